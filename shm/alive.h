@@ -1,0 +1,23 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file alive.h
+ * @brief Is process N still the process we knew? A pid alone is no identity:
+ *        pid and start time are.
+ *
+ * Lock:  must not be held: this reads /proc.
+ * Crash: not concerned.
+ * Trust: /proc is the kernel's word.
+ */
+#ifndef APL_ALIVE_H
+#define APL_ALIVE_H
+
+#include "shm/format.h"
+
+/** Who is process `pid`? @return 0, or -1: there is none (or a zombie) */
+int apl_alive_look(int32_t pid, apl_who_t *who);
+
+/** Is this very process still there (and no zombie)? */
+int apl_alive(const apl_who_t *who);
+
+#endif

@@ -1,0 +1,319 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "shm/checkout.h"
+
+#include <string.h>
+
+#include "shm/enter.h"
+#include "shm/event.h"
+#include "shm/group.h"
+#include "shm/list.h"
+#include "shm/process.h"
+#include "shm/queue.h"
+#include "shm/retire.h"
+#include "shm/room.h"
+#include "shm/session.h"
+#include "shm/wake.h"
+
+/* ---- asking ---- */
+
+static apl_group_t *group_of(apl_held_t *held, const apl_app_t *app)
+{
+    apl_group_t *g = apl_group_find(held, app->key, app->name);
+
+    if (g)
+        apl_group_configure(held, g, &app->options);
+    else
+        g = apl_group_add(held, app->key, app->name, app->root, &app->options);
+    return g;
+}
+
+/* restart.txt changed, or always_restart.txt is there. */
+static void restart(apl_held_t *held, apl_group_t *g, const apl_look_t *look)
+{
+    if (look && apl_restart_due(g, look)) {
+        g->n_restarts++;
+        held->pool->header->counters.restarts++;
+        apl_retire_group(held, g, APL_EVENT_RESTART, 1);
+    }
+    if (look)
+        apl_restart_record(held, g, look);
+    if (g->stamp.always)
+        apl_retire_group(held, g, APL_EVENT_RESTART, 0);
+}
+
+static void write_text(char *to, size_t size, const char *from)
+{
+    size_t n = from ? strnlen(from, size - 1) : 0;
+
+    if (n > 0)
+        memcpy(to, from, n);
+    to[n] = 0;
+}
+
+/* For the status page; outside the lock, as the slot is ours. */
+static void describe(apl_session_t *s, const apl_request_t *request)
+{
+    if (!request)
+        return;
+    write_text(s->method, sizeof s->method, request->method);
+    write_text(s->client, sizeof s->client, request->client);
+    write_text(s->uri, sizeof s->uri, request->uri);
+}
+
+static void fill(apl_hold_t *hold, const apl_session_t *s,
+                 const apl_process_t *p)
+{
+    hold->id = p->id;
+    hold->pid = p->who.pid;
+    hold->listen = p->listen;
+    hold->port = p->port;
+    hold->queued = s->since - s->queued;
+}
+
+/* No process is free: queue up, or say why that is no use. */
+static apr_status_t queue(apl_held_t *held, apl_group_t *g, apl_session_t *s,
+                          apl_hold_t *hold)
+{
+    apl_header_t *h = held->pool->header;
+
+    if (g->failures != 0 && held->now < g->retry_at &&
+        g->size + g->spawning == 0) {
+        hold->error_id = g->error_id;
+        hold->retry_after = g->retry_at - held->now;
+        return APL_EBACKOFF;
+    }
+    if (g->options.max_queue != 0 && g->waiting >= g->options.max_queue) {
+        h->counters.queue_full++;
+        return APL_EQUEUEFULL;
+    }
+    apl_session_queue(held, s);
+    apl_room_want(held, g);
+    apl_room_settle(held);
+    return APL_EWAIT;
+}
+
+static apr_status_t ask(apl_held_t *held, apl_group_t *g, apl_session_t *s,
+                        apl_hold_t *hold)
+{
+    /* No overtaking: while somebody waits, nobody is served but from the
+     * queue. */
+    apl_process_t *p = g->waiting == 0 ? apl_group_pick(held, g) : NULL;
+
+    if (!p)
+        return queue(held, g, s, hold);
+    apl_session_give(held, s, p);
+    fill(hold, s, p);
+    /* It is in a queue of its own behind another request. */
+    if (g->options.concurrency != 0 && p->sessions > g->options.concurrency)
+        apl_room_want(held, g);
+    return APR_SUCCESS;
+}
+
+apr_status_t apl_checkout(apl_pool_t *pool, apl_hold_t *hold,
+                          const apl_app_t *app, const apl_request_t *request,
+                          const apl_look_t *look, int64_t now)
+{
+    apl_session_t *s = NULL;
+    apl_group_t *g;
+    apl_held_t held;
+    apr_status_t rv = apl_enter(&held, pool, now, APL_FOREVER);
+
+    memset(hold, 0, sizeof *hold);
+    if (rv != APR_SUCCESS)
+        return rv;
+    g = group_of(&held, app);
+    s = g ? apl_session_take(&held, pool->self, g) : NULL;
+    if (s) {
+        g->used = 1;
+        restart(&held, g, look);
+        rv = ask(&held, g, s, hold);
+        if (rv != APR_SUCCESS && rv != APL_EWAIT)
+            apl_session_untake(&held, s);
+        else {
+            hold->session = APL_SESSION_INDEX(pool, s);
+            hold->generation = s->generation;
+        }
+    }
+    else
+        rv = APL_EFULL;
+    apl_leave(&held);
+    if (hold->session != 0)
+        describe(s, request);
+    return rv;
+}
+
+/* ---- giving back ---- */
+
+/* The session of a hold, if it is still ours. */
+static apl_session_t *mine(const apl_pool_t *pool, const apl_hold_t *hold)
+{
+    apl_session_t *s = apl_session_at(pool, hold->session);
+
+    return s && s->generation == hold->generation && s->owner == pool->self
+               ? s
+               : NULL;
+}
+
+/* How a session ends. */
+typedef enum {
+    CLOSED,  /* with a request served */
+    UNUSED,  /* its process never heard of it */
+    REFUSED, /* the process did not take the connection */
+} ending_t;
+
+static void close_session(apl_held_t *held, apl_session_t *s, ending_t how)
+{
+    apl_process_t *p =
+        s->state == APL_SESSION_HELD ? apl_session_process(held, s) : NULL;
+    apl_group_t *g = apl_session_group(held, s);
+
+    if (p) {
+        p->last_used = held->now;
+        p->processed += how == CLOSED;
+        APL_STEP("close_counted");
+    }
+    apl_session_free(held, s);
+    if (!p || !g)
+        return;
+    apl_process_close(held, p);
+    if (p->state == APL_PROCESS_LIVE && how == REFUSED) {
+        held->pool->header->counters.refused++;
+        apl_process_leave(held, p, APL_EVENT_REFUSED);
+    }
+    else
+        apl_retire_if_due(held, g, p);
+    apl_room_share(held, g);
+}
+
+static void end(apl_pool_t *pool, apl_hold_t *hold, int64_t now, ending_t how)
+{
+    apl_session_t *s = mine(pool, hold);
+    apl_held_t held;
+
+    hold->session = 0;
+    if (!s || apl_enter(&held, pool, now, APL_FOREVER) != APR_SUCCESS)
+        return;
+    if (s->generation == hold->generation && s->state != APL_SESSION_FREE)
+        close_session(&held, s, how);
+    apl_leave(&held);
+}
+
+void apl_checkin(apl_pool_t *pool, apl_hold_t *hold, int64_t now)
+{
+    end(pool, hold, now, CLOSED);
+}
+
+void apl_checkout_refused(apl_pool_t *pool, apl_hold_t *hold, int64_t now)
+{
+    end(pool, hold, now, REFUSED);
+}
+
+/* ---- waiting ---- */
+
+/* The wait failed: learn why, and give the slot back. */
+static apr_status_t take_failure(apl_pool_t *pool, apl_hold_t *hold,
+                                 int64_t now)
+{
+    apl_held_t held;
+    apl_session_t *s = mine(pool, hold);
+    apl_group_t *g;
+    apr_status_t rv = apl_enter(&held, pool, now, APL_FOREVER);
+
+    if (rv != APR_SUCCESS)
+        return rv;
+    rv = APL_EDAMAGED;
+    if (s && s->state == APL_SESSION_FAILED) {
+        rv = (apr_status_t)s->outcome;
+        g = apl_session_group(&held, s);
+        if (g) {
+            hold->error_id = g->error_id;
+            hold->retry_after = g->retry_at > now ? g->retry_at - now : 0;
+        }
+        apl_session_free(&held, s);
+    }
+    apl_leave(&held);
+    hold->session = 0;
+    return rv;
+}
+
+apr_status_t apl_checkout_poll(apl_pool_t *pool, apl_hold_t *hold, int64_t now)
+{
+    apl_session_t *s = mine(pool, hold);
+    const apl_process_t *p;
+
+    if (!s) {
+        hold->session = 0;
+        return APL_EDAMAGED;
+    }
+    switch (__atomic_load_n(&s->state, __ATOMIC_ACQUIRE)) {
+    case APL_SESSION_WAITING:
+        return APL_EWAIT;
+    case APL_SESSION_HELD:
+        /* The process may be gone already and its slot another's: then the
+         * id leads to no socket, or is another's, which is as good. */
+        p = apl_process_at(pool, s->process);
+        if (!p)
+            return APL_EDAMAGED;
+        fill(hold, s, p);
+        return APR_SUCCESS;
+    default:
+        return take_failure(pool, hold, now);
+    }
+}
+
+static void count_end(apl_pool_t *pool, apr_status_t rv)
+{
+    apl_counters_t *c = &pool->header->counters;
+
+    if (rv == APL_ETIMEOUT)
+        __atomic_add_fetch(&c->timeouts, 1, __ATOMIC_RELAXED);
+    else if (rv == APL_EGONE)
+        __atomic_add_fetch(&c->gone, 1, __ATOMIC_RELAXED);
+}
+
+apr_status_t apl_checkout_wait(apl_pool_t *pool, apl_hold_t *hold,
+                               int64_t deadline, apl_gone_t *gone, void *ctx)
+{
+    apl_session_t *s = mine(pool, hold);
+    apr_status_t rv = s ? APL_EWAIT : APL_EDAMAGED;
+
+    while (s && rv == APL_EWAIT) {
+        uint32_t seen = apl_wake_read(&s->bell);
+        int64_t now = apl_now();
+        int64_t left = deadline - now;
+
+        rv = apl_checkout_poll(pool, hold, now);
+        if (rv == APL_EWAIT || rv == APR_SUCCESS) {
+            if (gone && gone(ctx))
+                rv = APL_EGONE;
+            else if (rv == APL_EWAIT && pool->stopping)
+                rv = APL_ESTOPPING;
+            else if (rv == APL_EWAIT && left <= 0)
+                rv = APL_ETIMEOUT;
+        }
+        if (rv == APL_EWAIT)
+            apl_wake_sleep(&s->bell, seen,
+                           left < APL_WAKE_SLICE ? left : APL_WAKE_SLICE);
+    }
+    if (rv != APR_SUCCESS && hold->session != 0) {
+        count_end(pool, rv);
+        end(pool, hold, apl_now(), UNUSED);
+    }
+    return rv;
+}
+
+void apl_checkout_stop(apl_pool_t *pool)
+{
+    uint32_t i, top = pool->header->top_session;
+
+    pool->stopping = 1;
+    for (i = 1; i <= top && i < pool->n.sessions; i++) {
+        apl_session_t *s = &pool->sessions[i];
+
+        if (s->owner == pool->self && s->state == APL_SESSION_WAITING) {
+            apl_wake_mark(&s->bell);
+            apl_wake_up(&s->bell);
+        }
+    }
+}

@@ -1,0 +1,107 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file checkout.h
+ * @brief The verbs of httpd children: get a process for a request, give it
+ *        back, report that it refused the connection.
+ *
+ *     rv = apl_checkout(pool, &hold, app, &request, &look, apl_now());
+ *     if (rv == APL_EWAIT)
+ *         rv = apl_checkout_wait(pool, &hold, deadline, client_gone, r);
+ *     if (rv == APR_SUCCESS) {
+ *         ... connect to hold.id ...
+ *         apl_checkin(pool, &hold, apl_now());
+ *     }
+ *
+ * The algorithm is seeds' get(), checkout_without_lock() and
+ * session_has_been_closed() with the decisions listed in ARCHITECTURE.
+ *
+ * Lock:  each verb takes and gives back the pool lock itself.
+ * Crash: a caller that dies leaves its sessions to
+ *        apl_supervise_child_gone().
+ * Trust: the caller trusts nothing but its own apl_hold_t.
+ */
+#ifndef APL_CHECKOUT_H
+#define APL_CHECKOUT_H
+
+#include "shm/child.h"
+#include "shm/restart.h"
+#include "shm/segment.h"
+
+/** An application as the configuration knows it. Constant. */
+typedef struct {
+    const char *name; /**< of the group; < APL_NAME_MAX bytes */
+    const char *root; /**< AppRoot */
+    uint64_t key;     /**< apl_group_key(name) */
+    apl_options_t options;
+} apl_app_t;
+
+/** What the status page shows of a request; copied, cut where too long. */
+typedef struct {
+    const char *method, *uri, *client;
+} apl_request_t;
+
+/** A request's hold on a process. Private memory of the caller. */
+typedef struct {
+    uint32_t session, generation; /**< slot; 0: nothing is held */
+    /* Valid once a verb has returned APR_SUCCESS: */
+    uint64_t id;     /**< of the process: names its socket */
+    int32_t pid;     /**< for the log */
+    uint32_t listen; /**< APL_LISTEN_* */
+    uint32_t port;   /**< APL_LISTEN_TCP */
+    int64_t queued;  /**< us of waiting */
+    /* Valid once a verb has returned APL_ESTART or APL_EBACKOFF: */
+    uint64_t error_id;   /**< the failed start's; stands in the log too */
+    int64_t retry_after; /**< us until another start will be tried */
+} apl_hold_t;
+
+/** Has the client of a waiting request gone? Called outside the lock. */
+typedef int apl_gone_t(void *ctx);
+
+/**
+ * Ask for a process.
+ * @param hold    filled in; to be given to the other verbs
+ * @param request may be NULL
+ * @param look    what apl_restart_look() saw, or NULL when it did not look
+ * @param now     us
+ * @return APR_SUCCESS: the process is held;
+ *         APL_EWAIT: it waits in the queue, go on with apl_checkout_wait();
+ *         APL_EQUEUEFULL, APL_EBACKOFF (retry_after, error_id), APL_EFULL:
+ *         refused, nothing is held
+ */
+apr_status_t apl_checkout(apl_pool_t *pool, apl_hold_t *hold,
+                          const apl_app_t *app, const apl_request_t *request,
+                          const apl_look_t *look, int64_t now);
+
+/**
+ * Has the wait ended? Does not sleep.
+ * @return APR_SUCCESS, APL_EWAIT; or APL_ESTART, after which nothing is held
+ */
+apr_status_t apl_checkout_poll(apl_pool_t *pool, apl_hold_t *hold, int64_t now);
+
+/**
+ * Sleep until the wait ends, in slices of a second at the most.
+ * @param deadline us, absolute
+ * @param gone     asked after each slice and before success; may be NULL
+ * @return APR_SUCCESS: the process is held. APL_ESTART, APL_ETIMEOUT,
+ *         APL_EGONE, APL_ESTOPPING: nothing is held
+ */
+apr_status_t apl_checkout_wait(apl_pool_t *pool, apl_hold_t *hold,
+                               int64_t deadline, apl_gone_t *gone, void *ctx);
+
+/** Make every apl_checkout_wait() of this process return APL_ESTOPPING. */
+void apl_checkout_stop(apl_pool_t *pool);
+
+/**
+ * The session is closed: give the process back, to the next waiter if there
+ * is one. Also ends a wait. Harmless when nothing is held.
+ */
+void apl_checkin(apl_pool_t *pool, apl_hold_t *hold, int64_t now);
+
+/**
+ * The process refused the connection, so it is dead or dying: detach it. The
+ * session ends uncounted; ask again with apl_checkout().
+ */
+void apl_checkout_refused(apl_pool_t *pool, apl_hold_t *hold, int64_t now);
+
+#endif

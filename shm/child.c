@@ -1,0 +1,84 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "shm/child.h"
+
+#include <unistd.h>
+
+#include "shm/alive.h"
+#include "shm/enter.h"
+#include "shm/list.h"
+#include "shm/wake.h"
+
+static apl_child_t *take_slot(apl_pool_t *pool)
+{
+    apl_header_t *h = pool->header;
+    uint32_t at = apl_list_first(pool, &h->children_free);
+    apl_child_t *c;
+
+    if (at != 0) {
+        c = APL_CHILD_OF(pool, at, link);
+        if (!c || c->state != APL_CHILD_FREE) {
+            pool->damaged = 1;
+            return NULL;
+        }
+        apl_list_remove(pool, &c->link);
+        return c;
+    }
+    c = apl_child_at(pool, h->top_child + 1);
+    if (c) {
+        c->state = APL_CHILD_FREE; /* a damaged mark may have hidden it */
+        h->top_child++;
+    }
+    return c;
+}
+
+apr_status_t apl_child_register(apl_pool_t *pool, uint32_t config)
+{
+    apl_who_t who;
+    apl_held_t held;
+    apl_child_t *c;
+    apr_status_t rv;
+
+    if (apl_alive_look(getpid(), &who) != 0)
+        return APR_ENOENT;
+    rv = apl_enter(&held, pool, apl_now(), APL_FOREVER);
+    if (rv != APR_SUCCESS)
+        return rv;
+    c = take_slot(pool);
+    if (c) {
+        c->generation++;
+        c->who = who;
+        c->sessions = 0;
+        c->config = config;
+        APL_STEP("child_filled");
+        c->state = APL_CHILD_USED;
+        APL_STEP("child_used");
+        pool->self = APL_CHILD_INDEX(pool, c);
+        pool->stopping = 0;
+        held.ring = 1;
+    }
+    apl_leave(&held);
+    return c ? APR_SUCCESS : APL_EFULL;
+}
+
+void apl_child_free(apl_held_t *held, apl_child_t *child)
+{
+    child->state = APL_CHILD_FREE;
+    APL_STEP("child_free");
+    apl_list_prepend(held->pool, &held->pool->header->children_free,
+                     &child->link);
+}
+
+void apl_child_unregister(apl_pool_t *pool)
+{
+    apl_child_t *c = apl_child_at(pool, pool->self);
+    apl_held_t held;
+
+    pool->self = 0;
+    if (!c || apl_enter(&held, pool, apl_now(), APL_WAKE_SLICE) != APR_SUCCESS)
+        return;
+    if (c->state == APL_CHILD_USED && c->who.pid == getpid() &&
+        c->sessions == 0)
+        apl_child_free(&held, c);
+    apl_leave(&held);
+}

@@ -1,0 +1,79 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "shm/enter.h"
+
+#include <time.h>
+
+#include "shm/lock.h"
+#include "shm/repair.h"
+#include "shm/room.h"
+#include "shm/wake.h"
+
+int64_t apl_now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+/* Odd while somebody is inside. Who died inside left it odd. */
+static void begin_change(apl_header_t *h)
+{
+    __atomic_store_n(&h->sequence, h->sequence | 1, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+}
+
+static void end_change(apl_header_t *h)
+{
+    __atomic_store_n(&h->sequence, (h->sequence | 1) + 1, __ATOMIC_RELEASE);
+}
+
+static void mend(apl_held_t *held)
+{
+    apl_repair(held);
+    /* The dead may have freed a process and not have given it to a waiter. */
+    apl_room_share_all(held);
+}
+
+apr_status_t apl_enter(apl_held_t *held, apl_pool_t *pool, int64_t now,
+                       int64_t limit)
+{
+    apl_header_t *h = pool->header;
+    int died;
+    apr_status_t rv = apl_lock_take(&h->lock, limit, &died);
+
+    if (rv != APR_SUCCESS)
+        return rv;
+    held->pool = pool;
+    held->now = now;
+    held->ring = 0;
+    held->n_wakes = 0;
+    begin_change(h);
+    APL_STEP("enter_inside");
+    if (__builtin_expect(died || pool->damaged || h->damaged, 0))
+        mend(held);
+    return APR_SUCCESS;
+}
+
+void apl_leave(apl_held_t *held)
+{
+    apl_pool_t *pool = held->pool;
+    apl_header_t *h = pool->header;
+    uint32_t i;
+
+    if (__builtin_expect(pool->damaged, 0))
+        mend(held);
+    end_change(h);
+    APL_STEP("leave_outside");
+    apl_lock_give(&h->lock);
+
+    for (i = 0; i < held->n_wakes; i++) {
+        apl_session_t *s = apl_session_at(pool, held->wakes[i]);
+
+        if (s)
+            apl_wake_up(&s->bell);
+    }
+    if (held->ring)
+        apl_wake_ring(pool->bell);
+}

@@ -1,0 +1,46 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file error.h
+ * @brief The pool's own apr_status_t codes.
+ *
+ * Lock:  none.
+ * Crash: not concerned.
+ * Trust: not concerned.
+ */
+#ifndef APL_ERROR_H
+#define APL_ERROR_H
+
+#include <apr_errno.h>
+
+enum {
+    /** The request waits in its group's queue: apl_checkout_wait(). */
+    APL_EWAIT = APR_OS_START_USERERR + 7100,
+    /** AppMaxQueue requests wait already. */
+    APL_EQUEUEFULL,
+    /** The deadline passed while waiting. */
+    APL_ETIMEOUT,
+    /** The app did not start while the request waited for it. */
+    APL_ESTART,
+    /** The app did not start lately and has to wait before the next try. */
+    APL_EBACKOFF,
+    /** The client left while it waited. */
+    APL_EGONE,
+    /** This httpd child is being stopped. */
+    APL_ESTOPPING,
+    /** A table of the segment is full. */
+    APL_EFULL,
+    /** The record that was meant does not exist any more. */
+    APL_ESTALE,
+    /** The segment says what cannot be true. */
+    APL_EDAMAGED,
+    /** The segment is not ours: another layout, size or version. */
+    APL_EFOREIGN,
+    /** The lock was not to be had in time. */
+    APL_ELOCK
+};
+
+/** The code's sentence, or APR's for a code of APR's. @return static text */
+const char *apl_error_text(apr_status_t rv, char *buf, apr_size_t size);
+
+#endif

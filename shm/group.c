@@ -1,0 +1,191 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "shm/group.h"
+
+#include <string.h>
+
+#include "shm/heap.h"
+#include "shm/list.h"
+
+uint64_t apl_group_key(const char *name)
+{
+    uint64_t key = 0xcbf29ce484222325u;
+
+    for (; *name; name++)
+        key = (key ^ (unsigned char)*name) * 0x100000001b3u;
+    return key;
+}
+
+static apl_link_t *bucket_of(apl_pool_t *pool, uint64_t key)
+{
+    return &pool->header->buckets[(key ^ key >> 32) % APL_BUCKETS];
+}
+
+/* Walks without apl_list_next(): whoever looks without the lock may well be
+ * led astray by a list that is changing, which is no damage. */
+uint32_t apl_group_index(apl_pool_t *pool, uint64_t key, const char *name)
+{
+    const apl_link_t *bucket = bucket_of(pool, key);
+    uint32_t at = bucket->next, left = pool->n.groups;
+
+    while (left-- > 0) {
+        apl_group_t *g = APL_GROUP_OF(pool, at, bucket);
+
+        if (!g)
+            break;
+        if (g->state == APL_GROUP_USED && g->key == key &&
+            strncmp(g->name, name, sizeof g->name - 1) == 0)
+            return APL_GROUP_INDEX(pool, g);
+        at = g->bucket.next;
+    }
+    return 0;
+}
+
+apl_group_t *apl_group_find(apl_held_t *held, uint64_t key, const char *name)
+{
+    return apl_group_at(held->pool, apl_group_index(held->pool, key, name));
+}
+
+void apl_group_link(apl_pool_t *pool, apl_group_t *group)
+{
+    apl_list_append(pool, bucket_of(pool, group->key), &group->bucket);
+}
+
+/* The free slot that was used last, or the first that never was. */
+static apl_group_t *take_slot(apl_pool_t *pool)
+{
+    apl_header_t *h = pool->header;
+    uint32_t at = apl_list_first(pool, &h->groups_free);
+    apl_group_t *g;
+
+    if (at != 0) {
+        g = APL_GROUP_OF(pool, at, bucket);
+        if (!g) {
+            pool->damaged = 1;
+            return NULL;
+        }
+        apl_list_remove(pool, &g->bucket);
+        return g;
+    }
+    g = apl_group_at(pool, h->top_group + 1);
+    if (g)
+        h->top_group++;
+    return g;
+}
+
+static void copy_text(char *to, size_t size, const char *from)
+{
+    size_t n = strlen(from);
+
+    if (n > size - 1)
+        n = size - 1;
+    memcpy(to, from, n);
+    memset(to + n, 0, size - n);
+}
+
+apl_group_t *apl_group_add(apl_held_t *held, uint64_t key, const char *name,
+                           const char *root, const apl_options_t *options)
+{
+    apl_pool_t *pool = held->pool;
+    apl_group_t *g = take_slot(pool);
+    uint32_t generation;
+
+    if (!g)
+        return NULL;
+    generation = g->generation + 1;
+    memset(g, 0, sizeof *g);
+    g->generation = generation;
+    g->key = key;
+    g->options = *options;
+    copy_text(g->name, sizeof g->name, name);
+    copy_text(g->root, sizeof g->root, root);
+    apl_list_init(pool, &g->processes);
+    apl_list_init(pool, &g->idle);
+    apl_list_init(pool, &g->queue);
+    APL_STEP("group_filled");
+    g->state = APL_GROUP_USED;
+    APL_STEP("group_used"); /* seen: it exists; no bucket knows it yet */
+    apl_group_link(pool, g);
+    return g;
+}
+
+void apl_group_drop(apl_held_t *held, apl_group_t *group)
+{
+    apl_pool_t *pool = held->pool;
+
+    group->state = APL_GROUP_FREE;
+    APL_STEP("group_free");
+    apl_list_remove(pool, &group->turn);
+    apl_list_remove(pool, &group->bucket);
+    apl_list_prepend(pool, &pool->header->groups_free, &group->bucket);
+}
+
+uint32_t apl_group_limit(const apl_group_t *group)
+{
+    const apl_options_t *o = &group->options;
+
+    if (o->concurrency == 0)
+        return UINT32_MAX;
+    if (o->global_queue)
+        return o->concurrency;
+    if (o->max_queue == 0 || o->max_queue > UINT32_MAX - o->concurrency)
+        return UINT32_MAX;
+    return o->concurrency + o->max_queue;
+}
+
+/* The limit of sessions changed, and with it who is in `order`. */
+static void reorder(apl_pool_t *pool, apl_group_t *group)
+{
+    uint32_t limit = apl_group_limit(group);
+    apl_walk_t it;
+    uint32_t at;
+
+    group->order = 0;
+    it = apl_list_walk(pool, &group->processes, pool->n.processes);
+    while ((at = apl_list_next(pool, &it)) != 0) {
+        apl_process_t *p = APL_PROCESS_OF(pool, at, member);
+
+        if (!p)
+            continue;
+        memset(&p->node, 0, sizeof p->node);
+        if (apl_group_shares(group) && p->sessions > 0 && p->sessions < limit)
+            apl_heap_insert(pool, &group->order, p);
+    }
+}
+
+void apl_group_configure(apl_held_t *held, apl_group_t *group,
+                         const apl_options_t *options)
+{
+    if (options->config < group->options.config ||
+        memcmp(&group->options, options, sizeof *options) == 0)
+        return;
+    group->options = *options;
+    group->retired = 0;
+    reorder(held->pool, group);
+}
+
+apl_process_t *apl_group_pick(apl_held_t *held, apl_group_t *group)
+{
+    apl_pool_t *pool = held->pool;
+    uint32_t at = apl_list_first(pool, &group->idle);
+    apl_process_t *p;
+
+    if (at != 0)
+        p = APL_PROCESS_OF(pool, at, idle);
+    else if (group->order != 0)
+        p = apl_process_at(pool, group->order);
+    else
+        return NULL;
+    if (!p)
+        pool->damaged = 1;
+    return p;
+}
+
+int apl_group_may_spawn(const apl_held_t *held, const apl_group_t *group)
+{
+    const apl_options_t *o = &group->options;
+
+    return group->spawning == 0 && !group->retired &&
+           (group->failures == 0 || held->now >= group->retry_at) &&
+           (o->max_instances == 0 || group->size < o->max_instances);
+}

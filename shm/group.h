@@ -1,0 +1,70 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file group.h
+ * @brief One application: find it, add it, apply its options, choose a
+ *        process of it.
+ *
+ * Lock:  all but apl_group_key() and apl_group_index() need it.
+ * Crash: a group exists from the store of its state on.
+ * Trust: names are compared within their bounds.
+ */
+#ifndef APL_GROUP_H
+#define APL_GROUP_H
+
+#include "shm/held.h"
+
+/** Hash of a group's name (FNV-1a, 64 bit). */
+uint64_t apl_group_key(const char *name);
+
+/** Index of the group, without the lock; 0: not found, or just not seen. */
+uint32_t apl_group_index(apl_pool_t *pool, uint64_t key, const char *name);
+
+/** @return NULL: there is none */
+apl_group_t *apl_group_find(apl_held_t *held, uint64_t key, const char *name);
+
+/**
+ * A new group. The caller has made sure that there is none of that name.
+ * @param name, root are cut off where too long
+ * @return NULL: the table is full
+ */
+apl_group_t *apl_group_add(apl_held_t *held, uint64_t key, const char *name,
+                           const char *root, const apl_options_t *options);
+
+/**
+ * Apply options, unless they are of an older configuration than what is
+ * there: a child of the last generation must not undo a graceful restart.
+ */
+void apl_group_configure(apl_held_t *held, apl_group_t *group,
+                         const apl_options_t *options);
+
+/** Free the slot of a group without processes and waiters. */
+void apl_group_drop(apl_held_t *held, apl_group_t *group);
+
+/** Put a group where its name is found; for repair.h. */
+void apl_group_link(apl_pool_t *pool, apl_group_t *group);
+
+/**
+ * The process that a request should get: the idle one that was used last, or
+ * where processes are shared, the one with the fewest sessions that has room.
+ * @return NULL: none has room
+ */
+apl_process_t *apl_group_pick(apl_held_t *held, apl_group_t *group);
+
+/** Do requests share the group's processes? */
+static inline int apl_group_shares(const apl_group_t *group)
+{
+    return group->options.concurrency != 1 || !group->options.global_queue;
+}
+
+/**
+ * How many sessions a process of the group may have: its concurrency, and
+ * where each process has a queue of its own, that queue too.
+ * @return UINT32_MAX: no limit
+ */
+uint32_t apl_group_limit(const apl_group_t *group);
+
+/** May a process be started now, but for the pool's limit? */
+int apl_group_may_spawn(const apl_held_t *held, const apl_group_t *group);
+
+#endif

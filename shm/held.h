@@ -1,0 +1,32 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file held.h
+ * @brief The proof that the pool lock is held, and what is to be done when
+ *        it is free again. Only apl_enter() makes one.
+ *
+ * Lock:  a function that needs the lock takes an apl_held_t as its first
+ *        parameter. It may not allocate, log, block or call the kernel.
+ * Crash: the token is private memory; what it notes is lost with its owner,
+ *        which costs a waiter up to a second and nothing else.
+ * Trust: not concerned.
+ */
+#ifndef APL_HELD_H
+#define APL_HELD_H
+
+#include "shm/segment.h"
+
+#define APL_WAKES_MAX 32
+
+typedef struct {
+    apl_pool_t *pool;
+    int64_t now;   /**< the verb's time, us */
+    uint32_t ring; /**< the spawner has something to do */
+    uint32_t n_wakes;
+    uint32_t wakes[APL_WAKES_MAX]; /**< sessions to wake */
+} apl_held_t;
+
+/** CLOCK_MONOTONIC in us. */
+int64_t apl_now(void);
+
+#endif

@@ -1,0 +1,151 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "shm/lock.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SLICE 1000000 /* us asleep before the owner is looked at */
+#define SPINS 64
+
+/* What the kernel knows of this thread; one lookup for both. */
+typedef struct {
+    uint32_t tid;
+    struct robust_list_head *robust;
+} self_t;
+
+static __thread self_t self;
+
+static void forget_self(void)
+{
+    self.tid = 0;
+}
+
+static void watch_forks(void)
+{
+    /* The child's only thread has its parent's copy of `self`. */
+    pthread_atfork(NULL, NULL, forget_self);
+}
+
+static self_t *know_self(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    self_t *me = &self;
+
+    if (__builtin_expect(me->tid == 0, 0)) {
+        size_t size;
+
+        pthread_once(&once, watch_forks);
+        if (syscall(SYS_get_robust_list, 0, &me->robust, &size) != 0)
+            me->robust = NULL;
+        me->tid = (uint32_t)syscall(SYS_gettid);
+    }
+    return me;
+}
+
+/* Tell the kernel which word to look at when this thread ends. */
+static inline void announce(self_t *me, const uint32_t *word)
+{
+    if (me->robust)
+        me->robust->list_op_pending =
+            word ? (void *)((uintptr_t)word -
+                            (uintptr_t)me->robust->futex_offset)
+                 : NULL;
+    __asm__ volatile("" ::: "memory");
+}
+
+static inline int swap(uint32_t *word, uint32_t from, uint32_t to)
+{
+    return __atomic_compare_exchange_n(word, &from, to, 0, __ATOMIC_ACQUIRE,
+                                       __ATOMIC_RELAXED);
+}
+
+static void sleep_on(uint32_t *word, uint32_t value, int64_t us)
+{
+    struct timespec limit = {us / 1000000, us % 1000000 * 1000};
+
+    syscall(SYS_futex, word, FUTEX_WAIT, value, &limit, NULL, 0);
+}
+
+static int thread_exists(uint32_t tid)
+{
+    return syscall(SYS_tkill, (int)tid, 0) == 0 || errno != ESRCH;
+}
+
+static inline void relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#endif
+}
+
+/* The lock was taken when we came. `keep` is FUTEX_WAITERS once we have
+ * slept: somebody else may still sleep, and only the word can say so. */
+static apr_status_t wait_for(uint32_t *word, uint32_t tid, int64_t limit,
+                             int *died)
+{
+    uint32_t keep = 0;
+    int64_t slept = 0;
+    int spins = SPINS;
+
+    for (;;) {
+        uint32_t v = __atomic_load_n(word, __ATOMIC_RELAXED);
+        uint32_t owner = v & FUTEX_TID_MASK;
+        int64_t slice = SLICE;
+
+        if (owner == 0) {
+            if (swap(word, v, tid | keep | (v & FUTEX_WAITERS))) {
+                *died = (v & FUTEX_OWNER_DIED) != 0;
+                return APR_SUCCESS;
+            }
+            continue;
+        }
+        if (owner == tid || (limit >= 0 && slept >= limit))
+            return APL_ELOCK;
+        if (spins-- > 0) {
+            relax();
+            continue;
+        }
+        if (!(v & FUTEX_WAITERS)) {
+            if (!swap(word, v, v | FUTEX_WAITERS))
+                continue;
+            v |= FUTEX_WAITERS;
+        }
+        if (limit >= 0 && limit - slept < slice)
+            slice = limit - slept;
+        sleep_on(word, v, slice);
+        keep = FUTEX_WAITERS;
+        if (__atomic_load_n(word, __ATOMIC_RELAXED) != v)
+            continue;
+        slept += slice;
+        if (!thread_exists(owner))
+            swap(word, v, FUTEX_WAITERS | FUTEX_OWNER_DIED);
+    }
+}
+
+apr_status_t apl_lock_take(uint32_t *word, int64_t limit, int *died)
+{
+    self_t *me = know_self();
+    apr_status_t rv = APR_SUCCESS;
+
+    *died = 0;
+    if ((__atomic_load_n(word, __ATOMIC_RELAXED) & FUTEX_TID_MASK) == me->tid)
+        return APL_ELOCK; /* and what is announced must stay so */
+    announce(me, word);
+    if (!swap(word, 0, me->tid))
+        rv = wait_for(word, me->tid, limit, died);
+    if (rv != APR_SUCCESS)
+        announce(me, NULL);
+    return rv;
+}
+
+void apl_lock_give(uint32_t *word)
+{
+    if (__atomic_exchange_n(word, 0, __ATOMIC_RELEASE) & FUTEX_WAITERS)
+        syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0);
+    announce(know_self(), NULL);
+}

@@ -1,0 +1,45 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file lock.h
+ * @brief The pool's mutex: shared by processes, and it says when its last
+ *        owner died while holding it.
+ *
+ * It is one word in the segment that follows the kernel's robust futex
+ * protocol: the owner's thread id, FUTEX_WAITERS, FUTEX_OWNER_DIED. A POSIX
+ * robust mutex follows the same protocol, but glibc links each one that is
+ * held into a list whose pointers stand in the mutex, that is in the segment:
+ * root's spawner would store through addresses that any httpd child can
+ * write. So the list is not used. The word is named to the kernel by
+ * `list_op_pending` of the thread's robust list head, which is private memory
+ * and which glibc needs only during its own lock operations; nobody calls
+ * those while this lock is held. When the thread ends, however it ends, the
+ * kernel marks the word and wakes one waiter.
+ *
+ * Should list_op_pending be overwritten all the same (a signal handler that
+ * exits through cleanups), waiters find out within a second that the owner's
+ * thread does not exist and take over as if the kernel had marked it.
+ *
+ * Lock:  this is it. Not recursive: APL_ELOCK to the thread that holds it.
+ * Crash: at any instruction; the next owner gets APR_SUCCESS and *died = 1.
+ * Trust: a hostile word can keep everybody waiting; who must not hang passes
+ *        a limit.
+ */
+#ifndef APL_LOCK_H
+#define APL_LOCK_H
+
+#include <stdint.h>
+
+#include "shm/error.h"
+
+/**
+ * @param word  in the segment; 0 = free
+ * @param limit us, or negative: wait as long as it takes
+ * @param died  1: the last owner died inside
+ * @return APR_SUCCESS or APL_ELOCK
+ */
+apr_status_t apl_lock_take(uint32_t *word, int64_t limit, int *died);
+
+void apl_lock_give(uint32_t *word);
+
+#endif

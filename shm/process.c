@@ -1,0 +1,259 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "shm/process.h"
+
+#include <string.h>
+
+#include "shm/event.h"
+#include "shm/group.h"
+#include "shm/heap.h"
+#include "shm/list.h"
+
+apl_group_t *apl_process_group(apl_held_t *held, const apl_process_t *process)
+{
+    apl_group_t *g = apl_group_at(held->pool, process->group);
+
+    if (!g || g->state != APL_GROUP_USED) {
+        held->pool->damaged = 1;
+        return NULL;
+    }
+    return g;
+}
+
+apl_process_t *apl_process_find(apl_held_t *held, uint64_t id)
+{
+    apl_process_t *p = apl_process_at(held->pool, (uint32_t)(id & 0xffff));
+
+    return p && p->state != APL_PROCESS_FREE && p->id == id ? p : NULL;
+}
+
+/* ---- lists and counts of each state ---- */
+
+static void enlist_live(apl_held_t *held, apl_process_t *p, apl_group_t *g)
+{
+    apl_pool_t *pool = held->pool;
+    apl_header_t *h = pool->header;
+
+    apl_list_append(pool, &g->processes, &p->member);
+    g->size++;
+    h->count++;
+    if (p->sessions == 0) {
+        apl_list_prepend(pool, &g->idle, &p->idle);
+        apl_list_append(pool, &h->inactive, &p->pool);
+    }
+    else {
+        h->active++;
+        if (apl_group_shares(g) && p->sessions < apl_group_limit(g))
+            apl_heap_insert(pool, &g->order, p);
+    }
+}
+
+static void delist_live(apl_held_t *held, apl_process_t *p, apl_group_t *g)
+{
+    apl_pool_t *pool = held->pool;
+    apl_header_t *h = pool->header;
+
+    apl_list_remove(pool, &p->member);
+    g->size--;
+    h->count--;
+    if (p->sessions == 0) {
+        apl_list_remove(pool, &p->idle);
+        apl_list_remove(pool, &p->pool);
+    }
+    else {
+        h->active--;
+        apl_heap_remove(pool, &g->order, p);
+    }
+}
+
+void apl_process_enlist(apl_held_t *held, apl_process_t *process)
+{
+    apl_pool_t *pool = held->pool;
+    apl_header_t *h = pool->header;
+    apl_group_t *g = apl_process_group(held, process);
+
+    switch (process->state) {
+    case APL_PROCESS_WANTED:
+        apl_list_append(pool, &h->wanted, &process->pool);
+        /* fall through */
+    case APL_PROCESS_STARTING:
+        h->spawning++;
+        if (g)
+            g->spawning++;
+        break;
+    case APL_PROCESS_LIVE:
+        if (g)
+            enlist_live(held, process, g);
+        break;
+    case APL_PROCESS_LEAVING:
+        apl_list_append(pool, &h->leavers, &process->pool);
+        h->leaving++;
+        break;
+    default:
+        apl_list_prepend(pool, &h->processes_free, &process->pool);
+        break;
+    }
+}
+
+/* Out of the lists and counts of the state it had. */
+static void delist(apl_held_t *held, apl_process_t *process, uint32_t state)
+{
+    apl_pool_t *pool = held->pool;
+    apl_header_t *h = pool->header;
+    apl_group_t *g = apl_process_group(held, process);
+
+    switch (state) {
+    case APL_PROCESS_WANTED:
+    case APL_PROCESS_STARTING:
+        apl_list_remove(pool, &process->pool);
+        h->spawning--;
+        if (g)
+            g->spawning--;
+        break;
+    case APL_PROCESS_LIVE:
+        if (g)
+            delist_live(held, process, g);
+        break;
+    case APL_PROCESS_LEAVING:
+        apl_list_remove(pool, &process->pool);
+        h->leaving--;
+        break;
+    default:
+        break;
+    }
+}
+
+static void move(apl_held_t *held, apl_process_t *process, uint32_t state)
+{
+    uint32_t before = process->state;
+
+    process->state = state;
+    APL_STEP("process_state"); /* seen: the new state; lists say the old one */
+    delist(held, process, before);
+    apl_process_enlist(held, process);
+}
+
+/* ---- moves ---- */
+
+static apl_process_t *take_slot(apl_pool_t *pool)
+{
+    apl_header_t *h = pool->header;
+    uint32_t at = apl_list_first(pool, &h->processes_free);
+    apl_process_t *p;
+
+    if (at != 0) {
+        p = APL_PROCESS_OF(pool, at, pool);
+        if (!p) {
+            pool->damaged = 1;
+            return NULL;
+        }
+        apl_list_remove(pool, &p->pool);
+        return p;
+    }
+    p = apl_process_at(pool, h->top_process + 1);
+    if (p)
+        h->top_process++;
+    return p;
+}
+
+apl_process_t *apl_process_reserve(apl_held_t *held, apl_group_t *group)
+{
+    apl_process_t *p = take_slot(held->pool);
+    uint32_t generation;
+
+    if (!p)
+        return NULL;
+    generation = p->generation + 1;
+    memset(p, 0, sizeof *p);
+    p->generation = generation;
+    p->group = APL_GROUP_INDEX(held->pool, group);
+    p->started = p->last_used = held->now;
+    p->birth = ++held->pool->header->ticket;
+    APL_STEP("reserve_filled");
+    p->state = APL_PROCESS_WANTED;
+    APL_STEP("reserve_wanted"); /* seen: a place is taken; nobody counts it */
+    apl_process_enlist(held, p);
+    held->ring = 1;
+    return p;
+}
+
+void apl_process_start(apl_held_t *held, apl_process_t *process, uint64_t id)
+{
+    process->id = id;
+    process->started = held->now;
+    APL_STEP("start_named");
+    move(held, process, APL_PROCESS_STARTING);
+}
+
+void apl_process_live(apl_held_t *held, apl_process_t *process)
+{
+    process->ready_at = process->last_used = held->now;
+    APL_STEP("live_times");
+    move(held, process, APL_PROCESS_LIVE);
+}
+
+void apl_process_leave(apl_held_t *held, apl_process_t *process,
+                       uint32_t reason)
+{
+    apl_event_note(held, reason, apl_process_group(held, process), process);
+    process->reason = reason;
+    APL_STEP("leave_reason");
+    move(held, process, APL_PROCESS_LEAVING);
+    held->ring = 1;
+}
+
+void apl_process_free(apl_held_t *held, apl_process_t *process)
+{
+    move(held, process, APL_PROCESS_FREE);
+}
+
+/* ---- sessions ---- */
+
+void apl_process_open(apl_held_t *held, apl_process_t *process)
+{
+    apl_pool_t *pool = held->pool;
+    apl_header_t *h = pool->header;
+    apl_group_t *g = apl_process_group(held, process);
+
+    if (process->state != APL_PROCESS_LIVE || !g) {
+        process->sessions++;
+        return;
+    }
+    if (process->sessions == 0) {
+        apl_list_remove(pool, &process->idle);
+        apl_list_remove(pool, &process->pool);
+        h->active++;
+    }
+    else
+        apl_heap_remove(pool, &g->order, process);
+    process->sessions++;
+    if (apl_group_shares(g) && process->sessions < apl_group_limit(g))
+        apl_heap_insert(pool, &g->order, process);
+}
+
+void apl_process_close(apl_held_t *held, apl_process_t *process)
+{
+    apl_pool_t *pool = held->pool;
+    apl_header_t *h = pool->header;
+    apl_group_t *g = apl_process_group(held, process);
+
+    if (process->sessions == 0) {
+        pool->damaged = 1;
+        return;
+    }
+    if (process->state != APL_PROCESS_LIVE || !g) {
+        process->sessions--;
+        if (process->sessions == 0)
+            held->ring = 1; /* the spawner may end it now */
+        return;
+    }
+    apl_heap_remove(pool, &g->order, process);
+    process->sessions--;
+    if (process->sessions == 0) {
+        apl_list_prepend(pool, &g->idle, &process->idle);
+        apl_list_append(pool, &h->inactive, &process->pool);
+        h->active--;
+    }
+    else if (apl_group_shares(g) && process->sessions < apl_group_limit(g))
+        apl_heap_insert(pool, &g->order, process);
+}

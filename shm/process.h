@@ -1,0 +1,52 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file process.h
+ * @brief One process slot: its place in the lists, and the moves between its
+ *        states.
+ *
+ * Lock:  needed by all.
+ * Crash: each move is one store of the state; lists and counts follow.
+ * Trust: what is read from the slot is checked where it leads somewhere.
+ */
+#ifndef APL_PROCESS_H
+#define APL_PROCESS_H
+
+#include "shm/held.h"
+
+/** The group of a process, or NULL when it names none (damage). */
+apl_group_t *apl_process_group(apl_held_t *held, const apl_process_t *process);
+
+/** The process with this id, whatever its state but FREE. @return or NULL */
+apl_process_t *apl_process_find(apl_held_t *held, uint64_t id);
+
+/**
+ * FREE -> WANTED: reserve a place. The caller has checked the limits.
+ * @return NULL: the table is full
+ */
+apl_process_t *apl_process_reserve(apl_held_t *held, apl_group_t *group);
+
+/** WANTED -> STARTING. */
+void apl_process_start(apl_held_t *held, apl_process_t *process, uint64_t id);
+
+/** STARTING -> LIVE. */
+void apl_process_live(apl_held_t *held, apl_process_t *process);
+
+/** STARTING, LIVE -> LEAVING. @param reason APL_EVENT_* */
+void apl_process_leave(apl_held_t *held, apl_process_t *process,
+                       uint32_t reason);
+
+/** Any -> FREE. */
+void apl_process_free(apl_held_t *held, apl_process_t *process);
+
+/** A session of it was opened, resp. closed: counts and lists follow. */
+void apl_process_open(apl_held_t *held, apl_process_t *process);
+void apl_process_close(apl_held_t *held, apl_process_t *process);
+
+/**
+ * Enter a process into the lists and counts of its state; for repair.h. Its
+ * `sessions` must be right.
+ */
+void apl_process_enlist(apl_held_t *held, apl_process_t *process);
+
+#endif

@@ -1,0 +1,37 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file queue.h
+ * @brief Requests that wait for a process of their group, and their turn.
+ *
+ * First come, first served, by direct hand-off: whoever frees a process gives
+ * it to the head of the queue and wakes that one alone. So nobody overtakes,
+ * and nobody is woken in vain.
+ *
+ * Lock:  needed by all.
+ * Crash: a waiter that was given a process and not woken looks for itself
+ *        within a second.
+ * Trust: see list.h.
+ */
+#ifndef APL_QUEUE_H
+#define APL_QUEUE_H
+
+#include "shm/held.h"
+
+/** The request that waits longest. @return NULL: none waits */
+apl_session_t *apl_queue_head(apl_held_t *held, const apl_group_t *group);
+
+/**
+ * Give the group's processes to its waiters while there are both.
+ * @return 1: both are left, as no more than APL_WAKES_MAX can be woken under
+ *         one lock: enter again
+ */
+int apl_queue_serve(apl_held_t *held, apl_group_t *group);
+
+/**
+ * Tell all waiters that there will be no process.
+ * @return 1: some are left, enter again
+ */
+int apl_queue_fail(apl_held_t *held, apl_group_t *group, apr_status_t outcome);
+
+#endif

@@ -1,0 +1,245 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "shm/repair.h"
+
+#include <string.h>
+
+#include "shm/event.h"
+#include "shm/group.h"
+#include "shm/list.h"
+#include "shm/process.h"
+
+/* The marks of use are hints; a wrong one costs time, not truth. */
+static uint32_t top_of(uint32_t *top, uint32_t n)
+{
+    if (*top > n - 1)
+        *top = n - 1;
+    return *top;
+}
+
+static void reset_header(apl_pool_t *pool)
+{
+    apl_header_t *h = pool->header;
+    uint32_t i;
+
+    h->count = h->active = h->spawning = h->waiting = h->leaving = 0;
+    apl_list_init(pool, &h->inactive);
+    apl_list_init(pool, &h->starved);
+    apl_list_init(pool, &h->hungry);
+    apl_list_init(pool, &h->wanted);
+    apl_list_init(pool, &h->leavers);
+    apl_list_init(pool, &h->groups_free);
+    apl_list_init(pool, &h->processes_free);
+    apl_list_init(pool, &h->sessions_free);
+    apl_list_init(pool, &h->children_free);
+    for (i = 0; i < APL_BUCKETS; i++)
+        apl_list_init(pool, &h->buckets[i]);
+}
+
+/* A group is good if it is found by its own name, and alone. */
+static int good_group(apl_pool_t *pool, const apl_group_t *g)
+{
+    return g->state == APL_GROUP_USED && g->name[0] != 0 &&
+           memchr(g->name, 0, sizeof g->name) != NULL &&
+           g->key == apl_group_key(g->name) &&
+           apl_group_index(pool, g->key, g->name) == 0;
+}
+
+static void repair_groups(apl_pool_t *pool)
+{
+    apl_header_t *h = pool->header;
+    uint32_t i, top = top_of(&h->top_group, pool->n.groups);
+
+    for (i = 1; i <= top; i++) {
+        apl_group_t *g = &pool->groups[i];
+
+        memset(&g->turn, 0, sizeof g->turn);
+        apl_list_init(pool, &g->processes);
+        apl_list_init(pool, &g->idle);
+        apl_list_init(pool, &g->queue);
+        g->order = g->size = g->spawning = g->waiting = 0;
+        g->root[sizeof g->root - 1] = 0;
+        g->error[sizeof g->error - 1] = 0;
+        if (good_group(pool, g))
+            apl_group_link(pool, g);
+        else {
+            g->state = APL_GROUP_FREE;
+            apl_list_append(pool, &h->groups_free, &g->bucket);
+        }
+    }
+}
+
+static void repair_children(apl_pool_t *pool)
+{
+    apl_header_t *h = pool->header;
+    uint32_t i, top = top_of(&h->top_child, pool->n.children);
+
+    for (i = 1; i <= top; i++) {
+        apl_child_t *c = &pool->children[i];
+
+        c->sessions = 0;
+        memset(&c->link, 0, sizeof c->link);
+        if (c->state != APL_CHILD_USED) {
+            c->state = APL_CHILD_FREE;
+            apl_list_append(pool, &h->children_free, &c->link);
+        }
+    }
+}
+
+/* The next ticket given out is above all that are. One that no pool lives
+ * long enough to reach is damage. */
+static uint64_t keep_ticket(apl_header_t *h, uint64_t ticket)
+{
+    if (ticket >> 62 != 0)
+        return 0;
+    if (ticket > h->ticket)
+        h->ticket = ticket;
+    return ticket;
+}
+
+static int used_group(const apl_pool_t *pool, uint32_t i)
+{
+    const apl_group_t *g = apl_group_at(pool, i);
+
+    return g && i <= pool->header->top_group && g->state == APL_GROUP_USED;
+}
+
+static void clean_processes(apl_pool_t *pool)
+{
+    apl_header_t *h = pool->header;
+    uint32_t i, top = top_of(&h->top_process, pool->n.processes);
+
+    for (i = 1; i <= top; i++) {
+        apl_process_t *p = &pool->processes[i];
+
+        p->sessions = 0;
+        memset(&p->member, 0, sizeof p->member);
+        memset(&p->idle, 0, sizeof p->idle);
+        memset(&p->pool, 0, sizeof p->pool);
+        memset(&p->node, 0, sizeof p->node);
+        if (p->state >= APL_PROCESS_STATES || !used_group(pool, p->group) ||
+            (p->state > APL_PROCESS_WANTED && (p->id & 0xffff) != i))
+            p->state = APL_PROCESS_FREE;
+        p->birth = keep_ticket(h, p->birth);
+    }
+}
+
+static int good_session(const apl_pool_t *pool, const apl_session_t *s)
+{
+    const apl_child_t *c = apl_child_at(pool, s->owner);
+
+    return s->state > APL_SESSION_FREE && s->state < APL_SESSION_STATES && c &&
+           s->owner <= pool->header->top_child && c->state == APL_CHILD_USED &&
+           used_group(pool, s->group);
+}
+
+static void repair_sessions(apl_held_t *held)
+{
+    apl_pool_t *pool = held->pool;
+    apl_header_t *h = pool->header;
+    uint32_t i, top = top_of(&h->top_session, pool->n.sessions);
+
+    for (i = 1; i <= top; i++) {
+        apl_session_t *s = &pool->sessions[i];
+        apl_process_t *p = apl_process_at(pool, s->process);
+
+        memset(&s->link, 0, sizeof s->link);
+        if (!good_session(pool, s)) {
+            s->state = APL_SESSION_FREE;
+            apl_list_append(pool, &h->sessions_free, &s->link);
+            continue;
+        }
+        pool->children[s->owner].sessions++;
+        s->ticket = keep_ticket(h, s->ticket);
+        if (s->state == APL_SESSION_WAITING) {
+            apl_list_append(pool, &pool->groups[s->group].queue, &s->link);
+            pool->groups[s->group].waiting++;
+            h->waiting++;
+        }
+        if (s->state == APL_SESSION_HELD && p && s->process <= h->top_process &&
+            p->state >= APL_PROCESS_LIVE &&
+            p->generation == s->process_generation)
+            p->sessions++;
+    }
+}
+
+/* ---- the order of the lists ---- */
+
+static uint64_t by_ticket(const apl_pool_t *pool, uint32_t offset)
+{
+    const apl_session_t *s = APL_SESSION_OF(pool, offset, link);
+
+    return s ? s->ticket : 0;
+}
+
+static uint64_t by_birth(const apl_pool_t *pool, uint32_t offset)
+{
+    const apl_process_t *p = APL_PROCESS_OF(pool, offset, member);
+
+    return p ? p->birth : 0;
+}
+
+static uint64_t by_order(const apl_pool_t *pool, uint32_t offset)
+{
+    const apl_process_t *p = APL_PROCESS_OF(pool, offset, pool);
+
+    return p ? p->birth : 0;
+}
+
+static uint64_t by_recent_use(const apl_pool_t *pool, uint32_t offset)
+{
+    const apl_process_t *p = APL_PROCESS_OF(pool, offset, idle);
+
+    return p ? ~(uint64_t)p->last_used : 0;
+}
+
+static uint64_t by_use(const apl_pool_t *pool, uint32_t offset)
+{
+    const apl_process_t *p = APL_PROCESS_OF(pool, offset, pool);
+
+    return p ? (uint64_t)p->last_used : 0;
+}
+
+static void order_lists(apl_pool_t *pool)
+{
+    apl_header_t *h = pool->header;
+    uint32_t i;
+
+    apl_list_sort(pool, &h->inactive, by_use);
+    apl_list_sort(pool, &h->wanted, by_order);
+    for (i = 1; i <= h->top_group; i++) {
+        apl_group_t *g = &pool->groups[i];
+
+        apl_list_sort(pool, &g->queue, by_ticket);
+        apl_list_sort(pool, &g->processes, by_birth);
+        apl_list_sort(pool, &g->idle, by_recent_use);
+    }
+}
+
+void apl_repair(apl_held_t *held)
+{
+    apl_pool_t *pool = held->pool;
+    apl_header_t *h = pool->header;
+    uint32_t i;
+
+    if (h->ticket >> 62 != 0)
+        h->ticket = 0;
+    reset_header(pool);
+    APL_STEP("repair_reset");
+    repair_groups(pool);
+    APL_STEP("repair_groups");
+    repair_children(pool);
+    APL_STEP("repair_children");
+    clean_processes(pool);
+    APL_STEP("repair_processes");
+    repair_sessions(held);
+    APL_STEP("repair_sessions");
+    for (i = 1; i <= h->top_process; i++)
+        apl_process_enlist(held, &pool->processes[i]);
+    APL_STEP("repair_listed");
+    order_lists(pool);
+    h->counters.repairs++;
+    apl_event_note(held, APL_EVENT_REPAIRED, NULL, NULL);
+    pool->damaged = 0;
+    h->damaged = 0;
+}

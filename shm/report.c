@@ -1,0 +1,298 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "shm/report.h"
+
+#include <apr_time.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "shm/enter.h"
+
+static const char *const event_words[] = {
+    [APL_EVENT_NONE] = "none",
+    [APL_EVENT_READY] = "ready",
+    [APL_EVENT_START_FAILED] = "start_failed",
+    [APL_EVENT_DIED] = "died",
+    [APL_EVENT_EXITED] = "exited",
+    [APL_EVENT_IDLE] = "idle",
+    [APL_EVENT_EVICTED] = "evicted",
+    [APL_EVENT_RETIRED] = "retired",
+    [APL_EVENT_RESTART] = "restart",
+    [APL_EVENT_REFUSED] = "refused",
+    [APL_EVENT_DETACHED] = "detached",
+    [APL_EVENT_TRIMMED] = "trimmed",
+    [APL_EVENT_REMOVED] = "removed",
+    [APL_EVENT_CHILD_DIED] = "child_died",
+    [APL_EVENT_REPAIRED] = "repaired",
+};
+_Static_assert(sizeof event_words / sizeof *event_words == APL_EVENTS,
+               "each event has a word");
+
+const char *apl_report_event(uint32_t kind)
+{
+    return kind < APL_EVENTS ? event_words[kind] : "unknown";
+}
+
+/* ---- values ---- */
+
+static json_t *text(const char *s)
+{
+    json_t *value = json_string(s);
+
+    if (!value) {
+        char *ascii = strdup(s), *c;
+
+        for (c = ascii; c && *c; c++)
+            if ((unsigned char)*c >= 0x80)
+                *c = '?';
+        value = json_string(ascii ? ascii : "");
+        free(ascii);
+    }
+    return value;
+}
+
+static json_t *number(uint64_t n)
+{
+    return json_integer((json_int_t)n);
+}
+
+static json_t *seconds(int64_t us)
+{
+    return json_real((double)(us / 1000) / 1000.0);
+}
+
+static json_t *identity(uint64_t id)
+{
+    char hex[17];
+
+    snprintf(hex, sizeof hex, "%016llx", (unsigned long long)id);
+    return json_string(hex);
+}
+
+/* ISO 8601 of an instant on our clock. */
+static json_t *instant(int64_t t)
+{
+    apr_time_exp_t e;
+    char iso[96];
+
+    apr_time_exp_gmt(&e, apr_time_now() - apl_now() + t);
+    snprintf(iso, sizeof iso, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ",
+             e.tm_year + 1900, e.tm_mon + 1, e.tm_mday, e.tm_hour, e.tm_min,
+             e.tm_sec, e.tm_usec / 1000);
+    return json_string(iso);
+}
+
+/* Resident bytes of a process. */
+static json_t *memory_of(int32_t pid)
+{
+    char path[32];
+    unsigned long pages = 0, resident = 0;
+    FILE *f;
+
+    snprintf(path, sizeof path, "/proc/%d/statm", (int)pid);
+    f = pid > 0 ? fopen(path, "re") : NULL;
+    if (!f)
+        return json_null();
+    if (fscanf(f, "%lu %lu", &pages, &resident) != 2)
+        resident = 0;
+    fclose(f);
+    return number((uint64_t)resident * (uint64_t)sysconf(_SC_PAGESIZE));
+}
+
+/* ---- parts ---- */
+
+static const char *process_state(const apl_process_t *p)
+{
+    switch (p->state) {
+    case APL_PROCESS_LIVE:
+        return p->sessions > 0 ? "busy" : "idle";
+    case APL_PROCESS_LEAVING:
+        return "leaving";
+    default:
+        return "starting";
+    }
+}
+
+static json_t *report_process(const apl_process_t *p)
+{
+    json_t *o = json_object();
+
+    json_object_set_new(o, "pid",
+                        p->who.pid ? json_integer(p->who.pid) : json_null());
+    json_object_set_new(o, "id",
+                        p->state == APL_PROCESS_WANTED ? json_null()
+                                                       : identity(p->id));
+    json_object_set_new(o, "state", json_string(process_state(p)));
+    json_object_set_new(o, "sessions", number(p->sessions));
+    json_object_set_new(o, "processed", number(p->processed));
+    json_object_set_new(o, "started", instant(p->started));
+    json_object_set_new(o, "last_used", instant(p->last_used));
+    json_object_set_new(o, "memory", memory_of(p->who.pid));
+    return o;
+}
+
+static json_t *report_request(const apl_pool_t *copy, const apl_session_t *s)
+{
+    json_t *o = json_object();
+    const apl_process_t *p = apl_process_at(copy, s->process);
+    int held = s->state == APL_SESSION_HELD;
+
+    json_object_set_new(o, "pid",
+                        held && p && p->who.pid ? json_integer(p->who.pid)
+                                                : json_null());
+    json_object_set_new(o, "method", text(s->method));
+    json_object_set_new(o, "uri", text(s->uri));
+    json_object_set_new(o, "client", text(s->client));
+    json_object_set_new(o, "age", seconds(apl_now() - s->queued));
+    json_object_set_new(o, "state", json_string(held ? "busy" : "waiting"));
+    return o;
+}
+
+static const char *group_state(const apl_group_t *g)
+{
+    if (g->retired)
+        return "removed";
+    if (g->failures != 0)
+        return "failing";
+    if (g->size > 0)
+        return "running";
+    return g->spawning > 0 ? "starting" : "stopped";
+}
+
+static json_t *report_group(const apl_group_t *g)
+{
+    const apl_options_t *o = &g->options;
+    json_t *j = json_object();
+
+    json_object_set_new(j, "name", text(g->name));
+    json_object_set_new(j, "app_root", text(g->root));
+    json_object_set_new(j, "state", json_string(group_state(g)));
+    json_object_set_new(j, "size", number(g->size));
+    json_object_set_new(j, "spawning", number(g->spawning));
+    json_object_set_new(j, "queue", number(g->waiting));
+    json_object_set_new(j, "max", number(o->max_instances));
+    json_object_set_new(j, "min", number(o->min_instances));
+    json_object_set_new(j, "concurrency", number(o->concurrency));
+    json_object_set_new(j, "requests_total", number(g->n_requests));
+    json_object_set_new(j, "restarts", number(g->n_restarts));
+    json_object_set_new(j, "last_error",
+                        g->error[0] ? text(g->error) : json_null());
+    json_object_set_new(j, "last_error_id",
+                        g->error[0] ? identity(g->error_id) : json_null());
+    json_object_set_new(j, "processes", json_array());
+    json_object_set_new(j, "requests", json_array());
+    return j;
+}
+
+static json_t *report_pool(const apl_header_t *h)
+{
+    json_t *o = json_object();
+
+    json_object_set_new(o, "max", number(h->max));
+    json_object_set_new(o, "count", number(h->count));
+    json_object_set_new(o, "active", number(h->active));
+    json_object_set_new(o, "spawning", number(h->spawning));
+    json_object_set_new(o, "waiting", number(h->waiting));
+    json_object_set_new(o, "leaving", number(h->leaving));
+    json_object_set_new(o, "config", number(h->config));
+    return o;
+}
+
+static json_t *report_counters(const apl_counters_t *c)
+{
+    json_t *o = json_object();
+
+    json_object_set_new(o, "requests", number(c->requests));
+    json_object_set_new(o, "waits", number(c->waits));
+    json_object_set_new(o, "handoffs", number(c->handoffs));
+    json_object_set_new(o, "queue_full", number(c->queue_full));
+    json_object_set_new(o, "queue_timeouts", number(c->timeouts));
+    json_object_set_new(o, "clients_gone", number(c->gone));
+    json_object_set_new(o, "spawned", number(c->spawned));
+    json_object_set_new(o, "start_failures", number(c->failed));
+    json_object_set_new(o, "died", number(c->died));
+    json_object_set_new(o, "refused", number(c->refused));
+    json_object_set_new(o, "evicted", number(c->evicted));
+    json_object_set_new(o, "idled", number(c->idled));
+    json_object_set_new(o, "retired", number(c->retired));
+    json_object_set_new(o, "restarts", number(c->restarts));
+    json_object_set_new(o, "child_deaths", number(c->child_deaths));
+    json_object_set_new(o, "repairs", number(c->repairs));
+    return o;
+}
+
+static json_t *report_events(const apl_header_t *h)
+{
+    json_t *a = json_array();
+    uint64_t n = h->n_events < APL_EVENT_MAX ? h->n_events : APL_EVENT_MAX;
+    uint64_t i;
+
+    for (i = h->n_events - n; i < h->n_events; i++) {
+        const apl_event_t *e = &h->events[i % APL_EVENT_MAX];
+        json_t *o = json_object();
+
+        json_object_set_new(o, "time", instant(e->time));
+        json_object_set_new(o, "app", text(e->app));
+        json_object_set_new(o, "event", json_string(apl_report_event(e->kind)));
+        if (e->pid)
+            json_object_set_new(o, "pid", json_integer(e->pid));
+        if (e->id)
+            json_object_set_new(o, "id", identity(e->id));
+        json_array_append_new(a, o);
+    }
+    return a;
+}
+
+/* ---- the whole ---- */
+
+/* One pass over each table: by_group[i] describes group i. */
+static void report_slots(const apl_pool_t *copy, json_t **by_group)
+{
+    const apl_header_t *h = copy->header;
+    uint32_t i;
+
+    for (i = 1; i <= h->top_process && i < copy->n.processes; i++) {
+        const apl_process_t *p = &copy->processes[i];
+
+        if (p->state != APL_PROCESS_FREE && p->group < copy->n.groups &&
+            by_group[p->group])
+            json_array_append_new(
+                json_object_get(by_group[p->group], "processes"),
+                report_process(p));
+    }
+    for (i = 1; i <= h->top_session && i < copy->n.sessions; i++) {
+        const apl_session_t *s = &copy->sessions[i];
+
+        if (s->state != APL_SESSION_FREE && s->group < copy->n.groups &&
+            by_group[s->group])
+            json_array_append_new(
+                json_object_get(by_group[s->group], "requests"),
+                report_request(copy, s));
+    }
+}
+
+json_t *apl_report_json(const apl_pool_t *copy, int full)
+{
+    const apl_header_t *h = copy->header;
+    json_t *report = json_object(), *groups = json_array();
+    json_t **by_group = calloc(copy->n.groups, sizeof *by_group);
+    uint32_t i;
+
+    (void)full;
+    for (i = 1; by_group && i <= h->top_group && i < copy->n.groups; i++)
+        if (copy->groups[i].state == APL_GROUP_USED) {
+            by_group[i] = report_group(&copy->groups[i]);
+            json_array_append_new(groups, by_group[i]);
+        }
+    if (by_group)
+        report_slots(copy, by_group);
+    free(by_group);
+    json_object_set_new(report, "version", json_integer(1));
+    json_object_set_new(report, "pool", report_pool(h));
+    json_object_set_new(report, "counters", report_counters(&h->counters));
+    json_object_set_new(report, "groups", groups);
+    json_object_set_new(report, "events", report_events(h));
+    return report;
+}

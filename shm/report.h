@@ -1,0 +1,31 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file report.h
+ * @brief The pool as the JSON document that doc/status.md describes; the one
+ *        place that knows its keys. The only file of shm/ that uses jansson.
+ *
+ * Lock:  none: it reads a snapshot.
+ * Crash: not concerned.
+ * Trust: texts of the segment come out as valid UTF-8, cut where they ought
+ *        to end; a reference that leads nowhere is left out.
+ */
+#ifndef APL_REPORT_H
+#define APL_REPORT_H
+
+#include <jansson.h>
+
+#include "shm/segment.h"
+
+/**
+ * Describe a snapshot.
+ * @param copy from apl_snapshot_take()
+ * @param full 1: with query strings and all that is secret (nothing yet)
+ * @return a new reference, or NULL when out of memory
+ */
+json_t *apl_report_json(const apl_pool_t *copy, int full);
+
+/** The word for an APL_EVENT_* in the report. */
+const char *apl_report_event(uint32_t kind);
+
+#endif

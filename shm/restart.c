@@ -1,0 +1,69 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "shm/restart.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static void see(const char *dir, apl_stamp_t *stamp)
+{
+    char path[4096];
+    struct stat st;
+
+    memset(stamp, 0, sizeof *stamp);
+    snprintf(path, sizeof path, "%s/restart.txt", dir);
+    if (stat(path, &st) == 0) {
+        stamp->exists = 1;
+        stamp->mtime_ns = st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+        stamp->ctime_ns = st.st_ctim.tv_sec * 1000000000 + st.st_ctim.tv_nsec;
+        stamp->inode = st.st_ino;
+        stamp->size = (uint64_t)st.st_size;
+    }
+    snprintf(path, sizeof path, "%s/always_restart.txt", dir);
+    stamp->always = stat(path, &st) == 0;
+}
+
+int apl_restart_look(const apl_pool_t *pool, uint32_t group, const char *dir,
+                     int64_t now, apl_look_t *look)
+{
+    apl_group_t *g = apl_group_at(pool, group);
+
+    look->seq = 0;
+    if (g) {
+        int64_t last = __atomic_load_n(&g->stamp_at, __ATOMIC_RELAXED);
+
+        look->seq = __atomic_load_n(&g->stamp_seq, __ATOMIC_ACQUIRE);
+        if (look->seq != 0 && now - last < g->options.stat_interval)
+            return 0;
+    }
+    see(dir, &look->stamp);
+    return 1;
+}
+
+int apl_restart_due(const apl_group_t *group, const apl_look_t *look)
+{
+    /* Somebody looked later than we did; or it is the first look, and what is
+     * there is only recorded. A file that was removed changes nothing. */
+    if (look->seq != group->stamp_seq || look->seq == 0 || !look->stamp.exists)
+        return 0;
+    return group->stamp.exists == 0 ||
+           group->stamp.mtime_ns != look->stamp.mtime_ns ||
+           group->stamp.ctime_ns != look->stamp.ctime_ns ||
+           group->stamp.inode != look->stamp.inode ||
+           group->stamp.size != look->stamp.size;
+}
+
+void apl_restart_record(apl_held_t *held, apl_group_t *group,
+                        const apl_look_t *look)
+{
+    if (look->seq != group->stamp_seq)
+        return;
+    group->stamp_at = held->now;
+    if (look->seq != 0 &&
+        memcmp(&group->stamp, &look->stamp, sizeof group->stamp) == 0)
+        return;
+    group->stamp = look->stamp;
+    APL_STEP("restart_stamp");
+    __atomic_store_n(&group->stamp_seq, group->stamp_seq + 1, __ATOMIC_RELEASE);
+}

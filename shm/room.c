@@ -1,0 +1,144 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "shm/room.h"
+
+#include "shm/event.h"
+#include "shm/group.h"
+#include "shm/list.h"
+#include "shm/process.h"
+#include "shm/queue.h"
+
+static int room(const apl_header_t *h)
+{
+    return h->count + h->spawning < h->max;
+}
+
+static void take_turn(apl_held_t *held, apl_group_t *group)
+{
+    apl_pool_t *pool = held->pool;
+    apl_header_t *h = pool->header;
+
+    if (!apl_list_linked(&group->turn))
+        apl_list_append(pool, group->size == 0 ? &h->starved : &h->hungry,
+                        &group->turn);
+}
+
+void apl_room_want(apl_held_t *held, apl_group_t *group)
+{
+    apl_pool_t *pool = held->pool;
+
+    if (!apl_group_may_spawn(held, group))
+        return;
+    if (room(pool->header))
+        apl_process_reserve(held, group);
+    else if (group->waiting > 0)
+        take_turn(held, group);
+}
+
+/* The first group of a list that still wants its turn. */
+static apl_group_t *next_turn(apl_held_t *held, apl_link_t *list)
+{
+    apl_pool_t *pool = held->pool;
+    uint32_t at, left = pool->n.groups;
+
+    while ((at = apl_list_first(pool, list)) != 0 && left-- > 0) {
+        apl_group_t *g = APL_GROUP_OF(pool, at, turn);
+
+        if (!g) {
+            pool->damaged = 1;
+            return NULL;
+        }
+        if (g->waiting > 0 && apl_group_may_spawn(held, g))
+            return g;
+        apl_list_remove(pool, &g->turn);
+    }
+    return NULL;
+}
+
+/* Who came first? A group without waiters came last. */
+static apl_group_t *older(apl_held_t *held, apl_group_t *a, apl_group_t *b)
+{
+    const apl_session_t *sa = a ? apl_queue_head(held, a) : NULL;
+    const apl_session_t *sb = b ? apl_queue_head(held, b) : NULL;
+
+    if (!sa || !sb)
+        return sa ? a : b;
+    return sb->ticket < sa->ticket ? b : a;
+}
+
+/* The process that gives way to a newcomer: the longest idle one of a group
+ * above its minimum; else the longest idle one, as a minimum must not lock
+ * another app out. A walk, but only where a process is about to be started. */
+static apl_process_t *victim(apl_held_t *held, const apl_group_t *newcomer)
+{
+    apl_pool_t *pool = held->pool;
+    apl_walk_t it;
+    apl_process_t *second = NULL;
+    uint32_t at;
+
+    it = apl_list_walk(pool, &pool->header->inactive, pool->n.processes);
+    while ((at = apl_list_next(pool, &it)) != 0) {
+        apl_process_t *p = APL_PROCESS_OF(pool, at, pool);
+        const apl_group_t *g = p ? apl_process_group(held, p) : NULL;
+
+        if (!g || g == newcomer)
+            continue;
+        if (g->size > g->options.min_instances)
+            return p;
+        if (!second)
+            second = p;
+    }
+    return second;
+}
+
+void apl_room_settle(apl_held_t *held)
+{
+    apl_pool_t *pool = held->pool;
+    apl_header_t *h = pool->header;
+    uint32_t left = 2 * pool->n.groups;
+
+    while (left-- > 0) {
+        apl_group_t *starved = next_turn(held, &h->starved);
+        apl_group_t *hungry = next_turn(held, &h->hungry);
+        apl_group_t *g = older(held, starved, hungry);
+        apl_process_t *p;
+
+        if (!g)
+            return;
+        if (!room(h)) {
+            g = starved;
+            p = g && h->count + h->spawning == h->max ? victim(held, g) : NULL;
+            if (!p)
+                return;
+            apl_process_leave(held, p, APL_EVENT_EVICTED);
+            h->counters.evicted++;
+        }
+        apl_list_remove(pool, &g->turn);
+        if (!apl_process_reserve(held, g))
+            return;
+    }
+}
+
+int apl_room_share(apl_held_t *held, apl_group_t *group)
+{
+    apl_group_t *starved = next_turn(held, &held->pool->header->starved);
+    int more;
+
+    if (starved && older(held, starved, group) == starved)
+        apl_room_settle(held);
+    more = apl_queue_serve(held, group);
+    if (group->waiting > 0 && !more)
+        apl_room_want(held, group);
+    apl_room_settle(held);
+    return more;
+}
+
+void apl_room_share_all(apl_held_t *held)
+{
+    apl_pool_t *pool = held->pool;
+    uint32_t i, top = pool->header->top_group;
+
+    for (i = 1; i <= top && i < pool->n.groups; i++)
+        if (pool->groups[i].state == APL_GROUP_USED)
+            apl_room_share(held, &pool->groups[i]);
+}

@@ -1,0 +1,42 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file room.h
+ * @brief Who may start a process: the pool's capacity, shared between groups.
+ *
+ * count + spawning <= max, always: a start reserves its place. A group that
+ * wants a process while there is no room takes its turn in one of two lists:
+ * `starved` has none at all, and for it the longest idle process of another
+ * group gives way; `hungry` has some and waits for room. Among all of them,
+ * and against the waiters of the group whose process became free, who waits
+ * longest is served first: a busy group cannot starve a new one.
+ *
+ * Lock:  needed by all.
+ * Crash: turns are derived: the next request or tick takes them again.
+ * Trust: see list.h.
+ */
+#ifndef APL_ROOM_H
+#define APL_ROOM_H
+
+#include "shm/held.h"
+
+/**
+ * The group could use a process more: reserve its place, or take a turn.
+ * Does nothing while one is being started or the group backs off.
+ */
+void apl_room_want(apl_held_t *held, apl_group_t *group);
+
+/** Give the room there is to the groups whose turn it is. */
+void apl_room_settle(apl_held_t *held);
+
+/**
+ * Something of this group's became free, or its limits changed: serve its
+ * waiters, or the group that has waited longer; then use the room.
+ * @return 1: waiters and processes are left, enter again
+ */
+int apl_room_share(apl_held_t *held, apl_group_t *group);
+
+/** The same for all groups, after repair.h. */
+void apl_room_share_all(apl_held_t *held);
+
+#endif

@@ -1,0 +1,143 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file segment.h
+ * @brief Create the segment, attach to it, find a record in it. The only
+ *        caller of apr_shm_*.
+ *
+ * The parent of httpd creates the segment once and keeps it over graceful
+ * restarts; its children inherit the mapping; the spawner attaches by name.
+ * An apl_pool_t is a process's own handle. It carries its own copy of the
+ * segment's sizes, so that bounds are checked against what was true when it
+ * was attached and not against what anybody may have written there since.
+ *
+ * Lock:  the accessors need none; what they return is guarded by it.
+ * Crash: a half-made segment has no magic (it is stored last) and is refused.
+ * Trust: an index or offset that is out of bounds leads to NULL, resp. to a
+ *        link in private memory (`trash`); `damaged` remembers it.
+ */
+#ifndef APL_SEGMENT_H
+#define APL_SEGMENT_H
+
+#include <apr_pools.h>
+#include <apr_shm.h>
+
+#include "shm/error.h"
+#include "shm/format.h"
+
+/** Sizes of a segment: usable slots of each table. */
+typedef struct {
+    uint32_t groups, processes, sessions, children;
+} apl_capacity_t;
+
+#define APL_PROCESSES_MAX 65000 /* a process id ends in 16 bits of index */
+#define APL_SESSIONS_MAX  1000000
+
+/** A process's handle of the pool. Threads of a process share it. */
+typedef struct {
+    char *base; /**< the header; 64-byte aligned */
+    apl_header_t *header;
+    apl_group_t *groups;
+    apl_process_t *processes;
+    apl_session_t *sessions;
+    apl_child_t *children;
+    uint32_t size;         /**< bytes from base */
+    apl_capacity_t n;      /**< slots of each table, the unused 0 included */
+    apr_shm_t *shm;        /**< NULL when in plain memory */
+    uint32_t self;         /**< index of this httpd child; 0: it is none */
+    int bell;              /**< eventfd that wakes the spawner, or -1 */
+    volatile int stopping; /**< waits are to end: apl_checkout_stop() */
+    int damaged;           /**< a reference led nowhere; repair is due */
+    apl_link_t trash;      /**< where damaged links lead to */
+} apl_pool_t;
+
+/** Bytes that a segment of this capacity takes. */
+apr_size_t apl_segment_size(const apl_capacity_t *capacity);
+
+/**
+ * Make an empty pool in `memory` (64-byte aligned, zeroed, apl_segment_size
+ * bytes) and a handle for it.
+ */
+void apl_segment_format(apl_pool_t *pool, void *memory,
+                        const apl_capacity_t *capacity);
+
+/**
+ * Create the segment under the name `path` (a file name that is only hashed
+ * by APR), readable for this user alone. A left-over of that name is removed.
+ * @param p lives as long as the segment shall; must not be a module's pool
+ * @return APR_SUCCESS, or APR's error
+ */
+apr_status_t apl_segment_create(apl_pool_t *pool, const char *path,
+                                const apl_capacity_t *capacity, apr_pool_t *p);
+
+/**
+ * Attach to a segment that another process created.
+ * @return APR_SUCCESS; APL_EFOREIGN: another layout, size or version
+ */
+apr_status_t apl_segment_attach(apl_pool_t *pool, const char *path,
+                                apr_pool_t *p);
+
+/** Forget the mapping, and the segment itself when it was created here. */
+void apl_segment_close(apl_pool_t *pool);
+
+/* ---- records by index: NULL when there is none such ---- */
+
+static inline apl_group_t *apl_group_at(const apl_pool_t *pool, uint32_t i)
+{
+    return i - 1 < pool->n.groups - 1 ? &pool->groups[i] : NULL;
+}
+
+static inline apl_process_t *apl_process_at(const apl_pool_t *pool, uint32_t i)
+{
+    return i - 1 < pool->n.processes - 1 ? &pool->processes[i] : NULL;
+}
+
+static inline apl_session_t *apl_session_at(const apl_pool_t *pool, uint32_t i)
+{
+    return i - 1 < pool->n.sessions - 1 ? &pool->sessions[i] : NULL;
+}
+
+static inline apl_child_t *apl_child_at(const apl_pool_t *pool, uint32_t i)
+{
+    return i - 1 < pool->n.children - 1 ? &pool->children[i] : NULL;
+}
+
+#define APL_GROUP_INDEX(pool, g)   ((uint32_t)((g) - (pool)->groups))
+#define APL_PROCESS_INDEX(pool, p) ((uint32_t)((p) - (pool)->processes))
+#define APL_SESSION_INDEX(pool, s) ((uint32_t)((s) - (pool)->sessions))
+#define APL_CHILD_INDEX(pool, c)   ((uint32_t)((c) - (pool)->children))
+
+/**
+ * The record whose link stands at `offset`, or NULL when no record of that
+ * table has a link there. Use the macros.
+ */
+static inline void *apl_record_of(const apl_pool_t *pool, uint32_t offset,
+                                  const void *table, uint32_t n,
+                                  uint32_t record, uint32_t field)
+{
+    uint32_t start = (uint32_t)((const char *)table - pool->base);
+    uint32_t at = offset - start - field;
+
+    if (at % record != 0 || at / record - 1 >= n - 1)
+        return NULL;
+    return pool->base + start + at;
+}
+
+#define APL_GROUP_OF(pool, offset, field)                                      \
+    ((apl_group_t *)apl_record_of(pool, offset, (pool)->groups,                \
+                                  (pool)->n.groups, sizeof(apl_group_t),       \
+                                  (uint32_t)offsetof(apl_group_t, field)))
+#define APL_PROCESS_OF(pool, offset, field)                                    \
+    ((apl_process_t *)apl_record_of(                                           \
+        pool, offset, (pool)->processes, (pool)->n.processes,                  \
+        sizeof(apl_process_t), (uint32_t)offsetof(apl_process_t, field)))
+#define APL_SESSION_OF(pool, offset, field)                                    \
+    ((apl_session_t *)apl_record_of(pool, offset, (pool)->sessions,            \
+                                    (pool)->n.sessions, sizeof(apl_session_t), \
+                                    (uint32_t)offsetof(apl_session_t, field)))
+#define APL_CHILD_OF(pool, offset, field)                                      \
+    ((apl_child_t *)apl_record_of(pool, offset, (pool)->children,              \
+                                  (pool)->n.children, sizeof(apl_child_t),     \
+                                  (uint32_t)offsetof(apl_child_t, field)))
+
+#endif

@@ -1,0 +1,159 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "shm/session.h"
+
+#include "shm/list.h"
+#include "shm/process.h"
+#include "shm/wake.h"
+
+static apl_session_t *take_slot(apl_pool_t *pool)
+{
+    apl_header_t *h = pool->header;
+    uint32_t at = apl_list_first(pool, &h->sessions_free);
+    apl_session_t *s;
+
+    if (at != 0) {
+        s = APL_SESSION_OF(pool, at, link);
+        if (!s || s->state != APL_SESSION_FREE) {
+            pool->damaged = 1;
+            return NULL;
+        }
+        apl_list_remove(pool, &s->link);
+        return s;
+    }
+    s = apl_session_at(pool, h->top_session + 1);
+    if (s) {
+        s->state = APL_SESSION_FREE; /* a damaged mark may have hidden it */
+        h->top_session++;
+    }
+    return s;
+}
+
+apl_session_t *apl_session_take(apl_held_t *held, uint32_t owner,
+                                const apl_group_t *group)
+{
+    apl_session_t *s = take_slot(held->pool);
+
+    if (!s)
+        return NULL;
+    s->generation++;
+    s->owner = owner;
+    s->group = APL_GROUP_INDEX(held->pool, group);
+    s->process = 0;
+    s->queued = s->since = held->now;
+    s->ticket = ++held->pool->header->ticket;
+    s->method[0] = s->client[0] = s->uri[0] = 0;
+    return s;
+}
+
+void apl_session_untake(apl_held_t *held, apl_session_t *session)
+{
+    apl_list_prepend(held->pool, &held->pool->header->sessions_free,
+                     &session->link);
+}
+
+static void count_owner(apl_held_t *held, const apl_session_t *s, int by)
+{
+    apl_child_t *c = apl_child_at(held->pool, s->owner);
+
+    if (c)
+        c->sessions += (uint32_t)by;
+    else
+        held->pool->damaged = 1;
+}
+
+apl_group_t *apl_session_group(apl_held_t *held, const apl_session_t *session)
+{
+    apl_group_t *g = apl_group_at(held->pool, session->group);
+
+    if (!g || g->state != APL_GROUP_USED) {
+        held->pool->damaged = 1;
+        return NULL;
+    }
+    return g;
+}
+
+static void dequeue(apl_held_t *held, apl_session_t *session)
+{
+    apl_group_t *g = apl_session_group(held, session);
+
+    apl_list_remove(held->pool, &session->link);
+    held->pool->header->waiting--;
+    if (g)
+        g->waiting--;
+}
+
+void apl_session_give(apl_held_t *held, apl_session_t *session,
+                      apl_process_t *process)
+{
+    apl_header_t *h = held->pool->header;
+    int waited = session->state == APL_SESSION_WAITING;
+    apl_group_t *g = apl_session_group(held, session);
+
+    session->process = APL_PROCESS_INDEX(held->pool, process);
+    session->process_generation = process->generation;
+    session->since = held->now;
+    APL_STEP("give_named");
+    __atomic_store_n(&session->state, APL_SESSION_HELD, __ATOMIC_RELEASE);
+    APL_STEP("give_held"); /* seen: it has the process; lists say it is idle */
+    if (waited) {
+        dequeue(held, session);
+        h->counters.handoffs++;
+    }
+    else
+        count_owner(held, session, 1);
+    process->last_used = held->now;
+    apl_process_open(held, process);
+    h->counters.requests++;
+    if (g)
+        g->n_requests++;
+}
+
+void apl_session_queue(apl_held_t *held, apl_session_t *session)
+{
+    apl_group_t *g = apl_session_group(held, session);
+
+    session->state = APL_SESSION_WAITING;
+    APL_STEP("queue_waiting"); /* seen: it waits, in no queue yet */
+    count_owner(held, session, 1);
+    held->pool->header->waiting++;
+    held->pool->header->counters.waits++;
+    if (g) {
+        g->waiting++;
+        apl_list_append(held->pool, &g->queue, &session->link);
+    }
+}
+
+void apl_session_fail(apl_held_t *held, apl_session_t *session,
+                      apr_status_t outcome)
+{
+    session->outcome = (uint32_t)outcome;
+    APL_STEP("fail_outcome");
+    __atomic_store_n(&session->state, APL_SESSION_FAILED, __ATOMIC_RELEASE);
+    APL_STEP("fail_failed"); /* seen: the wait is over; it is still queued */
+    dequeue(held, session);
+}
+
+void apl_session_free(apl_held_t *held, apl_session_t *session)
+{
+    uint32_t before = session->state;
+
+    __atomic_store_n(&session->state, APL_SESSION_FREE, __ATOMIC_RELEASE);
+    APL_STEP("session_free"); /* seen: nobody's; counts say somebody's */
+    if (before == APL_SESSION_WAITING)
+        dequeue(held, session);
+    count_owner(held, session, -1);
+    apl_list_prepend(held->pool, &held->pool->header->sessions_free,
+                     &session->link);
+}
+
+apl_process_t *apl_session_process(const apl_held_t *held,
+                                   const apl_session_t *session)
+{
+    apl_process_t *p = apl_process_at(held->pool, session->process);
+
+    return p && p->state != APL_PROCESS_FREE &&
+                   p->generation == session->process_generation
+               ? p
+               : NULL;
+}

@@ -1,0 +1,328 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "shm/supervise.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "shm/enter.h"
+#include "shm/event.h"
+#include "shm/group.h"
+#include "shm/list.h"
+#include "shm/process.h"
+#include "shm/queue.h"
+#include "shm/room.h"
+#include "shm/session.h"
+
+#define BACKOFF_MAX 60 /* s */
+
+static apr_status_t enter(apl_held_t *held, apl_pool_t *pool, int64_t now)
+{
+    return apl_enter(held, pool, now, APL_SUPERVISE_LIMIT);
+}
+
+/* Enter, and find the process in a state between two. Else leave. */
+static apr_status_t enter_with(apl_held_t *held, apl_pool_t *pool, uint64_t id,
+                               int64_t now, uint32_t from, uint32_t to,
+                               apl_process_t **process)
+{
+    apr_status_t rv = enter(held, pool, now);
+
+    if (rv != APR_SUCCESS)
+        return rv;
+    *process = apl_process_find(held, id);
+    if (*process && (*process)->state >= from && (*process)->state <= to)
+        return APR_SUCCESS;
+    apl_leave(held);
+    return APL_ESTALE;
+}
+
+/* Serve a group's waiters; more of them than can be woken at once make the
+ * verb enter again. */
+static void share(apl_held_t *held, apl_group_t *group)
+{
+    apl_pool_t *pool = held->pool;
+    int64_t now = held->now;
+
+    while (apl_room_share(held, group)) {
+        apl_leave(held);
+        if (enter(held, pool, now) != APR_SUCCESS)
+            return;
+    }
+    apl_leave(held);
+}
+
+/* ---- starting ---- */
+
+apr_status_t apl_supervise_take(apl_pool_t *pool, uint64_t random, int64_t now,
+                                apl_order_t *order)
+{
+    apl_header_t *h = pool->header;
+    apl_process_t *p;
+    const apl_group_t *g;
+    apl_held_t held;
+    uint32_t at;
+    apr_status_t rv;
+
+    if (apl_list_first(pool, &h->wanted) == 0 && !pool->damaged)
+        return APR_EOF;
+    rv = enter(&held, pool, now);
+    if (rv != APR_SUCCESS)
+        return rv;
+    rv = APR_EOF;
+    at = apl_list_first(pool, &h->wanted);
+    p = at != 0 ? APL_PROCESS_OF(pool, at, pool) : NULL;
+    if (p && p->state == APL_PROCESS_WANTED &&
+        (g = apl_process_group(&held, p)) != NULL) {
+        order->id = (random & ~0xffffull) | APL_PROCESS_INDEX(pool, p);
+        memcpy(order->name, g->name, sizeof order->name);
+        order->name[sizeof order->name - 1] = 0;
+        apl_process_start(&held, p, order->id);
+        rv = APR_SUCCESS;
+    }
+    else if (at != 0)
+        pool->damaged = 1;
+    apl_leave(&held);
+    return rv;
+}
+
+apr_status_t apl_supervise_born(apl_pool_t *pool, uint64_t id, apl_who_t who,
+                                uint32_t listen, uint32_t port, int64_t now)
+{
+    apl_process_t *p;
+    apl_held_t held;
+    apr_status_t rv = enter_with(&held, pool, id, now, APL_PROCESS_STARTING,
+                                 APL_PROCESS_LEAVING, &p);
+
+    if (rv != APR_SUCCESS)
+        return rv;
+    p->who = who;
+    p->listen = listen;
+    p->port = port;
+    APL_STEP("born");
+    apl_leave(&held);
+    return APR_SUCCESS;
+}
+
+apr_status_t apl_supervise_ready(apl_pool_t *pool, uint64_t id, int64_t now)
+{
+    apl_process_t *p;
+    apl_group_t *g;
+    apl_held_t held;
+    apr_status_t rv = enter_with(&held, pool, id, now, APL_PROCESS_STARTING,
+                                 APL_PROCESS_STARTING, &p);
+
+    if (rv != APR_SUCCESS)
+        return rv;
+    apl_process_live(&held, p);
+    pool->header->counters.spawned++;
+    apl_event_note(&held, APL_EVENT_READY, apl_process_group(&held, p), p);
+    g = apl_process_group(&held, p);
+    if (!g) {
+        apl_leave(&held);
+        return APL_EDAMAGED;
+    }
+    g->failures = 0;
+    g->n_spawned++;
+    if (g->size < g->options.min_instances)
+        apl_room_want(&held, g);
+    share(&held, g);
+    return APR_SUCCESS;
+}
+
+static void back_off(apl_held_t *held, apl_group_t *g, uint64_t error_id,
+                     const char *text)
+{
+    int64_t wait = g->failures < 6 ? 1 << g->failures : BACKOFF_MAX;
+
+    g->retry_at = held->now + wait * 1000000;
+    g->error_id = error_id;
+    snprintf(g->error, sizeof g->error, "%s", text);
+    APL_STEP("back_off_until");
+    g->failures++;
+    g->n_failed++;
+}
+
+apr_status_t apl_supervise_failed(apl_pool_t *pool, uint64_t id,
+                                  uint64_t error_id, const char *text,
+                                  int64_t now)
+{
+    apl_process_t *p;
+    apl_group_t *g;
+    apl_held_t held;
+    apr_status_t rv = enter_with(&held, pool, id, now, APL_PROCESS_STARTING,
+                                 APL_PROCESS_STARTING, &p);
+
+    if (rv != APR_SUCCESS)
+        return rv;
+    g = apl_process_group(&held, p);
+    pool->header->counters.failed++;
+    apl_event_note(&held, APL_EVENT_START_FAILED, g, p);
+    if (g)
+        back_off(&held, g, error_id, text);
+    apl_process_free(&held, p);
+    while (g && g->size == 0 && apl_queue_fail(&held, g, APL_ESTART)) {
+        apl_leave(&held);
+        if (enter(&held, pool, now) != APR_SUCCESS)
+            return APR_SUCCESS;
+    }
+    apl_room_settle(&held);
+    apl_leave(&held);
+    return APR_SUCCESS;
+}
+
+/* ---- ending ---- */
+
+/* One that served nothing and died at once would be started again and again:
+ * that counts as a failed start. */
+static int died_young(const apl_process_t *p, int64_t now)
+{
+    return p->processed == 0 && p->sessions == 0 && now - p->ready_at < 1000000;
+}
+
+apr_status_t apl_supervise_gone(apl_pool_t *pool, uint64_t id, int64_t now)
+{
+    apl_process_t *p;
+    apl_group_t *g;
+    apl_held_t held;
+    uint32_t state;
+    apr_status_t rv = enter_with(&held, pool, id, now, APL_PROCESS_STARTING,
+                                 APL_PROCESS_LEAVING, &p);
+
+    if (rv != APR_SUCCESS)
+        return rv;
+    g = apl_process_group(&held, p);
+    state = p->state;
+    if (state == APL_PROCESS_LIVE) {
+        pool->header->counters.died++;
+        apl_event_note(&held, APL_EVENT_DIED, g, p);
+        if (g) {
+            g->n_died++;
+            if (died_young(p, now))
+                back_off(&held, g, id, "it ended as soon as it was ready");
+        }
+    }
+    apl_process_free(&held, p);
+    if (!g) {
+        apl_leave(&held);
+        return APR_SUCCESS;
+    }
+    if (g->used && g->size < g->options.min_instances)
+        apl_room_want(&held, g);
+    share(&held, g);
+    return APR_SUCCESS;
+}
+
+apr_status_t apl_supervise_detach(apl_pool_t *pool, uint64_t id,
+                                  uint32_t reason, int64_t now)
+{
+    apl_process_t *p;
+    apl_group_t *g;
+    apl_held_t held;
+    apr_status_t rv = enter_with(&held, pool, id, now, APL_PROCESS_STARTING,
+                                 APL_PROCESS_LIVE, &p);
+
+    if (rv != APR_SUCCESS)
+        return rv;
+    g = apl_process_group(&held, p);
+    apl_process_leave(&held, p, reason);
+    if (!g) {
+        apl_leave(&held);
+        return APR_SUCCESS;
+    }
+    if (g->used && g->size < g->options.min_instances)
+        apl_room_want(&held, g);
+    share(&held, g);
+    return APR_SUCCESS;
+}
+
+/* ---- what is there ---- */
+
+/* The slot that the id names, out of any list. NULL: another's. */
+static apl_process_t *slot_for(apl_held_t *held, uint64_t id)
+{
+    apl_pool_t *pool = held->pool;
+    uint32_t i = (uint32_t)(id & 0xffff);
+    apl_process_t *p = apl_process_at(pool, i);
+
+    if (!p || p->state != APL_PROCESS_FREE)
+        return NULL;
+    if (i > pool->header->top_process) {
+        /* Slots below become reachable with it: they must be free and listed. */
+        while (pool->header->top_process + 1 < i) {
+            apl_process_t *q = &pool->processes[++pool->header->top_process];
+
+            q->state = APL_PROCESS_FREE;
+            apl_list_append(pool, &pool->header->processes_free, &q->pool);
+        }
+        pool->header->top_process = i;
+    }
+    else
+        apl_list_remove(pool, &p->pool);
+    return p;
+}
+
+apr_status_t apl_supervise_adopt(apl_pool_t *pool, uint64_t id, apl_who_t who,
+                                 const char *name, uint32_t listen,
+                                 uint32_t port, int live, int64_t now)
+{
+    apl_group_t *g;
+    apl_process_t *p;
+    apl_held_t held;
+    uint32_t generation;
+    apr_status_t rv = enter(&held, pool, now);
+
+    if (rv != APR_SUCCESS)
+        return rv;
+    g = apl_group_find(&held, apl_group_key(name), name);
+    p = g ? slot_for(&held, id) : NULL;
+    if (!p) {
+        apl_leave(&held);
+        return APL_ESTALE;
+    }
+    generation = p->generation + 1;
+    memset(p, 0, sizeof *p);
+    p->generation = generation;
+    p->id = id;
+    p->who = who;
+    p->group = APL_GROUP_INDEX(pool, g);
+    p->listen = listen;
+    p->port = port;
+    p->started = p->ready_at = p->last_used = now;
+    p->birth = ++pool->header->ticket;
+    APL_STEP("adopt_filled");
+    p->state = live ? APL_PROCESS_LIVE : APL_PROCESS_STARTING;
+    APL_STEP("adopt_state"); /* seen: it is there; no list knows it yet */
+    apl_process_enlist(&held, p);
+    share(&held, g);
+    return APR_SUCCESS;
+}
+
+apr_status_t apl_supervise_condition(const apl_pool_t *pool, uint64_t id,
+                                     apl_condition_t *condition)
+{
+    const apl_process_t *p = apl_process_at(pool, (uint32_t)(id & 0xffff));
+
+    if (!p)
+        return APL_ESTALE;
+    condition->state = __atomic_load_n(&p->state, __ATOMIC_ACQUIRE);
+    condition->sessions = p->sessions;
+    condition->reason = p->reason;
+    condition->processed = p->processed;
+    return condition->state == APL_PROCESS_FREE || p->id != id ? APL_ESTALE
+                                                               : APR_SUCCESS;
+}
+
+uint32_t apl_supervise_known(const apl_pool_t *pool, uint64_t *ids,
+                             uint32_t max)
+{
+    uint32_t i, n = 0, top = pool->header->top_process;
+
+    for (i = 1; i <= top && i < pool->n.processes && n < max; i++) {
+        const apl_process_t *p = &pool->processes[i];
+
+        if (p->state > APL_PROCESS_WANTED && p->state < APL_PROCESS_STATES)
+            ids[n++] = p->id;
+    }
+    return n;
+}

@@ -1,0 +1,147 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file supervise.h
+ * @brief The verbs of the spawner: take orders, report what became of
+ *        processes, keep the pool in shape.
+ *
+ * A process is named by its id; the low 16 bits are its slot, so every verb
+ * finds it in O(1). A verb whose id is not (any more) in the expected state
+ * returns APL_ESTALE and changes nothing.
+ *
+ * Lock:  each verb takes and gives back the pool lock itself, and waits for
+ *        it APL_SUPERVISE_LIMIT at the most: APL_ELOCK means try again later.
+ * Crash: the next spawner goes on from the slots and its registry.
+ * Trust: what a verb returns is other processes' word: a name to look up in
+ *        the app table, a number to report, nothing to obey.
+ */
+#ifndef APL_SUPERVISE_H
+#define APL_SUPERVISE_H
+
+#include "shm/checkout.h"
+#include "shm/segment.h"
+
+#define APL_SUPERVISE_LIMIT 1000000 /* us */
+
+/** The order to start a process. */
+typedef struct {
+    uint64_t id;             /**< of the new process */
+    char name[APL_NAME_MAX]; /**< of the group; NUL-terminated */
+} apl_order_t;
+
+/**
+ * Take the oldest order: its slot becomes STARTING.
+ * @param random 64 random bits, of which the id is made
+ * @return APR_SUCCESS; APR_EOF: there is none
+ */
+apr_status_t apl_supervise_take(apl_pool_t *pool, uint64_t random, int64_t now,
+                                apl_order_t *order);
+
+/** The process of an order was forked. @param port 0 but for AppListen tcp */
+apr_status_t apl_supervise_born(apl_pool_t *pool, uint64_t id, apl_who_t who,
+                                uint32_t listen, uint32_t port, int64_t now);
+
+/**
+ * It accepts requests: it becomes LIVE and serves those who wait.
+ * @return APR_SUCCESS; APL_ESTALE: it was detached while it booted: stop it
+ */
+apr_status_t apl_supervise_ready(apl_pool_t *pool, uint64_t id, int64_t now);
+
+/**
+ * The start failed: the place is returned, the group backs off (1 s, doubled
+ * with each failure in a row, 60 s at the most), and if it has no process
+ * its waiters get APL_ESTART.
+ * @param error_id 64 random bits that are also in the log
+ * @param text     what failed, in a sentence
+ */
+apr_status_t apl_supervise_failed(apl_pool_t *pool, uint64_t id,
+                                  uint64_t error_id, const char *text,
+                                  int64_t now);
+
+/**
+ * The process is really gone, in whatever state it was. A LIVE one died
+ * unasked; its open sessions end with their requests.
+ */
+apr_status_t apl_supervise_gone(apl_pool_t *pool, uint64_t id, int64_t now);
+
+/**
+ * Give it no new session; it ends when its open ones are closed.
+ * @param reason APL_EVENT_*
+ * @return APR_SUCCESS; APL_ESTALE: no such process, or leaving already
+ */
+apr_status_t apl_supervise_detach(apl_pool_t *pool, uint64_t id,
+                                  uint32_t reason, int64_t now);
+
+/**
+ * Put back a process that runs and is in the registry, but in no slot.
+ * @param live 1: it is ready; 0: it is still booting
+ */
+apr_status_t apl_supervise_adopt(apl_pool_t *pool, uint64_t id, apl_who_t who,
+                                 const char *name, uint32_t listen,
+                                 uint32_t port, int live, int64_t now);
+
+/** What the segment says of a process. */
+typedef struct {
+    uint32_t state;    /**< APL_PROCESS_* */
+    uint32_t sessions; /**< open ones */
+    uint32_t reason;   /**< APL_EVENT_* of a leaving one */
+    uint64_t processed;
+} apl_condition_t;
+
+/** Reads without the lock. @return APL_ESTALE: not in the segment */
+apr_status_t apl_supervise_condition(const apl_pool_t *pool, uint64_t id,
+                                     apl_condition_t *condition);
+
+/**
+ * Ids of the slots that ought to have a process (STARTING, LIVE, LEAVING).
+ * Reads without the lock. The spawner reports those it does not know as gone.
+ * @return how many were written to ids
+ */
+uint32_t apl_supervise_known(const apl_pool_t *pool, uint64_t *ids,
+                             uint32_t max);
+
+/** An httpd child to watch. */
+typedef struct {
+    uint32_t index, generation;
+    apl_who_t who;
+} apl_watch_t;
+
+/** The child in slot `index`, without the lock. @return APL_ESTALE: none */
+apr_status_t apl_supervise_child(const apl_pool_t *pool, uint32_t index,
+                                 apl_watch_t *watch);
+
+/** An httpd child is gone: its sessions come back, its waits end. */
+apr_status_t apl_supervise_child_gone(apl_pool_t *pool,
+                                      const apl_watch_t *watch, int64_t now);
+
+/**
+ * MaxPoolSize and the configuration generation. A lowered limit trims idle
+ * processes, a raised one serves those who wait.
+ */
+apr_status_t apl_supervise_limits(apl_pool_t *pool, uint32_t max,
+                                  uint32_t config, int64_t now);
+
+/**
+ * Apply an app's options; make its group if `prestart`.
+ */
+apr_status_t apl_supervise_configure(apl_pool_t *pool, const apl_app_t *app,
+                                     int prestart, int64_t now);
+
+/** The app is gone from the configuration: its processes leave. */
+apr_status_t apl_supervise_remove(apl_pool_t *pool, const char *name,
+                                  int64_t now);
+
+/** Name of the group in slot `index`, without the lock. */
+apr_status_t apl_supervise_group(const apl_pool_t *pool, uint32_t index,
+                                 char name[APL_NAME_MAX]);
+
+/**
+ * The pool's housekeeping: end what idled too long (never below the
+ * minimum), restore minimums, trim what is above the limits, start what
+ * waits for the end of a back-off.
+ * @param next when to call again at the latest, us; in a second if nothing
+ *             is due before
+ */
+apr_status_t apl_supervise_tick(apl_pool_t *pool, int64_t now, int64_t *next);
+
+#endif

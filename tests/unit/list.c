@@ -1,0 +1,135 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* Lists keep their order, sort stably, and end on damage; the heap gives the
+ * least loaded process, the oldest of those. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "shm/heap.h"
+#include "shm/list.h"
+#include "tests/unit/scene.h"
+
+static uint64_t key_of(const apl_pool_t *pool, uint32_t at)
+{
+    return APL_PROCESS_OF(pool, at, pool)->processed;
+}
+
+static void sort_orders_any_number_and_is_stable(void **state)
+{
+    scene_t *s = scene_new(6);
+    apl_pool_t *pool = &s->pool;
+    apl_link_t *head = &pool->header->hungry;
+    uint32_t n, i, at;
+
+    (void)state;
+    srand(7);
+    for (n = 0; n < 70; n++) {
+        uint64_t last = 0, count = 0;
+        apl_walk_t it;
+
+        apl_list_init(pool, head);
+        for (i = 1; i <= n; i++) {
+            pool->processes[i].processed = (uint64_t)(rand() % 9);
+            pool->processes[i].birth = i;
+            apl_list_append(pool, head, &pool->processes[i].pool);
+        }
+        apl_list_sort(pool, head, key_of);
+        it = apl_list_walk(pool, head, 100);
+        while ((at = apl_list_next(pool, &it)) != 0) {
+            apl_process_t *p = APL_PROCESS_OF(pool, at, pool);
+            uint64_t rank = p->processed << 32 | p->birth;
+
+            assert_true(rank > last);
+            last = rank;
+            count++;
+        }
+        assert_int_equal(count, n);
+        while ((at = apl_list_last(pool, head)) != 0)
+            apl_list_remove(pool, apl_link_at(pool, at));
+        assert_int_equal(apl_list_first(pool, head), 0);
+    }
+    assert_int_equal(pool->damaged, 0);
+    memset(pool->processes, 0, 100 * sizeof *pool->processes);
+    scene_end(s);
+}
+
+static void a_walk_ends_on_damage(void **state)
+{
+    scene_t *s = scene_new(6);
+    apl_pool_t *pool = &s->pool;
+    apl_link_t *head = &pool->header->hungry;
+    apl_link_t *a = &pool->processes[1].pool, *b = &pool->processes[2].pool;
+    apl_walk_t it;
+
+    (void)state;
+    apl_list_append(pool, head, a);
+    apl_list_append(pool, head, b);
+    b->next = APL_OFFSET(pool, a); /* a circle beside the head */
+    it = apl_list_walk(pool, head, 50);
+    while (apl_list_next(pool, &it) != 0)
+        ;
+    assert_int_equal(pool->damaged, 1);
+    pool->damaged = 0;
+    b->next = 0xfffffff0; /* out of the segment */
+    it = apl_list_walk(pool, head, 50);
+    while (apl_list_next(pool, &it) != 0)
+        ;
+    assert_int_equal(pool->damaged, 1);
+    pool->damaged = 0;
+    assert_null(APL_PROCESS_OF(pool, APL_OFFSET(pool, a) + 4, pool));
+    assert_null(
+        APL_PROCESS_OF(pool, APL_OFFSET(pool, &pool->groups[1].turn), pool));
+    assert_ptr_equal(APL_PROCESS_OF(pool, APL_OFFSET(pool, a), pool),
+                     &pool->processes[1]);
+    memset(pool->processes, 0, 4 * sizeof *pool->processes);
+    apl_list_init(pool, head);
+    scene_end(s);
+}
+
+static void the_heap_gives_the_least_loaded_then_the_oldest(void **state)
+{
+    scene_t *s = scene_new(6);
+    apl_pool_t *pool = &s->pool;
+    uint32_t root = 0, i, left = 500, last_sessions = 0;
+    uint64_t last_birth = 0;
+
+    (void)state;
+    srand(11);
+    for (i = 1; i <= 1000; i++) {
+        pool->processes[i].sessions = 1 + (uint32_t)rand() % 7;
+        pool->processes[i].birth = 5000 - i;
+        apl_heap_insert(pool, &root, &pool->processes[i]);
+    }
+    for (i = 2; i <= 1000; i += 2) {
+        assert_true(apl_heap_has(pool, root, &pool->processes[i]));
+        apl_heap_remove(pool, &root, &pool->processes[i]);
+        assert_false(apl_heap_has(pool, root, &pool->processes[i]));
+        apl_heap_remove(pool, &root, &pool->processes[i]);
+    }
+    while (root != 0) {
+        apl_process_t *p = &pool->processes[root];
+
+        assert_true(p->sessions > last_sessions ||
+                    (p->sessions == last_sessions && p->birth > last_birth));
+        last_sessions = p->sessions;
+        last_birth = p->birth;
+        apl_heap_remove(pool, &root, p);
+        left--;
+    }
+    assert_int_equal(left, 0);
+    assert_int_equal(pool->damaged, 0);
+    memset(pool->processes, 0, 1001 * sizeof *pool->processes);
+    scene_end(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sort_orders_any_number_and_is_stable),
+        cmocka_unit_test(a_walk_ends_on_damage),
+        cmocka_unit_test(the_heap_gives_the_least_loaded_then_the_oldest),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

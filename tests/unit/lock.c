@@ -1,0 +1,207 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* The lock excludes, and says when its owner died, however it died. */
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "shm/lock.h"
+#include "shm/wake.h"
+#include "tests/unit/scene.h"
+
+typedef struct {
+    uint32_t word;
+    uint32_t inside;
+    uint32_t go;
+    uint64_t sum;
+} shared_t;
+
+static shared_t *shared_new(void)
+{
+    return mmap(NULL, sizeof(shared_t), PROT_READ | PROT_WRITE,
+                MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+}
+
+static void wait_until(const uint32_t *what, uint32_t value)
+{
+    while (__atomic_load_n(what, __ATOMIC_ACQUIRE) != value)
+        usleep(500);
+}
+
+static void owner_dies_inside(shared_t *m, int by_kill)
+{
+    int died, status;
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        if (apl_lock_take(&m->word, -1, &died) != APR_SUCCESS)
+            _exit(9);
+        __atomic_store_n(&m->inside, 1, __ATOMIC_RELEASE);
+        while (by_kill)
+            pause();
+        _exit(0);
+    }
+    wait_until(&m->inside, 1);
+    if (by_kill)
+        kill(pid, SIGKILL);
+    assert_int_equal(apl_lock_take(&m->word, 10 * 1000000, &died), APR_SUCCESS);
+    assert_int_equal(died, 1);
+    apl_lock_give(&m->word);
+    assert_int_equal(apl_lock_take(&m->word, 0, &died), APR_SUCCESS);
+    assert_int_equal(died, 0);
+    apl_lock_give(&m->word);
+    waitpid(pid, &status, 0);
+    m->inside = 0;
+}
+
+static void the_next_owner_hears_of_a_death(void **state)
+{
+    shared_t *m = shared_new();
+    int i;
+
+    (void)state;
+    for (i = 0; i < 20; i++) {
+        owner_dies_inside(m, 1);
+        owner_dies_inside(m, 0);
+    }
+}
+
+/* As if a signal handler had made the kernel forget the lock. */
+static void an_owner_the_kernel_forgot_is_found_out(void **state)
+{
+    shared_t *m = shared_new();
+    int died, status;
+    pid_t pid = fork();
+
+    (void)state;
+    if (pid == 0) {
+        if (apl_lock_take(&m->word, -1, &died) != APR_SUCCESS)
+            _exit(9);
+        uint32_t word = m->word;
+
+        apl_lock_give(&m->word);
+        m->word = word;
+        _exit(0);
+    }
+    waitpid(pid, &status, 0);
+    assert_int_equal(status, 0);
+    assert_true(m->word != 0);
+    assert_int_equal(apl_lock_take(&m->word, 5 * 1000000, &died), APR_SUCCESS);
+    assert_int_equal(died, 1);
+    apl_lock_give(&m->word);
+}
+
+static void it_is_not_recursive_and_a_limit_is_kept(void **state)
+{
+    shared_t *m = shared_new();
+    int died;
+    pid_t pid;
+
+    (void)state;
+    assert_int_equal(apl_lock_take(&m->word, -1, &died), APR_SUCCESS);
+    assert_int_equal(apl_lock_take(&m->word, -1, &died), APL_ELOCK);
+    pid = fork();
+    if (pid == 0)
+        _exit(apl_lock_take(&m->word, 30000, &died) == APL_ELOCK ? 0 : 1);
+    waitpid(pid, &died, 0);
+    assert_int_equal(died, 0);
+    apl_lock_give(&m->word);
+    assert_int_equal(m->word, 0);
+}
+
+#define ROUNDS 100000
+
+static void add_up(shared_t *m)
+{
+    int died, i;
+
+    for (i = 0; i < ROUNDS; i++) {
+        if (apl_lock_take(&m->word, -1, &died) != APR_SUCCESS || died)
+            _exit(1);
+        m->sum = m->sum + 1;
+        apl_lock_give(&m->word);
+    }
+}
+
+static void *add_up_thread(void *m)
+{
+    add_up(m);
+    return NULL;
+}
+
+static void processes_and_threads_exclude_each_other(void **state)
+{
+    shared_t *m = shared_new();
+    pid_t pids[3];
+    int i, status;
+
+    (void)state;
+    for (i = 0; i < 3; i++) {
+        pids[i] = fork();
+        if (pids[i] == 0) {
+            pthread_t t;
+
+            pthread_create(&t, NULL, add_up_thread, m);
+            add_up(m);
+            pthread_join(t, NULL);
+            _exit(0);
+        }
+    }
+    for (i = 0; i < 3; i++) {
+        waitpid(pids[i], &status, 0);
+        assert_int_equal(status, 0);
+    }
+    assert_int_equal(m->sum, 6 * ROUNDS);
+    assert_int_equal(m->word, 0);
+}
+
+/* Whoever is killed while it waits, or as it is woken, holds nobody up. */
+static void a_killed_waiter_loses_no_wakeup(void **state)
+{
+    shared_t *m = shared_new();
+    int round, died, status;
+
+    (void)state;
+    for (round = 0; round < 50; round++) {
+        pid_t a, b;
+
+        assert_int_equal(apl_lock_take(&m->word, -1, &died), APR_SUCCESS);
+        m->inside = 0;
+        a = fork();
+        if (a == 0) {
+            apl_lock_take(&m->word, -1, &died);
+            _exit(0);
+        }
+        b = fork();
+        if (b == 0) {
+            if (apl_lock_take(&m->word, -1, &died) != APR_SUCCESS)
+                _exit(1);
+            m->inside = 1;
+            apl_lock_give(&m->word);
+            _exit(0);
+        }
+        usleep((useconds_t)(round * 37 % 900));
+        apl_lock_give(&m->word);
+        kill(a, SIGKILL);
+        waitpid(a, &status, 0);
+        waitpid(b, &status, 0);
+        assert_int_equal(status, 0);
+        assert_int_equal(m->inside, 1);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_next_owner_hears_of_a_death),
+        cmocka_unit_test(an_owner_the_kernel_forgot_is_found_out),
+        cmocka_unit_test(it_is_not_recursive_and_a_limit_is_kept),
+        cmocka_unit_test(processes_and_threads_exclude_each_other),
+        cmocka_unit_test(a_killed_waiter_loses_no_wakeup),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,162 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* What an httpd child held comes back when it dies. */
+
+#include "tests/unit/scene.h"
+
+static apl_watch_t watch_of(scene_t *s, uint32_t index)
+{
+    apl_watch_t w;
+
+    assert_int_equal(apl_supervise_child(&s->pool, index, &w), APR_SUCCESS);
+    return w;
+}
+
+static void its_sessions_come_back_and_its_waits_end(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_app_t *a = scene_app(s, "a");
+    uint32_t first = s->pool.self, second = scene_child(s);
+    apl_hold_t h1, h2, dead_wait, wait;
+    apl_watch_t w = watch_of(s, second);
+
+    (void)state;
+    s->pool.self = first;
+    assert_int_equal(scene_get(s, &h1, a), APR_SUCCESS);
+    s->pool.self = second;
+    assert_int_equal(scene_get(s, &h2, a), APR_SUCCESS);
+    assert_int_equal(scene_get(s, &dead_wait, a), APL_EWAIT);
+    s->pool.self = first;
+    assert_int_equal(scene_get(s, &wait, a), APL_EWAIT);
+    assert_int_equal(apl_supervise_child_gone(&s->pool, &w, s->now),
+                     APR_SUCCESS);
+    scene_is(s, 2, 2);
+    assert_int_equal(scene_poll(s, &wait), APR_SUCCESS);
+    assert_int_equal(s->pool.header->waiting, 0);
+    assert_int_equal(s->pool.header->counters.child_deaths, 1);
+    assert_int_equal(apl_supervise_child_gone(&s->pool, &w, s->now),
+                     APL_ESTALE);
+    scene_close(s, &h1);
+    scene_close(s, &wait);
+    scene_is(s, 2, 0);
+    scene_end(s);
+}
+
+static void a_slot_is_given_to_the_next_child(void **state)
+{
+    scene_t *s = scene_new(2);
+    uint32_t second = scene_child(s);
+    apl_watch_t w = watch_of(s, second);
+
+    (void)state;
+    assert_int_equal(apl_supervise_child_gone(&s->pool, &w, s->now),
+                     APR_SUCCESS);
+    assert_int_equal(scene_child(s), second);
+    assert_int_equal(apl_supervise_child_gone(&s->pool, &w, s->now),
+                     APL_ESTALE);
+    apl_child_unregister(&s->pool);
+    scene_ok(s);
+    assert_int_equal(scene_child(s), second);
+    scene_end(s);
+}
+
+static void a_child_with_a_session_does_not_unregister(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_app_t *a = scene_app(s, "a");
+    uint32_t self = s->pool.self;
+    apl_hold_t h;
+
+    (void)state;
+    assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
+    apl_child_unregister(&s->pool);
+    scene_is(s, 1, 1);
+    s->pool.self = self;
+    scene_close(s, &h);
+    scene_is(s, 1, 0);
+    scene_end(s);
+}
+
+static void a_process_that_died_is_no_concern_of_its_last_session(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_app_t *a = scene_app(s, "a");
+    apl_hold_t h1, h2;
+
+    (void)state;
+    assert_int_equal(scene_get(s, &h1, a), APR_SUCCESS);
+    assert_int_equal(apl_supervise_gone(&s->pool, h1.id, s->now), APR_SUCCESS);
+    scene_is(s, 0, 0);
+    /* Its slot is another's by now. */
+    assert_int_equal(scene_get(s, &h2, a), APR_SUCCESS);
+    assert_int_equal(h1.id & 0xffff, h2.id & 0xffff);
+    scene_close(s, &h1);
+    scene_is(s, 1, 1);
+    scene_close(s, &h2);
+    scene_close(s, &h2);
+    scene_is(s, 1, 0);
+    assert_int_equal(s->pool.header->counters.died, 1);
+    scene_end(s);
+}
+
+static void slots_that_run_out_are_an_error_and_come_back(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = scene_app(s, "a");
+    apl_hold_t h[2001];
+    int i;
+
+    (void)state;
+    a->options.max_queue = 0;
+    for (i = 0; i < 2000; i++)
+        assert_int_equal(apl_checkout(&s->pool, &h[i], a, NULL, NULL, s->now),
+                         APL_EWAIT);
+    assert_int_equal(scene_ask(s, &h[2000], a), APL_EFULL);
+    apl_checkin(&s->pool, &h[1000], s->now);
+    assert_int_equal(scene_ask(s, &h[2000], a), APL_EWAIT);
+    for (i = 0; i < 2001; i++)
+        apl_checkin(&s->pool, &h[i], s->now);
+    assert_int_equal(s->pool.header->waiting, 0);
+    scene_end(s);
+}
+
+static void a_lost_process_is_put_back(void **state)
+{
+    scene_t *s = scene_new(4);
+    apl_app_t *a = scene_app(s, "a");
+    apl_hold_t h;
+    apl_who_t who = {4711, 0, 1};
+    uint64_t id = 0xabcdef0000000005;
+
+    (void)state;
+    assert_int_equal(apl_supervise_adopt(&s->pool, id, who, "a", APL_LISTEN_FD,
+                                         0, 1, s->now),
+                     APL_ESTALE);
+    assert_int_equal(apl_supervise_configure(&s->pool, a, 1, s->now),
+                     APR_SUCCESS);
+    assert_int_equal(apl_supervise_adopt(&s->pool, id, who, "a", APL_LISTEN_FD,
+                                         0, 1, s->now),
+                     APR_SUCCESS);
+    scene_is(s, 1, 0);
+    assert_int_equal(apl_supervise_adopt(&s->pool, id, who, "a", APL_LISTEN_FD,
+                                         0, 1, s->now),
+                     APL_ESTALE);
+    assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
+    assert_true(h.id == id && h.pid == 4711);
+    scene_close(s, &h);
+    scene_end(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(its_sessions_come_back_and_its_waits_end),
+        cmocka_unit_test(a_slot_is_given_to_the_next_child),
+        cmocka_unit_test(a_child_with_a_session_does_not_unregister),
+        cmocka_unit_test(a_process_that_died_is_no_concern_of_its_last_session),
+        cmocka_unit_test(slots_that_run_out_are_an_error_and_come_back),
+        cmocka_unit_test(a_lost_process_is_put_back),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,202 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* Repair rebuilds from the slots what was there, and ends on any bytes. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "shm/check.h"
+#include "shm/enter.h"
+#include "shm/list.h"
+#include "tests/unit/scene.h"
+
+/* Enter as the next after a dead owner. */
+static void repair(scene_t *s)
+{
+    apl_held_t held;
+    apl_finding_t finding;
+
+    s->pool.damaged = 1;
+    assert_int_equal(apl_enter(&held, &s->pool, s->now, APL_FOREVER),
+                     APR_SUCCESS);
+    apl_leave(&held);
+    if (!apl_check(&s->pool, &finding))
+        fail_msg("I%d: %s", finding.number, finding.text);
+    s->pool.header->counters.repairs = 0;
+}
+
+/* Two apps with idle, busy, starting, wanted, leaving ones, and waiters. */
+static scene_t *busy_scene(apl_hold_t *h)
+{
+    scene_t *s = scene_new(8);
+    apl_app_t *a = scene_app(s, "a");
+    apl_app_t *b = scene_app(s, "b");
+    apl_app_t *c = scene_app(s, "c");
+    int i;
+
+    b->options.concurrency = 4;
+    b->options.max_instances = 2;
+    for (i = 0; i < 3; i++)
+        assert_int_equal(scene_get(s, &h[i], a), APR_SUCCESS);
+    for (; i < 12; i++) {
+        s->now++;
+        scene_get(s, &h[i], b);
+    }
+    for (; i < 15; i++)
+        assert_int_equal(scene_get(s, &h[i], a), APR_SUCCESS);
+    s->now++;
+    scene_close(s, &h[0]);
+    s->now++;
+    scene_close(s, &h[1]);
+    assert_int_equal(
+        apl_supervise_detach(&s->pool, h[2].id, APL_EVENT_DETACHED, s->now),
+        APR_SUCCESS);
+    assert_int_equal(scene_ask(s, &h[15], c), APL_EWAIT);
+    scene_take(s);
+    return s;
+}
+
+static void close_all(scene_t *s, apl_hold_t *h)
+{
+    int i;
+
+    scene_spawn(s);
+    for (i = 0; i < 16; i++)
+        scene_close(s, &h[i]);
+    assert_int_equal(s->pool.header->active, 0);
+    assert_int_equal(s->pool.header->waiting, 0);
+    scene_end(s);
+}
+
+static void lists_and_counts_come_back_as_they_were(void **state)
+{
+    apl_hold_t h[16];
+    scene_t *s = busy_scene(h);
+    apl_header_t *was = malloc(sizeof *was), *is = s->pool.header;
+    uint32_t front, back, head;
+
+    (void)state;
+    front = apl_list_first(&s->pool, &s->pool.groups[1].idle);
+    back = apl_list_first(&s->pool, &is->inactive);
+    head = apl_list_first(&s->pool, &s->pool.groups[2].queue);
+    assert_true(front != 0 && back != 0 && head != 0);
+    memcpy(was, is, sizeof *was);
+    memset(&is->inactive, 0x55, sizeof is->inactive);
+    is->count = is->active = is->spawning = is->waiting = is->leaving = 77;
+    memset(is->buckets, 0xaa, sizeof is->buckets);
+    s->pool.groups[1].size = s->pool.groups[2].waiting = 99;
+    s->pool.groups[2].order = 5000;
+    memset(&s->pool.groups[1].idle, 0, sizeof s->pool.groups[1].idle);
+    s->pool.processes[1].sessions = 3;
+    repair(s);
+    assert_int_equal(is->count, was->count);
+    assert_int_equal(is->active, was->active);
+    assert_int_equal(is->spawning, was->spawning);
+    assert_int_equal(is->waiting, was->waiting);
+    assert_int_equal(is->leaving, was->leaving);
+    assert_int_equal(apl_list_first(&s->pool, &s->pool.groups[1].idle), front);
+    assert_int_equal(apl_list_first(&s->pool, &is->inactive), back);
+    assert_int_equal(apl_list_first(&s->pool, &s->pool.groups[2].queue), head);
+    free(was);
+    close_all(s, h);
+}
+
+static void what_the_dead_left_half_done_is_finished(void **state)
+{
+    apl_hold_t h[16];
+    scene_t *s = busy_scene(h);
+    apl_session_t *waiter = &s->pool.sessions[h[11].session];
+    int i;
+
+    (void)state;
+    /* One closed its session, and died before it served the waiter. */
+    assert_int_equal(waiter->state, APL_SESSION_WAITING);
+    for (i = 3; i < 11; i++)
+        if (s->pool.sessions[h[i].session].state == APL_SESSION_HELD)
+            break;
+    s->pool.sessions[h[i].session].state = APL_SESSION_FREE;
+    repair(s);
+    assert_int_equal(scene_poll(s, &h[11]), APR_SUCCESS);
+    close_all(s, h);
+}
+
+/* The spawner empties the slots of processes that it does not know, and gives
+ * back what dead children held; here all are. */
+static void reconcile(scene_t *s)
+{
+    uint64_t ids[1200];
+    uint32_t i, n = apl_supervise_known(&s->pool, ids, 1200);
+    apl_watch_t w;
+
+    for (i = 1; i < s->pool.n.children; i++)
+        if (apl_supervise_child(&s->pool, i, &w) == APR_SUCCESS)
+            apl_supervise_child_gone(&s->pool, &w, s->now);
+    for (i = 0; i < n; i++)
+        apl_supervise_gone(&s->pool, ids[i], s->now);
+}
+
+/* Overwrite a word somewhere in what is in use. */
+static void damage(scene_t *s, int plausibly)
+{
+    static const uint32_t plausible[] = {0, 1, 2, 3, 64, 128, 0xffffffff};
+    char *starts[] = {s->pool.base, (char *)&s->pool.processes[1],
+                      (char *)&s->pool.sessions[1],
+                      (char *)&s->pool.children[1]};
+    const int sizes[] = {20000, 3000, 5000, 256};
+    int table = rand() % 4;
+    char *at = starts[table] + rand() % sizes[table] / 4 * 4;
+    uint32_t value = (uint32_t)rand();
+
+    if (plausibly)
+        value = plausible[(size_t)rand() % 7];
+    memcpy(at, &value, sizeof value);
+    s->pool.header->lock = 0;
+}
+
+static void any_bytes_end_in_a_pool_that_works(void **state)
+{
+    int round, i;
+
+    (void)state;
+    srand(3);
+    for (round = 0; round < 400; round++) {
+        apl_hold_t h[16], x;
+        scene_t *s = busy_scene(h);
+        apl_app_t *app;
+        apr_status_t rv;
+
+        for (i = 0; i < 1 << round % 12; i++)
+            damage(s, round % 2);
+        repair(s);
+        reconcile(s);
+        apl_supervise_limits(&s->pool, 5, 1, s->now);
+        apl_supervise_limits(&s->pool, 4, 1, s->now);
+        assert_int_equal(apl_child_register(&s->pool, 1), APR_SUCCESS);
+        app = scene_app(s, "new");
+        rv = apl_checkout(&s->pool, &x, app, NULL, NULL, s->now);
+        for (i = 0; i < 20 && rv == APL_EWAIT; i++) {
+            apl_order_t o;
+
+            while (apl_supervise_take(&s->pool, (uint64_t)rand() << 20, s->now,
+                                      &o) == APR_SUCCESS)
+                apl_supervise_ready(&s->pool, o.id, s->now);
+            rv = apl_checkout_poll(&s->pool, &x, s->now);
+        }
+        assert_int_equal(rv, APR_SUCCESS);
+        apl_checkin(&s->pool, &x, s->now);
+        repair(s);
+        free(s->memory);
+        free(s);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lists_and_counts_come_back_as_they_were),
+        cmocka_unit_test(what_the_dead_left_half_done_is_finished),
+        cmocka_unit_test(any_bytes_end_in_a_pool_that_works),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

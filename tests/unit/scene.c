@@ -1,0 +1,176 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "tests/unit/scene.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shm/check.h"
+#include "shm/group.h"
+
+scene_t *scene_new(uint32_t max)
+{
+    const apl_capacity_t n = {SCENE_APPS, 1100, 2000, 20};
+    scene_t *s = calloc(1, sizeof *s);
+    apr_size_t size = apl_segment_size(&n);
+
+    size = (size + 63) / 64 * 64;
+    s->memory = aligned_alloc(64, size);
+    memset(s->memory, 0, size);
+    apl_segment_format(&s->pool, s->memory, &n);
+    s->now = 1000000000;
+    s->pid = 1000;
+    apl_supervise_limits(&s->pool, max, 1, s->now);
+    assert_int_equal(apl_child_register(&s->pool, 1), APR_SUCCESS);
+    return s;
+}
+
+void scene_end(scene_t *s)
+{
+    scene_ok(s);
+    free(s->memory);
+    free(s);
+}
+
+uint32_t scene_child(scene_t *s)
+{
+    assert_int_equal(apl_child_register(&s->pool, 1), APR_SUCCESS);
+    return s->pool.self;
+}
+
+apl_app_t *scene_app(scene_t *s, const char *name)
+{
+    apl_app_t *app = &s->apps[s->n_apps];
+    char *copy = s->names[s->n_apps++];
+
+    snprintf(copy, sizeof s->names[0], "%s", name);
+    app->name = copy;
+    app->root = "/srv/app";
+    app->key = apl_group_key(copy);
+    app->options.config = 1;
+    app->options.concurrency = 1;
+    app->options.global_queue = 1;
+    app->options.max_queue = 100;
+    app->options.idle_time = 300 * 1000000ll;
+    return app;
+}
+
+void scene_check(scene_t *s, const char *file, int line)
+{
+    apl_finding_t finding;
+
+    if (!apl_check(&s->pool, &finding)) {
+        print_error("I%d: %s\n", finding.number, finding.text);
+        _fail(file, line);
+    }
+    if (s->pool.header->counters.repairs != 0) {
+        print_error("the pool was damaged and repaired\n");
+        _fail(file, line);
+    }
+}
+
+apr_status_t scene_ask(scene_t *s, apl_hold_t *h, const apl_app_t *app)
+{
+    apr_status_t rv = apl_checkout(&s->pool, h, app, NULL, NULL, s->now);
+
+    scene_ok(s);
+    return rv;
+}
+
+apr_status_t scene_poll(scene_t *s, apl_hold_t *h)
+{
+    apr_status_t rv = apl_checkout_poll(&s->pool, h, s->now);
+
+    scene_ok(s);
+    return rv;
+}
+
+apr_status_t scene_get(scene_t *s, apl_hold_t *h, const apl_app_t *app)
+{
+    apr_status_t rv = scene_ask(s, h, app);
+
+    while (rv == APL_EWAIT && scene_reap(s) + scene_spawn(s) > 0)
+        rv = scene_poll(s, h);
+    return rv;
+}
+
+void scene_close(scene_t *s, apl_hold_t *h)
+{
+    apl_checkin(&s->pool, h, s->now);
+    scene_ok(s);
+}
+
+void scene_refused(scene_t *s, apl_hold_t *h)
+{
+    apl_checkout_refused(&s->pool, h, s->now);
+    scene_ok(s);
+}
+
+uint64_t scene_take(scene_t *s)
+{
+    apl_order_t order;
+    uint64_t random = (uint64_t)++s->pid << 32;
+    apl_who_t who = {s->pid, 0, 1};
+
+    if (apl_supervise_take(&s->pool, random, s->now, &order) != APR_SUCCESS)
+        return 0;
+    scene_ok(s);
+    assert_int_equal(
+        apl_supervise_born(&s->pool, order.id, who, APL_LISTEN_FD, 0, s->now),
+        APR_SUCCESS);
+    return order.id;
+}
+
+void scene_ready(scene_t *s, uint64_t id)
+{
+    assert_int_equal(apl_supervise_ready(&s->pool, id, s->now), APR_SUCCESS);
+    scene_ok(s);
+}
+
+void scene_failed(scene_t *s, uint64_t id)
+{
+    assert_int_equal(apl_supervise_failed(&s->pool, id, 0xe44, "no", s->now),
+                     APR_SUCCESS);
+    scene_ok(s);
+}
+
+int scene_spawn(scene_t *s)
+{
+    uint64_t id;
+    int n = 0;
+
+    for (; (id = scene_take(s)) != 0; n++)
+        scene_ready(s, id);
+    return n;
+}
+
+int scene_reap(scene_t *s)
+{
+    uint64_t ids[1200];
+    uint32_t i, n = apl_supervise_known(&s->pool, ids, 1200);
+    int gone = 0;
+
+    for (i = 0; i < n; i++) {
+        apl_condition_t c;
+
+        if (apl_supervise_condition(&s->pool, ids[i], &c) != APR_SUCCESS ||
+            c.state != APL_PROCESS_LEAVING || c.sessions > 0)
+            continue;
+        assert_int_equal(apl_supervise_gone(&s->pool, ids[i], s->now),
+                         APR_SUCCESS);
+        scene_ok(s);
+        gone++;
+    }
+    return gone;
+}
+
+int64_t scene_tick(scene_t *s, int64_t us)
+{
+    int64_t next;
+
+    s->now += us;
+    assert_int_equal(apl_supervise_tick(&s->pool, s->now, &next), APR_SUCCESS);
+    scene_ok(s);
+    return next;
+}

@@ -1,0 +1,88 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file scene.h
+ * @brief A pool in plain memory, a scripted spawner and a forced clock.
+ *
+ *     s = scene_new(2);
+ *     a = scene_app(s, "a");
+ *     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS); // spawns as needed
+ *     scene_close(s, &h);
+ *     scene_is(s, 1, 0); // count, active; and all invariants hold
+ *     scene_end(s);
+ *
+ * Every verb of a scene is followed by apl_check().
+ */
+#ifndef SCENE_H
+#define SCENE_H
+
+/* cmocka wants these before it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* Its own order matters. */
+#include <cmocka.h>
+
+#include "shm/checkout.h"
+#include "shm/supervise.h"
+
+#define SCENE_APPS 1100
+
+typedef struct {
+    apl_pool_t pool;
+    int64_t now; /**< us; moves only when a test says so */
+    int32_t pid; /**< the last that was given out */
+    apl_app_t apps[SCENE_APPS];
+    char names[SCENE_APPS][16];
+    int n_apps;
+    void *memory;
+} scene_t;
+
+/** A pool of at most max processes; this process is its httpd child. */
+scene_t *scene_new(uint32_t max);
+void scene_end(scene_t *s);
+
+/** Another httpd child, of which this process plays the part too. */
+uint32_t scene_child(scene_t *s);
+
+/** An app with default options; change them before its first use. */
+apl_app_t *scene_app(scene_t *s, const char *name);
+
+/** apl_checkout(), nothing more. */
+apr_status_t scene_ask(scene_t *s, apl_hold_t *h, const apl_app_t *app);
+
+/** Ask, and let the spawner do what is wanted until there is an answer or
+ * nothing is left to do: then APL_EWAIT. */
+apr_status_t scene_get(scene_t *s, apl_hold_t *h, const apl_app_t *app);
+
+apr_status_t scene_poll(scene_t *s, apl_hold_t *h);
+void scene_close(scene_t *s, apl_hold_t *h);
+void scene_refused(scene_t *s, apl_hold_t *h);
+
+/** Take one order; 0: there is none. @return the process's id */
+uint64_t scene_take(scene_t *s);
+void scene_ready(scene_t *s, uint64_t id);
+void scene_failed(scene_t *s, uint64_t id);
+
+/** Take all orders and make their processes ready. @return how many */
+int scene_spawn(scene_t *s);
+
+/** End the processes that leave and have no session. @return how many */
+int scene_reap(scene_t *s);
+
+/** The clock moves, then the tick runs. @return when the next is due */
+int64_t scene_tick(scene_t *s, int64_t us);
+
+/** count and active are these, and all invariants hold. */
+#define scene_is(s, n_live, n_busy)                                            \
+    do {                                                                       \
+        scene_ok(s);                                                           \
+        assert_int_equal((s)->pool.header->count, n_live);                     \
+        assert_int_equal((s)->pool.header->active, n_busy);                    \
+    } while (0)
+
+#define scene_ok(s) scene_check(s, __FILE__, __LINE__)
+void scene_check(scene_t *s, const char *file, int line);
+
+#endif

@@ -1,0 +1,116 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* The segment is found by name, kept from others, refused when foreign. */
+
+#include <apr_general.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "shm/group.h"
+#include "shm/report.h"
+#include "shm/snapshot.h"
+#include "tests/unit/scene.h"
+
+static apr_pool_t *p;
+
+static int begin(void **state)
+{
+    (void)state;
+    apr_initialize();
+    return apr_pool_create(&p, NULL) != APR_SUCCESS;
+}
+
+static int finish(void **state)
+{
+    (void)state;
+    apr_pool_destroy(p);
+    apr_terminate();
+    return 0;
+}
+
+static void another_process_attaches_by_name(void **state)
+{
+    const apl_capacity_t n = {10, 20, 30, 4};
+    const char *name = "/tmp/apl-unit-segment";
+    apl_pool_t a, b;
+
+    (void)state;
+    assert_int_equal(apl_segment_create(&a, name, &n, p), APR_SUCCESS);
+    assert_int_equal((uintptr_t)a.base % 64, 0);
+    assert_int_equal(apl_segment_attach(&b, name, p), APR_SUCCESS);
+    assert_ptr_not_equal(a.base, b.base);
+    assert_int_equal(apl_supervise_limits(&a, 7, 1, 1), APR_SUCCESS);
+    assert_int_equal(b.header->max, 7);
+    /* A left-over of that name is no hindrance. */
+    b.header->layout++;
+    assert_int_equal(apl_segment_attach(&b, name, p), APL_EFOREIGN);
+    a.header->layout--;
+    a.header->n_sessions = 4000000000u;
+    assert_int_equal(apl_segment_attach(&b, name, p), APL_EFOREIGN);
+    a.header->n_sessions = 3000;
+    assert_int_equal(apl_segment_attach(&b, name, p), APL_EFOREIGN);
+    assert_int_equal(apl_segment_create(&b, name, &n, p), APR_SUCCESS);
+    assert_int_equal(b.header->max, 0);
+    apl_segment_close(&b);
+    assert_int_not_equal(apl_segment_attach(&b, name, p), APR_SUCCESS);
+}
+
+static void indexes_out_of_bounds_lead_nowhere(void **state)
+{
+    scene_t *s = scene_new(1);
+
+    (void)state;
+    assert_null(apl_group_at(&s->pool, 0));
+    assert_null(apl_group_at(&s->pool, s->pool.n.groups));
+    assert_null(apl_process_at(&s->pool, UINT32_MAX));
+    assert_null(apl_session_at(&s->pool, s->pool.n.sessions));
+    assert_null(apl_child_at(&s->pool, 0));
+    assert_non_null(apl_child_at(&s->pool, s->pool.n.children - 1));
+    scene_end(s);
+}
+
+static void the_report_tells_what_is_there(void **state)
+{
+    scene_t *s = scene_new(3);
+    apl_app_t *a = scene_app(s, "a");
+    apl_request_t r = {"GET", "/x\xff/y", "127.0.0.1"};
+    apl_hold_t h1, h2, h3;
+    apl_pool_t *copy;
+    json_t *j, *group;
+
+    (void)state;
+    a->options.max_instances = 2;
+    assert_int_equal(scene_get(s, &h1, a), APR_SUCCESS);
+    assert_int_equal(scene_get(s, &h2, a), APR_SUCCESS);
+    assert_int_equal(apl_checkout(&s->pool, &h3, a, &r, NULL, s->now),
+                     APL_EWAIT);
+    scene_ask(s, &h3, a);
+    assert_int_equal(apl_snapshot_take(&copy, &s->pool, p), APR_SUCCESS);
+    j = apl_report_json(copy, 0);
+    assert_non_null(j);
+    group = json_array_get(json_object_get(j, "groups"), 0);
+    assert_int_equal(json_array_size(json_object_get(group, "processes")), 2);
+    assert_int_equal(json_array_size(json_object_get(group, "requests")), 4);
+    assert_string_equal(
+        json_string_value(json_object_get(
+            json_array_get(json_object_get(group, "requests"), 2), "uri")),
+        "/x?/y");
+    assert_int_equal(json_integer_value(json_object_get(
+                         json_object_get(j, "pool"), "waiting")),
+                     2);
+    assert_int_equal(json_array_size(json_object_get(j, "events")), 2);
+    json_decref(j);
+    scene_end(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(another_process_attaches_by_name),
+        cmocka_unit_test(indexes_out_of_bounds_lead_nowhere),
+        cmocka_unit_test(the_report_tells_what_is_there),
+    };
+
+    return cmocka_run_group_tests(tests, begin, finish);
+}

@@ -1,0 +1,172 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* Processes that serve several requests at once, and queues of their own. */
+
+#include "tests/unit/scene.h"
+
+static void requests_share_a_process_up_to_its_concurrency(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_app_t *a = scene_app(s, "a");
+    apl_hold_t h[7];
+    int i;
+
+    (void)state;
+    a->options.concurrency = 3;
+    for (i = 0; i < 3; i++)
+        assert_int_equal(scene_get(s, &h[i], a), APR_SUCCESS);
+    /* Nothing is started while there is room. */
+    scene_is(s, 1, 1);
+    assert_int_equal(s->pool.header->spawning, 0);
+    assert_int_equal(scene_get(s, &h[3], a), APR_SUCCESS);
+    scene_is(s, 2, 2);
+    assert_true(h[3].id != h[0].id);
+    /* The least loaded first. */
+    assert_int_equal(scene_get(s, &h[4], a), APR_SUCCESS);
+    assert_true(h[4].id == h[3].id);
+    scene_close(s, &h[0]);
+    scene_close(s, &h[1]);
+    assert_int_equal(scene_get(s, &h[0], a), APR_SUCCESS);
+    assert_true(h[0].id == h[2].id);
+    /* As few each: the oldest. */
+    assert_int_equal(scene_get(s, &h[1], a), APR_SUCCESS);
+    assert_true(h[1].id == h[2].id);
+    assert_int_equal(scene_get(s, &h[5], a), APR_SUCCESS);
+    assert_int_equal(scene_get(s, &h[6], a), APL_EWAIT);
+    scene_close(s, &h[3]);
+    assert_int_equal(scene_poll(s, &h[6]), APR_SUCCESS);
+    for (i = 0; i < 7; i++)
+        scene_close(s, &h[i]);
+    scene_is(s, 2, 0);
+    scene_end(s);
+}
+
+static void without_a_limit_one_process_serves_all(void **state)
+{
+    scene_t *s = scene_new(6);
+    apl_app_t *a = scene_app(s, "a");
+    apl_hold_t h[200];
+    int i;
+
+    (void)state;
+    a->options.concurrency = 0;
+    for (i = 0; i < 200; i++)
+        assert_int_equal(scene_get(s, &h[i], a), APR_SUCCESS);
+    scene_is(s, 1, 1);
+    for (i = 0; i < 200; i++)
+        scene_close(s, &h[i]);
+    scene_is(s, 1, 0);
+    scene_end(s);
+}
+
+static void one_ready_process_answers_all_that_wait(void **state)
+{
+    scene_t *s = scene_new(6);
+    apl_app_t *a = scene_app(s, "a");
+    apl_hold_t h[90];
+    int i;
+
+    (void)state;
+    a->options.concurrency = 0;
+    for (i = 0; i < 90; i++)
+        assert_int_equal(scene_ask(s, &h[i], a), APL_EWAIT);
+    /* More than can be woken under one lock. */
+    assert_int_equal(scene_spawn(s), 1);
+    for (i = 0; i < 90; i++) {
+        assert_int_equal(scene_poll(s, &h[i]), APR_SUCCESS);
+        scene_close(s, &h[i]);
+    }
+    scene_end(s);
+}
+
+static void without_the_global_queue_each_process_has_its_own(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_app_t *a = scene_app(s, "a");
+    apl_hold_t h[7];
+    int i;
+
+    (void)state;
+    a->options.global_queue = 0;
+    a->options.max_queue = 2;
+    assert_int_equal(scene_get(s, &h[0], a), APR_SUCCESS);
+    /* It is busy: one more is started, but the request does not wait. */
+    assert_int_equal(scene_ask(s, &h[1], a), APR_SUCCESS);
+    assert_true(h[1].id == h[0].id);
+    assert_int_equal(scene_spawn(s), 1);
+    assert_int_equal(scene_ask(s, &h[2], a), APR_SUCCESS);
+    assert_true(h[2].id != h[0].id);
+    assert_int_equal(scene_ask(s, &h[3], a), APR_SUCCESS);
+    assert_true(h[3].id == h[2].id);
+    assert_int_equal(scene_ask(s, &h[4], a), APR_SUCCESS);
+    assert_int_equal(scene_ask(s, &h[5], a), APR_SUCCESS);
+    /* 2 processes x (1 + 2): who comes now waits for both. */
+    assert_int_equal(scene_ask(s, &h[6], a), APL_EWAIT);
+    scene_close(s, &h[0]);
+    assert_int_equal(scene_poll(s, &h[6]), APR_SUCCESS);
+    for (i = 1; i < 7; i++)
+        scene_close(s, &h[i]);
+    scene_end(s);
+}
+
+static void the_queue_has_a_limit_and_is_first_come_first_served(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = scene_app(s, "a");
+    apl_hold_t h, w[3], x;
+    int i, j;
+
+    (void)state;
+    a->options.max_queue = 3;
+    assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
+    for (i = 0; i < 3; i++)
+        assert_int_equal(scene_ask(s, &w[i], a), APL_EWAIT);
+    assert_int_equal(scene_ask(s, &x, a), APL_EQUEUEFULL);
+    assert_int_equal(s->pool.header->counters.queue_full, 1);
+    for (i = 0; i < 3; i++) {
+        scene_close(s, i == 0 ? &h : &w[i - 1]);
+        assert_int_equal(scene_poll(s, &w[i]), APR_SUCCESS);
+        for (j = i + 1; j < 3; j++)
+            assert_int_equal(scene_poll(s, &w[j]), APL_EWAIT);
+    }
+    scene_close(s, &w[2]);
+    scene_is(s, 1, 0);
+    scene_end(s);
+}
+
+static void options_may_change_while_requests_are_open(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_app_t *a = scene_app(s, "a");
+    apl_hold_t h1, h2, h3;
+
+    (void)state;
+    assert_int_equal(scene_get(s, &h1, a), APR_SUCCESS);
+    a->options.config = 2;
+    a->options.concurrency = 2;
+    assert_int_equal(scene_get(s, &h2, a), APR_SUCCESS);
+    assert_true(h2.id == h1.id);
+    a->options.config = 3;
+    a->options.concurrency = 1;
+    assert_int_equal(scene_get(s, &h3, a), APR_SUCCESS);
+    assert_true(h3.id != h1.id);
+    scene_close(s, &h1);
+    scene_close(s, &h2);
+    scene_close(s, &h3);
+    scene_is(s, 2, 0);
+    scene_end(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(requests_share_a_process_up_to_its_concurrency),
+        cmocka_unit_test(without_a_limit_one_process_serves_all),
+        cmocka_unit_test(one_ready_process_answers_all_that_wait),
+        cmocka_unit_test(without_the_global_queue_each_process_has_its_own),
+        cmocka_unit_test(the_queue_has_a_limit_and_is_first_come_first_served),
+        cmocka_unit_test(options_may_change_while_requests_are_open),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

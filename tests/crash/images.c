@@ -1,0 +1,232 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* A process may be killed after any instruction of any verb.
+ *
+ * Each verb is stepped through. Each new image of the segment is what a kill
+ * at that instant would leave: a copy of it is entered as the next process
+ * would enter it, all invariants must hold afterwards, and the outcome must
+ * be that of before the verb or that of after it. Then the process is really
+ * killed at each of these instants, and this one goes on. */
+
+#include <linux/futex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "shm/check.h"
+#include "shm/enter.h"
+#include "tests/crash/scenes.h"
+#include "tests/crash/stepper.h"
+
+#define INSTANTS 4000
+
+typedef struct {
+    const scene_t *scene;
+    stage_t *stage;
+    stage_t copy; /* in memory of its own */
+    char *before, *after;
+    unsigned instants[INSTANTS]; /* steps after which the image was new */
+    unsigned n_instants, failures, between;
+} run_t;
+
+static unsigned images, kills, failures, instructions;
+
+static void work(void *arg)
+{
+    run_t *run = arg;
+
+    run->scene->verb(run->stage);
+}
+
+static void fail(run_t *run, unsigned step, const char *what)
+{
+    if (run->failures++ < 5)
+        printf("# %s, instruction %u: %s\n", run->scene->name, step, what);
+    failures++;
+}
+
+/* ---- outcomes ---- */
+
+/* What of a pool counts as its outcome: the states of slots, and who has
+ * whom. Not: the times and numbers that a try leaves behind. */
+static char *outcome(const apl_pool_t *pool)
+{
+    size_t size = 4096, n = 0;
+    char *text = malloc(size);
+    uint32_t i;
+
+    for (i = 1; i < pool->n.groups; i++) {
+        const apl_group_t *g = &pool->groups[i];
+
+        if (g->state != APL_GROUP_FREE)
+            n +=
+                (size_t)snprintf(text + n, size - n, "g%u:%u,%u,%u,%u ", i,
+                                 g->size, g->spawning, g->waiting, g->failures);
+    }
+    for (i = 1; i < pool->n.processes; i++) {
+        const apl_process_t *p = &pool->processes[i];
+
+        if (p->state != APL_PROCESS_FREE)
+            n += (size_t)snprintf(text + n, size - n, "p%u:%u,%u ", i, p->state,
+                                  p->sessions);
+    }
+    for (i = 1; i < pool->n.sessions; i++) {
+        const apl_session_t *s = &pool->sessions[i];
+
+        if (s->state != APL_SESSION_FREE)
+            n += (size_t)snprintf(
+                text + n, size - n, "s%u:%u,%u,%u ", i, s->state, s->group,
+                s->state == APL_SESSION_HELD ? s->process : 0);
+    }
+    for (i = 1; i < pool->n.children; i++)
+        n += (size_t)snprintf(text + n, size - n, "c%u:%u,%u ", i,
+                              pool->children[i].state,
+                              pool->children[i].sessions);
+    return text;
+}
+
+static char *outcome_after_entering(apl_pool_t *pool, apl_finding_t *finding)
+{
+    apl_held_t held;
+
+    finding->number = 0;
+    if (apl_enter(&held, pool, SCENE_NOW + 9, 2000000) != APR_SUCCESS) {
+        finding->number = -1;
+        snprintf(finding->text, sizeof finding->text, "no entrance");
+        return strdup("");
+    }
+    apl_leave(&held);
+    apl_check(pool, finding);
+    return outcome(pool);
+}
+
+static void judge(run_t *run, unsigned step, apl_pool_t *pool)
+{
+    apl_finding_t finding;
+    char *text = outcome_after_entering(pool, &finding);
+    char what[300];
+
+    if (finding.number != 0) {
+        snprintf(what, sizeof what, "I%d: %s", finding.number, finding.text);
+        fail(run, step, what);
+    }
+    else if (strcmp(text, run->before) != 0 && strcmp(text, run->after) != 0) {
+        run->between++;
+        if (!run->scene->several) {
+            fail(run, step, "neither before nor after");
+            if (run->failures == 1)
+                printf("#   before %s\n#   after  %s\n#   is     %s\n",
+                       run->before, run->after, text);
+        }
+    }
+    free(text);
+}
+
+/* ---- images ---- */
+
+static int look_at_image(void *ctx, pid_t pid, unsigned step)
+{
+    run_t *run = ctx;
+    apl_pool_t *copy = &run->copy.pool;
+    uint32_t lock;
+
+    memcpy(copy->base, run->stage->pool.base, run->stage->size);
+    lock = copy->header->lock;
+    copy->damaged = 0;
+    /* What the kernel would do as the process ends. */
+    copy->header->lock =
+        (lock & FUTEX_TID_MASK) == (uint32_t)pid ? FUTEX_OWNER_DIED : lock;
+    judge(run, step, copy);
+    images++;
+    if (run->n_instants < INSTANTS)
+        run->instants[run->n_instants++] = step;
+    return 0;
+}
+
+static void restore(run_t *run, const char *image)
+{
+    memcpy(run->stage->pool.base, image, run->stage->size);
+    run->stage->pool.damaged = 0;
+}
+
+static void really_kill(run_t *run, const char *image)
+{
+    unsigned i;
+    pid_t pid;
+
+    for (i = 0; i < run->n_instants; i++) {
+        restore(run, image);
+        stepper_run(work, run, run->stage->pool.base, run->stage->size, NULL,
+                    NULL, run->instants[i], &pid);
+        stepper_kill(pid);
+        judge(run, run->instants[i], &run->stage->pool);
+        kills++;
+    }
+}
+
+static void copy_stage(run_t *run)
+{
+    run->copy.pool = run->stage->pool;
+    apl_segment_format(&run->copy.pool,
+                       mmap(NULL, run->stage->size, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+                       &(apl_capacity_t){run->stage->pool.n.groups - 1,
+                                         run->stage->pool.n.processes - 1,
+                                         run->stage->pool.n.sessions - 1,
+                                         run->stage->pool.n.children - 1});
+}
+
+/* Before: the pool as the next process would find it without the verb. */
+static void step_through(const scene_t *scene, stage_t *stage)
+{
+    run_t run = {.scene = scene, .stage = stage};
+    unsigned images_before = images, n;
+    char *image = malloc(1 << 20);
+    apl_finding_t finding;
+    pid_t pid;
+
+    stage_reset(stage);
+    scene->prepare(stage);
+    memcpy(image, stage->pool.base, stage->size);
+    copy_stage(&run);
+    memcpy(run.copy.pool.base, image, stage->size);
+    run.before = outcome_after_entering(&run.copy.pool, &finding);
+    scene->verb(stage);
+    run.after = outcome_after_entering(&stage->pool, &finding);
+    if (finding.number != 0)
+        fail(&run, 0, "it breaks an invariant without being killed");
+    stage_reset(stage);
+    scene->prepare(stage);
+    restore(&run, image);
+
+    n = stepper_run(work, &run, stage->pool.base, stage->size, look_at_image,
+                    &run, 0, &pid);
+    stepper_kill(pid);
+    really_kill(&run, image);
+    instructions += n;
+    printf("%s - %s: %u instructions, %u images, %u between\n",
+           run.failures ? "not ok" : "ok", scene->name, n,
+           images - images_before, run.between);
+    munmap(run.copy.pool.base, stage->size);
+    free(run.before);
+    free(run.after);
+    free(image);
+}
+
+int main(void)
+{
+    stage_t *stage = calloc(1, sizeof *stage);
+    unsigned i, bad = 0;
+
+    for (i = 0; i < n_scenes; i++) {
+        unsigned before = failures;
+
+        step_through(&scenes[i], stage);
+        bad += failures != before;
+    }
+    printf("# %u instructions, %u images, %u kills, %u failures\n",
+           instructions, images, kills, failures);
+    printf("%u passed, %u failed\n", n_scenes - bad, bad);
+    return bad != 0;
+}

@@ -142,6 +142,11 @@ foreign:
     return APL_EFOREIGN;
 }
 
+void apl_segment_remove(const char *path, apr_pool_t *p)
+{
+    apr_shm_remove(path, p);
+}
+
 void apl_segment_close(apl_pool_t *pool)
 {
     if (pool->shm)

@@ -77,6 +77,9 @@ apr_status_t apl_segment_create(apl_pool_t *pool, const char *path,
 apr_status_t apl_segment_attach(apl_pool_t *pool, const char *path,
                                 apr_pool_t *p);
 
+/** Remove a segment that its creator could not: it was killed. */
+void apl_segment_remove(const char *path, apr_pool_t *p);
+
 /** Forget the mapping, and the segment itself when it was created here. */
 void apl_segment_close(apl_pool_t *pool);
 

@@ -198,135 +198,6 @@ static void who_is_above_its_minimum_gives_way_first(void **state)
     scene_end(s);
 }
 
-static void idle_processes_end_in_time(void **state)
-{
-    scene_t *s = scene_new(3);
-    apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h;
-    int64_t since, next;
-
-    (void)state;
-    a->options.idle_time = SECOND;
-    assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
-    scene_close(s, &h);
-    since = s->now;
-    next = scene_tick(s, SECOND / 4);
-    assert_int_equal(next, since + SECOND);
-    scene_is(s, 1, 0);
-    scene_tick(s, next - s->now);
-    scene_is(s, 0, 0);
-    assert_int_equal(scene_reap(s), 1);
-    scene_end(s);
-}
-
-static void the_minimum_stays(void **state)
-{
-    scene_t *s = scene_new(3);
-    apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h1, h2, h3;
-
-    (void)state;
-    a->options.idle_time = SECOND;
-    a->options.min_instances = 2;
-    assert_int_equal(scene_get(s, &h1, a), APR_SUCCESS);
-    assert_int_equal(scene_get(s, &h2, a), APR_SUCCESS);
-    assert_int_equal(scene_get(s, &h3, a), APR_SUCCESS);
-    scene_is(s, 3, 3);
-    scene_close(s, &h3);
-    scene_tick(s, SECOND);
-    scene_is(s, 2, 2);
-    scene_close(s, &h1);
-    scene_close(s, &h2);
-    scene_tick(s, 10 * SECOND);
-    scene_is(s, 2, 0);
-    scene_end(s);
-}
-
-static void the_minimum_is_restored_after_a_death(void **state)
-{
-    scene_t *s = scene_new(3);
-    apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h;
-    uint64_t id;
-
-    (void)state;
-    a->options.min_instances = 1;
-    assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
-    id = h.id;
-    scene_close(s, &h);
-    s->now += 5 * SECOND;
-    assert_int_equal(apl_supervise_gone(&s->pool, id, s->now), APR_SUCCESS);
-    assert_int_equal(scene_spawn(s), 1);
-    scene_is(s, 1, 0);
-    scene_end(s);
-}
-
-static void an_app_keeps_to_its_own_limit(void **state)
-{
-    scene_t *s = scene_new(3);
-    apl_app_t *a = scene_app(s, "a");
-    apl_app_t *b = scene_app(s, "b");
-    apl_hold_t h1, h2, h3;
-
-    (void)state;
-    a->options.max_instances = 1;
-    assert_int_equal(scene_get(s, &h1, a), APR_SUCCESS);
-    assert_int_equal(scene_get(s, &h2, a), APL_EWAIT);
-    assert_int_equal(scene_get(s, &h3, b), APR_SUCCESS);
-    scene_is(s, 2, 2);
-    scene_close(s, &h1);
-    assert_int_equal(scene_poll(s, &h2), APR_SUCCESS);
-    scene_close(s, &h2);
-    scene_close(s, &h3);
-    scene_end(s);
-}
-
-static void a_process_retires_after_its_requests(void **state)
-{
-    scene_t *s = scene_new(3);
-    apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h;
-    uint64_t ids[9];
-    int i, changes = 0;
-
-    (void)state;
-    a->options.max_requests = 4;
-    for (i = 0; i < 9; i++) {
-        assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
-        ids[i] = h.id;
-        scene_close(s, &h);
-        changes += i > 0 && ids[i] != ids[i - 1];
-    }
-    assert_int_equal(changes, 2);
-    assert_true(ids[3] != ids[4] && ids[7] != ids[8]);
-    scene_end(s);
-}
-
-static void a_waiter_gets_the_replacement(void **state)
-{
-    scene_t *s = scene_new(1);
-    apl_app_t *a = scene_app(s, "a");
-    apl_app_t *b = scene_app(s, "b");
-    apl_hold_t h1, h2, h3;
-
-    (void)state;
-    a->options.max_requests = 1;
-    assert_int_equal(scene_get(s, &h1, a), APR_SUCCESS);
-    assert_int_equal(scene_get(s, &h2, a), APL_EWAIT);
-    assert_int_equal(scene_get(s, &h3, b), APL_EWAIT);
-    scene_close(s, &h1);
-    assert_int_equal(scene_reap(s), 1);
-    assert_int_equal(scene_spawn(s), 1);
-    assert_int_equal(scene_poll(s, &h2), APR_SUCCESS);
-    assert_int_equal(scene_poll(s, &h3), APL_EWAIT);
-    scene_close(s, &h2);
-    scene_reap(s);
-    scene_spawn(s);
-    assert_int_equal(scene_poll(s, &h3), APR_SUCCESS);
-    scene_close(s, &h3);
-    scene_end(s);
-}
-
 static void detach_is_by_identifier_and_once(void **state)
 {
     scene_t *s = scene_new(3);
@@ -355,60 +226,6 @@ static void detach_is_by_identifier_and_once(void **state)
     assert_int_equal(scene_reap(s), 1);
     scene_close(s, &h1);
     assert_int_equal(scene_reap(s), 1);
-    scene_end(s);
-}
-
-static void the_first_request_does_not_wait_for_the_minimum(void **state)
-{
-    scene_t *s = scene_new(3);
-    apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h1, h2;
-
-    (void)state;
-    a->options.min_instances = 3;
-    assert_int_equal(scene_ask(s, &h1, a), APL_EWAIT);
-    scene_ready(s, scene_take(s));
-    assert_int_equal(scene_poll(s, &h1), APR_SUCCESS);
-    scene_is(s, 1, 1);
-    assert_int_equal(s->pool.header->spawning, 1);
-    /* Another get is served by whichever is there first. */
-    assert_int_equal(scene_ask(s, &h2, a), APL_EWAIT);
-    scene_ready(s, scene_take(s));
-    assert_int_equal(scene_poll(s, &h2), APR_SUCCESS);
-    scene_spawn(s);
-    scene_is(s, 3, 2);
-    scene_close(s, &h1);
-    scene_close(s, &h2);
-    scene_end(s);
-}
-
-static void a_raised_limit_serves_one_more(void **state)
-{
-    scene_t *s = scene_new(3);
-    apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h[3], w1, w2;
-    int i;
-
-    (void)state;
-    for (i = 0; i < 3; i++)
-        assert_int_equal(scene_get(s, &h[i], a), APR_SUCCESS);
-    assert_int_equal(scene_get(s, &w1, a), APL_EWAIT);
-    assert_int_equal(scene_get(s, &w2, a), APL_EWAIT);
-    assert_int_equal(apl_supervise_limits(&s->pool, 4, 2, s->now), APR_SUCCESS);
-    assert_int_equal(scene_spawn(s), 1);
-    assert_int_equal(scene_poll(s, &w1), APR_SUCCESS);
-    assert_int_equal(scene_poll(s, &w2), APL_EWAIT);
-    scene_is(s, 4, 4);
-    scene_close(s, &h[0]);
-    assert_int_equal(scene_poll(s, &w2), APR_SUCCESS);
-    scene_close(s, &h[1]);
-    scene_close(s, &h[2]);
-    scene_close(s, &w1);
-    scene_close(s, &w2);
-    /* A lowered one trims what is idle. */
-    assert_int_equal(apl_supervise_limits(&s->pool, 1, 3, s->now), APR_SUCCESS);
-    scene_tick(s, SECOND);
-    scene_is(s, 1, 0);
     scene_end(s);
 }
 
@@ -493,74 +310,22 @@ static void an_app_that_backs_off_evicts_nobody(void **state)
     scene_end(s);
 }
 
-static void a_removed_app_leaves_and_its_slot_comes_back(void **state)
-{
-    scene_t *s = scene_new(2);
-    apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h;
-
-    (void)state;
-    assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
-    assert_int_equal(apl_supervise_remove(&s->pool, "a", s->now), APR_SUCCESS);
-    scene_is(s, 0, 0);
-    scene_close(s, &h);
-    scene_reap(s);
-    scene_tick(s, SECOND);
-    assert_int_equal(apl_supervise_remove(&s->pool, "a", s->now), APL_ESTALE);
-    /* Configured again, it works again. */
-    assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
-    scene_close(s, &h);
-    scene_end(s);
-}
-
-static void an_old_child_does_not_undo_new_options(void **state)
-{
-    scene_t *s = scene_new(4);
-    apl_app_t *old = scene_app(s, "a");
-    apl_app_t new = *old;
-    apl_hold_t h1, h2;
-
-    (void)state;
-    old->options.max_instances = 2;
-    new.options.config = 2;
-    new.options.max_instances = 1;
-    assert_int_equal(scene_get(s, &h1, old), APR_SUCCESS);
-    assert_int_equal(apl_supervise_configure(&s->pool, &new, 0, s->now),
-                     APR_SUCCESS);
-    assert_int_equal(scene_get(s, &h2, old), APL_EWAIT);
-    scene_is(s, 1, 1);
-    scene_close(s, &h1);
-    assert_int_equal(scene_poll(s, &h2), APR_SUCCESS);
-    scene_close(s, &h2);
-    scene_end(s);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_request_after_another_uses_one_process),
-        cmocka_unit_test(two_requests_at_once_use_two_processes),
         cmocka_unit_test(
             at_the_limit_a_request_waits_for_the_first_that_is_free),
+        cmocka_unit_test(one_request_after_another_uses_one_process),
+        cmocka_unit_test(two_requests_at_once_use_two_processes),
         cmocka_unit_test(a_dead_idle_process_is_replaced),
         cmocka_unit_test(a_full_busy_pool_makes_a_new_app_wait_its_turn),
         cmocka_unit_test(who_waited_before_the_new_app_is_served_before_it),
         cmocka_unit_test(a_full_idle_pool_gives_way_to_a_new_app),
         cmocka_unit_test(who_is_above_its_minimum_gives_way_first),
-        cmocka_unit_test(idle_processes_end_in_time),
-        cmocka_unit_test(the_minimum_stays),
-        cmocka_unit_test(the_minimum_is_restored_after_a_death),
-        cmocka_unit_test(an_app_keeps_to_its_own_limit),
-        cmocka_unit_test(a_process_retires_after_its_requests),
-        cmocka_unit_test(a_waiter_gets_the_replacement),
         cmocka_unit_test(detach_is_by_identifier_and_once),
-        cmocka_unit_test(the_first_request_does_not_wait_for_the_minimum),
-        cmocka_unit_test(a_raised_limit_serves_one_more),
         cmocka_unit_test(a_failed_spawn_in_the_background_harms_nobody),
         cmocka_unit_test(a_failed_first_spawn_is_told_to_all_and_not_repeated),
         cmocka_unit_test(an_app_that_backs_off_evicts_nobody),
-        cmocka_unit_test(a_removed_app_leaves_and_its_slot_comes_back),
-        cmocka_unit_test(an_old_child_does_not_undo_new_options),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

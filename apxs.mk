@@ -1,0 +1,126 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+#
+# The same module and programs as by configure and make, with nothing but
+# apxs, a compiler and make:
+#
+#     make -f apxs.mk
+#     make -f apxs.mk install        (DESTDIR=/somewhere)
+#     make -f apxs.mk uninstall
+#
+# APXS=/path/of/apxs, CC, prefix, libexecdir, sbindir and moduledir may be
+# given. Objects go to build-apxs/.
+
+APXS ?= apxs
+prefix ?= /usr/local
+libexecdir ?= $(prefix)/libexec
+sbindir ?= $(prefix)/sbin
+moduledir ?= $(shell $(APXS) -q LIBEXECDIR)
+modsdir ?= $(shell $(APXS) -q SYSCONFDIR)/mods-available
+O ?= build-apxs
+
+all:
+
+ifeq ($(moduledir),)
+$(error apxs does not answer: install apache2-dev, or say APXS=/path/of/apxs)
+endif
+
+include sources.mk
+
+apppoollibexecdir = $(libexecdir)/apppool
+version := $(shell sed -n 's/^AC_INIT(.*\[\(.*\)\])/\1/p' configure.ac)
+apr_config := $(shell $(APXS) -q APR_CONFIG)
+apu_config := $(shell $(APXS) -q APU_CONFIG)
+
+system = $(addprefix -isystem ,$(filter-out /usr/include,$(1)))
+cflags := -std=gnu11 -O2 -g -Wall -Wextra -Wshadow -Wconversion \
+	-fstack-protector-strong -fno-strict-aliasing -fPIC
+cppflags := -I. -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 \
+	-DAPPPOOL_VERSION='"$(version)"' \
+	-DAPPPOOL_LIBEXECDIR='"$(apppoollibexecdir)"'
+apr := $(shell $(apr_config) --cppflags) \
+	$(call system,$(shell $(apr_config) --includedir))
+httpd := $(call system,$(shell $(APXS) -q INCLUDEDIR) \
+	$(shell $(apu_config) --includedir))
+jansson := $(shell pkg-config --libs jansson 2>/dev/null || echo -ljansson)
+aprlibs := $(shell $(apr_config) --link-ld --libs)
+ldflags := -Wl,-z,relro -Wl,-z,now
+
+objects = $(patsubst %.c,$(O)/$(1)/%.o,$(2))
+pool := $(call objects,pool,$(shm_sources))
+module := $(call objects,module,$(module_sources))
+watchdog := $(call objects,watchdog,$(watchdog_sources))
+spawner := $(call objects,spawner,$(spawner_sources))
+ctl := $(call objects,ctl,$(ctl_sources))
+
+all: $(O)/mod_apppool.so $(O)/apppool-watchdog $(O)/apppool-spawner \
+	$(O)/apppoolctl $(O)/apppool.load
+
+$(pool): cflags += -fvisibility=hidden
+$(pool) $(spawner) $(ctl): cppflags += $(apr)
+$(module): cppflags += $(apr) $(httpd)
+$(watchdog): cppflags += -D_GNU_SOURCE
+$(watchdog): cflags += -ffunction-sections -fdata-sections
+
+define compile
+@mkdir -p $(@D)
+$(CC) $(cppflags) $(CPPFLAGS) $(cflags) $(CFLAGS) -MMD -c -o $@ $<
+endef
+
+$(O)/pool/%.o: %.c
+	$(compile)
+$(O)/module/%.o: %.c
+	$(compile)
+$(O)/watchdog/%.o: %.c
+	$(compile)
+$(O)/spawner/%.o: %.c
+	$(compile)
+$(O)/ctl/%.o: %.c
+	$(compile)
+
+$(O)/exports:
+	@mkdir -p $(@D)
+	echo '{ global: apppool_module; local: *; };' > $@
+
+$(O)/mod_apppool.so: $(module) $(pool) $(O)/exports
+	$(CC) -shared $(ldflags) $(LDFLAGS) -Wl,--version-script=$(O)/exports \
+		-o $@ $(module) $(pool) $(jansson) -pthread
+$(O)/apppool-watchdog: $(watchdog)
+	$(CC) $(ldflags) $(LDFLAGS) -Wl,--gc-sections -o $@ $^
+$(O)/apppool-spawner: $(spawner) $(pool)
+	$(CC) $(ldflags) $(LDFLAGS) -o $@ $^ $(jansson) $(aprlibs)
+$(O)/apppoolctl: $(ctl) $(pool)
+	$(CC) $(ldflags) $(LDFLAGS) -o $@ $^ $(jansson) $(aprlibs)
+$(O)/apppool.load: mod_apppool/apppool.load.in
+	@mkdir -p $(@D)
+	sed 's|@moduledir@|$(moduledir)|' $< > $@
+
+install: all
+	install -d '$(DESTDIR)$(moduledir)' '$(DESTDIR)$(apppoollibexecdir)' \
+		'$(DESTDIR)$(sbindir)'
+	install -m 644 $(O)/mod_apppool.so '$(DESTDIR)$(moduledir)'
+	install $(O)/apppool-watchdog $(O)/apppool-spawner \
+		'$(DESTDIR)$(apppoollibexecdir)'
+	install $(O)/apppoolctl '$(DESTDIR)$(sbindir)'
+	@if test -d '$(modsdir)' || test -d '$(DESTDIR)$(modsdir)'; then \
+		set -x; \
+		install -d '$(DESTDIR)$(modsdir)' && \
+		install -m 644 $(O)/apppool.load '$(DESTDIR)$(modsdir)' && \
+		{ test -e '$(DESTDIR)$(modsdir)/apppool.conf' || \
+		install -m 644 mod_apppool/apppool.conf '$(DESTDIR)$(modsdir)'; }; \
+	fi
+
+# An apppool.conf that was changed since is the administrator's: it stays.
+uninstall:
+	rm -f '$(DESTDIR)$(moduledir)/mod_apppool.so' \
+		'$(DESTDIR)$(sbindir)/apppoolctl' \
+		'$(DESTDIR)$(modsdir)/apppool.load'
+	rm -rf '$(DESTDIR)$(apppoollibexecdir)'
+	cmp -s mod_apppool/apppool.conf '$(DESTDIR)$(modsdir)/apppool.conf' && \
+		rm -f '$(DESTDIR)$(modsdir)/apppool.conf' || true
+
+clean:
+	rm -rf $(O)
+
+.PHONY: all install uninstall clean
+
+-include $(patsubst %.o,%.d,$(pool) $(module) $(watchdog) $(spawner) $(ctl))

@@ -1,0 +1,18 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file table.h
+ * @brief The status report as a table for people.
+ *
+ * Trust: keys that are missing are shown as "-"; texts are printed without
+ *        control characters.
+ */
+#ifndef APPPOOL_CTL_TABLE_H
+#define APPPOOL_CTL_TABLE_H
+
+#include <jansson.h>
+
+/** Print to stdout. */
+void table_print(const json_t *report);
+
+#endif

@@ -1,0 +1,49 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file answer.h
+ * @brief What the client gets when the app cannot answer, and the one line in
+ *        the log that says why.
+ *
+ *     the queue is full, or was waited in too long     503, Retry-After
+ *     the app failed to start lately (back-off)        503, Retry-After
+ *     the app did not start while the request waited   502, with an error id
+ *     no room in the pool's tables, no descriptor ...  503, Retry-After
+ *     httpd is being stopped                           503
+ *     the client has gone                              nothing
+ *     the app ended, or sent what is no answer         502
+ *     the app was silent for too long                  504
+ *
+ * All are ordinary error answers of httpd: ErrorDocument replaces the page.
+ *
+ * Lock:  none.
+ * Crash: not concerned.
+ * Trust: nothing of the app's output goes to the client.
+ */
+#ifndef APPPOOL_ANSWER_H
+#define APPPOOL_ANSWER_H
+
+#include <httpd.h>
+
+#include "mod_apppool/app.h"
+
+/** The pool said no. @return what the handler is to return */
+int apppool_answer_pool(request_rec *r, const apppool_app_t *app,
+                        const apl_hold_t *hold, apr_status_t rv);
+
+/** The process could not be connected to, for a reason of ours. */
+int apppool_answer_connect(request_rec *r, const apppool_app_t *app,
+                           const apl_hold_t *hold, apr_status_t rv);
+
+/** Ten processes in a row refused the connection. */
+int apppool_answer_refused(request_rec *r, const apppool_app_t *app);
+
+/**
+ * The app's answer failed. Replaces what mod_proxy noted about it.
+ * @param status what the scheme handler returned
+ * @return what the handler is to return
+ */
+int apppool_answer_app(request_rec *r, const apppool_app_t *app,
+                       const apl_hold_t *hold, int status);
+
+#endif

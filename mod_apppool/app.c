@@ -1,0 +1,271 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "mod_apppool/app.h"
+
+#include <apr_strings.h>
+#include <errno.h>
+#include <http_log.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "mod_apppool/owner.h"
+#include "shm/group.h"
+
+APLOG_USE_MODULE(apppool);
+
+#define SECONDS(n) ((apr_int64_t)(n)*APR_USEC_PER_SEC)
+
+#define SAY(level, ...)                                                        \
+    ap_log_error(APLOG_MARK, APLOG_STARTUP | (level), 0, NULL,                 \
+                 "apppool: " __VA_ARGS__)
+
+/* Of this configuration, in its pool. */
+static apr_array_header_t *apps;
+
+const apr_array_header_t *apppool_apps(void)
+{
+    return apps;
+}
+
+/* ---- one app ---- */
+
+static void fill_options(apl_options_t *o, const apppool_dir_t *set,
+                         apr_uint32_t generation)
+{
+    o->config = generation;
+    o->min_instances = (uint32_t)apppool_or(set->min_instances, 0);
+    o->max_instances = (uint32_t)apppool_or(set->max_instances, 0);
+    o->max_requests = (uint32_t)apppool_or(set->max_requests, 0);
+    o->jitter = (uint32_t)apppool_or(set->jitter, 0);
+    o->concurrency = (uint32_t)apppool_or(set->concurrency, 1);
+    o->max_queue = (uint32_t)apppool_or(set->max_queue, 100);
+    o->global_queue = (uint32_t)apppool_or(set->global_queue, 1);
+    o->idle_time = apppool_or(set->idle_time, SECONDS(300));
+    o->stat_interval = apppool_or(set->stat_interval, 0);
+}
+
+static apppool_app_t *make_app(apr_pool_t *p, const apppool_mount_t *mount,
+                               apr_uint32_t generation)
+{
+    apppool_app_t *app = apr_pcalloc(p, sizeof *app);
+    const apppool_dir_t *set = apppool_dir_of(p, mount);
+    const char *tmp = set->restart_dir ? set->restart_dir : "tmp";
+
+    app->set = set;
+    app->place = mount->place;
+    app->base_uri = mount->base_uri;
+    app->environment = set->environment ? set->environment : "production";
+    app->pool.root = set->root;
+    app->pool.name = set->group_name ? set->group_name
+                                     : apr_psprintf(p, "%s (%s)", set->root,
+                                                    app->environment);
+    app->pool.key = apl_group_key(app->pool.name);
+    app->label =
+        set->group_name ? set->group_name : strrchr(set->root, '/') + 1;
+    app->restart_dir =
+        *tmp == '/' ? tmp : apr_pstrcat(p, set->root, "/", tmp, NULL);
+    app->listen = apppool_or(set->listen, APL_LISTEN_FD);
+    app->prestart = apppool_or(set->prestart, 0);
+    app->start_timeout = apppool_or(set->start_timeout, SECONDS(90));
+    app->stop_timeout = apppool_or(set->stop_timeout, SECONDS(30));
+    fill_options(&app->pool.options, set, generation);
+    return app;
+}
+
+/* ---- its AppRoot ---- */
+
+/* Root and user, as far as they can be known now. @return 0: refused */
+static int check_root(apr_pool_t *p, const apppool_app_t *app)
+{
+    const char *root = app->pool.root, *user = app->set->user, *wrong;
+    struct stat st;
+
+    if (stat(root, &st) != 0) {
+        int error = errno;
+
+        SAY(APLOG_WARNING, "AppRoot %s (%s) cannot be used: %s", root,
+            app->place, strerror(error));
+        return 1;
+    }
+    if (!S_ISDIR(st.st_mode)) {
+        SAY(APLOG_WARNING, "AppRoot %s (%s) is not a directory", root,
+            app->place);
+        return 1;
+    }
+    wrong = user ? NULL : apppool_owner_default(p, root, &st);
+    if (wrong) {
+        SAY(APLOG_ERR, "AppRoot (%s): %s", app->place, wrong);
+        return 0;
+    }
+    if (!apppool_owner_may_enter(user, &st))
+        SAY(APLOG_WARNING, "AppRoot %s (%s) may not be entered by %s", root,
+            app->place, user ? user : "its owner");
+    return 1;
+}
+
+static int check_limits(const apppool_app_t *app)
+{
+    const apl_options_t *o = &app->pool.options;
+
+    if (strlen(app->pool.name) >= APL_NAME_MAX) {
+        SAY(APLOG_ERR,
+            "AppRoot %s (%s) makes a group name of more than %d bytes: say a "
+            "shorter one with AppGroupName",
+            app->pool.root, app->place, APL_NAME_MAX - 1);
+        return 0;
+    }
+    if (o->max_instances != 0 && o->min_instances > o->max_instances) {
+        SAY(APLOG_ERR, "%s (%s): MinInstances %u is above MaxInstances %u",
+            app->pool.root, app->place, o->min_instances, o->max_instances);
+        return 0;
+    }
+    return 1;
+}
+
+/* ---- two of one name ---- */
+
+static int equal(const char *a, const char *b)
+{
+    return a == b || (a && b && !strcmp(a, b));
+}
+
+static int equal_env(apr_pool_t *p, apr_hash_t *a, apr_hash_t *b)
+{
+    apr_hash_index_t *i;
+
+    if (!a || !b)
+        return (a ? apr_hash_count(a) : 0) == (b ? apr_hash_count(b) : 0);
+    if (apr_hash_count(a) != apr_hash_count(b))
+        return 0;
+    for (i = apr_hash_first(p, a); i; i = apr_hash_next(i))
+        if (!equal(apr_hash_this_val(i),
+                   apr_hash_get(b, apr_hash_this_key(i), APR_HASH_KEY_STRING)))
+            return 0;
+    return 1;
+}
+
+/* What they do not agree about; NULL: they are the same app. */
+static const char *difference(apr_pool_t *p, const apppool_app_t *a,
+                              const apppool_app_t *b)
+{
+    if (!equal(a->pool.root, b->pool.root))
+        return "AppRoot";
+    if (!equal(a->set->command, b->set->command))
+        return "AppCommand";
+    if (!equal(a->set->user, b->set->user) ||
+        !equal(a->set->user_group, b->set->user_group))
+        return "AppUser";
+    if (!equal(a->environment, b->environment))
+        return "AppEnvironment";
+    if (a->listen != b->listen)
+        return "AppListen";
+    return equal_env(p, a->set->env, b->set->env) ? NULL : "AppSetEnv";
+}
+
+static const apppool_app_t *find(const char *name)
+{
+    int i;
+
+    for (i = 0; i < apps->nelts; i++) {
+        const apppool_app_t *app = APR_ARRAY_IDX(apps, i, apppool_app_t *);
+
+        if (!strcmp(app->pool.name, name))
+            return app;
+    }
+    return NULL;
+}
+
+/* @return 0: refused */
+static int share(apr_pool_t *p, const apppool_app_t *first,
+                 const apppool_app_t *second)
+{
+    const char *what = difference(p, first, second);
+
+    if (what) {
+        SAY(APLOG_ERR,
+            "the group name \"%s\" stands for two applications: %s and %s "
+            "do not have the same %s; give one of them another name with "
+            "AppGroupName",
+            first->pool.name, first->place, second->place, what);
+        return 0;
+    }
+    if (memcmp(&first->pool.options, &second->pool.options,
+               sizeof first->pool.options) != 0)
+        SAY(APLOG_WARNING,
+            "%s is the same application as %s, with other limits; those of "
+            "the first hold",
+            second->place, first->place);
+    return 1;
+}
+
+/* ---- all of them ---- */
+
+static int resolve(apr_pool_t *p, apppool_mount_t *mount,
+                   apr_uint32_t generation)
+{
+    apppool_app_t *app = make_app(p, mount, generation);
+    const apppool_app_t *first = find(app->pool.name);
+
+    mount->app = first ? first : app;
+    if (first)
+        return share(p, first, app);
+    APR_ARRAY_PUSH(apps, apppool_app_t *) = app;
+    return check_limits(app) & check_root(p, app);
+}
+
+/* Settings that have no AppRoot beside them. */
+static void warn_strays(void)
+{
+    const apr_array_header_t *sections = apppool_config()->sections;
+    int i;
+
+    for (i = 0; i < sections->nelts; i++) {
+        const apppool_dir_t *dir = APR_ARRAY_IDX(sections, i, apppool_dir_t *);
+
+        if (!dir->mount)
+            SAY(APLOG_WARNING,
+                "%s (%s) has no effect here: its place is beside AppRoot, or "
+                "in the virtual host around it",
+                dir->stray, dir->stray_place);
+    }
+}
+
+static int check_pool(server_rec *main_server)
+{
+    apppool_server_t server = apppool_server_of(main_server);
+    apr_int64_t minimum = 0;
+    int i;
+
+    for (i = 0; i < apps->nelts; i++)
+        minimum +=
+            APR_ARRAY_IDX(apps, i, apppool_app_t *)->pool.options.min_instances;
+    if (server.max_pool_size > server.processes) {
+        SAY(APLOG_ERR,
+            "MaxPoolSize %" APR_INT64_T_FMT " is above the %" APR_INT64_T_FMT
+            " processes of AppPoolCapacity",
+            server.max_pool_size, server.processes);
+        return 0;
+    }
+    if (minimum > server.max_pool_size)
+        SAY(APLOG_WARNING,
+            "the sum of all MinInstances, %" APR_INT64_T_FMT
+            ", is above MaxPoolSize %" APR_INT64_T_FMT
+            ": not all minimums can be kept",
+            minimum, server.max_pool_size);
+    return 1;
+}
+
+int apppool_apps_resolve(apr_pool_t *p, server_rec *main_server,
+                         apr_uint32_t generation)
+{
+    const apr_array_header_t *mounts = apppool_config()->mounts;
+    int i, good = 1;
+
+    apps = apr_array_make(p, mounts->nelts + 1, sizeof(apppool_app_t *));
+    for (i = 0; i < mounts->nelts; i++)
+        good &=
+            resolve(p, APR_ARRAY_IDX(mounts, i, apppool_mount_t *), generation);
+    warn_strays();
+    good &= check_pool(main_server);
+    return good ? OK : !OK;
+}

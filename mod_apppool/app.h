@@ -1,0 +1,51 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file app.h
+ * @brief The applications of a configuration: made once from all AppRoots,
+ *        checked, and constant from then on.
+ *
+ * Two AppRoots with one group name are one app; if they do not agree about
+ * what that app is, the configuration is refused.
+ *
+ * What is refused: what can never work (a group name with two meanings, root
+ * as the user, limits that contradict each other). What is only said, as a
+ * warning, also by `httpd -t`: what may be different when the first request
+ * comes (AppRoot is not there), or works in some way (minimums above
+ * MaxPoolSize).
+ *
+ * Lock:  none.
+ * Crash: not concerned.
+ * Trust: looks at directories with the rights of the one who starts httpd.
+ */
+#ifndef APPPOOL_APP_H
+#define APPPOOL_APP_H
+
+#include "mod_apppool/config.h"
+
+/** An application. */
+struct apppool_app_t {
+    apl_app_t pool;    /**< what the pool is told */
+    const char *label; /**< short name for people: "shop" */
+    const char *place; /**< of its AppRoot */
+    const char *base_uri;
+    const char *environment;
+    const char *restart_dir;  /**< absolute */
+    const apppool_dir_t *set; /**< all that was set for it */
+    apr_int64_t listen, prestart;
+    apr_int64_t start_timeout, stop_timeout; /**< us */
+};
+
+/**
+ * Make the apps of this configuration and connect its mounts with them.
+ * Errors and warnings go to the log.
+ * @param generation of the configuration, for apl_options_t.config
+ * @return OK, or !OK: the configuration cannot be used
+ */
+int apppool_apps_resolve(apr_pool_t *p, server_rec *main_server,
+                         apr_uint32_t generation);
+
+/** What apppool_apps_resolve() made: const apppool_app_t *, in order. */
+const apr_array_header_t *apppool_apps(void);
+
+#endif

@@ -1,0 +1,89 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file channel.h
+ * @brief A connection to an app process, and mod_proxy's way to talk over it.
+ *
+ * A channel is a private worker of mod_proxy with one connection, used by one
+ * request at a time. We connect its socket ourselves, so that a failure to
+ * connect is known as what it is, and hand the connected one to mod_proxy's
+ * scheme handler. A filter on it sees what mod_proxy does not tell: whether
+ * the app answered a single byte, and how the connection ended.
+ *
+ *     ch = apppool_channel_take(r->server, target.id);
+ *     rv = apppool_channel_connect(ch, r, &target, deadline);
+ *     if (rv == APR_SUCCESS)
+ *         status = apppool_channel_run(ch, r, url);
+ *     apppool_channel_give(ch);
+ *
+ * A connection is closed with its request, unless the target says that its
+ * app keeps connections; then the next request to the same process has it.
+ *
+ * Lock:  the list of idle channels has a mutex of its own; a channel that was
+ *        taken is its taker's alone.
+ * Crash: all is private memory of the httpd child.
+ * Trust: the answer is mod_proxy's to parse. A socket's path is made from the
+ *        process id, never read from anywhere.
+ */
+#ifndef APPPOOL_CHANNEL_H
+#define APPPOOL_CHANNEL_H
+
+#include <httpd.h>
+#include <stdint.h>
+
+typedef struct apppool_channel_t apppool_channel_t;
+
+/** Where an app process listens. */
+typedef struct {
+    uint64_t id;                 /**< of the process */
+    uint32_t listen;             /**< APL_LISTEN_* */
+    uint32_t port;               /**< APL_LISTEN_TCP */
+    int keep;                    /**< connections are kept */
+    apr_interval_time_t timeout; /**< us of silence that are allowed */
+} apppool_target_t;
+
+/** Once, before any configuration's hooks run. */
+void apppool_channels_register(void);
+
+/** In each httpd child. */
+void apppool_channels_init(apr_pool_t *pchild);
+
+/**
+ * A channel, if possible one that is connected to this process.
+ * @return NULL: mod_proxy could not make one; it said why in the log
+ */
+apppool_channel_t *apppool_channel_take(server_rec *s, uint64_t id);
+
+void apppool_channel_give(apppool_channel_t *ch);
+
+/**
+ * Be connected to the target. Nothing is read from the client, and nothing
+ * sent to the app.
+ * @param deadline us of apl_now(); a full backlog is waited for until then
+ * @return APR_SUCCESS; ECONNREFUSED, ENOENT, ECONNRESET: nobody listens there;
+ *         EAGAIN: the backlog stayed full; others: our own troubles
+ */
+apr_status_t apppool_channel_connect(apppool_channel_t *ch, request_rec *r,
+                                     const apppool_target_t *target,
+                                     int64_t deadline);
+
+/**
+ * Let mod_proxy send the request and pass on the answer.
+ * @param url as proxy_run_canon_handler() left it, without "proxy:"
+ * @return what mod_proxy's scheme handler returned
+ */
+int apppool_channel_run(apppool_channel_t *ch, request_rec *r, const char *url);
+
+/** How the last apppool_channel_run() went. */
+typedef enum {
+    APPPOOL_HEARD,  /**< the app answered, or may have read the request */
+    APPPOOL_UNSENT, /**< not a byte was sent */
+    APPPOOL_UNREAD, /**< sent, but the app closed without having read it */
+} apppool_fate_t;
+
+apppool_fate_t apppool_channel_fate(const apppool_channel_t *ch);
+
+/** Was the last request sent over a connection that was kept? */
+int apppool_channel_reused(const apppool_channel_t *ch);
+
+#endif

@@ -1,0 +1,158 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "mod_apppool/config.h"
+
+#include <http_core.h>
+
+#define SECONDS(n) ((apr_int64_t)(n)*APR_USEC_PER_SEC)
+
+/* Begun anew for each configuration, in its pool. */
+static apppool_config_t config;
+
+void apppool_config_begin(apr_pool_t *p)
+{
+    config.mounts = apr_array_make(p, 8, sizeof(apppool_mount_t *));
+    config.sections = apr_array_make(p, 8, sizeof(apppool_dir_t *));
+}
+
+apppool_config_t *apppool_config(void)
+{
+    return &config;
+}
+
+/* ---- a place ---- */
+
+/* Each number of a place, once. */
+#define NUMBERS(X)                                                             \
+    X(listen)                                                                  \
+    X(prestart)                                                                \
+    X(global_queue)                                                            \
+    X(min_instances)                                                           \
+    X(max_instances)                                                           \
+    X(max_requests)                                                            \
+    X(jitter)                                                                  \
+    X(concurrency)                                                             \
+    X(max_queue)                                                               \
+    X(idle_time)                                                               \
+    X(queue_timeout)                                                           \
+    X(start_timeout)                                                           \
+    X(stop_timeout)                                                            \
+    X(timeout)                                                                 \
+    X(stat_interval)
+
+#define TEXTS(X)                                                               \
+    X(mount)                                                                   \
+    X(root)                                                                    \
+    X(environment)                                                             \
+    X(restart_dir)                                                             \
+    X(log)
+
+void *apppool_dir_create(apr_pool_t *p, char *path)
+{
+    apppool_dir_t *dir = apr_pcalloc(p, sizeof *dir);
+
+    (void)path;
+#define UNSET(name) dir->name = APPPOOL_UNSET;
+    NUMBERS(UNSET)
+#undef UNSET
+    return dir;
+}
+
+/* What makes an app the one that it is. */
+static void merge_identity(apr_pool_t *p, apppool_dir_t *dir,
+                           const apppool_dir_t *base, const apppool_dir_t *over)
+{
+    dir->command = over->command ? over->command : base->command;
+    dir->group_name = over->group_name ? over->group_name : base->group_name;
+    /* A user with another's group would be another user. */
+    dir->user = over->user ? over->user : base->user;
+    dir->user_group = over->user ? over->user_group : base->user_group;
+    if (base->env && over->env)
+        dir->env = apr_hash_overlay(p, over->env, base->env);
+    else
+        dir->env = over->env ? over->env : base->env;
+}
+
+void *apppool_dir_merge(apr_pool_t *p, void *base_, void *over_)
+{
+    const apppool_dir_t *base = base_, *over = over_;
+    apppool_dir_t *dir = apr_pcalloc(p, sizeof *dir);
+
+#define NUMBER(name)                                                           \
+    dir->name = over->name != APPPOOL_UNSET ? over->name : base->name;
+    NUMBERS(NUMBER)
+#undef NUMBER
+#define TEXT(name) dir->name = over->name ? over->name : base->name;
+    TEXTS(TEXT)
+#undef TEXT
+    if (base->mount && over->mount) {
+        dir->listen = over->listen;
+        merge_identity(p, dir, over, over);
+    }
+    else
+        merge_identity(p, dir, base, over);
+    return dir;
+}
+
+const apppool_dir_t *apppool_dir_of(apr_pool_t *p, const apppool_mount_t *mount)
+{
+    void *own =
+        ap_get_module_config(mount->server->lookup_defaults, &apppool_module);
+
+    return mount->section ? apppool_dir_merge(p, own, (void *)mount->section)
+                          : own;
+}
+
+/* ---- the whole server ---- */
+
+void *apppool_server_create(apr_pool_t *p, server_rec *s)
+{
+    apppool_server_t *server = apr_pcalloc(p, sizeof *server);
+
+    (void)s;
+    server->max_pool_size = APPPOOL_UNSET;
+    server->processes = server->sessions = APPPOOL_UNSET;
+    return server;
+}
+
+apppool_server_t apppool_server_of(const server_rec *main_server)
+{
+    const apppool_server_t *set =
+        ap_get_module_config(main_server->module_config, &apppool_module);
+    apppool_server_t server = *set;
+
+    server.max_pool_size = apppool_or(set->max_pool_size, 6);
+    server.processes = apppool_or(set->processes, 1024);
+    if (set->sessions == APPPOOL_UNSET)
+        server.sessions = server.processes <= 1024 ? 16384
+                          : server.processes > APL_SESSIONS_MAX / 16
+                              ? APL_SESSIONS_MAX
+                              : server.processes * 16;
+    if (!set->libexec)
+        server.libexec = APPPOOL_LIBEXECDIR;
+    return server;
+}
+
+/* ---- a request ---- */
+
+static const apppool_dir_t *dir_of_request(const request_rec *r)
+{
+    return ap_get_module_config(r->per_dir_config, &apppool_module);
+}
+
+const apppool_mount_t *apppool_mount_of(const request_rec *r)
+{
+    const apppool_dir_t *dir = dir_of_request(r);
+
+    return dir && dir->mount && dir->mount->app ? dir->mount : NULL;
+}
+
+apr_int64_t apppool_queue_timeout(const request_rec *r)
+{
+    return apppool_or(dir_of_request(r)->queue_timeout, SECONDS(30));
+}
+
+apr_int64_t apppool_timeout(const request_rec *r)
+{
+    return dir_of_request(r)->timeout;
+}

@@ -1,0 +1,115 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file config.h
+ * @brief What the administrator wrote: one struct for the settings of a place
+ *        (server, virtual host, <Location>, <Directory>), one for those of
+ *        the whole server, and how they merge.
+ *
+ * All settings of a place, also a virtual host's, live in httpd's per
+ * directory configuration, so that a <Location> merges over its virtual host
+ * and that over the main server. A number that was not set is
+ * APPPOOL_UNSET, a text that was not set is NULL; defaults are put in by the
+ * accessors below and nowhere else.
+ *
+ * What makes an app the one that it is (command, group, user, listening,
+ * environment variables) is not inherited by another AppRoot below it.
+ *
+ * Each AppRoot makes an apppool_mount_t, and merging carries a pointer to it
+ * to the requests below: they use the app as it was resolved (app.h) from the
+ * settings that stand beside that AppRoot. Only AppTimeout and
+ * AppQueueTimeout are looked up for each request.
+ *
+ * Times are microseconds.
+ *
+ * Lock:  none; constant once the configuration was read.
+ * Crash: not concerned.
+ * Trust: the configuration is root's. Nothing of it is legal in .htaccess.
+ */
+#ifndef APPPOOL_CONFIG_H
+#define APPPOOL_CONFIG_H
+
+#include <apr_hash.h>
+#include <httpd.h>
+#include <http_config.h>
+
+#include "shm/checkout.h"
+
+#define APPPOOL_UNSET (-1)
+
+extern module AP_MODULE_DECLARE_DATA apppool_module;
+
+typedef struct apppool_app_t apppool_app_t;
+typedef struct apppool_dir_t apppool_dir_t;
+typedef struct apppool_mount_t apppool_mount_t;
+
+/** An AppRoot directive: where an application is to be found. */
+struct apppool_mount_t {
+    const char *place;    /**< "line 12 of /etc/..." */
+    const char *base_uri; /**< "/shop", or "" */
+    server_rec *server;
+    const apppool_dir_t *section; /**< NULL: the server's own settings */
+    const apppool_app_t *app;     /**< once apppool_apps_resolve() was here */
+};
+
+/** Settings of a place. */
+struct apppool_dir_t {
+    apppool_mount_t *mount;
+    const char *root, *command, *group_name, *environment, *restart_dir, *log;
+    const char *user, *user_group;
+    apr_hash_t *env; /**< AppSetEnv: name to value */
+    apr_int64_t listen, prestart, global_queue;
+    apr_int64_t min_instances, max_instances, max_requests, jitter;
+    apr_int64_t concurrency, max_queue;
+    apr_int64_t idle_time, queue_timeout, start_timeout, stop_timeout;
+    apr_int64_t timeout, stat_interval;
+    const char *stray;       /**< first directive that belongs to an AppRoot */
+    const char *stray_place; /**< and where that stands */
+};
+
+/** Settings of the whole server. */
+typedef struct {
+    apr_int64_t max_pool_size;
+    apr_int64_t processes, sessions; /**< AppPoolCapacity */
+    const char *runtime_dir, *libexec;
+} apppool_server_t;
+
+/** All AppRoots, and all sections with settings, of this configuration. */
+typedef struct {
+    apr_array_header_t *mounts;   /**< of apppool_mount_t * */
+    apr_array_header_t *sections; /**< of apppool_dir_t * */
+} apppool_config_t;
+
+/** Begin a configuration; pre_config, before any directive is read. */
+void apppool_config_begin(apr_pool_t *p);
+
+/** This configuration. */
+apppool_config_t *apppool_config(void);
+
+void *apppool_dir_create(apr_pool_t *p, char *path);
+void *apppool_dir_merge(apr_pool_t *p, void *base, void *over);
+void *apppool_server_create(apr_pool_t *p, server_rec *s);
+
+/** What holds for a mount: its section's settings over its server's. */
+const apppool_dir_t *apppool_dir_of(apr_pool_t *p,
+                                    const apppool_mount_t *mount);
+
+/** The settings of the whole server, with defaults. */
+apppool_server_t apppool_server_of(const server_rec *main_server);
+
+/** The app that a request belongs to. @return NULL: none */
+const apppool_mount_t *apppool_mount_of(const request_rec *r);
+
+/** AppQueueTimeout of a request, us. */
+apr_int64_t apppool_queue_timeout(const request_rec *r);
+
+/** AppTimeout of a request, us; APPPOOL_UNSET: ProxyTimeout holds. */
+apr_int64_t apppool_timeout(const request_rec *r);
+
+/** A number, or its default. */
+static inline apr_int64_t apppool_or(apr_int64_t set, apr_int64_t otherwise)
+{
+    return set == APPPOOL_UNSET ? otherwise : set;
+}
+
+#endif

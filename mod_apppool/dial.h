@@ -1,0 +1,33 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file dial.h
+ * @brief Connect to an app process. Never blocks longer than it may.
+ *
+ * Lock:  none.
+ * Crash: not concerned.
+ * Trust: the path is made from the process id.
+ */
+#ifndef APPPOOL_DIAL_H
+#define APPPOOL_DIAL_H
+
+#include <apr_network_io.h>
+
+#include "mod_apppool/channel.h"
+
+/**
+ * The path of the target's socket; for a TCP port a name that is unique to the
+ * process and no path.
+ */
+void apppool_dial_path(const apppool_target_t *target, char *path, size_t size);
+
+/**
+ * Connect.
+ * @param deadline us of apl_now(), for a full backlog
+ * @param p        the socket is closed with it
+ * @return see apppool_channel_connect()
+ */
+apr_status_t apppool_dial(apr_socket_t **sock, const apppool_target_t *target,
+                          int64_t deadline, apr_pool_t *p);
+
+#endif

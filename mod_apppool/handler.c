@@ -1,0 +1,225 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "mod_apppool/handler.h"
+
+#include <apr_strings.h>
+#include <http_core.h>
+#include <http_log.h>
+#include <http_protocol.h>
+
+#include "mod_apppool/answer.h"
+#include "mod_apppool/channel.h"
+#include "mod_apppool/forward.h"
+#include "mod_apppool/lifecycle.h"
+#include "mod_apppool/proxy_api.h"
+#include "mod_apppool/visit.h"
+
+APLOG_USE_MODULE(apppool);
+
+#define HANDLER  "apppool-app"
+
+#define NO_FILE  "apppool:" /* r->filename of what is no file */
+#define ATTEMPTS 10         /* processes that may refuse */
+#define RESETS   4          /* connections that one process may reset */
+
+/* ---- whose is it? ---- */
+
+/* A virtual host that is an app, and has no DocumentRoot of its own. */
+static int has_no_files(const request_rec *r, const apppool_mount_t *mount)
+{
+    const core_server_config *own, *main_server;
+
+    if (mount->section || mount->server != r->server ||
+        r->server == ap_server_conf)
+        return 0;
+    own = ap_get_core_module_config(r->server->module_config);
+    main_server = ap_get_core_module_config(ap_server_conf->module_config);
+    return own->ap_document_root == main_server->ap_document_root;
+}
+
+int apppool_handler_translate(request_rec *r)
+{
+    const apppool_mount_t *mount = apppool_mount_of(r);
+
+    if (!mount || r->proxyreq || r->uri[0] != '/' || !has_no_files(r, mount))
+        return DECLINED;
+    r->filename = apr_pstrcat(r->pool, NO_FILE, r->uri, NULL);
+    return OK;
+}
+
+int apppool_handler_map_to_storage(request_rec *r)
+{
+    if (!r->filename || strncmp(r->filename, NO_FILE, sizeof NO_FILE - 1))
+        return DECLINED;
+    return OK;
+}
+
+int apppool_handler_fixups(request_rec *r)
+{
+    if (!apppool_mount_of(r) || r->proxyreq || r->uri[0] != '/')
+        return DECLINED;
+    if (r->finfo.filetype == APR_REG && !(r->path_info && *r->path_info))
+        return DECLINED;
+    if (r->handler && strcmp(r->handler, DIR_MAGIC_TYPE))
+        return DECLINED;
+    r->handler = HANDLER;
+    return OK;
+}
+
+/* ---- an answer ---- */
+
+/* httpd answers this itself: the app's server may not know it, and would wait
+ * for a body that the client does not send. */
+static void send_continue(request_rec *r)
+{
+    int status = r->status;
+    const char *line = r->status_line;
+
+    if (!r->expecting_100)
+        return;
+    r->status = HTTP_CONTINUE;
+    r->status_line = NULL;
+    ap_send_interim_response(r, 0);
+    r->status = status;
+    r->status_line = line;
+}
+
+static apppool_target_t target_of(const apppool_visit_t *v)
+{
+    apr_int64_t timeout = apppool_timeout(v->r);
+    proxy_server_conf *conf = apppool_proxy_conf(v->r->server);
+    apppool_target_t target = {
+        .id = v->hold.id,
+        .listen = v->hold.listen,
+        .port = v->hold.port,
+        .keep = v->app->pool.options.concurrency != 1,
+        .timeout = timeout != APPPOOL_UNSET ? timeout
+                   : conf->timeout_set      ? conf->timeout
+                                            : v->r->server->timeout,
+    };
+
+    return target;
+}
+
+static int refused(apr_status_t rv)
+{
+    return APR_STATUS_IS_ECONNREFUSED(rv) || APR_STATUS_IS_ENOENT(rv) ||
+           APR_STATUS_IS_ECONNRESET(rv);
+}
+
+/* Over one connection. @return 1: *status is the answer; 0: *rv says why the
+ * process should be asked again, or another one */
+static int try_once(apppool_visit_t *v, const apppool_target_t *target,
+                    const char *url, int *status, apr_status_t *rv)
+{
+    apppool_channel_t *ch = apppool_channel_take(v->r->server, target->id);
+    apppool_fate_t fate;
+
+    if (!ch) {
+        *status = HTTP_INTERNAL_SERVER_ERROR;
+        return 1;
+    }
+    *rv = apppool_channel_connect(ch, v->r, target, v->deadline);
+    if (*rv != APR_SUCCESS) {
+        apppool_channel_give(ch);
+        return 0;
+    }
+    send_continue(v->r);
+    apppool_visit_hide(v);
+    *status = apppool_channel_run(ch, v->r, url);
+    apppool_visit_unhide(v);
+    fate = apppool_channel_fate(ch);
+    apppool_channel_give(ch);
+    return v->started || fate == APPPOOL_HEARD ||
+           (*status != HTTP_BAD_GATEWAY && *status != HTTP_SERVICE_UNAVAILABLE);
+}
+
+/* By one process. @return 0: it refused the connection */
+static int ask(apppool_visit_t *v, const char *url, int *status)
+{
+    apppool_target_t target = target_of(v);
+    apr_status_t rv;
+    int i;
+
+    for (i = 0; i < RESETS; i++) {
+        if (try_once(v, &target, url, status, &rv)) {
+            if (!v->started)
+                *status = apppool_answer_app(v->r, v->app, &v->hold, *status);
+            return 1;
+        }
+        if (rv != APR_SUCCESS && refused(rv)) {
+            apppool_visit_refused(v);
+            return 0;
+        }
+        if (rv != APR_SUCCESS) {
+            *status = apppool_answer_connect(v->r, v->app, &v->hold, rv);
+            return 1;
+        }
+        apr_sleep(1000 << i); /* it is dying, or does not want us */
+    }
+    *status = apppool_answer_app(v->r, v->app, &v->hold, *status);
+    return 1;
+}
+
+/* mod_proxy's canonical form of the URL. */
+static int canonical(apppool_visit_t *v, const char **url)
+{
+    request_rec *r = v->r;
+    int status;
+
+    r->proxyreq = PROXYREQ_REVERSE;
+    status = apppool_proxy.proxy_run_canon_handler(
+        r, apppool_forward_url(r, v->mount->base_uri));
+    if (status == OK)
+        *url = r->filename + strlen("proxy:");
+    return status == DECLINED ? HTTP_INTERNAL_SERVER_ERROR : status;
+}
+
+static int serve(apppool_visit_t *v)
+{
+    const char *url = NULL;
+    apr_status_t rv;
+    int i, status;
+
+    apppool_forward_headers(v->r, v->mount->base_uri);
+    status = canonical(v, &url);
+    for (i = 0; status == OK && i < ATTEMPTS; i++) {
+        rv = apppool_visit_checkout(v);
+        if (rv != APR_SUCCESS)
+            return apppool_answer_pool(v->r, v->app, &v->hold, rv);
+        if (ask(v, url, &status))
+            return status;
+    }
+    return status == OK ? apppool_answer_refused(v->r, v->app) : status;
+}
+
+int apppool_handler(request_rec *r)
+{
+    const apppool_mount_t *mount;
+    apppool_visit_t *v;
+    char *filename = r->filename;
+    int status;
+
+    if (!r->handler || strcmp(r->handler, HANDLER))
+        return DECLINED;
+    mount = apppool_mount_of(r);
+    if (!mount)
+        return HTTP_NOT_FOUND;
+    if (!apppool_pool()) {
+        ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r,
+                      "apppool: %s: there is no pool; httpd said why when it "
+                      "started",
+                      mount->app->label);
+        return HTTP_SERVICE_UNAVAILABLE;
+    }
+    v = apppool_visit_begin(r, mount);
+    status = serve(v);
+    apppool_visit_end(v);
+    r->filename = filename;
+    if (ap_is_HTTP_ERROR(status)) {
+        r->proxyreq = PROXYREQ_NONE;
+        /* An ErrorDocument shares our pool, but has no body. */
+        apr_pool_userdata_setn(NULL, "proxy-req-input", NULL, r->pool);
+    }
+    return status;
+}

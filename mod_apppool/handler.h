@@ -1,0 +1,36 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file handler.h
+ * @brief A request: is it the app's, and if so, who answers it?
+ *
+ * Files of DocumentRoot are httpd's, with DirectoryIndex and all; so are
+ * requests that something else was configured to handle (SetHandler, Alias to
+ * a script, ProxyPass). Everything else under an AppRoot is the app's. A
+ * virtual host with an AppRoot and no DocumentRoot of its own has no files;
+ * its requests take no walk through the file system.
+ *
+ * A process that cannot be connected to is detached and the next one tried,
+ * ten times at the most and until AppQueueTimeout. A request of which a byte
+ * was sent is not repeated, unless it has no body and the app is known not to
+ * have read it: the connection was reset with the request still in it. That
+ * is what happens to a connection in the backlog of a process that is being
+ * killed.
+ *
+ * Lock:  none but in what is called.
+ * Crash: see visit.h.
+ * Trust: the client's request was checked by httpd, the app's answer is
+ *        mod_proxy's to check.
+ */
+#ifndef APPPOOL_HANDLER_H
+#define APPPOOL_HANDLER_H
+
+#include <httpd.h>
+
+/* The hooks. */
+int apppool_handler_translate(request_rec *r);
+int apppool_handler_map_to_storage(request_rec *r);
+int apppool_handler_fixups(request_rec *r);
+int apppool_handler(request_rec *r);
+
+#endif

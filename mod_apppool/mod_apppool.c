@@ -1,0 +1,68 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* The module: its hooks and its record; a table of contents. */
+
+#include <httpd.h>
+
+#include <http_config.h>
+#include <http_request.h>
+#include <ap_mpm.h>
+#include <mpm_common.h>
+#include <mod_status.h>
+
+#include "mod_apppool/channel.h"
+#include "mod_apppool/config.h"
+#include "mod_apppool/directives.h"
+#include "mod_apppool/handler.h"
+#include "mod_apppool/lifecycle.h"
+#include "mod_apppool/status.h"
+#include "mod_apppool/visit.h"
+
+static void register_hooks(apr_pool_t *p)
+{
+    /* mod_proxy's child_init makes what our channels need. */
+    static const char *const after_proxy[] = {"mod_proxy.c", NULL};
+    /* Rewrite rules and aliases come first. */
+    static const char *const after_names[] = {"mod_rewrite.c", "mod_alias.c",
+                                              "mod_proxy.c", NULL};
+    /* DirectoryIndex comes first. */
+    static const char *const after_index[] = {"mod_dir.c", "mod_rewrite.c",
+                                              "mod_proxy.c", NULL};
+
+    (void)p;
+    apppool_visit_register();
+    apppool_channels_register();
+
+    ap_hook_pre_config(apppool_lifecycle_pre_config, NULL, NULL,
+                       APR_HOOK_MIDDLE);
+    ap_hook_check_config(apppool_lifecycle_check_config, NULL, NULL,
+                         APR_HOOK_LAST);
+    ap_hook_post_config(apppool_lifecycle_post_config, NULL, NULL,
+                        APR_HOOK_LAST);
+    ap_hook_monitor(apppool_lifecycle_monitor, NULL, NULL, APR_HOOK_MIDDLE);
+    ap_hook_child_init(apppool_lifecycle_child_init, after_proxy, NULL,
+                       APR_HOOK_MIDDLE);
+    ap_hook_child_stopping(apppool_lifecycle_child_stopping, NULL, NULL,
+                           APR_HOOK_MIDDLE);
+
+    ap_hook_translate_name(apppool_handler_translate, after_names, NULL,
+                           APR_HOOK_MIDDLE);
+    ap_hook_map_to_storage(apppool_handler_map_to_storage, NULL, NULL,
+                           APR_HOOK_FIRST);
+    ap_hook_fixups(apppool_handler_fixups, after_index, NULL, APR_HOOK_LAST);
+    ap_hook_handler(apppool_handler, NULL, NULL, APR_HOOK_MIDDLE);
+    ap_hook_handler(apppool_status_handler, NULL, NULL, APR_HOOK_MIDDLE);
+    APR_OPTIONAL_HOOK(ap, status_hook, apppool_status_section, NULL, NULL,
+                      APR_HOOK_MIDDLE);
+}
+
+AP_DECLARE_MODULE(apppool) = {
+    STANDARD20_MODULE_STUFF,
+    apppool_dir_create,
+    apppool_dir_merge,
+    apppool_server_create,
+    NULL,
+    apppool_directives,
+    register_hooks,
+    AP_MODULE_FLAG_NONE,
+};

@@ -1,0 +1,41 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file owner.h
+ * @brief Whom an app runs as: is that possible?
+ *
+ * Lock:  none.
+ * Crash: not concerned.
+ * Trust: no app ever runs as root; httpd that was not started as root can run
+ *        apps as its own user only.
+ */
+#ifndef APPPOOL_OWNER_H
+#define APPPOOL_OWNER_H
+
+#include <apr_pools.h>
+#include <sys/stat.h>
+
+/**
+ * Check what AppUser says: names, or numbers after a #.
+ * @param group       may be NULL: the user's own
+ * @param user_name, group_name its names
+ * @return NULL: it is possible; or the sentence that says why not
+ */
+const char *apppool_owner_check(apr_pool_t *p, const char *user,
+                                const char *group, const char **user_name,
+                                const char **group_name);
+
+/**
+ * Can the owner of this AppRoot run the app, when there is no AppUser?
+ * @return NULL: yes; or the sentence that says why not
+ */
+const char *apppool_owner_default(apr_pool_t *p, const char *root,
+                                  const struct stat *st);
+
+/**
+ * May this user (NULL: the owner) enter the directory, as far as its own mode
+ * says? Groups other than the user's first are not looked at: 1 when unsure.
+ */
+int apppool_owner_may_enter(const char *user, const struct stat *st);
+
+#endif

@@ -1,0 +1,174 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "mod_apppool/visit.h"
+
+#include <apr_portable.h>
+#include <apr_strings.h>
+#include <http_core.h>
+#include <http_log.h>
+#include <poll.h>
+#include <util_filter.h>
+
+#include "mod_apppool/lifecycle.h"
+#include "shm/group.h"
+
+APLOG_USE_MODULE(apppool);
+
+static ap_filter_rec_t *done;
+
+/* ---- the end of the answer ---- */
+
+/* The end of an answer stands in the brigade, but a part of it before that
+ * has not been read from the app yet. */
+static int unread(apr_bucket_brigade *bb)
+{
+    apr_bucket *b;
+
+    for (b = APR_BRIGADE_FIRST(bb); b != APR_BRIGADE_SENTINEL(bb);
+         b = APR_BUCKET_NEXT(b))
+        if (!APR_BUCKET_IS_METADATA(b) && b->length == (apr_size_t)-1)
+            return 1;
+    return 0;
+}
+
+static apr_status_t see_end(ap_filter_t *f, apr_bucket_brigade *bb)
+{
+    apppool_visit_t *v = f->ctx;
+    apr_bucket *last = APR_BRIGADE_LAST(bb);
+
+    v->started = 1;
+    apppool_visit_unhide(v);
+    if (!APR_BRIGADE_EMPTY(bb) && APR_BUCKET_IS_EOS(last)) {
+        if (!unread(bb))
+            apppool_visit_checkin(v);
+        ap_remove_output_filter(f);
+    }
+    return ap_pass_brigade(f->next, bb);
+}
+
+void apppool_visit_register(void)
+{
+    /* Before all that may hold the answer back, such as compression. */
+    done = ap_register_output_filter("APPPOOL_DONE", see_end, NULL,
+                                     AP_FTYPE_RESOURCE - 1);
+}
+
+/* ---- begin and end ---- */
+
+static apr_status_t last_resort(void *data)
+{
+    apppool_visit_t *v = data;
+
+    /* It may be this very thread that holds the pool lock. */
+    if (!apppool_child_dying())
+        apppool_visit_checkin(v);
+    return APR_SUCCESS;
+}
+
+apppool_visit_t *apppool_visit_begin(request_rec *r,
+                                     const apppool_mount_t *mount)
+{
+    apppool_visit_t *v = apr_pcalloc(r->pool, sizeof *v);
+
+    v->r = r;
+    v->mount = mount;
+    v->app = mount->app;
+    v->deadline = apl_now() + apppool_queue_timeout(r);
+    v->keepalives = -1;
+    apr_pool_cleanup_register(r->pool, v, last_resort, apr_pool_cleanup_null);
+    ap_add_output_filter_handle(done, v, r, r->connection);
+    return v;
+}
+
+void apppool_visit_end(apppool_visit_t *v)
+{
+    ap_filter_t *f;
+
+    apppool_visit_unhide(v);
+    apppool_visit_checkin(v);
+    apr_pool_cleanup_kill(v->r->pool, v, last_resort);
+    for (f = v->r->output_filters; f; f = f->next)
+        if (f->frec == done && f->ctx == v) {
+            ap_remove_output_filter(f);
+            break;
+        }
+}
+
+void apppool_visit_hide(apppool_visit_t *v)
+{
+    v->keepalives = v->r->connection->keepalives;
+    v->r->connection->keepalives = 0;
+}
+
+void apppool_visit_unhide(apppool_visit_t *v)
+{
+    if (v->keepalives >= 0)
+        v->r->connection->keepalives = v->keepalives;
+    v->keepalives = -1;
+}
+
+/* ---- a process ---- */
+
+/* Has the client hung up? Data that it has sent meanwhile is not looked at.
+ * A stream of HTTP/2 has no socket of its own to ask. */
+static int client_gone(void *data)
+{
+    request_rec *r = data;
+    conn_rec *c = r->connection;
+    apr_socket_t *sock = c->master ? NULL : ap_get_conn_socket(c);
+    struct pollfd client = {-1, POLLRDHUP, 0};
+
+    if (c->aborted)
+        return 1;
+    if (!sock || apr_os_sock_get(&client.fd, sock) != APR_SUCCESS)
+        return 0;
+    return poll(&client, 1, 0) == 1 &&
+           (client.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
+}
+
+/* For LogFormat and the like. */
+static void note(apppool_visit_t *v)
+{
+    request_rec *r = v->r;
+
+    apr_table_setn(r->subprocess_env, "APPPOOL_PID",
+                   apr_itoa(r->pool, v->hold.pid));
+    apr_table_setn(r->subprocess_env, "APPPOOL_QUEUE_MS",
+                   apr_off_t_toa(r->pool, v->hold.queued / 1000));
+}
+
+apr_status_t apppool_visit_checkout(apppool_visit_t *v)
+{
+    request_rec *r = v->r;
+    apl_pool_t *pool = apppool_pool();
+    const apl_app_t *app = &v->app->pool;
+    apl_request_t request = {r->method, r->uri, r->useragent_ip};
+    int64_t now = apl_now();
+    apl_look_t look;
+    int looked;
+    apr_status_t rv;
+
+    looked = apl_restart_look(pool, apl_group_index(pool, app->key, app->name),
+                              v->app->restart_dir, now, &look);
+    rv =
+        apl_checkout(pool, &v->hold, app, &request, looked ? &look : NULL, now);
+    if (rv == APL_EWAIT)
+        rv = apl_checkout_wait(pool, &v->hold, v->deadline, client_gone, r);
+    if (rv == APR_SUCCESS)
+        note(v);
+    return rv;
+}
+
+void apppool_visit_checkin(apppool_visit_t *v)
+{
+    if (v->hold.session != 0)
+        apl_checkin(apppool_pool(), &v->hold, apl_now());
+}
+
+void apppool_visit_refused(apppool_visit_t *v)
+{
+    ap_log_rerror(APLOG_MARK, APLOG_INFO, 0, v->r,
+                  "apppool: %s[%d] refuses to connect; trying another process",
+                  v->app->label, (int)v->hold.pid);
+    apl_checkout_refused(apppool_pool(), &v->hold, apl_now());
+}

@@ -1,0 +1,61 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file visit.h
+ * @brief A request's stay with a process of its app: from the checkout to the
+ *        last byte that the app has to say.
+ *
+ * The process is given back when the app's last byte has been read, not when
+ * the client has it: an output filter sees the end of the answer pass. In any
+ * case it is given back when the request ends.
+ *
+ * Lock:  the pool lock, in the verbs of shm/checkout.h.
+ * Crash: a child that is killed leaves its sessions to the spawner; one of
+ *        prefork that ends in its signal handler does the same.
+ * Trust: not concerned.
+ */
+#ifndef APPPOOL_VISIT_H
+#define APPPOOL_VISIT_H
+
+#include <httpd.h>
+
+#include "mod_apppool/app.h"
+
+typedef struct {
+    request_rec *r;
+    const apppool_mount_t *mount;
+    const apppool_app_t *app;
+    apl_hold_t hold;
+    int64_t deadline; /**< of all waiting, us of apl_now() */
+    int keepalives;   /**< the client's, while hidden; or -1 */
+    int started;      /**< the answer has begun */
+} apppool_visit_t;
+
+/** Once, before any configuration's hooks run. */
+void apppool_visit_register(void);
+
+/** Begin; the deadline runs from here. */
+apppool_visit_t *apppool_visit_begin(request_rec *r,
+                                     const apppool_mount_t *mount);
+
+/** Get a process; may wait. @return APR_SUCCESS, or as of apl_checkout() */
+apr_status_t apppool_visit_checkout(apppool_visit_t *v);
+
+/** Give the process back, if there is one. */
+void apppool_visit_checkin(apppool_visit_t *v);
+
+/** It refused the connection: detach it. */
+void apppool_visit_refused(apppool_visit_t *v);
+
+/**
+ * Hide from mod_proxy that this is not the client's first request on its
+ * connection, so that a dead app is a 502 and no closed connection; and take
+ * that back. The filter takes it back once the answer begins.
+ */
+void apppool_visit_hide(apppool_visit_t *v);
+void apppool_visit_unhide(apppool_visit_t *v);
+
+/** End: nothing of the visit is left but the answer. */
+void apppool_visit_end(apppool_visit_t *v);
+
+#endif

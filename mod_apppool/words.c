@@ -1,0 +1,84 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "mod_apppool/words.h"
+
+#include <apr_lib.h>
+#include <apr_strings.h>
+#include <string.h>
+
+/* Bytes of the UTF-8 character at s; 0: it is none. */
+static size_t character(const unsigned char *s)
+{
+    static const struct {
+        unsigned char first, last; /* first byte */
+        unsigned char low, high;   /* second byte */
+        unsigned char bytes;
+    } forms[] = {
+        {0x20, 0x7e, 0, 0, 1},       {0xc2, 0xdf, 0x80, 0xbf, 2},
+        {0xe0, 0xe0, 0xa0, 0xbf, 3}, {0xe1, 0xec, 0x80, 0xbf, 3},
+        {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
+        {0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4},
+        {0xf4, 0xf4, 0x80, 0x8f, 4},
+    };
+    size_t f, i;
+
+    for (f = 0; f < sizeof forms / sizeof *forms; f++) {
+        if (s[0] < forms[f].first || s[0] > forms[f].last)
+            continue;
+        if (forms[f].bytes > 1 && (s[1] < forms[f].low || s[1] > forms[f].high))
+            return 0;
+        for (i = 2; i < forms[f].bytes; i++)
+            if ((s[i] & 0xc0) != 0x80)
+                return 0;
+        return forms[f].bytes;
+    }
+    return 0;
+}
+
+int apppool_words_ok(const char *text)
+{
+    const unsigned char *s = (const unsigned char *)text;
+    size_t n;
+
+    for (; *s; s += n) {
+        n = character(s);
+        if (n == 0)
+            return 0;
+    }
+    return 1;
+}
+
+int apppool_words_time(const char *text)
+{
+    static const char *const units[] = {"", "ms", "s", "mi", "min", "h"};
+    size_t i, n = strspn(text, "0123456789");
+
+    for (i = 0; n > 0 && i < sizeof units / sizeof *units; i++)
+        if (!strcmp(text + n, units[i]))
+            return 1;
+    return 0;
+}
+
+const char *apppool_words_variable(apr_pool_t *p, const char *directive,
+                                   const char *name)
+{
+    static const char *const ours[] = {"LISTEN_FDS", "LISTEN_PID",
+                                       "LISTEN_FDNAMES", "NOTIFY_SOCKET"};
+    const char *c;
+    size_t i;
+
+    for (c = name; apr_isalnum(*c) || *c == '_'; c++)
+        ;
+    if (*c || !*name || apr_isdigit(*name))
+        return apr_psprintf(p,
+                            "%s: \"%s\" is not a name of letters, digits and "
+                            "underscores",
+                            directive, name);
+    for (i = 0; i < sizeof ours / sizeof *ours; i++)
+        if (!strcmp(name, ours[i]))
+            break;
+    if (i < sizeof ours / sizeof *ours || !strncmp(name, "APPPOOL_", 8))
+        return apr_psprintf(p, "%s: \"%s\" is set by mod_apppool itself",
+                            directive, name);
+    return NULL;
+}

@@ -1,0 +1,29 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file words.h
+ * @brief Is this text what it should be? For directives.c.
+ *
+ * Lock:  none.
+ * Crash: not concerned.
+ * Trust: takes any bytes.
+ */
+#ifndef APPPOOL_WORDS_H
+#define APPPOOL_WORDS_H
+
+#include <apr_pools.h>
+
+/** Valid UTF-8 without control characters (it goes to JSON and to logs). */
+int apppool_words_ok(const char *text);
+
+/** A number with one of httpd's units of time, or none. */
+int apppool_words_time(const char *text);
+
+/**
+ * May an administrator set this environment variable of an app?
+ * @return NULL: yes; or the sentence that says why not
+ */
+const char *apppool_words_variable(apr_pool_t *p, const char *directive,
+                                   const char *name);
+
+#endif

@@ -1,0 +1,118 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+#
+# What is built from what: included by Makefile.am and by apxs.mk.
+# tests/source holds these lists against the tree.
+
+shm_sources = \
+	shm/alive.c \
+	shm/check.c \
+	shm/checkout.c \
+	shm/child.c \
+	shm/enter.c \
+	shm/error.c \
+	shm/event.c \
+	shm/group.c \
+	shm/heap.c \
+	shm/housekeeping.c \
+	shm/list.c \
+	shm/lock.c \
+	shm/process.c \
+	shm/queue.c \
+	shm/repair.c \
+	shm/report.c \
+	shm/restart.c \
+	shm/retire.c \
+	shm/room.c \
+	shm/segment.c \
+	shm/session.c \
+	shm/snapshot.c \
+	shm/supervise.c \
+	shm/wake.c
+
+module_sources = \
+	mod_apppool/answer.c \
+	mod_apppool/app.c \
+	mod_apppool/channel.c \
+	mod_apppool/config.c \
+	mod_apppool/dial.c \
+	mod_apppool/directives.c \
+	mod_apppool/forward.c \
+	mod_apppool/handler.c \
+	mod_apppool/helper.c \
+	mod_apppool/lifecycle.c \
+	mod_apppool/mod_apppool.c \
+	mod_apppool/owner.c \
+	mod_apppool/proxy_api.c \
+	mod_apppool/runtime.c \
+	mod_apppool/status.c \
+	mod_apppool/table.c \
+	mod_apppool/visit.c \
+	mod_apppool/words.c
+
+# The watchdog knows no APR and no pool: libc only.
+watchdog_sources = \
+	spawner/cause.c \
+	spawner/log.c \
+	spawner/procfs.c \
+	spawner/remove.c \
+	spawner/sweep.c \
+	spawner/watchdog.c
+
+spawner_sources = \
+	spawner/adopt.c \
+	spawner/applog.c \
+	spawner/apply.c \
+	spawner/boot.c \
+	spawner/cause.c \
+	spawner/children.c \
+	spawner/control.c \
+	spawner/detect.c \
+	spawner/diag.c \
+	spawner/environment.c \
+	spawner/launch.c \
+	spawner/life.c \
+	spawner/log.c \
+	spawner/loop.c \
+	spawner/notify.c \
+	spawner/output.c \
+	spawner/privilege.c \
+	spawner/process.c \
+	spawner/procfs.c \
+	spawner/ready.c \
+	spawner/registry.c \
+	spawner/remove.c \
+	spawner/runtime.c \
+	spawner/spawner.c \
+	spawner/table.c
+
+ctl_sources = \
+	ctl/apppoolctl.c \
+	ctl/table.c
+
+# One program a file; the others are what they share.
+scene_sources = \
+	tests/unit/model.c \
+	tests/unit/model_room.c \
+	tests/unit/scene.c \
+	tests/unit/steps.c
+
+crash_sources = \
+	tests/crash/images.c \
+	tests/crash/scenes.c \
+	tests/crash/stepper.c
+
+unit_tests = \
+	tests/unit/detect \
+	tests/unit/limits \
+	tests/unit/list \
+	tests/unit/lock \
+	tests/unit/owner \
+	tests/unit/pool \
+	tests/unit/repair \
+	tests/unit/restart \
+	tests/unit/segment \
+	tests/unit/share \
+	tests/unit/storm \
+	tests/unit/table \
+	tests/unit/wait \
+	tests/unit/walk

@@ -1,0 +1,142 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/apply.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "spawner/log.h"
+#include "spawner/process.h"
+
+static int pending; /* the segment has yet to hear of the table */
+
+/* ---- loading ---- */
+
+static int has_changed(const spawner_t *s)
+{
+    static struct stat seen;
+    struct stat st;
+
+    if (fstatat(s->rt.fd, CONTRACT_TABLE, &st, AT_SYMLINK_NOFOLLOW) != 0)
+        return 0;
+    if (st.st_ino == seen.st_ino && st.st_size == seen.st_size &&
+        st.st_mtim.tv_sec == seen.st_mtim.tv_sec &&
+        st.st_mtim.tv_nsec == seen.st_mtim.tv_nsec)
+        return 0;
+    seen = st;
+    return 1;
+}
+
+/* The watchdog logs to the same place, and does not read JSON. */
+static void link_log(const spawner_t *s, const char *path)
+{
+    char old[4096];
+    ssize_t n = readlinkat(s->rt.fd, CONTRACT_ERRORLOG, old, sizeof old - 1);
+
+    old[n > 0 ? n : 0] = 0;
+    if (path && strcmp(path, old) == 0)
+        return;
+    unlinkat(s->rt.fd, CONTRACT_ERRORLOG, 0);
+    if (path && symlinkat(path, s->rt.fd, CONTRACT_ERRORLOG) != 0)
+        log_line(LOG_WARN, "%s/%s cannot be made", s->rt.dir,
+                 CONTRACT_ERRORLOG);
+}
+
+int apply_refresh(spawner_t *s)
+{
+    char error[TABLE_ERROR_MAX];
+    table_t *fresh, *old = s->table;
+    process_t *p;
+
+    if (!has_changed(s))
+        return 0;
+    fresh = table_load(s->rt.fd, CONTRACT_TABLE, s->pool, error);
+    if (fresh && old && old->instance[0] &&
+        strcmp(fresh->instance, old->instance) != 0) {
+        memcpy(error, "it is another instance's", 25);
+        apr_pool_destroy(fresh->pool);
+        fresh = NULL;
+    }
+    if (!fresh) {
+        log_line(LOG_ERROR, "the app table %s/%s is refused: %s", s->rt.dir,
+                 CONTRACT_TABLE, error);
+        return 0;
+    }
+    s->table = fresh;
+    s->rt.uid = fresh->httpd_uid;
+    s->rt.gid = fresh->httpd_gid;
+    memcpy(s->instance, fresh->instance, sizeof s->instance);
+    link_log(s, fresh->error_log);
+    for (p = s->processes; p; p = p->next)
+        process_configure(s, p);
+    if (old)
+        apr_pool_destroy(old->pool);
+    pending = 1;
+    return 1;
+}
+
+/* ---- applying ---- */
+
+static int locked_out(apr_status_t rv)
+{
+    return rv == APL_ELOCK;
+}
+
+static int configure_groups(spawner_t *s)
+{
+    char name[APL_NAME_MAX];
+    apr_status_t rv;
+    uint32_t i;
+
+    for (i = 0; i < s->table->n; i++) {
+        const table_app_t *a = &s->table->apps[i];
+
+        rv = apl_supervise_configure(&s->shm, &a->app, a->prestart, s->now);
+        if (locked_out(rv))
+            return -1;
+        if (rv == APL_EFULL)
+            log_line(LOG_ERROR, "%s: the pool has no room for one more app",
+                     a->label);
+    }
+    for (i = 1; i < s->shm.n.groups; i++)
+        if (apl_supervise_group(&s->shm, i, name) == APR_SUCCESS &&
+            !table_find(s->table, name) &&
+            locked_out(apl_supervise_remove(&s->shm, name, s->now)))
+            return -1;
+    return 0;
+}
+
+/* A process that was made from another command, user or environment. */
+static int detach_outdated(spawner_t *s)
+{
+    process_t *p;
+
+    for (p = s->processes; p; p = p->next) {
+        const table_app_t *a = table_find(s->table, p->is.name);
+
+        if (!a || a->print == p->is.print || !p->listed ||
+            p->phase >= PHASE_ENDING)
+            continue;
+        if (locked_out(apl_supervise_detach(&s->shm, p->is.id,
+                                            APL_EVENT_RESTART, s->now)))
+            return -1;
+        log_line(LOG_INFO,
+                 PROCESS_FMT " is replaced: its configuration "
+                             "changed",
+                 PROCESS_NAME(p));
+    }
+    return 0;
+}
+
+void apply_table(spawner_t *s)
+{
+    if (!pending)
+        return;
+    if (locked_out(apl_supervise_limits(&s->shm, s->table->max_pool_size,
+                                        s->table->config, s->now)) ||
+        configure_groups(s) != 0 || detach_outdated(s) != 0)
+        return; /* the next turn tries again */
+    pending = 0;
+}

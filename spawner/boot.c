@@ -1,0 +1,212 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/boot.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "spawner/detect.h"
+#include "spawner/environment.h"
+#include "spawner/privilege.h"
+
+#define LISTENER_FD 3
+#define REPORT_FD   4
+
+static int report_fd;
+
+static void tell(uint32_t kind, const privilege_t *who, const char *text)
+{
+    boot_report_t report;
+
+    memset(&report, 0, sizeof report);
+    report.kind = kind;
+    if (who) {
+        report.uid = who->uid;
+        report.gid = who->gid;
+    }
+    snprintf(report.text, sizeof report.text, "%s", text);
+    if (write(report_fd, &report, sizeof report) < 0) {
+        /* The spawner died; the next one will see the exit. */
+    }
+}
+
+static _Noreturn void fail(const char *format, ...)
+    __attribute__((format(printf, 1, 2)));
+
+static _Noreturn void fail(const char *format, ...)
+{
+    char text[BOOT_TEXT_MAX];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    tell(BOOT_FAILED, NULL, text);
+    _exit(1);
+}
+
+/* What root has to hand over to the app's user. */
+static void hand_over(const boot_t *b, const privilege_t *who)
+{
+    runtime_path_t path;
+
+    runtime_path(b->rt, CONTRACT_NOTIFY, b->id, path);
+    if (runtime_give(path, who->uid, who->gid) != 0)
+        fail("%s cannot be given to user %s: %s", path, who->name,
+             strerror(errno));
+    /* So that the app may open /dev/stderr. */
+    if (fchown(b->output, who->uid, who->gid) != 0)
+        fail("the output cannot be given to user %s: %s", who->name,
+             strerror(errno));
+    if (b->app->listen != APL_LISTEN_UNIX)
+        return;
+    runtime_path(b->rt, CONTRACT_OWN, b->id, path);
+    *strrchr(path, '/') = 0;
+    if (mkdir(path, 0700) != 0 ||
+        lchown(path, who->uid, geteuid() == 0 ? b->rt->gid : who->gid) != 0 ||
+        chmod(path, 02750) != 0)
+        fail("%s cannot be made: %s", path, strerror(errno));
+}
+
+static void own_descriptors(const boot_t *b)
+{
+    /* Out of the way of what they are to become. */
+    int listener = b->listener < 0 ? -1 : fcntl(b->listener, F_DUPFD, 10);
+    int output = fcntl(b->output, F_DUPFD, 10);
+    int null = open("/dev/null", O_RDWR);
+    int report = fcntl(report_fd, F_DUPFD, 10);
+
+    if (dup2(null, 0) < 0 || dup2(output, 1) < 0 || dup2(output, 2) < 0 ||
+        dup2(report, REPORT_FD) < 0)
+        fail("descriptors cannot be set up: %s", strerror(errno));
+    report_fd = REPORT_FD;
+    fcntl(REPORT_FD, F_SETFD, FD_CLOEXEC);
+    if (listener >= 0)
+        dup2(listener, LISTENER_FD);
+    else
+        close(LISTENER_FD);
+    close_range(REPORT_FD + 1, ~0u, 0);
+}
+
+static void own_signals(void)
+{
+    sigset_t none;
+    int i;
+
+    for (i = 1; i < NSIG; i++)
+        signal(i, SIG_DFL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static void forgive_memory(void)
+{
+    int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+    if (fd < 0)
+        return;
+    if (write(fd, "0", 1) < 0) {
+        /* It stays as httpd's is. */
+    }
+    close(fd);
+}
+
+/* ---- the command ---- */
+
+/* %s: where to listen; %%: a percent sign; any other % stays. */
+static char *expand(const boot_t *b, const char *command)
+{
+    runtime_path_t where;
+    char *text = malloc(strlen(command) * sizeof where + 1), *to = text;
+
+    if (!text)
+        fail("out of memory");
+    if (b->app->listen == APL_LISTEN_TCP)
+        snprintf(where, sizeof where, "127.0.0.1:%u", b->port);
+    else
+        runtime_path(b->rt,
+                     b->app->listen == APL_LISTEN_UNIX ? CONTRACT_OWN
+                                                       : CONTRACT_SOCKETS,
+                     b->id, where);
+    for (; *command; command++) {
+        if (command[0] == '%' && command[1] == 's') {
+            to = stpcpy(to, where);
+            command++;
+        }
+        else {
+            if (command[0] == '%' && command[1] == '%')
+                command++;
+            *to++ = *command;
+        }
+    }
+    *to = 0;
+    return text;
+}
+
+/* Does the command begin with NAME=value? */
+static int assigns(const char *command)
+{
+    size_t n = strspn(command, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                               "abcdefghijklmnopqrstuvwxyz0123456789_");
+
+    return n > 0 && command[n] == '=';
+}
+
+static char *find_command(const boot_t *b)
+{
+    static char found[DETECT_MAX];
+    const char *command = b->app->command;
+
+    if (!command) {
+        if (!detect_command(found, b->app->listen,
+                            b->app->app.options.concurrency))
+            fail("no AppCommand is set and %s holds none of %s",
+                 b->app->app.root, found);
+        command = found;
+    }
+    return expand(b, command);
+}
+
+_Noreturn void boot_app(const boot_t *b)
+{
+    privilege_t who;
+    char error[PRIVILEGE_ERROR_MAX], *line, *command, go;
+    char **env;
+
+    report_fd = b->report;
+    setsid();
+    own_signals();
+    if (read(b->go, &go, 1) != 1)
+        _exit(1);
+    if (privilege_find(&who, b->app->user, b->app->group, b->app->app.root,
+                       error) != 0)
+        fail("%s", error);
+    tell(BOOT_USER, &who, who.name);
+    hand_over(b, &who);
+    if (privilege_groups(&who, error) != 0)
+        fail("%s", error);
+    forgive_memory();
+    umask(b->app->listen == APL_LISTEN_UNIX ? 007 : 022);
+    own_descriptors(b);
+    if (privilege_drop(&who, error) != 0)
+        fail("%s", error);
+    if (chdir(b->app->app.root) != 0)
+        fail("AppRoot %s cannot be entered by user %s: %s", b->app->app.root,
+             who.name, strerror(errno));
+    command = find_command(b);
+    tell(BOOT_COMMAND, NULL, command);
+    env = environment_make(b, &who);
+    if (asprintf(&line, "exec %s%s", assigns(command) ? "env " : "", command) <
+        0)
+        fail("out of memory");
+    execle("/bin/sh", "sh", "-c", line, NULL, env);
+    fail("/bin/sh cannot be executed: %s", strerror(errno));
+}

@@ -1,0 +1,57 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file contract.h
+ * @brief What httpd's parent, the watchdog and the spawner agree on:
+ *        descriptors, arguments, exit codes, names in the runtime directory.
+ *
+ *     httpd parent --exec--> apppool-watchdog DIR --exec--> apppool-spawner DIR
+ *
+ * Both get the same open descriptors. Everything else stands in files of the
+ * runtime directory, so that either may be replaced at any time.
+ */
+#ifndef APPPOOL_CONTRACT_H
+#define APPPOOL_CONTRACT_H
+
+#include <inttypes.h>
+
+/** Read end of the life pipe: EOF when no process of this httpd is left. */
+#define CONTRACT_LIFE_FD         3
+/** eventfd: the segment has work for the spawner. */
+#define CONTRACT_BELL_FD         4
+/** The runtime directory's lock file, flock'ed. */
+#define CONTRACT_LOCK_FD         5
+/** pidfd of httpd's parent. */
+#define CONTRACT_PARENT_FD       6
+
+/* Exit codes. Any other, or a signal, means: start me again. */
+#define CONTRACT_EXIT_DONE       0  /* everything is cleaned up */
+#define CONTRACT_EXIT_CONFIG     78 /* it makes no sense to start me again */
+
+/* Names in the runtime directory. */
+#define CONTRACT_LOCK            "lock"
+#define CONTRACT_TABLE           "table"
+#define CONTRACT_REGISTRY        "registry"
+#define CONTRACT_CONTROL         "control.sock"
+#define CONTRACT_SPAWNER         "spawner.pid" /* "PID START\n" */
+#define CONTRACT_INSTANCE        "instance"    /* the mark's first half, hex */
+#define CONTRACT_ERRORLOG        "errorlog" /* symlink to httpd's error log */
+#define CONTRACT_SEGMENT         "segment"  /* name of the shared memory */
+#define CONTRACT_SOCKETS         "s"        /* s/ID: listening sockets */
+#define CONTRACT_OWN             "a"        /* a/ID/s: sockets apps bind */
+#define CONTRACT_OUTPUT          "o"        /* o/ID: FIFOs of stdout, stderr */
+#define CONTRACT_NOTIFY          "n"        /* n/ID: $NOTIFY_SOCKET */
+
+/** A process id (uint64_t) in file names and in the status: 16 hex digits.
+ * Not "llx", which APR's printf does not know. */
+#define CONTRACT_ID_FMT          "%016" PRIx64
+
+/** Bytes of a socket's path that mod_proxy can take, NUL included. */
+#define CONTRACT_SOCKET_PATH_MAX 96
+/** So long may the runtime directory's path be: "/s/" + 16 + NUL, "/a/.../s" */
+#define CONTRACT_RUNTIME_MAX     74
+
+/** Environment variable that marks each process of an app: INSTANCE-ID. */
+#define CONTRACT_MARK            "APPPOOL_ID"
+
+#endif

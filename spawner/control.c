@@ -1,0 +1,218 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/control.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "shm/check.h"
+#include "shm/report.h"
+#include "shm/snapshot.h"
+
+#define CLIENTS  16
+#define PATIENCE (5 * SECOND)
+
+typedef struct {
+    loop_source_t source;
+    int64_t until;
+    char line[64];
+    size_t length;
+    char *answer; /* NULL: the line is not complete yet */
+    size_t size, sent;
+} client_t;
+
+static loop_source_t listener = {-1, NULL, NULL};
+static client_t clients[CLIENTS];
+
+static void drop(client_t *c)
+{
+    loop_drop(&c->source);
+    free(c->answer);
+    memset(c, 0, sizeof *c);
+    c->source.fd = -1;
+}
+
+/* ---- answers ---- */
+
+static json_t *answer_error(const char *sentence)
+{
+    return json_pack("{s:s}", "error", sentence);
+}
+
+static json_t *answer_status(apl_pool_t *copy)
+{
+    return apl_report_json(copy, 1);
+}
+
+static json_t *answer_check(apl_pool_t *copy)
+{
+    apl_finding_t finding;
+    char name[16];
+
+    if (apl_check(copy, &finding))
+        return json_pack("{s:b}", "ok", 1);
+    snprintf(name, sizeof name, "I%d", finding.number);
+    return json_pack("{s:b, s:s, s:s}", "ok", 0, "invariant", name, "text",
+                     finding.text);
+}
+
+static const struct {
+    const char *word;
+    json_t *(*answer)(apl_pool_t *copy);
+    int everyone; /* httpd's user, too */
+} verbs[] = {{"status", answer_status, 1}, {"check", answer_check, 0}};
+
+static int is_root(int fd)
+{
+    struct ucred peer;
+    socklen_t length = sizeof peer;
+
+    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 &&
+           (peer.uid == 0 || peer.uid == geteuid());
+}
+
+static json_t *decide(spawner_t *s, const client_t *c)
+{
+    apl_pool_t *copy;
+    apr_pool_t *p;
+    json_t *o;
+    size_t i;
+
+    for (i = 0; i < sizeof verbs / sizeof *verbs; i++) {
+        if (strcmp(c->line, verbs[i].word) != 0)
+            continue;
+        if (!verbs[i].everyone && !is_root(c->source.fd))
+            return answer_error("only root may ask that");
+        apr_pool_create(&p, s->pool);
+        o = apl_snapshot_take(&copy, &s->shm, p) == APR_SUCCESS
+                ? verbs[i].answer(copy)
+                : answer_error("the pool could not be read");
+        apr_pool_destroy(p);
+        return o;
+    }
+    return answer_error("no such command");
+}
+
+/* ---- clients ---- */
+
+static void send_answer(client_t *c)
+{
+    ssize_t n = send(c->source.fd, c->answer + c->sent, c->size - c->sent,
+                     MSG_NOSIGNAL | MSG_DONTWAIT);
+
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (n > 0)
+        c->sent += (size_t)n;
+    if (n < 0 || c->sent == c->size)
+        drop(c);
+}
+
+static void receive(client_t *c)
+{
+    ssize_t n = recv(c->source.fd, c->line + c->length,
+                     sizeof c->line - 1 - c->length, MSG_DONTWAIT);
+    json_t *o;
+    char *end;
+
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (n <= 0) {
+        drop(c);
+        return;
+    }
+    c->length += (size_t)n;
+    end = memchr(c->line, '\n', c->length);
+    if (!end && c->length < sizeof c->line - 1)
+        return;
+    *(end ? end : c->line) = 0;
+    o = decide(spawner_state(), c);
+    c->answer = o ? json_dumps(o, JSON_INDENT(1)) : NULL;
+    json_decref(o);
+    if (!c->answer) {
+        drop(c);
+        return;
+    }
+    c->size = strlen(c->answer);
+    loop_change(&c->source, EPOLLOUT);
+    send_answer(c);
+}
+
+static void client_ready(void *owner, uint32_t events)
+{
+    client_t *c = owner;
+
+    (void)events;
+    if (c->answer)
+        send_answer(c);
+    else
+        receive(c);
+}
+
+static void accept_client(void *owner, uint32_t events)
+{
+    spawner_t *s = owner;
+    client_t *c, *oldest = clients;
+    int fd = accept4(listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+    (void)events;
+    if (fd < 0)
+        return;
+    for (c = clients; c < clients + CLIENTS; c++)
+        if (c->until < oldest->until)
+            oldest = c; /* a free one has 0 */
+    drop(oldest);
+    oldest->until = s->now + PATIENCE;
+    if (loop_add(&oldest->source, fd, EPOLLIN, client_ready, oldest) != 0)
+        oldest->until = 0;
+}
+
+void control_tend(spawner_t *s)
+{
+    client_t *c;
+
+    for (c = clients; c < clients + CLIENTS; c++)
+        if (c->until != 0 && c->until <= s->now)
+            drop(c);
+}
+
+/* ---- the socket ---- */
+
+void control_configure(spawner_t *s)
+{
+    struct sockaddr_un at;
+
+    snprintf(at.sun_path, sizeof at.sun_path, "%s/%s", s->rt.dir,
+             CONTRACT_CONTROL);
+    if (geteuid() == 0 && lchown(at.sun_path, s->rt.uid, s->rt.gid) != 0) {
+        /* It stays root's. */
+    }
+}
+
+int control_open(spawner_t *s)
+{
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    int i, fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+    for (i = 0; i < CLIENTS; i++)
+        clients[i].source.fd = -1;
+    if (fd < 0)
+        return -1;
+    snprintf(at.sun_path, sizeof at.sun_path, "%s/%s", s->rt.dir,
+             CONTRACT_CONTROL);
+    unlink(at.sun_path);
+    if (bind(fd, (struct sockaddr *)&at, sizeof at) != 0 ||
+        chmod(at.sun_path, 0600) != 0 || listen(fd, CLIENTS) != 0) {
+        close(fd);
+        return -1;
+    }
+    control_configure(s);
+    return loop_add(&listener, fd, EPOLLIN, accept_client, s);
+}

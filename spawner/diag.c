@@ -1,0 +1,169 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/diag.h"
+
+#include <arpa/inet.h>
+#include <linux/inet_diag.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <linux/sock_diag.h>
+#include <linux/unix_diag.h>
+#include <netinet/tcp.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#define LISTENING (1u << TCP_LISTEN)
+
+typedef void each_t(const struct nlmsghdr *message, void *ctx);
+
+typedef struct {
+    diag_unix_t *on_unix;
+    diag_tcp_t *on_tcp;
+    void *ctx;
+} asker_t;
+
+/* What follows in the kernel's answer; its own macros mix signs. */
+static const void *after(const void *at, size_t length)
+{
+    return (const char *)at + length;
+}
+
+/* Send a dump request, hand out what is answered. */
+static int ask(const void *request, size_t length, each_t *each, void *ctx)
+{
+    static char answer[16384] __attribute__((aligned(8)));
+    struct {
+        struct nlmsghdr head;
+        char body[64];
+    } out;
+    struct timeval limit = {1, 0};
+    int rv = -1, more = 1;
+    int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
+
+    if (fd < 0)
+        return -1;
+    memset(&out, 0, sizeof out);
+    out.head.nlmsg_len = (uint32_t)NLMSG_LENGTH(length);
+    out.head.nlmsg_type = SOCK_DIAG_BY_FAMILY;
+    out.head.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
+    memcpy(out.body, request, length);
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    if (send(fd, &out, out.head.nlmsg_len, 0) < 0)
+        more = 0;
+    while (more) {
+        ssize_t n = recv(fd, answer, sizeof answer, 0);
+        const struct nlmsghdr *m = (const void *)answer;
+        const char *end = answer + n;
+
+        if (n <= 0)
+            break;
+        for (; NLMSG_OK(m, (size_t)(end - (const char *)m));
+             m = after(m, NLMSG_ALIGN(m->nlmsg_len))) {
+            if (m->nlmsg_type == NLMSG_DONE)
+                rv = 0;
+            if (m->nlmsg_type == NLMSG_DONE || m->nlmsg_type == NLMSG_ERROR) {
+                more = 0;
+                break;
+            }
+            each(m, ctx);
+        }
+    }
+    close(fd);
+    return rv;
+}
+
+/* ---- unix ---- */
+
+static void unix_found(const struct nlmsghdr *m, void *ctx)
+{
+    const asker_t *asker = ctx;
+    const struct unix_diag_msg *body;
+    const struct rtattr *at = after(m, NLMSG_SPACE(sizeof *body));
+    const char *end = after(m, m->nlmsg_len);
+    struct unix_diag_rqlen queue = {0, 0};
+    char path[128] = "";
+
+    for (; end - (const char *)at >= (ptrdiff_t)sizeof *at &&
+           at->rta_len >= sizeof *at && at->rta_len <= end - (const char *)at;
+         at = after(at, RTA_ALIGN(at->rta_len))) {
+        size_t n = RTA_PAYLOAD(at);
+
+        if (at->rta_type == UNIX_DIAG_NAME && n < sizeof path) {
+            memcpy(path, RTA_DATA(at), n);
+            path[n] = 0;
+        }
+        if (at->rta_type == UNIX_DIAG_RQLEN && n >= sizeof queue)
+            memcpy(&queue, RTA_DATA(at), sizeof queue);
+    }
+    if (path[0])
+        asker->on_unix(path, queue.udiag_rqueue, asker->ctx);
+}
+
+/* Connections that nobody has accepted stand there as sockets of their own,
+ * in state 02, with the listener's path. */
+static int read_proc(const asker_t *asker)
+{
+    FILE *file = fopen("/proc/net/unix", "re");
+    char line[256], path[128];
+    unsigned flags, state;
+
+    if (!file)
+        return -1;
+    while (fgets(line, sizeof line, file))
+        if (sscanf(line, "%*s %*x %*x %x %*x %x %*u %127s", &flags, &state,
+                   path) == 3) {
+            if (flags & 0x10000)
+                asker->on_unix(path, 0, asker->ctx);
+            else if (state == 2)
+                asker->on_unix(path, 1, asker->ctx);
+        }
+    fclose(file);
+    return 0;
+}
+
+int diag_unix(diag_unix_t *each, void *ctx)
+{
+    struct unix_diag_req request;
+    asker_t asker = {each, NULL, ctx};
+
+    memset(&request, 0, sizeof request);
+    request.sdiag_family = AF_UNIX;
+    request.udiag_states = LISTENING;
+    request.udiag_show = UDIAG_SHOW_NAME | UDIAG_SHOW_RQLEN;
+    request.udiag_cookie[0] = request.udiag_cookie[1] = ~0u;
+    if (ask(&request, sizeof request, unix_found, &asker) == 0)
+        return 0;
+    return read_proc(&asker);
+}
+
+/* ---- tcp ---- */
+
+static void tcp_found(const struct nlmsghdr *m, void *ctx)
+{
+    const asker_t *asker = ctx;
+    const struct inet_diag_msg *body = NLMSG_DATA(m);
+
+    asker->on_tcp(ntohs(body->id.idiag_sport), body->idiag_rqueue, asker->ctx);
+}
+
+int diag_tcp(diag_tcp_t *each, void *ctx)
+{
+    static const uint8_t families[] = {AF_INET, AF_INET6};
+    struct inet_diag_req_v2 request;
+    asker_t asker = {NULL, each, ctx};
+    int i, rv = -1;
+
+    for (i = 0; i < 2; i++) {
+        memset(&request, 0, sizeof request);
+        request.sdiag_family = families[i];
+        request.sdiag_protocol = IPPROTO_TCP;
+        request.idiag_states = LISTENING;
+        if (ask(&request, sizeof request, tcp_found, &asker) == 0)
+            rv = 0;
+    }
+    return rv;
+}

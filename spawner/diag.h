@@ -1,0 +1,22 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file diag.h
+ * @brief Listening sockets and how many connections wait in their queues,
+ *        from the kernel's sock_diag, or /proc/net/unix where that is missing.
+ *
+ * Errors: 0, or -1: nothing can be known.
+ */
+#ifndef APPPOOL_DIAG_H
+#define APPPOOL_DIAG_H
+
+#include <stdint.h>
+
+/** One listening socket. @param queued connections nobody has accepted yet */
+typedef void diag_unix_t(const char *path, uint32_t queued, void *ctx);
+typedef void diag_tcp_t(uint32_t port, uint32_t queued, void *ctx);
+
+int diag_unix(diag_unix_t *each, void *ctx);
+int diag_tcp(diag_tcp_t *each, void *ctx);
+
+#endif

@@ -1,0 +1,16 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file environment.h
+ * @brief The clean environment that an app starts with.
+ */
+#ifndef APPPOOL_ENVIRONMENT_H
+#define APPPOOL_ENVIRONMENT_H
+
+#include "spawner/boot.h"
+#include "spawner/privilege.h"
+
+/** For execve(); allocated, never freed: the caller becomes another program. */
+char **environment_make(const boot_t *boot, const privilege_t *who);
+
+#endif

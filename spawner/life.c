@@ -1,0 +1,364 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/life.h"
+
+#include <apr_strings.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "shm/report.h"
+#include "spawner/cause.h"
+#include "spawner/launch.h"
+#include "spawner/log.h"
+#include "spawner/process.h"
+#include "spawner/procfs.h"
+
+#define REMAINS_LIMIT (5 * SECOND)  /* for the rest of a group to end */
+#define KILL_LIMIT    (10 * SECOND) /* for SIGKILL to be of effect */
+#define HURRY_LIMIT   (5 * SECOND)  /* to stop, when httpd is dead */
+#define REMAINS_POLL  50000
+#define TAIL_LINES    20
+
+uint64_t life_random(void)
+{
+    uint64_t bits = 0;
+
+    while (getrandom(&bits, sizeof bits, 0) != (ssize_t)sizeof bits)
+        ;
+    return bits;
+}
+
+static double seconds(int64_t us)
+{
+    return (double)us / 1e6;
+}
+
+/* ---- starting ---- */
+
+/* As many of the last lines as fit, on one line. @param lines at most */
+static void last_output(const process_t *p, int lines, char *text, size_t size)
+{
+    const char *tail = p->output.tail;
+    size_t from, i, n = p->output.tail_length, used = 0;
+
+    text[0] = 0;
+    if (!tail || n == 0)
+        return;
+    n--; /* the last newline */
+    for (from = i = n; i > 0; i--) {
+        if (n - i + 40 + 2 * TAIL_LINES >= size)
+            break;
+        if (tail[i - 1] != '\n')
+            continue;
+        from = i;
+        if (--lines == 0)
+            break;
+    }
+    if (i == 0 || from == n)
+        from = i;
+    used = (size_t)snprintf(text, size, "; last output: ");
+    for (i = from; i < n && used + 4 < size; i++) {
+        if (tail[i] == '\n')
+            used += (size_t)snprintf(text + used, size - used, " | ");
+        else
+            text[used++] = tail[i];
+    }
+    text[used] = 0;
+}
+
+static void log_failure(const spawner_t *s, const process_t *p)
+{
+    const table_app_t *a = table_find(s->table, p->is.name);
+    char tail[1024];
+
+    last_output(p, TAIL_LINES, tail, sizeof tail);
+    log_line(LOG_ERROR,
+             PROCESS_FMT " could not be started: %s (error id %016llx%s%s%s%s"
+                         "%s%s)%s",
+             PROCESS_NAME(p), p->failure, (unsigned long long)p->error_id,
+             p->command ? "; command: " : "", p->command ? p->command : "",
+             p->user[0] ? "; user: " : "", p->user, a ? "; directory: " : "",
+             a ? a->app.root : "", tail);
+}
+
+void life_failed(spawner_t *s, process_t *p, const char *format, ...)
+{
+    char text[512];
+    va_list args;
+
+    if (p->failure || p->phase != PHASE_BOOTING)
+        return;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    p->failure = strdup(text);
+    p->error_id = life_random();
+    p->phase = PHASE_KILLED;
+    p->deadline = s->now + KILL_LIMIT;
+    p->is.deadline = s->now;
+    process_record(p, REGISTRY_ENDING);
+    process_signal(s, p, SIGKILL);
+    output_drain(p);
+    log_failure(s, p);
+    state_wake(s, s->now);
+}
+
+static void tell_failure(spawner_t *s, process_t *p)
+{
+    char tail[256], text[APL_ERROR_MAX], *end;
+    apr_status_t rv;
+
+    last_output(p, 1, tail, sizeof tail);
+    end = apr_cpystrn(text, p->failure, sizeof text);
+    apr_cpystrn(end, tail, sizeof text - (size_t)(end - text));
+    rv = apl_supervise_failed(&s->shm, p->is.id, p->error_id, text, s->now);
+    if (rv == APR_SUCCESS)
+        p->listed = 0;
+}
+
+void life_ready(spawner_t *s, process_t *p)
+{
+    apr_status_t rv = apl_supervise_ready(&s->shm, p->is.id, s->now);
+
+    if (rv != APR_SUCCESS)
+        return; /* detached meanwhile: obey(); no lock: the next probe */
+    p->phase = PHASE_LIVE;
+    p->deadline = 0;
+    process_record(p, REGISTRY_LIVE);
+    log_line(LOG_INFO, PROCESS_FMT " ready after %.2f s", PROCESS_NAME(p),
+             seconds(s->now - p->is.began));
+    free(p->output.tail);
+    p->output.tail = NULL;
+}
+
+/* ---- ending ---- */
+
+void life_stop(spawner_t *s, process_t *p, const char *why)
+{
+    struct pollfd parent = {CONTRACT_PARENT_FD, POLLIN, 0};
+    int64_t limit = p->stop_timeout;
+
+    if (p->phase >= PHASE_ENDING)
+        return;
+    if (limit > HURRY_LIMIT && poll(&parent, 1, 0) == 1)
+        limit = HURRY_LIMIT;
+    log_line(LOG_INFO, PROCESS_FMT " is stopped: %s", PROCESS_NAME(p), why);
+    p->phase = PHASE_ENDING;
+    p->is.deadline = p->deadline = s->now + limit;
+    process_record(p, REGISTRY_ENDING);
+    process_signal(s, p, SIGTERM);
+    state_wake(s, s->now);
+}
+
+static void kill_late(spawner_t *s, process_t *p)
+{
+    log_line(LOG_WARN, PROCESS_FMT " did not end in time: SIGKILL",
+             PROCESS_NAME(p));
+    p->phase = PHASE_KILLED;
+    p->deadline = s->now + KILL_LIMIT;
+    process_signal(s, p, SIGKILL);
+}
+
+/* Words for the log; a death that nobody asked for is an error. */
+static void log_end(const process_t *p)
+{
+    char cause[CAUSE_MAX];
+    int asked = p->phase != PHASE_LIVE || p->stops_itself;
+    int clean = p->cause.si_pid == 0 ||
+                (p->cause.si_code == CLD_EXITED && p->cause.si_status == 0);
+
+    log_line(asked   ? LOG_INFO
+             : clean ? LOG_NOTICE
+                     : LOG_ERROR,
+             PROCESS_FMT " %s: %s", PROCESS_NAME(p),
+             asked   ? "ended"
+             : clean ? "ended by itself"
+                     : "died",
+             cause_text(&p->cause, cause));
+}
+
+void life_died(spawner_t *s, process_t *p, const siginfo_t *cause)
+{
+    char text[CAUSE_MAX];
+
+    p->cause = *cause;
+    launch_read_reports(s, p);
+    if (!p->gone)
+        p->died_ticks = procfs_now();
+    /* Another's zombie may be reaped, and its number given away, by now. */
+    if (!p->child)
+        p->gone = 1;
+    process_signal(s, p, p->phase == PHASE_KILLED ? SIGKILL : SIGTERM);
+    if (p->child)
+        waitpid(p->is.pid, NULL, 0);
+    loop_drop(&p->pidfd);
+    p->gone = 1;
+    output_drain(p);
+    if (p->phase == PHASE_BOOTING)
+        life_failed(s, p, "it ended with %s while it started",
+                    cause->si_pid ? cause_text(cause, text) : "no trace");
+    else if (!p->failure)
+        log_end(p);
+    if (p->phase == PHASE_LIVE &&
+        apl_supervise_gone(&s->shm, p->is.id, s->now) != APL_ELOCK)
+        p->listed = 0;
+    p->deadline = s->now + (p->stop_timeout < REMAINS_LIMIT ? p->stop_timeout
+                                                            : REMAINS_LIMIT);
+    state_wake(s, s->now);
+}
+
+void life_pidfd(void *owner, uint32_t events)
+{
+    process_t *p = owner;
+    siginfo_t unknown;
+
+    (void)events;
+    memset(&unknown, 0, sizeof unknown);
+    life_died(spawner_state(), p, &unknown);
+}
+
+void life_reap(spawner_t *s)
+{
+    siginfo_t info;
+    process_t *p;
+
+    for (;;) {
+        memset(&info, 0, sizeof info);
+        if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+            info.si_pid == 0)
+            return;
+        p = process_of_child(s, info.si_pid);
+        if (p)
+            life_died(s, p, &info);
+        else
+            waitpid(info.si_pid, NULL, WNOHANG);
+    }
+}
+
+/* Nothing is left of it. */
+static void finish(spawner_t *s, process_t *p)
+{
+    apr_status_t rv = APR_SUCCESS;
+
+    if (p->listed)
+        rv = apl_supervise_gone(&s->shm, p->is.id, s->now);
+    if (rv == APL_ELOCK)
+        return;
+    output_finish(p);
+    loop_drop(&p->fifo);
+    loop_drop(&p->notify);
+    loop_drop(&p->reports);
+    if (p->probe >= 0)
+        close(p->probe);
+    runtime_remove(&s->rt, p->is.id);
+    registry_clear(p->record);
+    p->done = 1;
+    state_wake(s, s->now);
+}
+
+/* The leader is dead: wait for the rest of its group. */
+static void tend_remains(spawner_t *s, process_t *p)
+{
+    if (process_remains(s, p) == 0) {
+        finish(s, p);
+        return;
+    }
+    if (s->now >= p->deadline && p->phase != PHASE_KILLED) {
+        log_line(LOG_WARN, PROCESS_FMT " left processes behind: SIGKILL",
+                 PROCESS_NAME(p));
+        p->phase = PHASE_KILLED;
+        p->deadline = s->now + KILL_LIMIT;
+    }
+    if (p->phase == PHASE_KILLED) {
+        process_signal(s, p, SIGKILL);
+        if (s->now >= p->deadline) {
+            log_line(LOG_ERROR,
+                     PROCESS_FMT " left processes that survive "
+                                 "SIGKILL",
+                     PROCESS_NAME(p));
+            finish(s, p);
+        }
+    }
+    state_wake(s, s->now + REMAINS_POLL);
+}
+
+/* ---- what the segment says ---- */
+
+static void put_back(spawner_t *s, process_t *p)
+{
+    apl_who_t who = {p->is.pid, 0, p->is.start};
+    apr_status_t rv;
+
+    rv = apl_supervise_adopt(&s->shm, p->is.id, who, p->is.name, p->is.listen,
+                             p->is.port, p->phase == PHASE_LIVE, s->now);
+    if (rv == APR_SUCCESS)
+        log_line(LOG_WARN, PROCESS_FMT " had lost its place in the pool",
+                 PROCESS_NAME(p));
+    else if (rv != APL_ELOCK) {
+        p->listed = 0;
+        life_stop(s, p, "the pool has no place for it");
+    }
+}
+
+static void obey(spawner_t *s, process_t *p)
+{
+    apl_condition_t is;
+
+    if (!p->listed || p->phase >= PHASE_ENDING)
+        return;
+    if (apl_supervise_condition(&s->shm, p->is.id, &is) != APR_SUCCESS) {
+        put_back(s, p);
+        return;
+    }
+    if (is.state != APL_PROCESS_LEAVING || is.sessions != 0)
+        return;
+    if (p->stops_itself && p->phase == PHASE_LIVE) {
+        if (p->deadline == 0)
+            p->deadline = s->now + p->stop_timeout;
+        if (s->now < p->deadline)
+            return;
+    }
+    life_stop(s, p, apl_report_event(is.reason));
+}
+
+static void tend(spawner_t *s, process_t *p)
+{
+    if (p->failure && p->listed)
+        tell_failure(s, p);
+    if (p->gone) {
+        tend_remains(s, p);
+        return;
+    }
+    obey(s, p);
+    if (p->deadline == 0)
+        return;
+    if (s->now >= p->deadline) {
+        if (p->phase == PHASE_BOOTING)
+            life_failed(s, p, "it did not accept connections within %.3g s",
+                        seconds(p->is.deadline - p->is.began));
+        else if (p->phase == PHASE_ENDING)
+            kill_late(s, p);
+        else if (p->phase == PHASE_KILLED && s->stopping) {
+            log_line(LOG_ERROR, PROCESS_FMT " survives SIGKILL",
+                     PROCESS_NAME(p));
+            finish(s, p);
+        }
+    }
+    else
+        state_wake(s, p->deadline);
+}
+
+void life_tend(spawner_t *s)
+{
+    process_t *p;
+
+    for (p = s->processes; p; p = p->next)
+        if (!p->done)
+            tend(s, p);
+}

@@ -1,0 +1,43 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file life.h
+ * @brief A process's way from boot to end: what happens to it, what the
+ *        segment says of it, and what is due.
+ *
+ * Crash:  phases and deadlines are in the registry; the next spawner goes on.
+ * Trust:  of the segment only "is it leaving?" and "has it sessions?" are
+ *         believed, and only for processes that the spawner knows.
+ */
+#ifndef APPPOOL_LIFE_H
+#define APPPOOL_LIFE_H
+
+#include "spawner/state.h"
+
+/** The start failed, for the reason given in a sentence: kill what is there,
+ * tell the segment and the log. */
+void life_failed(spawner_t *s, process_t *p, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/** It accepts connections. */
+void life_ready(spawner_t *s, process_t *p);
+
+/** TERM to the group now, KILL when the stop timeout is over. */
+void life_stop(spawner_t *s, process_t *p, const char *why);
+
+/** The leader is dead, and a zombie when it is a child of ours. */
+void life_died(spawner_t *s, process_t *p, const siginfo_t *cause);
+
+/** An adopted one's leader is dead: loop_ready_t of its pidfd. */
+void life_pidfd(void *owner, uint32_t events);
+
+/** SIGCHLD: apps that died, and orphans. */
+void life_reap(spawner_t *s);
+
+/** Do what is due for each process. */
+void life_tend(spawner_t *s);
+
+/** 64 random bits. */
+uint64_t life_random(void);
+
+#endif

@@ -1,0 +1,60 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/notify.h"
+
+#include <string.h>
+#include <sys/socket.h>
+
+#include "spawner/log.h"
+#include "spawner/process.h"
+
+#define MESSAGES 16 /* of one app before others have their turn */
+
+static int says(const char *message, const char *line)
+{
+    size_t n = strlen(line);
+    const char *at = message;
+
+    do {
+        if (strncmp(at, line, n) == 0 && (at[n] == 0 || at[n] == '\n'))
+            return 1;
+        at = strchr(at, '\n');
+    } while (at && *++at);
+    return 0;
+}
+
+static void stopping(spawner_t *s, process_t *p)
+{
+    apr_status_t rv;
+
+    if (p->stops_itself)
+        return;
+    rv = apl_supervise_detach(&s->shm, p->is.id, APL_EVENT_EXITED, s->now);
+    if (rv == APL_ELOCK)
+        return;
+    p->stops_itself = 1;
+    log_line(LOG_INFO, PROCESS_FMT " stops itself", PROCESS_NAME(p));
+}
+
+void notify_ready(void *owner, uint32_t events)
+{
+    spawner_t *s = spawner_state();
+    process_t *p = owner;
+    char message[4096];
+    ssize_t n;
+    int i;
+
+    (void)events;
+    for (i = 0; i < MESSAGES; i++) {
+        n = recv(p->notify.fd, message, sizeof message - 1, MSG_DONTWAIT);
+        if (n < 0)
+            return;
+        message[n] = 0;
+        if (says(message, "READY=1")) {
+            p->notified = 1;
+            state_wake(s, s->now);
+        }
+        if (says(message, "STOPPING=1"))
+            stopping(s, p);
+    }
+}

@@ -1,0 +1,44 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file process.h
+ * @brief The spawner's list of app processes, and signals for one's whole
+ *        process group.
+ *
+ * Errors: 0, or -1.
+ * Crash:  a process is in the registry before it runs.
+ * Trust:  no pid is believed that was not forked here or verified by its
+ *         start time. A group is signalled as a whole only while its leader,
+ *         alive or an unreaped zombie, keeps the number from being reused.
+ */
+#ifndef APPPOOL_PROCESS_H
+#define APPPOOL_PROCESS_H
+
+#include "spawner/state.h"
+
+/** A new one in the list, with a free record. @return NULL: no memory */
+process_t *process_new(spawner_t *s, uint64_t id, const char *name);
+
+/** Take what the table says of its app; where that is gone, it stays. */
+void process_configure(spawner_t *s, process_t *p);
+
+process_t *process_find(const spawner_t *s, uint64_t id);
+process_t *process_of_child(const spawner_t *s, pid_t pid);
+
+/** Write its record, with `state`. */
+int process_record(process_t *p, uint32_t state);
+
+/** Send a signal to its process group, also when the leader is dead. */
+void process_signal(const spawner_t *s, const process_t *p, int sign);
+
+/** How many processes of the group run; for one whose leader is dead. */
+int process_remains(const spawner_t *s, const process_t *p);
+
+/** Free those that are done. */
+void process_collect(spawner_t *s);
+
+/** For messages: shop[4711] */
+#define PROCESS_FMT     "%s[%d]"
+#define PROCESS_NAME(p) (p)->label, (int)(p)->is.pid
+
+#endif

@@ -1,0 +1,170 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/procfs.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "spawner/contract.h"
+
+/* Fields are counted from the last parenthesis: the name in field 2 may hold
+ * anything. */
+static int parse(const char *stat, procfs_t *who)
+{
+    const char *at = strrchr(stat, ')');
+    long ppid, pgrp, session;
+    int field;
+
+    if (!at || sscanf(at, ") %c %ld %ld %ld", &who->state, &ppid, &pgrp,
+                      &session) != 4)
+        return -1;
+    who->ppid = (pid_t)ppid;
+    who->pgrp = (pid_t)pgrp;
+    who->session = (pid_t)session;
+    at += 2;
+    for (field = 3; field < 22; field++) {
+        at = strchr(at, ' ');
+        if (!at)
+            return -1;
+        at++;
+    }
+    who->start = strtoull(at, NULL, 10);
+    return 0;
+}
+
+/* A file of /proc/PID, its beginning. @return its length, or -1 */
+static ssize_t slurp(pid_t pid, const char *name, char *text, size_t size)
+{
+    char path[40];
+    ssize_t n;
+    int fd;
+
+    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    n = read(fd, text, size - 1);
+    close(fd);
+    text[n > 0 ? n : 0] = 0;
+    return n;
+}
+
+int procfs_read(pid_t pid, procfs_t *who)
+{
+    char stat[512];
+
+    if (pid <= 0 || slurp(pid, "stat", stat, sizeof stat) <= 0)
+        return -1;
+    who->pid = pid;
+    return parse(stat, who);
+}
+
+int procfs_alive(pid_t pid, uint64_t start)
+{
+    procfs_t who;
+
+    return procfs_read(pid, &who) == 0 && who.start == start &&
+           who.state != 'Z' && who.state != 'X';
+}
+
+uint64_t procfs_now(void)
+{
+    struct timespec t;
+    uint64_t hertz = (uint64_t)sysconf(_SC_CLK_TCK);
+
+    clock_gettime(CLOCK_BOOTTIME, &t);
+    return (uint64_t)t.tv_sec * hertz +
+           (uint64_t)t.tv_nsec * hertz / 1000000000;
+}
+
+int procfs_uid(pid_t pid, uid_t *uid)
+{
+    char text[1024];
+    const char *at;
+
+    if (slurp(pid, "status", text, sizeof text) <= 0)
+        return -1;
+    at = strstr(text, "\nUid:");
+    if (!at)
+        return -1;
+    *uid = (uid_t)strtoul(at + 5, NULL, 10);
+    return 0;
+}
+
+void procfs_each(void (*each)(const procfs_t *who, void *ctx), void *ctx)
+{
+    DIR *dir = opendir("/proc");
+    struct dirent *entry;
+    procfs_t who;
+
+    if (!dir)
+        return;
+    while ((entry = readdir(dir)) != NULL) {
+        char *end;
+        long pid = strtol(entry->d_name, &end, 10);
+
+        if (*end == 0 && pid > 0 && procfs_read((pid_t)pid, &who) == 0)
+            each(&who, ctx);
+    }
+    closedir(dir);
+}
+
+int procfs_marked(pid_t pid, const char *prefix)
+{
+    char want[80], path[32], chunk[1024];
+    size_t length, matched = 0; /* matched > length: not this variable */
+    ssize_t n, i;
+    int fd, found = 0;
+
+    length =
+        (size_t)snprintf(want, sizeof want, "%s=%s", CONTRACT_MARK, prefix);
+    if (length >= sizeof want)
+        return 0;
+    snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    while (!found && (n = read(fd, chunk, sizeof chunk)) > 0)
+        for (i = 0; i < n && !found; i++) {
+            if (chunk[i] == 0)
+                matched = 0;
+            else if (matched < length && chunk[i] == want[matched])
+                found = ++matched == length;
+            else
+                matched = length + 1;
+        }
+    close(fd);
+    return found;
+}
+
+int procfs_pidfd(pid_t pid, uint64_t start)
+{
+    int fd = pid > 0 ? pidfd_open(pid, 0) : -1;
+
+    if (fd < 0)
+        return -1;
+    /* Asked after opening: the answer is about what the descriptor holds. */
+    if (procfs_alive(pid, start))
+        return fd;
+    close(fd);
+    return -1;
+}
+
+int procfs_signal(pid_t pid, uint64_t start, int sign)
+{
+    int fd = procfs_pidfd(pid, start);
+    int rv;
+
+    if (fd < 0)
+        return -1;
+    rv = pidfd_send_signal(fd, sign, NULL, 0);
+    close(fd);
+    return rv;
+}

@@ -1,0 +1,54 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file procfs.h
+ * @brief What /proc tells of processes: who is it, whose is it, does it bear
+ *        an app's mark? And signals that cannot hit a stranger.
+ *
+ * libc only: the watchdog uses it too. Nothing allocates.
+ *
+ * Errors: 0 or a number on success, -1 when there is no such process.
+ * Crash:  no state.
+ * Trust:  /proc is the kernel's word, but environ is the process's own.
+ */
+#ifndef APPPOOL_PROCFS_H
+#define APPPOOL_PROCFS_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+/** A process as /proc/PID/stat describes it. */
+typedef struct {
+    pid_t pid, ppid, pgrp, session;
+    char state;     /**< 'Z': a zombie */
+    uint64_t start; /**< clock ticks since boot; with pid an identity */
+} procfs_t;
+
+/** Who is process `pid`? Zombies count. @return 0, or -1: there is none */
+int procfs_read(pid_t pid, procfs_t *who);
+
+/** Does it run, and is it still the process that started at `start`? */
+int procfs_alive(pid_t pid, uint64_t start);
+
+/** The clock that start times are of. */
+uint64_t procfs_now(void);
+
+/** Real user of process `pid`. @return 0, or -1 */
+int procfs_uid(pid_t pid, uid_t *uid);
+
+/** Call `each` for every process of the system. */
+void procfs_each(void (*each)(const procfs_t *who, void *ctx), void *ctx);
+
+/**
+ * Does the process bear the mark APPPOOL_ID=`prefix`... in its environment?
+ * A process that overwrote its environment does not.
+ */
+int procfs_marked(pid_t pid, const char *prefix);
+
+/** A pidfd of exactly this process. @return -1: it is gone (or a zombie) */
+int procfs_pidfd(pid_t pid, uint64_t start);
+
+/** Send a signal to exactly this process. @return 0, or -1 */
+int procfs_signal(pid_t pid, uint64_t start, int sign);
+
+#endif

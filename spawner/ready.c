@@ -1,0 +1,130 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/ready.h"
+
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "spawner/diag.h"
+#include "spawner/life.h"
+
+#define POLL_MIN 10000 /* us between two looks, for those just forked */
+#define POLL_MAX 50000
+
+/* What a look found out about one app's listening socket. */
+enum { NOT_SEEN, SEEN_EMPTY, SEEN_QUEUED };
+
+static int asks(const process_t *p)
+{
+    return p->phase == PHASE_BOOTING && p->is.pid > 0 && !p->gone;
+}
+
+/* Has the connection been made? Also for TCP, where it takes a moment. */
+static int is_connected(int fd)
+{
+    struct pollfd poller = {fd, POLLOUT, 0};
+    int error = 0;
+    socklen_t length = sizeof error;
+
+    return poll(&poller, 1, 0) == 1 && !(poller.revents & POLLERR) &&
+           getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) == 0 &&
+           error == 0;
+}
+
+static void probe(spawner_t *s, process_t *p)
+{
+    struct pollfd poller = {p->probe, 0, 0};
+
+    if (p->probe >= 0 && poll(&poller, 1, 0) == 1 &&
+        (poller.revents & POLLERR)) {
+        close(p->probe); /* refused */
+        p->probe = -1;
+    }
+    if (p->probe < 0)
+        p->probe = runtime_connect(&s->rt, p->is.id, p->is.listen, p->is.port);
+}
+
+static void saw(process_t *p, uint32_t queued)
+{
+    if (queued > 0)
+        p->seen = SEEN_QUEUED;
+    else if (p->seen == NOT_SEEN)
+        p->seen = SEEN_EMPTY;
+}
+
+static void on_unix(const char *path, uint32_t queued, void *ctx)
+{
+    const spawner_t *s = ctx;
+    size_t length = strlen(s->rt.dir);
+    runtime_path_t own;
+    process_t *p;
+
+    if (strncmp(path, s->rt.dir, length) != 0)
+        return;
+    for (p = s->processes; p; p = p->next) {
+        if (!asks(p) || p->is.listen == APL_LISTEN_TCP)
+            continue;
+        runtime_path(&s->rt,
+                     p->is.listen == APL_LISTEN_FD ? CONTRACT_SOCKETS
+                                                   : CONTRACT_OWN,
+                     p->is.id, own);
+        if (strcmp(path, own) == 0)
+            saw(p, queued);
+    }
+}
+
+static void on_tcp(uint32_t port, uint32_t queued, void *ctx)
+{
+    const spawner_t *s = ctx;
+    process_t *p;
+
+    for (p = s->processes; p; p = p->next)
+        if (asks(p) && p->is.listen == APL_LISTEN_TCP && p->is.port == port)
+            saw(p, queued);
+}
+
+/* An app that binds its socket itself may do so by another name: there it is
+ * enough that the connection could be made. */
+static int is_ready(const process_t *p, int known)
+{
+    if (p->probe < 0 || !is_connected(p->probe) || p->seen == SEEN_QUEUED)
+        return 0;
+    if (p->seen == SEEN_EMPTY)
+        return 1;
+    return known ? p->is.listen != APL_LISTEN_FD
+                 : p->notified || p->is.listen != APL_LISTEN_FD;
+}
+
+void ready_look(spawner_t *s)
+{
+    int unix_probes = 0, tcp_probes = 0, unix_known, tcp_known;
+    int64_t pause = POLL_MAX;
+    process_t *p;
+
+    for (p = s->processes; p; p = p->next) {
+        if (!asks(p))
+            continue;
+        p->seen = NOT_SEEN;
+        probe(s, p);
+        if (p->probe >= 0)
+            *(p->is.listen == APL_LISTEN_TCP ? &tcp_probes : &unix_probes) = 1;
+        if (s->now - p->is.began < SECOND)
+            pause = POLL_MIN;
+        state_wake(s, s->now + pause);
+    }
+    unix_known = unix_probes && diag_unix(on_unix, s) == 0;
+    tcp_known = tcp_probes && diag_tcp(on_tcp, s) == 0;
+    for (p = s->processes; p; p = p->next) {
+        if (!asks(p) ||
+            !is_ready(p,
+                      p->is.listen == APL_LISTEN_TCP ? tcp_known : unix_known))
+            continue;
+        life_ready(s, p);
+        if (p->phase == PHASE_LIVE) {
+            close(p->probe);
+            p->probe = -1;
+        }
+    }
+}

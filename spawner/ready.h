@@ -1,0 +1,20 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file ready.h
+ * @brief Does a booting app accept connections? Connect to it, and see whether
+ *        the connection is taken out of its listening socket's queue.
+ *
+ * Nothing is sent: to the app it is a client that went away.
+ *
+ * Trust: whoever listens at the app's address is the app.
+ */
+#ifndef APPPOOL_READY_H
+#define APPPOOL_READY_H
+
+#include "spawner/state.h"
+
+/** Look at those that boot; some of them may be ready now. */
+void ready_look(spawner_t *s);
+
+#endif

@@ -1,0 +1,58 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file registry.h
+ * @brief The spawner's record of every app process, for the next spawner.
+ *
+ * A process is recorded before it may do anything, so an unrecorded app
+ * cannot exist. Records have a fixed size and are written by one pwrite().
+ *
+ * Errors: 0, or -1 with errno.
+ * Crash:  a record is there as a whole or not; what it says is held against
+ *         /proc before it is believed.
+ * Trust:  root's file in root's directory.
+ */
+#ifndef APPPOOL_REGISTRY_H
+#define APPPOOL_REGISTRY_H
+
+#include <stdint.h>
+
+#include "shm/format.h"
+
+#define REGISTRY_MAGIC 0x31706c61 /* goes up with the layout */
+
+enum { REGISTRY_FREE, REGISTRY_BOOTING, REGISTRY_LIVE, REGISTRY_ENDING };
+
+typedef struct {
+    uint32_t magic;
+    uint32_t state; /**< REGISTRY_* */
+    uint64_t id;
+    uint64_t start;   /**< with pid: the process's identity */
+    int64_t began;    /**< us, apl_now(): when it was forked */
+    int64_t deadline; /**< us: when its boot has taken too long */
+    uint64_t print;   /**< table_app_t.print it was made from */
+    int32_t pid;
+    uint32_t uid, gid; /**< UINT32_MAX: not known yet */
+    uint32_t listen, port, unused;
+    char name[APL_NAME_MAX]; /**< of the group */
+    char padding[184];
+} registry_record_t;
+
+_Static_assert(sizeof(registry_record_t) == 512, "records are 512 bytes");
+
+/** Open, or make, and lock. @return -1, EAGAIN: another spawner has it */
+int registry_open(int dirfd);
+
+/** Write record `index`. */
+int registry_write(uint32_t index, const registry_record_t *record);
+
+/** Free record `index`. */
+void registry_clear(uint32_t index);
+
+/**
+ * Read record `index`.
+ * @return 1: it is one; 0: it is free or broken; -1: there are no more
+ */
+int registry_read(uint32_t index, registry_record_t *record);
+
+#endif

@@ -1,0 +1,215 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/runtime.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "shm/format.h"
+#include "spawner/remove.h"
+
+#define BACKLOG 1024
+
+static int own(const runtime_t *rt, const char *name, mode_t mode, uid_t uid,
+               gid_t gid)
+{
+    /* In directories where nobody but root may put anything. */
+    if (geteuid() == 0 && fchownat(rt->fd, name, uid, gid, 0) != 0)
+        return -1;
+    return fchmodat(rt->fd, name, mode, 0);
+}
+
+int runtime_prepare(const runtime_t *rt)
+{
+    static const struct {
+        const char *name;
+        mode_t mode;
+        int shared; /* with httpd's group */
+    } dirs[] = {{CONTRACT_SOCKETS, 0710, 1},
+                {CONTRACT_OWN, 0711, 0},
+                {CONTRACT_OUTPUT, 0700, 0},
+                {CONTRACT_NOTIFY, 0711, 0}};
+    size_t i;
+
+    for (i = 0; i < sizeof dirs / sizeof *dirs; i++) {
+        if (mkdirat(rt->fd, dirs[i].name, 0700) != 0 && errno != EEXIST)
+            return -1;
+        if (own(rt, dirs[i].name, dirs[i].mode, geteuid(),
+                dirs[i].shared ? rt->gid : getegid()) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+void runtime_path(const runtime_t *rt, const char *kind, uint64_t id,
+                  runtime_path_t path)
+{
+    snprintf(path, sizeof(runtime_path_t), "%s/%s/" CONTRACT_ID_FMT "%s",
+             rt->dir, kind, id, strcmp(kind, CONTRACT_OWN) == 0 ? "/s" : "");
+}
+
+static void name_of(char name[24], const char *kind, uint64_t id)
+{
+    snprintf(name, 24, "%s/" CONTRACT_ID_FMT, kind, id);
+}
+
+static struct sockaddr_un address(const runtime_t *rt, const char *kind,
+                                  uint64_t id)
+{
+    struct sockaddr_un to = {.sun_family = AF_UNIX};
+    runtime_path_t path;
+
+    runtime_path(rt, kind, id, path);
+    memcpy(to.sun_path, path, sizeof path);
+    return to;
+}
+
+/* A socket bound to KIND/ID, with mode 0600 from the umask. */
+static int bound(const runtime_t *rt, const char *kind, uint64_t id, int type)
+{
+    struct sockaddr_un to = address(rt, kind, id);
+    char name[24];
+    int fd = socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+    name_of(name, kind, id);
+    if (fd < 0)
+        return -1;
+    unlinkat(rt->fd, name, 0);
+    if (bind(fd, (struct sockaddr *)&to, sizeof to) == 0 &&
+        fchmodat(rt->fd, name, 0600, 0) == 0)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+int runtime_listen(const runtime_t *rt, uint64_t id)
+{
+    char name[24];
+    int fd = bound(rt, CONTRACT_SOCKETS, id, SOCK_STREAM);
+
+    name_of(name, CONTRACT_SOCKETS, id);
+    if (fd < 0)
+        return -1;
+    /* Servers expect a listener that blocks. */
+    if (fcntl(fd, F_SETFL, 0) == 0 && listen(fd, BACKLOG) == 0 &&
+        own(rt, name, 0600, rt->uid, rt->gid) == 0)
+        return fd;
+    close(fd);
+    unlinkat(rt->fd, name, 0);
+    return -1;
+}
+
+int runtime_notify(const runtime_t *rt, uint64_t id)
+{
+    return bound(rt, CONTRACT_NOTIFY, id, SOCK_DGRAM);
+}
+
+int runtime_give(const char *path, uid_t uid, gid_t gid)
+{
+    return uid == (uid_t)-1 ? 0 : lchown(path, uid, gid);
+}
+
+int runtime_output(const runtime_t *rt, uint64_t id)
+{
+    char name[24];
+
+    name_of(name, CONTRACT_OUTPUT, id);
+    unlinkat(rt->fd, name, 0);
+    if (mkfifoat(rt->fd, name, 0600) != 0)
+        return -1;
+    return runtime_output_again(rt, id);
+}
+
+int runtime_output_again(const runtime_t *rt, uint64_t id)
+{
+    char name[24];
+
+    name_of(name, CONTRACT_OUTPUT, id);
+    return openat(rt->fd, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
+}
+
+int runtime_port(void)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET,
+                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof at;
+    int port = -1, fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    if (fd < 0)
+        return -1;
+    if (bind(fd, (struct sockaddr *)&at, sizeof at) == 0 &&
+        getsockname(fd, (struct sockaddr *)&at, &length) == 0)
+        port = ntohs(at.sin_port);
+    close(fd);
+    return port;
+}
+
+void runtime_remove(const runtime_t *rt, uint64_t id)
+{
+    static const char *const kinds[] = {CONTRACT_SOCKETS, CONTRACT_OWN,
+                                        CONTRACT_OUTPUT, CONTRACT_NOTIFY};
+    char name[24];
+    size_t i;
+
+    for (i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        name_of(name, kinds[i], id);
+        remove_tree(rt->fd, name);
+    }
+}
+
+static int connected(int fd, const void *to, socklen_t length)
+{
+    if (fd < 0)
+        return -1;
+    if (connect(fd, to, length) == 0 || errno == EINPROGRESS)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+int runtime_connect(const runtime_t *rt, uint64_t id, uint32_t listen,
+                    uint32_t port)
+{
+    int type = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
+
+    if (listen == APL_LISTEN_TCP) {
+        struct sockaddr_in to = {.sin_family = AF_INET,
+                                 .sin_port = htons((uint16_t)port),
+                                 .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+
+        return connected(socket(AF_INET, type, 0), &to, sizeof to);
+    }
+    else {
+        struct sockaddr_un to = address(
+            rt, listen == APL_LISTEN_UNIX ? CONTRACT_OWN : CONTRACT_SOCKETS,
+            id);
+
+        return connected(socket(AF_UNIX, type, 0), &to, sizeof to);
+    }
+}
+
+int runtime_write(const runtime_t *rt, const char *name, const char *text)
+{
+    char temp[40];
+    size_t length = strlen(text);
+    int ok, fd;
+
+    snprintf(temp, sizeof temp, "%s.new", name);
+    fd = openat(rt->fd, temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return -1;
+    ok = write(fd, text, length) == (ssize_t)length;
+    close(fd);
+    if (ok && renameat(rt->fd, temp, rt->fd, name) == 0)
+        return 0;
+    unlinkat(rt->fd, temp, 0);
+    return -1;
+}

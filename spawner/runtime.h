@@ -1,0 +1,67 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file runtime.h
+ * @brief The runtime directory: the sockets and FIFOs of each process, by id.
+ *
+ * Errors: -1 with errno.
+ * Crash:  what a dead spawner made is found by its id and removed with it, or
+ *         at the end of the instance.
+ * Trust:  all is root's but a/ID, which belongs to the app's user.
+ */
+#ifndef APPPOOL_RUNTIME_H
+#define APPPOOL_RUNTIME_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "spawner/contract.h"
+
+typedef struct {
+    const char *dir;
+    int fd;
+    uid_t uid; /**< httpd's user, who may connect to the sockets */
+    gid_t gid;
+} runtime_t;
+
+typedef char runtime_path_t[CONTRACT_SOCKET_PATH_MAX];
+
+/** Make s/ a/ o/ n/ where they are not there yet, with the right modes. */
+int runtime_prepare(const runtime_t *rt);
+
+/** Path of s/ID, o/ID or n/ID (or a/ID with /s). */
+void runtime_path(const runtime_t *rt, const char *kind, uint64_t id,
+                  runtime_path_t path);
+
+/** s/ID: a listening socket for httpd's user. @return descriptor */
+int runtime_listen(const runtime_t *rt, uint64_t id);
+
+/** n/ID: a datagram socket; the app's user gets it later. */
+int runtime_notify(const runtime_t *rt, uint64_t id);
+
+/** Give n/ID to the app's user. @param uid UINT32_MAX: not known, not done */
+int runtime_give(const char *path, uid_t uid, gid_t gid);
+
+/** o/ID: make the FIFO and open it to read. */
+int runtime_output(const runtime_t *rt, uint64_t id);
+
+/** Open it to read again, after a restart of the spawner. */
+int runtime_output_again(const runtime_t *rt, uint64_t id);
+
+/** A loopback port that is free right now. @return port, or -1 */
+int runtime_port(void);
+
+/** Remove all that a process had. */
+void runtime_remove(const runtime_t *rt, uint64_t id);
+
+/**
+ * Start connecting to where a process listens. Does not block.
+ * @return descriptor; -1: nobody listens there (yet)
+ */
+int runtime_connect(const runtime_t *rt, uint64_t id, uint32_t listen,
+                    uint32_t port);
+
+/** Write a small file, 0600, at once or not at all. */
+int runtime_write(const runtime_t *rt, const char *name, const char *text);
+
+#endif

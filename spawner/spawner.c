@@ -1,0 +1,320 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file spawner.c
+ * @brief apppool-spawner: starts, watches and stops the processes of apps.
+ *
+ * It holds no state that cannot be read again: killed at any instant, it is
+ * started again by the watchdog and takes over all that runs. One thread, one
+ * loop, nothing in it that waits for an app, a disk of an app or a client.
+ */
+#include <apr_general.h>
+#include <apr_strings.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "shm/enter.h"
+#include "spawner/adopt.h"
+#include "spawner/apply.h"
+#include "spawner/children.h"
+#include "spawner/control.h"
+#include "spawner/launch.h"
+#include "spawner/life.h"
+#include "spawner/log.h"
+#include "spawner/process.h"
+#include "spawner/procfs.h"
+#include "spawner/ready.h"
+
+#define REGISTRY_TRIES 200 /* of 10 ms: the last spawner's end */
+
+static spawner_t spawner;
+static loop_source_t signals = {-1, NULL, NULL};
+static loop_source_t bell = {-1, NULL, NULL};
+
+spawner_t *spawner_state(void)
+{
+    return &spawner;
+}
+
+/* ---- events ---- */
+
+static void on_signal(void *owner, uint32_t events)
+{
+    struct signalfd_siginfo got;
+    spawner_t *s = owner;
+
+    (void)events;
+    while (read(signals.fd, &got, sizeof got) == sizeof got)
+        if (got.ssi_signo == SIGTERM)
+            s->stopping = 1;
+    life_reap(s);
+}
+
+static void on_bell(void *owner, uint32_t events)
+{
+    spawner_t *s = owner;
+    uint64_t rings;
+
+    (void)events;
+    s->rung = read(bell.fd, &rings, sizeof rings) > 0;
+}
+
+static int parent_is_dead(void)
+{
+    struct pollfd parent = {CONTRACT_PARENT_FD, POLLIN, 0};
+
+    return poll(&parent, 1, 0) == 1;
+}
+
+/* ---- the loop ---- */
+
+static void stop_all(spawner_t *s)
+{
+    process_t *p;
+
+    for (p = s->processes; p; p = p->next)
+        if (!p->gone && !p->done)
+            life_stop(s, p, "httpd stops");
+}
+
+/* What is looked at once a second, and the pool's own housekeeping. */
+static void keep_house(spawner_t *s)
+{
+    static int64_t tick_at, second_at;
+
+    if (s->now >= second_at || s->rung)
+        children_look(s);
+    if (s->now >= second_at) {
+        second_at = s->now + SECOND;
+        adopt_reconcile(s);
+        control_tend(s);
+    }
+    if ((s->now >= tick_at || s->rung) &&
+        apl_supervise_tick(&s->shm, s->now, &tick_at) != APR_SUCCESS)
+        tick_at = s->now + SECOND / 10;
+    s->rung = 0;
+    state_wake(s, second_at);
+    state_wake(s, tick_at);
+}
+
+static void turn(spawner_t *s)
+{
+    int64_t left = s->wake - apl_now();
+
+    loop_wait(left <= 0 ? 0 : (int)(left / 1000) + 1);
+    s->now = apl_now();
+    s->wake = s->now + SECOND;
+    loop_call();
+    if (s->stopping)
+        stop_all(s);
+    else {
+        if (apply_refresh(s))
+            control_configure(s);
+        apply_table(s);
+        keep_house(s);
+        launch_orders(s);
+        ready_look(s);
+    }
+    life_tend(s);
+    process_collect(s);
+}
+
+/* ---- start ---- */
+
+static void settle_in(void)
+{
+    static const int signs[] = {SIGINT, SIGHUP, SIGPIPE, SIGUSR1, SIGUSR2};
+    sigset_t mask;
+    size_t i;
+    int fd;
+
+    setsid();
+    umask(077);
+    for (i = 0; i < sizeof signs / sizeof *signs; i++)
+        signal(signs[i], SIG_IGN);
+    sigemptyset(&mask);
+    sigaddset(&mask, SIGTERM);
+    sigaddset(&mask, SIGCHLD);
+    sigprocmask(SIG_SETMASK, &mask, NULL);
+    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    for (fd = CONTRACT_LIFE_FD; fd <= CONTRACT_PARENT_FD; fd++)
+        fcntl(fd, F_SETFD, FD_CLOEXEC);
+    fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        if (write(fd, "-900", 4) < 0) {
+            /* Only root may ask for it. */
+        }
+        close(fd);
+    }
+    if (geteuid() == 0)
+        prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+    signals.fd = signalfd(-1, &mask, SFD_NONBLOCK | SFD_CLOEXEC);
+}
+
+static void watch_descriptors(spawner_t *s)
+{
+    int fd = dup(CONTRACT_BELL_FD);
+
+    fcntl(fd, F_SETFD, FD_CLOEXEC);
+    fcntl(fd, F_SETFL, O_NONBLOCK);
+    loop_add(&bell, fd, EPOLLIN, on_bell, s);
+    loop_add(&signals, signals.fd, EPOLLIN, on_signal, s);
+}
+
+/* Only one spawner at a time writes the registry. */
+static int claim(const spawner_t *s)
+{
+    char text[64];
+    procfs_t self;
+    int i;
+
+    for (i = 0; registry_open(s->rt.fd) != 0; i++) {
+        if (i == REGISTRY_TRIES)
+            return -1;
+        poll(NULL, 0, 10);
+    }
+    if (procfs_read(getpid(), &self) != 0)
+        return -1;
+    snprintf(text, sizeof text, "%d %llu\n", (int)getpid(),
+             (unsigned long long)self.start);
+    return runtime_write(&s->rt, CONTRACT_SPAWNER, text);
+}
+
+/* For --stop when there is no segment (any more): one that is empty. */
+static void stand_in(spawner_t *s)
+{
+    apl_capacity_t none = {1, 1, 1, 1};
+    void *memory = NULL;
+    size_t size = apl_segment_size(&none);
+
+    if (posix_memalign(&memory, APL_LINES, size) != 0)
+        abort();
+    memset(memory, 0, size);
+    apl_segment_format(&s->shm, memory, &none);
+}
+
+static int attach(spawner_t *s)
+{
+    char why[120];
+    apr_status_t rv;
+
+    rv = apl_segment_attach(&s->shm, s->table->segment, s->pool);
+    if (rv == APR_SUCCESS)
+        return 0;
+    if (s->stopping) {
+        stand_in(s);
+        return 0;
+    }
+    log_line(LOG_ERROR, "the pool's shared memory cannot be attached: %s",
+             apl_error_text(rv, why, sizeof why));
+    return rv == APL_EFOREIGN ? CONTRACT_EXIT_CONFIG : 1;
+}
+
+/* Without a table there is only the instance's name, for the mark. */
+static void no_table(spawner_t *s)
+{
+    int fd =
+        openat(s->rt.fd, CONTRACT_INSTANCE, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, s->instance, sizeof s->instance - 1) : 0;
+
+    s->instance[n > 0 ? n : 0] = 0;
+    if (fd >= 0)
+        close(fd);
+    s->table = apr_pcalloc(s->pool, sizeof *s->table);
+    s->table->segment =
+        apr_pstrcat(s->pool, s->rt.dir, "/" CONTRACT_SEGMENT, NULL);
+}
+
+static int begin(spawner_t *s)
+{
+    int rv;
+
+    s->now = apl_now();
+    if (!apply_refresh(s)) {
+        if (!s->stopping)
+            return 1;
+        no_table(s);
+    }
+    if (claim(s) != 0) {
+        log_line(LOG_ERROR, "another spawner has the registry of %s",
+                 s->rt.dir);
+        return 1;
+    }
+    rv = attach(s);
+    if (rv != 0)
+        return rv;
+    if (runtime_prepare(&s->rt) != 0 ||
+        runtime_write(&s->rt, CONTRACT_INSTANCE, s->instance) != 0) {
+        log_line(LOG_ERROR, "%s cannot be set up: %s", s->rt.dir,
+                 strerror(errno));
+        return 1;
+    }
+    if (!s->stopping && control_open(s) != 0)
+        log_line(LOG_ERROR, "%s/%s cannot be made: %s", s->rt.dir,
+                 CONTRACT_CONTROL, strerror(errno));
+    watch_descriptors(s);
+    adopt_all(s);
+    return 0;
+}
+
+static void end(spawner_t *s)
+{
+    unlinkat(s->rt.fd, CONTRACT_SPAWNER, 0);
+    unlinkat(s->rt.fd, CONTRACT_CONTROL, 0);
+    if (!parent_is_dead())
+        return; /* who takes its segment back himself */
+    apl_segment_remove(s->table->segment, s->pool);
+}
+
+static int usage(const char *what)
+{
+    fprintf(stderr,
+            "apppool-spawner: %s\n"
+            "usage: apppool-spawner RUNTIME-DIRECTORY [--stop]\n"
+            "It is started by apppool-watchdog, with its descriptors.\n",
+            what);
+    return CONTRACT_EXIT_CONFIG;
+}
+
+int main(int argc, char **argv)
+{
+    spawner_t *s = &spawner;
+    int rv;
+
+    if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+        printf("apppool-spawner %s\n", APPPOOL_VERSION);
+        return 0;
+    }
+    if (argc < 2 || argc > 3 || argv[1][0] != '/' ||
+        strlen(argv[1]) > CONTRACT_RUNTIME_MAX ||
+        (argc == 3 && strcmp(argv[2], "--stop") != 0))
+        return usage("one absolute path is wanted");
+    if (fcntl(CONTRACT_BELL_FD, F_GETFD) < 0 ||
+        fcntl(CONTRACT_PARENT_FD, F_GETFD) < 0)
+        return usage("its descriptors are not open");
+    s->rt.dir = argv[1];
+    s->rt.fd = open(argv[1], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (s->rt.fd < 0 || loop_open() != 0)
+        return usage(strerror(errno));
+    s->stopping = argc == 3;
+    settle_in();
+    log_directory(s->rt.fd);
+    apr_initialize();
+    apr_pool_create(&s->pool, NULL);
+    rv = begin(s);
+    if (rv != 0)
+        return rv;
+    while (!s->stopping || s->processes)
+        turn(s);
+    end(s);
+    return CONTRACT_EXIT_DONE;
+}

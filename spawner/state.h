@@ -1,0 +1,85 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file state.h
+ * @brief What the spawner knows: itself, and each process of an app.
+ *
+ * A process_t lives from the order to start it until nothing of it is left:
+ * neither its process group, nor its files, nor its slot in the segment.
+ *
+ *     BOOTING --ready--> LIVE --segment says LEAVING--> ENDING --late--> KILLED
+ *        |                                                ^                ^
+ *        +-- detached meanwhile --------------------------+                |
+ *        +-- failed -------------------------------------------------------+
+ *
+ * In any of them its leader may die (`gone`); it is then waited for the rest
+ * of its process group.
+ */
+#ifndef APPPOOL_STATE_H
+#define APPPOOL_STATE_H
+
+#include <signal.h>
+
+#include "shm/supervise.h"
+#include "spawner/loop.h"
+#include "spawner/output.h"
+#include "spawner/registry.h"
+#include "spawner/runtime.h"
+#include "spawner/table.h"
+
+#define SECOND ((int64_t)1000000)
+
+enum { PHASE_BOOTING, PHASE_LIVE, PHASE_ENDING, PHASE_KILLED };
+
+/** A process of an app. */
+typedef struct process {
+    struct process *next;
+    uint32_t record; /**< where it is in the registry */
+    registry_record_t is;
+    int phase;
+    int child;  /**< ours to wait for; 0: adopted, so there is a pidfd */
+    int listed; /**< it has a slot in the segment, which must hear its end */
+    int gone;   /**< the leader is dead and reaped */
+    int done;   /**< nothing is left; to be freed */
+    siginfo_t cause;     /**< of the leader's end; si_pid 0: not known */
+    uint64_t died_ticks; /**< when the leader died; procfs_now() */
+    int64_t deadline;    /**< us; of the phase; see life.c */
+    int64_t stop_timeout;
+    char label[64];
+    char log[256];     /**< AppLog; "": the error log */
+    char user[64];     /**< name, for messages */
+    char *command;     /**< for messages; NULL: not known */
+    char *failure;     /**< why the start failed; NULL: it did not */
+    uint64_t error_id; /**< stands in the log and in the segment */
+    int stops_itself;  /**< it said STOPPING=1: it ends when it likes */
+    int probe;         /**< ready.c: connection to it, or -1 */
+    int seen;          /**< ready.c */
+    int notified;      /**< it said READY=1 */
+    output_t output;
+    loop_source_t pidfd, reports, fifo, notify;
+} process_t;
+
+typedef struct {
+    apr_pool_t *pool;
+    apl_pool_t shm;
+    runtime_t rt;
+    char instance[17];
+    table_t *table;
+    process_t *processes;
+    int64_t now;  /**< us, apl_now(): of this turn of the loop */
+    int64_t wake; /**< us: the next turn, at the latest */
+    int stopping;
+    int rung; /**< the bell rang, or a child of httpd died: look at once */
+} spawner_t;
+
+/** The one spawner of this program; for callbacks that know a process. */
+spawner_t *spawner_state(void);
+
+/** Be called again at `at`, at the latest. */
+static inline void state_wake(spawner_t *s, int64_t at)
+{
+    if (at < s->wake)
+        s->wake = at;
+}
+
+#endif

@@ -1,0 +1,27 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file sweep.h
+ * @brief The end of an instance: nothing of it may be left. libc only.
+ *
+ * Crash: may be called again at any time.
+ * Trust: processes are known by the mark that each app gets and by being
+ *        children of the caller, the subreaper of all apps.
+ */
+#ifndef APPPOOL_SWEEP_H
+#define APPPOOL_SWEEP_H
+
+/**
+ * KILL and reap every process that bears the instance's mark or is a child of
+ * ours, until none is left; ten seconds at the most.
+ * @param instance hex; "": only children of ours
+ * @return how many were left
+ */
+int sweep_processes(const char *instance);
+
+/**
+ * Remove what this project puts in the runtime directory, except the lock.
+ */
+void sweep_directory(int dirfd);
+
+#endif

@@ -1,0 +1,70 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file table.h
+ * @brief The app table: what may be run, as whom, how. Written by httpd's
+ *        parent, read by the spawner.
+ *
+ * A table is constant once it is loaded and lives as long as its pool. It is
+ * refused as a whole when anything in it is not as it should be.
+ *
+ * Errors: a sentence for the log.
+ * Trust:  the file must belong to root (or to us) and be writable by nobody
+ *         else; its content is then the administrator's will.
+ */
+#ifndef APPPOOL_TABLE_H
+#define APPPOOL_TABLE_H
+
+#include <apr_pools.h>
+#include <sys/types.h>
+
+#include "shm/checkout.h"
+
+#define TABLE_ERROR_MAX 256
+
+/** An application; texts are NULL where the table says null. */
+typedef struct {
+    apl_app_t app;     /**< name, root, key and options, for shm/ */
+    const char *label; /**< short name for the log */
+    const char *command;
+    const char *user, *group;
+    const char *environment;
+    const char *const *env; /**< NAME=value, NULL at the end */
+    const char *protocol;
+    const char *log;
+    const char *base_uri;
+    uint32_t listen; /**< APL_LISTEN_* */
+    int prestart;
+    int64_t start_timeout, stop_timeout; /**< us */
+    uint64_t print; /**< differs when what a process was made from does */
+} table_app_t;
+
+typedef struct {
+    apr_pool_t *pool;
+    uint32_t config; /**< generation */
+    uint32_t max_pool_size;
+    char instance[17];
+    const char *segment;
+    uid_t httpd_uid;
+    gid_t httpd_gid;
+    const char *error_log; /**< NULL: stderr */
+    uint32_t n;
+    table_app_t *apps;
+} table_t;
+
+/**
+ * Load a table into a pool of its own.
+ * @param error filled in on failure, TABLE_ERROR_MAX bytes
+ * @return NULL: refused
+ */
+table_t *table_load(int dirfd, const char *name, apr_pool_t *parent,
+                    char *error);
+
+/** The same from a text, for table_load() and tests. */
+table_t *table_parse(const char *text, size_t length, apr_pool_t *parent,
+                     char *error);
+
+/** @return NULL: there is no app of that name */
+const table_app_t *table_find(const table_t *table, const char *name);
+
+#endif

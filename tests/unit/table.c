@@ -1,0 +1,177 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* The app table is taken as a whole, or refused with the reason. */
+
+#include "spawner/table.h"
+
+#include <apr_general.h>
+#include <apr_strings.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/unit/scene.h"
+
+static const char good[] =
+    "{'version': 1, 'config': 3, 'instance': '00112233445566ff',"
+    " 'segment': '/run/x/segment', 'httpd_uid': 33, 'httpd_gid': 34,"
+    " 'error_log': null, 'max_pool_size': 6, 'other': [], 'apps': ["
+    "{'name': '/srv/shop/current (production)', 'root': '/srv/shop/current',"
+    " 'command': null, 'user': 'shop', 'group': null,"
+    " 'environment': 'production', 'env': {'A': 'x y', 'B': ''},"
+    " 'protocol': 'http', 'listen': 'tcp', 'log': '/var/log/shop',"
+    " 'base_uri': '/shop', 'start_timeout': 90, 'stop_timeout': 0.5,"
+    " 'min': 1, 'max': 8, 'max_requests': 100, 'jitter': 10,"
+    " 'concurrency': 2, 'idle_time': 300.0, 'global_queue': true,"
+    " 'max_queue': 7, 'stat_interval': 1.5, 'prestart': false}]}";
+
+static apr_pool_t *p;
+static char error[TABLE_ERROR_MAX];
+
+static int begin(void **state)
+{
+    (void)state;
+    apr_initialize();
+    return apr_pool_create(&p, NULL) != APR_SUCCESS;
+}
+
+static int finish(void **state)
+{
+    (void)state;
+    apr_pool_destroy(p);
+    apr_terminate();
+    return 0;
+}
+
+/* Single quotes for double ones, to be readable here. */
+static table_t *parse(const char *text)
+{
+    char *json = apr_pstrdup(p, text), *c;
+
+    for (c = json; *c; c++)
+        if (*c == '\'')
+            *c = '"';
+    error[0] = 0;
+    return table_parse(json, strlen(json), p, error);
+}
+
+/* The good table with one value changed. */
+static table_t *with(const char *from, const char *to)
+{
+    const char *at = strstr(good, from);
+
+    assert_non_null(at);
+    return parse(apr_pstrcat(p, apr_pstrmemdup(p, good, (size_t)(at - good)),
+                             to, at + strlen(from), NULL));
+}
+
+static void all_values_arrive(void **state)
+{
+    const table_t *t = parse(good);
+    const table_app_t *a;
+
+    (void)state;
+    assert_non_null(t);
+    assert_int_equal(t->config, 3);
+    assert_int_equal(t->max_pool_size, 6);
+    assert_int_equal(t->httpd_uid, 33);
+    assert_int_equal(t->httpd_gid, 34);
+    assert_string_equal(t->instance, "00112233445566ff");
+    assert_null(t->error_log);
+    assert_null(table_find(t, "shop"));
+    a = table_find(t, "/srv/shop/current (production)");
+    assert_non_null(a);
+    assert_string_equal(a->label, "shop");
+    assert_null(a->command);
+    assert_string_equal(a->user, "shop");
+    assert_string_equal(a->env[0], "A=x y");
+    assert_string_equal(a->env[1], "B=");
+    assert_null(a->env[2]);
+    assert_int_equal(a->listen, APL_LISTEN_TCP);
+    assert_int_equal(a->start_timeout, 90000000);
+    assert_int_equal(a->stop_timeout, 500000);
+    assert_int_equal(a->app.options.config, 3);
+    assert_int_equal(a->app.options.concurrency, 2);
+    assert_int_equal(a->app.options.global_queue, 1);
+    assert_int_equal(a->app.options.stat_interval, 1500000);
+}
+
+static void what_is_wrong_is_named(void **state)
+{
+    static const struct {
+        const char *from, *to, *says;
+    } cases[] = {
+        {"'version': 1", "'version': 2", "version"},
+        {"'config': 3", "'config': -1", "config"},
+        {"00112233445566ff", "0011223344556G77", "instance"},
+        {"'/run/x/segment'", "'segment'", "segment"},
+        {"'httpd_uid': 33", "'httpd_uid': '33'", "httpd_uid"},
+        {"'max_pool_size': 6", "'max_pool_size': 0", "max_pool_size"},
+        {"'error_log': null", "'error_log': 'logs/x'", "error_log"},
+        {"'/srv/shop/current'", "'srv'", "root"},
+        {"'command': null", "'command': 7", "command"},
+        {"'command': null", "'command': 'a\\nb'", "command"},
+        {"'A': 'x y'", "'A': 1", "env"},
+        {"'A': 'x y'", "'A=B': 'x'", "env"},
+        {"'A': 'x y'", "'APPPOOL_ID': 'x'", "APPPOOL_ID"},
+        {"'listen': 'tcp'", "'listen': 'udp'", "listen"},
+        {"'start_timeout': 90", "'start_timeout': -1", "start_timeout"},
+        {"'min': 1", "'min': 1.5", "min"},
+        {"'max': 8", "'max': 9999999999", "max"},
+        {"'prestart': false", "'prestart': 0", "prestart"},
+        {"'user': 'shop'", "'user': 'a', 'user': 'b'", "user"},
+        {"'apps': [", "'apps': [{'name': ''},", "name"},
+        {"]}", "]", "line"},
+    };
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_null(with(cases[i].from, cases[i].to));
+        if (!strstr(error, cases[i].says))
+            fail_msg("%s: %s", cases[i].to, error);
+    }
+}
+
+static void a_name_stands_for_one_app(void **state)
+{
+    const char *app = strstr(good, "{'name'");
+    char *twice =
+        apr_pstrcat(p, apr_pstrmemdup(p, good, (size_t)(app - good)),
+                    apr_pstrmemdup(p, app, strlen(app) - 2), ",", app, NULL);
+
+    (void)state;
+    assert_null(parse(twice));
+    assert_non_null(strstr(error, "two"));
+}
+
+static uint64_t print_of(const table_t *t)
+{
+    assert_non_null(t);
+    return t->apps[0].print;
+}
+
+static void a_process_is_outdated_by_what_it_was_made_from(void **state)
+{
+    uint64_t print = print_of(parse(good));
+
+    (void)state;
+    assert_true(print == print_of(with("'min': 1", "'min': 2")));
+    assert_true(print == print_of(with("'config': 3", "'config': 4")));
+    assert_true(print != print_of(with("'A': 'x y'", "'A': 'x'")));
+    assert_true(print != print_of(with("'command': null", "'command': 'c'")));
+    assert_true(print != print_of(with("'user': 'shop'", "'user': null")));
+    assert_true(print != print_of(with("'listen': 'tcp'", "'listen': 'fd'")));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_values_arrive),
+        cmocka_unit_test(what_is_wrong_is_named),
+        cmocka_unit_test(a_name_stands_for_one_app),
+        cmocka_unit_test(a_process_is_outdated_by_what_it_was_made_from),
+    };
+
+    return cmocka_run_group_tests(tests, begin, finish);
+}

@@ -1,0 +1,307 @@
+#!/usr/bin/python3
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""A small HTTP server that does what the last part of the URL's path says.
+
+One request at a time, or AppConcurrency many with APP_THREADS=1. It starts in
+a few hundredths of a second, so that a test can have many of them. What it
+can do is the table at the end. From the environment:
+
+    APP_NAME      for /who and the trace
+    APP_TRACE     file: a line for each request that got here
+    HOLD_DIR      /hold?key=K: creates K.held, answers when K.go exists
+    BOOT_SLEEP    seconds before the first accept
+    BOOT_FAIL_IF  file: exit 1 at the start while it exists
+    IGNORE_TERM   1: SIGTERM is ignored
+    APP_THREADS   1: a thread for each connection
+"""
+import json
+import os
+import signal
+import socket
+import sys
+import time
+
+PHRASES = {200: "OK", 204: "No Content", 304: "Not Modified"}
+served = 0
+
+
+class Request:
+    def __init__(self, method, target, headers, body):
+        self.method = method
+        self.target = target
+        self.headers = headers
+        self.body = body
+        self.path, _, query = target.partition("?")
+        self.name = self.path.rstrip("/").rpartition("/")[2]
+        pairs = (pair.partition("=") for pair in query.split("&") if pair)
+        self.query = {key: value for key, _, value in pairs}
+
+
+def read_body(stream, headers):
+    length = {k.lower(): v for k, v in headers}
+    if "chunked" not in length.get("transfer-encoding", ""):
+        return stream.read(int(length.get("content-length", 0)))
+    body = b""
+    while True:
+        size = int(stream.readline().split(b";")[0], 16)
+        body += stream.read(size)
+        stream.readline()
+        if size == 0:
+            return body
+
+
+def read_request(stream):
+    """The next request of a connection; None when there is none."""
+    line = stream.readline().decode("latin-1").split()
+    if len(line) != 3:
+        return None
+    headers = []
+    while True:
+        header = stream.readline().decode("latin-1").strip()
+        if not header:
+            break
+        name, _, value = header.partition(":")
+        headers.append((name, value.strip()))
+    return Request(line[0], line[1], headers, read_body(stream, headers))
+
+
+def answer(out, body=b"", status=200, headers=(), head=False):
+    """An answer with a length; as JSON, unless it is bytes or text."""
+    kind = "text/plain"
+    if isinstance(body, str):
+        body = body.encode()
+    elif not isinstance(body, bytes):
+        body, kind = json.dumps(body).encode(), "application/json"
+    lines = [f"HTTP/1.1 {status} {PHRASES.get(status, 'Status')}"]
+    if status not in (204, 304):
+        lines += [f"Content-Type: {kind}", f"Content-Length: {len(body)}"]
+    lines += [f"{name}: {value}" for name, value in headers]
+    out.write("\r\n".join(lines).encode() + b"\r\n\r\n")
+    if status not in (204, 304) and not head:
+        out.write(body)
+    out.flush()
+
+
+# ---- what the URLs do
+
+def do_pid(request, out):
+    answer(out, str(os.getpid()), head=request.method == "HEAD")
+
+
+def do_who(request, out):
+    answer(out, f"{os.environ.get('APP_NAME', '?')} {os.getpid()}")
+
+
+def do_count(request, out):
+    answer(out, str(served))
+
+
+def do_sleep(request, out):
+    time.sleep(float(request.query.get("s", 1)))
+    answer(out, str(os.getpid()))
+
+
+def do_hold(request, out):
+    base = os.path.join(os.environ["HOLD_DIR"], request.query["key"])
+    with open(base + ".new", "w") as file:
+        file.write(str(os.getpid()))
+    os.rename(base + ".new", base + ".held")
+    deadline = time.monotonic() + 60
+    while not os.path.exists(base + ".go") and time.monotonic() < deadline:
+        time.sleep(0.005)
+    answer(out, str(os.getpid()))
+
+
+def do_echo(request, out):
+    answer(out, {"method": request.method, "target": request.target,
+                 "headers": request.headers, "length": len(request.body),
+                 "body": request.body[:65536].decode("latin-1")},
+           headers=[("X-Two", "1"), ("X-Two", "2"),
+                    ("Set-Cookie", "a=1"), ("Set-Cookie", "b=2")],
+           head=request.method == "HEAD")
+
+
+def do_status(request, out):
+    answer(out, "a body", int(request.query["code"]),
+           [("X-App", "here"), ("ETag", '"tag"')],
+           head=request.method == "HEAD")
+
+
+def do_big(request, out):
+    answer(out, b"x" * int(request.query["n"]))
+
+
+def do_chunked(request, out):
+    out.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+    for part in range(int(request.query["n"])):
+        text = f"part {part}\n".encode()
+        out.write(b"%x\r\n%s\r\n" % (len(text), text))
+        out.flush()
+    out.write(b"0\r\n\r\n")
+
+
+def do_close(request, out):
+    """No length: the end of the connection is the end of the body."""
+    out.write(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nto the end")
+    return True
+
+
+def do_print(request, out):
+    print(request.query["text"], flush=True)
+    print(request.query["text"], file=sys.stderr, flush=True)
+    answer(out)
+
+
+def do_crash(request, out):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def do_half(request, out):
+    """Dies when the client has half of the answer."""
+    out.write(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n"
+              + b"x" * 50000)
+    out.flush()
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def do_nothing(request, out):
+    """Closes the connection without an answer, and lives."""
+    return True
+
+
+def do_garbage(request, out):
+    out.write(b"\0\1\2 this is not HTTP\r\n\r\n")
+    return True
+
+
+def do_head(request, out):
+    """Closes the connection within the header."""
+    out.write(b"HTTP/1.1 200 OK\r\nX-Half: ")
+    return True
+
+
+def do_exit(request, out):
+    """Answers, then exits in good order."""
+    answer(out, str(os.getpid()))
+    os._exit(0)
+
+
+def do_stopping(request, out):
+    """Tells that it will not take another request."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify:
+        notify.sendto(b"STOPPING=1", os.environ["NOTIFY_SOCKET"])
+    answer(out, str(os.getpid()))
+
+
+def do_process(request, out):
+    """What the process was given."""
+    with open("/proc/self/status") as file:
+        status = dict(line.rstrip("\n").split(":\t", 1) for line in file)
+    fds = {}
+    for fd in os.listdir("/proc/self/fd"):
+        try:
+            fds[fd] = os.readlink(f"/proc/self/fd/{fd}")
+        except OSError:  # listdir's own
+            pass
+    mask = os.umask(0)
+    os.umask(mask)
+    answer(out, {"pid": os.getpid(), "sid": os.getsid(0),
+                 "pgid": os.getpgid(0), "cwd": os.getcwd(),
+                 "uid": os.getresuid(), "gid": os.getresgid(),
+                 "groups": os.getgroups(), "umask": mask, "fds": fds,
+                 "no_new_privs": status["NoNewPrivs"],
+                 "sigmask": status["SigBlk"], "sigignore": status["SigIgn"],
+                 "environment": dict(os.environ)})
+
+
+def do_daemon(request, out):
+    """A background process in a session of its own that ignores SIGTERM."""
+    read, write = os.pipe()
+    if os.fork() == 0:
+        os.setsid()
+        pid = os.fork()
+        if pid:
+            os.write(write, str(pid).encode())
+            os._exit(0)
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        os.closerange(3, 64)
+        time.sleep(600)
+        os._exit(0)
+    answer(out, os.read(read, 20))
+
+
+URLS = {name[3:]: do for name, do in globals().items()
+        if name.startswith("do_")}
+
+
+# ---- the server
+
+def serve(connection):
+    global served
+    stream = connection.makefile("rb")
+    out = connection.makefile("wb")
+    try:
+        while True:
+            request = read_request(stream)
+            if request is None:
+                break
+            served += 1
+            trace = os.environ.get("APP_TRACE")
+            if trace:
+                with open(trace, "a") as file:
+                    file.write(f"{os.environ.get('APP_NAME')} {os.getpid()} "
+                               f"{request.method} {request.target}\n")
+            do = URLS.get(request.name, do_who)
+            close = do(request, out)
+            out.flush()
+            asked = {k.lower(): v for k, v in request.headers}
+            if close or asked.get("connection", "").lower() == "close":
+                break
+    except OSError:
+        pass  # the client has gone
+    finally:
+        for end in (out, stream, connection):
+            try:
+                end.close()
+            except OSError:
+                pass
+
+
+def listening():
+    """The socket, by each of the three conventions."""
+    if os.environ.get("LISTEN_FDS"):
+        if os.environ.get("LISTEN_PID") != str(os.getpid()):
+            sys.exit("LISTEN_PID is not this process")
+        return socket.socket(fileno=3)
+    if os.environ.get("APPPOOL_SOCKET"):
+        server = socket.socket(socket.AF_UNIX)
+        server.bind(os.environ["APPPOOL_SOCKET"])
+    else:
+        server = socket.socket()
+        server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        server.bind(("127.0.0.1", int(os.environ["PORT"])))
+    server.listen(64)
+    return server
+
+
+def main():
+    if os.environ.get("IGNORE_TERM"):
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    if os.path.exists(os.environ.get("BOOT_FAIL_IF", "/nonexistent")):
+        print("this app cannot start", flush=True)
+        sys.exit(1)
+    time.sleep(float(os.environ.get("BOOT_SLEEP", 0)))
+    server = listening()
+    server.setblocking(True)
+    while True:
+        connection, _ = server.accept()
+        if os.environ.get("APP_THREADS"):
+            import threading
+            threading.Thread(target=serve, args=(connection,),
+                             daemon=True).start()
+        else:
+            serve(connection)
+
+
+main()

@@ -1,0 +1,89 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""Each test gets an httpd of its own, in prefork and in event; afterwards
+nothing may be left of it, and its error log may hold nothing unexpected.
+
+    @pytest.mark.mpms("event")   other MPMs than the usual two
+    APPPOOL_MPM=event            only this one
+"""
+import os
+import shutil
+import signal
+from typing import Any, Iterator
+
+import pytest
+
+from harness.httpd import Httpd
+from harness.places import BUILD, MODULE
+
+BOUND = 150  # seconds; a test that takes longer hangs
+LOGS = BUILD / "test-logs"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "mpms(name, ...): MPMs to test in")
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    if os.getuid() != 0:
+        pytest.exit("the integration tests need root", returncode=4)
+    if not MODULE.exists():
+        pytest.exit(f"{MODULE} is not there: build first", returncode=4)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "mpm" in metafunc.fixturenames:
+        mark = metafunc.definition.get_closest_marker("mpms")
+        mpms = list(mark.args) if mark else ["prefork", "event"]
+        only = os.environ.get("APPPOOL_MPM")
+        metafunc.parametrize("mpm", [m for m in mpms if only in (None, m)])
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: Any) -> Iterator[None]:
+    outcome = yield
+    setattr(item, f"report_{call.when}", outcome.get_result())
+
+
+@pytest.fixture(autouse=True)
+def bound() -> Iterator[None]:
+    """No test hangs the run."""
+    def late(number: int, frame: Any) -> None:
+        raise TimeoutError(f"the test took more than {BOUND} s")
+
+    signal.signal(signal.SIGALRM, late)
+    signal.alarm(BOUND)
+    yield
+    signal.alarm(0)
+
+
+def keep_logs(httpd: Httpd, name: str) -> None:
+    """Print what helps to understand a failure, and keep it in the build."""
+    kept = LOGS / name.replace("/", "_")
+    shutil.rmtree(kept, ignore_errors=True)
+    kept.mkdir(parents=True)
+    for file in ("httpd.conf", "error.log", "output", "trace"):
+        source = httpd.dir / file
+        if source.exists():
+            shutil.copy(source, kept / file)
+    print(f"---- {kept}")
+    print("\n".join(httpd.log.lines()[-60:]))
+
+
+@pytest.fixture
+def httpd(mpm: str, request: pytest.FixtureRequest) -> Iterator[Httpd]:
+    server = Httpd(mpm)
+    try:
+        yield server
+        server.stop()
+        report = getattr(request.node, "report_call", None)
+        passed = report is not None and report.passed
+        if passed:
+            assert server.remains() == [], "left after the stop"
+            assert server.log.unexpected() == [], "not expected in the log"
+    except BaseException:
+        passed = False
+        raise
+    finally:
+        if not passed:
+            keep_logs(server, request.node.name)
+        server.destroy()

@@ -1,0 +1,90 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""httpd.conf of a test."""
+from pathlib import Path
+from typing import Iterable, Optional
+
+from harness.places import BUILD, MODULE, apxs
+
+MODULES = ("authz_core", "authz_host", "dir", "proxy", "proxy_http")
+
+LIMITS = {
+    "prefork": ("StartServers 4", "MinSpareServers 4", "MaxSpareServers 40",
+                "ServerLimit 128", "MaxRequestWorkers 128"),
+    "worker": ("StartServers 2", "ServerLimit 16", "ThreadsPerChild 16",
+               "MinSpareThreads 16", "MaxSpareThreads 128",
+               "MaxRequestWorkers 128"),
+}
+LIMITS["event"] = LIMITS["worker"]
+
+
+class App:
+    """An application of a test: a virtual host, or a <Location>."""
+
+    def __init__(self, name: str, root: Path, directives: Iterable[str],
+                 command: Optional[str], location: Optional[str]) -> None:
+        self.name = name
+        self.root = root
+        self.directives = list(directives)
+        self.command = command
+        self.location = location
+        self.public = root / "public"
+
+    def lines(self) -> list[str]:
+        lines = [f'AppRoot "{self.root}"']
+        if self.command is not None:
+            quoted = self.command.replace("\\", "\\\\").replace('"', '\\"')
+            lines.append(f'AppCommand "{quoted}"')
+        return lines + self.directives
+
+    def section(self, port: int) -> list[str]:
+        if self.location is not None:
+            return [f'<Location "{self.location}">', *self.lines(),
+                    "</Location>"]
+        return [f"<VirtualHost *:{port}>", f"ServerName {self.name}",
+                f'DocumentRoot "{self.public}"', *self.lines(),
+                "</VirtualHost>"]
+
+    def touch(self, name: str = "restart.txt") -> Path:
+        """Create or touch a file of the app's tmp/."""
+        path = self.root / "tmp" / name
+        path.parent.mkdir(exist_ok=True)
+        path.touch()
+        return path
+
+
+def write(directory: Path, port: int, mpm: str, directives: Iterable[str],
+          apps: Iterable[App], modules: Iterable[str] = ()) -> str:
+    """The text of httpd.conf for a server in this directory."""
+    libexec = apxs("LIBEXECDIR")
+    lines = [
+        f'ServerRoot "{directory}"',
+        "ServerName 127.0.0.1",
+        f"Listen 127.0.0.1:{port}",
+        "PidFile httpd.pid",
+        "DefaultRuntimeDir run",
+        "ErrorLog error.log",
+        "LogLevel warn apppool:debug",
+        "User www-data",
+        "Group www-data",
+        f'DocumentRoot "{directory}/htdocs"',
+    ]
+    for module in (f"mpm_{mpm}", *MODULES, *modules):
+        lines.append(f"LoadModule {module}_module {libexec}/mod_{module}.so")
+    lines += [
+        f"LoadModule apppool_module {MODULE}",
+        f'AppPoolLibexec "{BUILD}"',
+        f'AppPoolRuntimeDir "{directory}/p"',
+        *LIMITS[mpm],
+        "Timeout 20",
+        "GracefulShutdownTimeout 10",
+        *directives,
+        f"<VirtualHost *:{port}>",
+        "ServerName status",
+        "</VirtualHost>",
+        '<Location "/apppool-status">',
+        "SetHandler apppool-status",
+        "</Location>",
+    ]
+    for app in apps:
+        lines += app.section(port)
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,29 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""The error log: a test fails on a line that it did not expect."""
+import re
+from pathlib import Path
+
+LEVEL = re.compile(r"^\[[^]]+\] \[\w*:(warn|error|crit|alert|emerg)\]")
+
+
+class ErrorLog:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.expected: list[re.Pattern[str]] = []
+
+    def lines(self) -> list[str]:
+        try:
+            return self.path.read_text(errors="replace").splitlines()
+        except FileNotFoundError:
+            return []
+
+    def expect(self, *patterns: str) -> None:
+        """Lines of level warn or worse that this test provokes."""
+        self.expected += [re.compile(pattern) for pattern in patterns]
+
+    def matching(self, pattern: str) -> list[str]:
+        return [line for line in self.lines() if re.search(pattern, line)]
+
+    def unexpected(self) -> list[str]:
+        return [line for line in self.lines() if LEVEL.match(line)
+                and not any(want.search(line) for want in self.expected)]

@@ -1,0 +1,303 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""A private httpd: its directory, its port, its life."""
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Any, Optional
+
+from harness import config, leftovers, procs
+from harness.client import Connection, Pending, Response
+from harness.config import App
+from harness.errorlog import ErrorLog
+from harness.places import APPS, CTL, httpd_program
+from harness.wait import wait_until
+
+STATUS = "/apppool-status"
+USER = "www-data"
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Httpd:
+    def __init__(self, mpm: str = "event") -> None:
+        # Short: the sockets' paths are limited. Open: apps have to enter.
+        self.dir = Path(tempfile.mkdtemp(prefix="ap", dir="/tmp"))
+        self.dir.chmod(0o755)
+        self.mpm = mpm
+        self.port = free_port()
+        self.directives: list[str] = []
+        self.modules: list[str] = []
+        self.apps: list[App] = []
+        self.log = ErrorLog(self.dir / "error.log")
+        self.process: Optional[subprocess.Popen[bytes]] = None
+        self.segments: set[str] = set()
+        self.output = self.dir / "output"
+        for name in ("htdocs", "run", "hold"):
+            (self.dir / name).mkdir()
+        (self.dir / "hold").chmod(0o1777)
+        self.trace = self.dir / "trace"
+        self.trace.touch()
+        self.trace.chmod(0o666)
+        shutil.copytree(APPS, self.dir / "apps",
+                        ignore=shutil.ignore_patterns("__pycache__"))
+
+    # ---- configuration
+
+    @property
+    def command(self) -> str:
+        """The sample app, which does what the URL says."""
+        return f"/usr/bin/python3 -IS {self.dir}/apps/app.py"
+
+    def app(self, name: str, *directives: str, command: Optional[str] = "",
+            location: Optional[str] = None,
+            root: Optional[Path] = None) -> App:
+        """Add an app; command None lets the module find one."""
+        root = root or self.dir / name
+        for place in (root, root / "public", root / "tmp"):
+            place.mkdir(exist_ok=True)
+            shutil.chown(place, USER, USER)
+        app = App(name, root, directives, command, location)
+        if command == "":
+            app.command = self.command
+            app.directives += [f"AppSetEnv APP_NAME {name}",
+                               f"AppSetEnv HOLD_DIR {self.dir}/hold",
+                               f"AppSetEnv APP_TRACE {self.trace}"]
+        self.apps.append(app)
+        return app
+
+    def configure(self) -> Path:
+        path = self.dir / "httpd.conf"
+        path.write_text(config.write(self.dir, self.port, self.mpm,
+                                     self.directives, self.apps,
+                                     self.modules))
+        return path
+
+    def test(self, text: Optional[str] = None
+             ) -> subprocess.CompletedProcess[str]:
+        """httpd -t, of this text instead of the server's configuration"""
+        path = self.configure()
+        if text is not None:
+            path.write_text(text + "\n")
+        return subprocess.run(
+            [httpd_program(), "-t", "-f", str(path)], text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=20)
+
+    # ---- life
+
+    @property
+    def pid(self) -> int:
+        assert self.process is not None
+        return self.process.pid
+
+    def start(self) -> "Httpd":
+        self.launch()
+        wait_until(self.listening, "httpd listens", 10)
+        return self
+
+    def launch(self) -> None:
+        """Start httpd and do not wait for it."""
+        with open(self.output, "ab") as output:
+            self.process = subprocess.Popen(
+                [httpd_program(), "-DFOREGROUND", "-f",
+                 str(self.configure())],
+                stdin=subprocess.DEVNULL, stdout=output, stderr=output,
+                start_new_session=True)
+
+    def listening(self) -> bool:
+        assert self.process is not None
+        if self.process.poll() is not None:
+            raise AssertionError(
+                f"httpd ended with {self.process.returncode}:\n"
+                + self.output.read_text(errors="replace")
+                + "\n".join(self.log.lines()))
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", self.port)) == 0
+
+    def graceful(self) -> None:
+        """Reload; returns when the new configuration is in force."""
+        self.configure()
+        resumed = "resuming normal operations"
+        before = len(self.log.matching(resumed))
+        os.kill(self.pid, signal.SIGUSR1)
+        wait_until(lambda: len(self.log.matching(resumed)) > before,
+                   "httpd resumed", 10)
+
+    def restart(self) -> None:
+        """The hard way: children and apps are ended first."""
+        self.configure()
+        resumed = "resuming normal operations"
+        before = len(self.log.matching(resumed))
+        os.kill(self.pid, signal.SIGHUP)
+        wait_until(lambda: len(self.log.matching(resumed)) > before,
+                   "httpd resumed", 40)
+
+    def stop(self, bound: float = 45.0, sign: int = signal.SIGTERM) -> None:
+        """Stop, wait for the end."""
+        if self.process is None or self.process.poll() is not None:
+            return
+        self.note_segments()
+        os.kill(self.pid, sign)
+        self.process.wait(bound)
+
+    def note_segments(self) -> None:
+        """Remember the names of our shared memory."""
+        for pid in (self.pid, *self.children()):
+            self.segments |= procs.mapped(pid, "/dev/shm/")
+
+    def remains(self) -> list[str]:
+        """What a stopped httpd has left, and should not have."""
+        return leftovers.processes(self.dir) + leftovers.files(self.dir) \
+            + leftovers.segments(self.segments)
+
+    def destroy(self) -> None:
+        """End everything that is left, by pid, and remove the files."""
+        if self.process is not None and self.process.poll() is None:
+            self.process.kill()
+            self.process.wait(10)
+        for _ in range(50):
+            left = list(procs.marked(str(self.dir)))
+            for pid in left:
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+            if not left:
+                break
+        for name in self.segments:
+            Path(name).unlink(missing_ok=True)
+        shutil.rmtree(self.dir, ignore_errors=True)
+
+    # ---- its processes
+
+    def children(self) -> list[int]:
+        """httpd's own children, without the watchdog."""
+        return [pid for pid in procs.children(self.pid)
+                if "apppool-" not in procs.command(pid)]
+
+    def helper(self, name: str) -> int:
+        """Pid of apppool-watchdog or apppool-spawner of this httpd."""
+        def find() -> list[int]:
+            return [pid for pid in procs.marked(str(self.dir))
+                    if f"apppool-{name}" in procs.command(pid)]
+
+        return wait_until(find, f"apppool-{name} runs")[0]
+
+    # ---- requests
+
+    def request(self, method: str, path: str, host: str = "status",
+                body: Any = None, headers: Optional[dict[str, str]] = None,
+                timeout: float = 20.0, chunked: bool = False) -> Response:
+        connection = Connection(self.port, timeout)
+        try:
+            return connection.request(method, path, host, body, headers,
+                                      chunked)
+        finally:
+            connection.close()
+
+    def get(self, path: str, host: str = "status", **more: Any) -> Response:
+        return self.request("GET", path, host, **more)
+
+    def post(self, path: str, host: str, body: Any, **more: Any) -> Response:
+        return self.request("POST", path, host, body, **more)
+
+    def get_async(self, path: str, host: str,
+                  timeout: float = 20.0) -> Pending:
+        return Pending(Connection(self.port, timeout), "GET", path, host)
+
+    def child_of(self, pending: Pending) -> int:
+        """The httpd child that serves this request."""
+        return procs.socket_owner(self.children(), self.port,
+                                  pending.connection.local_port())
+
+    def hold(self, host: str, key: str, path: str = "/hold") -> "Held":
+        """Open a request that the app does not answer before release()."""
+        held = Held(self, host, key, path)
+        wait_until(lambda: held.held.exists() or held.pending.done(),
+                   f"{host} holds {key}", 10)
+        assert held.held.exists(), held.pending.result().body
+        return held
+
+    def hold_async(self, host: str, key: str, path: str = "/hold") -> "Held":
+        """The same, but do not wait until it has reached the app."""
+        return Held(self, host, key, path)
+
+    def requests_seen(self) -> list[str]:
+        """NAME PID METHOD PATH of each request that reached an app."""
+        return self.trace.read_text().splitlines()
+
+    # ---- the pool
+
+    def status(self) -> dict[str, Any]:
+        answer = self.get(f"{STATUS}?json")
+        assert answer.status == 200, answer.body
+        return answer.json()
+
+    def pool(self, key: str) -> int:
+        return self.status()["pool"][key]
+
+    def counts(self) -> tuple[int, int, int]:
+        """active, count, waiting"""
+        pool = self.status()["pool"]
+        return pool["active"], pool["count"], pool["waiting"]
+
+    def settles(self, active: int, count: int, waiting: int = 0) -> None:
+        """Wait until the pool has these numbers."""
+        want = (active, count, waiting)
+        wait_until(lambda: self.counts() == want,
+                   f"active, count, waiting are {want} and not "
+                   f"{self.counts()}")
+
+    def group(self, app: App) -> dict[str, Any]:
+        for group in self.status()["groups"]:
+            if group["app_root"] == str(app.root):
+                return group
+        return {"processes": [], "queue": 0, "requests": []}
+
+    def pids(self, app: App, *states: str) -> list[int]:
+        """Its processes in one of these states; idle or busy by default."""
+        return sorted(process["pid"]
+                      for process in self.group(app)["processes"]
+                      if process["state"] in (states or ("idle", "busy")))
+
+    def events(self, name: str) -> list[dict[str, Any]]:
+        return [event for event in self.status()["events"]
+                if event["event"] == name]
+
+    def ctl(self, *words: str) -> subprocess.CompletedProcess[str]:
+        """apppoolctl, for this httpd's pool."""
+        return subprocess.run(
+            [str(CTL), "--dir", str(self.dir / "p"), *words], text=True,
+            capture_output=True, timeout=20)
+
+    def check(self) -> None:
+        """The invariants hold on the live segment."""
+        done = self.ctl("check")
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+class Held:
+    """A request that the sample app answers only when it may."""
+
+    def __init__(self, httpd: Httpd, host: str, key: str, path: str) -> None:
+        self.held = httpd.dir / "hold" / f"{key}.held"
+        self.go = httpd.dir / "hold" / f"{key}.go"
+        self.pending = httpd.get_async(f"{path}?key={key}", host,
+                                       timeout=60.0)
+
+    @property
+    def pid(self) -> int:
+        return int(wait_until(
+            lambda: self.held.exists() and self.held.read_text(),
+            "the app has the request"))
+
+    def release(self) -> Response:
+        self.go.touch()
+        return self.pending.result()

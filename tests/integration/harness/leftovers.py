@@ -1,0 +1,33 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""What must not be there once httpd has stopped."""
+import os
+import stat
+from pathlib import Path
+from typing import Iterable
+
+from harness import procs
+
+
+def processes(directory: Path) -> list[str]:
+    """Processes that have to do with this directory."""
+    return [f"process {pid}: {procs.command(pid)}"
+            for pid in procs.marked(str(directory))]
+
+
+def files(directory: Path) -> list[str]:
+    """Sockets and FIFOs in this directory."""
+    found = []
+    for place, _, names in os.walk(directory):
+        for name in names:
+            path = os.path.join(place, name)
+            try:
+                mode = os.lstat(path).st_mode
+            except FileNotFoundError:
+                continue
+            if stat.S_ISSOCK(mode) or stat.S_ISFIFO(mode):
+                found.append(f"socket or FIFO {path}")
+    return found
+
+
+def segments(names: Iterable[str]) -> list[str]:
+    return [f"shared memory {name}" for name in names if os.path.exists(name)]

@@ -1,0 +1,24 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""Where things are: the build, httpd, its modules, the sample apps."""
+import os
+import subprocess
+from functools import lru_cache
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[3]
+BUILD = Path(os.environ.get("APPPOOL_BUILD", TOP / "build"))
+MODULE = BUILD / ".libs" / "mod_apppool.so"
+CTL = BUILD / "apppoolctl"
+APPS = TOP / "tests" / "integration" / "apps"
+
+
+@lru_cache(maxsize=None)
+def apxs(name: str) -> str:
+    """What apxs says of httpd's build."""
+    done = subprocess.run(["apxs", "-q", name], check=True, text=True,
+                          capture_output=True)
+    return done.stdout.strip()
+
+
+def httpd_program() -> str:
+    return f"{apxs('SBINDIR')}/{apxs('PROGNAME')}"

@@ -1,0 +1,110 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""Processes, as /proc tells of them."""
+import os
+import signal
+from pathlib import Path
+from typing import Iterator, NamedTuple, Optional
+
+PROC = Path("/proc")
+
+
+class Stat(NamedTuple):
+    state: str
+    ppid: int
+    pgid: int
+    sid: int
+
+
+def pids() -> list[int]:
+    return [int(name) for name in os.listdir(PROC) if name.isdigit()]
+
+
+def read(pid: int, name: str) -> bytes:
+    """A file of /proc/PID; empty when the process is gone or a zombie."""
+    try:
+        return (PROC / str(pid) / name).read_bytes()
+    except OSError:
+        return b""
+
+
+def stat(pid: int) -> Optional[Stat]:
+    text = read(pid, "stat").decode("latin-1")
+    if not text:
+        return None
+    fields = text.rpartition(")")[2].split()
+    return Stat(fields[0], int(fields[1]), int(fields[2]), int(fields[3]))
+
+
+def alive(pid: int) -> bool:
+    """Does it run? A zombie does not."""
+    now = stat(pid)
+    return now is not None and now.state not in "ZX"
+
+
+def command(pid: int) -> str:
+    return read(pid, "cmdline").replace(b"\0", b" ").decode("latin-1").strip()
+
+
+def environment(pid: int) -> dict[str, str]:
+    entries = read(pid, "environ").decode("latin-1").split("\0")
+    return dict(entry.split("=", 1) for entry in entries if "=" in entry)
+
+
+def uids(pid: int) -> set[int]:
+    """Real, effective, saved and file system user."""
+    for line in read(pid, "status").decode().splitlines():
+        if line.startswith("Uid:"):
+            return {int(word) for word in line.split()[1:]}
+    return set()
+
+
+def children(pid: int) -> list[int]:
+    return [p for p in pids() if (s := stat(p)) is not None
+            and s.ppid == pid and s.state not in "ZX"]
+
+
+def marked(text: str) -> Iterator[int]:
+    """Processes whose command, environment or directory has this text."""
+    needle = text.encode()
+    for pid in pids():
+        if pid == os.getpid() or not alive(pid):
+            continue
+        try:
+            cwd = os.readlink(PROC / str(pid) / "cwd").encode()
+        except OSError:
+            cwd = b""
+        if needle in cwd or needle in read(pid, "cmdline") \
+                or needle in read(pid, "environ"):
+            yield pid
+
+
+def mapped(pid: int, prefix: str) -> set[str]:
+    """Files under this prefix that the process has mapped."""
+    found = set()
+    for line in read(pid, "maps").decode("latin-1").splitlines():
+        path = line.partition("/")
+        name = "/" + path[2].removesuffix(" (deleted)")
+        if path[1] and name.startswith(prefix):
+            found.add(name)
+    return found
+
+
+def socket_owner(candidates: list[int], port: int, peer: int) -> int:
+    """Which of these has the loopback connection from peer to port?"""
+    for line in (PROC / "net/tcp").read_text().splitlines()[1:]:
+        words = line.split()
+        if words[1].endswith(f":{port:04X}") \
+                and words[2].endswith(f":{peer:04X}"):
+            wanted = f"socket:[{words[9]}]"
+            for pid in candidates:
+                for fd in (PROC / str(pid) / "fd").iterdir():
+                    try:
+                        if os.readlink(fd) == wanted:
+                            return pid
+                    except FileNotFoundError:
+                        continue
+    raise AssertionError(f"nobody has the connection from {peer}")
+
+
+def kill9(pid: int) -> None:
+    os.kill(pid, signal.SIGKILL)

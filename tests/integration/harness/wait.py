@@ -1,0 +1,22 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""Waiting for events, never for time."""
+import time
+from typing import Callable, TypeVar
+
+T = TypeVar("T")
+BOUND = 5.0  # seconds
+
+
+def wait_until(happened: Callable[[], T], what: str = "",
+               bound: float = BOUND) -> T:
+    """Return the first true value of happened(); fail after the bound."""
+    deadline = time.monotonic() + bound
+    while True:
+        value = happened()
+        if value:
+            return value
+        if time.monotonic() > deadline:
+            name = what or getattr(happened, "__name__", "it")
+            raise AssertionError(
+                f"after {bound} s still not: {name} (last: {value!r})")
+        time.sleep(0.01)

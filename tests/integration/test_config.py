@@ -1,0 +1,191 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""httpd -t: a wrong value is one clear sentence with directive, value and
+what is allowed; and it touches nothing."""
+from pathlib import Path
+
+import pytest
+
+from harness.httpd import Httpd
+
+pytestmark = pytest.mark.mpms("event")
+
+# Server-wide: (line, the value that is named)
+SERVER = [
+    ("MaxPoolSize 0", "0"),
+    ("MaxPoolSize -1", "-1"),
+    ("MaxPoolSize many", "many"),
+    ("MaxPoolSize 3x", "3x"),
+    ("MaxPoolSize 99999999999999999999", "99999999999999999999"),
+    ("PoolIdleTime soon", "soon"),
+    ("PoolIdleTime -1", "-1"),
+    ("AppPoolCapacity 0", "0"),
+    ("AppPoolCapacity 10000000", "10000000"),
+    ("AppPoolCapacity 100 none", "none"),
+    ("AppPoolRuntimeDir /" + "x" * 80, "x" * 80),
+]
+
+# In an app: the same, in a virtual host
+APP = [
+    ("AppListen pipe", "pipe"),
+    ("AppGlobalQueue maybe", ""),
+    ("AppMaxQueue -1", "-1"),
+    ("AppMaxQueue lots", "lots"),
+    ("AppQueueTimeout never", "never"),
+    ("AppStartTimeout x", "x"),
+    ("AppStopTimeout x", "x"),
+    ("AppTimeout x", "x"),
+    ("AppStatInterval x", "x"),
+    ("AppStatInterval -1", "-1"),
+    ("MinInstances -1", "-1"),
+    ("MinInstances few", "few"),
+    ("MaxInstances -1", "-1"),
+    ("MaxInstances few", "few"),
+    ("MaxRequests -1", "-1"),
+    ("MaxRequests 10 some", "some"),
+    ("AppConcurrency -1", "-1"),
+    ("AppConcurrency all", "all"),
+    ("PoolIdleTime soon", "soon"),
+    ("AppUser nosuchuser", "nosuchuser"),
+    ("AppUser root", "root"),
+    ("AppUser www-data nosuchgroup", "nosuchgroup"),
+    ("AppRoot /nonexistent/place", "/nonexistent/place"),
+    ("AppRoot /etc/passwd", "/etc/passwd"),
+    ("AppSetEnv A=B value", "A=B"),
+    ("AppGroupName " + "g" * 300, "g" * 300),
+    ("AppCommand ''", ""),
+]
+
+# How long values are shown may differ; so much of them must be there.
+SHOWN = 40
+
+
+def refused(httpd: Httpd, directive: str, value: str) -> None:
+    done = httpd.test()
+    assert done.returncode != 0, "httpd -t takes it"
+    sentences = [line for line in done.stdout.splitlines()
+                 if line.startswith(directive) or f" {directive}" in line]
+    assert len(sentences) == 1, done.stdout
+    sentence = sentences[0].split(directive, 1)[1]
+    assert value[:SHOWN] in sentence, done.stdout
+    assert len(sentence.replace(value, "").split()) >= 4, \
+        f"does not say what is allowed: {done.stdout}"
+
+
+@pytest.mark.parametrize("line,value", SERVER, ids=lambda x: x[:30])
+def test_bad_server_value(httpd: Httpd, line: str, value: str) -> None:
+    httpd.app("shop")
+    httpd.directives.append(line)
+    refused(httpd, line.split()[0], value)
+
+
+@pytest.mark.parametrize("line,value", APP, ids=lambda x: x[:30])
+def test_bad_app_value(httpd: Httpd, line: str, value: str) -> None:
+    httpd.app("shop", line)
+    refused(httpd, line.split()[0], value)
+
+
+def test_good_values(httpd: Httpd) -> None:
+    """Each directive once, with httpd's units of time"""
+    httpd.directives += ["MaxPoolSize 10", "PoolIdleTime 5min",
+                         "AppPoolCapacity 64 256"]
+    httpd.app("shop", "AppGroupName the-shop", "AppListen unix",
+              "AppUser www-data www-data", "AppEnvironment staging",
+              "AppSetEnv NAME value", "MinInstances 1", "MaxInstances 4",
+              "MaxRequests 1000 100", "PoolIdleTime 500ms",
+              "AppConcurrency 2", "AppGlobalQueue Off", "AppMaxQueue 10",
+              "AppQueueTimeout 30s", "AppStartTimeout 1min",
+              "AppStopTimeout 10", "AppTimeout 500ms", "AppRestartDir tmp",
+              "AppStatInterval 1s", "AppLog shop.log")
+    done = httpd.test()
+    assert done.returncode == 0, done.stdout
+    assert done.stdout.strip() == "Syntax OK"
+
+
+def test_touches_nothing(httpd: Httpd) -> None:
+    httpd.app("shop")
+    assert httpd.test().returncode == 0
+    assert not (httpd.dir / "p").exists()
+    assert list((httpd.dir / "run").iterdir()) == []
+
+
+@pytest.mark.parametrize("line", ["MaxPoolSize 5", "AppPoolCapacity 64",
+                                  "AppPoolRuntimeDir /tmp/x",
+                                  "AppPoolLibexec /tmp/x"])
+def test_server_only(httpd: Httpd, line: str) -> None:
+    """What is for the whole server is refused in a virtual host"""
+    httpd.app("shop", line)
+    done = httpd.test()
+    assert done.returncode != 0
+    assert line.split()[0] in done.stdout
+
+
+def test_one_name_two_roots(httpd: Httpd) -> None:
+    """A16"""
+    httpd.app("a", "AppGroupName both")
+    httpd.app("b", "AppGroupName both")
+    done = httpd.test()
+    assert done.returncode != 0
+    assert "both" in done.stdout
+    assert str(httpd.dir / "a") in done.stdout
+    assert str(httpd.dir / "b") in done.stdout
+
+
+def test_one_name_one_app(httpd: Httpd) -> None:
+    """A16: root, command, user and environment agree: one group"""
+    httpd.app("a", "AppGroupName both", command="/bin/true")
+    httpd.app("b", "AppGroupName both", command="/bin/true",
+              root=httpd.dir / "a")
+    assert httpd.test().returncode == 0
+    httpd.apps[1].directives.append("AppEnvironment staging")
+    assert httpd.test().returncode != 0
+
+
+def test_no_mod_proxy(httpd: Httpd) -> None:
+    """The message names the LoadModule line that is missing"""
+    httpd.app("shop")
+    path = httpd.configure()
+    lines = path.read_text().splitlines()
+    without = [line for line in lines if "mod_proxy" not in line]
+    done = httpd.test("\n".join(without))
+    assert done.returncode != 0
+    assert "LoadModule proxy_module" in done.stdout
+    without = [line for line in lines if "mod_proxy_http" not in line]
+    done = httpd.test("\n".join(without))
+    assert done.returncode != 0
+    assert "LoadModule proxy_http_module" in done.stdout
+
+
+def test_loaded_before_mod_proxy(httpd: Httpd) -> None:
+    """One LoadModule line, in any order"""
+    httpd.app("shop")
+    lines = httpd.configure().read_text().splitlines()
+    ours = [line for line in lines if "apppool_module" in line]
+    others = [line for line in lines if "apppool_module" not in line]
+    first = next(n for n, line in enumerate(others) if "LoadModule" in line)
+    text = "\n".join(others[:first] + ours + others[first:])
+    done = httpd.test(text)
+    assert done.returncode == 0, done.stdout
+
+
+def test_nothing_in_htaccess(httpd: Httpd) -> None:
+    httpd.log.expect("AppRoot not allowed here")
+    httpd.directives.append(f'<Directory "{httpd.dir}/htdocs">\n'
+                            "AllowOverride All\n</Directory>")
+    htaccess = Path(httpd.dir / "htdocs" / ".htaccess")
+    htaccess.write_text("AppRoot /tmp\n")
+    (httpd.dir / "htdocs" / "file").write_text("x")
+    httpd.start()
+    assert httpd.get("/file").status == 500
+
+
+def test_no_command_found(httpd: Httpd) -> None:
+    """An AppRoot in which no app is recognised"""
+    httpd.log.expect("shop", "apppool")
+    httpd.app("shop", command=None)
+    done = httpd.test()
+    if done.returncode == 0:
+        httpd.start()
+        assert httpd.get("/", "shop").status in (502, 503)
+        assert httpd.log.matching("AppCommand")
+    else:
+        assert "AppCommand" in done.stdout

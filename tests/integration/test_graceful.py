@@ -1,0 +1,167 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""apachectl graceful keeps segment, helpers and apps (acceptance B3)."""
+import threading
+
+from harness.client import Connection
+from harness.httpd import Httpd
+from harness.procs import alive
+from harness.wait import wait_until
+
+
+def test_everything_stays(httpd: Httpd) -> None:
+    app = httpd.app("shop")
+    httpd.start()
+    held = [httpd.hold("shop", str(n)) for n in range(2)]
+    for one in held:
+        one.release()
+    pids = httpd.pids(app)
+    helpers = httpd.helper("watchdog"), httpd.helper("spawner")
+    httpd.note_segments()
+    segments = set(httpd.segments)
+    assert len(segments) == 1
+    for _ in range(3):
+        httpd.graceful()
+        assert httpd.get("/pid", "shop").status == 200
+    assert httpd.pids(app) == pids
+    assert (httpd.helper("watchdog"), httpd.helper("spawner")) == helpers
+    httpd.note_segments()
+    assert httpd.segments == segments
+    httpd.check()
+
+
+def test_open_request_is_finished(httpd: Httpd) -> None:
+    app = httpd.app("shop", "MaxInstances 1")
+    httpd.start()
+    held = httpd.hold("shop", "a")
+    waiting = httpd.get_async("/pid", "shop")
+    httpd.settles(active=1, count=1, waiting=1)
+    httpd.graceful()
+    new = httpd.get_async("/pid", "shop")
+    httpd.settles(active=1, count=1, waiting=2)
+    assert held.release().status == 200
+    assert waiting.result().text == new.result().text == str(held.pid)
+    assert httpd.pids(app) == [held.pid]
+
+
+def test_no_request_fails(httpd: Httpd) -> None:
+    """B3, small: clients without a pause, graceful again and again"""
+    app = httpd.app("shop", "MaxInstances 2", "MinInstances 2")
+    httpd.start()
+    httpd.get("/pid", "shop")
+    httpd.settles(active=0, count=2)
+    pids = httpd.pids(app)
+    ended = threading.Event()
+    statuses: list[object] = []
+
+    def client() -> None:
+        while not ended.is_set():
+            connection = Connection(httpd.port)
+            try:
+                statuses.append(connection.request("GET", "/pid",
+                                                   "shop").status)
+            except OSError as error:
+                statuses.append(error)
+            connection.close()
+
+    threads = [threading.Thread(target=client) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for _ in range(4):
+        httpd.graceful()
+        seen = len(statuses)
+        wait_until(lambda: len(statuses) > seen + 50, "requests are served")
+    ended.set()
+    for thread in threads:
+        thread.join()
+    assert len(statuses) > 200
+    assert set(statuses) == {200}
+    assert httpd.pids(app) == pids
+
+
+def test_new_options_apply(httpd: Httpd) -> None:
+    app = httpd.app("shop", "MinInstances 1")
+    httpd.start()
+    pid = int(httpd.get("/pid", "shop").text)
+    app.directives[0] = "MinInstances 3"
+    httpd.graceful()
+    wait_until(lambda: len(httpd.pids(app)) == 3, "the new minimum")
+    assert pid in httpd.pids(app)
+    app.directives[0] = "MinInstances 1"
+    httpd.directives.append("MaxPoolSize 1")
+    httpd.graceful()
+    httpd.settles(active=0, count=1)
+
+
+def test_removed_app_drains(httpd: Httpd) -> None:
+    """Its processes end, its open requests do not"""
+    httpd.log.expect("apppool.*blog")
+    blog = httpd.app("blog")
+    shop = httpd.app("shop")
+    httpd.start()
+    pid = int(httpd.get("/pid", "shop").text)
+    held = httpd.hold("blog", "a")
+    other = int(httpd.get("/pid", "blog").text)
+    httpd.apps.remove(blog)
+    httpd.graceful()
+    wait_until(lambda: not alive(other), "its idle process ends")
+    assert alive(held.pid)
+    assert held.release().status == 200
+    wait_until(lambda: not alive(held.pid), "its busy process ends")
+    assert httpd.pids(shop) == [pid]
+    httpd.settles(active=0, count=1)
+
+
+def test_added_app(httpd: Httpd) -> None:
+    shop = httpd.app("shop")
+    httpd.start()
+    pid = int(httpd.get("/pid", "shop").text)
+    httpd.app("blog")
+    httpd.graceful()
+    assert httpd.get("/who", "blog").text.startswith("blog ")
+    assert httpd.pids(shop) == [pid]
+    httpd.settles(active=0, count=2)
+
+
+def test_changed_command(httpd: Httpd) -> None:
+    """New processes answer within the boot time"""
+    httpd.app("shop")
+    httpd.start()
+    pid = int(httpd.get("/pid", "shop").text)
+    httpd.apps[0].directives.append("AppSetEnv CHANGED yes")
+    httpd.graceful()
+    wait_until(lambda: httpd.get("/process", "shop").json()["environment"]
+               .get("CHANGED") == "yes", "the new environment")
+    wait_until(lambda: not alive(pid), "the old process ends")
+    httpd.settles(active=0, count=1)
+
+
+def test_hard_restart_starts_afresh(httpd: Httpd) -> None:
+    httpd.log.expect("AH00045|AH00046")
+    httpd.app("shop")
+    httpd.start()
+    pid = int(httpd.get("/pid", "shop").text)
+    httpd.note_segments()
+    httpd.restart()
+    assert not alive(pid)
+    answer = httpd.get("/pid", "shop")
+    assert answer.status == 200 and answer.text != str(pid)
+    httpd.settles(active=0, count=1)
+
+
+def test_two_httpds_never_meet(httpd: Httpd) -> None:
+    """Each with a pool of its own; one's end does not touch the other"""
+    other = Httpd(httpd.mpm)
+    try:
+        httpd.app("shop")
+        other.app("shop")
+        httpd.start()
+        other.start()
+        first = httpd.get("/pid", "shop").text
+        second = other.get("/pid", "shop").text
+        assert first != second
+        other.stop()
+        assert other.remains() == []
+        assert not alive(int(second))
+        assert httpd.get("/pid", "shop").text == first
+    finally:
+        other.destroy()

@@ -1,0 +1,216 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""A request and its answer on their way through."""
+import json
+import socket
+
+import pytest
+
+from harness.client import Connection
+from harness.httpd import Httpd
+from harness.procs import kill9
+
+MEGABYTE = 1 << 20
+
+
+def echo(httpd: Httpd, *what: object, **more: object) -> dict:
+    answer = httpd.request(*what, **more)  # type: ignore[arg-type]
+    assert answer.status == 200
+    return answer.json()
+
+
+def test_request_arrives_as_it_was_sent(httpd: Httpd) -> None:
+    httpd.app("shop")
+    httpd.start()
+    seen = echo(httpd, "GET", "/a%20b/echo?x=1&y=%2F", "shop",
+                headers={"X-Mine": "yes", "Cookie": "c=1"})
+    headers = {name.lower(): value for name, value in seen["headers"]}
+    assert seen["method"] == "GET"
+    assert seen["target"] == "/a%20b/echo?x=1&y=%2F"
+    assert headers["host"].split(":")[0] == "shop"
+    assert headers["x-mine"] == "yes"
+    assert headers["cookie"] == "c=1"
+    assert headers["x-forwarded-for"] == "127.0.0.1"
+    assert headers["x-forwarded-host"] == "shop"
+
+
+def test_answer_arrives_as_it_was_given(httpd: Httpd) -> None:
+    httpd.app("shop")
+    httpd.start()
+    answer = httpd.get("/echo", "shop")
+    assert answer.headers.get_all("X-Two") in (["1", "2"], ["1, 2"])
+    assert answer.headers.get_all("Set-Cookie") == ["a=1", "b=2"]
+    assert answer.headers["Content-Type"] == "application/json"
+    assert httpd.get("/big?n=3000000", "shop").body == b"x" * 3000000
+    assert httpd.get("/chunked?n=50", "shop").text == \
+        "".join(f"part {n}\n" for n in range(50))
+    assert httpd.get("/close", "shop").text == "to the end"
+
+
+def test_methods(httpd: Httpd) -> None:
+    httpd.app("shop")
+    httpd.start()
+    for method in ("GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"):
+        assert echo(httpd, method, "/echo", "shop")["method"] == method
+
+
+@pytest.mark.parametrize("code", [200, 204, 304, 404, 500, 503])
+def test_statuses(httpd: Httpd, code: int) -> None:
+    """What the app says is the answer; also its errors."""
+    httpd.app("shop")
+    httpd.start()
+    client = Connection(httpd.port)
+    answer = client.request("GET", f"/status?code={code}", "shop")
+    assert answer.status == code
+    assert answer.headers["ETag"] == '"tag"'
+    assert answer.body == (b"" if code in (204, 304) else b"a body")
+    # The same connection goes on: nothing was too much or too little.
+    assert client.request("GET", "/pid", "shop").status == 200
+    client.close()
+
+
+def test_head(httpd: Httpd) -> None:
+    httpd.app("shop")
+    httpd.start()
+    client = Connection(httpd.port)
+    answer = client.request("HEAD", "/status?code=200", "shop")
+    assert (answer.status, answer.body) == (200, b"")
+    assert answer.headers["X-App"] == "here"
+    assert client.request("GET", "/pid", "shop").status == 200
+    client.close()
+
+
+@pytest.mark.parametrize("size", [0, 1, 16384, 3 * MEGABYTE])
+def test_post(httpd: Httpd, size: int) -> None:
+    httpd.app("shop")
+    httpd.start()
+    seen = echo(httpd, "POST", "/echo", "shop", b"y" * size)
+    assert (seen["method"], seen["length"]) == ("POST", size)
+
+
+@pytest.mark.parametrize("size", [0, 10, 3 * MEGABYTE])
+def test_post_chunked(httpd: Httpd, size: int) -> None:
+    httpd.app("shop")
+    httpd.start()
+    parts = [b"z" * min(size - at, 5000) for at in range(0, size, 5000)]
+    seen = echo(httpd, "POST", "/echo", "shop", iter(parts), chunked=True,
+                headers={"Transfer-Encoding": "chunked"})
+    assert (seen["method"], seen["length"]) == ("POST", size)
+
+
+def test_expect_continue(httpd: Httpd) -> None:
+    """An app that knows no 100 Continue does not stop the client."""
+    httpd.app("shop")
+    httpd.start()
+    with socket.create_connection(("127.0.0.1", httpd.port), 10) as client:
+        client.sendall(b"POST /echo HTTP/1.1\r\nHost: shop\r\n"
+                       b"Content-Length: 5\r\nExpect: 100-continue\r\n"
+                       b"Connection: close\r\n\r\n")
+        stream = client.makefile("rb")
+        assert stream.readline().startswith(b"HTTP/1.1 100")
+        client.sendall(b"12345")
+        rest = stream.read()
+    assert b"HTTP/1.1 200" in rest
+    assert json.loads(rest.rpartition(b"\r\n\r\n")[2])["body"] == "12345"
+
+
+def test_kept_client_connection(httpd: Httpd) -> None:
+    """One client connection, many requests, one process."""
+    httpd.app("shop")
+    httpd.start()
+    client = Connection(httpd.port)
+    pids = {client.request("GET", "/pid", "shop").text for _ in range(20)}
+    bodies = {client.request("POST", "/echo", "shop", b"b" * n).json()[
+        "length"] for n in range(20)}
+    client.close()
+    assert len(pids) == 1
+    assert bodies == set(range(20))
+
+
+def test_idle_client_holds_no_process(httpd: Httpd) -> None:
+    httpd.app("shop", "MaxInstances 1")
+    httpd.start()
+    client = Connection(httpd.port)
+    assert client.request("GET", "/pid", "shop").status == 200
+    httpd.settles(active=0, count=1)
+    assert httpd.get("/pid", "shop").status == 200
+    client.close()
+
+
+@pytest.mark.parametrize("url", ["nothing", "garbage", "head"])
+def test_app_answers_nonsense(httpd: Httpd, url: str) -> None:
+    """502; the process lives and serves on"""
+    httpd.log.expect("AH01102|AH00898|AH01106|AH01107|AH01114|AH10404",
+                     "apppool")
+    httpd.app("shop", "MaxInstances 1")
+    httpd.start()
+    pid = httpd.get("/pid", "shop").text
+    assert httpd.get(f"/{url}", "shop").status == 502
+    assert httpd.get("/pid", "shop").text == pid
+    httpd.settles(active=0, count=1)
+
+
+def test_static_files_first(httpd: Httpd) -> None:
+    """DocumentRoot's files are httpd's, everything else is the app's"""
+    app = httpd.app("shop")
+    (app.public / "style.css").write_text("static")
+    (app.public / "sub").mkdir()
+    (app.root / "secret.py").write_text("source")
+    httpd.start()
+    assert httpd.get("/style.css", "shop").text == "static"
+    assert httpd.requests_seen() == []
+    assert httpd.get("/other.css", "shop").text.startswith("shop ")
+    assert httpd.get("/", "shop").text.startswith("shop ")
+    assert httpd.get("/sub/", "shop").text.startswith("shop ")
+    assert httpd.get("/secret.py", "shop").text.startswith("shop ")
+    assert httpd.get("/style.css/more", "shop").text.startswith("shop ")
+    assert len(httpd.requests_seen()) == 5
+
+
+def test_index_file_is_static(httpd: Httpd) -> None:
+    app = httpd.app("shop")
+    (app.public / "index.html").write_text("front page")
+    httpd.start()
+    assert httpd.get("/", "shop").text == "front page"
+    assert httpd.get("/pid", "shop").status == 200
+
+
+def test_sub_uris(httpd: Httpd) -> None:
+    """Two apps under one host, each told where it is mounted"""
+    shop = httpd.app("shop", location="/shop")
+    blog = httpd.app("blog", location="/a/blog")
+    httpd.start()
+    assert httpd.get("/shop/who").text.startswith("shop ")
+    assert httpd.get("/shop").text.startswith("shop ")
+    assert httpd.get("/a/blog/who").text.startswith("blog ")
+    seen = httpd.get("/shop/x/echo?q=1").json()
+    headers = {name.lower(): value for name, value in seen["headers"]}
+    assert headers["x-forwarded-prefix"] == "/shop"
+    assert seen["target"].endswith("/x/echo?q=1")
+    assert httpd.get("/shopping").status == 404
+    assert httpd.get("/elsewhere").status == 404
+    assert len(httpd.pids(shop)) == 1 and len(httpd.pids(blog)) == 1
+
+
+def test_root_app_beside_a_sub_uri(httpd: Httpd) -> None:
+    httpd.app("blog", location="/blog")
+    httpd.app("shop")
+    httpd.start()
+    assert httpd.get("/who", "shop").text.startswith("shop ")
+    assert httpd.get("/blog/who", "shop").text.startswith("blog ")
+
+
+def test_kept_app_connections(httpd: Httpd) -> None:
+    """AppConcurrency > 1: connections to the app are kept, and go with it"""
+    httpd.log.expect(r"shop.*\[\d+\].*SIGKILL")
+    app = httpd.app("shop", "AppConcurrency 8", "MaxInstances 1",
+                    "AppSetEnv APP_THREADS 1")
+    httpd.start()
+    client = Connection(httpd.port)
+    pids = {client.request("GET", "/pid", "shop").text for _ in range(20)}
+    assert len(pids) == 1
+    assert client.request("POST", "/echo", "shop",
+                          b"b" * 50000).json()["length"] == 50000
+    kill9(int(pids.pop()))
+    assert client.request("GET", "/pid", "shop").status == 200
+    assert len(httpd.pids(app)) == 1
+    client.close()

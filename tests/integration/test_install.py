@@ -1,0 +1,117 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""make install and uninstall, and the build with apxs alone."""
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Callable
+
+import pytest
+
+from harness.places import BUILD, TOP, apxs
+
+Install = Callable[..., None]
+
+
+def make(*words: str, where: Path) -> str:
+    done = subprocess.run(["make", *words], cwd=where, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          timeout=140)
+    assert done.returncode == 0, done.stdout[-3000:]
+    return done.stdout
+
+
+def installed(root: Path) -> set[str]:
+    return {str(path.relative_to(root)) for path in root.rglob("*")
+            if not path.is_dir()}
+
+
+def want(prefix: str = "usr/local") -> set[str]:
+    modules = apxs("LIBEXECDIR").lstrip("/")
+    return {f"{modules}/mod_apppool.so",
+            f"{prefix}/libexec/apppool/apppool-watchdog",
+            f"{prefix}/libexec/apppool/apppool-spawner",
+            f"{prefix}/sbin/apppoolctl"}
+
+
+def debian(root: Path) -> set[str]:
+    """Lay out root as Debian's apache2 does; what is expected there."""
+    mods = Path(apxs("SYSCONFDIR")) / "mods-available"
+    (root / str(mods).lstrip("/")).mkdir(parents=True)
+    return {f"{mods}/apppool.load".lstrip("/"),
+            f"{mods}/apppool.conf".lstrip("/")}
+
+
+def try_both(root: Path, run: Install) -> None:
+    run("install", f"DESTDIR={root}")
+    found = installed(root)
+    assert {f for f in found if "mods-available" not in f} == want()
+    run("uninstall", f"DESTDIR={root}")
+    assert installed(root) == set()
+    extra = debian(root) if not any(root.rglob("mods-available")) else set()
+    run("install", f"DESTDIR={root}")
+    assert installed(root) >= want() | extra
+    load = next(root.rglob("apppool.load")).read_text()
+    assert load.startswith("# Depends: proxy proxy_http\n")
+    assert f"{apxs('LIBEXECDIR')}/mod_apppool.so" in load
+    conf = next(root.rglob("apppool.conf"))
+    conf.write_text(conf.read_text() + "MaxPoolSize 9\n")
+    run("install", f"DESTDIR={root}")
+    run("uninstall", f"DESTDIR={root}")
+    assert installed(root) == {str(conf.relative_to(root))}, \
+        "a changed apppool.conf is the administrator's"
+
+
+def test_make_install(tmp_path: Path) -> None:
+    try_both(tmp_path, lambda *words: make(*words, where=BUILD) and None)
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    """A copy of the source without anything that was built."""
+    copy = tmp_path / "source"
+    copy.mkdir()
+    for name in ("apxs.mk", "sources.mk", "configure.ac"):
+        shutil.copy(TOP / name, copy)
+    for name in ("shm", "spawner", "ctl", "mod_apppool"):
+        shutil.copytree(TOP / name, copy / name)
+    return copy
+
+
+def test_apxs_mk(source: Path, tmp_path: Path) -> None:
+    out = make("-j2", "-f", "apxs.mk", where=source)
+    assert "warning:" not in out, out
+    root = tmp_path / "root"
+    root.mkdir()
+    try_both(root, lambda *words: make("-f", "apxs.mk", *words,
+                                       where=source) and None)
+    nm = subprocess.run(["nm", "-D", "--defined-only",
+                         str(source / "build-apxs" / "mod_apppool.so")],
+                        text=True, capture_output=True, check=True)
+    assert [line.split()[2] for line in nm.stdout.splitlines()] \
+        == ["apppool_module"]
+
+
+def test_only_the_module_is_exported() -> None:
+    nm = subprocess.run(["nm", "-D", "--defined-only",
+                         str(BUILD / ".libs" / "mod_apppool.so")],
+                        text=True, capture_output=True, check=True)
+    assert [line.split()[2] for line in nm.stdout.splitlines()] \
+        == ["apppool_module"]
+
+
+def test_watchdog_needs_libc_alone() -> None:
+    needed = subprocess.run(["readelf", "-d",
+                             str(BUILD / "apppool-watchdog")],
+                            text=True, capture_output=True, check=True)
+    libraries = [line.split("[")[1].rstrip("]")
+                 for line in needed.stdout.splitlines() if "NEEDED" in line]
+    assert libraries == ["libc.so.6"]
+
+
+@pytest.mark.parametrize("file", [".libs/mod_apppool.so", "apppool-watchdog",
+                                  "apppool-spawner", "apppoolctl"])
+def test_hardened(file: str) -> None:
+    """Full RELRO"""
+    out = subprocess.run(["readelf", "-d", "-l", str(BUILD / file)],
+                         text=True, capture_output=True, check=True).stdout
+    assert "GNU_RELRO" in out and "NOW" in out

@@ -1,0 +1,207 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""SIGKILL for anybody: an app, the spawner, the watchdog, an httpd child,
+httpd itself (acceptance B1, B2, B7)."""
+import http.client
+import os
+import signal
+
+import pytest
+
+from harness import procs
+from harness.client import Connection
+from harness.httpd import Httpd
+from harness.procs import alive, kill9
+from harness.wait import wait_until
+
+
+def ten(httpd: Httpd, host: str = "shop") -> set[str]:
+    """Ten requests; the pids that answered."""
+    answers = [httpd.get("/pid", host) for _ in range(10)]
+    assert [answer.status for answer in answers] == [200] * 10
+    return {answer.text for answer in answers}
+
+
+def test_app_dies_in_a_request(httpd: Httpd) -> None:
+    """B7: 502 there; the next request is answered by another process"""
+    httpd.log.expect(r"shop.*\[\d+\].*SIGKILL", "AH01102|AH01114|AH00898")
+    httpd.app("shop")
+    httpd.start()
+    pid = httpd.get("/pid", "shop").text
+    assert httpd.get("/crash", "shop").status == 502
+    answer = httpd.get("/pid", "shop")
+    assert answer.status == 200 and answer.text != pid
+    httpd.settles(active=0, count=1)
+
+
+def test_app_dies_on_a_kept_connection(httpd: Httpd) -> None:
+    """B7: the client's connection gets its 502, and lives on if it can"""
+    httpd.log.expect(r"shop.*\[\d+\].*SIGKILL", "AH01102|AH01114|AH00898")
+    httpd.app("shop")
+    httpd.start()
+    client = Connection(httpd.port)
+    assert client.request("GET", "/pid", "shop").status == 200
+    assert client.request("GET", "/pid", "shop").status == 200
+    assert client.request("GET", "/crash", "shop").status == 502
+    assert client.request("GET", "/pid", "shop").status == 200
+    client.close()
+
+
+def test_app_dies_while_it_answers(httpd: Httpd) -> None:
+    """Half an answer is not taken for a whole one."""
+    httpd.log.expect(r"shop.*\[\d+\].*SIGKILL", "AH01102|AH01110|AH00898")
+    httpd.app("shop")
+    httpd.start()
+    with pytest.raises((http.client.IncompleteRead, ConnectionError)):
+        httpd.get("/half", "shop")
+    assert httpd.get("/pid", "shop").status == 200
+    httpd.settles(active=0, count=1)
+
+
+def test_waiters_of_a_killed_process(httpd: Httpd) -> None:
+    """They wait for its successor."""
+    httpd.log.expect(r"shop.*\[\d+\].*SIGKILL", "AH01102|AH01114|AH00898")
+    httpd.app("shop", "MaxInstances 1")
+    httpd.start()
+    held = httpd.hold("shop", "a")
+    waiting = [httpd.get_async("/pid", "shop") for _ in range(3)]
+    httpd.settles(active=1, count=1, waiting=3)
+    kill9(held.pid)
+    assert held.pending.result().status == 502
+    answers = [one.result() for one in waiting]
+    assert [answer.status for answer in answers] == [200] * 3
+    assert str(held.pid) not in {answer.text for answer in answers}
+    httpd.settles(active=0, count=1)
+
+
+@pytest.mark.parametrize("victims", ["spawner", "watchdog", "both"])
+def test_helpers_die(httpd: Httpd, victims: str) -> None:
+    """B1: no failed request, the same app processes"""
+    httpd.log.expect("apppool.*(spawner|watchdog).*(SIGKILL|died|ended)",
+                     "apppool.*(spawner|watchdog)")
+    app = httpd.app("shop")
+    httpd.app("blog")
+    httpd.start()
+    before = ten(httpd)
+    spawner, watchdog = httpd.helper("spawner"), httpd.helper("watchdog")
+    victim = [spawner] if victims == "spawner" else [watchdog] \
+        if victims == "watchdog" else [watchdog, spawner]
+    for pid in victim:
+        kill9(pid)
+    assert ten(httpd) == before
+    # A start needs the spawner, so this one waits for the next.
+    assert ten(httpd, "blog")
+    wait_until(lambda: not any(alive(pid) for pid in victim), "all are gone")
+    assert httpd.helper("watchdog") not in victim
+    assert httpd.helper("spawner") not in victim
+    assert ten(httpd) == before
+    assert [str(pid) for pid in httpd.pids(app)] == list(before)
+    # The next spawner knows the adopted process as its own.
+    kill9(int(before.pop()))
+    httpd.log.expect(r"shop.*\[\d+\].*")
+    assert ten(httpd)
+    httpd.settles(active=0, count=2)
+
+
+def test_spawner_dies_while_an_app_starts(httpd: Httpd) -> None:
+    """The waiting request is answered all the same."""
+    httpd.log.expect("apppool")
+    app = httpd.app("shop", "AppSetEnv BOOT_SLEEP 1")
+    httpd.start()
+    first = httpd.get_async("/pid", "shop")
+    wait_until(lambda: httpd.group(app)["processes"], "it starts")
+    kill9(httpd.helper("spawner"))
+    assert first.result().status == 200
+    httpd.settles(active=0, count=1)
+    httpd.check()
+
+
+def test_output_outlives_the_spawner(httpd: Httpd) -> None:
+    """No SIGPIPE, and the next spawner reads on."""
+    httpd.log.expect("apppool.*spawner")
+    httpd.app("shop")
+    httpd.start()
+    pid = httpd.get("/pid", "shop").text
+    old = httpd.helper("spawner")
+    kill9(old)
+    assert httpd.get("/print?text=afterwards", "shop").status == 200
+    wait_until(lambda: httpd.log.matching(rf"shop.*\[{pid}\].*afterwards"),
+               "the line is in the log")
+    assert httpd.get("/pid", "shop").text == pid
+
+
+def test_idle_httpd_children_die(httpd: Httpd) -> None:
+    """B1: all of them; the app's process stays"""
+    httpd.log.expect("AH00052|AH00051|SIGKILL|signal Killed")
+    httpd.app("shop")
+    httpd.start()
+    before = ten(httpd)
+    for pid in httpd.children():
+        kill9(pid)
+    wait_until(lambda: len(httpd.children()) > 0, "new children")
+    assert ten(httpd) == before
+    httpd.settles(active=0, count=1)
+
+
+def test_httpd_child_dies_with_a_session(httpd: Httpd) -> None:
+    """B1: its session is given back within a second"""
+    httpd.log.expect("AH00052|AH00051|signal Killed", "apppool.*child")
+    app = httpd.app("shop", "MaxInstances 1")
+    httpd.start()
+    held = httpd.hold("shop", "a")
+    kill9(httpd.child_of(held.pending))
+    wait_until(lambda: httpd.counts() == (0, 1, 0),
+               "the session is given back", 1.2)
+    held.go.touch()
+    with pytest.raises(OSError):
+        held.pending.result()
+    assert httpd.get("/pid", "shop").text == str(held.pid)
+    assert httpd.pids(app) == [held.pid]
+    httpd.check()
+
+
+def test_httpd_child_dies_in_the_queue(httpd: Httpd) -> None:
+    """Its waiting requests leave the queue and never reach the app."""
+    httpd.log.expect("AH00052|AH00051|signal Killed", "apppool.*child")
+    if httpd.mpm == "prefork":
+        httpd.app("shop", "MaxInstances 1")
+    else:
+        # Of two children of many threads, one may have both requests.
+        httpd.directives += ["StartServers 1", "ThreadsPerChild 16"]
+        httpd.app("shop", "MaxInstances 1")
+    httpd.start()
+    held = httpd.hold("shop", "a")
+    waiting = httpd.get_async("/pid?gone", "shop")
+    httpd.settles(active=1, count=1, waiting=1)
+    kill9(httpd.child_of(waiting))
+    wait_until(lambda: httpd.counts()[2] == 0, "the queue is empty", 2)
+    held.go.touch()
+    wait_until(lambda: httpd.counts() == (0, 1, 0), "nothing is held")
+    assert httpd.get("/pid", "shop").text == str(held.pid)
+    assert not [line for line in httpd.requests_seen() if "gone" in line]
+
+
+@pytest.mark.mpms("event")
+def test_httpd_itself_dies(httpd: Httpd) -> None:
+    """B2: within 40 s nothing is left, not even what ignores SIGTERM"""
+    httpd.log.expect("apppool", "AH")
+    httpd.app("shop", "AppStopTimeout 1")
+    httpd.start()
+    pid = int(httpd.get("/pid", "shop").text)
+    daemon = int(httpd.get("/daemon", "shop").text)
+    watchdog, spawner = httpd.helper("watchdog"), httpd.helper("spawner")
+    orphans = httpd.children()
+    httpd.note_segments()
+    os.kill(httpd.pid, signal.SIGKILL)
+    assert httpd.process is not None
+    httpd.process.wait(5)
+    wait_until(lambda: not any(alive(p) for p in (pid, daemon, spawner,
+                                                  watchdog)),
+               "apps and helpers are gone", 40)
+    for orphan in orphans:
+        if alive(orphan):
+            kill9(orphan)
+    wait_until(lambda: not any(alive(p) for p in orphans), "children ended")
+    assert not list(procs.marked(str(httpd.dir)))
+    # A new httpd starts beside nothing.
+    httpd.start()
+    assert httpd.get("/pid", "shop").status == 200

@@ -1,0 +1,117 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""What a process of an app is given, and what becomes of its output."""
+import os
+import pwd
+import shutil
+from typing import Any
+
+from harness.httpd import Httpd
+from harness.procs import alive
+from harness.wait import wait_until
+
+# Python itself ignores SIGPIPE and SIGXFSZ.
+PYTHON_IGNORES = 1 << 12 | 1 << 24
+
+
+def process(httpd: Httpd, host: str = "shop") -> dict[str, Any]:
+    answer = httpd.get("/process", host)
+    assert answer.status == 200
+    return answer.json()
+
+
+def test_privileges(httpd: Httpd) -> None:
+    app = httpd.app("shop", "AppUser nobody nogroup")
+    httpd.start()
+    seen = process(httpd)
+    nobody = pwd.getpwnam("nobody")
+    assert seen["uid"] == [nobody.pw_uid] * 3
+    assert seen["gid"] == [nobody.pw_gid] * 3
+    assert set(seen["groups"]) <= {nobody.pw_gid}
+    assert seen["no_new_privs"] == "1"
+    assert seen["cwd"] == str(app.root)
+    assert seen["sid"] == seen["pgid"] == seen["pid"]
+
+
+def test_clean_process(httpd: Httpd) -> None:
+    """Nothing of httpd's or the spawner's comes along."""
+    os.environ["APPPOOL_TEST_SECRET"] = "not for apps"
+    try:
+        httpd.app("shop", "AppSetEnv MINE 'a value'")
+        httpd.start()
+        seen = process(httpd)
+    finally:
+        del os.environ["APPPOOL_TEST_SECRET"]
+    environment = seen["environment"]
+    assert "APPPOOL_TEST_SECRET" not in environment
+    assert environment["MINE"] == "a value"
+    assert environment["LISTEN_FDS"] == "1"
+    assert environment["HOME"] == pwd.getpwnam("www-data").pw_dir
+    assert environment["USER"] == "www-data"
+    assert environment["PATH"]
+    assert set(seen["fds"]) == {"0", "1", "2", "3"}
+    assert seen["fds"]["0"] == "/dev/null"
+    assert seen["umask"] == 0o022
+    assert int(seen["sigmask"], 16) == 0
+    assert int(seen["sigignore"], 16) & ~PYTHON_IGNORES == 0
+
+
+def test_environment_name(httpd: Httpd) -> None:
+    httpd.app("shop", "AppEnvironment staging")
+    httpd.app("blog")
+    httpd.start()
+    shop = process(httpd)["environment"]
+    blog = process(httpd, "blog")["environment"]
+    assert shop["APP_ENV"] == shop["RACK_ENV"] == "staging"
+    assert blog["APP_ENV"] == blog["RACK_ENV"] == "production"
+
+
+def test_never_root(httpd: Httpd) -> None:
+    """An AppRoot of root's without AppUser is refused, in one way or other"""
+    httpd.log.expect("shop", "apppool")
+    app = httpd.app("shop")
+    httpd.app("blog")
+    shutil.chown(app.root, "root", "root")
+    checked = httpd.test()
+    if checked.returncode == 0:
+        httpd.start()
+        assert httpd.get("/pid", "shop").status in (502, 503)
+        assert httpd.log.matching("root")
+        assert httpd.get("/pid", "blog").status == 200
+    else:
+        assert "AppUser" in checked.stdout
+
+
+def test_output_goes_to_the_log(httpd: Httpd) -> None:
+    """Line by line, with app and pid: stdout and stderr"""
+    httpd.app("shop")
+    httpd.start()
+    pid = httpd.get("/pid", "shop").text
+    assert httpd.get("/print?text=hello-there", "shop").status == 200
+    wait_until(lambda: len(httpd.log.matching(
+        rf"shop.*\[{pid}\].*hello-there")) == 2, "both lines are in the log")
+
+
+def test_output_goes_to_a_file(httpd: Httpd) -> None:
+    """AppLog"""
+    file = httpd.dir / "shop.log"
+    httpd.app("shop", f"AppLog {file}")
+    httpd.start()
+    pid = httpd.get("/pid", "shop").text
+    assert httpd.get("/print?text=hello-there", "shop").status == 200
+    wait_until(lambda: file.exists() and file.read_text().count(
+        "hello-there") == 2, "both lines are in the file")
+    assert f"[{pid}]" in file.read_text()
+    assert not httpd.log.matching("hello-there")
+
+
+def test_background_child_ends_with_a_stop(httpd: Httpd) -> None:
+    """B4: one that ignores SIGTERM, in a session of its own"""
+    httpd.log.expect("shop", "apppool")
+    httpd.app("shop", "AppStopTimeout 1", "AppSetEnv IGNORE_TERM 1")
+    httpd.start()
+    daemon = int(httpd.get("/daemon", "shop").text)
+    pid = int(httpd.get("/pid", "shop").text)
+    assert alive(daemon)
+    httpd.stop(bound=15)
+    assert not alive(pid) and not alive(daemon)
+    assert httpd.remains() == []

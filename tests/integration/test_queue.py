@@ -1,0 +1,115 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""The queue: limit, deadline, order, clients that leave (B9, B10)."""
+from harness.httpd import Httpd
+from harness.wait import wait_until
+
+
+def test_limit(httpd: Httpd) -> None:
+    """B10: limit 3: the fourth gets 503 at once, the three are served"""
+    httpd.log.expect("shop.*queue")
+    httpd.app("shop", "MaxInstances 1", "AppMaxQueue 3")
+    httpd.start()
+    held = httpd.hold("shop", "a")
+    waiting = [httpd.get_async("/pid", "shop") for _ in range(3)]
+    httpd.settles(active=1, count=1, waiting=3)
+    fourth = httpd.get_async("/pid", "shop")
+    answer = fourth.result()
+    assert answer.status == 503
+    assert int(answer.headers["Retry-After"]) >= 1
+    assert fourth.took < 1
+    held.release()
+    assert [one.result().status for one in waiting] == [200, 200, 200]
+    httpd.settles(active=0, count=1)
+
+
+def test_deadline(httpd: Httpd) -> None:
+    """B10: timeout 2 s: 503 between 2.0 and 2.5 s"""
+    httpd.log.expect("shop.*queue")
+    httpd.app("shop", "MaxInstances 1", "AppQueueTimeout 2")
+    httpd.start()
+    held = httpd.hold("shop", "a")
+    late = httpd.get_async("/pid", "shop")
+    answer = late.result()
+    assert answer.status == 503
+    assert int(answer.headers["Retry-After"]) >= 1
+    assert 2.0 <= late.took < 2.5
+    httpd.settles(active=1, count=1)
+    held.release()
+    assert httpd.get("/pid", "shop").status == 200
+
+
+def test_first_come_first_served(httpd: Httpd) -> None:
+    httpd.app("shop", "MaxInstances 1")
+    httpd.start()
+    held = httpd.hold("shop", "a")
+    waiting = []
+    for n in range(8):
+        waiting.append(httpd.get_async(f"/pid?{n}", "shop"))
+        httpd.settles(active=1, count=1, waiting=n + 1)
+    held.release()
+    assert all(one.result().status == 200 for one in waiting)
+    order = [line.split("?")[1] for line in httpd.requests_seen()
+             if "/pid?" in line]
+    assert order == [str(n) for n in range(8)]
+
+
+def test_client_leaves_while_it_waits(httpd: Httpd) -> None:
+    """B9: its request never reaches the app"""
+    httpd.app("shop", "MaxInstances 1")
+    httpd.start()
+    held = httpd.hold("shop", "a")
+    gone = httpd.get_async("/pid?gone", "shop")
+    httpd.settles(active=1, count=1, waiting=1)
+    gone.leave()
+    httpd.settles(active=1, count=1, waiting=0)
+    stays = httpd.get_async("/pid?stays", "shop")
+    httpd.settles(active=1, count=1, waiting=1)
+    held.release()
+    assert stays.result().status == 200
+    seen = "\n".join(httpd.requests_seen())
+    assert "/pid?stays" in seen and "/pid?gone" not in seen
+
+
+def test_client_leaves_just_before_its_turn(httpd: Httpd) -> None:
+    """B9: also when the process is freed at the same moment"""
+    httpd.app("shop", "MaxInstances 1")
+    httpd.start()
+    for n in range(3):
+        held = httpd.hold("shop", f"a{n}")
+        gone = httpd.get_async(f"/pid?gone{n}", "shop")
+        httpd.settles(active=1, count=1, waiting=1)
+        gone.leave()
+        held.release()
+        assert httpd.get("/pid", "shop").status == 200
+        httpd.settles(active=0, count=1)
+    assert "gone" not in "\n".join(httpd.requests_seen())
+
+
+def test_busy_app_does_not_starve_a_new_one(httpd: Httpd) -> None:
+    """Pool full: groups take turns"""
+    httpd.directives.append("MaxPoolSize 1")
+    httpd.app("busy", "AppMaxQueue 50")
+    httpd.app("new")
+    httpd.start()
+    held = httpd.hold("busy", "a")
+    crowd = [httpd.get_async("/sleep?s=0.1", "busy") for _ in range(10)]
+    httpd.settles(active=1, count=1, waiting=10)
+    new = httpd.get_async("/pid", "new")
+    httpd.settles(active=1, count=1, waiting=11)
+    held.release()
+    assert new.result().status == 200
+    assert any(not one.done() for one in crowd), "it came before the crowd"
+    assert all(one.result().status == 200 for one in crowd)
+
+
+def test_waiters_are_answered_at_a_stop(httpd: Httpd) -> None:
+    """Waiting threads do not hang an ungraceful stop."""
+    httpd.log.expect("AH00045|AH00046|SIGTERM|SIGKILL|shop")
+    httpd.app("shop", "MaxInstances 1", "AppStopTimeout 1")
+    httpd.start()
+    held = httpd.hold("shop", "a")
+    waiting = httpd.get_async("/pid", "shop")
+    httpd.settles(active=1, count=1, waiting=1)
+    httpd.stop(bound=15)
+    wait_until(lambda: waiting.done() and held.pending.done(),
+               "no client hangs")

@@ -1,0 +1,142 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""Deploying by touch: acceptance A6, A7, A11, A12."""
+import os
+
+import pytest
+
+from harness.httpd import Httpd
+from harness.procs import alive
+from harness.wait import wait_until
+
+
+def pid_of(httpd: Httpd, host: str) -> int:
+    answer = httpd.get("/pid", host)
+    assert answer.status == 200
+    return int(answer.text)
+
+
+def test_created_restarts_all(httpd: Httpd) -> None:
+    """A6: created while two are idle: count 1 after the next get"""
+    app = httpd.app("shop")
+    httpd.start()
+    one, two = httpd.hold("shop", "1"), httpd.hold("shop", "2")
+    one.release()
+    two.release()
+    httpd.settles(active=0, count=2)
+    file = app.touch()
+    assert pid_of(httpd, "shop") not in (one.pid, two.pid)
+    httpd.settles(active=0, count=1)
+    assert file.exists()
+    wait_until(lambda: not alive(one.pid) and not alive(two.pid),
+               "the old ones are gone")
+
+
+def test_there_before_is_nothing(httpd: Httpd) -> None:
+    """A6: a file from before the start restarts nothing"""
+    app = httpd.app("shop")
+    app.touch()
+    httpd.start()
+    pids = {pid_of(httpd, "shop") for _ in range(4)}
+    assert len(pids) == 1
+
+
+def test_touched_restarts_once(httpd: Httpd) -> None:
+    """A6: newer and older times alike, once over all httpd children"""
+    app = httpd.app("shop")
+    file = app.touch()
+    httpd.start()
+    seen = [pid_of(httpd, "shop")]
+    for when in (None, (1000, 1000), (2000000000, 2000000000)):
+        os.utime(file, when)
+        answers = {pid_of(httpd, "shop") for _ in range(12)}
+        assert len(answers) == 1, "exactly one restart"
+        assert not answers & set(seen)
+        seen += answers
+
+
+def test_directory_counts(httpd: Httpd) -> None:
+    """A6: a directory of that name is as good"""
+    app = httpd.app("shop")
+    httpd.start()
+    pid = pid_of(httpd, "shop")
+    (app.root / "tmp" / "restart.txt").mkdir()
+    new = pid_of(httpd, "shop")
+    assert new != pid
+    assert pid_of(httpd, "shop") == new
+
+
+@pytest.mark.parametrize("kind", ["file", "directory"])
+def test_always_restart(httpd: Httpd, kind: str) -> None:
+    """A7: a new pid at each get, count 1"""
+    app = httpd.app("shop")
+    always = app.root / "tmp" / "always_restart.txt"
+    always.touch() if kind == "file" else always.mkdir()
+    app.touch()
+    httpd.start()
+    pids = [pid_of(httpd, "shop") for _ in range(3)]
+    assert len(set(pids)) == 3
+    httpd.settles(active=0, count=1)
+    assert always.exists() and (app.root / "tmp" / "restart.txt").exists()
+
+
+@pytest.mark.parametrize("kind", ["absolute", "relative"])
+def test_restart_dir(httpd: Httpd, kind: str) -> None:
+    """A7: AppRestartDir"""
+    place = httpd.dir / "deploy" if kind == "absolute" else \
+        httpd.dir / "shop" / "deploy"
+    name = str(place) if kind == "absolute" else "deploy"
+    httpd.app("shop", f"AppRestartDir {name}")
+    place.mkdir()
+    httpd.start()
+    pid = pid_of(httpd, "shop")
+    (place / "restart.txt").touch()
+    assert pid_of(httpd, "shop") != pid
+
+
+def test_restarts_only_its_app(httpd: Httpd) -> None:
+    """A11: max 1; A, B, touch A's restart.txt, A"""
+    httpd.directives.append("MaxPoolSize 1")
+    a = httpd.app("a")
+    httpd.app("b")
+    httpd.start()
+    first = pid_of(httpd, "a")
+    pid_of(httpd, "b")
+    a.touch()
+    assert pid_of(httpd, "a") != first
+    httpd.settles(active=0, count=1)
+    assert httpd.status()["counters"]["restarts"] == 1
+
+
+def test_busy_process_finishes_first(httpd: Httpd) -> None:
+    """A12: a detached busy process lives until its session closes"""
+    app = httpd.app("shop")
+    httpd.start()
+    held = httpd.hold("shop", "a")
+    app.touch()
+    assert pid_of(httpd, "shop") != held.pid
+    assert httpd.pids(app, "leaving") == [held.pid]
+    httpd.settles(active=0, count=1)
+    assert alive(held.pid)
+    assert held.release().text == str(held.pid)
+    wait_until(lambda: not alive(held.pid), "gone within a second", 1)
+    httpd.settles(active=0, count=1)
+    assert httpd.pool("leaving") == 0
+
+
+def test_app_retires_itself(httpd: Httpd) -> None:
+    """STOPPING=1: no new request, and it ends when it likes"""
+    httpd.app("shop")
+    httpd.start()
+    pid = int(httpd.get("/stopping", "shop").text)
+    wait_until(lambda: httpd.pool("count") == 0, "it is out of the pool")
+    assert pid_of(httpd, "shop") != pid
+    wait_until(lambda: not alive(pid), "it is gone")
+
+
+def test_stat_interval(httpd: Httpd) -> None:
+    """AppStatInterval: looked at so often, and no more"""
+    app = httpd.app("shop", "AppStatInterval 3600")
+    httpd.start()
+    pid = pid_of(httpd, "shop")
+    app.touch()
+    assert {pid_of(httpd, "shop") for _ in range(3)} == {pid}

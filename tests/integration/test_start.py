@@ -1,0 +1,175 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""Starting an app, and failing to (acceptance A15, B5, B6)."""
+import os
+import shutil
+import time
+
+import pytest
+
+from harness import procs
+from harness.httpd import Httpd, USER
+from harness.wait import wait_until
+
+FAILURES = {
+    "exits": "/bin/false",
+    "prints and exits": "/bin/sh -c 'echo last words; exit 3'",
+    "missing": "/nonexistent/command",
+    "not executable": "{root}/plain",
+    "no program": "{root}/garbage",
+    "hangs": "/bin/sleep 1000",
+}
+
+
+@pytest.mark.parametrize("way", list(FAILURES))
+def test_failing_start(httpd: Httpd, way: str) -> None:
+    """B6: an answer, the log, no storm of starts, other apps untouched"""
+    httpd.log.expect("apppool.*shop", "shop")
+    command = FAILURES[way].format(root=httpd.dir / "shop")
+    app = httpd.app("shop", "AppStartTimeout 1", "AppStopTimeout 1",
+                    command=command)
+    httpd.app("blog")
+    (app.root / "plain").write_text("#!/bin/sh\n")
+    (app.root / "garbage").write_bytes(b"\0\1\2\3")
+    (app.root / "garbage").chmod(0o755)
+    httpd.start()
+    assert httpd.get("/pid", "blog").status == 200
+    answer = httpd.get("/pid", "shop")
+    assert answer.status in (502, 503)
+    began = len(httpd.log.lines())
+    answers = [httpd.get("/pid", "shop") for _ in range(5)]
+    for answer in answers:
+        assert answer.status in (502, 503)
+        if answer.status == 503:
+            assert int(answer.headers["Retry-After"]) >= 1
+    assert 503 in [answer.status for answer in answers], "it backs off"
+    assert httpd.get("/pid", "blog").status == 200
+    assert began and httpd.log.matching("shop")
+    if way == "prints and exits":
+        assert httpd.log.matching("shop.*last words")
+    assert httpd.counts() == (0, 1, 0)
+    assert httpd.group(app)["last_error"]
+    wait_until(lambda: httpd.pool("spawning") == 0, "nothing is starting")
+    httpd.check()
+
+
+def test_no_entry(httpd: Httpd) -> None:
+    """B6: a directory that AppUser may not enter"""
+    httpd.log.expect("apppool.*shop", "shop")
+    app = httpd.app("shop", "AppUser www-data")
+    httpd.start()
+    shutil.chown(app.root, "root", "root")
+    app.root.chmod(0)
+    assert httpd.get("/pid", "shop").status in (502, 503)
+    assert httpd.log.matching(str(app.root)), "the log names the path"
+
+
+def test_recovers_by_itself(httpd: Httpd) -> None:
+    """B6, A15: once the cause is mended"""
+    httpd.log.expect("apppool.*shop", "shop")
+    broken = httpd.dir / "broken"
+    broken.touch()
+    httpd.app("shop", f"AppSetEnv BOOT_FAIL_IF {broken}")
+    httpd.start()
+    assert httpd.get("/pid", "shop").status in (502, 503)
+    assert httpd.log.matching("this app cannot start")
+    broken.unlink()
+    wait_until(lambda: httpd.get("/pid", "shop").status == 200, "it is back")
+    httpd.settles(active=0, count=1)
+
+
+def test_failed_spawn_leaves_the_healthy_alone(httpd: Httpd) -> None:
+    """A15: a background spawn fails, the others serve on"""
+    httpd.log.expect("apppool.*shop", "shop")
+    broken = httpd.dir / "broken"
+    app = httpd.app("shop", f"AppSetEnv BOOT_FAIL_IF {broken}")
+    httpd.start()
+    held = httpd.hold("shop", "a")
+    broken.touch()
+    second = httpd.get_async("/pid", "shop")
+    wait_until(lambda: httpd.group(app)["last_error"], "the failure shows")
+    held.release()
+    assert second.result().text == str(held.pid)
+    httpd.settles(active=0, count=1)
+    assert httpd.pool("spawning") == 0
+    assert httpd.get("/pid", "shop").text == str(held.pid)
+
+
+def test_slow_start_bothers_nobody(httpd: Httpd) -> None:
+    """B5: five waiters, one spawn; another app answers as quickly as ever"""
+    slow = httpd.app("slow", "AppSetEnv BOOT_SLEEP 3", "MaxInstances 1")
+    httpd.app("quick")
+    httpd.start()
+    assert httpd.get("/pid", "quick").status == 200
+    waiting = [httpd.get_async("/pid", "slow") for _ in range(5)]
+    wait_until(lambda: httpd.counts()[2] == 5, "five wait")
+    took = []
+    while not waiting[0].done():
+        since = time.monotonic()
+        assert httpd.get("/pid", "quick").status == 200
+        took.append(time.monotonic() - since)
+    assert len(took) > 50
+    assert sorted(took)[len(took) // 2] < 0.1
+    assert max(took) < 1.0
+    assert {one.result().status for one in waiting} == {200}
+    assert len({one.result().text for one in waiting}) == 1
+    assert len(httpd.pids(slow)) == 1
+
+
+def test_one_of_five_waits_for_one_spawn(httpd: Httpd) -> None:
+    """B5, without a limit: one spawn at a time answers them all"""
+    httpd.app("slow", "AppSetEnv BOOT_SLEEP 1")
+    httpd.start()
+    waiting = [httpd.get_async("/pid", "slow") for _ in range(5)]
+    assert {one.result().status for one in waiting} == {200}
+    assert len({one.result().text for one in waiting}) == 1
+
+
+@pytest.mark.parametrize("listen", ["fd", "unix", "tcp"])
+def test_ways_to_listen(httpd: Httpd, listen: str) -> None:
+    httpd.app("shop", f"AppListen {listen}")
+    httpd.start()
+    pid = httpd.get("/pid", "shop").text
+    held = httpd.hold("shop", "a")
+    assert httpd.get("/pid", "shop").text != pid
+    assert held.release().text == pid
+    env = httpd.get("/process", "shop").json()["environment"]
+    has = {name for name in ("LISTEN_FDS", "APPPOOL_SOCKET", "PORT")
+           if name in env}
+    assert {"fd": "LISTEN_FDS", "unix": "APPPOOL_SOCKET",
+            "tcp": "PORT"}[listen] in has
+    assert listen == "fd" or "LISTEN_FDS" not in has
+
+
+@pytest.mark.parametrize("listen", ["fd", "unix", "tcp"])
+def test_killed_whatever_it_listens_on(httpd: Httpd, listen: str) -> None:
+    """A refused connection goes to another process."""
+    httpd.log.expect(r"shop.*\[\d+\].*SIGKILL")
+    httpd.app("shop", f"AppListen {listen}")
+    httpd.start()
+    for _ in range(3):
+        pid = int(httpd.get("/pid", "shop").text)
+        procs.kill9(pid)
+        assert httpd.get("/pid", "shop").status == 200
+
+
+def test_app_exits_in_good_order(httpd: Httpd) -> None:
+    httpd.log.expect(r"shop.*\[\d+\]")
+    httpd.app("shop")
+    httpd.start()
+    pids = {httpd.get("/exit", "shop").text for _ in range(5)}
+    assert len(pids) == 5
+    assert os.path.isdir(f"/proc/{httpd.helper('spawner')}")
+
+
+def test_owner_of_the_root_runs_it(httpd: Httpd) -> None:
+    """AppUser's default"""
+    httpd.app("shop")
+    httpd.app("blog")
+    shutil.chown(httpd.dir / "blog", "nobody", "nogroup")
+    httpd.trace.chmod(0o666)
+    httpd.start()
+    shop = int(httpd.get("/pid", "shop").text)
+    blog = int(httpd.get("/pid", "blog").text)
+    shutil.chown(httpd.dir / "blog", USER, USER)
+    assert procs.uids(shop) == {33}
+    assert procs.uids(blog) == {65534}

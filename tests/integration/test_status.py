@@ -1,0 +1,158 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""What people look at: the status page, its JSON, apppoolctl."""
+import json
+import re
+import subprocess
+
+from harness.httpd import STATUS, Httpd
+from harness.places import CTL
+from harness.procs import alive
+
+ISO = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$")
+
+
+def test_json(httpd: Httpd) -> None:
+    httpd.directives.append("MaxPoolSize 5")
+    app = httpd.app("shop", "MaxInstances 3", "MinInstances 1")
+    httpd.start()
+    httpd.get("/pid", "shop")
+    held = httpd.hold("shop", "a")
+    waiting = [httpd.hold_async("shop", str(n)) for n in range(3)]
+    httpd.settles(active=3, count=3, waiting=1)
+    answer = httpd.get(f"{STATUS}?json")
+    assert answer.headers["Content-Type"].startswith("application/json")
+    status = answer.json()
+    assert status["pool"].items() >= {
+        "max": 5, "count": 3, "active": 3, "spawning": 0, "waiting": 1,
+        "leaving": 0}.items()
+    group = httpd.group(app)
+    assert (group["max"], group["min"], group["queue"]) == (3, 1, 1)
+    assert not group["last_error"]
+    assert len(group["processes"]) == 3
+    for process in group["processes"]:
+        assert alive(process["pid"])
+        assert process["state"] == "busy" and process["sessions"] == 1
+        assert process["memory"] > 1 << 20
+        assert ISO.match(process["started"])
+        assert ISO.match(process["last_used"])
+        assert re.fullmatch("[0-9a-f]{16}", process["id"])
+    requests = group["requests"]
+    assert len(requests) == 4
+    assert {request["method"] for request in requests} == {"GET"}
+    assert {request["client"] for request in requests} == {"127.0.0.1"}
+    assert {request["uri"] for request in requests} == {"/hold"}
+    held.release()
+    for one in waiting:
+        one.release()
+    httpd.settles(active=0, count=3)
+    processed = [process["processed"] for process
+                 in httpd.group(app)["processes"]]
+    assert sum(processed) == 5
+    assert httpd.status()["counters"]["requests"] == 5
+
+
+def test_no_secrets(httpd: Httpd) -> None:
+    """A17: no sockets, no query strings, no environment"""
+    httpd.app("shop", "AppSetEnv TOKEN hunter2")
+    httpd.start()
+    held = httpd.hold("shop", "k3y")
+    for query in ("?json", ""):
+        text = httpd.get(STATUS + query).text
+        assert "/hold" in text
+        assert "k3y" not in text and "hunter2" not in text
+        assert f"{httpd.dir}/p" not in text
+    held.release()
+
+
+def test_page(httpd: Httpd) -> None:
+    """Plain HTML, in which nothing of a request is markup"""
+    app = httpd.app("shop")
+    httpd.start()
+    held = httpd.hold("shop", "a", "/<script>/hold")
+    answer = httpd.get(STATUS)
+    assert answer.headers["Content-Type"].startswith("text/html")
+    assert str(httpd.pids(app)[0]) in answer.text
+    assert "<script>/hold" not in answer.text
+    held.release()
+
+
+def test_only_for_reading(httpd: Httpd) -> None:
+    httpd.app("shop")
+    httpd.start()
+    assert httpd.post(STATUS, "status", b"x").status == 405
+
+
+def test_status_beside_an_app(httpd: Httpd) -> None:
+    """SetHandler wins over the app whose URLs it lies in"""
+    httpd.app("shop")
+    httpd.start()
+    answer = httpd.get(f"{STATUS}?json", "shop")
+    assert "pool" in answer.json()
+
+
+def test_events(httpd: Httpd) -> None:
+    httpd.app("shop", "MaxRequests 1")
+    httpd.start()
+    for _ in range(3):
+        httpd.get("/pid", "shop")
+    assert len(httpd.events("ready")) >= 3
+    assert all(ISO.match(event["time"]) for event in httpd.events("ready"))
+    assert len(httpd.events("retired")) >= 2
+
+
+def test_ctl_status(httpd: Httpd) -> None:
+    httpd.app("shop")
+    httpd.start()
+    pid = httpd.get("/pid", "shop").text
+    table = httpd.ctl("status")
+    assert table.returncode == 0, table.stderr
+    assert pid in table.stdout
+    done = httpd.ctl("status", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["groups"] == httpd.status()["groups"]
+
+
+def test_ctl_status_as_httpds_user(httpd: Httpd) -> None:
+    """status works for httpd's user, check for root alone"""
+    httpd.app("shop")
+    httpd.start()
+    httpd.get("/pid", "shop")
+    program = httpd.dir / "apppoolctl"
+    program.write_bytes(CTL.read_bytes())
+    program.chmod(0o755)
+
+    def run(user: str, word: str) -> int:
+        return subprocess.run(
+            [str(program), "--dir", str(httpd.dir / "p"), word],
+            user=user, group=user if user != "nobody" else "nogroup",
+            extra_groups=[], capture_output=True, timeout=20).returncode
+
+    assert run("www-data", "status") == 0
+    assert run("www-data", "check") == 1
+    assert run("nobody", "status") != 0
+
+
+def test_ctl_check(httpd: Httpd) -> None:
+    httpd.app("shop")
+    httpd.start()
+    httpd.get("/pid", "shop")
+    done = httpd.ctl("check")
+    assert done.returncode == 0, done.stdout + done.stderr
+    done = httpd.ctl("check", "--json")
+    assert done.returncode == 0 and json.loads(done.stdout)
+
+
+def test_ctl_without_httpd(httpd: Httpd) -> None:
+    """A clear message and a status"""
+    done = httpd.ctl("status")
+    assert done.returncode == 3
+    assert done.stderr.startswith("apppoolctl: ")
+    assert str(httpd.dir / "p") in done.stderr
+
+
+def test_ctl_usage(httpd: Httpd) -> None:
+    done = httpd.ctl("frobnicate")
+    assert done.returncode == 2
+    assert "frobnicate" in done.stderr
+    done = httpd.ctl("--help")
+    assert done.returncode == 0 and "status" in done.stdout

@@ -1,0 +1,81 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""wrk over two apps of four processes each while every second one of the
+processes is killed: what fails is what was inside a killed process.
+
+APPPOOL_STORM=SECONDS makes it shorter or longer than 30 s.
+"""
+import os
+import random
+import re
+import subprocess
+
+from harness import procs
+from harness.httpd import Httpd
+from harness.procs import alive, kill9
+from harness.wait import wait_until
+
+SECONDS = int(os.environ.get("APPPOOL_STORM", "30"))
+CLIENTS = 32
+
+SCRIPT = """
+local n = 0
+local hosts = {"a", "b"}
+request = function()
+    n = n + 1
+    wrk.headers["Host"] = hosts[n % 2 + 1]
+    return wrk.format("GET", "/who")
+end
+"""
+
+
+def test_storm_of_kills(httpd: Httpd) -> None:
+    httpd.log.expect(r"[ab] .*\[\d+\].*SIGKILL", "AH01102|AH01114|AH00898")
+    httpd.directives += [
+        "MaxPoolSize 8",
+        'CustomLog failed.log "%>s %{Host}i %U" "expr=%{REQUEST_STATUS}'
+        ' -ge 400"']
+    apps = [httpd.app(name, "MinInstances 4", "MaxInstances 4")
+            for name in ("a", "b")]
+    httpd.start()
+    for name in ("a", "b"):
+        assert httpd.get("/who", name).status == 200
+    httpd.settles(active=0, count=8)
+    script = httpd.dir / "hosts.lua"
+    script.write_text(SCRIPT)
+    wrk = subprocess.Popen(
+        ["wrk", "-t2", f"-c{CLIENTS}", f"-d{SECONDS}s", "--timeout", "10s",
+         "-s", str(script), f"http://127.0.0.1:{httpd.port}/"], text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    kills = 0
+    dice = random.Random(SECONDS)
+    try:
+        while True:
+            try:
+                wrk.wait(1)
+                break
+            except subprocess.TimeoutExpired:
+                kill9(dice.choice(httpd.pids(dice.choice(apps))))
+                kills += 1
+    finally:
+        if wrk.poll() is None:
+            wrk.kill()
+    assert wrk.stdout is not None
+    said = wrk.stdout.read()
+    print(said)
+    served = re.search(r"(\d+) requests in", said)
+    assert served and int(served[1]) > 100 * SECONDS, said
+    assert "Socket errors" not in said, said
+    failed = (httpd.dir / "failed.log").read_text().splitlines()
+    assert {line.split()[0] for line in failed} <= {"502"}, failed[:20]
+    assert len(failed) <= kills, f"{len(failed)} failed of {kills} kills"
+    assert kills >= SECONDS - 2
+    # Afterwards everything is as before.
+    httpd.settles(active=0, count=8)
+    httpd.check()
+    for app in apps:
+        shown = httpd.pids(app)
+        assert len(shown) == 4 and all(alive(pid) for pid in shown)
+        wait_until(lambda: sorted(
+            pid for pid in procs.marked(str(app.root))
+            if "app.py" in procs.command(pid)) == shown,
+            "the processes are those that the status shows")

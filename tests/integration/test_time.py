@@ -1,0 +1,85 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""What time does to a pool: acceptance A8 and A10, idle time, MaxRequests."""
+import time
+
+from harness.httpd import Httpd
+from harness.procs import alive, kill9
+from harness.wait import wait_until
+
+
+def test_idle_process_ends_on_time(httpd: Httpd) -> None:
+    """A8: soon after one second, not after two"""
+    httpd.directives.append("PoolIdleTime 1")
+    httpd.app("shop")
+    httpd.start()
+    pid = int(httpd.get("/pid", "shop").text)
+    since = time.monotonic()
+    wait_until(lambda: not alive(pid), "the idle process has ended")
+    assert 0.9 < time.monotonic() - since < 1.9
+    httpd.settles(active=0, count=0)
+
+
+def test_idle_time_keeps_the_minimum(httpd: Httpd) -> None:
+    """A8: three processes, two active, minimum two: two stay"""
+    httpd.directives.append("PoolIdleTime 1")
+    app = httpd.app("shop", "MinInstances 2")
+    httpd.start()
+    held = [httpd.hold("shop", str(n)) for n in range(3)]
+    held[0].release()
+    httpd.settles(active=2, count=3)
+    wait_until(lambda: httpd.counts() == (2, 2, 0), "the idle one ended", 3)
+    for one in held[1:]:
+        one.release()
+    httpd.settles(active=0, count=2)
+    pids = httpd.pids(app)
+    # An idle process that is none of the minimum would end meanwhile.
+    time.sleep(1.5)
+    assert httpd.pids(app) == pids
+
+
+def test_idle_time_zero_is_never(httpd: Httpd) -> None:
+    httpd.directives.append("PoolIdleTime 1")
+    keep = httpd.app("keep", "PoolIdleTime 0")
+    httpd.app("drop")
+    httpd.start()
+    pid = int(httpd.get("/pid", "keep").text)
+    gone = int(httpd.get("/pid", "drop").text)
+    wait_until(lambda: not alive(gone), "the other one has ended")
+    assert httpd.pids(keep) == [pid]
+
+
+def test_max_requests(httpd: Httpd) -> None:
+    """A10"""
+    httpd.app("shop", "MaxRequests 4")
+    httpd.start()
+    pids = [int(httpd.get("/pid", "shop").text) for _ in range(5)]
+    assert len(set(pids[:4])) == 1
+    assert pids[4] != pids[0]
+    wait_until(lambda: not alive(pids[0]), "the retired process is gone")
+    httpd.settles(active=0, count=1)
+
+
+def test_silent_app_times_out(httpd: Httpd) -> None:
+    """AppTimeout: 504, and the next request is answered"""
+    httpd.log.expect("AH01102|AH01110|AH00898|timeout|Timeout")
+    httpd.app("shop", "AppTimeout 1")
+    httpd.start()
+    assert httpd.get("/pid", "shop").status == 200
+    since = time.monotonic()
+    assert httpd.get("/sleep?s=2", "shop").status == 504
+    assert 0.9 < time.monotonic() - since < 1.9
+    assert httpd.get("/pid", "shop").status == 200
+
+
+def test_killed_minimum_is_restored(httpd: Httpd) -> None:
+    """A minimum comes back after a crash, without a request."""
+    httpd.log.expect(r"shop.*\[\d+\].*SIGKILL")
+    app = httpd.app("shop", "MinInstances 2")
+    httpd.start()
+    httpd.get("/pid", "shop")
+    httpd.settles(active=0, count=2)
+    pids = httpd.pids(app)
+    kill9(pids[0])
+    wait_until(lambda: len(httpd.pids(app)) == 2
+               and pids[0] not in httpd.pids(app), "two again")
+    assert pids[1] in httpd.pids(app)

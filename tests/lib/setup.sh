@@ -1,0 +1,76 @@
+# shellcheck shell=bash
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+#
+# What tests/run and demo/run share: install what is missing, build.
+# To be sourced; expects $top, the top of the source tree.
+
+packages_build="gcc libc6-dev make autoconf automake libtool pkg-config
+    apache2-bin apache2-dev libjansson-dev"
+packages_apps="python3 gunicorn ruby puma nodejs"
+packages_demo="$packages_build $packages_apps curl procps util-linux"
+packages_test="$packages_demo libcmocka-dev python3-pytest clang clang-format
+    cppcheck wrk iproute2"
+
+say() { printf '%s\n' "$*"; }
+die() { printf '%s: %s\n' "${0##*/}" "$*" >&2; exit 1; }
+
+# install_packages PACKAGE...: install those that are missing.
+install_packages() {
+    local package state missing=()
+    command -v dpkg-query >/dev/null ||
+        die "this is no Debian: install by hand what ./configure asks for"
+    for package; do
+        state=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)
+        [ "$state" = installed ] || missing+=("$package")
+    done
+    [ ${#missing[@]} -eq 0 ] && return 0
+    [ "$(id -u)" = 0 ] || die "not root, so install first: ${missing[*]}"
+    say "installing ${missing[*]}"
+    export DEBIAN_FRONTEND=noninteractive
+    { apt-get update &&
+        apt-get install -y --no-install-recommends "${missing[@]}"; } \
+        >"$scratch/apt.log" 2>&1 </dev/null || {
+        tail -n 20 "$scratch/apt.log" >&2
+        die "cannot install ${missing[*]}"
+    }
+}
+
+# generate: make configure and Makefile.in where they are older than theirs.
+generate() {
+    local made
+    for made in configure Makefile.in; do
+        if [ "$top/$made" -nt "$top/configure.ac" ] &&
+            [ "$top/$made" -nt "$top/Makefile.am" ] &&
+            [ "$top/$made" -nt "$top/sources.mk" ]; then
+            continue
+        fi
+        (cd "$top" && autoreconf -fi) >"$scratch/autoreconf.log" 2>&1 || {
+            cat "$scratch/autoreconf.log" >&2
+            die "autoreconf failed"
+        }
+        touch "$top/configure" "$top/Makefile.in"
+        return 0
+    done
+}
+
+# build DIR [VARIABLE=VALUE | --OPTION]...: configure where it is new or was
+# configured otherwise, then make. Quiet unless it fails.
+build() {
+    local dir=$top/$1 log=$scratch/${1//\//-}.log wish jobs
+    shift
+    wish="$* $([ -e /usr/include/cmocka.h ] && echo cmocka)"
+    jobs=$(getconf _NPROCESSORS_ONLN)
+    mkdir -p "$dir"
+    if [ "$(cat "$dir/.wish" 2>/dev/null)" != "$wish" ] ||
+        ! [ "$dir/config.status" -nt "$top/configure" ]; then
+        (cd "$dir" && "$top/configure" -q "$@") >"$log" 2>&1 || {
+            cat "$log" >&2
+            return 1
+        }
+        printf '%s\n' "$wish" >"$dir/.wish"
+    fi
+    make -C "$dir" -j "$jobs" >"$log" 2>&1 || {
+        grep -v '^make' "$log" | tail -n 60 >&2
+        return 1
+    }
+}

@@ -1,0 +1,41 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""The source tree as the tests of it see it."""
+import re
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[2]
+HOUSES = ("shm", "spawner", "ctl", "mod_apppool")
+
+
+def c_files(*houses: str) -> list[Path]:
+    """Our .c and .h files; of all houses if none is named."""
+    return sorted(path for house in houses or HOUSES + ("tests",)
+                  for path in (TOP / house).rglob("*.[ch]"))
+
+
+def name(path: Path) -> str:
+    return str(path.relative_to(TOP))
+
+
+def code(path: Path) -> str:
+    """The text without comments; line numbers stay."""
+    def blank(match: re.Match[str]) -> str:
+        return match[0] if match[0][0] in "\"'" \
+            else re.sub(r"[^\n]", " ", match[0])
+
+    return re.sub(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\''
+                  r"|//[^\n]*|/\*.*?\*/", blank, path.read_text(), flags=re.S)
+
+
+def own_includes(path: Path) -> list[str]:
+    return re.findall(r'^\s*#\s*include\s+"([^"]+)"', path.read_text(), re.M)
+
+
+def system_includes(path: Path) -> list[str]:
+    return re.findall(r"^\s*#\s*include\s+<([^>]+)>", path.read_text(), re.M)
+
+
+def uses(word: str, *houses: str) -> list[str]:
+    """Files whose code matches a regular expression."""
+    return [name(path) for path in c_files(*houses or HOUSES)
+            if re.search(word, code(path))]

@@ -1,0 +1,136 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""Who may include whom, and who may use what (ARCHITECTURE)."""
+import pytest
+
+from source import TOP, c_files, code, name, own_includes, system_includes, \
+    uses
+
+# shm in layers: a file includes only what stands above it, or beside it in
+# the same line, or itself.
+LAYERS = """
+    step
+    error format
+    alive wake lock
+    segment list heap
+    held
+    event group
+    process
+    session repair
+    queue
+    room check restart
+    retire enter
+    child snapshot
+    checkout report
+    supervise housekeeping
+"""
+RANK = {noun: rank for rank, line in enumerate(LAYERS.strip().split("\n"))
+        for noun in line.split()}
+
+# House: the houses it may include.
+MAY = {
+    "shm": {"shm"},
+    "spawner": {"spawner", "shm"},
+    "ctl": {"ctl", "shm", "spawner/contract.h"},
+    "mod_apppool": {"mod_apppool", "shm", "spawner/contract.h"},
+}
+
+# Header: the files that may include it, as prefixes.
+ONLY = {
+    "pthread.h": ("shm/lock.c",),
+    "apr_shm.h": ("shm/segment.",),
+    "linux/futex.h": ("shm/lock.c", "shm/wake.c"),
+    "jansson.h": ("shm/report.", "spawner/", "ctl/", "mod_apppool/"),
+    "httpd.h": ("mod_apppool/",),
+    "http_config.h": ("mod_apppool/",),
+    "http_log.h": ("mod_apppool/",),
+    "mod_proxy.h": ("mod_apppool/",),
+}
+
+# Functions: the files that may call them.
+FORKS = {"spawner/launch.c", "spawner/boot.c", "spawner/watchdog.c",
+         "mod_apppool/helper.c"}
+
+
+def test_layers() -> None:
+    for path in c_files("shm"):
+        assert path.stem in RANK, f"{name(path)} has no place in the layers"
+        for header in own_includes(path):
+            house, _, file = header.partition("/")
+            assert house == "shm", f"{name(path)} includes {header}"
+            noun = file.removesuffix(".h")
+            assert RANK[noun] <= RANK[path.stem], \
+                f"{name(path)} includes {header}, which stands below it"
+
+
+def test_headers_have_no_cycle() -> None:
+    def walk(header: str, trail: tuple[str, ...]) -> None:
+        assert header not in trail, " -> ".join(trail + (header,))
+        if (TOP / header).exists():
+            for include in own_includes(TOP / header):
+                walk(include, trail + (header,))
+
+    for path in c_files():
+        if path.suffix == ".h":
+            walk(name(path), ())
+
+
+@pytest.mark.parametrize("house", list(MAY))
+def test_house(house: str) -> None:
+    for path in c_files(house):
+        for header in own_includes(path):
+            assert header.partition("/")[0] in MAY[house] \
+                or header in MAY[house], f"{name(path)} includes {header}"
+            assert (TOP / header).exists(), f"{name(path)}: {header}"
+
+
+def watchdog() -> list[str]:
+    lines = (TOP / "sources.mk").read_text().replace("\\\n", " ")
+    line = next(line for line in lines.splitlines()
+                if line.startswith("watchdog_sources"))
+    return line.partition("=")[2].split()
+
+
+def test_watchdog_is_libc_only() -> None:
+    """It never maps the segment, and cannot be broken by it."""
+    seen: set[str] = set()
+    todo = watchdog()
+    assert "spawner/watchdog.c" in todo
+    while todo:
+        file = todo.pop()
+        if file in seen:
+            continue
+        seen.add(file)
+        assert not file.startswith("shm/"), "the watchdog includes shm"
+        foreign = [header for header in system_includes(TOP / file)
+                   if header.startswith(("apr", "jansson", "http"))]
+        assert foreign == [], file
+        todo += own_includes(TOP / file)
+
+
+@pytest.mark.parametrize("header", list(ONLY))
+def test_header_is_used_only_by(header: str) -> None:
+    for path in c_files("shm", "spawner", "ctl", "mod_apppool"):
+        if header in system_includes(path) + own_includes(path):
+            assert name(path).startswith(ONLY[header]), \
+                f"{name(path)} includes {header}"
+
+
+def test_fork_and_exec() -> None:
+    calls = r"\b(v?fork|clone3?|exec[lv]\w*|fexecve|posix_spawnp?|system" \
+            r"|popen|apr_proc_(create|fork))\s*\("
+    assert set(uses(calls)) <= FORKS
+
+
+def test_only_segment_maps_the_segment() -> None:
+    assert set(uses(r"\bapr_shm_\w+\s*\(")) <= {"shm/segment.c"}
+
+
+def test_shm_knows_no_httpd_and_starts_nothing() -> None:
+    for path in c_files("shm"):
+        assert "request_rec" not in code(path), name(path)
+
+
+def test_no_unbounded_strings() -> None:
+    """Functions that cannot be called safely are not called."""
+    assert uses(r"\b(strcpy|strcat|sprintf|vsprintf|gets|mktemp|tmpnam)\s*\("
+                ) == []

@@ -1,0 +1,105 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""How the source looks: licence, ASCII, length, clang-format, cppcheck."""
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Callable
+
+import pytest
+
+from source import HOUSES, TOP, c_files, name
+
+LICENCE = "Licensed under the Apache License, Version 2.0; see LICENSE."
+LONGEST = 400  # lines
+
+SCRIPTS = [TOP / ".ci" / "run", TOP / "demo" / "run",
+           *(path for path in (TOP / "tests").rglob("run")
+             if path.is_file())]
+SOURCES = c_files() + SCRIPTS + sorted(
+    path for pattern in ("*.py", "*.sh", "*.js", "*.ru", "*.mk")
+    for place in ("tests", "demo") for path in (TOP / place).rglob(pattern))
+
+
+def but(condition: Callable[[bytes], object], files: list[Path]) -> list[str]:
+    """The files of which it is not true."""
+    return [name(path) for path in files if not condition(path.read_bytes())]
+
+
+def test_licence() -> None:
+    made = [TOP / file for file in ("configure.ac", "Makefile.am")]
+    assert but(lambda data: LICENCE.encode() in data[:200],
+               SOURCES + made) == []
+
+
+def test_ascii() -> None:
+    assert but(bytes.isascii, SOURCES) == []
+
+
+def test_white_space() -> None:
+    """No tab, no space at a line's end, one newline at the end."""
+    make = [path for path in SOURCES if path.suffix != ".mk"]
+    assert but(lambda data: b"\t" not in data, make) == []
+    assert but(lambda data: not re.search(rb"[ \t]$", data, re.M),
+               SOURCES) == []
+    assert but(lambda data: data.endswith(b"\n")
+               and not data.endswith(b"\n\n"), SOURCES) == []
+
+
+def test_length() -> None:
+    assert but(lambda data: data.count(b"\n") <= LONGEST, SOURCES) == []
+
+
+def test_scripts() -> None:
+    for path in SCRIPTS:
+        assert path.stat().st_mode & 0o111, f"{name(path)}: not executable"
+        subprocess.run(["bash", "-n", str(path)], check=True)
+
+
+def test_clang_format() -> None:
+    program = shutil.which("clang-format-14") or "clang-format"
+    done = subprocess.run(
+        [program, "--dry-run", "-Werror", *map(name, c_files())], cwd=TOP,
+        text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    wrong = re.findall(r"^([^:\n]+):\d+:\d+: error", done.stdout, re.M)
+    assert sorted(set(wrong)) == []
+    assert done.returncode == 0, done.stdout[:2000]
+
+
+@pytest.mark.parametrize("house", HOUSES)
+def test_cppcheck(house: str) -> None:
+    done = subprocess.run(
+        ["cppcheck", "--quiet", "--std=c11", "--language=c",
+         "--enable=warning,performance,portability", "--inline-suppr",
+         "--suppress=missingIncludeSystem", "--error-exitcode=1", "-I.",
+         "-D__linux__", house], cwd=TOP, text=True, stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT)
+    assert done.returncode == 0, done.stdout[:3000]
+
+
+def lists() -> dict[str, list[str]]:
+    text = (TOP / "sources.mk").read_text().replace("\\\n", " ")
+    pairs = (line.partition("=") for line in text.splitlines()
+             if "=" in line and not line.startswith("#"))
+    return {key.strip(): value.split() for key, _, value in pairs}
+
+
+def test_lists_of_sources() -> None:
+    """sources.mk names what is there, and nothing else."""
+    of = lists()
+    there = {name(path) for path in c_files(*HOUSES) if path.suffix == ".c"}
+    listed = [file for key in ("shm", "module", "watchdog", "spawner", "ctl")
+              for file in of[f"{key}_sources"]]
+    assert set(listed) == there
+    tests = {name(path) for path in c_files("tests")
+             if path.suffix == ".c"}
+    assert tests == {f"{test}.c" for test in of["unit_tests"]} \
+        | set(of["scene_sources"]) | set(of["crash_sources"])
+
+
+def test_version_is_in_one_place() -> None:
+    version = re.search(r"AC_INIT\(\[mod_apppool\], \[([\d.]+)\]\)",
+                        (TOP / "configure.ac").read_text())
+    assert version
+    for path in c_files(*HOUSES):
+        assert f'"{version[1]}"' not in path.read_text(), name(path)

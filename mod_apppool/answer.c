@@ -106,6 +106,14 @@ int apppool_answer_refused(request_rec *r, const apppool_app_t *app)
     return try_later(r, 0);
 }
 
+void apppool_answer_forget(request_rec *r)
+{
+    apr_table_unset(r->notes, "error-notes");
+    apr_table_unset(r->notes, "verbose-error-to");
+    r->status = HTTP_OK;
+    r->status_line = NULL;
+}
+
 int apppool_answer_app(request_rec *r, const apppool_app_t *app,
                        const apl_hold_t *hold, int status)
 {
@@ -123,9 +131,6 @@ int apppool_answer_app(request_rec *r, const apppool_app_t *app,
     else
         SAY(APLOG_ERR, 0, r, "%s[%d] gave no answer: %s %s", app->label,
             (int)hold->pid, r->method, r->uri);
-    apr_table_unset(r->notes, "error-notes");
-    apr_table_unset(r->notes, "verbose-error-to");
-    r->status = HTTP_OK; /* mod_proxy may have left its own */
-    r->status_line = NULL;
+    apppool_answer_forget(r);
     return silent ? HTTP_GATEWAY_TIME_OUT : HTTP_BAD_GATEWAY;
 }

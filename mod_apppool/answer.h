@@ -46,4 +46,7 @@ int apppool_answer_refused(request_rec *r, const apppool_app_t *app);
 int apppool_answer_app(request_rec *r, const apppool_app_t *app,
                        const apl_hold_t *hold, int status);
 
+/** Take back what mod_proxy has noted for an answer that is not given. */
+void apppool_answer_forget(request_rec *r);
+
 #endif

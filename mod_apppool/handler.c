@@ -147,7 +147,9 @@ static int ask(apppool_visit_t *v, const char *url, int *status)
                 *status = apppool_answer_app(v->r, v->app, &v->hold, *status);
             return 1;
         }
+        apppool_answer_forget(v->r);
         if (rv != APR_SUCCESS && refused(rv)) {
+            *status = OK;
             apppool_visit_refused(v);
             return 0;
         }

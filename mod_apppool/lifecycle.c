@@ -218,7 +218,7 @@ static apr_status_t end_configuration(void *data)
     (void)data;
     if (!state || state->parent_pid != getpid())
         return APR_SUCCESS;
-    apr_proc_other_child_unregister(state);
+    /* APR has forgotten the watchdog by now: its cleanup is younger. */
     if (state->pool &&
         (state->hard || ap_state_query(AP_SQ_MAIN_STATE) == AP_SQ_MS_EXITING))
         stop_all();

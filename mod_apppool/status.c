@@ -62,8 +62,8 @@ static const char *show(request_rec *r, const json_t *value)
     case JSON_STRING:
         return ap_escape_html(r->pool, json_string_value(value));
     case JSON_INTEGER:
-        return apr_psprintf(r->pool, "%" JSON_INTEGER_FORMAT,
-                            json_integer_value(value));
+        return apr_psprintf(r->pool, "%" APR_INT64_T_FMT,
+                            (apr_int64_t)json_integer_value(value));
     case JSON_REAL:
         apr_snprintf(buf, sizeof buf, "%.1f", json_real_value(value));
         return apr_pstrdup(r->pool, buf);

@@ -61,13 +61,20 @@ static void describe(apl_session_t *s, const apl_request_t *request)
     write_text(s->uri, sizeof s->uri, request->uri);
 }
 
+/* Without the lock: the process may be gone and its slot another's, which
+ * maybe boots yet. Then the id is right still, and leads to no socket. */
 static void fill(apl_hold_t *hold, const apl_session_t *s,
                  const apl_process_t *p)
 {
-    hold->id = p->id;
+    hold->id = s->id;
     hold->pid = p->who.pid;
     hold->listen = p->listen;
     hold->port = p->port;
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    if (p->generation != s->process_generation) {
+        hold->pid = 0;
+        hold->listen = APL_LISTEN_FD;
+    }
     hold->queued = s->since - s->queued;
 }
 
@@ -250,8 +257,6 @@ apr_status_t apl_checkout_poll(apl_pool_t *pool, apl_hold_t *hold, int64_t now)
     case APL_SESSION_WAITING:
         return APL_EWAIT;
     case APL_SESSION_HELD:
-        /* The process may be gone already and its slot another's: then the
-         * id leads to no socket, or is another's, which is as good. */
         p = apl_process_at(pool, s->process);
         if (!p)
             return APL_EDAMAGED;

@@ -234,11 +234,13 @@ typedef struct {
     int64_t queued;   /**< [T] when it asked */
     int64_t since;    /**< [T] when it got its process */
 
+    uint64_t id; /**< [T] of the process, which may be gone meanwhile */
+
     apl_link_t link; /**< [D] in group.queue or the free list */
 
     char method[16]; /**< [O] what follows is text for the status page */
     char client[48]; /**< [O] address */
-    char uri[128];   /**< [O] without the query string, cut off */
+    char uri[120];   /**< [O] without the query string, cut off */
 } apl_session_t;
 
 /** An httpd child. */

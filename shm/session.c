@@ -92,6 +92,7 @@ void apl_session_give(apl_held_t *held, apl_session_t *session,
 
     session->process = APL_PROCESS_INDEX(held->pool, process);
     session->process_generation = process->generation;
+    session->id = process->id;
     session->since = held->now;
     APL_STEP("give_named");
     __atomic_store_n(&session->state, APL_SESSION_HELD, __ATOMIC_RELEASE);

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "spawner/detect.h"
@@ -96,13 +97,16 @@ static void own_descriptors(const boot_t *b)
     close_range(REPORT_FD + 1, ~0u, 0);
 }
 
+/* By the kernel's own interface: glibc keeps two signals to itself, which
+ * posix_spawn() has left ignored in us. All zero is the default action. */
 static void own_signals(void)
 {
+    static const unsigned long action[8];
     sigset_t none;
     int i;
 
     for (i = 1; i < NSIG; i++)
-        signal(i, SIG_DFL);
+        syscall(SYS_rt_sigaction, i, action, NULL, NSIG / 8);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
 }

@@ -10,8 +10,12 @@
 #include "spawner/diag.h"
 #include "spawner/life.h"
 
-#define POLL_MIN 10000 /* us between two looks, for those just forked */
-#define POLL_MAX 50000
+#define POLL_MIN  10000 /* us between two looks, for those just forked */
+#define POLL_MAX  50000
+
+/* Behind a stranger's connection a probe says nothing: a server that takes
+ * one after the other may be reading from it. Let it go and try again. */
+#define PROBE_AGE SECOND
 
 /* What a look found out about one app's listening socket. */
 enum { NOT_SEEN, SEEN_EMPTY, SEEN_QUEUED };
@@ -37,13 +41,16 @@ static void probe(spawner_t *s, process_t *p)
 {
     struct pollfd poller = {p->probe, 0, 0};
 
-    if (p->probe >= 0 && poll(&poller, 1, 0) == 1 &&
-        (poller.revents & POLLERR)) {
-        close(p->probe); /* refused */
+    if (p->probe >= 0 &&
+        (s->now - p->probed > PROBE_AGE ||
+         (poll(&poller, 1, 0) == 1 && (poller.revents & POLLERR)))) {
+        close(p->probe); /* too old, or refused */
         p->probe = -1;
     }
-    if (p->probe < 0)
-        p->probe = runtime_connect(&s->rt, p->is.id, p->is.listen, p->is.port);
+    if (p->probe >= 0)
+        return;
+    p->probe = runtime_connect(&s->rt, p->is.id, p->is.listen, p->is.port);
+    p->probed = s->now;
 }
 
 static void saw(process_t *p, uint32_t queued)

@@ -53,6 +53,7 @@ typedef struct process {
     uint64_t error_id; /**< stands in the log and in the segment */
     int stops_itself;  /**< it said STOPPING=1: it ends when it likes */
     int probe;         /**< ready.c: connection to it, or -1 */
+    int64_t probed;    /**< ready.c: when that was made */
     int seen;          /**< ready.c */
     int notified;      /**< it said READY=1 */
     output_t output;

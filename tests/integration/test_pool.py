@@ -58,7 +58,7 @@ def test_second_waits_for_the_only_process(httpd: Httpd) -> None:
 
 
 def test_killed_idle_process_is_replaced(httpd: Httpd) -> None:
-    """A4, also at once, before anybody can have noticed"""
+    """A4, at once, when the spawner may not yet know of it"""
     httpd.log.expect(r"shop.*\[\d+\].*SIGKILL")
     httpd.app("shop")
     httpd.start()

@@ -61,8 +61,9 @@ def test_environment_name(httpd: Httpd) -> None:
     httpd.start()
     shop = process(httpd)["environment"]
     blog = process(httpd, "blog")["environment"]
-    assert shop["APP_ENV"] == shop["RACK_ENV"] == "staging"
-    assert blog["APP_ENV"] == blog["RACK_ENV"] == "production"
+    for name in ("APPPOOL_ENV", "RACK_ENV", "RAILS_ENV", "NODE_ENV"):
+        assert shop[name] == "staging"
+        assert blog[name] == "production"
 
 
 def test_never_root(httpd: Httpd) -> None:

@@ -92,14 +92,16 @@ def test_busy_app_does_not_starve_a_new_one(httpd: Httpd) -> None:
     httpd.app("new")
     httpd.start()
     held = httpd.hold("busy", "a")
-    crowd = [httpd.get_async("/sleep?s=0.1", "busy") for _ in range(10)]
-    httpd.settles(active=1, count=1, waiting=10)
+    before = [httpd.get_async("/pid", "busy") for _ in range(3)]
+    httpd.settles(active=1, count=1, waiting=3)
     new = httpd.get_async("/pid", "new")
-    httpd.settles(active=1, count=1, waiting=11)
+    httpd.settles(active=1, count=1, waiting=4)
+    after = [httpd.get_async("/sleep?s=0.2", "busy") for _ in range(10)]
+    httpd.settles(active=1, count=1, waiting=14)
     held.release()
     assert new.result().status == 200
-    assert any(not one.done() for one in crowd), "it came before the crowd"
-    assert all(one.result().status == 200 for one in crowd)
+    assert any(not one.done() for one in after), "those came later"
+    assert all(one.result().status == 200 for one in before + after)
 
 
 def test_waiters_are_answered_at_a_stop(httpd: Httpd) -> None:

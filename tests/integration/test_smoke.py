@@ -11,7 +11,7 @@ pytestmark = pytest.mark.mpms("worker")
 
 
 def test_the_whole_way(httpd: Httpd) -> None:
-    httpd.log.expect(r"shop.*\[\d+\].*SIGKILL", "AH01102|AH01114|AH00898",
+    httpd.log.expect(r"shop.*\[\d+\].*SIGKILL", "AH01102|AH01114|AH00898", "gave no answer",
                      "apppool.*spawner")
     app = httpd.app("shop", "MaxInstances 2")
     httpd.start()

@@ -56,6 +56,7 @@ def test_no_entry(httpd: Httpd) -> None:
     """B6: a directory that AppUser may not enter"""
     httpd.log.expect("apppool.*shop", "shop")
     app = httpd.app("shop", "AppUser www-data")
+    app.public = httpd.dir / "htdocs"  # httpd itself is not to mind
     httpd.start()
     shutil.chown(app.root, "root", "root")
     app.root.chmod(0)

@@ -29,7 +29,7 @@ end
 
 
 def test_storm_of_kills(httpd: Httpd) -> None:
-    httpd.log.expect(r"[ab] .*\[\d+\].*SIGKILL", "AH01102|AH01114|AH00898")
+    httpd.log.expect(r"[ab] .*\[\d+\].*SIGKILL", "AH01102|AH01114|AH00898", "gave no answer")
     httpd.directives += [
         "MaxPoolSize 8",
         'CustomLog failed.log "%>s %{Host}i %U" "expr=%{REQUEST_STATUS}'
@@ -65,7 +65,10 @@ def test_storm_of_kills(httpd: Httpd) -> None:
     served = re.search(r"(\d+) requests in", said)
     assert served and int(served[1]) > 100 * SECONDS, said
     assert "Socket errors" not in said, said
-    failed = (httpd.dir / "failed.log").read_text().splitlines()
+    # 499: wrk left at its end.
+    failed = [line for line in
+              (httpd.dir / "failed.log").read_text().splitlines()
+              if not line.startswith("499 ")]
     assert {line.split()[0] for line in failed} <= {"502"}, failed[:20]
     assert len(failed) <= kills, f"{len(failed)} failed of {kills} kills"
     assert kills >= SECONDS - 2

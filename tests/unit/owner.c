@@ -99,6 +99,36 @@ static void a_process_that_died_is_no_concern_of_its_last_session(void **state)
     scene_end(s);
 }
 
+static void a_hand_off_by_a_process_that_died_names_no_other(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = scene_app(s, "a");
+    apl_hold_t h, w, x;
+    uint64_t id, next;
+
+    (void)state;
+    assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
+    id = h.id;
+    assert_int_equal(scene_ask(s, &w, a), APL_EWAIT);
+    scene_close(s, &h);
+    /* Given away, dead, and the slot another's that boots, all before the
+     * waiter has looked. */
+    assert_int_equal(apl_supervise_gone(&s->pool, id, s->now), APR_SUCCESS);
+    s->now += 5000000;
+    assert_int_equal(scene_ask(s, &x, a), APL_EWAIT);
+    next = scene_take(s);
+    assert_int_equal(next & 0xffff, id & 0xffff);
+    assert_int_equal(scene_poll(s, &w), APR_SUCCESS);
+    assert_true(w.id == id);
+    assert_int_equal(w.pid, 0);
+    scene_refused(s, &w);
+    scene_ready(s, next);
+    assert_int_equal(scene_poll(s, &x), APR_SUCCESS);
+    assert_true(x.id == next);
+    scene_close(s, &x);
+    scene_end(s);
+}
+
 static void slots_that_run_out_are_an_error_and_come_back(void **state)
 {
     scene_t *s = scene_new(1);
@@ -154,6 +184,7 @@ int main(void)
         cmocka_unit_test(a_slot_is_given_to_the_next_child),
         cmocka_unit_test(a_child_with_a_session_does_not_unregister),
         cmocka_unit_test(a_process_that_died_is_no_concern_of_its_last_session),
+        cmocka_unit_test(a_hand_off_by_a_process_that_died_names_no_other),
         cmocka_unit_test(slots_that_run_out_are_an_error_and_come_back),
         cmocka_unit_test(a_lost_process_is_put_back),
     };

@@ -82,6 +82,19 @@ def answer(out, body=b"", status=200, headers=(), head=False):
     out.flush()
 
 
+def descriptors():
+    fds = {}
+    for fd in os.listdir("/proc/self/fd"):
+        try:
+            fds[fd] = os.readlink(f"/proc/self/fd/{fd}")
+        except OSError:  # listdir's own
+            pass
+    return fds
+
+
+FDS = descriptors()  # at the start
+
+
 # ---- what the URLs do
 
 def do_pid(request, out):
@@ -187,28 +200,23 @@ def do_exit(request, out):
 
 
 def do_stopping(request, out):
-    """Tells that it will not take another request."""
+    """Tells that it will not take another request, answers, exits."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify:
         notify.sendto(b"STOPPING=1", os.environ["NOTIFY_SOCKET"])
     answer(out, str(os.getpid()))
+    os._exit(0)
 
 
 def do_process(request, out):
     """What the process was given."""
     with open("/proc/self/status") as file:
         status = dict(line.rstrip("\n").split(":\t", 1) for line in file)
-    fds = {}
-    for fd in os.listdir("/proc/self/fd"):
-        try:
-            fds[fd] = os.readlink(f"/proc/self/fd/{fd}")
-        except OSError:  # listdir's own
-            pass
     mask = os.umask(0)
     os.umask(mask)
     answer(out, {"pid": os.getpid(), "sid": os.getsid(0),
                  "pgid": os.getpgid(0), "cwd": os.getcwd(),
                  "uid": os.getresuid(), "gid": os.getresgid(),
-                 "groups": os.getgroups(), "umask": mask, "fds": fds,
+                 "groups": os.getgroups(), "umask": mask, "fds": FDS,
                  "no_new_privs": status["NoNewPrivs"],
                  "sigmask": status["SigBlk"], "sigignore": status["SigIgn"],
                  "environment": dict(os.environ)})

@@ -5,6 +5,8 @@ import signal
 from pathlib import Path
 from typing import Iterator, NamedTuple, Optional
 
+from harness.wait import wait_until
+
 PROC = Path("/proc")
 
 
@@ -107,4 +109,6 @@ def socket_owner(candidates: list[int], port: int, peer: int) -> int:
 
 
 def kill9(pid: int) -> None:
+    """Kill, and return when it is dead: its sockets are closed then."""
     os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: not alive(pid), f"{pid} is dead")

@@ -39,6 +39,7 @@ module_sources = \
 	mod_apppool/forward.c \
 	mod_apppool/handler.c \
 	mod_apppool/helper.c \
+	mod_apppool/instance.c \
 	mod_apppool/lifecycle.c \
 	mod_apppool/mod_apppool.c \
 	mod_apppool/owner.c \

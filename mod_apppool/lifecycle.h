@@ -2,17 +2,16 @@
 
 /**
  * @file lifecycle.h
- * @brief What of ours lives as long as httpd, over its restarts: segment,
- *        descriptors, watchdog. And each httpd child's membership.
+ * @brief When our instance starts, stays and ends with httpd, and who starts
+ *        the watchdog again. And each httpd child's membership.
  *
  *     start      runtime directory, lock, segment, table, watchdog
  *     graceful   all of that stays; a new table, and a ring for the spawner
  *     restart    the watchdog ends everything, then as at the start
  *     stop       the same; httpd waits for it
  *
- * It is kept in memory that httpd keeps (ap_retained_data_create()), as our
- * own is unloaded with each configuration. Nothing starts before the first
- * configuration with an AppRoot. `httpd -t` and `httpd -k` touch nothing.
+ * What stays is in instance.h. Nothing starts before the first configuration
+ * with an AppRoot. `httpd -t` and `httpd -k` touch nothing.
  *
  * A hard restart is told from a graceful one by httpd asking its other
  * children (apr_proc_other_child_register()) to restart.

@@ -284,6 +284,28 @@ static int check_sums(audit_t *a)
     return 1;
 }
 
+/* Does everybody who waits have a reason to? */
+static int check_turns(audit_t *a)
+{
+    apl_pool_t *pool = &a->pool;
+    const apl_header_t *h = pool->header;
+    uint32_t i;
+
+    for (i = 1; i <= top(h->top_group, pool->n.groups); i++) {
+        const apl_group_t *g = &pool->groups[i];
+
+        if (g->state != APL_GROUP_USED || g->waiting == 0 ||
+            g->size + g->spawning > 0 || g->failures > 0 || g->retired)
+            continue;
+        if (!apl_list_linked(&g->turn))
+            return found(a, 20, "group %.80s waits without a turn", g->name);
+        if (h->count + h->spawning < h->max ||
+            (h->count + h->spawning == h->max && a->idle > 0))
+            return found(a, 20, "group %.80s waits without need", g->name);
+    }
+    return 1;
+}
+
 int apl_check(const apl_pool_t *pool, apl_finding_t *finding)
 {
     audit_t a = {.pool = *pool, .finding = finding};
@@ -295,5 +317,6 @@ int apl_check(const apl_pool_t *pool, apl_finding_t *finding)
         if (pool->groups[i].state == APL_GROUP_USED &&
             !check_group(&a, &pool->groups[i]))
             return 0;
-    return check_sums(&a) && check_processes(&a) && check_sessions(&a);
+    return check_sums(&a) && check_turns(&a) && check_processes(&a) &&
+           check_sessions(&a);
 }

@@ -68,6 +68,9 @@
  *      in exactly one list of its kind.
  *  I19 Nobody waits for what is there: no group has both a waiter and a
  *      process that could take it.
+ *  I20 A group that is in good health and has waiters, but neither a process
+ *      nor a start, has its turn in `starved`; and while one has, there is
+ *      neither room nor an idle process, unless max was lowered.
  *
  * Times are microseconds of CLOCK_MONOTONIC (alive for the host's uptime, the
  * same in every process). Counters never wrap in practice (64 bit).

@@ -29,6 +29,18 @@ apl_process_t *apl_process_find(apl_held_t *held, uint64_t id)
 
 /* ---- lists and counts of each state ---- */
 
+/* A group that has a turn takes it among those without a process, or among
+ * those with some. */
+static void move_turn(apl_pool_t *pool, apl_group_t *g)
+{
+    if (!apl_list_linked(&g->turn))
+        return;
+    apl_list_remove(pool, &g->turn);
+    apl_list_append(
+        pool, g->size == 0 ? &pool->header->starved : &pool->header->hungry,
+        &g->turn);
+}
+
 static void enlist_live(apl_held_t *held, apl_process_t *p, apl_group_t *g)
 {
     apl_pool_t *pool = held->pool;
@@ -36,6 +48,8 @@ static void enlist_live(apl_held_t *held, apl_process_t *p, apl_group_t *g)
 
     apl_list_append(pool, &g->processes, &p->member);
     g->size++;
+    if (g->size == 1)
+        move_turn(pool, g);
     h->count++;
     if (p->sessions == 0) {
         apl_list_prepend(pool, &g->idle, &p->idle);
@@ -55,6 +69,8 @@ static void delist_live(apl_held_t *held, apl_process_t *p, apl_group_t *g)
 
     apl_list_remove(pool, &p->member);
     g->size--;
+    if (g->size == 0)
+        move_turn(pool, g);
     h->count--;
     if (p->sessions == 0) {
         apl_list_remove(pool, &p->idle);

@@ -128,7 +128,7 @@ def test_good_values(httpd: Httpd) -> None:
 def test_touches_nothing(httpd: Httpd) -> None:
     httpd.app("shop")
     assert httpd.test().returncode == 0
-    assert not (httpd.dir / "p").exists()
+    assert not httpd.runtime.exists()
     assert list((httpd.dir / "run").iterdir()) == []
 
 

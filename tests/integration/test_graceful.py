@@ -149,16 +149,18 @@ def test_hard_restart_starts_afresh(httpd: Httpd) -> None:
 
 
 def test_two_httpds_never_meet(httpd: Httpd) -> None:
-    """Each with a pool of its own; one's end does not touch the other"""
+    """Each has a pool of its own, in one DefaultRuntimeDir too; one's end
+    does not touch the other"""
     other = Httpd(httpd.mpm)
     try:
-        httpd.app("shop")
-        other.app("shop")
-        httpd.start()
-        other.start()
+        for one in (httpd, other):
+            one.directives = [f'DefaultRuntimeDir "{httpd.dir}/run"']
+            one.app("shop")
+            one.start()
         first = httpd.get("/pid", "shop").text
         second = other.get("/pid", "shop").text
         assert first != second
+        assert len(list((httpd.dir / "run").glob("apppool-*"))) == 2
         other.stop()
         assert other.remains() == []
         assert not alive(int(second))

@@ -6,6 +6,7 @@ import socket
 import pytest
 
 from harness.client import Connection
+from harness.errorlog import KILLED
 from harness.httpd import Httpd
 from harness.procs import kill9
 
@@ -201,7 +202,7 @@ def test_root_app_beside_a_sub_uri(httpd: Httpd) -> None:
 
 def test_kept_app_connections(httpd: Httpd) -> None:
     """AppConcurrency > 1: connections to the app are kept, and go with it"""
-    httpd.log.expect(r"shop.*\[\d+\].*SIGKILL")
+    httpd.log.expect(*KILLED)
     app = httpd.app("shop", "AppConcurrency 8", "MaxInstances 1",
                     "AppSetEnv APP_THREADS 1")
     httpd.start()

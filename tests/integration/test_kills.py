@@ -9,6 +9,7 @@ import pytest
 
 from harness import procs
 from harness.client import Connection
+from harness.errorlog import KILLED
 from harness.httpd import Httpd
 from harness.procs import alive, kill9
 from harness.wait import wait_until
@@ -23,7 +24,7 @@ def ten(httpd: Httpd, host: str = "shop") -> set[str]:
 
 def test_app_dies_in_a_request(httpd: Httpd) -> None:
     """B7: 502 there; the next request is answered by another process"""
-    httpd.log.expect(r"shop.*\[\d+\].*SIGKILL", "AH01102|AH01114|AH00898", "gave no answer")
+    httpd.log.expect(*KILLED)
     httpd.app("shop")
     httpd.start()
     pid = httpd.get("/pid", "shop").text
@@ -35,7 +36,7 @@ def test_app_dies_in_a_request(httpd: Httpd) -> None:
 
 def test_app_dies_on_a_kept_connection(httpd: Httpd) -> None:
     """B7: the client's connection gets its 502, and lives on if it can"""
-    httpd.log.expect(r"shop.*\[\d+\].*SIGKILL", "AH01102|AH01114|AH00898", "gave no answer")
+    httpd.log.expect(*KILLED)
     httpd.app("shop")
     httpd.start()
     client = Connection(httpd.port)
@@ -48,7 +49,7 @@ def test_app_dies_on_a_kept_connection(httpd: Httpd) -> None:
 
 def test_app_dies_while_it_answers(httpd: Httpd) -> None:
     """Half an answer is not taken for a whole one."""
-    httpd.log.expect(r"shop.*\[\d+\].*SIGKILL", "AH01102|AH01110|AH00898", "gave no answer|broke off")
+    httpd.log.expect(*KILLED)
     httpd.app("shop")
     httpd.start()
     with pytest.raises((http.client.IncompleteRead, ConnectionError)):
@@ -59,7 +60,7 @@ def test_app_dies_while_it_answers(httpd: Httpd) -> None:
 
 def test_waiters_of_a_killed_process(httpd: Httpd) -> None:
     """They wait for its successor."""
-    httpd.log.expect(r"shop.*\[\d+\].*SIGKILL", "AH01102|AH01114|AH00898", "gave no answer")
+    httpd.log.expect(*KILLED)
     httpd.app("shop", "MaxInstances 1")
     httpd.start()
     held = httpd.hold("shop", "a")

@@ -1,5 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """The pool, as seen through httpd: acceptance A1 to A5, A9, A13, A14."""
+from harness.errorlog import KILLED
 from harness.httpd import Httpd
 from harness.procs import alive, kill9
 from harness.wait import wait_until
@@ -59,7 +60,7 @@ def test_second_waits_for_the_only_process(httpd: Httpd) -> None:
 
 def test_killed_idle_process_is_replaced(httpd: Httpd) -> None:
     """A4, at once, when the spawner may not yet know of it"""
-    httpd.log.expect(r"shop.*\[\d+\].*SIGKILL")
+    httpd.log.expect(*KILLED)
     httpd.app("shop")
     httpd.start()
     pid = int(httpd.get("/pid", "shop").text)
@@ -194,3 +195,32 @@ def test_no_global_queue(httpd: Httpd) -> None:
     held.release()
     assert second.result().text == str(held.pid)
     httpd.settles(active=0, count=1)
+
+
+def test_started_with_httpd(httpd: Httpd) -> None:
+    """AppPreStart: the minimum is there before anybody asks"""
+    app = httpd.app("shop", "AppPreStart On", "MinInstances 2")
+    httpd.app("blog", "MinInstances 2")
+    httpd.start()
+    httpd.settles(active=0, count=2)
+    assert len(httpd.pids(app)) == 2
+
+
+def test_out_of_slots(httpd: Httpd) -> None:
+    """503 with one line in the log; nothing leaks"""
+    httpd.log.expect("apppool.*shop")
+    httpd.directives += ["AppPoolCapacity 2 3", "MaxPoolSize 2"]
+    httpd.app("shop")
+    httpd.start()
+    for turn in range(2):
+        held = [httpd.hold("shop", f"{turn}{n}") for n in range(2)]
+        waiting = httpd.get_async("/pid", "shop")
+        httpd.settles(active=2, count=2, waiting=1)
+        lines = len(httpd.log.bad())
+        assert httpd.get("/pid", "shop").status == 503
+        assert len(httpd.log.bad()) == lines + 1
+        for one in held:
+            assert one.release().status == 200
+        assert waiting.result().status == 200
+        httpd.settles(active=0, count=2)
+    httpd.check()

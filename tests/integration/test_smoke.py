@@ -3,6 +3,7 @@
 import pytest
 
 from harness.client import Connection
+from harness.errorlog import KILLED
 from harness.httpd import Httpd
 from harness.procs import alive, kill9
 from harness.wait import wait_until
@@ -11,7 +12,7 @@ pytestmark = pytest.mark.mpms("worker")
 
 
 def test_the_whole_way(httpd: Httpd) -> None:
-    httpd.log.expect(r"shop.*\[\d+\].*SIGKILL", "AH01102|AH01114|AH00898", "gave no answer",
+    httpd.log.expect(*KILLED,
                      "apppool.*spawner")
     app = httpd.app("shop", "MaxInstances 2")
     httpd.start()

@@ -7,6 +7,7 @@ import time
 import pytest
 
 from harness import procs
+from harness.errorlog import KILLED
 from harness.httpd import Httpd, USER
 from harness.wait import wait_until
 
@@ -144,7 +145,7 @@ def test_ways_to_listen(httpd: Httpd, listen: str) -> None:
 @pytest.mark.parametrize("listen", ["fd", "unix", "tcp"])
 def test_killed_whatever_it_listens_on(httpd: Httpd, listen: str) -> None:
     """A refused connection goes to another process."""
-    httpd.log.expect(r"shop.*\[\d+\].*SIGKILL")
+    httpd.log.expect(*KILLED)
     httpd.app("shop", f"AppListen {listen}")
     httpd.start()
     for _ in range(3):

@@ -60,7 +60,7 @@ def test_no_secrets(httpd: Httpd) -> None:
         text = httpd.get(STATUS + query).text
         assert "/hold" in text
         assert "k3y" not in text and "hunter2" not in text
-        assert f"{httpd.dir}/p" not in text
+        assert str(httpd.runtime) not in text
     held.release()
 
 
@@ -123,7 +123,7 @@ def test_ctl_status_as_httpds_user(httpd: Httpd) -> None:
 
     def run(user: str, word: str) -> int:
         return subprocess.run(
-            [str(program), "--dir", str(httpd.dir / "p"), word],
+            [str(program), "--dir", str(httpd.runtime), word],
             user=user, group=user if user != "nobody" else "nogroup",
             extra_groups=[], capture_output=True, timeout=20).returncode
 
@@ -147,7 +147,7 @@ def test_ctl_without_httpd(httpd: Httpd) -> None:
     done = httpd.ctl("status")
     assert done.returncode == 3
     assert done.stderr.startswith("apppoolctl: ")
-    assert str(httpd.dir / "p") in done.stderr
+    assert str(httpd.runtime) in done.stderr
 
 
 def test_ctl_usage(httpd: Httpd) -> None:

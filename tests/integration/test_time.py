@@ -2,6 +2,7 @@
 """What time does to a pool: acceptance A8 and A10, idle time, MaxRequests."""
 import time
 
+from harness.errorlog import KILLED
 from harness.httpd import Httpd
 from harness.procs import alive, kill9
 from harness.wait import wait_until
@@ -73,7 +74,7 @@ def test_silent_app_times_out(httpd: Httpd) -> None:
 
 def test_killed_minimum_is_restored(httpd: Httpd) -> None:
     """A minimum comes back after a crash, without a request."""
-    httpd.log.expect(r"shop.*\[\d+\].*SIGKILL")
+    httpd.log.expect(*KILLED)
     app = httpd.app("shop", "MinInstances 2")
     httpd.start()
     httpd.get("/pid", "shop")

@@ -58,7 +58,7 @@ static void retire(model_t *m, int process)
     if (p->state != M_LIVE || o->max_requests == 0 ||
         p->processed < o->max_requests)
         return;
-    p->state = M_LEAVING;
+    model_move(m, process, M_LEAVING);
     if (model_waiting(m, p->group) > 0 ||
         model_size(m, p->group) < o->min_instances)
         model_want(m, p->group);
@@ -79,7 +79,7 @@ void model_end(model_t *m, int session, m_end_t how)
     if (p->sessions == 0)
         p->idle_since = ++m->clock;
     if (p->state == M_LIVE && how == M_REFUSED)
-        p->state = M_LEAVING;
+        model_move(m, s->process, M_LEAVING);
     else
         retire(m, s->process);
     model_share(m, s->group);
@@ -119,7 +119,7 @@ void model_ready(model_t *m, int process)
     m_process_t *p = &m->processes[process];
     m_group_t *g = &m->groups[p->group];
 
-    p->state = M_LIVE;
+    model_move(m, process, M_LIVE);
     p->ready_at = p->last_used = m->now;
     p->idle_since = ++m->clock;
     g->failures = 0;
@@ -171,13 +171,13 @@ void model_gone(model_t *m, int process)
     if (p->state == M_LIVE && p->processed == 0 && p->sessions == 0 &&
         m->now - p->ready_at < MODEL_SECOND)
         back_off(m, &m->groups[p->group]);
-    p->state = M_FREE;
+    model_move(m, process, M_FREE);
     after_loss(m, p->group);
 }
 
 void model_detach(model_t *m, int process)
 {
-    m->processes[process].state = M_LEAVING;
+    model_move(m, process, M_LEAVING);
     after_loss(m, m->processes[process].group);
 }
 
@@ -221,7 +221,7 @@ static void trim(model_t *m, int group)
 
         if (!above && !expired)
             return;
-        m->processes[i].state = M_LEAVING;
+        model_move(m, i, M_LEAVING);
     }
 }
 

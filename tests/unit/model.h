@@ -41,7 +41,6 @@ typedef struct {
     unsigned failures;
     int64_t retry_at;
     uint64_t turn; /* when it took its turn; 0: it has none */
-    int starved;   /* its turn is in that list */
 } m_group_t;
 
 typedef struct {

@@ -96,6 +96,18 @@ int model_pick(const model_t *m, int group)
     return idle >= 0 ? idle : busy;
 }
 
+void model_move(model_t *m, int process, m_state_t state)
+{
+    m_process_t *p = &m->processes[process];
+    m_group_t *g = &m->groups[p->group];
+    unsigned before = model_size(m, p->group);
+
+    p->state = state;
+    /* With its first process, or without its last, it takes its turn anew. */
+    if (g->turn != 0 && (before == 0) != (model_size(m, p->group) == 0))
+        g->turn = ++m->clock;
+}
+
 /* ---- room ---- */
 
 static int has_room(const model_t *m)
@@ -128,10 +140,8 @@ void model_want(model_t *m, int group)
         return;
     if (has_room(m))
         reserve(m, group);
-    else if (model_waiting(m, group) > 0 && g->turn == 0) {
+    else if (model_waiting(m, group) > 0 && g->turn == 0)
         g->turn = ++m->clock;
-        g->starved = model_size(m, group) == 0;
-    }
 }
 
 /* The first of those that still want their turn; those before it lose it. */
@@ -141,7 +151,7 @@ static int next_turn(model_t *m, int starved)
         int g, first = -1;
 
         for (g = 0; g < MODEL_GROUPS; g++)
-            if (m->groups[g].turn != 0 && m->groups[g].starved == starved &&
+            if (m->groups[g].turn != 0 && (model_size(m, g) == 0) == starved &&
                 (first < 0 || m->groups[g].turn < m->groups[first].turn))
                 first = g;
         if (first < 0 || (model_waiting(m, first) > 0 && may_spawn(m, first)))
@@ -193,7 +203,7 @@ void model_settle(model_t *m)
                     : -1;
             if (v < 0)
                 return;
-            m->processes[v].state = M_LEAVING;
+            model_move(m, v, M_LEAVING);
         }
         m->groups[g].turn = 0;
         reserve(m, g);

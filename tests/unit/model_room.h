@@ -20,6 +20,9 @@ int model_head(const model_t *m, int group);
 /** The process that the next request gets, or -1. */
 int model_pick(const model_t *m, int group);
 
+/** A process changes its state. */
+void model_move(model_t *m, int process, m_state_t state);
+
 /** A session gets a process. */
 void model_give(model_t *m, int session, int process);
 

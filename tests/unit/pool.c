@@ -148,6 +148,32 @@ static void who_waited_before_the_new_app_is_served_before_it(void **state)
     scene_end(s);
 }
 
+static void who_gave_way_while_it_had_waiters_gets_its_turn(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = scene_app(s, "a");
+    apl_app_t *b = scene_app(s, "b");
+    apl_hold_t h, w1, w2, w3;
+
+    (void)state;
+    assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
+    assert_int_equal(scene_get(s, &w1, a), APL_EWAIT);
+    assert_int_equal(scene_get(s, &w2, b), APL_EWAIT);
+    assert_int_equal(scene_get(s, &w3, a), APL_EWAIT);
+    scene_close(s, &h);
+    scene_close(s, &w1);
+    scene_reap(s);
+    scene_spawn(s);
+    assert_int_equal(scene_poll(s, &w2), APR_SUCCESS);
+    /* A wanted more when it had one; now it has none. */
+    scene_close(s, &w2);
+    scene_reap(s);
+    assert_int_equal(scene_spawn(s), 1);
+    assert_int_equal(scene_poll(s, &w3), APR_SUCCESS);
+    scene_close(s, &w3);
+    scene_end(s);
+}
+
 static void a_full_idle_pool_gives_way_to_a_new_app(void **state)
 {
     scene_t *s = scene_new(2);
@@ -320,6 +346,7 @@ int main(void)
         cmocka_unit_test(a_dead_idle_process_is_replaced),
         cmocka_unit_test(a_full_busy_pool_makes_a_new_app_wait_its_turn),
         cmocka_unit_test(who_waited_before_the_new_app_is_served_before_it),
+        cmocka_unit_test(who_gave_way_while_it_had_waiters_gets_its_turn),
         cmocka_unit_test(a_full_idle_pool_gives_way_to_a_new_app),
         cmocka_unit_test(who_is_above_its_minimum_gives_way_first),
         cmocka_unit_test(detach_is_by_identifier_and_once),

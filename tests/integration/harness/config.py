@@ -73,7 +73,6 @@ def write(directory: Path, port: int, mpm: str, directives: Iterable[str],
     lines += [
         f"LoadModule apppool_module {MODULE}",
         f'AppPoolLibexec "{BUILD}"',
-        f'AppPoolRuntimeDir "{directory}/p"',
         *LIMITS[mpm],
         "Timeout 20",
         "GracefulShutdownTimeout 10",

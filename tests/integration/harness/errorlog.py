@@ -5,6 +5,10 @@ from pathlib import Path
 
 LEVEL = re.compile(r"^\[[^]]+\] \[\w*:(warn|error|crit|alert|emerg)\]")
 
+# What is logged when an app is killed, maybe with a request inside it.
+KILLED = (r"\[\d+\] died: signal 9 \(SIGKILL\)", r"\[\d+\] gave no answer",
+          "AH01102|AH01110|AH00898|AH02454")
+
 
 class ErrorLog:
     def __init__(self, path: Path) -> None:
@@ -24,6 +28,10 @@ class ErrorLog:
     def matching(self, pattern: str) -> list[str]:
         return [line for line in self.lines() if re.search(pattern, line)]
 
+    def bad(self) -> list[str]:
+        """Lines of level warn or worse."""
+        return [line for line in self.lines() if LEVEL.match(line)]
+
     def unexpected(self) -> list[str]:
-        return [line for line in self.lines() if LEVEL.match(line)
-                and not any(want.search(line) for want in self.expected)]
+        return [line for line in self.bad()
+                if not any(want.search(line) for want in self.expected)]

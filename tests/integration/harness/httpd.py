@@ -33,7 +33,8 @@ class Httpd:
         self.dir.chmod(0o755)
         self.mpm = mpm
         self.port = free_port()
-        self.directives: list[str] = []
+        self.runtime = self.dir / "p"
+        self.directives = [f'AppPoolRuntimeDir "{self.runtime}"']
         self.modules: list[str] = []
         self.apps: list[App] = []
         self.log = ErrorLog(self.dir / "error.log")
@@ -274,7 +275,7 @@ class Httpd:
     def ctl(self, *words: str) -> subprocess.CompletedProcess[str]:
         """apppoolctl, for this httpd's pool."""
         return subprocess.run(
-            [str(CTL), "--dir", str(self.dir / "p"), *words], text=True,
+            [str(CTL), "--dir", str(self.runtime), *words], text=True,
             capture_output=True, timeout=20)
 
     def check(self) -> None:

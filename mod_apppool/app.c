@@ -4,6 +4,7 @@
 
 #include <apr_strings.h>
 #include <errno.h>
+#include <http_core.h>
 #include <http_log.h>
 #include <string.h>
 #include <unistd.h>
@@ -101,6 +102,24 @@ static int check_root(apr_pool_t *p, const apppool_app_t *app)
         SAY(APLOG_WARNING, "AppRoot %s (%s) may not be entered by %s", root,
             app->place, user ? user : "its owner");
     return 1;
+}
+
+/* Would httpd hand out the app's own files? */
+static void warn_of_document_root(const apppool_mount_t *mount)
+{
+    const core_server_config *core =
+        ap_get_core_module_config(mount->server->module_config);
+    const char *documents = core->ap_document_root,
+               *root = mount->app->pool.root;
+    size_t n = documents ? strlen(documents) : 0;
+
+    while (n > 0 && documents[n - 1] == '/')
+        n--;
+    if (n > 0 && !strncmp(documents, root, n) && (!root[n] || root[n] == '/'))
+        SAY(APLOG_WARNING,
+            "DocumentRoot %s has AppRoot %s (%s) in it: httpd hands out the "
+            "application's own files, source and secrets as well",
+            documents, root, mount->place);
 }
 
 static int check_limits(const apppool_app_t *app)
@@ -207,6 +226,7 @@ static int resolve(apr_pool_t *p, apppool_mount_t *mount,
     const apppool_app_t *first = find(app->pool.name);
 
     mount->app = first ? first : app;
+    warn_of_document_root(mount);
     if (first)
         return share(p, first, app);
     APR_ARRAY_PUSH(apps, apppool_app_t *) = app;

@@ -11,7 +11,9 @@
 #include "mod_apppool/config.h"
 #include "mod_apppool/dial.h"
 #include "mod_apppool/proxy_api.h"
+#include "shm/format.h"
 #include "shm/held.h"
+#include "spawner/contract.h"
 
 APLOG_USE_MODULE(apppool);
 
@@ -28,8 +30,8 @@ struct apppool_channel_t {
     apr_off_t already; /* bytes sent before this request */
     request_rec *r;    /* the request it has, or NULL */
     int reused;
-    /* What the filters have seen of this request. If mod_proxy connected anew
-     * by itself, they have seen nothing, and the request is not repeated. */
+    int local; /* over a Unix socket */
+    /* What the filters have seen of this request. */
     int unwritten, answered;
     apr_status_t error;
 };
@@ -54,7 +56,7 @@ static int repeatable(const apppool_channel_t *ch)
 
     if (ap_request_has_body((request_rec *)r))
         return 0;
-    return *ch->worker->s->uds_path == '/' || r->method_number == M_GET ||
+    return ch->local || r->method_number == M_GET ||
            r->method_number == M_OPTIONS;
 }
 
@@ -229,8 +231,11 @@ static void fit_worker(apppool_channel_t *ch, const apppool_target_t *target)
 {
     proxy_worker_shared *s = ch->worker->s;
 
-    /* mod_proxy never resolves nor connects to anything but this path. */
-    apppool_dial_path(target, s->uds_path, sizeof s->uds_path);
+    /* A name for mod_proxy to tell connections by. It is no path, so that it
+     * does not connect by itself, where we would not see what is sent. */
+    apr_snprintf(s->uds_path, sizeof s->uds_path, "apppool-" CONTRACT_ID_FMT,
+                 target->id);
+    ch->local = target->listen != APL_LISTEN_TCP;
     s->is_address_reusable = target->keep != 0;
     s->disablereuse = !target->keep;
     s->disablereuse_set = 1;

@@ -17,22 +17,14 @@
 #define NAP_LAST    50000            /* us */
 #define TCP_CONNECT APR_USEC_PER_SEC /* us; it is on this host */
 
-void apppool_dial_path(const apppool_target_t *target, char *path, size_t size)
+static void name_path(const apppool_target_t *target, char *path, size_t size)
 {
-    uint64_t id = target->id;
-
-    switch (target->listen) {
-    case APL_LISTEN_UNIX:
+    if (target->listen == APL_LISTEN_UNIX)
         apr_snprintf(path, size, "%s/" CONTRACT_OWN "/" CONTRACT_ID_FMT "/s",
-                     apppool_runtime(), id);
-        break;
-    case APL_LISTEN_TCP:
-        apr_snprintf(path, size, "apppool-" CONTRACT_ID_FMT, id);
-        break;
-    default:
+                     apppool_runtime(), target->id);
+    else
         apr_snprintf(path, size, "%s/" CONTRACT_SOCKETS "/" CONTRACT_ID_FMT,
-                     apppool_runtime(), id);
-    }
+                     apppool_runtime(), target->id);
 }
 
 /* The socket does not block: a full backlog is EAGAIN at once. */
@@ -60,7 +52,7 @@ static apr_status_t dial_unix(apr_socket_t **sock,
     if (rv != APR_SUCCESS)
         return rv;
     apr_socket_timeout_set(*sock, target->timeout);
-    apppool_dial_path(target, address.sun_path, sizeof address.sun_path);
+    name_path(target, address.sun_path, sizeof address.sun_path);
     while (APR_STATUS_IS_EAGAIN(rv = connect_unix(*sock, &address)) &&
            apl_now() + nap < deadline) {
         apr_sleep(nap);

@@ -16,12 +16,6 @@
 #include "mod_apppool/channel.h"
 
 /**
- * The path of the target's socket; for a TCP port a name that is unique to the
- * process and no path.
- */
-void apppool_dial_path(const apppool_target_t *target, char *path, size_t size);
-
-/**
  * Connect.
  * @param deadline us of apl_now(), for a full backlog
  * @param p        the socket is closed with it

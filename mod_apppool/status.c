@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mod_apppool/app.h"
 #include "mod_apppool/lifecycle.h"
 #include "shm/report.h"
 #include "shm/snapshot.h"
@@ -20,13 +21,26 @@ APLOG_USE_MODULE(apppool);
 
 /* ---- the document ---- */
 
+/* No AppRoot, no pool: the same document, with nothing in it. */
+static json_t *report_nothing(request_rec *r)
+{
+    static const apl_capacity_t least = {1, 1, 1, 1};
+    apr_size_t size = apl_segment_size(&least);
+    char *memory = apr_pcalloc(r->pool, size + APL_LINES);
+    apl_pool_t none;
+
+    apl_segment_format(
+        &none, memory + APL_LINES - (apr_size_t)memory % APL_LINES, &least);
+    return apl_report_json(&none, 0);
+}
+
 static json_t *report(request_rec *r)
 {
     apl_pool_t *pool = apppool_pool(), *copy;
     apr_status_t rv;
 
     if (!pool)
-        return NULL;
+        return apppool_apps()->nelts == 0 ? report_nothing(r) : NULL;
     rv = apl_snapshot_take(&copy, pool, r->pool);
     if (rv != APR_SUCCESS) {
         char text[120];

@@ -36,6 +36,10 @@ static apr_status_t see_end(ap_filter_t *f, apr_bucket_brigade *bb)
     apppool_visit_t *v = f->ctx;
     apr_bucket *last = APR_BRIGADE_LAST(bb);
 
+    if (!v->started && v->error && v->r->status == HTTP_OK) {
+        v->r->status = v->error;
+        v->r->status_line = NULL;
+    }
     v->started = 1;
     apppool_visit_unhide(v);
     if (!APR_BRIGADE_EMPTY(bb) && APR_BUCKET_IS_EOS(last)) {
@@ -75,6 +79,7 @@ apppool_visit_t *apppool_visit_begin(request_rec *r,
     v->app = mount->app;
     v->deadline = apl_now() + apppool_queue_timeout(r);
     v->keepalives = -1;
+    v->error = ap_is_HTTP_ERROR(r->status) ? r->status : 0;
     apr_pool_cleanup_register(r->pool, v, last_resort, apr_pool_cleanup_null);
     ap_add_output_filter_handle(done, v, r, r->connection);
     return v;

@@ -29,6 +29,7 @@ typedef struct {
     int64_t deadline; /**< of all waiting, us of apl_now() */
     int keepalives;   /**< the client's, while hidden; or -1 */
     int started;      /**< the answer has begun */
+    int error;        /**< of an ErrorDocument: the status to answer with */
 } apppool_visit_t;
 
 /** Once, before any configuration's hooks run. */

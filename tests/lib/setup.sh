@@ -12,7 +12,7 @@ packages_test="$packages_demo libcmocka-dev python3-pytest clang clang-format
     cppcheck wrk iproute2"
 
 say() { printf '%s\n' "$*"; }
-die() { printf '%s: %s\n' "${0##*/}" "$*" >&2; exit 1; }
+die() { printf '%s: %s\n' "$0" "$*" >&2; exit 1; }
 
 # install_packages PACKAGE...: install those that are missing.
 install_packages() {

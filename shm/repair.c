@@ -17,25 +17,6 @@ static uint32_t top_of(uint32_t *top, uint32_t n)
     return *top;
 }
 
-static void reset_header(apl_pool_t *pool)
-{
-    apl_header_t *h = pool->header;
-    uint32_t i;
-
-    h->count = h->active = h->spawning = h->waiting = h->leaving = 0;
-    apl_list_init(pool, &h->inactive);
-    apl_list_init(pool, &h->starved);
-    apl_list_init(pool, &h->hungry);
-    apl_list_init(pool, &h->wanted);
-    apl_list_init(pool, &h->leavers);
-    apl_list_init(pool, &h->groups_free);
-    apl_list_init(pool, &h->processes_free);
-    apl_list_init(pool, &h->sessions_free);
-    apl_list_init(pool, &h->children_free);
-    for (i = 0; i < APL_BUCKETS; i++)
-        apl_list_init(pool, &h->buckets[i]);
-}
-
 /* A group is good if it is found by its own name, and alone. */
 static int good_group(apl_pool_t *pool, const apl_group_t *g)
 {
@@ -224,7 +205,7 @@ void apl_repair(apl_held_t *held)
 
     if (h->ticket >> 62 != 0)
         h->ticket = 0;
-    reset_header(pool);
+    apl_segment_empty(pool);
     APL_STEP("repair_reset");
     repair_groups(pool);
     APL_STEP("repair_groups");

@@ -54,19 +54,12 @@ static void point(apl_pool_t *pool, void *memory, const apl_capacity_t *n)
     pool->bell = -1;
 }
 
-void apl_segment_format(apl_pool_t *pool, void *memory,
-                        const apl_capacity_t *capacity)
+void apl_segment_empty(apl_pool_t *pool)
 {
-    apl_header_t *h = memory;
+    apl_header_t *h = pool->header;
     uint32_t i;
 
-    point(pool, memory, capacity);
-    h->layout = APL_LAYOUT;
-    h->size = pool->size;
-    h->n_groups = capacity->groups;
-    h->n_processes = capacity->processes;
-    h->n_sessions = capacity->sessions;
-    h->n_children = capacity->children;
+    h->count = h->active = h->spawning = h->waiting = h->leaving = 0;
     apl_list_init(pool, &h->inactive);
     apl_list_init(pool, &h->starved);
     apl_list_init(pool, &h->hungry);
@@ -78,6 +71,21 @@ void apl_segment_format(apl_pool_t *pool, void *memory,
     apl_list_init(pool, &h->leavers);
     for (i = 0; i < APL_BUCKETS; i++)
         apl_list_init(pool, &h->buckets[i]);
+}
+
+void apl_segment_format(apl_pool_t *pool, void *memory,
+                        const apl_capacity_t *capacity)
+{
+    apl_header_t *h = memory;
+
+    point(pool, memory, capacity);
+    h->layout = APL_LAYOUT;
+    h->size = pool->size;
+    h->n_groups = capacity->groups;
+    h->n_processes = capacity->processes;
+    h->n_sessions = capacity->sessions;
+    h->n_children = capacity->children;
+    apl_segment_empty(pool);
     __atomic_store_n(&h->magic, APL_MAGIC, __ATOMIC_RELEASE);
 }
 

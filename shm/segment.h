@@ -61,6 +61,9 @@ apr_size_t apl_segment_size(const apl_capacity_t *capacity);
 void apl_segment_format(apl_pool_t *pool, void *memory,
                         const apl_capacity_t *capacity);
 
+/** Empty all lists of the header and set its counts to 0; for repair.h. */
+void apl_segment_empty(apl_pool_t *pool);
+
 /**
  * Create the segment under the name `path` (a file name that is only hashed
  * by APR), readable for this user alone. A left-over of that name is removed.

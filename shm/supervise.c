@@ -37,8 +37,8 @@ static apr_status_t enter_with(apl_held_t *held, apl_pool_t *pool, uint64_t id,
     return APL_ESTALE;
 }
 
-/* Serve a group's waiters; more of them than can be woken at once make the
- * verb enter again. */
+/* Serve a group's waiters and leave; more of them than can be woken at once
+ * make the verb enter again. */
 static void share(apl_held_t *held, apl_group_t *group)
 {
     apl_pool_t *pool = held->pool;
@@ -173,6 +173,19 @@ apr_status_t apl_supervise_failed(apl_pool_t *pool, uint64_t id,
 
 /* ---- ending ---- */
 
+/* Leave a group that has lost a process: its minimum is restored, its waiters
+ * are seen to. @param group NULL: damage */
+static void leave_smaller(apl_held_t *held, apl_group_t *group)
+{
+    if (!group) {
+        apl_leave(held);
+        return;
+    }
+    if (group->used && group->size < group->options.min_instances)
+        apl_room_want(held, group);
+    share(held, group);
+}
+
 /* One that served nothing and died at once would be started again and again:
  * that counts as a failed start. */
 static int died_young(const apl_process_t *p, int64_t now)
@@ -203,13 +216,7 @@ apr_status_t apl_supervise_gone(apl_pool_t *pool, uint64_t id, int64_t now)
         }
     }
     apl_process_free(&held, p);
-    if (!g) {
-        apl_leave(&held);
-        return APR_SUCCESS;
-    }
-    if (g->used && g->size < g->options.min_instances)
-        apl_room_want(&held, g);
-    share(&held, g);
+    leave_smaller(&held, g);
     return APR_SUCCESS;
 }
 
@@ -226,13 +233,7 @@ apr_status_t apl_supervise_detach(apl_pool_t *pool, uint64_t id,
         return rv;
     g = apl_process_group(&held, p);
     apl_process_leave(&held, p, reason);
-    if (!g) {
-        apl_leave(&held);
-        return APR_SUCCESS;
-    }
-    if (g->used && g->size < g->options.min_instances)
-        apl_room_want(&held, g);
-    share(&held, g);
+    leave_smaller(&held, g);
     return APR_SUCCESS;
 }
 

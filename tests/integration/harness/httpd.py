@@ -198,8 +198,9 @@ class Httpd:
                 timeout: float = 20.0, chunked: bool = False) -> Response:
         connection = Connection(self.port, timeout)
         try:
-            return connection.request(method, path, host, body, headers,
-                                      chunked)
+            return connection.request(
+                method, path, host, body,
+                {"Connection": "close", **(headers or {})}, chunked)
         finally:
             connection.close()
 
@@ -211,7 +212,8 @@ class Httpd:
 
     def get_async(self, path: str, host: str,
                   timeout: float = 20.0) -> Pending:
-        return Pending(Connection(self.port, timeout), "GET", path, host)
+        return Pending(Connection(self.port, timeout), "GET", path, host,
+                       headers={"Connection": "close"})
 
     def child_of(self, pending: Pending) -> int:
         """The httpd child that serves this request."""

@@ -79,6 +79,14 @@ static void silence(request_rec *r)
     r->log = quiet;
 }
 
+/* The connection broke before anything was sent. mod_proxy is kept from
+ * connecting by itself: to a worker in error it does not. */
+static void give_up(apppool_channel_t *ch)
+{
+    ch->worker->s->status |= PROXY_WORKER_IN_ERROR;
+    silence(ch->r);
+}
+
 static apr_status_t wire_in(ap_filter_t *f, apr_bucket_brigade *bb,
                             ap_input_mode_t mode, apr_read_type_e block,
                             apr_off_t bytes)
@@ -86,8 +94,13 @@ static apr_status_t wire_in(ap_filter_t *f, apr_bucket_brigade *bb,
     apppool_channel_t *ch = f->ctx;
     apr_status_t rv = ap_get_brigade(f->next, bb, mode, block, bytes);
 
-    if (mode == AP_MODE_SPECULATIVE || mode == AP_MODE_EATCRLF || !ch->r)
+    if (!ch->r)
         return rv;
+    if (mode == AP_MODE_SPECULATIVE) {
+        if (rv != APR_SUCCESS && !APR_STATUS_IS_EAGAIN(rv))
+            give_up(ch);
+        return rv;
+    }
     if (rv == APR_SUCCESS && !APR_BRIGADE_EMPTY(bb))
         ch->answered = 1;
     else if (rv != APR_SUCCESS && !APR_STATUS_IS_EAGAIN(rv)) {
@@ -311,6 +324,7 @@ int apppool_channel_run(apppool_channel_t *ch, request_rec *r, const char *url)
     status = apppool_proxy.proxy_run_scheme_handler(
         r, ch->worker, apppool_proxy_conf(r->server), apr_pstrdup(r->pool, url),
         NULL, 0);
+    ch->worker->s->status &= ~(unsigned)PROXY_WORKER_IN_ERROR;
     r->log = log;
     return status;
 }

@@ -200,14 +200,18 @@ void life_died(spawner_t *s, process_t *p, const siginfo_t *cause)
     loop_drop(&p->pidfd);
     p->gone = 1;
     output_drain(p);
-    if (p->phase == PHASE_BOOTING)
+    if (p->phase == PHASE_BOOTING && p->child)
         life_failed(s, p, "it ended with %s while it started",
-                    cause->si_pid ? cause_text(cause, text) : "no trace");
+                    cause_text(cause, text));
     else if (!p->failure)
         log_end(p);
-    if (p->phase == PHASE_LIVE &&
+    /* One that booted under the last spawner may never have been let go: that
+     * is no failed start, and who waits for it has it started again. */
+    if (p->phase <= PHASE_LIVE &&
         apl_supervise_gone(&s->shm, p->is.id, s->now) != APL_ELOCK)
         p->listed = 0;
+    if (p->phase == PHASE_BOOTING)
+        p->phase = PHASE_ENDING;
     p->deadline = s->now + (p->stop_timeout < REMAINS_LIMIT ? p->stop_timeout
                                                             : REMAINS_LIMIT);
     state_wake(s, s->now);

@@ -4,6 +4,7 @@ httpd itself (acceptance B1, B2, B7)."""
 import http.client
 import os
 import signal
+import time
 
 import pytest
 
@@ -104,15 +105,23 @@ def test_helpers_die(httpd: Httpd, victims: str) -> None:
 
 
 def test_spawner_dies_while_an_app_starts(httpd: Httpd) -> None:
-    """The waiting request is answered all the same."""
+    """The waiting request is answered all the same, whenever it dies: before
+    the app was let go, while the shell runs, while the app boots."""
     httpd.log.expect("apppool")
-    app = httpd.app("shop", "AppSetEnv BOOT_SLEEP 1")
+    moments = (0, 0.001, 0.003, 0.01, 0.1)
+    apps = [httpd.app(f"shop{n}", "AppSetEnv BOOT_SLEEP 0.3")
+            for n in range(len(moments))]
     httpd.start()
-    first = httpd.get_async("/pid", "shop")
-    wait_until(lambda: httpd.group(app)["processes"], "it starts")
-    kill9(httpd.helper("spawner"))
-    assert first.result().status == 200
-    httpd.settles(active=0, count=1)
+    for app, moment in zip(apps, moments):
+        spawner = httpd.helper("spawner")
+        first = httpd.get_async("/pid", app.name)
+        wait_until(lambda: httpd.group(app)["processes"], "it starts")
+        time.sleep(moment)
+        kill9(spawner)
+        answer = first.result()
+        assert answer.status == 200, f"killed after {moment} s"
+        assert [answer.text] == [str(pid) for pid in httpd.pids(app)]
+    httpd.settles(active=0, count=len(apps))
     httpd.check()
 
 

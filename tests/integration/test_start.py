@@ -155,7 +155,7 @@ def test_killed_whatever_it_listens_on(httpd: Httpd, listen: str) -> None:
 
 
 def test_app_exits_in_good_order(httpd: Httpd) -> None:
-    httpd.log.expect(r"shop.*\[\d+\]")
+    httpd.log.expect(*KILLED)
     httpd.app("shop")
     httpd.start()
     pids = {httpd.get("/exit", "shop").text for _ in range(5)}

@@ -115,3 +115,22 @@ def test_waiters_are_answered_at_a_stop(httpd: Httpd) -> None:
     httpd.stop(bound=15)
     wait_until(lambda: waiting.done() and held.pending.done(),
                "no client hangs")
+
+
+def test_out_of_slots(httpd: Httpd) -> None:
+    """503 and a line that names the directive; afterwards all is well."""
+    httpd.directives.append("AppPoolCapacity 10 2")
+    httpd.app("shop", "MaxInstances 1")
+    httpd.start()
+    held = httpd.hold("shop", "a")
+    waiting = httpd.get_async("/pid", "shop")
+    httpd.settles(active=1, count=1, waiting=1)
+    httpd.log.expect(r"shop: no place in the pool: .*AppPoolCapacity")
+    refused = httpd.get("/pid", "shop")
+    assert refused.status == 503 and int(refused.headers["Retry-After"]) > 0
+    assert len(httpd.log.matching("no place in the pool")) == 1
+    held.release()
+    assert waiting.result().status == 200
+    assert httpd.get("/pid", "shop").status == 200
+    httpd.settles(active=0, count=1)
+    httpd.check()

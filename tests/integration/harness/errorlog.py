@@ -11,7 +11,7 @@ KILLED = (r"\[\d+\] died: signal 9 \(SIGKILL\)", r"\[\d+\] gave no answer",
 
 # httpd's own: event may close its pollset at a stop while a connection is
 # about to be kept, also where no app is concerned.
-HTTPD = "AH03093: process_socket: apr_pollset_add failure for keep alive"
+HTTPD = "AH0309[234]: .*apr_pollset_add failure"
 
 
 class ErrorLog:

@@ -10,8 +10,8 @@ KILLED = (r"\[\d+\] died: signal 9 \(SIGKILL\)", r"\[\d+\] gave no answer",
           "AH01102|AH01110|AH01114|AH00898|AH02454")
 
 # httpd's own: event may close its pollset at a stop while a connection is
-# about to be kept, also where no app is concerned.
-HTTPD = "AH0309[234]: .*apr_pollset_add failure"
+# about to be kept or closed, also where no app is concerned.
+HTTPD = "AH03092: process_lingering_close|AH03093: process_socket"
 
 
 class ErrorLog:

@@ -7,14 +7,14 @@
 PYTHON=${PYTHON:-/usr/bin/python3}
 
 pytest_suite() {
-    local dir=$1 report status
+    local dir=$1 scratch status
     shift
-    report=$(mktemp /tmp/report-XXXXXX) || return 1
+    scratch=$(mktemp -d /tmp/pytest-XXXXXX) || return 1
     PYTHONDONTWRITEBYTECODE=1 "$PYTHON" -m pytest -q -p no:cacheprovider \
-        --rootdir="$dir" --junitxml="$report" -o junit_logging=no \
-        "$@" "$dir"
+        --rootdir="$dir" --junitxml="$scratch/report" -o junit_logging=no \
+        --basetemp="$scratch/tmp" "$@" "$dir"
     status=$?
-    "$PYTHON" - "$report" "$status" <<'SUM'
+    "$PYTHON" - "$scratch/report" "$status" <<'SUM'
 import sys
 import xml.etree.ElementTree as tree
 
@@ -33,6 +33,6 @@ print(f"{good} passed, {bad} failed")
 sys.exit(bad != 0)
 SUM
     status=$?
-    rm -f "$report"
+    rm -rf "$scratch"
     return "$status"
 }

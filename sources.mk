@@ -111,6 +111,7 @@ unit_tests = \
 	tests/unit/pool \
 	tests/unit/repair \
 	tests/unit/restart \
+	tests/unit/rolling \
 	tests/unit/segment \
 	tests/unit/share \
 	tests/unit/storm \

@@ -70,6 +70,8 @@ static apppool_app_t *make_app(apr_pool_t *p, const apppool_mount_t *mount,
     app->start_timeout = apppool_or(set->start_timeout, SECONDS(90));
     app->stop_timeout = apppool_or(set->stop_timeout, SECONDS(30));
     fill_options(&app->pool.options, set, generation);
+    app->pool.options.rolling = (uint32_t)apppool_or(
+        set->rolling, !strcmp(app->environment, "production"));
     return app;
 }
 

@@ -38,7 +38,8 @@ apppool_config_t *apppool_config(void)
     X(start_timeout)                                                           \
     X(stop_timeout)                                                            \
     X(timeout)                                                                 \
-    X(stat_interval)
+    X(stat_interval)                                                           \
+    X(rolling)
 
 #define TEXTS(X)                                                               \
     X(mount)                                                                   \

@@ -62,7 +62,7 @@ struct apppool_dir_t {
     apr_int64_t min_instances, max_instances, max_requests, jitter;
     apr_int64_t concurrency, max_queue;
     apr_int64_t idle_time, queue_timeout, start_timeout, stop_timeout;
-    apr_int64_t timeout, stat_interval;
+    apr_int64_t timeout, stat_interval, rolling;
     const char *stray;       /**< first directive that belongs to an AppRoot */
     const char *stray_place; /**< and where that stands */
 };

@@ -24,12 +24,13 @@ typedef struct {
     size_t at;            /**< offset in apppool_dir_t or apppool_server_t */
     apr_int64_t min, max; /**< numbers, and times in seconds */
     const char *zero;     /**< what 0 means; a time has no 0 without it */
+    const char *words;    /**< those that are allowed, for set_word() */
 } value_t;
 
 #define IN_DIR(field)    offsetof(apppool_dir_t, field)
 #define IN_SERVER(field) offsetof(apppool_server_t, field)
 #define RANGE(...)       ((void *)&((const value_t){__VA_ARGS__}))
-#define VALUE(where, at) RANGE(where, at, 0, 0, NULL)
+#define VALUE(where, at) RANGE(where, at, 0, 0, NULL, NULL)
 
 #define DAY              86400
 
@@ -156,22 +157,24 @@ static const char *set_switch(cmd_parms *cmd, void *dir, const char *arg)
     return NULL;
 }
 
-static const char *set_listen(cmd_parms *cmd, void *dir, const char *arg)
+/* One of a few words; its place among them is the value. */
+static const char *set_word(cmd_parms *cmd, void *dir, const char *arg)
 {
     const value_t *v = cmd->info;
     const char *wrong = check_place(cmd, dir, v, arg);
-    apr_int64_t way = !ap_cstr_casecmp(arg, "fd")     ? APL_LISTEN_FD
-                      : !ap_cstr_casecmp(arg, "unix") ? APL_LISTEN_UNIX
-                      : !ap_cstr_casecmp(arg, "tcp")  ? APL_LISTEN_TCP
-                                                      : APPPOOL_UNSET;
+    char *word, *state, *words = apr_pstrdup(cmd->pool, v->words);
+    apr_int64_t n = 0;
 
-    if (!wrong && way == APPPOOL_UNSET)
-        wrong =
-            apr_psprintf(cmd->pool, "%s: \"%s\" is none of fd, unix and tcp",
-                         cmd->cmd->name, arg);
-    if (!wrong)
-        *(apr_int64_t *)field_of(cmd, dir, v) = way;
-    return wrong;
+    if (wrong)
+        return wrong;
+    for (word = apr_strtok(words, " ", &state); word;
+         word = apr_strtok(NULL, " ", &state), n++)
+        if (!ap_cstr_casecmp(arg, word)) {
+            *(apr_int64_t *)field_of(cmd, dir, v) = n;
+            return NULL;
+        }
+    return apr_psprintf(cmd->pool, "%s: \"%s\" is none of these: %s",
+                        cmd->cmd->name, arg, v->words);
 }
 
 /* min and max are the length's. */
@@ -295,25 +298,31 @@ static const char *set_env(cmd_parms *cmd, void *dir_, const char *name,
 /* ---- the table ---- */
 
 static const value_t max_requests[] = {
-    {GROUP, IN_DIR(max_requests), 0, 1000000000, "no limit"},
-    {GROUP, IN_DIR(jitter), 0, 1000000000, NULL},
+    {GROUP, IN_DIR(max_requests), 0, 1000000000, "no limit", NULL},
+    {GROUP, IN_DIR(jitter), 0, 1000000000, NULL, NULL},
 };
 static const value_t capacity[] = {
-    {SERVER, IN_SERVER(processes), 1, APL_PROCESSES_MAX, NULL},
-    {SERVER, IN_SERVER(sessions), 1, APL_SESSIONS_MAX, NULL},
+    {SERVER, IN_SERVER(processes), 1, APL_PROCESSES_MAX, NULL, NULL},
+    {SERVER, IN_SERVER(sessions), 1, APL_SESSIONS_MAX, NULL, NULL},
 };
 
 #define ANYWHERE (RSRC_CONF | ACCESS_CONF)
 #define NUMBER(name, where, help, ...)                                         \
-    AP_INIT_TAKE1(name, set_number, RANGE(__VA_ARGS__), where, help)
+    AP_INIT_TAKE1(name, set_number, RANGE(__VA_ARGS__, NULL), where, help)
 #define TIME(name, help, scope, field, max, zero)                              \
-    AP_INIT_TAKE1(name, set_time, RANGE(scope, IN_DIR(field), 0, max, zero),   \
-                  ANYWHERE, help)
+    AP_INIT_TAKE1(name, set_time,                                              \
+                  RANGE(scope, IN_DIR(field), 0, max, zero, NULL), ANYWHERE,   \
+                  help)
 #define SWITCH(name, help, field)                                              \
     AP_INIT_TAKE1(name, set_switch, VALUE(GROUP, IN_DIR(field)), ANYWHERE, help)
+#define WORD(name, help, field, words)                                         \
+    AP_INIT_TAKE1(name, set_word,                                              \
+                  RANGE(GROUP, IN_DIR(field), 0, 0, NULL, words), ANYWHERE,    \
+                  help)
 #define TEXT(name, help, field, max)                                           \
-    AP_INIT_TAKE1(name, set_text, RANGE(GROUP, IN_DIR(field), 1, max, NULL),   \
-                  ANYWHERE, help)
+    AP_INIT_TAKE1(name, set_text,                                              \
+                  RANGE(GROUP, IN_DIR(field), 1, max, NULL, NULL), ANYWHERE,   \
+                  help)
 #define PATH(name, where, help, scope, at)                                     \
     AP_INIT_TAKE1(name, set_path, VALUE(scope, at), where, help)
 
@@ -335,9 +344,8 @@ const command_rec apppool_directives[] = {
     TEXT("AppCommand", "command that starts the application", command, 4096),
     TEXT("AppGroupName", "name of the application in the pool", group_name,
          APL_NAME_MAX - 1),
-    AP_INIT_TAKE1("AppListen", set_listen, VALUE(GROUP, IN_DIR(listen)),
-                  ANYWHERE, "fd, unix or tcp: how the application gets its "
-                  "socket"),
+    WORD("AppListen", "how the application gets its socket", listen,
+         "fd unix tcp"),
     AP_INIT_TAKE12("AppUser", set_user, VALUE(GROUP, 0), ANYWHERE,
                    "user, and group, that the application runs as"),
     TEXT("AppEnvironment", "name of the environment: production, staging, "
@@ -377,6 +385,8 @@ const command_rec apppool_directives[] = {
          timeout, DAY, NULL),
     TEXT("AppRestartDir", "directory of restart.txt, absolute or in AppRoot",
          restart_dir, 1024),
+    WORD("AppRestartMode", "rolling if processes are replaced one by one, "
+         "blocking if all end at once", rolling, "blocking rolling"),
     TIME("AppStatInterval", "time between two looks at restart.txt", GROUP,
          stat_interval, DAY, "at each request"),
     {0},

@@ -71,6 +71,7 @@ static json_t *describe_app(apr_pool_t *p, const apppool_app_t *app)
     json_object_set_new(j, "idle_time", seconds(o->idle_time));
     json_object_set_new(j, "global_queue", json_boolean(o->global_queue));
     json_object_set_new(j, "max_queue", number(o->max_queue));
+    json_object_set_new(j, "rolling", json_boolean(o->rolling));
     json_object_set_new(j, "stat_interval", seconds(o->stat_interval));
     json_object_set_new(j, "prestart", json_boolean(app->prestart));
     return j;

@@ -9,6 +9,7 @@
 #include "shm/group.h"
 #include "shm/heap.h"
 #include "shm/list.h"
+#include "shm/room.h"
 
 /* A check works on a handle of its own: walking a damaged list marks the
  * handle, not the caller's. */
@@ -95,7 +96,7 @@ static int64_t heap_size(audit_t *a, const apl_group_t *g)
 
 /* What the slots say of a group. */
 typedef struct {
-    uint32_t live, idle, spawning, waiting, room;
+    uint32_t live, idle, spawning, waiting, room, outdated;
 } truth_t;
 
 static truth_t truth_of(const apl_pool_t *pool, const apl_group_t *g)
@@ -112,6 +113,7 @@ static truth_t truth_of(const apl_pool_t *pool, const apl_group_t *g)
         if (p->state == APL_PROCESS_LIVE) {
             t.live++;
             t.idle += p->sessions == 0;
+            t.outdated += (uint32_t)apl_group_outdated(g, p);
             t.room += apl_group_shares(g) && p->sessions > 0 &&
                       p->sessions < apl_group_limit(g);
         }
@@ -185,6 +187,9 @@ static int check_group(audit_t *a, const apl_group_t *g)
     if (g->spawning != t.spawning)
         return found(a, 6, "group %.80s: spawning %u, but %u", g->name,
                      g->spawning, t.spawning);
+    if (g->outdated != t.outdated)
+        return found(a, 21, "group %.80s: outdated %u, but %u", g->name,
+                     g->outdated, t.outdated);
     if (g->waiting != t.waiting ||
         length(a, &g->queue, pool->n.sessions) != t.waiting ||
         !queue_in_order(a, g))
@@ -205,7 +210,7 @@ static int check_processes(audit_t *a)
 {
     apl_pool_t *pool = &a->pool;
     const apl_header_t *h = pool->header;
-    uint32_t i, j, leaving = 0, wanted = 0, unused = 0;
+    uint32_t i, j, leaving = 0, wanted = 0, unused = 0, replacing = 0;
 
     for (i = 1; i <= top(h->top_process, pool->n.processes); i++) {
         const apl_process_t *p = &pool->processes[i];
@@ -214,6 +219,8 @@ static int check_processes(audit_t *a)
         leaving += p->state == APL_PROCESS_LEAVING;
         wanted += p->state == APL_PROCESS_WANTED;
         unused += p->state == APL_PROCESS_FREE;
+        replacing += p->replaces != 0 && (p->state == APL_PROCESS_WANTED ||
+                                          p->state == APL_PROCESS_STARTING);
         if (p->state < APL_PROCESS_LIVE)
             continue;
         for (j = 1; j <= top(h->top_session, pool->n.sessions); j++) {
@@ -232,6 +239,8 @@ static int check_processes(audit_t *a)
     if (length(a, &h->leavers, pool->n.processes) != leaving ||
         h->leaving != leaving)
         return found(a, 18, "leaving %u, but %u leave", h->leaving, leaving);
+    if (h->replacing != replacing)
+        return found(a, 21, "replacing %u, but %u", h->replacing, replacing);
     if (length(a, &h->wanted, pool->n.processes) != wanted)
         return found(a, 18, "the list of %u wanted ones is wrong", wanted);
     if (length(a, &h->processes_free, pool->n.processes) != unused)
@@ -299,8 +308,7 @@ static int check_turns(audit_t *a)
             continue;
         if (!apl_list_linked(&g->turn))
             return found(a, 20, "group %.80s waits without a turn", g->name);
-        if (h->count + h->spawning < h->max ||
-            (h->count + h->spawning == h->max && a->idle > 0))
+        if (apl_room_left(h, 0) || (apl_room_left(h, 1) && a->idle > 0))
             return found(a, 20, "group %.80s waits without need", g->name);
     }
     return 1;

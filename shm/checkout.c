@@ -31,15 +31,12 @@ static apl_group_t *group_of(apl_held_t *held, const apl_app_t *app)
 /* restart.txt changed, or always_restart.txt is there. */
 static void restart(apl_held_t *held, apl_group_t *g, const apl_look_t *look)
 {
-    if (look && apl_restart_due(g, look)) {
-        g->n_restarts++;
-        held->pool->header->counters.restarts++;
-        apl_retire_group(held, g, APL_EVENT_RESTART, 1);
-    }
+    if (look && apl_restart_due(g, look))
+        apl_retire_restart(held, g, g->options.rolling != 0);
     if (look)
         apl_restart_record(held, g, look);
     if (g->stamp.always)
-        apl_retire_group(held, g, APL_EVENT_RESTART, 0);
+        apl_retire_used(held, g);
 }
 
 static void write_text(char *to, size_t size, const char *from)

@@ -56,8 +56,10 @@
  *  I8  |inactive| == count - active, 0 <= active <= count.
  *  I9  Sum of group.size == count.
  *  I10 process.sessions == number of HELD sessions that name it.
- *  I11 count + spawning > max only because max was lowered.
- *  I12 size + spawning <= max_instances, unless that was lowered.
+ *  I11 count + spawning - replacing <= max, and count + spawning <= max + 1,
+ *      unless max was lowered or a process died while it replaced another.
+ *  I12 size + spawning <= max_instances, or one above it while a process is
+ *      replaced, unless that was lowered.
  *  I13 A generation never goes back.
  *  I14 group.waiting == |queue| == its WAITING sessions; pool.waiting is
  *      their sum; a waiter is in exactly one queue, in order of its ticket.
@@ -71,6 +73,8 @@
  *  I20 A group that is in good health and has waiters, but neither a process
  *      nor a start, has its turn in `starved`; and while one has, there is
  *      neither room nor an idle process, unless max was lowered.
+ *  I21 group.outdated == its live processes of another revision;
+ *      pool.replacing == WANTED and STARTING slots that are to replace one.
  *
  * Times are microseconds of CLOCK_MONOTONIC (alive for the host's uptime, the
  * same in every process). Counters never wrap in practice (64 bit).
@@ -116,8 +120,10 @@ typedef struct {
     uint32_t concurrency;   /**< sessions per process; 0: no limit */
     uint32_t max_queue;     /**< waiting requests; more are refused */
     uint32_t global_queue;  /**< 0: each process has a queue of its own */
-    int64_t idle_time;      /**< us; 0: idle processes stay */
-    int64_t stat_interval;  /**< us between looks at restart.txt */
+    uint32_t rolling;       /**< 1: a restart replaces, one by one */
+    uint32_t unused;
+    int64_t idle_time;     /**< us; 0: idle processes stay */
+    int64_t stat_interval; /**< us between looks at restart.txt */
 } apl_options_t;
 
 /** What was seen of restart.txt; equal bytes = unchanged. */
@@ -193,7 +199,10 @@ typedef struct {
     /* Since the group exists. */
     uint64_t n_requests, n_spawned, n_failed, n_died, n_restarts;
 
-    char padding[112];
+    uint32_t revision; /**< [T] of its code: goes up with a rolling restart */
+    uint32_t outdated; /**< [D] live processes of another revision */
+
+    char padding[96];
     char name[APL_NAME_MAX];   /**< [T] NUL-terminated */
     char root[APL_NAME_MAX];   /**< [T] AppRoot, for people to read */
     char error[APL_ERROR_MAX]; /**< [T] the last failed start in a sentence */
@@ -220,7 +229,9 @@ typedef struct {
     uint32_t port;     /**< [T] AppListen tcp */
     uint32_t listen;   /**< [T] APL_LISTEN_* */
     uint32_t reason;   /**< [T] APL_EVENT_* that made it leave */
-    char padding[128];
+    uint32_t revision; /**< [T] the group's when it was started; 0: outdated */
+    uint32_t replaces; /**< [T] 1: when it is live, an outdated one leaves */
+    char padding[120];
 } apl_process_t;
 
 /** A request: it waits for a process, or has one. */
@@ -339,8 +350,10 @@ typedef struct {
     apl_link_t leavers; /**< [D] head: leaving processes */
     uint32_t top_group, top_process, top_session, top_child;
     /**< no slot above was ever used */
-    uint32_t config;  /**< [T] newest configuration generation */
-    uint32_t damaged; /**< [T] somebody met damage: repair when you enter */
+    uint32_t config;    /**< [T] newest configuration generation */
+    uint32_t damaged;   /**< [T] somebody met damage: repair when you enter */
+    uint32_t replacing; /**< [D] wanted and starting ones that replace one */
+    uint32_t unused;
 
     apl_counters_t counters;
     uint64_t n_events; /**< the next goes to n_events % APL_EVENT_MAX */
@@ -357,7 +370,7 @@ _Static_assert(sizeof(apl_child_t) == 64, "child slots are 64 bytes");
 _Static_assert(offsetof(apl_header_t, lock) == 64, "the lock opens a line");
 _Static_assert(sizeof(apl_event_t) == 96, "events are 96 bytes");
 
-#define APL_FORMAT_VERSION 1
+#define APL_FORMAT_VERSION 2
 #define APL_LAYOUT                                                             \
     ((uint64_t)APL_FORMAT_VERSION << 48 ^ sizeof(apl_header_t) << 24 ^         \
      offsetof(apl_group_t, name) << 12 ^ offsetof(apl_process_t, node) ^       \

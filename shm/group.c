@@ -96,6 +96,7 @@ apl_group_t *apl_group_add(apl_held_t *held, uint64_t key, const char *name,
     memset(g, 0, sizeof *g);
     g->generation = generation;
     g->key = key;
+    g->revision = 1;
     g->options = *options;
     copy_text(g->name, sizeof g->name, name);
     copy_text(g->root, sizeof g->root, root);
@@ -181,11 +182,29 @@ apl_process_t *apl_group_pick(apl_held_t *held, apl_group_t *group)
     return p;
 }
 
-int apl_group_may_spawn(const apl_held_t *held, const apl_group_t *group)
+int apl_group_may_start(const apl_held_t *held, const apl_group_t *group)
 {
-    const apl_options_t *o = &group->options;
-
     return group->spawning == 0 && !group->retired &&
-           (group->failures == 0 || held->now >= group->retry_at) &&
-           (o->max_instances == 0 || group->size < o->max_instances);
+           (group->failures == 0 || held->now >= group->retry_at);
+}
+
+int apl_group_may_grow(const apl_held_t *held, const apl_group_t *group)
+{
+    uint32_t max = group->options.max_instances;
+
+    return apl_group_may_start(held, group) && (max == 0 || group->size < max);
+}
+
+int apl_group_above(const apl_held_t *held, const apl_group_t *group)
+{
+    const apl_header_t *h = held->pool->header;
+    uint32_t max = group->options.max_instances;
+
+    return (max != 0 && group->size > max) ||
+           h->count + h->spawning - h->replacing > h->max;
+}
+
+int apl_group_outdated(const apl_group_t *group, const apl_process_t *process)
+{
+    return process->revision != group->revision;
 }

@@ -64,7 +64,16 @@ static inline int apl_group_shares(const apl_group_t *group)
  */
 uint32_t apl_group_limit(const apl_group_t *group);
 
-/** May a process be started now, but for the pool's limit? */
-int apl_group_may_spawn(const apl_held_t *held, const apl_group_t *group);
+/** May a process be started now, but for the limits? */
+int apl_group_may_start(const apl_held_t *held, const apl_group_t *group);
+
+/** May one more be started, but for the pool's limit? */
+int apl_group_may_grow(const apl_held_t *held, const apl_group_t *group);
+
+/** Has the group, or the pool, more processes than a lowered limit allows? */
+int apl_group_above(const apl_held_t *held, const apl_group_t *group);
+
+/** Does the process run code from before a rolling restart? */
+int apl_group_outdated(const apl_group_t *group, const apl_process_t *process);
 
 #endif

@@ -161,11 +161,30 @@ apr_status_t apl_supervise_remove(apl_pool_t *pool, const char *name,
     else if (!g->retired) {
         g->retired = 1;
         APL_STEP("remove_retired");
-        apl_retire_group(&held, g, APL_EVENT_REMOVED, 1);
+        apl_retire_group(&held, g, APL_EVENT_REMOVED);
         apl_room_settle(&held);
     }
     apl_leave(&held);
     return rv;
+}
+
+apr_status_t apl_supervise_restart(apl_pool_t *pool, const char *name,
+                                   int rolling, int64_t now)
+{
+    apl_group_t *g;
+    apl_held_t held;
+    apr_status_t rv = enter(&held, pool, now);
+
+    if (rv != APR_SUCCESS)
+        return rv;
+    g = apl_group_find(&held, apl_group_key(name), name);
+    if (g) {
+        apl_retire_restart(&held, g,
+                           rolling < 0 ? g->options.rolling != 0 : rolling);
+        apl_room_share(&held, g);
+    }
+    apl_leave(&held);
+    return g ? APR_SUCCESS : APL_ESTALE;
 }
 
 apr_status_t apl_supervise_group(const apl_pool_t *pool, uint32_t index,
@@ -209,14 +228,11 @@ static void trim(apl_held_t *held, apl_group_t *g, int64_t *next)
 
     while ((at = apl_list_last(pool, &g->idle)) != 0) {
         apl_process_t *p = APL_PROCESS_OF(pool, at, idle);
-        int above = (o->max_instances != 0 && g->size > o->max_instances) ||
-                    h->count + h->spawning > h->max;
-
         if (!p) {
             pool->damaged = 1;
             return;
         }
-        if (above) {
+        if (apl_group_above(held, g)) {
             apl_process_leave(held, p, APL_EVENT_TRIMMED);
             continue;
         }
@@ -237,8 +253,9 @@ static void tend(apl_held_t *held, apl_group_t *g, int64_t *next)
     trim(held, g, next);
     if (g->used && g->size < g->options.min_instances)
         apl_room_want(held, g);
-    if (g->failures != 0 && g->retry_at > held->now && g->waiting > 0 &&
-        g->retry_at < *next)
+    apl_room_replace(held, g);
+    if (g->failures != 0 && g->retry_at > held->now &&
+        g->waiting + g->outdated > 0 && g->retry_at < *next)
         *next = g->retry_at;
     apl_room_share(held, g);
     if (g->retired && g->size + g->spawning + g->waiting == 0 &&

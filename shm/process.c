@@ -48,6 +48,8 @@ static void enlist_live(apl_held_t *held, apl_process_t *p, apl_group_t *g)
 
     apl_list_append(pool, &g->processes, &p->member);
     g->size++;
+    if (apl_group_outdated(g, p))
+        g->outdated++;
     if (g->size == 1)
         move_turn(pool, g);
     h->count++;
@@ -69,6 +71,8 @@ static void delist_live(apl_held_t *held, apl_process_t *p, apl_group_t *g)
 
     apl_list_remove(pool, &p->member);
     g->size--;
+    if (apl_group_outdated(g, p))
+        g->outdated--;
     if (g->size == 0)
         move_turn(pool, g);
     h->count--;
@@ -94,6 +98,7 @@ void apl_process_enlist(apl_held_t *held, apl_process_t *process)
         /* fall through */
     case APL_PROCESS_STARTING:
         h->spawning++;
+        h->replacing += process->replaces != 0;
         if (g)
             g->spawning++;
         break;
@@ -123,6 +128,7 @@ static void delist(apl_held_t *held, apl_process_t *process, uint32_t state)
     case APL_PROCESS_STARTING:
         apl_list_remove(pool, &process->pool);
         h->spawning--;
+        h->replacing -= process->replaces != 0;
         if (g)
             g->spawning--;
         break;
@@ -172,7 +178,8 @@ static apl_process_t *take_slot(apl_pool_t *pool)
     return p;
 }
 
-apl_process_t *apl_process_reserve(apl_held_t *held, apl_group_t *group)
+apl_process_t *apl_process_reserve(apl_held_t *held, apl_group_t *group,
+                                   int replaces)
 {
     apl_process_t *p = take_slot(held->pool);
     uint32_t generation;
@@ -185,6 +192,7 @@ apl_process_t *apl_process_reserve(apl_held_t *held, apl_group_t *group)
     p->group = APL_GROUP_INDEX(held->pool, group);
     p->started = p->last_used = held->now;
     p->birth = ++held->pool->header->ticket;
+    p->replaces = replaces != 0;
     APL_STEP("reserve_filled");
     p->state = APL_PROCESS_WANTED;
     APL_STEP("reserve_wanted"); /* seen: a place is taken; nobody counts it */
@@ -195,8 +203,11 @@ apl_process_t *apl_process_reserve(apl_held_t *held, apl_group_t *group)
 
 void apl_process_start(apl_held_t *held, apl_process_t *process, uint64_t id)
 {
+    const apl_group_t *g = apl_process_group(held, process);
+
     process->id = id;
     process->started = held->now;
+    process->revision = g ? g->revision : 0;
     APL_STEP("start_named");
     move(held, process, APL_PROCESS_STARTING);
 }

@@ -22,11 +22,13 @@ apl_process_t *apl_process_find(apl_held_t *held, uint64_t id);
 
 /**
  * FREE -> WANTED: reserve a place. The caller has checked the limits.
+ * @param replaces 1: once it is live, an outdated one leaves
  * @return NULL: the table is full
  */
-apl_process_t *apl_process_reserve(apl_held_t *held, apl_group_t *group);
+apl_process_t *apl_process_reserve(apl_held_t *held, apl_group_t *group,
+                                   int replaces);
 
-/** WANTED -> STARTING. */
+/** WANTED -> STARTING, with the group's present revision. */
 void apl_process_start(apl_held_t *held, apl_process_t *process, uint64_t id);
 
 /** STARTING -> LIVE. */

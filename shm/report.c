@@ -156,6 +156,8 @@ static const char *group_state(const apl_group_t *g)
         return "removed";
     if (g->failures != 0)
         return "failing";
+    if (g->outdated > 0)
+        return "restarting";
     if (g->size > 0)
         return "running";
     return g->spawning > 0 ? "starting" : "stopped";
@@ -171,6 +173,7 @@ static json_t *report_group(const apl_group_t *g)
     json_object_set_new(j, "state", json_string(group_state(g)));
     json_object_set_new(j, "size", number(g->size));
     json_object_set_new(j, "spawning", number(g->spawning));
+    json_object_set_new(j, "outdated", number(g->outdated));
     json_object_set_new(j, "queue", number(g->waiting));
     json_object_set_new(j, "max", number(o->max_instances));
     json_object_set_new(j, "min", number(o->min_instances));

@@ -2,6 +2,7 @@
 
 #include "shm/retire.h"
 
+#include "shm/group.h"
 #include "shm/list.h"
 #include "shm/process.h"
 #include "shm/room.h"
@@ -10,7 +11,7 @@ static void retire_booting(apl_held_t *held, apl_group_t *group,
                            uint32_t reason)
 {
     apl_pool_t *pool = held->pool;
-    uint32_t i, top = pool->header->top_process;
+    uint32_t i, top = group->spawning > 0 ? pool->header->top_process : 0;
 
     /* Booting ones are in no list of their group, but they are few and a
      * restart is rare. */
@@ -23,27 +24,76 @@ static void retire_booting(apl_held_t *held, apl_group_t *group,
     }
 }
 
-void apl_retire_group(apl_held_t *held, apl_group_t *group, uint32_t reason,
-                      int all)
+static void retire_live(apl_held_t *held, apl_group_t *group, uint32_t reason,
+                        int unused_too)
 {
     apl_pool_t *pool = held->pool;
-    apl_walk_t it;
+    apl_walk_t it = apl_list_walk(pool, &group->processes, pool->n.processes);
     uint32_t at;
 
-    it = apl_list_walk(pool, &group->processes, pool->n.processes);
     while ((at = apl_list_next(pool, &it)) != 0) {
         apl_process_t *p = APL_PROCESS_OF(pool, at, member);
 
-        if (p && (all || p->processed > 0 || p->sessions > 0))
+        if (p && (unused_too || p->processed > 0 || p->sessions > 0))
             apl_process_leave(held, p, reason);
     }
-    if (all && group->spawning > 0)
-        retire_booting(held, group, reason);
-    /* The first start of the new code is not to pay for the old one's. */
-    if (all)
-        group->failures = 0;
+}
+
+void apl_retire_group(apl_held_t *held, apl_group_t *group, uint32_t reason)
+{
+    retire_live(held, group, reason, 1);
+    retire_booting(held, group, reason);
     if (group->waiting > 0)
         apl_room_want(held, group);
+}
+
+void apl_retire_used(apl_held_t *held, apl_group_t *group)
+{
+    retire_live(held, group, APL_EVENT_RESTART, 0);
+    if (group->waiting > 0)
+        apl_room_want(held, group);
+}
+
+void apl_retire_restart(apl_held_t *held, apl_group_t *group, int rolling)
+{
+    group->n_restarts++;
+    held->pool->header->counters.restarts++;
+    /* The first start of the new code is not to pay for the old one's. */
+    group->failures = 0;
+    if (!rolling) {
+        apl_retire_group(held, group, APL_EVENT_RESTART);
+        return;
+    }
+    retire_booting(held, group, APL_EVENT_RESTART);
+    /* 0 is for those that are outdated in any case. */
+    group->revision = group->revision + 1 != 0 ? group->revision + 1 : 1;
+    APL_STEP("restart_revision");
+    group->outdated = group->size;
+    if (group->waiting > 0)
+        apl_room_want(held, group);
+    apl_room_replace(held, group);
+}
+
+void apl_retire_replaced(apl_held_t *held, apl_group_t *group,
+                         const apl_process_t *process)
+{
+    apl_pool_t *pool = held->pool;
+    apl_walk_t it = apl_list_walk(pool, &group->processes, pool->n.processes);
+    apl_process_t *leaver = NULL;
+    uint32_t at;
+
+    while ((at = apl_list_next(pool, &it)) != 0) {
+        apl_process_t *p = APL_PROCESS_OF(pool, at, member);
+
+        if (!p || p == process || !apl_group_outdated(group, p))
+            continue;
+        if (!leaver || p->sessions == 0)
+            leaver = p;
+        if (p->sessions == 0)
+            break;
+    }
+    if (leaver)
+        apl_process_leave(held, leaver, APL_EVENT_RESTART);
 }
 
 void apl_retire_if_due(apl_held_t *held, apl_group_t *group,
@@ -56,6 +106,10 @@ void apl_retire_if_due(apl_held_t *held, apl_group_t *group,
 
     if (process->state != APL_PROCESS_LIVE)
         return;
+    if (apl_group_above(held, group)) {
+        apl_process_leave(held, process, APL_EVENT_TRIMMED);
+        return;
+    }
     /* always_restart.txt: who waits is not to get a used process. */
     if (!full && !(group->stamp.always && group->waiting > 0))
         return;

@@ -16,12 +16,25 @@
 #include "shm/held.h"
 
 /**
- * The group's code is to be loaded anew: its processes leave.
- * @param all 1: also those that are booting. 0 (always_restart.txt): only
- *            those that have had a request
+ * All processes of the group leave, also those that are booting.
+ * @param reason APL_EVENT_*
  */
-void apl_retire_group(apl_held_t *held, apl_group_t *group, uint32_t reason,
-                      int all);
+void apl_retire_group(apl_held_t *held, apl_group_t *group, uint32_t reason);
+
+/** Those leave that have had a request (always_restart.txt). */
+void apl_retire_used(apl_held_t *held, apl_group_t *group);
+
+/**
+ * The group's code is to be loaded anew.
+ * @param rolling 1: a process leaves when another is there to replace it
+ *                (apl_retire_replaced()); 0: all leave at once
+ */
+void apl_retire_restart(apl_held_t *held, apl_group_t *group, int rolling);
+
+/** `process` is live and was to replace an outdated one, if there is one
+ * left: an idle one, else the oldest. */
+void apl_retire_replaced(apl_held_t *held, apl_group_t *group,
+                         const apl_process_t *process);
 
 /** A session of the process was closed: did it reach MaxRequests? */
 void apl_retire_if_due(apl_held_t *held, apl_group_t *group,

@@ -8,9 +8,12 @@
 #include "shm/process.h"
 #include "shm/queue.h"
 
-static int room(const apl_header_t *h)
+int apl_room_left(const apl_header_t *h, uint32_t fewer)
 {
-    return h->count + h->spawning < h->max;
+    uint64_t all = (uint64_t)h->count + h->spawning;
+
+    return all - h->replacing < (uint64_t)h->max + fewer &&
+           all <= (uint64_t)h->max + fewer;
 }
 
 static void take_turn(apl_held_t *held, apl_group_t *group)
@@ -27,12 +30,22 @@ void apl_room_want(apl_held_t *held, apl_group_t *group)
 {
     apl_pool_t *pool = held->pool;
 
-    if (!apl_group_may_spawn(held, group))
+    if (!apl_group_may_grow(held, group))
         return;
-    if (room(pool->header))
-        apl_process_reserve(held, group);
+    if (apl_room_left(pool->header, 0))
+        apl_process_reserve(held, group, 0);
     else if (group->waiting > 0)
         take_turn(held, group);
+}
+
+void apl_room_replace(apl_held_t *held, apl_group_t *group)
+{
+    const apl_header_t *h = held->pool->header;
+    uint32_t max = group->options.max_instances;
+
+    if (group->outdated > 0 && apl_group_may_start(held, group) &&
+        (max == 0 || group->size <= max) && h->count + h->spawning <= h->max)
+        apl_process_reserve(held, group, 1);
 }
 
 /* The first group of a list that still wants its turn. */
@@ -48,7 +61,7 @@ static apl_group_t *next_turn(apl_held_t *held, apl_link_t *list)
             pool->damaged = 1;
             return NULL;
         }
-        if (g->waiting > 0 && apl_group_may_spawn(held, g))
+        if (g->waiting > 0 && apl_group_may_grow(held, g))
             return g;
         apl_list_remove(pool, &g->turn);
     }
@@ -105,16 +118,16 @@ void apl_room_settle(apl_held_t *held)
 
         if (!g)
             return;
-        if (!room(h)) {
+        if (!apl_room_left(h, 0)) {
             g = starved;
-            p = g && h->count + h->spawning == h->max ? victim(held, g) : NULL;
+            p = g && apl_room_left(h, 1) ? victim(held, g) : NULL;
             if (!p)
                 return;
             apl_process_leave(held, p, APL_EVENT_EVICTED);
             h->counters.evicted++;
         }
         apl_list_remove(pool, &g->turn);
-        if (!apl_process_reserve(held, g))
+        if (!apl_process_reserve(held, g, 0))
             return;
     }
 }

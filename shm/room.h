@@ -4,7 +4,10 @@
  * @file room.h
  * @brief Who may start a process: the pool's capacity, shared between groups.
  *
- * count + spawning <= max, always: a start reserves its place. A group that
+ * A start reserves its place. The start of a process that is to replace an
+ * outdated one takes no place of others, but there is only one place above
+ * MaxPoolSize: so count + spawning <= max + 1, and <= max without those. A
+ * group that
  * wants a process while there is no room takes its turn in one of two lists:
  * `starved` has none at all, and for it the longest idle process of another
  * group gives way; `hungry` has some and waits for room. Among all of them,
@@ -25,6 +28,16 @@
  * Does nothing while one is being started or the group backs off.
  */
 void apl_room_want(apl_held_t *held, apl_group_t *group);
+
+/**
+ * The group has outdated processes: start one of the present revision, which
+ * will replace one of them. Does nothing while one is being started, while the
+ * group backs off, or while the place above the limit is taken.
+ */
+void apl_room_replace(apl_held_t *held, apl_group_t *group);
+
+/** Is there room for one more, once `fewer` processes have left? */
+int apl_room_left(const apl_header_t *header, uint32_t fewer);
 
 /** Give the room there is to the groups whose turn it is. */
 void apl_room_settle(apl_held_t *held);

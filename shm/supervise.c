@@ -11,6 +11,7 @@
 #include "shm/list.h"
 #include "shm/process.h"
 #include "shm/queue.h"
+#include "shm/retire.h"
 #include "shm/room.h"
 #include "shm/session.h"
 
@@ -115,6 +116,7 @@ apr_status_t apl_supervise_ready(apl_pool_t *pool, uint64_t id, int64_t now)
     if (rv != APR_SUCCESS)
         return rv;
     apl_process_live(&held, p);
+    APL_STEP("ready_live");
     pool->header->counters.spawned++;
     apl_event_note(&held, APL_EVENT_READY, apl_process_group(&held, p), p);
     g = apl_process_group(&held, p);
@@ -124,8 +126,11 @@ apr_status_t apl_supervise_ready(apl_pool_t *pool, uint64_t id, int64_t now)
     }
     g->failures = 0;
     g->n_spawned++;
+    if (p->replaces)
+        apl_retire_replaced(&held, g, p);
     if (g->size < g->options.min_instances)
         apl_room_want(&held, g);
+    apl_room_replace(&held, g);
     share(&held, g);
     return APR_SUCCESS;
 }
@@ -237,6 +242,30 @@ apr_status_t apl_supervise_detach(apl_pool_t *pool, uint64_t id,
     return APR_SUCCESS;
 }
 
+apr_status_t apl_supervise_outdate(apl_pool_t *pool, uint64_t id, int64_t now)
+{
+    apl_process_t *p;
+    apl_group_t *g;
+    apl_held_t held;
+    apr_status_t rv = enter_with(&held, pool, id, now, APL_PROCESS_STARTING,
+                                 APL_PROCESS_LIVE, &p);
+
+    if (rv != APR_SUCCESS)
+        return rv;
+    g = apl_process_group(&held, p);
+    if (p->state == APL_PROCESS_STARTING)
+        apl_process_leave(&held, p, APL_EVENT_RESTART);
+    else if (g && !apl_group_outdated(g, p)) {
+        p->revision = 0;
+        APL_STEP("outdated");
+        g->outdated++;
+    }
+    if (g)
+        apl_room_replace(&held, g);
+    leave_smaller(&held, g);
+    return APR_SUCCESS;
+}
+
 /* ---- what is there ---- */
 
 /* The slot that the id names, out of any list. NULL: another's. */
@@ -291,6 +320,7 @@ apr_status_t apl_supervise_adopt(apl_pool_t *pool, uint64_t id, apl_who_t who,
     p->port = port;
     p->started = p->ready_at = p->last_used = now;
     p->birth = ++pool->header->ticket;
+    p->revision = g->revision;
     APL_STEP("adopt_filled");
     p->state = live ? APL_PROCESS_LIVE : APL_PROCESS_STARTING;
     APL_STEP("adopt_state"); /* seen: it is there; no list knows it yet */

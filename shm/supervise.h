@@ -73,6 +73,13 @@ apr_status_t apl_supervise_detach(apl_pool_t *pool, uint64_t id,
                                   uint32_t reason, int64_t now);
 
 /**
+ * A process was made from another configuration than there is now. One that
+ * boots leaves; a live one goes on until another is there to replace it.
+ * @return APR_SUCCESS; APL_ESTALE: no such process, or leaving already
+ */
+apr_status_t apl_supervise_outdate(apl_pool_t *pool, uint64_t id, int64_t now);
+
+/**
  * Put back a process that runs and is in the registry, but in no slot.
  * @param live 1: it is ready; 0: it is still booting
  */
@@ -130,6 +137,15 @@ apr_status_t apl_supervise_configure(apl_pool_t *pool, const apl_app_t *app,
 /** The app is gone from the configuration: its processes leave. */
 apr_status_t apl_supervise_remove(apl_pool_t *pool, const char *name,
                                   int64_t now);
+
+/**
+ * An app's code is to be loaded anew.
+ * @param rolling 1: one process after the other, each when another is there
+ *                to replace it; 0: all at once; -1: as its options say
+ * @return APR_SUCCESS; APL_ESTALE: there is no such group
+ */
+apr_status_t apl_supervise_restart(apl_pool_t *pool, const char *name,
+                                   int rolling, int64_t now);
 
 /** Name of the group in slot `index`, without the lock. */
 apr_status_t apl_supervise_group(const apl_pool_t *pool, uint32_t index,

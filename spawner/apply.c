@@ -109,7 +109,7 @@ static int configure_groups(spawner_t *s)
 }
 
 /* A process that was made from another command, user or environment. */
-static int detach_outdated(spawner_t *s)
+static int replace_outdated(spawner_t *s)
 {
     process_t *p;
 
@@ -119,15 +119,18 @@ static int detach_outdated(spawner_t *s)
         if (!a || a->print == p->is.print || !p->listed ||
             p->phase >= PHASE_ENDING)
             continue;
-        if (locked_out(apl_supervise_detach(&s->shm, p->is.id,
-                                            APL_EVENT_RESTART, s->now)))
+        if (locked_out(apl_supervise_outdate(&s->shm, p->is.id, s->now)))
             return -1;
         log_line(LOG_INFO,
-                 PROCESS_FMT " is replaced: its configuration "
-                             "changed",
+                 PROCESS_FMT " is to be replaced: its configuration changed",
                  PROCESS_NAME(p));
     }
     return 0;
+}
+
+void apply_again(void)
+{
+    pending = 1;
 }
 
 void apply_table(spawner_t *s)
@@ -136,7 +139,7 @@ void apply_table(spawner_t *s)
         return;
     if (locked_out(apl_supervise_limits(&s->shm, s->table->max_pool_size,
                                         s->table->config, s->now)) ||
-        configure_groups(s) != 0 || detach_outdated(s) != 0)
+        configure_groups(s) != 0 || replace_outdated(s) != 0)
         return; /* the next turn tries again */
     pending = 0;
 }

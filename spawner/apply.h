@@ -18,6 +18,9 @@
  */
 int apply_refresh(spawner_t *s);
 
+/** The segment has lost what it was told: tell it once more. */
+void apply_again(void);
+
 /** Bring the segment up to the table, as far as that has to be done yet. */
 void apply_table(spawner_t *s);
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "shm/report.h"
+#include "spawner/apply.h"
 #include "spawner/cause.h"
 #include "spawner/launch.h"
 #include "spawner/log.h"
@@ -301,9 +302,11 @@ static void put_back(spawner_t *s, process_t *p)
 
     rv = apl_supervise_adopt(&s->shm, p->is.id, who, p->is.name, p->is.listen,
                              p->is.port, p->phase == PHASE_LIVE, s->now);
-    if (rv == APR_SUCCESS)
+    if (rv == APR_SUCCESS) {
         log_line(LOG_WARN, PROCESS_FMT " had lost its place in the pool",
                  PROCESS_NAME(p));
+        apply_again();
+    }
     else if (rv != APL_ELOCK) {
         p->listed = 0;
         life_stop(s, p, "the pool has no place for it");

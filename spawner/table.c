@@ -247,6 +247,7 @@ static void read_app(reader_t *r, table_app_t *a, const json_t *o)
     options->concurrency = count(r, o, "concurrency");
     options->max_queue = count(r, o, "max_queue");
     options->global_queue = (uint32_t)truth(r, o, "global_queue");
+    options->rolling = (uint32_t)truth(r, o, "rolling");
     options->idle_time = duration(r, o, "idle_time");
     options->stat_interval = duration(r, o, "stat_interval");
     a->print = fingerprint(a);

@@ -60,9 +60,9 @@ static char *outcome(const apl_pool_t *pool)
         const apl_group_t *g = &pool->groups[i];
 
         if (g->state != APL_GROUP_FREE)
-            n +=
-                (size_t)snprintf(text + n, size - n, "g%u:%u,%u,%u,%u ", i,
-                                 g->size, g->spawning, g->waiting, g->failures);
+            n += (size_t)snprintf(text + n, size - n, "g%u:%u,%u,%u,%u,%u ", i,
+                                  g->size, g->spawning, g->waiting, g->failures,
+                                  g->outdated);
     }
     for (i = 1; i < pool->n.processes; i++) {
         const apl_process_t *p = &pool->processes[i];

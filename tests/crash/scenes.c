@@ -176,6 +176,21 @@ static void about_to_restart(stage_t *g)
     g->look.stamp.mtime_ns = 77;
 }
 
+static void about_to_roll(stage_t *g)
+{
+    about_to_restart(g);
+    g->pool.groups[1].options.rolling = 1;
+    g->apps[0].options.rolling = 1;
+}
+
+/* Two are outdated, a third one boots that is to replace one of them. */
+static void rolling(stage_t *g)
+{
+    full_with_idle(g);
+    apl_supervise_restart(&g->pool, "a", 1, SCENE_NOW);
+    take(g, 0);
+}
+
 static void torn(stage_t *g)
 {
     full_and_waiting(g);
@@ -213,6 +228,21 @@ static void checkout_restart(stage_t *g)
 {
     apl_checkout(&g->pool, &g->holds[15], &g->apps[0], NULL, &g->look,
                  SCENE_NOW + 9);
+}
+
+static void restart(stage_t *g)
+{
+    apl_supervise_restart(&g->pool, "a", 0, SCENE_NOW + 9);
+}
+
+static void roll(stage_t *g)
+{
+    apl_supervise_restart(&g->pool, "a", 1, SCENE_NOW + 9);
+}
+
+static void outdate(stage_t *g)
+{
+    apl_supervise_outdate(&g->pool, g->ids[0], SCENE_NOW + 9);
 }
 
 static void supervise_take(stage_t *g)
@@ -307,6 +337,7 @@ const scene_t scenes[] = {
     {"checkout: another group gives way", full_with_idle, checkout_new, 1},
     {"checkout: shares a process", shared, checkout, 0},
     {"checkout: restarts the group", about_to_restart, checkout_restart, 1},
+    {"checkout: rolls the group", about_to_roll, checkout_restart, 1},
     {"checkin: nobody waits", one_busy, checkin, 0},
     {"checkin: to the next waiter", full_and_waiting, checkin, 0},
     {"checkin: the process retires", due_to_retire, checkin, 1},
@@ -317,10 +348,16 @@ const scene_t scenes[] = {
     {"take an order", ordered, supervise_take, 0},
     {"born", booting, born, 1},
     {"ready", booting, ready, 0},
+    {"ready: replaces an old one", rolling, ready, 1},
     {"start failed", booting, failed, 1},
     {"gone: a live one", full_and_waiting, gone, 1},
     {"gone: one that left", leaving, gone, 0},
     {"detach", full_and_waiting, detach, 1},
+    {"restart: all at once", full_and_waiting, restart, 1},
+    {"restart: rolling", full_and_waiting, roll, 1},
+    {"restart: rolling, once more", rolling, roll, 1},
+    {"outdate: a live one", full_with_idle, outdate, 1},
+    {"outdate: a booting one", rolling, outdate, 1},
     {"child gone", of_two_children, child_gone, 1},
     {"child registers", nothing, register_child, 0},
     {"a higher limit", full_and_waiting, raise_limit, 1},

@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""Deploying by touch: acceptance A6, A7, A11, A12."""
+"""Deploying by touch, all processes at once: acceptance A6, A7, A11, A12."""
 import os
 
 import pytest
@@ -7,6 +7,11 @@ import pytest
 from harness.httpd import Httpd
 from harness.procs import alive
 from harness.wait import wait_until
+
+
+@pytest.fixture(autouse=True)
+def blocking(httpd: Httpd) -> None:
+    httpd.directives.append("AppRestartMode blocking")
 
 
 def pid_of(httpd: Httpd, host: str) -> int:

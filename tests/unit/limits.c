@@ -232,6 +232,37 @@ static void an_old_child_does_not_undo_new_options(void **state)
     scene_end(s);
 }
 
+/* Under load no process is ever idle, so it leaves with its request. */
+static void a_lowered_limit_holds_under_load(void **state)
+{
+    scene_t *s = scene_new(3);
+    apl_app_t *a = scene_app(s, "a");
+    apl_hold_t h[3], waiting[4];
+    int i;
+
+    (void)state;
+    for (i = 0; i < 3; i++)
+        assert_int_equal(scene_get(s, &h[i], a), APR_SUCCESS);
+    for (i = 0; i < 4; i++)
+        assert_int_equal(scene_ask(s, &waiting[i], a), APL_EWAIT);
+    a->options.max_instances = 2;
+    a->options.config = 2;
+    apl_supervise_configure(&s->pool, a, 0, s->now);
+    scene_close(s, &h[0]);
+    scene_is(s, 2, 2);
+    assert_int_equal(scene_poll(s, &waiting[0]), APL_EWAIT);
+    apl_supervise_limits(&s->pool, 1, 2, s->now);
+    scene_close(s, &h[1]);
+    scene_is(s, 1, 1);
+    scene_close(s, &h[2]);
+    assert_int_equal(scene_poll(s, &waiting[0]), APR_SUCCESS);
+    for (i = 0; i < 4; i++)
+        scene_close(s, &waiting[i]);
+    scene_reap(s);
+    scene_is(s, 1, 0);
+    scene_end(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -245,6 +276,7 @@ int main(void)
         cmocka_unit_test(a_raised_limit_serves_one_more),
         cmocka_unit_test(a_removed_app_leaves_and_its_slot_comes_back),
         cmocka_unit_test(an_old_child_does_not_undo_new_options),
+        cmocka_unit_test(a_lowered_limit_holds_under_load),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

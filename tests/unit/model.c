@@ -55,8 +55,13 @@ static void retire(model_t *m, int process)
     m_process_t *p = &m->processes[process];
     const apl_options_t *o = &m->groups[p->group].options;
 
-    if (p->state != M_LIVE || o->max_requests == 0 ||
-        p->processed < o->max_requests)
+    if (p->state != M_LIVE)
+        return;
+    if (model_above(m, p->group)) {
+        model_move(m, process, M_LEAVING);
+        return;
+    }
+    if (o->max_requests == 0 || p->processed < o->max_requests)
         return;
     model_move(m, process, M_LEAVING);
     if (model_waiting(m, p->group) > 0 ||
@@ -110,8 +115,31 @@ int model_take(model_t *m, uint64_t id)
     if (first >= 0) {
         m->processes[first].state = M_STARTING;
         m->processes[first].id = id;
+        m->processes[first].revision =
+            m->groups[m->processes[first].group].revision;
     }
     return first;
+}
+
+/* An outdated one leaves: the oldest idle one, else the oldest. */
+static void replaced(model_t *m, int by)
+{
+    int i, best = -1;
+
+    for (i = 0; i < m->n_processes; i++) {
+        const m_process_t *p = &m->processes[i];
+        const m_process_t *b = best < 0 ? NULL : &m->processes[best];
+
+        if (i == by || p->group != m->processes[by].group ||
+            !model_outdated(m, i))
+            continue;
+        if (!b || (p->sessions == 0) > (b->sessions == 0) ||
+            ((p->sessions == 0) == (b->sessions == 0) &&
+             p->enlisted < b->enlisted))
+            best = i;
+    }
+    if (best >= 0)
+        model_move(m, best, M_LEAVING);
 }
 
 void model_ready(model_t *m, int process)
@@ -123,8 +151,11 @@ void model_ready(model_t *m, int process)
     p->ready_at = p->last_used = m->now;
     p->idle_since = ++m->clock;
     g->failures = 0;
+    if (p->replaces)
+        replaced(m, process);
     if (model_size(m, p->group) < g->options.min_instances)
         model_want(m, p->group);
+    model_replace(m, p->group);
     model_share(m, p->group);
 }
 
@@ -160,6 +191,7 @@ static void after_loss(model_t *m, int group)
 void model_configure(model_t *m, int group, const apl_options_t *options)
 {
     m->groups[group].used = 1;
+    m->groups[group].revision = 1;
     m->groups[group].options = *options;
     after_loss(m, group);
 }
@@ -179,6 +211,36 @@ void model_detach(model_t *m, int process)
 {
     model_move(m, process, M_LEAVING);
     after_loss(m, m->processes[process].group);
+}
+
+void model_outdate(model_t *m, int process)
+{
+    m_process_t *p = &m->processes[process];
+
+    if (p->state == M_STARTING)
+        model_move(m, process, M_LEAVING);
+    else
+        p->revision = 0;
+    model_replace(m, p->group);
+    after_loss(m, p->group);
+}
+
+void model_restart(model_t *m, int group, int rolling)
+{
+    int i;
+
+    m->groups[group].failures = 0;
+    for (i = 0; i < m->n_processes; i++)
+        if (m->processes[i].group == group &&
+            (m->processes[i].state == M_STARTING ||
+             (!rolling && m->processes[i].state == M_LIVE)))
+            model_move(m, i, M_LEAVING);
+    m->groups[group].revision += rolling != 0;
+    if (model_waiting(m, group) > 0)
+        model_want(m, group);
+    if (rolling)
+        model_replace(m, group);
+    model_share(m, group);
 }
 
 void model_limit(model_t *m, unsigned max)
@@ -212,9 +274,7 @@ static void trim(model_t *m, int group)
     int i;
 
     while ((i = longest_idle(m, group)) >= 0) {
-        int above = (o->max_instances != 0 &&
-                     model_size(m, group) > o->max_instances) ||
-                    model_size(m, -1) + model_spawning(m, -1) > m->max;
+        int above = model_above(m, group);
         int expired = o->idle_time > 0 &&
                       model_size(m, group) > o->min_instances &&
                       m->now - m->processes[i].last_used >= o->idle_time;
@@ -233,6 +293,9 @@ void model_tick(model_t *m)
         if (!m->groups[g].used)
             continue;
         trim(m, g);
-        after_loss(m, g);
+        if (model_size(m, g) < m->groups[g].options.min_instances)
+            model_want(m, g);
+        model_replace(m, g);
+        model_share(m, g);
     }
 }

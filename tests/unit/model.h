@@ -24,7 +24,9 @@ typedef struct {
     uint64_t id; /* the pool's, once the order is taken */
     unsigned sessions, processed;
     int64_t ready_at, last_used;
-    uint64_t birth, idle_since; /* ticks of the model's own counter */
+    uint64_t birth, enlisted, idle_since; /* ticks of the model's own counter */
+    unsigned revision;                    /* 0: outdated in any case */
+    int replaces;
 } m_process_t;
 
 typedef enum { S_FREE, S_WAITING, S_HELD, S_FAILED } m_session_state_t;
@@ -41,6 +43,7 @@ typedef struct {
     unsigned failures;
     int64_t retry_at;
     uint64_t turn; /* when it took its turn; 0: it has none */
+    unsigned revision;
 } m_group_t;
 
 typedef struct {
@@ -55,7 +58,7 @@ typedef struct {
 
 /** What there is to compare. */
 typedef struct {
-    unsigned count, active, spawning, waiting, leaving;
+    unsigned count, active, spawning, waiting, leaving, outdated;
 } m_sums_t;
 
 m_sums_t model_sums(const model_t *m);
@@ -76,6 +79,8 @@ void model_ready(model_t *m, int process);
 void model_failed(model_t *m, int process);
 void model_gone(model_t *m, int process);
 void model_detach(model_t *m, int process);
+void model_outdate(model_t *m, int process);
+void model_restart(model_t *m, int group, int rolling);
 void model_tick(model_t *m);
 void model_limit(model_t *m, unsigned max);
 /** The owner of a session died. */

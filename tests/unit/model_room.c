@@ -57,10 +57,19 @@ m_sums_t model_sums(const model_t *m)
                   .leaving = count(m, -1, M_LEAVING, M_LEAVING)};
     int i;
 
-    for (i = 0; i < m->n_processes; i++)
+    for (i = 0; i < m->n_processes; i++) {
         s.active +=
             m->processes[i].state == M_LIVE && m->processes[i].sessions > 0;
+        s.outdated += (unsigned)model_outdated(m, i);
+    }
     return s;
+}
+
+int model_outdated(const model_t *m, int process)
+{
+    const m_process_t *p = &m->processes[process];
+
+    return p->state == M_LIVE && p->revision != m->groups[p->group].revision;
 }
 
 static unsigned session_limit(const apl_options_t *o)
@@ -102,6 +111,8 @@ void model_move(model_t *m, int process, m_state_t state)
     m_group_t *g = &m->groups[p->group];
     unsigned before = model_size(m, p->group);
 
+    if (state == M_LIVE)
+        p->enlisted = ++m->clock;
     p->state = state;
     /* With its first process, or without its last, it takes its turn anew. */
     if (g->turn != 0 && (before == 0) != (model_size(m, p->group) == 0))
@@ -110,36 +121,79 @@ void model_move(model_t *m, int process, m_state_t state)
 
 /* ---- room ---- */
 
-static int has_room(const model_t *m)
+/* All processes, and all but those that only replace one. */
+static unsigned all(const model_t *m)
 {
-    return model_size(m, -1) + model_spawning(m, -1) < m->max;
+    return model_size(m, -1) + model_spawning(m, -1);
 }
 
-static int may_spawn(const model_t *m, int group)
+static unsigned regular(const model_t *m)
+{
+    unsigned n = all(m);
+    int i;
+
+    for (i = 0; i < m->n_processes; i++)
+        n -= m->processes[i].replaces && (m->processes[i].state == M_WANTED ||
+                                          m->processes[i].state == M_STARTING);
+    return n;
+}
+
+static int has_room(const model_t *m, unsigned fewer)
+{
+    return regular(m) - fewer < m->max && all(m) - fewer <= m->max;
+}
+
+int model_above(const model_t *m, int group)
+{
+    unsigned max = m->groups[group].options.max_instances;
+
+    return (max != 0 && model_size(m, group) > max) || regular(m) > m->max;
+}
+
+static int may_start(const model_t *m, int group)
 {
     const m_group_t *g = &m->groups[group];
 
     return model_spawning(m, group) == 0 &&
-           (g->failures == 0 || m->now >= g->retry_at) &&
-           (g->options.max_instances == 0 ||
-            model_size(m, group) < g->options.max_instances);
+           (g->failures == 0 || m->now >= g->retry_at);
 }
 
-static void reserve(model_t *m, int group)
+static int may_grow(const model_t *m, int group)
+{
+    unsigned max = m->groups[group].options.max_instances;
+
+    return may_start(m, group) && (max == 0 || model_size(m, group) < max);
+}
+
+static void reserve(model_t *m, int group, int replaces)
 {
     m_process_t *p = &m->processes[m->n_processes++];
 
-    *p = (m_process_t){.state = M_WANTED, .group = group, .birth = ++m->clock};
+    *p = (m_process_t){.state = M_WANTED,
+                       .group = group,
+                       .birth = ++m->clock,
+                       .replaces = replaces};
+}
+
+void model_replace(model_t *m, int group)
+{
+    unsigned max = m->groups[group].options.max_instances, i, outdated = 0;
+
+    for (i = 0; i < (unsigned)m->n_processes; i++)
+        outdated += m->processes[i].group == group && model_outdated(m, (int)i);
+    if (outdated > 0 && may_start(m, group) &&
+        (max == 0 || model_size(m, group) <= max) && all(m) <= m->max)
+        reserve(m, group, 1);
 }
 
 void model_want(model_t *m, int group)
 {
     m_group_t *g = &m->groups[group];
 
-    if (!may_spawn(m, group))
+    if (!may_grow(m, group))
         return;
-    if (has_room(m))
-        reserve(m, group);
+    if (has_room(m, 0))
+        reserve(m, group, 0);
     else if (model_waiting(m, group) > 0 && g->turn == 0)
         g->turn = ++m->clock;
 }
@@ -154,7 +208,7 @@ static int next_turn(model_t *m, int starved)
             if (m->groups[g].turn != 0 && (model_size(m, g) == 0) == starved &&
                 (first < 0 || m->groups[g].turn < m->groups[first].turn))
                 first = g;
-        if (first < 0 || (model_waiting(m, first) > 0 && may_spawn(m, first)))
+        if (first < 0 || (model_waiting(m, first) > 0 && may_grow(m, first)))
             return first;
         m->groups[first].turn = 0;
     }
@@ -196,17 +250,15 @@ void model_settle(model_t *m)
 
         if (g < 0)
             return;
-        if (!has_room(m)) {
+        if (!has_room(m, 0)) {
             g = starved;
-            v = g >= 0 && model_size(m, -1) + model_spawning(m, -1) == m->max
-                    ? victim(m, g)
-                    : -1;
+            v = g >= 0 && has_room(m, 1) ? victim(m, g) : -1;
             if (v < 0)
                 return;
             model_move(m, v, M_LEAVING);
         }
         m->groups[g].turn = 0;
-        reserve(m, g);
+        reserve(m, g, 0);
     }
 }
 

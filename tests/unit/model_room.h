@@ -14,6 +14,12 @@ unsigned model_size(const model_t *m, int group);
 unsigned model_spawning(const model_t *m, int group);
 unsigned model_waiting(const model_t *m, int group);
 
+/** Is the group, or the pool, above its limit? */
+int model_above(const model_t *m, int group);
+
+/** Is a process live, and of an old revision? */
+int model_outdated(const model_t *m, int process);
+
 /** The session that waits longest, or -1. */
 int model_head(const model_t *m, int group);
 
@@ -26,8 +32,9 @@ void model_move(model_t *m, int process, m_state_t state);
 /** A session gets a process. */
 void model_give(model_t *m, int session, int process);
 
-/* As apl_room_want(), apl_room_settle(), apl_room_share(). */
+/* As apl_room_want(), apl_room_replace(), and so on. */
 void model_want(model_t *m, int group);
+void model_replace(model_t *m, int group);
 void model_settle(model_t *m);
 void model_share(model_t *m, int group);
 

@@ -7,8 +7,9 @@
 #include <string.h>
 
 static const char *const words[] = {
-    "ask",  "ask",  "poll", "close",  "refuse", "take",  "ready",     "ready",
-    "fail", "gone", "reap", "detach", "tick",   "limit", "owner dies"};
+    "ask",     "ask",     "poll", "close", "refuse",    "take",
+    "ready",   "ready",   "fail", "gone",  "reap",      "detach",
+    "outdate", "restart", "tick", "limit", "owner dies"};
 
 const char *steps_word(kind_t kind)
 {
@@ -243,6 +244,15 @@ static int step_tick(walk_t *w, unsigned n)
     return apl_supervise_tick(&w->s->pool, w->s->now, &next) == APR_SUCCESS;
 }
 
+static int step_restart(walk_t *w, unsigned n)
+{
+    int g = (int)(n % MODEL_GROUPS), rolling = n / 7 % 4 != 0;
+
+    model_restart(w->m, g, rolling);
+    return apl_supervise_restart(&w->s->pool, w->s->apps[g].name, rolling,
+                                 w->s->now) == APR_SUCCESS;
+}
+
 static int step_limit(walk_t *w, unsigned n)
 {
     apl_supervise_limits(&w->s->pool, 1 + n % 6, 1, w->s->now);
@@ -279,6 +289,11 @@ int steps_do(walk_t *w, const step_t *step)
         return step_reap(w);
     case DETACH:
         return both(w, M_LIVE, n, detach, model_detach);
+    case OUTDATE:
+        return n % 3 || both(w, n % 2 ? M_LIVE : M_STARTING, n / 6,
+                             apl_supervise_outdate, model_outdate);
+    case RESTART:
+        return n % 5 || step_restart(w, n / 5);
     case TICK:
         return step_tick(w, n);
     case LIMIT:

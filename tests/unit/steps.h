@@ -26,6 +26,8 @@ typedef enum {
     GONE,
     REAP,
     DETACH,
+    OUTDATE,
+    RESTART,
     TICK,
     LIMIT,
     OWNER_DIES,

@@ -23,7 +23,8 @@ static const char good[] =
     " 'base_uri': '/shop', 'start_timeout': 90, 'stop_timeout': 0.5,"
     " 'min': 1, 'max': 8, 'max_requests': 100, 'jitter': 10,"
     " 'concurrency': 2, 'idle_time': 300.0, 'global_queue': true,"
-    " 'max_queue': 7, 'stat_interval': 1.5, 'prestart': false}]}";
+    " 'max_queue': 7, 'stat_interval': 1.5, 'rolling': true, 'prestart': "
+    "false}]}";
 
 static apr_pool_t *p;
 static char error[TABLE_ERROR_MAX];

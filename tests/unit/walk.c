@@ -17,6 +17,15 @@
 
 /* ---- comparing ---- */
 
+static uint32_t outdated(const apl_pool_t *pool)
+{
+    uint32_t i, n = 0;
+
+    for (i = 1; i <= pool->header->top_group; i++)
+        n += pool->groups[i].outdated;
+    return n;
+}
+
 static int same(walk_t *w)
 {
     const apl_header_t *h = w->s->pool.header;
@@ -38,6 +47,9 @@ static int same(walk_t *w)
         return steps_differ(w, "spawning", h->spawning, sums.spawning);
     if (h->waiting != sums.waiting)
         return steps_differ(w, "waiting", h->waiting, sums.waiting);
+    if (outdated(&w->s->pool) != sums.outdated)
+        return steps_differ(w, "outdated", outdated(&w->s->pool),
+                            sums.outdated);
     if (h->leaving != sums.leaving)
         return steps_differ(w, "leaving", h->leaving, sums.leaving);
     return 1;

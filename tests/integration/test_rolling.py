@@ -1,0 +1,146 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""Rolling restarts: the new process first, the old code serves on until
+then, and for as long as the new code does not start."""
+import threading
+from typing import Callable
+
+from harness.client import Connection
+from harness.config import App
+from harness.httpd import Httpd
+from harness.procs import alive, kill9
+from harness.wait import wait_until
+
+
+def start(httpd: Httpd, *directives: str) -> App:
+    """An app with two idle processes."""
+    app = httpd.app("shop", "MaxInstances 2", "MinInstances 2", *directives)
+    httpd.start()
+    httpd.get("/pid", "shop")
+    httpd.settles(active=0, count=2)
+    return app
+
+
+def under_load(httpd: Httpd, deploy: Callable[[], None],
+               ended: Callable[[], bool]) -> list[str]:
+    """What eight clients got while the app was deployed, in order."""
+    stop = threading.Event()
+    answers: list[str] = []
+    counts: list[int] = []
+
+    def client() -> None:
+        while not stop.is_set():
+            connection = Connection(httpd.port)
+            try:
+                got = connection.request("GET", "/pid", "shop")
+                answers.append(got.text if got.status == 200
+                               else str(got.status))
+            except OSError as error:
+                answers.append(str(error))
+            connection.close()
+
+    threads = [threading.Thread(target=client) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    try:
+        wait_until(lambda: len(answers) > 50, "requests are served")
+        deploy()
+
+        def done() -> bool:
+            counts.append(httpd.pool("count"))
+            return ended()
+
+        wait_until(done, "the processes are replaced", 30)
+        seen = len(answers)
+        wait_until(lambda: len(answers) > seen + 50, "requests are served")
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+    assert min(counts) >= 2, "never below its capacity"
+    assert max(counts) <= 3, "never more than one above it"
+    return answers
+
+
+def replaced(httpd: Httpd, app: App, old: list[int]) -> bool:
+    return len(httpd.pids(app)) == 2 and not set(httpd.pids(app)) & set(old)
+
+
+def test_touch(httpd: Httpd) -> None:
+    """restart.txt in production: no request fails, none waits for a boot"""
+    app = start(httpd, "AppSetEnv BOOT_SLEEP 0.3")
+    old = httpd.pids(app)
+    answers = under_load(httpd, lambda: app.touch() and None,
+                         lambda: replaced(httpd, app, old))
+    assert all(answer.isdigit() for answer in answers)
+    assert {str(pid) for pid in old} <= set(answers)
+    wait_until(lambda: not any(alive(pid) for pid in old), "the old ones end")
+    assert httpd.status()["counters"]["restarts"] == 1
+    httpd.settles(active=0, count=2)
+    httpd.check()
+
+
+def test_changed_configuration(httpd: Httpd) -> None:
+    """graceful with another environment: the same"""
+    app = start(httpd, "AppSetEnv BOOT_SLEEP 0.3")
+    old = httpd.pids(app)
+
+    def change() -> None:
+        app.directives.append("AppSetEnv CHANGED yes")
+        httpd.graceful()
+
+    answers = under_load(httpd, change, lambda: replaced(httpd, app, old))
+    assert all(answer.isdigit() for answer in answers)
+    new = httpd.get("/process", "shop").json()["environment"]
+    assert new["CHANGED"] == "yes"
+    wait_until(lambda: not any(alive(pid) for pid in old), "the old ones end")
+    httpd.settles(active=0, count=2)
+    httpd.check()
+
+
+def test_broken_code(httpd: Httpd) -> None:
+    """The old code serves until the new one starts, and the status says so"""
+    httpd.log.expect("could not be started")
+    broken = httpd.dir / "broken"
+    app = start(httpd, f"AppSetEnv BOOT_FAIL_IF {broken}")
+    old = httpd.pids(app)
+    broken.touch()
+    app.touch()
+    assert int(httpd.get("/pid", "shop").text) in old
+    wait_until(lambda: httpd.group(app)["state"] == "failing",
+               "the status says that it fails")
+    assert httpd.group(app)["outdated"] == 2
+    assert "exit" in httpd.group(app)["last_error"]
+    for _ in range(10):
+        assert int(httpd.get("/pid", "shop").text) in old
+    broken.unlink()
+    wait_until(lambda: replaced(httpd, app, old), "it recovers by itself", 20)
+    assert httpd.group(app)["outdated"] == 0
+    assert httpd.group(app)["state"] == "running"
+
+
+def test_held_request_is_finished(httpd: Httpd) -> None:
+    app = start(httpd)
+    held = httpd.hold("shop", "a")
+    old = httpd.pids(app)
+    app.touch()
+    wait_until(lambda: httpd.get("/pid", "shop").status == 200 and
+               replaced(httpd, app, old), "the processes are replaced")
+    assert alive(held.pid)
+    assert held.release().text == str(held.pid)
+    wait_until(lambda: not alive(held.pid), "the old one ends")
+    httpd.settles(active=0, count=2)
+
+
+def test_spawner_dies_meanwhile(httpd: Httpd) -> None:
+    """The next one goes on with it"""
+    httpd.log.expect("apppool.*(spawner|watchdog)")
+    app = start(httpd, "AppSetEnv BOOT_SLEEP 0.3")
+    old = httpd.pids(app)
+    app.directives.append("AppSetEnv CHANGED yes")
+    httpd.graceful()
+    wait_until(lambda: httpd.group(app)["spawning"] == 1, "one is started")
+    kill9(httpd.helper("spawner"))
+    wait_until(lambda: replaced(httpd, app, old), "all are replaced", 20)
+    assert httpd.get("/process", "shop").json()["environment"]["CHANGED"]
+    httpd.settles(active=0, count=2)
+    httpd.check()

@@ -86,6 +86,20 @@ static void stop_all(spawner_t *s)
             life_stop(s, p, "httpd stops");
 }
 
+/* Whoever repairs is in the midst of a request, and logs nothing. */
+static void tell_repairs(const spawner_t *s)
+{
+    static uint64_t told;
+    uint64_t repairs = s->shm.header->counters.repairs;
+
+    if (repairs > told)
+        log_line(LOG_NOTICE,
+                 "the pool was repaired: a process died with the lock held, or "
+                 "there was damage (%llu times since the start)",
+                 (unsigned long long)repairs);
+    told = repairs;
+}
+
 /* What is looked at once a second, and the pool's own housekeeping. */
 static void keep_house(spawner_t *s)
 {
@@ -97,6 +111,7 @@ static void keep_house(spawner_t *s)
         second_at = s->now + SECOND;
         adopt_reconcile(s);
         control_tend(s);
+        tell_repairs(s);
     }
     if ((s->now >= tick_at || s->rung) &&
         apl_supervise_tick(&s->shm, s->now, &tick_at) != APR_SUCCESS)

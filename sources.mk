@@ -103,12 +103,15 @@ crash_sources = \
 	tests/crash/stepper.c
 
 unit_tests = \
+	tests/unit/damage \
 	tests/unit/detect \
+	tests/unit/hostile \
 	tests/unit/limits \
 	tests/unit/list \
 	tests/unit/lock \
 	tests/unit/owner \
 	tests/unit/pool \
+	tests/unit/removed \
 	tests/unit/repair \
 	tests/unit/restart \
 	tests/unit/rolling \

@@ -32,11 +32,6 @@ __attribute__((format(printf, 3, 4))) static int found(audit_t *a, int number,
     return 0;
 }
 
-static uint32_t top(uint32_t mark, uint32_t n)
-{
-    return mark < n ? mark : n - 1;
-}
-
 /* Is the list circular in both directions? Its length, or -1. */
 static int64_t length(audit_t *a, const apl_link_t *head, uint32_t bound)
 {
@@ -105,7 +100,7 @@ static truth_t truth_of(const apl_pool_t *pool, const apl_group_t *g)
     uint32_t self = APL_GROUP_INDEX(pool, g), i;
     truth_t t = {0};
 
-    for (i = 1; i <= top(h->top_process, pool->n.processes); i++) {
+    for (i = 1; i <= apl_top(&h->top_process, pool->n.processes); i++) {
         const apl_process_t *p = &pool->processes[i];
 
         if (p->group != self)
@@ -120,7 +115,7 @@ static truth_t truth_of(const apl_pool_t *pool, const apl_group_t *g)
         t.spawning +=
             p->state == APL_PROCESS_WANTED || p->state == APL_PROCESS_STARTING;
     }
-    for (i = 1; i <= top(h->top_session, pool->n.sessions); i++)
+    for (i = 1; i <= apl_top(&h->top_session, pool->n.sessions); i++)
         t.waiting += pool->sessions[i].state == APL_SESSION_WAITING &&
                      pool->sessions[i].group == self;
     return t;
@@ -212,7 +207,7 @@ static int check_processes(audit_t *a)
     const apl_header_t *h = pool->header;
     uint32_t i, j, leaving = 0, wanted = 0, unused = 0, replacing = 0;
 
-    for (i = 1; i <= top(h->top_process, pool->n.processes); i++) {
+    for (i = 1; i <= apl_top(&h->top_process, pool->n.processes); i++) {
         const apl_process_t *p = &pool->processes[i];
         uint32_t held = 0;
 
@@ -223,7 +218,7 @@ static int check_processes(audit_t *a)
                                           p->state == APL_PROCESS_STARTING);
         if (p->state < APL_PROCESS_LIVE)
             continue;
-        for (j = 1; j <= top(h->top_session, pool->n.sessions); j++) {
+        for (j = 1; j <= apl_top(&h->top_session, pool->n.sessions); j++) {
             const apl_session_t *s = &pool->sessions[j];
 
             held += s->state == APL_SESSION_HELD && s->process == i &&
@@ -254,7 +249,7 @@ static int check_sessions(audit_t *a)
     const apl_header_t *h = pool->header;
     uint32_t i, unused = 0;
 
-    for (i = 1; i <= top(h->top_session, pool->n.sessions); i++) {
+    for (i = 1; i <= apl_top(&h->top_session, pool->n.sessions); i++) {
         const apl_session_t *s = &pool->sessions[i];
         const apl_child_t *c = apl_child_at(pool, s->owner);
         const apl_group_t *g = apl_group_at(pool, s->group);
@@ -300,7 +295,7 @@ static int check_turns(audit_t *a)
     const apl_header_t *h = pool->header;
     uint32_t i;
 
-    for (i = 1; i <= top(h->top_group, pool->n.groups); i++) {
+    for (i = 1; i <= apl_top(&h->top_group, pool->n.groups); i++) {
         const apl_group_t *g = &pool->groups[i];
 
         if (g->state != APL_GROUP_USED || g->waiting == 0 ||
@@ -321,7 +316,7 @@ int apl_check(const apl_pool_t *pool, apl_finding_t *finding)
 
     finding->number = 0;
     finding->text[0] = 0;
-    for (i = 1; i <= top(pool->header->top_group, pool->n.groups); i++)
+    for (i = 1; i <= apl_top(&pool->header->top_group, pool->n.groups); i++)
         if (pool->groups[i].state == APL_GROUP_USED &&
             !check_group(&a, &pool->groups[i]))
             return 0;

@@ -17,14 +17,18 @@
 
 /* ---- asking ---- */
 
+/* An older configuration than what is there is not applied: a child of the
+ * last generation must not undo a graceful restart. */
 static apl_group_t *group_of(apl_held_t *held, const apl_app_t *app)
 {
     apl_group_t *g = apl_group_find(held, app->key, app->name);
 
-    if (g)
-        apl_group_configure(held, g, &app->options);
-    else
-        g = apl_group_add(held, app->key, app->name, app->root, &app->options);
+    if (!g && !held->pool->damaged)
+        return apl_group_add(held, app->key, app->name, app->root,
+                             &app->options);
+    if (g && app->options.config >= g->options.config &&
+        apl_group_configure(held, g, &app->options))
+        apl_room_share(held, g);
     return g;
 }
 
@@ -72,7 +76,8 @@ static void fill(apl_hold_t *hold, const apl_session_t *s,
         hold->pid = 0;
         hold->listen = APL_LISTEN_FD;
     }
-    hold->queued = s->since - s->queued;
+    /* Both are times from before the lock was taken. */
+    hold->queued = s->since > s->queued ? s->since - s->queued : 0;
 }
 
 /* No process is free: queue up, or say why that is no use. */
@@ -81,6 +86,8 @@ static apr_status_t queue(apl_held_t *held, apl_group_t *g, apl_session_t *s,
 {
     apl_header_t *h = held->pool->header;
 
+    if (g->retired && g->size + g->spawning == 0)
+        return APL_ESTOPPING;
     if (g->failures != 0 && held->now < g->retry_at &&
         g->size + g->spawning == 0) {
         hold->error_id = g->error_id;
@@ -126,7 +133,14 @@ apr_status_t apl_checkout(apl_pool_t *pool, apl_hold_t *hold,
     memset(hold, 0, sizeof *hold);
     if (rv != APR_SUCCESS)
         return rv;
-    g = group_of(&held, app);
+    g = pool->self != 0 ? group_of(&held, app) : NULL;
+    if (!g && pool->damaged) {
+        apl_leave(&held); /* which repairs */
+        rv = apl_enter(&held, pool, now, APL_FOREVER);
+        if (rv != APR_SUCCESS)
+            return rv;
+        g = group_of(&held, app);
+    }
     s = g ? apl_session_take(&held, pool->self, g) : NULL;
     if (s) {
         g->used = 1;
@@ -180,6 +194,8 @@ static void close_session(apl_held_t *held, apl_session_t *s, ending_t how)
     apl_session_free(held, s);
     if (!p || !g)
         return;
+    if (how == CLOSED)
+        g->young = 0;
     apl_process_close(held, p);
     if (p->state == APL_PROCESS_LIVE && how == REFUSED) {
         held->pool->header->counters.refused++;
@@ -227,7 +243,8 @@ static apr_status_t take_failure(apl_pool_t *pool, apl_hold_t *hold,
     if (rv != APR_SUCCESS)
         return rv;
     rv = APL_EDAMAGED;
-    if (s && s->state == APL_SESSION_FAILED) {
+    if (s && s->generation == hold->generation &&
+        s->state == APL_SESSION_FAILED) {
         rv = (apr_status_t)s->outcome;
         g = apl_session_group(&held, s);
         if (g) {

@@ -50,8 +50,9 @@ apr_status_t apl_child_register(apl_pool_t *pool, uint32_t config)
         c->who = who;
         c->sessions = 0;
         c->config = config;
+        c->died = 0;
         APL_STEP("child_filled");
-        c->state = APL_CHILD_USED;
+        __atomic_store_n(&c->state, APL_CHILD_USED, __ATOMIC_RELEASE);
         APL_STEP("child_used");
         pool->self = APL_CHILD_INDEX(pool, c);
         pool->stopping = 0;

@@ -32,6 +32,8 @@ static void end_change(apl_header_t *h)
 static void mend(apl_held_t *held)
 {
     apl_repair(held);
+    /* The dead may have placed an order and not have rung. */
+    held->ring = 1;
     /* The dead may have freed a process and not have given it to a waiter. */
     apl_room_share_all(held);
 }
@@ -48,6 +50,7 @@ apr_status_t apl_enter(apl_held_t *held, apl_pool_t *pool, int64_t now,
     held->pool = pool;
     held->now = now;
     held->ring = 0;
+    held->more = 0;
     held->n_wakes = 0;
     begin_change(h);
     APL_STEP("enter_inside");
@@ -56,7 +59,17 @@ apr_status_t apl_enter(apl_held_t *held, apl_pool_t *pool, int64_t now,
     return APR_SUCCESS;
 }
 
-void apl_leave(apl_held_t *held)
+apr_status_t apl_enter_patiently(apl_held_t *held, apl_pool_t *pool,
+                                 int64_t now)
+{
+    apr_status_t rv = apl_enter(held, pool, now, pool->patience);
+
+    if (rv == APL_ELOCK)
+        pool->patience = 0;
+    return rv;
+}
+
+static void go_out(apl_held_t *held)
 {
     apl_pool_t *pool = held->pool;
     apl_header_t *h = pool->header;
@@ -76,4 +89,17 @@ void apl_leave(apl_held_t *held)
     }
     if (held->ring)
         apl_wake_ring(pool->bell);
+}
+
+void apl_leave(apl_held_t *held)
+{
+    apl_pool_t *pool = held->pool;
+    uint32_t rounds = pool->n.sessions / APL_WAKES_MAX + 1;
+
+    go_out(held);
+    while (held->more && rounds-- > 0 &&
+           apl_enter(held, pool, held->now, APL_PATIENCE) == APR_SUCCESS) {
+        apl_room_share_all(held);
+        go_out(held);
+    }
 }

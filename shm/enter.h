@@ -38,7 +38,22 @@
 apr_status_t apl_enter(apl_held_t *held, apl_pool_t *pool, int64_t now,
                        int64_t limit);
 
-/** Give the lock back; then wake and ring whom the verb noted. */
+/**
+ * The same for the spawner, who must not hang: it waits pool->patience us at
+ * the most, and once that was in vain not at all, until the spawner sets it
+ * anew.
+ */
+apr_status_t apl_enter_patiently(apl_held_t *held, apl_pool_t *pool,
+                                 int64_t now);
+
+/** Give the lock back; then wake and ring whom the verb noted. More waiters
+ * than a token has room for are served in another round. */
 void apl_leave(apl_held_t *held);
+
+/** now - then, whatever a hostile segment says that these are. */
+static inline int64_t apl_since(int64_t now, int64_t then)
+{
+    return (int64_t)((uint64_t)now - (uint64_t)then);
+}
 
 #endif

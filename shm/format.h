@@ -201,8 +201,10 @@ typedef struct {
 
     uint32_t revision; /**< [T] of its code: goes up with a rolling restart */
     uint32_t outdated; /**< [D] live processes of another revision */
+    uint32_t young;    /**< [T] processes in a row that died at once */
+    uint32_t unused;
 
-    char padding[96];
+    char padding[88];
     char name[APL_NAME_MAX];   /**< [T] NUL-terminated */
     char root[APL_NAME_MAX];   /**< [T] AppRoot, for people to read */
     char error[APL_ERROR_MAX]; /**< [T] the last failed start in a sentence */
@@ -265,7 +267,8 @@ typedef struct {
     uint32_t sessions;   /**< [D] its WAITING, HELD and FAILED ones */
     uint32_t config;     /**< [T] configuration generation it serves */
     apl_link_t link;     /**< [D] in the free list */
-    char padding[24];
+    uint32_t died;       /**< [T] its death is being dealt with */
+    char padding[20];
 } apl_child_t;
 
 /* ---- the header ---- */

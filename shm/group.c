@@ -22,28 +22,44 @@ static apl_link_t *bucket_of(apl_pool_t *pool, uint64_t key)
 }
 
 /* Walks without apl_list_next(): whoever looks without the lock may well be
- * led astray by a list that is changing, which is no damage. */
-uint32_t apl_group_index(apl_pool_t *pool, uint64_t key, const char *name)
+ * led astray by a list that is changing, which is no damage.
+ * @param end where the walk ended that found none: at its bucket, or astray */
+static apl_group_t *look_up(apl_pool_t *pool, uint64_t key, const char *name,
+                            uint32_t *end)
 {
     const apl_link_t *bucket = bucket_of(pool, key);
-    uint32_t at = bucket->next, left = pool->n.groups;
+    uint32_t left = pool->n.groups;
 
-    while (left-- > 0) {
-        apl_group_t *g = APL_GROUP_OF(pool, at, bucket);
+    for (*end = apl_once(bucket->next); left-- > 0;) {
+        apl_group_t *g = APL_GROUP_OF(pool, *end, bucket);
 
         if (!g)
             break;
         if (g->state == APL_GROUP_USED && g->key == key &&
             strncmp(g->name, name, sizeof g->name - 1) == 0)
-            return APL_GROUP_INDEX(pool, g);
-        at = g->bucket.next;
+            return g;
+        *end = apl_once(g->bucket.next);
     }
-    return 0;
+    return NULL;
+}
+
+uint32_t apl_group_index(apl_pool_t *pool, uint64_t key, const char *name)
+{
+    uint32_t end;
+    const apl_group_t *g = look_up(pool, key, name, &end);
+
+    return g ? APL_GROUP_INDEX(pool, g) : 0;
 }
 
 apl_group_t *apl_group_find(apl_held_t *held, uint64_t key, const char *name)
 {
-    return apl_group_at(held->pool, apl_group_index(held->pool, key, name));
+    apl_pool_t *pool = held->pool;
+    uint32_t end;
+    apl_group_t *g = look_up(pool, key, name, &end);
+
+    if (!g && end != APL_OFFSET(pool, bucket_of(pool, key)))
+        pool->damaged = 1;
+    return g;
 }
 
 void apl_group_link(apl_pool_t *pool, apl_group_t *group)
@@ -60,7 +76,7 @@ static apl_group_t *take_slot(apl_pool_t *pool)
 
     if (at != 0) {
         g = APL_GROUP_OF(pool, at, bucket);
-        if (!g) {
+        if (!g || g->state != APL_GROUP_FREE) {
             pool->damaged = 1;
             return NULL;
         }
@@ -68,8 +84,10 @@ static apl_group_t *take_slot(apl_pool_t *pool)
         return g;
     }
     g = apl_group_at(pool, h->top_group + 1);
-    if (g)
+    if (g) {
+        g->state = APL_GROUP_FREE; /* a damaged mark may have hidden it */
         h->top_group++;
+    }
     return g;
 }
 
@@ -88,13 +106,12 @@ apl_group_t *apl_group_add(apl_held_t *held, uint64_t key, const char *name,
 {
     apl_pool_t *pool = held->pool;
     apl_group_t *g = take_slot(pool);
-    uint32_t generation;
 
     if (!g)
         return NULL;
-    generation = g->generation + 1;
-    memset(g, 0, sizeof *g);
-    g->generation = generation;
+    g->generation++;
+    APL_STEP("group_generation");
+    memset(&g->key, 0, sizeof *g - offsetof(apl_group_t, key));
     g->key = key;
     g->revision = 1;
     g->options = *options;
@@ -154,15 +171,15 @@ static void reorder(apl_pool_t *pool, apl_group_t *group)
     }
 }
 
-void apl_group_configure(apl_held_t *held, apl_group_t *group,
-                         const apl_options_t *options)
+int apl_group_configure(apl_held_t *held, apl_group_t *group,
+                        const apl_options_t *options)
 {
-    if (options->config < group->options.config ||
-        memcmp(&group->options, options, sizeof *options) == 0)
-        return;
+    if (memcmp(&group->options, options, sizeof *options) == 0)
+        return 0;
     group->options = *options;
     group->retired = 0;
     reorder(held->pool, group);
+    return 1;
 }
 
 apl_process_t *apl_group_pick(apl_held_t *held, apl_group_t *group)

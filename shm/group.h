@@ -20,7 +20,7 @@ uint64_t apl_group_key(const char *name);
 /** Index of the group, without the lock; 0: not found, or just not seen. */
 uint32_t apl_group_index(apl_pool_t *pool, uint64_t key, const char *name);
 
-/** @return NULL: there is none */
+/** @return NULL: there is none; or there is damage, and held->pool says so */
 apl_group_t *apl_group_find(apl_held_t *held, uint64_t key, const char *name);
 
 /**
@@ -31,12 +31,9 @@ apl_group_t *apl_group_find(apl_held_t *held, uint64_t key, const char *name);
 apl_group_t *apl_group_add(apl_held_t *held, uint64_t key, const char *name,
                            const char *root, const apl_options_t *options);
 
-/**
- * Apply options, unless they are of an older configuration than what is
- * there: a child of the last generation must not undo a graceful restart.
- */
-void apl_group_configure(apl_held_t *held, apl_group_t *group,
-                         const apl_options_t *options);
+/** Apply options. @return 1: they differ from those that were there */
+int apl_group_configure(apl_held_t *held, apl_group_t *group,
+                        const apl_options_t *options);
 
 /** Free the slot of a group without processes and waiters. */
 void apl_group_drop(apl_held_t *held, apl_group_t *group);

@@ -22,6 +22,7 @@ typedef struct {
     apl_pool_t *pool;
     int64_t now;   /**< the verb's time, us */
     uint32_t ring; /**< the spawner has something to do */
+    uint32_t more; /**< waiters are left who could be served */
     uint32_t n_wakes;
     uint32_t wakes[APL_WAKES_MAX]; /**< sessions to wake */
 } apl_held_t;

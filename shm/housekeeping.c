@@ -17,10 +17,7 @@
 #include "shm/room.h"
 #include "shm/session.h"
 
-static apr_status_t enter(apl_held_t *held, apl_pool_t *pool, int64_t now)
-{
-    return apl_enter(held, pool, now, APL_SUPERVISE_LIMIT);
-}
+#define BATCH 256 /* session slots looked at under one lock */
 
 /* ---- httpd children ---- */
 
@@ -52,47 +49,75 @@ static void reclaim(apl_held_t *held, apl_session_t *s)
         APL_STEP("reclaim_counted");
     }
     apl_session_free(held, s);
-    if (p) {
+    if (p)
         apl_process_close(held, p);
-        if (g)
-            apl_retire_if_due(held, g, p);
+    if (!g)
+        return;
+    if (p) {
+        g->young = 0;
+        apl_retire_if_due(held, g, p);
     }
-    if (g)
-        apl_room_share(held, g);
+    apl_room_share(held, g);
+}
+
+/* The child that is meant, and no other that has its slot by now. */
+static int is_child(const apl_child_t *c, const apl_watch_t *watch)
+{
+    return c && c->state == APL_CHILD_USED &&
+           c->generation == watch->generation && c->who.pid == watch->who.pid &&
+           c->who.start == watch->who.start;
+}
+
+/* End a child's sessions from slot *from on, as many as are looked at in a
+ * moment. @return how many were ended */
+static uint32_t reclaim_some(apl_held_t *held, const apl_child_t *c,
+                             uint32_t *from)
+{
+    apl_pool_t *pool = held->pool;
+    uint32_t top = apl_top(&pool->header->top_session, pool->n.sessions);
+    uint32_t n = 0, left = BATCH;
+
+    for (; c->sessions > 0 && *from <= top && left-- > 0; ++*from) {
+        apl_session_t *s = &pool->sessions[*from];
+
+        if (s->state == APL_SESSION_FREE ||
+            s->owner != APL_CHILD_INDEX(pool, c))
+            continue;
+        reclaim(held, s);
+        n++;
+    }
+    if (c->sessions > 0 && *from > top)
+        pool->damaged = 1;
+    return n;
 }
 
 apr_status_t apl_supervise_child_gone(apl_pool_t *pool,
                                       const apl_watch_t *watch, int64_t now)
 {
     apl_child_t *c = apl_child_at(pool, watch->index);
+    uint32_t from = 1, rounds = pool->n.sessions / BATCH + 1;
     apl_held_t held;
-    uint32_t i, n = 0;
-    apr_status_t rv = c ? enter(&held, pool, now) : APL_ESTALE;
+    apr_status_t rv;
 
-    if (rv != APR_SUCCESS)
-        return rv;
-    if (c->state != APL_CHILD_USED || c->generation != watch->generation) {
+    do {
+        rv = apl_enter_patiently(&held, pool, now);
+        if (rv != APR_SUCCESS)
+            return rv;
+        if (!is_child(c, watch)) {
+            apl_leave(&held);
+            return APL_ESTALE;
+        }
+        if (reclaim_some(&held, c, &from) > 0 && c->died == 0) {
+            c->died = 1;
+            pool->header->counters.child_deaths++;
+            apl_event_note(&held, APL_EVENT_CHILD_DIED, NULL, NULL);
+        }
+        if (c->sessions == 0 || pool->damaged || --rounds == 0) {
+            apl_child_free(&held, c);
+            rounds = 0;
+        }
         apl_leave(&held);
-        return APL_ESTALE;
-    }
-    for (i = 1; c->sessions > 0 && i <= pool->header->top_session &&
-                i < pool->n.sessions;
-         i++) {
-        apl_session_t *s = &pool->sessions[i];
-
-        if (s->owner != watch->index || s->state == APL_SESSION_FREE)
-            continue;
-        reclaim(&held, s);
-        n++;
-    }
-    if (c->sessions != 0)
-        pool->damaged = 1;
-    apl_child_free(&held, c);
-    if (n > 0) {
-        pool->header->counters.child_deaths++;
-        apl_event_note(&held, APL_EVENT_CHILD_DIED, NULL, NULL);
-    }
-    apl_leave(&held);
+    } while (rounds > 0);
     return APR_SUCCESS;
 }
 
@@ -107,7 +132,7 @@ apr_status_t apl_supervise_limits(apl_pool_t *pool, uint32_t max,
 
     if (h->max == max && h->config == config)
         return APR_SUCCESS;
-    rv = enter(&held, pool, now);
+    rv = apl_enter_patiently(&held, pool, now);
     if (rv != APR_SUCCESS)
         return rv;
     h->max = max;
@@ -123,7 +148,7 @@ apr_status_t apl_supervise_configure(apl_pool_t *pool, const apl_app_t *app,
 {
     apl_group_t *g;
     apl_held_t held;
-    apr_status_t rv = enter(&held, pool, now);
+    apr_status_t rv = apl_enter_patiently(&held, pool, now);
 
     if (rv != APR_SUCCESS)
         return rv;
@@ -146,24 +171,30 @@ apr_status_t apl_supervise_configure(apl_pool_t *pool, const apl_app_t *app,
     return rv;
 }
 
+static void retire_removed(apl_held_t *held, apl_group_t *g)
+{
+    if (apl_retire_removed(held, g))
+        held->ring = 1; /* the rest with the next tick */
+}
+
 apr_status_t apl_supervise_remove(apl_pool_t *pool, const char *name,
                                   int64_t now)
 {
     apl_group_t *g;
     apl_held_t held;
-    apr_status_t rv = enter(&held, pool, now);
+    apr_status_t rv = apl_enter_patiently(&held, pool, now);
 
     if (rv != APR_SUCCESS)
         return rv;
     g = apl_group_find(&held, apl_group_key(name), name);
-    if (!g)
-        rv = APL_ESTALE;
-    else if (!g->retired) {
+    if (g) {
         g->retired = 1;
         APL_STEP("remove_retired");
-        apl_retire_group(&held, g, APL_EVENT_REMOVED);
+        retire_removed(&held, g);
         apl_room_settle(&held);
     }
+    else
+        rv = APL_ESTALE;
     apl_leave(&held);
     return rv;
 }
@@ -173,7 +204,7 @@ apr_status_t apl_supervise_restart(apl_pool_t *pool, const char *name,
 {
     apl_group_t *g;
     apl_held_t held;
-    apr_status_t rv = enter(&held, pool, now);
+    apr_status_t rv = apl_enter_patiently(&held, pool, now);
 
     if (rv != APR_SUCCESS)
         return rv;
@@ -201,20 +232,28 @@ apr_status_t apl_supervise_group(const apl_pool_t *pool, uint32_t index,
 
 /* ---- the tick ---- */
 
-/* Is the process still in use by a leaver, a start, or a session? */
+/* Is the group still in use by a process that leaves, or by a session? */
 static int group_in_use(const apl_pool_t *pool, uint32_t index)
 {
-    uint32_t i;
+    uint32_t i, top = apl_top(&pool->header->top_process, pool->n.processes);
 
-    for (i = 1; i <= pool->header->top_process && i < pool->n.processes; i++)
+    for (i = 1; i <= top; i++)
         if (pool->processes[i].state != APL_PROCESS_FREE &&
             pool->processes[i].group == index)
             return 1;
-    for (i = 1; i <= pool->header->top_session && i < pool->n.sessions; i++)
+    top = apl_top(&pool->header->top_session, pool->n.sessions);
+    for (i = 1; i <= top; i++)
         if (pool->sessions[i].state != APL_SESSION_FREE &&
             pool->sessions[i].group == index)
             return 1;
     return 0;
+}
+
+/* Be back in so many us, if that is soon. */
+static void due_in(int64_t us, const apl_held_t *held, int64_t *next)
+{
+    if (us >= 0 && us < *next - held->now)
+        *next = held->now + us;
 }
 
 /* End idle processes that nobody used for PoolIdleTime, or that are above a
@@ -222,13 +261,15 @@ static int group_in_use(const apl_pool_t *pool, uint32_t index)
 static void trim(apl_held_t *held, apl_group_t *g, int64_t *next)
 {
     apl_pool_t *pool = held->pool;
-    apl_header_t *h = pool->header;
     const apl_options_t *o = &g->options;
     uint32_t at;
 
     while ((at = apl_list_last(pool, &g->idle)) != 0) {
         apl_process_t *p = APL_PROCESS_OF(pool, at, idle);
-        if (!p) {
+        int64_t idle;
+
+        if (!p || p->state != APL_PROCESS_LIVE || p->sessions != 0 ||
+            p->group != APL_GROUP_INDEX(pool, g)) {
             pool->damaged = 1;
             return;
         }
@@ -238,12 +279,12 @@ static void trim(apl_held_t *held, apl_group_t *g, int64_t *next)
         }
         if (o->idle_time <= 0 || g->size <= o->min_instances)
             return;
-        if (held->now - p->last_used < o->idle_time) {
-            if (p->last_used + o->idle_time < *next)
-                *next = p->last_used + o->idle_time;
+        idle = apl_since(held->now, p->last_used);
+        if (idle < o->idle_time) {
+            due_in(apl_since(o->idle_time, idle), held, next);
             return;
         }
-        h->counters.idled++;
+        pool->header->counters.idled++;
         apl_process_leave(held, p, APL_EVENT_IDLE);
     }
 }
@@ -251,12 +292,13 @@ static void trim(apl_held_t *held, apl_group_t *g, int64_t *next)
 static void tend(apl_held_t *held, apl_group_t *g, int64_t *next)
 {
     trim(held, g, next);
+    if (g->retired)
+        retire_removed(held, g);
     if (g->used && g->size < g->options.min_instances)
         apl_room_want(held, g);
     apl_room_replace(held, g);
-    if (g->failures != 0 && g->retry_at > held->now &&
-        g->waiting + g->outdated > 0 && g->retry_at < *next)
-        *next = g->retry_at;
+    if (g->failures != 0 && g->waiting + g->outdated > 0)
+        due_in(apl_since(g->retry_at, held->now), held, next);
     apl_room_share(held, g);
     if (g->retired && g->size + g->spawning + g->waiting == 0 &&
         !group_in_use(held->pool, APL_GROUP_INDEX(held->pool, g)))
@@ -265,18 +307,18 @@ static void tend(apl_held_t *held, apl_group_t *g, int64_t *next)
 
 apr_status_t apl_supervise_tick(apl_pool_t *pool, int64_t now, int64_t *next)
 {
-    uint32_t i;
+    uint32_t i, top = apl_top(&pool->header->top_group, pool->n.groups);
 
     *next = now + 1000000;
     /* One group under the lock at a time: requests pass in between. */
-    for (i = 1; i <= pool->header->top_group && i < pool->n.groups; i++) {
+    for (i = 1; i <= top; i++) {
         apl_group_t *g = &pool->groups[i];
         apl_held_t held;
         apr_status_t rv;
 
         if (g->state != APL_GROUP_USED)
             continue;
-        rv = enter(&held, pool, now);
+        rv = apl_enter_patiently(&held, pool, now);
         if (rv != APR_SUCCESS)
             return rv;
         if (g->state == APL_GROUP_USED)

@@ -2,14 +2,15 @@
 
 #include "shm/list.h"
 
-/* Merge two chains that end with 0, by next only. */
-static uint32_t merge(apl_pool_t *pool, uint32_t a, uint32_t b,
+/* Merge two chains that end with 0, by next only. Whoever writes into them
+ * meanwhile does not keep us here for ever. */
+static uint32_t merge(apl_pool_t *pool, uint32_t a, uint32_t b, uint32_t bound,
                       apl_list_key_t *key)
 {
     apl_link_t first = {0, 0};
     apl_link_t *last = &first;
 
-    while (a != 0 && b != 0) {
+    for (; a != 0 && b != 0 && bound > 0; bound--) {
         uint32_t *from = key(pool, b) < key(pool, a) ? &b : &a;
 
         last->next = *from;
@@ -20,37 +21,54 @@ static uint32_t merge(apl_pool_t *pool, uint32_t a, uint32_t b,
     return first.next;
 }
 
-void apl_list_sort(apl_pool_t *pool, apl_link_t *head, apl_list_key_t *key)
+/* Make a list of a chain, which ends with 0. */
+static void close_ring(apl_pool_t *pool, apl_link_t *head, uint32_t at,
+                       uint32_t bound)
+{
+    uint32_t end = APL_OFFSET(pool, head), prev = end;
+    apl_link_t *last = head;
+
+    for (; at != 0 && bound > 0; bound--) {
+        apl_link_t *link = apl_link_at(pool, at);
+
+        last->next = at;
+        link->prev = prev;
+        prev = at;
+        at = link->next;
+        last = link;
+    }
+    last->next = end;
+    head->prev = prev;
+    if (at != 0) {
+        pool->damaged = 1;
+        apl_list_init(pool, head);
+    }
+}
+
+void apl_list_sort(apl_pool_t *pool, apl_link_t *head, uint32_t bound,
+                   apl_list_key_t *key)
 {
     /* runs[i]: a sorted chain of 2^i links, as the digits of a binary number
      * that counts the links taken so far. */
     uint32_t runs[32] = {0};
     uint32_t end = APL_OFFSET(pool, head);
-    uint32_t at, next, i, prev;
+    uint32_t at, next, i, left = bound;
 
-    for (at = head->next; at != end; at = next) {
+    for (at = head->next; at != end && left > 0; at = next, left--) {
         apl_link_t *link = apl_link_at(pool, at);
         uint32_t chain = at;
 
         next = link->next;
         link->next = 0;
         for (i = 0; i < 31 && runs[i] != 0; i++) {
-            chain = merge(pool, runs[i], chain, key);
+            chain = merge(pool, runs[i], chain, bound, key);
             runs[i] = 0;
         }
         runs[i] = chain;
     }
+    if (at != end)
+        pool->damaged = 1;
     for (at = 0, i = 0; i < 32; i++)
-        at = merge(pool, runs[i], at, key);
-
-    head->next = at != 0 ? at : end;
-    for (prev = end; at != 0; prev = at, at = next) {
-        apl_link_t *link = apl_link_at(pool, at);
-
-        next = link->next;
-        link->prev = prev;
-        if (next == 0)
-            link->next = end;
-    }
-    head->prev = prev;
+        at = merge(pool, runs[i], at, bound, key);
+    close_ring(pool, head, at, bound);
 }

@@ -27,6 +27,7 @@
 /** The link at an offset; never NULL. */
 static inline apl_link_t *apl_link_at(apl_pool_t *pool, uint32_t offset)
 {
+    offset = apl_once(offset);
     if (__builtin_expect(offset < APL_LINES || offset % 4 != 0 ||
                              offset > pool->size - sizeof(apl_link_t),
                          0)) {
@@ -123,7 +124,12 @@ static inline uint32_t apl_list_next(apl_pool_t *pool, apl_walk_t *it)
 /** What a list is sorted by. */
 typedef uint64_t apl_list_key_t(const apl_pool_t *pool, uint32_t offset);
 
-/** Sort ascending, equal keys keep their order. O(n log n), no memory. */
-void apl_list_sort(apl_pool_t *pool, apl_link_t *head, apl_list_key_t *key);
+/**
+ * Sort ascending, equal keys keep their order. O(n log n), no memory.
+ * @param bound links that the list can have at the most; one that has more is
+ *              damaged, and empty afterwards
+ */
+void apl_list_sort(apl_pool_t *pool, apl_link_t *head, uint32_t bound,
+                   apl_list_key_t *key);
 
 #endif

@@ -64,11 +64,21 @@ static inline int swap(uint32_t *word, uint32_t from, uint32_t to)
                                        __ATOMIC_RELAXED);
 }
 
-static void sleep_on(uint32_t *word, uint32_t value, int64_t us)
+/* @return 1: slept to the end */
+static int sleep_on(uint32_t *word, uint32_t value, int64_t us)
 {
     struct timespec limit = {us / 1000000, us % 1000000 * 1000};
 
-    syscall(SYS_futex, word, FUTEX_WAIT, value, &limit, NULL, 0);
+    return syscall(SYS_futex, word, FUTEX_WAIT, value, &limit, NULL, 0) < 0 &&
+           errno == ETIMEDOUT;
+}
+
+static int64_t now_us(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
 static int thread_exists(uint32_t tid)
@@ -88,41 +98,41 @@ static inline void relax(void)
 static apr_status_t wait_for(uint32_t *word, uint32_t tid, int64_t limit,
                              int *died)
 {
+    int64_t until = limit < 0 ? INT64_MAX : now_us() + limit;
     uint32_t keep = 0;
-    int64_t slept = 0;
     int spins = SPINS;
 
     for (;;) {
         uint32_t v = __atomic_load_n(word, __ATOMIC_RELAXED);
         uint32_t owner = v & FUTEX_TID_MASK;
-        int64_t slice = SLICE;
+        int64_t left;
 
-        if (owner == 0) {
-            if (swap(word, v, tid | keep | (v & FUTEX_WAITERS))) {
-                *died = (v & FUTEX_OWNER_DIED) != 0;
-                return APR_SUCCESS;
-            }
-            continue;
+        if (owner == 0 && swap(word, v, tid | keep | (v & FUTEX_WAITERS))) {
+            *died = (v & FUTEX_OWNER_DIED) != 0;
+            return APR_SUCCESS;
         }
-        if (owner == tid || (limit >= 0 && slept >= limit))
+        if (owner == tid)
             return APL_ELOCK;
-        if (spins-- > 0) {
+        if (spins > 0) {
+            spins--;
             relax();
             continue;
         }
+        /* The clock, not what was slept: the word may change for ever. */
+        left = limit < 0 ? SLICE : until - now_us();
+        if (left <= 0)
+            return APL_ELOCK;
+        if (owner == 0)
+            continue;
         if (!(v & FUTEX_WAITERS)) {
             if (!swap(word, v, v | FUTEX_WAITERS))
                 continue;
             v |= FUTEX_WAITERS;
         }
-        if (limit >= 0 && limit - slept < slice)
-            slice = limit - slept;
-        sleep_on(word, v, slice);
         keep = FUTEX_WAITERS;
-        if (__atomic_load_n(word, __ATOMIC_RELAXED) != v)
-            continue;
-        slept += slice;
-        if (!thread_exists(owner))
+        if (sleep_on(word, v, left < SLICE ? left : SLICE) &&
+            __atomic_load_n(word, __ATOMIC_RELAXED) == v &&
+            !thread_exists(owner))
             swap(word, v, FUTEX_WAITERS | FUTEX_OWNER_DIED);
     }
 }

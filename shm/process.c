@@ -157,6 +157,13 @@ static void move(apl_held_t *held, apl_process_t *process, uint32_t state)
 
 /* ---- moves ---- */
 
+void apl_process_renew(apl_process_t *process)
+{
+    process->generation++;
+    APL_STEP("process_generation");
+    memset(&process->id, 0, sizeof *process - offsetof(apl_process_t, id));
+}
+
 static apl_process_t *take_slot(apl_pool_t *pool)
 {
     apl_header_t *h = pool->header;
@@ -165,7 +172,7 @@ static apl_process_t *take_slot(apl_pool_t *pool)
 
     if (at != 0) {
         p = APL_PROCESS_OF(pool, at, pool);
-        if (!p) {
+        if (!p || p->state != APL_PROCESS_FREE) {
             pool->damaged = 1;
             return NULL;
         }
@@ -173,8 +180,10 @@ static apl_process_t *take_slot(apl_pool_t *pool)
         return p;
     }
     p = apl_process_at(pool, h->top_process + 1);
-    if (p)
+    if (p) {
+        p->state = APL_PROCESS_FREE; /* a damaged mark may have hidden it */
         h->top_process++;
+    }
     return p;
 }
 
@@ -182,13 +191,10 @@ apl_process_t *apl_process_reserve(apl_held_t *held, apl_group_t *group,
                                    int replaces)
 {
     apl_process_t *p = take_slot(held->pool);
-    uint32_t generation;
 
     if (!p)
         return NULL;
-    generation = p->generation + 1;
-    memset(p, 0, sizeof *p);
-    p->generation = generation;
+    apl_process_renew(p);
     p->group = APL_GROUP_INDEX(held->pool, group);
     p->started = p->last_used = held->now;
     p->birth = ++held->pool->header->ticket;

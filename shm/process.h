@@ -28,6 +28,10 @@ apl_process_t *apl_process_find(apl_held_t *held, uint64_t id);
 apl_process_t *apl_process_reserve(apl_held_t *held, apl_group_t *group,
                                    int replaces);
 
+/** Nothing of what was in the slot is left, but for its generation, which goes
+ * up before: so no session of the past can mean the next process. */
+void apl_process_renew(apl_process_t *process);
+
 /** WANTED -> STARTING, with the group's present revision. */
 void apl_process_start(apl_held_t *held, apl_process_t *process, uint64_t id);
 

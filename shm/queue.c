@@ -28,19 +28,20 @@ static void wake(apl_held_t *held, apl_session_t *session)
     held->wakes[held->n_wakes++] = APL_SESSION_INDEX(held->pool, session);
 }
 
-int apl_queue_serve(apl_held_t *held, apl_group_t *group)
+void apl_queue_serve(apl_held_t *held, apl_group_t *group)
 {
     apl_session_t *s;
     apl_process_t *p;
 
     while ((s = apl_queue_head(held, group)) != NULL &&
            (p = apl_group_pick(held, group)) != NULL) {
-        if (held->n_wakes == APL_WAKES_MAX)
-            return 1;
+        if (held->n_wakes == APL_WAKES_MAX) {
+            held->more = 1;
+            return;
+        }
         apl_session_give(held, s, p);
         wake(held, s);
     }
-    return 0;
 }
 
 int apl_queue_fail(apl_held_t *held, apl_group_t *group, apr_status_t outcome)

@@ -21,16 +21,13 @@
 /** The request that waits longest. @return NULL: none waits */
 apl_session_t *apl_queue_head(apl_held_t *held, const apl_group_t *group);
 
-/**
- * Give the group's processes to its waiters while there are both.
- * @return 1: both are left, as no more than APL_WAKES_MAX can be woken under
- *         one lock: enter again
- */
-int apl_queue_serve(apl_held_t *held, apl_group_t *group);
+/** Give the group's processes to its waiters while there are both. No more
+ * than APL_WAKES_MAX can be woken under one lock: held->more. */
+void apl_queue_serve(apl_held_t *held, apl_group_t *group);
 
 /**
- * Tell all waiters that there will be no process.
- * @return 1: some are left, enter again
+ * Tell the group's waiters that there will be no process.
+ * @return 1: as many as can be woken are told, and some are left
  */
 int apl_queue_fail(apl_held_t *held, apl_group_t *group, apr_status_t outcome);
 

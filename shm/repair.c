@@ -10,11 +10,9 @@
 #include "shm/process.h"
 
 /* The marks of use are hints; a wrong one costs time, not truth. */
-static uint32_t top_of(uint32_t *top, uint32_t n)
+static uint32_t top_of(uint32_t *mark, uint32_t n)
 {
-    if (*top > n - 1)
-        *top = n - 1;
-    return *top;
+    return *mark = apl_top(mark, n);
 }
 
 /* A group is good if it is found by its own name, and alone. */
@@ -105,13 +103,17 @@ static void clean_processes(apl_pool_t *pool)
     }
 }
 
-static int good_session(const apl_pool_t *pool, const apl_session_t *s)
+/* Has the session an owner and a group that are there? */
+static int good_session(const apl_pool_t *pool, const apl_session_t *s,
+                        const apl_child_t *c, const apl_group_t *g)
 {
-    const apl_child_t *c = apl_child_at(pool, s->owner);
+    const apl_header_t *h = pool->header;
 
     return s->state > APL_SESSION_FREE && s->state < APL_SESSION_STATES && c &&
-           s->owner <= pool->header->top_child && c->state == APL_CHILD_USED &&
-           used_group(pool, s->group);
+           APL_CHILD_INDEX(pool, c) <= h->top_child &&
+           c->state == APL_CHILD_USED && g &&
+           APL_GROUP_INDEX(pool, g) <= h->top_group &&
+           g->state == APL_GROUP_USED;
 }
 
 static void repair_sessions(apl_held_t *held)
@@ -122,22 +124,25 @@ static void repair_sessions(apl_held_t *held)
 
     for (i = 1; i <= top; i++) {
         apl_session_t *s = &pool->sessions[i];
+        apl_child_t *c = apl_child_at(pool, s->owner);
+        apl_group_t *g = apl_group_at(pool, s->group);
         apl_process_t *p = apl_process_at(pool, s->process);
 
         memset(&s->link, 0, sizeof s->link);
-        if (!good_session(pool, s)) {
+        if (!good_session(pool, s, c, g)) {
             s->state = APL_SESSION_FREE;
             apl_list_append(pool, &h->sessions_free, &s->link);
             continue;
         }
-        pool->children[s->owner].sessions++;
+        c->sessions++;
         s->ticket = keep_ticket(h, s->ticket);
         if (s->state == APL_SESSION_WAITING) {
-            apl_list_append(pool, &pool->groups[s->group].queue, &s->link);
-            pool->groups[s->group].waiting++;
+            apl_list_append(pool, &g->queue, &s->link);
+            g->waiting++;
             h->waiting++;
         }
-        if (s->state == APL_SESSION_HELD && p && s->process <= h->top_process &&
+        if (s->state == APL_SESSION_HELD && p &&
+            APL_PROCESS_INDEX(pool, p) <= h->top_process &&
             p->state >= APL_PROCESS_LIVE &&
             p->generation == s->process_generation)
             p->sessions++;
@@ -184,16 +189,19 @@ static uint64_t by_use(const apl_pool_t *pool, uint32_t offset)
 static void order_lists(apl_pool_t *pool)
 {
     apl_header_t *h = pool->header;
-    uint32_t i;
+    uint32_t processes = pool->n.processes, sessions = pool->n.sessions;
+    uint32_t i, top = apl_top(&h->top_group, pool->n.groups);
 
-    apl_list_sort(pool, &h->inactive, by_use);
-    apl_list_sort(pool, &h->wanted, by_order);
-    for (i = 1; i <= h->top_group; i++) {
+    apl_list_sort(pool, &h->inactive, processes, by_use);
+    apl_list_sort(pool, &h->wanted, processes, by_order);
+    for (i = 1; i <= top; i++) {
         apl_group_t *g = &pool->groups[i];
 
-        apl_list_sort(pool, &g->queue, by_ticket);
-        apl_list_sort(pool, &g->processes, by_birth);
-        apl_list_sort(pool, &g->idle, by_recent_use);
+        if (g->state != APL_GROUP_USED)
+            continue;
+        apl_list_sort(pool, &g->queue, sessions, by_ticket);
+        apl_list_sort(pool, &g->processes, processes, by_birth);
+        apl_list_sort(pool, &g->idle, processes, by_recent_use);
     }
 }
 
@@ -201,7 +209,7 @@ void apl_repair(apl_held_t *held)
 {
     apl_pool_t *pool = held->pool;
     apl_header_t *h = pool->header;
-    uint32_t i;
+    uint32_t i, top;
 
     if (h->ticket >> 62 != 0)
         h->ticket = 0;
@@ -215,7 +223,8 @@ void apl_repair(apl_held_t *held)
     APL_STEP("repair_processes");
     repair_sessions(held);
     APL_STEP("repair_sessions");
-    for (i = 1; i <= h->top_process; i++)
+    top = apl_top(&h->top_process, pool->n.processes);
+    for (i = 1; i <= top; i++)
         apl_process_enlist(held, &pool->processes[i]);
     APL_STEP("repair_listed");
     order_lists(pool);

@@ -6,6 +6,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/* Only compared, so it may wrap. */
+static int64_t nanoseconds(const struct timespec *t)
+{
+    return (int64_t)((uint64_t)t->tv_sec * 1000000000 + (uint64_t)t->tv_nsec);
+}
+
 static void see(const char *dir, apl_stamp_t *stamp)
 {
     char path[4096];
@@ -15,8 +21,8 @@ static void see(const char *dir, apl_stamp_t *stamp)
     snprintf(path, sizeof path, "%s/restart.txt", dir);
     if (stat(path, &st) == 0) {
         stamp->exists = 1;
-        stamp->mtime_ns = st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
-        stamp->ctime_ns = st.st_ctim.tv_sec * 1000000000 + st.st_ctim.tv_nsec;
+        stamp->mtime_ns = nanoseconds(&st.st_mtim);
+        stamp->ctime_ns = nanoseconds(&st.st_ctim);
         stamp->inode = st.st_ino;
         stamp->size = (uint64_t)st.st_size;
     }

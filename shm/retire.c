@@ -5,6 +5,7 @@
 #include "shm/group.h"
 #include "shm/list.h"
 #include "shm/process.h"
+#include "shm/queue.h"
 #include "shm/room.h"
 
 static void retire_booting(apl_held_t *held, apl_group_t *group,
@@ -13,14 +14,17 @@ static void retire_booting(apl_held_t *held, apl_group_t *group,
     apl_pool_t *pool = held->pool;
     uint32_t i, top = group->spawning > 0 ? pool->header->top_process : 0;
 
-    /* Booting ones are in no list of their group, but they are few and a
-     * restart is rare. */
+    /* They are in no list of their group, but they are few, and this is rare.
+     * An order that is not taken yet will be for the new code. */
     for (i = 1; i <= top && i < pool->n.processes; i++) {
         apl_process_t *p = &pool->processes[i];
 
-        if (p->state == APL_PROCESS_STARTING &&
-            p->group == APL_GROUP_INDEX(pool, group))
+        if (p->group != APL_GROUP_INDEX(pool, group))
+            continue;
+        if (p->state == APL_PROCESS_STARTING)
             apl_process_leave(held, p, reason);
+        else if (p->state == APL_PROCESS_WANTED && group->retired)
+            apl_process_free(held, p);
     }
 }
 
@@ -45,6 +49,17 @@ void apl_retire_group(apl_held_t *held, apl_group_t *group, uint32_t reason)
     retire_booting(held, group, reason);
     if (group->waiting > 0)
         apl_room_want(held, group);
+}
+
+int apl_retire_removed(apl_held_t *held, apl_group_t *group)
+{
+    if (group->waiting == 0) {
+        if (group->size + group->spawning > 0)
+            apl_retire_group(held, group, APL_EVENT_REMOVED);
+        return 0;
+    }
+    return group->size + group->spawning == 0 &&
+           apl_queue_fail(held, group, APL_ESTOPPING);
 }
 
 void apl_retire_used(apl_held_t *held, apl_group_t *group)

@@ -21,6 +21,13 @@
  */
 void apl_retire_group(apl_held_t *held, apl_group_t *group, uint32_t reason);
 
+/**
+ * The app is gone from the configuration: its processes leave once nobody
+ * waits for one; who waits in vain is told so.
+ * @return 1: some are left to be told
+ */
+int apl_retire_removed(apl_held_t *held, apl_group_t *group);
+
 /** Those leave that have had a request (always_restart.txt). */
 void apl_retire_used(apl_held_t *held, apl_group_t *group);
 

@@ -104,7 +104,20 @@ static apl_process_t *victim(apl_held_t *held, const apl_group_t *newcomer)
     return second;
 }
 
-void apl_room_settle(apl_held_t *held)
+/* A busy one gives way: that of the fewest sessions. Its open ones go on. */
+static apl_process_t *shared_victim(apl_held_t *held, const apl_group_t *of,
+                                    const apl_group_t *newcomer)
+{
+    apl_process_t *p;
+
+    if (!of || of == newcomer || !apl_group_shares(of) || of->order == 0)
+        return NULL;
+    p = apl_process_at(held->pool, of->order);
+    return p && p->state == APL_PROCESS_LIVE ? p : NULL;
+}
+
+/* @param freed the group of which a place became free, or NULL */
+static void settle(apl_held_t *held, const apl_group_t *freed)
 {
     apl_pool_t *pool = held->pool;
     apl_header_t *h = pool->header;
@@ -121,6 +134,8 @@ void apl_room_settle(apl_held_t *held)
         if (!apl_room_left(h, 0)) {
             g = starved;
             p = g && apl_room_left(h, 1) ? victim(held, g) : NULL;
+            if (!p && g && apl_room_left(h, 1))
+                p = shared_victim(held, freed, g);
             if (!p)
                 return;
             apl_process_leave(held, p, APL_EVENT_EVICTED);
@@ -132,18 +147,21 @@ void apl_room_settle(apl_held_t *held)
     }
 }
 
-int apl_room_share(apl_held_t *held, apl_group_t *group)
+void apl_room_settle(apl_held_t *held)
+{
+    settle(held, NULL);
+}
+
+void apl_room_share(apl_held_t *held, apl_group_t *group)
 {
     apl_group_t *starved = next_turn(held, &held->pool->header->starved);
-    int more;
 
     if (starved && older(held, starved, group) == starved)
-        apl_room_settle(held);
-    more = apl_queue_serve(held, group);
-    if (group->waiting > 0 && !more)
+        settle(held, group);
+    apl_queue_serve(held, group);
+    if (group->waiting > 0 && !held->more)
         apl_room_want(held, group);
     apl_room_settle(held);
-    return more;
 }
 
 void apl_room_share_all(apl_held_t *held)

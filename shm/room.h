@@ -44,10 +44,11 @@ void apl_room_settle(apl_held_t *held);
 
 /**
  * Something of this group's became free, or its limits changed: serve its
- * waiters, or the group that has waited longer; then use the room.
- * @return 1: waiters and processes are left, enter again
+ * waiters, or the group that has waited longer; then use the room. Processes
+ * that requests share are hardly ever idle, so one of them gives way to a
+ * starved group when a place in it becomes free.
  */
-int apl_room_share(apl_held_t *held, apl_group_t *group);
+void apl_room_share(apl_held_t *held, apl_group_t *group);
 
 /** The same for all groups, after repair.h. */
 void apl_room_share_all(apl_held_t *held);

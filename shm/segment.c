@@ -52,6 +52,7 @@ static void point(apl_pool_t *pool, void *memory, const apl_capacity_t *n)
     pool->n.sessions = n->sessions + 1;
     pool->n.children = n->children + 1;
     pool->bell = -1;
+    pool->patience = APL_PATIENCE;
 }
 
 void apl_segment_empty(apl_pool_t *pool)

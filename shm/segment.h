@@ -48,8 +48,11 @@ typedef struct {
     int bell;              /**< eventfd that wakes the spawner, or -1 */
     volatile int stopping; /**< waits are to end: apl_checkout_stop() */
     int damaged;           /**< a reference led nowhere; repair is due */
+    int64_t patience;      /**< us: apl_enter_patiently() */
     apl_link_t trash;      /**< where damaged links lead to */
 } apl_pool_t;
+
+#define APL_PATIENCE 1000000 /* us */
 
 /** Bytes that a segment of this capacity takes. */
 apr_size_t apl_segment_size(const apl_capacity_t *capacity);
@@ -88,23 +91,43 @@ void apl_segment_close(apl_pool_t *pool);
 
 /* ---- records by index: NULL when there is none such ---- */
 
+/** A number out of the segment, read once: else the compiler may read it
+ * again after it was checked, and another process write it in between. */
+static inline uint32_t apl_once(uint32_t i)
+{
+    __asm__("" : "+r"(i));
+    return i;
+}
+
+/** A mark of use (header.top_*), held against its table of n slots. */
+static inline uint32_t apl_top(const uint32_t *mark, uint32_t n)
+{
+    uint32_t top = __atomic_load_n(mark, __ATOMIC_RELAXED);
+
+    return top < n ? top : n - 1;
+}
+
 static inline apl_group_t *apl_group_at(const apl_pool_t *pool, uint32_t i)
 {
+    i = apl_once(i);
     return i - 1 < pool->n.groups - 1 ? &pool->groups[i] : NULL;
 }
 
 static inline apl_process_t *apl_process_at(const apl_pool_t *pool, uint32_t i)
 {
+    i = apl_once(i);
     return i - 1 < pool->n.processes - 1 ? &pool->processes[i] : NULL;
 }
 
 static inline apl_session_t *apl_session_at(const apl_pool_t *pool, uint32_t i)
 {
+    i = apl_once(i);
     return i - 1 < pool->n.sessions - 1 ? &pool->sessions[i] : NULL;
 }
 
 static inline apl_child_t *apl_child_at(const apl_pool_t *pool, uint32_t i)
 {
+    i = apl_once(i);
     return i - 1 < pool->n.children - 1 ? &pool->children[i] : NULL;
 }
 
@@ -122,7 +145,7 @@ static inline void *apl_record_of(const apl_pool_t *pool, uint32_t offset,
                                   uint32_t record, uint32_t field)
 {
     uint32_t start = (uint32_t)((const char *)table - pool->base);
-    uint32_t at = offset - start - field;
+    uint32_t at = apl_once(offset) - start - field;
 
     if (at % record != 0 || at / record - 1 >= n - 1)
         return NULL;

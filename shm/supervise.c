@@ -17,17 +17,12 @@
 
 #define BACKOFF_MAX 60 /* s */
 
-static apr_status_t enter(apl_held_t *held, apl_pool_t *pool, int64_t now)
-{
-    return apl_enter(held, pool, now, APL_SUPERVISE_LIMIT);
-}
-
 /* Enter, and find the process in a state between two. Else leave. */
 static apr_status_t enter_with(apl_held_t *held, apl_pool_t *pool, uint64_t id,
                                int64_t now, uint32_t from, uint32_t to,
                                apl_process_t **process)
 {
-    apr_status_t rv = enter(held, pool, now);
+    apr_status_t rv = apl_enter_patiently(held, pool, now);
 
     if (rv != APR_SUCCESS)
         return rv;
@@ -36,21 +31,6 @@ static apr_status_t enter_with(apl_held_t *held, apl_pool_t *pool, uint64_t id,
         return APR_SUCCESS;
     apl_leave(held);
     return APL_ESTALE;
-}
-
-/* Serve a group's waiters and leave; more of them than can be woken at once
- * make the verb enter again. */
-static void share(apl_held_t *held, apl_group_t *group)
-{
-    apl_pool_t *pool = held->pool;
-    int64_t now = held->now;
-
-    while (apl_room_share(held, group)) {
-        apl_leave(held);
-        if (enter(held, pool, now) != APR_SUCCESS)
-            return;
-    }
-    apl_leave(held);
 }
 
 /* ---- starting ---- */
@@ -67,7 +47,7 @@ apr_status_t apl_supervise_take(apl_pool_t *pool, uint64_t random, int64_t now,
 
     if (apl_list_first(pool, &h->wanted) == 0 && !pool->damaged)
         return APR_EOF;
-    rv = enter(&held, pool, now);
+    rv = apl_enter_patiently(&held, pool, now);
     if (rv != APR_SUCCESS)
         return rv;
     rv = APR_EOF;
@@ -131,14 +111,16 @@ apr_status_t apl_supervise_ready(apl_pool_t *pool, uint64_t id, int64_t now)
     if (g->size < g->options.min_instances)
         apl_room_want(&held, g);
     apl_room_replace(&held, g);
-    share(&held, g);
+    apl_room_share(&held, g);
+    apl_leave(&held);
     return APR_SUCCESS;
 }
 
 static void back_off(apl_held_t *held, apl_group_t *g, uint64_t error_id,
                      const char *text)
 {
-    int64_t wait = g->failures < 6 ? 1 << g->failures : BACKOFF_MAX;
+    uint32_t n = g->failures > g->young ? g->failures : g->young;
+    int64_t wait = n < 6 ? 1 << n : BACKOFF_MAX;
 
     g->retry_at = held->now + wait * 1000000;
     g->error_id = error_id;
@@ -152,6 +134,7 @@ apr_status_t apl_supervise_failed(apl_pool_t *pool, uint64_t id,
                                   uint64_t error_id, const char *text,
                                   int64_t now)
 {
+    uint32_t rounds = pool->n.sessions / APL_WAKES_MAX + 1;
     apl_process_t *p;
     apl_group_t *g;
     apl_held_t held;
@@ -166,9 +149,10 @@ apr_status_t apl_supervise_failed(apl_pool_t *pool, uint64_t id,
     if (g)
         back_off(&held, g, error_id, text);
     apl_process_free(&held, p);
-    while (g && g->size == 0 && apl_queue_fail(&held, g, APL_ESTART)) {
+    while (g && g->size == 0 && rounds-- > 0 &&
+           apl_queue_fail(&held, g, APL_ESTART)) {
         apl_leave(&held);
-        if (enter(&held, pool, now) != APR_SUCCESS)
+        if (apl_enter_patiently(&held, pool, now) != APR_SUCCESS)
             return APR_SUCCESS;
     }
     apl_room_settle(&held);
@@ -188,14 +172,16 @@ static void leave_smaller(apl_held_t *held, apl_group_t *group)
     }
     if (group->used && group->size < group->options.min_instances)
         apl_room_want(held, group);
-    share(held, group);
+    apl_room_share(held, group);
+    apl_leave(held);
 }
 
 /* One that served nothing and died at once would be started again and again:
  * that counts as a failed start. */
 static int died_young(const apl_process_t *p, int64_t now)
 {
-    return p->processed == 0 && p->sessions == 0 && now - p->ready_at < 1000000;
+    return p->processed == 0 && p->sessions == 0 &&
+           apl_since(now, p->ready_at) < 1000000;
 }
 
 apr_status_t apl_supervise_gone(apl_pool_t *pool, uint64_t id, int64_t now)
@@ -216,8 +202,10 @@ apr_status_t apl_supervise_gone(apl_pool_t *pool, uint64_t id, int64_t now)
         apl_event_note(&held, APL_EVENT_DIED, g, p);
         if (g) {
             g->n_died++;
-            if (died_young(p, now))
+            if (died_young(p, now)) {
                 back_off(&held, g, id, "it ended as soon as it was ready");
+                g->young++;
+            }
         }
     }
     apl_process_free(&held, p);
@@ -272,24 +260,43 @@ apr_status_t apl_supervise_outdate(apl_pool_t *pool, uint64_t id, int64_t now)
 static apl_process_t *slot_for(apl_held_t *held, uint64_t id)
 {
     apl_pool_t *pool = held->pool;
-    uint32_t i = (uint32_t)(id & 0xffff);
+    uint32_t i = (uint32_t)(id & 0xffff), at;
+    uint32_t top = apl_top(&pool->header->top_process, pool->n.processes);
     apl_process_t *p = apl_process_at(pool, i);
 
-    if (!p || p->state != APL_PROCESS_FREE)
+    if (!p || (i <= top && p->state != APL_PROCESS_FREE))
         return NULL;
-    if (i > pool->header->top_process) {
-        /* Slots below become reachable with it: they must be free and listed. */
-        while (pool->header->top_process + 1 < i) {
-            apl_process_t *q = &pool->processes[++pool->header->top_process];
-
-            q->state = APL_PROCESS_FREE;
-            apl_list_append(pool, &pool->header->processes_free, &q->pool);
-        }
-        pool->header->top_process = i;
-    }
-    else
+    if (i <= top) {
         apl_list_remove(pool, &p->pool);
+        return p;
+    }
+    /* Slots below become reachable with it: they must be free and listed. */
+    for (at = top + 1; at <= i; at++) {
+        apl_process_t *q = &pool->processes[at];
+
+        q->state = APL_PROCESS_FREE;
+        if (at < i)
+            apl_list_append(pool, &pool->header->processes_free, &q->pool);
+    }
+    pool->header->top_process = i;
     return p;
+}
+
+/* Requests that have this process, in spite of what became of its slot. */
+static void claim_sessions(apl_held_t *held, apl_process_t *p)
+{
+    apl_pool_t *pool = held->pool;
+    uint32_t i, top = apl_top(&pool->header->top_session, pool->n.sessions);
+
+    for (i = 1; i <= top; i++) {
+        apl_session_t *s = &pool->sessions[i];
+
+        if (s->state != APL_SESSION_HELD || s->id != p->id ||
+            s->process != APL_PROCESS_INDEX(pool, p))
+            continue;
+        s->process_generation = p->generation;
+        p->sessions++;
+    }
 }
 
 apr_status_t apl_supervise_adopt(apl_pool_t *pool, uint64_t id, apl_who_t who,
@@ -299,8 +306,7 @@ apr_status_t apl_supervise_adopt(apl_pool_t *pool, uint64_t id, apl_who_t who,
     apl_group_t *g;
     apl_process_t *p;
     apl_held_t held;
-    uint32_t generation;
-    apr_status_t rv = enter(&held, pool, now);
+    apr_status_t rv = apl_enter_patiently(&held, pool, now);
 
     if (rv != APR_SUCCESS)
         return rv;
@@ -310,9 +316,7 @@ apr_status_t apl_supervise_adopt(apl_pool_t *pool, uint64_t id, apl_who_t who,
         apl_leave(&held);
         return APL_ESTALE;
     }
-    generation = p->generation + 1;
-    memset(p, 0, sizeof *p);
-    p->generation = generation;
+    apl_process_renew(p);
     p->id = id;
     p->who = who;
     p->group = APL_GROUP_INDEX(pool, g);
@@ -320,21 +324,25 @@ apr_status_t apl_supervise_adopt(apl_pool_t *pool, uint64_t id, apl_who_t who,
     p->port = port;
     p->started = p->ready_at = p->last_used = now;
     p->birth = ++pool->header->ticket;
-    p->revision = g->revision;
+    /* A live one may run any code there ever was. */
+    p->revision = live ? 0 : g->revision;
+    claim_sessions(&held, p);
     APL_STEP("adopt_filled");
     p->state = live ? APL_PROCESS_LIVE : APL_PROCESS_STARTING;
     APL_STEP("adopt_state"); /* seen: it is there; no list knows it yet */
     apl_process_enlist(&held, p);
-    share(&held, g);
+    apl_room_share(&held, g);
+    apl_leave(&held);
     return APR_SUCCESS;
 }
 
 apr_status_t apl_supervise_condition(const apl_pool_t *pool, uint64_t id,
                                      apl_condition_t *condition)
 {
-    const apl_process_t *p = apl_process_at(pool, (uint32_t)(id & 0xffff));
+    uint32_t i = (uint32_t)(id & 0xffff);
+    const apl_process_t *p = apl_process_at(pool, i);
 
-    if (!p)
+    if (!p || i > pool->header->top_process)
         return APL_ESTALE;
     condition->state = __atomic_load_n(&p->state, __ATOMIC_ACQUIRE);
     condition->sessions = p->sessions;
@@ -344,12 +352,27 @@ apr_status_t apl_supervise_condition(const apl_pool_t *pool, uint64_t id,
                                                                : APR_SUCCESS;
 }
 
+apr_status_t apl_supervise_drained(apl_pool_t *pool, uint64_t id, int64_t now)
+{
+    apl_process_t *p;
+    apl_held_t held;
+    apr_status_t rv = enter_with(&held, pool, id, now, APL_PROCESS_LEAVING,
+                                 APL_PROCESS_LEAVING, &p);
+
+    if (rv != APR_SUCCESS)
+        return rv;
+    rv = p->sessions == 0 ? APR_SUCCESS : APL_EWAIT;
+    apl_leave(&held);
+    return rv;
+}
+
 uint32_t apl_supervise_known(const apl_pool_t *pool, uint64_t *ids,
                              uint32_t max)
 {
-    uint32_t i, n = 0, top = pool->header->top_process;
+    uint32_t i, n = 0;
+    uint32_t top = apl_top(&pool->header->top_process, pool->n.processes);
 
-    for (i = 1; i <= top && i < pool->n.processes && n < max; i++) {
+    for (i = 1; i <= top && n < max; i++) {
         const apl_process_t *p = &pool->processes[i];
 
         if (p->state > APL_PROCESS_WANTED && p->state < APL_PROCESS_STATES)

@@ -9,8 +9,8 @@
  * finds it in O(1). A verb whose id is not (any more) in the expected state
  * returns APL_ESTALE and changes nothing.
  *
- * Lock:  each verb takes and gives back the pool lock itself, and waits for
- *        it APL_SUPERVISE_LIMIT at the most: APL_ELOCK means try again later.
+ * Lock:  each verb takes and gives back the pool lock itself, by
+ *        apl_enter_patiently(): APL_ELOCK means try again later.
  * Crash: the next spawner goes on from the slots and its registry.
  * Trust: what a verb returns is other processes' word: a name to look up in
  *        the app table, a number to report, nothing to obey.
@@ -20,8 +20,6 @@
 
 #include "shm/checkout.h"
 #include "shm/segment.h"
-
-#define APL_SUPERVISE_LIMIT 1000000 /* us */
 
 /** The order to start a process. */
 typedef struct {
@@ -95,9 +93,17 @@ typedef struct {
     uint64_t processed;
 } apl_condition_t;
 
-/** Reads without the lock. @return APL_ESTALE: not in the segment */
+/**
+ * Reads without the lock: while another process repairs, `sessions` may be too
+ * low (apl_supervise_drained()).
+ * @return APL_ESTALE: not in the segment
+ */
 apr_status_t apl_supervise_condition(const apl_pool_t *pool, uint64_t id,
                                      apl_condition_t *condition);
+
+/** Is a leaving process without sessions? @return APR_SUCCESS: it may be
+ * ended; APL_EWAIT: not yet; APL_ESTALE: it is not leaving */
+apr_status_t apl_supervise_drained(apl_pool_t *pool, uint64_t id, int64_t now);
 
 /**
  * Ids of the slots that ought to have a process (STARTING, LIVE, LEAVING).
@@ -117,19 +123,21 @@ typedef struct {
 apr_status_t apl_supervise_child(const apl_pool_t *pool, uint32_t index,
                                  apl_watch_t *watch);
 
-/** An httpd child is gone: its sessions come back, its waits end. */
+/** An httpd child is gone: its sessions come back, its waits end.
+ * @return APL_ESTALE: the slot is another child's, or nobody's, by now */
 apr_status_t apl_supervise_child_gone(apl_pool_t *pool,
                                       const apl_watch_t *watch, int64_t now);
 
 /**
- * MaxPoolSize and the configuration generation. A lowered limit trims idle
- * processes, a raised one serves those who wait.
+ * MaxPoolSize and the configuration generation. A raised limit serves those
+ * who wait; a lowered one ends idle processes with the next tick, and others
+ * with their requests.
  */
 apr_status_t apl_supervise_limits(apl_pool_t *pool, uint32_t max,
                                   uint32_t config, int64_t now);
 
 /**
- * Apply an app's options; make its group if `prestart`.
+ * Apply an app's options, whatever is there; make its group if `prestart`.
  */
 apr_status_t apl_supervise_configure(apl_pool_t *pool, const apl_app_t *app,
                                      int prestart, int64_t now);

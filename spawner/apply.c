@@ -10,7 +10,7 @@
 #include "spawner/log.h"
 #include "spawner/process.h"
 
-static int pending; /* the segment has yet to hear of the table */
+static int64_t due; /* when the segment hears of the table again */
 
 /* ---- loading ---- */
 
@@ -73,7 +73,7 @@ int apply_refresh(spawner_t *s)
         process_configure(s, p);
     if (old)
         apr_pool_destroy(old->pool);
-    pending = 1;
+    due = 0;
     return 1;
 }
 
@@ -115,31 +115,35 @@ static int replace_outdated(spawner_t *s)
 
     for (p = s->processes; p; p = p->next) {
         const table_app_t *a = table_find(s->table, p->is.name);
+        apr_status_t rv;
 
-        if (!a || a->print == p->is.print || !p->listed ||
+        if (!a || a->print == p->is.print || p->outdated || !p->listed ||
             p->phase >= PHASE_ENDING)
             continue;
-        if (locked_out(apl_supervise_outdate(&s->shm, p->is.id, s->now)))
+        rv = apl_supervise_outdate(&s->shm, p->is.id, s->now);
+        if (locked_out(rv))
             return -1;
-        log_line(LOG_INFO,
-                 PROCESS_FMT " is to be replaced: its configuration changed",
-                 PROCESS_NAME(p));
+        p->outdated = 1;
+        if (rv == APR_SUCCESS)
+            log_line(LOG_INFO,
+                     PROCESS_FMT " is to be replaced: its configuration "
+                                 "changed",
+                     PROCESS_NAME(p));
     }
     return 0;
 }
 
-void apply_again(void)
+static int tell(spawner_t *s)
 {
-    pending = 1;
+    if (locked_out(apl_supervise_limits(&s->shm, s->table->max_pool_size,
+                                        s->table->config, s->now)))
+        return -1;
+    return configure_groups(s) == 0 ? replace_outdated(s) : -1;
 }
 
 void apply_table(spawner_t *s)
 {
-    if (!pending)
-        return;
-    if (locked_out(apl_supervise_limits(&s->shm, s->table->max_pool_size,
-                                        s->table->config, s->now)) ||
-        configure_groups(s) != 0 || replace_outdated(s) != 0)
-        return; /* the next turn tries again */
-    pending = 0;
+    if (s->now >= due)
+        due = tell(s) == 0 ? s->now + SECOND : s->now;
+    state_wake(s, due);
 }

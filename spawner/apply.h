@@ -18,10 +18,8 @@
  */
 int apply_refresh(spawner_t *s);
 
-/** The segment has lost what it was told: tell it once more. */
-void apply_again(void);
-
-/** Bring the segment up to the table, as far as that has to be done yet. */
+/** Bring the segment up to the table: at once after a new one, and each second
+ * in case that the segment has lost what it was told. */
 void apply_table(spawner_t *s);
 
 #endif

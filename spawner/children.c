@@ -55,7 +55,15 @@ static void begin(child_t *c, const apl_watch_t *watch)
 
     loop_drop(&c->pidfd);
     c->watch = *watch;
-    c->dead = fd < 0 || loop_add(&c->pidfd, fd, EPOLLIN, died, c) != 0;
+    c->dead = 0;
+    if (fd >= 0 && loop_add(&c->pidfd, fd, EPOLLIN, died, c) == 0)
+        return;
+    /* Without descriptors nobody can be watched, but nobody is dead either:
+     * its sessions are not to be taken from a living one. */
+    if (procfs_dead(watch->who.pid, watch->who.start))
+        c->dead = 1;
+    else
+        memset(&c->watch, 0, sizeof c->watch); /* try again in a second */
 }
 
 void children_look(spawner_t *s)

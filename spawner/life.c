@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "shm/report.h"
-#include "spawner/apply.h"
 #include "spawner/cause.h"
 #include "spawner/launch.h"
 #include "spawner/log.h"
@@ -253,7 +252,7 @@ static void finish(spawner_t *s, process_t *p)
 
     if (p->listed)
         rv = apl_supervise_gone(&s->shm, p->is.id, s->now);
-    if (rv == APL_ELOCK)
+    if (rv == APL_ELOCK && !s->stopping)
         return;
     output_finish(p);
     loop_drop(&p->fifo);
@@ -297,15 +296,19 @@ static void tend_remains(spawner_t *s, process_t *p)
 
 static void put_back(spawner_t *s, process_t *p)
 {
+    const table_app_t *a = table_find(s->table, p->is.name);
     apl_who_t who = {p->is.pid, 0, p->is.start};
     apr_status_t rv;
 
+    /* Its group may be lost as well. */
+    if (a && apl_supervise_configure(&s->shm, &a->app, 1, s->now) == APL_ELOCK)
+        return;
     rv = apl_supervise_adopt(&s->shm, p->is.id, who, p->is.name, p->is.listen,
                              p->is.port, p->phase == PHASE_LIVE, s->now);
     if (rv == APR_SUCCESS) {
         log_line(LOG_WARN, PROCESS_FMT " had lost its place in the pool",
                  PROCESS_NAME(p));
-        apply_again();
+        p->outdated = 0;
     }
     else if (rv != APL_ELOCK) {
         p->listed = 0;
@@ -323,7 +326,8 @@ static void obey(spawner_t *s, process_t *p)
         put_back(s, p);
         return;
     }
-    if (is.state != APL_PROCESS_LEAVING || is.sessions != 0)
+    if (is.state != APL_PROCESS_LEAVING || is.sessions != 0 ||
+        apl_supervise_drained(&s->shm, p->is.id, s->now) != APR_SUCCESS)
         return;
     if (p->stops_itself && p->phase == PHASE_LIVE) {
         if (p->deadline == 0)

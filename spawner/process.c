@@ -54,6 +54,7 @@ void process_configure(spawner_t *s, process_t *p)
 
     if (!a)
         return;
+    p->outdated = 0;
     p->stop_timeout = a->stop_timeout;
     snprintf(p->label, sizeof p->label, "%s", a->label);
     snprintf(p->log, sizeof p->log, "%s", a->log ? a->log : "");

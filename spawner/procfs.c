@@ -3,6 +3,7 @@
 #include "spawner/procfs.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -72,6 +73,16 @@ int procfs_alive(pid_t pid, uint64_t start)
 
     return procfs_read(pid, &who) == 0 && who.start == start &&
            who.state != 'Z' && who.state != 'X';
+}
+
+int procfs_dead(pid_t pid, uint64_t start)
+{
+    procfs_t who;
+
+    if (pid <= 0 || (kill(pid, 0) != 0 && errno == ESRCH))
+        return 1;
+    return procfs_read(pid, &who) == 0 &&
+           (who.start != start || who.state == 'Z' || who.state == 'X');
 }
 
 uint64_t procfs_now(void)

@@ -30,6 +30,10 @@ int procfs_read(pid_t pid, procfs_t *who);
 /** Does it run, and is it still the process that started at `start`? */
 int procfs_alive(pid_t pid, uint64_t start);
 
+/** Is it known that it does not run any more? What cannot be found out, for
+ * want of descriptors or memory, is not known. */
+int procfs_dead(pid_t pid, uint64_t start);
+
 /** The clock that start times are of. */
 uint64_t procfs_now(void);
 

@@ -128,6 +128,7 @@ static void turn(spawner_t *s)
     loop_wait(left <= 0 ? 0 : (int)(left / 1000) + 1);
     s->now = apl_now();
     s->wake = s->now + SECOND;
+    s->shm.patience = APL_PATIENCE;
     loop_call();
     if (s->stopping)
         stop_all(s);

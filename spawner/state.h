@@ -37,10 +37,11 @@ typedef struct process {
     uint32_t record; /**< where it is in the registry */
     registry_record_t is;
     int phase;
-    int child;  /**< ours to wait for; 0: adopted, so there is a pidfd */
-    int listed; /**< it has a slot in the segment, which must hear its end */
-    int gone;   /**< the leader is dead and reaped */
-    int done;   /**< nothing is left; to be freed */
+    int child;    /**< ours to wait for; 0: adopted, so there is a pidfd */
+    int listed;   /**< it has a slot in the segment, which must hear its end */
+    int outdated; /**< the segment knows that its configuration changed */
+    int gone;     /**< the leader is dead and reaped */
+    int done;     /**< nothing is left; to be freed */
     siginfo_t cause;     /**< of the leader's end; si_pid 0: not known */
     uint64_t died_ticks; /**< when the leader died; procfs_now() */
     int64_t deadline;    /**< us; of the phase; see life.c */

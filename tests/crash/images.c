@@ -26,6 +26,7 @@ typedef struct {
     stage_t *stage;
     stage_t copy; /* in memory of its own */
     char *before, *after;
+    char *image;                 /* of the segment before the verb */
     unsigned instants[INSTANTS]; /* steps after which the image was new */
     unsigned n_instants, failures, between;
 } run_t;
@@ -86,6 +87,38 @@ static char *outcome(const apl_pool_t *pool)
     return text;
 }
 
+/* The same slots in a copy of the segment. */
+static apl_pool_t handle_on(const char *image, const apl_pool_t *pool)
+{
+    apl_pool_t h = *pool;
+
+#define MOVE(table)                                                            \
+    h.table = (void *)(uintptr_t)(image + ((char *)pool->table - pool->base))
+    MOVE(groups);
+    MOVE(processes);
+    MOVE(sessions);
+    MOVE(children);
+#undef MOVE
+    return h;
+}
+
+/* I13: else what is gone would be taken for what is there. */
+static int generation_went_back(const run_t *run, const apl_pool_t *pool)
+{
+    apl_pool_t old = handle_on(run->image, &run->stage->pool);
+    uint32_t i, back = 0;
+
+#define COMPARE(table)                                                         \
+    for (i = 1; i < pool->n.table; i++)                                        \
+    back += pool->table[i].generation < old.table[i].generation
+    COMPARE(groups);
+    COMPARE(processes);
+    COMPARE(sessions);
+    COMPARE(children);
+#undef COMPARE
+    return back != 0;
+}
+
 static char *outcome_after_entering(apl_pool_t *pool, apl_finding_t *finding)
 {
     apl_held_t held;
@@ -107,6 +140,8 @@ static void judge(run_t *run, unsigned step, apl_pool_t *pool)
     char *text = outcome_after_entering(pool, &finding);
     char what[300];
 
+    if (generation_went_back(run, pool))
+        fail(run, step, "I13: a generation went back");
     if (finding.number != 0) {
         snprintf(what, sizeof what, "I%d: %s", finding.number, finding.text);
         fail(run, step, what);
@@ -144,19 +179,19 @@ static int look_at_image(void *ctx, pid_t pid, unsigned step)
     return 0;
 }
 
-static void restore(run_t *run, const char *image)
+static void restore(run_t *run)
 {
-    memcpy(run->stage->pool.base, image, run->stage->size);
+    memcpy(run->stage->pool.base, run->image, run->stage->size);
     run->stage->pool.damaged = 0;
 }
 
-static void really_kill(run_t *run, const char *image)
+static void really_kill(run_t *run)
 {
     unsigned i;
     pid_t pid;
 
     for (i = 0; i < run->n_instants; i++) {
-        restore(run, image);
+        restore(run);
         stepper_run(work, run, run->stage->pool.base, run->stage->size, NULL,
                     NULL, run->instants[i], &pid);
         stepper_kill(pid);
@@ -182,15 +217,15 @@ static void step_through(const scene_t *scene, stage_t *stage)
 {
     run_t run = {.scene = scene, .stage = stage};
     unsigned images_before = images, n;
-    char *image = malloc(1 << 20);
     apl_finding_t finding;
     pid_t pid;
 
     stage_reset(stage);
     scene->prepare(stage);
-    memcpy(image, stage->pool.base, stage->size);
+    run.image = malloc(stage->size);
+    memcpy(run.image, stage->pool.base, stage->size);
     copy_stage(&run);
-    memcpy(run.copy.pool.base, image, stage->size);
+    memcpy(run.copy.pool.base, run.image, stage->size);
     run.before = outcome_after_entering(&run.copy.pool, &finding);
     scene->verb(stage);
     run.after = outcome_after_entering(&stage->pool, &finding);
@@ -198,12 +233,12 @@ static void step_through(const scene_t *scene, stage_t *stage)
         fail(&run, 0, "it breaks an invariant without being killed");
     stage_reset(stage);
     scene->prepare(stage);
-    restore(&run, image);
+    restore(&run);
 
     n = stepper_run(work, &run, stage->pool.base, stage->size, look_at_image,
                     &run, 0, &pid);
     stepper_kill(pid);
-    really_kill(&run, image);
+    really_kill(&run);
     instructions += n;
     printf("%s - %s: %u instructions, %u images, %u between\n",
            run.failures ? "not ok" : "ok", scene->name, n,
@@ -211,7 +246,7 @@ static void step_through(const scene_t *scene, stage_t *stage)
     munmap(run.copy.pool.base, stage->size);
     free(run.before);
     free(run.after);
-    free(image);
+    free(run.image);
 }
 
 int main(void)

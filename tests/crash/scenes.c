@@ -87,6 +87,16 @@ static void one_idle(stage_t *g)
     idle(g, 0);
 }
 
+/* Slots that were used; of one, a request is open yet. */
+static void two_died(stage_t *g)
+{
+    busy(g, 0, 0);
+    busy(g, 1, 0);
+    idle(g, 0);
+    apl_supervise_gone(&g->pool, g->ids[0], SCENE_NOW + 5000000);
+    apl_supervise_gone(&g->pool, g->ids[1], SCENE_NOW + 5000000);
+}
+
 static void one_busy(stage_t *g)
 {
     busy(g, 0, 0);
@@ -333,6 +343,7 @@ const scene_t scenes[] = {
     {"checkout: of a new group", nothing, checkout, 1},
     {"checkout: an idle process", one_idle, checkout, 0},
     {"checkout: one more is started", one_busy, checkout, 0},
+    {"checkout: one is started in a used slot", two_died, checkout, 0},
     {"checkout: waits in a full pool", full_and_waiting, checkout, 0},
     {"checkout: another group gives way", full_with_idle, checkout_new, 1},
     {"checkout: shares a process", shared, checkout, 0},

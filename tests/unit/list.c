@@ -34,7 +34,7 @@ static void sort_orders_any_number_and_is_stable(void **state)
             pool->processes[i].birth = i;
             apl_list_append(pool, head, &pool->processes[i].pool);
         }
-        apl_list_sort(pool, head, key_of);
+        apl_list_sort(pool, head, 1000, key_of);
         it = apl_list_walk(pool, head, 100);
         while ((at = apl_list_next(pool, &it)) != 0) {
             apl_process_t *p = APL_PROCESS_OF(pool, at, pool);

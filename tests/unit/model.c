@@ -79,6 +79,8 @@ void model_end(model_t *m, int session, m_end_t how)
     if (!p || p->state == M_FREE)
         return;
     p->processed += how == M_CLOSE;
+    if (how == M_CLOSE)
+        m->groups[s->group].young = 0;
     p->last_used = m->now;
     p->sessions--;
     if (p->sessions == 0)
@@ -163,8 +165,9 @@ static void back_off(model_t *m, m_group_t *g)
 {
     static const int wait[] = {1, 2, 4, 8, 16, 32, 60};
 
-    g->retry_at =
-        m->now + wait[g->failures < 6 ? g->failures : 6] * MODEL_SECOND;
+    unsigned n = g->failures > g->young ? g->failures : g->young;
+
+    g->retry_at = m->now + wait[n < 6 ? n : 6] * MODEL_SECOND;
     g->failures++;
 }
 
@@ -201,8 +204,10 @@ void model_gone(model_t *m, int process)
     m_process_t *p = &m->processes[process];
 
     if (p->state == M_LIVE && p->processed == 0 && p->sessions == 0 &&
-        m->now - p->ready_at < MODEL_SECOND)
+        m->now - p->ready_at < MODEL_SECOND) {
         back_off(m, &m->groups[p->group]);
+        m->groups[p->group].young++;
+    }
     model_move(m, process, M_FREE);
     after_loss(m, p->group);
 }

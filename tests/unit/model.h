@@ -43,7 +43,7 @@ typedef struct {
     unsigned failures;
     int64_t retry_at;
     uint64_t turn; /* when it took its turn; 0: it has none */
-    unsigned revision;
+    unsigned revision, young;
 } m_group_t;
 
 typedef struct {

@@ -242,7 +242,17 @@ static int victim(const model_t *m, int newcomer)
     return best[0] >= 0 ? best[0] : best[1];
 }
 
-void model_settle(model_t *m)
+/* Of processes that requests share, one gives way when a place is freed. */
+static int shared_victim(const model_t *m, int freed, int newcomer)
+{
+    const apl_options_t *o = freed < 0 ? NULL : &m->groups[freed].options;
+
+    return !o || freed == newcomer || (o->concurrency == 1 && o->global_queue)
+               ? -1
+               : model_pick(m, freed);
+}
+
+static void settle(model_t *m, int freed)
 {
     for (;;) {
         int starved = next_turn(m, 1), hungry = next_turn(m, 0);
@@ -253,6 +263,8 @@ void model_settle(model_t *m)
         if (!has_room(m, 0)) {
             g = starved;
             v = g >= 0 && has_room(m, 1) ? victim(m, g) : -1;
+            if (v < 0 && g >= 0 && has_room(m, 1))
+                v = shared_victim(m, freed, g);
             if (v < 0)
                 return;
             model_move(m, v, M_LEAVING);
@@ -260,6 +272,11 @@ void model_settle(model_t *m)
         m->groups[g].turn = 0;
         reserve(m, g, 0);
     }
+}
+
+void model_settle(model_t *m)
+{
+    settle(m, -1);
 }
 
 void model_give(model_t *m, int session, int process)
@@ -278,7 +295,7 @@ void model_share(model_t *m, int group)
     int s, p;
 
     if (starved >= 0 && older(m, starved, group) == starved)
-        model_settle(m);
+        settle(m, group);
     while ((s = model_head(m, group)) >= 0 && (p = model_pick(m, group)) >= 0)
         model_give(m, s, p);
     if (model_waiting(m, group) > 0)

@@ -177,6 +177,89 @@ static void a_lost_process_is_put_back(void **state)
     scene_end(s);
 }
 
+static void more_waiters_than_can_be_woken_at_once(void **state)
+{
+    enum { N = 80 };
+    scene_t *s = scene_new(N);
+    apl_app_t *a = scene_app(s, "a");
+    uint32_t first = s->pool.self, second = scene_child(s);
+    apl_watch_t w = watch_of(s, second);
+    static apl_hold_t held[N], waiting[N];
+    int i;
+
+    (void)state;
+    a->options.max_queue = 0;
+    for (i = 0; i < N; i++)
+        assert_int_equal(scene_get(s, &held[i], a), APR_SUCCESS);
+    s->pool.self = first;
+    for (i = 0; i < N; i++)
+        assert_int_equal(scene_ask(s, &waiting[i], a), APL_EWAIT);
+    assert_int_equal(apl_supervise_child_gone(&s->pool, &w, s->now),
+                     APR_SUCCESS);
+    scene_is(s, N, N);
+    assert_int_equal(s->pool.header->waiting, 0);
+    assert_int_equal(s->pool.header->counters.child_deaths, 1);
+    for (i = 0; i < N; i++)
+        scene_close(s, &waiting[i]);
+    scene_end(s);
+}
+
+/* A look without the lock may have mixed a dead child's pid with the next
+ * one's generation. */
+static void who_is_reported_dead_must_be_the_one(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_watch_t w = watch_of(s, s->pool.self);
+
+    (void)state;
+    w.who.start--;
+    assert_int_equal(apl_supervise_child_gone(&s->pool, &w, s->now),
+                     APL_ESTALE);
+    w.who.start++;
+    w.who.pid++;
+    assert_int_equal(apl_supervise_child_gone(&s->pool, &w, s->now),
+                     APL_ESTALE);
+    scene_end(s);
+}
+
+static void a_child_without_a_slot_gets_nothing(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_app_t *a = scene_app(s, "a");
+    uint32_t self = s->pool.self;
+    apl_hold_t h;
+
+    (void)state;
+    assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
+    scene_close(s, &h);
+    s->pool.self = 0;
+    assert_int_equal(scene_ask(s, &h, a), APL_EFULL);
+    s->pool.self = self;
+    scene_is(s, 1, 0);
+    scene_end(s);
+}
+
+/* Its last session may be closed while somebody repairs. */
+static void a_leaving_process_is_drained_or_not(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_app_t *a = scene_app(s, "a");
+    apl_hold_t h;
+
+    (void)state;
+    assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
+    assert_int_equal(apl_supervise_drained(&s->pool, h.id, s->now), APL_ESTALE);
+    apl_supervise_detach(&s->pool, h.id, APL_EVENT_DETACHED, s->now);
+    s->pool.processes[h.id & 0xffff].sessions = 0;
+    s->pool.damaged = 1;
+    assert_int_equal(apl_supervise_drained(&s->pool, h.id, s->now), APL_EWAIT);
+    s->pool.header->counters.repairs = 0;
+    scene_close(s, &h);
+    assert_int_equal(apl_supervise_drained(&s->pool, h.id, s->now),
+                     APR_SUCCESS);
+    scene_end(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -187,6 +270,10 @@ int main(void)
         cmocka_unit_test(a_hand_off_by_a_process_that_died_names_no_other),
         cmocka_unit_test(slots_that_run_out_are_an_error_and_come_back),
         cmocka_unit_test(a_lost_process_is_put_back),
+        cmocka_unit_test(more_waiters_than_can_be_woken_at_once),
+        cmocka_unit_test(who_is_reported_dead_must_be_the_one),
+        cmocka_unit_test(a_child_without_a_slot_gets_nothing),
+        cmocka_unit_test(a_leaving_process_is_drained_or_not),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -336,6 +336,37 @@ static void an_app_that_backs_off_evicts_nobody(void **state)
     scene_end(s);
 }
 
+static void one_that_dies_at_once_each_time_backs_off(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = scene_app(s, "a");
+    apl_hold_t h;
+    uint64_t id;
+    int i, starts = 0;
+
+    (void)state;
+    a->options.min_instances = 1;
+    assert_int_equal(scene_ask(s, &h, a), APL_EWAIT);
+    scene_close(s, &h);
+    for (i = 0; i < 600; i++) {
+        id = scene_take(s);
+        if (id != 0) {
+            starts++;
+            scene_ready(s, id);
+            apl_supervise_gone(&s->pool, id, s->now);
+        }
+        scene_tick(s, 100000);
+    }
+    assert_in_range(starts, 5, 8);
+    /* One that has served a request is well. */
+    scene_tick(s, 60 * 1000000);
+    scene_ready(s, scene_take(s));
+    assert_int_equal(scene_ask(s, &h, a), APR_SUCCESS);
+    scene_close(s, &h);
+    assert_int_equal(s->pool.groups[1].young, 0);
+    scene_end(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -353,6 +384,7 @@ int main(void)
         cmocka_unit_test(a_failed_spawn_in_the_background_harms_nobody),
         cmocka_unit_test(a_failed_first_spawn_is_told_to_all_and_not_repeated),
         cmocka_unit_test(an_app_that_backs_off_evicts_nobody),
+        cmocka_unit_test(one_that_dies_at_once_each_time_backs_off),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

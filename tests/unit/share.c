@@ -157,6 +157,51 @@ static void options_may_change_while_requests_are_open(void **state)
     scene_end(s);
 }
 
+/* One of its processes is never idle: it leaves, its requests go on. */
+static void a_newcomer_gets_a_place_from_those_who_share(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
+    apl_hold_t h[3], newcomer;
+    int i;
+
+    (void)state;
+    a->options.concurrency = 4;
+    for (i = 0; i < 3; i++)
+        assert_int_equal(scene_get(s, &h[i], a), APR_SUCCESS);
+    assert_int_equal(scene_ask(s, &newcomer, b), APL_EWAIT);
+    assert_int_equal(scene_take(s), 0);
+    scene_close(s, &h[0]);
+    assert_int_equal(scene_spawn(s), 1);
+    assert_int_equal(scene_poll(s, &newcomer), APR_SUCCESS);
+    assert_int_equal(s->pool.header->leaving, 1);
+    scene_close(s, &h[1]);
+    scene_close(s, &h[2]);
+    scene_reap(s);
+    scene_is(s, 1, 1);
+    scene_close(s, &newcomer);
+    scene_end(s);
+}
+
+static void a_raised_concurrency_serves_those_who_wait(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = scene_app(s, "a");
+    apl_hold_t h, w, x;
+
+    (void)state;
+    assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
+    assert_int_equal(scene_ask(s, &w, a), APL_EWAIT);
+    a->options.config = 2;
+    a->options.concurrency = 4;
+    assert_int_equal(scene_ask(s, &x, a), APR_SUCCESS);
+    assert_int_equal(scene_poll(s, &w), APR_SUCCESS);
+    scene_close(s, &h);
+    scene_close(s, &w);
+    scene_close(s, &x);
+    scene_end(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -166,6 +211,8 @@ int main(void)
         cmocka_unit_test(without_the_global_queue_each_process_has_its_own),
         cmocka_unit_test(the_queue_has_a_limit_and_is_first_come_first_served),
         cmocka_unit_test(options_may_change_while_requests_are_open),
+        cmocka_unit_test(a_newcomer_gets_a_place_from_those_who_share),
+        cmocka_unit_test(a_raised_concurrency_serves_those_who_wait),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,179 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* Verbs of the spawner in pools that are damaged anywhere, before anybody has
+ * repaired them: they end and stay in bounds, and then the pool is mended. */
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "shm/check.h"
+#include "shm/enter.h"
+#include "shm/list.h"
+#include "tests/unit/scene.h"
+
+#define DAMAGED 3000 /* pools */
+
+static uint32_t wild_value(const scene_t *s)
+{
+    static const uint32_t plain[] = {0, 1, 2, 3, 5, 64, 0x7fffffff, 0xffffffff};
+    const apl_pool_t *p = &s->pool;
+    uint32_t i = 1 + (uint32_t)rand() % 8;
+
+    switch (rand() % 8) {
+    case 0:
+        return APL_OFFSET(p, &p->processes[i].pool);
+    case 1:
+        return APL_OFFSET(p, &p->processes[i].idle);
+    case 2:
+        return APL_OFFSET(p, &p->processes[i].member);
+    case 3:
+        return APL_OFFSET(p, &p->sessions[i].link);
+    case 4:
+        return APL_OFFSET(p, &p->groups[1 + i % 3].turn);
+    default:
+        return plain[rand() % 8];
+    }
+}
+
+/* Words of the header behind the lock, of groups, processes or sessions. */
+static void damage(scene_t *s)
+{
+    apl_pool_t *p = &s->pool;
+    int n = 1 << rand() % 6;
+
+    while (n-- > 0) {
+        char *at = p->base;
+
+        switch (rand() % 4) {
+        case 0:
+            at += offsetof(apl_header_t, sequence) + (unsigned)rand() % 250;
+            break;
+        case 1:
+            at = (char *)&p->groups[1] + (unsigned)rand() % (3 * 1024);
+            break;
+        case 2:
+            at = (char *)&p->processes[1] + (unsigned)rand() % (8 * 256);
+            break;
+        default:
+            at = (char *)&p->sessions[1] + (unsigned)rand() % (22 * 256);
+        }
+        at -= (uintptr_t)at % sizeof(uint32_t);
+        *(uint32_t *)(void *)at = wild_value(s);
+    }
+}
+
+static void some_verb(scene_t *s, uint64_t id)
+{
+    const apl_app_t *app = &s->apps[rand() % 3];
+    apl_who_t who = {5, 0, 5};
+    apl_order_t order;
+    apl_watch_t watch;
+    int64_t next;
+
+    s->now += rand() % 2000000;
+    switch (rand() % 14) {
+    case 0:
+        apl_supervise_take(&s->pool, (uint64_t)rand() << 20, s->now, &order);
+        break;
+    case 1:
+        apl_supervise_ready(&s->pool, id, s->now);
+        break;
+    case 2:
+        apl_supervise_failed(&s->pool, id, 1, "no", s->now);
+        break;
+    case 3:
+        apl_supervise_gone(&s->pool, id, s->now);
+        break;
+    case 4:
+        apl_supervise_detach(&s->pool, id, APL_EVENT_DETACHED, s->now);
+        break;
+    case 5:
+        apl_supervise_adopt(&s->pool, id, who, app->name, 0, 0, rand() % 2,
+                            s->now);
+        break;
+    case 6:
+        if (apl_supervise_child(&s->pool, 1 + (uint32_t)rand() % 2, &watch) ==
+            APR_SUCCESS)
+            apl_supervise_child_gone(&s->pool, &watch, s->now);
+        break;
+    case 7:
+        apl_supervise_limits(&s->pool, (uint32_t)rand() % 8, (uint32_t)rand(),
+                             s->now);
+        break;
+    case 8:
+        apl_supervise_configure(&s->pool, app, rand() % 2, s->now);
+        break;
+    case 9:
+        apl_supervise_remove(&s->pool, app->name, s->now);
+        break;
+    case 10:
+        apl_supervise_restart(&s->pool, app->name, rand() % 2, s->now);
+        break;
+    case 11:
+        apl_supervise_outdate(&s->pool, id, s->now);
+        break;
+    default:
+        apl_supervise_tick(&s->pool, s->now, &next);
+        break;
+    }
+}
+
+static void meet_damage(unsigned seed)
+{
+    scene_t *s = scene_new(6);
+    apl_hold_t holds[20];
+    uint64_t ids[70] = {1};
+    uint32_t n;
+    apl_held_t held;
+    apl_finding_t finding;
+    int i;
+
+    srand(seed);
+    for (i = 0; i < 3; i++) {
+        apl_app_t *a = scene_app(s, i == 0 ? "a" : i == 1 ? "b" : "c");
+
+        a->options.concurrency = i == 1 ? 4 : 1;
+        a->options.min_instances = i == 2;
+        a->options.idle_time = 1000000;
+        a->options.rolling = 1;
+    }
+    scene_child(s);
+    for (i = 0; i < 20; i++) {
+        s->pool.self = 1 + (uint32_t)i % 2;
+        scene_ask(s, &holds[i], &s->apps[rand() % 3]);
+        if (i % 3 == 0)
+            scene_spawn(s);
+    }
+    n = apl_supervise_known(&s->pool, ids, 70);
+    damage(s);
+    for (i = 0; i < 12; i++)
+        some_verb(s, n > 0 ? ids[(uint32_t)rand() % n] : 1);
+    s->pool.damaged = 1;
+    assert_int_equal(apl_enter(&held, &s->pool, s->now, 0), APR_SUCCESS);
+    apl_leave(&held);
+    if (!apl_check(&s->pool, &finding))
+        fail_msg("seed %u: I%d: %s", seed, finding.number, finding.text);
+    free(s->memory);
+    free(s);
+}
+
+static void damage_that_nobody_repaired_yet(void **state)
+{
+    unsigned seed;
+
+    (void)state;
+    for (seed = 1; seed <= DAMAGED; seed++) {
+        alarm(20); /* one that hangs ends the test */
+        meet_damage(seed);
+    }
+    alarm(0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(damage_that_nobody_repaired_yet),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

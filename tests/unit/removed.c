@@ -1,0 +1,127 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* An app that is gone from the configuration drains. */
+
+#include "tests/unit/scene.h"
+
+static void remove_app(scene_t *s, const apl_app_t *a)
+{
+    assert_int_equal(apl_supervise_remove(&s->pool, a->name, s->now),
+                     APR_SUCCESS);
+    scene_ok(s);
+}
+
+static void who_waits_is_served_first(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = scene_app(s, "a");
+    apl_hold_t h, w1, w2;
+
+    (void)state;
+    assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
+    assert_int_equal(scene_ask(s, &w1, a), APL_EWAIT);
+    assert_int_equal(scene_ask(s, &w2, a), APL_EWAIT);
+    remove_app(s, a);
+    scene_close(s, &h);
+    assert_int_equal(scene_poll(s, &w1), APR_SUCCESS);
+    scene_tick(s, 1000000);
+    scene_close(s, &w1);
+    assert_int_equal(scene_poll(s, &w2), APR_SUCCESS);
+    scene_tick(s, 1000000);
+    scene_is(s, 0, 0);
+    scene_close(s, &w2);
+    scene_reap(s);
+    scene_tick(s, 1000000);
+    assert_int_equal(s->pool.groups[1].state, APL_GROUP_FREE);
+    scene_end(s);
+}
+
+static void who_waits_in_vain_is_told(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = scene_app(s, "a");
+    apl_hold_t h, w[80];
+    int i;
+
+    (void)state;
+    a->options.max_queue = 0;
+    assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
+    for (i = 0; i < 80; i++)
+        assert_int_equal(scene_ask(s, &w[i], a), APL_EWAIT);
+    remove_app(s, a);
+    s->now += 5000000;
+    assert_int_equal(apl_supervise_gone(&s->pool, h.id, s->now), APR_SUCCESS);
+    for (i = 0; i < 3; i++)
+        scene_tick(s, 1000000);
+    for (i = 0; i < 80; i++)
+        assert_int_equal(scene_poll(s, &w[i]), APL_ESTOPPING);
+    /* A child of the last generation has one more. */
+    assert_int_equal(scene_ask(s, &w[0], a), APL_ESTOPPING);
+    scene_close(s, &h);
+    scene_end(s);
+}
+
+static void an_order_that_is_not_taken_yet_is_dropped(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = scene_app(s, "a");
+    apl_hold_t w;
+
+    (void)state;
+    assert_int_equal(scene_ask(s, &w, a), APL_EWAIT);
+    scene_close(s, &w);
+    remove_app(s, a);
+    assert_int_equal(scene_take(s), 0);
+    scene_tick(s, 1000000);
+    assert_int_equal(s->pool.groups[1].state, APL_GROUP_FREE);
+    scene_end(s);
+}
+
+/* The spawner died after it had marked the app, before the processes. */
+static void half_a_removal_is_finished(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_app_t *a = scene_app(s, "a");
+    apl_hold_t h;
+
+    (void)state;
+    a->options.min_instances = 1;
+    assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
+    scene_close(s, &h);
+    s->pool.groups[1].retired = 1;
+    scene_tick(s, 1000000);
+    scene_is(s, 0, 0);
+    scene_end(s);
+}
+
+static void it_may_come_back(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_app_t *a = scene_app(s, "a");
+    apl_hold_t h;
+
+    (void)state;
+    assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
+    remove_app(s, a);
+    apl_supervise_configure(&s->pool, a, 0, s->now);
+    scene_ok(s);
+    scene_close(s, &h);
+    scene_reap(s);
+    assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
+    scene_close(s, &h);
+    scene_is(s, 1, 0);
+    scene_end(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_waits_is_served_first),
+        cmocka_unit_test(who_waits_in_vain_is_told),
+        cmocka_unit_test(an_order_that_is_not_taken_yet_is_dropped),
+        cmocka_unit_test(half_a_removal_is_finished),
+        cmocka_unit_test(it_may_come_back),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -97,6 +97,13 @@ scene_sources = \
 	tests/unit/scene.c \
 	tests/unit/steps.c
 
+bench_sources = \
+	tests/bench/pool.c
+
+bench_programs = \
+	tests/bench/checkout \
+	tests/bench/held
+
 crash_sources = \
 	tests/crash/images.c \
 	tests/crash/scenes.c \

@@ -93,8 +93,10 @@ def test_lists_of_sources() -> None:
     assert set(listed) == there
     tests = {name(path) for path in c_files("tests")
              if path.suffix == ".c"}
-    assert tests == {f"{test}.c" for test in of["unit_tests"]} \
-        | set(of["scene_sources"]) | set(of["crash_sources"])
+    assert tests == {f"{program}.c" for key in ("unit_tests", "bench_programs")
+                     for program in of[key]} \
+        | {file for key in ("scene_sources", "crash_sources", "bench_sources")
+           for file in of[key]}
 
 
 def test_version_is_in_one_place() -> None:

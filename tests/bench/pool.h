@@ -1,0 +1,31 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file pool.h
+ * @brief A pool of idle processes in shared memory, for the benchmarks.
+ */
+#ifndef BENCH_POOL_H
+#define BENCH_POOL_H
+
+#include "shm/checkout.h"
+#include "shm/supervise.h"
+
+typedef struct {
+    apl_pool_t pool;
+    apl_app_t *apps;
+    int n_apps;
+    size_t size;
+} bench_pool_t;
+
+/** So many idle processes, over so many groups; this process is a child. */
+void bench_pool_make(bench_pool_t *b, int processes, int groups);
+void bench_pool_free(bench_pool_t *b);
+
+/** Nanoseconds of a clock that nobody sets. */
+int64_t bench_ns(void);
+
+/** Print one line, good or not. @return 1: it is not good */
+int bench_verdict(const char *what, double value, const char *unit,
+                  double limit, int at_most);
+
+#endif

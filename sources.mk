@@ -53,6 +53,7 @@ module_sources = \
 # The watchdog knows no APR and no pool: libc only.
 watchdog_sources = \
 	spawner/cause.c \
+	spawner/cgroup.c \
 	spawner/log.c \
 	spawner/procfs.c \
 	spawner/remove.c \
@@ -65,11 +66,13 @@ spawner_sources = \
 	spawner/apply.c \
 	spawner/boot.c \
 	spawner/cause.c \
+	spawner/cgroup.c \
 	spawner/children.c \
 	spawner/control.c \
 	spawner/detect.c \
 	spawner/diag.c \
 	spawner/environment.c \
+	spawner/instance.c \
 	spawner/launch.c \
 	spawner/life.c \
 	spawner/log.c \
@@ -84,6 +87,7 @@ spawner_sources = \
 	spawner/remove.c \
 	spawner/runtime.c \
 	spawner/spawner.c \
+	spawner/sweep.c \
 	spawner/table.c
 
 ctl_sources = \

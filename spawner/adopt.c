@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "spawner/cgroup.h"
 #include "spawner/launch.h"
 #include "spawner/life.h"
 #include "spawner/log.h"
@@ -92,15 +93,52 @@ static void adopt(spawner_t *s, uint32_t index, const registry_record_t *is)
     life_died(s, p, &unknown);
 }
 
+/* Bears our mark, but of a process that is in no record. */
+static void end_stray(const procfs_t *who, void *ctx)
+{
+    const spawner_t *s = ctx;
+    char mark[64], *end;
+
+    if (procfs_mark(who->pid, mark, sizeof mark) != 0 ||
+        strncmp(mark, s->instance, 16) != 0 || mark[16] != '-' ||
+        process_find(s, strtoull(mark + 17, &end, 16)) ||
+        procfs_signal(who->pid, who->start, SIGKILL) != 0)
+        return;
+    log_line(LOG_WARN, "process %d is of an app, but in no record: SIGKILL",
+             (int)who->pid);
+}
+
+static void end_stray_cgroup(uint64_t id, void *ctx)
+{
+    if (process_find(ctx, id))
+        return;
+    cgroup_kill(id);
+    cgroup_remove(id);
+}
+
 void adopt_all(spawner_t *s)
 {
     registry_record_t is;
-    uint32_t i;
-    int rv;
+    uint32_t i, n = 0, broken = 0;
+    int what;
 
-    for (i = 0; (rv = registry_read(i, &is)) >= 0; i++)
-        if (rv > 0 && !process_find(s, is.id))
+    for (i = 0; (what = registry_read(i, &is)) != REGISTRY_END; i++) {
+        broken += what == REGISTRY_BROKEN;
+        if (what == REGISTRY_RECORD && !process_find(s, is.id)) {
             adopt(s, i, &is);
+            n = i + 1;
+        }
+        else if (what != REGISTRY_EMPTY)
+            registry_clear(i);
+    }
+    registry_cut(n);
+    if (broken > 0)
+        log_line(LOG_ERROR,
+                 "%u records of %s/%s are damaged: the processes that were "
+                 "in them are ended",
+                 broken, s->rt.dir, CONTRACT_REGISTRY);
+    procfs_each(end_stray, s);
+    cgroup_each(end_stray_cgroup, s);
 }
 
 void adopt_reconcile(spawner_t *s)

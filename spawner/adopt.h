@@ -7,14 +7,15 @@
  *
  * Crash:  may be repeated at any time.
  * Trust:  a record is believed when a process of that pid, start time and
- *         user runs. A slot of the segment without one is emptied.
+ *         user runs. A slot of the segment without one is emptied, a process
+ *         that bears our mark without one is killed.
  */
 #ifndef APPPOOL_ADOPT_H
 #define APPPOOL_ADOPT_H
 
 #include "spawner/state.h"
 
-/** Take over every process of the registry. */
+/** Take over every process of the registry; end those that are in none. */
 void adopt_all(spawner_t *s);
 
 /** Slots that ought to have a process, and have none, become free. */

@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "spawner/cgroup.h"
 #include "spawner/detect.h"
 #include "spawner/environment.h"
 #include "spawner/privilege.h"
@@ -190,6 +191,7 @@ _Noreturn void boot_app(const boot_t *b)
     own_signals();
     if (read(b->go, &go, 1) != 1)
         _exit(1);
+    cgroup_enter(b->id);
     if (privilege_find(&who, b->app->user, b->app->group, b->app->app.root,
                        error) != 0)
         fail("%s", error);

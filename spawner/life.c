@@ -14,6 +14,7 @@
 
 #include "shm/report.h"
 #include "spawner/cause.h"
+#include "spawner/cgroup.h"
 #include "spawner/launch.h"
 #include "spawner/log.h"
 #include "spawner/process.h"
@@ -191,14 +192,11 @@ void life_died(spawner_t *s, process_t *p, const siginfo_t *cause)
     launch_read_reports(s, p);
     if (!p->gone)
         p->died_ticks = procfs_now();
-    /* Another's zombie may be reaped, and its number given away, by now. */
-    if (!p->child)
-        p->gone = 1;
-    process_signal(s, p, p->phase == PHASE_KILLED ? SIGKILL : SIGTERM);
     if (p->child)
         waitpid(p->is.pid, NULL, 0);
     loop_drop(&p->pidfd);
     p->gone = 1;
+    process_signal(s, p, p->phase == PHASE_KILLED ? SIGKILL : SIGTERM);
     output_drain(p);
     if (p->phase == PHASE_BOOTING && p->child)
         life_failed(s, p, "it ended with %s while it started",
@@ -261,6 +259,7 @@ static void finish(spawner_t *s, process_t *p)
     if (p->probe >= 0)
         close(p->probe);
     runtime_remove(&s->rt, p->is.id);
+    cgroup_remove(p->is.id);
     registry_clear(p->record);
     p->done = 1;
     state_wake(s, s->now);

@@ -2,13 +2,13 @@
 
 #include "spawner/process.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
 #include <unistd.h>
 
+#include "spawner/cgroup.h"
 #include "spawner/procfs.h"
 
 #define STOP_TIMEOUT (30 * SECOND) /* of an app that left the table */
@@ -86,7 +86,7 @@ int process_record(process_t *p, uint32_t state)
     return registry_write(p->record, &p->is);
 }
 
-/* ---- the process group ---- */
+/* ---- all that it has started ---- */
 
 typedef struct {
     const process_t *p;
@@ -97,7 +97,8 @@ typedef struct {
 
 /* Of the leader's session, which only processes of this app can be in: its
  * number is not given away while somebody is. Once the leader is dead, a
- * younger one than that must bear the mark. KILL means whoever bears it. */
+ * younger one than that must bear the mark. Whoever bears it is meant, too,
+ * by KILL and when the leader is dead. */
 static void member(const procfs_t *who, void *ctx)
 {
     members_t *m = ctx;
@@ -110,8 +111,8 @@ static void member(const procfs_t *who, void *ctx)
         return;
     if (ours && m->p->gone && who->start > m->p->died_ticks)
         ours = 0;
-    if (!ours && ((m->sign != SIGKILL && who->session != is->pid) ||
-                  !procfs_marked(who->pid, m->mark)))
+    if (!ours && ((m->sign != SIGKILL && !m->p->gone) ||
+                  who->start < is->start || !procfs_marked(who->pid, m->mark)))
         return;
     m->found++;
     if (m->sign)
@@ -130,6 +131,8 @@ static int members(const spawner_t *s, const process_t *p, int sign)
 
 void process_signal(const spawner_t *s, const process_t *p, int sign)
 {
+    if (sign == SIGKILL)
+        cgroup_kill(p->is.id);
     if (p->is.pid <= 1)
         return;
     if (!p->gone && p->child) {
@@ -141,15 +144,18 @@ void process_signal(const spawner_t *s, const process_t *p, int sign)
     }
     else if (!p->gone)
         pidfd_send_signal(p->pidfd.fd, sign, NULL, 0);
+    else if (cgroup_populated(p->is.id) == 0)
+        return;
     members(s, p, sign);
 }
 
 int process_remains(const spawner_t *s, const process_t *p)
 {
-    /* The cheap question first. */
-    if (p->is.pid <= 1 || (kill(-p->is.pid, 0) != 0 && errno == ESRCH))
-        return 0;
-    return members(s, p, 0);
+    int populated = cgroup_populated(p->is.id);
+
+    if (populated >= 0)
+        return populated;
+    return p->is.pid <= 1 ? 0 : members(s, p, 0);
 }
 
 void process_collect(spawner_t *s)

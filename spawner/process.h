@@ -2,8 +2,8 @@
 
 /**
  * @file process.h
- * @brief The spawner's list of app processes, and signals for one's whole
- *        process group.
+ * @brief The spawner's list of app processes, and signals for one and all
+ *        that it has started: known by cgroup, or by session and mark.
  *
  * Errors: 0, or -1.
  * Crash:  a process is in the registry before it runs.
@@ -28,10 +28,13 @@ process_t *process_of_child(const spawner_t *s, pid_t pid);
 /** Write its record, with `state`. */
 int process_record(process_t *p, uint32_t state);
 
-/** Send a signal to its process group, also when the leader is dead. */
+/**
+ * Send a signal to its process group; KILL, and any signal when the leader is
+ * dead, to whatever it has started.
+ */
 void process_signal(const spawner_t *s, const process_t *p, int sign);
 
-/** How many processes of the group run; for one whose leader is dead. */
+/** Does anything run that it has started? For one whose leader is dead. */
 int process_remains(const spawner_t *s, const process_t *p);
 
 /** Free those that are done. */

@@ -127,32 +127,43 @@ void procfs_each(void (*each)(const procfs_t *who, void *ctx), void *ctx)
     closedir(dir);
 }
 
-int procfs_marked(pid_t pid, const char *prefix)
+int procfs_mark(pid_t pid, char *mark, size_t size)
 {
-    char want[80], path[32], chunk[1024];
-    size_t length, matched = 0; /* matched > length: not this variable */
+    static const char name[] = CONTRACT_MARK "=";
+    size_t length = sizeof name - 1, used = 0;
+    size_t matched = 0; /* > length: this is another variable */
+    char path[32], chunk[1024];
     ssize_t n, i;
-    int fd, found = 0;
+    int fd, ended = 0;
 
-    length =
-        (size_t)snprintf(want, sizeof want, "%s=%s", CONTRACT_MARK, prefix);
-    if (length >= sizeof want)
-        return 0;
     snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
     fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return 0;
-    while (!found && (n = read(fd, chunk, sizeof chunk)) > 0)
-        for (i = 0; i < n && !found; i++) {
-            if (chunk[i] == 0)
+        return -1;
+    while (!ended && (n = read(fd, chunk, sizeof chunk)) > 0)
+        for (i = 0; i < n && !ended; i++) {
+            if (chunk[i] == 0) {
+                ended = matched == length;
                 matched = 0;
-            else if (matched < length && chunk[i] == want[matched])
-                found = ++matched == length;
-            else
+            }
+            else if (matched < length && chunk[i] == name[matched])
+                matched++;
+            else if (matched != length)
                 matched = length + 1;
+            else if (used + 1 < size)
+                mark[used++] = chunk[i];
         }
     close(fd);
-    return found;
+    mark[used] = 0;
+    return used > 0 ? 0 : -1;
+}
+
+int procfs_marked(pid_t pid, const char *prefix)
+{
+    char mark[64];
+
+    return procfs_mark(pid, mark, sizeof mark) == 0 &&
+           strncmp(mark, prefix, strlen(prefix)) == 0;
 }
 
 int procfs_pidfd(pid_t pid, uint64_t start)

@@ -44,9 +44,12 @@ int procfs_uid(pid_t pid, uid_t *uid);
 void procfs_each(void (*each)(const procfs_t *who, void *ctx), void *ctx);
 
 /**
- * Does the process bear the mark APPPOOL_ID=`prefix`... in its environment?
- * A process that overwrote its environment does not.
+ * Read the mark APPPOOL_ID that the process bears in its environment; one
+ * that overwrote its environment bears none. @return 0, or -1
  */
+int procfs_mark(pid_t pid, char *mark, size_t size);
+
+/** Does it bear a mark that begins so? */
 int procfs_marked(pid_t pid, const char *prefix);
 
 /** A pidfd of exactly this process. @return -1: it is gone (or a zombie) */

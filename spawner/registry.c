@@ -44,12 +44,29 @@ void registry_clear(uint32_t index)
 
 int registry_read(uint32_t index, registry_record_t *record)
 {
-    ssize_t n = pread(file, record, sizeof *record, place(index));
+    static const registry_record_t none;
+    ssize_t n = index < REGISTRY_MAX
+                    ? pread(file, record, sizeof *record, place(index))
+                    : 0;
 
+    if (n <= 0)
+        return REGISTRY_END;
     if (n != (ssize_t)sizeof *record)
-        return -1;
+        return REGISTRY_BROKEN;
+    if (memcmp(record, &none, sizeof none) == 0)
+        return REGISTRY_EMPTY;
     record->name[sizeof record->name - 1] = 0;
     return record->magic == REGISTRY_MAGIC && record->id != 0 &&
-           record->pid > 1 && record->state > REGISTRY_FREE &&
-           record->state <= REGISTRY_ENDING && record->listen <= APL_LISTEN_TCP;
+                   record->pid > 1 && record->state > REGISTRY_FREE &&
+                   record->state <= REGISTRY_ENDING &&
+                   record->listen <= APL_LISTEN_TCP
+               ? REGISTRY_RECORD
+               : REGISTRY_BROKEN;
+}
+
+void registry_cut(uint32_t n)
+{
+    if (ftruncate(file, place(n)) != 0) {
+        /* Then it is only longer than it need be. */
+    }
 }

@@ -21,6 +21,8 @@
 
 #define REGISTRY_MAGIC 0x31706c61 /* goes up with the layout */
 
+#define REGISTRY_MAX   65536 /* records; an id's slot has 16 bits */
+
 enum { REGISTRY_FREE, REGISTRY_BOOTING, REGISTRY_LIVE, REGISTRY_ENDING };
 
 typedef struct {
@@ -49,10 +51,12 @@ int registry_write(uint32_t index, const registry_record_t *record);
 /** Free record `index`. */
 void registry_clear(uint32_t index);
 
-/**
- * Read record `index`.
- * @return 1: it is one; 0: it is free or broken; -1: there are no more
- */
+enum { REGISTRY_END, REGISTRY_EMPTY, REGISTRY_BROKEN, REGISTRY_RECORD };
+
+/** Read record `index`. @return what it is; REGISTRY_END: there are no more */
 int registry_read(uint32_t index, registry_record_t *record);
+
+/** There are no more than `n` records. */
+void registry_cut(uint32_t n);
 
 #endif

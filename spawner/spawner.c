@@ -27,14 +27,15 @@
 #include "spawner/apply.h"
 #include "spawner/children.h"
 #include "spawner/control.h"
+#include "spawner/instance.h"
 #include "spawner/launch.h"
 #include "spawner/life.h"
 #include "spawner/log.h"
 #include "spawner/process.h"
-#include "spawner/procfs.h"
 #include "spawner/ready.h"
+#include "spawner/sweep.h"
 
-#define REGISTRY_TRIES 200 /* of 10 ms: the last spawner's end */
+#define LIFE_LIMIT (32 * SECOND) /* orphaned httpd children may finish */
 
 static spawner_t spawner;
 static loop_source_t signals = {-1, NULL, NULL};
@@ -73,6 +74,23 @@ static int parent_is_dead(void)
     struct pollfd parent = {CONTRACT_PARENT_FD, POLLIN, 0};
 
     return poll(&parent, 1, 0) == 1;
+}
+
+/* The watchdog says when to stop; unless it was killed with httpd. */
+static void look_for_httpd(spawner_t *s)
+{
+    static int64_t until;
+    struct pollfd life = {CONTRACT_LIFE_FD, 0, 0};
+
+    if (s->stopping || !parent_is_dead())
+        return;
+    if (until == 0)
+        until = s->now + LIFE_LIMIT;
+    /* Before the parent is dead, no EOF can be there. */
+    if (poll(&life, 1, 0) != 1 && s->now < until)
+        return;
+    log_line(LOG_NOTICE, "httpd is gone: all apps are stopped");
+    s->stopping = 1;
 }
 
 /* ---- the loop ---- */
@@ -130,6 +148,7 @@ static void turn(spawner_t *s)
     s->wake = s->now + SECOND;
     s->shm.patience = APL_PATIENCE;
     loop_call();
+    look_for_httpd(s);
     if (s->stopping)
         stop_all(s);
     else {
@@ -186,25 +205,6 @@ static void watch_descriptors(spawner_t *s)
     loop_add(&signals, signals.fd, EPOLLIN, on_signal, s);
 }
 
-/* Only one spawner at a time writes the registry. */
-static int claim(const spawner_t *s)
-{
-    char text[64];
-    procfs_t self;
-    int i;
-
-    for (i = 0; registry_open(s->rt.fd) != 0; i++) {
-        if (i == REGISTRY_TRIES)
-            return -1;
-        poll(NULL, 0, 10);
-    }
-    if (procfs_read(getpid(), &self) != 0)
-        return -1;
-    snprintf(text, sizeof text, "%d %llu\n", (int)getpid(),
-             (unsigned long long)self.start);
-    return runtime_write(&s->rt, CONTRACT_SPAWNER, text);
-}
-
 /* For --stop when there is no segment (any more): one that is empty. */
 static void stand_in(spawner_t *s)
 {
@@ -238,13 +238,7 @@ static int attach(spawner_t *s)
 /* Without a table there is only the instance's name, for the mark. */
 static void no_table(spawner_t *s)
 {
-    int fd =
-        openat(s->rt.fd, CONTRACT_INSTANCE, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-    ssize_t n = fd >= 0 ? read(fd, s->instance, sizeof s->instance - 1) : 0;
-
-    s->instance[n > 0 ? n : 0] = 0;
-    if (fd >= 0)
-        close(fd);
+    instance_recall(&s->rt, s->instance);
     s->table = apr_pcalloc(s->pool, sizeof *s->table);
     s->table->segment =
         apr_pstrcat(s->pool, s->rt.dir, "/" CONTRACT_SEGMENT, NULL);
@@ -260,20 +254,11 @@ static int begin(spawner_t *s)
             return 1;
         no_table(s);
     }
-    if (claim(s) != 0) {
-        log_line(LOG_ERROR, "another spawner has the registry of %s",
-                 s->rt.dir);
+    if (instance_claim(s) != 0)
         return 1;
-    }
     rv = attach(s);
     if (rv != 0)
         return rv;
-    if (runtime_prepare(&s->rt) != 0 ||
-        runtime_write(&s->rt, CONTRACT_INSTANCE, s->instance) != 0) {
-        log_line(LOG_ERROR, "%s cannot be set up: %s", s->rt.dir,
-                 strerror(errno));
-        return 1;
-    }
     if (!s->stopping && control_open(s) != 0)
         log_line(LOG_ERROR, "%s/%s cannot be made: %s", s->rt.dir,
                  CONTRACT_CONTROL, strerror(errno));
@@ -289,6 +274,9 @@ static void end(spawner_t *s)
     if (!parent_is_dead())
         return; /* who takes its segment back himself */
     apl_segment_remove(s->table->segment, s->pool);
+    /* As the watchdog does, if there is one. */
+    sweep_processes(s->instance);
+    sweep_directory(s->rt.fd);
 }
 
 static int usage(const char *what)

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "spawner/cgroup.h"
 #include "spawner/contract.h"
 #include "spawner/log.h"
 #include "spawner/procfs.h"
@@ -47,6 +48,7 @@ int sweep_processes(const char *instance)
     for (round = 0; round < ROUNDS; round++) {
         h.left = 0;
         procfs_each(hunt, &h);
+        h.left += cgroup_sweep(instance);
         while (waitpid(-1, NULL, WNOHANG) > 0)
             ;
         if (h.left == 0)

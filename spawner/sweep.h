@@ -5,15 +5,16 @@
  * @brief The end of an instance: nothing of it may be left. libc only.
  *
  * Crash: may be called again at any time.
- * Trust: processes are known by the mark that each app gets and by being
- *        children of the caller, the subreaper of all apps.
+ * Trust: processes are known by their cgroup, by the mark that each app gets
+ *        and by being children of the caller, the subreaper of all apps.
  */
 #ifndef APPPOOL_SWEEP_H
 #define APPPOOL_SWEEP_H
 
 /**
- * KILL and reap every process that bears the instance's mark or is a child of
- * ours, until none is left; ten seconds at the most.
+ * KILL and reap every process that is in the instance's cgroup, bears its
+ * mark or is a child of ours, until none is left; ten seconds at the most.
+ * Then remove the cgroup.
  * @param instance hex; "": only children of ours
  * @return how many were left
  */

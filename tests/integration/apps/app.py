@@ -223,19 +223,23 @@ def do_process(request, out):
 
 
 def do_daemon(request, out):
-    """A background process in a session of its own that ignores SIGTERM."""
+    """A background process; kind is one or more of group (nothing special),
+    session (setsid), double (the child of one that has ended), stubborn
+    (ignores SIGTERM), bare (an empty environment)."""
+    kind = request.query.get("kind", "session.double.stubborn").split(".")
     read, write = os.pipe()
     if os.fork() == 0:
-        os.setsid()
-        pid = os.fork()
-        if pid:
-            os.write(write, str(pid).encode())
+        if "session" in kind:
+            os.setsid()
+        if "double" in kind and os.fork():
             os._exit(0)
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        if "stubborn" in kind:
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
-        os.closerange(3, 64)
-        time.sleep(600)
-        os._exit(0)
+        os.write(write, str(os.getpid()).encode())
+        os.closerange(0, 64)
+        os.execve("/bin/sleep", ["sleep", "600"],
+                  {} if "bare" in kind else os.environ)
     answer(out, os.read(read, 20))
 
 

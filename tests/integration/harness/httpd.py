@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import Any, Optional
 
-from harness import config, leftovers, procs
+from harness import cgroups, config, leftovers, procs
 from harness.client import Connection, Pending, Response
 from harness.config import App
 from harness.errorlog import ErrorLog
@@ -40,6 +40,8 @@ class Httpd:
         self.log = ErrorLog(self.dir / "error.log")
         self.process: Optional[subprocess.Popen[bytes]] = None
         self.segments: set[str] = set()
+        self.instances: set[str] = set()
+        self.wrapper: list[str] = []  # a command to run httpd in
         self.output = self.dir / "output"
         for name in ("htdocs", "run", "hold"):
             (self.dir / name).mkdir()
@@ -107,7 +109,7 @@ class Httpd:
         """Start httpd and do not wait for it."""
         with open(self.output, "ab") as output:
             self.process = subprocess.Popen(
-                [httpd_program(), "-DFOREGROUND", "-f",
+                [*self.wrapper, httpd_program(), "-DFOREGROUND", "-f",
                  str(self.configure())],
                 stdin=subprocess.DEVNULL, stdout=output, stderr=output,
                 start_new_session=True)
@@ -149,14 +151,18 @@ class Httpd:
         self.process.wait(bound)
 
     def note_segments(self) -> None:
-        """Remember the names of our shared memory."""
+        """Remember the names of our shared memory and of the instance."""
         for pid in (self.pid, *self.children()):
             self.segments |= procs.mapped(pid, "/dev/shm/")
+        instance = self.runtime / "instance"
+        if instance.exists():
+            self.instances.add(instance.read_text())
 
     def remains(self) -> list[str]:
         """What a stopped httpd has left, and should not have."""
         return leftovers.processes(self.dir) + leftovers.files(self.dir) \
-            + leftovers.segments(self.segments)
+            + leftovers.segments(self.segments) \
+            + leftovers.cgroups(self.instances)
 
     def destroy(self) -> None:
         """End everything that is left, by pid, and remove the files."""
@@ -174,6 +180,8 @@ class Httpd:
                 break
         for name in self.segments:
             Path(name).unlink(missing_ok=True)
+        for instance in self.instances:
+            cgroups.remove(instance)
         shutil.rmtree(self.dir, ignore_errors=True)
 
     # ---- its processes

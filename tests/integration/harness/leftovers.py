@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Iterable
 
 from harness import procs
+from harness.cgroups import of_instance
 
 
 def processes(directory: Path) -> list[str]:
@@ -31,3 +32,8 @@ def files(directory: Path) -> list[str]:
 
 def segments(names: Iterable[str]) -> list[str]:
     return [f"shared memory {name}" for name in names if os.path.exists(name)]
+
+
+def cgroups(instances: Iterable[str]) -> list[str]:
+    return [f"cgroup {path}" for instance in instances
+            if (path := of_instance(instance)) is not None and path.exists()]

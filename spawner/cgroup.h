@@ -1,0 +1,54 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file cgroup.h
+ * @brief Where cgroup v2 may be written to, a cgroup for each process of an
+ *        app: nothing that it starts can leave it, so nothing is missed when
+ *        it is killed. libc only: the watchdog uses it too.
+ *
+ *     OURS/apppool-INSTANCE/ID    OURS: the cgroup that httpd runs in
+ *
+ * All of it is optional: without, processes are known by session and mark.
+ *
+ * Errors: -1: there is no such cgroup.
+ * Crash:  what a dead spawner made is found by its name. A cgroup that exists
+ *         has its process in it: who cannot enter removes it.
+ * Trust:  the kernel's word. Apps may not write there.
+ */
+#ifndef APPPOOL_CGROUP_H
+#define APPPOOL_CGROUP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/**
+ * Use cgroups from now on, if that is possible; make the instance's.
+ * @param instance 16 hex digits
+ * @param text     where it is, or why there is none; for people
+ * @return 0, or -1
+ */
+int cgroup_open(const char *instance, char *text, size_t size);
+
+/** Make the cgroup of process `id` and enter it; by the forked child. */
+void cgroup_enter(uint64_t id);
+
+/** SIGKILL for all that are in it. @return 0, or -1 */
+int cgroup_kill(uint64_t id);
+
+/** Does anything run in it? @return 1, 0, or -1 */
+int cgroup_populated(uint64_t id);
+
+/** Remove it; it is empty. */
+void cgroup_remove(uint64_t id);
+
+/** Call `each` for every cgroup that there is. */
+void cgroup_each(void (*each)(uint64_t id, void *ctx), void *ctx);
+
+/**
+ * The end of an instance, whoever made its cgroup: SIGKILL for all that are
+ * in it, and away with it when it is empty.
+ * @return 1: it is not empty yet; 0: there is none (any more)
+ */
+int cgroup_sweep(const char *instance);
+
+#endif

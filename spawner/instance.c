@@ -1,0 +1,107 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/instance.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "spawner/cgroup.h"
+#include "spawner/log.h"
+#include "spawner/procfs.h"
+#include "spawner/remove.h"
+#include "spawner/sweep.h"
+
+#define REGISTRY_TRIES 200 /* of 10 ms: the last spawner's end */
+
+void instance_recall(const runtime_t *rt, char instance[17])
+{
+    int fd =
+        openat(rt->fd, CONTRACT_INSTANCE, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, instance, 16) : 0;
+
+    instance[n > 0 ? n : 0] = 0;
+    if (fd >= 0)
+        close(fd);
+    if (strspn(instance, "0123456789abcdef") != 16)
+        instance[0] = 0;
+}
+
+/* Only one spawner at a time writes the registry. */
+static int open_registry(const spawner_t *s)
+{
+    int i;
+
+    for (i = 0; registry_open(s->rt.fd) != 0; i++) {
+        if (i < REGISTRY_TRIES && (errno == EAGAIN || errno == EACCES)) {
+            poll(NULL, 0, 10);
+            continue;
+        }
+        log_line(
+            LOG_ERROR, "%s/%s cannot be used: %s", s->rt.dir, CONTRACT_REGISTRY,
+            i == REGISTRY_TRIES ? "another spawner has it" : strerror(errno));
+        return -1;
+    }
+    return 0;
+}
+
+/* Its processes bear another mark, and our segment knows none of them. */
+static void end_other(const spawner_t *s)
+{
+    static const char *const names[] = {CONTRACT_SOCKETS, CONTRACT_OWN,
+                                        CONTRACT_OUTPUT, CONTRACT_NOTIFY};
+    char other[17];
+    size_t i;
+
+    instance_recall(&s->rt, other);
+    if (!other[0] || strcmp(other, s->instance) == 0)
+        return;
+    log_line(LOG_NOTICE,
+             "what an httpd that was killed left in %s is cleared "
+             "away",
+             s->rt.dir);
+    sweep_processes(other);
+    registry_cut(0);
+    for (i = 0; i < sizeof names / sizeof *names; i++)
+        remove_tree(s->rt.fd, names[i]);
+}
+
+/* So that the watchdog finds us. */
+static int sign(const spawner_t *s)
+{
+    char text[64];
+    procfs_t self;
+
+    if (procfs_read(getpid(), &self) != 0)
+        return -1;
+    snprintf(text, sizeof text, "%d %llu\n", (int)getpid(),
+             (unsigned long long)self.start);
+    return runtime_write(&s->rt, CONTRACT_SPAWNER, text);
+}
+
+int instance_claim(spawner_t *s)
+{
+    char text[512];
+
+    if (open_registry(s) != 0)
+        return -1;
+    end_other(s);
+    if (sign(s) != 0 || runtime_prepare(&s->rt) != 0 ||
+        runtime_write(&s->rt, CONTRACT_INSTANCE, s->instance) != 0) {
+        log_line(LOG_ERROR, "%s cannot be set up: %s", s->rt.dir,
+                 strerror(errno));
+        return -1;
+    }
+    if (!s->instance[0])
+        return 0;
+    if (cgroup_open(s->instance, text, sizeof text) == 0)
+        log_line(LOG_INFO, "what apps start is known by cgroup, in %s", text);
+    else
+        log_line(LOG_INFO,
+                 "what apps start is known by session and environment: %s",
+                 text);
+    return 0;
+}

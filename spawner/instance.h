@@ -1,0 +1,27 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file instance.h
+ * @brief The spawner takes over its runtime directory: alone, and from
+ *        whoever had it before.
+ *
+ * The last spawner of this instance leaves processes to adopt. What another
+ * instance left, one whose httpd was killed with all its helpers, is ended.
+ *
+ * Crash: may be repeated.
+ */
+#ifndef APPPOOL_INSTANCE_H
+#define APPPOOL_INSTANCE_H
+
+#include "spawner/state.h"
+
+/** The instance that the directory was last of, without a table. */
+void instance_recall(const runtime_t *rt, char instance[17]);
+
+/**
+ * Become the directory's only spawner, and of this instance.
+ * @return 0, or -1; that was logged
+ */
+int instance_claim(spawner_t *s);
+
+#endif

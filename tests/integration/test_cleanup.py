@@ -1,0 +1,129 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""Nothing that an app has started is left when it ends: with cgroups, and
+without, where they may not be written to."""
+import os
+import signal
+from typing import Iterator
+
+import pytest
+
+from harness import cgroups, procs
+from harness.httpd import Httpd
+from harness.procs import alive, kill9
+from harness.wait import wait_until
+
+KINDS = ("group", "session", "session.double", "group.stubborn",
+         "session.double.stubborn", "bare", "session.double.stubborn.bare")
+# It left the session, and took off the mark.
+HIDDEN = "session.double.stubborn.bare"
+
+pytestmark = pytest.mark.mpms("event")
+
+
+@pytest.fixture(params=["cgroup", "plain"])
+def server(httpd: Httpd, request: pytest.FixtureRequest) -> Iterator[Httpd]:
+    if request.param == "plain":
+        httpd.wrapper = cgroups.READ_ONLY
+    elif not cgroups.usable():
+        pytest.skip("no cgroup v2 may be written to")
+    httpd.log.expect("shop")
+    httpd.app("shop", "AppStopTimeout 1")
+    httpd.start()
+    httpd.get("/pid", "shop")
+    way = "cgroup, in " if request.param == "cgroup" else "session and "
+    assert httpd.log.matching(f"what apps start is known by {way}")
+    yield httpd
+
+
+def background(httpd: Httpd) -> dict[str, int]:
+    """A process of each kind."""
+    pids = {}
+    for kind in KINDS:
+        pids[kind] = int(httpd.get(f"/daemon?kind={kind}", "shop").text)
+        wait_until(lambda: procs.command(pids[kind]).startswith("sleep"),
+                   f"{kind} runs")
+    return pids
+
+
+def left(pids: dict[str, int]) -> set[str]:
+    return {kind for kind, pid in pids.items() if alive(pid)}
+
+
+def test_background_processes_of_a_process(server: Httpd) -> None:
+    """They end with it, those of another process do not."""
+    server.app("blog", "AppStopTimeout 1")
+    server.graceful()
+    pids = background(server)
+    other = int(server.get("/daemon?kind=session", "blog").text)
+    blog = int(server.get("/pid", "blog").text)
+    app = server.apps[0]
+    leader = server.pids(app)[0]
+    os.kill(leader, signal.SIGTERM)
+    hidden = {HIDDEN} if server.wrapper else set()
+    wait_until(lambda: left(pids) == hidden, f"only {hidden} are left")
+    assert alive(other) and alive(blog)
+    wait_until(lambda: server.status()["pool"]["leaving"] == 0, "it is gone")
+    if not server.wrapper:
+        server.note_segments()
+        base = cgroups.of_instance(server.instances.pop())
+        assert base is not None
+        wait_until(lambda: len(list(base.glob("*/"))) == 1,
+                   "its cgroup is gone")
+    server.stop()
+    assert left(pids) == set() and not alive(other)
+
+
+def test_stop(server: Httpd) -> None:
+    pids = background(server)
+    server.stop(bound=15)
+    assert left(pids) == set()
+
+
+def test_hard_restart(server: Httpd) -> None:
+    server.log.expect("AH00045|AH00046")
+    pids = background(server)
+    server.note_segments()
+    server.restart()
+    assert left(pids) == set()
+    assert server.get("/pid", "shop").status == 200
+
+
+@pytest.mark.parametrize("also", ["nobody", "spawner", "watchdog"])
+def test_httpd_is_killed(server: Httpd, also: str) -> None:
+    server.log.expect("apppool", "AH")
+    pids = background(server)
+    server.note_segments()
+    helpers = [server.helper("watchdog"), server.helper("spawner")]
+    orphans = server.children()
+    for pid in helpers:
+        if f"apppool-{also}" in procs.command(pid):
+            os.kill(pid, signal.SIGKILL)
+    for pid in (server.pid, *orphans):
+        os.kill(pid, signal.SIGKILL)
+    assert server.process is not None
+    server.process.wait(5)
+    wait_until(lambda: left(pids) == set(), "all ended", 20)
+    wait_until(lambda: server.remains() == [], "nothing is left", 20)
+
+
+def test_all_are_killed_at_once(server: Httpd) -> None:
+    """The next httpd clears away what is there, and serves."""
+    server.log.expect("apppool", "AH")
+    pids = background(server)
+    old = int(server.get("/pid", "shop").text)
+    server.note_segments()
+    for pid in (server.helper("watchdog"), server.helper("spawner"),
+                *server.children(), server.pid):
+        os.kill(pid, signal.SIGKILL)
+    assert server.process is not None
+    server.process.wait(5)
+    assert alive(old)
+    server.start()
+    assert server.get("/pid", "shop").text != str(old)
+    assert not alive(old)
+    # Children of init by now, without a mark: nothing tells whose they were.
+    bare = {"bare", HIDDEN} if server.wrapper else set()
+    assert left(pids) == bare
+    for kind in bare:
+        kill9(pids[kind])
+    server.note_segments()

@@ -17,6 +17,7 @@
 #include "spawner/cgroup.h"
 #include "spawner/launch.h"
 #include "spawner/log.h"
+#include "spawner/notify.h"
 #include "spawner/process.h"
 #include "spawner/procfs.h"
 
@@ -170,7 +171,7 @@ static void kill_late(spawner_t *s, process_t *p)
 static void log_end(const process_t *p)
 {
     char cause[CAUSE_MAX];
-    int asked = p->phase != PHASE_LIVE || p->stops_itself;
+    int asked = p->phase != PHASE_LIVE || p->is.stops_itself;
     int clean = p->cause.si_pid == 0 ||
                 (p->cause.si_code == CLD_EXITED && p->cause.si_status == 0);
 
@@ -190,6 +191,7 @@ void life_died(spawner_t *s, process_t *p, const siginfo_t *cause)
 
     p->cause = *cause;
     launch_read_reports(s, p);
+    notify_ready(p, 0);
     if (!p->gone)
         p->died_ticks = procfs_now();
     if (p->child)
@@ -205,6 +207,8 @@ void life_died(spawner_t *s, process_t *p, const siginfo_t *cause)
         log_end(p);
     /* One that booted under the last spawner may never have been let go: that
      * is no failed start, and who waits for it has it started again. */
+    if (p->is.stops_itself)
+        apl_supervise_detach(&s->shm, p->is.id, APL_EVENT_EXITED, s->now);
     if (p->phase <= PHASE_LIVE &&
         apl_supervise_gone(&s->shm, p->is.id, s->now) != APL_ELOCK)
         p->listed = 0;
@@ -325,10 +329,15 @@ static void obey(spawner_t *s, process_t *p)
         put_back(s, p);
         return;
     }
+    if (is.state != APL_PROCESS_LEAVING && p->is.stops_itself) {
+        apl_supervise_detach(&s->shm, p->is.id, APL_EVENT_EXITED, s->now);
+        state_wake(s, s->now); /* no lock: again; else: look at it again */
+        return;
+    }
     if (is.state != APL_PROCESS_LEAVING || is.sessions != 0 ||
         apl_supervise_drained(&s->shm, p->is.id, s->now) != APR_SUCCESS)
         return;
-    if (p->stops_itself && p->phase == PHASE_LIVE) {
+    if (p->is.stops_itself && p->phase == PHASE_LIVE) {
         if (p->deadline == 0)
             p->deadline = s->now + p->stop_timeout;
         if (s->now < p->deadline)

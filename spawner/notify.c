@@ -23,17 +23,15 @@ static int says(const char *message, const char *line)
     return 0;
 }
 
+/* On record first: the next spawner goes on from there. */
 static void stopping(spawner_t *s, process_t *p)
 {
-    apr_status_t rv;
-
-    if (p->stops_itself)
+    if (p->is.stops_itself)
         return;
-    rv = apl_supervise_detach(&s->shm, p->is.id, APL_EVENT_EXITED, s->now);
-    if (rv == APL_ELOCK)
-        return;
-    p->stops_itself = 1;
+    p->is.stops_itself = 1;
+    process_record(p, p->is.state);
     log_line(LOG_INFO, PROCESS_FMT " stops itself", PROCESS_NAME(p));
+    state_wake(s, s->now);
 }
 
 void notify_ready(void *owner, uint32_t events)

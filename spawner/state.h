@@ -52,7 +52,6 @@ typedef struct process {
     char *command;     /**< for messages; NULL: not known */
     char *failure;     /**< why the start failed; NULL: it did not */
     uint64_t error_id; /**< stands in the log and in the segment */
-    int stops_itself;  /**< it said STOPPING=1: it ends when it likes */
     int probe;         /**< ready.c: connection to it, or -1 */
     int64_t probed;    /**< ready.c: when that was made */
     int seen;          /**< ready.c */

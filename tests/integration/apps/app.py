@@ -13,9 +13,12 @@ can do is the table at the end. From the environment:
     BOOT_FAIL_IF  file: exit 1 at the start while it exists
     IGNORE_TERM   1: SIGTERM is ignored
     APP_THREADS   1: a thread for each connection
+    RETIRES       seconds: SIGUSR1 lets it say STOPPING=1, serve on, and exit
+                  when there was no request for so long
 """
 import json
 import os
+import select
 import signal
 import socket
 import sys
@@ -199,10 +202,20 @@ def do_exit(request, out):
     os._exit(0)
 
 
+def tell(message):
+    """Until it is heard: the spawner may be about to come back."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify:
+        while True:
+            try:
+                notify.sendto(message, os.environ["NOTIFY_SOCKET"])
+                return
+            except OSError:
+                time.sleep(0.01)
+
+
 def do_stopping(request, out):
     """Tells that it will not take another request, answers, exits."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify:
-        notify.sendto(b"STOPPING=1", os.environ["NOTIFY_SOCKET"])
+    tell(b"STOPPING=1")
     answer(out, str(os.getpid()))
     os._exit(0)
 
@@ -297,6 +310,29 @@ def listening():
     return server
 
 
+def retire_on_signal():
+    """A descriptor that is readable when it is time to retire."""
+    read, write = os.pipe()
+
+    def retire(number, frame):
+        tell(b"STOPPING=1")
+        os.write(write, b"x")
+
+    signal.signal(signal.SIGUSR1, retire)
+    return read
+
+
+def wait_for_client(server, retire, idle):
+    """How long to wait the next time; exits when nobody comes."""
+    ready, _, _ = select.select([server, retire], [], [], idle)
+    if not ready:
+        sys.exit(0)
+    if retire in ready:
+        os.read(retire, 100)
+        return wait_for_client(server, retire, float(os.environ["RETIRES"]))
+    return idle
+
+
 def main():
     if os.environ.get("IGNORE_TERM"):
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -306,7 +342,10 @@ def main():
     time.sleep(float(os.environ.get("BOOT_SLEEP", 0)))
     server = listening()
     server.setblocking(True)
+    retire, idle = os.environ.get("RETIRES") and retire_on_signal(), None
     while True:
+        if retire:
+            idle = wait_for_client(server, retire, idle)
         connection, _ = server.accept()
         if os.environ.get("APP_THREADS"):
             import threading

@@ -1,0 +1,106 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""STOPPING=1: an app's process takes itself out of the pool. It serves what it
+has, ends when it likes, and no request is lost."""
+import os
+import signal
+
+import pytest
+
+from harness.config import App
+from harness.httpd import Httpd
+from harness.procs import alive, kill9
+from harness.threads import Threads
+from harness.wait import wait_until
+
+
+def retiring(httpd: Httpd, *directives: str, idle: str = "0.5") -> App:
+    """An app that retires on SIGUSR1, and is up."""
+    app = httpd.app("shop", f"AppSetEnv RETIRES {idle}", *directives)
+    httpd.start()
+    assert httpd.get("/pid", "shop").status == 200
+    return app
+
+
+def retired(httpd: Httpd, pid: int) -> bool:
+    """It ended by itself, and was not told to."""
+    wait_until(lambda: not alive(pid), f"{pid} is gone", 20)
+    wait_until(lambda: httpd.log.matching(rf"shop\[{pid}\] ended: "),
+               "its end is in the log")
+    # The status of one that another spawner has started is not known.
+    return bool(httpd.log.matching(
+        rf"shop\[{pid}\] ended: exit (code 0|status not known)")) and not httpd.log.matching(rf"shop\[{pid}\] is stopped")
+
+
+@pytest.mark.parametrize("killed", ["nobody", "spawner"])
+def test_no_request_is_lost(httpd: Httpd, killed: str) -> None:
+    """One after the other, under load; also while the spawner is dead"""
+    httpd.log.expect("apppool.*spawner")
+    app = retiring(httpd, "MinInstances 3", "MaxInstances 3",
+                   "AppQueueTimeout 60s")
+    httpd.settles(active=0, count=3)
+    with Threads(httpd, "shop", 6) as clients:
+        for _ in range(6):
+            wait_until(lambda: len(httpd.pids(app)) == 3, "three serve", 10)
+            pid = httpd.pids(app)[0]
+            if killed == "spawner":
+                kill9(httpd.helper("spawner"))
+            os.kill(pid, signal.SIGUSR1)
+            assert retired(httpd, pid)
+            clients.more()
+    assert clients.failed == []
+    httpd.settles(active=0, count=3)
+    assert httpd.status()["counters"]["died"] == 0
+    httpd.check()
+
+
+@pytest.mark.mpms("event")
+def test_the_spawner_is_killed_meanwhile(httpd: Httpd) -> None:
+    """That a process retires is on record: the next spawner lets it end."""
+    httpd.log.expect("apppool.*spawner")
+    app = retiring(httpd, "AppStopTimeout 20")
+    held = httpd.hold("shop", "a")
+    os.kill(held.pid, signal.SIGUSR1)
+    wait_until(lambda: httpd.pids(app, "leaving") == [held.pid], "it leaves")
+    kill9(httpd.helper("spawner"))
+    wait_until(lambda: httpd.log.matching(rf"{held.pid}\] is taken over"),
+               "the next spawner has it")
+    assert held.release().status == 200
+    assert retired(httpd, held.pid)
+
+
+@pytest.mark.mpms("event")
+def test_the_spawner_is_killed_before_it_hears(httpd: Httpd) -> None:
+    """The record says so, and the segment does not yet: the next spawner
+    takes the process out of the pool."""
+    httpd.log.expect("apppool.*spawner")
+    app = retiring(httpd, "AppStopTimeout 20", idle="1.5")
+    pid = httpd.pids(app)[0]
+    watchdog, spawner = httpd.helper("watchdog"), httpd.helper("spawner")
+    os.kill(watchdog, signal.SIGSTOP)
+    try:
+        kill9(spawner)
+        with open(httpd.runtime / "registry", "r+b") as registry:
+            registry.seek(STOPS_ITSELF)
+            registry.write((1).to_bytes(4, "little"))
+    finally:
+        os.kill(watchdog, signal.SIGCONT)
+    wait_until(lambda: httpd.pids(app, "leaving") == [pid], "it leaves")
+    os.kill(pid, signal.SIGUSR1)
+    assert retired(httpd, pid)
+
+
+# Of registry_record_t, in the first record.
+STOPS_ITSELF = 68
+
+
+@pytest.mark.mpms("event")
+def test_it_does_not_end(httpd: Httpd) -> None:
+    """AppStopTimeout after its last request it is told to."""
+    app = retiring(httpd, "AppStopTimeout 1", idle="100")
+    held = httpd.hold("shop", "a")
+    os.kill(held.pid, signal.SIGUSR1)
+    wait_until(lambda: httpd.pids(app, "leaving") == [held.pid], "it leaves")
+    assert not httpd.log.matching("is stopped")
+    assert held.release().status == 200
+    wait_until(lambda: not alive(held.pid), "it is gone")
+    assert httpd.log.matching(rf"shop\[{held.pid}\] is stopped: exited")

@@ -88,7 +88,8 @@ spawner_sources = \
 	spawner/runtime.c \
 	spawner/spawner.c \
 	spawner/sweep.c \
-	spawner/table.c
+	spawner/table.c \
+	spawner/verbs.c
 
 ctl_sources = \
 	ctl/apppoolctl.c \

@@ -31,10 +31,12 @@ enum { EXIT_OK, EXIT_NO, EXIT_USAGE, EXIT_NOT_RUNNING };
 #define LARGE (1 << 28) /* no answer is longer */
 
 static const char help[] =
-    "usage: apppoolctl [--dir DIR] COMMAND\n"
+    "usage: apppoolctl [--dir DIR] [--json] COMMAND\n"
     "\n"
-    "  status [--json]  groups, processes and open requests\n"
-    "  check [--json]   prove that the pool's shared memory is consistent\n"
+    "  status           groups, processes and open requests\n"
+    "  check            prove that the pool's shared memory is consistent\n"
+    "  detach ID        let a process end after the requests it has; ID, or\n"
+    "                   its beginning, as the status shows it\n"
     "\n"
     "  --dir DIR        runtime directory of the httpd that is meant; "
     "default:\n"
@@ -43,8 +45,8 @@ static const char help[] =
     "  --json           print what the server answered\n"
     "  --version, --help\n"
     "\n"
-    "exit status: 0 all is well; 1 the check failed, or the server refused;\n"
-    "2 wrong usage; 3 no such httpd is running\n";
+    "exit status: 0 all is well, or done; 1 the check failed, or the server\n"
+    "refused; 2 wrong usage; 3 no such httpd is running\n";
 
 static int complain(int status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -139,15 +141,37 @@ static char *read_answer(int fd)
     return NULL;
 }
 
-static int ask(const char *dir, const char *command, char **answer)
+/* Words with a tab between them. @return 0, or the exit status */
+static int make_line(char *const *words, int n,
+                     char line[CONTRACT_QUESTION_MAX])
 {
-    char line[64];
-    size_t length;
+    size_t i, used = 0;
+    int w;
+
+    for (w = 0; w < n; w++) {
+        size_t length = strlen(words[w]);
+
+        for (i = 0; i < length; i++)
+            if ((unsigned char)words[w][i] < 0x20 || words[w][i] == 0x7f)
+                return complain(EXIT_USAGE,
+                                "there is a control character in a word");
+        if (used + length + 2 > CONTRACT_QUESTION_MAX)
+            return complain(EXIT_USAGE, "that is too long");
+        memcpy(line + used, words[w], length);
+        used += length;
+        line[used++] = w + 1 < n ? '\t' : '\n';
+    }
+    line[used] = 0;
+    return 0;
+}
+
+static int ask(const char *dir, const char *line, char **answer)
+{
+    size_t length = strlen(line);
     int fd = -1, rv = connect_to(dir, &fd);
 
     if (rv != 0)
         return rv;
-    length = (size_t)snprintf(line, sizeof line, "%s\n", command);
     *answer = NULL;
     if (send(fd, line, length, MSG_NOSIGNAL) == (ssize_t)length)
         *answer = read_answer(fd);
@@ -179,10 +203,21 @@ static int show_check(const json_t *o)
     return EXIT_NO;
 }
 
+static int show_done(const json_t *o)
+{
+    const char *text = json_string_value(json_object_get(o, "text"));
+
+    puts(text ? text : "done");
+    return EXIT_OK;
+}
+
 static const struct {
     const char *word;
+    const char *argument; /* NULL: it takes none */
     int (*show)(const json_t *answer);
-} commands[] = {{"status", show_status}, {"check", show_check}};
+} commands[] = {{"status", NULL, show_status},
+                {"check", NULL, show_check},
+                {"detach", "the ID of a process", show_done}};
 
 /* What an answer says of itself, whatever was asked. */
 static int verdict(const json_t *o)
@@ -220,6 +255,35 @@ static int show(const char *answer, int raw,
     return status;
 }
 
+/* @param words the command and its arguments */
+static int run(const char *dir, int raw, char *const *words, int n)
+{
+    char line[CONTRACT_QUESTION_MAX], *answer;
+    size_t i;
+    int status, wanted;
+
+    for (i = 0; strcmp(words[0], commands[i].word) != 0;)
+        if (++i == sizeof commands / sizeof *commands)
+            return complain(EXIT_USAGE, "%s is no command; see --help",
+                            words[0]);
+    wanted = commands[i].argument ? 2 : 1;
+    if (n < wanted)
+        return complain(EXIT_USAGE, "%s wants %s", words[0],
+                        commands[i].argument);
+    if (n > wanted)
+        return complain(EXIT_USAGE, "%s is too much", words[wanted]);
+    status = make_line(words, n, line);
+    if (status == 0)
+        status = find_directory(&dir);
+    if (status == 0)
+        status = ask(dir, line, &answer);
+    if (status != 0)
+        return status;
+    status = show(answer, raw, commands[i].show);
+    free(answer);
+    return status;
+}
+
 int main(int argc, char **argv)
 {
     static const struct option options[] = {
@@ -229,9 +293,7 @@ int main(int argc, char **argv)
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0}};
     const char *dir = NULL;
-    char *answer;
-    int c, raw = 0, status;
-    size_t i;
+    int c, raw = 0;
 
     while ((c = getopt_long(argc, argv, "d:jh", options, NULL)) != -1)
         switch (c) {
@@ -255,19 +317,5 @@ int main(int argc, char **argv)
         fputs(help, stderr);
         return EXIT_USAGE;
     }
-    if (optind + 1 < argc)
-        return complain(EXIT_USAGE, "%s is too much", argv[optind + 1]);
-    for (i = 0; i < sizeof commands / sizeof *commands; i++) {
-        if (strcmp(argv[optind], commands[i].word) != 0)
-            continue;
-        status = find_directory(&dir);
-        if (status == 0)
-            status = ask(dir, commands[i].word, &answer);
-        if (status != 0)
-            return status;
-        status = show(answer, raw, commands[i].show);
-        free(answer);
-        return status;
-    }
-    return complain(EXIT_USAGE, "%s is no command; see --help", argv[optind]);
+    return run(dir, raw, argv + optind, argc - optind);
 }

@@ -42,6 +42,9 @@
 #define CONTRACT_OUTPUT          "o"        /* o/ID: FIFOs of stdout, stderr */
 #define CONTRACT_NOTIFY          "n"        /* n/ID: $NOTIFY_SOCKET */
 
+/** Bytes of a question to the control socket, its newline included. */
+#define CONTRACT_QUESTION_MAX    1024
+
 /** A process id (uint64_t) in file names and in the status: 16 hex digits.
  * Not "llx", which APR's printf does not know. */
 #define CONTRACT_ID_FMT          "%016" PRIx64

@@ -12,17 +12,16 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "shm/check.h"
-#include "shm/report.h"
-#include "shm/snapshot.h"
+#include "spawner/verbs.h"
 
 #define CLIENTS  16
 #define PATIENCE (5 * SECOND)
 
 typedef struct {
     loop_source_t source;
-    int64_t until;
-    char line[64];
+    int64_t until; /* 0: free */
+    int root;
+    char line[CONTRACT_QUESTION_MAX];
     size_t length;
     char *answer; /* NULL: the line is not complete yet */
     size_t size, sent;
@@ -39,36 +38,6 @@ static void drop(client_t *c)
     c->source.fd = -1;
 }
 
-/* ---- answers ---- */
-
-static json_t *answer_error(const char *sentence)
-{
-    return json_pack("{s:s}", "error", sentence);
-}
-
-static json_t *answer_status(apl_pool_t *copy)
-{
-    return apl_report_json(copy, 1);
-}
-
-static json_t *answer_check(apl_pool_t *copy)
-{
-    apl_finding_t finding;
-    char name[16];
-
-    if (apl_check(copy, &finding))
-        return json_pack("{s:b}", "ok", 1);
-    snprintf(name, sizeof name, "I%d", finding.number);
-    return json_pack("{s:b, s:s, s:s}", "ok", 0, "invariant", name, "text",
-                     finding.text);
-}
-
-static const struct {
-    const char *word;
-    json_t *(*answer)(apl_pool_t *copy);
-    int everyone; /* httpd's user, too */
-} verbs[] = {{"status", answer_status, 1}, {"check", answer_check, 0}};
-
 static int is_root(int fd)
 {
     struct ucred peer;
@@ -76,28 +45,6 @@ static int is_root(int fd)
 
     return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 &&
            (peer.uid == 0 || peer.uid == geteuid());
-}
-
-static json_t *decide(spawner_t *s, const client_t *c)
-{
-    apl_pool_t *copy;
-    apr_pool_t *p;
-    json_t *o;
-    size_t i;
-
-    for (i = 0; i < sizeof verbs / sizeof *verbs; i++) {
-        if (strcmp(c->line, verbs[i].word) != 0)
-            continue;
-        if (!verbs[i].everyone && !is_root(c->source.fd))
-            return answer_error("only root may ask that");
-        apr_pool_create(&p, s->pool);
-        o = apl_snapshot_take(&copy, &s->shm, p) == APR_SUCCESS
-                ? verbs[i].answer(copy)
-                : answer_error("the pool could not be read");
-        apr_pool_destroy(p);
-        return o;
-    }
-    return answer_error("no such command");
 }
 
 /* ---- clients ---- */
@@ -118,7 +65,7 @@ static void send_answer(client_t *c)
 static void receive(client_t *c)
 {
     ssize_t n = recv(c->source.fd, c->line + c->length,
-                     sizeof c->line - 1 - c->length, MSG_DONTWAIT);
+                     sizeof c->line - c->length, MSG_DONTWAIT);
     json_t *o;
     char *end;
 
@@ -130,10 +77,11 @@ static void receive(client_t *c)
     }
     c->length += (size_t)n;
     end = memchr(c->line, '\n', c->length);
-    if (!end && c->length < sizeof c->line - 1)
+    if (!end && c->length < sizeof c->line)
         return;
-    *(end ? end : c->line) = 0;
-    o = decide(spawner_state(), c);
+    o = end ? verbs_answer(spawner_state(), c->line, (size_t)(end - c->line),
+                           c->root)
+            : verbs_error("the question is too long");
     c->answer = o ? json_dumps(o, JSON_INDENT(1)) : NULL;
     json_decref(o);
     if (!c->answer) {
@@ -156,22 +104,34 @@ static void client_ready(void *owner, uint32_t events)
         receive(c);
 }
 
+/* A free place; else that of the oldest, one of httpd's user first: a child
+ * of httpd cannot keep root out. */
+static client_t *find_place(void)
+{
+    client_t *c, *best = clients;
+
+    for (c = clients; c < clients + CLIENTS && best->until != 0; c++)
+        if (c->until == 0 || c->root < best->root ||
+            (c->root == best->root && c->until < best->until))
+            best = c;
+    return best;
+}
+
 static void accept_client(void *owner, uint32_t events)
 {
     spawner_t *s = owner;
-    client_t *c, *oldest = clients;
+    client_t *c;
     int fd = accept4(listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
     (void)events;
     if (fd < 0)
         return;
-    for (c = clients; c < clients + CLIENTS; c++)
-        if (c->until < oldest->until)
-            oldest = c; /* a free one has 0 */
-    drop(oldest);
-    oldest->until = s->now + PATIENCE;
-    if (loop_add(&oldest->source, fd, EPOLLIN, client_ready, oldest) != 0)
-        oldest->until = 0;
+    c = find_place();
+    drop(c);
+    c->until = s->now + PATIENCE;
+    c->root = is_root(fd);
+    if (loop_add(&c->source, fd, EPOLLIN, client_ready, c) != 0)
+        c->until = 0;
 }
 
 void control_tend(spawner_t *s)

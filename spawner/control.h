@@ -4,11 +4,11 @@
  * @file control.h
  * @brief The control socket: apppoolctl asks, the spawner answers.
  *
- * A client sends one line ("status", "check"), gets one JSON document and
- * EOF; what went wrong is {"error": SENTENCE}. Nothing here blocks: a client
- * that does not send or read is dropped after some seconds.
+ * A client sends one line (verbs.h), gets one JSON document and EOF. Nothing
+ * here blocks: a client that does not send or read is dropped after some
+ * seconds, or when there are many.
  *
- * Trust: root may ask anything, httpd's user for the status; by SO_PEERCRED.
+ * Trust: whether root asks or httpd's user, SO_PEERCRED says.
  */
 #ifndef APPPOOL_CONTROL_H
 #define APPPOOL_CONTROL_H

@@ -1,0 +1,212 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/verbs.h"
+
+#include <apr_strings.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "shm/check.h"
+#include "shm/report.h"
+#include "shm/snapshot.h"
+#include "spawner/log.h"
+#include "spawner/process.h"
+
+#define WORDS     3
+#define ID_MIN    4 /* digits of an id */
+#define SHOWN_MAX 8 /* of what there is, in a refusal */
+
+/** One question. */
+typedef struct {
+    spawner_t *s;
+    apr_pool_t *p;
+    char *words[WORDS];
+    int n;
+} asked_t;
+
+json_t *verbs_error(const char *sentence)
+{
+    return json_pack("{s:s}", "error", sentence);
+}
+
+static json_t *refuse(const asked_t *q, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static json_t *refuse(const asked_t *q, const char *format, ...)
+{
+    va_list args;
+    json_t *o;
+
+    va_start(args, format);
+    o = verbs_error(apr_pvsprintf(q->p, format, args));
+    va_end(args);
+    return o;
+}
+
+/* ---- looking ---- */
+
+static json_t *answer_status(const asked_t *q)
+{
+    apl_pool_t *copy;
+
+    return apl_snapshot_take(&copy, &q->s->shm, q->p) == APR_SUCCESS
+               ? apl_report_json(copy, 1)
+               : refuse(q, "the pool could not be read");
+}
+
+static json_t *answer_check(const asked_t *q)
+{
+    apl_pool_t *copy;
+    apl_finding_t finding;
+    char name[16];
+
+    if (apl_snapshot_take(&copy, &q->s->shm, q->p) != APR_SUCCESS)
+        return refuse(q, "the pool could not be read");
+    if (apl_check(copy, &finding))
+        return json_pack("{s:b}", "ok", 1);
+    snprintf(name, sizeof name, "I%d", finding.number);
+    return json_pack("{s:b, s:s, s:s}", "ok", 0, "invariant", name, "text",
+                     finding.text);
+}
+
+/* ---- a process ---- */
+
+static int is_id(const char *word)
+{
+    size_t n = strlen(word);
+
+    return n >= ID_MIN && n <= 16 && strspn(word, "0123456789abcdef") == n;
+}
+
+/* "shop[4711] 0123456789abcdef, ..." of those that can be asked for. */
+static const char *list_processes(const asked_t *q)
+{
+    const char *text = "";
+    const process_t *p;
+    int n = 0;
+
+    for (p = q->s->processes; p; p = p->next) {
+        if (p->gone || p->done || n++ >= SHOWN_MAX)
+            continue;
+        text = apr_psprintf(q->p, "%s%s" PROCESS_FMT " " CONTRACT_ID_FMT, text,
+                            n > 1 ? ", " : "", PROCESS_NAME(p), p->is.id);
+    }
+    if (n == 0)
+        return "none runs";
+    if (n > SHOWN_MAX)
+        text = apr_psprintf(q->p, "%s and %d more", text, n - SHOWN_MAX);
+    return apr_pstrcat(q->p, "there is ", text, NULL);
+}
+
+/* The one whose id begins so. NULL: there is none, or more than one. */
+static process_t *find_process(const asked_t *q, const char *word, int *several)
+{
+    process_t *p, *found = NULL;
+    char id[17];
+
+    *several = 0;
+    for (p = q->s->processes; p; p = p->next) {
+        snprintf(id, sizeof id, CONTRACT_ID_FMT, p->is.id);
+        if (p->done || p->gone || strncmp(id, word, strlen(word)) != 0)
+            continue;
+        *several = found != NULL;
+        found = p;
+    }
+    return *several ? NULL : found;
+}
+
+static json_t *answer_detach(const asked_t *q)
+{
+    const char *word = q->words[1];
+    char id[17];
+    process_t *p;
+    int several;
+
+    if (!is_id(word))
+        return refuse(q,
+                      "%s is no process id: %d to 16 hexadecimal digits, as "
+                      "the status shows them",
+                      word, ID_MIN);
+    p = find_process(q, word, &several);
+    if (several)
+        return refuse(q, "more than one process id begins with %s", word);
+    if (!p)
+        return refuse(q, "no process has the id %s: %s", word,
+                      list_processes(q));
+    switch (apl_supervise_detach(&q->s->shm, p->is.id, APL_EVENT_DETACHED,
+                                 q->s->now)) {
+    case APR_SUCCESS:
+        break;
+    case APL_ELOCK:
+        return refuse(q, "the pool is locked at the moment; ask again");
+    default:
+        return refuse(q, PROCESS_FMT " is leaving already", PROCESS_NAME(p));
+    }
+    log_line(LOG_NOTICE, PROCESS_FMT " is detached by apppoolctl",
+             PROCESS_NAME(p));
+    state_wake(q->s, q->s->now);
+    snprintf(id, sizeof id, CONTRACT_ID_FMT, p->is.id);
+    return json_pack("{s:b, s:s, s:s, s:i, s:o}", "ok", 1, "app", p->is.name,
+                     "id", id, "pid", (int)p->is.pid, "text",
+                     json_sprintf(PROCESS_FMT " gets no more requests, and "
+                                              "ends after those it has",
+                                  PROCESS_NAME(p)));
+}
+
+/* ---- all ---- */
+
+static const struct {
+    const char *word;
+    json_t *(*answer)(const asked_t *q);
+    int arguments; /* how many words follow */
+    int everyone;  /* httpd's user, too */
+} verbs[] = {
+    {"status", answer_status, 0, 1},
+    {"check", answer_check, 0, 0},
+    {"detach", answer_detach, 1, 0},
+};
+
+static json_t *decide(const asked_t *q, int root)
+{
+    size_t i;
+
+    for (i = 0; i < sizeof verbs / sizeof *verbs; i++) {
+        if (strcmp(q->words[0], verbs[i].word) != 0)
+            continue;
+        if (!verbs[i].everyone && !root)
+            return refuse(q, "only root may ask for %s", verbs[i].word);
+        if (q->n != 1 + verbs[i].arguments)
+            return refuse(q, "%s takes %d words and not %d", verbs[i].word,
+                          verbs[i].arguments, q->n - 1);
+        return verbs[i].answer(q);
+    }
+    return refuse(q, "there is no command of that name");
+}
+
+json_t *verbs_answer(spawner_t *s, char *line, size_t length, int root)
+{
+    asked_t q = {.s = s};
+    json_t *o;
+    size_t i;
+
+    line[length] = 0;
+    q.words[q.n++] = line;
+    for (i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)line[i];
+
+        if (c == '\t') {
+            if (q.n == WORDS)
+                return verbs_error("there are too many words");
+            line[i] = 0;
+            q.words[q.n++] = line + i + 1;
+        }
+        else if (c < 0x20 || c == 0x7f)
+            return verbs_error("there is a control character in the question");
+    }
+    apr_pool_create(&q.p, s->pool);
+    o = decide(&q, root);
+    apr_pool_destroy(q.p);
+    /* A text that is no UTF-8 cannot be said again. */
+    return o ? o : verbs_error("that cannot be answered");
+}

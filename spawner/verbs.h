@@ -1,0 +1,37 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file verbs.h
+ * @brief What may be asked over the control socket, and the answers.
+ *
+ *     status              everybody who may connect
+ *     check               root
+ *     detach ID           root
+ *
+ * A question is one line of words with a tab between them; a word has no
+ * control character. An answer is a JSON object: what was asked for, or
+ * {"ok": true, "text": SENTENCE, ...} when something was done, or
+ * {"error": SENTENCE} when it was not.
+ *
+ * Trust: whoever asks is known by the kernel's word; what he says is checked
+ *        before it is looked up, and only looked up.
+ */
+#ifndef APPPOOL_VERBS_H
+#define APPPOOL_VERBS_H
+
+#include <jansson.h>
+
+#include "spawner/state.h"
+
+/** A question that could not be read. */
+json_t *verbs_error(const char *sentence);
+
+/**
+ * Answer a line.
+ * @param line where its newline stands, is written to
+ * @param root does root ask?
+ * @return NULL: out of memory
+ */
+json_t *verbs_answer(spawner_t *s, char *line, size_t length, int root);
+
+#endif

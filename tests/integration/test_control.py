@@ -1,0 +1,258 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""apppoolctl changes something: who may, what becomes of it, what is refused.
+And what the control socket does with garbage."""
+import json
+import random
+import socket
+import subprocess
+import time
+from typing import Any
+
+import pytest
+
+from harness.config import App
+from harness.httpd import Httpd
+from harness.places import CTL
+from harness.procs import alive
+from harness.threads import Threads
+from harness.wait import wait_until
+
+
+def ids(httpd: Httpd, app: App) -> dict[int, str]:
+    """Processes that take requests: id by pid."""
+    return {process["pid"]: process["id"]
+            for process in httpd.group(app)["processes"]
+            if process["state"] in ("idle", "busy")}
+
+
+def as_user(httpd: Httpd, user: str, *words: str
+            ) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["setpriv", f"--reuid={user}", "--regid=nogroup", "--clear-groups",
+         str(CTL), "--dir", str(httpd.runtime), *words], text=True,
+        capture_output=True, timeout=20)
+
+
+@pytest.mark.mpms("event")
+def test_detach_an_idle_process(httpd: Httpd) -> None:
+    app = httpd.app("shop")
+    httpd.start()
+    pid = int(httpd.get("/pid", "shop").text)
+    done = httpd.ctl("detach", ids(httpd, app)[pid])
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith(f"shop[{pid}] gets no more requests")
+    wait_until(lambda: not alive(pid), "it ends")
+    assert [event["pid"] for event in httpd.events("detached")] == [pid]
+    assert httpd.get("/pid", "shop").text != str(pid)
+    httpd.settles(active=0, count=1)
+
+
+@pytest.mark.mpms("event")
+def test_detach_a_busy_process(httpd: Httpd) -> None:
+    """It finishes what it has; a second time is refused."""
+    app = httpd.app("shop")
+    httpd.start()
+    held = httpd.hold("shop", "a")
+    known = ids(httpd, app)[held.pid]
+    done = httpd.ctl("--json", "detach", known)
+    assert done.returncode == 0
+    answer = json.loads(done.stdout)
+    assert answer["ok"] is True
+    assert (answer["pid"], answer["id"]) == (held.pid, known)
+    again = httpd.ctl("detach", known)
+    assert again.returncode == 1
+    assert again.stderr == (f"apppoolctl: shop[{held.pid}] is leaving "
+                            "already\n")
+    assert httpd.pids(app, "leaving") == [held.pid]
+    assert httpd.get("/pid", "shop").text != str(held.pid)
+    assert held.release().status == 200
+    wait_until(lambda: not alive(held.pid), "it ends")
+
+
+@pytest.mark.mpms("event")
+def test_detach_a_starting_process(httpd: Httpd) -> None:
+    """Who waits for it gets another one."""
+    app = httpd.app("shop", "AppSetEnv BOOT_SLEEP 1")
+    httpd.start()
+    first = httpd.get_async("/pid", "shop")
+    process = wait_until(
+        lambda: [p for p in httpd.group(app)["processes"] if p["pid"]],
+        "it starts")[0]
+    assert httpd.ctl("detach", process["id"]).returncode == 0
+    answer = first.result()
+    assert answer.status == 200 and answer.text != str(process["pid"])
+    assert not alive(process["pid"])
+
+
+@pytest.mark.mpms("event")
+def test_which_process(httpd: Httpd) -> None:
+    """What begins the id is enough; what is there is named."""
+    app = httpd.app("shop")
+    httpd.start()
+    wait_until(lambda: httpd.ctl("status").returncode == 0, "it is up")
+    nothing = httpd.ctl("detach", "0123")
+    assert nothing.returncode == 1
+    assert "no process has the id 0123: none runs" in nothing.stderr
+    pid = int(httpd.get("/pid", "shop").text)
+    known = ids(httpd, app)[pid]
+    other = f"{int(known, 16) ^ 1 << 60:016x}"
+    for word, says in ((other, f"there is shop[{pid}] {known}"),
+                       ("123", "no process id"), (known + "0", "no process"),
+                       ("xyz12", "no process id"), ("shop", "no process id")):
+        done = httpd.ctl("detach", word)
+        assert done.returncode == 1 and says in done.stderr, done
+    assert alive(pid)
+    assert httpd.ctl("detach", known[:8]).returncode == 0
+    wait_until(lambda: not alive(pid), "it ends")
+
+
+@pytest.mark.mpms("event")
+def test_exit_status(httpd: Httpd) -> None:
+    """2: wrong usage; 3: nothing runs there"""
+    httpd.app("shop")
+    httpd.start()
+    for words in ((), ("detach",), ("detach", "0123", "4567"),
+                  ("status", "now"), ("no-such",), ("--no-such",),
+                  ("detach", "a\nb"), ("detach", "0" * 2000)):
+        assert httpd.ctl(*words).returncode == 2, words
+    httpd.stop()
+    done = httpd.ctl("detach", "0123")
+    assert done.returncode == 3 and "no pool is running" in done.stderr
+
+
+@pytest.mark.mpms("event")
+def test_who_may(httpd: Httpd) -> None:
+    """httpd's user may look, others may not; only root may do something"""
+    app = httpd.app("shop")
+    httpd.start()
+    pid = int(httpd.get("/pid", "shop").text)
+    assert as_user(httpd, "www-data", "status").returncode == 0
+    for words in (("detach", ids(httpd, app)[pid]), ("check",)):
+        done = as_user(httpd, "www-data", *words)
+        assert done.returncode == 1
+        assert f"only root may ask for {words[0]}" in done.stderr
+    stranger = as_user(httpd, "nobody", "status")
+    assert stranger.returncode == 1
+    assert "only root and httpd's user may ask" in stranger.stderr
+    assert httpd.get("/pid", "shop").text == str(pid)
+
+
+def test_detach_under_load(httpd: Httpd) -> None:
+    """One process after the other; no request is lost"""
+    app = httpd.app("shop", "MinInstances 3", "MaxInstances 3",
+                    "AppQueueTimeout 60s")
+    httpd.start()
+    httpd.get("/pid", "shop")
+    httpd.settles(active=0, count=3)
+    seen = set()
+    with Threads(httpd, "shop", 6) as clients:
+        for _ in range(12):
+            pid, known = next(iter(wait_until(
+                lambda: ids(httpd, app), "one serves").items()))
+            seen.add(pid)
+            assert httpd.ctl("detach", known).returncode == 0
+            clients.more(10)
+    assert clients.failed == []
+    assert len(seen) == 12
+    httpd.settles(active=0, count=3)
+    wait_until(lambda: not any(alive(pid) for pid in seen), "all have ended")
+    httpd.check()
+
+
+# ---- garbage
+
+GARBAGE: list[bytes] = [
+    b"\n", b"\0\n", b"status\0\n", b"status\0more\n", b" status\n",
+    b"STATUS\n", b"status\t\n", b"status\tx\n", b"detach\n", b"detach\t\n",
+    b"detach\t\t\t\t\t\n", b"detach\t%s%n%n%n\n", b"detach\t\xff\xfe\n",
+    b"detach \t0000\n", b"detach\t0123\0\n", b"\xff" * 200 + b"\n",
+    b"detach\t../../x\n", b"\t\t\n", b"no-such\tcommand\n", b"{}\n",
+    b"x" * 1023 + b"\n", b"x" * 1024, b"x" * 100000, b"\t" * 1000 + b"\n",
+]
+
+
+def ask(httpd: Httpd, question: bytes) -> Any:
+    """The answer; None when there was none."""
+    with socket.socket(socket.AF_UNIX) as client:
+        client.settimeout(10)
+        client.connect(str(httpd.runtime / "control.sock"))
+        try:
+            client.sendall(question)
+        except OSError:
+            pass  # it was told to stop; the answer may be there
+        answer = b""
+        try:
+            while more := client.recv(65536):
+                answer += more
+        except ConnectionResetError:
+            pass  # it did not read all of it
+    return json.loads(answer) if answer else None
+
+
+@pytest.mark.mpms("event")
+def test_garbage(httpd: Httpd) -> None:
+    """Each gets a sentence, and the spawner does not mind."""
+    httpd.app("shop")
+    httpd.start()
+    pid = httpd.get("/pid", "shop").text
+    spawner = httpd.helper("spawner")
+    for question in GARBAGE:
+        answer = ask(httpd, question)
+        if len(question) <= 1024:
+            assert set(answer) == {"error"}, question
+    seed = int(time.time())
+    print(f"seed {seed}")
+    dice = random.Random(seed)
+    for _ in range(300):
+        words = [dice.choice([b"detach", b"status", b"check", b"\t", b"\0",
+                              b"\n", bytes([dice.randrange(256)]), b"0123",
+                              dice.randbytes(dice.randrange(40))])
+                 for _ in range(dice.randrange(1, 12))]
+        ask(httpd, b"".join(words) + b"\n")
+    assert httpd.helper("spawner") == spawner
+    assert httpd.get("/pid", "shop").text == pid
+    httpd.check()
+
+
+@pytest.mark.mpms("event")
+def test_many_clients(httpd: Httpd) -> None:
+    """Half a line, no answer read, many of them: root is answered, and those
+    of httpd's user have to give way first."""
+    httpd.app("shop")
+    httpd.start()
+    spawner = httpd.helper("spawner")
+    flood = subprocess.Popen(
+        ["setpriv", "--reuid=www-data", "--regid=nogroup", "--clear-groups",
+         "/usr/bin/python3", "-IS", "-c", FLOOD,
+         str(httpd.runtime / "control.sock")], stdout=subprocess.PIPE)
+    try:
+        assert flood.stdout is not None
+        flood.stdout.readline()
+        for _ in range(20):
+            assert httpd.ctl("status").returncode == 0
+            httpd.check()
+        assert flood.poll() is None
+    finally:
+        flood.kill()
+        flood.wait()
+    assert httpd.helper("spawner") == spawner
+
+
+# Always 40 of them; argv: the socket. Says so when they are there.
+FLOOD = """
+import socket, sys, time
+held = []
+while True:
+    client = socket.socket(socket.AF_UNIX)
+    client.connect(sys.argv[1])
+    held.append(client)
+    try:
+        client.send([b"stat", b"status\\n"][len(held) % 2])
+    except OSError:
+        pass
+    if len(held) == 40:
+        print("there", flush=True)
+    if len(held) >= 40:
+        held.pop(0).close()
+        time.sleep(0.001)
+"""

@@ -37,6 +37,9 @@ static const char help[] =
     "  check            prove that the pool's shared memory is consistent\n"
     "  detach ID        let a process end after the requests it has; ID, or\n"
     "                   its beginning, as the status shows it\n"
+    "  restart APP [--rolling | --blocking]\n"
+    "                   load an app's code anew; as AppRestartMode says, or\n"
+    "                   process by process, or all of them at once\n"
     "\n"
     "  --dir DIR        runtime directory of the httpd that is meant; "
     "default:\n"
@@ -142,7 +145,7 @@ static char *read_answer(int fd)
 }
 
 /* Words with a tab between them. @return 0, or the exit status */
-static int make_line(char *const *words, int n,
+static int make_line(const char *const *words, int n,
                      char line[CONTRACT_QUESTION_MAX])
 {
     size_t i, used = 0;
@@ -214,10 +217,12 @@ static int show_done(const json_t *o)
 static const struct {
     const char *word;
     const char *argument; /* NULL: it takes none */
+    int how;              /* --rolling or --blocking may be said */
     int (*show)(const json_t *answer);
-} commands[] = {{"status", NULL, show_status},
-                {"check", NULL, show_check},
-                {"detach", "the ID of a process", show_done}};
+} commands[] = {{"status", NULL, 0, show_status},
+                {"check", NULL, 0, show_check},
+                {"detach", "the ID of a process", 0, show_done},
+                {"restart", "the name of an app", 1, show_done}};
 
 /* What an answer says of itself, whatever was asked. */
 static int verdict(const json_t *o)
@@ -255,9 +260,12 @@ static int show(const char *answer, int raw,
     return status;
 }
 
-/* @param words the command and its arguments */
-static int run(const char *dir, int raw, char *const *words, int n)
+/* @param words the command and its arguments
+ * @param how   "rolling", "blocking", or NULL: that was not said */
+static int run(const char *dir, int raw, const char *const *words, int n,
+               const char *how)
 {
+    const char *question[3] = {words[0], words[1], how ? how : "default"};
     char line[CONTRACT_QUESTION_MAX], *answer;
     size_t i;
     int status, wanted;
@@ -270,9 +278,10 @@ static int run(const char *dir, int raw, char *const *words, int n)
     if (n < wanted)
         return complain(EXIT_USAGE, "%s wants %s", words[0],
                         commands[i].argument);
-    if (n > wanted)
-        return complain(EXIT_USAGE, "%s is too much", words[wanted]);
-    status = make_line(words, n, line);
+    if (n > wanted || (how && !commands[i].how))
+        return complain(EXIT_USAGE, "%s is too much for %s",
+                        n > wanted ? words[wanted] : how, words[0]);
+    status = make_line(question, wanted + commands[i].how, line);
     if (status == 0)
         status = find_directory(&dir);
     if (status == 0)
@@ -289,10 +298,12 @@ int main(int argc, char **argv)
     static const struct option options[] = {
         {"dir", required_argument, NULL, 'd'},
         {"json", no_argument, NULL, 'j'},
+        {"rolling", no_argument, NULL, 'R'},
+        {"blocking", no_argument, NULL, 'B'},
         {"version", no_argument, NULL, 'V'},
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0}};
-    const char *dir = NULL;
+    const char *dir = NULL, *how = NULL;
     int c, raw = 0;
 
     while ((c = getopt_long(argc, argv, "d:jh", options, NULL)) != -1)
@@ -302,6 +313,10 @@ int main(int argc, char **argv)
             break;
         case 'j':
             raw = 1;
+            break;
+        case 'R':
+        case 'B':
+            how = c == 'R' ? "rolling" : "blocking";
             break;
         case 'V':
             puts("apppoolctl " APPPOOL_VERSION);
@@ -317,5 +332,6 @@ int main(int argc, char **argv)
         fputs(help, stderr);
         return EXIT_USAGE;
     }
-    return run(dir, raw, argv + optind, argc - optind);
+    return run(dir, raw, (const char *const *)argv + optind, argc - optind,
+               how);
 }

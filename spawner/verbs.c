@@ -154,6 +154,91 @@ static json_t *answer_detach(const asked_t *q)
                                   PROCESS_NAME(p)));
 }
 
+/* ---- an app ---- */
+
+/* "/srv/shop (production)", ... */
+static const char *list_apps(const asked_t *q)
+{
+    const table_t *t = q->s->table;
+    const char *text = t->n > 0 ? "there is " : "there is none";
+    uint32_t i;
+
+    for (i = 0; i < t->n && i < SHOWN_MAX; i++)
+        text = apr_psprintf(q->p, "%s%s\"%s\"", text, i > 0 ? ", " : "",
+                            t->apps[i].app.name);
+    return i == t->n ? text
+                     : apr_psprintf(q->p, "%s and %u more", text, t->n - i);
+}
+
+/* By its name, or by the log's short one or AppRoot, where that is only one
+ * app's. NULL: there is none, or more than one. */
+static const table_app_t *find_app(const asked_t *q, const char *word,
+                                   int *several)
+{
+    const table_t *t = q->s->table;
+    const table_app_t *found = table_find(t, word);
+    uint32_t i;
+
+    *several = 0;
+    if (found)
+        return found;
+    for (i = 0; i < t->n; i++) {
+        const table_app_t *a = &t->apps[i];
+
+        if (strcmp(a->label, word) != 0 && strcmp(a->app.root, word) != 0)
+            continue;
+        *several |= found != NULL;
+        found = a;
+    }
+    return *several ? NULL : found;
+}
+
+/* @return as apl_supervise_restart() wants it, or -2 */
+static int how_of(const char *word)
+{
+    return strcmp(word, "rolling") == 0    ? 1
+           : strcmp(word, "blocking") == 0 ? 0
+           : strcmp(word, "default") == 0  ? -1
+                                           : -2;
+}
+
+static json_t *answer_restart(const asked_t *q)
+{
+    const char *word = q->words[1], *text;
+    const table_app_t *a;
+    int several, rolling = how_of(q->words[2]);
+
+    if (rolling < -1)
+        return refuse(q, "%s is none of rolling, blocking, default",
+                      q->words[2]);
+    a = find_app(q, word, &several);
+    if (!a)
+        return refuse(q, "%s app has the name %s: %s",
+                      several ? "more than one" : "no", word, list_apps(q));
+    switch (
+        apl_supervise_restart(&q->s->shm, a->app.name, rolling, q->s->now)) {
+    case APR_SUCCESS:
+        break;
+    case APL_ELOCK:
+        return refuse(q, "the pool is locked at the moment; ask again");
+    default:
+        return json_pack("{s:b, s:s, s:o}", "ok", 1, "app", a->app.name, "text",
+                         json_sprintf("%s has not been asked for yet: nothing "
+                                      "runs that could be restarted",
+                                      a->label));
+    }
+    if (rolling < 0)
+        rolling = (int)a->app.options.rolling;
+    text = rolling ? "is restarted: its processes are replaced one by one"
+                   : "is restarted: its processes end after the requests "
+                     "they have";
+    log_line(LOG_NOTICE, "%s %s (apppoolctl)", a->label, text);
+    state_wake(q->s, q->s->now);
+    return json_pack("{s:b, s:s, s:b, s:o}", "ok", 1, "app", a->app.name,
+                     "rolling", rolling, "text",
+                     json_sprintf("%s %s", a->label, text));
+}
+
 /* ---- all ---- */
 
 static const struct {
@@ -165,6 +250,7 @@ static const struct {
     {"status", answer_status, 0, 1},
     {"check", answer_check, 0, 0},
     {"detach", answer_detach, 1, 0},
+    {"restart", answer_restart, 2, 0},
 };
 
 static json_t *decide(const asked_t *q, int root)

@@ -113,7 +113,8 @@ def test_exit_status(httpd: Httpd) -> None:
     httpd.start()
     for words in ((), ("detach",), ("detach", "0123", "4567"),
                   ("status", "now"), ("no-such",), ("--no-such",),
-                  ("detach", "a\nb"), ("detach", "0" * 2000)):
+                  ("detach", "a\nb"), ("detach", "0" * 2000), ("restart",),
+                  ("detach", "0123", "--rolling"), ("status", "--blocking")):
         assert httpd.ctl(*words).returncode == 2, words
     httpd.stop()
     done = httpd.ctl("detach", "0123")
@@ -127,7 +128,8 @@ def test_who_may(httpd: Httpd) -> None:
     httpd.start()
     pid = int(httpd.get("/pid", "shop").text)
     assert as_user(httpd, "www-data", "status").returncode == 0
-    for words in (("detach", ids(httpd, app)[pid]), ("check",)):
+    for words in (("detach", ids(httpd, app)[pid]), ("check",),
+                  ("restart", "shop")):
         done = as_user(httpd, "www-data", *words)
         assert done.returncode == 1
         assert f"only root may ask for {words[0]}" in done.stderr
@@ -159,6 +161,81 @@ def test_detach_under_load(httpd: Httpd) -> None:
     httpd.check()
 
 
+# ---- an app
+
+@pytest.mark.mpms("event")
+@pytest.mark.parametrize("how,rolling", [
+    ((), True), (("--rolling",), True), (("--blocking",), False)])
+def test_restart(httpd: Httpd, how: tuple[str, ...], rolling: bool) -> None:
+    """All processes are new afterwards; rolling, the old ones serve until
+    the new ones do."""
+    app = httpd.app("shop", "MinInstances 2", "AppSetEnv BOOT_SLEEP 0.5")
+    httpd.start()
+    httpd.get("/pid", "shop")
+    httpd.settles(active=0, count=2)
+    old = httpd.pids(app)
+    done = httpd.ctl("restart", "shop", *how)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("shop is restarted")
+    first = int(httpd.get("/pid", "shop").text)
+    assert (first in old) == rolling
+    wait_until(lambda: not any(alive(pid) for pid in old), "the old ones end",
+               15)
+    httpd.settles(active=0, count=2)
+    assert not set(httpd.pids(app)) & set(old)
+
+
+@pytest.mark.mpms("event")
+def test_which_app(httpd: Httpd) -> None:
+    """Its name, its short one, its AppRoot; what there is, is named."""
+    (httpd.dir / "other").mkdir()
+    app = httpd.app("shop")
+    httpd.app("blog", "AppGroupName weblog")
+    httpd.start()
+    name = f"{app.root} (production)"
+    wait_until(lambda: httpd.ctl("status").returncode == 0, "it is up")
+    for word in ("shop", name, str(app.root)):
+        unused = httpd.ctl("restart", word)
+        assert unused.returncode == 0
+        assert "shop has not been asked for yet" in unused.stdout
+    pids = {httpd.get("/pid", "shop").text}
+    for word in ("shop", name, str(app.root)):
+        done = httpd.ctl("--json", "restart", "--blocking", word)
+        answer = json.loads(done.stdout)
+        assert done.returncode == 0
+        assert (answer["app"], answer["rolling"]) == (name, False)
+        pids.add(httpd.get("/pid", "shop").text)
+    assert len(pids) == 4
+    wrong = httpd.ctl("restart", "shoq")
+    assert wrong.returncode == 1
+    assert f'no app has the name shoq: there is "{name}", "weblog"' \
+        in wrong.stderr
+    httpd.app("shop.other", root=httpd.dir / "other" / "shop")
+    httpd.graceful()
+    both = httpd.ctl("restart", "shop")
+    assert both.returncode == 1
+    assert "more than one app has the name shop" in both.stderr
+
+
+def test_restart_under_load(httpd: Httpd) -> None:
+    """Both ways, again and again: no request is lost"""
+    app = httpd.app("shop", "MinInstances 3", "MaxInstances 3",
+                    "AppQueueTimeout 60s")
+    httpd.start()
+    httpd.get("/pid", "shop")
+    httpd.settles(active=0, count=3)
+    with Threads(httpd, "shop", 6) as clients:
+        for how in ("--rolling", "--blocking") * 3:
+            old = set(httpd.pids(app))
+            assert httpd.ctl("restart", "shop", how).returncode == 0
+            wait_until(lambda: not old & set(httpd.pids(app)),
+                       f"all are new ({how})", 20)
+            clients.more(10)
+    assert clients.failed == []
+    httpd.settles(active=0, count=3)
+    httpd.check()
+
+
 # ---- garbage
 
 GARBAGE: list[bytes] = [
@@ -167,6 +244,8 @@ GARBAGE: list[bytes] = [
     b"detach\t\t\t\t\t\n", b"detach\t%s%n%n%n\n", b"detach\t\xff\xfe\n",
     b"detach \t0000\n", b"detach\t0123\0\n", b"\xff" * 200 + b"\n",
     b"detach\t../../x\n", b"\t\t\n", b"no-such\tcommand\n", b"{}\n",
+    b"restart\t\t\n", b"restart\tshop\n", b"restart\tshop\tnow\n",
+    b"restart\t\xc3\tdefault\n", b"restart\t%s%n\tdefault\n",
     b"x" * 1023 + b"\n", b"x" * 1024, b"x" * 100000, b"\t" * 1000 + b"\n",
 ]
 

@@ -82,6 +82,7 @@ spawner_sources = \
 	spawner/privilege.c \
 	spawner/process.c \
 	spawner/procfs.c \
+	spawner/reader.c \
 	spawner/ready.c \
 	spawner/registry.c \
 	spawner/remove.c \

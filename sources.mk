@@ -44,6 +44,7 @@ module_sources = \
 	mod_apppool/mod_apppool.c \
 	mod_apppool/owner.c \
 	mod_apppool/proxy_api.c \
+	mod_apppool/rlimits.c \
 	mod_apppool/runtime.c \
 	mod_apppool/status.c \
 	mod_apppool/table.c \

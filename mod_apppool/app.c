@@ -69,6 +69,7 @@ static apppool_app_t *make_app(apr_pool_t *p, const apppool_mount_t *mount,
     app->prestart = apppool_or(set->prestart, 0);
     app->start_timeout = apppool_or(set->start_timeout, SECONDS(90));
     app->stop_timeout = apppool_or(set->stop_timeout, SECONDS(30));
+    app->rlimits = apppool_rlimits_of(mount);
     fill_options(&app->pool.options, set, generation);
     app->pool.options.rolling = (uint32_t)apppool_or(
         set->rolling, !strcmp(app->environment, "production"));
@@ -211,7 +212,8 @@ static int share(apr_pool_t *p, const apppool_app_t *first,
         return 0;
     }
     if (memcmp(&first->pool.options, &second->pool.options,
-               sizeof first->pool.options) != 0)
+               sizeof first->pool.options) != 0 ||
+        !apppool_rlimits_equal(&first->rlimits, &second->rlimits))
         SAY(APLOG_WARNING,
             "%s is the same application as %s, with other limits; those of "
             "the first hold",

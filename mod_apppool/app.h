@@ -22,6 +22,7 @@
 #define APPPOOL_APP_H
 
 #include "mod_apppool/config.h"
+#include "mod_apppool/rlimits.h"
 
 /** An application. */
 struct apppool_app_t {
@@ -34,6 +35,7 @@ struct apppool_app_t {
     const apppool_dir_t *set; /**< all that was set for it */
     apr_int64_t listen, prestart;
     apr_int64_t start_timeout, stop_timeout; /**< us */
+    apppool_rlimits_t rlimits;
 };
 
 /**

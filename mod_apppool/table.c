@@ -38,6 +38,29 @@ static json_t *variables(apr_pool_t *p, apr_hash_t *env)
     return o;
 }
 
+/* Soft and hard; -1: no limit. */
+static json_t *rlimit(const struct rlimit *limit)
+{
+    return limit ? json_pack("[I, I]",
+                             limit->rlim_cur == RLIM_INFINITY
+                                 ? (json_int_t)-1
+                                 : (json_int_t)limit->rlim_cur,
+                             limit->rlim_max == RLIM_INFINITY
+                                 ? (json_int_t)-1
+                                 : (json_int_t)limit->rlim_max)
+                 : json_null();
+}
+
+static json_t *rlimits(const apppool_rlimits_t *limits)
+{
+    json_t *o = json_object();
+
+    json_object_set_new(o, "cpu", rlimit(limits->cpu));
+    json_object_set_new(o, "mem", rlimit(limits->mem));
+    json_object_set_new(o, "nproc", rlimit(limits->nproc));
+    return o;
+}
+
 static const char *listen_word(apr_int64_t way)
 {
     return way == APL_LISTEN_UNIX  ? "unix"
@@ -74,6 +97,7 @@ static json_t *describe_app(apr_pool_t *p, const apppool_app_t *app)
     json_object_set_new(j, "rolling", json_boolean(o->rolling));
     json_object_set_new(j, "stat_interval", seconds(o->stat_interval));
     json_object_set_new(j, "prestart", json_boolean(app->prestart));
+    json_object_set_new(j, "rlimits", rlimits(&app->rlimits));
     return j;
 }
 

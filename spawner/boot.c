@@ -124,6 +124,24 @@ static void forgive_memory(void)
     close(fd);
 }
 
+/* Those that are set, as root may set them; all others are as httpd's. */
+static void own_limits(const boot_t *b)
+{
+    int i;
+
+    setrlimit(RLIMIT_NOFILE, &b->descriptors);
+    for (i = 0; i < b->app->n_rlimits; i++) {
+        const table_rlimit_t *l = &b->app->rlimits[i];
+
+        if (setrlimit((__rlimit_resource_t)l->resource, &l->to) != 0)
+            fail("%s cannot be set: %s",
+                 l->resource == RLIMIT_CPU  ? "RLimitCPU"
+                 : l->resource == RLIMIT_AS ? "RLimitMEM"
+                                            : "RLimitNPROC",
+                 strerror(errno));
+    }
+}
+
 /* ---- the command ---- */
 
 /* %s: where to listen; %%: a percent sign; any other % stays. */
@@ -202,6 +220,7 @@ _Noreturn void boot_app(const boot_t *b)
     forgive_memory();
     umask(b->app->listen == APL_LISTEN_UNIX ? 007 : 022);
     own_descriptors(b);
+    own_limits(b);
     if (privilege_drop(&who, error) != 0)
         fail("%s", error);
     if (chdir(b->app->app.root) != 0)

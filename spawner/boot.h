@@ -36,10 +36,11 @@ typedef struct {
     const char *instance;
     uint64_t id;
     uint32_t port;
-    int listener; /**< -1: the app binds its socket itself */
-    int output;   /**< the FIFO, open to write */
-    int go;       /**< read end */
-    int report;   /**< write end */
+    struct rlimit descriptors; /**< RLIMIT_NOFILE that the app gets */
+    int listener;              /**< -1: the app binds its socket itself */
+    int output;                /**< the FIFO, open to write */
+    int go;                    /**< read end */
+    int report;                /**< write end */
 } boot_t;
 
 _Noreturn void boot_app(const boot_t *boot);

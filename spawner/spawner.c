@@ -195,6 +195,17 @@ static void settle_in(void)
     signals.fd = signalfd(-1, &mask, SFD_NONBLOCK | SFD_CLOEXEC);
 }
 
+/* Each process of an app costs three; the app itself gets what httpd had. */
+static void raise_descriptors(spawner_t *s)
+{
+    struct rlimit most;
+
+    getrlimit(RLIMIT_NOFILE, &s->descriptors);
+    most = s->descriptors;
+    most.rlim_cur = most.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &most);
+}
+
 static void watch_descriptors(spawner_t *s)
 {
     int fd = dup(CONTRACT_BELL_FD);
@@ -311,6 +322,7 @@ int main(int argc, char **argv)
         return usage(strerror(errno));
     s->stopping = argc == 3;
     settle_in();
+    raise_descriptors(s);
     log_directory(s->rt.fd);
     apr_initialize();
     apr_pool_create(&s->pool, NULL);

@@ -19,6 +19,7 @@
 #define APPPOOL_STATE_H
 
 #include <signal.h>
+#include <sys/resource.h>
 
 #include "shm/supervise.h"
 #include "spawner/loop.h"
@@ -67,8 +68,9 @@ typedef struct {
     char instance[17];
     table_t *table;
     process_t *processes;
-    int64_t now;  /**< us, apl_now(): of this turn of the loop */
-    int64_t wake; /**< us: the next turn, at the latest */
+    int64_t now;               /**< us, apl_now(): of this turn of the loop */
+    int64_t wake;              /**< us: the next turn, at the latest */
+    struct rlimit descriptors; /**< RLIMIT_NOFILE before it was raised */
     int stopping;
     int rung; /**< the bell rang, or a child of httpd died: look at once */
 } spawner_t;

@@ -62,6 +62,42 @@ static uint32_t listens(reader_t *r, const json_t *o)
     return APL_LISTEN_FD;
 }
 
+static rlim_t rlimit(const json_t *v)
+{
+    json_int_t n = json_integer_value(v);
+
+    return n < 0 ? RLIM_INFINITY : (rlim_t)n;
+}
+
+static void read_rlimits(reader_t *r, table_app_t *a, const json_t *o)
+{
+    static const struct {
+        const char *key;
+        int resource;
+    } kinds[] = {
+        {"cpu", RLIMIT_CPU}, {"mem", RLIMIT_AS}, {"nproc", RLIMIT_NPROC}};
+    const json_t *limits = json_object_get(o, "rlimits");
+    size_t i;
+
+    for (i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const json_t *v = json_object_get(limits, kinds[i].key);
+        const json_t *soft = json_array_get(v, 0), *hard = json_array_get(v, 1);
+        table_rlimit_t *to = &a->rlimits[a->n_rlimits];
+
+        if (json_is_null(v))
+            continue;
+        if (!json_is_integer(soft) || !json_is_integer(hard)) {
+            reader_refuse(r, "\"rlimits\" has no two numbers for \"%s\"",
+                          kinds[i].key);
+            return;
+        }
+        to->resource = kinds[i].resource;
+        to->to.rlim_cur = rlimit(soft);
+        to->to.rlim_max = rlimit(hard);
+        a->n_rlimits++;
+    }
+}
+
 /* /srv/shop (production) -> shop, /srv/shop/current -> shop */
 static const char *label(reader_t *r, const table_app_t *a)
 {
@@ -87,11 +123,22 @@ static void mix(uint64_t *print, const char *s)
     while (s && *s++);
 }
 
+static void mix_number(uint64_t *print, uint64_t n)
+{
+    *print = (*print ^ n) * 0x100000001b3;
+}
+
 static uint64_t fingerprint(const table_app_t *a)
 {
     uint64_t print = 0xcbf29ce484222325 ^ a->listen;
+    int l;
     size_t i;
 
+    for (l = 0; l < a->n_rlimits; l++) {
+        mix_number(&print, (uint64_t)a->rlimits[l].resource);
+        mix_number(&print, a->rlimits[l].to.rlim_cur);
+        mix_number(&print, a->rlimits[l].to.rlim_max);
+    }
     mix(&print, a->app.root);
     mix(&print, a->command);
     mix(&print, a->user);
@@ -138,6 +185,7 @@ static void read_app(reader_t *r, table_app_t *a, uint32_t config,
     a->start_timeout = reader_duration(r, o, "start_timeout");
     a->stop_timeout = reader_duration(r, o, "stop_timeout");
     a->prestart = reader_truth(r, o, "prestart");
+    read_rlimits(r, a, o);
     options->config = config;
     options->min_instances = reader_count(r, o, "min");
     options->max_instances = reader_count(r, o, "max");

@@ -16,11 +16,18 @@
 #define APPPOOL_TABLE_H
 
 #include <apr_pools.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include "shm/checkout.h"
 
 #define TABLE_ERROR_MAX 256
+
+/** RLimitCPU, RLimitMEM and RLimitNPROC, as far as they are set. */
+typedef struct {
+    int resource; /**< RLIMIT_* */
+    struct rlimit to;
+} table_rlimit_t;
 
 /** An application; texts are NULL where the table says null. */
 typedef struct {
@@ -36,6 +43,8 @@ typedef struct {
     uint32_t listen; /**< APL_LISTEN_* */
     int prestart;
     int64_t start_timeout, stop_timeout; /**< us */
+    table_rlimit_t rlimits[3];
+    int n_rlimits;
     uint64_t print; /**< differs when what a process was made from does */
 } table_app_t;
 

@@ -24,7 +24,7 @@ static const char good[] =
     " 'min': 1, 'max': 8, 'max_requests': 100, 'jitter': 10,"
     " 'concurrency': 2, 'idle_time': 300.0, 'global_queue': true,"
     " 'max_queue': 7, 'stat_interval': 1.5, 'rolling': true, 'prestart': "
-    "false}]}";
+    "false, 'rlimits': {'cpu': [10, 20], 'mem': null, 'nproc': [5, -1]}}]}";
 
 static apr_pool_t *p;
 static char error[TABLE_ERROR_MAX];
@@ -95,6 +95,12 @@ static void all_values_arrive(void **state)
     assert_int_equal(a->app.options.concurrency, 2);
     assert_int_equal(a->app.options.global_queue, 1);
     assert_int_equal(a->app.options.stat_interval, 1500000);
+    assert_int_equal(a->n_rlimits, 2);
+    assert_int_equal(a->rlimits[0].resource, RLIMIT_CPU);
+    assert_int_equal(a->rlimits[0].to.rlim_cur, 10);
+    assert_int_equal(a->rlimits[0].to.rlim_max, 20);
+    assert_int_equal(a->rlimits[1].resource, RLIMIT_NPROC);
+    assert_true(a->rlimits[1].to.rlim_max == RLIM_INFINITY);
 }
 
 static void what_is_wrong_is_named(void **state)
@@ -120,6 +126,9 @@ static void what_is_wrong_is_named(void **state)
         {"'min': 1", "'min': 1.5", "min"},
         {"'max': 8", "'max': 9999999999", "max"},
         {"'prestart': false", "'prestart': 0", "prestart"},
+        {"[10, 20]", "[10]", "rlimits"},
+        {"[10, 20]", "'many'", "rlimits"},
+        {"'mem': null, ", "", "rlimits"},
         {"'user': 'shop'", "'user': 'a', 'user': 'b'", "user"},
         {"'apps': [", "'apps': [{'name': ''},", "name"},
         {"]}", "]", "line"},
@@ -163,6 +172,8 @@ static void a_process_is_outdated_by_what_it_was_made_from(void **state)
     assert_true(print != print_of(with("'command': null", "'command': 'c'")));
     assert_true(print != print_of(with("'user': 'shop'", "'user': null")));
     assert_true(print != print_of(with("'listen': 'tcp'", "'listen': 'fd'")));
+    assert_true(print != print_of(with("[10, 20]", "[10, 30]")));
+    assert_true(print != print_of(with("[10, 20]", "null")));
 }
 
 int main(void)

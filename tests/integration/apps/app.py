@@ -224,12 +224,15 @@ def do_process(request, out):
     """What the process was given."""
     with open("/proc/self/status") as file:
         status = dict(line.rstrip("\n").split(":\t", 1) for line in file)
+    with open("/proc/self/limits") as file:
+        limits = file.read()
     mask = os.umask(0)
     os.umask(mask)
     answer(out, {"pid": os.getpid(), "sid": os.getsid(0),
                  "pgid": os.getpgid(0), "cwd": os.getcwd(),
                  "uid": os.getresuid(), "gid": os.getresgid(),
                  "groups": os.getgroups(), "umask": mask, "fds": FDS,
+                 "fds_now": descriptors(), "limits": limits,
                  "no_new_privs": status["NoNewPrivs"],
                  "sigmask": status["SigBlk"], "sigignore": status["SigIgn"],
                  "environment": dict(os.environ)})

@@ -1,0 +1,113 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""What a process of an app may use: as httpd was started, or as RLimitCPU,
+RLimitMEM and RLimitNPROC say."""
+import resource
+
+import pytest
+
+from harness import procs
+from harness.httpd import Httpd
+from harness.wait import wait_until
+
+pytestmark = pytest.mark.mpms("event")
+
+
+def limits(httpd: Httpd, host: str, path: str = "") -> dict[str, str]:
+    """/proc/self/limits of an app: "soft hard" by name"""
+    answer = httpd.get(f"{path}/process", host)
+    assert answer.status == 200, answer.text
+    return parse(answer.json()["limits"])
+
+
+def parse(text: str) -> dict[str, str]:
+    return {line[:26].strip(): " ".join(line[26:].split()[:2])
+            for line in text.splitlines()[1:]}
+
+
+def test_as_httpd_was_started(httpd: Httpd) -> None:
+    """Also those that our own programs have raised for themselves, and after
+    one of them was started again."""
+    httpd.wrapper = ["prlimit", "--nofile=512:2048", "--core=1000:2000"]
+    httpd.log.expect("apppool.*spawner")
+    httpd.app("shop")
+    httpd.app("blog")
+    httpd.start()
+    own = parse(procs.read(httpd.pid, "limits").decode())
+    assert own["Max open files"] == "512 2048"
+    assert own["Max core file size"] == "1000 2000"
+    assert limits(httpd, "shop") == own
+    spawner = httpd.helper("spawner")
+    raised = parse(procs.read(spawner, "limits").decode())
+    assert raised["Max open files"] == "2048 2048"
+    procs.kill9(spawner)
+    assert limits(httpd, "blog") == own
+
+
+def test_directives(httpd: Httpd) -> None:
+    """Of the virtual host, of the <Location>, of neither"""
+    httpd.directives.append("RLimitCPU 1000 2000")
+    shop = httpd.app("shop", "RLimitMEM 800000000 900000000")
+    shop.location = "/shop"
+    httpd.app("blog", "RLimitNPROC 3000", "RLimitCPU 500 max")
+    httpd.app("wiki")
+    httpd.start()
+    hard = parse(procs.read(httpd.pid, "limits").decode())
+    seen = limits(httpd, "status", "/shop")
+    assert seen["Max cpu time"] == "1000 2000"
+    assert seen["Max address space"] == "800000000 900000000"
+    seen = limits(httpd, "blog")
+    assert seen["Max processes"].split()[0] == "3000"
+    assert seen["Max cpu time"] == \
+        f"500 {hard['Max cpu time'].split()[1]}"
+    seen = limits(httpd, "wiki")
+    assert seen["Max cpu time"] == "1000 2000"
+    assert seen["Max address space"] == hard["Max address space"]
+    assert seen["Max processes"] == hard["Max processes"]
+
+
+def test_changed(httpd: Httpd) -> None:
+    """A graceful restart replaces the processes."""
+    app = httpd.app("shop", "RLimitCPU 1000")
+    httpd.start()
+    assert limits(httpd, "shop")["Max cpu time"].split()[0] == "1000"
+    app.directives[0] = "RLimitCPU 2000"
+    httpd.graceful()
+    wait_until(lambda: limits(httpd, "shop")["Max cpu time"].split()[0]
+               == "2000", "the new limit")
+    del app.directives[0]
+    httpd.graceful()
+    wait_until(lambda: limits(httpd, "shop")["Max cpu time"]
+               == " ".join(map(word, resource.getrlimit(
+                   resource.RLIMIT_CPU))), "no limit")
+
+
+def word(limit: int) -> str:
+    return "unlimited" if limit == resource.RLIM_INFINITY else str(limit)
+
+
+@pytest.mark.parametrize("directive,why", [
+    ("RLimitNPROC 1", "Resource temporarily unavailable"),
+    ("RLimitMEM 1000000", "last output: .*failed to map")])
+def test_too_small(httpd: Httpd, directive: str, why: str) -> None:
+    """The start fails with a reason, others are not concerned."""
+    httpd.log.expect("shop")
+    httpd.app("shop", directive)
+    httpd.app("blog")
+    httpd.start()
+    assert httpd.get("/pid", "shop").status in (502, 503)
+    assert httpd.log.matching(f"shop.*could not be started: .*({why})")
+    assert httpd.get("/pid", "blog").status == 200
+
+
+def test_one_app_in_two_places(httpd: Httpd) -> None:
+    """With other limits: the first ones hold, and that is said."""
+    first = httpd.app("shop", "RLimitCPU 1000")
+    httpd.app("www", "RLimitCPU 2000", root=first.root)
+    for app in httpd.apps:
+        app.directives = [d for d in app.directives if "APP_NAME" not in d]
+    httpd.log.expect("is the same application as")
+    checked = httpd.test()
+    assert checked.returncode == 0
+    assert "with other limits; those of the first hold" in checked.stdout
+    httpd.start()
+    assert limits(httpd, "www")["Max cpu time"].split()[0] == "1000"

@@ -61,6 +61,7 @@ static int find_user(privilege_t *who, const char *user, const char *root,
     }
     /* A user without entry: only numbers are known. */
     who->gid = pw ? pw->pw_gid : (gid_t)who->uid;
+    who->known = pw != NULL;
     snprintf(who->name, sizeof who->name, "%ld", (long)who->uid);
     if (pw)
         copy(who->name, sizeof who->name, pw->pw_name);
@@ -128,7 +129,9 @@ int privilege_find(privilege_t *who, const char *user, const char *group,
 
 int privilege_groups(const privilege_t *who, char error[PRIVILEGE_ERROR_MAX])
 {
-    if (geteuid() != 0 || initgroups(who->name, who->gid) == 0)
+    /* A number may be somebody else's name. */
+    if (geteuid() != 0 || (who->known ? initgroups(who->name, who->gid)
+                                      : setgroups(1, &who->gid)) == 0)
         return 0;
     SAY(error, "the groups of user %s cannot be set: %s", who->name,
         strerror(errno));

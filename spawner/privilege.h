@@ -20,6 +20,7 @@
 typedef struct {
     uid_t uid;
     gid_t gid;
+    int known; /**< is in the user database; else `name` is a number */
     char name[64];
     char home[256];
     char shell[64];

@@ -3,10 +3,14 @@
 import os
 import pwd
 import shutil
+from pathlib import Path
 from typing import Any
+
+import pytest
 
 from harness.httpd import Httpd
 from harness.procs import alive
+from harness.threads import Threads
 from harness.wait import wait_until
 
 # Python itself ignores SIGPIPE and SIGXFSZ; 32 and 33 are libc's own.
@@ -26,7 +30,7 @@ def test_privileges(httpd: Httpd) -> None:
     nobody = pwd.getpwnam("nobody")
     assert seen["uid"] == [nobody.pw_uid] * 3
     assert seen["gid"] == [nobody.pw_gid] * 3
-    assert set(seen["groups"]) <= {nobody.pw_gid}
+    assert set(seen["groups"]) == {nobody.pw_gid}
     assert seen["no_new_privs"] == "1"
     assert seen["cwd"] == str(app.root)
     assert seen["sid"] == seen["pgid"] == seen["pid"]
@@ -80,6 +84,88 @@ def test_never_root(httpd: Httpd) -> None:
         assert httpd.get("/pid", "blog").status == 200
     else:
         assert "AppUser" in checked.stdout
+
+
+@pytest.mark.mpms("event")
+@pytest.mark.parametrize("user", ["root", "#0", "#00", "toor", "#4294967296",
+                                  "nobody root", "nobody #0"])
+def test_never_root_by_another_name(httpd: Httpd, user: str) -> None:
+    """AppUser and its group, by number and by an alias of uid 0"""
+    passwd = httpd.dir / "passwd"
+    passwd.write_text(Path("/etc/passwd").read_text()
+                      + "toor:x:0:0::/root:/bin/sh\n")
+    httpd.wrapper = ["unshare", "--mount", "--propagation", "private", "sh",
+                     "-c", f'mount --bind {passwd} /etc/passwd && exec "$@"',
+                     "sh"]
+    httpd.app("shop", f"AppUser {user}")
+    checked = httpd.test()
+    assert checked.returncode != 0
+    assert "AppUser" in checked.stdout and "root" in checked.stdout
+
+
+@pytest.mark.mpms("event")
+def test_never_root_later(httpd: Httpd) -> None:
+    """The owner changes while httpd runs: the spawner refuses, too."""
+    httpd.log.expect("shop")
+    app = httpd.app("shop")
+    httpd.start()
+    assert process(httpd)["uid"][0] == pwd.getpwnam("www-data").pw_uid
+    shutil.chown(app.root, "root", "root")
+    assert httpd.ctl("restart", "shop", "--blocking").returncode == 0
+    assert httpd.get("/pid", "shop").status in (502, 503)
+    assert httpd.log.matching(
+        "could not be started: AppRoot .* belongs to root and an app never "
+        "runs as root: set AppUser")
+    assert not httpd.pids(app)
+
+
+@pytest.mark.mpms("event")
+def test_a_user_without_a_name(httpd: Httpd) -> None:
+    """No groups but his own, whatever a user of such a name has"""
+    group = httpd.dir / "group"
+    passwd = httpd.dir / "passwd"
+    passwd.write_text(Path("/etc/passwd").read_text()
+                      + "4242:x:4243:65534::/:/bin/sh\n")
+    group.write_text(Path("/etc/group").read_text() + "extra:x:4244:4242\n")
+    httpd.wrapper = ["unshare", "--mount", "--propagation", "private", "sh",
+                     "-c", f"mount --bind {passwd} /etc/passwd && "
+                     f'mount --bind {group} /etc/group && exec "$@"', "sh"]
+    app = httpd.app("shop", "AppUser 4242")
+    httpd.start()
+    seen = process(httpd)
+    assert seen["uid"] == [4243] * 3
+    assert set(seen["groups"]) == {65534, 4244}
+    # The same number, but as the AppRoot's owner, after the start.
+    app.directives.remove("AppUser 4242")
+    httpd.graceful()
+    os.chown(app.root, 4242, 4242)
+    assert httpd.ctl("restart", "shop", "--blocking").returncode == 0
+    wait_until(lambda: process(httpd)["uid"] == [4242] * 3, "the new owner")
+    assert process(httpd)["groups"] == [4242]
+
+
+def test_descriptors_under_load(httpd: Httpd) -> None:
+    """A fresh process for each request, while httpd and the spawner have many
+    descriptors open: none of them comes along."""
+    app = httpd.app("shop", "AppQueueTimeout 60s")
+    httpd.app("blog", "MinInstances 2")
+    httpd.app("unix", "AppListen unix")
+    httpd.directives.append("MaxPoolSize 12")
+    httpd.start()
+    app.touch("always_restart.txt")
+    seen = []
+    with Threads(httpd, "blog", 6) as clients:
+        for _ in range(12):
+            answers = [httpd.get_async("/process", "shop") for _ in range(4)]
+            seen += [answer.result(30).json() for answer in answers]
+        clients.more(1)
+    assert clients.failed == []
+    assert len({one["pid"] for one in seen}) > 40
+    for one in seen:
+        assert set(one["fds"]) == {"0", "1", "2", "3"}, one["fds"]
+        assert one["fds"]["1"] == one["fds"]["2"]
+        assert one["fds"]["3"].startswith("socket:")
+    assert set(process(httpd, "unix")["fds"]) == {"0", "1", "2"}
 
 
 def test_output_goes_to_the_log(httpd: Httpd) -> None:

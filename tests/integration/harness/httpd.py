@@ -90,7 +90,7 @@ class Httpd:
         if text is not None:
             path.write_text(text + "\n")
         return subprocess.run(
-            [httpd_program(), "-t", "-f", str(path)], text=True,
+            [*self.wrapper, httpd_program(), "-t", "-f", str(path)], text=True,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=20)
 
     # ---- life

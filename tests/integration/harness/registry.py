@@ -1,0 +1,44 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""The spawner's registry (spawner/registry.h), to be changed between two
+spawners."""
+import os
+import signal
+import struct
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Iterator
+
+from harness.httpd import Httpd
+from harness.procs import kill9
+
+SIZE = 512
+LAYOUT = struct.Struct("=IIQQqqQiIIIII256s")
+FIELDS = ("magic", "state", "id", "start", "began", "deadline", "print",
+          "pid", "uid", "gid", "listen", "port", "stops_itself", "name")
+BOOTING, LIVE, ENDING = 1, 2, 3
+
+
+def read(path: Path) -> list[dict[str, int]]:
+    data = path.read_bytes()
+    return [dict(zip(FIELDS, LAYOUT.unpack_from(data, at)))
+            for at in range(0, len(data) - SIZE + 1, SIZE)]
+
+
+def write(path: Path, index: int, **fields: int) -> None:
+    """Change some fields of a record."""
+    record = {**read(path)[index], **fields}
+    with open(path, "r+b") as file:
+        file.seek(index * SIZE)
+        file.write(LAYOUT.pack(*(record[name] for name in FIELDS)))
+
+
+@contextmanager
+def between_spawners(httpd: Httpd) -> Iterator[Path]:
+    """The spawner was killed, and there is no other before the end."""
+    watchdog, spawner = httpd.helper("watchdog"), httpd.helper("spawner")
+    os.kill(watchdog, signal.SIGSTOP)
+    try:
+        kill9(spawner)
+        yield httpd.runtime / "registry"
+    finally:
+        os.kill(watchdog, signal.SIGCONT)

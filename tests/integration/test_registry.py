@@ -1,0 +1,145 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""What a new spawner believes of the last one's registry: a pid is no
+identity, and what is damaged is not believed at all."""
+import random
+import shutil
+import time
+from pathlib import Path
+from typing import Callable, Iterator
+
+import pytest
+
+from harness import registry
+from harness.config import App
+from harness.httpd import Httpd
+from harness.innocent import Innocent
+from harness.procs import alive
+from harness.registry import between_spawners
+from harness.wait import wait_until
+
+pytestmark = pytest.mark.mpms("event")
+
+
+@pytest.fixture
+def app(httpd: Httpd) -> Iterator[App]:
+    """With two processes."""
+    httpd.log.expect("apppool.*spawner", "shop",
+                     "process [0-9a-f]+ of the pool is none of ours",
+                     "process .* is of an app, but in no record: SIGKILL")
+    app = httpd.app("shop", "MinInstances 2", "AppStopTimeout 2")
+    httpd.start()
+    httpd.get("/pid", "shop")
+    httpd.settles(active=0, count=2)
+    yield app
+
+
+def recovers(httpd: Httpd, app: App, old: list[int]) -> None:
+    """Old processes that nobody knows are gone, new ones serve."""
+    wait_until(lambda: not any(alive(pid) for pid in old), f"{old} are gone")
+    assert httpd.get("/pid", "shop").status == 200
+    wait_until(lambda: httpd.counts() == (0, 2, 0), "two processes", 10)
+    assert not set(httpd.pids(app)) & set(old)
+    httpd.check()
+
+
+@pytest.mark.parametrize("state", [registry.BOOTING, registry.LIVE,
+                                   registry.ENDING])
+def test_another_start_time(httpd: Httpd, app: App, state: int) -> None:
+    """The number was given to another process since: nobody is signalled,
+    and who really bears our mark is ended."""
+    old = httpd.pids(app)
+    with Innocent(httpd.dir) as innocent:
+        with between_spawners(httpd) as file:
+            lost = registry.read(file)[0]["pid"]
+            registry.write(file, 0, pid=innocent.pid, state=state, deadline=1)
+        recovers(httpd, app, [lost])
+        assert set(old) - {lost} <= set(httpd.pids(app))
+        assert innocent.pid not in [record["pid"] for record
+                                    in registry.read(file)]
+        time.sleep(0.1)
+        assert innocent.unharmed()
+        httpd.stop()
+        assert innocent.unharmed()
+
+
+@pytest.mark.parametrize("state", [registry.LIVE, registry.ENDING])
+def test_another_user(httpd: Httpd, app: App, state: int) -> None:
+    """Pid and start time are right, but it runs as somebody else."""
+    with Innocent(httpd.dir) as innocent:
+        with between_spawners(httpd) as file:
+            lost = registry.read(file)[0]["pid"]
+            registry.write(file, 0, pid=innocent.pid, start=innocent.start(),
+                           state=state, deadline=1)
+        recovers(httpd, app, [lost])
+        assert innocent.pid not in [record["pid"] for record
+                                    in registry.read(file)]
+        assert innocent.unharmed()
+        httpd.stop()
+        assert innocent.unharmed()
+
+
+# ---- damage
+
+def garbage(file: Path) -> None:
+    file.write_bytes(random.Random(4711).randbytes(100000))
+
+
+def large(file: Path) -> None:
+    """Larger than there can be records"""
+    garbage(file)
+    with open(file, "r+b") as opened:
+        opened.truncate(1 << 33)
+
+
+def shortened(file: Path) -> None:
+    file.write_bytes(file.read_bytes()[:100])
+
+
+def other_layout(file: Path) -> None:
+    for index in range(2):
+        registry.write(file, index, magic=0x32706c61)
+
+
+def emptied(file: Path) -> None:
+    file.write_bytes(b"")
+
+
+def removed(file: Path) -> None:
+    file.unlink()
+
+
+@pytest.mark.parametrize("damage,said", [
+    (garbage, ["196"]), (large, ["196"]), (shortened, ["1"]),
+    (other_layout, ["2"]), (emptied, []), (removed, [])])
+def test_damage(httpd: Httpd, app: App, damage: Callable[[Path], None],
+                said: list[str]) -> None:
+    """One line says how many records are lost, if there were any."""
+    httpd.log.expect("records of .*/registry are damaged: the processes that "
+                     "were in them are ended")
+    old = httpd.pids(app)
+    with between_spawners(httpd) as file:
+        damage(file)
+    recovers(httpd, app, old)
+    assert [line.split(" records of ")[0].split()[-1]
+            for line in httpd.log.matching("are damaged")] == said
+    assert file.stat().st_size < 10000
+    for pid in old:
+        assert httpd.log.matching(f"process {pid} is of an app, but in no "
+                                  "record: SIGKILL")
+
+
+def test_it_cannot_be_opened(httpd: Httpd, app: App) -> None:
+    """That is said, apps serve on, and it is tried again."""
+    httpd.log.expect("/registry cannot be used: Is a directory")
+    pids = httpd.pids(app)
+    with between_spawners(httpd) as file:
+        kept = file.read_bytes()
+        file.unlink()
+        file.mkdir()
+    wait_until(lambda: httpd.log.matching(
+        f"{file} cannot be used: Is a directory"), "the reason")
+    assert int(httpd.get("/pid", "shop").text) in pids
+    shutil.rmtree(file)
+    file.write_bytes(kept)
+    wait_until(lambda: httpd.ctl("status").returncode == 0, "it runs", 20)
+    assert httpd.pids(app) == pids

@@ -37,8 +37,9 @@ def recovers(httpd: Httpd, app: App, old: list[int]) -> None:
     """Old processes that nobody knows are gone, new ones serve."""
     wait_until(lambda: not any(alive(pid) for pid in old), f"{old} are gone")
     assert httpd.get("/pid", "shop").status == 200
-    wait_until(lambda: httpd.counts() == (0, 2, 0), "two processes", 10)
-    assert not set(httpd.pids(app)) & set(old)
+    wait_until(lambda: httpd.counts() == (0, 2, 0)
+               and not set(httpd.pids(app)) & set(old), "two others serve",
+               10)
     httpd.check()
 
 

@@ -116,6 +116,9 @@ crash_sources = \
 	tests/crash/scenes.c \
 	tests/crash/stepper.c
 
+holder_sources = \
+	tests/crash/holder.c
+
 unit_tests = \
 	tests/unit/damage \
 	tests/unit/detect \

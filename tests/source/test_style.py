@@ -95,8 +95,8 @@ def test_lists_of_sources() -> None:
              if path.suffix == ".c"}
     assert tests == {f"{program}.c" for key in ("unit_tests", "bench_programs")
                      for program in of[key]} \
-        | {file for key in ("scene_sources", "crash_sources", "bench_sources")
-           for file in of[key]}
+        | {file for key in ("scene_sources", "crash_sources", "holder_sources",
+                            "bench_sources") for file in of[key]}
 
 
 def test_version_is_in_one_place() -> None:

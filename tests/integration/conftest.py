@@ -12,6 +12,7 @@ from typing import Any, Iterator
 
 import pytest
 
+from harness import figures
 from harness.httpd import Httpd
 from harness.places import BUILD, MODULE
 
@@ -36,6 +37,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         mpms = list(mark.args) if mark else ["prefork", "event"]
         only = os.environ.get("APPPOOL_MPM")
         metafunc.parametrize("mpm", [m for m in mpms if only in (None, m)])
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    for line in figures.said:
+        terminalreporter.write_line(line)
 
 
 @pytest.hookimpl(hookwrapper=True)

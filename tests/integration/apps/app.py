@@ -15,6 +15,7 @@ can do is the table at the end. From the environment:
     APP_THREADS   1: a thread for each connection
     RETIRES       seconds: SIGUSR1 lets it say STOPPING=1, serve on, and exit
                   when there was no request for so long
+    LEDGER_DIR    /ID/work?s=SECONDS: what each process began and ended
 """
 import json
 import os
@@ -26,6 +27,7 @@ import time
 
 PHRASES = {200: "OK", 204: "No Content", 304: "Not Modified"}
 served = 0
+ledger = None
 
 
 class Request:
@@ -126,6 +128,20 @@ def do_hold(request, out):
     while not os.path.exists(base + ".go") and time.monotonic() < deadline:
         time.sleep(0.005)
     answer(out, str(os.getpid()))
+
+
+def note(word, number):
+    """Into the ledger of this process, which outlives it."""
+    os.write(ledger, f"{word} {time.monotonic():.6f} {number}\n".encode())
+
+
+def do_work(request, out):
+    """Ends, for the ledger, before anybody can know that it does."""
+    number = request.path.split("/")[-2]
+    note("began", number)
+    time.sleep(float(request.query.get("s", 0)))
+    note("ended", number)
+    answer(out, f"{os.environ['APP_NAME']} {os.getpid()} {number}")
 
 
 def do_echo(request, out):
@@ -336,12 +352,21 @@ def wait_for_client(server, retire, idle):
     return idle
 
 
+def open_ledger():
+    global ledger
+    name = (f"{os.environ['LEDGER_DIR']}/{os.environ['APP_NAME']}."
+            f"{os.getpid()}.{time.monotonic():.6f}")
+    ledger = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+
+
 def main():
     if os.environ.get("IGNORE_TERM"):
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     if os.path.exists(os.environ.get("BOOT_FAIL_IF", "/nonexistent")):
         print("this app cannot start", flush=True)
         sys.exit(1)
+    if os.environ.get("LEDGER_DIR"):
+        open_ledger()
     time.sleep(float(os.environ.get("BOOT_SLEEP", 0)))
     server = listening()
     server.setblocking(True)

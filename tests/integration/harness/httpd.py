@@ -43,9 +43,11 @@ class Httpd:
         self.instances: set[str] = set()
         self.wrapper: list[str] = []  # a command to run httpd in
         self.output = self.dir / "output"
-        for name in ("htdocs", "run", "hold"):
+        self.ledgers = self.dir / "ledgers"
+        for name in ("htdocs", "run", "hold", "ledgers"):
             (self.dir / name).mkdir()
-        (self.dir / "hold").chmod(0o1777)
+        for name in ("hold", "ledgers"):
+            (self.dir / name).chmod(0o1777)
         self.trace = self.dir / "trace"
         self.trace.touch()
         self.trace.chmod(0o666)
@@ -72,6 +74,7 @@ class Httpd:
             app.command = self.command
             app.directives += [f"AppSetEnv APP_NAME {name}",
                                f"AppSetEnv HOLD_DIR {self.dir}/hold",
+                               f"AppSetEnv LEDGER_DIR {self.ledgers}",
                                f"AppSetEnv APP_TRACE {self.trace}"]
         self.apps.append(app)
         return app
@@ -198,6 +201,21 @@ class Httpd:
                     if f"apppool-{name}" in procs.command(pid)]
 
         return wait_until(find, f"apppool-{name} runs")[0]
+
+    def spawner_now(self) -> int:
+        """Pid of the spawner; 0 while there is none."""
+        try:
+            pid = int((self.runtime / "spawner.pid").read_text().split()[0])
+        except (FileNotFoundError, IndexError):
+            return 0
+        return pid if procs.alive(pid) else 0
+
+    def watchdog_now(self) -> int:
+        """Pid of the watchdog; 0 while there is none."""
+        for pid in procs.children(self.pid):
+            if "apppool-watchdog" in procs.command(pid):
+                return pid
+        return 0
 
     # ---- requests
 

@@ -20,5 +20,14 @@ def apxs(name: str) -> str:
     return done.stdout.strip()
 
 
+@lru_cache(maxsize=None)
+def holder() -> Path:
+    """tests/crash/holder.c"""
+    program = "tests/crash/holder"
+    subprocess.run(["make", "-s", "-C", str(BUILD), program], check=True,
+                   stdout=subprocess.DEVNULL)
+    return BUILD / program
+
+
 def httpd_program() -> str:
     return f"{apxs('SBINDIR')}/{apxs('PROGNAME')}"

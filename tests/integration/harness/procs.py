@@ -1,7 +1,9 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """Processes, as /proc tells of them."""
 import os
+import re
 import signal
+import subprocess
 from pathlib import Path
 from typing import Iterator, NamedTuple, Optional
 
@@ -91,21 +93,55 @@ def mapped(pid: int, prefix: str) -> set[str]:
     return found
 
 
+def connections(port: int) -> dict[str, int]:
+    """Established TCP connections to this port: what /proc/PID/fd calls the
+    server's end, and the client's port."""
+    said = subprocess.run(["ss", "-Htne", "state", "connected", "exclude",
+                           "time-wait", "sport", "=", f":{port}"],
+                          check=True, text=True, stdout=subprocess.PIPE)
+    found = {}
+    for line in said.stdout.splitlines():
+        inode = re.search(r" ino:(\d+) ", line)
+        if inode:
+            found[f"socket:[{inode[1]}]"] = int(
+                line.split()[4].rpartition(":")[2])
+    return found
+
+
+def sockets(pid: int) -> set[str]:
+    """Its open sockets, as /proc/PID/fd calls them."""
+    found = set()
+    for fd in (PROC / str(pid) / "fd").iterdir():
+        try:
+            found.add(os.readlink(fd))
+        except FileNotFoundError:
+            continue
+    return {name for name in found if name.startswith("socket:")}
+
+
+def unix_sockets() -> set[str]:
+    """All Unix sockets of the host, as /proc/PID/fd calls them."""
+    lines = (PROC / "net/unix").read_text().splitlines()[1:]
+    return {f"socket:[{line.split()[6]}]" for line in lines}
+
+
 def socket_owner(candidates: list[int], port: int, peer: int) -> int:
     """Which of these has the loopback connection from peer to port?"""
-    for line in (PROC / "net/tcp").read_text().splitlines()[1:]:
-        words = line.split()
-        if words[1].endswith(f":{port:04X}") \
-                and words[2].endswith(f":{peer:04X}"):
-            wanted = f"socket:[{words[9]}]"
-            for pid in candidates:
-                for fd in (PROC / str(pid) / "fd").iterdir():
-                    try:
-                        if os.readlink(fd) == wanted:
-                            return pid
-                    except FileNotFoundError:
-                        continue
+    for name, other in connections(port).items():
+        for pid in candidates:
+            if other == peer and name in sockets(pid):
+                return pid
     raise AssertionError(f"nobody has the connection from {peer}")
+
+
+def freeze(pid: int) -> None:
+    """Stop it; returns when none of its threads runs."""
+    def threads() -> list[str]:
+        return [(task / "stat").read_text().rpartition(")")[2].split()[0]
+                for task in (PROC / str(pid) / "task").iterdir()]
+
+    os.kill(pid, signal.SIGSTOP)
+    wait_until(lambda: set(threads()) <= {"T", "t"}, f"{pid} is stopped")
 
 
 def kill9(pid: int) -> None:

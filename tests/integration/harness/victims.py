@@ -1,0 +1,125 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""SIGKILL under load, and who was inside: see harness.history.
+
+    app          a process of an app
+    spawner      apppool-spawner
+    watchdog     apppool-watchdog
+    idle child   a child of httpd that has no request in an app
+    busy child   one that has
+    lock holder  one that holds the pool lock
+
+A child of httpd is stopped before it is killed: so it is known whose
+connections it had, and nobody else may suffer.
+"""
+import os
+import random
+import signal
+import subprocess
+import time
+from typing import Callable, Optional
+
+from harness import procs
+from harness.config import App
+from harness.history import Death
+from harness.httpd import Httpd
+from harness.places import holder
+from harness.wait import wait_until
+
+STEPS = 1000  # instructions; about as many as are run with the lock held
+
+
+class Killer:
+    def __init__(self, httpd: Httpd, apps: list[App],
+                 dice: random.Random) -> None:
+        self.httpd = httpd
+        self.apps = apps
+        self.dice = dice
+        self.deaths: list[Death] = []
+        self.taken: list[Death] = []  # to be killed together
+        self.holders: list[subprocess.Popen[str]] = []
+        # In this order: while the lock is held no request is answered, and
+        # while a child is stopped the pool waits for it.
+        self.aims: dict[str, Callable[[], Optional[Death]]] = {
+            "app": self.app,
+            "spawner": lambda: helper("spawner", httpd.spawner_now()),
+            "watchdog": lambda: helper("watchdog", httpd.watchdog_now()),
+            "lock holder": self.lock_holder,
+            "idle child": lambda: self.child(busy=False),
+            "busy child": lambda: self.child(busy=True),
+        }
+
+    def kill(self, *kinds: str) -> list[Death]:
+        """One of each kind; at once, as far as that can be."""
+        self.taken = []
+        for kind in sorted(kinds, key=list(self.aims).index):
+            self.taken.append(wait_until(self.aims[kind], f"some {kind}", 20))
+        for victim in self.taken:
+            victim.before = time.monotonic()
+            os.kill(victim.pid, signal.SIGKILL)
+        for victim in self.taken:
+            wait_until(lambda: not procs.alive(victim.pid), "it is dead")
+            victim.after = time.monotonic()
+        for process in self.holders:
+            process.wait(10)
+        self.holders = []
+        self.deaths += self.taken
+        return self.taken
+
+    # ---- who
+
+    def app(self) -> Optional[Death]:
+        app = self.dice.choice(self.apps)
+        pids = self.httpd.pids(app)
+        return Death("app", self.dice.choice(pids), app=app.name) \
+            if pids else None
+
+    def children(self) -> list[int]:
+        """Of httpd, in no order."""
+        taken = {victim.pid for victim in self.taken}
+        pids = [pid for pid in self.httpd.children() if pid not in taken]
+        self.dice.shuffle(pids)
+        return pids
+
+    def child(self, busy: bool) -> Optional[Death]:
+        children = self.children()
+        if self.holders:
+            # Nobody becomes busy, or idle, any more.
+            children.sort(key=lambda pid: is_busy(pid) != busy)
+        for pid in children:
+            if is_busy(pid) != busy and not self.holders:
+                continue
+            procs.freeze(pid)
+            if is_busy(pid) == busy or self.holders:
+                return self.frozen(pid)
+            os.kill(pid, signal.SIGCONT)
+        return None
+
+    def lock_holder(self) -> Optional[Death]:
+        of_clients = procs.connections(self.httpd.port)
+        serving = [pid for pid in self.children()
+                   if procs.sockets(pid) & set(of_clients)]
+        if not serving:
+            return None
+        process = subprocess.Popen(
+            [str(holder()), str(serving[0]), str(self.dice.randrange(STEPS))],
+            stdout=subprocess.PIPE, text=True)
+        self.holders = [process]
+        assert process.stdout is not None
+        assert process.stdout.readline(), "nobody holds the lock"
+        return self.frozen(serving[0])
+
+    def frozen(self, pid: int) -> Death:
+        """A child of httpd that is stopped."""
+        of_clients = procs.connections(self.httpd.port)
+        return Death("child", pid, ports={
+            of_clients[name] for name in procs.sockets(pid)
+            if name in of_clients})
+
+
+def helper(name: str, pid: int) -> Optional[Death]:
+    return Death(name, pid) if pid else None
+
+
+def is_busy(pid: int) -> bool:
+    """Has this child of httpd a connection to an app?"""
+    return bool(procs.sockets(pid) & procs.unix_sockets())

@@ -147,7 +147,7 @@ class Client:
         self.busy = False
         if reused is None:
             reused = self.used > 0
-        text = " ".join(body.decode("latin-1").split())[:200]
+        text = " ".join(body.decode("latin-1").split())[:80]
         self.crew.file.write(
             f"{self.id} {self.host} {self.port} {int(reused)} "
             f"{self.began:.6f} {time.monotonic():.6f} {outcome} {text}\n")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Iterable, NamedTuple, Optional
 
-SHOWN = 20  # complaints, of maybe thousands
+SHOWN = 8  # complaints, of maybe thousands
 
 
 class Attempt(NamedTuple):

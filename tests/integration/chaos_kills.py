@@ -83,10 +83,6 @@ class Chaos:
         load = Load(self.httpd.port, self.httpd.dir / "record",
                     half_and_half(CLIENTS, self.app.name))
         try:
-            # One that has served nothing yet would be a failed start.
-            wait_until(lambda: all(
-                process["processed"] for process
-                in self.httpd.group(self.app)["processes"]), "all serve")
             for _ in range(ROUNDS):
                 for victims in kinds:
                     self.round(victims)

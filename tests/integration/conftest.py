@@ -6,7 +6,6 @@ nothing may be left of it, and its error log may hold nothing unexpected.
     APPPOOL_MPM=event            only this one
 """
 import os
-import shutil
 import signal
 from typing import Any, Iterator
 
@@ -14,10 +13,9 @@ import pytest
 
 from harness import figures
 from harness.httpd import Httpd
-from harness.places import BUILD, MODULE
+from harness.places import MODULE
 
 BOUND = 150  # seconds; a test that takes longer hangs
-LOGS = BUILD / "test-logs"
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -62,19 +60,6 @@ def bound() -> Iterator[None]:
     signal.alarm(0)
 
 
-def keep_logs(httpd: Httpd, name: str) -> None:
-    """Print what helps to understand a failure, and keep it in the build."""
-    kept = LOGS / name.replace("/", "_")
-    shutil.rmtree(kept, ignore_errors=True)
-    kept.mkdir(parents=True)
-    for file in ("httpd.conf", "error.log", "output", "trace"):
-        source = httpd.dir / file
-        if source.exists():
-            shutil.copy(source, kept / file)
-    print(f"---- {kept}")
-    print("\n".join(httpd.log.lines()[-60:]))
-
-
 @pytest.fixture
 def httpd(mpm: str, request: pytest.FixtureRequest) -> Iterator[Httpd]:
     server = Httpd(mpm)
@@ -91,5 +76,5 @@ def httpd(mpm: str, request: pytest.FixtureRequest) -> Iterator[Httpd]:
         raise
     finally:
         if not passed:
-            keep_logs(server, request.node.name)
+            server.keep_logs(request.node.name)
         server.destroy()

@@ -13,7 +13,7 @@ from source import HOUSES, TOP, c_files, name
 LICENCE = "Licensed under the Apache License, Version 2.0; see LICENSE."
 LONGEST = 400  # lines
 
-SCRIPTS = [TOP / ".ci" / "run", TOP / "demo" / "run",
+SCRIPTS = [TOP / ".ci" / "run", TOP / "demo" / "run", TOP / "tests" / "soak",
            *(path for path in (TOP / "tests").rglob("run")
              if path.is_file())]
 SOURCES = c_files() + SCRIPTS + sorted(

@@ -13,7 +13,7 @@ from harness import cgroups, config, leftovers, procs
 from harness.client import Connection, Pending, Response
 from harness.config import App
 from harness.errorlog import ErrorLog
-from harness.places import APPS, CTL, httpd_program
+from harness.places import APPS, CTL, LOGS, httpd_program
 from harness.wait import wait_until
 
 STATUS = "/apppool-status"
@@ -166,6 +166,17 @@ class Httpd:
         return leftovers.processes(self.dir) + leftovers.files(self.dir) \
             + leftovers.segments(self.segments) \
             + leftovers.cgroups(self.instances)
+
+    def keep_logs(self, name: str) -> None:
+        """Print what helps to understand a failure, and keep it."""
+        kept = LOGS / name.replace("/", "_")
+        shutil.rmtree(kept, ignore_errors=True)
+        kept.mkdir(parents=True)
+        for file in ("httpd.conf", "error.log", "output", "trace", "record"):
+            if (self.dir / file).exists():
+                shutil.copy(self.dir / file, kept / file)
+        print(f"---- {kept}")
+        print("\n".join(self.log.lines()[-60:]))
 
     def destroy(self) -> None:
         """End everything that is left, by pid, and remove the files."""

@@ -9,6 +9,7 @@ TOP = Path(__file__).resolve().parents[3]
 BUILD = Path(os.environ.get("APPPOOL_BUILD", TOP / "build"))
 MODULE = BUILD / ".libs" / "mod_apppool.so"
 CTL = BUILD / "apppoolctl"
+LOGS = BUILD / "test-logs"
 APPS = TOP / "tests" / "integration" / "apps"
 
 

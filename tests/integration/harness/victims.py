@@ -49,13 +49,17 @@ class Killer:
         }
 
     def kill(self, *kinds: str) -> list[Death]:
-        """One of each kind; at once, as far as that can be."""
+        """One of each kind, at once as far as that can be; who was killed."""
         self.taken = []
         for kind in sorted(kinds, key=list(self.aims).index):
-            self.taken.append(wait_until(self.aims[kind], f"some {kind}", 20))
-        for victim in self.taken:
+            self.taken.append(wait_until(lambda: self.aim(kind),
+                                         f"some {kind}", 20))
+        for victim in list(self.taken):
             victim.before = time.monotonic()
-            os.kill(victim.pid, signal.SIGKILL)
+            try:
+                os.kill(victim.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                self.taken.remove(victim)  # likewise
         for victim in self.taken:
             wait_until(lambda: not procs.alive(victim.pid), "it is dead")
             victim.after = time.monotonic()
@@ -67,9 +71,19 @@ class Killer:
 
     # ---- who
 
+    def aim(self, kind: str) -> Optional[Death]:
+        try:
+            return self.aims[kind]()
+        except (FileNotFoundError, ProcessLookupError):
+            return None  # it ended by itself meanwhile
+
     def app(self) -> Optional[Death]:
         app = self.dice.choice(self.apps)
-        pids = self.httpd.pids(app)
+        # One that has served nothing yet would be a failed start.
+        pids = [process["pid"] for process
+                in self.httpd.group(app)["processes"]
+                if process["state"] in ("idle", "busy")
+                and process["processed"] > 0]
         return Death("app", self.dice.choice(pids), app=app.name) \
             if pids else None
 
@@ -105,7 +119,8 @@ class Killer:
             stdout=subprocess.PIPE, text=True)
         self.holders = [process]
         assert process.stdout is not None
-        assert process.stdout.readline(), "nobody holds the lock"
+        if not process.stdout.readline():
+            procs.freeze(serving[0])  # it did not take the lock
         return self.frozen(serving[0])
 
     def frozen(self, pid: int) -> Death:

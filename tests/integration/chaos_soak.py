@@ -1,0 +1,18 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""tests/soak, for a short while."""
+import time
+
+from harness.figures import say
+from harness.httpd import Httpd
+from harness.soak import soak
+
+SECONDS = 20
+
+
+def test_soak(httpd: Httpd) -> None:
+    seed = int(time.time())
+    print(f"seed {seed}")
+    run = soak(httpd, SECONDS, seed)
+    for line in run.report():
+        say(f"{httpd.mpm}, {SECONDS} s, seed {seed}: {line}")
+    assert not run.history.lost + run.history.wrong, run.history.complaints()

@@ -1,0 +1,205 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""Everything at random, under load, for so many seconds: somebody or two are
+killed, httpd is reloaded, apps are deployed, MaxPoolSize changes, apppoolctl
+is asked. Afterwards the history must explain each request, and nothing may
+be left behind."""
+import itertools
+import random
+import time
+from collections import Counter
+from typing import Callable
+
+from harness import procs
+from harness.errorlog import KILLED
+from harness.history import History
+from harness.httpd import Httpd
+from harness.load import Crowd, Load
+from harness.victims import Killer
+from harness.wait import wait_until
+
+LIMITS = {
+    "prefork": ["ServerLimit 400", "MaxRequestWorkers 400",
+                "StartServers 80", "MinSpareServers 20",
+                "MaxSpareServers 100"],
+    "event": ["ServerLimit 64", "ThreadsPerChild 32", "StartServers 6",
+              "MinSpareThreads 96", "MaxSpareThreads 256",
+              "MaxRequestWorkers 512"],
+}
+
+CROWDS = [
+    Crowd(20, "single", kept=True, pause=0.1),
+    Crowd(20, "single", kept=False, pause=0.1),
+    Crowd(20, "shared", kept=True, pause=0.1, work=0.005),
+    Crowd(20, "shared", kept=False, pause=0.1, work=0.005),
+    Crowd(5, "slow", kept=True, pause=0.2, work=0.2),
+    Crowd(5, "slow", kept=False, pause=0.2, work=0.2),
+    Crowd(1, "idler", kept=True, pause=2.5),
+    Crowd(1, "idler", kept=False, pause=3.1),
+]
+
+APPS = {
+    "single": ("MinInstances 2", "MaxInstances 4"),
+    "shared": ("MinInstances 1", "MaxInstances 2", "AppConcurrency 4"),
+    "slow": ("MaxInstances 3",),
+    "idler": ("MaxInstances 2", "PoolIdleTime 1"),
+}
+ROOM = {"single": 1, "shared": 4, "slow": 1, "idler": 1}
+
+# kind: how often
+KILLS = {"app": 4, "spawner": 2, "watchdog": 1, "idle child": 1,
+         "busy child": 3, "lock holder": 3}
+
+SAID = (*KILLED, "apppool: (watchdog|spawner) \\d+ (died|ended)",
+        "of the pool is none of ours: forgotten", "AH10392")
+
+
+GROWTH = 512 * 1024  # bytes that a helper may have beyond its successor
+
+
+class Soak:
+    def __init__(self, httpd: Httpd, seconds: float, seed: int) -> None:
+        self.httpd = httpd
+        self.seconds = seconds
+        self.dice = random.Random(seed)
+        self.done: Counter[str] = Counter()
+        self.spawner_kills: list[float] = []
+        self.helpers_until = 0.0  # they are not killed afterwards
+        self.growth: list[str] = []
+        httpd.log.expect(*SAID)
+        httpd.directives += LIMITS[httpd.mpm] + [
+            "MaxKeepAliveRequests 0", "MaxPoolSize 9"]
+        self.apps = [httpd.app(name, *directives, "AppMaxQueue 1000",
+                               "AppSetEnv APP_THREADS 1")
+                     for name, directives in APPS.items()]
+        self.killer = Killer(httpd, self.apps, self.dice)
+
+    # ---- what happens
+
+    def kill(self) -> None:
+        self.kill_these(*self.dice.choices(*zip(*KILLS.items())))
+
+    def kill_two(self) -> None:
+        self.kill_these(*self.dice.choice(
+            list(itertools.combinations(KILLS, 2))))
+
+    def kill_these(self, *kinds: str) -> None:
+        """But no spawner for the sixth time in ten seconds, as it would be
+        held back, and no helper in the last third: there it is seen whether
+        they grow."""
+        now = time.monotonic()
+        helpers = {"spawner", "watchdog"} & set(kinds)
+        recent = [when for when in self.spawner_kills if when > now - 11]
+        if helpers and now > self.helpers_until \
+                or "spawner" in helpers and len(recent) >= 4:
+            return
+        self.killer.kill(*kinds)
+        if "spawner" in kinds:
+            self.spawner_kills.append(now)
+        self.done[" and ".join(sorted(kinds))] += 1
+
+    def graceful(self) -> None:
+        self.httpd.graceful()
+        self.done["graceful"] += 1
+
+    def resize(self) -> None:
+        self.httpd.directives[-1] = f"MaxPoolSize {self.dice.randint(5, 12)}"
+        self.httpd.graceful()
+        self.done["graceful with another MaxPoolSize"] += 1
+
+    def deploy(self) -> None:
+        self.dice.choice(self.apps).touch()
+        self.done["restart.txt"] += 1
+
+    def ask(self) -> None:
+        """apppoolctl; when the spawner has just been killed, again."""
+        def answered() -> bool:
+            asked = self.httpd.ctl(self.dice.choice(["check", "status"]))
+            assert asked.returncode in (0, 3), asked.stdout + asked.stderr
+            return asked.returncode == 0
+
+        wait_until(answered, "apppoolctl answers", 15)
+        self.done["apppoolctl"] += 1
+
+    # ---- the run
+
+    def run(self) -> None:
+        httpd = self.httpd.start()
+        for app in self.apps:
+            assert httpd.get("/pid", app.name).status == 200
+        load = Load(httpd.port, httpd.dir / "record", CROWDS)
+        deeds: dict[Callable[[], None], int] = {
+            self.kill: 10, self.kill_two: 4, self.graceful: 2,
+            self.resize: 1, self.deploy: 3, self.ask: 3}
+        began = time.monotonic()
+        self.helpers_until = began + self.seconds * 2 / 3
+        try:
+            while time.monotonic() < began + self.seconds:
+                assert load.running(), "the clients ended"
+                [deed] = self.dice.choices(*zip(*deeds.items()))
+                deed()
+                time.sleep(self.dice.uniform(0.05, 0.8))
+            attempts = load.end()
+        finally:
+            load.kill()
+        self.history = History(attempts, httpd.ledgers, self.killer.deaths,
+                               ROOM)
+
+    # ---- what is left
+
+    def tidy(self) -> None:
+        """The pool is at rest, and shows what runs."""
+        def at_rest() -> bool:
+            pool = self.httpd.status()["pool"]
+            return not any(pool[key] for key in
+                           ("active", "waiting", "spawning", "leaving"))
+
+        wait_until(at_rest, "the pool is at rest", 60)
+        self.httpd.check()
+        wait_until(lambda: self.shown() == self.running(),
+                   f"the status shows {self.running()}")
+        live = len(self.shown())
+        for place in ("s", "o", "n"):
+            there = len(list((self.httpd.runtime / place).iterdir()))
+            assert there == live, f"{there} in {place}/, {live} processes"
+
+    def shown(self) -> list[int]:
+        return sorted(process["pid"]
+                      for group in self.httpd.status()["groups"]
+                      for process in group["processes"])
+
+    def running(self) -> list[int]:
+        return sorted(pid for pid in procs.marked(str(self.httpd.dir))
+                      if "APPPOOL_ID" in procs.environment(pid))
+
+    def compare(self, name: str, now: Callable[[], int]) -> str:
+        """A helper beside its successor in the same situation: neither its
+        memory nor its descriptors have grown."""
+        old = now()
+        memory, open_ones = procs.private_memory(old), procs.descriptors(old)
+        procs.kill9(old)
+        wait_until(lambda: now() not in (0, old), f"the next {name}")
+        wait_until(lambda: procs.descriptors(now()) >= open_ones,
+                   f"the next {name} has {open_ones} descriptors, too")
+        successor = procs.private_memory(now())
+        assert memory < successor + GROWTH, f"{name}: {memory}, {successor}"
+        return (f"{name}: {memory >> 10} KB private memory at the end, its "
+                f"successor {successor >> 10} KB")
+
+    # ---- in words
+
+    def report(self) -> list[str]:
+        deeds = ", ".join(f"{count} {deed}" for deed, count
+                          in sorted(self.done.items()) if count)
+        return [deeds, self.history.summary(), *self.growth]
+
+
+def soak(httpd: Httpd, seconds: float, seed: int) -> Soak:
+    """All of it, but for the verdict on the history and httpd's end."""
+    run = Soak(httpd, seconds, seed)
+    run.run()
+    run.tidy()
+    for name, now in (("spawner", httpd.spawner_now),
+                      ("watchdog", httpd.watchdog_now)):
+        run.growth.append(run.compare(name, now))
+    run.tidy()
+    return run

@@ -35,12 +35,17 @@ static apl_group_t *group_of(apl_held_t *held, const apl_app_t *app)
 /* restart.txt changed, or always_restart.txt is there. */
 static void restart(apl_held_t *held, apl_group_t *g, const apl_look_t *look)
 {
-    if (look && apl_restart_due(g, look))
+    int due = look && apl_restart_due(g, look);
+
+    if (due)
         apl_retire_restart(held, g, g->options.rolling != 0);
     if (look)
         apl_restart_record(held, g, look);
     if (g->stamp.always)
         apl_retire_used(held, g);
+    /* Whoever has a turn was here before this request. */
+    if (due || g->stamp.always)
+        apl_room_settle(held);
 }
 
 static void write_text(char *to, size_t size, const char *from)

@@ -217,6 +217,34 @@ static void a_booting_process_of_the_old_code_is_dropped(void **state)
     scene_end(s);
 }
 
+static void the_room_it_makes_goes_to_who_waits_longest(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = scene_app(s, "a");
+    apl_app_t *b = scene_app(s, "b");
+    apl_hold_t h, first, later;
+    apl_look_t look;
+
+    (void)state;
+    serve(s, a);
+    assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
+    assert_int_equal(scene_ask(s, &first, b), APL_EWAIT);
+    touch("restart.txt", 1000);
+    assert_int_equal(apl_restart_look(&s->pool, 1, dir, s->now, &look), 1);
+    assert_int_equal(apl_checkout(&s->pool, &later, a, NULL, &look, s->now),
+                     APL_EWAIT);
+    scene_is(s, 0, 0);
+    assert_int_equal(scene_spawn(s), 1);
+    assert_int_equal(scene_poll(s, &first), APR_SUCCESS);
+    assert_int_equal(scene_poll(s, &later), APL_EWAIT);
+    scene_close(s, &h);
+    scene_close(s, &first);
+    assert_int_equal(scene_spawn(s), 1);
+    assert_int_equal(scene_poll(s, &later), APR_SUCCESS);
+    scene_close(s, &later);
+    scene_end(s);
+}
+
 static void the_interval_spares_the_disk(void **state)
 {
     scene_t *s = scene_new(2);
@@ -247,6 +275,8 @@ int main(void)
             waiters_under_always_restart_get_a_process_each, begin, finish),
         cmocka_unit_test_setup_teardown(
             a_booting_process_of_the_old_code_is_dropped, begin, finish),
+        cmocka_unit_test_setup_teardown(
+            the_room_it_makes_goes_to_who_waits_longest, begin, finish),
         cmocka_unit_test_setup_teardown(the_interval_spares_the_disk, begin,
                                         finish),
     };

@@ -123,6 +123,7 @@ unit_tests = \
 	tests/unit/damage \
 	tests/unit/detect \
 	tests/unit/hostile \
+	tests/unit/invariants \
 	tests/unit/limits \
 	tests/unit/list \
 	tests/unit/lock \

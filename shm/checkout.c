@@ -192,7 +192,7 @@ static void close_session(apl_held_t *held, apl_session_t *s, ending_t how)
     apl_group_t *g = apl_session_group(held, s);
 
     if (p) {
-        p->last_used = held->now;
+        apl_process_touch(held, p);
         p->processed += how == CLOSED;
         APL_STEP("close_counted");
     }

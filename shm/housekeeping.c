@@ -45,7 +45,7 @@ static void reclaim(apl_held_t *held, apl_session_t *s)
         p = apl_session_process(held, s);
     if (p) {
         p->processed++;
-        p->last_used = held->now;
+        apl_process_touch(held, p);
         APL_STEP("reclaim_counted");
     }
     apl_session_free(held, s);

@@ -220,7 +220,8 @@ void apl_process_start(apl_held_t *held, apl_process_t *process, uint64_t id)
 
 void apl_process_live(apl_held_t *held, apl_process_t *process)
 {
-    process->ready_at = process->last_used = held->now;
+    process->ready_at = held->now;
+    apl_process_touch(held, process);
     APL_STEP("live_times");
     move(held, process, APL_PROCESS_LIVE);
 }

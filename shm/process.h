@@ -45,6 +45,15 @@ void apl_process_leave(apl_held_t *held, apl_process_t *process,
 /** Any -> FREE. */
 void apl_process_free(apl_held_t *held, apl_process_t *process);
 
+/** It is used now; or was, by a verb that read the clock later than this one
+ * and had the lock before it. */
+static inline void apl_process_touch(const apl_held_t *held,
+                                     apl_process_t *process)
+{
+    if (held->now > process->last_used)
+        process->last_used = held->now;
+}
+
 /** A session of it was opened, resp. closed: counts and lists follow. */
 void apl_process_open(apl_held_t *held, apl_process_t *process);
 void apl_process_close(apl_held_t *held, apl_process_t *process);

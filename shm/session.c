@@ -103,7 +103,7 @@ void apl_session_give(apl_held_t *held, apl_session_t *session,
     }
     else
         count_owner(held, session, 1);
-    process->last_used = held->now;
+    apl_process_touch(held, process);
     apl_process_open(held, process);
     h->counters.requests++;
     if (g)

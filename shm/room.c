@@ -159,8 +159,9 @@ void apl_room_share(apl_held_t *held, apl_group_t *group)
     if (starved && older(held, starved, group) == starved)
         settle(held, group);
     apl_queue_serve(held, group);
-    if (group->waiting > 0 && !held->more)
-        apl_room_want(held, group);
+    /* Not apl_room_want(): a place that is free goes to whose turn it is. */
+    if (group->waiting > 0 && !held->more && apl_group_may_grow(held, group))
+        take_turn(held, group);
     apl_room_settle(held);
 }
 

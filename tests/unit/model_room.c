@@ -298,7 +298,8 @@ void model_share(model_t *m, int group)
         settle(m, group);
     while ((s = model_head(m, group)) >= 0 && (p = model_pick(m, group)) >= 0)
         model_give(m, s, p);
-    if (model_waiting(m, group) > 0)
-        model_want(m, group);
+    if (model_waiting(m, group) > 0 && may_grow(m, group) &&
+        m->groups[group].turn == 0)
+        m->groups[group].turn = ++m->clock;
     model_settle(m);
 }

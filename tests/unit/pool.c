@@ -174,6 +174,52 @@ static void who_gave_way_while_it_had_waiters_gets_its_turn(void **state)
     scene_end(s);
 }
 
+/* Two apps that are busy and want more than they have. */
+static void hungry(scene_t *s, apl_hold_t h[4])
+{
+    apl_app_t *a = scene_app(s, "a");
+    apl_app_t *b = scene_app(s, "b");
+
+    assert_int_equal(scene_get(s, &h[0], a), APR_SUCCESS);
+    assert_int_equal(scene_get(s, &h[1], b), APR_SUCCESS);
+    assert_int_equal(scene_get(s, &h[2], b), APL_EWAIT);
+    assert_int_equal(scene_get(s, &h[3], a), APL_EWAIT);
+}
+
+static void a_new_place_goes_to_who_waits_longest(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_hold_t h[4];
+
+    (void)state;
+    hungry(s, h);
+    assert_int_equal(apl_supervise_limits(&s->pool, 3, 2, s->now), APR_SUCCESS);
+    assert_int_equal(scene_spawn(s), 1);
+    assert_int_equal(scene_poll(s, &h[2]), APR_SUCCESS);
+    assert_int_equal(scene_poll(s, &h[3]), APL_EWAIT);
+    scene_close(s, &h[0]);
+    assert_int_equal(scene_poll(s, &h[3]), APR_SUCCESS);
+    scene_end(s);
+}
+
+static void the_place_of_a_dead_process_does_too(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_hold_t h[4];
+
+    (void)state;
+    hungry(s, h);
+    assert_int_equal(apl_supervise_gone(&s->pool, h[0].id, s->now),
+                     APR_SUCCESS);
+    assert_int_equal(scene_spawn(s), 1);
+    assert_int_equal(scene_poll(s, &h[2]), APR_SUCCESS);
+    assert_int_equal(scene_poll(s, &h[3]), APL_EWAIT);
+    scene_close(s, &h[1]);
+    assert_int_equal(scene_spawn(s), 1);
+    assert_int_equal(scene_poll(s, &h[3]), APR_SUCCESS);
+    scene_end(s);
+}
+
 static void a_full_idle_pool_gives_way_to_a_new_app(void **state)
 {
     scene_t *s = scene_new(2);
@@ -378,6 +424,8 @@ int main(void)
         cmocka_unit_test(a_full_busy_pool_makes_a_new_app_wait_its_turn),
         cmocka_unit_test(who_waited_before_the_new_app_is_served_before_it),
         cmocka_unit_test(who_gave_way_while_it_had_waiters_gets_its_turn),
+        cmocka_unit_test(a_new_place_goes_to_who_waits_longest),
+        cmocka_unit_test(the_place_of_a_dead_process_does_too),
         cmocka_unit_test(a_full_idle_pool_gives_way_to_a_new_app),
         cmocka_unit_test(who_is_above_its_minimum_gives_way_first),
         cmocka_unit_test(detach_is_by_identifier_and_once),

@@ -186,6 +186,33 @@ static uint64_t by_use(const apl_pool_t *pool, uint32_t offset)
     return p ? (uint64_t)p->last_used : 0;
 }
 
+static uint64_t by_waiter(const apl_pool_t *pool, uint32_t offset)
+{
+    const apl_group_t *g = APL_GROUP_OF(pool, offset, turn);
+    const apl_session_t *s =
+        g ? APL_SESSION_OF(pool, g->queue.next, link) : NULL;
+
+    return s ? s->ticket : 0;
+}
+
+/* Whoever waits has a turn; that of a group which may not have a process now
+ * lapses when it comes. */
+static void give_turns(apl_pool_t *pool)
+{
+    apl_header_t *h = pool->header;
+    uint32_t i, top = apl_top(&h->top_group, pool->n.groups);
+
+    for (i = 1; i <= top; i++) {
+        apl_group_t *g = &pool->groups[i];
+
+        if (g->state == APL_GROUP_USED && g->waiting > 0)
+            apl_list_append(pool, g->size == 0 ? &h->starved : &h->hungry,
+                            &g->turn);
+    }
+    apl_list_sort(pool, &h->starved, pool->n.groups, by_waiter);
+    apl_list_sort(pool, &h->hungry, pool->n.groups, by_waiter);
+}
+
 static void order_lists(apl_pool_t *pool)
 {
     apl_header_t *h = pool->header;
@@ -228,6 +255,7 @@ void apl_repair(apl_held_t *held)
         apl_process_enlist(held, &pool->processes[i]);
     APL_STEP("repair_listed");
     order_lists(pool);
+    give_turns(pool);
     h->counters.repairs++;
     apl_event_note(held, APL_EVENT_REPAIRED, NULL, NULL);
     pool->damaged = 0;

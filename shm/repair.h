@@ -7,7 +7,8 @@
  * What a slot says is believed if it makes sense: a known state, references
  * within their tables to slots in use. Else the slot is emptied; what really
  * runs is put back by the spawner from its registry. Lists get the order they
- * had: processes by age and last use, queues by ticket.
+ * had: processes by age and last use, queues by ticket, turns by who waits
+ * longest.
  *
  * Repair never looks who lives: the sessions of a dead child come back when
  * the spawner reports it.

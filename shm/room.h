@@ -15,7 +15,7 @@
  * longest is served first: a busy group cannot starve a new one.
  *
  * Lock:  needed by all.
- * Crash: turns are derived: the next request or tick takes them again.
+ * Crash: turns are derived: repair.h gives them anew.
  * Trust: see list.h.
  */
 #ifndef APL_ROOM_H

@@ -120,6 +120,58 @@ static void what_the_dead_left_half_done_is_finished(void **state)
     close_all(s, h);
 }
 
+/* Turns are in no slot, but who waits and since when is. */
+static void turns_come_back_in_the_order_of_the_waiters(void **state)
+{
+    static const char *const names[] = {"c", "b", "a"};
+    scene_t *s = scene_new(1);
+    apl_app_t *x = scene_app(s, "x");
+    apl_app_t *apps[3];
+    apl_hold_t h, w[3];
+    int i;
+
+    (void)state;
+    for (i = 2; i >= 0; i--) {
+        apps[i] = scene_app(s, names[i]);
+        assert_int_equal(apl_supervise_configure(&s->pool, apps[i], 1, s->now),
+                         APR_SUCCESS);
+    }
+    assert_int_equal(scene_get(s, &h, x), APR_SUCCESS);
+    for (i = 0; i < 3; i++)
+        assert_int_equal(scene_ask(s, &w[i], apps[i]), APL_EWAIT);
+    repair(s);
+    scene_close(s, &h);
+    for (i = 0; i < 3; i++) {
+        assert_int_equal(scene_spawn(s), 1);
+        assert_int_equal(scene_poll(s, &w[i]), APR_SUCCESS);
+        scene_close(s, &w[i]);
+    }
+    scene_end(s);
+}
+
+/* A process became ready, and who said so died before it served anybody. */
+static void more_than_can_be_woken_at_once_are_served(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = scene_app(s, "a");
+    apl_hold_t h[90];
+    uint64_t id;
+    int i;
+
+    (void)state;
+    a->options.concurrency = 0;
+    for (i = 0; i < 90; i++)
+        assert_int_equal(scene_ask(s, &h[i], a), APL_EWAIT);
+    id = scene_take(s);
+    s->pool.processes[id & 0xffff].state = APL_PROCESS_LIVE;
+    repair(s);
+    for (i = 0; i < 90; i++) {
+        assert_int_equal(scene_poll(s, &h[i]), APR_SUCCESS);
+        scene_close(s, &h[i]);
+    }
+    scene_end(s);
+}
+
 /* The spawner empties the slots of processes that it does not know, and gives
  * back what dead children held; here all are. */
 static void reconcile(scene_t *s)
@@ -195,6 +247,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lists_and_counts_come_back_as_they_were),
         cmocka_unit_test(what_the_dead_left_half_done_is_finished),
+        cmocka_unit_test(turns_come_back_in_the_order_of_the_waiters),
+        cmocka_unit_test(more_than_can_be_woken_at_once_are_served),
         cmocka_unit_test(any_bytes_end_in_a_pool_that_works),
     };
 

@@ -183,23 +183,83 @@ static void a_newcomer_gets_a_place_from_those_who_share(void **state)
     scene_end(s);
 }
 
-static void a_raised_concurrency_serves_those_who_wait(void **state)
+/* A process that is held, and n requests that wait for it. */
+static apl_app_t *crowd(scene_t *s, apl_hold_t *h, int n)
+{
+    apl_app_t *a = scene_app(s, "a");
+    int i;
+
+    a->options.max_queue = 0;
+    assert_int_equal(scene_get(s, &h[0], a), APR_SUCCESS);
+    for (i = 1; i <= n; i++)
+        assert_int_equal(scene_ask(s, &h[i], a), APL_EWAIT);
+    a->options.config = 2;
+    a->options.concurrency = 0;
+    return a;
+}
+
+/* More than can be woken under one lock. */
+#define CROWD 90
+
+static void disperse(scene_t *s, apl_hold_t *h)
+{
+    int i;
+
+    scene_ok(s);
+    for (i = 0; i <= CROWD; i++) {
+        assert_int_equal(scene_poll(s, &h[i]), APR_SUCCESS);
+        scene_close(s, &h[i]);
+    }
+    scene_end(s);
+}
+
+static void options_that_come_with_a_request_let_waiters_in(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_hold_t h[CROWD + 1], last;
+    apl_app_t *a = crowd(s, h, CROWD);
+
+    (void)state;
+    scene_ask(s, &last, a);
+    assert_int_equal(scene_poll(s, &last), APR_SUCCESS);
+    scene_close(s, &last);
+    disperse(s, h);
+}
+
+static void options_that_come_with_the_configuration_do_too(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_hold_t h[CROWD + 1];
+    apl_app_t *a = crowd(s, h, CROWD);
+
+    (void)state;
+    assert_int_equal(apl_supervise_configure(&s->pool, a, 0, s->now),
+                     APR_SUCCESS);
+    disperse(s, h);
+}
+
+/* All that a dead child held comes back at once, and more wait for it. */
+static void a_dead_childs_many_sessions_are_all_given_away(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h, w, x;
+    uint32_t first = s->pool.self, second = scene_child(s);
+    apl_hold_t held[CROWD + 1], h[CROWD + 1];
+    apl_watch_t w;
+    int i;
 
     (void)state;
-    assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
-    assert_int_equal(scene_ask(s, &w, a), APL_EWAIT);
-    a->options.config = 2;
-    a->options.concurrency = 4;
-    assert_int_equal(scene_ask(s, &x, a), APR_SUCCESS);
-    assert_int_equal(scene_poll(s, &w), APR_SUCCESS);
-    scene_close(s, &h);
-    scene_close(s, &w);
-    scene_close(s, &x);
-    scene_end(s);
+    a->options.max_queue = 0;
+    a->options.concurrency = CROWD + 1;
+    for (i = 0; i <= CROWD; i++)
+        assert_int_equal(scene_get(s, &held[i], a), APR_SUCCESS);
+    s->pool.self = first;
+    for (i = 0; i <= CROWD; i++)
+        assert_int_equal(scene_ask(s, &h[i], a), APL_EWAIT);
+    assert_int_equal(apl_supervise_child(&s->pool, second, &w), APR_SUCCESS);
+    assert_int_equal(apl_supervise_child_gone(&s->pool, &w, s->now),
+                     APR_SUCCESS);
+    disperse(s, h);
 }
 
 int main(void)
@@ -212,7 +272,9 @@ int main(void)
         cmocka_unit_test(the_queue_has_a_limit_and_is_first_come_first_served),
         cmocka_unit_test(options_may_change_while_requests_are_open),
         cmocka_unit_test(a_newcomer_gets_a_place_from_those_who_share),
-        cmocka_unit_test(a_raised_concurrency_serves_those_who_wait),
+        cmocka_unit_test(options_that_come_with_a_request_let_waiters_in),
+        cmocka_unit_test(options_that_come_with_the_configuration_do_too),
+        cmocka_unit_test(a_dead_childs_many_sessions_are_all_given_away),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

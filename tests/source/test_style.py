@@ -16,7 +16,9 @@ LONGEST = 400  # lines
 SCRIPTS = [TOP / ".ci" / "run", TOP / "demo" / "run", TOP / "tests" / "soak",
            *(path for path in (TOP / "tests").rglob("run")
              if path.is_file())]
-SOURCES = c_files() + SCRIPTS + sorted(
+BENCHES = [path for path in (TOP / "tests" / "bench").iterdir()
+           if path.is_file() and path not in SCRIPTS]
+SOURCES = c_files() + SCRIPTS + BENCHES + sorted(
     path for pattern in ("*.py", "*.sh", "*.js", "*.ru", "*.mk")
     for place in ("tests", "demo") for path in (TOP / place).rglob(pattern))
 

@@ -122,6 +122,7 @@ holder_sources = \
 unit_tests = \
 	tests/unit/damage \
 	tests/unit/detect \
+	tests/unit/failing \
 	tests/unit/hostile \
 	tests/unit/invariants \
 	tests/unit/limits \

@@ -33,7 +33,7 @@ apu_config := $(shell $(APXS) -q APU_CONFIG)
 
 system = $(addprefix -isystem ,$(filter-out /usr/include,$(1)))
 cflags := -std=gnu11 -O2 -g -Wall -Wextra -Wshadow -Wconversion \
-	-fstack-protector-strong -fno-strict-aliasing -fPIC
+	-fstack-protector-strong -fno-strict-aliasing -fwrapv -fPIC
 cppflags := -I. -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 \
 	-DAPPPOOL_VERSION='"$(version)"' \
 	-DAPPPOOL_LIBEXECDIR='"$(apppoollibexecdir)"'

@@ -120,6 +120,7 @@ holder_sources = \
 	tests/crash/holder.c
 
 unit_tests = \
+	tests/unit/crossfire \
 	tests/unit/damage \
 	tests/unit/detect \
 	tests/unit/failing \

@@ -73,6 +73,7 @@ spawner_sources = \
 	spawner/detect.c \
 	spawner/diag.c \
 	spawner/environment.c \
+	spawner/guard.c \
 	spawner/instance.c \
 	spawner/launch.c \
 	spawner/life.c \

@@ -159,3 +159,17 @@ void apl_lock_give(uint32_t *word)
         syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0);
     announce(know_self(), NULL);
 }
+
+uint32_t apl_lock_owner(const uint32_t *word)
+{
+    return __atomic_load_n(word, __ATOMIC_RELAXED) & FUTEX_TID_MASK;
+}
+
+void apl_lock_break(uint32_t *word, uint32_t owner)
+{
+    uint32_t v = __atomic_load_n(word, __ATOMIC_RELAXED);
+
+    if ((v & FUTEX_TID_MASK) == owner &&
+        swap(word, v, FUTEX_WAITERS | FUTEX_OWNER_DIED))
+        syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0);
+}

@@ -23,7 +23,7 @@
  * Lock:  this is it. Not recursive: APL_ELOCK to the thread that holds it.
  * Crash: at any instruction; the next owner gets APR_SUCCESS and *died = 1.
  * Trust: a hostile word can keep everybody waiting; who must not hang passes
- *        a limit.
+ *        a limit, and who knows better breaks it.
  */
 #ifndef APL_LOCK_H
 #define APL_LOCK_H
@@ -41,5 +41,11 @@
 apr_status_t apl_lock_take(uint32_t *word, int64_t limit, int *died);
 
 void apl_lock_give(uint32_t *word);
+
+/** The thread that has it, as the word says. @return 0: nobody */
+uint32_t apl_lock_owner(const uint32_t *word);
+
+/** It is known that `owner` does not hold it: as if he had died inside. */
+void apl_lock_break(uint32_t *word, uint32_t owner);
 
 #endif

@@ -109,6 +109,20 @@ int procfs_uid(pid_t pid, uid_t *uid)
     return 0;
 }
 
+pid_t procfs_of_pidfd(int fd)
+{
+    char name[32], text[512];
+    const char *at;
+    long pid;
+
+    snprintf(name, sizeof name, "fdinfo/%d", fd);
+    if (slurp(getpid(), name, text, sizeof text) <= 0)
+        return 0;
+    at = strstr(text, "\nPid:");
+    pid = at ? strtol(at + 5, NULL, 10) : 0;
+    return pid > 0 ? (pid_t)pid : 0;
+}
+
 void procfs_each(void (*each)(const procfs_t *who, void *ctx), void *ctx)
 {
     DIR *dir = opendir("/proc");

@@ -40,6 +40,9 @@ uint64_t procfs_now(void);
 /** Real user of process `pid`. @return 0, or -1 */
 int procfs_uid(pid_t pid, uid_t *uid);
 
+/** Whose pidfd is this? @return 0: it is dead and reaped, or not known */
+pid_t procfs_of_pidfd(int fd);
+
 /** Call `each` for every process of the system. */
 void procfs_each(void (*each)(const procfs_t *who, void *ctx), void *ctx);
 

@@ -27,6 +27,7 @@
 #include "spawner/apply.h"
 #include "spawner/children.h"
 #include "spawner/control.h"
+#include "spawner/guard.h"
 #include "spawner/instance.h"
 #include "spawner/launch.h"
 #include "spawner/life.h"
@@ -128,6 +129,7 @@ static void keep_house(spawner_t *s)
     if (s->now >= second_at) {
         second_at = s->now + SECOND;
         adopt_reconcile(s);
+        guard_look(s);
         control_tend(s);
         tell_repairs(s);
     }

@@ -193,6 +193,37 @@ static void a_killed_waiter_loses_no_wakeup(void **state)
     }
 }
 
+/* In the name of somebody who lives and never took it. */
+static void a_lock_can_be_broken(void **state)
+{
+    shared_t *m = shared_new();
+    int died, status;
+    pid_t waiter;
+
+    (void)state;
+    m->word = 1;
+    assert_int_equal(apl_lock_owner(&m->word), 1);
+    assert_int_equal(apl_lock_take(&m->word, 10000, &died), APL_ELOCK);
+    waiter = fork();
+    if (waiter == 0) {
+        m->inside = 1;
+        if (apl_lock_take(&m->word, -1, &died) != APR_SUCCESS || !died)
+            _exit(1);
+        apl_lock_give(&m->word);
+        _exit(0);
+    }
+    wait_until(&m->inside, 1);
+    apl_lock_break(&m->word, 2); /* another one's is left alone */
+    assert_int_equal(apl_lock_owner(&m->word), 1);
+    apl_lock_break(&m->word, 1);
+    waitpid(waiter, &status, 0);
+    assert_int_equal(status, 0);
+    assert_int_equal(apl_lock_owner(&m->word), 0);
+    assert_int_equal(apl_lock_take(&m->word, 0, &died), APR_SUCCESS);
+    assert_int_equal(died, 0);
+    apl_lock_give(&m->word);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -201,6 +232,7 @@ int main(void)
         cmocka_unit_test(it_is_not_recursive_and_a_limit_is_kept),
         cmocka_unit_test(processes_and_threads_exclude_each_other),
         cmocka_unit_test(a_killed_waiter_loses_no_wakeup),
+        cmocka_unit_test(a_lock_can_be_broken),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

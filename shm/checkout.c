@@ -329,9 +329,12 @@ apr_status_t apl_checkout_wait(apl_pool_t *pool, apl_hold_t *hold,
 
 void apl_checkout_stop(apl_pool_t *pool)
 {
-    uint32_t i, top = pool->header->top_session;
+    uint32_t i, top;
 
     pool->stopping = 1;
+    /* Who begins to wait and does not see that is seen here. */
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    top = pool->header->top_session;
     for (i = 1; i <= top && i < pool->n.sessions; i++) {
         apl_session_t *s = &pool->sessions[i];
 

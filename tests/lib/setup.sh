@@ -9,7 +9,7 @@ packages_build="gcc libc6-dev make autoconf automake libtool pkg-config
 packages_apps="python3 gunicorn ruby puma nodejs"
 packages_demo="$packages_build $packages_apps curl procps util-linux"
 packages_test="$packages_demo libcmocka-dev python3-pytest clang clang-format
-    cppcheck wrk iproute2"
+    cppcheck wrk iproute2 spin"
 
 say() { printf '%s\n' "$*"; }
 die() { printf '%s: %s\n' "$0" "$*" >&2; exit 1; }

@@ -19,7 +19,7 @@ SCRIPTS = [TOP / ".ci" / "run", TOP / "demo" / "run", TOP / "tests" / "soak",
 BENCHES = [path for path in (TOP / "tests" / "bench").iterdir()
            if path.is_file() and path not in SCRIPTS]
 SOURCES = c_files() + SCRIPTS + BENCHES + sorted(
-    path for pattern in ("*.py", "*.sh", "*.js", "*.ru", "*.mk")
+    path for pattern in ("*.py", "*.sh", "*.js", "*.ru", "*.mk", "*.pml")
     for place in ("tests", "demo") for path in (TOP / place).rglob(pattern))
 
 

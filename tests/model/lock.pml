@@ -1,0 +1,365 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* shm/lock.c: one word, the kernel's robust futex protocol, and threads that
+ * are killed between any two steps.
+ *
+ * A step (`atomic`) is one access to what others see, and what the thread
+ * concludes from it:
+ *
+ *     model            code
+ *     pending[me]      announce(): list_op_pending names the word
+ *     take             apl_lock_take()
+ *     look ... asked   wait_for(), from one look at the word to the next; the
+ *                      spins are such looks, and add nothing
+ *     sleep            FUTEX_WAIT: the kernel compares and queues in one
+ *     give             apl_lock_give(): exchange, FUTEX_WAKE, announce(NULL)
+ *     died             the kernel's exit_robust_list() and
+ *                      handle_futex_death(); then the thread's id is gone
+ *
+ * FUTEX_WAKE picks any sleeper here; the kernel picks the first. What is
+ * stored is seen in the order of the program: all stores to the word are
+ * locked instructions, and what a look tells is confirmed by one.
+ *
+ * A slice of sleep ends EARLY times in each thread whenever it likes; and LATE
+ * times, when nothing else can happen, all slices end. What is proved:
+ *
+ *     always         one is inside; who comes in is told if, and only if,
+ *                    somebody died inside since the last was told
+ *     KILLS=0 LATE=0 everybody comes in: no wake-up is lost; also with EARLY
+ *     KILLS=n LATE=1 everybody who lives comes in, within one slice
+ *     KILLS=n LATE=0 somebody sleeps on in one case only (`excused`): who was
+ *                    to wake him, or was woken and had yet to look, died, and
+ *                    a third had the lock when the kernel looked
+ *     LOST=1 LATE=2  list_op_pending was overwritten, and the kernel does not
+ *                    look: the slices find out, two at the most
+ *     LIMIT=1        the last thread gives up after a slice in vain
+ *
+ * M_* are mistakes. tests/model/run wants Spin to find each. */
+
+#ifndef N
+#define N 3 /* threads; their number is their id: 3 at the most */
+#endif
+#ifndef ROUNDS
+#define ROUNDS 2 /* how often each wants the lock */
+#endif
+#ifndef KILLS
+#define KILLS 0
+#endif
+#ifndef EARLY
+#define EARLY 0
+#endif
+#ifndef LATE
+#define LATE 0
+#endif
+#ifndef LOST
+#define LOST 0
+#endif
+#ifndef LIMIT
+#define LIMIT 0
+#endif
+
+#define TID        3
+#define WAITERS    4
+#define OWNER_DIED 8
+
+byte word;
+bool pending[4]; /* told to the kernel */
+bool asleep[4];  /* in the kernel's queue of the word */
+bool exists[4];  /* the thread's id means something */
+bool killed[4];
+
+/* Only the claims look at these. */
+byte inside;   /* the thread between its taking and its giving */
+bool torn;     /* one died there, and nobody was told yet */
+bool owing[4]; /* a sleeper's wake-up depends on this thread */
+bool excused;  /* a wake-up was lost in the way it may be */
+byte finished; /* threads that came in each time, or are dead */
+
+#ifdef M_UNTOLD
+#define TOLD(before) false
+#else
+#define TOLD(before) (((before) & OWNER_DIED) != 0)
+#endif
+#ifdef M_KEEP_FORGOTTEN
+#define KEEP 0
+#else
+#define KEEP WAITERS
+#endif
+#ifdef M_OWNER_NOT_ASKED
+#define GONE(id) true
+#else
+#define GONE(id) (!exists[id])
+#endif
+#ifdef M_NO_EXCUSE
+#define EXCUSED false
+#else
+#define EXCUSED excused
+#endif
+#ifdef M_BLIND_SLEEP
+#define UNCHANGED true
+#else
+#define UNCHANGED (word == v)
+#endif
+
+/* The word was taken; what was it before? */
+inline come_in(before)
+{
+    assert(inside == 0);
+    assert(torn == TOLD(before));
+    torn = false;
+    inside = me;
+    owing[me] = false
+}
+
+/* FUTEX_WAKE of one, within an atomic. */
+inline wake()
+{
+    owing[me] = false;
+    if
+    :: asleep[1] -> asleep[1] = false; owing[1] = true
+    :: asleep[2] -> asleep[2] = false; owing[2] = true
+    :: asleep[3] -> asleep[3] = false; owing[3] = true
+    :: else
+    fi
+}
+
+proctype thread(byte me)
+{
+    byte v, keep, rounds, early;
+    bool over;
+
+    {
+        early = EARLY;
+take:
+        atomic {
+            if
+            :: rounds == ROUNDS -> goto end
+            :: else -> rounds++
+            fi;
+#ifndef M_LATE_ANNOUNCE
+            pending[me] = true
+#endif
+        };
+        atomic {
+            if
+            :: word == 0 -> word = me; come_in(0); goto taken
+            :: else -> keep = 0
+            fi
+        };
+#ifdef M_LATE_ANNOUNCE
+        pending[me] = true;
+#endif
+look:
+        atomic {
+            v = word;
+            if
+            :: (v & TID) == 0 -> goto is_free
+            :: (v & TID) != 0 && over -> v = 0; goto refused
+            :: (v & TID) != 0 && !over && (v & WAITERS) ->
+                owing[me] = false;
+                goto sleep
+            :: else
+            fi
+        };
+        atomic {
+            if
+            :: word == v ->
+                v = v | WAITERS;
+                word = v;
+                owing[me] = false;
+                goto sleep
+            :: else -> v = 0; goto look
+            fi
+        };
+is_free:
+        atomic {
+            if
+            :: word == v ->
+                word = me | keep | (v & WAITERS);
+                come_in(v);
+                v = 0;
+                goto taken
+            :: else -> v = 0; goto look
+            fi
+        };
+sleep:
+        atomic {
+            if
+            :: UNCHANGED -> asleep[me] = true
+            :: else
+            fi
+        };
+        atomic {
+            if
+            :: !asleep[me]
+            :: asleep[me] && early > 0 -> asleep[me] = false; early--
+            fi;
+            keep = KEEP
+        };
+        atomic {
+            if
+            :: word != v -> v = 0; goto look
+            :: word == v && LIMIT && me == N -> over = true
+            :: else
+            fi
+        };
+        atomic {
+            if
+            :: GONE(v & TID)
+            :: else -> v = 0; goto look
+            fi
+        };
+asked:
+        atomic {
+            if
+            :: word == v -> word = WAITERS | OWNER_DIED
+            :: else
+            fi;
+            v = 0;
+            goto look
+        };
+refused:
+        atomic {
+            pending[me] = false; /* APL_ELOCK */
+            over = false;
+            goto take
+        };
+taken:
+        atomic {
+#ifdef M_LATE_ANNOUNCE
+            pending[me] = true;
+#endif
+            keep = 0;
+            over = false
+        };
+give:
+#ifdef M_EARLY_UNANNOUNCE
+        pending[me] = false;
+#endif
+#ifdef M_WAKE_FIRST
+        atomic { wake() };
+#endif
+        atomic {
+            v = word;
+            word = 0;
+            inside = 0;
+            owing[me] = (v & WAITERS) != 0
+        };
+#ifndef M_WAKE_FIRST
+        atomic {
+            if
+            :: v & WAITERS -> wake()
+            :: else
+            fi;
+            v = 0
+        };
+#endif
+        atomic {
+            pending[me] = false;
+            goto take
+        };
+end:
+        skip
+    } unless {
+        atomic {
+            killed[me];
+            goto died
+        }
+    };
+    goto gone;
+died:
+    asleep[me] = false;
+again:
+    atomic {
+        v = word;
+        if
+        :: owing[me] &&
+           (!pending[me] || ((v & TID) != 0 && (v & TID) != me)) ->
+            excused = true;
+            owing[me] = false
+        :: else
+        fi;
+        if
+        :: !pending[me] || ((v & TID) != 0 && (v & TID) != me) -> goto gone
+        :: pending[me] && (v & TID) == 0 -> goto last_wake
+        :: else
+        fi
+    };
+    atomic {
+        if
+        :: word != v -> goto again
+        :: word == v && !(v & WAITERS) -> word = OWNER_DIED; goto gone
+        :: else -> word = WAITERS | OWNER_DIED
+        fi
+    };
+last_wake:
+    atomic { wake() };
+gone:
+    atomic {
+        exists[me] = false;
+        v = 0;
+        keep = 0;
+        rounds = 0;
+        early = 0;
+        finished++
+    }
+}
+
+proctype killer()
+{
+    byte left = KILLS, who;
+
+    do
+    :: left > 0 ->
+        left--;
+        select(who : 1 .. N);
+        atomic {
+            if
+            :: exists[who] && !killed[who] ->
+                killed[who] = true;
+                if
+                :: LOST -> pending[who] = false
+                :: else
+                fi;
+                if
+                :: inside == who -> inside = 0; torn = true
+                :: else
+                fi
+            :: else
+            fi;
+            who = 0
+        }
+    :: left == 0 -> break
+    od
+}
+
+init {
+    byte i, slices;
+
+    atomic {
+        for (i : 1 .. N) {
+            exists[i] = true;
+            run thread(i)
+        };
+        if
+        :: KILLS > 0 -> run killer()
+        :: else
+        fi;
+        i = 0
+    };
+    do
+    :: timeout ->
+        if
+        :: slices < LATE && finished < N ->
+            atomic {
+                slices++; /* each sleep has been long enough */
+                asleep[1] = false;
+                asleep[2] = false;
+                asleep[3] = false
+            }
+        :: else -> break
+        fi
+    od;
+    assert(finished == N || (LATE == 0 && EXCUSED));
+    assert(inside == 0)
+}

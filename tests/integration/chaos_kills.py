@@ -40,9 +40,10 @@ class Chaos:
     def __init__(self, httpd: Httpd) -> None:
         httpd.log.expect(*SAID)
         httpd.directives += WORKERS[httpd.mpm] + ["MaxKeepAliveRequests 0"]
+        # For a moment a dead child's requests are in the queue as well.
         self.app = httpd.app("shop", f"MinInstances {PROCESSES}",
                              f"MaxInstances {PROCESSES}",
-                             "AppSetEnv APP_THREADS 1")
+                             "AppMaxQueue 300", "AppSetEnv APP_THREADS 1")
         self.httpd = httpd.start()
         assert httpd.get("/pid", self.app.name).status == 200
         httpd.settles(active=0, count=PROCESSES)

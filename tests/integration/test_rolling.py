@@ -134,7 +134,7 @@ def test_held_request_is_finished(httpd: Httpd) -> None:
 def test_spawner_dies_meanwhile(httpd: Httpd) -> None:
     """The next one goes on with it"""
     httpd.log.expect("apppool.*(spawner|watchdog)")
-    app = start(httpd, "AppSetEnv BOOT_SLEEP 0.3")
+    app = start(httpd, "AppSetEnv BOOT_SLEEP 2")
     old = httpd.pids(app)
     app.directives.append("AppSetEnv CHANGED yes")
     httpd.graceful()

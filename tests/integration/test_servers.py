@@ -39,8 +39,8 @@ def test_server(httpd: Httpd, language: str) -> None:
     assert httpd.request("HEAD", "/", language).body == b""
     assert httpd.post("/", language, b"x" * 1000).status == 200
     app.touch()
-    assert "request 1 here" in httpd.get("/hello", language,
-                                         timeout=60).text
+    wait_until(lambda: "request 1 here" in httpd.get("/hello", language).text,
+               "the new process answers", 60)
     wait_until(lambda: not alive(pid), "the old process is gone", 10)
 
 

@@ -35,5 +35,5 @@ def test_the_whole_way(httpd: Httpd) -> None:
     assert httpd.get("/pid", "shop").status == 200
     wait_until(lambda: not any(alive(pid) for pid in old), "deployed")
     httpd.graceful()
-    httpd.settles(active=0, count=1)
+    httpd.settles(active=0, count=2)
     httpd.check()

@@ -354,7 +354,7 @@ def wait_for_client(server, retire, idle):
 
 def open_ledger():
     global ledger
-    name = (f"{os.environ['LEDGER_DIR']}/{os.environ['APP_NAME']}."
+    name = (f"{os.environ['LEDGER_DIR']}/{os.environ.get('APP_NAME', '?')}."
             f"{os.getpid()}.{time.monotonic():.6f}")
     ledger = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
 

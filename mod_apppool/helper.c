@@ -63,8 +63,11 @@ static int place_descriptors(posix_spawn_file_actions_t *a,
         error = posix_spawn_file_actions_adddup2(a, fds->parent,
                                                  CONTRACT_PARENT_FD);
     if (!error)
+        error = posix_spawn_file_actions_adddup2(a, fds->segment,
+                                                 CONTRACT_SEGMENT_FD);
+    if (!error)
         error =
-            posix_spawn_file_actions_addclosefrom_np(a, CONTRACT_PARENT_FD + 1);
+            posix_spawn_file_actions_addclosefrom_np(a, CONTRACT_LAST_FD + 1);
     if (!error)
         error = posix_spawn_file_actions_addchdir_np(a, "/");
     return error;

@@ -17,9 +17,9 @@
 #include <apr_pools.h>
 #include <sys/types.h>
 
-/** What the helper gets; all above CONTRACT_PARENT_FD. */
+/** What the helper gets; all above CONTRACT_LAST_FD. */
 typedef struct {
-    int life, bell, lock, parent;
+    int life, bell, lock, parent, segment;
 } apppool_helper_fds_t;
 
 /**

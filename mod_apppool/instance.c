@@ -62,7 +62,7 @@ apppool_instance_t *apppool_instance_obtain(void)
         end_other_build(i);
     i = ap_retained_data_create(retained, sizeof *i);
     i->build = BUILD;
-    i->lock = i->fds.lock = i->fds.bell = i->fds.parent = -1;
+    i->lock = i->fds.lock = i->fds.bell = i->fds.parent = i->fds.segment = -1;
     i->life[0] = i->life[1] = -1;
     return i;
 }
@@ -134,14 +134,15 @@ int apppool_instance_open(apppool_instance_t *i, server_rec *s,
     }
     i->lock = i->fds.lock;
     apr_cpystrn(i->runtime, path, sizeof i->runtime);
-    apr_snprintf(i->segment, sizeof i->segment, "%s/segment", path);
     i->parent_pid = getpid();
     i->capacity = capacity_of(s);
     i->grace = 0;
     apr_generate_random_bytes((unsigned char *)&i->name, sizeof i->name);
     rv = open_descriptors(i) == 0 ? APR_SUCCESS : errno;
     if (rv == APR_SUCCESS)
-        rv = apl_segment_create(pool, i->segment, &i->capacity, forever);
+        rv = apl_segment_create(pool, &i->capacity);
+    if (rv == APR_SUCCESS && (i->fds.segment = move_up(dup(pool->file))) < 0)
+        rv = errno;
     if (rv != APR_SUCCESS) {
         SAY(APLOG_EMERG, rv, "cannot make the pool's shared memory");
         apppool_instance_close(i);
@@ -178,7 +179,7 @@ int apppool_instance_tell(apppool_instance_t *i, server_rec *s,
     const apr_array_header_t *apps = apppool_apps();
     apppool_table_t table = {
         .runtime = i->runtime,
-        .segment = i->segment,
+        .capacity = i->capacity,
         .instance = i->name,
         .generation = (apr_uint32_t)ap_state_query(AP_SQ_CONFIG_GEN),
     };
@@ -213,6 +214,7 @@ void apppool_instance_close(apppool_instance_t *i)
     close_fd(&i->life[1]);
     close_fd(&i->fds.bell);
     close_fd(&i->fds.parent);
+    close_fd(&i->fds.segment);
     if (i->fds.lock >= 0)
         apppool_runtime_remove(i->runtime);
     close_fd(&i->fds.lock);
@@ -226,5 +228,7 @@ void apppool_instance_inherit(apppool_instance_t *i)
      * life pipe stays open as long as a child lives. */
     close_fd(&i->fds.lock);
     close_fd(&i->fds.parent);
+    close_fd(&i->fds.segment);
+    close_fd(&i->pool->file);
     close_fd(&i->life[0]);
 }

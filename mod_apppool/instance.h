@@ -39,7 +39,6 @@ typedef struct {
     int life[2]; /**< pipe: read end, write end */
     apppool_helper_fds_t fds;
     char runtime[CONTRACT_RUNTIME_MAX + 1];
-    char segment[CONTRACT_RUNTIME_MAX + 16];
     char libexec[1024];
 } apppool_instance_t;
 

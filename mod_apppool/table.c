@@ -111,6 +111,17 @@ static const char *error_log(apr_pool_t *p, const server_rec *s)
     return ap_server_root_relative(p, name);
 }
 
+static json_t *capacity(const apl_capacity_t *n)
+{
+    json_t *j = json_object();
+
+    json_object_set_new(j, "groups", number(n->groups));
+    json_object_set_new(j, "processes", number(n->processes));
+    json_object_set_new(j, "sessions", number(n->sessions));
+    json_object_set_new(j, "children", number(n->children));
+    return j;
+}
+
 static json_t *describe(const apppool_table_t *table, server_rec *s,
                         apr_pool_t *p)
 {
@@ -126,7 +137,7 @@ static json_t *describe(const apppool_table_t *table, server_rec *s,
     json_object_set_new(j, "config", number(table->generation));
     json_object_set_new(
         j, "instance", text(apr_psprintf(p, CONTRACT_ID_FMT, table->instance)));
-    json_object_set_new(j, "segment", text(table->segment));
+    json_object_set_new(j, "capacity", capacity(&table->capacity));
     json_object_set_new(j, "httpd_uid",
                         number(root ? ap_unixd_config.user_id : geteuid()));
     json_object_set_new(j, "httpd_gid",

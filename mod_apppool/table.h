@@ -18,10 +18,12 @@
 
 #include <httpd.h>
 
+#include "shm/segment.h"
+
 /** What is told besides the apps of app.h. */
 typedef struct {
-    const char *runtime; /**< the directory */
-    const char *segment; /**< name of the segment */
+    const char *runtime;     /**< the directory */
+    apl_capacity_t capacity; /**< of the segment */
     apr_uint64_t instance;
     apr_uint32_t generation;
 } apppool_table_t;

@@ -2,10 +2,18 @@
 
 #include "shm/segment.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "shm/list.h"
+
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 0x0008u /* Linux 6.3; vm.memfd_noexec may demand it */
+#endif
 
 /* Offsets of the tables; the last is the size. */
 typedef struct {
@@ -51,7 +59,7 @@ static void point(apl_pool_t *pool, void *memory, const apl_capacity_t *n)
     pool->n.processes = n->processes + 1;
     pool->n.sessions = n->sessions + 1;
     pool->n.children = n->children + 1;
-    pool->bell = -1;
+    pool->file = pool->bell = -1;
     pool->patience = APL_PATIENCE;
 }
 
@@ -75,92 +83,99 @@ void apl_segment_empty(apl_pool_t *pool)
         apl_list_init(pool, &h->buckets[i]);
 }
 
-void apl_segment_format(apl_pool_t *pool, void *memory,
-                        const apl_capacity_t *capacity)
+/* For whoever looks at a core dump: nobody else reads it. */
+static void sign(apl_header_t *h, const apl_capacity_t *capacity)
 {
-    apl_header_t *h = memory;
-
-    point(pool, memory, capacity);
+    h->magic = APL_MAGIC;
     h->layout = APL_LAYOUT;
-    h->size = pool->size;
+    h->size = apl_segment_size(capacity);
     h->n_groups = capacity->groups;
     h->n_processes = capacity->processes;
     h->n_sessions = capacity->sessions;
     h->n_children = capacity->children;
-    apl_segment_empty(pool);
-    __atomic_store_n(&h->magic, APL_MAGIC, __ATOMIC_RELEASE);
 }
 
-static void *aligned(apr_shm_t *shm)
+void apl_segment_format(apl_pool_t *pool, void *memory,
+                        const apl_capacity_t *capacity)
 {
-    /* APR keeps its own 8 bytes before what it hands out. */
-    return (void *)lines((apr_size_t)apr_shm_baseaddr_get(shm));
+    point(pool, memory, capacity);
+    sign(pool->header, capacity);
+    apl_segment_empty(pool);
 }
 
-apr_status_t apl_segment_create(apl_pool_t *pool, const char *path,
-                                const apl_capacity_t *capacity, apr_pool_t *p)
+static int make_file(apr_size_t size)
+{
+    int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+    unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
+    int why, fd = memfd_create("apppool", flags | MFD_NOEXEC_SEAL);
+
+    if (fd < 0 && errno == EINVAL)
+        fd = memfd_create("apppool", flags);
+    if (fd < 0)
+        return -1;
+    if (ftruncate(fd, (off_t)size) == 0 && fcntl(fd, F_ADD_SEALS, seals) == 0)
+        return fd;
+    why = errno;
+    close(fd);
+    errno = why;
+    return -1;
+}
+
+static void *map(int file, apr_size_t size)
+{
+    return mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+}
+
+apr_status_t apl_segment_create(apl_pool_t *pool,
+                                const apl_capacity_t *capacity)
 {
     apr_size_t size = apl_segment_size(capacity);
-    apr_shm_t *shm;
-    apr_status_t rv;
-    mode_t mask;
+    void *memory;
+    int file;
 
     if (size > UINT32_MAX || capacity->processes > APL_PROCESSES_MAX)
         return APR_EINVAL;
-    apr_shm_remove(path, p);
-    mask = umask(077);
-    rv = apr_shm_create(&shm, size + APL_LINES, path, p);
-    umask(mask);
-    if (rv != APR_SUCCESS)
+    file = make_file(size);
+    if (file < 0)
+        return errno;
+    memory = map(file, size);
+    if (memory == MAP_FAILED) {
+        apr_status_t rv = errno;
+
+        close(file);
         return rv;
-    apl_segment_format(pool, aligned(shm), capacity);
-    pool->shm = shm;
+    }
+    apl_segment_format(pool, memory, capacity);
+    pool->file = file;
     return APR_SUCCESS;
 }
 
-apr_status_t apl_segment_attach(apl_pool_t *pool, const char *path,
-                                apr_pool_t *p)
+apr_status_t apl_segment_attach(apl_pool_t *pool, int file,
+                                const apl_capacity_t *capacity)
 {
-    apr_shm_t *shm;
-    const apl_header_t *h;
-    apl_capacity_t n;
-    apr_size_t size;
-    apr_status_t rv = apr_shm_attach(&shm, path, p);
+    apr_size_t size = apl_segment_size(capacity);
+    struct stat st;
+    void *memory;
 
-    if (rv != APR_SUCCESS)
-        return rv;
-    h = aligned(shm);
-    size = apr_shm_size_get(shm);
-    if (size < sizeof *h + APL_LINES ||
-        __atomic_load_n(&h->magic, __ATOMIC_ACQUIRE) != APL_MAGIC ||
-        h->layout != APL_LAYOUT)
-        goto foreign;
-    n.groups = h->n_groups;
-    n.processes = h->n_processes;
-    n.sessions = h->n_sessions;
-    n.children = h->n_children;
-    if (n.processes > APL_PROCESSES_MAX || n.groups > APL_PROCESSES_MAX ||
-        n.sessions > APL_SESSIONS_MAX || n.children > APL_SESSIONS_MAX ||
-        apl_segment_size(&n) + APL_LINES > size)
-        goto foreign;
-    point(pool, aligned(shm), &n);
-    pool->shm = shm;
+    if (fstat(file, &st) != 0)
+        return errno;
+    if (!S_ISREG(st.st_mode) || st.st_size != (off_t)size)
+        return APL_EFOREIGN;
+    memory = map(file, size);
+    if (memory == MAP_FAILED)
+        return errno;
+    point(pool, memory, capacity);
+    sign(pool->header, capacity);
+    pool->file = file;
     return APR_SUCCESS;
-
-foreign:
-    apr_shm_detach(shm);
-    return APL_EFOREIGN;
-}
-
-void apl_segment_remove(const char *path, apr_pool_t *p)
-{
-    apr_shm_remove(path, p);
 }
 
 void apl_segment_close(apl_pool_t *pool)
 {
-    if (pool->shm)
-        apr_shm_destroy(pool->shm);
+    if (pool->file >= 0) {
+        munmap(pool->base, pool->size);
+        close(pool->file);
+    }
     memset(pool, 0, sizeof *pool);
-    pool->bell = -1;
+    pool->file = pool->bell = -1;
 }

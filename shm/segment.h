@@ -3,24 +3,27 @@
 /**
  * @file segment.h
  * @brief Create the segment, attach to it, find a record in it. The only
- *        caller of apr_shm_*.
+ *        caller of memfd_create().
  *
  * The parent of httpd creates the segment once and keeps it over graceful
- * restarts; its children inherit the mapping; the spawner attaches by name.
+ * restarts; its children inherit the mapping; the spawner attaches to the
+ * descriptor that it is given. The segment is a sealed memfd: it has no name,
+ * so nobody else can open it, and none is left over when all who had it were
+ * killed; it takes no room in /dev/shm, and nobody can cut it short, so that
+ * touching it never ends in SIGBUS; and what was never touched costs nothing.
  * An apl_pool_t is a process's own handle. It carries its own copy of the
- * segment's sizes, so that bounds are checked against what was true when it
- * was attached and not against what anybody may have written there since.
+ * segment's sizes, so that bounds are checked against what its creator said
+ * and not against what anybody may have written there since.
  *
  * Lock:  the accessors need none; what they return is guarded by it.
- * Crash: a half-made segment has no magic (it is stored last) and is refused.
+ * Crash: nobody has the descriptor of a half-made segment.
  * Trust: an index or offset that is out of bounds leads to NULL, resp. to a
  *        link in private memory (`trash`); `damaged` remembers it.
  */
 #ifndef APL_SEGMENT_H
 #define APL_SEGMENT_H
 
-#include <apr_pools.h>
-#include <apr_shm.h>
+#include <apr.h>
 
 #include "shm/error.h"
 #include "shm/format.h"
@@ -43,7 +46,7 @@ typedef struct {
     apl_child_t *children;
     uint32_t size;         /**< bytes from base */
     apl_capacity_t n;      /**< slots of each table, the unused 0 included */
-    apr_shm_t *shm;        /**< NULL when in plain memory */
+    int file;              /**< memfd, or -1: in plain memory */
     uint32_t self;         /**< index of this httpd child; 0: it is none */
     int bell;              /**< eventfd that wakes the spawner, or -1 */
     volatile int stopping; /**< waits are to end: apl_checkout_stop() */
@@ -68,25 +71,23 @@ void apl_segment_format(apl_pool_t *pool, void *memory,
 void apl_segment_empty(apl_pool_t *pool);
 
 /**
- * Create the segment under the name `path` (a file name that is only hashed
- * by APR), readable for this user alone. A left-over of that name is removed.
- * @param p lives as long as the segment shall; must not be a module's pool
- * @return APR_SUCCESS, or APR's error
+ * Create a segment. pool->file is its descriptor, close-on-exec.
+ * @return APR_SUCCESS; APR_EINVAL: too large; or why the kernel refuses
  */
-apr_status_t apl_segment_create(apl_pool_t *pool, const char *path,
-                                const apl_capacity_t *capacity, apr_pool_t *p);
+apr_status_t apl_segment_create(apl_pool_t *pool,
+                                const apl_capacity_t *capacity);
 
 /**
- * Attach to a segment that another process created.
- * @return APR_SUCCESS; APL_EFOREIGN: another layout, size or version
+ * Attach to the segment that another process created. What its header says of
+ * itself is not believed but written anew.
+ * @param file     its descriptor; on success it is the pool's
+ * @param capacity what it was created with
+ * @return APR_SUCCESS; APL_EFOREIGN: it is no segment of that capacity
  */
-apr_status_t apl_segment_attach(apl_pool_t *pool, const char *path,
-                                apr_pool_t *p);
+apr_status_t apl_segment_attach(apl_pool_t *pool, int file,
+                                const apl_capacity_t *capacity);
 
-/** Remove a segment that its creator could not: it was killed. */
-void apl_segment_remove(const char *path, apr_pool_t *p);
-
-/** Forget the mapping, and the segment itself when it was created here. */
+/** Forget the mapping and the descriptor; the last one frees the memory. */
 void apl_segment_close(apl_pool_t *pool);
 
 /* ---- records by index: NULL when there is none such ---- */

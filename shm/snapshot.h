@@ -16,6 +16,8 @@
 #ifndef APL_SNAPSHOT_H
 #define APL_SNAPSHOT_H
 
+#include <apr_pools.h>
+
 #include "shm/segment.h"
 
 /**

@@ -23,6 +23,9 @@
 #define CONTRACT_LOCK_FD         5
 /** pidfd of httpd's parent. */
 #define CONTRACT_PARENT_FD       6
+/** The segment. The watchdog only passes it on. */
+#define CONTRACT_SEGMENT_FD      7
+#define CONTRACT_LAST_FD         7
 
 /* Exit codes. Any other, or a signal, means: start me again. */
 #define CONTRACT_EXIT_DONE       0  /* everything is cleaned up */
@@ -36,7 +39,6 @@
 #define CONTRACT_SPAWNER         "spawner.pid" /* "PID START\n" */
 #define CONTRACT_INSTANCE        "instance"    /* the mark's first half, hex */
 #define CONTRACT_ERRORLOG        "errorlog" /* symlink to httpd's error log */
-#define CONTRACT_SEGMENT         "segment"  /* name of the shared memory */
 #define CONTRACT_SOCKETS         "s"        /* s/ID: listening sockets */
 #define CONTRACT_OWN             "a"        /* a/ID/s: sockets apps bind */
 #define CONTRACT_OUTPUT          "o"        /* o/ID: FIFOs of stdout, stderr */

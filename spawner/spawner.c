@@ -183,7 +183,7 @@ static void settle_in(void)
     sigaddset(&mask, SIGCHLD);
     sigprocmask(SIG_SETMASK, &mask, NULL);
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-    for (fd = CONTRACT_LIFE_FD; fd <= CONTRACT_PARENT_FD; fd++)
+    for (fd = CONTRACT_LIFE_FD; fd <= CONTRACT_LAST_FD; fd++)
         fcntl(fd, F_SETFD, FD_CLOEXEC);
     fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
     if (fd >= 0) {
@@ -236,7 +236,7 @@ static int attach(spawner_t *s)
     char why[120];
     apr_status_t rv;
 
-    rv = apl_segment_attach(&s->shm, s->table->segment, s->pool);
+    rv = apl_segment_attach(&s->shm, CONTRACT_SEGMENT_FD, &s->table->capacity);
     if (rv == APR_SUCCESS)
         return 0;
     if (s->stopping) {
@@ -253,8 +253,6 @@ static void no_table(spawner_t *s)
 {
     instance_recall(&s->rt, s->instance);
     s->table = apr_pcalloc(s->pool, sizeof *s->table);
-    s->table->segment =
-        apr_pstrcat(s->pool, s->rt.dir, "/" CONTRACT_SEGMENT, NULL);
 }
 
 static int begin(spawner_t *s)
@@ -285,8 +283,7 @@ static void end(spawner_t *s)
     unlinkat(s->rt.fd, CONTRACT_SPAWNER, 0);
     unlinkat(s->rt.fd, CONTRACT_CONTROL, 0);
     if (!parent_is_dead())
-        return; /* who takes its segment back himself */
-    apl_segment_remove(s->table->segment, s->pool);
+        return;
     /* As the watchdog does, if there is one. */
     sweep_processes(s->instance);
     sweep_directory(s->rt.fd);

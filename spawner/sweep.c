@@ -66,8 +66,7 @@ void sweep_directory(int dirfd)
         CONTRACT_SOCKETS,      CONTRACT_OWN,          CONTRACT_OUTPUT,
         CONTRACT_NOTIFY,       CONTRACT_CONTROL,      CONTRACT_TABLE,
         CONTRACT_TABLE ".new", CONTRACT_TABLE ".tmp", CONTRACT_REGISTRY,
-        CONTRACT_SPAWNER,      CONTRACT_INSTANCE,     CONTRACT_SEGMENT,
-        CONTRACT_ERRORLOG};
+        CONTRACT_SPAWNER,      CONTRACT_INSTANCE,     CONTRACT_ERRORLOG};
     size_t i;
 
     for (i = 0; i < sizeof names / sizeof *names; i++)

@@ -156,6 +156,18 @@ static uint64_t fingerprint(const table_app_t *a)
     return print;
 }
 
+static apl_capacity_t capacity(reader_t *r, const json_t *o)
+{
+    apl_capacity_t n;
+
+    n.groups = (uint32_t)reader_number(r, o, "groups", 1, APL_PROCESSES_MAX);
+    n.processes =
+        (uint32_t)reader_number(r, o, "processes", 1, APL_PROCESSES_MAX);
+    n.sessions = (uint32_t)reader_number(r, o, "sessions", 1, APL_SESSIONS_MAX);
+    n.children = (uint32_t)reader_number(r, o, "children", 1, APL_SESSIONS_MAX);
+    return n;
+}
+
 static void read_app(reader_t *r, table_app_t *a, uint32_t config,
                      const json_t *o)
 {
@@ -212,7 +224,7 @@ static void read_table(reader_t *r, table_t *t, const json_t *o)
         (uint32_t)reader_number(r, o, "max_pool_size", 1, INT32_MAX);
     t->httpd_uid = (uid_t)reader_number(r, o, "httpd_uid", 0, UINT32_MAX - 1);
     t->httpd_gid = (gid_t)reader_number(r, o, "httpd_gid", 0, UINT32_MAX - 1);
-    t->segment = reader_path(r, o, "segment", 0);
+    t->capacity = capacity(r, json_object_get(o, "capacity"));
     t->error_log = reader_path(r, o, "error_log", 1);
     instance = reader_text(r, o, "instance", 0);
     if (strlen(instance) != 16 || strspn(instance, "0123456789abcdef") != 16)

@@ -53,7 +53,7 @@ typedef struct {
     uint32_t config; /**< generation */
     uint32_t max_pool_size;
     char instance[17];
-    const char *segment;
+    apl_capacity_t capacity; /**< of the segment */
     uid_t httpd_uid;
     gid_t httpd_gid;
     const char *error_log; /**< NULL: stderr */

@@ -37,7 +37,7 @@ MAY = {
 # Header: the files that may include it, as prefixes.
 ONLY = {
     "pthread.h": ("shm/lock.c",),
-    "apr_shm.h": ("shm/segment.",),
+    "sys/mman.h": ("shm/segment.c", "shm/snapshot.c"),
     "linux/futex.h": ("shm/lock.c", "shm/wake.c"),
     "jansson.h": ("shm/report.", "spawner/", "ctl/", "mod_apppool/"),
     "httpd.h": ("mod_apppool/",),
@@ -122,7 +122,8 @@ def test_fork_and_exec() -> None:
 
 
 def test_only_segment_maps_the_segment() -> None:
-    assert set(uses(r"\bapr_shm_\w+\s*\(")) <= {"shm/segment.c"}
+    calls = r"\b(memfd_create|apr_(shm|mmap)_\w+)\s*\("
+    assert set(uses(calls)) == {"shm/segment.c"}
 
 
 def test_shm_knows_no_httpd_and_starts_nothing() -> None:

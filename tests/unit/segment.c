@@ -1,11 +1,14 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* The segment is found by name, kept from others, refused when foreign. */
+/* The segment is shared by descriptor, and is never cut short. */
 
 #include <apr_general.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "shm/group.h"
 #include "shm/report.h"
@@ -29,31 +32,60 @@ static int finish(void **state)
     return 0;
 }
 
-static void another_process_attaches_by_name(void **state)
+static void another_process_attaches(void **state)
 {
-    const apl_capacity_t n = {10, 20, 30, 4};
-    const char *name = "/tmp/apl-unit-segment";
+    const apl_capacity_t n = {10, 20, 30, 4}, more = {10, 20, 3000, 4};
     apl_pool_t a, b;
+    int pipe_ends[2];
 
     (void)state;
-    assert_int_equal(apl_segment_create(&a, name, &n, p), APR_SUCCESS);
+    assert_int_equal(apl_segment_create(&a, &n), APR_SUCCESS);
     assert_int_equal((uintptr_t)a.base % 64, 0);
-    assert_int_equal(apl_segment_attach(&b, name, p), APR_SUCCESS);
+    assert_int_equal(apl_segment_attach(&b, dup(a.file), &n), APR_SUCCESS);
     assert_ptr_not_equal(a.base, b.base);
     assert_int_equal(apl_supervise_limits(&a, 7, 1, 1), APR_SUCCESS);
     assert_int_equal(b.header->max, 7);
-    /* A left-over of that name is no hindrance. */
-    b.header->layout++;
-    assert_int_equal(apl_segment_attach(&b, name, p), APL_EFOREIGN);
-    a.header->layout--;
-    a.header->n_sessions = 4000000000u;
-    assert_int_equal(apl_segment_attach(&b, name, p), APL_EFOREIGN);
-    a.header->n_sessions = 3000;
-    assert_int_equal(apl_segment_attach(&b, name, p), APL_EFOREIGN);
-    assert_int_equal(apl_segment_create(&b, name, &n, p), APR_SUCCESS);
-    assert_int_equal(b.header->max, 0);
     apl_segment_close(&b);
-    assert_int_not_equal(apl_segment_attach(&b, name, p), APR_SUCCESS);
+    /* What somebody wrote there decides nothing. */
+    memset(a.header, 0xff, offsetof(apl_header_t, lock));
+    assert_int_equal(apl_segment_attach(&b, dup(a.file), &n), APR_SUCCESS);
+    assert_int_equal(b.header->layout, APL_LAYOUT);
+    assert_int_equal(b.n.sessions, 31);
+    apl_segment_close(&b);
+    assert_int_equal(apl_segment_attach(&b, a.file, &more), APL_EFOREIGN);
+    assert_int_equal(pipe(pipe_ends), 0);
+    assert_int_equal(apl_segment_attach(&b, pipe_ends[0], &n), APL_EFOREIGN);
+    close(pipe_ends[0]);
+    close(pipe_ends[1]);
+    apl_segment_close(&a);
+    assert_int_not_equal(apl_segment_attach(&b, 1000, &n), APR_SUCCESS);
+}
+
+/* It would end in SIGBUS. */
+static void nobody_cuts_it_short(void **state)
+{
+    const apl_capacity_t n = {10, 20, 30, 4};
+    apl_pool_t a;
+
+    (void)state;
+    assert_int_equal(apl_segment_create(&a, &n), APR_SUCCESS);
+    assert_int_equal(ftruncate(a.file, 0), -1);
+    assert_int_equal(errno, EPERM);
+    /* A hole in it is filled with zeros when it is touched. */
+    assert_int_equal(madvise(a.base, a.size, MADV_REMOVE), 0);
+    assert_int_equal(a.header->magic, 0);
+    a.header->magic = 1;
+    apl_segment_close(&a);
+    assert_int_equal(a.file, -1);
+}
+
+static void a_capacity_may_be_too_large(void **state)
+{
+    const apl_capacity_t n = {10, APL_PROCESSES_MAX + 1, 30, 4};
+    apl_pool_t a;
+
+    (void)state;
+    assert_int_equal(apl_segment_create(&a, &n), APR_EINVAL);
 }
 
 static void indexes_out_of_bounds_lead_nowhere(void **state)
@@ -107,7 +139,9 @@ static void the_report_tells_what_is_there(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(another_process_attaches_by_name),
+        cmocka_unit_test(another_process_attaches),
+        cmocka_unit_test(nobody_cuts_it_short),
+        cmocka_unit_test(a_capacity_may_be_too_large),
         cmocka_unit_test(indexes_out_of_bounds_lead_nowhere),
         cmocka_unit_test(the_report_tells_what_is_there),
     };

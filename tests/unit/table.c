@@ -14,7 +14,8 @@
 
 static const char good[] =
     "{'version': 1, 'config': 3, 'instance': '00112233445566ff',"
-    " 'segment': '/run/x/segment', 'httpd_uid': 33, 'httpd_gid': 34,"
+    " 'capacity': {'groups': 1024, 'processes': 64, 'sessions': 256,"
+    " 'children': 128}, 'httpd_uid': 33, 'httpd_gid': 34,"
     " 'error_log': null, 'max_pool_size': 6, 'other': [], 'apps': ["
     "{'name': '/srv/shop/current (production)', 'root': '/srv/shop/current',"
     " 'command': null, 'user': 'shop', 'group': null,"
@@ -78,6 +79,10 @@ static void all_values_arrive(void **state)
     assert_int_equal(t->httpd_uid, 33);
     assert_int_equal(t->httpd_gid, 34);
     assert_string_equal(t->instance, "00112233445566ff");
+    assert_int_equal(t->capacity.groups, 1024);
+    assert_int_equal(t->capacity.processes, 64);
+    assert_int_equal(t->capacity.sessions, 256);
+    assert_int_equal(t->capacity.children, 128);
     assert_null(t->error_log);
     assert_null(table_find(t, "shop"));
     a = table_find(t, "/srv/shop/current (production)");
@@ -111,7 +116,9 @@ static void what_is_wrong_is_named(void **state)
         {"'version': 1", "'version': 2", "version"},
         {"'config': 3", "'config': -1", "config"},
         {"00112233445566ff", "0011223344556G77", "instance"},
-        {"'/run/x/segment'", "'segment'", "segment"},
+        {"'groups': 1024", "'groups': 0", "groups"},
+        {"'sessions': 256", "'sessions': 99999999999", "sessions"},
+        {"'capacity'", "'capacities'", "groups"},
         {"'httpd_uid': 33", "'httpd_uid': '33'", "httpd_uid"},
         {"'max_pool_size': 6", "'max_pool_size': 0", "max_pool_size"},
         {"'error_log': null", "'error_log': 'logs/x'", "error_log"},

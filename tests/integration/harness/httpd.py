@@ -39,7 +39,7 @@ class Httpd:
         self.apps: list[App] = []
         self.log = ErrorLog(self.dir / "error.log")
         self.process: Optional[subprocess.Popen[bytes]] = None
-        self.segments: set[str] = set()
+        self.segments: set[int] = set()
         self.instances: set[str] = set()
         self.wrapper: list[str] = []  # a command to run httpd in
         self.output = self.dir / "output"
@@ -154,9 +154,9 @@ class Httpd:
         self.process.wait(bound)
 
     def note_segments(self) -> None:
-        """Remember the names of our shared memory and of the instance."""
+        """Remember our shared memory and the name of the instance."""
         for pid in (self.pid, *self.children()):
-            self.segments |= procs.mapped(pid, "/dev/shm/")
+            self.segments |= procs.segments(pid)
         instance = self.runtime / "instance"
         if instance.exists():
             self.instances.add(instance.read_text())
@@ -192,8 +192,6 @@ class Httpd:
                     pass
             if not left:
                 break
-        for name in self.segments:
-            Path(name).unlink(missing_ok=True)
         for instance in self.instances:
             cgroups.remove(instance)
         shutil.rmtree(self.dir, ignore_errors=True)

@@ -30,8 +30,11 @@ def files(directory: Path) -> list[str]:
     return found
 
 
-def segments(names: Iterable[str]) -> list[str]:
-    return [f"shared memory {name}" for name in names if os.path.exists(name)]
+def segments(inodes: Iterable[int]) -> list[str]:
+    """Shared memory that somebody still has mapped."""
+    wanted = set(inodes)
+    return [f"shared memory of {pid}: {procs.command(pid)}"
+            for pid in procs.pids() if procs.segments(pid) & wanted]
 
 
 def cgroups(instances: Iterable[str]) -> list[str]:

@@ -30,5 +30,17 @@ def holder() -> Path:
     return BUILD / program
 
 
+@lru_cache(maxsize=None)
+def can_mount() -> bool:
+    """Containers may deny it."""
+    return subprocess.run(["unshare", "-m", "mount", "-t", "tmpfs", "none",
+                           "/mnt"], capture_output=True).returncode == 0
+
+
+def mounted(commands: str) -> list[str]:
+    """A wrapper of httpd: after these, in a mount namespace of its own."""
+    return ["unshare", "-m", "sh", "-c", f'{commands} && exec "$@"', "sh"]
+
+
 def httpd_program() -> str:
     return f"{apxs('SBINDIR')}/{apxs('PROGNAME')}"

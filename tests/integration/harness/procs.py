@@ -82,15 +82,11 @@ def marked(text: str) -> Iterator[int]:
             yield pid
 
 
-def mapped(pid: int, prefix: str) -> set[str]:
-    """Files under this prefix that the process has mapped."""
-    found = set()
-    for line in read(pid, "maps").decode("latin-1").splitlines():
-        path = line.partition("/")
-        name = "/" + path[2].removesuffix(" (deleted)")
-        if path[1] and name.startswith(prefix):
-            found.add(name)
-    return found
+def segments(pid: int) -> set[int]:
+    """Inodes of the segments of our pools that the process has mapped."""
+    return {int(line.split()[4])
+            for line in read(pid, "maps").decode("latin-1").splitlines()
+            if "/memfd:apppool" in line}
 
 
 def connections(port: int) -> dict[str, int]:

@@ -55,10 +55,14 @@ module_sources = \
 watchdog_sources = \
 	spawner/cause.c \
 	spawner/cgroup.c \
+	spawner/lastwords.c \
 	spawner/log.c \
 	spawner/procfs.c \
 	spawner/remove.c \
 	spawner/sweep.c \
+	spawner/throttle.c \
+	spawner/vacate.c \
+	spawner/ward.c \
 	spawner/watchdog.c
 
 spawner_sources = \
@@ -92,6 +96,7 @@ spawner_sources = \
 	spawner/spawner.c \
 	spawner/sweep.c \
 	spawner/table.c \
+	spawner/vacate.c \
 	spawner/verbs.c
 
 ctl_sources = \

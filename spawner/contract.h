@@ -15,7 +15,13 @@
 
 #include <inttypes.h>
 
-/** Read end of the life pipe: EOF when no process of this httpd is left. */
+/* Descriptors, besides /dev/null. */
+
+/** httpd's stderr: for lines while the error log is not to be had. Stderr is
+ * a file for last words (lastwords.h). */
+#define CONTRACT_LOG_FD          1
+/** Read end of the life pipe: EOF when no process of httpd uses the instance
+ * any more. */
 #define CONTRACT_LIFE_FD         3
 /** eventfd: the segment has work for the spawner. */
 #define CONTRACT_BELL_FD         4
@@ -27,6 +33,12 @@
 #define CONTRACT_SEGMENT_FD      7
 #define CONTRACT_LAST_FD         7
 
+/** Second argument: end what runs, and yourself. */
+#define CONTRACT_STOP            "--stop"
+
+/** s: httpd's parent is dead; so long its children may finish. */
+#define CONTRACT_ORPHANS         30
+
 /* Exit codes. Any other, or a signal, means: start me again. */
 #define CONTRACT_EXIT_DONE       0  /* everything is cleaned up */
 #define CONTRACT_EXIT_CONFIG     78 /* it makes no sense to start me again */
@@ -34,6 +46,8 @@
 /* Names in the runtime directory. */
 #define CONTRACT_LOCK            "lock"
 #define CONTRACT_TABLE           "table"
+#define CONTRACT_SPAWNER_WORDS   "spawner.words" /* its stderr */
+#define CONTRACT_WATCHDOG_WORDS  "watchdog.words"
 #define CONTRACT_REGISTRY        "registry"
 #define CONTRACT_CONTROL         "control.sock"
 #define CONTRACT_SPAWNER         "spawner.pid" /* "PID START\n" */
@@ -46,6 +60,9 @@
 
 /** Bytes of a question to the control socket, its newline included. */
 #define CONTRACT_QUESTION_MAX    1024
+/** A runtime directory whose name begins so was made by httpd's parent, and is
+ * removed in the end. */
+#define CONTRACT_PREFIX          "apppool-"
 
 /** A process id (uint64_t) in file names and in the status: 16 hex digits.
  * Not "llx", which APR's printf does not know. */

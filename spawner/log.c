@@ -21,7 +21,7 @@ void log_directory(int fd)
 
 int log_open(void)
 {
-    /* No O_CREAT: until a rotated log exists again, httpd's stderr is right.
+    /* No O_CREAT: until a rotated log exists again, CONTRACT_LOG_FD is right.
      * O_NONBLOCK: should the log be a FIFO without a reader. */
     return openat(directory, CONTRACT_ERRORLOG,
                   O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -80,7 +80,7 @@ void log_line(int level, const char *format, ...)
     n += log_escape(line + n, sizeof line - n - 1, text, strlen(text));
     line[n++] = '\n';
     fd = log_open();
-    if (write(fd < 0 ? STDERR_FILENO : fd, line, n) < 0) {
+    if (write(fd < 0 ? CONTRACT_LOG_FD : fd, line, n) < 0) {
         /* Nobody is left to tell. */
     }
     if (fd >= 0)

@@ -7,8 +7,8 @@
  *     [Sat Nov 21 06:54:17.123456 2026] [apppool:notice] [pid 12] apppool: ...
  *
  * The log is found by the symbolic link `errorlog` of the runtime directory
- * and opened for each line, so it may be rotated at any time. Without link
- * (httpd logs to a pipe, or it is too early) lines go to stderr.
+ * and opened for each line, so it may be rotated at any time. Where that
+ * cannot be opened (it is too early, say) lines go to CONTRACT_LOG_FD.
  *
  * Trust: what a line is made of may come from anywhere; control characters
  *        are written as \xNN, so one call is one line.
@@ -20,7 +20,7 @@
 
 enum { LOG_ERROR, LOG_WARN, LOG_NOTICE, LOG_INFO };
 
-/** The open runtime directory. @param fd -1: stderr */
+/** The open runtime directory. */
 void log_directory(int fd);
 
 /** Write one line; cut off where it gets longer than LOG_MAX. */

@@ -87,7 +87,7 @@ static void open_sink(sink_t *sink)
     }
     sink->fd = log_open();
     if (sink->fd < 0)
-        sink->fd = dup(STDERR_FILENO);
+        sink->fd = dup(CONTRACT_LOG_FD);
 }
 
 static void emit(sink_t *sink, const char *text, size_t length)

@@ -35,8 +35,10 @@
 #include "spawner/process.h"
 #include "spawner/ready.h"
 #include "spawner/sweep.h"
+#include "spawner/vacate.h"
 
-#define LIFE_LIMIT (32 * SECOND) /* orphaned httpd children may finish */
+/* Orphaned children of httpd may finish; the watchdog acts first. */
+#define LIFE_LIMIT ((CONTRACT_ORPHANS + 2) * SECOND)
 
 static spawner_t spawner;
 static loop_source_t signals = {-1, NULL, NULL};
@@ -286,15 +288,15 @@ static void end(spawner_t *s)
         return;
     /* As the watchdog does, if there is one. */
     sweep_processes(s->instance);
-    sweep_directory(s->rt.fd);
+    vacate_directory(s->rt.fd, s->rt.dir, 1);
 }
 
 static int usage(const char *what)
 {
     fprintf(stderr,
-            "apppool-spawner: %s\n"
-            "usage: apppool-spawner RUNTIME-DIRECTORY [--stop]\n"
-            "It is started by apppool-watchdog, with its descriptors.\n",
+            "usage: apppool-spawner RUNTIME-DIRECTORY [" CONTRACT_STOP "]\n"
+            "It is started by apppool-watchdog, with its descriptors.\n"
+            "apppool-spawner: %s\n",
             what);
     return CONTRACT_EXIT_CONFIG;
 }
@@ -310,7 +312,7 @@ int main(int argc, char **argv)
     }
     if (argc < 2 || argc > 3 || argv[1][0] != '/' ||
         strlen(argv[1]) > CONTRACT_RUNTIME_MAX ||
-        (argc == 3 && strcmp(argv[2], "--stop") != 0))
+        (argc == 3 && strcmp(argv[2], CONTRACT_STOP) != 0))
         return usage("one absolute path is wanted");
     if (fcntl(CONTRACT_BELL_FD, F_GETFD) < 0 ||
         fcntl(CONTRACT_PARENT_FD, F_GETFD) < 0)

@@ -13,7 +13,6 @@
 #include "spawner/contract.h"
 #include "spawner/log.h"
 #include "spawner/procfs.h"
-#include "spawner/remove.h"
 
 #define ROUNDS 500 /* of 20 ms */
 
@@ -58,17 +57,4 @@ int sweep_processes(const char *instance)
     }
     log_line(LOG_ERROR, "%d processes of apps survive SIGKILL", h.left);
     return h.left;
-}
-
-void sweep_directory(int dirfd)
-{
-    static const char *const names[] = {
-        CONTRACT_SOCKETS,      CONTRACT_OWN,          CONTRACT_OUTPUT,
-        CONTRACT_NOTIFY,       CONTRACT_CONTROL,      CONTRACT_TABLE,
-        CONTRACT_TABLE ".new", CONTRACT_TABLE ".tmp", CONTRACT_REGISTRY,
-        CONTRACT_SPAWNER,      CONTRACT_INSTANCE,     CONTRACT_ERRORLOG};
-    size_t i;
-
-    for (i = 0; i < sizeof names / sizeof *names; i++)
-        remove_tree(dirfd, names[i]);
 }

@@ -20,9 +20,4 @@
  */
 int sweep_processes(const char *instance);
 
-/**
- * Remove what this project puts in the runtime directory, except the lock.
- */
-void sweep_directory(int dirfd);
-
 #endif

@@ -47,7 +47,7 @@ ONLY = {
 }
 
 # Functions: the files that may call them.
-FORKS = {"spawner/launch.c", "spawner/boot.c", "spawner/watchdog.c",
+FORKS = {"spawner/launch.c", "spawner/boot.c", "spawner/ward.c",
          "mod_apppool/helper.c"}
 
 

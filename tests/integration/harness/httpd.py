@@ -203,13 +203,15 @@ class Httpd:
         return [pid for pid in procs.children(self.pid)
                 if "apppool-" not in procs.command(pid)]
 
-    def helper(self, name: str) -> int:
-        """Pid of apppool-watchdog or apppool-spawner of this httpd."""
-        def find() -> list[int]:
-            return [pid for pid in procs.marked(str(self.dir))
-                    if f"apppool-{name}" in procs.command(pid)]
+    def helpers(self, name: str) -> list[int]:
+        """All of apppool-watchdog or apppool-spawner of this httpd."""
+        return [pid for pid in procs.marked(str(self.dir))
+                if f"apppool-{name}" in procs.command(pid)]
 
-        return wait_until(find, f"apppool-{name} runs")[0]
+    def helper(self, name: str) -> int:
+        """The one that there should be."""
+        return wait_until(lambda: self.helpers(name),
+                          f"apppool-{name} runs")[0]
 
     def spawner_now(self) -> int:
         """Pid of the spawner; 0 while there is none."""

@@ -1,0 +1,58 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file ward.h
+ * @brief The spawner, as the watchdog sees it: started, or found running,
+ *        watched, mourned. libc only.
+ *
+ * Crash: a watchdog that is killed loses its ward to the next one, which
+ *        finds it by the file CONTRACT_SPAWNER.
+ * Trust: root's files.
+ */
+#ifndef APPPOOL_WARD_H
+#define APPPOOL_WARD_H
+
+#include <limits.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "spawner/throttle.h"
+
+typedef struct {
+    const char *runtime; /**< the directory, and open: */
+    int dirfd;
+    char name[PATH_MAX]; /**< path of the program */
+    pid_t pid;           /**< 0: none runs */
+    int pidfd;           /**< -1: none */
+    int child;           /**< 1: ours, so waitid() tells how it ended */
+    int served;          /**< one ran already */
+    int64_t born;        /**< ms: when it was started, or found */
+    throttle_t throttle;
+    int waits; /**< s: the throttle's last word */
+} ward_t;
+
+/** One that runs already. There can be only one, so look before each start.
+ * @return 1: found */
+int ward_join(ward_t *w, int64_t now);
+
+/**
+ * Start one.
+ * @param stop it is to end everything
+ * @return 0, or -1: that was logged
+ */
+int ward_start(ward_t *w, int64_t now, int stop);
+
+/** Tell it to stop. */
+void ward_stop(const ward_t *w);
+
+/**
+ * It is gone: log how, unless that is in order.
+ * @param asked it was told to stop
+ * @return its exit code; -1: a signal, or not known
+ */
+int ward_mourn(ward_t *w, int asked);
+
+/** After its death: when is the next one due? @return ms from now */
+int64_t ward_pause(ward_t *w, int64_t now);
+
+#endif

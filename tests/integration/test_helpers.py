@@ -1,0 +1,271 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""apppool-watchdog and apppool-spawner: what they are, how they die, and who
+starts them again."""
+import os
+import re
+import signal
+import struct
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from harness import procs
+from harness.httpd import Httpd
+from harness.procs import alive, kill9
+from harness.wait import wait_until
+
+DEAD = r"(spawner|watchdog) \d+ (ended|died)"
+
+
+def last(httpd: Httpd, pattern: str) -> str:
+    """The last line of the log that matches; waits for one."""
+    return wait_until(lambda: httpd.log.matching(pattern), pattern)[-1]
+
+
+def say(pid: int, text: str) -> None:
+    """Write to the process's stderr, as it would."""
+    with open(f"/proc/{pid}/fd/2", "a") as stderr:
+        stderr.write(text)
+
+
+# ---- what they are
+
+def test_descriptors(httpd: Httpd) -> None:
+    """What they have open, and nothing else of httpd's"""
+    httpd.app("shop")
+    httpd.start()
+    httpd.get("/pid", "shop")
+    kinds = {"watchdog": r"/dev/null|pipe|anon_inode:|/memfd:apppool|"
+             rf"{httpd.dir}/error.log|{httpd.runtime}(/(lock|\w+\.words))?"}
+    kinds["spawner"] = kinds["watchdog"] + \
+        rf"|{httpd.runtime}/(registry|o/\w+)|socket:|/sys/fs/cgroup"
+    for name, allowed in kinds.items():
+        pid = httpd.helper(name)
+        targets = [os.readlink(path)
+                   for path in Path(f"/proc/{pid}/fd").iterdir()]
+        assert [t for t in targets if not re.match(allowed, t)] == []
+    watchdog = httpd.helper("watchdog")
+    assert not procs.segments(watchdog), "it maps the segment"
+    assert procs.segments(httpd.helper("spawner"))
+
+
+def may_lower_oom_score() -> bool:
+    return subprocess.run(["sh", "-c", "echo -1000 >/proc/self/oom_score_adj"],
+                          capture_output=True).returncode == 0
+
+
+def test_out_of_memory(httpd: Httpd) -> None:
+    """The kernel takes the apps first, the watchdog never: where it lets us
+    say so"""
+    httpd.app("shop")
+    httpd.start()
+    app = int(httpd.get("/pid", "shop").text)
+    own = int(Path("/proc/self/oom_score_adj").read_text())
+    scores = [int(procs.read(pid, "oom_score_adj")) for pid in
+              (httpd.helper("watchdog"), httpd.helper("spawner"), app)]
+    permitted = may_lower_oom_score()
+    assert scores == ([-1000, -900, 0] if permitted else [own, own, own])
+
+
+def test_subreaper(httpd: Httpd) -> None:
+    """Orphans of the spawner are the watchdog's"""
+    httpd.log.expect(DEAD)
+    httpd.app("shop")
+    httpd.start()
+    app = int(httpd.get("/pid", "shop").text)
+    watchdog, spawner = httpd.helper("watchdog"), httpd.helper("spawner")
+
+    def parent(pid: int) -> int:
+        now = procs.stat(pid)
+        return now.ppid if now else 0
+
+    assert (parent(app), parent(spawner)) == (spawner, watchdog)
+    kill9(spawner)
+    assert parent(app) == watchdog
+
+
+def test_memory_of_the_watchdog(httpd: Httpd) -> None:
+    httpd.app("shop")
+    httpd.start()
+    httpd.get("/pid", "shop")
+    rollup = procs.read(httpd.helper("watchdog"), "smaps_rollup").decode()
+    private = sum(int(line.split()[1]) for line in rollup.splitlines()
+                  if line.startswith("Private_"))
+    assert 0 < private <= 300, f"{private} KB"
+
+
+# ---- last words
+
+@pytest.mark.parametrize("sign", [signal.SIGSEGV, signal.SIGABRT,
+                                  signal.SIGKILL])
+def test_signal_is_named(httpd: Httpd, sign: signal.Signals) -> None:
+    httpd.log.expect(DEAD)
+    httpd.app("shop")
+    httpd.start()
+    for name in ("spawner", "watchdog"):
+        pid = httpd.helper(name)
+        os.kill(pid, sign)
+        line = last(httpd, rf"{name} {pid} (ended|died)")
+        assert line.endswith((f"({sign.name})", f"died of {sign.name}",
+                              "core dumped"))
+        assert httpd.helper(name) != pid
+
+
+@pytest.mark.parametrize("said,told", [
+    ("free(): invalid pointer\n", "free(): invalid pointer"),
+    ("first\nsecond\n\n \n", "second"),
+    ("no end of line", "no end of line"),
+    ("a\x1b[31m\tb\n", r"a\x1b[31m"),
+    ("==7==ERROR: AddressSanitizer: heap-use-after-free on address 0x602\n"
+     "SUMMARY: AddressSanitizer: heap-use-after-free x.c:7 in f\n"
+     + "Shadow bytes around the buggy address:\n" * 50 + "==7==ABORTING\n",
+     "SUMMARY: AddressSanitizer: heap-use-after-free x.c:7 in f"),
+    ("x" * 20000 + "\n", "x" * 200),
+], ids=range(6))
+@pytest.mark.mpms("event")
+def test_last_words(httpd: Httpd, said: str, told: str) -> None:
+    """What it said before it died is in the line"""
+    httpd.log.expect(DEAD)
+    httpd.app("shop")
+    httpd.start()
+    for name in ("spawner",):
+        pid = httpd.helper(name)
+        say(pid, said)
+        os.kill(pid, signal.SIGSEGV)
+        line = last(httpd, rf"{name} {pid} (ended|died)")
+        assert "SIGSEGV" in line and told in line
+        assert len(line) < 600
+        assert httpd.helper(name) != pid
+    # The next one has said nothing yet.
+    pid = httpd.helper("spawner")
+    kill9(pid)
+    assert last(httpd, f"spawner {pid} ended").endswith("(SIGKILL)")
+
+
+def damage_heap(pid: int) -> None:
+    """Overwrite the size of the last chunk of the heap, as an overflow
+    would."""
+    maps = procs.read(pid, "maps").decode()
+    found = re.search(r"^([0-9a-f]+)-([0-9a-f]+) .*\[heap\]", maps, re.M)
+    assert found
+    start, end = (int(word, 16) for word in found.groups())
+    with open(f"/proc/{pid}/mem", "r+b", buffering=0) as memory:
+        memory.seek(start)
+        heap = memory.read(end - start)
+        # The last chunk reaches to the end of the heap; so did some before.
+        places = [at for at in range(8, len(heap), 16) if at - 9 + struct
+                  .unpack_from("<Q", heap, at)[0] == len(heap)]
+        assert places
+        for at in places:
+            memory.seek(start + at)
+            memory.write(b"\xff" * 8)
+
+
+@pytest.mark.mpms("event")
+def test_last_words_of_glibc(httpd: Httpd) -> None:
+    """A real abort: the allocator finds its heap damaged"""
+    httpd.log.expect(DEAD)
+    httpd.app("shop")
+    httpd.start()
+    first = httpd.get("/pid", "shop").text
+    spawner = httpd.helper("spawner")
+    damage_heap(spawner)
+    for n in range(20):
+        httpd.app(f"more{n}")
+    httpd.graceful()  # the new table takes memory
+    line = last(httpd, f"spawner {spawner} ended")
+    assert re.search(r"SIGABRT.*: (malloc|free|corrupted|sysmalloc)", line)
+    assert httpd.get("/pid", "shop").text == first
+    assert httpd.get("/pid", "more3").status == 200
+
+
+@pytest.mark.mpms("event")
+def test_words_outlive_the_watchdog(httpd: Httpd) -> None:
+    """The next watchdog cannot know the signal, but the words"""
+    httpd.log.expect(DEAD)
+    httpd.app("shop")
+    httpd.start()
+    spawner, watchdog = httpd.helper("spawner"), httpd.helper("watchdog")
+    say(spawner, "double free or corruption (out)\n")
+    kill9(watchdog)
+    last(httpd, f"joins the running spawner {spawner}")
+    kill9(spawner)
+    line = last(httpd, f"spawner {spawner} ended")
+    assert line.endswith("not known: double free or corruption (out)")
+    assert httpd.get("/pid", "shop").status == 200
+
+
+# ---- again and again
+
+def kill_at_once(httpd: Httpd, name: str, times: int) -> list[int]:
+    """Kill each one as soon as there is one."""
+    victims: list[int] = []
+    for _ in range(times):
+        pid = wait_until(lambda: next(
+            (p for p in httpd.helpers(name) if p not in victims), 0),
+            f"another {name}", 15)
+        victims.append(pid)
+        kill9(pid)
+    return victims
+
+
+@pytest.mark.mpms("event")
+def test_spawner_dies_again_and_again(httpd: Httpd) -> None:
+    """It is started less and less often, one line a step; apps serve on; and
+    once it lives all is forgiven"""
+    httpd.log.expect(DEAD, "dies again and again")
+    httpd.app("shop")
+    httpd.start()
+    pid = httpd.get("/pid", "shop").text
+    httpd.helper("spawner")
+    kill_at_once(httpd, "spawner", 5)
+    assert not httpd.log.matching("again and again")
+    kill_at_once(httpd, "spawner", 3)
+    last(httpd, "next start in 3 s")
+    assert httpd.get("/pid", "shop").text == pid, "a running app serves"
+    steps = [line.rpartition("next start in ")[2]
+             for line in httpd.log.matching("again and again")]
+    assert steps == ["1 s", "2 s", "3 s"]
+    survivor = httpd.helper("spawner")
+    born = time.monotonic()
+    # Two seconds of life forgive one death; of eight, five are free.
+    wait_until(lambda: time.monotonic() - born > 8.5, "it lives", 10)
+    kill9(survivor)
+    wait_until(lambda: httpd.helpers("spawner"), "at once", 1)
+    assert len(httpd.log.matching("again and again")) == 3
+
+
+@pytest.mark.mpms("event")
+def test_watchdog_dies_again_and_again(httpd: Httpd) -> None:
+    """httpd's parent starts the first ones at once, and never gives up"""
+    httpd.log.expect(DEAD)
+    httpd.app("shop")
+    httpd.start()
+    pid = httpd.get("/pid", "shop").text
+    spawner = httpd.helper("spawner")
+    httpd.helper("watchdog")
+    kill_at_once(httpd, "watchdog", 6)
+    assert httpd.get("/pid", "shop").text == pid
+    wait_until(lambda: httpd.helpers("watchdog"), "another one", 15)
+    assert httpd.helper("spawner") == spawner
+
+
+@pytest.mark.mpms("event")
+def test_helpers_are_told_to_stop(httpd: Httpd) -> None:
+    """SIGTERM from somebody else than httpd: the apps end, the next requests
+    start them again"""
+    httpd.log.expect(DEAD)
+    httpd.app("shop")
+    httpd.start()
+    for name in ("spawner", "watchdog"):
+        app = int(httpd.get("/pid", "shop").text)
+        pid = httpd.helper(name)
+        os.kill(pid, signal.SIGTERM)
+        wait_until(lambda: not alive(app), "the app ends")
+        last(httpd, rf"{name} {pid} ended")
+        assert httpd.get("/pid", "shop").status == 200
+        assert httpd.helper(name) != pid
+    httpd.settles(active=0, count=1)
+    httpd.check()

@@ -101,13 +101,16 @@ static json_t *describe_app(apr_pool_t *p, const apppool_app_t *app)
     return j;
 }
 
-/* The main server's error log, if it is a plain file. */
+/* The main server's error log. Where that is no file of its own name, httpd's
+ * stderr: it leads to today's logger, while what the helpers inherited leads
+ * to that of the configuration they were started in. */
 static const char *error_log(apr_pool_t *p, const server_rec *s)
 {
     const char *name = s->error_fname;
 
-    if (!name || *name == '|' || !strncmp(name, "syslog", 6))
-        return NULL;
+    if (!name || *name == '|' || !strncmp(name, "syslog", 6) ||
+        !strncmp(name, "/dev/", 5) || !strncmp(name, "/proc/", 6))
+        return apr_psprintf(p, "/proc/%d/fd/2", (int)getpid());
     return ap_server_root_relative(p, name);
 }
 

@@ -197,6 +197,26 @@ def test_words_outlive_the_watchdog(httpd: Httpd) -> None:
     assert httpd.get("/pid", "shop").status == 200
 
 
+# ---- the log
+
+@pytest.mark.mpms("event")
+def test_piped_log(httpd: Httpd) -> None:
+    """Lines of the helpers reach the logger of today, not yesterday's"""
+    httpd.log.expect(DEAD)
+    httpd.directives.append(
+        f'ErrorLog "|/usr/bin/tee -a {httpd.dir}/error.log"')
+    httpd.app("shop")
+    httpd.start()
+    httpd.get("/print?text=before", "shop")
+    last(httpd, "before")
+    httpd.graceful()
+    httpd.get("/print?text=afterwards", "shop")
+    last(httpd, "afterwards")
+    pid = httpd.helper("spawner")
+    kill9(pid)
+    last(httpd, f"spawner {pid} ended")
+
+
 # ---- again and again
 
 def kill_at_once(httpd: Httpd, name: str, times: int) -> list[int]:

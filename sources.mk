@@ -36,20 +36,26 @@ module_sources = \
 	mod_apppool/config.c \
 	mod_apppool/dial.c \
 	mod_apppool/directives.c \
+	mod_apppool/exec.c \
 	mod_apppool/forward.c \
 	mod_apppool/handler.c \
 	mod_apppool/helper.c \
 	mod_apppool/instance.c \
+	mod_apppool/legacy.c \
 	mod_apppool/lifecycle.c \
 	mod_apppool/mod_apppool.c \
 	mod_apppool/owner.c \
+	mod_apppool/program.c \
 	mod_apppool/proxy_api.c \
 	mod_apppool/rlimits.c \
 	mod_apppool/runtime.c \
+	mod_apppool/stale.c \
 	mod_apppool/status.c \
 	mod_apppool/table.c \
 	mod_apppool/visit.c \
-	mod_apppool/words.c
+	mod_apppool/watch.c \
+	mod_apppool/words.c \
+	spawner/lastwords.c
 
 # The watchdog knows no APR and no pool: libc only.
 watchdog_sources = \

@@ -97,14 +97,27 @@ static int find_directory(const char **dir)
 
 /* ---- question and answer ---- */
 
+/* Where several are, while an upgrade drains: the newest. @return 0: too long */
+static int find_socket(const char *dir, char *path, size_t size)
+{
+    static const char *const names[] = {CONTRACT_CURRENT "/" CONTRACT_CONTROL,
+                                        CONTRACT_CONTROL};
+    int i, n = 0;
+
+    for (i = 0; i < 2; i++) {
+        n = snprintf(path, size, "%s/%s", dir, names[i]);
+        if (n >= 0 && (size_t)n < size && access(path, F_OK) == 0)
+            break;
+    }
+    return n >= 0 && (size_t)n < size;
+}
+
 static int connect_to(const char *dir, int *fd)
 {
     struct sockaddr_un at = {.sun_family = AF_UNIX};
     struct timeval limit = {LIMIT, 0};
-    int n = snprintf(at.sun_path, sizeof at.sun_path, "%s/%s", dir,
-                     CONTRACT_CONTROL);
 
-    if (n < 0 || (size_t)n >= sizeof at.sun_path)
+    if (!find_socket(dir, at.sun_path, sizeof at.sun_path))
         return complain(EXIT_USAGE, "%s is too long a path", dir);
     *fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (*fd < 0)

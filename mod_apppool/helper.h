@@ -8,29 +8,28 @@
  * Lock:  none.
  * Crash: see lifecycle.h.
  * Trust: the helper gets the descriptors of spawner/contract.h and nothing
- *        else of httpd's: no other descriptor, no signal setting, and of the
- *        environment only where it speaks of language and time zone.
+ *        else of httpd's (exec.h).
  */
 #ifndef APPPOOL_HELPER_H
 #define APPPOOL_HELPER_H
 
-#include <apr_pools.h>
+#include <apr_time.h>
 #include <sys/types.h>
 
-/** What the helper gets; all above CONTRACT_LAST_FD. */
-typedef struct {
-    int life, bell, lock, parent, segment;
-} apppool_helper_fds_t;
+#include "mod_apppool/retained.h"
+#include "spawner/lastwords.h"
 
-/**
- * Are both programs there?
- * @return NULL: yes; or the sentence that says which is not
- */
-const char *apppool_helper_check(apr_pool_t *p, const char *libexec);
+/** Start the watchdog of an instance; r->watchdog is its pid then.
+ * @return 0, or errno */
+int apppool_helper_start(apppool_retained_t *r);
 
-/** Start the watchdog. @return 0, or errno */
-int apppool_helper_start(pid_t *pid, const char *libexec, const char *runtime,
-                         const apppool_helper_fds_t *fds);
+/** Start a watchdog that ends what a killed instance left in `runtime`.
+ * @return 0, or errno */
+int apppool_helper_end(pid_t *pid, const apppool_retained_t *r,
+                       const char *runtime);
+
+/** Wait for its end. @return 0: it runs yet, after `limit` us */
+int apppool_helper_wait(pid_t pid, apr_interval_time_t limit, int *status);
 
 /**
  * Send SIGTERM and wait for the end; after `limit` us SIGKILL.
@@ -38,7 +37,11 @@ int apppool_helper_start(pid_t *pid, const char *libexec, const char *runtime,
  */
 int apppool_helper_stop(pid_t pid, apr_interval_time_t limit);
 
-/** Does it run? A dead one is reaped. */
-int apppool_helper_runs(pid_t pid);
+/** What the watchdog said before it died: ": ...", or "". */
+const char *apppool_helper_words(const apppool_retained_t *r,
+                                 char buf[LASTWORDS_MAX]);
+
+/** Does it run? A dead one is reaped. @param status of a dead one */
+int apppool_helper_runs(pid_t pid, int *status);
 
 #endif

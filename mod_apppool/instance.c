@@ -16,94 +16,55 @@
 #include <unistd.h>
 
 #include "mod_apppool/app.h"
+#include "mod_apppool/legacy.h"
+#include "mod_apppool/program.h"
 #include "mod_apppool/runtime.h"
+#include "mod_apppool/stale.h"
 #include "mod_apppool/table.h"
+#include "spawner/contract.h"
 
 APLOG_USE_MODULE(apppool);
 
 #define SAY(level, rv, ...)                                                    \
-    ap_log_error(APLOG_MARK, APLOG_STARTUP | (level), rv, ap_server_conf,      \
-                 "apppool: " __VA_ARGS__)
+    ap_log_error(APLOG_MARK, level, rv, ap_server_conf, "apppool: " __VA_ARGS__)
 
-#define STOP_MARGIN (15 * APR_USEC_PER_SEC) /* over the largest StopTimeout */
-
-#define BUILD       (APL_LAYOUT ^ (apr_uint64_t)sizeof(apppool_instance_t) << 32)
-
-static const char retained[] = "mod_apppool";
+/* What a watchdog of ours gets as CONTRACT_..._FD. */
+#define FD(i, which) ((i)->kept.fds[CONTRACT_##which##_FD - CONTRACT_LIFE_FD])
 
 /* ---- the one ---- */
 
-apppool_instance_t *apppool_instance_find(void)
+const char *apppool_instance_build(apr_pool_t *p)
 {
-    apppool_instance_t *i = ap_retained_data_get(retained);
-
-    return i && i->build == BUILD ? i : NULL;
+    return apr_psprintf(p, "contract %d, layout %016" PRIx64 ", %d bytes",
+                        CONTRACT_VERSION, APL_LAYOUT,
+                        (int)sizeof(apppool_instance_t));
 }
 
-/* It cannot be gone on with. Old children serve on without apps. */
-static void end_other_build(const apppool_instance_t *other)
+apppool_instance_t *apppool_instance_find(apr_pool_t *p)
 {
-    SAY(APLOG_WARNING, 0,
-        "another build of the module was loaded: all applications start anew");
-    if (other->watchdog != 0)
-        apppool_helper_stop((pid_t)other->watchdog, other->grace + STOP_MARGIN);
-    if (other->lock >= 0)
-        close((int)other->lock);
+    apppool_retained_t *r = apppool_legacy_newest();
+
+    return r && !apppool_legacy_drains(r) &&
+                   !strcmp(r->build, apppool_instance_build(p))
+               ? (apppool_instance_t *)r
+               : NULL;
 }
 
-apppool_instance_t *apppool_instance_obtain(void)
+apppool_instance_t *apppool_instance_obtain(apr_pool_t *p)
 {
-    apppool_instance_t *i = apppool_instance_find();
+    apppool_instance_t *i = apppool_instance_find(p);
 
-    if (i)
-        return i;
-    i = ap_retained_data_get(retained);
-    if (i)
-        end_other_build(i);
-    i = ap_retained_data_create(retained, sizeof *i);
-    i->build = BUILD;
-    i->lock = i->fds.lock = i->fds.bell = i->fds.parent = i->fds.segment = -1;
-    i->life[0] = i->life[1] = -1;
-    return i;
+    return i ? i
+             : (apppool_instance_t *)apppool_legacy_add(
+                   sizeof *i, apppool_instance_build(p));
 }
 
-/* ---- descriptors ---- */
-
-/* Above those that the helpers get, so that none is in another's way. */
-static int move_up(int fd)
+int apppool_instance_is_open(const apppool_instance_t *i)
 {
-    int up = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 20);
-
-    if (fd >= 0)
-        close(fd);
-    return up;
+    return apppool_legacy_is_open(&i->kept);
 }
 
-static void close_fd(int *fd)
-{
-    if (*fd >= 0)
-        close(*fd);
-    *fd = -1;
-}
-
-static int open_descriptors(apppool_instance_t *i)
-{
-    int ends[2];
-
-    if (pipe2(ends, O_CLOEXEC) != 0)
-        return -1;
-    i->life[0] = move_up(ends[0]);
-    i->life[1] = move_up(ends[1]);
-    i->fds.life = i->life[0];
-    i->fds.bell = move_up(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-    i->fds.parent = move_up(pidfd_open(getpid(), 0));
-    return i->life[0] < 0 || i->life[1] < 0 || i->fds.bell < 0 ||
-                   i->fds.parent < 0
-               ? -1
-               : 0;
-}
-
-/* ---- start ---- */
+/* ---- its parts ---- */
 
 static apl_capacity_t capacity_of(server_rec *s)
 {
@@ -119,37 +80,134 @@ static apl_capacity_t capacity_of(server_rec *s)
     return n;
 }
 
+static int open_descriptors(apppool_instance_t *i)
+{
+    int ends[2];
+
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return -1;
+    FD(i, LIFE) = ends[0];
+    i->kept.life = ends[1];
+    FD(i, BELL) = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    FD(i, PARENT) = pidfd_open(getpid(), 0);
+    return FD(i, BELL) < 0 || FD(i, PARENT) < 0 ? -1 : 0;
+}
+
+static const char *open_programs(apppool_instance_t *i, server_rec *s,
+                                 apr_pool_t *ptemp)
+{
+    const char *libexec = apppool_server_of(s).libexec;
+    apppool_programs_t programs;
+    const char *wrong = apppool_programs_open(&programs, ptemp, libexec);
+
+    if (wrong)
+        return wrong;
+    i->kept.program = programs.watchdog;
+    FD(i, PROGRAM) = programs.spawner;
+    apr_cpystrn(i->libexec, libexec, sizeof i->libexec);
+    apr_snprintf(i->kept.name, sizeof i->kept.name, "%s/%s", libexec,
+                 CONTRACT_WATCHDOG_PROGRAM);
+    return NULL;
+}
+
+/* Beside an instance that drains, whose lock is ours as well. */
+static const char *move_in_beside(apppool_instance_t *i,
+                                  const apppool_retained_t *other,
+                                  apr_pool_t *ptemp)
+{
+    const char *path, *wrong;
+    int n = 0;
+
+    do
+        path = apppool_runtime_place(ptemp, other->base, n++);
+    while (path && apppool_legacy_uses(path));
+    if (!path)
+        return apr_psprintf(ptemp,
+                            "%s is full: %d instances of other builds wait "
+                            "for their last requests; restart httpd",
+                            other->base, n - 1);
+    wrong = apppool_runtime_make(ptemp, path);
+    if (wrong)
+        return wrong;
+    FD(i, LOCK) = fcntl(other->fds[CONTRACT_LOCK_FD - CONTRACT_LIFE_FD],
+                        F_DUPFD_CLOEXEC, 0);
+    apr_cpystrn(i->kept.runtime, path, sizeof i->kept.runtime);
+    SAY(APLOG_NOTICE, 0,
+        "another build of the module was loaded: applications start anew in "
+        "%s; those in %s go on until the requests of httpd's old children are "
+        "answered",
+        path, other->runtime);
+    return NULL;
+}
+
+/* Take the directory, and end what a killed httpd left there. */
+static const char *move_in(apppool_instance_t *i, server_rec *s,
+                           apr_pool_t *ptemp)
+{
+    const char *base = apppool_runtime_path(ptemp, s), *wrong;
+    const apppool_retained_t *other;
+
+    wrong = apppool_runtime_check(ptemp, base);
+    if (wrong)
+        return wrong;
+    apr_cpystrn(i->kept.base, base, sizeof i->kept.base);
+    other = apppool_legacy_in(base, &i->kept);
+    if (other)
+        return move_in_beside(i, other, ptemp);
+    wrong = apppool_runtime_make(ptemp, base);
+    if (!wrong)
+        wrong = apppool_runtime_lock(ptemp, base, &FD(i, LOCK));
+    if (!wrong)
+        wrong = apppool_stale_end(&i->kept, ptemp);
+    if (!wrong)
+        apr_cpystrn(i->kept.runtime, base, sizeof i->kept.runtime);
+    return wrong;
+}
+
+/* ---- start ---- */
+
+static const char *open_parts(apppool_instance_t *i, server_rec *s,
+                              apr_pool_t *ptemp)
+{
+    const char *wrong = open_programs(i, s, ptemp);
+    apr_status_t rv = APR_SUCCESS;
+    char text[120];
+
+    if (wrong)
+        return wrong;
+    if (open_descriptors(i) != 0)
+        rv = errno;
+    else {
+        wrong = move_in(i, s, ptemp);
+        if (!wrong)
+            rv = apl_segment_create(&i->pool, &i->capacity);
+    }
+    if (rv == APR_SUCCESS)
+        return wrong;
+    return apr_psprintf(ptemp, "cannot make the pool's shared memory: %s",
+                        apr_strerror(rv, text, sizeof text));
+}
+
 int apppool_instance_open(apppool_instance_t *i, server_rec *s,
                           apr_pool_t *ptemp)
 {
-    apr_pool_t *forever = s->process->pool;
-    const char *path = apppool_runtime_path(ptemp, s);
-    const char *wrong = apppool_runtime_open(ptemp, path, &i->fds.lock);
-    apl_pool_t *pool = apr_pcalloc(forever, sizeof *pool);
-    apr_status_t rv;
+    const char *wrong;
 
+    i->capacity = capacity_of(s);
+    i->kept.n_fds = CONTRACT_LAST_FD - CONTRACT_LIFE_FD + 1;
+    i->kept.watchdog = i->kept.rapid = i->kept.grace = 0;
+    apr_generate_random_bytes((unsigned char *)&i->name, sizeof i->name);
+    wrong = open_parts(i, s, ptemp);
     if (wrong) {
         SAY(APLOG_EMERG, 0, "%s", wrong);
+        apppool_legacy_forget(&i->kept);
         return !OK;
     }
-    i->lock = i->fds.lock;
-    apr_cpystrn(i->runtime, path, sizeof i->runtime);
-    i->parent_pid = getpid();
-    i->capacity = capacity_of(s);
-    i->grace = 0;
-    apr_generate_random_bytes((unsigned char *)&i->name, sizeof i->name);
-    rv = open_descriptors(i) == 0 ? APR_SUCCESS : errno;
-    if (rv == APR_SUCCESS)
-        rv = apl_segment_create(pool, &i->capacity);
-    if (rv == APR_SUCCESS && (i->fds.segment = move_up(dup(pool->file))) < 0)
-        rv = errno;
-    if (rv != APR_SUCCESS) {
-        SAY(APLOG_EMERG, rv, "cannot make the pool's shared memory");
-        apppool_instance_close(i);
-        return !OK;
-    }
-    pool->bell = i->fds.bell;
-    i->pool = pool;
+    apppool_runtime_point(ptemp, i->kept.base, i->kept.runtime);
+    FD(i, SEGMENT) = i->pool.file;
+    i->pool.bell = FD(i, BELL);
+    i->kept.memory = i->pool.base;
+    i->kept.length = i->pool.size;
     return OK;
 }
 
@@ -159,6 +217,7 @@ void apppool_instance_keep(const apppool_instance_t *i, server_rec *s,
 {
     apl_capacity_t now = capacity_of(s);
     const char *path = apppool_runtime_path(ptemp, s);
+    const char *libexec = apppool_server_of(s).libexec;
 
     if (now.processes != i->capacity.processes ||
         now.sessions != i->capacity.sessions)
@@ -166,11 +225,16 @@ void apppool_instance_keep(const apppool_instance_t *i, server_rec *s,
             "AppPoolCapacity cannot be changed by a graceful restart; %u "
             "processes and %u sessions stay until httpd is restarted",
             i->capacity.processes, i->capacity.sessions);
-    if (path && strcmp(path, i->runtime))
+    if (path && strcmp(path, i->kept.base))
         SAY(APLOG_WARNING, 0,
             "AppPoolRuntimeDir cannot be changed by a graceful restart; %s "
             "stays until httpd is restarted",
-            i->runtime);
+            i->kept.base);
+    if (strcmp(libexec, i->libexec))
+        SAY(APLOG_WARNING, 0,
+            "AppPoolLibexec cannot be changed by a graceful restart; the "
+            "programs of %s run until httpd is restarted",
+            i->libexec);
 }
 
 int apppool_instance_tell(apppool_instance_t *i, server_rec *s,
@@ -178,7 +242,7 @@ int apppool_instance_tell(apppool_instance_t *i, server_rec *s,
 {
     const apr_array_header_t *apps = apppool_apps();
     apppool_table_t table = {
-        .runtime = i->runtime,
+        .runtime = i->kept.runtime,
         .capacity = i->capacity,
         .instance = i->name,
         .generation = (apr_uint32_t)ap_state_query(AP_SQ_CONFIG_GEN),
@@ -189,46 +253,12 @@ int apppool_instance_tell(apppool_instance_t *i, server_rec *s,
     for (n = 0; n < apps->nelts; n++) {
         const apppool_app_t *app = APR_ARRAY_IDX(apps, n, apppool_app_t *);
 
-        if (app->stop_timeout > i->grace)
-            i->grace = app->stop_timeout;
+        if (app->stop_timeout > i->kept.grace)
+            i->kept.grace = app->stop_timeout;
     }
     rv = apppool_table_write(&table, s, ptemp);
     if (rv != APR_SUCCESS)
-        SAY(APLOG_EMERG, rv, "cannot write %s/" CONTRACT_TABLE, i->runtime);
+        SAY(APLOG_EMERG, rv, "cannot write %s/" CONTRACT_TABLE,
+            i->kept.runtime);
     return rv == APR_SUCCESS ? OK : !OK;
-}
-
-/* ---- end ---- */
-
-void apppool_instance_close(apppool_instance_t *i)
-{
-    if (i->watchdog != 0 &&
-        apppool_helper_stop((pid_t)i->watchdog, i->grace + STOP_MARGIN) != 0)
-        SAY(APLOG_ERR, 0, "watchdog %d did not end in good order",
-            (int)i->watchdog);
-    i->watchdog = 0;
-    if (i->pool)
-        apl_segment_close(i->pool);
-    i->pool = NULL;
-    close_fd(&i->life[0]);
-    close_fd(&i->life[1]);
-    close_fd(&i->fds.bell);
-    close_fd(&i->fds.parent);
-    close_fd(&i->fds.segment);
-    if (i->fds.lock >= 0)
-        apppool_runtime_remove(i->runtime);
-    close_fd(&i->fds.lock);
-    i->lock = -1;
-    i->hard = 0;
-}
-
-void apppool_instance_inherit(apppool_instance_t *i)
-{
-    /* The lock is free when parent and helpers are gone. The write end of the
-     * life pipe stays open as long as a child lives. */
-    close_fd(&i->fds.lock);
-    close_fd(&i->fds.parent);
-    close_fd(&i->fds.segment);
-    close_fd(&i->pool->file);
-    close_fd(&i->life[0]);
 }

@@ -3,12 +3,15 @@
 /**
  * @file instance.h
  * @brief What of ours outlives a configuration: the segment, descriptors, the
- *        runtime directory, the watchdog's pid.
+ *        runtime directory, the watchdog.
  *
- * It is kept in memory that httpd keeps (ap_retained_data_create()), as our
- * own code is unloaded with each configuration: it holds no pointer into our
- * code or data. Another build of the module, loaded by a graceful restart,
- * looks at the first four fields only.
+ * It is kept in memory that httpd keeps, as our own code is unloaded with
+ * each configuration: it holds no pointer into our code or data. What other
+ * builds of the module see of it is in retained.h.
+ *
+ * Instances of other builds, which drain, share its AppPoolRuntimeDir and the
+ * lock there; it then lives in a directory 1 to 99 in it, named by the link
+ * `current`.
  *
  * Lock:  none; the parent's, and inherited by its children as it was.
  * Crash: see lifecycle.h.
@@ -19,34 +22,28 @@
 
 #include <httpd.h>
 
-#include "mod_apppool/helper.h"
+#include "mod_apppool/retained.h"
 #include "shm/segment.h"
-#include "spawner/contract.h"
 
 typedef struct {
-    apr_uint64_t build;   /**< which build of the module wrote it */
-    apr_int64_t watchdog; /**< pid; 0: none runs */
-    apr_int64_t grace;    /**< largest AppStopTimeout so far, us */
-    apr_int64_t lock;     /**< of the runtime directory; -1: none */
-
-    apl_pool_t *pool; /**< NULL: nothing was started */
-    pid_t parent_pid; /**< httpd's parent */
-    apr_time_t since; /**< when the watchdog was started */
-    int rapid;        /**< watchdogs in a row that died at once */
-    int hard;         /**< a hard restart is under way */
+    apppool_retained_t kept; /**< first: it is what other builds look at */
+    apl_pool_t pool;
     apr_uint64_t name;
     apl_capacity_t capacity;
-    int life[2]; /**< pipe: read end, write end */
-    apppool_helper_fds_t fds;
-    char runtime[CONTRACT_RUNTIME_MAX + 1];
     char libexec[1024];
 } apppool_instance_t;
 
-/** The one of this httpd. @return NULL: none yet, or another build's */
-apppool_instance_t *apppool_instance_find(void);
+/** The build that we are: who is another has an instance of its own. */
+const char *apppool_instance_build(apr_pool_t *p);
 
-/** The same; made, if there is none; another build's is ended first. */
-apppool_instance_t *apppool_instance_obtain(void);
+/** Ours of this httpd. @return NULL: none yet, or none to go on with */
+apppool_instance_t *apppool_instance_find(apr_pool_t *p);
+
+/** The same; made, if there is none. */
+apppool_instance_t *apppool_instance_obtain(apr_pool_t *p);
+
+/** Was it started? */
+int apppool_instance_is_open(const apppool_instance_t *i);
 
 /** Make all but the watchdog. What goes wrong is in the log. @return OK, !OK */
 int apppool_instance_open(apppool_instance_t *i, server_rec *s,
@@ -59,11 +56,5 @@ void apppool_instance_keep(const apppool_instance_t *i, server_rec *s,
 /** Write the app table of this configuration. @return OK, !OK */
 int apppool_instance_tell(apppool_instance_t *i, server_rec *s,
                           apr_pool_t *ptemp);
-
-/** End everything; waits for the watchdog. */
-void apppool_instance_close(apppool_instance_t *i);
-
-/** In a child: close what is the parent's alone. */
-void apppool_instance_inherit(apppool_instance_t *i);
 
 #endif

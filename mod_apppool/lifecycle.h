@@ -7,14 +7,12 @@
  *
  *     start      runtime directory, lock, segment, table, watchdog
  *     graceful   all of that stays; a new table, and a ring for the spawner
+ *                (of another build: as at the start, and the old one drains)
  *     restart    the watchdog ends everything, then as at the start
  *     stop       the same; httpd waits for it
  *
  * What stays is in instance.h. Nothing starts before the first configuration
  * with an AppRoot. `httpd -t` and `httpd -k` touch nothing.
- *
- * A hard restart is told from a graceful one by httpd asking its other
- * children (apr_proc_other_child_register()) to restart.
  *
  * Lock:  the parent never takes the pool lock.
  * Crash: watchdog killed: the parent starts another within a second or two.

@@ -24,6 +24,8 @@
 
 APLOG_USE_MODULE(apppool);
 
+#define PLACES     100 /* for instances: the base, and 1 to 99 in it */
+#define BASE_MAX   (CONTRACT_RUNTIME_MAX - 3)
 #define WAIT_STEP  (50 * 1000)             /* us */
 #define WAIT_LIMIT (60 * APR_USEC_PER_SEC) /* for a dying httpd's apps */
 
@@ -37,48 +39,117 @@ const char *apppool_runtime_path(apr_pool_t *p, const server_rec *main_server)
     key =
         apl_group_key(apr_pstrcat(p, ap_server_root, "\n", ap_pid_fname, NULL));
     return ap_runtime_dir_relative(
-        p, apr_psprintf(p, "apppool-%08x", (unsigned)(key ^ key >> 32)));
+        p,
+        apr_psprintf(p, CONTRACT_PREFIX "%08x", (unsigned)(key ^ key >> 32)));
+}
+
+/* What stands there is a directory of ours. */
+static const char *look(apr_pool_t *p, const char *path)
+{
+    struct stat st;
+
+    if (lstat(path, &st) != 0)
+        return apr_psprintf(p, "cannot use the runtime directory %s: %s", path,
+                            strerror(errno));
+    if (S_ISLNK(st.st_mode))
+        return apr_psprintf(p,
+                            "the runtime directory %s is a symbolic link: say "
+                            "with AppPoolRuntimeDir where it leads to",
+                            path);
+    if (!S_ISDIR(st.st_mode))
+        return apr_psprintf(p,
+                            "the runtime directory %s is no directory: remove "
+                            "it, or say another with AppPoolRuntimeDir",
+                            path);
+    /* Anybody may ask for httpd -t. */
+    if (st.st_uid != geteuid() && geteuid() == 0)
+        return apr_psprintf(p,
+                            "the runtime directory %s belongs to user %u and "
+                            "not to root, who starts httpd: remove it, or say "
+                            "another with AppPoolRuntimeDir",
+                            path, (unsigned)st.st_uid);
+    return NULL;
+}
+
+/* Could a directory be made there? */
+static const char *look_above(apr_pool_t *p, const char *path)
+{
+    const char *above = ap_make_dirstr_parent(p, path);
+    struct stat st;
+
+    if (stat(above, &st) != 0)
+        return apr_psprintf(p,
+                            "cannot make the runtime directory %s: %s; make "
+                            "%s, or say another with AppPoolRuntimeDir",
+                            path, strerror(errno), above);
+    if (access(above, W_OK) != 0 && errno == EROFS)
+        return apr_psprintf(p,
+                            "cannot make the runtime directory %s: %s; say "
+                            "another with AppPoolRuntimeDir",
+                            path, strerror(errno));
+    return NULL;
 }
 
 const char *apppool_runtime_check(apr_pool_t *p, const char *path)
 {
+    struct stat st;
+
     if (!path || *path != '/')
         return "the runtime directory is no absolute path: say another with "
                "AppPoolRuntimeDir";
-    if (strlen(path) <= CONTRACT_RUNTIME_MAX)
-        return NULL;
-    return apr_psprintf(p,
-                        "the runtime directory's path, %s, is longer than the "
-                        "%d bytes that leave room for the names of sockets: "
-                        "say a shorter one with AppPoolRuntimeDir",
-                        path, CONTRACT_RUNTIME_MAX);
+    if (strlen(path) > BASE_MAX)
+        return apr_psprintf(
+            p,
+            "the runtime directory's path, %s, is longer than the %d bytes "
+            "that leave room for the names of sockets: say a shorter one with "
+            "AppPoolRuntimeDir",
+            path, BASE_MAX);
+    if (lstat(path, &st) != 0)
+        return look_above(p, path);
+    if (access(path, W_OK) != 0 && errno == EROFS)
+        return apr_psprintf(p,
+                            "cannot write to the runtime directory %s: %s; say "
+                            "another with AppPoolRuntimeDir",
+                            path, strerror(errno));
+    return look(p, path);
 }
 
 /* ---- the directory ---- */
 
-static const char *make_directory(apr_pool_t *p, const char *path)
+const char *apppool_runtime_make(apr_pool_t *p, const char *path)
 {
-    struct stat st;
+    const char *wrong;
 
     if (mkdir(path, 0711) != 0 && errno != EEXIST)
-        return apr_psprintf(p, "cannot make the runtime directory %s: %s", path,
-                            strerror(errno));
-    if (lstat(path, &st) != 0)
-        return apr_psprintf(p, "cannot use the runtime directory %s: %s", path,
-                            strerror(errno));
-    if (!S_ISDIR(st.st_mode))
-        return apr_psprintf(p, "the runtime directory %s is no directory",
-                            path);
-    if (st.st_uid != geteuid())
         return apr_psprintf(p,
-                            "the runtime directory %s belongs to user %u and "
-                            "not to %u, who starts httpd: remove it, or say "
+                            "cannot make the runtime directory %s: %s; say "
                             "another with AppPoolRuntimeDir",
-                            path, (unsigned)st.st_uid, (unsigned)geteuid());
-    if (chmod(path, 0711) != 0)
-        return apr_psprintf(p, "cannot set the mode of %s: %s", path,
-                            strerror(errno));
-    return NULL;
+                            path, strerror(errno));
+    wrong = look(p, path);
+    if (!wrong && chmod(path, 0711) != 0)
+        wrong = apr_psprintf(p,
+                             "cannot use the runtime directory %s: %s; say "
+                             "another with AppPoolRuntimeDir",
+                             path, strerror(errno));
+    return wrong;
+}
+
+const char *apppool_runtime_place(apr_pool_t *p, const char *base, int n)
+{
+    if (n >= PLACES)
+        return NULL;
+    return n ? apr_psprintf(p, "%s/%d", base, n) : base;
+}
+
+void apppool_runtime_point(apr_pool_t *p, const char *base, const char *place)
+{
+    const char *link = apr_pstrcat(p, base, "/" CONTRACT_CURRENT, NULL);
+
+    /* For apppoolctl, which finds the base without it. */
+    unlink(link);
+    if (strcmp(base, place) != 0 && symlink(strrchr(place, '/') + 1, link) != 0)
+        ap_log_error(APLOG_MARK, APLOG_WARNING, errno, ap_server_conf,
+                     "apppool: cannot make %s", link);
 }
 
 /* ---- the lock ---- */
@@ -123,26 +194,15 @@ static int same_file(int fd, const char *path)
            a.st_dev == b.st_dev;
 }
 
-static int open_lock(const char *path)
+const char *apppool_runtime_lock(apr_pool_t *p, const char *base, int *lock)
 {
-    int low = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    int fd;
-
-    if (low < 0)
-        return -1;
-    fd = fcntl(low, F_DUPFD_CLOEXEC, 20);
-    close(low);
-    return fd;
-}
-
-static const char *take_lock(apr_pool_t *p, const char *path, int *lock)
-{
+    const char *path = apr_pstrcat(p, base, "/" CONTRACT_LOCK, NULL);
     apr_interval_time_t waited = 0;
     int fd = -1, pid = 0, said = 0;
 
     for (;; waited += WAIT_STEP, apr_sleep(WAIT_STEP)) {
         if (fd < 0)
-            fd = open_lock(path);
+            fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
         if (fd < 0)
             return apr_psprintf(p, "cannot open %s: %s", path, strerror(errno));
         if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
@@ -160,7 +220,7 @@ static const char *take_lock(apr_pool_t *p, const char *path, int *lock)
                                 path, pid);
         }
         if (!said++)
-            ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_NOTICE, 0, NULL,
+            ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, ap_server_conf,
                          "apppool: waiting until the applications of an httpd "
                          "that was killed (pid %d) have ended",
                          pid);
@@ -170,30 +230,39 @@ static const char *take_lock(apr_pool_t *p, const char *path, int *lock)
     return NULL;
 }
 
-const char *apppool_runtime_open(apr_pool_t *p, const char *path, int *lock)
-{
-    const char *wrong = apppool_runtime_check(p, path);
+/* ---- the end ---- */
 
-    if (!wrong)
-        wrong = make_directory(p, path);
-    if (!wrong)
-        wrong =
-            take_lock(p, apr_pstrcat(p, path, "/" CONTRACT_LOCK, NULL), lock);
-    return wrong;
+int apppool_runtime_is_stale(apr_pool_t *p, const char *path, int below)
+{
+    struct stat st;
+
+    return lstat(below ? path
+                       : apr_pstrcat(p, path, "/" CONTRACT_INSTANCE, NULL),
+                 &st) == 0;
 }
 
-void apppool_runtime_remove(const char *path)
+static void remove_file(const char *directory, const char *name)
 {
-    static const char *const names[] = {"/" CONTRACT_TABLE ".new",
-                                        "/" CONTRACT_TABLE, "/" CONTRACT_LOCK};
-    char file[CONTRACT_RUNTIME_MAX + 32];
-    size_t i;
+    char path[CONTRACT_RUNTIME_MAX + 32];
 
-    for (i = 0; i < sizeof names / sizeof *names; i++) {
-        snprintf(file, sizeof file, "%s%s", path, names[i]);
-        unlink(file);
-    }
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    unlink(path);
+}
+
+void apppool_runtime_clear(const char *runtime, int below)
+{
+    remove_file(runtime, CONTRACT_TABLE ".new");
+    remove_file(runtime, CONTRACT_TABLE);
+    if (below)
+        rmdir(runtime);
+}
+
+void apppool_runtime_remove(const char *base)
+{
+    remove_file(base, CONTRACT_CURRENT);
+    remove_file(base, CONTRACT_LOCK);
     /* One that the administrator named is his to keep. */
-    if (!strncmp(strrchr(path, '/') + 1, "apppool-", 8))
-        rmdir(path);
+    if (!strncmp(strrchr(base, '/') + 1, CONTRACT_PREFIX,
+                 sizeof CONTRACT_PREFIX - 1))
+        rmdir(base);
 }

@@ -3,7 +3,8 @@
 /**
  * @file contract.h
  * @brief What httpd's parent, the watchdog and the spawner agree on:
- *        descriptors, arguments, exit codes, names in the runtime directory.
+ *        programs, descriptors, arguments, exit codes, names in the runtime
+ *        directory.
  *
  *     httpd parent --exec--> apppool-watchdog DIR --exec--> apppool-spawner DIR
  *
@@ -14,6 +15,27 @@
 #define APPPOOL_CONTRACT_H
 
 #include <inttypes.h>
+
+/**
+ * Goes up with any change of what stands here, in the app table or in the
+ * registry that a helper of the build before would not get along with. It is
+ * also what a graceful restart compares: with another contract, or another
+ * layout of the segment, the new build starts an instance of its own.
+ */
+#define CONTRACT_VERSION          2
+
+#define CONTRACT_TEXT_(x)         #x
+#define CONTRACT_TEXT(x)          CONTRACT_TEXT_(x)
+
+#define CONTRACT_WATCHDOG_PROGRAM "apppool-watchdog"
+#define CONTRACT_SPAWNER_PROGRAM  "apppool-spawner"
+/** What they say to --version; of the spawner, a format for APL_LAYOUT. */
+#define CONTRACT_WATCHDOG_VERSION                                              \
+    CONTRACT_WATCHDOG_PROGRAM                                                  \
+    " " APPPOOL_VERSION " (contract " CONTRACT_TEXT(CONTRACT_VERSION) ")"
+#define CONTRACT_SPAWNER_VERSION                                               \
+    CONTRACT_SPAWNER_PROGRAM " " APPPOOL_VERSION " (contract " CONTRACT_TEXT(  \
+        CONTRACT_VERSION) ", layout %016" PRIx64 ")"
 
 /* Descriptors, besides /dev/null. */
 
@@ -31,7 +53,10 @@
 #define CONTRACT_PARENT_FD       6
 /** The segment. The watchdog only passes it on. */
 #define CONTRACT_SEGMENT_FD      7
-#define CONTRACT_LAST_FD         7
+/** The program of the spawner, so that it is of one build with all others. */
+#define CONTRACT_PROGRAM_FD      8
+#define CONTRACT_SELF_FD         9 /* what the watchdog was executed by; to close */
+#define CONTRACT_LAST_FD         8
 
 /** Second argument: end what runs, and yourself. */
 #define CONTRACT_STOP            "--stop"
@@ -51,7 +76,8 @@
 #define CONTRACT_REGISTRY        "registry"
 #define CONTRACT_CONTROL         "control.sock"
 #define CONTRACT_SPAWNER         "spawner.pid" /* "PID START\n" */
-#define CONTRACT_INSTANCE        "instance"    /* the mark's first half, hex */
+#define CONTRACT_CURRENT         "current" /* link, where several are: the newest */
+#define CONTRACT_INSTANCE        "instance" /* the mark's first half, hex */
 #define CONTRACT_ERRORLOG        "errorlog" /* symlink to httpd's error log */
 #define CONTRACT_SOCKETS         "s"        /* s/ID: listening sockets */
 #define CONTRACT_OWN             "a"        /* a/ID/s: sockets apps bind */

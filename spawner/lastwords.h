@@ -4,7 +4,8 @@
  * @file lastwords.h
  * @brief What a process said before it died: its stderr is a file of the
  *        runtime directory, where glibc, assert() and sanitizers leave the
- *        reason for an abort. libc only.
+ *        reason for an abort. libc only: httpd's parent reads the watchdog's,
+ *        the watchdog the spawner's.
  *
  * Crash: the file outlives whoever wants to read it.
  * Trust: root's file; but what stands there may hold any bytes.

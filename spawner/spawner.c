@@ -177,6 +177,7 @@ static void settle_in(void)
     int fd;
 
     setsid();
+    prctl(PR_SET_NAME, CONTRACT_SPAWNER_PROGRAM, 0, 0, 0);
     umask(077);
     for (i = 0; i < sizeof signs / sizeof *signs; i++)
         signal(signs[i], SIG_IGN);
@@ -306,10 +307,8 @@ int main(int argc, char **argv)
     spawner_t *s = &spawner;
     int rv;
 
-    if (argc == 2 && strcmp(argv[1], "--version") == 0) {
-        printf("apppool-spawner %s\n", APPPOOL_VERSION);
-        return 0;
-    }
+    if (argc == 2 && strcmp(argv[1], "--version") == 0)
+        return printf(CONTRACT_SPAWNER_VERSION "\n", APL_LAYOUT) < 0;
     if (argc < 2 || argc > 3 || argv[1][0] != '/' ||
         strlen(argv[1]) > CONTRACT_RUNTIME_MAX ||
         (argc == 3 && strcmp(argv[2], CONTRACT_STOP) != 0))

@@ -35,7 +35,8 @@ static int is_in_use(int dirfd)
     while (!found && (entry = readdir(dir)) != NULL)
         found = strcmp(entry->d_name, ".") != 0 &&
                 strcmp(entry->d_name, "..") != 0 &&
-                strcmp(entry->d_name, CONTRACT_LOCK) != 0;
+                strcmp(entry->d_name, CONTRACT_LOCK) != 0 &&
+                strcmp(entry->d_name, CONTRACT_CURRENT) != 0;
     closedir(dir);
     return found;
 }
@@ -48,6 +49,7 @@ static void vacate_base(int dirfd, const char *base)
      * one finds nothing. */
     if (!holds_our_lock(dirfd) || is_in_use(dirfd))
         return;
+    unlinkat(dirfd, CONTRACT_CURRENT, 0);
     unlinkat(dirfd, CONTRACT_LOCK, 0);
     if (strncmp(name, CONTRACT_PREFIX, sizeof CONTRACT_PREFIX - 1) == 0)
         rmdir(base);

@@ -49,15 +49,17 @@ static _Noreturn void become(ward_t *w, int stop)
     char *argv[] = {w->name, (char *)(uintptr_t)w->runtime,
                     stop ? (char *)(uintptr_t)CONTRACT_STOP : NULL, NULL};
     int words = lastwords_open(w->dirfd, CONTRACT_SPAWNER_WORDS);
+    char path[32];
     sigset_t none;
 
     if (words >= 0)
         dup2(words, STDERR_FILENO);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    execv(w->name, argv);
+    /* By descriptor, but in a way that suits a script as well. */
+    snprintf(path, sizeof path, "/proc/self/fd/%d", CONTRACT_PROGRAM_FD);
+    execv(path, argv);
     log_line(LOG_ERROR, "%s cannot be executed: %s", w->name, strerror(errno));
-    /* It may be missing for a moment while it is upgraded. */
     _exit(w->served ? 1 : CONTRACT_EXIT_CONFIG);
 }
 

@@ -21,7 +21,7 @@
 typedef struct {
     const char *runtime; /**< the directory, and open: */
     int dirfd;
-    char name[PATH_MAX]; /**< path of the program */
+    char name[PATH_MAX]; /**< of the program, for people */
     pid_t pid;           /**< 0: none runs */
     int pidfd;           /**< -1: none */
     int child;           /**< 1: ours, so waitid() tells how it ended */

@@ -214,21 +214,18 @@ static const char *check_descriptors(void)
         return "descriptor 5 is not the lock file";
     if (poll(&parent, 1, 0) < 0 || (parent.revents & POLLNVAL))
         return "descriptor 6 is not open";
+    if (fcntl(CONTRACT_PROGRAM_FD, F_GETFD) < 0)
+        return "descriptor 8 is not open";
     return NULL;
 }
 
-/* apppool-spawner stands beside this program. */
-static int find_spawner(ward_t *w)
+/* It is executed by descriptor; this is what people see. */
+static void name_spawner(watchdog_t *w, const char *own_name)
 {
-    ssize_t n = readlink("/proc/self/exe", w->name, sizeof w->name - 1);
-    char *slash;
+    const char *slash = strrchr(own_name, '/');
 
-    w->name[n > 0 ? n : 0] = 0;
-    slash = strrchr(w->name, '/');
-    if (!slash || slash + sizeof "/apppool-spawner" >= w->name + sizeof w->name)
-        return 0;
-    memcpy(slash, "/apppool-spawner", sizeof "/apppool-spawner");
-    return 1;
+    snprintf(w->ward.name, sizeof w->ward.name, "%.*s" CONTRACT_SPAWNER_PROGRAM,
+             slash ? (int)(slash + 1 - own_name) : 0, own_name);
 }
 
 static void settle_in(watchdog_t *w)
@@ -238,6 +235,7 @@ static void settle_in(watchdog_t *w)
     size_t i;
 
     setsid(); /* httpd signals its process group */
+    prctl(PR_SET_NAME, CONTRACT_WATCHDOG_PROGRAM, 0, 0, 0);
     for (i = 0; i < sizeof signs / sizeof *signs; i++)
         signal(signs[i], SIG_IGN);
     sigemptyset(&mask);
@@ -273,22 +271,20 @@ int main(int argc, char **argv)
         .ward.pidfd = -1, .start_at = NEVER, .parent_until = NEVER};
     const char *wrong;
 
-    if (argc == 2 && strcmp(argv[1], "--version") == 0) {
-        printf("apppool-watchdog %s\n", APPPOOL_VERSION);
-        return 0;
-    }
+    if (argc == 2 && strcmp(argv[1], "--version") == 0)
+        return puts(CONTRACT_WATCHDOG_VERSION) < 0;
     w.stopping = argc == 3 && strcmp(argv[2], CONTRACT_STOP) == 0;
     if (argc != 2 + w.stopping || argv[1][0] != '/')
         return usage("one absolute path is wanted");
     wrong = check_descriptors();
     if (wrong)
         return usage(wrong);
+    close(CONTRACT_SELF_FD);
     w.ward.runtime = argv[1];
     w.ward.dirfd = open(w.ward.runtime, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (w.ward.dirfd < 0)
         return usage(strerror(errno));
-    if (!find_spawner(&w.ward))
-        return usage("apppool-spawner must stand beside this program");
+    name_spawner(&w, argv[0]);
     umask(077);
     log_directory(w.ward.dirfd);
     settle_in(&w);

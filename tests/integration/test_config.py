@@ -88,7 +88,7 @@ def test_long_runtime_dir(httpd: Httpd) -> None:
     done = httpd.test()
     assert done.returncode != 0
     assert "x" * 80 in done.stdout
-    assert "74 bytes" in done.stdout and "AppPoolRuntimeDir" in done.stdout
+    assert "71 bytes" in done.stdout and "AppPoolRuntimeDir" in done.stdout
 
 
 @pytest.mark.parametrize("root,why", [

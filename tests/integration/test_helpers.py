@@ -13,6 +13,7 @@ import pytest
 
 from harness import procs
 from harness.httpd import Httpd
+from harness.places import BUILD
 from harness.procs import alive, kill9
 from harness.wait import wait_until
 
@@ -32,13 +33,26 @@ def say(pid: int, text: str) -> None:
 
 # ---- what they are
 
+def test_names(httpd: Httpd) -> None:
+    """Executed by descriptor, they are called by their names all the same"""
+    httpd.app("shop")
+    httpd.start()
+    for name in ("watchdog", "spawner"):
+        pid = httpd.helper(name)
+        program = f"apppool-{name}"
+        assert procs.read(pid, "comm").decode() == f"{program[:15]}\n"
+        assert os.readlink(f"/proc/{pid}/exe") == str(BUILD / program)
+        assert procs.command(pid) == f"{BUILD}/{program} {httpd.runtime}"
+
+
 def test_descriptors(httpd: Httpd) -> None:
     """What they have open, and nothing else of httpd's"""
     httpd.app("shop")
     httpd.start()
     httpd.get("/pid", "shop")
     kinds = {"watchdog": r"/dev/null|pipe|anon_inode:|/memfd:apppool|"
-             rf"{httpd.dir}/error.log|{httpd.runtime}(/(lock|\w+\.words))?"}
+             rf"{httpd.dir}/error.log|{httpd.runtime}(/(lock|\w+\.words))?|"
+             rf"{BUILD}/apppool-spawner"}
     kinds["spawner"] = kinds["watchdog"] + \
         rf"|{httpd.runtime}/(registry|o/\w+)|socket:|/sys/fs/cgroup"
     for name, allowed in kinds.items():
@@ -130,7 +144,7 @@ def test_last_words(httpd: Httpd, said: str, told: str) -> None:
     httpd.log.expect(DEAD)
     httpd.app("shop")
     httpd.start()
-    for name in ("spawner",):
+    for name in ("spawner", "watchdog"):
         pid = httpd.helper(name)
         say(pid, said)
         os.kill(pid, signal.SIGSEGV)
@@ -141,7 +155,7 @@ def test_last_words(httpd: Httpd, said: str, told: str) -> None:
     # The next one has said nothing yet.
     pid = httpd.helper("spawner")
     kill9(pid)
-    assert last(httpd, f"spawner {pid} ended").endswith("(SIGKILL)")
+    assert last(httpd, f"spawner {pid} ended").endswith("not known")
 
 
 def damage_heap(pid: int) -> None:

@@ -31,13 +31,15 @@ MAY = {
     "shm": {"shm"},
     "spawner": {"spawner", "shm"},
     "ctl": {"ctl", "shm", "spawner/contract.h"},
-    "mod_apppool": {"mod_apppool", "shm", "spawner/contract.h"},
+    "mod_apppool": {"mod_apppool", "shm", "spawner/contract.h",
+                    "spawner/lastwords.h"},
 }
 
 # Header: the files that may include it, as prefixes.
 ONLY = {
     "pthread.h": ("shm/lock.c",),
-    "sys/mman.h": ("shm/segment.c", "shm/snapshot.c"),
+    "sys/mman.h": ("shm/segment.c", "shm/snapshot.c",
+                   "mod_apppool/legacy.c"),
     "linux/futex.h": ("shm/lock.c", "shm/wake.c"),
     "jansson.h": ("shm/report.", "spawner/", "ctl/", "mod_apppool/"),
     "httpd.h": ("mod_apppool/",),
@@ -48,7 +50,7 @@ ONLY = {
 
 # Functions: the files that may call them.
 FORKS = {"spawner/launch.c", "spawner/boot.c", "spawner/ward.c",
-         "mod_apppool/helper.c"}
+         "mod_apppool/exec.c"}
 
 
 def test_layers() -> None:

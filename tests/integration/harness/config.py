@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Iterable, Optional
 
-from harness.places import BUILD, MODULE, apxs
+from harness.places import apxs
 
 MODULES = ("authz_core", "authz_host", "dir", "proxy", "proxy_http")
 
@@ -53,9 +53,10 @@ class App:
 
 
 def write(directory: Path, port: int, mpm: str, directives: Iterable[str],
-          apps: Iterable[App], modules: Iterable[str] = ()) -> str:
+          apps: Iterable[App], modules: Iterable[str], module: Path,
+          libexec: Path) -> str:
     """The text of httpd.conf for a server in this directory."""
-    libexec = apxs("LIBEXECDIR")
+    place = apxs("LIBEXECDIR")
     lines = [
         f'ServerRoot "{directory}"',
         "ServerName 127.0.0.1",
@@ -68,11 +69,11 @@ def write(directory: Path, port: int, mpm: str, directives: Iterable[str],
         "Group www-data",
         f'DocumentRoot "{directory}/htdocs"',
     ]
-    for module in (f"mpm_{mpm}", *MODULES, *modules):
-        lines.append(f"LoadModule {module}_module {libexec}/mod_{module}.so")
+    for name in (f"mpm_{mpm}", *MODULES, *modules):
+        lines.append(f"LoadModule {name}_module {place}/mod_{name}.so")
     lines += [
-        f"LoadModule apppool_module {MODULE}",
-        f'AppPoolLibexec "{BUILD}"',
+        f"LoadModule apppool_module {module}",
+        f'AppPoolLibexec "{libexec}"',
         *LIMITS[mpm],
         "Timeout 20",
         "GracefulShutdownTimeout 10",

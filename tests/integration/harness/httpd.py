@@ -13,7 +13,7 @@ from harness import cgroups, config, leftovers, procs
 from harness.client import Connection, Pending, Response
 from harness.config import App
 from harness.errorlog import ErrorLog
-from harness.places import APPS, CTL, LOGS, httpd_program
+from harness.places import APPS, BUILD, CTL, LOGS, MODULE, httpd_program
 from harness.wait import wait_until
 
 STATUS = "/apppool-status"
@@ -36,6 +36,7 @@ class Httpd:
         self.runtime = self.dir / "p"
         self.directives = [f'AppPoolRuntimeDir "{self.runtime}"']
         self.modules: list[str] = []
+        self.module, self.libexec = MODULE, BUILD
         self.apps: list[App] = []
         self.log = ErrorLog(self.dir / "error.log")
         self.process: Optional[subprocess.Popen[bytes]] = None
@@ -83,7 +84,8 @@ class Httpd:
         path = self.dir / "httpd.conf"
         path.write_text(config.write(self.dir, self.port, self.mpm,
                                      self.directives, self.apps,
-                                     self.modules))
+                                     self.modules, self.module,
+                                     self.libexec))
         return path
 
     def test(self, text: Optional[str] = None

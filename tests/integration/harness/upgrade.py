@@ -1,0 +1,58 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""Another build of the module, and its installation over the one that runs."""
+import shutil
+import subprocess
+from functools import lru_cache
+from pathlib import Path
+
+from harness.places import BUILD, MODULE, TOP
+
+FILES = ("mod_apppool.so", "apppool-watchdog", "apppool-spawner")
+
+
+def mirror(source: Path, target: Path, edit: dict[str, tuple[str, str]]
+           ) -> None:
+    """Copy what has changed, so that make does no more than it must."""
+    for path in [source] if source.is_file() else source.rglob("*.[ch]"):
+        text = path.read_text()
+        name = str(path.relative_to(TOP))
+        if name in edit:
+            assert edit[name][0] in text
+            text = text.replace(*edit[name])
+        copy = target / name
+        if not copy.exists() or copy.read_text() != text:
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_text(text)
+
+
+@lru_cache(maxsize=None)
+def other_build() -> Path:
+    """The module and its programs with another layout of the segment, as a
+    new version may have it."""
+    source = BUILD / "other-build"
+    edit = {"shm/format.h": ("#define APL_FORMAT_VERSION ",
+                             "#define APL_FORMAT_VERSION 100 + ")}
+    for name in ("shm", "spawner", "mod_apppool", "apxs.mk", "sources.mk",
+                 "configure.ac"):
+        mirror(TOP / name, source, edit)
+    done = subprocess.run(
+        ["make", "-j2", "-f", "apxs.mk", "CFLAGS=-O0 -w",
+         "CPPFLAGS=-U_FORTIFY_SOURCE",
+         *(f"build-apxs/{name}" for name in FILES)],
+        cwd=source, text=True, stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, timeout=140)
+    assert done.returncode == 0, done.stdout[-3000:]
+    return source / "build-apxs"
+
+
+def this_build() -> dict[str, Path]:
+    return {name: MODULE if name == MODULE.name else BUILD / name
+            for name in FILES}
+
+
+def install(target: Path, files: dict[str, Path]) -> None:
+    """As a package manager does it: each file beside, then renamed."""
+    target.mkdir(exist_ok=True)
+    for name, path in files.items():
+        shutil.copy2(path, target / f"{name}.new")
+        (target / f"{name}.new").rename(target / name)

@@ -1,0 +1,173 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""httpd was killed with all its helpers: the next start clears away what it
+left, and two httpds never share a runtime directory."""
+import os
+import re
+import signal
+from pathlib import Path
+
+import pytest
+
+from harness import procs
+from harness.httpd import Httpd
+from harness.procs import alive, kill9
+from harness.upgrade import install, other_build, this_build
+from harness.wait import wait_until
+
+UNCLEAN = "AH00098"  # httpd's own: Unclean shutdown of previous run?
+
+pytestmark = pytest.mark.mpms("event")
+
+
+def kill_all(httpd: Httpd) -> None:
+    """httpd, its children and the helpers, but not the apps. All at once, or
+    one might clean up after another."""
+    assert httpd.process is not None
+    victims = [*httpd.helpers("watchdog"), *httpd.helpers("spawner"),
+               httpd.pid, *httpd.children()]
+    for sign in (signal.SIGSTOP, signal.SIGKILL):
+        for pid in victims:
+            os.kill(pid, sign)
+    httpd.process.wait(5)
+    wait_until(lambda: not any(map(alive, victims)), "all are dead")
+
+
+def again(httpd: Httpd) -> int:
+    """Start, and be served: the app that answers."""
+    httpd.start()
+    answer = httpd.get("/pid", "shop", timeout=40)
+    assert answer.status == 200
+    return int(answer.text)
+
+
+def files(directory: Path) -> set[str]:
+    return {str(path.relative_to(directory)) for path in directory.rglob("*")}
+
+
+def test_apps_of_a_killed_httpd(httpd: Httpd) -> None:
+    """They are ended before the new one serves, also those that left"""
+    httpd.log.expect("apppool", UNCLEAN)
+    app = httpd.app("shop", "AppStopTimeout 1", "MaxInstances 2")
+    httpd.start()
+    held = httpd.hold("shop", "a")
+    daemon = int(httpd.get("/daemon", "shop").text)
+    old = [*httpd.pids(app), daemon]
+    assert len(old) == 3
+    kill_all(httpd)
+    assert all(map(alive, old)) and alive(held.pid)
+    (httpd.runtime / "s" / "0000000000000000").touch()
+    pid = again(httpd)
+    assert not any(map(alive, old))
+    assert len(httpd.log.matching("that was killed left in")) == 1
+    assert httpd.pids(app) == [pid]
+    assert len(list((httpd.runtime / "s").iterdir())) == 1
+    httpd.check()
+
+
+def test_stubborn_app_of_a_killed_httpd(httpd: Httpd) -> None:
+    """TERM, its AppStopTimeout, KILL: as at any other stop"""
+    httpd.log.expect("apppool", UNCLEAN)
+    app = httpd.app("shop", "AppStopTimeout 2", "AppSetEnv IGNORE_TERM 1")
+    httpd.start()
+    httpd.get("/pid", "shop")
+    old = httpd.pids(app)
+    kill_all(httpd)
+    again(httpd)
+    assert not any(map(alive, old))
+    assert httpd.log.matching(rf"shop\[{old[0]}\] is stopped")
+    assert httpd.log.matching(rf"shop\[{old[0]}\].*SIGKILL")
+
+
+def test_killed_while_it_drained(httpd: Httpd) -> None:
+    """Both instances are cleared away, also by a build that is neither's"""
+    httpd.log.expect("apppool", UNCLEAN)
+    httpd.app("shop", "AppStopTimeout 1")
+    httpd.libexec = httpd.dir / "lib"
+    httpd.module = httpd.libexec / "mod_apppool.so"
+    install(httpd.libexec, this_build())
+    httpd.start()
+    held = httpd.hold("shop", "a")
+    install(httpd.libexec, {name: other_build() / name
+                            for name in this_build()})
+    httpd.graceful()
+    old = [held.pid, int(httpd.get("/pid", "shop").text)]
+    kill_all(httpd)
+    assert all(map(alive, old))
+    install(httpd.libexec, this_build())
+    again(httpd)
+    assert not any(map(alive, old))
+    assert len(httpd.log.matching("that was killed left in")) == 2
+    assert not (httpd.runtime / "1").exists()
+    assert not (httpd.runtime / "current").is_symlink()
+    httpd.check()
+
+
+def test_nothing_usable_is_left(httpd: Httpd) -> None:
+    """Files of a killed instance that are damaged: its apps are known by
+    their mark all the same"""
+    httpd.log.expect("apppool", UNCLEAN)
+    app = httpd.app("shop", "AppStopTimeout 1")
+    httpd.start()
+    httpd.get("/pid", "shop")
+    old = httpd.pids(app)
+    kill_all(httpd)
+    (httpd.runtime / "table").write_text('{"version": 99}')
+    (httpd.runtime / "registry").write_bytes(os.urandom(5000))
+    (httpd.runtime / "spawner.pid").write_text("1 1\n")
+    again(httpd)
+    assert not any(map(alive, old)) and alive(1)
+    httpd.check()
+
+
+def test_clean_start_says_nothing(httpd: Httpd) -> None:
+    httpd.app("shop")
+    httpd.start()
+    httpd.get("/pid", "shop")
+    httpd.stop()
+    assert files(httpd.runtime) == set()
+    httpd.start()
+    assert not httpd.log.matching("was killed")
+
+
+def test_two_in_one_directory(httpd: Httpd) -> None:
+    """The second one is refused, and the first one unharmed"""
+    app = httpd.app("shop")
+    httpd.start()
+    pid = int(httpd.get("/pid", "shop").text)
+    before = files(httpd.runtime)
+    other = Httpd(httpd.mpm)
+    try:
+        other.directives = [f'AppPoolRuntimeDir "{httpd.runtime}"']
+        other.app("shop")
+        other.launch()
+        assert other.process is not None
+        assert other.process.wait(20) != 0
+        line = [line for line in other.log.lines()
+                if "AppPoolRuntimeDir" in line]
+        assert len(line) == 1
+        assert re.search(rf"{httpd.runtime}/lock is held by another httpd "
+                         rf"\(pid {httpd.pid}\)", line[0])
+    finally:
+        other.destroy()
+    assert files(httpd.runtime) == before
+    assert httpd.pids(app) == [pid]
+    httpd.check()
+
+
+def test_watchdog_outlives_httpd(httpd: Httpd) -> None:
+    """A start meanwhile waits for it"""
+    httpd.log.expect("apppool", UNCLEAN)
+    httpd.app("shop", "AppStopTimeout 2", "AppSetEnv IGNORE_TERM 1")
+    httpd.start()
+    pid = int(httpd.get("/pid", "shop").text)
+    children = httpd.children()
+    kill9(httpd.pid)
+    for child in children:
+        if alive(child):
+            kill9(child)
+    assert httpd.process is not None
+    httpd.process.wait(5)
+    assert alive(pid)
+    assert again(httpd) != pid and not alive(pid)
+    assert httpd.log.matching("waiting until the applications of an httpd")
+    assert not [p for p in procs.marked(str(httpd.dir)) if p in children]

@@ -1,0 +1,261 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""A new build is installed while httpd runs. With another layout, graceful
+starts a new instance beside the old one, which drains (acceptance B3)."""
+import os
+import signal
+import threading
+from pathlib import Path
+
+import pytest
+
+from harness import procs
+from harness.client import Connection
+from harness.httpd import Held, Httpd
+from harness.procs import alive, kill9
+from harness.upgrade import install, other_build, this_build
+from harness.wait import wait_until
+
+DEAD = r"(spawner|watchdog) \d+ (ended|died)"
+
+
+def upgrade(httpd: Httpd, number: int = 1) -> None:
+    """Another build than the one that runs, and graceful."""
+    files = {name: other_build() / name for name in this_build()} \
+        if number % 2 else this_build()
+    install(httpd.libexec, files)
+    httpd.graceful()
+
+
+def start(httpd: Httpd) -> None:
+    httpd.libexec = httpd.dir / "lib"
+    httpd.module = httpd.libexec / "mod_apppool.so"
+    install(httpd.libexec, this_build())
+    httpd.start()
+
+
+def instances(httpd: Httpd) -> list[Path]:
+    """The runtime directories that a spawner works in."""
+    places = [httpd.runtime, *httpd.runtime.glob("[0-9]*")]
+    return sorted(place for place in places
+                  if (place / "spawner.pid").exists())
+
+
+class Load:
+    """Clients without a pause; what they were answered."""
+
+    def __init__(self, httpd: Httpd, single: int, kept: int) -> None:
+        self.httpd = httpd
+        self.ended = threading.Event()
+        self.answers: list[object] = []
+        self.threads = [
+            threading.Thread(target=self.client, args=(n < kept,))
+            for n in range(single + kept)]
+        for thread in self.threads:
+            thread.start()
+
+    def client(self, keep: bool) -> None:
+        connection, used = Connection(self.httpd.port), False
+        while not self.ended.is_set():
+            try:
+                answer = connection.request("GET", "/pid", "shop")
+                self.answers.append(answer.status)
+                used = keep and answer.headers.get("Connection") != "close"
+            except OSError as error:
+                # httpd may close a kept connection at any time, and every
+                # client asks again then.
+                if not used or not isinstance(error, ConnectionError):
+                    self.answers.append(error)
+                used = False
+            if not used:
+                connection.close()
+                connection = Connection(self.httpd.port)
+        connection.close()
+
+    def more(self, n: int = 50) -> None:
+        seen = len(self.answers)
+        wait_until(lambda: len(self.answers) > seen + n, "requests", 15)
+
+    def end(self) -> set[object]:
+        self.ended.set()
+        for thread in self.threads:
+            thread.join()
+        return set(self.answers)
+
+
+def test_under_load(httpd: Httpd) -> None:
+    """No request fails; open ones are finished by the old apps; then those
+    are gone and all that was theirs"""
+    app = httpd.app("shop", "MaxInstances 3", "MinInstances 3")
+    start(httpd)
+    held = httpd.hold("shop", "a")
+    httpd.settles(active=1, count=3)
+    old = httpd.pids(app)
+    watchdog, spawner = httpd.helper("watchdog"), httpd.helper("spawner")
+    httpd.note_segments()
+    before = set(httpd.segments)
+    load = Load(httpd, 4, 4)
+    load.more()
+    upgrade(httpd)
+    load.more()
+    assert load.end() == {200}
+    httpd.settles(active=0, count=3)
+    new = httpd.pids(app)
+    assert len(new) == 3 and not set(new) & set(old)
+    assert instances(httpd) == [httpd.runtime, httpd.runtime / "1"]
+    assert httpd.log.matching("another build of the module")
+    assert alive(held.pid) and alive(watchdog) and alive(spawner)
+    answer = held.release()
+    assert answer.status == 200 and answer.text == str(held.pid)
+    wait_until(lambda: not any(map(alive, [*old, watchdog, spawner])),
+               "the old instance is gone", 15)
+    wait_until(lambda: httpd.log.matching("old instance in .* has ended"))
+    assert instances(httpd) == [httpd.runtime / "1"]
+    left = {path.name for path in httpd.runtime.iterdir()}
+    assert left == {"lock", "current", "1"}
+    for pid in [httpd.pid, *httpd.children()]:
+        assert not procs.segments(pid) & before, "the old segment is mapped"
+    assert httpd.pids(app) == new
+    httpd.check()
+    assert httpd.ctl("status").returncode == 0
+
+
+def test_again_and_again(httpd: Httpd) -> None:
+    """Several upgrades while requests of each build are open"""
+    app = httpd.app("shop", "MaxInstances 2")
+    start(httpd)
+    held: list[Held] = []
+    for n in range(4):
+        held.append(httpd.hold("shop", str(n)))
+        upgrade(httpd, n + 1)
+    assert len(set(one.pid for one in held)) == 4
+    assert len(httpd.helpers("watchdog")) == 5
+    pid = int(httpd.get("/pid", "shop").text)
+    assert len(instances(httpd)) == 5
+    for one in held[::-1]:
+        assert one.release().status == 200
+        wait_until(lambda: not alive(one.pid), "its app ends", 10)
+    wait_until(lambda: len(httpd.helpers("watchdog")) == 1, "all have drained")
+    # The next one finds room again where the first was.
+    upgrade(httpd, 5)
+    wait_until(lambda: instances(httpd) == [httpd.runtime], "drained", 10)
+    assert not (httpd.runtime / "current").exists()
+    assert httpd.get("/pid", "shop").text != str(pid)
+    assert len(httpd.pids(app)) == 1
+    httpd.check()
+
+
+@pytest.mark.mpms("prefork")  # whose children leave an open request at once
+@pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGHUP,
+                                  signal.SIGKILL])
+def test_httpd_ends_meanwhile(httpd: Httpd, sign: signal.Signals) -> None:
+    """Nothing is left of either instance"""
+    httpd.log.expect("apppool", "AH")
+    httpd.app("shop", "AppStopTimeout 1")
+    start(httpd)
+    held = httpd.hold("shop", "a")
+    old = [held.pid, int(httpd.get("/daemon", "shop").text)]
+    upgrade(httpd)
+    new = [int(httpd.get("/pid", "shop").text),
+           int(httpd.get("/daemon", "shop").text)]
+    helpers = httpd.helpers("watchdog") + httpd.helpers("spawner")
+    assert len(helpers) == 4
+    orphans = httpd.children()
+    httpd.note_segments()
+    everything = old + new + helpers
+    if sign == signal.SIGHUP:
+        httpd.restart()
+        assert not any(map(alive, everything))
+        assert httpd.get("/pid", "shop").status == 200
+        assert instances(httpd) == [httpd.runtime]
+        return
+    os.kill(httpd.pid, sign)
+    assert httpd.process is not None
+    httpd.process.wait(40)
+    if sign == signal.SIGKILL:
+        for orphan in orphans:
+            if alive(orphan):
+                kill9(orphan)
+        wait_until(lambda: not any(map(alive, everything)), "all end", 40)
+    assert not [pid for pid in everything if alive(pid)]
+    assert httpd.remains() == []
+    assert list(httpd.runtime.iterdir()) == []
+
+
+@pytest.mark.mpms("event")
+def test_helpers_die_meanwhile(httpd: Httpd) -> None:
+    """The draining instance heals as well: its helpers come back, of its own
+    build, and it ends when its requests are answered"""
+    httpd.log.expect(DEAD)
+    httpd.app("shop")
+    start(httpd)
+    held = httpd.hold("shop", "a")
+    spawner, watchdog = httpd.helper("spawner"), httpd.helper("watchdog")
+    upgrade(httpd)
+    assert httpd.get("/pid", "shop").status == 200
+    kill9(spawner)
+    kill9(watchdog)
+    again = wait_until(lambda: [
+        pid for pid in httpd.helpers("spawner")
+        if procs.command(pid).endswith(str(httpd.runtime))], "another one")
+    assert os.readlink(f"/proc/{again[0]}/exe").endswith(" (deleted)")
+    wait_until(lambda: len(httpd.helpers("watchdog")) == 2, "its watchdog")
+    assert held.release().status == 200
+    wait_until(lambda: not alive(held.pid), "it drains", 15)
+    wait_until(lambda: len(httpd.helpers("watchdog")) == 1, "and ends")
+    wait_until(lambda: instances(httpd) == [httpd.runtime / "1"], "cleanly")
+    httpd.check()
+
+
+@pytest.mark.mpms("event")
+def test_open_request_of_an_orphan(httpd: Httpd) -> None:
+    """A child of httpd that was killed holds up nothing"""
+    httpd.log.expect("AH00052|AH00051|signal Killed")
+    httpd.app("shop")
+    start(httpd)
+    held = httpd.hold("shop", "a")
+    child = httpd.child_of(held.pending)
+    upgrade(httpd)
+    kill9(child)
+    wait_until(lambda: not alive(held.pid), "the old apps end", 10)
+    wait_until(lambda: instances(httpd) == [httpd.runtime / "1"], "drained")
+
+
+def test_same_layout(httpd: Httpd) -> None:
+    """Another build that gets along with the old one: apps and helpers
+    stay"""
+    app = httpd.app("shop")
+    start(httpd)
+    pid = int(httpd.get("/pid", "shop").text)
+    helpers = httpd.helper("watchdog"), httpd.helper("spawner")
+    install(httpd.libexec, this_build())
+    httpd.graceful()
+    assert httpd.pids(app) == [pid]
+    assert (httpd.helper("watchdog"), httpd.helper("spawner")) == helpers
+    assert instances(httpd) == [httpd.runtime]
+
+
+@pytest.mark.mpms("event")
+def test_disk_changes_under_httpd(httpd: Httpd) -> None:
+    """Until httpd is told to reload, the programs that run are those it
+    started with, also when they have to be started again"""
+    httpd.log.expect(DEAD)
+    app = httpd.app("shop")
+    start(httpd)
+    pid = int(httpd.get("/pid", "shop").text)
+    install(httpd.libexec, {name: other_build() / name
+                            for name in this_build()})
+    for name in ("spawner", "watchdog", "spawner"):
+        victim = httpd.helper(name)
+        kill9(victim)
+        wait_until(lambda: victim not in httpd.helpers(name)
+                   and httpd.helpers(name), f"another {name}")
+        exe = os.readlink(f"/proc/{httpd.helper(name)}/exe")
+        assert exe == f"{httpd.libexec}/apppool-{name} (deleted)"
+    assert httpd.get("/pid", "shop").text == str(pid)
+    for name in this_build():
+        (httpd.libexec / name).unlink()
+    kill9(pid)
+    httpd.log.expect(r"shop.*\[\d+\]")
+    assert httpd.get("/pid", "shop").status == 200
+    httpd.settles(active=0, count=1)
+    assert httpd.pids(app) != [pid]

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/wait.h>
@@ -99,17 +98,4 @@ int apppool_helper_wait(pid_t pid, apr_interval_time_t limit, int *status)
     if (got != pid)
         *status = -1;
     return 1;
-}
-
-int apppool_helper_stop(pid_t pid, apr_interval_time_t limit)
-{
-    int status;
-
-    if (pid <= 0 || kill(pid, SIGTERM) != 0)
-        return -1;
-    if (apppool_helper_wait(pid, limit, &status))
-        return status;
-    kill(pid, SIGKILL);
-    waitpid(pid, NULL, 0);
-    return -1;
 }

@@ -2,8 +2,8 @@
 
 /**
  * @file helper.h
- * @brief Start apppool-watchdog, which starts apppool-spawner; tell it to
- *        stop and wait for that.
+ * @brief Start apppool-watchdog, which starts apppool-spawner, and wait for
+ *        its end.
  *
  * Lock:  none.
  * Crash: see lifecycle.h.
@@ -23,19 +23,17 @@
  * @return 0, or errno */
 int apppool_helper_start(apppool_retained_t *r);
 
-/** Start a watchdog that ends what a killed instance left in `runtime`.
+/** Start a watchdog that ends what there is in `runtime`, and then itself.
  * @return 0, or errno */
 int apppool_helper_end(pid_t *pid, const apppool_retained_t *r,
                        const char *runtime);
 
-/** Wait for its end. @return 0: it runs yet, after `limit` us */
-int apppool_helper_wait(pid_t pid, apr_interval_time_t limit, int *status);
-
 /**
- * Send SIGTERM and wait for the end; after `limit` us SIGKILL.
- * @return exit status as of waitpid(), or -1: it was gone, or had to be killed
+ * Wait for its end.
+ * @param status as of waitpid(); -1: it was no child of ours
+ * @return 0: it runs yet, after `limit` us
  */
-int apppool_helper_stop(pid_t pid, apr_interval_time_t limit);
+int apppool_helper_wait(pid_t pid, apr_interval_time_t limit, int *status);
 
 /** What the watchdog said before it died: ": ...", or "". */
 const char *apppool_helper_words(const apppool_retained_t *r,

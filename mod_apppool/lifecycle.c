@@ -29,6 +29,7 @@ APLOG_USE_MODULE(apppool);
 
 static apppool_instance_t *instance; /* NULL, or one of this build */
 static pid_t parent;                 /* httpd's */
+static uid_t user;                   /* whom it was started by */
 static int prefork, dying;
 
 apl_pool_t *apppool_pool(void)
@@ -53,8 +54,9 @@ int apppool_child_dying(void)
 static apr_status_t end_configuration(void *data)
 {
     (void)data;
-    /* A graceful restart keeps what there is, and so does a child's exit. */
-    if (getpid() == parent &&
+    /* A graceful restart keeps what there is, and so does a child's exit.
+     * httpd -X has given up its rights by now: its end will be seen. */
+    if (getpid() == parent && geteuid() == user &&
         (ap_state_query(AP_SQ_MAIN_STATE) == AP_SQ_MS_EXITING ||
          ap_unixd_mpm_get_retained_data()->is_ungraceful))
         apppool_watch_stop();
@@ -86,6 +88,7 @@ int apppool_lifecycle_pre_config(apr_pool_t *pconf, apr_pool_t *plog,
     (void)plog;
     (void)ptemp;
     parent = getpid();
+    user = geteuid();
     apppool_config_begin(pconf);
     /* Before another module forks a process that would keep hold of it. */
     apppool_legacy_give_up(apppool_instance_build(ptemp));

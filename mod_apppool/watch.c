@@ -125,21 +125,53 @@ void apppool_watch_again(apr_pool_t *pconf)
             start(r, pconf);
 }
 
+/* By its watchdog; by another one, if that is dead. */
+static void ask_to_end(apppool_retained_t *r)
+{
+    int status, error;
+    pid_t pid = 0;
+
+    if (apppool_helper_runs((pid_t)r->watchdog, &status)) {
+        kill((pid_t)r->watchdog, SIGTERM);
+        return;
+    }
+    error = apppool_helper_end(&pid, r, r->runtime);
+    if (error)
+        SAY(APLOG_ERR, error, "cannot start %s", r->name);
+    r->watchdog = pid;
+}
+
+static int has_ended(apppool_retained_t *r)
+{
+    apr_interval_time_t limit = r->grace + STOP_MARGIN;
+    int status = -1;
+
+    if (r->watchdog != 0 &&
+        !apppool_helper_wait((pid_t)r->watchdog, limit, &status)) {
+        kill((pid_t)r->watchdog, SIGKILL);
+        apppool_helper_wait((pid_t)r->watchdog, limit, &status);
+    }
+    r->watchdog = 0;
+    return status == 0;
+}
+
 void apppool_watch_stop(void)
 {
     apppool_retained_t *r, *older;
 
     for (r = apppool_legacy_newest(); r; r = r->older)
-        if (r->watchdog != 0)
-            kill((pid_t)r->watchdog, SIGTERM);
+        if (apppool_legacy_is_open(r))
+            ask_to_end(r);
     for (r = apppool_legacy_newest(); r; r = older) {
         older = r->older;
-        if (r->watchdog != 0 &&
-            apppool_helper_stop((pid_t)r->watchdog, r->grace + STOP_MARGIN))
-            SAY(APLOG_ERR, 0, "watchdog %d did not end in good order",
-                (int)r->watchdog);
-        r->watchdog = 0;
-        if (apppool_legacy_is_open(r))
-            apppool_legacy_forget(r);
+        if (!apppool_legacy_is_open(r))
+            continue;
+        if (!has_ended(r)) {
+            ask_to_end(r);
+            if (!has_ended(r))
+                SAY(APLOG_ERR, 0, "what is in %s did not end in good order",
+                    r->runtime);
+        }
+        apppool_legacy_forget(r);
     }
 }

@@ -105,16 +105,17 @@ class Httpd:
         assert self.process is not None
         return self.process.pid
 
-    def start(self) -> "Httpd":
-        self.launch()
+    def start(self, *words: str) -> "Httpd":
+        self.launch(*words)
         wait_until(self.listening, "httpd listens", 10)
         return self
 
-    def launch(self) -> None:
+    def launch(self, *words: str) -> None:
         """Start httpd and do not wait for it."""
+        words = words or ("-DFOREGROUND",)
         with open(self.output, "ab") as output:
             self.process = subprocess.Popen(
-                [*self.wrapper, httpd_program(), "-DFOREGROUND", "-f",
+                [*self.wrapper, httpd_program(), *words, "-f",
                  str(self.configure())],
                 stdin=subprocess.DEVNULL, stdout=output, stderr=output,
                 start_new_session=True)

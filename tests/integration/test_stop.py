@@ -1,0 +1,173 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""The ways to stop and restart httpd, and that nothing is left."""
+import os
+import signal
+import threading
+
+import pytest
+
+from harness.client import Connection
+from harness.httpd import Httpd
+from harness.procs import alive, kill9
+from harness.wait import wait_until
+
+GRACEFUL_STOP = signal.SIGWINCH
+
+
+def test_graceful_stop(httpd: Httpd) -> None:
+    """Open requests are finished, waiting ones too; then everything ends"""
+    app = httpd.app("shop", "MaxInstances 1")
+    httpd.start()
+    held = httpd.hold("shop", "a")
+    waiting = httpd.get_async("/pid", "shop")
+    httpd.settles(active=1, count=1, waiting=1)
+    httpd.note_segments()
+    pids = [*httpd.pids(app), httpd.helper("watchdog"),
+            httpd.helper("spawner")]
+    os.kill(httpd.pid, GRACEFUL_STOP)
+    wait_until(lambda: not httpd.listening(), "it takes no new ones")
+    assert all(map(alive, pids))
+    assert held.release().status == 200
+    assert waiting.result().text == str(held.pid)
+    assert httpd.process is not None
+    assert httpd.process.wait(20) == 0
+    assert not any(map(alive, pids))
+    assert list(httpd.runtime.iterdir()) == []
+
+
+@pytest.mark.mpms("prefork")  # event takes ten seconds for it
+def test_graceful_stop_takes_too_long(httpd: Httpd) -> None:
+    """GracefulShutdownTimeout ends it"""
+    httpd.log.expect("AH00045|AH00046")
+    httpd.directives.append("GracefulShutdownTimeout 1")
+    httpd.app("shop", "AppStopTimeout 1")
+    httpd.start()
+    held = httpd.hold("shop", "a")
+    httpd.note_segments()
+    os.kill(httpd.pid, GRACEFUL_STOP)
+    assert httpd.process is not None
+    assert httpd.process.wait(30) == 0
+    assert not alive(held.pid)
+    assert list(httpd.runtime.iterdir()) == []
+
+
+def test_hard_restarts_under_load(httpd: Httpd) -> None:
+    """Requests may fail, but each time everything starts anew and nothing is
+    left of what was"""
+    httpd.log.expect("AH00045|AH00046", r"shop", "AH01102|AH01110|AH00898")
+    app = httpd.app("shop", "MaxInstances 3", "MinInstances 2")
+    httpd.start()
+    ended = threading.Event()
+    served = [0]
+
+    def client() -> None:
+        while not ended.is_set():
+            connection = Connection(httpd.port)
+            try:
+                served[0] += connection.request("GET", "/pid",
+                                                "shop").status == 200
+            except OSError:
+                pass
+            connection.close()
+
+    threads = [threading.Thread(target=client) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    gone: set[int] = set()
+    try:
+        for _ in range(3):
+            wait_until(lambda: len(httpd.pids(app)) >= 2, "apps serve", 10)
+            gone |= {*httpd.pids(app), *httpd.helpers("watchdog"),
+                     *httpd.helpers("spawner")}
+            before = served[0]
+            httpd.restart()
+            assert not [pid for pid in gone if alive(pid)]
+            wait_until(lambda: served[0] > before + 20, "it serves", 15)
+    finally:
+        ended.set()
+        for thread in threads:
+            thread.join()
+    assert len(httpd.helpers("watchdog")) == 1
+    httpd.note_segments()
+    assert len(httpd.segments) == 1
+    httpd.check()
+
+
+@pytest.mark.parametrize("how", ["restart", "stop"])
+@pytest.mark.parametrize("victims", [["watchdog"], ["spawner", "watchdog"]])
+def test_helpers_die_just_before(httpd: Httpd, victims: list[str],
+                                 how: str) -> None:
+    """Another watchdog ends what there is, in good order"""
+    httpd.log.expect(r"(spawner|watchdog) \d+ (ended|died)")
+    httpd.app("shop")
+    httpd.start()
+    pids = [int(httpd.get("/pid", "shop").text),
+            int(httpd.get("/daemon", "shop").text),
+            httpd.helper("spawner")]
+    for victim in victims:
+        kill9(httpd.helper(victim))
+    if how == "restart":
+        httpd.restart()
+        assert not any(map(alive, pids))
+        assert httpd.get("/pid", "shop").status == 200
+    else:
+        httpd.stop()
+        assert not any(map(alive, pids))
+        assert list(httpd.runtime.iterdir()) == []
+
+
+def test_watchdog_dies_meanwhile(httpd: Httpd) -> None:
+    """While it waits for the end of an app"""
+    httpd.log.expect("SIGKILL")
+    app = httpd.app("shop", "AppStopTimeout 3", "AppSetEnv IGNORE_TERM 1")
+    httpd.start()
+    pid = int(httpd.get("/pid", "shop").text)
+    watchdog = httpd.helper("watchdog")
+    os.kill(httpd.pid, signal.SIGTERM)
+    wait_until(lambda: httpd.log.matching(rf"\[{pid}\] is stopped"))
+    kill9(watchdog)
+    assert httpd.process is not None
+    assert httpd.process.wait(20) == 0
+    assert app and not alive(pid)
+    assert list(httpd.runtime.iterdir()) == []
+
+
+@pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGINT])
+def test_one_process(httpd: Httpd, sign: signal.Signals) -> None:
+    """httpd -X, as under a debugger. It has no rights to stop the watchdog,
+    which sees that it is gone."""
+    httpd.log.expect("httpd's parent process is gone")
+    httpd.app("shop", "AppStopTimeout 1")
+    httpd.start("-X")
+    for _ in range(3):
+        assert httpd.get("/pid", "shop").status == 200
+    pids = [int(httpd.get("/pid", "shop").text),
+            int(httpd.get("/daemon", "shop").text),
+            httpd.helper("watchdog"), httpd.helper("spawner")]
+    assert httpd.children() == []
+    httpd.check()
+    os.kill(httpd.pid, sign)
+    assert httpd.process is not None
+    httpd.process.wait(20)
+    wait_until(lambda: not any(map(alive, pids)), "all is gone", 10)
+    assert list(httpd.runtime.iterdir()) == []
+
+
+def test_detached(httpd: Httpd) -> None:
+    """As it is usually run: the parent is not the process that was started"""
+    httpd.app("shop")
+    httpd.launch("-k", "start")
+    assert httpd.process is not None
+    assert httpd.process.wait(20) == 0
+    pid_file = httpd.dir / "httpd.pid"
+    wait_until(pid_file.exists, "it runs")
+    parent = int(pid_file.read_text())
+    app = int(httpd.get("/pid", "shop").text)
+    helpers = [httpd.helper("watchdog"), httpd.helper("spawner")]
+    os.kill(parent, signal.SIGUSR1)
+    wait_until(lambda: len(httpd.log.matching("resuming")) == 2, "graceful")
+    assert httpd.get("/pid", "shop").text == str(app)
+    os.kill(parent, signal.SIGTERM)
+    wait_until(lambda: not alive(parent), "it ends", 20)
+    assert not any(map(alive, [app, *helpers]))
+    assert list(httpd.runtime.iterdir()) == []

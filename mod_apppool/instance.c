@@ -200,7 +200,6 @@ int apppool_instance_open(apppool_instance_t *i, server_rec *s,
     wrong = open_parts(i, s, ptemp);
     if (wrong) {
         SAY(APLOG_EMERG, 0, "%s", wrong);
-        apppool_legacy_forget(&i->kept);
         return !OK;
     }
     apppool_runtime_point(ptemp, i->kept.base, i->kept.runtime);

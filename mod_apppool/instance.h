@@ -45,7 +45,8 @@ apppool_instance_t *apppool_instance_obtain(apr_pool_t *p);
 /** Was it started? */
 int apppool_instance_is_open(const apppool_instance_t *i);
 
-/** Make all but the watchdog. What goes wrong is in the log. @return OK, !OK */
+/** Make all but the watchdog. What goes wrong is in the log. @return OK, or !OK:
+ * then it is to be forgotten */
 int apppool_instance_open(apppool_instance_t *i, server_rec *s,
                           apr_pool_t *ptemp);
 

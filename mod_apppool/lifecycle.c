@@ -65,15 +65,19 @@ static apr_status_t end_configuration(void *data)
 
 static int go_on(apr_pool_t *pconf, apr_pool_t *ptemp, server_rec *s)
 {
-    int rv = OK;
+    int rv = OK, is_new;
 
     apppool_watch_look();
-    if (apppool_instance_is_open(instance))
-        apppool_instance_keep(instance, s, ptemp);
-    else
+    is_new = !apppool_instance_is_open(instance);
+    if (is_new)
         rv = apppool_instance_open(instance, s, ptemp);
+    else
+        apppool_instance_keep(instance, s, ptemp);
     if (rv == OK)
         rv = apppool_instance_tell(instance, s, ptemp);
+    /* One that never got a table is of no use. */
+    if (rv != OK && is_new)
+        apppool_legacy_forget(&instance->kept);
     apppool_watch(pconf);
     if (rv == OK)
         apl_wake_ring(instance->pool.bell);

@@ -196,20 +196,29 @@ int runtime_connect(const runtime_t *rt, uint64_t id, uint32_t listen,
     }
 }
 
-int runtime_write(const runtime_t *rt, const char *name, const char *text)
+static int write_as(const runtime_t *rt, const char *name, int flags,
+                    const char *text)
 {
-    char temp[40];
     size_t length = strlen(text);
-    int ok, fd;
+    int ok, fd = openat(rt->fd, name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC | flags,
+                        0600);
 
-    snprintf(temp, sizeof temp, "%s.new", name);
-    fd = openat(rt->fd, temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (fd < 0)
         return -1;
     ok = write(fd, text, length) == (ssize_t)length;
     close(fd);
-    if (ok && renameat(rt->fd, temp, rt->fd, name) == 0)
+    return ok ? 0 : -1;
+}
+
+int runtime_write(const runtime_t *rt, const char *name, const char *text)
+{
+    char temp[40];
+
+    snprintf(temp, sizeof temp, "%s.new", name);
+    if (write_as(rt, temp, O_CREAT | O_TRUNC, text) == 0 &&
+        renameat(rt->fd, temp, rt->fd, name) == 0)
         return 0;
     unlinkat(rt->fd, temp, 0);
-    return -1;
+    /* The disk is full, but what is there has its room. */
+    return write_as(rt, name, 0, text);
 }

@@ -61,7 +61,8 @@ void runtime_remove(const runtime_t *rt, uint64_t id);
 int runtime_connect(const runtime_t *rt, uint64_t id, uint32_t listen,
                     uint32_t port);
 
-/** Write a small file, 0600, at once or not at all. */
+/** Write a small file, 0600: at once or not at all; on a full disk over the one
+ * that is there, whose end may then be left of it. */
 int runtime_write(const runtime_t *rt, const char *name, const char *text);
 
 #endif

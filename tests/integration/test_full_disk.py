@@ -1,9 +1,15 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """Full disks."""
+import errno
+import re
+from pathlib import Path
+
 import pytest
 
 from harness.httpd import Httpd
 from harness.places import can_mount, mounted
+from harness.procs import kill9
+from harness.wait import wait_until
 
 pytestmark = pytest.mark.skipif(not can_mount(), reason="mount is denied")
 
@@ -20,3 +26,128 @@ def test_full_shared_memory(httpd: Httpd, room: int) -> None:
     for one in held:
         assert one.release().status == 200
     httpd.check()
+
+
+# ---- the runtime directory's disk
+
+class Disk:
+    """A small file system of httpd's own, with the runtime directory."""
+
+    def __init__(self, httpd: Httpd, before: str = "true") -> None:
+        self.httpd = httpd
+        self.path = httpd.dir / "disk"
+        self.path.mkdir()
+        self.runtime = self.path / "p"
+        httpd.directives[0] = f'AppPoolRuntimeDir "{self.runtime}"'
+        httpd.runtime = self.runtime
+        httpd.wrapper = mounted("mount -t tmpfs -o size=64k,nr_inodes=60,"
+                                f"mode=755 none {self.path} && {before}")
+
+    def see(self, path: Path) -> Path:
+        """The path as it is for httpd."""
+        return Path(f"/proc/{self.httpd.pid}/root{path}")
+
+    def fill(self) -> None:
+        """No byte more."""
+        with open(self.see(self.path / "full"), "wb", buffering=0) as file:
+            try:
+                while True:
+                    file.write(b"x" * 4096)
+            except OSError as error:
+                assert error.errno == errno.ENOSPC
+
+    def fill_inodes(self) -> None:
+        """No file more."""
+        try:
+            for n in range(1000):
+                self.see(self.path / f"full{n}").touch()
+        except OSError as error:
+            assert error.errno == errno.ENOSPC
+
+    def free(self) -> None:
+        for file in self.see(self.path).glob("full*"):
+            file.unlink()
+
+
+START = {
+    "bytes": ("head -c 64k /dev/zero >{}/full", "cannot write .*/p/table"),
+    "directory": ("while touch {}/full$((n = n + 1)); do :; done",
+                  "cannot make the runtime directory"),
+    "files": ("mkdir {0}/p && while touch {0}/full$((n = n + 1)); do :; done",
+              "cannot open .*/p/lock"),
+}
+
+
+@pytest.mark.mpms("event")
+@pytest.mark.parametrize("what", list(START))
+def test_full_at_start(httpd: Httpd, what: str) -> None:
+    """httpd does not start, and says why in one sentence"""
+    httpd.log.expect("apppool", "AH")
+    command, sentence = START[what]
+    command = command.format(httpd.dir / "disk")
+    Disk(httpd, f"{{ {command}; true; }} 2>/dev/null")
+    httpd.app("shop")
+    httpd.launch()
+    assert httpd.process is not None
+    assert httpd.process.wait(20) != 0
+    lines = [line for line in httpd.log.bad()
+             if re.search(r"\[apppool:(error|emerg)\]", line)]
+    assert len(lines) == 1
+    assert re.search(f"{sentence}.*No space left on device|"
+                     f"No space left on device.*{sentence}", lines[0])
+
+
+def test_full_while_it_runs(httpd: Httpd) -> None:
+    """What runs goes on; a new configuration waits for room"""
+    httpd.log.expect("apppool.*(No space left|cannot write|not configured|"
+                     "could not be started|refused)", "blog")
+    disk = Disk(httpd)
+    app = httpd.app("shop")
+    httpd.start()
+    pid = int(httpd.get("/pid", "shop").text)
+    disk.fill()
+    httpd.app("blog")
+    httpd.graceful()
+    assert httpd.log.matching("No space left on device.*cannot write .*/table")
+    assert httpd.get("/pid", "shop").text == str(pid)
+    assert httpd.get("/pid", "blog").status in (502, 503)
+    kill9(httpd.helper("watchdog"))
+    kill9(httpd.helper("spawner"))
+    httpd.log.expect(r"(spawner|watchdog) \d+ (ended|died)")
+    assert httpd.get("/pid", "shop").text == str(pid)
+    wait_until(lambda: httpd.helpers("watchdog") and httpd.helpers("spawner"),
+               "both are back")
+    disk.free()
+    httpd.graceful()
+    wait_until(lambda: httpd.get("/pid", "blog").status == 200, "new app", 20)
+    assert httpd.pids(app) == [pid]
+    assert not httpd.log.matching("again and again")
+    httpd.check()
+
+
+def test_no_more_files(httpd: Httpd) -> None:
+    """No room for a FIFO or a socket: that start fails with a reason, what
+    runs goes on, also under the next spawner; and it recovers by itself"""
+    httpd.log.expect(r"(spawner|watchdog) \d+ (ended|died)", "blog",
+                     "control.sock cannot be made")
+    disk = Disk(httpd)
+    app = httpd.app("shop")
+    httpd.app("blog")
+    httpd.start()
+    pid = int(httpd.get("/pid", "shop").text)
+    disk.fill_inodes()
+    assert httpd.get("/pid", "blog").status in (502, 503)
+    assert httpd.log.matching("blog.*No space left on device")
+    for _ in range(2):
+        spawner = httpd.helper("spawner")
+        kill9(spawner)
+        wait_until(lambda: httpd.log.matching(
+            rf"shop\[{pid}\] is taken over"), "the next one takes over")
+        assert httpd.helper("spawner") != spawner
+        assert httpd.get("/pid", "shop").text == str(pid)
+    assert not httpd.log.matching("again and again")
+    disk.free()
+    wait_until(lambda: httpd.get("/pid", "blog").status == 200, "recovers",
+               20)
+    assert httpd.pids(app) == [pid]
+    wait_until(lambda: httpd.ctl("check").returncode == 0, "ctl works")

@@ -303,3 +303,34 @@ def test_helpers_are_told_to_stop(httpd: Httpd) -> None:
         assert httpd.helper(name) != pid
     httpd.settles(active=0, count=1)
     httpd.check()
+
+
+# ---- the app table
+
+@pytest.mark.mpms("event")
+@pytest.mark.parametrize("damage", ["half", "empty", "others may write"])
+def test_damaged_table(httpd: Httpd, damage: str) -> None:
+    """The spawner keeps the old one, and says so; without an old one apps
+    serve on until there is a new one"""
+    httpd.log.expect(DEAD, "the app table .* is refused", "again and again")
+    httpd.app("shop")
+    httpd.app("blog")
+    httpd.start()
+    pid = httpd.get("/pid", "shop").text
+    table = httpd.runtime / "table"
+    text = table.read_text()
+    beside = httpd.runtime / "beside"
+    beside.write_text({"half": text[:len(text) // 2], "empty": ""}
+                      .get(damage, text))
+    beside.chmod(0o666 if damage == "others may write" else 0o600)
+    beside.rename(table)
+    line = last(httpd, "the app table")
+    assert f"{table} is refused: " in line
+    assert httpd.get("/pid", "shop").text == pid
+    assert httpd.get("/pid", "blog").status == 200
+    kill9(httpd.helper("spawner"))
+    last(httpd, r"spawner \d+ ended: exit code 1")
+    assert httpd.get("/pid", "shop").text == pid
+    httpd.graceful()
+    wait_until(lambda: httpd.ctl("check").returncode == 0, "it is back", 15)
+    assert httpd.get("/pid", "shop").text == pid

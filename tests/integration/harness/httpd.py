@@ -316,8 +316,10 @@ class Httpd:
 
     def ctl(self, *words: str) -> subprocess.CompletedProcess[str]:
         """apppoolctl, for this httpd's pool."""
+        where = ["nsenter", f"--mount=/proc/{self.pid}/ns/mnt"] \
+            if "unshare" in self.wrapper else []
         return subprocess.run(
-            [str(CTL), "--dir", str(self.runtime), *words], text=True,
+            [*where, str(CTL), "--dir", str(self.runtime), *words], text=True,
             capture_output=True, timeout=20)
 
     def check(self) -> None:

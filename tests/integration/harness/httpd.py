@@ -18,6 +18,8 @@ from harness.wait import wait_until
 
 STATUS = "/apppool-status"
 USER = "www-data"
+# In the log when all is set up. It listens some time before that.
+SERVES = "resuming normal operations"
 
 
 def free_port() -> int:
@@ -106,8 +108,11 @@ class Httpd:
         return self.process.pid
 
     def start(self, *words: str) -> "Httpd":
+        before = len(self.log.matching(SERVES))
         self.launch(*words)
-        wait_until(self.listening, "httpd listens", 10)
+        wait_until(lambda: self.listening() and
+                   len(self.log.matching(SERVES)) > before,
+                   "httpd listens, and serves", 40)
         return self
 
     def launch(self, *words: str) -> None:
@@ -133,19 +138,17 @@ class Httpd:
     def graceful(self) -> None:
         """Reload; returns when the new configuration is in force."""
         self.configure()
-        resumed = "resuming normal operations"
-        before = len(self.log.matching(resumed))
+        before = len(self.log.matching(SERVES))
         os.kill(self.pid, signal.SIGUSR1)
-        wait_until(lambda: len(self.log.matching(resumed)) > before,
+        wait_until(lambda: len(self.log.matching(SERVES)) > before,
                    "httpd resumed", 10)
 
     def restart(self) -> None:
         """The hard way: children and apps are ended first."""
         self.configure()
-        resumed = "resuming normal operations"
-        before = len(self.log.matching(resumed))
+        before = len(self.log.matching(SERVES))
         os.kill(self.pid, signal.SIGHUP)
-        wait_until(lambda: len(self.log.matching(resumed)) > before,
+        wait_until(lambda: len(self.log.matching(SERVES)) > before,
                    "httpd resumed", 40)
 
     def stop(self, bound: float = 45.0, sign: int = signal.SIGTERM) -> None:

@@ -112,18 +112,21 @@ def test_all_are_killed_at_once(server: Httpd) -> None:
     pids = background(server)
     old = int(server.get("/pid", "shop").text)
     server.note_segments()
-    for pid in (server.helper("watchdog"), server.helper("spawner"),
-                *server.children(), server.pid):
+    victims = [server.helper("watchdog"), server.helper("spawner"),
+               *server.children(), server.pid]
+    for pid in victims:
         os.kill(pid, signal.SIGKILL)
     assert server.process is not None
     server.process.wait(5)
+    wait_until(lambda: not any(map(alive, victims)), "nobody listens")
     assert alive(old)
     server.start()
     assert server.get("/pid", "shop").text != str(old)
     assert not alive(old)
-    # Children of init by now, without a mark: nothing tells whose they were.
-    bare = {"bare", HIDDEN} if server.wrapper else set()
-    assert left(pids) == bare
-    for kind in bare:
+    # Children of init by now, without a mark: at best their session tells
+    # whose they were, as long as the leader lived when it was looked for.
+    remain = left(pids)
+    assert remain <= ({"bare", HIDDEN} if server.wrapper else set())
+    for kind in remain:
         kill9(pids[kind])
     server.note_segments()

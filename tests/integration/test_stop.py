@@ -12,6 +12,7 @@ from harness.procs import alive, kill9
 from harness.wait import wait_until
 
 GRACEFUL_STOP = signal.SIGWINCH
+BEHIND = "left processes behind"
 
 
 def test_graceful_stop(httpd: Httpd) -> None:
@@ -98,7 +99,7 @@ def test_hard_restarts_under_load(httpd: Httpd) -> None:
 def test_helpers_die_just_before(httpd: Httpd, victims: list[str],
                                  how: str) -> None:
     """Another watchdog ends what there is, in good order"""
-    httpd.log.expect(r"(spawner|watchdog) \d+ (ended|died)")
+    httpd.log.expect(r"(spawner|watchdog) \d+ (ended|died)", BEHIND)
     httpd.app("shop")
     httpd.start()
     pids = [int(httpd.get("/pid", "shop").text),
@@ -136,7 +137,7 @@ def test_watchdog_dies_meanwhile(httpd: Httpd) -> None:
 def test_one_process(httpd: Httpd, sign: signal.Signals) -> None:
     """httpd -X, as under a debugger. It has no rights to stop the watchdog,
     which sees that it is gone."""
-    httpd.log.expect("httpd's parent process is gone")
+    httpd.log.expect("httpd's parent process is gone", BEHIND)
     httpd.app("shop", "AppStopTimeout 1")
     httpd.start("-X")
     for _ in range(3):

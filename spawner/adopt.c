@@ -116,6 +116,15 @@ static void end_stray_cgroup(uint64_t id, void *ctx)
     cgroup_remove(id);
 }
 
+/* What was made for a process that was not recorded in time. */
+static void remove_stray(uint64_t id, void *ctx)
+{
+    const spawner_t *s = ctx;
+
+    if (!process_find(s, id))
+        runtime_remove(&s->rt, id);
+}
+
 void adopt_all(spawner_t *s)
 {
     registry_record_t is;
@@ -139,6 +148,7 @@ void adopt_all(spawner_t *s)
                  broken, s->rt.dir, CONTRACT_REGISTRY);
     procfs_each(end_stray, s);
     cgroup_each(end_stray_cgroup, s);
+    runtime_each(&s->rt, remove_stray, s);
 }
 
 void adopt_reconcile(spawner_t *s)

@@ -3,10 +3,12 @@
 #include "spawner/runtime.h"
 
 #include <arpa/inet.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -17,6 +19,9 @@
 #include "spawner/remove.h"
 
 #define BACKLOG 1024
+
+static const char *const kinds[] = {CONTRACT_SOCKETS, CONTRACT_OWN,
+                                    CONTRACT_OUTPUT, CONTRACT_NOTIFY};
 
 static int own(const runtime_t *rt, const char *name, mode_t mode, uid_t uid,
                gid_t gid)
@@ -154,14 +159,34 @@ int runtime_port(void)
 
 void runtime_remove(const runtime_t *rt, uint64_t id)
 {
-    static const char *const kinds[] = {CONTRACT_SOCKETS, CONTRACT_OWN,
-                                        CONTRACT_OUTPUT, CONTRACT_NOTIFY};
     char name[24];
     size_t i;
 
     for (i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         name_of(name, kinds[i], id);
         remove_tree(rt->fd, name);
+    }
+}
+
+void runtime_each(const runtime_t *rt, void (*each)(uint64_t id, void *ctx),
+                  void *ctx)
+{
+    size_t i;
+
+    for (i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        int fd = openat(rt->fd, kinds[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+        const struct dirent *entry;
+
+        while (dir && (entry = readdir(dir)) != NULL) {
+            char *end;
+            uint64_t id = strtoull(entry->d_name, &end, 16);
+
+            if (*end == 0 && end == entry->d_name + 16)
+                each(id, ctx);
+        }
+        if (dir)
+            closedir(dir);
     }
 }
 

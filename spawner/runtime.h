@@ -6,7 +6,7 @@
  *
  * Errors: -1 with errno.
  * Crash:  what a dead spawner made is found by its id and removed with it, or
- *         at the end of the instance.
+ *         by the next one when no process has that id.
  * Trust:  all is root's but a/ID, which belongs to the app's user.
  */
 #ifndef APPPOOL_RUNTIME_H
@@ -53,6 +53,11 @@ int runtime_port(void);
 
 /** Remove all that a process had. */
 void runtime_remove(const runtime_t *rt, uint64_t id);
+
+/** Call `each` for the id of everything that runtime_remove() would remove;
+ * for an id as often as there is something. */
+void runtime_each(const runtime_t *rt, void (*each)(uint64_t id, void *ctx),
+                  void *ctx);
 
 /**
  * Start connecting to where a process listens. Does not block.

@@ -125,6 +125,26 @@ def test_spawner_dies_while_an_app_starts(httpd: Httpd) -> None:
     httpd.check()
 
 
+def test_what_a_killed_spawner_had_just_made(httpd: Httpd) -> None:
+    """Sockets and FIFO of a process that it had no time to record are
+    removed by the next one, and nobody else's."""
+    httpd.log.expect("apppool.*spawner")
+    httpd.app("shop")
+    httpd.start()
+    pid = httpd.get("/pid", "shop").text
+    places = [httpd.runtime / name for name in ("s", "o", "n")]
+    own = {file for place in places for file in place.iterdir()}
+    assert len(own) == 3
+    strays = {place / "0123456789abcdef" for place in places}
+    for stray in strays:
+        stray.touch()
+    kill9(httpd.helper("spawner"))
+    wait_until(lambda: not any(stray.exists() for stray in strays),
+               "they are removed")
+    assert {file for place in places for file in place.iterdir()} == own
+    assert httpd.get("/pid", "shop").text == pid
+
+
 def test_output_outlives_the_spawner(httpd: Httpd) -> None:
     """No SIGPIPE, and the next spawner reads on."""
     httpd.log.expect("apppool.*spawner")

@@ -99,6 +99,10 @@ class Chaos:
         assert not history.lost + history.wrong, history.complaints()
         self.httpd.settles(active=0, count=PROCESSES)
         assert self.now() == self.pids
+        repairs = self.httpd.status()["counters"]["repairs"]
+        wait_until(lambda: self.httpd.log.matching(
+            rf"the pool was repaired: .* \({repairs} times"),
+            "the log says so")
         self.httpd.check()
 
 

@@ -1,13 +1,15 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """Everything at random, under load, for so many seconds: somebody or two are
-killed, httpd is reloaded, apps are deployed, MaxPoolSize changes, apppoolctl
-is asked. Afterwards the history must explain each request, and nothing may
-be left behind."""
+killed, httpd is reloaded, apps are deployed or retire, MaxPoolSize changes,
+apppoolctl is asked. Afterwards the history must explain each request, and
+nothing may be left behind."""
 import itertools
+import os
 import random
+import signal
 import time
 from collections import Counter
-from typing import Callable
+from typing import Any, Callable, Optional
 
 from harness import procs
 from harness.errorlog import KILLED
@@ -69,7 +71,8 @@ class Soak:
         httpd.directives += LIMITS[httpd.mpm] + [
             "MaxKeepAliveRequests 0", "MaxPoolSize 9"]
         self.apps = [httpd.app(name, *directives, "AppMaxQueue 1000",
-                               "AppSetEnv APP_THREADS 1")
+                               "AppSetEnv APP_THREADS 1",
+                               "AppSetEnv RETIRES 1")
                      for name, directives in APPS.items()]
         self.killer = Killer(httpd, self.apps, self.dice)
 
@@ -110,15 +113,46 @@ class Soak:
         self.dice.choice(self.apps).touch()
         self.done["restart.txt"] += 1
 
-    def ask(self) -> None:
+    def restart(self) -> None:
+        how = self.dice.choice(["--rolling", "--blocking"])
+        self.ask("restart", self.dice.choice(self.apps).name, how)
+
+    def detach(self) -> None:
+        process = self.anyone()
+        if process:
+            self.ask("detach", process["id"])
+
+    def retire(self) -> None:
+        """The app itself says STOPPING=1."""
+        process = self.anyone()
+        if process:
+            try:
+                os.kill(process["pid"], signal.SIGUSR1)
+                self.done["STOPPING=1"] += 1
+            except ProcessLookupError:
+                pass
+
+    def anyone(self) -> Optional[dict[str, Any]]:
+        """A process that takes requests."""
+        app = self.dice.choice(self.apps)
+        live = [process for process in self.httpd.group(app)["processes"]
+                if process["state"] in ("idle", "busy")]
+        return self.dice.choice(live) if live else None
+
+    def look(self) -> None:
+        self.ask(self.dice.choice(["check", "status"]))
+
+    def ask(self, *words: str) -> None:
         """apppoolctl; when the spawner has just been killed, again."""
         def answered() -> bool:
-            asked = self.httpd.ctl(self.dice.choice(["check", "status"]))
-            assert asked.returncode in (0, 3), asked.stdout + asked.stderr
-            return asked.returncode == 0
+            asked = self.httpd.ctl(*words)
+            said = asked.stdout + asked.stderr
+            gone = words[0] in ("detach", "restart") and asked.returncode == 1
+            assert asked.returncode in (0, 3) or gone, said
+            return asked.returncode != 3
 
         wait_until(answered, "apppoolctl answers", 15)
-        self.done["apppoolctl"] += 1
+        self.done[f"apppoolctl {words[0]}"] += 1
 
     # ---- the run
 
@@ -129,7 +163,8 @@ class Soak:
         load = Load(httpd.port, httpd.dir / "record", CROWDS)
         deeds: dict[Callable[[], None], int] = {
             self.kill: 10, self.kill_two: 4, self.graceful: 2,
-            self.resize: 1, self.deploy: 3, self.ask: 3}
+            self.resize: 1, self.deploy: 2, self.restart: 2, self.detach: 2,
+            self.retire: 2, self.look: 3}
         began = time.monotonic()
         self.helpers_until = began + self.seconds * 2 / 3
         try:
@@ -157,10 +192,13 @@ class Soak:
         self.httpd.check()
         wait_until(lambda: self.shown() == self.running(),
                    f"the status shows {self.running()}")
-        live = len(self.shown())
         for place in ("s", "o", "n"):
-            there = len(list((self.httpd.runtime / place).iterdir()))
-            assert there == live, f"{there} in {place}/, {live} processes"
+            wait_until(lambda: self.files(place) == len(self.shown()),
+                       f"{self.files(place)} files in {place}/ are those of "
+                       f"{len(self.shown())} processes")
+
+    def files(self, place: str) -> int:
+        return len(list((self.httpd.runtime / place).iterdir()))
 
     def shown(self) -> list[int]:
         return sorted(process["pid"]
@@ -177,7 +215,9 @@ class Soak:
         old = now()
         memory, open_ones = procs.private_memory(old), procs.descriptors(old)
         procs.kill9(old)
-        wait_until(lambda: now() not in (0, old), f"the next {name}")
+        wait_until(lambda: now() not in (0, old)
+                   and self.httpd.ctl("status").returncode == 0,
+                   f"the next {name}")
         wait_until(lambda: procs.descriptors(now()) >= open_ones,
                    f"the next {name} has {open_ones} descriptors, too")
         successor = procs.private_memory(now())

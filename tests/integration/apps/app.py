@@ -15,7 +15,7 @@ can do is the table at the end. From the environment:
     APP_THREADS   1: a thread for each connection
     RETIRES       seconds: SIGUSR1 lets it say STOPPING=1, serve on, and exit
                   when there was no request for so long
-    LEDGER_DIR    /ID/work?s=SECONDS: what each process began and ended
+    LEDGER_DIR    /ID/work?s=SECONDS&n=BYTES: what each process began and ended
 """
 import json
 import os
@@ -141,7 +141,10 @@ def do_work(request, out):
     note("began", number)
     time.sleep(float(request.query.get("s", 0)))
     note("ended", number)
-    answer(out, f"{os.environ['APP_NAME']} {os.getpid()} {number}")
+    good = request.method == "GET" or request.body == number.encode() * 50
+    said = f"{os.environ['APP_NAME']} {os.getpid()} {number}"
+    answer(out, said.ljust(int(request.query.get("n", 0))),
+           200 if good else 400)
 
 
 def do_echo(request, out):

@@ -3,10 +3,11 @@
 
     python3 clients.py PORT RECORD CROWD...     until standard input ends
 
-A crowd is COUNT,HOST,KEPT,PAUSE,WORK: so many clients, of which each asks
-HOST for /ID/work?s=WORK, pauses, and asks again; over one connection if KEPT
-is 1, else over a new one each time. When the input ends no new request is
-begun, and those under way are waited for.
+A crowd is COUNT,HOST,KEPT,PAUSE,WORK,SIZE: so many clients, of which each
+asks HOST for /ID/work?s=WORK&n=SIZE, pauses, and asks again; over one
+connection if KEPT is 1, else over a new one each time. Every fourth request
+has a body. When the input ends no new request is begun, and those under way
+are waited for.
 
 RECORD gets a line for each attempt:
 
@@ -35,18 +36,19 @@ serial = itertools.count()
 
 
 class Client:
-    def __init__(self, crew, host, kept, pause, work):
+    def __init__(self, crew, host, kept, pause, query):
         self.crew = crew
         self.host = host
         self.kept = kept
         self.pause = pause
-        self.work = work
+        self.query = query
         self.sock = None
         self.port = 0
         self.busy = False
         self.used = 0  # requests that this connection has served
         self.due = 0.0  # when timer() is called; an older entry is void
         self.began = 0.0
+        self.number = 0
         self.id = ""
         self.answer = b""
 
@@ -56,7 +58,11 @@ class Client:
         """Begin a request."""
         if self.sock is None:
             self.connect()
-        self.id = again + "r" if again else f"n{next(serial)}"
+        if again:
+            self.id = again + "r"
+        else:
+            self.number = next(serial)
+            self.id = f"n{self.number}"
         self.answer = b""
         self.busy = True
         self.began = time.monotonic()
@@ -75,8 +81,13 @@ class Client:
 
     def send(self):
         words = "keep-alive" if self.kept else "close"
-        text = (f"GET /{self.id}/work?s={self.work} HTTP/1.1\r\n"
-                f"Host: {self.host}\r\nConnection: {words}\r\n\r\n")
+        text = (f" /{self.id}/work?{self.query} HTTP/1.1\r\n"
+                f"Host: {self.host}\r\nConnection: {words}\r\n")
+        if self.number % 4:
+            text = f"GET{text}\r\n"
+        else:
+            body = self.id * 50
+            text = f"POST{text}Content-Length: {len(body)}\r\n\r\n{body}"
         try:
             self.sock.send(text.encode())
         except BlockingIOError:
@@ -208,8 +219,9 @@ def main():
         crew = Crew(port, file)
         clients = []
         for crowd in crowds:
-            count, host, kept, pause, work = crowd.split(",")
-            clients += [Client(crew, host, kept == "1", float(pause), work)
+            count, host, kept, pause, work, size = crowd.split(",")
+            clients += [Client(crew, host, kept == "1", float(pause),
+                               f"s={work}&n={size}")
                         for _ in range(int(count))]
         crew.run(clients)
 

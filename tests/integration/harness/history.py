@@ -115,7 +115,7 @@ class History:
                     and a.outcome in ("closed", "cut"):
                 return "child"
             if death.kind == "app" and death.app == a.host \
-                    and a.outcome == "502" \
+                    and a.outcome in ("502", "cut") \
                     and self.spent[n] < self.room[a.host] \
                     and all(work.pid == death.pid for work in works):
                 self.spent[n] += 1

@@ -27,10 +27,11 @@ class Crowd(NamedTuple):
     kept: bool = False  # one connection for all its requests
     pause: float = 0.05  # between an answer and the next request
     work: float = 0.002  # of the app for each request
+    size: int = 0  # bytes of an answer, at least
 
     def word(self) -> str:
         return (f"{self.count},{self.host},{int(self.kept)},{self.pause},"
-                f"{self.work}")
+                f"{self.work},{self.size}")
 
 
 def half_and_half(count: int, host: str, pause: float = 0.05,

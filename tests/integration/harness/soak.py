@@ -32,7 +32,7 @@ CROWDS = [
     Crowd(20, "single", kept=True, pause=0.1),
     Crowd(20, "single", kept=False, pause=0.1),
     Crowd(20, "shared", kept=True, pause=0.1, work=0.005),
-    Crowd(20, "shared", kept=False, pause=0.1, work=0.005),
+    Crowd(20, "shared", kept=False, pause=0.1, work=0.005, size=500000),
     Crowd(5, "slow", kept=True, pause=0.2, work=0.2),
     Crowd(5, "slow", kept=False, pause=0.2, work=0.2),
     Crowd(1, "idler", kept=True, pause=2.5),

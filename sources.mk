@@ -75,6 +75,7 @@ spawner_sources = \
 	spawner/adopt.c \
 	spawner/applog.c \
 	spawner/apply.c \
+	spawner/audit.c \
 	spawner/boot.c \
 	spawner/cause.c \
 	spawner/cgroup.c \

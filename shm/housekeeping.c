@@ -5,6 +5,7 @@
 
 #include "shm/supervise.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "shm/enter.h"
@@ -160,6 +161,9 @@ apr_status_t apl_supervise_configure(apl_pool_t *pool, const apl_app_t *app,
         rv = g ? APR_SUCCESS : APL_EFULL;
     }
     if (g) {
+        snprintf(g->root, sizeof g->root, "%s", app->root);
+        if (g->retry_at > now + APL_BACKOFF_MAX * 1000000ll)
+            g->retry_at = now; /* no pause is so long: damage */
         g->retired = 0;
         if (prestart)
             g->used = 1;
@@ -168,6 +172,18 @@ apr_status_t apl_supervise_configure(apl_pool_t *pool, const apl_app_t *app,
         apl_room_share(&held, g);
     }
     apl_leave(&held);
+    return rv;
+}
+
+apr_status_t apl_supervise_repair(apl_pool_t *pool, int64_t now)
+{
+    apl_held_t held;
+    apr_status_t rv;
+
+    pool->damaged = 1;
+    rv = apl_enter_patiently(&held, pool, now);
+    if (rv == APR_SUCCESS)
+        apl_leave(&held);
     return rv;
 }
 

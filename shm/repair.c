@@ -83,7 +83,7 @@ static int used_group(const apl_pool_t *pool, uint32_t i)
     return g && i <= pool->header->top_group && g->state == APL_GROUP_USED;
 }
 
-static void clean_processes(apl_pool_t *pool)
+static void clean_processes(apl_pool_t *pool, int64_t now)
 {
     apl_header_t *h = pool->header;
     uint32_t i, top = top_of(&h->top_process, pool->n.processes);
@@ -100,6 +100,10 @@ static void clean_processes(apl_pool_t *pool)
             (p->state > APL_PROCESS_WANTED && (p->id & 0xffff) != i))
             p->state = APL_PROCESS_FREE;
         p->birth = keep_ticket(h, p->birth);
+        /* It would never be idle for long. Another's clock may be read a
+         * little later than ours. */
+        if (p->last_used > now + 60000000)
+            p->last_used = now;
     }
 }
 
@@ -246,7 +250,7 @@ void apl_repair(apl_held_t *held)
     APL_STEP("repair_groups");
     repair_children(pool);
     APL_STEP("repair_children");
-    clean_processes(pool);
+    clean_processes(pool, held->now);
     APL_STEP("repair_processes");
     repair_sessions(held);
     APL_STEP("repair_sessions");

@@ -40,7 +40,9 @@ int apl_restart_look(const apl_pool_t *pool, uint32_t group, const char *dir,
         int64_t last = __atomic_load_n(&g->stamp_at, __ATOMIC_RELAXED);
 
         look->seq = __atomic_load_n(&g->stamp_seq, __ATOMIC_ACQUIRE);
-        if (look->seq != 0 && now - last < g->options.stat_interval)
+        /* One in the future is damage. */
+        if (look->seq != 0 && last <= now &&
+            now - last < g->options.stat_interval)
             return 0;
     }
     see(dir, &look->stamp);

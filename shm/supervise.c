@@ -15,8 +15,6 @@
 #include "shm/room.h"
 #include "shm/session.h"
 
-#define BACKOFF_MAX 60 /* s */
-
 /* Enter, and find the process in a state between two. Else leave. */
 static apr_status_t enter_with(apl_held_t *held, apl_pool_t *pool, uint64_t id,
                                int64_t now, uint32_t from, uint32_t to,
@@ -120,7 +118,7 @@ static void back_off(apl_held_t *held, apl_group_t *g, uint64_t error_id,
                      const char *text)
 {
     uint32_t n = g->failures > g->young ? g->failures : g->young;
-    int64_t wait = n < 6 ? 1 << n : BACKOFF_MAX;
+    int64_t wait = n < 6 ? 1 << n : APL_BACKOFF_MAX;
 
     g->retry_at = held->now + wait * 1000000;
     g->error_id = error_id;
@@ -350,6 +348,22 @@ apr_status_t apl_supervise_condition(const apl_pool_t *pool, uint64_t id,
     condition->processed = p->processed;
     return condition->state == APL_PROCESS_FREE || p->id != id ? APL_ESTALE
                                                                : APR_SUCCESS;
+}
+
+int apl_supervise_agrees(const apl_pool_t *pool, uint64_t id,
+                         const apl_who_t *who, const char *name,
+                         uint32_t listen, uint32_t port, int live)
+{
+    const apl_process_t *p = apl_process_at(pool, (uint32_t)(id & 0xffff));
+    const apl_group_t *g = p ? apl_group_at(pool, p->group) : NULL;
+    uint32_t state = p ? __atomic_load_n(&p->state, __ATOMIC_ACQUIRE) : 0;
+
+    return g && p->id == id && g->state == APL_GROUP_USED &&
+           strncmp(g->name, name, sizeof g->name) == 0 &&
+           p->who.pid == who->pid && p->who.start == who->start &&
+           p->listen == listen && p->port == port &&
+           (state == APL_PROCESS_LEAVING ||
+            state == (live ? APL_PROCESS_LIVE : APL_PROCESS_STARTING));
 }
 
 apr_status_t apl_supervise_drained(apl_pool_t *pool, uint64_t id, int64_t now)

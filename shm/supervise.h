@@ -21,6 +21,8 @@
 #include "shm/checkout.h"
 #include "shm/segment.h"
 
+#define APL_BACKOFF_MAX 60 /* s between two starts, after failed ones */
+
 /** The order to start a process. */
 typedef struct {
     uint64_t id;             /**< of the new process */
@@ -101,6 +103,15 @@ typedef struct {
 apr_status_t apl_supervise_condition(const apl_pool_t *pool, uint64_t id,
                                      apl_condition_t *condition);
 
+/**
+ * Does the slot say of this process what is true? Reads without the lock.
+ * @param name of its group
+ * @param live 1: it accepts requests; 0: it boots
+ */
+int apl_supervise_agrees(const apl_pool_t *pool, uint64_t id,
+                         const apl_who_t *who, const char *name,
+                         uint32_t listen, uint32_t port, int live);
+
 /** Is a leaving process without sessions? @return APR_SUCCESS: it may be
  * ended; APL_EWAIT: not yet; APL_ESTALE: it is not leaving */
 apr_status_t apl_supervise_drained(apl_pool_t *pool, uint64_t id, int64_t now);
@@ -154,6 +165,9 @@ apr_status_t apl_supervise_remove(apl_pool_t *pool, const char *name,
  */
 apr_status_t apl_supervise_restart(apl_pool_t *pool, const char *name,
                                    int rolling, int64_t now);
+
+/** There is damage that nobody has met: rebuild lists and counts. */
+apr_status_t apl_supervise_repair(apl_pool_t *pool, int64_t now);
 
 /** Name of the group in slot `index`, without the lock. */
 apr_status_t apl_supervise_group(const apl_pool_t *pool, uint32_t index,

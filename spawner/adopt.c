@@ -150,20 +150,3 @@ void adopt_all(spawner_t *s)
     cgroup_each(end_stray_cgroup, s);
     runtime_each(&s->rt, remove_stray, s);
 }
-
-void adopt_reconcile(spawner_t *s)
-{
-    uint32_t i, n, max = s->shm.n.processes;
-    uint64_t *ids = malloc(max * sizeof *ids);
-
-    if (!ids)
-        return;
-    n = apl_supervise_known(&s->shm, ids, max);
-    for (i = 0; i < n; i++)
-        if (!process_find(s, ids[i]) &&
-            apl_supervise_gone(&s->shm, ids[i], s->now) == APR_SUCCESS)
-            log_line(LOG_WARN,
-                     "process %016llx of the pool is none of ours: forgotten",
-                     (unsigned long long)ids[i]);
-    free(ids);
-}

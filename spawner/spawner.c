@@ -25,6 +25,7 @@
 #include "shm/enter.h"
 #include "spawner/adopt.h"
 #include "spawner/apply.h"
+#include "spawner/audit.h"
 #include "spawner/children.h"
 #include "spawner/control.h"
 #include "spawner/guard.h"
@@ -130,7 +131,7 @@ static void keep_house(spawner_t *s)
         children_look(s);
     if (s->now >= second_at) {
         second_at = s->now + SECOND;
-        adopt_reconcile(s);
+        audit_look(s);
         guard_look(s);
         control_tend(s);
         tell_repairs(s);

@@ -169,10 +169,105 @@ static void damage_that_nobody_repaired_yet(void **state)
     alarm(0);
 }
 
+static void repair(scene_t *s)
+{
+    assert_int_equal(apl_supervise_repair(&s->pool, s->now), APR_SUCCESS);
+    s->pool.header->counters.repairs = 0;
+}
+
+/* They are plausible, so nobody repairs them; and for ever is too long. */
+static void times_to_come_are_not_believed(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_app_t *a = scene_app(s, "a");
+    apl_group_t *g = &s->pool.groups[1];
+    apl_hold_t h;
+    apl_look_t look;
+
+    (void)state;
+    a->options.stat_interval = a->options.idle_time = 1000000;
+    assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
+    scene_close(s, &h);
+    g->failures = 3;
+    g->retry_at = s->now + ((int64_t)1 << 60);
+    g->stamp_seq = 1;
+    g->stamp_at = s->now + ((int64_t)1 << 60);
+    s->pool.processes[1].last_used = s->now + ((int64_t)1 << 60);
+    assert_int_equal(apl_supervise_configure(&s->pool, a, 0, s->now),
+                     APR_SUCCESS);
+    assert_true(g->retry_at <= s->now);
+    assert_int_equal(
+        apl_restart_look(&s->pool, 1, "/nonexistent", s->now, &look), 1);
+    repair(s);
+    scene_tick(s, 1000000);
+    assert_int_equal(s->pool.header->count, 0);
+    scene_reap(s);
+    scene_end(s);
+}
+
+static void damage_that_nobody_meets(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_header_t *is = s->pool.header;
+    apl_finding_t finding;
+
+    (void)state;
+    is->leaving = 0x7fffffff; /* no verb looks at it */
+    assert_false(apl_check(&s->pool, &finding));
+    repair(s);
+    scene_ok(s);
+    assert_int_equal(is->leaving, 0);
+    scene_end(s);
+}
+
+/* Each word that says what a process is. */
+static void what_is_said_of_a_process(void **state)
+{
+    scene_t *s = scene_new(3);
+    apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
+    apl_process_t *p, was;
+    apl_hold_t h, other;
+    apl_who_t who;
+
+    (void)state;
+    assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
+    assert_int_equal(scene_get(s, &other, b), APR_SUCCESS);
+    p = &s->pool.processes[h.id & 0xffff];
+    was = *p;
+    who = p->who;
+#define AGREES(live)                                                           \
+    apl_supervise_agrees(&s->pool, h.id, &who, a->name, was.listen, was.port,  \
+                         live)
+    assert_true(AGREES(1));
+    assert_false(AGREES(0));
+#define DIFFERS(field, value)                                                  \
+    p->field = value;                                                          \
+    assert_false(AGREES(1));                                                   \
+    *p = was
+    DIFFERS(group, 2);
+    DIFFERS(group, 77777);
+    DIFFERS(who.pid, was.who.pid + 1);
+    DIFFERS(who.start, was.who.start + 1);
+    DIFFERS(listen, 7);
+    DIFFERS(port, 7);
+    DIFFERS(state, APL_PROCESS_STARTING);
+    DIFFERS(id, h.id + 0x10000);
+    p->state = APL_PROCESS_LEAVING;
+    assert_true(AGREES(1));
+    assert_true(AGREES(0));
+    *p = was;
+    scene_close(s, &h);
+    scene_close(s, &other);
+    scene_end(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(damage_that_nobody_repaired_yet),
+        cmocka_unit_test(times_to_come_are_not_believed),
+        cmocka_unit_test(damage_that_nobody_meets),
+        cmocka_unit_test(what_is_said_of_a_process),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,146 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""A child of httpd turns hostile and writes into the live segment whatever it
+likes. Root's processes stay, signal nobody who is not theirs, and once the
+writing ends the pool works again. Children of httpd may crash.
+
+APPPOOL_SEED=NUMBER repeats a run.
+"""
+import os
+import random
+import threading
+import time
+from typing import Callable
+
+import pytest
+
+from harness import procs
+from harness.config import App
+from harness.httpd import Httpd
+from harness.innocent import Innocent
+from harness.procs import alive
+from harness.segment import LOCK, RECORDS, Segment
+from harness.wait import wait_until
+
+ROUNDS = 30
+WRITES = 40  # in a round
+
+
+class Writer:
+    """What is written, by a seed that is printed."""
+
+    def __init__(self, segment: Segment, victim: int) -> None:
+        self.segment = segment
+        self.victim = victim
+        seed = int(os.environ.get("APPPOOL_SEED", time.time()))
+        print(f"APPPOOL_SEED={seed}")
+        self.dice = random.Random(seed)
+
+    def random_bytes(self) -> None:
+        """Anything, anywhere"""
+        offset = self.segment.somewhere(self.dice)
+        self.segment.write(offset, self.dice.randbytes(
+            self.dice.choice([1, 4, 8, 64, 200])))
+
+    def plausible(self) -> None:
+        """Indexes and states that there are, links into other tables, huge
+        counts, an innocent process"""
+        dice, segment = self.dice, self.segment
+        table = dice.choice(list(RECORDS))
+        link = segment.tables[table] + dice.randrange(12) * RECORDS[table][0] \
+            + dice.randrange(0, RECORDS[table][1], 4)
+        value = dice.choice([
+            dice.randrange(6), dice.randrange(6), dice.randrange(12), link,
+            0xffffffff, 0x7fffffff, 0x10000, self.victim,
+            segment.word(segment.somewhere(dice))])
+        segment.write_word(segment.somewhere(dice), value)
+
+    def states(self) -> None:
+        """The word that says what a record is"""
+        dice, segment = self.dice, self.segment
+        table = dice.choice(list(RECORDS))
+        segment.write_word(
+            segment.tables[table] + dice.randrange(12) * RECORDS[table][0],
+            dice.randrange(6))
+
+    def lock(self) -> None:
+        """Held by somebody who lives and knows nothing of it"""
+        self.segment.write_word(LOCK, self.victim)
+
+
+class Clients:
+    """They ask, whatever comes of it."""
+
+    def __init__(self, httpd: Httpd) -> None:
+        self.httpd = httpd
+        self.ended = threading.Event()
+        self.threads = [threading.Thread(target=self.run, args=(host,),
+                                         daemon=True)
+                        for host in ("shop", "blog") * 2]
+        for thread in self.threads:
+            thread.start()
+
+    def run(self, host: str) -> None:
+        while not self.ended.is_set():
+            try:
+                self.httpd.get("/pid", host, timeout=1)
+            except OSError:
+                pass
+
+    def end(self) -> None:
+        self.ended.set()
+        for thread in self.threads:
+            thread.join(10)
+
+
+def serves(httpd: Httpd) -> bool:
+    """Ten requests to each app in a row, and all invariants hold."""
+    try:
+        for host in ("shop", "blog") * 10:
+            answer = httpd.get("/who", host, timeout=3)
+            if answer.status != 200 or not answer.text.startswith(host):
+                return False
+    except OSError:
+        return False
+    return httpd.ctl("check").returncode == 0
+
+
+@pytest.mark.parametrize("what", ["random_bytes", "plausible", "states",
+                                  "lock"])
+def test_hostile_child(httpd: Httpd, what: str) -> None:
+    httpd.log.expect("apppool", "AH", "shop", "blog")
+    httpd.directives += ["MaxPoolSize 6", "AppStopTimeout 2",
+                         "AppQueueTimeout 3s"]
+    httpd.app("shop", "MinInstances 2", "MaxInstances 3")
+    httpd.app("blog", "AppConcurrency 3", "AppSetEnv APP_THREADS 1")
+    httpd.start()
+    for host in ("shop", "blog"):
+        assert httpd.get("/who", host).status == 200
+    root = [httpd.pid, httpd.helper("watchdog"), httpd.helper("spawner")]
+    with Innocent(httpd.dir) as innocent, Segment(httpd) as segment:
+        writer = Writer(segment, innocent.pid)
+        write: Callable[[], None] = getattr(writer, what)
+        clients = Clients(httpd)
+        try:
+            for n in range(ROUNDS):
+                for _ in range(1 if what == "lock" else WRITES):
+                    write()
+                time.sleep(0.02)
+                if n % 5 == 0:
+                    httpd.ctl("check")
+                    httpd.ctl("status")
+                assert all(alive(pid) for pid in root), \
+                    f"round {n}: {[procs.command(pid) for pid in root]}"
+        finally:
+            clients.end()
+        began = time.monotonic()
+        try:
+            wait_until(lambda: serves(httpd), "the pool works again", 20)
+        except AssertionError:
+            print(httpd.ctl("--json", "status").stdout,
+                  httpd.ctl("check").stdout)
+            raise
+        print(f"after {time.monotonic() - began:.1f} s")
+        assert all(alive(pid) for pid in root)
+        assert innocent.unharmed()
+        httpd.stop()
+        assert innocent.unharmed()

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "shm/child.h"
 #include "shm/enter.h"
 #include "shm/event.h"
 #include "shm/group.h"
@@ -126,11 +127,22 @@ static apr_status_t ask(apl_held_t *held, apl_group_t *g, apl_session_t *s,
     return APR_SUCCESS;
 }
 
+/* A session slot for a request. NULL: there is none, or there is damage. */
+static apl_session_t *take(apl_held_t *held, const apl_app_t *app,
+                           apl_group_t **group)
+{
+    apl_pool_t *pool = held->pool;
+
+    apl_child_confirm(held);
+    *group = pool->self != 0 ? group_of(held, app) : NULL;
+    return *group ? apl_session_take(held, pool->self, *group) : NULL;
+}
+
 apr_status_t apl_checkout(apl_pool_t *pool, apl_hold_t *hold,
                           const apl_app_t *app, const apl_request_t *request,
                           const apl_look_t *look, int64_t now)
 {
-    apl_session_t *s = NULL;
+    apl_session_t *s;
     apl_group_t *g;
     apl_held_t held;
     apr_status_t rv = apl_enter(&held, pool, now, APL_FOREVER);
@@ -138,15 +150,14 @@ apr_status_t apl_checkout(apl_pool_t *pool, apl_hold_t *hold,
     memset(hold, 0, sizeof *hold);
     if (rv != APR_SUCCESS)
         return rv;
-    g = pool->self != 0 ? group_of(&held, app) : NULL;
-    if (!g && pool->damaged) {
+    s = take(&held, app, &g);
+    if (!s && pool->damaged) {
         apl_leave(&held); /* which repairs */
         rv = apl_enter(&held, pool, now, APL_FOREVER);
         if (rv != APR_SUCCESS)
             return rv;
-        g = group_of(&held, app);
+        s = take(&held, app, &g);
     }
-    s = g ? apl_session_take(&held, pool->self, g) : NULL;
     if (s) {
         g->used = 1;
         restart(&held, g, look);

@@ -32,34 +32,53 @@ static apl_child_t *take_slot(apl_pool_t *pool)
     return c;
 }
 
+/* @return 0: all slots are taken */
+static int enroll(apl_held_t *held)
+{
+    apl_pool_t *pool = held->pool;
+    apl_child_t *c = take_slot(pool);
+
+    if (!c)
+        return 0;
+    c->generation++;
+    c->who = pool->who;
+    c->sessions = 0;
+    c->config = pool->config;
+    c->died = 0;
+    APL_STEP("child_filled");
+    __atomic_store_n(&c->state, APL_CHILD_USED, __ATOMIC_RELEASE);
+    APL_STEP("child_used");
+    pool->self = APL_CHILD_INDEX(pool, c);
+    pool->generation = c->generation;
+    held->ring = 1;
+    return 1;
+}
+
 apr_status_t apl_child_register(apl_pool_t *pool, uint32_t config)
 {
-    apl_who_t who;
     apl_held_t held;
-    apl_child_t *c;
     apr_status_t rv;
 
-    if (apl_alive_look(getpid(), &who) != 0)
+    if (apl_alive_look(getpid(), &pool->who) != 0)
         return APR_ENOENT;
     rv = apl_enter(&held, pool, apl_now(), APL_FOREVER);
     if (rv != APR_SUCCESS)
         return rv;
-    c = take_slot(pool);
-    if (c) {
-        c->generation++;
-        c->who = who;
-        c->sessions = 0;
-        c->config = config;
-        c->died = 0;
-        APL_STEP("child_filled");
-        __atomic_store_n(&c->state, APL_CHILD_USED, __ATOMIC_RELEASE);
-        APL_STEP("child_used");
-        pool->self = APL_CHILD_INDEX(pool, c);
-        pool->stopping = 0;
-        held.ring = 1;
-    }
+    pool->config = config;
+    pool->stopping = 0;
+    rv = enroll(&held) ? APR_SUCCESS : APL_EFULL;
     apl_leave(&held);
-    return c ? APR_SUCCESS : APL_EFULL;
+    return rv;
+}
+
+void apl_child_confirm(apl_held_t *held)
+{
+    apl_pool_t *pool = held->pool;
+    const apl_child_t *c = apl_child_at(pool, pool->self);
+
+    if (c && (c->state != APL_CHILD_USED || c->generation != pool->generation ||
+              pool->self > pool->header->top_child))
+        enroll(held);
 }
 
 void apl_child_free(apl_held_t *held, apl_child_t *child)

@@ -4,8 +4,7 @@
  * @file child.h
  * @brief The httpd children: who may own sessions.
  *
- * Lock:  register and unregister take it themselves; apl_child_free() needs
- *        it.
+ * Lock:  register and unregister take it themselves; the others need it.
  * Crash: a child that dies keeps its slot until the spawner, which watches
  *        it, has given its sessions back.
  * Trust: a slot may name any process; the spawner only watches it.
@@ -22,6 +21,10 @@
  * @return APR_SUCCESS; APL_EFULL: no slot
  */
 apr_status_t apl_child_register(apl_pool_t *pool, uint32_t config);
+
+/** Is the slot still this child's? Else take another one: the roll was called
+ * (supervise.h), or there was damage. What it held is given back by then. */
+void apl_child_confirm(apl_held_t *held);
 
 /** Take this child's slot back if it holds nothing; at its orderly end. */
 void apl_child_unregister(apl_pool_t *pool);

@@ -31,6 +31,11 @@ static void end_change(apl_header_t *h)
 
 static void mend(apl_held_t *held)
 {
+    apl_header_t *h = held->pool->header;
+
+    /* Who dies inside damages nothing: that is what the slots are for. */
+    if (held->pool->damaged || h->damaged)
+        h->roll = 1;
     apl_repair(held);
     /* The dead may have placed an order and not have rung. */
     held->ring = 1;

@@ -356,7 +356,7 @@ typedef struct {
     uint32_t config;    /**< [T] newest configuration generation */
     uint32_t damaged;   /**< [T] somebody met damage: repair when you enter */
     uint32_t replacing; /**< [D] wanted and starting ones that replace one */
-    uint32_t unused;
+    uint32_t roll;      /**< [T] there was damage: who has which session? */
 
     apl_counters_t counters;
     uint64_t n_events; /**< the next goes to n_events % APL_EVENT_MAX */

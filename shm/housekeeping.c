@@ -122,6 +122,21 @@ apr_status_t apl_supervise_child_gone(apl_pool_t *pool,
     return APR_SUCCESS;
 }
 
+int apl_supervise_roll(apl_pool_t *pool, int64_t now)
+{
+    uint32_t i, top = apl_top(&pool->header->top_child, pool->n.children);
+    apl_watch_t watch;
+
+    if (pool->header->roll == 0)
+        return 0;
+    pool->header->roll = 0;
+    for (i = 1; i <= top; i++)
+        if (apl_supervise_child(pool, i, &watch) == APR_SUCCESS &&
+            apl_supervise_child_gone(pool, &watch, now) == APL_ELOCK)
+            pool->header->roll = 1;
+    return 1;
+}
+
 /* ---- configuration ---- */
 
 apr_status_t apl_supervise_limits(apl_pool_t *pool, uint32_t max,

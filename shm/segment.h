@@ -48,6 +48,9 @@ typedef struct {
     apl_capacity_t n;      /**< slots of each table, the unused 0 included */
     int file;              /**< memfd, or -1: in plain memory */
     uint32_t self;         /**< index of this httpd child; 0: it is none */
+    uint32_t generation;   /**< of its slot */
+    uint32_t config;       /**< of its configuration */
+    apl_who_t who;         /**< itself */
     int bell;              /**< eventfd that wakes the spawner, or -1 */
     volatile int stopping; /**< waits are to end: apl_checkout_stop() */
     int damaged;           /**< a reference led nowhere; repair is due */

@@ -169,6 +169,15 @@ apr_status_t apl_supervise_restart(apl_pool_t *pool, const char *name,
 /** There is damage that nobody has met: rebuild lists and counts. */
 apr_status_t apl_supervise_repair(apl_pool_t *pool, int64_t now);
 
+/**
+ * After damage a session may be there that no child knows of, and would never
+ * be given back. So all sessions end, and each child takes a slot anew with
+ * its next request. Requests that have their process go on; those that wait
+ * get APL_EDAMAGED, and have never reached an app.
+ * @return 1: that was due and was done; 0: not
+ */
+int apl_supervise_roll(apl_pool_t *pool, int64_t now);
+
 /** Name of the group in slot `index`, without the lock. */
 apr_status_t apl_supervise_group(const apl_pool_t *pool, uint32_t index,
                                  char name[APL_NAME_MAX]);

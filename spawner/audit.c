@@ -78,4 +78,7 @@ void audit_look(spawner_t *s)
     forget_strangers(s);
     correct(s);
     prove(s);
+    if (apl_supervise_roll(&s->shm, s->now))
+        log_line(LOG_WARN, "the pool was damaged: who has a process now is "
+                           "found out anew");
 }

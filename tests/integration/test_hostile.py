@@ -19,6 +19,7 @@ from harness.httpd import Httpd
 from harness.innocent import Innocent
 from harness.procs import alive
 from harness.segment import LOCK, RECORDS, Segment
+from harness.threads import Threads
 from harness.wait import wait_until
 
 ROUNDS = 30
@@ -144,3 +145,36 @@ def test_hostile_child(httpd: Httpd, what: str) -> None:
         assert innocent.unharmed()
         httpd.stop()
         assert innocent.unharmed()
+
+
+def test_sessions_of_nobody(httpd: Httpd) -> None:
+    """Slots of requests that were served long ago say that they hold their
+    process: it is free again soon, and no open request is concerned."""
+    httpd.log.expect("apppool.*(damaged|no process was free)")
+    app = httpd.app("shop", "MinInstances 3", "MaxInstances 3",
+                    "AppQueueTimeout 30s")
+    httpd.start()
+    assert httpd.get("/pid", "shop").status == 200
+    httpd.settles(active=0, count=3)
+    with Threads(httpd, "shop", 6) as clients:
+        clients.more(100)
+    held = httpd.hold("shop", "a")
+    pids = httpd.pids(app)
+    with Segment(httpd) as segment:
+        size, _ = RECORDS["sessions"]
+        slots = [segment.tables["sessions"] + index * size
+                 for index in range(1, 8)]
+        used = [at for at in slots if segment.word(at + 16) != 0]
+        free = [at for at in used if segment.word(at) == 0]
+        assert len(used) > len(free) > 1
+        for at in free:
+            segment.write_word(at, 2)
+    # These may well be given to the process that is still at /hold.
+    others = [httpd.get_async("/pid", "shop") for _ in range(4)]
+    wait_until(lambda: httpd.log.matching("who has a process now"),
+               "the damage is found")
+    assert held.release().text == str(held.pid)
+    assert {other.result().status for other in others} == {200}
+    httpd.settles(active=0, count=3)
+    assert httpd.pids(app) == pids
+    httpd.check()

@@ -12,6 +12,61 @@ static apl_watch_t watch_of(scene_t *s, uint32_t index)
     return w;
 }
 
+/* Sessions that no child knows of, as they may be there after damage. */
+static void after_damage_the_roll_is_called(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_app_t *a = scene_app(s, "a");
+    apl_hold_t h[2], wait, next;
+    apl_session_t *phantom;
+
+    (void)state;
+    assert_int_equal(scene_get(s, &h[0], a), APR_SUCCESS);
+    assert_int_equal(scene_get(s, &h[1], a), APR_SUCCESS);
+    scene_close(s, &h[1]);
+    assert_int_equal(apl_supervise_roll(&s->pool, s->now), 0);
+    phantom = &s->pool.sessions[2];
+    assert_int_equal(phantom->state, APL_SESSION_FREE);
+    phantom->state = APL_SESSION_HELD;
+    assert_int_equal(apl_supervise_repair(&s->pool, s->now), APR_SUCCESS);
+    s->pool.header->counters.repairs = 0;
+    scene_is(s, 2, 2); /* both are busy, and one for ever */
+    assert_int_equal(scene_get(s, &wait, a), APL_EWAIT);
+    assert_int_equal(apl_supervise_roll(&s->pool, s->now), 1);
+    assert_int_equal(apl_supervise_roll(&s->pool, s->now), 0);
+    scene_is(s, 2, 0);
+    /* Who waited asks again, as a child with a slot of its own. */
+    assert_int_equal(scene_poll(s, &wait), APL_EDAMAGED);
+    assert_int_equal(scene_get(s, &wait, a), APR_SUCCESS);
+    assert_int_equal(s->pool.children[s->pool.self].state, APL_CHILD_USED);
+    assert_int_equal(scene_get(s, &next, a), APR_SUCCESS);
+    scene_is(s, 2, 2);
+    scene_close(s, &h[0]); /* of which nobody knows any more */
+    scene_is(s, 2, 2);
+    scene_close(s, &wait);
+    scene_close(s, &next);
+    scene_is(s, 2, 0);
+    scene_end(s);
+}
+
+/* A hostile child can free the slot of another. */
+static void a_child_that_lost_its_slot_takes_another(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_app_t *a = scene_app(s, "a");
+    apl_hold_t h;
+
+    (void)state;
+    s->pool.children[s->pool.self].state = APL_CHILD_FREE;
+    assert_int_equal(apl_supervise_repair(&s->pool, s->now), APR_SUCCESS);
+    s->pool.header->counters.repairs = 0;
+    assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
+    assert_int_equal(s->pool.children[s->pool.self].state, APL_CHILD_USED);
+    assert_int_equal(s->pool.children[s->pool.self].sessions, 1);
+    scene_close(s, &h);
+    scene_end(s);
+}
+
 static void its_sessions_come_back_and_its_waits_end(void **state)
 {
     scene_t *s = scene_new(2);
@@ -264,6 +319,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(its_sessions_come_back_and_its_waits_end),
+        cmocka_unit_test(after_damage_the_roll_is_called),
+        cmocka_unit_test(a_child_that_lost_its_slot_takes_another),
         cmocka_unit_test(a_slot_is_given_to_the_next_child),
         cmocka_unit_test(a_child_with_a_session_does_not_unregister),
         cmocka_unit_test(a_process_that_died_is_no_concern_of_its_last_session),

@@ -158,6 +158,8 @@ static void check(void)
         apl_leave(&held);
         fail_msg("I%d: %s", finding.number, finding.text);
     }
+    /* Who dies inside leaves something to repair, but no damage. */
+    assert_int_equal(s->pool.header->roll, 0);
     apl_leave(&held);
 }
 

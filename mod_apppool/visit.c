@@ -150,15 +150,18 @@ apr_status_t apppool_visit_checkout(apppool_visit_t *v)
     apl_request_t request = {r->method, r->uri, r->useragent_ip};
     int64_t now = apl_now();
     apl_look_t look;
-    int looked;
+    int looked, tries = 3;
     apr_status_t rv;
 
     looked = apl_restart_look(pool, apl_group_index(pool, app->key, app->name),
                               v->app->restart_dir, now, &look);
-    rv =
-        apl_checkout(pool, &v->hold, app, &request, looked ? &look : NULL, now);
-    if (rv == APL_EWAIT)
-        rv = apl_checkout_wait(pool, &v->hold, v->deadline, client_gone, r);
+    do {
+        rv = apl_checkout(pool, &v->hold, app, &request, looked ? &look : NULL,
+                          now);
+        if (rv == APL_EWAIT)
+            rv = apl_checkout_wait(pool, &v->hold, v->deadline, client_gone, r);
+        /* Its place in the queue was lost in a repair: queue up again. */
+    } while (rv == APL_EDAMAGED && --tries > 0);
     if (rv == APR_SUCCESS)
         note(v);
     return rv;

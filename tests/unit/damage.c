@@ -139,7 +139,7 @@ static void meet_damage(unsigned seed)
     }
     scene_child(s);
     for (i = 0; i < 20; i++) {
-        s->pool.self = 1 + (uint32_t)i % 2;
+        scene_be(s, 1 + (uint32_t)i % 2);
         scene_ask(s, &holds[i], &s->apps[rand() % 3]);
         if (i % 3 == 0)
             scene_spawn(s);

@@ -76,12 +76,12 @@ static void its_sessions_come_back_and_its_waits_end(void **state)
     apl_watch_t w = watch_of(s, second);
 
     (void)state;
-    s->pool.self = first;
+    scene_be(s, first);
     assert_int_equal(scene_get(s, &h1, a), APR_SUCCESS);
-    s->pool.self = second;
+    scene_be(s, second);
     assert_int_equal(scene_get(s, &h2, a), APR_SUCCESS);
     assert_int_equal(scene_get(s, &dead_wait, a), APL_EWAIT);
-    s->pool.self = first;
+    scene_be(s, first);
     assert_int_equal(scene_get(s, &wait, a), APL_EWAIT);
     assert_int_equal(apl_supervise_child_gone(&s->pool, &w, s->now),
                      APR_SUCCESS);
@@ -126,7 +126,7 @@ static void a_child_with_a_session_does_not_unregister(void **state)
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
     apl_child_unregister(&s->pool);
     scene_is(s, 1, 1);
-    s->pool.self = self;
+    scene_be(s, self);
     scene_close(s, &h);
     scene_is(s, 1, 0);
     scene_end(s);
@@ -246,7 +246,7 @@ static void more_waiters_than_can_be_woken_at_once(void **state)
     a->options.max_queue = 0;
     for (i = 0; i < N; i++)
         assert_int_equal(scene_get(s, &held[i], a), APR_SUCCESS);
-    s->pool.self = first;
+    scene_be(s, first);
     for (i = 0; i < N; i++)
         assert_int_equal(scene_ask(s, &waiting[i], a), APL_EWAIT);
     assert_int_equal(apl_supervise_child_gone(&s->pool, &w, s->now),
@@ -289,7 +289,7 @@ static void a_child_without_a_slot_gets_nothing(void **state)
     scene_close(s, &h);
     s->pool.self = 0;
     assert_int_equal(scene_ask(s, &h, a), APL_EFULL);
-    s->pool.self = self;
+    scene_be(s, self);
     scene_is(s, 1, 0);
     scene_end(s);
 }

@@ -39,6 +39,12 @@ uint32_t scene_child(scene_t *s)
     return s->pool.self;
 }
 
+void scene_be(scene_t *s, uint32_t child)
+{
+    s->pool.self = child;
+    s->pool.generation = s->pool.children[child].generation;
+}
+
 apl_app_t *scene_app(scene_t *s, const char *name)
 {
     apl_app_t *app = &s->apps[s->n_apps];

@@ -46,6 +46,9 @@ void scene_end(scene_t *s);
 /** Another httpd child, of which this process plays the part too. */
 uint32_t scene_child(scene_t *s);
 
+/** Play the part of this child from now on. */
+void scene_be(scene_t *s, uint32_t child);
+
 /** An app with default options; change them before its first use. */
 apl_app_t *scene_app(scene_t *s, const char *name);
 

@@ -253,7 +253,7 @@ static void a_dead_childs_many_sessions_are_all_given_away(void **state)
     a->options.concurrency = CROWD + 1;
     for (i = 0; i <= CROWD; i++)
         assert_int_equal(scene_get(s, &held[i], a), APR_SUCCESS);
-    s->pool.self = first;
+    scene_be(s, first);
     for (i = 0; i <= CROWD; i++)
         assert_int_equal(scene_ask(s, &h[i], a), APL_EWAIT);
     assert_int_equal(apl_supervise_child(&s->pool, second, &w), APR_SUCCESS);

@@ -95,7 +95,7 @@ static int step_ask(walk_t *w, unsigned n)
         ;
     if (i == HOLDS || w->m->n_sessions == MODEL_SLOTS)
         return 1;
-    w->s->pool.self = w->owners[owner];
+    scene_be(w->s, w->owners[owner]);
     rv = apl_checkout(&w->s->pool, &w->holds[i].hold, &w->s->apps[g], NULL,
                       NULL, w->s->now);
     session = model_checkout(w->m, g, &expected);
@@ -126,7 +126,7 @@ static int poll_hold(walk_t *w, int i)
     apr_status_t rv, expected;
     int session = w->holds[i].session;
 
-    w->s->pool.self = w->owners[w->holds[i].owner];
+    scene_be(w->s, w->owners[w->holds[i].owner]);
     rv = apl_checkout_poll(&w->s->pool, &w->holds[i].hold, w->s->now);
     expected = model_poll(w->m, session);
     if (rv != expected)
@@ -144,7 +144,7 @@ static int step_end(walk_t *w, unsigned n, m_end_t how)
         return 1;
     if (how == M_REFUSED && w->m->sessions[w->holds[i].session].state != S_HELD)
         return poll_hold(w, i);
-    w->s->pool.self = w->owners[w->holds[i].owner];
+    scene_be(w->s, w->owners[w->holds[i].owner]);
     if (how == M_CLOSE)
         apl_checkin(&w->s->pool, &w->holds[i].hold, w->s->now);
     else

@@ -133,6 +133,7 @@ holder_sources = \
 	tests/crash/holder.c
 
 unit_tests = \
+	tests/unit/alive \
 	tests/unit/crossfire \
 	tests/unit/damage \
 	tests/unit/detect \

@@ -134,7 +134,7 @@ static int try_once(apppool_visit_t *v, const apppool_target_t *target,
            (*status != HTTP_BAD_GATEWAY && *status != HTTP_SERVICE_UNAVAILABLE);
 }
 
-/* By one process. @return 0: it refused the connection */
+/* By one process. @return 0: it refused the connection, or is ending */
 static int ask(apppool_visit_t *v, const char *url, int *status)
 {
     apppool_target_t target = target_of(v);
@@ -157,7 +157,11 @@ static int ask(apppool_visit_t *v, const char *url, int *status)
             *status = apppool_answer_connect(v->r, v->app, &v->hold, rv);
             return 1;
         }
-        apr_sleep(1000 << i); /* it is dying, or does not want us */
+        if (apppool_visit_bereaved(v)) {
+            *status = OK;
+            return 0;
+        }
+        apr_sleep(1000 << i); /* it does not want us */
     }
     *status = apppool_answer_app(v->r, v->app, &v->hold, *status);
     return 1;

@@ -6,10 +6,12 @@
 #include <apr_strings.h>
 #include <http_core.h>
 #include <http_log.h>
+#include <http_protocol.h>
 #include <poll.h>
 #include <util_filter.h>
 
 #include "mod_apppool/lifecycle.h"
+#include "shm/alive.h"
 #include "shm/group.h"
 
 APLOG_USE_MODULE(apppool);
@@ -19,14 +21,15 @@ static ap_filter_rec_t *done;
 /* ---- the end of the answer ---- */
 
 /* The end of an answer stands in the brigade, but a part of it before that
- * has not been read from the app yet. */
+ * has not been read from the app yet, or cannot be. */
 static int unread(apr_bucket_brigade *bb)
 {
     apr_bucket *b;
 
     for (b = APR_BRIGADE_FIRST(bb); b != APR_BRIGADE_SENTINEL(bb);
          b = APR_BUCKET_NEXT(b))
-        if (!APR_BUCKET_IS_METADATA(b) && b->length == (apr_size_t)-1)
+        if (AP_BUCKET_IS_ERROR(b) ||
+            (!APR_BUCKET_IS_METADATA(b) && b->length == (apr_size_t)-1))
             return 1;
     return 0;
 }
@@ -90,7 +93,8 @@ void apppool_visit_end(apppool_visit_t *v)
     ap_filter_t *f;
 
     apppool_visit_unhide(v);
-    apppool_visit_checkin(v);
+    if (!apppool_visit_bereaved(v))
+        apppool_visit_checkin(v);
     apr_pool_cleanup_kill(v->r->pool, v, last_resort);
     for (f = v->r->output_filters; f; f = f->next)
         if (f->frec == done && f->ctx == v) {
@@ -171,6 +175,17 @@ void apppool_visit_checkin(apppool_visit_t *v)
 {
     if (v->hold.session != 0)
         apl_checkin(apppool_pool(), &v->hold, apl_now());
+}
+
+int apppool_visit_bereaved(apppool_visit_t *v)
+{
+    if (v->hold.session == 0 || !apl_alive_ending(v->hold.pid))
+        return 0;
+    ap_log_rerror(APLOG_MARK, APLOG_INFO, 0, v->r,
+                  "apppool: %s[%d] is ending: it gets no more requests",
+                  v->app->label, (int)v->hold.pid);
+    apl_checkout_refused(apppool_pool(), &v->hold, apl_now());
+    return 1;
 }
 
 void apppool_visit_refused(apppool_visit_t *v)

@@ -48,6 +48,11 @@ void apppool_visit_checkin(apppool_visit_t *v);
 /** It refused the connection: detach it. */
 void apppool_visit_refused(apppool_visit_t *v);
 
+/** Has its process been killed? Who saw a connection break asks this before
+ * anybody else is sent there: the process may listen for a moment yet. If so
+ * it is detached. @return 1: it has */
+int apppool_visit_bereaved(apppool_visit_t *v);
+
 /**
  * Hide from mod_proxy that this is not the client's first request on its
  * connection, so that a dead app is a 502 and no closed connection; and take

@@ -2,15 +2,24 @@
 
 #include "shm/alive.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* The state and field 22 of /proc/PID/stat. The name in field 2 may hold
- * anything, so fields are counted from its last parenthesis. */
-static int parse_stat(const char *stat, char *state, uint64_t *start)
+#define PF_EXITING 0x4 /* include/linux/sched.h of the kernel */
+
+typedef struct {
+    char state;
+    uint64_t flags, start;
+} stat_t;
+
+/* Fields 3, 9 and 22. The name in field 2 may hold anything, so fields are
+ * counted from its last parenthesis. */
+static int parse_stat(const char *stat, stat_t *is)
 {
     const char *at = strrchr(stat, ')');
     int field;
@@ -18,25 +27,25 @@ static int parse_stat(const char *stat, char *state, uint64_t *start)
     if (!at || at[1] != ' ')
         return -1;
     at += 2;
-    *state = *at;
-    for (field = 3; field < 22; field++) {
+    is->state = *at;
+    for (field = 4; field <= 22; field++) {
         at = strchr(at, ' ');
         if (!at)
             return -1;
         at++;
+        if (field == 9)
+            is->flags = strtoull(at, NULL, 10);
     }
-    *start = strtoull(at, NULL, 10);
+    is->start = strtoull(at, NULL, 10);
     return 0;
 }
 
-int apl_alive_look(int32_t pid, apl_who_t *who)
+static int read_stat(int32_t pid, stat_t *is)
 {
-    char path[32], stat[1024], state;
+    char path[32], stat[1024];
     ssize_t n;
     int fd;
 
-    if (pid <= 0)
-        return -1;
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
     fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
@@ -46,11 +55,24 @@ int apl_alive_look(int32_t pid, apl_who_t *who)
     if (n <= 0)
         return -1;
     stat[n] = 0;
+    return parse_stat(stat, is);
+}
+
+static int is_dead(const stat_t *is)
+{
+    return is->state == 'Z' || is->state == 'X';
+}
+
+int apl_alive_look(int32_t pid, apl_who_t *who)
+{
+    stat_t is;
+
+    if (pid <= 0 || read_stat(pid, &is) != 0 || is_dead(&is))
+        return -1;
     memset(who, 0, sizeof *who);
     who->pid = pid;
-    if (parse_stat(stat, &state, &who->start) != 0)
-        return -1;
-    return state == 'Z' || state == 'X' ? -1 : 0;
+    who->start = is.start;
+    return 0;
 }
 
 int apl_alive(const apl_who_t *who)
@@ -58,4 +80,16 @@ int apl_alive(const apl_who_t *who)
     apl_who_t now;
 
     return apl_alive_look(who->pid, &now) == 0 && now.start == who->start;
+}
+
+int apl_alive_ending(int32_t pid)
+{
+    stat_t is;
+
+    if (pid <= 0)
+        return 0;
+    /* With hidepid, there is nothing to be read of a stranger that lives. */
+    if (read_stat(pid, &is) != 0)
+        return kill(pid, 0) != 0 && errno == ESRCH;
+    return is_dead(&is) || (is.flags & PF_EXITING) != 0;
 }

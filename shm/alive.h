@@ -20,4 +20,8 @@ int apl_alive_look(int32_t pid, apl_who_t *who);
 /** Is this very process still there (and no zombie)? */
 int apl_alive(const apl_who_t *who);
 
+/** Is process `pid` gone, or about to be: killed, but with sockets that are
+ * open yet? @return 1; 0: it runs, or /proc is not for us */
+int apl_alive_ending(int32_t pid);
+
 #endif

@@ -99,8 +99,9 @@ void apl_checkout_stop(apl_pool_t *pool);
 void apl_checkin(apl_pool_t *pool, apl_hold_t *hold, int64_t now);
 
 /**
- * The process refused the connection, so it is dead or dying: detach it. The
- * session ends uncounted; ask again with apl_checkout().
+ * The process is dead or dying: it refused the connection, or broke it and
+ * apl_alive_ending() says so. Detach it. The session ends uncounted; ask again
+ * with apl_checkout().
  */
 void apl_checkout_refused(apl_pool_t *pool, apl_hold_t *hold, int64_t now);
 

@@ -195,16 +195,16 @@ apr_status_t apl_supervise_gone(apl_pool_t *pool, uint64_t id, int64_t now)
         return rv;
     g = apl_process_group(&held, p);
     state = p->state;
-    if (state == APL_PROCESS_LIVE) {
+    /* A child of httpd may have noticed first. */
+    if (state == APL_PROCESS_LIVE || p->reason == APL_EVENT_REFUSED) {
         pool->header->counters.died++;
         apl_event_note(&held, APL_EVENT_DIED, g, p);
-        if (g) {
+        if (g)
             g->n_died++;
-            if (died_young(p, now)) {
-                back_off(&held, g, id, "it ended as soon as it was ready");
-                g->young++;
-            }
-        }
+    }
+    if (state == APL_PROCESS_LIVE && g && died_young(p, now)) {
+        back_off(&held, g, id, "it ended as soon as it was ready");
+        g->young++;
     }
     apl_process_free(&held, p);
     leave_smaller(&held, g);

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "shm/alive.h"
 #include "shm/report.h"
 #include "spawner/cause.h"
 #include "spawner/cgroup.h"
@@ -337,6 +338,8 @@ static void obey(spawner_t *s, process_t *p)
     if (is.state != APL_PROCESS_LEAVING || is.sessions != 0 ||
         apl_supervise_drained(&s->shm, p->is.id, s->now) != APR_SUCCESS)
         return;
+    if (!p->is.stops_itself && apl_alive_ending(p->is.pid))
+        return; /* its death says more than a stop of the dying */
     if (p->is.stops_itself && p->phase == PHASE_LIVE) {
         if (p->deadline == 0)
             p->deadline = s->now + p->stop_timeout;

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from harness import procs
-from harness.client import Connection
+from harness.client import Connection, Pending
 from harness.errorlog import KILLED
 from harness.httpd import Httpd
 from harness.procs import alive, kill9
@@ -72,6 +72,26 @@ def test_waiters_of_a_killed_process(httpd: Httpd) -> None:
     answers = [one.result() for one in waiting]
     assert [answer.status for answer in answers] == [200] * 3
     assert str(held.pid) not in {answer.text for answer in answers}
+    httpd.settles(active=0, count=1)
+
+
+def test_nobody_is_given_to_a_dying_process(httpd: Httpd) -> None:
+    """One whose request has just failed as it was killed listens yet, as the
+    kernel closes the youngest of its files first"""
+    httpd.log.expect(*KILLED)
+    httpd.app("shop", "MaxInstances 1", "AppSetEnv OPEN_FILES 10000")
+    httpd.start()
+    for _ in range(5):
+        held = httpd.hold("shop", "a")
+        waiting = [Pending(Connection(httpd.port), method, "/pid", "shop",
+                           "a body", {"Connection": "close"})
+                   for method in ("POST", "GET", "POST")]
+        httpd.settles(active=1, count=1, waiting=3)
+        os.kill(held.pid, signal.SIGKILL)
+        assert held.pending.result().status == 502
+        answers = [one.result() for one in waiting]
+        assert [answer.status for answer in answers] == [200] * 3
+        held.held.unlink()
     httpd.settles(active=0, count=1)
 
 

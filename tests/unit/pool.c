@@ -85,6 +85,7 @@ static void a_dead_idle_process_is_replaced(void **state)
     scene_refused(s, &h);
     scene_is(s, 0, 0);
     assert_int_equal(apl_supervise_gone(&s->pool, id, s->now), APR_SUCCESS);
+    assert_int_equal(s->pool.header->counters.died, 1);
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
     assert_true(h.id != id);
     scene_is(s, 1, 1);
@@ -93,6 +94,7 @@ static void a_dead_idle_process_is_replaced(void **state)
     s->now += 2 * SECOND;
     scene_close(s, &h);
     assert_int_equal(apl_supervise_gone(&s->pool, id, s->now), APR_SUCCESS);
+    assert_int_equal(s->pool.header->counters.died, 2);
     scene_is(s, 0, 0);
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
     scene_close(s, &h);

@@ -15,6 +15,7 @@ can do is the table at the end. From the environment:
     APP_THREADS   1: a thread for each connection
     RETIRES       seconds: SIGUSR1 lets it say STOPPING=1, serve on, and exit
                   when there was no request for so long
+    OPEN_FILES    so many, which takes time to close when it is killed
     LEDGER_DIR    /ID/work?s=SECONDS&n=BYTES: what each process began and ended
 """
 import json
@@ -370,6 +371,8 @@ def main():
         sys.exit(1)
     if os.environ.get("LEDGER_DIR"):
         open_ledger()
+    files = [os.eventfd(0) for _ in range(int(os.environ.get("OPEN_FILES",
+                                                             0)))]
     time.sleep(float(os.environ.get("BOOT_SLEEP", 0)))
     server = listening()
     server.setblocking(True)

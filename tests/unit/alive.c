@@ -1,0 +1,96 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* A pid and a start time are an identity; a zombie is nobody. */
+
+#include "tests/unit/scene.h"
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "shm/alive.h"
+
+static pid_t child(void)
+{
+    pid_t pid = fork();
+
+    while (pid == 0)
+        pause();
+    return pid;
+}
+
+static void who_runs_is_alive(void **state)
+{
+    apl_who_t who;
+
+    (void)state;
+    assert_int_equal(apl_alive_look(getpid(), &who), 0);
+    assert_int_equal(who.pid, getpid());
+    assert_true(apl_alive(&who));
+    assert_false(apl_alive_ending(getpid()));
+}
+
+static void another_start_time_is_another_process(void **state)
+{
+    apl_who_t who;
+
+    (void)state;
+    assert_int_equal(apl_alive_look(getpid(), &who), 0);
+    who.start++;
+    assert_false(apl_alive(&who));
+}
+
+static void a_name_may_look_like_the_fields_behind_it(void **state)
+{
+    apl_who_t who, named;
+
+    (void)state;
+    assert_int_equal(apl_alive_look(getpid(), &who), 0);
+    prctl(PR_SET_NAME, "a) Z 1 2 3", 0, 0, 0);
+    assert_int_equal(apl_alive_look(getpid(), &named), 0);
+    assert_int_equal(named.start, who.start);
+    assert_false(apl_alive_ending(getpid()));
+}
+
+static void a_zombie_is_nobody(void **state)
+{
+    pid_t pid = child();
+    siginfo_t info;
+    apl_who_t who;
+
+    (void)state;
+    assert_int_equal(apl_alive_look(pid, &who), 0);
+    assert_false(apl_alive_ending(pid));
+    kill(pid, SIGKILL);
+    assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+    assert_int_equal(apl_alive_look(pid, &who), -1);
+    assert_true(apl_alive_ending(pid));
+    waitpid(pid, NULL, 0);
+    assert_int_equal(apl_alive_look(pid, &who), -1);
+    assert_true(apl_alive_ending(pid));
+}
+
+static void no_pid_is_nobody(void **state)
+{
+    apl_who_t who;
+
+    (void)state;
+    assert_int_equal(apl_alive_look(0, &who), -1);
+    assert_int_equal(apl_alive_look(-1, &who), -1);
+    assert_false(apl_alive_ending(0));
+    assert_false(apl_alive_ending(-1));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_runs_is_alive),
+        cmocka_unit_test(another_start_time_is_another_process),
+        cmocka_unit_test(a_name_may_look_like_the_fields_behind_it),
+        cmocka_unit_test(a_zombie_is_nobody),
+        cmocka_unit_test(no_pid_is_nobody),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

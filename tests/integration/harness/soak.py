@@ -86,9 +86,9 @@ class Soak:
             list(itertools.combinations(KILLS, 2))))
 
     def kill_these(self, *kinds: str) -> None:
-        """But no spawner for the sixth time in ten seconds, as it would be
-        held back, and no helper in the last third: there it is seen whether
-        they grow."""
+        """But no spawner that would be held back as it dies again and again,
+        and no helper in the last third: there it is seen whether they
+        grow."""
         now = time.monotonic()
         helpers = {"spawner", "watchdog"} & set(kinds)
         recent = [when for when in self.spawner_kills if when > now - 11]

@@ -6,11 +6,20 @@
 
 #include <apr_strings.h>
 #include <http_config.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "mod_apppool/runtime.h"
+
+/* All builds read these. */
+_Static_assert(sizeof(void *) != 8 ||
+                   (offsetof(apppool_retained_t, build) == 16 &&
+                    offsetof(apppool_retained_t, watchdog) == 496 &&
+                    offsetof(apppool_retained_t, fds) == 552 &&
+                    sizeof(apppool_retained_t) >= 616),
+               "the contract between builds only grows at its end");
 
 static void close_fd(apr_int32_t *fd)
 {

@@ -186,6 +186,25 @@ def test_read_only_runtime_directory(httpd: Httpd, exists: bool) -> None:
              "AppPoolRuntimeDir")
 
 
+def test_not_writable(httpd: Httpd) -> None:
+    """httpd need not be root; then the directory has to be another one"""
+    httpd.log.expect("apppool", "AH")
+    httpd.app("shop")
+    above = httpd.dir / "x"
+    above.mkdir()
+    httpd.directives[0] = f'AppPoolRuntimeDir "{above}/p"'
+    shutil.chown(httpd.dir, "www-data")
+    httpd.wrapper = ["setpriv", "--reuid=33", "--regid=33", "--clear-groups"]
+    httpd.launch()
+    assert httpd.process is not None
+    assert httpd.process.wait(20) != 0
+    sentence("\n".join(httpd.log.lines()), f"{above}/p", "Permission denied",
+             "AppPoolRuntimeDir")
+    shutil.chown(above, "www-data")
+    httpd.start()
+    assert httpd.get("/pid", "shop").status == 200
+
+
 def test_another_user_may_ask(httpd: Httpd) -> None:
     """httpd -t is not for root alone"""
     httpd.app("shop")

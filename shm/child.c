@@ -65,6 +65,7 @@ apr_status_t apl_child_register(apl_pool_t *pool, uint32_t config)
     if (rv != APR_SUCCESS)
         return rv;
     pool->config = config;
+    pool->self = 0;
     pool->stopping = 0;
     rv = enroll(&held) ? APR_SUCCESS : APL_EFULL;
     apl_leave(&held);
@@ -76,8 +77,11 @@ void apl_child_confirm(apl_held_t *held)
     apl_pool_t *pool = held->pool;
     const apl_child_t *c = apl_child_at(pool, pool->self);
 
-    if (c && (c->state != APL_CHILD_USED || c->generation != pool->generation ||
-              pool->self > pool->header->top_child))
+    if (c && c->state == APL_CHILD_USED && c->generation == pool->generation &&
+        pool->self <= pool->header->top_child)
+        return;
+    pool->self = 0;
+    if (pool->who.pid != 0)
         enroll(held);
 }
 
@@ -95,6 +99,7 @@ void apl_child_unregister(apl_pool_t *pool)
     apl_held_t held;
 
     pool->self = 0;
+    pool->who.pid = 0;
     if (!c || apl_enter(&held, pool, apl_now(), APL_WAKE_SLICE) != APR_SUCCESS)
         return;
     if (c->state == APL_CHILD_USED && c->who.pid == getpid() &&

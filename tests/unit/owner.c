@@ -2,6 +2,7 @@
 
 /* What an httpd child held comes back when it dies. */
 
+#include "shm/child.h"
 #include "tests/unit/scene.h"
 
 static apl_watch_t watch_of(scene_t *s, uint32_t index)
@@ -277,19 +278,25 @@ static void who_is_reported_dead_must_be_the_one(void **state)
     scene_end(s);
 }
 
-static void a_child_without_a_slot_gets_nothing(void **state)
+static void a_child_without_a_slot_gets_one_when_there_is_one(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
-    uint32_t self = s->pool.self;
+    uint32_t last = 0;
+    apl_watch_t w;
     apl_hold_t h;
 
     (void)state;
-    assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
-    scene_close(s, &h);
-    s->pool.self = 0;
+    while (apl_child_register(&s->pool, 1) == APR_SUCCESS)
+        last = s->pool.self;
+    assert_int_equal(s->pool.self, 0);
     assert_int_equal(scene_ask(s, &h, a), APL_EFULL);
-    scene_be(s, self);
+    w = watch_of(s, last);
+    assert_int_equal(apl_supervise_child_gone(&s->pool, &w, s->now),
+                     APR_SUCCESS);
+    assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
+    assert_int_equal(s->pool.self, last);
+    scene_close(s, &h);
     scene_is(s, 1, 0);
     scene_end(s);
 }
@@ -329,7 +336,7 @@ int main(void)
         cmocka_unit_test(a_lost_process_is_put_back),
         cmocka_unit_test(more_waiters_than_can_be_woken_at_once),
         cmocka_unit_test(who_is_reported_dead_must_be_the_one),
-        cmocka_unit_test(a_child_without_a_slot_gets_nothing),
+        cmocka_unit_test(a_child_without_a_slot_gets_one_when_there_is_one),
         cmocka_unit_test(a_leaving_process_is_drained_or_not),
     };
 

@@ -1,14 +1,13 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """A process that has nothing to do with httpd, with a child in its session;
 both count the signals that reach them."""
-import os
 import subprocess
 from pathlib import Path
 from types import TracebackType
 from typing import Optional, Type
 
 from harness import procs
-from harness.procs import alive
+from harness.procs import alive, kill9
 from harness.wait import wait_until
 
 PROGRAM = """
@@ -59,8 +58,6 @@ class Innocent:
                  error: Optional[BaseException],
                  trace: Optional[TracebackType]) -> None:
         for pid in (self.child, self.pid):
-            try:
-                os.kill(pid, 9)
-            except ProcessLookupError:
-                pass
+            if alive(pid):
+                kill9(pid)
         self.process.wait()

@@ -303,7 +303,7 @@ static int check_turns(audit_t *a)
             continue;
         if (!apl_list_linked(&g->turn))
             return found(a, 20, "group %.80s waits without a turn", g->name);
-        if (apl_room_left(h, 0) || (apl_room_left(h, 1) && a->idle > 0))
+        if (apl_room_left(pool, 0) || (apl_room_left(pool, 1) && a->idle > 0))
             return found(a, 20, "group %.80s waits without need", g->name);
     }
     return 1;

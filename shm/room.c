@@ -8,11 +8,13 @@
 #include "shm/process.h"
 #include "shm/queue.h"
 
-int apl_room_left(const apl_header_t *h, uint32_t fewer)
+int apl_room_left(const apl_pool_t *pool, uint32_t fewer)
 {
+    const apl_header_t *h = pool->header;
     uint64_t all = (uint64_t)h->count + h->spawning;
 
-    return all - h->replacing < (uint64_t)h->max + fewer &&
+    return all + h->leaving < pool->n.processes - 1 &&
+           all - h->replacing < (uint64_t)h->max + fewer &&
            all <= (uint64_t)h->max + fewer;
 }
 
@@ -32,7 +34,7 @@ void apl_room_want(apl_held_t *held, apl_group_t *group)
 
     if (!apl_group_may_grow(held, group))
         return;
-    if (apl_room_left(pool->header, 0))
+    if (apl_room_left(pool, 0))
         apl_process_reserve(held, group, 0);
     else if (group->waiting > 0)
         take_turn(held, group);
@@ -131,10 +133,10 @@ static void settle(apl_held_t *held, const apl_group_t *freed)
 
         if (!g)
             return;
-        if (!apl_room_left(h, 0)) {
+        if (!apl_room_left(pool, 0)) {
             g = starved;
-            p = g && apl_room_left(h, 1) ? victim(held, g) : NULL;
-            if (!p && g && apl_room_left(h, 1))
+            p = g && apl_room_left(pool, 1) ? victim(held, g) : NULL;
+            if (!p && g && apl_room_left(pool, 1))
                 p = shared_victim(held, freed, g);
             if (!p)
                 return;

@@ -36,8 +36,11 @@ void apl_room_want(apl_held_t *held, apl_group_t *group);
  */
 void apl_room_replace(apl_held_t *held, apl_group_t *group);
 
-/** Is there room for one more, once `fewer` processes have left? */
-int apl_room_left(const apl_header_t *header, uint32_t fewer);
+/**
+ * Is there room for one more, once `fewer` processes are leaving? They keep
+ * their slots until they are gone.
+ */
+int apl_room_left(const apl_pool_t *pool, uint32_t fewer);
 
 /** Give the room there is to the groups whose turn it is. */
 void apl_room_settle(apl_held_t *held);

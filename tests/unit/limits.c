@@ -263,6 +263,44 @@ static void a_lowered_limit_holds_under_load(void **state)
     scene_end(s);
 }
 
+/* Those that leave keep their slots: there may be room for a process and no
+ * slot. */
+static void out_of_slots_is_out_of_room(void **state)
+{
+    scene_t *s = scene_new(3);
+    apl_app_t *a = scene_app(s, "a");
+    apl_hold_t ha, hb, hc, hd;
+    uint64_t first, second;
+
+    (void)state;
+    s->pool.n.processes = 1 + 4;
+    a->options.concurrency = 2;
+    assert_int_equal(scene_get(s, &ha, a), APR_SUCCESS);
+    first = ha.id;
+    assert_int_equal(scene_get(s, &hb, scene_app(s, "b")), APR_SUCCESS);
+    second = hb.id;
+    apl_supervise_detach(&s->pool, first, APL_EVENT_DETACHED, s->now);
+    apl_supervise_detach(&s->pool, second, APL_EVENT_DETACHED, s->now);
+    assert_int_equal(scene_get(s, &hc, scene_app(s, "c")), APR_SUCCESS);
+    scene_close(s, &hc);
+    assert_int_equal(scene_ask(s, &hc, scene_app(s, "d")), APL_EWAIT);
+    /* Four slots are taken, by one idle process and one that is wanted. */
+    assert_int_equal(scene_ask(s, &hd, scene_app(s, "e")), APL_EWAIT);
+    scene_is(s, 1, 0);
+    assert_int_equal(s->pool.header->spawning, 1);
+    /* Another limit is no reason to end the idle one: it keeps its slot. */
+    apl_supervise_limits(&s->pool, 2, 1, s->now);
+    scene_is(s, 1, 0);
+    apl_supervise_limits(&s->pool, 3, 1, s->now);
+    scene_close(s, &ha);
+    assert_int_equal(scene_reap(s), 1);
+    assert_int_equal(s->pool.header->spawning, 2);
+    scene_spawn(s);
+    assert_int_equal(scene_poll(s, &hc), APR_SUCCESS);
+    assert_int_equal(scene_poll(s, &hd), APR_SUCCESS);
+    scene_end(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -277,6 +315,7 @@ int main(void)
         cmocka_unit_test(a_removed_app_leaves_and_its_slot_comes_back),
         cmocka_unit_test(an_old_child_does_not_undo_new_options),
         cmocka_unit_test(a_lowered_limit_holds_under_load),
+        cmocka_unit_test(out_of_slots_is_out_of_room),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -120,6 +120,18 @@ static int good_session(const apl_pool_t *pool, const apl_session_t *s,
            g->state == APL_GROUP_USED;
 }
 
+/* The process of a session; or it is gone, and not to be taken for a later one
+ * in its slot. */
+static void find_process(const apl_pool_t *pool, apl_session_t *s,
+                         apl_process_t *p)
+{
+    if (APL_PROCESS_INDEX(pool, p) <= pool->header->top_process &&
+        p->state != APL_PROCESS_FREE && p->generation == s->process_generation)
+        p->sessions++;
+    else
+        s->process_generation = p->generation - 1;
+}
+
 static void repair_sessions(apl_held_t *held)
 {
     apl_pool_t *pool = held->pool;
@@ -145,11 +157,8 @@ static void repair_sessions(apl_held_t *held)
             g->waiting++;
             h->waiting++;
         }
-        if (s->state == APL_SESSION_HELD && p &&
-            APL_PROCESS_INDEX(pool, p) <= h->top_process &&
-            p->state >= APL_PROCESS_LIVE &&
-            p->generation == s->process_generation)
-            p->sessions++;
+        if (s->state == APL_SESSION_HELD && p)
+            find_process(pool, s, p);
     }
 }
 

@@ -242,6 +242,48 @@ static void any_bytes_end_in_a_pool_that_works(void **state)
     }
 }
 
+/* Else the next process in that slot would have a request too many. */
+static void a_session_names_no_process_to_come(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_app_t *a = scene_app(s, "a");
+    apl_hold_t h, next;
+
+    (void)state;
+    assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
+    s->pool.sessions[h.session].process_generation++;
+    repair(s);
+    s->now += 2000000;
+    apl_supervise_gone(&s->pool, h.id, s->now);
+    assert_int_equal(scene_get(s, &next, a), APR_SUCCESS);
+    scene_is(s, 1, 1);
+    scene_close(s, &h);
+    scene_close(s, &next);
+    scene_is(s, 1, 0);
+    scene_end(s);
+}
+
+/* Its slot was lost, and its new one says for a while that it boots. */
+static void a_request_keeps_a_process_that_boots_again(void **state)
+{
+    const apl_who_t who = {4711, 0, 1};
+    scene_t *s = scene_new(2);
+    apl_hold_t h;
+
+    (void)state;
+    assert_int_equal(scene_get(s, &h, scene_app(s, "a")), APR_SUCCESS);
+    apl_supervise_gone(&s->pool, h.id, s->now);
+    assert_int_equal(apl_supervise_adopt(&s->pool, h.id, who, "a",
+                                         APL_LISTEN_FD, 0, 0, s->now),
+                     APR_SUCCESS);
+    repair(s);
+    scene_ready(s, h.id);
+    scene_is(s, 1, 1);
+    scene_close(s, &h);
+    scene_is(s, 1, 0);
+    scene_end(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -249,6 +291,8 @@ int main(void)
         cmocka_unit_test(what_the_dead_left_half_done_is_finished),
         cmocka_unit_test(turns_come_back_in_the_order_of_the_waiters),
         cmocka_unit_test(more_than_can_be_woken_at_once_are_served),
+        cmocka_unit_test(a_session_names_no_process_to_come),
+        cmocka_unit_test(a_request_keeps_a_process_that_boots_again),
         cmocka_unit_test(any_bytes_end_in_a_pool_that_works),
     };
 

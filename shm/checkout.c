@@ -184,7 +184,8 @@ static apl_session_t *mine(const apl_pool_t *pool, const apl_hold_t *hold)
 {
     apl_session_t *s = apl_session_at(pool, hold->session);
 
-    return s && s->generation == hold->generation && s->owner == pool->self
+    return s && hold->session <= pool->header->top_session &&
+                   s->generation == hold->generation && s->owner == pool->self
                ? s
                : NULL;
 }
@@ -227,12 +228,13 @@ static void end(apl_pool_t *pool, apl_hold_t *hold, int64_t now, ending_t how)
     apl_session_t *s = mine(pool, hold);
     apl_held_t held;
 
+    if (s && apl_enter(&held, pool, now, APL_FOREVER) == APR_SUCCESS) {
+        s = mine(pool, hold); /* still, after a repair */
+        if (s && s->state != APL_SESSION_FREE)
+            close_session(&held, s, how);
+        apl_leave(&held);
+    }
     hold->session = 0;
-    if (!s || apl_enter(&held, pool, now, APL_FOREVER) != APR_SUCCESS)
-        return;
-    if (s->generation == hold->generation && s->state != APL_SESSION_FREE)
-        close_session(&held, s, how);
-    apl_leave(&held);
 }
 
 void apl_checkin(apl_pool_t *pool, apl_hold_t *hold, int64_t now)
@@ -252,15 +254,15 @@ static apr_status_t take_failure(apl_pool_t *pool, apl_hold_t *hold,
                                  int64_t now)
 {
     apl_held_t held;
-    apl_session_t *s = mine(pool, hold);
+    apl_session_t *s;
     apl_group_t *g;
     apr_status_t rv = apl_enter(&held, pool, now, APL_FOREVER);
 
     if (rv != APR_SUCCESS)
         return rv;
     rv = APL_EDAMAGED;
-    if (s && s->generation == hold->generation &&
-        s->state == APL_SESSION_FAILED) {
+    s = mine(pool, hold);
+    if (s && s->state == APL_SESSION_FAILED) {
         rv = (apr_status_t)s->outcome;
         g = apl_session_group(&held, s);
         if (g) {

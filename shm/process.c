@@ -22,9 +22,13 @@ apl_group_t *apl_process_group(apl_held_t *held, const apl_process_t *process)
 
 apl_process_t *apl_process_find(apl_held_t *held, uint64_t id)
 {
-    apl_process_t *p = apl_process_at(held->pool, (uint32_t)(id & 0xffff));
+    uint32_t i = (uint32_t)(id & 0xffff);
+    apl_process_t *p = apl_process_at(held->pool, i);
 
-    return p && p->state != APL_PROCESS_FREE && p->id == id ? p : NULL;
+    return p && i <= held->pool->header->top_process &&
+                   p->state != APL_PROCESS_FREE && p->id == id
+               ? p
+               : NULL;
 }
 
 /* ---- lists and counts of each state ---- */

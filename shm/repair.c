@@ -76,11 +76,10 @@ static uint64_t keep_ticket(apl_header_t *h, uint64_t ticket)
     return ticket;
 }
 
-static int used_group(const apl_pool_t *pool, uint32_t i)
+static int used_group(const apl_pool_t *pool, const apl_group_t *g)
 {
-    const apl_group_t *g = apl_group_at(pool, i);
-
-    return g && i <= pool->header->top_group && g->state == APL_GROUP_USED;
+    return g && APL_GROUP_INDEX(pool, g) <= pool->header->top_group &&
+           g->state == APL_GROUP_USED;
 }
 
 static void clean_processes(apl_pool_t *pool, int64_t now)
@@ -90,15 +89,18 @@ static void clean_processes(apl_pool_t *pool, int64_t now)
 
     for (i = 1; i <= top; i++) {
         apl_process_t *p = &pool->processes[i];
+        const apl_group_t *g = apl_group_at(pool, p->group);
 
         p->sessions = 0;
         memset(&p->member, 0, sizeof p->member);
         memset(&p->idle, 0, sizeof p->idle);
         memset(&p->pool, 0, sizeof p->pool);
         memset(&p->node, 0, sizeof p->node);
-        if (p->state >= APL_PROCESS_STATES || !used_group(pool, p->group) ||
+        if (p->state >= APL_PROCESS_STATES || !used_group(pool, g) ||
             (p->state > APL_PROCESS_WANTED && (p->id & 0xffff) != i))
             p->state = APL_PROCESS_FREE;
+        else if (p->revision > g->revision)
+            p->revision = 0; /* one to come it cannot be of */
         p->birth = keep_ticket(h, p->birth);
         /* It would never be idle for long. Another's clock may be read a
          * little later than ours. */
@@ -111,13 +113,9 @@ static void clean_processes(apl_pool_t *pool, int64_t now)
 static int good_session(const apl_pool_t *pool, const apl_session_t *s,
                         const apl_child_t *c, const apl_group_t *g)
 {
-    const apl_header_t *h = pool->header;
-
     return s->state > APL_SESSION_FREE && s->state < APL_SESSION_STATES && c &&
-           APL_CHILD_INDEX(pool, c) <= h->top_child &&
-           c->state == APL_CHILD_USED && g &&
-           APL_GROUP_INDEX(pool, g) <= h->top_group &&
-           g->state == APL_GROUP_USED;
+           APL_CHILD_INDEX(pool, c) <= pool->header->top_child &&
+           c->state == APL_CHILD_USED && used_group(pool, g);
 }
 
 /* The process of a session; or it is gone, and not to be taken for a later one

@@ -151,9 +151,11 @@ void apl_session_free(apl_held_t *held, apl_session_t *session)
 apl_process_t *apl_session_process(const apl_held_t *held,
                                    const apl_session_t *session)
 {
-    apl_process_t *p = apl_process_at(held->pool, session->process);
+    const apl_pool_t *pool = held->pool;
+    apl_process_t *p = apl_process_at(pool, session->process);
 
-    return p && p->state != APL_PROCESS_FREE &&
+    return p && APL_PROCESS_INDEX(pool, p) <= pool->header->top_process &&
+                   p->state != APL_PROCESS_FREE &&
                    p->generation == session->process_generation
                ? p
                : NULL;

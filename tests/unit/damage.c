@@ -261,9 +261,68 @@ static void what_is_said_of_a_process(void **state)
     scene_end(s);
 }
 
+/* Repair looks no further than the marks of use. What a damaged mark hides is
+ * not there, also for who knows where it was. */
+static void what_is_above_a_mark_is_not_there(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_app_t *a = scene_app(s, "a");
+    apl_hold_t h[3];
+    uint64_t ids[2];
+    int i;
+
+    (void)state;
+    for (i = 0; i < 3; i++)
+        scene_get(s, &h[i], a);
+    scene_close(s, &h[0]);
+    ids[0] = h[0].id;
+    ids[1] = h[1].id;
+    assert_int_equal(scene_poll(s, &h[2]), APR_SUCCESS);
+    s->pool.header->top_session = 1;
+    repair(s);
+    scene_close(s, &h[1]);
+    assert_int_equal(scene_poll(s, &h[2]), APL_EDAMAGED);
+    scene_is(s, 2, 0);
+    assert_int_equal(scene_get(s, &h[1], a), APR_SUCCESS);
+    s->pool.header->top_process = 1;
+    repair(s);
+    for (i = 0; i < 2; i++) {
+        apl_supervise_detach(&s->pool, ids[i], APL_EVENT_DETACHED, s->now);
+        scene_ok(s);
+        apl_supervise_gone(&s->pool, ids[i], s->now);
+        scene_ok(s);
+    }
+    scene_close(s, &h[1]);
+    scene_is(s, 0, 0);
+    scene_end(s);
+}
+
+/* It would count as outdated, and not be. */
+static void no_process_is_of_a_revision_to_come(void **state)
+{
+    scene_t *s = scene_new(3);
+    apl_app_t *a = scene_app(s, "a");
+    apl_hold_t h;
+
+    (void)state;
+    assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
+    s->pool.processes[1].revision = s->pool.groups[1].revision + 1;
+    repair(s);
+    assert_int_equal(apl_supervise_restart(&s->pool, "a", 1, s->now),
+                     APR_SUCCESS);
+    scene_ok(s);
+    assert_int_equal(s->pool.groups[1].outdated, 1);
+    scene_spawn(s);
+    assert_int_equal(s->pool.groups[1].outdated, 0);
+    scene_close(s, &h);
+    scene_end(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_above_a_mark_is_not_there),
+        cmocka_unit_test(no_process_is_of_a_revision_to_come),
         cmocka_unit_test(damage_that_nobody_repaired_yet),
         cmocka_unit_test(times_to_come_are_not_believed),
         cmocka_unit_test(damage_that_nobody_meets),

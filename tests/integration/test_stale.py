@@ -81,6 +81,7 @@ def test_stubborn_app_of_a_killed_httpd(httpd: Httpd) -> None:
 def test_killed_while_it_drained(httpd: Httpd) -> None:
     """Both instances are cleared away, also by a build that is neither's"""
     httpd.log.expect("apppool", UNCLEAN)
+    other_build()  # while no request waits for it
     httpd.app("shop", "AppStopTimeout 1")
     httpd.libexec = httpd.dir / "lib"
     httpd.module = httpd.libexec / "mod_apppool.so"
@@ -125,7 +126,7 @@ def test_clean_start_says_nothing(httpd: Httpd) -> None:
     httpd.get("/pid", "shop")
     httpd.stop()
     assert files(httpd.runtime) == set()
-    httpd.start()
+    again(httpd)
     assert not httpd.log.matching("was killed")
 
 

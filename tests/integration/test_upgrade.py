@@ -27,6 +27,7 @@ def upgrade(httpd: Httpd, number: int = 1) -> None:
 
 
 def start(httpd: Httpd) -> None:
+    other_build()  # while no request waits for it
     httpd.libexec = httpd.dir / "lib"
     httpd.module = httpd.libexec / "mod_apppool.so"
     install(httpd.libexec, this_build())

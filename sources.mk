@@ -132,6 +132,21 @@ crash_sources = \
 holder_sources = \
 	tests/crash/holder.c
 
+fuzz_sources = \
+	tests/fuzz/play.c \
+	tests/fuzz/state.c \
+	tests/fuzz/verbs.c
+
+fuzz_seeds = \
+	tests/fuzz/image
+
+fuzz_programs = \
+	tests/fuzz/app \
+	tests/fuzz/control \
+	tests/fuzz/pool \
+	tests/fuzz/segment \
+	tests/fuzz/table
+
 unit_tests = \
 	tests/unit/alive \
 	tests/unit/crossfire \

@@ -19,7 +19,8 @@ SCRIPTS = [TOP / ".ci" / "run", TOP / "demo" / "run", TOP / "tests" / "soak",
 BENCHES = [path for path in (TOP / "tests" / "bench").iterdir()
            if path.is_file() and path not in SCRIPTS]
 SOURCES = c_files() + SCRIPTS + BENCHES + sorted(
-    path for pattern in ("*.py", "*.sh", "*.js", "*.ru", "*.mk", "*.pml")
+    path for pattern in ("*.py", "*.sh", "*.js", "*.ru", "*.mk", "*.pml",
+                    "*.dict")
     for place in ("tests", "demo") for path in (TOP / place).rglob(pattern))
 
 
@@ -95,10 +96,12 @@ def test_lists_of_sources() -> None:
     assert set(listed) == there
     tests = {name(path) for path in c_files("tests")
              if path.suffix == ".c"}
-    assert tests == {f"{program}.c" for key in ("unit_tests", "bench_programs")
+    assert tests == {f"{program}.c" for key in (
+            "unit_tests", "bench_programs", "fuzz_programs", "fuzz_seeds")
                      for program in of[key]} \
         | {file for key in ("scene_sources", "crash_sources", "holder_sources",
-                            "bench_sources") for file in of[key]}
+                            "bench_sources", "fuzz_sources")
+           for file in of[key]}
 
 
 def test_version_is_in_one_place() -> None:

@@ -1,0 +1,154 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* The control socket: whatever a client sends, it gets one JSON object, or
+ * nothing; and only root has more than the status.
+ *
+ * Input: a byte (1: over the socket, in pieces of the upper bits; 2: root),
+ * and what is sent. */
+
+#include "spawner/control.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "spawner/verbs.h"
+#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/play.h"
+#include "tests/fuzz/state.h"
+
+static void must(int truth)
+{
+    if (!truth)
+        abort();
+}
+
+/* Two apps, and three processes that the table of apps knows or does not. */
+static void fill(spawner_t *s)
+{
+    static table_app_t apps[2];
+    static table_t table = {.n = 2, .apps = apps};
+    static process_t processes[3];
+    const uint8_t bytes[] = {0, 0, 0, 1, 3, 0, 1, 1, 0, 1, 3};
+    dice_t d = {bytes, bytes + sizeof bytes};
+    play_t *p = play_begin();
+    int i;
+
+    play(p, &d, 0);
+    s->shm = p->pool;
+    s->table = &table;
+    s->processes = processes;
+    for (i = 0; i < 2; i++) {
+        apps[i].app = p->apps[i];
+        apps[i].label = i ? "shop" : "b";
+    }
+    for (i = 0; i < 3; i++) {
+        memset(&processes[i], 0, sizeof processes[i]);
+        processes[i].next = i < 2 ? &processes[i + 1] : NULL;
+        processes[i].is.id = i ? p->ids[i] : 0x1122334455660001;
+        processes[i].is.pid = 70 + i;
+        strcpy(processes[i].is.name, "a");
+        strcpy(processes[i].label, "a");
+    }
+}
+
+/* Root's verbs are not for everybody. */
+static void is_answer(json_t *o, int root)
+{
+    const json_t *ok = json_object_get(o, "ok");
+
+    must(json_is_object(o) && json_object_size(o) > 0);
+    must(root || !ok);
+}
+
+static void ask(spawner_t *s, const uint8_t *data, size_t size, int root)
+{
+    char line[CONTRACT_QUESTION_MAX];
+    const uint8_t *end = memchr(data, '\n', size);
+    size_t n = end ? (size_t)(end - data) : size;
+    json_t *o;
+
+    if (n > sizeof line - 1)
+        n = sizeof line - 1;
+    memcpy(line, data, n);
+    o = verbs_answer(s, line, n, root);
+    is_answer(o, root);
+    json_decref(o);
+}
+
+static void turn(void)
+{
+    loop_wait(0);
+    loop_call();
+}
+
+/* All that comes until the end, or for now. @return bytes */
+static size_t receive(int fd, char *answer, size_t size)
+{
+    size_t length = 0;
+    ssize_t n;
+
+    for (;;) {
+        n = recv(fd, answer + length, size - length, MSG_DONTWAIT);
+        if (n <= 0)
+            return length;
+        length += (size_t)n;
+        turn();
+    }
+}
+
+static void call(spawner_t *s, const uint8_t *data, size_t size, size_t chunk)
+{
+    static char answer[1 << 20];
+    static struct sockaddr_un at = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int newline = size < CONTRACT_QUESTION_MAX && memchr(data, '\n', size);
+    json_t *o;
+
+    if (!at.sun_path[0]) {
+        must(loop_open() == 0 && control_open(s) == 0);
+        strcpy(at.sun_path, s->rt.dir);
+        strcat(at.sun_path, "/" CONTRACT_CONTROL);
+    }
+    must(fd >= 0 && connect(fd, (struct sockaddr *)&at, sizeof at) == 0);
+    turn();
+    while (size > 0) {
+        size_t n = size < chunk ? size : chunk;
+
+        if (send(fd, data, n, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+            break; /* it has heard enough */
+        data += n;
+        size -= n;
+        turn();
+    }
+    shutdown(fd, SHUT_WR);
+    turn();
+    size = receive(fd, answer, sizeof answer);
+    must(size > 0 || !newline);
+    if (size > 0) {
+        o = json_loadb(answer, size, 0, NULL);
+        is_answer(o, 1);
+        json_decref(o);
+    }
+    close(fd);
+    turn();
+    s->now += 10 * SECOND;
+    control_tend(s);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    spawner_t *s = state_begin();
+
+    if (size == 0)
+        return 0;
+    fill(s);
+    if (data[0] & 1)
+        call(s, data + 1, size - 1, 1 + (size_t)(data[0] >> 2) * 8);
+    else
+        ask(s, data + 1, size - 1, data[0] & 2);
+    state_log();
+    return 0;
+}

@@ -1,0 +1,29 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file dice.h
+ * @brief An input as a row of decisions.
+ */
+#ifndef DICE_H
+#define DICE_H
+
+#include <stdint.h>
+
+/** Bytes to decide by; all 0 once they are used up. */
+typedef struct {
+    const uint8_t *at, *end;
+} dice_t;
+
+/** 0 to sides - 1. */
+static inline uint32_t dice(dice_t *d, uint32_t sides)
+{
+    uint32_t n = 0, span;
+
+    for (span = sides; span > 1; span >>= 8) {
+        n = n << 8 | (d->at < d->end ? *d->at : 0);
+        d->at += d->at < d->end;
+    }
+    return n % sides;
+}
+
+#endif

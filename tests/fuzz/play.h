@@ -1,0 +1,47 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file play.h
+ * @brief All verbs of the pool, in an order that bytes decide, on a segment
+ *        that somebody else may write to as well.
+ */
+#ifndef PLAY_H
+#define PLAY_H
+
+#include "shm/checkout.h"
+#include "shm/supervise.h"
+#include "tests/fuzz/dice.h"
+
+#define PLAY_HOLDS 8
+#define PLAY_APPS  4
+#define PLAY_IDS   8
+
+typedef struct {
+    apl_pool_t pool;
+    int64_t now;
+    apl_app_t apps[PLAY_APPS];
+    apl_hold_t holds[PLAY_HOLDS];
+    uint64_t ids[PLAY_IDS]; /* of processes that were started last */
+    unsigned n_ids;
+    int hostile; /* somebody wrote, and nothing was repaired since */
+} play_t;
+
+/** A pool without processes; two children; the same memory each time. */
+play_t *play_begin(void);
+
+/** Verbs, until the bytes are used up. @param hostile 1: and writes */
+void play(play_t *p, dice_t *d, int hostile);
+
+/** As the next after a dead owner: then all invariants hold. */
+void play_repair(play_t *p);
+
+/** One verb. */
+void verbs_do(play_t *p, dice_t *d);
+
+/** For who has set TRACE in the environment, and reads. */
+void play_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/** A snapshot, checked and reported as JSON. */
+void play_look(play_t *p);
+
+#endif

@@ -1,0 +1,62 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* Any bytes as a segment: repair ends, stays in bounds, and leaves a pool in
+ * which all invariants hold and go on to hold, whatever is done.
+ *
+ * Input: a byte, so many bytes to decide by, and the image, in the order: the
+ * header up to its events, processes, sessions, children, groups, the rest of
+ * the header. */
+
+#include <string.h>
+
+#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/play.h"
+
+static void fill(dice_t *image, void *to, size_t size)
+{
+    size_t left = (size_t)(image->end - image->at);
+
+    if (size > left)
+        size = left;
+    memcpy(to, image->at, size);
+    image->at += size;
+}
+
+static void lay(const apl_pool_t *pool, dice_t *image)
+{
+    apl_header_t *h = pool->header;
+    size_t begin = offsetof(apl_header_t, events);
+
+    fill(image, h, begin);
+    fill(image, pool->processes + 1,
+         (pool->n.processes - 1) * sizeof *pool->processes);
+    fill(image, pool->sessions + 1,
+         (pool->n.sessions - 1) * sizeof *pool->sessions);
+    fill(image, pool->children + 1,
+         (pool->n.children - 1) * sizeof *pool->children);
+    fill(image, pool->groups + 1, (pool->n.groups - 1) * sizeof *pool->groups);
+    fill(image, h->events, sizeof *h - begin);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    size_t n = size > 0 ? data[0] : 0;
+    dice_t script, image;
+    play_t *p = play_begin();
+
+    n = n < size ? n : size > 0 ? size - 1 : 0;
+    script = (dice_t){data + (size > 0), data + (size > 0) + n};
+    image = (dice_t){script.end, data + size};
+    lay(&p->pool, &image);
+    p->pool.header->lock = 0;
+    p->hostile = 1;
+    /* As it is, half of the time; then repaired. */
+    if (n & 1) {
+        play_look(p);
+        play(p, &script, 0);
+    }
+    play_repair(p);
+    play(p, &script, 0);
+    play_repair(p);
+    return 0;
+}

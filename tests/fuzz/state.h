@@ -1,0 +1,20 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file state.h
+ * @brief A spawner without a loop of its own and without processes: for what
+ *        of it is fuzzed.
+ */
+#ifndef FUZZ_STATE_H
+#define FUZZ_STATE_H
+
+#include "spawner/state.h"
+
+/** The one there is; its runtime directory is made the first time, in TMPDIR,
+ * and left there; its error log is kept in memory. */
+spawner_t *state_begin(void);
+
+/** What was logged since the last time; NUL-terminated. */
+const char *state_log(void);
+
+#endif

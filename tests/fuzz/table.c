@@ -1,0 +1,65 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* The app table: any text is taken as a whole or refused with a sentence; and
+ * what is taken is what the rest of the spawner relies on. */
+
+#include "spawner/table.h"
+
+#include <apr_general.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shm/format.h"
+#include "spawner/reader.h"
+#include "tests/fuzz/fuzz.h"
+
+static void must(int truth)
+{
+    if (!truth)
+        abort();
+}
+
+static void is_line(const char *s)
+{
+    for (; s && *s; s++)
+        must((unsigned char)*s >= 0x20 && *s != 0x7f);
+}
+
+static void is_good(const table_t *t, const table_app_t *a)
+{
+    size_t i;
+
+    must(a->app.name[0] != 0 && strlen(a->app.name) < APL_NAME_MAX);
+    must(table_find(t, a->app.name) == a);
+    must(a->app.root[0] == '/' && a->label != NULL);
+    must(a->listen <= APL_LISTEN_TCP);
+    must(a->start_timeout >= 0 && a->stop_timeout >= 0);
+    is_line(a->app.name);
+    is_line(a->app.root);
+    is_line(a->command);
+    is_line(a->user);
+    is_line(a->group);
+    for (i = 0; a->env[i]; i++)
+        must(strchr(a->env[i], '=') > a->env[i] &&
+             strncmp(a->env[i], "APPPOOL_ID=", 11) != 0);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static apr_pool_t *p;
+    char error[READER_ERROR_MAX] = "";
+    const table_t *t;
+    uint32_t i;
+
+    if (!p) {
+        apr_initialize();
+        apr_pool_create(&p, NULL);
+    }
+    t = table_parse((const char *)data, size, p, error);
+    must(t || error[0]);
+    must(strlen(error) < sizeof error);
+    for (i = 0; t && i < t->n; i++)
+        is_good(t, &t->apps[i]);
+    apr_pool_clear(p);
+    return 0;
+}

@@ -1,0 +1,287 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* The verbs, each with what it needs drawn from the dice. */
+
+#include "tests/fuzz/play.h"
+
+static apl_app_t *some_app(play_t *p, dice_t *d)
+{
+    apl_app_t *app = &p->apps[dice(d, PLAY_APPS)];
+
+    play_say(" %s", app->name);
+    return app;
+}
+
+static apl_hold_t *some_hold(play_t *p, dice_t *d)
+{
+    apl_hold_t *hold = &p->holds[dice(d, PLAY_HOLDS)];
+
+    play_say(" hold %d", (int)(hold - p->holds));
+    return hold;
+}
+
+/* That of a process there was; or any. */
+static uint64_t some_id(play_t *p, dice_t *d)
+{
+    uint32_t n = dice(d, 16);
+    uint64_t id =
+        n < PLAY_IDS ? p->ids[n] : (uint64_t)dice(d, 16) << 32 | (n - PLAY_IDS);
+
+    play_say(" id %llx", (unsigned long long)id);
+    return id;
+}
+
+/* ---- of a child of httpd ---- */
+
+/* Be the first or the second child; one that was written over begins anew. */
+static int be_child(play_t *p, uint32_t index)
+{
+    apl_watch_t watch;
+
+    p->pool.self = index;
+    return apl_supervise_child(&p->pool, index, &watch) == APR_SUCCESS ||
+           apl_child_register(&p->pool, 1) == APR_SUCCESS;
+}
+
+static void ask(play_t *p, dice_t *d)
+{
+    static const apl_request_t request = {"GET", "/", "127.0.0.1"};
+    apl_look_t seen = {0};
+    apl_hold_t *h = some_hold(p, d);
+    const apl_app_t *app = some_app(p, d);
+    uint32_t how = dice(d, 8);
+
+    if (h->session != 0 || !be_child(p, 1 + how / 2 % 2))
+        return;
+    seen.seq = p->pool.groups[1].stamp_seq;
+    seen.stamp.exists = 1;
+    seen.stamp.mtime_ns = p->now;
+    play_say(how ? "" : ", restart.txt is new");
+    apl_checkout(&p->pool, h, app, &request, how ? NULL : &seen, p->now);
+}
+
+static void poll(play_t *p, dice_t *d)
+{
+    apl_checkout_poll(&p->pool, some_hold(p, d), p->now);
+}
+
+static void go_on_waiting(play_t *p, dice_t *d)
+{
+    apl_hold_t *h = some_hold(p, d);
+
+    if (h->session != 0)
+        apl_checkout_wait(&p->pool, h, 0, NULL, NULL);
+}
+
+static void checkin(play_t *p, dice_t *d)
+{
+    apl_checkin(&p->pool, some_hold(p, d), p->now);
+}
+
+static void refused(play_t *p, dice_t *d)
+{
+    apl_checkout_refused(&p->pool, some_hold(p, d), p->now);
+}
+
+static void stop(play_t *p, dice_t *d)
+{
+    (void)d;
+    apl_checkout_stop(&p->pool);
+    p->pool.stopping = 0;
+}
+
+/* ---- of the spawner: processes ---- */
+
+static void take(play_t *p, dice_t *d)
+{
+    apl_order_t order;
+    uint64_t random = (uint64_t)(p->n_ids + 1) << 32;
+
+    (void)d;
+    if (apl_supervise_take(&p->pool, random, p->now, &order) == APR_SUCCESS)
+        p->ids[p->n_ids++ % PLAY_IDS] = order.id;
+}
+
+static void born(play_t *p, dice_t *d)
+{
+    const apl_who_t who = {77, 0, 7};
+
+    apl_supervise_born(&p->pool, some_id(p, d), who, APL_LISTEN_TCP, 80,
+                       p->now);
+}
+
+static void ready(play_t *p, dice_t *d)
+{
+    apl_supervise_ready(&p->pool, some_id(p, d), p->now);
+}
+
+/* All that is wanted starts. */
+static void spawn(play_t *p, dice_t *d)
+{
+    unsigned i, before = p->n_ids;
+
+    for (i = 0; i < PLAY_IDS; i++)
+        take(p, d);
+    for (; before < p->n_ids; before++)
+        apl_supervise_ready(&p->pool, p->ids[before % PLAY_IDS], p->now);
+}
+
+static void failed(play_t *p, dice_t *d)
+{
+    apl_supervise_failed(&p->pool, some_id(p, d), 5, "no", p->now);
+}
+
+static void gone(play_t *p, dice_t *d)
+{
+    apl_supervise_gone(&p->pool, some_id(p, d), p->now);
+}
+
+static void detach(play_t *p, dice_t *d)
+{
+    apl_supervise_detach(&p->pool, some_id(p, d), APL_EVENT_DETACHED, p->now);
+}
+
+static void outdate(play_t *p, dice_t *d)
+{
+    apl_supervise_outdate(&p->pool, some_id(p, d), p->now);
+}
+
+static void adopt(play_t *p, dice_t *d)
+{
+    const apl_who_t who = {77, 0, 7};
+    uint64_t id = some_id(p, d);
+
+    apl_supervise_adopt(&p->pool, id, who, some_app(p, d)->name, APL_LISTEN_FD,
+                        0, (int)dice(d, 2), p->now);
+}
+
+/* ---- of the spawner: the pool ---- */
+
+static void tick(play_t *p, dice_t *d)
+{
+    int64_t next;
+
+    p->now += (int64_t)(1 + dice(d, 8)) * 1000000;
+    apl_supervise_tick(&p->pool, p->now, &next);
+}
+
+static void child_gone(play_t *p, dice_t *d)
+{
+    apl_watch_t watch;
+
+    if (apl_supervise_child(&p->pool, 1 + dice(d, 2), &watch) == APR_SUCCESS)
+        apl_supervise_child_gone(&p->pool, &watch, p->now);
+}
+
+static void limits(play_t *p, dice_t *d)
+{
+    uint32_t max = 1 + dice(d, 6);
+
+    play_say(" %u", max);
+    apl_supervise_limits(&p->pool, max, 1, p->now);
+}
+
+static void configure(play_t *p, dice_t *d)
+{
+    apl_app_t *app = some_app(p, d);
+    apl_options_t *o = &app->options;
+    const struct {
+        const char *name;
+        uint32_t *value, sides;
+    } all[] = {
+        {"min", &o->min_instances, 5},       {"max", &o->max_instances, 5},
+        {"requests", &o->max_requests, 4},   {"jitter", &o->jitter, 4},
+        {"concurrency", &o->concurrency, 5}, {"queue", &o->max_queue, 5},
+        {"global", &o->global_queue, 2},     {"rolling", &o->rolling, 2}};
+    uint32_t i = dice(d, 9);
+
+    if (i < sizeof all / sizeof *all) {
+        *all[i].value = dice(d, all[i].sides);
+        play_say(" %s %u", all[i].name, *all[i].value);
+    }
+    else
+        o->idle_time = dice(d, 8) * 1000000;
+    o->config++;
+    apl_supervise_configure(&p->pool, app, (int)dice(d, 2), p->now);
+}
+
+static void retire(play_t *p, dice_t *d)
+{
+    apl_supervise_remove(&p->pool, some_app(p, d)->name, p->now);
+}
+
+static void restart(play_t *p, dice_t *d)
+{
+    const char *name = some_app(p, d)->name;
+
+    apl_supervise_restart(&p->pool, name, (int)dice(d, 3) - 1, p->now);
+}
+
+/* ---- who looks ---- */
+
+static void repair(play_t *p, dice_t *d)
+{
+    (void)d;
+    play_repair(p);
+}
+
+static void look(play_t *p, dice_t *d)
+{
+    apl_condition_t condition;
+    uint64_t ids[8];
+    char name[APL_NAME_MAX];
+    uint32_t i;
+
+    play_look(p);
+    for (i = apl_supervise_known(&p->pool, ids, 8); i-- > 0;)
+        apl_supervise_condition(&p->pool, ids[i], &condition);
+    apl_supervise_group(&p->pool, dice(d, 5), name);
+}
+
+/* What happens often stands here twice. */
+static const struct {
+    const char *name;
+    void (*verb)(play_t *p, dice_t *d);
+} verbs[] = {
+    {"ask", ask},
+    {"ask", ask},
+    {"ask", ask},
+    {"spawn", spawn},
+    {"spawn", spawn},
+    {"take", take},
+    {"take", take},
+    {"ready", ready},
+    {"ready", ready},
+    {"failed", failed},
+    {"born", born},
+    {"gone", gone},
+    {"gone", gone},
+    {"detach", detach},
+    {"outdate", outdate},
+    {"adopt", adopt},
+    {"poll", poll},
+    {"wait", go_on_waiting},
+    {"checkin", checkin},
+    {"checkin", checkin},
+    {"checkin", checkin},
+    {"refused", refused},
+    {"stop", stop},
+    {"tick", tick},
+    {"tick", tick},
+    {"child gone", child_gone},
+    {"limits", limits},
+    {"configure", configure},
+    {"configure", configure},
+    {"remove", retire},
+    {"restart", restart},
+    {"repair", repair},
+    {"look", look},
+};
+
+void verbs_do(play_t *p, dice_t *d)
+{
+    uint32_t i = dice(d, sizeof verbs / sizeof *verbs);
+
+    play_say("%s", verbs[i].name);
+    verbs[i].verb(p, d);
+}

@@ -12,8 +12,6 @@
 #include "spawner/cgroup.h"
 #include "spawner/log.h"
 #include "spawner/procfs.h"
-#include "spawner/remove.h"
-#include "spawner/sweep.h"
 
 #define REGISTRY_TRIES 200 /* of 10 ms: the last spawner's end */
 
@@ -48,27 +46,6 @@ static int open_registry(const spawner_t *s)
     return 0;
 }
 
-/* Its processes bear another mark, and our segment knows none of them. */
-static void end_other(const spawner_t *s)
-{
-    static const char *const names[] = {CONTRACT_SOCKETS, CONTRACT_OWN,
-                                        CONTRACT_OUTPUT, CONTRACT_NOTIFY};
-    char other[17];
-    size_t i;
-
-    instance_recall(&s->rt, other);
-    if (!other[0] || strcmp(other, s->instance) == 0)
-        return;
-    log_line(LOG_NOTICE,
-             "what an httpd that was killed left in %s is cleared "
-             "away",
-             s->rt.dir);
-    sweep_processes(other);
-    registry_cut(0);
-    for (i = 0; i < sizeof names / sizeof *names; i++)
-        remove_tree(s->rt.fd, names[i]);
-}
-
 /* So that the watchdog finds us. */
 static int sign(const spawner_t *s)
 {
@@ -88,7 +65,6 @@ int instance_claim(spawner_t *s)
 
     if (open_registry(s) != 0)
         return -1;
-    end_other(s);
     if (sign(s) != 0 || runtime_prepare(&s->rt) != 0 ||
         runtime_write(&s->rt, CONTRACT_INSTANCE, s->instance) != 0) {
         log_line(LOG_ERROR, "%s cannot be set up: %s", s->rt.dir,

@@ -2,11 +2,11 @@
 
 /**
  * @file instance.h
- * @brief The spawner takes over its runtime directory: alone, and from
- *        whoever had it before.
+ * @brief The spawner takes over its runtime directory, alone.
  *
  * The last spawner of this instance leaves processes to adopt. What another
- * instance left, one whose httpd was killed with all its helpers, is ended.
+ * instance left there was ended before this one began
+ * (mod_apppool/stale.h).
  *
  * Crash: may be repeated.
  */

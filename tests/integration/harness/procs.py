@@ -31,6 +31,17 @@ def read(pid: int, name: str) -> bytes:
         return b""
 
 
+def threads(pid: int) -> set[str]:
+    """The states that its threads are in; none when it is gone."""
+    try:
+        tids = os.listdir(PROC / str(pid) / "task")
+    except OSError:
+        return set()
+    stats = [read(pid, f"task/{tid}/stat").rpartition(b")")[2].split()
+             for tid in tids]
+    return {fields[0].decode() for fields in stats if fields}
+
+
 def stat(pid: int) -> Optional[Stat]:
     text = read(pid, "stat").decode("latin-1")
     if not text:
@@ -40,9 +51,11 @@ def stat(pid: int) -> Optional[Stat]:
 
 
 def alive(pid: int) -> bool:
-    """Does it run? A zombie does not."""
+    """Does it run? A zombie does not, unless other threads of it do: then
+    its files are open yet."""
     now = stat(pid)
-    return now is not None and now.state not in "ZX"
+    return now is not None and (now.state not in "ZX"
+                                or not threads(pid) <= set("ZX"))
 
 
 def command(pid: int) -> str:
@@ -132,12 +145,8 @@ def socket_owner(candidates: list[int], port: int, peer: int) -> int:
 
 def freeze(pid: int) -> None:
     """Stop it; returns when none of its threads runs."""
-    def threads() -> list[str]:
-        return [(task / "stat").read_text().rpartition(")")[2].split()[0]
-                for task in (PROC / str(pid) / "task").iterdir()]
-
     os.kill(pid, signal.SIGSTOP)
-    wait_until(lambda: set(threads()) <= {"T", "t"}, f"{pid} is stopped")
+    wait_until(lambda: threads(pid) <= set("Tt"), f"{pid} is stopped")
 
 
 def kill9(pid: int) -> None:

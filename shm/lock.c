@@ -73,6 +73,11 @@ static int sleep_on(uint32_t *word, uint32_t value, int64_t us)
            errno == ETIMEDOUT;
 }
 
+static void wake_one(uint32_t *word)
+{
+    syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
 static int64_t now_us(void)
 {
     struct timespec t;
@@ -120,8 +125,11 @@ static apr_status_t wait_for(uint32_t *word, uint32_t tid, int64_t limit,
         }
         /* The clock, not what was slept: the word may change for ever. */
         left = limit < 0 ? SLICE : until - now_us();
-        if (left <= 0)
+        if (left <= 0) {
+            if (keep != 0)
+                wake_one(word); /* we may have been woken in another's place */
             return APL_ELOCK;
+        }
         if (owner == 0)
             continue;
         if (!(v & FUTEX_WAITERS)) {
@@ -156,7 +164,7 @@ apr_status_t apl_lock_take(uint32_t *word, int64_t limit, int *died)
 void apl_lock_give(uint32_t *word)
 {
     if (__atomic_exchange_n(word, 0, __ATOMIC_RELEASE) & FUTEX_WAITERS)
-        syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0);
+        wake_one(word);
     announce(know_self(), NULL);
 }
 
@@ -171,5 +179,5 @@ void apl_lock_break(uint32_t *word, uint32_t owner)
 
     if ((v & FUTEX_TID_MASK) == owner &&
         swap(word, v, FUTEX_WAITERS | FUTEX_OWNER_DIED))
-        syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0);
+        wake_one(word);
 }

@@ -32,7 +32,8 @@
  *                    a third had the lock when the kernel looked
  *     LOST=1 LATE=2  list_op_pending was overwritten, and the kernel does not
  *                    look: the slices find out, two at the most
- *     LIMIT=1        the last thread gives up after a slice in vain
+ *     LIMIT=1        the last thread gives up, after some sleep, whenever it
+ *                    likes; if it was woken, it wakes another
  *
  * M_* are mistakes. tests/model/run wants Spin to find each. */
 
@@ -65,6 +66,7 @@
 byte word;
 bool pending[4]; /* told to the kernel */
 bool asleep[4];  /* in the kernel's queue of the word */
+bool woken[4];   /* taken out of it by a wake-up */
 bool exists[4];  /* the thread's id means something */
 bool killed[4];
 
@@ -116,9 +118,9 @@ inline wake()
 {
     owing[me] = false;
     if
-    :: asleep[1] -> asleep[1] = false; owing[1] = true
-    :: asleep[2] -> asleep[2] = false; owing[2] = true
-    :: asleep[3] -> asleep[3] = false; owing[3] = true
+    :: asleep[1] -> asleep[1] = false; woken[1] = true; owing[1] = true
+    :: asleep[2] -> asleep[2] = false; woken[2] = true; owing[2] = true
+    :: asleep[3] -> asleep[3] = false; woken[3] = true; owing[3] = true
     :: else
     fi
 }
@@ -152,13 +154,16 @@ take:
 look:
         atomic {
             v = word;
+            over = false;
             if
             :: (v & TID) == 0 -> goto is_free
-            :: (v & TID) != 0 && over -> v = 0; goto refused
-            :: (v & TID) != 0 && !over && (v & WAITERS) ->
+            :: (v & TID) != 0 && LIMIT && me == N && keep != 0 ->
+                v = 0;
+                goto refused
+            :: (v & TID) != 0 && (v & WAITERS) ->
                 owing[me] = false;
                 goto sleep
-            :: else
+            :: (v & TID) != 0 && !(v & WAITERS)
             fi
         };
         atomic {
@@ -179,27 +184,34 @@ is_free:
                 come_in(v);
                 v = 0;
                 goto taken
-            :: else -> v = 0; goto look
+            :: word != v -> v = 0; goto look
+            :: word != v && LIMIT && me == N && keep != 0 ->
+                v = 0;
+                goto refused
             fi
         };
 sleep:
         atomic {
+            keep = KEEP;
             if
-            :: UNCHANGED -> asleep[me] = true
+            :: UNCHANGED -> asleep[me] = true; over = true
             :: else
             fi
         };
         atomic {
             if
-            :: !asleep[me]
+            :: !asleep[me] && woken[me] -> woken[me] = false; over = false
+            :: !asleep[me] && !woken[me] /* the slice, or no sleep at all */
             :: asleep[me] && early > 0 -> asleep[me] = false; early--
             fi;
-            keep = KEEP
+            if
+            :: !over -> v = 0; goto look
+            :: else
+            fi
         };
         atomic {
             if
             :: word != v -> v = 0; goto look
-            :: word == v && LIMIT && me == N -> over = true
             :: else
             fi
         };
@@ -218,10 +230,13 @@ asked:
             v = 0;
             goto look
         };
-refused:
+refused: /* APL_ELOCK */
+#ifndef M_WAKE_KEPT
+        atomic { wake() };
+#endif
         atomic {
-            pending[me] = false; /* APL_ELOCK */
-            over = false;
+            pending[me] = false;
+            keep = 0;
             goto take
         };
 taken:
@@ -229,8 +244,7 @@ taken:
 #ifdef M_LATE_ANNOUNCE
             pending[me] = true;
 #endif
-            keep = 0;
-            over = false
+            keep = 0
         };
 give:
 #ifdef M_EARLY_UNANNOUNCE
@@ -301,6 +315,8 @@ gone:
         keep = 0;
         rounds = 0;
         early = 0;
+        over = false;
+        woken[me] = false;
         finished++
     }
 }

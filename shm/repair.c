@@ -124,7 +124,8 @@ static void find_process(const apl_pool_t *pool, apl_session_t *s,
                          apl_process_t *p)
 {
     if (APL_PROCESS_INDEX(pool, p) <= pool->header->top_process &&
-        p->state != APL_PROCESS_FREE && p->generation == s->process_generation)
+        p->state != APL_PROCESS_FREE && p->group == s->group &&
+        p->generation == s->process_generation)
         p->sessions++;
     else
         s->process_generation = p->generation - 1;

@@ -290,7 +290,7 @@ static void claim_sessions(apl_held_t *held, apl_process_t *p)
         apl_session_t *s = &pool->sessions[i];
 
         if (s->state != APL_SESSION_HELD || s->id != p->id ||
-            s->process != APL_PROCESS_INDEX(pool, p))
+            s->process != APL_PROCESS_INDEX(pool, p) || s->group != p->group)
             continue;
         s->process_generation = p->generation;
         p->sessions++;

@@ -297,6 +297,39 @@ static void what_is_above_a_mark_is_not_there(void **state)
     scene_end(s);
 }
 
+/* Its end would be told to the wrong group, and who waits in the right one
+ * would go on waiting. */
+static void a_session_has_a_process_of_its_own_group(void **state)
+{
+    const apl_who_t who = {4711, 0, 1};
+    scene_t *s = scene_new(1);
+    apl_app_t *b = scene_app(s, "b");
+    apl_hold_t of_a, of_b, waits;
+
+    (void)state;
+    assert_int_equal(scene_get(s, &of_b, b), APR_SUCCESS);
+    scene_close(s, &of_b);
+    assert_int_equal(scene_get(s, &of_a, scene_app(s, "a")), APR_SUCCESS);
+    s->now += 2000000;
+    apl_supervise_gone(&s->pool, of_a.id, s->now);
+    /* The process that a's session has is b's, says the registry. */
+    assert_int_equal(apl_supervise_adopt(&s->pool, of_a.id, who, "b",
+                                         APL_LISTEN_FD, 0, 1, s->now),
+                     APR_SUCCESS);
+    scene_ask(s, &waits, b);
+    scene_close(s, &of_a);
+    assert_int_equal(scene_poll(s, &waits), APR_SUCCESS);
+    /* The session of b's process is a's, says its slot. */
+    s->pool.sessions[waits.session].group = 2;
+    repair(s);
+    scene_ask(s, &of_b, b);
+    scene_close(s, &waits);
+    assert_int_equal(scene_poll(s, &of_b), APR_SUCCESS);
+    scene_close(s, &of_b);
+    scene_is(s, 1, 0);
+    scene_end(s);
+}
+
 /* It would count as outdated, and not be. */
 static void no_process_is_of_a_revision_to_come(void **state)
 {
@@ -322,6 +355,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_above_a_mark_is_not_there),
+        cmocka_unit_test(a_session_has_a_process_of_its_own_group),
         cmocka_unit_test(no_process_is_of_a_revision_to_come),
         cmocka_unit_test(damage_that_nobody_repaired_yet),
         cmocka_unit_test(times_to_come_are_not_believed),

@@ -145,7 +145,7 @@ int cgroup_open(const char *instance, char *text, size_t size)
     char path[PATH_MAX];
 
     if (instance_path(instance, path, sizeof path) != 0) {
-        snprintf(text, size, "no cgroup v2 is mounted");
+        snprintf(text, size, "no cgroup v2 is mounted that shows ours");
         return -1;
     }
     if (mkdir(path, 0755) == 0 || errno == EEXIST)

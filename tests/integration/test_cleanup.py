@@ -130,3 +130,29 @@ def test_all_are_killed_at_once(server: Httpd) -> None:
     for kind in remain:
         kill9(pids[kind])
     server.note_segments()
+
+
+def test_no_cgroups(httpd: Httpd) -> None:
+    """No cgroup v2 is mounted: apps start, and nothing is left."""
+    httpd.wrapper = cgroups.ABSENT
+    check_marks(httpd)
+
+
+def test_namespace(httpd: Httpd) -> None:
+    """The mount shows the host's cgroups, and the process not where it is."""
+    if not cgroups.usable():
+        pytest.skip("no cgroup v2 may be written to")
+    with cgroups.nested() as place:
+        httpd.wrapper = cgroups.in_namespace(place)
+        check_marks(httpd)
+
+
+def check_marks(httpd: Httpd) -> None:
+    httpd.log.expect("shop")
+    httpd.app("shop", "AppStopTimeout 1")
+    httpd.start()
+    pids = background(httpd)
+    assert httpd.log.matching("session and environment: no cgroup v2 is "
+                              "mounted that shows ours")
+    httpd.stop(bound=15)
+    assert left(pids) == set()

@@ -1,8 +1,11 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """cgroup v2, where there is one."""
 import os
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Optional
+from typing import Iterator, Optional
+
+from harness.wait import wait_until
 
 
 def mounts() -> list[str]:
@@ -42,8 +45,11 @@ def usable() -> bool:
 def remove(instance: str) -> None:
     """Whatever a broken test left."""
     place = of_instance(instance)
-    if place is None or not place.exists():
+    if not instance or place is None or not place.exists():
         return
+    (place / "cgroup.kill").write_text("1")
+    wait_until(lambda: "populated 0" in (place / "cgroup.events").read_text(),
+               "it is empty")
     for path in (*place.glob("*/"), place):
         try:
             path.rmdir()
@@ -51,7 +57,36 @@ def remove(instance: str) -> None:
             pass
 
 
+def _wrapped(script: str) -> list[str]:
+    """Runs a command in a mount namespace of its own, after a script."""
+    return ["unshare", "--mount", "--propagation", "private", "sh", "-c",
+            f'{script} exec "$@"', "sh"]
+
+
 # Runs a command where no cgroup v2 may be written to.
-READ_ONLY = ["unshare", "--mount", "--propagation", "private", "sh", "-c",
-             "".join(f"mount -o remount,bind,ro {mount} && "
-                     for mount in mounts()) + 'exec "$@"', "sh"]
+READ_ONLY = _wrapped("".join(f"mount -o remount,bind,ro {mount} && "
+                             for mount in mounts()))
+# Where none is mounted.
+ABSENT = _wrapped("".join(f"umount -l {mount} && "
+                          for mount in reversed(mounts())))
+
+
+@contextmanager
+def nested() -> Iterator[Path]:
+    """A cgroup below ours."""
+    parent = own()
+    assert parent is not None
+    place = parent / f"apppool-nest-{os.getpid()}"
+    place.mkdir()
+    try:
+        yield place
+    finally:
+        wait_until(lambda: "populated 0" in
+                   (place / "cgroup.events").read_text(), "it is empty")
+        place.rmdir()
+
+
+def in_namespace(place: Path) -> list[str]:
+    """Runs a command in this cgroup, which is the root of a namespace."""
+    return ["sh", "-c", f"echo $$ > {place}/cgroup.procs && "
+            'exec unshare --cgroup "$@"', "sh"]

@@ -187,6 +187,8 @@ class Httpd:
 
     def destroy(self) -> None:
         """End everything that is left, by pid, and remove the files."""
+        for file in self.dir.rglob("instance"):
+            self.instances.add(file.read_text())
         if self.process is not None and self.process.poll() is None:
             self.process.kill()
             self.process.wait(10)

@@ -1,7 +1,8 @@
 # shellcheck shell=bash
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 #
-# pytest_suite DIR [ARGUMENT...]: run pytest, end with `N passed, N failed`.
+# pytest_suite DIR [ARGUMENT...]: run pytest in DIR, end with `N passed, N
+# failed`.
 # To be sourced. Debian's python3 is the one that has Debian's pytest.
 
 PYTHON=${PYTHON:-/usr/bin/python3}
@@ -10,9 +11,9 @@ pytest_suite() {
     local dir=$1 scratch status
     shift
     scratch=$(mktemp -d /tmp/pytest-XXXXXX) || return 1
-    PYTHONDONTWRITEBYTECODE=1 "$PYTHON" -m pytest -q -p no:cacheprovider \
-        --rootdir="$dir" --junitxml="$scratch/report" -o junit_logging=no \
-        --basetemp="$scratch/tmp" "$@" "$dir"
+    (cd "$dir" && PYTHONDONTWRITEBYTECODE=1 "$PYTHON" -m pytest -q \
+        -p no:cacheprovider --rootdir=. --junitxml="$scratch/report" \
+        -o junit_logging=no --basetemp="$scratch/tmp" "$@")
     status=$?
     "$PYTHON" - "$scratch/report" "$status" <<'SUM'
 import sys

@@ -1,6 +1,7 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """A private httpd: its directory, its port, its life."""
 import os
+import random
 import shutil
 import signal
 import socket
@@ -22,10 +23,22 @@ USER = "www-data"
 SERVES = "resuming normal operations"
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+PORTS = range(20000, 32000)  # the kernel gives none of these to a client
+
+
+def reserve_port() -> tuple[int, socket.socket]:
+    """A free port, and what keeps it ours among tests that run beside us."""
+    for port in random.sample(PORTS, len(PORTS)):
+        claim = socket.socket(socket.AF_UNIX)
+        try:
+            claim.bind(f"\0apppool-test-port-{port}")
+            with socket.socket() as probe:
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                probe.bind(("127.0.0.1", port))
+            return port, claim
+        except OSError:
+            claim.close()
+    raise OSError(f"no port of {PORTS} is free")
 
 
 class Httpd:
@@ -34,7 +47,7 @@ class Httpd:
         self.dir = Path(tempfile.mkdtemp(prefix="ap", dir="/tmp"))
         self.dir.chmod(0o755)
         self.mpm = mpm
-        self.port = free_port()
+        self.port, self.port_claim = reserve_port()
         self.runtime = self.dir / "p"
         self.directives = [f'AppPoolRuntimeDir "{self.runtime}"']
         self.modules: list[str] = []
@@ -203,6 +216,7 @@ class Httpd:
                 break
         for instance in self.instances:
             cgroups.remove(instance)
+        self.port_claim.close()
         shutil.rmtree(self.dir, ignore_errors=True)
 
     # ---- its processes

@@ -114,8 +114,13 @@ ctl_sources = \
 scene_sources = \
 	tests/unit/model.c \
 	tests/unit/model_room.c \
+	tests/unit/model_spawner.c \
+	tests/unit/model_turns.c \
+	tests/unit/same.c \
 	tests/unit/scene.c \
-	tests/unit/steps.c
+	tests/unit/steps.c \
+	tests/unit/steps_death.c \
+	tests/unit/steps_spawner.c
 
 bench_sources = \
 	tests/bench/pool.c

@@ -153,8 +153,7 @@ static void meet_damage(unsigned seed)
     apl_leave(&held);
     if (!apl_check(&s->pool, &finding))
         fail_msg("seed %u: I%d: %s", seed, finding.number, finding.text);
-    free(s->memory);
-    free(s);
+    scene_drop(s);
 }
 
 static void damage_that_nobody_repaired_yet(void **state)

@@ -173,8 +173,7 @@ static void wild_times_call_the_tick_in_time(void **state)
             apl_supervise_tick(&s->pool, s->now, &next);
             assert_in_range(next, s->now, s->now + SECONDS(1));
         }
-    free(s->memory);
-    free(s);
+    scene_drop(s);
 }
 
 static void a_hidden_process_is_put_back(void **state)

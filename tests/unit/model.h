@@ -4,6 +4,9 @@
  * @file model.h
  * @brief The pool's algorithm in the plainest code: arrays that are searched,
  *        no list, no lock, no shared memory. What walk.c holds the pool to.
+ *
+ * The verbs of httpd's children are in model.c, those of the spawner in
+ * model_spawner.c.
  */
 #ifndef MODEL_H
 #define MODEL_H
@@ -12,9 +15,10 @@
 
 #include "shm/checkout.h"
 
-#define MODEL_GROUPS 4
-#define MODEL_SLOTS  4000
-#define MODEL_SECOND 1000000ll
+#define MODEL_GROUPS    4
+#define MODEL_PROCESSES 256
+#define MODEL_SESSIONS  64
+#define MODEL_SECOND    1000000ll
 
 typedef enum { M_FREE, M_WANTED, M_STARTING, M_LIVE, M_LEAVING } m_state_t;
 
@@ -34,16 +38,29 @@ typedef enum { S_FREE, S_WAITING, S_HELD, S_FAILED } m_session_state_t;
 typedef struct {
     m_session_state_t state;
     int group, process;
+    uint64_t id; /* of the process, which may be gone */
     uint64_t ticket;
+    apr_status_t outcome; /* of a failed one */
 } m_session_t;
 
+/** What a child saw of an app's restart.txt and always_restart.txt. */
 typedef struct {
-    int used;
+    int stale; /* somebody looked later */
+    int exists, always;
+    int64_t mtime;
+} m_look_t;
+
+typedef struct {
+    int there;
+    unsigned slot; /* the pool's: it goes through its groups in this order */
     apl_options_t options;
+    int retired;
     unsigned failures;
     int64_t retry_at;
     uint64_t turn; /* when it took its turn; 0: it has none */
     unsigned revision, young;
+    int looked; /* somebody saw: */
+    m_look_t seen;
 } m_group_t;
 
 typedef struct {
@@ -51,27 +68,39 @@ typedef struct {
     int64_t now;
     uint64_t clock;
     m_group_t groups[MODEL_GROUPS];
-    m_process_t processes[MODEL_SLOTS];
-    m_session_t sessions[MODEL_SLOTS];
-    int n_processes, n_sessions;
+    m_process_t processes[MODEL_PROCESSES];
+    m_session_t sessions[MODEL_SESSIONS];
+    int n_processes; /* no slot behind was ever used */
 } model_t;
 
-/** What there is to compare. */
+/** What there is of a group, or of all where group is -1. */
 typedef struct {
     unsigned count, active, spawning, waiting, leaving, outdated;
 } m_sums_t;
 
-m_sums_t model_sums(const model_t *m);
+m_sums_t model_sums(const model_t *m, int group);
 
-/** A group that is used from now on. */
-void model_configure(model_t *m, int group, const apl_options_t *options);
+/** The process that the group's next request would get, or -1. */
+int model_pick(const model_t *m, int group);
 
-/** @return the session's index, *rv as apl_checkout(); refused: -1 */
-int model_checkout(model_t *m, int group, apr_status_t *rv);
+/** Processes that take a place, and those that only replace one. */
+unsigned model_regular(const model_t *m);
+
+/* ---- verbs of httpd's children ---- */
+
+/**
+ * As apl_checkout(), into a session slot that is free.
+ * @param slot of the group, should it be made now
+ * @param look may be NULL
+ */
+apr_status_t model_checkout(model_t *m, int session, int group, unsigned slot,
+                            const apl_options_t *options, const m_look_t *look);
 apr_status_t model_poll(model_t *m, int session);
 
 typedef enum { M_CLOSE, M_REFUSED } m_end_t;
 void model_end(model_t *m, int session, m_end_t how);
+
+/* ---- verbs of the spawner ---- */
 
 /** @return the process whose order is the oldest, or -1 */
 int model_take(model_t *m, uint64_t id);
@@ -80,10 +109,20 @@ void model_failed(model_t *m, int process);
 void model_gone(model_t *m, int process);
 void model_detach(model_t *m, int process);
 void model_outdate(model_t *m, int process);
+void model_adopt(model_t *m, int group, uint64_t id, int live);
+
+void model_configure(model_t *m, int group, unsigned slot,
+                     const apl_options_t *options, int prestart);
+void model_remove(model_t *m, int group);
 void model_restart(model_t *m, int group, int rolling);
 void model_tick(model_t *m);
 void model_limit(model_t *m, unsigned max);
 /** The owner of a session died. */
 void model_reclaim(model_t *m, int session);
+/** A session ends, and nobody is told: before model_repair(). */
+void model_lose(model_t *m, int session);
+
+/** A process died inside: what only lists knew is lost. */
+void model_repair(model_t *m);
 
 #endif

@@ -2,7 +2,8 @@
 
 /**
  * @file model_room.h
- * @brief The model's state searched, and its room shared out; for model.c.
+ * @brief The model's state searched, and its room shared out; for model.c and
+ *        model_spawner.c.
  */
 #ifndef MODEL_ROOM_H
 #define MODEL_ROOM_H
@@ -23,14 +24,39 @@ int model_outdated(const model_t *m, int process);
 /** The session that waits longest, or -1. */
 int model_head(const model_t *m, int group);
 
-/** The process that the next request gets, or -1. */
-int model_pick(const model_t *m, int group);
+/** The groups that are there, in the order of the pool's slots. @return n */
+int model_in_order(const model_t *m, int groups[MODEL_GROUPS]);
+
+/** Has a been idle for longer than b? */
+int model_idles_longer(const model_t *m, int a, int b);
+
+/** A process slot for this group. */
+m_process_t *model_add(model_t *m, int group, m_state_t state);
 
 /** A process changes its state. */
 void model_move(model_t *m, int process, m_state_t state);
 
 /** A session gets a process. */
 void model_give(model_t *m, int session, int process);
+
+/** A session's wait ends without one. */
+void model_fail(model_t *m, int session, apr_status_t outcome);
+
+/** Apply options. @return 1: they were new */
+int model_options(m_group_t *g, const apl_options_t *options);
+
+/** A group that was not there. */
+void model_found(model_t *m, int group, unsigned slot,
+                 const apl_options_t *options);
+
+/** The processes of a group leave: live ones, booting ones. */
+void model_leave(model_t *m, int group, int live, int booting);
+
+/** A restart, without what is shared out after it. */
+void model_reload(model_t *m, int group, int rolling);
+
+/** It closed a session: does it have to go? */
+void model_retire(model_t *m, int process);
 
 /* As apl_room_want(), apl_room_replace(), and so on. */
 void model_want(model_t *m, int group);

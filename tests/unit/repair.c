@@ -237,8 +237,7 @@ static void any_bytes_end_in_a_pool_that_works(void **state)
         assert_int_equal(rv, APR_SUCCESS);
         apl_checkin(&s->pool, &x, s->now);
         repair(s);
-        free(s->memory);
-        free(s);
+        scene_drop(s);
     }
 }
 

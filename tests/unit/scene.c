@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
+#include <sys/mman.h>
 
 #include "shm/check.h"
 #include "shm/group.h"
@@ -13,12 +13,11 @@ scene_t *scene_new(uint32_t max)
 {
     const apl_capacity_t n = {SCENE_APPS, 1100, 2000, 20};
     scene_t *s = calloc(1, sizeof *s);
-    apr_size_t size = apl_segment_size(&n);
+    void *memory = mmap(NULL, apl_segment_size(&n), PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
-    size = (size + 63) / 64 * 64;
-    s->memory = aligned_alloc(64, size);
-    memset(s->memory, 0, size);
-    apl_segment_format(&s->pool, s->memory, &n);
+    assert_true(memory != MAP_FAILED);
+    apl_segment_format(&s->pool, memory, &n);
     s->now = 1000000000;
     s->pid = 1000;
     apl_supervise_limits(&s->pool, max, 1, s->now);
@@ -26,11 +25,16 @@ scene_t *scene_new(uint32_t max)
     return s;
 }
 
+void scene_drop(scene_t *s)
+{
+    munmap(s->pool.base, s->pool.size);
+    free(s);
+}
+
 void scene_end(scene_t *s)
 {
     scene_ok(s);
-    free(s->memory);
-    free(s);
+    scene_drop(s);
 }
 
 uint32_t scene_child(scene_t *s)
@@ -62,12 +66,34 @@ apl_app_t *scene_app(scene_t *s, const char *name)
     return app;
 }
 
+uint32_t scene_overtaken(const apl_pool_t *pool)
+{
+    uint32_t i, j, top = pool->header->top_session;
+
+    for (i = 1; i <= top; i++) {
+        const apl_session_t *s = &pool->sessions[i];
+
+        for (j = 1; j <= top && s->state == APL_SESSION_WAITING; j++) {
+            const apl_session_t *t = &pool->sessions[j];
+
+            if (t->state == APL_SESSION_HELD && t->group == s->group &&
+                t->ticket > s->ticket)
+                return i;
+        }
+    }
+    return 0;
+}
+
 void scene_check(scene_t *s, const char *file, int line)
 {
     apl_finding_t finding;
 
     if (!apl_check(&s->pool, &finding)) {
         print_error("I%d: %s\n", finding.number, finding.text);
+        _fail(file, line);
+    }
+    if (scene_overtaken(&s->pool) != 0) {
+        print_error("somebody was overtaken in the queue\n");
         _fail(file, line);
     }
     if (s->pool.header->counters.repairs != 0) {

@@ -2,7 +2,7 @@
 
 /**
  * @file scene.h
- * @brief A pool in plain memory, a scripted spawner and a forced clock.
+ * @brief A pool in anonymous memory, a scripted spawner and a forced clock.
  *
  *     s = scene_new(2);
  *     a = scene_app(s, "a");
@@ -11,7 +11,8 @@
  *     scene_is(s, 1, 0); // count, active; and all invariants hold
  *     scene_end(s);
  *
- * Every verb of a scene is followed by apl_check().
+ * Every verb of a scene is followed by apl_check(), and by a look whether
+ * anybody was overtaken.
  */
 #ifndef SCENE_H
 #define SCENE_H
@@ -36,12 +37,14 @@ typedef struct {
     apl_app_t apps[SCENE_APPS];
     char names[SCENE_APPS][16];
     int n_apps;
-    void *memory;
 } scene_t;
 
-/** A pool of at most max processes; this process is its httpd child. */
+/** A pool of at most max processes, in memory that children of this process
+ * share; this process is its httpd child. */
 scene_t *scene_new(uint32_t max);
+/** Check once more, and forget it; or just forget it. */
 void scene_end(scene_t *s);
+void scene_drop(scene_t *s);
 
 /** Another httpd child, of which this process plays the part too. */
 uint32_t scene_child(scene_t *s);
@@ -87,5 +90,8 @@ int64_t scene_tick(scene_t *s, int64_t us);
 
 #define scene_ok(s) scene_check(s, __FILE__, __LINE__)
 void scene_check(scene_t *s, const char *file, int line);
+
+/** A waiting session of whose group a later one has a process; 0: none. */
+uint32_t scene_overtaken(const apl_pool_t *pool);
 
 #endif

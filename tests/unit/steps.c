@@ -6,10 +6,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const words[] = {
-    "ask",     "ask",     "poll", "close", "refuse",    "take",
-    "ready",   "ready",   "fail", "gone",  "reap",      "detach",
-    "outdate", "restart", "tick", "limit", "owner dies"};
+#include "shm/group.h"
+
+static const char *const words[KINDS] = {
+    [ASK] = "ask",       [LOOK] = "look",
+    [POLL] = "poll",     [GIVE_UP] = "give up",
+    [CLOSE] = "close",   [REFUSE] = "refuse",
+    [JOIN] = "join",     [TAKE] = "take",
+    [READY] = "ready",   [FAIL] = "fail",
+    [GONE] = "gone",     [REAP] = "reap",
+    [DETACH] = "detach", [OUTDATE] = "outdate",
+    [ADOPT] = "adopt",   [RESTART] = "restart",
+    [TICK] = "tick",     [LIMIT] = "limit",
+    [REMOVE] = "remove", [CONFIGURE] = "configure",
+    [TEAR] = "tear",     [OWNER_DIES] = "owner dies",
+    [ROLL] = "roll",     [LATE] = "late",
+};
 
 const char *steps_word(kind_t kind)
 {
@@ -23,13 +35,21 @@ int steps_differ(walk_t *w, const char *what, long pool, long model)
     return 0;
 }
 
+uint32_t steps_slot(const walk_t *w, int group)
+{
+    const apl_app_t *a = &w->s->apps[group];
+
+    return apl_group_index(&w->s->pool, a->key, a->name);
+}
+
 static void configure(walk_t *w)
 {
     static const char *const names[] = {"a", "b", "c", "d"};
     int g;
 
     for (g = 0; g < MODEL_GROUPS; g++) {
-        apl_options_t *o = &scene_app(w->s, names[g])->options;
+        apl_app_t *a = scene_app(w->s, names[g]);
+        apl_options_t *o = &a->options;
 
         o->idle_time = (g + 1) * 3 * MODEL_SECOND;
         o->max_queue = 6;
@@ -38,9 +58,9 @@ static void configure(walk_t *w)
         o->max_requests = g == 2 ? 3 : 0;
         o->concurrency = g == 3 ? 3 : 1;
         o->global_queue = g != 2;
-        /* In this order, in which both go through them. */
-        apl_supervise_configure(&w->s->pool, &w->s->apps[g], 1, w->s->now);
-        model_configure(w->m, g, o);
+        w->old[g] = *o;
+        apl_supervise_configure(&w->s->pool, a, 1, w->s->now);
+        model_configure(w->m, g, steps_slot(w, g), o, 1);
     }
 }
 
@@ -52,87 +72,114 @@ void steps_begin(walk_t *w)
     w->s = scene_new(4);
     w->m = calloc(1, sizeof *w->m);
     w->m->max = 4;
+    w->m->now = w->s->now;
+    w->m->clock = 1 << 16; /* above all numbers of slots */
+    w->config = 1;
     w->owners[0] = w->s->pool.self;
     for (i = 1; i < OWNERS; i++)
         w->owners[i] = scene_child(w->s);
-    for (i = 0; i < HOLDS; i++)
-        w->holds[i].session = -1;
-    w->m->now = w->s->now;
     configure(w);
 }
 
 void steps_end(walk_t *w)
 {
-    free(w->s->memory);
-    free(w->s);
+    scene_drop(w->s);
     free(w->m);
 }
 
-/* ---- steps ---- */
+/* ---- steps of httpd's children ---- */
 
-/* The `n`-th of the model's processes in a state, or -1. */
-static int nth_process(const walk_t *w, m_state_t state, unsigned n)
+void steps_drop(walk_t *w, int hold)
 {
-    int i, found = 0, total = 0;
-
-    for (i = 0; i < w->m->n_processes; i++)
-        total += w->m->processes[i].state == state;
-    if (total == 0)
-        return -1;
-    for (i = 0; i < w->m->n_processes; i++)
-        if (w->m->processes[i].state == state &&
-            found++ == (int)(n % (unsigned)total))
-            return i;
-    return -1;
+    w->late_owner = w->holds[hold].owner;
+    w->late = w->holds[hold].hold;
+    w->holds[hold].used = 0;
 }
 
-static int step_ask(walk_t *w, unsigned n)
+/* What a child saw; now and then it was slow, or an old one's file. */
+static void see(const walk_t *w, int group, unsigned n, m_look_t *seen,
+                apl_look_t *look)
 {
-    int g = (int)(n % MODEL_GROUPS), owner = (int)(n / 7 % OWNERS), i, session;
+    const apl_group_t *g = &w->s->pool.groups[steps_slot(w, group)];
+
+    *seen = (m_look_t){.stale = n % 5 == 0 && g->stamp_seq != 0,
+                       .exists = n / 5 % 4 != 0,
+                       .always = n / 20 % 8 == 0,
+                       .mtime = n / 160 % 3};
+    memset(look, 0, sizeof *look);
+    look->seq = g->stamp_seq - (uint32_t)seen->stale;
+    look->stamp.exists = (uint32_t)seen->exists;
+    look->stamp.always = (uint32_t)seen->always;
+    look->stamp.mtime_ns = seen->mtime;
+}
+
+static int step_ask(walk_t *w, unsigned n, int looks)
+{
+    int g = (int)(n % MODEL_GROUPS), i;
+    apl_app_t app = w->s->apps[g];
+    apl_hold_t *h;
+    apl_look_t look;
+    m_look_t seen;
     apr_status_t rv, expected;
 
-    for (i = 0; i < HOLDS && w->holds[i].session >= 0; i++)
+    for (i = 0; i < HOLDS && w->holds[i].used; i++)
         ;
-    if (i == HOLDS || w->m->n_sessions == MODEL_SLOTS)
+    if (i == HOLDS)
         return 1;
-    scene_be(w->s, w->owners[owner]);
-    rv = apl_checkout(&w->s->pool, &w->holds[i].hold, &w->s->apps[g], NULL,
-                      NULL, w->s->now);
-    session = model_checkout(w->m, g, &expected);
+    h = &w->holds[i].hold;
+    w->holds[i].owner = (int)(n / 7 % OWNERS);
+    scene_be(w->s, w->owners[w->holds[i].owner]);
+    if (n / 21 % 8 == 0) /* a child of the last configuration */
+        app.options = w->old[g];
+    see(w, g, n / 168, &seen, &look);
+    rv = apl_checkout(&w->s->pool, h, &app, NULL, looks ? &look : NULL,
+                      w->s->now);
+    expected = model_checkout(w->m, i, g, steps_slot(w, g), &app.options,
+                              looks ? &seen : NULL);
     if (rv != expected)
         return steps_differ(w, "status of checkout", rv, expected);
-    w->holds[i].session = session;
-    w->holds[i].owner = owner;
-    if (rv == APR_SUCCESS &&
-        w->holds[i].hold.id !=
-            w->m->processes[w->m->sessions[session].process].id)
-        return steps_differ(w, "process", (long)w->holds[i].hold.id, session);
+    if (rv == APL_EBACKOFF &&
+        h->retry_after != w->m->groups[g].retry_at - w->m->now)
+        return steps_differ(w, "time to the next try", (long)h->retry_after,
+                            (long)(w->m->groups[g].retry_at - w->m->now));
+    if (rv == APR_SUCCESS && h->id != w->m->sessions[i].id)
+        return steps_differ(w, "process", (long)h->id,
+                            (long)w->m->sessions[i].id);
+    w->holds[i].used = rv == APR_SUCCESS || rv == APL_EWAIT;
     return 1;
 }
 
-/* A hold in use, from the n-th on; or -1. */
-static int nth_hold(const walk_t *w, unsigned n)
+/* A hold in use, from the n-th on; its owner is the one that acts. -1: none. */
+static int nth_hold(walk_t *w, unsigned n)
 {
-    int i;
+    unsigned i;
 
     for (i = 0; i < HOLDS; i++)
-        if (w->holds[(n + (unsigned)i) % HOLDS].session >= 0)
-            return (int)((n + (unsigned)i) % HOLDS);
+        if (w->holds[(n + i) % HOLDS].used) {
+            i = (n + i) % HOLDS;
+            scene_be(w->s, w->owners[w->holds[i].owner]);
+            return (int)i;
+        }
     return -1;
 }
 
-static int poll_hold(walk_t *w, int i)
+static int step_poll(walk_t *w, unsigned n)
 {
+    int i = nth_hold(w, n);
+    apl_hold_t *h;
     apr_status_t rv, expected;
-    int session = w->holds[i].session;
 
-    scene_be(w->s, w->owners[w->holds[i].owner]);
-    rv = apl_checkout_poll(&w->s->pool, &w->holds[i].hold, w->s->now);
-    expected = model_poll(w->m, session);
+    if (i < 0)
+        return 1;
+    h = &w->holds[i].hold;
+    rv = apl_checkout_poll(&w->s->pool, h, w->s->now);
+    expected = model_poll(w->m, i);
     if (rv != expected)
         return steps_differ(w, "status of poll", rv, expected);
-    if (rv == APL_ESTART)
-        w->holds[i].session = -1;
+    if (rv == APR_SUCCESS && h->id != w->m->sessions[i].id)
+        return steps_differ(w, "process handed off", (long)h->id,
+                            (long)w->m->sessions[i].id);
+    w->holds[i].used = rv == APR_SUCCESS || rv == APL_EWAIT;
     return 1;
 }
 
@@ -142,163 +189,83 @@ static int step_end(walk_t *w, unsigned n, m_end_t how)
 
     if (i < 0)
         return 1;
-    if (how == M_REFUSED && w->m->sessions[w->holds[i].session].state != S_HELD)
-        return poll_hold(w, i);
-    scene_be(w->s, w->owners[w->holds[i].owner]);
+    /* Few leave while they wait. */
+    if (w->m->sessions[i].state != S_HELD && (how == M_REFUSED || n / 64 % 8))
+        return step_poll(w, n);
+    steps_drop(w, i);
     if (how == M_CLOSE)
         apl_checkin(&w->s->pool, &w->holds[i].hold, w->s->now);
     else
         apl_checkout_refused(&w->s->pool, &w->holds[i].hold, w->s->now);
-    model_end(w->m, w->holds[i].session, how);
-    w->holds[i].session = -1;
+    model_end(w->m, i, how);
     return 1;
 }
 
-static int step_take(walk_t *w)
+static int step_late(walk_t *w)
 {
-    apl_order_t order;
-    apr_status_t rv = apl_supervise_take(
-        &w->s->pool, (uint64_t)++w->s->pid << 20, w->s->now, &order);
-    int p = model_take(w->m, order.id);
+    apl_hold_t copy = w->late;
 
-    if ((rv == APR_SUCCESS) != (p >= 0))
-        return steps_differ(w, "order", rv == APR_SUCCESS, p);
-    if (p >= 0 && strcmp(order.name, w->s->apps[w->m->processes[p].group].name))
-        return steps_differ(w, "order of a group", order.name[0],
-                            w->m->processes[p].group);
+    scene_be(w->s, w->owners[w->late_owner]);
+    apl_checkin(&w->s->pool, &copy, w->s->now);
     return 1;
 }
 
-typedef apr_status_t verb_t(apl_pool_t *pool, uint64_t id, int64_t now);
-
-static apr_status_t fail_start(apl_pool_t *pool, uint64_t id, int64_t now)
+static int step_give_up(walk_t *w, unsigned n)
 {
-    return apl_supervise_failed(pool, id, 1, "no", now);
-}
+    int i = nth_hold(w, n);
+    apr_status_t rv, expected;
 
-static apr_status_t detach(apl_pool_t *pool, uint64_t id, int64_t now)
-{
-    return apl_supervise_detach(pool, id, APL_EVENT_DETACHED, now);
-}
-
-/* A verb about a process in a state, on both sides. */
-static int both(walk_t *w, m_state_t state, unsigned n, verb_t *verb,
-                void (*model)(model_t *m, int process))
-{
-    int p = nth_process(w, state, n);
-    apr_status_t rv;
-
-    if (p < 0)
+    if (i < 0)
         return 1;
-    rv = verb(&w->s->pool, w->m->processes[p].id, w->s->now);
-    model(w->m, p);
-    return rv == APR_SUCCESS || steps_differ(w, "status of a verb", rv, 0);
-}
-
-static int step_reap(walk_t *w)
-{
-    int i;
-
-    for (i = 0; i < w->m->n_processes; i++) {
-        m_process_t *p = &w->m->processes[i];
-
-        if (p->state != M_LEAVING || p->sessions > 0)
-            continue;
-        if (apl_supervise_gone(&w->s->pool, p->id, w->s->now) != APR_SUCCESS)
-            return steps_differ(w, "reap", i, 0);
-        model_gone(w->m, i);
+    rv = apl_checkout_wait(&w->s->pool, &w->holds[i].hold, 0, NULL, NULL);
+    expected = model_poll(w->m, i);
+    if (expected == APL_EWAIT) {
+        model_end(w->m, i, M_CLOSE);
+        expected = APL_ETIMEOUT;
     }
-    return 1;
+    w->holds[i].used = expected == APR_SUCCESS;
+    return rv == expected || steps_differ(w, "status of wait", rv, expected);
 }
 
-static int step_owner_dies(walk_t *w, unsigned n)
+static int step_join(walk_t *w, unsigned n)
 {
-    unsigned owner = n % OWNERS;
-    apl_watch_t watch;
-    uint32_t slot;
-    int i;
+    int owner = (int)(n % OWNERS), i;
 
-    /* In the order of the pool's slots, as it goes through them. */
-    for (slot = 1; slot < w->s->pool.n.sessions; slot++)
-        for (i = 0; i < HOLDS; i++)
-            if (w->holds[i].session >= 0 && w->holds[i].owner == (int)owner &&
-                w->holds[i].hold.session == slot) {
-                model_reclaim(w->m, w->holds[i].session);
-                w->holds[i].session = -1;
-            }
-    if (apl_supervise_child(&w->s->pool, w->owners[owner], &watch) !=
-            APR_SUCCESS ||
-        apl_supervise_child_gone(&w->s->pool, &watch, w->s->now) != APR_SUCCESS)
-        return steps_differ(w, "an owner's death", 0, 1);
+    scene_be(w->s, w->owners[owner]);
+    apl_child_unregister(&w->s->pool);
+    for (i = 0; i < HOLDS; i++)
+        if (w->holds[i].used && w->holds[i].owner == owner)
+            return 1; /* it cannot go yet */
     w->owners[owner] = scene_child(w->s);
     return 1;
 }
 
-static int step_tick(walk_t *w, unsigned n)
+static int do_step(walk_t *w, kind_t kind, unsigned n)
 {
-    int64_t next;
-
-    w->s->now += n % 9 * MODEL_SECOND / 2;
-    w->m->now = w->s->now;
-    model_tick(w->m);
-    return apl_supervise_tick(&w->s->pool, w->s->now, &next) == APR_SUCCESS;
-}
-
-static int step_restart(walk_t *w, unsigned n)
-{
-    int g = (int)(n % MODEL_GROUPS), rolling = n / 7 % 4 != 0;
-
-    model_restart(w->m, g, rolling);
-    return apl_supervise_restart(&w->s->pool, w->s->apps[g].name, rolling,
-                                 w->s->now) == APR_SUCCESS;
-}
-
-static int step_limit(walk_t *w, unsigned n)
-{
-    apl_supervise_limits(&w->s->pool, 1 + n % 6, 1, w->s->now);
-    if (w->m->max != 1 + n % 6)
-        model_limit(w->m, 1 + n % 6);
-    return 1;
-}
-
-int steps_do(walk_t *w, const step_t *step)
-{
-    unsigned n = step->what;
-
-    switch (step->kind) {
+    switch (kind) {
     case ASK:
-    case ASK_MORE:
-        return step_ask(w, n);
+    case LOOK:
+        return step_ask(w, n, kind == LOOK);
     case POLL:
-        return nth_hold(w, n) < 0 || poll_hold(w, nth_hold(w, n));
+        return step_poll(w, n);
+    case GIVE_UP:
+        return step_give_up(w, n);
     case CLOSE:
         return step_end(w, n, M_CLOSE);
     case REFUSE:
         return step_end(w, n, M_REFUSED);
-    case TAKE:
-        return step_take(w);
-    case READY:
-    case READY_MORE:
-        return both(w, M_STARTING, n, apl_supervise_ready, model_ready);
-    case FAIL:
-        return n % 4 || both(w, M_STARTING, n, fail_start, model_failed);
-    case GONE:
-        return both(w, n % 2 ? M_LIVE : M_LEAVING, n, apl_supervise_gone,
-                    model_gone);
-    case REAP:
-        return step_reap(w);
-    case DETACH:
-        return both(w, M_LIVE, n, detach, model_detach);
-    case OUTDATE:
-        return n % 3 || both(w, n % 2 ? M_LIVE : M_STARTING, n / 6,
-                             apl_supervise_outdate, model_outdate);
-    case RESTART:
-        return n % 5 || step_restart(w, n / 5);
-    case TICK:
-        return step_tick(w, n);
-    case LIMIT:
-        return n % 5 || step_limit(w, n / 5);
+    case LATE:
+        return step_late(w);
+    case JOIN:
+        return step_join(w, n);
     default:
-        return n % 10 || step_owner_dies(w, n / 10);
+        return steps_spawner(w, kind, n);
     }
+}
+
+int steps_do(walk_t *w, const step_t *step)
+{
+    /* No two steps in one instant: a repair goes by the times of last use. */
+    w->m->now = ++w->s->now;
+    return do_step(w, step->kind, step->what) && steps_same(w, step->kind);
 }

@@ -2,7 +2,11 @@
 
 /**
  * @file steps.h
- * @brief The steps of a walk: each verb done to the pool and to the model.
+ * @brief The steps of a walk: each verb done to the pool and to the model, and
+ *        then both compared.
+ *
+ * The verbs of httpd's children are in steps.c, those of the spawner in
+ * steps_spawner.c, deaths in steps_death.c, the comparison is in same.c.
  */
 #ifndef STEPS_H
 #define STEPS_H
@@ -10,27 +14,34 @@
 #include "tests/unit/model.h"
 #include "tests/unit/scene.h"
 
-#define HOLDS  64
+#define HOLDS  MODEL_SESSIONS
 #define OWNERS 3
 
 typedef enum {
     ASK,
-    ASK_MORE, /* twice as often */
+    LOOK, /* ask, having looked at restart.txt and always_restart.txt */
     POLL,
+    GIVE_UP, /* a wait's deadline has come */
     CLOSE,
     REFUSE,
+    LATE, /* close what is closed already */
+    JOIN, /* an httpd child ends in good order, another begins */
     TAKE,
     READY,
-    READY_MORE,
     FAIL,
     GONE,
     REAP,
     DETACH,
     OUTDATE,
+    ADOPT,
     RESTART,
     TICK,
     LIMIT,
+    CONFIGURE,
+    REMOVE,
     OWNER_DIES,
+    ROLL,
+    TEAR, /* somebody dies with the lock held */
     KINDS
 } kind_t;
 
@@ -39,16 +50,37 @@ typedef struct {
     unsigned what;
 } step_t;
 
-/* One walk: the pool, the model, and what connects them. */
+/** What a look at one moment cannot tell: as it was before the step. */
+typedef struct {
+    unsigned all, regular;
+    unsigned group_all[MODEL_GROUPS];
+    struct {
+        uint32_t generation;
+        uint64_t processed;
+        int64_t last_used;
+    } processes[MODEL_PROCESSES];
+    uint32_t sessions[2 * MODEL_SESSIONS]; /* generations */
+} past_t;
+
+/** One walk: the pool, the model, and what connects them. */
 typedef struct {
     scene_t *s;
     model_t *m;
     uint32_t owners[OWNERS]; /* slots of the children */
     struct {
-        apl_hold_t hold;
-        int session; /* of the model; -1: not in use */
+        apl_hold_t hold; /* that of the model's session of the same index */
+        int used;
         int owner;
     } holds[HOLDS];
+    apl_hold_t late; /* a copy of one that was closed, or its owner dead */
+    int late_owner;
+    apl_options_t old[MODEL_GROUPS]; /* of the last configuration */
+    uint32_t config;
+    unsigned repairs;
+    int roll;         /* there was damage */
+    uint64_t gone_id; /* the last process that was reported gone */
+    int gone_group;
+    past_t past;
     char why[300];
 } walk_t;
 
@@ -58,8 +90,29 @@ const char *steps_word(kind_t kind);
 void steps_begin(walk_t *w);
 void steps_end(walk_t *w);
 
-/** Do one step on both sides. @return 0: they part, w->why says how */
+/**
+ * Do one step on both sides, and compare them: every session and its process,
+ * the queues, the sums; all invariants, also those about the past.
+ * @return 0: they part, w->why says how
+ */
 int steps_do(walk_t *w, const step_t *step);
+
+/* ---- for the files of the walk alone ---- */
+
+/** The hold is none any more. */
+void steps_drop(walk_t *w, int hold);
+
+/** A step of the spawner's. */
+int steps_spawner(walk_t *w, kind_t kind, unsigned n);
+
+/** A death, or what comes of it. */
+int steps_death(walk_t *w, kind_t kind, unsigned n);
+
+/** Compare. */
+int steps_same(walk_t *w, kind_t kind);
+
+/** The pool's slot of a group; 0: it is not there. */
+uint32_t steps_slot(const walk_t *w, int group);
 
 /** Note how pool and model differ. @return 0 */
 int steps_differ(walk_t *w, const char *what, long pool, long model);

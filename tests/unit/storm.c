@@ -172,7 +172,6 @@ static void share_scene(void)
                         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
     s = calloc(1, sizeof *s);
-    s->memory = NULL;
     apl_segment_format(&s->pool, memory, &n);
     apl_supervise_limits(&s->pool, MAX, 1, apl_now());
     scene_app(s, "a");

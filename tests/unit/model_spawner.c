@@ -1,0 +1,260 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* The verbs of the spawner. */
+
+#include "tests/unit/model.h"
+
+#include "tests/unit/model_room.h"
+
+/* ---- processes ---- */
+
+int model_take(model_t *m, uint64_t id)
+{
+    int i, first = -1;
+
+    for (i = 0; i < m->n_processes; i++)
+        if (m->processes[i].state == M_WANTED &&
+            (first < 0 || m->processes[i].birth < m->processes[first].birth))
+            first = i;
+    if (first >= 0) {
+        m->processes[first].state = M_STARTING;
+        m->processes[first].id = id;
+        m->processes[first].revision =
+            m->groups[m->processes[first].group].revision;
+    }
+    return first;
+}
+
+/* An outdated one leaves: the oldest idle one, else the oldest. */
+static void replaced(model_t *m, int by)
+{
+    int i, best = -1;
+
+    for (i = 0; i < m->n_processes; i++) {
+        const m_process_t *p = &m->processes[i];
+        const m_process_t *b = best < 0 ? NULL : &m->processes[best];
+
+        if (i == by || p->group != m->processes[by].group ||
+            !model_outdated(m, i))
+            continue;
+        if (!b || (p->sessions == 0) > (b->sessions == 0) ||
+            ((p->sessions == 0) == (b->sessions == 0) &&
+             p->enlisted < b->enlisted))
+            best = i;
+    }
+    if (best >= 0)
+        model_move(m, best, M_LEAVING);
+}
+
+/* Fewer than its minimum: one more. */
+static void keep_minimum(model_t *m, int group)
+{
+    if (model_size(m, group) < m->groups[group].options.min_instances)
+        model_want(m, group);
+}
+
+void model_ready(model_t *m, int process)
+{
+    m_process_t *p = &m->processes[process];
+
+    model_move(m, process, M_LIVE);
+    p->ready_at = m->now;
+    m->groups[p->group].failures = 0;
+    if (p->replaces)
+        replaced(m, process);
+    keep_minimum(m, p->group);
+    model_replace(m, p->group);
+    model_share(m, p->group);
+}
+
+static void back_off(model_t *m, m_group_t *g)
+{
+    static const int wait[] = {1, 2, 4, 8, 16, 32, 60};
+
+    unsigned n = g->failures > g->young ? g->failures : g->young;
+
+    g->retry_at = m->now + wait[n < 6 ? n : 6] * MODEL_SECOND;
+    g->failures++;
+}
+
+void model_failed(model_t *m, int process)
+{
+    int group = m->processes[process].group, s;
+
+    m->processes[process].state = M_FREE;
+    back_off(m, &m->groups[group]);
+    while (model_size(m, group) == 0 && (s = model_head(m, group)) >= 0)
+        model_fail(m, s, APL_ESTART);
+    model_settle(m);
+}
+
+static void after_loss(model_t *m, int group)
+{
+    keep_minimum(m, group);
+    model_share(m, group);
+}
+
+void model_gone(model_t *m, int process)
+{
+    m_process_t *p = &m->processes[process];
+
+    if (p->state == M_LIVE && p->processed == 0 && p->sessions == 0 &&
+        m->now - p->ready_at < MODEL_SECOND) {
+        back_off(m, &m->groups[p->group]);
+        m->groups[p->group].young++;
+    }
+    model_move(m, process, M_FREE);
+    after_loss(m, p->group);
+}
+
+void model_detach(model_t *m, int process)
+{
+    model_move(m, process, M_LEAVING);
+    after_loss(m, m->processes[process].group);
+}
+
+void model_outdate(model_t *m, int process)
+{
+    m_process_t *p = &m->processes[process];
+
+    if (p->state == M_STARTING)
+        model_move(m, process, M_LEAVING);
+    else
+        p->revision = 0;
+    model_replace(m, p->group);
+    after_loss(m, p->group);
+}
+
+void model_adopt(model_t *m, int group, uint64_t id, int live)
+{
+    m_process_t *p = model_add(m, group, M_STARTING);
+    int i;
+
+    p->id = id;
+    for (i = 0; i < MODEL_SESSIONS; i++) {
+        m_session_t *s = &m->sessions[i];
+
+        if (s->state == S_HELD && s->id == id && s->group == group) {
+            s->process = (int)(p - m->processes);
+            p->sessions++;
+        }
+    }
+    /* A live one may run any code there ever was. */
+    p->revision = live ? 0 : m->groups[group].revision;
+    if (live) {
+        model_move(m, (int)(p - m->processes), M_LIVE);
+        p->ready_at = m->now;
+    }
+    model_share(m, group);
+}
+
+/* ---- groups ---- */
+
+void model_configure(model_t *m, int group, unsigned slot,
+                     const apl_options_t *options, int prestart)
+{
+    m_group_t *g = &m->groups[group];
+
+    if (!g->there && !prestart)
+        return;
+    if (g->there)
+        model_options(g, options);
+    else
+        model_found(m, group, slot, options);
+    g->retired = 0;
+    after_loss(m, group);
+}
+
+/* Who waits is served first; where nothing will come, nobody waits. */
+static void wind_up(model_t *m, int group)
+{
+    int s, n = 32; /* not more under one lock */
+
+    if (model_waiting(m, group) == 0)
+        model_leave(m, group, 1, 1);
+    while (model_size(m, group) + model_spawning(m, group) == 0 && n-- > 0 &&
+           (s = model_head(m, group)) >= 0)
+        model_fail(m, s, APL_ESTOPPING);
+}
+
+void model_remove(model_t *m, int group)
+{
+    m_group_t *g = &m->groups[group];
+
+    g->retired = 1;
+    wind_up(m, group);
+    model_settle(m);
+}
+
+void model_restart(model_t *m, int group, int rolling)
+{
+    model_reload(m, group, rolling);
+    model_share(m, group);
+}
+
+void model_limit(model_t *m, unsigned max)
+{
+    int groups[MODEL_GROUPS], i, n = model_in_order(m, groups);
+
+    m->max = max;
+    for (i = 0; i < n; i++)
+        model_share(m, groups[i]);
+}
+
+/* The process of a group that is idle for longest, or -1. */
+static int longest_idle(const model_t *m, int group)
+{
+    int i, best = -1;
+
+    for (i = 0; i < m->n_processes; i++)
+        if (m->processes[i].state == M_LIVE && m->processes[i].group == group &&
+            m->processes[i].sessions == 0 &&
+            (best < 0 || model_idles_longer(m, i, best)))
+            best = i;
+    return best;
+}
+
+static void trim(model_t *m, int group)
+{
+    const apl_options_t *o = &m->groups[group].options;
+    int i;
+
+    while ((i = longest_idle(m, group)) >= 0) {
+        int expired = o->idle_time > 0 &&
+                      model_size(m, group) > o->min_instances &&
+                      m->now - m->processes[i].last_used >= o->idle_time;
+
+        if (!model_above(m, group) && !expired)
+            return;
+        model_move(m, i, M_LEAVING);
+    }
+}
+
+static int in_use(const model_t *m, int group)
+{
+    int i, n = 0;
+
+    for (i = 0; i < m->n_processes; i++)
+        n += m->processes[i].state != M_FREE && m->processes[i].group == group;
+    for (i = 0; i < MODEL_SESSIONS; i++)
+        n += m->sessions[i].state != S_FREE && m->sessions[i].group == group;
+    return n > 0;
+}
+
+void model_tick(model_t *m)
+{
+    int groups[MODEL_GROUPS], i, n = model_in_order(m, groups);
+
+    for (i = 0; i < n; i++) {
+        int g = groups[i];
+
+        trim(m, g);
+        if (m->groups[g].retired)
+            wind_up(m, g);
+        keep_minimum(m, g);
+        model_replace(m, g);
+        model_share(m, g);
+        if (m->groups[g].retired && !in_use(m, g))
+            m->groups[g].there = 0;
+    }
+}

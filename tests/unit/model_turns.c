@@ -1,0 +1,207 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* The model's room, and whose turn it is to use it. */
+
+#include "tests/unit/model_room.h"
+
+/* ---- room ---- */
+
+/* All processes, and all but those that only replace one. */
+static unsigned all(const model_t *m)
+{
+    return model_size(m, -1) + model_spawning(m, -1);
+}
+
+unsigned model_regular(const model_t *m)
+{
+    unsigned n = all(m);
+    int i;
+
+    for (i = 0; i < m->n_processes; i++)
+        n -= m->processes[i].replaces && (m->processes[i].state == M_WANTED ||
+                                          m->processes[i].state == M_STARTING);
+    return n;
+}
+
+static int has_room(const model_t *m, unsigned fewer)
+{
+    return model_regular(m) - fewer < m->max && all(m) - fewer <= m->max;
+}
+
+int model_above(const model_t *m, int group)
+{
+    unsigned max = m->groups[group].options.max_instances;
+
+    return (max != 0 && model_size(m, group) > max) ||
+           model_regular(m) > m->max;
+}
+
+static int may_start(const model_t *m, int group)
+{
+    const m_group_t *g = &m->groups[group];
+
+    return !g->retired && model_spawning(m, group) == 0 &&
+           (g->failures == 0 || m->now >= g->retry_at);
+}
+
+static int may_grow(const model_t *m, int group)
+{
+    unsigned max = m->groups[group].options.max_instances;
+
+    return may_start(m, group) && (max == 0 || model_size(m, group) < max);
+}
+
+void model_replace(model_t *m, int group)
+{
+    unsigned max = m->groups[group].options.max_instances;
+    int i, outdated = 0;
+
+    for (i = 0; i < m->n_processes; i++)
+        outdated += m->processes[i].group == group && model_outdated(m, i);
+    if (outdated > 0 && may_start(m, group) &&
+        (max == 0 || model_size(m, group) <= max) && all(m) <= m->max)
+        model_add(m, group, M_WANTED)->replaces = 1;
+}
+
+/* ---- turns ---- */
+
+static void take_turn(model_t *m, int group)
+{
+    if (m->groups[group].turn == 0)
+        m->groups[group].turn = ++m->clock;
+}
+
+void model_want(model_t *m, int group)
+{
+    if (!may_grow(m, group))
+        return;
+    if (has_room(m, 0))
+        model_add(m, group, M_WANTED);
+    else if (model_waiting(m, group) > 0)
+        take_turn(m, group);
+}
+
+/* The first of those that still want their turn; those before it lose it. */
+static int next_turn(model_t *m, int starved)
+{
+    for (;;) {
+        int g, first = -1;
+
+        for (g = 0; g < MODEL_GROUPS; g++)
+            if (m->groups[g].there && m->groups[g].turn != 0 &&
+                (model_size(m, g) == 0) == starved &&
+                (first < 0 || m->groups[g].turn < m->groups[first].turn))
+                first = g;
+        if (first < 0 || (model_waiting(m, first) > 0 && may_grow(m, first)))
+            return first;
+        m->groups[first].turn = 0;
+    }
+}
+
+static int older(const model_t *m, int a, int b)
+{
+    int sa = a < 0 ? -1 : model_head(m, a), sb = b < 0 ? -1 : model_head(m, b);
+
+    if (sa < 0 || sb < 0)
+        return sa >= 0 ? a : b;
+    return m->sessions[sb].ticket < m->sessions[sa].ticket ? b : a;
+}
+
+/* The longest idle of another group; one above its minimum before others. */
+static int victim(const model_t *m, int newcomer)
+{
+    int i, best[2] = {-1, -1};
+
+    for (i = 0; i < m->n_processes; i++) {
+        const m_process_t *p = &m->processes[i];
+        int *b;
+
+        if (p->state != M_LIVE || p->sessions > 0 || p->group == newcomer)
+            continue;
+        b = &best[model_size(m, p->group) <=
+                  m->groups[p->group].options.min_instances];
+        if (*b < 0 || model_idles_longer(m, i, *b))
+            *b = i;
+    }
+    return best[0] >= 0 ? best[0] : best[1];
+}
+
+/* Of processes that requests share, one gives way when a place is freed. */
+static int shared_victim(const model_t *m, int freed, int newcomer)
+{
+    const apl_options_t *o = freed < 0 ? NULL : &m->groups[freed].options;
+
+    return !o || freed == newcomer || (o->concurrency == 1 && o->global_queue)
+               ? -1
+               : model_pick(m, freed);
+}
+
+static void settle(model_t *m, int freed)
+{
+    for (;;) {
+        int starved = next_turn(m, 1), hungry = next_turn(m, 0);
+        int g = older(m, starved, hungry), v;
+
+        if (g < 0)
+            return;
+        if (!has_room(m, 0)) {
+            g = starved;
+            v = g >= 0 && has_room(m, 1) ? victim(m, g) : -1;
+            if (v < 0 && g >= 0 && has_room(m, 1))
+                v = shared_victim(m, freed, g);
+            if (v < 0)
+                return;
+            model_move(m, v, M_LEAVING);
+        }
+        m->groups[g].turn = 0;
+        model_add(m, g, M_WANTED);
+    }
+}
+
+void model_settle(model_t *m)
+{
+    settle(m, -1);
+}
+
+void model_share(model_t *m, int group)
+{
+    int starved = next_turn(m, 1);
+    int s, p;
+
+    if (starved >= 0 && older(m, starved, group) == starved)
+        settle(m, group);
+    while ((s = model_head(m, group)) >= 0 && (p = model_pick(m, group)) >= 0)
+        model_give(m, s, p);
+    if (model_waiting(m, group) > 0 && may_grow(m, group))
+        take_turn(m, group);
+    model_settle(m);
+}
+
+/* ---- after a repair ---- */
+
+/* Who waits has a turn, who waits longest the first. */
+static void give_turns(model_t *m)
+{
+    int g, h;
+
+    for (g = 0; g < MODEL_GROUPS; g++) {
+        m->groups[g].turn = 0;
+        for (h = 0; h < MODEL_GROUPS && model_head(m, g) >= 0; h++)
+            m->groups[g].turn += model_head(m, h) >= 0 && older(m, g, h) == h;
+    }
+}
+
+void model_repair(model_t *m)
+{
+    int groups[MODEL_GROUPS], i, n = model_in_order(m, groups);
+
+    /* Those that were used in the same microsecond have the order of their
+     * slots. */
+    for (i = 0; i < m->n_processes; i++) {
+        m->processes[i].idle_since = m->processes[i].id & 0xffff;
+        m->processes[i].enlisted = m->processes[i].birth;
+    }
+    give_turns(m);
+    for (i = 0; i < n; i++)
+        model_share(m, groups[i]);
+}

@@ -1,0 +1,238 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* Steps of the spawner. */
+
+#include "tests/unit/steps.h"
+
+#include <string.h>
+
+/* ---- processes ---- */
+
+static int step_take(walk_t *w, unsigned n)
+{
+    apl_order_t order;
+    apl_who_t who = {w->s->pid, 0, 1};
+    apr_status_t rv = apl_supervise_take(
+        &w->s->pool, (uint64_t)++w->s->pid << 20, w->s->now, &order);
+    int p = model_take(w->m, order.id);
+
+    if ((rv == APR_SUCCESS) != (p >= 0))
+        return steps_differ(w, "order", rv == APR_SUCCESS, p);
+    if (p < 0)
+        return 1;
+    if (strcmp(order.name, w->s->apps[w->m->processes[p].group].name) != 0)
+        return steps_differ(w, "order of a group", order.name[0],
+                            w->m->processes[p].group);
+    /* Now and then it cannot be forked. */
+    return n % 8 == 0 ||
+           apl_supervise_born(&w->s->pool, order.id, who, APL_LISTEN_FD, 0,
+                              w->s->now) == APR_SUCCESS;
+}
+
+/* The `n`-th of the model's processes in a state, or -1. */
+static int nth_process(const walk_t *w, m_state_t state, unsigned n)
+{
+    unsigned total = 0;
+    int i;
+
+    for (i = 0; i < w->m->n_processes; i++)
+        total += w->m->processes[i].state == state;
+    if (total == 0)
+        return -1;
+    for (i = 0, n %= total; i < w->m->n_processes; i++)
+        if (w->m->processes[i].state == state && n-- == 0)
+            return i;
+    return -1;
+}
+
+typedef apr_status_t verb_t(apl_pool_t *pool, uint64_t id, int64_t now);
+
+static apr_status_t fail_start(apl_pool_t *pool, uint64_t id, int64_t now)
+{
+    return apl_supervise_failed(pool, id, 1, "no", now);
+}
+
+static apr_status_t detach(apl_pool_t *pool, uint64_t id, int64_t now)
+{
+    return apl_supervise_detach(pool, id, APL_EVENT_DETACHED, now);
+}
+
+/* A verb about a process in a state, on both sides. */
+static int both(walk_t *w, m_state_t state, unsigned n, verb_t *verb,
+                void (*model)(model_t *m, int process))
+{
+    int p = nth_process(w, state, n);
+    apr_status_t rv;
+
+    if (p < 0)
+        return 1;
+    rv = verb(&w->s->pool, w->m->processes[p].id, w->s->now);
+    model(w->m, p);
+    return rv == APR_SUCCESS || steps_differ(w, "status of a verb", rv, 0);
+}
+
+static int step_gone(walk_t *w, unsigned n)
+{
+    static const m_state_t dying[] = {M_LIVE, M_LEAVING, M_STARTING};
+    int p = nth_process(w, dying[n % 3], n / 3);
+
+    if (p >= 0) {
+        w->gone_id = w->m->processes[p].id;
+        w->gone_group = w->m->processes[p].group;
+    }
+    return both(w, dying[n % 3], n / 3, apl_supervise_gone, model_gone);
+}
+
+static int step_reap(walk_t *w)
+{
+    int i;
+
+    for (i = 0; i < w->m->n_processes; i++) {
+        m_process_t *p = &w->m->processes[i];
+
+        if (p->state != M_LEAVING || p->sessions > 0)
+            continue;
+        if (apl_supervise_gone(&w->s->pool, p->id, w->s->now) != APR_SUCCESS)
+            return steps_differ(w, "reap", i, 0);
+        model_gone(w->m, i);
+    }
+    return 1;
+}
+
+/* A process that nobody knows of; or one whose slot was lost, with the
+ * requests that it has. */
+static int step_adopt(walk_t *w, unsigned n)
+{
+    apl_pool_t *pool = &w->s->pool;
+    int again = n % 3 == 0 && w->gone_id != 0;
+    int g = again ? w->gone_group : (int)(n % MODEL_GROUPS);
+    int live = n / 4 % 2 != 0;
+    uint32_t slot = again ? (uint32_t)(w->gone_id & 0xffff)
+                          : 1 + n / 8 % (pool->header->top_process + 2);
+    uint64_t id = again ? w->gone_id : (uint64_t)++w->s->pid << 20 | slot;
+    apl_who_t who = {w->s->pid, 0, 1};
+    int expected = w->m->groups[g].there &&
+                   pool->processes[slot].state == APL_PROCESS_FREE;
+    apr_status_t rv = apl_supervise_adopt(pool, id, who, w->s->apps[g].name,
+                                          APL_LISTEN_FD, 0, live, w->s->now);
+
+    if (expected)
+        model_adopt(w->m, g, id, live);
+    return rv == (expected ? APR_SUCCESS : APL_ESTALE) ||
+           steps_differ(w, "adopt", rv, expected);
+}
+
+/* ---- groups and limits ---- */
+
+static int step_tick(walk_t *w, unsigned n)
+{
+    int64_t next;
+
+    w->s->now += n % 9 * MODEL_SECOND / 2;
+    w->m->now = w->s->now;
+    model_tick(w->m);
+    return apl_supervise_tick(&w->s->pool, w->s->now, &next) == APR_SUCCESS;
+}
+
+static int step_restart(walk_t *w, unsigned n)
+{
+    int g = (int)(n % MODEL_GROUPS), rolling = (int)(n / 4 % 4) - 1;
+    int there = w->m->groups[g].there;
+    apr_status_t rv = apl_supervise_restart(&w->s->pool, w->s->apps[g].name,
+                                            rolling, w->s->now);
+
+    if (there)
+        model_restart(w->m, g,
+                      rolling < 0 ? w->m->groups[g].options.rolling != 0
+                                  : rolling > 0);
+    return (rv == APR_SUCCESS) == there ||
+           steps_differ(w, "restart", rv, there);
+}
+
+static int step_limit(walk_t *w, unsigned n)
+{
+    unsigned max = 1 + n % 6;
+    int news = max != w->m->max || w->config != w->s->pool.header->config;
+
+    apl_supervise_limits(&w->s->pool, max, w->config, w->s->now);
+    if (news)
+        model_limit(w->m, max);
+    return 1;
+}
+
+/* Another configuration of an app. The spawner hears of it, or the first
+ * request of a new child brings it. */
+static int step_configure(walk_t *w, unsigned n)
+{
+    static const uint32_t sessions[] = {1, 1, 3, 0}, queue[] = {6, 2, 0};
+    int g = (int)(n % MODEL_GROUPS);
+    apl_options_t *o = &w->s->apps[g].options;
+    int told = n / 4 % 2 != 0, prestart = n / 8 % 4 == 0;
+
+    if (n / 32 % 4 != 0) {
+        unsigned k = n / 128;
+
+        w->old[g] = *o;
+        o->config = ++w->config;
+        o->min_instances = k % 4 % 3;
+        o->max_instances = k / 4 % 4;
+        o->max_requests = k / 16 % 3 * 2;
+        o->concurrency = sessions[k / 48 % 4];
+        o->global_queue = k / 192 % 3 != 0;
+        o->max_queue = queue[k / 576 % 3];
+        o->idle_time = k / 1728 % 4 * MODEL_SECOND;
+        o->rolling = k / 6912 % 2;
+    }
+    if (!told)
+        return 1;
+    apl_supervise_configure(&w->s->pool, &w->s->apps[g], prestart, w->s->now);
+    model_configure(w->m, g, steps_slot(w, g), o, prestart);
+    return 1;
+}
+
+static int step_remove(walk_t *w, unsigned n)
+{
+    int g = (int)(n % MODEL_GROUPS), there = w->m->groups[g].there;
+    apr_status_t rv =
+        apl_supervise_remove(&w->s->pool, w->s->apps[g].name, w->s->now);
+
+    if (there)
+        model_remove(w->m, g);
+    return (rv == APR_SUCCESS) == there || steps_differ(w, "remove", rv, there);
+}
+
+int steps_spawner(walk_t *w, kind_t kind, unsigned n)
+{
+    switch (kind) {
+    case TAKE:
+        return step_take(w, n);
+    case READY:
+        return both(w, M_STARTING, n, apl_supervise_ready, model_ready);
+    case FAIL:
+        return both(w, M_STARTING, n, fail_start, model_failed);
+    case GONE:
+        return step_gone(w, n);
+    case REAP:
+        return step_reap(w);
+    case DETACH:
+        return both(w, n % 8 ? M_LIVE : M_STARTING, n / 8, detach,
+                    model_detach);
+    case OUTDATE:
+        return both(w, n % 2 ? M_LIVE : M_STARTING, n / 2,
+                    apl_supervise_outdate, model_outdate);
+    case ADOPT:
+        return step_adopt(w, n);
+    case RESTART:
+        return step_restart(w, n);
+    case TICK:
+        return step_tick(w, n);
+    case LIMIT:
+        return step_limit(w, n);
+    case CONFIGURE:
+        return step_configure(w, n);
+    case REMOVE:
+        return step_remove(w, n);
+    default:
+        return steps_death(w, kind, n);
+    }
+}

@@ -164,6 +164,7 @@ unit_tests = \
 	tests/unit/list \
 	tests/unit/lock \
 	tests/unit/owner \
+	tests/unit/past \
 	tests/unit/pool \
 	tests/unit/removed \
 	tests/unit/repair \

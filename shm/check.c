@@ -161,13 +161,20 @@ static int members(audit_t *a, const apl_group_t *g)
     return 1;
 }
 
+static int is_found(audit_t *a, const apl_group_t *g)
+{
+    return memchr(g->name, 0, sizeof g->name) != NULL &&
+           apl_group_index(&a->pool, apl_group_key(g->name), g->name) ==
+               APL_GROUP_INDEX(&a->pool, g);
+}
+
 static int check_group(audit_t *a, const apl_group_t *g)
 {
     apl_pool_t *pool = &a->pool;
     uint32_t n = pool->n.processes;
     truth_t t = truth_of(pool, g);
 
-    if (apl_group_index(pool, g->key, g->name) != APL_GROUP_INDEX(pool, g))
+    if (!is_found(a, g))
         return found(a, 1, "group %.80s is not found by its name", g->name);
     if (length(a, &g->processes, n) < 0 || length(a, &g->idle, n) < 0 ||
         length(a, &g->queue, pool->n.sessions) < 0)

@@ -1,46 +1,359 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
 /* The invariants of shm/format.h by their numbers: what apl_check() finds
- * where exactly one is broken, and what it cannot see as it is about the
- * past. */
+ * where exactly that is broken. That they hold after each verb is shown by
+ * all other tests; those that it cannot see are in past.c. */
 
+#include <stdlib.h>
+#include <string.h>
+
+#include "shm/check.h"
+#include "shm/enter.h"
+#include "shm/list.h"
+#include "shm/process.h"
+#include "shm/session.h"
 #include "tests/unit/scene.h"
 
-/* Each verb reads the clock before it waits for the lock. */
-static void i15_last_used_never_goes_back(void **state)
+/* Do something to the segment by hand; this invariant, and no other before
+ * it, is found broken; undo it. */
+#define breaks(s, number, what)                                                \
+    do {                                                                       \
+        char *image = save(s);                                                 \
+        what;                                                                  \
+        found(s, number, #what);                                               \
+        restore(s, image);                                                     \
+    } while (0)
+
+static char *save(scene_t *s)
 {
-    scene_t *s = scene_new(2);
-    apl_app_t *a = scene_app(s, "a");
-    apl_process_t *p = &s->pool.processes[1];
-    apl_hold_t h, w;
-    int64_t now;
+    char *image = malloc(s->pool.size);
+
+    scene_ok(s);
+    memcpy(image, s->pool.base, s->pool.size);
+    return image;
+}
+
+static void restore(scene_t *s, char *image)
+{
+    memcpy(s->pool.base, image, s->pool.size);
+    free(image);
+}
+
+static void found(scene_t *s, int number, const char *what)
+{
+    apl_finding_t finding;
+
+    if (apl_check(&s->pool, &finding) || finding.number != number)
+        fail_msg("%s: found I%d %s", what, finding.number, finding.text);
+}
+
+/* The first group is A, with an idle process and then a busy one; the second
+ * is B, with a process that requests share. */
+typedef struct {
+    scene_t *s;
+    apl_header_t *h;
+    apl_group_t *a, *b;
+    apl_process_t *idle, *busy, *shared;
+    apl_session_t *held;
+} busy_t;
+
+static apl_process_t *process_of(scene_t *s, const apl_hold_t *h)
+{
+    return &s->pool.processes[h->id & 0xffff];
+}
+
+static busy_t busy_pool(void)
+{
+    scene_t *s = scene_new(6);
+    apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
+    apl_hold_t idle, busy, shared;
+
+    b->options.concurrency = 3;
+    assert_int_equal(scene_get(s, &idle, a), APR_SUCCESS);
+    assert_int_equal(scene_get(s, &busy, a), APR_SUCCESS);
+    assert_int_equal(scene_get(s, &shared, b), APR_SUCCESS);
+    apl_checkin(&s->pool, &idle, s->now);
+    return (busy_t){s,
+                    s->pool.header,
+                    &s->pool.groups[1],
+                    &s->pool.groups[2],
+                    process_of(s, &idle),
+                    process_of(s, &busy),
+                    process_of(s, &shared),
+                    &s->pool.sessions[busy.session]};
+}
+
+/* All places are taken; two requests of the group `c` wait, for room. */
+typedef struct {
+    scene_t *s;
+    apl_header_t *h;
+    apl_group_t *c;
+    apl_session_t *first, *second, *held;
+} full_t;
+
+static full_t full_pool(void)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *x = scene_app(s, "x"), *c = scene_app(s, "c");
+    apl_hold_t h, first, second;
+
+    assert_int_equal(scene_get(s, &h, x), APR_SUCCESS);
+    assert_int_equal(scene_ask(s, &first, c), APL_EWAIT);
+    assert_int_equal(scene_ask(s, &second, c), APL_EWAIT);
+    return (full_t){s,
+                    s->pool.header,
+                    &s->pool.groups[2],
+                    &s->pool.sessions[first.session],
+                    &s->pool.sessions[second.session],
+                    &s->pool.sessions[h.session]};
+}
+
+/* ---- what apl_check() sees ---- */
+
+static void i1_a_group_is_found_and_its_processes_in_it(void **state)
+{
+    busy_t p = busy_pool();
+    apl_pool_t *pool = &p.s->pool;
 
     (void)state;
-    a->options.max_instances = 1;
-    assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
-    assert_int_equal(scene_ask(s, &w, a), APL_EWAIT);
-    now = p->last_used;
-    s->now -= 10;
-    scene_close(s, &h);
-    assert_int_equal(scene_poll(s, &w), APR_SUCCESS);
-    assert_true(p->last_used == now);
-    assert_int_equal(p->processed, 1);
-    scene_close(s, &w);
-    assert_true(p->last_used == now);
-    assert_int_equal(p->processed, 2);
-    s->now += 20;
-    assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
-    assert_true(p->last_used == s->now);
-    s->now += 20;
-    scene_close(s, &h);
-    assert_true(p->last_used == s->now);
-    scene_end(s);
+    breaks(p.s, 1, apl_list_remove(pool, &p.a->bucket));
+    breaks(p.s, 1, p.a->name[0] = 'z');
+    breaks(p.s, 1, p.a->key++);
+    breaks(p.s, 1, p.idle->group = 2);
+    breaks(p.s, 1, p.busy->group = 0); /* the last in the list, too */
+    breaks(p.s, 1, p.idle->state = APL_PROCESS_LEAVING);
+    scene_end(p.s);
+}
+
+static void i3_idle_before_busy(void **state)
+{
+    busy_t p = busy_pool();
+    apl_pool_t *pool = &p.s->pool;
+
+    (void)state;
+    breaks(p.s, 3, apl_list_remove(pool, &p.idle->idle));
+    breaks(p.s, 3, p.b->order = 0);
+    breaks(p.s, 3, p.shared->node.left = APL_PROCESS_INDEX(pool, p.idle));
+    breaks(p.s, 1, apl_list_append(pool, &p.a->idle, &p.busy->idle));
+    scene_end(p.s);
+}
+
+static void i4_the_size_of_a_group(void **state)
+{
+    busy_t p = busy_pool();
+
+    (void)state;
+    breaks(p.s, 4, p.a->size++);
+    breaks(p.s, 4, apl_list_remove(&p.s->pool, &p.busy->member));
+    scene_end(p.s);
+}
+
+static void i5_who_leaves_is_in_no_list_but_one(void **state)
+{
+    busy_t p = busy_pool();
+    apl_pool_t *pool = &p.s->pool;
+
+    (void)state;
+    apl_supervise_detach(pool, p.busy->id, APL_EVENT_DETACHED, p.s->now);
+    breaks(p.s, 5, p.busy->member.next = 64);
+    breaks(p.s, 5, p.busy->idle.next = 64);
+    breaks(p.s, 1, apl_list_append(pool, &p.a->processes, &p.busy->member));
+    scene_end(p.s);
+}
+
+static void i6_the_starts_of_a_group(void **state)
+{
+    full_t p = full_pool();
+
+    (void)state;
+    apl_supervise_limits(&p.s->pool, 2, 1, p.s->now);
+    assert_int_equal(p.c->spawning, 1);
+    breaks(p.s, 6, p.c->spawning = 0);
+    scene_take(p.s);
+    breaks(p.s, 6, p.c->spawning = 2);
+    scene_end(p.s);
+}
+
+static void i7_who_has_no_session_is_inactive(void **state)
+{
+    busy_t p = busy_pool();
+    apl_pool_t *pool = &p.s->pool;
+
+    (void)state;
+    /* In the pool, and in its group: I8 and I3. */
+    breaks(p.s, 8, apl_list_remove(pool, &p.idle->pool));
+    breaks(p.s, 8, apl_list_append(pool, &p.h->inactive, &p.busy->pool));
+    breaks(p.s, 3, apl_list_remove(pool, &p.idle->idle));
+    scene_end(p.s);
+}
+
+static void i8_active_and_inactive_are_all(void **state)
+{
+    busy_t p = busy_pool();
+
+    (void)state;
+    breaks(p.s, 8, p.h->active = 1);
+    breaks(p.s, 8, p.h->active = 4); /* more than count */
+    breaks(p.s, 8, p.h->active = UINT32_MAX);
+    scene_end(p.s);
+}
+
+static void i9_count_is_the_sum_of_sizes(void **state)
+{
+    busy_t p = busy_pool();
+
+    (void)state;
+    breaks(p.s, 9, p.h->count++);
+    breaks(p.s, 9, p.h->count--);
+    scene_end(p.s);
+}
+
+static void i10_sessions_are_those_that_are_held(void **state)
+{
+    busy_t p = busy_pool();
+
+    (void)state;
+    breaks(p.s, 10, p.busy->sessions++);
+    breaks(p.s, 10, p.held->process = 0);
+    breaks(p.s, 10, p.held->process_generation++);
+    breaks(p.s, 10, p.busy->generation++);
+    breaks(p.s, 10, p.held->state = APL_SESSION_FAILED);
+    breaks(p.s, 1, p.idle->sessions = 1); /* a stranger among the idle ones */
+    scene_end(p.s);
+}
+
+static void i14_a_queue_is_those_that_wait_in_order(void **state)
+{
+    full_t p = full_pool();
+
+    (void)state;
+    breaks(p.s, 14, p.c->waiting++);
+    breaks(p.s, 14, p.h->waiting = 0);
+    breaks(p.s, 14, p.first->ticket = p.second->ticket + 1);
+    breaks(p.s, 14, p.second->state = APL_SESSION_FAILED);
+    breaks(p.s, 14, apl_list_remove(&p.s->pool, &p.second->link));
+    breaks(p.s, 14, p.second->group = 1);
+    scene_end(p.s);
+}
+
+static void i16_spawning_is_the_sum_of_starts(void **state)
+{
+    full_t p = full_pool();
+
+    (void)state;
+    breaks(p.s, 16, p.h->spawning = 1);
+    apl_supervise_limits(&p.s->pool, 2, 1, p.s->now);
+    assert_int_equal(p.h->spawning, 1);
+    breaks(p.s, 16, p.h->spawning = 0);
+    scene_end(p.s);
+}
+
+static void i17_a_session_has_an_owner(void **state)
+{
+    full_t p = full_pool();
+    apl_pool_t *pool = &p.s->pool;
+
+    (void)state;
+    breaks(p.s, 17, p.held->owner = 0);
+    breaks(p.s, 17, p.first->owner = pool->n.children);
+    breaks(p.s, 17, p.second->owner = 2);
+    breaks(p.s, 17, pool->children[1].state = APL_CHILD_FREE);
+    breaks(p.s, 17, p.held->group = 3);
+    scene_end(p.s);
+}
+
+static void i18_lists_are_whole_and_hold_every_slot(void **state)
+{
+    busy_t p = busy_pool();
+    apl_pool_t *pool = &p.s->pool;
+    apl_hold_t h;
+
+    (void)state;
+    apl_supervise_detach(pool, p.busy->id, APL_EVENT_DETACHED, p.s->now);
+    apl_supervise_gone(pool, p.shared->id, p.s->now);
+    breaks(p.s, 18, p.a->processes.next = 1);
+    breaks(p.s, 18, p.a->processes.prev = 64);
+    breaks(p.s, 18, p.idle->member.prev += 4);
+    breaks(p.s, 18, p.idle->idle.next = APL_OFFSET(pool, &p.idle->idle));
+    breaks(p.s, 18, apl_list_remove(pool, &p.busy->pool));
+    breaks(p.s, 18, p.h->leaving++);
+    breaks(p.s, 18, apl_list_remove(pool, &p.shared->pool));
+    breaks(p.s, 18, apl_list_init(pool, &p.h->sessions_free));
+    breaks(p.s, 18, p.h->starved.next = 0);
+    breaks(p.s, 18, p.h->hungry.prev = 64);
+    assert_int_equal(scene_ask(p.s, &h, &p.s->apps[1]), APL_EWAIT);
+    breaks(p.s, 18, apl_list_init(pool, &p.h->wanted));
+    scene_end(p.s);
+}
+
+/* A session ends, and nobody serves who waits. */
+static void forget(scene_t *s, apl_session_t *session)
+{
+    apl_held_t held;
+    apl_process_t *p;
+
+    apl_enter(&held, &s->pool, s->now, APL_FOREVER);
+    p = apl_session_process(&held, session);
+    apl_session_free(&held, session);
+    apl_process_close(&held, p);
+    apl_leave(&held);
+}
+
+static void i19_nobody_waits_for_what_is_there(void **state)
+{
+    full_t p = full_pool();
+    apl_hold_t h;
+
+    (void)state;
+    assert_int_equal(scene_ask(p.s, &h, &p.s->apps[0]), APL_EWAIT);
+    breaks(p.s, 19, forget(p.s, p.held));
+    scene_end(p.s);
+}
+
+static void i20_who_has_nothing_has_a_turn_and_a_reason(void **state)
+{
+    full_t p = full_pool();
+
+    (void)state;
+    breaks(p.s, 20, apl_list_remove(&p.s->pool, &p.c->turn));
+    breaks(p.s, 20, p.h->max = 2);
+    breaks(p.s, 20, forget(p.s, p.held)); /* an idle one of another group */
+    scene_end(p.s);
+}
+
+static void i21_outdated_and_replacing(void **state)
+{
+    busy_t p = busy_pool();
+
+    (void)state;
+    breaks(p.s, 21, p.a->outdated++);
+    breaks(p.s, 21, p.busy->revision++);
+    apl_supervise_restart(&p.s->pool, "a", 1, p.s->now);
+    assert_int_equal(p.h->replacing, 1);
+    breaks(p.s, 21, p.a->outdated = 0);
+    breaks(p.s, 21, p.h->replacing = 0);
+    scene_end(p.s);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(i15_last_used_never_goes_back),
+        cmocka_unit_test(i1_a_group_is_found_and_its_processes_in_it),
+        cmocka_unit_test(i3_idle_before_busy),
+        cmocka_unit_test(i4_the_size_of_a_group),
+        cmocka_unit_test(i5_who_leaves_is_in_no_list_but_one),
+        cmocka_unit_test(i6_the_starts_of_a_group),
+        cmocka_unit_test(i7_who_has_no_session_is_inactive),
+        cmocka_unit_test(i8_active_and_inactive_are_all),
+        cmocka_unit_test(i9_count_is_the_sum_of_sizes),
+        cmocka_unit_test(i10_sessions_are_those_that_are_held),
+        cmocka_unit_test(i14_a_queue_is_those_that_wait_in_order),
+        cmocka_unit_test(i16_spawning_is_the_sum_of_starts),
+        cmocka_unit_test(i17_a_session_has_an_owner),
+        cmocka_unit_test(i18_lists_are_whole_and_hold_every_slot),
+        cmocka_unit_test(i19_nobody_waits_for_what_is_there),
+        cmocka_unit_test(i20_who_has_nothing_has_a_turn_and_a_reason),
+        cmocka_unit_test(i21_outdated_and_replacing),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

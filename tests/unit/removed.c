@@ -11,6 +11,38 @@ static void remove_app(scene_t *s, const apl_app_t *a)
     scene_ok(s);
 }
 
+static void i6_a_removed_group_takes_its_processes_along(void **state)
+{
+    scene_t *s = scene_new(3);
+    apl_app_t *a = scene_app(s, "a");
+    apl_hold_t busy, idle, waits;
+    uint64_t boots;
+
+    (void)state;
+    assert_int_equal(scene_get(s, &busy, a), APR_SUCCESS);
+    assert_int_equal(scene_get(s, &idle, a), APR_SUCCESS);
+    assert_int_equal(scene_ask(s, &waits, a), APL_EWAIT);
+    boots = scene_take(s);
+    scene_close(s, &waits);
+    scene_close(s, &idle);
+    remove_app(s, a);
+    scene_is(s, 0, 0);
+    assert_int_equal(s->pool.header->leaving, 3);
+    assert_int_equal(apl_supervise_ready(&s->pool, boots, s->now), APL_ESTALE);
+    /* It is there while something is left of it. */
+    scene_reap(s);
+    scene_tick(s, 1000000);
+    assert_int_equal(s->pool.groups[1].state, APL_GROUP_USED);
+    scene_close(s, &busy);
+    scene_reap(s);
+    scene_tick(s, 1000000);
+    assert_int_equal(apl_supervise_remove(&s->pool, "a", s->now), APL_ESTALE);
+    /* Configured again, it works again. */
+    assert_int_equal(scene_get(s, &idle, a), APR_SUCCESS);
+    scene_close(s, &idle);
+    scene_end(s);
+}
+
 static void who_waits_is_served_first(void **state)
 {
     scene_t *s = scene_new(1);
@@ -116,6 +148,7 @@ static void it_may_come_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(i6_a_removed_group_takes_its_processes_along),
         cmocka_unit_test(who_waits_is_served_first),
         cmocka_unit_test(who_waits_in_vain_is_told),
         cmocka_unit_test(an_order_that_is_not_taken_yet_is_dropped),

@@ -112,15 +112,18 @@ ctl_sources = \
 
 # One program a file; the others are what they share.
 scene_sources = \
+	tests/unit/callers.c \
 	tests/unit/model.c \
 	tests/unit/model_room.c \
 	tests/unit/model_spawner.c \
 	tests/unit/model_turns.c \
+	tests/unit/play.c \
 	tests/unit/same.c \
 	tests/unit/scene.c \
 	tests/unit/steps.c \
 	tests/unit/steps_death.c \
-	tests/unit/steps_spawner.c
+	tests/unit/steps_spawner.c \
+	tests/unit/touch.c
 
 bench_sources = \
 	tests/bench/pool.c
@@ -170,6 +173,8 @@ unit_tests = \
 	tests/unit/repair \
 	tests/unit/restart \
 	tests/unit/rolling \
+	tests/unit/scenarios \
+	tests/unit/scenarios_restart \
 	tests/unit/segment \
 	tests/unit/share \
 	tests/unit/storm \

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "shm/check.h"
+#include "shm/enter.h"
 #include "shm/group.h"
 
 scene_t *scene_new(uint32_t max)
@@ -87,19 +88,24 @@ uint32_t scene_overtaken(const apl_pool_t *pool)
 void scene_check(scene_t *s, const char *file, int line)
 {
     apl_finding_t finding;
+    apl_held_t held;
+    uint32_t overtaken;
 
-    if (!apl_check(&s->pool, &finding)) {
+    /* Others may be about to enter. */
+    assert_int_equal(apl_enter(&held, &s->pool, s->now, APL_FOREVER),
+                     APR_SUCCESS);
+    apl_check(&s->pool, &finding);
+    overtaken = scene_overtaken(&s->pool);
+    apl_leave(&held);
+    if (finding.number != 0)
         print_error("I%d: %s\n", finding.number, finding.text);
-        _fail(file, line);
-    }
-    if (scene_overtaken(&s->pool) != 0) {
-        print_error("somebody was overtaken in the queue\n");
-        _fail(file, line);
-    }
-    if (s->pool.header->counters.repairs != 0) {
+    else if (overtaken != 0)
+        print_error("session %u was overtaken in the queue\n", overtaken);
+    else if (s->pool.header->counters.repairs != 0)
         print_error("the pool was damaged and repaired\n");
-        _fail(file, line);
-    }
+    else
+        return;
+    _fail(file, line);
 }
 
 apr_status_t scene_ask(scene_t *s, apl_hold_t *h, const apl_app_t *app)

@@ -1,0 +1,42 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file callers.h
+ * @brief Those who ask the pool for processes: all of them this process, or
+ *        spread over four others, of which each is an httpd child.
+ *
+ * A caller is a number and has one request at a time. Where the callers are
+ * others, a request that has to wait does so in apl_checkout_wait(), in a
+ * thread of its process, and sends word when its wait is over; here it is
+ * asked by apl_checkout_poll().
+ */
+#ifndef CALLERS_H
+#define CALLERS_H
+
+#include "tests/unit/scene.h"
+
+#define CALLERS 12
+
+typedef struct callers callers_t;
+
+/** @param forked 0: they are all here */
+callers_t *callers_begin(scene_t *s, int forked);
+void callers_end(callers_t *c);
+
+/**
+ * Ask for a process.
+ * @param dir look for restart.txt there first; NULL: do not look
+ */
+apr_status_t callers_ask(callers_t *c, int who, const apl_app_t *app,
+                         const char *dir);
+
+/** What became of it. @return as apl_checkout_poll() */
+apr_status_t callers_poll(callers_t *c, int who);
+
+void callers_close(callers_t *c, int who);
+void callers_refused(callers_t *c, int who);
+
+/** What it has. */
+const apl_hold_t *callers_hold(const callers_t *c, int who);
+
+#endif

@@ -1,0 +1,67 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file play.h
+ * @brief A scene with callers and two apps, and what can be said of them; each
+ *        play is run twice: with all callers in this process, and with the
+ *        callers spread over four.
+ *
+ *     static void the_second_waits(void **state)
+ *     {
+ *         play_t *p = play_begin(state, 1);
+ *         uint64_t id = play_get(p, 1, p->a); // caller 1
+ *
+ *         play_get_none(p, 2, p->a);
+ *         play_close(p, 1);
+ *         assert_true(play_has(p, 2) == id);
+ *         play_end(p);
+ *     }
+ */
+#ifndef PLAY_H
+#define PLAY_H
+
+#include "tests/unit/callers.h"
+
+typedef struct {
+    scene_t *s;
+    callers_t *c;
+    apl_app_t *a, *b;
+    const char *dir; /**< where callers look for restart.txt; NULL: nowhere */
+} play_t;
+
+/** A pool of at most max processes. */
+play_t *play_begin(void **state, uint32_t max);
+void play_end(play_t *p);
+
+/** The caller has a process. @return its id */
+uint64_t play_has(play_t *p, int who);
+void play_waits(play_t *p, int who);
+
+/** Ask, and no more: it has to wait. */
+void play_ask(play_t *p, int who, const apl_app_t *app);
+
+/** Ask, and the spawner does what is wanted. @return the process's id */
+uint64_t play_get(play_t *p, int who, const apl_app_t *app);
+/** The same, but it has to wait all the same. */
+void play_get_none(play_t *p, int who, const apl_app_t *app);
+
+void play_close(play_t *p, int who);
+
+/** Live processes, and those with a session. */
+#define play_is(p, n_live, n_busy) scene_is((p)->s, n_live, n_busy)
+
+typedef struct {
+    const char *name;
+    CMUnitTestFunction run;
+} play_test_t;
+
+#define PLAY(test)                                                             \
+    {                                                                          \
+#test, test                                                            \
+    }
+
+/** Run them all, twice each. @return for main() */
+int play_all(const play_test_t *tests, size_t n, CMFixtureFunction before,
+             CMFixtureFunction after);
+
+#endif

@@ -1,0 +1,44 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "tests/unit/touch.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/unit/scene.h"
+
+char touch_dir[64];
+
+const char *touch_path(const char *name)
+{
+    static char buf[128];
+
+    snprintf(buf, sizeof buf, "%s/%s", touch_dir, name);
+    return buf;
+}
+
+void touch(const char *name, time_t mtime)
+{
+    struct timespec times[2] = {{mtime, 0}, {mtime, 0}};
+
+    close(open(touch_path(name), O_CREAT | O_WRONLY, 0644));
+    assert_int_equal(utimensat(AT_FDCWD, touch_path(name), times, 0), 0);
+}
+
+int touch_begin(void **state)
+{
+    (void)state;
+    snprintf(touch_dir, sizeof touch_dir, "/tmp/apl-restart-XXXXXX");
+    return mkdtemp(touch_dir) == NULL;
+}
+
+int touch_end(void **state)
+{
+    (void)state;
+    remove(touch_path("restart.txt"));
+    remove(touch_path("always_restart.txt"));
+    return rmdir(touch_dir);
+}

@@ -1,0 +1,23 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file touch.h
+ * @brief A directory of the test's own, for restart.txt.
+ */
+#ifndef TOUCH_H
+#define TOUCH_H
+
+#include <time.h>
+
+/** The directory; made and removed by these two, which are cmocka's. */
+extern char touch_dir[64];
+int touch_begin(void **state);
+int touch_end(void **state);
+
+/** A file in it. @return a static buffer */
+const char *touch_path(const char *name);
+
+/** Make the file, or change its time. */
+void touch(const char *name, time_t mtime);
+
+#endif

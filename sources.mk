@@ -120,6 +120,7 @@ scene_sources = \
 	tests/unit/play.c \
 	tests/unit/same.c \
 	tests/unit/scene.c \
+	tests/unit/sleeps.c \
 	tests/unit/steps.c \
 	tests/unit/steps_death.c \
 	tests/unit/steps_spawner.c \
@@ -157,10 +158,10 @@ fuzz_programs = \
 
 unit_tests = \
 	tests/unit/alive \
+	tests/unit/checkout \
 	tests/unit/crossfire \
 	tests/unit/damage \
 	tests/unit/detect \
-	tests/unit/failing \
 	tests/unit/hostile \
 	tests/unit/invariants \
 	tests/unit/limits \
@@ -168,7 +169,6 @@ unit_tests = \
 	tests/unit/lock \
 	tests/unit/owner \
 	tests/unit/past \
-	tests/unit/pool \
 	tests/unit/removed \
 	tests/unit/repair \
 	tests/unit/restart \
@@ -177,7 +177,9 @@ unit_tests = \
 	tests/unit/scenarios_restart \
 	tests/unit/segment \
 	tests/unit/share \
+	tests/unit/starting \
 	tests/unit/storm \
 	tests/unit/table \
+	tests/unit/turns \
 	tests/unit/wait \
 	tests/unit/walk

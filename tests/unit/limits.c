@@ -7,51 +7,214 @@
 
 #define SECOND 1000000ll
 
-static void idle_processes_end_in_time(void **state)
+/* n idle processes of an app, the first idle for longest, a second apart. */
+static void idle(scene_t *s, const apl_app_t *a, apl_hold_t *h, int n)
+{
+    int i;
+
+    for (i = 0; i < n; i++)
+        assert_int_equal(scene_get(s, &h[i], a), APR_SUCCESS);
+    for (i = 0; i < n; i++) {
+        s->now += SECOND;
+        scene_close(s, &h[i]);
+    }
+}
+
+static void a14_idle_ones_end_and_0_is_never(void **state)
+{
+    scene_t *s = scene_new(6);
+    apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
+    apl_hold_t h[3], busy;
+
+    (void)state;
+    a->options.idle_time = 10 * SECOND;
+    b->options.idle_time = 0;
+    idle(s, b, h, 2);
+    idle(s, a, h, 3);
+    assert_int_equal(scene_ask(s, &busy, a), APR_SUCCESS);
+    scene_tick(s, 1000 * SECOND);
+    scene_is(s, 3, 1);
+    assert_int_equal(s->pool.header->counters.idled, 2);
+    scene_end(s);
+}
+
+static void a15_a_changed_idle_time_counts_at_once(void **state)
 {
     scene_t *s = scene_new(3);
     apl_app_t *a = scene_app(s, "a");
     apl_hold_t h;
-    int64_t since, next;
 
     (void)state;
-    a->options.idle_time = SECOND;
-    assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
-    scene_close(s, &h);
-    since = s->now;
-    next = scene_tick(s, SECOND / 4);
-    assert_int_equal(next, since + SECOND);
+    idle(s, a, &h, 1);
+    scene_tick(s, 10 * SECOND);
     scene_is(s, 1, 0);
-    scene_tick(s, next - s->now);
+    a->options.config = 2;
+    a->options.idle_time = 10 * SECOND;
+    apl_supervise_configure(&s->pool, a, 0, s->now);
+    scene_tick(s, 0);
     scene_is(s, 0, 0);
-    assert_int_equal(scene_reap(s), 1);
     scene_end(s);
 }
 
-static void the_minimum_stays(void **state)
+static void a16_a_raised_limit_serves_all_that_it_can(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_hold_t h, w[3];
+    char name[2] = "b";
+    int i;
+
+    (void)state;
+    assert_int_equal(scene_get(s, &h, scene_app(s, "a")), APR_SUCCESS);
+    for (i = 0; i < 3; i++, name[0]++)
+        assert_int_equal(scene_ask(s, &w[i], scene_app(s, name)), APL_EWAIT);
+    assert_int_equal(apl_supervise_limits(&s->pool, 3, 2, s->now), APR_SUCCESS);
+    assert_int_equal(scene_spawn(s), 2);
+    for (i = 0; i < 3; i++)
+        assert_int_equal(scene_poll(s, &w[i]), i < 2 ? APR_SUCCESS : APL_EWAIT);
+    scene_end(s);
+}
+
+static void a21_each_app_has_an_idle_time_of_its_own(void **state)
+{
+    scene_t *s = scene_new(3);
+    apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
+    apl_hold_t h;
+    int64_t next;
+
+    (void)state;
+    a->options.idle_time = 5 * SECOND;
+    b->options.idle_time = 3 * SECOND;
+    idle(s, a, &h, 1);
+    idle(s, b, &h, 1); /* a second later */
+    scene_is(s, 2, 0);
+    next = scene_tick(s, 2 * SECOND);
+    assert_int_equal(next, s->now + SECOND);
+    scene_tick(s, SECOND); /* b's third, a's fourth */
+    assert_int_equal(s->pool.groups[1].size, 1);
+    assert_int_equal(s->pool.groups[2].size, 0);
+    scene_tick(s, SECOND);
+    scene_is(s, 0, 0);
+    scene_end(s);
+}
+
+static void b18_max_requests_with_others_open(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_app_t *a = scene_app(s, "a");
+    apl_condition_t is;
+    apl_hold_t h[3], next;
+    int i;
+
+    (void)state;
+    a->options.max_requests = 2;
+    a->options.concurrency = 3;
+    for (i = 0; i < 3; i++)
+        assert_int_equal(scene_get(s, &h[i], a), APR_SUCCESS);
+    scene_close(s, &h[0]);
+    scene_is(s, 1, 1);
+    scene_close(s, &h[1]); /* the second: it leaves, and has one open */
+    scene_is(s, 0, 0);
+    assert_int_equal(scene_get(s, &next, a), APR_SUCCESS);
+    assert_true(next.id != h[2].id);
+    assert_int_equal(apl_supervise_condition(&s->pool, h[2].id, &is),
+                     APR_SUCCESS);
+    assert_int_equal(is.sessions, 1);
+    scene_close(s, &h[2]);
+    apl_supervise_condition(&s->pool, h[2].id, &is);
+    assert_int_equal(is.sessions, 0);
+    assert_int_equal(is.processed, 3); /* below 2 + 3 */
+    scene_end(s);
+}
+
+static void b29_all_that_have_to_end_do_so_at_once(void **state)
+{
+    scene_t *s = scene_new(9);
+    apl_app_t *a = scene_app(s, "a");
+    apl_hold_t h[9];
+    int i;
+
+    (void)state;
+    idle(s, a, h, 9);
+    scene_tick(s, 1000 * SECOND);
+    scene_is(s, 0, 0);
+    assert_int_equal(scene_reap(s), 9);
+    /* Likewise those of a group that is removed. */
+    for (i = 0; i < 9; i++)
+        assert_int_equal(scene_get(s, &h[i], a), APR_SUCCESS);
+    for (i = 0; i < 9; i += 2)
+        scene_close(s, &h[i]);
+    assert_int_equal(apl_supervise_remove(&s->pool, "a", s->now), APR_SUCCESS);
+    scene_is(s, 0, 0);
+    assert_int_equal(s->pool.header->leaving, 9);
+    scene_end(s);
+}
+
+static void b30_the_cleaner_comes_when_the_next_expires(void **state)
 {
     scene_t *s = scene_new(3);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h1, h2, h3;
+    apl_hold_t h[3];
+    int64_t next;
+    int i;
 
     (void)state;
-    a->options.idle_time = SECOND;
-    a->options.min_instances = 2;
-    assert_int_equal(scene_get(s, &h1, a), APR_SUCCESS);
-    assert_int_equal(scene_get(s, &h2, a), APR_SUCCESS);
-    assert_int_equal(scene_get(s, &h3, a), APR_SUCCESS);
-    scene_is(s, 3, 3);
-    scene_close(s, &h3);
-    scene_tick(s, SECOND);
-    scene_is(s, 2, 2);
-    scene_close(s, &h1);
-    scene_close(s, &h2);
-    scene_tick(s, 10 * SECOND);
-    scene_is(s, 2, 0);
+    a->options.idle_time = 3 * SECOND;
+    idle(s, a, h, 3);
+    for (i = 3; i > 0; i--) {
+        next = scene_tick(s, SECOND / 2);
+        assert_int_equal(next, s->now + SECOND / 2);
+        scene_is(s, i, 0);
+        next = scene_tick(s, SECOND / 2);
+        scene_is(s, i - 1, 0);
+        assert_int_equal(next, s->now + SECOND);
+    }
     scene_end(s);
 }
 
-static void the_minimum_is_restored_after_a_death(void **state)
+static void b31_a_lowered_limit_trims_idle_ones(void **state)
+{
+    scene_t *s = scene_new(4);
+    apl_app_t *a = scene_app(s, "a");
+    apl_hold_t h[4];
+
+    (void)state;
+    idle(s, a, h, 4);
+    assert_int_equal(apl_supervise_limits(&s->pool, 1, 2, s->now), APR_SUCCESS);
+    scene_tick(s, 0);
+    scene_is(s, 1, 0);
+    /* The one that was used last. */
+    assert_int_equal(scene_ask(s, &h[0], a), APR_SUCCESS);
+    assert_true(h[0].id == h[3].id);
+    scene_end(s);
+}
+
+static void b32_minimum_0_1_2(void **state)
+{
+    scene_t *s = scene_new(9);
+    uint32_t min;
+
+    (void)state;
+    for (min = 0; min < 3; min++) {
+        char name[] = {(char)('a' + min), 0};
+        apl_app_t *a = scene_app(s, name);
+        const apl_group_t *g = &s->pool.groups[1 + min];
+        apl_hold_t h[3];
+
+        a->options.min_instances = min;
+        assert_int_equal(scene_ask(s, &h[0], a), APL_EWAIT);
+        assert_int_equal(scene_spawn(s), min < 2 ? 1 : 2);
+        scene_close(s, &h[0]);
+        idle(s, a, h, 3);
+        assert_int_equal(g->size, 3);
+        scene_tick(s, 1000 * SECOND);
+        assert_int_equal(g->size, min);
+        scene_tick(s, 1000 * SECOND);
+        assert_int_equal(g->size, min);
+    }
+    scene_end(s);
+}
+
+static void b31_the_minimum_is_restored_after_a_death(void **state)
 {
     scene_t *s = scene_new(3);
     apl_app_t *a = scene_app(s, "a");
@@ -70,27 +233,7 @@ static void the_minimum_is_restored_after_a_death(void **state)
     scene_end(s);
 }
 
-static void an_app_keeps_to_its_own_limit(void **state)
-{
-    scene_t *s = scene_new(3);
-    apl_app_t *a = scene_app(s, "a");
-    apl_app_t *b = scene_app(s, "b");
-    apl_hold_t h1, h2, h3;
-
-    (void)state;
-    a->options.max_instances = 1;
-    assert_int_equal(scene_get(s, &h1, a), APR_SUCCESS);
-    assert_int_equal(scene_get(s, &h2, a), APL_EWAIT);
-    assert_int_equal(scene_get(s, &h3, b), APR_SUCCESS);
-    scene_is(s, 2, 2);
-    scene_close(s, &h1);
-    assert_int_equal(scene_poll(s, &h2), APR_SUCCESS);
-    scene_close(s, &h2);
-    scene_close(s, &h3);
-    scene_end(s);
-}
-
-static void a_process_retires_after_its_requests(void **state)
+static void a13_a_process_retires_when_its_last_request_is_closed(void **state)
 {
     scene_t *s = scene_new(3);
     apl_app_t *a = scene_app(s, "a");
@@ -111,7 +254,7 @@ static void a_process_retires_after_its_requests(void **state)
     scene_end(s);
 }
 
-static void a_waiter_gets_the_replacement(void **state)
+static void b19_a_waiter_gets_the_replacement(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
@@ -136,81 +279,7 @@ static void a_waiter_gets_the_replacement(void **state)
     scene_end(s);
 }
 
-static void the_first_request_does_not_wait_for_the_minimum(void **state)
-{
-    scene_t *s = scene_new(3);
-    apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h1, h2;
-
-    (void)state;
-    a->options.min_instances = 3;
-    assert_int_equal(scene_ask(s, &h1, a), APL_EWAIT);
-    scene_ready(s, scene_take(s));
-    assert_int_equal(scene_poll(s, &h1), APR_SUCCESS);
-    scene_is(s, 1, 1);
-    assert_int_equal(s->pool.header->spawning, 1);
-    /* Another get is served by whichever is there first. */
-    assert_int_equal(scene_ask(s, &h2, a), APL_EWAIT);
-    scene_ready(s, scene_take(s));
-    assert_int_equal(scene_poll(s, &h2), APR_SUCCESS);
-    scene_spawn(s);
-    scene_is(s, 3, 2);
-    scene_close(s, &h1);
-    scene_close(s, &h2);
-    scene_end(s);
-}
-
-static void a_raised_limit_serves_one_more(void **state)
-{
-    scene_t *s = scene_new(3);
-    apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h[3], w1, w2;
-    int i;
-
-    (void)state;
-    for (i = 0; i < 3; i++)
-        assert_int_equal(scene_get(s, &h[i], a), APR_SUCCESS);
-    assert_int_equal(scene_get(s, &w1, a), APL_EWAIT);
-    assert_int_equal(scene_get(s, &w2, a), APL_EWAIT);
-    assert_int_equal(apl_supervise_limits(&s->pool, 4, 2, s->now), APR_SUCCESS);
-    assert_int_equal(scene_spawn(s), 1);
-    assert_int_equal(scene_poll(s, &w1), APR_SUCCESS);
-    assert_int_equal(scene_poll(s, &w2), APL_EWAIT);
-    scene_is(s, 4, 4);
-    scene_close(s, &h[0]);
-    assert_int_equal(scene_poll(s, &w2), APR_SUCCESS);
-    scene_close(s, &h[1]);
-    scene_close(s, &h[2]);
-    scene_close(s, &w1);
-    scene_close(s, &w2);
-    /* A lowered one trims what is idle. */
-    assert_int_equal(apl_supervise_limits(&s->pool, 1, 3, s->now), APR_SUCCESS);
-    scene_tick(s, SECOND);
-    scene_is(s, 1, 0);
-    scene_end(s);
-}
-
-static void a_removed_app_leaves_and_its_slot_comes_back(void **state)
-{
-    scene_t *s = scene_new(2);
-    apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h;
-
-    (void)state;
-    assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
-    assert_int_equal(apl_supervise_remove(&s->pool, "a", s->now), APR_SUCCESS);
-    scene_is(s, 0, 0);
-    scene_close(s, &h);
-    scene_reap(s);
-    scene_tick(s, SECOND);
-    assert_int_equal(apl_supervise_remove(&s->pool, "a", s->now), APL_ESTALE);
-    /* Configured again, it works again. */
-    assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
-    scene_close(s, &h);
-    scene_end(s);
-}
-
-static void an_old_child_does_not_undo_new_options(void **state)
+static void a17_the_newest_options_count_whoever_brings_them(void **state)
 {
     scene_t *s = scene_new(4);
     apl_app_t *old = scene_app(s, "a");
@@ -229,37 +298,6 @@ static void an_old_child_does_not_undo_new_options(void **state)
     scene_close(s, &h1);
     assert_int_equal(scene_poll(s, &h2), APR_SUCCESS);
     scene_close(s, &h2);
-    scene_end(s);
-}
-
-/* Under load no process is ever idle, so it leaves with its request. */
-static void a_lowered_limit_holds_under_load(void **state)
-{
-    scene_t *s = scene_new(3);
-    apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h[3], waiting[4];
-    int i;
-
-    (void)state;
-    for (i = 0; i < 3; i++)
-        assert_int_equal(scene_get(s, &h[i], a), APR_SUCCESS);
-    for (i = 0; i < 4; i++)
-        assert_int_equal(scene_ask(s, &waiting[i], a), APL_EWAIT);
-    a->options.max_instances = 2;
-    a->options.config = 2;
-    apl_supervise_configure(&s->pool, a, 0, s->now);
-    scene_close(s, &h[0]);
-    scene_is(s, 2, 2);
-    assert_int_equal(scene_poll(s, &waiting[0]), APL_EWAIT);
-    apl_supervise_limits(&s->pool, 1, 2, s->now);
-    scene_close(s, &h[1]);
-    scene_is(s, 1, 1);
-    scene_close(s, &h[2]);
-    assert_int_equal(scene_poll(s, &waiting[0]), APR_SUCCESS);
-    for (i = 0; i < 4; i++)
-        scene_close(s, &waiting[i]);
-    scene_reap(s);
-    scene_is(s, 1, 0);
     scene_end(s);
 }
 
@@ -304,17 +342,19 @@ static void out_of_slots_is_out_of_room(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(idle_processes_end_in_time),
-        cmocka_unit_test(the_minimum_stays),
-        cmocka_unit_test(the_minimum_is_restored_after_a_death),
-        cmocka_unit_test(an_app_keeps_to_its_own_limit),
-        cmocka_unit_test(a_process_retires_after_its_requests),
-        cmocka_unit_test(a_waiter_gets_the_replacement),
-        cmocka_unit_test(the_first_request_does_not_wait_for_the_minimum),
-        cmocka_unit_test(a_raised_limit_serves_one_more),
-        cmocka_unit_test(a_removed_app_leaves_and_its_slot_comes_back),
-        cmocka_unit_test(an_old_child_does_not_undo_new_options),
-        cmocka_unit_test(a_lowered_limit_holds_under_load),
+        cmocka_unit_test(a14_idle_ones_end_and_0_is_never),
+        cmocka_unit_test(a15_a_changed_idle_time_counts_at_once),
+        cmocka_unit_test(a16_a_raised_limit_serves_all_that_it_can),
+        cmocka_unit_test(a21_each_app_has_an_idle_time_of_its_own),
+        cmocka_unit_test(b18_max_requests_with_others_open),
+        cmocka_unit_test(b29_all_that_have_to_end_do_so_at_once),
+        cmocka_unit_test(b30_the_cleaner_comes_when_the_next_expires),
+        cmocka_unit_test(b31_a_lowered_limit_trims_idle_ones),
+        cmocka_unit_test(b32_minimum_0_1_2),
+        cmocka_unit_test(b31_the_minimum_is_restored_after_a_death),
+        cmocka_unit_test(a13_a_process_retires_when_its_last_request_is_closed),
+        cmocka_unit_test(b19_a_waiter_gets_the_replacement),
+        cmocka_unit_test(a17_the_newest_options_count_whoever_brings_them),
         cmocka_unit_test(out_of_slots_is_out_of_room),
     };
 

@@ -68,7 +68,7 @@ static void a_child_that_lost_its_slot_takes_another(void **state)
     scene_end(s);
 }
 
-static void its_sessions_come_back_and_its_waits_end(void **state)
+static void b34_its_sessions_come_back_and_its_waits_end(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
@@ -133,7 +133,8 @@ static void a_child_with_a_session_does_not_unregister(void **state)
     scene_end(s);
 }
 
-static void a_process_that_died_is_no_concern_of_its_last_session(void **state)
+static void
+b21_a_process_that_died_is_no_concern_of_its_last_session(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
@@ -155,7 +156,7 @@ static void a_process_that_died_is_no_concern_of_its_last_session(void **state)
     scene_end(s);
 }
 
-static void a_hand_off_by_a_process_that_died_names_no_other(void **state)
+static void b21_a_hand_off_by_a_process_that_died_names_no_other(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
@@ -325,13 +326,14 @@ static void a_leaving_process_is_drained_or_not(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(its_sessions_come_back_and_its_waits_end),
+        cmocka_unit_test(b34_its_sessions_come_back_and_its_waits_end),
         cmocka_unit_test(after_damage_the_roll_is_called),
         cmocka_unit_test(a_child_that_lost_its_slot_takes_another),
         cmocka_unit_test(a_slot_is_given_to_the_next_child),
         cmocka_unit_test(a_child_with_a_session_does_not_unregister),
-        cmocka_unit_test(a_process_that_died_is_no_concern_of_its_last_session),
-        cmocka_unit_test(a_hand_off_by_a_process_that_died_names_no_other),
+        cmocka_unit_test(
+            b21_a_process_that_died_is_no_concern_of_its_last_session),
+        cmocka_unit_test(b21_a_hand_off_by_a_process_that_died_names_no_other),
         cmocka_unit_test(slots_that_run_out_are_an_error_and_come_back),
         cmocka_unit_test(a_lost_process_is_put_back),
         cmocka_unit_test(more_waiters_than_can_be_woken_at_once),

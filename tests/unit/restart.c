@@ -2,50 +2,14 @@
 
 /* One touch of restart.txt restarts once, whoever looks, and however. */
 
-#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "shm/group.h"
 #include "tests/unit/scene.h"
-
-static char dir[64];
-
-static const char *path(const char *name)
-{
-    static char buf[128];
-
-    snprintf(buf, sizeof buf, "%s/%s", dir, name);
-    return buf;
-}
-
-static void touch(const char *name, time_t mtime)
-{
-    struct timespec times[2] = {{mtime, 0}, {mtime, 0}};
-
-    close(open(path(name), O_CREAT | O_WRONLY, 0644));
-    assert_int_equal(utimensat(AT_FDCWD, path(name), times, 0), 0);
-}
-
-static int begin(void **state)
-{
-    (void)state;
-    strcpy(dir, "/tmp/apl-restart-XXXXXX");
-    return mkdtemp(dir) == NULL;
-}
-
-static int finish(void **state)
-{
-    (void)state;
-    unlink(path("restart.txt"));
-    rmdir(path("restart.txt"));
-    unlink(path("always_restart.txt"));
-    rmdir(path("always_restart.txt"));
-    return rmdir(dir);
-}
+#include "tests/unit/touch.h"
 
 /* A request that looks at the files; its process's id. */
 static uint64_t serve(scene_t *s, const apl_app_t *a)
@@ -54,7 +18,7 @@ static uint64_t serve(scene_t *s, const apl_app_t *a)
     apl_look_t look;
     uint64_t id;
     uint32_t group = apl_group_index(&s->pool, a->key, a->name);
-    int looked = apl_restart_look(&s->pool, group, dir, s->now, &look);
+    int looked = apl_restart_look(&s->pool, group, touch_dir, s->now, &look);
     apr_status_t rv =
         apl_checkout(&s->pool, &h, a, NULL, looked ? &look : NULL, s->now);
 
@@ -68,55 +32,104 @@ static uint64_t serve(scene_t *s, const apl_app_t *a)
     return id;
 }
 
-static void a_new_file_restarts_all_processes_once(void **state)
+static void a11_due_when_it_appears_or_anything_of_it_changes(void **state)
+{
+    const apl_stamp_t none = {0};
+    const apl_stamp_t file = {.mtime_ns = 5000000000,
+                              .ctime_ns = 6000000000,
+                              .inode = 7,
+                              .size = 8,
+                              .exists = 1};
+    apl_group_t g = {.stamp_seq = 3, .stamp = file};
+    apl_look_t look = {.seq = 3, .stamp = file};
+
+    (void)state;
+    assert_false(apl_restart_due(&g, &look));
+    look.stamp.mtime_ns++; /* within the same second */
+    assert_true(apl_restart_due(&g, &look));
+    look.stamp.mtime_ns = 1; /* older */
+    assert_true(apl_restart_due(&g, &look));
+    look.stamp = file;
+    look.stamp.ctime_ns++;
+    assert_true(apl_restart_due(&g, &look));
+    look.stamp = file;
+    look.stamp.inode++;
+    assert_true(apl_restart_due(&g, &look));
+    look.stamp = file;
+    look.stamp.size = 0;
+    assert_true(apl_restart_due(&g, &look));
+    look.stamp = none; /* deleted */
+    assert_false(apl_restart_due(&g, &look));
+    g.stamp = none;
+    look.stamp = file;
+    assert_true(apl_restart_due(&g, &look));
+    g.stamp_seq = look.seq = 0; /* nobody has looked yet */
+    assert_false(apl_restart_due(&g, &look));
+}
+
+/* Another file under that name, with the times and the size of the old. */
+static void replace_file(void)
+{
+    char other[128];
+
+    touch("other", 1000);
+    snprintf(other, sizeof other, "%s", touch_path("other"));
+    assert_int_equal(rename(other, touch_path("restart.txt")), 0);
+}
+
+static void b13_each_change_restarts_exactly_once(void **state)
 {
     scene_t *s = scene_new(3);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h1, h2;
+    const uint64_t *restarts = &s->pool.header->counters.restarts;
     uint64_t id;
 
     (void)state;
+    touch("restart.txt", 1000); /* it was there before */
+    id = serve(s, a);
+    assert_true(serve(s, a) == id);
+    touch("restart.txt", 1001);
+    assert_true(serve(s, a) != id);
+    touch("restart.txt", 999);
     serve(s, a);
-    assert_int_equal(scene_get(s, &h1, a), APR_SUCCESS);
-    assert_int_equal(scene_get(s, &h2, a), APR_SUCCESS);
-    scene_close(s, &h1);
-    scene_close(s, &h2);
-    scene_is(s, 2, 0);
+    replace_file();
+    id = serve(s, a);
+    assert_int_equal(*restarts, 3);
+    unlink(touch_path("restart.txt"));
+    assert_true(serve(s, a) == id);
     touch("restart.txt", 1000);
-    id = serve(s, a);
-    scene_is(s, 1, 0);
-    assert_int_equal(access(path("restart.txt"), F_OK), 0);
-    assert_true(serve(s, a) == id);
-    /* To an older time, and by content alone. */
-    touch("restart.txt", 500);
     assert_true(serve(s, a) != id);
     id = serve(s, a);
     assert_true(serve(s, a) == id);
-    unlink(path("restart.txt"));
-    assert_true(serve(s, a) == id);
-    touch("restart.txt", 500);
-    assert_true(serve(s, a) != id);
-    assert_int_equal(s->pool.header->counters.restarts, 3);
+    assert_int_equal(*restarts, 4);
     scene_end(s);
 }
 
-static void a_file_that_was_there_before_is_only_recorded(void **state)
+/* Both in one: what is taken later is of the new code, what boots is not. */
+static void d5_a_start_after_the_restart_is_of_the_new_code(void **state)
 {
     scene_t *s = scene_new(3);
     apl_app_t *a = scene_app(s, "a");
+    apl_hold_t h, w;
     uint64_t id;
 
     (void)state;
-    assert_int_equal(mkdir(path("restart.txt"), 0755), 0);
-    id = serve(s, a);
-    assert_true(serve(s, a) == id);
-    touch("restart.txt", 77);
-    assert_true(serve(s, a) != id);
-    assert_int_equal(s->pool.header->counters.restarts, 1);
+    a->options.rolling = 1;
+    assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
+    assert_int_equal(scene_ask(s, &w, a), APL_EWAIT);
+    assert_int_equal(apl_supervise_restart(&s->pool, "a", -1, s->now),
+                     APR_SUCCESS);
+    id = scene_take(s); /* ordered before */
+    scene_ready(s, id);
+    assert_int_equal(s->pool.groups[1].outdated, 1);
+    assert_int_equal(scene_poll(s, &w), APR_SUCCESS);
+    assert_true(w.id == id);
+    assert_int_equal(scene_spawn(s), 1);
+    assert_int_equal(s->pool.groups[1].outdated, 0);
     scene_end(s);
 }
 
-static void who_looked_before_another_restarts_nothing(void **state)
+static void b12_who_looked_before_another_restarts_nothing(void **state)
 {
     scene_t *s = scene_new(3);
     apl_app_t *a = scene_app(s, "a");
@@ -126,7 +139,8 @@ static void who_looked_before_another_restarts_nothing(void **state)
 
     (void)state;
     serve(s, a);
-    assert_int_equal(apl_restart_look(&s->pool, 1, dir, s->now, &early), 1);
+    assert_int_equal(apl_restart_look(&s->pool, 1, touch_dir, s->now, &early),
+                     1);
     touch("restart.txt", 1000);
     id = serve(s, a);
     /* The slow one saw no file: neither a restart nor its old news count. */
@@ -139,33 +153,7 @@ static void who_looked_before_another_restarts_nothing(void **state)
     scene_end(s);
 }
 
-static void always_restart_loads_the_code_for_each_request(void **state)
-{
-    scene_t *s = scene_new(3);
-    apl_app_t *a = scene_app(s, "a");
-    uint64_t id = 0;
-    int i;
-
-    (void)state;
-    serve(s, a);
-    touch("always_restart.txt", 1000);
-    for (i = 0; i < 4; i++) {
-        uint64_t next = serve(s, a);
-
-        assert_true(next != id);
-        id = next;
-        scene_is(s, 1, 0);
-        if (i == 1)
-            touch("restart.txt", 1000);
-    }
-    assert_int_equal(access(path("restart.txt"), F_OK), 0);
-    assert_int_equal(access(path("always_restart.txt"), F_OK), 0);
-    unlink(path("always_restart.txt"));
-    assert_true(serve(s, a) == id);
-    scene_end(s);
-}
-
-static void waiters_under_always_restart_get_a_process_each(void **state)
+static void b12_waiters_under_always_restart_get_a_process_each(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
@@ -188,7 +176,7 @@ static void waiters_under_always_restart_get_a_process_each(void **state)
     scene_end(s);
 }
 
-static void a_booting_process_of_the_old_code_is_dropped(void **state)
+static void b11_a_booting_process_of_the_old_code_is_dropped(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
@@ -202,7 +190,8 @@ static void a_booting_process_of_the_old_code_is_dropped(void **state)
     assert_int_equal(scene_ask(s, &h2, a), APL_EWAIT);
     old = scene_take(s);
     touch("restart.txt", 1000);
-    assert_int_equal(apl_restart_look(&s->pool, 1, dir, s->now, &look), 1);
+    assert_int_equal(apl_restart_look(&s->pool, 1, touch_dir, s->now, &look),
+                     1);
     scene_close(s, &h2);
     assert_int_equal(apl_checkout(&s->pool, &h2, a, NULL, &look, s->now),
                      APL_EWAIT);
@@ -217,7 +206,7 @@ static void a_booting_process_of_the_old_code_is_dropped(void **state)
     scene_end(s);
 }
 
-static void the_room_it_makes_goes_to_who_waits_longest(void **state)
+static void b25_the_room_it_makes_goes_to_who_waits_longest(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
@@ -230,7 +219,8 @@ static void the_room_it_makes_goes_to_who_waits_longest(void **state)
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
     assert_int_equal(scene_ask(s, &first, b), APL_EWAIT);
     touch("restart.txt", 1000);
-    assert_int_equal(apl_restart_look(&s->pool, 1, dir, s->now, &look), 1);
+    assert_int_equal(apl_restart_look(&s->pool, 1, touch_dir, s->now, &look),
+                     1);
     assert_int_equal(apl_checkout(&s->pool, &later, a, NULL, &look, s->now),
                      APL_EWAIT);
     scene_is(s, 0, 0);
@@ -245,7 +235,7 @@ static void the_room_it_makes_goes_to_who_waits_longest(void **state)
     scene_end(s);
 }
 
-static void the_interval_spares_the_disk(void **state)
+static void b14_the_interval_spares_the_disk(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
@@ -254,31 +244,35 @@ static void the_interval_spares_the_disk(void **state)
     (void)state;
     a->options.stat_interval = 5000000;
     serve(s, a);
-    assert_int_equal(apl_restart_look(&s->pool, 1, dir, s->now, &look), 0);
+    assert_int_equal(apl_restart_look(&s->pool, 1, touch_dir, s->now, &look),
+                     0);
     s->now += 5000000;
-    assert_int_equal(apl_restart_look(&s->pool, 1, dir, s->now, &look), 1);
+    assert_int_equal(apl_restart_look(&s->pool, 1, touch_dir, s->now, &look),
+                     1);
     scene_end(s);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_new_file_restarts_all_processes_once,
-                                        begin, finish),
+        cmocka_unit_test(a11_due_when_it_appears_or_anything_of_it_changes),
+        cmocka_unit_test(d5_a_start_after_the_restart_is_of_the_new_code),
+        cmocka_unit_test_setup_teardown(b13_each_change_restarts_exactly_once,
+                                        touch_begin, touch_end),
         cmocka_unit_test_setup_teardown(
-            a_file_that_was_there_before_is_only_recorded, begin, finish),
+            b12_who_looked_before_another_restarts_nothing, touch_begin,
+            touch_end),
         cmocka_unit_test_setup_teardown(
-            who_looked_before_another_restarts_nothing, begin, finish),
+            b12_waiters_under_always_restart_get_a_process_each, touch_begin,
+            touch_end),
         cmocka_unit_test_setup_teardown(
-            always_restart_loads_the_code_for_each_request, begin, finish),
+            b11_a_booting_process_of_the_old_code_is_dropped, touch_begin,
+            touch_end),
         cmocka_unit_test_setup_teardown(
-            waiters_under_always_restart_get_a_process_each, begin, finish),
-        cmocka_unit_test_setup_teardown(
-            a_booting_process_of_the_old_code_is_dropped, begin, finish),
-        cmocka_unit_test_setup_teardown(
-            the_room_it_makes_goes_to_who_waits_longest, begin, finish),
-        cmocka_unit_test_setup_teardown(the_interval_spares_the_disk, begin,
-                                        finish),
+            b25_the_room_it_makes_goes_to_who_waits_longest, touch_begin,
+            touch_end),
+        cmocka_unit_test_setup_teardown(b14_the_interval_spares_the_disk,
+                                        touch_begin, touch_end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

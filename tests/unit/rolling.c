@@ -45,7 +45,7 @@ static uint32_t state_of(scene_t *s, uint64_t id)
                : APL_PROCESS_FREE;
 }
 
-static void one_by_one_and_never_fewer(void **state)
+static void b15_one_by_one_and_never_fewer(void **state)
 {
     scene_t *s = scene_new(3);
     apl_app_t *a = scene_app(s, "a");
@@ -90,7 +90,7 @@ static void an_idle_one_leaves_first(void **state)
     scene_end(s);
 }
 
-static void old_code_serves_while_the_new_fails(void **state)
+static void b15_old_code_serves_while_the_new_fails(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
@@ -125,7 +125,7 @@ static void old_code_serves_while_the_new_fails(void **state)
     scene_end(s);
 }
 
-static void a_second_restart_drops_what_boots(void **state)
+static void b3_a_second_restart_drops_what_boots(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
@@ -150,7 +150,7 @@ static void a_second_restart_drops_what_boots(void **state)
 }
 
 /* There is one place above MaxPoolSize, not one for each app. */
-static void never_more_than_one_above_the_limit(void **state)
+static void i11_never_more_than_one_above_the_limit(void **state)
 {
     scene_t *s = scene_new(4);
     apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
@@ -260,7 +260,7 @@ static void without_a_process_there_is_nothing_to_replace(void **state)
 }
 
 /* All of them, that is what `blocking` means. */
-static void a_blocking_restart_ends_all_at_once(void **state)
+static void a12_a_blocking_restart_ends_all_at_once(void **state)
 {
     scene_t *s = scene_new(3);
     apl_app_t *a = scene_app(s, "a");
@@ -279,15 +279,15 @@ static void a_blocking_restart_ends_all_at_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_by_one_and_never_fewer),
+        cmocka_unit_test(b15_one_by_one_and_never_fewer),
         cmocka_unit_test(an_idle_one_leaves_first),
-        cmocka_unit_test(old_code_serves_while_the_new_fails),
-        cmocka_unit_test(a_second_restart_drops_what_boots),
-        cmocka_unit_test(never_more_than_one_above_the_limit),
+        cmocka_unit_test(b15_old_code_serves_while_the_new_fails),
+        cmocka_unit_test(b3_a_second_restart_drops_what_boots),
+        cmocka_unit_test(i11_never_more_than_one_above_the_limit),
         cmocka_unit_test(a_newcomer_gets_its_place_meanwhile),
         cmocka_unit_test(one_outdated_process_is_replaced),
         cmocka_unit_test(without_a_process_there_is_nothing_to_replace),
-        cmocka_unit_test(a_blocking_restart_ends_all_at_once),
+        cmocka_unit_test(a12_a_blocking_restart_ends_all_at_once),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

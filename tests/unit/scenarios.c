@@ -77,6 +77,7 @@ static void s4_a_killed_idle_process_is_replaced(void **state)
     play_is(p, 0, 0);
     assert_int_equal(apl_supervise_gone(&p->s->pool, id, p->s->now),
                      APR_SUCCESS);
+    assert_int_equal(p->s->pool.header->counters.died, 1);
     other = play_get(p, 2, p->a);
     assert_true(other != id);
     play_is(p, 1, 1);
@@ -84,6 +85,7 @@ static void s4_a_killed_idle_process_is_replaced(void **state)
     /* The other way round. */
     assert_int_equal(apl_supervise_gone(&p->s->pool, other, p->s->now),
                      APR_SUCCESS);
+    assert_int_equal(p->s->pool.header->counters.died, 2);
     play_is(p, 0, 0);
     assert_true(play_get(p, 3, p->a) != other);
     play_close(p, 3);

@@ -4,7 +4,7 @@
 
 #include "tests/unit/scene.h"
 
-static void requests_share_a_process_up_to_its_concurrency(void **state)
+static void b37_requests_share_a_process_up_to_its_concurrency(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
@@ -79,7 +79,7 @@ static void one_ready_process_answers_all_that_wait(void **state)
     scene_end(s);
 }
 
-static void without_the_global_queue_each_process_has_its_own(void **state)
+static void a3_without_the_global_queue_the_fewest_sessions(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
@@ -109,12 +109,12 @@ static void without_the_global_queue_each_process_has_its_own(void **state)
     scene_end(s);
 }
 
-static void the_queue_has_a_limit_and_is_first_come_first_served(void **state)
+static void b23_the_queue_has_a_limit(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
     apl_hold_t h, w[3], x;
-    int i, j;
+    int i;
 
     (void)state;
     a->options.max_queue = 3;
@@ -123,14 +123,35 @@ static void the_queue_has_a_limit_and_is_first_come_first_served(void **state)
         assert_int_equal(scene_ask(s, &w[i], a), APL_EWAIT);
     assert_int_equal(scene_ask(s, &x, a), APL_EQUEUEFULL);
     assert_int_equal(s->pool.header->counters.queue_full, 1);
-    for (i = 0; i < 3; i++) {
+    /* A place is free again. */
+    scene_close(s, &w[1]);
+    assert_int_equal(scene_ask(s, &x, a), APL_EWAIT);
+    scene_end(s);
+}
+
+static void b24_first_come_first_served_and_one_is_woken(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = scene_app(s, "a");
+    apl_hold_t h, w[4];
+    const apl_session_t *sessions[4];
+    uint32_t bells[4];
+    int i, j;
+
+    (void)state;
+    assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
+    for (i = 0; i < 4; i++) {
+        assert_int_equal(scene_ask(s, &w[i], a), APL_EWAIT);
+        sessions[i] = &s->pool.sessions[w[i].session];
+        bells[i] = sessions[i]->bell;
+    }
+    for (i = 0; i < 4; i++) {
         scene_close(s, i == 0 ? &h : &w[i - 1]);
         assert_int_equal(scene_poll(s, &w[i]), APR_SUCCESS);
-        for (j = i + 1; j < 3; j++)
-            assert_int_equal(scene_poll(s, &w[j]), APL_EWAIT);
+        for (j = 0; j < 4; j++)
+            assert_int_equal(sessions[j]->bell, bells[j] + (j <= i));
     }
-    scene_close(s, &w[2]);
-    scene_is(s, 1, 0);
+    assert_int_equal(s->pool.header->counters.handoffs, 5);
     scene_end(s);
 }
 
@@ -265,11 +286,12 @@ static void a_dead_childs_many_sessions_are_all_given_away(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(requests_share_a_process_up_to_its_concurrency),
+        cmocka_unit_test(b37_requests_share_a_process_up_to_its_concurrency),
         cmocka_unit_test(without_a_limit_one_process_serves_all),
         cmocka_unit_test(one_ready_process_answers_all_that_wait),
-        cmocka_unit_test(without_the_global_queue_each_process_has_its_own),
-        cmocka_unit_test(the_queue_has_a_limit_and_is_first_come_first_served),
+        cmocka_unit_test(a3_without_the_global_queue_the_fewest_sessions),
+        cmocka_unit_test(b23_the_queue_has_a_limit),
+        cmocka_unit_test(b24_first_come_first_served_and_one_is_woken),
         cmocka_unit_test(options_may_change_while_requests_are_open),
         cmocka_unit_test(a_newcomer_gets_a_place_from_those_who_share),
         cmocka_unit_test(options_that_come_with_a_request_let_waiters_in),

@@ -4,9 +4,11 @@
  * for a client that has left. */
 
 #include <pthread.h>
+#include <unistd.h>
 
 #include "shm/enter.h"
 #include "tests/unit/scene.h"
+#include "tests/unit/sleeps.h"
 
 typedef struct {
     scene_t *s;
@@ -14,6 +16,7 @@ typedef struct {
     int64_t deadline;
     apl_gone_t *gone;
     apr_status_t rv;
+    int64_t missed;
 } waiter_t;
 
 static void *wait_for(void *arg)
@@ -65,7 +68,7 @@ static void the_waiter_is_woken_by_the_hand_off(void **state)
     scene_end(s);
 }
 
-static void at_the_deadline_it_leaves_the_queue(void **state)
+static void b23_at_the_deadline_it_leaves_the_queue(void **state)
 {
     waiter_t w;
     apl_hold_t h;
@@ -83,7 +86,8 @@ static void at_the_deadline_it_leaves_the_queue(void **state)
     scene_end(s);
 }
 
-static void a_client_that_left_never_reaches_the_app(void **state)
+static void
+b28_a_client_that_left_waits_no_more_and_reaches_no_app(void **state)
 {
     waiter_t w;
     apl_hold_t h;
@@ -122,7 +126,7 @@ static void a_stopping_child_waits_no_longer(void **state)
     scene_end(s);
 }
 
-static void a_failed_start_ends_the_wait(void **state)
+static void a18_a_failed_start_ends_the_wait(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
@@ -140,14 +144,118 @@ static void a_failed_start_ends_the_wait(void **state)
     scene_end(s);
 }
 
+static void *wait_and_watch(void *arg)
+{
+    waiter_t *w = arg;
+
+    sleeps_on(&w->s->pool.sessions[w->hold.session]);
+    wait_for(w);
+    w->missed = sleeps_missed();
+    return NULL;
+}
+
+/* Now it sleeps already, now it is about to, and now it need not. */
+static void b26_no_wake_up_is_lost(void **state)
+{
+    apl_hold_t h;
+    waiter_t w;
+    scene_t *s = begin(&h, &w);
+    pthread_t t;
+    int i;
+
+    (void)state;
+    for (i = 0; i < 500; i++) {
+        int64_t woken;
+
+        pthread_create(&t, NULL, wait_and_watch, &w);
+        usleep((useconds_t)(i % 10 * 20));
+        scene_close(s, &h);
+        woken = apl_now();
+        pthread_join(t, NULL);
+        assert_int_equal(w.rv, APR_SUCCESS);
+        assert_false(sleeps_lost(w.missed, woken));
+        h = w.hold;
+        assert_int_equal(scene_ask(s, &w.hold, &s->apps[0]), APL_EWAIT);
+    }
+    scene_end(s);
+}
+
+/* ---- without the lock ---- */
+
+typedef struct {
+    scene_t *s;
+    int served;
+} worker_t;
+
+static void *work(void *arg)
+{
+    worker_t *w = arg;
+    apl_hold_t h;
+
+    while (w->served < 2000) {
+        apr_status_t rv = apl_checkout(&w->s->pool, &h, &w->s->apps[0], NULL,
+                                       NULL, apl_now());
+
+        if (rv == APL_EWAIT)
+            rv = apl_checkout_wait(&w->s->pool, &h, apl_now() + 60 * 1000000,
+                                   NULL, NULL);
+        if (rv != APR_SUCCESS)
+            break;
+        apl_checkin(&w->s->pool, &h, apl_now());
+        w->served++;
+    }
+    return NULL;
+}
+
+/* A process is detached while a session of it is about to be closed: whoever
+ * closes decides with the lock held. */
+static void b20_closing_what_is_being_detached(void **state)
+{
+    scene_t *s = scene_new(3);
+    worker_t workers[3];
+    pthread_t t[3];
+    int i, left;
+
+    (void)state;
+    s->now = apl_now();
+    scene_app(s, "a");
+    for (i = 0; i < 3; i++) {
+        workers[i] = (worker_t){.s = s};
+        pthread_create(&t[i], NULL, work, &workers[i]);
+    }
+    do {
+        uint64_t ids[8];
+        uint32_t n = apl_supervise_known(&s->pool, ids, 8);
+
+        if (n > 0)
+            apl_supervise_detach(&s->pool, ids[0], APL_EVENT_DETACHED, s->now);
+        s->now = apl_now();
+        scene_reap(s);
+        scene_spawn(s);
+        for (left = 0, i = 0; i < 3; i++)
+            left +=
+                __atomic_load_n(&workers[i].served, __ATOMIC_RELAXED) < 2000;
+    } while (left > 0);
+    for (i = 0; i < 3; i++)
+        pthread_join(t[i], NULL);
+    scene_reap(s);
+    assert_int_equal(s->pool.header->active, 0);
+    assert_int_equal(s->pool.header->leaving, 0);
+    assert_int_equal(s->pool.children[1].sessions, 0);
+    scene_end(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_waiter_is_woken_by_the_hand_off),
-        cmocka_unit_test(at_the_deadline_it_leaves_the_queue),
-        cmocka_unit_test(a_client_that_left_never_reaches_the_app),
+        cmocka_unit_test(b26_no_wake_up_is_lost),
+        cmocka_unit_test(b20_closing_what_is_being_detached),
+        cmocka_unit_test(b23_at_the_deadline_it_leaves_the_queue),
+        cmocka_unit_test(
+            b28_a_client_that_left_waits_no_more_and_reaches_no_app),
         cmocka_unit_test(a_stopping_child_waits_no_longer),
-        cmocka_unit_test(a_failed_start_ends_the_wait),
+        cmocka_unit_test(a18_a_failed_start_ends_the_wait),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,35 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file sleeps.h
+ * @brief Was a sleeper woken, or did it find out by itself?
+ *
+ * Who is not woken looks again when its slice is over, a second later, so a
+ * wake-up that is lost only shows as time that passes. The system call can
+ * tell: a program that uses this file has a syscall() of its own, which notes
+ * how each sleep on the session of this thread ended.
+ *
+ *     sleeps_on(session);
+ *     rv = apl_checkout_wait(...);
+ *     missed = sleeps_missed();
+ *     if (sleeps_lost(missed, woken_at)) // the wake-up was done at this time
+ */
+#ifndef SLEEPS_H
+#define SLEEPS_H
+
+#include "shm/format.h"
+
+/** This thread is going to wait for this session. */
+void sleeps_on(const apl_session_t *session);
+
+/**
+ * The beginning of a sleep that ended with its slice, although the session did
+ * not wait any more; us. 0: there was none.
+ */
+int64_t sleeps_missed(void);
+
+/** A sleep since `from` that ended with its slice ought to have been ended by
+ * a wake-up that had been done at this time. */
+int sleeps_lost(int64_t from, int64_t woken_at);
+
+#endif

@@ -1,0 +1,350 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* The pool is full: who gives way, and whose turn it is. */
+
+#include "shm/group.h"
+#include "tests/unit/scene.h"
+
+#define SECOND 1000000ll
+
+static void a5_a_full_busy_pool_makes_a_new_app_wait_its_turn(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_app_t *a = scene_app(s, "a");
+    apl_app_t *b = scene_app(s, "b");
+    apl_hold_t h1, h2, h3, h4;
+
+    (void)state;
+    assert_int_equal(scene_get(s, &h1, a), APR_SUCCESS);
+    assert_int_equal(scene_get(s, &h2, a), APR_SUCCESS);
+    assert_int_equal(scene_get(s, &h3, b), APL_EWAIT);
+    /* A's own waiter came later than B's. */
+    assert_int_equal(scene_get(s, &h4, a), APL_EWAIT);
+    scene_is(s, 2, 2);
+    scene_close(s, &h1);
+    scene_reap(s);
+    scene_spawn(s);
+    assert_int_equal(scene_poll(s, &h3), APR_SUCCESS);
+    assert_int_equal(scene_poll(s, &h4), APL_EWAIT);
+    scene_is(s, 2, 2);
+    scene_close(s, &h2);
+    assert_int_equal(scene_poll(s, &h4), APR_SUCCESS);
+    scene_close(s, &h3);
+    scene_close(s, &h4);
+    scene_end(s);
+}
+
+static void b25_who_waited_before_the_new_app_is_served_before_it(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = scene_app(s, "a");
+    apl_app_t *b = scene_app(s, "b");
+    apl_hold_t h1, h2, h3;
+
+    (void)state;
+    assert_int_equal(scene_get(s, &h1, a), APR_SUCCESS);
+    assert_int_equal(scene_get(s, &h2, a), APL_EWAIT);
+    assert_int_equal(scene_get(s, &h3, b), APL_EWAIT);
+    scene_close(s, &h1);
+    assert_int_equal(scene_poll(s, &h2), APR_SUCCESS);
+    assert_int_equal(scene_poll(s, &h3), APL_EWAIT);
+    scene_close(s, &h2);
+    scene_reap(s);
+    scene_spawn(s);
+    assert_int_equal(scene_poll(s, &h3), APR_SUCCESS);
+    scene_close(s, &h3);
+    scene_end(s);
+}
+
+static void b25_who_gave_way_while_it_had_waiters_gets_its_turn(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = scene_app(s, "a");
+    apl_app_t *b = scene_app(s, "b");
+    apl_hold_t h, w1, w2, w3;
+
+    (void)state;
+    assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
+    assert_int_equal(scene_get(s, &w1, a), APL_EWAIT);
+    assert_int_equal(scene_get(s, &w2, b), APL_EWAIT);
+    assert_int_equal(scene_get(s, &w3, a), APL_EWAIT);
+    scene_close(s, &h);
+    scene_close(s, &w1);
+    scene_reap(s);
+    scene_spawn(s);
+    assert_int_equal(scene_poll(s, &w2), APR_SUCCESS);
+    /* A wanted more when it had one; now it has none. */
+    scene_close(s, &w2);
+    scene_reap(s);
+    assert_int_equal(scene_spawn(s), 1);
+    assert_int_equal(scene_poll(s, &w3), APR_SUCCESS);
+    scene_close(s, &w3);
+    scene_end(s);
+}
+
+/* Two apps that are busy and want more than they have. */
+static void hungry(scene_t *s, apl_hold_t h[4])
+{
+    apl_app_t *a = scene_app(s, "a");
+    apl_app_t *b = scene_app(s, "b");
+
+    assert_int_equal(scene_get(s, &h[0], a), APR_SUCCESS);
+    assert_int_equal(scene_get(s, &h[1], b), APR_SUCCESS);
+    assert_int_equal(scene_get(s, &h[2], b), APL_EWAIT);
+    assert_int_equal(scene_get(s, &h[3], a), APL_EWAIT);
+}
+
+static void b25_a_new_place_goes_to_who_waits_longest(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_hold_t h[4];
+
+    (void)state;
+    hungry(s, h);
+    assert_int_equal(apl_supervise_limits(&s->pool, 3, 2, s->now), APR_SUCCESS);
+    assert_int_equal(scene_spawn(s), 1);
+    assert_int_equal(scene_poll(s, &h[2]), APR_SUCCESS);
+    assert_int_equal(scene_poll(s, &h[3]), APL_EWAIT);
+    scene_close(s, &h[0]);
+    assert_int_equal(scene_poll(s, &h[3]), APR_SUCCESS);
+    scene_end(s);
+}
+
+static void b25_the_place_of_a_dead_process_does_too(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_hold_t h[4];
+
+    (void)state;
+    hungry(s, h);
+    assert_int_equal(apl_supervise_gone(&s->pool, h[0].id, s->now),
+                     APR_SUCCESS);
+    assert_int_equal(scene_spawn(s), 1);
+    assert_int_equal(scene_poll(s, &h[2]), APR_SUCCESS);
+    assert_int_equal(scene_poll(s, &h[3]), APL_EWAIT);
+    scene_close(s, &h[1]);
+    assert_int_equal(scene_spawn(s), 1);
+    assert_int_equal(scene_poll(s, &h[3]), APR_SUCCESS);
+    scene_end(s);
+}
+
+static void b7_who_is_above_its_minimum_gives_way_first(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_app_t *a = scene_app(s, "a");
+    apl_app_t *b = scene_app(s, "b");
+    apl_app_t *c = scene_app(s, "c");
+    apl_hold_t ha, hb, hc;
+
+    (void)state;
+    a->options.min_instances = 1;
+    assert_int_equal(scene_get(s, &ha, a), APR_SUCCESS);
+    scene_close(s, &ha);
+    s->now += SECOND;
+    assert_int_equal(scene_get(s, &hb, b), APR_SUCCESS);
+    scene_close(s, &hb);
+    /* A's is idle for longer, but B's is the one to go. */
+    assert_int_equal(scene_get(s, &hc, c), APR_SUCCESS);
+    assert_int_equal(scene_get(s, &ha, a), APR_SUCCESS);
+    assert_int_equal(s->pool.header->counters.spawned, 3);
+    scene_close(s, &ha);
+    /* A minimum locks nobody out. */
+    assert_int_equal(scene_get(s, &hb, b), APR_SUCCESS);
+    scene_close(s, &hb);
+    scene_close(s, &hc);
+    scene_end(s);
+}
+
+static void a6_a_full_idle_pool_gives_way_to_a_new_app(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_app_t *a = scene_app(s, "a");
+    apl_app_t *b = scene_app(s, "b");
+    apl_hold_t h1, h2, h3;
+    uint64_t oldest;
+
+    (void)state;
+    assert_int_equal(scene_get(s, &h1, a), APR_SUCCESS);
+    assert_int_equal(scene_get(s, &h2, a), APR_SUCCESS);
+    oldest = h2.id;
+    scene_close(s, &h2);
+    s->now += SECOND;
+    scene_close(s, &h1);
+    assert_int_equal(scene_get(s, &h3, b), APR_SUCCESS);
+    scene_is(s, 2, 1);
+    assert_int_equal(apl_supervise_gone(&s->pool, oldest, s->now), APL_ESTALE);
+    assert_int_equal(s->pool.header->counters.evicted, 1);
+    scene_close(s, &h3);
+    scene_end(s);
+}
+
+static void b6_an_app_that_backs_off_evicts_nobody(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = scene_app(s, "a");
+    apl_app_t *b = scene_app(s, "b");
+    apl_hold_t h;
+
+    (void)state;
+    assert_int_equal(scene_ask(s, &h, b), APL_EWAIT);
+    scene_failed(s, scene_take(s));
+    assert_int_equal(scene_poll(s, &h), APL_ESTART);
+    assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
+    scene_close(s, &h);
+    assert_int_equal(scene_ask(s, &h, b), APL_EBACKOFF);
+    scene_is(s, 1, 0);
+    assert_int_equal(s->pool.header->counters.evicted, 0);
+    scene_end(s);
+}
+
+static const apl_group_t *group_of(scene_t *s, const apl_app_t *a)
+{
+    return &s->pool.groups[apl_group_index(&s->pool, a->key, a->name)];
+}
+
+static void b2_the_group_of_who_gives_way_loses_it(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
+    apl_app_t *c = scene_app(s, "c");
+    apl_hold_t ha, hb, hc;
+
+    (void)state;
+    assert_int_equal(scene_get(s, &ha, a), APR_SUCCESS);
+    scene_close(s, &ha);
+    assert_int_equal(scene_get(s, &hb, b), APR_SUCCESS);
+    assert_int_equal(scene_ask(s, &hc, c), APL_EWAIT);
+    assert_int_equal(group_of(s, a)->size, 0);
+    assert_int_equal(group_of(s, b)->size, 1);
+    assert_int_equal(group_of(s, c)->spawning, 1);
+    scene_spawn(s);
+    assert_int_equal(scene_poll(s, &hc), APR_SUCCESS);
+    /* All three are there, and known by their names. */
+    assert_int_equal(group_of(s, a)->state, APL_GROUP_USED);
+    assert_int_equal(scene_ask(s, &ha, a), APL_EWAIT);
+    scene_close(s, &hc);
+    assert_int_equal(scene_spawn(s), 1);
+    assert_int_equal(scene_poll(s, &ha), APR_SUCCESS);
+    scene_end(s);
+}
+
+static void b6_a_broken_app_evicts_one_and_no_more(void **state)
+{
+    scene_t *s = scene_new(3);
+    apl_app_t *a = scene_app(s, "a"), *broken = scene_app(s, "broken");
+    apl_hold_t h[3], b;
+    int i;
+
+    (void)state;
+    for (i = 0; i < 3; i++)
+        assert_int_equal(scene_get(s, &h[i], a), APR_SUCCESS);
+    for (i = 0; i < 3; i++)
+        scene_close(s, &h[i]);
+    for (i = 0; i < 10; i++) {
+        assert_int_equal(scene_ask(s, &b, broken), APL_EWAIT);
+        scene_failed(s, scene_take(s));
+        assert_int_equal(scene_poll(s, &b), APL_ESTART);
+        assert_int_equal(scene_ask(s, &b, broken), APL_EBACKOFF);
+        scene_is(s, 2, 0);
+        s->now += b.retry_after;
+    }
+    assert_int_equal(s->pool.header->counters.evicted, 1);
+    scene_end(s);
+}
+
+static void b7_who_gives_way_while_it_starts_goes_on_starting(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
+    apl_hold_t ha, hb;
+    uint64_t boots;
+
+    (void)state;
+    a->options.min_instances = 2;
+    assert_int_equal(scene_ask(s, &ha, a), APL_EWAIT);
+    scene_ready(s, scene_take(s));
+    boots = scene_take(s);
+    scene_close(s, &ha);
+    /* A's only one that is live; a minimum locks nobody out. */
+    assert_int_equal(scene_ask(s, &hb, b), APL_EWAIT);
+    assert_int_equal(group_of(s, a)->size, 0);
+    assert_int_equal(group_of(s, a)->spawning, 1);
+    scene_ready(s, boots);
+    assert_int_equal(scene_ask(s, &ha, a), APR_SUCCESS);
+    assert_true(ha.id == boots);
+    scene_spawn(s);
+    assert_int_equal(scene_poll(s, &hb), APR_SUCCESS);
+    scene_is(s, 2, 2);
+    scene_end(s);
+}
+
+static void d1_above_a_lowered_limit_the_pool_does_not_grow(void **state)
+{
+    scene_t *s = scene_new(4);
+    apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
+    const apl_header_t *header = s->pool.header;
+    apl_hold_t h[4], w;
+    int i;
+
+    (void)state;
+    for (i = 0; i < 4; i++)
+        assert_int_equal(scene_get(s, &h[i], a), APR_SUCCESS);
+    assert_int_equal(apl_supervise_limits(&s->pool, 2, 2, s->now), APR_SUCCESS);
+    /* Neither ==, nor one out, one in, keeps it where it is. */
+    assert_int_equal(scene_ask(s, &w, b), APL_EWAIT);
+    for (i = 0; i < 4; i++) {
+        uint32_t all = header->count + header->spawning;
+
+        assert_true(i < 2 ? all == 4 - (uint32_t)i : all == 2);
+        scene_close(s, &h[i]);
+    }
+    assert_int_equal(scene_spawn(s), 1);
+    assert_int_equal(scene_poll(s, &w), APR_SUCCESS);
+    scene_is(s, 2, 1);
+    scene_end(s);
+}
+
+/* Two conditions, and who waits for one is not woken by the other. */
+static void d3_who_waits_for_a_process_and_who_for_room(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
+    apl_hold_t h[2], wa, wb;
+    uint32_t bell;
+
+    (void)state;
+    assert_int_equal(scene_get(s, &h[0], a), APR_SUCCESS);
+    assert_int_equal(scene_get(s, &h[1], a), APR_SUCCESS);
+    assert_int_equal(scene_ask(s, &wa, a), APL_EWAIT);
+    assert_int_equal(scene_ask(s, &wb, b), APL_EWAIT);
+    bell = s->pool.sessions[wb.session].bell;
+    scene_close(s, &h[0]); /* a process: A's */
+    assert_int_equal(scene_poll(s, &wa), APR_SUCCESS);
+    scene_close(s, &wa); /* room: B's, but no process yet */
+    assert_int_equal(s->pool.sessions[wb.session].bell, bell);
+    assert_int_equal(scene_spawn(s), 1);
+    assert_int_not_equal(s->pool.sessions[wb.session].bell, bell);
+    assert_int_equal(scene_poll(s, &wb), APR_SUCCESS);
+    scene_end(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(b2_the_group_of_who_gives_way_loses_it),
+        cmocka_unit_test(b6_a_broken_app_evicts_one_and_no_more),
+        cmocka_unit_test(b7_who_gives_way_while_it_starts_goes_on_starting),
+        cmocka_unit_test(d1_above_a_lowered_limit_the_pool_does_not_grow),
+        cmocka_unit_test(d3_who_waits_for_a_process_and_who_for_room),
+        cmocka_unit_test(a5_a_full_busy_pool_makes_a_new_app_wait_its_turn),
+        cmocka_unit_test(b25_who_waited_before_the_new_app_is_served_before_it),
+        cmocka_unit_test(b25_who_gave_way_while_it_had_waiters_gets_its_turn),
+        cmocka_unit_test(b25_a_new_place_goes_to_who_waits_longest),
+        cmocka_unit_test(b25_the_place_of_a_dead_process_does_too),
+        cmocka_unit_test(b7_who_is_above_its_minimum_gives_way_first),
+        cmocka_unit_test(a6_a_full_idle_pool_gives_way_to_a_new_app),
+        cmocka_unit_test(b6_an_app_that_backs_off_evicts_nobody),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

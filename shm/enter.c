@@ -6,6 +6,7 @@
 
 #include "shm/lock.h"
 #include "shm/repair.h"
+#include "shm/retire.h"
 #include "shm/room.h"
 #include "shm/wake.h"
 
@@ -39,7 +40,9 @@ static void mend(apl_held_t *held)
     apl_repair(held);
     /* The dead may have placed an order and not have rung. */
     held->ring = 1;
-    /* The dead may have freed a process and not have given it to a waiter. */
+    /* The dead may have freed a process, and neither have given it to a waiter
+     * nor have sent it away. */
+    apl_retire_forgotten(held);
     apl_room_share_all(held);
 }
 

@@ -111,26 +111,49 @@ void apl_retire_replaced(apl_held_t *held, apl_group_t *group,
         apl_process_leave(held, leaver, APL_EVENT_RESTART);
 }
 
-void apl_retire_if_due(apl_held_t *held, apl_group_t *group,
-                       apl_process_t *process)
+static int is_full(const apl_group_t *group, const apl_process_t *process)
 {
     const apl_options_t *o = &group->options;
     uint64_t extra = (process->id >> 16) % (o->jitter + 1ull);
-    int full =
-        o->max_requests != 0 && process->processed >= o->max_requests + extra;
 
-    if (process->state != APL_PROCESS_LIVE)
-        return;
-    if (apl_group_above(held, group)) {
-        apl_process_leave(held, process, APL_EVENT_TRIMMED);
-        return;
-    }
-    /* always_restart.txt: who waits is not to get a used process. */
-    if (!full && !(group->stamp.always && group->waiting > 0))
-        return;
+    return o->max_requests != 0 &&
+           process->processed >= o->max_requests + extra;
+}
+
+static void retire(apl_held_t *held, apl_group_t *group, apl_process_t *process)
+{
     held->pool->header->counters.retired++;
     apl_process_leave(held, process, APL_EVENT_RETIRED);
     /* The place goes to the replacement before it goes to another group. */
     if (group->waiting > 0 || group->size < group->options.min_instances)
         apl_room_want(held, group);
+}
+
+void apl_retire_if_due(apl_held_t *held, apl_group_t *group,
+                       apl_process_t *process)
+{
+    if (process->state != APL_PROCESS_LIVE)
+        return;
+    /* always_restart.txt: who waits is not to get a used process. */
+    if (apl_group_above(held, group))
+        apl_process_leave(held, process, APL_EVENT_TRIMMED);
+    else if (is_full(group, process) ||
+             (group->stamp.always && group->waiting > 0))
+        retire(held, group, process);
+}
+
+void apl_retire_forgotten(apl_held_t *held)
+{
+    apl_pool_t *pool = held->pool;
+    apl_walk_t it =
+        apl_list_walk(pool, &pool->header->inactive, pool->n.processes);
+    uint32_t at;
+
+    while ((at = apl_list_next(pool, &it)) != 0) {
+        apl_process_t *p = APL_PROCESS_OF(pool, at, pool);
+        apl_group_t *g = p ? apl_process_group(held, p) : NULL;
+
+        if (g && is_full(g, p))
+            retire(held, g, p);
+    }
 }

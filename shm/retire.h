@@ -47,4 +47,8 @@ void apl_retire_replaced(apl_held_t *held, apl_group_t *group,
 void apl_retire_if_due(apl_held_t *held, apl_group_t *group,
                        apl_process_t *process);
 
+/** Idle ones that reached MaxRequests: whoever closed the last one died before
+ * they could leave. */
+void apl_retire_forgotten(apl_held_t *held);
+
 #endif

@@ -131,8 +131,10 @@ void model_lose(model_t *m, int session)
     int process = process_of(m, &m->sessions[session]);
 
     m->sessions[session].state = S_FREE;
-    if (process >= 0)
-        m->processes[process].sessions--;
+    if (process < 0)
+        return;
+    m->processes[process].processed++;
+    m->processes[process].sessions--;
 }
 
 void model_reclaim(model_t *m, int session)

@@ -119,7 +119,7 @@ void model_tick(model_t *m);
 void model_limit(model_t *m, unsigned max);
 /** The owner of a session died. */
 void model_reclaim(model_t *m, int session);
-/** A session ends, and nobody is told: before model_repair(). */
+/** A session is closed, and nothing follows: before model_repair(). */
 void model_lose(model_t *m, int session);
 
 /** A process died inside: what only lists knew is lost. */

@@ -191,6 +191,26 @@ static void give_turns(model_t *m)
     }
 }
 
+/* Those that are idle for longest first. */
+static void retire_forgotten(model_t *m)
+{
+    int i, best;
+
+    do {
+        for (best = -1, i = 0; i < m->n_processes; i++) {
+            const m_process_t *p = &m->processes[i];
+            unsigned max = m->groups[p->group].options.max_requests;
+
+            if (p->state == M_LIVE && p->sessions == 0 && max != 0 &&
+                p->processed >= max &&
+                (best < 0 || model_idles_longer(m, i, best)))
+                best = i;
+        }
+        if (best >= 0)
+            model_retire(m, best);
+    } while (best >= 0);
+}
+
 void model_repair(model_t *m)
 {
     int groups[MODEL_GROUPS], i, n = model_in_order(m, groups);
@@ -202,6 +222,7 @@ void model_repair(model_t *m)
         m->processes[i].enlisted = m->processes[i].birth;
     }
     give_turns(m);
+    retire_forgotten(m);
     for (i = 0; i < n; i++)
         model_share(m, groups[i]);
 }

@@ -120,6 +120,28 @@ static void what_the_dead_left_half_done_is_finished(void **state)
     close_all(s, h);
 }
 
+/* The last request was counted and closed, and then its owner died. */
+static void who_had_its_last_request_retires(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_app_t *a = scene_app(s, "a");
+    apl_hold_t h;
+    apl_condition_t is;
+
+    (void)state;
+    a->options.max_requests = 1;
+    assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
+    s->pool.processes[h.id & 0xffff].processed = 1;
+    repair(s); /* it has it still */
+    scene_is(s, 1, 1);
+    s->pool.sessions[h.session].state = APL_SESSION_FREE;
+    repair(s);
+    scene_is(s, 0, 0);
+    apl_supervise_condition(&s->pool, h.id, &is);
+    assert_int_equal(is.reason, APL_EVENT_RETIRED);
+    scene_end(s);
+}
+
 /* Turns are in no slot, but who waits and since when is. */
 static void turns_come_back_in_the_order_of_the_waiters(void **state)
 {
@@ -288,6 +310,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lists_and_counts_come_back_as_they_were),
         cmocka_unit_test(what_the_dead_left_half_done_is_finished),
+        cmocka_unit_test(who_had_its_last_request_retires),
         cmocka_unit_test(turns_come_back_in_the_order_of_the_waiters),
         cmocka_unit_test(more_than_can_be_woken_at_once_are_served),
         cmocka_unit_test(a_session_names_no_process_to_come),

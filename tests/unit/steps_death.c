@@ -109,9 +109,14 @@ static void die_inside(apl_pool_t *pool, int64_t now, unsigned n)
 /* It died when it had closed this session, and served nobody yet. */
 static void close_by_half(walk_t *w, int i)
 {
+    const apl_hold_t *h = &w->holds[i].hold;
+    apl_process_t *p;
+
     if (!w->holds[i].used || w->m->sessions[i].state != S_HELD)
         return;
-    w->s->pool.sessions[w->holds[i].hold.session].state = APL_SESSION_FREE;
+    p = &w->s->pool.processes[w->m->sessions[i].id & 0xffff];
+    p->processed += p->id == w->m->sessions[i].id;
+    w->s->pool.sessions[h->session].state = APL_SESSION_FREE;
     model_lose(w->m, i);
     steps_drop(w, i);
 }

@@ -113,6 +113,7 @@ ctl_sources = \
 # One program a file; the others are what they share.
 scene_sources = \
 	tests/unit/callers.c \
+	tests/unit/ledger.c \
 	tests/unit/model.c \
 	tests/unit/model_room.c \
 	tests/unit/model_spawner.c \

@@ -1,229 +1,350 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* Many are killed inside the pool's verbs, and it holds: nothing is given to
- * two, nothing is lost, everything comes back. */
+/* Many are killed, anywhere and inside the pool's verbs, while others work;
+ * all write down what they got and when. Then: was anything given to two, is
+ * anything lost, was anybody overtaken, or left to sleep? */
 
 #include <linux/futex.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "shm/check.h"
 #include "shm/enter.h"
-#include "shm/group.h"
+#include "tests/unit/ledger.h"
 #include "tests/unit/scene.h"
+#include "tests/unit/sleeps.h"
 
-#define WORKERS 4
+#define WORKERS LEDGER_WORKERS
 #define KILLS   400 /* of anybody, anywhere */
 #define INSIDE  30  /* and so many with the lock held */
-#define MAX     3
+#define GO_ON   20000
+#define MAX     4
 
-/* Beside the pool: which worker has which process. */
-typedef struct {
-    int32_t holder[1101]; /* pid, by slot of the process */
-    uint32_t double_use;
-    uint32_t served;
-} ledger_t;
+static const ledger_rule_t rules[] = {{0, 0}, {1, 0}, {3, 0}, {1, 50}};
 
 static scene_t *s;
 static ledger_t *ledger;
 static unsigned kills;
 
-static void use(const apl_hold_t *h)
-{
-    int32_t *holder = &ledger->holder[h->id & 0xffff];
-    int32_t before = __atomic_exchange_n(holder, getpid(), __ATOMIC_SEQ_CST);
+/* ---- a worker ---- */
 
-    if (before != 0 && kill(before, 0) == 0)
-        __atomic_add_fetch(&ledger->double_use, 1, __ATOMIC_SEQ_CST);
-    __atomic_store_n(holder, 0, __ATOMIC_SEQ_CST);
-    __atomic_add_fetch(&ledger->served, 1, __ATOMIC_SEQ_CST);
+static void visit(visit_t *v, uint32_t group, unsigned nap)
+{
+    apl_pool_t *pool = &s->pool;
+    apl_hold_t h;
+    int64_t now = apl_now();
+    apr_status_t rv;
+
+    v->group = group;
+    v->asked = ledger_now(ledger);
+    rv = apl_checkout(pool, &h, &s->apps[group - 1], NULL, NULL, now);
+    if (h.session != 0)
+        v->ticket = pool->sessions[h.session].ticket;
+    if (rv == APL_EWAIT) {
+        v->waited = 1;
+        sleeps_on(&pool->sessions[h.session]);
+        rv = apl_checkout_wait(pool, &h, now + 20000000, NULL, NULL);
+        v->missed = sleeps_missed();
+    }
+    if (rv != APR_SUCCESS) {
+        fprintf(stderr, "worker: status %d\n", rv);
+        _exit(3);
+    }
+    v->process = h.id;
+    v->granted = ledger_now(ledger);
+    if (nap > 0)
+        usleep(nap);
+    v->closing = ledger_now(ledger);
+    apl_checkin(pool, &h, apl_now());
+    v->closed_at = apl_now();
+    v->closed = ledger_now(ledger);
 }
 
-static void work(unsigned seed)
+static void work(int worker, unsigned seed)
 {
+    visit_t *v;
+
     if (apl_child_register(&s->pool, 1) != APR_SUCCESS)
         _exit(2);
-    for (;;) {
-        const apl_app_t *app = &s->apps[rand_r(&seed) % 3];
-        apl_hold_t h;
-        int64_t now = apl_now();
-        apr_status_t rv = apl_checkout(&s->pool, &h, app, NULL, NULL, now);
+    while ((v = ledger_visit(ledger, worker)) != NULL) {
+        uint32_t group = 1 + (uint32_t)rand_r(&seed) % 3;
 
-        if (rv == APL_EWAIT)
-            rv = apl_checkout_wait(&s->pool, &h, now + 20000000, NULL, NULL);
-        if (rv != APR_SUCCESS) {
-            fprintf(stderr, "worker: status %d\n", rv);
-            _exit(3);
-        }
-        use(&h);
-        apl_checkin(&s->pool, &h, apl_now());
+        visit(v, group,
+              rand_r(&seed) % 8 == 0 ? (unsigned)rand_r(&seed) % 200 : 0);
     }
+    for (;;) /* enough is written */
+        pause();
 }
 
-static pid_t start(int seed)
+/* A child that does not outlive this process. */
+static pid_t fork_child(void)
 {
     pid_t pid = fork();
 
+    assert_true(pid >= 0);
     if (pid == 0)
-        work((unsigned)seed);
-    assert_true(pid > 0);
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
     return pid;
 }
 
-/* What the spawner does, without processes. */
+static pid_t start(int worker)
+{
+    static unsigned seed;
+    pid_t pid;
+
+    seed++;
+    pid = fork_child();
+    if (pid == 0)
+        work(worker, seed);
+    return pid;
+}
+
+/* ---- the spawner, without processes ---- */
+
+/* In a child of the test, where an assertion would lead nowhere. */
+static void must(int condition)
+{
+    if (!condition)
+        abort();
+}
+
+static void make_ready(uint64_t id)
+{
+    ready_t *r = &ledger->ready[ledger->n_ready];
+    apr_status_t rv;
+
+    must(ledger->n_ready + 1 < LEDGER_READY);
+    r->process = id;
+    r->begun = ledger_now(ledger);
+    /* It may have to wait for one who is led by the hand. */
+    while ((rv = apl_supervise_ready(&s->pool, id, apl_now())) == APL_ELOCK)
+        ;
+    must(rv == APR_SUCCESS);
+    r->done_at = apl_now();
+    ledger->n_ready++;
+}
+
+static void end(uint64_t id)
+{
+    uint32_t i = ledger->n_ready;
+    apr_status_t rv = apl_supervise_gone(&s->pool, id, apl_now());
+
+    must(rv == APR_SUCCESS || rv == APL_ELOCK);
+    while (rv == APR_SUCCESS && i-- > 0)
+        ledger->ready[i].gone += ledger->ready[i].process == id;
+}
+
 static void supervise(void)
 {
     apl_order_t order;
     uint64_t ids[64];
     uint32_t i, n;
 
+    s->pool.patience = APL_PATIENCE;
     while (apl_supervise_take(&s->pool, (uint64_t)rand() << 20, apl_now(),
                               &order) == APR_SUCCESS)
-        apl_supervise_ready(&s->pool, order.id, apl_now());
+        make_ready(order.id);
     n = apl_supervise_known(&s->pool, ids, 64);
-    for (i = 0; i < n; i++) {
-        apl_condition_t c;
-
-        if (apl_supervise_condition(&s->pool, ids[i], &c) == APR_SUCCESS &&
-            c.state == APL_PROCESS_LEAVING && c.sessions == 0)
-            apl_supervise_gone(&s->pool, ids[i], apl_now());
-    }
+    for (i = 0; i < n; i++)
+        if (apl_supervise_drained(&s->pool, ids[i], apl_now()) == APR_SUCCESS)
+            end(ids[i]);
 }
 
-static void report_dead(pid_t pid)
+static pid_t start_spawner(void)
 {
-    apl_watch_t w;
-    uint32_t i;
+    pid_t pid = fork_child();
 
+    while (pid == 0) {
+        if (__atomic_load_n(&ledger->stop, __ATOMIC_RELAXED))
+            _exit(0);
+        supervise();
+        usleep((useconds_t)(rand() % 300));
+    }
+    return pid;
+}
+
+static void stop_spawner(pid_t pid)
+{
+    int status;
+
+    ledger->stop = 1;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+}
+
+static void report_dead(int worker, pid_t pid)
+{
+    uint32_t i, n = ledger->workers[worker].n;
+    visit_t *v = n > 0 ? &ledger->workers[worker].visits[n - 1] : NULL;
+    apl_watch_t w;
+
+    if (v && (v->closed != 0 || v->died != 0))
+        v = NULL; /* it died between two */
+    if (v)
+        v->died = ledger_now(ledger);
+    s->pool.patience = APL_PATIENCE;
     for (i = 1; i < s->pool.n.children; i++)
         if (apl_supervise_child(&s->pool, i, &w) == APR_SUCCESS &&
             w.who.pid == pid)
-            assert_int_equal(apl_supervise_child_gone(&s->pool, &w, apl_now()),
-                             APR_SUCCESS);
+            while (apl_supervise_child_gone(&s->pool, &w, apl_now()) ==
+                   APL_ELOCK)
+                ;
+    if (v)
+        v->reported_at = apl_now();
 }
+
+/* ---- the killer ---- */
 
 static unsigned repairs(void)
 {
     return (unsigned)s->pool.header->counters.repairs;
 }
 
-static void kill_one(pid_t *pid, int seed)
+static void kill_one(pid_t pids[WORKERS], int worker, int go_on)
 {
+    pid_t pid = pids[worker];
     int status;
 
     kills++;
-    kill(*pid, SIGKILL);
-    assert_int_equal(waitpid(*pid, &status, 0), *pid);
+    kill(pid, SIGKILL);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_true(WIFSIGNALED(status)); /* it had not given up by itself */
-    report_dead(*pid);
-    if (seed >= 0)
-        *pid = start(seed);
+    report_dead(worker, pid);
+    if (go_on)
+        pids[worker] = start(worker);
 }
 
-/* A worker that is stopped with the lock held. On a busy machine few kills
- * would ever hit one, so look before. */
-static pid_t *catch_inside(pid_t pids[WORKERS])
+static int is_inside(pid_t pid)
 {
-    const uint32_t *lock = &s->pool.header->lock;
+    return (__atomic_load_n(&s->pool.header->lock, __ATOMIC_RELAXED) &
+            FUTEX_TID_MASK) == (uint32_t)pid;
+}
 
-    for (;;) {
-        pid_t *pid = &pids[rand() % WORKERS];
-        int status;
+static void await_stop(pid_t pid)
+{
+    int status;
 
-        supervise();
-        usleep((useconds_t)(rand() % 100));
-        kill(*pid, SIGSTOP);
-        assert_int_equal(waitpid(*pid, &status, WUNTRACED), *pid);
-        assert_true(WIFSTOPPED(status));
-        if ((__atomic_load_n(lock, __ATOMIC_RELAXED) & FUTEX_TID_MASK) ==
-            (uint32_t)*pid)
-            return pid;
-        kill(*pid, SIGCONT);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFSTOPPED(status));
+}
+
+/* Few kills would ever hit one that has the lock. So one of them is taken by
+ * the hand, instruction by instruction, until it has; and then some more. */
+static int catch_inside(const pid_t pids[WORKERS])
+{
+    int worker = rand() % WORKERS, more = rand() % 200;
+    pid_t pid = pids[worker];
+
+    assert_int_equal(ptrace(PTRACE_SEIZE, pid, NULL, NULL), 0);
+    assert_int_equal(ptrace(PTRACE_INTERRUPT, pid, NULL, NULL), 0);
+    await_stop(pid);
+    while (!is_inside(pid) || more-- > 0) {
+        assert_int_equal(ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL), 0);
+        await_stop(pid);
     }
+    return worker;
 }
 
 static void check(void)
 {
     apl_held_t held;
     apl_finding_t finding;
+    uint32_t overtaken;
 
     assert_int_equal(apl_enter(&held, &s->pool, apl_now(), APL_FOREVER),
                      APR_SUCCESS);
-    if (!apl_check(&s->pool, &finding)) {
-        apl_leave(&held);
-        fail_msg("I%d: %s", finding.number, finding.text);
-    }
+    apl_check(&s->pool, &finding);
+    overtaken = scene_overtaken(&s->pool);
     /* Who dies inside leaves something to repair, but no damage. */
     assert_int_equal(s->pool.header->roll, 0);
     apl_leave(&held);
+    if (finding.number != 0)
+        fail_msg("I%d: %s", finding.number, finding.text);
+    assert_int_equal(overtaken, 0);
 }
 
-/* The scene is made by scene_new() in memory of its own: move it to where
- * the workers see it too. */
 static void share_scene(void)
 {
-    const apl_capacity_t n = {100, 100, 200, 40};
-    void *memory = mmap(NULL, apl_segment_size(&n), PROT_READ | PROT_WRITE,
-                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-
-    s = calloc(1, sizeof *s);
-    apl_segment_format(&s->pool, memory, &n);
-    apl_supervise_limits(&s->pool, MAX, 1, apl_now());
+    s = scene_new(MAX);
+    apl_child_unregister(&s->pool);
     scene_app(s, "a");
-    scene_app(s, "b")->options.concurrency = 1;
-    scene_app(s, "c")->options.max_requests = 50;
-    ledger = mmap(NULL, sizeof *ledger, PROT_READ | PROT_WRITE,
-                  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    scene_app(s, "b")->options.concurrency = rules[2].concurrency;
+    scene_app(s, "c")->options.max_requests = rules[3].max_requests;
+    ledger = ledger_new();
 }
 
-static void a_storm_of_kills_tears_nothing(void **state)
+static void strike(pid_t pids[WORKERS])
 {
-    pid_t pids[WORKERS];
-    uint32_t served;
-    int i, seed = 1;
+    int i;
 
-    (void)state;
-    share_scene();
-    srand(5);
-    for (i = 0; i < WORKERS; i++)
-        pids[i] = start(seed++);
     for (i = 0; i < KILLS; i++) {
-        int nap = 1 + rand() % 3;
-
-        while (nap-- > 0) {
-            supervise();
-            usleep((useconds_t)(rand() % 700));
-        }
-        kill_one(&pids[rand() % WORKERS], seed++);
+        usleep((useconds_t)(rand() % 2000));
+        kill_one(pids, rand() % WORKERS, 1);
         check();
     }
     for (i = 0; i < INSIDE; i++) {
         unsigned before = repairs();
 
-        kill_one(catch_inside(pids), seed++);
+        kill_one(pids, catch_inside(pids), 1);
         check();
         assert_true(repairs() > before);
     }
-    /* The survivors go on. */
-    served = ledger->served;
-    for (i = 0; i < 10000 && ledger->served < served + 1000; i++) {
-        supervise();
-        usleep(500);
-    }
-    assert_true(ledger->served >= served + 1000);
-    for (i = 0; i < WORKERS; i++)
-        kill_one(&pids[i], -1);
+}
+
+/* Nobody has anything any more, and whatever is live is known. */
+static void all_is_there(const ledger_sums_t *sums)
+{
+    const apl_header_t *h = s->pool.header;
+    uint32_t i;
+
     check();
-    assert_int_equal(ledger->double_use, 0);
-    assert_int_equal(s->pool.header->active, 0);
-    assert_int_equal(s->pool.header->waiting, 0);
-    print_message("%u served, %u killed, %u of them inside\n", ledger->served,
-                  kills, repairs());
+    assert_int_equal(h->active, 0);
+    assert_int_equal(h->waiting, 0);
+    assert_int_equal(h->count + h->leaving, ledger->n_ready - sums->ended);
+    for (i = 1; i <= h->top_session; i++)
+        assert_int_equal(s->pool.sessions[i].state, APL_SESSION_FREE);
+    for (i = 1; i <= h->top_child; i++)
+        assert_int_equal(s->pool.children[i].state, APL_CHILD_FREE);
+}
+
+static void a_storm_of_kills_tears_nothing(void **state)
+{
+    pid_t pids[WORKERS], spawner;
+    ledger_sums_t sums = {0};
+    char why[200];
+    uint64_t visits;
+    int i;
+
+    (void)state;
+    share_scene();
+    srand(5);
+    spawner = start_spawner();
+    for (i = 0; i < WORKERS; i++)
+        pids[i] = start(i);
+    strike(pids);
+    /* The survivors go on. */
+    visits = ledger_visits(ledger);
+    for (i = 0; i < 20000 && ledger_visits(ledger) < visits + GO_ON; i++)
+        usleep(500);
+    assert_true(ledger_visits(ledger) >= visits + GO_ON);
+    for (i = 0; i < WORKERS; i++)
+        kill_one(pids, i, 0);
+    stop_spawner(spawner);
+    if (!ledger_check(ledger, rules, &sums, why))
+        fail_msg("%s", why);
+    all_is_there(&sums);
+    print_message("%u served, of whom %u waited and %u slept out; %u killed, "
+                  "%u of them inside\n",
+                  (unsigned)sums.served, (unsigned)sums.waited,
+                  (unsigned)sums.missed, kills, repairs());
+    ledger_drop(ledger);
+    scene_drop(s);
 }
 
 int main(void)

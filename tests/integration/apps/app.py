@@ -13,6 +13,7 @@ can do is the table at the end. From the environment:
     BOOT_FAIL_IF  file: exit 1 at the start while it exists
     IGNORE_TERM   1: SIGTERM is ignored
     APP_THREADS   1: a thread for each connection
+    APP_BACKLOG   connections that wait to be accepted; 64
     RETIRES       seconds: SIGUSR1 lets it say STOPPING=1, serve on, and exit
                   when there was no request for so long
     OPEN_FILES    so many, which takes time to close when it is killed
@@ -329,7 +330,7 @@ def listening():
         server = socket.socket()
         server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         server.bind(("127.0.0.1", int(os.environ["PORT"])))
-    server.listen(64)
+    server.listen(int(os.environ.get("APP_BACKLOG", 64)))
     return server
 
 

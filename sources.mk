@@ -137,6 +137,7 @@ bench_programs = \
 crash_sources = \
 	tests/crash/images.c \
 	tests/crash/scenes.c \
+	tests/crash/stage.c \
 	tests/crash/stepper.c
 
 holder_sources = \

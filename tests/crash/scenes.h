@@ -8,21 +8,7 @@
 #ifndef SCENES_H
 #define SCENES_H
 
-#include "shm/checkout.h"
-#include "shm/supervise.h"
-
-#define SCENE_NOW 1000000000ll
-
-/** A pool in shared memory, and what a verb needs to find in it. */
-typedef struct {
-    apl_pool_t pool;
-    apl_app_t apps[3];
-    apl_hold_t holds[16];
-    uint64_t ids[16];
-    apl_watch_t watch; /**< of the second child */
-    apl_look_t look;   /**< a restart.txt that is newer */
-    size_t size;
-} stage_t;
+#include "tests/crash/stage.h"
 
 /** One verb in one pool. */
 typedef struct {
@@ -36,8 +22,5 @@ typedef struct {
 
 extern const scene_t scenes[];
 extern const unsigned n_scenes;
-
-/** An empty pool; the same memory each time. */
-void stage_reset(stage_t *stage);
 
 #endif

@@ -1,0 +1,223 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "tests/crash/stage.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "shm/group.h"
+
+/* Small, so that each image of it is soon compared. */
+static const apl_capacity_t capacity = {4, 10, 16, 3};
+
+void stage_reset(stage_t *g)
+{
+    static const char *const names[] = {"a", "b", "c"};
+    void *memory = g->pool.base;
+    int i;
+
+    g->size = apl_segment_size(&capacity);
+    if (!memory)
+        memory = mmap(NULL, g->size, PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    memset(memory, 0, g->size);
+    apl_segment_format(&g->pool, memory, &capacity);
+    apl_supervise_limits(&g->pool, 4, 1, SCENE_NOW);
+    apl_child_register(&g->pool, 1);
+    apl_child_register(&g->pool, 1);
+    apl_supervise_child(&g->pool, 2, &g->watch);
+    g->pool.self = 1;
+    for (i = 0; i < 3; i++) {
+        g->apps[i].name = names[i];
+        g->apps[i].root = "/";
+        g->apps[i].key = apl_group_key(names[i]);
+        g->apps[i].options = (apl_options_t){.config = 1,
+                                             .concurrency = 1,
+                                             .global_queue = 1,
+                                             .max_queue = 10,
+                                             .idle_time = 1000};
+    }
+    memset(g->holds, 0, sizeof g->holds);
+}
+
+/* ---- building pools ---- */
+
+apr_status_t stage_ask(stage_t *g, int hold, int app)
+{
+    return apl_checkout(&g->pool, &g->holds[hold], &g->apps[app], NULL, NULL,
+                        SCENE_NOW);
+}
+
+uint64_t stage_take(stage_t *g, int i)
+{
+    apl_order_t order;
+
+    if (apl_supervise_take(&g->pool, (uint64_t)(i + 1) << 32, SCENE_NOW,
+                           &order) != APR_SUCCESS)
+        abort();
+    return g->ids[i] = order.id;
+}
+
+/* Process i of an app, with a request that has it. */
+static void busy(stage_t *g, int i, int app)
+{
+    if (stage_ask(g, i, app) == APL_EWAIT)
+        apl_supervise_ready(&g->pool, stage_take(g, i), SCENE_NOW);
+    if (apl_checkout_poll(&g->pool, &g->holds[i], SCENE_NOW) != APR_SUCCESS)
+        abort();
+    g->ids[i] = g->holds[i].id;
+}
+
+static void idle(stage_t *g, int i)
+{
+    apl_checkin(&g->pool, &g->holds[i], SCENE_NOW + i);
+}
+
+void stage_nothing(stage_t *g)
+{
+    (void)g;
+}
+
+void stage_one_idle(stage_t *g)
+{
+    busy(g, 0, 0);
+    idle(g, 0);
+}
+
+/* Slots that were used; of one, a request is open yet. */
+void stage_two_died(stage_t *g)
+{
+    busy(g, 0, 0);
+    busy(g, 1, 0);
+    idle(g, 0);
+    apl_supervise_gone(&g->pool, g->ids[0], SCENE_NOW + 5000000);
+    apl_supervise_gone(&g->pool, g->ids[1], SCENE_NOW + 5000000);
+}
+
+void stage_one_busy(stage_t *g)
+{
+    busy(g, 0, 0);
+}
+
+void stage_full_and_waiting(stage_t *g)
+{
+    int i;
+
+    for (i = 0; i < 4; i++)
+        busy(g, i, i / 2);
+    stage_ask(g, 4, 0);
+    stage_ask(g, 5, 2);
+    stage_ask(g, 6, 1);
+}
+
+void stage_full_with_idle(stage_t *g)
+{
+    int i;
+
+    for (i = 0; i < 4; i++)
+        busy(g, i, i / 2);
+    idle(g, 1);
+    idle(g, 3);
+}
+
+void stage_due_to_retire(stage_t *g)
+{
+    g->apps[0].options.max_requests = 1;
+    busy(g, 0, 0);
+    stage_ask(g, 1, 0);
+    stage_ask(g, 2, 0);
+}
+
+void stage_shared(stage_t *g)
+{
+    int i;
+
+    g->apps[0].options.concurrency = 3;
+    for (i = 0; i < 3; i++)
+        busy(g, i, 0);
+    busy(g, 3, 0);
+    stage_ask(g, 4, 0);
+}
+
+void stage_ordered(stage_t *g)
+{
+    stage_ask(g, 0, 0);
+    stage_ask(g, 1, 0);
+}
+
+void stage_booting(stage_t *g)
+{
+    stage_ordered(g);
+    stage_take(g, 0);
+}
+
+void stage_leaving(stage_t *g)
+{
+    busy(g, 0, 0);
+    busy(g, 1, 0);
+    apl_supervise_detach(&g->pool, g->ids[0], APL_EVENT_DETACHED, SCENE_NOW);
+    idle(g, 0);
+}
+
+void stage_of_two_children(stage_t *g)
+{
+    busy(g, 0, 0);
+    g->pool.self = 2;
+    busy(g, 1, 0);
+    g->apps[0].options.max_instances = 2;
+    g->apps[0].options.config = 2;
+    stage_ask(g, 2, 0);
+    g->pool.self = 1;
+    stage_ask(g, 3, 0);
+}
+
+void stage_about_to_restart(stage_t *g)
+{
+    busy(g, 0, 0);
+    busy(g, 1, 0);
+    idle(g, 1);
+    g->pool.groups[1].stamp_seq = 1;
+    memset(&g->look, 0, sizeof g->look);
+    g->look.seq = 1;
+    g->look.stamp.exists = 1;
+    g->look.stamp.mtime_ns = 77;
+}
+
+void stage_about_to_roll(stage_t *g)
+{
+    stage_about_to_restart(g);
+    g->pool.groups[1].options.rolling = 1;
+    g->apps[0].options.rolling = 1;
+}
+
+/* Two are outdated, a third one boots that is to replace one of them. */
+void stage_rolling(stage_t *g)
+{
+    stage_full_with_idle(g);
+    apl_supervise_restart(&g->pool, "a", 1, SCENE_NOW);
+    stage_take(g, 0);
+}
+
+void stage_torn(stage_t *g)
+{
+    stage_full_and_waiting(g);
+    g->pool.header->damaged = 1;
+}
+
+/* The second child is another process than it was, and nobody saw it die. */
+void stage_child_died(stage_t *g)
+{
+    stage_of_two_children(g);
+    g->pool.children[2].who.start++;
+    g->pool.header->roll = 1;
+}
+
+/* Damage took the slot of the child that acts. */
+void stage_slot_lost(stage_t *g)
+{
+    stage_full_and_waiting(g);
+    g->pool.children[1].state = APL_CHILD_FREE;
+    g->pool.children[1].generation++;
+    g->pool.header->damaged = 1;
+}

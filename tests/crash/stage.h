@@ -1,0 +1,57 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file stage.h
+ * @brief Pools in shared memory in which a verb of the crash tests has
+ *        something to do.
+ */
+#ifndef STAGE_H
+#define STAGE_H
+
+#include "shm/checkout.h"
+#include "shm/supervise.h"
+
+#define SCENE_NOW 1000000000ll
+
+/** A pool, and what a verb needs to find in it. */
+typedef struct {
+    apl_pool_t pool;
+    apl_app_t apps[3];
+    apl_hold_t holds[16];
+    uint64_t ids[16];
+    apl_watch_t watch; /**< of the second child */
+    apl_look_t look;   /**< a restart.txt that is newer */
+    size_t size;
+} stage_t;
+
+/** An empty pool; the same memory each time. */
+void stage_reset(stage_t *g);
+
+/** Ask for a process of an app; the hold to use. */
+apr_status_t stage_ask(stage_t *g, int hold, int app);
+
+/** Take an order as the spawner does. @return the process's id, which is also
+ * kept in ids[i] */
+uint64_t stage_take(stage_t *g, int i);
+
+/* What makes an empty pool one of these. */
+void stage_nothing(stage_t *g);
+void stage_one_idle(stage_t *g);
+void stage_two_died(stage_t *g);
+void stage_one_busy(stage_t *g);
+void stage_full_and_waiting(stage_t *g);
+void stage_full_with_idle(stage_t *g);
+void stage_due_to_retire(stage_t *g);
+void stage_shared(stage_t *g);
+void stage_ordered(stage_t *g);
+void stage_booting(stage_t *g);
+void stage_leaving(stage_t *g);
+void stage_of_two_children(stage_t *g);
+void stage_about_to_restart(stage_t *g);
+void stage_about_to_roll(stage_t *g);
+void stage_rolling(stage_t *g);
+void stage_torn(stage_t *g);
+void stage_child_died(stage_t *g);
+void stage_slot_lost(stage_t *g);
+
+#endif

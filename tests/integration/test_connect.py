@@ -1,17 +1,66 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""What keeps httpd from connecting is not always a fault of the process."""
+"""A connection to a process cannot be made: how often it is tried, and what it
+costs the process, which is not always to blame."""
 import os
 import resource
 import signal
+import time
 from pathlib import Path
 
 import pytest
 
 from harness.client import Connection
+from harness.config import App
 from harness.httpd import Httpd
 from harness.wait import wait_until
 
 LIMIT = 100  # descriptors
+
+# It accepts a connection, so it is ready; and once that is seen, it closes its
+# socket.
+DEAF = """
+import os, socket, sys, time
+time.sleep(float(sys.argv[1]))
+server = socket.socket(socket.AF_UNIX)
+server.bind(os.environ["APPPOOL_SOCKET"])
+server.listen()
+server.accept()[0].recv(1)
+server.close()
+time.sleep(1000)
+"""
+
+
+def deaf(httpd: Httpd, boot: float, *directives: str) -> App:
+    httpd.log.expect("shop")
+    app = httpd.app("shop", "AppListen unix", *directives,
+                    command=f"/usr/bin/python3 -IS deaf.py {boot}")
+    (app.root / "deaf.py").write_text(DEAF)
+    httpd.start()
+    return app
+
+
+def refused(httpd: Httpd) -> int:
+    return int(httpd.status()["counters"]["refused"])
+
+
+def test_ten_attempts(httpd: Httpd) -> None:
+    """One process after the other refuses: ten, then that is the answer"""
+    app = deaf(httpd, 0)
+    answer = httpd.get("/", "shop")
+    assert answer.status == 503
+    assert refused(httpd) == 10
+    assert httpd.log.matching("one process after the other refused")
+    httpd.settles(active=0, count=0)
+    assert not httpd.group(app)["last_error"], "each of them had started"
+
+
+def test_attempts_have_a_deadline(httpd: Httpd) -> None:
+    """AppQueueTimeout is for all of them together"""
+    deaf(httpd, 1, "AppQueueTimeout 3")
+    began = time.monotonic()
+    assert httpd.get("/", "shop").status == 503
+    assert 3.0 <= time.monotonic() - began < 8.0
+    assert 1 <= refused(httpd) <= 3
 
 
 def test_full_backlog(httpd: Httpd) -> None:

@@ -16,7 +16,7 @@
 #include "shm/checkout.h"
 
 #define MODEL_GROUPS    4
-#define MODEL_PROCESSES 256
+#define MODEL_PROCESSES 10 /* slots, also for those that leave */
 #define MODEL_SESSIONS  64
 #define MODEL_SECOND    1000000ll
 

@@ -2,7 +2,6 @@
 
 #include "tests/unit/model_room.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- searching ---- */
@@ -146,7 +145,7 @@ m_process_t *model_add(model_t *m, int group, m_state_t state)
     for (i = 0; i < m->n_processes && m->processes[i].state != M_FREE; i++)
         ;
     if (i == MODEL_PROCESSES)
-        abort();
+        return NULL;
     if (i == m->n_processes)
         m->n_processes++;
     m->processes[i] = (m_process_t){.state = state,
@@ -230,6 +229,15 @@ void model_reload(model_t *m, int group, int rolling)
         model_replace(m, group);
 }
 
+int model_full(const model_t *m, int process)
+{
+    const m_process_t *p = &m->processes[process];
+    const apl_options_t *o = &m->groups[p->group].options;
+
+    return o->max_requests != 0 &&
+           p->processed >= o->max_requests + (p->id >> 16) % (o->jitter + 1);
+}
+
 void model_retire(model_t *m, int process)
 {
     m_process_t *p = &m->processes[process];
@@ -243,8 +251,7 @@ void model_retire(model_t *m, int process)
         model_move(m, process, M_LEAVING);
         return;
     }
-    if (!(o->max_requests != 0 && p->processed >= o->max_requests) &&
-        !(g->seen.always && waiting > 0))
+    if (!model_full(m, process) && !(g->seen.always && waiting > 0))
         return;
     model_move(m, process, M_LEAVING);
     if (waiting > 0 || model_size(m, p->group) < o->min_instances)

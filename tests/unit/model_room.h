@@ -30,7 +30,7 @@ int model_in_order(const model_t *m, int groups[MODEL_GROUPS]);
 /** Has a been idle for longer than b? */
 int model_idles_longer(const model_t *m, int a, int b);
 
-/** A process slot for this group. */
+/** A process slot for this group. NULL: none is free. */
 m_process_t *model_add(model_t *m, int group, m_state_t state);
 
 /** A process changes its state. */
@@ -54,6 +54,9 @@ void model_leave(model_t *m, int group, int live, int booting);
 
 /** A restart, without what is shared out after it. */
 void model_reload(model_t *m, int group, int rolling);
+
+/** Has it had all its requests? */
+int model_full(const model_t *m, int process);
 
 /** It closed a session: does it have to go? */
 void model_retire(model_t *m, int process);

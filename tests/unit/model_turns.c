@@ -25,7 +25,10 @@ unsigned model_regular(const model_t *m)
 
 static int has_room(const model_t *m, unsigned fewer)
 {
-    return model_regular(m) - fewer < m->max && all(m) - fewer <= m->max;
+    unsigned left = model_sums(m, -1).leaving;
+
+    return all(m) + left < MODEL_PROCESSES &&
+           model_regular(m) - fewer < m->max && all(m) - fewer <= m->max;
 }
 
 int model_above(const model_t *m, int group)
@@ -54,13 +57,15 @@ static int may_grow(const model_t *m, int group)
 void model_replace(model_t *m, int group)
 {
     unsigned max = m->groups[group].options.max_instances;
+    m_process_t *p;
     int i, outdated = 0;
 
     for (i = 0; i < m->n_processes; i++)
         outdated += m->processes[i].group == group && model_outdated(m, i);
     if (outdated > 0 && may_start(m, group) &&
-        (max == 0 || model_size(m, group) <= max) && all(m) <= m->max)
-        model_add(m, group, M_WANTED)->replaces = 1;
+        (max == 0 || model_size(m, group) <= max) && all(m) <= m->max &&
+        (p = model_add(m, group, M_WANTED)) != NULL)
+        p->replaces = 1;
 }
 
 /* ---- turns ---- */
@@ -199,10 +204,8 @@ static void retire_forgotten(model_t *m)
     do {
         for (best = -1, i = 0; i < m->n_processes; i++) {
             const m_process_t *p = &m->processes[i];
-            unsigned max = m->groups[p->group].options.max_requests;
 
-            if (p->state == M_LIVE && p->sessions == 0 && max != 0 &&
-                p->processed >= max &&
+            if (p->state == M_LIVE && p->sessions == 0 && model_full(m, i) &&
                 (best < 0 || model_idles_longer(m, i, best)))
                 best = i;
         }

@@ -209,7 +209,7 @@ static int monotone(walk_t *w)
     const apl_pool_t *pool = &w->s->pool;
     uint32_t i;
 
-    for (i = 1; i <= pool->header->top_process && i < MODEL_PROCESSES; i++) {
+    for (i = 1; i <= pool->header->top_process; i++) {
         const apl_process_t *p = &pool->processes[i];
 
         if (p->generation < w->past.processes[i].generation)

@@ -70,6 +70,7 @@ void steps_begin(walk_t *w)
 
     memset(w, 0, sizeof *w);
     w->s = scene_new(4);
+    w->s->pool.n.processes = 1 + MODEL_PROCESSES;
     w->m = calloc(1, sizeof *w->m);
     w->m->max = 4;
     w->m->now = w->s->now;

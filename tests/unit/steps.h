@@ -58,7 +58,7 @@ typedef struct {
         uint32_t generation;
         uint64_t processed;
         int64_t last_used;
-    } processes[MODEL_PROCESSES];
+    } processes[MODEL_PROCESSES + 1];
     uint32_t sessions[2 * MODEL_SESSIONS]; /* generations */
 } past_t;
 

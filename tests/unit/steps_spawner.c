@@ -111,7 +111,7 @@ static int step_adopt(walk_t *w, unsigned n)
                           : 1 + n / 8 % (pool->header->top_process + 2);
     uint64_t id = again ? w->gone_id : (uint64_t)++w->s->pid << 20 | slot;
     apl_who_t who = {w->s->pid, 0, 1};
-    int expected = w->m->groups[g].there &&
+    int expected = w->m->groups[g].there && slot <= MODEL_PROCESSES &&
                    pool->processes[slot].state == APL_PROCESS_FREE;
     apr_status_t rv = apl_supervise_adopt(pool, id, who, w->s->apps[g].name,
                                           APL_LISTEN_FD, 0, live, w->s->now);
@@ -177,6 +177,7 @@ static int step_configure(walk_t *w, unsigned n)
         o->min_instances = k % 4 % 3;
         o->max_instances = k / 4 % 4;
         o->max_requests = k / 16 % 3 * 2;
+        o->jitter = k / 5 % 3;
         o->concurrency = sessions[k / 48 % 4];
         o->global_queue = k / 192 % 3 != 0;
         o->max_queue = queue[k / 576 % 3];

@@ -241,7 +241,8 @@ static void options_that_come_with_a_request_let_waiters_in(void **state)
     apl_app_t *a = crowd(s, h, CROWD);
 
     (void)state;
-    scene_ask(s, &last, a);
+    /* Nobody is left waiting, and yet it came behind all of them. */
+    assert_int_equal(scene_ask(s, &last, a), APL_EWAIT);
     assert_int_equal(scene_poll(s, &last), APR_SUCCESS);
     scene_close(s, &last);
     disperse(s, h);

@@ -77,9 +77,7 @@ typedef struct {
     apl_options_t old[MODEL_GROUPS]; /* of the last configuration */
     uint32_t config;
     unsigned repairs;
-    int roll;         /* there was damage */
-    uint64_t gone_id; /* the last process that was reported gone */
-    int gone_group;
+    int roll; /* there was damage */
     past_t past;
     char why[300];
 } walk_t;

@@ -74,12 +74,7 @@ static int both(walk_t *w, m_state_t state, unsigned n, verb_t *verb,
 static int step_gone(walk_t *w, unsigned n)
 {
     static const m_state_t dying[] = {M_LIVE, M_LEAVING, M_STARTING};
-    int p = nth_process(w, dying[n % 3], n / 3);
 
-    if (p >= 0) {
-        w->gone_id = w->m->processes[p].id;
-        w->gone_group = w->m->processes[p].group;
-    }
     return both(w, dying[n % 3], n / 3, apl_supervise_gone, model_gone);
 }
 
@@ -99,27 +94,36 @@ static int step_reap(walk_t *w)
     return 1;
 }
 
-/* A process that nobody knows of; or one whose slot was lost, with the
- * requests that it has. */
-static int step_adopt(walk_t *w, unsigned n)
+static int adopt(walk_t *w, int g, uint64_t id, int live)
 {
-    apl_pool_t *pool = &w->s->pool;
-    int again = n % 3 == 0 && w->gone_id != 0;
-    int g = again ? w->gone_group : (int)(n % MODEL_GROUPS);
-    int live = n / 4 % 2 != 0;
-    uint32_t slot = again ? (uint32_t)(w->gone_id & 0xffff)
-                          : 1 + n / 8 % (pool->header->top_process + 2);
-    uint64_t id = again ? w->gone_id : (uint64_t)++w->s->pid << 20 | slot;
+    const apl_pool_t *pool = &w->s->pool;
+    uint32_t slot = (uint32_t)(id & 0xffff);
     apl_who_t who = {w->s->pid, 0, 1};
     int expected = w->m->groups[g].there && slot <= MODEL_PROCESSES &&
                    pool->processes[slot].state == APL_PROCESS_FREE;
-    apr_status_t rv = apl_supervise_adopt(pool, id, who, w->s->apps[g].name,
-                                          APL_LISTEN_FD, 0, live, w->s->now);
+    apr_status_t rv =
+        apl_supervise_adopt(&w->s->pool, id, who, w->s->apps[g].name,
+                            APL_LISTEN_FD, 0, live, w->s->now);
 
     if (expected)
         model_adopt(w->m, g, id, live);
     return rv == (expected ? APR_SUCCESS : APL_ESTALE) ||
            steps_differ(w, "adopt", rv, expected);
+}
+
+/* One whose slot is lost and that is put back, with the requests it has; or
+ * one of which nobody knows. */
+static int step_adopt(walk_t *w, unsigned n)
+{
+    int live = n / 2 % 2 != 0, p = nth_process(w, M_LIVE, n / 4);
+    const m_process_t lost = w->m->processes[p < 0 ? 0 : p];
+    uint32_t slot = 1 + n / 16 % (w->s->pool.header->top_process + 2);
+
+    if (n % 2 != 0)
+        return adopt(w, (int)(n / 4 % MODEL_GROUPS),
+                     (uint64_t)++w->s->pid << 20 | slot, live);
+    return p < 0 || (both(w, M_LIVE, n / 4, apl_supervise_gone, model_gone) &&
+                     adopt(w, lost.group, lost.id, live));
 }
 
 /* ---- groups and limits ---- */

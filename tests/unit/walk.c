@@ -58,8 +58,8 @@ static const unsigned often[KINDS] = {
     [ASK] = 40,    [LOOK] = 4,   [POLL] = 10,      [GIVE_UP] = 2,
     [CLOSE] = 40,  [REFUSE] = 2, [JOIN] = 2,       [LATE] = 2,
     [TAKE] = 30,   [READY] = 40, [FAIL] = 2,       [GONE] = 2,
-    [REAP] = 10,   [DETACH] = 2, [OUTDATE] = 2,    [ADOPT] = 1,
-    [RESTART] = 1, [TICK] = 10,  [LIMIT] = 2,      [CONFIGURE] = 2,
+    [REAP] = 10,   [DETACH] = 2, [OUTDATE] = 2,    [ADOPT] = 2,
+    [RESTART] = 3, [TICK] = 10,  [LIMIT] = 2,      [CONFIGURE] = 2,
     [REMOVE] = 1,  [TEAR] = 2,   [OWNER_DIES] = 1, [ROLL] = 2,
 };
 

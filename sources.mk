@@ -138,7 +138,8 @@ crash_sources = \
 	tests/crash/images.c \
 	tests/crash/scenes.c \
 	tests/crash/stage.c \
-	tests/crash/stepper.c
+	tests/crash/stepper.c \
+	tests/crash/stranger.c
 
 holder_sources = \
 	tests/crash/holder.c

@@ -6,7 +6,7 @@
  * at that instant would leave: a copy of it is entered as the next process
  * would enter it, all invariants must hold afterwards, and the outcome must
  * be that of before the verb or that of after it. Then the process is really
- * killed at each of these instants, and this one goes on. */
+ * killed at each of these instants, and a stranger goes on. */
 
 #include <linux/futex.h>
 #include <stdio.h>
@@ -18,6 +18,7 @@
 #include "shm/enter.h"
 #include "tests/crash/scenes.h"
 #include "tests/crash/stepper.h"
+#include "tests/crash/stranger.h"
 
 #define INSTANTS 4000
 
@@ -195,7 +196,11 @@ static void really_kill(run_t *run)
         stepper_run(work, run, run->stage->pool.base, run->stage->size, NULL,
                     NULL, run->instants[i], &pid);
         stepper_kill(pid);
-        judge(run, run->instants[i], &run->stage->pool);
+        pid = stranger_enters(run->stage);
+        if (pid > 0)
+            judge(run, run->instants[i], &run->stage->pool);
+        if (pid < 0 || !stranger_goes_on(pid))
+            fail(run, run->instants[i], "a stranger does not go on");
         kills++;
     }
 }
@@ -249,11 +254,13 @@ static void step_through(const scene_t *scene, stage_t *stage)
     free(run.image);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     stage_t *stage = calloc(1, sizeof *stage);
     unsigned i, bad = 0;
 
+    if (argc == 3 && strcmp(argv[1], STRANGER) == 0)
+        stranger_work(argv[2]);
     for (i = 0; i < n_scenes; i++) {
         unsigned before = failures;
 

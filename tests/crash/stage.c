@@ -2,27 +2,28 @@
 
 #include "tests/crash/stage.h"
 
+#include <linux/futex.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
+#include "shm/enter.h"
 #include "shm/group.h"
 
-/* Small, so that each image of it is soon compared. */
-static const apl_capacity_t capacity = {4, 10, 16, 3};
+const apl_capacity_t stage_capacity = {4, 10, 16, 3};
 
 void stage_reset(stage_t *g)
 {
     static const char *const names[] = {"a", "b", "c"};
-    void *memory = g->pool.base;
-    int i;
+    int i, file;
 
-    g->size = apl_segment_size(&capacity);
-    if (!memory)
-        memory = mmap(NULL, g->size, PROT_READ | PROT_WRITE,
-                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    memset(memory, 0, g->size);
-    apl_segment_format(&g->pool, memory, &capacity);
+    if (!g->pool.base &&
+        apl_segment_create(&g->pool, &stage_capacity) != APR_SUCCESS)
+        abort();
+    file = g->pool.file;
+    g->size = g->pool.size;
+    memset(g->pool.base, 0, g->size);
+    apl_segment_format(&g->pool, g->pool.base, &stage_capacity);
+    g->pool.file = file;
     apl_supervise_limits(&g->pool, 4, 1, SCENE_NOW);
     apl_child_register(&g->pool, 1);
     apl_child_register(&g->pool, 1);
@@ -202,7 +203,7 @@ void stage_rolling(stage_t *g)
 void stage_torn(stage_t *g)
 {
     stage_full_and_waiting(g);
-    g->pool.header->damaged = 1;
+    g->pool.header->lock = FUTEX_OWNER_DIED;
 }
 
 /* The second child is another process than it was, and nobody saw it die. */
@@ -213,11 +214,14 @@ void stage_child_died(stage_t *g)
     g->pool.header->roll = 1;
 }
 
-/* Damage took the slot of the child that acts. */
+/* The child that acts was taken for dead: its slot was given away. */
 void stage_slot_lost(stage_t *g)
 {
-    stage_full_and_waiting(g);
-    g->pool.children[1].state = APL_CHILD_FREE;
-    g->pool.children[1].generation++;
-    g->pool.header->damaged = 1;
+    apl_held_t held;
+
+    stage_one_idle(g);
+    if (apl_enter(&held, &g->pool, SCENE_NOW, APL_FOREVER) != APR_SUCCESS)
+        abort();
+    apl_child_free(&held, &g->pool.children[1]);
+    apl_leave(&held);
 }

@@ -24,6 +24,9 @@ typedef struct {
     size_t size;
 } stage_t;
 
+/** Small, so that each image of it is soon compared. */
+extern const apl_capacity_t stage_capacity;
+
 /** An empty pool; the same memory each time. */
 void stage_reset(stage_t *g);
 

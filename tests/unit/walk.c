@@ -26,27 +26,40 @@ static int walk(const step_t *steps, int n, char why[300])
     return i == n ? -1 : i;
 }
 
-/* Leave out what can be left out. */
-static int shrink(step_t *steps, int n)
+/* Leave out `size` steps wherever they do not matter. @return how many stay */
+static int leave_out(step_t *steps, int n, int size)
 {
     step_t *copy = malloc(sizeof *copy * (size_t)n);
     char why[300];
-    int size, i, at;
+    int i, at;
 
-    for (size = n / 2; size > 0; size /= 2)
-        for (i = 0; i + size <= n;) {
-            memcpy(copy, steps, sizeof *copy * (size_t)i);
-            memcpy(copy + i, steps + i + size,
-                   sizeof *copy * (size_t)(n - i - size));
-            at = walk(copy, n - size, why);
-            if (at >= 0) {
-                n = at + 1;
-                memcpy(steps, copy, sizeof *copy * (size_t)n);
-            }
-            else
-                i += size;
+    for (i = 0; i + size <= n;) {
+        memcpy(copy, steps, sizeof *copy * (size_t)i);
+        memcpy(copy + i, steps + i + size,
+               sizeof *copy * (size_t)(n - i - size));
+        at = walk(copy, n - size, why);
+        if (at >= 0) {
+            n = at + 1;
+            memcpy(steps, copy, sizeof *copy * (size_t)n);
         }
+        else
+            i += size;
+    }
     free(copy);
+    return n;
+}
+
+/* Until no step can be left out, as the others all matter then. */
+static int shrink(step_t *steps, int n)
+{
+    int size, before;
+
+    for (size = n / 2; size > 1; size /= 2)
+        n = leave_out(steps, n, size);
+    do {
+        before = n;
+        n = leave_out(steps, n, 1);
+    } while (n < before);
     return n;
 }
 

@@ -166,6 +166,7 @@ unit_tests = \
 	tests/unit/damage \
 	tests/unit/detect \
 	tests/unit/hostile \
+	tests/unit/inside \
 	tests/unit/invariants \
 	tests/unit/limits \
 	tests/unit/list \

@@ -96,14 +96,14 @@ void apl_child_free(apl_held_t *held, apl_child_t *child)
 void apl_child_unregister(apl_pool_t *pool)
 {
     apl_child_t *c = apl_child_at(pool, pool->self);
+    pid_t self = getpid();
     apl_held_t held;
 
     pool->self = 0;
     pool->who.pid = 0;
     if (!c || apl_enter(&held, pool, apl_now(), APL_WAKE_SLICE) != APR_SUCCESS)
         return;
-    if (c->state == APL_CHILD_USED && c->who.pid == getpid() &&
-        c->sessions == 0)
+    if (c->state == APL_CHILD_USED && c->who.pid == self && c->sessions == 0)
         apl_child_free(&held, c);
     apl_leave(&held);
 }

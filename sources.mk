@@ -32,6 +32,7 @@ shm_sources = \
 module_sources = \
 	mod_apppool/answer.c \
 	mod_apppool/app.c \
+	mod_apppool/body.c \
 	mod_apppool/channel.c \
 	mod_apppool/config.c \
 	mod_apppool/dial.c \
@@ -51,6 +52,7 @@ module_sources = \
 	mod_apppool/runtime.c \
 	mod_apppool/stale.c \
 	mod_apppool/status.c \
+	mod_apppool/store.c \
 	mod_apppool/table.c \
 	mod_apppool/visit.c \
 	mod_apppool/watch.c \

@@ -39,7 +39,8 @@ apppool_config_t *apppool_config(void)
     X(stop_timeout)                                                            \
     X(timeout)                                                                 \
     X(stat_interval)                                                           \
-    X(rolling)
+    X(rolling)                                                                 \
+    X(buffer_request)
 
 #define TEXTS(X)                                                               \
     X(mount)                                                                   \
@@ -156,4 +157,9 @@ apr_int64_t apppool_queue_timeout(const request_rec *r)
 apr_int64_t apppool_timeout(const request_rec *r)
 {
     return dir_of_request(r)->timeout;
+}
+
+int apppool_buffers_request(const request_rec *r)
+{
+    return apppool_or(dir_of_request(r)->buffer_request, 1) != 0;
 }

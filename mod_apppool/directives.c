@@ -313,8 +313,8 @@ static const value_t capacity[] = {
     AP_INIT_TAKE1(name, set_time,                                              \
                   RANGE(scope, IN_DIR(field), 0, max, zero, NULL), ANYWHERE,   \
                   help)
-#define SWITCH(name, help, field)                                              \
-    AP_INIT_TAKE1(name, set_switch, VALUE(GROUP, IN_DIR(field)), ANYWHERE, help)
+#define SWITCH(name, help, scope, field)                                       \
+    AP_INIT_TAKE1(name, set_switch, VALUE(scope, IN_DIR(field)), ANYWHERE, help)
 #define WORD(name, help, field, words)                                         \
     AP_INIT_TAKE1(name, set_word,                                              \
                   RANGE(GROUP, IN_DIR(field), 0, 0, NULL, words), ANYWHERE,    \
@@ -352,7 +352,7 @@ const command_rec apppool_directives[] = {
          "...", environment, 64),
     AP_INIT_TAKE2("AppSetEnv", set_env, VALUE(GROUP, 0), ANYWHERE,
                   "name and value of an environment variable"),
-    SWITCH("AppPreStart", "On if the minimum is started with httpd",
+    SWITCH("AppPreStart", "On if the minimum is started with httpd", GROUP,
            prestart),
     PATH("AppLog", ANYWHERE, "file for what the application prints", GROUP,
          IN_DIR(log)),
@@ -371,7 +371,7 @@ const command_rec apppool_directives[] = {
          idle_time, 365 * DAY, "never"),
 
     SWITCH("AppGlobalQueue", "Off if requests queue up for a process instead "
-           "of the application", global_queue),
+           "of the application", GROUP, global_queue),
     NUMBER("AppMaxQueue", ANYWHERE, "number of requests that may wait", GROUP,
            IN_DIR(max_queue), 0, 1000000, "no limit"),
     TIME("AppQueueTimeout", "time that a request waits for a process",
@@ -383,6 +383,8 @@ const command_rec apppool_directives[] = {
          stop_timeout, DAY, "SIGKILL at once"),
     TIME("AppTimeout", "time that the application may be silent", REQUEST,
          timeout, DAY, NULL),
+    SWITCH("AppBufferRequest", "Off if request bodies are passed on as they "
+           "come", REQUEST, buffer_request),
     TEXT("AppRestartDir", "directory of restart.txt, absolute or in AppRoot",
          restart_dir, 1024),
     WORD("AppRestartMode", "rolling if processes are replaced one by one, "

@@ -8,6 +8,7 @@
 #include <http_protocol.h>
 
 #include "mod_apppool/answer.h"
+#include "mod_apppool/body.h"
 #include "mod_apppool/channel.h"
 #include "mod_apppool/forward.h"
 #include "mod_apppool/lifecycle.h"
@@ -125,6 +126,7 @@ static int try_once(apppool_visit_t *v, const apppool_target_t *target,
         return 0;
     }
     send_continue(v->r);
+    apppool_body_rewind(v->body);
     apppool_visit_hide(v);
     *status = apppool_channel_run(ch, v->r, url);
     apppool_visit_unhide(v);
@@ -202,6 +204,7 @@ static int serve(apppool_visit_t *v)
 int apppool_handler(request_rec *r)
 {
     const apppool_mount_t *mount;
+    apppool_body_t *body;
     apppool_visit_t *v;
     char *filename = r->filename;
     int status;
@@ -218,9 +221,13 @@ int apppool_handler(request_rec *r)
                       mount->app->label);
         return HTTP_SERVICE_UNAVAILABLE;
     }
-    v = apppool_visit_begin(r, mount);
+    status = apppool_body_begin(&body, r, mount->app->label);
+    if (status != OK)
+        return status;
+    v = apppool_visit_begin(r, mount, body);
     status = serve(v);
     apppool_visit_end(v);
+    apppool_body_end(body);
     r->filename = filename;
     if (ap_is_HTTP_ERROR(status)) {
         r->proxyreq = PROXYREQ_NONE;

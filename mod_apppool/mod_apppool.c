@@ -10,6 +10,7 @@
 #include <mpm_common.h>
 #include <mod_status.h>
 
+#include "mod_apppool/body.h"
 #include "mod_apppool/channel.h"
 #include "mod_apppool/config.h"
 #include "mod_apppool/directives.h"
@@ -30,6 +31,7 @@ static void register_hooks(apr_pool_t *p)
                                               "mod_proxy.c", NULL};
 
     (void)p;
+    apppool_body_register();
     apppool_visit_register();
     apppool_channels_register();
 

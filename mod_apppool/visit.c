@@ -73,13 +73,15 @@ static apr_status_t last_resort(void *data)
 }
 
 apppool_visit_t *apppool_visit_begin(request_rec *r,
-                                     const apppool_mount_t *mount)
+                                     const apppool_mount_t *mount,
+                                     apppool_body_t *body)
 {
     apppool_visit_t *v = apr_pcalloc(r->pool, sizeof *v);
 
     v->r = r;
     v->mount = mount;
     v->app = mount->app;
+    v->body = body;
     v->deadline = apl_now() + apppool_queue_timeout(r);
     v->keepalives = -1;
     v->error = ap_is_HTTP_ERROR(r->status) ? r->status : 0;

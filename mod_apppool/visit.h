@@ -20,11 +20,13 @@
 #include <httpd.h>
 
 #include "mod_apppool/app.h"
+#include "mod_apppool/body.h"
 
 typedef struct {
     request_rec *r;
     const apppool_mount_t *mount;
     const apppool_app_t *app;
+    apppool_body_t *body;
     apl_hold_t hold;
     int64_t deadline; /**< of all waiting, us of apl_now() */
     int keepalives;   /**< the client's, while hidden; or -1 */
@@ -35,9 +37,10 @@ typedef struct {
 /** Once, before any configuration's hooks run. */
 void apppool_visit_register(void);
 
-/** Begin; the deadline runs from here. */
+/** Begin; the deadline runs from here, so the body was read before. */
 apppool_visit_t *apppool_visit_begin(request_rec *r,
-                                     const apppool_mount_t *mount);
+                                     const apppool_mount_t *mount,
+                                     apppool_body_t *body);
 
 /** Get a process; may wait. @return APR_SUCCESS, or as of apl_checkout() */
 apr_status_t apppool_visit_checkout(apppool_visit_t *v);

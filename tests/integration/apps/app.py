@@ -33,15 +33,17 @@ ledger = None
 
 
 class Request:
-    def __init__(self, method, target, headers, body):
+    def __init__(self, method, target, headers, stream):
         self.method = method
         self.target = target
         self.headers = headers
-        self.body = body
         self.path, _, query = target.partition("?")
         self.name = self.path.rstrip("/").rpartition("/")[2]
         pairs = (pair.partition("=") for pair in query.split("&") if pair)
         self.query = {key: value for key, _, value in pairs}
+        self.stream = stream
+        self.body = b"" if self.name in STREAMED else read_body(stream,
+                                                                headers)
 
 
 def read_body(stream, headers):
@@ -69,7 +71,7 @@ def read_request(stream):
             break
         name, _, value = header.partition(":")
         headers.append((name, value.strip()))
-    return Request(line[0], line[1], headers, read_body(stream, headers))
+    return Request(line[0], line[1], headers, stream)
 
 
 def answer(out, body=b"", status=200, headers=(), head=False):
@@ -280,6 +282,7 @@ def do_daemon(request, out):
     answer(out, os.read(read, 20))
 
 
+STREAMED = set()  # these read the body themselves
 URLS = {name[3:]: do for name, do in globals().items()
         if name.startswith("do_")}
 
@@ -390,4 +393,5 @@ def main():
             serve(connection)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -46,6 +46,73 @@ class Connection:
         self.http.close()
 
 
+class Stream:
+    """What http.client takes for a socket, and does not close."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self.file = sock.makefile("rb")
+
+    def makefile(self, *_: Any) -> "Stream":
+        return self
+
+    def close(self) -> None:
+        pass
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.file, name)
+
+
+class Raw:
+    """A connection that is sent bytes as they are."""
+
+    def __init__(self, port: int, sent: bytes = b"",
+                 receive_buffer: int = 0) -> None:
+        self.sock = socket.socket()
+        if receive_buffer:
+            self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF,
+                                 receive_buffer)
+        self.sock.settimeout(20)
+        self.sock.connect(("127.0.0.1", port))
+        self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.stream = Stream(self.sock)
+        self.send(sent)
+
+    def __enter__(self) -> "Raw":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.stream.file.close()
+        self.sock.close()
+
+    def send(self, data: bytes) -> None:
+        self.sock.sendall(data)
+
+    def head(self) -> tuple[int, str]:
+        """The next answer's status, 100 as well, and its header."""
+        head = b""
+        while not head.endswith(b"\r\n\r\n"):
+            line = self.stream.file.readline()
+            assert line, f"the connection ended after {head!r}"
+            head += line
+        return int(head.split()[1]), head.decode("latin-1")
+
+    def answer(self, method: str = "GET") -> Response:
+        answer = http.client.HTTPResponse(
+            self.stream, method=method)  # type: ignore[arg-type]
+        answer.begin()
+        return Response(answer.status, answer.headers, answer.read())
+
+    def rest(self) -> bytes:
+        """All that comes until the connection ends."""
+        data = b""
+        try:
+            while piece := self.stream.file.read1(65536):
+                data += piece
+        except ConnectionResetError:
+            pass
+        return data
+
+
 class Pending:
     """A request under way in a thread of its own."""
 

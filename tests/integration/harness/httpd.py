@@ -75,11 +75,14 @@ class Httpd:
     @property
     def command(self) -> str:
         """The sample app, which does what the URL says."""
-        return f"/usr/bin/python3 -IS {self.dir}/apps/app.py"
+        return self.command_of("app.py")
+
+    def command_of(self, program: str) -> str:
+        return f"/usr/bin/python3 -IS {self.dir}/apps/{program}"
 
     def app(self, name: str, *directives: str, command: Optional[str] = "",
-            location: Optional[str] = None,
-            root: Optional[Path] = None) -> App:
+            location: Optional[str] = None, root: Optional[Path] = None,
+            program: str = "app.py") -> App:
         """Add an app; command None lets the module find one."""
         root = root or self.dir / name
         for place in (root, root / "public", root / "tmp"):
@@ -87,7 +90,7 @@ class Httpd:
             shutil.chown(place, USER, USER)
         app = App(name, root, directives, command, location)
         if command == "":
-            app.command = self.command
+            app.command = self.command_of(program)
             app.directives += [f"AppSetEnv APP_NAME {name}",
                                f"AppSetEnv HOLD_DIR {self.dir}/hold",
                                f"AppSetEnv LEDGER_DIR {self.ledgers}",

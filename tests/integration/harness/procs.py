@@ -119,13 +119,7 @@ def connections(port: int) -> dict[str, int]:
 
 def sockets(pid: int) -> set[str]:
     """Its open sockets, as /proc/PID/fd calls them."""
-    found = set()
-    for fd in (PROC / str(pid) / "fd").iterdir():
-        try:
-            found.add(os.readlink(fd))
-        except FileNotFoundError:
-            continue
-    return {name for name in found if name.startswith("socket:")}
+    return {name for name in open_files(pid) if name.startswith("socket:")}
 
 
 def unix_sockets() -> set[str]:
@@ -160,6 +154,25 @@ def private_memory(pid: int) -> int:
     return 1024 * sum(int(line.split()[1]) for line
                       in read(pid, "smaps_rollup").decode().splitlines()
                       if line.startswith("Private_"))
+
+
+def peak_memory(pid: int) -> int:
+    """The most bytes that it ever had in memory, shared ones too."""
+    for line in read(pid, "status").decode().splitlines():
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1]) * 1024
+    return 0
+
+
+def open_files(pid: int) -> list[str]:
+    """What its descriptors lead to."""
+    found = []
+    for fd in (PROC / str(pid) / "fd").iterdir():
+        try:
+            found.append(os.readlink(fd))
+        except FileNotFoundError:
+            continue
+    return found
 
 
 def descriptors(pid: int) -> int:

@@ -1,0 +1,313 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""Request bodies: read before a process is asked for, or passed on as they
+come."""
+import os
+import re
+import zlib
+
+import pytest
+
+from harness import procs
+from harness.client import Raw
+from harness.config import App
+from harness.httpd import Httpd
+from harness.places import can_mount, mounted
+from harness.wait import wait_until
+
+MEGABYTE = 1 << 20
+MEMORY = 64 * 1024  # bytes of a body that are kept in memory
+SIZES = [1, MEMORY, MEMORY + 1, 3 * MEGABYTE]
+
+
+def head(url: str, *lines: str, host: str = "shop") -> bytes:
+    return "\r\n".join((f"POST {url} HTTP/1.1", f"Host: {host}", *lines, "",
+                        "")).encode()
+
+
+def sized(url: str, size: int, *lines: str) -> bytes:
+    return head(url, f"Content-Length: {size}", *lines)
+
+
+def chunked(url: str, *lines: str) -> bytes:
+    return head(url, "Transfer-Encoding: chunked", *lines)
+
+
+def chunk(data: bytes) -> bytes:
+    return b"%x\r\n%s\r\n" % (len(data), data)
+
+
+def noise(size: int) -> bytes:
+    return bytes(range(251)) * (size // 251) + b"e" * (size % 251)
+
+
+def bulk(httpd: Httpd, *directives: str) -> App:
+    return httpd.app("shop", *directives, program="bulk.py")
+
+
+def spools(httpd: Httpd) -> list[str]:
+    """Temporary files that httpd's children have open."""
+    return [name for pid in httpd.children() for name in procs.open_files(pid)
+            if "/apppool." in name]
+
+
+# ---- a slow client
+
+@pytest.mark.parametrize("kind", ["sized", "chunked"])
+def test_half_sent_upload_holds_no_process(httpd: Httpd, kind: str) -> None:
+    """A pool of one serves others meanwhile, and then the upload"""
+    httpd.directives.append("MaxPoolSize 1")
+    bulk(httpd)
+    httpd.start()
+    pid = httpd.get("/pid", "shop").text
+    half = b"a" * 100000
+    sent, rest = ((sized("/sum", 200000) + half, half) if kind == "sized"
+                  else (chunked("/sum") + chunk(half), chunk(half) + chunk(b"")))
+    with Raw(httpd.port, sent) as client:
+        wait_until(lambda: spools(httpd), "some of it is stored")
+        assert httpd.get("/pid", "shop", timeout=2).text == pid
+        httpd.settles(active=0, count=1)
+        assert len(httpd.requests_seen()) == 2
+        client.send(rest)
+        seen = client.answer("POST").json()
+    assert (seen["length"], seen["crc"]) == (200000, zlib.crc32(half * 2))
+    wait_until(lambda: not spools(httpd), "nothing is kept")
+
+
+@pytest.mark.parametrize("kind", ["sized", "chunked"])
+def test_client_leaves_within_its_body(httpd: Httpd, kind: str) -> None:
+    """Its request reaches no app"""
+    bulk(httpd)
+    httpd.start()
+    sent = sized("/sum", 200000) if kind == "sized" \
+        else chunked("/sum") + b"30d40\r\n"
+    with Raw(httpd.port, sent + b"a" * 100000):
+        wait_until(lambda: spools(httpd), "some of it is stored")
+    wait_until(lambda: httpd.log.matching("shop: the request body was not"),
+               "httpd knows")
+    wait_until(lambda: not spools(httpd), "nothing is kept")
+    assert httpd.counts() == (0, 0, 0)
+    assert httpd.requests_seen() == []
+
+
+def test_continue_while_no_process_is_free(httpd: Httpd) -> None:
+    """httpd says 100 Continue; whether there is a process is asked later"""
+    httpd.directives.append("MaxPoolSize 1")
+    bulk(httpd)
+    httpd.start()
+    held = httpd.hold("shop", "k")
+    with Raw(httpd.port, sized("/echo", 5, "Expect: 100-continue")) as client:
+        assert client.head()[0] == 100
+        assert httpd.counts() == (1, 1, 0)
+        client.send(b"12345")
+        httpd.settles(active=1, count=1, waiting=1)
+        held.release()
+        seen = client.answer("POST").json()
+    assert seen["body"] == "12345"
+    assert "expect" not in [name.lower() for name, _ in seen["headers"]]
+
+
+# ---- what arrives
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("kind", ["sized", "chunked"])
+def test_stored_body_arrives(httpd: Httpd, kind: str, size: int) -> None:
+    """All of it, and with a length"""
+    bulk(httpd)
+    httpd.start()
+    body = noise(size)
+    with Raw(httpd.port) as client:
+        for n in (1, 2):  # over one connection
+            if kind == "sized":
+                client.send(sized("/sum", size) + body)
+            else:
+                client.send(chunked("/sum"))
+                for at in range(0, size, 100000):
+                    client.send(chunk(body[at:at + 100000]))
+                client.send(b"0\r\nX-Trailer: 1\r\n\r\n")
+            seen = client.answer("POST").json()
+            assert (seen["length"], seen["crc"]) == (size, zlib.crc32(body))
+            assert seen["names"].count("content-length") == 1
+            assert "transfer-encoding" not in seen["names"]
+
+
+def test_decoded_body_has_its_own_length(httpd: Httpd) -> None:
+    """A filter of httpd's changes the body before it is stored"""
+    httpd.modules.append("deflate")
+    bulk(httpd, "SetInputFilter DEFLATE")
+    httpd.start()
+    body = "".join(map(str, range(60000))).encode()
+    packer = zlib.compressobj(wbits=31)
+    packed = packer.compress(body) + packer.flush()
+    seen = httpd.post("/sum", "shop", packed,
+                      headers={"Content-Encoding": "gzip"}).json()
+    assert (seen["length"], seen["crc"]) == (len(body), zlib.crc32(body))
+
+
+def test_many_small_pieces_take_little_memory(httpd: Httpd) -> None:
+    """A byte at a time is stored as a byte"""
+    bulk(httpd)
+    httpd.start()
+    size = 20000
+    with Raw(httpd.port, sized("/sum", size)) as client:
+        before = max(map(procs.peak_memory, httpd.children()))
+        for _ in range(size):
+            client.send(b"x")
+        assert client.answer("POST").json()["length"] == size
+    after = max(map(procs.peak_memory, httpd.children()))
+    assert after - before < 4 * MEGABYTE
+
+
+def test_body_is_not_the_error_document_s(httpd: Httpd) -> None:
+    """The page of an error is not asked for with the body of the request that
+    had it, nor does that body become the next request"""
+    httpd.log.expect("AH01630")  # denied
+    app = bulk(httpd, "ErrorDocument 403 /echo")
+    httpd.directives += ['<Location "/closed">', "Require all denied",
+                         "</Location>"]
+    httpd.start()
+    inner = b"GET /inner HTTP/1.1\r\nHost: shop\r\n\r\n"
+    with Raw(httpd.port, sized("/closed", len(inner))) as client:
+        wait_until(httpd.requests_seen, "the page is asked for")
+        httpd.settles(active=0, count=1)
+        client.send(inner + head("/pid", "Content-Length: 0"))
+        answer = client.answer("POST")
+        assert answer.status == 403
+        assert answer.json()["method"] == "GET"
+        assert answer.json()["length"] == 0
+        assert client.answer("POST").status == 200
+    assert [line.split()[3] for line in httpd.requests_seen()] == \
+        ["/echo", "/pid"]
+    assert len(httpd.pids(app)) == 1
+
+
+# ---- limits
+
+@pytest.mark.parametrize("buffer", ["On", "Off"])
+def test_too_long_by_its_header(httpd: Httpd, buffer: str) -> None:
+    """413 before the client sends any of it"""
+    bulk(httpd, "LimitRequestBody 100000", f"AppBufferRequest {buffer}")
+    httpd.log.expect("AH01095", "gave no answer") if buffer == "Off" else None
+    httpd.start()
+    with Raw(httpd.port, sized("/sum", 100001)) as client:
+        assert client.answer("POST").status == 413
+        assert client.rest() == b""
+    with Raw(httpd.port, sized("/sum", 100001,
+                               "Expect: 100-continue")) as client:
+        assert client.head()[0] == 413
+    assert httpd.requests_seen() == []
+    assert httpd.post("/sum", "shop", b"x" * 100000).status == 200
+    httpd.settles(active=0, count=1)
+
+
+@pytest.mark.parametrize("buffer", ["On", "Off"])
+def test_too_long_in_chunks(httpd: Httpd, buffer: str) -> None:
+    """413 as soon as it is too long; no more than the limit is stored"""
+    bulk(httpd, "LimitRequestBody 100000", f"AppBufferRequest {buffer}")
+    httpd.log.expect("AH01095|AH02608|AH01097", "gave no answer") \
+        if buffer == "Off" else None
+    httpd.start()
+    with Raw(httpd.port, chunked("/sum") + chunk(b"x" * 99999)) as client:
+        client.send(chunk(b"yz"))
+        assert client.answer("POST").status == 413
+    httpd.settles(active=0, count=0 if buffer == "On" else 1)
+    assert httpd.post("/sum", "shop", b"x" * 100000).status == 200
+
+
+# ---- AppBufferRequest Off
+
+def test_streamed_body(httpd: Httpd) -> None:
+    """The app reads while the client sends; it costs a process"""
+    bulk(httpd, "AppBufferRequest Off")
+    httpd.start()
+    with Raw(httpd.port, sized("/sum", 200000) + b"a" * 100000) as client:
+        wait_until(httpd.requests_seen, "the app reads")
+        assert httpd.counts() == (1, 1, 0)
+        assert spools(httpd) == []
+        client.send(b"a" * 100000)
+        assert client.answer("POST").json()["length"] == 200000
+    httpd.settles(active=0, count=1)
+    seen = httpd.request("POST", "/echo", "shop",
+                         iter([b"z" * 5000] * 100), chunked=True,
+                         headers={"Transfer-Encoding": "chunked"}).json()
+    assert seen["length"] == 500000
+    assert "transfer-encoding" in [name.lower() for name, _
+                                   in seen["headers"]]
+
+
+def test_of_a_place(httpd: Httpd) -> None:
+    """Below a path of one app it is otherwise"""
+    bulk(httpd, '<Location "/live">', "AppBufferRequest Off",
+              "</Location>")
+    httpd.start()
+    with Raw(httpd.port, sized("/live/sum", 10)) as streamed, \
+            Raw(httpd.port, sized("/sum", 10)) as stored:
+        wait_until(httpd.requests_seen, "the app has the first one")
+        streamed.send(b"x" * 10)
+        stored.send(b"x" * 10)
+        assert streamed.answer("POST").status == 200
+        assert stored.answer("POST").status == 200
+    assert "/live/sum" in httpd.requests_seen()[0]
+
+
+# ---- the temporary file
+
+def test_temporary_file_has_no_name(httpd: Httpd) -> None:
+    """In TMPDIR; nothing is left of it, whatever is killed"""
+    place = httpd.dir / "spool"
+    place.mkdir()
+    place.chmod(0o1777)
+    httpd.wrapper = ["env", f"TMPDIR={place}"]
+    bulk(httpd)
+    httpd.start()
+    with Raw(httpd.port, sized("/sum", 200000) + b"a" * 100000):
+        wait_until(lambda: spools(httpd), "some of it is stored")
+        assert spools(httpd)[0].startswith(f"{place}/apppool.")
+        assert list(place.iterdir()) == []
+    wait_until(lambda: not spools(httpd), "it is closed")
+
+
+@pytest.mark.skipif(not can_mount(), reason="mount is denied")
+def test_disk_full(httpd: Httpd) -> None:
+    """507 and one line in the log; the app is not reached; the room comes
+    back, and with it the uploads"""
+    httpd.log.expect(r"shop: a request body of more than \d+ bytes cannot be "
+                     r"stored in ")
+    place = httpd.dir / "spool"
+    place.mkdir()
+    httpd.wrapper = mounted("mount -t tmpfs -o size=256k,mode=1777 none "
+                            f"{place} && export TMPDIR={place}")
+    bulk(httpd)
+    httpd.start()
+
+    def free() -> int:
+        disk = os.statvfs(f"/proc/{httpd.pid}/root{place}")
+        return disk.f_bfree * disk.f_bsize
+
+    for n in (1, 2, 3):
+        with Raw(httpd.port, sized("/sum", MEGABYTE)) as client:
+            client.send(b"x" * MEGABYTE)
+            assert client.answer("POST").status == 507
+        wait_until(lambda: free() == 256 * 1024, "the room is free again")
+        assert len(httpd.log.bad()) == n
+    assert re.search("No space left on device", httpd.log.bad()[0])
+    assert httpd.requests_seen() == []
+    assert httpd.post("/sum", "shop", b"x" * 200000).status == 200
+    wait_until(lambda: free() == 256 * 1024, "the room is free again")
+
+
+@pytest.mark.mpms("event")
+def test_a_gigabyte_in_constant_memory(httpd: Httpd) -> None:
+    bulk(httpd)
+    httpd.start()
+    httpd.post("/sum", "shop", b"x" * 100000)
+    before = {pid: procs.peak_memory(pid) for pid in httpd.children()}
+    piece, count = b"g" * MEGABYTE, 1024
+    crc = 0
+    with Raw(httpd.port, sized("/sum", count * MEGABYTE)) as client:
+        client.sock.settimeout(100)
+        for _ in range(count):
+            client.send(piece)
+            crc = zlib.crc32(piece, crc)
+        assert client.answer("POST").json()["crc"] == crc
+    for pid, memory in before.items():
+        assert procs.peak_memory(pid) - memory < 8 * MEGABYTE

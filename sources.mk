@@ -37,6 +37,7 @@ module_sources = \
 	mod_apppool/config.c \
 	mod_apppool/dial.c \
 	mod_apppool/directives.c \
+	mod_apppool/drain.c \
 	mod_apppool/exec.c \
 	mod_apppool/forward.c \
 	mod_apppool/handler.c \

@@ -2,6 +2,7 @@
 
 #include "mod_apppool/channel.h"
 
+#include <apr_portable.h>
 #include <apr_strings.h>
 #include <apr_thread_mutex.h>
 #include <http_config.h>
@@ -310,6 +311,14 @@ apr_status_t apppool_channel_connect(apppool_channel_t *ch, request_rec *r,
     /* The scheme handler takes exactly this one. */
     ch->worker->cp->conn = conn;
     return rv;
+}
+
+int apppool_channel_descriptor(const apppool_channel_t *ch)
+{
+    apr_os_sock_t fd = -1;
+
+    apr_os_sock_get(&fd, ch->worker->cp->conn->sock);
+    return fd;
 }
 
 int apppool_channel_run(apppool_channel_t *ch, request_rec *r, const char *url)

@@ -67,6 +67,9 @@ apr_status_t apppool_channel_connect(apppool_channel_t *ch, request_rec *r,
                                      const apppool_target_t *target,
                                      int64_t deadline);
 
+/** The socket that it is connected by. */
+int apppool_channel_descriptor(const apppool_channel_t *ch);
+
 /**
  * Let mod_proxy send the request and pass on the answer.
  * @param url as proxy_run_canon_handler() left it, without "proxy:"

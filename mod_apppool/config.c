@@ -40,7 +40,8 @@ apppool_config_t *apppool_config(void)
     X(timeout)                                                                 \
     X(stat_interval)                                                           \
     X(rolling)                                                                 \
-    X(buffer_request)
+    X(buffer_request)                                                          \
+    X(buffer_response)
 
 #define TEXTS(X)                                                               \
     X(mount)                                                                   \
@@ -162,4 +163,9 @@ apr_int64_t apppool_timeout(const request_rec *r)
 int apppool_buffers_request(const request_rec *r)
 {
     return apppool_or(dir_of_request(r)->buffer_request, 1) != 0;
+}
+
+int apppool_buffers_response(const request_rec *r)
+{
+    return apppool_or(dir_of_request(r)->buffer_response, 1) != 0;
 }

@@ -18,7 +18,7 @@
  * Each AppRoot makes an apppool_mount_t, and merging carries a pointer to it
  * to the requests below: they use the app as it was resolved (app.h) from the
  * settings that stand beside that AppRoot. Only AppTimeout,
- * AppQueueTimeout and AppBufferRequest are looked up for each request.
+ * AppQueueTimeout and AppBuffer* are looked up for each request.
  *
  * Times are microseconds.
  *
@@ -63,7 +63,7 @@ struct apppool_dir_t {
     apr_int64_t concurrency, max_queue;
     apr_int64_t idle_time, queue_timeout, start_timeout, stop_timeout;
     apr_int64_t timeout, stat_interval, rolling;
-    apr_int64_t buffer_request;
+    apr_int64_t buffer_request, buffer_response;
     const char *stray;       /**< first directive that belongs to an AppRoot */
     const char *stray_place; /**< and where that stands */
 };
@@ -107,8 +107,9 @@ apr_int64_t apppool_queue_timeout(const request_rec *r);
 /** AppTimeout of a request, us; APPPOOL_UNSET: ProxyTimeout holds. */
 apr_int64_t apppool_timeout(const request_rec *r);
 
-/** AppBufferRequest of a request. */
+/** AppBufferRequest, AppBufferResponse of a request. */
 int apppool_buffers_request(const request_rec *r);
+int apppool_buffers_response(const request_rec *r);
 
 /** A number, or its default. */
 static inline apr_int64_t apppool_or(apr_int64_t set, apr_int64_t otherwise)

@@ -385,6 +385,8 @@ const command_rec apppool_directives[] = {
          timeout, DAY, NULL),
     SWITCH("AppBufferRequest", "Off if request bodies are passed on as they "
            "come", REQUEST, buffer_request),
+    SWITCH("AppBufferResponse", "Off if answers are passed on as they come",
+           REQUEST, buffer_response),
     TEXT("AppRestartDir", "directory of restart.txt, absolute or in AppRoot",
          restart_dir, 1024),
     WORD("AppRestartMode", "rolling if processes are replaced one by one, "

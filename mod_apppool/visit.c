@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <util_filter.h>
 
+#include "mod_apppool/drain.h"
 #include "mod_apppool/lifecycle.h"
 #include "shm/alive.h"
 #include "shm/group.h"
@@ -18,7 +19,7 @@ APLOG_USE_MODULE(apppool);
 
 static ap_filter_rec_t *done;
 
-/* ---- the end of the answer ---- */
+/* ---- the answer ---- */
 
 /* The end of an answer stands in the brigade, but a part of it before that
  * has not been read from the app yet, or cannot be. */
@@ -34,18 +35,31 @@ static int unread(apr_bucket_brigade *bb)
     return 0;
 }
 
-static apr_status_t see_end(ap_filter_t *f, apr_bucket_brigade *bb)
+static void see_begin(apppool_visit_t *v)
 {
-    apppool_visit_t *v = f->ctx;
-    apr_bucket *last = APR_BRIGADE_LAST(bb);
-
-    if (!v->started && v->error && v->r->status == HTTP_OK) {
+    if (v->error && v->r->status == HTTP_OK) {
         v->r->status = v->error;
         v->r->status_line = NULL;
     }
     v->started = 1;
     apppool_visit_unhide(v);
-    if (!APR_BRIGADE_EMPTY(bb) && APR_BUCKET_IS_EOS(last)) {
+    /* A page of httpd's own comes from no process. */
+    if (v->hold.session != 0)
+        v->drain = apppool_drain_make(v->r, v->app->label, v->wire, v->timeout);
+}
+
+static apr_status_t see_answer(ap_filter_t *f, apr_bucket_brigade *bb)
+{
+    apppool_visit_t *v = f->ctx;
+    apr_status_t rv = APR_SUCCESS;
+
+    if (!v->started)
+        see_begin(v);
+    if (v->drain)
+        rv = apppool_drain(v->drain, f->next, bb);
+    if (rv != APR_SUCCESS || APR_BRIGADE_EMPTY(bb))
+        return rv;
+    if (APR_BUCKET_IS_EOS(APR_BRIGADE_LAST(bb))) {
         if (!unread(bb))
             apppool_visit_checkin(v);
         ap_remove_output_filter(f);
@@ -56,7 +70,7 @@ static apr_status_t see_end(ap_filter_t *f, apr_bucket_brigade *bb)
 void apppool_visit_register(void)
 {
     /* Before all that may hold the answer back, such as compression. */
-    done = ap_register_output_filter("APPPOOL_DONE", see_end, NULL,
+    done = ap_register_output_filter("APPPOOL_DONE", see_answer, NULL,
                                      AP_FTYPE_RESOURCE - 1);
 }
 

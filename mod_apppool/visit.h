@@ -21,17 +21,21 @@
 
 #include "mod_apppool/app.h"
 #include "mod_apppool/body.h"
+#include "mod_apppool/drain.h"
 
 typedef struct {
     request_rec *r;
     const apppool_mount_t *mount;
     const apppool_app_t *app;
     apppool_body_t *body;
+    apppool_drain_t *drain; /**< the answer's; NULL: it has none */
     apl_hold_t hold;
     int64_t deadline; /**< of all waiting, us of apl_now() */
-    int keepalives;   /**< the client's, while hidden; or -1 */
-    int started;      /**< the answer has begun */
-    int error;        /**< of an ErrorDocument: the status to answer with */
+    int wire;         /**< descriptor of the connection to the process */
+    apr_interval_time_t timeout; /**< us that the process may be silent */
+    int keepalives;              /**< the client's, while hidden; or -1 */
+    int started;                 /**< the answer has begun */
+    int error; /**< of an ErrorDocument: the status to answer with */
 } apppool_visit_t;
 
 /** Once, before any configuration's hooks run. */

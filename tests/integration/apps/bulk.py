@@ -3,6 +3,7 @@
 """app.py, and URLs that take and give much, or do it in parts."""
 import os
 import sys
+import time
 import zlib
 
 sys.path.insert(0, os.path.dirname(__file__))
@@ -28,6 +29,55 @@ def do_sum(request, out):
         size += len(piece)
     app.answer(out, {"length": size, "crc": crc, "names": [
         name.lower() for name, _ in request.headers]})
+
+
+def bytes_of(size, at=0):
+    """What a test expects of such a length."""
+    line = bytes(range(251)) * 262
+    while size > 0:
+        piece = line[at % 251:][:size]
+        yield piece
+        at += len(piece)
+        size -= len(piece)
+
+
+def begin(request, out, size):
+    """The header of an answer that comes in parts; how to send one."""
+    kind = request.query.get("type", "text/plain")
+    lines = ["HTTP/1.1 200 OK", f"Content-Type: {kind}"]
+    if "accel" in request.query:
+        lines.append(f"X-Accel-Buffering: {request.query['accel']}")
+    chunked = "chunked" in request.query
+    lines.append("Transfer-Encoding: chunked" if chunked
+                 else f"Content-Length: {size}")
+    out.write("\r\n".join(lines).encode() + b"\r\n\r\n")
+
+    def send(data):
+        if chunked:
+            out.write(b"%x\r\n%s\r\n" % (len(data), data))
+        else:
+            out.write(data)
+    return send
+
+
+def do_flood(request, out):
+    """n bytes, and when K.go exists m more; chunked=1, type=, accel="""
+    first = int(request.query["n"])
+    more = int(request.query.get("m", 0))
+    send = begin(request, out, first + more)
+    for piece in bytes_of(first):
+        send(piece)
+    out.flush()
+    if more:
+        base = os.path.join(os.environ["HOLD_DIR"], request.query["key"])
+        with open(base + ".held", "w"):
+            pass
+        while not os.path.exists(base + ".go"):
+            time.sleep(0.005)
+        for piece in bytes_of(more, first):
+            send(piece)
+    if "chunked" in request.query:
+        out.write(b"0\r\n\r\n")
 
 
 app.STREAMED |= {"sum"}

@@ -3,6 +3,7 @@
 import http.client
 import json
 import socket
+import ssl
 import threading
 import time
 from dataclasses import dataclass
@@ -65,8 +66,8 @@ class Stream:
 class Raw:
     """A connection that is sent bytes as they are."""
 
-    def __init__(self, port: int, sent: bytes = b"",
-                 receive_buffer: int = 0) -> None:
+    def __init__(self, port: int, sent: bytes = b"", receive_buffer: int = 0,
+                 context: Optional[ssl.SSLContext] = None) -> None:
         self.sock = socket.socket()
         if receive_buffer:
             self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF,
@@ -74,6 +75,8 @@ class Raw:
         self.sock.settimeout(20)
         self.sock.connect(("127.0.0.1", port))
         self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if context:
+            self.sock = context.wrap_socket(self.sock)
         self.stream = Stream(self.sock)
         self.send(sent)
 

@@ -1,0 +1,55 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file drain.h
+ * @brief An answer on its way to a slow reader: what he does not take at once
+ *        is stored, so that the app can go on, and its process be given back
+ *        when it has said all.
+ *
+ * What he does take at once is written at once: nothing is held back. The
+ * answer is read as fast as the app gives it; each part is passed on if the
+ * client's socket has room, else it is stored. When the app pauses, both
+ * sockets are waited for together. When it is done, the rest is one bucket in
+ * memory and one of a file, which event writes without a thread.
+ *
+ * Two answers are not stored: an event stream, which has no end to wait for,
+ * and one with `X-Accel-Buffering: no`, by which apps ask for that. Nor are
+ * those of HTTP/2: a stream has no socket of its own to ask, and mod_http2
+ * buffers by itself.
+ *
+ * When there is no room to store, or more than 1 GB is stored, the client is
+ * waited for, as if AppBufferResponse were Off.
+ *
+ * Lock:  none.
+ * Crash: not concerned; see store.h.
+ * Trust: a file holds what this client is about to get, and no other does.
+ */
+#ifndef APPPOOL_DRAIN_H
+#define APPPOOL_DRAIN_H
+
+#include <httpd.h>
+#include <util_filter.h>
+
+typedef struct apppool_drain_t apppool_drain_t;
+
+/**
+ * For an answer whose header is known.
+ * @param label of the app, for the log
+ * @param app descriptor of the connection to the process
+ * @param timeout us that the app may be silent
+ * @return NULL: this one is passed on as it comes
+ */
+apppool_drain_t *apppool_drain_make(request_rec *r, const char *label, int app,
+                                    apr_interval_time_t timeout);
+
+/**
+ * Take a part of the answer.
+ * @param next the filter that leads to the client
+ * @param bb the part; on return, what is to be passed to next: all that is
+ *        left if it was the last part, else it may be empty
+ * @return APR_SUCCESS; or what next said, or why the app cannot be read
+ */
+apr_status_t apppool_drain(apppool_drain_t *drain, ap_filter_t *next,
+                           apr_bucket_brigade *bb);
+
+#endif

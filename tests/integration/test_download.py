@@ -1,0 +1,306 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""Answers to slow readers: stored, so that the process can go on."""
+import os
+import ssl
+import subprocess
+import time
+import zlib
+
+import pytest
+
+from harness import procs
+from harness.client import Raw
+from harness.config import App
+from harness.httpd import Httpd, reserve_port
+from harness.places import can_mount, mounted
+from harness.wait import wait_until
+
+MEGABYTE = 1 << 20
+MUCH = 10 * MEGABYTE  # more than sockets buffer
+SMALL = 16 * 1024  # a receive buffer
+
+
+def bulk(httpd: Httpd, *directives: str) -> App:
+    return httpd.app("shop", *directives, program="bulk.py")
+
+
+def get(url: str) -> bytes:
+    return f"GET {url} HTTP/1.1\r\nHost: shop\r\n\r\n".encode()
+
+
+def flood(size: int) -> bytes:
+    """What /flood answers."""
+    return (bytes(range(251)) * (size // 251 + 1))[:size]
+
+
+def stored(httpd: Httpd) -> list[str]:
+    """Temporary files that httpd's children have open."""
+    return [name for pid in httpd.children() for name in procs.open_files(pid)
+            if "/apppool." in name]
+
+
+# ---- a slow reader
+
+@pytest.mark.parametrize("more", ["", "&chunked=1"])
+def test_slow_reader_holds_no_process(httpd: Httpd, more: str) -> None:
+    """A pool of one serves others while somebody does not read"""
+    httpd.directives.append("MaxPoolSize 1")
+    bulk(httpd)
+    httpd.start()
+    with Raw(httpd.port, get(f"/flood?n={MUCH}{more}"), SMALL) as reader:
+        wait_until(lambda: stored(httpd), "some of it is stored")
+        httpd.settles(active=0, count=1)
+        assert httpd.get("/pid", "shop", timeout=2).status == 200
+        assert reader.answer().body == flood(MUCH)
+        # The connection goes on.
+        reader.send(get("/flood?n=100"))
+        assert reader.answer().body == flood(100)
+    wait_until(lambda: not stored(httpd), "nothing is kept")
+
+
+def test_slow_at_both_ends(httpd: Httpd) -> None:
+    """A half-sent upload and a reader at 1 KB/s of 10 MB are under way: a
+    pool of one answers within 2 s, again and again"""
+    httpd.directives.append("MaxPoolSize 1")
+    bulk(httpd)
+    httpd.start()
+    upload = b"POST /sum HTTP/1.1\r\nHost: shop\r\nContent-Length: 200000" \
+             b"\r\n\r\n" + b"u" * 100000
+    with Raw(httpd.port, upload), \
+            Raw(httpd.port, get(f"/flood?n={MUCH}"), SMALL) as reader:
+        reader.stream.file.read(1024)
+        for _ in range(5):
+            reader.stream.file.read(256)
+            began = time.monotonic()
+            assert httpd.get("/", "shop", timeout=2).status == 200
+            assert time.monotonic() - began < 2
+            time.sleep(0.25)  # the reader's pace
+
+
+def test_off_waits_for_the_reader(httpd: Httpd) -> None:
+    httpd.directives.append("MaxPoolSize 1")
+    bulk(httpd, "AppBufferResponse Off")
+    httpd.start()
+    with Raw(httpd.port, get(f"/flood?n={MUCH}"), SMALL) as reader:
+        wait_until(httpd.requests_seen, "the app has the request")
+        other = httpd.get_async("/pid", "shop")
+        httpd.settles(active=1, count=1, waiting=1)
+        assert stored(httpd) == []
+        assert reader.answer().body == flood(MUCH)
+    assert other.result().status == 200
+
+
+@pytest.mark.parametrize("what", ["type=text/event-stream",
+                                  "type=text/event-stream;charset=utf-8",
+                                  "accel=no"])
+def test_streams_are_not_stored(httpd: Httpd, what: str) -> None:
+    """A reader who does not keep up slows the app down"""
+    httpd.directives.append("MaxPoolSize 1")
+    bulk(httpd)
+    httpd.start()
+    url = f"/flood?n={MUCH}&chunked=1&{what}"
+    with Raw(httpd.port, get(url), SMALL) as reader:
+        wait_until(httpd.requests_seen, "the app has the request")
+        other = httpd.get_async("/pid", "shop")
+        httpd.settles(active=1, count=1, waiting=1)
+        assert stored(httpd) == []
+        assert reader.answer().body == flood(MUCH)
+    assert other.result().status == 200
+
+
+# ---- nothing is held back
+
+@pytest.mark.parametrize("buffer", ["On", "Off"])
+@pytest.mark.parametrize("more", ["", "&chunked=1",
+                                  "&chunked=1&type=text/event-stream"])
+@pytest.mark.parametrize("size", [0, 1, 5000, 100000])
+def test_first_part_is_not_delayed(httpd: Httpd, size: int, more: str,
+                                   buffer: str) -> None:
+    """The client has what the app has said, while it says no more"""
+    bulk(httpd, f"AppBufferResponse {buffer}")
+    httpd.start()
+    with Raw(httpd.port,
+             get(f"/flood?n={size}&m=7&key=k{more}")) as reader:
+        status, _ = reader.head()
+        assert status == 200
+        if not more:
+            assert reader.stream.file.read(size) == flood(size)
+        elif size:
+            seen = b""
+            while len(seen) < size:
+                length = int(reader.stream.file.readline(), 16)
+                seen += reader.stream.file.read(length)
+                reader.stream.file.readline()
+            assert seen == flood(size)
+        wait_until((httpd.dir / "hold" / "k.held").exists, "the app waits")
+        assert httpd.counts() == (1, 1, 0)
+        (httpd.dir / "hold" / "k.go").touch()
+        httpd.settles(active=0, count=1)
+
+
+def test_stored_part_goes_on_while_the_app_pauses(httpd: Httpd) -> None:
+    """What was stored comes when the reader is ready for it, not only when
+    the app says more"""
+    bulk(httpd)
+    httpd.start()
+    hold = httpd.dir / "hold"
+    with Raw(httpd.port, get(f"/flood?n={MUCH}&m={MUCH}&key=k"),
+             SMALL) as reader:
+        wait_until((hold / "k.held").exists, "the app has said half", 20)
+        assert stored(httpd) != []
+        assert reader.head()[0] == 200
+        assert reader.stream.file.read(MUCH) == flood(MUCH)
+        assert not (hold / "k.go").exists()
+        assert httpd.counts() == (1, 1, 0)
+        (hold / "k.go").touch()
+        httpd.settles(active=0, count=1)
+        rest = reader.stream.file.read(MUCH)
+        assert rest == flood(2 * MUCH)[MUCH:]
+
+
+def test_app_goes_on_while_the_reader_does_not(httpd: Httpd) -> None:
+    """Nor the other way round"""
+    bulk(httpd)
+    httpd.start()
+    hold = httpd.dir / "hold"
+    with Raw(httpd.port, get(f"/flood?n={MUCH}&m={MUCH}&key=k"),
+             SMALL) as reader:
+        wait_until((hold / "k.held").exists, "the app has said half", 20)
+        (hold / "k.go").touch()
+        httpd.settles(active=0, count=1)
+        assert reader.answer().body == flood(2 * MUCH)
+
+
+# ---- with the rest of httpd
+
+def test_compressed(httpd: Httpd) -> None:
+    httpd.modules += ["filter", "deflate"]
+    httpd.directives.append("MaxPoolSize 1")
+    bulk(httpd, "SetOutputFilter DEFLATE", "DeflateCompressionLevel 1")
+    httpd.start()
+    size = 64 * MEGABYTE  # it packs well
+    request = get(f"/flood?n={size}").replace(
+        b"Host", b"Accept-Encoding: gzip\r\nHost")
+    with Raw(httpd.port, request, SMALL) as reader:
+        httpd.settles(active=0, count=1)
+        answer = reader.answer()
+    assert answer.headers["Content-Encoding"] == "gzip"
+    assert zlib.crc32(zlib.decompress(answer.body, 31)) == \
+        zlib.crc32(flood(size))
+
+
+def test_encrypted(httpd: Httpd) -> None:
+    """The same over TLS"""
+    httpd.log.expect("ssl:warn")
+    port, claim = reserve_port()
+    name = httpd.dir / "tls"
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes",
+                    "-subj", "/CN=shop", "-keyout", f"{name}.key", "-out",
+                    f"{name}.pem"], check=True, capture_output=True)
+    httpd.modules += ["socache_shmcb", "ssl"]
+    app = bulk(httpd)
+    httpd.directives += [
+        "MaxPoolSize 1", f"Listen 127.0.0.1:{port}",
+        f"<VirtualHost *:{port}>", "ServerName shop", "SSLEngine on",
+        f"SSLCertificateFile {name}.pem", f"SSLCertificateKeyFile {name}.key",
+        *app.lines(), "</VirtualHost>"]
+    httpd.start()
+    context = ssl.create_default_context(cafile=f"{name}.pem")
+    context.check_hostname = False
+    with Raw(port, receive_buffer=SMALL, context=context) as reader:
+        reader.send(get(f"/flood?n={MUCH}&m={MUCH}&key=k"))
+        wait_until((httpd.dir / "hold" / "k.held").exists, "half is said", 20)
+        assert reader.head()[0] == 200
+        assert reader.stream.file.read(MUCH) == flood(MUCH)
+        (httpd.dir / "hold" / "k.go").touch()
+        httpd.settles(active=0, count=1)
+        assert reader.stream.file.read(MUCH) == flood(2 * MUCH)[MUCH:]
+        reader.send(get("/flood?n=10"))
+        assert reader.answer().body == flood(10)
+    claim.close()
+
+
+def test_pipelined(httpd: Httpd) -> None:
+    """Requests that came together, and a reader that takes his time"""
+    bulk(httpd)
+    httpd.start()
+    sizes = (MUCH, 10, 70000, 0, MUCH, 5)
+    with Raw(httpd.port, b"".join(get(f"/flood?n={size}") for size in sizes),
+             SMALL) as reader:
+        wait_until(lambda: stored(httpd), "the first one is stored")
+        for size in sizes:
+            assert reader.answer().body == flood(size)
+    httpd.settles(active=0, count=1)
+
+
+def test_reader_leaves(httpd: Httpd) -> None:
+    """Nothing of his answer is kept, whether the app has said all of it"""
+    bulk(httpd, "MaxInstances 1")
+    httpd.start()
+    pid = httpd.get("/pid", "shop").text
+    with Raw(httpd.port, get(f"/flood?n={MUCH}"), SMALL):
+        wait_until(lambda: stored(httpd), "some of it is stored")
+        httpd.settles(active=0, count=1)
+    wait_until(lambda: not stored(httpd), "nothing is kept")
+    with Raw(httpd.port, get(f"/flood?n={MUCH}&m=1&key=k"), SMALL):
+        wait_until((httpd.dir / "hold" / "k.held").exists, "half is said")
+    wait_until(lambda: not stored(httpd), "nothing is kept")
+    (httpd.dir / "hold" / "k.go").touch()
+    httpd.settles(active=0, count=1)
+    assert httpd.get("/pid", "shop").text == pid
+
+
+# ---- the temporary file
+
+@pytest.mark.skipif(not can_mount(), reason="mount is denied")
+def test_disk_full(httpd: Httpd) -> None:
+    """The app waits for the reader; he gets all; one line in the log"""
+    httpd.log.expect("shop: an answer cannot be stored in .*No space left|"
+                     "No space left.*shop: an answer cannot be stored in ")
+    place = httpd.dir / "spool"
+    place.mkdir()
+    httpd.wrapper = mounted("mount -t tmpfs -o size=256k,mode=1777 none "
+                            f"{place} && export TMPDIR={place}")
+    httpd.directives.append("MaxPoolSize 1")
+    bulk(httpd)
+    httpd.start()
+    with Raw(httpd.port, get(f"/flood?n={MUCH}"), SMALL) as reader:
+        wait_until(httpd.log.bad, "the disk is full")
+        other = httpd.get_async("/pid", "shop")
+        httpd.settles(active=1, count=1, waiting=1)
+        assert reader.answer().body == flood(MUCH)
+    assert other.result().status == 200
+    assert len(httpd.log.bad()) == 1
+
+    def free() -> int:
+        disk = os.statvfs(f"/proc/{httpd.pid}/root{place}")
+        return disk.f_bfree * disk.f_bsize
+
+    wait_until(lambda: free() == 256 * 1024, "the room is free again")
+
+
+@pytest.mark.mpms("event")
+def test_a_gigabyte_in_constant_memory(httpd: Httpd) -> None:
+    """Whether it is stored first or read at once"""
+    bulk(httpd)
+    httpd.start()
+    httpd.get("/flood?n=100000", "shop")
+    before = {pid: procs.peak_memory(pid) for pid in httpd.children()}
+    size = 1 << 30
+    with Raw(httpd.port, get(f"/flood?n={size}"), SMALL) as reader:
+        reader.sock.settimeout(100)
+        wait_until(lambda: httpd.counts() == (0, 1, 0)
+                   and httpd.requests_seen()[1:], "the app has said all", 60)
+        assert reader.head()[0] == 200
+        left, crc = size, 0
+        while left:
+            piece = reader.stream.file.read(min(left, 100 * 251 * 1024))
+            crc = zlib.crc32(piece, crc)
+            left -= len(piece)
+    line = flood(100 * 251 * 1024)
+    want = 0
+    for at in range(0, size, len(line)):
+        want = zlib.crc32(line[:size - at], want)
+    assert crc == want
+    for pid, memory in before.items():
+        assert procs.peak_memory(pid) - memory < 8 * MEGABYTE

@@ -158,6 +158,15 @@ static int read_all(apppool_body_t *body)
 
 /* ---- a request ---- */
 
+/* httpd decodes chunks if they are the last coding of several; nobody would
+ * decode the others. */
+static int is_coded(const request_rec *r)
+{
+    const char *coding = apr_table_get(r->headers_in, "Transfer-Encoding");
+
+    return coding && ap_cstr_casecmp(coding, "chunked");
+}
+
 /* Headers as they are true now; r's own are kept, for the log and for whom
  * looks for the end of what the client sends. */
 static void fit_headers(apppool_body_t *body)
@@ -197,6 +206,8 @@ int apppool_body_begin(apppool_body_t **body_, request_rec *r,
     body->headers = r->headers_in;
     if (r->main || !has_body(r))
         return OK;
+    if (is_coded(r))
+        return HTTP_NOT_IMPLEMENTED;
     if (is_document || apppool_buffers_request(r))
         body->store = apppool_store_make(r);
     status = is_document ? OK : body->store ? read_all(body) : stream(body);

@@ -40,7 +40,8 @@ void apppool_body_register(void);
  * Read the body, if there is one.
  * @param label of the app, for the log
  * @return OK; or what the handler is to return: the client has gone, was too
- *         slow, or sent too much (413); there is no room for it (507)
+ *         slow, or sent too much (413), or in a coding that is not chunked
+ *         (501); there is no room for it (507)
  */
 int apppool_body_begin(apppool_body_t **body, request_rec *r,
                        const char *label);

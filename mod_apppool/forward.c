@@ -2,17 +2,71 @@
 
 #include "mod_apppool/forward.h"
 
+#include <apr_lib.h>
 #include <apr_strings.h>
 #include <http_core.h>
 #include <http_protocol.h>
 
-void apppool_forward_headers(request_rec *r, const char *base_uri)
+/* ---- what the client says ---- */
+
+/* All that makes variables of headers, as CGI does, takes X_Forwarded_Prefix
+ * for X-Forwarded-Prefix. httpd leaves such names out of CGI's variables. */
+static int note_odd(void *odd, const char *name, const char *value)
 {
+    const char *c;
+
+    (void)value;
+    for (c = name; apr_isalnum(*c) || *c == '-'; c++)
+        ;
+    if (*c)
+        APR_ARRAY_PUSH((apr_array_header_t *)odd, const char *) = name;
+    return 1;
+}
+
+static void unset_odd(request_rec *r)
+{
+    apr_array_header_t *odd = apr_array_make(r->pool, 1, sizeof(char *));
+    int i;
+
+    apr_table_do(note_odd, odd, r->headers_in, NULL);
+    for (i = 0; i < odd->nelts; i++)
+        apr_table_unset(r->headers_in, APR_ARRAY_IDX(odd, i, const char *));
+}
+
+/* mod_proxy takes away what Connection names, also what we say, or what
+ * RequestHeader does. */
+static void fit_connection(request_rec *r)
+{
+    static const char *const known[] = {"close", "keep-alive", "upgrade", "te",
+                                        "http2-settings"};
+    const char *connection = apr_table_get(r->headers_in, "Connection");
+    char *word, *state = NULL;
+    size_t i;
+
+    if (!connection)
+        return;
+    connection = apr_pstrdup(r->pool, connection);
+    apr_table_unset(r->headers_in, "Connection");
+    for (word = apr_strtok((char *)connection, ",; \t", &state); word;
+         word = apr_strtok(NULL, ",; \t", &state))
+        for (i = 0; i < sizeof known / sizeof *known; i++)
+            if (!ap_cstr_casecmp(word, known[i]))
+                apr_table_mergen(r->headers_in, "Connection", known[i]);
+}
+
+void apppool_forward_clean(request_rec *r)
+{
+    unset_odd(r);
+    fit_connection(r);
     apr_table_unset(r->headers_in, "X-Forwarded-Prefix");
     apr_table_unset(r->headers_in, "X-Script-Name");
     apr_table_unset(r->headers_in, "Script-Name");
-    apr_table_unset(r->headers_in, "SCRIPT_NAME");
-    apr_table_unset(r->headers_in, "PATH_INFO");
+}
+
+/* ---- what the app is told ---- */
+
+void apppool_forward_headers(request_rec *r, const char *base_uri)
+{
     if (*base_uri)
         apr_table_setn(r->headers_in, "X-Forwarded-Prefix", base_uri);
     if (!strcmp(ap_http_scheme(r), "https"))

@@ -18,14 +18,21 @@
  *
  * Lock:  none.
  * Crash: not concerned.
- * Trust: headers of these names that the client sent are taken away; but
- *        X-Forwarded-Proto may come from another proxy before us, so it stays
- *        on a connection without TLS.
+ * Trust: what the client says and should not is taken away before httpd's own
+ *        modules add to it, so that what the administrator sets stays:
+ *        headers of these names; names with anything but letters, digits and
+ *        '-', which an app may take for another; and what it makes of
+ *        Connection a list of headers to be taken away. But X-Forwarded-Proto
+ *        may come from another proxy before us, so it stays on a connection
+ *        without TLS.
  */
 #ifndef APPPOOL_FORWARD_H
 #define APPPOOL_FORWARD_H
 
 #include <httpd.h>
+
+/** Take away what the client has no business to say. */
+void apppool_forward_clean(request_rec *r);
 
 /** Set the headers for the app. */
 void apppool_forward_headers(request_rec *r, const char *base_uri);

@@ -55,6 +55,13 @@ int apppool_handler_map_to_storage(request_rec *r)
     return OK;
 }
 
+int apppool_handler_header_parser(request_rec *r)
+{
+    if (apppool_mount_of(r))
+        apppool_forward_clean(r);
+    return DECLINED;
+}
+
 int apppool_handler_fixups(request_rec *r)
 {
     if (!apppool_mount_of(r) || r->proxyreq || r->uri[0] != '/')

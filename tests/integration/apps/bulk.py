@@ -80,6 +80,12 @@ def do_flood(request, out):
         out.write(b"0\r\n\r\n")
 
 
+def do_surplus(request, out):
+    """Says more than it announced: the rest looks like another answer."""
+    out.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+              b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison")
+
+
 app.STREAMED |= {"sum"}
 app.URLS.update((name[3:], do) for name, do in globals().items()
                 if name.startswith("do_"))

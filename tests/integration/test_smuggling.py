@@ -1,0 +1,286 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""Requests that are to be taken for others: refused, or harmless.
+
+Each attempt is followed by more on the same connection. What the app sees may
+be the request that httpd saw, or nothing; never a request that is hidden in
+another.
+"""
+import pytest
+
+from harness.client import Raw, Response
+from harness.httpd import Httpd
+
+HIDDEN = b"GET /hidden HTTP/1.1\r\nHost: shop\r\n\r\n"
+CHUNKED = b"Transfer-Encoding: chunked\r\n"
+BUFFER = pytest.mark.parametrize("buffer", ["On", "Off"])
+
+
+def start(httpd: Httpd, *directives: str) -> None:
+    httpd.app("shop", *directives)
+    httpd.start()
+
+
+def post(headers: bytes, body: bytes) -> bytes:
+    return b"POST /echo HTTP/1.1\r\nHost: shop\r\n" + headers + b"\r\n" + body
+
+
+def send(httpd: Httpd, data: bytes) -> bytes:
+    """All that is answered until the connection ends."""
+    with Raw(httpd.port, data + b"GET /last HTTP/1.1\r\nHost: shop\r\n"
+             b"Connection: close\r\n\r\n") as client:
+        return client.rest()
+
+
+def seen(httpd: Httpd) -> list[str]:
+    """METHOD PATH of what the app has got."""
+    return [" ".join(line.split()[2:]) for line in httpd.requests_seen()]
+
+
+def statuses(said: bytes) -> list[int]:
+    return [int(part.split()[0]) for part in said.split(b"HTTP/1.1 ")[1:]]
+
+
+# ---- where does the body end?
+
+@BUFFER
+def test_length_and_chunks(httpd: Httpd, buffer: str) -> None:
+    """Content-Length is void then, and nothing is believed on that connection
+    afterwards"""
+    httpd.log.expect("AH01095|AH02608|gave no answer")
+    start(httpd, f"AppBufferRequest {buffer}")
+    body = b"5\r\nabcde\r\n0\r\n\r\n"
+    for length in (4, len(body) + len(HIDDEN)):
+        both = [b"Content-Length: %d\r\n" % length, CHUNKED]
+        for headers in (both, both[::-1]):
+            said = send(httpd, post(b"".join(headers), body + HIDDEN))
+            assert statuses(said) in ([200], [400])
+            assert b'"length": 5' in said or statuses(said) == [400]
+    assert set(seen(httpd)) <= {"POST /echo"}
+
+
+LENGTHS = [b"4, 5", b"5, 5", b"+5", b"-5", b"5 5", b"0x5", b"5;", b"5.0",
+           b"five", b"", b"99999999999999999999"]
+
+
+@pytest.mark.parametrize("length", LENGTHS, ids=repr)
+def test_bad_length(httpd: Httpd, length: bytes) -> None:
+    start(httpd)
+    said = send(httpd, post(b"Content-Length: " + length + b"\r\n",
+                            b"abcde" + HIDDEN))
+    assert statuses(said) == [400]
+    assert seen(httpd) == []
+
+
+def test_two_lengths(httpd: Httpd) -> None:
+    """Different or equal, in two headers"""
+    start(httpd)
+    for other in (b"5", b"0", b"40"):
+        said = send(httpd, post(b"Content-Length: 5\r\nContent-Length: "
+                                + other + b"\r\n", b"abcde" + HIDDEN))
+        assert statuses(said) == [400]
+    assert seen(httpd) == []
+
+
+CODINGS = [b"Transfer-Encoding: xchunked", b"Transfer-Encoding: chunked, foo",
+           b"Transfer-Encoding: identity", b"Transfer-Encoding: \x0bchunked",
+           b"Transfer-Encoding : chunked", b" Transfer-Encoding: chunked",
+           b"Transfer-Encoding\r\n : chunked", b"Transfer_Encoding: chunked",
+           b"Transfer-Encoding: chunked\r\nTransfer-Encoding: identity",
+           b"Transfer-Encoding: identity\r\nTransfer-Encoding: chunked",
+           b"X: y\rTransfer-Encoding: chunked",
+           b"X: y\nTransfer-Encoding: chunked",
+           b"X: y\0\r\nTransfer-Encoding: chunked",
+           b"Transfer-Encoding:\r\n chunked",
+           b"Transfer-Encoding: \"chunked\""]
+
+
+@BUFFER
+@pytest.mark.parametrize("coding", CODINGS, ids=repr)
+def test_odd_coding_and_length(httpd: Httpd, coding: bytes,
+                               buffer: str) -> None:
+    """Who believes the one and not the other finds a request; the app does
+    not get it"""
+    start(httpd, f"AppBufferRequest {buffer}")
+    body = b"0\r\n\r\n" + HIDDEN
+    length = b"Content-Length: %d\r\n" % len(body)
+    for headers in (coding + b"\r\n" + length, length + coding + b"\r\n"):
+        said = send(httpd, post(headers, body))
+        assert all(status in (200, 400, 501) for status in statuses(said))
+    assert set(seen(httpd)) <= {"POST /echo", "GET /last"}
+
+
+@pytest.mark.parametrize("coding", [b"identity", b"gzip, chunked", b"chunkedx",
+                                    b"chunked, chunked", b"chunked;q=1"],
+                         ids=repr)
+def test_other_coding(httpd: Httpd, coding: bytes) -> None:
+    """Refused: nobody would decode it"""
+    start(httpd)
+    said = send(httpd, post(b"Transfer-Encoding: " + coding + b"\r\n",
+                            b"0\r\n\r\n" + HIDDEN))
+    assert statuses(said) in ([400], [501])
+    assert seen(httpd) == []
+
+
+def test_underscore_is_no_hyphen(httpd: Httpd) -> None:
+    """A header of which an app could make Transfer-Encoding or
+    Content-Length does not reach it"""
+    start(httpd)
+    body = b"0\r\n\r\n"
+    with Raw(httpd.port, post(b"Transfer_Encoding: chunked\r\nContent_Length: "
+                              b"1\r\nContent-Length: 5\r\n", body)) as client:
+        answer = client.answer("POST").json()
+    assert answer["body"] == body.decode()
+    assert not [name for name, _ in answer["headers"] if "_" in name]
+
+
+SIZES = [b"-5", b"+5", b"0x5", b"5 5", b"g", b"", b" ", b"5\x0b", b"'5'",
+         b"ffffffffffffffff5", b"fffffffffffffffb"]
+
+
+@BUFFER
+@pytest.mark.parametrize("size", SIZES, ids=repr)
+def test_bad_chunk_size(httpd: Httpd, size: bytes, buffer: str) -> None:
+    """Refused, and the rest of the connection with it"""
+    httpd.log.expect("AH01095|AH02608|AH01097|gave no answer|AH01084")
+    start(httpd, f"AppBufferRequest {buffer}")
+    said = send(httpd, post(CHUNKED, size + b"\r\nabcde\r\n0\r\n\r\n" + HIDDEN))
+    assert len(statuses(said)) == 1
+    assert statuses(said)[0] in (400, 413)
+    assert seen(httpd) == []
+
+
+@pytest.mark.parametrize("body", [b"3\r\nabcde\r\n0\r\n\r\n",
+                                  b"5\r\nabcdeX\r\n0\r\n\r\n",
+                                  b"5\nabcde\n0\n\n",
+                                  b"5\r\nabcde0\r\n\r\n"], ids=repr)
+def test_bad_end_of_chunk(httpd: Httpd, body: bytes) -> None:
+    start(httpd)
+    said = send(httpd, post(CHUNKED, body + HIDDEN))
+    assert statuses(said) == [400]
+    assert seen(httpd) == []
+
+
+def test_extensions_and_trailers(httpd: Httpd) -> None:
+    """They end at httpd"""
+    start(httpd)
+    body = b"5;a=\"b\"\r\nabcde\r\n0\r\nX-Forwarded-Prefix: /evil\r\n" \
+           b"Content-Length: 1\r\nX-Mine: no\r\n\r\n"
+    with Raw(httpd.port, post(CHUNKED, body)) as client:
+        answer = client.answer("POST").json()
+        assert answer["body"] == "abcde"
+        names = {name.lower() for name, _ in answer["headers"]}
+        assert not names & {"x-forwarded-prefix", "x-mine",
+                            "transfer-encoding"}
+        client.send(post(b"Content-Length: 1\r\n", b"x"))
+        assert client.answer("POST").json()["length"] == 1
+    assert seen(httpd) == ["POST /echo"] * 2
+
+
+def test_body_where_none_belongs(httpd: Httpd) -> None:
+    """GET and HEAD may have one: it is no other request"""
+    start(httpd)
+    for method in (b"GET", b"HEAD", b"OPTIONS", b"DELETE"):
+        request = method + b" /echo HTTP/1.1\r\nHost: shop\r\n" \
+            b"Content-Length: %d\r\n\r\n" % len(HIDDEN) + HIDDEN
+        assert statuses(send(httpd, request)) == [200, 200]
+    assert not [line for line in seen(httpd) if "hidden" in line]
+
+
+# ---- what do headers say?
+
+def echo(httpd: Httpd, headers: bytes, url: bytes = b"/echo") -> Response:
+    with Raw(httpd.port, b"GET " + url + b" HTTP/1.1\r\nHost: shop\r\n"
+             + headers + b"\r\n") as client:
+        return client.answer()
+
+
+def names(answer: Response) -> dict[str, str]:
+    return {name.lower(): value for name, value in answer.json()["headers"]}
+
+
+def test_folded_header_is_one(httpd: Httpd) -> None:
+    """Refused, or made one line: no header is hidden in another"""
+    start(httpd)
+    answer = echo(httpd, b"X-Mine: a\r\n X-Forwarded-Prefix: /evil\r\n"
+                  b"X-Last: b\r\n")
+    if answer.status != 400:
+        assert "x-forwarded-prefix" not in names(answer)
+        assert names(answer)["x-mine"] == "a X-Forwarded-Prefix: /evil"
+        assert names(answer)["x-last"] == "b"
+
+
+PREFIXES = [b"X-Forwarded-Prefix", b"X_Forwarded_Prefix",
+            b"X-Forwarded_Prefix", b"x_forwarded-prefix", b"X-Script-Name",
+            b"SCRIPT_NAME", b"Script-Name", b"PATH_INFO", b"X.Forwarded.Prefix"]
+
+
+@pytest.mark.parametrize("name", PREFIXES, ids=repr)
+def test_client_does_not_say_where_the_app_is(httpd: Httpd,
+                                              name: bytes) -> None:
+    httpd.app("shop")
+    httpd.app("sub", location="/sub")
+    httpd.start()
+    line = name + b": /evil\r\n"
+    answer = echo(httpd, line)
+    assert "/evil" not in str(answer.json()["headers"])
+    with Raw(httpd.port, b"GET /sub/echo HTTP/1.1\r\nHost: sub\r\n"
+             + line + b"\r\n") as client:
+        answer = client.answer()
+    assert "/evil" not in str(answer.json()["headers"])
+    assert names(answer)["x-forwarded-prefix"] == "/sub"
+
+
+def test_connection_names_no_header_of_ours(httpd: Httpd) -> None:
+    """What the client lists there is not taken away: neither what this module
+    says nor what RequestHeader does"""
+    httpd.modules.append("headers")
+    httpd.app("shop", "RequestHeader set X-Remote-User real")
+    httpd.app("sub", location="/sub")
+    httpd.start()
+    tricks = b"Connection: close, X-Remote-User, x-forwarded-for, " \
+             b"X-Forwarded-Prefix, Cookie\r\nConnection: Host\r\n"
+    answer = echo(httpd, tricks + b"X-Remote-User: fake\r\nCookie: c=1\r\n"
+                  b"X_Remote_User: fake\r\n")
+    assert names(answer)["x-remote-user"] == "real"
+    assert names(answer)["x-forwarded-for"] == "127.0.0.1"
+    assert names(answer)["cookie"] == "c=1"
+    assert "fake" not in str(answer.json()["headers"])
+    assert answer.headers["Connection"] == "close"
+    with Raw(httpd.port, b"GET /sub/echo HTTP/1.1\r\nHost: sub\r\n" + tricks
+             + b"\r\n") as client:
+        assert names(client.answer())["x-forwarded-prefix"] == "/sub"
+
+
+@pytest.mark.parametrize("url", [b"/a%0d%0aX-Evil:%201/echo",
+                                 b"/a%20HTTP/1.1%0d%0aX-Evil:%201/echo",
+                                 b"/a%00/echo", b"/echo?a%0d%0aX-Evil:%201"])
+def test_encoded_line_end_in_the_url(httpd: Httpd, url: bytes) -> None:
+    """It stays encoded, or is refused"""
+    start(httpd)
+    answer = echo(httpd, b"", url)
+    if answer.status == 200:
+        assert "x-evil" not in names(answer)
+        assert answer.json()["target"].lower() == url.decode().lower()
+    else:
+        assert answer.status in (400, 403, 404)
+        assert seen(httpd) == []
+
+
+def test_line_ends_in_the_url(httpd: Httpd) -> None:
+    start(httpd)
+    for url in (b"/a\rX-Evil: 1", b"/a\tb", b"/a\x0bb", b"/a b"):
+        assert echo(httpd, b"", url).status == 400
+    assert seen(httpd) == []
+
+
+# ---- and answers?
+
+def test_surplus_is_not_the_next_answer(httpd: Httpd) -> None:
+    """An app that says more than it announced spoils no other request"""
+    httpd.app("shop", "AppConcurrency 8", "AppSetEnv APP_THREADS 1",
+              "MaxInstances 1", program="bulk.py")
+    httpd.start()
+    assert httpd.get("/pid", "shop").status == 200  # a connection is kept
+    for _ in range(5):
+        assert httpd.get("/surplus", "shop").text == "ok"
+        assert "poison" not in httpd.get("/who", "shop").text

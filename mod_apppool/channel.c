@@ -34,6 +34,7 @@ struct apppool_channel_t {
     int local; /* over a Unix socket */
     /* What the filters have seen of this request. */
     int unwritten, answered;
+    int deaf; /* it has hung up, but may have answered before */
     apr_status_t error;
 };
 
@@ -88,6 +89,13 @@ static void give_up(apppool_channel_t *ch)
     silence(ch->r);
 }
 
+/* An app may answer without reading the body, and hang up: 413, say. What it
+ * has not read makes that a reset, and not the plain end that it meant. */
+static int hung_up(apr_status_t rv)
+{
+    return APR_STATUS_IS_EPIPE(rv) || APR_STATUS_IS_ECONNRESET(rv);
+}
+
 static apr_status_t wire_in(ap_filter_t *f, apr_bucket_brigade *bb,
                             ap_input_mode_t mode, apr_read_type_e block,
                             apr_off_t bytes)
@@ -102,6 +110,10 @@ static apr_status_t wire_in(ap_filter_t *f, apr_bucket_brigade *bb,
             give_up(ch);
         return rv;
     }
+    if (ch->deaf && ch->answered && hung_up(rv)) {
+        APR_BRIGADE_INSERT_TAIL(bb, apr_bucket_eos_create(bb->bucket_alloc));
+        return APR_SUCCESS;
+    }
     if (rv == APR_SUCCESS && !APR_BRIGADE_EMPTY(bb))
         ch->answered = 1;
     else if (rv != APR_SUCCESS && !APR_STATUS_IS_EAGAIN(rv)) {
@@ -112,17 +124,23 @@ static apr_status_t wire_in(ap_filter_t *f, apr_bucket_brigade *bb,
     return rv;
 }
 
+/* mod_proxy reads an answer only when it could send all of the request. */
 static apr_status_t wire_out(ap_filter_t *f, apr_bucket_brigade *bb)
 {
     apppool_channel_t *ch = f->ctx;
-    apr_status_t rv = ap_pass_brigade(f->next, bb);
+    apr_status_t rv = ch->deaf ? APR_SUCCESS : ap_pass_brigade(f->next, bb);
 
     if (rv != APR_SUCCESS && ch->r) {
         ch->unwritten = 1;
         if (repeatable(ch))
             silence(ch->r);
+        else if (hung_up(rv))
+            ch->deaf = 1;
     }
-    return rv;
+    if (!ch->deaf)
+        return rv;
+    apr_brigade_cleanup(bb);
+    return APR_SUCCESS;
 }
 
 apppool_fate_t apppool_channel_fate(const apppool_channel_t *ch)
@@ -211,7 +229,7 @@ void apppool_channel_give(apppool_channel_t *ch)
 
     ch->r = NULL;
     ch->used = apl_now();
-    if (!conn || !conn->sock)
+    if (!conn || !conn->sock || ch->deaf)
         ch->id = 0;
     apr_thread_mutex_lock(channels.mutex);
     ch->next = channels.idle;
@@ -327,7 +345,7 @@ int apppool_channel_run(apppool_channel_t *ch, request_rec *r, const char *url)
     int status;
 
     ch->r = r;
-    ch->unwritten = ch->answered = 0;
+    ch->unwritten = ch->answered = ch->deaf = 0;
     ch->error = APR_SUCCESS;
     ch->already = ch->worker->s->transferred;
     status = apppool_proxy.proxy_run_scheme_handler(

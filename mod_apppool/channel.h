@@ -8,7 +8,8 @@
  * request at a time. We connect its socket ourselves, so that a failure to
  * connect is known as what it is, and hand the connected one to mod_proxy's
  * scheme handler. A filter on it sees what mod_proxy does not tell: whether
- * the app answered a single byte, and how the connection ended.
+ * the app answered a single byte, and how the connection ended. And it lets
+ * the answer through of an app that hangs up before it has read the body.
  *
  *     ch = apppool_channel_take(r->server, target.id);
  *     rv = apppool_channel_connect(ch, r, &target, deadline);

@@ -1,6 +1,7 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """Request bodies: read before a process is asked for, or passed on as they
 come."""
+import http.client
 import os
 import re
 import zlib
@@ -10,6 +11,7 @@ import pytest
 from harness import procs
 from harness.client import Raw
 from harness.config import App
+from harness.errorlog import KILLED
 from harness.httpd import Httpd
 from harness.places import can_mount, mounted
 from harness.wait import wait_until
@@ -211,6 +213,51 @@ def test_too_long_in_chunks(httpd: Httpd, buffer: str) -> None:
         assert client.answer("POST").status == 413
     httpd.settles(active=0, count=0 if buffer == "On" else 1)
     assert httpd.post("/sum", "shop", b"x" * 100000).status == 200
+
+
+# ---- an app that does not read it
+
+@pytest.mark.parametrize("listen", ["fd", "tcp"])
+@pytest.mark.parametrize("buffer", ["On", "Off"])
+@pytest.mark.parametrize("how", ["length", "close"])
+def test_answer_without_reading(httpd: Httpd, how: str, buffer: str,
+                                listen: str) -> None:
+    """The client gets it, though the app has hung up on the body"""
+    bulk(httpd, f"AppBufferRequest {buffer}", f"AppListen {listen}",
+         "MaxInstances 1")
+    httpd.start()
+    for _ in range(3):
+        answer = httpd.post(f"/early?how={how}", "shop", b"x" * 3 * MEGABYTE)
+        assert answer.status == 413
+        assert answer.body == b"n" * 10000
+    assert httpd.post("/sum", "shop", b"x" * 70000).status == 200
+    httpd.settles(active=0, count=1)
+    assert len(httpd.requests_seen()) == 4
+
+
+def test_answer_without_reading_on_a_kept_connection(httpd: Httpd) -> None:
+    """It is not used again"""
+    bulk(httpd, "AppConcurrency 8", "AppSetEnv APP_THREADS 1",
+         "MaxInstances 1")
+    httpd.start()
+    for _ in range(3):
+        assert httpd.get("/pid", "shop").status == 200
+        answer = httpd.post("/early?how=length", "shop", b"x" * 3 * MEGABYTE)
+        assert answer.status == 413
+
+
+@pytest.mark.parametrize("how", ["half", "dead"])
+def test_half_an_answer_without_reading(httpd: Httpd, how: str) -> None:
+    """It is no whole one"""
+    httpd.log.expect(*KILLED)
+    bulk(httpd)
+    httpd.start()
+    if how == "dead":
+        answer = httpd.post("/early?how=dead", "shop", b"x" * 3 * MEGABYTE)
+        assert answer.status == 502
+        return
+    with pytest.raises(http.client.IncompleteRead):
+        httpd.post("/early?how=half", "shop", b"x" * 3 * MEGABYTE)
 
 
 # ---- AppBufferRequest Off

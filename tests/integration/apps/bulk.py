@@ -80,13 +80,26 @@ def do_flood(request, out):
         out.write(b"0\r\n\r\n")
 
 
+def do_early(request, out):
+    """Answers without reading the body, and hangs up; how=length, close;
+    half (of an answer), dead"""
+    how = request.query["how"]
+    if how == "dead":
+        os.kill(os.getpid(), 9)
+    text = b"n" * 10000
+    length = b"" if how == "close" else b"Content-Length: 10000\r\n"
+    out.write(b"HTTP/1.1 413 Too Much\r\n" + length + b"\r\n"
+              + (text[:5000] if how == "half" else text))
+    return True
+
+
 def do_surplus(request, out):
     """Says more than it announced: the rest looks like another answer."""
     out.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
               b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison")
 
 
-app.STREAMED |= {"sum"}
+app.STREAMED |= {"sum", "early"}
 app.URLS.update((name[3:], do) for name, do in globals().items()
                 if name.startswith("do_"))
 app.main()

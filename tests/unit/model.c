@@ -56,17 +56,11 @@ static apr_status_t queue(model_t *m, int session, int group)
     return APL_EWAIT;
 }
 
-apr_status_t model_checkout(model_t *m, int session, int group, unsigned slot,
-                            const apl_options_t *options, const m_look_t *look)
+static apr_status_t ask(model_t *m, int session, int group)
 {
-    m_group_t *g = &m->groups[group];
+    const m_group_t *g = &m->groups[group];
     int p;
 
-    if (!g->there)
-        model_found(m, group, slot, options);
-    else if (options->config >= g->options.config && model_options(g, options))
-        model_share(m, group);
-    restart(m, group, look);
     m->sessions[session] = (m_session_t){.group = group, .ticket = ++m->clock};
     p = model_waiting(m, group) == 0 ? model_pick(m, group) : -1;
     if (p < 0)
@@ -76,6 +70,22 @@ apr_status_t model_checkout(model_t *m, int session, int group, unsigned slot,
         m->processes[p].sessions > g->options.concurrency)
         model_want(m, group);
     return APR_SUCCESS;
+}
+
+apr_status_t model_checkout(model_t *m, int session, int group, unsigned slot,
+                            const apl_options_t *options, const m_look_t *look)
+{
+    m_group_t *g = &m->groups[group];
+    apr_status_t rv;
+
+    if (!g->there)
+        model_found(m, group, slot, options);
+    else if (options->config >= g->options.config && model_options(g, options))
+        model_share(m, group);
+    restart(m, group, look);
+    rv = ask(m, session, group);
+    model_unlock(m);
+    return rv;
 }
 
 apr_status_t model_poll(model_t *m, int session)
@@ -102,7 +112,7 @@ static int process_of(const model_t *m, const m_session_t *s)
                : -1;
 }
 
-void model_end(model_t *m, int session, m_end_t how)
+static void end(model_t *m, int session, m_end_t how)
 {
     m_session_t *s = &m->sessions[session];
     int process = process_of(m, s);
@@ -126,6 +136,12 @@ void model_end(model_t *m, int session, m_end_t how)
     model_share(m, s->group);
 }
 
+void model_end(model_t *m, int session, m_end_t how)
+{
+    end(m, session, how);
+    model_unlock(m);
+}
+
 void model_lose(model_t *m, int session)
 {
     int process = process_of(m, &m->sessions[session]);
@@ -142,7 +158,7 @@ void model_reclaim(model_t *m, int session)
     const m_session_t *s = &m->sessions[session];
     int had = process_of(m, s) >= 0;
 
-    model_end(m, session, M_CLOSE);
+    end(m, session, M_CLOSE);
     if (!had)
         model_share(m, s->group);
 }

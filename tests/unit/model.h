@@ -18,6 +18,7 @@
 #define MODEL_GROUPS    4
 #define MODEL_PROCESSES 10 /* slots, also for those that leave */
 #define MODEL_SESSIONS  64
+#define MODEL_WAKES     32 /* so many may be woken under one lock */
 #define MODEL_SECOND    1000000ll
 
 typedef enum { M_FREE, M_WANTED, M_STARTING, M_LIVE, M_LEAVING } m_state_t;
@@ -71,6 +72,8 @@ typedef struct {
     m_process_t processes[MODEL_PROCESSES];
     m_session_t sessions[MODEL_SESSIONS];
     int n_processes; /* no slot behind was ever used */
+    unsigned wakes;  /* given away since the lock was taken */
+    int more;        /* more might have been */
 } model_t;
 
 /** What there is of a group, or of all where group is -1. */
@@ -117,10 +120,14 @@ void model_remove(model_t *m, int group);
 void model_restart(model_t *m, int group, int rolling);
 void model_tick(model_t *m);
 void model_limit(model_t *m, unsigned max);
-/** The owner of a session died. */
+/** The owner of a session died; after all of them, model_unlock(). */
 void model_reclaim(model_t *m, int session);
 /** A session is closed, and nothing follows: before model_repair(). */
 void model_lose(model_t *m, int session);
+
+/** The lock is given back: who could not be served yet is. All verbs end with
+ * it. */
+void model_unlock(model_t *m);
 
 /** A process died inside: what only lists knew is lost. */
 void model_repair(model_t *m);

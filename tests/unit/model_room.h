@@ -66,5 +66,6 @@ void model_want(model_t *m, int group);
 void model_replace(model_t *m, int group);
 void model_settle(model_t *m);
 void model_share(model_t *m, int group);
+void model_share_all(model_t *m);
 
 #endif

@@ -65,6 +65,7 @@ void model_ready(model_t *m, int process)
     keep_minimum(m, p->group);
     model_replace(m, p->group);
     model_share(m, p->group);
+    model_unlock(m);
 }
 
 static void back_off(model_t *m, m_group_t *g)
@@ -105,12 +106,14 @@ void model_gone(model_t *m, int process)
     }
     model_move(m, process, M_FREE);
     after_loss(m, p->group);
+    model_unlock(m);
 }
 
 void model_detach(model_t *m, int process)
 {
     model_move(m, process, M_LEAVING);
     after_loss(m, m->processes[process].group);
+    model_unlock(m);
 }
 
 void model_outdate(model_t *m, int process)
@@ -123,6 +126,7 @@ void model_outdate(model_t *m, int process)
         p->revision = 0;
     model_replace(m, p->group);
     after_loss(m, p->group);
+    model_unlock(m);
 }
 
 void model_adopt(model_t *m, int group, uint64_t id, int live)
@@ -146,6 +150,7 @@ void model_adopt(model_t *m, int group, uint64_t id, int live)
         p->ready_at = m->now;
     }
     model_share(m, group);
+    model_unlock(m);
 }
 
 /* ---- groups ---- */
@@ -163,12 +168,13 @@ void model_configure(model_t *m, int group, unsigned slot,
         model_found(m, group, slot, options);
     g->retired = 0;
     after_loss(m, group);
+    model_unlock(m);
 }
 
 /* Who waits is served first; where nothing will come, nobody waits. */
 static void wind_up(model_t *m, int group)
 {
-    int s, n = 32; /* not more under one lock */
+    int s, n = MODEL_WAKES;
 
     if (model_waiting(m, group) == 0)
         model_leave(m, group, 1, 1);
@@ -190,15 +196,14 @@ void model_restart(model_t *m, int group, int rolling)
 {
     model_reload(m, group, rolling);
     model_share(m, group);
+    model_unlock(m);
 }
 
 void model_limit(model_t *m, unsigned max)
 {
-    int groups[MODEL_GROUPS], i, n = model_in_order(m, groups);
-
     m->max = max;
-    for (i = 0; i < n; i++)
-        model_share(m, groups[i]);
+    model_share_all(m);
+    model_unlock(m);
 }
 
 /* The process of a group that is idle for longest, or -1. */
@@ -256,5 +261,6 @@ void model_tick(model_t *m)
         model_share(m, g);
         if (m->groups[g].retired && !in_use(m, g))
             m->groups[g].there = 0;
+        model_unlock(m); /* after each group */
     }
 }

@@ -175,11 +175,33 @@ void model_share(model_t *m, int group)
 
     if (starved >= 0 && older(m, starved, group) == starved)
         settle(m, group);
-    while ((s = model_head(m, group)) >= 0 && (p = model_pick(m, group)) >= 0)
+    while ((s = model_head(m, group)) >= 0 && (p = model_pick(m, group)) >= 0) {
+        if (m->wakes == MODEL_WAKES) {
+            m->more = 1;
+            break;
+        }
+        m->wakes++;
         model_give(m, s, p);
-    if (model_waiting(m, group) > 0 && may_grow(m, group))
+    }
+    if (model_waiting(m, group) > 0 && !m->more && may_grow(m, group))
         take_turn(m, group);
     model_settle(m);
+}
+
+void model_share_all(model_t *m)
+{
+    int groups[MODEL_GROUPS], i, n = model_in_order(m, groups);
+
+    for (i = 0; i < n; i++)
+        model_share(m, groups[i]);
+}
+
+void model_unlock(model_t *m)
+{
+    for (m->wakes = 0; m->more; m->wakes = 0) {
+        m->more = 0;
+        model_share_all(m);
+    }
 }
 
 /* ---- after a repair ---- */
@@ -216,7 +238,7 @@ static void retire_forgotten(model_t *m)
 
 void model_repair(model_t *m)
 {
-    int groups[MODEL_GROUPS], i, n = model_in_order(m, groups);
+    int i;
 
     /* Those that were used in the same microsecond have the order of their
      * slots. */
@@ -226,6 +248,6 @@ void model_repair(model_t *m)
     }
     give_turns(m);
     retire_forgotten(m);
-    for (i = 0; i < n; i++)
-        model_share(m, groups[i]);
+    model_share_all(m);
+    model_unlock(m);
 }

@@ -23,6 +23,7 @@ static void reclaim(walk_t *w, int owner)
                 model_reclaim(w->m, i);
                 steps_drop(w, i);
             }
+    model_unlock(w->m);
 }
 
 static int step_owner_dies(walk_t *w, unsigned n)

@@ -140,6 +140,32 @@ static void end(uint64_t id)
         ledger->ready[i].gone += ledger->ready[i].process == id;
 }
 
+/* What an administrator may do meanwhile. */
+static void meddle(void)
+{
+    uint64_t ids[64];
+    uint32_t n = apl_supervise_known(&s->pool, ids, 64);
+    int64_t now = apl_now();
+
+    switch (rand() % 60) {
+    case 0:
+        apl_supervise_restart(&s->pool, s->apps[rand() % 3].name, rand() % 2,
+                              now);
+        break;
+    case 1:
+        apl_supervise_limits(&s->pool, 2 + (uint32_t)rand() % (MAX - 1), 1,
+                             now);
+        break;
+    case 2:
+        if (n > 0)
+            apl_supervise_detach(&s->pool, ids[(uint32_t)rand() % n],
+                                 APL_EVENT_DETACHED, now);
+        break;
+    default:
+        break;
+    }
+}
+
 static void supervise(void)
 {
     apl_order_t order;
@@ -163,6 +189,7 @@ static pid_t start_spawner(void)
     while (pid == 0) {
         if (__atomic_load_n(&ledger->stop, __ATOMIC_RELAXED))
             _exit(0);
+        meddle();
         supervise();
         usleep((useconds_t)(rand() % 300));
     }

@@ -171,6 +171,7 @@ unit_tests = \
 	tests/unit/hostile \
 	tests/unit/inside \
 	tests/unit/invariants \
+	tests/unit/judge \
 	tests/unit/limits \
 	tests/unit/list \
 	tests/unit/lock \

@@ -125,7 +125,7 @@ static void end(model_t *m, int session, m_end_t how)
     p->processed += how == M_CLOSE;
     if (how == M_CLOSE)
         m->groups[s->group].young = 0;
-    p->last_used = m->now;
+    model_touch(m, p);
     p->sessions--;
     if (p->sessions == 0)
         p->idle_since = ++m->clock;

@@ -96,11 +96,7 @@ int model_in_order(const model_t *m, int groups[MODEL_GROUPS])
 
 int model_idles_longer(const model_t *m, int a, int b)
 {
-    const m_process_t *pa = &m->processes[a], *pb = &m->processes[b];
-
-    if (pa->last_used != pb->last_used)
-        return pa->last_used < pb->last_used;
-    return pa->idle_since < pb->idle_since;
+    return m->processes[a].idle_since < m->processes[b].idle_since;
 }
 
 static unsigned session_limit(const apl_options_t *o)
@@ -164,11 +160,18 @@ void model_move(model_t *m, int process, m_state_t state)
     p->state = state;
     if (state == M_LIVE) {
         p->enlisted = p->idle_since = ++m->clock;
-        p->last_used = m->now;
+        model_touch(m, p);
     }
     /* With its first process, or without its last, it takes its turn anew. */
     if (g->turn != 0 && (before == 0) != (model_size(m, p->group) == 0))
         g->turn = ++m->clock;
+}
+
+/* A verb may have read the clock before the last one did. */
+void model_touch(const model_t *m, m_process_t *p)
+{
+    if (m->now > p->last_used)
+        p->last_used = m->now;
 }
 
 void model_give(model_t *m, int session, int process)
@@ -180,7 +183,7 @@ void model_give(model_t *m, int session, int process)
     s->process = process;
     s->id = p->id;
     p->sessions++;
-    p->last_used = m->now;
+    model_touch(m, p);
 }
 
 void model_fail(model_t *m, int session, apr_status_t outcome)

@@ -36,6 +36,9 @@ m_process_t *model_add(model_t *m, int group, m_state_t state);
 /** A process changes its state. */
 void model_move(model_t *m, int process, m_state_t state);
 
+/** It is used now. */
+void model_touch(const model_t *m, m_process_t *p);
+
 /** A session gets a process. */
 void model_give(model_t *m, int session, int process);
 

@@ -236,16 +236,31 @@ static void retire_forgotten(model_t *m)
     } while (best >= 0);
 }
 
+static int used_before(const m_process_t *a, const m_process_t *b)
+{
+    if (a->last_used != b->last_used)
+        return a->last_used < b->last_used;
+    return (a->id & 0xffff) < (b->id & 0xffff); /* by their slots */
+}
+
+/* What is left is when they were used last, and who is older. */
+static void order_processes(model_t *m)
+{
+    int i, k;
+
+    for (i = 0; i < m->n_processes; i++) {
+        m_process_t *p = &m->processes[i];
+
+        p->enlisted = p->birth;
+        p->idle_since = 1;
+        for (k = 0; k < m->n_processes; k++)
+            p->idle_since += (unsigned)used_before(&m->processes[k], p);
+    }
+}
+
 void model_repair(model_t *m)
 {
-    int i;
-
-    /* Those that were used in the same microsecond have the order of their
-     * slots. */
-    for (i = 0; i < m->n_processes; i++) {
-        m->processes[i].idle_since = m->processes[i].id & 0xffff;
-        m->processes[i].enlisted = m->processes[i].birth;
-    }
+    order_processes(m);
     give_turns(m);
     retire_forgotten(m);
     model_share_all(m);

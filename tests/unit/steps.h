@@ -66,6 +66,7 @@ typedef struct {
 typedef struct {
     scene_t *s;
     model_t *m;
+    int64_t clock;
     uint32_t owners[OWNERS]; /* slots of the children */
     struct {
         apl_hold_t hold; /* that of the model's session of the same index */

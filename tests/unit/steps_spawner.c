@@ -132,8 +132,8 @@ static int step_tick(walk_t *w, unsigned n)
 {
     int64_t next;
 
-    w->s->now += n % 9 * MODEL_SECOND / 2;
-    w->m->now = w->s->now;
+    w->clock += n % 9 * MODEL_SECOND / 2;
+    w->m->now = w->s->now = w->clock;
     model_tick(w->m);
     return apl_supervise_tick(&w->s->pool, w->s->now, &next) == APR_SUCCESS;
 }

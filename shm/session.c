@@ -94,6 +94,7 @@ void apl_session_give(apl_held_t *held, apl_session_t *session,
     session->process_generation = process->generation;
     session->id = process->id;
     session->since = held->now;
+    apl_process_touch(held, process);
     APL_STEP("give_named");
     __atomic_store_n(&session->state, APL_SESSION_HELD, __ATOMIC_RELEASE);
     APL_STEP("give_held"); /* seen: it has the process; lists say it is idle */
@@ -103,7 +104,6 @@ void apl_session_give(apl_held_t *held, apl_session_t *session,
     }
     else
         count_owner(held, session, 1);
-    apl_process_touch(held, process);
     apl_process_open(held, process);
     h->counters.requests++;
     if (g)

@@ -35,7 +35,7 @@ static void mend(apl_held_t *held)
     apl_header_t *h = held->pool->header;
 
     /* Who dies inside damages nothing: that is what the slots are for. */
-    if (held->pool->damaged || h->damaged)
+    if (held->pool->damaged)
         h->roll = 1;
     apl_repair(held);
     /* The dead may have placed an order and not have rung. */
@@ -62,7 +62,7 @@ apr_status_t apl_enter(apl_held_t *held, apl_pool_t *pool, int64_t now,
     held->n_wakes = 0;
     begin_change(h);
     APL_STEP("enter_inside");
-    if (__builtin_expect(died || pool->damaged || h->damaged, 0))
+    if (__builtin_expect(died || pool->damaged, 0))
         mend(held);
     return APR_SUCCESS;
 }

@@ -353,8 +353,8 @@ typedef struct {
     apl_link_t leavers; /**< [D] head: leaving processes */
     uint32_t top_group, top_process, top_session, top_child;
     /**< no slot above was ever used */
-    uint32_t config;    /**< [T] newest configuration generation */
-    uint32_t damaged;   /**< [T] somebody met damage: repair when you enter */
+    uint32_t config; /**< [T] newest configuration generation */
+    uint32_t unused;
     uint32_t replacing; /**< [D] wanted and starting ones that replace one */
     uint32_t roll;      /**< [T] there was damage: who has which session? */
 

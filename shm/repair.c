@@ -271,5 +271,4 @@ void apl_repair(apl_held_t *held)
     h->counters.repairs++;
     apl_event_note(held, APL_EVENT_REPAIRED, NULL, NULL);
     pool->damaged = 0;
-    h->damaged = 0;
 }

@@ -132,7 +132,7 @@ static int step_tear(walk_t *w, unsigned n)
         die_inside(pool, w->s->now, n / 4);
     else {
         tear(pool, n / 4);
-        pool->header->damaged = 1;
+        pool->damaged = 1;
         w->roll = 1;
     }
     if (apl_enter(&held, pool, w->s->now, 1000000) != APR_SUCCESS)

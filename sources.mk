@@ -164,10 +164,12 @@ fuzz_programs = \
 
 unit_tests = \
 	tests/unit/alive \
+	tests/unit/bells \
 	tests/unit/checkout \
 	tests/unit/crossfire \
 	tests/unit/damage \
 	tests/unit/detect \
+	tests/unit/door \
 	tests/unit/hostile \
 	tests/unit/inside \
 	tests/unit/invariants \
@@ -175,6 +177,7 @@ unit_tests = \
 	tests/unit/limits \
 	tests/unit/list \
 	tests/unit/lock \
+	tests/unit/order \
 	tests/unit/owner \
 	tests/unit/past \
 	tests/unit/removed \
@@ -185,6 +188,8 @@ unit_tests = \
 	tests/unit/scenarios_restart \
 	tests/unit/segment \
 	tests/unit/share \
+	tests/unit/slots \
+	tests/unit/snapshot \
 	tests/unit/starting \
 	tests/unit/storm \
 	tests/unit/table \

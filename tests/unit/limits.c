@@ -164,7 +164,10 @@ static void b30_the_cleaner_comes_when_the_next_expires(void **state)
         next = scene_tick(s, SECOND / 2);
         assert_int_equal(next, s->now + SECOND / 2);
         scene_is(s, i, 0);
-        next = scene_tick(s, SECOND / 2);
+        next = scene_tick(s, SECOND / 2 - 1);
+        assert_int_equal(next, s->now + 1);
+        scene_is(s, i, 0);
+        next = scene_tick(s, 1);
         scene_is(s, i - 1, 0);
         assert_int_equal(next, s->now + SECOND);
     }

@@ -2,9 +2,11 @@
 
 /* The lock excludes, and says when its owner died, however it died. */
 
+#include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -67,6 +69,41 @@ static void the_next_owner_hears_of_a_death(void **state)
         owner_dies_inside(m, 1);
         owner_dies_inside(m, 0);
     }
+}
+
+/* The word that the kernel will look at when this thread ends. */
+static const void *announced(void)
+{
+    struct robust_list_head *head;
+    size_t size;
+
+    assert_int_equal(syscall(SYS_get_robust_list, 0, &head, &size), 0);
+    return head->list_op_pending
+               ? (char *)head->list_op_pending + head->futex_offset
+               : NULL;
+}
+
+static void the_kernel_knows_what_is_held(void **state)
+{
+    shared_t *m = shared_new();
+    int died, status;
+    pid_t pid;
+
+    (void)state;
+    assert_int_equal(apl_lock_take(&m->word, -1, &died), APR_SUCCESS);
+    assert_ptr_equal(announced(), &m->word);
+    apl_lock_give(&m->word);
+    assert_null(announced());
+    pid = fork();
+    if (pid == 0) {
+        apl_lock_take(&m->word, -1, &died);
+        _exit(0);
+    }
+    waitpid(pid, &status, 0);
+    assert_int_equal(m->word, FUTEX_OWNER_DIED); /* with nobody's help */
+    m->word = 1;
+    assert_int_equal(apl_lock_take(&m->word, 0, &died), APL_ELOCK);
+    assert_null(announced());
 }
 
 /* As if a signal handler had made the kernel forget the lock. */
@@ -228,6 +265,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_next_owner_hears_of_a_death),
+        cmocka_unit_test(the_kernel_knows_what_is_held),
         cmocka_unit_test(an_owner_the_kernel_forgot_is_found_out),
         cmocka_unit_test(it_is_not_recursive_and_a_limit_is_kept),
         cmocka_unit_test(processes_and_threads_exclude_each_other),

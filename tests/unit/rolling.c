@@ -276,6 +276,30 @@ static void a12_a_blocking_restart_ends_all_at_once(void **state)
     scene_end(s);
 }
 
+/* Two are above the limit for a while, and one of them takes the place of a
+ * dead one: no third comes. */
+static void i11_two_that_are_replaced_make_no_room_for_a_third(void **state)
+{
+    scene_t *s = scene_new(4);
+    apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
+    apl_app_t *c = scene_app(s, "c");
+    apl_hold_t ha[2], hb[2], w;
+    const apl_header_t *h = s->pool.header;
+
+    (void)state;
+    fill(s, a, ha, 2);
+    fill(s, b, hb, 2);
+    restart(s, a);
+    assert_int_equal(h->spawning, 1);
+    apl_supervise_gone(&s->pool, hb[0].id, s->now + 5000000);
+    restart(s, b);
+    assert_int_equal(h->replacing, 2);
+    assert_int_equal(h->count + h->spawning, 5);
+    assert_int_equal(scene_ask(s, &w, c), APL_EWAIT);
+    assert_int_equal(h->count + h->spawning, 5);
+    scene_end(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -288,6 +312,7 @@ int main(void)
         cmocka_unit_test(one_outdated_process_is_replaced),
         cmocka_unit_test(without_a_process_there_is_nothing_to_replace),
         cmocka_unit_test(a12_a_blocking_restart_ends_all_at_once),
+        cmocka_unit_test(i11_two_that_are_replaced_make_no_room_for_a_third),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

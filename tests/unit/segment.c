@@ -35,6 +35,7 @@ static int finish(void **state)
 static void another_process_attaches(void **state)
 {
     const apl_capacity_t n = {10, 20, 30, 4}, more = {10, 20, 3000, 4};
+    const apl_capacity_t fewer = {10, 20, 29, 4};
     apl_pool_t a, b;
     int pipe_ends[2];
 
@@ -53,6 +54,7 @@ static void another_process_attaches(void **state)
     assert_int_equal(b.n.sessions, 31);
     apl_segment_close(&b);
     assert_int_equal(apl_segment_attach(&b, a.file, &more), APL_EFOREIGN);
+    assert_int_equal(apl_segment_attach(&b, a.file, &fewer), APL_EFOREIGN);
     assert_int_equal(pipe(pipe_ends), 0);
     assert_int_equal(apl_segment_attach(&b, pipe_ends[0], &n), APL_EFOREIGN);
     close(pipe_ends[0]);

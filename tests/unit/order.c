@@ -1,0 +1,167 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* Repair gives each list the order that it had, whichever slots its members
+ * have: here the young ones have the low slots. */
+
+#include "shm/list.h"
+#include "tests/unit/scene.h"
+
+#define LINKS 16
+
+typedef struct {
+    uint32_t at[LINKS];
+    int n;
+} order_t;
+
+static order_t order_of(scene_t *s, const apl_link_t *head)
+{
+    apl_walk_t it = apl_list_walk(&s->pool, head, LINKS);
+    order_t o = {.n = 0};
+    uint32_t at;
+
+    while ((at = apl_list_next(&s->pool, &it)) != 0)
+        o.at[o.n++] = at;
+    return o;
+}
+
+/* There are some, and not in the order of their slots: or it shows nothing. */
+static void is_worth_a_look(const order_t *o)
+{
+    assert_true(o->n > 1);
+    assert_true(o->at[0] > o->at[1]);
+}
+
+static void is_the_same(scene_t *s, const apl_link_t *head, const order_t *was)
+{
+    order_t is = order_of(s, head);
+
+    assert_int_equal(is.n, was->n);
+    assert_memory_equal(is.at, was->at, sizeof is.at);
+}
+
+static void repair(scene_t *s)
+{
+    assert_int_equal(apl_supervise_repair(&s->pool, s->now), APR_SUCCESS);
+    s->pool.header->counters.repairs = 0;
+}
+
+/* Slots that were used: the last one that was freed is the next to be taken. */
+static void use_slots(scene_t *s)
+{
+    apl_app_t *x = scene_app(s, "x");
+    apl_hold_t h[5];
+    int i;
+
+    for (i = 0; i < 5; i++)
+        assert_int_equal(scene_get(s, &h[i], x), APR_SUCCESS);
+    for (i = 0; i < 5; i++) {
+        scene_close(s, &h[i]);
+        apl_supervise_detach(&s->pool, h[i].id, APL_EVENT_DETACHED, s->now);
+        scene_reap(s);
+    }
+}
+
+static void lists_have_the_order_they_had(void **state)
+{
+    scene_t *s = scene_new(5);
+    const apl_header_t *h = s->pool.header;
+    const apl_group_t *of_a, *of_b;
+    apl_hold_t holds[3], w[3];
+    apl_app_t *a, *b, *c;
+    int i;
+
+    (void)state;
+    use_slots(s);
+    a = scene_app(s, "a");
+    b = scene_app(s, "b");
+    c = scene_app(s, "c");
+    for (i = 0; i < 3; i++)
+        assert_int_equal(scene_get(s, &holds[i], a), APR_SUCCESS);
+    assert_int_equal(scene_ask(s, &w[0], b), APL_EWAIT);
+    assert_int_equal(scene_ask(s, &w[1], b), APL_EWAIT);
+    assert_int_equal(scene_ask(s, &w[2], c), APL_EWAIT);
+    for (i = 0; i < 3; i++) {
+        s->now++;
+        scene_close(s, &holds[i]);
+    }
+    of_a = &s->pool.groups[2];
+    of_b = &s->pool.groups[3];
+
+    order_t members = order_of(s, &of_a->processes);
+    order_t idle = order_of(s, &of_a->idle);
+    order_t queue = order_of(s, &of_b->queue);
+    order_t inactive = order_of(s, &h->inactive);
+    order_t wanted = order_of(s, &h->wanted);
+
+    is_worth_a_look(&members);
+    is_worth_a_look(&queue);
+    is_worth_a_look(&inactive);
+    is_worth_a_look(&wanted);
+    assert_int_equal(idle.n, 3);
+    repair(s);
+    is_the_same(s, &of_a->processes, &members);
+    is_the_same(s, &of_a->idle, &idle);
+    is_the_same(s, &of_b->queue, &queue);
+    is_the_same(s, &h->inactive, &inactive);
+    is_the_same(s, &h->wanted, &wanted);
+    scene_end(s);
+}
+
+/* Whoever waits has a turn, in the order of those who wait. */
+static void turns_do_too(void **state)
+{
+    scene_t *s = scene_new(2);
+    const apl_header_t *h = s->pool.header;
+    apl_hold_t holds[2], w[4];
+    apl_app_t *apps[4];
+    int i;
+
+    (void)state;
+    for (i = 0; i < 4; i++) {
+        apps[i] = scene_app(s, (const char *[]){"a", "b", "c", "d"}[i]);
+        apl_supervise_configure(&s->pool, apps[i], 1, s->now);
+    }
+    assert_int_equal(scene_get(s, &holds[0], apps[0]), APR_SUCCESS);
+    assert_int_equal(scene_get(s, &holds[1], apps[1]), APR_SUCCESS);
+    for (i = 3; i >= 0; i--)
+        assert_int_equal(scene_ask(s, &w[i], apps[i]), APL_EWAIT);
+
+    order_t starved = order_of(s, &h->starved),
+            hungry = order_of(s, &h->hungry);
+
+    is_worth_a_look(&starved);
+    is_worth_a_look(&hungry);
+    repair(s);
+    is_the_same(s, &h->starved, &starved);
+    is_the_same(s, &h->hungry, &hungry);
+    scene_end(s);
+}
+
+/* Also where the ticket itself was damaged. */
+static void who_comes_afterwards_comes_last(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = scene_app(s, "a");
+    apl_hold_t h, first, last;
+
+    (void)state;
+    assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
+    assert_int_equal(scene_ask(s, &first, a), APL_EWAIT);
+    s->pool.header->ticket = 0;
+    repair(s);
+    assert_int_equal(scene_ask(s, &last, a), APL_EWAIT);
+    assert_true(s->pool.sessions[last.session].ticket >
+                s->pool.sessions[first.session].ticket);
+    scene_end(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lists_have_the_order_they_had),
+        cmocka_unit_test(turns_do_too),
+        cmocka_unit_test(who_comes_afterwards_comes_last),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

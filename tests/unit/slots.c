@@ -1,0 +1,124 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* A slot that is used again has nothing of who had it before. */
+
+#include "shm/group.h"
+#include "tests/unit/scene.h"
+
+/* More sessions than are looked at under one lock. */
+static void dies_with_sessions(scene_t *s, apl_app_t *a, uint32_t child)
+{
+    apl_watch_t watch;
+    apl_hold_t h;
+    int i;
+
+    for (i = 0; i < 300; i++)
+        assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
+    assert_int_equal(apl_supervise_child(&s->pool, child, &watch), APR_SUCCESS);
+    assert_int_equal(apl_supervise_child_gone(&s->pool, &watch, s->now),
+                     APR_SUCCESS);
+    scene_is(s, 1, 0);
+}
+
+static void each_death_of_a_child_is_counted_once(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = scene_app(s, "a");
+    uint32_t first = s->pool.self;
+
+    (void)state;
+    a->options.concurrency = 0;
+    dies_with_sessions(s, a, first);
+    assert_int_equal(s->pool.header->counters.child_deaths, 1);
+    assert_int_equal(scene_child(s), first);
+    dies_with_sessions(s, a, first);
+    assert_int_equal(s->pool.header->counters.child_deaths, 2);
+    scene_end(s);
+}
+
+/* Damage took the generation of a session back, and so another child's is
+ * counted like the one that was there before. */
+static void a_hold_is_its_owners(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = scene_app(s, "a");
+    uint32_t first = s->pool.self, second = scene_child(s);
+    apl_hold_t old, hold;
+
+    (void)state;
+    scene_be(s, first);
+    assert_int_equal(scene_get(s, &old, a), APR_SUCCESS);
+    hold = old;
+    scene_close(s, &hold);
+    s->pool.sessions[old.session].generation--;
+    scene_be(s, second);
+    assert_int_equal(scene_get(s, &hold, a), APR_SUCCESS);
+    assert_true(hold.session == old.session &&
+                hold.generation == old.generation);
+    scene_be(s, first);
+    scene_close(s, &old);
+    scene_is(s, 1, 1);
+    scene_be(s, second);
+    scene_close(s, &hold);
+    scene_is(s, 1, 0);
+    scene_end(s);
+}
+
+/* Its waiter gave up behind another one, so its turn never came. */
+static void a_group_that_is_gone_has_no_turn(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b"), *c, *d;
+    apl_hold_t h, first, w;
+    uint32_t index;
+
+    (void)state;
+    c = scene_app(s, "c");
+    assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
+    assert_int_equal(scene_ask(s, &first, b), APL_EWAIT);
+    assert_int_equal(scene_ask(s, &w, c), APL_EWAIT);
+    index = s->pool.sessions[w.session].group;
+    scene_close(s, &w);
+    assert_int_equal(apl_supervise_remove(&s->pool, "c", s->now), APR_SUCCESS);
+    scene_tick(s, 1000000);
+    assert_int_equal(s->pool.groups[index].state, APL_GROUP_FREE);
+    d = scene_app(s, "d");
+    assert_int_equal(scene_ask(s, &w, d), APL_EWAIT);
+    assert_int_equal(s->pool.sessions[w.session].group, index);
+    scene_ok(s);
+    scene_end(s);
+}
+
+/* FNV-1a makes the same of these. */
+static void names_of_one_hash_are_two_groups(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_app_t *a = scene_app(s, ""), *b = scene_app(s, "");
+    apl_hold_t ha, hb;
+
+    (void)state;
+    a->name = "8yn0iYCKYHlIj4-BwPqk";
+    b->name = "GReLUrM4wMqfg9yzV3KQ";
+    a->key = apl_group_key(a->name);
+    b->key = apl_group_key(b->name);
+    assert_true(a->key == b->key);
+    assert_int_equal(scene_get(s, &ha, a), APR_SUCCESS);
+    assert_int_equal(scene_get(s, &hb, b), APR_SUCCESS);
+    assert_int_not_equal(s->pool.sessions[ha.session].group,
+                         s->pool.sessions[hb.session].group);
+    scene_close(s, &ha);
+    scene_close(s, &hb);
+    scene_end(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_death_of_a_child_is_counted_once),
+        cmocka_unit_test(a_hold_is_its_owners),
+        cmocka_unit_test(a_group_that_is_gone_has_no_turn),
+        cmocka_unit_test(names_of_one_hash_are_two_groups),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,109 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* A copy of the segment is of one instant, and of none inside a verb. */
+
+#include <apr_general.h>
+#include <pthread.h>
+
+#include "shm/enter.h"
+#include "shm/snapshot.h"
+#include "tests/unit/scene.h"
+
+static apr_pool_t *p;
+
+static int begin(void **state)
+{
+    (void)state;
+    apr_initialize();
+    return apr_pool_create(&p, NULL) != APR_SUCCESS;
+}
+
+static int finish(void **state)
+{
+    (void)state;
+    apr_pool_destroy(p);
+    apr_terminate();
+    return 0;
+}
+
+static void who_is_inside_is_waited_for(void **state)
+{
+    scene_t *s = scene_new(1);
+    uint32_t before = s->pool.header->sequence;
+    apl_pool_t *copy;
+    apl_held_t held;
+
+    (void)state;
+    assert_int_equal(before % 2, 0);
+    assert_int_equal(apl_enter(&held, &s->pool, s->now, APL_FOREVER),
+                     APR_SUCCESS);
+    assert_int_equal(s->pool.header->sequence, before + 1);
+    /* In vain, as it is this thread. */
+    assert_int_equal(apl_snapshot_take(&copy, &s->pool, p), APL_ELOCK);
+    apl_leave(&held);
+    assert_int_equal(s->pool.header->sequence, before + 2);
+    assert_int_equal(apl_snapshot_take(&copy, &s->pool, p), APR_SUCCESS);
+    scene_end(s);
+}
+
+typedef struct {
+    scene_t *s;
+    int done;
+} writer_t;
+
+/* What is first and what is last in the segment, together. */
+static void *write_both(void *arg)
+{
+    writer_t *w = arg;
+    apl_pool_t *pool = &w->s->pool;
+    uint32_t n = 0;
+
+    while (!__atomic_load_n(&w->done, __ATOMIC_RELAXED)) {
+        apl_held_t held;
+
+        if (apl_enter(&held, pool, w->s->now, APL_FOREVER) != APR_SUCCESS)
+            break;
+        pool->header->counters.gone = ++n;
+        APL_STEP("test_first");
+        pool->children[1].config = n;
+        apl_leave(&held);
+    }
+    return NULL;
+}
+
+static void what_changes_meanwhile_is_copied_again(void **state)
+{
+    scene_t *s = scene_new(1);
+    writer_t w = {.s = s};
+    pthread_t thread;
+    apr_pool_t *mine;
+    apl_pool_t *copy;
+    int i, n = 0;
+
+    (void)state;
+    s->pool.header->counters.gone = s->pool.children[1].config;
+    pthread_create(&thread, NULL, write_both, &w);
+    for (i = 0; i < 3000; i++) {
+        apr_pool_create(&mine, p);
+        if (apl_snapshot_take(&copy, &s->pool, mine) == APR_SUCCESS) {
+            assert_int_equal(copy->header->counters.gone,
+                             copy->children[1].config);
+            n++;
+        }
+        apr_pool_destroy(mine);
+    }
+    __atomic_store_n(&w.done, 1, __ATOMIC_RELAXED);
+    pthread_join(thread, NULL);
+    assert_true(n > 0);
+    scene_end(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_is_inside_is_waited_for),
+        cmocka_unit_test(what_changes_meanwhile_is_copied_again),
+    };
+
+    return cmocka_run_group_tests(tests, begin, finish);
+}

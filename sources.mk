@@ -51,6 +51,7 @@ module_sources = \
 	mod_apppool/proxy_api.c \
 	mod_apppool/rlimits.c \
 	mod_apppool/runtime.c \
+	mod_apppool/script.c \
 	mod_apppool/stale.c \
 	mod_apppool/status.c \
 	mod_apppool/store.c \

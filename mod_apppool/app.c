@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "mod_apppool/owner.h"
+#include "mod_apppool/proxy_api.h"
 #include "shm/group.h"
 
 APLOG_USE_MODULE(apppool);
@@ -66,6 +67,7 @@ static apppool_app_t *make_app(apr_pool_t *p, const apppool_mount_t *mount,
     app->restart_dir =
         *tmp == '/' ? tmp : apr_pstrcat(p, set->root, "/", tmp, NULL);
     app->listen = apppool_or(set->listen, APL_LISTEN_FD);
+    app->protocol = apppool_or(set->protocol, APL_HTTP);
     app->prestart = apppool_or(set->prestart, 0);
     app->start_timeout = apppool_or(set->start_timeout, SECONDS(90));
     app->stop_timeout = apppool_or(set->stop_timeout, SECONDS(30));
@@ -125,6 +127,15 @@ static void warn_of_document_root(const apppool_mount_t *mount)
             documents, root, mount->place);
 }
 
+static int check_protocol(apr_pool_t *p, const apppool_app_t *app)
+{
+    const char *wrong = apppool_proxy_speaks(p, app->protocol);
+
+    if (wrong)
+        SAY(APLOG_ERR, "%s (%s): %s", app->pool.root, app->place, wrong);
+    return !wrong;
+}
+
 static int check_limits(const apppool_app_t *app)
 {
     const apl_options_t *o = &app->pool.options;
@@ -181,6 +192,8 @@ static const char *difference(apr_pool_t *p, const apppool_app_t *a,
         return "AppEnvironment";
     if (a->listen != b->listen)
         return "AppListen";
+    if (a->protocol != b->protocol)
+        return "AppProtocol";
     return equal_env(p, a->set->env, b->set->env) ? NULL : "AppSetEnv";
 }
 
@@ -234,7 +247,7 @@ static int resolve(apr_pool_t *p, apppool_mount_t *mount,
     if (first)
         return share(p, first, app);
     APR_ARRAY_PUSH(apps, apppool_app_t *) = app;
-    return check_limits(app) & check_root(p, app);
+    return check_limits(app) & check_protocol(p, app) & check_root(p, app);
 }
 
 /* Settings that have no AppRoot beside them. */

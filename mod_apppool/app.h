@@ -33,7 +33,7 @@ struct apppool_app_t {
     const char *environment;
     const char *restart_dir;  /**< absolute */
     const apppool_dir_t *set; /**< all that was set for it */
-    apr_int64_t listen, prestart;
+    apr_int64_t listen, protocol, prestart;
     apr_int64_t start_timeout, stop_timeout; /**< us */
     apppool_rlimits_t rlimits;
 };

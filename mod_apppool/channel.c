@@ -26,10 +26,10 @@ APLOG_USE_MODULE(apppool);
 struct apppool_channel_t {
     apppool_channel_t *next; /* in the list of idle ones */
     proxy_worker *worker;
-    uint64_t id;       /* the process it is connected to; 0: none */
-    int64_t used;      /* when its connection became idle */
-    apr_off_t already; /* bytes sent before this request */
-    request_rec *r;    /* the request it has, or NULL */
+    uint64_t id;          /* the process it is connected to; 0: none */
+    int64_t used;         /* when its connection became idle */
+    apr_off_t sent, read; /* bytes, before this request */
+    request_rec *r;       /* the request it has, or NULL */
     int reused;
     int local; /* over a Unix socket */
     /* What the filters have seen of this request. */
@@ -145,9 +145,11 @@ static apr_status_t wire_out(ap_filter_t *f, apr_bucket_brigade *bb)
 
 apppool_fate_t apppool_channel_fate(const apppool_channel_t *ch)
 {
-    if (ch->worker->s->transferred == ch->already && !ch->answered)
+    int answered = ch->answered || ch->worker->s->read != ch->read;
+
+    if (ch->worker->s->transferred == ch->sent && !answered)
         return APPPOOL_UNSENT;
-    if (ch->answered || !repeatable(ch))
+    if (answered || !repeatable(ch))
         return APPPOOL_HEARD;
     return ch->unwritten || APR_STATUS_IS_ECONNRESET(ch->error) ? APPPOOL_UNREAD
                                                                 : APPPOOL_HEARD;
@@ -267,12 +269,13 @@ static void fit_worker(apppool_channel_t *ch, const apppool_target_t *target)
      * does not connect by itself, where we would not see what is sent. */
     apr_snprintf(s->uds_path, sizeof s->uds_path, "apppool-" CONTRACT_ID_FMT,
                  target->id);
-    ch->local = target->listen != APL_LISTEN_TCP;
+    ch->local = target->wire.listen != APL_LISTEN_TCP;
     s->is_address_reusable = target->keep != 0;
     s->disablereuse = !target->keep;
     s->disablereuse_set = 1;
     s->timeout = target->timeout;
     s->timeout_set = 1;
+    s->flush_packets = flush_auto; /* fcgi; the others do so by themselves */
     apr_cpystrn(s->upgrade, "websocket", sizeof s->upgrade);
 }
 
@@ -347,7 +350,8 @@ int apppool_channel_run(apppool_channel_t *ch, request_rec *r, const char *url)
     ch->r = r;
     ch->unwritten = ch->answered = ch->deaf = 0;
     ch->error = APR_SUCCESS;
-    ch->already = ch->worker->s->transferred;
+    ch->sent = ch->worker->s->transferred;
+    ch->read = ch->worker->s->read;
     status = apppool_proxy.proxy_run_scheme_handler(
         r, ch->worker, apppool_proxy_conf(r->server), apr_pstrdup(r->pool, url),
         NULL, 0);

@@ -32,13 +32,14 @@
 #include <httpd.h>
 #include <stdint.h>
 
+#include "shm/format.h"
+
 typedef struct apppool_channel_t apppool_channel_t;
 
 /** Where an app process listens. */
 typedef struct {
     uint64_t id;                 /**< of the process */
-    uint32_t listen;             /**< APL_LISTEN_* */
-    uint32_t port;               /**< APL_LISTEN_TCP */
+    apl_wire_t wire;             /**< how to reach it */
     int keep;                    /**< connections are kept */
     apr_interval_time_t timeout; /**< us of silence that are allowed */
 } apppool_target_t;

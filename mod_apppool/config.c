@@ -25,6 +25,7 @@ apppool_config_t *apppool_config(void)
 /* Each number of a place, once. */
 #define NUMBERS(X)                                                             \
     X(listen)                                                                  \
+    X(protocol)                                                                \
     X(prestart)                                                                \
     X(global_queue)                                                            \
     X(min_instances)                                                           \
@@ -90,6 +91,7 @@ void *apppool_dir_merge(apr_pool_t *p, void *base_, void *over_)
 #undef TEXT
     if (base->mount && over->mount) {
         dir->listen = over->listen;
+        dir->protocol = over->protocol;
         merge_identity(p, dir, over, over);
     }
     else

@@ -58,7 +58,7 @@ struct apppool_dir_t {
     const char *root, *command, *group_name, *environment, *restart_dir, *log;
     const char *user, *user_group;
     apr_hash_t *env; /**< AppSetEnv: name to value */
-    apr_int64_t listen, prestart, global_queue;
+    apr_int64_t listen, protocol, prestart, global_queue;
     apr_int64_t min_instances, max_instances, max_requests, jitter;
     apr_int64_t concurrency, max_queue;
     apr_int64_t idle_time, queue_timeout, start_timeout, stop_timeout;

@@ -19,7 +19,7 @@
 
 static void name_path(const apppool_target_t *target, char *path, size_t size)
 {
-    if (target->listen == APL_LISTEN_UNIX)
+    if (target->wire.listen == APL_LISTEN_UNIX)
         apr_snprintf(path, size, "%s/" CONTRACT_OWN "/" CONTRACT_ID_FMT "/s",
                      apppool_runtime(), target->id);
     else
@@ -65,8 +65,8 @@ static apr_status_t dial_tcp(apr_socket_t **sock,
                              const apppool_target_t *target, apr_pool_t *p)
 {
     apr_sockaddr_t *address;
-    apr_status_t rv = apr_sockaddr_info_get(&address, "127.0.0.1", APR_INET,
-                                            (apr_port_t)target->port, 0, p);
+    apr_status_t rv = apr_sockaddr_info_get(
+        &address, "127.0.0.1", APR_INET, (apr_port_t)target->wire.port, 0, p);
 
     if (rv == APR_SUCCESS)
         rv = apr_socket_create(sock, APR_INET, SOCK_STREAM, APR_PROTO_TCP, p);
@@ -83,7 +83,7 @@ apr_status_t apppool_dial(apr_socket_t **sock, const apppool_target_t *target,
     apr_status_t rv;
 
     *sock = NULL;
-    rv = target->listen == APL_LISTEN_TCP
+    rv = target->wire.listen == APL_LISTEN_TCP
              ? dial_tcp(sock, target, p)
              : dial_unix(sock, target, deadline, p);
     if (rv != APR_SUCCESS && *sock) {

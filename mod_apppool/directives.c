@@ -346,6 +346,8 @@ const command_rec apppool_directives[] = {
          APL_NAME_MAX - 1),
     WORD("AppListen", "how the application gets its socket", listen,
          "fd unix tcp"),
+    WORD("AppProtocol", "what is spoken with the application", protocol,
+         "http fcgi scgi uwsgi"),
     AP_INIT_TAKE12("AppUser", set_user, VALUE(GROUP, 0), ANYWHERE,
                    "user, and group, that the application runs as"),
     TEXT("AppEnvironment", "name of the environment: production, staging, "

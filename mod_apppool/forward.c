@@ -7,6 +7,8 @@
 #include <http_core.h>
 #include <http_protocol.h>
 
+#include "shm/format.h"
+
 /* ---- what the client says ---- */
 
 /* All that makes variables of headers, as CGI does, takes X_Forwarded_Prefix
@@ -65,16 +67,18 @@ void apppool_forward_clean(request_rec *r)
 
 /* ---- what the app is told ---- */
 
-void apppool_forward_headers(request_rec *r, const char *base_uri)
+void apppool_forward_headers(request_rec *r, const char *base_uri,
+                             apr_int64_t protocol)
 {
+    if (protocol != APL_HTTP)
+        return;
     if (*base_uri)
         apr_table_setn(r->headers_in, "X-Forwarded-Prefix", base_uri);
     if (!strcmp(ap_http_scheme(r), "https"))
         apr_table_setn(r->headers_in, "X-Forwarded-Proto", "https");
 }
 
-/* The path without the prefix. */
-static const char *path_of(const request_rec *r, const char *base_uri)
+const char *apppool_forward_path(const request_rec *r, const char *base_uri)
 {
     size_t n = strlen(base_uri);
 
@@ -84,7 +88,8 @@ static const char *path_of(const request_rec *r, const char *base_uri)
     return r->uri[n] ? r->uri + n : "/";
 }
 
-char *apppool_forward_url(request_rec *r, const char *base_uri)
+char *apppool_forward_url(request_rec *r, const char *scheme,
+                          const char *base_uri)
 {
     const char *host = r->hostname && *r->hostname
                            ? r->hostname
@@ -93,6 +98,7 @@ char *apppool_forward_url(request_rec *r, const char *base_uri)
 
     if (ap_strchr_c(host, ':') && *host != '[')
         host = apr_pstrcat(r->pool, "[", host, "]", NULL);
-    return apr_pstrcat(r->pool, "http://", host, port ? ":" : "",
-                       port ? port : "", path_of(r, base_uri), NULL);
+    return apr_pstrcat(r->pool, scheme, "://", host, port ? ":" : "",
+                       port ? port : "", apppool_forward_path(r, base_uri),
+                       NULL);
 }

@@ -34,13 +34,21 @@
 /** Take away what the client has no business to say. */
 void apppool_forward_clean(request_rec *r);
 
-/** Set the headers for the app. */
-void apppool_forward_headers(request_rec *r, const char *base_uri);
+/**
+ * Set the headers for the app.
+ * @param protocol APL_HTTP ...; but for http the prefix is SCRIPT_NAME
+ */
+void apppool_forward_headers(request_rec *r, const char *base_uri,
+                             apr_int64_t protocol);
+
+/** The path of the URL, below the mount: "/" and more. */
+const char *apppool_forward_path(const request_rec *r, const char *base_uri);
 
 /**
  * The URL for mod_proxy's canon handler. Its host is never resolved: it
  * becomes the Host header.
  */
-char *apppool_forward_url(request_rec *r, const char *base_uri);
+char *apppool_forward_url(request_rec *r, const char *scheme,
+                          const char *base_uri);
 
 #endif

@@ -13,6 +13,7 @@
 #include "mod_apppool/forward.h"
 #include "mod_apppool/lifecycle.h"
 #include "mod_apppool/proxy_api.h"
+#include "mod_apppool/script.h"
 #include "mod_apppool/visit.h"
 
 APLOG_USE_MODULE(apppool);
@@ -66,7 +67,8 @@ int apppool_handler_fixups(request_rec *r)
 {
     if (!apppool_mount_of(r) || r->proxyreq || r->uri[0] != '/')
         return DECLINED;
-    if (r->finfo.filetype == APR_REG && !(r->path_info && *r->path_info))
+    if (r->finfo.filetype == APR_REG && !(r->path_info && *r->path_info) &&
+        !apppool_script_is(r, apppool_mount_of(r), r->filename))
         return DECLINED;
     if (r->handler && strcmp(r->handler, DIR_MAGIC_TYPE))
         return DECLINED;
@@ -98,9 +100,9 @@ static apppool_target_t target_of(const apppool_visit_t *v)
     proxy_server_conf *conf = apppool_proxy_conf(v->r->server);
     apppool_target_t target = {
         .id = v->hold.id,
-        .listen = v->hold.listen,
-        .port = v->hold.port,
-        .keep = v->app->pool.options.concurrency != 1,
+        .wire = v->hold.wire,
+        .keep = v->hold.wire.protocol == APL_HTTP &&
+                v->app->pool.options.concurrency != 1,
         .timeout = timeout != APPPOOL_UNSET ? timeout
                    : conf->timeout_set      ? conf->timeout
                                             : v->r->server->timeout,
@@ -113,6 +115,17 @@ static int refused(apr_status_t rv)
 {
     return APR_STATUS_IS_ECONNREFUSED(rv) || APR_STATUS_IS_ENOENT(rv) ||
            APR_STATUS_IS_ECONNRESET(rv);
+}
+
+/* The app broke off in the midst of its answer: so must we. */
+static int break_off(request_rec *r)
+{
+    apr_bucket_brigade *bb =
+        apr_brigade_create(r->pool, r->connection->bucket_alloc);
+
+    apppool_proxy.ap_proxy_backend_broke(r, bb);
+    ap_pass_brigade(r->output_filters, bb);
+    return DONE;
 }
 
 /* Over one connection. @return 1: *status is the answer; 0: *rv says why the
@@ -139,10 +152,31 @@ static int try_once(apppool_visit_t *v, const apppool_target_t *target,
     apppool_visit_hide(v);
     *status = apppool_channel_run(ch, v->r, url);
     apppool_visit_unhide(v);
+    if (*status == AP_FILTER_ERROR && v->started)
+        *status = break_off(v->r);
+    /* What httpd says of a script that ended before its header. */
+    if (*status == HTTP_INTERNAL_SERVER_ERROR &&
+        target->wire.protocol != APL_HTTP)
+        *status = HTTP_BAD_GATEWAY;
     fate = apppool_channel_fate(ch);
     apppool_channel_give(ch);
     return v->started || fate == APPPOOL_HEARD ||
            (*status != HTTP_BAD_GATEWAY && *status != HTTP_SERVICE_UNAVAILABLE);
+}
+
+/* mod_proxy's canonical form of the URL. */
+static int canonical(apppool_visit_t *v, uint32_t protocol, const char **url)
+{
+    request_rec *r = v->r;
+    int status;
+
+    r->proxyreq = PROXYREQ_REVERSE;
+    status = apppool_proxy.proxy_run_canon_handler(
+        r, apppool_forward_url(r, apppool_proxy_scheme(protocol),
+                               v->mount->base_uri));
+    if (status == OK)
+        *url = r->filename + strlen("proxy:");
+    return status == DECLINED ? HTTP_INTERNAL_SERVER_ERROR : status;
 }
 
 /* By one process. @return 0: it refused the connection, or is ending */
@@ -178,32 +212,35 @@ static int ask(apppool_visit_t *v, const char *url, int *status)
     return 1;
 }
 
-/* mod_proxy's canonical form of the URL. */
-static int canonical(apppool_visit_t *v, const char **url)
+/* mod_proxy's scgi and uwsgi take no body whose length is not known. */
+static int takes_body(apppool_visit_t *v, uint32_t protocol)
 {
-    request_rec *r = v->r;
-    int status;
-
-    r->proxyreq = PROXYREQ_REVERSE;
-    status = apppool_proxy.proxy_run_canon_handler(
-        r, apppool_forward_url(r, v->mount->base_uri));
-    if (status == OK)
-        *url = r->filename + strlen("proxy:");
-    return status == DECLINED ? HTTP_INTERNAL_SERVER_ERROR : status;
+    return (protocol != APL_SCGI && protocol != APL_UWSGI) ||
+           !apr_table_get(v->r->headers_in, "Transfer-Encoding");
 }
 
 static int serve(apppool_visit_t *v)
 {
+    uint32_t protocol = (uint32_t)v->app->protocol;
     const char *url = NULL;
     apr_status_t rv;
     int i, status;
 
-    apppool_forward_headers(v->r, v->mount->base_uri);
-    status = canonical(v, &url);
+    if (!takes_body(v, protocol))
+        return HTTP_LENGTH_REQUIRED;
+    apppool_forward_headers(v->r, v->mount->base_uri, protocol);
+    status = canonical(v, protocol, &url);
     for (i = 0; status == OK && i < ATTEMPTS; i++) {
         rv = apppool_visit_checkout(v);
         if (rv != APR_SUCCESS)
             return apppool_answer_pool(v->r, v->app, &v->hold, rv);
+        /* Of an earlier configuration, which spoke another one. */
+        if (v->hold.wire.protocol != protocol) {
+            protocol = v->hold.wire.protocol;
+            status = canonical(v, protocol, &url);
+            if (status != OK)
+                break;
+        }
         if (ask(v, url, &status))
             return status;
     }
@@ -237,6 +274,9 @@ int apppool_handler(request_rec *r)
     status = serve(v);
     apppool_visit_end(v);
     apppool_body_end(body);
+    /* Redirects of scgi apps within httpd; the process is free again. */
+    if (status == OK)
+        apppool_proxy.proxy_run_request_status(&status, r);
     r->filename = filename;
     if (ap_is_HTTP_ERROR(status)) {
         r->proxyreq = PROXYREQ_NONE;

@@ -6,6 +6,8 @@
 #include <dlfcn.h>
 #include <http_config.h>
 
+#include "shm/format.h"
+
 apppool_proxy_api_t apppool_proxy;
 
 static void *look_up(const module *m, const char *name)
@@ -35,12 +37,12 @@ static const char *load(const module *m)
     return NULL;
 }
 
-static const char *want(apr_pool_t *p, const char *name)
+static const char *want(apr_pool_t *p, const char *who, const char *name)
 {
     return apr_psprintf(p,
-                        "AppRoot needs mod_%s: add \"LoadModule %s_module "
+                        "%s needs mod_%s: add \"LoadModule %s_module "
                         "modules/mod_%s.so\" (Debian: a2enmod %s)",
-                        name, name, name, name);
+                        who, name, name, name, name);
 }
 
 const char *apppool_proxy_check(apr_pool_t *p)
@@ -49,9 +51,7 @@ const char *apppool_proxy_check(apr_pool_t *p)
     const char *missing;
 
     if (!m)
-        return want(p, "proxy");
-    if (!ap_find_linked_module("mod_proxy_http.c"))
-        return want(p, "proxy_http");
+        return want(p, "AppRoot", "proxy");
     missing = load(m);
     if (missing)
         return apr_psprintf(p,
@@ -59,6 +59,29 @@ const char *apppool_proxy_check(apr_pool_t *p)
                             "use: it has no %s()",
                             missing);
     return NULL;
+}
+
+const char *apppool_proxy_scheme(apr_int64_t protocol)
+{
+    static const char *const schemes[] = {[APL_HTTP] = "http",
+                                          [APL_FCGI] = "fcgi",
+                                          [APL_SCGI] = "scgi",
+                                          [APL_UWSGI] = "uwsgi"};
+
+    return schemes[protocol >= APL_HTTP && protocol <= APL_UWSGI ? protocol
+                                                                 : APL_HTTP];
+}
+
+const char *apppool_proxy_speaks(apr_pool_t *p, apr_int64_t protocol)
+{
+    const char *scheme = apppool_proxy_scheme(protocol);
+    const char *name = ap_find_linked_module("mod_proxy.c")
+                           ? apr_pstrcat(p, "proxy_", scheme, NULL)
+                           : "proxy";
+
+    if (ap_find_linked_module(apr_pstrcat(p, "mod_", name, ".c", NULL)))
+        return NULL;
+    return want(p, apr_pstrcat(p, "AppProtocol ", scheme, NULL), name);
 }
 
 proxy_server_conf *apppool_proxy_conf(const server_rec *s)

@@ -26,6 +26,8 @@
     X(ap_proxy_release_connection)                                             \
     X(ap_proxy_check_connection)                                               \
     X(ap_proxy_connection_create_ex)                                           \
+    X(ap_proxy_backend_broke)                                                  \
+    X(proxy_run_request_status)                                                \
     X(proxy_run_canon_handler)                                                 \
     X(proxy_run_scheme_handler)
 
@@ -41,11 +43,19 @@ typedef struct {
 extern apppool_proxy_api_t apppool_proxy;
 
 /**
- * Are mod_proxy and mod_proxy_http there, with all that we need? If so, it is
- * looked up.
+ * Is mod_proxy there, with all that we need? If so, it is looked up.
  * @return NULL: yes; or the sentence that says what to load
  */
 const char *apppool_proxy_check(apr_pool_t *p);
+
+/** "http", "fcgi" ... of APL_HTTP ... */
+const char *apppool_proxy_scheme(apr_int64_t protocol);
+
+/**
+ * Is the module there that speaks this protocol?
+ * @return NULL: yes; or the sentence that says what to load
+ */
+const char *apppool_proxy_speaks(apr_pool_t *p, apr_int64_t protocol);
 
 /** mod_proxy's settings of a server. */
 proxy_server_conf *apppool_proxy_conf(const server_rec *s);

@@ -10,6 +10,7 @@
 #include <unixd.h>
 
 #include "mod_apppool/app.h"
+#include "mod_apppool/proxy_api.h"
 #include "spawner/contract.h"
 
 static json_t *text(const char *s)
@@ -80,7 +81,8 @@ static json_t *describe_app(apr_pool_t *p, const apppool_app_t *app)
     json_object_set_new(j, "group", text(app->set->user_group));
     json_object_set_new(j, "environment", text(app->environment));
     json_object_set_new(j, "env", variables(p, app->set->env));
-    json_object_set_new(j, "protocol", text("http"));
+    json_object_set_new(j, "protocol",
+                        text(apppool_proxy_scheme(app->protocol)));
     json_object_set_new(j, "listen", text(listen_word(app->listen)));
     json_object_set_new(j, "log", text(app->set->log));
     json_object_set_new(j, "base_uri", text(app->base_uri));

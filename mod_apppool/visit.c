@@ -12,6 +12,7 @@
 
 #include "mod_apppool/drain.h"
 #include "mod_apppool/lifecycle.h"
+#include "mod_apppool/proxy_api.h"
 #include "shm/alive.h"
 #include "shm/group.h"
 
@@ -35,6 +36,26 @@ static int unread(apr_bucket_brigade *bb)
     return 0;
 }
 
+/* mod_proxy_uwsgi takes any end for the end. */
+static void see_length(apppool_visit_t *v, apr_bucket_brigade *bb)
+{
+    request_rec *r = v->r;
+    const char *length = apr_table_get(r->headers_out, "Content-Length");
+    apr_bucket *last = APR_BRIGADE_LAST(bb);
+    apr_off_t n = 0;
+
+    if (v->hold.wire.protocol != APL_UWSGI || !length || r->header_only ||
+        AP_STATUS_IS_HEADER_ONLY(r->status))
+        return;
+    apr_brigade_length(bb, 0, &n);
+    v->seen += n;
+    if (APR_BRIGADE_EMPTY(bb) || !APR_BUCKET_IS_EOS(last) ||
+        v->seen >= apr_atoi64(length))
+        return;
+    apr_bucket_delete(last);
+    apppool_proxy.ap_proxy_backend_broke(r, bb);
+}
+
 static void see_begin(apppool_visit_t *v)
 {
     if (v->error && v->r->status == HTTP_OK) {
@@ -55,6 +76,7 @@ static apr_status_t see_answer(ap_filter_t *f, apr_bucket_brigade *bb)
 
     if (!v->started)
         see_begin(v);
+    see_length(v, bb);
     if (v->drain)
         rv = apppool_drain(v->drain, f->next, bb);
     if (rv != APR_SUCCESS || APR_BRIGADE_EMPTY(bb))
@@ -96,6 +118,7 @@ apppool_visit_t *apppool_visit_begin(request_rec *r,
     v->mount = mount;
     v->app = mount->app;
     v->body = body;
+    v->filename = r->filename;
     v->deadline = apl_now() + apppool_queue_timeout(r);
     v->keepalives = -1;
     v->error = ap_is_HTTP_ERROR(r->status) ? r->status : 0;
@@ -123,6 +146,9 @@ void apppool_visit_hide(apppool_visit_t *v)
 {
     v->keepalives = v->r->connection->keepalives;
     v->r->connection->keepalives = 0;
+    if (v->hold.wire.protocol != APL_HTTP)
+        apppool_script_begin(v->r, v->mount, v->hold.wire.protocol, v->filename,
+                             &v->script);
 }
 
 void apppool_visit_unhide(apppool_visit_t *v)
@@ -130,6 +156,9 @@ void apppool_visit_unhide(apppool_visit_t *v)
     if (v->keepalives >= 0)
         v->r->connection->keepalives = v->keepalives;
     v->keepalives = -1;
+    if (v->script.uri)
+        apppool_script_end(v->r, &v->script);
+    v->script.uri = NULL;
 }
 
 /* ---- a process ---- */

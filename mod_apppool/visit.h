@@ -19,9 +19,9 @@
 
 #include <httpd.h>
 
-#include "mod_apppool/app.h"
 #include "mod_apppool/body.h"
 #include "mod_apppool/drain.h"
+#include "mod_apppool/script.h"
 
 typedef struct {
     request_rec *r;
@@ -30,10 +30,13 @@ typedef struct {
     apppool_body_t *body;
     apppool_drain_t *drain; /**< the answer's; NULL: it has none */
     apl_hold_t hold;
+    char *filename;   /**< what the URL was mapped to */
     int64_t deadline; /**< of all waiting, us of apl_now() */
     int wire;         /**< descriptor of the connection to the process */
     apr_interval_time_t timeout; /**< us that the process may be silent */
     int keepalives;              /**< the client's, while hidden; or -1 */
+    apppool_script_t script;     /**< the request's own, while hidden */
+    apr_off_t seen;              /**< bytes of the answer, over uwsgi */
     int started;                 /**< the answer has begun */
     int error; /**< of an ErrorDocument: the status to answer with */
 } apppool_visit_t;
@@ -62,8 +65,9 @@ int apppool_visit_bereaved(apppool_visit_t *v);
 
 /**
  * Hide from mod_proxy that this is not the client's first request on its
- * connection, so that a dead app is a 502 and no closed connection; and take
- * that back. The filter takes it back once the answer begins.
+ * connection, so that a dead app is a 502 and no closed connection; and what
+ * CGI calls otherwise (script.h). And take that back. The filter takes it back
+ * once the answer begins.
  */
 void apppool_visit_hide(apppool_visit_t *v);
 void apppool_visit_unhide(apppool_visit_t *v);

@@ -75,12 +75,11 @@ static void fill(apl_hold_t *hold, const apl_session_t *s,
 {
     hold->id = s->id;
     hold->pid = p->who.pid;
-    hold->listen = p->listen;
-    hold->port = p->port;
+    hold->wire = p->wire;
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     if (p->generation != s->process_generation) {
         hold->pid = 0;
-        hold->listen = APL_LISTEN_FD;
+        hold->wire.listen = APL_LISTEN_FD;
     }
     /* Both are times from before the lock was taken. */
     hold->queued = s->since > s->queued ? s->since - s->queued : 0;

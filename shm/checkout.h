@@ -47,8 +47,7 @@ typedef struct {
     /* Valid once a verb has returned APR_SUCCESS: */
     uint64_t id;     /**< of the process: names its socket */
     int32_t pid;     /**< for the log */
-    uint32_t listen; /**< APL_LISTEN_* */
-    uint32_t port;   /**< APL_LISTEN_TCP */
+    apl_wire_t wire; /**< how to reach it */
     int64_t queued;  /**< us of waiting */
     /* Valid once a verb has returned APL_ESTART or APL_EBACKOFF: */
     uint64_t error_id;   /**< the failed start's; stands in the log too */

@@ -167,6 +167,16 @@ enum { APL_CHILD_FREE, APL_CHILD_USED, APL_CHILD_STATES };
 
 enum { APL_LISTEN_FD, APL_LISTEN_UNIX, APL_LISTEN_TCP };
 
+enum { APL_HTTP, APL_FCGI, APL_SCGI, APL_UWSGI };
+
+/** How a process is reached. Its own: the configuration may say another thing
+ * by now. */
+typedef struct {
+    uint16_t listen;   /**< APL_LISTEN_* */
+    uint16_t protocol; /**< APL_HTTP ... */
+    uint32_t port;     /**< APL_LISTEN_TCP */
+} apl_wire_t;
+
 #define APL_NAME_MAX  256
 #define APL_ERROR_MAX 160
 
@@ -228,8 +238,7 @@ typedef struct {
     apl_link_t idle;   /**< [D] in group.idle */
     apl_link_t pool;   /**< [D] in pool.inactive, wanted, leaving or free */
     apl_node_t node;   /**< [D] in group.order */
-    uint32_t port;     /**< [T] AppListen tcp */
-    uint32_t listen;   /**< [T] APL_LISTEN_* */
+    apl_wire_t wire;   /**< [T] */
     uint32_t reason;   /**< [T] APL_EVENT_* that made it leave */
     uint32_t revision; /**< [T] the group's when it was started; 0: outdated */
     uint32_t replaces; /**< [T] 1: when it is live, an outdated one leaves */
@@ -373,7 +382,7 @@ _Static_assert(sizeof(apl_child_t) == 64, "child slots are 64 bytes");
 _Static_assert(offsetof(apl_header_t, lock) == 64, "the lock opens a line");
 _Static_assert(sizeof(apl_event_t) == 96, "events are 96 bytes");
 
-#define APL_FORMAT_VERSION 2
+#define APL_FORMAT_VERSION 3
 #define APL_LAYOUT                                                             \
     ((uint64_t)APL_FORMAT_VERSION << 48 ^ sizeof(apl_header_t) << 24 ^         \
      offsetof(apl_group_t, name) << 12 ^ offsetof(apl_process_t, node) ^       \

@@ -66,7 +66,7 @@ apr_status_t apl_supervise_take(apl_pool_t *pool, uint64_t random, int64_t now,
 }
 
 apr_status_t apl_supervise_born(apl_pool_t *pool, uint64_t id, apl_who_t who,
-                                uint32_t listen, uint32_t port, int64_t now)
+                                apl_wire_t wire, int64_t now)
 {
     apl_process_t *p;
     apl_held_t held;
@@ -76,8 +76,7 @@ apr_status_t apl_supervise_born(apl_pool_t *pool, uint64_t id, apl_who_t who,
     if (rv != APR_SUCCESS)
         return rv;
     p->who = who;
-    p->listen = listen;
-    p->port = port;
+    p->wire = wire;
     APL_STEP("born");
     apl_leave(&held);
     return APR_SUCCESS;
@@ -298,8 +297,8 @@ static void claim_sessions(apl_held_t *held, apl_process_t *p)
 }
 
 apr_status_t apl_supervise_adopt(apl_pool_t *pool, uint64_t id, apl_who_t who,
-                                 const char *name, uint32_t listen,
-                                 uint32_t port, int live, int64_t now)
+                                 const char *name, apl_wire_t wire, int live,
+                                 int64_t now)
 {
     apl_group_t *g;
     apl_process_t *p;
@@ -318,8 +317,7 @@ apr_status_t apl_supervise_adopt(apl_pool_t *pool, uint64_t id, apl_who_t who,
     p->id = id;
     p->who = who;
     p->group = APL_GROUP_INDEX(pool, g);
-    p->listen = listen;
-    p->port = port;
+    p->wire = wire;
     p->started = p->ready_at = p->last_used = now;
     p->birth = ++pool->header->ticket;
     /* A live one may run any code there ever was. */
@@ -352,7 +350,7 @@ apr_status_t apl_supervise_condition(const apl_pool_t *pool, uint64_t id,
 
 int apl_supervise_agrees(const apl_pool_t *pool, uint64_t id,
                          const apl_who_t *who, const char *name,
-                         uint32_t listen, uint32_t port, int live)
+                         apl_wire_t wire, int live)
 {
     const apl_process_t *p = apl_process_at(pool, (uint32_t)(id & 0xffff));
     const apl_group_t *g = p ? apl_group_at(pool, p->group) : NULL;
@@ -361,7 +359,7 @@ int apl_supervise_agrees(const apl_pool_t *pool, uint64_t id,
     return g && p->id == id && g->state == APL_GROUP_USED &&
            strncmp(g->name, name, sizeof g->name) == 0 &&
            p->who.pid == who->pid && p->who.start == who->start &&
-           p->listen == listen && p->port == port &&
+           memcmp(&p->wire, &wire, sizeof wire) == 0 &&
            (state == APL_PROCESS_LEAVING ||
             state == (live ? APL_PROCESS_LIVE : APL_PROCESS_STARTING));
 }

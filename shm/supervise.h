@@ -39,7 +39,7 @@ apr_status_t apl_supervise_take(apl_pool_t *pool, uint64_t random, int64_t now,
 
 /** The process of an order was forked. @param port 0 but for AppListen tcp */
 apr_status_t apl_supervise_born(apl_pool_t *pool, uint64_t id, apl_who_t who,
-                                uint32_t listen, uint32_t port, int64_t now);
+                                apl_wire_t wire, int64_t now);
 
 /**
  * It accepts requests: it becomes LIVE and serves those who wait.
@@ -84,8 +84,8 @@ apr_status_t apl_supervise_outdate(apl_pool_t *pool, uint64_t id, int64_t now);
  * @param live 1: it is ready; 0: it is still booting
  */
 apr_status_t apl_supervise_adopt(apl_pool_t *pool, uint64_t id, apl_who_t who,
-                                 const char *name, uint32_t listen,
-                                 uint32_t port, int live, int64_t now);
+                                 const char *name, apl_wire_t wire, int live,
+                                 int64_t now);
 
 /** What the segment says of a process. */
 typedef struct {
@@ -110,7 +110,7 @@ apr_status_t apl_supervise_condition(const apl_pool_t *pool, uint64_t id,
  */
 int apl_supervise_agrees(const apl_pool_t *pool, uint64_t id,
                          const apl_who_t *who, const char *name,
-                         uint32_t listen, uint32_t port, int live);
+                         apl_wire_t wire, int live);
 
 /** Is a leaving process without sessions? @return APR_SUCCESS: it may be
  * ended; APL_EWAIT: not yet; APL_ESTALE: it is not leaving */

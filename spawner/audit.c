@@ -47,8 +47,7 @@ static void correct(spawner_t *s)
         if (p->listed && !p->gone && p->phase < PHASE_ENDING &&
             apl_supervise_condition(&s->shm, p->is.id, &is) == APR_SUCCESS &&
             !apl_supervise_agrees(&s->shm, p->is.id, &who, p->is.name,
-                                  p->is.listen, p->is.port,
-                                  p->phase == PHASE_LIVE))
+                                  p->is.wire, p->phase == PHASE_LIVE))
             apl_supervise_gone(&s->shm, p->is.id, s->now);
     }
 }

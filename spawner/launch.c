@@ -94,7 +94,7 @@ static int port_is_taken(const spawner_t *s, uint32_t port)
     const process_t *p;
 
     for (p = s->processes; p; p = p->next)
-        if (p->is.port == port)
+        if (p->is.wire.port == port)
             return 1;
     return 0;
 }
@@ -109,7 +109,7 @@ static int choose_port(spawner_t *s, process_t *p)
             break;
     }
     if (port > 0)
-        p->is.port = (uint32_t)port;
+        p->is.wire.port = (uint32_t)port;
     return port > 0 ? 0 : -1;
 }
 
@@ -119,10 +119,10 @@ static const char *make_parts(spawner_t *s, process_t *p, parts_t *x)
     runtime_path_t path;
     int fd;
 
-    if (p->is.listen == APL_LISTEN_FD &&
+    if (p->is.wire.listen == APL_LISTEN_FD &&
         (x->listener = runtime_listen(&s->rt, p->is.id)) < 0)
         return "its listening socket";
-    if (p->is.listen == APL_LISTEN_TCP && choose_port(s, p) != 0)
+    if (p->is.wire.listen == APL_LISTEN_TCP && choose_port(s, p) != 0)
         return "a port to listen on";
     fd = runtime_output(&s->rt, p->is.id);
     if (fd < 0 || loop_add(&p->fifo, fd, EPOLLIN, launch_output, p) != 0)
@@ -150,7 +150,7 @@ static pid_t fork_app(spawner_t *s, process_t *p, const table_app_t *app,
                    .rt = &s->rt,
                    .instance = s->instance,
                    .id = p->is.id,
-                   .port = p->is.port,
+                   .port = p->is.wire.port,
                    .descriptors = s->descriptors,
                    .listener = x->listener,
                    .output = x->output,
@@ -176,8 +176,7 @@ static const char *let_go(spawner_t *s, process_t *p, const parts_t *x)
     who.start = p->is.start = found.start;
     if (process_record(p, REGISTRY_BOOTING) != 0)
         return "registered";
-    apl_supervise_born(&s->shm, p->is.id, who, p->is.listen, p->is.port,
-                       s->now);
+    apl_supervise_born(&s->shm, p->is.id, who, p->is.wire, s->now);
     return write(x->go[1], "g", 1) == 1 ? NULL : "told to go";
 }
 
@@ -234,7 +233,8 @@ static void start(spawner_t *s, const apl_order_t *order)
         return;
     }
     p->listed = 1;
-    p->is.listen = app->listen;
+    p->is.wire.listen = (uint16_t)app->listen;
+    p->is.wire.protocol = (uint16_t)app->protocol;
     p->is.print = app->print;
     p->is.began = s->now;
     p->is.deadline = p->deadline = s->now + app->start_timeout;

@@ -307,8 +307,8 @@ static void put_back(spawner_t *s, process_t *p)
     /* Its group may be lost as well. */
     if (a && apl_supervise_configure(&s->shm, &a->app, 1, s->now) == APL_ELOCK)
         return;
-    rv = apl_supervise_adopt(&s->shm, p->is.id, who, p->is.name, p->is.listen,
-                             p->is.port, p->phase == PHASE_LIVE, s->now);
+    rv = apl_supervise_adopt(&s->shm, p->is.id, who, p->is.name, p->is.wire,
+                             p->phase == PHASE_LIVE, s->now);
     if (rv == APR_SUCCESS) {
         log_line(LOG_WARN, PROCESS_FMT " had lost its place in the pool",
                  PROCESS_NAME(p));

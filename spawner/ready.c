@@ -49,7 +49,7 @@ static void probe(spawner_t *s, process_t *p)
     }
     if (p->probe >= 0)
         return;
-    p->probe = runtime_connect(&s->rt, p->is.id, p->is.listen, p->is.port);
+    p->probe = runtime_connect(&s->rt, p->is.id, &p->is.wire);
     p->probed = s->now;
 }
 
@@ -71,11 +71,11 @@ static void on_unix(const char *path, uint32_t queued, void *ctx)
     if (strncmp(path, s->rt.dir, length) != 0)
         return;
     for (p = s->processes; p; p = p->next) {
-        if (!asks(p) || p->is.listen == APL_LISTEN_TCP)
+        if (!asks(p) || p->is.wire.listen == APL_LISTEN_TCP)
             continue;
         runtime_path(&s->rt,
-                     p->is.listen == APL_LISTEN_FD ? CONTRACT_SOCKETS
-                                                   : CONTRACT_OWN,
+                     p->is.wire.listen == APL_LISTEN_FD ? CONTRACT_SOCKETS
+                                                        : CONTRACT_OWN,
                      p->is.id, own);
         if (strcmp(path, own) == 0)
             saw(p, queued);
@@ -88,7 +88,8 @@ static void on_tcp(uint32_t port, uint32_t queued, void *ctx)
     process_t *p;
 
     for (p = s->processes; p; p = p->next)
-        if (asks(p) && p->is.listen == APL_LISTEN_TCP && p->is.port == port)
+        if (asks(p) && p->is.wire.listen == APL_LISTEN_TCP &&
+            p->is.wire.port == port)
             saw(p, queued);
 }
 
@@ -100,8 +101,8 @@ static int is_ready(const process_t *p, int known)
         return 0;
     if (p->seen == SEEN_EMPTY)
         return 1;
-    return known ? p->is.listen != APL_LISTEN_FD
-                 : p->notified || p->is.listen != APL_LISTEN_FD;
+    return known ? p->is.wire.listen != APL_LISTEN_FD
+                 : p->notified || p->is.wire.listen != APL_LISTEN_FD;
 }
 
 void ready_look(spawner_t *s)
@@ -116,7 +117,8 @@ void ready_look(spawner_t *s)
         p->seen = NOT_SEEN;
         probe(s, p);
         if (p->probe >= 0)
-            *(p->is.listen == APL_LISTEN_TCP ? &tcp_probes : &unix_probes) = 1;
+            *(p->is.wire.listen == APL_LISTEN_TCP ? &tcp_probes
+                                                  : &unix_probes) = 1;
         if (s->now - p->is.began < SECOND)
             pause = POLL_MIN;
         state_wake(s, s->now + pause);
@@ -125,8 +127,8 @@ void ready_look(spawner_t *s)
     tcp_known = tcp_probes && diag_tcp(on_tcp, s) == 0;
     for (p = s->processes; p; p = p->next) {
         if (!asks(p) ||
-            !is_ready(p,
-                      p->is.listen == APL_LISTEN_TCP ? tcp_known : unix_known))
+            !is_ready(p, p->is.wire.listen == APL_LISTEN_TCP ? tcp_known
+                                                             : unix_known))
             continue;
         life_ready(s, p);
         if (p->phase == PHASE_LIVE) {

@@ -35,7 +35,7 @@ typedef struct {
     uint64_t print;   /**< table_app_t.print it was made from */
     int32_t pid;
     uint32_t uid, gid; /**< UINT32_MAX: not known yet */
-    uint32_t listen, port;
+    apl_wire_t wire;
     uint32_t stops_itself;   /**< it said STOPPING=1: it ends when it likes */
     char name[APL_NAME_MAX]; /**< of the group */
     char padding[184];

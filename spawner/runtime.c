@@ -200,21 +200,21 @@ static int connected(int fd, const void *to, socklen_t length)
     return -1;
 }
 
-int runtime_connect(const runtime_t *rt, uint64_t id, uint32_t listen,
-                    uint32_t port)
+int runtime_connect(const runtime_t *rt, uint64_t id, const apl_wire_t *wire)
 {
     int type = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
 
-    if (listen == APL_LISTEN_TCP) {
+    if (wire->listen == APL_LISTEN_TCP) {
         struct sockaddr_in to = {.sin_family = AF_INET,
-                                 .sin_port = htons((uint16_t)port),
+                                 .sin_port = htons((uint16_t)wire->port),
                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 
         return connected(socket(AF_INET, type, 0), &to, sizeof to);
     }
     else {
         struct sockaddr_un to = address(
-            rt, listen == APL_LISTEN_UNIX ? CONTRACT_OWN : CONTRACT_SOCKETS,
+            rt,
+            wire->listen == APL_LISTEN_UNIX ? CONTRACT_OWN : CONTRACT_SOCKETS,
             id);
 
         return connected(socket(AF_UNIX, type, 0), &to, sizeof to);

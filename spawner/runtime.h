@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "shm/format.h"
 #include "spawner/contract.h"
 
 typedef struct {
@@ -63,8 +64,7 @@ void runtime_each(const runtime_t *rt, void (*each)(uint64_t id, void *ctx),
  * Start connecting to where a process listens. Does not block.
  * @return descriptor; -1: nobody listens there (yet)
  */
-int runtime_connect(const runtime_t *rt, uint64_t id, uint32_t listen,
-                    uint32_t port);
+int runtime_connect(const runtime_t *rt, uint64_t id, const apl_wire_t *wire);
 
 /** Write a small file, 0600: at once or not at all; on a full disk over the one
  * that is there, whose end may then be left of it. */

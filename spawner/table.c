@@ -47,19 +47,34 @@ static const char *const *environment(reader_t *r, const json_t *o)
     return list;
 }
 
-static uint32_t listens(reader_t *r, const json_t *o)
+/* One of a few words; its place among them. */
+static uint32_t read_word(reader_t *r, const json_t *o, const char *key,
+                          const char *const *words)
 {
-    static const char *const words[] = {[APL_LISTEN_FD] = "fd",
-                                        [APL_LISTEN_UNIX] = "unix",
-                                        [APL_LISTEN_TCP] = "tcp"};
-    const char *s = reader_text(r, o, "listen", 0);
+    const char *s = reader_text(r, o, key, 0);
     uint32_t i;
 
-    for (i = 0; i < sizeof words / sizeof *words; i++)
+    for (i = 0; words[i]; i++)
         if (strcmp(s, words[i]) == 0)
             return i;
-    reader_refuse(r, "\"listen\" is none of fd, unix, tcp");
-    return APL_LISTEN_FD;
+    reader_refuse(r, "\"%s\" is not what it may be", key);
+    return 0;
+}
+
+static void read_wire(reader_t *r, table_app_t *a, const json_t *o)
+{
+    static const char *const listens[] = {[APL_LISTEN_FD] = "fd",
+                                          [APL_LISTEN_UNIX] = "unix",
+                                          [APL_LISTEN_TCP] = "tcp",
+                                          NULL};
+    static const char *const protocols[] = {[APL_HTTP] = "http",
+                                            [APL_FCGI] = "fcgi",
+                                            [APL_SCGI] = "scgi",
+                                            [APL_UWSGI] = "uwsgi",
+                                            NULL};
+
+    a->listen = read_word(r, o, "listen", listens);
+    a->protocol = read_word(r, o, "protocol", protocols);
 }
 
 static rlim_t rlimit(const json_t *v)
@@ -130,7 +145,7 @@ static void mix_number(uint64_t *print, uint64_t n)
 
 static uint64_t fingerprint(const table_app_t *a)
 {
-    uint64_t print = 0xcbf29ce484222325 ^ a->listen;
+    uint64_t print = 0xcbf29ce484222325 ^ a->listen ^ a->protocol << 8;
     int l;
     size_t i;
 
@@ -144,7 +159,6 @@ static uint64_t fingerprint(const table_app_t *a)
     mix(&print, a->user);
     mix(&print, a->group);
     mix(&print, a->environment);
-    mix(&print, a->protocol);
     mix(&print, a->base_uri);
     /* In whatever order the parent wrote them. */
     for (i = 0; a->env[i]; i++) {
@@ -190,8 +204,7 @@ static void read_app(reader_t *r, table_app_t *a, uint32_t config,
     a->group = reader_text(r, o, "group", 1);
     a->environment = reader_text(r, o, "environment", 0);
     a->env = environment(r, o);
-    a->protocol = reader_text(r, o, "protocol", 0);
-    a->listen = listens(r, o);
+    read_wire(r, a, o);
     a->log = reader_path(r, o, "log", 1);
     a->base_uri = reader_text(r, o, "base_uri", 0);
     a->start_timeout = reader_duration(r, o, "start_timeout");

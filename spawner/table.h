@@ -37,10 +37,10 @@ typedef struct {
     const char *user, *group;
     const char *environment;
     const char *const *env; /**< NAME=value, NULL at the end */
-    const char *protocol;
     const char *log;
     const char *base_uri;
-    uint32_t listen; /**< APL_LISTEN_* */
+    uint32_t listen;   /**< APL_LISTEN_* */
+    uint32_t protocol; /**< APL_HTTP ... */
     int prestart;
     int64_t start_timeout, stop_timeout; /**< us */
     table_rlimit_t rlimits[3];

@@ -178,6 +178,22 @@ def test_no_mod_proxy(httpd: Httpd) -> None:
     assert "LoadModule proxy_http_module" in done.stdout
 
 
+@pytest.mark.parametrize("protocol", ["fcgi", "scgi", "uwsgi"])
+def test_no_module_for_the_protocol(httpd: Httpd, protocol: str) -> None:
+    """That one is needed, and mod_proxy_http is not"""
+    app = httpd.app("shop", f"AppProtocol {protocol}")
+    done = httpd.test()
+    assert done.returncode != 0
+    assert f"AppProtocol {protocol} needs mod_proxy_{protocol}: add " \
+        f'"LoadModule proxy_{protocol}_module' in done.stdout
+    assert str(app.root) in done.stdout
+    httpd.modules.append(f"proxy_{protocol}")
+    lines = httpd.configure().read_text().splitlines()
+    done = httpd.test("\n".join(line for line in lines
+                                if "mod_proxy_http" not in line))
+    assert done.returncode == 0, done.stdout
+
+
 def test_loaded_before_mod_proxy(httpd: Httpd) -> None:
     """One LoadModule line, in any order"""
     httpd.app("shop")

@@ -146,7 +146,7 @@ static void supervise(unsigned *dice, int64_t now)
     apl_supervise_configure(&pool, &asked, 1, now);
     if (apl_supervise_take(&pool, (uint64_t)rand_r(dice) << 20, now, &order) ==
         APR_SUCCESS) {
-        apl_supervise_born(&pool, order.id, who, 0, 0, now);
+        apl_supervise_born(&pool, order.id, who, scene_wire, now);
         if (rand_r(dice) % 4)
             apl_supervise_ready(&pool, order.id, now);
         else
@@ -160,7 +160,7 @@ static void supervise(unsigned *dice, int64_t now)
         apl_supervise_detach(&pool, id, APL_EVENT_DETACHED, now);
         break;
     case 2:
-        apl_supervise_adopt(&pool, id, who, app.name, 0, 0, 1, now);
+        apl_supervise_adopt(&pool, id, who, app.name, scene_wire, 1, now);
         break;
     case 3:
         apl_supervise_restart(&pool, app.name, rand_r(dice) % 3 - 1, now);

@@ -88,8 +88,8 @@ static void some_verb(scene_t *s, uint64_t id)
         apl_supervise_detach(&s->pool, id, APL_EVENT_DETACHED, s->now);
         break;
     case 5:
-        apl_supervise_adopt(&s->pool, id, who, app->name, 0, 0, rand() % 2,
-                            s->now);
+        apl_supervise_adopt(&s->pool, id, who, app->name, scene_wire,
+                            rand() % 2, s->now);
         break;
     case 6:
         if (apl_supervise_child(&s->pool, 1 + (uint32_t)rand() % 2, &watch) ==
@@ -235,8 +235,7 @@ static void what_is_said_of_a_process(void **state)
     was = *p;
     who = p->who;
 #define AGREES(live)                                                           \
-    apl_supervise_agrees(&s->pool, h.id, &who, a->name, was.listen, was.port,  \
-                         live)
+    apl_supervise_agrees(&s->pool, h.id, &who, a->name, was.wire, live)
     assert_true(AGREES(1));
     assert_false(AGREES(0));
 #define DIFFERS(field, value)                                                  \
@@ -247,8 +246,9 @@ static void what_is_said_of_a_process(void **state)
     DIFFERS(group, 77777);
     DIFFERS(who.pid, was.who.pid + 1);
     DIFFERS(who.start, was.who.start + 1);
-    DIFFERS(listen, 7);
-    DIFFERS(port, 7);
+    DIFFERS(wire.listen, 7);
+    DIFFERS(wire.protocol, 7);
+    DIFFERS(wire.port, 7);
     DIFFERS(state, APL_PROCESS_STARTING);
     DIFFERS(id, h.id + 0x10000);
     p->state = APL_PROCESS_LEAVING;
@@ -312,9 +312,9 @@ static void a_session_has_a_process_of_its_own_group(void **state)
     s->now += 2000000;
     apl_supervise_gone(&s->pool, of_a.id, s->now);
     /* The process that a's session has is b's, says the registry. */
-    assert_int_equal(apl_supervise_adopt(&s->pool, of_a.id, who, "b",
-                                         APL_LISTEN_FD, 0, 1, s->now),
-                     APR_SUCCESS);
+    assert_int_equal(
+        apl_supervise_adopt(&s->pool, of_a.id, who, "b", scene_wire, 1, s->now),
+        APR_SUCCESS);
     scene_ask(s, &waits, b);
     scene_close(s, &of_a);
     assert_int_equal(scene_poll(s, &waits), APR_SUCCESS);

@@ -199,7 +199,7 @@ static void a_hidden_process_is_put_back(void **state)
         if (apl_supervise_condition(&s->pool, h[i].id, &is) == APR_SUCCESS)
             continue;
         assert_int_equal(apl_supervise_adopt(&s->pool, h[i].id, who, "a",
-                                             APL_LISTEN_FD, 0, 1, s->now),
+                                             scene_wire, 1, s->now),
                          APR_SUCCESS);
         scene_ok(s);
     }

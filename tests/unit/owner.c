@@ -216,18 +216,18 @@ static void a_lost_process_is_put_back(void **state)
     uint64_t id = 0xabcdef0000000005;
 
     (void)state;
-    assert_int_equal(apl_supervise_adopt(&s->pool, id, who, "a", APL_LISTEN_FD,
-                                         0, 1, s->now),
-                     APL_ESTALE);
+    assert_int_equal(
+        apl_supervise_adopt(&s->pool, id, who, "a", scene_wire, 1, s->now),
+        APL_ESTALE);
     assert_int_equal(apl_supervise_configure(&s->pool, a, 1, s->now),
                      APR_SUCCESS);
-    assert_int_equal(apl_supervise_adopt(&s->pool, id, who, "a", APL_LISTEN_FD,
-                                         0, 1, s->now),
-                     APR_SUCCESS);
+    assert_int_equal(
+        apl_supervise_adopt(&s->pool, id, who, "a", scene_wire, 1, s->now),
+        APR_SUCCESS);
     scene_is(s, 1, 0);
-    assert_int_equal(apl_supervise_adopt(&s->pool, id, who, "a", APL_LISTEN_FD,
-                                         0, 1, s->now),
-                     APL_ESTALE);
+    assert_int_equal(
+        apl_supervise_adopt(&s->pool, id, who, "a", scene_wire, 1, s->now),
+        APL_ESTALE);
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
     assert_true(h.id == id && h.pid == 4711);
     scene_close(s, &h);

@@ -159,7 +159,7 @@ static void i13_nothing_comes_back(void **state)
         assert_int_equal(apl_supervise_failed(&s->pool, id, 1, "no", s->now),
                          APL_ESTALE);
         assert_int_equal(apl_supervise_adopt(&s->pool, id, (apl_who_t){1, 0, 1},
-                                             "a", APL_LISTEN_FD, 0, 1, s->now),
+                                             "a", scene_wire, 1, s->now),
                          APL_ESTALE);
         scene_is(s, 0, 0);
         scene_close(s, &h);

@@ -294,9 +294,9 @@ static void a_request_keeps_a_process_that_boots_again(void **state)
     (void)state;
     assert_int_equal(scene_get(s, &h, scene_app(s, "a")), APR_SUCCESS);
     apl_supervise_gone(&s->pool, h.id, s->now);
-    assert_int_equal(apl_supervise_adopt(&s->pool, h.id, who, "a",
-                                         APL_LISTEN_FD, 0, 0, s->now),
-                     APR_SUCCESS);
+    assert_int_equal(
+        apl_supervise_adopt(&s->pool, h.id, who, "a", scene_wire, 0, s->now),
+        APR_SUCCESS);
     repair(s);
     scene_ready(s, h.id);
     scene_is(s, 1, 1);

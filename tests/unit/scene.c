@@ -155,7 +155,7 @@ uint64_t scene_take(scene_t *s)
         return 0;
     scene_ok(s);
     assert_int_equal(
-        apl_supervise_born(&s->pool, order.id, who, APL_LISTEN_FD, 0, s->now),
+        apl_supervise_born(&s->pool, order.id, who, scene_wire, s->now),
         APR_SUCCESS);
     return order.id;
 }

@@ -30,6 +30,8 @@
 
 #define SCENE_APPS 1100
 
+static const apl_wire_t scene_wire = {APL_LISTEN_FD, APL_HTTP, 0};
+
 typedef struct {
     apl_pool_t pool;
     int64_t now; /**< us; moves only when a test says so */

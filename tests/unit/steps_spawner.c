@@ -25,7 +25,7 @@ static int step_take(walk_t *w, unsigned n)
                             w->m->processes[p].group);
     /* Now and then it cannot be forked. */
     return n % 8 == 0 ||
-           apl_supervise_born(&w->s->pool, order.id, who, APL_LISTEN_FD, 0,
+           apl_supervise_born(&w->s->pool, order.id, who, scene_wire,
                               w->s->now) == APR_SUCCESS;
 }
 
@@ -101,9 +101,8 @@ static int adopt(walk_t *w, int g, uint64_t id, int live)
     apl_who_t who = {w->s->pid, 0, 1};
     int expected = w->m->groups[g].there && slot <= MODEL_PROCESSES &&
                    pool->processes[slot].state == APL_PROCESS_FREE;
-    apr_status_t rv =
-        apl_supervise_adopt(&w->s->pool, id, who, w->s->apps[g].name,
-                            APL_LISTEN_FD, 0, live, w->s->now);
+    apr_status_t rv = apl_supervise_adopt(
+        &w->s->pool, id, who, w->s->apps[g].name, scene_wire, live, w->s->now);
 
     if (expected)
         model_adopt(w->m, g, id, live);

@@ -20,7 +20,7 @@ static const char good[] =
     "{'name': '/srv/shop/current (production)', 'root': '/srv/shop/current',"
     " 'command': null, 'user': 'shop', 'group': null,"
     " 'environment': 'production', 'env': {'A': 'x y', 'B': ''},"
-    " 'protocol': 'http', 'listen': 'tcp', 'log': '/var/log/shop',"
+    " 'protocol': 'scgi', 'listen': 'tcp', 'log': '/var/log/shop',"
     " 'base_uri': '/shop', 'start_timeout': 90, 'stop_timeout': 0.5,"
     " 'min': 1, 'max': 8, 'max_requests': 100, 'jitter': 10,"
     " 'concurrency': 2, 'idle_time': 300.0, 'global_queue': true,"
@@ -94,6 +94,7 @@ static void all_values_arrive(void **state)
     assert_string_equal(a->env[1], "B=");
     assert_null(a->env[2]);
     assert_int_equal(a->listen, APL_LISTEN_TCP);
+    assert_int_equal(a->protocol, APL_SCGI);
     assert_int_equal(a->start_timeout, 90000000);
     assert_int_equal(a->stop_timeout, 500000);
     assert_int_equal(a->app.options.config, 3);
@@ -129,6 +130,7 @@ static void what_is_wrong_is_named(void **state)
         {"'A': 'x y'", "'A=B': 'x'", "env"},
         {"'A': 'x y'", "'APPPOOL_ID': 'x'", "APPPOOL_ID"},
         {"'listen': 'tcp'", "'listen': 'udp'", "listen"},
+        {"'protocol': 'scgi'", "'protocol': 'ajp'", "protocol"},
         {"'start_timeout': 90", "'start_timeout': -1", "start_timeout"},
         {"'min': 1", "'min': 1.5", "min"},
         {"'max': 8", "'max': 9999999999", "max"},
@@ -179,6 +181,8 @@ static void a_process_is_outdated_by_what_it_was_made_from(void **state)
     assert_true(print != print_of(with("'command': null", "'command': 'c'")));
     assert_true(print != print_of(with("'user': 'shop'", "'user': null")));
     assert_true(print != print_of(with("'listen': 'tcp'", "'listen': 'fd'")));
+    assert_true(print !=
+                print_of(with("'protocol': 'scgi'", "'protocol': 'http'")));
     assert_true(print != print_of(with("[10, 20]", "[10, 30]")));
     assert_true(print != print_of(with("[10, 20]", "null")));
 }

@@ -12,9 +12,10 @@ from harness.httpd import Httpd
 from harness.procs import kill9
 
 SIZE = 512
-LAYOUT = struct.Struct("=IIQQqqQiIIIII256s")
+LAYOUT = struct.Struct("=IIQQqqQiIIHHII256s")
 FIELDS = ("magic", "state", "id", "start", "began", "deadline", "print",
-          "pid", "uid", "gid", "listen", "port", "stops_itself", "name")
+          "pid", "uid", "gid", "listen", "protocol",
+          "port", "stops_itself", "name")
 BOOTING, LIVE, ENDING = 1, 2, 3
 
 

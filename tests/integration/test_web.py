@@ -1,0 +1,264 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""What a web app does, over each server and each protocol, in a virtual host
+of its own and below a path of another.
+
+The apps are in apps/web, one for each kind of server, and do the same:
+
+    /big            3 MB of x
+    /status?CODE    that status; "a body" where it may have one; an ETag
+    /stream?FILE    an event, then another one when HOLD_DIR/FILE is there
+    /crash          kill -9 in the midst of the request
+    /half           the same after 100000 of 200000 bytes of the answer
+    else            the request's body, two cookies, and what was seen of the
+                    request in X-Method, -Path, -Query and so on
+"""
+import http.client
+import json
+import shutil
+import socket
+from dataclasses import dataclass
+from typing import Any, Callable, Iterator
+
+import pytest
+
+from harness.client import Connection, Response
+from harness.errorlog import KILLED
+from harness.httpd import Httpd
+from harness.wait import wait_until
+
+MEGABYTE = 1 << 20
+
+
+@dataclass
+class Server:
+    """How an app server is run."""
+    files: str  # of apps/web
+    command: str
+    protocol: str = "http"
+    listen: str = "fd"
+
+
+UWSGI = ("uwsgi --plugin python3 --wsgi-file wsgi.py --need-app "
+         "--die-on-term --disable-logging")
+
+SERVERS = {
+    "gunicorn": Server("wsgi.py", "gunicorn --threads 1 wsgi"),
+    "uwsgi": Server("wsgi.py", f"{UWSGI} --protocol uwsgi", "uwsgi"),
+    "uwsgi-unix": Server("wsgi.py", f"{UWSGI} --socket %s", "uwsgi", "unix"),
+    "uwsgi-scgi": Server("wsgi.py", f"{UWSGI} --protocol scgi", "scgi"),
+    "uwsgi-fcgi": Server("wsgi.py", f"{UWSGI} --protocol fastcgi", "fcgi"),
+    "uwsgi-tcp": Server("wsgi.py", f"{UWSGI} --fastcgi-socket %s", "fcgi",
+                        "tcp"),
+}
+
+# What mod_proxy says when an app is killed within a request.
+BROKEN = ("End of script output before headers", "AH00860", "AH01067",
+          "AH01075")
+
+
+@dataclass
+class Place:
+    """Where the app is to be found."""
+    httpd: Httpd
+    server: Server
+    host: str
+    mount: str
+
+    def request(self, method: str, path: str, body: Any = None,
+                **more: Any) -> Response:
+        return self.httpd.request(method, self.mount + path, self.host, body,
+                                  **more)
+
+    def get(self, path: str, **headers: str) -> Response:
+        return self.request("GET", path, headers=headers)
+
+    def post(self, body: Any, **more: Any) -> Response:
+        return self.request("POST", "/up", body, **more)
+
+
+# ---- what has to work
+
+def request_arrives(place: Place) -> None:
+    seen = place.get("/a%20b/c?x=1&y=%2F", Cookie="k=v", **{
+        "X-Mine": "yes", "Authorization": "Bearer token"}).headers
+    assert seen["X-Method"] == "GET"
+    assert seen["X-Mount"] == place.mount
+    assert seen["X-Path"] == "/a b/c"
+    assert seen["X-Query"] == "x=1&y=%2F"
+    assert seen["X-Host"] == place.host
+    assert seen["X-Mine"] == "yes"
+    assert seen["X-Cookies"] == "k=v"
+    assert seen["X-Secret"] == "Bearer token"
+    assert seen["X-Greeting"] == "hello"
+
+
+def paths(place: Place) -> None:
+    """What is below the mount; and it is the app's also without a slash"""
+    assert place.get("/").headers["X-Path"] == "/"
+    assert place.get("/one/").headers["X-Path"] == "/one/"
+    if place.mount:
+        seen = place.get("").headers
+        assert (seen["X-Mount"], seen["X-Path"]) == (place.mount, "/")
+
+
+def methods(place: Place) -> None:
+    for method in ("GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"):
+        assert place.request(method, "/").headers["X-Method"] == method
+
+
+def answer_arrives(place: Place) -> None:
+    answer = place.get("/")
+    assert answer.headers.get_all("Set-Cookie") == ["a=1", "b=2"]
+    assert answer.headers["Content-Type"] == "application/octet-stream"
+    assert answer.body == b""
+
+
+def uploads(place: Place) -> None:
+    for size in (0, 1, 16384, 3 * MEGABYTE):
+        body = bytes(range(256)) * (size // 256) + b"y" * (size % 256)
+        assert place.post(body).body == body
+
+
+def chunked_uploads(place: Place) -> None:
+    for size in (0, 10, 300000):
+        parts = [b"z" * min(size - at, 5000) for at in range(0, size, 5000)]
+        answer = place.post(iter(parts), chunked=True,
+                            headers={"Transfer-Encoding": "chunked"})
+        if place.server.protocol in ("scgi", "uwsgi"):
+            assert answer.status == 411
+        else:
+            assert (answer.status, len(answer.body)) == (200, size)
+
+
+def downloads(place: Place) -> None:
+    assert place.get("/big").body == b"x" * 3 * MEGABYTE
+
+
+def statuses(place: Place) -> None:
+    """And nothing too much or too little: the connection goes on"""
+    client = Connection(place.httpd.port)
+    for code in (200, 204, 304, 404, 500, 503):
+        answer = client.request("GET", f"{place.mount}/status?{code}",
+                                place.host)
+        assert answer.status == code
+        assert answer.headers["ETag"] == '"tag"'
+        assert answer.body == (b"" if code in (204, 304) else b"a body")
+    answer = client.request("HEAD", f"{place.mount}/status?200", place.host)
+    assert (answer.status, answer.body) == (200, b"")
+    assert answer.headers["ETag"] == '"tag"'
+    assert client.request("POST", f"{place.mount}/", place.host,
+                          b"end").body == b"end"
+    client.close()
+
+
+def streams(place: Place) -> None:
+    """The first event arrives before there is a second one"""
+    gate = place.httpd.dir / "hold" / f"gate{len(place.mount)}"
+    client = http.client.HTTPConnection("127.0.0.1", place.httpd.port,
+                                        timeout=10)
+    client.request("GET", f"{place.mount}/stream?{gate.name}",
+                   headers={"Host": place.host})
+    answer = client.getresponse()
+    assert answer.headers["Content-Type"].startswith("text/event-stream")
+    assert answer.readline() == b"data: first\n"
+    gate.touch()
+    assert answer.read() == b"\ndata: second\n\n"
+    client.close()
+
+
+def expect_continue(place: Place) -> None:
+    with socket.create_connection(("127.0.0.1", place.httpd.port),
+                                  10) as client:
+        client.sendall(f"POST {place.mount}/ HTTP/1.1\r\n"
+                       f"Host: {place.host}\r\nContent-Length: 5\r\n"
+                       "Expect: 100-continue\r\n"
+                       "Connection: close\r\n\r\n".encode())
+        stream = client.makefile("rb")
+        assert stream.readline().startswith(b"HTTP/1.1 100")
+        client.sendall(b"12345")
+        rest = stream.read()
+    assert b"HTTP/1.1 200" in rest
+    assert b"12345" in rest.partition(b"\r\n\r\n")[2]
+
+
+def nothing_is_held(place: Place) -> None:
+    """The one process there may be serves one after the other"""
+    assert len({place.get("/").headers["X-Pid"] for _ in range(10)}) == 1
+
+
+def killed_in_a_request(place: Place) -> None:
+    assert place.get("/crash").status == 502
+    assert place.get("/").status == 200
+
+
+def killed_in_an_answer(place: Place) -> None:
+    """SCGI has no way to say where an answer ends"""
+    try:
+        answer = place.get("/half")
+    except (http.client.IncompleteRead, ConnectionError):
+        answer = None
+    assert (answer is not None) == (place.server.protocol == "scgi")
+    assert place.get("/").status == 200
+
+
+BEHAVIOURS: list[Callable[[Place], None]] = [
+    request_arrives, paths, methods, answer_arrives, uploads, chunked_uploads,
+    downloads, statuses, streams, expect_continue, nothing_is_held,
+    killed_in_a_request, killed_in_an_answer]
+
+
+# ---- in each place
+
+def mount(httpd: Httpd, server: Server) -> Iterator[Place]:
+    for host, location in (("web", None), ("status", "/mnt/web")):
+        root = httpd.dir / f"root{len(location or '')}"
+        root.mkdir()
+        for file in server.files.split():
+            shutil.copy(httpd.dir / "apps" / "web" / file, root)
+        httpd.app(host, f"AppProtocol {server.protocol}",
+                  f"AppListen {server.listen}", "MaxInstances 1",
+                  "AppSetEnv GREETING hello",
+                  f"AppSetEnv HOLD_DIR {httpd.dir}/hold",
+                  command=server.command, location=location, root=root)
+        yield Place(httpd, server, host, location or "")
+
+
+@pytest.mark.parametrize("name", list(SERVERS))
+def test_web(httpd: Httpd, name: str) -> None:
+    httpd.log.expect(*KILLED, *BROKEN)
+    httpd.modules += ["proxy_fcgi", "proxy_scgi", "proxy_uwsgi"]
+    places = list(mount(httpd, SERVERS[name]))
+    httpd.start()
+    wrong = {}
+    for place in places:
+        for behaves in BEHAVIOURS:
+            try:
+                behaves(place)
+            except (AssertionError, OSError,
+                    http.client.HTTPException) as error:
+                wrong[f"{behaves.__name__} at {place.host}{place.mount}"] = \
+                    repr(error)
+    assert not wrong, json.dumps(wrong, indent=1)
+    httpd.settles(active=0, count=2)
+    httpd.check()
+
+
+@pytest.mark.mpms("event")
+def test_protocol_changes(httpd: Httpd) -> None:
+    """A graceful restart: each process is spoken to as it was started"""
+    httpd.modules += ["proxy_uwsgi", "proxy_scgi"]
+    old = Server("wsgi.py", f"{UWSGI} --protocol uwsgi", "uwsgi")
+    place, _ = mount(httpd, old)
+    app = httpd.apps[0]
+    httpd.start()
+    first = place.get("/").headers["X-Pid"]
+    app.directives[0] = "AppProtocol scgi"
+    app.command = f"{UWSGI} --protocol scgi"
+    httpd.graceful()
+
+    def replaced() -> bool:
+        answer = place.get("/")
+        assert answer.status == 200
+        return answer.headers["X-Pid"] != first
+
+    wait_until(replaced, "the new process answers", 20)

@@ -148,6 +148,11 @@ crash_sources = \
 holder_sources = \
 	tests/crash/holder.c
 
+# Apps of tests/integration, which compiles them as their users would.
+web_sources = \
+	tests/integration/apps/web/fcgi.c \
+	tests/integration/apps/web/static.c
+
 fuzz_sources = \
 	tests/fuzz/play.c \
 	tests/fuzz/state.c \

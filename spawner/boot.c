@@ -78,6 +78,13 @@ static void hand_over(const boot_t *b, const privilege_t *who)
         fail("%s cannot be made: %s", path, strerror(errno));
 }
 
+/* FastCGI and SCGI programs know their socket as standard input. */
+static int wants_stdin(const boot_t *b)
+{
+    return b->listener >= 0 &&
+           (b->app->protocol == APL_FCGI || b->app->protocol == APL_SCGI);
+}
+
 static void own_descriptors(const boot_t *b)
 {
     /* Out of the way of what they are to become. */
@@ -86,8 +93,8 @@ static void own_descriptors(const boot_t *b)
     int null = open("/dev/null", O_RDWR);
     int report = fcntl(report_fd, F_DUPFD, 10);
 
-    if (dup2(null, 0) < 0 || dup2(output, 1) < 0 || dup2(output, 2) < 0 ||
-        dup2(report, REPORT_FD) < 0)
+    if (dup2(wants_stdin(b) ? listener : null, 0) < 0 || dup2(output, 1) < 0 ||
+        dup2(output, 2) < 0 || dup2(report, REPORT_FD) < 0)
         fail("descriptors cannot be set up: %s", strerror(errno));
     report_fd = REPORT_FD;
     fcntl(REPORT_FD, F_SETFD, FD_CLOEXEC);

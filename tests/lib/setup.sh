@@ -8,7 +8,8 @@ packages_build="gcc libc6-dev make autoconf automake libtool pkg-config
     apache2-bin apache2-dev libjansson-dev"
 packages_apps="python3 gunicorn ruby puma nodejs"
 packages_demo="$packages_build $packages_apps curl procps util-linux"
-packages_servers="uwsgi-core uwsgi-plugin-python3"
+packages_servers="uvicorn uwsgi-core uwsgi-plugin-python3 starman php-cgi
+    libfcgi-dev"
 packages_test="$packages_demo $packages_servers libcmocka-dev python3-pytest
     python3-pytest-xdist clang clang-format cppcheck wrk iproute2 spin"
 

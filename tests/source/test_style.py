@@ -100,7 +100,7 @@ def test_lists_of_sources() -> None:
             "unit_tests", "bench_programs", "fuzz_programs", "fuzz_seeds")
                      for program in of[key]} \
         | {file for key in ("scene_sources", "crash_sources", "holder_sources",
-                            "bench_sources", "fuzz_sources")
+                            "bench_sources", "fuzz_sources", "web_sources")
            for file in of[key]}
 
 

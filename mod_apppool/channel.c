@@ -261,7 +261,20 @@ static proxy_conn_rec *renew_conn(apppool_channel_t *ch, proxy_conn_rec *conn,
     return take_conn(ch, s);
 }
 
-static void fit_worker(apppool_channel_t *ch, const apppool_target_t *target)
+/* To what may the app upgrade? Not to what httpd negotiates by itself: an app
+ * that speaks h2c would be reached past all that is configured for it here. */
+static const char *upgrades(const request_rec *r)
+{
+    const char *wish = apr_table_get(r->headers_in, "Upgrade");
+
+    return wish && (ap_strcasestr(wish, "h2c") || ap_strcasestr(wish, "tls/") ||
+                    ap_strcasestr(wish, "http/"))
+               ? ""
+               : "*";
+}
+
+static void fit_worker(apppool_channel_t *ch, const request_rec *r,
+                       const apppool_target_t *target)
 {
     proxy_worker_shared *s = ch->worker->s;
 
@@ -276,7 +289,7 @@ static void fit_worker(apppool_channel_t *ch, const apppool_target_t *target)
     s->timeout = target->timeout;
     s->timeout_set = 1;
     s->flush_packets = flush_auto; /* fcgi; the others do so by themselves */
-    apr_cpystrn(s->upgrade, "websocket", sizeof s->upgrade);
+    apr_cpystrn(s->upgrade, upgrades(r), sizeof s->upgrade);
 }
 
 static int usable(apppool_channel_t *ch, proxy_conn_rec *conn,
@@ -324,7 +337,7 @@ apr_status_t apppool_channel_connect(apppool_channel_t *ch, request_rec *r,
         if (!conn)
             return APR_EGENERAL;
     }
-    fit_worker(ch, target);
+    fit_worker(ch, r, target);
     if (ch->reused)
         apr_socket_timeout_set(conn->sock, target->timeout);
     else

@@ -14,85 +14,18 @@ The apps are in apps/web, one for each kind of server, and do the same:
 """
 import http.client
 import json
-import shutil
 import socket
-import subprocess
-from dataclasses import dataclass
-from typing import Any, Callable, Iterator
+from typing import Callable
 
 import pytest
 
-from harness.client import Connection, Response
+from harness.client import Connection
 from harness.errorlog import KILLED
 from harness.httpd import Httpd
 from harness.wait import wait_until
+from harness.web import BROKEN, SERVERS, UWSGI, Place, Server, mount
 
 MEGABYTE = 1 << 20
-
-
-@dataclass
-class Server:
-    """How an app server is run."""
-    file: str  # of apps/web
-    command: str
-    protocol: str = "http"
-    listen: str = "fd"
-    build: str = ""  # makes a program of the file
-
-
-UWSGI = ("uwsgi --plugin python3 --wsgi-file wsgi.py --need-app "
-         "--die-on-term --disable-logging")
-
-CC = "cc -O1 -o web"
-
-SERVERS = {
-    "gunicorn": Server("wsgi.py", "gunicorn --threads 1 wsgi"),
-    "gunicorn-unix": Server("wsgi.py", "gunicorn -b unix:%s wsgi",
-                            listen="unix"),
-    "uvicorn": Server("asgi.py", "uvicorn --fd 3 asgi:application"),
-    "puma": Server("config.ru", "puma -t 1:1 "
-                   "--bind-to-activated-sockets only"),
-    "node": Server("app.js", "node app.js"),
-    "node-unix": Server("app.js", "node app.js", listen="unix"),
-    "starman": Server("app.psgi", "starman --workers 1 --listen %s app.psgi",
-                      listen="unix"),
-    "static": Server("static.c", "./web", listen="tcp",
-                     build=f"{CC} -static static.c"),
-    "php": Server("index.php", "php-cgi", "fcgi"),
-    "php-tcp": Server("index.php", "php-cgi -b %s", "fcgi", "tcp"),
-    "libfcgi": Server("fcgi.c", "./web", "fcgi",
-                      build=f"{CC} fcgi.c -lfcgi"),
-    "uwsgi": Server("wsgi.py", f"{UWSGI} --protocol uwsgi", "uwsgi"),
-    "uwsgi-unix": Server("wsgi.py", f"{UWSGI} --socket %s", "uwsgi", "unix"),
-    "uwsgi-scgi": Server("wsgi.py", f"{UWSGI} --protocol scgi", "scgi"),
-    "uwsgi-fcgi": Server("wsgi.py", f"{UWSGI} --protocol fastcgi", "fcgi"),
-    "uwsgi-tcp": Server("wsgi.py", f"{UWSGI} --fastcgi-socket %s", "fcgi",
-                        "tcp"),
-}
-
-# What mod_proxy says when an app is killed within a request.
-BROKEN = ("End of script output before headers", "AH00860", "AH01067",
-          "AH01075")
-
-
-@dataclass
-class Place:
-    """Where the app is to be found."""
-    httpd: Httpd
-    server: Server
-    host: str
-    mount: str
-
-    def request(self, method: str, path: str, body: Any = None,
-                **more: Any) -> Response:
-        return self.httpd.request(method, self.mount + path, self.host, body,
-                                  **more)
-
-    def get(self, path: str, **headers: str) -> Response:
-        return self.request("GET", path, headers=headers)
-
-    def post(self, body: Any, **more: Any) -> Response:
-        return self.request("POST", "/up", body, **more)
 
 
 # ---- what has to work
@@ -232,24 +165,9 @@ ONCE: list[Behaviour] = [killed_in_a_request, killed_in_an_answer]
 
 # ---- in each place
 
-def mount(httpd: Httpd, server: Server) -> Iterator[Place]:
-    for host, location in (("web", None), ("status", "/mnt/web")):
-        root = httpd.dir / f"root{len(location or '')}"
-        root.mkdir()
-        shutil.copy(httpd.dir / "apps" / "web" / server.file, root)
-        subprocess.run(server.build, shell=True, cwd=root, check=True)
-        httpd.app(host, f"AppProtocol {server.protocol}",
-                  f"AppListen {server.listen}", "MaxInstances 1",
-                  "AppSetEnv GREETING hello",
-                  f"AppSetEnv HOLD_DIR {httpd.dir}/hold",
-                  command=server.command, location=location, root=root)
-        yield Place(httpd, server, host, location or "")
-
-
 @pytest.mark.parametrize("name", list(SERVERS))
 def test_web(httpd: Httpd, name: str) -> None:
     httpd.log.expect(*KILLED, *BROKEN)
-    httpd.modules += ["proxy_fcgi", "proxy_scgi", "proxy_uwsgi"]
     places = list(mount(httpd, SERVERS[name]))
     httpd.start()
     wrong = {}
@@ -269,7 +187,6 @@ def test_web(httpd: Httpd, name: str) -> None:
 @pytest.mark.mpms("event")
 def test_protocol_changes(httpd: Httpd) -> None:
     """A graceful restart: each process is spoken to as it was started"""
-    httpd.modules += ["proxy_uwsgi", "proxy_scgi"]
     old = Server("wsgi.py", f"{UWSGI} --protocol uwsgi", "uwsgi")
     place, _ = mount(httpd, old)
     app = httpd.apps[0]

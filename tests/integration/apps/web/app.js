@@ -65,9 +65,19 @@ function answer(request, response, body) {
   }
 }
 
-http.createServer((request, response) => {
+const server = http.createServer((request, response) => {
   const parts = [];
   request.on("data", (part) => parts.push(part));
   request.on("end", () => answer(request, response, Buffer.concat(parts)));
-}).listen(process.env.LISTEN_FDS ? { fd: 3 }
-          : process.env.APPPOOL_SOCKET || process.env.PORT);
+});
+
+// Whatever it is that the client wants to speak: say it back to it.
+server.on("upgrade", (request, socket, head) => {
+  socket.write("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\n" +
+               `Upgrade: ${request.headers.upgrade}\r\n\r\n`);
+  socket.write(head);
+  socket.pipe(socket);
+});
+
+server.listen(process.env.LISTEN_FDS ? { fd: 3 }
+              : process.env.APPPOOL_SOCKET || process.env.PORT);

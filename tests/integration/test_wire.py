@@ -1,0 +1,138 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""What is more than a request and an answer: upgrades, trailers, HTTP/2."""
+import asyncio
+import http.client
+import socket
+import subprocess
+
+import pytest
+import websockets
+
+from harness.errorlog import KILLED
+from harness.httpd import Httpd
+from harness.wait import wait_until
+from harness.web import SERVERS, Place, mount
+
+# ---- upgrades
+
+
+async def talk(place: Place) -> list[str]:
+    async with websockets.connect(
+            f"ws://{place.host}:{place.httpd.port}{place.mount}/chat",
+            host="127.0.0.1", port=place.httpd.port) as line:
+        heard = []
+        for text in ("one", "two" * 20000, "end"):
+            await line.send(text)
+            heard.append(await line.recv())
+        return heard
+
+
+def test_websocket(httpd: Httpd) -> None:
+    """Back and forth; its process is held as long, and no longer"""
+    places = list(mount(httpd, SERVERS["uvicorn"]))
+    httpd.start()
+    for place in places:
+        assert asyncio.run(talk(place)) == [
+            "you said one", "you said " + "two" * 20000, "you said end"]
+        assert place.get("/").status == 200
+    httpd.settles(active=0, count=2)
+
+
+def upgrade(place: Place, *tokens: str) -> socket.socket:
+    """Ask for it; the connection."""
+    client = socket.create_connection(("127.0.0.1", place.httpd.port), 10)
+    client.sendall(f"GET {place.mount}/ HTTP/1.1\r\nHost: {place.host}\r\n"
+                   f"Connection: Upgrade\r\nUpgrade: {', '.join(tokens)}\r\n"
+                   "\r\n".encode())
+    return client
+
+
+def test_any_protocol(httpd: Httpd) -> None:
+    """What an app wants to speak is its own affair"""
+    places = list(mount(httpd, SERVERS["node"]))
+    httpd.start()
+    for place in places:
+        with upgrade(place, "chatter/1") as client, \
+                client.makefile("rb") as stream:
+            assert b" 101 " in stream.readline()
+            while stream.readline() != b"\r\n":
+                pass
+            client.sendall(b"hello")
+            assert stream.read(5) == b"hello"
+            assert httpd.pool("active") == 1
+        wait_until(lambda: httpd.pool("active") == 0, "it is free again")
+
+
+@pytest.mark.mpms("event")
+@pytest.mark.parametrize("tokens", [["h2c"], ["websocket", "h2c"],
+                                    ["TLS/1.2"], ["HTTP/2.0"]])
+def test_not_past_httpd(httpd: Httpd, tokens: list[str]) -> None:
+    """These would lead to the app past what is configured here"""
+    place, _ = mount(httpd, SERVERS["node"])
+    httpd.start()
+    with upgrade(place, *tokens) as client, client.makefile("rb") as stream:
+        assert b" 200 " in stream.readline()
+
+
+# ---- trailers
+
+def test_trailers(httpd: Httpd) -> None:
+    """They end a body, and are no headers"""
+    httpd.app("shop")
+    httpd.start()
+    with socket.create_connection(("127.0.0.1", httpd.port), 10) as client:
+        client.sendall(b"POST /echo HTTP/1.1\r\nHost: shop\r\n"
+                       b"Transfer-Encoding: chunked\r\nTrailer: X-User\r\n"
+                       b"Connection: close\r\n\r\n"
+                       b"5\r\nhello\r\n0\r\nX-User: root\r\n\r\n")
+        answer = http.client.HTTPResponse(client)
+        answer.begin()
+        seen = answer.read().decode()
+    assert answer.status == 200
+    assert '"body": "hello"' in seen
+    assert "root" not in seen
+    answer = httpd.get("/trailers", "shop")
+    assert answer.text == "to the end"
+    assert httpd.get("/pid", "shop").status == 200
+
+
+# ---- HTTP/2
+
+def curl(place: Place, *words: str,
+         body: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        ["curl", "-s", "--http2-prior-knowledge", "--max-time", "20",
+         "--connect-to", f"::127.0.0.1:{place.httpd.port}", *words],
+        input=body, capture_output=True)
+
+
+@pytest.mark.mpms("worker", "event")  # mod_http2 does not go with prefork
+@pytest.mark.parametrize("name", ["node", "php", "uwsgi"])
+def test_http2(httpd: Httpd, name: str) -> None:
+    httpd.log.expect(*KILLED, "AH01067|AH01075")
+    httpd.modules.append("http2")
+    httpd.directives.append("Protocols h2c http/1.1")
+    places = list(mount(httpd, SERVERS[name]))
+    httpd.start()
+    for place in places:
+        url = f"http://{place.host}{place.mount}"
+        head = curl(place, "-i", f"{url}/x%20y?z=1").stdout
+        assert head.startswith(b"HTTP/2 200"), head
+        assert b"x-path: /x y\r\n" in head
+        assert f"x-mount: {place.mount}\r\n".encode() in head
+        body = b"y" * 500000
+        assert curl(place, f"{url}/", "--data-binary", "@-", "-H",
+                    f"Content-Length: {len(body)}", body=body).stdout == body
+        many = subprocess.run(
+            ["h2load", "-n", "12", "-c", "2", "-m", "6", "--connect-to",
+             f"127.0.0.1:{httpd.port}", f"{url}/big"], capture_output=True,
+            text=True, timeout=30)
+        assert "12 2xx" in many.stdout, many.stdout
+        assert curl(place, "-i", f"{url}/status?304").stdout.startswith(
+            b"HTTP/2 304")
+        assert curl(place, "-I", f"{url}/").stdout.startswith(b"HTTP/2 200")
+        assert curl(place, "-i", f"{url}/crash").stdout.startswith(
+            b"HTTP/2 502")
+        assert curl(place, f"{url}/half").returncode != 0
+        assert curl(place, "-i", f"{url}/").stdout.startswith(b"HTTP/2 200")
+    httpd.settles(active=0, count=len(places))

@@ -147,7 +147,8 @@ static void tcp_found(const struct nlmsghdr *m, void *ctx)
     const asker_t *asker = ctx;
     const struct inet_diag_msg *body = NLMSG_DATA(m);
 
-    asker->on_tcp(ntohs(body->id.idiag_sport), body->idiag_rqueue, asker->ctx);
+    asker->on_tcp(ntohs(body->id.idiag_sport), body->idiag_uid,
+                  body->idiag_rqueue, asker->ctx);
 }
 
 int diag_tcp(diag_tcp_t *each, void *ctx)

@@ -14,7 +14,8 @@
 
 /** One listening socket. @param queued connections nobody has accepted yet */
 typedef void diag_unix_t(const char *path, uint32_t queued, void *ctx);
-typedef void diag_tcp_t(uint32_t port, uint32_t queued, void *ctx);
+typedef void diag_tcp_t(uint32_t port, uint32_t uid, uint32_t queued,
+                        void *ctx);
 
 int diag_unix(diag_unix_t *each, void *ctx);
 int diag_tcp(diag_tcp_t *each, void *ctx);

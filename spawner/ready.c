@@ -18,7 +18,7 @@
 #define PROBE_AGE SECOND
 
 /* What a look found out about one app's listening socket. */
-enum { NOT_SEEN, SEEN_EMPTY, SEEN_QUEUED };
+enum { NOT_SEEN, SEEN_EMPTY, SEEN_QUEUED, SEEN_FOREIGN };
 
 static int asks(const process_t *p)
 {
@@ -82,22 +82,30 @@ static void on_unix(const char *path, uint32_t queued, void *ctx)
     }
 }
 
-static void on_tcp(uint32_t port, uint32_t queued, void *ctx)
+/* Who else had the port first would get the app's requests. Root may listen
+ * for it, as container engines do. */
+static void on_tcp(uint32_t port, uint32_t uid, uint32_t queued, void *ctx)
 {
     const spawner_t *s = ctx;
     process_t *p;
 
-    for (p = s->processes; p; p = p->next)
-        if (asks(p) && p->is.wire.listen == APL_LISTEN_TCP &&
-            p->is.wire.port == port)
+    for (p = s->processes; p; p = p->next) {
+        if (!asks(p) || p->is.wire.listen != APL_LISTEN_TCP ||
+            p->is.wire.port != port)
+            continue;
+        if (uid != p->is.uid && uid != 0)
+            p->seen = SEEN_FOREIGN;
+        else if (p->seen != SEEN_FOREIGN)
             saw(p, queued);
+    }
 }
 
 /* An app that binds its socket itself may do so by another name: there it is
  * enough that the connection could be made. */
 static int is_ready(const process_t *p, int known)
 {
-    if (p->probe < 0 || !is_connected(p->probe) || p->seen == SEEN_QUEUED)
+    if (p->probe < 0 || !is_connected(p->probe) || p->seen == SEEN_QUEUED ||
+        p->seen == SEEN_FOREIGN)
         return 0;
     if (p->seen == SEEN_EMPTY)
         return 1;

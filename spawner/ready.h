@@ -7,7 +7,8 @@
  *
  * Nothing is sent: to the app it is a client that went away.
  *
- * Trust: whoever listens at the app's address is the app.
+ * Trust: whoever listens at the app's address is the app; a port is its own
+ *        only if it is the app's user, or root, who listens there.
  */
 #ifndef APPPOOL_READY_H
 #define APPPOOL_READY_H

@@ -2,6 +2,7 @@
 """Starting an app, and failing to (acceptance A15, B5, B6)."""
 import os
 import shutil
+import subprocess
 import time
 
 import pytest
@@ -51,6 +52,36 @@ def test_failing_start(httpd: Httpd, way: str) -> None:
     assert httpd.group(app)["last_error"]
     wait_until(lambda: httpd.pool("spawning") == 0, "nothing is starting")
     httpd.check()
+
+
+STRANGER = """
+import socket, sys
+server = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+while True:
+    print(server.accept()[0].recv(100), flush=True)
+"""
+
+
+@pytest.mark.mpms("event")
+def test_stranger_on_the_port(httpd: Httpd) -> None:
+    """AppListen tcp: whom another user listens for gets no request"""
+    httpd.log.expect("apppool.*shop", "shop")
+    note = httpd.dir / "hold" / "port"
+    httpd.app("shop", "AppListen tcp", "AppStartTimeout 2",
+              "AppStopTimeout 1",
+              command=f'sh -c "echo $PORT >{note}; exec sleep 100"')
+    httpd.start()
+    pending = httpd.get_async("/secret", "shop")
+    port = wait_until(lambda: note.exists() and note.read_text().strip(),
+                      "the app has a port")
+    stranger = subprocess.Popen(["/usr/bin/python3", "-c", STRANGER, port],
+                                stdout=subprocess.PIPE, user="nobody")
+    try:
+        assert pending.result(15).status == 502
+    finally:
+        stranger.kill()
+        heard = stranger.communicate()[0]
+    assert heard and b"secret" not in heard
 
 
 def test_no_entry(httpd: Httpd) -> None:

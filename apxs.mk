@@ -50,7 +50,7 @@ pool := $(call objects,pool,$(shm_sources))
 module := $(call objects,module,$(module_sources))
 watchdog := $(call objects,watchdog,$(watchdog_sources))
 spawner := $(call objects,spawner,$(spawner_sources))
-ctl := $(call objects,ctl,$(ctl_sources))
+ctl := $(call objects,ctl,$(ctl_sources) $(detect_sources))
 
 all: $(O)/mod_apppool.so $(O)/apppool-watchdog $(O)/apppool-spawner \
 	$(O)/apppoolctl $(O)/apppool.load

@@ -112,7 +112,13 @@ spawner_sources = \
 
 ctl_sources = \
 	ctl/apppoolctl.c \
+	ctl/detect.c \
 	ctl/table.c
+
+# What apppoolctl shares with the spawner.
+detect_sources = \
+	spawner/detect.c \
+	spawner/privilege.c
 
 # One program a file; the others are what they share.
 scene_sources = \

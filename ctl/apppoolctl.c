@@ -20,6 +20,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "ctl/detect.h"
 #include "ctl/table.h"
 #include "spawner/contract.h"
 
@@ -40,6 +41,8 @@ static const char help[] =
     "  restart APP [--rolling | --blocking]\n"
     "                   load an app's code anew; as AppRestartMode says, or\n"
     "                   process by process, or all of them at once\n"
+    "  detect DIR       which command runs the app in DIR where no AppCommand\n"
+    "                   is set, and why; asks no httpd\n"
     "\n"
     "  --dir DIR        runtime directory of the httpd that is meant; "
     "default:\n"
@@ -273,6 +276,16 @@ static int show(const char *answer, int raw,
     return status;
 }
 
+static int detect(int raw, const char *const *words, int n)
+{
+    const char *wrong;
+
+    if (n != 2)
+        return complain(EXIT_USAGE, "detect wants one directory");
+    wrong = detect_print(words[1], raw);
+    return wrong ? complain(EXIT_NO, "%s", wrong) : EXIT_OK;
+}
+
 /* @param words the command and its arguments
  * @param how   "rolling", "blocking", or NULL: that was not said */
 static int run(const char *dir, int raw, const char *const *words, int n,
@@ -283,6 +296,8 @@ static int run(const char *dir, int raw, const char *const *words, int n,
     size_t i;
     int status, wanted;
 
+    if (strcmp(words[0], "detect") == 0)
+        return detect(raw, words, n);
     for (i = 0; strcmp(words[0], commands[i].word) != 0;)
         if (++i == sizeof commands / sizeof *commands)
             return complain(EXIT_USAGE, "%s is no command; see --help",

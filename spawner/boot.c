@@ -192,17 +192,15 @@ static int assigns(const char *command)
 
 static char *find_command(const boot_t *b)
 {
-    static char found[DETECT_MAX];
-    const char *command = b->app->command;
+    static detect_found_t found;
+    const detect_wish_t wish = {b->app->listen, b->app->protocol,
+                                b->app->app.options.concurrency};
 
-    if (!command) {
-        if (!detect_command(found, b->app->listen,
-                            b->app->app.options.concurrency))
-            fail("no AppCommand is set and %s holds none of %s",
-                 b->app->app.root, found);
-        command = found;
-    }
-    return expand(b, command);
+    if (b->app->command)
+        return expand(b, b->app->command);
+    if (!detect_command(&wish, &found))
+        fail("no AppCommand is set, and in %s %s", b->app->app.root, found.why);
+    return expand(b, found.command);
 }
 
 _Noreturn void boot_app(const boot_t *b)

@@ -3,6 +3,7 @@
 #include "spawner/detect.h"
 
 #include <fcntl.h>
+#include <glob.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,49 +15,93 @@
 
 #define FILE_MAX 65536
 #define THREADS  16 /* where a process takes any number of requests */
+#define PLAIN                                                                  \
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
 
-/* Reads the command out of the file. @return 0: there is none in it */
-typedef int read_t(char *command, const char *file);
+/* Reads the command out of the file, and says where. @return 0: there is none
+ * in it */
+typedef int read_t(detect_found_t *found);
 
 static read_t procfile, package;
 
-/* A server by the way it gets its socket. Order as APL_LISTEN_*. */
-typedef struct {
-    const char *const places[3]; /* where it may be, besides in PATH */
-    const char *args[3];         /* %u: threads; %s: see boot.c */
+/* A server by the way it gets its socket. */
+typedef struct server {
+    const char *env; /* what it is to be run with */
+    const char *name;
+    const char *const places[3];  /* where it may be, besides in PATH */
+    const char *args[3];          /* by APL_LISTEN_*. %u: threads */
+    const struct server *several; /* for more than one request at once */
 } server_t;
 
 /* Both would say READY=1, or try to, before they are. */
 #define QUIET "env -u NOTIFY_SOCKET "
 
 static const server_t puma = {
+    QUIET,
+    "puma",
     {"bin/puma"},
     {[APL_LISTEN_FD] = "-t 1:%u --bind-to-activated-sockets only",
      [APL_LISTEN_UNIX] = "-t 1:%u -b unix://%%s",
-     [APL_LISTEN_TCP] = "-t 1:%u -b tcp://127.0.0.1:$PORT"}};
+     [APL_LISTEN_TCP] = "-t 1:%u -b tcp://127.0.0.1:$PORT"},
+    NULL};
 
 #define GUNICORN "--workers 1 --threads %u --timeout 0 "
 static const server_t gunicorn = {
+    QUIET,
+    "gunicorn",
     {"venv/bin/gunicorn", ".venv/bin/gunicorn", "env/bin/gunicorn"},
     {[APL_LISTEN_FD] = GUNICORN,
      [APL_LISTEN_UNIX] = GUNICORN "--bind unix:%%s ",
-     [APL_LISTEN_TCP] = GUNICORN "--bind 127.0.0.1:$PORT "}};
+     [APL_LISTEN_TCP] = GUNICORN "--bind 127.0.0.1:$PORT "},
+    NULL};
+
+static const server_t uvicorn = {
+    "",
+    "uvicorn",
+    {"venv/bin/uvicorn", ".venv/bin/uvicorn", "env/bin/uvicorn"},
+    {[APL_LISTEN_FD] = "--fd 3 ",
+     [APL_LISTEN_UNIX] = "--uds %%s ",
+     [APL_LISTEN_TCP] = "--host 127.0.0.1 --port $PORT "},
+    NULL};
+
+/* Of itself it ends after 500 requests; that is for MaxRequests to say. */
+#define PHP "env PHP_FCGI_MAX_REQUESTS=0 "
+#define PHP_ARGS                                                               \
+    {                                                                          \
+        [APL_LISTEN_FD] = "", [APL_LISTEN_UNIX] = "-b %%s",                    \
+        [APL_LISTEN_TCP] = "-b %%s"                                            \
+    }
+static const server_t phps = {
+    PHP "PHP_FCGI_CHILDREN=%u ", "php-cgi", {NULL}, PHP_ARGS, NULL};
+static const server_t php = {PHP, "php-cgi", {NULL}, PHP_ARGS, &phps};
 
 /* THE TABLE: the first file that is there and tells decides. */
 static const struct {
-    const char *file;
+    const char *file;       /* or a pattern */
+    uint32_t protocol;      /* of AppProtocol; DETECT_ANY: it does not matter */
     read_t *read;           /* from the file's content, or: */
     const server_t *server; /* this server, or NULL: */
-    const char *command;    /* this command; the server's last argument */
+    const char *command;    /* this command; the server's last argument;
+                             * NULL: the file itself */
 } rules[] = {
-    {"Procfile", procfile, NULL, NULL},
-    {"config.ru", NULL, &puma, ""},
-    {"passenger_wsgi.py", NULL, &gunicorn, "passenger_wsgi"},
-    {"wsgi.py", NULL, &gunicorn, "wsgi"},
-    {"package.json", package, NULL, NULL},
-    {"server.js", NULL, NULL, "node server.js"},
-    {"app.js", NULL, NULL, "node app.js"},
+    {"Procfile", DETECT_ANY, procfile, NULL, NULL},
+    {"config.ru", APL_HTTP, NULL, &puma, ""},
+    {"passenger_wsgi.py", APL_HTTP, NULL, &gunicorn, "passenger_wsgi"},
+    {"wsgi.py", APL_HTTP, NULL, &gunicorn, "wsgi"},
+    {"asgi.py", APL_HTTP, NULL, &uvicorn, "asgi:application"},
+    {"package.json", APL_HTTP, package, NULL, NULL},
+    {"server.js", APL_HTTP, NULL, NULL, "node server.js"},
+    {"app.js", APL_HTTP, NULL, NULL, "node app.js"},
+    {"*.fcgi", APL_FCGI, NULL, NULL, NULL},
+    {"index.php", APL_FCGI, NULL, &php, ""},
+    {"public/index.php", APL_FCGI, NULL, &php, ""},
 };
+
+static int fits(size_t rule, const detect_wish_t *wish)
+{
+    return rules[rule].protocol == DETECT_ANY || wish->protocol == DETECT_ANY ||
+           rules[rule].protocol == wish->protocol;
+}
 
 static int is_file(const char *path)
 {
@@ -79,41 +124,46 @@ static char *content(const char *path)
     return text;
 }
 
-/* "web: COMMAND" */
-static int procfile(char *command, const char *file)
+static int keep(detect_found_t *found, const char *format, const char *command)
 {
-    char *text = content(file), *line, *rest = NULL;
-    int found = 0;
+    return snprintf(found->command, DETECT_MAX, format, command) < DETECT_MAX;
+}
 
-    for (line = text ? strtok_r(text, "\r\n", &rest) : NULL; line && !found;
+/* "web: COMMAND" */
+static int procfile(detect_found_t *found)
+{
+    char *text = content(found->file), *line, *rest = NULL;
+    int good = 0;
+
+    for (line = text ? strtok_r(text, "\r\n", &rest) : NULL; line && !good;
          line = strtok_r(NULL, "\r\n", &rest)) {
         line += strspn(line, " \t");
         if (strncmp(line, "web:", 4) != 0)
             continue;
         line += 4;
         line += strspn(line, " \t");
-        found = *line != 0 &&
-                snprintf(command, DETECT_MAX, "%s", line) < DETECT_MAX;
+        good = *line != 0 && keep(found, "%s", line);
     }
     free(text);
-    return found;
+    snprintf(found->why, DETECT_MAX, "%s has a web: line", found->file);
+    return good;
 }
 
 /* "scripts": {"start": COMMAND} */
-static int package(char *command, const char *file)
+static int package(detect_found_t *found)
 {
-    char *text = content(file);
+    char *text = content(found->file);
     json_t *o = text ? json_loads(text, 0, NULL) : NULL;
     const char *start = json_string_value(
         json_object_get(json_object_get(o, "scripts"), "start"));
-    int found = start && *start &&
-                snprintf(command, DETECT_MAX,
-                         "env PATH=\"$PWD/node_modules/.bin:$PATH\" %s",
-                         start) < DETECT_MAX;
+    int good =
+        start && *start &&
+        keep(found, "env PATH=\"$PWD/node_modules/.bin:$PATH\" %s", start);
 
     json_decref(o);
     free(text);
-    return found;
+    snprintf(found->why, DETECT_MAX, "%s has a start script", found->file);
+    return good;
 }
 
 /* Does Bundler decide which puma? */
@@ -126,47 +176,117 @@ static int bundled(void)
     return found;
 }
 
-static void serve(char *command, const server_t *server, const char *last,
-                  uint32_t listen, unsigned threads)
+/* Which of several servers of that name; and why that one. */
+static const char *choose(const server_t *server, detect_found_t *found)
 {
-    const char *name = server == &puma ? "puma" : "gunicorn";
-    size_t i;
-    int n;
+    size_t i, n = strlen(found->why);
 
     for (i = 0; i < 3 && server->places[i]; i++)
         if (access(server->places[i], X_OK) == 0) {
-            name = server->places[i];
-            break;
+            snprintf(found->why + n, DETECT_MAX - n, ", and %s",
+                     server->places[i]);
+            return server->places[i];
         }
-    if (server == &puma && name[0] == 'p' && bundled())
-        name = "bundle exec puma";
-    n = snprintf(command, DETECT_MAX, QUIET "%s ", name);
-    n += snprintf(command + n, (size_t)(DETECT_MAX - n), server->args[listen],
-                  threads);
-    snprintf(command + n, (size_t)(DETECT_MAX - n), "%s", last);
+    if (server != &puma || !bundled())
+        return server->name;
+    snprintf(found->why + n, DETECT_MAX - n, ", and the Gemfile names puma");
+    return "bundle exec puma";
 }
 
-int detect_command(char *command, uint32_t listen, uint32_t concurrency)
+static int serve(detect_found_t *found, const server_t *server,
+                 const char *last, const detect_wish_t *wish)
 {
+    unsigned threads = wish->concurrency ? wish->concurrency : THREADS;
+    const char *name;
+    size_t n;
+
+    if (server->several && threads > 1)
+        server = server->several;
+    name = choose(server, found);
+    n = (size_t)snprintf(found->command, DETECT_MAX, server->env, threads);
+    n += (size_t)snprintf(found->command + n, DETECT_MAX - n, "%s ", name);
+    n += (size_t)snprintf(found->command + n, DETECT_MAX - n,
+                          server->args[wish->listen], threads);
+    snprintf(found->command + n, DETECT_MAX - n, "%s", last);
+    return 1;
+}
+
+/* A program that is the app. It knows its socket as descriptor 0 only; the
+ * shell has to know its name. */
+static int program(detect_found_t *found, const detect_wish_t *wish)
+{
+    return wish->listen == APL_LISTEN_FD && access(found->file, X_OK) == 0 &&
+           found->file[strspn(found->file, PLAIN)] == 0 &&
+           keep(found, "./%s", found->file);
+}
+
+static int apply(size_t rule, detect_found_t *found, const detect_wish_t *wish)
+{
+    snprintf(found->why, DETECT_MAX, "%s is there", found->file);
+    if (rules[rule].read)
+        return rules[rule].read(found);
+    if (rules[rule].server)
+        return serve(found, rules[rule].server, rules[rule].command, wish);
+    return rules[rule].command ? keep(found, "%s", rules[rule].command)
+                               : program(found, wish);
+}
+
+static void say_nothing(detect_found_t *found, const detect_wish_t *wish,
+                        const char *other)
+{
+    const char *between = "there is none of ";
     size_t i, n = 0;
 
-    for (i = 0; i < sizeof rules / sizeof *rules; i++) {
-        if (!is_file(rules[i].file))
-            continue;
-        if (rules[i].read) {
-            if (!rules[i].read(command, rules[i].file))
-                continue;
-        }
-        else if (rules[i].server)
-            serve(command, rules[i].server, rules[i].command, listen,
-                  concurrency ? concurrency : THREADS);
-        else
-            snprintf(command, DETECT_MAX, "%s", rules[i].command);
-        return 1;
-    }
-    command[0] = 0;
     for (i = 0; i < sizeof rules / sizeof *rules; i++)
-        n += (size_t)snprintf(command + n, DETECT_MAX - n, "%s%s",
-                              i ? ", " : "", rules[i].file);
+        if (fits(i, wish)) {
+            n += (size_t)snprintf(found->why + n, DETECT_MAX - n, "%s%s",
+                                  between, rules[i].file);
+            between = ", ";
+        }
+    if (*other)
+        snprintf(found->why + n, DETECT_MAX - n,
+                 "; %s is for another "
+                 "AppProtocol",
+                 other);
+    found->command[0] = found->file[0] = 0;
+}
+
+/* The files of a rule, one after the other. @return 1: one tells */
+static int look(size_t rule, detect_found_t *found, const detect_wish_t *wish,
+                char *other)
+{
+    glob_t files;
+    size_t i;
+    int done = 0;
+
+    if (glob(rules[rule].file, 0, NULL, &files) != 0)
+        return 0;
+    for (i = 0; i < files.gl_pathc && !done; i++) {
+        const char *file = files.gl_pathv[i];
+
+        if (!is_file(file) || strlen(file) >= sizeof found->file)
+            continue;
+        snprintf(fits(rule, wish) ? found->file : other, sizeof found->file,
+                 "%s", file);
+        done = fits(rule, wish) && apply(rule, found, wish);
+    }
+    globfree(&files);
+    return done;
+}
+
+int detect_command(const detect_wish_t *wish, detect_found_t *found)
+{
+    char other[sizeof found->file] = "";
+    size_t i;
+
+    for (i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (look(i, found, wish, other)) {
+            found->protocol = rules[i].protocol != DETECT_ANY
+                                  ? rules[i].protocol
+                              : wish->protocol != DETECT_ANY ? wish->protocol
+                                                             : APL_HTTP;
+            return 1;
+        }
+    say_nothing(found, wish, other);
     return 0;
 }

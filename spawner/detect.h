@@ -14,14 +14,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DETECT_MAX 1024 /* of a command */
+#define DETECT_MAX 1024 /* of a command, and of a sentence */
+#define DETECT_ANY UINT32_MAX
 
-/**
- * @param command     DETECT_MAX bytes; on failure: which files were looked for
- * @param listen      APL_LISTEN_*: where the app has to listen
- * @param concurrency requests that a process gets at once; 0: no limit
- * @return 1: found; 0: no file tells
- */
-int detect_command(char *command, uint32_t listen, uint32_t concurrency);
+/** What the configuration says of the app. */
+typedef struct {
+    uint32_t listen;      /**< APL_LISTEN_*: where it has to */
+    uint32_t protocol;    /**< APL_HTTP ..., or DETECT_ANY: not decided */
+    uint32_t concurrency; /**< requests that a process gets at once; 0: any */
+} detect_wish_t;
+
+typedef struct {
+    uint32_t protocol;        /**< APL_HTTP ... */
+    char file[256];           /**< that decided */
+    char command[DETECT_MAX]; /**< that runs the app; see boot.c for % */
+    char why[DETECT_MAX];     /**< it, or why there is none; a clause */
+} detect_found_t;
+
+/** @return 1: found; 0: no file tells, `why` is filled in */
+int detect_command(const detect_wish_t *wish, detect_found_t *found);
 
 #endif

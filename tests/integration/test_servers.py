@@ -1,6 +1,7 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """Real app servers, found by the app's files."""
 import shutil
+import subprocess
 
 import pytest
 
@@ -99,3 +100,75 @@ def test_detection_at_the_next_start(httpd: Httpd) -> None:
     httpd.graceful()
     wait_until(lambda: httpd.get("/pid", "shop").status == 200,
                "the new command", 10)
+
+
+def test_php_site(httpd: Httpd) -> None:
+    """Found by index.php: scripts are run, never handed out; files are files;
+    all else goes to index.php"""
+    httpd.modules.append("proxy_fcgi")
+    httpd.directives.append("DirectoryIndex index.php")
+    app = httpd.app("site", "AppProtocol fcgi", command=None)
+    (app.public / "sub").mkdir()
+    told = ("<?php foreach (['SCRIPT_NAME', 'PATH_INFO', 'REQUEST_URI', "
+            "'SCRIPT_FILENAME'] as $name) "
+            "echo $_SERVER[$name] ?? '-', ' ';")
+    for script in ("index.php", "old.php", "sub/index.php"):
+        (app.public / script).write_text(told)
+    (app.public / "style.css").write_text("static")
+    httpd.start()
+    public = app.public
+    for path, answer in {
+            "/": f"/index.php - / {public}/index.php",
+            "/a/b?c": f"/index.php /a/b /a/b?c {public}/index.php",
+            "/old.php": f"/old.php - /old.php {public}/old.php",
+            "/old.php/x?y": f"/old.php /x /old.php/x?y {public}/old.php",
+            "/sub/": f"/sub/index.php - /sub/ {public}/sub/index.php",
+            "/sub/none": f"/index.php /sub/none /sub/none {public}/index.php",
+            "/index.php": f"/index.php - /index.php {public}/index.php",
+            "/style.css": "static"}.items():
+        assert httpd.get(path, "site").text.strip() == answer
+
+
+def test_php_below_a_path(httpd: Httpd) -> None:
+    """Alias leads to its files"""
+    httpd.modules += ["proxy_fcgi", "alias"]
+    app = httpd.app("site", "AppProtocol fcgi", command=None,
+                    location="/mnt/site")
+    httpd.directives += [f'Alias "/mnt/site" "{app.public}"']
+    (app.public / "index.php").write_text(
+        "<?php echo $_SERVER['SCRIPT_NAME'], ' ', $_SERVER['PATH_INFO'];")
+    (app.public / "style.css").write_text("static")
+    httpd.start()
+    assert httpd.get("/mnt/site/style.css").text == "static"
+    assert httpd.get("/mnt/site/index.php/x").text == "/mnt/site/index.php /x"
+    assert httpd.get("/mnt/site/a/b").text == "/mnt/site/index.php /a/b"
+
+
+@pytest.mark.mpms("event")
+def test_asgi_is_found(httpd: Httpd) -> None:
+    app = httpd.app("shop", command=None)
+    shutil.copy(httpd.dir / "apps/web/asgi.py", app.root)
+    httpd.start()
+    assert httpd.get("/x", "shop").headers["X-Path"] == "/x"
+    assert "uvicorn" in command(httpd.pids(app)[0])
+
+
+@pytest.mark.mpms("event")
+def test_fastcgi_program_is_found(httpd: Httpd) -> None:
+    httpd.modules.append("proxy_fcgi")
+    app = httpd.app("shop", "AppProtocol fcgi", "AppSetEnv GREETING hello",
+                    command=None)
+    subprocess.run(["cc", "-o", app.root / "shop.fcgi",
+                    httpd.dir / "apps/web/fcgi.c", "-lfcgi"], check=True)
+    httpd.start()
+    assert httpd.get("/x", "shop").headers["X-Path"] == "/x"
+
+
+@pytest.mark.mpms("event")
+def test_php_wants_fcgi(httpd: Httpd) -> None:
+    httpd.log.expect("shop", "apppool")
+    app = httpd.app("shop", command=None)
+    (app.root / "index.php").write_text("<?php echo 1;")
+    httpd.start()
+    assert httpd.get("/", "shop").status == 502
+    assert httpd.log.matching("index.php is for another AppProtocol")

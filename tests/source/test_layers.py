@@ -30,7 +30,8 @@ RANK = {noun: rank for rank, line in enumerate(LAYERS.strip().split("\n"))
 MAY = {
     "shm": {"shm"},
     "spawner": {"spawner", "shm"},
-    "ctl": {"ctl", "shm", "spawner/contract.h"},
+    "ctl": {"ctl", "shm", "spawner/contract.h", "spawner/detect.h",
+            "spawner/privilege.h"},
     "mod_apppool": {"mod_apppool", "shm", "spawner/contract.h",
                     "spawner/lastwords.h"},
 }

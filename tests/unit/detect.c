@@ -14,7 +14,7 @@
 #include "tests/unit/scene.h"
 
 static char directory[64];
-static char command[DETECT_MAX];
+static detect_found_t found;
 
 static int begin(void **state)
 {
@@ -26,14 +26,16 @@ static int begin(void **state)
 static int finish(void **state)
 {
     static const char *const files[] = {
-        "Procfile",     "config.ru", "Gemfile", "passenger_wsgi.py", "wsgi.py",
-        "package.json", "server.js", "app.js",  "bin/puma"};
+        "Procfile",     "config.ru", "Gemfile",  "passenger_wsgi.py", "wsgi.py",
+        "package.json", "server.js", "app.js",   "bin/puma",          "asgi.py",
+        "index.php",    "shop.fcgi", "a b.fcgi", "public/index.php"};
     size_t i;
 
     (void)state;
     for (i = 0; i < sizeof files / sizeof *files; i++)
         unlink(files[i]);
     rmdir("bin");
+    rmdir("public");
     return chdir("/") != 0 || rmdir(directory) != 0;
 }
 
@@ -46,21 +48,41 @@ static void put(const char *name, const char *text)
     fclose(f);
 }
 
+static const char *detected_for(uint32_t protocol, uint32_t listen,
+                                uint32_t concurrency)
+{
+    const detect_wish_t wish = {listen, protocol, concurrency};
+
+    assert_int_equal(detect_command(&wish, &found), 1);
+    return found.command;
+}
+
 static const char *detected(uint32_t listen, uint32_t concurrency)
 {
-    assert_int_equal(detect_command(command, listen, concurrency), 1);
-    return command;
+    return detected_for(APL_HTTP, listen, concurrency);
+}
+
+static const char *not_detected(uint32_t protocol)
+{
+    const detect_wish_t wish = {APL_LISTEN_FD, protocol, 1};
+
+    assert_int_equal(detect_command(&wish, &found), 0);
+    return found.why;
 }
 
 static void nothing_names_what_was_looked_for(void **state)
 {
     (void)state;
-    assert_int_equal(detect_command(command, APL_LISTEN_FD, 1), 0);
-    assert_string_equal(command,
-                        "Procfile, config.ru, passenger_wsgi.py, wsgi.py, "
-                        "package.json, server.js, app.js");
+    assert_string_equal(not_detected(APL_HTTP),
+                        "there is none of Procfile, config.ru, "
+                        "passenger_wsgi.py, wsgi.py, asgi.py, package.json, "
+                        "server.js, app.js");
+    assert_string_equal(not_detected(APL_FCGI),
+                        "there is none of Procfile, *.fcgi, index.php, "
+                        "public/index.php");
+    assert_string_equal(not_detected(APL_SCGI), "there is none of Procfile");
     assert_int_equal(mkdir("app.js", 0700), 0);
-    assert_int_equal(detect_command(command, APL_LISTEN_FD, 1), 0);
+    not_detected(APL_HTTP);
     rmdir("app.js");
 }
 
@@ -70,6 +92,9 @@ static void procfile_has_the_first_word(void **state)
     put("app.js", "");
     put("Procfile", "worker: sidekiq\n  web:   node x.js --a\r\nweb: no\n");
     assert_string_equal(detected(APL_LISTEN_FD, 1), "node x.js --a");
+    assert_string_equal(found.why, "Procfile has a web: line");
+    assert_string_equal(detected_for(APL_UWSGI, APL_LISTEN_TCP, 7),
+                        "node x.js --a");
     put("Procfile", "worker: sidekiq\nweb:\n");
     assert_string_equal(detected(APL_LISTEN_FD, 1), "node app.js");
     put("Procfile", "");
@@ -90,6 +115,9 @@ static void rack_is_puma(void **state)
                         "-b tcp://127.0.0.1:$PORT");
     put("Gemfile", "gem 'puma'\n");
     assert_non_null(strstr(detected(APL_LISTEN_FD, 1), " bundle exec puma -t"));
+    assert_string_equal(found.file, "config.ru");
+    assert_string_equal(found.why,
+                        "config.ru is there, and the Gemfile names puma");
     mkdir("bin", 0700);
     put("bin/puma", "");
     chmod("bin/puma", 0700);
@@ -125,6 +153,49 @@ static void package_start_goes_before_names(void **state)
     assert_string_equal(detected(APL_LISTEN_FD, 1), "node server.js");
 }
 
+static void asgi_is_uvicorn(void **state)
+{
+    (void)state;
+    put("asgi.py", "");
+    assert_string_equal(detected(APL_LISTEN_FD, 1),
+                        "uvicorn --fd 3 asgi:application");
+    assert_string_equal(detected(APL_LISTEN_UNIX, 0),
+                        "uvicorn --uds %s asgi:application");
+    put("wsgi.py", "");
+    assert_non_null(strstr(detected(APL_LISTEN_FD, 1), "gunicorn"));
+}
+
+static void fastcgi_is_php_or_a_program(void **state)
+{
+    (void)state;
+    mkdir("public", 0700);
+    put("public/index.php", "");
+    put("a b.fcgi", "");
+    chmod("a b.fcgi", 0700);
+    assert_string_equal(detected_for(APL_FCGI, APL_LISTEN_FD, 1),
+                        "env PHP_FCGI_MAX_REQUESTS=0 php-cgi ");
+    assert_string_equal(found.file, "public/index.php");
+    assert_string_equal(detected_for(APL_FCGI, APL_LISTEN_TCP, 4),
+                        "env PHP_FCGI_MAX_REQUESTS=0 PHP_FCGI_CHILDREN=4 "
+                        "php-cgi -b %s");
+    put("shop.fcgi", "");
+    assert_non_null(
+        strstr(detected_for(APL_FCGI, APL_LISTEN_FD, 1), "php-cgi"));
+    chmod("shop.fcgi", 0700);
+    assert_string_equal(detected_for(APL_FCGI, APL_LISTEN_FD, 1),
+                        "./shop.fcgi");
+    assert_non_null(
+        strstr(detected_for(APL_FCGI, APL_LISTEN_UNIX, 1), "php-cgi"));
+}
+
+static void another_protocol_is_named(void **state)
+{
+    (void)state;
+    put("index.php", "");
+    assert_non_null(
+        strstr(not_detected(APL_HTTP), "; index.php is for another"));
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, begin, finish)
 
 int main(void)
@@ -135,6 +206,9 @@ int main(void)
         TEST(rack_is_puma),
         TEST(wsgi_is_gunicorn),
         TEST(package_start_goes_before_names),
+        TEST(asgi_is_uvicorn),
+        TEST(fastcgi_is_php_or_a_program),
+        TEST(another_protocol_is_named),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,83 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "ctl/detect.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "shm/format.h"
+#include "spawner/detect.h"
+#include "spawner/privilege.h"
+
+static char error[DETECT_MAX + 512];
+
+/* Be the owner of the directory, and be there. @return 0: not possible */
+static int go(const char *dir)
+{
+    char why[PRIVILEGE_ERROR_MAX];
+    privilege_t who;
+
+    if (chdir(dir) != 0) {
+        snprintf(error, sizeof error, "%s: %s", dir, strerror(errno));
+        return 0;
+    }
+    /* root's own directory is of no danger to root. */
+    if (geteuid() == 0 && privilege_find(&who, NULL, NULL, ".", why) == 0 &&
+        (privilege_groups(&who, why) != 0 || privilege_drop(&who, why) != 0)) {
+        snprintf(error, sizeof error, "%s: %s", dir, why);
+        return 0;
+    }
+    return 1;
+}
+
+/* The app's words, on root's terminal. */
+static void calm(char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text < 0x20 || *text == 0x7f)
+            *text = '?';
+}
+
+static const char *word_of(uint32_t protocol)
+{
+    return protocol == APL_FCGI ? "fcgi" : "http";
+}
+
+static void print_json(const char *dir, const detect_found_t *found)
+{
+    json_t *o =
+        *found->file
+            ? json_pack("{ss, ss, ss, ss, ss}", "directory", dir, "protocol",
+                        word_of(found->protocol), "file", found->file, "why",
+                        found->why, "command", found->command)
+            : json_pack("{ss, ss}", "directory", dir, "error", found->why);
+    char *text = json_dumps(o, JSON_INDENT(1));
+
+    puts(text ? text : "{\"error\": \"something there is not UTF-8\"}");
+    free(text);
+    json_decref(o);
+}
+
+const char *detect_print(const char *dir, int raw)
+{
+    static const detect_wish_t wish = {APL_LISTEN_FD, DETECT_ANY, 1};
+    static detect_found_t found;
+    int good;
+
+    if (!go(dir))
+        return error;
+    good = detect_command(&wish, &found);
+    calm(found.command);
+    calm(found.why);
+    if (raw)
+        print_json(dir, &found);
+    else if (good)
+        printf("%s: %s\n  AppProtocol %s\n  %s\n", dir, found.why,
+               word_of(found.protocol), found.command);
+    snprintf(error, sizeof error, "%s: %s", dir, found.why);
+    return good ? NULL : error;
+}

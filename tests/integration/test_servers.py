@@ -172,3 +172,22 @@ def test_php_wants_fcgi(httpd: Httpd) -> None:
     httpd.start()
     assert httpd.get("/", "shop").status == 502
     assert httpd.log.matching("index.php is for another AppProtocol")
+
+
+@pytest.mark.mpms("event")
+def test_php_children(httpd: Httpd) -> None:
+    """AppConcurrency 3: one process, three requests that wait for each
+    other"""
+    httpd.modules.append("proxy_fcgi")
+    app = httpd.app("site", "AppProtocol fcgi", "AppConcurrency 3",
+                    "MaxInstances 1", f"AppSetEnv HERE {httpd.dir}/hold",
+                    command=None)
+    (app.public / "index.php").write_text(
+        "<?php touch(getenv('HERE') . '/' . getmypid());"
+        "for ($i = 0; $i < 2000; $i++, usleep(5000))"
+        "    if (count(glob(getenv('HERE') . '/*')) == 3) break;"
+        "echo $i < 2000 ? 'met' : 'alone';")
+    httpd.start()
+    pending = [httpd.get_async("/", "site") for _ in range(3)]
+    assert [one.result(15).text for one in pending] == ["met"] * 3
+    assert len(httpd.pids(app)) == 1

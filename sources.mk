@@ -58,6 +58,7 @@ module_sources = \
 	mod_apppool/table.c \
 	mod_apppool/visit.c \
 	mod_apppool/watch.c \
+	mod_apppool/whole.c \
 	mod_apppool/words.c \
 	spawner/lastwords.c
 

@@ -32,6 +32,7 @@ struct apppool_channel_t {
     request_rec *r;       /* the request it has, or NULL */
     int reused;
     int local; /* over a Unix socket */
+    int http;
     /* What the filters have seen of this request. */
     int unwritten, answered;
     int deaf; /* it has hung up, but may have answered before */
@@ -96,6 +97,17 @@ static int hung_up(apr_status_t rv)
     return APR_STATUS_IS_EPIPE(rv) || APR_STATUS_IS_ECONNRESET(rv);
 }
 
+/* mod_proxy_http takes whatever begins otherwise for HTTP/0.9, and hands it to
+ * the client as a page. A line without anything may go before. */
+static int is_http(apr_bucket_brigade *bb)
+{
+    char begin[5] = "";
+    apr_size_t n = sizeof begin;
+
+    return apr_brigade_flatten(bb, begin, &n) == APR_SUCCESS &&
+           (*begin == '\r' || *begin == '\n' || !memcmp(begin, "HTTP/", n));
+}
+
 static apr_status_t wire_in(ap_filter_t *f, apr_bucket_brigade *bb,
                             ap_input_mode_t mode, apr_read_type_e block,
                             apr_off_t bytes)
@@ -114,8 +126,11 @@ static apr_status_t wire_in(ap_filter_t *f, apr_bucket_brigade *bb,
         APR_BRIGADE_INSERT_TAIL(bb, apr_bucket_eos_create(bb->bucket_alloc));
         return APR_SUCCESS;
     }
-    if (rv == APR_SUCCESS && !APR_BRIGADE_EMPTY(bb))
+    if (rv == APR_SUCCESS && !APR_BRIGADE_EMPTY(bb)) {
+        if (!ch->answered && ch->http && !is_http(bb))
+            rv = APR_EGENERAL;
         ch->answered = 1;
+    }
     else if (rv != APR_SUCCESS && !APR_STATUS_IS_EAGAIN(rv)) {
         ch->error = rv;
         if (!ch->answered && APR_STATUS_IS_ECONNRESET(rv) && repeatable(ch))
@@ -282,6 +297,7 @@ static void fit_worker(apppool_channel_t *ch, const request_rec *r,
      * does not connect by itself, where we would not see what is sent. */
     apr_snprintf(s->uds_path, sizeof s->uds_path, "apppool-" CONTRACT_ID_FMT,
                  target->id);
+    ch->http = target->wire.protocol == APL_HTTP;
     ch->local = target->wire.listen != APL_LISTEN_TCP;
     s->is_address_reusable = target->keep != 0;
     s->disablereuse = !target->keep;
@@ -369,6 +385,9 @@ int apppool_channel_run(apppool_channel_t *ch, request_rec *r, const char *url)
         r, ch->worker, apppool_proxy_conf(r->server), apr_pstrdup(r->pool, url),
         NULL, 0);
     ch->worker->s->status &= ~(unsigned)PROXY_WORKER_IN_ERROR;
+    /* As mod_proxy_http notes it, and the others do not. */
+    if (!ch->answered && APR_STATUS_IS_TIMEUP(ch->error))
+        apr_table_setn(r->notes, "proxy_timedout", "1");
     r->log = log;
     return status;
 }

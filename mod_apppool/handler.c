@@ -152,12 +152,10 @@ static int try_once(apppool_visit_t *v, const apppool_target_t *target,
     apppool_visit_hide(v);
     *status = apppool_channel_run(ch, v->r, url);
     apppool_visit_unhide(v);
+    *status = apppool_whole_status(&v->whole, v->r, target->wire.protocol,
+                                   *status, v->started);
     if (*status == AP_FILTER_ERROR && v->started)
         *status = break_off(v->r);
-    /* What httpd says of a script that ended before its header. */
-    if (*status == HTTP_INTERNAL_SERVER_ERROR &&
-        target->wire.protocol != APL_HTTP)
-        *status = HTTP_BAD_GATEWAY;
     fate = apppool_channel_fate(ch);
     apppool_channel_give(ch);
     return v->started || fate == APPPOOL_HEARD ||

@@ -12,7 +12,6 @@
 
 #include "mod_apppool/drain.h"
 #include "mod_apppool/lifecycle.h"
-#include "mod_apppool/proxy_api.h"
 #include "shm/alive.h"
 #include "shm/group.h"
 
@@ -36,26 +35,6 @@ static int unread(apr_bucket_brigade *bb)
     return 0;
 }
 
-/* mod_proxy_uwsgi takes any end for the end. */
-static void see_length(apppool_visit_t *v, apr_bucket_brigade *bb)
-{
-    request_rec *r = v->r;
-    const char *length = apr_table_get(r->headers_out, "Content-Length");
-    apr_bucket *last = APR_BRIGADE_LAST(bb);
-    apr_off_t n = 0;
-
-    if (v->hold.wire.protocol != APL_UWSGI || !length || r->header_only ||
-        AP_STATUS_IS_HEADER_ONLY(r->status))
-        return;
-    apr_brigade_length(bb, 0, &n);
-    v->seen += n;
-    if (APR_BRIGADE_EMPTY(bb) || !APR_BUCKET_IS_EOS(last) ||
-        v->seen >= apr_atoi64(length))
-        return;
-    apr_bucket_delete(last);
-    apppool_proxy.ap_proxy_backend_broke(r, bb);
-}
-
 static void see_begin(apppool_visit_t *v)
 {
     if (v->error && v->r->status == HTTP_OK) {
@@ -74,9 +53,12 @@ static apr_status_t see_answer(ap_filter_t *f, apr_bucket_brigade *bb)
     apppool_visit_t *v = f->ctx;
     apr_status_t rv = APR_SUCCESS;
 
+    if (v->hold.session != 0 &&
+        !apppool_whole_look(&v->whole, v->r, v->hold.wire.protocol, bb,
+                            !v->started))
+        return APR_EGENERAL;
     if (!v->started)
         see_begin(v);
-    see_length(v, bb);
     if (v->drain)
         rv = apppool_drain(v->drain, f->next, bb);
     if (rv != APR_SUCCESS || APR_BRIGADE_EMPTY(bb))
@@ -146,6 +128,7 @@ void apppool_visit_hide(apppool_visit_t *v)
 {
     v->keepalives = v->r->connection->keepalives;
     v->r->connection->keepalives = 0;
+    apppool_whole_begin(&v->whole, v->r);
     if (v->hold.wire.protocol != APL_HTTP)
         apppool_script_begin(v->r, v->mount, v->hold.wire.protocol, v->filename,
                              &v->script);

@@ -22,6 +22,7 @@
 #include "mod_apppool/body.h"
 #include "mod_apppool/drain.h"
 #include "mod_apppool/script.h"
+#include "mod_apppool/whole.h"
 
 typedef struct {
     request_rec *r;
@@ -36,7 +37,7 @@ typedef struct {
     apr_interval_time_t timeout; /**< us that the process may be silent */
     int keepalives;              /**< the client's, while hidden; or -1 */
     apppool_script_t script;     /**< the request's own, while hidden */
-    apr_off_t seen;              /**< bytes of the answer, over uwsgi */
+    apppool_whole_t whole;       /**< whether the answer is one */
     int started;                 /**< the answer has begun */
     int error; /**< of an ErrorDocument: the status to answer with */
 } apppool_visit_t;

@@ -1,0 +1,92 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""Apps that do not speak what they should: 502 resp. 504, a line in the log
+that names the process, and no harm to anybody else."""
+import struct
+from pathlib import Path
+
+import pytest
+
+from harness.httpd import Httpd
+
+MODULES = {"http": [], "fcgi": ["proxy_fcgi"], "scgi": ["proxy_scgi"],
+           "uwsgi": ["proxy_uwsgi"]}
+
+
+def record(kind: int, body: bytes, claim: int = -1, version: int = 1) -> bytes:
+    """FastCGI's; it may claim another length."""
+    return struct.pack(">BBHHBB", version, kind, 1,
+                       len(body) if claim < 0 else claim, 0, 0) + body
+
+
+STDOUT, STDERR, END = 6, 7, 3
+HEAD = b"Content-Type: text/plain\r\n"
+
+ANSWERS = {
+    "nothing": {protocol: b"" for protocol in MODULES},
+    "garbage": {protocol: b"\1\2 this is not it \xff\r\n\r\n"
+                for protocol in MODULES},
+    "half a header": {
+        "http": b"HTTP/1.1 200 OK\r\nX-Half: ",
+        "uwsgi": b"HTTP/1.1 200 OK\r\nX-Half: ",
+        "scgi": HEAD + b"X-Half: ",
+        "fcgi": record(STDOUT, HEAD + b"X-Half: "),
+    },
+    "no header": {
+        "fcgi": record(STDOUT, b"just a text") + record(STDOUT, b"")
+        + record(END, b"\0" * 8),
+        "scgi": b"just a text",
+        "uwsgi": b"just a text",
+    },
+    "no header, no end": {
+        "fcgi": record(STDOUT, b"just a text") + record(END, b"\0" * 8),
+    },
+    "a header that is none": {
+        "fcgi": record(STDOUT, HEAD + b"no field\r\n\r\na body")
+        + record(STDOUT, b"") + record(END, b"\0" * 8),
+        "scgi": HEAD + b"no field\r\n\r\na body",
+        "uwsgi": b"HTTP/1.1 200 OK\r\n" + HEAD + b"no field\r\n\r\na body",
+    },
+    "only an end": {"fcgi": record(END, b"\0" * 8)},
+    "another version": {"fcgi": record(STDOUT, HEAD, version=9)},
+    "less than it says": {"fcgi": record(STDOUT, HEAD, claim=1000)},
+    "an unknown record": {"fcgi": record(77, b"what?")},
+    "errors only": {"fcgi": record(STDERR, b"it is broken\n")
+                    + record(END, b"\0" * 8)},
+}
+
+CASES = [(what, protocol) for what, by in ANSWERS.items() for protocol in by]
+
+
+def raw(httpd: Httpd, protocol: str, answer: bytes, *directives: str) -> None:
+    """An app that answers so, and one beside it."""
+    httpd.log.expect(r"AH\d+:", "apppool: .*shop.*(gave no answer|was silent)",
+                     "script", "Script")
+    httpd.modules += MODULES[protocol]
+    file = Path(httpd.dir / "answer")
+    file.write_bytes(answer)
+    httpd.app("shop", f"AppProtocol {protocol}", f"AppSetEnv ANSWER {file}",
+              "MaxInstances 1", *directives,
+              command=f"/usr/bin/python3 -IS {httpd.dir}/apps/raw.py")
+    httpd.app("blog")
+    httpd.start()
+
+
+@pytest.mark.parametrize("what, protocol", CASES)
+@pytest.mark.mpms("event")
+def test_nonsense(httpd: Httpd, what: str, protocol: str) -> None:
+    raw(httpd, protocol, ANSWERS[what][protocol])
+    for _ in range(2):
+        assert httpd.get("/", "shop").status == 502
+    (pid,) = httpd.pids(httpd.apps[0])
+    assert len(httpd.log.matching(rf"shop\[{pid}\] gave no answer")) == 2
+    assert httpd.get("/pid", "blog").status == 200
+    httpd.settles(active=0, count=2)
+
+
+@pytest.mark.parametrize("protocol", list(MODULES))
+@pytest.mark.mpms("event")
+def test_silence(httpd: Httpd, protocol: str) -> None:
+    raw(httpd, protocol, b"", "AppTimeout 1", "AppSetEnv HANG 1")
+    assert httpd.get("/", "shop").status == 504
+    assert httpd.log.matching(r"shop\[\d+\] was silent for too long")
+    httpd.settles(active=0, count=1)

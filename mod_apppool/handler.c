@@ -156,6 +156,8 @@ static int try_once(apppool_visit_t *v, const apppool_target_t *target,
                                    *status, v->started);
     if (*status == AP_FILTER_ERROR && v->started)
         *status = break_off(v->r);
+    if (*status == OK)
+        apppool_visit_finish(v);
     fate = apppool_channel_fate(ch);
     apppool_channel_give(ch);
     return v->started || fate == APPPOOL_HEARD ||

@@ -64,6 +64,7 @@ static apr_status_t see_answer(ap_filter_t *f, apr_bucket_brigade *bb)
     if (rv != APR_SUCCESS || APR_BRIGADE_EMPTY(bb))
         return rv;
     if (APR_BUCKET_IS_EOS(APR_BRIGADE_LAST(bb))) {
+        v->ended = 1;
         if (!unread(bb))
             apppool_visit_checkin(v);
         ap_remove_output_filter(f);
@@ -122,6 +123,18 @@ void apppool_visit_end(apppool_visit_t *v)
             ap_remove_output_filter(f);
             break;
         }
+}
+
+void apppool_visit_finish(apppool_visit_t *v)
+{
+    apr_bucket_alloc_t *list = v->r->connection->bucket_alloc;
+    apr_bucket_brigade *bb;
+
+    if (!v->started || v->ended)
+        return;
+    bb = apr_brigade_create(v->r->pool, list);
+    APR_BRIGADE_INSERT_TAIL(bb, apr_bucket_eos_create(list));
+    ap_pass_brigade(v->r->output_filters, bb);
 }
 
 void apppool_visit_hide(apppool_visit_t *v)

@@ -39,6 +39,7 @@ typedef struct {
     apppool_script_t script;     /**< the request's own, while hidden */
     apppool_whole_t whole;       /**< whether the answer is one */
     int started;                 /**< the answer has begun */
+    int ended;                   /**< its end has come */
     int error; /**< of an ErrorDocument: the status to answer with */
 } apppool_visit_t;
 
@@ -72,6 +73,10 @@ int apppool_visit_bereaved(apppool_visit_t *v);
  */
 void apppool_visit_hide(apppool_visit_t *v);
 void apppool_visit_unhide(apppool_visit_t *v);
+
+/** The app has said all: so has the answer. mod_proxy_fcgi passes the end on
+ * only if the app sends a record for it, and php-cgi does not. */
+void apppool_visit_finish(apppool_visit_t *v);
 
 /** End: nothing of the visit is left but the answer. */
 void apppool_visit_end(apppool_visit_t *v);

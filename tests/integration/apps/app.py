@@ -179,13 +179,6 @@ def do_chunked(request, out):
     out.write(b"0\r\n\r\n")
 
 
-def do_trailers(request, out):
-    """After the body."""
-    out.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n"
-              b"Trailer: X-Sum\r\n\r\na\r\nto the end\r\n0\r\n"
-              b"X-Sum: 7\r\n\r\n")
-
-
 def do_close(request, out):
     """No length: the end of the connection is the end of the body."""
     out.write(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nto the end")

@@ -53,6 +53,12 @@ function answer(request, response, body) {
   case "/stream":
     stream(response, `${process.env.HOLD_DIR}/${query}`);
     break;
+  case "/trailers":
+    response.setHeader("Trailer", "X-Sum");
+    response.write("to the end");
+    response.addTrailers({ "X-Sum": "7" });
+    response.end();
+    break;
   case "/crash":
     kill();
     break;

@@ -12,6 +12,7 @@
 
 #include "mod_apppool/drain.h"
 #include "mod_apppool/lifecycle.h"
+#include "mod_apppool/proxy_api.h"
 #include "shm/alive.h"
 #include "shm/group.h"
 
@@ -21,16 +22,14 @@ static ap_filter_rec_t *done;
 
 /* ---- the answer ---- */
 
-/* The end of an answer stands in the brigade, but a part of it before that
- * has not been read from the app yet, or cannot be. */
-static int unread(apr_bucket_brigade *bb)
+/* Is there one that can't be read? */
+static int has_error(apr_bucket_brigade *bb)
 {
     apr_bucket *b;
 
     for (b = APR_BRIGADE_FIRST(bb); b != APR_BRIGADE_SENTINEL(bb);
          b = APR_BUCKET_NEXT(b))
-        if (AP_BUCKET_IS_ERROR(b) ||
-            (!APR_BUCKET_IS_METADATA(b) && b->length == (apr_size_t)-1))
+        if (AP_BUCKET_IS_ERROR(b))
             return 1;
     return 0;
 }
@@ -48,7 +47,13 @@ static void see_begin(apppool_visit_t *v)
         v->drain = apppool_drain_make(v->r, v->app->label, v->wire, v->timeout);
 }
 
-static apr_status_t see_answer(ap_filter_t *f, apr_bucket_brigade *bb)
+/* The end of what an scgi app says may be its own. */
+static int is_bereft(apppool_visit_t *v)
+{
+    return v->hold.wire.protocol == APL_SCGI && apppool_visit_bereaved(v);
+}
+
+static apr_status_t see_part(ap_filter_t *f, apr_bucket_brigade *bb)
 {
     apppool_visit_t *v = f->ctx;
     apr_status_t rv = APR_SUCCESS;
@@ -65,11 +70,58 @@ static apr_status_t see_answer(ap_filter_t *f, apr_bucket_brigade *bb)
         return rv;
     if (APR_BUCKET_IS_EOS(APR_BRIGADE_LAST(bb))) {
         v->ended = 1;
-        if (!unread(bb))
+        if (!has_error(bb) && !is_bereft(v))
             apppool_visit_checkin(v);
         ap_remove_output_filter(f);
     }
     return ap_pass_brigade(f->next, bb);
+}
+
+/* Take what comes first out of an answer that has yet to be read. */
+static void take_first(apppool_visit_t *v, apr_bucket_brigade *bb,
+                       apr_bucket_brigade *part, apr_read_type_e *mode)
+{
+    apr_bucket *b = APR_BRIGADE_FIRST(bb);
+    apr_status_t rv = APR_SUCCESS;
+    const char *data;
+    apr_size_t n;
+
+    if (!APR_BUCKET_IS_METADATA(b))
+        rv = apr_bucket_read(b, &data, &n, *mode);
+    if (*mode == APR_NONBLOCK_READ && APR_STATUS_IS_EAGAIN(rv)) {
+        APR_BRIGADE_INSERT_TAIL(part,
+                                apr_bucket_flush_create(bb->bucket_alloc));
+        *mode = APR_BLOCK_READ;
+        return;
+    }
+    *mode = APR_NONBLOCK_READ;
+    if (rv == APR_SUCCESS) {
+        APR_BUCKET_REMOVE(b);
+        APR_BRIGADE_INSERT_TAIL(part, b);
+        return;
+    }
+    apr_brigade_cleanup(bb);
+    apppool_proxy.ap_proxy_backend_broke(v->r, part);
+}
+
+/* mod_proxy_scgi passes the connection to the app itself, with the end of the
+ * answer behind it, for whoever writes it to read. */
+static apr_status_t see_answer(ap_filter_t *f, apr_bucket_brigade *bb)
+{
+    apppool_visit_t *v = f->ctx;
+    apr_read_type_e mode = APR_NONBLOCK_READ;
+    apr_bucket_brigade *part;
+    apr_status_t rv = APR_SUCCESS;
+
+    if (v->hold.session == 0 || v->hold.wire.protocol != APL_SCGI)
+        return see_part(f, bb);
+    part = apr_brigade_create(v->r->pool, bb->bucket_alloc);
+    while (rv == APR_SUCCESS && !APR_BRIGADE_EMPTY(bb)) {
+        take_first(v, bb, part, &mode);
+        rv = see_part(f, part);
+        apr_brigade_cleanup(part);
+    }
+    return rv;
 }
 
 void apppool_visit_register(void)

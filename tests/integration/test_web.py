@@ -26,6 +26,7 @@ from harness.wait import wait_until
 from harness.web import BROKEN, SERVERS, UWSGI, Place, Server, mount
 
 MEGABYTE = 1 << 20
+SMALL = 65536  # buffers of the kernel
 
 
 # ---- what has to work
@@ -115,6 +116,20 @@ def streams(place: Place) -> None:
     client.close()
 
 
+def slow_reader(place: Place) -> None:
+    """Who does not read his answer keeps nobody waiting"""
+    with socket.socket() as client:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, SMALL)
+        client.settimeout(10)
+        client.connect(("127.0.0.1", place.httpd.port))
+        client.sendall(f"GET {place.mount}/big HTTP/1.0\r\n"
+                       f"Host: {place.host}\r\n\r\n".encode())
+        assert client.recv(4) == b"HTTP"
+        assert place.get("/").status == 200
+        rest = client.makefile("rb").read()
+    assert rest.endswith(b"\r\n\r\n" + b"x" * 3 * MEGABYTE)
+
+
 def expect_continue(place: Place) -> None:
     with socket.create_connection(("127.0.0.1", place.httpd.port),
                                   10) as client:
@@ -154,7 +169,7 @@ Behaviour = Callable[[Place], None]
 
 ANYWHERE: list[Behaviour] = [
     request_arrives, paths, methods, answer_arrives, uploads, chunked_uploads,
-    downloads, statuses, streams, expect_continue, nothing_is_held]
+    downloads, slow_reader, statuses, streams, expect_continue, nothing_is_held]
 
 # They take a start of the app each.
 ONCE: list[Behaviour] = [killed_in_a_request, killed_in_an_answer]
@@ -165,6 +180,7 @@ ONCE: list[Behaviour] = [killed_in_a_request, killed_in_an_answer]
 @pytest.mark.parametrize("name", list(SERVERS))
 def test_web(httpd: Httpd, name: str) -> None:
     httpd.log.expect(*KILLED, *BROKEN)
+    httpd.directives.append(f"SendBufferSize {SMALL}")
     places = list(mount(httpd, SERVERS[name]))
     httpd.start()
     wrong = {}

@@ -128,10 +128,12 @@ static int generation_went_back(const run_t *run, const apl_pool_t *pool)
 }
 
 /* Which field that counts is not what the verb makes it, though the states
- * say that it was done? NULL: none. */
+ * say that it was done? NULL: none. New options of a group that was there may
+ * be torn: whoever asks next brings them again. */
 static const char *incomplete(const run_t *run, const apl_pool_t *pool)
 {
     apl_pool_t done = handle_on(run->result, &run->stage->pool);
+    apl_pool_t old = handle_on(run->image, &run->stage->pool);
     uint32_t i;
 
 #define DIFFERS(table, from, to)                                               \
@@ -140,7 +142,8 @@ static const char *incomplete(const run_t *run, const apl_pool_t *pool)
                      (char *)&done.table[i].from)) != 0)
     for (i = 1; i < pool->n.groups; i++)
         if (done.groups[i].state == APL_GROUP_USED &&
-            (DIFFERS(groups, key, processes) ||
+            ((old.groups[i].state == APL_GROUP_FREE &&
+              DIFFERS(groups, key, processes)) ||
              DIFFERS(groups, used, stamp_seq)))
             return "a group";
     for (i = 1; i < pool->n.processes; i++)

@@ -149,7 +149,7 @@ static const char *incomplete(const run_t *run, const apl_pool_t *pool)
     for (i = 1; i < pool->n.processes; i++)
         if (done.processes[i].state > APL_PROCESS_WANTED &&
             (DIFFERS(processes, id, member) ||
-             DIFFERS(processes, port, padding)))
+             DIFFERS(processes, wire, padding)))
             return "a process";
     for (i = 1; i < pool->n.processes; i++)
         if (done.processes[i].state == APL_PROCESS_WANTED &&

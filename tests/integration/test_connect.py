@@ -72,7 +72,7 @@ def test_full_backlog(httpd: Httpd) -> None:
     os.kill(pid, signal.SIGSTOP)
     requests = [httpd.get_async("/pid", "shop") for _ in range(3)]
     wait_until(lambda: len(httpd.group(app)["requests"]) == 3,
-               "all have the process")
+               "all have the process", 20)
     assert httpd.counts() == (1, 1, 0)
     os.kill(pid, signal.SIGCONT)
     assert [one.result().text for one in requests] == [str(pid)] * 3

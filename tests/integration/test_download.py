@@ -33,12 +33,6 @@ def flood(size: int) -> bytes:
     return (bytes(range(251)) * (size // 251 + 1))[:size]
 
 
-def stored(httpd: Httpd) -> list[str]:
-    """Temporary files that httpd's children have open."""
-    return [name for pid in httpd.children() for name in procs.open_files(pid)
-            if "/apppool." in name]
-
-
 # ---- a slow reader
 
 @pytest.mark.parametrize("more", ["", "&chunked=1"])
@@ -48,14 +42,14 @@ def test_slow_reader_holds_no_process(httpd: Httpd, more: str) -> None:
     bulk(httpd)
     httpd.start()
     with Raw(httpd.port, get(f"/flood?n={MUCH}{more}"), SMALL) as reader:
-        wait_until(lambda: stored(httpd), "some of it is stored")
+        wait_until(httpd.spools, "some of it is stored")
         httpd.settles(active=0, count=1)
         assert httpd.get("/pid", "shop", timeout=2).status == 200
         assert reader.answer().body == flood(MUCH)
         # The connection goes on.
         reader.send(get("/flood?n=100"))
         assert reader.answer().body == flood(100)
-    wait_until(lambda: not stored(httpd), "nothing is kept")
+    wait_until(lambda: not httpd.spools(), "nothing is kept")
 
 
 def test_slow_at_both_ends(httpd: Httpd) -> None:
@@ -85,7 +79,7 @@ def test_off_waits_for_the_reader(httpd: Httpd) -> None:
         wait_until(httpd.requests_seen, "the app has the request")
         other = httpd.get_async("/pid", "shop")
         httpd.settles(active=1, count=1, waiting=1)
-        assert stored(httpd) == []
+        assert httpd.spools() == []
         assert reader.answer().body == flood(MUCH)
     assert other.result().status == 200
 
@@ -103,7 +97,7 @@ def test_streams_are_not_stored(httpd: Httpd, what: str) -> None:
         wait_until(httpd.requests_seen, "the app has the request")
         other = httpd.get_async("/pid", "shop")
         httpd.settles(active=1, count=1, waiting=1)
-        assert stored(httpd) == []
+        assert httpd.spools() == []
         assert reader.answer().body == flood(MUCH)
     assert other.result().status == 200
 
@@ -147,7 +141,7 @@ def test_stored_part_goes_on_while_the_app_pauses(httpd: Httpd) -> None:
     with Raw(httpd.port, get(f"/flood?n={MUCH}&m={MUCH}&key=k"),
              SMALL) as reader:
         wait_until((hold / "k.held").exists, "the app has said half", 20)
-        assert stored(httpd) != []
+        assert httpd.spools() != []
         assert reader.head()[0] == 200
         assert reader.stream.file.read(MUCH) == flood(MUCH)
         assert not (hold / "k.go").exists()
@@ -227,7 +221,7 @@ def test_pipelined(httpd: Httpd) -> None:
     sizes = (MUCH, 10, 70000, 0, MUCH, 5)
     with Raw(httpd.port, b"".join(get(f"/flood?n={size}") for size in sizes),
              SMALL) as reader:
-        wait_until(lambda: stored(httpd), "the first one is stored")
+        wait_until(httpd.spools, "the first one is stored")
         for size in sizes:
             assert reader.answer().body == flood(size)
     httpd.settles(active=0, count=1)
@@ -239,12 +233,12 @@ def test_reader_leaves(httpd: Httpd) -> None:
     httpd.start()
     pid = httpd.get("/pid", "shop").text
     with Raw(httpd.port, get(f"/flood?n={MUCH}"), SMALL):
-        wait_until(lambda: stored(httpd), "some of it is stored")
+        wait_until(httpd.spools, "some of it is stored")
         httpd.settles(active=0, count=1)
-    wait_until(lambda: not stored(httpd), "nothing is kept")
+    wait_until(lambda: not httpd.spools(), "nothing is kept")
     with Raw(httpd.port, get(f"/flood?n={MUCH}&m=1&key=k"), SMALL):
         wait_until((httpd.dir / "hold" / "k.held").exists, "half is said")
-    wait_until(lambda: not stored(httpd), "nothing is kept")
+    wait_until(lambda: not httpd.spools(), "nothing is kept")
     (httpd.dir / "hold" / "k.go").touch()
     httpd.settles(active=0, count=1)
     assert httpd.get("/pid", "shop").text == pid

@@ -46,12 +46,6 @@ def bulk(httpd: Httpd, *directives: str) -> App:
     return httpd.app("shop", *directives, program="bulk.py")
 
 
-def spools(httpd: Httpd) -> list[str]:
-    """Temporary files that httpd's children have open."""
-    return [name for pid in httpd.children() for name in procs.open_files(pid)
-            if "/apppool." in name]
-
-
 # ---- a slow client
 
 @pytest.mark.parametrize("kind", ["sized", "chunked"])
@@ -65,14 +59,14 @@ def test_half_sent_upload_holds_no_process(httpd: Httpd, kind: str) -> None:
     sent, rest = ((sized("/sum", 200000) + half, half) if kind == "sized"
                   else (chunked("/sum") + chunk(half), chunk(half) + chunk(b"")))
     with Raw(httpd.port, sent) as client:
-        wait_until(lambda: spools(httpd), "some of it is stored")
+        wait_until(httpd.spools, "some of it is stored")
         assert httpd.get("/pid", "shop", timeout=2).text == pid
         httpd.settles(active=0, count=1)
         assert len(httpd.requests_seen()) == 2
         client.send(rest)
         seen = client.answer("POST").json()
     assert (seen["length"], seen["crc"]) == (200000, zlib.crc32(half * 2))
-    wait_until(lambda: not spools(httpd), "nothing is kept")
+    wait_until(lambda: not httpd.spools(), "nothing is kept")
 
 
 @pytest.mark.parametrize("kind", ["sized", "chunked"])
@@ -83,10 +77,10 @@ def test_client_leaves_within_its_body(httpd: Httpd, kind: str) -> None:
     sent = sized("/sum", 200000) if kind == "sized" \
         else chunked("/sum") + b"30d40\r\n"
     with Raw(httpd.port, sent + b"a" * 100000):
-        wait_until(lambda: spools(httpd), "some of it is stored")
+        wait_until(httpd.spools, "some of it is stored")
     wait_until(lambda: httpd.log.matching("shop: the request body was not"),
                "httpd knows")
-    wait_until(lambda: not spools(httpd), "nothing is kept")
+    wait_until(lambda: not httpd.spools(), "nothing is kept")
     assert httpd.counts() == (0, 0, 0)
     assert httpd.requests_seen() == []
 
@@ -272,7 +266,7 @@ def test_streamed_body(httpd: Httpd) -> None:
     with Raw(httpd.port, sized("/sum", 200000) + b"a" * 100000) as client:
         wait_until(httpd.requests_seen, "the app reads")
         assert httpd.counts() == (1, 1, 0)
-        assert spools(httpd) == []
+        assert httpd.spools() == []
         client.send(b"a" * 100000)
         assert client.answer("POST").json()["length"] == 200000
     httpd.settles(active=0, count=1)
@@ -310,10 +304,10 @@ def test_temporary_file_has_no_name(httpd: Httpd) -> None:
     bulk(httpd)
     httpd.start()
     with Raw(httpd.port, sized("/sum", 200000) + b"a" * 100000):
-        wait_until(lambda: spools(httpd), "some of it is stored")
-        assert spools(httpd)[0].startswith(f"{place}/apppool.")
+        wait_until(httpd.spools, "some of it is stored")
+        assert httpd.spools()[0].startswith(f"{place}/apppool.")
         assert list(place.iterdir()) == []
-    wait_until(lambda: not spools(httpd), "it is closed")
+    wait_until(lambda: not httpd.spools(), "it is closed")
 
 
 @pytest.mark.skipif(not can_mount(), reason="mount is denied")

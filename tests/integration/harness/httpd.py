@@ -229,6 +229,11 @@ class Httpd:
         return [pid for pid in procs.children(self.pid)
                 if "apppool-" not in procs.command(pid)]
 
+    def spools(self) -> list[str]:
+        """Temporary files of bodies and answers that children have open."""
+        return [name for pid in self.children()
+                for name in procs.open_files(pid) if "/apppool." in name]
+
     def helpers(self, name: str) -> list[int]:
         """All of apppool-watchdog or apppool-spawner of this httpd."""
         return [pid for pid in procs.marked(str(self.dir))

@@ -22,7 +22,7 @@ static int is_php(const char *filename)
 {
     size_t n = strlen(filename), k = strlen(SUFFIX);
 
-    return n > k && !strcmp(filename + n - k, SUFFIX);
+    return n > k && !ap_cstr_casecmp(filename + n - k, SUFFIX);
 }
 
 int apppool_script_is(const request_rec *r, const apppool_mount_t *mount,

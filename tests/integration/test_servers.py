@@ -112,7 +112,7 @@ def test_php_site(httpd: Httpd) -> None:
     told = ("<?php foreach (['SCRIPT_NAME', 'PATH_INFO', 'REQUEST_URI', "
             "'SCRIPT_FILENAME'] as $name) "
             "echo $_SERVER[$name] ?? '-', ' ';")
-    for script in ("index.php", "old.php", "sub/index.php"):
+    for script in ("index.php", "old.php", "loud.PHP", "sub/index.php"):
         (app.public / script).write_text(told)
     (app.public / "style.css").write_text("static")
     httpd.start()
@@ -125,8 +125,15 @@ def test_php_site(httpd: Httpd) -> None:
             "/sub/": f"/sub/index.php - /sub/ {public}/sub/index.php",
             "/sub/none": f"/index.php /sub/none /sub/none {public}/index.php",
             "/index.php": f"/index.php - /index.php {public}/index.php",
+            "/loud.PHP": f"/loud.PHP - /loud.PHP {public}/loud.PHP",
+            "/style.css/x.php": f"/index.php /style.css/x.php "
+                                f"/style.css/x.php {public}/index.php",
             "/style.css": "static"}.items():
         assert httpd.get(path, "site").text.strip() == answer
+    (app.public / "proxy.php").write_text(
+        "<?php echo $_SERVER['HTTP_PROXY'] ?? 'none';")
+    assert httpd.get("/proxy.php", "site",
+                     headers={"Proxy": "http://evil"}).text == "none"
 
 
 def test_php_below_a_path(httpd: Httpd) -> None:

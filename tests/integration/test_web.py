@@ -45,6 +45,21 @@ def request_arrives(place: Place) -> None:
     assert seen["X-Greeting"] == "hello"
 
 
+def headers_twice(place: Place) -> None:
+    """Become one"""
+    client = http.client.HTTPConnection("127.0.0.1", place.httpd.port,
+                                        timeout=10)
+    client.putrequest("GET", f"{place.mount}/", skip_host=True)
+    for header in (("Host", place.host), ("X-Mine", "one"), ("X-Mine", "two"),
+                   ("Cookie", "a=1"), ("Cookie", "b=2")):
+        client.putheader(*header)
+    client.endheaders()
+    seen = client.getresponse().headers
+    client.close()
+    assert seen["X-Mine"] == "one, two"
+    assert seen["X-Cookies"] in ("a=1; b=2", "a=1, b=2")
+
+
 def paths(place: Place) -> None:
     """What is below the mount; and it is the app's also without a slash"""
     assert place.get("/").headers["X-Path"] == "/"
@@ -168,7 +183,7 @@ def killed_in_an_answer(place: Place) -> None:
 Behaviour = Callable[[Place], None]
 
 ANYWHERE: list[Behaviour] = [
-    request_arrives, paths, methods, answer_arrives, uploads, chunked_uploads,
+    request_arrives, headers_twice, paths, methods, answer_arrives, uploads, chunked_uploads,
     downloads, slow_reader, statuses, streams, expect_continue, nothing_is_held]
 
 # They take a start of the app each.

@@ -143,6 +143,20 @@ static apr_status_t last_resort(void *data)
     return APR_SUCCESS;
 }
 
+/* mod_proxy_fcgi asks for an ErrorDocument, in place of an answer that it has
+ * read, before its handler returns: so the process may be asked again. */
+static void release_before(const request_rec *r)
+{
+    apppool_visit_t *v =
+        r->prev ? ap_get_module_config(r->prev->request_config, &apppool_module)
+                : NULL;
+
+    if (v && v->hold.wire.protocol == APL_FCGI) {
+        apppool_visit_unhide(v);
+        apppool_visit_checkin(v);
+    }
+}
+
 apppool_visit_t *apppool_visit_begin(request_rec *r,
                                      const apppool_mount_t *mount,
                                      apppool_body_t *body)
@@ -157,6 +171,8 @@ apppool_visit_t *apppool_visit_begin(request_rec *r,
     v->deadline = apl_now() + apppool_queue_timeout(r);
     v->keepalives = -1;
     v->error = ap_is_HTTP_ERROR(r->status) ? r->status : 0;
+    ap_set_module_config(r->request_config, &apppool_module, v);
+    release_before(r);
     apr_pool_cleanup_register(r->pool, v, last_resort, apr_pool_cleanup_null);
     ap_add_output_filter_handle(done, v, r, r->connection);
     return v;

@@ -225,6 +225,19 @@ def test_body_that_is_not_stored(httpd: Httpd, name: str) -> None:
 
 
 @pytest.mark.mpms("event")
+@pytest.mark.parametrize("name", ["gunicorn", "libfcgi", "uwsgi"])
+def test_error_document_of_the_app(httpd: Httpd, name: str) -> None:
+    """It is asked for when the only process is free again"""
+    place, _ = mount(httpd, SERVERS[name], "AppQueueTimeout 5")
+    httpd.apps[0].directives += ["ProxyErrorOverride On",
+                                 "ErrorDocument 404 /sorry"]
+    httpd.start()
+    answer = place.get("/status?404")
+    assert (answer.status, answer.headers["X-Path"]) == (404, "/sorry")
+    assert place.get("/").status == 200
+
+
+@pytest.mark.mpms("event")
 def test_protocol_changes(httpd: Httpd) -> None:
     """A graceful restart: each process is spoken to as it was started"""
     old = Server("wsgi.py", f"{UWSGI} --protocol uwsgi", "uwsgi")

@@ -3,8 +3,7 @@
 """A small HTTP server that does what the last part of the URL's path says.
 
 One request at a time, or AppConcurrency many with APP_THREADS=1. It starts in
-a few hundredths of a second, so that a test can have many of them. What it
-can do is the table at the end. From the environment:
+a few hundredths of a second. From the environment:
 
     APP_NAME      for /who and the trace
     APP_TRACE     file: a line for each request that got here
@@ -26,6 +25,7 @@ import signal
 import socket
 import sys
 import time
+from contextlib import suppress
 
 PHRASES = {200: "OK", 204: "No Content", 304: "Not Modified"}
 served = 0
@@ -94,10 +94,8 @@ def answer(out, body=b"", status=200, headers=(), head=False):
 def descriptors():
     fds = {}
     for fd in os.listdir("/proc/self/fd"):
-        try:
+        with suppress(OSError):  # listdir's own
             fds[fd] = os.readlink(f"/proc/self/fd/{fd}")
-        except OSError:  # listdir's own
-            pass
     return fds
 
 
@@ -314,10 +312,8 @@ def serve(connection):
         pass  # the client has gone
     finally:
         for end in (out, stream, connection):
-            try:
+            with suppress(OSError):
                 end.close()
-            except OSError:
-                pass
 
 
 def listening():

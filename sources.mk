@@ -56,6 +56,7 @@ module_sources = \
 	mod_apppool/status.c \
 	mod_apppool/store.c \
 	mod_apppool/table.c \
+	mod_apppool/value.c \
 	mod_apppool/visit.c \
 	mod_apppool/watch.c \
 	mod_apppool/whole.c \

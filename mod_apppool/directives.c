@@ -9,208 +9,22 @@
 #include <stddef.h>
 
 #include "mod_apppool/owner.h"
+#include "mod_apppool/value.h"
 #include "mod_apppool/words.h"
 
-/* Whose a setting is. */
+/* Short, for the table. */
 enum {
-    GROUP,   /* of an app: it has its place beside AppRoot */
-    REQUEST, /* looked up for each request */
-    SERVER,  /* of the whole server */
+    GROUP = APPPOOL_GROUP,
+    REQUEST = APPPOOL_REQUEST,
+    SERVER = APPPOOL_SERVER,
 };
-
-/** One value of a directive: where it goes, and what it may be. */
-typedef struct {
-    int scope;
-    size_t at;            /**< offset in apppool_dir_t or apppool_server_t */
-    apr_int64_t min, max; /**< numbers, and times in seconds */
-    const char *zero;     /**< what 0 means; a time has no 0 without it */
-    const char *words;    /**< those that are allowed, for set_word() */
-} value_t;
 
 #define IN_DIR(field)    offsetof(apppool_dir_t, field)
 #define IN_SERVER(field) offsetof(apppool_server_t, field)
-#define RANGE(...)       ((void *)&((const value_t){__VA_ARGS__}))
+#define RANGE(...)       ((void *)&((const apppool_value_t){__VA_ARGS__}))
 #define VALUE(where, at) RANGE(where, at, 0, 0, NULL, NULL)
 
 #define DAY              86400
-
-/* ---- the places ---- */
-
-static const char *place_of(const cmd_parms *cmd)
-{
-    return apr_psprintf(cmd->pool, "line %d of %s", cmd->directive->line_num,
-                        cmd->directive->filename);
-}
-
-/* Is the directive allowed here, and is what it says text? */
-static const char *check_place(cmd_parms *cmd, void *dir_, const value_t *v,
-                               const char *arg)
-{
-    apppool_dir_t *dir = dir_;
-    const char *wrong = ap_check_cmd_context(
-        cmd, v->scope == SERVER
-                 ? GLOBAL_ONLY
-                 : NOT_IN_HTACCESS | NOT_IN_LIMIT | NOT_IN_FILES);
-
-    if (wrong)
-        return wrong;
-    if (!apppool_words_ok(arg))
-        return apr_psprintf(cmd->pool,
-                            "%s: the value has to be UTF-8 without control "
-                            "characters",
-                            cmd->cmd->name);
-    if (v->scope == GROUP && cmd->path && !dir->stray) {
-        dir->stray = cmd->cmd->name;
-        dir->stray_place = place_of(cmd);
-        APR_ARRAY_PUSH(apppool_config()->sections, apppool_dir_t *) = dir;
-    }
-    return NULL;
-}
-
-static void *field_of(cmd_parms *cmd, void *dir, const value_t *v)
-{
-    char *base =
-        v->scope == SERVER
-            ? ap_get_module_config(cmd->server->module_config, &apppool_module)
-            : dir;
-
-    return base + v->at;
-}
-
-/* ---- kinds of values ---- */
-
-static const char *parse_number(cmd_parms *cmd, const value_t *v,
-                                const char *arg, apr_int64_t *to)
-{
-    char *end;
-    apr_int64_t n;
-
-    errno = 0;
-    n = apr_strtoi64(arg, &end, 10);
-    if (errno || end == arg || *end || n < v->min || n > v->max)
-        return apr_psprintf(cmd->pool,
-                            "%s: \"%s\" is not a number from %" APR_INT64_T_FMT
-                            " to %" APR_INT64_T_FMT "%s%s%s",
-                            cmd->cmd->name, arg, v->min, v->max,
-                            v->zero ? " (0 means " : "", v->zero ? v->zero : "",
-                            v->zero ? ")" : "");
-    *to = n;
-    return NULL;
-}
-
-static const char *set_number(cmd_parms *cmd, void *dir, const char *arg)
-{
-    const value_t *v = cmd->info;
-    const char *wrong = check_place(cmd, dir, v, arg);
-
-    return wrong ? wrong : parse_number(cmd, v, arg, field_of(cmd, dir, v));
-}
-
-/* Two numbers side by side; the second may be missing. */
-static const char *set_numbers(cmd_parms *cmd, void *dir, const char *arg,
-                               const char *more)
-{
-    const value_t *v = cmd->info;
-    const char *wrong = set_number(cmd, dir, arg);
-
-    if (wrong || !more)
-        return wrong;
-    v++;
-    wrong = check_place(cmd, dir, v, more);
-    return wrong ? wrong : parse_number(cmd, v, more, field_of(cmd, dir, v));
-}
-
-static const char *set_time(cmd_parms *cmd, void *dir, const char *arg)
-{
-    const value_t *v = cmd->info;
-    const char *wrong = check_place(cmd, dir, v, arg);
-    apr_interval_time_t t = 0;
-
-    if (wrong)
-        return wrong;
-    errno = 0;
-    if (!apppool_words_time(arg) ||
-        ap_timeout_parameter_parse(arg, &t, "s") != APR_SUCCESS ||
-        t > v->max * APR_USEC_PER_SEC || (t == 0 && !v->zero))
-        return apr_psprintf(
-            cmd->pool,
-            "%s: \"%s\" is not a time from %s to %" APR_INT64_T_FMT
-            "s (a number of seconds, or with a unit: ms, s, min, h%s%s)",
-            cmd->cmd->name, arg, v->zero ? "0" : "1ms", v->max,
-            v->zero ? "; 0 means " : "", v->zero ? v->zero : "");
-    *(apr_int64_t *)field_of(cmd, dir, v) = t;
-    return NULL;
-}
-
-static const char *set_switch(cmd_parms *cmd, void *dir, const char *arg)
-{
-    const value_t *v = cmd->info;
-    const char *wrong = check_place(cmd, dir, v, arg);
-    int on = !ap_cstr_casecmp(arg, "On");
-
-    if (wrong)
-        return wrong;
-    if (!on && ap_cstr_casecmp(arg, "Off"))
-        return apr_psprintf(cmd->pool, "%s: \"%s\" is neither On nor Off",
-                            cmd->cmd->name, arg);
-    *(apr_int64_t *)field_of(cmd, dir, v) = on;
-    return NULL;
-}
-
-/* One of a few words; its place among them is the value. */
-static const char *set_word(cmd_parms *cmd, void *dir, const char *arg)
-{
-    const value_t *v = cmd->info;
-    const char *wrong = check_place(cmd, dir, v, arg);
-    char *word, *state, *words = apr_pstrdup(cmd->pool, v->words);
-    apr_int64_t n = 0;
-
-    if (wrong)
-        return wrong;
-    for (word = apr_strtok(words, " ", &state); word;
-         word = apr_strtok(NULL, " ", &state), n++)
-        if (!ap_cstr_casecmp(arg, word)) {
-            *(apr_int64_t *)field_of(cmd, dir, v) = n;
-            return NULL;
-        }
-    return apr_psprintf(cmd->pool, "%s: \"%s\" is none of these: %s",
-                        cmd->cmd->name, arg, v->words);
-}
-
-/* min and max are the length's. */
-static const char *set_text(cmd_parms *cmd, void *dir, const char *arg)
-{
-    const value_t *v = cmd->info;
-    const char *wrong = check_place(cmd, dir, v, arg);
-    apr_int64_t n = (apr_int64_t)strlen(arg);
-
-    if (wrong)
-        return wrong;
-    if (n < v->min || n > v->max)
-        return apr_psprintf(cmd->pool,
-                            "%s: \"%s\" is %s; allowed are %" APR_INT64_T_FMT
-                            " to %" APR_INT64_T_FMT " bytes",
-                            cmd->cmd->name, arg, n ? "too long" : "empty",
-                            v->min, v->max);
-    *(const char **)field_of(cmd, dir, v) = arg;
-    return NULL;
-}
-
-static const char *set_path(cmd_parms *cmd, void *dir, const char *arg)
-{
-    const value_t *v = cmd->info;
-    const char *wrong = check_place(cmd, dir, v, arg), *path = NULL;
-
-    if (wrong)
-        return wrong;
-    if (*arg && *arg != '|')
-        path = ap_server_root_relative(cmd->pool, arg);
-    if (!path)
-        return apr_psprintf(cmd->pool, "%s: \"%s\" is not a path",
-                            cmd->cmd->name, arg);
-    *(const char **)field_of(cmd, dir, v) = path;
-    return NULL;
-}
 
 /* ---- directives with rules of their own ---- */
 
@@ -236,7 +50,7 @@ static const char *set_root(cmd_parms *cmd, void *dir_, const char *arg)
 {
     apppool_dir_t *dir = dir_;
     apppool_mount_t *mount = dir->mount;
-    const char *wrong = set_path(cmd, dir, arg);
+    const char *wrong = apppool_value_path(cmd, dir, arg);
     char *root;
     size_t n;
 
@@ -253,7 +67,7 @@ static const char *set_root(cmd_parms *cmd, void *dir_, const char *arg)
         mount = apr_pcalloc(cmd->pool, sizeof *mount);
         APR_ARRAY_PUSH(apppool_config()->mounts, apppool_mount_t *) = mount;
     }
-    mount->place = place_of(cmd);
+    mount->place = apppool_value_place(cmd);
     mount->base_uri = base_uri_of(cmd);
     mount->server = cmd->server;
     mount->section = cmd->path ? dir : NULL;
@@ -265,11 +79,11 @@ static const char *set_user(cmd_parms *cmd, void *dir_, const char *user,
                             const char *group)
 {
     apppool_dir_t *dir = dir_;
-    const value_t *v = cmd->info;
-    const char *wrong = check_place(cmd, dir, v, user);
+    const apppool_value_t *v = cmd->info;
+    const char *wrong = apppool_value_check(cmd, dir, v, user);
 
     if (!wrong && group)
-        wrong = check_place(cmd, dir, v, group);
+        wrong = apppool_value_check(cmd, dir, v, group);
     if (!wrong)
         wrong = apppool_owner_check(cmd->pool, user, group, &dir->user,
                                     &dir->user_group);
@@ -280,11 +94,11 @@ static const char *set_env(cmd_parms *cmd, void *dir_, const char *name,
                            const char *value)
 {
     apppool_dir_t *dir = dir_;
-    const value_t *v = cmd->info;
-    const char *wrong = check_place(cmd, dir, v, name);
+    const apppool_value_t *v = cmd->info;
+    const char *wrong = apppool_value_check(cmd, dir, v, name);
 
     if (!wrong)
-        wrong = check_place(cmd, dir, v, value);
+        wrong = apppool_value_check(cmd, dir, v, value);
     if (!wrong)
         wrong = apppool_words_variable(cmd->pool, cmd->cmd->name, name);
     if (wrong)
@@ -297,41 +111,44 @@ static const char *set_env(cmd_parms *cmd, void *dir_, const char *name,
 
 /* ---- the table ---- */
 
-static const value_t max_requests[] = {
+static const apppool_value_t max_requests[] = {
     {GROUP, IN_DIR(max_requests), 0, 1000000000, "no limit", NULL},
     {GROUP, IN_DIR(jitter), 0, 1000000000, NULL, NULL},
 };
-static const value_t capacity[] = {
+static const apppool_value_t capacity[] = {
     {SERVER, IN_SERVER(processes), 1, APL_PROCESSES_MAX, NULL, NULL},
     {SERVER, IN_SERVER(sessions), 1, APL_SESSIONS_MAX, NULL, NULL},
 };
 
 #define ANYWHERE (RSRC_CONF | ACCESS_CONF)
 #define NUMBER(name, where, help, ...)                                         \
-    AP_INIT_TAKE1(name, set_number, RANGE(__VA_ARGS__, NULL), where, help)
+    AP_INIT_TAKE1(name, apppool_value_number, RANGE(__VA_ARGS__, NULL), where, \
+                  help)
 #define TIME(name, help, scope, field, max, zero)                              \
-    AP_INIT_TAKE1(name, set_time,                                              \
+    AP_INIT_TAKE1(name, apppool_value_time,                                    \
                   RANGE(scope, IN_DIR(field), 0, max, zero, NULL), ANYWHERE,   \
                   help)
 #define SWITCH(name, help, scope, field)                                       \
-    AP_INIT_TAKE1(name, set_switch, VALUE(scope, IN_DIR(field)), ANYWHERE, help)
+    AP_INIT_TAKE1(name, apppool_value_switch, VALUE(scope, IN_DIR(field)),     \
+                  ANYWHERE, help)
 #define WORD(name, help, field, words)                                         \
-    AP_INIT_TAKE1(name, set_word,                                              \
+    AP_INIT_TAKE1(name, apppool_value_word,                                    \
                   RANGE(GROUP, IN_DIR(field), 0, 0, NULL, words), ANYWHERE,    \
                   help)
 #define TEXT(name, help, field, max)                                           \
-    AP_INIT_TAKE1(name, set_text,                                              \
+    AP_INIT_TAKE1(name, apppool_value_text,                                    \
                   RANGE(GROUP, IN_DIR(field), 1, max, NULL, NULL), ANYWHERE,   \
                   help)
 #define PATH(name, where, help, scope, at)                                     \
-    AP_INIT_TAKE1(name, set_path, VALUE(scope, at), where, help)
+    AP_INIT_TAKE1(name, apppool_value_path, VALUE(scope, at), where, help)
 
 /* clang-format off */
 const command_rec apppool_directives[] = {
     NUMBER("MaxPoolSize", RSRC_CONF, "number of application processes, all "
            "apps together", SERVER, IN_SERVER(max_pool_size), 1,
            APL_PROCESSES_MAX, NULL),
-    AP_INIT_TAKE12("AppPoolCapacity", set_numbers, (void *)capacity, RSRC_CONF,
+    AP_INIT_TAKE12("AppPoolCapacity", apppool_value_numbers,
+                   (void *)capacity, RSRC_CONF,
                    "number of processes, and of requests, that the pool has "
                    "room for"),
     PATH("AppPoolRuntimeDir", RSRC_CONF, "directory for sockets and state",
@@ -363,7 +180,8 @@ const command_rec apppool_directives[] = {
            GROUP, IN_DIR(min_instances), 0, APL_PROCESSES_MAX, NULL),
     NUMBER("MaxInstances", ANYWHERE, "maximum number of processes", GROUP,
            IN_DIR(max_instances), 0, APL_PROCESSES_MAX, "no limit"),
-    AP_INIT_TAKE12("MaxRequests", set_numbers, (void *)max_requests, ANYWHERE,
+    AP_INIT_TAKE12("MaxRequests", apppool_value_numbers,
+                   (void *)max_requests, ANYWHERE,
                    "number of requests after which a process is replaced, "
                    "and by how many that varies"),
     NUMBER("AppConcurrency", ANYWHERE, "number of requests that a process "

@@ -2,7 +2,7 @@
 
 /**
  * @file words.h
- * @brief Is this text what it should be? For directives.c.
+ * @brief Is this text what it should be? For directives.c and value.c.
  *
  * Lock:  none.
  * Crash: not concerned.

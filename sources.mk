@@ -47,6 +47,7 @@ module_sources = \
 	mod_apppool/lifecycle.c \
 	mod_apppool/mod_apppool.c \
 	mod_apppool/owner.c \
+	mod_apppool/path.c \
 	mod_apppool/program.c \
 	mod_apppool/proxy_api.c \
 	mod_apppool/rlimits.c \

@@ -7,6 +7,7 @@
 #include <http_core.h>
 #include <http_protocol.h>
 
+#include "mod_apppool/path.h"
 #include "shm/format.h"
 
 /* ---- what the client says ---- */
@@ -95,10 +96,16 @@ char *apppool_forward_url(request_rec *r, const char *scheme,
                            ? r->hostname
                            : ap_get_server_name_for_url(r);
     const char *port = r->hostname ? r->parsed_uri.port_str : NULL;
+    const char *path = apppool_path_encoded(r, base_uri);
 
     if (ap_strchr_c(host, ':') && *host != '[')
         host = apr_pstrcat(r->pool, "[", host, "]", NULL);
+    apr_table_unset(r->notes, "proxy-noencode");
+    /* CGI's variables have it decoded. */
+    if (path && !strcmp(scheme, "http"))
+        apr_table_setn(r->notes, "proxy-noencode", "1");
+    else
+        path = apppool_forward_path(r, base_uri);
     return apr_pstrcat(r->pool, scheme, "://", host, port ? ":" : "",
-                       port ? port : "", apppool_forward_path(r, base_uri),
-                       NULL);
+                       port ? port : "", path, NULL);
 }

@@ -45,8 +45,8 @@ void apppool_forward_headers(request_rec *r, const char *base_uri,
 const char *apppool_forward_path(const request_rec *r, const char *base_uri);
 
 /**
- * The URL for mod_proxy's canon handler. Its host is never resolved: it
- * becomes the Host header.
+ * The URL for mod_proxy's canon handler, which is told whether the path is
+ * encoded. Its host is never resolved: it becomes the Host header.
  */
 char *apppool_forward_url(request_rec *r, const char *scheme,
                           const char *base_uri);

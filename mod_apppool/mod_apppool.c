@@ -16,6 +16,7 @@
 #include "mod_apppool/directives.h"
 #include "mod_apppool/handler.h"
 #include "mod_apppool/lifecycle.h"
+#include "mod_apppool/path.h"
 #include "mod_apppool/status.h"
 #include "mod_apppool/visit.h"
 
@@ -47,6 +48,10 @@ static void register_hooks(apr_pool_t *p)
     ap_hook_child_stopping(apppool_lifecycle_child_stopping, NULL, NULL,
                            APR_HOOK_MIDDLE);
 
+    ap_hook_pre_translate_name(apppool_path_pre_translate, NULL, NULL,
+                               APR_HOOK_REALLY_FIRST);
+    ap_hook_translate_name(apppool_path_translate, NULL, NULL,
+                           APR_HOOK_REALLY_FIRST);
     ap_hook_translate_name(apppool_handler_translate, after_names, NULL,
                            APR_HOOK_MIDDLE);
     ap_hook_map_to_storage(apppool_handler_map_to_storage, NULL, NULL,

@@ -93,6 +93,14 @@ def do_early(request, out):
     return True
 
 
+def do_redirect(request, out):
+    """As an app does it that knows where it is mounted, or not (bare)."""
+    prefix = header(request, "x-forwarded-prefix")
+    to = request.query["to"].replace("%20", " ")
+    app.answer(out, "", 302, [
+        ("Location", to if "bare" in request.query else prefix + to)])
+
+
 def do_surplus(request, out):
     """Says more than it announced: the rest looks like another answer."""
     out.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"

@@ -93,6 +93,12 @@ def do_early(request, out):
     return True
 
 
+def do_cached(request, out):
+    """May be kept for a while."""
+    app.answer(out, b"".join(bytes_of(int(request.query["n"]))),
+               headers=[("Cache-Control", "max-age=100")])
+
+
 def do_redirect(request, out):
     """As an app does it that knows where it is mounted, or not (bare)."""
     prefix = header(request, "x-forwarded-prefix")

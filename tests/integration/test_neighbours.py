@@ -1,0 +1,133 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""Other modules of httpd, before the app and after it."""
+import base64
+import hashlib
+import shutil
+import zlib
+
+import pytest
+
+from harness.client import Raw, Response
+from harness.httpd import USER, Httpd
+
+MEGABYTE = 1 << 20
+
+
+def flood(size: int) -> bytes:
+    """What /flood and /cached answer."""
+    return (bytes(range(251)) * (size // 251 + 1))[:size]
+
+
+def names(answer: Response) -> dict[str, str]:
+    return {name.lower(): value for name, value in answer.json()["headers"]}
+
+
+# ---- before the app
+
+def protect(httpd: Httpd) -> list[str]:
+    """Directives that let in nobody but anna."""
+    httpd.modules += ["auth_basic", "authn_core", "authn_file", "authz_user"]
+    digest = base64.b64encode(hashlib.sha1(b"secret").digest()).decode()
+    (httpd.dir / "users").write_text(f"anna:{{SHA}}{digest}\n")
+    return ['<Location "/">', "AuthType Basic", 'AuthName "Who?"',
+            f"AuthUserFile {httpd.dir}/users", "Require valid-user",
+            "</Location>"]
+
+
+def credentials(word: str) -> dict[str, str]:
+    return {"Authorization": "Basic " + base64.b64encode(
+        f"anna:{word}".encode()).decode()}
+
+
+def test_basic_authentication(httpd: Httpd) -> None:
+    """Who is not let in does not reach the app; of the others it can be told,
+    and it cannot be told by them"""
+    httpd.log.expect("AH01617")  # a wrong password
+    httpd.modules.append("headers")
+    httpd.app("shop", "RequestHeader set X-Remote-User expr=%{REMOTE_USER}",
+              *protect(httpd))
+    httpd.start()
+    for headers in ({}, credentials("wrong")):
+        answer = httpd.get("/echo", "shop", headers=headers)
+        assert answer.status == 401
+        assert answer.headers["WWW-Authenticate"] == 'Basic realm="Who?"'
+    assert httpd.requests_seen() == []
+    answer = httpd.get("/echo", "shop", headers={
+        **credentials("secret"), "X-Remote-User": "root"})
+    assert names(answer)["x-remote-user"] == "anna"
+
+
+def test_refused_before_the_body_is_read(httpd: Httpd) -> None:
+    """Nothing of it is stored, nor asked for"""
+    httpd.app("shop", *protect(httpd))
+    httpd.start()
+    with Raw(httpd.port, b"POST /sum HTTP/1.1\r\nHost: shop\r\n"
+             b"Content-Length: 10000000\r\nExpect: 100-continue\r\n\r\n"
+             ) as client:
+        assert client.head()[0] == 401
+    assert httpd.requests_seen() == []
+
+
+def test_variables_as_headers(httpd: Httpd) -> None:
+    """SetEnv and the like reach an app over http as RequestHeader says"""
+    httpd.modules += ["headers", "env", "setenvif"]
+    httpd.app("shop", "SetEnv PLAN gold",
+              'SetEnvIf Request_URI "^/(..)/" LANGUAGE=$1',
+              "RequestHeader set X-Plan %{PLAN}e",
+              "RequestHeader set X-Language %{LANGUAGE}e env=LANGUAGE",
+              'RequestHeader set Client_Port "expr=%{REMOTE_PORT}"')
+    httpd.start()
+    answer = httpd.get("/de/echo", "shop", headers={"X-Plan": "free",
+                                                    "Client-Port": "1"})
+    assert names(answer)["x-plan"] == "gold"
+    assert names(answer)["x-language"] == "de"
+    assert int(names(answer)["client_port"]) > 1
+    answer = httpd.get("/echo", "shop", headers={"X-Plan": "free"})
+    assert names(answer)["x-plan"] == "gold"
+    assert "x-language" not in names(answer)
+
+
+# ---- after the app
+
+@pytest.mark.parametrize("size", [1000, 300000, 3 * MEGABYTE])
+def test_compression(httpd: Httpd, size: int) -> None:
+    """For whom that wants it"""
+    httpd.modules += ["filter", "deflate"]
+    httpd.app("shop", "SetOutputFilter DEFLATE", program="bulk.py")
+    httpd.start()
+    for more in ("", "&chunked=1"):
+        plain = httpd.get(f"/flood?n={size}{more}", "shop")
+        assert plain.body == flood(size)
+        packed = httpd.get(f"/flood?n={size}{more}", "shop",
+                           headers={"Accept-Encoding": "gzip"})
+        assert packed.headers["Content-Encoding"] == "gzip"
+        assert zlib.decompress(packed.body, 31) == flood(size)
+
+
+@pytest.mark.parametrize("size", [10, 3 * MEGABYTE])
+def test_cache(httpd: Httpd, size: int) -> None:
+    """The second time it does not reach the app"""
+    place = httpd.dir / "cache"
+    place.mkdir()
+    shutil.chown(place, USER, USER)
+    httpd.modules += ["cache", "cache_disk"]
+    httpd.app("shop", 'CacheEnable disk "/"', f'CacheRoot "{place}"',
+              "CacheMaxFileSize 100000000", program="bulk.py")
+    httpd.start()
+    for _ in range(3):
+        assert httpd.get(f"/cached?n={size}", "shop").body == flood(size)
+        assert httpd.get("/flood?n=5", "shop").body == flood(5)
+    seen = [line.split()[3] for line in httpd.requests_seen()]
+    assert seen.count(f"/cached?n={size}") == 1
+    assert seen.count("/flood?n=5") == 3
+
+
+def test_changed_on_its_way(httpd: Httpd) -> None:
+    """A filter that makes it longer or shorter"""
+    httpd.modules += ["filter", "substitute"]
+    httpd.app("shop", "SetOutputFilter SUBSTITUTE",
+              'Substitute "s/part/PORTION/"', 'Substitute "s/a body/it/"')
+    httpd.start()
+    assert httpd.get("/status?code=200", "shop").text == "it"
+    assert httpd.get("/chunked?n=50", "shop").text == \
+        "".join(f"PORTION {n}\n" for n in range(50))

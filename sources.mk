@@ -53,6 +53,7 @@ module_sources = \
 	mod_apppool/rlimits.c \
 	mod_apppool/runtime.c \
 	mod_apppool/script.c \
+	mod_apppool/sendfile.c \
 	mod_apppool/stale.c \
 	mod_apppool/status.c \
 	mod_apppool/store.c \

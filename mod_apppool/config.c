@@ -49,7 +49,8 @@ apppool_config_t *apppool_config(void)
     X(root)                                                                    \
     X(environment)                                                             \
     X(restart_dir)                                                             \
-    X(log)
+    X(log)                                                                     \
+    X(sendfile)
 
 void *apppool_dir_create(apr_pool_t *p, char *path)
 {
@@ -170,4 +171,9 @@ int apppool_buffers_request(const request_rec *r)
 int apppool_buffers_response(const request_rec *r)
 {
     return apppool_or(dir_of_request(r)->buffer_response, 1) != 0;
+}
+
+const apppool_sendfile_t *apppool_sendfile_of(const request_rec *r)
+{
+    return dir_of_request(r)->sendfile;
 }

@@ -18,7 +18,7 @@
  * Each AppRoot makes an apppool_mount_t, and merging carries a pointer to it
  * to the requests below: they use the app as it was resolved (app.h) from the
  * settings that stand beside that AppRoot. Only AppTimeout,
- * AppQueueTimeout and AppBuffer* are looked up for each request.
+ * AppQueueTimeout, AppBuffer* and AppSendFile are looked up for each request.
  *
  * Times are microseconds.
  *
@@ -42,6 +42,7 @@ extern module AP_MODULE_DECLARE_DATA apppool_module;
 typedef struct apppool_app_t apppool_app_t;
 typedef struct apppool_dir_t apppool_dir_t;
 typedef struct apppool_mount_t apppool_mount_t;
+typedef struct apppool_sendfile_t apppool_sendfile_t;
 
 /** An AppRoot directive: where an application is to be found. */
 struct apppool_mount_t {
@@ -64,6 +65,7 @@ struct apppool_dir_t {
     apr_int64_t idle_time, queue_timeout, start_timeout, stop_timeout;
     apr_int64_t timeout, stat_interval, rolling;
     apr_int64_t buffer_request, buffer_response;
+    const apppool_sendfile_t *sendfile;
     const char *stray;       /**< first directive that belongs to an AppRoot */
     const char *stray_place; /**< and where that stands */
 };
@@ -110,6 +112,9 @@ apr_int64_t apppool_timeout(const request_rec *r);
 /** AppBufferRequest, AppBufferResponse of a request. */
 int apppool_buffers_request(const request_rec *r);
 int apppool_buffers_response(const request_rec *r);
+
+/** AppSendFile of a request; NULL: it is not set. */
+const apppool_sendfile_t *apppool_sendfile_of(const request_rec *r);
 
 /** A number, or its default. */
 static inline apr_int64_t apppool_or(apr_int64_t set, apr_int64_t otherwise)

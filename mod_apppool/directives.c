@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "mod_apppool/owner.h"
+#include "mod_apppool/sendfile.h"
 #include "mod_apppool/value.h"
 #include "mod_apppool/words.h"
 
@@ -207,6 +208,9 @@ const command_rec apppool_directives[] = {
            "come", REQUEST, buffer_request),
     SWITCH("AppBufferResponse", "Off if answers are passed on as they come",
            REQUEST, buffer_response),
+    AP_INIT_TAKE_ARGV("AppSendFile", apppool_sendfile_set, VALUE(REQUEST, 0),
+                      ANYWHERE, "On if the application may name a file that "
+                      "is sent, and directories of such files"),
     TEXT("AppRestartDir", "directory of restart.txt, absolute or in AppRoot",
          restart_dir, 1024),
     WORD("AppRestartMode", "rolling if processes are replaced one by one, "

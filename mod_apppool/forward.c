@@ -64,6 +64,8 @@ void apppool_forward_clean(request_rec *r)
     apr_table_unset(r->headers_in, "X-Forwarded-Prefix");
     apr_table_unset(r->headers_in, "X-Script-Name");
     apr_table_unset(r->headers_in, "Script-Name");
+    apr_table_unset(r->headers_in, "X-Sendfile-Type");
+    apr_table_unset(r->headers_in, "X-Accel-Mapping");
 }
 
 /* ---- what the app is told ---- */

@@ -14,6 +14,7 @@
 #include "mod_apppool/lifecycle.h"
 #include "mod_apppool/proxy_api.h"
 #include "mod_apppool/script.h"
+#include "mod_apppool/sendfile.h"
 #include "mod_apppool/visit.h"
 
 APLOG_USE_MODULE(apppool);
@@ -229,6 +230,7 @@ static int serve(apppool_visit_t *v)
     if (!takes_body(v, protocol))
         return HTTP_LENGTH_REQUIRED;
     apppool_forward_headers(v->r, v->mount->base_uri, protocol);
+    apppool_sendfile_offer(v->r);
     status = canonical(v, protocol, &url);
     for (i = 0; status == OK && i < ATTEMPTS; i++) {
         rv = apppool_visit_checkout(v);

@@ -13,6 +13,7 @@
 #include "mod_apppool/drain.h"
 #include "mod_apppool/lifecycle.h"
 #include "mod_apppool/proxy_api.h"
+#include "mod_apppool/sendfile.h"
 #include "shm/alive.h"
 #include "shm/group.h"
 
@@ -43,8 +44,22 @@ static void see_begin(apppool_visit_t *v)
     v->started = 1;
     apppool_visit_unhide(v);
     /* A page of httpd's own comes from no process. */
-    if (v->hold.session != 0)
+    if (v->hold.session == 0)
+        return;
+    v->file = apppool_sendfile_name(v->r);
+    if (!v->file)
         v->drain = apppool_drain_make(v->r, v->app->label, v->wire, v->timeout);
+}
+
+/* The app's own body is of no use then, but has to be read. */
+static void replace_body(apppool_visit_t *v, apr_bucket_brigade *bb)
+{
+    if (APR_BRIGADE_EMPTY(bb) || !APR_BUCKET_IS_EOS(APR_BRIGADE_LAST(bb)))
+        apr_brigade_cleanup(bb);
+    else if (has_error(bb))
+        v->file = NULL;
+    else
+        apppool_sendfile(v->r, v->app, v->file, bb);
 }
 
 /* The end of what an scgi app says may be its own. */
@@ -66,11 +81,13 @@ static apr_status_t see_part(ap_filter_t *f, apr_bucket_brigade *bb)
         see_begin(v);
     if (v->drain)
         rv = apppool_drain(v->drain, f->next, bb);
+    else if (v->file)
+        replace_body(v, bb);
     if (rv != APR_SUCCESS || APR_BRIGADE_EMPTY(bb))
         return rv;
     if (APR_BUCKET_IS_EOS(APR_BRIGADE_LAST(bb))) {
         v->ended = 1;
-        if (!has_error(bb) && !is_bereft(v))
+        if ((v->file || !has_error(bb)) && !is_bereft(v))
             apppool_visit_checkin(v);
         ap_remove_output_filter(f);
     }
@@ -198,7 +215,7 @@ void apppool_visit_finish(apppool_visit_t *v)
     apr_bucket_alloc_t *list = v->r->connection->bucket_alloc;
     apr_bucket_brigade *bb;
 
-    if (!v->started || v->ended)
+    if (v->ended || (!v->started && v->hold.wire.protocol != APL_FCGI))
         return;
     bb = apr_brigade_create(v->r->pool, list);
     APR_BRIGADE_INSERT_TAIL(bb, apr_bucket_eos_create(list));

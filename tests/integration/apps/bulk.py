@@ -99,6 +99,19 @@ def do_cached(request, out):
                headers=[("Cache-Control", "max-age=100")])
 
 
+def do_file(request, out):
+    """Names a file that httpd is to send: X-Name's."""
+    name = header(request, "x-name")
+    headers = [("X-Sendfile", name), ("X-App", "here"),
+               ("Content-Disposition", "attachment"),
+               ("X-Was-Offered", header(request, "x-sendfile-type"))]
+    if "etag" in request.query:
+        headers.append(("ETag", '"mine"'))
+    app.answer(out, "the app's own" * int(request.query.get("n", 1)),
+               int(request.query.get("code", 200)), headers,
+               head=request.method == "HEAD")
+
+
 def do_redirect(request, out):
     """As an app does it that knows where it is mounted, or not (bare)."""
     prefix = header(request, "x-forwarded-prefix")

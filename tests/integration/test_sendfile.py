@@ -1,0 +1,227 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""X-Sendfile: an app names a file, httpd sends it."""
+import os
+from pathlib import Path
+from typing import Optional
+
+import pytest
+
+from harness.client import Raw, Response
+from harness.config import App
+from harness.httpd import Httpd
+from harness.web import SERVERS, mount
+
+TEXT = b"".join(b"line %d\n" % n for n in range(5000))
+REFUSED = "shop: X-Sendfile .* is no file below AppRoot"
+
+
+def start(httpd: Httpd, *directives: str) -> App:
+    app = httpd.app("shop", *(directives or ("AppSendFile On",)),
+                    program="bulk.py")
+    (app.root / "storage").mkdir()
+    (app.root / "storage" / "report").write_bytes(TEXT)
+    httpd.start()
+    return app
+
+
+def ask(httpd: Httpd, name: object, query: str = "",
+        headers: Optional[dict[str, str]] = None,
+        method: str = "GET") -> Response:
+    return httpd.request(method, f"/file?x=1{query}", "shop",
+                         headers={"X-Name": str(name), **(headers or {})})
+
+
+# ---- a file
+
+def test_file_is_sent(httpd: Httpd) -> None:
+    """With the app's headers, and those of a file; not with the one that
+    named it"""
+    app = start(httpd)
+    for name in (app.root / "storage" / "report", "storage/report"):
+        for size in ("", "&n=0", "&n=100000"):
+            answer = ask(httpd, name, size)
+            assert (answer.status, answer.body) == (200, TEXT)
+            assert answer.headers["Content-Length"] == str(len(TEXT))
+            assert answer.headers["Accept-Ranges"] == "bytes"
+            assert answer.headers["Content-Type"] == "text/plain"
+            assert answer.headers["Content-Disposition"] == "attachment"
+            assert answer.headers["X-App"] == "here"
+            assert answer.headers["Last-Modified"] and answer.headers["ETag"]
+            assert "X-Sendfile" not in answer.headers
+    httpd.settles(active=0, count=1)
+
+
+def test_head_and_empty_file(httpd: Httpd) -> None:
+    app = start(httpd)
+    answer = ask(httpd, "storage/report", method="HEAD")
+    assert (answer.status, answer.body) == (200, b"")
+    assert answer.headers["Content-Length"] == str(len(TEXT))
+    (app.root / "empty").touch()
+    answer = ask(httpd, "empty")
+    assert (answer.status, answer.body) == (200, b"")
+
+
+@pytest.mark.parametrize("asked, status, body", [
+    ("bytes=0-4", 206, TEXT[:5]), ("bytes=100-", 206, TEXT[100:]),
+    ("bytes=-7", 206, TEXT[-7:]), ("bytes=9999999-", 416, None)])
+def test_ranges(httpd: Httpd, asked: str, status: int,
+                body: Optional[bytes]) -> None:
+    start(httpd)
+    answer = ask(httpd, "storage/report", headers={"Range": asked})
+    assert answer.status == status
+    if body is not None:
+        assert answer.body == body
+        assert answer.headers["Content-Range"].endswith(f"/{len(TEXT)}")
+
+
+def test_conditions(httpd: Httpd) -> None:
+    start(httpd)
+    first = ask(httpd, "storage/report")
+    for header, value in (("If-None-Match", first.headers["ETag"]),
+                          ("If-Modified-Since",
+                           first.headers["Last-Modified"])):
+        answer = ask(httpd, "storage/report", headers={header: value})
+        assert (answer.status, answer.body) == (304, b"")
+    answer = ask(httpd, "storage/report", headers={"If-None-Match": '"x"'})
+    assert (answer.status, answer.body) == (200, TEXT)
+    answer = ask(httpd, "storage/report", headers={"If-Match": '"x"'})
+    assert answer.status == 412
+    answer = ask(httpd, "storage/report", "&etag=1")
+    assert answer.headers["ETag"] == '"mine"'
+
+
+def test_large_file_for_a_slow_reader(httpd: Httpd) -> None:
+    """It costs no process, whatever AppBufferResponse says"""
+    httpd.directives.append("MaxPoolSize 1")
+    app = start(httpd, "AppSendFile On", "AppBufferResponse Off")
+    size = 20 << 20
+    with open(app.root / "large", "wb") as file:
+        file.truncate(size)
+    with Raw(httpd.port, b"GET /file HTTP/1.1\r\nHost: shop\r\n"
+             b"X-Name: large\r\n\r\n", receive_buffer=16384) as reader:
+        assert reader.stream.file.read(15) == b"HTTP/1.1 200 OK"
+        assert httpd.get("/pid", "shop", timeout=2).status == 200
+        rest = reader.stream.file.read(size)
+        assert rest.count(b"\0") > size - 1000
+
+
+@pytest.mark.parametrize("name", ["php", "uwsgi", "uwsgi-scgi"])
+@pytest.mark.parametrize("times", [0, 1, 10000])
+def test_by_any_protocol(httpd: Httpd, name: str, times: int) -> None:
+    """With a body of the app's own, and without"""
+    text = "its own" * times
+    place, _ = mount(httpd, SERVERS[name], "AppSendFile On")
+    root = httpd.apps[0].root
+    (root / "report").write_bytes(TEXT)
+    if name == "php":
+        (root / "index.php").write_text(
+            f"<?php header('X-Sendfile: report'); echo '{text}';")
+    else:
+        (root / "wsgi.py").write_text(
+            "def application(environ, start_response):\n"
+            "    start_response('200 OK', [('X-Sendfile', 'report')])\n"
+            f"    return [b'{text}']\n")
+    httpd.start()
+    for _ in range(2):
+        answer = place.get("/")
+        assert (answer.status, answer.body) == (200, TEXT)
+        assert answer.headers["Content-Length"] == str(len(TEXT))
+        assert "X-Sendfile" not in answer.headers
+    assert place.get("/", Range="bytes=3-5").body == TEXT[3:6]
+    httpd.settles(active=0, count=1)
+
+
+# ---- who may
+
+def test_app_is_told(httpd: Httpd) -> None:
+    """By httpd, and not by the client"""
+    start(httpd, "AppSendFile Off")
+    answer = ask(httpd, "x", headers={"X-Sendfile-Type": "X-Sendfile"})
+    assert answer.headers["X-Was-Offered"] == ""
+    assert answer.text == "the app's own"
+    httpd.apps[0].directives[0] = "AppSendFile On"
+    httpd.graceful()
+    answer = ask(httpd, "storage/report",
+                 headers={"X-Sendfile-Type": "X-Accel-Redirect"})
+    assert answer.headers["X-Was-Offered"] == "X-Sendfile"
+    assert answer.body == TEXT
+
+
+def test_only_for_200(httpd: Httpd) -> None:
+    """An error stays the app's, and the name stays here"""
+    start(httpd)
+    answer = ask(httpd, "storage/report", "&code=404")
+    assert (answer.status, answer.text) == (404, "the app's own")
+    assert "X-Sendfile" not in answer.headers
+
+
+def test_other_directories(httpd: Httpd) -> None:
+    place = httpd.dir / "files"
+    place.mkdir()
+    (place / "a b").write_text("elsewhere")
+    start(httpd, f'AppSendFile On /nowhere "{place}"')
+    assert ask(httpd, place / "a b").text == "elsewhere"
+    assert ask(httpd, "storage/report").body == TEXT
+
+
+@pytest.mark.parametrize("name", [
+    "/etc/hostname", "../outside", "storage/../../outside", "link", "linked/x",
+    "/proc/self/environ", "/dev/null", "storage", ".", "/", "fifo",
+    "/proc/self/root/etc/hostname", "prefix"])
+def test_outside(httpd: Httpd, name: str) -> None:
+    """403, a line in the log, and not a byte of it"""
+    httpd.log.expect(REFUSED)
+    app = start(httpd)
+    outside = httpd.dir / "outside"
+    outside.write_text("secret")
+    (app.root / "link").symlink_to(outside)
+    (app.root / "linked").symlink_to(httpd.dir / "elsewhere")
+    (httpd.dir / "elsewhere").mkdir()
+    (httpd.dir / "elsewhere" / "x").write_text("secret")
+    os.mkfifo(app.root / "fifo")
+    Path(f"{app.root}-too").mkdir()
+    Path(f"{app.root}-too/x").write_text("secret")
+    answer = ask(httpd, f"{app.root}-too/x" if name == "prefix" else name)
+    (app.root / "fifo").unlink()
+    assert answer.status == 403
+    assert b"secret" not in answer.body
+    assert "X-Sendfile" not in answer.headers
+    assert "X-App" not in answer.headers
+    assert len(httpd.log.matching(REFUSED)) == 1
+    httpd.settles(active=0, count=1)
+
+
+def test_link_within_is_followed(httpd: Httpd) -> None:
+    """AppRoot may be one, too"""
+    real = httpd.dir / "release"
+    real.mkdir()
+    (httpd.dir / "shop").symlink_to(real)
+    app = start(httpd)
+    (app.root / "link").symlink_to(app.root / "storage" / "report")
+    assert ask(httpd, app.root / "link").body == TEXT
+    assert ask(httpd, real / "link").body == TEXT
+
+
+def test_missing_and_unreadable(httpd: Httpd) -> None:
+    httpd.log.expect("shop: X-Sendfile .* cannot be (opened|read)")
+    app = start(httpd, "AppSendFile On", "ErrorDocument 404 /sorry.html")
+    (app.public / "sorry.html").write_text("sorry")
+    (app.root / "closed").write_text("secret")
+    (app.root / "closed").chmod(0o000)
+    answer = ask(httpd, "nothing")
+    assert (answer.status, answer.text) == (404, "sorry")
+    assert ask(httpd, "storage/report/x").status == 404
+    assert ask(httpd, "closed").status == 403
+    assert ask(httpd, "storage/report").body == TEXT
+    httpd.settles(active=0, count=1)
+
+
+@pytest.mark.mpms("event")
+@pytest.mark.parametrize("words, wrong", [
+    ("Yes", '"Yes" is neither On nor Off'), ("", '"" is neither On nor Off'),
+    ("Off /a", "Off takes no directories"), ('On "/a\x07"', "UTF-8")])
+def test_wrong_values(httpd: Httpd, words: str, wrong: str) -> None:
+    httpd.app("shop", f"AppSendFile {words}")
+    done = httpd.test()
+    assert done.returncode != 0
+    assert "AppSendFile: " in done.stdout and wrong in done.stdout

@@ -9,6 +9,7 @@ import pytest
 
 from harness.client import Raw, Response
 from harness.httpd import Httpd
+from harness.wait import wait_until
 
 HIDDEN = b"GET /hidden HTTP/1.1\r\nHost: shop\r\n\r\n"
 CHUNKED = b"Transfer-Encoding: chunked\r\n"
@@ -18,6 +19,8 @@ BUFFER = pytest.mark.parametrize("buffer", ["On", "Off"])
 def start(httpd: Httpd, *directives: str) -> None:
     httpd.app("shop", *directives)
     httpd.start()
+    # Where nothing reaches an app, the stop comes before all has begun.
+    wait_until(httpd.spawner_now, "the spawner runs")
 
 
 def post(headers: bytes, body: bytes) -> bytes:

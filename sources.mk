@@ -38,6 +38,7 @@ module_sources = \
 	mod_apppool/dial.c \
 	mod_apppool/directives.c \
 	mod_apppool/drain.c \
+	mod_apppool/errorpage.c \
 	mod_apppool/exec.c \
 	mod_apppool/forward.c \
 	mod_apppool/handler.c \
@@ -92,6 +93,7 @@ spawner_sources = \
 	spawner/detect.c \
 	spawner/diag.c \
 	spawner/environment.c \
+	spawner/failure.c \
 	spawner/guard.c \
 	spawner/instance.c \
 	spawner/launch.c \

@@ -5,6 +5,7 @@
 #include <apr_strings.h>
 #include <http_log.h>
 
+#include "mod_apppool/errorpage.h"
 #include "spawner/contract.h"
 
 APLOG_USE_MODULE(apppool);
@@ -34,15 +35,24 @@ static const char *error_of(request_rec *r, const apl_hold_t *hold)
     return apr_psprintf(r->pool, CONTRACT_ID_FMT, hold->error_id);
 }
 
+/* A page that says all, or the number that stands in the log. */
+static int tell_start(request_rec *r, const apppool_app_t *app,
+                      const apl_hold_t *hold, int status)
+{
+    if (apppool_errorpage(r, app, hold, status))
+        return OK;
+    tell(r, apr_pstrcat(r->pool, "The application could not be started. Error ",
+                        error_of(r, hold), " in the server's log.", NULL));
+    return status;
+}
+
 static int not_started(request_rec *r, const apppool_app_t *app,
                        const apl_hold_t *hold)
 {
     const char *id = error_of(r, hold);
 
     SAY(APLOG_ERR, 0, r, "%s did not start: error %s", app->label, id);
-    tell(r, apr_pstrcat(r->pool, "The application could not be started. Error ",
-                        id, " in the server's log.", NULL));
-    return HTTP_BAD_GATEWAY;
+    return tell_start(r, app, hold, HTTP_BAD_GATEWAY);
 }
 
 static int client_gone(request_rec *r, const apppool_app_t *app)
@@ -75,7 +85,7 @@ int apppool_answer_pool(request_rec *r, const apppool_app_t *app,
             "%s does not start: error %s; next try in %" APR_INT64_T_FMT " ms",
             app->label, error_of(r, hold),
             (apr_int64_t)hold->retry_after / 1000);
-        return try_later(r, hold->retry_after);
+        return tell_start(r, app, hold, try_later(r, hold->retry_after));
     case APL_ESTART:
         return not_started(r, app, hold);
     case APL_EGONE:

@@ -14,11 +14,12 @@
  *     the app ended, or sent what is no answer         502
  *     the app was silent for too long                  504
  *
- * All are ordinary error answers of httpd: ErrorDocument replaces the page.
+ * All are ordinary error answers of httpd, but for the page of a failed start,
+ * which is ours (errorpage.h). ErrorDocument replaces any of them.
  *
  * Lock:  none.
  * Crash: not concerned.
- * Trust: nothing of the app's output goes to the client.
+ * Trust: nothing of the app's output goes to the client but in errorpage.h.
  */
 #ifndef APPPOOL_ANSWER_H
 #define APPPOOL_ANSWER_H

@@ -3,6 +3,7 @@
 #include "mod_apppool/config.h"
 
 #include <http_core.h>
+#include <string.h>
 
 #define SECONDS(n) ((apr_int64_t)(n)*APR_USEC_PER_SEC)
 
@@ -42,7 +43,8 @@ apppool_config_t *apppool_config(void)
     X(stat_interval)                                                           \
     X(rolling)                                                                 \
     X(buffer_request)                                                          \
-    X(buffer_response)
+    X(buffer_response)                                                         \
+    X(friendly_errors)
 
 #define TEXTS(X)                                                               \
     X(mount)                                                                   \
@@ -176,4 +178,10 @@ int apppool_buffers_response(const request_rec *r)
 const apppool_sendfile_t *apppool_sendfile_of(const request_rec *r)
 {
     return dir_of_request(r)->sendfile;
+}
+
+int apppool_friendly_errors(const request_rec *r, const char *environment)
+{
+    return apppool_or(dir_of_request(r)->friendly_errors,
+                      strcmp(environment, "production") != 0) != 0;
 }

@@ -18,7 +18,8 @@
  * Each AppRoot makes an apppool_mount_t, and merging carries a pointer to it
  * to the requests below: they use the app as it was resolved (app.h) from the
  * settings that stand beside that AppRoot. Only AppTimeout,
- * AppQueueTimeout, AppBuffer* and AppSendFile are looked up for each request.
+ * AppQueueTimeout, AppBuffer*, AppSendFile and AppFriendlyErrors are looked up
+ * for each request.
  *
  * Times are microseconds.
  *
@@ -64,7 +65,7 @@ struct apppool_dir_t {
     apr_int64_t concurrency, max_queue;
     apr_int64_t idle_time, queue_timeout, start_timeout, stop_timeout;
     apr_int64_t timeout, stat_interval, rolling;
-    apr_int64_t buffer_request, buffer_response;
+    apr_int64_t buffer_request, buffer_response, friendly_errors;
     const apppool_sendfile_t *sendfile;
     const char *stray;       /**< first directive that belongs to an AppRoot */
     const char *stray_place; /**< and where that stands */
@@ -115,6 +116,9 @@ int apppool_buffers_response(const request_rec *r);
 
 /** AppSendFile of a request; NULL: it is not set. */
 const apppool_sendfile_t *apppool_sendfile_of(const request_rec *r);
+
+/** AppFriendlyErrors of a request for an app of this AppEnvironment. */
+int apppool_friendly_errors(const request_rec *r, const char *environment);
 
 /** A number, or its default. */
 static inline apr_int64_t apppool_or(apr_int64_t set, apr_int64_t otherwise)

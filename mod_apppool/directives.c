@@ -211,6 +211,8 @@ const command_rec apppool_directives[] = {
     AP_INIT_TAKE_ARGV("AppSendFile", apppool_sendfile_set, VALUE(REQUEST, 0),
                       ANYWHERE, "On if the application may name a file that "
                       "is sent, and directories of such files"),
+    SWITCH("AppFriendlyErrors", "On if the client is shown why an application "
+           "did not start", REQUEST, friendly_errors),
     TEXT("AppRestartDir", "directory of restart.txt, absolute or in AppRoot",
          restart_dir, 1024),
     WORD("AppRestartMode", "rolling if processes are replaced one by one, "

@@ -6,9 +6,9 @@
 #include <apr_strings.h>
 #include <string.h>
 
-/* Bytes of the UTF-8 character at s; 0: it is none. */
-static size_t character(const unsigned char *s)
+apr_size_t apppool_words_character(const char *text)
 {
+    const unsigned char *s = (const unsigned char *)text;
     static const struct {
         unsigned char first, last; /* first byte */
         unsigned char low, high;   /* second byte */
@@ -37,11 +37,10 @@ static size_t character(const unsigned char *s)
 
 int apppool_words_ok(const char *text)
 {
-    const unsigned char *s = (const unsigned char *)text;
-    size_t n;
+    apr_size_t n;
 
-    for (; *s; s += n) {
-        n = character(s);
+    for (; *text; text += n) {
+        n = apppool_words_character(text);
         if (n == 0)
             return 0;
     }

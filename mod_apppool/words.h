@@ -16,6 +16,10 @@
 /** Valid UTF-8 without control characters (it goes to JSON and to logs). */
 int apppool_words_ok(const char *text);
 
+/** Bytes of the UTF-8 character at `text`, which is no control character.
+ * @return 0: what stands there is none */
+apr_size_t apppool_words_character(const char *text);
+
 /** A number with one of httpd's units of time, or none. */
 int apppool_words_time(const char *text);
 

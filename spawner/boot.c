@@ -17,12 +17,14 @@
 #include "spawner/cgroup.h"
 #include "spawner/detect.h"
 #include "spawner/environment.h"
+#include "spawner/failure.h"
 #include "spawner/privilege.h"
 
 #define LISTENER_FD 3
 #define REPORT_FD   4
 
 static int report_fd;
+static uint32_t step = STEP_USER; /* what is being done */
 
 static void tell(uint32_t kind, const privilege_t *who, const char *text)
 {
@@ -30,6 +32,7 @@ static void tell(uint32_t kind, const privilege_t *who, const char *text)
 
     memset(&report, 0, sizeof report);
     report.kind = kind;
+    report.step = step;
     if (who) {
         report.uid = who->uid;
         report.gid = who->gid;
@@ -219,6 +222,7 @@ _Noreturn void boot_app(const boot_t *b)
                        error) != 0)
         fail("%s", error);
     tell(BOOT_USER, &who, who.name);
+    step = STEP_PREPARE;
     hand_over(b, &who);
     if (privilege_groups(&who, error) != 0)
         fail("%s", error);
@@ -226,11 +230,14 @@ _Noreturn void boot_app(const boot_t *b)
     umask(b->app->listen == APL_LISTEN_UNIX ? 007 : 022);
     own_descriptors(b);
     own_limits(b);
+    step = STEP_USER;
     if (privilege_drop(&who, error) != 0)
         fail("%s", error);
+    step = STEP_DIRECTORY;
     if (chdir(b->app->app.root) != 0)
         fail("AppRoot %s cannot be entered by user %s: %s", b->app->app.root,
              who.name, strerror(errno));
+    step = STEP_COMMAND;
     command = find_command(b);
     tell(BOOT_COMMAND, NULL, command);
     env = environment_make(b, &who);

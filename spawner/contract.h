@@ -22,7 +22,7 @@
  * also what a graceful restart compares: with another contract, or another
  * layout of the segment, the new build starts an instance of its own.
  */
-#define CONTRACT_VERSION          3
+#define CONTRACT_VERSION          4
 
 #define CONTRACT_TEXT_(x)         #x
 #define CONTRACT_TEXT(x)          CONTRACT_TEXT_(x)
@@ -83,6 +83,7 @@
 #define CONTRACT_OWN             "a"        /* a/ID/s: sockets apps bind */
 #define CONTRACT_OUTPUT          "o"        /* o/ID: FIFOs of stdout, stderr */
 #define CONTRACT_NOTIFY          "n"        /* n/ID: $NOTIFY_SOCKET */
+#define CONTRACT_FAILURES        "e" /* e/KEY: why an app failed to start */
 
 /** Bytes of a question to the control socket, its newline included. */
 #define CONTRACT_QUESTION_MAX    1024

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "spawner/boot.h"
+#include "spawner/failure.h"
 #include "spawner/life.h"
 #include "spawner/log.h"
 #include "spawner/notify.h"
@@ -55,7 +56,8 @@ static void report(spawner_t *s, process_t *p, boot_report_t *got)
                  p->user, got->text);
         break;
     default:
-        life_failed(s, p, "%s", got->text);
+        life_failed(s, p, got->step < STEP_BOOT ? (int)got->step : STEP_PREPARE,
+                    "%s", got->text);
     }
 }
 
@@ -191,7 +193,8 @@ static void launch(spawner_t *s, process_t *p, const table_app_t *app)
         int why = errno;
 
         p->gone = 1;
-        life_failed(s, p, "%s could not be made: %s", what, strerror(why));
+        life_failed(s, p, STEP_PREPARE, "%s could not be made: %s", what,
+                    strerror(why));
         close_parts(&x);
         return;
     }
@@ -202,14 +205,15 @@ static void launch(spawner_t *s, process_t *p, const table_app_t *app)
 
         p->is.pid = 0;
         p->gone = 1;
-        life_failed(s, p, "fork: %s", strerror(why));
+        life_failed(s, p, STEP_PREPARE, "fork: %s", strerror(why));
         close_parts(&x);
         return;
     }
     p->child = 1;
     what = let_go(s, p, &x);
     if (what)
-        life_failed(s, p, "the new process could not be %s", what);
+        life_failed(s, p, STEP_PREPARE, "the new process could not be %s",
+                    what);
     /* Ours of the listener, too: else connecting to a dead app succeeds. */
     close_parts(&x);
 }

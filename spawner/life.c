@@ -16,6 +16,7 @@
 #include "shm/report.h"
 #include "spawner/cause.h"
 #include "spawner/cgroup.h"
+#include "spawner/failure.h"
 #include "spawner/launch.h"
 #include "spawner/log.h"
 #include "spawner/notify.h"
@@ -26,7 +27,7 @@
 #define KILL_LIMIT    (10 * SECOND) /* for SIGKILL to be of effect */
 #define HURRY_LIMIT   (5 * SECOND)  /* to stop, when httpd is dead */
 #define REMAINS_POLL  50000
-#define TAIL_LINES    20
+#define YOUNG         SECOND /* as the segment sees it */
 
 uint64_t life_random(void)
 {
@@ -44,53 +45,7 @@ static double seconds(int64_t us)
 
 /* ---- starting ---- */
 
-/* As many of the last lines as fit, on one line. @param lines at most */
-static void last_output(const process_t *p, int lines, char *text, size_t size)
-{
-    const char *tail = p->output.tail;
-    size_t from, i, n = p->output.tail_length, used = 0;
-
-    text[0] = 0;
-    if (!tail || n == 0)
-        return;
-    n--; /* the last newline */
-    for (from = i = n; i > 0; i--) {
-        if (n - i + 40 + 2 * TAIL_LINES >= size)
-            break;
-        if (tail[i - 1] != '\n')
-            continue;
-        from = i;
-        if (--lines == 0)
-            break;
-    }
-    if (i == 0 || from == n)
-        from = i;
-    used = (size_t)snprintf(text, size, "; last output: ");
-    for (i = from; i < n && used + 4 < size; i++) {
-        if (tail[i] == '\n')
-            used += (size_t)snprintf(text + used, size - used, " | ");
-        else
-            text[used++] = tail[i];
-    }
-    text[used] = 0;
-}
-
-static void log_failure(const spawner_t *s, const process_t *p)
-{
-    const table_app_t *a = table_find(s->table, p->is.name);
-    char tail[1024];
-
-    last_output(p, TAIL_LINES, tail, sizeof tail);
-    log_line(LOG_ERROR,
-             PROCESS_FMT " could not be started: %s (error id %016llx%s%s%s%s"
-                         "%s%s)%s",
-             PROCESS_NAME(p), p->failure, (unsigned long long)p->error_id,
-             p->command ? "; command: " : "", p->command ? p->command : "",
-             p->user[0] ? "; user: " : "", p->user, a ? "; directory: " : "",
-             a ? a->app.root : "", tail);
-}
-
-void life_failed(spawner_t *s, process_t *p, const char *format, ...)
+void life_failed(spawner_t *s, process_t *p, int step, const char *format, ...)
 {
     char text[512];
     va_list args;
@@ -108,18 +63,17 @@ void life_failed(spawner_t *s, process_t *p, const char *format, ...)
     process_record(p, REGISTRY_ENDING);
     process_signal(s, p, SIGKILL);
     output_drain(p);
-    log_failure(s, p);
+    failure_log(s, p);
+    failure_keep(s, p, step, p->error_id, text);
     state_wake(s, s->now);
 }
 
 static void tell_failure(spawner_t *s, process_t *p)
 {
-    char tail[256], text[APL_ERROR_MAX], *end;
+    char text[APL_ERROR_MAX];
     apr_status_t rv;
 
-    last_output(p, 1, tail, sizeof tail);
-    end = apr_cpystrn(text, p->failure, sizeof text);
-    apr_cpystrn(end, tail, sizeof text - (size_t)(end - text));
+    failure_brief(p, text, sizeof text);
     rv = apl_supervise_failed(&s->shm, p->is.id, p->error_id, text, s->now);
     if (rv == APR_SUCCESS)
         p->listed = 0;
@@ -136,8 +90,8 @@ void life_ready(spawner_t *s, process_t *p)
     process_record(p, REGISTRY_LIVE);
     log_line(LOG_INFO, PROCESS_FMT " ready after %.2f s", PROCESS_NAME(p),
              seconds(s->now - p->is.began));
-    free(p->output.tail);
-    p->output.tail = NULL;
+    p->live = s->now;
+    failure_forget(s, p);
 }
 
 /* ---- ending ---- */
@@ -168,22 +122,50 @@ static void kill_late(spawner_t *s, process_t *p)
     process_signal(s, p, SIGKILL);
 }
 
-/* Words for the log; a death that nobody asked for is an error. */
-static void log_end(const process_t *p)
+/* It ended unasked as soon as it was ready, and served nothing: to the pool
+ * that is a failed start, whose error id is the process's. */
+static int died_young(const spawner_t *s, const process_t *p)
 {
-    char cause[CAUSE_MAX];
+    apl_condition_t is;
+
+    return p->phase == PHASE_LIVE && !p->is.stops_itself &&
+           s->now - p->live < YOUNG &&
+           apl_supervise_condition(&s->shm, p->is.id, &is) == APR_SUCCESS &&
+           is.state == APL_PROCESS_LIVE && is.processed + is.sessions == 0;
+}
+
+/* Words for the log; a death that nobody asked for is an error. */
+static void log_end(const spawner_t *s, const process_t *p)
+{
+    char cause[CAUSE_MAX], text[CAUSE_MAX + 64], id[48] = "";
     int asked = p->phase != PHASE_LIVE || p->is.stops_itself;
     int clean = p->cause.si_pid == 0 ||
                 (p->cause.si_code == CLD_EXITED && p->cause.si_status == 0);
 
+    cause_text(&p->cause, cause);
+    if (died_young(s, p)) {
+        snprintf(id, sizeof id, " (error id " CONTRACT_ID_FMT ")", p->is.id);
+        snprintf(text, sizeof text, "it ended with %s as soon as it was ready",
+                 cause);
+        failure_keep(s, p, STEP_STAY, p->is.id, text);
+    }
     log_line(asked   ? LOG_INFO
              : clean ? LOG_NOTICE
                      : LOG_ERROR,
-             PROCESS_FMT " %s: %s", PROCESS_NAME(p),
+             PROCESS_FMT " %s: %s%s%s", PROCESS_NAME(p),
              asked   ? "ended"
              : clean ? "ended by itself"
                      : "died",
-             cause_text(&p->cause, cause));
+             cause, id[0] ? ", as soon as it was ready" : "", id);
+}
+
+/* What the shell says when it cannot execute the command. */
+static int boot_step(const siginfo_t *cause)
+{
+    return cause->si_code == CLD_EXITED &&
+                   (cause->si_status == 126 || cause->si_status == 127)
+               ? STEP_COMMAND
+               : STEP_BOOT;
 }
 
 void life_died(spawner_t *s, process_t *p, const siginfo_t *cause)
@@ -202,10 +184,10 @@ void life_died(spawner_t *s, process_t *p, const siginfo_t *cause)
     process_signal(s, p, p->phase == PHASE_KILLED ? SIGKILL : SIGTERM);
     output_drain(p);
     if (p->phase == PHASE_BOOTING && p->child)
-        life_failed(s, p, "it ended with %s while it started",
+        life_failed(s, p, boot_step(cause), "it ended with %s while it started",
                     cause_text(cause, text));
     else if (!p->failure)
-        log_end(p);
+        log_end(s, p);
     /* One that booted under the last spawner may never have been let go: that
      * is no failed start, and who waits for it has it started again. */
     if (p->is.stops_itself)
@@ -358,11 +340,14 @@ static void tend(spawner_t *s, process_t *p)
         return;
     }
     obey(s, p);
+    if (p->phase == PHASE_LIVE && s->now - p->live >= YOUNG)
+        output_forget_tail(&p->output);
     if (p->deadline == 0)
         return;
     if (s->now >= p->deadline) {
         if (p->phase == PHASE_BOOTING)
-            life_failed(s, p, "it did not accept connections within %.3g s",
+            life_failed(s, p, STEP_READY,
+                        "it did not accept connections within %.3g s",
                         seconds(p->is.deadline - p->is.began));
         else if (p->phase == PHASE_ENDING)
             kill_late(s, p);

@@ -14,10 +14,10 @@
 
 #include "spawner/state.h"
 
-/** The start failed, for the reason given in a sentence: kill what is there,
- * tell the segment and the log. */
-void life_failed(spawner_t *s, process_t *p, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+/** The start failed at this step (failure.h), for the reason given in a
+ * sentence: kill what is there, tell the segment and the log. */
+void life_failed(spawner_t *s, process_t *p, int step, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 
 /** It accepts connections. */
 void life_ready(spawner_t *s, process_t *p);

@@ -30,6 +30,12 @@ void output_keep(output_t *output)
     output->tail_length = 0;
 }
 
+void output_forget_tail(output_t *output)
+{
+    free(output->tail);
+    output->tail = NULL;
+}
+
 void output_forget(output_t *output)
 {
     free(output->tail);

@@ -28,7 +28,10 @@ typedef struct {
 /** Keep the last lines from now on. */
 void output_keep(output_t *output);
 
-/** Free what is kept. */
+/** They are of no use any more. */
+void output_forget_tail(output_t *output);
+
+/** Free all that is kept. */
 void output_forget(output_t *output);
 
 /**

@@ -41,7 +41,8 @@ int runtime_prepare(const runtime_t *rt)
     } dirs[] = {{CONTRACT_SOCKETS, 0710, 1},
                 {CONTRACT_OWN, 0711, 0},
                 {CONTRACT_OUTPUT, 0700, 0},
-                {CONTRACT_NOTIFY, 0711, 0}};
+                {CONTRACT_NOTIFY, 0711, 0},
+                {CONTRACT_FAILURES, 0710, 1}};
     size_t i;
 
     for (i = 0; i < sizeof dirs / sizeof *dirs; i++) {

@@ -27,7 +27,7 @@ typedef struct {
 
 typedef char runtime_path_t[CONTRACT_SOCKET_PATH_MAX];
 
-/** Make s/ a/ o/ n/ where they are not there yet, with the right modes. */
+/** Make s/ a/ o/ n/ e/ where they are not there yet, with the right modes. */
 int runtime_prepare(const runtime_t *rt);
 
 /** Path of s/ID, o/ID or n/ID (or a/ID with /s). */

@@ -57,6 +57,7 @@ typedef struct process {
     int64_t probed;    /**< ready.c: when that was made */
     int seen;          /**< ready.c */
     int notified;      /**< it said READY=1 */
+    int64_t live;      /**< us, apl_now(): when it became ready; 0: not seen */
     output_t output;
     loop_source_t pidfd, reports, fifo, notify;
 } process_t;

@@ -1,0 +1,150 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/failure.h"
+
+#include <apr_strings.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "shm/group.h"
+#include "spawner/log.h"
+#include "spawner/process.h"
+
+#define TAIL_LINES 20
+
+/* httpd's error page knows these words. */
+static const char *const steps[] = {"prepare", "user",  "directory", "command",
+                                    "boot",    "ready", "stay"};
+
+/* As many of the last lines as fit, on one line. @param lines at most */
+static void last_output(const process_t *p, int lines, char *text, size_t size)
+{
+    const char *tail = p->output.tail;
+    size_t from, i, n = p->output.tail_length, used = 0;
+
+    text[0] = 0;
+    if (!tail || n == 0)
+        return;
+    n--; /* the last newline */
+    for (from = i = n; i > 0; i--) {
+        if (n - i + 40 + 2 * TAIL_LINES >= size)
+            break;
+        if (tail[i - 1] != '\n')
+            continue;
+        from = i;
+        if (--lines == 0)
+            break;
+    }
+    if (i == 0 || from == n)
+        from = i;
+    used = (size_t)snprintf(text, size, "; last output: ");
+    for (i = from; i < n && used + 4 < size; i++) {
+        if (tail[i] == '\n')
+            used += (size_t)snprintf(text + used, size - used, " | ");
+        else
+            text[used++] = tail[i];
+    }
+    text[used] = 0;
+}
+
+void failure_log(const spawner_t *s, const process_t *p)
+{
+    const table_app_t *a = table_find(s->table, p->is.name);
+    char tail[1024];
+
+    last_output(p, TAIL_LINES, tail, sizeof tail);
+    log_line(LOG_ERROR,
+             PROCESS_FMT " could not be started: %s (error id " CONTRACT_ID_FMT
+                         "%s%s%s%s%s%s)%s",
+             PROCESS_NAME(p), p->failure, p->error_id,
+             p->command ? "; command: " : "", p->command ? p->command : "",
+             p->user[0] ? "; user: " : "", p->user, a ? "; directory: " : "",
+             a ? a->app.root : "", tail);
+}
+
+void failure_brief(const process_t *p, char *text, size_t size)
+{
+    char tail[256], *end;
+
+    last_output(p, 1, tail, sizeof tail);
+    end = apr_cpystrn(text, p->failure, size);
+    apr_cpystrn(end, tail, size - (size_t)(end - text));
+}
+
+/* ---- the file ---- */
+
+static void name_of(char name[32], const process_t *p, const char *end)
+{
+    snprintf(name, 32, CONTRACT_FAILURES "/" CONTRACT_ID_FMT "%s",
+             apl_group_key(p->is.name), end);
+}
+
+/* Values have one line. */
+static void put(FILE *file, const char *name, const char *value)
+{
+    if (!value || !*value)
+        return;
+    fprintf(file, "%s ", name);
+    for (; *value; value++)
+        putc(*value == '\n' ? ' ' : *value, file);
+    putc('\n', file);
+}
+
+static void put_all(FILE *file, const spawner_t *s, const process_t *p,
+                    int step, uint64_t id, const char *text)
+{
+    const table_app_t *a = table_find(s->table, p->is.name);
+    size_t i;
+
+    fprintf(file, "id " CONTRACT_ID_FMT "\n", id);
+    put(file, "step", steps[step]);
+    put(file, "failure", text);
+    put(file, "command", p->command);
+    put(file, "directory", a ? a->app.root : NULL);
+    put(file, "user", p->user);
+    fputs("output\n", file);
+    for (i = 0; p->output.tail && i < p->output.tail_length; i++)
+        putc(p->output.tail[i] ? p->output.tail[i] : ' ', file);
+}
+
+void failure_keep(const spawner_t *s, const process_t *p, int step, uint64_t id,
+                  const char *text)
+{
+    char name[32], temp[32];
+    int fd, good;
+    FILE *file;
+
+    name_of(name, p, "");
+    name_of(temp, p, ".new");
+    unlinkat(s->rt.fd, temp, 0);
+    fd = openat(s->rt.fd, temp,
+                O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0400);
+    if (fd < 0)
+        return;
+    good = geteuid() != 0 || fchown(fd, s->rt.uid, s->rt.gid) == 0;
+    file = fdopen(fd, "w");
+    if (!file) {
+        close(fd);
+        return;
+    }
+    put_all(file, s, p, step, id, text);
+    good &= !ferror(file);
+    good &= fclose(file) == 0;
+    if (!good || renameat(s->rt.fd, temp, s->rt.fd, name) != 0) {
+        /* An older one would tell of another error. */
+        unlinkat(s->rt.fd, temp, 0);
+        unlinkat(s->rt.fd, name, 0);
+    }
+}
+
+void failure_forget(const spawner_t *s, const process_t *p)
+{
+    char name[32];
+
+    name_of(name, p, "");
+    unlinkat(s->rt.fd, name, 0);
+}

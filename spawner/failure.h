@@ -1,0 +1,50 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file failure.h
+ * @brief Why an app did not start: in words for the log, for the segment, and
+ *        in a file that httpd's children make the error page of.
+ *
+ * The file is e/KEY, one for each app, and is removed when a process of it
+ * starts. Its lines are "NAME VALUE": id, step, failure, command, directory,
+ * user; then "output", and all lines after that are the app's.
+ *
+ * Errors: a file that cannot be written is missing; the page says less then.
+ * Crash:  a file is there as a whole or not.
+ * Trust:  written by root, read by httpd's user alone. Output is the app's,
+ *         and commands may hold secrets; the environment is left out.
+ */
+#ifndef APPPOOL_FAILURE_H
+#define APPPOOL_FAILURE_H
+
+#include "spawner/state.h"
+
+/** What was being done. */
+enum {
+    STEP_PREPARE,   /**< sockets, pipes, fork: ours */
+    STEP_USER,      /**< finding AppUser, taking on its rights */
+    STEP_DIRECTORY, /**< entering AppRoot */
+    STEP_COMMAND,   /**< finding what to run, and running it */
+    STEP_BOOT,      /**< it ended while it started */
+    STEP_READY,     /**< it was not ready in time */
+    STEP_STAY       /**< it ended as soon as it was ready */
+};
+
+/** Write the line for the log. */
+void failure_log(const spawner_t *s, const process_t *p);
+
+/** What failed, and the last line of output, on one line. */
+void failure_brief(const process_t *p, char *text, size_t size);
+
+/**
+ * Write the file.
+ * @param id   of the error; stands in the log and in the segment
+ * @param text what failed, in a sentence
+ */
+void failure_keep(const spawner_t *s, const process_t *p, int step, uint64_t id,
+                  const char *text);
+
+/** Its app starts: remove the file. */
+void failure_forget(const spawner_t *s, const process_t *p);
+
+#endif

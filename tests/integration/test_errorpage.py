@@ -1,0 +1,341 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""AppFriendlyErrors: what the client is told of an app that does not start
+(acceptance B6)."""
+import os
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from harness.client import Response
+from harness.config import App
+from harness.httpd import Httpd
+from harness.procs import kill9
+from harness.wait import wait_until
+
+HTML = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+FRIENDLY = "AppFriendlyErrors On"
+VOID = {"meta"}
+
+
+class Page(HTMLParser):
+    """Every element that is opened is closed; the text of each kind."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.text: dict[str, str] = {}
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.rows: dict[str, str] = {}
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        tag = self.open[-1] if self.open else ""
+        self.text[tag] = self.text.get(tag, "") + data
+        if tag == "dt":
+            self.last = data
+        elif tag == "dd":
+            self.rows[self.last] = self.rows.get(self.last, "") + data
+
+
+@pytest.fixture(autouse=True)
+def failures(httpd: Httpd) -> None:
+    httpd.log.expect("apppool.*shop")
+
+
+def broken(httpd: Httpd, command: str, *directives: str) -> App:
+    app = httpd.app("shop", FRIENDLY, "AppStopTimeout 1", *directives,
+                    command=command)
+    httpd.start()
+    return app
+
+
+def page_of(answer: Response) -> Page:
+    """Of a well-formed answer that loads nothing."""
+    assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
+    text = answer.body.decode("utf-8")
+    assert text.startswith("<!DOCTYPE html>\n<html lang=\"en\">")
+    page = Page(text)
+    for tag, attributes in page.elements:
+        assert tag in ("html", "head", "meta", "title", "style", "body", "h1",
+                       "dl", "dt", "dd", "h2", "pre", "p", "footer"), tag
+        assert not {"src", "href", "onerror", "style"} & set(attributes)
+    assert "url(" not in page.text["style"]
+    assert "@import" not in page.text["style"]
+    names = [attributes.get("name") for _, attributes in page.elements]
+    assert "viewport" in names, "a phone can read it"
+    return page
+
+
+# Command: step, words of the failure, words of the advice, last output.
+FAILURES = {
+    "/bin/sh -c 'echo first; echo last words; exit 3'":
+        ("Starting up", "exit code 3", "foreground", "first\nlast words\n"),
+    "/bin/sh -c 'kill -SEGV $$'":
+        ("Starting up", "signal 11 (SIGSEGV)", "foreground", None),
+    "/nonexistent/command":
+        ("Running the command", "exit code 127", "installed", "not found"),
+    "{root}/plain":
+        ("Running the command", "exit code 126", "execute", "denied"),
+    "/bin/sh -c 'echo hanging; sleep 1000'":
+        ("Becoming ready", "within 1 s", "AppStartTimeout", "hanging\n"),
+}
+
+
+@pytest.mark.parametrize("command", list(FAILURES))
+def test_says_what_failed(httpd: Httpd, command: str) -> None:
+    step, failure, advice, output = FAILURES[command]
+    command = command.format(root=httpd.dir / "shop")
+    app = broken(httpd, command, "AppStartTimeout 1")
+    (app.root / "plain").write_text("#!/bin/sh\n")
+    answer = httpd.get("/pid", "shop", headers=HTML)
+    assert answer.status == 502
+    page = page_of(answer)
+    assert page.text["h1"] == "shop could not be started"
+    assert page.rows["Step"] == step
+    assert failure in page.rows["Failure"]
+    assert page.rows["Command"] == command
+    assert page.rows["Directory"] == str(app.root)
+    assert page.rows["User"] == "www-data"
+    assert httpd.log.matching(f"error id {page.rows['Error']}")
+    assert advice in page.text["p"]
+    assert (output or "") in page.text.get("pre", "")
+    assert output or "pre" not in page.text
+    again = httpd.get("/pid", "shop", headers=HTML)
+    assert again.status == 503
+    assert int(again.headers["Retry-After"]) >= 1
+    assert page_of(again).rows["Next try"] \
+        == f"in {again.headers['Retry-After']} s"
+    assert failure in page_of(again).rows["Failure"]
+
+
+def test_directory(httpd: Httpd) -> None:
+    app = broken(httpd, "/bin/true")
+    app.public.rmdir()
+    (app.root / "tmp").rmdir()
+    app.root.rmdir()
+    page = page_of(httpd.get("/pid", "shop", headers=HTML))
+    assert page.rows["Directory"] == str(app.root)
+    assert str(app.root) in page.rows["Failure"]
+    assert "No such file" in page.rows["Failure"]
+    # Whose the application is cannot be known without it.
+    assert page.rows["Step"] == "Becoming the application's user"
+
+
+def test_directory_of_a_user(httpd: Httpd) -> None:
+    app = httpd.app("shop", FRIENDLY, "AppUser www-data", command="/bin/true")
+    app.public = httpd.dir / "htdocs"  # httpd itself is not to mind
+    httpd.start()
+    os.chown(app.root, 0, 0)
+    app.root.chmod(0)
+    page = page_of(httpd.get("/pid", "shop", headers=HTML))
+    assert page.rows["Step"] == "Entering the application's directory"
+    assert "Permission denied" in page.rows["Failure"]
+
+
+def test_no_command(httpd: Httpd) -> None:
+    httpd.app("shop", FRIENDLY, command=None)
+    httpd.start()
+    page = page_of(httpd.get("/pid", "shop", headers=HTML))
+    assert page.rows["Step"] == "Running the command"
+    assert "AppCommand" in page.rows["Failure"]
+    assert "Command" not in page.rows
+
+
+def test_ends_as_soon_as_it_is_ready(httpd: Httpd) -> None:
+    """It serves nothing: that is a failed start, with the number in the log"""
+    app = broken(httpd, httpd.command_of("quitter.py"), "MinInstances 1",
+                 "AppPreStart On")
+    wait_until(lambda: httpd.group(app).get("state") == "failing",
+               "that counts as a failure")
+    answer = httpd.get("/pid", "shop", headers=HTML)
+    assert answer.status in (502, 503)
+    page = page_of(answer)
+    assert page.rows["Step"] == "Staying alive"
+    assert "exit code 7" in page.rows["Failure"]
+    assert "as soon as it was ready" in page.rows["Failure"]
+    assert httpd.log.matching(rf"died: exit code 7.*{page.rows['Error']}")
+    assert "I give up" in page.text["pre"]
+
+
+EVIL = """<script>alert(1)</script>"'&amp;</pre><img src=x onerror=alert(2)>"""
+
+
+def test_nothing_of_the_app_is_markup(httpd: Httpd) -> None:
+    """XSS: output, command and what is no UTF-8 arrive as text"""
+    file = httpd.dir / "evil"
+    file.write_bytes(EVIL.encode() + b"\n\xff\xfe \x1b[31mred\0\n\xc3\xa9\n")
+    name = httpd.dir / "<b>\"&'"
+    name.mkdir()
+    app = httpd.app("shop", FRIENDLY, root=name,
+                    command=f"/bin/sh -c 'cat {file}; exit 1 # <i>'")
+    quoted = str(name).replace('"', '\\"')
+    app.lines = lambda: [  # type: ignore[method-assign]
+        f'AppRoot "{quoted}"', f'AppCommand "{app.command}"', FRIENDLY,
+        'AppGroupName "<u>shop"']
+    app.public = httpd.dir / "htdocs"
+    httpd.start()
+    page = page_of(httpd.get("/pid", "shop", headers=HTML))
+    first, second, third = page.text["pre"].splitlines()
+    assert first == EVIL
+    assert second == "\ufffd\ufffd \ufffd[31mred "
+    assert third == "\u00e9"
+    assert page.rows["Directory"] == str(name)
+    assert page.rows["Command"].endswith("# <i>'")
+    assert page.text["h1"].startswith("<u>shop")
+
+
+def test_plain_text(httpd: Httpd) -> None:
+    """For curl, and for scripts"""
+    broken(httpd, f"/bin/sh -c 'echo \"{'<b>'}\"; exit 3'")
+    for accept in ({}, {"Accept": "*/*"}, {"Accept": "application/json"}):
+        answer = httpd.get("/pid", "shop", headers=accept)
+        assert answer.headers["Content-Type"] == "text/plain; charset=utf-8"
+        assert answer.text.startswith("shop could not be started\n\n")
+        assert re.search(r"^Failure +it ended with exit code 3", answer.text,
+                         re.M)
+        assert "\nLast output:\n<b>\n" in answer.text
+        assert "\nWhat to try:\n" in answer.text
+    answer = httpd.request("HEAD", "/pid", "shop", headers=HTML)
+    assert answer.status in (502, 503) and answer.body == b""
+
+
+def test_no_secrets(httpd: Httpd) -> None:
+    """The environment is not shown, nor readable for other users"""
+    app = broken(httpd, "/bin/sh -c 'exit 3'",
+                 "AppSetEnv DATABASE_PASSWORD opensesame")
+    for headers in (HTML, {}):
+        answer = httpd.get("/pid", "shop", headers=headers)
+        assert b"opensesame" not in answer.body
+        assert b"DATABASE" not in answer.body
+    place = httpd.runtime / "e"
+    assert place.stat().st_mode & 0o7777 == 0o710
+    file, = place.iterdir()
+    assert file.stat().st_mode & 0o7777 == 0o400
+    assert file.owner() == "www-data"
+    assert "opensesame" not in file.read_text()
+    assert httpd.group(app)["last_error"]
+
+
+@pytest.mark.parametrize("environment, directive, shown", [
+    ("production", None, False), ("development", None, True),
+    ("production", "On", True), ("development", "Off", False)])
+def test_default(httpd: Httpd, environment: str, directive: str,
+                 shown: bool) -> None:
+    """Off in production: then a number that stands in the log"""
+    app = httpd.app("shop", f"AppEnvironment {environment}",
+                    command="/bin/sh -c 'echo secrets; exit 3'")
+    if directive:
+        app.directives.append(f"AppFriendlyErrors {directive}")
+    httpd.start()
+    for status in (502, 503):
+        answer = httpd.get("/pid", "shop", headers=HTML)
+        assert answer.status == status
+        assert (b"secrets" in answer.body) == shown
+        page_of(answer)
+        found = re.search(rb"\b[0-9a-f]{16}\b", answer.body)
+        assert found
+        number = found[0].decode()
+        assert httpd.log.matching(rf"could not be started.*{number}")
+        assert httpd.log.matching(rf"(does|did) not start: error {number}")
+
+
+def test_per_directory(httpd: Httpd) -> None:
+    """In a <Location> below the app"""
+    app = httpd.app("shop", command="/bin/sh -c 'echo secrets; exit 3'")
+    app.directives += ["<Location /admin>", FRIENDLY, "</Location>"]
+    httpd.start()
+    assert b"secrets" not in httpd.get("/", "shop", headers=HTML).body
+    assert b"secrets" in httpd.get("/admin/", "shop", headers=HTML).body
+
+
+def test_error_document(httpd: Httpd) -> None:
+    """The administrator's page goes first"""
+    (httpd.dir / "htdocs" / "sorry.html").write_text("we are sorry")
+    app = broken(httpd, "/bin/sh -c 'exit 3'",
+                 "ErrorDocument 502 /sorry.html",
+                 "ErrorDocument 503 \"later\"")
+    (app.public / "sorry.html").write_text("we are sorry")
+    answer = httpd.get("/pid", "shop", headers=HTML)
+    assert (answer.status, answer.text) == (502, "we are sorry")
+    answer = httpd.get("/pid", "shop", headers=HTML)
+    assert (answer.status, answer.text) == (503, "later")
+    assert int(answer.headers["Retry-After"]) >= 1
+
+
+def test_error_document_of_an_app_that_fails(httpd: Httpd) -> None:
+    """An ErrorDocument is no place for a page about another error"""
+    httpd.app("shop", FRIENDLY, "ErrorDocument 404 /missing",
+              command="/bin/sh -c 'exit 3'").directives += [
+        "<Location /gone>", "Redirect 404", "</Location>"]
+    httpd.modules.append("alias")
+    httpd.start()
+    answer = httpd.get("/gone", "shop", headers=HTML)
+    assert answer.status == 404
+    assert b"could not be started" not in answer.body
+
+
+def test_gone_once_it_starts(httpd: Httpd) -> None:
+    """Of a failure that is mended nothing is left"""
+    stop = httpd.dir / "broken"
+    stop.touch()
+    httpd.app("shop", FRIENDLY, f"AppSetEnv BOOT_FAIL_IF {stop}")
+    httpd.start()
+    assert httpd.get("/pid", "shop").status == 502
+    assert list((httpd.runtime / "e").iterdir())
+    stop.unlink()
+    wait_until(lambda: httpd.get("/pid", "shop").status == 200, "it is back")
+    assert not list((httpd.runtime / "e").iterdir())
+
+
+@pytest.mark.mpms("event")
+def test_the_spawner_dies(httpd: Httpd) -> None:
+    """What it has found out stays"""
+    httpd.log.expect("apppool.*spawner")
+    broken(httpd, "/bin/sh -c 'echo last words; exit 3'")
+    for _ in range(4):  # so that the pause is long enough
+        wait_until(lambda: httpd.get("/pid", "shop").status == 502, "a try",
+                   20)
+    old = httpd.helper("spawner")
+    kill9(old)
+    answer = httpd.get("/pid", "shop", headers=HTML)
+    assert answer.status == 503
+    assert "last words" in page_of(answer).text["pre"]
+
+
+@pytest.mark.mpms("event")
+def test_the_file_is_damaged(httpd: Httpd) -> None:
+    """Then the page says what is known without it"""
+    broken(httpd, "/bin/sh -c 'exit 3'")
+    assert httpd.get("/pid", "shop").status == 502
+    file, = (httpd.runtime / "e").iterdir()
+    good = file.read_bytes()
+    for damaged in (b"", b"\n", b"output\n", b"id 1\n", good[:-9], b"\0" * 9,
+                    good.replace(b"step boot", b"step \xff" + b"x" * 40000),
+                    b"x" * 100000, b"id " + b"0" * 16 + b"\nfailure no\n"):
+        rewrite(file, damaged)
+        answer = httpd.get("/pid", "shop", headers=HTML)
+        if answer.status == 503:
+            page = page_of(answer)
+            assert re.fullmatch("[0-9a-f]{16}", page.rows["Error"])
+            assert page.rows.get("Failure") != "no"
+
+
+def rewrite(file: Path, data: bytes) -> None:
+    """In place, as the owner could."""
+    file.unlink(missing_ok=True)
+    file.write_bytes(data)
+    os.chown(file, 33, 33)

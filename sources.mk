@@ -114,7 +114,8 @@ spawner_sources = \
 	spawner/sweep.c \
 	spawner/table.c \
 	spawner/vacate.c \
-	spawner/verbs.c
+	spawner/verbs.c \
+	spawner/warmup.c
 
 ctl_sources = \
 	ctl/apppoolctl.c \

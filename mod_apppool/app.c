@@ -68,6 +68,9 @@ static apppool_app_t *make_app(apr_pool_t *p, const apppool_mount_t *mount,
         *tmp == '/' ? tmp : apr_pstrcat(p, set->root, "/", tmp, NULL);
     app->listen = apppool_or(set->listen, APL_LISTEN_FD);
     app->protocol = apppool_or(set->protocol, APL_HTTP);
+    app->ready = set->ready ? set->ready : "accept";
+    app->host = mount->server->server_hostname ? mount->server->server_hostname
+                                               : "localhost";
     app->prestart = apppool_or(set->prestart, 0);
     app->start_timeout = apppool_or(set->start_timeout, SECONDS(90));
     app->stop_timeout = apppool_or(set->stop_timeout, SECONDS(30));
@@ -131,6 +134,11 @@ static int check_protocol(apr_pool_t *p, const apppool_app_t *app)
 {
     const char *wrong = apppool_proxy_speaks(p, app->protocol);
 
+    if (!wrong && *app->ready == '/' && app->protocol != APL_HTTP)
+        wrong = apr_psprintf(p,
+                             "AppReady %s is asked for over HTTP, and "
+                             "AppProtocol is %s: say AppReady notify or accept",
+                             app->ready, apppool_proxy_scheme(app->protocol));
     if (wrong)
         SAY(APLOG_ERR, "%s (%s): %s", app->pool.root, app->place, wrong);
     return !wrong;

@@ -32,6 +32,8 @@ struct apppool_app_t {
     const char *base_uri;
     const char *environment;
     const char *restart_dir;  /**< absolute */
+    const char *ready;        /**< "accept", "notify" or a path */
+    const char *host;         /**< for the Host of our own requests to it */
     const apppool_dir_t *set; /**< all that was set for it */
     apr_int64_t listen, protocol, prestart;
     apr_int64_t start_timeout, stop_timeout; /**< us */

@@ -51,6 +51,7 @@ apppool_config_t *apppool_config(void)
     X(root)                                                                    \
     X(environment)                                                             \
     X(restart_dir)                                                             \
+    X(ready)                                                                   \
     X(log)                                                                     \
     X(sendfile)
 

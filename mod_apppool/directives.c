@@ -25,6 +25,7 @@ enum {
 #define RANGE(...)       ((void *)&((const apppool_value_t){__VA_ARGS__}))
 #define VALUE(where, at) RANGE(where, at, 0, 0, NULL, NULL)
 
+#define READY_MAX        1024
 #define DAY              86400
 
 /* ---- directives with rules of their own ---- */
@@ -107,6 +108,31 @@ static const char *set_env(cmd_parms *cmd, void *dir_, const char *name,
     if (!dir->env)
         dir->env = apr_hash_make(cmd->pool);
     apr_hash_set(dir->env, name, APR_HASH_KEY_STRING, value);
+    return NULL;
+}
+
+/* A path is sent in a request line: nothing that ends it. */
+static const char *set_ready(cmd_parms *cmd, void *dir_, const char *arg)
+{
+    apppool_dir_t *dir = dir_;
+    const char *wrong = apppool_value_check(cmd, dir, cmd->info, arg), *c;
+
+    if (wrong)
+        return wrong;
+    for (c = arg; *c > ' ' && *c < 0x7f && *c != '#'; c++)
+        ;
+    if (*arg == '/' && !*c && c - arg <= READY_MAX)
+        dir->ready = arg;
+    else if (!ap_cstr_casecmp(arg, "accept"))
+        dir->ready = "accept";
+    else if (!ap_cstr_casecmp(arg, "notify"))
+        dir->ready = "notify";
+    else
+        return apr_psprintf(cmd->pool,
+                            "%s: \"%s\" is neither notify nor accept nor a "
+                            "path as in a URL: / and up to %d visible ASCII "
+                            "characters more",
+                            cmd->cmd->name, arg, READY_MAX - 1);
     return NULL;
 }
 
@@ -200,6 +226,9 @@ const command_rec apppool_directives[] = {
 
     TIME("AppStartTimeout", "time that the application may take to start",
          GROUP, start_timeout, DAY, NULL),
+    AP_INIT_TAKE1("AppReady", set_ready, VALUE(GROUP, 0), ANYWHERE,
+                  "when a new process gets requests: notify, accept, or a "
+                  "path to be asked for"),
     TIME("AppStopTimeout", "time between SIGTERM and SIGKILL", GROUP,
          stop_timeout, DAY, "SIGKILL at once"),
     TIME("AppTimeout", "time that the application may be silent", REQUEST,

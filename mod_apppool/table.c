@@ -86,6 +86,8 @@ static json_t *describe_app(apr_pool_t *p, const apppool_app_t *app)
     json_object_set_new(j, "listen", text(listen_word(app->listen)));
     json_object_set_new(j, "log", text(app->set->log));
     json_object_set_new(j, "base_uri", text(app->base_uri));
+    json_object_set_new(j, "ready", text(app->ready));
+    json_object_set_new(j, "host", text(app->host));
     json_object_set_new(j, "start_timeout", seconds(app->start_timeout));
     json_object_set_new(j, "stop_timeout", seconds(app->stop_timeout));
     json_object_set_new(j, "min", number(o->min_instances));

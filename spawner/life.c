@@ -22,6 +22,7 @@
 #include "spawner/notify.h"
 #include "spawner/process.h"
 #include "spawner/procfs.h"
+#include "spawner/ready.h"
 
 #define REMAINS_LIMIT (5 * SECOND)  /* for the rest of a group to end */
 #define KILL_LIMIT    (10 * SECOND) /* for SIGKILL to be of effect */
@@ -333,6 +334,8 @@ static void obey(spawner_t *s, process_t *p)
 
 static void tend(spawner_t *s, process_t *p)
 {
+    char missing[READY_TEXT_MAX];
+
     if (p->failure && p->listed)
         tell_failure(s, p);
     if (p->gone) {
@@ -346,8 +349,8 @@ static void tend(spawner_t *s, process_t *p)
         return;
     if (s->now >= p->deadline) {
         if (p->phase == PHASE_BOOTING)
-            life_failed(s, p, STEP_READY,
-                        "it did not accept connections within %.3g s",
+            life_failed(s, p, STEP_READY, "%s within %.3g s",
+                        ready_missing(s, p, missing),
                         seconds(p->is.deadline - p->is.began));
         else if (p->phase == PHASE_ENDING)
             kill_late(s, p);

@@ -34,6 +34,16 @@ static void stopping(spawner_t *s, process_t *p)
     state_wake(s, s->now);
 }
 
+/* On record, too: it says so only once. */
+static void says_ready(spawner_t *s, process_t *p)
+{
+    if (p->is.says_ready || p->phase != PHASE_BOOTING)
+        return;
+    p->is.says_ready = 1;
+    process_record(p, p->is.state);
+    state_wake(s, s->now);
+}
+
 void notify_ready(void *owner, uint32_t events)
 {
     spawner_t *s = spawner_state();
@@ -48,10 +58,8 @@ void notify_ready(void *owner, uint32_t events)
         if (n < 0)
             return;
         message[n] = 0;
-        if (says(message, "READY=1")) {
-            p->notified = 1;
-            state_wake(s, s->now);
-        }
+        if (says(message, "READY=1"))
+            says_ready(s, p);
         if (says(message, "STOPPING=1"))
             stopping(s, p);
     }

@@ -3,12 +3,14 @@
 #include "spawner/ready.h"
 
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "spawner/diag.h"
 #include "spawner/life.h"
+#include "spawner/warmup.h"
 
 #define POLL_MIN  10000 /* us between two looks, for those just forked */
 #define POLL_MAX  50000
@@ -41,6 +43,8 @@ static void probe(spawner_t *s, process_t *p)
 {
     struct pollfd poller = {p->probe, 0, 0};
 
+    if (p->warmup.asked)
+        return;
     if (p->probe >= 0 &&
         (s->now - p->probed > PROBE_AGE ||
          (poll(&poller, 1, 0) == 1 && (poller.revents & POLLERR)))) {
@@ -102,7 +106,7 @@ static void on_tcp(uint32_t port, uint32_t uid, uint32_t queued, void *ctx)
 
 /* An app that binds its socket itself may do so by another name: there it is
  * enough that the connection could be made. */
-static int is_ready(const process_t *p, int known)
+static int accepts(const process_t *p, int known)
 {
     if (p->probe < 0 || !is_connected(p->probe) || p->seen == SEEN_QUEUED ||
         p->seen == SEEN_FOREIGN)
@@ -110,7 +114,32 @@ static int is_ready(const process_t *p, int known)
     if (p->seen == SEEN_EMPTY)
         return 1;
     return known ? p->is.wire.listen != APL_LISTEN_FD
-                 : p->notified || p->is.wire.listen != APL_LISTEN_FD;
+                 : p->is.says_ready || p->is.wire.listen != APL_LISTEN_FD;
+}
+
+static int is_ready(const spawner_t *s, process_t *p, int known)
+{
+    const table_app_t *a = table_find(s->table, p->is.name);
+
+    if (p->warmup.asked)
+        return warmup_look(s, p, a);
+    if (!accepts(p, known) || (a && a->notifies && !p->is.says_ready))
+        return 0;
+    return !a || !a->ready || warmup_look(s, p, a);
+}
+
+const char *ready_missing(const spawner_t *s, const process_t *p,
+                          char text[READY_TEXT_MAX])
+{
+    const table_app_t *a = table_find(s->table, p->is.name);
+
+    if (p->warmup.again != 0)
+        warmup_missing(p, a, text);
+    else
+        snprintf(text, READY_TEXT_MAX, "it did not %s",
+                 a && a->notifies && !p->is.says_ready ? "say READY=1"
+                                                       : "accept connections");
+    return text;
 }
 
 void ready_look(spawner_t *s)
@@ -135,11 +164,12 @@ void ready_look(spawner_t *s)
     tcp_known = tcp_probes && diag_tcp(on_tcp, s) == 0;
     for (p = s->processes; p; p = p->next) {
         if (!asks(p) ||
-            !is_ready(p, p->is.wire.listen == APL_LISTEN_TCP ? tcp_known
-                                                             : unix_known))
+            !is_ready(s, p,
+                      p->is.wire.listen == APL_LISTEN_TCP ? tcp_known
+                                                          : unix_known))
             continue;
         life_ready(s, p);
-        if (p->phase == PHASE_LIVE) {
+        if (p->phase == PHASE_LIVE && p->probe >= 0) {
             close(p->probe);
             p->probe = -1;
         }

@@ -5,7 +5,9 @@
  * @brief Does a booting app accept connections? Connect to it, and see whether
  *        the connection is taken out of its listening socket's queue.
  *
- * Nothing is sent: to the app it is a client that went away.
+ * Nothing is sent: to the app it is a client that went away. With AppReady
+ * notify it has to say READY=1, too; with a path, that is asked for in the
+ * end (warmup.h).
  *
  * Trust: whoever listens at the app's address is the app; a port is its own
  *        only if it is the app's user, or root, who listens there.
@@ -17,5 +19,11 @@
 
 /** Look at those that boot; some of them may be ready now. */
 void ready_look(spawner_t *s);
+
+#define READY_TEXT_MAX 256
+
+/** What is missing, for one that took too long: "it did not ...". */
+const char *ready_missing(const spawner_t *s, const process_t *p,
+                          char text[READY_TEXT_MAX]);
 
 #endif

@@ -38,7 +38,8 @@ typedef struct {
     apl_wire_t wire;
     uint32_t stops_itself;   /**< it said STOPPING=1: it ends when it likes */
     char name[APL_NAME_MAX]; /**< of the group */
-    char padding[184];
+    uint32_t says_ready;     /**< it said READY=1 */
+    char padding[180];
 } registry_record_t;
 
 _Static_assert(sizeof(registry_record_t) == 512, "records are 512 bytes");

@@ -30,6 +30,16 @@
 
 #define SECOND ((int64_t)1000000)
 
+/** Of warmup.c: a request on `probe`. Zeroed at first. */
+typedef struct {
+    int asked;     /**< the request was sent */
+    int64_t again; /**< us: no other before */
+    int64_t until; /**< us: the rest of an answer is read so long; 0 */
+    char line[12]; /**< "HTTP/1.1 200" */
+    size_t length; /**< bytes of it that are there */
+    int status;    /**< of the last answer; 0: there was none */
+} warmup_t;
+
 enum { PHASE_BOOTING, PHASE_LIVE, PHASE_ENDING, PHASE_KILLED };
 
 /** A process of an app. */
@@ -56,7 +66,7 @@ typedef struct process {
     int probe;         /**< ready.c: connection to it, or -1 */
     int64_t probed;    /**< ready.c: when that was made */
     int seen;          /**< ready.c */
-    int notified;      /**< it said READY=1 */
+    warmup_t warmup;   /**< AppReady: its path is being asked for */
     int64_t live;      /**< us, apl_now(): when it became ready; 0: not seen */
     output_t output;
     loop_source_t pidfd, reports, fifo, notify;

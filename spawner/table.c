@@ -77,6 +77,30 @@ static void read_wire(reader_t *r, table_app_t *a, const json_t *o)
     a->protocol = read_word(r, o, "protocol", protocols);
 }
 
+/* What ends up in a request has to stay on its line. */
+static int is_visible(const char *s)
+{
+    for (; *s > ' ' && *s < 0x7f; s++)
+        ;
+    return *s == 0;
+}
+
+static void read_ready(reader_t *r, table_app_t *a, const json_t *o)
+{
+    const char *ready = reader_text(r, o, "ready", 0);
+
+    a->host = reader_text(r, o, "host", 0);
+    if (!is_visible(a->host))
+        reader_refuse(r, "\"host\" is no name");
+    a->notifies = strcmp(ready, "notify") == 0;
+    if (*ready == '/' && is_visible(ready))
+        a->ready = ready;
+    else if (!a->notifies && strcmp(ready, "accept") != 0)
+        reader_refuse(r, "\"ready\" is none of notify, accept, a path");
+    if (a->ready && a->protocol != APL_HTTP)
+        reader_refuse(r, "\"ready\" is a path, and \"protocol\" is not http");
+}
+
 static rlim_t rlimit(const json_t *v)
 {
     json_int_t n = json_integer_value(v);
@@ -205,6 +229,7 @@ static void read_app(reader_t *r, table_app_t *a, uint32_t config,
     a->environment = reader_text(r, o, "environment", 0);
     a->env = environment(r, o);
     read_wire(r, a, o);
+    read_ready(r, a, o);
     a->log = reader_path(r, o, "log", 1);
     a->base_uri = reader_text(r, o, "base_uri", 0);
     a->start_timeout = reader_duration(r, o, "start_timeout");

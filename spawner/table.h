@@ -41,6 +41,9 @@ typedef struct {
     const char *base_uri;
     uint32_t listen;   /**< APL_LISTEN_* */
     uint32_t protocol; /**< APL_HTTP ... */
+    int notifies;      /**< AppReady notify */
+    const char *ready; /**< AppReady: path to ask for; NULL: none */
+    const char *host;  /**< with this Host */
     int prestart;
     int64_t start_timeout, stop_timeout; /**< us */
     table_rlimit_t rlimits[3];

@@ -41,6 +41,12 @@ APP = [
     ("MaxInstances few", "few"),
     ("MaxRequests -1", "-1"),
     ("MaxRequests 10 some", "some"),
+    ("AppReady maybe", "maybe"),
+    ("AppReady up", "up"),
+    ("AppReady ''", ""),
+    ("AppReady '/with space'", "/with space"),
+    ("AppReady /up#there", "/up#there"),
+    ("AppReady /" + "u" * 1025, "/" + "u" * 1025),
     ("AppConcurrency -1", "-1"),
     ("AppConcurrency all", "all"),
     ("PoolIdleTime soon", "soon"),
@@ -228,3 +234,16 @@ def test_no_command_found(httpd: Httpd) -> None:
         assert httpd.log.matching("AppCommand")
     else:
         assert "AppCommand" in done.stdout
+
+
+@pytest.mark.parametrize("protocol", ["fcgi", "scgi", "uwsgi"])
+def test_warm_up_is_http(httpd: Httpd, protocol: str) -> None:
+    """AppReady /path cannot be asked for over another protocol."""
+    httpd.modules.append(f"proxy_{protocol}")
+    app = httpd.app("shop", f"AppProtocol {protocol}", "AppReady /up")
+    done = httpd.test()
+    assert done.returncode != 0
+    assert f"AppReady /up is asked for over HTTP, and AppProtocol is " \
+        f"{protocol}" in done.stdout
+    app.directives[-1] = "AppReady notify"
+    assert httpd.test().returncode == 0

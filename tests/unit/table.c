@@ -20,12 +20,15 @@ static const char good[] =
     "{'name': '/srv/shop/current (production)', 'root': '/srv/shop/current',"
     " 'command': null, 'user': 'shop', 'group': null,"
     " 'environment': 'production', 'env': {'A': 'x y', 'B': ''},"
-    " 'protocol': 'scgi', 'listen': 'tcp', 'log': '/var/log/shop',"
+    " 'protocol': 'scgi', 'ready': 'notify', 'host': 'a.example',"
+    " 'listen': 'tcp', 'log': '/var/log/shop',"
     " 'base_uri': '/shop', 'start_timeout': 90, 'stop_timeout': 0.5,"
     " 'min': 1, 'max': 8, 'max_requests': 100, 'jitter': 10,"
     " 'concurrency': 2, 'idle_time': 300.0, 'global_queue': true,"
     " 'max_queue': 7, 'stat_interval': 1.5, 'rolling': true, 'prestart': "
     "false, 'rlimits': {'cpu': [10, 20], 'mem': null, 'nproc': [5, -1]}}]}";
+
+#define WIRE "'protocol': 'scgi', 'ready': 'notify'"
 
 static apr_pool_t *p;
 static char error[TABLE_ERROR_MAX];
@@ -95,6 +98,9 @@ static void all_values_arrive(void **state)
     assert_null(a->env[2]);
     assert_int_equal(a->listen, APL_LISTEN_TCP);
     assert_int_equal(a->protocol, APL_SCGI);
+    assert_null(a->ready);
+    assert_string_equal(a->host, "a.example");
+    assert_int_equal(a->notifies, 1);
     assert_int_equal(a->start_timeout, 90000000);
     assert_int_equal(a->stop_timeout, 500000);
     assert_int_equal(a->app.options.config, 3);
@@ -131,6 +137,11 @@ static void what_is_wrong_is_named(void **state)
         {"'A': 'x y'", "'APPPOOL_ID': 'x'", "APPPOOL_ID"},
         {"'listen': 'tcp'", "'listen': 'udp'", "listen"},
         {"'protocol': 'scgi'", "'protocol': 'ajp'", "protocol"},
+        {"'notify'", "'up'", "ready"},
+        {"'notify'", "null", "ready"},
+        {"'notify'", "'/up'", "protocol"},
+        {WIRE, "'protocol': 'http', 'ready': '/u p'", "ready"},
+        {"'host': 'a.example'", "'host': 'a b'", "host"},
         {"'start_timeout': 90", "'start_timeout': -1", "start_timeout"},
         {"'min': 1", "'min': 1.5", "min"},
         {"'max': 8", "'max': 9999999999", "max"},
@@ -164,6 +175,16 @@ static void a_name_stands_for_one_app(void **state)
     assert_non_null(strstr(error, "two"));
 }
 
+static void a_path_is_asked_for_over_http(void **state)
+{
+    const table_t *t = with(WIRE, "'protocol': 'http', 'ready': '/up?a=b'");
+
+    (void)state;
+    assert_non_null(t);
+    assert_string_equal(t->apps[0].ready, "/up?a=b");
+    assert_int_equal(t->apps[0].notifies, 0);
+}
+
 static uint64_t print_of(const table_t *t)
 {
     assert_non_null(t);
@@ -177,6 +198,7 @@ static void a_process_is_outdated_by_what_it_was_made_from(void **state)
     (void)state;
     assert_true(print == print_of(with("'min': 1", "'min': 2")));
     assert_true(print == print_of(with("'config': 3", "'config': 4")));
+    assert_true(print == print_of(with("'notify'", "'accept'")));
     assert_true(print != print_of(with("'A': 'x y'", "'A': 'x'")));
     assert_true(print != print_of(with("'command': null", "'command': 'c'")));
     assert_true(print != print_of(with("'user': 'shop'", "'user': null")));
@@ -193,6 +215,7 @@ int main(void)
         cmocka_unit_test(all_values_arrive),
         cmocka_unit_test(what_is_wrong_is_named),
         cmocka_unit_test(a_name_stands_for_one_app),
+        cmocka_unit_test(a_path_is_asked_for_over_http),
         cmocka_unit_test(a_process_is_outdated_by_what_it_was_made_from),
     };
 

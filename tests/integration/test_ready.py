@@ -1,0 +1,150 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""AppReady: when a new process gets its first request."""
+import pytest
+
+from harness.config import App
+from harness.httpd import Httpd
+from harness.procs import kill9
+from harness.wait import wait_until
+
+
+def starting(httpd: Httpd, ready: str, *directives: str) -> App:
+    """An app that is warm when the file `warm` is there."""
+    app = httpd.app("shop", f"AppReady {ready}", *directives,
+                    f"AppSetEnv UP_IF {httpd.dir}/warm", program="warm.py")
+    httpd.start()
+    return app
+
+
+def asked(httpd: Httpd, path: str) -> int:
+    return sum(line.endswith(f" GET {path}")
+               for line in httpd.requests_seen())
+
+
+@pytest.mark.parametrize("listen", ["fd", "unix", "tcp"])
+def test_warm_up(httpd: Httpd, listen: str) -> None:
+    """No request before the path is answered with 2xx, then at once"""
+    app = starting(httpd, "/up", f"AppListen {listen}")
+    first = httpd.get_async("/pid", "shop")
+    wait_until(lambda: asked(httpd, "/up") >= 3, "it is asked again")
+    assert not first.done()
+    assert httpd.group(app)["state"] == "starting"
+    assert asked(httpd, "/pid") == 0
+    (httpd.dir / "warm").touch()
+    assert first.result().status == 200
+    seen = asked(httpd, "/up")
+    assert httpd.get("/pid", "shop").text == first.result().text
+    assert asked(httpd, "/up") == seen, "it is not asked any more"
+    assert httpd.log.matching(r"asked for shop$"), "by the server's name"
+
+
+@pytest.mark.parametrize("path, status", [
+    ("/status?code=204", 200), ("/status?code=302", 200),
+    ("/big?n=50000000", 200), ("/chunked?n=100", 200), ("/close", 200), ("/head", 200),
+    ("/status?code=404", 502), ("/status?code=500", 502),
+    ("/garbage", 502), ("/nothing", 502)])
+def test_what_is_ready(httpd: Httpd, path: str, status: int) -> None:
+    """By its status line: 2xx and 3xx are, all else is asked again until
+    AppStartTimeout"""
+    httpd.log.expect("apppool.*shop")
+    app = starting(httpd, f"'{path}'", "AppStartTimeout 3")
+    answer = httpd.get("/pid", "shop")
+    assert answer.status == status
+    if status == 502:
+        said = httpd.group(app)["last_error"]
+        assert f"GET {path} with 2xx or 3xx" in said and "within 3 s" in said
+        code = path.partition("=")[2]
+        assert (f"the last was {code}" if code else "it gave none") in said
+    else:
+        httpd.settles(active=0, count=1)
+
+
+def test_an_app_that_hangs(httpd: Httpd) -> None:
+    """An answer that never comes, or never ends"""
+    httpd.log.expect("apppool.*shop")
+    app = starting(httpd, "'/hold?key=a'", "AppStartTimeout 1",
+                   "AppStopTimeout 1")
+    assert httpd.get("/pid", "shop").status == 502
+    assert "(it gave none) within 1 s" in httpd.group(app)["last_error"]
+
+
+def test_its_first_answer_may_take_long(httpd: Httpd) -> None:
+    """It is asked once, and waited for"""
+    app = starting(httpd, "'/hold?key=a'")
+    first = httpd.get_async("/pid", "shop")
+    held = httpd.dir / "hold" / "a.held"
+    wait_until(held.exists, "it is asked")
+    first.thread.join(2)
+    assert not first.done() and asked(httpd, "/hold?key=a") == 1
+    (httpd.dir / "hold" / "a.go").touch()
+    assert first.result().status == 200
+    assert len(httpd.pids(app)) == 1
+
+
+def test_dies_while_it_warms_up(httpd: Httpd) -> None:
+    httpd.log.expect("apppool.*shop")
+    app = starting(httpd, "/crash")
+    assert httpd.get("/pid", "shop").status == 502
+    assert "signal 9 (SIGKILL)" in httpd.group(app)["last_error"]
+
+
+@pytest.mark.parametrize("ready", ["/up", "notify"])
+def test_the_spawner_dies_meanwhile(httpd: Httpd, ready: str) -> None:
+    """The next one goes on, with the same process"""
+    httpd.log.expect("apppool.*spawner")
+    app = starting(httpd, ready, f"AppSetEnv READY_IF {httpd.dir}/warm")
+    first = httpd.get_async("/pid", "shop")
+    wait_until(lambda: httpd.log.matching("starts as"), "it is executed")
+    pid, = httpd.pids(app, "starting")
+    kill9(httpd.helper("spawner"))
+    wait_until(lambda: httpd.log.matching(rf"{pid}\] is taken over"),
+               "the next spawner has it")
+    (httpd.dir / "warm").touch()
+    assert first.result().text == str(pid)
+
+
+def test_notify(httpd: Httpd) -> None:
+    """It accepts, but is not ready before it says so"""
+    app = starting(httpd, "notify", f"AppSetEnv READY_IF {httpd.dir}/warm")
+    first = httpd.get_async("/pid", "shop")
+    wait_until(lambda: httpd.pids(app, "starting"), "it starts")
+    first.thread.join(1)
+    assert not first.done()
+    (httpd.dir / "warm").touch()
+    assert first.result().status == 200
+
+
+def test_notify_never_comes(httpd: Httpd) -> None:
+    httpd.log.expect("apppool.*shop")
+    app = starting(httpd, "notify", "AppStartTimeout 1")
+    assert httpd.get("/pid", "shop").status == 502
+    assert "did not say READY=1 within 1 s" in httpd.group(app)["last_error"]
+
+
+def test_rolling(httpd: Httpd) -> None:
+    """The old process serves until the new one is warm"""
+    warm = httpd.dir / "warm"
+    warm.touch()
+    app = starting(httpd, "/up", "MaxInstances 1")
+    old = httpd.get("/pid", "shop").text
+    warm.unlink()
+    seen = asked(httpd, "/up")
+    app.touch()
+    assert httpd.get("/pid", "shop").text == old
+    wait_until(lambda: asked(httpd, "/up") > seen + 1, "the new one is asked")
+    assert httpd.get("/pid", "shop").text == old
+    assert httpd.group(app)["state"] == "restarting"
+    warm.touch()
+    wait_until(lambda: httpd.get("/pid", "shop").text != old, "it is replaced")
+    httpd.check()
+
+
+def test_changed_by_graceful(httpd: Httpd) -> None:
+    """It is no reason to replace processes"""
+    app = starting(httpd, "accept")
+    pid = httpd.get("/pid", "shop").text
+    app.directives[0] = "AppReady /never"
+    httpd.graceful()
+    assert httpd.get("/pid", "shop").text == pid
+    httpd.settles(active=0, count=1)
+    assert httpd.group(app)["outdated"] == 0

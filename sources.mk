@@ -100,6 +100,7 @@ spawner_sources = \
 	spawner/life.c \
 	spawner/log.c \
 	spawner/loop.c \
+	spawner/memory.c \
 	spawner/notify.c \
 	spawner/output.c \
 	spawner/privilege.c \

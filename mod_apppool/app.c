@@ -74,6 +74,7 @@ static apppool_app_t *make_app(apr_pool_t *p, const apppool_mount_t *mount,
     app->prestart = apppool_or(set->prestart, 0);
     app->start_timeout = apppool_or(set->start_timeout, SECONDS(90));
     app->stop_timeout = apppool_or(set->stop_timeout, SECONDS(30));
+    app->memory_limit = apppool_or(set->memory_limit, 0);
     app->rlimits = apppool_rlimits_of(mount);
     fill_options(&app->pool.options, set, generation);
     app->pool.options.rolling = (uint32_t)apppool_or(

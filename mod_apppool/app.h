@@ -37,6 +37,7 @@ struct apppool_app_t {
     const apppool_dir_t *set; /**< all that was set for it */
     apr_int64_t listen, protocol, prestart;
     apr_int64_t start_timeout, stop_timeout; /**< us */
+    apr_int64_t memory_limit;                /**< bytes; 0: none */
     apppool_rlimits_t rlimits;
 };
 

@@ -34,6 +34,7 @@ apppool_config_t *apppool_config(void)
     X(max_requests)                                                            \
     X(jitter)                                                                  \
     X(concurrency)                                                             \
+    X(memory_limit)                                                            \
     X(max_queue)                                                               \
     X(idle_time)                                                               \
     X(queue_timeout)                                                           \

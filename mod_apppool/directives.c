@@ -26,6 +26,7 @@ enum {
 #define VALUE(where, at) RANGE(where, at, 0, 0, NULL, NULL)
 
 #define READY_MAX        1024
+#define TERABYTE         (APR_INT64_C(1) << 40)
 #define DAY              86400
 
 /* ---- directives with rules of their own ---- */
@@ -214,6 +215,10 @@ const command_rec apppool_directives[] = {
     NUMBER("AppConcurrency", ANYWHERE, "number of requests that a process "
            "takes at a time", GROUP, IN_DIR(concurrency), 0, 1000000,
            "no limit"),
+    AP_INIT_TAKE1("AppMemoryLimit", apppool_value_size,
+                  RANGE(GROUP, IN_DIR(memory_limit), 0, TERABYTE, "no limit",
+                        NULL),
+                  ANYWHERE, "memory above which a process is replaced"),
     TIME("PoolIdleTime", "time after which an idle process ends", GROUP,
          idle_time, 365 * DAY, "never"),
 

@@ -2,8 +2,11 @@
 
 #include "mod_apppool/value.h"
 
+#include <apr_lib.h>
 #include <apr_strings.h>
+#include <errno.h>
 #include <http_core.h>
+#include <string.h>
 
 #include "mod_apppool/words.h"
 
@@ -178,5 +181,35 @@ const char *apppool_value_path(cmd_parms *cmd, void *dir, const char *arg)
         return apr_psprintf(cmd->pool, "%s: \"%s\" is not a path",
                             cmd->cmd->name, arg);
     *(const char **)field_of(cmd, dir, v) = path;
+    return NULL;
+}
+
+const char *apppool_value_size(cmd_parms *cmd, void *dir, const char *arg)
+{
+    static const char units[] = "KMG";
+    const apppool_value_t *v = cmd->info;
+    const char *wrong = apppool_value_check(cmd, dir, v, arg), *unit;
+    apr_int64_t n;
+    int shift = 0;
+    char *end;
+
+    if (wrong)
+        return wrong;
+    errno = 0;
+    n = apr_strtoi64(arg, &end, 10);
+    unit = *end ? strchr(units, apr_toupper(*end)) : NULL;
+    if (unit && !end[1]) {
+        shift = 10 * (int)(unit - units + 1);
+        end++;
+    }
+    if (errno || !apr_isdigit(*arg) || *end || n > v->max >> shift ||
+        (n == 0 && !v->zero))
+        return apr_psprintf(
+            cmd->pool,
+            "%s: \"%s\" is not a size of up to %" APR_INT64_T_FMT
+            "G (a number of bytes, or with a unit: K, M, G%s%s)",
+            cmd->cmd->name, arg, v->max >> 30, v->zero ? "; 0 means " : "",
+            v->zero ? v->zero : "");
+    *(apr_int64_t *)field_of(cmd, dir, v) = n << shift;
     return NULL;
 }

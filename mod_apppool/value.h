@@ -53,6 +53,9 @@ const char *apppool_value_path(cmd_parms *cmd, void *dir, const char *arg);
 /** min and max are the length's. */
 const char *apppool_value_text(cmd_parms *cmd, void *dir, const char *arg);
 
+/** Bytes; K, M and G stand for 1024 and its powers. */
+const char *apppool_value_size(cmd_parms *cmd, void *dir, const char *arg);
+
 /** One of a few words; its place among them is the value. */
 const char *apppool_value_word(cmd_parms *cmd, void *dir, const char *arg);
 

@@ -19,6 +19,7 @@
 #include "spawner/failure.h"
 #include "spawner/launch.h"
 #include "spawner/log.h"
+#include "spawner/memory.h"
 #include "spawner/notify.h"
 #include "spawner/process.h"
 #include "spawner/procfs.h"
@@ -92,6 +93,7 @@ void life_ready(spawner_t *s, process_t *p)
     log_line(LOG_INFO, PROCESS_FMT " ready after %.2f s", PROCESS_NAME(p),
              seconds(s->now - p->is.began));
     p->live = s->now;
+    p->weigh_at = s->now + MEMORY_REST * (s->now - p->is.began);
     failure_forget(s, p);
 }
 

@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +37,9 @@ static int parse(const char *stat, procfs_t *who)
             return -1;
         at++;
     }
-    who->start = strtoull(at, NULL, 10);
+    if (sscanf(at, "%" SCNu64 " %*u %" SCNd64, &who->start, &who->memory) != 2)
+        return -1;
+    who->memory *= sysconf(_SC_PAGESIZE);
     return 0;
 }
 
@@ -107,6 +110,17 @@ int procfs_uid(pid_t pid, uid_t *uid)
         return -1;
     *uid = (uid_t)strtoul(at + 5, NULL, 10);
     return 0;
+}
+
+int64_t procfs_own_memory(pid_t pid)
+{
+    char text[2048];
+    const char *at;
+
+    if (slurp(pid, "smaps_rollup", text, sizeof text) <= 0)
+        return -1;
+    at = strstr(text, "\nPss:");
+    return at ? strtoll(at + 5, NULL, 10) * 1024 : -1;
 }
 
 pid_t procfs_of_pidfd(int fd)

@@ -22,6 +22,7 @@ typedef struct {
     pid_t pid, ppid, pgrp, session;
     char state;     /**< 'Z': a zombie */
     uint64_t start; /**< clock ticks since boot; with pid an identity */
+    int64_t memory; /**< resident bytes, shared ones as well */
 } procfs_t;
 
 /** Who is process `pid`? Zombies count. @return 0, or -1: there is none */
@@ -39,6 +40,10 @@ uint64_t procfs_now(void);
 
 /** Real user of process `pid`. @return 0, or -1 */
 int procfs_uid(pid_t pid, uid_t *uid);
+
+/** Resident bytes of process `pid`, shared ones by the part that is its.
+ * @return -1: not known */
+int64_t procfs_own_memory(pid_t pid);
 
 /** Whose pidfd is this? @return 0: it is dead and reaped, or not known */
 pid_t procfs_of_pidfd(int fd);

@@ -33,6 +33,7 @@
 #include "spawner/launch.h"
 #include "spawner/life.h"
 #include "spawner/log.h"
+#include "spawner/memory.h"
 #include "spawner/process.h"
 #include "spawner/ready.h"
 #include "spawner/sweep.h"
@@ -132,6 +133,7 @@ static void keep_house(spawner_t *s)
     if (s->now >= second_at) {
         second_at = s->now + SECOND;
         audit_look(s);
+        memory_look(s);
         guard_look(s);
         control_tend(s);
         tell_repairs(s);

@@ -23,7 +23,8 @@ static const char good[] =
     " 'protocol': 'scgi', 'ready': 'notify', 'host': 'a.example',"
     " 'listen': 'tcp', 'log': '/var/log/shop',"
     " 'base_uri': '/shop', 'start_timeout': 90, 'stop_timeout': 0.5,"
-    " 'min': 1, 'max': 8, 'max_requests': 100, 'jitter': 10,"
+    " 'memory_limit': 3000000000, 'min': 1, 'max': 8, 'max_requests': 100, "
+    "'jitter': 10,"
     " 'concurrency': 2, 'idle_time': 300.0, 'global_queue': true,"
     " 'max_queue': 7, 'stat_interval': 1.5, 'rolling': true, 'prestart': "
     "false, 'rlimits': {'cpu': [10, 20], 'mem': null, 'nproc': [5, -1]}}]}";
@@ -103,6 +104,7 @@ static void all_values_arrive(void **state)
     assert_int_equal(a->notifies, 1);
     assert_int_equal(a->start_timeout, 90000000);
     assert_int_equal(a->stop_timeout, 500000);
+    assert_true(a->memory_limit == 3000000000);
     assert_int_equal(a->app.options.config, 3);
     assert_int_equal(a->app.options.concurrency, 2);
     assert_int_equal(a->app.options.global_queue, 1);
@@ -144,6 +146,8 @@ static void what_is_wrong_is_named(void **state)
         {"'host': 'a.example'", "'host': 'a b'", "host"},
         {"'start_timeout': 90", "'start_timeout': -1", "start_timeout"},
         {"'min': 1", "'min': 1.5", "min"},
+        {"3000000000", "-1", "memory_limit"},
+        {"3000000000", "'3G'", "memory_limit"},
         {"'max': 8", "'max': 9999999999", "max"},
         {"'prestart': false", "'prestart': 0", "prestart"},
         {"[10, 20]", "[10]", "rlimits"},
@@ -198,6 +202,7 @@ static void a_process_is_outdated_by_what_it_was_made_from(void **state)
     (void)state;
     assert_true(print == print_of(with("'min': 1", "'min': 2")));
     assert_true(print == print_of(with("'config': 3", "'config': 4")));
+    assert_true(print == print_of(with("3000000000", "0")));
     assert_true(print == print_of(with("'notify'", "'accept'")));
     assert_true(print != print_of(with("'A': 'x y'", "'A': 'x'")));
     assert_true(print != print_of(with("'command': null", "'command': 'c'")));

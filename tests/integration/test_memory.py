@@ -1,0 +1,142 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""AppMemoryLimit: who uses more is replaced; the replacement comes first."""
+import re
+from datetime import datetime
+
+import pytest
+
+from harness.config import App
+from harness.httpd import Httpd
+from harness.procs import alive, kill9
+from harness.wait import wait_until
+
+HEAVY = "uses .* MB of memory, more than"
+
+
+def start(httpd: Httpd, *directives: str, limit: str = "60M") -> App:
+    app = httpd.app("shop", f"AppMemoryLimit {limit}", "MaxInstances 1",
+                    *directives, program="heavy.py")
+    httpd.start()
+    assert httpd.get("/pid", "shop").status == 200
+    return app
+
+
+@pytest.mark.parametrize("way", ["eat", "child"])
+def test_replaced(httpd: Httpd, way: str) -> None:
+    """Also for the memory of what it has started; no request fails or waits,
+    and there is never less than one process, nor more than one above"""
+    app = start(httpd, "AppSetEnv BOOT_SLEEP 0.5")
+    old = httpd.pids(app)[0]
+    assert httpd.get(f"/{way}?mb=100", "shop").text == str(old)
+    seen, sizes = {old}, set()
+
+    def replaced() -> bool:
+        answer = httpd.get("/pid", "shop")
+        assert answer.status == 200
+        seen.add(int(answer.text))
+        sizes.add(httpd.group(app)["size"])
+        return len(seen) == 2
+
+    wait_until(replaced, "another serves", 30)
+    assert sizes <= {1, 2}
+    line, = httpd.log.matching(rf"shop\[{old}\] {HEAVY} the 60.0 MB")
+    assert float(re.findall(r"uses ([0-9.]+) MB", line)[0]) > 100
+    wait_until(lambda: not alive(old), "the old one ends")
+    httpd.settles(active=0, count=1)
+    httpd.check()
+
+
+def test_its_request_is_finished(httpd: Httpd) -> None:
+    app = start(httpd)
+    assert httpd.get("/eat?mb=100", "shop").status == 200
+    held = httpd.hold("shop", "a")
+    wait_until(lambda: set(httpd.pids(app)) - {held.pid}, "one replaces it",
+               30)
+    assert httpd.get("/pid", "shop").text != str(held.pid)
+    assert alive(held.pid)
+    assert held.release().text == str(held.pid)
+    wait_until(lambda: not alive(held.pid), "the old one ends")
+
+
+def test_shared_memory_counts_once(httpd: Httpd) -> None:
+    """Five processes that have 30 MB in common do not use 150"""
+    app = start(httpd, limit="120M")
+    old = httpd.pids(app)
+    assert httpd.get("/share?mb=30", "shop").status == 200
+    wait_until(lambda: len(httpd.log.matching("has [1-9]")) == 4,
+               "all have seen it", 20)
+    looks(httpd, 15)
+    assert httpd.pids(app) == old
+    assert httpd.get("/eat?mb=150", "shop").status == 200
+    wait_until(lambda: httpd.log.matching(HEAVY), "that is too much", 30)
+
+
+def looks(httpd: Httpd, n: int) -> None:
+    """The spawner has looked n times, about once a second."""
+    spawner = httpd.helper("spawner")
+
+    def turns() -> int:
+        with open(f"/proc/{spawner}/status") as file:
+            return int(re.findall(r"^voluntary_ctxt_switches:\t(\d+)",
+                                  file.read(), re.M)[0])
+
+    before = turns()
+    wait_until(lambda: turns() >= before + n, "it looks", 60)
+
+
+def test_the_new_one_does_not_start(httpd: Httpd) -> None:
+    """The old one serves on, and the status says so, until it does"""
+    httpd.log.expect("could not be started")
+    broken = httpd.dir / "broken"
+    app = start(httpd, f"AppSetEnv BOOT_FAIL_IF {broken}")
+    old = httpd.get("/eat?mb=100", "shop").text
+    broken.touch()
+    wait_until(lambda: httpd.group(app)["state"] == "failing",
+               "the status says that it fails", 30)
+    assert httpd.get("/pid", "shop").text == old
+    broken.unlink()
+    wait_until(lambda: httpd.get("/pid", "shop").text != old,
+               "it is replaced", 30)
+
+
+def test_limit_too_low(httpd: Httpd) -> None:
+    """Who is above it at once is not replaced all the time: it serves ten
+    times as long as it took to start"""
+    start(httpd, "AppSetEnv BOOT_SLEEP 0.3", limit="1M")
+    wait_until(lambda: len(httpd.log.matching(HEAVY)) == 2, "two are replaced",
+               60)
+    for line in httpd.log.matching(HEAVY):
+        name = re.findall(r"shop\[\d+\]", line)[0]
+        ready, = httpd.log.matching(re.escape(name) + " ready after")
+        boot = float(re.findall(r"after ([0-9.]+) s", ready)[0])
+        assert boot >= 0.3
+        assert (when(line) - when(ready)).total_seconds() >= 10 * boot - 0.1
+
+
+def when(line: str) -> datetime:
+    return datetime.strptime(line[1:line.index("]")],
+                             "%a %b %d %H:%M:%S.%f %Y")
+
+
+@pytest.mark.mpms("event")
+def test_another_spawner_measures_on(httpd: Httpd) -> None:
+    httpd.log.expect("apppool.*spawner")
+    start(httpd)
+    old = httpd.get("/pid", "shop").text
+    kill9(httpd.helper("spawner"))
+    assert httpd.get("/eat?mb=100", "shop").text == old
+    wait_until(lambda: httpd.get("/pid", "shop").text != old,
+               "it is replaced", 30)
+
+
+@pytest.mark.mpms("event")
+def test_no_limit(httpd: Httpd) -> None:
+    """0, and a limit that a graceful restart gives"""
+    app = start(httpd, limit="0")
+    old = httpd.get("/eat?mb=100", "shop").text
+    looks(httpd, 5)
+    assert not httpd.log.matching(HEAVY)
+    app.directives[0] = "AppMemoryLimit 61440K"
+    httpd.graceful()
+    wait_until(lambda: httpd.log.matching(rf"\[{old}\] {HEAVY} the 60.0 MB"),
+               "now there is one", 30)

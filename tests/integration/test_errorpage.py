@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.client import Response
+from harness.client import Connection, Response
 from harness.config import App
 from harness.httpd import Httpd
 from harness.procs import kill9
@@ -51,7 +51,7 @@ class Page(HTMLParser):
 
 @pytest.fixture(autouse=True)
 def failures(httpd: Httpd) -> None:
-    httpd.log.expect("apppool.*shop")
+    httpd.log.expect("apppool.*(shop|file)")
 
 
 def broken(httpd: Httpd, command: str, *directives: str) -> App:
@@ -133,6 +133,18 @@ def test_directory(httpd: Httpd) -> None:
     assert "No such file" in page.rows["Failure"]
     # Whose the application is cannot be known without it.
     assert page.rows["Step"] == "Becoming the application's user"
+
+
+def test_root_is_a_file(httpd: Httpd) -> None:
+    app = httpd.app("shop", FRIENDLY, "AppUser www-data", command="/bin/true",
+                    location="/app")
+    app.root = httpd.dir / "file"
+    app.root.touch()
+    httpd.start()
+    page = page_of(httpd.get("/app/", "status", headers=HTML))
+    assert page.rows["Step"] == "Entering the application's directory"
+    assert f"AppRoot {app.root} cannot be entered" in page.rows["Failure"]
+    assert "Not a directory" in page.rows["Failure"]
 
 
 def test_directory_of_a_user(httpd: Httpd) -> None:
@@ -251,6 +263,32 @@ def test_default(httpd: Httpd, environment: str, directive: str,
         number = found[0].decode()
         assert httpd.log.matching(rf"could not be started.*{number}")
         assert httpd.log.matching(rf"(does|did) not start: error {number}")
+
+
+@pytest.mark.mpms("event")
+@pytest.mark.parametrize("protocol", ["fcgi", "scgi", "uwsgi"])
+def test_whatever_is_spoken(httpd: Httpd, protocol: str) -> None:
+    httpd.modules.append(f"proxy_{protocol}")
+    broken(httpd, "/bin/sh -c 'echo last words; exit 3'",
+           f"AppProtocol {protocol}")
+    for status in (502, 503):
+        answer = httpd.get("/pid", "shop", headers=HTML)
+        assert answer.status == status
+        assert "last words" in page_of(answer).text["pre"]
+    answer = httpd.post("/pid", "shop", b"x" * 100000)
+    assert answer.status == 503 and "last words" in answer.text
+
+
+@pytest.mark.mpms("event")
+def test_a_body_that_is_not_stored(httpd: Httpd) -> None:
+    """What the client has sent by then is no next request"""
+    broken(httpd, "/bin/sh -c 'exit 3'", "AppBufferRequest Off")
+    connection = Connection(httpd.port)
+    for size in (10, 100000, 3000000):
+        answer = connection.request("POST", "/pid", "shop", b"x" * size)
+        assert answer.status in (502, 503)
+        assert "could not be started" in answer.text
+    connection.close()
 
 
 def test_per_directory(httpd: Httpd) -> None:

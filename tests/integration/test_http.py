@@ -146,8 +146,26 @@ def test_app_answers_nonsense(httpd: Httpd, url: str) -> None:
     httpd.start()
     pid = httpd.get("/pid", "shop").text
     assert httpd.get(f"/{url}", "shop").status == 502
+    assert httpd.log.matching(rf"shop\[{pid}\] gave no answer: GET /{url}$")
     assert httpd.get("/pid", "shop").text == pid
     httpd.settles(active=0, count=1)
+
+
+@pytest.mark.parametrize("url", ["nothing", "garbage", "head"])
+def test_connection_is_not_used_again(httpd: Httpd, url: str) -> None:
+    """Where connections are kept, this one is not; the app's others are"""
+    httpd.log.expect("AH01102|AH00898|AH01106|AH01107|AH01114|AH10404",
+                     "apppool")
+    httpd.app("shop", "MaxInstances 1", "AppConcurrency 2",
+              "AppSetEnv APP_THREADS 1")
+    httpd.start()
+    client = Connection(httpd.port)
+    pid = client.request("GET", "/pid", "shop").text
+    for _ in range(3):
+        assert client.request("GET", f"/{url}", "shop").status == 502
+        answer = client.request("GET", "/pid", "shop")
+        assert (answer.status, answer.text) == (200, pid)
+    client.close()
 
 
 def test_static_files_first(httpd: Httpd) -> None:

@@ -110,12 +110,45 @@ def test_broken_code(httpd: Httpd) -> None:
                "the status says that it fails")
     assert httpd.group(app)["outdated"] == 2
     assert "exit" in httpd.group(app)["last_error"]
+    assert httpd.log.matching(r"shop\[\d+\] could not be started: .*exit code 1")
     for _ in range(10):
         assert int(httpd.get("/pid", "shop").text) in old
     broken.unlink()
     wait_until(lambda: replaced(httpd, app, old), "it recovers by itself", 20)
     assert httpd.group(app)["outdated"] == 0
     assert httpd.group(app)["state"] == "running"
+
+
+def test_broken_code_under_load(httpd: Httpd) -> None:
+    """No request fails, and none of the old processes ends, until a later
+    try starts; each of these is one above the limit, and no more"""
+    httpd.log.expect("could not be started")
+    broken = httpd.dir / "broken"
+    app = start(httpd, f"AppSetEnv BOOT_FAIL_IF {broken}",
+                "AppSetEnv BOOT_SLEEP 0.2")
+    old = httpd.pids(app)
+    sizes = []
+
+    def deploy() -> None:
+        broken.touch()
+        assert httpd.ctl("restart", "shop", "--rolling").returncode == 0
+        wait_until(lambda: sizes.append(size(httpd, app)) or
+                   len(httpd.log.matching("could not be started")) == 2,
+                   "it was tried twice", 20)
+        assert httpd.pids(app) == old
+        broken.unlink()
+
+    answers = under_load(httpd, deploy, lambda: replaced(httpd, app, old))
+    assert all(answer.isdigit() for answer in answers)
+    assert set(sizes) <= {2, 3}
+    assert httpd.group(app)["state"] == "running"
+    httpd.settles(active=0, count=2)
+    httpd.check()
+
+
+def size(httpd: Httpd, app: App) -> int:
+    group = httpd.group(app)
+    return int(group["size"] + group["spawning"])
 
 
 def test_held_request_is_finished(httpd: Httpd) -> None:

@@ -5,6 +5,7 @@ import time
 from harness.errorlog import KILLED
 from harness.httpd import Httpd
 from harness.procs import alive, kill9
+from harness.threads import Threads
 from harness.wait import wait_until
 
 
@@ -58,6 +59,43 @@ def test_max_requests(httpd: Httpd) -> None:
     assert pids[4] != pids[0]
     wait_until(lambda: not alive(pids[0]), "the retired process is gone")
     httpd.settles(active=0, count=1)
+
+
+def test_max_requests_with_jitter(httpd: Httpd) -> None:
+    """Each process ends after 3 to 3 + 4 requests; not all after as many"""
+    httpd.app("shop", "MaxRequests 3 4")
+    httpd.start()
+    runs = [1]
+    last = httpd.get("/pid", "shop").text
+    while len(runs) < 25:
+        pid = httpd.get("/pid", "shop").text
+        if pid == last:
+            runs[-1] += 1
+        else:
+            runs.append(1)
+        last = pid
+    assert 3 <= min(runs[:-1]) and max(runs) <= 7
+    assert len(set(runs[:-1])) > 1
+    wait_until(lambda: httpd.status()["counters"]["retired"] == 24,
+               "all have retired")
+
+
+def test_max_requests_while_others_wait(httpd: Httpd) -> None:
+    """Its place goes to a process of the same app; no request fails, and no
+    process has more than its number"""
+    httpd.directives.append("MaxPoolSize 1")
+    httpd.app("shop", "MaxRequests 5")
+    httpd.app("blog")
+    httpd.start()
+    with Threads(httpd, "shop", 4) as clients:
+        clients.more(60)
+    assert clients.failed == []
+    served: dict[str, int] = {}
+    for line in httpd.requests_seen():
+        pid = line.split()[1]
+        served[pid] = served.get(pid, 0) + 1
+    assert max(served.values()) == 5 and len(served) > 10
+    httpd.check()
 
 
 def test_silent_app_times_out(httpd: Httpd) -> None:

@@ -1,0 +1,154 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""An app that does not start is tried again less and less often, by one
+start at a time, and at the cost of nobody else (acceptance B6)."""
+import time
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from harness.config import App
+from harness.httpd import Httpd
+from harness.threads import Threads
+from harness.wait import wait_until
+
+FAILED = "could not be started"
+
+
+@pytest.fixture(autouse=True)
+def failures(httpd: Httpd) -> None:
+    httpd.log.expect("apppool.*shop")
+
+
+def broken(httpd: Httpd, *directives: str) -> App:
+    """It cannot start while the file `broken` is there."""
+    (httpd.dir / "broken").touch()
+    return httpd.app("shop", f"AppSetEnv BOOT_FAIL_IF {httpd.dir}/broken",
+                     *directives)
+
+
+def tries(httpd: Httpd) -> list[datetime]:
+    return [datetime.strptime(line[1:line.index("]")],
+                              "%a %b %d %H:%M:%S.%f %Y")
+            for line in httpd.log.matching(FAILED)]
+
+
+def test_less_and_less_often(httpd: Httpd) -> None:
+    """However many ask: 1 s, 2 s, 4 s between two tries; those that do not
+    wait for one are told when to come again"""
+    broken(httpd)
+    httpd.app("blog")
+    httpd.start()
+    blog = httpd.get("/pid", "blog").text
+    with Threads(httpd, "blog", 1) as others:
+        asking = Asking(httpd)
+        with asking:
+            wait_until(lambda: len(tries(httpd)) == 4, "four tries", 30)
+    assert others.failed == []
+    assert httpd.get("/pid", "blog").text == blog
+    when = tries(httpd)
+    gaps = [(b - a).total_seconds() for a, b in zip(when, when[1:])]
+    assert all(gap > least - 0.05 for gap, least in zip(gaps, (1, 2, 4)))
+    assert asking.good == 0
+    assert set(asking.failed) <= {"GET 502", "GET 503", "POST 502",
+                                  "POST 503"}
+    assert len([one for one in asking.failed if "502" in one]) <= 4 * 4
+    answer = httpd.get("/pid", "shop")
+    assert answer.status == 503
+    assert 1 <= int(answer.headers["Retry-After"]) <= 8
+
+
+class Asking(Threads):
+    """Four that ask for what is not there."""
+
+    def __init__(self, httpd: Httpd) -> None:
+        super().__init__(httpd, "shop", 4)
+
+    def more(self, count: int = 1) -> None:
+        wait_until(lambda: len(self.failed) >= count, "they are answered", 20)
+
+
+def test_one_try_for_all_that_wait(httpd: Httpd) -> None:
+    """Five waiters, one start, five answers"""
+    app = broken(httpd)
+    go = httpd.dir / "go"
+    app.command = f"/bin/sh -c 'until test -e {go}; do sleep 0.1; done; exit 3'"
+    httpd.start()
+    waiting = [httpd.get_async("/pid", "shop") for _ in range(5)]
+    wait_until(lambda: httpd.counts() == (0, 0, 5), "five wait", 20)
+    go.touch()
+    assert {one.result().status for one in waiting} == {502}
+    assert len(tries(httpd)) == 1
+    assert httpd.pool("spawning") == 0
+
+
+def test_a_try_that_succeeds_ends_it(httpd: Httpd) -> None:
+    """Half open: one start; it serves all that came meanwhile"""
+    app = broken(httpd)
+    httpd.start()
+    for _ in range(2):
+        wait_until(lambda: httpd.get("/pid", "shop").status == 502, "a try",
+                   10)
+    (httpd.dir / "broken").unlink()
+    assert httpd.get("/pid", "shop").status == 503, "not yet"
+    wait_until(lambda: httpd.get("/pid", "shop").status == 200, "it is back")
+    assert len(tries(httpd)) == 2
+    assert httpd.group(app)["state"] == "running"
+    # The next failure is the first one again.
+    (httpd.dir / "broken").touch()
+    app.touch()
+    wait_until(lambda: httpd.get("/pid", "shop") and len(tries(httpd)) == 4,
+               "it fails twice", 20)
+    when = tries(httpd)
+    assert (when[3] - when[2]).total_seconds() < 2
+
+
+@pytest.mark.parametrize("way", ["restart.txt", "apppoolctl"])
+def test_a_restart_forgets_the_pause(httpd: Httpd, way: str) -> None:
+    """Who has mended it need not wait"""
+    app = broken(httpd)
+    httpd.start()
+    for _ in range(3):
+        wait_until(lambda: httpd.get("/pid", "shop").status == 502, "a try",
+                   10)
+    since = time.monotonic()
+    (httpd.dir / "broken").unlink()
+    if way == "restart.txt":
+        app.touch()
+    else:
+        assert httpd.ctl("restart", "shop").returncode == 0
+    assert httpd.get("/pid", "shop").status == 200
+    assert time.monotonic() - since < 3.5, "the pause was four seconds"
+
+
+def test_evicts_nobody(httpd: Httpd) -> None:
+    """An app that backs off takes no place of an idle process"""
+    httpd.directives.append("MaxPoolSize 1")
+    broken(httpd)
+    httpd.app("blog")
+    httpd.start()
+    for _ in range(2):
+        wait_until(lambda: httpd.get("/pid", "shop").status == 502, "a try",
+                   10)
+    blog = httpd.get("/pid", "blog").text
+    assert httpd.get("/pid", "shop").status == 503
+    assert httpd.get("/pid", "blog").text == blog
+
+
+def test_healthy_processes_serve_on(httpd: Httpd) -> None:
+    """While more of them cannot be started"""
+    app = broken(httpd, "MaxInstances 3")
+    (httpd.dir / "broken").unlink()
+    httpd.start()
+    pid = httpd.get("/pid", "shop").text
+    (httpd.dir / "broken").touch()
+    with Threads(httpd, "shop", 4) as clients:
+        wait_until(lambda: len(tries(httpd)) >= 2, "starts fail", 10)
+        assert state(httpd, app) == "failing"
+        clients.more()
+    assert clients.failed == []
+    assert httpd.get("/pid", "shop").text == pid
+
+
+def state(httpd: Httpd, app: App) -> Any:
+    return httpd.group(app)["state"]

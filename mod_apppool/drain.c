@@ -37,6 +37,8 @@ static int is_stream(const request_rec *r)
 {
     const char *wish = apr_table_get(r->headers_out, "X-Accel-Buffering");
 
+    if (!wish) /* there it is over fcgi and scgi */
+        wish = apr_table_get(r->err_headers_out, "X-Accel-Buffering");
     if (wish && !ap_cstr_casecmp(wish, "no"))
         return 1;
     return r->content_type &&

@@ -14,6 +14,7 @@ from harness.config import App
 from harness.httpd import Httpd, reserve_port
 from harness.places import can_mount, mounted
 from harness.wait import wait_until
+from harness.web import SERVERS, mount
 
 MEGABYTE = 1 << 20
 MUCH = 10 * MEGABYTE  # more than sockets buffer
@@ -24,8 +25,8 @@ def bulk(httpd: Httpd, *directives: str) -> App:
     return httpd.app("shop", *directives, program="bulk.py")
 
 
-def get(url: str) -> bytes:
-    return f"GET {url} HTTP/1.1\r\nHost: shop\r\n\r\n".encode()
+def get(url: str, host: str = "shop") -> bytes:
+    return f"GET {url} HTTP/1.1\r\nHost: {host}\r\n\r\n".encode()
 
 
 def flood(size: int) -> bytes:
@@ -50,6 +51,19 @@ def test_slow_reader_holds_no_process(httpd: Httpd, more: str) -> None:
         reader.send(get("/flood?n=100"))
         assert reader.answer().body == flood(100)
     wait_until(lambda: not httpd.spools(), "nothing is kept")
+
+
+@pytest.mark.parametrize("name", ["gunicorn", "php", "libfcgi", "uwsgi",
+                                  "uwsgi-scgi", "uwsgi-fcgi"])
+def test_slow_reader_by_any_protocol(httpd: Httpd, name: str) -> None:
+    place, _ = mount(httpd, SERVERS[name])
+    httpd.directives.append("SendBufferSize 16384")
+    httpd.start()
+    with Raw(httpd.port, get("/big", place.host), SMALL) as reader:
+        wait_until(lambda: stored(httpd), "some of it is stored", 20)
+        httpd.settles(active=0, count=1)
+        assert place.get("/").status == 200
+        assert reader.answer().body == b"x" * 3 * MEGABYTE
 
 
 def test_slow_at_both_ends(httpd: Httpd) -> None:
@@ -99,6 +113,32 @@ def test_streams_are_not_stored(httpd: Httpd, what: str) -> None:
         httpd.settles(active=1, count=1, waiting=1)
         assert httpd.spools() == []
         assert reader.answer().body == flood(MUCH)
+    assert other.result().status == 200
+
+
+@pytest.mark.parametrize("name", ["php", "uwsgi", "uwsgi-scgi"])
+def test_wish_of_an_app_by_any_protocol(httpd: Httpd, name: str) -> None:
+    """X-Accel-Buffering: no"""
+    place, _ = mount(httpd, SERVERS[name])
+    httpd.directives.append("SendBufferSize 16384")
+    root = httpd.apps[0].root
+    if name == "php":
+        (root / "index.php").write_text(
+            "<?php header('X-Accel-Buffering: no'); "
+            f"echo str_repeat('x', {MUCH});")
+    else:
+        (root / "wsgi.py").write_text(
+            "def application(environ, start_response):\n"
+            "    start_response('200 OK', [('X-Accel-Buffering', 'no')])\n"
+            f"    return [b'x' * {MUCH}]\n")
+    httpd.start()
+    with Raw(httpd.port, get("/", place.host), SMALL) as reader:
+        assert reader.head()[0] == 200
+        other = httpd.get_async("/", place.host)
+        wait_until(lambda: httpd.pool("waiting") == 1, "another one waits")
+        assert stored(httpd) == []
+        reader.sock.close()
+        reader.stream.file.close()
     assert other.result().status == 200
 
 

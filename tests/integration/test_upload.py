@@ -15,6 +15,7 @@ from harness.errorlog import KILLED
 from harness.httpd import Httpd
 from harness.places import can_mount, mounted
 from harness.wait import wait_until
+from harness.web import SERVERS, mount
 
 MEGABYTE = 1 << 20
 MEMORY = 64 * 1024  # bytes of a body that are kept in memory
@@ -67,6 +68,21 @@ def test_half_sent_upload_holds_no_process(httpd: Httpd, kind: str) -> None:
         seen = client.answer("POST").json()
     assert (seen["length"], seen["crc"]) == (200000, zlib.crc32(half * 2))
     wait_until(lambda: not httpd.spools(), "nothing is kept")
+
+
+@pytest.mark.parametrize("name", ["php", "libfcgi", "uwsgi", "uwsgi-scgi"])
+def test_half_sent_upload_by_any_protocol(httpd: Httpd, name: str) -> None:
+    """In chunks, though these protocols have none"""
+    place, _ = mount(httpd, SERVERS[name])
+    httpd.start()
+    half = noise(100000)
+    with Raw(httpd.port, head("/up", "Transfer-Encoding: chunked",
+                              host=place.host) + chunk(half)) as client:
+        wait_until(lambda: spools(httpd), "some of it is stored")
+        assert place.get("/").status == 200
+        httpd.settles(active=0, count=1)
+        client.send(chunk(half) + chunk(b""))
+        assert client.answer("POST").body == half * 2
 
 
 @pytest.mark.parametrize("kind", ["sized", "chunked"])

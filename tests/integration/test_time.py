@@ -63,7 +63,7 @@ def test_max_requests(httpd: Httpd) -> None:
 
 def test_max_requests_with_jitter(httpd: Httpd) -> None:
     """Each process ends after 3 to 3 + 4 requests; not all after as many"""
-    httpd.app("shop", "MaxRequests 3 4")
+    httpd.app("shop", "MaxRequests 3 4", "MaxInstances 1")
     httpd.start()
     runs = [1]
     last = httpd.get("/pid", "shop").text

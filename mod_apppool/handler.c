@@ -16,6 +16,7 @@
 #include "mod_apppool/script.h"
 #include "mod_apppool/sendfile.h"
 #include "mod_apppool/visit.h"
+#include "shm/alive.h"
 
 APLOG_USE_MODULE(apppool);
 
@@ -129,6 +130,15 @@ static int break_off(request_rec *r)
     return DONE;
 }
 
+/* Would we hear that nobody has read the request? mod_proxy's fcgi and scgi do
+ * not tell. So the process had better live: a connection to one that is being
+ * killed can be made for a moment yet. */
+static int tells_unread(const apppool_target_t *target)
+{
+    return target->wire.protocol != APL_FCGI &&
+           target->wire.protocol != APL_SCGI;
+}
+
 /* Over one connection. @return 1: *status is the answer; 0: *rv says why the
  * process should be asked again, or another one */
 static int try_once(apppool_visit_t *v, const apppool_target_t *target,
@@ -143,6 +153,10 @@ static int try_once(apppool_visit_t *v, const apppool_target_t *target,
     }
     *rv = apppool_channel_connect(ch, v->r, target, v->deadline);
     if (*rv != APR_SUCCESS) {
+        apppool_channel_give(ch);
+        return 0;
+    }
+    if (!tells_unread(target) && apl_alive_ending(v->hold.pid)) {
         apppool_channel_give(ch);
         return 0;
     }

@@ -14,10 +14,10 @@
 
 typedef struct {
     char state;
-    uint64_t flags, start;
+    uint64_t flags, start, pending;
 } stat_t;
 
-/* Fields 3, 9 and 22. The name in field 2 may hold anything, so fields are
+/* Fields 3, 9, 22 and 31. The name in field 2 may hold anything, so fields are
  * counted from its last parenthesis. */
 static int parse_stat(const char *stat, stat_t *is)
 {
@@ -28,15 +28,17 @@ static int parse_stat(const char *stat, stat_t *is)
         return -1;
     at += 2;
     is->state = *at;
-    for (field = 4; field <= 22; field++) {
+    for (field = 4; field <= 31; field++) {
         at = strchr(at, ' ');
         if (!at)
             return -1;
         at++;
         if (field == 9)
             is->flags = strtoull(at, NULL, 10);
+        else if (field == 22)
+            is->start = strtoull(at, NULL, 10);
     }
-    is->start = strtoull(at, NULL, 10);
+    is->pending = strtoull(at, NULL, 10);
     return 0;
 }
 
@@ -91,5 +93,7 @@ int apl_alive_ending(int32_t pid)
     /* With hidepid, there is nothing to be read of a stranger that lives. */
     if (read_stat(pid, &is) != 0)
         return kill(pid, 0) != 0 && errno == ESRCH;
-    return is_dead(&is) || (is.flags & PF_EXITING) != 0;
+    /* Whatever signal ends a process, each of its threads gets a SIGKILL. */
+    return is_dead(&is) || (is.flags & PF_EXITING) != 0 ||
+           (is.pending & 1u << (SIGKILL - 1)) != 0;
 }

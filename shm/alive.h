@@ -21,7 +21,8 @@ int apl_alive_look(int32_t pid, apl_who_t *who);
 int apl_alive(const apl_who_t *who);
 
 /** Is process `pid` gone, or about to be: killed, but with sockets that are
- * open yet? @return 1; 0: it runs, or /proc is not for us */
+ * open yet? For some instructions of the kernel, between the signal and the
+ * end, it does not look so. @return 1; 0: it runs, or /proc is not for us */
 int apl_alive_ending(int32_t pid);
 
 #endif

@@ -14,6 +14,8 @@ The apps are in apps/web, one for each kind of server, and do the same:
 """
 import http.client
 import json
+import os
+import signal
 import socket
 from typing import Callable
 
@@ -235,6 +237,18 @@ def test_error_document_of_the_app(httpd: Httpd, name: str) -> None:
     answer = place.get("/status?404")
     assert (answer.status, answer.headers["X-Path"]) == (404, "/sorry")
     assert place.get("/").status == 200
+
+
+@pytest.mark.parametrize("name", ["uwsgi", "uwsgi-scgi", "libfcgi"])
+def test_killed_while_idle(httpd: Httpd, name: str) -> None:
+    """The next request is another process's, also where nobody would tell that
+    the first has not read it"""
+    httpd.log.expect(*KILLED)
+    place, _ = mount(httpd, SERVERS[name])
+    httpd.start()
+    for _ in range(8):
+        os.kill(int(place.get("/").headers["X-Pid"]), signal.SIGKILL)
+        assert place.get("/").status == 200
 
 
 @pytest.mark.mpms("event")

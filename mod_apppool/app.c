@@ -219,6 +219,16 @@ static const apppool_app_t *find(const char *name)
     return NULL;
 }
 
+static int same_limits(const apppool_app_t *a, const apppool_app_t *b)
+{
+    return memcmp(&a->pool.options, &b->pool.options, sizeof a->pool.options) ==
+               0 &&
+           apppool_rlimits_equal(&a->rlimits, &b->rlimits) &&
+           equal(a->ready, b->ready) && a->memory_limit == b->memory_limit &&
+           a->start_timeout == b->start_timeout &&
+           a->stop_timeout == b->stop_timeout;
+}
+
 /* @return 0: refused */
 static int share(apr_pool_t *p, const apppool_app_t *first,
                  const apppool_app_t *second)
@@ -233,9 +243,7 @@ static int share(apr_pool_t *p, const apppool_app_t *first,
             first->pool.name, first->place, second->place, what);
         return 0;
     }
-    if (memcmp(&first->pool.options, &second->pool.options,
-               sizeof first->pool.options) != 0 ||
-        !apppool_rlimits_equal(&first->rlimits, &second->rlimits))
+    if (!same_limits(first, second))
         SAY(APLOG_WARNING,
             "%s is the same application as %s, with other limits; those of "
             "the first hold",

@@ -1,6 +1,7 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """httpd -t: a wrong value is one clear sentence with directive, value and
 what is allowed; and it touches nothing."""
+import os
 from pathlib import Path
 
 import pytest
@@ -255,3 +256,49 @@ def test_warm_up_is_http(httpd: Httpd, protocol: str) -> None:
         f"{protocol}" in done.stdout
     app.directives[-1] = "AppReady notify"
     assert httpd.test().returncode == 0
+
+
+@pytest.mark.parametrize("what, one, other", [
+    ("AppUser", "AppUser www-data", "AppUser nobody"),
+    ("AppUser", "AppUser www-data", "AppUser www-data nogroup"),
+    ("AppEnvironment", "AppEnvironment a", "AppEnvironment b"),
+    ("AppListen", "AppListen unix", "AppListen tcp"),
+    ("AppSetEnv", "AppSetEnv A b", "AppSetEnv A c")])
+def test_one_name_two_ways(httpd: Httpd, what: str, one: str,
+                           other: str) -> None:
+    """One group name for what cannot be one app: both places are named"""
+    root = httpd.dir / "shop"
+    for name, directive in (("shop", one), ("blog", other)):
+        httpd.app(name, "AppGroupName both", directive, root=root,
+                  command="/bin/true")
+    done = httpd.test()
+    assert done.returncode != 0
+    line, = [line for line in done.stdout.splitlines() if "both" in line]
+    assert f"do not have the same {what};" in line
+    assert line.count("line ") == 2 and "AppGroupName" in line
+
+
+def test_root_without_rights(httpd: Httpd) -> None:
+    """Said by httpd -t, as it would be by the first request"""
+    app = httpd.app("shop", "AppUser www-data", command="/bin/true")
+    os.chown(app.root, 0, 0)
+    app.root.chmod(0o700)
+    done = httpd.test()
+    assert done.returncode == 0, done.stdout
+    assert f"AppRoot {app.root} (" in done.stdout
+    assert "may not be entered by www-data" in done.stdout
+
+
+@pytest.mark.parametrize("directive", [
+    "AppReady /up", "AppMemoryLimit 1G", "AppStartTimeout 5",
+    "AppStopTimeout 5", "MaxRequests 7", "RLimitCPU 100"])
+def test_one_app_with_two_limits(httpd: Httpd, directive: str) -> None:
+    """Those of the first place hold; that is said"""
+    for name in ("shop", "blog"):
+        httpd.app(name, "AppGroupName both", root=httpd.dir / "shop",
+                  command="/bin/true")
+    assert "with other limits" not in httpd.test().stdout
+    httpd.apps[1].directives.append(directive)
+    done = httpd.test()
+    assert done.returncode == 0, done.stdout
+    assert "with other limits; those of the first hold" in done.stdout

@@ -3,12 +3,15 @@
 import base64
 import hashlib
 import shutil
+import ssl
+import subprocess
 import zlib
 
 import pytest
 
 from harness.client import Raw, Response
-from harness.httpd import USER, Httpd
+from harness.httpd import USER, Httpd, reserve_port
+from harness.web import SERVERS, mount
 
 MEGABYTE = 1 << 20
 
@@ -85,6 +88,71 @@ def test_variables_as_headers(httpd: Httpd) -> None:
     answer = httpd.get("/echo", "shop", headers={"X-Plan": "free"})
     assert names(answer)["x-plan"] == "gold"
     assert "x-language" not in names(answer)
+
+
+def tell_variables(httpd: Httpd, name: str) -> None:
+    """Let the apps answer with what they know of a request."""
+    for app in httpd.apps:
+        if name == "php":
+            (app.root / "index.php").write_text(
+                "<?php echo json_encode($_SERVER);")
+        else:
+            (app.root / "wsgi.py").write_text(
+                "import json\n"
+                "def application(environ, start_response):\n"
+                "    start_response('200 OK', [])\n"
+                "    return [json.dumps({name: value for name, value in\n"
+                "        environ.items() if isinstance(value, str)})"
+                ".encode()]\n")
+
+
+CGI = pytest.mark.parametrize("name", ["php", "uwsgi", "uwsgi-scgi"])
+
+
+@CGI
+def test_variables_of_cgi(httpd: Httpd, name: str) -> None:
+    """SetEnv's, and who has logged in; the client has no say in them"""
+    httpd.modules.append("env")
+    places = list(mount(httpd, SERVERS[name], "SetEnv PLAN gold"))
+    tell_variables(httpd, name)
+    httpd.directives += [line.replace('"/"', '"/mnt/web/in"')
+                         for line in protect(httpd)]
+    httpd.start()
+    for place in places:
+        seen = place.get("/in", **credentials("secret"), PLAN="free",
+                         X_Forwarded_For="1.2.3.4").json()
+        assert seen["PLAN"] == "gold"
+        assert "1.2.3.4" not in str(seen)
+    assert seen["REMOTE_USER"] == "anna"
+    assert seen["SCRIPT_NAME"].startswith("/mnt/web")
+
+
+@CGI
+def test_variables_of_tls(httpd: Httpd, name: str) -> None:
+    httpd.log.expect("ssl:warn")
+    port, claim = reserve_port()
+    key = httpd.dir / "tls"
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes",
+                    "-subj", "/CN=shop", "-keyout", f"{key}.key", "-out",
+                    f"{key}.pem"], check=True, capture_output=True)
+    httpd.modules += ["socache_shmcb", "ssl"]
+    place, _ = mount(httpd, SERVERS[name])
+    tell_variables(httpd, name)
+    httpd.directives += [
+        f"Listen 127.0.0.1:{port}", f"<VirtualHost *:{port}>",
+        "ServerName shop", "SSLEngine on", "SSLOptions +StdEnvVars",
+        f"SSLCertificateFile {key}.pem", f"SSLCertificateKeyFile {key}.key",
+        *httpd.apps[0].lines(), "</VirtualHost>"]
+    httpd.start()
+    context = ssl.create_default_context(cafile=f"{key}.pem")
+    context.check_hostname = False
+    with Raw(port, context=context) as client:
+        client.send(b"GET /x HTTP/1.1\r\nHost: shop\r\n\r\n")
+        seen = client.answer().json()
+    assert seen["HTTPS"] == "on"
+    assert seen["SSL_PROTOCOL"].startswith("TLS")
+    assert seen["SSL_SERVER_S_DN_CN"] == "shop"
+    claim.close()
 
 
 # ---- after the app

@@ -113,7 +113,7 @@ static void notify(process_t *p, dice_t *d)
         stops |= says(text, "STOPPING=1");
     }
     notify_ready(p, 0);
-    must(!p->notified == !is_ready && !p->is.stops_itself == !stops);
+    must(!p->is.says_ready == !is_ready && !p->is.stops_itself == !stops);
     close(ends[0]);
     close(ends[1]);
     is_log(state_log());

@@ -11,6 +11,7 @@
 
 #include "mod_apppool/owner.h"
 #include "mod_apppool/proxy_api.h"
+#include "mod_apppool/sendfile.h"
 #include "shm/group.h"
 
 APLOG_USE_MODULE(apppool);
@@ -76,6 +77,7 @@ static apppool_app_t *make_app(apr_pool_t *p, const apppool_mount_t *mount,
     app->stop_timeout = apppool_or(set->stop_timeout, SECONDS(30));
     app->memory_limit = apppool_or(set->memory_limit, 0);
     app->rlimits = apppool_rlimits_of(mount);
+    app->uid = (uid_t)-1;
     fill_options(&app->pool.options, set, generation);
     app->pool.options.rolling = (uint32_t)apppool_or(
         set->rolling, !strcmp(app->environment, "production"));
@@ -85,7 +87,7 @@ static apppool_app_t *make_app(apr_pool_t *p, const apppool_mount_t *mount,
 /* ---- its AppRoot ---- */
 
 /* Root and user, as far as they can be known now. @return 0: refused */
-static int check_root(apr_pool_t *p, const apppool_app_t *app)
+static int check_root(apr_pool_t *p, apppool_app_t *app)
 {
     const char *root = app->pool.root, *user = app->set->user, *wrong;
     struct stat st;
@@ -102,6 +104,8 @@ static int check_root(apr_pool_t *p, const apppool_app_t *app)
             app->place);
         return 1;
     }
+    app->real_root = apppool_sendfile_real(p, root);
+    app->uid = apppool_owner_uid(user, &st);
     wrong = user ? NULL : apppool_owner_default(p, root, &st);
     if (wrong) {
         SAY(APLOG_ERR, "AppRoot (%s): %s", app->place, wrong);

@@ -34,6 +34,8 @@ struct apppool_app_t {
     const char *restart_dir;  /**< absolute */
     const char *ready;        /**< "accept", "notify" or a path */
     const char *host;         /**< for the Host of our own requests to it */
+    const char *real_root;    /**< links followed; NULL: it was not there yet */
+    uid_t uid;                /**< it runs as; (uid_t)-1: not known yet */
     const apppool_dir_t *set; /**< all that was set for it */
     apr_int64_t listen, protocol, prestart;
     apr_int64_t start_timeout, stop_timeout; /**< us */

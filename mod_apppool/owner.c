@@ -101,6 +101,18 @@ const char *apppool_owner_default(apr_pool_t *p, const char *root,
     return NULL;
 }
 
+uid_t apppool_owner_uid(const char *user, const struct stat *st)
+{
+    const struct passwd *pw;
+
+    if (geteuid() != 0)
+        return geteuid();
+    if (!user)
+        return st->st_uid;
+    pw = getpwnam(user);
+    return pw ? pw->pw_uid : (uid_t)-1;
+}
+
 int apppool_owner_may_enter(const char *user, const struct stat *st)
 {
     const struct passwd *pw = user ? getpwnam(user) : getpwuid(st->st_uid);

@@ -33,6 +33,13 @@ const char *apppool_owner_default(apr_pool_t *p, const char *root,
                                   const struct stat *st);
 
 /**
+ * Whom an app runs as.
+ * @param user of AppUser, or NULL: the owner of AppRoot
+ * @return (uid_t)-1: there is no such user
+ */
+uid_t apppool_owner_uid(const char *user, const struct stat *st);
+
+/**
  * May this user (NULL: the owner) enter the directory, as far as its own mode
  * says? Groups other than the user's first are not looked at: 1 when unsure.
  */

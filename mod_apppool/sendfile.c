@@ -23,12 +23,25 @@ APLOG_USE_MODULE(apppool);
 #define SAY(rv, r, ...)                                                        \
     ap_log_rerror(APLOG_MARK, APLOG_ERR, rv, r, "apppool: " __VA_ARGS__)
 
+/* A directory that is configured. */
+typedef struct {
+    const char *name;
+    const char *real; /* when the configuration was read; NULL: not there */
+} tree_t;
+
 struct apppool_sendfile_t {
     int on;
-    apr_array_header_t *dirs; /* of const char *: beside AppRoot */
+    apr_array_header_t *dirs; /* of tree_t: beside AppRoot */
 };
 
 /* ---- the directive ---- */
+
+const char *apppool_sendfile_real(apr_pool_t *p, const char *dir)
+{
+    char real[PATH_MAX];
+
+    return realpath(dir, real) ? apr_pstrdup(p, real) : NULL;
+}
 
 const char *apppool_sendfile_set(cmd_parms *cmd, void *dir_, int argc,
                                  char *const argv[])
@@ -36,6 +49,7 @@ const char *apppool_sendfile_set(cmd_parms *cmd, void *dir_, int argc,
     apppool_dir_t *dir = dir_;
     apppool_sendfile_t *set = apr_pcalloc(cmd->pool, sizeof *set);
     const char *word = argc > 0 ? argv[0] : "", *path, *wrong;
+    tree_t *tree;
     int i;
 
     wrong = apppool_value_check(cmd, dir, cmd->info, word);
@@ -48,7 +62,7 @@ const char *apppool_sendfile_set(cmd_parms *cmd, void *dir_, int argc,
     if (!set->on && argc > 1)
         return apr_psprintf(cmd->pool, "%s: Off takes no directories",
                             cmd->cmd->name);
-    set->dirs = apr_array_make(cmd->pool, argc, sizeof(char *));
+    set->dirs = apr_array_make(cmd->pool, argc, sizeof(tree_t));
     for (i = 1; i < argc; i++) {
         wrong = apppool_value_check(cmd, dir, cmd->info, argv[i]);
         if (wrong)
@@ -57,7 +71,9 @@ const char *apppool_sendfile_set(cmd_parms *cmd, void *dir_, int argc,
         if (!path)
             return apr_psprintf(cmd->pool, "%s: \"%s\" is not a path",
                                 cmd->cmd->name, argv[i]);
-        APR_ARRAY_PUSH(set->dirs, const char *) = path;
+        tree = apr_array_push(set->dirs);
+        tree->name = path;
+        tree->real = apppool_sendfile_real(cmd->pool, path);
     }
     dir->sendfile = set;
     return NULL;
@@ -96,27 +112,34 @@ const char *apppool_sendfile_name(request_rec *r)
 
 /* ---- the file ---- */
 
-static int is_below(const char *path, const char *root)
+static int is_below(const char *path, const char *dir)
 {
-    char real[PATH_MAX];
-    size_t n;
+    size_t n = strlen(dir);
 
-    if (!realpath(root, real))
-        return 0;
-    n = strlen(real);
-    return !strncmp(path, real, n) && path[n] == '/';
+    return !strncmp(path, dir, n) && path[n] == '/';
+}
+
+/* Whoever owns a directory above may have put another in its place since the
+ * configuration was read. There the app's user gets what is his own. */
+static int is_in(const char *path, const tree_t *tree, int own)
+{
+    char now[PATH_MAX];
+
+    return (tree->real && is_below(path, tree->real)) ||
+           (own && realpath(tree->name, now) && is_below(path, now));
 }
 
 static int is_allowed(const request_rec *r, const apppool_app_t *app,
-                      const char *path)
+                      const char *path, uid_t owner)
 {
     const apr_array_header_t *dirs = apppool_sendfile_of(r)->dirs;
-    int i;
+    tree_t root = {app->pool.root, app->real_root};
+    int own = owner == app->uid, i;
 
-    if (is_below(path, app->pool.root))
+    if (is_in(path, &root, own))
         return 1;
     for (i = 0; i < dirs->nelts; i++)
-        if (is_below(path, APR_ARRAY_IDX(dirs, i, const char *)))
+        if (is_in(path, &APR_ARRAY_IDX(dirs, i, tree_t), own))
             return 1;
     return 0;
 }
@@ -143,7 +166,7 @@ static int look(request_rec *r, const apppool_app_t *app, const char *name,
         return HTTP_INTERNAL_SERVER_ERROR;
     }
     path[n] = 0;
-    if (!S_ISREG(st.st_mode) || !is_allowed(r, app, path)) {
+    if (!S_ISREG(st.st_mode) || !is_allowed(r, app, path, st.st_uid)) {
         SAY(0, r,
             "%s: " HEADER " %s is no file below AppRoot or a directory of "
             "AppSendFile",

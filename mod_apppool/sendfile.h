@@ -13,8 +13,10 @@
  * Trust: the app chooses the name, and httpd's user opens it, who may read what
  *        the app may not. So what was opened has to be a plain file, really
  *        below AppRoot or a directory of AppSendFile: links are followed first,
- *        and it is the opened file that is looked at, not its name. It is never
- *        mapped: the app may cut it meanwhile.
+ *        and it is the opened file that is looked at, not its name. Where those
+ *        are was found out when the configuration was read: the app may be
+ *        able to move them. Where they are now it may name files of its own
+ *        user. A file is never mapped: the app may cut it meanwhile.
  */
 #ifndef APPPOOL_SENDFILE_H
 #define APPPOOL_SENDFILE_H
@@ -28,6 +30,9 @@
 /** AppSendFile On|Off [DIRECTORY]... */
 const char *apppool_sendfile_set(cmd_parms *cmd, void *dir, int argc,
                                  char *const argv[]);
+
+/** Where a directory is, links followed; NULL: it is not there. */
+const char *apppool_sendfile_real(apr_pool_t *p, const char *dir);
 
 /** Tell the app that it may name files, if it may. */
 void apppool_sendfile_offer(request_rec *r);

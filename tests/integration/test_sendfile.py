@@ -202,6 +202,47 @@ def test_link_within_is_followed(httpd: Httpd) -> None:
     assert ask(httpd, real / "link").body == TEXT
 
 
+def test_moved_root_is_not_believed(httpd: Httpd) -> None:
+    """Who owns the directory above AppRoot may put another in its place: from
+    there only the app's own files are sent, until httpd looks again"""
+    httpd.log.expect(REFUSED)
+    app = start(httpd)
+    release = httpd.dir / "release"
+    release.mkdir()
+    user = app.root.stat().st_uid
+    os.chown(release, user, user)
+    for name, owner in (("own", user), ("other", 0)):
+        (release / name).write_text(name)
+        os.chown(release / name, owner, owner)
+    app.root.rename(httpd.dir / "before")
+    app.root.symlink_to(release)
+    assert ask(httpd, "other").status == 403
+    assert ask(httpd, release / "other").status == 403
+    assert ask(httpd, "own").text == "own"
+    assert ask(httpd, release / "own").text == "own"
+    assert ask(httpd, httpd.dir / "before/storage/report").status == 403
+    httpd.graceful()
+    assert ask(httpd, "other").text == "other"
+
+
+def test_moved_directory_is_not_believed(httpd: Httpd) -> None:
+    httpd.log.expect(REFUSED)
+    place = httpd.dir / "files"
+    place.mkdir()
+    (place / "x").write_text("elsewhere")
+    os.chown(place / "x", 0, 0)
+    app = start(httpd, f'AppSendFile On "{place}"')
+    assert ask(httpd, place / "x").text == "elsewhere"
+    place.rename(httpd.dir / "before")
+    place.symlink_to(httpd.dir / "other")
+    (httpd.dir / "other").mkdir()
+    for name, owner in (("own", app.root.stat().st_uid), ("secret", 0)):
+        (httpd.dir / "other" / name).write_text(name)
+        os.chown(httpd.dir / "other" / name, owner, owner)
+    assert ask(httpd, place / "secret").status == 403
+    assert ask(httpd, place / "own").text == "own"
+
+
 def test_missing_and_unreadable(httpd: Httpd) -> None:
     httpd.log.expect("shop: X-Sendfile .* cannot be (opened|read)")
     app = start(httpd, "AppSendFile On", "ErrorDocument 404 /sorry.html")

@@ -73,6 +73,7 @@ void apppool_forward_clean(request_rec *r)
 void apppool_forward_headers(request_rec *r, const char *base_uri,
                              apr_int64_t protocol)
 {
+    apr_table_unset(r->headers_in, "X-Forwarded-Prefix");
     if (protocol != APL_HTTP)
         return;
     if (*base_uri)

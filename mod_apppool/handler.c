@@ -67,10 +67,16 @@ int apppool_handler_header_parser(request_rec *r)
 
 int apppool_handler_fixups(request_rec *r)
 {
-    if (!apppool_mount_of(r) || r->proxyreq || r->uri[0] != '/')
+    const apppool_mount_t *mount = apppool_mount_of(r);
+
+    if (!mount || r->proxyreq)
         return DECLINED;
+    /* A subrequest by file, of mod_include say: there is no URL to ask for. */
+    if (r->uri[0] != '/')
+        return apppool_script_is(r, mount, r->filename) ? HTTP_FORBIDDEN
+                                                        : DECLINED;
     if (r->finfo.filetype == APR_REG && !(r->path_info && *r->path_info) &&
-        !apppool_script_is(r, apppool_mount_of(r), r->filename))
+        !apppool_script_is(r, mount, r->filename))
         return DECLINED;
     if (r->handler && strcmp(r->handler, DIR_MAGIC_TYPE))
         return DECLINED;
@@ -167,8 +173,7 @@ static int try_once(apppool_visit_t *v, const apppool_target_t *target,
     apppool_visit_hide(v);
     *status = apppool_channel_run(ch, v->r, url);
     apppool_visit_unhide(v);
-    *status = apppool_whole_status(&v->whole, v->r, target->wire.protocol,
-                                   *status, v->started);
+    *status = apppool_whole_status(&v->whole, v->r, *status, v->started);
     if (*status == AP_FILTER_ERROR && v->started)
         *status = break_off(v->r);
     if (*status == OK)
@@ -177,21 +182,6 @@ static int try_once(apppool_visit_t *v, const apppool_target_t *target,
     apppool_channel_give(ch);
     return v->started || fate == APPPOOL_HEARD ||
            (*status != HTTP_BAD_GATEWAY && *status != HTTP_SERVICE_UNAVAILABLE);
-}
-
-/* mod_proxy's canonical form of the URL. */
-static int canonical(apppool_visit_t *v, uint32_t protocol, const char **url)
-{
-    request_rec *r = v->r;
-    int status;
-
-    r->proxyreq = PROXYREQ_REVERSE;
-    status = apppool_proxy.proxy_run_canon_handler(
-        r, apppool_forward_url(r, apppool_proxy_scheme(protocol),
-                               v->mount->base_uri));
-    if (status == OK)
-        *url = r->filename + strlen("proxy:");
-    return status == DECLINED ? HTTP_INTERNAL_SERVER_ERROR : status;
 }
 
 /* By one process. @return 0: it refused the connection, or is ending */
@@ -234,6 +224,24 @@ static int takes_body(apppool_visit_t *v, uint32_t protocol)
            !apr_table_get(v->r->headers_in, "Transfer-Encoding");
 }
 
+/* Make it a request of this protocol. @return OK, or HTTP_* */
+static int fit(apppool_visit_t *v, uint32_t protocol, const char **url)
+{
+    request_rec *r = v->r;
+    int status;
+
+    if (!takes_body(v, protocol))
+        return HTTP_LENGTH_REQUIRED;
+    apppool_forward_headers(r, v->mount->base_uri, protocol);
+    r->proxyreq = PROXYREQ_REVERSE;
+    status = apppool_proxy.proxy_run_canon_handler(
+        r, apppool_forward_url(r, apppool_proxy_scheme(protocol),
+                               v->mount->base_uri));
+    if (status == OK)
+        *url = r->filename + strlen("proxy:");
+    return status == DECLINED ? HTTP_INTERNAL_SERVER_ERROR : status;
+}
+
 static int serve(apppool_visit_t *v)
 {
     uint32_t protocol = (uint32_t)v->app->protocol;
@@ -241,11 +249,8 @@ static int serve(apppool_visit_t *v)
     apr_status_t rv;
     int i, status;
 
-    if (!takes_body(v, protocol))
-        return HTTP_LENGTH_REQUIRED;
-    apppool_forward_headers(v->r, v->mount->base_uri, protocol);
     apppool_sendfile_offer(v->r);
-    status = canonical(v, protocol, &url);
+    status = fit(v, protocol, &url);
     for (i = 0; status == OK && i < ATTEMPTS; i++) {
         rv = apppool_visit_checkout(v);
         if (rv != APR_SUCCESS)
@@ -253,7 +258,7 @@ static int serve(apppool_visit_t *v)
         /* Of an earlier configuration, which spoke another one. */
         if (v->hold.wire.protocol != protocol) {
             protocol = v->hold.wire.protocol;
-            status = canonical(v, protocol, &url);
+            status = fit(v, protocol, &url);
             if (status != OK)
                 break;
         }

@@ -97,7 +97,7 @@ static const char *header_of(const request_rec *r, const char *name)
     return value ? value : apr_table_get(r->err_headers_out, name);
 }
 
-const char *apppool_sendfile_name(request_rec *r)
+const char *apppool_sendfile_name(request_rec *r, int error)
 {
     const apppool_sendfile_t *set = apppool_sendfile_of(r);
     const char *name;
@@ -107,7 +107,8 @@ const char *apppool_sendfile_name(request_rec *r)
     name = header_of(r, HEADER);
     apr_table_unset(r->headers_out, HEADER);
     apr_table_unset(r->err_headers_out, HEADER);
-    return r->status == HTTP_OK ? name : NULL;
+    /* An ErrorDocument's may be the error's already. */
+    return r->status == HTTP_OK || r->status == error ? name : NULL;
 }
 
 /* ---- the file ---- */

@@ -39,9 +39,10 @@ void apppool_sendfile_offer(request_rec *r);
 
 /**
  * Does the answer name a file? The header that does is taken out of it.
+ * @param error status that an ErrorDocument is for, or 0
  * @return the name; NULL: it does not, or may not
  */
-const char *apppool_sendfile_name(request_rec *r);
+const char *apppool_sendfile_name(request_rec *r, int error);
 
 /**
  * Make the answer one with this file.

@@ -37,18 +37,19 @@ static int has_error(apr_bucket_brigade *bb)
 
 static void see_begin(apppool_visit_t *v)
 {
+    v->started = 1;
+    apppool_visit_unhide(v);
+    /* A page of httpd's own comes from no process. */
+    if (v->hold.session != 0) {
+        v->file = apppool_sendfile_name(v->r, v->error);
+        if (!v->file)
+            v->drain =
+                apppool_drain_make(v->r, v->app->label, v->wire, v->timeout);
+    }
     if (v->error && v->r->status == HTTP_OK) {
         v->r->status = v->error;
         v->r->status_line = NULL;
     }
-    v->started = 1;
-    apppool_visit_unhide(v);
-    /* A page of httpd's own comes from no process. */
-    if (v->hold.session == 0)
-        return;
-    v->file = apppool_sendfile_name(v->r);
-    if (!v->file)
-        v->drain = apppool_drain_make(v->r, v->app->label, v->wire, v->timeout);
 }
 
 /* The app's own body is of no use then, but has to be read. */
@@ -73,12 +74,13 @@ static apr_status_t see_part(ap_filter_t *f, apr_bucket_brigade *bb)
     apppool_visit_t *v = f->ctx;
     apr_status_t rv = APR_SUCCESS;
 
-    if (v->hold.session != 0 &&
-        !apppool_whole_look(&v->whole, v->r, v->hold.wire.protocol, bb,
-                            !v->started))
+    if (!v->started && v->hold.session != 0 &&
+        !apppool_whole_first(&v->whole, v->r, bb))
         return APR_EGENERAL;
     if (!v->started)
         see_begin(v);
+    if (v->hold.session != 0 && !v->file)
+        apppool_whole_part(&v->whole, v->r, bb);
     if (v->drain)
         rv = apppool_drain(v->drain, f->next, bb);
     else if (v->file)
@@ -226,7 +228,7 @@ void apppool_visit_hide(apppool_visit_t *v)
 {
     v->keepalives = v->r->connection->keepalives;
     v->r->connection->keepalives = 0;
-    apppool_whole_begin(&v->whole, v->r);
+    apppool_whole_begin(&v->whole, v->r, v->app->label, v->hold.wire.protocol);
     if (v->hold.wire.protocol != APL_HTTP)
         apppool_script_begin(v->r, v->mount, v->hold.wire.protocol, v->filename,
                              &v->script);

@@ -2,11 +2,14 @@
 
 #include "mod_apppool/whole.h"
 
-#include <apr_strings.h>
+#include <http_log.h>
 #include <http_protocol.h>
+#include <util_script.h>
 
 #include "mod_apppool/proxy_api.h"
 #include "shm/format.h"
+
+APLOG_USE_MODULE(apppool);
 
 static int count_headers(const request_rec *r)
 {
@@ -15,10 +18,26 @@ static int count_headers(const request_rec *r)
            (r->content_type != NULL);
 }
 
-void apppool_whole_begin(apppool_whole_t *w, const request_rec *r)
+void apppool_whole_begin(apppool_whole_t *w, request_rec *r, const char *label,
+                         uint32_t protocol)
 {
-    w->headers = count_headers(r);
+    w->label = label;
+    w->protocol = protocol;
+    w->none = 0;
+    w->length = -1;
     w->seen = 0;
+    /* Not what mod_mime makes of the URL: the app says what it is. */
+    if (protocol != APL_HTTP)
+        r->content_type = NULL;
+    /* Else mod_proxy_scgi takes Content-Length out of the answer. */
+    if (protocol == APL_SCGI)
+        apr_table_setn(r->subprocess_env, AP_TRUST_CGILIKE_CL_ENVVAR, "1");
+    w->headers = count_headers(r);
+}
+
+static int ends(const apr_bucket_brigade *bb)
+{
+    return !APR_BRIGADE_EMPTY(bb) && APR_BUCKET_IS_EOS(APR_BRIGADE_LAST(bb));
 }
 
 /* Without any field of it, or with one that is none: then httpd says 500, but
@@ -29,48 +48,83 @@ static int has_no_header(const apppool_whole_t *w, const request_rec *r)
                                count_headers(r) == w->headers);
 }
 
-static int ends(const apr_bucket_brigade *bb)
+/* @return 0: it says what no length is, or two of them */
+static int read_length(apppool_whole_t *w, const request_rec *r)
 {
-    return !APR_BRIGADE_EMPTY(bb) && APR_BUCKET_IS_EOS(APR_BRIGADE_LAST(bb));
+    const char *text =
+        apr_table_getm(r->pool, r->headers_out, "Content-Length");
+
+    if (!text)
+        return 1;
+    if (ap_parse_strict_length(&w->length, text))
+        return 1;
+    ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r,
+                  "apppool: %s: Content-Length of the answer is not a number",
+                  w->label);
+    return 0;
 }
 
-static void look_at_length(apppool_whole_t *w, request_rec *r,
-                           apr_bucket_brigade *bb, apr_off_t n)
+int apppool_whole_first(apppool_whole_t *w, const request_rec *r,
+                        apr_bucket_brigade *bb)
 {
-    const char *length = apr_table_get(r->headers_out, "Content-Length");
+    apr_off_t n = 0;
 
+    if (w->protocol == APL_FCGI) {
+        /* mod_proxy_fcgi passes what follows a header before the end. */
+        apr_brigade_length(bb, 0, &n);
+        w->none = ends(bb) && (n > 0 || has_no_header(w, r));
+    }
+    else if (w->protocol != APL_HTTP)
+        w->none = !read_length(w, r);
+    return !w->none;
+}
+
+/* The client would take it for the next answer. */
+static void cut(apppool_whole_t *w, const request_rec *r,
+                apr_bucket_brigade *bb, apr_off_t room)
+{
+    apr_bucket *b, *next;
+
+    if (apr_brigade_partition(bb, room, &b) != APR_SUCCESS)
+        b = APR_BRIGADE_FIRST(bb);
+    for (; b != APR_BRIGADE_SENTINEL(bb); b = next) {
+        next = APR_BUCKET_NEXT(b);
+        if (!APR_BUCKET_IS_METADATA(b))
+            apr_bucket_delete(b);
+    }
+    if (w->seen <= w->length)
+        ap_log_rerror(APLOG_MARK, APLOG_WARNING, 0, r,
+                      "apppool: %s: the answer is longer than its "
+                      "Content-Length; the rest is dropped",
+                      w->label);
+}
+
+void apppool_whole_part(apppool_whole_t *w, request_rec *r,
+                        apr_bucket_brigade *bb)
+{
+    apr_off_t n = 0;
+
+    if (w->length < 0 || r->header_only || AP_STATUS_IS_HEADER_ONLY(r->status))
+        return;
+    apr_brigade_length(bb, 1, &n);
+    if (n > w->length - w->seen)
+        cut(w, r, bb, w->seen < w->length ? w->length - w->seen : 0);
     w->seen += n;
-    if (!length || r->header_only || AP_STATUS_IS_HEADER_ONLY(r->status) ||
-        !ends(bb) || w->seen >= apr_atoi64(length))
+    if (w->seen >= w->length || !ends(bb))
         return;
     apr_bucket_delete(APR_BRIGADE_LAST(bb));
     apppool_proxy.ap_proxy_backend_broke(r, bb);
 }
 
-int apppool_whole_look(apppool_whole_t *w, request_rec *r, uint32_t protocol,
-                       apr_bucket_brigade *bb, int first)
-{
-    apr_off_t n = 0;
-
-    if (protocol != APL_UWSGI && protocol != APL_FCGI)
-        return 1;
-    apr_brigade_length(bb, 0, &n);
-    if (protocol == APL_UWSGI)
-        look_at_length(w, r, bb, n);
-    /* mod_proxy_fcgi passes what follows a header before it passes the end. */
-    else if (first && ends(bb) && (n > 0 || has_no_header(w, r)))
-        return 0;
-    return 1;
-}
-
 int apppool_whole_status(const apppool_whole_t *w, const request_rec *r,
-                         uint32_t protocol, int status, int begun)
+                         int status, int begun)
 {
-    if (protocol == APL_HTTP)
+    if (w->protocol == APL_HTTP)
         return status;
-    if (status == HTTP_INTERNAL_SERVER_ERROR ||
+    if (w->none || status == HTTP_INTERNAL_SERVER_ERROR ||
         (status == AP_FILTER_ERROR && !begun) ||
-        (status == OK && !begun && protocol == APL_FCGI && has_no_header(w, r)))
+        (status == OK && !begun && w->protocol == APL_FCGI &&
+         has_no_header(w, r)))
         return HTTP_BAD_GATEWAY;
     return status;
 }

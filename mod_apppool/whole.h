@@ -7,11 +7,12 @@
  *        http.
  *
  *     an fcgi app that sends no header      its text would be the answer
- *     a uwsgi app that sends less than      the client would wait for the rest
- *     its Content-Length
+ *     an app that sends less than its       the client would wait for the rest
+ *     Content-Length, or more               would take that for another answer
  *     an app that ends before its header    would be an error of httpd, 500
  *
- * What an scgi app sends has no end but that of the connection.
+ * Over fcgi the end is a record, and mod_proxy_fcgi drops Content-Length. What
+ * an scgi or uwsgi app sends has no end but that of the connection.
  *
  * Lock:  none.
  * Crash: not concerned.
@@ -24,20 +25,34 @@
 #include <stdint.h>
 
 typedef struct {
-    int headers;    /**< that were there before */
-    apr_off_t seen; /**< bytes of the answer, over uwsgi */
+    const char *label;
+    uint32_t protocol;
+    int headers;      /**< that were there before */
+    int none;         /**< it was no answer */
+    apr_off_t length; /**< that the answer says it has; -1: it does not */
+    apr_off_t seen;   /**< bytes of it */
 } apppool_whole_t;
 
-/** Before the app is asked. */
-void apppool_whole_begin(apppool_whole_t *w, const request_rec *r);
+/**
+ * Before the app is asked, each time.
+ * @param label the app's, for the log
+ */
+void apppool_whole_begin(apppool_whole_t *w, request_rec *r, const char *label,
+                         uint32_t protocol);
 
 /**
- * A part of its answer comes. An end that comes too early is made an error.
- * @param first 1: nothing came before
+ * The first part of its answer comes.
  * @return 0: this is no answer; it is not to be passed on
  */
-int apppool_whole_look(apppool_whole_t *w, request_rec *r, uint32_t protocol,
-                       apr_bucket_brigade *bb, int first);
+int apppool_whole_first(apppool_whole_t *w, const request_rec *r,
+                        apr_bucket_brigade *bb);
+
+/**
+ * A part of the answer's body is to be passed on, the first one too. What is
+ * too much is taken out, and an end that comes too early is made an error.
+ */
+void apppool_whole_part(apppool_whole_t *w, request_rec *r,
+                        apr_bucket_brigade *bb);
 
 /**
  * @param status what the scheme handler returned
@@ -45,6 +60,6 @@ int apppool_whole_look(apppool_whole_t *w, request_rec *r, uint32_t protocol,
  * @return what it would be over http
  */
 int apppool_whole_status(const apppool_whole_t *w, const request_rec *r,
-                         uint32_t protocol, int status, int begun);
+                         int status, int begun);
 
 #endif

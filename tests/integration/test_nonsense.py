@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.client import Raw
 from harness.httpd import Httpd
 
 MODULES = {"http": [], "fcgi": ["proxy_fcgi"], "scgi": ["proxy_scgi"],
@@ -90,3 +91,88 @@ def test_silence(httpd: Httpd, protocol: str) -> None:
     assert httpd.get("/", "shop").status == 504
     assert httpd.log.matching(r"shop\[\d+\] was silent for too long")
     httpd.settles(active=0, count=1)
+
+
+# ---- how long is it?
+
+STATUS = {"http": b"HTTP/1.1 200 OK\r\n", "uwsgi": b"HTTP/1.1 200 OK\r\n",
+          "scgi": b"", "fcgi": b""}
+
+
+def answer_of(protocol: str, headers: bytes, body: bytes = b"") -> bytes:
+    text = STATUS[protocol] + headers + b"\r\n" + body
+    if protocol != "fcgi":
+        return text
+    return record(STDOUT, text) + record(STDOUT, b"") + record(END, b"\0" * 8)
+
+
+def two_requests(httpd: Httpd) -> bytes:
+    """On one connection; all that comes until it is closed."""
+    with Raw(httpd.port, b"GET /a HTTP/1.1\r\nHost: shop\r\n\r\n"
+             b"GET /b HTTP/1.1\r\nHost: shop\r\nConnection: close\r\n\r\n"
+             ) as client:
+        return client.rest()
+
+
+@pytest.mark.parametrize("buffer", ["On", "Off"])
+@pytest.mark.parametrize("protocol", list(MODULES))
+@pytest.mark.mpms("event")
+def test_more_than_it_says(httpd: Httpd, protocol: str, buffer: str) -> None:
+    """The rest is no other answer"""
+    httpd.log.expect("longer than its Content-Length")
+    poison = b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison" + b"x" * 9000
+    raw(httpd, protocol, answer_of(protocol, b"Content-Length: 2\r\n",
+                                   b"ok" + poison),
+        f"AppBufferResponse {buffer}")
+    said = two_requests(httpd)
+    if protocol == "fcgi":  # Content-Length does not count there
+        assert said.count(b"HTTP/1.1 200 OK") == 4
+        assert b"Content-Length: 2\r\n" not in said
+    else:
+        assert said.count(b"HTTP/1.1 200 OK") == 2
+        assert said.count(b"\r\n\r\nok") == 2 and b"poison" not in said
+    if protocol in ("scgi", "uwsgi"):
+        assert len(httpd.log.matching("shop: the answer is longer")) == 2
+    httpd.settles(active=0, count=1)
+
+
+@pytest.mark.parametrize("buffer", ["On", "Off"])
+@pytest.mark.parametrize("protocol", ["http", "scgi", "uwsgi"])
+@pytest.mark.mpms("event")
+def test_less_than_it_says(httpd: Httpd, protocol: str, buffer: str) -> None:
+    """The client does not take it for the whole, nor wait for the rest"""
+    raw(httpd, protocol, answer_of(protocol, b"Content-Length: 9\r\n",
+                                   b"only"), f"AppBufferResponse {buffer}")
+    said = two_requests(httpd)
+    assert said.count(b"HTTP/1.1 200 OK") == 1 and said.endswith(b"only")
+    httpd.settles(active=0, count=1)
+
+
+NO_LENGTHS = ["2x", "-1", "+2", "2, 2", "", "99999999999999999999"]
+
+
+@pytest.mark.parametrize(
+    "protocol, length",
+    [(protocol, length) for protocol in ("scgi", "uwsgi")
+     for length in NO_LENGTHS] + [("uwsgi", "2\r\nContent-Length: 3")])
+@pytest.mark.mpms("event")
+def test_length_that_is_none(httpd: Httpd, protocol: str, length: str) -> None:
+    httpd.log.expect("Content-Length of the answer is not a number")
+    raw(httpd, protocol, answer_of(
+        protocol, f"Content-Length: {length}\r\n".encode(), b"ok"))
+    assert httpd.get("/", "shop").status == 502
+    httpd.settles(active=0, count=1)
+
+
+@pytest.mark.parametrize("protocol", ["fcgi", "scgi", "uwsgi"])
+@pytest.mark.mpms("event")
+def test_empty_answer_has_the_type_it_says(httpd: Httpd,
+                                           protocol: str) -> None:
+    """Also where mod_mime makes another one of the URL"""
+    httpd.directives += ["TypesConfig /dev/null", "AddType text/css .css"]
+    httpd.modules.append("mime")
+    raw(httpd, protocol, answer_of(protocol, b"Content-Type: text/x-mine\r\n"))
+    for url in ("/", "/a.css"):
+        answer = httpd.get(url, "shop")
+        assert (answer.status, answer.body) == (200, b"")
+        assert answer.headers["Content-Type"] == "text/x-mine"

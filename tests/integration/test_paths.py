@@ -4,6 +4,7 @@ import pytest
 
 from harness.client import Raw, Response
 from harness.httpd import Httpd
+from harness.web import SERVERS, mount
 
 WRITTEN = ["/a%20b/echo", "/a%3Bb/echo", "/a;b=1,2/echo", "/a%3b/echo",
            "/a%25b/echo", "/a%252Fb/echo", "/%C3%BC/echo", "/a+b/echo",
@@ -188,6 +189,20 @@ def test_redirect_of_an_app_under_a_path(httpd: Httpd) -> None:
 
 
 # ---- error pages
+
+def test_error_document_below_a_path(httpd: Httpd) -> None:
+    """Of a request that was nobody's, whose path was encoded"""
+    place = list(mount(httpd, SERVERS["libfcgi"]))[1]
+    httpd.modules.append("alias")
+    httpd.directives += ["Redirect gone /old",
+                         f"ErrorDocument 410 {place.mount}/sorry"]
+    httpd.start()
+    for _ in range(3):
+        answer = httpd.get("/old/a%20b%2541" + "x" * 900, place.host)
+        assert answer.status == 410
+        assert answer.headers["X-Path"] == "/sorry"
+    httpd.settles(active=0, count=1)
+
 
 def test_error_documents(httpd: Httpd) -> None:
     """httpd's, of an app's failure; the app's own errors stay its own, unless

@@ -131,6 +131,36 @@ def test_by_any_protocol(httpd: Httpd, name: str, times: int) -> None:
     httpd.settles(active=0, count=1)
 
 
+@pytest.mark.parametrize("name", ["uwsgi", "uwsgi-scgi"])
+def test_with_the_length_of_the_file(httpd: Httpd, name: str) -> None:
+    """And no body: as frameworks do it that leave the rest to the server"""
+    place, _ = mount(httpd, SERVERS[name], "AppSendFile On")
+    root = httpd.apps[0].root
+    (root / "report").write_bytes(TEXT)
+    (root / "wsgi.py").write_text(
+        "def application(environ, start_response):\n"
+        "    start_response('200 OK', [('X-Sendfile', 'report'),\n"
+        f"                              ('Content-Length', '{len(TEXT)}')])\n"
+        "    return []\n")
+    httpd.start()
+    for _ in range(2):
+        answer = place.get("/")
+        assert (answer.status, answer.body) == (200, TEXT)
+    httpd.settles(active=0, count=1)
+
+
+def test_error_document_may_be_a_file(httpd: Httpd) -> None:
+    app = start(httpd, "AppSendFile On", "ProxyErrorOverride On",
+                "ErrorDocument 404 /file")
+    (app.root / "sorry").write_text("sorry")
+    for _ in range(2):
+        answer = httpd.get("/status?code=404", "shop",
+                           headers={"X-Name": "sorry", "Range": "bytes=1-2"})
+        assert (answer.status, answer.text) == (404, "sorry")
+        assert "X-Sendfile" not in answer.headers
+    httpd.settles(active=0, count=1)
+
+
 # ---- who may
 
 def test_app_is_told(httpd: Httpd) -> None:

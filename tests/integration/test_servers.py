@@ -136,6 +136,31 @@ def test_php_site(httpd: Httpd) -> None:
                      headers={"Proxy": "http://evil"}).text == "none"
 
 
+@pytest.mark.mpms("event")
+def test_php_source_is_not_included(httpd: Httpd) -> None:
+    """By mod_include, whose subrequests by file have no URL to run"""
+    httpd.log.expect("AH01374|unable to include")
+    httpd.modules += ["proxy_fcgi", "include"]
+    app = httpd.app("site", "AppProtocol fcgi", command="php-cgi")
+    app.directives += [f'<Directory "{app.public}">', "Options +Includes",
+                       "</Directory>", '<Files "*.shtml">',
+                       "SetOutputFilter INCLUDES", "</Files>"]
+    (app.public / "sub").mkdir()
+    for place in ("", "sub/"):
+        (app.public / f"{place}secret.php").write_text(
+            "<?php $password = 'secret'; echo 'it ran ';")
+        (app.public / f"{place}note.txt").write_text("note ")
+    (app.public / "page.shtml").write_text(
+        "".join(f'<!--#include {how}="{place}{name}" -->'
+                for how in ("file", "virtual") for place in ("", "sub/")
+                for name in ("secret.php", "note.txt")))
+    httpd.start()
+    text = httpd.get("/page.shtml", "site").text
+    assert "secret" not in text
+    assert text.count("note") == 4
+    assert text.count("it ran") == 3
+
+
 def test_php_below_a_path(httpd: Httpd) -> None:
     """Alias leads to its files"""
     httpd.modules += ["proxy_fcgi", "alias"]

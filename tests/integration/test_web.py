@@ -269,3 +269,17 @@ def test_protocol_changes(httpd: Httpd) -> None:
         return answer.headers["X-Pid"] != first
 
     wait_until(replaced, "the new process answers", 20)
+
+
+@pytest.mark.mpms("event")
+def test_protocol_changes_below_a_path(httpd: Httpd) -> None:
+    """What is said of the path is said as the old process takes it"""
+    httpd.modules.append("proxy_fcgi")
+    app = httpd.app("shop", location="/shop")
+    httpd.start()
+    assert httpd.get("/shop/pid").status == 200
+    app.directives.append("AppProtocol fcgi")
+    app.command = "sleep 1000"
+    httpd.graceful()
+    answer = httpd.get("/shop/echo")
+    assert ["X-Forwarded-Prefix", "/shop"] in answer.json()["headers"]

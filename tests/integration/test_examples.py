@@ -14,7 +14,8 @@ from harness.places import TOP
 EXAMPLES = {
     "Flask": "Hello", "Django": "The install worked successfully",
     "FastAPI and other ASGI applications": "Hello",
-    "Rails, Sinatra and other Rack applications": "Hello", "Node": "Hello",
+    "Rails": "Hello", "Sinatra and other Rack applications": "Hello",
+    "Node": "Hello", "Express": "Hello",
     "PHP": "Hello", "Perl": "Hello", "C": "Hello", "uWSGI": "Hello",
 }
 
@@ -49,6 +50,8 @@ def test_example(httpd: Httpd, name: str) -> None:
     (_, directives), = blocks(section, "(Configuration)")
     app.directives += [line.replace("/srv/shop", str(app.root))
                        for line in directives.splitlines() if line]
+    if name == "Express":
+        app.directives.append("AppSetEnv NODE_PATH /usr/share/nodejs")
     subprocess.run(["chown", "-R", USER, app.root], check=True)
     httpd.start()
     answer = httpd.get("/", "localhost", timeout=60)

@@ -7,6 +7,9 @@ import subprocess
 
 import pytest
 import websockets
+from h2.connection import H2Connection
+from h2.events import (ConnectionTerminated, DataReceived,
+                       RemoteSettingsChanged, ResponseReceived, StreamReset)
 
 from harness.client import Connection
 from harness.errorlog import KILLED
@@ -141,3 +144,44 @@ def test_http2(httpd: Httpd, name: str) -> None:
         assert curl(place, f"{url}/half").returncode != 0
         assert curl(place, "-i", f"{url}/").stdout.startswith(b"HTTP/2 200")
     httpd.settles(active=0, count=len(places))
+
+
+def say_one(line: H2Connection) -> None:
+    """A frame of WebSocket's, which is masked"""
+    mask = b"\1\2\3\4"
+    line.send_data(1, bytes([0x81, 0x83]) + mask
+                   + bytes(a ^ b for a, b in zip(b"one", mask)))
+
+
+@pytest.mark.mpms("worker", "event")
+def test_websocket_over_http2(httpd: Httpd) -> None:
+    """As browsers ask for it; its process is free when the stream ends"""
+    httpd.modules.append("http2")
+    httpd.directives += ["Protocols h2c http/1.1", "H2WebSockets On"]
+    places = list(mount(httpd, SERVERS["uvicorn"]))
+    httpd.start()
+    for place in places:
+        heard = b""
+        line = H2Connection()
+        line.initiate_connection()
+        with socket.create_connection(("127.0.0.1", httpd.port), 20) as sock:
+            sock.sendall(line.data_to_send())
+            while b"you said one" not in heard:
+                assert (said := sock.recv(65536))
+                for event in line.receive_data(said):
+                    if isinstance(event, RemoteSettingsChanged):
+                        line.send_headers(1, [
+                            (":method", "CONNECT"), (":protocol", "websocket"),
+                            (":scheme", "http"), (":authority", place.host),
+                            (":path", f"{place.mount}/chat"),
+                            ("sec-websocket-version", "13")])
+                    elif isinstance(event, ResponseReceived):
+                        assert (b":status", b"200") in event.headers
+                        say_one(line)
+                    elif isinstance(event, DataReceived):
+                        heard += event.data
+                    else:
+                        assert not isinstance(event, (ConnectionTerminated,
+                                                      StreamReset))
+                sock.sendall(line.data_to_send())
+    httpd.settles(active=0, count=2)

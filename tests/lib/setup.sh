@@ -9,8 +9,8 @@ packages_build="gcc libc6-dev make autoconf automake libtool pkg-config
 packages_apps="python3 gunicorn ruby puma nodejs"
 packages_demo="$packages_build $packages_apps curl procps util-linux"
 packages_servers="uvicorn uwsgi-core uwsgi-plugin-python3 starman php-cgi
-    libfcgi-dev python3-websockets python3-flask python3-django ruby-railties
-    node-express"
+    libfcgi-dev python3-websockets python3-h2 python3-flask python3-django
+    ruby-railties node-express"
 packages_test="$packages_demo $packages_servers libcmocka-dev python3-pytest
     python3-pytest-xdist clang clang-format cppcheck wrk nghttp2-client iproute2
     spin"

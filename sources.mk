@@ -202,6 +202,7 @@ unit_tests = \
 	tests/unit/past \
 	tests/unit/removed \
 	tests/unit/repair \
+	tests/unit/reports \
 	tests/unit/restart \
 	tests/unit/rolling \
 	tests/unit/scenarios \

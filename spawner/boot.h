@@ -6,7 +6,8 @@
  *
  * It waits for "go" (a byte; EOF: the spawner died, exit), then tells of its
  * steps through a pipe. The pipe's end closes when the app's command is
- * executed.
+ * executed, and nothing else of the app's may open it: until then the child
+ * is not dumpable.
  *
  * Errors: a report BOOT_FAILED, then exit.
  * Crash:  a child without "go" has done nothing and ends.

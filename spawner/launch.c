@@ -39,18 +39,22 @@ static void close_parts(parts_t *x)
 
 /* ---- what the child reports ---- */
 
+/* In this order, and each once: its user decides what is given to whom. */
 static void report(spawner_t *s, process_t *p, boot_report_t *got)
 {
     got->text[sizeof got->text - 1] = 0;
     switch (got->kind) {
     case BOOT_USER:
+        if (p->user[0] || p->command)
+            break;
         p->is.uid = got->uid;
         p->is.gid = got->gid;
         apr_cpystrn(p->user, got->text, sizeof p->user);
         process_record(p, p->is.state);
         break;
     case BOOT_COMMAND:
-        free(p->command);
+        if (p->command)
+            break;
         p->command = strdup(got->text);
         log_line(LOG_INFO, PROCESS_FMT " starts as %s: %s", PROCESS_NAME(p),
                  p->user, got->text);

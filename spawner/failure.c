@@ -3,6 +3,7 @@
 #include "spawner/failure.h"
 
 #include <apr_strings.h>
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,6 +119,8 @@ void failure_keep(const spawner_t *s, const process_t *p, int step, uint64_t id,
     int fd, good;
     FILE *file;
 
+    if (!table_find(s->table, p->is.name))
+        return; /* nobody asks for it any more */
     name_of(name, p, "");
     name_of(temp, p, ".new");
     unlinkat(s->rt.fd, temp, 0);
@@ -125,7 +128,8 @@ void failure_keep(const spawner_t *s, const process_t *p, int step, uint64_t id,
                 O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0400);
     if (fd < 0)
         return;
-    good = geteuid() != 0 || fchown(fd, s->rt.uid, s->rt.gid) == 0;
+    good = geteuid() != 0 ||
+           (fchown(fd, 0, s->rt.gid) == 0 && fchmod(fd, 0440) == 0);
     file = fdopen(fd, "w");
     if (!file) {
         close(fd);
@@ -147,4 +151,33 @@ void failure_forget(const spawner_t *s, const process_t *p)
 
     name_of(name, p, "");
     unlinkat(s->rt.fd, name, 0);
+}
+
+static int is_known(const spawner_t *s, const char *name)
+{
+    char own[32];
+    uint32_t i;
+
+    for (i = 0; i < s->table->n; i++) {
+        snprintf(own, sizeof own, CONTRACT_ID_FMT, s->table->apps[i].app.key);
+        if (strcmp(own, name) == 0)
+            return 1;
+    }
+    return 0;
+}
+
+void failure_sweep(const spawner_t *s)
+{
+    int fd = openat(s->rt.fd, CONTRACT_FAILURES,
+                    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    const struct dirent *entry;
+
+    while (dir && (entry = readdir(dir)) != NULL)
+        if (entry->d_name[0] != '.' && !is_known(s, entry->d_name))
+            unlinkat(fd, entry->d_name, 0);
+    if (dir)
+        closedir(dir);
+    else if (fd >= 0)
+        close(fd);
 }

@@ -6,13 +6,13 @@
  *        in a file that httpd's children make the error page of.
  *
  * The file is e/KEY, one for each app, and is removed when a process of it
- * starts. Its lines are "NAME VALUE": id, step, failure, command, directory,
+ * starts, or when it leaves the configuration. Its lines are "NAME VALUE": id, step, failure, command, directory,
  * user; then "output", and all lines after that are the app's.
  *
  * Errors: a file that cannot be written is missing; the page says less then.
  * Crash:  a file is there as a whole or not.
- * Trust:  written by root, read by httpd's user alone. Output is the app's,
- *         and commands may hold secrets; the environment is left out.
+ * Trust:  root's, for httpd's group to read. Output is the app's, and commands
+ *         may hold secrets; the environment is left out.
  */
 #ifndef APPPOOL_FAILURE_H
 #define APPPOOL_FAILURE_H
@@ -46,5 +46,8 @@ void failure_keep(const spawner_t *s, const process_t *p, int step, uint64_t id,
 
 /** Its app starts: remove the file. */
 void failure_forget(const spawner_t *s, const process_t *p);
+
+/** Remove what is no file of a configured app. */
+void failure_sweep(const spawner_t *s);
 
 #endif

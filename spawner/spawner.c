@@ -28,6 +28,7 @@
 #include "spawner/audit.h"
 #include "spawner/children.h"
 #include "spawner/control.h"
+#include "spawner/failure.h"
 #include "spawner/guard.h"
 #include "spawner/instance.h"
 #include "spawner/launch.h"
@@ -159,8 +160,10 @@ static void turn(spawner_t *s)
     if (s->stopping)
         stop_all(s);
     else {
-        if (apply_refresh(s))
+        if (apply_refresh(s)) {
             control_configure(s);
+            failure_sweep(s);
+        }
         apply_table(s);
         keep_house(s);
         launch_orders(s);
@@ -280,6 +283,7 @@ static int begin(spawner_t *s)
         log_line(LOG_ERROR, "%s/%s cannot be made: %s", s->rt.dir,
                  CONTRACT_CONTROL, strerror(errno));
     watch_descriptors(s);
+    failure_sweep(s);
     adopt_all(s);
     return 0;
 }

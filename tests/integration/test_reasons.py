@@ -1,0 +1,42 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""The files that say why an app did not start: whose they are is in
+test_errorpage.py; this is how long they stay."""
+from pathlib import Path
+
+import pytest
+
+from harness.httpd import Httpd
+from harness.procs import kill9
+from harness.wait import wait_until
+
+pytestmark = pytest.mark.mpms("event")
+
+
+@pytest.fixture(name="file")
+def reason(httpd: Httpd) -> Path:
+    """The file of an app that does not start."""
+    httpd.log.expect("apppool.*(shop|blog|spawner)")
+    httpd.app("shop", command="/bin/sh -c 'exit 3'")
+    httpd.start()
+    assert httpd.get("/pid", "shop").status == 502
+    file, = (httpd.runtime / "e").iterdir()
+    return file
+
+
+def test_the_app_leaves_the_configuration(httpd: Httpd, file: Path) -> None:
+    """Its file goes with it; others stay"""
+    other = httpd.app("blog", command="/bin/sh -c 'exit 4'")
+    httpd.graceful()
+    assert httpd.get("/pid", "blog").status == 502
+    assert len(list(file.parent.iterdir())) == 2
+    httpd.apps.remove(other)
+    httpd.graceful()
+    wait_until(lambda: list(file.parent.iterdir()) == [file], "one is left")
+
+
+def test_stray_files(httpd: Httpd, file: Path) -> None:
+    """What a dead spawner left of apps that are not configured"""
+    for name in ("0123456789abcdef", f"{file.name}.new", "x"):
+        (file.parent / name).touch()
+    kill9(httpd.helper("spawner"))
+    wait_until(lambda: list(file.parent.iterdir()) == [file], "it is alone")

@@ -216,4 +216,5 @@ unit_tests = \
 	tests/unit/table \
 	tests/unit/turns \
 	tests/unit/wait \
-	tests/unit/walk
+	tests/unit/walk \
+	tests/unit/warmup

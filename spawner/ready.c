@@ -125,7 +125,7 @@ static int is_ready(const spawner_t *s, process_t *p, int known)
         return warmup_look(s, p, a);
     if (!accepts(p, known) || (a && a->notifies && !p->is.says_ready))
         return 0;
-    return !a || !a->ready || warmup_look(s, p, a);
+    return warmup_look(s, p, a);
 }
 
 const char *ready_missing(const spawner_t *s, const process_t *p,

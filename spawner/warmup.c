@@ -68,7 +68,8 @@ int warmup_look(const spawner_t *s, process_t *p, const table_app_t *app)
 {
     warmup_t *w = &p->warmup;
 
-    if (!app || !app->ready)
+    /* In its own way: the configuration may say another thing by now. */
+    if (!app || !app->ready || p->is.wire.protocol != APL_HTTP)
         return 1;
     if (!w->asked && s->now < w->again)
         return 0;

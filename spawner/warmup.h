@@ -20,7 +20,8 @@
 
 /**
  * Ask, or look for the answer. p->probe is connected.
- * @param app NULL: it left the table meanwhile; then it is ready
+ * @param app NULL: it left the table meanwhile; then it is ready, as one that
+ *            was started under a configuration with another protocol
  * @return 1: it is ready
  */
 int warmup_look(const spawner_t *s, process_t *p, const table_app_t *app);

@@ -15,8 +15,6 @@
 #include "spawner/process.h"
 #include "tests/unit/scene.h"
 
-#undef main /* the spawner's has another name here */
-
 static char dir[] = "/tmp/reports-XXXXXX";
 static process_t *p;
 static int child; /* its end of the pipe */

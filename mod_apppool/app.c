@@ -47,6 +47,16 @@ static void fill_options(apl_options_t *o, const apppool_dir_t *set,
     o->stat_interval = apppool_or(set->stat_interval, 0);
 }
 
+/* What the application is asked by (AppReady). */
+static const char *host_of(const server_rec *server)
+{
+    const char *name = server->server_hostname, *c = name;
+
+    while (c && *c > ' ' && *c < 0x7f)
+        c++;
+    return name && *name && *c == 0 ? name : "localhost";
+}
+
 static apppool_app_t *make_app(apr_pool_t *p, const apppool_mount_t *mount,
                                apr_uint32_t generation)
 {
@@ -70,8 +80,7 @@ static apppool_app_t *make_app(apr_pool_t *p, const apppool_mount_t *mount,
     app->listen = apppool_or(set->listen, APL_LISTEN_FD);
     app->protocol = apppool_or(set->protocol, APL_HTTP);
     app->ready = set->ready ? set->ready : "accept";
-    app->host = mount->server->server_hostname ? mount->server->server_hostname
-                                               : "localhost";
+    app->host = host_of(mount->server);
     app->prestart = apppool_or(set->prestart, 0);
     app->start_timeout = apppool_or(set->start_timeout, SECONDS(90));
     app->stop_timeout = apppool_or(set->stop_timeout, SECONDS(30));

@@ -90,13 +90,13 @@ static void read_ready(reader_t *r, table_app_t *a, const json_t *o)
     const char *ready = reader_text(r, o, "ready", 0);
 
     a->host = reader_text(r, o, "host", 0);
-    if (!is_visible(a->host))
-        reader_refuse(r, "\"host\" is no name");
     a->notifies = strcmp(ready, "notify") == 0;
     if (*ready == '/' && is_visible(ready))
         a->ready = ready;
     else if (!a->notifies && strcmp(ready, "accept") != 0)
         reader_refuse(r, "\"ready\" is none of notify, accept, a path");
+    if (a->ready && !is_visible(a->host))
+        reader_refuse(r, "\"host\" is no name");
     if (a->ready && a->protocol != APL_HTTP)
         reader_refuse(r, "\"ready\" is a path, and \"protocol\" is not http");
 }

@@ -148,3 +148,20 @@ def test_changed_by_graceful(httpd: Httpd) -> None:
     assert httpd.get("/pid", "shop").text == pid
     httpd.settles(active=0, count=1)
     assert httpd.group(app)["outdated"] == 0
+
+
+@pytest.mark.mpms("event")
+@pytest.mark.parametrize("odd", ["b\u00fccher.example", "'my shop'",
+                                 "'sh\x01op'"])
+def test_odd_server_name(httpd: Httpd, odd: str) -> None:
+    """It is no name to ask for: the app is asked as localhost, and no app
+    suffers from it"""
+    httpd.log.expect("AH0")  # what httpd itself says of the name
+    app = starting(httpd, "/up", f"ServerName {odd}", "ServerAlias shop")
+    httpd.app("blog")
+    (httpd.dir / "warm").touch()
+    httpd.graceful()
+    assert httpd.get("/pid", "blog").status == 200
+    assert httpd.get("/pid", "shop").status == 200
+    assert httpd.pids(app)
+    assert httpd.log.matching("asked for localhost$")

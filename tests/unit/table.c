@@ -143,7 +143,8 @@ static void what_is_wrong_is_named(void **state)
         {"'notify'", "null", "ready"},
         {"'notify'", "'/up'", "protocol"},
         {WIRE, "'protocol': 'http', 'ready': '/u p'", "ready"},
-        {"'host': 'a.example'", "'host': 'a b'", "host"},
+        {WIRE ", 'host': 'a.example'",
+         "'protocol': 'http', 'ready': '/up', 'host': 'a b'", "host"},
         {"'start_timeout': 90", "'start_timeout': -1", "start_timeout"},
         {"'min': 1", "'min': 1.5", "min"},
         {"3000000000", "-1", "memory_limit"},
@@ -189,6 +190,13 @@ static void a_path_is_asked_for_over_http(void **state)
     assert_int_equal(t->apps[0].notifies, 0);
 }
 
+/* It goes nowhere then: no reason to refuse all apps. */
+static void the_host_matters_for_a_path_only(void **state)
+{
+    (void)state;
+    assert_non_null(with("'a.example'", "'b\u00fccher shop'"));
+}
+
 static uint64_t print_of(const table_t *t)
 {
     assert_non_null(t);
@@ -221,6 +229,7 @@ int main(void)
         cmocka_unit_test(what_is_wrong_is_named),
         cmocka_unit_test(a_name_stands_for_one_app),
         cmocka_unit_test(a_path_is_asked_for_over_http),
+        cmocka_unit_test(the_host_matters_for_a_path_only),
         cmocka_unit_test(a_process_is_outdated_by_what_it_was_made_from),
     };
 

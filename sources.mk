@@ -84,6 +84,7 @@ spawner_sources = \
 	spawner/adopt.c \
 	spawner/applog.c \
 	spawner/apply.c \
+	spawner/aside.c \
 	spawner/audit.c \
 	spawner/boot.c \
 	spawner/cause.c \
@@ -184,6 +185,7 @@ fuzz_programs = \
 
 unit_tests = \
 	tests/unit/alive \
+	tests/unit/aside \
 	tests/unit/bells \
 	tests/unit/checkout \
 	tests/unit/crossfire \

@@ -2,12 +2,18 @@
 
 #include "spawner/memory.h"
 
+#include "spawner/aside.h"
 #include "spawner/log.h"
 #include "spawner/process.h"
 #include "spawner/procfs.h"
 
-#define PAUSE    (10 * SECOND) /* between two costly looks at one process */
+#define PAUSE    (10 * SECOND) /* between two looks at all */
+#define PATIENCE 5             /* s, with the kernel's look at one */
 #define MEGABYTE 1048576.0
+
+static int64_t due;
+static loop_source_t scale = {-1, NULL, NULL};
+static uint64_t on_scale; /* id of the process */
 
 static int64_t limit_of(const spawner_t *s, const process_t *p)
 {
@@ -27,6 +33,8 @@ static int belongs(const procfs_t *who, const process_t *p)
     return who->session == p->is.pid && who->start >= p->is.start;
 }
 
+/* ---- all of them, roughly ---- */
+
 static void add_resident(const procfs_t *who, void *ctx)
 {
     const spawner_t *s = ctx;
@@ -36,6 +44,21 @@ static void add_resident(const procfs_t *who, void *ctx)
         if (p->weight >= 0 && belongs(who, p))
             p->weight += who->memory;
 }
+
+static void estimate(spawner_t *s)
+{
+    process_t *p;
+    int any = 0;
+
+    for (p = s->processes; p; p = p->next) {
+        p->weight = is_weighed(s, p) ? 0 : -1;
+        any |= p->weight == 0;
+    }
+    if (any)
+        procfs_each(add_resident, s);
+}
+
+/* ---- one of them, exactly ---- */
 
 static void add_own(const procfs_t *who, void *ctx)
 {
@@ -48,7 +71,16 @@ static void add_own(const procfs_t *who, void *ctx)
     p->weight += own >= 0 ? own : who->memory;
 }
 
-static void replace(spawner_t *s, process_t *p)
+static int64_t weigh(void *ctx)
+{
+    process_t *p = ctx;
+
+    p->weight = 0;
+    procfs_each(add_own, p);
+    return p->weight;
+}
+
+static void replace(spawner_t *s, process_t *p, int64_t weight)
 {
     if (apl_supervise_outdate(&s->shm, p->is.id, s->now) == APL_ELOCK)
         return; /* the next time */
@@ -56,30 +88,50 @@ static void replace(spawner_t *s, process_t *p)
     log_line(LOG_NOTICE,
              PROCESS_FMT " uses %.1f MB of memory, more than the %.1f MB of "
                          "AppMemoryLimit: it is to be replaced",
-             PROCESS_NAME(p), (double)p->weight / MEGABYTE,
+             PROCESS_NAME(p), (double)weight / MEGABYTE,
              (double)limit_of(s, p) / MEGABYTE);
+}
+
+static void weighed(void *owner, uint32_t events)
+{
+    spawner_t *s = owner;
+    process_t *p = process_find(s, on_scale);
+    int64_t weight;
+
+    (void)events;
+    if (aside_read(scale.fd, &weight) == 0 && p && is_weighed(s, p) &&
+        weight > limit_of(s, p))
+        replace(s, p, weight);
+    loop_drop(&scale);
+}
+
+/* Among those that seem to be above their limit, who was not for longest. */
+static process_t *next_suspect(const spawner_t *s)
+{
+    process_t *p, *next = NULL;
+
+    for (p = s->processes; p; p = p->next)
+        if (is_weighed(s, p) && p->weight > limit_of(s, p) &&
+            (!next || p->weigh_at < next->weigh_at))
+            next = p;
+    return next;
 }
 
 void memory_look(spawner_t *s)
 {
     process_t *p;
-    int any = 0;
+    int fd;
 
-    for (p = s->processes; p; p = p->next) {
-        p->weight = is_weighed(s, p) ? 0 : -1;
-        any |= p->weight == 0;
+    if (s->now >= due) {
+        due = s->now + PAUSE;
+        estimate(s);
     }
-    if (!any)
+    p = scale.fd < 0 ? next_suspect(s) : NULL;
+    fd = p ? aside_start(weigh, p, PATIENCE) : -1;
+    if (fd < 0)
         return;
-    procfs_each(add_resident, s);
-    for (p = s->processes; p; p = p->next) {
-        if (p->weight <= limit_of(s, p) || p->weight < 0)
-            continue;
-        p->weight = 0;
-        procfs_each(add_own, p);
-        if (p->weight > limit_of(s, p))
-            replace(s, p);
-        else
-            p->weigh_at = s->now + PAUSE;
-    }
+    p->weight = -1;
+    p->weigh_at = s->now;
+    on_scale = p->is.id;
+    loop_add(&scale, fd, EPOLLIN, weighed, s);
 }

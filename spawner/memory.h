@@ -6,10 +6,15 @@
  *        another process first, then it ends after its requests.
  *
  * Measured is a process with all of its session, so also with the workers of
- * a server that forks. Resident bytes are in /proc/PID/stat, which costs
- * little, but counts shared pages for each who has them; only who is above
- * the limit by that is measured by its part of them (smaps_rollup, for which
- * the kernel walks through its memory).
+ * a server that forks. Every ten seconds, the resident bytes of /proc/PID/stat
+ * are added up, which costs little and waits for nobody, but counts shared
+ * pages for each who has them. Only who is above the limit by that is measured
+ * by its part of them (smaps_rollup). For that the kernel walks through the
+ * process's memory, and waits for a lock that a stuck one may never give
+ * back: a child of ours does it (aside.h), for one of them a second.
+ *
+ * A cgroup's own count is not to be had: the memory controller cannot be
+ * handed on by a cgroup that has processes in it, as that of httpd has.
  *
  * Crash: the next spawner measures anew.
  * Trust: the kernel's word.

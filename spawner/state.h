@@ -66,8 +66,8 @@ typedef struct process {
     int probe;         /**< ready.c: connection to it, or -1 */
     int64_t probed;    /**< ready.c: when that was made */
     int seen;          /**< ready.c */
-    int64_t weigh_at;  /**< us: memory.c looks at it from then on */
-    int64_t weight;    /**< memory.c: bytes */
+    int64_t weigh_at;  /**< us: memory.c looks from then on, or did then */
+    int64_t weight;    /**< memory.c: bytes, roughly; -1: of no interest */
     int heavy;         /**< it is above AppMemoryLimit, and to be replaced */
     warmup_t warmup;   /**< AppReady: its path is being asked for */
     int64_t live;      /**< us, apl_now(): when it became ready; 0: not seen */

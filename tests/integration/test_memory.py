@@ -65,14 +65,15 @@ def test_shared_memory_counts_once(httpd: Httpd) -> None:
     assert httpd.get("/share?mb=30", "shop").status == 200
     wait_until(lambda: len(httpd.log.matching("has [1-9]")) == 4,
                "all have seen it", 20)
-    looks(httpd, 15)
+    looks(httpd, 25)
     assert httpd.pids(app) == old
     assert httpd.get("/eat?mb=150", "shop").status == 200
     wait_until(lambda: httpd.log.matching(HEAVY), "that is too much", 30)
 
 
 def looks(httpd: Httpd, n: int) -> None:
-    """The spawner has looked n times, about once a second."""
+    """The spawner has done n turns, about one a second; it looks at the
+    memory every ten seconds."""
     spawner = httpd.helper("spawner")
 
     def turns() -> int:
@@ -134,7 +135,7 @@ def test_no_limit(httpd: Httpd) -> None:
     """0, and a limit that a graceful restart gives"""
     app = start(httpd, limit="0")
     old = httpd.get("/eat?mb=100", "shop").text
-    looks(httpd, 5)
+    looks(httpd, 12)
     assert not httpd.log.matching(HEAVY)
     app.directives[0] = "AppMemoryLimit 61440K"
     httpd.graceful()

@@ -50,8 +50,8 @@ ONLY = {
 }
 
 # Functions: the files that may call them.
-FORKS = {"spawner/launch.c", "spawner/boot.c", "spawner/ward.c",
-         "mod_apppool/exec.c"}
+FORKS = {"spawner/aside.c", "spawner/launch.c", "spawner/boot.c",
+         "spawner/ward.c", "mod_apppool/exec.c"}
 
 
 def test_layers() -> None:

@@ -6,8 +6,9 @@
  *        in a file that httpd's children make the error page of.
  *
  * The file is e/KEY, one for each app, and is removed when a process of it
- * starts, or when it leaves the configuration. Its lines are "NAME VALUE": id, step, failure, command, directory,
- * user; then "output", and all lines after that are the app's.
+ * starts, or when it leaves the configuration. Its lines are "NAME VALUE": id,
+ * step, failure, command, directory, user; then "output", and all lines after
+ * that are the app's.
  *
  * Errors: a file that cannot be written is missing; the page says less then.
  * Crash:  a file is there as a whole or not.

@@ -60,7 +60,7 @@ def test_slow_reader_by_any_protocol(httpd: Httpd, name: str) -> None:
     httpd.directives.append("SendBufferSize 16384")
     httpd.start()
     with Raw(httpd.port, get("/big", place.host), SMALL) as reader:
-        wait_until(lambda: stored(httpd), "some of it is stored", 20)
+        wait_until(httpd.spools, "some of it is stored", 20)
         httpd.settles(active=0, count=1)
         assert place.get("/").status == 200
         assert reader.answer().body == b"x" * 3 * MEGABYTE
@@ -136,7 +136,7 @@ def test_wish_of_an_app_by_any_protocol(httpd: Httpd, name: str) -> None:
         assert reader.head()[0] == 200
         other = httpd.get_async("/", place.host)
         wait_until(lambda: httpd.pool("waiting") == 1, "another one waits")
-        assert stored(httpd) == []
+        assert httpd.spools() == []
         reader.sock.close()
         reader.stream.file.close()
     assert other.result().status == 200

@@ -161,7 +161,8 @@ def test_odd_server_name(httpd: Httpd, odd: str) -> None:
     httpd.app("blog")
     (httpd.dir / "warm").touch()
     httpd.graceful()
-    assert httpd.get("/pid", "blog").status == 200
+    wait_until(lambda: httpd.get("/pid", "blog").status == 200,
+               "the new configuration")
     assert httpd.get("/pid", "shop").status == 200
     assert httpd.pids(app)
     assert httpd.log.matching("asked for localhost$")

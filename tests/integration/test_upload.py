@@ -78,7 +78,7 @@ def test_half_sent_upload_by_any_protocol(httpd: Httpd, name: str) -> None:
     half = noise(100000)
     with Raw(httpd.port, head("/up", "Transfer-Encoding: chunked",
                               host=place.host) + chunk(half)) as client:
-        wait_until(lambda: spools(httpd), "some of it is stored")
+        wait_until(httpd.spools, "some of it is stored")
         assert place.get("/").status == 200
         httpd.settles(active=0, count=1)
         client.send(chunk(half) + chunk(b""))

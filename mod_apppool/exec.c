@@ -41,22 +41,24 @@ static int place_descriptors(posix_spawn_file_actions_t *a, const int *up,
     return error;
 }
 
-/* A session of its own, as httpd signals its whole process group. */
+/* A session of its own, as httpd signals its whole process group. SIGTERM is
+ * blocked: it waits until the program looks for it. */
 static int set_attributes(posix_spawnattr_t *attr)
 {
-    sigset_t all, none;
+    sigset_t all, mask;
     int error;
 
     /* Also the two that glibc keeps to itself: it would have them ignored. */
     memset(&all, 0xff, sizeof all);
-    sigemptyset(&none);
+    sigemptyset(&mask);
+    sigaddset(&mask, SIGTERM);
     error = posix_spawnattr_setflags(attr, POSIX_SPAWN_SETSID |
                                                POSIX_SPAWN_SETSIGDEF |
                                                POSIX_SPAWN_SETSIGMASK);
     if (!error)
         error = posix_spawnattr_setsigdefault(attr, &all);
     if (!error)
-        error = posix_spawnattr_setsigmask(attr, &none);
+        error = posix_spawnattr_setsigmask(attr, &mask);
     return error;
 }
 

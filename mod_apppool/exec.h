@@ -7,7 +7,7 @@
  *
  * It gets the descriptors it is to have and no other of httpd's; it is in a
  * session of its own, in "/", with default signals, and of the environment it
- * has only what speaks of language and time zone.
+ * has only what speaks of language and time zone. SIGTERM is blocked.
  *
  * Lock:  none.
  * Crash: not concerned.

@@ -50,12 +50,14 @@ static _Noreturn void become(ward_t *w, int stop)
                     stop ? (char *)(uintptr_t)CONTRACT_STOP : NULL, NULL};
     int words = lastwords_open(w->dirfd, CONTRACT_SPAWNER_WORDS);
     char path[32];
-    sigset_t none;
+    sigset_t mask;
 
     if (words >= 0)
         dup2(words, STDERR_FILENO);
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
+    /* SIGTERM waits until the spawner looks for it. */
+    sigemptyset(&mask);
+    sigaddset(&mask, SIGTERM);
+    sigprocmask(SIG_SETMASK, &mask, NULL);
     /* By descriptor, but in a way that suits a script as well. */
     snprintf(path, sizeof path, "/proc/self/fd/%d", CONTRACT_PROGRAM_FD);
     execv(path, argv);

@@ -1,0 +1,70 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""httpd stops before a helper program has begun to look for signals."""
+import os
+import re
+import signal
+from pathlib import Path
+
+import pytest
+
+from harness import procs
+from harness.httpd import Httpd
+from harness.places import BUILD
+from harness.procs import alive
+from harness.upgrade import install, this_build
+from harness.wait import wait_until
+
+pytestmark = pytest.mark.mpms("event")
+
+
+# A shell would unblock signals.
+SLOW = """#!/usr/bin/python3 -IS
+import os, sys, time
+if sys.argv[1] != "--version":
+    with open("{dir}/waits.new", "w") as file:
+        file.write(str(os.getpid()))
+    os.rename("{dir}/waits.new", "{dir}/waits")
+    while not os.path.exists("{dir}/go"):
+        time.sleep(0.05)
+os.execv("{program}", ["{program}", *sys.argv[1:]])
+"""
+
+
+def slow(httpd: Httpd, program: str) -> Path:
+    """Install a program that says that it has started, and goes on when the
+    file `go` is there. @return where it says so"""
+    waits = httpd.dir / "waits"
+    httpd.libexec = httpd.dir / "lib"
+    install(httpd.libexec, this_build())
+    path = httpd.libexec / program
+    path.unlink()
+    path.write_text(SLOW.format(program=BUILD / program, dir=httpd.dir))
+    path.chmod(0o755)
+    return waits
+
+
+def told_to_end(pid: int) -> bool:
+    """SIGTERM is there, and waits to be looked at."""
+    found = re.findall(r"^(?:Sig|Shd)Pnd:\s*(\w+)$",
+                       procs.read(pid, "status").decode(), re.M)
+    return any(int(one, 16) >> (signal.SIGTERM - 1) & 1 for one in found)
+
+
+@pytest.mark.parametrize("program", ["apppool-watchdog", "apppool-spawner"])
+def test_stop(httpd: Httpd, program: str) -> None:
+    """It is not killed, but ends as it should: nothing is left, and no line
+    of the log says that it died"""
+    waits = slow(httpd, program)
+    httpd.app("shop", "AppPreStart On", "MinInstances 1")
+    httpd.start()
+    wait_until(waits.exists, "it has started")
+    pid = int(waits.read_text())
+    os.kill(httpd.pid, signal.SIGTERM)
+    wait_until(lambda: not alive(pid) or told_to_end(pid), "it is told to end")
+    survives = alive(pid)
+    (httpd.dir / "go").touch()
+    assert httpd.process is not None
+    httpd.process.wait(40)
+    assert survives
+    assert not httpd.log.matching("ended|died|did not")
+    assert httpd.remains() == []

@@ -13,6 +13,8 @@ shm_sources = \
 	shm/event.c \
 	shm/group.c \
 	shm/heap.c \
+	shm/histogram.c \
+	shm/history.c \
 	shm/housekeeping.c \
 	shm/list.c \
 	shm/lock.c \
@@ -20,6 +22,7 @@ shm_sources = \
 	shm/queue.c \
 	shm/repair.c \
 	shm/report.c \
+	shm/report_times.c \
 	shm/restart.c \
 	shm/retire.c \
 	shm/room.c \
@@ -192,6 +195,8 @@ unit_tests = \
 	tests/unit/damage \
 	tests/unit/detect \
 	tests/unit/door \
+	tests/unit/histogram \
+	tests/unit/history \
 	tests/unit/hostile \
 	tests/unit/inside \
 	tests/unit/invariants \

@@ -8,6 +8,7 @@
 #include "shm/enter.h"
 #include "shm/event.h"
 #include "shm/group.h"
+#include "shm/histogram.h"
 #include "shm/list.h"
 #include "shm/process.h"
 #include "shm/queue.h"
@@ -61,11 +62,16 @@ static void write_text(char *to, size_t size, const char *from)
 /* For the status page; outside the lock, as the slot is ours. */
 static void describe(apl_session_t *s, const apl_request_t *request)
 {
+    size_t path;
+
     if (!request)
         return;
     write_text(s->method, sizeof s->method, request->method);
     write_text(s->client, sizeof s->client, request->client);
     write_text(s->uri, sizeof s->uri, request->uri);
+    path = strlen(s->uri) + 1;
+    if (path < sizeof s->uri)
+        write_text(s->uri + path, sizeof s->uri - path, request->query);
 }
 
 /* Without the lock: the process may be gone and its slot another's, which
@@ -196,6 +202,15 @@ typedef enum {
     REFUSED, /* the process did not take the connection */
 } ending_t;
 
+static void count_time(apl_held_t *held, const apl_session_t *s, apl_group_t *g)
+{
+    apl_counters_t *c = &held->pool->header->counters;
+
+    c->served++;
+    c->app_time +=
+        apl_histogram_count(&g->app_time, apl_since(held->now, s->since));
+}
+
 static void close_session(apl_held_t *held, apl_session_t *s, ending_t how)
 {
     apl_process_t *p =
@@ -210,8 +225,10 @@ static void close_session(apl_held_t *held, apl_session_t *s, ending_t how)
     apl_session_free(held, s);
     if (!p || !g)
         return;
-    if (how == CLOSED)
+    if (how == CLOSED) {
         g->young = 0;
+        count_time(held, s, g);
+    }
     apl_process_close(held, p);
     if (p->state == APL_PROCESS_LIVE && how == REFUSED) {
         held->pool->header->counters.refused++;

@@ -39,6 +39,7 @@ typedef struct {
 /** What the status page shows of a request; copied, cut where too long. */
 typedef struct {
     const char *method, *uri, *client;
+    const char *query; /**< NULL: nobody is to see it */
 } apl_request_t;
 
 /** A request's hold on a process. Private memory of the caller. */

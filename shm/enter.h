@@ -50,10 +50,4 @@ apr_status_t apl_enter_patiently(apl_held_t *held, apl_pool_t *pool,
  * than a token has room for are served in another round. */
 void apl_leave(apl_held_t *held);
 
-/** now - then, whatever a hostile segment says that these are. */
-static inline int64_t apl_since(int64_t now, int64_t then)
-{
-    return (int64_t)((uint64_t)now - (uint64_t)then);
-}
-
 #endif

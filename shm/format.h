@@ -6,9 +6,10 @@
  *
  *     0           +-----------------------------------------------+
  *                 | apl_header_t    lock, counters, list heads,   |
- *                 |                 hash of group names, events   |
+ *                 |                 hash of group names, events,  |
+ *                 |                 history                       |
  *     groups      +-----------------------------------------------+
- *                 | apl_group_t     [n_groups]      1024 bytes    |
+ *                 | apl_group_t     [n_groups]      1536 bytes    |
  *     processes   +-----------------------------------------------+
  *                 | apl_process_t   [n_processes]    256 bytes    |
  *     sessions    +-----------------------------------------------+
@@ -89,6 +90,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "shm/figures.h"
 #include "shm/step.h"
 
 /* ---- basic pieces ---- */
@@ -214,7 +216,10 @@ typedef struct {
     uint32_t young;    /**< [T] processes in a row that died at once */
     uint32_t unused;
 
-    char padding[88];
+    apl_histogram_t queue_time; /**< from the request to a process */
+    apl_histogram_t app_time;   /**< from there to its end */
+
+    char padding[328];
     char name[APL_NAME_MAX];   /**< [T] NUL-terminated */
     char root[APL_NAME_MAX];   /**< [T] AppRoot, for people to read */
     char error[APL_ERROR_MAX]; /**< [T] the last failed start in a sentence */
@@ -265,7 +270,8 @@ typedef struct {
 
     char method[16]; /**< [O] what follows is text for the status page */
     char client[48]; /**< [O] address */
-    char uri[120];   /**< [O] without the query string, cut off */
+    char uri[120];   /**< [O] the path, cut off, and its NUL; then the query,
+                        where it is asked for, and another */
 } apl_session_t;
 
 /** An httpd child. */
@@ -282,58 +288,9 @@ typedef struct {
 
 /* ---- the header ---- */
 
-enum {
-    APL_EVENT_NONE,
-    APL_EVENT_READY,
-    APL_EVENT_START_FAILED,
-    APL_EVENT_DIED,
-    APL_EVENT_EXITED,
-    APL_EVENT_IDLE,
-    APL_EVENT_EVICTED,
-    APL_EVENT_RETIRED,
-    APL_EVENT_RESTART,
-    APL_EVENT_REFUSED,
-    APL_EVENT_DETACHED,
-    APL_EVENT_TRIMMED,
-    APL_EVENT_REMOVED,
-    APL_EVENT_CHILD_DIED,
-    APL_EVENT_REPAIRED,
-    APL_EVENTS
-};
-
-/** Something an operator may want to know. */
-typedef struct {
-    int64_t time;
-    uint64_t id; /**< of the process; 0: none */
-    uint32_t kind;
-    int32_t pid;
-    char app[72]; /**< the end of the group's name */
-} apl_event_t;
-
-/** Counted since the segment exists. */
-typedef struct {
-    uint64_t requests;     /**< sessions that got a process */
-    uint64_t waits;        /**< requests that had to wait */
-    uint64_t handoffs;     /**< processes given to a waiter */
-    uint64_t queue_full;   /**< refused: AppMaxQueue */
-    uint64_t timeouts;     /**< refused: AppQueueTimeout */
-    uint64_t gone;         /**< clients that left while they waited */
-    uint64_t spawned;      /**< processes that became live */
-    uint64_t failed;       /**< starts that failed */
-    uint64_t died;         /**< processes that ended unasked */
-    uint64_t refused;      /**< processes detached: they refused to connect */
-    uint64_t evicted;      /**< gave way to another group */
-    uint64_t idled;        /**< ended by PoolIdleTime */
-    uint64_t retired;      /**< ended by MaxRequests */
-    uint64_t restarts;     /**< of groups, by restart.txt */
-    uint64_t child_deaths; /**< httpd children that left sessions behind */
-    uint64_t repairs;      /**< after the lock's owner died or damage */
-} apl_counters_t;
-
-#define APL_MAGIC     0x6c6f6f706c706141 /* "Aplpool" */
-#define APL_BUCKETS   1024
-#define APL_EVENT_MAX 64
-#define APL_LINES     64 /* bytes of a cache line */
+#define APL_MAGIC   0x6c6f6f706c706141 /* "Aplpool" */
+#define APL_BUCKETS 1024
+#define APL_LINES   64 /* bytes of a cache line */
 
 typedef struct {
     uint64_t magic;
@@ -362,27 +319,28 @@ typedef struct {
     apl_link_t leavers; /**< [D] head: leaving processes */
     uint32_t top_group, top_process, top_session, top_child;
     /**< no slot above was ever used */
-    uint32_t config; /**< [T] newest configuration generation */
-    uint32_t unused;
+    uint32_t config;    /**< [T] newest configuration generation */
+    uint32_t peak;      /**< [T] most that were waiting since the last sample */
     uint32_t replacing; /**< [D] wanted and starting ones that replace one */
     uint32_t roll;      /**< [T] there was damage: who has which session? */
 
     apl_counters_t counters;
     uint64_t n_events; /**< the next goes to n_events % APL_EVENT_MAX */
     apl_event_t events[APL_EVENT_MAX];
+    uint64_t n_samples; /**< as n_events, of APL_SAMPLE_MAX */
+    apl_sample_t samples[APL_SAMPLE_MAX];
     apl_link_t buckets[APL_BUCKETS]; /**< [D] heads: groups by key */
 } apl_header_t;
 
 /* ---- sizes: the layout is a promise between builds ---- */
 
-_Static_assert(sizeof(apl_group_t) == 1024, "group slots are 1024 bytes");
+_Static_assert(sizeof(apl_group_t) == 1536, "group slots are 1536 bytes");
 _Static_assert(sizeof(apl_process_t) == 256, "process slots are 256 bytes");
 _Static_assert(sizeof(apl_session_t) == 256, "session slots are 256 bytes");
 _Static_assert(sizeof(apl_child_t) == 64, "child slots are 64 bytes");
 _Static_assert(offsetof(apl_header_t, lock) == 64, "the lock opens a line");
-_Static_assert(sizeof(apl_event_t) == 96, "events are 96 bytes");
 
-#define APL_FORMAT_VERSION 3
+#define APL_FORMAT_VERSION 4
 #define APL_LAYOUT                                                             \
     ((uint64_t)APL_FORMAT_VERSION << 48 ^ sizeof(apl_header_t) << 24 ^         \
      offsetof(apl_group_t, name) << 12 ^ offsetof(apl_process_t, node) ^       \

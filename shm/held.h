@@ -30,4 +30,10 @@ typedef struct {
 /** CLOCK_MONOTONIC in us. */
 int64_t apl_now(void);
 
+/** now - then, whatever a hostile segment says that these are. */
+static inline int64_t apl_since(int64_t now, int64_t then)
+{
+    return (int64_t)((uint64_t)now - (uint64_t)then);
+}
+
 #endif

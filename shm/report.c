@@ -2,13 +2,13 @@
 
 #include "shm/report.h"
 
-#include <apr_time.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "shm/enter.h"
+#include "shm/held.h"
+#include "shm/report_times.h"
 
 static const char *const event_words[] = {
     [APL_EVENT_NONE] = "none",
@@ -71,19 +71,6 @@ static json_t *identity(uint64_t id)
     return json_string(hex);
 }
 
-/* ISO 8601 of an instant on our clock. */
-static json_t *instant(int64_t t)
-{
-    apr_time_exp_t e;
-    char iso[96];
-
-    apr_time_exp_gmt(&e, apr_time_now() - apl_now() + t);
-    snprintf(iso, sizeof iso, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ",
-             e.tm_year + 1900, e.tm_mon + 1, e.tm_mday, e.tm_hour, e.tm_min,
-             e.tm_sec, e.tm_usec / 1000);
-    return json_string(iso);
-}
-
 /* Resident bytes of a process. */
 static json_t *memory_of(int32_t pid)
 {
@@ -127,13 +114,22 @@ static json_t *report_process(const apl_process_t *p)
     json_object_set_new(o, "state", json_string(process_state(p)));
     json_object_set_new(o, "sessions", number(p->sessions));
     json_object_set_new(o, "processed", number(p->processed));
-    json_object_set_new(o, "started", instant(p->started));
-    json_object_set_new(o, "last_used", instant(p->last_used));
+    json_object_set_new(o, "started", apl_report_instant(p->started));
+    json_object_set_new(o, "last_used", apl_report_instant(p->last_used));
     json_object_set_new(o, "memory", memory_of(p->who.pid));
     return o;
 }
 
-static json_t *report_request(const apl_pool_t *copy, const apl_session_t *s)
+/* The query, if one was put down; it stands behind the path. */
+static const char *query_of(const apl_session_t *s)
+{
+    size_t path = strnlen(s->uri, sizeof s->uri) + 1;
+
+    return path < sizeof s->uri && s->uri[path] ? s->uri + path : NULL;
+}
+
+static json_t *report_request(const apl_pool_t *copy, const apl_session_t *s,
+                              int full)
 {
     json_t *o = json_object();
     const apl_process_t *p = apl_process_at(copy, s->process);
@@ -144,6 +140,8 @@ static json_t *report_request(const apl_pool_t *copy, const apl_session_t *s)
                                                 : json_null());
     json_object_set_new(o, "method", text(s->method));
     json_object_set_new(o, "uri", text(s->uri));
+    if (full && query_of(s))
+        json_object_set_new(o, "query", text(query_of(s)));
     json_object_set_new(o, "client", text(s->client));
     json_object_set_new(o, "age", seconds(apl_now() - s->queued));
     json_object_set_new(o, "state", json_string(held ? "busy" : "waiting"));
@@ -180,6 +178,11 @@ static json_t *report_group(const apl_group_t *g)
     json_object_set_new(j, "concurrency", number(o->concurrency));
     json_object_set_new(j, "requests_total", number(g->n_requests));
     json_object_set_new(j, "restarts", number(g->n_restarts));
+    json_object_set_new(j, "spawned", number(g->n_spawned));
+    json_object_set_new(j, "start_failures", number(g->n_failed));
+    json_object_set_new(j, "died", number(g->n_died));
+    json_object_set_new(j, "queue_time", apl_report_histogram(&g->queue_time));
+    json_object_set_new(j, "app_time", apl_report_histogram(&g->app_time));
     json_object_set_new(j, "last_error",
                         g->error[0] ? text(g->error) : json_null());
     json_object_set_new(j, "last_error_id",
@@ -223,6 +226,8 @@ static json_t *report_counters(const apl_counters_t *c)
     json_object_set_new(o, "restarts", number(c->restarts));
     json_object_set_new(o, "child_deaths", number(c->child_deaths));
     json_object_set_new(o, "repairs", number(c->repairs));
+    json_object_set_new(o, "served", number(c->served));
+    json_object_set_new(o, "app_seconds", json_real((double)c->app_time / 1e6));
     return o;
 }
 
@@ -236,7 +241,7 @@ static json_t *report_events(const apl_header_t *h)
         const apl_event_t *e = &h->events[i % APL_EVENT_MAX];
         json_t *o = json_object();
 
-        json_object_set_new(o, "time", instant(e->time));
+        json_object_set_new(o, "time", apl_report_instant(e->time));
         json_object_set_new(o, "app", text(e->app));
         json_object_set_new(o, "event", json_string(apl_report_event(e->kind)));
         if (e->pid)
@@ -251,7 +256,7 @@ static json_t *report_events(const apl_header_t *h)
 /* ---- the whole ---- */
 
 /* One pass over each table: by_group[i] describes group i. */
-static void report_slots(const apl_pool_t *copy, json_t **by_group)
+static void report_slots(const apl_pool_t *copy, json_t **by_group, int full)
 {
     const apl_header_t *h = copy->header;
     uint32_t i;
@@ -272,7 +277,7 @@ static void report_slots(const apl_pool_t *copy, json_t **by_group)
             by_group[s->group])
             json_array_append_new(
                 json_object_get(by_group[s->group], "requests"),
-                report_request(copy, s));
+                report_request(copy, s, full));
     }
 }
 
@@ -283,19 +288,19 @@ json_t *apl_report_json(const apl_pool_t *copy, int full)
     json_t **by_group = calloc(copy->n.groups, sizeof *by_group);
     uint32_t i;
 
-    (void)full;
     for (i = 1; by_group && i <= h->top_group && i < copy->n.groups; i++)
         if (copy->groups[i].state == APL_GROUP_USED) {
             by_group[i] = report_group(&copy->groups[i]);
             json_array_append_new(groups, by_group[i]);
         }
     if (by_group)
-        report_slots(copy, by_group);
+        report_slots(copy, by_group, full);
     free(by_group);
     json_object_set_new(report, "version", json_integer(1));
     json_object_set_new(report, "pool", report_pool(h));
     json_object_set_new(report, "counters", report_counters(&h->counters));
     json_object_set_new(report, "groups", groups);
     json_object_set_new(report, "events", report_events(h));
+    json_object_set_new(report, "history", apl_report_history(h));
     return report;
 }

@@ -20,7 +20,7 @@
 /**
  * Describe a snapshot.
  * @param copy from apl_snapshot_take()
- * @param full 1: with query strings and all that is secret (nothing yet)
+ * @param full 1: with query strings, where they were put down
  * @return a new reference, or NULL when out of memory
  */
 json_t *apl_report_json(const apl_pool_t *copy, int full);

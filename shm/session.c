@@ -2,6 +2,7 @@
 
 #include "shm/session.h"
 
+#include "shm/histogram.h"
 #include "shm/list.h"
 #include "shm/process.h"
 #include "shm/wake.h"
@@ -42,7 +43,7 @@ apl_session_t *apl_session_take(apl_held_t *held, uint32_t owner,
     s->process = 0;
     s->queued = s->since = held->now;
     s->ticket = ++held->pool->header->ticket;
-    s->method[0] = s->client[0] = s->uri[0] = 0;
+    s->method[0] = s->client[0] = s->uri[0] = s->uri[1] = 0;
     return s;
 }
 
@@ -106,8 +107,11 @@ void apl_session_give(apl_held_t *held, apl_session_t *session,
         count_owner(held, session, 1);
     apl_process_open(held, process);
     h->counters.requests++;
-    if (g)
+    if (g) {
         g->n_requests++;
+        apl_histogram_count(&g->queue_time,
+                            apl_since(held->now, session->queued));
+    }
 }
 
 void apl_session_queue(apl_held_t *held, apl_session_t *session)
@@ -117,7 +121,8 @@ void apl_session_queue(apl_held_t *held, apl_session_t *session)
     session->state = APL_SESSION_WAITING;
     APL_STEP("queue_waiting"); /* seen: it waits, in no queue yet */
     count_owner(held, session, 1);
-    held->pool->header->waiting++;
+    if (++held->pool->header->waiting > held->pool->header->peak)
+        held->pool->header->peak = held->pool->header->waiting;
     held->pool->header->counters.waits++;
     if (g) {
         g->waiting++;

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "shm/enter.h"
+#include "shm/history.h"
 #include "spawner/adopt.h"
 #include "spawner/apply.h"
 #include "spawner/audit.h"
@@ -138,6 +139,7 @@ static void keep_house(spawner_t *s)
         guard_look(s);
         control_tend(s);
         tell_repairs(s);
+        apl_history_sample(&s->shm, s->now);
     }
     if ((s->now >= tick_at || s->rung) &&
         apl_supervise_tick(&s->shm, s->now, &tick_at) != APR_SUCCESS)

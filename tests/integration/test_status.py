@@ -3,10 +3,12 @@
 import json
 import re
 import subprocess
+import time
 
 from harness.httpd import STATUS, Httpd
 from harness.places import CTL
 from harness.procs import alive
+from harness.wait import wait_until
 
 ISO = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$")
 
@@ -49,6 +51,58 @@ def test_json(httpd: Httpd) -> None:
                  in httpd.group(app)["processes"]]
     assert sum(processed) == 5
     assert httpd.status()["counters"]["requests"] == 5
+
+
+def test_histograms(httpd: Httpd) -> None:
+    """How long requests waited for a process, and how long they had it"""
+    app = httpd.app("shop", "MaxInstances 1")
+    httpd.start()
+    httpd.get("/pid", "shop")
+    first = httpd.hold("shop", "a")
+    second = httpd.hold_async("shop", "b")
+    httpd.settles(active=1, count=1, waiting=1)
+    time.sleep(0.3)  # what is measured
+    first.release()
+    second.release()
+    httpd.settles(active=0, count=1)
+    group = httpd.group(app)
+    for name in ("queue_time", "app_time"):
+        times = group[name]
+        counts = [bucket["count"] for bucket in times["buckets"]]
+        assert counts == sorted(counts) and counts[-1] == times["count"] == 3
+        slow = [b["le"] for b in times["buckets"] if b["count"] < 3]
+        assert 0.25 in slow and times["sum"] > 0.25, (name, times)
+    assert group["queue_time"]["buckets"][0]["count"] >= 1
+    counters = httpd.status()["counters"]
+    assert counters["served"] == 3
+    assert abs(counters["app_seconds"] - group["app_time"]["sum"]) < 1e-5
+
+
+def test_history(httpd: Httpd) -> None:
+    """Put down every five seconds, also while nobody asks"""
+    httpd.app("shop", "MaxInstances 1")
+    httpd.start()
+    wait_until(lambda: httpd.status()["history"], "two samples", 20)
+    for _ in range(10):
+        httpd.get("/pid", "shop")
+    held = httpd.hold("shop", "a")
+    waiting = httpd.hold_async("shop", "b")
+    httpd.settles(active=1, count=1, waiting=1)
+    waiting.pending.leave()
+    httpd.settles(active=1, count=1)
+
+    def told() -> bool:
+        return sum(one["rate"] * one["seconds"]
+                   for one in httpd.status()["history"]) > 10.9
+
+    wait_until(told, "the next sample", 20)
+    history = httpd.status()["history"]
+    assert max(one["queue"] for one in history) >= 1
+    assert history[-1]["busy"] == 1
+    assert any(one["latency"] for one in history)
+    assert all(ISO.match(one["time"]) and one["seconds"] >= 5
+               for one in history)
+    held.release()
 
 
 def test_no_secrets(httpd: Httpd) -> None:

@@ -8,7 +8,7 @@ from source import TOP, c_files, code, name
 
 FORMAT = TOP / "shm" / "format.h"
 STRUCTS = re.findall(r"typedef struct \w*\s*\{(.*?)\}\s*(\w+);",
-                     code(FORMAT), re.S)
+                     code(TOP / "shm" / "figures.h") + code(FORMAT), re.S)
 
 
 @pytest.mark.parametrize("body,struct", STRUCTS, ids=[s for _, s in STRUCTS])

@@ -8,8 +8,8 @@ from source import TOP, c_files, code, name, own_includes, system_includes, \
 # shm in layers: a file includes only what stands above it, or beside it in
 # the same line, or itself.
 LAYERS = """
-    step
-    error format
+    step figures
+    error format histogram
     alive wake lock
     segment list heap
     held
@@ -19,7 +19,7 @@ LAYERS = """
     queue
     room check restart
     retire enter
-    child snapshot
+    child snapshot history report_times
     checkout report
     supervise housekeeping
 """
@@ -42,7 +42,7 @@ ONLY = {
     "sys/mman.h": ("shm/segment.c", "shm/snapshot.c",
                    "mod_apppool/legacy.c"),
     "linux/futex.h": ("shm/lock.c", "shm/wake.c"),
-    "jansson.h": ("shm/report.", "spawner/", "ctl/", "mod_apppool/"),
+    "jansson.h": ("shm/report", "spawner/", "ctl/", "mod_apppool/"),
     "httpd.h": ("mod_apppool/",),
     "http_config.h": ("mod_apppool/",),
     "http_log.h": ("mod_apppool/",),

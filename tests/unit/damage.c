@@ -49,7 +49,8 @@ static void damage(scene_t *s)
             at += offsetof(apl_header_t, sequence) + (unsigned)rand() % 250;
             break;
         case 1:
-            at = (char *)&p->groups[1] + (unsigned)rand() % (3 * 1024);
+            at = (char *)&p->groups[1] +
+                 (unsigned)rand() % (3 * sizeof *p->groups);
             break;
         case 2:
             at = (char *)&p->processes[1] + (unsigned)rand() % (8 * 256);

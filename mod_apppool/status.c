@@ -12,6 +12,8 @@
 
 #include "mod_apppool/app.h"
 #include "mod_apppool/lifecycle.h"
+#include "mod_apppool/status_metrics.h"
+#include "mod_apppool/status_page.h"
 #include "shm/report.h"
 #include "shm/snapshot.h"
 
@@ -52,162 +54,45 @@ static json_t *report(request_rec *r)
     return apl_report_json(copy, 0);
 }
 
-static int send_json(request_rec *r, const json_t *doc)
+static void send_json(request_rec *r, const json_t *doc)
 {
     char *text = json_dumps(doc, JSON_INDENT(2));
 
-    if (!text)
-        return HTTP_INTERNAL_SERVER_ERROR;
     ap_set_content_type(r, "application/json");
-    ap_rputs(text, r);
+    ap_rputs(text ? text : "null", r);
     ap_rputs("\n", r);
     free(text);
-    return OK;
 }
 
-/* ---- the page ---- */
-
-/* A value as a person reads it, escaped. */
-static const char *show(request_rec *r, const json_t *value)
+static void send_auto(request_rec *r, const json_t *doc)
 {
-    char buf[32];
-
-    switch (json_typeof(value)) {
-    case JSON_STRING:
-        return ap_escape_html(r->pool, json_string_value(value));
-    case JSON_INTEGER:
-        return apr_psprintf(r->pool, "%" APR_INT64_T_FMT,
-                            (apr_int64_t)json_integer_value(value));
-    case JSON_REAL:
-        apr_snprintf(buf, sizeof buf, "%.1f", json_real_value(value));
-        return apr_pstrdup(r->pool, buf);
-    default:
-        return "&ndash;";
-    }
-}
-
-static const char *member(request_rec *r, const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-
-    return value ? show(r, value) : "&ndash;";
-}
-
-static const char *megabytes(request_rec *r, const json_t *value)
-{
-    return json_is_integer(value)
-               ? apr_psprintf(r->pool, "%.1f MB",
-                              (double)json_integer_value(value) / 1048576.0)
-               : "&ndash;";
-}
-
-/* One row for each element of an array; the columns are its keys. */
-static void table(request_rec *r, const json_t *array, const char *title,
-                  const char *const *columns)
-{
-    const char *const *column;
-    const json_t *row;
-    size_t i;
-
-    if (json_array_size(array) == 0)
-        return;
-    ap_rprintf(r, "<div class=\"t\"><table><caption>%s</caption><tr>", title);
-    for (column = columns; *column; column++)
-        ap_rvputs(r, "<th>", *column, "</th>", NULL);
-    ap_rputs("</tr>\n", r);
-    json_array_foreach(array, i, row)
-    {
-        ap_rputs("<tr>", r);
-        for (column = columns; *column; column++)
-            ap_rvputs(r, "<td>",
-                      strcmp(*column, "memory")
-                          ? member(r, row, *column)
-                          : megabytes(r, json_object_get(row, *column)),
-                      "</td>", NULL);
-        ap_rputs("</tr>\n", r);
-    }
-    ap_rputs("</table></div>\n", r);
-}
-
-/* The members of an object, in one line. */
-static void line(request_rec *r, json_t *object)
-{
-    const char *key;
-    json_t *value;
-
-    ap_rputs("<p class=\"line\">", r);
-    json_object_foreach(object, key, value)
-    {
-        ap_rvputs(r, "<span>", key, "&nbsp;<b>", show(r, value), "</b></span> ",
-                  NULL);
-    }
-    ap_rputs("</p>\n", r);
-}
-
-static void section_of_group(request_rec *r, const json_t *group)
-{
-    static const char *const processes[] = {"pid",       "id",        "state",
-                                            "sessions",  "processed", "started",
-                                            "last_used", "memory",    NULL};
-    static const char *const requests[] = {"state",  "age", "method", "uri",
-                                           "client", "pid", NULL};
-
-    ap_rvputs(r, "<h2>", member(r, group, "name"), "</h2>\n<p>",
-              member(r, group, "state"), ", in ", member(r, group, "app_root"),
-              "; queue <b>", member(r, group, "queue"), "</b>, processes <b>",
-              member(r, group, "size"), "</b> (min ", member(r, group, "min"),
-              ", max ", member(r, group, "max"), "), requests so far ",
-              member(r, group, "requests_total"), "</p>\n", NULL);
-    if (json_is_string(json_object_get(group, "last_error")))
-        ap_rvputs(r, "<p class=\"e\">Last failed start: ",
-                  member(r, group, "last_error"), " (error id ",
-                  member(r, group, "last_error_id"), ")</p>\n", NULL);
-    table(r, json_object_get(group, "processes"), "Processes", processes);
-    table(r, json_object_get(group, "requests"), "Requests", requests);
-}
-
-static void body(request_rec *r, const json_t *doc)
-{
-    static const char *const events[] = {"time", "event", "app",
-                                         "pid",  "id",    NULL};
-    const json_t *group;
-    size_t i;
-
-    line(r, json_object_get(doc, "pool"));
-    json_array_foreach(json_object_get(doc, "groups"), i, group)
-    {
-        section_of_group(r, group);
-    }
-    ap_rputs("<h2>Counters</h2>\n", r);
-    line(r, json_object_get(doc, "counters"));
-    table(r, json_object_get(doc, "events"), "Events", events);
-}
-
-static int send_page(request_rec *r, const json_t *doc)
-{
-    ap_set_content_type(r, "text/html; charset=utf-8");
-    ap_rputs(
-        "<!DOCTYPE html>\n<html lang=\"en\"><head><title>apppool</title>\n"
-        "<meta name=\"viewport\" content=\"width=device-width\">\n"
-        "<style>body{font:15px/1.4 sans-serif;margin:1em;color:#222}"
-        "h1{font-size:1.3em}h2{font-size:1.1em;margin:1.2em 0 .2em}"
-        "p{margin:.3em 0}.line span{display:inline-block;margin-right:1em}"
-        ".e{color:#a00}.t{overflow-x:auto}table{border-collapse:collapse;"
-        "margin:.5em 0}caption{text-align:left;color:#666}"
-        "th,td{padding:.2em .6em;text-align:left;border-bottom:1px solid #ddd;"
-        "white-space:nowrap}</style></head>\n<body><h1>Application pool</h1>\n",
-        r);
-    body(r, doc);
-    ap_rputs("</body></html>\n", r);
-    return OK;
+    ap_set_content_type(r, "text/plain; charset=utf-8");
+    apppool_status_auto(r, doc);
 }
 
 /* ---- hooks ---- */
 
+static const struct {
+    const char *args;
+    void (*send)(request_rec *r, const json_t *doc);
+} views[] = {{"json", send_json},
+             {"metrics", apppool_status_metrics},
+             {"auto", send_auto},
+             {NULL, apppool_status_page}};
+
+/* "?json"; also "?json=", as those say it who can't say it otherwise. */
+static int is_view(const char *args, const char *view)
+{
+    size_t n = strlen(view);
+
+    return args && !strncmp(args, view, n) &&
+           (!args[n] || !strcmp(args + n, "="));
+}
+
 int apppool_status_handler(request_rec *r)
 {
     json_t *doc;
-    int status;
+    int v = 0;
 
     if (!r->handler || strcmp(r->handler, HANDLER))
         return DECLINED;
@@ -218,26 +103,12 @@ int apppool_status_handler(request_rec *r)
     if (!doc)
         return HTTP_SERVICE_UNAVAILABLE;
     apr_table_setn(r->headers_out, "Cache-Control", "no-store");
-    status = r->args && !strcmp(r->args, "json") ? send_json(r, doc)
-                                                 : send_page(r, doc);
+    apr_table_setn(r->headers_out, "X-Content-Type-Options", "nosniff");
+    while (views[v].args && !is_view(r->args, views[v].args))
+        v++;
+    views[v].send(r, doc);
     json_decref(doc);
-    return status;
-}
-
-/* "AppPoolMax: 6" for ?auto. */
-static void short_lines(request_rec *r, const json_t *doc)
-{
-    static const struct {
-        const char *key, *name;
-    } lines[] = {{"max", "Max"},         {"count", "Count"},
-                 {"active", "Active"},   {"spawning", "Spawning"},
-                 {"waiting", "Waiting"}, {"leaving", "Leaving"}};
-    const json_t *pool = json_object_get(doc, "pool");
-    size_t i;
-
-    for (i = 0; i < sizeof lines / sizeof *lines; i++)
-        ap_rvputs(r, "AppPool", lines[i].name, ": ",
-                  member(r, pool, lines[i].key), "\n", NULL);
+    return OK;
 }
 
 int apppool_status_section(request_rec *r, int flags)
@@ -247,10 +118,10 @@ int apppool_status_section(request_rec *r, int flags)
     if (!doc)
         return OK;
     if (flags & AP_STATUS_SHORT)
-        short_lines(r, doc);
+        apppool_status_auto(r, doc);
     else {
         ap_rputs("<hr />\n<h1>Application pool</h1>\n", r);
-        body(r, doc);
+        apppool_status_body(r, doc);
     }
     json_decref(doc);
     return OK;

@@ -5,8 +5,8 @@
  * @brief What an operator sees: SetHandler apppool-status, and a section in
  *        mod_status.
  *
- * The page and `?json` show the same document, shm/report.h; the page is that
- * document as tables.
+ * All views show one document, shm/report.h: the page, `?json`, `?auto` and
+ * `?metrics`.
  *
  * Lock:  none, or for a copy: see shm/snapshot.h.
  * Crash: nothing is held.

@@ -1,0 +1,31 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file status_metrics.h
+ * @brief The status document (shm/report.h) for machines that want lines:
+ *        OpenMetrics, and "Name: value".
+ *
+ * Lock:  none.
+ * Crash: nothing is held.
+ * Trust: names of applications are escaped.
+ */
+#ifndef APPPOOL_STATUS_METRICS_H
+#define APPPOOL_STATUS_METRICS_H
+
+#include <httpd.h>
+#include <jansson.h>
+
+/** How many processes of all groups, or of one (NULL: all), are in a state. */
+int apppool_status_tally(const json_t *doc, const json_t *group,
+                         const char *state);
+
+/** The states of processes, in the order of their lives; ends with NULL. */
+extern const char *const apppool_status_states[];
+
+/** `?metrics`: OpenMetrics 1.0, to its "# EOF". */
+void apppool_status_metrics(request_rec *r, const json_t *doc);
+
+/** `?auto`: "AppPoolMax: 6". */
+void apppool_status_auto(request_rec *r, const json_t *doc);
+
+#endif

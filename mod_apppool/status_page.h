@@ -1,0 +1,23 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file status_page.h
+ * @brief The status document (shm/report.h) for people.
+ *
+ * Lock:  none.
+ * Crash: nothing is held.
+ * Trust: everything that comes from the segment is escaped.
+ */
+#ifndef APPPOOL_STATUS_PAGE_H
+#define APPPOOL_STATUS_PAGE_H
+
+#include <httpd.h>
+#include <jansson.h>
+
+/** The page. */
+void apppool_status_page(request_rec *r, const json_t *doc);
+
+/** What is in it, for a page of somebody else's. */
+void apppool_status_body(request_rec *r, const json_t *doc);
+
+#endif

@@ -264,14 +264,26 @@ static int client_gone(void *data)
 }
 
 /* For LogFormat and the like. */
-static void note(apppool_visit_t *v)
+static void note_ms(const request_rec *r, const char *name, int64_t us)
+{
+    apr_table_setn(r->subprocess_env, name, apr_off_t_toa(r->pool, us / 1000));
+}
+
+static void note_begin(apppool_visit_t *v)
 {
     request_rec *r = v->r;
 
+    v->since = apl_now();
     apr_table_setn(r->subprocess_env, "APPPOOL_PID",
                    apr_itoa(r->pool, v->hold.pid));
-    apr_table_setn(r->subprocess_env, "APPPOOL_QUEUE_MS",
-                   apr_off_t_toa(r->pool, v->hold.queued / 1000));
+    note_ms(r, "APPPOOL_QUEUE_MS", v->hold.queued);
+    /* Of a process before, which died. */
+    apr_table_unset(r->subprocess_env, "APPPOOL_APP_MS");
+}
+
+static void note_end(const apppool_visit_t *v)
+{
+    note_ms(v->r, "APPPOOL_APP_MS", apl_now() - v->since);
 }
 
 apr_status_t apppool_visit_checkout(apppool_visit_t *v)
@@ -295,14 +307,18 @@ apr_status_t apppool_visit_checkout(apppool_visit_t *v)
         /* Its place in the queue was lost in a repair: queue up again. */
     } while (rv == APL_EDAMAGED && --tries > 0);
     if (rv == APR_SUCCESS)
-        note(v);
+        note_begin(v);
+    else
+        note_ms(r, "APPPOOL_QUEUE_MS", apl_now() - now);
     return rv;
 }
 
 void apppool_visit_checkin(apppool_visit_t *v)
 {
-    if (v->hold.session != 0)
-        apl_checkin(apppool_pool(), &v->hold, apl_now());
+    if (v->hold.session == 0)
+        return;
+    note_end(v);
+    apl_checkin(apppool_pool(), &v->hold, apl_now());
 }
 
 int apppool_visit_bereaved(apppool_visit_t *v)
@@ -312,6 +328,7 @@ int apppool_visit_bereaved(apppool_visit_t *v)
     ap_log_rerror(APLOG_MARK, APLOG_INFO, 0, v->r,
                   "apppool: %s[%d] is ending: it gets no more requests",
                   v->app->label, (int)v->hold.pid);
+    note_end(v);
     apl_checkout_refused(apppool_pool(), &v->hold, apl_now());
     return 1;
 }

@@ -33,6 +33,7 @@ typedef struct {
     apl_hold_t hold;
     char *filename;   /**< what the URL was mapped to */
     int64_t deadline; /**< of all waiting, us of apl_now() */
+    int64_t since;    /**< when it got its process, the same */
     const char *file; /**< that the app wants to be sent, or NULL */
     int wire;         /**< descriptor of the connection to the process */
     apr_interval_time_t timeout; /**< us that the process may be silent */

@@ -1,0 +1,82 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""What LogFormat can say of a request: its process and its times."""
+import os
+import signal
+import time
+
+from harness.errorlog import KILLED
+from harness.httpd import Httpd
+from harness.wait import wait_until
+
+FORMAT = "%U %>s %<{APPPOOL_PID}e %<{APPPOOL_QUEUE_MS}e %<{APPPOOL_APP_MS}e"
+
+
+def log_format(httpd: Httpd) -> None:
+    httpd.directives += [f'LogFormat "{FORMAT}" apppool',
+                         "CustomLog access.log apppool"]
+
+
+def logged(httpd: Httpd, path: str) -> list[list[str]]:
+    """Status, pid and times of the requests for this path; there is one."""
+    file = httpd.dir / "access.log"
+
+    def lines() -> list[list[str]]:
+        return [line.split()[1:] for line in file.read_text().splitlines()
+                if line.split()[0] == path]
+
+    return wait_until(lines, f"{path} is in the log")
+
+
+def test_times(httpd: Httpd) -> None:
+    log_format(httpd)
+    httpd.app("shop", "MaxInstances 1")
+    httpd.start()
+    pid = httpd.get("/pid", "shop").text
+    [(status, logged_pid, waited, took)] = logged(httpd, "/pid")
+    assert (status, logged_pid) == ("200", pid)
+    assert int(waited) > 0  # the process had to start
+    first = httpd.hold("shop", "a")
+    second = httpd.hold_async("shop", "b")
+    httpd.settles(active=1, count=1, waiting=1)
+    time.sleep(0.3)  # what is measured
+    first.release()
+    second.release()
+    wait_until(lambda: len(logged(httpd, "/hold")) == 2, "both are logged")
+    one, two = sorted(logged(httpd, "/hold"), key=lambda line: int(line[2]))
+    assert one[:2] == two[:2] == ["200", pid]
+    assert int(one[2]) < 250 and int(one[3]) >= 300
+    assert int(two[2]) >= 300
+    assert httpd.get("/none", "status").status == 404
+    assert logged(httpd, "/none") == [["404", "-", "-", "-"]]
+
+
+def test_failed_in_the_app(httpd: Httpd) -> None:
+    """Also where an ErrorDocument answers"""
+    log_format(httpd)
+    httpd.app("shop", 'ErrorDocument 502 /sorry.html')
+    (httpd.dir / "shop" / "public" / "sorry.html").write_text("sorry")
+    httpd.start()
+    pid = httpd.get("/pid", "shop").text
+    httpd.log.expect(*KILLED)
+    held = httpd.hold("shop", "a")
+    time.sleep(0.1)  # what is measured
+    os.kill(int(pid), signal.SIGKILL)
+    answer = held.pending.result()
+    assert (answer.status, answer.text) == (502, "sorry")
+    [(status, logged_pid, waited, took)] = logged(httpd, "/hold")
+    assert (status, logged_pid) == ("502", pid)
+    assert int(waited) < 5000 and int(took) >= 100
+
+
+def test_failed_in_the_queue(httpd: Httpd) -> None:
+    log_format(httpd)
+    httpd.app("shop", "MaxInstances 1", "AppQueueTimeout 300ms")
+    httpd.start()
+    wait_until(lambda: httpd.get("/pid", "shop").status == 200, "it runs")
+    httpd.log.expect("no process was free")
+    held = httpd.hold("shop", "a")
+    assert httpd.get("/who", "shop").status == 503
+    held.release()
+    [(status, pid, waited, took)] = logged(httpd, "/who")
+    assert (status, pid, took) == ("503", "-", "-")
+    assert int(waited) >= 300

@@ -8,6 +8,7 @@ shm_sources = \
 	shm/check.c \
 	shm/checkout.c \
 	shm/child.c \
+	shm/clock.c \
 	shm/enter.c \
 	shm/error.c \
 	shm/event.c \
@@ -16,6 +17,7 @@ shm_sources = \
 	shm/histogram.c \
 	shm/history.c \
 	shm/housekeeping.c \
+	shm/hung.c \
 	shm/list.c \
 	shm/lock.c \
 	shm/process.c \
@@ -139,6 +141,7 @@ scene_sources = \
 	tests/unit/callers.c \
 	tests/unit/ledger.c \
 	tests/unit/model.c \
+	tests/unit/model_clock.c \
 	tests/unit/model_room.c \
 	tests/unit/model_spawner.c \
 	tests/unit/model_turns.c \
@@ -147,6 +150,7 @@ scene_sources = \
 	tests/unit/scene.c \
 	tests/unit/sleeps.c \
 	tests/unit/steps.c \
+	tests/unit/steps_clock.c \
 	tests/unit/steps_death.c \
 	tests/unit/steps_spawner.c \
 	tests/unit/touch.c
@@ -197,12 +201,15 @@ unit_tests = \
 	tests/unit/damage \
 	tests/unit/detect \
 	tests/unit/door \
+	tests/unit/extra \
 	tests/unit/histogram \
 	tests/unit/history \
 	tests/unit/hostile \
+	tests/unit/hung \
 	tests/unit/inside \
 	tests/unit/invariants \
 	tests/unit/judge \
+	tests/unit/killed \
 	tests/unit/limits \
 	tests/unit/list \
 	tests/unit/lock \

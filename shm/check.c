@@ -8,6 +8,7 @@
 
 #include "shm/group.h"
 #include "shm/heap.h"
+#include "shm/hung.h"
 #include "shm/list.h"
 #include "shm/room.h"
 
@@ -17,7 +18,7 @@ typedef struct {
     apl_pool_t pool;
     apl_finding_t *finding;
     /* Sums over all groups. */
-    uint32_t count, active, spawning, waiting, idle;
+    uint32_t count, active, spawning, waiting, idle, hung, credit;
 } audit_t;
 
 __attribute__((format(printf, 3, 4))) static int found(audit_t *a, int number,
@@ -91,7 +92,8 @@ static int64_t heap_size(audit_t *a, const apl_group_t *g)
 
 /* What the slots say of a group. */
 typedef struct {
-    uint32_t live, idle, spawning, waiting, room, outdated;
+    uint32_t live, idle, spawning, waiting, room, outdated, hung, marked,
+        zombies;
 } truth_t;
 
 static truth_t truth_of(const apl_pool_t *pool, const apl_group_t *g)
@@ -109,9 +111,12 @@ static truth_t truth_of(const apl_pool_t *pool, const apl_group_t *g)
             t.live++;
             t.idle += p->sessions == 0;
             t.outdated += (uint32_t)apl_group_outdated(g, p);
+            t.hung += p->hung != 0 && p->sessions > 0;
+            t.marked += p->hung != 0;
             t.room += apl_group_shares(g) && p->sessions > 0 &&
                       p->sessions < apl_group_limit(g);
         }
+        t.zombies += p->state == APL_PROCESS_LEAVING && p->zombie != 0;
         t.spawning +=
             p->state == APL_PROCESS_WANTED || p->state == APL_PROCESS_STARTING;
     }
@@ -192,6 +197,12 @@ static int check_group(audit_t *a, const apl_group_t *g)
     if (g->outdated != t.outdated)
         return found(a, 21, "group %.80s: outdated %u, but %u", g->name,
                      g->outdated, t.outdated);
+    if (g->hung != t.hung || t.marked != t.hung)
+        return found(a, 22, "group %.80s: hung %u, but %u of %u marked",
+                     g->name, g->hung, t.hung, t.marked);
+    if (g->zombies != t.zombies)
+        return found(a, 23, "group %.80s: zombies %u, but %u", g->name,
+                     g->zombies, t.zombies);
     if (g->waiting != t.waiting ||
         length(a, &g->queue, pool->n.sessions) != t.waiting ||
         !queue_in_order(a, g))
@@ -205,6 +216,8 @@ static int check_group(audit_t *a, const apl_group_t *g)
     a->idle += t.idle;
     a->spawning += t.spawning;
     a->waiting += t.waiting;
+    a->hung += t.hung;
+    a->credit += apl_hung_credit(g);
     return 1;
 }
 
@@ -289,6 +302,9 @@ static int check_sums(audit_t *a)
         return found(a, 16, "spawning %u, but %u", h->spawning, a->spawning);
     if (h->waiting != a->waiting)
         return found(a, 14, "waiting %u, but %u", h->waiting, a->waiting);
+    if (h->hung != a->hung || h->credit != a->credit)
+        return found(a, 22, "hung %u with credit %u, but %u with %u", h->hung,
+                     h->credit, a->hung, a->credit);
     if (length(a, &h->starved, a->pool.n.groups) < 0 ||
         length(a, &h->hungry, a->pool.n.groups) < 0)
         return found(a, 18, "a list of turns is torn");
@@ -306,11 +322,13 @@ static int check_turns(audit_t *a)
         const apl_group_t *g = &pool->groups[i];
 
         if (g->state != APL_GROUP_USED || g->waiting == 0 ||
-            g->size + g->spawning > 0 || g->failures > 0 || g->retired)
+            g->size + g->spawning > 0 || g->failures > 0 || g->retired ||
+            apl_group_haunted(g))
             continue;
         if (!apl_list_linked(&g->turn))
             return found(a, 20, "group %.80s waits without a turn", g->name);
-        if (apl_room_left(pool, 0) || (apl_room_left(pool, 1) && a->idle > 0))
+        if (apl_room_left(pool, NULL, 0) ||
+            (apl_room_left(pool, NULL, 1) && a->idle > 0))
             return found(a, 20, "group %.80s waits without need", g->name);
     }
     return 1;

@@ -105,6 +105,8 @@ static apr_status_t queue(apl_held_t *held, apl_group_t *g, apl_session_t *s,
         hold->retry_after = g->retry_at - held->now;
         return APL_EBACKOFF;
     }
+    if (apl_group_haunted(g) && g->size + g->spawning == 0)
+        return APL_EZOMBIES;
     if (g->options.max_queue != 0 && g->waiting >= g->options.max_queue) {
         h->counters.queue_full++;
         return APL_EQUEUEFULL;
@@ -126,8 +128,10 @@ static apr_status_t ask(apl_held_t *held, apl_group_t *g, apl_session_t *s,
         return queue(held, g, s, hold);
     apl_session_give(held, s, p);
     fill(hold, s, p);
-    /* It is in a queue of its own behind another request. */
-    if (g->options.concurrency != 0 && p->sessions > g->options.concurrency)
+    /* It is in a queue of its own behind another request; or beside one that
+     * hangs. */
+    if ((g->options.concurrency != 0 && p->sessions > g->options.concurrency) ||
+        p->hung)
         apl_room_want(held, g);
     return APR_SUCCESS;
 }
@@ -193,6 +197,21 @@ static apl_session_t *mine(const apl_pool_t *pool, const apl_hold_t *hold)
                    s->generation == hold->generation && s->owner == pool->self
                ? s
                : NULL;
+}
+
+void apl_checkout_endless(apl_pool_t *pool, const apl_hold_t *hold)
+{
+    apl_session_t *s = mine(pool, hold);
+
+    if (s)
+        __atomic_store_n(&s->endless, 1, __ATOMIC_RELAXED);
+}
+
+int apl_checkout_killed(const apl_pool_t *pool, const apl_hold_t *hold)
+{
+    const apl_session_t *s = mine(pool, hold);
+
+    return s && __atomic_load_n(&s->killed, __ATOMIC_RELAXED) != 0;
 }
 
 /* How a session ends. */

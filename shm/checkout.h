@@ -66,8 +66,8 @@ typedef int apl_gone_t(void *ctx);
  * @param now     us
  * @return APR_SUCCESS: the process is held;
  *         APL_EWAIT: it waits in the queue, go on with apl_checkout_wait();
- *         APL_EQUEUEFULL, APL_EBACKOFF (retry_after, error_id), APL_EFULL:
- *         refused, nothing is held
+ *         APL_EQUEUEFULL, APL_EBACKOFF (retry_after, error_id), APL_EZOMBIES,
+ *         APL_EFULL: refused, nothing is held
  */
 apr_status_t apl_checkout(apl_pool_t *pool, apl_hold_t *hold,
                           const apl_app_t *app, const apl_request_t *request,
@@ -97,6 +97,14 @@ void apl_checkout_stop(apl_pool_t *pool);
  * is one. Also ends a wait. Harmless when nothing is held.
  */
 void apl_checkin(apl_pool_t *pool, apl_hold_t *hold, int64_t now);
+
+/** The request has become a connection that lasts, or an event stream: it is
+ * never hung, and its process never killed because of it. */
+void apl_checkout_endless(apl_pool_t *pool, const apl_hold_t *hold);
+
+/** Was the process of this request ended because of a request that took too
+ * long? Then the client is told so. */
+int apl_checkout_killed(const apl_pool_t *pool, const apl_hold_t *hold);
 
 /**
  * The process is dead or dying: it refused the connection, or broke it and

@@ -15,6 +15,9 @@ const char *apl_error_text(apr_status_t rv, char *buf, apr_size_t size)
         return "the application could not be started";
     case APL_EBACKOFF:
         return "the application could not be started lately";
+    case APL_EZOMBIES:
+        return "too many of the application's processes survive SIGKILL "
+               "(AppMaxZombies)";
     case APL_EGONE:
         return "the client left while it waited";
     case APL_ESTOPPING:
@@ -29,6 +32,8 @@ const char *apl_error_text(apr_status_t rv, char *buf, apr_size_t size)
         return "the shared memory was made by another version";
     case APL_ELOCK:
         return "the pool's lock was not to be had in time";
+    case APL_EIDLE:
+        return "the process is not working on that request";
     default:
         return apr_strerror(rv, buf, size);
     }

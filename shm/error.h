@@ -24,6 +24,8 @@ enum {
     APL_ESTART,
     /** The app did not start lately and has to wait before the next try. */
     APL_EBACKOFF,
+    /** Too many of the app's processes survive SIGKILL (AppMaxZombies). */
+    APL_EZOMBIES,
     /** The client left while it waited. */
     APL_EGONE,
     /** This httpd child is being stopped. */
@@ -37,7 +39,9 @@ enum {
     /** The segment is not ours: another layout, size or version. */
     APL_EFOREIGN,
     /** The lock was not to be had in time. */
-    APL_ELOCK
+    APL_ELOCK,
+    /** The process does not work on that request, or on none. */
+    APL_EIDLE
 };
 
 /** The code's sentence, or APR's for a code of APR's. @return static text */

@@ -40,6 +40,10 @@ enum {
     APL_EVENT_REMOVED,
     APL_EVENT_CHILD_DIED,
     APL_EVENT_REPAIRED,
+    APL_EVENT_HUNG,
+    APL_EVENT_UNHUNG,
+    APL_EVENT_KILLED,
+    APL_EVENT_ZOMBIE,
     APL_EVENTS
 };
 
@@ -72,6 +76,10 @@ typedef struct {
     uint64_t restarts;     /**< of groups, by restart.txt */
     uint64_t child_deaths; /**< httpd children that left sessions behind */
     uint64_t repairs;      /**< after the lock's owner died or damage */
+    uint64_t hung;         /**< processes that became hung */
+    uint64_t unhung;       /**< and went on */
+    uint64_t killed;       /**< ended because of a request */
+    uint64_t zombies;      /**< processes that survived SIGKILL */
     uint64_t served;       /**< processes given back after a request */
     uint64_t app_time;     /**< us that those had them, all together */
 } apl_counters_t;

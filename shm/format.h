@@ -57,10 +57,12 @@
  *  I8  |inactive| == count - active, 0 <= active <= count.
  *  I9  Sum of group.size == count.
  *  I10 process.sessions == number of HELD sessions that name it.
- *  I11 count + spawning - replacing <= max, and count + spawning <= max + 1,
- *      unless max was lowered or a process died while it replaced another.
- *  I12 size + spawning <= max_instances, or one above it while a process is
- *      replaced, unless that was lowered.
+ *  I11 count + spawning - replacing <= max + credit, and count + spawning is at
+ *      most one above that, unless max was lowered, a hung process recovered,
+ *      or a process died while it replaced another.
+ *  I12 size + spawning <= max_instances + the group's credit, or one above it
+ *      while a process is replaced, unless that was lowered or a hung process
+ *      recovered.
  *  I13 A generation never goes back.
  *  I14 group.waiting == |queue| == its WAITING sessions; pool.waiting is
  *      their sum; a waiter is in exactly one queue, in order of its ticket.
@@ -76,6 +78,10 @@
  *      neither room nor an idle process, unless max was lowered.
  *  I21 group.outdated == its live processes of another revision;
  *      pool.replacing == WANTED and STARTING slots that are to replace one.
+ *  I22 group.hung == its live processes that are marked hung, all of which have
+ *      a session; pool.hung is their sum. A group's credit is the smaller one
+ *      of hung and hung_extra; pool.credit is their sum.
+ *  I23 group.zombies == its leaving processes that are marked so.
  *
  * Times are microseconds of CLOCK_MONOTONIC (alive for the host's uptime, the
  * same in every process). Counters never wrap in practice (64 bit).
@@ -123,9 +129,14 @@ typedef struct {
     uint32_t max_queue;     /**< waiting requests; more are refused */
     uint32_t global_queue;  /**< 0: each process has a queue of its own */
     uint32_t rolling;       /**< 1: a restart replaces, one by one */
-    uint32_t unused;
+    uint32_t
+        spawn_if_under;    /**< above the limits only with fewer unhung ones */
+    uint32_t hung_extra;   /**< so many above them at the most */
+    uint32_t zombies_stop; /**< so many zombies end all starts; 0: never */
     int64_t idle_time;     /**< us; 0: idle processes stay */
     int64_t stat_interval; /**< us between looks at restart.txt */
+    int64_t hung_after;    /**< us a request may take; 0: for ever */
+    int64_t kill_after;    /**< us until its process is ended; 0: never */
 } apl_options_t;
 
 /** What was seen of restart.txt; equal bytes = unchanged. */
@@ -214,12 +225,14 @@ typedef struct {
     uint32_t revision; /**< [T] of its code: goes up with a rolling restart */
     uint32_t outdated; /**< [D] live processes of another revision */
     uint32_t young;    /**< [T] processes in a row that died at once */
+    uint32_t hung;     /**< [D] live processes that are hung */
+    uint32_t zombies;  /**< [D] leaving ones that survive SIGKILL */
     uint32_t unused;
 
     apl_histogram_t queue_time; /**< from the request to a process */
     apl_histogram_t app_time;   /**< from there to its end */
 
-    char padding[328];
+    char padding[296];
     char name[APL_NAME_MAX];   /**< [T] NUL-terminated */
     char root[APL_NAME_MAX];   /**< [T] AppRoot, for people to read */
     char error[APL_ERROR_MAX]; /**< [T] the last failed start in a sentence */
@@ -244,10 +257,12 @@ typedef struct {
     apl_link_t pool;   /**< [D] in pool.inactive, wanted, leaving or free */
     apl_node_t node;   /**< [D] in group.order */
     apl_wire_t wire;   /**< [T] */
+    uint32_t hung;     /**< [T] 1: a request of it takes too long */
     uint32_t reason;   /**< [T] APL_EVENT_* that made it leave */
     uint32_t revision; /**< [T] the group's when it was started; 0: outdated */
     uint32_t replaces; /**< [T] 1: when it is live, an outdated one leaves */
-    char padding[120];
+    uint32_t zombie;   /**< [T] 1: it survives SIGKILL */
+    char padding[112];
 } apl_process_t;
 
 /** A request: it waits for a process, or has one. */
@@ -268,10 +283,12 @@ typedef struct {
 
     apl_link_t link; /**< [D] in group.queue or the free list */
 
-    char method[16]; /**< [O] what follows is text for the status page */
-    char client[48]; /**< [O] address */
-    char uri[120];   /**< [O] the path, cut off, and its NUL; then the query,
-                        where it is asked for, and another */
+    uint32_t killed;  /**< [T] 1: its process was ended because of a request */
+    uint32_t endless; /**< [O] 1: upgraded, or an event stream: never hung */
+    char method[16];  /**< [O] what follows is text for the status page */
+    char client[48];  /**< [O] address */
+    char uri[112];    /**< [O] the path, cut off, and its NUL; then the query,
+                         where it is asked for, and another */
 } apl_session_t;
 
 /** An httpd child. */
@@ -321,6 +338,8 @@ typedef struct {
     /**< no slot above was ever used */
     uint32_t config;    /**< [T] newest configuration generation */
     uint32_t peak;      /**< [T] most that were waiting since the last sample */
+    uint32_t hung;      /**< [D] live processes that are hung */
+    uint32_t credit;    /**< [D] sum of what groups may have above max */
     uint32_t replacing; /**< [D] wanted and starting ones that replace one */
     uint32_t roll;      /**< [T] there was damage: who has which session? */
 

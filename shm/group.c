@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "shm/heap.h"
+#include "shm/hung.h"
 #include "shm/list.h"
 
 uint64_t apl_group_key(const char *name)
@@ -176,7 +177,7 @@ int apl_group_configure(apl_held_t *held, apl_group_t *group,
 {
     if (memcmp(&group->options, options, sizeof *options) == 0)
         return 0;
-    group->options = *options;
+    apl_hung_configure(held->pool, group, options);
     group->retired = 0;
     reorder(held->pool, group);
     return 1;
@@ -202,6 +203,7 @@ apl_process_t *apl_group_pick(apl_held_t *held, apl_group_t *group)
 int apl_group_may_start(const apl_held_t *held, const apl_group_t *group)
 {
     return group->spawning == 0 && !group->retired &&
+           !apl_group_haunted(group) &&
            (group->failures == 0 || held->now >= group->retry_at);
 }
 
@@ -209,16 +211,18 @@ int apl_group_may_grow(const apl_held_t *held, const apl_group_t *group)
 {
     uint32_t max = group->options.max_instances;
 
+    if (max != 0 && apl_hung_short(group))
+        max += apl_hung_credit(group);
     return apl_group_may_start(held, group) && (max == 0 || group->size < max);
 }
 
 int apl_group_above(const apl_held_t *held, const apl_group_t *group)
 {
-    const apl_header_t *h = held->pool->header;
     uint32_t max = group->options.max_instances;
 
-    return (max != 0 && group->size > max) ||
-           h->count + h->spawning - h->replacing > h->max;
+    return (max != 0 && group->size > max + apl_hung_credit(group)) ||
+           (apl_hung_exceeded(held->pool) &&
+            group->size > group->options.min_instances);
 }
 
 int apl_group_outdated(const apl_group_t *group, const apl_process_t *process)

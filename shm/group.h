@@ -43,7 +43,8 @@ void apl_group_link(apl_pool_t *pool, apl_group_t *group);
 
 /**
  * The process that a request should get: the idle one that was used last, or
- * where processes are shared, the one with the fewest sessions that has room.
+ * where processes are shared, the one with the fewest sessions that has room;
+ * a hung one only if there is no other.
  * @return NULL: none has room
  */
 apl_process_t *apl_group_pick(apl_held_t *held, apl_group_t *group);
@@ -61,13 +62,21 @@ static inline int apl_group_shares(const apl_group_t *group)
  */
 uint32_t apl_group_limit(const apl_group_t *group);
 
+/** Has it more zombies than AppMaxZombies? Then nothing more is started. */
+static inline int apl_group_haunted(const apl_group_t *group)
+{
+    return group->options.zombies_stop != 0 &&
+           group->zombies >= group->options.zombies_stop;
+}
+
 /** May a process be started now, but for the limits? */
 int apl_group_may_start(const apl_held_t *held, const apl_group_t *group);
 
 /** May one more be started, but for the pool's limit? */
 int apl_group_may_grow(const apl_held_t *held, const apl_group_t *group);
 
-/** Has the group, or the pool, more processes than a lowered limit allows? */
+/** Has the group more processes than its limit allows? Or does the pool, and
+ * the group can spare one? Limits fall, and those who hung recover. */
 int apl_group_above(const apl_held_t *held, const apl_group_t *group);
 
 /** Does the process run code from before a rolling restart? */

@@ -4,6 +4,8 @@
 
 int apl_heap_before(const apl_process_t *a, const apl_process_t *b)
 {
+    if (a->hung != b->hung)
+        return a->hung < b->hung;
     if (a->sessions != b->sessions)
         return a->sessions < b->sessions;
     return a->birth <= b->birth;

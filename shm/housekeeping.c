@@ -11,6 +11,7 @@
 #include "shm/enter.h"
 #include "shm/event.h"
 #include "shm/group.h"
+#include "shm/hung.h"
 #include "shm/list.h"
 #include "shm/process.h"
 #include "shm/queue.h"
@@ -325,6 +326,9 @@ static void tend(apl_held_t *held, apl_group_t *g, int64_t *next)
     trim(held, g, next);
     if (g->retired)
         retire_removed(held, g);
+    else if (apl_group_haunted(g) && g->size + g->spawning == 0 &&
+             apl_queue_fail(held, g, APL_EZOMBIES))
+        held->ring = 1; /* the rest with the next tick */
     if (g->used && g->size < g->options.min_instances)
         apl_room_want(held, g);
     apl_room_replace(held, g);
@@ -336,16 +340,36 @@ static void tend(apl_held_t *held, apl_group_t *g, int64_t *next)
         apl_group_drop(held, g);
 }
 
+/* Above the pool's limit, and no group has more than its minimum: they do not
+ * fit, and the longest idle go all the same. */
+static void trim_pool(apl_held_t *held)
+{
+    apl_pool_t *pool = held->pool;
+    uint32_t at;
+
+    while (apl_hung_exceeded(pool) &&
+           (at = apl_list_first(pool, &pool->header->inactive)) != 0) {
+        apl_process_t *p = APL_PROCESS_OF(pool, at, pool);
+
+        if (!p || p->state != APL_PROCESS_LIVE || p->sessions != 0) {
+            pool->damaged = 1;
+            return;
+        }
+        apl_process_leave(held, p, APL_EVENT_TRIMMED);
+    }
+}
+
 apr_status_t apl_supervise_tick(apl_pool_t *pool, int64_t now, int64_t *next)
 {
     uint32_t i, top = apl_top(&pool->header->top_group, pool->n.groups);
+    apl_held_t held;
+    apr_status_t rv;
+    int spare = 0;
 
     *next = now + 1000000;
     /* One group under the lock at a time: requests pass in between. */
     for (i = 1; i <= top; i++) {
         apl_group_t *g = &pool->groups[i];
-        apl_held_t held;
-        apr_status_t rv;
 
         if (g->state != APL_GROUP_USED)
             continue;
@@ -354,7 +378,16 @@ apr_status_t apl_supervise_tick(apl_pool_t *pool, int64_t now, int64_t *next)
             return rv;
         if (g->state == APL_GROUP_USED)
             tend(&held, g, next);
+        spare |= g->size > g->options.min_instances;
         apl_leave(&held);
     }
-    return APR_SUCCESS;
+    if (spare || !apl_hung_exceeded(pool))
+        return APR_SUCCESS;
+    rv = apl_enter_patiently(&held, pool, now);
+    if (rv == APR_SUCCESS) {
+        trim_pool(&held);
+        apl_room_settle(&held);
+        apl_leave(&held);
+    }
+    return rv;
 }

@@ -7,6 +7,7 @@
 #include "shm/event.h"
 #include "shm/group.h"
 #include "shm/heap.h"
+#include "shm/hung.h"
 #include "shm/list.h"
 
 apl_group_t *apl_process_group(apl_held_t *held, const apl_process_t *process)
@@ -45,6 +46,14 @@ static void move_turn(apl_pool_t *pool, apl_group_t *g)
         &g->turn);
 }
 
+/* Where it has room among those that requests share, it has a place there. */
+static void rank(apl_pool_t *pool, apl_group_t *g, apl_process_t *p)
+{
+    if (apl_group_shares(g) && p->sessions > 0 &&
+        p->sessions < apl_group_limit(g))
+        apl_heap_insert(pool, &g->order, p);
+}
+
 static void enlist_live(apl_held_t *held, apl_process_t *p, apl_group_t *g)
 {
     apl_pool_t *pool = held->pool;
@@ -57,14 +66,17 @@ static void enlist_live(apl_held_t *held, apl_process_t *p, apl_group_t *g)
     if (g->size == 1)
         move_turn(pool, g);
     h->count++;
+    if (p->sessions == 0)
+        p->hung = 0; /* who closed the last one died on the way */
+    if (p->hung)
+        apl_hung_count(pool, g, 1);
     if (p->sessions == 0) {
         apl_list_prepend(pool, &g->idle, &p->idle);
         apl_list_append(pool, &h->inactive, &p->pool);
     }
     else {
         h->active++;
-        if (apl_group_shares(g) && p->sessions < apl_group_limit(g))
-            apl_heap_insert(pool, &g->order, p);
+        rank(pool, g, p);
     }
 }
 
@@ -77,6 +89,8 @@ static void delist_live(apl_held_t *held, apl_process_t *p, apl_group_t *g)
     g->size--;
     if (apl_group_outdated(g, p))
         g->outdated--;
+    if (p->hung)
+        apl_hung_count(pool, g, -1);
     if (g->size == 0)
         move_turn(pool, g);
     h->count--;
@@ -113,6 +127,8 @@ void apl_process_enlist(apl_held_t *held, apl_process_t *process)
     case APL_PROCESS_LEAVING:
         apl_list_append(pool, &h->leavers, &process->pool);
         h->leaving++;
+        if (g && process->zombie)
+            g->zombies++;
         break;
     default:
         apl_list_prepend(pool, &h->processes_free, &process->pool);
@@ -143,6 +159,8 @@ static void delist(apl_held_t *held, apl_process_t *process, uint32_t state)
     case APL_PROCESS_LEAVING:
         apl_list_remove(pool, &process->pool);
         h->leaving--;
+        if (g && process->zombie)
+            g->zombies--;
         break;
     default:
         break;
@@ -247,6 +265,25 @@ void apl_process_free(apl_held_t *held, apl_process_t *process)
 
 /* ---- sessions ---- */
 
+void apl_process_hang(apl_held_t *held, apl_process_t *process, int hung)
+{
+    apl_pool_t *pool = held->pool;
+    apl_group_t *g = apl_process_group(held, process);
+
+    if (!g || process->state != APL_PROCESS_LIVE)
+        return;
+    apl_heap_remove(pool, &g->order, process);
+    process->hung = hung != 0;
+    APL_STEP("process_hung"); /* seen: it hangs, or goes on; nobody counts it */
+    apl_hung_count(pool, g, hung ? 1 : -1);
+    rank(pool, g, process);
+    if (hung)
+        pool->header->counters.hung++;
+    else
+        pool->header->counters.unhung++;
+    apl_event_note(held, hung ? APL_EVENT_HUNG : APL_EVENT_UNHUNG, g, process);
+}
+
 void apl_process_open(apl_held_t *held, apl_process_t *process)
 {
     apl_pool_t *pool = held->pool;
@@ -265,8 +302,7 @@ void apl_process_open(apl_held_t *held, apl_process_t *process)
     else
         apl_heap_remove(pool, &g->order, process);
     process->sessions++;
-    if (apl_group_shares(g) && process->sessions < apl_group_limit(g))
-        apl_heap_insert(pool, &g->order, process);
+    rank(pool, g, process);
 }
 
 void apl_process_close(apl_held_t *held, apl_process_t *process)
@@ -291,7 +327,9 @@ void apl_process_close(apl_held_t *held, apl_process_t *process)
         apl_list_prepend(pool, &g->idle, &process->idle);
         apl_list_append(pool, &h->inactive, &process->pool);
         h->active--;
+        if (__builtin_expect(process->hung, 0))
+            apl_process_hang(held, process, 0);
     }
-    else if (apl_group_shares(g) && process->sessions < apl_group_limit(g))
-        apl_heap_insert(pool, &g->order, process);
+    else
+        rank(pool, g, process);
 }

@@ -54,9 +54,13 @@ static inline void apl_process_touch(const apl_held_t *held,
         process->last_used = held->now;
 }
 
-/** A session of it was opened, resp. closed: counts and lists follow. */
+/** A session of it was opened, resp. closed: counts and lists follow. Without
+ * one it is not hung. */
 void apl_process_open(apl_held_t *held, apl_process_t *process);
 void apl_process_close(apl_held_t *held, apl_process_t *process);
+
+/** It is hung from now on, or not any more. */
+void apl_process_hang(apl_held_t *held, apl_process_t *process, int hung);
 
 /**
  * Enter a process into the lists and counts of its state; for repair.h. Its

@@ -37,6 +37,7 @@ static void repair_groups(apl_pool_t *pool)
         apl_list_init(pool, &g->idle);
         apl_list_init(pool, &g->queue);
         g->order = g->size = g->spawning = g->waiting = g->outdated = 0;
+        g->hung = g->zombies = 0;
         g->root[sizeof g->root - 1] = 0;
         g->error[sizeof g->error - 1] = 0;
         if (good_group(pool, g))

@@ -26,6 +26,10 @@ static const char *const event_words[] = {
     [APL_EVENT_REMOVED] = "removed",
     [APL_EVENT_CHILD_DIED] = "child_died",
     [APL_EVENT_REPAIRED] = "repaired",
+    [APL_EVENT_HUNG] = "hung",
+    [APL_EVENT_UNHUNG] = "unhung",
+    [APL_EVENT_KILLED] = "killed",
+    [APL_EVENT_ZOMBIE] = "zombie",
 };
 _Static_assert(sizeof event_words / sizeof *event_words == APL_EVENTS,
                "each event has a word");

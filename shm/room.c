@@ -4,18 +4,22 @@
 
 #include "shm/event.h"
 #include "shm/group.h"
+#include "shm/hung.h"
 #include "shm/list.h"
 #include "shm/process.h"
 #include "shm/queue.h"
 
-int apl_room_left(const apl_pool_t *pool, uint32_t fewer)
+int apl_room_left(const apl_pool_t *pool, const apl_group_t *group,
+                  uint32_t fewer)
 {
     const apl_header_t *h = pool->header;
     uint64_t all = (uint64_t)h->count + h->spawning;
+    uint64_t max = (uint64_t)h->max + fewer;
 
+    if (fewer > 0 || (group && apl_hung_short(group)))
+        max += h->credit;
     return all + h->leaving < pool->n.processes - 1 &&
-           all - h->replacing < (uint64_t)h->max + fewer &&
-           all <= (uint64_t)h->max + fewer;
+           all - h->replacing < max && all <= max;
 }
 
 static void take_turn(apl_held_t *held, apl_group_t *group)
@@ -34,7 +38,7 @@ void apl_room_want(apl_held_t *held, apl_group_t *group)
 
     if (!apl_group_may_grow(held, group))
         return;
-    if (apl_room_left(pool, 0))
+    if (apl_room_left(pool, group, 0))
         apl_process_reserve(held, group, 0);
     else if (group->waiting > 0)
         take_turn(held, group);
@@ -46,7 +50,8 @@ void apl_room_replace(apl_held_t *held, apl_group_t *group)
     uint32_t max = group->options.max_instances;
 
     if (group->outdated > 0 && apl_group_may_start(held, group) &&
-        (max == 0 || group->size <= max) && h->count + h->spawning <= h->max)
+        (max == 0 || group->size <= max + apl_hung_credit(group)) &&
+        h->count + h->spawning <= h->max + h->credit)
         apl_process_reserve(held, group, 1);
 }
 
@@ -106,7 +111,8 @@ static apl_process_t *victim(apl_held_t *held, const apl_group_t *newcomer)
     return second;
 }
 
-/* A busy one gives way: that of the fewest sessions. Its open ones go on. */
+/* A busy one gives way: that of the fewest sessions. Its open ones go on. One
+ * that is hung takes no room that it could give. */
 static apl_process_t *shared_victim(apl_held_t *held, const apl_group_t *of,
                                     const apl_group_t *newcomer)
 {
@@ -115,7 +121,25 @@ static apl_process_t *shared_victim(apl_held_t *held, const apl_group_t *of,
     if (!of || of == newcomer || !apl_group_shares(of) || of->order == 0)
         return NULL;
     p = apl_process_at(held->pool, of->order);
-    return p && p->state == APL_PROCESS_LIVE ? p : NULL;
+    return p && p->state == APL_PROCESS_LIVE && !p->hung ? p : NULL;
+}
+
+/* Somebody gives way to the newcomer. @return 0: nobody can */
+static int make_room(apl_held_t *held, const apl_group_t *newcomer,
+                     const apl_group_t *freed)
+{
+    apl_process_t *p;
+
+    if (!apl_room_left(held->pool, newcomer, 1))
+        return 0;
+    p = victim(held, newcomer);
+    if (!p)
+        p = shared_victim(held, freed, newcomer);
+    if (!p)
+        return 0;
+    apl_process_leave(held, p, APL_EVENT_EVICTED);
+    held->pool->header->counters.evicted++;
+    return 1;
 }
 
 /* @param freed the group of which a place became free, or NULL */
@@ -129,20 +153,13 @@ static void settle(apl_held_t *held, const apl_group_t *freed)
         apl_group_t *starved = next_turn(held, &h->starved);
         apl_group_t *hungry = next_turn(held, &h->hungry);
         apl_group_t *g = older(held, starved, hungry);
-        apl_process_t *p;
 
         if (!g)
             return;
-        if (!apl_room_left(pool, 0)) {
+        if (!apl_room_left(pool, g, 0))
             g = starved;
-            p = g && apl_room_left(pool, 1) ? victim(held, g) : NULL;
-            if (!p && g && apl_room_left(pool, 1))
-                p = shared_victim(held, freed, g);
-            if (!p)
-                return;
-            apl_process_leave(held, p, APL_EVENT_EVICTED);
-            h->counters.evicted++;
-        }
+        if (!g || (!apl_room_left(pool, g, 0) && !make_room(held, g, freed)))
+            return;
         apl_list_remove(pool, &g->turn);
         if (!apl_process_reserve(held, g, 0))
             return;

@@ -6,8 +6,8 @@
  *
  * A start reserves its place. The start of a process that is to replace an
  * outdated one takes no place of others, but there is only one place above
- * MaxPoolSize: so count + spawning <= max + 1, and <= max without those. A
- * group that
+ * MaxPoolSize: so count + spawning <= max + 1, and <= max without those. What
+ * hung processes give in credit (hung.h) comes on top of that. A group that
  * wants a process while there is no room takes its turn in one of two lists:
  * `starved` has none at all, and for it the longest idle process of another
  * group gives way; `hungry` has some and waits for room. Among all of them,
@@ -37,10 +37,13 @@ void apl_room_want(apl_held_t *held, apl_group_t *group);
 void apl_room_replace(apl_held_t *held, apl_group_t *group);
 
 /**
- * Is there room for one more, once `fewer` processes are leaving? They keep
- * their slots until they are gone.
+ * Is there room for one more of the group, once `fewer` processes are leaving?
+ * They keep their slots until they are gone. Where one takes the place of
+ * another, the pool does not grow, so that all credit counts.
+ * @param group NULL: one that may use no credit
  */
-int apl_room_left(const apl_pool_t *pool, uint32_t fewer);
+int apl_room_left(const apl_pool_t *pool, const apl_group_t *group,
+                  uint32_t fewer);
 
 /** Give the room there is to the groups whose turn it is. */
 void apl_room_settle(apl_held_t *held);

@@ -69,9 +69,10 @@ static char *outcome(const apl_pool_t *pool)
         const apl_group_t *g = &pool->groups[i];
 
         if (g->state != APL_GROUP_FREE)
-            n += (size_t)snprintf(text + n, size - n, "g%u:%u,%u,%u,%u,%u ", i,
-                                  g->size, g->spawning, g->waiting, g->failures,
-                                  g->outdated);
+            n += (size_t)snprintf(text + n, size - n,
+                                  "g%u:%u,%u,%u,%u,%u,%u,%u ", i, g->size,
+                                  g->spawning, g->waiting, g->failures,
+                                  g->outdated, g->hung, g->zombies);
     }
     for (i = 1; i < pool->n.processes; i++) {
         const apl_process_t *p = &pool->processes[i];
@@ -159,7 +160,8 @@ static const char *incomplete(const run_t *run, const apl_pool_t *pool)
     for (i = 1; i < pool->n.sessions; i++)
         if (done.sessions[i].state != APL_SESSION_FREE &&
             (DIFFERS(sessions, owner, process) ||
-             DIFFERS(sessions, outcome, link)))
+             DIFFERS(sessions, outcome, link) ||
+             DIFFERS(sessions, killed, method)))
             return "a session";
     for (i = 1; i < pool->n.children; i++)
         if (done.children[i].state == APL_CHILD_USED &&

@@ -2,6 +2,7 @@
 
 #include "tests/crash/scenes.h"
 
+#include "shm/clock.h"
 #include "shm/enter.h"
 
 /* ---- verbs ---- */
@@ -168,6 +169,23 @@ static void confirm(stage_t *g)
     apl_leave(&held);
 }
 
+static void look(stage_t *g)
+{
+    apl_overdue_t overdue;
+
+    apl_clock_look(&g->pool, SCENE_NOW + 5000000, &overdue, 1);
+}
+
+static void end(stage_t *g)
+{
+    apl_clock_kill(&g->pool, g->ids[0], NULL, SCENE_NOW + 5000000);
+}
+
+static void zombie(stage_t *g)
+{
+    apl_clock_zombie(&g->pool, g->ids[0], SCENE_NOW + 5000000);
+}
+
 const scene_t scenes[] = {
     {"checkout: of a new group", stage_nothing, checkout, 1},
     {"checkout: an idle process", stage_one_idle, checkout, 0},
@@ -211,6 +229,11 @@ const scene_t scenes[] = {
     {"options change", stage_full_and_waiting, configure, 1},
     {"app removed", stage_full_and_waiting, remove_app, 1},
     {"adopt", stage_one_idle, adopt, 1},
+    {"clock: one hangs", stage_overdue, look, 1},
+    {"checkin: of one that hung", stage_hung, checkin, 1},
+    {"kill", stage_hung, end, 1},
+    {"kill: one that leaves", stage_leaving_slowly, end, 1},
+    {"zombie", stage_killed, zombie, 1},
     {"tick", stage_full_with_idle, tick, 1},
     {"repair", stage_torn, enter, 0},
 };

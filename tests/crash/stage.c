@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shm/clock.h"
 #include "shm/enter.h"
 #include "shm/group.h"
 
@@ -159,6 +160,39 @@ void stage_leaving(stage_t *g)
     busy(g, 1, 0);
     apl_supervise_detach(&g->pool, g->ids[0], APL_EVENT_DETACHED, SCENE_NOW);
     idle(g, 0);
+}
+
+void stage_leaving_slowly(stage_t *g)
+{
+    busy(g, 0, 0);
+    apl_supervise_detach(&g->pool, g->ids[0], APL_EVENT_DETACHED, SCENE_NOW);
+}
+
+/* All requests take too long; one more waits, another is endless. */
+void stage_overdue(stage_t *g)
+{
+    apl_options_t *o = &g->apps[0].options;
+
+    o->hung_after = 5000000;
+    o->kill_after = 5000000;
+    o->spawn_if_under = 2;
+    o->hung_extra = 1;
+    stage_full_and_waiting(g);
+    apl_checkout_endless(&g->pool, &g->holds[1]);
+}
+
+void stage_hung(stage_t *g)
+{
+    apl_overdue_t overdue;
+
+    stage_overdue(g);
+    apl_clock_look(&g->pool, SCENE_NOW + 5000000, &overdue, 1);
+}
+
+void stage_killed(stage_t *g)
+{
+    stage_hung(g);
+    apl_clock_kill(&g->pool, g->ids[0], NULL, SCENE_NOW + 5000000);
 }
 
 void stage_of_two_children(stage_t *g)

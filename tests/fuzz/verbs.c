@@ -2,6 +2,7 @@
 
 /* The verbs, each with what it needs drawn from the dice. */
 
+#include "shm/clock.h"
 #include "tests/fuzz/play.h"
 
 static apl_app_t *some_app(play_t *p, dice_t *d)
@@ -193,13 +194,19 @@ static void configure(play_t *p, dice_t *d)
         {"min", &o->min_instances, 5},       {"max", &o->max_instances, 5},
         {"requests", &o->max_requests, 4},   {"jitter", &o->jitter, 4},
         {"concurrency", &o->concurrency, 5}, {"queue", &o->max_queue, 5},
-        {"global", &o->global_queue, 2},     {"rolling", &o->rolling, 2}};
-    uint32_t i = dice(d, 9);
+        {"global", &o->global_queue, 2},     {"rolling", &o->rolling, 2},
+        {"under", &o->spawn_if_under, 4},    {"extra", &o->hung_extra, 4},
+        {"zombies", &o->zombies_stop, 3}};
+    uint32_t i = dice(d, 14);
 
     if (i < sizeof all / sizeof *all) {
         *all[i].value = dice(d, all[i].sides);
         play_say(" %s %u", all[i].name, *all[i].value);
     }
+    else if (i == 11)
+        o->hung_after = dice(d, 4) * 1000000;
+    else if (i == 12)
+        o->kill_after = dice(d, 8) * 1000000;
     else
         o->idle_time = dice(d, 8) * 1000000;
     o->config++;
@@ -216,6 +223,36 @@ static void restart(play_t *p, dice_t *d)
     const char *name = some_app(p, d)->name;
 
     apl_supervise_restart(&p->pool, name, (int)dice(d, 3) - 1, p->now);
+}
+
+/* ---- of the clock ---- */
+
+static void endless(play_t *p, dice_t *d)
+{
+    apl_checkout_endless(&p->pool, some_hold(p, d));
+}
+
+static void look_at_clock(play_t *p, dice_t *d)
+{
+    apl_overdue_t overdue[4];
+    uint32_t i, n;
+
+    p->now += (int64_t)dice(d, 4) * 1000000;
+    n = apl_clock_look(&p->pool, p->now, overdue, 4);
+    for (i = 0; i < n; i++)
+        if (dice(d, 2))
+            apl_clock_kill(&p->pool, overdue[i].id, &overdue[i], p->now);
+}
+
+static void end(play_t *p, dice_t *d)
+{
+    apl_clock_kill(&p->pool, some_id(p, d), NULL, p->now);
+    apl_checkout_killed(&p->pool, some_hold(p, d));
+}
+
+static void zombie(play_t *p, dice_t *d)
+{
+    apl_clock_zombie(&p->pool, some_id(p, d), p->now);
 }
 
 /* ---- who looks ---- */
@@ -275,6 +312,11 @@ static const struct {
     {"configure", configure},
     {"remove", retire},
     {"restart", restart},
+    {"endless", endless},
+    {"clock", look_at_clock},
+    {"clock", look_at_clock},
+    {"kill", end},
+    {"zombie", zombie},
     {"repair", repair},
     {"look", look},
 };

@@ -13,7 +13,7 @@ LAYERS = """
     alive wake lock
     segment list heap
     held
-    event group
+    event group hung
     process
     session repair
     queue
@@ -21,7 +21,7 @@ LAYERS = """
     retire enter
     child snapshot history report_times
     checkout report
-    supervise housekeeping
+    supervise housekeeping clock
 """
 RANK = {noun: rank for rank, line in enumerate(LAYERS.strip().split("\n"))
         for noun in line.split()}

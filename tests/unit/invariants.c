@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "shm/check.h"
+#include "shm/clock.h"
 #include "shm/enter.h"
 #include "shm/list.h"
 #include "shm/process.h"
@@ -335,6 +336,41 @@ static void i21_outdated_and_replacing(void **state)
     scene_end(p.s);
 }
 
+static void i22_hung_ones_and_their_credit(void **state)
+{
+    busy_t p = busy_pool();
+    apl_held_t held;
+
+    (void)state;
+    p.a->options.hung_extra = 1;
+    apl_enter(&held, &p.s->pool, p.s->now, APL_FOREVER);
+    apl_process_hang(&held, p.busy, 1);
+    apl_leave(&held);
+    assert_int_equal(p.h->credit, 1);
+    breaks(p.s, 22, p.a->hung = 0);
+    breaks(p.s, 22, p.busy->hung = 0);
+    breaks(p.s, 22, p.idle->hung = 1); /* without a session */
+    breaks(p.s, 22, p.shared->hung = 1);
+    breaks(p.s, 22, p.h->hung++);
+    breaks(p.s, 22, p.h->credit = 0);
+    breaks(p.s, 22, p.a->options.hung_extra = 0);
+    scene_end(p.s);
+}
+
+static void i23_zombies(void **state)
+{
+    busy_t p = busy_pool();
+
+    (void)state;
+    breaks(p.s, 23, p.a->zombies++);
+    apl_supervise_detach(&p.s->pool, p.busy->id, APL_EVENT_DETACHED, p.s->now);
+    assert_int_equal(apl_clock_zombie(&p.s->pool, p.busy->id, p.s->now),
+                     APR_SUCCESS);
+    breaks(p.s, 23, p.a->zombies = 0);
+    breaks(p.s, 23, p.busy->zombie = 0);
+    scene_end(p.s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -354,6 +390,8 @@ int main(void)
         cmocka_unit_test(i19_nobody_waits_for_what_is_there),
         cmocka_unit_test(i20_who_has_nothing_has_a_turn_and_a_reason),
         cmocka_unit_test(i21_outdated_and_replacing),
+        cmocka_unit_test(i22_hung_ones_and_their_credit),
+        cmocka_unit_test(i23_zombies),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -48,6 +48,9 @@ static apr_status_t queue(model_t *m, int session, int group)
     if (g->failures != 0 && m->now < g->retry_at &&
         model_size(m, group) + model_spawning(m, group) == 0)
         return APL_EBACKOFF;
+    if (model_haunted(m, group) &&
+        model_size(m, group) + model_spawning(m, group) == 0)
+        return APL_EZOMBIES;
     if (o->max_queue != 0 && model_waiting(m, group) >= o->max_queue)
         return APL_EQUEUEFULL;
     m->sessions[session].state = S_WAITING;
@@ -68,6 +71,8 @@ static apr_status_t ask(model_t *m, int session, int group)
     model_give(m, session, p);
     if (g->options.concurrency != 0 &&
         m->processes[p].sessions > g->options.concurrency)
+        model_want(m, group);
+    else if (m->processes[p].hung)
         model_want(m, group);
     return APR_SUCCESS;
 }
@@ -102,8 +107,7 @@ apr_status_t model_poll(model_t *m, int session)
 
 /* ---- giving back ---- */
 
-/* The process that a session has, or -1: none, or it is gone. */
-static int process_of(const model_t *m, const m_session_t *s)
+int model_process_of(const model_t *m, const m_session_t *s)
 {
     const m_process_t *p = &m->processes[s->process];
 
@@ -115,7 +119,7 @@ static int process_of(const model_t *m, const m_session_t *s)
 static void end(model_t *m, int session, m_end_t how)
 {
     m_session_t *s = &m->sessions[session];
-    int process = process_of(m, s);
+    int process = model_process_of(m, s);
     m_process_t *p;
 
     s->state = S_FREE;
@@ -127,8 +131,10 @@ static void end(model_t *m, int session, m_end_t how)
         m->groups[s->group].young = 0;
     model_touch(m, p);
     p->sessions--;
-    if (p->sessions == 0)
+    if (p->sessions == 0) {
         p->idle_since = ++m->clock;
+        p->hung = 0;
+    }
     if (p->state == M_LIVE && how == M_REFUSED)
         model_move(m, process, M_LEAVING);
     else
@@ -144,7 +150,7 @@ void model_end(model_t *m, int session, m_end_t how)
 
 void model_lose(model_t *m, int session)
 {
-    int process = process_of(m, &m->sessions[session]);
+    int process = model_process_of(m, &m->sessions[session]);
 
     m->sessions[session].state = S_FREE;
     if (process < 0)
@@ -156,7 +162,7 @@ void model_lose(model_t *m, int session)
 void model_reclaim(model_t *m, int session)
 {
     const m_session_t *s = &m->sessions[session];
-    int had = process_of(m, s) >= 0;
+    int had = model_process_of(m, s) >= 0;
 
     end(m, session, M_CLOSE);
     if (!had)

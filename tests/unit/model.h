@@ -6,7 +6,7 @@
  *        no list, no lock, no shared memory. What walk.c holds the pool to.
  *
  * The verbs of httpd's children are in model.c, those of the spawner in
- * model_spawner.c.
+ * model_spawner.c and model_clock.c.
  */
 #ifndef MODEL_H
 #define MODEL_H
@@ -31,7 +31,7 @@ typedef struct {
     int64_t ready_at, last_used;
     uint64_t birth, enlisted, idle_since; /* ticks of the model's own counter */
     unsigned revision;                    /* 0: outdated in any case */
-    int replaces;
+    int replaces, hung, killed, zombie;
 } m_process_t;
 
 typedef enum { S_FREE, S_WAITING, S_HELD, S_FAILED } m_session_state_t;
@@ -41,6 +41,8 @@ typedef struct {
     int group, process;
     uint64_t id; /* of the process, which may be gone */
     uint64_t ticket;
+    int64_t since; /* when it got its process */
+    int endless, killed;
     apr_status_t outcome; /* of a failed one */
 } m_session_t;
 
@@ -78,13 +80,16 @@ typedef struct {
 
 /** What there is of a group, or of all where group is -1. */
 typedef struct {
-    unsigned count, active, spawning, waiting, leaving, outdated;
+    unsigned count, active, spawning, waiting, leaving, outdated, hung, credit;
 } m_sums_t;
 
 m_sums_t model_sums(const model_t *m, int group);
 
 /** The process that the group's next request would get, or -1. */
 int model_pick(const model_t *m, int group);
+
+/** The process that a session has, or -1: none, or it is gone. */
+int model_process_of(const model_t *m, const m_session_t *s);
 
 /** Processes that take a place, and those that only replace one. */
 unsigned model_regular(const model_t *m);
@@ -124,6 +129,12 @@ void model_limit(model_t *m, unsigned max);
 void model_reclaim(model_t *m, int session);
 /** A session is closed, and nothing follows: before model_repair(). */
 void model_lose(model_t *m, int session);
+
+/** As apl_clock_look(). @return how many are to be killed */
+unsigned model_clock(model_t *m);
+/** As apl_clock_kill(), by whatever request. */
+apr_status_t model_kill(model_t *m, int process);
+apr_status_t model_zombie(model_t *m, int process);
 
 /** The lock is given back: who could not be served yet is. All verbs end with
  * it. */

@@ -43,6 +43,43 @@ unsigned model_waiting(const model_t *m, int group)
     return n;
 }
 
+unsigned model_hung(const model_t *m, int group)
+{
+    unsigned n = 0;
+    int i;
+
+    for (i = 0; i < m->n_processes; i++)
+        n +=
+            in(&m->processes[i], group, M_LIVE, M_LIVE) && m->processes[i].hung;
+    return n;
+}
+
+unsigned model_credit(const model_t *m, int group)
+{
+    unsigned n = 0;
+    int g;
+
+    for (g = 0; g < MODEL_GROUPS; g++) {
+        unsigned most = m->groups[g].options.hung_extra;
+        unsigned hung = model_hung(m, g);
+
+        if (g == group || group < 0)
+            n += hung < most ? hung : most;
+    }
+    return n;
+}
+
+int model_haunted(const model_t *m, int group)
+{
+    unsigned stop = m->groups[group].options.zombies_stop, n = 0;
+    int i;
+
+    for (i = 0; i < m->n_processes; i++)
+        n += in(&m->processes[i], group, M_LEAVING, M_LEAVING) &&
+             m->processes[i].zombie;
+    return stop != 0 && n >= stop;
+}
+
 int model_outdated(const model_t *m, int process)
 {
     const m_process_t *p = &m->processes[process];
@@ -55,7 +92,9 @@ m_sums_t model_sums(const model_t *m, int group)
     m_sums_t s = {.count = model_size(m, group),
                   .spawning = model_spawning(m, group),
                   .waiting = model_waiting(m, group),
-                  .leaving = count(m, group, M_LEAVING, M_LEAVING)};
+                  .leaving = count(m, group, M_LEAVING, M_LEAVING),
+                  .hung = model_hung(m, group),
+                  .credit = model_credit(m, group)};
     int i;
 
     for (i = 0; i < m->n_processes; i++) {
@@ -106,8 +145,16 @@ static unsigned session_limit(const apl_options_t *o)
     return o->concurrency + (o->global_queue ? 0 : o->max_queue);
 }
 
-/* Idle first, the one that was used last; else the fewest sessions, then the
- * oldest. */
+static int before(const m_process_t *a, const m_process_t *b)
+{
+    if (a->hung != b->hung)
+        return b->hung;
+    return a->sessions < b->sessions ||
+           (a->sessions == b->sessions && a->birth < b->birth);
+}
+
+/* Idle first, the one that was used last; else one that is not hung, with the
+ * fewest sessions, then the oldest. */
 int model_pick(const model_t *m, int group)
 {
     const apl_options_t *o = &m->groups[group].options;
@@ -125,8 +172,7 @@ int model_pick(const model_t *m, int group)
                 idle = i;
         }
         else if (shares && p->sessions < session_limit(o) &&
-                 (!b || p->sessions < b->sessions ||
-                  (p->sessions == b->sessions && p->birth < b->birth)))
+                 (!b || before(p, b)))
             busy = i;
     }
     return idle >= 0 ? idle : busy;
@@ -182,6 +228,7 @@ void model_give(model_t *m, int session, int process)
     s->state = S_HELD;
     s->process = process;
     s->id = p->id;
+    s->since = m->now;
     p->sessions++;
     model_touch(m, p);
 }

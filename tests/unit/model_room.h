@@ -15,11 +15,20 @@ unsigned model_size(const model_t *m, int group);
 unsigned model_spawning(const model_t *m, int group);
 unsigned model_waiting(const model_t *m, int group);
 
-/** Is the group, or the pool, above its limit? */
+unsigned model_hung(const model_t *m, int group);
+unsigned model_credit(const model_t *m, int group);
+
+/** Are there too many zombies? */
+int model_haunted(const model_t *m, int group);
+
+/** Is the group above its limit; or the pool, and the group can spare one? */
 int model_above(const model_t *m, int group);
 
 /** Is a process live, and of an old revision? */
 int model_outdated(const model_t *m, int process);
+
+/** Is the pool above its limit? */
+int model_exceeded(const model_t *m);
 
 /** The session that waits longest, or -1. */
 int model_head(const model_t *m, int group);

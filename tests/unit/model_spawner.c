@@ -171,16 +171,22 @@ void model_configure(model_t *m, int group, unsigned slot,
     model_unlock(m);
 }
 
-/* Who waits is served first; where nothing will come, nobody waits. */
-static void wind_up(model_t *m, int group)
+/* Where nothing will come, nobody waits. */
+static void give_up(model_t *m, int group, apr_status_t why)
 {
     int s, n = MODEL_WAKES;
 
-    if (model_waiting(m, group) == 0)
-        model_leave(m, group, 1, 1);
     while (model_size(m, group) + model_spawning(m, group) == 0 && n-- > 0 &&
            (s = model_head(m, group)) >= 0)
-        model_fail(m, s, APL_ESTOPPING);
+        model_fail(m, s, why);
+}
+
+/* Who waits is served first. */
+static void wind_up(model_t *m, int group)
+{
+    if (model_waiting(m, group) == 0)
+        model_leave(m, group, 1, 1);
+    give_up(m, group, APL_ESTOPPING);
 }
 
 void model_remove(model_t *m, int group)
@@ -206,13 +212,14 @@ void model_limit(model_t *m, unsigned max)
     model_unlock(m);
 }
 
-/* The process of a group that is idle for longest, or -1. */
+/* The process of a group, or of all, that is idle for longest, or -1. */
 static int longest_idle(const model_t *m, int group)
 {
     int i, best = -1;
 
     for (i = 0; i < m->n_processes; i++)
-        if (m->processes[i].state == M_LIVE && m->processes[i].group == group &&
+        if (m->processes[i].state == M_LIVE &&
+            (group < 0 || m->processes[i].group == group) &&
             m->processes[i].sessions == 0 &&
             (best < 0 || model_idles_longer(m, i, best)))
             best = i;
@@ -248,7 +255,7 @@ static int in_use(const model_t *m, int group)
 
 void model_tick(model_t *m)
 {
-    int groups[MODEL_GROUPS], i, n = model_in_order(m, groups);
+    int groups[MODEL_GROUPS], i, n = model_in_order(m, groups), spare = 0;
 
     for (i = 0; i < n; i++) {
         int g = groups[i];
@@ -256,11 +263,19 @@ void model_tick(model_t *m)
         trim(m, g);
         if (m->groups[g].retired)
             wind_up(m, g);
+        else if (model_haunted(m, g))
+            give_up(m, g, APL_EZOMBIES);
         keep_minimum(m, g);
         model_replace(m, g);
         model_share(m, g);
         if (m->groups[g].retired && !in_use(m, g))
             m->groups[g].there = 0;
+        spare |= model_size(m, g) > m->groups[g].options.min_instances;
         model_unlock(m); /* after each group */
     }
+    if (spare || !model_exceeded(m))
+        return;
+    while (model_exceeded(m) && (i = longest_idle(m, -1)) >= 0)
+        model_move(m, i, M_LEAVING);
+    model_settle(m);
 }

@@ -23,20 +23,44 @@ unsigned model_regular(const model_t *m)
     return n;
 }
 
-static int has_room(const model_t *m, unsigned fewer)
+/* Fewer than it wants are not hung: it may start some above the limits. */
+static int is_short(const model_t *m, int group)
+{
+    return model_size(m, group) + model_spawning(m, group) -
+               model_hung(m, group) <
+           m->groups[group].options.spawn_if_under;
+}
+
+static int has_room(const model_t *m, int group)
+{
+    unsigned left = model_sums(m, -1).leaving;
+    unsigned max = m->max + (is_short(m, group) ? model_credit(m, -1) : 0);
+
+    return all(m) + left < MODEL_PROCESSES && model_regular(m) < max &&
+           all(m) <= max;
+}
+
+/* If one leaves for another, all credit counts. */
+static int could_swap(const model_t *m)
 {
     unsigned left = model_sums(m, -1).leaving;
 
-    return all(m) + left < MODEL_PROCESSES &&
-           model_regular(m) - fewer < m->max && all(m) - fewer <= m->max;
+    return all(m) + left < MODEL_PROCESSES && !model_exceeded(m) &&
+           all(m) <= m->max + model_credit(m, -1) + 1;
+}
+
+int model_exceeded(const model_t *m)
+{
+    return model_regular(m) > m->max + model_credit(m, -1);
 }
 
 int model_above(const model_t *m, int group)
 {
     unsigned max = m->groups[group].options.max_instances;
 
-    return (max != 0 && model_size(m, group) > max) ||
-           model_regular(m) > m->max;
+    return (max != 0 && model_size(m, group) > max + model_credit(m, group)) ||
+           (model_exceeded(m) &&
+            model_size(m, group) > m->groups[group].options.min_instances);
 }
 
 static int may_start(const model_t *m, int group)
@@ -44,6 +68,7 @@ static int may_start(const model_t *m, int group)
     const m_group_t *g = &m->groups[group];
 
     return !g->retired && model_spawning(m, group) == 0 &&
+           !model_haunted(m, group) &&
            (g->failures == 0 || m->now >= g->retry_at);
 }
 
@@ -51,7 +76,10 @@ static int may_grow(const model_t *m, int group)
 {
     unsigned max = m->groups[group].options.max_instances;
 
-    return may_start(m, group) && (max == 0 || model_size(m, group) < max);
+    return may_start(m, group) &&
+           (max == 0 || model_size(m, group) < max ||
+            (is_short(m, group) &&
+             model_size(m, group) < max + model_credit(m, group)));
 }
 
 void model_replace(model_t *m, int group)
@@ -63,7 +91,8 @@ void model_replace(model_t *m, int group)
     for (i = 0; i < m->n_processes; i++)
         outdated += m->processes[i].group == group && model_outdated(m, i);
     if (outdated > 0 && may_start(m, group) &&
-        (max == 0 || model_size(m, group) <= max) && all(m) <= m->max &&
+        (max == 0 || model_size(m, group) <= max + model_credit(m, group)) &&
+        all(m) <= m->max + model_credit(m, -1) &&
         (p = model_add(m, group, M_WANTED)) != NULL)
         p->replaces = 1;
 }
@@ -80,7 +109,7 @@ void model_want(model_t *m, int group)
 {
     if (!may_grow(m, group))
         return;
-    if (has_room(m, 0))
+    if (has_room(m, group))
         model_add(m, group, M_WANTED);
     else if (model_waiting(m, group) > 0)
         take_turn(m, group);
@@ -136,9 +165,13 @@ static int shared_victim(const model_t *m, int freed, int newcomer)
 {
     const apl_options_t *o = freed < 0 ? NULL : &m->groups[freed].options;
 
-    return !o || freed == newcomer || (o->concurrency == 1 && o->global_queue)
+    int p = freed < 0 ? -1 : model_pick(m, freed);
+
+    return !o || freed == newcomer ||
+                   (o->concurrency == 1 && o->global_queue) || p < 0 ||
+                   m->processes[p].hung
                ? -1
-               : model_pick(m, freed);
+               : p;
 }
 
 static void settle(model_t *m, int freed)
@@ -149,10 +182,13 @@ static void settle(model_t *m, int freed)
 
         if (g < 0)
             return;
-        if (!has_room(m, 0)) {
+        if (!has_room(m, g))
             g = starved;
-            v = g >= 0 && has_room(m, 1) ? victim(m, g) : -1;
-            if (v < 0 && g >= 0 && has_room(m, 1))
+        if (g < 0)
+            return;
+        if (!has_room(m, g)) {
+            v = could_swap(m) ? victim(m, g) : -1;
+            if (v < 0 && could_swap(m))
                 v = shared_victim(m, freed, g);
             if (v < 0)
                 return;
@@ -260,6 +296,11 @@ static void order_processes(model_t *m)
 
 void model_repair(model_t *m)
 {
+    int i;
+
+    for (i = 0; i < m->n_processes; i++)
+        if (m->processes[i].sessions == 0)
+            m->processes[i].hung = 0;
     order_processes(m);
     give_turns(m);
     retire_forgotten(m);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "shm/check.h"
+#include "shm/hung.h"
 #include "shm/list.h"
 #include "tests/unit/steps.h"
 
@@ -21,12 +22,13 @@ static int same_sums(walk_t *w, const char *whose, const m_sums_t *pool,
                      const m_sums_t *model)
 {
     static const char *const names[] = {"count",   "active",  "spawning",
-                                        "waiting", "leaving", "outdated"};
+                                        "waiting", "leaving", "outdated",
+                                        "hung",    "credit"};
     const unsigned *p = &pool->count, *m = &model->count;
     char what[64];
     int i;
 
-    for (i = 0; i < 6; i++)
+    for (i = 0; i < 8; i++)
         if (p[i] != m[i]) {
             snprintf(what, sizeof what, "%s of %s", names[i], whose);
             return steps_differ(w, what, p[i], m[i]);
@@ -38,15 +40,16 @@ static int sums(walk_t *w)
 {
     const apl_pool_t *pool = &w->s->pool;
     const apl_header_t *h = pool->header;
-    m_sums_t model,
-        is = {h->count, h->active, h->spawning, h->waiting, h->leaving, 0};
+    m_sums_t model, is = {h->count,   h->active, h->spawning, h->waiting,
+                          h->leaving, 0,         h->hung,     h->credit};
     uint32_t i;
     int g;
 
     for (g = 0; g < MODEL_GROUPS; g++) {
         const apl_group_t *pg = &pool->groups[steps_slot(w, g)];
-        m_sums_t its = {pg->size,    0, pg->spawning,
-                        pg->waiting, 0, pg->outdated};
+        m_sums_t its = {
+            pg->size,     0,        pg->spawning,       pg->waiting, 0,
+            pg->outdated, pg->hung, apl_hung_credit(pg)};
 
         if ((steps_slot(w, g) != 0) != w->m->groups[g].there)
             return steps_differ(w, "group", steps_slot(w, g), g);
@@ -99,6 +102,10 @@ static int processes(walk_t *w)
             return steps_differ(w, "state of a process", p->state, m->state);
         if (p->sessions != m->sessions)
             return steps_differ(w, "its sessions", p->sessions, m->sessions);
+        if (p->state == APL_PROCESS_LIVE && p->hung != (uint32_t)m->hung)
+            return steps_differ(w, "is it hung", p->hung, m->hung);
+        if (p->zombie != (uint32_t)m->zombie)
+            return steps_differ(w, "is it a zombie", p->zombie, m->zombie);
         if (p->processed != m->processed)
             return steps_differ(w, "its requests", (long)p->processed,
                                 m->processed);
@@ -123,6 +130,8 @@ static int sessions(walk_t *w)
         used++;
         if (s->state != (uint32_t)m->state) /* in the same order */
             return steps_differ(w, "state of a session", s->state, m->state);
+        if (s->killed != (uint32_t)m->killed)
+            return steps_differ(w, "is it killed", s->killed, m->killed);
         if (m->state == S_HELD && s->id != m->id)
             return steps_differ(w, "process of a session", (long)s->id,
                                 (long)m->id);
@@ -176,25 +185,36 @@ static int next(walk_t *w, int group)
 
 /* ---- the past ---- */
 
+/* A step may begin by a start, and end with less credit. */
+static unsigned swap_credit(unsigned *past, unsigned now)
+{
+    unsigned most = *past > now ? *past : now;
+
+    *past = now;
+    return most;
+}
+
+/* Above a limit it may only go on falling. Who is adopted is there. */
 static int limits(walk_t *w, kind_t kind)
 {
     const apl_header_t *h = w->s->pool.header;
     past_t *past = &w->past;
     unsigned all = h->count + h->spawning, regular = all - h->replacing;
+    unsigned max = h->max + swap_credit(&past->credit, h->credit);
     int g, ok = 1;
 
-    /* Above a limit it may only go on falling. Who is adopted is there. */
-    if (all > h->max + 1 && all > past->all && kind != ADOPT)
+    if (all > max + 1 && all > past->all && kind != ADOPT)
         ok = say(w, 11, "more than one above the limit");
-    if (regular > h->max && regular > past->regular && kind != ADOPT &&
+    if (regular > max && regular > past->regular && kind != ADOPT &&
         kind != READY)
         ok = say(w, 11, "above the limit");
     for (g = 0; g < MODEL_GROUPS; g++) {
         const apl_group_t *pg = &w->s->pool.groups[steps_slot(w, g)];
-        unsigned max = pg->options.max_instances;
         unsigned its = pg->size + pg->spawning;
 
-        if (max != 0 && its > max + (pg->outdated > 0 || kind == READY) &&
+        max = pg->options.max_instances + (pg->outdated > 0 || kind == READY) +
+              swap_credit(&past->group_credit[g], apl_hung_credit(pg));
+        if (pg->options.max_instances != 0 && its > max &&
             its > past->group_all[g] && kind != ADOPT)
             ok = say(w, 12, "above a group's limit");
         past->group_all[g] = its;

@@ -21,6 +21,8 @@ static const char *const words[KINDS] = {
     [REMOVE] = "remove", [CONFIGURE] = "configure",
     [TEAR] = "tear",     [OWNER_DIES] = "owner dies",
     [ROLL] = "roll",     [LATE] = "late",
+    [CLOCK] = "clock",   [KILL] = "kill",
+    [ZOMBIE] = "zombie", [ENDLESS] = "endless",
 };
 
 const char *steps_word(kind_t kind)
@@ -58,6 +60,11 @@ static void configure(walk_t *w)
         o->max_requests = g == 2 ? 3 : 0;
         o->concurrency = g == 3 ? 3 : 1;
         o->global_queue = g != 2;
+        o->hung_after = g == 1 ? 0 : (g + 1) * MODEL_SECOND;
+        o->kill_after = g == 2 ? 0 : 3 * o->hung_after;
+        o->spawn_if_under = (uint32_t)(3 - g);
+        o->hung_extra = g != 3 ? 2 : 1;
+        o->zombies_stop = g == 0 ? 2 : 0;
         w->old[g] = *o;
         apl_supervise_configure(&w->s->pool, a, 1, w->s->now);
         model_configure(w->m, g, steps_slot(w, g), o, 1);

@@ -6,7 +6,7 @@
  *        then both compared.
  *
  * The verbs of httpd's children are in steps.c, those of the spawner in
- * steps_spawner.c, deaths in steps_death.c, the comparison is in same.c.
+ * steps_spawner.c and steps_clock.c, deaths in steps_death.c, the comparison is in same.c.
  */
 #ifndef STEPS_H
 #define STEPS_H
@@ -41,7 +41,11 @@ typedef enum {
     REMOVE,
     OWNER_DIES,
     ROLL,
-    TEAR, /* somebody dies with the lock held */
+    CLOCK,
+    KILL,
+    ZOMBIE,
+    ENDLESS, /* a request becomes one that lasts */
+    TEAR,    /* somebody dies with the lock held */
     KINDS
 } kind_t;
 
@@ -52,8 +56,8 @@ typedef struct {
 
 /** What a look at one moment cannot tell: as it was before the step. */
 typedef struct {
-    unsigned all, regular;
-    unsigned group_all[MODEL_GROUPS];
+    unsigned all, regular, credit;
+    unsigned group_all[MODEL_GROUPS], group_credit[MODEL_GROUPS];
     struct {
         uint32_t generation;
         uint64_t processed;
@@ -103,6 +107,12 @@ void steps_drop(walk_t *w, int hold);
 
 /** A step of the spawner's. */
 int steps_spawner(walk_t *w, kind_t kind, unsigned n);
+
+/** The clock, and what comes of it. */
+int steps_clock(walk_t *w, kind_t kind, unsigned n);
+
+/** The `n`-th of the model's processes in a state, or -1. */
+int steps_nth(const walk_t *w, m_state_t state, unsigned n);
 
 /** A death, or what comes of it. */
 int steps_death(walk_t *w, kind_t kind, unsigned n);

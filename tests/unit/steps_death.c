@@ -77,6 +77,8 @@ static void tear(apl_pool_t *pool, unsigned n)
         &h->count,       &h->active,
         &h->spawning,    &h->waiting,
         &h->leaving,     &h->replacing,
+        &h->hung,        &h->credit,
+        &g->hung,        &g->zombies,
         &g->order,       &g->size,
         &g->spawning,    &g->waiting,
         &g->outdated,    &p->sessions,

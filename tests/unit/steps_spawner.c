@@ -29,8 +29,7 @@ static int step_take(walk_t *w, unsigned n)
                               w->s->now) == APR_SUCCESS;
 }
 
-/* The `n`-th of the model's processes in a state, or -1. */
-static int nth_process(const walk_t *w, m_state_t state, unsigned n)
+int steps_nth(const walk_t *w, m_state_t state, unsigned n)
 {
     unsigned total = 0;
     int i;
@@ -61,7 +60,7 @@ static apr_status_t detach(apl_pool_t *pool, uint64_t id, int64_t now)
 static int both(walk_t *w, m_state_t state, unsigned n, verb_t *verb,
                 void (*model)(model_t *m, int process))
 {
-    int p = nth_process(w, state, n);
+    int p = steps_nth(w, state, n);
     apr_status_t rv;
 
     if (p < 0)
@@ -114,7 +113,7 @@ static int adopt(walk_t *w, int g, uint64_t id, int live)
  * one of which nobody knows. */
 static int step_adopt(walk_t *w, unsigned n)
 {
-    int live = n / 2 % 2 != 0, p = nth_process(w, M_LIVE, n / 4);
+    int live = n / 2 % 2 != 0, p = steps_nth(w, M_LIVE, n / 4);
     const m_process_t lost = w->m->processes[p < 0 ? 0 : p];
     uint32_t slot = 1 + n / 16 % (w->s->pool.header->top_process + 2);
 
@@ -186,6 +185,11 @@ static int step_configure(walk_t *w, unsigned n)
         o->max_queue = queue[k / 576 % 3];
         o->idle_time = k / 1728 % 4 * MODEL_SECOND;
         o->rolling = k / 6912 % 2;
+        o->hung_after = k / 13824 % 3 * MODEL_SECOND;
+        o->kill_after = k / 41472 % 3 * o->hung_after;
+        o->spawn_if_under = k / 124416 % 4;
+        o->hung_extra = k / 497664 % 3;
+        o->zombies_stop = k / 1492992 % 3;
     }
     if (!told)
         return 1;
@@ -236,6 +240,11 @@ int steps_spawner(walk_t *w, kind_t kind, unsigned n)
         return step_configure(w, n);
     case REMOVE:
         return step_remove(w, n);
+    case CLOCK:
+    case KILL:
+    case ZOMBIE:
+    case ENDLESS:
+        return steps_clock(w, kind, n);
     default:
         return steps_death(w, kind, n);
     }

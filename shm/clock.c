@@ -1,0 +1,255 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "shm/clock.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "shm/enter.h"
+#include "shm/event.h"
+#include "shm/hung.h"
+#include "shm/process.h"
+#include "shm/room.h"
+#include "shm/session.h"
+
+/* ---- looking ---- */
+
+/* The process and the group of a request that is being served and may come to
+ * an end. Without the lock, where both may change: each is checked. */
+static const apl_process_t *served_by(const apl_pool_t *pool,
+                                      const apl_session_t *s,
+                                      const apl_group_t **group)
+{
+    const apl_process_t *p = apl_process_at(pool, s->process);
+
+    *group = apl_group_at(pool, s->group);
+    if (__atomic_load_n(&s->state, __ATOMIC_ACQUIRE) != APL_SESSION_HELD ||
+        s->endless || !p || !*group || p->id != s->id ||
+        p->generation != s->process_generation)
+        return NULL;
+    return p;
+}
+
+/* Does it still have this request, and is that too old? */
+static int is_hung(const apl_pool_t *pool, const apl_process_t *process,
+                   const apl_session_t *s, int64_t now)
+{
+    const apl_group_t *g;
+
+    return served_by(pool, s, &g) == process &&
+           apl_hung_at(apl_hung_age(s, now), g->options.hung_after);
+}
+
+/* Mark it, or take the mark away. @param s what it is hung by; NULL: it has no
+ * such request */
+static void mark(apl_pool_t *pool, apl_process_t *p, const apl_session_t *s,
+                 int64_t now)
+{
+    apl_held_t held;
+    apl_group_t *g;
+
+    if (apl_enter_patiently(&held, pool, now) != APR_SUCCESS)
+        return;
+    if (p->state == APL_PROCESS_LIVE && (p->hung != 0) != (s != NULL) &&
+        (!s || is_hung(pool, p, s, now))) {
+        apl_process_hang(&held, p, s != NULL);
+        g = apl_process_group(&held, p);
+        if (g)
+            apl_room_share(&held, g);
+    }
+    apl_leave(&held);
+}
+
+static void copy_text(char *to, const char *from, size_t size)
+{
+    memcpy(to, from, size);
+    to[size - 1] = 0;
+}
+
+/* Note the request, unless an older one of the same process is noted. */
+static uint32_t note(const apl_pool_t *pool, const apl_session_t *s,
+                     int64_t now, apl_overdue_t *overdue, uint32_t n,
+                     uint32_t max)
+{
+    int64_t age = apl_hung_age(s, now);
+    uint32_t i;
+
+    for (i = 0; i < n && overdue[i].id != s->id; i++)
+        ;
+    if (i == max || (i < n && overdue[i].age >= age))
+        return n;
+    overdue[i].id = s->id;
+    overdue[i].session = APL_SESSION_INDEX(pool, s);
+    overdue[i].generation = s->generation;
+    overdue[i].age = age;
+    copy_text(overdue[i].method, s->method, sizeof s->method);
+    copy_text(overdue[i].client, s->client, sizeof s->client);
+    copy_text(overdue[i].uri, s->uri, sizeof s->uri);
+    return i == n ? n + 1 : n;
+}
+
+/* @param by the session by which each process is hung, or 0: filled in */
+static uint32_t look_at_sessions(const apl_pool_t *pool, int64_t now,
+                                 uint32_t *by, apl_overdue_t *overdue,
+                                 uint32_t max)
+{
+    uint32_t i, n = 0;
+    uint32_t top = apl_top(&pool->header->top_session, pool->n.sessions);
+
+    for (i = 1; i <= top; i++) {
+        const apl_session_t *s = &pool->sessions[i];
+        const apl_group_t *g;
+        const apl_process_t *p = served_by(pool, s, &g);
+        int64_t age = apl_hung_age(s, now);
+
+        if (!p)
+            continue;
+        if (apl_hung_at(age, g->options.hung_after))
+            by[APL_PROCESS_INDEX(pool, p)] = i;
+        if (apl_hung_at(age, g->options.kill_after) &&
+            p->state >= APL_PROCESS_LIVE && p->reason != APL_EVENT_KILLED)
+            n = note(pool, s, now, overdue, n, max);
+    }
+    return n;
+}
+
+/* Those that go on first: what they were credit for is not to be given away
+ * once more. @param by as of look_at_sessions() */
+static void mark_all(apl_pool_t *pool, const uint32_t *by, int hung,
+                     int64_t now)
+{
+    uint32_t i, top = apl_top(&pool->header->top_process, pool->n.processes);
+
+    for (i = 1; i <= top; i++) {
+        apl_process_t *p = &pool->processes[i];
+
+        if (p->state == APL_PROCESS_LIVE && (by[i] != 0) == hung &&
+            (p->hung != 0) != hung)
+            mark(pool, p, hung ? &pool->sessions[by[i]] : NULL, now);
+    }
+}
+
+uint32_t apl_clock_look(apl_pool_t *pool, int64_t now, apl_overdue_t *overdue,
+                        uint32_t max)
+{
+    uint32_t n, *by = calloc(pool->n.processes, sizeof *by);
+
+    if (!by)
+        return 0;
+    n = look_at_sessions(pool, now, by, overdue, max);
+    mark_all(pool, by, 0, now);
+    mark_all(pool, by, 1, now);
+    free(by);
+    return n;
+}
+
+/* ---- ending ---- */
+
+/* Enter, and find the process in a state between two. Else leave. */
+static apr_status_t enter_with(apl_held_t *held, apl_pool_t *pool, uint64_t id,
+                               int64_t now, uint32_t from,
+                               apl_process_t **process)
+{
+    apr_status_t rv = apl_enter_patiently(held, pool, now);
+
+    if (rv != APR_SUCCESS)
+        return rv;
+    *process = apl_process_find(held, id);
+    if (*process && (*process)->state >= from)
+        return APR_SUCCESS;
+    apl_leave(held);
+    return APL_ESTALE;
+}
+
+static int works_on(const apl_held_t *held, const apl_process_t *p,
+                    const apl_overdue_t *request)
+{
+    const apl_session_t *s;
+
+    if (!request)
+        return p->sessions > 0;
+    s = apl_session_at(held->pool, request->session);
+    return s && request->session <= held->pool->header->top_session &&
+           s->state == APL_SESSION_HELD &&
+           s->generation == request->generation &&
+           apl_session_process(held, s) == p;
+}
+
+/* Its requests fail, and not because it is broken. */
+static void tell_requests(apl_held_t *held, const apl_process_t *p)
+{
+    apl_pool_t *pool = held->pool;
+    uint32_t i, left = p->sessions;
+    uint32_t top = apl_top(&pool->header->top_session, pool->n.sessions);
+
+    for (i = 1; i <= top && left > 0; i++) {
+        apl_session_t *s = &pool->sessions[i];
+
+        if (s->state != APL_SESSION_HELD || apl_session_process(held, s) != p)
+            continue;
+        __atomic_store_n(&s->killed, 1, __ATOMIC_RELAXED);
+        left--;
+    }
+}
+
+apr_status_t apl_clock_kill(apl_pool_t *pool, uint64_t id,
+                            const apl_overdue_t *request, int64_t now)
+{
+    apl_process_t *p;
+    apl_group_t *g;
+    apl_held_t held;
+    apr_status_t rv = enter_with(&held, pool, id, now, APL_PROCESS_LIVE, &p);
+
+    if (rv != APR_SUCCESS)
+        return rv;
+    if (p->state == APL_PROCESS_LEAVING && p->reason == APL_EVENT_KILLED)
+        rv = APL_ESTALE;
+    else if (!works_on(&held, p, request))
+        rv = APL_EIDLE;
+    if (rv != APR_SUCCESS) {
+        apl_leave(&held);
+        return rv;
+    }
+    tell_requests(&held, p);
+    APL_STEP("kill_told");
+    pool->header->counters.killed++;
+    g = apl_process_group(&held, p);
+    if (p->state == APL_PROCESS_LIVE)
+        apl_process_leave(&held, p, APL_EVENT_KILLED);
+    else {
+        p->reason = APL_EVENT_KILLED;
+        APL_STEP("kill_reason");
+        apl_event_note(&held, APL_EVENT_KILLED, g, p);
+        held.ring = 1;
+    }
+    if (g && g->used && g->size < g->options.min_instances)
+        apl_room_want(&held, g);
+    if (g)
+        apl_room_share(&held, g);
+    apl_leave(&held);
+    return APR_SUCCESS;
+}
+
+apr_status_t apl_clock_zombie(apl_pool_t *pool, uint64_t id, int64_t now)
+{
+    apl_process_t *p;
+    apl_group_t *g;
+    apl_held_t held;
+    apr_status_t rv = enter_with(&held, pool, id, now, APL_PROCESS_LEAVING, &p);
+
+    if (rv != APR_SUCCESS)
+        return rv;
+    g = apl_process_group(&held, p);
+    if (p->zombie || !g)
+        rv = APL_ESTALE;
+    else {
+        p->zombie = 1;
+        APL_STEP("zombie"); /* seen: it is one; nobody counts it */
+        g->zombies++;
+        pool->header->counters.zombies++;
+        apl_event_note(&held, APL_EVENT_ZOMBIE, g, p);
+        held.ring = 1;
+    }
+    apl_leave(&held);
+    return rv;
+}

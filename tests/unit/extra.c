@@ -1,0 +1,253 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* Hung processes do not count as capacity: so many may be started above the
+ * limits. */
+
+#include "tests/unit/slow.h"
+
+static void p8_of_ten_six_hang_and_four_are_busy(void **state)
+{
+    scene_t *s = scene_new(10);
+    apl_app_t *a = slow_app(s, "a", 10, 5);
+    apl_hold_t h[10], more[3];
+    int i;
+
+    (void)state;
+    slow_busy(s, a, h, 6);
+    s->now += LIMIT - SECOND;
+    slow_busy(s, a, h + 6, 4);
+    for (i = 0; i < 3; i++)
+        assert_int_equal(scene_ask(s, &more[i], a), APL_EWAIT);
+    slow_look(s, SECOND);
+    assert_int_equal(s->pool.header->hung, 6);
+    assert_int_equal(scene_spawn(s), 1); /* five that are not hung */
+    assert_int_equal(scene_poll(s, &more[0]), APR_SUCCESS);
+    scene_tick(s, SECOND);
+    slow_look(s, 0);
+    assert_int_equal(scene_take(s), 0); /* exactly one */
+    scene_is(s, 11, 11);
+    scene_end(s);
+}
+
+static void p9_the_ceiling_counts_what_is_being_started(void **state)
+{
+    scene_t *s = scene_new(4);
+    apl_app_t *a = slow_app(s, "a", 4, 4);
+    apl_hold_t h[10];
+    int i, n = 0;
+
+    (void)state;
+    for (i = 0; i < 10; i++)
+        scene_get(s, &h[i], a);
+    /* All hang, and so will each that is added. */
+    for (i = 0; i < 10; i++) {
+        slow_look(s, LIMIT);
+        n += scene_spawn(s);
+    }
+    assert_int_equal(n, 2); /* AppHungExtra */
+    scene_is(s, 6, 6);
+    assert_int_equal(scene_poll(s, &h[6]), APL_EWAIT);
+    scene_end(s);
+}
+
+static void p10_enough_are_not_hung(void **state)
+{
+    scene_t *s = scene_new(3);
+    apl_app_t *a = slow_app(s, "a", 3, 2);
+    apl_hold_t h[3], more;
+
+    (void)state;
+    slow_busy(s, a, h, 1);
+    s->now += LIMIT;
+    slow_busy(s, a, h + 1, 2);
+    assert_int_equal(scene_ask(s, &more, a), APL_EWAIT);
+    slow_look(s, 0);
+    assert_int_equal(s->pool.header->hung, 1);
+    assert_int_equal(scene_take(s), 0);
+    scene_close(s, &h[1]);
+    assert_int_equal(scene_poll(s, &more), APR_SUCCESS);
+    scene_end(s);
+}
+
+/* One hung, one above the limit; then it recovers. */
+static void p11_the_surplus_goes_when_they_recover(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_app_t *a = slow_app(s, "a", 2, 2);
+    apl_hold_t h[3];
+
+    (void)state;
+    slow_busy(s, a, h, 2);
+    assert_int_equal(scene_ask(s, &h[2], a), APL_EWAIT);
+    slow_look(s, LIMIT);
+    assert_int_equal(scene_spawn(s), 1);
+    scene_is(s, 3, 3);
+    scene_close(s, &h[2]); /* there is credit for it */
+    scene_tick(s, SECOND);
+    scene_is(s, 3, 2);
+    scene_close(s, &h[0]);
+    scene_close(s, &h[1]);
+    scene_tick(s, 0);
+    scene_is(s, 2, 0);
+    scene_end(s);
+}
+
+static void p12_never_below_the_minimum(void **state)
+{
+    scene_t *s = scene_new(4);
+    apl_app_t *a = slow_app(s, "a", 0, 2), *b = scene_app(s, "b");
+    apl_hold_t h[3], more, other[2];
+    int i;
+
+    (void)state;
+    a->options.min_instances = 2;
+    b->options.min_instances = 2;
+    slow_busy(s, b, other, 2);
+    slow_busy(s, a, h, 2);
+    assert_int_equal(scene_ask(s, &more, a), APL_EWAIT);
+    slow_look(s, LIMIT);
+    assert_int_equal(scene_spawn(s), 1);
+    assert_int_equal(scene_poll(s, &more), APR_SUCCESS);
+    scene_is(s, 5, 5); /* of four */
+    scene_close(s, &other[0]);
+    scene_close(s, &other[1]);
+    scene_close(s, &h[0]);
+    scene_close(s, &h[1]);
+    scene_close(s, &more);
+    for (i = 0; i < 3; i++)
+        scene_tick(s, SECOND);
+    scene_is(s, 4, 0);
+    assert_int_equal(slow_group(s, a)->size, 2);
+    assert_int_equal(slow_group(s, b)->size, 2);
+    scene_end(s);
+}
+
+static void p21_eleven_hang_and_then_there_is_silence(void **state)
+{
+    scene_t *s = scene_new(10);
+    apl_app_t *a = slow_app(s, "a", 0, 1);
+    apl_hold_t h[11];
+
+    (void)state;
+    slow_busy(s, a, h, 10);
+    assert_int_equal(scene_ask(s, &h[10], a), APL_EWAIT);
+    slow_look(s, LIMIT - SECOND);
+    assert_int_equal(scene_take(s), 0);
+    slow_look(s, SECOND);
+    assert_int_equal(scene_spawn(s), 1);
+    assert_int_equal(scene_poll(s, &h[10]), APR_SUCCESS);
+    scene_end(s);
+}
+
+/* One bad request a second for ten minutes, and a good one. */
+static void p22_a_trickle_of_bad_ones(void **state)
+{
+    scene_t *s = scene_new(30);
+    apl_app_t *a = slow_app(s, "a", 10, 1);
+    apl_hold_t bad[600], good;
+    apl_overdue_t overdue[16];
+    int i, refused = 0, served = 0;
+    uint32_t k, n, most = 0;
+
+    (void)state;
+    a->options.hung_after = 4 * SECOND;
+    a->options.kill_after = 8 * SECOND;
+    for (i = 0; i < 600; i++) {
+        s->now += SECOND;
+        n = apl_clock_look(&s->pool, s->now, overdue, 16);
+        for (k = 0; k < n; k++)
+            assert_int_equal(
+                apl_clock_kill(&s->pool, overdue[k].id, &overdue[k], s->now),
+                APR_SUCCESS);
+        scene_ok(s);
+        for (k = 0; k < (uint32_t)i; k++) /* their connections break */
+            if (apl_checkout_killed(&s->pool, &bad[k]))
+                scene_close(s, &bad[k]);
+        scene_reap(s);
+        scene_spawn(s);
+        refused += scene_get(s, &bad[i], a) != APR_SUCCESS;
+        served += scene_get(s, &good, a) == APR_SUCCESS;
+        scene_close(s, &good);
+        if (slow_group(s, a)->size > most)
+            most = slow_group(s, a)->size;
+    }
+    assert_true(most <= 12);
+    assert_int_equal(served, 600);
+    assert_int_equal(refused, 0);
+    scene_end(s);
+}
+
+/* What hangs in one app does not lock another one out. */
+static void credit_is_the_whole_pools(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_app_t *a = slow_app(s, "a", 0, 0), *b = slow_app(s, "b", 0, 1);
+    apl_hold_t h[2], other;
+
+    (void)state;
+    slow_busy(s, a, h, 2);
+    assert_int_equal(scene_ask(s, &other, b), APL_EWAIT);
+    slow_look(s, LIMIT);
+    assert_int_equal(scene_spawn(s), 1);
+    assert_int_equal(scene_poll(s, &other), APR_SUCCESS);
+    scene_is(s, 3, 3);
+    scene_end(s);
+}
+
+/* An extra one that is idle gives way to an app that may have none above the
+ * limits: the pool does not grow by that. */
+static void an_extra_one_gives_way(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = slow_app(s, "a", 0, 1), *b = scene_app(s, "b");
+    apl_hold_t h, more, other;
+
+    (void)state;
+    slow_busy(s, a, &h, 1);
+    assert_int_equal(scene_ask(s, &more, a), APL_EWAIT);
+    slow_look(s, LIMIT);
+    assert_int_equal(scene_spawn(s), 1);
+    scene_close(s, &more);
+    scene_is(s, 2, 1);
+    assert_int_equal(scene_get(s, &other, b), APR_SUCCESS);
+    scene_is(s, 2, 2);
+    assert_int_equal(s->pool.header->counters.evicted, 1);
+    scene_end(s);
+}
+
+/* A process in which requests are shared, and that hangs, takes no room. */
+static void a_hung_one_gives_no_room(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = slow_app(s, "a", 0, 0), *b = scene_app(s, "b");
+    apl_hold_t h[2], other;
+
+    (void)state;
+    a->options.concurrency = 3;
+    a->options.hung_extra = 1;
+    slow_busy(s, a, h, 2);
+    slow_look(s, LIMIT);
+    assert_int_equal(scene_ask(s, &other, b), APL_EWAIT);
+    scene_close(s, &h[1]);
+    assert_int_equal(s->pool.header->counters.evicted, 0);
+    assert_int_equal(scene_poll(s, &other), APL_EWAIT);
+    scene_end(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(p8_of_ten_six_hang_and_four_are_busy),
+        cmocka_unit_test(p9_the_ceiling_counts_what_is_being_started),
+        cmocka_unit_test(p10_enough_are_not_hung),
+        cmocka_unit_test(p11_the_surplus_goes_when_they_recover),
+        cmocka_unit_test(p12_never_below_the_minimum),
+        cmocka_unit_test(p21_eleven_hang_and_then_there_is_silence),
+        cmocka_unit_test(p22_a_trickle_of_bad_ones),
+        cmocka_unit_test(credit_is_the_whole_pools),
+        cmocka_unit_test(an_extra_one_gives_way),
+        cmocka_unit_test(a_hung_one_gives_no_room),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

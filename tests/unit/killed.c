@@ -1,0 +1,224 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* Processes that are ended because of a request, and those that survive
+ * that. */
+
+#include "tests/unit/slow.h"
+
+/* ---- ending ---- */
+
+static void p14_overdue_with_the_oldest_request(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_app_t *a = slow_app(s, "a", 0, 0);
+    apl_request_t request = {.method = "GET", .uri = "/slow"};
+    apl_overdue_t overdue[2];
+    apl_hold_t h[3];
+
+    (void)state;
+    a->options.concurrency = 2;
+    a->options.kill_after = 2 * LIMIT;
+    slow_busy(s, a, h, 1);
+    s->now += SECOND;
+    assert_int_equal(
+        apl_checkout(&s->pool, &h[1], a, &request, NULL, s->now - 2 * SECOND),
+        APR_SUCCESS);
+    s->now += 2 * LIMIT;
+    assert_int_equal(apl_clock_look(&s->pool, s->now, overdue, 2), 1);
+    assert_true(overdue[0].id == h[0].id);
+    assert_string_equal(overdue[0].uri, "/slow");
+    assert_true(overdue[0].age == 2 * (LIMIT + SECOND));
+    assert_int_equal(s->pool.header->hung, 1);
+    /* That one ends, and in time; the other is not meant. */
+    scene_close(s, &h[1]);
+    assert_int_equal(apl_clock_kill(&s->pool, h[0].id, &overdue[0], s->now),
+                     APL_EIDLE);
+    scene_is(s, 1, 1);
+    scene_end(s);
+}
+
+static void p15_the_replacement_is_wanted_at_once(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_app_t *a = slow_app(s, "a", 2, 0);
+    apl_condition_t is;
+    apl_hold_t h[2], waiting;
+
+    (void)state;
+    slow_busy(s, a, h, 2);
+    assert_int_equal(scene_ask(s, &waiting, a), APL_EWAIT);
+    slow_look(s, LIMIT);
+    assert_int_equal(slow_kill(s, &h[0]), APR_SUCCESS);
+    scene_is(s, 1, 1); /* it is no capacity any more */
+    assert_int_equal(s->pool.header->hung, 1);
+    assert_int_equal(scene_spawn(s), 1);
+    assert_int_equal(scene_poll(s, &waiting), APR_SUCCESS);
+    /* All that, and it has its request yet. */
+    assert_int_equal(apl_supervise_condition(&s->pool, h[0].id, &is),
+                     APR_SUCCESS);
+    assert_int_equal(is.state, APL_PROCESS_LEAVING);
+    assert_int_equal(is.reason, APL_EVENT_KILLED);
+    assert_int_equal(is.sessions, 1);
+    assert_int_equal(s->pool.header->counters.killed, 1);
+    scene_end(s);
+}
+
+static void p15_so_is_the_minimum(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_app_t *a = slow_app(s, "a", 0, 0);
+    apl_hold_t h;
+
+    (void)state;
+    a->options.min_instances = 1;
+    slow_busy(s, a, &h, 1);
+    assert_int_equal(slow_kill(s, &h), APR_SUCCESS);
+    assert_int_equal(scene_spawn(s), 1);
+    scene_end(s);
+}
+
+static void p16_its_requests_are_told(void **state)
+{
+    scene_t *s = scene_new(3);
+    apl_app_t *a = slow_app(s, "a", 0, 0);
+    apl_hold_t h[3];
+
+    (void)state;
+    a->options.concurrency = 2;
+    slow_busy(s, a, h, 2);
+    a->options.concurrency = 1;
+    a->options.config = 2;
+    slow_busy(s, a, h + 2, 1);
+    assert_true(h[0].id == h[1].id && h[0].id != h[2].id);
+    assert_int_equal(slow_kill(s, &h[0]), APR_SUCCESS);
+    assert_true(apl_checkout_killed(&s->pool, &h[0]));
+    assert_true(apl_checkout_killed(&s->pool, &h[1]));
+    assert_false(apl_checkout_killed(&s->pool, &h[2]));
+    /* Also when nothing is left of it; but not the next in that slot. */
+    assert_int_equal(apl_supervise_gone(&s->pool, h[0].id, s->now),
+                     APR_SUCCESS);
+    assert_true(apl_checkout_killed(&s->pool, &h[0]));
+    scene_close(s, &h[1]);
+    scene_close(s, &h[0]);
+    slow_busy(s, a, h, 2);
+    assert_false(apl_checkout_killed(&s->pool, &h[0]));
+    assert_false(apl_checkout_killed(&s->pool, &h[1]));
+    assert_int_equal(s->pool.header->counters.died, 0);
+    scene_end(s);
+}
+
+/* It would wait for its request for ever. */
+static void p16_one_that_leaves_is_killed_as_well(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_app_t *a = slow_app(s, "a", 0, 0);
+    apl_condition_t is;
+    apl_hold_t h;
+
+    (void)state;
+    a->options.kill_after = LIMIT;
+    slow_busy(s, a, &h, 1);
+    assert_int_equal(
+        apl_supervise_detach(&s->pool, h.id, APL_EVENT_DETACHED, s->now),
+        APR_SUCCESS);
+    assert_int_equal(slow_look(s, LIMIT), 1);
+    assert_int_equal(slow_kill(s, &h), APR_SUCCESS);
+    apl_supervise_condition(&s->pool, h.id, &is);
+    assert_int_equal(is.reason, APL_EVENT_KILLED);
+    assert_true(apl_checkout_killed(&s->pool, &h));
+    assert_int_equal(slow_look(s, SECOND), 0); /* that was done */
+    assert_int_equal(slow_kill(s, &h), APL_ESTALE);
+    scene_end(s);
+}
+
+static void p26_who_does_not_work_is_not_killed(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_app_t *a = slow_app(s, "a", 0, 0);
+    apl_hold_t h, unknown = {.id = 0x777};
+
+    (void)state;
+    slow_busy(s, a, &h, 1);
+    scene_close(s, &h);
+    assert_int_equal(slow_kill(s, &h), APL_EIDLE);
+    assert_int_equal(slow_kill(s, &unknown), APL_ESTALE);
+    scene_is(s, 1, 0);
+    scene_end(s);
+}
+
+/* ---- zombies ---- */
+
+static void p18_more_zombies_than_that_end_all_starts(void **state)
+{
+    scene_t *s = scene_new(4);
+    apl_app_t *a = slow_app(s, "a", 0, 0), *b = scene_app(s, "b");
+    apl_hold_t h[2], waiting, other;
+    int i;
+
+    (void)state;
+    a->options.zombies_stop = 2; /* AppMaxZombies 1 */
+    slow_busy(s, a, h, 2);
+    for (i = 0; i < 2; i++) {
+        assert_int_equal(apl_clock_zombie(&s->pool, h[i].id, s->now),
+                         APL_ESTALE); /* it is not even leaving */
+        assert_int_equal(slow_kill(s, &h[i]), APR_SUCCESS);
+    }
+    assert_int_equal(apl_clock_zombie(&s->pool, h[0].id, s->now), APR_SUCCESS);
+    assert_int_equal(apl_clock_zombie(&s->pool, h[0].id, s->now), APL_ESTALE);
+    assert_int_equal(scene_ask(s, &waiting, a), APL_EWAIT); /* one is fine */
+    scene_failed(s, scene_take(s));
+    assert_int_equal(scene_poll(s, &waiting), APL_ESTART);
+    s->now += 2 * SECOND;
+    assert_int_equal(scene_ask(s, &waiting, a), APL_EWAIT);
+    assert_int_equal(apl_clock_zombie(&s->pool, h[1].id, s->now), APR_SUCCESS);
+    scene_failed(s, scene_take(s));
+    assert_int_equal(scene_poll(s, &waiting), APL_ESTART);
+    s->now += 2 * SECOND;
+    assert_int_equal(scene_ask(s, &waiting, a), APL_EZOMBIES);
+    assert_int_equal(scene_get(s, &other, b), APR_SUCCESS);
+    /* Until there are fewer. */
+    scene_close(s, &h[1]);
+    assert_int_equal(apl_supervise_gone(&s->pool, h[1].id, s->now),
+                     APR_SUCCESS);
+    assert_int_equal(slow_group(s, a)->zombies, 1);
+    assert_int_equal(scene_get(s, &waiting, a), APR_SUCCESS);
+    scene_end(s);
+}
+
+static void p18_who_waits_is_told(void **state)
+{
+    scene_t *s = scene_new(4);
+    apl_app_t *a = slow_app(s, "a", 1, 0);
+    apl_hold_t h[2], waiting;
+
+    (void)state;
+    a->options.zombies_stop = 1;
+    slow_busy(s, a, h, 1);
+    assert_int_equal(slow_kill(s, &h[0]), APR_SUCCESS);
+    slow_busy(s, a, h + 1, 1);
+    assert_int_equal(scene_ask(s, &waiting, a), APL_EWAIT);
+    assert_int_equal(apl_clock_zombie(&s->pool, h[0].id, s->now), APR_SUCCESS);
+    scene_tick(s, SECOND); /* there is one that may serve it yet */
+    assert_int_equal(scene_poll(s, &waiting), APL_EWAIT);
+    assert_int_equal(apl_supervise_gone(&s->pool, h[1].id, s->now),
+                     APR_SUCCESS);
+    scene_tick(s, SECOND);
+    assert_int_equal(scene_poll(s, &waiting), APL_EZOMBIES);
+    scene_end(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(p14_overdue_with_the_oldest_request),
+        cmocka_unit_test(p15_the_replacement_is_wanted_at_once),
+        cmocka_unit_test(p15_so_is_the_minimum),
+        cmocka_unit_test(p16_its_requests_are_told),
+        cmocka_unit_test(p16_one_that_leaves_is_killed_as_well),
+        cmocka_unit_test(p26_who_does_not_work_is_not_killed),
+        cmocka_unit_test(p18_more_zombies_than_that_end_all_starts),
+        cmocka_unit_test(p18_who_waits_is_told),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,99 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* The clock's verbs. */
+
+#include "tests/unit/model_room.h"
+
+/* Of this age, has a process a request that can be too old? */
+static int has_older(const model_t *m, int process, int64_t limit)
+{
+    int i, n = 0;
+
+    for (i = 0; i < MODEL_SESSIONS && limit > 0; i++) {
+        const m_session_t *s = &m->sessions[i];
+
+        n += model_process_of(m, s) == process && !s->endless &&
+             m->now - s->since >= limit;
+    }
+    return n > 0;
+}
+
+/* The next in the order of the pool's slots, or -1. */
+static int next_slot(const model_t *m, unsigned above)
+{
+    int i, best = -1;
+
+    for (i = 0; i < m->n_processes; i++)
+        if (m->processes[i].state >= M_LIVE &&
+            (m->processes[i].id & 0xffff) > above &&
+            (best < 0 ||
+             (m->processes[i].id & 0xffff) < (m->processes[best].id & 0xffff)))
+            best = i;
+    return best;
+}
+
+/* Those that go on first. */
+static void mark_all(model_t *m, int hung)
+{
+    int i;
+
+    for (i = next_slot(m, 0); i >= 0;
+         i = next_slot(m, m->processes[i].id & 0xffff)) {
+        m_process_t *p = &m->processes[i];
+
+        if (p->state != M_LIVE || p->hung == hung ||
+            has_older(m, i, m->groups[p->group].options.hung_after) != hung)
+            continue;
+        p->hung = hung;
+        model_share(m, p->group);
+        model_unlock(m);
+    }
+}
+
+unsigned model_clock(model_t *m)
+{
+    unsigned overdue = 0;
+    int i;
+
+    for (i = 0; i < m->n_processes; i++) {
+        const m_process_t *p = &m->processes[i];
+
+        overdue += p->state >= M_LIVE && !p->killed &&
+                   has_older(m, i, m->groups[p->group].options.kill_after);
+    }
+    mark_all(m, 0);
+    mark_all(m, 1);
+    return overdue;
+}
+
+apr_status_t model_kill(model_t *m, int process)
+{
+    m_process_t *p = &m->processes[process];
+    int i;
+
+    if (p->killed)
+        return APL_ESTALE;
+    if (p->sessions == 0)
+        return APL_EIDLE;
+    for (i = 0; i < MODEL_SESSIONS; i++)
+        if (model_process_of(m, &m->sessions[i]) == process)
+            m->sessions[i].killed = 1;
+    p->killed = 1;
+    if (p->state == M_LIVE)
+        model_move(m, process, M_LEAVING);
+    if (model_size(m, p->group) < m->groups[p->group].options.min_instances)
+        model_want(m, p->group);
+    model_share(m, p->group);
+    model_unlock(m);
+    return APR_SUCCESS;
+}
+
+apr_status_t model_zombie(model_t *m, int process)
+{
+    m_process_t *p = &m->processes[process];
+
+    if (p->zombie)
+        return APL_ESTALE;
+    p->zombie = 1;
+    return APR_SUCCESS;
+}

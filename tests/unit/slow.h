@@ -1,0 +1,68 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file slow.h
+ * @brief Apps whose requests take too long, and the clock: for the tests of
+ *        what Paste's thread pool does about them, from threads to processes.
+ *        A name that begins with p and a number holds that claim of it.
+ */
+#ifndef SLOW_H
+#define SLOW_H
+
+#include "shm/clock.h"
+#include "shm/group.h"
+#include "tests/unit/scene.h"
+
+#define SECOND 1000000ll
+#define LIMIT  (30 * SECOND)
+
+/** An app whose requests hang after 30 s. */
+static inline apl_app_t *slow_app(scene_t *s, const char *name, uint32_t max,
+                                  uint32_t under)
+{
+    apl_app_t *a = scene_app(s, name);
+
+    a->options.max_instances = max;
+    a->options.spawn_if_under = under;
+    a->options.hung_extra = 2;
+    a->options.hung_after = LIMIT;
+    return a;
+}
+
+static inline const apl_group_t *slow_group(scene_t *s, const apl_app_t *a)
+{
+    return &s->pool.groups[apl_group_index(&s->pool, a->key, a->name)];
+}
+
+/** n requests, each with a process of its own. */
+static inline void slow_busy(scene_t *s, const apl_app_t *a, apl_hold_t *h,
+                             int n)
+{
+    int i;
+
+    for (i = 0; i < n; i++)
+        assert_int_equal(scene_get(s, &h[i], a), APR_SUCCESS);
+}
+
+/** The clock, some time later. @return how many are to be killed */
+static inline uint32_t slow_look(scene_t *s, int64_t us)
+{
+    apl_overdue_t overdue[16];
+    uint32_t n;
+
+    s->now += us;
+    n = apl_clock_look(&s->pool, s->now, overdue, 16);
+    scene_ok(s);
+    return n;
+}
+
+/** Kill it. */
+static inline apr_status_t slow_kill(scene_t *s, const apl_hold_t *h)
+{
+    apr_status_t rv = apl_clock_kill(&s->pool, h->id, NULL, s->now);
+
+    scene_ok(s);
+    return rv;
+}
+
+#endif

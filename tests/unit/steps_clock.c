@@ -1,0 +1,68 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* Steps of the clock, and what comes of it. */
+
+#include "shm/clock.h"
+#include "tests/unit/steps.h"
+
+static int step_clock(walk_t *w, unsigned n)
+{
+    apl_overdue_t overdue[MODEL_PROCESSES];
+    unsigned pool, model;
+
+    w->clock += n % 9 * MODEL_SECOND / 4;
+    w->m->now = w->s->now = w->clock;
+    pool = apl_clock_look(&w->s->pool, w->s->now, overdue, MODEL_PROCESSES);
+    model = model_clock(w->m);
+    return pool == model || steps_differ(w, "overdue ones", pool, model);
+}
+
+static int step_kill(walk_t *w, unsigned n)
+{
+    int p = steps_nth(w, n % 4 ? M_LIVE : M_LEAVING, n / 4);
+    apr_status_t rv, expected;
+
+    if (p < 0)
+        return 1;
+    rv = apl_clock_kill(&w->s->pool, w->m->processes[p].id, NULL, w->s->now);
+    expected = model_kill(w->m, p);
+    return rv == expected || steps_differ(w, "kill", rv, expected);
+}
+
+static int step_zombie(walk_t *w, unsigned n)
+{
+    int p = steps_nth(w, M_LEAVING, n);
+    apr_status_t rv, expected;
+
+    if (p < 0)
+        return 1;
+    rv = apl_clock_zombie(&w->s->pool, w->m->processes[p].id, w->s->now);
+    expected = model_zombie(w->m, p);
+    return rv == expected || steps_differ(w, "zombie", rv, expected);
+}
+
+static int step_endless(walk_t *w, unsigned n)
+{
+    unsigned i = n % HOLDS;
+
+    if (!w->holds[i].used || w->m->sessions[i].state != S_HELD)
+        return 1;
+    scene_be(w->s, w->owners[w->holds[i].owner]);
+    apl_checkout_endless(&w->s->pool, &w->holds[i].hold);
+    w->m->sessions[i].endless = 1;
+    return 1;
+}
+
+int steps_clock(walk_t *w, kind_t kind, unsigned n)
+{
+    switch (kind) {
+    case CLOCK:
+        return step_clock(w, n);
+    case KILL:
+        return step_kill(w, n);
+    case ZOMBIE:
+        return step_zombie(w, n);
+    default:
+        return step_endless(w, n);
+    }
+}

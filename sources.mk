@@ -12,6 +12,7 @@ shm_sources = \
 	shm/enter.c \
 	shm/error.c \
 	shm/event.c \
+	shm/glance.c \
 	shm/group.c \
 	shm/heap.c \
 	shm/histogram.c \
@@ -101,12 +102,15 @@ spawner_sources = \
 	spawner/detect.c \
 	spawner/diag.c \
 	spawner/environment.c \
+	spawner/errand.c \
 	spawner/failure.c \
+	spawner/fresh.c \
 	spawner/guard.c \
 	spawner/instance.c \
 	spawner/launch.c \
 	spawner/life.c \
 	spawner/log.c \
+	spawner/look.c \
 	spawner/loop.c \
 	spawner/memory.c \
 	spawner/notify.c \
@@ -119,8 +123,11 @@ spawner_sources = \
 	spawner/registry.c \
 	spawner/remove.c \
 	spawner/runtime.c \
+	spawner/slow.c \
 	spawner/spawner.c \
+	spawner/stuck.c \
 	spawner/sweep.c \
+	spawner/syscalls.c \
 	spawner/table.c \
 	spawner/vacate.c \
 	spawner/verbs.c \
@@ -202,6 +209,7 @@ unit_tests = \
 	tests/unit/detect \
 	tests/unit/door \
 	tests/unit/extra \
+	tests/unit/glance \
 	tests/unit/histogram \
 	tests/unit/history \
 	tests/unit/hostile \
@@ -213,6 +221,7 @@ unit_tests = \
 	tests/unit/limits \
 	tests/unit/list \
 	tests/unit/lock \
+	tests/unit/look \
 	tests/unit/order \
 	tests/unit/owner \
 	tests/unit/past \

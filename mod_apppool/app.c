@@ -85,6 +85,7 @@ static apppool_app_t *make_app(apr_pool_t *p, const apppool_mount_t *mount,
     app->start_timeout = apppool_or(set->start_timeout, SECONDS(90));
     app->stop_timeout = apppool_or(set->stop_timeout, SECONDS(30));
     app->memory_limit = apppool_or(set->memory_limit, 0);
+    app->slow_log = apppool_or(set->slow_log, 0);
     app->rlimits = apppool_rlimits_of(mount);
     app->uid = (uid_t)-1;
     fill_options(&app->pool.options, set, generation);
@@ -238,7 +239,7 @@ static int same_limits(const apppool_app_t *a, const apppool_app_t *b)
                0 &&
            apppool_rlimits_equal(&a->rlimits, &b->rlimits) &&
            equal(a->ready, b->ready) && a->memory_limit == b->memory_limit &&
-           a->start_timeout == b->start_timeout &&
+           a->slow_log == b->slow_log && a->start_timeout == b->start_timeout &&
            a->stop_timeout == b->stop_timeout;
 }
 

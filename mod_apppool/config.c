@@ -35,6 +35,7 @@ apppool_config_t *apppool_config(void)
     X(jitter)                                                                  \
     X(concurrency)                                                             \
     X(memory_limit)                                                            \
+    X(slow_log)                                                                \
     X(max_queue)                                                               \
     X(idle_time)                                                               \
     X(queue_timeout)                                                           \

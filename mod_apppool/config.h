@@ -66,7 +66,7 @@ struct apppool_dir_t {
     apr_int64_t concurrency, max_queue;
     apr_int64_t memory_limit; /**< bytes */
     apr_int64_t idle_time, queue_timeout, start_timeout, stop_timeout;
-    apr_int64_t timeout, stat_interval, rolling;
+    apr_int64_t timeout, slow_log, stat_interval, rolling;
     apr_int64_t buffer_request, buffer_response, friendly_errors;
     const apppool_sendfile_t *sendfile;
     const char *stray;       /**< first directive that belongs to an AppRoot */

@@ -238,6 +238,8 @@ const command_rec apppool_directives[] = {
          stop_timeout, DAY, "SIGKILL at once"),
     TIME("AppTimeout", "time that the application may be silent", REQUEST,
          timeout, DAY, NULL),
+    TIME("AppSlowLog", "time after which a request is reported in the log",
+         GROUP, slow_log, DAY, "never"),
     SWITCH("AppBufferRequest", "Off if request bodies are passed on as they "
            "come", REQUEST, buffer_request),
     SWITCH("AppBufferResponse", "Off if answers are passed on as they come",

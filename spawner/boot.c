@@ -4,20 +4,19 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "spawner/cgroup.h"
 #include "spawner/detect.h"
 #include "spawner/environment.h"
 #include "spawner/failure.h"
+#include "spawner/fresh.h"
 #include "spawner/privilege.h"
 
 #define LISTENER_FD 3
@@ -108,32 +107,6 @@ static void own_descriptors(const boot_t *b)
     close_range(REPORT_FD + 1, ~0u, 0);
 }
 
-/* By the kernel's own interface: glibc keeps two signals to itself, which
- * posix_spawn() has left ignored in us. All zero is the default action. */
-static void own_signals(void)
-{
-    static const unsigned long action[8];
-    sigset_t none;
-    int i;
-
-    for (i = 1; i < NSIG; i++)
-        syscall(SYS_rt_sigaction, i, action, NULL, NSIG / 8);
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
-static void forgive_memory(void)
-{
-    int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-
-    if (fd < 0)
-        return;
-    if (write(fd, "0", 1) < 0) {
-        /* It stays as httpd's is. */
-    }
-    close(fd);
-}
-
 /* Those that are set, as root may set them; all others are as httpd's. */
 static void own_limits(const boot_t *b)
 {
@@ -214,7 +187,7 @@ _Noreturn void boot_app(const boot_t *b)
 
     report_fd = b->report;
     setsid();
-    own_signals();
+    fresh_signals();
     if (read(b->go, &go, 1) != 1)
         _exit(1);
     cgroup_enter(b->id);
@@ -226,7 +199,7 @@ _Noreturn void boot_app(const boot_t *b)
     hand_over(b, &who);
     if (privilege_groups(&who, error) != 0)
         fail("%s", error);
-    forgive_memory();
+    fresh_memory();
     umask(b->app->listen == APL_LISTEN_UNIX ? 007 : 022);
     own_descriptors(b);
     own_limits(b);

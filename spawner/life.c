@@ -16,6 +16,7 @@
 #include "shm/report.h"
 #include "spawner/cause.h"
 #include "spawner/cgroup.h"
+#include "spawner/errand.h"
 #include "spawner/failure.h"
 #include "spawner/launch.h"
 #include "spawner/log.h"
@@ -228,8 +229,10 @@ void life_reap(spawner_t *s)
         p = process_of_child(s, info.si_pid);
         if (p)
             life_died(s, p, &info);
-        else
+        else {
+            errand_reap(s, &info);
             waitpid(info.si_pid, NULL, WNOHANG);
+        }
     }
 }
 

@@ -20,13 +20,17 @@
  * anything. */
 static int parse(const char *stat, procfs_t *who)
 {
-    const char *at = strrchr(stat, ')');
+    const char *name = strchr(stat, '('), *at = strrchr(stat, ')');
+    unsigned long user, system;
     long ppid, pgrp, session;
     int field;
 
-    if (!at || sscanf(at, ") %c %ld %ld %ld", &who->state, &ppid, &pgrp,
-                      &session) != 4)
+    if (!name || !at ||
+        sscanf(at, ") %c %ld %ld %ld", &who->state, &ppid, &pgrp, &session) !=
+            4)
         return -1;
+    snprintf(who->name, sizeof who->name, "%.*s", (int)(at - name - 1),
+             name + 1);
     who->ppid = (pid_t)ppid;
     who->pgrp = (pid_t)pgrp;
     who->session = (pid_t)session;
@@ -36,20 +40,23 @@ static int parse(const char *stat, procfs_t *who)
         if (!at)
             return -1;
         at++;
+        if (field == 13 && sscanf(at, "%lu %lu", &user, &system) != 2)
+            return -1;
     }
+    who->cpu = user + system;
     if (sscanf(at, "%" SCNu64 " %*u %" SCNd64, &who->start, &who->memory) != 2)
         return -1;
     who->memory *= sysconf(_SC_PAGESIZE);
     return 0;
 }
 
-/* A file of /proc/PID, its beginning. @return its length, or -1 */
-static ssize_t slurp(pid_t pid, const char *name, char *text, size_t size)
+ssize_t procfs_text(pid_t pid, const char *name, char *text, size_t size)
 {
-    char path[40];
+    char path[64];
     ssize_t n;
     int fd;
 
+    text[0] = 0;
     snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
     fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
@@ -64,9 +71,20 @@ int procfs_read(pid_t pid, procfs_t *who)
 {
     char stat[512];
 
-    if (pid <= 0 || slurp(pid, "stat", stat, sizeof stat) <= 0)
+    if (pid <= 0 || procfs_text(pid, "stat", stat, sizeof stat) <= 0)
         return -1;
     who->pid = pid;
+    return parse(stat, who);
+}
+
+int procfs_thread(pid_t pid, pid_t thread, procfs_t *who)
+{
+    char name[32], stat[512];
+
+    snprintf(name, sizeof name, "task/%d/stat", (int)thread);
+    if (pid <= 0 || procfs_text(pid, name, stat, sizeof stat) <= 0)
+        return -1;
+    who->pid = thread;
     return parse(stat, who);
 }
 
@@ -103,7 +121,7 @@ int procfs_uid(pid_t pid, uid_t *uid)
     char text[1024];
     const char *at;
 
-    if (slurp(pid, "status", text, sizeof text) <= 0)
+    if (procfs_text(pid, "status", text, sizeof text) <= 0)
         return -1;
     at = strstr(text, "\nUid:");
     if (!at)
@@ -117,7 +135,7 @@ int64_t procfs_own_memory(pid_t pid)
     char text[2048];
     const char *at;
 
-    if (slurp(pid, "smaps_rollup", text, sizeof text) <= 0)
+    if (procfs_text(pid, "smaps_rollup", text, sizeof text) <= 0)
         return -1;
     at = strstr(text, "\nPss:");
     return at ? strtoll(at + 5, NULL, 10) * 1024 : -1;
@@ -130,7 +148,7 @@ pid_t procfs_of_pidfd(int fd)
     long pid;
 
     snprintf(name, sizeof name, "fdinfo/%d", fd);
-    if (slurp(getpid(), name, text, sizeof text) <= 0)
+    if (procfs_text(getpid(), name, text, sizeof text) <= 0)
         return 0;
     at = strstr(text, "\nPid:");
     pid = at ? strtol(at + 5, NULL, 10) : 0;

@@ -22,11 +22,20 @@ typedef struct {
     pid_t pid, ppid, pgrp, session;
     char state;     /**< 'Z': a zombie */
     uint64_t start; /**< clock ticks since boot; with pid an identity */
+    uint64_t cpu;   /**< clock ticks that it has used */
     int64_t memory; /**< resident bytes, shared ones as well */
+    char name[16];  /**< what it calls itself: any bytes */
 } procfs_t;
 
 /** Who is process `pid`? Zombies count. @return 0, or -1: there is none */
 int procfs_read(pid_t pid, procfs_t *who);
+
+/** The same of one thread of it; `pid` is then the thread's. */
+int procfs_thread(pid_t pid, pid_t thread, procfs_t *who);
+
+/** A file of /proc/PID, as far as it fits; NUL-terminated.
+ * @return its length, or -1 */
+ssize_t procfs_text(pid_t pid, const char *name, char *text, size_t size);
 
 /** Does it run, and is it still the process that started at `start`? */
 int procfs_alive(pid_t pid, uint64_t start);

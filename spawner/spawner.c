@@ -29,6 +29,7 @@
 #include "spawner/audit.h"
 #include "spawner/children.h"
 #include "spawner/control.h"
+#include "spawner/errand.h"
 #include "spawner/failure.h"
 #include "spawner/guard.h"
 #include "spawner/instance.h"
@@ -38,6 +39,7 @@
 #include "spawner/memory.h"
 #include "spawner/process.h"
 #include "spawner/ready.h"
+#include "spawner/slow.h"
 #include "spawner/sweep.h"
 #include "spawner/vacate.h"
 
@@ -137,6 +139,7 @@ static void keep_house(spawner_t *s)
         audit_look(s);
         memory_look(s);
         guard_look(s);
+        slow_look(s);
         control_tend(s);
         tell_repairs(s);
         apl_history_sample(&s->shm, s->now);
@@ -172,6 +175,7 @@ static void turn(spawner_t *s)
         ready_look(s);
     }
     life_tend(s);
+    errand_tend(s);
     process_collect(s);
 }
 
@@ -292,6 +296,7 @@ static int begin(spawner_t *s)
 
 static void end(spawner_t *s)
 {
+    errand_stop();
     unlinkat(s->rt.fd, CONTRACT_SPAWNER, 0);
     unlinkat(s->rt.fd, CONTRACT_CONTROL, 0);
     if (!parent_is_dead())

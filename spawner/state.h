@@ -69,6 +69,8 @@ typedef struct process {
     int64_t weigh_at;  /**< us: memory.c looks from then on, or did then */
     int64_t weight;    /**< memory.c: bytes, roughly; -1: of no interest */
     int heavy;         /**< it is above AppMemoryLimit, and to be replaced */
+    int64_t quiet;     /**< us: stuck.c looks at it; no signal before */
+    int64_t report_at; /**< us: slow.c has it looked at from then on */
     warmup_t warmup;   /**< AppReady: its path is being asked for */
     int64_t live;      /**< us, apl_now(): when it became ready; 0: not seen */
     output_t output;

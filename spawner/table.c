@@ -235,6 +235,7 @@ static void read_app(reader_t *r, table_app_t *a, uint32_t config,
     a->start_timeout = reader_duration(r, o, "start_timeout");
     a->stop_timeout = reader_duration(r, o, "stop_timeout");
     a->memory_limit = reader_number(r, o, "memory_limit", 0, INT64_MAX);
+    a->slow_log = reader_duration(r, o, "slow_log");
     a->prestart = reader_truth(r, o, "prestart");
     read_rlimits(r, a, o);
     options->config = config;

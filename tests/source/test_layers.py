@@ -19,7 +19,7 @@ LAYERS = """
     queue
     room check restart
     retire enter
-    child snapshot history report_times
+    child snapshot glance history report_times
     checkout report
     supervise housekeeping clock
 """
@@ -51,7 +51,7 @@ ONLY = {
 
 # Functions: the files that may call them.
 FORKS = {"spawner/aside.c", "spawner/launch.c", "spawner/boot.c",
-         "spawner/ward.c", "mod_apppool/exec.c"}
+         "spawner/errand.c", "spawner/ward.c", "mod_apppool/exec.c"}
 
 
 def test_layers() -> None:

@@ -23,7 +23,8 @@ static const char good[] =
     " 'protocol': 'scgi', 'ready': 'notify', 'host': 'a.example',"
     " 'listen': 'tcp', 'log': '/var/log/shop',"
     " 'base_uri': '/shop', 'start_timeout': 90, 'stop_timeout': 0.5,"
-    " 'memory_limit': 3000000000, 'min': 1, 'max': 8, 'max_requests': 100, "
+    " 'memory_limit': 3000000000, 'slow_log': 2.5, 'min': 1, 'max': 8, "
+    "'max_requests': 100, "
     "'jitter': 10,"
     " 'concurrency': 2, 'idle_time': 300.0, 'global_queue': true,"
     " 'max_queue': 7, 'stat_interval': 1.5, 'rolling': true, 'prestart': "
@@ -105,6 +106,7 @@ static void all_values_arrive(void **state)
     assert_int_equal(a->start_timeout, 90000000);
     assert_int_equal(a->stop_timeout, 500000);
     assert_true(a->memory_limit == 3000000000);
+    assert_int_equal(a->slow_log, 2500000);
     assert_int_equal(a->app.options.config, 3);
     assert_int_equal(a->app.options.concurrency, 2);
     assert_int_equal(a->app.options.global_queue, 1);
@@ -149,6 +151,7 @@ static void what_is_wrong_is_named(void **state)
         {"'min': 1", "'min': 1.5", "min"},
         {"3000000000", "-1", "memory_limit"},
         {"3000000000", "'3G'", "memory_limit"},
+        {"'slow_log': 2.5", "'slow_log': -1", "slow_log"},
         {"'max': 8", "'max': 9999999999", "max"},
         {"'prestart': false", "'prestart': 0", "prestart"},
         {"[10, 20]", "[10]", "rlimits"},

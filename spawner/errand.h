@@ -1,0 +1,55 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file errand.h
+ * @brief Short-lived children of the spawner's own, for what may block: with
+ *        a time limit, and news of their end. They are none of an app's.
+ *
+ *     switch (errand_fork(s, &e, 2 * SECOND, ended)) {
+ *     case 0: work(); _exit(0);
+ *     case -1: could_not();
+ *     }
+ *
+ * Errors: -1 with errno.
+ * Crash:  the child has an alarm(2) of its own, a second later than the
+ *         limit: it ends in time, too, when the spawner was killed.
+ */
+#ifndef APPPOOL_ERRAND_H
+#define APPPOOL_ERRAND_H
+
+#include "spawner/state.h"
+
+typedef struct errand errand_t;
+
+/** It is over, and forgotten: the errand may be used again.
+ * @param cause of its end; NULL: it took too long, and was killed */
+typedef void errand_ended_t(spawner_t *s, errand_t *e, const siginfo_t *cause);
+
+/** In its owner's memory, which has to stay until it has ended. */
+struct errand {
+    errand_t *next;
+    pid_t pid;     /**< 0: none runs */
+    int64_t until; /**< us */
+    errand_ended_t *ended;
+};
+
+/**
+ * Fork. The child leads a session and has fresh signals (fresh.h), but all
+ * else is as in the spawner, descriptors and rights as well.
+ * @param limit us
+ * @return 0 in the child; the child's pid; -1
+ */
+pid_t errand_fork(spawner_t *s, errand_t *e, int64_t limit,
+                  errand_ended_t *ended);
+
+/** A child that is dead and not reaped yet: if it is an errand, that is over.
+ */
+void errand_reap(spawner_t *s, const siginfo_t *cause);
+
+/** End those that take too long. */
+void errand_tend(spawner_t *s);
+
+/** The spawner ends: so do they, at once. */
+void errand_stop(void);
+
+#endif

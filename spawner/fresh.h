@@ -1,0 +1,20 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file fresh.h
+ * @brief What a forked child sheds of the spawner: its signals, its
+ *        descriptors, its importance. libc only.
+ */
+#ifndef APPPOOL_FRESH_H
+#define APPPOOL_FRESH_H
+
+/** All signals at their default action, none blocked. */
+void fresh_signals(void);
+
+/** The out-of-memory killer may have it as any other process. */
+void fresh_memory(void);
+
+/** Close all descriptors above standard error but `keep`. */
+void fresh_descriptors(int keep);
+
+#endif

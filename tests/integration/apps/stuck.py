@@ -1,0 +1,54 @@
+#!/usr/bin/python3
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""app.py, and URLs that never answer, each in its own way."""
+import faulthandler
+import os
+import signal
+import sys
+import threading
+import time
+
+sys.path.insert(0, os.path.dirname(__file__))
+import app  # noqa: E402
+
+
+def do_loop(request, out):
+    while True:
+        pass
+
+
+def do_nap(request, out):
+    """Asleep in a system call."""
+    time.sleep(600)
+
+
+def do_lock(request, out):
+    """Waits for a lock that it has."""
+    lock = threading.Lock()
+    lock.acquire()
+    lock.acquire()
+
+
+def do_read(request, out):
+    """For somebody who does not write."""
+    os.read(os.pipe()[0], 1)
+
+
+def do_threads(request, out):
+    """20 that sleep, and one that works."""
+    for _ in range(20):
+        threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
+    do_loop(request, out)
+
+
+def do_worker(request, out):
+    """In a process that it has started."""
+    if os.fork() == 0:
+        do_loop(request, out)
+    os.wait()
+
+
+app.URLS.update((name[3:], do) for name, do in globals().items()
+                if name.startswith("do_"))
+faulthandler.register(signal.SIGUSR2)
+app.main()

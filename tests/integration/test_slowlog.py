@@ -1,0 +1,259 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""AppSlowLog: a request that lasts is reported once, with what its process is
+doing; a line tells apart why it does not go on."""
+import os
+import re
+import signal
+
+import pytest
+
+from harness.client import Connection
+from harness.config import App
+from harness.httpd import Httpd
+from harness.procs import alive, children, command, freeze, kill9
+from harness.wait import wait_until
+
+SLOW = r"is slow: "
+
+
+def start(httpd: Httpd, *directives: str, limit: str = "500ms") -> App:
+    httpd.log.expect(SLOW, r"died: signal 9", "AH01102|AH01110|AH00898",
+                     "gave no answer")
+    app = httpd.app("shop", f"AppSlowLog {limit}", *directives,
+                    program="stuck.py")
+    httpd.start()
+    assert httpd.get("/pid", "shop").status == 200
+    return app
+
+
+def report(httpd: Httpd, pid: int, bound: float = 20.0) -> list[str]:
+    """The lines of its first report; the command comes last."""
+    wait_until(lambda: httpd.log.matching(
+        rf"shop\[{pid}\] report: command"), "the report is written", bound)
+    return httpd.log.matching(rf"shop\[{pid}\] report: ")
+
+
+def stuck(httpd: Httpd, app: App, path: str) -> tuple[int, str]:
+    """A process in a request that does not end, and the line about it."""
+    pid = httpd.pids(app)[0]
+    pending = httpd.get_async(path, "shop", timeout=60)
+    lines = report(httpd, pid)
+    request, = httpd.log.matching(rf"shop\[{pid}\] {SLOW}")
+    assert re.search(rf"GET {path} has lasted [0-9.]+ s, client 127.0.0.1", request)
+    kill9(pid)
+    pending.result()
+    line, = [line for line in lines if f"process {pid} (" in line]
+    return pid, line
+
+
+@pytest.mark.parametrize("path,says", [
+    ("/loop", r"runs \(state R; CPU \d+% now"),
+    ("/nap", r"sleeps in (clock_nanosleep|pselect6|select) "
+             r"\(state S; CPU 0% now"),
+    ("/lock", r"waits for a lock \(futex\) \(state S; CPU 0% now"),
+    ("/read", r"sleeps in read \(state S; CPU 0% now"),
+])
+def test_why(httpd: Httpd, path: str, says: str) -> None:
+    app = start(httpd)
+    pid, line = stuck(httpd, app, path)
+    assert re.search(rf"process {pid} \(python3\) {says}", line), line
+    if path != "/loop":
+        assert re.search(r"; syscall \d+ 0x[0-9a-f]+ ", line), line
+        assert re.search(r"; wchan [a-z]\w+", line), line
+        assert re.search(r"; kernel stack \w+\+0x\w+/0x\w+( \[\w+\])? < ",
+                         line), line
+
+
+@pytest.mark.mpms("event")
+def test_how_much(httpd: Httpd) -> None:
+    """Who runs uses CPU time; how much is up to the others on this machine"""
+    app = start(httpd)
+
+    def used() -> bool:
+        assert httpd.get("/pid", "shop").status == 200
+        _, line = stuck(httpd, app, "/loop")
+        return "CPU 0% now" not in line
+
+    wait_until(used, "a loop uses CPU time", 100)
+
+
+def test_stopped(httpd: Httpd) -> None:
+    """By SIGSTOP, in the midst of a request"""
+    app = start(httpd)
+    held = httpd.hold("shop", "a")
+    freeze(held.pid)
+    line, = [line for line in report(httpd, held.pid)
+             if f"process {held.pid} (" in line]
+    assert "(python3) is stopped (state T; CPU 0% now" in line
+    assert httpd.pids(app) == [held.pid]
+    os.kill(held.pid, signal.SIGCONT)
+    assert held.release().status == 200
+
+
+def test_of_the_whole(httpd: Httpd) -> None:
+    """The first line and the last one of a report"""
+    app = start(httpd)
+    pid = httpd.pids(app)[0]
+    pending = httpd.get_async("/nap", "shop", timeout=60)
+    first, *_, last = report(httpd, pid)
+    assert re.search(r"report: 1 process, 1 thread, [1-9]\d*\.\d MB, CPU "
+                     r"\d+\.\d\d s in all and 0% now, \d+ s old$", first)
+    assert f"report: command {app.command}" in last
+    kill9(pid)
+    pending.result()
+
+
+def test_threads(httpd: Httpd) -> None:
+    """Those that do something come before those that sleep, and there are not
+    too many of them"""
+    app = start(httpd)
+    pid = httpd.pids(app)[0]
+    pending = httpd.get_async("/threads", "shop", timeout=60)
+    lines = report(httpd, pid)
+    assert "1 process, 21 threads" in lines[0]
+    assert f"process {pid} (python3) runs" in lines[1]
+    assert [bool(re.search(r"thread \d+ \(python3\) sleeps in", line))
+            for line in lines[2:9]] == [True] * 7
+    assert "and 13 threads more" in lines[9]
+    kill9(pid)
+    pending.result()
+
+
+def test_worker(httpd: Httpd) -> None:
+    """What hangs may be a process that the app has started"""
+    app = start(httpd)
+    pid = httpd.pids(app)[0]
+    pending = httpd.get_async("/worker", "shop", timeout=60)
+    lines = report(httpd, pid)
+    assert "2 processes, 2 threads" in lines[0]
+    assert f"process {pid} (python3) sleeps in wait4" in lines[1]
+    assert re.search(r"process \d+ \(python3\) runs \(state R", lines[2])
+    assert f"process {pid} " not in lines[2]
+    kill9(pid)
+    pending.result()
+
+
+def test_once(httpd: Httpd) -> None:
+    """Each request once, and none that was fast"""
+    start(httpd)
+    first = httpd.hold("shop", "a")
+    wait_until(lambda: httpd.log.matching(SLOW), "it is slow")
+    second = httpd.hold("shop", "b")
+    wait_until(lambda: len(httpd.log.matching(SLOW)) == 2, "so is this")
+    looks(httpd, 3)
+    assert first.release().status == second.release().status == 200
+    assert len(httpd.log.matching(SLOW)) == 2
+    assert len(httpd.log.matching(r"report: command")) == 2
+    assert httpd.get("/pid", "shop").status == 200
+
+
+def looks(httpd: Httpd, n: int) -> None:
+    """The spawner has looked n times at least."""
+    spawner = httpd.helper("spawner")
+
+    def turns() -> int:
+        with open(f"/proc/{spawner}/status") as file:
+            return int(re.findall(r"^voluntary_ctxt_switches:\t(\d+)",
+                                  file.read(), re.M)[0])
+
+    before = turns()
+    wait_until(lambda: turns() >= before + 2 * n, "it looks", 60)
+
+
+def test_off(httpd: Httpd) -> None:
+    """The default"""
+    app = httpd.app("shop", program="stuck.py")
+    httpd.app("other", "AppSlowLog 500ms", program="stuck.py")
+    httpd.log.expect(SLOW)
+    httpd.start()
+    held = httpd.hold("shop", "a")
+    slow = httpd.hold("other", "b")
+    wait_until(lambda: httpd.log.matching(rf"other\[{slow.pid}\] {SLOW}"),
+               "the other app's request is slow")
+    looks(httpd, 2)
+    assert held.release().status == slow.release().status == 200
+    assert not httpd.log.matching(r"shop\[\d+\] is slow")
+    assert httpd.pids(app) == [held.pid]
+
+
+def test_shared_process(httpd: Httpd) -> None:
+    """Many requests of one process: a line for each, one report"""
+    start(httpd, "AppConcurrency 10", "AppSetEnv APP_THREADS 1",
+          "MaxInstances 1")
+    held = [httpd.hold("shop", str(n)) for n in range(5)]
+    wait_until(lambda: len(httpd.log.matching(SLOW)) == 5, "all are slow", 20)
+    assert len(report(httpd, held[0].pid)) > 3
+    assert len(httpd.log.matching("report: command")) == 1
+    assert [one.release().status for one in held] == [200] * 5
+
+
+def test_spawner_dies(httpd: Httpd) -> None:
+    """While it writes a report, and the next one reports, too"""
+    app = start(httpd)
+    httpd.log.expect(r"spawner \d+ ended")
+    held = httpd.hold("shop", "a")
+    wait_until(lambda: httpd.log.matching(SLOW), "it is slow")
+    kill9(httpd.helper("spawner"))
+    wait_until(lambda: len(httpd.log.matching(SLOW)) == 2, "once more", 20)
+    assert held.release().status == 200
+    assert httpd.pids(app) == [held.pid]
+    httpd.check()
+
+
+@pytest.mark.mpms("event")
+def test_report_hangs(httpd: Httpd) -> None:
+    """What reads /proc may be made to wait: nobody waits for it"""
+    app = start(httpd)
+    httpd.log.expect("it took too long")
+    spawner = httpd.helper("spawner")
+    held = httpd.hold("shop", "a")
+    reader, = wait_until(lambda: [
+        pid for pid in children(spawner)
+        if "apppool-spawner" in command(pid)], "the report is being written")
+    os.kill(reader, signal.SIGSTOP)
+    other = httpd.hold("shop", "b")
+    assert sorted(httpd.pids(app)) == sorted([held.pid, other.pid])
+    wait_until(lambda: httpd.log.matching(
+        rf"shop\[{held.pid}\] report: it took too long"), "it is given up")
+    wait_until(lambda: not alive(reader), "it is killed")
+    assert held.release().status == other.release().status == 200
+
+
+@pytest.mark.mpms("event")
+def test_hostile_text(httpd: Httpd) -> None:
+    """Control characters of a URL are escaped, and long ones are cut"""
+    app = start(httpd)
+    key = "%1b%5b31m%0a%0d%09" + "%ff" * 4 + "x" * 200
+    held = httpd.hold("shop", "a", path=f"/{key}/hold")
+    line = wait_until(lambda: httpd.log.matching(SLOW), "it is slow")[0]
+    assert re.search(r"GET /\\x1b\[31m\\x0a\\x0d\t.{4}x{90,110} has lasted",
+                     line), line
+    assert len(line) < 400
+    assert len(httpd.log.matching(SLOW)) == 1
+    assert held.release().status == 200
+    assert httpd.pids(app)
+
+
+@pytest.mark.mpms("event")
+@pytest.mark.parametrize("value", ["soon", "-1", "86401"])
+def test_bad_value(httpd: Httpd, value: str) -> None:
+    httpd.app("shop", f"AppSlowLog {value}")
+    done = httpd.test()
+    assert done.returncode != 0
+    assert f'AppSlowLog: "{value}" is not a time' in done.stdout
+    assert "0 means never" in done.stdout
+
+
+def test_reload(httpd: Httpd) -> None:
+    """A new limit holds for the requests that are open"""
+    app = start(httpd, limit="1h")
+    held = httpd.hold("shop", "a")
+    connection = Connection(httpd.port)
+    assert connection.request("GET", "/apppool-status?json",
+                              "status").status == 200
+    connection.close()
+    assert not httpd.log.matching(SLOW)
+    app.directives[0] = "AppSlowLog 100ms"
+    httpd.graceful()
+    wait_until(lambda: httpd.log.matching(SLOW), "it is slow", 20)
+    assert held.release().status == 200

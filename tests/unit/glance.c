@@ -1,0 +1,136 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* A glance at a request is of one request, whatever happens meanwhile. */
+
+#include "shm/glance.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "tests/unit/scene.h"
+
+/* Those that have a process. */
+static uint32_t glances(const scene_t *s, apl_glance_t *last)
+{
+    uint32_t i, n = 0, top = apl_glance_top(&s->pool);
+
+    for (i = 1; i <= top; i++)
+        n += apl_glance_take(&s->pool, i, last) == APR_SUCCESS;
+    return n;
+}
+
+static void who_has_a_process_is_seen(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = scene_app(s, "a");
+    apl_hold_t has = {0}, waits = {0};
+    apl_glance_t seen;
+    uint64_t ticket;
+
+    (void)state;
+    assert_int_equal(glances(s, &seen), 0);
+    assert_int_equal(scene_get(s, &has, a), APR_SUCCESS);
+    assert_int_equal(scene_get(s, &waits, a), APL_EWAIT);
+    assert_int_equal(glances(s, &seen), 1);
+    assert_true(seen.process == has.id);
+    assert_int_equal(seen.since, s->now);
+    ticket = seen.ticket;
+    s->now += 5000000;
+    scene_close(s, &has);
+    assert_int_equal(scene_poll(s, &waits), APR_SUCCESS);
+    assert_int_equal(glances(s, &seen), 1);
+    assert_int_equal(seen.since, s->now);
+    assert_true(seen.ticket != ticket);
+    scene_close(s, &waits);
+    assert_int_equal(glances(s, &seen), 0);
+    scene_end(s);
+}
+
+static void what_is_written_there_stays_in_bounds(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_hold_t has = {0};
+    apl_session_t *slot;
+    apl_glance_t seen;
+
+    (void)state;
+    assert_int_equal(scene_get(s, &has, scene_app(s, "a")), APR_SUCCESS);
+    slot = apl_session_at(&s->pool, 1);
+    memset(slot->method, 'M', sizeof slot->method);
+    memset(slot->client, 'C', sizeof slot->client);
+    memset(slot->uri, 'U', sizeof slot->uri);
+    s->pool.header->top_session = UINT32_MAX;
+    assert_int_equal(apl_glance_top(&s->pool), s->pool.n.sessions - 1);
+    assert_int_equal(glances(s, &seen), 1);
+    assert_int_equal(strlen(seen.method), sizeof seen.method - 1);
+    assert_int_equal(strlen(seen.client), sizeof seen.client - 1);
+    assert_int_equal(strlen(seen.uri), sizeof seen.uri - 1);
+    assert_int_equal(apl_glance_take(&s->pool, 0, &seen), APL_ESTALE);
+    assert_int_equal(apl_glance_take(&s->pool, s->pool.n.sessions, &seen),
+                     APL_ESTALE);
+    scene_drop(s);
+}
+
+#define GLANCES 20000
+
+typedef struct {
+    apl_session_t *slot;
+    int stop;
+} writer_t;
+
+/* One request after the other in one slot: all that is said of each is the
+ * same number. */
+static void *write_requests(void *ctx)
+{
+    writer_t *w = ctx;
+    apl_session_t *slot = w->slot;
+    volatile int while_it_lasts;
+    uint64_t i;
+
+    for (i = 1; !__atomic_load_n(&w->stop, __ATOMIC_RELAXED); i++) {
+        slot->generation++;
+        slot->since = (int64_t)i;
+        slot->ticket = i;
+        APL_STEP("test_named");
+        slot->id = i;
+        __atomic_store_n(&slot->state, APL_SESSION_HELD, __ATOMIC_RELEASE);
+        for (while_it_lasts = 0; while_it_lasts < (int)(i % 64);)
+            while_it_lasts++;
+        __atomic_store_n(&slot->state, APL_SESSION_FREE, __ATOMIC_RELEASE);
+        __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    }
+    return NULL;
+}
+
+static void it_is_never_of_two(void **state)
+{
+    scene_t *s = scene_new(1);
+    writer_t w = {apl_session_at(&s->pool, 1), 0};
+    apl_glance_t seen;
+    pthread_t writer;
+    unsigned n = 0;
+
+    (void)state;
+    assert_int_equal(pthread_create(&writer, NULL, write_requests, &w), 0);
+    while (n < GLANCES) {
+        if (apl_glance_take(&s->pool, 1, &seen) != APR_SUCCESS)
+            continue;
+        assert_true(seen.process == seen.ticket);
+        assert_true(seen.since == (int64_t)seen.ticket);
+        n++;
+    }
+    __atomic_store_n(&w.stop, 1, __ATOMIC_RELAXED);
+    pthread_join(writer, NULL);
+    scene_drop(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_has_a_process_is_seen),
+        cmocka_unit_test(what_is_written_there_stays_in_bounds),
+        cmocka_unit_test(it_is_never_of_two),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

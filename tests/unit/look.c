@@ -1,0 +1,106 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* What the kernel says of a process, in words. */
+
+#include "spawner/look.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "spawner/procfs.h"
+#include "spawner/syscalls.h"
+#include "tests/unit/scene.h"
+
+static void says(char state, const char *syscall, const char *words)
+{
+    char text[LOOK_TEXT_MAX];
+
+    assert_string_equal(look_doing(state, syscall, text), words);
+}
+
+static void states_and_calls_have_words(void **state)
+{
+    char call[64];
+
+    (void)state;
+    says('R', "running", "runs");
+    says('R', "", "runs");
+    snprintf(call, sizeof call, "%d 0x1 0x2", SYS_futex);
+    says('S', call, "waits for a lock (futex)");
+    snprintf(call, sizeof call, "%d 0x1 0x2", SYS_read);
+    says('S', call, "sleeps in read");
+    says('D', call, "waits for the kernel in read");
+    says('T', call, "is stopped");
+    says('t', call, "is stopped by a debugger");
+    says('S', "99999 0x1", "sleeps in system call 99999");
+    says('D', "-1 0x7ffe 0x7fff",
+         "waits for the kernel outside of system "
+         "calls");
+    says('S', "", "sleeps");
+    says('S', "running", "sleeps");
+    says('Z', "", "is dead");
+    says('I', "", "is in state I");
+    assert_string_equal(syscalls_name(SYS_futex), "futex");
+    assert_null(syscalls_name(-1));
+}
+
+static void a_stack_is_one_line(void **state)
+{
+    static const struct {
+        const char *from, *to;
+    } cases[] = {
+        {"[<0>] a+0x1/0x2\n[<0>] b+0x3/0x4 [fuse]\n[<0>] c+0x5/0x6\n",
+         "a+0x1/0x2 < b+0x3/0x4 [fuse] < c+0x5/0x6"},
+        {"[<0>] a+0x1/0x2\n[<0>] b+0x3", "a+0x1/0x2 < b+0x3"},
+        {"[<ffffffff8104c1b2>] a+0x1/0x2\n", "a+0x1/0x2"},
+        {"[<0>] a+0x1/0x2\n[<fff", "a+0x1/0x2"},
+        {"[<0>] ", ""},
+        {"\n\n", ""},
+        {"", ""},
+    };
+    char text[128];
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+        snprintf(text, sizeof text, "%s", cases[i].from);
+        look_stack(text);
+        assert_string_equal(text, cases[i].to);
+    }
+}
+
+static void a_process_knows_itself(void **state)
+{
+    procfs_t is, thread;
+    char text[8];
+
+    (void)state;
+    assert_int_equal(procfs_read(getpid(), &is), 0);
+    assert_string_equal(is.name, "look");
+    assert_int_equal(is.state, 'R');
+    assert_int_equal(is.ppid, getppid());
+    assert_int_equal(is.session, getsid(0));
+    assert_true(is.start > 0 && is.start <= procfs_now());
+    assert_true(is.memory > 4096);
+    assert_int_equal(procfs_thread(getpid(), getpid(), &thread), 0);
+    assert_true(thread.start == is.start && thread.cpu >= is.cpu);
+    assert_int_equal(procfs_thread(getpid(), 1, &thread), -1);
+    assert_int_equal(procfs_text(getpid(), "cmdline", text, sizeof text),
+                     (int)sizeof text - 1);
+    assert_int_equal(text[sizeof text - 1], 0);
+    assert_int_equal(procfs_text(getpid(), "nothing", text, sizeof text), -1);
+    assert_string_equal(text, "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(states_and_calls_have_words),
+        cmocka_unit_test(a_stack_is_one_line),
+        cmocka_unit_test(a_process_knows_itself),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -24,7 +24,7 @@ typedef struct {
     int64_t since;    /**< us: when it got the process */
     char method[16];
     char client[48]; /**< address */
-    char uri[120];   /**< without the query string, cut off */
+    char uri[112];   /**< without the query string, cut off */
 } apl_glance_t;
 
 /** No slot above was ever used. */

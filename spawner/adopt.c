@@ -78,6 +78,7 @@ static void adopt(spawner_t *s, uint32_t index, const registry_record_t *is)
         return;
     p->record = index;
     p->is = *is;
+    p->adopted = s->now;
     find_phase(s, p);
     reopen(s, p);
     if (p->phase == PHASE_BOOTING)

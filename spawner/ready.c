@@ -19,6 +19,10 @@
  * one after the other may be reading from it. Let it go and try again. */
 #define PROBE_AGE SECOND
 
+/* READY=1 that was said while no spawner ran is lost. Of an app that was taken
+ * over it is enough that it accepts connections, and is silent for so long. */
+#define SILENCE   (5 * SECOND)
+
 /* What a look found out about one app's listening socket. */
 enum { NOT_SEEN, SEEN_EMPTY, SEEN_QUEUED, SEEN_FOREIGN };
 
@@ -117,13 +121,20 @@ static int accepts(const process_t *p, int known)
                  : p->is.says_ready || p->is.wire.listen != APL_LISTEN_FD;
 }
 
+static int owes_word(const spawner_t *s, const process_t *p,
+                     const table_app_t *a)
+{
+    return a && a->notifies && !p->is.says_ready &&
+           (p->adopted == 0 || s->now - p->adopted < SILENCE);
+}
+
 static int is_ready(const spawner_t *s, process_t *p, int known)
 {
     const table_app_t *a = table_find(s->table, p->is.name);
 
     if (p->warmup.asked)
         return warmup_look(s, p, a);
-    if (!accepts(p, known) || (a && a->notifies && !p->is.says_ready))
+    if (!accepts(p, known) || owes_word(s, p, a))
         return 0;
     return warmup_look(s, p, a);
 }

@@ -9,6 +9,9 @@
  * notify it has to say READY=1, too; with a path, that is asked for in the
  * end (warmup.h).
  *
+ * Crash: what was said while no spawner ran is lost, so a process that was
+ *        taken over is believed to be ready when it accepts connections and
+ *        says nothing for five seconds.
  * Trust: whoever listens at the app's address is the app; a port is its own
  *        only if it is the app's user, or root, who listens there.
  */

@@ -48,7 +48,8 @@ typedef struct process {
     uint32_t record; /**< where it is in the registry */
     registry_record_t is;
     int phase;
-    int child;    /**< ours to wait for; 0: adopted, so there is a pidfd */
+    int child;       /**< ours to wait for; 0: adopted, so there is a pidfd */
+    int64_t adopted; /**< us: when it was taken over; 0: it was not */
     int listed;   /**< it has a slot in the segment, which must hear its end */
     int outdated; /**< the segment knows that its configuration changed */
     int gone;     /**< the leader is dead and reaped */

@@ -1,10 +1,13 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """AppReady: when a new process gets its first request."""
+import os
+import signal
+
 import pytest
 
 from harness.config import App
 from harness.httpd import Httpd
-from harness.procs import kill9
+from harness.procs import children, kill9
 from harness.wait import wait_until
 
 
@@ -101,6 +104,27 @@ def test_the_spawner_dies_meanwhile(httpd: Httpd, ready: str) -> None:
                "the next spawner has it")
     (httpd.dir / "warm").touch()
     assert first.result().text == str(pid)
+
+
+@pytest.mark.mpms("event")
+def test_nobody_hears_it(httpd: Httpd) -> None:
+    """READY=1 while no spawner runs: the next one does without it"""
+    httpd.log.expect("apppool.*spawner")
+    app = starting(httpd, "notify", f"AppSetEnv READY_IF {httpd.dir}/warm")
+    first = httpd.get_async("/pid", "shop")
+    wait_until(lambda: httpd.log.matching("starts as"), "it is executed")
+    pid, = httpd.pids(app, "starting")
+    wait_until(lambda: children(pid), "it will say so")
+    watchdog = httpd.helper("watchdog")
+    os.kill(watchdog, signal.SIGSTOP)
+    try:
+        kill9(httpd.helper("spawner"))
+        (httpd.dir / "warm").touch()
+        wait_until(lambda: not children(pid), "it has said so")
+    finally:
+        os.kill(watchdog, signal.SIGCONT)
+    assert first.result(30).text == str(pid)
+    assert httpd.log.matching("nobody hears it: .*refused")
 
 
 def test_notify(httpd: Httpd) -> None:

@@ -236,6 +236,7 @@ unit_tests = \
 	tests/unit/share \
 	tests/unit/slots \
 	tests/unit/snapshot \
+	tests/unit/spent \
 	tests/unit/starting \
 	tests/unit/storm \
 	tests/unit/table \

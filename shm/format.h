@@ -258,7 +258,7 @@ typedef struct {
     apl_node_t node;   /**< [D] in group.order */
     apl_wire_t wire;   /**< [T] */
     uint32_t hung;     /**< [T] 1: a request of it takes too long */
-    uint32_t reason;   /**< [T] APL_EVENT_* that made it leave */
+    uint32_t reason;   /**< [T] APL_EVENT_* that made it leave, or will */
     uint32_t revision; /**< [T] the group's when it was started; 0: outdated */
     uint32_t replaces; /**< [T] 1: when it is live, an outdated one leaves */
     uint32_t zombie;   /**< [T] 1: it survives SIGKILL */

@@ -89,6 +89,67 @@ void apl_retire_restart(apl_held_t *held, apl_group_t *group, int rolling)
     apl_room_replace(held, group);
 }
 
+/* ---- MaxRequests ---- */
+
+/* With the jitter of this process; its id is random. */
+static uint64_t limit_of(const apl_group_t *group, const apl_process_t *process)
+{
+    const apl_options_t *o = &group->options;
+
+    return o->max_requests == 0
+               ? UINT64_MAX
+               : o->max_requests + (process->id >> 16) % (o->jitter + 1ull);
+}
+
+static int is_full(const apl_group_t *group, const apl_process_t *process)
+{
+    return process->processed >= limit_of(group, process);
+}
+
+/* Is it time for its replacement? With a tenth of its requests left; or after
+ * half of them, when the others will not last for a boot of each process of the
+ * group, as these are replaced one by one, and one boot more. */
+static int is_nearly_full(const apl_held_t *held, const apl_group_t *group,
+                          const apl_process_t *process)
+{
+    uint64_t limit = limit_of(group, process);
+    uint64_t had = __atomic_load_n(&process->processed, __ATOMIC_RELAXED);
+    uint64_t left = had < limit ? limit - had : 0;
+    int64_t age = apl_since(held->now, process->ready_at);
+    int64_t boot = apl_since(process->ready_at, process->started), lasts;
+
+    if (limit < 10 || limit == UINT64_MAX || had < left)
+        return 0;
+    if (left <= limit / 10)
+        return 1;
+    lasts = age / (int64_t)had * (int64_t)left;
+    return lasts / (group->size + 1ll) < boot;
+}
+
+static void retire(apl_held_t *held, apl_group_t *group, apl_process_t *process)
+{
+    held->pool->header->counters.retired++;
+    apl_process_leave(held, process, APL_EVENT_RETIRED);
+    /* The place goes to the replacement before it goes to another group. */
+    if (group->waiting > 0 || group->size < group->options.min_instances)
+        apl_room_want(held, group);
+}
+
+/* ---- one by one ---- */
+
+void apl_retire_outdate(apl_held_t *held, apl_group_t *group,
+                        apl_process_t *process, uint32_t reason)
+{
+    if (!apl_group_outdated(group, process)) {
+        process->reason = reason;
+        APL_STEP("outdated_reason");
+        process->revision = 0;
+        APL_STEP("outdated");
+        group->outdated++;
+    }
+    apl_room_replace(held, group);
+}
+
 void apl_retire_replaced(apl_held_t *held, apl_group_t *group,
                          const apl_process_t *process)
 {
@@ -107,26 +168,13 @@ void apl_retire_replaced(apl_held_t *held, apl_group_t *group,
         if (p->sessions == 0)
             break;
     }
-    if (leaver)
-        apl_process_leave(held, leaver, APL_EVENT_RESTART);
-}
-
-static int is_full(const apl_group_t *group, const apl_process_t *process)
-{
-    const apl_options_t *o = &group->options;
-    uint64_t extra = (process->id >> 16) % (o->jitter + 1ull);
-
-    return o->max_requests != 0 &&
-           process->processed >= o->max_requests + extra;
-}
-
-static void retire(apl_held_t *held, apl_group_t *group, apl_process_t *process)
-{
-    held->pool->header->counters.retired++;
-    apl_process_leave(held, process, APL_EVENT_RETIRED);
-    /* The place goes to the replacement before it goes to another group. */
-    if (group->waiting > 0 || group->size < group->options.min_instances)
-        apl_room_want(held, group);
+    if (!leaver)
+        return;
+    if (leaver->reason == APL_EVENT_RETIRED)
+        pool->header->counters.retired++;
+    apl_process_leave(held, leaver,
+                      leaver->reason == APL_EVENT_RETIRED ? APL_EVENT_RETIRED
+                                                          : APL_EVENT_RESTART);
 }
 
 void apl_retire_if_due(apl_held_t *held, apl_group_t *group,
@@ -140,6 +188,8 @@ void apl_retire_if_due(apl_held_t *held, apl_group_t *group,
     else if (is_full(group, process) ||
              (group->stamp.always && group->waiting > 0))
         retire(held, group, process);
+    else if (is_nearly_full(held, group, process))
+        apl_retire_outdate(held, group, process, APL_EVENT_RETIRED);
 }
 
 void apl_retire_forgotten(apl_held_t *held)

@@ -5,6 +5,13 @@
  * @brief Processes that have to go: at MaxRequests, with their group's
  *        restart, above a limit.
  *
+ * Near MaxRequests a process is outdated: it is replaced as in a rolling
+ * restart, so nobody waits for a boot when it goes. Near is with a tenth of its
+ * requests left, or after half of them if it is so busy that the others will
+ * not last until all of the group could have been replaced. At the limit it
+ * goes at once, whether it could be replaced or not; so do those that have
+ * less than ten.
+ *
  * Lock:  needed by all.
  * Crash: each process leaves by one store; who is left goes with the next
  *        look.
@@ -38,12 +45,20 @@ void apl_retire_used(apl_held_t *held, apl_group_t *group);
  */
 void apl_retire_restart(apl_held_t *held, apl_group_t *group, int rolling);
 
+/**
+ * A live process is to be replaced: by one that starts now, if one may.
+ * @param reason APL_EVENT_RESTART, or APL_EVENT_RETIRED
+ */
+void apl_retire_outdate(apl_held_t *held, apl_group_t *group,
+                        apl_process_t *process, uint32_t reason);
+
 /** `process` is live and was to replace an outdated one, if there is one
  * left: an idle one, else the oldest. */
 void apl_retire_replaced(apl_held_t *held, apl_group_t *group,
                          const apl_process_t *process);
 
-/** A session of the process was closed: did it reach MaxRequests? */
+/** A session of the process was closed: did it reach MaxRequests, or is it
+ * near that? */
 void apl_retire_if_due(apl_held_t *held, apl_group_t *group,
                        apl_process_t *process);
 

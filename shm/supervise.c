@@ -238,15 +238,13 @@ apr_status_t apl_supervise_outdate(apl_pool_t *pool, uint64_t id, int64_t now)
     if (rv != APR_SUCCESS)
         return rv;
     g = apl_process_group(&held, p);
-    if (p->state == APL_PROCESS_STARTING)
+    if (p->state == APL_PROCESS_STARTING) {
         apl_process_leave(&held, p, APL_EVENT_RESTART);
-    else if (g && !apl_group_outdated(g, p)) {
-        p->revision = 0;
-        APL_STEP("outdated");
-        g->outdated++;
+        if (g)
+            apl_room_replace(&held, g);
     }
-    if (g)
-        apl_room_replace(&held, g);
+    else if (g)
+        apl_retire_outdate(&held, g, p, APL_EVENT_RESTART);
     leave_smaller(&held, g);
     return APR_SUCCESS;
 }

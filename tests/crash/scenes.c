@@ -201,6 +201,8 @@ const scene_t scenes[] = {
     {"checkin: nobody waits", stage_one_busy, checkin, 0},
     {"checkin: to the next waiter", stage_full_and_waiting, checkin, 0},
     {"checkin: the process retires", stage_due_to_retire, checkin, 1},
+    {"checkin: the process is to be replaced", stage_due_to_be_replaced,
+     checkin, 1},
     {"checkin: a shared process", stage_shared, checkin, 0},
     {"checkin: of a process that leaves", stage_of_two_children, checkin, 0},
     {"checkin: a waiter gives up", stage_full_and_waiting, cancel, 0},

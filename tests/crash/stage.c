@@ -131,6 +131,14 @@ void stage_due_to_retire(stage_t *g)
     stage_ask(g, 2, 0);
 }
 
+/* It has had nine of ten requests when this one is closed. */
+void stage_due_to_be_replaced(stage_t *g)
+{
+    g->apps[0].options.max_requests = 10;
+    busy(g, 0, 0);
+    g->pool.processes[1].processed = 8;
+}
+
 void stage_shared(stage_t *g)
 {
     int i;

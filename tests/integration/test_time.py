@@ -1,6 +1,9 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """What time does to a pool: acceptance A8 and A10, idle time, MaxRequests."""
+import threading
 import time
+
+import pytest
 
 from harness.errorlog import KILLED
 from harness.httpd import Httpd
@@ -95,6 +98,49 @@ def test_max_requests_while_others_wait(httpd: Httpd) -> None:
         pid = line.split()[1]
         served[pid] = served.get(pid, 0) + 1
     assert max(served.values()) == 5 and len(served) > 10
+    httpd.check()
+
+
+@pytest.mark.mpms("event")
+@pytest.mark.parametrize("count, mode", [(1, "rolling"), (1, "blocking"),
+                                         (3, "blocking")])
+def test_max_requests_without_a_wait(httpd: Httpd, count: int,
+                                     mode: str) -> None:
+    """The replacement is there first: no request waits for its start, and
+    there is never more than one process above the limit"""
+    app = httpd.app("shop", "MaxRequests 150 20", f"MaxInstances {count}",
+                    f"MinInstances {count}", f"AppRestartMode {mode}",
+                    "AppSetEnv BOOT_SLEEP 0.5")
+    httpd.start()
+    httpd.get("/pid", "shop")
+    httpd.settles(active=0, count=count)
+    before = httpd.status()["counters"]
+    sizes, statuses = set(), set()
+
+    def client() -> None:
+        while not enough.is_set():
+            statuses.add(httpd.get("/pid", "shop").status)
+            enough.wait(0.04)
+
+    def retired() -> int:
+        sizes.add(httpd.group(app)["size"] + httpd.group(app)["spawning"])
+        return int(httpd.status()["counters"]["retired"])
+
+    enough = threading.Event()
+    clients = [threading.Thread(target=client) for _ in range(count)]
+    for one in clients:
+        one.start()
+    try:
+        wait_until(lambda: retired() >= count + 1, "all are replaced", 120)
+    finally:
+        enough.set()
+        for one in clients:
+            one.join(20)
+    after = httpd.status()["counters"]
+    assert after["waits"] == before["waits"], "nobody had to wait"
+    assert statuses == {200} and max(sizes) == count + 1
+    served = [line.split()[1] for line in httpd.requests_seen()]
+    assert max(served.count(pid) for pid in set(served)) <= 170
     httpd.check()
 
 

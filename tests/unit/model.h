@@ -28,7 +28,7 @@ typedef struct {
     int group;
     uint64_t id; /* the pool's, once the order is taken */
     unsigned sessions, processed;
-    int64_t ready_at, last_used;
+    int64_t started, ready_at, last_used;
     uint64_t birth, enlisted, idle_since; /* ticks of the model's own counter */
     unsigned revision;                    /* 0: outdated in any case */
     int replaces, hung, killed, zombie;

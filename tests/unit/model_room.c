@@ -279,31 +279,55 @@ void model_reload(model_t *m, int group, int rolling)
         model_replace(m, group);
 }
 
-int model_full(const model_t *m, int process)
+static uint64_t limit_of(const model_t *m, int process)
 {
     const m_process_t *p = &m->processes[process];
     const apl_options_t *o = &m->groups[p->group].options;
 
-    return o->max_requests != 0 &&
-           p->processed >= o->max_requests + (p->id >> 16) % (o->jitter + 1);
+    return o->max_requests + (p->id >> 16) % (o->jitter + 1);
+}
+
+int model_full(const model_t *m, int process)
+{
+    const m_process_t *p = &m->processes[process];
+
+    return m->groups[p->group].options.max_requests != 0 &&
+           p->processed >= limit_of(m, process);
+}
+
+/* A tenth of its requests is left; or half, and at the present pace the rest
+ * is over before each of the group could be replaced, and one more. */
+static int nearly_full(const model_t *m, int process)
+{
+    const m_process_t *p = &m->processes[process];
+    int64_t limit = (int64_t)limit_of(m, process), left = limit - p->processed;
+
+    if (m->groups[p->group].options.max_requests == 0 || limit < 10 ||
+        left > p->processed)
+        return 0;
+    return left * 10 <= limit ||
+           (m->now - p->ready_at) / p->processed * left /
+                   (int64_t)(model_size(m, p->group) + 1) <
+               p->ready_at - p->started;
 }
 
 void model_retire(model_t *m, int process)
 {
     m_process_t *p = &m->processes[process];
     const m_group_t *g = &m->groups[p->group];
-    const apl_options_t *o = &g->options;
     unsigned waiting = model_waiting(m, p->group);
 
     if (p->state != M_LIVE)
         return;
-    if (model_above(m, p->group)) {
+    if (model_above(m, p->group))
         model_move(m, process, M_LEAVING);
-        return;
+    else if (model_full(m, process) || (g->seen.always && waiting > 0)) {
+        model_move(m, process, M_LEAVING);
+        if (waiting > 0 || model_size(m, p->group) < g->options.min_instances)
+            model_want(m, p->group);
     }
-    if (!model_full(m, process) && !(g->seen.always && waiting > 0))
-        return;
-    model_move(m, process, M_LEAVING);
-    if (waiting > 0 || model_size(m, p->group) < o->min_instances)
-        model_want(m, p->group);
+    else if (nearly_full(m, process)) {
+        p->revision = 0;
+        model_replace(m, p->group);
+    }
 }

@@ -19,6 +19,7 @@ int model_take(model_t *m, uint64_t id)
     if (first >= 0) {
         m->processes[first].state = M_STARTING;
         m->processes[first].id = id;
+        m->processes[first].started = m->now;
         m->processes[first].revision =
             m->groups[m->processes[first].group].revision;
     }
@@ -135,6 +136,7 @@ void model_adopt(model_t *m, int group, uint64_t id, int live)
     int i;
 
     p->id = id;
+    p->started = m->now;
     for (i = 0; i < MODEL_SESSIONS; i++) {
         m_session_t *s = &m->sessions[i];
 

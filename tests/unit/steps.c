@@ -57,7 +57,7 @@ static void configure(walk_t *w)
         o->max_queue = 6;
         o->min_instances = g == 1;
         o->max_instances = g == 0 ? 3 : 0;
-        o->max_requests = g == 2 ? 3 : 0;
+        o->max_requests = g == 2 ? 10 : 0;
         o->concurrency = g == 3 ? 3 : 1;
         o->global_queue = g != 2;
         o->hung_after = g == 1 ? 0 : (g + 1) * MODEL_SECOND;

@@ -166,7 +166,8 @@ static int step_limit(walk_t *w, unsigned n)
  * request of a new child brings it. */
 static int step_configure(walk_t *w, unsigned n)
 {
-    static const uint32_t sessions[] = {1, 1, 3, 0}, queue[] = {6, 2, 0};
+    static const uint32_t sessions[] = {1, 1, 3, 0}, queue[] = {6, 2, 0},
+                          requests[] = {0, 2, 10};
     int g = (int)(n % MODEL_GROUPS);
     apl_options_t *o = &w->s->apps[g].options;
     int told = n / 4 % 2 != 0, prestart = n / 8 % 4 == 0;
@@ -178,7 +179,7 @@ static int step_configure(walk_t *w, unsigned n)
         o->config = ++w->config;
         o->min_instances = k % 4 % 3;
         o->max_instances = k / 4 % 4;
-        o->max_requests = k / 16 % 3 * 2;
+        o->max_requests = requests[k / 16 % 3];
         o->jitter = k / 5 % 3;
         o->concurrency = sessions[k / 48 % 4];
         o->global_queue = k / 192 % 3 != 0;

@@ -1,0 +1,243 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* MaxRequests: the replacement first, then the process goes; and never more
+ * requests than that. */
+
+#include "shm/group.h"
+#include "tests/unit/scene.h"
+
+static apl_condition_t condition(scene_t *s, uint64_t id)
+{
+    apl_condition_t is = {.state = APL_PROCESS_FREE};
+
+    if (apl_supervise_condition(&s->pool, id, &is) != APR_SUCCESS)
+        is.state = APL_PROCESS_FREE;
+    return is;
+}
+
+/* One request after the other. @return the process that had them all */
+static uint64_t serve(scene_t *s, const apl_app_t *a, unsigned n)
+{
+    uint64_t id = 0;
+    apl_hold_t h;
+
+    while (n-- > 0) {
+        assert_int_equal(scene_ask(s, &h, a), APR_SUCCESS);
+        assert_true(id == 0 || h.id == id);
+        id = h.id;
+        scene_close(s, &h);
+    }
+    return id;
+}
+
+/* A pool of so many, and an app whose first process has had one request. */
+static apl_app_t *begin(scene_t *s, uint32_t requests, uint32_t jitter,
+                        uint32_t concurrency)
+{
+    apl_app_t *a = scene_app(s, "a");
+    apl_hold_t h;
+
+    a->options.max_requests = requests;
+    a->options.jitter = jitter;
+    a->options.concurrency = concurrency;
+    assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
+    scene_close(s, &h);
+    return a;
+}
+
+static void p30_the_replacement_comes_first(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = begin(s, 20, 0, 1);
+    uint64_t old = serve(s, a, 16), new;
+
+    (void)state;
+    assert_int_equal(scene_take(s), 0);
+    assert_true(serve(s, a, 1) == old);
+    new = scene_take(s);
+    assert_int_not_equal(new, 0);
+    assert_true(serve(s, a, 1) == old);
+    assert_int_equal(s->pool.groups[1].outdated, 1);
+    scene_ready(s, new);
+    assert_int_equal(condition(s, old).state, APL_PROCESS_LEAVING);
+    assert_int_equal(condition(s, old).reason, APL_EVENT_RETIRED);
+    assert_int_equal(condition(s, old).processed, 19);
+    assert_int_equal(s->pool.header->counters.retired, 1);
+    scene_reap(s);
+    assert_true(serve(s, a, 3) == new);
+    assert_int_equal(scene_take(s), 0);
+    scene_is(s, 1, 0);
+    scene_end(s);
+}
+
+static void p30_at_its_limit_it_goes_all_the_same(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = begin(s, 20, 0, 1);
+    uint64_t old = serve(s, a, 17), new = scene_take(s);
+    apl_hold_t h;
+
+    (void)state;
+    assert_true(serve(s, a, 2) == old);
+    assert_int_equal(condition(s, old).reason, APL_EVENT_RETIRED);
+    assert_int_equal(condition(s, old).processed, 20);
+    assert_int_equal(scene_ask(s, &h, a), APL_EWAIT);
+    assert_int_equal(scene_take(s), 0);
+    scene_ready(s, new);
+    assert_int_equal(scene_poll(s, &h), APR_SUCCESS);
+    assert_true(h.id == new);
+    scene_close(s, &h);
+    scene_reap(s);
+    assert_int_equal(s->pool.header->counters.retired, 1);
+    scene_is(s, 1, 0);
+    scene_end(s);
+}
+
+static void its_open_requests_count_when_they_are_closed(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = begin(s, 10, 0, 4);
+    apl_hold_t h[4];
+    uint64_t old = serve(s, a, 7);
+    int i;
+
+    (void)state;
+    for (i = 0; i < 4; i++)
+        assert_int_equal(scene_ask(s, &h[i], a), APR_SUCCESS);
+    assert_int_equal(scene_take(s), 0);
+    scene_close(s, &h[0]);
+    scene_ready(s, scene_take(s));
+    assert_int_equal(condition(s, old).state, APL_PROCESS_LEAVING);
+    for (i = 1; i < 4; i++)
+        scene_close(s, &h[i]);
+    /* max_requests + concurrency - 1 at the most. */
+    assert_int_equal(condition(s, old).processed, 12);
+    scene_reap(s);
+    scene_is(s, 1, 0);
+    scene_end(s);
+}
+
+/* Half of its requests in a second, and a boot took more than half of one. */
+static void it_is_so_busy_that_a_tenth_would_not_do(void **state)
+{
+    static const int64_t boots[] = {400000, 600000};
+    int i;
+
+    (void)state;
+    for (i = 0; i < 2; i++) {
+        scene_t *s = scene_new(1);
+        apl_app_t *a = scene_app(s, "a");
+        apl_hold_t h;
+        uint64_t id;
+
+        a->options.max_requests = 100;
+        assert_int_equal(scene_ask(s, &h, a), APL_EWAIT);
+        id = scene_take(s);
+        s->now += boots[i];
+        scene_ready(s, id);
+        assert_int_equal(scene_poll(s, &h), APR_SUCCESS);
+        scene_close(s, &h);
+        serve(s, a, 48);
+        s->now += 1000000;
+        assert_int_equal(scene_take(s), 0);
+        assert_true(serve(s, a, 1) == id);
+        assert_int_equal(scene_take(s) != 0, i);
+        scene_end(s);
+    }
+}
+
+static void less_than_ten_leave_no_time_for_it(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_app_t *a = begin(s, 9, 0, 1);
+    uint64_t old = serve(s, a, 7);
+
+    (void)state;
+    assert_int_equal(scene_take(s), 0);
+    assert_true(serve(s, a, 1) == old);
+    assert_int_equal(condition(s, old).state, APL_PROCESS_LEAVING);
+    assert_int_equal(scene_take(s), 0); /* and nobody waits */
+    scene_end(s);
+}
+
+static void a_tenth_of_what_its_jitter_gives(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = begin(s, 10, 990, 1);
+    uint64_t old = serve(s, a, 1), limit = 10 + (old >> 16) % 991;
+
+    (void)state;
+    assert_true(limit > 20);
+    serve(s, a, (unsigned)(limit - limit / 10) - 3);
+    assert_int_equal(scene_take(s), 0);
+    serve(s, a, 1);
+    assert_int_not_equal(scene_take(s), 0);
+    scene_end(s);
+}
+
+static void the_old_one_serves_while_the_new_fails(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = begin(s, 40, 0, 1);
+    uint64_t old = serve(s, a, 35);
+
+    (void)state;
+    scene_failed(s, scene_take(s));
+    assert_true(serve(s, a, 1) == old);
+    assert_int_equal(scene_take(s), 0); /* it backs off */
+    scene_tick(s, 1000000);
+    scene_ready(s, scene_take(s));
+    assert_int_equal(condition(s, old).state, APL_PROCESS_LEAVING);
+    scene_reap(s);
+    scene_is(s, 1, 0);
+    scene_end(s);
+}
+
+/* Several at the same time: one by one, and only one above the limit. */
+static void i12_one_by_one(void **state)
+{
+    scene_t *s = scene_new(8);
+    apl_app_t *a = scene_app(s, "a");
+    apl_hold_t h[3];
+    int i, k;
+
+    (void)state;
+    a->options.max_requests = 20;
+    a->options.max_instances = 3;
+    for (k = 0; k < 18; k++) {
+        for (i = 0; i < 3; i++)
+            assert_int_equal(scene_get(s, &h[i], a), APR_SUCCESS);
+        for (i = 0; i < 3; i++)
+            scene_close(s, &h[i]);
+    }
+    assert_int_equal(s->pool.groups[1].outdated, 3);
+    for (i = 3; i > 0; i--) {
+        uint64_t id = scene_take(s);
+
+        assert_int_not_equal(id, 0);
+        assert_int_equal(scene_take(s), 0);
+        scene_ready(s, id);
+        assert_int_equal(s->pool.groups[1].outdated, i - 1);
+        assert_int_equal(s->pool.groups[1].size, 3);
+    }
+    assert_int_equal(s->pool.header->counters.retired, 3);
+    scene_reap(s);
+    scene_is(s, 3, 0);
+    scene_end(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(p30_the_replacement_comes_first),
+        cmocka_unit_test(p30_at_its_limit_it_goes_all_the_same),
+        cmocka_unit_test(its_open_requests_count_when_they_are_closed),
+        cmocka_unit_test(it_is_so_busy_that_a_tenth_would_not_do),
+        cmocka_unit_test(less_than_ten_leave_no_time_for_it),
+        cmocka_unit_test(a_tenth_of_what_its_jitter_gives),
+        cmocka_unit_test(the_old_one_serves_while_the_new_fails),
+        cmocka_unit_test(i12_one_by_one),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

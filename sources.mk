@@ -90,6 +90,7 @@ watchdog_sources = \
 
 spawner_sources = \
 	spawner/adopt.c \
+	spawner/alert.c \
 	spawner/applog.c \
 	spawner/apply.c \
 	spawner/aside.c \
@@ -129,6 +130,7 @@ spawner_sources = \
 	spawner/sweep.c \
 	spawner/syscalls.c \
 	spawner/table.c \
+	spawner/tell.c \
 	spawner/vacate.c \
 	spawner/verbs.c \
 	spawner/warmup.c

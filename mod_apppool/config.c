@@ -55,6 +55,7 @@ apppool_config_t *apppool_config(void)
     X(restart_dir)                                                             \
     X(ready)                                                                   \
     X(log)                                                                     \
+    X(notify)                                                                  \
     X(sendfile)
 
 void *apppool_dir_create(apr_pool_t *p, char *path)

@@ -59,8 +59,9 @@ struct apppool_dir_t {
     apppool_mount_t *mount;
     const char *root, *command, *group_name, *environment, *restart_dir, *log;
     const char *user, *user_group;
-    const char *ready; /**< AppReady: "accept", "notify" or a path */
-    apr_hash_t *env;   /**< AppSetEnv: name to value */
+    const char *notify; /**< AppNotify, without its | */
+    const char *ready;  /**< AppReady: "accept", "notify" or a path */
+    apr_hash_t *env;    /**< AppSetEnv: name to value */
     apr_int64_t listen, protocol, prestart, global_queue;
     apr_int64_t min_instances, max_instances, max_requests, jitter;
     apr_int64_t concurrency, max_queue;

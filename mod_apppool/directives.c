@@ -26,6 +26,7 @@ enum {
 #define VALUE(where, at) RANGE(where, at, 0, 0, NULL, NULL)
 
 #define READY_MAX        1024
+#define NOTIFY_MAX       4096
 #define TERABYTE         (APR_INT64_C(1) << 40)
 #define DAY              86400
 
@@ -137,6 +138,25 @@ static const char *set_ready(cmd_parms *cmd, void *dir_, const char *arg)
     return NULL;
 }
 
+/* A command, with or without the | of a pipe. */
+static const char *set_notify(cmd_parms *cmd, void *dir_, const char *arg)
+{
+    apppool_dir_t *dir = dir_;
+    const char *wrong = apppool_value_check(cmd, dir, cmd->info, arg);
+    const char *command = arg + (*arg == '|');
+
+    if (wrong)
+        return wrong;
+    command += strspn(command, " ");
+    if (!*command || strlen(command) > NOTIFY_MAX)
+        return apr_psprintf(cmd->pool,
+                            "%s: \"%s\" is no command of 1 to %d bytes, with "
+                            "or without a | before it",
+                            cmd->cmd->name, arg, NOTIFY_MAX);
+    dir->notify = command;
+    return NULL;
+}
+
 /* ---- the table ---- */
 
 static const apppool_value_t max_requests[] = {
@@ -203,6 +223,9 @@ const command_rec apppool_directives[] = {
            prestart),
     PATH("AppLog", ANYWHERE, "file for what the application prints", GROUP,
          IN_DIR(log)),
+
+    AP_INIT_TAKE1("AppNotify", set_notify, VALUE(GROUP, 0), ANYWHERE,
+                  "command that is told when the application is in trouble"),
 
     NUMBER("MinInstances", ANYWHERE, "number of processes that are kept",
            GROUP, IN_DIR(min_instances), 0, APL_PROCESSES_MAX, NULL),

@@ -85,6 +85,7 @@ static json_t *describe_app(apr_pool_t *p, const apppool_app_t *app)
                         text(apppool_proxy_scheme(app->protocol)));
     json_object_set_new(j, "listen", text(listen_word(app->listen)));
     json_object_set_new(j, "log", text(app->set->log));
+    json_object_set_new(j, "notify", text(app->set->notify));
     json_object_set_new(j, "base_uri", text(app->base_uri));
     json_object_set_new(j, "ready", text(app->ready));
     json_object_set_new(j, "host", text(app->host));

@@ -22,9 +22,9 @@ typedef struct {
     uint64_t process; /**< id of the process that it has */
     uint64_t ticket;  /**< another request has another one */
     int64_t since;    /**< us: when it got the process */
-    char method[16];
-    char client[48]; /**< address */
-    char uri[112];   /**< without the query string, cut off */
+    char method[sizeof((apl_session_t *)0)->method];
+    char client[sizeof((apl_session_t *)0)->client]; /**< address */
+    char uri[sizeof((apl_session_t *)0)->uri];       /**< path, cut off */
 } apl_glance_t;
 
 /** No slot above was ever used. */

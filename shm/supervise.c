@@ -341,6 +341,7 @@ apr_status_t apl_supervise_condition(const apl_pool_t *pool, uint64_t id,
     condition->state = __atomic_load_n(&p->state, __ATOMIC_ACQUIRE);
     condition->sessions = p->sessions;
     condition->reason = p->reason;
+    condition->replaces = p->replaces;
     condition->processed = p->processed;
     return condition->state == APL_PROCESS_FREE || p->id != id ? APL_ESTALE
                                                                : APR_SUCCESS;

@@ -92,6 +92,7 @@ typedef struct {
     uint32_t state;    /**< APL_PROCESS_* */
     uint32_t sessions; /**< open ones */
     uint32_t reason;   /**< APL_EVENT_* of a leaving one */
+    uint32_t replaces; /**< 1: it is started to replace another */
     uint64_t processed;
 } apl_condition_t;
 

@@ -68,29 +68,53 @@ static void set_socket(environment_t *e, const boot_t *boot)
     set(e, "NOTIFY_SOCKET=%s", path);
 }
 
+static environment_t begin(size_t room)
+{
+    environment_t e = {NULL, 0, room};
+
+    e.list = calloc(room + 1, sizeof *e.list);
+    if (!e.list)
+        _exit(1);
+    return e;
+}
+
+static void set_user(environment_t *e, const char *instance, uint64_t id,
+                     const privilege_t *who)
+{
+    const char *lang = getenv("LANG");
+
+    /* The mark first: it is found at the first look. */
+    set(e, "%s=%s-" CONTRACT_ID_FMT, CONTRACT_MARK, instance, id);
+    set(e, "PATH=%s", STANDARD_PATH);
+    set(e, "HOME=%s", who->home);
+    set(e, "USER=%s", who->name);
+    set(e, "LOGNAME=%s", who->name);
+    set(e, "SHELL=%s", who->shell);
+    if (lang)
+        set(e, "LANG=%s", lang);
+}
+
+char **environment_of_user(const char *instance, uint64_t id,
+                           const privilege_t *who)
+{
+    environment_t e = begin(OURS);
+
+    set_user(&e, instance, id, who);
+    return e.list;
+}
+
 char **environment_make(const boot_t *boot, const privilege_t *who)
 {
     static const char *const modes[] = {"APPPOOL_ENV", "RAILS_ENV", "RACK_ENV",
                                         "NODE_ENV"};
     const table_app_t *app = boot->app;
-    const char *lang = getenv("LANG");
-    environment_t e = {NULL, 0, OURS};
-    size_t i;
+    environment_t e;
+    size_t i, n = 0;
 
-    while (app->env[e.room - OURS])
-        e.room++;
-    e.list = calloc(e.room + 1, sizeof *e.list);
-    if (!e.list)
-        _exit(1);
-    /* The mark first: it is found at the first look. */
-    set(&e, "%s=%s-" CONTRACT_ID_FMT, CONTRACT_MARK, boot->instance, boot->id);
-    set(&e, "PATH=%s", STANDARD_PATH);
-    set(&e, "HOME=%s", who->home);
-    set(&e, "USER=%s", who->name);
-    set(&e, "LOGNAME=%s", who->name);
-    set(&e, "SHELL=%s", who->shell);
-    if (lang)
-        set(&e, "LANG=%s", lang);
+    while (app->env[n])
+        n++;
+    e = begin(OURS + n);
+    set_user(&e, boot->instance, boot->id, who);
     for (i = 0; i < sizeof modes / sizeof *modes; i++)
         set(&e, "%s=%s", modes[i], app->environment);
     set(&e, "APP_BASE_URI=%s", app->base_uri);

@@ -10,6 +10,13 @@
 #include "spawner/boot.h"
 #include "spawner/privilege.h"
 
+/**
+ * For what is run as a user and is no app. As below.
+ * @param id of the mark
+ */
+char **environment_of_user(const char *instance, uint64_t id,
+                           const privilege_t *who);
+
 /** For execve(); allocated, never freed: the caller becomes another program. */
 char **environment_make(const boot_t *boot, const privilege_t *who);
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "shm/group.h"
+#include "spawner/alert.h"
 #include "spawner/log.h"
 #include "spawner/process.h"
 
@@ -112,15 +113,38 @@ static void put_all(FILE *file, const spawner_t *s, const process_t *p,
         putc(p->output.tail[i] ? p->output.tail[i] : ' ', file);
 }
 
-void failure_keep(const spawner_t *s, const process_t *p, int step, uint64_t id,
-                  const char *text)
+/* The first one in a row has no file of one before. */
+static void alert_all(spawner_t *s, const process_t *p, uint64_t id,
+                      const char *text)
+{
+    char name[32], tail[256];
+    apl_condition_t is;
+
+    name_of(name, p, "");
+    last_output(p, 1, tail, sizeof tail);
+    alert_raise(s, p, ALERT_START_FAILED, "%s (error id " CONTRACT_ID_FMT ")%s",
+                text, id, tail);
+    if (faccessat(s->rt.fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+        return;
+    alert_raise(s, p, ALERT_BACKOFF_OPENED,
+                "starts fail, and are tried less and less often, up to %d s "
+                "apart: %s%s",
+                APL_BACKOFF_MAX, text, tail);
+    if (apl_supervise_condition(&s->shm, p->is.id, &is) == APR_SUCCESS &&
+        is.replaces)
+        alert_raise(s, p, ALERT_BROKEN_DEPLOY,
+                    "a new process does not start, and the old ones serve on: "
+                    "%s%s",
+                    text, tail);
+}
+
+static void write_file(const spawner_t *s, const process_t *p, int step,
+                       uint64_t id, const char *text)
 {
     char name[32], temp[32];
     int fd, good;
     FILE *file;
 
-    if (!table_find(s->table, p->is.name))
-        return; /* nobody asks for it any more */
     name_of(name, p, "");
     name_of(temp, p, ".new");
     unlinkat(s->rt.fd, temp, 0);
@@ -145,12 +169,22 @@ void failure_keep(const spawner_t *s, const process_t *p, int step, uint64_t id,
     }
 }
 
-void failure_forget(const spawner_t *s, const process_t *p)
+void failure_keep(spawner_t *s, const process_t *p, int step, uint64_t id,
+                  const char *text)
+{
+    if (!table_find(s->table, p->is.name))
+        return; /* nobody asks for it any more */
+    alert_all(s, p, id, text);
+    write_file(s, p, step, id, text);
+}
+
+void failure_forget(spawner_t *s, const process_t *p)
 {
     char name[32];
 
     name_of(name, p, "");
-    unlinkat(s->rt.fd, name, 0);
+    if (unlinkat(s->rt.fd, name, 0) == 0)
+        alert_raise(s, p, ALERT_BACKOFF_CLOSED, "it starts again");
 }
 
 static int is_known(const spawner_t *s, const char *name)

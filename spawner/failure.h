@@ -38,15 +38,15 @@ void failure_log(const spawner_t *s, const process_t *p);
 void failure_brief(const process_t *p, char *text, size_t size);
 
 /**
- * Write the file.
+ * Write the file, and tell of the failure (AppNotify).
  * @param id   of the error; stands in the log and in the segment
  * @param text what failed, in a sentence
  */
-void failure_keep(const spawner_t *s, const process_t *p, int step, uint64_t id,
+void failure_keep(spawner_t *s, const process_t *p, int step, uint64_t id,
                   const char *text);
 
-/** Its app starts: remove the file. */
-void failure_forget(const spawner_t *s, const process_t *p);
+/** Its app starts: remove the file, and tell that (AppNotify). */
+void failure_forget(spawner_t *s, const process_t *p);
 
 /** Remove what is no file of a configured app. */
 void failure_sweep(const spawner_t *s);

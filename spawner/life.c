@@ -139,7 +139,7 @@ static int died_young(const spawner_t *s, const process_t *p)
 }
 
 /* Words for the log; a death that nobody asked for is an error. */
-static void log_end(const spawner_t *s, const process_t *p)
+static void log_end(spawner_t *s, const process_t *p)
 {
     char cause[CAUSE_MAX], text[CAUSE_MAX + 64], id[48] = "";
     int asked = p->phase != PHASE_LIVE || p->is.stops_itself;

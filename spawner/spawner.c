@@ -25,6 +25,7 @@
 #include "shm/enter.h"
 #include "shm/history.h"
 #include "spawner/adopt.h"
+#include "spawner/alert.h"
 #include "spawner/apply.h"
 #include "spawner/audit.h"
 #include "spawner/children.h"
@@ -176,6 +177,7 @@ static void turn(spawner_t *s)
     }
     life_tend(s);
     errand_tend(s);
+    alert_tend(s);
     process_collect(s);
 }
 

@@ -231,6 +231,7 @@ static void read_app(reader_t *r, table_app_t *a, uint32_t config,
     read_wire(r, a, o);
     read_ready(r, a, o);
     a->log = reader_path(r, o, "log", 1);
+    a->notify = reader_text(r, o, "notify", 1);
     a->base_uri = reader_text(r, o, "base_uri", 0);
     a->start_timeout = reader_duration(r, o, "start_timeout");
     a->stop_timeout = reader_duration(r, o, "stop_timeout");

@@ -38,6 +38,7 @@ typedef struct {
     const char *environment;
     const char *const *env; /**< NAME=value, NULL at the end */
     const char *log;
+    const char *notify; /**< AppNotify: a command */
     const char *base_uri;
     uint32_t listen;   /**< APL_LISTEN_* */
     uint32_t protocol; /**< APL_HTTP ... */

@@ -37,6 +37,7 @@ static void is_good(const table_t *t, const table_app_t *a)
     is_line(a->app.name);
     is_line(a->app.root);
     is_line(a->command);
+    is_line(a->notify);
     is_line(a->user);
     is_line(a->group);
     for (i = 0; a->env[i]; i++)

@@ -51,7 +51,8 @@ ONLY = {
 
 # Functions: the files that may call them.
 FORKS = {"spawner/aside.c", "spawner/launch.c", "spawner/boot.c",
-         "spawner/errand.c", "spawner/ward.c", "mod_apppool/exec.c"}
+         "spawner/errand.c", "spawner/tell.c", "spawner/ward.c",
+         "mod_apppool/exec.c"}
 
 
 def test_layers() -> None:

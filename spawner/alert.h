@@ -1,0 +1,37 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file alert.h
+ * @brief AppNotify: what an administrator wants to be told of, put together so
+ *        that it does not become a flood.
+ *
+ * The first event of an app is told at once, and those that follow together,
+ * a minute later at the earliest: the last one, how many there were, and the
+ * earlier ones, as far as they fit. doc/operations.md describes the object.
+ *
+ * Crash: what was to be told later is lost; it is in the log.
+ * Trust: texts may hold what an app or a client said, of any bytes; they
+ *        arrive as valid JSON.
+ */
+#ifndef APPPOOL_ALERT_H
+#define APPPOOL_ALERT_H
+
+#include "spawner/state.h"
+
+enum {
+    ALERT_START_FAILED,   /**< a process did not start */
+    ALERT_BACKOFF_OPENED, /**< the first one in a row */
+    ALERT_BACKOFF_CLOSED, /**< the app starts again */
+    ALERT_BROKEN_DEPLOY,  /**< new code does not start, the old one serves on */
+    ALERT_KILLED,         /**< a process was killed for a request of its */
+    ALERT_ZOMBIES         /**< AppMaxZombies */
+};
+
+/** Something happened to a process, or with it to its app. */
+void alert_raise(spawner_t *s, const process_t *p, int event,
+                 const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/** Tell what is due. */
+void alert_tend(spawner_t *s);
+
+#endif

@@ -1,0 +1,170 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/tell.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "spawner/cause.h"
+#include "spawner/environment.h"
+#include "spawner/fresh.h"
+#include "spawner/log.h"
+#include "spawner/privilege.h"
+
+#define LIMIT (30 * SECOND)
+#define LINES 10 /* of what it prints */
+
+/* ---- in the child ---- */
+
+static _Noreturn void refuse(const char *why)
+{
+    dprintf(STDERR_FILENO, "%s\n", why);
+    _exit(126);
+}
+
+static _Noreturn void work(const spawner_t *s, const table_app_t *a, int input,
+                           int output)
+{
+    char error[PRIVILEGE_ERROR_MAX];
+    privilege_t who;
+
+    if (dup2(input, 0) < 0 || dup2(output, 1) < 0 || dup2(output, 2) < 0)
+        _exit(126);
+    fresh_descriptors(-1);
+    if (privilege_find(&who, a->user, a->group, a->app.root, error) != 0 ||
+        privilege_groups(&who, error) != 0)
+        refuse(error);
+    fresh_memory();
+    umask(022);
+    setrlimit(RLIMIT_NOFILE, &s->descriptors);
+    if (privilege_drop(&who, error) != 0)
+        refuse(error);
+    if (chdir("/") != 0)
+        refuse(strerror(errno));
+    execle("/bin/sh", "sh", "-c", a->notify, NULL,
+           environment_of_user(s->instance, 0, &who));
+    refuse("/bin/sh cannot be executed");
+}
+
+/* ---- what it says ---- */
+
+static void hear(tell_t *t)
+{
+    char chunk[1024];
+    ssize_t n = -1;
+
+    while (t->output.fd >= 0 &&
+           (n = read(t->output.fd, chunk, sizeof chunk)) > 0) {
+        size_t room = sizeof t->said - t->length;
+        size_t kept = (size_t)n < room ? (size_t)n : room;
+
+        memcpy(t->said + t->length, chunk, kept);
+        t->length += kept;
+    }
+    if (n == 0)
+        loop_drop(&t->output);
+}
+
+static void output_ready(void *owner, uint32_t events)
+{
+    (void)events;
+    hear(owner);
+}
+
+static void log_said(const tell_t *t)
+{
+    const char *line = t->said, *end = t->said + t->length, *stop;
+    int n;
+
+    for (n = 0; n < LINES && line < end; n++, line = stop + 1) {
+        stop = memchr(line, '\n', (size_t)(end - line));
+        if (!stop)
+            stop = end;
+        log_line(LOG_NOTICE, "%s: AppNotify said: %.*s", t->label,
+                 (int)(stop - line), line);
+    }
+}
+
+static void ended(spawner_t *s, errand_t *e, const siginfo_t *cause)
+{
+    tell_t *t = (tell_t *)e;
+    char text[CAUSE_MAX];
+
+    (void)s;
+    hear(t);
+    loop_drop(&t->output);
+    log_said(t);
+    if (!cause)
+        log_line(LOG_ERROR,
+                 "%s: AppNotify took more than %d s and was killed: %s",
+                 t->label, (int)(LIMIT / SECOND), t->command);
+    else if (cause->si_code != CLD_EXITED || cause->si_status != 0)
+        log_line(LOG_ERROR, "%s: AppNotify failed with %s: %s", t->label,
+                 cause_text(cause, text), t->command);
+}
+
+/* ---- beginning ---- */
+
+/* A pipe that holds the text; nobody writes any more. @return its read end */
+static int hold(const char *text, size_t length)
+{
+    int ends[2];
+    ssize_t n;
+
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return -1;
+    fcntl(ends[1], F_SETFL, O_NONBLOCK);
+    n = write(ends[1], text, length);
+    close(ends[1]);
+    if (n == (ssize_t)length)
+        return ends[0];
+    close(ends[0]);
+    return -1;
+}
+
+static int run(spawner_t *s, tell_t *t, const table_app_t *a, int input)
+{
+    int ends[2], kept;
+    pid_t pid;
+
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return -1;
+    fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    pid = errand_fork(s, &t->errand, LIMIT, ended);
+    if (pid == 0)
+        work(s, a, input, ends[1]);
+    kept = errno;
+    close(ends[1]);
+    if (pid > 0)
+        loop_add(&t->output, ends[0], EPOLLIN, output_ready, t);
+    else
+        close(ends[0]);
+    errno = kept;
+    return pid > 0 ? 0 : -1;
+}
+
+int tell_begin(spawner_t *s, tell_t *t, const table_app_t *app,
+               const char *text, size_t length)
+{
+    int input = hold(text, length), rv;
+
+    if (input < 0)
+        return -1;
+    t->length = 0;
+    t->output.fd = -1;
+    snprintf(t->label, sizeof t->label, "%s", app->label);
+    snprintf(t->command, sizeof t->command, "%s", app->notify);
+    rv = run(s, t, app, input);
+    close(input);
+    return rv;
+}
+
+int tell_is_busy(const tell_t *t)
+{
+    return t->errand.pid != 0;
+}

@@ -1,0 +1,44 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file tell.h
+ * @brief Runs the command of AppNotify, with a text on its standard input.
+ *
+ * It runs as the app's user, with no more rights than the app has and no
+ * descriptors but a pipe of the text and one of what it prints, which goes to
+ * the error log. It is none of the app's processes, but bears the mark of the
+ * instance, so that it ends with it.
+ *
+ * Errors: 0, or -1 with errno. What fails later is a line of the log.
+ * Crash:  the command is ended when a new spawner finds it.
+ * Trust:  what it prints may be any bytes; some lines of it are logged.
+ */
+#ifndef APPPOOL_TELL_H
+#define APPPOOL_TELL_H
+
+#include <limits.h>
+
+#include "spawner/errand.h"
+
+/** Bytes of a text, at the most: as many as fit into any pipe at once, so it
+ * does not matter whether and when the command reads. */
+#define TELL_MAX PIPE_BUF
+
+/** A command that runs. Zeroed at first. */
+typedef struct {
+    errand_t errand; /**< first: it is how this is found */
+    loop_source_t output;
+    char label[64];    /**< of the app */
+    char command[128]; /**< for messages, cut off */
+    char said[1024];   /**< the beginning of what it prints */
+    size_t length;
+} tell_t;
+
+/** Run the command of `app`. @param text of TELL_MAX bytes at the most */
+int tell_begin(spawner_t *s, tell_t *t, const table_app_t *app,
+               const char *text, size_t length);
+
+/** Does it run yet? */
+int tell_is_busy(const tell_t *t);
+
+#endif

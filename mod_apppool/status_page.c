@@ -3,139 +3,188 @@
 #include "mod_apppool/status_page.h"
 
 #include <apr_strings.h>
+#include <http_core.h>
 #include <http_protocol.h>
-#include <string.h>
 
-/* A value as a person reads it, escaped. */
-static const char *show(request_rec *r, const json_t *value)
+#include "mod_apppool/status_assets.h"
+#include "mod_apppool/status_chart.h"
+#include "mod_apppool/status_group.h"
+#include "mod_apppool/status_metrics.h"
+#include "mod_apppool/status_text.h"
+
+#define RECENT 12 /* events; the others are folded */
+
+/* ---- the summary ---- */
+
+/* "6 + 1 extra processes" or "4 of 6 processes". */
+static void size(request_rec *r, const json_t *pool)
 {
-    char buf[32];
+    apr_int64_t count = apppool_status_number(pool, "count");
+    apr_int64_t most = apppool_status_number(pool, "max");
 
-    switch (json_typeof(value)) {
-    case JSON_STRING:
-        return ap_escape_html(r->pool, json_string_value(value));
-    case JSON_INTEGER:
-        return apr_psprintf(r->pool, "%" APR_INT64_T_FMT,
-                            (apr_int64_t)json_integer_value(value));
-    case JSON_REAL:
-        apr_snprintf(buf, sizeof buf, "%.1f", json_real_value(value));
-        return apr_pstrdup(r->pool, buf);
-    default:
-        return "&ndash;";
-    }
+    if (count > most)
+        ap_rprintf(r,
+                   "<b>%" APR_INT64_T_FMT "</b> + %" APR_INT64_T_FMT " extra",
+                   most, count - most);
+    else
+        ap_rprintf(r, "<b>%" APR_INT64_T_FMT "</b> of %" APR_INT64_T_FMT, count,
+                   most);
+    ap_rputs(" processes", r);
 }
 
-static const char *member(request_rec *r, const json_t *object, const char *key)
+/* " (3 busy, 1 idle), 1 starting": those that count are in brackets. */
+static void states(request_rec *r, const json_t *doc)
 {
-    const json_t *value = json_object_get(object, key);
-
-    return value ? show(r, value) : "&ndash;";
-}
-
-static const char *megabytes(request_rec *r, const json_t *value)
-{
-    return json_is_integer(value)
-               ? apr_psprintf(r->pool, "%.1f MB",
-                              (double)json_integer_value(value) / 1048576.0)
-               : "&ndash;";
-}
-
-/* One row for each element of an array; the columns are its keys. */
-static void table(request_rec *r, const json_t *array, const char *title,
-                  const char *const *columns)
-{
-    const char *const *column;
-    const json_t *row;
+    static const struct {
+        const char *state;
+        int counts, always;
+    } all[] = {{"busy", 1, 1},     {"idle", 1, 1},    {"hung", 1, 0},
+               {"starting", 0, 0}, {"leaving", 0, 0}, {"dying", 0, 0},
+               {"zombie", 0, 0}};
+    const char *before = " (";
     size_t i;
 
-    if (json_array_size(array) == 0)
-        return;
-    ap_rprintf(r, "<div class=\"t\"><table><caption>%s</caption><tr>", title);
-    for (column = columns; *column; column++)
-        ap_rvputs(r, "<th>", *column, "</th>", NULL);
-    ap_rputs("</tr>\n", r);
-    json_array_foreach(array, i, row)
-    {
-        ap_rputs("<tr>", r);
-        for (column = columns; *column; column++)
-            ap_rvputs(r, "<td>",
-                      strcmp(*column, "memory")
-                          ? member(r, row, *column)
-                          : megabytes(r, json_object_get(row, *column)),
-                      "</td>", NULL);
-        ap_rputs("</tr>\n", r);
+    for (i = 0; i < sizeof all / sizeof *all; i++) {
+        int n = apppool_status_tally(doc, NULL, all[i].state);
+
+        if (!all[i].counts && (i == 0 || all[i - 1].counts)) {
+            ap_rputs(")", r);
+            before = ", ";
+        }
+        if (n > 0 || all[i].always) {
+            ap_rprintf(r, "%s%d %s", before, n, all[i].state);
+            before = ", ";
+        }
     }
-    ap_rputs("</table></div>\n", r);
 }
 
-/* The members of an object, in one line. */
-static void line(request_rec *r, json_t *object)
+static void summary(request_rec *r, const json_t *doc)
+{
+    const json_t *pool = json_object_get(doc, "pool");
+    apr_int64_t waiting = apppool_status_number(pool, "waiting");
+
+    ap_rputs("<section id=\"summary\">", r);
+    size(r, pool);
+    states(r, doc);
+    ap_rprintf(r,
+               "; <span class=\"%s\"><b>%" APR_INT64_T_FMT
+               "</b> %s</span></section>\n",
+               waiting > 0 ? "warn" : "", waiting,
+               waiting == 1 ? "request waits" : "requests wait");
+}
+
+/* ---- events and counters ---- */
+
+static void event(request_rec *r, const json_t *e)
+{
+    ap_rvputs(r, "<tr><td class=\"nw\">",
+              apppool_status_clock(r, json_object_get(e, "time")),
+              "</td><td class=\"nw\">", apppool_status_member(r, e, "event"),
+              "</td><td class=\"n\">", apppool_status_member(r, e, "pid"),
+              "</td><td class=\"w\">", apppool_status_member(r, e, "app"),
+              "</td></tr>\n", NULL);
+}
+
+/* The newest first. */
+static void events(request_rec *r, const json_t *all)
+{
+    static const char head[] =
+        "<table><tr><th class=\"nw\">Time (UTC)</th><th>Event</th>"
+        "<th class=\"n\">PID</th><th class=\"w\">App</th></tr>\n";
+    size_t i, n = json_array_size(all);
+
+    if (n == 0)
+        return;
+    ap_rvputs(r, "<section id=\"events\"><h2>Events</h2>\n", head, NULL);
+    for (i = 0; i < n; i++) {
+        if (i == RECENT)
+            ap_rvputs(r,
+                      "</table>\n<details id=\"older\"><summary>Older events"
+                      "</summary>\n",
+                      head, NULL);
+        event(r, json_array_get(all, n - 1 - i));
+    }
+    ap_rvputs(r, "</table>", n > RECENT ? "</details>" : "", "</section>\n",
+              NULL);
+}
+
+static void counters(request_rec *r, json_t *all)
 {
     const char *key;
     json_t *value;
 
-    ap_rputs("<p class=\"line\">", r);
-    json_object_foreach(object, key, value)
+    ap_rputs("<section id=\"counters\"><details id=\"counts\"><summary>"
+             "Counters since httpd was started</summary>\n<dl>",
+             r);
+    json_object_foreach(all, key, value)
     {
-        ap_rvputs(r, "<span>", key, "&nbsp;<b>", show(r, value), "</b></span> ",
-                  NULL);
+        ap_rvputs(r, "<div><dt>", ap_escape_html(r->pool, key), "</dt><dd>",
+                  apppool_status_show(r, value), "</dd></div>\n", NULL);
     }
-    ap_rputs("</p>\n", r);
+    ap_rputs("</dl></details></section>\n", r);
 }
 
-static void section_of_group(request_rec *r, const json_t *group)
-{
-    static const char *const processes[] = {"pid",       "id",        "state",
-                                            "sessions",  "processed", "started",
-                                            "last_used", "memory",    NULL};
-    static const char *const requests[] = {"state",  "age", "method", "uri",
-                                           "client", "pid", NULL};
-
-    ap_rvputs(r, "<h2>", member(r, group, "name"), "</h2>\n<p>",
-              member(r, group, "state"), ", in ", member(r, group, "app_root"),
-              "; queue <b>", member(r, group, "queue"), "</b>, processes <b>",
-              member(r, group, "size"), "</b> (min ", member(r, group, "min"),
-              ", max ", member(r, group, "max"), "), requests so far ",
-              member(r, group, "requests_total"), "</p>\n", NULL);
-    if (json_is_string(json_object_get(group, "last_error")))
-        ap_rvputs(r, "<p class=\"e\">Last failed start: ",
-                  member(r, group, "last_error"), " (error id ",
-                  member(r, group, "last_error_id"), ")</p>\n", NULL);
-    table(r, json_object_get(group, "processes"), "Processes", processes);
-    table(r, json_object_get(group, "requests"), "Requests", requests);
-}
+/* ---- the whole ---- */
 
 void apppool_status_body(request_rec *r, const json_t *doc)
 {
-    static const char *const events[] = {"time", "event", "app",
-                                         "pid",  "id",    NULL};
-    const json_t *group;
+    const json_t *groups = json_object_get(doc, "groups"), *group;
     size_t i;
 
-    line(r, json_object_get(doc, "pool"));
-    json_array_foreach(json_object_get(doc, "groups"), i, group)
+    summary(r, doc);
+    apppool_status_charts(r, json_object_get(doc, "history"));
+    json_array_foreach(groups, i, group)
     {
-        section_of_group(r, group);
+        apppool_status_group(r, group, (int)i + 1);
     }
-    ap_rputs("<h2>Counters</h2>\n", r);
-    line(r, json_object_get(doc, "counters"));
-    table(r, json_object_get(doc, "events"), "Events", events);
+    if (json_array_size(groups) == 0)
+        ap_rputs("<section id=\"none\">No application was asked for yet."
+                 "</section>\n",
+                 r);
+    events(r, json_object_get(doc, "events"));
+    counters(r, json_object_get(doc, "counters"));
+}
+
+/* What a browser may do with the page: show it, and ask for it again. */
+static const char *restrain(request_rec *r)
+{
+    unsigned char random[12];
+    char *nonce = apr_palloc(r->pool, 2 * sizeof random + 1);
+
+    apr_generate_random_bytes(random, sizeof random);
+    ap_bin2hex(random, sizeof random, nonce);
+    apr_table_setn(r->headers_out, "Content-Security-Policy",
+                   apr_psprintf(r->pool,
+                                "default-src 'none'; style-src 'nonce-%s'; "
+                                "script-src 'nonce-%s'; connect-src 'self'; "
+                                "form-action 'self'; base-uri 'none'; "
+                                "frame-ancestors 'none'",
+                                nonce, nonce));
+    apr_table_setn(r->headers_out, "X-Frame-Options", "DENY");
+    apr_table_setn(r->headers_out, "Referrer-Policy", "no-referrer");
+    return nonce;
 }
 
 void apppool_status_page(request_rec *r, const json_t *doc)
 {
+    const char *nonce = restrain(r);
+    const char *host = ap_escape_html(r->pool, ap_get_server_name(r));
+
     ap_set_content_type(r, "text/html; charset=utf-8");
-    ap_rputs(
-        "<!DOCTYPE html>\n<html lang=\"en\"><head><title>apppool</title>\n"
-        "<meta name=\"viewport\" content=\"width=device-width\">\n"
-        "<style>body{font:15px/1.4 sans-serif;margin:1em;color:#222}"
-        "h1{font-size:1.3em}h2{font-size:1.1em;margin:1.2em 0 .2em}"
-        "p{margin:.3em 0}.line span{display:inline-block;margin-right:1em}"
-        ".e{color:#a00}.t{overflow-x:auto}table{border-collapse:collapse;"
-        "margin:.5em 0}caption{text-align:left;color:#666}"
-        "th,td{padding:.2em .6em;text-align:left;border-bottom:1px solid #ddd;"
-        "white-space:nowrap}</style></head>\n<body><h1>Application pool</h1>\n",
-        r);
+    ap_rvputs(r,
+              "<!DOCTYPE html>\n<html lang=\"en\"><head>"
+              "<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
+              "content=\"width=device-width, initial-scale=1\">\n"
+              "<meta name=\"color-scheme\" content=\"light dark\">\n"
+              "<noscript><meta http-equiv=\"refresh\" content=\"5\"></noscript>"
+              "\n<title>",
+              host, ": application pool</title>\n<style nonce=\"", nonce, "\">",
+              apppool_status_style,
+              "</style></head>\n<body><header><h1>Application pool</h1>"
+              "<span class=\"dim\">",
+              host, "</span><span id=\"live\"></span></header>\n",
+              "<main id=\"main\">\n", NULL);
     apppool_status_body(r, doc);
-    ap_rputs("</body></html>\n", r);
+    ap_rvputs(r, "</main>\n<script nonce=\"", nonce, "\">\n",
+              apppool_status_script, "</script></body></html>\n", NULL);
 }

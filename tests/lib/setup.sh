@@ -13,7 +13,7 @@ packages_servers="uvicorn uwsgi-core uwsgi-plugin-python3 starman php-cgi
     ruby-railties node-express"
 packages_test="$packages_demo $packages_servers libcmocka-dev python3-pytest
     python3-pytest-xdist clang clang-format cppcheck wrk nghttp2-client iproute2
-    spin python3-prometheus-client"
+    spin chromium python3-prometheus-client"
 
 say() { printf '%s\n' "$*"; }
 die() { printf '%s: %s\n' "$0" "$*" >&2; exit 1; }

@@ -1,0 +1,25 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file status_group.h
+ * @brief An application on the status page: what it is, its processes, its
+ *        requests.
+ *
+ * Lock:  none.
+ * Crash: nothing is held.
+ * Trust: everything that comes from the segment is escaped.
+ */
+#ifndef APPPOOL_STATUS_GROUP_H
+#define APPPOOL_STATUS_GROUP_H
+
+#include <httpd.h>
+#include <jansson.h>
+
+/** One section. @param n its number on the page */
+void apppool_status_group(request_rec *r, const json_t *group, int n);
+
+/** A state or an event: a word that its own name gives a colour. */
+const char *apppool_status_badge(request_rec *r, const json_t *object,
+                                 const char *key);
+
+#endif

@@ -1,0 +1,157 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""Headless Chromium, spoken to over its debugging pipe: JSON, NUL, JSON."""
+import base64
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Optional, Type
+
+from harness.wait import wait_until
+
+BOUND = 30  # seconds for an answer
+
+
+class Browser:
+    """with Browser(width=390, dark=True) as browser: browser.open(url)"""
+
+    def __init__(self, width: int = 1200, height: int = 900,
+                 dark: bool = False, scripts: bool = True) -> None:
+        self.home = Path(tempfile.mkdtemp(prefix="chromium-"))
+        self.errors: list[str] = []  # of scripts and of the policy
+        self.loads = 0  # pages that were loaded
+        self.n = 0
+        self.rest = b""
+        theirs, self.to = os.pipe()
+        self.back, answers = os.pipe()
+        try:
+            self.process = subprocess.Popen(
+                ["bash", "-c", f'exec "$@" 3<&{theirs} 4>&{answers}', "-",
+                 "chromium", "--headless=new", "--no-sandbox",
+                 "--disable-gpu", "--disable-dev-shm-usage",
+                 "--no-first-run", "--no-proxy-server", "--hide-scrollbars",
+                 "--disable-background-networking",
+                 "--remote-debugging-pipe", f"--user-data-dir={self.home}"],
+                pass_fds=[theirs, answers], stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                env={**os.environ, "HOME": str(self.home)},
+                start_new_session=True)
+        finally:
+            os.close(theirs)
+            os.close(answers)
+        os.set_blocking(self.back, False)
+        target = self.ask("Target.createTarget", url="about:blank")
+        self.session = self.ask("Target.attachToTarget", flatten=True,
+                                targetId=target["targetId"])["sessionId"]
+        for domain in ("Page", "Runtime", "Log"):
+            self.page(f"{domain}.enable")
+        self.page("Emulation.setDeviceMetricsOverride", width=width,
+                  height=height, deviceScaleFactor=1, mobile=width < 600)
+        self.page("Emulation.setEmulatedMedia", features=[
+            {"name": "prefers-color-scheme",
+             "value": "dark" if dark else "light"}])
+        self.page("Emulation.setScriptExecutionDisabled", value=not scripts)
+
+    # ---- messages
+
+    def note(self, message: dict[str, Any]) -> None:
+        kind, more = message["method"], message["params"]
+        if kind == "Page.loadEventFired":
+            self.loads += 1
+        elif kind == "Runtime.exceptionThrown":
+            self.errors.append(json.dumps(more["exceptionDetails"]))
+        elif kind == "Log.entryAdded" and more["entry"]["level"] == "error":
+            self.errors.append(more["entry"]["text"])
+        elif kind == "Page.javascriptDialogOpening":
+            self.send("Page.handleJavaScriptDialog", accept=True)
+
+    def receive(self) -> list[dict[str, Any]]:
+        """What has come: answers; events are noted."""
+        try:
+            self.rest += os.read(self.back, 1 << 20)
+        except BlockingIOError:
+            pass
+        *whole, self.rest = self.rest.split(b"\0")
+        messages = [json.loads(text) for text in whole]
+        for message in messages:
+            if "method" in message:
+                self.note(message)
+        return [message for message in messages if "id" in message]
+
+    def send(self, method: str, session: bool = True, **params: Any) -> int:
+        self.n += 1
+        message = {"id": self.n, "method": method, "params": params}
+        if session:
+            message["sessionId"] = self.session
+        os.write(self.to, json.dumps(message).encode() + b"\0")
+        return self.n
+
+    def answer(self, number: int) -> dict[str, Any]:
+        found: list[dict[str, Any]] = []
+
+        def came() -> bool:
+            assert self.process.poll() is None, "chromium ended"
+            found.extend(message for message in self.receive()
+                         if message["id"] == number)
+            return bool(found)
+
+        wait_until(came, "chromium answers", BOUND)
+        assert "error" not in found[0], found[0]
+        return found[0]["result"]
+
+    def ask(self, method: str, **params: Any) -> dict[str, Any]:
+        return self.answer(self.send(method, False, **params))
+
+    def page(self, method: str, **params: Any) -> dict[str, Any]:
+        return self.answer(self.send(method, **params))
+
+    # ---- pages
+
+    def open(self, url: str) -> None:
+        before = self.loads
+        self.page("Page.navigate", url=url)
+        self.loaded(before)
+
+    def loaded(self, before: int) -> None:
+        """Wait until more pages than these were loaded."""
+        wait_until(lambda: self.receive() is not None
+                   and self.loads > before, "the page is loaded", BOUND)
+
+    def run(self, script: str) -> Any:
+        """The value of an expression, or of the promise that it is."""
+        done = self.page("Runtime.evaluate", expression=script,
+                         returnByValue=True, awaitPromise=True)
+        assert "exceptionDetails" not in done, done
+        return done["result"].get("value")
+
+    def text(self) -> str:
+        return self.run("document.body.innerText")
+
+    def html(self) -> str:
+        """Also where scripts are off."""
+        root = self.page("DOM.getDocument")["root"]["nodeId"]
+        return self.page("DOM.getOuterHTML", nodeId=root)["outerHTML"]
+
+    def picture(self, path: Path) -> None:
+        shot = self.page("Page.captureScreenshot", captureBeyondViewport=True)
+        path.write_bytes(base64.b64decode(shot["data"]))
+
+    # ---- end
+
+    def __enter__(self) -> "Browser":
+        return self
+
+    def __exit__(self, kind: Optional[Type[BaseException]],
+                 error: Optional[BaseException],
+                 trace: Optional[TracebackType]) -> None:
+        os.close(self.to)  # which ends it
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            os.killpg(self.process.pid, 9)
+            self.process.wait()
+        os.close(self.back)
+        shutil.rmtree(self.home, ignore_errors=True)

@@ -1,0 +1,174 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""The status page, as a browser shows it. With APPPOOL_PICTURES=DIR it is also
+photographed."""
+import os
+import re
+from pathlib import Path
+from typing import Optional
+
+import pytest
+
+from harness.browser import Browser
+from harness.httpd import STATUS, Held, Httpd
+from harness.wait import wait_until
+
+pytestmark = pytest.mark.mpms("event")
+
+# How far the page reaches to the right.
+REACH = """Math.max(document.documentElement.scrollWidth, ...Array.from(
+    document.querySelectorAll('section, section > :not(table), table:not(.p) td'),
+    e => e.getBoundingClientRect().right))"""
+
+
+def url(httpd: Httpd) -> str:
+    return f"http://127.0.0.1:{httpd.port}{STATUS}"
+
+
+def picture(browser: Browser, name: str) -> None:
+    where: Optional[str] = os.environ.get("APPPOOL_PICTURES")
+    if where:
+        browser.picture(Path(where) / f"{name}.png")
+
+
+@pytest.fixture
+def busy(httpd: Httpd) -> Httpd:
+    """A server with something to see."""
+    httpd.directives.append("MaxPoolSize 4")
+    httpd.app("shop", "MaxInstances 3", "AppGroupName shop")
+    httpd.app("blog", "MaxInstances 1", "AppGroupName blog")
+    httpd.app("broken", "AppGroupName broken", command="/bin/false")
+    httpd.start()
+    httpd.log.expect("could not be started", "did not start: error")
+    assert httpd.get("/", "broken").status == 502
+    for _ in range(20):
+        httpd.get("/pid", "shop")
+    return httpd
+
+
+def load(httpd: Httpd) -> list[Held]:
+    """Every process is busy, and some requests wait."""
+    path = "/catalogue/2026/" + "very-long-name-without-a-break" * 3 + "/hold"
+    held = [httpd.hold("shop", "a", path), httpd.hold("shop", "b"),
+            httpd.hold("shop", "c"), httpd.hold("blog", "d")]
+    held += [httpd.hold_async("blog", f"w{n}") for n in range(3)]
+    httpd.settles(active=4, count=4, waiting=3)
+    return held
+
+
+def release(held: list[Held]) -> None:
+    """All of them; which one waits for which is not known."""
+    for one in held:
+        one.go.touch()
+    for one in held:
+        one.release()
+
+
+@pytest.mark.parametrize("width,dark", [
+    (1200, False), (1200, True), (390, False), (320, True)])
+def test_page(busy: Httpd, width: int, dark: bool) -> None:
+    """It says what there is, breaks no rule, and fits the width"""
+    held = load(busy)
+    with Browser(width, 900, dark) as browser:
+        browser.open(url(busy))
+        text = browser.text()
+        assert "4 of 4 processes (4 busy, 0 idle)" in text
+        assert "3 requests wait" in text
+        assert "shop" in text and "GET /hold" in text
+        assert "The last start failed" in text
+        assert browser.run(REACH) <= width
+        back = browser.run("getComputedStyle(document.body).backgroundColor")
+        assert (sum(map(int, re.findall(r"\d+", back))) < 380) == dark, back
+        picture(browser, f"page-{width}-{'dark' if dark else 'light'}")
+        assert browser.errors == []
+    release(held)
+
+
+def test_refresh(busy: Httpd) -> None:
+    """New numbers come by themselves; what the reader did stays"""
+    with Browser(900, 300) as browser:
+        browser.open(url(busy))
+        loads = browser.loads
+        browser.run("document.getElementById('counts').open = true;"
+                    "scrollTo(0, 150)")
+        assert "1 idle" in browser.text()
+        held = load(busy)
+        wait_until(lambda: "4 busy" in browser.text(), "it is shown", 20)
+        assert "3 requests wait" in browser.text()
+        assert browser.run("document.getElementById('counts').open")
+        assert browser.run("scrollY") == 150
+        assert browser.loads == loads and browser.errors == []
+        release(held)
+        wait_until(lambda: "0 requests wait" in browser.text(), "shown", 20)
+
+
+def test_selected_text_stays(busy: Httpd) -> None:
+    """Nobody loses the pid that he is about to copy"""
+    with Browser() as browser:
+        browser.open(url(busy))
+        browser.run("getSelection().selectAllChildren("
+                    "document.getElementById('summary'))")
+        busy.get("/pid", "blog")
+        live = browser.run("document.getElementById('live').textContent")
+        browser.run("new Promise(done => setTimeout(done, 3000))")
+        assert "2 of 4" not in browser.text()
+        assert browser.run(
+            "document.getElementById('live').textContent") == live
+        browser.run("getSelection().removeAllRanges()")
+        wait_until(lambda: "2 of 4" in browser.text(), "it goes on", 20)
+
+
+def test_no_answer(busy: Httpd) -> None:
+    """A page that is out of date says so"""
+    with Browser() as browser:
+        browser.open(url(busy))
+        busy.stop()
+        wait_until(lambda: "no answer since" in browser.text(), "it says so",
+                   20)
+
+
+def test_without_scripts(busy: Httpd) -> None:
+    """All is there, and the browser itself asks again"""
+    with Browser(scripts=False) as browser:
+        browser.open(url(busy))
+        assert "of 4 processes" in re.sub("<[^>]+>", "", browser.html())
+        browser.loaded(browser.loads)
+        assert browser.errors == []
+
+
+def test_history_is_drawn(busy: Httpd) -> None:
+    wait_until(lambda: len(busy.status()["history"]) > 1, "samples", 30)
+    with Browser() as browser:
+        browser.open(url(busy))
+        boxes = browser.run(
+            "Array.from(document.querySelectorAll('svg .line'),"
+            "p => p.getBBox()).map(b => [b.x, b.y, b.width, b.height])")
+        assert len(boxes) == 3
+        rate = boxes[0]
+        assert rate[2] > 0 and rate[3] > 10
+        assert all(b[0] >= 0 and b[0] + b[2] <= 241 and b[1] >= 0
+                   and b[1] + b[3] <= 40 for b in boxes), boxes
+
+
+def test_markup_in_a_request(busy: Httpd) -> None:
+    """It is text, and runs nothing"""
+    bad = "/%3Cimg%20src=x%20onerror=%22document.title='owned'%22%3E%01/hold"
+    held = busy.hold("shop", "m", bad)
+    with Browser() as browser:
+        browser.open(url(busy))
+        assert "<img src=x onerror=" in browser.text()
+        assert browser.run("document.images.length") == 0
+        assert browser.run("document.title") != "owned"
+        assert browser.errors == []
+    assert "<img" not in busy.get(STATUS).text
+    held.release()
+
+
+def test_headers(busy: Httpd) -> None:
+    headers = busy.get(STATUS).headers
+    policy = headers["Content-Security-Policy"]
+    assert "default-src 'none'" in policy
+    assert "frame-ancestors 'none'" in policy and "unsafe" not in policy
+    assert headers["Cache-Control"] == "no-store"
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Referrer-Policy"] == "no-referrer"
+    assert policy != busy.get(STATUS).headers["Content-Security-Policy"]

@@ -14,6 +14,8 @@ APXS ?= apxs
 prefix ?= /usr/local
 libexecdir ?= $(prefix)/libexec
 sbindir ?= $(prefix)/sbin
+mandir ?= $(prefix)/share/man
+completiondir ?= $(prefix)/share/bash-completion/completions
 moduledir ?= $(shell $(APXS) -q LIBEXECDIR)
 modsdir ?= $(shell $(APXS) -q SYSCONFDIR)/mods-available
 O ?= build-apxs
@@ -96,11 +98,14 @@ $(O)/apppool.load: mod_apppool/apppool.load.in
 
 install: all
 	install -d '$(DESTDIR)$(moduledir)' '$(DESTDIR)$(apppoollibexecdir)' \
-		'$(DESTDIR)$(sbindir)'
+		'$(DESTDIR)$(sbindir)' '$(DESTDIR)$(mandir)/man8' \
+		'$(DESTDIR)$(completiondir)'
 	install -m 644 $(O)/mod_apppool.so '$(DESTDIR)$(moduledir)'
 	install $(O)/apppool-watchdog $(O)/apppool-spawner \
 		'$(DESTDIR)$(apppoollibexecdir)'
 	install $(O)/apppoolctl '$(DESTDIR)$(sbindir)'
+	install -m 644 doc/apppoolctl.8 '$(DESTDIR)$(mandir)/man8'
+	install -m 644 ctl/completion/apppoolctl '$(DESTDIR)$(completiondir)'
 	@if test -d '$(modsdir)' || test -d '$(DESTDIR)$(modsdir)'; then \
 		set -x; \
 		install -d '$(DESTDIR)$(modsdir)' && \
@@ -113,6 +118,8 @@ install: all
 uninstall:
 	rm -f '$(DESTDIR)$(moduledir)/mod_apppool.so' \
 		'$(DESTDIR)$(sbindir)/apppoolctl' \
+		'$(DESTDIR)$(mandir)/man8/apppoolctl.8' \
+		'$(DESTDIR)$(completiondir)/apppoolctl' \
 		'$(DESTDIR)$(modsdir)/apppool.load'
 	rm -rf '$(DESTDIR)$(apppoollibexecdir)'
 	cmp -s mod_apppool/apppool.conf '$(DESTDIR)$(modsdir)/apppool.conf' && \

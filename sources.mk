@@ -141,7 +141,9 @@ spawner_sources = \
 
 ctl_sources = \
 	ctl/apppoolctl.c \
+	ctl/ask.c \
 	ctl/detect.c \
+	ctl/events.c \
 	ctl/table.c
 
 # What apppoolctl shares with the spawner.

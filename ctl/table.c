@@ -12,8 +12,7 @@ static json_int_t number(const json_t *o, const char *key)
     return json_integer_value(json_object_get(o, key));
 }
 
-/* In a buffer of its own for each of the last four calls. */
-static const char *text(const json_t *o, const char *key)
+const char *table_text(const json_t *o, const char *key)
 {
     static char buffers[4][512];
     static unsigned turn;
@@ -76,9 +75,10 @@ static void print_process(const json_t *p)
                  (long long)(json_integer_value(memory) >> 20));
     since(started, sizeof started, p, "started");
     since(used, sizeof used, p, "last_used");
-    printf("  %-8s %-10s %8lld %9lld %8s %9s %9s  %s\n", pid, text(p, "state"),
-           (long long)number(p, "sessions"), (long long)number(p, "processed"),
-           bytes, started, used, text(p, "id"));
+    printf("  %-8s %-10s %8lld %9lld %8s %9s %9s  %s\n", pid,
+           table_text(p, "state"), (long long)number(p, "sessions"),
+           (long long)number(p, "processed"), bytes, started, used,
+           table_text(p, "id"));
 }
 
 static void print_request(const json_t *r)
@@ -86,8 +86,9 @@ static void print_request(const json_t *r)
     char old[24];
 
     age(old, sizeof old, json_number_value(json_object_get(r, "age")));
-    printf("  %s %s %s from %s, %s\n", text(r, "state"), text(r, "method"),
-           text(r, "uri"), text(r, "client"), old);
+    printf("  %s %s %s from %s, %s\n", table_text(r, "state"),
+           table_text(r, "method"), table_text(r, "uri"),
+           table_text(r, "client"), old);
 }
 
 static void print_group(const json_t *g)
@@ -97,13 +98,13 @@ static void print_group(const json_t *g)
     const json_t *one;
     size_t i;
 
-    printf("\n%s: %s", text(g, "name"), text(g, "state"));
+    printf("\n%s: %s", table_text(g, "name"), table_text(g, "state"));
     if (number(g, "queue") > 0)
         printf(", %lld waiting", (long long)number(g, "queue"));
     putchar('\n');
     if (json_is_string(json_object_get(g, "last_error")))
-        printf("  last error: %s (error id %s)\n", text(g, "last_error"),
-               text(g, "last_error_id"));
+        printf("  last error: %s (error id %s)\n", table_text(g, "last_error"),
+               table_text(g, "last_error_id"));
     if (json_array_size(processes) > 0)
         printf("  %-8s %-10s %8s %9s %8s %9s %9s  %s\n", "PID", "STATE",
                "SESSIONS", "PROCESSED", "MEMORY", "STARTED", "LAST USED", "ID");

@@ -15,4 +15,8 @@
 /** Print to stdout. */
 void table_print(const json_t *report);
 
+/** A text of an object, without control characters, or "-"; in a buffer of its
+ * own for each of the last four calls. */
+const char *table_text(const json_t *o, const char *key);
+
 #endif

@@ -245,6 +245,7 @@ static json_t *report_events(const apl_header_t *h)
         const apl_event_t *e = &h->events[i % APL_EVENT_MAX];
         json_t *o = json_object();
 
+        json_object_set_new(o, "number", number(i));
         json_object_set_new(o, "time", apl_report_instant(e->time));
         json_object_set_new(o, "app", text(e->app));
         json_object_set_new(o, "event", json_string(apl_report_event(e->kind)));

@@ -30,7 +30,9 @@ def want(prefix: str = "usr/local") -> set[str]:
     return {f"{modules}/mod_apppool.so",
             f"{prefix}/libexec/apppool/apppool-watchdog",
             f"{prefix}/libexec/apppool/apppool-spawner",
-            f"{prefix}/sbin/apppoolctl"}
+            f"{prefix}/sbin/apppoolctl",
+            f"{prefix}/share/man/man8/apppoolctl.8",
+            f"{prefix}/share/bash-completion/completions/apppoolctl"}
 
 
 def debian(root: Path) -> set[str]:
@@ -72,7 +74,7 @@ def source(tmp_path: Path) -> Path:
     copy.mkdir()
     for name in ("apxs.mk", "sources.mk", "configure.ac"):
         shutil.copy(TOP / name, copy)
-    for name in ("shm", "spawner", "ctl", "mod_apppool"):
+    for name in ("shm", "spawner", "ctl", "mod_apppool", "doc"):
         shutil.copytree(TOP / name, copy / name)
     return copy
 

@@ -1,11 +1,17 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """What the code has and what the manual says are the same."""
 import re
+import subprocess
 
 from source import TOP, c_files, name
 
 DIRECTIVES_C = TOP / "mod_apppool" / "directives.c"
 MANUAL = TOP / "doc" / "directives.md"
+
+
+CTL = TOP / "ctl" / "apppoolctl.c"
+MAN = TOP / "doc" / "apppoolctl.8"
+COMPLETION = TOP / "ctl" / "completion" / "apppoolctl"
 
 
 def known() -> set[str]:
@@ -37,6 +43,58 @@ def test_sections() -> None:
                      r"^\*\*Context:\*\* \w", r"^\*\*Default:\*\* \S",
                      rf"^    {directive} "):
             assert re.search(line, section, re.M), f"{directive}: no {line}"
+
+
+def helped() -> tuple[set[str], set[str]]:
+    """Commands and long options that apppoolctl --help names."""
+    text = re.search(r"char help\[\] =(.*?);\n", CTL.read_text(), re.S)
+    assert text
+    lines = "".join(re.findall(r'"(.*)"', text[1])).replace("\\n", "\n")
+    return set(re.findall(r"^  ([a-z]+) ", lines, re.M)), \
+        set(re.findall(r"(--[a-z]+)", lines))
+
+
+def test_man_page() -> None:
+    """It has the commands and options of apppoolctl, and no other."""
+    commands, options = helped()
+    assert {"status", "events", "restart"} <= commands
+    page = MAN.read_text()
+    part = re.search(r"^\.SH COMMANDS\n(.*?)^\.SH", page, re.M | re.S)
+    assert part
+    assert set(re.findall(r"^\.TP\n\.BI? ?R? ?([a-z]+)", part[1],
+                          re.M)) == commands
+    assert set(re.findall(r"--[a-z]+", page.replace("\\-", "-"))) == options
+
+
+def test_man_page_is_roff() -> None:
+    done = subprocess.run(["groff", "-man", "-ww", "-Tutf8", "-z", str(MAN)],
+                          text=True, stderr=subprocess.PIPE)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_completion() -> None:
+    """Bash completes the same."""
+    commands, options = helped()
+    script = f"""
+        source {COMPLETION}
+        COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
+        _apppoolctl
+        printf "%s\\n" "${{COMPREPLY[@]}}" """
+
+    def complete(*words: str) -> set[str]:
+        done = subprocess.run(["bash", "-uc", script, "bash", "apppoolctl",
+                               *words], check=True, text=True,
+                              stdout=subprocess.PIPE)
+        return set(done.stdout.split())
+
+    assert complete("") == commands
+    assert complete("--dir", "/run", "de") \
+        == {command for command in commands if command.startswith("de")}
+    found = complete("--").union(*(complete(command, "--")
+                                   for command in commands))
+    assert found == options
+    assert complete("restart", "shop", "--r") == {"--rolling"}
+    assert complete("detect", "/us") == {"/usr"}
 
 
 def test_headers_state_their_contract() -> None:

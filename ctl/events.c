@@ -1,0 +1,106 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "ctl/events.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ctl/ask.h"
+#include "ctl/table.h"
+
+/* How far we have come. */
+typedef struct {
+    int raw;
+    int began;
+    json_int_t next; /* number of the event after the last that was printed */
+} reader_t;
+
+static json_int_t number_of(const json_t *event)
+{
+    return json_integer_value(json_object_get(event, "number"));
+}
+
+static void print_one(const reader_t *r, const json_t *event)
+{
+    char pid[16] = "-";
+
+    if (r->raw) {
+        json_dumpf(event, stdout, JSON_COMPACT);
+        putchar('\n');
+        return;
+    }
+    if (json_object_get(event, "pid"))
+        snprintf(pid, sizeof pid, "%" JSON_INTEGER_FORMAT,
+                 json_integer_value(json_object_get(event, "pid")));
+    printf("%-20s  %-14s  %7s  %-16s  %s\n", table_text(event, "time"),
+           table_text(event, "event"), pid, table_text(event, "id"),
+           table_text(event, "app"));
+}
+
+/* Those that are new. */
+static void print_all(reader_t *r, const json_t *events)
+{
+    size_t i, n = json_array_size(events);
+    json_int_t last = n > 0 ? number_of(json_array_get(events, n - 1)) : -1;
+    json_int_t first = n > 0 ? number_of(json_array_get(events, 0)) : 0;
+
+    if (r->began && last + 1 < r->next) {
+        ask_complain(0, "the pool was started anew");
+        r->next = 0;
+    }
+    else if (r->began && first > r->next)
+        ask_complain(0, "%" JSON_INTEGER_FORMAT " events were missed",
+                     first - r->next);
+    for (i = 0; i < n; i++)
+        if (!r->began || number_of(json_array_get(events, i)) >= r->next)
+            print_one(r, json_array_get(events, i));
+    r->next = last + 1;
+    r->began = 1;
+}
+
+static int look(reader_t *r, const char *dir)
+{
+    static const char *const question[] = {"status"};
+    const char *error;
+    char *answer;
+    json_t *o;
+    int status;
+
+    ask_be_quiet(r->began);
+    status = ask_server(dir, question, 1, &answer);
+    ask_be_quiet(0);
+    if (status != 0)
+        return status;
+    o = json_loads(answer, 0, NULL);
+    free(answer);
+    error = json_string_value(json_object_get(o, "error"));
+    if (json_is_array(json_object_get(o, "events")))
+        print_all(r, json_object_get(o, "events"));
+    else
+        status = ask_complain(EXIT_NO, "%s",
+                              error ? error : "the answer has no events");
+    json_decref(o);
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return status;
+    ask_complain(EXIT_NO, "the output cannot be written: %s", strerror(errno));
+    exit(EXIT_NO);
+}
+
+int events_print(const char *dir, int raw, int follow)
+{
+    reader_t r = {.raw = raw};
+    int status = look(&r, dir), waits = 0;
+
+    while (r.began && follow) {
+        sleep(1);
+        if (look(&r, dir) == 0)
+            waits = 0;
+        else if (waits++ == 0)
+            ask_complain(0, "there is no answer any more; it is waited for");
+    }
+    return status;
+}

@@ -1,0 +1,184 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""apppoolctl events: what happened, and what happens."""
+import json
+import os
+import re
+import signal
+import subprocess
+from pathlib import Path
+from typing import Iterator
+
+import pytest
+
+from harness.config import App
+from harness.httpd import Httpd
+from harness.places import BUILD, CTL, TOP
+from harness.procs import kill9
+from harness.wait import wait_until
+
+pytestmark = pytest.mark.mpms("event")
+
+LINE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S*Z +(\w+) +(\d+|-) +"
+                  r"([0-9a-f]{16}|-) +(.+)")
+
+
+class Follower:
+    """apppoolctl events -f"""
+
+    def __init__(self, httpd: Httpd, *words: str) -> None:
+        self.out, self.err = httpd.dir / "out", httpd.dir / "err"
+        with open(self.out, "w") as out, open(self.err, "w") as err:
+            self.process = subprocess.Popen(
+                [str(CTL), "--dir", str(httpd.runtime), "events", "-f",
+                 *words], stdout=out, stderr=err)
+
+    def lines(self) -> list[str]:
+        return self.out.read_text().splitlines()
+
+    def events(self) -> list[str]:
+        return [match[1] for line in self.lines()
+                if (match := LINE.fullmatch(line))]
+
+    def sees(self, event: str, times: int = 1) -> None:
+        wait_until(lambda: self.events().count(event) >= times,
+                   f"{event} is seen {times} times", 20)
+
+
+@pytest.fixture
+def app(httpd: Httpd) -> App:
+    app = httpd.app("shop")
+    httpd.start()
+    wait_until(lambda: httpd.ctl("status").returncode == 0, "it answers")
+    return app
+
+
+@pytest.fixture
+def follower(httpd: Httpd, app: App) -> Iterator[Follower]:
+    one = Follower(httpd)
+    yield one
+    one.process.kill()
+    one.process.wait(10)
+
+
+def test_once(httpd: Httpd, app: App) -> None:
+    assert httpd.ctl("events").stdout == ""
+    pid = int(httpd.get("/pid", "shop").text)
+    done = httpd.ctl("events")
+    assert (done.returncode, done.stderr) == (0, "")
+    match = LINE.fullmatch(done.stdout.rstrip("\n"))
+    assert match and match[1] == "ready" and match[2] == str(pid)
+    assert match[4] == f"{app.root} (production)"
+    event = json.loads(httpd.ctl("--json", "events").stdout)
+    assert event == httpd.status()["events"][0]
+    assert (event["number"], event["pid"], event["id"]) == (0, pid, match[3])
+
+
+def test_follow(httpd: Httpd, app: App, follower: Follower) -> None:
+    """Each event once, in order"""
+    for n in range(1, 4):
+        pid = int(httpd.get("/pid", "shop").text)
+        follower.sees("ready", n)
+        assert httpd.ctl("detach", httpd.group(app)["processes"][0][
+            "id"]).returncode == 0
+        follower.sees("detached", n)
+        wait_until(lambda: not Path(f"/proc/{pid}").exists(), "it ends")
+    assert follower.events() == ["ready", "detached"] * 3
+    assert follower.err.read_text() == ""
+
+
+def test_follow_when_the_spawner_dies(httpd: Httpd, app: App,
+                                      follower: Follower) -> None:
+    httpd.log.expect(r"spawner \d+ ended")
+    assert httpd.get("/pid", "shop").status == 200
+    follower.sees("ready")
+    spawner = httpd.helper("spawner")
+    os.kill(httpd.watchdog_now(), signal.SIGSTOP)
+    kill9(spawner)
+    wait_until(lambda: "it is waited for" in follower.err.read_text(),
+               "it says so", 20)
+    os.kill(httpd.watchdog_now(), signal.SIGCONT)
+    app.touch()
+    assert httpd.get("/pid", "shop").status == 200
+    follower.sees("restart")
+    follower.sees("ready", 2)
+    assert follower.err.read_text().count("\n") == 1
+
+
+def test_follow_when_httpd_restarts(httpd: Httpd, app: App,
+                                    follower: Follower) -> None:
+    for _ in range(3):
+        assert httpd.get("/pid", "shop").status == 200
+        app.touch()
+    follower.sees("ready", 2)
+    seen = len(follower.events())
+    httpd.restart()
+    assert httpd.get("/pid", "shop").status == 200
+    wait_until(lambda: len(follower.events()) > seen, "it goes on", 20)
+    assert "the pool was started anew" in follower.err.read_text()
+
+
+def test_more_than_are_kept(httpd: Httpd, app: App,
+                            follower: Follower) -> None:
+    """What came too fast is counted"""
+    assert httpd.get("/pid", "shop").status == 200
+    follower.sees("ready")
+    follower.process.send_signal(signal.SIGSTOP)
+    for _ in range(40):
+        assert httpd.ctl("restart", "shop", "--blocking").returncode == 0
+        assert httpd.get("/pid", "shop").status == 200
+    follower.process.send_signal(signal.SIGCONT)
+    wait_until(lambda: re.search(r"apppoolctl: \d+ events were missed",
+                                 follower.err.read_text()), "it says so", 20)
+
+
+def test_nobody_listens(httpd: Httpd, app: App) -> None:
+    """It ends with whom it writes to"""
+    process = subprocess.Popen(
+        [str(CTL), "--dir", str(httpd.runtime), "events", "-f"],
+        stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    assert httpd.get("/pid", "shop").status == 200
+    assert b"ready" in process.stdout.readline()
+    process.stdout.close()
+    app.touch()
+    assert httpd.get("/pid", "shop").status == 200
+    process.wait(20)
+
+
+@pytest.mark.parametrize("words", [
+    ("events", "now"), ("events", "--rolling"), ("status", "-f"),
+    ("restart", "shop", "--follow"), ("--follow",)])
+def test_wrong_usage(httpd: Httpd, words: tuple[str, ...]) -> None:
+    done = httpd.ctl(*words)
+    assert done.returncode == 2
+    assert done.stdout == "" and done.stderr
+
+
+def test_nobody_there(httpd: Httpd) -> None:
+    httpd.app("shop")
+    for words in (("events",), ("events", "-f")):
+        done = httpd.ctl(*words)
+        assert done.returncode == 3
+        assert "no pool is running in" in done.stderr
+
+
+def test_completion_of_what_runs(httpd: Httpd, app: App) -> None:
+    """IDs and applications"""
+    assert httpd.get("/pid", "shop").status == 200
+    known = httpd.group(app)["processes"][0]["id"]
+    script = f"""
+        PATH={BUILD}:$PATH
+        source {TOP}/ctl/completion/apppoolctl
+        COMP_WORDS=(apppoolctl --dir {httpd.runtime} "$@")
+        COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)) COMPREPLY=()
+        _apppoolctl
+        printf "%s\\n" "${{COMPREPLY[@]}}" """
+
+    def complete(*words: str) -> list[str]:
+        return subprocess.run(["bash", "-uc", script, "bash", *words],
+                              check=True, text=True,
+                              stdout=subprocess.PIPE).stdout.split()
+
+    assert complete("detach", "") == complete("detach", known[:3]) == [known]
+    assert complete("restart", "") == [str(app.root)]
+    assert complete("restart", "/nothing") == []

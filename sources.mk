@@ -144,7 +144,9 @@ ctl_sources = \
 	ctl/ask.c \
 	ctl/detect.c \
 	ctl/events.c \
-	ctl/table.c
+	ctl/table.c \
+	ctl/terminal.c \
+	ctl/top.c
 
 # What apppoolctl shares with the spawner.
 detect_sources = \

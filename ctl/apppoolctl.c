@@ -18,11 +18,15 @@
 #include "ctl/detect.h"
 #include "ctl/events.h"
 #include "ctl/table.h"
+#include "ctl/top.h"
 
 static const char help[] =
     "usage: apppoolctl [--dir DIR] [--json] COMMAND\n"
     "\n"
     "  status           groups, processes and open requests\n"
+    "  top [-s SECONDS] [-n TIMES]\n"
+    "                   the apps and the open requests, again and again; q "
+    "ends it\n"
     "  events [-f]      what happened last, a line each; -f, --follow: and "
     "what\n"
     "                   happens from now on\n"
@@ -39,7 +43,10 @@ static const char help[] =
     "default:\n"
     "                   $APPPOOL_RUNTIME_DIR, or the only one of\n"
     "                   " ASK_WHERE "\n"
-    "  --json           print what the server answered; of events, one a line\n"
+    "  --seconds S      of top: between two looks, 2 without it\n"
+    "  --times N        of top: look so many times; without it, no end\n"
+    "  --json           print what the server answered; of events and top, an\n"
+    "                   object a line\n"
     "  --version, --help\n"
     "\n"
     "exit status: 0 all is well, or done; 1 the check failed, or the server\n"
@@ -134,21 +141,65 @@ typedef struct {
     const char *dir;
     int raw;
     int follow;
+    const char *seconds, *times; /* of top */
     const char *how; /* "rolling", "blocking", or NULL: that was not said */
     const char *const *words;
     int n;
 } asked_t;
 
+/* What was said, and does not belong to the command; NULL: nothing. */
+static const char *surplus(const asked_t *q, int words, int how, int follow,
+                           int top)
+{
+    return q->n > words           ? q->words[words]
+           : q->how && !how       ? q->how
+           : q->follow && !follow ? "--follow"
+           : q->seconds && !top   ? "--seconds"
+           : q->times && !top     ? "--times"
+                                  : NULL;
+}
+
 static int events(const asked_t *q)
 {
-    const char *dir = q->dir;
+    const char *dir = q->dir, *extra = surplus(q, 1, 0, 1, 0);
     int status;
 
-    if (q->n > 1 || q->how)
-        return ask_complain(EXIT_USAGE, "%s is too much for events",
-                            q->n > 1 ? q->words[1] : q->how);
+    if (extra)
+        return ask_complain(EXIT_USAGE, "%s is too much for events", extra);
     status = ask_directory(&dir);
     return status ? status : events_print(dir, q->raw, q->follow);
+}
+
+/* A number above 0, at most max. @return 0: it is none */
+static int read_number(const char *text, double max, double *value)
+{
+    char *end;
+
+    if (!text)
+        return 1;
+    *value = strtod(text, &end);
+    return end != text && !*end && *value > 0 && *value <= max;
+}
+
+static int top(const asked_t *q)
+{
+    const char *dir = q->dir, *extra = surplus(q, 1, 0, 0, 1);
+    double seconds = 2, times = 0;
+    int status;
+
+    if (extra)
+        return ask_complain(EXIT_USAGE, "%s is too much for top", extra);
+    if (!read_number(q->seconds, 3600, &seconds) || seconds < 0.1)
+        return ask_complain(EXIT_USAGE,
+                            "--seconds: %s is no number from 0.1 to 3600",
+                            q->seconds);
+    if (!read_number(q->times, 1e9, &times) || times != (double)(long)times)
+        return ask_complain(EXIT_USAGE,
+                            "--times: %s is no number from 1 to 1000000000",
+                            q->times);
+    status = ask_directory(&dir);
+    return status ? status
+                  : top_show(dir, q->raw, (int)(seconds * 1000), (long)times);
 }
 
 /* One of the commands that the server knows. */
@@ -168,10 +219,7 @@ static int run(const asked_t *q)
     if (q->n < wanted)
         return ask_complain(EXIT_USAGE, "%s wants %s", word,
                             commands[i].argument);
-    extra = q->n > wanted                ? q->words[wanted]
-            : q->how && !commands[i].how ? q->how
-            : q->follow                  ? "--follow"
-                                         : NULL;
+    extra = surplus(q, wanted, commands[i].how, 0, 0);
     if (extra)
         return ask_complain(EXIT_USAGE, "%s is too much for %s", extra, word);
     status = ask_directory(&dir);
@@ -190,6 +238,8 @@ static int decide(const asked_t *q)
         return detect(q->raw, q->words, q->n);
     if (strcmp(q->words[0], "events") == 0)
         return events(q);
+    if (strcmp(q->words[0], "top") == 0)
+        return top(q);
     return run(q);
 }
 
@@ -199,6 +249,8 @@ int main(int argc, char **argv)
         {"dir", required_argument, NULL, 'd'},
         {"json", no_argument, NULL, 'j'},
         {"follow", no_argument, NULL, 'f'},
+        {"seconds", required_argument, NULL, 's'},
+        {"times", required_argument, NULL, 'n'},
         {"rolling", no_argument, NULL, 'R'},
         {"blocking", no_argument, NULL, 'B'},
         {"version", no_argument, NULL, 'V'},
@@ -207,7 +259,7 @@ int main(int argc, char **argv)
     asked_t q = {0};
     int c;
 
-    while ((c = getopt_long(argc, argv, "d:fjh", options, NULL)) != -1)
+    while ((c = getopt_long(argc, argv, "d:fjhn:s:", options, NULL)) != -1)
         switch (c) {
         case 'd':
             q.dir = optarg;
@@ -217,6 +269,12 @@ int main(int argc, char **argv)
             break;
         case 'f':
             q.follow = 1;
+            break;
+        case 's':
+            q.seconds = optarg;
+            break;
+        case 'n':
+            q.times = optarg;
             break;
         case 'R':
         case 'B':

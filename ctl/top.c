@@ -1,0 +1,268 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "ctl/top.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "ctl/ask.h"
+#include "ctl/table.h"
+#include "ctl/terminal.h"
+
+/* The last look, and the one before. */
+typedef struct {
+    json_t *now, *before;
+    double seconds; /* between them */
+    double at;      /* of the last one */
+    const char *trouble;
+} looks_t;
+
+static double clock_now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static json_int_t number(const json_t *o, const char *key)
+{
+    return json_integer_value(json_object_get(o, key));
+}
+
+/* ---- rates ---- */
+
+/* So many a second as "12.5"; "-" with the first look, and when httpd was
+ * started anew meanwhile. */
+static const char *rate(const looks_t *l, const json_t *now,
+                        const json_t *before, const char *key, char text[24])
+{
+    json_int_t more = number(now, key) - number(before, key);
+
+    if (!before || more < 0 || l->seconds <= 0)
+        return "-";
+    snprintf(text, 24, "%.1f", (double)more / l->seconds);
+    return text;
+}
+
+static const json_t *group_before(const looks_t *l, const char *name)
+{
+    const json_t *groups = json_object_get(l->before, "groups"), *g;
+    size_t i;
+
+    for (i = 0; (g = json_array_get(groups, i)) != NULL; i++) {
+        const char *other = json_string_value(json_object_get(g, "name"));
+
+        if (other && strcmp(other, name) == 0)
+            return g;
+    }
+    return NULL;
+}
+
+/* ---- parts of the screen ---- */
+
+static void put_head(FILE *out, const looks_t *l)
+{
+    const json_t *pool = json_object_get(l->now, "pool");
+    const json_t *counters = json_object_get(l->now, "counters");
+    const json_t *before = json_object_get(l->before, "counters");
+    json_int_t served = number(counters, "served") - number(before, "served");
+    double took = json_number_value(json_object_get(counters, "app_seconds")) -
+                  json_number_value(json_object_get(before, "app_seconds"));
+    time_t now = time(NULL);
+    char clock[16], per_second[24];
+
+    strftime(clock, sizeof clock, "%H:%M:%S", localtime(&now));
+    fprintf(
+        out,
+        "%s  %lld of %lld processes, %lld active, %lld starting, %lld "
+        "leaving; %lld waiting\n",
+        clock, (long long)number(pool, "count"), (long long)number(pool, "max"),
+        (long long)number(pool, "active"), (long long)number(pool, "spawning"),
+        (long long)number(pool, "leaving"), (long long)number(pool, "waiting"));
+    fprintf(out, "%s requests/s",
+            rate(l, counters, before, "requests", per_second));
+    if (before && served > 0 && took >= 0)
+        fprintf(out, ", %.1f ms each", took * 1000 / (double)served);
+    fprintf(out, "%s%s\n\n", l->trouble ? "; " : "",
+            l->trouble ? l->trouble : "");
+}
+
+static json_int_t count_state(const json_t *group, const char *state)
+{
+    const json_t *list = json_object_get(group, "processes"), *p;
+    json_int_t n = 0;
+    size_t i;
+
+    for (i = 0; (p = json_array_get(list, i)) != NULL; i++) {
+        const char *its = json_string_value(json_object_get(p, "state"));
+
+        n += its && strcmp(its, state) == 0;
+    }
+    return n;
+}
+
+static void put_groups(FILE *out, const looks_t *l)
+{
+    const json_t *groups = json_object_get(l->now, "groups"), *g;
+    char per_second[24];
+    size_t i;
+
+    fprintf(out, "%-32s %-10s %5s %5s %5s %6s %10s\n", "APP", "STATE", "PROC",
+            "BUSY", "HUNG", "QUEUE", "REQUESTS/S");
+    for (i = 0; (g = json_array_get(groups, i)) != NULL; i++)
+        fprintf(out, "%-32s %-10s %5lld %5lld %5lld %6lld %10s\n",
+                table_text(g, "name"), table_text(g, "state"),
+                (long long)number(g, "size"), (long long)count_state(g, "busy"),
+                (long long)count_state(g, "hung"),
+                (long long)number(g, "queue"),
+                rate(l, g, group_before(l, table_text(g, "name")),
+                     "requests_total", per_second));
+}
+
+/* Longest first. */
+static int compare(const void *a, const void *b)
+{
+    double x = json_number_value(json_object_get(*(json_t *const *)a, "age"));
+    double y = json_number_value(json_object_get(*(json_t *const *)b, "age"));
+
+    return (x < y) - (x > y);
+}
+
+/* Borrowed from the report; to be freed. */
+static const json_t **sort_requests(const json_t *groups, size_t *n)
+{
+    const json_t **list = NULL, **more, *g, *r;
+    size_t i, j;
+
+    *n = 0;
+    for (i = 0; (g = json_array_get(groups, i)) != NULL; i++) {
+        const json_t *requests = json_object_get(g, "requests");
+
+        more = realloc(list,
+                       (*n + json_array_size(requests) + 1) * sizeof(json_t *));
+        if (!more)
+            break;
+        list = more;
+        for (j = 0; (r = json_array_get(requests, j)) != NULL; j++)
+            list[(*n)++] = r;
+    }
+    if (list)
+        qsort(list, *n, sizeof *list, compare);
+    return list;
+}
+
+static void put_requests(FILE *out, const json_t *report)
+{
+    size_t n, i;
+    const json_t **list = sort_requests(json_object_get(report, "groups"), &n);
+
+    fprintf(out, "\n%9s %-8s %7s  %-15s %s\n", "AGE", "STATE", "PID", "CLIENT",
+            "REQUEST");
+    for (i = 0; i < n; i++) {
+        const json_t *r = list[i];
+        char pid[24] = "-";
+
+        if (json_is_integer(json_object_get(r, "pid")))
+            snprintf(pid, sizeof pid, "%lld", (long long)number(r, "pid"));
+        fprintf(out, "%7.1f s %-8s %7s  %-15s %s %s\n",
+                json_number_value(json_object_get(r, "age")),
+                table_text(r, "state"), pid, table_text(r, "client"),
+                table_text(r, "method"), table_text(r, "uri"));
+    }
+    free(list);
+}
+
+/* To be freed; NULL: no memory. */
+static char *compose(const looks_t *l)
+{
+    char *text = NULL;
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
+
+    if (!out)
+        return NULL;
+    put_head(out, l);
+    put_groups(out, l);
+    put_requests(out, l->now);
+    return fclose(out) == 0 ? text : NULL;
+}
+
+/* ---- looking ---- */
+
+/* Later, that there is no answer is a trouble that may pass: then EXIT_OK. */
+static int look(looks_t *l, const char *dir)
+{
+    static const char *const question[] = {"status"};
+    char *answer = NULL;
+    json_t *o = NULL;
+    int status;
+
+    ask_be_quiet(l->now != NULL);
+    status = ask_server(dir, question, 1, &answer);
+    if (status == 0)
+        o = json_loads(answer, 0, NULL);
+    free(answer);
+    if (status == 0 && !json_is_object(json_object_get(o, "pool"))) {
+        const char *error = json_string_value(json_object_get(o, "error"));
+
+        status = ask_complain(EXIT_NO, "%s",
+                              error ? error : "the answer has no pool");
+    }
+    ask_be_quiet(0);
+    l->trouble = status ? "there is no answer any more" : NULL;
+    if (status != 0) {
+        json_decref(o);
+        return l->now ? EXIT_OK : status;
+    }
+    json_decref(l->before);
+    l->before = l->now;
+    l->now = o;
+    l->seconds = clock_now() - l->at;
+    l->at += l->seconds;
+    return EXIT_OK;
+}
+
+static int draw(const looks_t *l, int raw)
+{
+    char *text = raw ? json_dumps(l->now, JSON_COMPACT) : compose(l);
+    int rv;
+
+    if (!text)
+        return ask_complain(EXIT_NO, "there is no memory");
+    if (raw)
+        rv = puts(text) < 0 || fflush(stdout) != 0 ? -1 : 0;
+    else
+        rv = terminal_draw(text);
+    free(text);
+    return rv == 0 ? EXIT_OK
+                   : ask_complain(EXIT_NO, "the output cannot be written: %s",
+                                  strerror(errno));
+}
+
+int top_show(const char *dir, int raw, int delay, long times)
+{
+    looks_t l = {NULL, NULL, 0, 0, NULL};
+    int status = look(&l, dir);
+    long n = 1;
+
+    if (status != EXIT_OK)
+        return status;
+    if (!raw)
+        terminal_begin();
+    status = draw(&l, raw);
+    while (status == EXIT_OK && (times == 0 || n < times) &&
+           !terminal_wait(delay)) {
+        n++;
+        status = look(&l, dir);
+        if (status == EXIT_OK)
+            status = draw(&l, raw);
+    }
+    json_decref(l.now);
+    json_decref(l.before);
+    return status;
+}

@@ -1,0 +1,168 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""apppoolctl top: the pool as it is, again and again."""
+import fcntl
+import json
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import termios
+import time
+from typing import Iterator
+
+import pytest
+
+from harness.httpd import Httpd
+from harness.places import CTL
+from harness.procs import kill9
+from harness.wait import wait_until
+
+pytestmark = pytest.mark.mpms("event")
+
+ENTER, LEAVE = b"\033[?1049h", b"\033[?1049l"
+
+
+class Terminal:
+    """apppoolctl top on a terminal of so many rows and columns"""
+
+    def __init__(self, httpd: Httpd, rows: int, columns: int,
+                 *words: str) -> None:
+        self.seen = b""
+        self.ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ,
+                    struct.pack("HHHH", rows, columns, 0, 0))
+        self.before = termios.tcgetattr(theirs)
+        self.theirs = theirs
+        self.process = subprocess.Popen(
+            [str(CTL), "--dir", str(httpd.runtime), "top", "-s", "0.1",
+             *words], stdin=theirs, stdout=theirs, stderr=theirs)
+
+    def read(self) -> bytes:
+        while select.select([self.ours], [], [], 0.05)[0]:
+            self.seen += os.read(self.ours, 65536)
+        return self.seen
+
+    def shows(self, what: bytes) -> None:
+        wait_until(lambda: what in self.read(), repr(what), 20)
+
+    def ends(self) -> int:
+        status = self.process.wait(20)
+        self.shows(LEAVE)
+        assert termios.tcgetattr(self.theirs) == self.before
+        return status
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.wait(20)
+        os.close(self.ours)
+        os.close(self.theirs)
+
+
+@pytest.fixture
+def top(httpd: Httpd) -> Iterator[Terminal]:
+    httpd.app("shop", "AppGroupName shop")
+    httpd.app("blog", "AppGroupName blog")
+    httpd.start()
+    assert httpd.get("/pid", "shop").status == 200
+    one = Terminal(httpd, 12, 60)
+    yield one
+    one.close()
+
+
+def test_open_requests_and_rates(httpd: Httpd, top: Terminal) -> None:
+    held = httpd.hold("shop", "one")
+    top.shows(b"/hold")
+    assert re.search(rb"\d\.\d s busy +\d+ +127\.0\.0\.1 +GET /hold",
+                     top.seen)
+    held.release()
+    assert top.seen.startswith(ENTER)
+    assert b"shop" in top.seen and b"running" in top.seen
+    for _ in range(20):
+        httpd.get("/pid", "shop")
+    wait_until(lambda: re.search(rb"[1-9]\d*\.\d requests/s, [\d.]+ ms each",
+                                 top.read()), "a rate", 20)
+    os.write(top.ours, b"q")
+    assert top.ends() == 0
+
+
+def test_it_fits(httpd: Httpd, top: Terminal) -> None:
+    """No line is longer, and there are no more than the terminal has"""
+    top.shows(b"\033[J")
+    for screen in top.read().split(b"\033[H")[1:]:
+        lines = screen.split(b"\033[J")[0].split(b"\r\n")
+        assert len(lines) <= 12
+        assert all(len(line.replace(b"\033[K", b"")) <= 60 for line in lines)
+
+
+@pytest.mark.parametrize("how", ["SIGTERM", "SIGINT", "SIGHUP", "^C", "^D"])
+def test_terminal_is_put_right(httpd: Httpd, top: Terminal, how: str) -> None:
+    top.shows(b"requests/s")
+    if how[0] == "^":
+        os.write(top.ours, bytes([ord(how[1]) & 0x1f]))
+    else:
+        top.process.send_signal(signal.Signals[how])
+    assert top.ends() == 0
+
+
+def test_another_size(httpd: Httpd, top: Terminal) -> None:
+    """Is used at once"""
+    top.shows(b"requests/s")
+    fcntl.ioctl(top.theirs, termios.TIOCSWINSZ,
+                struct.pack("HHHH", 3, 10, 0, 0))
+    top.process.send_signal(signal.SIGWINCH)
+    top.read()
+    top.seen = b""
+    top.shows(b"\033[J")
+    time.sleep(0.2)
+    last = top.read().split(b"\033[H")[-2]
+    lines = last.split(b"\033[J")[0].split(b"\r\n")
+    assert len(lines) == 3
+    assert all(len(line.replace(b"\033[K", b"")) <= 10 for line in lines)
+
+
+def test_spawner_is_started_again(httpd: Httpd, top: Terminal) -> None:
+    """It waits, and goes on"""
+    httpd.log.expect("spawner .* ended: signal 9")
+    top.shows(b"requests/s")
+    first = httpd.spawner_now()
+    kill9(first)
+    wait_until(lambda: httpd.spawner_now() != first, "another", 20)
+    assert httpd.get("/pid", "blog").status == 200
+    wait_until(lambda: re.search(rb"blog +running", top.read()), "blog", 20)
+    assert top.process.poll() is None
+
+
+def test_without_a_terminal(httpd: Httpd) -> None:
+    httpd.app("shop")
+    httpd.start()
+    httpd.get("/pid", "shop")
+    done = httpd.ctl("top", "-n", "2", "--seconds", "0.1")
+    assert done.returncode == 0 and "\033" not in done.stdout
+    assert done.stdout.count("requests/s") == 2
+    done = httpd.ctl("--json", "top", "--times", "3", "-s", "0.1")
+    looks = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [look["pool"]["count"] for look in looks] == [1, 1, 1]
+
+
+@pytest.mark.parametrize("words, said", [
+    (["-s", "0"], "--seconds: 0 is no number from 0.1 to 3600"),
+    (["-s", "x"], "--seconds: x is no number"),
+    (["-n", "1.5"], "--times: 1.5 is no number"),
+    (["-n", "-1"], "--times: -1 is no number"),
+    (["shop"], "shop is too much for top"),
+    (["-f"], "--follow is too much for top")])
+def test_wrong_words(httpd: Httpd, words: list[str], said: str) -> None:
+    done = subprocess.run([str(CTL), "top", *words], capture_output=True,
+                          text=True, timeout=20)
+    assert done.returncode == 2
+    assert said in done.stderr
+
+
+def test_nobody_there(httpd: Httpd) -> None:
+    done = subprocess.run([str(CTL), "--dir", str(httpd.dir), "top"],
+                          capture_output=True, text=True, timeout=20)
+    assert done.returncode == 3
+    assert "\033" not in done.stdout

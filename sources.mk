@@ -63,12 +63,14 @@ module_sources = \
 	mod_apppool/sendfile.c \
 	mod_apppool/stale.c \
 	mod_apppool/status.c \
+	mod_apppool/status_action.c \
 	mod_apppool/status_assets.c \
 	mod_apppool/status_chart.c \
 	mod_apppool/status_group.c \
 	mod_apppool/status_metrics.c \
 	mod_apppool/status_page.c \
 	mod_apppool/status_text.c \
+	mod_apppool/status_token.c \
 	mod_apppool/store.c \
 	mod_apppool/table.c \
 	mod_apppool/value.c \

@@ -12,6 +12,7 @@ static apppool_config_t config;
 
 void apppool_config_begin(apr_pool_t *p)
 {
+    config.queries = 0;
     config.mounts = apr_array_make(p, 8, sizeof(apppool_mount_t *));
     config.sections = apr_array_make(p, 8, sizeof(apppool_dir_t *));
 }
@@ -46,7 +47,9 @@ apppool_config_t *apppool_config(void)
     X(rolling)                                                                 \
     X(buffer_request)                                                          \
     X(buffer_response)                                                         \
-    X(friendly_errors)
+    X(friendly_errors)                                                         \
+    X(status_detail)                                                           \
+    X(status_kill)
 
 #define TEXTS(X)                                                               \
     X(mount)                                                                   \
@@ -188,4 +191,14 @@ int apppool_friendly_errors(const request_rec *r, const char *environment)
 {
     return apppool_or(dir_of_request(r)->friendly_errors,
                       strcmp(environment, "production") != 0) != 0;
+}
+
+int apppool_status_full(const request_rec *r)
+{
+    return apppool_or(dir_of_request(r)->status_detail, 0) != 0;
+}
+
+int apppool_status_kill(const request_rec *r)
+{
+    return apppool_or(dir_of_request(r)->status_kill, 0) != 0;
 }

@@ -69,6 +69,7 @@ struct apppool_dir_t {
     apr_int64_t idle_time, queue_timeout, start_timeout, stop_timeout;
     apr_int64_t timeout, slow_log, stat_interval, rolling;
     apr_int64_t buffer_request, buffer_response, friendly_errors;
+    apr_int64_t status_detail, status_kill;
     const apppool_sendfile_t *sendfile;
     const char *stray;       /**< first directive that belongs to an AppRoot */
     const char *stray_place; /**< and where that stands */
@@ -85,6 +86,7 @@ typedef struct {
 typedef struct {
     apr_array_header_t *mounts;   /**< of apppool_mount_t * */
     apr_array_header_t *sections; /**< of apppool_dir_t * */
+    int queries; /**< a status page somewhere shows query strings */
 } apppool_config_t;
 
 /** Begin a configuration; pre_config, before any directive is read. */
@@ -122,6 +124,10 @@ const apppool_sendfile_t *apppool_sendfile_of(const request_rec *r);
 
 /** AppFriendlyErrors of a request for an app of this AppEnvironment. */
 int apppool_friendly_errors(const request_rec *r, const char *environment);
+
+/** AppStatusDetail full, AppStatusAllowKill of a request. */
+int apppool_status_full(const request_rec *r);
+int apppool_status_kill(const request_rec *r);
 
 /** A number, or its default. */
 static inline apr_int64_t apppool_or(apr_int64_t set, apr_int64_t otherwise)

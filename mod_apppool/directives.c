@@ -157,6 +157,17 @@ static const char *set_notify(cmd_parms *cmd, void *dir_, const char *arg)
     return NULL;
 }
 
+/* Queries are put down only if somebody is to see them. */
+static const char *set_detail(cmd_parms *cmd, void *dir_, const char *arg)
+{
+    const apppool_dir_t *dir = dir_;
+    const char *wrong = apppool_value_word(cmd, dir_, arg);
+
+    if (!wrong && dir->status_detail)
+        apppool_config()->queries = 1;
+    return wrong;
+}
+
 /* ---- the table ---- */
 
 static const apppool_value_t max_requests[] = {
@@ -278,6 +289,13 @@ const command_rec apppool_directives[] = {
          "blocking if all end at once", rolling, "blocking rolling"),
     TIME("AppStatInterval", "time between two looks at restart.txt", GROUP,
          stat_interval, DAY, "at each request"),
+    AP_INIT_TAKE1("AppStatusDetail", set_detail,
+                  RANGE(REQUEST, IN_DIR(status_detail), 0, 0, NULL,
+                        "basic full"),
+                  ACCESS_CONF, "full if the status shows query strings"),
+    AP_INIT_TAKE1("AppStatusAllowKill", apppool_value_switch,
+                  VALUE(REQUEST, IN_DIR(status_kill)), ACCESS_CONF,
+                  "On if the status page has buttons"),
     {0},
 };
 /* clang-format on */

@@ -18,7 +18,19 @@
 #include "mod_apppool/lifecycle.h"
 #include "mod_apppool/path.h"
 #include "mod_apppool/status.h"
+#include "mod_apppool/status_token.h"
 #include "mod_apppool/visit.h"
+
+static int make_keys(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp,
+                     server_rec *s)
+{
+    (void)pconf;
+    (void)plog;
+    (void)ptemp;
+    (void)s;
+    apppool_status_token_begin();
+    return OK;
+}
 
 static void register_hooks(apr_pool_t *p)
 {
@@ -42,6 +54,7 @@ static void register_hooks(apr_pool_t *p)
                          APR_HOOK_LAST);
     ap_hook_post_config(apppool_lifecycle_post_config, NULL, NULL,
                         APR_HOOK_LAST);
+    ap_hook_post_config(make_keys, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_monitor(apppool_lifecycle_monitor, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_child_init(apppool_lifecycle_child_init, after_proxy, NULL,
                        APR_HOOK_MIDDLE);

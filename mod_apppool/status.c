@@ -6,14 +6,17 @@
 #include <http_core.h>
 #include <http_log.h>
 #include <http_protocol.h>
+#include <http_request.h>
 #include <mod_status.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "mod_apppool/app.h"
 #include "mod_apppool/lifecycle.h"
+#include "mod_apppool/status_action.h"
 #include "mod_apppool/status_metrics.h"
 #include "mod_apppool/status_page.h"
+#include "mod_apppool/status_token.h"
 #include "shm/report.h"
 #include "shm/snapshot.h"
 
@@ -36,7 +39,8 @@ static json_t *report_nothing(request_rec *r)
     return apl_report_json(&none, 0);
 }
 
-static json_t *report(request_rec *r)
+/* @param full with what not everybody is to see */
+static json_t *report(request_rec *r, int full)
 {
     apl_pool_t *pool = apppool_pool(), *copy;
     apr_status_t rv;
@@ -51,7 +55,7 @@ static json_t *report(request_rec *r)
                       apl_error_text(rv, text, sizeof text));
         return NULL;
     }
-    return apl_report_json(copy, 0);
+    return apl_report_json(copy, full);
 }
 
 static void send_json(request_rec *r, const json_t *doc)
@@ -70,6 +74,12 @@ static void send_auto(request_rec *r, const json_t *doc)
     apppool_status_auto(r, doc);
 }
 
+static void send_page(request_rec *r, const json_t *doc)
+{
+    apppool_status_page(
+        r, doc, apppool_status_kill(r) ? apppool_status_token(r) : NULL);
+}
+
 /* ---- hooks ---- */
 
 static const struct {
@@ -78,7 +88,7 @@ static const struct {
 } views[] = {{"json", send_json},
              {"metrics", apppool_status_metrics},
              {"auto", send_auto},
-             {NULL, apppool_status_page}};
+             {NULL, send_page}};
 
 /* "?json"; also "?json=", as those say it who can't say it otherwise. */
 static int is_view(const char *args, const char *view)
@@ -96,10 +106,12 @@ int apppool_status_handler(request_rec *r)
 
     if (!r->handler || strcmp(r->handler, HANDLER))
         return DECLINED;
-    r->allowed |= AP_METHOD_BIT << M_GET;
+    ap_allow_standard_methods(r, REPLACE_ALLOW, M_GET, M_POST, -1);
+    if (r->method_number == M_POST)
+        return apppool_status_action(r, apppool_status_kill(r));
     if (r->method_number != M_GET)
         return HTTP_METHOD_NOT_ALLOWED;
-    doc = report(r);
+    doc = report(r, apppool_status_full(r));
     if (!doc)
         return HTTP_SERVICE_UNAVAILABLE;
     apr_table_setn(r->headers_out, "Cache-Control", "no-store");
@@ -113,7 +125,7 @@ int apppool_status_handler(request_rec *r)
 
 int apppool_status_section(request_rec *r, int flags)
 {
-    json_t *doc = apppool_pool() ? report(r) : NULL;
+    json_t *doc = apppool_pool() ? report(r, 0) : NULL;
 
     if (!doc)
         return OK;
@@ -121,7 +133,7 @@ int apppool_status_section(request_rec *r, int flags)
         apppool_status_auto(r, doc);
     else {
         ap_rputs("<hr />\n<h1>Application pool</h1>\n", r);
-        apppool_status_body(r, doc);
+        apppool_status_body(r, doc, NULL);
     }
     json_decref(doc);
     return OK;

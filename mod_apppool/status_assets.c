@@ -21,6 +21,7 @@ const char apppool_status_style[] =
     "p{margin:.3em 0}small,.dim{color:var(--dim);font-size:.87em}"
     "#live{margin-left:auto;color:var(--dim);font-size:.87em}"
     ".stale #live,#notice{color:var(--bad);font-weight:600}"
+    "#notice{width:100%}#notice:empty{display:none}"
     ".stale main{opacity:.55}\n"
     "section{background:var(--card);border:1px solid var(--rule);"
     "border-radius:8px;padding:.7em .9em;margin:0 0 .8em}"

@@ -4,7 +4,9 @@
 
 #include <apr_strings.h>
 #include <http_protocol.h>
+#include <string.h>
 
+#include "mod_apppool/status_action.h"
 #include "mod_apppool/status_text.h"
 
 #define SLOW                5   /* s that are much for a request */
@@ -29,7 +31,20 @@ static const char *since(request_rec *r, const json_t *object, const char *key)
         r, apppool_status_since(r, json_object_get(object, key)));
 }
 
-static void process(request_rec *r, const json_t *p)
+/* Only what is not leaving yet can be detached. */
+static const char *detach(request_rec *r, const json_t *p, const char *token)
+{
+    const char *state = apppool_status_word(p, "state");
+
+    if (!token || !json_is_string(json_object_get(p, "id")) ||
+        !strcmp(state, "leaving") || !strcmp(state, "dying") ||
+        !strcmp(state, "zombie"))
+        return "";
+    return apppool_status_button(r, token, "Detach", "detach", MEMBER(p, "id"),
+                                 NULL);
+}
+
+static void process(request_rec *r, const json_t *p, const char *token)
 {
     ap_rvputs(r, "<tr><td class=\"n\">", MEMBER(p, "pid"), "</td><td>",
               apppool_status_badge(r, p, "state"), "</td><td class=\"n\">",
@@ -39,10 +54,11 @@ static void process(request_rec *r, const json_t *p)
               "</td><td class=\"n\">", since(r, p, "started"),
               "</td><td class=\"n opt\">", since(r, p, "last_used"),
               "</td><td class=\"opt w\"><code>", MEMBER(p, "id"),
-              "</code></td></tr>\n", NULL);
+              "</code></td><td class=\"b\">", detach(r, p, token),
+              "</td></tr>\n", NULL);
 }
 
-static void processes(request_rec *r, const json_t *all)
+static void processes(request_rec *r, const json_t *all, const char *token)
 {
     const json_t *p;
     size_t i;
@@ -53,11 +69,12 @@ static void processes(request_rec *r, const json_t *all)
              "<th class=\"n\" title=\"requests inside it\">Open</th>"
              "<th class=\"n\" title=\"requests answered\">Done</th>"
              "<th class=\"n\">Memory</th><th class=\"n\">Age</th>"
-             "<th class=\"n opt\">Used</th><th class=\"opt\">ID</th></tr>\n",
+             "<th class=\"n opt\">Used</th><th "
+             "class=\"opt\">ID</th><th></th></tr>\n",
              r);
     json_array_foreach(all, i, p)
     {
-        process(r, p);
+        process(r, p, token);
     }
     ap_rputs("</table>\n", r);
 }
@@ -138,17 +155,23 @@ static void facts(request_rec *r, const json_t *group)
     ap_rvputs(r, ". ", MEMBER(group, "app_root"), "</span></p>\n", NULL);
 }
 
-void apppool_status_group(request_rec *r, const json_t *group, int n)
+void apppool_status_group(request_rec *r, const json_t *group, int n,
+                          const char *token)
 {
     ap_rprintf(r, "<section class=\"app\" id=\"app%d\"><h2>", n);
     ap_rvputs(r, "<span>", MEMBER(group, "name"), "</span> ",
-              apppool_status_badge(r, group, "state"), "</h2>\n", NULL);
+              apppool_status_badge(r, group, "state"),
+              token ? apppool_status_button(r, token, "Restart", "restart",
+                                            MEMBER(group, "name"),
+                                            "Restart this application?")
+                    : "",
+              "</h2>\n", NULL);
     facts(r, group);
     if (json_is_string(json_object_get(group, "last_error")))
         ap_rvputs(r, "<p class=\"bad\">The last start failed: ",
                   MEMBER(group, "last_error"), " (error id ",
                   MEMBER(group, "last_error_id"), ")</p>\n", NULL);
-    processes(r, json_object_get(group, "processes"));
+    processes(r, json_object_get(group, "processes"), token);
     requests(r, json_object_get(group, "requests"));
     ap_rputs("</section>\n", r);
 }

@@ -15,8 +15,13 @@
 #include <httpd.h>
 #include <jansson.h>
 
-/** One section. @param n its number on the page */
-void apppool_status_group(request_rec *r, const json_t *group, int n);
+/**
+ * One section.
+ * @param n     its number on the page
+ * @param token for its buttons; NULL: it has none
+ */
+void apppool_status_group(request_rec *r, const json_t *group, int n,
+                          const char *token);
 
 /** A state or an event: a word that its own name gives a colour. */
 const char *apppool_status_badge(request_rec *r, const json_t *object,

@@ -126,7 +126,7 @@ static void counters(request_rec *r, json_t *all)
 
 /* ---- the whole ---- */
 
-void apppool_status_body(request_rec *r, const json_t *doc)
+void apppool_status_body(request_rec *r, const json_t *doc, const char *token)
 {
     const json_t *groups = json_object_get(doc, "groups"), *group;
     size_t i;
@@ -135,7 +135,7 @@ void apppool_status_body(request_rec *r, const json_t *doc)
     apppool_status_charts(r, json_object_get(doc, "history"));
     json_array_foreach(groups, i, group)
     {
-        apppool_status_group(r, group, (int)i + 1);
+        apppool_status_group(r, group, (int)i + 1, token);
     }
     if (json_array_size(groups) == 0)
         ap_rputs("<section id=\"none\">No application was asked for yet."
@@ -165,7 +165,7 @@ static const char *restrain(request_rec *r)
     return nonce;
 }
 
-void apppool_status_page(request_rec *r, const json_t *doc)
+void apppool_status_page(request_rec *r, const json_t *doc, const char *token)
 {
     const char *nonce = restrain(r);
     const char *host = ap_escape_html(r->pool, ap_get_server_name(r));
@@ -182,9 +182,11 @@ void apppool_status_page(request_rec *r, const json_t *doc)
               apppool_status_style,
               "</style></head>\n<body><header><h1>Application pool</h1>"
               "<span class=\"dim\">",
-              host, "</span><span id=\"live\"></span></header>\n",
+              host,
+              "</span><span id=\"live\"></span>"
+              "<p id=\"notice\" role=\"status\"></p></header>\n",
               "<main id=\"main\">\n", NULL);
-    apppool_status_body(r, doc);
+    apppool_status_body(r, doc, token);
     ap_rvputs(r, "</main>\n<script nonce=\"", nonce, "\">\n",
               apppool_status_script, "</script></body></html>\n", NULL);
 }

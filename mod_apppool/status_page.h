@@ -14,10 +14,10 @@
 #include <httpd.h>
 #include <jansson.h>
 
-/** The page. */
-void apppool_status_page(request_rec *r, const json_t *doc);
+/** The page. @param token for its buttons; NULL: it has none */
+void apppool_status_page(request_rec *r, const json_t *doc, const char *token);
 
 /** What is in it, for a page of somebody else's. */
-void apppool_status_body(request_rec *r, const json_t *doc);
+void apppool_status_body(request_rec *r, const json_t *doc, const char *token);
 
 #endif

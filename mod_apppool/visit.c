@@ -291,7 +291,8 @@ apr_status_t apppool_visit_checkout(apppool_visit_t *v)
     request_rec *r = v->r;
     apl_pool_t *pool = apppool_pool();
     const apl_app_t *app = &v->app->pool;
-    apl_request_t request = {r->method, r->uri, r->useragent_ip, NULL};
+    apl_request_t request = {r->method, r->uri, r->useragent_ip,
+                             apppool_config()->queries ? r->args : NULL};
     int64_t now = apl_now();
     apl_look_t look;
     int looked, tries = 3;

@@ -133,7 +133,7 @@ def test_page(httpd: Httpd) -> None:
 def test_only_for_reading(httpd: Httpd) -> None:
     httpd.app("shop")
     httpd.start()
-    assert httpd.post(STATUS, "status", b"x").status == 405
+    assert httpd.request("PUT", STATUS, body=b"x").status == 405
 
 
 def test_status_beside_an_app(httpd: Httpd) -> None:

@@ -1,0 +1,239 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""The buttons of the status page, and those who have no right to them."""
+import base64
+import hashlib
+import re
+import urllib.parse
+from typing import Any, Optional
+
+import pytest
+
+from harness.browser import Browser
+from harness.client import Response
+from harness.httpd import STATUS, App, Httpd
+from harness.wait import wait_until
+
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+
+
+def allow(httpd: Httpd) -> App:
+    httpd.directives.append(f'<Location "{STATUS}">\n'
+                            "AppStatusAllowKill On\n</Location>")
+    return httpd.app("shop", "AppGroupName shop", "MaxInstances 2")
+
+
+def token(httpd: Httpd, **more: Any) -> str:
+    page = httpd.get(STATUS, **more).text
+    found = re.search('name="token" value="([^"]+)"', page)
+    assert found, page
+    return found[1]
+
+
+def press(httpd: Httpd, action: str, name: str,
+          with_token: Optional[str] = None,
+          headers: Optional[dict[str, str]] = None) -> Response:
+    if with_token is None:
+        with_token = token(httpd, headers=headers)
+    form = {"token": with_token, "do": action, "name": name}
+    return httpd.post(STATUS, "status", urllib.parse.urlencode(form),
+                      headers={**FORM, **(headers or {})})
+
+
+def process_id(httpd: Httpd, app: App) -> str:
+    return httpd.group(app)["processes"][0]["id"]
+
+
+def test_detach(httpd: Httpd) -> None:
+    """As apppoolctl does; the second time there is nothing to detach"""
+    app = allow(httpd)
+    httpd.start()
+    held = httpd.hold("shop", "a")
+    one = process_id(httpd, app)
+    answer = press(httpd, "detach", one)
+    assert answer.status == 303
+    assert answer.headers["Location"] == "./apppool-status"
+    assert [p["state"] for p in httpd.group(app)["processes"]] == ["leaving"]
+    answer = press(httpd, "detach", one)
+    assert answer.status == 412 and "leaving already" in answer.text
+    assert held.release().status == 200
+    wait_until(lambda: not httpd.group(app)["processes"], "it ends")
+    assert press(httpd, "detach", one).status == 412
+    assert len(httpd.events("detached")) == 1
+    said = httpd.log.matching(r"shop\[\d+\] is detached: somebody without a "
+                              "login asked for that on the status page")
+    assert len(said) == 1 and "[client 127.0.0.1:" in said[0]
+
+
+def test_restart(httpd: Httpd) -> None:
+    app = allow(httpd)
+    httpd.start()
+    pid = httpd.get("/pid", "shop").text
+    assert press(httpd, "restart", "shop").status == 303
+    wait_until(lambda: httpd.get("/pid", "shop").text != pid, "new code")
+    assert httpd.group(app)["restarts"] == 1
+    assert httpd.log.matching("shop is restarted: somebody without a login")
+    answer = press(httpd, "restart", "blog")
+    assert answer.status == 412 and "asked for" in answer.text
+
+
+def test_off(httpd: Httpd) -> None:
+    """The default: no buttons, and no way around them"""
+    app = httpd.app("shop")
+    httpd.start()
+    pid = httpd.get("/pid", "shop").text
+    page = httpd.get(STATUS).text
+    assert "<form" not in page and "token" not in page
+    answer = press(httpd, "detach", process_id(httpd, app), "0-0")
+    assert answer.status == 403 and "AppStatusAllowKill" in answer.text
+    assert httpd.get("/pid", "shop").text == pid
+
+
+def test_bad_tokens(httpd: Httpd) -> None:
+    app = allow(httpd)
+    httpd.start()
+    pid = httpd.get("/pid", "shop").text
+    one = process_id(httpd, app)
+    good = token(httpd)
+    step, mac = good.split("-")
+    older = f"{int(step, 16) - 1:x}-{mac}"
+    newer = f"{int(step, 16) + 1:x}-{mac}"
+    for bad in ("", "-", "0", older, newer, good[:-1], good + "0",
+                good.upper() + "x", step, "-" + mac, "9" * 4000,
+                "%00" + good):
+        assert press(httpd, "detach", one, bad).status in (400, 403, 413), bad
+    httpd.graceful()  # the key is another one
+    wait_until(lambda: press(httpd, "detach", one, good).status == 403,
+               "the new children serve")
+    assert httpd.pids(app) == [int(pid)]
+    assert httpd.events("detached") == []
+
+
+def test_token_of_somebody_else(httpd: Httpd) -> None:
+    httpd.modules += ["authn_core", "authn_file", "authz_user", "auth_basic"]
+    users = httpd.dir / "users"
+    secret = base64.b64encode(hashlib.sha1(b"secret").digest()).decode()
+    users.write_text("".join(f"{user}:{{SHA}}{secret}\n"
+                             for user in ("alice", "bob")))
+    app = allow(httpd)
+    httpd.directives.append(
+        f'<Location "{STATUS}">\nAuthType Basic\nAuthName status\n'
+        f'AuthUserFile "{users}"\nRequire valid-user\n</Location>')
+    httpd.start()
+    assert httpd.get("/pid", "shop").status == 200
+    login = {user: {"Authorization": "Basic " + base64.b64encode(
+        f"{user}:secret".encode()).decode()} for user in ("alice", "bob")}
+    page = httpd.get(f"{STATUS}?json", headers=login["alice"]).json()
+    one = page["groups"][0]["processes"][0]["id"]
+    hers = token(httpd, headers=login["alice"])
+    assert press(httpd, "detach", one, hers, login["bob"]).status == 403
+    assert press(httpd, "detach", one, hers, {}).status == 401
+    assert press(httpd, "detach", one, hers, login["alice"]).status == 303
+    assert httpd.log.matching("is detached: alice asked for that")
+    assert app
+
+
+def test_odd_forms(httpd: Httpd) -> None:
+    """What is no form of ours changes nothing, and costs little"""
+    app = allow(httpd)
+    httpd.start()
+    pid = httpd.get("/pid", "shop").text
+    one, good = process_id(httpd, app), token(httpd)
+
+    def send(body: Any, kind: str = FORM["Content-Type"],
+             query: str = "") -> int:
+        return httpd.post(STATUS + query, "status", body,
+                          headers={"Content-Type": kind}).status
+
+    form = urllib.parse.urlencode(
+        {"token": good, "do": "detach", "name": one})
+    assert send(b"") == 403
+    assert send(form, "text/plain") == 403
+    assert send(form, "multipart/form-data; boundary=x") == 403
+    assert send("x" * (1 << 20)) == 413
+    assert send("x=1&" * 5000) == 413
+    assert send(form + "&a" * 100) in (400, 413)
+    assert send(b"\xff\xfe%%%=&&&") in (400, 403)
+    assert send("", query="?" + form) == 403
+    assert press(httpd, "explode", one, good).status == 400
+    for name in ("", one[:-1], one.upper(), one + "0", "0" * 16, "x" * 1000,
+                 "../..", "\r\nX: y"):
+        assert press(httpd, "detach", name, good).status in (412, 413), name
+        assert press(httpd, "restart", name, good).status in (400, 412), name
+    for method in ("PUT", "DELETE", "PATCH"):
+        answer = httpd.request(method, STATUS)
+        assert answer.status == 405 and "GET" in answer.headers["Allow"]
+    assert httpd.pids(app) == [int(pid)] and httpd.events("detached") == []
+
+
+def test_get_changes_nothing(httpd: Httpd) -> None:
+    app = allow(httpd)
+    httpd.start()
+    pid = httpd.get("/pid", "shop").text
+    query = urllib.parse.urlencode({"token": token(httpd), "do": "detach",
+                                    "name": process_id(httpd, app)})
+    assert httpd.get(f"{STATUS}?{query}").status == 200
+    assert httpd.request("HEAD", f"{STATUS}?{query}").status == 200
+    assert httpd.get(f"{STATUS}?{'x' * 1000000}").status in (413, 414)
+    assert httpd.pids(app) == [int(pid)]
+
+
+@pytest.mark.mpms("event")
+def test_buttons(httpd: Httpd) -> None:
+    """In a browser: what was done is seen, and so is why it was not"""
+    app = allow(httpd)
+    httpd.start()
+    held = httpd.hold("shop", "a")
+    page = f"http://127.0.0.1:{httpd.port}{STATUS}"
+    with Browser() as browser:
+        browser.open(page)
+        loads = browser.loads
+        note = "document.getElementById('notice').textContent"
+        browser.run("document.getElementsByName('token').forEach("
+                    "t => t.value = 'old');"
+                    "document.querySelector('td button').click()")
+        wait_until(lambda: "load the page anew" in browser.run(note),
+                   "it says why", 20)
+        wait_until(lambda: browser.run(
+            "document.getElementsByName('token')[0].value") != "old",
+            "the page is new", 20)
+        browser.run("document.querySelector('td button').click()")
+        wait_until(lambda: "1 leaving" in browser.text(), "it is seen", 20)
+        assert browser.run(note) == ""
+        browser.run("document.querySelector('h2 button').click()")  # asks
+        wait_until(lambda: httpd.group(app)["restarts"] == 1, "restarted", 20)
+        assert browser.loads == loads
+        assert [e for e in browser.errors if "403" not in e] == []
+    held.release()
+
+
+def test_queries(httpd: Httpd) -> None:
+    """AppStatusDetail full shows them, on that page alone"""
+    httpd.directives.append(
+        '<Location "/all">\nSetHandler apppool-status\n'
+        "AppStatusDetail full\n</Location>")
+    httpd.app("shop")
+    httpd.start()
+    held = httpd.hold("shop", "k3y")
+    assert "k3y" not in httpd.get(STATUS).text
+    assert "k3y" not in httpd.get(f"{STATUS}?json").text
+    assert "/hold?key=k3y" in httpd.get("/all").text
+    [request] = httpd.get("/all?json").json()["groups"][0]["requests"]
+    assert (request["uri"], request["query"]) == ("/hold", "key=k3y")
+    held.release()
+    httpd.directives.pop()  # nobody is to see them any more
+    httpd.graceful()
+    held = httpd.hold("shop", "s3cret")
+    assert "s3cret" not in httpd.ctl("status", "--json").stdout
+    held.release()
+
+
+def test_wrong_values(httpd: Httpd) -> None:
+    httpd.app("shop")
+    conf = httpd.configure().read_text()
+    for line, why in (("AppStatusDetail most", "basic or full"),
+                      ("AppStatusAllowKill maybe", "On or Off")):
+        done = httpd.test(f'{conf}\n<Location "/x">\n{line}\n</Location>')
+        assert done.returncode != 0 and line.split()[0] in done.stdout
+        assert line.split()[1] in done.stdout, (done.stdout, why)
+    done = httpd.test(f"{conf}\nAppStatusAllowKill On")
+    assert done.returncode != 0 and "not allowed here" in done.stdout

@@ -20,8 +20,14 @@ const char *table_text(const json_t *o, const char *key)
     char *to = buffers[turn++ % 4];
     size_t i;
 
-    for (i = 0; s && s[i] && i < sizeof *buffers - 1; i++)
-        to[i] = (unsigned char)s[i] < 0x20 || s[i] == 0x7f ? '?' : s[i];
+    for (i = 0; s && s[i] && i < sizeof *buffers - 1; i++) {
+        unsigned char c = (unsigned char)s[i];
+
+        to[i] = c < 0x20 || c == 0x7f ? '?' : s[i];
+        /* U+0080 to U+009F, which command a terminal as well. */
+        if (i > 0 && (unsigned char)s[i - 1] == 0xc2 && c < 0xa0)
+            to[i - 1] = to[i] = '?';
+    }
     to[i] = 0;
     return i ? to : "-";
 }

@@ -88,6 +88,16 @@ def test_open_requests_and_rates(httpd: Httpd, top: Terminal) -> None:
     assert top.ends() == 0
 
 
+def test_path_does_not_command_the_terminal(httpd: Httpd,
+                                            top: Terminal) -> None:
+    """Neither by ESC nor by U+0080 to U+009F, in any command"""
+    held = httpd.hold("shop", "one", "/%C2%9B31m%1Bc%C3%BC/hold")
+    top.shows("GET /??31m?c\u00fc".encode())
+    assert b"\x9b" not in top.seen and b"\033c" not in top.seen
+    assert "GET /??31m?c\u00fc/hold" in httpd.ctl("status").stdout
+    held.release()
+
+
 def test_it_fits(httpd: Httpd, top: Terminal) -> None:
     """No line is longer, and there are no more than the terminal has"""
     top.shows(b"\033[J")

@@ -60,37 +60,26 @@ static void mark(apl_pool_t *pool, apl_process_t *p, const apl_session_t *s,
     apl_leave(&held);
 }
 
-static void copy_text(char *to, const char *from, size_t size)
-{
-    memcpy(to, from, size);
-    to[size - 1] = 0;
-}
-
 /* Note the request, unless an older one of the same process is noted. */
-static uint32_t note(const apl_pool_t *pool, const apl_session_t *s,
-                     int64_t now, apl_overdue_t *overdue, uint32_t n,
-                     uint32_t max)
+static uint32_t note(const apl_pool_t *pool, uint32_t index,
+                     apl_glance_t *overdue, uint32_t n, uint32_t max)
 {
-    int64_t age = apl_hung_age(s, now);
+    apl_glance_t r;
     uint32_t i;
 
-    for (i = 0; i < n && overdue[i].id != s->id; i++)
-        ;
-    if (i == max || (i < n && overdue[i].age >= age))
+    if (apl_glance_take(pool, index, &r) != APR_SUCCESS)
         return n;
-    overdue[i].id = s->id;
-    overdue[i].session = APL_SESSION_INDEX(pool, s);
-    overdue[i].generation = s->generation;
-    overdue[i].age = age;
-    copy_text(overdue[i].method, s->method, sizeof s->method);
-    copy_text(overdue[i].client, s->client, sizeof s->client);
-    copy_text(overdue[i].uri, s->uri, sizeof s->uri);
+    for (i = 0; i < n && overdue[i].process != r.process; i++)
+        ;
+    if (i == max || (i < n && overdue[i].since <= r.since))
+        return n;
+    overdue[i] = r;
     return i == n ? n + 1 : n;
 }
 
 /* @param by the session by which each process is hung, or 0: filled in */
 static uint32_t look_at_sessions(const apl_pool_t *pool, int64_t now,
-                                 uint32_t *by, apl_overdue_t *overdue,
+                                 uint32_t *by, apl_glance_t *overdue,
                                  uint32_t max)
 {
     uint32_t i, n = 0;
@@ -108,7 +97,7 @@ static uint32_t look_at_sessions(const apl_pool_t *pool, int64_t now,
             by[APL_PROCESS_INDEX(pool, p)] = i;
         if (apl_hung_at(age, g->options.kill_after) &&
             p->state >= APL_PROCESS_LIVE && p->reason != APL_EVENT_KILLED)
-            n = note(pool, s, now, overdue, n, max);
+            n = note(pool, i, overdue, n, max);
     }
     return n;
 }
@@ -129,7 +118,7 @@ static void mark_all(apl_pool_t *pool, const uint32_t *by, int hung,
     }
 }
 
-uint32_t apl_clock_look(apl_pool_t *pool, int64_t now, apl_overdue_t *overdue,
+uint32_t apl_clock_look(apl_pool_t *pool, int64_t now, apl_glance_t *overdue,
                         uint32_t max)
 {
     uint32_t n, *by = calloc(pool->n.processes, sizeof *by);
@@ -161,18 +150,20 @@ static apr_status_t enter_with(apl_held_t *held, apl_pool_t *pool, uint64_t id,
     return APL_ESTALE;
 }
 
+/* @param ticket of the request; 0: any */
 static int works_on(const apl_held_t *held, const apl_process_t *p,
-                    const apl_overdue_t *request)
+                    uint64_t ticket)
 {
-    const apl_session_t *s;
+    const apl_pool_t *pool = held->pool;
+    uint32_t i, top = apl_top(&pool->header->top_session, pool->n.sessions);
 
-    if (!request)
-        return p->sessions > 0;
-    s = apl_session_at(held->pool, request->session);
-    return s && request->session <= held->pool->header->top_session &&
-           s->state == APL_SESSION_HELD &&
-           s->generation == request->generation &&
-           apl_session_process(held, s) == p;
+    for (i = 1; i <= top && ticket != 0; i++) {
+        const apl_session_t *s = &pool->sessions[i];
+
+        if (s->state == APL_SESSION_HELD && s->ticket == ticket)
+            return apl_session_process(held, s) == p;
+    }
+    return ticket == 0 && p->sessions > 0;
 }
 
 /* Its requests fail, and not because it is broken. */
@@ -192,8 +183,8 @@ static void tell_requests(apl_held_t *held, const apl_process_t *p)
     }
 }
 
-apr_status_t apl_clock_kill(apl_pool_t *pool, uint64_t id,
-                            const apl_overdue_t *request, int64_t now)
+apr_status_t apl_clock_kill(apl_pool_t *pool, uint64_t id, uint64_t ticket,
+                            int64_t now)
 {
     apl_process_t *p;
     apl_group_t *g;
@@ -204,7 +195,7 @@ apr_status_t apl_clock_kill(apl_pool_t *pool, uint64_t id,
         return rv;
     if (p->state == APL_PROCESS_LEAVING && p->reason == APL_EVENT_KILLED)
         rv = APL_ESTALE;
-    else if (!works_on(&held, p, request))
+    else if (!works_on(&held, p, ticket))
         rv = APL_EIDLE;
     if (rv != APR_SUCCESS) {
         apl_leave(&held);

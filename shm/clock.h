@@ -7,7 +7,7 @@
  *
  *     n = apl_clock_look(pool, now, overdue, MAX);
  *     for (i = 0; i < n; i++)
- *         apl_clock_kill(pool, overdue[i].id, &overdue[i], now);
+ *         apl_clock_kill(pool, overdue[i].process, overdue[i].ticket, now);
  *
  * There is one clock, and it runs without requests: else nobody would notice
  * that all of them hang.
@@ -15,21 +15,12 @@
  * Lock:  sessions are looked at without it; each verb takes and gives it back
  *        itself, by apl_enter_patiently(), for one process at a time.
  * Crash: a mark is one store; the next look marks the rest.
- * Trust: texts are other processes' word, cut off where they end.
+ * Trust: see glance.h; what is found without the lock is verified with it.
  */
 #ifndef APL_CLOCK_H
 #define APL_CLOCK_H
 
-#include "shm/segment.h"
-
-/** A request whose process is to be ended. */
-typedef struct {
-    uint64_t id;                  /**< of the process */
-    uint32_t session, generation; /**< its slot */
-    int64_t age;                  /**< us since it has the process */
-    char method[16], client[48];  /**< as of apl_session_t */
-    char uri[112];
-} apl_overdue_t;
+#include "shm/glance.h"
 
 /**
  * Mark the processes that are hung, and those that are not any more; give the
@@ -38,19 +29,19 @@ typedef struct {
  *                be killed, its app's kill_after being over
  * @return how many of them; others are found again with the next look
  */
-uint32_t apl_clock_look(apl_pool_t *pool, int64_t now, apl_overdue_t *overdue,
+uint32_t apl_clock_look(apl_pool_t *pool, int64_t now, apl_glance_t *overdue,
                         uint32_t max);
 
 /**
  * End a process although it has requests: LIVE, or LEAVING for another reason,
  * it becomes LEAVING with APL_EVENT_KILLED. It counts no more, so another may
  * be started at once. Its requests are told (apl_checkout_killed()).
- * @param request which it must be working on yet; NULL: on any
+ * @param ticket of a request that it must be working on yet; 0: of any
  * @return APR_SUCCESS; APL_ESTALE: no such process, or killed already;
  *         APL_EIDLE: it does not work on that request; APL_ELOCK
  */
-apr_status_t apl_clock_kill(apl_pool_t *pool, uint64_t id,
-                            const apl_overdue_t *request, int64_t now);
+apr_status_t apl_clock_kill(apl_pool_t *pool, uint64_t id, uint64_t ticket,
+                            int64_t now);
 
 /** A leaving process survives SIGKILL. @return APL_ESTALE: no such process, or
  * known already */

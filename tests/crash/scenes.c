@@ -171,14 +171,14 @@ static void confirm(stage_t *g)
 
 static void look(stage_t *g)
 {
-    apl_overdue_t overdue;
+    apl_glance_t overdue;
 
     apl_clock_look(&g->pool, SCENE_NOW + 5000000, &overdue, 1);
 }
 
 static void end(stage_t *g)
 {
-    apl_clock_kill(&g->pool, g->ids[0], NULL, SCENE_NOW + 5000000);
+    apl_clock_kill(&g->pool, g->ids[0], 0, SCENE_NOW + 5000000);
 }
 
 static void zombie(stage_t *g)

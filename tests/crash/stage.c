@@ -191,7 +191,7 @@ void stage_overdue(stage_t *g)
 
 void stage_hung(stage_t *g)
 {
-    apl_overdue_t overdue;
+    apl_glance_t overdue;
 
     stage_overdue(g);
     apl_clock_look(&g->pool, SCENE_NOW + 5000000, &overdue, 1);
@@ -200,7 +200,7 @@ void stage_hung(stage_t *g)
 void stage_killed(stage_t *g)
 {
     stage_hung(g);
-    apl_clock_kill(&g->pool, g->ids[0], NULL, SCENE_NOW + 5000000);
+    apl_clock_kill(&g->pool, g->ids[0], 0, SCENE_NOW + 5000000);
 }
 
 void stage_of_two_children(stage_t *g)

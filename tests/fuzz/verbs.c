@@ -234,19 +234,20 @@ static void endless(play_t *p, dice_t *d)
 
 static void look_at_clock(play_t *p, dice_t *d)
 {
-    apl_overdue_t overdue[4];
+    apl_glance_t overdue[4];
     uint32_t i, n;
 
     p->now += (int64_t)dice(d, 4) * 1000000;
     n = apl_clock_look(&p->pool, p->now, overdue, 4);
     for (i = 0; i < n; i++)
         if (dice(d, 2))
-            apl_clock_kill(&p->pool, overdue[i].id, &overdue[i], p->now);
+            apl_clock_kill(&p->pool, overdue[i].process, overdue[i].ticket,
+                           p->now);
 }
 
 static void end(play_t *p, dice_t *d)
 {
-    apl_clock_kill(&p->pool, some_id(p, d), NULL, p->now);
+    apl_clock_kill(&p->pool, some_id(p, d), 0, p->now);
     apl_checkout_killed(&p->pool, some_hold(p, d));
 }
 

@@ -145,7 +145,7 @@ static void p22_a_trickle_of_bad_ones(void **state)
     scene_t *s = scene_new(30);
     apl_app_t *a = slow_app(s, "a", 10, 1);
     apl_hold_t bad[600], good;
-    apl_overdue_t overdue[16];
+    apl_glance_t overdue[16];
     int i, refused = 0, served = 0;
     uint32_t k, n, most = 0;
 
@@ -156,9 +156,9 @@ static void p22_a_trickle_of_bad_ones(void **state)
         s->now += SECOND;
         n = apl_clock_look(&s->pool, s->now, overdue, 16);
         for (k = 0; k < n; k++)
-            assert_int_equal(
-                apl_clock_kill(&s->pool, overdue[k].id, &overdue[k], s->now),
-                APR_SUCCESS);
+            assert_int_equal(apl_clock_kill(&s->pool, overdue[k].process,
+                                            overdue[k].ticket, s->now),
+                             APR_SUCCESS);
         scene_ok(s);
         for (k = 0; k < (uint32_t)i; k++) /* their connections break */
             if (apl_checkout_killed(&s->pool, &bad[k]))

@@ -12,8 +12,9 @@ static void p14_overdue_with_the_oldest_request(void **state)
     scene_t *s = scene_new(2);
     apl_app_t *a = slow_app(s, "a", 0, 0);
     apl_request_t request = {.method = "GET", .uri = "/slow"};
-    apl_overdue_t overdue[2];
+    apl_glance_t overdue[2];
     apl_hold_t h[3];
+    uint32_t session;
 
     (void)state;
     a->options.concurrency = 2;
@@ -25,14 +26,21 @@ static void p14_overdue_with_the_oldest_request(void **state)
         APR_SUCCESS);
     s->now += 2 * LIMIT;
     assert_int_equal(apl_clock_look(&s->pool, s->now, overdue, 2), 1);
-    assert_true(overdue[0].id == h[0].id);
+    assert_true(overdue[0].process == h[0].id);
     assert_string_equal(overdue[0].uri, "/slow");
-    assert_true(overdue[0].age == 2 * (LIMIT + SECOND));
+    assert_true(s->now - overdue[0].since == 2 * (LIMIT + SECOND));
     assert_int_equal(s->pool.header->hung, 1);
-    /* That one ends, and in time; the other is not meant. */
+    /* That one ends in time; the next in its slot is not meant. */
+    session = h[1].session;
     scene_close(s, &h[1]);
-    assert_int_equal(apl_clock_kill(&s->pool, h[0].id, &overdue[0], s->now),
-                     APL_EIDLE);
+    assert_int_equal(
+        apl_clock_kill(&s->pool, h[0].id, overdue[0].ticket, s->now),
+        APL_EIDLE);
+    slow_busy(s, a, h + 2, 1);
+    assert_true(h[2].session == session && h[2].id == h[0].id);
+    assert_int_equal(
+        apl_clock_kill(&s->pool, h[0].id, overdue[0].ticket, s->now),
+        APL_EIDLE);
     scene_is(s, 1, 1);
     scene_end(s);
 }

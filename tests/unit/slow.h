@@ -47,7 +47,7 @@ static inline void slow_busy(scene_t *s, const apl_app_t *a, apl_hold_t *h,
 /** The clock, some time later. @return how many are to be killed */
 static inline uint32_t slow_look(scene_t *s, int64_t us)
 {
-    apl_overdue_t overdue[16];
+    apl_glance_t overdue[16];
     uint32_t n;
 
     s->now += us;
@@ -59,7 +59,7 @@ static inline uint32_t slow_look(scene_t *s, int64_t us)
 /** Kill it. */
 static inline apr_status_t slow_kill(scene_t *s, const apl_hold_t *h)
 {
-    apr_status_t rv = apl_clock_kill(&s->pool, h->id, NULL, s->now);
+    apr_status_t rv = apl_clock_kill(&s->pool, h->id, 0, s->now);
 
     scene_ok(s);
     return rv;

@@ -7,7 +7,7 @@
 
 static int step_clock(walk_t *w, unsigned n)
 {
-    apl_overdue_t overdue[MODEL_PROCESSES];
+    apl_glance_t overdue[MODEL_PROCESSES];
     unsigned pool, model;
 
     w->clock += n % 9 * MODEL_SECOND / 4;
@@ -24,7 +24,7 @@ static int step_kill(walk_t *w, unsigned n)
 
     if (p < 0)
         return 1;
-    rv = apl_clock_kill(&w->s->pool, w->m->processes[p].id, NULL, w->s->now);
+    rv = apl_clock_kill(&w->s->pool, w->m->processes[p].id, 0, w->s->now);
     expected = model_kill(w->m, p);
     return rv == expected || steps_differ(w, "kill", rv, expected);
 }

@@ -250,6 +250,7 @@ unit_tests = \
 	tests/unit/snapshot \
 	tests/unit/spent \
 	tests/unit/starting \
+	tests/unit/states \
 	tests/unit/storm \
 	tests/unit/table \
 	tests/unit/turns \

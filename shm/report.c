@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include "shm/held.h"
+#include "shm/hung.h"
+#include "shm/group.h"
 #include "shm/report_times.h"
 
 static const char *const event_words[] = {
@@ -94,16 +96,54 @@ static json_t *memory_of(int32_t pid)
 
 /* ---- parts ---- */
 
-static const char *process_state(const apl_process_t *p)
+/* What a process is; each is one of these. */
+enum {
+    PROCESS_STARTING,
+    PROCESS_IDLE,
+    PROCESS_BUSY,
+    PROCESS_HUNG,
+    PROCESS_DYING,
+    PROCESS_ZOMBIE,
+    PROCESS_LEAVING,
+    PROCESS_WORDS
+};
+
+static const char *const process_words[PROCESS_WORDS] = {
+    "starting", "idle", "busy", "hung", "dying", "zombie", "leaving"};
+
+static int process_state(const apl_process_t *p)
 {
     switch (p->state) {
     case APL_PROCESS_LIVE:
-        return p->sessions > 0 ? "busy" : "idle";
+        return p->hung           ? PROCESS_HUNG
+               : p->sessions > 0 ? PROCESS_BUSY
+                                 : PROCESS_IDLE;
     case APL_PROCESS_LEAVING:
-        return "leaving";
+        return p->zombie                       ? PROCESS_ZOMBIE
+               : p->reason == APL_EVENT_KILLED ? PROCESS_DYING
+                                               : PROCESS_LEAVING;
     default:
-        return "starting";
+        return PROCESS_STARTING;
     }
+}
+
+/* How many processes there are in each state. */
+static json_t *no_states(void)
+{
+    json_t *o = json_object();
+    int i;
+
+    for (i = 0; i < PROCESS_WORDS; i++)
+        json_object_set_new(o, process_words[i], json_integer(0));
+    return o;
+}
+
+static void count_state(json_t *owner, int state)
+{
+    json_t *n =
+        json_object_get(json_object_get(owner, "states"), process_words[state]);
+
+    json_integer_set(n, json_integer_value(n) + 1);
 }
 
 static json_t *report_process(const apl_process_t *p)
@@ -115,7 +155,8 @@ static json_t *report_process(const apl_process_t *p)
     json_object_set_new(o, "id",
                         p->state == APL_PROCESS_WANTED ? json_null()
                                                        : identity(p->id));
-    json_object_set_new(o, "state", json_string(process_state(p)));
+    json_object_set_new(o, "state",
+                        json_string(process_words[process_state(p)]));
     json_object_set_new(o, "sessions", number(p->sessions));
     json_object_set_new(o, "processed", number(p->processed));
     json_object_set_new(o, "started", apl_report_instant(p->started));
@@ -130,6 +171,19 @@ static const char *query_of(const apl_session_t *s)
     size_t path = strnlen(s->uri, sizeof s->uri) + 1;
 
     return path < sizeof s->uri && s->uri[path] ? s->uri + path : NULL;
+}
+
+static const char *request_state(const apl_pool_t *copy, const apl_session_t *s)
+{
+    const apl_group_t *g = apl_group_at(copy, s->group);
+
+    if (s->state != APL_SESSION_HELD)
+        return "waiting";
+    if (s->endless)
+        return "lasting";
+    return g && apl_hung_at(apl_hung_age(s, apl_now()), g->options.hung_after)
+               ? "hung"
+               : "busy";
 }
 
 static json_t *report_request(const apl_pool_t *copy, const apl_session_t *s,
@@ -148,7 +202,8 @@ static json_t *report_request(const apl_pool_t *copy, const apl_session_t *s,
         json_object_set_new(o, "query", text(query_of(s)));
     json_object_set_new(o, "client", text(s->client));
     json_object_set_new(o, "age", seconds(apl_now() - s->queued));
-    json_object_set_new(o, "state", json_string(held ? "busy" : "waiting"));
+    json_object_set_new(o, "state", json_string(request_state(copy, s)));
+    json_object_set_new(o, "id", number(s->ticket));
     return o;
 }
 
@@ -156,6 +211,8 @@ static const char *group_state(const apl_group_t *g)
 {
     if (g->retired)
         return "removed";
+    if (apl_group_haunted(g))
+        return "zombies";
     if (g->failures != 0)
         return "failing";
     if (g->outdated > 0)
@@ -175,6 +232,7 @@ static json_t *report_group(const apl_group_t *g)
     json_object_set_new(j, "state", json_string(group_state(g)));
     json_object_set_new(j, "size", number(g->size));
     json_object_set_new(j, "spawning", number(g->spawning));
+    json_object_set_new(j, "states", no_states());
     json_object_set_new(j, "outdated", number(g->outdated));
     json_object_set_new(j, "queue", number(g->waiting));
     json_object_set_new(j, "max", number(o->max_instances));
@@ -206,6 +264,7 @@ static json_t *report_pool(const apl_header_t *h)
     json_object_set_new(o, "spawning", number(h->spawning));
     json_object_set_new(o, "waiting", number(h->waiting));
     json_object_set_new(o, "leaving", number(h->leaving));
+    json_object_set_new(o, "states", no_states());
     json_object_set_new(o, "config", number(h->config));
     return o;
 }
@@ -230,6 +289,10 @@ static json_t *report_counters(const apl_counters_t *c)
     json_object_set_new(o, "restarts", number(c->restarts));
     json_object_set_new(o, "child_deaths", number(c->child_deaths));
     json_object_set_new(o, "repairs", number(c->repairs));
+    json_object_set_new(o, "hung", number(c->hung));
+    json_object_set_new(o, "unhung", number(c->unhung));
+    json_object_set_new(o, "killed", number(c->killed));
+    json_object_set_new(o, "zombies", number(c->zombies));
     json_object_set_new(o, "served", number(c->served));
     json_object_set_new(o, "app_seconds", json_real((double)c->app_time / 1e6));
     return o;
@@ -261,7 +324,8 @@ static json_t *report_events(const apl_header_t *h)
 /* ---- the whole ---- */
 
 /* One pass over each table: by_group[i] describes group i. */
-static void report_slots(const apl_pool_t *copy, json_t **by_group, int full)
+static void report_slots(const apl_pool_t *copy, json_t *pool,
+                         json_t **by_group, int full)
 {
     const apl_header_t *h = copy->header;
     uint32_t i;
@@ -269,11 +333,13 @@ static void report_slots(const apl_pool_t *copy, json_t **by_group, int full)
     for (i = 1; i <= h->top_process && i < copy->n.processes; i++) {
         const apl_process_t *p = &copy->processes[i];
 
-        if (p->state != APL_PROCESS_FREE && p->group < copy->n.groups &&
-            by_group[p->group])
-            json_array_append_new(
-                json_object_get(by_group[p->group], "processes"),
-                report_process(p));
+        if (p->state == APL_PROCESS_FREE || p->group >= copy->n.groups ||
+            !by_group[p->group])
+            continue;
+        json_array_append_new(json_object_get(by_group[p->group], "processes"),
+                              report_process(p));
+        count_state(by_group[p->group], process_state(p));
+        count_state(pool, process_state(p));
     }
     for (i = 1; i <= h->top_session && i < copy->n.sessions; i++) {
         const apl_session_t *s = &copy->sessions[i];
@@ -290,6 +356,7 @@ json_t *apl_report_json(const apl_pool_t *copy, int full)
 {
     const apl_header_t *h = copy->header;
     json_t *report = json_object(), *groups = json_array();
+    json_t *pool = report_pool(h);
     json_t **by_group = calloc(copy->n.groups, sizeof *by_group);
     uint32_t i;
 
@@ -299,10 +366,10 @@ json_t *apl_report_json(const apl_pool_t *copy, int full)
             json_array_append_new(groups, by_group[i]);
         }
     if (by_group)
-        report_slots(copy, by_group, full);
+        report_slots(copy, pool, by_group, full);
     free(by_group);
     json_object_set_new(report, "version", json_integer(1));
-    json_object_set_new(report, "pool", report_pool(h));
+    json_object_set_new(report, "pool", pool);
     json_object_set_new(report, "counters", report_counters(&h->counters));
     json_object_set_new(report, "groups", groups);
     json_object_set_new(report, "events", report_events(h));

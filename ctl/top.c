@@ -92,36 +92,24 @@ static void put_head(FILE *out, const looks_t *l)
             l->trouble ? l->trouble : "");
 }
 
-static json_int_t count_state(const json_t *group, const char *state)
-{
-    const json_t *list = json_object_get(group, "processes"), *p;
-    json_int_t n = 0;
-    size_t i;
-
-    for (i = 0; (p = json_array_get(list, i)) != NULL; i++) {
-        const char *its = json_string_value(json_object_get(p, "state"));
-
-        n += its && strcmp(its, state) == 0;
-    }
-    return n;
-}
-
 static void put_groups(FILE *out, const looks_t *l)
 {
-    const json_t *groups = json_object_get(l->now, "groups"), *g;
+    const json_t *groups = json_object_get(l->now, "groups"), *g, *states;
     char per_second[24];
     size_t i;
 
     fprintf(out, "%-32s %-10s %5s %5s %5s %6s %10s\n", "APP", "STATE", "PROC",
             "BUSY", "HUNG", "QUEUE", "REQUESTS/S");
-    for (i = 0; (g = json_array_get(groups, i)) != NULL; i++)
+    for (i = 0; (g = json_array_get(groups, i)) != NULL; i++) {
+        states = json_object_get(g, "states");
         fprintf(out, "%-32s %-10s %5lld %5lld %5lld %6lld %10s\n",
                 table_text(g, "name"), table_text(g, "state"),
-                (long long)number(g, "size"), (long long)count_state(g, "busy"),
-                (long long)count_state(g, "hung"),
+                (long long)number(g, "size"), (long long)number(states, "busy"),
+                (long long)number(states, "hung"),
                 (long long)number(g, "queue"),
                 rate(l, g, group_before(l, table_text(g, "name")),
                      "requests_total", per_second));
+    }
 }
 
 /* Longest first. */

@@ -50,6 +50,7 @@ module_sources = \
 	mod_apppool/handler.c \
 	mod_apppool/helper.c \
 	mod_apppool/instance.c \
+	mod_apppool/lasting.c \
 	mod_apppool/legacy.c \
 	mod_apppool/lifecycle.c \
 	mod_apppool/mod_apppool.c \
@@ -122,6 +123,7 @@ spawner_sources = \
 	spawner/memory.c \
 	spawner/notify.c \
 	spawner/output.c \
+	spawner/overdue.c \
 	spawner/privilege.c \
 	spawner/process.c \
 	spawner/procfs.c \

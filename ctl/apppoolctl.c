@@ -33,6 +33,9 @@ static const char help[] =
     "  check            prove that the pool's shared memory is consistent\n"
     "  detach ID        let a process end after the requests it has; ID, or\n"
     "                   its beginning, as the status shows it\n"
+    "  kill ID          end a process with the requests it has: the clients "
+    "get\n"
+    "                   504; the log tells what it did\n"
     "  restart APP [--rolling | --blocking]\n"
     "                   load an app's code anew; as AppRestartMode says, or\n"
     "                   process by process, or all of them at once\n"
@@ -88,6 +91,7 @@ static const struct {
 } commands[] = {{"status", NULL, 0, show_status},
                 {"check", NULL, 0, show_check},
                 {"detach", "the ID of a process", 0, show_done},
+                {"kill", "the ID of a process", 0, show_done},
                 {"restart", "the name of an app", 1, show_done}};
 
 /* What an answer says of itself, whatever was asked. */

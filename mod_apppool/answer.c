@@ -86,6 +86,12 @@ int apppool_answer_pool(request_rec *r, const apppool_app_t *app,
             app->label, error_of(r, hold),
             (apr_int64_t)hold->retry_after / 1000);
         return tell_start(r, app, hold, try_later(r, hold->retry_after));
+    case APL_EZOMBIES:
+        SAY(APLOG_ERR, 0, r,
+            "%s is not started: more than AppMaxZombies %u of its processes "
+            "survive SIGKILL",
+            app->label, app->pool.options.zombies_stop - 1);
+        return try_later(r, 0);
     case APL_ESTART:
         return not_started(r, app, hold);
     case APL_EGONE:
@@ -122,6 +128,15 @@ void apppool_answer_forget(request_rec *r)
     apr_table_unset(r->notes, "verbose-error-to");
     r->status = HTTP_OK;
     r->status_line = NULL;
+}
+
+int apppool_answer_killed(request_rec *r, const apppool_app_t *app,
+                          const apl_hold_t *hold)
+{
+    SAY(APLOG_ERR, 0, r, "%s[%d] was killed and gave no answer: %s %s",
+        app->label, (int)hold->pid, r->method, r->uri);
+    apppool_answer_forget(r);
+    return HTTP_GATEWAY_TIME_OUT;
 }
 
 int apppool_answer_app(request_rec *r, const apppool_app_t *app,

@@ -13,6 +13,7 @@
  *     the client has gone                              nothing
  *     the app ended, or sent what is no answer         502
  *     the app was silent for too long                  504
+ *     its process was ended (AppKillAfter)             504
  *
  * All are ordinary error answers of httpd, but for the page of a failed start,
  * which is ours (errorpage.h). ErrorDocument replaces any of them.
@@ -46,6 +47,10 @@ int apppool_answer_refused(request_rec *r, const apppool_app_t *app);
  */
 int apppool_answer_app(request_rec *r, const apppool_app_t *app,
                        const apl_hold_t *hold, int status);
+
+/** Its process was ended while it worked on this, or on another request. */
+int apppool_answer_killed(request_rec *r, const apppool_app_t *app,
+                          const apl_hold_t *hold);
 
 /** Take back what mod_proxy has noted for an answer that is not given. */
 void apppool_answer_forget(request_rec *r);

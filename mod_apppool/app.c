@@ -45,6 +45,11 @@ static void fill_options(apl_options_t *o, const apppool_dir_t *set,
     o->global_queue = (uint32_t)apppool_or(set->global_queue, 1);
     o->idle_time = apppool_or(set->idle_time, SECONDS(300));
     o->stat_interval = apppool_or(set->stat_interval, 0);
+    o->hung_after = apppool_or(set->hung_after, SECONDS(30));
+    o->kill_after = apppool_or(set->kill_after, SECONDS(1800));
+    o->spawn_if_under = (uint32_t)apppool_or(set->spawn_if_under, 0);
+    o->hung_extra = (uint32_t)apppool_or(set->hung_extra, 2);
+    o->zombies_stop = (uint32_t)(set->max_zombies + 1); /* unset: 0, never */
 }
 
 /* What the application is asked by (AppReady). */
@@ -86,6 +91,7 @@ static apppool_app_t *make_app(apr_pool_t *p, const apppool_mount_t *mount,
     app->stop_timeout = apppool_or(set->stop_timeout, SECONDS(30));
     app->memory_limit = apppool_or(set->memory_limit, 0);
     app->slow_log = apppool_or(set->slow_log, 0);
+    app->dying_limit = apppool_or(set->dying_limit, SECONDS(10));
     app->rlimits = apppool_rlimits_of(mount);
     app->uid = (uid_t)-1;
     fill_options(&app->pool.options, set, generation);
@@ -159,6 +165,11 @@ static int check_protocol(apr_pool_t *p, const apppool_app_t *app)
     return !wrong;
 }
 
+static double in_seconds(apr_int64_t us)
+{
+    return (double)us / APR_USEC_PER_SEC;
+}
+
 static int check_limits(const apppool_app_t *app)
 {
     const apl_options_t *o = &app->pool.options;
@@ -173,6 +184,14 @@ static int check_limits(const apppool_app_t *app)
     if (o->max_instances != 0 && o->min_instances > o->max_instances) {
         SAY(APLOG_ERR, "%s (%s): MinInstances %u is above MaxInstances %u",
             app->pool.root, app->place, o->min_instances, o->max_instances);
+        return 0;
+    }
+    if (o->kill_after != 0 && o->kill_after < o->hung_after) {
+        SAY(APLOG_ERR,
+            "%s (%s): AppKillAfter, %g s, is below AppHungAfter, %g s: what is "
+            "to be killed hangs first; 0 is never",
+            app->pool.root, app->place, in_seconds(o->kill_after),
+            in_seconds(o->hung_after));
         return 0;
     }
     return 1;
@@ -240,6 +259,7 @@ static int same_limits(const apppool_app_t *a, const apppool_app_t *b)
            apppool_rlimits_equal(&a->rlimits, &b->rlimits) &&
            equal(a->ready, b->ready) && equal(a->set->notify, b->set->notify) &&
            a->memory_limit == b->memory_limit && a->slow_log == b->slow_log &&
+           a->dying_limit == b->dying_limit &&
            a->start_timeout == b->start_timeout &&
            a->stop_timeout == b->stop_timeout;
 }

@@ -41,6 +41,7 @@ struct apppool_app_t {
     apr_int64_t start_timeout, stop_timeout; /**< us */
     apr_int64_t memory_limit;                /**< bytes; 0: none */
     apr_int64_t slow_log;                    /**< us; 0: none */
+    apr_int64_t dying_limit;                 /**< us */
     apppool_rlimits_t rlimits;
 };
 

@@ -39,6 +39,12 @@ apppool_config_t *apppool_config(void)
     X(slow_log)                                                                \
     X(max_queue)                                                               \
     X(idle_time)                                                               \
+    X(hung_after)                                                              \
+    X(kill_after)                                                              \
+    X(dying_limit)                                                             \
+    X(spawn_if_under)                                                          \
+    X(hung_extra)                                                              \
+    X(max_zombies)                                                             \
     X(queue_timeout)                                                           \
     X(start_timeout)                                                           \
     X(stop_timeout)                                                            \

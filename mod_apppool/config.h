@@ -68,6 +68,8 @@ struct apppool_dir_t {
     apr_int64_t memory_limit; /**< bytes */
     apr_int64_t idle_time, queue_timeout, start_timeout, stop_timeout;
     apr_int64_t timeout, slow_log, stat_interval, rolling;
+    apr_int64_t hung_after, kill_after, dying_limit;
+    apr_int64_t spawn_if_under, hung_extra, max_zombies;
     apr_int64_t buffer_request, buffer_response, friendly_errors;
     apr_int64_t status_detail, status_kill;
     const apppool_sendfile_t *sendfile;

@@ -256,6 +256,21 @@ const command_rec apppool_directives[] = {
     TIME("PoolIdleTime", "time after which an idle process ends", GROUP,
          idle_time, 365 * DAY, "never"),
 
+    TIME("AppHungAfter", "time after which a request makes its process count "
+         "as hung", GROUP, hung_after, 365 * DAY, "never"),
+    NUMBER("AppSpawnIfUnder", ANYWHERE, "number of processes that are not "
+           "hung, below which some are started above the limits", GROUP,
+           IN_DIR(spawn_if_under), 0, APL_PROCESSES_MAX, "none"),
+    NUMBER("AppHungExtra", ANYWHERE, "number of processes above the limits, "
+           "in place of hung ones", GROUP, IN_DIR(hung_extra), 0,
+           APL_PROCESSES_MAX, "none"),
+    TIME("AppKillAfter", "time after which a request's process is ended",
+         GROUP, kill_after, 365 * DAY, "never"),
+    TIME("AppDyingLimit", "time between SIGTERM and SIGKILL then", GROUP,
+         dying_limit, DAY, "SIGKILL at once"),
+    NUMBER("AppMaxZombies", ANYWHERE, "number of processes that may survive "
+           "SIGKILL", GROUP, IN_DIR(max_zombies), 0, APL_PROCESSES_MAX, NULL),
+
     SWITCH("AppGlobalQueue", "Off if requests queue up for a process instead "
            "of the application", GROUP, global_queue),
     NUMBER("AppMaxQueue", ANYWHERE, "number of requests that may wait", GROUP,

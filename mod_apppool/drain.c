@@ -10,6 +10,7 @@
 #include <poll.h>
 
 #include "mod_apppool/config.h"
+#include "mod_apppool/lasting.h"
 #include "mod_apppool/store.h"
 
 APLOG_USE_MODULE(apppool);
@@ -33,18 +34,6 @@ struct apppool_drain_t {
 
 /* ---- an answer ---- */
 
-static int is_stream(const request_rec *r)
-{
-    const char *wish = apr_table_get(r->headers_out, "X-Accel-Buffering");
-
-    if (!wish) /* there it is over fcgi and scgi */
-        wish = apr_table_get(r->err_headers_out, "X-Accel-Buffering");
-    if (wish && !ap_cstr_casecmp(wish, "no"))
-        return 1;
-    return r->content_type &&
-           !ap_cstr_casecmpn(r->content_type, "text/event-stream", 17);
-}
-
 apppool_drain_t *apppool_drain_make(request_rec *r, const char *label, int app,
                                     apr_interval_time_t timeout)
 {
@@ -53,7 +42,7 @@ apppool_drain_t *apppool_drain_make(request_rec *r, const char *label, int app,
     apr_int64_t ms = timeout / 1000;
     apppool_drain_t *drain;
 
-    if (!sock || is_stream(r) || !apppool_buffers_response(r))
+    if (!sock || apppool_lasting_is(r) || !apppool_buffers_response(r))
         return NULL;
     drain = apr_pcalloc(r->pool, sizeof *drain);
     if (apr_os_sock_get(&drain->client, sock) != APR_SUCCESS)

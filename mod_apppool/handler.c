@@ -188,11 +188,16 @@ static int try_once(apppool_visit_t *v, const apppool_target_t *target,
 static int ask(apppool_visit_t *v, const char *url, int *status)
 {
     apppool_target_t target = target_of(v);
-    apr_status_t rv;
-    int i;
+    apr_status_t rv = APR_SUCCESS;
+    int i, done;
 
     for (i = 0; i < RESETS; i++) {
-        if (try_once(v, &target, url, status, &rv)) {
+        done = try_once(v, &target, url, status, &rv);
+        if (rv == APR_SUCCESS && !v->started && apppool_visit_killed(v)) {
+            *status = apppool_answer_killed(v->r, v->app, &v->hold);
+            return 1;
+        }
+        if (done) {
             if (!v->started)
                 *status = apppool_answer_app(v->r, v->app, &v->hold, *status);
             return 1;

@@ -99,6 +99,12 @@ static json_t *describe_app(apr_pool_t *p, const apppool_app_t *app)
     json_object_set_new(j, "jitter", number(o->jitter));
     json_object_set_new(j, "concurrency", number(o->concurrency));
     json_object_set_new(j, "idle_time", seconds(o->idle_time));
+    json_object_set_new(j, "hung_after", seconds(o->hung_after));
+    json_object_set_new(j, "kill_after", seconds(o->kill_after));
+    json_object_set_new(j, "dying_limit", seconds(app->dying_limit));
+    json_object_set_new(j, "spawn_if_under", number(o->spawn_if_under));
+    json_object_set_new(j, "hung_extra", number(o->hung_extra));
+    json_object_set_new(j, "zombies_stop", number(o->zombies_stop));
     json_object_set_new(j, "global_queue", json_boolean(o->global_queue));
     json_object_set_new(j, "max_queue", number(o->max_queue));
     json_object_set_new(j, "rolling", json_boolean(o->rolling));

@@ -41,6 +41,8 @@ static void see_begin(apppool_visit_t *v)
     apppool_visit_unhide(v);
     /* A page of httpd's own comes from no process. */
     if (v->hold.session != 0) {
+        if (apppool_lasting_is(v->r))
+            apl_checkout_endless(apppool_pool(), &v->hold);
         v->file = apppool_sendfile_name(v->r, v->error);
         if (!v->file)
             v->drain =
@@ -148,6 +150,7 @@ void apppool_visit_register(void)
     /* Before all that may hold the answer back, such as compression. */
     done = ap_register_output_filter("APPPOOL_DONE", see_answer, NULL,
                                      AP_FTYPE_RESOURCE - 1);
+    apppool_lasting_register();
 }
 
 /* ---- begin and end ---- */
@@ -228,6 +231,7 @@ void apppool_visit_hide(apppool_visit_t *v)
 {
     v->keepalives = v->r->connection->keepalives;
     v->r->connection->keepalives = 0;
+    apppool_lasting_begin(&v->lasting, v->r, &v->hold);
     apppool_whole_begin(&v->whole, v->r, v->app->label, v->hold.wire.protocol);
     if (v->hold.wire.protocol != APL_HTTP)
         apppool_script_begin(v->r, v->mount, v->hold.wire.protocol, v->filename,
@@ -239,6 +243,7 @@ void apppool_visit_unhide(apppool_visit_t *v)
     if (v->keepalives >= 0)
         v->r->connection->keepalives = v->keepalives;
     v->keepalives = -1;
+    apppool_lasting_end(&v->lasting);
     if (v->script.uri)
         apppool_script_end(v->r, &v->script);
     v->script.uri = NULL;
@@ -320,6 +325,12 @@ void apppool_visit_checkin(apppool_visit_t *v)
         return;
     note_end(v);
     apl_checkin(apppool_pool(), &v->hold, apl_now());
+}
+
+int apppool_visit_killed(const apppool_visit_t *v)
+{
+    return v->hold.session != 0 &&
+           apl_checkout_killed(apppool_pool(), &v->hold);
 }
 
 int apppool_visit_bereaved(apppool_visit_t *v)

@@ -21,6 +21,7 @@
 
 #include "mod_apppool/body.h"
 #include "mod_apppool/drain.h"
+#include "mod_apppool/lasting.h"
 #include "mod_apppool/script.h"
 #include "mod_apppool/whole.h"
 
@@ -40,6 +41,7 @@ typedef struct {
     int keepalives;              /**< the client's, while hidden; or -1 */
     apppool_script_t script;     /**< the request's own, while hidden */
     apppool_whole_t whole;       /**< whether the answer is one */
+    apppool_lasting_t lasting;   /**< whether it is one that ends */
     int started;                 /**< the answer has begun */
     int ended;                   /**< its end has come */
     int error; /**< of an ErrorDocument: the status to answer with */
@@ -66,6 +68,9 @@ void apppool_visit_refused(apppool_visit_t *v);
  * anybody else is sent there: the process may listen for a moment yet. If so
  * it is detached. @return 1: it has */
 int apppool_visit_bereaved(apppool_visit_t *v);
+
+/** Was its process ended because of a request (AppKillAfter)? */
+int apppool_visit_killed(const apppool_visit_t *v);
 
 /**
  * Hide from mod_proxy that this is not the client's first request on its

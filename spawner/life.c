@@ -22,9 +22,11 @@
 #include "spawner/log.h"
 #include "spawner/memory.h"
 #include "spawner/notify.h"
+#include "spawner/overdue.h"
 #include "spawner/process.h"
 #include "spawner/procfs.h"
 #include "spawner/ready.h"
+#include "spawner/stuck.h"
 
 #define REMAINS_LIMIT (5 * SECOND)  /* for the rest of a group to end */
 #define KILL_LIMIT    (10 * SECOND) /* for SIGKILL to be of effect */
@@ -100,10 +102,9 @@ void life_ready(spawner_t *s, process_t *p)
 
 /* ---- ending ---- */
 
-void life_stop(spawner_t *s, process_t *p, const char *why)
+static void stop(spawner_t *s, process_t *p, const char *why, int64_t limit)
 {
     struct pollfd parent = {CONTRACT_PARENT_FD, POLLIN, 0};
-    int64_t limit = p->stop_timeout;
 
     if (p->phase >= PHASE_ENDING)
         return;
@@ -115,6 +116,11 @@ void life_stop(spawner_t *s, process_t *p, const char *why)
     process_record(p, REGISTRY_ENDING);
     process_signal(s, p, SIGTERM);
     state_wake(s, s->now);
+}
+
+void life_stop(spawner_t *s, process_t *p, const char *why)
+{
+    stop(s, p, why, p->stop_timeout);
 }
 
 static void kill_late(spawner_t *s, process_t *p)
@@ -323,6 +329,11 @@ static void obey(spawner_t *s, process_t *p)
         state_wake(s, s->now); /* no lock: again; else: look at it again */
         return;
     }
+    if (is.state == APL_PROCESS_LEAVING && is.reason == APL_EVENT_KILLED) {
+        if (stuck_is_told(s, p))
+            stop(s, p, "with its requests", p->dying_limit);
+        return;
+    }
     if (is.state != APL_PROCESS_LEAVING || is.sessions != 0 ||
         apl_supervise_drained(&s->shm, p->is.id, s->now) != APR_SUCCESS)
         return;
@@ -348,6 +359,8 @@ static void tend(spawner_t *s, process_t *p)
         return;
     }
     obey(s, p);
+    if (p->phase == PHASE_KILLED && !p->zombie)
+        overdue_survives(s, p, p->deadline - KILL_LIMIT);
     if (p->phase == PHASE_LIVE && s->now - p->live >= YOUNG)
         output_forget_tail(&p->output);
     if (p->deadline == 0)

@@ -12,6 +12,7 @@
 #include "spawner/procfs.h"
 
 #define STOP_TIMEOUT (30 * SECOND) /* of an app that left the table */
+#define DYING_LIMIT  (10 * SECOND)
 
 static uint32_t free_record(const spawner_t *s)
 {
@@ -41,6 +42,7 @@ process_t *process_new(spawner_t *s, uint64_t id, const char *name)
     p->probe = -1;
     p->pidfd.fd = p->reports.fd = p->fifo.fd = p->notify.fd = -1;
     p->stop_timeout = STOP_TIMEOUT;
+    p->dying_limit = DYING_LIMIT;
     snprintf(p->label, sizeof p->label, "%s", name);
     p->next = s->processes;
     s->processes = p;
@@ -56,6 +58,7 @@ void process_configure(spawner_t *s, process_t *p)
         return;
     p->outdated = 0;
     p->stop_timeout = a->stop_timeout;
+    p->dying_limit = a->dying_limit;
     snprintf(p->label, sizeof p->label, "%s", a->label);
     snprintf(p->log, sizeof p->log, "%s", a->log ? a->log : "");
 }

@@ -38,6 +38,7 @@
 #include "spawner/life.h"
 #include "spawner/log.h"
 #include "spawner/memory.h"
+#include "spawner/overdue.h"
 #include "spawner/process.h"
 #include "spawner/ready.h"
 #include "spawner/slow.h"
@@ -138,6 +139,7 @@ static void keep_house(spawner_t *s)
     if (s->now >= second_at) {
         second_at = s->now + SECOND;
         audit_look(s);
+        overdue_look(s);
         memory_look(s);
         guard_look(s);
         slow_look(s);

@@ -57,7 +57,7 @@ typedef struct process {
     siginfo_t cause;     /**< of the leader's end; si_pid 0: not known */
     uint64_t died_ticks; /**< when the leader died; procfs_now() */
     int64_t deadline;    /**< us; of the phase; see life.c */
-    int64_t stop_timeout;
+    int64_t stop_timeout, dying_limit;
     char label[64];
     char log[256];     /**< AppLog; "": the error log */
     char user[64];     /**< name, for messages */
@@ -69,6 +69,7 @@ typedef struct process {
     int seen;          /**< ready.c */
     int64_t weigh_at;  /**< us: memory.c looks from then on, or did then */
     int64_t weight;    /**< memory.c: bytes, roughly; -1: of no interest */
+    int zombie;        /**< it survives SIGKILL, and that is known */
     int heavy;         /**< it is above AppMemoryLimit, and to be replaced */
     int64_t quiet;     /**< us: stuck.c looks at it; no signal before */
     int64_t report_at; /**< us: slow.c has it looked at from then on */

@@ -237,6 +237,7 @@ static void read_app(reader_t *r, table_app_t *a, uint32_t config,
     a->stop_timeout = reader_duration(r, o, "stop_timeout");
     a->memory_limit = reader_number(r, o, "memory_limit", 0, INT64_MAX);
     a->slow_log = reader_duration(r, o, "slow_log");
+    a->dying_limit = reader_duration(r, o, "dying_limit");
     a->prestart = reader_truth(r, o, "prestart");
     read_rlimits(r, a, o);
     options->config = config;
@@ -250,6 +251,11 @@ static void read_app(reader_t *r, table_app_t *a, uint32_t config,
     options->rolling = (uint32_t)reader_truth(r, o, "rolling");
     options->idle_time = reader_duration(r, o, "idle_time");
     options->stat_interval = reader_duration(r, o, "stat_interval");
+    options->hung_after = reader_duration(r, o, "hung_after");
+    options->kill_after = reader_duration(r, o, "kill_after");
+    options->spawn_if_under = reader_count(r, o, "spawn_if_under");
+    options->hung_extra = reader_count(r, o, "hung_extra");
+    options->zombies_stop = reader_count(r, o, "zombies_stop");
     a->print = fingerprint(a);
 }
 

@@ -8,10 +8,12 @@
 #include <string.h>
 
 #include "shm/check.h"
+#include "shm/clock.h"
 #include "shm/report.h"
 #include "shm/snapshot.h"
 #include "spawner/log.h"
 #include "spawner/process.h"
+#include "spawner/stuck.h"
 
 #define WORDS     3
 #define ID_MIN    4 /* digits of an id */
@@ -116,24 +118,49 @@ static process_t *find_process(const asked_t *q, const char *word, int *several)
     return *several ? NULL : found;
 }
 
-static json_t *answer_detach(const asked_t *q)
+/* The process that the question names. @return NULL: *refusal says why not, if
+ * that can be said */
+static process_t *name_process(const asked_t *q, json_t **refusal)
 {
     const char *word = q->words[1];
-    char id[17];
     process_t *p;
     int several;
 
-    if (!is_id(word))
-        return refuse(q,
-                      "%s is no process id: %d to 16 hexadecimal digits, as "
-                      "the status shows them",
-                      word, ID_MIN);
+    if (!is_id(word)) {
+        *refusal = refuse(q,
+                          "%s is no process id: %d to 16 hexadecimal digits, "
+                          "as the status shows them",
+                          word, ID_MIN);
+        return NULL;
+    }
     p = find_process(q, word, &several);
-    if (several)
-        return refuse(q, "more than one process id begins with %s", word);
     if (!p)
-        return refuse(q, "no process has the id %s: %s", word,
-                      list_processes(q));
+        *refusal =
+            several ? refuse(q, "more than one process id begins with %s", word)
+                    : refuse(q, "no process has the id %s: %s", word,
+                             list_processes(q));
+    return p;
+}
+
+/* What was done to a process. */
+static json_t *done_to(const asked_t *q, const process_t *p, const char *what)
+{
+    char id[17];
+
+    snprintf(id, sizeof id, CONTRACT_ID_FMT, p->is.id);
+    state_wake(q->s, q->s->now);
+    return json_pack("{s:b, s:s, s:s, s:i, s:o}", "ok", 1, "app", p->is.name,
+                     "id", id, "pid", (int)p->is.pid, "text",
+                     json_sprintf(PROCESS_FMT " %s", PROCESS_NAME(p), what));
+}
+
+static json_t *answer_detach(const asked_t *q)
+{
+    json_t *refusal;
+    const process_t *p = name_process(q, &refusal);
+
+    if (!p)
+        return refusal;
     switch (apl_supervise_detach(&q->s->shm, p->is.id, APL_EVENT_DETACHED,
                                  q->s->now)) {
     case APR_SUCCESS:
@@ -145,13 +172,34 @@ static json_t *answer_detach(const asked_t *q)
     }
     log_line(LOG_NOTICE, PROCESS_FMT " is detached by apppoolctl",
              PROCESS_NAME(p));
-    state_wake(q->s, q->s->now);
-    snprintf(id, sizeof id, CONTRACT_ID_FMT, p->is.id);
-    return json_pack("{s:b, s:s, s:s, s:i, s:o}", "ok", 1, "app", p->is.name,
-                     "id", id, "pid", (int)p->is.pid, "text",
-                     json_sprintf(PROCESS_FMT " gets no more requests, and "
-                                              "ends after those it has",
-                                  PROCESS_NAME(p)));
+    return done_to(q, p, "gets no more requests, and ends after those it has");
+}
+
+static json_t *answer_kill(const asked_t *q)
+{
+    json_t *refusal;
+    process_t *p = name_process(q, &refusal);
+
+    if (!p)
+        return refusal;
+    switch (apl_clock_kill(&q->s->shm, p->is.id, 0, q->s->now)) {
+    case APR_SUCCESS:
+        break;
+    case APL_ELOCK:
+        return refuse(q, "the pool is locked at the moment; ask again");
+    case APL_EIDLE:
+        return refuse(q,
+                      PROCESS_FMT " works on no request: say detach, and it "
+                                  "ends",
+                      PROCESS_NAME(p));
+    default:
+        return refuse(q, PROCESS_FMT " is not ready, or is being ended already",
+                      PROCESS_NAME(p));
+    }
+    log_line(LOG_NOTICE, PROCESS_FMT " is killed by apppoolctl",
+             PROCESS_NAME(p));
+    stuck_report(q->s, p, 1);
+    return done_to(q, p, "is ended, with the requests it has");
 }
 
 /* ---- an app ---- */
@@ -247,9 +295,8 @@ static const struct {
     int arguments; /* how many words follow */
     int everyone;  /* httpd's user, too */
 } verbs[] = {
-    {"status", answer_status, 0, 1},
-    {"check", answer_check, 0, 0},
-    {"detach", answer_detach, 1, 0},
+    {"status", answer_status, 0, 1},   {"check", answer_check, 0, 0},
+    {"detach", answer_detach, 1, 0},   {"kill", answer_kill, 1, 0},
     {"restart", answer_restart, 2, 0},
 };
 

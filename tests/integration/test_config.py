@@ -3,6 +3,7 @@
 what is allowed; and it touches nothing."""
 import os
 from pathlib import Path
+from typing import Optional
 
 import pytest
 
@@ -50,6 +51,13 @@ APP = [
     ("AppMemoryLimit 9999999999999G", "9999999999999G"),
     ("AppMemoryLimit M", "M"),
     ("AppMemoryLimit ''", ""),
+    ("AppHungAfter soon", "soon"),
+    ("AppHungAfter -1", "-1"),
+    ("AppKillAfter late", "late"),
+    ("AppDyingLimit 2d", "2d"),
+    ("AppSpawnIfUnder few", "few"),
+    ("AppHungExtra -1", "-1"),
+    ("AppMaxZombies none", "none"),
     ("AppReady maybe", "maybe"),
     ("AppReady up", "up"),
     ("AppReady ''", ""),
@@ -134,7 +142,9 @@ def test_good_values(httpd: Httpd) -> None:
               "AppConcurrency 2", "AppGlobalQueue Off", "AppMaxQueue 10",
               "AppQueueTimeout 30s", "AppStartTimeout 1min",
               "AppStopTimeout 10", "AppTimeout 500ms", "AppRestartDir tmp",
-              "AppStatInterval 1s", "AppLog shop.log")
+              "AppStatInterval 1s", "AppLog shop.log", "AppHungAfter 5s",
+              "AppKillAfter 1min", "AppDyingLimit 0", "AppSpawnIfUnder 2",
+              "AppHungExtra 1", "AppMaxZombies 0")
     done = httpd.test()
     assert done.returncode == 0, done.stdout
     assert done.stdout.strip() == "Syntax OK"
@@ -291,7 +301,8 @@ def test_root_without_rights(httpd: Httpd) -> None:
 
 @pytest.mark.parametrize("directive", [
     "AppReady /up", "AppMemoryLimit 1G", "AppStartTimeout 5",
-    "AppStopTimeout 5", "MaxRequests 7", "RLimitCPU 100"])
+    "AppStopTimeout 5", "AppHungAfter 5", "AppDyingLimit 1", "MaxRequests 7",
+    "RLimitCPU 100"])
 def test_one_app_with_two_limits(httpd: Httpd, directive: str) -> None:
     """Those of the first place hold; that is said"""
     for name in ("shop", "blog"):
@@ -302,3 +313,21 @@ def test_one_app_with_two_limits(httpd: Httpd, directive: str) -> None:
     done = httpd.test()
     assert done.returncode == 0, done.stdout
     assert "with other limits; those of the first hold" in done.stdout
+
+
+@pytest.mark.parametrize("lines,wrong", [
+    (["AppHungAfter 5", "AppKillAfter 4999ms"], "4.999 s"),
+    (["AppHungAfter 1h"], "1800 s"),
+    (["AppHungAfter 5", "AppKillAfter 5s"], None),
+    (["AppHungAfter 1h", "AppKillAfter 0"], None),
+    (["AppHungAfter 0", "AppKillAfter 1"], None)])
+def test_kill_before_hung(httpd: Httpd, lines: list[str],
+                          wrong: Optional[str]) -> None:
+    """P14: what is to be killed hangs first"""
+    httpd.app("shop", *lines, command="/bin/true")
+    done = httpd.test()
+    assert (done.returncode == 0) == (wrong is None), done.stdout
+    if wrong:
+        line, = [line for line in done.stdout.splitlines() if "Kill" in line]
+        assert f"AppKillAfter, {wrong}, is below AppHungAfter" in line
+        assert "line " in line

@@ -243,7 +243,8 @@ GARBAGE: list[bytes] = [
     b"\n", b"\0\n", b"status\0\n", b"status\0more\n", b" status\n",
     b"STATUS\n", b"status\t\n", b"status\tx\n", b"detach\n", b"detach\t\n",
     b"detach\t\t\t\t\t\n", b"detach\t%s%n%n%n\n", b"detach\t\xff\xfe\n",
-    b"detach \t0000\n", b"detach\t0123\0\n", b"\xff" * 200 + b"\n",
+    b"kill\n", b"kill\t\xff\n", b"kill\t0123\n", b"detach \t0000\n",
+    b"detach\t0123\0\n", b"\xff" * 200 + b"\n",
     b"detach\t../../x\n", b"\t\t\n", b"no-such\tcommand\n", b"{}\n",
     b"restart\t\t\n", b"restart\tshop\n", b"restart\tshop\tnow\n",
     b"restart\t\xc3\tdefault\n", b"restart\t%s%n\tdefault\n",
@@ -284,8 +285,8 @@ def test_garbage(httpd: Httpd) -> None:
     print(f"seed {seed}")
     dice = random.Random(seed)
     for _ in range(300):
-        words = [dice.choice([b"detach", b"status", b"check", b"\t", b"\0",
-                              b"\n", bytes([dice.randrange(256)]), b"0123",
+        words = [dice.choice([b"detach", b"kill", b"status", b"check", b"\t",
+                              b"\0", b"\n", bytes([dice.randrange(256)]), b"0123",
                               dice.randbytes(dice.randrange(40))])
                  for _ in range(dice.randrange(1, 12))]
         ask(httpd, b"".join(words) + b"\n")

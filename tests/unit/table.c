@@ -26,6 +26,8 @@ static const char good[] =
     " 'memory_limit': 3000000000, 'slow_log': 2.5, 'min': 1, 'max': 8, "
     "'max_requests': 100, "
     "'jitter': 10,"
+    " 'hung_after': 30, 'kill_after': 1800, 'dying_limit': 2.5,"
+    " 'spawn_if_under': 5, 'hung_extra': 4, 'zombies_stop': 6,"
     " 'concurrency': 2, 'idle_time': 300.0, 'global_queue': true,"
     " 'max_queue': 7, 'stat_interval': 1.5, 'rolling': true, 'prestart': "
     "false, 'rlimits': {'cpu': [10, 20], 'mem': null, 'nproc': [5, -1]}}]}";
@@ -112,6 +114,12 @@ static void all_values_arrive(void **state)
     assert_int_equal(a->app.options.concurrency, 2);
     assert_int_equal(a->app.options.global_queue, 1);
     assert_int_equal(a->app.options.stat_interval, 1500000);
+    assert_int_equal(a->app.options.hung_after, 30000000);
+    assert_int_equal(a->app.options.kill_after, 1800000000);
+    assert_int_equal(a->app.options.spawn_if_under, 5);
+    assert_int_equal(a->app.options.hung_extra, 4);
+    assert_int_equal(a->app.options.zombies_stop, 6);
+    assert_int_equal(a->dying_limit, 2500000);
     assert_int_equal(a->n_rlimits, 2);
     assert_int_equal(a->rlimits[0].resource, RLIMIT_CPU);
     assert_int_equal(a->rlimits[0].to.rlim_cur, 10);
@@ -150,6 +158,8 @@ static void what_is_wrong_is_named(void **state)
          "'protocol': 'http', 'ready': '/up', 'host': 'a b'", "host"},
         {"'start_timeout': 90", "'start_timeout': -1", "start_timeout"},
         {"'min': 1", "'min': 1.5", "min"},
+        {"'hung_after': 30", "'hung_after': -1", "hung_after"},
+        {"'hung_extra': 4, ", "", "hung_extra"},
         {"3000000000", "-1", "memory_limit"},
         {"3000000000", "'3G'", "memory_limit"},
         {"'notify': 'mail'", "'notify': 7", "notify"},

@@ -1,0 +1,54 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "mod_apppool/lasting.h"
+
+#include "mod_apppool/lifecycle.h"
+
+static ap_filter_rec_t *switching;
+
+int apppool_lasting_is(const request_rec *r)
+{
+    const char *wish = apr_table_get(r->headers_out, "X-Accel-Buffering");
+
+    if (!wish) /* there it is over fcgi and scgi */
+        wish = apr_table_get(r->err_headers_out, "X-Accel-Buffering");
+    if (wish && !ap_cstr_casecmp(wish, "no"))
+        return 1;
+    return r->content_type &&
+           !ap_cstr_casecmpn(r->content_type, "text/event-stream", 17);
+}
+
+static apr_status_t see_switch(ap_filter_t *f, apr_bucket_brigade *bb)
+{
+    apppool_lasting_t *lasting = f->ctx;
+    ap_filter_t *next = f->next;
+
+    if (lasting->r->status == HTTP_SWITCHING_PROTOCOLS) {
+        apl_checkout_endless(apppool_pool(), lasting->hold);
+        apppool_lasting_end(lasting);
+    }
+    return ap_pass_brigade(next, bb);
+}
+
+void apppool_lasting_register(void)
+{
+    switching = ap_register_output_filter("APPPOOL_SWITCH", see_switch, NULL,
+                                          AP_FTYPE_CONNECTION);
+}
+
+void apppool_lasting_begin(apppool_lasting_t *lasting, request_rec *r,
+                           const apl_hold_t *hold)
+{
+    lasting->r = r;
+    lasting->hold = hold;
+    if (!lasting->filter && apr_table_get(r->headers_in, "Upgrade"))
+        lasting->filter = ap_add_output_filter_handle(switching, lasting, NULL,
+                                                      r->connection);
+}
+
+void apppool_lasting_end(apppool_lasting_t *lasting)
+{
+    if (lasting->filter)
+        ap_remove_output_filter(lasting->filter);
+    lasting->filter = NULL;
+}

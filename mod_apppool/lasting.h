@@ -1,0 +1,43 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file lasting.h
+ * @brief Answers that last: event streams, and connections that were upgraded.
+ *        They are not stored (drain.h), and make no process hang (shm/hung.h).
+ *
+ * mod_proxy sends 101 past the filters of the request, and then tunnels until
+ * the end. So a filter of the connection waits for it, where the client wants
+ * an upgrade.
+ *
+ * Lock:  none.
+ * Crash: not concerned.
+ * Trust: the application says what its answer is.
+ */
+#ifndef APPPOOL_LASTING_H
+#define APPPOOL_LASTING_H
+
+#include <httpd.h>
+#include <util_filter.h>
+
+#include "shm/checkout.h"
+
+/** Waits for 101; zeroed at first. */
+typedef struct {
+    const request_rec *r;
+    const apl_hold_t *hold;
+    ap_filter_t *filter; /**< NULL: it does not wait */
+} apppool_lasting_t;
+
+/** Once, before any configuration's hooks run. */
+void apppool_lasting_register(void);
+
+/** An event stream, or an answer with `X-Accel-Buffering: no`? */
+int apppool_lasting_is(const request_rec *r);
+
+/** Tell the pool when the connection is upgraded. Nothing where the client
+ * does not ask for that. */
+void apppool_lasting_begin(apppool_lasting_t *lasting, request_rec *r,
+                           const apl_hold_t *hold);
+void apppool_lasting_end(apppool_lasting_t *lasting);
+
+#endif

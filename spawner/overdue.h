@@ -1,0 +1,28 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file overdue.h
+ * @brief Requests that take too long (AppHungAfter, AppKillAfter), and the
+ *        processes that are ended because of them.
+ *
+ * The segment is told first: there a killed process is no capacity any more,
+ * its replacement is ordered, and its requests know why they fail. Then life.c
+ * sees that, as it would see it of a child of httpd's, and ends the process.
+ *
+ * Crash: the next spawner sees it as well.
+ * Trust: a child of httpd may have any process ended. What a request says of
+ *        itself is a stranger's word; log_line() escapes it.
+ */
+#ifndef APPPOOL_OVERDUE_H
+#define APPPOOL_OVERDUE_H
+
+#include "spawner/state.h"
+
+/** Look at the clock; once a second. */
+void overdue_look(spawner_t *s);
+
+/** It was sent SIGKILL then, us, and lives: if that was a while ago, it is a
+ * zombie. The segment and the log are told, once. */
+void overdue_survives(spawner_t *s, process_t *p, int64_t killed);
+
+#endif

@@ -1,0 +1,182 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""Requests that take too long: their processes do not count as capacity
+(seeds: Paste's thread pool, P4 to P13, P21, P22)."""
+import time
+
+import pytest
+
+from harness.client import Raw
+from harness.config import App
+from harness.httpd import Held, Httpd
+from harness.wait import wait_until
+
+HUNG = ("AppHungAfter 1", "AppKillAfter 0")
+
+
+def states(httpd: Httpd, app: App) -> dict[str, int]:
+    """Those in which there is one, by number; they add up."""
+    group = httpd.group(app)
+    if not group["processes"]:
+        return {}
+    found = {state: count for state, count in group["states"].items() if count}
+    assert sum(found.values()) == len(group["processes"])
+    return found
+
+
+def become(httpd: Httpd, app: App, **want: int) -> None:
+    wait_until(lambda: states(httpd, app) == want,
+               f"its states are {want}", 20)
+
+
+def holds(httpd: Httpd, first: int, last: int) -> list[Held]:
+    return [httpd.hold("shop", f"key{n}") for n in range(first, last)]
+
+
+def test_hung_and_on_again(httpd: Httpd) -> None:
+    """P4: seen without another request; back at once; both are counted"""
+    app = httpd.app("shop", *HUNG)
+    httpd.start()
+    held = httpd.hold("shop", "a")
+    assert states(httpd, app) == {"busy": 1}
+    become(httpd, app, hung=1)
+    request, = httpd.group(app)["requests"]
+    assert (request["state"], request["pid"]) == ("hung", held.pid)
+    assert request["age"] >= 1
+    assert held.release().status == 200
+    become(httpd, app, idle=1)
+    assert httpd.get("/pid", "shop").text == str(held.pid)
+    counters = httpd.status()["counters"]
+    assert (counters["hung"], counters["unhung"]) == (1, 1)
+    for event in ("hung", "unhung"):
+        assert [one["pid"] for one in httpd.events(event)] == [held.pid]
+    httpd.check()
+
+
+def test_eleven_and_then_silence(httpd: Httpd) -> None:
+    """P21: the eleventh is served within AppHungAfter + 1 s + boot, without
+    another request"""
+    httpd.directives += ["MaxPoolSize 10"]
+    app = httpd.app("shop", "AppHungAfter 3", "AppSpawnIfUnder 1")
+    httpd.start()
+    boot = httpd.get_async("/pid", "shop")
+    assert boot.result().status == 200
+    held = holds(httpd, 0, 10)
+    began = time.monotonic()
+    last = httpd.hold_async("shop", "last")
+    wait_until(last.held.exists, "it reaches the app", 20)
+    took = time.monotonic() - began
+    assert took < 3 + 1 + max(2.0, 4 * boot.took)
+    assert httpd.group(app)["size"] == 11
+    for one in (*held, last):
+        assert one.release().status == 200
+    # P11: the surplus goes
+    wait_until(lambda: httpd.counts() == (0, 10, 0), "ten are left", 20)
+    httpd.check()
+
+
+def test_six_hang_and_four_are_busy(httpd: Httpd) -> None:
+    """P8: of ten, with AppSpawnIfUnder 5: exactly one more"""
+    httpd.directives += ["MaxPoolSize 20"]
+    app = httpd.app("shop", "AppHungAfter 8", "MaxInstances 10",
+                    "AppSpawnIfUnder 5", "AppHungExtra 4")
+    httpd.start()
+    held = holds(httpd, 0, 6)
+    become(httpd, app, hung=6)
+    held += holds(httpd, 6, 10)
+    assert states(httpd, app) == {"hung": 6, "busy": 4}
+    waiting = [httpd.hold_async("shop", f"key{n}") for n in (10, 11)]
+    wait_until(lambda: any(one.held.exists() for one in waiting),
+               "one is served")
+    assert states(httpd, app) == {"hung": 6, "busy": 5}
+    assert httpd.group(app)["queue"] == 1
+    for one in held + waiting:
+        one.go.touch()
+    for one in held + waiting:
+        assert one.pending.result().status == 200
+    wait_until(lambda: httpd.group(app)["size"] == 10, "ten are left", 20)
+
+
+def test_enough_are_busy(httpd: Httpd) -> None:
+    """P10: requests queue up; without AppSpawnIfUnder the limits hold"""
+    app = httpd.app("shop", *HUNG, "MaxInstances 2")
+    httpd.start()
+    held = holds(httpd, 0, 2)
+    become(httpd, app, hung=2)
+    waiting = httpd.get_async("/pid", "shop")
+    httpd.settles(active=2, count=2, waiting=1)
+    httpd.graceful()  # and one tick at least
+    httpd.settles(active=2, count=2, waiting=1)
+    assert held[0].release().status == 200
+    assert waiting.result().text == str(held[0].pid)
+    assert held[1].release().status == 200
+
+
+def test_a_trickle_of_bad_ones(httpd: Httpd) -> None:
+    """P22: they hang and are killed, one after the other; the app keeps to
+    its ceiling, and good requests are served"""
+    httpd.log.expect("apppool.*shop", "proxy")
+    httpd.directives += ["MaxPoolSize 20"]
+    app = httpd.app("shop", "AppHungAfter 1", "AppKillAfter 3",
+                    "AppDyingLimit 1", "MaxInstances 3", "AppSpawnIfUnder 1")
+    httpd.start()
+    bad, most = [], 0
+    for _ in range(20):
+        bad.append(httpd.get_async("/sleep?s=600", "shop", timeout=60))
+        good = httpd.get("/pid", "shop")
+        assert good.status == 200
+        group = httpd.group(app)
+        most = max(most, group["size"] + group["spawning"])
+        time.sleep(0.5)
+    assert most <= 5
+    assert {one.result().status for one in bad} == {504}
+    assert httpd.status()["counters"]["killed"] == 20
+    httpd.check()
+
+
+def test_shared_processes(httpd: Httpd) -> None:
+    """Where requests share processes, a hung one gets none while another has
+    room, and another is started beside it"""
+    app = httpd.app("shop", *HUNG, "AppConcurrency 10", "AppSetEnv APP_THREADS 1")
+    httpd.start()
+    held = httpd.hold("shop", "a")
+    become(httpd, app, hung=1)
+    assert httpd.get("/pid", "shop").text == str(held.pid)
+    become(httpd, app, hung=1, idle=1)
+    assert {httpd.get("/pid", "shop").text for _ in range(5)} \
+        != {str(held.pid)}
+    other = httpd.hold("shop", "b")
+    assert other.pid != held.pid
+    assert httpd.get("/pid", "shop").text == str(other.pid)
+    assert other.release().status == held.release().status == 200
+
+
+@pytest.mark.parametrize("path,status", [("/events", 200),
+                                         ("/upgrade", 101)])
+def test_what_lasts(httpd: Httpd, path: str, status: int) -> None:
+    """Event streams and upgraded connections neither hang nor are killed"""
+    app = httpd.app("shop", "AppHungAfter 1", "AppKillAfter 4",
+                    f"AppSetEnv GO {httpd.dir}/go", "AppConcurrency 2",
+                    "MaxInstances 1", program="lasting.py")
+    httpd.start()
+    want = "Connection: Upgrade\r\nUpgrade: echo\r\n" if status == 101 else ""
+    with Raw(httpd.port, f"GET {path} HTTP/1.1\r\nHost: shop\r\n{want}\r\n"
+             .encode()) as line:
+        assert line.head()[0] == status
+        wait_until(lambda: [request["state"]
+                            for request in httpd.group(app)["requests"]]
+                   == ["lasting"], "it is one that lasts")
+        pid, = httpd.pids(app, "busy")
+        # One beside it that is not shows that the clock runs.
+        for _ in range(2):
+            other = httpd.get_async("/sleep/2.5", "shop")
+            become(httpd, app, hung=1)
+            assert other.result().text == str(pid)
+            become(httpd, app, busy=1)
+        if status == 101:
+            line.send(b"still there?\n")
+            assert line.stream.file.readline() == b"STILL THERE?\n"
+        else:
+            (httpd.dir / "go").touch()
+            assert b"data: last" in line.rest()
+    assert httpd.status()["counters"]["killed"] == 0
+    httpd.settles(active=0, count=1)

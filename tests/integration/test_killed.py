@@ -1,0 +1,199 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""Processes that are ended because of a request, and those that survive it
+(seeds: Paste's thread pool, P5, P6, P14 to P19, P26)."""
+import json
+import os
+import signal
+import tempfile
+from pathlib import Path
+from typing import Iterator
+
+import pytest
+
+from harness.client import Raw
+from harness.config import App
+from harness.httpd import Httpd
+from harness.procs import alive
+from harness.wait import wait_until
+
+KILL = ("AppHungAfter 1", "AppKillAfter 2", "AppDyingLimit 1")
+
+
+@pytest.fixture(autouse=True)
+def said(httpd: Httpd) -> None:
+    httpd.log.expect("apppool.*shop", "proxy")
+
+
+def pid_of(httpd: Httpd, app: App, *states: str) -> int:
+    return wait_until(lambda: httpd.pids(app, *states),
+                      f"one is {' or '.join(states)}")[0]
+
+
+def id_of(httpd: Httpd, app: App, pid: int) -> str:
+    found, = [one["id"] for one in httpd.group(app)["processes"]
+              if one["pid"] == pid]
+    return found
+
+
+@pytest.mark.parametrize("how", ["sleep", "loop", "stop"])
+def test_the_client_gets_504(httpd: Httpd, how: str) -> None:
+    """P14, P16: whatever it does, with a line that says which request"""
+    app = httpd.app("shop", *KILL, "AppStopTimeout 60",
+                    program="stuck.py" if how == "loop" else "app.py")
+    httpd.start()
+    bad = httpd.get_async(f"/{'loop' if how == 'loop' else 'sleep'}?s=600",
+                          "shop", 60)
+    pid = pid_of(httpd, app, "busy")
+    if how == "stop":
+        os.kill(pid, signal.SIGSTOP)
+    answer = bad.result()
+    assert answer.status == 504
+    assert 2 <= bad.took < 12
+    line, = httpd.log.matching("is hung and is killed")
+    assert f"shop[{pid}]" in line and "127.0.0.1" in line
+    assert "GET /loop" in line or "GET /sleep" in line
+    assert "s=600" not in line
+    wait_until(lambda: not alive(pid), "it ends", 20)
+    assert [one["pid"] for one in httpd.events("killed")] == [pid]
+    assert httpd.events("died") == []
+    assert httpd.get("/pid", "shop").status == 200
+    httpd.check()
+
+
+def test_the_other_one_is_there_before(httpd: Httpd) -> None:
+    """P5, P15: it is replaced when it is killed, not when it is gone; P16:
+    it ignores TERM, so it gets KILL"""
+    app = httpd.app("shop", "AppHungAfter 1", "AppKillAfter 2",
+                    "AppDyingLimit 5", "MaxInstances 1",
+                    "AppSetEnv IGNORE_TERM 1", "AppStopTimeout 1")
+    httpd.start()
+    bad = httpd.get_async("/sleep?s=600", "shop", 60)
+    pid = pid_of(httpd, app, "busy")
+    waiting = httpd.get_async("/pid", "shop")
+    answer = waiting.result()
+    assert answer.status == 200 and int(answer.text) != pid
+    assert alive(pid), "the old one is not gone yet"
+    assert httpd.pids(app, "dying") == [pid]
+    assert httpd.pids(app) == [int(answer.text)]
+    assert httpd.counts() == (0, 1, 0)
+    assert bad.result().status == 504
+    wait_until(lambda: not alive(pid), "it is killed")
+    assert httpd.log.matching("did not end in time: SIGKILL")
+
+
+def test_half_an_answer_is_broken_off(httpd: Httpd) -> None:
+    """504 only where nothing was sent"""
+    app = httpd.app("shop", *KILL, f"AppSetEnv GO {httpd.dir}/go",
+                    program="lasting.py")
+    httpd.start()
+    with Raw(httpd.port, b"GET /text HTTP/1.1\r\nHost: shop\r\n\r\n") as line:
+        assert line.head()[0] == 200
+        pid = pid_of(httpd, app, "busy", "hung")
+        rest = line.rest()
+    assert rest == b"data: first\n\n"
+    wait_until(lambda: not alive(pid), "it is killed", 20)
+    assert httpd.log.matching("is hung and is killed")
+
+
+def test_the_spawner_dies_meanwhile(httpd: Httpd) -> None:
+    """The next one goes on: TERM was sent, KILL comes"""
+    app = httpd.app("shop", "AppHungAfter 1", "AppKillAfter 2",
+                    "AppDyingLimit 2", "AppSetEnv IGNORE_TERM 1")
+    httpd.log.expect("apppool")
+    httpd.start()
+    bad = httpd.get_async("/sleep?s=600", "shop", 60)
+    pid = pid_of(httpd, app, "dying")
+    os.kill(httpd.helper("spawner"), signal.SIGKILL)
+    assert bad.result().status == 504
+    wait_until(lambda: not alive(pid), "it is killed", 20)
+    httpd.check()
+
+
+@pytest.mark.mpms("event")
+def test_by_hand(httpd: Httpd) -> None:
+    """P26: apppoolctl kill; who works on nothing is refused"""
+    app = httpd.app("shop")
+    httpd.start()
+    pid = int(httpd.get("/pid", "shop").text)
+    known = id_of(httpd, app, pid)
+    done = httpd.ctl("kill", known)
+    assert done.returncode == 1
+    assert done.stderr == (f"apppoolctl: shop[{pid}] works on no request: "
+                           "say detach, and it ends\n")
+    bad = httpd.get_async("/sleep?s=600", "shop", 60)
+    httpd.settles(active=1, count=1)
+    done = httpd.ctl("--json", "kill", known)
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["pid"] == pid
+    assert bad.result().status == 504
+    wait_until(lambda: not alive(pid), "it ends")
+    done = httpd.ctl("kill", known)
+    assert done.returncode == 1 and "no process has the id" in done.stderr
+    assert "killed by apppoolctl" in "\n".join(httpd.log.lines())
+    assert httpd.ctl("kill", "xyz").returncode == 1
+    assert httpd.ctl("kill").returncode == 2
+
+
+# ---- zombies
+
+@pytest.fixture
+def freezer() -> Iterator[Path]:
+    """A cgroup in which SIGKILL is of no effect until it is thawed, just as
+    for one that waits for a disk."""
+    place = Path("/sys/fs/cgroup/freezer")
+    if not (place / "tasks").exists():
+        pytest.skip("no cgroup v1 freezer: nothing here survives SIGKILL")
+    made = Path(tempfile.mkdtemp(prefix="apppool-test-", dir=place))
+    yield made
+    (made / "freezer.state").write_text("THAWED")
+    wait_until(lambda: (made / "tasks").read_text() == "", "nobody is in it")
+    made.rmdir()
+
+
+def freeze(freezer: Path, *pids: int) -> None:
+    for pid in pids:
+        (freezer / "tasks").write_text(str(pid))
+    (freezer / "freezer.state").write_text("FROZEN")
+    wait_until(lambda: "FROZEN" in (freezer / "freezer.state").read_text(),
+               "they are frozen")
+
+
+@pytest.mark.mpms("event")
+def test_zombies(httpd: Httpd, freezer: Path) -> None:
+    """P6, P18: what survives KILL is shown; more than AppMaxZombies of them
+    (strictly) end all starts, until there are fewer"""
+    app = httpd.app("shop", *KILL, "AppMaxZombies 1")
+    httpd.app("blog")
+    httpd.start()
+    bad = [httpd.hold("shop", f"key{n}") for n in range(2)]
+    pids = sorted(one.pid for one in bad)
+    freeze(freezer, *pids)
+    wait_until(lambda: httpd.pids(app, "zombie") == pids, "both are zombies",
+               20)
+    assert httpd.group(app)["state"] == "zombies"
+    assert len(httpd.log.matching("is a zombie: it survives SIGKILL")) == 2
+    line, = httpd.log.matching("more than AppMaxZombies 1")
+    assert "shop has 2 zombies" in line
+    assert len(httpd.events("zombie")) == 2
+    answer = httpd.get("/pid", "shop")
+    assert answer.status == 503 and int(answer.headers["Retry-After"]) >= 1
+    assert httpd.get("/pid", "blog").status == 200
+    httpd.check()
+    (freezer / "freezer.state").write_text("THAWED")
+    wait_until(lambda: httpd.pids(app, "zombie") == [], "they are gone")
+    assert {one.pending.result().status for one in bad} == {504}
+    assert httpd.get("/pid", "shop").status == 200
+    httpd.check()
+
+
+@pytest.mark.mpms("event")
+def test_one_zombie_is_allowed(httpd: Httpd, freezer: Path) -> None:
+    """P18: strictly more"""
+    app = httpd.app("shop", *KILL, "AppMaxZombies 1")
+    httpd.start()
+    bad = httpd.hold("shop", "a")
+    freeze(freezer, bad.pid)
+    wait_until(lambda: httpd.pids(app, "zombie") == [bad.pid], "it is one", 20)
+    assert httpd.get("/pid", "shop").status == 200
+    (freezer / "freezer.state").write_text("THAWED")
+    assert bad.pending.result().status == 504

@@ -26,7 +26,6 @@
 #include "spawner/process.h"
 #include "spawner/procfs.h"
 #include "spawner/ready.h"
-#include "spawner/stuck.h"
 
 #define REMAINS_LIMIT (5 * SECOND)  /* for the rest of a group to end */
 #define KILL_LIMIT    (10 * SECOND) /* for SIGKILL to be of effect */
@@ -330,7 +329,7 @@ static void obey(spawner_t *s, process_t *p)
         return;
     }
     if (is.state == APL_PROCESS_LEAVING && is.reason == APL_EVENT_KILLED) {
-        if (stuck_is_told(s, p))
+        if (overdue_may_end(s, p))
             stop(s, p, "with its requests", p->dying_limit);
         return;
     }

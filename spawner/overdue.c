@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "shm/clock.h"
+#include "shm/hung.h"
+#include "spawner/alert.h"
 #include "spawner/log.h"
 #include "spawner/process.h"
 #include "spawner/stuck.h"
@@ -13,26 +15,56 @@
 #define ZOMBIE_AFTER                                                           \
     SECOND /* SIGKILL is of effect at once, or who knows when */
 
-static void end(spawner_t *s, const apl_glance_t *request)
-{
-    process_t *p = process_find(s, request->process);
-
-    if (!p || p->gone || p->phase > PHASE_LIVE ||
-        apl_clock_kill(&s->shm, p->is.id, request->ticket, s->now) !=
-            APR_SUCCESS)
-        return;
-    stuck_request(s, p, "is hung and is killed", request);
-    stuck_report(s, p, 1);
-    state_wake(s, s->now);
-}
-
 void overdue_look(spawner_t *s)
 {
     apl_glance_t overdue[KILLS];
     uint32_t i, n = apl_clock_look(&s->shm, s->now, overdue, KILLS);
 
-    for (i = 0; i < n; i++)
-        end(s, &overdue[i]);
+    for (i = 0; i < n; i++) {
+        const process_t *p = process_find(s, overdue[i].process);
+
+        if (p && !p->gone && p->phase <= PHASE_LIVE)
+            apl_clock_kill(&s->shm, p->is.id, overdue[i].ticket, s->now);
+    }
+}
+
+/* The request that it has had for longest. @return 0: none */
+static int find_request(const spawner_t *s, const process_t *p,
+                        apl_glance_t *oldest)
+{
+    uint32_t i, top = apl_glance_top(&s->shm);
+    apl_glance_t r;
+    int found = 0;
+
+    for (i = 1; i <= top; i++) {
+        if (apl_glance_take(&s->shm, i, &r) != APR_SUCCESS ||
+            r.process != p->is.id || (found && r.since >= oldest->since))
+            continue;
+        *oldest = r;
+        found = 1;
+    }
+    return found;
+}
+
+int overdue_may_end(spawner_t *s, process_t *p)
+{
+    const table_app_t *a = table_find(s->table, p->is.name);
+    int64_t limit = a ? a->app.options.hung_after : 0;
+    apl_glance_t r;
+
+    if (!p->killed && find_request(s, p, &r)) {
+        stuck_request(s, p,
+                      apl_hung_at(s->now - r.since, limit)
+                          ? "is hung and is killed"
+                          : "is killed",
+                      &r);
+        alert_raise(s, p, ALERT_KILLED,
+                    "it was killed: %s %s had lasted %.1f s", r.method, r.uri,
+                    (double)(s->now - r.since) / SECOND);
+        stuck_report(s, p, 1);
+    }
+    p->killed = 1;
+    return stuck_is_told(s, p);
 }
 
 /* ---- zombies ---- */
@@ -62,9 +94,14 @@ void overdue_survives(spawner_t *s, process_t *p, int64_t killed)
     log_line(LOG_ERROR, PROCESS_FMT " is a zombie: it survives SIGKILL",
              PROCESS_NAME(p));
     n = count_zombies(s, p->is.name);
-    if (stop != 0 && n == stop)
-        log_line(LOG_ERROR,
-                 "%s has %u zombies, more than AppMaxZombies %u: no process of "
-                 "it is started until there are fewer",
-                 p->label, n, stop - 1);
+    if (stop == 0 || n != stop)
+        return;
+    log_line(LOG_ERROR,
+             "%s has %u zombies, more than AppMaxZombies %u: no process of it "
+             "is started until there are fewer",
+             p->label, n, stop - 1);
+    alert_raise(s, p, ALERT_ZOMBIES,
+                "%u processes survive SIGKILL: none is started until there are "
+                "fewer",
+                n);
 }

@@ -21,6 +21,13 @@
 /** Look at the clock; once a second. */
 void overdue_look(spawner_t *s);
 
+/**
+ * It is to be ended with the requests it has, whoever said so. The log and
+ * AppNotify are told, and a report is begun.
+ * @return 0: that is being written yet, and TERM would change what is seen
+ */
+int overdue_may_end(spawner_t *s, process_t *p);
+
 /** It was sent SIGKILL then, us, and lives: if that was a while ago, it is a
  * zombie. The segment and the log are told, once. */
 void overdue_survives(spawner_t *s, process_t *p, int64_t killed);

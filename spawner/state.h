@@ -69,6 +69,7 @@ typedef struct process {
     int seen;          /**< ready.c */
     int64_t weigh_at;  /**< us: memory.c looks from then on, or did then */
     int64_t weight;    /**< memory.c: bytes, roughly; -1: of no interest */
+    int killed;        /**< overdue.c: it is to end with its requests */
     int zombie;        /**< it survives SIGKILL, and that is known */
     int heavy;         /**< it is above AppMemoryLimit, and to be replaced */
     int64_t quiet;     /**< us: stuck.c looks at it; no signal before */

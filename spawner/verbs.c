@@ -13,7 +13,6 @@
 #include "shm/snapshot.h"
 #include "spawner/log.h"
 #include "spawner/process.h"
-#include "spawner/stuck.h"
 
 #define WORDS     3
 #define ID_MIN    4 /* digits of an id */
@@ -178,7 +177,7 @@ static json_t *answer_detach(const asked_t *q)
 static json_t *answer_kill(const asked_t *q)
 {
     json_t *refusal;
-    process_t *p = name_process(q, &refusal);
+    const process_t *p = name_process(q, &refusal);
 
     if (!p)
         return refusal;
@@ -198,7 +197,6 @@ static json_t *answer_kill(const asked_t *q)
     }
     log_line(LOG_NOTICE, PROCESS_FMT " is killed by apppoolctl",
              PROCESS_NAME(p));
-    stuck_report(q->s, p, 1);
     return done_to(q, p, "is ended, with the requests it has");
 }
 

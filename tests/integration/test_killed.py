@@ -110,6 +110,23 @@ def test_the_spawner_dies_meanwhile(httpd: Httpd) -> None:
 
 
 @pytest.mark.mpms("event")
+def test_who_is_on_call_is_told(httpd: Httpd) -> None:
+    """P20: AppNotify"""
+    told = httpd.dir / "told"
+    app = httpd.app("shop", *KILL, f'AppNotify "|cat > {told}.new && '
+                    f'mv {told}.new {told}"')
+    httpd.dir.chmod(0o777)
+    httpd.start()
+    bad = httpd.get_async("/sleep?s=600", "shop", 60)
+    pid = pid_of(httpd, app, "busy")
+    assert bad.result().status == 504
+    wait_until(told.exists, "it is told", 20)
+    note = json.loads(told.read_text())
+    assert (note["event"], note["pid"]) == ("killed", pid)
+    assert "GET /sleep" in note["text"]
+
+
+@pytest.mark.mpms("event")
 def test_by_hand(httpd: Httpd) -> None:
     """P26: apppoolctl kill; who works on nothing is refused"""
     app = httpd.app("shop")

@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """Requests that take too long: their processes do not count as capacity
-(seeds: Paste's thread pool, P4 to P13, P21, P22)."""
+(Paste's thread pool: P4 to P13, P21, P22)."""
 import time
 
 import pytest

@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """Processes that are ended because of a request, and those that survive it
-(seeds: Paste's thread pool, P5, P6, P14 to P19, P26)."""
+(Paste's thread pool: P5, P6, P14 to P19, P26)."""
 import json
 import os
 import signal
@@ -43,7 +43,7 @@ def test_the_client_gets_504(httpd: Httpd, how: str) -> None:
     httpd.start()
     bad = httpd.get_async(f"/{'loop' if how == 'loop' else 'sleep'}?s=600",
                           "shop", 60)
-    pid = pid_of(httpd, app, "busy")
+    pid = pid_of(httpd, app, "busy", "hung")
     if how == "stop":
         os.kill(pid, signal.SIGSTOP)
     answer = bad.result()
@@ -68,7 +68,7 @@ def test_the_other_one_is_there_before(httpd: Httpd) -> None:
                     "AppSetEnv IGNORE_TERM 1", "AppStopTimeout 1")
     httpd.start()
     bad = httpd.get_async("/sleep?s=600", "shop", 60)
-    pid = pid_of(httpd, app, "busy")
+    pid = pid_of(httpd, app, "busy", "hung")
     waiting = httpd.get_async("/pid", "shop")
     answer = waiting.result()
     assert answer.status == 200 and int(answer.text) != pid
@@ -118,7 +118,7 @@ def test_who_is_on_call_is_told(httpd: Httpd) -> None:
     httpd.dir.chmod(0o777)
     httpd.start()
     bad = httpd.get_async("/sleep?s=600", "shop", 60)
-    pid = pid_of(httpd, app, "busy")
+    pid = pid_of(httpd, app, "busy", "hung")
     assert bad.result().status == 504
     wait_until(told.exists, "it is told", 20)
     note = json.loads(told.read_text())

@@ -4,11 +4,14 @@
 
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #include "shm/enter.h"
 #include "shm/wake.h"
 
-#define TRIES 20
+#define TRIES 200
+#define HASTE 3     /* of them without a pause */
+#define PAUSE 50000 /* ns: longer than anybody is inside */
 
 /* Slots in use, as the marks say; never more than there are. */
 static apl_capacity_t in_use(const apl_pool_t *pool)
@@ -110,6 +113,7 @@ static apl_pool_t *empty_copy(const apl_pool_t *pool, apr_pool_t *p)
 apr_status_t apl_snapshot_take(apl_pool_t **copy, apl_pool_t *pool,
                                apr_pool_t *p)
 {
+    static const struct timespec pause = {0, PAUSE};
     apl_pool_t *c = empty_copy(pool, p);
     apl_held_t held;
     apr_status_t rv;
@@ -117,9 +121,12 @@ apr_status_t apl_snapshot_take(apl_pool_t **copy, apl_pool_t *pool,
 
     if (!c)
         return APR_ENOMEM;
-    for (i = 0; i < TRIES; i++)
+    for (i = 0; i < TRIES; i++) {
+        if (i > HASTE)
+            nanosleep(&pause, NULL);
         if (copy_quietly(c, pool))
             break;
+    }
     if (i == TRIES) {
         rv = apl_enter(&held, pool, apl_now(), APL_WAKE_SLICE);
         if (rv != APR_SUCCESS)

@@ -5,10 +5,11 @@
  * @brief A consistent copy of the pool, for those who only look.
  *
  * The header's sequence is odd while somebody is inside. A copy between two
- * equal even readings is consistent; after some tries without luck the lock
- * is taken for the copy.
+ * equal even readings is consistent. There are many tries: the lock is taken
+ * for the copy only where somebody is inside all the time, who then is dead or
+ * stopped.
  *
- * Lock:  none, or for the time of one memcpy of the slots in use.
+ * Lock:  none; then for the time of one memcpy of the slots in use.
  * Crash: nothing is written.
  * Trust: the copy is other processes' word: indexes are checked by those who
  *        read it, texts are terminated by apl_snapshot_take().

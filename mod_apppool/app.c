@@ -257,7 +257,10 @@ static int same_limits(const apppool_app_t *a, const apppool_app_t *b)
     return memcmp(&a->pool.options, &b->pool.options, sizeof a->pool.options) ==
                0 &&
            apppool_rlimits_equal(&a->rlimits, &b->rlimits) &&
-           equal(a->ready, b->ready) && equal(a->set->notify, b->set->notify) &&
+           equal(a->ready, b->ready) && equal(a->set->log, b->set->log) &&
+           equal(a->restart_dir, b->restart_dir) &&
+           a->prestart == b->prestart &&
+           equal(a->set->notify, b->set->notify) &&
            a->memory_limit == b->memory_limit && a->slow_log == b->slow_log &&
            a->dying_limit == b->dying_limit &&
            a->start_timeout == b->start_timeout &&

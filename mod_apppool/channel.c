@@ -170,11 +170,6 @@ apppool_fate_t apppool_channel_fate(const apppool_channel_t *ch)
                                                                 : APPPOOL_HEARD;
 }
 
-int apppool_channel_reused(const apppool_channel_t *ch)
-{
-    return ch->reused;
-}
-
 /* ---- channels ---- */
 
 void apppool_channels_register(void)

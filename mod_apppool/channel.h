@@ -88,7 +88,4 @@ typedef enum {
 
 apppool_fate_t apppool_channel_fate(const apppool_channel_t *ch);
 
-/** Was the last request sent over a connection that was kept? */
-int apppool_channel_reused(const apppool_channel_t *ch);
-
 #endif

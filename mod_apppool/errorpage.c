@@ -268,6 +268,9 @@ int apppool_errorpage(request_rec *r, const apppool_app_t *app,
     r->proxyreq = PROXYREQ_NONE;
     r->status = status;
     r->status_line = NULL;
+    /* Not those of the URL. */
+    r->content_encoding = NULL;
+    r->content_languages = NULL;
     ap_set_content_type(r, page.html ? "text/html; charset=utf-8"
                                      : "text/plain; charset=utf-8");
     apr_table_setn(r->headers_out, "Cache-Control", "no-store");

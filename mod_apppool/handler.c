@@ -65,6 +65,17 @@ int apppool_handler_header_parser(request_rec *r)
     return DECLINED;
 }
 
+/* The parser of headers is not asked for subrequests, which share those of the
+ * main one. */
+int apppool_handler_type_checker(request_rec *r)
+{
+    if (r->main && apppool_mount_of(r)) {
+        r->headers_in = apr_table_copy(r->pool, r->headers_in);
+        apppool_forward_clean(r);
+    }
+    return DECLINED;
+}
+
 int apppool_handler_fixups(request_rec *r)
 {
     const apppool_mount_t *mount = apppool_mount_of(r);
@@ -175,7 +186,7 @@ static int try_once(apppool_visit_t *v, const apppool_target_t *target,
     apppool_visit_unhide(v);
     *status = apppool_whole_status(&v->whole, v->r, *status, v->started);
     if (*status == AP_FILTER_ERROR && v->started)
-        *status = break_off(v->r);
+        *status = v->answered ? DONE : break_off(v->r);
     if (*status == OK)
         apppool_visit_finish(v);
     fate = apppool_channel_fate(ch);

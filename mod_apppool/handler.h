@@ -31,6 +31,7 @@
 int apppool_handler_translate(request_rec *r);
 int apppool_handler_map_to_storage(request_rec *r);
 int apppool_handler_header_parser(request_rec *r);
+int apppool_handler_type_checker(request_rec *r);
 int apppool_handler_fixups(request_rec *r);
 int apppool_handler(request_rec *r);
 

@@ -71,6 +71,8 @@ static void register_hooks(apr_pool_t *p)
                            APR_HOOK_FIRST);
     ap_hook_header_parser(apppool_handler_header_parser, NULL, NULL,
                           APR_HOOK_FIRST);
+    ap_hook_type_checker(apppool_handler_type_checker, NULL, NULL,
+                         APR_HOOK_REALLY_FIRST);
     ap_hook_fixups(apppool_handler_fixups, after_index, NULL, APR_HOOK_LAST);
     ap_hook_handler(apppool_handler, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_handler(apppool_status_handler, NULL, NULL, APR_HOOK_MIDDLE);

@@ -68,9 +68,10 @@ const char *apppool_sendfile_set(cmd_parms *cmd, void *dir_, int argc,
         if (wrong)
             return wrong;
         path = ap_server_root_relative(cmd->pool, argv[i]);
-        if (!path)
-            return apr_psprintf(cmd->pool, "%s: \"%s\" is not a path",
-                                cmd->cmd->name, argv[i]);
+        if (!path || !strcmp(path, "/"))
+            return apr_psprintf(cmd->pool, "%s: \"%s\" is not a path%s",
+                                cmd->cmd->name, argv[i],
+                                path ? " below /" : "");
         tree = apr_array_push(set->dirs);
         tree->name = path;
         tree->real = apppool_sendfile_real(cmd->pool, path);

@@ -151,7 +151,8 @@ static const char *restrain(request_rec *r)
     unsigned char random[12];
     char *nonce = apr_palloc(r->pool, 2 * sizeof random + 1);
 
-    apr_generate_random_bytes(random, sizeof random);
+    if (apr_generate_random_bytes(random, sizeof random) != APR_SUCCESS)
+        memset(random, 0, sizeof random); /* all is escaped, too */
     ap_bin2hex(random, sizeof random, nonce);
     apr_table_setn(r->headers_out, "Content-Security-Policy",
                    apr_psprintf(r->pool,

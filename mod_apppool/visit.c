@@ -71,6 +71,13 @@ static int is_bereft(apppool_visit_t *v)
     return v->hold.wire.protocol == APL_SCGI && apppool_visit_bereaved(v);
 }
 
+/* Who is below may have answered itself: that something is wrong with this. */
+static apr_status_t pass(apppool_visit_t *v, apr_status_t rv)
+{
+    v->answered |= rv == AP_FILTER_ERROR;
+    return rv;
+}
+
 static apr_status_t see_part(ap_filter_t *f, apr_bucket_brigade *bb)
 {
     apppool_visit_t *v = f->ctx;
@@ -84,7 +91,7 @@ static apr_status_t see_part(ap_filter_t *f, apr_bucket_brigade *bb)
     if (v->hold.session != 0 && !v->file)
         apppool_whole_part(&v->whole, v->r, bb);
     if (v->drain)
-        rv = apppool_drain(v->drain, f->next, bb);
+        rv = pass(v, apppool_drain(v->drain, f->next, bb));
     else if (v->file)
         replace_body(v, bb);
     if (rv != APR_SUCCESS || APR_BRIGADE_EMPTY(bb))
@@ -95,7 +102,7 @@ static apr_status_t see_part(ap_filter_t *f, apr_bucket_brigade *bb)
             apppool_visit_checkin(v);
         ap_remove_output_filter(f);
     }
-    return ap_pass_brigade(f->next, bb);
+    return pass(v, ap_pass_brigade(f->next, bb));
 }
 
 /* Take what comes first out of an answer that has yet to be read. */
@@ -244,6 +251,7 @@ void apppool_visit_unhide(apppool_visit_t *v)
         v->r->connection->keepalives = v->keepalives;
     v->keepalives = -1;
     apppool_lasting_end(&v->lasting);
+    apppool_whole_end(&v->whole, v->r);
     if (v->script.uri)
         apppool_script_end(v->r, &v->script);
     v->script.uri = NULL;

@@ -27,12 +27,22 @@ void apppool_whole_begin(apppool_whole_t *w, request_rec *r, const char *label,
     w->length = -1;
     w->seen = 0;
     /* Not what mod_mime makes of the URL: the app says what it is. */
-    if (protocol != APL_HTTP)
-        r->content_type = NULL;
+    r->content_type = NULL;
+    r->content_encoding = NULL;
+    r->content_languages = NULL;
     /* Else mod_proxy_scgi takes Content-Length out of the answer. */
-    if (protocol == APL_SCGI)
+    w->trusts = protocol == APL_SCGI &&
+                !apr_table_get(r->subprocess_env, AP_TRUST_CGILIKE_CL_ENVVAR);
+    if (w->trusts)
         apr_table_setn(r->subprocess_env, AP_TRUST_CGILIKE_CL_ENVVAR, "1");
     w->headers = count_headers(r);
+}
+
+void apppool_whole_end(apppool_whole_t *w, request_rec *r)
+{
+    if (w->trusts)
+        apr_table_unset(r->subprocess_env, AP_TRUST_CGILIKE_CL_ENVVAR);
+    w->trusts = 0;
 }
 
 static int ends(const apr_bucket_brigade *bb)
@@ -69,13 +79,14 @@ int apppool_whole_first(apppool_whole_t *w, const request_rec *r,
 {
     apr_off_t n = 0;
 
-    if (w->protocol == APL_FCGI) {
-        /* mod_proxy_fcgi passes what follows a header before the end. */
+    if (w->none || w->protocol == APL_HTTP)
+        return !w->none;
+    /* mod_proxy_fcgi passes what follows a header before the end. */
+    if (w->protocol == APL_FCGI)
         apr_brigade_length(bb, 0, &n);
-        w->none = ends(bb) && (n > 0 || has_no_header(w, r));
-    }
-    else if (w->protocol != APL_HTTP)
-        w->none = !read_length(w, r);
+    w->none = (w->protocol == APL_FCGI && ends(bb) &&
+               (n > 0 || has_no_header(w, r))) ||
+              !read_length(w, r);
     return !w->none;
 }
 

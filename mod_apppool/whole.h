@@ -11,8 +11,9 @@
  *     Content-Length, or more               would take that for another answer
  *     an app that ends before its header    would be an error of httpd, 500
  *
- * Over fcgi the end is a record, and mod_proxy_fcgi drops Content-Length. What
- * an scgi or uwsgi app sends has no end but that of the connection.
+ * Over fcgi the end is a record, and mod_proxy_fcgi drops Content-Length, unless
+ * ap_trust_cgilike_cl is set. What an scgi or uwsgi app sends has no end but
+ * that of the connection.
  *
  * Lock:  none.
  * Crash: not concerned.
@@ -29,6 +30,7 @@ typedef struct {
     uint32_t protocol;
     int headers;      /**< that were there before */
     int none;         /**< it was no answer */
+    int trusts;       /**< mod_proxy is told to keep Content-Length */
     apr_off_t length; /**< that the answer says it has; -1: it does not */
     apr_off_t seen;   /**< bytes of it */
 } apppool_whole_t;
@@ -39,6 +41,9 @@ typedef struct {
  */
 void apppool_whole_begin(apppool_whole_t *w, request_rec *r, const char *label,
                          uint32_t protocol);
+
+/** The answer begins, or there is none: take back what mod_proxy was told. */
+void apppool_whole_end(apppool_whole_t *w, request_rec *r);
 
 /**
  * The first part of its answer comes.

@@ -302,7 +302,8 @@ def test_root_without_rights(httpd: Httpd) -> None:
 @pytest.mark.parametrize("directive", [
     "AppReady /up", "AppMemoryLimit 1G", "AppStartTimeout 5",
     "AppStopTimeout 5", "AppHungAfter 5", "AppDyingLimit 1", "MaxRequests 7",
-    "RLimitCPU 100"])
+    "RLimitCPU 100", "AppLog /dev/null", "AppRestartDir /tmp",
+    "AppPreStart On"])
 def test_one_app_with_two_limits(httpd: Httpd, directive: str) -> None:
     """Those of the first place hold; that is said"""
     for name in ("shop", "blog"):

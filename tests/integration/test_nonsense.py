@@ -136,6 +136,35 @@ def test_more_than_it_says(httpd: Httpd, protocol: str, buffer: str) -> None:
     httpd.settles(active=0, count=1)
 
 
+@pytest.mark.parametrize("length, status", [("2", 200), ("2, 2", 502)])
+@pytest.mark.mpms("event")
+def test_length_that_httpd_is_told_to_trust(httpd: Httpd, length: str,
+                                            status: int) -> None:
+    """By an administrator's variable: then it counts over fcgi, too"""
+    httpd.log.expect("longer than its Content-Length", "is not a number")
+    httpd.modules.append("env")
+    raw(httpd, "fcgi", answer_of(
+        "fcgi", f"Content-Length: {length}\r\n".encode(),
+        b"ok" + b"HTTP/1.1 200 OK\r\n\r\npoison"),
+        "SetEnv ap_trust_cgilike_cl 1")
+    said = two_requests(httpd)
+    assert said.count(b"HTTP/1.1 %d" % status) == 2 and b"poison" not in said
+
+
+@pytest.mark.parametrize("protocol", list(MODULES))
+@pytest.mark.mpms("event")
+def test_url_says_nothing_of_the_answer(httpd: Httpd, protocol: str) -> None:
+    """Neither type, nor encoding, nor language: the app does"""
+    httpd.modules.append("mime")
+    httpd.directives += ["TypesConfig /dev/null", "AddType text/css .css",
+                         "AddEncoding x-gzip .gz", "AddLanguage de .de"]
+    raw(httpd, protocol, answer_of(protocol, b"X-Mine: 1\r\n", b"ok"))
+    answer = httpd.get("/a.css.de.gz", "shop")
+    assert (answer.status, answer.text) == (200, "ok")
+    for name in ("Content-Type", "Content-Encoding", "Content-Language"):
+        assert name not in answer.headers
+
+
 @pytest.mark.parametrize("buffer", ["On", "Off"])
 @pytest.mark.parametrize("protocol", ["http", "scgi", "uwsgi"])
 @pytest.mark.mpms("event")

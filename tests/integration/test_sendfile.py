@@ -1,6 +1,7 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """X-Sendfile: an app names a file, httpd sends it."""
 import os
+import subprocess
 from pathlib import Path
 from typing import Optional
 
@@ -128,6 +129,47 @@ def test_by_any_protocol(httpd: Httpd, name: str, times: int) -> None:
         assert answer.headers["Content-Length"] == str(len(TEXT))
         assert "X-Sendfile" not in answer.headers
     assert place.get("/", Range="bytes=3-5").body == TEXT[3:6]
+    httpd.settles(active=0, count=1)
+
+
+@pytest.mark.parametrize("version", ["--http1.1",
+                                     "--http2-prior-knowledge"])
+@pytest.mark.parametrize("name", ["gunicorn", "php", "uwsgi", "uwsgi-scgi"])
+@pytest.mark.mpms("event")
+def test_refusal_by_any_protocol(httpd: Httpd, name: str,
+                                 version: str) -> None:
+    """It is a whole answer, and the connection goes on"""
+    httpd.log.expect("X-Sendfile .*nothing cannot be opened", "AH01075")
+    httpd.modules.append("http2")
+    httpd.directives.append("Protocols h2c http/1.1")
+    mount(httpd, SERVERS[name], "AppSendFile On").__next__()
+    root = httpd.apps[0].root
+    (root / "report").write_bytes(TEXT)
+    if name == "php":
+        (root / "index.php").write_text(
+            "<?php header('X-Sendfile: ' . $_SERVER['HTTP_X_NAME']);"
+            "echo 'x';")
+    else:
+        (root / "wsgi.py").write_text(
+            "def application(environ, start_response):\n"
+            "    start_response('200 OK', [\n"
+            "        ('X-Sendfile', environ['HTTP_X_NAME'])])\n"
+            "    return [b'x']\n")
+    httpd.start()
+    words = ["-s", "-o", "/dev/null", "-w",
+             "%{http_code} %{num_connects}\\n", "--connect-to",
+             f"::127.0.0.1:{httpd.port}", version, "http://web/"]
+    for wanted, options in (("404", ["-H", "X-Name: nothing"]),
+                            ("416", ["-H", "X-Name: report", "-H",
+                                     "Range: bytes=9999999-"])):
+        # curl does not keep a connection of HTTP/2 that begins as one.
+        again = [] if version == "--http2-prior-knowledge" else [
+            "--next", *words, "-H", "X-Name: report"]
+        done = subprocess.run(["curl", *words, *options, *again],
+                              capture_output=True, text=True, timeout=30)
+        assert done.returncode == 0, done
+        assert done.stdout.splitlines() == (
+            [f"{wanted} 1", "200 0"] if again else [f"{wanted} 1"])
     httpd.settles(active=0, count=1)
 
 
@@ -290,7 +332,7 @@ def test_missing_and_unreadable(httpd: Httpd) -> None:
 @pytest.mark.mpms("event")
 @pytest.mark.parametrize("words, wrong", [
     ("Yes", '"Yes" is neither On nor Off'), ("", '"" is neither On nor Off'),
-    ("Off /a", "Off takes no directories"), ('On "/a\x07"', "UTF-8")])
+    ("Off /a", "Off takes no directories"), ("On /", '"/" is not a path below /'), ('On "/a\x07"', "UTF-8")])
 def test_wrong_values(httpd: Httpd, words: str, wrong: str) -> None:
     httpd.app("shop", f"AppSendFile {words}")
     done = httpd.test()

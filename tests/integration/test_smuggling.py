@@ -287,3 +287,27 @@ def test_surplus_is_not_the_next_answer(httpd: Httpd) -> None:
     for _ in range(5):
         assert httpd.get("/surplus", "shop").text == "ok"
         assert "poison" not in httpd.get("/who", "shop").text
+
+
+def test_part_of_a_page_brings_no_more(httpd: Httpd) -> None:
+    """A subrequest of mod_include, from outside: it is cleaned as any other,
+    and the page's other parts are not changed by that"""
+    httpd.modules.append("include")
+    documents = httpd.dir / "htdocs"
+    (documents / "page.shtml").write_text(
+        '<!--#include virtual="/shop/echo" -->')
+    httpd.directives += [f'<Directory "{httpd.dir / "htdocs"}">',
+                         "Options +Includes", "</Directory>",
+                         '<Files "*.shtml">', "SetOutputFilter INCLUDES",
+                         "</Files>"]
+    httpd.app("shop", location="/shop")
+    httpd.start()
+    with Raw(httpd.port, b"GET /page.shtml HTTP/1.1\r\nHost: status\r\n"
+             b"X-Mine: 1\r\n"
+             + b"".join(name + b": /evil\r\n" for name in PREFIXES)
+             + b"X-Sendfile-Type: X-Evil\r\nX-Accel-Mapping: /=/evil\r\n\r\n"
+             ) as client:
+        answer = client.answer()
+    assert "evil" not in answer.text.lower()
+    assert names(answer)["x-forwarded-prefix"] == "/shop"
+    assert names(answer)["x-mine"] == "1"

@@ -17,15 +17,18 @@
 #define PERIOD      (60 * SECOND) /* between two commands of an app */
 #define AT_ONCE     8             /* commands of all apps */
 #define EARLIER_MAX 20
+#define DEATHS      3 /* of an app in a PERIOD */
 #define TEXT_MAX    400
 
 /* An app of which there is, or lately was, something to tell. */
 typedef struct alert {
     struct alert *next;
     char app[APL_NAME_MAX];
-    json_t *events; /* to be told, oldest first; NULL: none */
-    unsigned count; /* of them, with those that were too many to keep */
-    int64_t again;  /* us: no command before */
+    json_t *events;         /* to be told, oldest first; NULL: none */
+    unsigned count;         /* of them, with those that were too many to keep */
+    int64_t again;          /* us: no command before */
+    int64_t deaths[DEATHS]; /* us: when the last ones were, as a ring; 0 */
+    unsigned died;          /* how many there were */
     tell_t tell;
 } alert_t;
 
@@ -36,6 +39,7 @@ static const char *const words[] = {
     [ALERT_BACKOFF_OPENED] = "backoff_opened",
     [ALERT_BACKOFF_CLOSED] = "backoff_closed",
     [ALERT_BROKEN_DEPLOY] = "broken_deploy",
+    [ALERT_DEATHS] = "deaths",
     [ALERT_KILLED] = "killed",
     [ALERT_ZOMBIES] = "zombies",
 };
@@ -97,11 +101,18 @@ static alert_t *find(const char *app)
     return a;
 }
 
+/* NULL: nobody is to be told. */
+static alert_t *alert_of(const spawner_t *s, const process_t *p)
+{
+    const table_app_t *app = table_find(s->table, p->is.name);
+
+    return app && app->notify && !s->stopping ? find(p->is.name) : NULL;
+}
+
 void alert_raise(spawner_t *s, const process_t *p, int event,
                  const char *format, ...)
 {
-    const table_app_t *app = table_find(s->table, p->is.name);
-    alert_t *a = app && app->notify && !s->stopping ? find(p->is.name) : NULL;
+    alert_t *a = alert_of(s, p);
     char text[2 * TEXT_MAX];
     va_list args;
 
@@ -117,6 +128,23 @@ void alert_raise(spawner_t *s, const process_t *p, int event,
         json_array_remove(a->events, 0);
     a->count++;
     state_wake(s, s->now);
+}
+
+void alert_death(spawner_t *s, const process_t *p, const char *cause)
+{
+    alert_t *a = alert_of(s, p);
+    int64_t *oldest;
+
+    if (!a)
+        return;
+    a->deaths[a->died++ % DEATHS] = s->now;
+    oldest = &a->deaths[a->died % DEATHS];
+    if (*oldest == 0 || s->now - *oldest > PERIOD)
+        return;
+    memset(a->deaths, 0, sizeof a->deaths);
+    alert_raise(s, p, ALERT_DEATHS,
+                "%d processes died within %d s, the last one with %s", DEATHS,
+                (int)(PERIOD / SECOND), cause);
 }
 
 /* ---- the object ---- */
@@ -195,6 +223,14 @@ static int running(void)
     return n;
 }
 
+/* Has it died lately? */
+static int is_mourned(const spawner_t *s, const alert_t *a)
+{
+    int64_t last = a->died > 0 ? a->deaths[(a->died - 1) % DEATHS] : 0;
+
+    return last != 0 && s->now - last <= PERIOD;
+}
+
 void alert_tend(spawner_t *s)
 {
     alert_t **at = &alerts, *a;
@@ -208,7 +244,8 @@ void alert_tend(spawner_t *s)
             tell(s, a);
         if (a->events)
             state_wake(s, a->again > s->now ? a->again : s->now + SECOND);
-        if (a->events || tell_is_busy(&a->tell) || s->now < a->again)
+        if (a->events || tell_is_busy(&a->tell) || s->now < a->again ||
+            is_mourned(s, a))
             at = &a->next;
         else {
             *at = a->next;

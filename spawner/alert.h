@@ -23,6 +23,7 @@ enum {
     ALERT_BACKOFF_OPENED, /**< the first one in a row */
     ALERT_BACKOFF_CLOSED, /**< the app starts again */
     ALERT_BROKEN_DEPLOY,  /**< new code does not start, the old one serves on */
+    ALERT_DEATHS,         /**< alert_death() */
     ALERT_KILLED,         /**< a process was killed for a request of its */
     ALERT_ZOMBIES         /**< AppMaxZombies */
 };
@@ -30,6 +31,10 @@ enum {
 /** Something happened to a process, or with it to its app. */
 void alert_raise(spawner_t *s, const process_t *p, int event,
                  const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/** A process died unasked. Some within a minute are an event. @param cause in
+ * words */
+void alert_death(spawner_t *s, const process_t *p, const char *cause);
 
 /** Tell what is due. */
 void alert_tend(spawner_t *s);

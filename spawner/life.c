@@ -14,6 +14,7 @@
 
 #include "shm/alive.h"
 #include "shm/report.h"
+#include "spawner/alert.h"
 #include "spawner/cause.h"
 #include "spawner/cgroup.h"
 #include "spawner/errand.h"
@@ -158,6 +159,8 @@ static void log_end(spawner_t *s, const process_t *p)
                  cause);
         failure_keep(s, p, STEP_STAY, p->is.id, text);
     }
+    else if (!asked && !clean)
+        alert_death(s, p, cause);
     log_line(asked   ? LOG_INFO
              : clean ? LOG_NOTICE
                      : LOG_ERROR,

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from harness.config import App
+from harness.errorlog import KILLED
 from harness.httpd import USER, Httpd
 from harness.procs import alive, command, kill9
 from harness.wait import wait_until
@@ -157,6 +158,22 @@ def test_died_young(httpd: Httpd) -> None:
     note, = told(httpd)
     assert events(note)[:2] == ["start_failed", "backoff_opened"]
     assert "as soon as it was ready" in note["object"]["text"]
+
+
+def test_deaths(httpd: Httpd) -> None:
+    """A process may die; three in a minute may not"""
+    httpd.log.expect(*KILLED)
+    start(httpd, witness(httpd))
+    for n in range(3):
+        assert not list(place(httpd).iterdir())
+        held = httpd.hold("shop", str(n))
+        kill9(held.pid)
+        assert held.pending.result().status == 502
+    note, = told(httpd)
+    assert events(note) == ["deaths"]
+    assert note["object"]["pid"] == held.pid
+    assert note["object"]["text"] == ("3 processes died within 60 s, the last "
+                                      "one with signal 9 (SIGKILL)")
 
 
 def test_nothing_in_order(httpd: Httpd) -> None:

@@ -92,6 +92,7 @@ static apppool_app_t *make_app(apr_pool_t *p, const apppool_mount_t *mount,
     app->memory_limit = apppool_or(set->memory_limit, 0);
     app->slow_log = apppool_or(set->slow_log, 0);
     app->dying_limit = apppool_or(set->dying_limit, SECONDS(10));
+    app->dump_signal = apppool_or(set->dump_signal, 0);
     app->rlimits = apppool_rlimits_of(mount);
     app->uid = (uid_t)-1;
     fill_options(&app->pool.options, set, generation);
@@ -263,6 +264,7 @@ static int same_limits(const apppool_app_t *a, const apppool_app_t *b)
            equal(a->set->notify, b->set->notify) &&
            a->memory_limit == b->memory_limit && a->slow_log == b->slow_log &&
            a->dying_limit == b->dying_limit &&
+           a->dump_signal == b->dump_signal &&
            a->start_timeout == b->start_timeout &&
            a->stop_timeout == b->stop_timeout;
 }

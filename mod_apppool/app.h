@@ -42,6 +42,7 @@ struct apppool_app_t {
     apr_int64_t memory_limit;                /**< bytes; 0: none */
     apr_int64_t slow_log;                    /**< us; 0: none */
     apr_int64_t dying_limit;                 /**< us */
+    apr_int64_t dump_signal;                 /**< 0: none */
     apppool_rlimits_t rlimits;
 };
 

@@ -37,6 +37,7 @@ apppool_config_t *apppool_config(void)
     X(concurrency)                                                             \
     X(memory_limit)                                                            \
     X(slow_log)                                                                \
+    X(dump_signal)                                                             \
     X(max_queue)                                                               \
     X(idle_time)                                                               \
     X(hung_after)                                                              \

@@ -287,6 +287,9 @@ const command_rec apppool_directives[] = {
          stop_timeout, DAY, "SIGKILL at once"),
     TIME("AppTimeout", "time that the application may be silent", REQUEST,
          timeout, DAY, NULL),
+    AP_INIT_TAKE1("AppDumpSignal", apppool_value_signal,
+                  VALUE(GROUP, IN_DIR(dump_signal)), ANYWHERE,
+                  "signal that is sent before a process is killed, or none"),
     TIME("AppSlowLog", "time after which a request is reported in the log",
          GROUP, slow_log, DAY, "never"),
     SWITCH("AppBufferRequest", "Off if request bodies are passed on as they "

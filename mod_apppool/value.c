@@ -6,6 +6,7 @@
 #include <apr_strings.h>
 #include <errno.h>
 #include <http_core.h>
+#include <signal.h>
 #include <string.h>
 
 #include "mod_apppool/words.h"
@@ -211,5 +212,50 @@ const char *apppool_value_size(cmd_parms *cmd, void *dir, const char *arg)
             cmd->cmd->name, arg, v->max >> 30, v->zero ? "; 0 means " : "",
             v->zero ? v->zero : "");
     *(apr_int64_t *)field_of(cmd, dir, v) = n << shift;
+    return NULL;
+}
+
+/* @return 0: there is none of that name or number */
+static int find_signal(const char *arg)
+{
+    apr_int64_t n;
+    char *end;
+    int i;
+
+    if (apr_isdigit(*arg)) {
+        errno = 0;
+        n = apr_strtoi64(arg, &end, 10);
+        return !errno && !*end && n <= SIGRTMAX && (n < 32 || n >= SIGRTMIN)
+                   ? (int)n
+                   : 0;
+    }
+    if (!ap_cstr_casecmpn(arg, "SIG", 3))
+        arg += 3;
+    for (i = 1; i < 32; i++) {
+        const char *name = sigabbrev_np(i);
+
+        if (name && !ap_cstr_casecmp(arg, name))
+            return i;
+    }
+    return 0;
+}
+
+const char *apppool_value_signal(cmd_parms *cmd, void *dir, const char *arg)
+{
+    const apppool_value_t *v = cmd->info;
+    const char *wrong = apppool_value_check(cmd, dir, v, arg);
+    int n = 0, none = !ap_cstr_casecmp(arg, "none");
+
+    if (wrong)
+        return wrong;
+    if (!none)
+        n = find_signal(arg);
+    if (!none && (n == 0 || n == SIGKILL || n == SIGSTOP))
+        return apr_psprintf(cmd->pool,
+                            "%s: \"%s\" is no signal that a process can "
+                            "handle: a name such as USR2 or SIGQUIT, a number "
+                            "from 1 to %d, or none",
+                            cmd->cmd->name, arg, SIGRTMAX);
+    *(apr_int64_t *)field_of(cmd, dir, v) = n;
     return NULL;
 }

@@ -47,6 +47,7 @@ apr_status_t apl_glance_take(const apl_pool_t *pool, uint32_t index,
     request->process = s->id;
     request->ticket = before.ticket;
     request->since = s->since;
+    request->endless = s->endless;
     copy_text(request->method, s->method, sizeof request->method);
     copy_text(request->client, s->client, sizeof request->client);
     copy_text(request->uri, s->uri, sizeof request->uri);

@@ -148,7 +148,7 @@ static int died_young(const spawner_t *s, const process_t *p)
 static void log_end(spawner_t *s, const process_t *p)
 {
     char cause[CAUSE_MAX], text[CAUSE_MAX + 64], id[48] = "";
-    int asked = p->phase != PHASE_LIVE || p->is.stops_itself;
+    int asked = p->phase != PHASE_LIVE || p->is.stops_itself || p->condemned;
     int clean = p->cause.si_pid == 0 ||
                 (p->cause.si_code == CLD_EXITED && p->cause.si_status == 0);
 

@@ -52,7 +52,7 @@ int overdue_may_end(spawner_t *s, process_t *p)
     int64_t limit = a ? a->app.options.hung_after : 0;
     apl_glance_t r;
 
-    if (!p->killed && find_request(s, p, &r)) {
+    if (!p->condemned && find_request(s, p, &r)) {
         stuck_request(s, p,
                       apl_hung_at(s->now - r.since, limit)
                           ? "is hung and is killed"
@@ -61,9 +61,7 @@ int overdue_may_end(spawner_t *s, process_t *p)
         alert_raise(s, p, ALERT_KILLED,
                     "it was killed: %s %s had lasted %.1f s", r.method, r.uri,
                     (double)(s->now - r.since) / SECOND);
-        stuck_report(s, p, 1);
     }
-    p->killed = 1;
     return stuck_is_told(s, p);
 }
 

@@ -36,7 +36,7 @@ static process_t *is_slow(const spawner_t *s, uint32_t i, int64_t least,
     const table_app_t *a;
     process_t *p;
 
-    if (apl_glance_take(&s->shm, i, r) != APR_SUCCESS ||
+    if (apl_glance_take(&s->shm, i, r) != APR_SUCCESS || r->endless ||
         r->since > s->now - least || told[i] == r->ticket)
         return NULL;
     p = process_find(s, r->process);
@@ -67,7 +67,7 @@ void slow_look(spawner_t *s)
         if (s->now < p->report_at)
             continue;
         left--;
-        if (stuck_report(s, p, 0) == 0)
+        if (stuck_report(s, p) == 0)
             p->report_at = s->now + AGAIN;
     }
 }

@@ -69,10 +69,10 @@ typedef struct process {
     int seen;          /**< ready.c */
     int64_t weigh_at;  /**< us: memory.c looks from then on, or did then */
     int64_t weight;    /**< memory.c: bytes, roughly; -1: of no interest */
-    int killed;        /**< overdue.c: it is to end with its requests */
     int zombie;        /**< it survives SIGKILL, and that is known */
     int heavy;         /**< it is above AppMemoryLimit, and to be replaced */
-    int64_t quiet;     /**< us: stuck.c looks at it; no signal before */
+    int condemned;     /**< stuck.c: its last report was begun */
+    int64_t quiet;     /**< us: stuck.c: it may be ended from then on */
     int64_t report_at; /**< us: slow.c has it looked at from then on */
     warmup_t warmup;   /**< AppReady: its path is being asked for */
     int64_t live;      /**< us, apl_now(): when it became ready; 0: not seen */

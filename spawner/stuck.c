@@ -3,6 +3,7 @@
 #include "spawner/stuck.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "spawner/errand.h"
@@ -10,6 +11,7 @@
 #include "spawner/log.h"
 #include "spawner/look.h"
 #include "spawner/process.h"
+#include "spawner/procfs.h"
 
 #define AT_ONCE     16           /* reports */
 #define LIMIT       (2 * SECOND) /* for one */
@@ -18,7 +20,7 @@
 typedef struct {
     errand_t errand; /* first: it is how this is found */
     uint64_t id;     /* of the process */
-    int dump;
+    int is_last;     /* before it is ended */
 } report_t;
 
 static report_t reports[AT_ONCE];
@@ -29,6 +31,22 @@ void stuck_request(const spawner_t *s, const process_t *p, const char *what,
     log_line(LOG_WARN, PROCESS_FMT " %s: %s %s has lasted %.1f s, client %s",
              PROCESS_NAME(p), what, request->method, request->uri,
              (double)(s->now - request->since) / SECOND, request->client);
+}
+
+/* To the leader: what it has started may not know the signal. */
+static void send_dump(const spawner_t *s, process_t *p)
+{
+    const table_app_t *a = table_find(s->table, p->is.name);
+    const char *name = a ? sigabbrev_np(a->dump_signal) : NULL;
+
+    p->quiet = s->now;
+    if (!a || a->dump_signal == 0 ||
+        procfs_signal(p->is.pid, p->is.start, a->dump_signal) != 0)
+        return;
+    log_line(LOG_NOTICE, PROCESS_FMT " is sent signal %d%s%s%s (AppDumpSignal)",
+             PROCESS_NAME(p), a->dump_signal, name ? " (SIG" : "",
+             name ? name : "", name ? ")" : "");
+    p->quiet = s->now + TIME_TO_SAY;
 }
 
 static void ended(spawner_t *s, errand_t *e, const siginfo_t *cause)
@@ -43,8 +61,8 @@ static void ended(spawner_t *s, errand_t *e, const siginfo_t *cause)
                  PROCESS_FMT " report: it took too long, and is "
                              "given up",
                  PROCESS_NAME(p));
-    p->quiet = s->now;
-    (void)r->dump;
+    if (r->is_last && p->phase <= PHASE_LIVE)
+        send_dump(s, p);
     state_wake(s, s->now);
 }
 
@@ -68,7 +86,7 @@ static _Noreturn void work(const spawner_t *s, const process_t *p)
     _exit(0);
 }
 
-int stuck_report(spawner_t *s, process_t *p, int dump)
+int stuck_report(spawner_t *s, process_t *p)
 {
     report_t *r = find_free();
 
@@ -81,13 +99,23 @@ int stuck_report(spawner_t *s, process_t *p, int dump)
         return -1;
     }
     r->id = p->is.id;
-    r->dump = dump;
-    p->quiet = s->now + LIMIT;
+    r->is_last = p->condemned;
     return 0;
 }
 
-int stuck_is_told(spawner_t *s, const process_t *p)
+int stuck_is_told(spawner_t *s, process_t *p)
 {
+    if (!p->condemned) {
+        p->condemned = 1;
+        p->quiet = s->now + LIMIT + SECOND; /* sooner, when it has ended */
+        if (stuck_report(s, p) != 0) {
+            log_line(LOG_WARN,
+                     PROCESS_FMT " report: too many are being written, there "
+                                 "is none",
+                     PROCESS_NAME(p));
+            send_dump(s, p);
+        }
+    }
     if (s->now >= p->quiet)
         return 1;
     state_wake(s, p->quiet);

@@ -5,22 +5,19 @@
  * @brief Reports on processes that are stuck: which request, and what the
  *        process is doing. Nothing here waits.
  *
- *     stuck_request(p, "is slow", &request);
- *     stuck_report(s, p, 0);
+ *     stuck_request(s, p, "is slow", &request);
+ *     stuck_report(s, p);
  *
- * and before a process is killed:
+ * and before a process is killed, again and again until it says yes:
  *
- *     stuck_request(p, "is hung and is killed", &request);
- *     stuck_report(s, p, 1);
- *     ... and from then on, before TERM:
  *     if (!stuck_is_told(s, p))
  *         return;
  *
  * The report is written by a child of the spawner (errand.h), as what it
  * reads may block, and takes two seconds at the most.
  *
- * Crash: a report that is being written when the spawner dies is finished;
- *        AppDumpSignal is then not sent.
+ * Crash: a report that is being written when the spawner dies is finished; the
+ *        next spawner begins another one before it ends the process.
  * Trust: what a request says of itself is a stranger's word; log_line()
  *        escapes it.
  */
@@ -34,16 +31,15 @@
 void stuck_request(const spawner_t *s, const process_t *p, const char *what,
                    const apl_glance_t *request);
 
-/**
- * Begin the report.
- * @param dump when it is written, send AppDumpSignal, and leave the app some
- *             time to print
- * @return 0; -1: too many are being written, there is none of this process
- */
-int stuck_report(spawner_t *s, process_t *p, int dump);
+/** Begin the report. @return 0; -1: too many are being written, there is none
+ * of this process */
+int stuck_report(spawner_t *s, process_t *p);
 
-/** Is the report written, and the time to print over? Else a signal would
- * change what is to be seen. Wakes the loop when it is. */
-int stuck_is_told(spawner_t *s, const process_t *p);
+/**
+ * May it be ended? The first call begins a report. When that is written it is
+ * sent AppDumpSignal, and has a second to print; then it may.
+ * @return 0: not yet; the loop is woken when it is worth asking again
+ */
+int stuck_is_told(spawner_t *s, process_t *p);
 
 #endif

@@ -5,6 +5,7 @@
 #include <apr_strings.h>
 #include <fcntl.h>
 #include <jansson.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -238,6 +239,7 @@ static void read_app(reader_t *r, table_app_t *a, uint32_t config,
     a->memory_limit = reader_number(r, o, "memory_limit", 0, INT64_MAX);
     a->slow_log = reader_duration(r, o, "slow_log");
     a->dying_limit = reader_duration(r, o, "dying_limit");
+    a->dump_signal = (int)reader_number(r, o, "dump_signal", 0, SIGRTMAX);
     a->prestart = reader_truth(r, o, "prestart");
     read_rlimits(r, a, o);
     options->config = config;

@@ -50,6 +50,7 @@ typedef struct {
     int64_t memory_limit;                /**< bytes; 0: none */
     int64_t slow_log;                    /**< us; 0: none */
     int64_t dying_limit;                 /**< us */
+    int dump_signal;                     /**< AppDumpSignal; 0: none */
     table_rlimit_t rlimits[3];
     int n_rlimits;
     uint64_t print; /**< differs when what a process was made from does */

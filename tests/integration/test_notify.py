@@ -176,6 +176,21 @@ def test_deaths(httpd: Httpd) -> None:
                                       "one with signal 9 (SIGKILL)")
 
 
+def test_killed(httpd: Httpd) -> None:
+    httpd.log.expect("is hung and is killed", "was killed and gave no answer",
+                     *KILLED)
+    httpd.app("shop", witness(httpd), "AppHungAfter 300ms",
+              "AppKillAfter 600ms")
+    httpd.start()
+    held = httpd.hold("shop", "a")
+    note, = told(httpd)
+    assert events(note) == ["killed"]
+    assert note["object"]["pid"] == held.pid
+    assert re.match(r"it was killed: GET /hold had lasted \d+\.\d s",
+                    note["object"]["text"])
+    assert held.pending.result().status == 504
+
+
 def test_nothing_in_order(httpd: Httpd) -> None:
     """Starts, stops and deploys that go well are nobody's business"""
     app = start(httpd, witness(httpd))

@@ -34,6 +34,10 @@ static void who_has_a_process_is_seen(void **state)
     assert_int_equal(glances(s, &seen), 1);
     assert_true(seen.process == has.id);
     assert_int_equal(seen.since, s->now);
+    assert_int_equal(seen.endless, 0);
+    apl_session_at(&s->pool, 1)->endless = 1;
+    assert_int_equal(glances(s, &seen), 1);
+    assert_int_equal(seen.endless, 1);
     ticket = seen.ticket;
     s->now += 5000000;
     scene_close(s, &has);
@@ -41,6 +45,7 @@ static void who_has_a_process_is_seen(void **state)
     assert_int_equal(glances(s, &seen), 1);
     assert_int_equal(seen.since, s->now);
     assert_true(seen.ticket != ticket);
+    assert_int_equal(seen.endless, 0);
     scene_close(s, &waits);
     assert_int_equal(glances(s, &seen), 0);
     scene_end(s);

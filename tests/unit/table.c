@@ -23,7 +23,8 @@ static const char good[] =
     " 'protocol': 'scgi', 'ready': 'notify', 'host': 'a.example',"
     " 'listen': 'tcp', 'log': '/var/log/shop', 'notify': 'mail',"
     " 'base_uri': '/shop', 'start_timeout': 90, 'stop_timeout': 0.5,"
-    " 'memory_limit': 3000000000, 'slow_log': 2.5, 'min': 1, 'max': 8, "
+    " 'memory_limit': 3000000000, 'slow_log': 2.5, 'dump_signal': 12, 'min': "
+    "1, 'max': 8, "
     "'max_requests': 100, "
     "'jitter': 10,"
     " 'hung_after': 30, 'kill_after': 1800, 'dying_limit': 2.5,"
@@ -109,6 +110,7 @@ static void all_values_arrive(void **state)
     assert_int_equal(a->stop_timeout, 500000);
     assert_true(a->memory_limit == 3000000000);
     assert_string_equal(a->notify, "mail");
+    assert_int_equal(a->dump_signal, 12);
     assert_int_equal(a->slow_log, 2500000);
     assert_int_equal(a->app.options.config, 3);
     assert_int_equal(a->app.options.concurrency, 2);
@@ -164,6 +166,8 @@ static void what_is_wrong_is_named(void **state)
         {"3000000000", "'3G'", "memory_limit"},
         {"'notify': 'mail'", "'notify': 7", "notify"},
         {"'notify': 'mail'", "'notify': 'a\\nb'", "notify"},
+        {"'dump_signal': 12", "'dump_signal': -1", "dump_signal"},
+        {"'dump_signal': 12", "'dump_signal': 65", "dump_signal"},
         {"'slow_log': 2.5", "'slow_log': -1", "slow_log"},
         {"'max': 8", "'max': 9999999999", "max"},
         {"'prestart': false", "'prestart': 0", "prestart"},

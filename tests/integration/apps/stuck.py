@@ -34,6 +34,13 @@ def do_read(request, out):
     os.read(os.pipe()[0], 1)
 
 
+def do_stream(request, out):
+    """Events, none of which ever happens."""
+    out.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
+    out.flush()
+    time.sleep(600)
+
+
 def do_threads(request, out):
     """20 that sleep, and one that works."""
     for _ in range(20):

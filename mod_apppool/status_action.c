@@ -5,11 +5,13 @@
 #include <apr_strings.h>
 #include <http_log.h>
 #include <http_protocol.h>
+#include <stdlib.h>
 #include <string.h>
 #include <util_script.h>
 
 #include "mod_apppool/lifecycle.h"
 #include "mod_apppool/status_token.h"
+#include "shm/clock.h"
 #include "shm/snapshot.h"
 #include "shm/supervise.h"
 #include "spawner/contract.h"
@@ -102,6 +104,43 @@ static int detach(request_rec *r, apl_pool_t *copy, const wish_t *wish)
         gone);
 }
 
+/* "GET /cart" */
+static const char *request_of(request_rec *r, const apl_pool_t *copy,
+                              uint64_t ticket)
+{
+    uint32_t i, top = apl_top(&copy->header->top_session, copy->n.sessions);
+
+    for (i = 1; i <= top; i++) {
+        const apl_session_t *s = &copy->sessions[i];
+
+        if (s->state == APL_SESSION_HELD && s->ticket == ticket)
+            return apr_pstrcat(r->pool, s->method, " ", s->uri, NULL);
+    }
+    return "a request";
+}
+
+/* "PROCESS-REQUEST": its id, and the request's. */
+static int end(request_rec *r, apl_pool_t *copy, const wish_t *wish)
+{
+    static const char over[] =
+        "That request is over: the process works on it no more.";
+    const char *dash = strchr(wish->name, '-');
+    apr_uint64_t ticket = dash ? strtoull(dash + 1, NULL, 10) : 0;
+    const apl_process_t *p =
+        dash ? find(copy, apr_pstrmemdup(r->pool, wish->name,
+                                         (apr_size_t)(dash - wish->name)))
+             : NULL;
+    const apl_group_t *g = p ? apl_group_at(copy, p->group) : NULL;
+
+    if (!g || ticket == 0)
+        return refuse(r, HTTP_PRECONDITION_FAILED, over);
+    return conclude(r, apl_clock_kill(apppool_pool(), p->id, ticket, apl_now()),
+                    apr_psprintf(r->pool, "%s[%d] is killed because of %s",
+                                 g->name, (int)p->who.pid,
+                                 request_of(r, copy, ticket)),
+                    over);
+}
+
 static int restart(request_rec *r, apl_pool_t *copy, const wish_t *wish)
 {
     (void)copy;
@@ -116,7 +155,7 @@ static int restart(request_rec *r, apl_pool_t *copy, const wish_t *wish)
 static const struct {
     const char *word;
     int (*act)(request_rec *r, apl_pool_t *copy, const wish_t *wish);
-} actions[] = {{"detach", detach}, {"restart", restart}};
+} actions[] = {{"detach", detach}, {"restart", restart}, {"kill", end}};
 
 /* ---- forms ---- */
 
@@ -192,6 +231,6 @@ const char *apppool_status_button(request_rec *r, const char *token,
                        "><input type=\"hidden\" name=\"token\" value=\"", token,
                        "\"><input type=\"hidden\" name=\"do\" value=\"", action,
                        "\"><input type=\"hidden\" name=\"name\" value=\"", name,
-                       "\"><button id=\"", action, "-", name, "\">", label,
-                       "</button></form>", NULL);
+                       "\"><button class=\"", action, "\" id=\"", action, "-",
+                       name, "\">", label, "</button></form>", NULL);
 }

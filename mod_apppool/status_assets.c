@@ -45,17 +45,17 @@ const char apppool_status_style[] =
     ".s{display:inline-block;font-size:.85em;line-height:1.5;padding:0 .55em;"
     "border-radius:1em;white-space:nowrap;color:var(--off);"
     "border:1px solid currentColor}"
-    ".s.idle,.s.running{color:var(--ok)}.s.busy{color:var(--busy)}"
+    ".s.idle,.s.running{color:var(--ok)}.s.busy,.s.lasting{color:var(--busy)}"
     ".s.starting,.s.restarting,.s.waiting,.s.leaving{color:var(--warn)}"
-    ".s.hung,.s.dying,.s.zombie,.s.failing{color:var(--card);"
+    ".s.hung,.s.dying,.s.zombie,.s.zombies,.s.failing{color:var(--card);"
     "background:var(--bad);border-color:var(--bad)}"
     ".warn{color:var(--warn);font-weight:600}"
     ".bad{color:var(--bad);font-weight:600}\n"
-    "form{display:inline;margin:0}button{font:inherit;font-size:.87em;"
+    "form{display:inline;margin:0}button{font:inherit;font-size:.87em;white-space:nowrap;"
     "padding:.15em .7em;border-radius:6px;border:1px solid var(--rule);"
     "background:var(--bg);color:var(--fg);cursor:pointer}"
     "h2 form{margin-left:auto}button:hover{border-color:var(--dim)}"
-    "button.k{color:var(--bad)}"
+    "button.kill{color:var(--bad)}"
     "summary{cursor:pointer;color:var(--dim)}"
     "dl{display:grid;grid-template-columns:repeat(auto-fill,minmax(11em,1fr));"
     "gap:.1em 1.5em;margin:.5em 0 0}dl div{display:flex;"
@@ -70,7 +70,8 @@ const char apppool_status_style[] =
     ".q tr{display:flex;flex-wrap:wrap;gap:0 .7em;padding:.2em 0;"
     "border-bottom:1px solid var(--rule)}.q tr:first-child{display:none}"
     ".q tr:last-child{border-bottom:0}"
-    ".q td{border:0;padding:0}.q .w{order:1;width:100%}}";
+    ".q td{border:0;padding:0}.q .w{order:1;width:100%}"
+    ".q .b{margin-left:auto}}";
 
 const char apppool_status_script[] =
     "(function () {\n"

@@ -48,7 +48,7 @@ static void process(request_rec *r, const json_t *p, const char *token)
 {
     ap_rvputs(r, "<tr><td class=\"n\">", MEMBER(p, "pid"), "</td><td>",
               apppool_status_badge(r, p, "state"), "</td><td class=\"n\">",
-              MEMBER(p, "sessions"), "</td><td class=\"n\">",
+              MEMBER(p, "sessions"), "</td><td class=\"n opt\">",
               MEMBER(p, "processed"), "</td><td class=\"n\">",
               apppool_status_bytes(r, json_object_get(p, "memory")),
               "</td><td class=\"n\">", since(r, p, "started"),
@@ -67,7 +67,7 @@ static void processes(request_rec *r, const json_t *all, const char *token)
         return;
     ap_rputs("<table class=\"p\"><tr><th class=\"n\">PID</th><th>State</th>"
              "<th class=\"n\" title=\"requests inside it\">Open</th>"
-             "<th class=\"n\" title=\"requests answered\">Done</th>"
+             "<th class=\"n opt\" title=\"requests answered\">Done</th>"
              "<th class=\"n\">Memory</th><th class=\"n\">Age</th>"
              "<th class=\"n opt\">Used</th><th "
              "class=\"opt\">ID</th><th></th></tr>\n",
@@ -81,26 +81,59 @@ static void processes(request_rec *r, const json_t *all, const char *token)
 
 /* ---- requests ---- */
 
-static void request(request_rec *r, const json_t *q)
+/* The process of this pid. */
+static const json_t *process_of(const json_t *group, apr_int64_t pid)
+{
+    const json_t *p;
+    size_t i;
+
+    json_array_foreach(json_object_get(group, "processes"), i, p)
+    {
+        if (apppool_status_number(p, "pid") == pid)
+            return p;
+    }
+    return NULL;
+}
+
+/* Of a request that has a process which is not being ended already. */
+static const char *end(request_rec *r, const json_t *group, const json_t *q,
+                       const char *token)
+{
+    apr_int64_t pid = apppool_status_number(q, "pid");
+    const json_t *p = pid > 0 ? process_of(group, pid) : NULL;
+    const char *state = apppool_status_word(p, "state");
+
+    if (!token || !p || !strcmp(state, "dying") || !strcmp(state, "zombie"))
+        return "";
+    return apppool_status_button(
+        r, token, "Kill", "kill",
+        apr_pstrcat(r->pool, MEMBER(p, "id"), "-", MEMBER(q, "id"), NULL),
+        "End the process of this request, with all requests that it has?");
+}
+
+static void request(request_rec *r, const json_t *group, const json_t *q,
+                    const char *token)
 {
     double age = json_number_value(json_object_get(q, "age"));
     const json_t *query = json_object_get(q, "query");
 
-    ap_rvputs(r, "<tr><td class=\"n",
-              age > VERY_SLOW ? " bad"
-              : age > SLOW    ? " warn"
-                              : "",
-              "\">", apppool_status_span(r, age), "</td><td>",
-              apppool_status_badge(r, q, "state"),
-              "</td><td class=\"w\"><code>", MEMBER(q, "method"), " ",
-              MEMBER(q, "uri"), query ? "?" : "",
-              query ? apppool_status_show(r, query) : "",
-              "</code></td><td class=\"nw\">", MEMBER(q, "client"),
-              "</td><td class=\"n\">", MEMBER(q, "pid"), "</td></tr>\n", NULL);
+    ap_rvputs(
+        r, "<tr><td class=\"n",
+        age > VERY_SLOW ? " bad"
+        : age > SLOW    ? " warn"
+                        : "",
+        "\">", apppool_status_span(r, age), "</td><td>",
+        apppool_status_badge(r, q, "state"), "</td><td class=\"w\"><code>",
+        MEMBER(q, "method"), " ", MEMBER(q, "uri"), query ? "?" : "",
+        query ? apppool_status_show(r, query) : "",
+        "</code></td><td class=\"nw\">", MEMBER(q, "client"),
+        "</td><td class=\"n\">", MEMBER(q, "pid"), "</td><td class=\"b\">",
+        end(r, group, q, token), "</td></tr>\n", NULL);
 }
 
-static void requests(request_rec *r, const json_t *all)
+static void requests(request_rec *r, const json_t *group, const char *token)
 {
+    const json_t *all = json_object_get(group, "requests");
     const json_t *q;
     size_t i;
 
@@ -108,11 +141,11 @@ static void requests(request_rec *r, const json_t *all)
         return;
     ap_rputs("<table class=\"q\"><tr><th class=\"n\">Age</th><th>State</th>"
              "<th class=\"w\">Request</th><th>Client</th>"
-             "<th class=\"n\">PID</th></tr>\n",
+             "<th class=\"n\">PID</th><th></th></tr>\n",
              r);
     json_array_foreach(all, i, q)
     {
-        request(r, q);
+        request(r, group, q, token);
     }
     ap_rputs("</table>\n", r);
 }
@@ -172,6 +205,6 @@ void apppool_status_group(request_rec *r, const json_t *group, int n,
                   MEMBER(group, "last_error"), " (error id ",
                   MEMBER(group, "last_error_id"), ")</p>\n", NULL);
     processes(r, json_object_get(group, "processes"), token);
-    requests(r, json_object_get(group, "requests"));
+    requests(r, group, token);
     ap_rputs("</section>\n", r);
 }

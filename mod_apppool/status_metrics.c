@@ -7,9 +7,6 @@
 #include <http_protocol.h>
 #include <string.h>
 
-const char *const apppool_status_states[] = {
-    "starting", "idle", "busy", "hung", "dying", "zombie", "leaving", NULL};
-
 /* ---- values ---- */
 
 static const char *number(request_rec *r, const json_t *value)
@@ -46,28 +43,6 @@ static const char *escape(request_rec *r, const json_t *value)
     }
     *to = 0;
     return text;
-}
-
-int apppool_status_tally(const json_t *doc, const json_t *group,
-                         const char *state)
-{
-    const json_t *one, *process;
-    size_t g, i;
-    int n = 0;
-
-    json_array_foreach(json_object_get(doc, "groups"), g, one)
-    {
-        if (group && one != group)
-            continue;
-        json_array_foreach(json_object_get(one, "processes"), i, process)
-        {
-            const char *is =
-                json_string_value(json_object_get(process, "state"));
-
-            n += is && !strcmp(is, state);
-        }
-    }
-    return n;
 }
 
 /* ---- OpenMetrics ---- */
@@ -120,22 +95,23 @@ static void simple(request_rec *r, const json_t *groups)
     }
 }
 
-static void processes(request_rec *r, const json_t *doc)
+static void processes(request_rec *r, const json_t *groups)
 {
     const json_t *group;
+    const char *state;
+    json_t *n;
     size_t i;
-    int s;
 
     family(r, "processes", "gauge", NULL, "Processes, by their states.");
-    json_array_foreach(json_object_get(doc, "groups"), i, group)
+    json_array_foreach(groups, i, group)
     {
-        for (s = 0; apppool_status_states[s]; s++)
-            sample(
-                r, "processes", "", escape(r, json_object_get(group, "name")),
-                apr_pstrcat(r->pool, ",state=\"", apppool_status_states[s],
-                            "\"", NULL),
-                apr_itoa(r->pool, apppool_status_tally(
-                                      doc, group, apppool_status_states[s])));
+        json_object_foreach(json_object_get(group, "states"), state, n)
+        {
+            sample(r, "processes", "",
+                   escape(r, json_object_get(group, "name")),
+                   apr_pstrcat(r->pool, ",state=\"", state, "\"", NULL),
+                   number(r, n));
+        }
     }
 }
 
@@ -230,7 +206,7 @@ void apppool_status_metrics(request_rec *r, const json_t *doc)
     family(r, "pool_limit", "gauge", NULL, "MaxPoolSize.");
     sample(r, "pool_limit", "", NULL, "",
            number(r, json_object_get(pool, "max")));
-    processes(r, doc);
+    processes(r, groups);
     failing(r, groups);
     simple(r, groups);
     family(r, "memory_bytes", "gauge", "bytes",
@@ -281,12 +257,9 @@ static void lines(request_rec *r, json_t *object, const char *prefix)
 
 void apppool_status_auto(request_rec *r, const json_t *doc)
 {
-    int s;
+    const json_t *pool = json_object_get(doc, "pool");
 
     lines(r, json_object_get(doc, "pool"), "AppPool");
-    for (s = 0; apppool_status_states[s]; s++)
-        ap_rprintf(r, "AppPoolProcesses%s: %d\n",
-                   camel(r, apppool_status_states[s]),
-                   apppool_status_tally(doc, NULL, apppool_status_states[s]));
+    lines(r, json_object_get(pool, "states"), "AppPoolProcesses");
     lines(r, json_object_get(doc, "counters"), "AppPoolTotal");
 }

@@ -15,13 +15,6 @@
 #include <httpd.h>
 #include <jansson.h>
 
-/** How many processes of all groups, or of one (NULL: all), are in a state. */
-int apppool_status_tally(const json_t *doc, const json_t *group,
-                         const char *state);
-
-/** The states of processes, in the order of their lives; ends with NULL. */
-extern const char *const apppool_status_states[];
-
 /** `?metrics`: OpenMetrics 1.0, to its "# EOF". */
 void apppool_status_metrics(request_rec *r, const json_t *doc);
 

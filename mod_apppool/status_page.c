@@ -9,7 +9,6 @@
 #include "mod_apppool/status_assets.h"
 #include "mod_apppool/status_chart.h"
 #include "mod_apppool/status_group.h"
-#include "mod_apppool/status_metrics.h"
 #include "mod_apppool/status_text.h"
 
 #define RECENT 12 /* events; the others are folded */
@@ -33,26 +32,27 @@ static void size(request_rec *r, const json_t *pool)
 }
 
 /* " (3 busy, 1 idle), 1 starting": those that count are in brackets. */
-static void states(request_rec *r, const json_t *doc)
+static void states(request_rec *r, const json_t *now)
 {
     static const struct {
         const char *state;
-        int counts, always;
-    } all[] = {{"busy", 1, 1},     {"idle", 1, 1},    {"hung", 1, 0},
-               {"starting", 0, 0}, {"leaving", 0, 0}, {"dying", 0, 0},
-               {"zombie", 0, 0}};
+        int counts, always, bad;
+    } all[] = {{"busy", 1, 1, 0},     {"idle", 1, 1, 0},    {"hung", 1, 0, 1},
+               {"starting", 0, 0, 0}, {"leaving", 0, 0, 0}, {"dying", 0, 0, 1},
+               {"zombie", 0, 0, 1}};
     const char *before = " (";
     size_t i;
 
     for (i = 0; i < sizeof all / sizeof *all; i++) {
-        int n = apppool_status_tally(doc, NULL, all[i].state);
+        apr_int64_t n = apppool_status_number(now, all[i].state);
 
         if (!all[i].counts && (i == 0 || all[i - 1].counts)) {
             ap_rputs(")", r);
             before = ", ";
         }
         if (n > 0 || all[i].always) {
-            ap_rprintf(r, "%s%d %s", before, n, all[i].state);
+            ap_rprintf(r, "%s<span class=\"%s\">%" APR_INT64_T_FMT " %s</span>",
+                       before, all[i].bad ? "bad" : "", n, all[i].state);
             before = ", ";
         }
     }
@@ -65,7 +65,7 @@ static void summary(request_rec *r, const json_t *doc)
 
     ap_rputs("<section id=\"summary\">", r);
     size(r, pool);
-    states(r, doc);
+    states(r, json_object_get(pool, "states"));
     ap_rprintf(r,
                "; <span class=\"%s\"><b>%" APR_INT64_T_FMT
                "</b> %s</span></section>\n",

@@ -10,7 +10,9 @@ import pytest
 
 from harness.browser import Browser
 from harness.client import Response
+from harness.errorlog import KILLED
 from harness.httpd import STATUS, App, Httpd
+from harness.procs import alive
 from harness.wait import wait_until
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
@@ -76,6 +78,51 @@ def test_restart(httpd: Httpd) -> None:
     assert answer.status == 412 and "asked for" in answer.text
 
 
+def test_kill(httpd: Httpd) -> None:
+    """P26: it names a request, and only the process that works on it ends"""
+    app = allow(httpd)
+    httpd.log.expect(*KILLED, r"apppool: shop\[\d+\] (report|was killed|is killed: )")
+    httpd.start()
+    first, second = httpd.hold("shop", "a"), httpd.hold("shop", "b")
+    group = httpd.group(app)
+    process = {one["pid"]: one["id"] for one in group["processes"]}
+    request = {one["pid"]: one["id"] for one in group["requests"]}
+    mine = f"{process[first.pid]}-{request[first.pid]}"
+    for other in (f"{process[first.pid]}-{request[second.pid]}",
+                  f"{process[first.pid]}-0", f"{process[first.pid]}-",
+                  f"{process[first.pid]}-{2**64 - 1}", process[first.pid],
+                  f"{'0' * 16}-{request[first.pid]}", f"-{first.pid}"):
+        answer = press(httpd, "kill", other)
+        assert answer.status == 412 and "That request is over" in answer.text
+    assert httpd.pids(app, "busy") == sorted([first.pid, second.pid])
+    assert press(httpd, "kill", mine).status == 303
+    assert first.pending.result(30).status == 504
+    wait_until(lambda: not alive(first.pid), "it ends", 20)
+    said, = httpd.log.matching("asked for that on the status page")
+    assert f"shop[{first.pid}] is killed because of GET /hold: " in said
+    assert "key=" not in said
+    assert httpd.log.matching(rf"shop\[{first.pid}\] report")
+    assert press(httpd, "kill", mine).status == 412
+    assert second.release().status == 200
+    assert [one["pid"] for one in httpd.events("killed")] == [first.pid]
+    httpd.check()
+
+
+def test_kill_of_a_request_that_is_over(httpd: Httpd) -> None:
+    """412: the same process works on another one by now"""
+    app = allow(httpd)
+    httpd.start()
+    held = httpd.hold("shop", "a")
+    group = httpd.group(app)
+    name = f"{group['processes'][0]['id']}-{group['requests'][0]['id']}"
+    assert held.release().status == 200
+    assert press(httpd, "kill", name).status == 412
+    held = httpd.hold("shop", "b")
+    assert press(httpd, "kill", name).status == 412
+    assert held.release().status == 200
+    assert httpd.events("killed") == []
+
+
 def test_off(httpd: Httpd) -> None:
     """The default: no buttons, and no way around them"""
     app = httpd.app("shop")
@@ -101,9 +148,11 @@ def test_bad_tokens(httpd: Httpd) -> None:
                 good.upper() + "x", step, "-" + mac, "9" * 4000,
                 "%00" + good):
         assert press(httpd, "detach", one, bad).status in (400, 403, 413), bad
+    old = set(httpd.children())
     httpd.graceful()  # the key is another one
-    wait_until(lambda: press(httpd, "detach", one, good).status == 403,
-               "the new children serve")
+    wait_until(lambda: not old & set(httpd.children()),
+               "only the new children serve", 20)
+    assert press(httpd, "detach", one, good).status == 403
     assert httpd.pids(app) == [int(pid)]
     assert httpd.events("detached") == []
 
@@ -182,6 +231,7 @@ def test_buttons(httpd: Httpd) -> None:
     """In a browser: what was done is seen, and so is why it was not"""
     app = allow(httpd)
     httpd.start()
+    httpd.log.expect(*KILLED, r"apppool: shop\[\d+\] (report|was killed|is killed: )")
     held = httpd.hold("shop", "a")
     page = f"http://127.0.0.1:{httpd.port}{STATUS}"
     with Browser() as browser:
@@ -201,9 +251,11 @@ def test_buttons(httpd: Httpd) -> None:
         assert browser.run(note) == ""
         browser.run("document.querySelector('h2 button').click()")  # asks
         wait_until(lambda: httpd.group(app)["restarts"] == 1, "restarted", 20)
+        browser.run("document.querySelector('.kill').click()")  # asks, too
+        assert held.pending.result(30).status == 504
+        wait_until(lambda: "killed" in browser.text(), "it is seen", 20)
         assert browser.loads == loads
         assert [e for e in browser.errors if "403" not in e] == []
-    held.release()
 
 
 def test_queries(httpd: Httpd) -> None:
@@ -221,7 +273,10 @@ def test_queries(httpd: Httpd) -> None:
     assert (request["uri"], request["query"]) == ("/hold", "key=k3y")
     held.release()
     httpd.directives.pop()  # nobody is to see them any more
+    old = set(httpd.children())
     httpd.graceful()
+    wait_until(lambda: not old & set(httpd.children()),
+               "only the new children serve", 20)
     held = httpd.hold("shop", "s3cret")
     assert "s3cret" not in httpd.ctl("status", "--json").stdout
     held.release()

@@ -55,6 +55,29 @@ def load(httpd: Httpd) -> list[Held]:
     return held
 
 
+@pytest.mark.parametrize("width", [1200, 390])
+def test_hung(httpd: Httpd, width: int) -> None:
+    """What hangs is seen at once"""
+    httpd.directives += ["MaxPoolSize 2", f'<Location "{STATUS}">\n'
+                         "AppStatusAllowKill On\n</Location>"]
+    httpd.app("shop", "AppHungAfter 1", "AppSpawnIfUnder 1",
+              "AppGroupName shop")
+    httpd.start()
+    held = [httpd.hold("shop", "a"), httpd.hold("shop", "b")]
+    waiting = httpd.hold_async("shop", "c")
+    with Browser(width, 900, width < 600) as browser:
+        browser.open(url(httpd))
+        # The third one hangs a second later.
+        wait_until(lambda: re.search(
+            r"2 \+ 1 extra processes \([01] busy, 0 idle, [23] hung\)",
+            browser.text()), "it is seen", 30)
+        assert browser.run("document.querySelectorAll('.s.hung').length") >= 4
+        assert browser.run(REACH) <= width
+        picture(browser, f"hung-{width}")
+        assert browser.errors == []
+    release([*held, waiting])
+
+
 def release(held: list[Held]) -> None:
     """All of them; which one waits for which is not known."""
     for one in held:

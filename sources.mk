@@ -21,6 +21,7 @@ shm_sources = \
 	shm/hung.c \
 	shm/list.c \
 	shm/lock.c \
+	shm/maintenance.c \
 	shm/process.c \
 	shm/queue.c \
 	shm/repair.c \
@@ -147,6 +148,7 @@ ctl_sources = \
 	ctl/apppoolctl.c \
 	ctl/ask.c \
 	ctl/detect.c \
+	ctl/drain.c \
 	ctl/events.c \
 	ctl/table.c \
 	ctl/terminal.c \
@@ -222,6 +224,7 @@ unit_tests = \
 	tests/unit/damage \
 	tests/unit/detect \
 	tests/unit/door \
+	tests/unit/drained \
 	tests/unit/extra \
 	tests/unit/glance \
 	tests/unit/histogram \

@@ -16,6 +16,7 @@
 
 #include "ctl/ask.h"
 #include "ctl/detect.h"
+#include "ctl/drain.h"
 #include "ctl/events.h"
 #include "ctl/table.h"
 #include "ctl/top.h"
@@ -36,9 +37,14 @@ static const char help[] =
     "  kill ID          end a process with the requests it has: the clients "
     "get\n"
     "                   504; the log tells what it did\n"
+    "  drain APP [--wait]\n"
+    "                   before it is worked on: its processes end after the\n"
+    "                   requests they have, all others get 503; --wait: until\n"
+    "                   no process of it is left\n"
     "  restart APP [--rolling | --blocking]\n"
     "                   load an app's code anew; as AppRestartMode says, or\n"
-    "                   process by process, or all of them at once\n"
+    "                   process by process, or all of them at once; puts a\n"
+    "                   drained one back to work\n"
     "  detect DIR       which command runs the app in DIR where no AppCommand\n"
     "                   is set, and why; asks no httpd\n"
     "\n"
@@ -83,16 +89,20 @@ static int show_done(const json_t *o)
     return EXIT_OK;
 }
 
+/* Options that not all commands have. */
+enum { HOW = 1, FOLLOW = 2, TOP = 4, WAIT = 8 };
+
 static const struct {
     const char *word;
     const char *argument; /* NULL: it takes none */
-    int how;              /* --rolling or --blocking may be said */
+    int may;              /* these options */
     int (*show)(const json_t *answer);
 } commands[] = {{"status", NULL, 0, show_status},
                 {"check", NULL, 0, show_check},
                 {"detach", "the ID of a process", 0, show_done},
                 {"kill", "the ID of a process", 0, show_done},
-                {"restart", "the name of an app", 1, show_done}};
+                {"drain", "the name of an app", WAIT, show_done},
+                {"restart", "the name of an app", HOW, show_done}};
 
 /* What an answer says of itself, whatever was asked. */
 static int verdict(const json_t *o)
@@ -146,26 +156,27 @@ typedef struct {
     int raw;
     int follow;
     const char *seconds, *times; /* of top */
+    int wait;
     const char *how; /* "rolling", "blocking", or NULL: that was not said */
     const char *const *words;
     int n;
 } asked_t;
 
 /* What was said, and does not belong to the command; NULL: nothing. */
-static const char *surplus(const asked_t *q, int words, int how, int follow,
-                           int top)
+static const char *surplus(const asked_t *q, int words, int may)
 {
-    return q->n > words           ? q->words[words]
-           : q->how && !how       ? q->how
-           : q->follow && !follow ? "--follow"
-           : q->seconds && !top   ? "--seconds"
-           : q->times && !top     ? "--times"
-                                  : NULL;
+    return q->n > words                   ? q->words[words]
+           : q->how && !(may & HOW)       ? q->how
+           : q->follow && !(may & FOLLOW) ? "--follow"
+           : q->seconds && !(may & TOP)   ? "--seconds"
+           : q->times && !(may & TOP)     ? "--times"
+           : q->wait && !(may & WAIT)     ? "--wait"
+                                          : NULL;
 }
 
 static int events(const asked_t *q)
 {
-    const char *dir = q->dir, *extra = surplus(q, 1, 0, 1, 0);
+    const char *dir = q->dir, *extra = surplus(q, 1, FOLLOW);
     int status;
 
     if (extra)
@@ -187,7 +198,7 @@ static int read_number(const char *text, double max, double *value)
 
 static int top(const asked_t *q)
 {
-    const char *dir = q->dir, *extra = surplus(q, 1, 0, 0, 1);
+    const char *dir = q->dir, *extra = surplus(q, 1, TOP);
     double seconds = 2, times = 0;
     int status;
 
@@ -223,15 +234,18 @@ static int run(const asked_t *q)
     if (q->n < wanted)
         return ask_complain(EXIT_USAGE, "%s wants %s", word,
                             commands[i].argument);
-    extra = surplus(q, wanted, commands[i].how, 0, 0);
+    extra = surplus(q, wanted, commands[i].may);
     if (extra)
         return ask_complain(EXIT_USAGE, "%s is too much for %s", extra, word);
     status = ask_directory(&dir);
     if (status == 0)
-        status = ask_server(dir, question, wanted + commands[i].how, &answer);
+        status = ask_server(dir, question, wanted + (commands[i].may & HOW),
+                            &answer);
     if (status != 0)
         return status;
     status = show(answer, q->raw, commands[i].show);
+    if (status == EXIT_OK && q->wait)
+        status = drain_wait(dir, answer, q->raw);
     free(answer);
     return status;
 }
@@ -255,6 +269,7 @@ int main(int argc, char **argv)
         {"follow", no_argument, NULL, 'f'},
         {"seconds", required_argument, NULL, 's'},
         {"times", required_argument, NULL, 'n'},
+        {"wait", no_argument, NULL, 'w'},
         {"rolling", no_argument, NULL, 'R'},
         {"blocking", no_argument, NULL, 'B'},
         {"version", no_argument, NULL, 'V'},
@@ -279,6 +294,9 @@ int main(int argc, char **argv)
             break;
         case 'n':
             q.times = optarg;
+            break;
+        case 'w':
+            q.wait = 1;
             break;
         case 'R':
         case 'B':

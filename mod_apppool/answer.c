@@ -13,6 +13,9 @@ APLOG_USE_MODULE(apppool);
 #define SAY(level, rv, r, ...)                                                 \
     ap_log_rerror(APLOG_MARK, level, rv, r, "apppool: " __VA_ARGS__)
 
+/* An application that is drained comes back when somebody says so. */
+#define DRAINED (30 * APR_USEC_PER_SEC)
+
 static int try_later(request_rec *r, apr_int64_t us)
 {
     apr_int64_t seconds = (us + APR_USEC_PER_SEC - 1) / APR_USEC_PER_SEC;
@@ -92,6 +95,10 @@ int apppool_answer_pool(request_rec *r, const apppool_app_t *app,
             "survive SIGKILL",
             app->label, app->pool.options.zombies_stop - 1);
         return try_later(r, 0);
+    case APL_EDRAINED:
+        SAY(APLOG_WARNING, 0, r, "%s is drained: %s %s is refused", app->label,
+            r->method, r->uri);
+        return try_later(r, DRAINED);
     case APL_ESTART:
         return not_started(r, app, hold);
     case APL_EGONE:

@@ -120,10 +120,13 @@ static apr_status_t queue(apl_held_t *held, apl_group_t *g, apl_session_t *s,
 static apr_status_t ask(apl_held_t *held, apl_group_t *g, apl_session_t *s,
                         apl_hold_t *hold)
 {
+    apl_process_t *p;
+
+    if (g->drained)
+        return APL_EDRAINED;
     /* No overtaking: while somebody waits, nobody is served but from the
      * queue. */
-    apl_process_t *p = g->waiting == 0 ? apl_group_pick(held, g) : NULL;
-
+    p = g->waiting == 0 ? apl_group_pick(held, g) : NULL;
     if (!p)
         return queue(held, g, s, hold);
     apl_session_give(held, s, p);

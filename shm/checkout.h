@@ -67,7 +67,7 @@ typedef int apl_gone_t(void *ctx);
  * @return APR_SUCCESS: the process is held;
  *         APL_EWAIT: it waits in the queue, go on with apl_checkout_wait();
  *         APL_EQUEUEFULL, APL_EBACKOFF (retry_after, error_id), APL_EZOMBIES,
- *         APL_EFULL: refused, nothing is held
+ *         APL_EDRAINED, APL_EFULL: refused, nothing is held
  */
 apr_status_t apl_checkout(apl_pool_t *pool, apl_hold_t *hold,
                           const apl_app_t *app, const apl_request_t *request,
@@ -75,7 +75,8 @@ apr_status_t apl_checkout(apl_pool_t *pool, apl_hold_t *hold,
 
 /**
  * Has the wait ended? Does not sleep.
- * @return APR_SUCCESS, APL_EWAIT; or APL_ESTART, after which nothing is held
+ * @return APR_SUCCESS, APL_EWAIT; or APL_ESTART, APL_EDRAINED, after which
+ *         nothing is held
  */
 apr_status_t apl_checkout_poll(apl_pool_t *pool, apl_hold_t *hold, int64_t now);
 
@@ -84,7 +85,7 @@ apr_status_t apl_checkout_poll(apl_pool_t *pool, apl_hold_t *hold, int64_t now);
  * @param deadline us, absolute
  * @param gone     asked after each slice and before success; may be NULL
  * @return APR_SUCCESS: the process is held. APL_ESTART, APL_ETIMEOUT,
- *         APL_EGONE, APL_ESTOPPING: nothing is held
+ *         APL_EGONE, APL_ESTOPPING, APL_EDRAINED: nothing is held
  */
 apr_status_t apl_checkout_wait(apl_pool_t *pool, apl_hold_t *hold,
                                int64_t deadline, apl_gone_t *gone, void *ctx);

@@ -18,6 +18,8 @@ const char *apl_error_text(apr_status_t rv, char *buf, apr_size_t size)
     case APL_EZOMBIES:
         return "too many of the application's processes survive SIGKILL "
                "(AppMaxZombies)";
+    case APL_EDRAINED:
+        return "the application is drained";
     case APL_EGONE:
         return "the client left while it waited";
     case APL_ESTOPPING:

@@ -26,6 +26,8 @@ enum {
     APL_EBACKOFF,
     /** Too many of the app's processes survive SIGKILL (AppMaxZombies). */
     APL_EZOMBIES,
+    /** The app is being worked on, and gets no requests (apppoolctl drain). */
+    APL_EDRAINED,
     /** The client left while it waited. */
     APL_EGONE,
     /** This httpd child is being stopped. */

@@ -73,9 +73,9 @@
  *      in exactly one list of its kind.
  *  I19 Nobody waits for what is there: no group has both a waiter and a
  *      process that could take it.
- *  I20 A group that is in good health and has waiters, but neither a process
- *      nor a start, has its turn in `starved`; and while one has, there is
- *      neither room nor an idle process, unless max was lowered.
+ *  I20 A group that is in good health and not drained, and has waiters, but
+ *      neither a process nor a start, has its turn in `starved`; and while one
+ *      has, there is neither room nor an idle process, unless max was lowered.
  *  I21 group.outdated == its live processes of another revision;
  *      pool.replacing == WANTED and STARTING slots that are to replace one.
  *  I22 group.hung == its live processes that are marked hung, all of which have
@@ -227,7 +227,7 @@ typedef struct {
     uint32_t young;    /**< [T] processes in a row that died at once */
     uint32_t hung;     /**< [D] live processes that are hung */
     uint32_t zombies;  /**< [D] leaving ones that survive SIGKILL */
-    uint32_t unused;
+    uint32_t drained;  /**< [T] 1: being worked on: no process, no request */
 
     apl_histogram_t queue_time; /**< from the request to a process */
     apl_histogram_t app_time;   /**< from there to its end */

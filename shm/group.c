@@ -202,7 +202,7 @@ apl_process_t *apl_group_pick(apl_held_t *held, apl_group_t *group)
 
 int apl_group_may_start(const apl_held_t *held, const apl_group_t *group)
 {
-    return group->spawning == 0 && !group->retired &&
+    return group->spawning == 0 && !apl_group_closed(group) &&
            !apl_group_haunted(group) &&
            (group->failures == 0 || held->now >= group->retry_at);
 }

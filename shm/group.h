@@ -69,6 +69,13 @@ static inline int apl_group_haunted(const apl_group_t *group)
            group->zombies >= group->options.zombies_stop;
 }
 
+/** Is nothing more of it to be started: is it gone from the configuration, or
+ * drained? */
+static inline int apl_group_closed(const apl_group_t *group)
+{
+    return group->retired || group->drained;
+}
+
 /** May a process be started now, but for the limits? */
 int apl_group_may_start(const apl_held_t *held, const apl_group_t *group);
 

@@ -203,9 +203,19 @@ apr_status_t apl_supervise_repair(apl_pool_t *pool, int64_t now)
     return rv;
 }
 
-static void retire_removed(apl_held_t *held, apl_group_t *g)
+/* Where nothing is to run, nothing does; where nothing will come, nobody waits.
+ */
+static void wind_up(apl_held_t *held, apl_group_t *g)
 {
-    if (apl_retire_removed(held, g))
+    int left = 0;
+
+    if (g->drained)
+        left = apl_retire_drained(held, g);
+    else if (g->retired)
+        left = apl_retire_removed(held, g);
+    else if (apl_group_haunted(g) && g->size + g->spawning == 0)
+        left = apl_queue_fail(held, g, APL_EZOMBIES);
+    if (left)
         held->ring = 1; /* the rest with the next tick */
 }
 
@@ -222,32 +232,13 @@ apr_status_t apl_supervise_remove(apl_pool_t *pool, const char *name,
     if (g) {
         g->retired = 1;
         APL_STEP("remove_retired");
-        retire_removed(&held, g);
+        wind_up(&held, g);
         apl_room_settle(&held);
     }
     else
         rv = APL_ESTALE;
     apl_leave(&held);
     return rv;
-}
-
-apr_status_t apl_supervise_restart(apl_pool_t *pool, const char *name,
-                                   int rolling, int64_t now)
-{
-    apl_group_t *g;
-    apl_held_t held;
-    apr_status_t rv = apl_enter_patiently(&held, pool, now);
-
-    if (rv != APR_SUCCESS)
-        return rv;
-    g = apl_group_find(&held, apl_group_key(name), name);
-    if (g) {
-        apl_retire_restart(&held, g,
-                           rolling < 0 ? g->options.rolling != 0 : rolling);
-        apl_room_share(&held, g);
-    }
-    apl_leave(&held);
-    return g ? APR_SUCCESS : APL_ESTALE;
 }
 
 apr_status_t apl_supervise_group(const apl_pool_t *pool, uint32_t index,
@@ -324,11 +315,7 @@ static void trim(apl_held_t *held, apl_group_t *g, int64_t *next)
 static void tend(apl_held_t *held, apl_group_t *g, int64_t *next)
 {
     trim(held, g, next);
-    if (g->retired)
-        retire_removed(held, g);
-    else if (apl_group_haunted(g) && g->size + g->spawning == 0 &&
-             apl_queue_fail(held, g, APL_EZOMBIES))
-        held->ring = 1; /* the rest with the next tick */
+    wind_up(held, g);
     if (g->used && g->size < g->options.min_instances)
         apl_room_want(held, g);
     apl_room_replace(held, g);

@@ -32,6 +32,7 @@ static const char *const event_words[] = {
     [APL_EVENT_UNHUNG] = "unhung",
     [APL_EVENT_KILLED] = "killed",
     [APL_EVENT_ZOMBIE] = "zombie",
+    [APL_EVENT_DRAINED] = "drained",
 };
 _Static_assert(sizeof event_words / sizeof *event_words == APL_EVENTS,
                "each event has a word");
@@ -211,6 +212,8 @@ static const char *group_state(const apl_group_t *g)
 {
     if (g->retired)
         return "removed";
+    if (g->drained)
+        return "drained";
     if (apl_group_haunted(g))
         return "zombies";
     if (g->failures != 0)

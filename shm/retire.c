@@ -23,7 +23,7 @@ static void retire_booting(apl_held_t *held, apl_group_t *group,
             continue;
         if (p->state == APL_PROCESS_STARTING)
             apl_process_leave(held, p, reason);
-        else if (p->state == APL_PROCESS_WANTED && group->retired)
+        else if (p->state == APL_PROCESS_WANTED && apl_group_closed(group))
             apl_process_free(held, p);
     }
 }
@@ -60,6 +60,13 @@ int apl_retire_removed(apl_held_t *held, apl_group_t *group)
     }
     return group->size + group->spawning == 0 &&
            apl_queue_fail(held, group, APL_ESTOPPING);
+}
+
+int apl_retire_drained(apl_held_t *held, apl_group_t *group)
+{
+    if (group->size + group->spawning > 0)
+        apl_retire_group(held, group, APL_EVENT_DRAINED);
+    return apl_queue_fail(held, group, APL_EDRAINED);
 }
 
 void apl_retire_used(apl_held_t *held, apl_group_t *group)

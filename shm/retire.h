@@ -3,7 +3,7 @@
 /**
  * @file retire.h
  * @brief Processes that have to go: at MaxRequests, with their group's
- *        restart, above a limit.
+ *        restart, above a limit, where nothing is to run.
  *
  * Near MaxRequests a process is outdated: it is replaced as in a rolling
  * restart, so nobody waits for a boot when it goes. Near is with a tenth of its
@@ -34,6 +34,12 @@ void apl_retire_group(apl_held_t *held, apl_group_t *group, uint32_t reason);
  * @return 1: some are left to be told
  */
 int apl_retire_removed(apl_held_t *held, apl_group_t *group);
+
+/**
+ * The app is drained: its processes leave, and who waits is told so.
+ * @return 1: some are left to be told
+ */
+int apl_retire_drained(apl_held_t *held, apl_group_t *group);
 
 /** Those leave that have had a request (always_restart.txt). */
 void apl_retire_used(apl_held_t *held, apl_group_t *group);

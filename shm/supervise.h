@@ -159,10 +159,20 @@ apr_status_t apl_supervise_remove(apl_pool_t *pool, const char *name,
                                   int64_t now);
 
 /**
- * An app's code is to be loaded anew.
+ * An app is to be worked on: its processes leave, nobody is given one and
+ * nothing is started until apl_supervise_restart(). The group is made if it is
+ * not there.
+ * @return APR_SUCCESS; or APL_EFULL, APL_EDAMAGED: nothing was done
+ */
+apr_status_t apl_supervise_drain(apl_pool_t *pool, const apl_app_t *app,
+                                 int64_t now);
+
+/**
+ * An app's code is to be loaded anew; or one that was drained may run again.
  * @param rolling 1: one process after the other, each when another is there
  *                to replace it; 0: all at once; -1: as its options say
- * @return APR_SUCCESS; APL_ESTALE: there is no such group
+ * @return APR_SUCCESS; APL_EDRAINED: it was drained, and is not any more;
+ *         APL_ESTALE: there is no such group
  */
 apr_status_t apl_supervise_restart(apl_pool_t *pool, const char *name,
                                    int rolling, int64_t now);

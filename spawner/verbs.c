@@ -248,41 +248,82 @@ static int how_of(const char *word)
                                            : -2;
 }
 
+/* The app that the question names. @return NULL: *app is it; or the refusal */
+static json_t *name_app(const asked_t *q, const table_app_t **app)
+{
+    const char *word = q->words[1];
+    int several;
+
+    *app = find_app(q, word, &several);
+    return *app ? NULL
+                : refuse(q, "%s app has the name %s: %s",
+                         several ? "more than one" : "no", word, list_apps(q));
+}
+
+static json_t *answer_drain(const asked_t *q)
+{
+    const table_app_t *a;
+    json_t *wrong = name_app(q, &a);
+
+    if (wrong)
+        return wrong;
+    switch (apl_supervise_drain(&q->s->shm, &a->app, q->s->now)) {
+    case APR_SUCCESS:
+        break;
+    case APL_EFULL:
+        return refuse(q, "the pool has no room for one more app "
+                         "(AppPoolCapacity)");
+    default:
+        return refuse(q, "the pool is locked at the moment; ask again");
+    }
+    log_line(LOG_NOTICE, "%s is drained (apppoolctl)", a->label);
+    state_wake(q->s, q->s->now);
+    return json_pack("{s:b, s:s, s:o}", "ok", 1, "app", a->app.name, "text",
+                     json_sprintf("%s is drained: it gets no more requests, "
+                                  "and its processes end after those they "
+                                  "have; apppoolctl restart puts it back to "
+                                  "work",
+                                  a->label));
+}
+
+/* What became of an app that was there. */
+static const char *restarted(apr_status_t rv, int rolling)
+{
+    return rv == APL_EDRAINED ? "is put back to work"
+           : rolling ? "is restarted: its processes are replaced one by one"
+                     : "is restarted: its processes end after the requests "
+                       "they have";
+}
+
 static json_t *answer_restart(const asked_t *q)
 {
-    const char *word = q->words[1], *text;
+    int rolling = how_of(q->words[2]);
     const table_app_t *a;
-    int several, rolling = how_of(q->words[2]);
+    apr_status_t rv;
+    json_t *wrong;
 
     if (rolling < -1)
         return refuse(q, "%s is none of rolling, blocking, default",
                       q->words[2]);
-    a = find_app(q, word, &several);
-    if (!a)
-        return refuse(q, "%s app has the name %s: %s",
-                      several ? "more than one" : "no", word, list_apps(q));
-    switch (
-        apl_supervise_restart(&q->s->shm, a->app.name, rolling, q->s->now)) {
-    case APR_SUCCESS:
-        break;
-    case APL_ELOCK:
+    wrong = name_app(q, &a);
+    if (wrong)
+        return wrong;
+    rv = apl_supervise_restart(&q->s->shm, a->app.name, rolling, q->s->now);
+    if (rv == APL_ELOCK)
         return refuse(q, "the pool is locked at the moment; ask again");
-    default:
+    if (rv == APL_ESTALE)
         return json_pack("{s:b, s:s, s:o}", "ok", 1, "app", a->app.name, "text",
                          json_sprintf("%s has not been asked for yet: nothing "
                                       "runs that could be restarted",
                                       a->label));
-    }
     if (rolling < 0)
         rolling = (int)a->app.options.rolling;
-    text = rolling ? "is restarted: its processes are replaced one by one"
-                   : "is restarted: its processes end after the requests "
-                     "they have";
-    log_line(LOG_NOTICE, "%s %s (apppoolctl)", a->label, text);
+    log_line(LOG_NOTICE, "%s %s (apppoolctl)", a->label,
+             restarted(rv, rolling));
     state_wake(q->s, q->s->now);
-    return json_pack("{s:b, s:s, s:b, s:o}", "ok", 1, "app", a->app.name,
-                     "rolling", rolling, "text",
-                     json_sprintf("%s %s", a->label, text));
+    return json_pack("{s:b, s:s, s:b, s:b, s:o}", "ok", 1, "app", a->app.name,
+                     "rolling", rolling, "drained", rv == APL_EDRAINED, "text",
+                     json_sprintf("%s %s", a->label, restarted(rv, rolling)));
 }
 
 /* ---- all ---- */
@@ -293,9 +334,9 @@ static const struct {
     int arguments; /* how many words follow */
     int everyone;  /* httpd's user, too */
 } verbs[] = {
-    {"status", answer_status, 0, 1},   {"check", answer_check, 0, 0},
-    {"detach", answer_detach, 1, 0},   {"kill", answer_kill, 1, 0},
-    {"restart", answer_restart, 2, 0},
+    {"status", answer_status, 0, 1}, {"check", answer_check, 0, 0},
+    {"detach", answer_detach, 1, 0}, {"kill", answer_kill, 1, 0},
+    {"drain", answer_drain, 1, 0},   {"restart", answer_restart, 2, 0},
 };
 
 static json_t *decide(const asked_t *q, int root)

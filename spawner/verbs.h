@@ -7,6 +7,7 @@
  *     status              everybody who may connect
  *     check               root
  *     detach ID           root
+ *     drain APP           root
  *     restart APP HOW     root; HOW: rolling, blocking or default
  *
  * A question is one line of words with a tab between them; a word has no

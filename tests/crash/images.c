@@ -31,10 +31,10 @@
 typedef struct {
     const scene_t *scene;
     stage_t *stage;
-    stage_t copy; /* in memory of its own */
-    char *before, *after;
-    char *image, *result;        /* the segment before the verb and after */
-    unsigned instants[INSTANTS]; /* steps after which the image was new */
+    stage_t copy;                 /* in memory of its own */
+    char *before, *after, *later; /* later: after the next tick, too */
+    char *image, *result;         /* the segment before the verb and after */
+    unsigned instants[INSTANTS];  /* steps after which the image was new */
     unsigned n_instants, failures, between;
 } run_t;
 
@@ -70,9 +70,9 @@ static char *outcome(const apl_pool_t *pool)
 
         if (g->state != APL_GROUP_FREE)
             n += (size_t)snprintf(text + n, size - n,
-                                  "g%u:%u,%u,%u,%u,%u,%u,%u ", i, g->size,
+                                  "g%u:%u,%u,%u,%u,%u,%u,%u,%u ", i, g->size,
                                   g->spawning, g->waiting, g->failures,
-                                  g->outdated, g->hung, g->zombies);
+                                  g->outdated, g->hung, g->zombies, g->drained);
     }
     for (i = 1; i < pool->n.processes; i++) {
         const apl_process_t *p = &pool->processes[i];
@@ -186,6 +186,25 @@ static char *outcome_after_entering(apl_pool_t *pool, apl_finding_t *finding)
     return outcome(pool);
 }
 
+static char *outcome_after_a_tick(apl_pool_t *pool, apl_finding_t *finding)
+{
+    int64_t next;
+
+    apl_supervise_tick(pool, SCENE_NOW + 9, &next);
+    return outcome_after_entering(pool, finding);
+}
+
+/* Does a tick make of it what it makes of what the verb did? */
+static int is_finished(const run_t *run, apl_pool_t *pool)
+{
+    apl_finding_t finding;
+    char *text = outcome_after_a_tick(pool, &finding);
+    int same = finding.number == 0 && strcmp(text, run->later) == 0;
+
+    free(text);
+    return same;
+}
+
 static void judge(run_t *run, unsigned step, apl_pool_t *pool)
 {
     apl_finding_t finding;
@@ -208,6 +227,8 @@ static void judge(run_t *run, unsigned step, apl_pool_t *pool)
     }
     else {
         run->between++;
+        if (run->scene->several == 2 && !is_finished(run, pool))
+            fail(run, step, "a tick does not finish it");
         if (!run->scene->several) {
             fail(run, step, "neither before nor after");
             if (run->failures == 1)
@@ -301,6 +322,7 @@ static void step_through(const scene_t *scene, stage_t *stage)
     memcpy(run.result, stage->pool.base, stage->size);
     if (finding.number != 0)
         fail(&run, 0, "it breaks an invariant without being killed");
+    run.later = outcome_after_a_tick(&stage->pool, &finding);
     stage_reset(stage);
     scene->prepare(stage);
     restore(&run);
@@ -317,6 +339,7 @@ static void step_through(const scene_t *scene, stage_t *stage)
     munmap(run.copy.pool.base, stage->size);
     free(run.before);
     free(run.after);
+    free(run.later);
     free(run.image);
     free(run.result);
 }

@@ -43,6 +43,11 @@ static void restart(stage_t *g)
     apl_supervise_restart(&g->pool, "a", 0, SCENE_NOW + 9);
 }
 
+static void drain(stage_t *g)
+{
+    apl_supervise_drain(&g->pool, &g->apps[0], SCENE_NOW + 9);
+}
+
 static void roll(stage_t *g)
 {
     apl_supervise_restart(&g->pool, "a", 1, SCENE_NOW + 9);
@@ -219,6 +224,10 @@ const scene_t scenes[] = {
     {"restart: all at once", stage_full_and_waiting, restart, 1},
     {"restart: rolling", stage_full_and_waiting, roll, 1},
     {"restart: rolling, once more", stage_rolling, roll, 1},
+    {"restart: of one that is drained", stage_drained, restart, 1},
+    {"drain", stage_full_and_waiting, drain, 2},
+    {"drain: one that boots", stage_booting, drain, 2},
+    {"drain: one that nobody has asked for", stage_nothing, drain, 1},
     {"outdate: a live one", stage_full_with_idle, outdate, 1},
     {"outdate: a booting one", stage_rolling, outdate, 1},
     {"child gone", stage_of_two_children, child_gone, 1},

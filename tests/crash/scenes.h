@@ -16,7 +16,7 @@ typedef struct {
     void (*prepare)(stage_t *stage);
     void (*verb)(stage_t *stage);
     /** 1: it does several things one after the other, and may be found
-     * between them */
+     * between them; 2: which the next tick finishes */
     int several;
 } scene_t;
 

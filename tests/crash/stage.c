@@ -242,6 +242,12 @@ void stage_rolling(stage_t *g)
     stage_take(g, 0);
 }
 
+void stage_drained(stage_t *g)
+{
+    stage_full_and_waiting(g);
+    apl_supervise_drain(&g->pool, &g->apps[0], SCENE_NOW);
+}
+
 void stage_torn(stage_t *g)
 {
     stage_full_and_waiting(g);

@@ -58,6 +58,7 @@ void stage_of_two_children(stage_t *g);
 void stage_about_to_restart(stage_t *g);
 void stage_about_to_roll(stage_t *g);
 void stage_rolling(stage_t *g);
+void stage_drained(stage_t *g);
 void stage_torn(stage_t *g);
 void stage_child_died(stage_t *g);
 void stage_slot_lost(stage_t *g);

@@ -225,6 +225,11 @@ static void restart(play_t *p, dice_t *d)
     apl_supervise_restart(&p->pool, name, (int)dice(d, 3) - 1, p->now);
 }
 
+static void drain(play_t *p, dice_t *d)
+{
+    apl_supervise_drain(&p->pool, some_app(p, d), p->now);
+}
+
 /* ---- of the clock ---- */
 
 static void endless(play_t *p, dice_t *d)
@@ -312,6 +317,8 @@ static const struct {
     {"configure", configure},
     {"configure", configure},
     {"remove", retire},
+    {"drain", drain},
+    {"restart", restart},
     {"restart", restart},
     {"endless", endless},
     {"clock", look_at_clock},

@@ -21,7 +21,7 @@ LAYERS = """
     retire enter
     child snapshot glance history report_times
     checkout report
-    supervise housekeeping clock
+    supervise housekeeping maintenance clock
 """
 RANK = {noun: rank for rank, line in enumerate(LAYERS.strip().split("\n"))
         for noun in line.split()}

@@ -64,6 +64,8 @@ static apr_status_t ask(model_t *m, int session, int group)
     const m_group_t *g = &m->groups[group];
     int p;
 
+    if (g->drained)
+        return APL_EDRAINED;
     m->sessions[session] = (m_session_t){.group = group, .ticket = ++m->clock};
     p = model_waiting(m, group) == 0 ? model_pick(m, group) : -1;
     if (p < 0)
@@ -87,6 +89,7 @@ apr_status_t model_checkout(model_t *m, int session, int group, unsigned slot,
         model_found(m, group, slot, options);
     else if (options->config >= g->options.config && model_options(g, options))
         model_share(m, group);
+    g->used = 1;
     restart(m, group, look);
     rv = ask(m, session, group);
     model_unlock(m);

@@ -57,7 +57,8 @@ typedef struct {
     int there;
     unsigned slot; /* the pool's: it goes through its groups in this order */
     apl_options_t options;
-    int retired;
+    int retired, drained;
+    int used; /* its minimum is kept */
     unsigned failures;
     int64_t retry_at;
     uint64_t turn; /* when it took its turn; 0: it has none */
@@ -122,6 +123,8 @@ void model_adopt(model_t *m, int group, uint64_t id, int live);
 void model_configure(model_t *m, int group, unsigned slot,
                      const apl_options_t *options, int prestart);
 void model_remove(model_t *m, int group);
+void model_drain(model_t *m, int group, unsigned slot,
+                 const apl_options_t *options);
 void model_restart(model_t *m, int group, int rolling);
 void model_tick(model_t *m);
 void model_limit(model_t *m, unsigned max);

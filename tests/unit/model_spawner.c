@@ -90,9 +90,15 @@ void model_failed(model_t *m, int process)
     model_settle(m);
 }
 
+static void keep_used(model_t *m, int group)
+{
+    if (m->groups[group].used)
+        keep_minimum(m, group);
+}
+
 static void after_loss(model_t *m, int group)
 {
-    keep_minimum(m, group);
+    keep_used(m, group);
     model_share(m, group);
 }
 
@@ -169,6 +175,7 @@ void model_configure(model_t *m, int group, unsigned slot,
     else
         model_found(m, group, slot, options);
     g->retired = 0;
+    g->used |= prestart;
     after_loss(m, group);
     model_unlock(m);
 }
@@ -183,12 +190,14 @@ static void give_up(model_t *m, int group, apr_status_t why)
         model_fail(m, s, why);
 }
 
-/* Who waits is served first. */
+/* Who waits is served first; but not where the app is drained. */
 static void wind_up(model_t *m, int group)
 {
-    if (model_waiting(m, group) == 0)
+    int drained = m->groups[group].drained;
+
+    if (drained || model_waiting(m, group) == 0)
         model_leave(m, group, 1, 1);
-    give_up(m, group, APL_ESTOPPING);
+    give_up(m, group, drained ? APL_EDRAINED : APL_ESTOPPING);
 }
 
 void model_remove(model_t *m, int group)
@@ -200,8 +209,19 @@ void model_remove(model_t *m, int group)
     model_settle(m);
 }
 
+void model_drain(model_t *m, int group, unsigned slot,
+                 const apl_options_t *options)
+{
+    if (!m->groups[group].there)
+        model_found(m, group, slot, options);
+    m->groups[group].drained = 1;
+    wind_up(m, group);
+    model_settle(m);
+}
+
 void model_restart(model_t *m, int group, int rolling)
 {
+    m->groups[group].drained = 0;
     model_reload(m, group, rolling);
     model_share(m, group);
     model_unlock(m);
@@ -263,11 +283,11 @@ void model_tick(model_t *m)
         int g = groups[i];
 
         trim(m, g);
-        if (m->groups[g].retired)
+        if (m->groups[g].retired || m->groups[g].drained)
             wind_up(m, g);
         else if (model_haunted(m, g))
             give_up(m, g, APL_EZOMBIES);
-        keep_minimum(m, g);
+        keep_used(m, g);
         model_replace(m, g);
         model_share(m, g);
         if (m->groups[g].retired && !in_use(m, g))

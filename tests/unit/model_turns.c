@@ -67,7 +67,7 @@ static int may_start(const model_t *m, int group)
 {
     const m_group_t *g = &m->groups[group];
 
-    return !g->retired && model_spawning(m, group) == 0 &&
+    return !g->retired && !g->drained && model_spawning(m, group) == 0 &&
            !model_haunted(m, group) &&
            (g->failures == 0 || m->now >= g->retry_at);
 }

@@ -55,6 +55,9 @@ static int sums(walk_t *w)
             return steps_differ(w, "group", steps_slot(w, g), g);
         if (!w->m->groups[g].there)
             continue;
+        if (pg->drained != (uint32_t)w->m->groups[g].drained)
+            return steps_differ(w, "is it drained", pg->drained,
+                                w->m->groups[g].drained);
         for (i = 1; i <= h->top_process; i++) {
             const apl_process_t *p = &pool->processes[i];
 

@@ -23,6 +23,7 @@ static const char *const words[KINDS] = {
     [ROLL] = "roll",     [LATE] = "late",
     [CLOCK] = "clock",   [KILL] = "kill",
     [ZOMBIE] = "zombie", [ENDLESS] = "endless",
+    [DRAIN] = "drain",
 };
 
 const char *steps_word(kind_t kind)

@@ -35,6 +35,7 @@ typedef enum {
     OUTDATE,
     ADOPT,
     RESTART,
+    DRAIN,
     TICK,
     LIMIT,
     CONFIGURE,

@@ -136,10 +136,23 @@ static int step_tick(walk_t *w, unsigned n)
     return apl_supervise_tick(&w->s->pool, w->s->now, &next) == APR_SUCCESS;
 }
 
+static int step_drain(walk_t *w, unsigned n)
+{
+    int g = (int)(n % MODEL_GROUPS);
+    const apl_app_t *a = &w->s->apps[g];
+    apr_status_t rv = apl_supervise_drain(&w->s->pool, a, w->s->now);
+
+    model_drain(w->m, g, steps_slot(w, g), &a->options);
+    return rv == APR_SUCCESS || steps_differ(w, "drain", rv, 0);
+}
+
 static int step_restart(walk_t *w, unsigned n)
 {
     int g = (int)(n % MODEL_GROUPS), rolling = (int)(n / 4 % 4) - 1;
     int there = w->m->groups[g].there;
+    apr_status_t expected = !there                    ? APL_ESTALE
+                            : w->m->groups[g].drained ? APL_EDRAINED
+                                                      : APR_SUCCESS;
     apr_status_t rv = apl_supervise_restart(&w->s->pool, w->s->apps[g].name,
                                             rolling, w->s->now);
 
@@ -147,8 +160,7 @@ static int step_restart(walk_t *w, unsigned n)
         model_restart(w->m, g,
                       rolling < 0 ? w->m->groups[g].options.rolling != 0
                                   : rolling > 0);
-    return (rv == APR_SUCCESS) == there ||
-           steps_differ(w, "restart", rv, there);
+    return rv == expected || steps_differ(w, "restart", rv, expected);
 }
 
 static int step_limit(walk_t *w, unsigned n)
@@ -231,6 +243,8 @@ int steps_spawner(walk_t *w, kind_t kind, unsigned n)
                     apl_supervise_outdate, model_outdate);
     case ADOPT:
         return step_adopt(w, n);
+    case DRAIN:
+        return step_drain(w, n);
     case RESTART:
         return step_restart(w, n);
     case TICK:

@@ -1,0 +1,75 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* The verbs of supervise.h by which an administrator works on an app: drain,
+ * and restart. */
+
+#include "shm/supervise.h"
+
+#include "shm/enter.h"
+#include "shm/event.h"
+#include "shm/group.h"
+#include "shm/retire.h"
+#include "shm/room.h"
+
+/* Also one that nobody has asked for yet: the first request is not to start
+ * it. NULL: there is damage, or the table is full. */
+static apl_group_t *group_of(apl_held_t *held, const apl_app_t *app)
+{
+    apl_group_t *g = apl_group_find(held, app->key, app->name);
+
+    return g || held->pool->damaged ? g
+                                    : apl_group_add(held, app->key, app->name,
+                                                    app->root, &app->options);
+}
+
+apr_status_t apl_supervise_drain(apl_pool_t *pool, const apl_app_t *app,
+                                 int64_t now)
+{
+    apl_group_t *g;
+    apl_held_t held;
+    apr_status_t rv = apl_enter_patiently(&held, pool, now);
+
+    if (rv != APR_SUCCESS)
+        return rv;
+    g = group_of(&held, app);
+    if (g) {
+        if (!g->drained)
+            apl_event_note(&held, APL_EVENT_DRAINED, g, NULL);
+        g->drained = 1;
+        APL_STEP("drain_drained"); /* seen: closed; its processes are there */
+        if (apl_retire_drained(&held, g))
+            held.ring = 1; /* the rest with the next tick */
+        apl_room_settle(&held);
+    }
+    else
+        rv = pool->damaged ? APL_EDAMAGED : APL_EFULL;
+    apl_leave(&held);
+    return rv;
+}
+
+apr_status_t apl_supervise_restart(apl_pool_t *pool, const char *name,
+                                   int rolling, int64_t now)
+{
+    apl_group_t *g;
+    apl_held_t held;
+    apr_status_t rv = apl_enter_patiently(&held, pool, now);
+
+    if (rv != APR_SUCCESS)
+        return rv;
+    g = apl_group_find(&held, apl_group_key(name), name);
+    if (g) {
+        if (g->drained) {
+            rv = APL_EDRAINED;
+            apl_event_note(&held, APL_EVENT_RESTART, g, NULL);
+        }
+        g->drained = 0;
+        APL_STEP("restart_undrained");
+        apl_retire_restart(&held, g,
+                           rolling < 0 ? g->options.rolling != 0 : rolling);
+        apl_room_share(&held, g);
+    }
+    else
+        rv = APL_ESTALE;
+    apl_leave(&held);
+    return rv;
+}

@@ -1,0 +1,274 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""apppoolctl drain: an application is worked on. Its requests are finished,
+no others reach it, nothing starts it, until apppoolctl restart."""
+import json
+import subprocess
+import threading
+
+import pytest
+
+from harness.client import Response
+from harness.config import App
+from harness.httpd import Httpd
+from harness.places import CTL
+from harness.procs import alive, kill9
+from harness.wait import wait_until
+
+
+@pytest.fixture(autouse=True)
+def refusals(httpd: Httpd) -> None:
+    httpd.log.expect(r"shop is drained: \w+ /\w+ is refused")
+
+
+def drained(httpd: Httpd, app: App) -> bool:
+    """Nothing of it is there."""
+    group = httpd.group(app)
+    return group["state"] == "drained" and group["processes"] == []
+
+
+def refused(answer: Response) -> bool:
+    return answer.status == 503 and answer.headers["Retry-After"] == "30"
+
+
+class Waiting:
+    """apppoolctl drain shop --wait"""
+
+    def __init__(self, httpd: Httpd, *words: str) -> None:
+        self.process = subprocess.Popen(
+            [str(CTL), "--dir", str(httpd.runtime), "drain", "shop", "--wait",
+             *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            text=True)
+
+    def end(self) -> tuple[int, str, str]:
+        out, err = self.process.communicate(timeout=20)
+        return self.process.returncode, out, err
+
+
+class Clients:
+    """What each of some got, in order, without a pause."""
+
+    def __init__(self, httpd: Httpd, count: int) -> None:
+        self.httpd, self.stop = httpd, threading.Event()
+        self.answers: list[list[str]] = [[] for _ in range(count)]
+        self.threads = [threading.Thread(target=self.run, args=(answers,))
+                        for answers in self.answers]
+
+    def run(self, answers: list[str]) -> None:
+        while not self.stop.is_set():
+            try:
+                got = self.httpd.get("/pid", "shop")
+                answers.append("refused" if refused(got) else str(got.status))
+            except OSError as error:
+                answers.append(str(error))
+
+    def all_get(self, what: str) -> None:
+        """Each gets it three times from now on, and nothing else last."""
+        seen = [len(answers) for answers in self.answers]
+        wait_until(lambda: all(
+            len(answers) > n + 3 and set(answers[-3:]) == {what}
+            for n, answers in zip(seen, self.answers)), f"all get {what}", 20)
+
+    def __enter__(self) -> "Clients":
+        for thread in self.threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop.set()
+        for thread in self.threads:
+            thread.join(30)
+
+
+def test_under_load(httpd: Httpd) -> None:
+    """No request inside fails; from one moment on all are refused, and from
+    another on none is."""
+    app = httpd.app("shop", "MinInstances 2", "MaxInstances 3",
+                    "AppQueueTimeout 60s")
+    httpd.start()
+    with Clients(httpd, 6) as clients:
+        clients.all_get("200")
+        old = httpd.pids(app)
+        code, _, error = Waiting(httpd).end()
+        assert (code, error) == (0, "")
+        assert not any(alive(pid) for pid in old)
+        clients.all_get("refused")
+        assert drained(httpd, app)
+        httpd.check()
+        assert httpd.ctl("restart", "shop").returncode == 0
+        clients.all_get("200")
+    for answers in clients.answers:
+        turns = [a for a, b in zip(answers, [""] + answers) if a != b]
+        assert turns == ["200", "refused", "200"]
+    assert not set(httpd.pids(app)) & set(old)
+    httpd.settles(active=0, count=len(httpd.pids(app)))
+    httpd.check()
+
+
+@pytest.mark.mpms("event")
+def test_who_is_inside_and_who_waits(httpd: Httpd) -> None:
+    """--wait returns when the last process is gone, and says so."""
+    app = httpd.app("shop", "MaxInstances 1")
+    httpd.start()
+    held = httpd.hold("shop", "a")
+    pid = held.pid
+    queue = [httpd.get_async("/pid", "shop") for _ in range(3)]
+    wait_until(lambda: httpd.group(app)["queue"] == 3, "three wait")
+    waiting = Waiting(httpd)
+    for one in queue:
+        assert refused(one.result())
+    assert refused(httpd.get("/pid", "shop"))
+    assert len(httpd.log.matching("shop is drained: GET /pid")) == 4
+    assert httpd.pids(app, "leaving") == [pid]
+    assert httpd.group(app)["state"] == "drained"
+    assert waiting.process.poll() is None
+    assert held.release().status == 200
+    code, out, error = waiting.end()
+    assert (code, error) == (0, "")
+    first, last = out.splitlines()
+    assert first.startswith("shop is drained: it gets no more requests")
+    assert last == f"no process of {app.root} (production) is left"
+    assert not alive(pid) and drained(httpd, app)
+    assert [e.get("pid") for e in httpd.events("drained")] == [None, pid]
+    assert f"{app.root} (production): drained" in httpd.ctl("status").stdout
+    httpd.check()
+
+
+@pytest.mark.mpms("event")
+def test_restart_puts_it_back(httpd: Httpd) -> None:
+    """And says so; its minimum comes back, too."""
+    app = httpd.app("shop", "MinInstances 2")
+    httpd.start()
+    httpd.get("/pid", "shop")
+    httpd.settles(active=0, count=2)
+    answer = json.loads(httpd.ctl("--json", "drain", "shop", "--wait").stdout)
+    assert (answer["ok"], answer["app"]) == (True, f"{app.root} (production)")
+    assert drained(httpd, app)
+    done = httpd.ctl("restart", "shop")
+    assert (done.returncode, done.stdout) == (0, "shop is put back to work\n")
+    assert httpd.log.matching("shop is put back to work")
+    httpd.settles(active=0, count=2)
+    assert httpd.get("/pid", "shop").status == 200
+    assert httpd.group(app)["state"] == "running"
+    assert [e.get("pid") for e in httpd.events("restart")] == [None]
+    again = json.loads(httpd.ctl("--json", "restart", "shop").stdout)
+    assert again["drained"] is False
+
+
+@pytest.mark.mpms("event")
+def test_nothing_starts_it(httpd: Httpd) -> None:
+    """Neither MinInstances nor AppPreStart, a deploy, a graceful restart, the
+    deaths of our helpers"""
+    httpd.log.expect("apppool: (spawner|watchdog) \\d+ ended", "SIGKILL")
+    app = httpd.app("shop", "MinInstances 2", "AppPreStart On")
+    httpd.start()
+    httpd.settles(active=0, count=2)
+    assert Waiting(httpd).end()[0] == 0
+    app.touch()
+    assert refused(httpd.get("/pid", "shop"))
+    for name in ("spawner", "watchdog"):
+        old = httpd.helper(name)
+        kill9(old)
+        wait_until(lambda: httpd.helpers(name) not in ([], [old]),
+                   f"{name} is back", 20)
+        wait_until(lambda: httpd.ctl("check").returncode == 0, "it answers",
+                   20)
+        assert refused(httpd.get("/pid", "shop"))
+    app.directives.append("AppSetEnv CHANGED yes")
+    httpd.graceful()
+    assert refused(httpd.get("/pid", "shop"))
+    before = len(httpd.status()["history"])
+    wait_until(lambda: len(httpd.status()["history"]) > before,
+               "the spawner has looked at all of it some times", 20)
+    assert drained(httpd, app)
+    assert httpd.status()["counters"]["spawned"] == 2
+    assert httpd.ctl("restart", "shop").returncode == 0
+    httpd.settles(active=0, count=2)
+    assert httpd.get("/process", "shop").json()["environment"]["CHANGED"]
+
+
+@pytest.mark.mpms("event")
+def test_spawner_is_killed_with_requests_inside(httpd: Httpd) -> None:
+    """They are finished; the next spawner ends the processes."""
+    httpd.log.expect("apppool: spawner \\d+ ended")
+    app = httpd.app("shop", "MinInstances 2")
+    httpd.start()
+    held = httpd.hold("shop", "a")
+    httpd.settles(active=1, count=2)
+    pids = httpd.pids(app)
+    waiting = Waiting(httpd)
+    wait_until(lambda: httpd.group(app).get("state") == "drained", "it drains")
+    kill9(httpd.helper("spawner"))
+    assert refused(httpd.get("/pid", "shop"))
+    assert held.release().status == 200
+    code, _, error = waiting.end()
+    assert (code, error) == (0, "")
+    assert not any(alive(pid) for pid in pids)
+    httpd.check()
+
+
+@pytest.mark.mpms("event")
+def test_httpd_is_started_anew(httpd: Httpd) -> None:
+    """Then it is back to work."""
+    app = httpd.app("shop")
+    httpd.start()
+    for again in (httpd.restart, lambda: (httpd.stop(), httpd.start())):
+        assert httpd.get("/pid", "shop").status == 200
+        assert Waiting(httpd).end()[0] == 0
+        assert refused(httpd.get("/pid", "shop"))
+        assert drained(httpd, app)
+        again()
+    assert httpd.get("/pid", "shop").status == 200
+
+
+@pytest.mark.mpms("event")
+def test_before_the_first_request(httpd: Httpd) -> None:
+    app = httpd.app("shop")
+    httpd.app("blog")
+    httpd.start()
+    wait_until(lambda: httpd.ctl("status").returncode == 0, "it is up")
+    assert Waiting(httpd).end()[0] == 0
+    assert refused(httpd.get("/pid", "shop"))
+    assert httpd.get("/pid", "blog").status == 200
+    assert drained(httpd, app)
+    assert httpd.ctl("restart", "shop").stdout == "shop is put back to work\n"
+    assert httpd.get("/pid", "shop").status == 200
+
+
+@pytest.mark.mpms("event")
+def test_put_back_while_it_is_waited_for(httpd: Httpd) -> None:
+    """Then a script must not go on."""
+    app = httpd.app("shop")
+    httpd.start()
+    held = httpd.hold("shop", "a")
+    waiting = Waiting(httpd)
+    wait_until(lambda: httpd.group(app)["state"] == "drained", "it drains")
+    assert httpd.ctl("restart", "shop").returncode == 0
+    code, _, error = waiting.end()
+    assert code == 1 and "is not drained any more" in error
+    assert httpd.get("/pid", "shop").text != str(held.pid)
+    assert held.release().status == 200
+
+
+@pytest.mark.mpms("event")
+def test_what_is_refused(httpd: Httpd) -> None:
+    """Which app; who may; wrong usage"""
+    app = httpd.app("shop")
+    httpd.app("blog", "AppGroupName weblog")
+    httpd.start()
+    wait_until(lambda: httpd.ctl("status").returncode == 0, "it is up")
+    wrong = httpd.ctl("drain", "shoq", "--wait")
+    assert wrong.returncode == 1
+    assert (f'no app has the name shoq: there is "{app.root} (production)", '
+            '"weblog"') in wrong.stderr
+    for words in (("drain",), ("drain", "shop", "blog"),
+                  ("drain", "shop", "--rolling"), ("restart", "shop",
+                                                   "--wait"),
+                  ("status", "--wait"), ("events", "--wait")):
+        assert httpd.ctl(*words).returncode == 2, words
+    user = subprocess.run(
+        ["setpriv", "--reuid=www-data", "--regid=nogroup", "--clear-groups",
+         str(CTL), "--dir", str(httpd.runtime), "drain", "shop"], text=True,
+        capture_output=True, timeout=20)
+    assert user.returncode == 1
+    assert "only root may ask for drain" in user.stderr
+    assert httpd.get("/pid", "shop").status == 200

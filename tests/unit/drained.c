@@ -1,0 +1,361 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* An app that is being worked on: apppoolctl drain. */
+
+#include <string.h>
+
+#include "shm/wake.h"
+#include "tests/unit/scene.h"
+
+#define SECOND 1000000ll
+
+static void drain(scene_t *s, const apl_app_t *a)
+{
+    assert_int_equal(apl_supervise_drain(&s->pool, a, s->now), APR_SUCCESS);
+    scene_ok(s);
+}
+
+static void put_back(scene_t *s, const apl_app_t *a)
+{
+    assert_int_equal(apl_supervise_restart(&s->pool, a->name, -1, s->now),
+                     APL_EDRAINED);
+    scene_ok(s);
+}
+
+static unsigned events(const scene_t *s, uint32_t kind)
+{
+    unsigned i, n = 0;
+
+    for (i = 0; i < APL_EVENT_MAX; i++)
+        n += s->pool.header->events[i].kind == kind;
+    return n;
+}
+
+/* Nothing of the app is there, nor comes, whatever is tried. */
+static void stays_empty(scene_t *s, apl_app_t *a)
+{
+    apl_hold_t h;
+    int i;
+
+    a->options.config++;
+    for (i = 0; i < 3; i++) {
+        apl_supervise_configure(&s->pool, a, 1, s->now);
+        assert_int_equal(scene_ask(s, &h, a), APL_EDRAINED);
+        scene_tick(s, 70 * SECOND);
+        assert_int_equal(scene_take(s), 0);
+    }
+}
+
+static void its_processes_end_after_their_requests(void **state)
+{
+    scene_t *s = scene_new(4);
+    apl_app_t *a = scene_app(s, "a");
+    apl_hold_t busy, idle, refused;
+    apl_condition_t is;
+
+    (void)state;
+    assert_int_equal(scene_get(s, &busy, a), APR_SUCCESS);
+    assert_int_equal(scene_get(s, &idle, a), APR_SUCCESS);
+    scene_close(s, &idle);
+    drain(s, a);
+    scene_is(s, 0, 0);
+    assert_int_equal(scene_reap(s), 1);
+    assert_int_equal(apl_supervise_condition(&s->pool, busy.id, &is),
+                     APR_SUCCESS);
+    assert_int_equal(is.reason, APL_EVENT_DRAINED);
+    assert_int_equal(is.sessions, 1);
+    assert_int_equal(scene_ask(s, &refused, a), APL_EDRAINED);
+    assert_int_equal(refused.session, 0);
+    scene_close(s, &busy);
+    assert_int_equal(scene_reap(s), 1);
+    stays_empty(s, a);
+    assert_int_equal(s->pool.groups[1].n_requests, 2);
+    scene_end(s);
+}
+
+static void who_waits_is_told_at_once(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = scene_app(s, "a");
+    apl_hold_t h, w[80];
+    int i;
+
+    (void)state;
+    a->options.max_queue = 0;
+    assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
+    for (i = 0; i < 80; i++)
+        assert_int_equal(scene_ask(s, &w[i], a), APL_EWAIT);
+    drain(s, a);
+    /* As many as can be woken under one lock; the others with the ticks that
+     * the bell asks for. */
+    assert_int_equal(s->pool.groups[1].waiting, 80 - APL_WAKES_MAX);
+    for (i = 0; s->pool.groups[1].waiting > 0 && i < 9; i++)
+        scene_tick(s, 0);
+    assert_int_equal(i, 2);
+    for (i = 0; i < 80; i++)
+        assert_int_equal(scene_poll(s, &w[i]), APL_EDRAINED);
+    scene_close(s, &h);
+    scene_end(s);
+}
+
+static void what_boots_or_is_ordered_ends(void **state)
+{
+    scene_t *s = scene_new(4);
+    apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
+    apl_hold_t w1, w2;
+    uint64_t boots;
+
+    (void)state;
+    assert_int_equal(scene_ask(s, &w1, a), APL_EWAIT);
+    boots = scene_take(s);
+    drain(s, a);
+    assert_int_equal(apl_supervise_ready(&s->pool, boots, s->now), APL_ESTALE);
+    assert_int_equal(apl_supervise_gone(&s->pool, boots, s->now), APR_SUCCESS);
+    assert_int_equal(scene_poll(s, &w1), APL_EDRAINED);
+    stays_empty(s, a);
+
+    assert_int_equal(scene_ask(s, &w2, b), APL_EWAIT);
+    drain(s, b);
+    assert_int_equal(scene_take(s), 0);
+    assert_int_equal(scene_poll(s, &w2), APL_EDRAINED);
+    scene_is(s, 0, 0);
+    scene_end(s);
+}
+
+static void its_room_goes_to_others(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
+    apl_hold_t h, w;
+
+    (void)state;
+    assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
+    assert_int_equal(scene_ask(s, &w, b), APL_EWAIT);
+    assert_int_equal(scene_take(s), 0);
+    drain(s, a);
+    assert_int_equal(scene_spawn(s), 1);
+    assert_int_equal(scene_poll(s, &w), APR_SUCCESS);
+    scene_close(s, &w);
+    scene_close(s, &h);
+    scene_end(s);
+}
+
+/* Neither does a minimum, a prestart, a new configuration, a deploy, a process
+ * that is to be replaced. */
+static void nothing_starts_it_but_a_restart(void **state)
+{
+    scene_t *s = scene_new(6);
+    apl_app_t *a = scene_app(s, "a");
+    apl_look_t look;
+    apl_hold_t h;
+
+    (void)state;
+    a->options.min_instances = 2;
+    a->options.rolling = 1;
+    assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
+    scene_close(s, &h);
+    scene_is(s, 2, 0);
+    s->pool.groups[1].stamp_seq = 1;
+    assert_int_equal(apl_supervise_restart(&s->pool, "a", 1, s->now),
+                     APR_SUCCESS);
+    drain(s, a); /* in the midst of it */
+    scene_reap(s);
+    stays_empty(s, a);
+    memset(&look, 0, sizeof look);
+    look.seq = 1;
+    look.stamp.exists = 1;
+    assert_int_equal(apl_checkout(&s->pool, &h, a, NULL, &look, s->now),
+                     APL_EDRAINED);
+    scene_ok(s);
+    assert_int_equal(s->pool.groups[1].stamp.exists, 1);
+    stays_empty(s, a);
+
+    put_back(s, a);
+    scene_tick(s, SECOND);
+    assert_int_equal(scene_spawn(s), 2);
+    scene_is(s, 2, 0);
+    /* What was deployed meanwhile runs: it is not restarted once more. */
+    look.seq = s->pool.groups[1].stamp_seq;
+    assert_int_equal(apl_checkout(&s->pool, &h, a, NULL, &look, s->now),
+                     APR_SUCCESS);
+    scene_close(s, &h);
+    scene_is(s, 2, 0);
+    scene_end(s);
+}
+
+static void one_that_nobody_asked_for_is_not_started(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_app_t *a = scene_app(s, "a");
+    apl_hold_t h;
+
+    (void)state;
+    drain(s, a);
+    stays_empty(s, a);
+    put_back(s, a);
+    assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
+    scene_close(s, &h);
+    scene_end(s);
+}
+
+static void once_more_is_nothing_new(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_app_t *a = scene_app(s, "a");
+
+    (void)state;
+    drain(s, a);
+    drain(s, a);
+    assert_int_equal(events(s, APL_EVENT_DRAINED), 1);
+    assert_int_equal(events(s, APL_EVENT_RESTART), 0);
+    put_back(s, a);
+    assert_int_equal(events(s, APL_EVENT_RESTART), 1);
+    assert_int_equal(apl_supervise_restart(&s->pool, "a", -1, s->now),
+                     APR_SUCCESS);
+    drain(s, a);
+    assert_int_equal(events(s, APL_EVENT_DRAINED), 2);
+    scene_end(s);
+}
+
+static void failed_starts_are_forgotten_with_it(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_app_t *a = scene_app(s, "a");
+    apl_hold_t h;
+
+    (void)state;
+    assert_int_equal(scene_ask(s, &h, a), APL_EWAIT);
+    scene_failed(s, scene_take(s));
+    assert_int_equal(scene_poll(s, &h), APL_ESTART);
+    drain(s, a);
+    assert_int_equal(scene_ask(s, &h, a), APL_EDRAINED);
+    put_back(s, a);
+    assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
+    scene_close(s, &h);
+    scene_end(s);
+}
+
+/* The spawner died after it had marked the app: nobody is served any more, and
+ * its next tick does the rest. */
+static void half_a_drain_is_finished(void **state)
+{
+    scene_t *s = scene_new(4);
+    apl_app_t *a = scene_app(s, "a");
+    apl_hold_t busy, idle, w;
+
+    (void)state;
+    a->options.min_instances = 2;
+    assert_int_equal(scene_get(s, &busy, a), APR_SUCCESS);
+    assert_int_equal(scene_get(s, &idle, a), APR_SUCCESS);
+    assert_int_equal(scene_ask(s, &w, a), APL_EWAIT);
+    s->pool.groups[1].drained = 1;
+    scene_tick(s, 0);
+    scene_is(s, 0, 0);
+    assert_int_equal(scene_take(s), 0);
+    assert_int_equal(scene_poll(s, &w), APL_EDRAINED);
+    scene_close(s, &busy);
+    scene_close(s, &idle);
+    assert_int_equal(scene_reap(s), 2);
+    stays_empty(s, a);
+    scene_end(s);
+}
+
+/* One that lost its place in the pool, and is found again. */
+static void one_that_comes_back_leaves_again(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_app_t *a = scene_app(s, "a");
+    apl_who_t who = {77, 0, 1};
+
+    (void)state;
+    drain(s, a);
+    assert_int_equal(apl_supervise_adopt(&s->pool, 1ull << 32 | 1, who, "a",
+                                         scene_wire, 1, s->now),
+                     APR_SUCCESS);
+    stays_empty(s, a);
+    assert_int_equal(scene_reap(s), 1);
+    scene_end(s);
+}
+
+static void one_that_is_removed_is_forgotten(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_app_t *a = scene_app(s, "a");
+    apl_hold_t h, w;
+
+    (void)state;
+    assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
+    drain(s, a);
+    assert_int_equal(apl_supervise_remove(&s->pool, "a", s->now), APR_SUCCESS);
+    /* A request of a child of the last generation. */
+    assert_int_equal(scene_ask(s, &w, a), APL_EDRAINED);
+    /* It is back before it is gone. */
+    apl_supervise_configure(&s->pool, a, 1, s->now);
+    assert_int_equal(scene_ask(s, &w, a), APL_EDRAINED);
+    assert_int_equal(apl_supervise_remove(&s->pool, "a", s->now), APR_SUCCESS);
+    scene_close(s, &h);
+    scene_reap(s);
+    scene_tick(s, SECOND);
+    assert_int_equal(s->pool.groups[1].state, APL_GROUP_FREE);
+    assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
+    scene_close(s, &h);
+    scene_end(s);
+}
+
+static void where_there_is_no_slot_nothing_is_done(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
+
+    (void)state;
+    s->pool.n.groups = 2;
+    drain(s, a);
+    assert_int_equal(apl_supervise_drain(&s->pool, b, s->now), APL_EFULL);
+    drain(s, a);
+    scene_end(s);
+}
+
+static void i20_who_is_drained_needs_no_turn(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
+    apl_hold_t h, w[40];
+    int i;
+
+    (void)state;
+    b->options.max_queue = 0;
+    assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
+    for (i = 0; i < 40; i++)
+        assert_int_equal(scene_ask(s, &w[i], b), APL_EWAIT);
+    drain(s, b);
+    assert_int_equal(s->pool.groups[2].waiting, 40 - APL_WAKES_MAX);
+    /* Some wait yet, but a does not give way to them. */
+    scene_close(s, &h);
+    scene_is(s, 1, 0);
+    assert_int_equal(s->pool.groups[2].turn.next, 0);
+    scene_tick(s, 0);
+    for (i = 0; i < 40; i++)
+        assert_int_equal(scene_poll(s, &w[i]), APL_EDRAINED);
+    scene_end(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(its_processes_end_after_their_requests),
+        cmocka_unit_test(who_waits_is_told_at_once),
+        cmocka_unit_test(what_boots_or_is_ordered_ends),
+        cmocka_unit_test(its_room_goes_to_others),
+        cmocka_unit_test(nothing_starts_it_but_a_restart),
+        cmocka_unit_test(one_that_nobody_asked_for_is_not_started),
+        cmocka_unit_test(once_more_is_nothing_new),
+        cmocka_unit_test(failed_starts_are_forgotten_with_it),
+        cmocka_unit_test(half_a_drain_is_finished),
+        cmocka_unit_test(one_that_comes_back_leaves_again),
+        cmocka_unit_test(one_that_is_removed_is_forgotten),
+        cmocka_unit_test(where_there_is_no_slot_nothing_is_done),
+        cmocka_unit_test(i20_who_is_drained_needs_no_turn),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

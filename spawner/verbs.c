@@ -248,25 +248,27 @@ static int how_of(const char *word)
                                            : -2;
 }
 
-/* The app that the question names. @return NULL: *app is it; or the refusal */
-static json_t *name_app(const asked_t *q, const table_app_t **app)
+/* The app that the question names. @return NULL: *refusal says why not, if
+ * that can be said */
+static const table_app_t *name_app(const asked_t *q, json_t **refusal)
 {
     const char *word = q->words[1];
     int several;
+    const table_app_t *a = find_app(q, word, &several);
 
-    *app = find_app(q, word, &several);
-    return *app ? NULL
-                : refuse(q, "%s app has the name %s: %s",
-                         several ? "more than one" : "no", word, list_apps(q));
+    if (!a)
+        *refusal = refuse(q, "%s app has the name %s: %s",
+                          several ? "more than one" : "no", word, list_apps(q));
+    return a;
 }
 
 static json_t *answer_drain(const asked_t *q)
 {
-    const table_app_t *a;
-    json_t *wrong = name_app(q, &a);
+    json_t *refusal;
+    const table_app_t *a = name_app(q, &refusal);
 
-    if (wrong)
-        return wrong;
+    if (!a)
+        return refusal;
     switch (apl_supervise_drain(&q->s->shm, &a->app, q->s->now)) {
     case APR_SUCCESS:
         break;
@@ -299,15 +301,15 @@ static json_t *answer_restart(const asked_t *q)
 {
     int rolling = how_of(q->words[2]);
     const table_app_t *a;
+    json_t *refusal;
     apr_status_t rv;
-    json_t *wrong;
 
     if (rolling < -1)
         return refuse(q, "%s is none of rolling, blocking, default",
                       q->words[2]);
-    wrong = name_app(q, &a);
-    if (wrong)
-        return wrong;
+    a = name_app(q, &refusal);
+    if (!a)
+        return refusal;
     rv = apl_supervise_restart(&q->s->shm, a->app.name, rolling, q->s->now);
     if (rv == APL_ELOCK)
         return refuse(q, "the pool is locked at the moment; ask again");

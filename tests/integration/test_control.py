@@ -246,6 +246,7 @@ GARBAGE: list[bytes] = [
     b"kill\n", b"kill\t\xff\n", b"kill\t0123\n", b"detach \t0000\n",
     b"detach\t0123\0\n", b"\xff" * 200 + b"\n",
     b"detach\t../../x\n", b"\t\t\n", b"no-such\tcommand\n", b"{}\n",
+    b"drain\n", b"drain\t\n", b"drain\t\xff\n", b"drain\tshop\tdefault\n",
     b"restart\t\t\n", b"restart\tshop\n", b"restart\tshop\tnow\n",
     b"restart\t\xc3\tdefault\n", b"restart\t%s%n\tdefault\n",
     b"x" * 1023 + b"\n", b"x" * 1024, b"x" * 100000, b"\t" * 1000 + b"\n",

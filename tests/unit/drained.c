@@ -3,6 +3,8 @@
 /* An app that is being worked on: apppoolctl drain. */
 
 #include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "shm/wake.h"
 #include "tests/unit/scene.h"
@@ -320,6 +322,7 @@ static void i20_who_is_drained_needs_no_turn(void **state)
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
     apl_hold_t h, w[40];
+    eventfd_t rung;
     int i;
 
     (void)state;
@@ -327,8 +330,10 @@ static void i20_who_is_drained_needs_no_turn(void **state)
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
     for (i = 0; i < 40; i++)
         assert_int_equal(scene_ask(s, &w[i], b), APL_EWAIT);
+    s->pool.bell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     drain(s, b);
     assert_int_equal(s->pool.groups[2].waiting, 40 - APL_WAKES_MAX);
+    assert_int_equal(eventfd_read(s->pool.bell, &rung), 0);
     /* Some wait yet, but a does not give way to them. */
     scene_close(s, &h);
     scene_is(s, 1, 0);
@@ -336,6 +341,8 @@ static void i20_who_is_drained_needs_no_turn(void **state)
     scene_tick(s, 0);
     for (i = 0; i < 40; i++)
         assert_int_equal(scene_poll(s, &w[i]), APL_EDRAINED);
+    close(s->pool.bell);
+    s->pool.bell = -1;
     scene_end(s);
 }
 

@@ -15,6 +15,7 @@
 #include "spawner/life.h"
 #include "spawner/log.h"
 #include "spawner/notify.h"
+#include "spawner/overdue.h"
 #include "spawner/process.h"
 #include "spawner/procfs.h"
 
@@ -188,9 +189,18 @@ static const char *let_go(spawner_t *s, process_t *p, const parts_t *x)
 
 static void launch(spawner_t *s, process_t *p, const table_app_t *app)
 {
+    uint32_t zombies = overdue_haunted(s, app);
     parts_t x;
     const char *what;
 
+    if (zombies > 0) {
+        p->gone = 1;
+        life_failed(s, p, STEP_PREPARE,
+                    "%u of its processes survive SIGKILL: more than "
+                    "AppMaxZombies",
+                    zombies);
+        return;
+    }
     memset(&x, -1, sizeof x);
     what = make_parts(s, p, &x);
     if (what) {

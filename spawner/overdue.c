@@ -77,6 +77,16 @@ static uint32_t count_zombies(const spawner_t *s, const char *name)
     return n;
 }
 
+uint32_t overdue_haunted(const spawner_t *s, const table_app_t *app)
+{
+    uint32_t n = count_zombies(s, app->app.name);
+
+    return app->app.options.zombies_stop != 0 &&
+                   n >= app->app.options.zombies_stop
+               ? n
+               : 0;
+}
+
 void overdue_survives(spawner_t *s, process_t *p, int64_t killed)
 {
     const table_app_t *a = table_find(s->table, p->is.name);

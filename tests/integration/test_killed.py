@@ -204,6 +204,30 @@ def test_zombies(httpd: Httpd, freezer: Path) -> None:
 
 
 @pytest.mark.mpms("event")
+def test_zombies_that_never_were_ready(httpd: Httpd, freezer: Path) -> None:
+    """They count as well: else each try would leave one more"""
+    app = httpd.app("shop", "AppMaxZombies 0", "AppStartTimeout 2",
+                    "AppSetEnv BOOT_SLEEP 600")
+    httpd.start()
+    first = httpd.get_async("/pid", "shop")
+    wait_until(lambda: httpd.log.matching("starts as www-data"), "it starts")
+    pid, = httpd.pids(app, "starting")
+    freeze(freezer, pid)
+    assert first.result().status == 502
+    wait_until(lambda: httpd.log.matching(fr"shop\[{pid}\] is a zombie"),
+               "it is one")
+    wait_until(lambda: httpd.get("/pid", "shop").status == 502,
+               "it is tried again")
+    assert httpd.log.matching("1 of its processes survive SIGKILL")
+    assert len(httpd.log.matching("starts as www-data")) == 1
+    (freezer / "freezer.state").write_text("THAWED")
+    wait_until(lambda: not alive(pid), "it is gone")
+    wait_until(lambda: httpd.get("/pid", "shop") and
+               len(httpd.log.matching("starts as www-data")) == 2,
+               "it is started again", 20)
+
+
+@pytest.mark.mpms("event")
 def test_one_zombie_is_allowed(httpd: Httpd, freezer: Path) -> None:
     """P18: strictly more"""
     app = httpd.app("shop", *KILL, "AppMaxZombies 1")

@@ -203,6 +203,18 @@ def test_nothing_in_order(httpd: Httpd) -> None:
     assert list(place(httpd).iterdir()) == []
 
 
+def test_shell(httpd: Httpd) -> None:
+    """A pipeline, as in the manual"""
+    mail = place(httpd) / "mail"
+    start(httpd, f"""AppNotify "|(echo 'Subject: trouble'; echo; cat) """
+                 f"""| tee {mail}.new >/dev/null; mv {mail}.new {mail}\"""")
+    break_it(httpd)
+    lines = wait_until(lambda: mail.exists() and mail.read_text().split("\n"),
+                       "there is mail")
+    assert lines[:2] == ["Subject: trouble", ""] and lines[3:] == [""]
+    assert json.loads(lines[2])["event"] == "backoff_opened"
+
+
 @pytest.mark.parametrize("way,line", [
     ("/nonexistent/command", r"shop: AppNotify failed with exit code 127: "
                              "/nonexistent/command"),

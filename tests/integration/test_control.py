@@ -49,6 +49,20 @@ def test_detach_an_idle_process(httpd: Httpd) -> None:
 
 
 @pytest.mark.mpms("event")
+@pytest.mark.parametrize("verb", ["restart", "drain", "detach", "kill"])
+def test_name_that_is_no_text(httpd: Httpd, verb: str) -> None:
+    """A refusal that cannot repeat what was asked for is one, too"""
+    httpd.app("shop")
+    httpd.start()
+    spawner = httpd.helper("spawner")
+    wait_until(lambda: httpd.ctl("status").returncode == 0, "it answers")
+    done = httpd.ctl(verb, "\udcdc\udcdcshop")
+    assert done.returncode == 1
+    assert done.stdout == "" and done.stderr.startswith("apppoolctl: ")
+    assert httpd.helper("spawner") == spawner
+
+
+@pytest.mark.mpms("event")
 def test_detach_a_busy_process(httpd: Httpd) -> None:
     """It finishes what it has; a second time is refused."""
     app = httpd.app("shop")

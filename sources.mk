@@ -224,6 +224,7 @@ unit_tests = \
 	tests/unit/damage \
 	tests/unit/detect \
 	tests/unit/door \
+	tests/unit/errand \
 	tests/unit/drained \
 	tests/unit/extra \
 	tests/unit/glance \

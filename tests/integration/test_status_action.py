@@ -204,7 +204,7 @@ def test_odd_forms(httpd: Httpd) -> None:
     assert send(b"\xff\xfe%%%=&&&") in (400, 403)
     assert send("", query="?" + form) == 403
     assert press(httpd, "explode", one, good).status == 400
-    for name in ("", one[:-1], one.upper(), one + "0", "0" * 16, "x" * 1000,
+    for name in ("", one[:-1], "X" + one[1:], one + "0", "0" * 16, "x" * 1000,
                  "../..", "\r\nX: y"):
         assert press(httpd, "detach", name, good).status in (412, 413), name
         assert press(httpd, "restart", name, good).status in (400, 412), name

@@ -12,6 +12,7 @@
 #include "mod_apppool/lifecycle.h"
 #include "mod_apppool/status_token.h"
 #include "shm/clock.h"
+#include "shm/group.h"
 #include "shm/snapshot.h"
 #include "shm/supervise.h"
 #include "spawner/contract.h"
@@ -141,21 +142,37 @@ static int end(request_rec *r, apl_pool_t *copy, const wish_t *wish)
                     over);
 }
 
+/* Also ends a drain, but not if the page has not shown that there is one. */
 static int restart(request_rec *r, apl_pool_t *copy, const wish_t *wish)
 {
-    (void)copy;
-    if (strlen(wish->name) >= APL_NAME_MAX)
-        return refuse(r, HTTP_BAD_REQUEST, "No application has that name.");
+    int resume = !strcmp(wish->action, "resume");
+    uint32_t i = apl_group_index(copy, apl_group_key(wish->name), wish->name);
+    const apl_group_t *g = apl_group_at(copy, i);
+    apr_status_t rv;
+
+    if (!g)
+        return refuse(r, HTTP_PRECONDITION_FAILED,
+                      "No application of that name was asked for since httpd "
+                      "was started.");
+    if (resume != (g->drained != 0))
+        return refuse(r, HTTP_PRECONDITION_FAILED,
+                      resume ? "That application is not drained any more."
+                             : "That application is drained by now.");
+    rv = apl_supervise_restart(apppool_pool(), g->name, -1, apl_now());
     return conclude(
-        r, apl_supervise_restart(apppool_pool(), wish->name, -1, apl_now()),
-        apr_pstrcat(r->pool, wish->name, " is restarted", NULL),
-        "No application of that name was asked for since httpd was started.");
+        r, rv == APL_EDRAINED ? APR_SUCCESS : rv,
+        apr_pstrcat(r->pool, g->name,
+                    resume ? " is put back to work" : " is restarted", NULL),
+        "That application is not there any more.");
 }
 
 static const struct {
     const char *word;
     int (*act)(request_rec *r, apl_pool_t *copy, const wish_t *wish);
-} actions[] = {{"detach", detach}, {"restart", restart}, {"kill", end}};
+} actions[] = {{"detach", detach},
+               {"kill", end},
+               {"restart", restart},
+               {"resume", restart}};
 
 /* ---- forms ---- */
 

@@ -3,7 +3,7 @@
 /**
  * @file status_action.h
  * @brief The buttons of the status page: detach a process, end a request
- *        with its process, restart an application.
+ *        with its process, restart an application or end its drain.
  *
  * They do what any child of httpd can do to the segment: no right is needed
  * that it has not, and root's processes are asked for nothing (SECURITY).

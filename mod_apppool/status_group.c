@@ -188,17 +188,26 @@ static void facts(request_rec *r, const json_t *group)
     ap_rvputs(r, ". ", MEMBER(group, "app_root"), "</span></p>\n", NULL);
 }
 
+/* Or the end of a drain. */
+static const char *restart(request_rec *r, const json_t *group,
+                           const char *token)
+{
+    int drained = !strcmp(apppool_status_word(group, "state"), "drained");
+
+    return apppool_status_button(r, token, drained ? "Resume" : "Restart",
+                                 drained ? "resume" : "restart",
+                                 MEMBER(group, "name"),
+                                 drained ? "Put this application back to work?"
+                                         : "Restart this application?");
+}
+
 void apppool_status_group(request_rec *r, const json_t *group, int n,
                           const char *token)
 {
     ap_rprintf(r, "<section class=\"app\" id=\"app%d\"><h2>", n);
     ap_rvputs(r, "<span>", MEMBER(group, "name"), "</span> ",
               apppool_status_badge(r, group, "state"),
-              token ? apppool_status_button(r, token, "Restart", "restart",
-                                            MEMBER(group, "name"),
-                                            "Restart this application?")
-                    : "",
-              "</h2>\n", NULL);
+              token ? restart(r, group, token) : "", "</h2>\n", NULL);
     facts(r, group);
     if (json_is_string(json_object_get(group, "last_error")))
         ap_rvputs(r, "<p class=\"bad\">The last start failed: ",

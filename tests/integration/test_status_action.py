@@ -78,6 +78,23 @@ def test_restart(httpd: Httpd) -> None:
     assert answer.status == 412 and "asked for" in answer.text
 
 
+def test_resume(httpd: Httpd) -> None:
+    """A drain ends when its end is asked for, and not by a restart"""
+    app = allow(httpd)
+    httpd.start()
+    httpd.get("/pid", "shop")
+    assert ">Restart</button>" in httpd.get(STATUS).text
+    assert httpd.ctl("drain", "shop").returncode == 0
+    page = httpd.get(STATUS).text
+    assert ">Resume</button>" in page and 's drained">drained' in page
+    answer = press(httpd, "restart", "shop")
+    assert answer.status == 412 and "drained by now" in answer.text
+    assert press(httpd, "resume", "shop").status == 303
+    assert httpd.get("/pid", "shop").status == 200
+    assert press(httpd, "resume", "shop").status == 412
+    assert httpd.group(app)["state"] == "running"
+
+
 def test_kill(httpd: Httpd) -> None:
     """P26: it names a request, and only the process that works on it ends"""
     app = allow(httpd)

@@ -90,6 +90,21 @@ static const struct {
              {"auto", send_auto},
              {NULL, send_page}};
 
+/* What a browser may do with it: look, and neither keep nor frame it. */
+static void restrain(request_rec *r)
+{
+    static const char *const all[][2] = {
+        {"Cache-Control", "no-store"},
+        {"X-Content-Type-Options", "nosniff"},
+        {"X-Frame-Options", "DENY"},
+        {"Referrer-Policy", "no-referrer"},
+        {"Content-Security-Policy", APPPOOL_STATUS_POLICY}};
+    size_t i;
+
+    for (i = 0; i < sizeof all / sizeof *all; i++)
+        apr_table_setn(r->headers_out, all[i][0], all[i][1]);
+}
+
 /* "?json"; also "?json=", as those say it who can't say it otherwise. */
 static int is_view(const char *args, const char *view)
 {
@@ -106,6 +121,7 @@ int apppool_status_handler(request_rec *r)
 
     if (!r->handler || strcmp(r->handler, HANDLER))
         return DECLINED;
+    restrain(r);
     ap_allow_standard_methods(r, REPLACE_ALLOW, M_GET, M_POST, -1);
     if (r->method_number == M_POST)
         return apppool_status_action(r, apppool_status_kill(r));
@@ -114,8 +130,6 @@ int apppool_status_handler(request_rec *r)
     doc = report(r, apppool_status_full(r));
     if (!doc)
         return HTTP_SERVICE_UNAVAILABLE;
-    apr_table_setn(r->headers_out, "Cache-Control", "no-store");
-    apr_table_setn(r->headers_out, "X-Content-Type-Options", "nosniff");
     while (views[v].args && !is_view(r->args, views[v].args))
         v++;
     views[v].send(r, doc);

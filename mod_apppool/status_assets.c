@@ -122,7 +122,7 @@ const char apppool_status_script[] =
     "}\n"
     "function ask(what) {\n"
     "  what.cache = 'no-store';\n"
-    "  what.signal = AbortSignal.timeout(10000);\n"
+    "  if (AbortSignal.timeout) what.signal = AbortSignal.timeout(10000);\n"
     "  return fetch(location.pathname, what);\n"
     "}\n"
     "function tick() {\n"

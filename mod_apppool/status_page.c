@@ -145,30 +145,27 @@ void apppool_status_body(request_rec *r, const json_t *doc, const char *token)
     counters(r, json_object_get(doc, "counters"));
 }
 
-/* What a browser may do with the page: show it, and ask for it again. */
-static const char *restrain(request_rec *r)
+/* Its own style and script, and to ask for it again. @return the nonce */
+static const char *permit(request_rec *r)
 {
     unsigned char random[12];
     char *nonce = apr_palloc(r->pool, 2 * sizeof random + 1);
 
-    if (apr_generate_random_bytes(random, sizeof random) != APR_SUCCESS)
-        memset(random, 0, sizeof random); /* all is escaped, too */
+    apr_generate_random_bytes(random, sizeof random);
     ap_bin2hex(random, sizeof random, nonce);
     apr_table_setn(r->headers_out, "Content-Security-Policy",
                    apr_psprintf(r->pool,
-                                "default-src 'none'; style-src 'nonce-%s'; "
-                                "script-src 'nonce-%s'; connect-src 'self'; "
-                                "form-action 'self'; base-uri 'none'; "
-                                "frame-ancestors 'none'",
+                                APPPOOL_STATUS_POLICY
+                                "; style-src 'nonce-%s'; script-src "
+                                "'nonce-%s'; connect-src 'self'; "
+                                "form-action 'self'",
                                 nonce, nonce));
-    apr_table_setn(r->headers_out, "X-Frame-Options", "DENY");
-    apr_table_setn(r->headers_out, "Referrer-Policy", "no-referrer");
     return nonce;
 }
 
 void apppool_status_page(request_rec *r, const json_t *doc, const char *token)
 {
-    const char *nonce = restrain(r);
+    const char *nonce = permit(r);
     const char *host = ap_escape_html(r->pool, ap_get_server_name(r));
 
     ap_set_content_type(r, "text/html; charset=utf-8");

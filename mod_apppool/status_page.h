@@ -14,6 +14,10 @@
 #include <httpd.h>
 #include <jansson.h>
 
+/** What a browser may load for any of our views, and who may frame it. */
+#define APPPOOL_STATUS_POLICY                                                  \
+    "default-src 'none'; base-uri 'none'; frame-ancestors 'none'"
+
 /** The page. @param token for its buttons; NULL: it has none */
 void apppool_status_page(request_rec *r, const json_t *doc, const char *token);
 

@@ -13,7 +13,8 @@ json_t *apl_report_instant(int64_t t)
     apr_time_exp_t e;
     char iso[96];
 
-    apr_time_exp_gmt(&e, apr_time_now() - apl_now() + t);
+    apr_time_exp_gmt(&e, (apr_time_t)((uint64_t)apr_time_now() +
+                                      (uint64_t)apl_since(t, apl_now())));
     snprintf(iso, sizeof iso, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ",
              e.tm_year + 1900, e.tm_mon + 1, e.tm_mday, e.tm_hour, e.tm_min,
              e.tm_sec, e.tm_usec / 1000);

@@ -142,6 +142,17 @@ static void retire(apl_held_t *held, apl_group_t *group, apl_process_t *process)
         apl_room_want(held, group);
 }
 
+/* It had all its requests. While starts fail it may be the last that works:
+ * then it serves on, until another one replaces it. */
+static void retire_full(apl_held_t *held, apl_group_t *group,
+                        apl_process_t *process)
+{
+    if (group->failures != 0)
+        apl_retire_outdate(held, group, process, APL_EVENT_RETIRED);
+    else
+        retire(held, group, process);
+}
+
 /* ---- one by one ---- */
 
 void apl_retire_outdate(apl_held_t *held, apl_group_t *group,
@@ -192,9 +203,10 @@ void apl_retire_if_due(apl_held_t *held, apl_group_t *group,
     /* always_restart.txt: who waits is not to get a used process. */
     if (apl_group_above(held, group))
         apl_process_leave(held, process, APL_EVENT_TRIMMED);
-    else if (is_full(group, process) ||
-             (group->stamp.always && group->waiting > 0))
+    else if (group->stamp.always && group->waiting > 0)
         retire(held, group, process);
+    else if (is_full(group, process))
+        retire_full(held, group, process);
     else if (is_nearly_full(held, group, process))
         apl_retire_outdate(held, group, process, APL_EVENT_RETIRED);
 }
@@ -211,6 +223,6 @@ void apl_retire_forgotten(apl_held_t *held)
         apl_group_t *g = p ? apl_process_group(held, p) : NULL;
 
         if (g && is_full(g, p))
-            retire(held, g, p);
+            retire_full(held, g, p);
     }
 }

@@ -312,23 +312,43 @@ static int nearly_full(const model_t *m, int process)
                p->ready_at - p->started;
 }
 
+static void retire(model_t *m, int process)
+{
+    int group = m->processes[process].group;
+
+    model_move(m, process, M_LEAVING);
+    if (model_waiting(m, group) > 0 ||
+        model_size(m, group) < m->groups[group].options.min_instances)
+        model_want(m, group);
+}
+
+static void outdate(model_t *m, int process)
+{
+    m->processes[process].revision = 0;
+    model_replace(m, m->processes[process].group);
+}
+
+/* While starts fail it may be the last that works. */
+void model_retire_full(model_t *m, int process)
+{
+    if (m->groups[m->processes[process].group].failures > 0)
+        outdate(m, process);
+    else
+        retire(m, process);
+}
+
 void model_retire(model_t *m, int process)
 {
-    m_process_t *p = &m->processes[process];
-    const m_group_t *g = &m->groups[p->group];
-    unsigned waiting = model_waiting(m, p->group);
+    const m_process_t *p = &m->processes[process];
 
     if (p->state != M_LIVE)
         return;
     if (model_above(m, p->group))
         model_move(m, process, M_LEAVING);
-    else if (model_full(m, process) || (g->seen.always && waiting > 0)) {
-        model_move(m, process, M_LEAVING);
-        if (waiting > 0 || model_size(m, p->group) < g->options.min_instances)
-            model_want(m, p->group);
-    }
-    else if (nearly_full(m, process)) {
-        p->revision = 0;
-        model_replace(m, p->group);
-    }
+    else if (m->groups[p->group].seen.always && model_waiting(m, p->group) > 0)
+        retire(m, process);
+    else if (model_full(m, process))
+        model_retire_full(m, process);
+    else if (nearly_full(m, process))
+        outdate(m, process);
 }

@@ -70,6 +70,9 @@ void model_reload(model_t *m, int group, int rolling);
 /** Has it had all its requests? */
 int model_full(const model_t *m, int process);
 
+/** It had all its requests. */
+void model_retire_full(model_t *m, int process);
+
 /** It closed a session: does it have to go? */
 void model_retire(model_t *m, int process);
 

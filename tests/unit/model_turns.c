@@ -257,18 +257,21 @@ static void give_turns(model_t *m)
 /* Those that are idle for longest first. */
 static void retire_forgotten(model_t *m)
 {
-    int i, best;
+    int seen[MODEL_PROCESSES] = {0}, i, best;
 
     do {
         for (best = -1, i = 0; i < m->n_processes; i++) {
             const m_process_t *p = &m->processes[i];
 
-            if (p->state == M_LIVE && p->sessions == 0 && model_full(m, i) &&
+            if (!seen[i] && p->state == M_LIVE && p->sessions == 0 &&
+                model_full(m, i) &&
                 (best < 0 || model_idles_longer(m, i, best)))
                 best = i;
         }
-        if (best >= 0)
-            model_retire(m, best);
+        if (best >= 0) {
+            seen[best] = 1;
+            model_retire_full(m, best);
+        }
     } while (best >= 0);
 }
 

@@ -193,6 +193,55 @@ static void the_old_one_serves_while_the_new_fails(void **state)
     scene_end(s);
 }
 
+/* It would be the last one that works. */
+static void at_its_limit_it_stays_while_the_new_fails(void **state)
+{
+    static const uint32_t limits[] = {40, 5};
+    int i;
+
+    (void)state;
+    for (i = 0; i < 2; i++) {
+        scene_t *s = scene_new(1);
+        apl_app_t *a = begin(s, limits[i], 0, 1);
+        apl_hold_t h;
+        uint64_t old = serve(s, a, limits[i] - 3), new;
+
+        apl_supervise_outdate(&s->pool, old, s->now);
+        scene_failed(s, scene_take(s));
+        assert_true(serve(s, a, 20) == old);
+        assert_int_equal(condition(s, old).state, APL_PROCESS_LIVE);
+        assert_int_equal(scene_take(s), 0); /* it backs off */
+        scene_tick(s, 1000000);
+        new = scene_take(s);
+        assert_int_equal(scene_ask(s, &h, a), APR_SUCCESS);
+        assert_true(h.id == old);
+        scene_ready(s, new);
+        assert_int_equal(condition(s, old).state, APL_PROCESS_LEAVING);
+        scene_close(s, &h);
+        scene_reap(s);
+        assert_true(serve(s, a, 1) == new);
+        scene_is(s, 1, 0);
+        scene_end(s);
+    }
+}
+
+/* Whoever closed its last request died before it could. */
+static void nor_does_repair_end_it(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_app_t *a = begin(s, 5, 0, 1);
+    uint64_t old = serve(s, a, 3);
+
+    (void)state;
+    apl_supervise_outdate(&s->pool, old, s->now);
+    scene_failed(s, scene_take(s));
+    s->pool.processes[old & 0xffff].processed = 5;
+    apl_supervise_repair(&s->pool, s->now);
+    assert_int_equal(condition(s, old).state, APL_PROCESS_LIVE);
+    assert_int_equal(s->pool.groups[1].outdated, 1);
+    scene_drop(s);
+}
+
 /* Several at the same time: one by one, and only one above the limit. */
 static void i12_one_by_one(void **state)
 {
@@ -236,6 +285,8 @@ int main(void)
         cmocka_unit_test(less_than_ten_leave_no_time_for_it),
         cmocka_unit_test(a_tenth_of_what_its_jitter_gives),
         cmocka_unit_test(the_old_one_serves_while_the_new_fails),
+        cmocka_unit_test(at_its_limit_it_stays_while_the_new_fails),
+        cmocka_unit_test(nor_does_repair_end_it),
         cmocka_unit_test(i12_one_by_one),
     };
 

@@ -133,10 +133,32 @@ static int is_nearly_full(const apl_held_t *held, const apl_group_t *group,
     return lasts / (group->size + 1ll) < boot;
 }
 
+/* A start of the group that was to replace a process, if there is one, takes
+ * the place that became free: another's start may not have it, too. */
+static void take_place(apl_held_t *held, const apl_group_t *group)
+{
+    apl_pool_t *pool = held->pool;
+    apl_header_t *h = pool->header;
+    uint32_t i, top = group->spawning > 0 ? h->top_process : 0;
+
+    for (i = 1; i <= top && i < pool->n.processes; i++) {
+        apl_process_t *p = &pool->processes[i];
+
+        if (p->group != APL_GROUP_INDEX(pool, group) || !p->replaces ||
+            (p->state != APL_PROCESS_WANTED &&
+             p->state != APL_PROCESS_STARTING))
+            continue;
+        p->replaces = 0;
+        APL_STEP("retire_replaces"); /* seen: nobody is replaced, but counted */
+        h->replacing--;
+    }
+}
+
 static void retire(apl_held_t *held, apl_group_t *group, apl_process_t *process)
 {
     held->pool->header->counters.retired++;
     apl_process_leave(held, process, APL_EVENT_RETIRED);
+    take_place(held, group);
     /* The place goes to the replacement before it goes to another group. */
     if (group->waiting > 0 || group->size < group->options.min_instances)
         apl_room_want(held, group);

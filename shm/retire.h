@@ -10,7 +10,8 @@
  * requests left, or after half of them if it is so busy that the others will
  * not last until all of the group could have been replaced. At the limit it
  * goes at once, whether it could be replaced or not; so do those that have
- * less than ten. But while the group's starts fail it serves on, until one that
+ * less than ten. A start that is under way for a replacement takes the place
+ * then, and is none above the limit any more. But while the group's starts fail it serves on, until one that
  * does start replaces it.
  *
  * Lock:  needed by all.

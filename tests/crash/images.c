@@ -78,8 +78,8 @@ static char *outcome(const apl_pool_t *pool)
         const apl_process_t *p = &pool->processes[i];
 
         if (p->state != APL_PROCESS_FREE)
-            n += (size_t)snprintf(text + n, size - n, "p%u:%u,%u ", i, p->state,
-                                  p->sessions);
+            n += (size_t)snprintf(text + n, size - n, "p%u:%u,%u,%u ", i,
+                                  p->state, p->sessions, p->replaces);
     }
     for (i = 1; i < pool->n.sessions; i++) {
         const apl_session_t *s = &pool->sessions[i];

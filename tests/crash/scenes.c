@@ -208,6 +208,8 @@ const scene_t scenes[] = {
     {"checkin: the process retires", stage_due_to_retire, checkin, 1},
     {"checkin: the process is to be replaced", stage_due_to_be_replaced,
      checkin, 1},
+    {"checkin: the process retires, its replacement boots",
+     stage_due_to_retire_and_replaced, checkin, 1},
     {"checkin: a shared process", stage_shared, checkin, 0},
     {"checkin: of a process that leaves", stage_of_two_children, checkin, 0},
     {"checkin: a waiter gives up", stage_full_and_waiting, cancel, 0},

@@ -139,6 +139,14 @@ void stage_due_to_be_replaced(stage_t *g)
     g->pool.processes[1].processed = 8;
 }
 
+/* It was replaced too late. */
+void stage_due_to_retire_and_replaced(stage_t *g)
+{
+    stage_due_to_be_replaced(g);
+    idle(g, 0);
+    stage_ask(g, 0, 0);
+}
+
 void stage_shared(stage_t *g)
 {
     int i;

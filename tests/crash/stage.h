@@ -46,6 +46,7 @@ void stage_full_and_waiting(stage_t *g);
 void stage_full_with_idle(stage_t *g);
 void stage_due_to_retire(stage_t *g);
 void stage_due_to_be_replaced(stage_t *g);
+void stage_due_to_retire_and_replaced(stage_t *g);
 void stage_shared(stage_t *g);
 void stage_ordered(stage_t *g);
 void stage_booting(stage_t *g);

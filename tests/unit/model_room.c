@@ -312,11 +312,15 @@ static int nearly_full(const model_t *m, int process)
                p->ready_at - p->started;
 }
 
+/* What was to replace one of the group takes its place. */
 static void retire(model_t *m, int process)
 {
-    int group = m->processes[process].group;
+    int group = m->processes[process].group, i;
 
     model_move(m, process, M_LEAVING);
+    for (i = 0; i < m->n_processes; i++)
+        if (in(&m->processes[i], group, M_WANTED, M_STARTING))
+            m->processes[i].replaces = 0;
     if (model_waiting(m, group) > 0 ||
         model_size(m, group) < m->groups[group].options.min_instances)
         model_want(m, group);

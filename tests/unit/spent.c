@@ -242,6 +242,32 @@ static void nor_does_repair_end_it(void **state)
     scene_drop(s);
 }
 
+/* What was to replace it takes its place, and not one above the limit. */
+static void i11_the_replacement_takes_the_place(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_app_t *a = begin(s, 10, 0, 1), *b = scene_app(s, "b");
+    const apl_header_t *h = s->pool.header;
+    apl_hold_t busy, waiting;
+    uint64_t id;
+
+    (void)state;
+    assert_int_equal(scene_get(s, &busy, b), APR_SUCCESS);
+    assert_int_equal(scene_ask(s, &waiting, b), APL_EWAIT);
+    serve(s, a, 8);
+    id = scene_take(s);
+    assert_int_equal(h->replacing, 1);
+    serve(s, a, 1);
+    assert_int_equal(h->replacing, 0);
+    assert_int_equal(scene_take(s), 0);
+    scene_ready(s, id);
+    scene_is(s, 2, 1);
+    /* It works, and leaves with no request of another one's. */
+    assert_true(serve(s, a, 1) == id);
+    scene_is(s, 2, 1);
+    scene_end(s);
+}
+
 /* Several at the same time: one by one, and only one above the limit. */
 static void i12_one_by_one(void **state)
 {
@@ -287,6 +313,7 @@ int main(void)
         cmocka_unit_test(the_old_one_serves_while_the_new_fails),
         cmocka_unit_test(at_its_limit_it_stays_while_the_new_fails),
         cmocka_unit_test(nor_does_repair_end_it),
+        cmocka_unit_test(i11_the_replacement_takes_the_place),
         cmocka_unit_test(i12_one_by_one),
     };
 

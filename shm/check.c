@@ -322,8 +322,9 @@ static int check_turns(audit_t *a)
         const apl_group_t *g = &pool->groups[i];
 
         if (g->state != APL_GROUP_USED || g->waiting == 0 ||
-            g->size + g->spawning > 0 || g->failures > 0 ||
-            apl_group_closed(g) || apl_group_haunted(g))
+            !apl_group_starves(g) || g->spawning > 0 || g->failures > 0 ||
+            apl_group_closed(g) || apl_group_haunted(g) ||
+            apl_group_at_limit(g))
             continue;
         if (!apl_list_linked(&g->turn))
             return found(a, 20, "group %.80s waits without a turn", g->name);

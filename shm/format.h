@@ -73,9 +73,10 @@
  *      in exactly one list of its kind.
  *  I19 Nobody waits for what is there: no group has both a waiter and a
  *      process that could take it.
- *  I20 A group that is in good health and not drained, and has waiters, but
- *      neither a process nor a start, has its turn in `starved`; and while one
- *      has, there is neither room nor an idle process, unless max was lowered.
+ *  I20 A group that is in good health, not drained and below its limit, and has
+ *      waiters, but neither a start nor a process that is not hung, has its turn
+ *      in `starved`; and while one has, there is neither room nor an idle
+ *      process, unless max was lowered.
  *  I21 group.outdated == its live processes of another revision;
  *      pool.replacing == WANTED and STARTING slots that are to replace one.
  *  I22 group.hung == its live processes that are marked hung, all of which have
@@ -326,8 +327,8 @@ typedef struct {
     uint32_t waiting;         /**< [D] waiting sessions */
     uint32_t leaving;         /**< [D] leaving processes */
     apl_link_t inactive;      /**< [D] head: processes, longest idle first */
-    apl_link_t starved;       /**< [D] head: groups without process, no room */
-    apl_link_t hungry;        /**< [D] head: groups that want more, no room */
+    apl_link_t starved;       /**< [D] head: groups of hung ones, no room */
+    apl_link_t hungry;        /**< [D] head: other ones that want more */
     apl_link_t sessions_free; /**< [D] head */
     uint64_t ticket;          /**< [T] the last one given out */
 

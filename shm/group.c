@@ -207,13 +207,18 @@ int apl_group_may_start(const apl_held_t *held, const apl_group_t *group)
            (group->failures == 0 || held->now >= group->retry_at);
 }
 
-int apl_group_may_grow(const apl_held_t *held, const apl_group_t *group)
+int apl_group_at_limit(const apl_group_t *group)
 {
     uint32_t max = group->options.max_instances;
 
     if (max != 0 && apl_hung_short(group))
         max += apl_hung_credit(group);
-    return apl_group_may_start(held, group) && (max == 0 || group->size < max);
+    return max != 0 && group->size >= max;
+}
+
+int apl_group_may_grow(const apl_held_t *held, const apl_group_t *group)
+{
+    return apl_group_may_start(held, group) && !apl_group_at_limit(group);
 }
 
 int apl_group_above(const apl_held_t *held, const apl_group_t *group)

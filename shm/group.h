@@ -76,8 +76,17 @@ static inline int apl_group_closed(const apl_group_t *group)
     return group->retired || group->drained;
 }
 
+/** Has it no process but hung ones? */
+static inline int apl_group_starves(const apl_group_t *group)
+{
+    return group->size == group->hung;
+}
+
 /** May a process be started now, but for the limits? */
 int apl_group_may_start(const apl_held_t *held, const apl_group_t *group);
+
+/** Has it as many processes as it may have? */
+int apl_group_at_limit(const apl_group_t *group);
 
 /** May one more be started, but for the pool's limit? */
 int apl_group_may_grow(const apl_held_t *held, const apl_group_t *group);

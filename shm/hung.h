@@ -7,7 +7,9 @@
  * A process is hung while one of its requests takes longer than AppHungAfter.
  * Up to AppHungExtra of a group's hung processes are its credit: so many may
  * be started above MaxInstances and MaxPoolSize, but only while fewer than
- * AppSpawnIfUnder of the group are not hung. Where they recover, there is less
+ * AppSpawnIfUnder of the group are not hung. Above MaxPoolSize all credit is
+ * the pool's: another group that has too few may take it, so what hangs in one
+ * app locks no other out. It is taken once nobody can give way. Where they recover, there is less
  * credit, and the surplus goes as if the limits had been lowered.
  *
  * Lock:  needed by those that take a group; the first needs none.

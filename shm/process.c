@@ -34,16 +34,18 @@ apl_process_t *apl_process_find(apl_held_t *held, uint64_t id)
 
 /* ---- lists and counts of each state ---- */
 
-/* A group that has a turn takes it among those without a process, or among
- * those with some. */
-static void move_turn(apl_pool_t *pool, apl_group_t *g)
+/* A group that has a turn takes it among those that starve, or among those
+ * that do not. @param starved what it was until now */
+static void move_turn(apl_pool_t *pool, apl_group_t *g, int starved)
 {
-    if (!apl_list_linked(&g->turn))
+    int starves = apl_group_starves(g);
+
+    if (starves == starved || !apl_list_linked(&g->turn))
         return;
     apl_list_remove(pool, &g->turn);
-    apl_list_append(
-        pool, g->size == 0 ? &pool->header->starved : &pool->header->hungry,
-        &g->turn);
+    apl_list_append(pool,
+                    starves ? &pool->header->starved : &pool->header->hungry,
+                    &g->turn);
 }
 
 /* Where it has room among those that requests share, it has a place there. */
@@ -58,18 +60,18 @@ static void enlist_live(apl_held_t *held, apl_process_t *p, apl_group_t *g)
 {
     apl_pool_t *pool = held->pool;
     apl_header_t *h = pool->header;
+    int starved = apl_group_starves(g);
 
     apl_list_append(pool, &g->processes, &p->member);
     g->size++;
     if (apl_group_outdated(g, p))
         g->outdated++;
-    if (g->size == 1)
-        move_turn(pool, g);
     h->count++;
     if (p->sessions == 0)
         p->hung = 0; /* who closed the last one died on the way */
     if (p->hung)
         apl_hung_count(pool, g, 1);
+    move_turn(pool, g, starved);
     if (p->sessions == 0) {
         apl_list_prepend(pool, &g->idle, &p->idle);
         apl_list_append(pool, &h->inactive, &p->pool);
@@ -84,6 +86,7 @@ static void delist_live(apl_held_t *held, apl_process_t *p, apl_group_t *g)
 {
     apl_pool_t *pool = held->pool;
     apl_header_t *h = pool->header;
+    int starved = apl_group_starves(g);
 
     apl_list_remove(pool, &p->member);
     g->size--;
@@ -91,8 +94,7 @@ static void delist_live(apl_held_t *held, apl_process_t *p, apl_group_t *g)
         g->outdated--;
     if (p->hung)
         apl_hung_count(pool, g, -1);
-    if (g->size == 0)
-        move_turn(pool, g);
+    move_turn(pool, g, starved);
     h->count--;
     if (p->sessions == 0) {
         apl_list_remove(pool, &p->idle);
@@ -269,13 +271,16 @@ void apl_process_hang(apl_held_t *held, apl_process_t *process, int hung)
 {
     apl_pool_t *pool = held->pool;
     apl_group_t *g = apl_process_group(held, process);
+    int starved;
 
     if (!g || process->state != APL_PROCESS_LIVE)
         return;
+    starved = apl_group_starves(g);
     apl_heap_remove(pool, &g->order, process);
     process->hung = hung != 0;
     APL_STEP("process_hung"); /* seen: it hangs, or goes on; nobody counts it */
     apl_hung_count(pool, g, hung ? 1 : -1);
+    move_turn(pool, g, starved);
     rank(pool, g, process);
     if (hung)
         pool->header->counters.hung++;

@@ -219,7 +219,8 @@ static void give_turns(apl_pool_t *pool)
         apl_group_t *g = &pool->groups[i];
 
         if (g->state == APL_GROUP_USED && g->waiting > 0)
-            apl_list_append(pool, g->size == 0 ? &h->starved : &h->hungry,
+            apl_list_append(pool,
+                            apl_group_starves(g) ? &h->starved : &h->hungry,
                             &g->turn);
     }
     apl_list_sort(pool, &h->starved, pool->n.groups, by_waiter);

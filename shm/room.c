@@ -28,17 +28,19 @@ static void take_turn(apl_held_t *held, apl_group_t *group)
     apl_header_t *h = pool->header;
 
     if (!apl_list_linked(&group->turn))
-        apl_list_append(pool, group->size == 0 ? &h->starved : &h->hungry,
+        apl_list_append(pool,
+                        apl_group_starves(group) ? &h->starved : &h->hungry,
                         &group->turn);
 }
 
 void apl_room_want(apl_held_t *held, apl_group_t *group)
 {
-    apl_pool_t *pool = held->pool;
+    /* For those somebody may give way, which goes before credit. */
+    int starves = group->waiting > 0 && apl_group_starves(group);
 
     if (!apl_group_may_grow(held, group))
         return;
-    if (apl_room_left(pool, group, 0))
+    if (apl_room_left(held->pool, starves ? NULL : group, 0))
         apl_process_reserve(held, group, 0);
     else if (group->waiting > 0)
         take_turn(held, group);
@@ -142,25 +144,31 @@ static int make_room(apl_held_t *held, const apl_group_t *newcomer,
     return 1;
 }
 
+/* The next to have a process, and there is room for it: a free place; else
+ * that of one that gives way to a group that starves; else credit. */
+static apl_group_t *next_served(apl_held_t *held, const apl_group_t *freed)
+{
+    apl_header_t *h = held->pool->header;
+    apl_group_t *starved = next_turn(held, &h->starved);
+    apl_group_t *first = older(held, starved, next_turn(held, &h->hungry));
+
+    if (!first || apl_room_left(held->pool, NULL, 0))
+        return first;
+    if (starved && make_room(held, starved, freed))
+        return starved;
+    if (apl_room_left(held->pool, first, 0))
+        return first;
+    return starved && apl_room_left(held->pool, starved, 0) ? starved : NULL;
+}
+
 /* @param freed the group of which a place became free, or NULL */
 static void settle(apl_held_t *held, const apl_group_t *freed)
 {
-    apl_pool_t *pool = held->pool;
-    apl_header_t *h = pool->header;
-    uint32_t left = 2 * pool->n.groups;
+    uint32_t left = 2 * held->pool->n.groups;
+    apl_group_t *g;
 
-    while (left-- > 0) {
-        apl_group_t *starved = next_turn(held, &h->starved);
-        apl_group_t *hungry = next_turn(held, &h->hungry);
-        apl_group_t *g = older(held, starved, hungry);
-
-        if (!g)
-            return;
-        if (!apl_room_left(pool, g, 0))
-            g = starved;
-        if (!g || (!apl_room_left(pool, g, 0) && !make_room(held, g, freed)))
-            return;
-        apl_list_remove(pool, &g->turn);
+    while (left-- > 0 && (g = next_served(held, freed)) != NULL) {
+        apl_list_remove(held->pool, &g->turn);
         if (!apl_process_reserve(held, g, 0))
             return;
     }

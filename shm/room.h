@@ -9,8 +9,9 @@
  * MaxPoolSize: so count + spawning <= max + 1, and <= max without those. What
  * hung processes give in credit (hung.h) comes on top of that. A group that
  * wants a process while there is no room takes its turn in one of two lists:
- * `starved` has none at all, and for it the longest idle process of another
- * group gives way; `hungry` has some and waits for room. Among all of them,
+ * `starved` has none but hung ones, and for it the longest idle process of
+ * another group gives way, before any credit is taken; `hungry` has others and
+ * waits for room. Among all of them,
  * and against the waiters of the group whose process became free, who waits
  * longest is served first: a busy group cannot starve a new one.
  *

@@ -194,6 +194,70 @@ static void credit_is_the_whole_pools(void **state)
     scene_end(s);
 }
 
+/* But first whoever can give way does. */
+static void an_idle_one_goes_before_credit_does(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_app_t *a = slow_app(s, "a", 0, 1), *b = slow_app(s, "b", 0, 0);
+    apl_app_t *c = slow_app(s, "c", 0, 1);
+    apl_hold_t ha, hb, hc, waiting;
+
+    (void)state;
+    a->options.hung_extra = 1;
+    slow_busy(s, a, &ha, 1);
+    slow_busy(s, b, &hb, 1);
+    scene_close(s, &hb);
+    slow_look(s, LIMIT);
+    assert_int_equal(s->pool.header->credit, 1);
+    assert_int_equal(scene_get(s, &hc, c), APR_SUCCESS);
+    assert_int_equal(slow_group(s, b)->size, 0);
+    scene_is(s, 2, 2);
+    /* So it is there for the one who has it. */
+    assert_int_equal(scene_get(s, &waiting, a), APR_SUCCESS);
+    scene_is(s, 3, 3);
+    scene_end(s);
+}
+
+/* All of a group hang: that is as if it had none. */
+static void i20_who_has_only_hung_ones_is_given_way(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_app_t *a = slow_app(s, "a", 0, 0), *b = slow_app(s, "b", 0, 0);
+    apl_hold_t ha, hb, w;
+
+    (void)state;
+    slow_busy(s, a, &ha, 1);
+    slow_busy(s, b, &hb, 1);
+    scene_close(s, &hb);
+    slow_look(s, LIMIT);
+    assert_int_equal(scene_get(s, &w, a), APR_SUCCESS);
+    assert_int_equal(slow_group(s, b)->size, 0);
+    assert_int_equal(s->pool.header->counters.evicted, 1);
+    scene_is(s, 2, 2);
+    scene_end(s);
+}
+
+/* Its turn is another one from the moment on when the last one hangs. */
+static void i20_also_who_waits_when_it_hangs(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_app_t *a = slow_app(s, "a", 0, 0), *b = scene_app(s, "b");
+    apl_hold_t ha, hb, w;
+
+    (void)state;
+    slow_busy(s, a, &ha, 1);
+    slow_busy(s, b, &hb, 1);
+    assert_int_equal(scene_ask(s, &w, a), APL_EWAIT);
+    scene_close(s, &hb);
+    scene_is(s, 2, 1);
+    assert_int_equal(scene_take(s), 0);
+    slow_look(s, LIMIT);
+    assert_int_equal(scene_spawn(s), 1);
+    assert_int_equal(scene_poll(s, &w), APR_SUCCESS);
+    scene_is(s, 2, 2);
+    scene_end(s);
+}
+
 /* An extra one that is idle gives way to an app that may have none above the
  * limits: the pool does not grow by that. */
 static void an_extra_one_gives_way(void **state)
@@ -245,6 +309,9 @@ int main(void)
         cmocka_unit_test(p21_eleven_hang_and_then_there_is_silence),
         cmocka_unit_test(p22_a_trickle_of_bad_ones),
         cmocka_unit_test(credit_is_the_whole_pools),
+        cmocka_unit_test(an_idle_one_goes_before_credit_does),
+        cmocka_unit_test(i20_who_has_only_hung_ones_is_given_way),
+        cmocka_unit_test(i20_also_who_waits_when_it_hangs),
         cmocka_unit_test(an_extra_one_gives_way),
         cmocka_unit_test(a_hung_one_gives_no_room),
     };

@@ -136,7 +136,7 @@ static void end(model_t *m, int session, m_end_t how)
     p->sessions--;
     if (p->sessions == 0) {
         p->idle_since = ++m->clock;
-        p->hung = 0;
+        model_hang(m, process, 0);
     }
     if (p->state == M_LIVE && how == M_REFUSED)
         model_move(m, process, M_LEAVING);

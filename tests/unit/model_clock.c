@@ -39,12 +39,12 @@ static void mark_all(model_t *m, int hung)
 
     for (i = next_slot(m, 0); i >= 0;
          i = next_slot(m, m->processes[i].id & 0xffff)) {
-        m_process_t *p = &m->processes[i];
+        const m_process_t *p = &m->processes[i];
 
         if (p->state != M_LIVE || p->hung == hung ||
             has_older(m, i, m->groups[p->group].options.hung_after) != hung)
             continue;
-        p->hung = hung;
+        model_hang(m, i, hung);
         model_share(m, p->group);
         model_unlock(m);
     }

@@ -69,6 +69,11 @@ unsigned model_credit(const model_t *m, int group)
     return n;
 }
 
+int model_starves(const model_t *m, int group)
+{
+    return model_size(m, group) == model_hung(m, group);
+}
+
 int model_haunted(const model_t *m, int group)
 {
     unsigned stop = m->groups[group].options.zombies_stop, n = 0;
@@ -197,20 +202,34 @@ m_process_t *model_add(model_t *m, int group, m_state_t state)
     return &m->processes[i];
 }
 
+/* With its first process that is not hung, or without its last, it takes its
+ * turn anew. */
+static void turn_anew(model_t *m, int group, int starved)
+{
+    if (m->groups[group].turn != 0 && starved != model_starves(m, group))
+        m->groups[group].turn = ++m->clock;
+}
+
 void model_move(model_t *m, int process, m_state_t state)
 {
     m_process_t *p = &m->processes[process];
-    m_group_t *g = &m->groups[p->group];
-    unsigned before = model_size(m, p->group);
+    int starved = model_starves(m, p->group);
 
     p->state = state;
     if (state == M_LIVE) {
         p->enlisted = p->idle_since = ++m->clock;
         model_touch(m, p);
     }
-    /* With its first process, or without its last, it takes its turn anew. */
-    if (g->turn != 0 && (before == 0) != (model_size(m, p->group) == 0))
-        g->turn = ++m->clock;
+    turn_anew(m, p->group, starved);
+}
+
+void model_hang(model_t *m, int process, int hung)
+{
+    m_process_t *p = &m->processes[process];
+    int starved = model_starves(m, p->group);
+
+    p->hung = hung;
+    turn_anew(m, p->group, starved);
 }
 
 /* A verb may have read the clock before the last one did. */

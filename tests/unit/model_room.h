@@ -18,6 +18,9 @@ unsigned model_waiting(const model_t *m, int group);
 unsigned model_hung(const model_t *m, int group);
 unsigned model_credit(const model_t *m, int group);
 
+/** Has it none but hung ones? */
+int model_starves(const model_t *m, int group);
+
 /** Are there too many zombies? */
 int model_haunted(const model_t *m, int group);
 
@@ -44,6 +47,9 @@ m_process_t *model_add(model_t *m, int group, m_state_t state);
 
 /** A process changes its state. */
 void model_move(model_t *m, int process, m_state_t state);
+
+/** It is hung, or not any more. */
+void model_hang(model_t *m, int process, int hung);
 
 /** It is used now. */
 void model_touch(const model_t *m, m_process_t *p);

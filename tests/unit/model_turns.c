@@ -31,10 +31,13 @@ static int is_short(const model_t *m, int group)
            m->groups[group].options.spawn_if_under;
 }
 
+/* @param group -1: without credit */
 static int has_room(const model_t *m, int group)
 {
-    unsigned left = model_sums(m, -1).leaving;
-    unsigned max = m->max + (is_short(m, group) ? model_credit(m, -1) : 0);
+    unsigned left = model_sums(m, -1).leaving, max = m->max;
+
+    if (group >= 0 && is_short(m, group))
+        max += model_credit(m, -1);
 
     return all(m) + left < MODEL_PROCESSES && model_regular(m) < max &&
            all(m) <= max;
@@ -107,11 +110,14 @@ static void take_turn(model_t *m, int group)
 
 void model_want(model_t *m, int group)
 {
+    int waits = model_waiting(m, group) > 0;
+
     if (!may_grow(m, group))
         return;
-    if (has_room(m, group))
+    /* For those that starve others may give way, rather than take credit. */
+    if (has_room(m, waits && model_starves(m, group) ? -1 : group))
         model_add(m, group, M_WANTED);
-    else if (model_waiting(m, group) > 0)
+    else if (waits)
         take_turn(m, group);
 }
 
@@ -123,7 +129,7 @@ static int next_turn(model_t *m, int starved)
 
         for (g = 0; g < MODEL_GROUPS; g++)
             if (m->groups[g].there && m->groups[g].turn != 0 &&
-                (model_size(m, g) == 0) == starved &&
+                model_starves(m, g) == starved &&
                 (first < 0 || m->groups[g].turn < m->groups[first].turn))
                 first = g;
         if (first < 0 || (model_waiting(m, first) > 0 && may_grow(m, first)))
@@ -174,26 +180,39 @@ static int shared_victim(const model_t *m, int freed, int newcomer)
                : p;
 }
 
+/* Somebody gives way. */
+static int make_room(model_t *m, int newcomer, int freed)
+{
+    int v = could_swap(m) ? victim(m, newcomer) : -1;
+
+    if (v < 0 && could_swap(m))
+        v = shared_victim(m, freed, newcomer);
+    if (v >= 0)
+        model_move(m, v, M_LEAVING);
+    return v >= 0;
+}
+
+/* A free place goes to who waits longest. If there is none, one gives way to
+ * a group that starves. If none can, credit is taken. */
+static int next_served(model_t *m, int freed)
+{
+    int starved = next_turn(m, 1);
+    int first = older(m, starved, next_turn(m, 0));
+
+    if (first < 0 || has_room(m, -1))
+        return first;
+    if (starved >= 0 && make_room(m, starved, freed))
+        return starved;
+    if (has_room(m, first))
+        return first;
+    return starved >= 0 && has_room(m, starved) ? starved : -1;
+}
+
 static void settle(model_t *m, int freed)
 {
-    for (;;) {
-        int starved = next_turn(m, 1), hungry = next_turn(m, 0);
-        int g = older(m, starved, hungry), v;
+    int g;
 
-        if (g < 0)
-            return;
-        if (!has_room(m, g))
-            g = starved;
-        if (g < 0)
-            return;
-        if (!has_room(m, g)) {
-            v = could_swap(m) ? victim(m, g) : -1;
-            if (v < 0 && could_swap(m))
-                v = shared_victim(m, freed, g);
-            if (v < 0)
-                return;
-            model_move(m, v, M_LEAVING);
-        }
+    while ((g = next_served(m, freed)) >= 0) {
         m->groups[g].turn = 0;
         model_add(m, g, M_WANTED);
     }

@@ -86,8 +86,10 @@ module_sources = \
 watchdog_sources = \
 	spawner/cause.c \
 	spawner/cgroup.c \
+	spawner/fresh.c \
 	spawner/lastwords.c \
 	spawner/log.c \
+	spawner/marks.c \
 	spawner/procfs.c \
 	spawner/remove.c \
 	spawner/sweep.c \
@@ -121,6 +123,7 @@ spawner_sources = \
 	spawner/log.c \
 	spawner/look.c \
 	spawner/loop.c \
+	spawner/marks.c \
 	spawner/memory.c \
 	spawner/notify.c \
 	spawner/output.c \
@@ -240,6 +243,7 @@ unit_tests = \
 	tests/unit/list \
 	tests/unit/lock \
 	tests/unit/look \
+	tests/unit/marks \
 	tests/unit/order \
 	tests/unit/owner \
 	tests/unit/past \

@@ -62,7 +62,8 @@ void procfs_each(void (*each)(const procfs_t *who, void *ctx), void *ctx);
 
 /**
  * Read the mark APPPOOL_ID that the process bears in its environment; one
- * that overwrote its environment bears none. @return 0, or -1
+ * that overwrote its environment bears none. It may make us wait for as long
+ * as it likes: see marks.h. @return 0, or -1
  */
 int procfs_mark(pid_t pid, char *mark, size_t size);
 

@@ -4,17 +4,21 @@
 
 #include <poll.h>
 #include <signal.h>
-#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "spawner/cgroup.h"
 #include "spawner/contract.h"
 #include "spawner/log.h"
+#include "spawner/marks.h"
 #include "spawner/procfs.h"
 
-#define ROUNDS 500 /* of 20 ms */
+#define LIMIT 10000 /* ms */
+#define PAUSE 20    /* ms */
 
 typedef struct {
     const char *mark;
@@ -22,39 +26,72 @@ typedef struct {
     int say; /* log whom this hits */
 } hunt_t;
 
-static void hunt(const procfs_t *who, void *ctx)
+static int64_t now_ms(void)
 {
-    hunt_t *h = ctx;
+    struct timespec t;
 
-    if (who->pid == getpid() || who->state == 'Z' || who->state == 'X')
-        return;
-    if (who->ppid != getpid() &&
-        (h->mark[0] == 0 || !procfs_marked(who->pid, h->mark)))
-        return;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static int runs(const procfs_t *who)
+{
+    return who->pid != getpid() && who->state != 'Z' && who->state != 'X';
+}
+
+static void end(hunt_t *h, const procfs_t *who)
+{
     h->left++;
     if (procfs_signal(who->pid, who->start, SIGKILL) == 0 && h->say)
         log_line(LOG_NOTICE, "process %d was left over: SIGKILL",
                  (int)who->pid);
 }
 
+static void end_child(const procfs_t *who, void *ctx)
+{
+    if (runs(who) && who->ppid == getpid())
+        end(ctx, who);
+}
+
+static int is_stranger(const procfs_t *who, void *ctx)
+{
+    (void)ctx;
+    return runs(who) && who->ppid != getpid();
+}
+
+static void end_marked(const procfs_t *who, const char *mark, void *ctx)
+{
+    hunt_t *h = ctx;
+
+    if (mark && strncmp(mark, h->mark, strlen(h->mark)) == 0)
+        end(h, who);
+    else if (!mark && h->say)
+        log_line(LOG_WARN,
+                 "process %d (%s) keeps its environment from being read: it "
+                 "is left alone",
+                 (int)who->pid, who->name);
+}
+
 int sweep_processes(const char *instance)
 {
+    int64_t until = now_ms() + LIMIT;
     char mark[40];
     hunt_t h = {mark, 0, 1};
-    int round;
 
-    snprintf(mark, sizeof mark, instance[0] ? "%s-" : "%s", instance);
-    for (round = 0; round < ROUNDS; round++) {
+    snprintf(mark, sizeof mark, "%s-", instance);
+    do {
         h.left = 0;
-        procfs_each(hunt, &h);
+        procfs_each(end_child, &h);
+        if (instance[0])
+            marks_read(is_stranger, end_marked, &h);
         h.left += cgroup_sweep(instance);
         while (waitpid(-1, NULL, WNOHANG) > 0)
             ;
         if (h.left == 0)
             return 0;
         h.say = 0;
-        poll(NULL, 0, 20);
-    }
+        poll(NULL, 0, PAUSE);
+    } while (now_ms() < until);
     log_line(LOG_ERROR, "%d processes of apps survive SIGKILL", h.left);
     return h.left;
 }

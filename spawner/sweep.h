@@ -6,15 +6,16 @@
  *
  * Crash: may be called again at any time.
  * Trust: processes are known by their cgroup, by the mark that each app gets
- *        and by being children of the caller, the subreaper of all apps.
+ *        and by being children of the caller, the subreaper of all apps. One
+ *        whose mark cannot be read (marks.h) is left alone, and logged.
  */
 #ifndef APPPOOL_SWEEP_H
 #define APPPOOL_SWEEP_H
 
 /**
  * KILL and reap every process that is in the instance's cgroup, bears its
- * mark or is a child of ours, until none is left; ten seconds at the most.
- * Then remove the cgroup.
+ * mark or is a child of ours, until none is left; for ten seconds, or
+ * the time of one more look. Then remove the cgroup.
  * @param instance hex; "": only children of ours
  * @return how many were left
  */

@@ -40,7 +40,7 @@ MAY = {
 ONLY = {
     "pthread.h": ("shm/lock.c",),
     "sys/mman.h": ("shm/segment.c", "shm/snapshot.c",
-                   "mod_apppool/legacy.c"),
+                   "spawner/marks.c", "mod_apppool/legacy.c"),
     "linux/futex.h": ("shm/lock.c", "shm/wake.c"),
     "jansson.h": ("shm/report", "spawner/", "ctl/", "mod_apppool/"),
     "httpd.h": ("mod_apppool/",),
@@ -51,8 +51,8 @@ ONLY = {
 
 # Functions: the files that may call them.
 FORKS = {"spawner/aside.c", "spawner/launch.c", "spawner/boot.c",
-         "spawner/errand.c", "spawner/tell.c", "spawner/ward.c",
-         "mod_apppool/exec.c"}
+         "spawner/errand.c", "spawner/marks.c", "spawner/tell.c",
+         "spawner/ward.c", "mod_apppool/exec.c"}
 
 
 def test_layers() -> None:

@@ -1,0 +1,180 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/marks.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "spawner/fresh.h"
+
+#define WORKERS   32   /* so many processes may keep us waiting */
+#define STALLED   100  /* ms without a mark: one worker more */
+#define PATIENCE  1000 /* ms without a mark: no more of them */
+#define LIMIT     3000 /* ms for all */
+#define LATE_ONES 64   /* processes that begin while we count */
+
+typedef struct {
+    procfs_t who;
+    int known;
+    char mark[64];
+} entry_t;
+
+/* Shared with the workers. */
+typedef struct {
+    size_t n, room, known;
+    size_t next; /* to be read */
+    int (*wanted)(const procfs_t *who, void *ctx);
+    void *ctx;
+    entry_t entries[];
+} list_t;
+
+static int64_t now_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* ---- the list ---- */
+
+static void count(const procfs_t *who, void *ctx)
+{
+    size_t *n = ctx;
+
+    (void)who;
+    ++*n;
+}
+
+static void add(const procfs_t *who, void *ctx)
+{
+    list_t *l = ctx;
+
+    if (l->n < l->room && l->wanted(who, l->ctx))
+        l->entries[l->n++].who = *who;
+}
+
+static size_t size_of(size_t room)
+{
+    return sizeof(list_t) + room * sizeof(entry_t);
+}
+
+static list_t *make_list(int (*wanted)(const procfs_t *who, void *ctx),
+                         void *ctx)
+{
+    size_t room = LATE_ONES;
+    list_t *l;
+
+    procfs_each(count, &room);
+    l = mmap(NULL, size_of(room), PROT_READ | PROT_WRITE,
+             MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (l == MAP_FAILED)
+        return NULL;
+    l->room = room;
+    l->wanted = wanted;
+    l->ctx = ctx;
+    procfs_each(add, l);
+    return l;
+}
+
+/* ---- the workers ---- */
+
+static _Noreturn void work(list_t *l)
+{
+    size_t i;
+
+    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    fresh_signals();
+    alarm(LIMIT / 1000 + 1);
+    while ((i = __atomic_fetch_add(&l->next, 1, __ATOMIC_RELAXED)) < l->n) {
+        entry_t *e = &l->entries[i];
+
+        if (procfs_mark(e->who.pid, e->mark, sizeof e->mark) != 0)
+            e->mark[0] = 0;
+        __atomic_store_n(&e->known, 1, __ATOMIC_RELEASE);
+        __atomic_fetch_add(&l->known, 1, __ATOMIC_RELEASE);
+    }
+    _exit(0);
+}
+
+static void end(pid_t pid)
+{
+    int i;
+
+    kill(pid, SIGKILL);
+    for (i = 0; i < 50 && waitpid(pid, NULL, WNOHANG) == 0; i++)
+        poll(NULL, 0, 2);
+}
+
+static void read_all(list_t *l)
+{
+    int64_t begun = now_ms(), now = begun, last = begun, more = begun;
+    pid_t workers[WORKERS];
+    size_t known = 0, is;
+    int n = 0;
+
+    while (known < l->n && now - last < PATIENCE && now - begun < LIMIT) {
+        if (n < WORKERS && now >= more) {
+            workers[n] = fork();
+            if (workers[n] == 0)
+                work(l);
+            n += workers[n] > 0;
+            more = now + STALLED;
+        }
+        poll(NULL, 0, 1);
+        now = now_ms();
+        is = __atomic_load_n(&l->known, __ATOMIC_ACQUIRE);
+        if (is != known) {
+            last = now;
+            more = now + STALLED;
+        }
+        known = is;
+    }
+    while (n > 0)
+        end(workers[--n]);
+}
+
+/* ---- all of it ---- */
+
+typedef struct {
+    int (*wanted)(const procfs_t *who, void *ctx);
+    void (*each)(const procfs_t *who, const char *mark, void *ctx);
+    void *ctx;
+} blind_t;
+
+static void call_blind(const procfs_t *who, void *ctx)
+{
+    const blind_t *b = ctx;
+
+    if (b->wanted(who, b->ctx))
+        b->each(who, NULL, b->ctx);
+}
+
+void marks_read(int (*wanted)(const procfs_t *who, void *ctx),
+                void (*each)(const procfs_t *who, const char *mark, void *ctx),
+                void *ctx)
+{
+    list_t *l = make_list(wanted, ctx);
+    size_t i;
+
+    if (!l) {
+        procfs_each(call_blind, &(blind_t){wanted, each, ctx});
+        return;
+    }
+    read_all(l);
+    for (i = 0; i < l->n; i++) {
+        const entry_t *e = &l->entries[i];
+
+        each(&e->who,
+             __atomic_load_n(&e->known, __ATOMIC_ACQUIRE) ? e->mark : NULL,
+             ctx);
+    }
+    munmap(l, size_of(l->room));
+}

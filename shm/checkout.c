@@ -122,7 +122,7 @@ static apr_status_t ask(apl_held_t *held, apl_group_t *g, apl_session_t *s,
 {
     apl_process_t *p;
 
-    if (g->drained)
+    if (apl_group_drained(g))
         return APL_EDRAINED;
     /* No overtaking: while somebody waits, nobody is served but from the
      * queue. */

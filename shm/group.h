@@ -69,11 +69,18 @@ static inline int apl_group_haunted(const apl_group_t *group)
            group->zombies >= group->options.zombies_stop;
 }
 
+/** Is it being worked on? It is 1 that says so, and no damage: nobody else would
+ * put the app back to work. */
+static inline int apl_group_drained(const apl_group_t *group)
+{
+    return group->drained == 1;
+}
+
 /** Is nothing more of it to be started: is it gone from the configuration, or
  * drained? */
 static inline int apl_group_closed(const apl_group_t *group)
 {
-    return group->retired || group->drained;
+    return group->retired || apl_group_drained(group);
 }
 
 /** Has it no process but hung ones? */

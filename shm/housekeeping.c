@@ -209,7 +209,7 @@ static void wind_up(apl_held_t *held, apl_group_t *g)
 {
     int left = 0;
 
-    if (g->drained)
+    if (apl_group_drained(g))
         left = apl_retire_drained(held, g);
     else if (g->retired)
         left = apl_retire_removed(held, g);

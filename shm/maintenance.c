@@ -33,7 +33,7 @@ apr_status_t apl_supervise_drain(apl_pool_t *pool, const apl_app_t *app,
         return rv;
     g = group_of(&held, app);
     if (g) {
-        if (!g->drained)
+        if (!apl_group_drained(g))
             apl_event_note(&held, APL_EVENT_DRAINED, g, NULL);
         g->drained = 1;
         APL_STEP("drain_drained"); /* seen: closed; its processes are there */
@@ -58,7 +58,7 @@ apr_status_t apl_supervise_restart(apl_pool_t *pool, const char *name,
         return rv;
     g = apl_group_find(&held, apl_group_key(name), name);
     if (g) {
-        if (g->drained) {
+        if (apl_group_drained(g)) {
             rv = APL_EDRAINED;
             apl_event_note(&held, APL_EVENT_RESTART, g, NULL);
         }

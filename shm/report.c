@@ -212,7 +212,7 @@ static const char *group_state(const apl_group_t *g)
 {
     if (g->retired)
         return "removed";
-    if (g->drained)
+    if (apl_group_drained(g))
         return "drained";
     if (apl_group_haunted(g))
         return "zombies";

@@ -317,6 +317,23 @@ static void where_there_is_no_slot_nothing_is_done(void **state)
     scene_end(s);
 }
 
+static void damage_drains_nobody(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = scene_app(s, "a");
+    apl_hold_t h;
+
+    (void)state;
+    assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
+    s->pool.groups[1].drained = 0x5a5a5a5a;
+    scene_close(s, &h);
+    assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
+    scene_close(s, &h);
+    drain(s, a);
+    assert_int_equal(scene_ask(s, &h, a), APL_EDRAINED);
+    scene_end(s);
+}
+
 static void i20_who_is_drained_needs_no_turn(void **state)
 {
     scene_t *s = scene_new(1);
@@ -361,6 +378,7 @@ int main(void)
         cmocka_unit_test(one_that_comes_back_leaves_again),
         cmocka_unit_test(one_that_is_removed_is_forgotten),
         cmocka_unit_test(where_there_is_no_slot_nothing_is_done),
+        cmocka_unit_test(damage_drains_nobody),
         cmocka_unit_test(i20_who_is_drained_needs_no_turn),
     };
 

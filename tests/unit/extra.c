@@ -177,6 +177,38 @@ static void p22_a_trickle_of_bad_ones(void **state)
     scene_end(s);
 }
 
+/* One goes on and another hangs, in the same second: that makes no place. */
+static void who_goes_on_gives_its_credit_back_first(void **state)
+{
+    scene_t *s = scene_new(9);
+    apl_app_t *a = slow_app(s, "a", 2, 9);
+    apl_hold_t first[2], second[2], waiting[4];
+    int i;
+
+    (void)state;
+    a->options.concurrency = 2;
+    slow_busy(s, a, first, 2);
+    s->now += 5 * SECOND;
+    slow_busy(s, a, second, 2);
+    s->now += 5 * SECOND;
+    scene_close(s, &first[1]);
+    slow_busy(s, a, &first[1], 1);
+    s->now += LIMIT - 10 * SECOND;
+    for (i = 0; i < 4; i++)
+        assert_int_equal(scene_ask(s, &waiting[i], a), APL_EWAIT);
+    slow_look(s, 0); /* the first process hangs */
+    assert_int_equal(scene_spawn(s), 1);
+    s->now += 5 * SECOND;
+    scene_close(s, &first[0]);
+    slow_look(s, 0); /* the second one does */
+    assert_int_equal(s->pool.header->counters.hung, 2);
+    assert_int_equal(s->pool.header->hung, 1);
+    assert_int_equal(scene_poll(s, &waiting[3]), APL_EWAIT);
+    assert_int_equal(scene_take(s), 0);
+    scene_is(s, 3, 3);
+    scene_end(s);
+}
+
 /* What hangs in one app does not lock another one out. */
 static void credit_is_the_whole_pools(void **state)
 {
@@ -308,6 +340,7 @@ int main(void)
         cmocka_unit_test(p12_never_below_the_minimum),
         cmocka_unit_test(p21_eleven_hang_and_then_there_is_silence),
         cmocka_unit_test(p22_a_trickle_of_bad_ones),
+        cmocka_unit_test(who_goes_on_gives_its_credit_back_first),
         cmocka_unit_test(credit_is_the_whole_pools),
         cmocka_unit_test(an_idle_one_goes_before_credit_does),
         cmocka_unit_test(i20_who_has_only_hung_ones_is_given_way),

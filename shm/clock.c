@@ -60,14 +60,18 @@ static void mark(apl_pool_t *pool, apl_process_t *p, const apl_session_t *s,
     apl_leave(&held);
 }
 
-/* Note the request, unless an older one of the same process is noted. */
-static uint32_t note(const apl_pool_t *pool, uint32_t index,
-                     apl_glance_t *overdue, uint32_t n, uint32_t max)
+/* Note the request in a slot if it is overdue, unless an older one of the same
+ * process is noted. Its age is read with what it is known by: in a slot that
+ * is reused, the age of one and the name of the next may be met. */
+static uint32_t note(const apl_pool_t *pool, uint32_t index, int64_t limit,
+                     int64_t now, apl_glance_t *overdue, uint32_t n,
+                     uint32_t max)
 {
     apl_glance_t r;
     uint32_t i;
 
-    if (apl_glance_take(pool, index, &r) != APR_SUCCESS)
+    if (apl_glance_take(pool, index, &r) != APR_SUCCESS || r.endless ||
+        !apl_hung_at(apl_since(now, r.since), limit))
         return n;
     for (i = 0; i < n && overdue[i].process != r.process; i++)
         ;
@@ -97,7 +101,7 @@ static uint32_t look_at_sessions(const apl_pool_t *pool, int64_t now,
             by[APL_PROCESS_INDEX(pool, p)] = i;
         if (apl_hung_at(age, g->options.kill_after) &&
             p->state >= APL_PROCESS_LIVE && p->reason != APL_EVENT_KILLED)
-            n = note(pool, i, overdue, n, max);
+            n = note(pool, i, g->options.kill_after, now, overdue, n, max);
     }
     return n;
 }
@@ -150,20 +154,35 @@ static apr_status_t enter_with(apl_held_t *held, apl_pool_t *pool, uint64_t id,
     return APL_ESTALE;
 }
 
-/* @param ticket of the request; 0: any */
-static int works_on(const apl_held_t *held, const apl_process_t *p,
-                    uint64_t ticket)
+/* The request of this ticket, if the process works on it; or NULL. */
+static const apl_session_t *request_of(const apl_held_t *held,
+                                       const apl_process_t *p, uint64_t ticket)
 {
     const apl_pool_t *pool = held->pool;
     uint32_t i, top = apl_top(&pool->header->top_session, pool->n.sessions);
 
-    for (i = 1; i <= top && ticket != 0; i++) {
+    for (i = 1; i <= top; i++) {
         const apl_session_t *s = &pool->sessions[i];
 
         if (s->state == APL_SESSION_HELD && s->ticket == ticket)
-            return apl_session_process(held, s) == p;
+            return apl_session_process(held, s) == p ? s : NULL;
     }
-    return ticket == 0 && p->sessions > 0;
+    return NULL;
+}
+
+/* Is there what it would be ended for? */
+static int has_reason(const apl_held_t *held, const apl_process_t *p,
+                      uint64_t ticket, int overdue)
+{
+    const apl_session_t *s;
+    const apl_group_t *g;
+
+    if (ticket == 0 && !overdue)
+        return p->sessions > 0;
+    s = request_of(held, p, ticket);
+    return s && (!overdue || (served_by(held->pool, s, &g) == p &&
+                              apl_hung_at(apl_hung_age(s, held->now),
+                                          g->options.kill_after)));
 }
 
 /* Its requests fail, and not because it is broken. */
@@ -183,8 +202,9 @@ static void tell_requests(apl_held_t *held, const apl_process_t *p)
     }
 }
 
-apr_status_t apl_clock_kill(apl_pool_t *pool, uint64_t id, uint64_t ticket,
-                            int64_t now)
+/* @param overdue 1: only if that request is */
+static apr_status_t end(apl_pool_t *pool, uint64_t id, uint64_t ticket,
+                        int overdue, int64_t now)
 {
     apl_process_t *p;
     apl_group_t *g;
@@ -195,7 +215,7 @@ apr_status_t apl_clock_kill(apl_pool_t *pool, uint64_t id, uint64_t ticket,
         return rv;
     if (p->state == APL_PROCESS_LEAVING && p->reason == APL_EVENT_KILLED)
         rv = APL_ESTALE;
-    else if (!works_on(&held, p, ticket))
+    else if (!has_reason(&held, p, ticket, overdue))
         rv = APL_EIDLE;
     if (rv != APR_SUCCESS) {
         apl_leave(&held);
@@ -219,6 +239,18 @@ apr_status_t apl_clock_kill(apl_pool_t *pool, uint64_t id, uint64_t ticket,
         apl_room_share(&held, g);
     apl_leave(&held);
     return APR_SUCCESS;
+}
+
+apr_status_t apl_clock_kill(apl_pool_t *pool, uint64_t id, uint64_t ticket,
+                            int64_t now)
+{
+    return end(pool, id, ticket, 0, now);
+}
+
+apr_status_t apl_clock_expire(apl_pool_t *pool, const apl_glance_t *request,
+                              int64_t now)
+{
+    return end(pool, request->process, request->ticket, 1, now);
 }
 
 apr_status_t apl_clock_zombie(apl_pool_t *pool, uint64_t id, int64_t now)

@@ -7,7 +7,7 @@
  *
  *     n = apl_clock_look(pool, now, overdue, MAX);
  *     for (i = 0; i < n; i++)
- *         apl_clock_kill(pool, overdue[i].process, overdue[i].ticket, now);
+ *         apl_clock_expire(pool, &overdue[i], now);
  *
  * There is one clock, and it runs without requests: else nobody would notice
  * that all of them hang.
@@ -42,6 +42,13 @@ uint32_t apl_clock_look(apl_pool_t *pool, int64_t now, apl_glance_t *overdue,
  */
 apr_status_t apl_clock_kill(apl_pool_t *pool, uint64_t id, uint64_t ticket,
                             int64_t now);
+
+/**
+ * The same for a request that apl_clock_look() found, if it is overdue yet.
+ * @return APL_EIDLE: it ended, or was upgraded, meanwhile; or as above
+ */
+apr_status_t apl_clock_expire(apl_pool_t *pool, const apl_glance_t *request,
+                              int64_t now);
 
 /** A leaving process survives SIGKILL. @return APL_ESTALE: no such process, or
  * known already */

@@ -24,7 +24,7 @@ void overdue_look(spawner_t *s)
         const process_t *p = process_find(s, overdue[i].process);
 
         if (p && !p->gone && p->phase <= PHASE_LIVE)
-            apl_clock_kill(&s->shm, p->is.id, overdue[i].ticket, s->now);
+            apl_clock_expire(&s->shm, &overdue[i], s->now);
     }
 }
 

@@ -246,8 +246,7 @@ static void look_at_clock(play_t *p, dice_t *d)
     n = apl_clock_look(&p->pool, p->now, overdue, 4);
     for (i = 0; i < n; i++)
         if (dice(d, 2))
-            apl_clock_kill(&p->pool, overdue[i].process, overdue[i].ticket,
-                           p->now);
+            apl_clock_expire(&p->pool, &overdue[i], p->now);
 }
 
 static void end(play_t *p, dice_t *d)

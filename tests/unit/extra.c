@@ -156,8 +156,7 @@ static void p22_a_trickle_of_bad_ones(void **state)
         s->now += SECOND;
         n = apl_clock_look(&s->pool, s->now, overdue, 16);
         for (k = 0; k < n; k++)
-            assert_int_equal(apl_clock_kill(&s->pool, overdue[k].process,
-                                            overdue[k].ticket, s->now),
+            assert_int_equal(apl_clock_expire(&s->pool, &overdue[k], s->now),
                              APR_SUCCESS);
         scene_ok(s);
         for (k = 0; k < (uint32_t)i; k++) /* their connections break */

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "shm/clock.h"
 #include "shm/held.h"
 #include "tests/unit/scene.h"
 
@@ -80,6 +81,8 @@ static void what_is_written_there_stays_in_bounds(void **state)
 #define REQUESTS 20000 /* that are seen, one after the other */
 #define PATIENCE                                                               \
     20000000 /* us; two processors make it a hundredth of a second */
+#define LOOKS 300000
+#define LIMIT 30000000ll /* us */
 
 typedef struct {
     apl_session_t *slot;
@@ -135,12 +138,59 @@ static void it_is_never_of_two(void **state)
     scene_drop(s);
 }
 
+/* In turns an old request and a new one, of the same process. */
+static void *take_turns(void *arg)
+{
+    writer_t *w = arg;
+    apl_session_t *slot = w->slot;
+    int64_t now = slot->since;
+    uint64_t i;
+
+    for (i = 1; !__atomic_load_n(&w->stop, __ATOMIC_RELAXED); i++) {
+        __atomic_store_n(&slot->state, APL_SESSION_FREE, __ATOMIC_RELEASE);
+        slot->generation++;
+        slot->ticket = i;
+        slot->since = i % 2 != 0 ? now : now - 2 * LIMIT;
+        __atomic_store_n(&slot->state, APL_SESSION_HELD, __ATOMIC_RELEASE);
+    }
+    return NULL;
+}
+
+/* The old one is overdue, and its age is not the new one's. */
+static void what_is_overdue_is_as_old_as_that(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = scene_app(s, "a");
+    writer_t w = {apl_session_at(&s->pool, 1), 0};
+    apl_hold_t has;
+    apl_glance_t r;
+    int64_t end = apl_now() + PATIENCE;
+    pthread_t writer;
+    unsigned n = 0;
+
+    (void)state;
+    a->options.kill_after = LIMIT;
+    s->now += 3 * LIMIT;
+    assert_int_equal(scene_get(s, &has, a), APR_SUCCESS);
+    assert_int_equal(pthread_create(&writer, NULL, take_turns, &w), 0);
+    while (n < LOOKS && apl_now() < end) {
+        if (apl_clock_look(&s->pool, s->now, &r, 1) == 0)
+            continue;
+        assert_int_equal(r.ticket % 2, 0);
+        n++;
+    }
+    __atomic_store_n(&w.stop, 1, __ATOMIC_RELAXED);
+    pthread_join(writer, NULL);
+    scene_drop(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_has_a_process_is_seen),
         cmocka_unit_test(what_is_written_there_stays_in_bounds),
         cmocka_unit_test(it_is_never_of_two),
+        cmocka_unit_test(what_is_overdue_is_as_old_as_that),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -45,6 +45,31 @@ static void p14_overdue_with_the_oldest_request(void **state)
     scene_end(s);
 }
 
+/* What was found without the lock is looked at again with it. */
+static void p14_only_what_is_overdue_yet(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = slow_app(s, "a", 0, 0);
+    apl_glance_t overdue;
+    apl_hold_t h;
+
+    (void)state;
+    a->options.kill_after = LIMIT;
+    slow_busy(s, a, &h, 1);
+    s->now += LIMIT;
+    assert_int_equal(apl_clock_look(&s->pool, s->now, &overdue, 1), 1);
+    assert_int_equal(apl_clock_expire(&s->pool, &overdue, s->now - 1),
+                     APL_EIDLE);
+    apl_checkout_endless(&s->pool, &h);
+    assert_int_equal(apl_clock_expire(&s->pool, &overdue, s->now), APL_EIDLE);
+    scene_is(s, 1, 1);
+    /* Who is asked to kill it does. */
+    assert_int_equal(
+        apl_clock_kill(&s->pool, overdue.process, overdue.ticket, s->now),
+        APR_SUCCESS);
+    scene_end(s);
+}
+
 static void p15_the_replacement_is_wanted_at_once(void **state)
 {
     scene_t *s = scene_new(2);
@@ -219,6 +244,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(p14_overdue_with_the_oldest_request),
+        cmocka_unit_test(p14_only_what_is_overdue_yet),
         cmocka_unit_test(p15_the_replacement_is_wanted_at_once),
         cmocka_unit_test(p15_so_is_the_minimum),
         cmocka_unit_test(p16_its_requests_are_told),

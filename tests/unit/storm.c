@@ -146,7 +146,7 @@ static void look_at_clock(void)
     apl_glance_t r;
 
     if (apl_clock_look(&s->pool, apl_now(), &r, 1) > 0 && rand() % 8 == 0)
-        apl_clock_kill(&s->pool, r.process, r.ticket, apl_now());
+        apl_clock_expire(&s->pool, &r, apl_now());
 }
 
 /* What an administrator may do meanwhile, and the clock. */

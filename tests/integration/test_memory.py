@@ -60,29 +60,32 @@ def test_its_request_is_finished(httpd: Httpd) -> None:
 
 def test_shared_memory_counts_once(httpd: Httpd) -> None:
     """Five processes that have 30 MB in common do not use 150"""
+    canary(httpd)
     app = start(httpd, limit="120M")
     old = httpd.pids(app)
     assert httpd.get("/share?mb=30", "shop").status == 200
     wait_until(lambda: len(httpd.log.matching("has [1-9]")) == 4,
                "all have seen it", 20)
-    looks(httpd, 25)
+    looks(httpd)
     assert httpd.pids(app) == old
     assert httpd.get("/eat?mb=150", "shop").status == 200
-    wait_until(lambda: httpd.log.matching(HEAVY), "that is too much", 30)
+    wait_until(lambda: httpd.log.matching(rf"shop\[\d+\] {HEAVY}"),
+               "that is too much", 30)
 
 
-def looks(httpd: Httpd, n: int) -> None:
-    """The spawner has done n turns, about one a second; it looks at the
-    memory every ten seconds."""
-    spawner = httpd.helper("spawner")
+def canary(httpd: Httpd) -> None:
+    """For looks(): an app that is above its limit as soon as it is there"""
+    httpd.app("canary", "AppMemoryLimit 1M", "MaxInstances 1",
+              program="heavy.py")
 
-    def turns() -> int:
-        with open(f"/proc/{spawner}/status") as file:
-            return int(re.findall(r"^voluntary_ctxt_switches:\t(\d+)",
-                                  file.read(), re.M)[0])
 
-    before = turns()
-    wait_until(lambda: turns() >= before + n, "it looks", 60)
+def looks(httpd: Httpd) -> None:
+    """The memory of all was looked at: the canary, which was not there before,
+    was reported, and the one that replaced it"""
+    assert httpd.get("/pid", "canary").status == 200
+    wait_until(
+        lambda: len(httpd.log.matching(rf"canary\[\d+\] {HEAVY}")) == 2,
+        "two looks", 90)
 
 
 def test_the_new_one_does_not_start(httpd: Httpd) -> None:
@@ -133,10 +136,11 @@ def test_another_spawner_measures_on(httpd: Httpd) -> None:
 @pytest.mark.mpms("event")
 def test_no_limit(httpd: Httpd) -> None:
     """0, and a limit that a graceful restart gives"""
+    canary(httpd)
     app = start(httpd, limit="0")
     old = httpd.get("/eat?mb=100", "shop").text
-    looks(httpd, 12)
-    assert not httpd.log.matching(HEAVY)
+    looks(httpd)
+    assert not httpd.log.matching(rf"shop\[\d+\] {HEAVY}")
     app.directives[0] = "AppMemoryLimit 61440K"
     httpd.graceful()
     wait_until(lambda: httpd.log.matching(rf"\[{old}\] {HEAVY} the 60.0 MB"),

@@ -133,7 +133,7 @@ typedef struct {
     uint32_t
         spawn_if_under;    /**< above the limits only with fewer unhung ones */
     uint32_t hung_extra;   /**< so many above them at the most */
-    uint32_t zombies_stop; /**< so many zombies end all starts; 0: never */
+    uint32_t zombies_stop; /**< AppMaxZombies + 1, they end starts; 0: none */
     int64_t idle_time;     /**< us; 0: idle processes stay */
     int64_t stat_interval; /**< us between looks at restart.txt */
     int64_t hung_after;    /**< us a request may take; 0: for ever */

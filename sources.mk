@@ -103,7 +103,6 @@ spawner_sources = \
 	spawner/alert.c \
 	spawner/applog.c \
 	spawner/apply.c \
-	spawner/aside.c \
 	spawner/audit.c \
 	spawner/boot.c \
 	spawner/cause.c \
@@ -220,7 +219,6 @@ fuzz_programs = \
 
 unit_tests = \
 	tests/unit/alive \
-	tests/unit/aside \
 	tests/unit/bells \
 	tests/unit/checkout \
 	tests/unit/crossfire \
@@ -229,6 +227,7 @@ unit_tests = \
 	tests/unit/door \
 	tests/unit/errand \
 	tests/unit/drained \
+	tests/unit/errand \
 	tests/unit/extra \
 	tests/unit/glance \
 	tests/unit/histogram \

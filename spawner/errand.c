@@ -2,6 +2,7 @@
 
 #include "spawner/errand.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -24,6 +25,8 @@ pid_t errand_fork(spawner_t *s, errand_t *e, int64_t limit,
     }
     e->pid = pid;
     e->until = s->now + limit;
+    e->late = 0;
+    e->answer = -1;
     e->ended = ended;
     e->next = errands;
     errands = e;
@@ -31,16 +34,42 @@ pid_t errand_fork(spawner_t *s, errand_t *e, int64_t limit,
     return pid;
 }
 
-static void forget(errand_t *e)
+pid_t errand_ask(spawner_t *s, errand_t *e, int64_t limit,
+                 errand_ended_t *ended)
 {
-    errand_t **at;
+    int ends[2];
+    pid_t pid;
 
-    for (at = &errands; *at; at = &(*at)->next)
-        if (*at == e) {
-            *at = e->next;
-            break;
-        }
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
+        return -1;
+    pid = errand_fork(s, e, limit, ended);
+    if (pid == 0 && dup2(ends[1], STDOUT_FILENO) < 0)
+        _exit(1);
+    close(ends[1]);
+    if (pid > 0)
+        e->answer = ends[0];
+    else
+        close(ends[0]);
+    return pid;
+}
+
+int errand_read(const errand_t *e, void *answer, size_t size)
+{
+    return read(e->answer, answer, size) == (ssize_t)size ? 0 : -1;
+}
+
+static void over(spawner_t *s, errand_t *e, const siginfo_t *cause)
+{
+    int answer = e->answer;
+    errand_t **at = &errands;
+
+    while (*at != e)
+        at = &(*at)->next;
+    *at = e->next;
     e->pid = 0;
+    e->ended(s, e, e->late ? NULL : cause);
+    if (answer >= 0)
+        close(answer);
 }
 
 void errand_reap(spawner_t *s, const siginfo_t *cause)
@@ -49,8 +78,7 @@ void errand_reap(spawner_t *s, const siginfo_t *cause)
 
     for (e = errands; e; e = e->next)
         if (e->pid == cause->si_pid) {
-            forget(e);
-            e->ended(s, e, cause);
+            over(s, e, cause);
             return;
         }
 }
@@ -64,17 +92,17 @@ static void end(const errand_t *e)
 
 void errand_tend(spawner_t *s)
 {
-    errand_t *e, *next;
+    errand_t *e;
 
-    for (e = errands; e; e = next) {
-        next = e->next;
+    for (e = errands; e; e = e->next) {
+        if (e->late)
+            continue;
         if (s->now < e->until) {
             state_wake(s, e->until);
             continue;
         }
         end(e);
-        forget(e);
-        e->ended(s, e, NULL);
+        e->late = 1;
     }
 }
 

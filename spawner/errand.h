@@ -10,6 +10,9 @@
  *     case -1: could_not();
  *     }
  *
+ * A limit ends the child, whatever it waits for, as long as SIGKILL ends that
+ * wait: so it is with all of /proc.
+ *
  * Errors: -1 with errno.
  * Crash:  the child has an alarm(2) of its own, a second later than the
  *         limit: it ends in time, too, when the spawner was killed.
@@ -21,7 +24,7 @@
 
 typedef struct errand errand_t;
 
-/** It is over, and forgotten: the errand may be used again.
+/** It is over, dead and forgotten: the errand may be used again.
  * @param cause of its end; NULL: it took too long, and was killed */
 typedef void errand_ended_t(spawner_t *s, errand_t *e, const siginfo_t *cause);
 
@@ -30,6 +33,8 @@ struct errand {
     errand_t *next;
     pid_t pid;     /**< 0: none runs */
     int64_t until; /**< us */
+    int late;      /**< it was killed, but is not dead yet */
+    int answer;    /**< what it writes, to be read when it has ended; -1 */
     errand_ended_t *ended;
 };
 
@@ -41,6 +46,14 @@ struct errand {
  */
 pid_t errand_fork(spawner_t *s, errand_t *e, int64_t limit,
                   errand_ended_t *ended);
+
+/** The same, for a child with an answer: its standard output is a pipe that
+ * holds 64 KiB and makes nobody wait. */
+pid_t errand_ask(spawner_t *s, errand_t *e, int64_t limit,
+                 errand_ended_t *ended);
+
+/** The next `size` bytes of the answer, for `ended`. @return 0; -1: no more */
+int errand_read(const errand_t *e, void *answer, size_t size);
 
 /** A child that is dead and not reaped yet: if it is an errand, that is over.
  */

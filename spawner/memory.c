@@ -2,17 +2,20 @@
 
 #include "spawner/memory.h"
 
-#include "spawner/aside.h"
+#include <unistd.h>
+
+#include "spawner/errand.h"
+#include "spawner/fresh.h"
 #include "spawner/log.h"
 #include "spawner/process.h"
 #include "spawner/procfs.h"
 
 #define PAUSE    (10 * SECOND) /* between two looks at all */
-#define PATIENCE 5             /* s, with the kernel's look at one */
+#define PATIENCE (5 * SECOND)  /* with the kernel's look at one */
 #define MEGABYTE 1048576.0
 
 static int64_t due;
-static loop_source_t scale = {-1, NULL, NULL};
+static errand_t scale;
 static uint64_t on_scale; /* id of the process */
 
 static int64_t limit_of(const spawner_t *s, const process_t *p)
@@ -71,13 +74,13 @@ static void add_own(const procfs_t *who, void *ctx)
     p->weight += own >= 0 ? own : who->memory;
 }
 
-static int64_t weigh(void *ctx)
+static _Noreturn void weigh(process_t *p)
 {
-    process_t *p = ctx;
-
+    fresh_descriptors(-1);
     p->weight = 0;
     procfs_each(add_own, p);
-    return p->weight;
+    _exit(write(STDOUT_FILENO, &p->weight, sizeof p->weight) !=
+          sizeof p->weight);
 }
 
 static void replace(spawner_t *s, process_t *p, int64_t weight)
@@ -92,17 +95,15 @@ static void replace(spawner_t *s, process_t *p, int64_t weight)
              (double)limit_of(s, p) / MEGABYTE);
 }
 
-static void weighed(void *owner, uint32_t events)
+static void weighed(spawner_t *s, errand_t *e, const siginfo_t *cause)
 {
-    spawner_t *s = owner;
     process_t *p = process_find(s, on_scale);
     int64_t weight;
 
-    (void)events;
-    if (aside_read(scale.fd, &weight) == 0 && p && is_weighed(s, p) &&
+    (void)cause;
+    if (errand_read(e, &weight, sizeof weight) == 0 && p && is_weighed(s, p) &&
         weight > limit_of(s, p))
         replace(s, p, weight);
-    loop_drop(&scale);
 }
 
 /* Among those that seem to be above their limit, who was not for longest. */
@@ -120,18 +121,19 @@ static process_t *next_suspect(const spawner_t *s)
 void memory_look(spawner_t *s)
 {
     process_t *p;
-    int fd;
+    pid_t pid;
 
     if (s->now >= due) {
         due = s->now + PAUSE;
         estimate(s);
     }
-    p = scale.fd < 0 ? next_suspect(s) : NULL;
-    fd = p ? aside_start(weigh, p, PATIENCE) : -1;
-    if (fd < 0)
+    p = scale.pid == 0 ? next_suspect(s) : NULL;
+    pid = p ? errand_ask(s, &scale, PATIENCE, weighed) : -1;
+    if (pid == 0)
+        weigh(p);
+    if (pid < 0)
         return;
     p->weight = -1;
     p->weigh_at = s->now;
     on_scale = p->is.id;
-    loop_add(&scale, fd, EPOLLIN, weighed, s);
 }

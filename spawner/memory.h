@@ -11,7 +11,7 @@
  * pages for each who has them. Only who is above the limit by that is measured
  * by its part of them (smaps_rollup). For that the kernel walks through the
  * process's memory, and waits for a lock that a stuck one may never give
- * back: a child of ours does it (aside.h), for one of them a second.
+ * back: a child of ours does it (errand.h), for one of them a second.
  *
  * A cgroup's own count is not to be had: the memory controller cannot be
  * handed on by a cgroup that has processes in it, as that of httpd has.

@@ -50,7 +50,7 @@ ONLY = {
 }
 
 # Functions: the files that may call them.
-FORKS = {"spawner/aside.c", "spawner/launch.c", "spawner/boot.c",
+FORKS = {"spawner/launch.c", "spawner/boot.c",
          "spawner/errand.c", "spawner/marks.c", "spawner/tell.c",
          "spawner/ward.c", "mod_apppool/exec.c"}
 

@@ -1,170 +1,137 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* A child on an errand ends by itself, or in time. */
+/* What takes long is done by a child, and nobody waits for it. */
 
 #include "spawner/errand.h"
 
+#include <signal.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/unit/scene.h"
 
-static spawner_t s;
+static spawner_t spawner;
+static errand_t errand;
+static siginfo_t ended_with;
+static int n_ended, was_late;
+static int64_t answer;
 
-typedef struct {
-    errand_t errand; /* first */
-    int over;        /* how often */
-    siginfo_t cause; /* si_pid 0: it took too long */
-} one_t;
-
-static void ended(spawner_t *spawner, errand_t *e, const siginfo_t *cause)
+static void ended(spawner_t *s, errand_t *e, const siginfo_t *cause)
 {
-    one_t *one = (one_t *)e;
-
-    assert_ptr_equal(spawner, &s);
-    assert_int_equal(e->pid, 0);
-    one->over++;
-    memset(&one->cause, 0, sizeof one->cause);
+    assert_ptr_equal(s, &spawner);
+    n_ended++;
+    was_late = cause == NULL;
     if (cause)
-        one->cause = *cause;
+        ended_with = *cause;
+    if (e->answer >= 0 && errand_read(e, &answer, sizeof answer) != 0)
+        answer = -1;
 }
 
-static pid_t send_off(one_t *one, int64_t limit, void (*work)(void))
+/* As the spawner's loop does. @return the child's end */
+static siginfo_t reap(void)
 {
-    pid_t pid;
+    siginfo_t info;
 
-    s.now = 1000000000;
-    s.wake = INT64_MAX;
-    memset(one, 0, sizeof *one);
-    pid = errand_fork(&s, &one->errand, limit, ended);
-    if (pid == 0) {
-        work();
+    memset(&info, 0, sizeof info);
+    assert_int_equal(waitid(P_ALL, 0, &info, WEXITED | WNOWAIT), 0);
+    errand_reap(&spawner, &info);
+    assert_int_equal(waitpid(info.si_pid, NULL, 0), info.si_pid);
+    return info;
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    spawner.now = SECOND;
+    spawner.wake = INT64_MAX;
+    n_ended = was_late = 0;
+    answer = 0;
+    return 0;
+}
+
+static void a_number(void **state)
+{
+    int64_t seven = 7;
+    pid_t pid = errand_ask(&spawner, &errand, SECOND, ended);
+
+    (void)state;
+    if (pid == 0)
+        _exit(write(STDOUT_FILENO, &seven, sizeof seven) != sizeof seven);
+    assert_true(pid > 0);
+    assert_true(spawner.wake <= 2 * SECOND);
+    assert_int_equal(errand.pid, pid);
+    reap();
+    assert_int_equal(n_ended, 1);
+    assert_false(was_late);
+    assert_int_equal(ended_with.si_code, CLD_EXITED);
+    assert_int_equal(answer, 7);
+    assert_int_equal(errand.pid, 0);
+}
+
+static void no_answer(void **state)
+{
+    (void)state;
+    if (errand_ask(&spawner, &errand, SECOND, ended) == 0)
         _exit(0);
-    }
-    assert_true(pid > 0 && one->errand.pid == pid);
-    assert_true(s.wake == s.now + limit);
-    return pid;
+    reap();
+    assert_int_equal(n_ended, 1);
+    assert_int_equal(answer, -1);
 }
 
-/* As life_reap() does. */
-static void reap(pid_t pid, siginfo_t *how)
+/* It is killed; its place is free again when it is dead, not before: else
+ * any number of them might be dying. */
+static void its_time_is_up(void **state)
 {
-    assert_int_equal(waitid(P_PID, (id_t)pid, how, WEXITED | WNOWAIT), 0);
-    errand_reap(&s, how);
-    assert_int_equal(waitpid(pid, NULL, 0), pid);
-}
-
-static void exit_seven(void)
-{
-    _exit(getsid(0) == getpid() ? 7 : 8);
-}
-
-/* Deaf to all but SIGKILL, and so is what it has started. */
-static void stay(void)
-{
-    sigset_t all;
-
-    sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, NULL);
-    alarm(60); /* should the test fail */
-    sigdelset(&all, SIGALRM);
-    sigprocmask(SIG_SETMASK, &all, NULL);
-    fork();
-    while (pause() < 0)
-        ;
-}
-
-static void wait_for_ever(void)
-{
-    while (pause() < 0)
-        ;
-}
-
-static void its_end_is_told_once(void **state)
-{
-    siginfo_t how;
-    one_t one, other;
-    pid_t pid = send_off(&one, 5 * SECOND, exit_seven);
-    pid_t second = send_off(&other, 5 * SECOND, exit_seven);
+    pid_t pid = errand_fork(&spawner, &errand, SECOND, ended);
+    siginfo_t end;
 
     (void)state;
-    reap(pid, &how);
-    assert_int_equal(one.over, 1);
-    assert_int_equal(one.cause.si_code, CLD_EXITED);
-    assert_int_equal(one.cause.si_status, 7);
-    assert_int_equal(other.over, 0);
-    errand_reap(&s, &how); /* a stranger's by now */
-    s.now += 60 * SECOND;
-    reap(second, &how);
-    errand_tend(&s);
-    assert_int_equal(one.over + other.over, 2);
+    if (pid == 0)
+        for (;;)
+            pause();
+    errand_tend(&spawner);
+    assert_int_equal(n_ended, 0);
+    spawner.now += 2 * SECOND;
+    errand_tend(&spawner);
+    errand_tend(&spawner);
+    assert_int_equal(n_ended, 0);
+    assert_int_equal(errand.pid, pid);
+    end = reap();
+    assert_int_equal(end.si_code, CLD_KILLED);
+    assert_int_equal(end.si_status, SIGKILL);
+    assert_int_equal(n_ended, 1);
+    assert_true(was_late);
+    assert_int_equal(errand.pid, 0);
 }
 
-static void who_takes_too_long_is_killed(void **state)
+/* Nobody is there to kill it. */
+static void alone(void **state)
 {
-    siginfo_t how;
-    one_t one;
-    int status;
-    pid_t pid = send_off(&one, 2 * SECOND, stay);
+    siginfo_t end;
+    sigset_t set;
 
     (void)state;
-    s.now += 2 * SECOND - 1;
-    errand_tend(&s);
-    assert_int_equal(one.over, 0);
-    assert_int_equal(waitpid(pid, NULL, WNOHANG), 0);
-    s.now++;
-    errand_tend(&s);
-    assert_int_equal(one.over, 1);
-    assert_int_equal(one.cause.si_pid, 0);
-    reap(pid, &how);
-    assert_int_equal(one.over, 1);
-    assert_int_equal(how.si_status, SIGKILL);
-    /* Whom it has started as well. */
-    while (waitpid(-1, &status, 0) > 0)
-        assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-}
-
-/* Should the spawner be dead by then. */
-static void it_has_an_alarm_of_its_own(void **state)
-{
-    siginfo_t how;
-    one_t one;
-    pid_t pid = send_off(&one, 0, wait_for_ever);
-
-    (void)state;
-    reap(pid, &how);
-    assert_int_equal(one.over, 1);
-    assert_int_equal(how.si_code, CLD_KILLED);
-    assert_int_equal(how.si_status, SIGALRM);
-}
-
-static void at_the_end_all_are_ended(void **state)
-{
-    one_t one, other;
-    pid_t pids[] = {send_off(&one, 60 * SECOND, stay),
-                    send_off(&other, 60 * SECOND, stay)};
-    int i, status;
-
-    (void)state;
-    errand_stop();
-    for (i = 0; i < 2; i++) {
-        assert_int_equal(waitpid(pids[i], &status, 0), pids[i]);
-        assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-    }
-    assert_int_equal(one.over + other.over, 0);
+    signal(SIGALRM, SIG_IGN);
+    sigfillset(&set);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    if (errand_fork(&spawner, &errand, 0, ended) == 0)
+        for (;;)
+            pause();
+    end = reap();
+    assert_int_equal(end.si_code, CLD_KILLED);
+    assert_int_equal(end.si_status, SIGALRM);
+    assert_int_equal(n_ended, 1);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(its_end_is_told_once),
-        cmocka_unit_test(who_takes_too_long_is_killed),
-        cmocka_unit_test(it_has_an_alarm_of_its_own),
-        cmocka_unit_test(at_the_end_all_are_ended),
+        cmocka_unit_test_setup(a_number, setup),
+        cmocka_unit_test_setup(no_answer, setup),
+        cmocka_unit_test_setup(its_time_is_up, setup),
+        cmocka_unit_test_setup(alone, setup),
     };
 
-    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

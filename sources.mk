@@ -116,6 +116,7 @@ spawner_sources = \
 	spawner/failure.c \
 	spawner/fresh.c \
 	spawner/guard.c \
+	spawner/hunt.c \
 	spawner/instance.c \
 	spawner/launch.c \
 	spawner/life.c \

@@ -2,10 +2,10 @@
 
 #include "spawner/adopt.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "spawner/cgroup.h"
+#include "spawner/hunt.h"
 #include "spawner/launch.h"
 #include "spawner/life.h"
 #include "spawner/log.h"
@@ -94,21 +94,6 @@ static void adopt(spawner_t *s, uint32_t index, const registry_record_t *is)
     life_died(s, p, &unknown);
 }
 
-/* Bears our mark, but of a process that is in no record. */
-static void end_stray(const procfs_t *who, void *ctx)
-{
-    const spawner_t *s = ctx;
-    char mark[64], *end;
-
-    if (procfs_mark(who->pid, mark, sizeof mark) != 0 ||
-        strncmp(mark, s->instance, 16) != 0 || mark[16] != '-' ||
-        process_find(s, strtoull(mark + 17, &end, 16)) ||
-        procfs_signal(who->pid, who->start, SIGKILL) != 0)
-        return;
-    log_line(LOG_WARN, "process %d is of an app, but in no record: SIGKILL",
-             (int)who->pid);
-}
-
 static void end_stray_cgroup(uint64_t id, void *ctx)
 {
     if (process_find(ctx, id))
@@ -147,7 +132,7 @@ void adopt_all(spawner_t *s)
                  "%u records of %s/%s are damaged: the processes that were "
                  "in them are ended",
                  broken, s->rt.dir, CONTRACT_REGISTRY);
-    procfs_each(end_stray, s);
+    hunt_strays(s);
     cgroup_each(end_stray_cgroup, s);
     runtime_each(&s->rt, remove_stray, s);
 }

@@ -7,7 +7,8 @@
  *
  * Crash:  may be repeated at any time.
  * Trust:  a record is believed when a process of that pid, start time and
- *         user runs. A process that bears our mark without one is killed.
+ *         user runs. A process that bears our mark without one is killed
+ *         a moment later (hunt.h).
  */
 #ifndef APPPOOL_ADOPT_H
 #define APPPOOL_ADOPT_H

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "spawner/cgroup.h"
+#include "spawner/hunt.h"
 #include "spawner/procfs.h"
 
 #define STOP_TIMEOUT (30 * SECOND) /* of an app that left the table */
@@ -40,6 +41,7 @@ process_t *process_new(spawner_t *s, uint64_t id, const char *name)
     p->is.uid = p->is.gid = UINT32_MAX;
     snprintf(p->is.name, sizeof p->is.name, "%s", name);
     p->probe = -1;
+    p->seek = p->strays = -1;
     p->pidfd.fd = p->reports.fd = p->fifo.fd = p->notify.fd = -1;
     p->stop_timeout = STOP_TIMEOUT;
     p->dying_limit = DYING_LIMIT;
@@ -93,47 +95,40 @@ int process_record(process_t *p, uint32_t state)
 
 typedef struct {
     const process_t *p;
-    char mark[40];
     int sign; /* 0: only count */
     int found;
 } members_t;
 
 /* Of the leader's session, which only processes of this app can be in: its
  * number is not given away while somebody is. Once the leader is dead, a
- * younger one than that must bear the mark. Whoever bears it is meant, too,
- * by KILL and when the leader is dead. */
+ * younger one than that must bear the mark: hunt.h. */
 static void member(const procfs_t *who, void *ctx)
 {
     members_t *m = ctx;
     const registry_record_t *is = &m->p->is;
 
-    int ours = who->session == is->pid && who->start >= is->start &&
-               (who->pid != is->pid || who->start == is->start);
-
-    if (who->state == 'Z' || who->state == 'X' || who->pid == getpid())
-        return;
-    if (ours && m->p->gone && who->start > m->p->died_ticks)
-        ours = 0;
-    if (!ours && ((m->sign != SIGKILL && !m->p->gone) ||
-                  who->start < is->start || !procfs_marked(who->pid, m->mark)))
+    if (who->state == 'Z' || who->state == 'X' || who->session != is->pid ||
+        who->start < is->start ||
+        (who->pid == is->pid && who->start != is->start) ||
+        (m->p->gone && who->start > m->p->died_ticks))
         return;
     m->found++;
     if (m->sign)
         procfs_signal(who->pid, who->start, m->sign);
 }
 
-static int members(const spawner_t *s, const process_t *p, int sign)
+static int members(const process_t *p, int sign)
 {
-    members_t m = {p, "", sign, 0};
+    members_t m = {p, sign, 0};
 
-    snprintf(m.mark, sizeof m.mark, "%s-" CONTRACT_ID_FMT, s->instance,
-             p->is.id);
     procfs_each(member, &m);
     return m.found;
 }
 
-void process_signal(const spawner_t *s, const process_t *p, int sign)
+void process_signal(spawner_t *s, process_t *p, int sign)
 {
+    int populated = cgroup_populated(p->is.id);
+
     if (sign == SIGKILL)
         cgroup_kill(p->is.id);
     if (p->is.pid <= 1)
@@ -147,18 +142,27 @@ void process_signal(const spawner_t *s, const process_t *p, int sign)
     }
     else if (!p->gone)
         pidfd_send_signal(p->pidfd.fd, sign, NULL, 0);
-    else if (cgroup_populated(p->is.id) == 0)
+    else if (populated == 0)
         return;
-    members(s, p, sign);
+    members(p, sign);
+    /* Nothing that it has started can leave its cgroup. */
+    if ((sign == SIGKILL && populated < 0) || (sign != SIGKILL && p->gone))
+        hunt_ask(s, p, sign);
 }
 
-int process_remains(const spawner_t *s, const process_t *p)
+int process_remains(spawner_t *s, process_t *p)
 {
     int populated = cgroup_populated(p->is.id);
 
     if (populated >= 0)
         return populated;
-    return p->is.pid <= 1 ? 0 : members(s, p, 0);
+    if (p->is.pid <= 1)
+        return 0;
+    if (members(p, 0) > 0)
+        return 1;
+    if (p->strays != 0)
+        hunt_ask(s, p, 0);
+    return p->strays != 0;
 }
 
 void process_collect(spawner_t *s)

@@ -30,12 +30,14 @@ int process_record(process_t *p, uint32_t state);
 
 /**
  * Send a signal to its process group; KILL, and any signal when the leader is
- * dead, to whatever it has started.
+ * dead, to whatever it has started: what only the mark tells of gets it a
+ * little later (hunt.h).
  */
-void process_signal(const spawner_t *s, const process_t *p, int sign);
+void process_signal(spawner_t *s, process_t *p, int sign);
 
-/** Does anything run that it has started? For one whose leader is dead. */
-int process_remains(const spawner_t *s, const process_t *p);
+/** Does anything run that it has started, or is that not known yet? For one
+ * whose leader is dead. */
+int process_remains(spawner_t *s, process_t *p);
 
 /** Free those that are done. */
 void process_collect(spawner_t *s);

@@ -204,14 +204,6 @@ int procfs_mark(pid_t pid, char *mark, size_t size)
     return used > 0 ? 0 : -1;
 }
 
-int procfs_marked(pid_t pid, const char *prefix)
-{
-    char mark[64];
-
-    return procfs_mark(pid, mark, sizeof mark) == 0 &&
-           strncmp(mark, prefix, strlen(prefix)) == 0;
-}
-
 int procfs_pidfd(pid_t pid, uint64_t start)
 {
     int fd = pid > 0 ? pidfd_open(pid, 0) : -1;

@@ -67,9 +67,6 @@ void procfs_each(void (*each)(const procfs_t *who, void *ctx), void *ctx);
  */
 int procfs_mark(pid_t pid, char *mark, size_t size);
 
-/** Does it bear a mark that begins so? */
-int procfs_marked(pid_t pid, const char *prefix);
-
 /** A pidfd of exactly this process. @return -1: it is gone (or a zombie) */
 int procfs_pidfd(pid_t pid, uint64_t start);
 

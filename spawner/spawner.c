@@ -33,6 +33,7 @@
 #include "spawner/errand.h"
 #include "spawner/failure.h"
 #include "spawner/guard.h"
+#include "spawner/hunt.h"
 #include "spawner/instance.h"
 #include "spawner/launch.h"
 #include "spawner/life.h"
@@ -178,6 +179,7 @@ static void turn(spawner_t *s)
         ready_look(s);
     }
     life_tend(s);
+    hunt_tend(s);
     errand_tend(s);
     alert_tend(s);
     process_collect(s);

@@ -75,6 +75,9 @@ typedef struct process {
     int64_t quiet;     /**< us: stuck.c: it may be ended from then on */
     int64_t report_at; /**< us: slow.c has it looked at from then on */
     warmup_t warmup;   /**< AppReady: its path is being asked for */
+    int seek;          /**< hunt.c: signal for what bears its mark; -1 */
+    int sought;        /**< hunt.c: the child looks for that */
+    int strays;        /**< hunt.c: something bears its mark; -1: not known */
     int64_t live;      /**< us, apl_now(): when it became ready; 0: not seen */
     output_t output;
     loop_source_t pidfd, reports, fifo, notify;

@@ -53,21 +53,21 @@ static _Noreturn void work(const spawner_t *s, const table_app_t *a, int input,
 
 /* ---- what it says ---- */
 
+/* A bounded piece: others have their turn before the next. What is more than
+ * fits is read all the same: who prints much must not die of it. */
 static void hear(tell_t *t)
 {
-    char chunk[1024];
-    ssize_t n = -1;
+    char chunk[4096];
+    ssize_t n = t->output.fd < 0 ? -1 : read(t->output.fd, chunk, sizeof chunk);
+    size_t room = sizeof t->said - t->length;
+    size_t kept = n > 0 && (size_t)n < room ? (size_t)n : room;
 
-    while (t->output.fd >= 0 &&
-           (n = read(t->output.fd, chunk, sizeof chunk)) > 0) {
-        size_t room = sizeof t->said - t->length;
-        size_t kept = (size_t)n < room ? (size_t)n : room;
-
-        memcpy(t->said + t->length, chunk, kept);
-        t->length += kept;
-    }
     if (n == 0)
         loop_drop(&t->output);
+    if (n <= 0)
+        return;
+    memcpy(t->said + t->length, chunk, kept);
+    t->length += kept;
 }
 
 static void output_ready(void *owner, uint32_t events)

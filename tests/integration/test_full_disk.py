@@ -110,7 +110,8 @@ def test_full_while_it_runs(httpd: Httpd) -> None:
     httpd.graceful()
     assert httpd.log.matching("No space left on device.*cannot write .*/table")
     assert httpd.get("/pid", "shop").text == str(pid)
-    assert httpd.get("/pid", "blog").status in (502, 503)
+    wait_until(lambda: httpd.get("/pid", "blog").status in (502, 503),
+               "the new configuration")
     kill9(httpd.helper("watchdog"))
     kill9(httpd.helper("spawner"))
     httpd.log.expect(r"(spawner|watchdog) \d+ (ended|died)")

@@ -4,7 +4,7 @@ import time
 from typing import Callable, TypeVar
 
 T = TypeVar("T")
-BOUND = 5.0  # seconds
+BOUND = 15.0  # seconds
 
 
 def wait_until(happened: Callable[[], T], what: str = "",

@@ -98,6 +98,11 @@ static void end_stray_cgroup(uint64_t id, void *ctx)
 {
     if (process_find(ctx, id))
         return;
+    if (cgroup_populated(id) > 0)
+        log_line(LOG_WARN,
+                 "process " CONTRACT_ID_FMT " is of an app, but in no record: "
+                 "SIGKILL to its cgroup",
+                 id);
     cgroup_kill(id);
     cgroup_remove(id);
 }

@@ -107,7 +107,9 @@ def test_watchdog_needs_libc_alone() -> None:
                             text=True, capture_output=True, check=True)
     libraries = [line.split("[")[1].rstrip("]")
                  for line in needed.stdout.splitlines() if "NEEDED" in line]
-    assert libraries == ["libc.so.6"]
+    # The loader is libc's own: it has __tls_get_addr().
+    assert [name for name in libraries
+            if not name.startswith("ld-linux")] == ["libc.so.6"]
 
 
 @pytest.mark.parametrize("file", [".libs/mod_apppool.so", "apppool-watchdog",

@@ -7,7 +7,7 @@ LEVEL = re.compile(r"^\[[^]]+\] \[\w*:(warn|error|crit|alert|emerg)\]")
 
 # What is logged when an app is killed, maybe with a request inside it.
 KILLED = (r"\[\d+\] died: signal 9 \(SIGKILL\)", r"\[\d+\] gave no answer",
-          "AH01102|AH01110|AH01114|AH00898|AH02454")
+          "AH01102|AH01110|AH01114|AH00898|AH02454|AH10098")
 
 # httpd's own: event may close its pollset at a stop while a connection is
 # about to be kept or closed, also where no app is concerned.

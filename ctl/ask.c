@@ -22,11 +22,6 @@
 
 static int quiet;
 
-void ask_be_quiet(int on)
-{
-    quiet = on;
-}
-
 int ask_complain(int status, const char *format, ...)
 {
     va_list args;
@@ -173,4 +168,21 @@ int ask_server(const char *dir, const char *const *words, int n, char **answer)
     return *answer ? 0
                    : ask_complain(EXIT_NOT_RUNNING,
                                   "the spawner of %s does not answer", dir);
+}
+
+int ask_status(const char *dir, int silently, json_t **report)
+{
+    static const char *const question[] = {"status"};
+    char *answer;
+    int status;
+
+    *report = NULL;
+    quiet = silently;
+    status = ask_server(dir, question, 1, &answer);
+    quiet = 0;
+    if (status != 0)
+        return status;
+    *report = json_loads(answer, 0, NULL);
+    free(answer);
+    return 0;
 }

@@ -10,6 +10,8 @@
 #ifndef APPPOOL_CTL_ASK_H
 #define APPPOOL_CTL_ASK_H
 
+#include <jansson.h>
+
 /** Exit statuses: all is well; refused, or failed; wrong usage; nobody there.
  */
 enum { EXIT_OK, EXIT_NO, EXIT_USAGE, EXIT_NOT_RUNNING };
@@ -21,13 +23,18 @@ enum { EXIT_OK, EXIT_NO, EXIT_USAGE, EXIT_NOT_RUNNING };
 int ask_complain(int status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/** Print none until it is told otherwise. */
-void ask_be_quiet(int on);
-
 /** Which httpd? Fills in *dir, which is never freed, if it is NULL. */
 int ask_directory(const char **dir);
 
 /** Ask. @param answer to be freed */
 int ask_server(const char *dir, const char *const *words, int n, char **answer);
+
+/**
+ * Ask for the status.
+ * @param silently 1: who asks again and again says himself what it means that
+ *                 there is no answer
+ * @param report   to be released; NULL where the answer is no JSON
+ */
+int ask_status(const char *dir, int silently, json_t **report);
 
 #endif

@@ -4,7 +4,6 @@
 
 #include <jansson.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -29,19 +28,12 @@ static const json_t *group_of(const json_t *status, const char *app)
  * more; EXIT_NOT_RUNNING: there is no answer */
 static int look(const char *dir, const char *app, size_t *left)
 {
-    static const char *const question[] = {"status"};
     const json_t *g;
-    char *answer;
     json_t *o;
-    int status;
+    int status = ask_status(dir, 1, &o);
 
-    ask_be_quiet(1);
-    status = ask_server(dir, question, 1, &answer);
-    ask_be_quiet(0);
     if (status != 0)
         return EXIT_NOT_RUNNING;
-    o = json_loads(answer, 0, NULL);
-    free(answer);
     /* The pool could not be read just now. */
     if (!json_object_get(o, "groups"))
         status = EXIT_NOT_RUNNING;

@@ -64,19 +64,12 @@ static void print_all(reader_t *r, const json_t *events)
 
 static int look(reader_t *r, const char *dir)
 {
-    static const char *const question[] = {"status"};
     const char *error;
-    char *answer;
     json_t *o;
-    int status;
+    int status = ask_status(dir, r->began, &o);
 
-    ask_be_quiet(r->began);
-    status = ask_server(dir, question, 1, &answer);
-    ask_be_quiet(0);
     if (status != 0)
         return status;
-    o = json_loads(answer, 0, NULL);
-    free(answer);
     error = json_string_value(json_object_get(o, "error"));
     if (json_is_array(json_object_get(o, "events")))
         print_all(r, json_object_get(o, "events"));

@@ -185,23 +185,17 @@ static char *compose(const looks_t *l)
 /* Later, that there is no answer is a trouble that may pass: then EXIT_OK. */
 static int look(looks_t *l, const char *dir)
 {
-    static const char *const question[] = {"status"};
-    char *answer = NULL;
-    json_t *o = NULL;
-    int status;
+    json_t *o;
+    int status = ask_status(dir, l->now != NULL, &o);
 
-    ask_be_quiet(l->now != NULL);
-    status = ask_server(dir, question, 1, &answer);
-    if (status == 0)
-        o = json_loads(answer, 0, NULL);
-    free(answer);
     if (status == 0 && !json_is_object(json_object_get(o, "pool"))) {
         const char *error = json_string_value(json_object_get(o, "error"));
 
-        status = ask_complain(EXIT_NO, "%s",
-                              error ? error : "the answer has no pool");
+        status = EXIT_NO;
+        if (!l->now)
+            ask_complain(status, "%s",
+                         error ? error : "the answer has no pool");
     }
-    ask_be_quiet(0);
     l->trouble = status ? "there is no answer any more" : NULL;
     if (status != 0) {
         json_decref(o);

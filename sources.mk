@@ -6,6 +6,7 @@
 shm_sources = \
 	shm/alive.c \
 	shm/check.c \
+	shm/checkin.c \
 	shm/checkout.c \
 	shm/child.c \
 	shm/clock.c \
@@ -219,6 +220,7 @@ fuzz_programs = \
 	tests/fuzz/table
 
 unit_tests = \
+	tests/unit/abandoned \
 	tests/unit/alive \
 	tests/unit/bells \
 	tests/unit/checkout \

@@ -229,7 +229,7 @@ static int check_processes(audit_t *a)
 
     for (i = 1; i <= apl_top(&h->top_process, pool->n.processes); i++) {
         const apl_process_t *p = &pool->processes[i];
-        uint32_t held = 0;
+        uint32_t held = 0, abandoned = 0;
 
         leaving += p->state == APL_PROCESS_LEAVING;
         wanted += p->state == APL_PROCESS_WANTED;
@@ -241,9 +241,15 @@ static int check_processes(audit_t *a)
         for (j = 1; j <= apl_top(&h->top_session, pool->n.sessions); j++) {
             const apl_session_t *s = &pool->sessions[j];
 
-            held += s->state == APL_SESSION_HELD && s->process == i &&
-                    s->process_generation == p->generation;
+            if (s->state != APL_SESSION_HELD || s->process != i ||
+                s->process_generation != p->generation)
+                continue;
+            held++;
+            abandoned += s->owner == 0;
         }
+        if (p->abandoned != abandoned)
+            return found(a, 24, "process %u: %u abandoned, but %u are", i,
+                         p->abandoned, abandoned);
         if (p->sessions != held)
             return found(a, 10, "process %u: %u sessions, but %u are held", i,
                          p->sessions, held);
@@ -263,6 +269,15 @@ static int check_processes(audit_t *a)
     return 1;
 }
 
+/* Without an owner: has it at least a process? */
+static int is_abandoned(const apl_pool_t *pool, const apl_session_t *s)
+{
+    const apl_process_t *p = apl_process_at(pool, s->process);
+
+    return s->state == APL_SESSION_HELD && p && p->state >= APL_PROCESS_LIVE &&
+           p->generation == s->process_generation;
+}
+
 static int check_sessions(audit_t *a)
 {
     apl_pool_t *pool = &a->pool;
@@ -278,7 +293,8 @@ static int check_sessions(audit_t *a)
             unused++;
             continue;
         }
-        if (!c || c->state != APL_CHILD_USED)
+        if (s->owner == 0 ? !is_abandoned(pool, s)
+                          : !c || c->state != APL_CHILD_USED)
             return found(a, 17, "session %u has no owner", i);
         if (!g || g->state != APL_GROUP_USED)
             return found(a, 17, "session %u has no group", i);

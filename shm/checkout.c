@@ -4,11 +4,10 @@
 
 #include <string.h>
 
+#include "shm/checkin.h"
 #include "shm/child.h"
 #include "shm/enter.h"
-#include "shm/event.h"
 #include "shm/group.h"
-#include "shm/histogram.h"
 #include "shm/list.h"
 #include "shm/process.h"
 #include "shm/queue.h"
@@ -189,102 +188,6 @@ apr_status_t apl_checkout(apl_pool_t *pool, apl_hold_t *hold,
     return rv;
 }
 
-/* ---- giving back ---- */
-
-/* The session of a hold, if it is still ours. */
-static apl_session_t *mine(const apl_pool_t *pool, const apl_hold_t *hold)
-{
-    apl_session_t *s = apl_session_at(pool, hold->session);
-
-    return s && hold->session <= pool->header->top_session &&
-                   s->generation == hold->generation && s->owner == pool->self
-               ? s
-               : NULL;
-}
-
-void apl_checkout_endless(apl_pool_t *pool, const apl_hold_t *hold)
-{
-    apl_session_t *s = mine(pool, hold);
-
-    if (s)
-        __atomic_store_n(&s->endless, 1, __ATOMIC_RELAXED);
-}
-
-int apl_checkout_killed(const apl_pool_t *pool, const apl_hold_t *hold)
-{
-    const apl_session_t *s = mine(pool, hold);
-
-    return s && __atomic_load_n(&s->killed, __ATOMIC_RELAXED) != 0;
-}
-
-/* How a session ends. */
-typedef enum {
-    CLOSED,  /* with a request served */
-    UNUSED,  /* its process never heard of it */
-    REFUSED, /* the process did not take the connection */
-} ending_t;
-
-static void count_time(apl_held_t *held, const apl_session_t *s, apl_group_t *g)
-{
-    apl_counters_t *c = &held->pool->header->counters;
-
-    c->served++;
-    c->app_time +=
-        apl_histogram_count(&g->app_time, apl_since(held->now, s->since));
-}
-
-static void close_session(apl_held_t *held, apl_session_t *s, ending_t how)
-{
-    apl_process_t *p =
-        s->state == APL_SESSION_HELD ? apl_session_process(held, s) : NULL;
-    apl_group_t *g = apl_session_group(held, s);
-
-    if (p) {
-        apl_process_touch(held, p);
-        p->processed += how == CLOSED;
-        APL_STEP("close_counted");
-    }
-    apl_session_free(held, s);
-    if (!p || !g)
-        return;
-    if (how == CLOSED) {
-        g->young = 0;
-        count_time(held, s, g);
-    }
-    apl_process_close(held, p);
-    if (p->state == APL_PROCESS_LIVE && how == REFUSED) {
-        held->pool->header->counters.refused++;
-        apl_process_leave(held, p, APL_EVENT_REFUSED);
-    }
-    else
-        apl_retire_if_due(held, g, p);
-    apl_room_share(held, g);
-}
-
-static void end(apl_pool_t *pool, apl_hold_t *hold, int64_t now, ending_t how)
-{
-    apl_session_t *s = mine(pool, hold);
-    apl_held_t held;
-
-    if (s && apl_enter(&held, pool, now, APL_FOREVER) == APR_SUCCESS) {
-        s = mine(pool, hold); /* still, after a repair */
-        if (s && s->state != APL_SESSION_FREE)
-            close_session(&held, s, how);
-        apl_leave(&held);
-    }
-    hold->session = 0;
-}
-
-void apl_checkin(apl_pool_t *pool, apl_hold_t *hold, int64_t now)
-{
-    end(pool, hold, now, CLOSED);
-}
-
-void apl_checkout_refused(apl_pool_t *pool, apl_hold_t *hold, int64_t now)
-{
-    end(pool, hold, now, REFUSED);
-}
-
 /* ---- waiting ---- */
 
 /* The wait failed: learn why, and give the slot back. */
@@ -299,7 +202,7 @@ static apr_status_t take_failure(apl_pool_t *pool, apl_hold_t *hold,
     if (rv != APR_SUCCESS)
         return rv;
     rv = APL_EDAMAGED;
-    s = mine(pool, hold);
+    s = apl_checkin_session(pool, hold);
     if (s && s->state == APL_SESSION_FAILED) {
         rv = (apr_status_t)s->outcome;
         g = apl_session_group(&held, s);
@@ -316,7 +219,7 @@ static apr_status_t take_failure(apl_pool_t *pool, apl_hold_t *hold,
 
 apr_status_t apl_checkout_poll(apl_pool_t *pool, apl_hold_t *hold, int64_t now)
 {
-    apl_session_t *s = mine(pool, hold);
+    apl_session_t *s = apl_checkin_session(pool, hold);
     const apl_process_t *p;
 
     if (!s) {
@@ -350,7 +253,7 @@ static void count_end(apl_pool_t *pool, apr_status_t rv)
 apr_status_t apl_checkout_wait(apl_pool_t *pool, apl_hold_t *hold,
                                int64_t deadline, apl_gone_t *gone, void *ctx)
 {
-    apl_session_t *s = mine(pool, hold);
+    apl_session_t *s = apl_checkin_session(pool, hold);
     apr_status_t rv = s ? APL_EWAIT : APL_EDAMAGED;
 
     while (s && rv == APL_EWAIT) {
@@ -373,7 +276,7 @@ apr_status_t apl_checkout_wait(apl_pool_t *pool, apl_hold_t *hold,
     }
     if (rv != APR_SUCCESS && hold->session != 0) {
         count_end(pool, rv);
-        end(pool, hold, apl_now(), UNUSED);
+        apl_checkin_unused(pool, hold, apl_now());
     }
     return rv;
 }

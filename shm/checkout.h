@@ -18,7 +18,7 @@
  *
  * Lock:  each verb takes and gives back the pool lock itself.
  * Crash: a caller that dies leaves its sessions to
- *        apl_supervise_child_gone().
+ *        apl_supervise_child_gone(), or abandoned ones to apl_clock_ended().
  * Trust: the caller trusts nothing but its own apl_hold_t.
  */
 #ifndef APL_CHECKOUT_H
@@ -98,6 +98,14 @@ void apl_checkout_stop(apl_pool_t *pool);
  * is one. Also ends a wait. Harmless when nothing is held.
  */
 void apl_checkin(apl_pool_t *pool, apl_hold_t *hold, int64_t now);
+
+/**
+ * As apl_checkin(), but the app has not answered and may be at it yet: it was
+ * silent for too long. So the process keeps the session, as if it was its
+ * child's, until apl_clock_ended() says that the app is done with it, or the
+ * process ends. Of AppConcurrency (0: one) at the most; others are closed.
+ */
+void apl_checkout_abandon(apl_pool_t *pool, apl_hold_t *hold, int64_t now);
 
 /** The request has become a connection that lasts, or an event stream: it is
  * never hung, and its process never killed because of it. */

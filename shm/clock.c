@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shm/checkin.h"
 #include "shm/enter.h"
 #include "shm/event.h"
 #include "shm/hung.h"
@@ -251,6 +252,33 @@ apr_status_t apl_clock_expire(apl_pool_t *pool, const apl_glance_t *request,
                               int64_t now)
 {
     return end(pool, request->process, request->ticket, 1, now);
+}
+
+apr_status_t apl_clock_ended(apl_pool_t *pool, uint64_t id, uint32_t n,
+                             int64_t now)
+{
+    apr_status_t rv = APL_EIDLE;
+    apl_held_t held;
+    apl_process_t *p;
+    apl_session_t *s;
+
+    /* A walk for each, and room for whom it wakes. */
+    while (n-- > 0) {
+        apr_status_t one =
+            enter_with(&held, pool, id, now, APL_PROCESS_LIVE, &p);
+
+        if (one != APR_SUCCESS)
+            return one;
+        s = apl_session_abandoned(&held, p);
+        if (s) {
+            apl_checkin_reclaim(&held, s);
+            rv = APR_SUCCESS;
+        }
+        else
+            n = 0;
+        apl_leave(&held);
+    }
+    return rv;
 }
 
 apr_status_t apl_clock_zombie(apl_pool_t *pool, uint64_t id, int64_t now)

@@ -50,6 +50,15 @@ apr_status_t apl_clock_kill(apl_pool_t *pool, uint64_t id, uint64_t ticket,
 apr_status_t apl_clock_expire(apl_pool_t *pool, const apl_glance_t *request,
                               int64_t now);
 
+/**
+ * An app is done with abandoned requests: their sessions end, the oldest
+ * first. So none is ever taken for older than it is.
+ * @param n how many at the most
+ * @return APL_ESTALE: no such process; APL_EIDLE: it has none; APL_ELOCK
+ */
+apr_status_t apl_clock_ended(apl_pool_t *pool, uint64_t id, uint32_t n,
+                             int64_t now);
+
 /** A leaving process survives SIGKILL. @return APL_ESTALE: no such process, or
  * known already */
 apr_status_t apl_clock_zombie(apl_pool_t *pool, uint64_t id, int64_t now);

@@ -68,7 +68,8 @@
  *      their sum; a waiter is in exactly one queue, in order of its ticket.
  *  I15 processed and last_used never go back.
  *  I16 pool.spawning == sum of group.spawning.
- *  I17 A WAITING, HELD or FAILED session has an owner in the child table.
+ *  I17 A WAITING, HELD or FAILED session has an owner in the child table; or
+ *      it is HELD and abandoned, and its process is there.
  *  I18 Lists are circular in both directions; each slot is free or reachable,
  *      in exactly one list of its kind.
  *  I19 Nobody waits for what is there: no group has both a waiter and a
@@ -83,6 +84,7 @@
  *      a session; pool.hung is their sum. A group's credit is the smaller one
  *      of hung and hung_extra; pool.credit is their sum.
  *  I23 group.zombies == its leaving processes that are marked so.
+ *  I24 process.abandoned == number of abandoned sessions that name it.
  *
  * Times are microseconds of CLOCK_MONOTONIC (alive for the host's uptime, the
  * same in every process). Counters never wrap in practice (64 bit).
@@ -253,24 +255,27 @@ typedef struct {
     int64_t last_used;   /**< [T] a session opened or closed */
     uint64_t birth;      /**< [T] ticket: smaller is older */
 
-    apl_link_t member; /**< [D] in group.processes */
-    apl_link_t idle;   /**< [D] in group.idle */
-    apl_link_t pool;   /**< [D] in pool.inactive, wanted, leaving or free */
-    apl_node_t node;   /**< [D] in group.order */
-    apl_wire_t wire;   /**< [T] */
-    uint32_t hung;     /**< [T] 1: a request of it takes too long */
-    uint32_t reason;   /**< [T] APL_EVENT_* that made it leave, or will */
-    uint32_t revision; /**< [T] the group's when it was started; 0: outdated */
-    uint32_t replaces; /**< [T] 1: when it is live, an outdated one leaves */
-    uint32_t zombie;   /**< [T] 1: it survives SIGKILL */
-    char padding[112];
+    apl_link_t member;  /**< [D] in group.processes */
+    apl_link_t idle;    /**< [D] in group.idle */
+    apl_link_t pool;    /**< [D] in pool.inactive, wanted, leaving or free */
+    apl_node_t node;    /**< [D] in group.order */
+    apl_wire_t wire;    /**< [T] */
+    uint32_t hung;      /**< [T] 1: a request of it takes too long */
+    uint32_t reason;    /**< [T] APL_EVENT_* that made it leave, or will */
+    uint32_t revision;  /**< [T] the group's when it was started; 0: outdated */
+    uint32_t replaces;  /**< [T] 1: when it is live, an outdated one leaves */
+    uint32_t zombie;    /**< [T] 1: it survives SIGKILL */
+    uint32_t abandoned; /**< [D] sessions that are */
+    char padding[108];
 } apl_process_t;
 
 /** A request: it waits for a process, or has one. */
 typedef struct {
     uint32_t state;      /**< [T] */
     uint32_t generation; /**< [T] goes up each time the slot is taken */
-    uint32_t owner;      /**< [T] index of the httpd child */
+    uint32_t owner;      /**< [T] index of the httpd child; 0, and HELD: it is
+                            abandoned: the client was told that it took too
+                            long, and the app may be at it yet */
     uint32_t group;      /**< [T] index */
     uint32_t process;    /**< [T] index, of a HELD one */
     uint32_t process_generation;
@@ -360,7 +365,7 @@ _Static_assert(sizeof(apl_session_t) == 256, "session slots are 256 bytes");
 _Static_assert(sizeof(apl_child_t) == 64, "child slots are 64 bytes");
 _Static_assert(offsetof(apl_header_t, lock) == 64, "the lock opens a line");
 
-#define APL_FORMAT_VERSION 4
+#define APL_FORMAT_VERSION 5
 #define APL_LAYOUT                                                             \
     ((uint64_t)APL_FORMAT_VERSION << 48 ^ sizeof(apl_header_t) << 24 ^         \
      offsetof(apl_group_t, name) << 12 ^ offsetof(apl_process_t, node) ^       \

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "shm/checkin.h"
 #include "shm/enter.h"
 #include "shm/event.h"
 #include "shm/group.h"
@@ -37,31 +38,6 @@ apr_status_t apl_supervise_child(const apl_pool_t *pool, uint32_t index,
     return APR_SUCCESS;
 }
 
-/* End one session of a dead child's. */
-static void reclaim(apl_held_t *held, apl_session_t *s)
-{
-    apl_group_t *g = apl_session_group(held, s);
-    apl_process_t *p = NULL;
-
-    if (s->state == APL_SESSION_HELD)
-        p = apl_session_process(held, s);
-    if (p) {
-        p->processed++;
-        apl_process_touch(held, p);
-        APL_STEP("reclaim_counted");
-    }
-    apl_session_free(held, s);
-    if (p)
-        apl_process_close(held, p);
-    if (!g)
-        return;
-    if (p) {
-        g->young = 0;
-        apl_retire_if_due(held, g, p);
-    }
-    apl_room_share(held, g);
-}
-
 /* The child that is meant, and no other that has its slot by now. */
 static int is_child(const apl_child_t *c, const apl_watch_t *watch)
 {
@@ -85,7 +61,7 @@ static uint32_t reclaim_some(apl_held_t *held, const apl_child_t *c,
         if (s->state == APL_SESSION_FREE ||
             s->owner != APL_CHILD_INDEX(pool, c))
             continue;
-        reclaim(held, s);
+        apl_checkin_reclaim(held, s);
         n++;
     }
     if (c->sessions > 0 && *from > top)

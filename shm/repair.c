@@ -92,7 +92,7 @@ static void clean_processes(apl_pool_t *pool, int64_t now)
         apl_process_t *p = &pool->processes[i];
         const apl_group_t *g = apl_group_at(pool, p->group);
 
-        p->sessions = 0;
+        p->sessions = p->abandoned = 0;
         memset(&p->member, 0, sizeof p->member);
         memset(&p->idle, 0, sizeof p->idle);
         memset(&p->pool, 0, sizeof p->pool);
@@ -119,15 +119,32 @@ static int good_session(const apl_pool_t *pool, const apl_session_t *s,
            c->state == APL_CHILD_USED && used_group(pool, g);
 }
 
+static int has_process(const apl_pool_t *pool, const apl_session_t *s,
+                       const apl_process_t *p)
+{
+    return p && APL_PROCESS_INDEX(pool, p) <= pool->header->top_process &&
+           p->state != APL_PROCESS_FREE && p->group == s->group &&
+           p->generation == s->process_generation;
+}
+
+/* Is it nobody's, but of a process that is there? */
+static int is_abandoned(const apl_pool_t *pool, const apl_session_t *s,
+                        const apl_group_t *g, const apl_process_t *p)
+{
+    return s->state == APL_SESSION_HELD && s->owner == 0 &&
+           used_group(pool, g) && has_process(pool, s, p) &&
+           p->state >= APL_PROCESS_LIVE;
+}
+
 /* The process of a session; or it is gone, and not to be taken for a later one
  * in its slot. */
 static void find_process(const apl_pool_t *pool, apl_session_t *s,
                          apl_process_t *p)
 {
-    if (APL_PROCESS_INDEX(pool, p) <= pool->header->top_process &&
-        p->state != APL_PROCESS_FREE && p->group == s->group &&
-        p->generation == s->process_generation)
+    if (has_process(pool, s, p)) {
         p->sessions++;
+        p->abandoned += s->owner == 0;
+    }
     else
         s->process_generation = p->generation - 1;
 }
@@ -145,12 +162,13 @@ static void repair_sessions(apl_held_t *held)
         apl_process_t *p = apl_process_at(pool, s->process);
 
         memset(&s->link, 0, sizeof s->link);
-        if (!good_session(pool, s, c, g)) {
+        if (!good_session(pool, s, c, g) && !is_abandoned(pool, s, g, p)) {
             s->state = APL_SESSION_FREE;
             apl_list_append(pool, &h->sessions_free, &s->link);
             continue;
         }
-        c->sessions++;
+        if (c)
+            c->sessions++;
         s->ticket = keep_ticket(h, s->ticket);
         if (s->state == APL_SESSION_WAITING) {
             apl_list_append(pool, &g->queue, &s->link);

@@ -141,6 +141,17 @@ void apl_session_fail(apl_held_t *held, apl_session_t *session,
     dequeue(held, session);
 }
 
+/* One that was has ended. */
+static void count_abandoned(apl_held_t *held, const apl_session_t *s)
+{
+    apl_process_t *p = apl_session_process(held, s);
+
+    if (p && p->abandoned > 0)
+        p->abandoned--;
+    else
+        held->pool->damaged = 1;
+}
+
 void apl_session_free(apl_held_t *held, apl_session_t *session)
 {
     uint32_t before = session->state;
@@ -149,9 +160,57 @@ void apl_session_free(apl_held_t *held, apl_session_t *session)
     APL_STEP("session_free"); /* seen: nobody's; counts say somebody's */
     if (before == APL_SESSION_WAITING)
         dequeue(held, session);
-    count_owner(held, session, -1);
+    if (session->owner != 0)
+        count_owner(held, session, -1);
+    else
+        count_abandoned(held, session);
     apl_list_prepend(held->pool, &held->pool->header->sessions_free,
                      &session->link);
+}
+
+void apl_session_abandon(apl_held_t *held, apl_session_t *session,
+                         apl_process_t *process)
+{
+    count_owner(held, session, -1);
+    APL_STEP("abandon_uncounted");
+    session->owner = 0;
+    APL_STEP("abandoned"); /* seen: it is nobody's, and not counted so */
+    process->abandoned++;
+    held->ring = 1;
+}
+
+static int is_abandoned(const apl_held_t *held, const apl_session_t *s,
+                        const apl_process_t *by)
+{
+    return s->state == APL_SESSION_HELD && s->owner == 0 &&
+           apl_session_process(held, s) == by;
+}
+
+apl_session_t *apl_session_abandoned(const apl_held_t *held,
+                                     const apl_process_t *process)
+{
+    const apl_pool_t *pool = held->pool;
+    uint32_t i, top = apl_top(&pool->header->top_session, pool->n.sessions);
+    apl_session_t *first = NULL;
+
+    for (i = 1; i <= top && process->abandoned > 0; i++) {
+        apl_session_t *s = &pool->sessions[i];
+
+        if (is_abandoned(held, s, process) &&
+            (!first || s->ticket < first->ticket))
+            first = s;
+    }
+    return first;
+}
+
+void apl_session_forget(apl_held_t *held, const apl_process_t *process)
+{
+    apl_pool_t *pool = held->pool;
+    uint32_t i, top = apl_top(&pool->header->top_session, pool->n.sessions);
+
+    for (i = 1; i <= top && process->abandoned > 0; i++)
+        if (is_abandoned(held, &pool->sessions[i], process))
+            apl_session_free(held, &pool->sessions[i]);
 }
 
 apl_process_t *apl_session_process(const apl_held_t *held,

@@ -38,6 +38,17 @@ void apl_session_fail(apl_held_t *held, apl_session_t *session,
 /** Any -> FREE; the caller sees to the process. */
 void apl_session_free(apl_held_t *held, apl_session_t *session);
 
+/** A HELD one is its child's no more, but its process has it. */
+void apl_session_abandon(apl_held_t *held, apl_session_t *session,
+                         apl_process_t *process);
+
+/** The abandoned one of a process that it was given first, or NULL. */
+apl_session_t *apl_session_abandoned(const apl_held_t *held,
+                                     const apl_process_t *process);
+
+/** Abandoned ones of a process that is gone -> FREE. */
+void apl_session_forget(apl_held_t *held, const apl_process_t *process);
+
 /** The process that a HELD session has. @return NULL: it is gone */
 apl_process_t *apl_session_process(const apl_held_t *held,
                                    const apl_session_t *session);

@@ -205,6 +205,7 @@ apr_status_t apl_supervise_gone(apl_pool_t *pool, uint64_t id, int64_t now)
         back_off(&held, g, id, "it ended as soon as it was ready");
         g->young++;
     }
+    apl_session_forget(&held, p);
     apl_process_free(&held, p);
     leave_smaller(&held, g);
     return APR_SUCCESS;
@@ -291,6 +292,7 @@ static void claim_sessions(apl_held_t *held, apl_process_t *p)
             continue;
         s->process_generation = p->generation;
         p->sessions++;
+        p->abandoned += s->owner == 0;
     }
 }
 
@@ -340,6 +342,7 @@ apr_status_t apl_supervise_condition(const apl_pool_t *pool, uint64_t id,
         return APL_ESTALE;
     condition->state = __atomic_load_n(&p->state, __ATOMIC_ACQUIRE);
     condition->sessions = p->sessions;
+    condition->abandoned = p->abandoned;
     condition->reason = p->reason;
     condition->replaces = p->replaces;
     condition->processed = p->processed;
@@ -372,7 +375,7 @@ apr_status_t apl_supervise_drained(apl_pool_t *pool, uint64_t id, int64_t now)
 
     if (rv != APR_SUCCESS)
         return rv;
-    rv = p->sessions == 0 ? APR_SUCCESS : APL_EWAIT;
+    rv = p->sessions == p->abandoned ? APR_SUCCESS : APL_EWAIT;
     apl_leave(&held);
     return rv;
 }

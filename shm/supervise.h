@@ -89,10 +89,11 @@ apr_status_t apl_supervise_adopt(apl_pool_t *pool, uint64_t id, apl_who_t who,
 
 /** What the segment says of a process. */
 typedef struct {
-    uint32_t state;    /**< APL_PROCESS_* */
-    uint32_t sessions; /**< open ones */
-    uint32_t reason;   /**< APL_EVENT_* of a leaving one */
-    uint32_t replaces; /**< 1: it is started to replace another */
+    uint32_t state;     /**< APL_PROCESS_* */
+    uint32_t sessions;  /**< open ones */
+    uint32_t abandoned; /**< of these; nobody waits for them */
+    uint32_t reason;    /**< APL_EVENT_* of a leaving one */
+    uint32_t replaces;  /**< 1: it is started to replace another */
     uint64_t processed;
 } apl_condition_t;
 
@@ -113,7 +114,7 @@ int apl_supervise_agrees(const apl_pool_t *pool, uint64_t id,
                          const apl_who_t *who, const char *name,
                          apl_wire_t wire, int live);
 
-/** Is a leaving process without sessions? @return APR_SUCCESS: it may be
+/** Is a leaving process without sessions that somebody waits for? @return APR_SUCCESS: it may be
  * ended; APL_EWAIT: not yet; APL_ESTALE: it is not leaving */
 apr_status_t apl_supervise_drained(apl_pool_t *pool, uint64_t id, int64_t now);
 

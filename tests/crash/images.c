@@ -78,16 +78,17 @@ static char *outcome(const apl_pool_t *pool)
         const apl_process_t *p = &pool->processes[i];
 
         if (p->state != APL_PROCESS_FREE)
-            n += (size_t)snprintf(text + n, size - n, "p%u:%u,%u,%u ", i,
-                                  p->state, p->sessions, p->replaces);
+            n += (size_t)snprintf(text + n, size - n, "p%u:%u,%u,%u,%u ", i,
+                                  p->state, p->sessions, p->abandoned,
+                                  p->replaces);
     }
     for (i = 1; i < pool->n.sessions; i++) {
         const apl_session_t *s = &pool->sessions[i];
 
         if (s->state != APL_SESSION_FREE)
             n += (size_t)snprintf(
-                text + n, size - n, "s%u:%u,%u,%u ", i, s->state, s->group,
-                s->state == APL_SESSION_HELD ? s->process : 0);
+                text + n, size - n, "s%u:%u,%u,%u,%u ", i, s->state, s->owner,
+                s->group, s->state == APL_SESSION_HELD ? s->process : 0);
     }
     for (i = 1; i < pool->n.children; i++)
         n += (size_t)snprintf(text + n, size - n, "c%u:%u,%u ", i,

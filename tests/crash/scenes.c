@@ -186,6 +186,16 @@ static void end(stage_t *g)
     apl_clock_kill(&g->pool, g->ids[0], 0, SCENE_NOW + 5000000);
 }
 
+static void abandon(stage_t *g)
+{
+    apl_checkout_abandon(&g->pool, &g->holds[0], SCENE_NOW + 9);
+}
+
+static void ended(stage_t *g)
+{
+    apl_clock_ended(&g->pool, g->ids[0], 1, SCENE_NOW + 9);
+}
+
 static void zombie(stage_t *g)
 {
     apl_clock_zombie(&g->pool, g->ids[0], SCENE_NOW + 5000000);
@@ -246,6 +256,11 @@ const scene_t scenes[] = {
     {"checkin: of one that hung", stage_hung, checkin, 1},
     {"kill", stage_hung, end, 1},
     {"kill: one that leaves", stage_leaving_slowly, end, 1},
+    {"abandon", stage_full_and_waiting, abandon, 0},
+    {"abandon: of a process that leaves", stage_leaving_slowly, abandon, 0},
+    {"abandoned: it ended", stage_abandoned, ended, 0},
+    {"abandoned: the process is gone", stage_abandoned, gone, 1},
+    {"abandoned: the process is killed", stage_abandoned, end, 1},
     {"zombie", stage_killed, zombie, 1},
     {"tick", stage_full_with_idle, tick, 1},
     {"repair", stage_torn, enter, 0},

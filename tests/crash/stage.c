@@ -211,6 +211,12 @@ void stage_killed(stage_t *g)
     apl_clock_kill(&g->pool, g->ids[0], 0, SCENE_NOW + 5000000);
 }
 
+void stage_abandoned(stage_t *g)
+{
+    stage_full_and_waiting(g);
+    apl_checkout_abandon(&g->pool, &g->holds[0], SCENE_NOW);
+}
+
 void stage_of_two_children(stage_t *g)
 {
     busy(g, 0, 0);

@@ -55,6 +55,7 @@ void stage_leaving_slowly(stage_t *g);
 void stage_overdue(stage_t *g);
 void stage_hung(stage_t *g);
 void stage_killed(stage_t *g);
+void stage_abandoned(stage_t *g);
 void stage_of_two_children(stage_t *g);
 void stage_about_to_restart(stage_t *g);
 void stage_about_to_roll(stage_t *g);

@@ -20,7 +20,7 @@ LAYERS = """
     room check restart
     retire enter
     child snapshot glance history report_times
-    checkout report
+    checkout checkin report
     supervise housekeeping maintenance clock
 """
 RANK = {noun: rank for rank, line in enumerate(LAYERS.strip().split("\n"))

@@ -42,7 +42,7 @@ typedef struct {
     uint64_t id; /* of the process, which may be gone */
     uint64_t ticket;
     int64_t since; /* when it got its process */
-    int endless, killed;
+    int endless, killed, abandoned;
     apr_status_t outcome; /* of a failed one */
 } m_session_t;
 
@@ -108,6 +108,8 @@ apr_status_t model_poll(model_t *m, int session);
 
 typedef enum { M_CLOSE, M_REFUSED } m_end_t;
 void model_end(model_t *m, int session, m_end_t how);
+/** As apl_checkout_abandon(). @return 0: it was closed */
+int model_abandon(model_t *m, int session);
 
 /* ---- verbs of the spawner ---- */
 
@@ -138,6 +140,12 @@ unsigned model_clock(model_t *m);
 /** As apl_clock_kill(), by whatever request. */
 apr_status_t model_kill(model_t *m, int process);
 apr_status_t model_zombie(model_t *m, int process);
+/** As apl_clock_ended(). */
+apr_status_t model_ended(model_t *m, int process, unsigned n);
+/** Abandoned ones of a process that is gone. */
+void model_forget(model_t *m, int process);
+/** Sessions of a process that are abandoned. */
+unsigned model_abandoned(const model_t *m, int process);
 
 /** The lock is given back: who could not be served yet is. All verbs end with
  * it. */

@@ -88,6 +88,52 @@ apr_status_t model_kill(model_t *m, int process)
     return APR_SUCCESS;
 }
 
+static int is_abandoned(const model_t *m, int session, int process)
+{
+    const m_session_t *s = &m->sessions[session];
+
+    return s->abandoned && model_process_of(m, s) == process;
+}
+
+unsigned model_abandoned(const model_t *m, int process)
+{
+    unsigned n = 0;
+    int i;
+
+    for (i = 0; i < MODEL_SESSIONS; i++)
+        n += (unsigned)is_abandoned(m, i, process);
+    return n;
+}
+
+void model_forget(model_t *m, int process)
+{
+    int i;
+
+    for (i = 0; i < MODEL_SESSIONS; i++)
+        if (is_abandoned(m, i, process))
+            m->sessions[i].state = S_FREE;
+}
+
+apr_status_t model_ended(model_t *m, int process, unsigned n)
+{
+    unsigned left;
+
+    for (left = n; left > 0; left--) {
+        int i, first = -1;
+
+        for (i = 0; i < MODEL_SESSIONS; i++)
+            if (is_abandoned(m, i, process) &&
+                (first < 0 ||
+                 m->sessions[i].ticket < m->sessions[first].ticket))
+                first = i;
+        if (first < 0)
+            break;
+        model_reclaim(m, first);
+        model_unlock(m);
+    }
+    return left < n ? APR_SUCCESS : APL_EIDLE;
+}
+
 apr_status_t model_zombie(model_t *m, int process)
 {
     m_process_t *p = &m->processes[process];

@@ -111,6 +111,7 @@ void model_gone(model_t *m, int process)
         back_off(m, &m->groups[p->group]);
         m->groups[p->group].young++;
     }
+    model_forget(m, process);
     model_move(m, process, M_FREE);
     after_loss(m, p->group);
     model_unlock(m);

@@ -135,6 +135,9 @@ static int sessions(walk_t *w)
             return steps_differ(w, "state of a session", s->state, m->state);
         if (s->killed != (uint32_t)m->killed)
             return steps_differ(w, "is it killed", s->killed, m->killed);
+        if ((s->owner == 0) != (w->holds[k].owner < 0))
+            return steps_differ(w, "is it abandoned", s->owner,
+                                w->holds[k].owner);
         if (m->state == S_HELD && s->id != m->id)
             return steps_differ(w, "process of a session", (long)s->id,
                                 (long)m->id);

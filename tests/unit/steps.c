@@ -23,7 +23,8 @@ static const char *const words[KINDS] = {
     [ROLL] = "roll",     [LATE] = "late",
     [CLOCK] = "clock",   [KILL] = "kill",
     [ZOMBIE] = "zombie", [ENDLESS] = "endless",
-    [DRAIN] = "drain",
+    [DRAIN] = "drain",   [ABANDON] = "abandon",
+    [ENDED] = "ended",
 };
 
 const char *steps_word(kind_t kind)
@@ -164,7 +165,8 @@ static int nth_hold(walk_t *w, unsigned n)
     unsigned i;
 
     for (i = 0; i < HOLDS; i++)
-        if (w->holds[(n + i) % HOLDS].used) {
+        if (w->holds[(n + i) % HOLDS].used &&
+            w->holds[(n + i) % HOLDS].owner >= 0) {
             i = (n + i) % HOLDS;
             scene_be(w->s, w->owners[w->holds[i].owner]);
             return (int)i;
@@ -272,6 +274,25 @@ static int do_step(walk_t *w, kind_t kind, unsigned n)
     }
 }
 
+int steps_served(walk_t *w, unsigned i)
+{
+    if (!w->holds[i].used || w->holds[i].owner < 0 ||
+        w->m->sessions[i].state != S_HELD)
+        return 0;
+    scene_be(w->s, w->owners[w->holds[i].owner]);
+    return 1;
+}
+
+/* Abandoned ones end with their process, and by the spawner's word. */
+static void drop_ended(walk_t *w)
+{
+    int i;
+
+    for (i = 0; i < HOLDS; i++)
+        if (w->holds[i].owner < 0 && w->m->sessions[i].state == S_FREE)
+            w->holds[i].used = 0;
+}
+
 int steps_do(walk_t *w, const step_t *step)
 {
     unsigned late = step->what >> 27 == 0 ? step->what >> 22 & 31 : 0;
@@ -279,5 +300,8 @@ int steps_do(walk_t *w, const step_t *step)
     /* Who read the clock first is not always the first to have the lock. */
     w->clock += 5;
     w->m->now = w->s->now = w->clock - late;
-    return do_step(w, step->kind, step->what) && steps_same(w, step->kind);
+    if (!do_step(w, step->kind, step->what))
+        return 0;
+    drop_ended(w);
+    return steps_same(w, step->kind);
 }

@@ -46,6 +46,8 @@ typedef enum {
     KILL,
     ZOMBIE,
     ENDLESS, /* a request becomes one that lasts */
+    ABANDON, /* the app is silent for too long */
+    ENDED,   /* and is done with it later */
     TEAR,    /* somebody dies with the lock held */
     KINDS
 } kind_t;
@@ -76,7 +78,7 @@ typedef struct {
     struct {
         apl_hold_t hold; /* that of the model's session of the same index */
         int used;
-        int owner;
+        int owner; /* -1: it is abandoned */
     } holds[HOLDS];
     apl_hold_t late; /* a copy of one that was closed, or its owner dead */
     int late_owner;
@@ -105,6 +107,10 @@ int steps_do(walk_t *w, const step_t *step);
 
 /** The hold is none any more. */
 void steps_drop(walk_t *w, int hold);
+
+/** Hold `i` is that of a request that is served; its owner acts. @return 0: it
+ * is not */
+int steps_served(walk_t *w, unsigned i);
 
 /** A step of the spawner's. */
 int steps_spawner(walk_t *w, kind_t kind, unsigned n);

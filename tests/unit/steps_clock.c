@@ -45,12 +45,41 @@ static int step_endless(walk_t *w, unsigned n)
 {
     unsigned i = n % HOLDS;
 
-    if (!w->holds[i].used || w->m->sessions[i].state != S_HELD)
+    if (!steps_served(w, i))
         return 1;
-    scene_be(w->s, w->owners[w->holds[i].owner]);
     apl_checkout_endless(&w->s->pool, &w->holds[i].hold);
     w->m->sessions[i].endless = 1;
     return 1;
+}
+
+static int step_abandon(walk_t *w, unsigned n)
+{
+    unsigned i = n % HOLDS;
+    apl_hold_t hold = w->holds[i].hold;
+
+    if (!steps_served(w, i))
+        return 1;
+    w->late = hold;
+    w->late_owner = w->holds[i].owner;
+    apl_checkout_abandon(&w->s->pool, &hold, w->s->now);
+    if (model_abandon(w->m, (int)i))
+        w->holds[i].owner = -1;
+    else
+        w->holds[i].used = 0;
+    return 1;
+}
+
+static int step_ended(walk_t *w, unsigned n)
+{
+    int p = steps_nth(w, n % 4 ? M_LIVE : M_LEAVING, n / 4);
+    apr_status_t rv, expected;
+
+    if (p < 0)
+        return 1;
+    rv = apl_clock_ended(&w->s->pool, w->m->processes[p].id, 1 + n / 64 % 3,
+                         w->s->now);
+    expected = model_ended(w->m, p, 1 + n / 64 % 3);
+    return rv == expected || steps_differ(w, "ended", rv, expected);
 }
 
 int steps_clock(walk_t *w, kind_t kind, unsigned n)
@@ -62,6 +91,10 @@ int steps_clock(walk_t *w, kind_t kind, unsigned n)
         return step_kill(w, n);
     case ZOMBIE:
         return step_zombie(w, n);
+    case ABANDON:
+        return step_abandon(w, n);
+    case ENDED:
+        return step_ended(w, n);
     default:
         return step_endless(w, n);
     }

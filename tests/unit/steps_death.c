@@ -84,6 +84,7 @@ static void tear(apl_pool_t *pool, unsigned n)
         &g->outdated,    &p->sessions,
         &p->node.left,   &p->node.right,
         &p->node.parent, &pool->children[1].sessions,
+        &p->abandoned,
     };
     unsigned i;
 
@@ -115,7 +116,7 @@ static void close_by_half(walk_t *w, int i)
     const apl_hold_t *h = &w->holds[i].hold;
     apl_process_t *p;
 
-    if (!w->holds[i].used || w->m->sessions[i].state != S_HELD)
+    if (!steps_served(w, (unsigned)i))
         return;
     p = &w->s->pool.processes[w->m->sessions[i].id & 0xffff];
     p->processed += p->id == w->m->sessions[i].id;

@@ -84,7 +84,7 @@ static int step_reap(walk_t *w)
     for (i = 0; i < w->m->n_processes; i++) {
         m_process_t *p = &w->m->processes[i];
 
-        if (p->state != M_LEAVING || p->sessions > 0)
+        if (p->state != M_LEAVING || p->sessions > model_abandoned(w->m, i))
             continue;
         if (apl_supervise_gone(&w->s->pool, p->id, w->s->now) != APR_SUCCESS)
             return steps_differ(w, "reap", i, 0);
@@ -259,6 +259,8 @@ int steps_spawner(walk_t *w, kind_t kind, unsigned n)
     case KILL:
     case ZOMBIE:
     case ENDLESS:
+    case ABANDON:
+    case ENDED:
         return steps_clock(w, kind, n);
     default:
         return steps_death(w, kind, n);

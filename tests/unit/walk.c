@@ -68,14 +68,14 @@ static int shrink(step_t *steps, int n)
 /* How often a step is drawn. Each walk has a mood: it multiplies what is done
  * all the time by one to three, what is rare by none to two. */
 static const unsigned often[KINDS] = {
-    [ASK] = 40,    [LOOK] = 4,   [POLL] = 10,      [GIVE_UP] = 2,
-    [CLOSE] = 40,  [REFUSE] = 2, [JOIN] = 2,       [LATE] = 2,
-    [TAKE] = 30,   [READY] = 40, [FAIL] = 2,       [GONE] = 2,
-    [REAP] = 10,   [DETACH] = 2, [OUTDATE] = 2,    [ADOPT] = 2,
-    [RESTART] = 3, [TICK] = 10,  [LIMIT] = 2,      [CONFIGURE] = 2,
-    [REMOVE] = 1,  [TEAR] = 2,   [OWNER_DIES] = 1, [ROLL] = 2,
-    [CLOCK] = 10,  [KILL] = 3,   [ZOMBIE] = 1,     [ENDLESS] = 1,
-    [DRAIN] = 2,
+    [ASK] = 40,    [LOOK] = 4,    [POLL] = 10,      [GIVE_UP] = 2,
+    [CLOSE] = 40,  [REFUSE] = 2,  [JOIN] = 2,       [LATE] = 2,
+    [TAKE] = 30,   [READY] = 40,  [FAIL] = 2,       [GONE] = 2,
+    [REAP] = 10,   [DETACH] = 2,  [OUTDATE] = 2,    [ADOPT] = 2,
+    [RESTART] = 3, [TICK] = 10,   [LIMIT] = 2,      [CONFIGURE] = 2,
+    [REMOVE] = 1,  [TEAR] = 2,    [OWNER_DIES] = 1, [ROLL] = 2,
+    [CLOCK] = 10,  [KILL] = 3,    [ZOMBIE] = 1,     [ENDLESS] = 1,
+    [DRAIN] = 2,   [ABANDON] = 8, [ENDED] = 6,
 };
 
 static void draw(step_t *steps, int n, long seed)

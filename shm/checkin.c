@@ -1,0 +1,148 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "shm/checkin.h"
+
+#include "shm/enter.h"
+#include "shm/group.h"
+#include "shm/histogram.h"
+#include "shm/process.h"
+#include "shm/retire.h"
+#include "shm/room.h"
+#include "shm/session.h"
+
+apl_session_t *apl_checkin_session(const apl_pool_t *pool,
+                                   const apl_hold_t *hold)
+{
+    apl_session_t *s = apl_session_at(pool, hold->session);
+
+    return s && hold->session <= pool->header->top_session &&
+                   s->generation == hold->generation && s->owner == pool->self
+               ? s
+               : NULL;
+}
+
+void apl_checkout_endless(apl_pool_t *pool, const apl_hold_t *hold)
+{
+    apl_session_t *s = apl_checkin_session(pool, hold);
+
+    if (s)
+        __atomic_store_n(&s->endless, 1, __ATOMIC_RELAXED);
+}
+
+int apl_checkout_killed(const apl_pool_t *pool, const apl_hold_t *hold)
+{
+    const apl_session_t *s = apl_checkin_session(pool, hold);
+
+    return s && __atomic_load_n(&s->killed, __ATOMIC_RELAXED) != 0;
+}
+
+/* How a session ends. */
+typedef enum {
+    CLOSED,    /* with a request served */
+    ABANDONED, /* its process works on it yet */
+    RECLAIMED, /* with a request that nobody waits for */
+    UNUSED,    /* its process never heard of it */
+    REFUSED,   /* the process did not take the connection */
+} ending_t;
+
+static void count_time(apl_held_t *held, const apl_session_t *s, apl_group_t *g)
+{
+    apl_counters_t *c = &held->pool->header->counters;
+
+    c->served++;
+    c->app_time +=
+        apl_histogram_count(&g->app_time, apl_since(held->now, s->since));
+}
+
+static void close_session(apl_held_t *held, apl_session_t *s, ending_t how)
+{
+    apl_process_t *p =
+        s->state == APL_SESSION_HELD ? apl_session_process(held, s) : NULL;
+    apl_group_t *g = apl_session_group(held, s);
+    int served = how <= RECLAIMED;
+
+    if (p) {
+        apl_process_touch(held, p);
+        p->processed += (uint64_t)served;
+        APL_STEP("close_counted");
+    }
+    apl_session_free(held, s);
+    if (p && g) {
+        if (served)
+            g->young = 0;
+        if (how <= ABANDONED)
+            count_time(held, s, g);
+        apl_process_close(held, p);
+        if (p->state == APL_PROCESS_LIVE && how == REFUSED) {
+            held->pool->header->counters.refused++;
+            apl_process_leave(held, p, APL_EVENT_REFUSED);
+        }
+        else
+            apl_retire_if_due(held, g, p);
+    }
+    if (g && (p || how == RECLAIMED))
+        apl_room_share(held, g);
+}
+
+/* A process that is given no more requests is ended all the same. */
+static int may_abandon(const apl_process_t *p, const apl_group_t *g)
+{
+    uint32_t most = g->options.concurrency;
+
+    return p->state == APL_PROCESS_LIVE && p->abandoned < (most ? most : 1);
+}
+
+/* @return 0: to be closed */
+static int abandon(apl_held_t *held, apl_session_t *s)
+{
+    apl_process_t *p =
+        s->state == APL_SESSION_HELD ? apl_session_process(held, s) : NULL;
+    apl_group_t *g = apl_session_group(held, s);
+
+    if (!p || !g || s->endless || !may_abandon(p, g))
+        return 0;
+    apl_process_touch(held, p);
+    count_time(held, s, g);
+    apl_session_abandon(held, s, p);
+    return 1;
+}
+
+static void end(apl_pool_t *pool, apl_hold_t *hold, int64_t now, ending_t how)
+{
+    apl_session_t *s = apl_checkin_session(pool, hold);
+    apl_held_t held;
+
+    if (s && apl_enter(&held, pool, now, APL_FOREVER) == APR_SUCCESS) {
+        s = apl_checkin_session(pool, hold); /* still, after a repair */
+        if (s && s->state != APL_SESSION_FREE &&
+            (how != ABANDONED || !abandon(&held, s)))
+            close_session(&held, s, how);
+        apl_leave(&held);
+    }
+    hold->session = 0;
+}
+
+void apl_checkin(apl_pool_t *pool, apl_hold_t *hold, int64_t now)
+{
+    end(pool, hold, now, CLOSED);
+}
+
+void apl_checkout_abandon(apl_pool_t *pool, apl_hold_t *hold, int64_t now)
+{
+    end(pool, hold, now, ABANDONED);
+}
+
+void apl_checkout_refused(apl_pool_t *pool, apl_hold_t *hold, int64_t now)
+{
+    end(pool, hold, now, REFUSED);
+}
+
+void apl_checkin_unused(apl_pool_t *pool, apl_hold_t *hold, int64_t now)
+{
+    end(pool, hold, now, UNUSED);
+}
+
+void apl_checkin_reclaim(apl_held_t *held, apl_session_t *session)
+{
+    close_session(held, session, RECLAIMED);
+}

@@ -1,0 +1,274 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* Requests of which nobody waits for the answer: their process has them. */
+
+#include "tests/unit/slow.h"
+
+static void abandon(scene_t *s, apl_hold_t *h)
+{
+    apl_checkout_abandon(&s->pool, h, s->now);
+    assert_int_equal(h->session, 0);
+    scene_ok(s);
+}
+
+static apl_condition_t condition(scene_t *s, uint64_t id)
+{
+    apl_condition_t is;
+
+    assert_int_equal(apl_supervise_condition(&s->pool, id, &is), APR_SUCCESS);
+    return is;
+}
+
+static apr_status_t ended(scene_t *s, uint64_t id, uint32_t n)
+{
+    apr_status_t rv = apl_clock_ended(&s->pool, id, n, s->now);
+
+    scene_ok(s);
+    return rv;
+}
+
+static void it_is_not_given_to_another(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = slow_app(s, "a", 0, 0);
+    apl_hold_t h, waiting;
+    uint64_t id;
+
+    (void)state;
+    slow_busy(s, a, &h, 1);
+    id = h.id;
+    s->pool.header->counters.served = 0;
+    abandon(s, &h);
+    scene_is(s, 1, 1);
+    assert_int_equal(condition(s, id).sessions, 1);
+    assert_int_equal(condition(s, id).abandoned, 1);
+    /* Its client was answered. */
+    assert_int_equal(s->pool.header->counters.served, 1);
+    assert_int_equal(scene_ask(s, &waiting, a), APL_EWAIT);
+    assert_int_equal(ended(s, id, 1), APR_SUCCESS);
+    assert_int_equal(scene_poll(s, &waiting), APR_SUCCESS);
+    assert_true(waiting.id == id);
+    assert_int_equal(condition(s, id).processed, 1);
+    assert_int_equal(s->pool.header->counters.served, 1);
+    scene_close(s, &waiting);
+    assert_int_equal(ended(s, id, 1), APL_EIDLE);
+    scene_is(s, 1, 0);
+    scene_end(s);
+}
+
+static void p4_it_hangs_and_p14_is_killed(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = slow_app(s, "a", 1, 1);
+    apl_glance_t overdue;
+    apl_hold_t h, waiting;
+    uint64_t id;
+
+    (void)state;
+    a->options.kill_after = 2 * LIMIT;
+    slow_busy(s, a, &h, 1);
+    id = h.id;
+    abandon(s, &h);
+    assert_int_equal(scene_ask(s, &waiting, a), APL_EWAIT);
+    slow_look(s, LIMIT);
+    assert_int_equal(s->pool.header->hung, 1);
+    assert_int_equal(scene_spawn(s), 1); /* on credit */
+    assert_int_equal(scene_poll(s, &waiting), APR_SUCCESS);
+    s->now += LIMIT;
+    assert_int_equal(apl_clock_look(&s->pool, s->now, &overdue, 1), 1);
+    assert_true(overdue.process == id);
+    assert_int_equal(apl_clock_expire(&s->pool, &overdue, s->now), APR_SUCCESS);
+    assert_int_equal(condition(s, id).reason, APL_EVENT_KILLED);
+    scene_is(s, 1, 1);
+    assert_int_equal(apl_supervise_gone(&s->pool, id, s->now), APR_SUCCESS);
+    scene_is(s, 1, 1);
+    scene_end(s);
+}
+
+static void one_that_goes_on_hangs_no_more(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = slow_app(s, "a", 0, 0);
+    apl_hold_t h;
+    uint64_t id;
+
+    (void)state;
+    slow_busy(s, a, &h, 1);
+    id = h.id;
+    abandon(s, &h);
+    slow_look(s, LIMIT);
+    assert_int_equal(s->pool.header->hung, 1);
+    assert_int_equal(ended(s, id, 9), APR_SUCCESS);
+    assert_int_equal(s->pool.header->hung, 0);
+    assert_int_equal(s->pool.header->counters.unhung, 1);
+    scene_is(s, 1, 0);
+    scene_end(s);
+}
+
+static void as_many_as_it_serves_at_once(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = slow_app(s, "a", 0, 0);
+    apl_hold_t h[4];
+    uint64_t id, last;
+    int i;
+
+    (void)state;
+    a->options.concurrency = 3;
+    a->options.global_queue = 0;
+    slow_busy(s, a, h, 4);
+    id = h[0].id;
+    last = s->pool.sessions[h[2].session].ticket;
+    for (i = 0; i < 4; i++) {
+        s->now += SECOND;
+        abandon(s, &h[i]);
+    }
+    /* The fourth was in its own queue: who knows where it is now? */
+    assert_int_equal(condition(s, id).abandoned, 3);
+    assert_int_equal(condition(s, id).sessions, 3);
+    /* The oldest ends first: what is left is no older than it seems. */
+    assert_int_equal(ended(s, id, 2), APR_SUCCESS);
+    assert_int_equal(condition(s, id).sessions, 1);
+    for (i = 1; s->pool.sessions[i].state != APL_SESSION_HELD; i++)
+        ;
+    assert_true(s->pool.sessions[i].ticket == last);
+    assert_int_equal(ended(s, id, 2), APR_SUCCESS);
+    assert_int_equal(ended(s, id, 2), APL_EIDLE);
+    scene_is(s, 1, 0);
+    scene_end(s);
+}
+
+static void without_a_limit_one_is_enough(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = slow_app(s, "a", 0, 0);
+    apl_hold_t h[2];
+
+    (void)state;
+    a->options.concurrency = 0;
+    slow_busy(s, a, h, 2);
+    abandon(s, &h[0]);
+    abandon(s, &h[1]);
+    assert_int_equal(condition(s, h[0].id).sessions, 1);
+    scene_end(s);
+}
+
+static void who_leaves_does_not_wait_for_it(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_app_t *a = slow_app(s, "a", 0, 0);
+    apl_hold_t h[2];
+    uint64_t ids[2];
+    int i;
+
+    (void)state;
+    slow_busy(s, a, h, 2);
+    for (i = 0; i < 2; i++)
+        ids[i] = h[i].id;
+    /* Before and after. */
+    abandon(s, &h[0]);
+    for (i = 0; i < 2; i++)
+        apl_supervise_detach(&s->pool, ids[i], APL_EVENT_DETACHED, s->now);
+    assert_int_equal(apl_supervise_drained(&s->pool, ids[1], s->now),
+                     APL_EWAIT);
+    abandon(s, &h[1]);
+    for (i = 0; i < 2; i++)
+        assert_int_equal(apl_supervise_drained(&s->pool, ids[i], s->now),
+                         APR_SUCCESS);
+    assert_int_equal(condition(s, ids[1]).abandoned, 0);
+    assert_int_equal(scene_reap(s), 1);
+    assert_int_equal(apl_supervise_gone(&s->pool, ids[0], s->now), APR_SUCCESS);
+    scene_is(s, 0, 0);
+    scene_end(s);
+}
+
+static void it_ends_with_its_process(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_app_t *a = slow_app(s, "a", 0, 0);
+    apl_hold_t h[2];
+    uint64_t id;
+
+    (void)state;
+    slow_busy(s, a, h, 2);
+    id = h[0].id;
+    abandon(s, &h[0]);
+    assert_int_equal(apl_supervise_gone(&s->pool, id, s->now), APR_SUCCESS);
+    scene_is(s, 1, 1);
+    assert_int_equal(ended(s, id, 1), APL_ESTALE);
+    scene_close(s, &h[1]);
+    scene_end(s);
+}
+
+/* Its child may die: the session is its no more. */
+static void it_outlives_its_child(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = slow_app(s, "a", 0, 0);
+    uint32_t self = s->pool.self;
+    apl_watch_t watch;
+    apl_hold_t h;
+    uint64_t id;
+
+    (void)state;
+    slow_busy(s, a, &h, 1);
+    id = h.id;
+    abandon(s, &h);
+    assert_int_equal(apl_supervise_child(&s->pool, self, &watch), APR_SUCCESS);
+    assert_int_equal(apl_supervise_child_gone(&s->pool, &watch, s->now),
+                     APR_SUCCESS);
+    scene_is(s, 1, 1);
+    assert_int_equal(ended(s, id, 1), APR_SUCCESS);
+    scene_is(s, 1, 0);
+    scene_end(s);
+}
+
+static void one_that_lasts_is_closed(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = slow_app(s, "a", 0, 0);
+    apl_hold_t h;
+
+    (void)state;
+    slow_busy(s, a, &h, 1);
+    apl_checkout_endless(&s->pool, &h);
+    abandon(s, &h);
+    scene_is(s, 1, 0);
+    scene_end(s);
+}
+
+/* In a wait, or of a process that is gone, there is nothing to abandon. */
+static void what_no_process_has_is_closed(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = slow_app(s, "a", 0, 0);
+    apl_hold_t h, waiting;
+
+    (void)state;
+    slow_busy(s, a, &h, 1);
+    assert_int_equal(scene_ask(s, &waiting, a), APL_EWAIT);
+    abandon(s, &waiting);
+    assert_int_equal(s->pool.header->waiting, 0);
+    assert_int_equal(apl_supervise_gone(&s->pool, h.id, s->now), APR_SUCCESS);
+    abandon(s, &h);
+    scene_is(s, 0, 0);
+    scene_end(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(it_is_not_given_to_another),
+        cmocka_unit_test(p4_it_hangs_and_p14_is_killed),
+        cmocka_unit_test(one_that_goes_on_hangs_no_more),
+        cmocka_unit_test(as_many_as_it_serves_at_once),
+        cmocka_unit_test(without_a_limit_one_is_enough),
+        cmocka_unit_test(who_leaves_does_not_wait_for_it),
+        cmocka_unit_test(it_ends_with_its_process),
+        cmocka_unit_test(it_outlives_its_child),
+        cmocka_unit_test(one_that_lasts_is_closed),
+        cmocka_unit_test(what_no_process_has_is_closed),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -100,6 +100,7 @@ watchdog_sources = \
 	spawner/watchdog.c
 
 spawner_sources = \
+	spawner/abandoned.c \
 	spawner/adopt.c \
 	spawner/alert.c \
 	spawner/applog.c \

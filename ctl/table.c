@@ -92,9 +92,10 @@ static void print_request(const json_t *r)
     char old[24];
 
     age(old, sizeof old, json_number_value(json_object_get(r, "age")));
-    printf("  %s %s %s from %s, %s\n", table_text(r, "state"),
+    printf("  %s %s %s from %s, %s%s\n", table_text(r, "state"),
            table_text(r, "method"), table_text(r, "uri"),
-           table_text(r, "client"), old);
+           table_text(r, "client"), old,
+           json_is_true(json_object_get(r, "abandoned")) ? ", had 504" : "");
 }
 
 static void print_group(const json_t *g)

@@ -146,11 +146,16 @@ int apppool_answer_killed(request_rec *r, const apppool_app_t *app,
     return HTTP_GATEWAY_TIME_OUT;
 }
 
+int apppool_answer_silent(const request_rec *r, int status)
+{
+    return apr_table_get(r->notes, "proxy_timedout") != NULL ||
+           status == HTTP_GATEWAY_TIME_OUT;
+}
+
 int apppool_answer_app(request_rec *r, const apppool_app_t *app,
                        const apl_hold_t *hold, int status)
 {
-    int silent = apr_table_get(r->notes, "proxy_timedout") != NULL ||
-                 status == HTTP_GATEWAY_TIME_OUT;
+    int silent = apppool_answer_silent(r, status);
 
     if (status == DECLINED)
         return HTTP_INTERNAL_SERVER_ERROR;

@@ -40,6 +40,10 @@ int apppool_answer_connect(request_rec *r, const apppool_app_t *app,
 /** Ten processes in a row refused the connection. */
 int apppool_answer_refused(request_rec *r, const apppool_app_t *app);
 
+/** Has the app failed to answer in time? @param status what the scheme handler
+ * returned */
+int apppool_answer_silent(const request_rec *r, int status);
+
 /**
  * The app's answer failed. Replaces what mod_proxy noted about it.
  * @param status what the scheme handler returned

@@ -209,6 +209,7 @@ static int ask(apppool_visit_t *v, const char *url, int *status)
             return 1;
         }
         if (done) {
+            v->silent = !v->started && apppool_answer_silent(v->r, *status);
             if (!v->started)
                 *status = apppool_answer_app(v->r, v->app, &v->hold, *status);
             return 1;

@@ -160,6 +160,30 @@ void apppool_visit_register(void)
     apppool_lasting_register();
 }
 
+/* ---- for LogFormat and the like ---- */
+
+static void note_ms(const request_rec *r, const char *name, int64_t us)
+{
+    apr_table_setn(r->subprocess_env, name, apr_off_t_toa(r->pool, us / 1000));
+}
+
+static void note_begin(apppool_visit_t *v)
+{
+    request_rec *r = v->r;
+
+    v->since = apl_now();
+    apr_table_setn(r->subprocess_env, "APPPOOL_PID",
+                   apr_itoa(r->pool, v->hold.pid));
+    note_ms(r, "APPPOOL_QUEUE_MS", v->hold.queued);
+    /* Of a process before, which died. */
+    apr_table_unset(r->subprocess_env, "APPPOOL_APP_MS");
+}
+
+static void note_end(const apppool_visit_t *v)
+{
+    note_ms(v->r, "APPPOOL_APP_MS", apl_now() - v->since);
+}
+
 /* ---- begin and end ---- */
 
 static apr_status_t last_resort(void *data)
@@ -207,13 +231,26 @@ apppool_visit_t *apppool_visit_begin(request_rec *r,
     return v;
 }
 
+/* An app that did not answer, or did not go on, may be at it yet. One whose
+ * client has left hears of that as soon as it writes. */
+static void give_back(apppool_visit_t *v)
+{
+    if (v->hold.session == 0 ||
+        !(v->silent || (v->started && !v->r->connection->aborted))) {
+        apppool_visit_checkin(v);
+        return;
+    }
+    note_end(v);
+    apl_checkout_abandon(apppool_pool(), &v->hold, apl_now());
+}
+
 void apppool_visit_end(apppool_visit_t *v)
 {
     ap_filter_t *f;
 
     apppool_visit_unhide(v);
     if (!apppool_visit_bereaved(v))
-        apppool_visit_checkin(v);
+        give_back(v);
     apr_pool_cleanup_kill(v->r->pool, v, last_resort);
     for (f = v->r->output_filters; f; f = f->next)
         if (f->frec == done && f->ctx == v) {
@@ -274,29 +311,6 @@ static int client_gone(void *data)
         return 0;
     return poll(&client, 1, 0) == 1 &&
            (client.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
-}
-
-/* For LogFormat and the like. */
-static void note_ms(const request_rec *r, const char *name, int64_t us)
-{
-    apr_table_setn(r->subprocess_env, name, apr_off_t_toa(r->pool, us / 1000));
-}
-
-static void note_begin(apppool_visit_t *v)
-{
-    request_rec *r = v->r;
-
-    v->since = apl_now();
-    apr_table_setn(r->subprocess_env, "APPPOOL_PID",
-                   apr_itoa(r->pool, v->hold.pid));
-    note_ms(r, "APPPOOL_QUEUE_MS", v->hold.queued);
-    /* Of a process before, which died. */
-    apr_table_unset(r->subprocess_env, "APPPOOL_APP_MS");
-}
-
-static void note_end(const apppool_visit_t *v)
-{
-    note_ms(v->r, "APPPOOL_APP_MS", apl_now() - v->since);
 }
 
 apr_status_t apppool_visit_checkout(apppool_visit_t *v)

@@ -44,6 +44,7 @@ typedef struct {
     apppool_lasting_t lasting;   /**< whether it is one that ends */
     int started;                 /**< the answer has begun */
     int ended;                   /**< its end has come */
+    int silent;                  /**< for too long, the app was */
     int answered;                /**< by a filter, in place of the app */
     int error; /**< of an ErrorDocument: the status to answer with */
 } apppool_visit_t;

@@ -204,6 +204,7 @@ static json_t *report_request(const apl_pool_t *copy, const apl_session_t *s,
     json_object_set_new(o, "client", text(s->client));
     json_object_set_new(o, "age", seconds(apl_now() - s->queued));
     json_object_set_new(o, "state", json_string(request_state(copy, s)));
+    json_object_set_new(o, "abandoned", json_boolean(held && s->owner == 0));
     json_object_set_new(o, "id", number(s->ticket));
     return o;
 }

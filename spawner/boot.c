@@ -138,10 +138,8 @@ static char *expand(const boot_t *b, const char *command)
     if (b->app->listen == APL_LISTEN_TCP)
         snprintf(where, sizeof where, "127.0.0.1:%u", b->port);
     else
-        runtime_path(b->rt,
-                     b->app->listen == APL_LISTEN_UNIX ? CONTRACT_OWN
-                                                       : CONTRACT_SOCKETS,
-                     b->id, where);
+        runtime_path(b->rt, runtime_kind((uint32_t)b->app->listen), b->id,
+                     where);
     for (; *command; command++) {
         if (command[0] == '%' && command[1] == 's') {
             to = stpcpy(to, where);

@@ -17,6 +17,12 @@
 #include <unistd.h>
 
 #define LISTENING (1u << TCP_LISTEN)
+#define ACCEPTED  (1u << TCP_ESTABLISHED)
+#define LEFT      (1u << TCP_CLOSE_WAIT)
+
+/* Shut down in both directions: what UNIX_DIAG_SHUTDOWN says of a connection
+ * whose other side was closed. */
+#define GONE      (SHUT_RDWR + 1)
 
 typedef void each_t(const struct nlmsghdr *message, void *ctx);
 
@@ -81,11 +87,12 @@ static int ask(const void *request, size_t length, each_t *each, void *ctx)
 static void unix_found(const struct nlmsghdr *m, void *ctx)
 {
     const asker_t *asker = ctx;
-    const struct unix_diag_msg *body;
+    const struct unix_diag_msg *body = NLMSG_DATA(m);
     const struct rtattr *at = after(m, NLMSG_SPACE(sizeof *body));
     const char *end = after(m, m->nlmsg_len);
     struct unix_diag_rqlen queue = {0, 0};
     char path[128] = "";
+    uint8_t down = 0;
 
     for (; end - (const char *)at >= (ptrdiff_t)sizeof *at &&
            at->rta_len >= sizeof *at && at->rta_len <= end - (const char *)at;
@@ -98,9 +105,14 @@ static void unix_found(const struct nlmsghdr *m, void *ctx)
         }
         if (at->rta_type == UNIX_DIAG_RQLEN && n >= sizeof queue)
             memcpy(&queue, RTA_DATA(at), sizeof queue);
+        if (at->rta_type == UNIX_DIAG_SHUTDOWN && n >= sizeof down)
+            memcpy(&down, RTA_DATA(at), sizeof down);
     }
     if (path[0])
-        asker->on_unix(path, queue.udiag_rqueue, asker->ctx);
+        asker->on_unix(path,
+                       body->udiag_state == TCP_LISTEN ? queue.udiag_rqueue
+                                                       : down == GONE,
+                       asker->ctx);
 }
 
 /* Connections that nobody has accepted stand there as sockets of their own,
@@ -125,19 +137,30 @@ static int read_proc(const asker_t *asker)
     return 0;
 }
 
-int diag_unix(diag_unix_t *each, void *ctx)
+static int ask_unix(asker_t *asker, uint32_t states)
 {
     struct unix_diag_req request;
-    asker_t asker = {each, NULL, ctx};
 
     memset(&request, 0, sizeof request);
     request.sdiag_family = AF_UNIX;
-    request.udiag_states = LISTENING;
+    request.udiag_states = states;
     request.udiag_show = UDIAG_SHOW_NAME | UDIAG_SHOW_RQLEN;
     request.udiag_cookie[0] = request.udiag_cookie[1] = ~0u;
-    if (ask(&request, sizeof request, unix_found, &asker) == 0)
-        return 0;
-    return read_proc(&asker);
+    return ask(&request, sizeof request, unix_found, asker);
+}
+
+int diag_unix(diag_unix_t *each, void *ctx)
+{
+    asker_t asker = {each, NULL, ctx};
+
+    return ask_unix(&asker, LISTENING) == 0 ? 0 : read_proc(&asker);
+}
+
+int diag_unix_left(diag_unix_t *each, void *ctx)
+{
+    asker_t asker = {each, NULL, ctx};
+
+    return ask_unix(&asker, LISTENING | ACCEPTED);
 }
 
 /* ---- tcp ---- */
@@ -148,23 +171,38 @@ static void tcp_found(const struct nlmsghdr *m, void *ctx)
     const struct inet_diag_msg *body = NLMSG_DATA(m);
 
     asker->on_tcp(ntohs(body->id.idiag_sport), body->idiag_uid,
-                  body->idiag_rqueue, asker->ctx);
+                  body->idiag_state == TCP_LISTEN ? body->idiag_rqueue : 1,
+                  asker->ctx);
 }
 
-int diag_tcp(diag_tcp_t *each, void *ctx)
+static int ask_tcp(asker_t *asker, uint32_t states)
 {
     static const uint8_t families[] = {AF_INET, AF_INET6};
     struct inet_diag_req_v2 request;
-    asker_t asker = {NULL, each, ctx};
     int i, rv = -1;
 
     for (i = 0; i < 2; i++) {
         memset(&request, 0, sizeof request);
         request.sdiag_family = families[i];
         request.sdiag_protocol = IPPROTO_TCP;
-        request.idiag_states = LISTENING;
-        if (ask(&request, sizeof request, tcp_found, &asker) == 0)
+        request.idiag_states = states;
+        if (ask(&request, sizeof request, tcp_found, asker) == 0)
             rv = 0;
     }
     return rv;
+}
+
+int diag_tcp(diag_tcp_t *each, void *ctx)
+{
+    asker_t asker = {NULL, each, ctx};
+
+    return ask_tcp(&asker, LISTENING);
+}
+
+/* Also of those in the queue. */
+int diag_tcp_left(diag_tcp_t *each, void *ctx)
+{
+    asker_t asker = {NULL, each, ctx};
+
+    return ask_tcp(&asker, LEFT);
 }

@@ -2,8 +2,9 @@
 
 /**
  * @file diag.h
- * @brief Listening sockets and how many connections wait in their queues,
- *        from the kernel's sock_diag, or /proc/net/unix where that is missing.
+ * @brief Listening sockets and how many connections wait in their queues, or
+ *        are left to their apps, from the kernel's sock_diag; the former also
+ *        from /proc/net/unix where that is missing.
  *
  * Errors: 0, or -1: nothing can be known.
  */
@@ -19,5 +20,11 @@ typedef void diag_tcp_t(uint32_t port, uint32_t uid, uint32_t queued,
 
 int diag_unix(diag_unix_t *each, void *ctx);
 int diag_tcp(diag_tcp_t *each, void *ctx);
+
+/** The same of connections whose other side is gone: those in the queue, and
+ * those that were accepted and are not closed. Several calls for an address
+ * are to be added. */
+int diag_unix_left(diag_unix_t *each, void *ctx);
+int diag_tcp_left(diag_tcp_t *each, void *ctx);
 
 #endif

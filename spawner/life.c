@@ -14,6 +14,7 @@
 
 #include "shm/alive.h"
 #include "shm/report.h"
+#include "spawner/abandoned.h"
 #include "spawner/alert.h"
 #include "spawner/cause.h"
 #include "spawner/cgroup.h"
@@ -336,7 +337,8 @@ static void obey(spawner_t *s, process_t *p)
             stop(s, p, "with its requests", p->dying_limit);
         return;
     }
-    if (is.state != APL_PROCESS_LEAVING || is.sessions != 0 ||
+    abandoned_note(p, is.abandoned);
+    if (is.state != APL_PROCESS_LEAVING || is.sessions > is.abandoned ||
         apl_supervise_drained(&s->shm, p->is.id, s->now) != APR_SUCCESS)
         return;
     if (!p->is.stops_itself && apl_alive_ending(p->is.pid))

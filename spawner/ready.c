@@ -81,10 +81,7 @@ static void on_unix(const char *path, uint32_t queued, void *ctx)
     for (p = s->processes; p; p = p->next) {
         if (!asks(p) || p->is.wire.listen == APL_LISTEN_TCP)
             continue;
-        runtime_path(&s->rt,
-                     p->is.wire.listen == APL_LISTEN_FD ? CONTRACT_SOCKETS
-                                                        : CONTRACT_OWN,
-                     p->is.id, own);
+        runtime_path(&s->rt, runtime_kind(p->is.wire.listen), p->is.id, own);
         if (strcmp(path, own) == 0)
             saw(p, queued);
     }

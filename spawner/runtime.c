@@ -62,6 +62,11 @@ void runtime_path(const runtime_t *rt, const char *kind, uint64_t id,
              rt->dir, kind, id, strcmp(kind, CONTRACT_OWN) == 0 ? "/s" : "");
 }
 
+const char *runtime_kind(uint32_t listen)
+{
+    return listen == APL_LISTEN_UNIX ? CONTRACT_OWN : CONTRACT_SOCKETS;
+}
+
 static void name_of(char name[24], const char *kind, uint64_t id)
 {
     snprintf(name, 24, "%s/" CONTRACT_ID_FMT, kind, id);
@@ -213,10 +218,7 @@ int runtime_connect(const runtime_t *rt, uint64_t id, const apl_wire_t *wire)
         return connected(socket(AF_INET, type, 0), &to, sizeof to);
     }
     else {
-        struct sockaddr_un to = address(
-            rt,
-            wire->listen == APL_LISTEN_UNIX ? CONTRACT_OWN : CONTRACT_SOCKETS,
-            id);
+        struct sockaddr_un to = address(rt, runtime_kind(wire->listen), id);
 
         return connected(socket(AF_UNIX, type, 0), &to, sizeof to);
     }

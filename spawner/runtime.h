@@ -34,6 +34,10 @@ int runtime_prepare(const runtime_t *rt);
 void runtime_path(const runtime_t *rt, const char *kind, uint64_t id,
                   runtime_path_t path);
 
+/** The directory of the socket that an app listens on. @param listen
+ * APL_LISTEN_* but for tcp */
+const char *runtime_kind(uint32_t listen);
+
 /** s/ID: a listening socket for httpd's user. @return descriptor */
 int runtime_listen(const runtime_t *rt, uint64_t id);
 

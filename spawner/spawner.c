@@ -24,6 +24,7 @@
 
 #include "shm/enter.h"
 #include "shm/history.h"
+#include "spawner/abandoned.h"
 #include "spawner/adopt.h"
 #include "spawner/alert.h"
 #include "spawner/apply.h"
@@ -179,6 +180,7 @@ static void turn(spawner_t *s)
         ready_look(s);
     }
     life_tend(s);
+    abandoned_look(s);
     hunt_tend(s);
     errand_tend(s);
     alert_tend(s);

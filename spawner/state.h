@@ -40,6 +40,15 @@ typedef struct {
     int status;    /**< of the last answer; 0: there was none */
 } warmup_t;
 
+/** Of abandoned.c: what is left to a process. Zeroed at first. */
+typedef struct {
+    uint32_t requests;    /**< that nobody waits for */
+    uint32_t connections; /**< at the last look */
+    uint32_t now;         /**< during a look */
+    int64_t at;           /**< us: when that was */
+    int64_t pause;        /**< us: from then to the next */
+} left_t;
+
 enum { PHASE_BOOTING, PHASE_LIVE, PHASE_ENDING, PHASE_KILLED };
 
 /** A process of an app. */
@@ -75,6 +84,7 @@ typedef struct process {
     int64_t quiet;     /**< us: stuck.c: it may be ended from then on */
     int64_t report_at; /**< us: slow.c has it looked at from then on */
     warmup_t warmup;   /**< AppReady: its path is being asked for */
+    left_t left;       /**< requests that met AppTimeout */
     int seek;          /**< hunt.c: signal for what bears its mark; -1 */
     int sought;        /**< hunt.c: the child looks for that */
     int strays;        /**< hunt.c: something bears its mark; -1: not known */

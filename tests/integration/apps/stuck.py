@@ -48,6 +48,14 @@ def do_threads(request, out):
     do_loop(request, out)
 
 
+def do_fork(request, out):
+    """Leaves the connection to a process that lasts."""
+    if os.fork() == 0:
+        time.sleep(600)
+        os._exit(0)
+    app.answer(out, "forked")
+
+
 def do_worker(request, out):
     """In a process that it has started."""
     if os.fork() == 0:

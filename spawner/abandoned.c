@@ -1,0 +1,124 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/abandoned.h"
+
+#include <string.h>
+
+#include "shm/clock.h"
+#include "spawner/diag.h"
+#include "spawner/log.h"
+#include "spawner/process.h"
+
+/* us between two looks: most end soon, or never. */
+#define PAUSE_MIN 10000
+#define PAUSE_MAX SECOND
+
+void abandoned_note(process_t *p, uint32_t n)
+{
+    if (n > p->left.requests || n == 0)
+        p->left.pause = PAUSE_MIN;
+    if (n == 0)
+        p->left.connections = 0;
+    p->left.requests = n;
+}
+
+static int is_due(const spawner_t *s, const process_t *p)
+{
+    return p->left.requests > 0 && p->phase == PHASE_LIVE && !p->gone &&
+           s->now >= p->left.at + p->left.pause;
+}
+
+/* ---- what is left ---- */
+
+static void on_unix(const char *path, uint32_t n, void *ctx)
+{
+    const spawner_t *s = ctx;
+    runtime_path_t own;
+    process_t *p;
+
+    if (n == 0 || strncmp(path, s->rt.dir, strlen(s->rt.dir)) != 0)
+        return;
+    for (p = s->processes; p; p = p->next) {
+        if (!is_due(s, p) || p->is.wire.listen == APL_LISTEN_TCP)
+            continue;
+        runtime_path(&s->rt, runtime_kind(p->is.wire.listen), p->is.id, own);
+        if (strcmp(path, own) == 0)
+            p->left.now += n;
+    }
+}
+
+static void on_tcp(uint32_t port, uint32_t uid, uint32_t n, void *ctx)
+{
+    const spawner_t *s = ctx;
+    process_t *p;
+
+    (void)uid;
+    for (p = s->processes; p; p = p->next)
+        if (is_due(s, p) && p->is.wire.listen == APL_LISTEN_TCP &&
+            p->is.wire.port == port)
+            p->left.now += n;
+}
+
+/* @return 0: none is due */
+static int count_left(spawner_t *s)
+{
+    int on[2] = {0, 0};
+    process_t *p;
+
+    for (p = s->processes; p; p = p->next) {
+        if (!is_due(s, p))
+            continue;
+        p->left.now = 0;
+        on[p->is.wire.listen == APL_LISTEN_TCP] = 1;
+    }
+    if (on[0])
+        diag_unix_left(on_unix, s);
+    if (on[1])
+        diag_tcp_left(on_tcp, s);
+    return on[0] || on[1];
+}
+
+/* ---- what follows ---- */
+
+static uint32_t ended(const process_t *p)
+{
+    uint32_t gone = p->left.connections > p->left.now
+                        ? p->left.connections - p->left.now
+                        : 0;
+    uint32_t more =
+        p->left.requests > p->left.now ? p->left.requests - p->left.now : 0;
+
+    return gone > more ? gone : more;
+}
+
+static void conclude(spawner_t *s, process_t *p)
+{
+    uint32_t n = ended(p);
+    apr_status_t rv = APL_EIDLE;
+
+    if (n > 0)
+        rv = apl_clock_ended(&s->shm, p->is.id, n, s->now);
+    p->left.at = s->now;
+    if (rv == APL_ELOCK)
+        return;
+    p->left.connections = p->left.now;
+    if (rv == APR_SUCCESS)
+        log_line(LOG_INFO,
+                 PROCESS_FMT " is done with a request that took too long",
+                 PROCESS_NAME(p));
+    else if (p->left.pause < PAUSE_MAX)
+        p->left.pause *= 2;
+}
+
+void abandoned_look(spawner_t *s)
+{
+    process_t *p;
+
+    if (count_left(s))
+        for (p = s->processes; p; p = p->next)
+            if (is_due(s, p))
+                conclude(s, p);
+    for (p = s->processes; p; p = p->next)
+        if (p->left.requests > 0 && p->phase == PHASE_LIVE && !p->gone)
+            state_wake(s, p->left.at + p->left.pause);
+}

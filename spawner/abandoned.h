@@ -1,0 +1,33 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file abandoned.h
+ * @brief Requests that an app was silent about for too long: their clients
+ *        have been told so. When is the app done with them?
+ *
+ * Its end of the connection says so. httpd has closed the other one; an app
+ * that works on the request has not looked, or would go on all the same, and
+ * whatever server it is, it closes its own in the end. Which ones are left the
+ * kernel knows (diag.h): while there are as many as abandoned requests, none
+ * has ended. An app may keep some for other reasons, say in a process that it
+ * forked: so one that goes counts as an end, however many are left.
+ *
+ * Where the kernel does not tell, or the app has bound its socket by another
+ * name, they end at once, and the process is given requests again.
+ *
+ * Crash: the next spawner looks again.
+ * Trust: a child of httpd may abandon any request; that costs its app a
+ *        process, and us a look now and then.
+ */
+#ifndef APPPOOL_ABANDONED_H
+#define APPPOOL_ABANDONED_H
+
+#include "spawner/state.h"
+
+/** The segment says that so many of a process's requests are abandoned. */
+void abandoned_note(process_t *p, uint32_t n);
+
+/** Look at those that are due. */
+void abandoned_look(spawner_t *s);
+
+#endif

@@ -1,0 +1,187 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""Requests that were answered with 504 by httpd, for their apps were silent:
+the process has them until it is done (Paste's thread pool: P14, P22)."""
+import os
+import signal
+from typing import Iterator
+
+import pytest
+
+from harness.config import App
+from harness.httpd import Httpd
+from harness.procs import alive, pids, stat, threads
+from harness.wait import wait_until
+from harness.web import BROKEN, SERVERS, Place, mount
+from test_hung import become
+
+SILENT = ("AppTimeout 1",)
+
+
+@pytest.fixture(autouse=True)
+def said(httpd: Httpd) -> None:
+    httpd.log.expect("AH01102|AH00898|AH01075|AH01068|Script timed out",
+                     "apppool.*(shop|root0)", *BROKEN)
+
+
+def abandon(httpd: Httpd, app: App, path: str = "/nap") -> int:
+    """@return the process that the request is left to"""
+    before = set(httpd.pids(app, "busy", "hung"))
+    assert httpd.get(path, "shop").status == 504
+    pid, = set(httpd.pids(app, "busy", "hung")) - before
+    return pid
+
+
+def test_it_gets_no_other_request(httpd: Httpd) -> None:
+    """It is hung, no capacity, and is ended; others are served meanwhile"""
+    app = httpd.app("shop", *SILENT, "AppHungAfter 2", "AppKillAfter 6",
+                    "AppDyingLimit 1", "MaxInstances 1", "AppSpawnIfUnder 1",
+                    program="stuck.py")
+    httpd.start()
+    pid = abandon(httpd, app)
+    request, = httpd.group(app)["requests"]
+    assert (request["uri"], request["pid"]) == ("/nap", pid)
+    assert request["abandoned"] is True
+    assert "had 504" in httpd.ctl("status").stdout
+    assert "had 504" in httpd.get("/apppool-status").text
+    answer = httpd.get("/pid", "shop")
+    assert answer.status == 200 and answer.text != str(pid)
+    become(httpd, app, hung=1, idle=1)
+    wait_until(lambda: not alive(pid), "it is killed", 20)
+    line, = httpd.log.matching("is hung and is killed")
+    assert f"shop[{pid}]" in line and "GET /nap" in line
+    seconds = float(line.split("has lasted ")[1].split()[0])
+    assert 6 <= seconds < 12, "of the request, not of its client's patience"
+    become(httpd, app, idle=1)
+    assert httpd.get("/pid", "shop").text == answer.text
+    httpd.check()
+
+
+def test_it_goes_on(httpd: Httpd) -> None:
+    """As soon as it is done it is asked again, and nobody else was started"""
+    app = httpd.app("shop", *SILENT, "AppHungAfter 2", "AppHungExtra 0")
+    httpd.start()
+    held = httpd.hold("shop", "a")
+    pid = held.pid
+    assert held.pending.result().status == 504
+    waiter = httpd.get_async("/pid", "shop")
+    wait_until(lambda: httpd.group(app)["queue"] == 0
+               and httpd.group(app)["size"] == 2, "another is started")
+    assert waiter.result().text != str(pid)
+    become(httpd, app, hung=1, idle=1)
+    held.go.touch()
+    become(httpd, app, idle=2)
+    counters = httpd.status()["counters"]
+    assert (counters["hung"], counters["unhung"]) == (1, 1)
+    assert httpd.log.matching("is done with a request that took too long")
+    assert httpd.group(app)["requests"] == []
+    httpd.check()
+
+
+def test_in_the_midst_of_an_answer(httpd: Httpd) -> None:
+    app = httpd.app("shop", *SILENT, f"AppSetEnv GO {httpd.dir}/go",
+                    program="lasting.py")
+    httpd.start()
+    with pytest.raises(Exception, match="(?i)incomplete|reset|closed"):
+        httpd.get("/text", "shop")
+    become(httpd, app, busy=1)
+    pid, = httpd.pids(app, "busy")
+    assert httpd.get("/", "shop").text != str(pid)
+    (httpd.dir / "go").touch()
+    become(httpd, app, idle=2)
+    httpd.check()
+
+
+def test_as_many_as_it_serves_at_once(httpd: Httpd) -> None:
+    """With threads only those that are stuck are lost"""
+    app = httpd.app("shop", *SILENT, "AppConcurrency 3", "MaxInstances 1",
+                    "AppSetEnv APP_THREADS 1")
+    httpd.start()
+    held = [httpd.hold("shop", f"key{n}") for n in range(2)]
+    pid, = {one.pid for one in held}
+    for one in held:
+        assert one.pending.result().status == 504
+    process, = httpd.group(app)["processes"]
+    assert process["sessions"] == 2
+    assert httpd.get("/pid", "shop").text == str(pid)
+    for n in (1, 0):
+        held[n].go.touch()
+        wait_until(lambda: httpd.group(app)["processes"][0]["sessions"] == n,
+                   "one more is done")
+    httpd.check()
+
+
+def test_nobody_waits_for_it(httpd: Httpd) -> None:
+    """What is to be ended is ended at once: no client is waiting"""
+    app = httpd.app("shop", *SILENT, "AppStopTimeout 1", program="stuck.py")
+    httpd.start()
+    pid = abandon(httpd, app)
+    app.touch()
+    assert httpd.get("/pid", "shop").status == 200
+    wait_until(lambda: not alive(pid), "it is ended", 20)
+    httpd.check()
+
+
+def test_the_spawner_dies(httpd: Httpd) -> None:
+    """Whoever is the spawner sees when it is done"""
+    app = httpd.app("shop", *SILENT)
+    httpd.start()
+    held = httpd.hold("shop", "a")
+    assert held.pending.result().status == 504
+    httpd.log.expect("apppool")
+    old = httpd.spawner_now()
+    os.kill(old, signal.SIGKILL)
+    wait_until(lambda: httpd.spawner_now() not in (0, old), "another is there")
+    become(httpd, app, busy=1)
+    held.go.touch()
+    become(httpd, app, idle=1)
+    httpd.check()
+
+
+def test_connections_that_others_keep(httpd: Httpd) -> None:
+    """A child that it forked has inherited one: that is no request"""
+    app = httpd.app("shop", *SILENT, "MaxInstances 1", program="stuck.py")
+    httpd.start()
+    assert httpd.get("/fork", "shop").status == 200
+    held = httpd.hold("shop", "a")
+    pid = held.pid
+    assert held.pending.result().status == 504
+    become(httpd, app, busy=1)
+    wait_until(lambda: httpd.log.matching("was silent"), "httpd says so")
+    held.go.touch()
+    become(httpd, app, idle=1)
+    assert httpd.get("/pid", "shop").text == str(pid)
+    httpd.check()
+
+
+@pytest.fixture(params=SERVERS)
+def place(httpd: Httpd, request: pytest.FixtureRequest) -> Iterator[Place]:
+    first, *_ = mount(httpd, SERVERS[request.param], *SILENT)
+    httpd.start()
+    yield first
+
+
+def session_of(pid: int) -> list[int]:
+    found = {one: stat(one) for one in pids()}
+    return [one for one, now in found.items() if now and now.sid == pid]
+
+
+def test_whatever_the_server_is(place: Place) -> None:
+    httpd = place.httpd
+    app = httpd.apps[0]
+    wait_until(lambda: place.get("/echo").status == 200, "it serves", 20)
+    become(httpd, app, idle=1)
+    pid, = httpd.pids(app)
+    stopped = session_of(pid)
+    for one in stopped:
+        os.kill(one, signal.SIGSTOP)
+    try:
+        wait_until(lambda: all(threads(one) == {"T"} for one in stopped),
+                   "all have stopped")
+        assert place.get("/echo").status == 504
+        become(httpd, app, busy=1)
+    finally:
+        for one in stopped:
+            os.kill(one, signal.SIGCONT)
+    become(httpd, app, idle=1)
+    assert place.get("/echo").status == 200
+    httpd.check()

@@ -140,6 +140,7 @@ spawner_sources = \
 	spawner/runtime.c \
 	spawner/slow.c \
 	spawner/spawner.c \
+	spawner/stay.c \
 	spawner/stuck.c \
 	spawner/sweep.c \
 	spawner/syscalls.c \
@@ -222,6 +223,7 @@ fuzz_programs = \
 
 unit_tests = \
 	tests/unit/abandoned \
+	tests/unit/alert \
 	tests/unit/alive \
 	tests/unit/bells \
 	tests/unit/checkout \

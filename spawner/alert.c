@@ -20,10 +20,13 @@
 #define DEATHS      3 /* of an app in a PERIOD */
 #define TEXT_MAX    400
 
-/* An app of which there is, or lately was, something to tell. */
+/* An app of which there is, or lately was, something to tell; or of which
+ * starts fail. */
 typedef struct alert {
     struct alert *next;
     char app[APL_NAME_MAX];
+    int open;               /* starts fail */
+    int64_t failed;         /* us: when the last one did; 0: before our time */
     json_t *events;         /* to be told, oldest first; NULL: none */
     unsigned count;         /* of them, with those that were too many to keep */
     int64_t again;          /* us: no command before */
@@ -91,6 +94,15 @@ static alert_t *find(const char *app)
     for (a = alerts; a; a = a->next)
         if (strcmp(a->app, app) == 0)
             return a;
+    return NULL;
+}
+
+static alert_t *find_or_make(const char *app)
+{
+    alert_t *a = find(app);
+
+    if (a)
+        return a;
     a = calloc(1, sizeof *a);
     if (!a)
         return NULL;
@@ -106,7 +118,7 @@ static alert_t *alert_of(const spawner_t *s, const process_t *p)
 {
     const table_app_t *app = table_find(s->table, p->is.name);
 
-    return app && app->notify && !s->stopping ? find(p->is.name) : NULL;
+    return app && app->notify && !s->stopping ? find_or_make(p->is.name) : NULL;
 }
 
 void alert_raise(spawner_t *s, const process_t *p, int event,
@@ -145,6 +157,39 @@ void alert_death(spawner_t *s, const process_t *p, const char *cause)
     alert_raise(s, p, ALERT_DEATHS,
                 "%d processes died within %d s, the last one with %s", DEATHS,
                 (int)(PERIOD / SECOND), cause);
+}
+
+/* ---- starts that fail ---- */
+
+int alert_open(spawner_t *s, const process_t *p)
+{
+    alert_t *a = find_or_make(p->is.name);
+    int first = !a || !a->open;
+
+    if (a) {
+        a->open = 1;
+        a->failed = s->now;
+    }
+    return first;
+}
+
+int alert_close(spawner_t *s, const process_t *p)
+{
+    alert_t *a = find(p->is.name);
+
+    if (!a || !a->open || p->live == 0 || p->live < a->failed)
+        return 0;
+    a->open = 0;
+    alert_raise(s, p, ALERT_BACKOFF_CLOSED, "it starts again");
+    return 1;
+}
+
+void alert_recall(const char *app)
+{
+    alert_t *a = find_or_make(app);
+
+    if (a)
+        a->open = 1;
 }
 
 /* ---- the object ---- */
@@ -242,10 +287,12 @@ void alert_tend(spawner_t *s)
         }
         if (a->events && s->now >= a->again && running() < AT_ONCE)
             tell(s, a);
+        if (a->open && !table_find(s->table, a->app))
+            a->open = 0; /* nobody asks for it any more */
         if (a->events)
             state_wake(s, a->again > s->now ? a->again : s->now + SECOND);
-        if (a->events || tell_is_busy(&a->tell) || s->now < a->again ||
-            is_mourned(s, a))
+        if (a->open || a->events || tell_is_busy(&a->tell) ||
+            s->now < a->again || is_mourned(s, a))
             at = &a->next;
         else {
             *at = a->next;

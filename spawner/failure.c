@@ -113,18 +113,16 @@ static void put_all(FILE *file, const spawner_t *s, const process_t *p,
         putc(p->output.tail[i] ? p->output.tail[i] : ' ', file);
 }
 
-/* The first one in a row has no file of one before. */
 static void alert_all(spawner_t *s, const process_t *p, uint64_t id,
                       const char *text)
 {
-    char name[32], tail[256];
     apl_condition_t is;
+    char tail[256];
 
-    name_of(name, p, "");
     last_output(p, 1, tail, sizeof tail);
     alert_raise(s, p, ALERT_START_FAILED, "%s (error id " CONTRACT_ID_FMT ")%s",
                 text, id, tail);
-    if (faccessat(s->rt.fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+    if (!alert_open(s, p))
         return;
     alert_raise(s, p, ALERT_BACKOFF_OPENED,
                 "starts fail, and are tried less and less often, up to %d s "
@@ -182,9 +180,23 @@ void failure_forget(spawner_t *s, const process_t *p)
 {
     char name[32];
 
+    if (!alert_close(s, p))
+        return;
     name_of(name, p, "");
-    if (unlinkat(s->rt.fd, name, 0) == 0)
-        alert_raise(s, p, ALERT_BACKOFF_CLOSED, "it starts again");
+    unlinkat(s->rt.fd, name, 0);
+}
+
+void failure_recall(const spawner_t *s)
+{
+    char name[32];
+    uint32_t i;
+
+    for (i = 0; i < s->table->n; i++) {
+        snprintf(name, sizeof name, CONTRACT_FAILURES "/" CONTRACT_ID_FMT,
+                 s->table->apps[i].app.key);
+        if (faccessat(s->rt.fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+            alert_recall(s->table->apps[i].app.name);
+    }
 }
 
 static int is_known(const spawner_t *s, const char *name)

@@ -6,7 +6,7 @@
  *        in a file that httpd's children make the error page of.
  *
  * The file is e/KEY, one for each app, and is removed when a process of it
- * starts, or when it leaves the configuration. Its lines are "NAME VALUE": id,
+ * stays (stay.h), or when it leaves the configuration. Its lines are "NAME VALUE": id,
  * step, failure, command, directory, user; then "output", and all lines after
  * that are the app's.
  *
@@ -45,8 +45,12 @@ void failure_brief(const process_t *p, char *text, size_t size);
 void failure_keep(spawner_t *s, const process_t *p, int step, uint64_t id,
                   const char *text);
 
-/** Its app starts: remove the file, and tell that (AppNotify). */
+/** It stays: if its app could not be started until now, remove the file and
+ * tell that (AppNotify). */
 void failure_forget(spawner_t *s, const process_t *p);
+
+/** A new spawner: which apps could not be started under the last one? */
+void failure_recall(const spawner_t *s);
 
 /** Remove what is no file of a configured app. */
 void failure_sweep(const spawner_t *s);

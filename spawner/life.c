@@ -28,12 +28,12 @@
 #include "spawner/process.h"
 #include "spawner/procfs.h"
 #include "spawner/ready.h"
+#include "spawner/stay.h"
 
 #define REMAINS_LIMIT (5 * SECOND)  /* for the rest of a group to end */
 #define KILL_LIMIT    (10 * SECOND) /* for SIGKILL to be of effect */
 #define HURRY_LIMIT   (5 * SECOND)  /* to stop, when httpd is dead */
 #define REMAINS_POLL  50000
-#define YOUNG         SECOND /* as the segment sees it */
 
 uint64_t life_random(void)
 {
@@ -98,7 +98,6 @@ void life_ready(spawner_t *s, process_t *p)
              seconds(s->now - p->is.began));
     p->live = s->now;
     p->weigh_at = s->now + MEMORY_REST * (s->now - p->is.began);
-    failure_forget(s, p);
 }
 
 /* ---- ending ---- */
@@ -133,19 +132,8 @@ static void kill_late(spawner_t *s, process_t *p)
     process_signal(s, p, SIGKILL);
 }
 
-/* It ended unasked as soon as it was ready, and served nothing: to the pool
- * that is a failed start, whose error id is the process's. */
-static int died_young(const spawner_t *s, const process_t *p)
-{
-    apl_condition_t is;
-
-    return p->phase == PHASE_LIVE && !p->is.stops_itself &&
-           s->now - p->live < YOUNG &&
-           apl_supervise_condition(&s->shm, p->is.id, &is) == APR_SUCCESS &&
-           is.state == APL_PROCESS_LIVE && is.processed + is.sessions == 0;
-}
-
-/* Words for the log; a death that nobody asked for is an error. */
+/* Words for the log; a death that nobody asked for is an error. To the pool
+ * one that did not stay is a failed start, whose error id is the process's. */
 static void log_end(spawner_t *s, const process_t *p)
 {
     char cause[CAUSE_MAX], text[CAUSE_MAX + 64], id[48] = "";
@@ -154,7 +142,7 @@ static void log_end(spawner_t *s, const process_t *p)
                 (p->cause.si_code == CLD_EXITED && p->cause.si_status == 0);
 
     cause_text(&p->cause, cause);
-    if (died_young(s, p)) {
+    if (stay_failed(s, p)) {
         snprintf(id, sizeof id, " (error id " CONTRACT_ID_FMT ")", p->is.id);
         snprintf(text, sizeof text, "it ended with %s as soon as it was ready",
                  cause);
@@ -365,8 +353,7 @@ static void tend(spawner_t *s, process_t *p)
     obey(s, p);
     if (p->phase == PHASE_KILLED && !p->zombie)
         overdue_survives(s, p, p->deadline - KILL_LIMIT);
-    if (p->phase == PHASE_LIVE && s->now - p->live >= YOUNG)
-        output_forget_tail(&p->output);
+    stay_look(s, p);
     if (p->deadline == 0)
         return;
     if (s->now >= p->deadline) {

@@ -298,6 +298,7 @@ static int begin(spawner_t *s)
                  CONTRACT_CONTROL, strerror(errno));
     watch_descriptors(s);
     failure_sweep(s);
+    failure_recall(s);
     adopt_all(s);
     return 0;
 }

@@ -89,6 +89,7 @@ typedef struct process {
     int sought;        /**< hunt.c: the child looks for that */
     int strays;        /**< hunt.c: something bears its mark; -1: not known */
     int64_t live;      /**< us, apl_now(): when it became ready; 0: not seen */
+    int stays;         /**< stay.c: it has served, or is not young any more */
     output_t output;
     loop_source_t pidfd, reports, fifo, notify;
 } process_t;

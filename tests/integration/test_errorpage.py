@@ -336,7 +336,7 @@ def test_gone_once_it_starts(httpd: Httpd) -> None:
     assert list((httpd.runtime / "e").iterdir())
     stop.unlink()
     wait_until(lambda: httpd.get("/pid", "shop").status == 200, "it is back")
-    assert not list((httpd.runtime / "e").iterdir())
+    wait_until(lambda: not list((httpd.runtime / "e").iterdir()), "it stays")
 
 
 @pytest.mark.mpms("event")

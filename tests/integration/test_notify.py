@@ -158,6 +158,9 @@ def test_died_young(httpd: Httpd) -> None:
     note, = told(httpd)
     assert events(note)[:2] == ["start_failed", "backoff_opened"]
     assert "as soon as it was ready" in note["object"]["text"]
+    second = told(httpd, 2, PERIOD + 30)[1]
+    assert set(events(second)) == {"start_failed"}, \
+        "that each of them was ready is no end of it"
 
 
 def test_deaths(httpd: Httpd) -> None:

@@ -1,0 +1,324 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* When AppNotify is told that an app does not start, and that it starts
+ * again; also where no file can be written. tell_begin() is ours here: the
+ * linker wraps it. */
+
+#include "spawner/alert.h"
+
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "spawner/failure.h"
+#include "spawner/process.h"
+#include "spawner/stay.h"
+#include "spawner/tell.h"
+#include "tests/unit/scene.h"
+
+#define PERIOD (60 * SECOND)
+
+static char dir[] = "/tmp/alert-XXXXXX";
+static scene_t *scene;
+static table_app_t app;
+static table_t table = {.n = 1, .apps = &app};
+static char told[2048]; /* the events of all objects, oldest first */
+static int n_told;      /* objects */
+
+int __wrap_tell_begin(spawner_t *s, tell_t *t, const table_app_t *a,
+                      const char *text, size_t length);
+
+static void add(const json_t *event)
+{
+    const char *what = json_string_value(json_object_get(event, "event"));
+
+    assert_non_null(what);
+    snprintf(told + strlen(told), sizeof told - strlen(told), "%s%s",
+             told[0] ? " " : "", what);
+}
+
+int __wrap_tell_begin(spawner_t *s, tell_t *t, const table_app_t *a,
+                      const char *text, size_t length)
+{
+    json_t *object = json_loadb(text, length, 0, NULL), *earlier;
+    size_t i;
+
+    (void)s;
+    (void)t;
+    assert_ptr_equal(a, &app);
+    assert_non_null(object);
+    earlier = json_object_get(object, "earlier");
+    assert_int_equal(json_integer_value(json_object_get(object, "count")),
+                     json_array_size(earlier) + 1);
+    for (i = 0; i < json_array_size(earlier); i++)
+        add(json_array_get(earlier, i));
+    add(object);
+    json_decref(object);
+    n_told++;
+    return 0;
+}
+
+static spawner_t *spawner(void)
+{
+    return spawner_state();
+}
+
+/* ---- the scene ---- */
+
+static int setup(void **state)
+{
+    spawner_t *s = spawner();
+
+    (void)state;
+    snprintf(dir, sizeof dir, "/tmp/alert-XXXXXX");
+    scene = scene_new(1);
+    app.app = *scene_app(scene, "shop");
+    app.label = "shop";
+    app.notify = "true";
+    s->shm = scene->pool;
+    s->table = &table;
+    s->rt.dir = mkdtemp(dir);
+    s->rt.fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    mkdirat(s->rt.fd, CONTRACT_FAILURES, 0700);
+    s->now = 1000 * SECOND;
+    told[0] = 0;
+    n_told = 0;
+    return 0;
+}
+
+/* All that was open is closed, and forgotten. */
+static int teardown(void **state)
+{
+    char command[64];
+
+    (void)state;
+    table.n = 0;
+    spawner()->now += 2 * PERIOD;
+    alert_tend(spawner());
+    alert_tend(spawner());
+    table.n = 1;
+    close(spawner()->rt.fd);
+    scene_drop(scene);
+    snprintf(command, sizeof command, "rm -r %s", dir);
+    return system(command);
+}
+
+static void pass(int64_t us)
+{
+    spawner()->now += us;
+    alert_tend(spawner());
+}
+
+static process_t *begin(void)
+{
+    static uint64_t id = 100;
+    process_t *p = process_new(spawner(), id++, app.app.name);
+
+    assert_non_null(p);
+    return p;
+}
+
+static void forget(process_t *p)
+{
+    p->done = 1;
+    process_collect(spawner());
+}
+
+static process_t *begin_ready(void)
+{
+    process_t *p = begin();
+
+    p->phase = PHASE_LIVE;
+    p->live = spawner()->now;
+    stay_look(spawner(), p);
+    return p;
+}
+
+static void start_badly(void)
+{
+    process_t *p = begin();
+
+    failure_keep(spawner(), p, STEP_BOOT, p->is.id, "it ended");
+    forget(p);
+}
+
+/* Ready, and dead before it has served or grown up. */
+static void die_young(void)
+{
+    process_t *p = begin_ready();
+
+    pass(SECOND / 5);
+    stay_look(spawner(), p);
+    failure_keep(spawner(), p, STEP_STAY, p->is.id, "it ended");
+    forget(p);
+}
+
+static void stay(void)
+{
+    process_t *p = begin_ready();
+
+    pass(SECOND);
+    stay_look(spawner(), p);
+    forget(p);
+}
+
+static int n_files(void)
+{
+    char name[32];
+
+    snprintf(name, sizeof name, CONTRACT_FAILURES "/" CONTRACT_ID_FMT,
+             app.app.key);
+    return faccessat(spawner()->rt.fd, name, F_OK, 0) == 0;
+}
+
+/* No more room on the disk, as far as it concerns us. */
+static void no_files(void)
+{
+    unlinkat(spawner()->rt.fd, CONTRACT_FAILURES, AT_REMOVEDIR);
+}
+
+/* ---- tests ---- */
+
+static void a_failure_and_its_end(void **state)
+{
+    (void)state;
+    start_badly();
+    pass(0);
+    assert_string_equal(told, "start_failed backoff_opened");
+    assert_int_equal(n_files(), 1);
+    start_badly();
+    stay();
+    pass(PERIOD);
+    assert_string_equal(told, "start_failed backoff_opened "
+                              "start_failed backoff_closed");
+    assert_int_equal(n_files(), 0);
+    assert_int_equal(n_told, 2);
+}
+
+/* It is ready each time, and that is no good start. */
+static void dies_young_again_and_again(void **state)
+{
+    (void)state;
+    die_young();
+    pass(0);
+    die_young();
+    die_young();
+    pass(PERIOD);
+    assert_string_equal(told, "start_failed backoff_opened "
+                              "start_failed start_failed");
+    stay();
+    pass(PERIOD);
+    assert_string_equal(told, "start_failed backoff_opened "
+                              "start_failed start_failed backoff_closed");
+}
+
+static void where_no_file_can_be_written(void **state)
+{
+    (void)state;
+    no_files();
+    start_badly();
+    pass(0);
+    start_badly();
+    start_badly();
+    stay();
+    pass(PERIOD);
+    assert_string_equal(told, "start_failed backoff_opened "
+                              "start_failed start_failed backoff_closed");
+}
+
+/* One that was ready before says nothing of the code that does not start. */
+static void an_old_one_serves_on(void **state)
+{
+    process_t *old = begin_ready();
+
+    (void)state;
+    pass(SECOND / 2);
+    start_badly();
+    pass(SECOND);
+    stay_look(spawner(), old);
+    start_badly();
+    pass(PERIOD);
+    assert_string_equal(told, "start_failed backoff_opened start_failed");
+    forget(old);
+}
+
+/* A request that is done is enough: no second has to pass. */
+static void one_that_serves(void **state)
+{
+    apl_app_t *a = &scene->apps[0];
+    apl_hold_t hold;
+    process_t *p;
+
+    (void)state;
+    start_badly();
+    pass(0);
+    assert_int_equal(scene_get(scene, &hold, a), APR_SUCCESS);
+    p = begin();
+    p->is.id = hold.id;
+    p->phase = PHASE_LIVE;
+    p->live = spawner()->now;
+    stay_look(spawner(), p);
+    assert_int_equal(n_files(), 1);
+    scene_close(scene, &hold);
+    stay_look(spawner(), p);
+    assert_int_equal(n_files(), 0);
+    pass(PERIOD);
+    assert_string_equal(told, "start_failed backoff_opened backoff_closed");
+    forget(p);
+}
+
+/* What the last one knew is in a file. */
+static void a_new_spawner(void **state)
+{
+    process_t *adopted = begin();
+
+    (void)state;
+    start_badly();
+    pass(0);
+    table.n = 0; /* all is forgotten */
+    pass(2 * PERIOD);
+    table.n = 1;
+    failure_recall(spawner());
+    adopted->phase = PHASE_LIVE; /* live: 0 */
+    stay_look(spawner(), adopted);
+    start_badly();
+    stay();
+    pass(PERIOD);
+    assert_string_equal(told, "start_failed backoff_opened "
+                              "start_failed backoff_closed");
+    forget(adopted);
+}
+
+/* Who is to be told only later is not told of what has ended meanwhile. */
+static void without_a_command(void **state)
+{
+    (void)state;
+    app.notify = NULL;
+    start_badly();
+    stay();
+    app.notify = "true";
+    start_badly();
+    pass(0);
+    assert_string_equal(told, "start_failed backoff_opened");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_failure_and_its_end, setup, teardown),
+        cmocka_unit_test_setup_teardown(dies_young_again_and_again, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(where_no_file_can_be_written, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(an_old_one_serves_on, setup, teardown),
+        cmocka_unit_test_setup_teardown(one_that_serves, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_new_spawner, setup, teardown),
+        cmocka_unit_test_setup_teardown(without_a_command, setup, teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -122,6 +122,7 @@ spawner_sources = \
 	spawner/instance.c \
 	spawner/launch.c \
 	spawner/life.c \
+	spawner/limits.c \
 	spawner/log.c \
 	spawner/look.c \
 	spawner/loop.c \
@@ -141,6 +142,7 @@ spawner_sources = \
 	spawner/slow.c \
 	spawner/spawner.c \
 	spawner/stay.c \
+	spawner/stray.c \
 	spawner/stuck.c \
 	spawner/sweep.c \
 	spawner/syscalls.c \

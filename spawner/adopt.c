@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "spawner/cgroup.h"
 #include "spawner/hunt.h"
 #include "spawner/launch.h"
 #include "spawner/life.h"
@@ -12,6 +11,7 @@
 #include "spawner/notify.h"
 #include "spawner/process.h"
 #include "spawner/procfs.h"
+#include "spawner/stray.h"
 
 /* The record's process, if it still is that one. */
 static int open_leader(const registry_record_t *is)
@@ -94,19 +94,6 @@ static void adopt(spawner_t *s, uint32_t index, const registry_record_t *is)
     life_died(s, p, &unknown);
 }
 
-static void end_stray_cgroup(uint64_t id, void *ctx)
-{
-    if (process_find(ctx, id))
-        return;
-    if (cgroup_populated(id) > 0)
-        log_line(LOG_WARN,
-                 "process " CONTRACT_ID_FMT " is of an app, but in no record: "
-                 "SIGKILL to its cgroup",
-                 id);
-    cgroup_kill(id);
-    cgroup_remove(id);
-}
-
 /* What was made for a process that was not recorded in time. */
 static void remove_stray(uint64_t id, void *ctx)
 {
@@ -138,6 +125,6 @@ void adopt_all(spawner_t *s)
                  "in them are ended",
                  broken, s->rt.dir, CONTRACT_REGISTRY);
     hunt_strays(s);
-    cgroup_each(end_stray_cgroup, s);
+    stray_look(s, 1);
     runtime_each(&s->rt, remove_stray, s);
 }

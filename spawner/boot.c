@@ -17,6 +17,7 @@
 #include "spawner/environment.h"
 #include "spawner/failure.h"
 #include "spawner/fresh.h"
+#include "spawner/limits.h"
 #include "spawner/privilege.h"
 
 #define LISTENER_FD 3
@@ -107,24 +108,6 @@ static void own_descriptors(const boot_t *b)
     close_range(REPORT_FD + 1, ~0u, 0);
 }
 
-/* Those that are set, as root may set them; all others are as httpd's. */
-static void own_limits(const boot_t *b)
-{
-    int i;
-
-    setrlimit(RLIMIT_NOFILE, &b->descriptors);
-    for (i = 0; i < b->app->n_rlimits; i++) {
-        const table_rlimit_t *l = &b->app->rlimits[i];
-
-        if (setrlimit((__rlimit_resource_t)l->resource, &l->to) != 0)
-            fail("%s cannot be set: %s",
-                 l->resource == RLIMIT_CPU  ? "RLimitCPU"
-                 : l->resource == RLIMIT_AS ? "RLimitMEM"
-                                            : "RLimitNPROC",
-                 strerror(errno));
-    }
-}
-
 /* ---- the command ---- */
 
 /* %s: where to listen; %%: a percent sign; any other % stays. */
@@ -181,6 +164,7 @@ _Noreturn void boot_app(const boot_t *b)
 {
     privilege_t who;
     char error[PRIVILEGE_ERROR_MAX], *line, *command, go;
+    const char *refused;
     char **env;
 
     report_fd = b->report;
@@ -200,7 +184,9 @@ _Noreturn void boot_app(const boot_t *b)
     fresh_memory();
     umask(b->app->listen == APL_LISTEN_UNIX ? 007 : 022);
     own_descriptors(b);
-    own_limits(b);
+    refused = limits_take(b->app, &b->descriptors);
+    if (refused)
+        fail("%s cannot be set: %s", refused, strerror(errno));
     step = STEP_USER;
     if (privilege_drop(&who, error) != 0)
         fail("%s", error);

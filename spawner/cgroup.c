@@ -165,15 +165,17 @@ int cgroup_open(const char *instance, char *text, size_t size)
     return -1;
 }
 
-void cgroup_enter(uint64_t id)
+int cgroup_enter(uint64_t id)
 {
     char name[64], procs[64];
 
     name_of(name, id, "");
     name_of(procs, id, "/cgroup.procs");
-    if (base >= 0 && mkdirat(base, name, 0755) == 0 &&
-        write_to(base, procs, "0") != 0)
-        unlinkat(base, name, AT_REMOVEDIR);
+    if (base < 0 || mkdirat(base, name, 0755) != 0 ||
+        write_to(base, procs, "0") == 0)
+        return 0;
+    unlinkat(base, name, AT_REMOVEDIR);
+    return -1;
 }
 
 int cgroup_kill(uint64_t id)
@@ -192,13 +194,15 @@ int cgroup_populated(uint64_t id)
     return base < 0 ? -1 : populated(base, name);
 }
 
-void cgroup_remove(uint64_t id)
+int cgroup_remove(uint64_t id)
 {
     char name[64];
 
     name_of(name, id, "");
-    if (base >= 0)
-        unlinkat(base, name, AT_REMOVEDIR);
+    return base < 0 || unlinkat(base, name, AT_REMOVEDIR) == 0 ||
+                   errno == ENOENT
+               ? 0
+               : -1;
 }
 
 void cgroup_each(void (*each)(uint64_t id, void *ctx), void *ctx)

@@ -3,8 +3,9 @@
 /**
  * @file cgroup.h
  * @brief Where cgroup v2 may be written to, a cgroup for each process of an
- *        app: nothing that it starts can leave it, so nothing is missed when
- *        it is killed. libc only: the watchdog uses it too.
+ *        app, and for each command of AppNotify: nothing that it starts can
+ *        leave it, so nothing is missed when it is killed. libc only: the
+ *        watchdog uses it too.
  *
  *     OURS/apppool-INSTANCE/ID    OURS: the cgroup that httpd runs in
  *
@@ -29,8 +30,9 @@
  */
 int cgroup_open(const char *instance, char *text, size_t size);
 
-/** Make the cgroup of process `id` and enter it; by the forked child. */
-void cgroup_enter(uint64_t id);
+/** Make the cgroup of process `id` and enter it; by the forked child.
+ * @return 0: it is in, or none can be made; -1: somebody has removed it */
+int cgroup_enter(uint64_t id);
 
 /** SIGKILL for all that are in it. @return 0, or -1 */
 int cgroup_kill(uint64_t id);
@@ -38,8 +40,8 @@ int cgroup_kill(uint64_t id);
 /** Does anything run in it? @return 1, 0, or -1 */
 int cgroup_populated(uint64_t id);
 
-/** Remove it; it is empty. */
-void cgroup_remove(uint64_t id);
+/** Remove it. @return 0: there is none (any more); -1: it is not empty */
+int cgroup_remove(uint64_t id);
 
 /** Call `each` for every cgroup that there is. */
 void cgroup_each(void (*each)(uint64_t id, void *ctx), void *ctx);

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "spawner/cgroup.h"
 #include "spawner/fresh.h"
 
 static errand_t *errands;
@@ -24,6 +25,7 @@ pid_t errand_fork(spawner_t *s, errand_t *e, int64_t limit,
         return 0;
     }
     e->pid = pid;
+    e->id = 0;
     e->until = s->now + limit;
     e->late = 0;
     e->answer = -1;
@@ -58,6 +60,25 @@ int errand_read(const errand_t *e, void *answer, size_t size)
     return read(e->answer, answer, size) == (ssize_t)size ? 0 : -1;
 }
 
+int errand_owns(uint64_t id)
+{
+    const errand_t *e;
+
+    for (e = errands; e; e = e->next)
+        if (e->id == id)
+            return 1;
+    return 0;
+}
+
+/* It is a child that is not reaped, so the number is its own. */
+static void end(const errand_t *e)
+{
+    if (e->id != 0)
+        cgroup_kill(e->id);
+    if (kill(-e->pid, SIGKILL) != 0)
+        kill(e->pid, SIGKILL); /* before its setsid() */
+}
+
 static void over(spawner_t *s, errand_t *e, const siginfo_t *cause)
 {
     int answer = e->answer;
@@ -66,6 +87,7 @@ static void over(spawner_t *s, errand_t *e, const siginfo_t *cause)
     while (*at != e)
         at = &(*at)->next;
     *at = e->next;
+    end(e);
     e->pid = 0;
     e->ended(s, e, e->late ? NULL : cause);
     if (answer >= 0)
@@ -81,13 +103,6 @@ void errand_reap(spawner_t *s, const siginfo_t *cause)
             over(s, e, cause);
             return;
         }
-}
-
-/* It is a child that is not reaped, so the number is its own. */
-static void end(const errand_t *e)
-{
-    if (kill(-e->pid, SIGKILL) != 0)
-        kill(e->pid, SIGKILL); /* before its setsid() */
 }
 
 void errand_tend(spawner_t *s)

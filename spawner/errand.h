@@ -11,7 +11,8 @@
  *     }
  *
  * A limit ends the child, whatever it waits for, as long as SIGKILL ends that
- * wait: so it is with all of /proc.
+ * wait: so it is with all of /proc. What it leaves in its process group, or
+ * in its cgroup, if it has one, ends with it.
  *
  * Errors: -1 with errno.
  * Crash:  the child has an alarm(2) of its own, a second later than the
@@ -32,6 +33,8 @@ typedef void errand_ended_t(spawner_t *s, errand_t *e, const siginfo_t *cause);
 struct errand {
     errand_t *next;
     pid_t pid;     /**< 0: none runs */
+    uint64_t id;   /**< of its cgroup, which it is to enter; 0: it has none.
+                        Set by its owner, when there is a child */
     int64_t until; /**< us */
     int late;      /**< it was killed, but is not dead yet */
     int answer;    /**< what it writes, to be read when it has ended; -1 */
@@ -54,6 +57,9 @@ pid_t errand_ask(spawner_t *s, errand_t *e, int64_t limit,
 
 /** The next `size` bytes of the answer, for `ended`. @return 0; -1: no more */
 int errand_read(const errand_t *e, void *answer, size_t size);
+
+/** Does an errand that runs have the cgroup `id`? */
+int errand_owns(uint64_t id);
 
 /** A child that is dead and not reaped yet: if it is an errand, that is over.
  */

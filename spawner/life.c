@@ -29,6 +29,7 @@
 #include "spawner/procfs.h"
 #include "spawner/ready.h"
 #include "spawner/stay.h"
+#include "spawner/stray.h"
 
 #define REMAINS_LIMIT (5 * SECOND)  /* for the rest of a group to end */
 #define KILL_LIMIT    (10 * SECOND) /* for SIGKILL to be of effect */
@@ -249,7 +250,8 @@ static void finish(spawner_t *s, process_t *p)
     if (p->probe >= 0)
         close(p->probe);
     runtime_remove(&s->rt, p->is.id);
-    cgroup_remove(p->is.id);
+    if (cgroup_remove(p->is.id) != 0)
+        stray_look(s, 0);
     registry_clear(p->record);
     p->done = 1;
     state_wake(s, s->now);

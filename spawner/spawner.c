@@ -44,6 +44,7 @@
 #include "spawner/process.h"
 #include "spawner/ready.h"
 #include "spawner/slow.h"
+#include "spawner/stray.h"
 #include "spawner/sweep.h"
 #include "spawner/vacate.h"
 
@@ -183,6 +184,7 @@ static void turn(spawner_t *s)
     abandoned_look(s);
     hunt_tend(s);
     errand_tend(s);
+    stray_tend(s);
     alert_tend(s);
     process_collect(s);
 }

@@ -6,15 +6,18 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "spawner/cause.h"
+#include "spawner/cgroup.h"
 #include "spawner/environment.h"
 #include "spawner/fresh.h"
+#include "spawner/life.h"
+#include "spawner/limits.h"
 #include "spawner/log.h"
 #include "spawner/privilege.h"
+#include "spawner/stray.h"
 
 #define LIMIT (30 * SECOND)
 #define LINES 10 /* of what it prints */
@@ -27,27 +30,35 @@ static _Noreturn void refuse(const char *why)
     _exit(126);
 }
 
-static _Noreturn void work(const spawner_t *s, const table_app_t *a, int input,
-                           int output)
+static _Noreturn void work(const spawner_t *s, const table_app_t *a,
+                           uint64_t id, int input, int output)
 {
     char error[PRIVILEGE_ERROR_MAX];
+    const char *refused;
     privilege_t who;
 
     if (dup2(input, 0) < 0 || dup2(output, 1) < 0 || dup2(output, 2) < 0)
         _exit(126);
+    if (cgroup_enter(id) != 0)
+        refuse("another spawner has removed its cgroup");
     fresh_descriptors(-1);
     if (privilege_find(&who, a->user, a->group, a->app.root, error) != 0 ||
         privilege_groups(&who, error) != 0)
         refuse(error);
     fresh_memory();
     umask(022);
-    setrlimit(RLIMIT_NOFILE, &s->descriptors);
+    refused = limits_take(a, &s->descriptors);
+    if (refused) {
+        snprintf(error, sizeof error, "%s cannot be set: %s", refused,
+                 strerror(errno));
+        refuse(error);
+    }
     if (privilege_drop(&who, error) != 0)
         refuse(error);
     if (chdir("/") != 0)
         refuse(strerror(errno));
     execle("/bin/sh", "sh", "-c", a->notify, NULL,
-           environment_of_user(s->instance, 0, &who));
+           environment_of_user(s->instance, id, &who));
     refuse("/bin/sh cannot be executed");
 }
 
@@ -95,7 +106,7 @@ static void ended(spawner_t *s, errand_t *e, const siginfo_t *cause)
     tell_t *t = (tell_t *)e;
     char text[CAUSE_MAX];
 
-    (void)s;
+    stray_look(s, 0);
     hear(t);
     loop_drop(&t->output);
     log_said(t);
@@ -129,6 +140,7 @@ static int hold(const char *text, size_t length)
 
 static int run(spawner_t *s, tell_t *t, const table_app_t *a, int input)
 {
+    uint64_t id = life_random();
     int ends[2], kept;
     pid_t pid;
 
@@ -137,8 +149,9 @@ static int run(spawner_t *s, tell_t *t, const table_app_t *a, int input)
     fcntl(ends[0], F_SETFL, O_NONBLOCK);
     pid = errand_fork(s, &t->errand, LIMIT, ended);
     if (pid == 0)
-        work(s, a, input, ends[1]);
+        work(s, a, id, input, ends[1]);
     kept = errno;
+    t->errand.id = id;
     close(ends[1]);
     if (pid > 0)
         loop_add(&t->output, ends[0], EPOLLIN, output_ready, t);

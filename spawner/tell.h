@@ -4,13 +4,14 @@
  * @file tell.h
  * @brief Runs the command of AppNotify, with a text on its standard input.
  *
- * It runs as the app's user, with no more rights than the app has and no
- * descriptors but a pipe of the text and one of what it prints, which goes to
- * the error log. It is none of the app's processes, but bears the mark of the
- * instance, so that it ends with it.
+ * It runs as the app's user, with no more rights than the app has, the same
+ * limits, a cgroup of its own and no descriptors but a pipe of the text and
+ * one of what it prints, which goes to the error log. What it has started ends
+ * with it. It is none of the app's processes, but bears the mark of the
+ * instance, so that it ends with that, too.
  *
  * Errors: 0, or -1 with errno. What fails later is a line of the log.
- * Crash:  the command is ended when a new spawner finds it.
+ * Crash:  the command is ended when a new spawner finds it: stray.h, hunt.h.
  * Trust:  what it prints may be any bytes; some lines of it are logged.
  */
 #ifndef APPPOOL_TELL_H

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "spawner/procfs.h"
 #include "tests/unit/scene.h"
 
 static spawner_t spawner;
@@ -105,6 +106,33 @@ static void its_time_is_up(void **state)
     assert_int_equal(errand.pid, 0);
 }
 
+/* It ends well, with something in the background. */
+static void nothing_is_left(void **state)
+{
+    procfs_t who;
+    pid_t left;
+    int i;
+
+    (void)state;
+    if (errand_ask(&spawner, &errand, SECOND, ended) == 0) {
+        left = fork();
+        if (left == 0)
+            for (;;)
+                pause();
+        answer = left;
+        _exit(write(STDOUT_FILENO, &answer, sizeof answer) != sizeof answer);
+    }
+    assert_int_equal(reap().si_status, 0);
+    assert_true(answer > 0);
+    for (i = 0; i < 60000; i++) {
+        if (procfs_read((pid_t)answer, &who) != 0 || who.state == 'Z')
+            return;
+        usleep(1000);
+    }
+    kill((pid_t)answer, SIGKILL);
+    fail();
+}
+
 /* Nobody is there to kill it. */
 static void alone(void **state)
 {
@@ -130,6 +158,7 @@ int main(void)
         cmocka_unit_test_setup(a_number, setup),
         cmocka_unit_test_setup(no_answer, setup),
         cmocka_unit_test_setup(its_time_is_up, setup),
+        cmocka_unit_test_setup(nothing_is_left, setup),
         cmocka_unit_test_setup(alone, setup),
     };
 

@@ -2,10 +2,11 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """A command of AppNotify: writes down what it was told, and who it is.
 
-    witness.py DIRECTORY [WAY]
+    witness.py DIRECTORY [WAY...]
 
 WAY: hang (does not end), deaf (does not read, and ends), loud (prints a lot),
-fail (exit code 3), orphan (leaves a process behind)
+fail (exit code 3), and what leaves a process behind: child (in the
+background), orphan (in a session of its own), hidden (without a mark, too)
 """
 import json
 import os
@@ -13,12 +14,28 @@ import signal
 import sys
 import time
 
-directory, way = sys.argv[1], (sys.argv[2:] or [""])[0]
-if way == "deaf":
+directory, ways = sys.argv[1], sys.argv[2:]
+if "deaf" in ways:
     sys.exit(0)
+
+
+def leave(way):
+    """Leave a process behind: its pid."""
+    pid = os.fork()
+    if pid == 0:
+        if way != "child":
+            os.setsid()
+        os.execve("/bin/sleep", ["sleep", "600"],
+                  {} if way == "hidden" else os.environ)
+    return pid
+
+
+left = [leave(way) for way in ways if way in ("child", "orphan", "hidden")]
 said = sys.stdin.read()
 with open("/proc/self/status") as file:
     status = dict(line.rstrip("\n").split(":\t", 1) for line in file)
+with open("/proc/self/limits") as file:
+    limits = file.read()
 name = f"{directory}/{time.monotonic_ns()}"
 with open(f"{name}.new", "w") as file:
     json.dump({"said": said, "pid": os.getpid(), "uid": os.getresuid(),
@@ -26,16 +43,14 @@ with open(f"{name}.new", "w") as file:
                "sid": os.getsid(0), "cwd": os.getcwd(),
                "environment": dict(os.environ),
                "fds": sorted(os.listdir("/proc/self/fd"), key=int),
+               "left": left, "limits": limits,
                "no_new_privs": status["NoNewPrivs"],
                "mask": status["SigBlk"], "ignored": status["SigIgn"]}, file)
 os.rename(f"{name}.new", f"{name}.told")
-if way == "hang":
+if "hang" in ways:
     signal.pause()
-if way == "loud":
+if "loud" in ways:
     sys.stdout.write("one\x1b[31m\ntwo\n" + "x" * 200000)
-if way == "fail":
+if "fail" in ways:
     print("no mail today", file=sys.stderr)
     sys.exit(3)
-if way == "orphan" and os.fork() == 0:
-    os.setsid()
-    time.sleep(600)

@@ -1,0 +1,61 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""AppNotify: apps in trouble, and witnesses of what is told of them."""
+import json
+from pathlib import Path
+from typing import Any
+
+from harness.config import App
+from harness.httpd import Httpd
+from harness.wait import wait_until
+
+PERIOD = 60  # seconds between two commands of an app
+
+
+def place(httpd: Httpd) -> Path:
+    directory = httpd.dir / "told"
+    directory.mkdir(exist_ok=True)
+    directory.chmod(0o1777)
+    return directory
+
+
+def witness(httpd: Httpd, way: str = "") -> str:
+    """An AppNotify"""
+    run = f"{httpd.command_of('witness.py')} {place(httpd)} {way}".strip()
+    return f'AppNotify "|{run}"'
+
+
+def start(httpd: Httpd, *directives: str) -> App:
+    """An app that does not start while there is a file `broken`."""
+    httpd.log.expect("could not be started", "did not start: error",
+                     "does not start: error")
+    app = httpd.app("shop", f"AppSetEnv BOOT_FAIL_IF {httpd.dir}/broken",
+                    *directives)
+    httpd.start()
+    return app
+
+
+def told(httpd: Httpd, n: int = 1, bound: float = 10.0
+         ) -> list[dict[str, Any]]:
+    """What n witnesses wrote down, and the objects that they were told."""
+    files = wait_until(lambda: sorted(place(httpd).glob("*.told"))[n - 1:]
+                       and sorted(place(httpd).glob("*.told")),
+                       f"{n} are told", bound)
+    assert len(files) == n
+    notes = []
+    for file in files:
+        note = json.loads(file.read_text())
+        assert note["said"].endswith("\n") and note["said"].count("\n") == 1
+        assert len(note["said"]) <= 4096
+        note["object"] = json.loads(note["said"])
+        notes.append(note)
+    return notes
+
+
+def break_it(httpd: Httpd) -> None:
+    (httpd.dir / "broken").touch()
+    assert httpd.get("/", "shop").status == 502
+
+
+def events(note: dict[str, Any]) -> list[str]:
+    return [event["event"] for event
+            in [*note["object"]["earlier"], note["object"]]]

@@ -270,6 +270,7 @@ unit_tests = \
 	tests/unit/states \
 	tests/unit/storm \
 	tests/unit/table \
+	tests/unit/tell \
 	tests/unit/turns \
 	tests/unit/wait \
 	tests/unit/walk \

@@ -1,0 +1,135 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* A command of AppNotify that prints without end holds nobody up. The fork
+ * and what is read are ours here: the linker wraps them. */
+
+#include "spawner/tell.h"
+
+#include <apr_general.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "spawner/log.h"
+#include "tests/unit/scene.h"
+
+#define ENOUGH 1000 /* reads, after which the test gives up */
+
+static tell_t tell;
+static errand_ended_t *ended;
+static int flooding, n_reads;
+
+pid_t __wrap_errand_fork(spawner_t *s, errand_t *e, int64_t limit,
+                         errand_ended_t *when);
+ssize_t __real_read(int fd, void *to, size_t size);
+ssize_t __wrap_read(int fd, void *to, size_t size);
+
+pid_t __wrap_errand_fork(spawner_t *s, errand_t *e, int64_t limit,
+                         errand_ended_t *when)
+{
+    (void)s;
+    assert_true(limit > 0);
+    ended = when;
+    e->pid = 1000000000;
+    return e->pid;
+}
+
+ssize_t __wrap_read(int fd, void *to, size_t size)
+{
+    if (!flooding || fd != tell.output.fd)
+        return __real_read(fd, to, size);
+    memset(to, 'x', size);
+    return ++n_reads < ENOUGH ? (ssize_t)size : 0;
+}
+
+static char dir[] = "/tmp/tell-XXXXXX";
+
+static int setup(void **state)
+{
+    spawner_t *s = spawner_state();
+
+    (void)state;
+    apr_initialize();
+    s->rt.dir = mkdtemp(dir);
+    s->rt.fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    log_directory(s->rt.fd);
+    if (symlinkat("/dev/null", s->rt.fd, CONTRACT_ERRORLOG) != 0)
+        return -1;
+    return loop_open();
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    unlinkat(spawner_state()->rt.fd, CONTRACT_ERRORLOG, 0);
+    return rmdir(dir);
+}
+
+static void begin(void)
+{
+    static const table_app_t app = {.label = "shop", .notify = "yes"};
+
+    memset(&tell, 0, sizeof tell);
+    assert_int_equal(tell_begin(spawner_state(), &tell, &app, "{}\n", 3), 0);
+    assert_true(tell_is_busy(&tell));
+    assert_true(tell.output.fd >= 0);
+    n_reads = 0;
+}
+
+static void end(void)
+{
+    const siginfo_t good = {.si_code = CLD_EXITED};
+
+    tell.errand.pid = 0;
+    ended(spawner_state(), &tell.errand, &good);
+    assert_int_equal(tell.output.fd, -1);
+    assert_false(tell_is_busy(&tell));
+}
+
+static void turn(void)
+{
+    loop_wait(0);
+    loop_call();
+}
+
+/* A turn of the loop reads one piece; all of it is read in the end, and the
+ * beginning is kept. */
+static void a_piece_a_turn(void **state)
+{
+    int i;
+
+    (void)state;
+    begin();
+    flooding = 1;
+    for (i = 1; i <= 20; i++) {
+        turn();
+        assert_int_equal(n_reads, i);
+    }
+    assert_int_equal(tell.length, sizeof tell.said);
+    end();
+    assert_true(n_reads <= 21);
+    flooding = 0;
+}
+
+/* Its output ends before it does. */
+static void silent(void **state)
+{
+    (void)state;
+    begin();
+    turn();
+    assert_int_equal(tell.output.fd, -1);
+    turn();
+    end();
+    assert_int_equal(tell.length, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_piece_a_turn),
+        cmocka_unit_test(silent),
+    };
+
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

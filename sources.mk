@@ -171,6 +171,7 @@ detect_sources = \
 scene_sources = \
 	tests/unit/callers.c \
 	tests/unit/ledger.c \
+	tests/unit/marked.c \
 	tests/unit/model.c \
 	tests/unit/model_clock.c \
 	tests/unit/model_room.c \
@@ -242,6 +243,7 @@ unit_tests = \
 	tests/unit/history \
 	tests/unit/hostile \
 	tests/unit/hung \
+	tests/unit/hunt \
 	tests/unit/inside \
 	tests/unit/invariants \
 	tests/unit/judge \

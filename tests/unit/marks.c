@@ -1,94 +1,27 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
 /* Marks are read although a process keeps its readers waiting; and nothing
- * is left of the readers. procfs_mark() is ours here: the linker wraps it. */
+ * is left of the readers. */
 
 #include "spawner/marks.h"
 
 #include <errno.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "spawner/contract.h"
 #include "spawner/sweep.h"
+#include "tests/unit/marked.h"
 #include "tests/unit/scene.h"
 
-#define MANY 40 /* more than may keep the readers waiting */
-
-static char instance[17]; /* of this run alone */
-static pid_t apps[MANY];
-static int n_apps, n_stuck;
-
-int __real_procfs_mark(pid_t pid, char *mark, size_t size);
-int __wrap_procfs_mark(pid_t pid, char *mark, size_t size);
-
-/* The first n_stuck of the apps never answer. */
-int __wrap_procfs_mark(pid_t pid, char *mark, size_t size)
-{
-    int i;
-
-    for (i = 0; i < n_stuck; i++)
-        while (apps[i] == pid)
-            pause();
-    return __real_procfs_mark(pid, mark, size);
-}
-
-/* Not a child of ours, as a sweep would end that without asking. */
-static pid_t start_app(void)
-{
-    char mark[64];
-    int ends[2];
-    pid_t pid, app = 0;
-
-    assert_int_equal(pipe(ends), 0);
-    snprintf(mark, sizeof mark, CONTRACT_MARK "=%s-0123456789abcdef", instance);
-    pid = fork();
-    if (pid == 0) {
-        app = fork();
-        if (app != 0)
-            _exit(write(ends[1], &app, sizeof app) != sizeof app);
-        setsid();
-        execle("/bin/sleep", "sleep", "600", NULL, (char *[]){mark, NULL});
-        _exit(1);
-    }
-    assert_int_equal(waitpid(pid, NULL, 0), pid);
-    close(ends[1]);
-    assert_int_equal(read(ends[0], &app, sizeof app), sizeof app);
-    close(ends[0]);
-    while (__real_procfs_mark(app, mark, sizeof mark) != 0)
-        usleep(1000); /* until it has become sleep */
-    return app;
-}
+#define MANY MARKED_MAX /* more than may keep the readers waiting */
 
 static void start(int n, int stuck)
 {
-    for (n_apps = 0; n_apps < n; n_apps++)
-        apps[n_apps] = start_app();
+    while (n_marked < n)
+        marked_start(marked_instance(), 1);
     n_stuck = stuck;
-}
-
-static int is_alive(pid_t pid)
-{
-    procfs_t who;
-
-    return procfs_read(pid, &who) == 0 && who.state != 'Z';
-}
-
-static void end_apps(void)
-{
-    int i;
-
-    for (i = 0; i < n_apps; i++)
-        kill(apps[i], SIGKILL);
-    for (i = 0; i < n_apps; i++)
-        while (is_alive(apps[i]))
-            usleep(1000);
-    n_stuck = 0;
 }
 
 static double seconds_since(const struct timespec *then)
@@ -109,8 +42,8 @@ static int is_app(const procfs_t *who, void *ctx)
     int i;
 
     (void)ctx;
-    for (i = 0; i < n_apps; i++)
-        if (apps[i] == who->pid)
+    for (i = 0; i < n_marked; i++)
+        if (marked[i] == who->pid)
             return 1;
     return who->pid == getpid();
 }
@@ -122,7 +55,7 @@ static void judge(const procfs_t *who, const char *mark, void *ctx)
     assert_true(is_app(who, NULL));
     if (!mark)
         t->unknown++;
-    else if (strncmp(mark, instance, 16) == 0)
+    else if (strncmp(mark, marked_instance(), 16) == 0)
         t->bear++;
     else
         t->none += mark[0] == 0;
@@ -149,7 +82,7 @@ static void all_are_read(void **state)
     assert_int_equal(t.bear, 5);
     assert_int_equal(t.none, 1); /* this one */
     assert_int_equal(t.unknown, 0);
-    end_apps();
+    marked_end();
 }
 
 static void others_are_read(void **state)
@@ -162,7 +95,7 @@ static void others_are_read(void **state)
     assert_int_equal(t.bear, 3);
     assert_int_equal(t.none, 1);
     assert_int_equal(t.unknown, 3);
-    end_apps();
+    marked_end();
 }
 
 static void too_many_are_stuck(void **state)
@@ -177,7 +110,7 @@ static void too_many_are_stuck(void **state)
     assert_int_equal(t.bear, 0);
     assert_true(t.unknown >= MANY);
     assert_true(seconds_since(&begun) < 60);
-    end_apps();
+    marked_end();
 }
 
 /* The end of an instance is none that waits: what can be read is ended, and
@@ -189,12 +122,12 @@ static void a_sweep_ends(void **state)
     (void)state;
     start(4, 1);
     clock_gettime(CLOCK_MONOTONIC, &begun);
-    assert_int_equal(sweep_processes(instance), 0);
+    assert_int_equal(sweep_processes(marked_instance()), 0);
     assert_true(seconds_since(&begun) < 60);
-    assert_true(is_alive(apps[0]));
+    assert_true(marked_is_alive(marked[0]));
     for (n_stuck = 1; n_stuck < 4; n_stuck++)
-        assert_false(is_alive(apps[n_stuck]));
-    end_apps();
+        assert_false(marked_is_alive(marked[n_stuck]));
+    marked_end();
 }
 
 int main(void)
@@ -206,8 +139,6 @@ int main(void)
         cmocka_unit_test(a_sweep_ends),
     };
 
-    snprintf(instance, sizeof instance, "%08x%08x", (unsigned)getpid(),
-             (unsigned)time(NULL));
     alarm(300); /* should it wait after all */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,285 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* What dead processes have left is found by its mark and ended; and one that
+ * keeps its mark from being read holds up nobody. */
+
+#include "spawner/hunt.h"
+
+#include <apr_general.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "spawner/errand.h"
+#include "spawner/log.h"
+#include "spawner/process.h"
+#include "spawner/procfs.h"
+#include "tests/unit/marked.h"
+#include "tests/unit/scene.h"
+
+#define ID      0x70001
+#define UNKNOWN 0x70002
+
+static char dir[] = "/tmp/hunt-XXXXXX";
+
+static spawner_t *spawner(void)
+{
+    return spawner_state();
+}
+
+/* ---- the scene ---- */
+
+static int setup(void **state)
+{
+    spawner_t *s = spawner();
+
+    (void)state;
+    apr_initialize();
+    s->rt.dir = mkdtemp(dir);
+    s->rt.fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    log_directory(s->rt.fd);
+    snprintf(s->instance, sizeof s->instance, "%s", marked_instance());
+    s->now = SECOND;
+    return mknodat(s->rt.fd, CONTRACT_ERRORLOG, S_IFREG | 0600, 0);
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    unlinkat(spawner()->rt.fd, CONTRACT_ERRORLOG, 0);
+    return rmdir(dir);
+}
+
+static int forget(void **state)
+{
+    process_t *p;
+
+    (void)state;
+    marked_end();
+    for (p = spawner()->processes; p; p = p->next)
+        p->done = 1;
+    process_collect(spawner());
+    return 0;
+}
+
+/* Lines of the log with this in it. */
+static int n_lines(const char *what)
+{
+    char line[1024];
+    int n = 0,
+        fd = openat(spawner()->rt.fd, CONTRACT_ERRORLOG, O_RDONLY | O_CLOEXEC);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+
+    while (file && fgets(line, sizeof line, file))
+        n += strstr(line, what) != NULL;
+    if (file)
+        fclose(file);
+    return n;
+}
+
+/* One whose leader is dead; what it left began later. */
+static process_t *dead(uint64_t id)
+{
+    process_t *p = process_new(spawner(), id, "shop");
+
+    assert_non_null(p);
+    p->is.pid = 1000000000;
+    p->is.start = procfs_now() - 1;
+    p->gone = 1;
+    return p;
+}
+
+/* As the loop does. @return is there a child that hunts? */
+static int begin(void)
+{
+    siginfo_t info;
+
+    spawner()->now += SECOND;
+    hunt_tend(spawner());
+    return waitid(P_ALL, 0, &info, WEXITED | WNOWAIT | WNOHANG) == 0;
+}
+
+static void finish(void)
+{
+    siginfo_t info;
+
+    memset(&info, 0, sizeof info);
+    assert_int_equal(waitid(P_ALL, 0, &info, WEXITED | WNOWAIT), 0);
+    errand_reap(spawner(), &info);
+    assert_int_equal(waitpid(info.si_pid, NULL, 0), info.si_pid);
+}
+
+static void hunt(void)
+{
+    assert_true(begin());
+    finish();
+}
+
+static void wait_for_end(pid_t pid)
+{
+    int i;
+
+    for (i = 0; i < 60000 && marked_is_alive(pid); i++)
+        usleep(1000);
+    assert_false(marked_is_alive(pid));
+}
+
+/* ---- tests ---- */
+
+static void nothing_is_asked_for(void **state)
+{
+    (void)state;
+    dead(ID);
+    assert_false(begin());
+}
+
+static void what_is_left_ends(void **state)
+{
+    process_t *p = dead(ID), *other = dead(ID + 1);
+    pid_t left[3], theirs, foreign;
+    int i;
+
+    (void)state;
+    for (i = 0; i < 3; i++)
+        left[i] = marked_start(marked_instance(), ID);
+    theirs = marked_start(marked_instance(), ID + 1);
+    foreign = marked_start("0000000000000000", ID);
+    hunt_ask(spawner(), p, 0);
+    hunt_ask(spawner(), other, 0);
+    hunt();
+    assert_int_equal(p->strays, 1);
+    assert_int_equal(other->strays, 1);
+    for (i = 0; i < 3; i++)
+        assert_true(marked_is_alive(left[i]));
+    hunt_ask(spawner(), p, SIGTERM);
+    hunt_ask(spawner(), p, SIGKILL);
+    hunt_ask(spawner(), p, SIGTERM);
+    hunt();
+    assert_int_equal(p->strays, 1);
+    for (i = 0; i < 3; i++)
+        wait_for_end(left[i]);
+    hunt_ask(spawner(), p, 0);
+    hunt();
+    assert_int_equal(p->strays, 0);
+    assert_int_equal(other->strays, 1);
+    assert_true(marked_is_alive(theirs));
+    assert_true(marked_is_alive(foreign));
+}
+
+/* Before the one that bore the mark first: a number that came again. */
+static void what_is_older_is_not_its(void **state)
+{
+    pid_t old = marked_start(marked_instance(), ID);
+    process_t *p;
+
+    (void)state;
+    usleep(50000); /* some ticks */
+    p = dead(ID);
+    hunt_ask(spawner(), p, SIGKILL);
+    hunt();
+    assert_int_equal(p->strays, 0);
+    assert_true(marked_is_alive(old));
+}
+
+/* What it has started is not all there yet. */
+static void while_its_leader_lives(void **state)
+{
+    process_t *p = dead(ID);
+
+    (void)state;
+    p->gone = 0;
+    hunt_ask(spawner(), p, SIGKILL);
+    hunt();
+    assert_int_equal(p->strays, -1);
+}
+
+/* Others are ended, and it is named once. */
+static void one_is_stuck(void **state)
+{
+    process_t *p = dead(ID);
+    pid_t stuck, others[2];
+    char line[80];
+    int i;
+
+    (void)state;
+    stuck = marked_start(marked_instance(), ID);
+    n_stuck = 1;
+    for (i = 0; i < 2; i++)
+        others[i] = marked_start(marked_instance(), ID);
+    for (i = 0; i < 3; i++) {
+        hunt_ask(spawner(), p, SIGKILL);
+        hunt();
+    }
+    for (i = 0; i < 2; i++)
+        wait_for_end(others[i]);
+    assert_true(marked_is_alive(stuck));
+    assert_int_equal(p->strays, 0);
+    snprintf(line, sizeof line, "process %d keeps its environment", (int)stuck);
+    assert_int_equal(n_lines(line), 1);
+}
+
+/* What is not known stays so, and is looked for again. */
+static void the_hunter_is_killed(void **state)
+{
+    process_t *p = dead(ID);
+    pid_t left;
+
+    (void)state;
+    marked_start(marked_instance(), ID);
+    n_stuck = 1; /* so that it takes a while */
+    left = marked_start(marked_instance(), ID);
+    hunt_ask(spawner(), p, SIGKILL);
+    assert_true(begin());
+    spawner()->now += 60 * SECOND;
+    errand_tend(spawner());
+    finish();
+    assert_int_equal(p->strays, -1);
+    assert_int_equal(n_lines("have left behind could not be looked for"), 1);
+    hunt_ask(spawner(), p, SIGKILL);
+    hunt();
+    wait_for_end(left);
+}
+
+static void what_is_in_no_record(void **state)
+{
+    pid_t known = marked_start(marked_instance(), ID), stray, late,
+          foreign = marked_start("0000000000000000", UNKNOWN);
+    char line[80];
+
+    (void)state;
+    dead(ID);
+    stray = marked_start(marked_instance(), UNKNOWN);
+    usleep(50000);
+    hunt_strays(spawner());
+    late = marked_start(marked_instance(), UNKNOWN);
+    hunt();
+    wait_for_end(stray);
+    assert_true(marked_is_alive(known));
+    assert_true(marked_is_alive(foreign));
+    assert_true(marked_is_alive(late));
+    snprintf(line, sizeof line, "process %d is of an app, but in no record",
+             (int)stray);
+    assert_int_equal(n_lines(line), 1);
+    assert_false(begin());
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(nothing_is_asked_for, forget),
+        cmocka_unit_test_teardown(what_is_left_ends, forget),
+        cmocka_unit_test_teardown(what_is_older_is_not_its, forget),
+        cmocka_unit_test_teardown(while_its_leader_lives, forget),
+        cmocka_unit_test_teardown(one_is_stuck, forget),
+        cmocka_unit_test_teardown(the_hunter_is_killed, forget),
+        cmocka_unit_test_teardown(what_is_in_no_record, forget),
+    };
+
+    alarm(300); /* should it wait after all */
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -10,6 +10,7 @@ import time
 
 sys.path.insert(0, os.path.dirname(__file__))
 import app  # noqa: E402
+from sink import sink  # noqa: E402
 
 
 def do_loop(request, out):
@@ -32,6 +33,11 @@ def do_lock(request, out):
 def do_read(request, out):
     """For somebody who does not write."""
     os.read(os.pipe()[0], 1)
+
+
+def do_sink(request, out):
+    """For a disk that does not answer."""
+    sink(os.environ["SINK"])
 
 
 def do_stream(request, out):

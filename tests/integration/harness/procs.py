@@ -4,12 +4,16 @@ import os
 import re
 import signal
 import subprocess
+import time
 from pathlib import Path
 from typing import Iterator, NamedTuple, Optional
 
 from harness.wait import wait_until
 
 PROC = Path("/proc")
+# Whoever reads these waits while the process holds the lock of its memory.
+OF_MEMORY = {"cmdline", "environ", "maps", "smaps_rollup"}
+SUNK: set[int] = set()  # they have not come back yet
 
 
 class Stat(NamedTuple):
@@ -23,8 +27,25 @@ def pids() -> list[int]:
     return [int(name) for name in os.listdir(PROC) if name.isdigit()]
 
 
+def is_sunk(pid: int) -> bool:
+    """Does it wait in the kernel, and not for a moment? (Disk)"""
+    for _ in range(20):
+        now = stat(pid)
+        if now is None or now.state != "D":
+            SUNK.discard(pid)
+            return False
+        if pid in SUNK:
+            return True
+        time.sleep(0.05)
+    SUNK.add(pid)
+    return True
+
+
 def read(pid: int, name: str) -> bytes:
-    """A file of /proc/PID; empty when the process is gone or a zombie."""
+    """A file of /proc/PID; empty when the process is gone or a zombie, or
+    would make us wait."""
+    if name in OF_MEMORY and is_sunk(pid):
+        return b""
     try:
         return (PROC / str(pid) / name).read_bytes()
     except OSError:

@@ -1,0 +1,132 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""Processes that wait in the kernel for a disk that does not answer: no signal
+ends them, and who looks at their memory waits, too."""
+import os
+import pwd
+import subprocess
+from contextlib import contextmanager
+from typing import Iterator
+
+import pytest
+
+from harness import cgroups, procs
+from harness.disk import Disk, why_not
+from harness.httpd import Httpd
+from harness.notify import events, told, witness
+from harness.procs import alive, kill9
+from harness.wait import wait_until
+
+pytestmark = [pytest.mark.mpms("event"),
+              pytest.mark.skipif(why_not() != "", reason=why_not())]
+
+
+@pytest.fixture
+def disk(httpd: Httpd) -> Iterator[Disk]:
+    with Disk(httpd.dir / "disk") as made:
+        yield made
+
+
+@contextmanager
+def stranger(httpd: Httpd, disk: Disk) -> Iterator[int]:
+    """A process of another user, that has nothing to do with httpd."""
+    nobody = pwd.getpwnam("nobody")
+    process = subprocess.Popen(
+        [*httpd.command_of("sink.py").split(), str(disk.file)],
+        user=nobody.pw_uid, group=nobody.pw_gid, extra_groups=[], cwd="/")
+    try:
+        disk.wait_for_write()
+        wait_until(lambda: sunk(process.pid), "it waits in the kernel")
+        yield process.pid
+        assert sunk(process.pid)
+    finally:
+        process.kill()
+        disk.release()
+        process.wait(20)
+
+
+def sunk(pid: int) -> bool:
+    now = procs.stat(pid)
+    return now is not None and now.state == "D"
+
+
+@pytest.mark.parametrize("way", ["cgroup", "plain"])
+def test_a_stranger(httpd: Httpd, disk: Disk, way: str) -> None:
+    """Of any user: neither the end of an app's process, nor its next start,
+    nor the next spawner, nor httpd's stop waits for it"""
+    if way == "plain":
+        httpd.wrapper = cgroups.READ_ONLY
+    elif not cgroups.usable():
+        pytest.skip("no cgroup v2 may be written to")
+    httpd.log.expect("shop", r"spawner \d+ ended", "was left over")
+    app = httpd.app("shop", "AppStopTimeout 1")
+    httpd.start()
+    pid = int(httpd.get("/pid", "shop").text)
+    with stranger(httpd, disk) as sink:
+        for _ in range(2):
+            left = int(httpd.get("/daemon?kind=session", "shop").text)
+            os.kill(pid, 9)
+            wait_until(lambda: httpd.get("/pid", "shop").status == 200,
+                       "another one serves")
+            wait_until(lambda: not alive(left), "what it has left is ended")
+            old, pid = pid, int(httpd.get("/pid", "shop").text)
+            assert pid != old
+            wait_until(lambda: httpd.pids(app, "idle", "busy", "leaving")
+                       == [pid], "nothing of it is known any more")
+        spawner = httpd.spawner_now()
+        kill9(spawner)
+        wait_until(lambda: httpd.spawner_now() not in (0, spawner),
+                   "the next spawner")
+        wait_until(lambda: httpd.log.matching(rf"shop\[{pid}\] is taken over"),
+                   "it takes over")
+        left = int(httpd.get("/daemon?kind=session", "shop").text)
+        os.kill(pid, 9)
+        wait_until(lambda: httpd.get("/pid", "shop").status == 200,
+                   "another one serves")
+        wait_until(lambda: not alive(left), "what it has left is ended")
+        left = int(httpd.get("/daemon?kind=session", "shop").text)
+        httpd.stop(30)
+        assert not alive(left)
+    named = httpd.log.matching(rf"process {sink}\b.*keeps its environment")
+    assert named or way == "cgroup", "it is said whose mark is not known"
+
+
+def test_zombies(httpd: Httpd, disk: Disk) -> None:
+    """P18: one of an app survives SIGKILL. It is shown, it is told, and where
+    that is one more than AppMaxZombies nothing of the app is started, until
+    it is gone"""
+    httpd.log.expect("shop", "proxy")
+    app = httpd.app("shop", "AppHungAfter 1", "AppKillAfter 2",
+                    "AppDyingLimit 1", "AppMaxZombies 0",
+                    f"AppSetEnv SINK {disk.file}", witness(httpd),
+                    program="stuck.py")
+    httpd.app("blog")
+    httpd.start()
+    bad = httpd.get_async("/sink", "shop", 60)
+    disk.wait_for_write()
+    pid, = httpd.pids(app, "busy", "hung")
+    wait_until(lambda: httpd.pids(app, "zombie") == [pid], "it is a zombie",
+               30)
+    assert sunk(pid)
+    assert httpd.group(app)["state"] == "zombies"
+    assert httpd.log.matching(rf"shop\[{pid}\] is a zombie")
+    assert [one["pid"] for one in httpd.events("zombie")] == [pid]
+    notes = [*told(httpd)]
+    if "zombies" not in events(notes[0]):  # the kill was told at once
+        notes = told(httpd, 2, 90)
+    zombies, = [one for note in notes for one in
+                [*note["object"]["earlier"], note["object"]]
+                if one["event"] == "zombies"]
+    assert zombies["pid"] == pid
+    assert zombies["text"] == ("1 processes survive SIGKILL: none is started "
+                               "until there are fewer")
+    starts = httpd.log.matching(r"shop\[\d+\] starts as")
+    answer = httpd.get("/pid", "shop")
+    assert answer.status == 503 and int(answer.headers["Retry-After"]) >= 1
+    assert httpd.get("/pid", "blog").status == 200
+    assert httpd.log.matching(r"shop\[\d+\] starts as") == starts
+    disk.release()
+    wait_until(lambda: httpd.pids(app, "zombie") == [], "it is gone")
+    assert not alive(pid)
+    assert bad.result().status == 504
+    assert httpd.get("/pid", "shop").status == 200
+    httpd.check()

@@ -36,6 +36,7 @@ typedef struct {
     char *image, *result;         /* the segment before the verb and after */
     unsigned instants[INSTANTS];  /* steps after which the image was new */
     unsigned n_instants, failures, between;
+    stepper_path_t path; /* of the verb */
 } run_t;
 
 static unsigned images, kills, failures, instructions;
@@ -276,9 +277,7 @@ static void really_kill(run_t *run)
 
     for (i = 0; i < run->n_instants; i++) {
         restore(run);
-        stepper_run(work, run, run->stage->pool.base, run->stage->size, NULL,
-                    NULL, run->instants[i], &pid);
-        stepper_kill(pid);
+        stepper_kill(stepper_run_to(work, run, &run->path, run->instants[i]));
         if (apl_lock_owner(&run->stage->pool.header->lock) != 0)
             fail(run, run->instants[i], "the kernel did not mark the lock");
         pid = stranger_enters(run->stage);
@@ -329,7 +328,7 @@ static void step_through(const scene_t *scene, stage_t *stage)
     restore(&run);
 
     n = stepper_run(work, &run, stage->pool.base, stage->size, look_at_image,
-                    &run, 0, &pid);
+                    &run, &run.path, &pid);
     stepper_kill(pid);
     if (!quick)
         really_kill(&run);
@@ -343,6 +342,7 @@ static void step_through(const scene_t *scene, stage_t *stage)
     free(run.later);
     free(run.image);
     free(run.result);
+    stepper_free(&run.path);
 }
 
 int main(int argc, char **argv)

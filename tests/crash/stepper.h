@@ -9,6 +9,7 @@
 #define STEPPER_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 typedef void stepper_work_t(void *arg);
@@ -19,19 +20,36 @@ typedef void stepper_work_t(void *arg);
  * @return 0: go on; 1: that is enough */
 typedef int stepper_look_t(void *ctx, pid_t pid, unsigned step);
 
+/** Where a run came by; all zero at first. */
+typedef struct {
+    uintptr_t *at;    /**< [n]: the instruction after n of them */
+    unsigned *firsts; /**< those n with an at[n] that was not there before */
+    unsigned n, n_firsts, size;
+} stepper_path_t;
+
 /**
  * Fork, and step through work(arg). Work must end by itself.
  * @param memory shared, `size` bytes
- * @param look   may be NULL
- * @param stop   run so many instructions and no more; 0: to the end
+ * @param path   out: the way that it took; free it
  * @param pid    out: the process, stopped; kill it
  * @return how many instructions were run
  */
 unsigned stepper_run(stepper_work_t *work, void *arg, const void *memory,
                      size_t size, stepper_look_t *look, void *ctx,
-                     unsigned stop, pid_t *pid);
+                     stepper_path_t *path, pid_t *pid);
+
+/**
+ * Fork, and run so many instructions of work(arg) and no more, on the way that
+ * stepper_run() took: at full speed up to the last one that is new there, and
+ * step by step behind it. Another way ends the program.
+ * @return the process, stopped; kill it
+ */
+pid_t stepper_run_to(stepper_work_t *work, void *arg,
+                     const stepper_path_t *path, unsigned stop);
 
 /** SIGKILL, and wait for the end. */
 void stepper_kill(pid_t pid);
+
+void stepper_free(stepper_path_t *path);
 
 #endif

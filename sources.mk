@@ -234,7 +234,6 @@ unit_tests = \
 	tests/unit/damage \
 	tests/unit/detect \
 	tests/unit/door \
-	tests/unit/errand \
 	tests/unit/drained \
 	tests/unit/errand \
 	tests/unit/extra \

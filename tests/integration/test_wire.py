@@ -141,7 +141,11 @@ def test_http2(httpd: Httpd, name: str) -> None:
         assert curl(place, "-I", f"{url}/").stdout.startswith(b"HTTP/2 200")
         assert curl(place, "-i", f"{url}/crash").stdout.startswith(
             b"HTTP/2 502")
-        assert curl(place, f"{url}/half").returncode != 0
+        half = curl(place, "-i", f"{url}/half")
+        # Over FastCGI it may be dead before it was told that there is no
+        # body; then mod_proxy_fcgi does not look at what it had said.
+        assert half.returncode != 0 or \
+            name == "php" and half.stdout.startswith(b"HTTP/2 502")
         assert curl(place, "-i", f"{url}/").stdout.startswith(b"HTTP/2 200")
     httpd.settles(active=0, count=len(places))
 

@@ -61,7 +61,7 @@ static const char help[] =
     "exit status: 0 all is well, or done; 1 the check failed, or the server\n"
     "refused; 2 wrong usage; 3 no such httpd is running\n";
 
-/* ---- commands ---- */
+/* ---- answers ---- */
 
 static int show_status(const json_t *o)
 {
@@ -88,21 +88,6 @@ static int show_done(const json_t *o)
     puts(text ? text : "done");
     return EXIT_OK;
 }
-
-/* Options that not all commands have. */
-enum { HOW = 1, FOLLOW = 2, TOP = 4, WAIT = 8 };
-
-static const struct {
-    const char *word;
-    const char *argument; /* NULL: it takes none */
-    int may;              /* these options */
-    int (*show)(const json_t *answer);
-} commands[] = {{"status", NULL, 0, show_status},
-                {"check", NULL, 0, show_check},
-                {"detach", "the ID of a process", 0, show_done},
-                {"kill", "the ID of a process", 0, show_done},
-                {"drain", "the name of an app", WAIT, show_done},
-                {"restart", "the name of an app", HOW, show_done}};
 
 /* What an answer says of itself, whatever was asked. */
 static int verdict(const json_t *o)
@@ -140,15 +125,7 @@ static int show(const char *answer, int raw,
     return status;
 }
 
-static int detect(int raw, const char *const *words, int n)
-{
-    const char *wrong;
-
-    if (n != 2)
-        return ask_complain(EXIT_USAGE, "detect wants one directory");
-    wrong = detect_print(words[1], raw);
-    return wrong ? ask_complain(EXIT_NO, "%s", wrong) : EXIT_OK;
-}
+/* ---- commands ---- */
 
 /* What stands on the command line. */
 typedef struct {
@@ -157,31 +134,23 @@ typedef struct {
     int follow;
     const char *seconds, *times; /* of top */
     int wait;
-    const char *how; /* "rolling", "blocking", or NULL: that was not said */
+    const char *how; /* "--rolling", "--blocking", or NULL: not said */
     const char *const *words;
     int n;
 } asked_t;
 
-/* What was said, and does not belong to the command; NULL: nothing. */
-static const char *surplus(const asked_t *q, int words, int may)
+static int detect(const asked_t *q)
 {
-    return q->n > words                   ? q->words[words]
-           : q->how && !(may & HOW)       ? q->how
-           : q->follow && !(may & FOLLOW) ? "--follow"
-           : q->seconds && !(may & TOP)   ? "--seconds"
-           : q->times && !(may & TOP)     ? "--times"
-           : q->wait && !(may & WAIT)     ? "--wait"
-                                          : NULL;
+    const char *wrong = detect_print(q->words[1], q->raw);
+
+    return wrong ? ask_complain(EXIT_NO, "%s", wrong) : EXIT_OK;
 }
 
 static int events(const asked_t *q)
 {
-    const char *dir = q->dir, *extra = surplus(q, 1, FOLLOW);
-    int status;
+    const char *dir = q->dir;
+    int status = ask_directory(&dir);
 
-    if (extra)
-        return ask_complain(EXIT_USAGE, "%s is too much for events", extra);
-    status = ask_directory(&dir);
     return status ? status : events_print(dir, q->raw, q->follow);
 }
 
@@ -198,12 +167,10 @@ static int read_number(const char *text, double max, double *value)
 
 static int top(const asked_t *q)
 {
-    const char *dir = q->dir, *extra = surplus(q, 1, TOP);
+    const char *dir = q->dir;
     double seconds = 2, times = 0;
     int status;
 
-    if (extra)
-        return ask_complain(EXIT_USAGE, "%s is too much for top", extra);
     if (!read_number(q->seconds, 3600, &seconds) || seconds < 0.1)
         return ask_complain(EXIT_USAGE,
                             "--seconds: %s is no number from 0.1 to 3600",
@@ -217,16 +184,65 @@ static int top(const asked_t *q)
                   : top_show(dir, q->raw, (int)(seconds * 1000), (long)times);
 }
 
-/* One of the commands that the server knows. */
-static int run(const asked_t *q)
-{
-    const char *word = q->words[0], *dir = q->dir, *extra;
-    const char *question[] = {word, q->words[1], q->how ? q->how : "default"};
-    char *answer;
-    size_t i;
-    int status, wanted;
+/* Options that not all commands have. */
+enum { HOW = 1, FOLLOW = 2, TOP = 4, WAIT = 8 };
 
-    for (i = 0; strcmp(word, commands[i].word) != 0;)
+static const struct {
+    const char *word;
+    const char *argument; /* NULL: it takes none */
+    int may;              /* these options */
+    /* One of them: */
+    int (*act)(const asked_t *q);
+    int (*show)(const json_t *answer); /* of the server, which knows it */
+} commands[] = {{"status", NULL, 0, NULL, show_status},
+                {"top", NULL, TOP, top, NULL},
+                {"events", NULL, FOLLOW, events, NULL},
+                {"check", NULL, 0, NULL, show_check},
+                {"detach", "the ID of a process", 0, NULL, show_done},
+                {"kill", "the ID of a process", 0, NULL, show_done},
+                {"drain", "the name of an app", WAIT, NULL, show_done},
+                {"restart", "the name of an app", HOW, NULL, show_done},
+                {"detect", "the directory of an app", 0, detect, NULL}};
+
+/* What was said, and does not belong to the command; NULL: nothing. */
+static const char *surplus(const asked_t *q, int words, int may)
+{
+    return q->n > words                   ? q->words[words]
+           : q->how && !(may & HOW)       ? q->how
+           : q->follow && !(may & FOLLOW) ? "--follow"
+           : q->seconds && !(may & TOP)   ? "--seconds"
+           : q->times && !(may & TOP)     ? "--times"
+           : q->wait && !(may & WAIT)     ? "--wait"
+                                          : NULL;
+}
+
+/* Have the server do it. @param n words of the question */
+static int ask(const asked_t *q, int n, int (*show_as)(const json_t *answer))
+{
+    const char *how = q->how ? q->how + strlen("--") : "default";
+    const char *question[] = {q->words[0], q->words[1], how};
+    const char *dir = q->dir;
+    char *answer;
+    int status = ask_directory(&dir);
+
+    if (status == 0)
+        status = ask_server(dir, question, n, &answer);
+    if (status != 0)
+        return status;
+    status = show(answer, q->raw, show_as);
+    if (status == EXIT_OK && q->wait)
+        status = drain_wait(dir, answer, q->raw);
+    free(answer);
+    return status;
+}
+
+static int decide(const asked_t *q)
+{
+    const char *word = q->words[0], *extra;
+    size_t i = 0;
+    int wanted;
+
+    while (strcmp(word, commands[i].word) != 0)
         if (++i == sizeof commands / sizeof *commands)
             return ask_complain(EXIT_USAGE, "%s is no command; see --help",
                                 word);
@@ -237,28 +253,9 @@ static int run(const asked_t *q)
     extra = surplus(q, wanted, commands[i].may);
     if (extra)
         return ask_complain(EXIT_USAGE, "%s is too much for %s", extra, word);
-    status = ask_directory(&dir);
-    if (status == 0)
-        status = ask_server(dir, question, wanted + (commands[i].may & HOW),
-                            &answer);
-    if (status != 0)
-        return status;
-    status = show(answer, q->raw, commands[i].show);
-    if (status == EXIT_OK && q->wait)
-        status = drain_wait(dir, answer, q->raw);
-    free(answer);
-    return status;
-}
-
-static int decide(const asked_t *q)
-{
-    if (strcmp(q->words[0], "detect") == 0)
-        return detect(q->raw, q->words, q->n);
-    if (strcmp(q->words[0], "events") == 0)
-        return events(q);
-    if (strcmp(q->words[0], "top") == 0)
-        return top(q);
-    return run(q);
+    if (commands[i].act)
+        return commands[i].act(q);
+    return ask(q, wanted + (commands[i].may & HOW), commands[i].show);
 }
 
 int main(int argc, char **argv)
@@ -300,7 +297,7 @@ int main(int argc, char **argv)
             break;
         case 'R':
         case 'B':
-            q.how = c == 'R' ? "rolling" : "blocking";
+            q.how = c == 'R' ? "--rolling" : "--blocking";
             break;
         case 'V':
             puts("apppoolctl " APPPOOL_VERSION);

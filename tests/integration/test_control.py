@@ -122,21 +122,6 @@ def test_which_process(httpd: Httpd) -> None:
 
 
 @pytest.mark.mpms("event")
-def test_exit_status(httpd: Httpd) -> None:
-    """2: wrong usage; 3: nothing runs there"""
-    httpd.app("shop")
-    httpd.start()
-    for words in ((), ("detach",), ("detach", "0123", "4567"),
-                  ("status", "now"), ("no-such",), ("--no-such",),
-                  ("detach", "a\nb"), ("detach", "0" * 2000), ("restart",),
-                  ("detach", "0123", "--rolling"), ("status", "--blocking")):
-        assert httpd.ctl(*words).returncode == 2, words
-    httpd.stop()
-    done = httpd.ctl("detach", "0123")
-    assert done.returncode == 3 and "no pool is running" in done.stderr
-
-
-@pytest.mark.mpms("event")
 def test_who_may(httpd: Httpd) -> None:
     """httpd's user may look, others may not; only root may do something"""
     app = httpd.app("shop")

@@ -272,6 +272,7 @@ unit_tests = \
 	tests/unit/storm \
 	tests/unit/table \
 	tests/unit/tell \
+	tests/unit/token \
 	tests/unit/turns \
 	tests/unit/wait \
 	tests/unit/walk \

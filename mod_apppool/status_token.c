@@ -2,6 +2,7 @@
 
 #include "mod_apppool/status_token.h"
 
+#include <apr_escape.h>
 #include <apr_siphash.h>
 #include <apr_strings.h>
 #include <string.h>
@@ -22,12 +23,11 @@ static const char *make(request_rec *r, apr_int64_t step)
     const char *user = r->user ? r->user : "";
     char *text = apr_psprintf(r->pool, "%" APR_INT64_T_FMT " %s", step, user);
     unsigned char mac[APR_SIPHASH_DSIZE];
-    char hex[2 * sizeof mac + 1];
 
     apr_siphash24_auth(mac, text, strlen(text), key);
-    ap_bin2hex(mac, sizeof mac, hex);
     return apr_psprintf(r->pool, "%" APR_UINT64_T_HEX_FMT "-%s",
-                        (apr_uint64_t)step, hex);
+                        (apr_uint64_t)step,
+                        apr_pescape_hex(r->pool, mac, sizeof mac, 0));
 }
 
 const char *apppool_status_token(request_rec *r)

@@ -25,7 +25,8 @@ void apppool_status_token_begin(void);
 /** A token for this request's user. */
 const char *apppool_status_token(request_rec *r);
 
-/** Is it one of this user's, and not older than a quarter of an hour? */
+/** Is it one of this user's, and not too old? It is good for a quarter of an
+ * hour at least, and for less than 20 minutes. */
 int apppool_status_token_ok(request_rec *r, const char *token);
 
 #endif

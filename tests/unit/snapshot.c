@@ -4,9 +4,15 @@
 
 #include <apr_general.h>
 #include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "shm/enter.h"
+#include "shm/lock.h"
 #include "shm/snapshot.h"
 #include "tests/unit/scene.h"
 
@@ -132,12 +138,63 @@ static void who_looks_takes_no_lock(void **state)
     scene_drop(s);
 }
 
+/* A process that has the lock, and is stopped. */
+static pid_t stopped_owner(const scene_t *s)
+{
+    pid_t pid = fork();
+    int died, status;
+
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (apl_lock_take(&s->pool.header->lock, APL_FOREVER, &died) ==
+            APR_SUCCESS)
+            raise(SIGSTOP);
+        _exit(1);
+    }
+    assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
+    assert_true(WIFSTOPPED(status));
+    return pid;
+}
+
+/* So the lock is not what it takes, and where it is stopped it blocks
+ * nobody: who cannot write there has nothing that others wait for. */
+static void who_looks_writes_nothing(void **state)
+{
+    scene_t *s = scene_new(3);
+    apl_app_t *a = scene_app(s, "a");
+    apl_hold_t h[3];
+    apl_pool_t *copy;
+    pid_t owner, reader;
+    int i, status;
+
+    (void)state;
+    for (i = 0; i < 3; i++)
+        assert_int_equal(scene_get(s, &h[i], a), APR_SUCCESS);
+    owner = stopped_owner(s);
+    reader = fork();
+    if (reader == 0) {
+        mprotect(s->pool.base, s->pool.size, PROT_READ);
+        _exit(apl_snapshot_take(&copy, &s->pool, p) == APR_SUCCESS &&
+                      copy->header->active == 3
+                  ? 0
+                  : 1);
+    }
+    assert_int_equal(waitpid(reader, &status, 0), reader);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    kill(owner, SIGKILL);
+    assert_int_equal(waitpid(owner, &status, 0), owner);
+    scene_drop(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_is_inside_is_waited_for),
         cmocka_unit_test(what_changes_meanwhile_is_copied_again),
         cmocka_unit_test(who_looks_takes_no_lock),
+        cmocka_unit_test(who_looks_writes_nothing),
     };
 
     return cmocka_run_group_tests(tests, begin, finish);

@@ -18,6 +18,7 @@ WORKERS = {
     "event": ["StartServers 6", "ThreadsPerChild 32", "MinSpareThreads 96",
               "MaxSpareThreads 256", "MaxRequestWorkers 256"],
 }
+WORKERS["worker"] = WORKERS["event"]
 
 
 class Crowd(NamedTuple):

@@ -1,6 +1,7 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """Requests that take too long: their processes do not count as capacity
-(Paste's thread pool: P4 to P13, P21, P22)."""
+(Paste's thread pool: P4 to P13, P21)."""
+import json
 import time
 
 import pytest
@@ -11,6 +12,19 @@ from harness.httpd import Held, Httpd
 from harness.wait import wait_until
 
 HUNG = ("AppHungAfter 1", "AppKillAfter 0")
+
+
+@pytest.mark.mpms("event")
+def test_limits(httpd: Httpd) -> None:
+    """Those that hold where none is set: P4, P6, P14, P18"""
+    httpd.app("shop")
+    httpd.start()
+    app, = json.loads((httpd.runtime / "table").read_text())["apps"]
+    assert {key: app[key] for key in (
+        "hung_after", "kill_after", "dying_limit", "spawn_if_under",
+        "hung_extra", "zombies_stop")} == {
+            "hung_after": 30, "kill_after": 1800, "dying_limit": 10,
+            "spawn_if_under": 0, "hung_extra": 2, "zombies_stop": 0}
 
 
 def states(httpd: Httpd, app: App) -> dict[str, int]:
@@ -32,6 +46,7 @@ def holds(httpd: Httpd, first: int, last: int) -> list[Held]:
     return [httpd.hold("shop", f"key{n}") for n in range(first, last)]
 
 
+@pytest.mark.mpms("prefork", "worker", "event")
 def test_hung_and_on_again(httpd: Httpd) -> None:
     """P4: seen without another request; back at once; both are counted"""
     app = httpd.app("shop", *HUNG)
@@ -51,6 +66,7 @@ def test_hung_and_on_again(httpd: Httpd) -> None:
     httpd.check()
 
 
+@pytest.mark.mpms("prefork", "worker", "event")
 def test_eleven_and_then_silence(httpd: Httpd) -> None:
     """P21: the eleventh is served within AppHungAfter + 1 s + boot, without
     another request"""
@@ -108,28 +124,6 @@ def test_enough_are_busy(httpd: Httpd) -> None:
     assert held[0].release().status == 200
     assert waiting.result().text == str(held[0].pid)
     assert held[1].release().status == 200
-
-
-def test_a_trickle_of_bad_ones(httpd: Httpd) -> None:
-    """P22: they hang and are killed, one after the other; the app keeps to
-    its ceiling, and good requests are served"""
-    httpd.log.expect("apppool.*shop", "proxy")
-    httpd.directives += ["MaxPoolSize 20"]
-    app = httpd.app("shop", "AppHungAfter 1", "AppKillAfter 3",
-                    "AppDyingLimit 1", "MaxInstances 3", "AppSpawnIfUnder 1")
-    httpd.start()
-    bad, most = [], 0
-    for _ in range(20):
-        bad.append(httpd.get_async("/sleep?s=600", "shop", timeout=60))
-        good = httpd.get("/pid", "shop")
-        assert good.status == 200
-        group = httpd.group(app)
-        most = max(most, group["size"] + group["spawning"])
-        time.sleep(0.5)
-    assert most <= 5
-    assert {one.result().status for one in bad} == {504}
-    assert httpd.status()["counters"]["killed"] == 20
-    httpd.check()
 
 
 def test_shared_processes(httpd: Httpd) -> None:

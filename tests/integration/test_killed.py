@@ -3,8 +3,11 @@
 (Paste's thread pool: P5, P6, P14 to P19, P26)."""
 import json
 import os
+import re
 import signal
 import tempfile
+import time
+import urllib.parse
 from pathlib import Path
 from typing import Iterator
 
@@ -12,7 +15,7 @@ import pytest
 
 from harness.client import Raw
 from harness.config import App
-from harness.httpd import Httpd
+from harness.httpd import STATUS, Httpd
 from harness.procs import alive
 from harness.wait import wait_until
 
@@ -35,6 +38,7 @@ def id_of(httpd: Httpd, app: App, pid: int) -> str:
     return found
 
 
+@pytest.mark.mpms("prefork", "worker", "event")
 @pytest.mark.parametrize("how", ["sleep", "loop", "stop"])
 def test_the_client_gets_504(httpd: Httpd, how: str) -> None:
     """P14, P16: whatever it does, with a line that says which request"""
@@ -62,11 +66,12 @@ def test_the_client_gets_504(httpd: Httpd, how: str) -> None:
 
 def test_the_other_one_is_there_before(httpd: Httpd) -> None:
     """P5, P15: it is replaced when it is killed, not when it is gone; P16:
-    it ignores TERM, so it gets KILL"""
+    it ignores TERM, so it gets KILL, and that within a second"""
     app = httpd.app("shop", "AppHungAfter 1", "AppKillAfter 2",
                     "AppDyingLimit 5", "MaxInstances 1",
                     "AppSetEnv IGNORE_TERM 1", "AppStopTimeout 1")
     httpd.start()
+    began = time.monotonic()
     bad = httpd.get_async("/sleep?s=600", "shop", 60)
     pid = pid_of(httpd, app, "busy", "hung")
     waiting = httpd.get_async("/pid", "shop")
@@ -78,7 +83,54 @@ def test_the_other_one_is_there_before(httpd: Httpd) -> None:
     assert httpd.counts() == (0, 1, 0)
     assert bad.result().status == 504
     wait_until(lambda: not alive(pid), "it is killed")
+    # The clock and the machine may be late by a second each.
+    assert 2 + 5 <= time.monotonic() - began < 2 + 5 + 1 + 3
     assert httpd.log.matching("did not end in time: SIGKILL")
+
+
+@pytest.mark.mpms("event")
+def test_the_page_of_the_504_is_anybodys(httpd: Httpd) -> None:
+    """P16: an ErrorDocument"""
+    httpd.app("shop", *KILL, "ErrorDocument 504 /late.html")
+    (httpd.dir / "shop" / "public" / "late.html").write_text("come again")
+    httpd.start()
+    bad = httpd.get_async("/sleep?s=600", "shop", 60)
+    answer = bad.result(30)
+    assert (answer.status, answer.text) == (504, "come again")
+
+
+@pytest.mark.mpms("event")
+def test_no_request_writes_lines(httpd: Httpd) -> None:
+    """What a URL says is one line of the log and of the table, without control
+    characters, whoever ends the process because of it"""
+    httpd.directives.append(f'<Location "{STATUS}">\n'
+                            "AppStatusAllowKill On\n</Location>")
+    app = httpd.app("shop", "AppHungAfter 1", "AppKillAfter 2")
+    httpd.start()
+    path = "/%1b%5b2J%0a[forged]%0d%07/hold"
+    one = httpd.hold("shop", "a", path)
+    assert one.pending.result(30).status == 504
+    line, = httpd.log.matching("is hung and is killed")
+    assert r"GET /\x1b[2J\x0a[forged]\x0d\x07/hold has lasted" in line
+    app.directives[1] = "AppKillAfter 1h"
+    httpd.graceful()
+    two = httpd.hold("shop", "b", path)
+    assert "forged" in (table := httpd.ctl("status").stdout)
+    assert set(filter(str.isprintable, table)) | {"\n"} == set(table)
+    group = httpd.group(app)
+    name = f"{id_of(httpd, app, two.pid)}-{group['requests'][0]['id']}"
+    token, = set(re.findall('name="token" value="([^"]+)"',
+                            httpd.get(STATUS).text))
+    form = urllib.parse.urlencode({"token": token, "do": "kill",
+                                   "name": name})
+    kind = {"Content-Type": "application/x-www-form-urlencoded"}
+    assert httpd.post(STATUS, "status", form, headers=kind).status == 303
+    assert two.pending.result(30).status == 504
+    line, = httpd.log.matching("asked for that on the status page")
+    assert r"is killed because of GET /\x1b[2J\n[forged]\r\x07/hold: " in line
+    text = httpd.log.path.read_bytes()
+    assert b"[forged]" in text and b"\n[forged]" not in text
+    assert not set(text) & (set(range(32)) - {9, 10})
 
 
 def test_half_an_answer_is_broken_off(httpd: Httpd) -> None:

@@ -5,6 +5,9 @@ import re
 import subprocess
 import time
 
+import pytest
+
+from harness.client import Raw
 from harness.httpd import STATUS, Httpd
 from harness.places import CTL
 from harness.procs import alive
@@ -13,6 +16,7 @@ from harness.wait import wait_until
 ISO = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$")
 
 
+@pytest.mark.mpms("prefork", "worker", "event")
 def test_json(httpd: Httpd) -> None:
     httpd.directives.append("MaxPoolSize 5")
     app = httpd.app("shop", "MaxInstances 3", "MinInstances 1")
@@ -106,16 +110,27 @@ def test_history(httpd: Httpd) -> None:
 
 
 def test_no_secrets(httpd: Httpd) -> None:
-    """A17: no sockets, no query strings, no environment"""
+    """A17: no sockets, no query strings, no environment; and P27: no header
+    of a request, also where AppStatusDetail is full"""
+    httpd.directives.append('<Location "/all">\nSetHandler apppool-status\n'
+                            "AppStatusDetail full\n</Location>")
     httpd.app("shop", "AppSetEnv TOKEN hunter2")
     httpd.start()
-    held = httpd.hold("shop", "k3y")
-    for query in ("?json", ""):
-        text = httpd.get(STATUS + query).text
-        assert "/hold" in text
-        assert "k3y" not in text and "hunter2" not in text
-        assert str(httpd.runtime) not in text
-    held.release()
+    head = {"Cookie": "id=c00kie", "Authorization": "Basic c3RyYW5nZXI=",
+            "User-Agent": "br0wser", "Referer": "http://n0where/"}
+    with Raw(httpd.port, ("GET /hold?key=k3y HTTP/1.1\r\nHost: shop\r\n"
+                          + "".join(f"{name}: {value}\r\n" for name, value
+                                    in head.items()) + "\r\n").encode()) as one:
+        held = httpd.dir / "hold" / "k3y.held"
+        wait_until(held.exists, "the app has the request")
+        for view in (f"{STATUS}?json", STATUS, "/all?json", "/all"):
+            text = httpd.get(view).text
+            assert "/hold" in text
+            assert ("k3y" in text) == view.startswith("/all")
+            for secret in ("hunter2", str(httpd.runtime), *head.values()):
+                assert secret not in text, view
+        held.with_suffix(".go").touch()
+        assert one.head()[0] == 200
 
 
 def test_page(httpd: Httpd) -> None:

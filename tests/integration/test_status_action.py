@@ -95,6 +95,7 @@ def test_resume(httpd: Httpd) -> None:
     assert httpd.group(app)["state"] == "running"
 
 
+@pytest.mark.mpms("prefork", "worker", "event")
 def test_kill(httpd: Httpd) -> None:
     """P26: it names a request, and only the process that works on it ends"""
     app = allow(httpd)
@@ -241,6 +242,30 @@ def test_get_changes_nothing(httpd: Httpd) -> None:
     assert httpd.request("HEAD", f"{STATUS}?{query}").status == 200
     assert httpd.get(f"{STATUS}?{'x' * 1000000}").status in (413, 414)
     assert httpd.pids(app) == [int(pid)]
+
+
+@pytest.mark.mpms("event")
+def test_a_megabyte_of_query(httpd: Httpd) -> None:
+    """Where httpd takes that, it is as if nothing was asked"""
+    app = allow(httpd)
+    httpd.directives.append("LimitRequestLine 2000000")
+    httpd.start()
+    pid = int(httpd.get("/pid", "shop").text)
+    one, good = process_id(httpd, app), token(httpd)
+    form = urllib.parse.urlencode(
+        {"token": good, "do": "detach", "name": one})
+    for query in ("x" * (1 << 20), "json" + "%00" * 300000,
+                  f"{form}&" * 8000, "json&" + "a=b&" * 250000):
+        page = httpd.get(f"{STATUS}?{query}")
+        assert page.status == 200 and "<html" in page.text
+        assert len(page.body) < 100000
+        assert httpd.post(f"{STATUS}?{query}", "status", b"",
+                          headers=FORM).status == 403
+    assert httpd.pids(app) == [pid] and httpd.events("detached") == []
+    answer = httpd.post(f"{STATUS}?{'x' * (1 << 20)}", "status", form,
+                        headers=FORM)
+    assert answer.status == 303
+    assert answer.headers["Location"] == "./apppool-status"
 
 
 @pytest.mark.mpms("event")

@@ -3,6 +3,7 @@
 import os
 import signal
 import threading
+import time
 
 import pytest
 
@@ -34,6 +35,27 @@ def test_graceful_stop(httpd: Httpd) -> None:
     assert httpd.process.wait(20) == 0
     assert not any(map(alive, pids))
     assert list(httpd.runtime.iterdir()) == []
+
+
+def test_one_deadline_for_all(httpd: Httpd) -> None:
+    """P31: AppStopTimeout is not for each of them in turn, whatever they do
+    with SIGTERM; and what they have started goes with them"""
+    httpd.log.expect("shop|blog", "AH01102|AH00898")
+    pids = []
+    for name in ("shop", "blog"):
+        httpd.app(name, "AppStopTimeout 4", "MinInstances 3",
+                  "AppSetEnv IGNORE_TERM 1")
+    httpd.start()
+    for name in ("shop", "blog"):
+        pids.append(int(httpd.get("/daemon", name).text))
+    httpd.settles(active=0, count=6)
+    for app in httpd.apps:
+        pids += httpd.pids(app)
+    assert len(pids) == 8
+    began = time.monotonic()
+    httpd.stop()
+    assert 4 <= time.monotonic() - began < 2 * 4
+    assert not any(map(alive, pids))
 
 
 @pytest.mark.mpms("prefork")  # event takes ten seconds for it

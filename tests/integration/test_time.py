@@ -144,10 +144,13 @@ def test_max_requests_without_a_wait(httpd: Httpd, count: int,
     httpd.check()
 
 
-def test_silent_app_times_out(httpd: Httpd) -> None:
-    """AppTimeout: 504, and the next request is answered"""
+@pytest.mark.parametrize("limit", ["AppTimeout 1", "ProxyTimeout 1",
+                                   "Timeout 1"])
+def test_silent_app_times_out(httpd: Httpd, limit: str) -> None:
+    """504, and the next request is answered; without AppTimeout, ProxyTimeout
+    holds, and without that Timeout, which httpd always has: P29"""
     httpd.log.expect("AH01102|AH00898", "shop.*silent for too long")
-    httpd.app("shop", "AppTimeout 1")
+    httpd.app("shop", limit)
     httpd.start()
     assert httpd.get("/pid", "shop").status == 200
     since = time.monotonic()

@@ -145,6 +145,25 @@ def test_page(httpd: Httpd) -> None:
     held.release()
 
 
+@pytest.mark.mpms("event")
+def test_an_old_request_is_seen(httpd: Httpd) -> None:
+    """P28: beyond five seconds its age has another colour"""
+    app = httpd.app("shop")
+    httpd.start()
+    held = httpd.hold("shop", "a")
+
+    def colour() -> str:
+        row = re.search(r'<tr><td class="n( \w+)?">[^\n]*/hold',
+                        httpd.get(STATUS).text)
+        assert row
+        return row[1] or ""
+
+    assert colour() == ""
+    wait_until(lambda: colour() == " warn", "it is seen", 20)
+    assert httpd.group(app)["requests"][0]["age"] > 5
+    held.release()
+
+
 def test_only_for_reading(httpd: Httpd) -> None:
     httpd.app("shop")
     httpd.start()

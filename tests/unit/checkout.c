@@ -3,7 +3,8 @@
 /* Asking for a process and giving it back. A test that begins with a letter
  * and a number holds a claim of the algorithm: `a` what it does, `b` a slip of
  * its pseudo-code that is not made here, `d` where its versions differ, `i`
- * an invariant of shm/format.h, `s` a scenario. */
+ * an invariant of shm/format.h, `p` one of CONTRIBUTING's table, `s` a
+ * scenario. */
 
 #include <stdint.h>
 #include <sys/eventfd.h>

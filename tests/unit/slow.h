@@ -4,7 +4,8 @@
  * @file slow.h
  * @brief Apps whose requests take too long, and the clock: for the tests of
  *        what Paste's thread pool does about them, from threads to processes.
- *        A name that begins with p and a number holds that claim of it.
+ *        A name that begins with p and a number holds that claim of the table
+ *        in CONTRIBUTING.
  */
 #ifndef SLOW_H
 #define SLOW_H

@@ -69,7 +69,7 @@ void life_failed(spawner_t *s, process_t *p, int step, const char *format, ...)
     p->is.deadline = s->now;
     process_record(p, REGISTRY_ENDING);
     process_signal(s, p, SIGKILL);
-    output_drain(p);
+    output_finish(p);
     failure_log(s, p);
     failure_keep(s, p, step, p->error_id, text);
     state_wake(s, s->now);
@@ -184,7 +184,7 @@ void life_died(spawner_t *s, process_t *p, const siginfo_t *cause)
     loop_drop(&p->pidfd);
     p->gone = 1;
     process_signal(s, p, p->phase == PHASE_KILLED ? SIGKILL : SIGTERM);
-    output_drain(p);
+    output_finish(p);
     if (p->phase == PHASE_BOOTING && p->child)
         life_failed(s, p, boot_step(cause), "it ended with %s while it started",
                     cause_text(cause, text));

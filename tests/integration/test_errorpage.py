@@ -92,6 +92,12 @@ FAILURES = {
         ("Running the command", "exit code 126", "execute", "denied"),
     "/bin/sh -c 'echo hanging; sleep 1000'":
         ("Becoming ready", "within 1 s", "AppStartTimeout", "hanging\n"),
+    # A line that has no end yet is one as well.
+    "/bin/sh -c 'echo first; printf last; exit 4'":
+        ("Starting up", "exit code 4", "foreground", "first\nlast\n"),
+    "/bin/sh -c 'printf connecting...; sleep 1000'":
+        ("Becoming ready", "within 1 s", "AppStartTimeout",
+         "connecting...\n"),
 }
 
 

@@ -36,6 +36,7 @@ struct apppool_channel_t {
     /* What the filters have seen of this request. */
     int unwritten, answered;
     int deaf; /* it has hung up, but may have answered before */
+    int ended;
     apr_status_t error;
 };
 
@@ -130,6 +131,7 @@ static apr_status_t wire_in(ap_filter_t *f, apr_bucket_brigade *bb,
         if (!ch->answered && ch->http && !is_http(bb))
             rv = APR_EGENERAL;
         ch->answered = 1;
+        ch->ended = APR_BUCKET_IS_EOS(APR_BRIGADE_LAST(bb));
     }
     else if (rv != APR_SUCCESS && !APR_STATUS_IS_EAGAIN(rv)) {
         ch->error = rv;
@@ -156,6 +158,11 @@ static apr_status_t wire_out(ap_filter_t *f, apr_bucket_brigade *bb)
         return rv;
     apr_brigade_cleanup(bb);
     return APR_SUCCESS;
+}
+
+int apppool_channel_ended(const apppool_channel_t *ch)
+{
+    return ch->ended || APR_STATUS_IS_EOF(ch->error);
 }
 
 apppool_fate_t apppool_channel_fate(const apppool_channel_t *ch)
@@ -372,7 +379,7 @@ int apppool_channel_run(apppool_channel_t *ch, request_rec *r, const char *url)
     int status;
 
     ch->r = r;
-    ch->unwritten = ch->answered = ch->deaf = 0;
+    ch->unwritten = ch->answered = ch->deaf = ch->ended = 0;
     ch->error = APR_SUCCESS;
     ch->sent = ch->worker->s->transferred;
     ch->read = ch->worker->s->read;

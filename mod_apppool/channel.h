@@ -88,4 +88,8 @@ typedef enum {
 
 apppool_fate_t apppool_channel_fate(const apppool_channel_t *ch);
 
+/** Has the app closed it, or died, and has mod_proxy read as far as that? What
+ * mod_proxy reads by itself (fcgi; an answer's body of scgi) is not seen. */
+int apppool_channel_ended(const apppool_channel_t *ch);
+
 #endif

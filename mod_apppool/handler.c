@@ -177,6 +177,7 @@ static int try_once(apppool_visit_t *v, const apppool_target_t *target,
         apppool_channel_give(ch);
         return 0;
     }
+    v->channel = ch;
     v->wire = apppool_channel_descriptor(ch);
     v->timeout = target->timeout;
     send_continue(v->r);

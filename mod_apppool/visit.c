@@ -54,10 +54,15 @@ static void see_begin(apppool_visit_t *v)
     }
 }
 
+static int ends(const apr_bucket_brigade *bb)
+{
+    return !APR_BRIGADE_EMPTY(bb) && APR_BUCKET_IS_EOS(APR_BRIGADE_LAST(bb));
+}
+
 /* The app's own body is of no use then, but has to be read. */
 static void replace_body(apppool_visit_t *v, apr_bucket_brigade *bb)
 {
-    if (APR_BRIGADE_EMPTY(bb) || !APR_BUCKET_IS_EOS(APR_BRIGADE_LAST(bb)))
+    if (!ends(bb))
         apr_brigade_cleanup(bb);
     else if (has_error(bb))
         v->file = NULL;
@@ -69,6 +74,25 @@ static void replace_body(apppool_visit_t *v, apr_bucket_brigade *bb)
 static int is_bereft(apppool_visit_t *v)
 {
     return v->hold.wire.protocol == APL_SCGI && apppool_visit_bereaved(v);
+}
+
+/* In the place of an end that is none. */
+static void spoil_end(const apppool_visit_t *v, apr_bucket_brigade *bb)
+{
+    if (!APR_BRIGADE_EMPTY(bb))
+        apr_bucket_delete(APR_BRIGADE_LAST(bb));
+    apppool_proxy.ap_proxy_backend_broke(v->r, bb);
+}
+
+/* An answer without a length ends with its connection, and so does one whose
+ * process is killed. Over scgi mod_proxy reads past our filters. */
+static int is_torn(const apppool_visit_t *v)
+{
+    return v->whole.length < 0 && !v->r->header_only &&
+           !AP_STATUS_IS_HEADER_ONLY(v->r->status) &&
+           (v->hold.wire.protocol == APL_SCGI ||
+            apppool_channel_ended(v->channel)) &&
+           apppool_visit_killed(v);
 }
 
 /* Who is below may have answered itself: that something is wrong with this. */
@@ -90,13 +114,15 @@ static apr_status_t see_part(ap_filter_t *f, apr_bucket_brigade *bb)
         see_begin(v);
     if (v->hold.session != 0 && !v->file)
         apppool_whole_part(&v->whole, v->r, bb);
+    if (v->hold.session != 0 && !v->file && ends(bb) && is_torn(v))
+        spoil_end(v, bb);
     if (v->drain)
         rv = pass(v, apppool_drain(v->drain, f->next, bb));
     else if (v->file)
         replace_body(v, bb);
     if (rv != APR_SUCCESS || APR_BRIGADE_EMPTY(bb))
         return rv;
-    if (APR_BUCKET_IS_EOS(APR_BRIGADE_LAST(bb))) {
+    if (ends(bb)) {
         v->ended = 1;
         if ((v->file || !has_error(bb)) && !is_bereft(v))
             apppool_visit_checkin(v);
@@ -268,6 +294,8 @@ void apppool_visit_finish(apppool_visit_t *v)
         return;
     bb = apr_brigade_create(v->r->pool, list);
     APR_BRIGADE_INSERT_TAIL(bb, apr_bucket_eos_create(list));
+    if (apppool_visit_killed(v))
+        spoil_end(v, bb);
     ap_pass_brigade(v->r->output_filters, bb);
 }
 

@@ -20,6 +20,7 @@
 #include <httpd.h>
 
 #include "mod_apppool/body.h"
+#include "mod_apppool/channel.h"
 #include "mod_apppool/drain.h"
 #include "mod_apppool/lasting.h"
 #include "mod_apppool/script.h"
@@ -37,15 +38,16 @@ typedef struct {
     int64_t since;    /**< when it got its process, the same */
     const char *file; /**< that the app wants to be sent, or NULL */
     int wire;         /**< descriptor of the connection to the process */
-    apr_interval_time_t timeout; /**< us that the process may be silent */
-    int keepalives;              /**< the client's, while hidden; or -1 */
-    apppool_script_t script;     /**< the request's own, while hidden */
-    apppool_whole_t whole;       /**< whether the answer is one */
-    apppool_lasting_t lasting;   /**< whether it is one that ends */
-    int started;                 /**< the answer has begun */
-    int ended;                   /**< its end has come */
-    int silent;                  /**< for too long, the app was */
-    int answered;                /**< by a filter, in place of the app */
+    const apppool_channel_t *channel; /**< that connection's */
+    apr_interval_time_t timeout;      /**< us that the process may be silent */
+    int keepalives;                   /**< the client's, while hidden; or -1 */
+    apppool_script_t script;          /**< the request's own, while hidden */
+    apppool_whole_t whole;            /**< whether the answer is one */
+    apppool_lasting_t lasting;        /**< whether it is one that ends */
+    int started;                      /**< the answer has begun */
+    int ended;                        /**< its end has come */
+    int silent;                       /**< for too long, the app was */
+    int answered;                     /**< by a filter, in place of the app */
     int error; /**< of an ErrorDocument: the status to answer with */
 } apppool_visit_t;
 

@@ -1,6 +1,7 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """Processes that are ended because of a request, and those that survive it
 (Paste's thread pool: P5, P6, P14 to P19, P26)."""
+import http.client
 import json
 import os
 import re
@@ -145,6 +146,24 @@ def test_half_an_answer_is_broken_off(httpd: Httpd) -> None:
     assert rest == b"data: first\n\n"
     wait_until(lambda: not alive(pid), "it is killed", 20)
     assert httpd.log.matching("is hung and is killed")
+
+
+@pytest.mark.parametrize("path", ["/text", "/chunks", "/open"])
+def test_half_an_answer_is_not_a_whole_one(httpd: Httpd, path: str) -> None:
+    """However it would have ended: the client does not see that end. One
+    that came before the kill is whole"""
+    go = httpd.dir / "go"
+    app = httpd.app("shop", *KILL, f"AppSetEnv GO {go}", "AppConcurrency 2",
+                    program="lasting.py")
+    httpd.start()
+    bad = httpd.get_async(path, "shop", 60)
+    pid = pid_of(httpd, app, "hung")
+    with pytest.raises(http.client.IncompleteRead):
+        bad.result(30)
+    wait_until(lambda: not alive(pid), "it is killed", 20)
+    go.touch()
+    assert httpd.get(path, "shop").text == "data: first\n\ndata: last\n\n"
+    httpd.check()
 
 
 def test_the_spawner_dies_meanwhile(httpd: Httpd) -> None:

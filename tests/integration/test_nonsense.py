@@ -1,6 +1,7 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """Apps that do not speak what they should: 502 resp. 504, a line in the log
 that names the process, and no harm to anybody else."""
+import http.client
 import struct
 from pathlib import Path
 
@@ -91,6 +92,22 @@ def test_silence(httpd: Httpd, protocol: str) -> None:
     assert httpd.get("/", "shop").status == 504
     assert httpd.log.matching(r"shop\[\d+\] was silent for too long")
     httpd.settles(active=0, count=1)
+
+
+@pytest.mark.parametrize("protocol", list(MODULES))
+@pytest.mark.mpms("event")
+def test_killed_in_its_answer(httpd: Httpd, protocol: str) -> None:
+    """That is no end of one without a length"""
+    body = STATUS[protocol] + HEAD + b"\r\nthe first half"
+    if protocol == "fcgi":
+        body = record(STDOUT, body)
+    httpd.log.expect("is hung and is killed")
+    raw(httpd, protocol, body, "AppSetEnv HANG 1", "AppHungAfter 1",
+        "AppKillAfter 2")
+    with pytest.raises(http.client.IncompleteRead):
+        httpd.get("/", "shop", timeout=60)
+    assert httpd.log.matching("is hung and is killed: GET / ")
+    httpd.settles(active=0, count=0)
 
 
 # ---- how long is it?

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""An app whose answers last, a thread for each. /events and /text send the
-beginning of an answer, and the rest when $GO exists; /upgrade says in capitals
+"""An app whose answers last, a thread for each. /events, /text, /chunks and
+/open (ended by the connection alone) send the beginning of an answer, and the
+rest when $GO exists; /upgrade says in capitals
 what it is told; /sleep/SECONDS is an answer that ends. The others are the pid
 at once."""
 import os
@@ -11,13 +12,19 @@ import time
 from contextlib import suppress
 
 
-def last(out, header):
-    out.write(f"HTTP/1.1 200 OK\r\n{header}\r\n\r\n"
-              "data: first\n\n".encode())
+def chunk(data):
+    return b"%x\r\n%s\r\n" % (len(data), data)
+
+
+def last(out, header, part=bytes):
+    out.write(f"HTTP/1.1 200 OK\r\n{header}\r\n\r\n".encode()
+              + part(b"data: first\n\n"))
     out.flush()
     while not os.path.exists(os.environ["GO"]):
         time.sleep(0.01)
-    out.write(b"data: last\n\n")
+    out.write(part(b"data: last\n\n"))
+    if part is chunk:
+        out.write(part(b""))
 
 
 def shout(stream, out):
@@ -41,6 +48,10 @@ def serve(connection):
             last(stream, "Content-Type: text/event-stream")
         elif what == "/text":
             last(stream, "Content-Length: 25")
+        elif what == "/chunks":
+            last(stream, "Transfer-Encoding: chunked", chunk)
+        elif what == "/open":
+            last(stream, "Connection: close")
         else:
             if what.startswith("/sleep/"):
                 time.sleep(float(what[7:]))

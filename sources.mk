@@ -28,6 +28,7 @@ shm_sources = \
 	shm/repair.c \
 	shm/report.c \
 	shm/report_times.c \
+	shm/resident.c \
 	shm/restart.c \
 	shm/retire.c \
 	shm/room.c \

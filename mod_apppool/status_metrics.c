@@ -210,7 +210,7 @@ void apppool_status_metrics(request_rec *r, const json_t *doc)
     failing(r, groups);
     simple(r, groups);
     family(r, "memory_bytes", "gauge", "bytes",
-           "Resident memory of the processes.");
+           "Resident memory of the processes and what they started.");
     over_list(r, groups, "processes", "memory", 0, "memory_bytes");
     family(r, "oldest_request_seconds", "gauge", "seconds",
            "Age of the oldest request that is open or waits.");

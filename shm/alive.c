@@ -14,10 +14,11 @@
 
 typedef struct {
     char state;
-    uint64_t flags, start, pending;
+    int32_t session;
+    uint64_t flags, start, resident, pending;
 } stat_t;
 
-/* Fields 3, 9, 22 and 31. The name in field 2 may hold anything, so fields are
+/* Fields 3, 6, 9, 22, 24 and 31. The name in field 2 may hold anything, so fields are
  * counted from its last parenthesis. */
 static int parse_stat(const char *stat, stat_t *is)
 {
@@ -33,10 +34,14 @@ static int parse_stat(const char *stat, stat_t *is)
         if (!at)
             return -1;
         at++;
-        if (field == 9)
+        if (field == 6)
+            is->session = (int32_t)strtol(at, NULL, 10);
+        else if (field == 9)
             is->flags = strtoull(at, NULL, 10);
         else if (field == 22)
             is->start = strtoull(at, NULL, 10);
+        else if (field == 24)
+            is->resident = strtoull(at, NULL, 10);
     }
     is->pending = strtoull(at, NULL, 10);
     return 0;
@@ -65,15 +70,27 @@ static int is_dead(const stat_t *is)
     return is->state == 'Z' || is->state == 'X';
 }
 
-int apl_alive_look(int32_t pid, apl_who_t *who)
+int apl_alive_stat(int32_t pid, apl_stat_t *stat)
 {
     stat_t is;
 
     if (pid <= 0 || read_stat(pid, &is) != 0 || is_dead(&is))
         return -1;
-    memset(who, 0, sizeof *who);
-    who->pid = pid;
-    who->start = is.start;
+    memset(stat, 0, sizeof *stat);
+    stat->who.pid = pid;
+    stat->who.start = is.start;
+    stat->session = is.session;
+    stat->resident = (int64_t)is.resident * sysconf(_SC_PAGESIZE);
+    return 0;
+}
+
+int apl_alive_look(int32_t pid, apl_who_t *who)
+{
+    apl_stat_t is;
+
+    if (apl_alive_stat(pid, &is) != 0)
+        return -1;
+    *who = is.who;
     return 0;
 }
 

@@ -14,6 +14,16 @@
 
 #include "shm/format.h"
 
+/** What /proc/PID/stat says of a process. */
+typedef struct {
+    apl_who_t who;
+    int32_t session;  /**< pid of who leads it */
+    int64_t resident; /**< bytes, shared ones as well */
+} apl_stat_t;
+
+/** The same as apl_alive_look(), and more. */
+int apl_alive_stat(int32_t pid, apl_stat_t *stat);
+
 /** Who is process `pid`? @return 0, or -1: there is none (or a zombie) */
 int apl_alive_look(int32_t pid, apl_who_t *who);
 

@@ -5,12 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "shm/held.h"
 #include "shm/hung.h"
 #include "shm/group.h"
 #include "shm/report_times.h"
+#include "shm/resident.h"
 
 static const char *const event_words[] = {
     [APL_EVENT_NONE] = "none",
@@ -78,23 +78,6 @@ static json_t *identity(uint64_t id)
     return json_string(hex);
 }
 
-/* Resident bytes of a process. */
-static json_t *memory_of(int32_t pid)
-{
-    char path[32];
-    unsigned long pages = 0, resident = 0;
-    FILE *f;
-
-    snprintf(path, sizeof path, "/proc/%d/statm", (int)pid);
-    f = pid > 0 ? fopen(path, "re") : NULL;
-    if (!f)
-        return json_null();
-    if (fscanf(f, "%lu %lu", &pages, &resident) != 2)
-        resident = 0;
-    fclose(f);
-    return number((uint64_t)resident * (uint64_t)sysconf(_SC_PAGESIZE));
-}
-
 /* ---- parts ---- */
 
 /* What a process is; each is one of these. */
@@ -147,7 +130,7 @@ static void count_state(json_t *owner, int state)
     json_integer_set(n, json_integer_value(n) + 1);
 }
 
-static json_t *report_process(const apl_process_t *p)
+static json_t *report_process(const apl_process_t *p, int64_t memory)
 {
     json_t *o = json_object();
 
@@ -162,7 +145,8 @@ static json_t *report_process(const apl_process_t *p)
     json_object_set_new(o, "processed", number(p->processed));
     json_object_set_new(o, "started", apl_report_instant(p->started));
     json_object_set_new(o, "last_used", apl_report_instant(p->last_used));
-    json_object_set_new(o, "memory", memory_of(p->who.pid));
+    json_object_set_new(o, "memory",
+                        memory < 0 ? json_null() : json_integer(memory));
     return o;
 }
 
@@ -327,12 +311,27 @@ static json_t *report_events(const apl_header_t *h)
 
 /* ---- the whole ---- */
 
+/* @return those of all processes, to be freed */
+static apl_resident_t *memory_of_all(const apl_pool_t *copy, uint32_t *n)
+{
+    uint32_t i, top = copy->header->top_process;
+    apl_resident_t *all = calloc(copy->n.processes, sizeof *all);
+
+    *n = 0;
+    for (i = 1; all && i <= top && i < copy->n.processes; i++)
+        if (copy->processes[i].state != APL_PROCESS_FREE)
+            all[(*n)++].who = copy->processes[i].who;
+    apl_resident_look(all, *n);
+    return all;
+}
+
 /* One pass over each table: by_group[i] describes group i. */
 static void report_slots(const apl_pool_t *copy, json_t *pool,
                          json_t **by_group, int full)
 {
     const apl_header_t *h = copy->header;
-    uint32_t i;
+    uint32_t i, n;
+    apl_resident_t *memory = memory_of_all(copy, &n);
 
     for (i = 1; i <= h->top_process && i < copy->n.processes; i++) {
         const apl_process_t *p = &copy->processes[i];
@@ -340,11 +339,13 @@ static void report_slots(const apl_pool_t *copy, json_t *pool,
         if (p->state == APL_PROCESS_FREE || p->group >= copy->n.groups ||
             !by_group[p->group])
             continue;
-        json_array_append_new(json_object_get(by_group[p->group], "processes"),
-                              report_process(p));
+        json_array_append_new(
+            json_object_get(by_group[p->group], "processes"),
+            report_process(p, apl_resident_of(memory, n, p->who.pid)));
         count_state(by_group[p->group], process_state(p));
         count_state(pool, process_state(p));
     }
+    free(memory);
     for (i = 1; i <= h->top_session && i < copy->n.sessions; i++) {
         const apl_session_t *s = &copy->sessions[i];
 

@@ -134,6 +134,33 @@ def test_another_spawner_measures_on(httpd: Httpd) -> None:
 
 
 @pytest.mark.mpms("event")
+def test_status_counts_what_it_has_started(httpd: Httpd) -> None:
+    """Without a limit, and in each of the views; a stranger does not count"""
+    app = start(httpd, limit="0")
+    httpd.app("blog")
+    httpd.graceful()
+    httpd.get("/pid", "blog")
+
+    def memory(of: App) -> int:
+        (one,) = httpd.group(of)["processes"]
+        return one["memory"] >> 20
+
+    before, other = memory(app), memory(httpd.apps[1])
+    assert 0 < before < 50
+    httpd.get("/child?mb=50", "shop")
+    wait_until(lambda: memory(app) >= before + 50, "the child has it")
+    assert memory(app) < before + 50 + 40
+    assert memory(httpd.apps[1]) < other + 10
+    total = memory(app)
+    shown = re.findall(r"(\d+) MB", httpd.ctl("status").stdout)
+    assert any(abs(int(mb) - total) <= 2 for mb in shown)
+    metrics = httpd.get("/apppool-status?metrics").text
+    seen, = re.findall(r'apppool_memory_bytes{app="[^"]*shop[^"]*"} (\d+)',
+                       metrics)
+    assert abs((int(seen) >> 20) - total) <= 2
+
+
+@pytest.mark.mpms("event")
 def test_no_limit(httpd: Httpd) -> None:
     """0, and a limit that a graceful restart gives"""
     canary(httpd)

@@ -19,7 +19,7 @@ LAYERS = """
     queue
     room check restart
     retire enter
-    child snapshot glance history report_times
+    child snapshot glance history report_times resident
     checkout checkin report
     supervise housekeeping maintenance clock
 """

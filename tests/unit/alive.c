@@ -5,11 +5,13 @@
 #include "tests/unit/scene.h"
 
 #include <signal.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "shm/alive.h"
+#include "shm/resident.h"
 
 static pid_t child(void)
 {
@@ -53,6 +55,56 @@ static void a_name_may_look_like_the_fields_behind_it(void **state)
     assert_false(apl_alive_ending(getpid()));
 }
 
+/* Starts another one, in a session of theirs, that uses so much memory. */
+static pid_t family(char *space, size_t size)
+{
+    int ends[2];
+    char said;
+    pid_t pid;
+
+    assert_int_equal(pipe(ends), 0);
+    pid = fork();
+    if (pid == 0) {
+        setsid();
+        if (fork() == 0) {
+            memset(space, 1, size);
+            if (write(ends[1], "", 1) != 1)
+                _exit(1);
+        }
+        for (;;)
+            pause();
+    }
+    assert_int_equal(read(ends[0], &said, 1), 1);
+    close(ends[0]);
+    close(ends[1]);
+    return pid;
+}
+
+static void memory_is_that_of_the_session(void **state)
+{
+    static char space[16 << 20];
+    apl_resident_t of[3] = {{{1 << 30, 0, 7}, 0}};
+    pid_t leader = family(space, sizeof space);
+    int64_t own;
+    int i;
+
+    (void)state;
+    assert_int_equal(apl_alive_look(getpid(), &of[1].who), 0);
+    assert_int_equal(apl_alive_look(leader, &of[2].who), 0);
+    apl_resident_look(of, 3);
+    own = apl_resident_of(of, 3, getpid());
+    assert_true(own > 0 && own < (int64_t)sizeof space);
+    assert_true(apl_resident_of(of, 3, leader) >= (int64_t)sizeof space);
+    assert_int_equal(apl_resident_of(of, 3, 1 << 30), -1);
+    assert_int_equal(apl_resident_of(of, 3, 0), -1);
+    for (i = 0; i < 3; i++)
+        of[i].who.start++;
+    apl_resident_look(of, 3);
+    assert_int_equal(apl_resident_of(of, 3, leader), -1);
+    kill(-leader, SIGKILL);
+    waitpid(leader, NULL, 0);
+}
+
 static void a_zombie_is_nobody(void **state)
 {
     pid_t pid = child();
@@ -90,6 +142,7 @@ int main(void)
         cmocka_unit_test(a_name_may_look_like_the_fields_behind_it),
         cmocka_unit_test(a_zombie_is_nobody),
         cmocka_unit_test(no_pid_is_nobody),
+        cmocka_unit_test(memory_is_that_of_the_session),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -108,10 +108,14 @@ static void print_group(const json_t *g)
     printf("\n%s: %s", table_text(g, "name"), table_text(g, "state"));
     if (number(g, "queue") > 0)
         printf(", %lld waiting", (long long)number(g, "queue"));
+    if (number(g, "outdated") > 0)
+        printf(", %lld of old code", (long long)number(g, "outdated"));
     putchar('\n');
     if (json_is_string(json_object_get(g, "last_error")))
-        printf("  last error: %s (error id %s)\n", table_text(g, "last_error"),
-               table_text(g, "last_error_id"));
+        printf("  %s start failed: %s (error id %s)\n",
+               strcmp(table_text(g, "state"), "failing") ? "an earlier"
+                                                         : "the last",
+               table_text(g, "last_error"), table_text(g, "last_error_id"));
     if (json_array_size(processes) > 0)
         printf("  %-8s %-10s %8s %9s %8s %9s %9s  %s\n", "PID", "STATE",
                "SESSIONS", "PROCESSED", "MEMORY", "STARTED", "LAST USED", "ID");

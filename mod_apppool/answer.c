@@ -74,13 +74,14 @@ int apppool_answer_pool(request_rec *r, const apppool_app_t *app,
 
     switch (rv) {
     case APL_EQUEUEFULL:
-        SAY(APLOG_WARNING, 0, r, "%s: the queue is full: %u requests wait",
-            app->label, app->pool.options.max_queue);
+        SAY(APLOG_WARNING, 0, r,
+            "%s: the queue is full: as many as AppMaxQueue %u wait", app->label,
+            app->pool.options.max_queue);
         return try_later(r, 0);
     case APL_ETIMEOUT:
         SAY(APLOG_WARNING, 0, r,
             "%s: no process was free; the request has left the queue after "
-            "%" APR_INT64_T_FMT " ms",
+            "%" APR_INT64_T_FMT " ms (AppQueueTimeout)",
             app->label, apppool_queue_timeout(r) / 1000);
         return try_later(r, 0);
     case APL_EBACKOFF:

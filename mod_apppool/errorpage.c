@@ -92,12 +92,15 @@ static const struct {
      "and every directory above it (chmod, chown)."},
     {"command", "Running the command",
      "Is the program installed, is it in the PATH of the application's user, "
-     "and may that user execute it? A full path in AppCommand helps. Try the "
-     "command yourself, as that user and in that directory."},
+     "and may that user execute it? A full path in AppCommand helps. If what "
+     "is "
+     "not found is there, the interpreter that its first line (#!) names is "
+     "not. Try the command yourself, as that user and in that directory."},
     {"boot", "Starting up",
      "The command ran, and ended by itself. It has to stay in the foreground. "
      "What it printed last says why; if it printed nothing, run the command "
-     "yourself, as that user and in that directory."},
+     "yourself, as that user and in that directory. SIGKILL that nobody sent "
+     "is the kernel's, for want of memory: dmesg says so."},
     {"ready", "Becoming ready",
      "The command runs, but does not serve. Does it listen where AppListen "
      "says (descriptor 3, the socket $APPPOOL_SOCKET, or port $PORT)? If it "

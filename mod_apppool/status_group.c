@@ -181,6 +181,8 @@ static void facts(request_rec *r, const json_t *group)
     if (apppool_status_number(group, "queue") > 0)
         ap_rvputs(r, "; <b class=\"warn\">", MEMBER(group, "queue"),
                   " wait</b>", NULL);
+    if (apppool_status_number(group, "outdated") > 0)
+        ap_rvputs(r, "; ", MEMBER(group, "outdated"), " of old code", NULL);
     ap_rvputs(r, ". <span class=\"dim\">", MEMBER(group, "requests_total"),
               apppool_status_number(group, "requests_total") == 1
                   ? " request so far"
@@ -213,7 +215,10 @@ void apppool_status_group(request_rec *r, const json_t *group, int n,
               token ? restart(r, group, token) : "", "</h2>\n", NULL);
     facts(r, group);
     if (json_is_string(json_object_get(group, "last_error")))
-        ap_rvputs(r, "<p class=\"bad\">The last start failed: ",
+        ap_rvputs(r,
+                  strcmp(apppool_status_word(group, "state"), "failing")
+                      ? "<p>An earlier start failed: "
+                      : "<p class=\"bad\">The last start failed: ",
                   MEMBER(group, "last_error"), " (error id ",
                   MEMBER(group, "last_error_id"), ")</p>\n", NULL);
     processes(r, json_object_get(group, "processes"), token);

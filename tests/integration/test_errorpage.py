@@ -86,8 +86,12 @@ FAILURES = {
         ("Starting up", "exit code 3", "foreground", "first\nlast words\n"),
     "/bin/sh -c 'kill -SEGV $$'":
         ("Starting up", "signal 11 (SIGSEGV)", "foreground", None),
+    "/bin/sh -c 'kill -KILL $$'":
+        ("Starting up", "signal 9 (SIGKILL)", "want of memory", None),
     "/nonexistent/command":
         ("Running the command", "exit code 127", "installed", "not found"),
+    "{root}/orphan":
+        ("Running the command", "exit code 127", "interpreter", "not found"),
     "{root}/plain":
         ("Running the command", "exit code 126", "execute", "denied"),
     "/bin/sh -c 'echo hanging; sleep 1000'":
@@ -107,6 +111,8 @@ def test_says_what_failed(httpd: Httpd, command: str) -> None:
     command = command.format(root=httpd.dir / "shop")
     app = broken(httpd, command, "AppStartTimeout 1")
     (app.root / "plain").write_text("#!/bin/sh\n")
+    (app.root / "orphan").write_text("#!/usr/bin/no-such-python\n")
+    (app.root / "orphan").chmod(0o755)
     answer = httpd.get("/pid", "shop", headers=HTML)
     assert answer.status == 502
     page = page_of(answer)

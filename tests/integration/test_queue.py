@@ -17,6 +17,7 @@ def test_limit(httpd: Httpd) -> None:
     assert answer.status == 503
     assert int(answer.headers["Retry-After"]) >= 1
     assert fourth.took < 1
+    assert httpd.log.matching("shop: the queue is full: .* AppMaxQueue 3 wait")
     held.release()
     assert [one.result().status for one in waiting] == [200, 200, 200]
     httpd.settles(active=0, count=1)
@@ -33,6 +34,7 @@ def test_deadline(httpd: Httpd) -> None:
     assert answer.status == 503
     assert int(answer.headers["Retry-After"]) >= 1
     assert 2.0 <= late.took < 2.5
+    assert httpd.log.matching(r"shop: no process was free.*2000 ms \(AppQueue")
     httpd.settles(active=1, count=1)
     held.release()
     assert httpd.get("/pid", "shop").status == 200

@@ -110,6 +110,9 @@ def test_broken_code(httpd: Httpd) -> None:
                "the status says that it fails")
     assert httpd.group(app)["outdated"] == 2
     assert "exit" in httpd.group(app)["last_error"]
+    said = httpd.ctl("status").stdout
+    assert "failing, 2 of old code\n  the last start failed: it ended" in said
+    assert "2 of old code" in httpd.get("/apppool-status").text
     assert httpd.log.matching(r"shop\[\d+\] could not be started: .*exit code 1")
     for _ in range(10):
         assert int(httpd.get("/pid", "shop").text) in old
@@ -117,6 +120,10 @@ def test_broken_code(httpd: Httpd) -> None:
     wait_until(lambda: replaced(httpd, app, old), "it recovers by itself", 20)
     assert httpd.group(app)["outdated"] == 0
     assert httpd.group(app)["state"] == "running"
+    said = httpd.ctl("status").stdout
+    assert "running\n  an earlier start failed: it ended" in said
+    page = httpd.get("/apppool-status").text
+    assert "An earlier start failed: it ended" in page
 
 
 def test_broken_code_under_load(httpd: Httpd) -> None:

@@ -1,0 +1,102 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""What the manual quotes exists: directives, commands, lines of the log."""
+import re
+from pathlib import Path
+
+import pytest
+
+from source import TOP, c_files, name
+from test_docs import helped, known
+
+PAGES = [*sorted((TOP / "doc").glob("*.md")), TOP / "README"]
+# Numbers of ?auto, made of the names of others.
+LINES = re.compile(r"AppPool(Max|Count|Processes|Total)")
+
+LITERAL = r'"(?:[^"\\]|\\.)*"'
+# "uses %" PRId64 " bytes", PROCESS_FMT " is killed": one text.
+TEXT = re.compile(rf"(?:{LITERAL}|[A-Z][A-Z0-9_]+(?:_FMT|64))"
+                  rf"(?:\s+(?:{LITERAL}|[A-Z][A-Za-z0-9_]+(?:_FMT|64)?))*")
+WILD = "\0"
+
+
+def texts() -> list[list[str]]:
+    """What the programs may say, as the parts between what is filled in."""
+    made = []
+    for house in ("mod_apppool", "spawner", "shm", "ctl"):
+        for path in c_files(house):
+            for found in TEXT.findall(path.read_text()):
+                found = found.replace("PROCESS_FMT", '"%s[%d]"')
+                text = re.sub(r"%?\"\s+[A-Z]\w+\s+\"|%?\"\s+[A-Z]\w+$",
+                              WILD, found)
+                text = "".join(re.findall(r'"((?:[^"\\]|\\.)*)"',
+                                          text.replace("apppool: ", "")))
+                text = re.sub(r"%[-0-9.]*(ll|l|z)?[a-zA-Z]", WILD, text)
+                made.append(text.replace("\\n", "").split(WILD))
+    return made
+
+
+def words(part: str) -> list[str]:
+    return re.findall(r"[A-Za-z]{2,}|\d[\d.]*", part)
+
+
+def tokens(parts: list[str]) -> list[str]:
+    """Its words, and "*" for what is filled in."""
+    return [word for part in parts for word in [*words(part), "*"]]
+
+
+SAID = [tokens(parts) for parts in texts()]
+
+
+def is_said(line: str) -> bool:
+    """Are its first four words, up to a colon, somewhere in a text?"""
+    line = re.sub(r"^shop(\[\d+\])?:? ?", "", line)
+    want = words(re.split(r"\.\.\.|:|; |\(", line)[0])[:4]
+    return any(said[at] == want[0] and
+               all(one in ("*", word) for one, word
+                   in zip(said[at:at + len(want)], want))
+               for said in SAID for at in range(len(said) - len(want) + 1))
+
+
+def quotes(path: Path) -> list[str]:
+    """Lines of the log about an application that is called shop."""
+    text = path.read_text()
+    spans = re.findall(r"(?<!`)`([^`]+)`(?!`)", text)
+    lines = re.findall(r"^ {4,}(?:\.\.\. )?(?:apppool: )?(.+)$", text, re.M)
+    return [one for one in spans + lines
+            if re.match(r"shop(\[\d+\]|:| is | has | does | did )", one)]
+
+
+def test_lines_of_the_log_exist() -> None:
+    """As far as nothing of it is filled in"""
+    found = quotes(TOP / "doc" / "operations.md")
+    assert len(found) > 25
+    assert [one for one in found if not is_said(one)] == []
+    assert not is_said("shop[4711] has fallen asleep: GET /cart")
+    assert not is_said("shop: the queue was full")
+
+
+@pytest.mark.parametrize("path", PAGES, ids=name)
+def test_directives_exist(path: Path) -> None:
+    said = set(re.findall(r"\b(?:App[A-Z]\w+|M(?:ax|in)Instances|MaxRequests|"
+                          r"MaxPoolSize|PoolIdleTime)\b", path.read_text()))
+    assert {one for one in said if not LINES.match(one)} - known() == set()
+
+
+@pytest.mark.parametrize("path", PAGES, ids=name)
+def test_commands_exist(path: Path) -> None:
+    commands, options = helped()
+    for one in re.findall(r"(?:    |`|&& |^)apppoolctl ([^`\n|&]+)",
+                          path.read_text(), re.M):
+        verbs = [word for word in one.split() if not word.startswith("-")]
+        assert not verbs or verbs[0] in commands, one
+        assert set(re.findall(r"--[a-z]+", one)) <= options, one
+
+
+@pytest.mark.parametrize("path", PAGES, ids=name)
+def test_links_lead_to_a_heading(path: Path) -> None:
+    for file, anchor in re.findall(r"\]\((?!https?:)([^)#]*)#([^)]+)\)",
+                                   path.read_text()):
+        text = (path.parent / file if file else path).read_text()
+        heads = {re.sub(r"[^a-z0-9 -]", "", head.lower()).replace(" ", "-")
+                 for head in re.findall(r"^#+ (.*)$", text, re.M)}
+        assert anchor in heads, f"{file}#{anchor}"

@@ -123,15 +123,9 @@ def test_limits(httpd: Httpd) -> None:
 
 # ---- what it leaves
 
-def cgroup_names(httpd: Httpd) -> set[str]:
-    place = cgroups.of_instance((httpd.runtime / "instance").read_text())
-    return {path.name for path in place.glob("*/")} \
-        if place and place.exists() else set()
-
-
 def only_apps_have_cgroups(httpd: Httpd, app: App) -> bool:
-    return cgroup_names(httpd) == {one["id"] for one
-                                   in httpd.group(app)["processes"]}
+    return cgroups.names(httpd.runtime) == {
+        one["id"] for one in httpd.group(app)["processes"]}
 
 
 needs_cgroups = pytest.mark.skipif(not cgroups.usable(),
@@ -177,7 +171,7 @@ def test_it_is_in_a_cgroup_of_its_own(httpd: Httpd) -> None:
     httpd.get("/pid", "shop")
     note, = told(httpd, bound=20)
     ids = {one["id"] for one in httpd.group(app)["processes"]}
-    own, = cgroup_names(httpd) - ids
+    own, = cgroups.names(httpd.runtime) - ids
     place = cgroups.of_instance((httpd.runtime / "instance").read_text())
     assert place is not None
     procs = set(map(int, (place / own / "cgroup.procs").read_text().split()))
@@ -212,8 +206,8 @@ def test_spawner_dies(httpd: Httpd) -> None:
     if cgroups.usable():
         known = {one["id"] for one in httpd.group(app)["processes"]}
         wait_until(lambda: note["environment"]["APPPOOL_ID"][-16:]
-                   not in cgroup_names(httpd), "so is its cgroup")
-        assert known <= cgroup_names(httpd)
+                   not in cgroups.names(httpd.runtime), "so is its cgroup")
+        assert known <= cgroups.names(httpd.runtime)
     second = told(httpd, 2)[1]
     assert events(second)[-1] == "backoff_closed"
 

@@ -90,6 +90,34 @@ def test_a_stranger(httpd: Httpd, disk: Disk, way: str) -> None:
     assert named or way == "cgroup", "it is said whose mark is not known"
 
 
+@pytest.mark.skipif(not cgroups.usable(),
+                    reason="no cgroup v2 may be written to")
+def test_what_is_left_survives(httpd: Httpd, disk: Disk) -> None:
+    """Its process is forgotten when SIGKILL was of no effect for a while;
+    its cgroup goes when it does"""
+    httpd.log.expect("shop")
+    app = httpd.app("shop", "AppStopTimeout 1", f"AppSetEnv SINK {disk.file}",
+                    program="stuck.py")
+    httpd.start()
+    pid = int(httpd.get("/pid", "shop").text)
+    left = int(httpd.get("/sinking", "shop").text)
+    disk.wait_for_write()
+    name, = cgroups.names(httpd.runtime)
+    os.kill(pid, 9)
+    wait_until(lambda: httpd.log.matching(
+        rf"shop\[{pid}\] left processes that survive SIGKILL"),
+        "it is given up", 40)
+    assert sunk(left)
+    assert httpd.get("/pid", "shop").status == 200
+    assert name in cgroups.names(httpd.runtime)
+    disk.release()
+    wait_until(lambda: name not in cgroups.names(httpd.runtime),
+               "its cgroup is removed")
+    assert not alive(left)
+    assert cgroups.names(httpd.runtime) == {
+        one["id"] for one in httpd.group(app)["processes"]}
+
+
 def test_zombies(httpd: Httpd, disk: Disk) -> None:
     """P18: one of an app survives SIGKILL. It is shown, it is told, and where
     that is one more than AppMaxZombies nothing of the app is started, until

@@ -40,6 +40,14 @@ def do_sink(request, out):
     sink(os.environ["SINK"])
 
 
+def do_sinking(request, out):
+    """A process that it has started does so."""
+    pid = os.fork()
+    if pid == 0:
+        do_sink(request, out)
+    app.answer(out, str(pid))
+
+
 def do_stream(request, out):
     """Events, none of which ever happens."""
     out.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")

@@ -27,6 +27,13 @@ def of_instance(instance: str) -> Optional[Path]:
     return place / f"apppool-{instance}" if place else None
 
 
+def names(runtime: Path) -> set[str]:
+    """Those of an instance that runs: ids of what is in them."""
+    place = of_instance((runtime / "instance").read_text())
+    return {path.name for path in place.glob("*/")} \
+        if place and place.exists() else set()
+
+
 def usable() -> bool:
     """May cgroups be made, and their processes be killed?"""
     place = own()

@@ -50,6 +50,37 @@ static void p9_the_ceiling_counts_what_is_being_started(void **state)
     scene_end(s);
 }
 
+/* Of three apps that come at once two have room above the limit, before one of
+ * their processes is ready. */
+static void p9_starts_under_way_count(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_app_t *a = slow_app(s, "a", 0, 0);
+    apl_hold_t h[2], come[3];
+    char name[2] = "b";
+    uint64_t ids[2];
+    int i;
+
+    (void)state;
+    slow_busy(s, a, h, 2);
+    slow_look(s, LIMIT);
+    assert_int_equal(s->pool.header->credit, 2);
+    for (i = 0; i < 3; i++, name[0]++)
+        assert_int_equal(scene_ask(s, &come[i], slow_app(s, name, 0, 1)),
+                         APL_EWAIT);
+    for (i = 0; i < 2; i++)
+        assert_int_not_equal(ids[i] = scene_take(s), 0);
+    assert_int_equal(scene_take(s), 0);
+    for (i = 0; i < 2; i++) {
+        scene_ready(s, ids[i]);
+        assert_int_equal(scene_poll(s, &come[i]), APR_SUCCESS);
+    }
+    assert_int_equal(scene_take(s), 0);
+    assert_int_equal(scene_poll(s, &come[2]), APL_EWAIT);
+    scene_is(s, 4, 4);
+    scene_end(s);
+}
+
 static void p10_enough_are_not_hung(void **state)
 {
     scene_t *s = scene_new(3);
@@ -340,6 +371,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(p8_of_ten_six_hang_and_four_are_busy),
         cmocka_unit_test(p9_the_ceiling_counts_what_is_being_started),
+        cmocka_unit_test(p9_starts_under_way_count),
         cmocka_unit_test(p10_enough_are_not_hung),
         cmocka_unit_test(p11_the_surplus_goes_when_they_recover),
         cmocka_unit_test(p12_never_below_the_minimum),

@@ -61,6 +61,7 @@ module_sources = \
 	mod_apppool/path.c \
 	mod_apppool/program.c \
 	mod_apppool/proxy_api.c \
+	mod_apppool/reply.c \
 	mod_apppool/rlimits.c \
 	mod_apppool/runtime.c \
 	mod_apppool/script.c \

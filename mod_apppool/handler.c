@@ -13,6 +13,7 @@
 #include "mod_apppool/forward.h"
 #include "mod_apppool/lifecycle.h"
 #include "mod_apppool/proxy_api.h"
+#include "mod_apppool/reply.h"
 #include "mod_apppool/script.h"
 #include "mod_apppool/sendfile.h"
 #include "mod_apppool/visit.h"
@@ -189,7 +190,7 @@ static int try_once(apppool_visit_t *v, const apppool_target_t *target,
     if (*status == AP_FILTER_ERROR && v->started)
         *status = v->answered ? DONE : break_off(v->r);
     if (*status == OK)
-        apppool_visit_finish(v);
+        apppool_reply_finish(v);
     fate = apppool_channel_fate(ch);
     apppool_channel_give(ch);
     return v->started || fate == APPPOOL_HEARD ||

@@ -19,7 +19,7 @@
 #include "mod_apppool/path.h"
 #include "mod_apppool/status.h"
 #include "mod_apppool/status_token.h"
-#include "mod_apppool/visit.h"
+#include "mod_apppool/reply.h"
 
 static int make_keys(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp,
                      server_rec *s)
@@ -45,7 +45,7 @@ static void register_hooks(apr_pool_t *p)
 
     (void)p;
     apppool_body_register();
-    apppool_visit_register();
+    apppool_reply_register();
     apppool_channels_register();
 
     ap_hook_pre_config(apppool_lifecycle_pre_config, NULL, NULL,

@@ -8,183 +8,13 @@
 #include <http_log.h>
 #include <http_protocol.h>
 #include <poll.h>
-#include <util_filter.h>
 
-#include "mod_apppool/drain.h"
 #include "mod_apppool/lifecycle.h"
-#include "mod_apppool/proxy_api.h"
-#include "mod_apppool/sendfile.h"
+#include "mod_apppool/reply.h"
 #include "shm/alive.h"
 #include "shm/group.h"
 
 APLOG_USE_MODULE(apppool);
-
-static ap_filter_rec_t *done;
-
-/* ---- the answer ---- */
-
-/* Is there one that can't be read? */
-static int has_error(apr_bucket_brigade *bb)
-{
-    apr_bucket *b;
-
-    for (b = APR_BRIGADE_FIRST(bb); b != APR_BRIGADE_SENTINEL(bb);
-         b = APR_BUCKET_NEXT(b))
-        if (AP_BUCKET_IS_ERROR(b))
-            return 1;
-    return 0;
-}
-
-static void see_begin(apppool_visit_t *v)
-{
-    v->started = 1;
-    apppool_visit_unhide(v);
-    /* A page of httpd's own comes from no process. */
-    if (v->hold.session != 0) {
-        if (apppool_lasting_is(v->r))
-            apl_checkout_endless(apppool_pool(), &v->hold);
-        v->file = apppool_sendfile_name(v->r, v->error);
-        if (!v->file)
-            v->drain =
-                apppool_drain_make(v->r, v->app->label, v->wire, v->timeout);
-    }
-    if (v->error && v->r->status == HTTP_OK) {
-        v->r->status = v->error;
-        v->r->status_line = NULL;
-    }
-}
-
-static int ends(const apr_bucket_brigade *bb)
-{
-    return !APR_BRIGADE_EMPTY(bb) && APR_BUCKET_IS_EOS(APR_BRIGADE_LAST(bb));
-}
-
-/* The app's own body is of no use then, but has to be read. */
-static void replace_body(apppool_visit_t *v, apr_bucket_brigade *bb)
-{
-    if (!ends(bb))
-        apr_brigade_cleanup(bb);
-    else if (has_error(bb))
-        v->file = NULL;
-    else
-        apppool_sendfile(v->r, v->app, v->file, bb);
-}
-
-/* The end of what an scgi app says may be its own. */
-static int is_bereft(apppool_visit_t *v)
-{
-    return v->hold.wire.protocol == APL_SCGI && apppool_visit_bereaved(v);
-}
-
-/* In the place of an end that is none. */
-static void spoil_end(const apppool_visit_t *v, apr_bucket_brigade *bb)
-{
-    if (!APR_BRIGADE_EMPTY(bb))
-        apr_bucket_delete(APR_BRIGADE_LAST(bb));
-    apppool_proxy.ap_proxy_backend_broke(v->r, bb);
-}
-
-/* An answer without a length ends with its connection, and so does one whose
- * process is killed. Over scgi mod_proxy reads past our filters. */
-static int is_torn(const apppool_visit_t *v)
-{
-    return v->whole.length < 0 && !v->r->header_only &&
-           !AP_STATUS_IS_HEADER_ONLY(v->r->status) &&
-           (v->hold.wire.protocol == APL_SCGI ||
-            apppool_channel_ended(v->channel)) &&
-           apppool_visit_killed(v);
-}
-
-/* Who is below may have answered itself: that something is wrong with this. */
-static apr_status_t pass(apppool_visit_t *v, apr_status_t rv)
-{
-    v->answered |= rv == AP_FILTER_ERROR;
-    return rv;
-}
-
-static apr_status_t see_part(ap_filter_t *f, apr_bucket_brigade *bb)
-{
-    apppool_visit_t *v = f->ctx;
-    apr_status_t rv = APR_SUCCESS;
-
-    if (!v->started && v->hold.session != 0 &&
-        !apppool_whole_first(&v->whole, v->r, bb))
-        return APR_EGENERAL;
-    if (!v->started)
-        see_begin(v);
-    if (v->hold.session != 0 && !v->file)
-        apppool_whole_part(&v->whole, v->r, bb);
-    if (v->hold.session != 0 && !v->file && ends(bb) && is_torn(v))
-        spoil_end(v, bb);
-    if (v->drain)
-        rv = pass(v, apppool_drain(v->drain, f->next, bb));
-    else if (v->file)
-        replace_body(v, bb);
-    if (rv != APR_SUCCESS || APR_BRIGADE_EMPTY(bb))
-        return rv;
-    if (ends(bb)) {
-        v->ended = 1;
-        if ((v->file || !has_error(bb)) && !is_bereft(v))
-            apppool_visit_checkin(v);
-        ap_remove_output_filter(f);
-    }
-    return pass(v, ap_pass_brigade(f->next, bb));
-}
-
-/* Take what comes first out of an answer that has yet to be read. */
-static void take_first(apppool_visit_t *v, apr_bucket_brigade *bb,
-                       apr_bucket_brigade *part, apr_read_type_e *mode)
-{
-    apr_bucket *b = APR_BRIGADE_FIRST(bb);
-    apr_status_t rv = APR_SUCCESS;
-    const char *data;
-    apr_size_t n;
-
-    if (!APR_BUCKET_IS_METADATA(b))
-        rv = apr_bucket_read(b, &data, &n, *mode);
-    if (*mode == APR_NONBLOCK_READ && APR_STATUS_IS_EAGAIN(rv)) {
-        APR_BRIGADE_INSERT_TAIL(part,
-                                apr_bucket_flush_create(bb->bucket_alloc));
-        *mode = APR_BLOCK_READ;
-        return;
-    }
-    *mode = APR_NONBLOCK_READ;
-    if (rv == APR_SUCCESS) {
-        APR_BUCKET_REMOVE(b);
-        APR_BRIGADE_INSERT_TAIL(part, b);
-        return;
-    }
-    apr_brigade_cleanup(bb);
-    apppool_proxy.ap_proxy_backend_broke(v->r, part);
-}
-
-/* mod_proxy_scgi passes the connection to the app itself, with the end of the
- * answer behind it, for whoever writes it to read. */
-static apr_status_t see_answer(ap_filter_t *f, apr_bucket_brigade *bb)
-{
-    apppool_visit_t *v = f->ctx;
-    apr_read_type_e mode = APR_NONBLOCK_READ;
-    apr_bucket_brigade *part;
-    apr_status_t rv = APR_SUCCESS;
-
-    if (v->hold.session == 0 || v->hold.wire.protocol != APL_SCGI)
-        return see_part(f, bb);
-    part = apr_brigade_create(v->r->pool, bb->bucket_alloc);
-    while (rv == APR_SUCCESS && !APR_BRIGADE_EMPTY(bb)) {
-        take_first(v, bb, part, &mode);
-        rv = see_part(f, part);
-        apr_brigade_cleanup(part);
-    }
-    return rv;
-}
-
-void apppool_visit_register(void)
-{
-    /* Before all that may hold the answer back, such as compression. */
-    done = ap_register_output_filter("APPPOOL_DONE", see_answer, NULL,
-                                     AP_FTYPE_RESOURCE - 1);
-    apppool_lasting_register();
-}
 
 /* ---- for LogFormat and the like ---- */
 
@@ -253,7 +83,7 @@ apppool_visit_t *apppool_visit_begin(request_rec *r,
     ap_set_module_config(r->request_config, &apppool_module, v);
     release_before(r);
     apr_pool_cleanup_register(r->pool, v, last_resort, apr_pool_cleanup_null);
-    ap_add_output_filter_handle(done, v, r, r->connection);
+    apppool_reply_begin(v);
     return v;
 }
 
@@ -272,31 +102,11 @@ static void give_back(apppool_visit_t *v)
 
 void apppool_visit_end(apppool_visit_t *v)
 {
-    ap_filter_t *f;
-
     apppool_visit_unhide(v);
     if (!apppool_visit_bereaved(v))
         give_back(v);
     apr_pool_cleanup_kill(v->r->pool, v, last_resort);
-    for (f = v->r->output_filters; f; f = f->next)
-        if (f->frec == done && f->ctx == v) {
-            ap_remove_output_filter(f);
-            break;
-        }
-}
-
-void apppool_visit_finish(apppool_visit_t *v)
-{
-    apr_bucket_alloc_t *list = v->r->connection->bucket_alloc;
-    apr_bucket_brigade *bb;
-
-    if (v->ended || (!v->started && v->hold.wire.protocol != APL_FCGI))
-        return;
-    bb = apr_brigade_create(v->r->pool, list);
-    APR_BRIGADE_INSERT_TAIL(bb, apr_bucket_eos_create(list));
-    if (apppool_visit_killed(v))
-        spoil_end(v, bb);
-    ap_pass_brigade(v->r->output_filters, bb);
+    apppool_reply_end(v);
 }
 
 void apppool_visit_hide(apppool_visit_t *v)

@@ -6,8 +6,8 @@
  *        last byte that the app has to say.
  *
  * The process is given back when the app's last byte has been read, not when
- * the client has it: an output filter sees the end of the answer pass. In any
- * case it is given back when the request ends.
+ * the client has it: reply.h. In any case it is given back when the request
+ * ends; or it keeps the request, if it was silent for too long.
  *
  * Lock:  the pool lock, in the verbs of shm/checkout.h.
  * Crash: a child that is killed leaves its sessions to the spawner; one of
@@ -51,9 +51,6 @@ typedef struct {
     int error; /**< of an ErrorDocument: the status to answer with */
 } apppool_visit_t;
 
-/** Once, before any configuration's hooks run. */
-void apppool_visit_register(void);
-
 /** Begin; the deadline runs from here, so the body was read before. */
 apppool_visit_t *apppool_visit_begin(request_rec *r,
                                      const apppool_mount_t *mount,
@@ -84,10 +81,6 @@ int apppool_visit_killed(const apppool_visit_t *v);
  */
 void apppool_visit_hide(apppool_visit_t *v);
 void apppool_visit_unhide(apppool_visit_t *v);
-
-/** The app has said all: so has the answer. mod_proxy_fcgi passes the end on
- * only if the app sends a record for it, and php-cgi does not. */
-void apppool_visit_finish(apppool_visit_t *v);
 
 /** End: nothing of the visit is left but the answer. */
 void apppool_visit_end(apppool_visit_t *v);

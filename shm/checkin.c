@@ -67,21 +67,20 @@ static void close_session(apl_held_t *held, apl_session_t *s, ending_t how)
         APL_STEP("close_counted");
     }
     apl_session_free(held, s);
-    if (p && g) {
-        if (served)
-            g->young = 0;
-        if (how <= ABANDONED)
-            count_time(held, s, g);
-        apl_process_close(held, p);
-        if (p->state == APL_PROCESS_LIVE && how == REFUSED) {
-            held->pool->header->counters.refused++;
-            apl_process_leave(held, p, APL_EVENT_REFUSED);
-        }
-        else
-            apl_retire_if_due(held, g, p);
+    if (!p || !g)
+        return;
+    if (served)
+        g->young = 0;
+    if (how <= ABANDONED)
+        count_time(held, s, g);
+    apl_process_close(held, p);
+    if (p->state == APL_PROCESS_LIVE && how == REFUSED) {
+        held->pool->header->counters.refused++;
+        apl_process_leave(held, p, APL_EVENT_REFUSED);
     }
-    if (g && (p || how == RECLAIMED))
-        apl_room_share(held, g);
+    else
+        apl_retire_if_due(held, g, p);
+    apl_room_share(held, g);
 }
 
 /* A process that is given no more requests is ended all the same. */

@@ -19,7 +19,7 @@ SILENT = ("AppTimeout 1",)
 
 @pytest.fixture(autouse=True)
 def said(httpd: Httpd) -> None:
-    httpd.log.expect("AH01102|AH00898|AH01075|AH01068|Script timed out",
+    httpd.log.expect("AH01102|AH00898|AH01075|AH01068|AH01110|Script timed out",
                      "apppool.*(shop|root0)", *BROKEN)
 
 

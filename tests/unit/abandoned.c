@@ -56,7 +56,7 @@ static void it_is_not_given_to_another(void **state)
     scene_end(s);
 }
 
-static void p4_it_hangs_and_p14_is_killed(void **state)
+static void p4_also_when_its_client_waits_no_more(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = slow_app(s, "a", 1, 1);
@@ -259,7 +259,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_is_not_given_to_another),
-        cmocka_unit_test(p4_it_hangs_and_p14_is_killed),
+        cmocka_unit_test(p4_also_when_its_client_waits_no_more),
         cmocka_unit_test(one_that_goes_on_hangs_no_more),
         cmocka_unit_test(as_many_as_it_serves_at_once),
         cmocka_unit_test(without_a_limit_one_is_enough),

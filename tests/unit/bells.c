@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "shm/clock.h"
 #include "shm/enter.h"
 #include "shm/lock.h"
 #include "shm/wake.h"
@@ -200,6 +201,10 @@ static void the_spawner_hears_what_it_has_to_do(void **state)
     scene_close(s, &h);
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
     assert_false(rang(s)); /* what goes by itself */
+    apl_checkout_abandon(&s->pool, &h, s->now);
+    assert_true(rang(s)); /* a request to watch */
+    assert_int_equal(apl_clock_ended(&s->pool, id, 1, s->now), APR_SUCCESS);
+    assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
     assert_int_equal(
         apl_supervise_detach(&s->pool, id, APL_EVENT_DETACHED, s->now),
         APR_SUCCESS);

@@ -181,10 +181,5 @@ void model_lose(model_t *m, int session)
 
 void model_reclaim(model_t *m, int session)
 {
-    const m_session_t *s = &m->sessions[session];
-    int had = model_process_of(m, s) >= 0;
-
     end(m, session, M_CLOSE);
-    if (!had)
-        model_share(m, s->group);
 }

@@ -28,10 +28,12 @@ def pids() -> list[int]:
 
 
 def is_sunk(pid: int) -> bool:
-    """Does it wait in the kernel, and not for a moment? (Disk)"""
+    """Does it wait in the kernel, and not for a moment? (Disk) Ours only
+    do when they read of one that does."""
     for _ in range(20):
         now = stat(pid)
-        if now is None or now.state != "D":
+        if now is None or now.state != "D" or \
+                b"(apppool-" in read(pid, "stat"):
             SUNK.discard(pid)
             return False
         if pid in SUNK:

@@ -118,6 +118,21 @@ def test_what_is_left_survives(httpd: Httpd, disk: Disk) -> None:
         one["id"] for one in httpd.group(app)["processes"]}
 
 
+def test_the_client_of_a_zombie(httpd: Httpd, disk: Disk) -> None:
+    """Nothing breaks its connection but AppTimeout"""
+    httpd.log.expect("shop", "proxy")
+    httpd.app("shop", "AppHungAfter 1", "AppKillAfter 2", "AppDyingLimit 1",
+              "AppTimeout 10", f"AppSetEnv SINK {disk.file}",
+              program="stuck.py")
+    httpd.start()
+    bad = httpd.get_async("/sink", "shop", 60)
+    disk.wait_for_write()
+    assert bad.result(40).status == 504
+    wait_until(lambda: httpd.events("zombie"), "it is a zombie")
+    assert httpd.get("/pid", "shop").status == 200
+    httpd.check()
+
+
 def test_zombies(httpd: Httpd, disk: Disk) -> None:
     """P18: one of an app survives SIGKILL. It is shown, it is told, and where
     that is one more than AppMaxZombies nothing of the app is started, until

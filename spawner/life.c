@@ -115,6 +115,7 @@ static void stop(spawner_t *s, process_t *p, const char *why, int64_t limit)
     p->phase = PHASE_ENDING;
     p->is.deadline = p->deadline = s->now + limit;
     process_record(p, REGISTRY_ENDING);
+    ready_end(p);
     process_signal(s, p, SIGTERM);
     state_wake(s, s->now);
 }
@@ -247,8 +248,7 @@ static void finish(spawner_t *s, process_t *p)
     loop_drop(&p->fifo);
     loop_drop(&p->notify);
     loop_drop(&p->reports);
-    if (p->probe >= 0)
-        close(p->probe);
+    ready_end(p);
     runtime_remove(&s->rt, p->is.id);
     if (cgroup_remove(p->is.id) != 0)
         stray_look(s, 0);

@@ -43,6 +43,13 @@ static int is_connected(int fd)
            error == 0;
 }
 
+void ready_end(process_t *p)
+{
+    if (p->probe >= 0)
+        close(p->probe);
+    p->probe = -1;
+}
+
 static void probe(spawner_t *s, process_t *p)
 {
     struct pollfd poller = {p->probe, 0, 0};
@@ -51,10 +58,8 @@ static void probe(spawner_t *s, process_t *p)
         return;
     if (p->probe >= 0 &&
         (s->now - p->probed > PROBE_AGE ||
-         (poll(&poller, 1, 0) == 1 && (poller.revents & POLLERR)))) {
-        close(p->probe); /* too old, or refused */
-        p->probe = -1;
-    }
+         (poll(&poller, 1, 0) == 1 && (poller.revents & POLLERR))))
+        ready_end(p); /* too old, or refused */
     if (p->probe >= 0)
         return;
     p->probe = runtime_connect(&s->rt, p->is.id, &p->is.wire);
@@ -177,9 +182,7 @@ void ready_look(spawner_t *s)
                                                           : unix_known))
             continue;
         life_ready(s, p);
-        if (p->phase == PHASE_LIVE && p->probe >= 0) {
-            close(p->probe);
-            p->probe = -1;
-        }
+        if (p->phase == PHASE_LIVE)
+            ready_end(p);
     }
 }

@@ -23,6 +23,10 @@
 /** Look at those that boot; some of them may be ready now. */
 void ready_look(spawner_t *s);
 
+/** Look no more: it has become ready, or is to end. Who stops first reads
+ * from all who are connected, and a probe says nothing. */
+void ready_end(process_t *p);
+
 #define READY_TEXT_MAX 256
 
 /** What is missing, for one that took too long: "it did not ...". */

@@ -11,6 +11,28 @@ from harness.procs import children, kill9
 from harness.wait import wait_until
 
 
+# It never says READY=1. Told to end, it first reads from who is connected, to
+# the end, as many servers do.
+POLITE = """
+import signal, socket, sys
+busy = False
+def end(*_):
+    global told
+    told = True
+    if not busy:
+        sys.exit(0)
+told = False
+signal.signal(signal.SIGTERM, end)
+server = socket.socket(fileno=3)
+while not told:
+    client, _ = server.accept()
+    busy = True
+    open("reads", "w").close()
+    client.recv(1)
+    busy = False
+"""
+
+
 def starting(httpd: Httpd, ready: str, *directives: str) -> App:
     """An app that is warm when the file `warm` is there."""
     app = httpd.app("shop", f"AppReady {ready}", *directives,
@@ -125,6 +147,20 @@ def test_nobody_hears_it(httpd: Httpd) -> None:
         os.kill(watchdog, signal.SIGCONT)
     assert first.result(30).text == str(pid)
     assert httpd.log.matching("nobody hears it: .*refused")
+
+
+@pytest.mark.mpms("event")
+def test_stop_while_it_starts(httpd: Httpd) -> None:
+    """Our own connection does not keep it from ending"""
+    app = httpd.app("shop", "AppPreStart On", "MinInstances 1",
+                    "AppReady notify", "AppStopTimeout 5",
+                    command="/usr/bin/python3 -IS polite.py")
+    (app.root / "polite.py").write_text(POLITE)
+    httpd.start()
+    wait_until((app.root / "reads").exists, "it reads from us")
+    httpd.stop()
+    assert httpd.log.matching("ended: exit code 0")
+    assert not httpd.log.matching("did not end in time")
 
 
 def test_notify(httpd: Httpd) -> None:

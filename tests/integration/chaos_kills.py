@@ -8,6 +8,8 @@ import statistics
 import time
 from collections import defaultdict
 
+import pytest
+
 from harness.errorlog import KILLED
 from harness.figures import say
 from harness.history import History
@@ -15,6 +17,8 @@ from harness.httpd import Httpd
 from harness.load import WORKERS, Load, half_and_half
 from harness.victims import Killer
 from harness.wait import wait_until
+
+pytestmark = pytest.mark.bound(400)
 
 CLIENTS = 100
 ROUNDS = 10

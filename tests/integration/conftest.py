@@ -4,6 +4,7 @@ nothing may be left of it, and its error log may hold nothing unexpected.
 
     @pytest.mark.mpms("event")   other MPMs than the usual two
     APPPOOL_MPM=event            only this one
+    @pytest.mark.bound(400)      seconds, for one that does a lot
 """
 import os
 import signal
@@ -20,6 +21,7 @@ BOUND = 150  # seconds; a test that takes longer hangs
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "mpms(name, ...): MPMs to test in")
+    config.addinivalue_line("markers", "bound(s): it hangs after that")
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
@@ -49,13 +51,16 @@ def pytest_runtest_makereport(item: pytest.Item, call: Any) -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def bound() -> Iterator[None]:
+def bound(request: pytest.FixtureRequest) -> Iterator[None]:
     """No test hangs the run."""
+    mark = request.node.get_closest_marker("bound")
+    seconds = mark.args[0] if mark else BOUND
+
     def late(number: int, frame: Any) -> None:
-        raise TimeoutError(f"the test took more than {BOUND} s")
+        raise TimeoutError(f"the test took more than {seconds} s")
 
     signal.signal(signal.SIGALRM, late)
-    signal.alarm(BOUND)
+    signal.alarm(seconds)
     yield
     signal.alarm(0)
 

@@ -1,5 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """Where things are: the build, httpd, its modules, the sample apps."""
+import fcntl
 import os
 import subprocess
 from functools import lru_cache
@@ -25,8 +26,10 @@ def apxs(name: str) -> str:
 def holder() -> Path:
     """tests/crash/holder.c"""
     program = "tests/crash/holder"
-    subprocess.run(["make", "-s", "-C", str(BUILD), program], check=True,
-                   stdout=subprocess.DEVNULL)
+    with open(BUILD / "config.status") as alone:  # among those beside us
+        fcntl.flock(alone, fcntl.LOCK_EX)
+        subprocess.run(["make", "-s", "-C", str(BUILD), program], check=True,
+                       stdout=subprocess.DEVNULL)
     return BUILD / program
 
 

@@ -36,7 +36,7 @@ static apl_group_t *group_of(apl_held_t *held, const apl_app_t *app)
 /* restart.txt changed, or always_restart.txt is there. */
 static void restart(apl_held_t *held, apl_group_t *g, const apl_look_t *look)
 {
-    int due = look && apl_restart_due(g, look);
+    int due = look && apl_restart_due(held->pool, g, look);
 
     if (due)
         apl_retire_restart(held, g, g->options.rolling != 0);

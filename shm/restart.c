@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
+
+#include "shm/list.h"
 
 /* Only compared, so it may wrap. */
 static int64_t nanoseconds(const struct timespec *t)
@@ -12,12 +15,23 @@ static int64_t nanoseconds(const struct timespec *t)
     return (int64_t)((uint64_t)t->tv_sec * 1000000000 + (uint64_t)t->tv_nsec);
 }
 
-static void see(const char *dir, apl_stamp_t *stamp)
+/* Its age by the clock that files know, in us. */
+static int64_t age(const struct timespec *t)
 {
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (nanoseconds(&now) - nanoseconds(t)) / 1000;
+}
+
+static void see(const char *dir, int64_t now, apl_look_t *look)
+{
+    apl_stamp_t *stamp = &look->stamp;
     char path[4096];
     struct stat st;
 
     memset(stamp, 0, sizeof *stamp);
+    look->changed = 0;
     snprintf(path, sizeof path, "%s/restart.txt", dir);
     if (stat(path, &st) == 0) {
         stamp->exists = 1;
@@ -25,6 +39,7 @@ static void see(const char *dir, apl_stamp_t *stamp)
         stamp->ctime_ns = nanoseconds(&st.st_ctim);
         stamp->inode = st.st_ino;
         stamp->size = (uint64_t)st.st_size;
+        look->changed = now - age(&st.st_ctim);
     }
     snprintf(path, sizeof path, "%s/always_restart.txt", dir);
     stamp->always = stat(path, &st) == 0;
@@ -45,16 +60,34 @@ int apl_restart_look(const apl_pool_t *pool, uint32_t group, const char *dir,
             now - last < g->options.stat_interval)
             return 0;
     }
-    see(dir, &look->stamp);
+    see(dir, now, look);
     return 1;
 }
 
-int apl_restart_due(const apl_group_t *group, const apl_look_t *look)
+/* Has it a process from before that? */
+static int is_older(apl_pool_t *pool, const apl_group_t *group, int64_t then)
 {
-    /* Somebody looked later than we did; or it is the first look, and what is
-     * there is only recorded. A file that was removed changes nothing. */
-    if (look->seq != group->stamp_seq || look->seq == 0 || !look->stamp.exists)
+    apl_walk_t it = apl_list_walk(pool, &group->processes, pool->n.processes);
+    uint32_t at;
+
+    while ((at = apl_list_next(pool, &it)) != 0) {
+        const apl_process_t *p = APL_PROCESS_OF(pool, at, member);
+
+        if (p && p->started < then)
+            return 1;
+    }
+    return 0;
+}
+
+int apl_restart_due(apl_pool_t *pool, const apl_group_t *group,
+                    const apl_look_t *look)
+{
+    /* Somebody looked later than we did. A file that was removed changes
+     * nothing, and one that was there before all is only recorded. */
+    if (look->seq != group->stamp_seq || !look->stamp.exists)
         return 0;
+    if (look->seq == 0)
+        return is_older(pool, group, look->changed);
     return group->stamp.exists == 0 ||
            group->stamp.mtime_ns != look->stamp.mtime_ns ||
            group->stamp.ctime_ns != look->stamp.ctime_ns ||

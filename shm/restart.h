@@ -24,6 +24,7 @@
 typedef struct {
     uint32_t seq; /**< group.stamp_seq before looking */
     apl_stamp_t stamp;
+    int64_t changed; /**< us of apl_now(): when restart.txt was, if it exists */
 } apl_look_t;
 
 /**
@@ -36,8 +37,10 @@ typedef struct {
 int apl_restart_look(const apl_pool_t *pool, uint32_t group, const char *dir,
                      int64_t now, apl_look_t *look);
 
-/** Is a restart of the group due? */
-int apl_restart_due(const apl_group_t *group, const apl_look_t *look);
+/** Is a restart of the group due? With the first look, for processes that were
+ * started before the file was changed, of which nobody has asked for one. */
+int apl_restart_due(apl_pool_t *pool, const apl_group_t *group,
+                    const apl_look_t *look);
 
 /** Put what was seen on record; after the restart, so that one who dies on
  * the way leads to a second restart rather than to none. */

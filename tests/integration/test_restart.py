@@ -45,6 +45,16 @@ def test_there_before_is_nothing(httpd: Httpd) -> None:
     assert len(pids) == 1
 
 
+def test_before_the_first_request(httpd: Httpd) -> None:
+    """A process that was started ahead of all requests is older than that"""
+    app = httpd.app("shop", "AppPreStart On", "MinInstances 1")
+    httpd.start()
+    old, = wait_until(lambda: httpd.pids(app), "it is started")
+    app.touch()
+    assert pid_of(httpd, "shop") != old
+    assert len({pid_of(httpd, "shop") for _ in range(4)}) == 1
+
+
 def test_touched_restarts_once(httpd: Httpd) -> None:
     """A6: newer and older times alike, once over all httpd children"""
     app = httpd.app("shop")

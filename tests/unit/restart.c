@@ -44,27 +44,25 @@ static void a11_due_when_it_appears_or_anything_of_it_changes(void **state)
     apl_look_t look = {.seq = 3, .stamp = file};
 
     (void)state;
-    assert_false(apl_restart_due(&g, &look));
+    assert_false(apl_restart_due(NULL, &g, &look));
     look.stamp.mtime_ns++; /* within the same second */
-    assert_true(apl_restart_due(&g, &look));
+    assert_true(apl_restart_due(NULL, &g, &look));
     look.stamp.mtime_ns = 1; /* older */
-    assert_true(apl_restart_due(&g, &look));
+    assert_true(apl_restart_due(NULL, &g, &look));
     look.stamp = file;
     look.stamp.ctime_ns++;
-    assert_true(apl_restart_due(&g, &look));
+    assert_true(apl_restart_due(NULL, &g, &look));
     look.stamp = file;
     look.stamp.inode++;
-    assert_true(apl_restart_due(&g, &look));
+    assert_true(apl_restart_due(NULL, &g, &look));
     look.stamp = file;
     look.stamp.size = 0;
-    assert_true(apl_restart_due(&g, &look));
+    assert_true(apl_restart_due(NULL, &g, &look));
     look.stamp = none; /* deleted */
-    assert_false(apl_restart_due(&g, &look));
+    assert_false(apl_restart_due(NULL, &g, &look));
     g.stamp = none;
     look.stamp = file;
-    assert_true(apl_restart_due(&g, &look));
-    g.stamp_seq = look.seq = 0; /* nobody has looked yet */
-    assert_false(apl_restart_due(&g, &look));
+    assert_true(apl_restart_due(NULL, &g, &look));
 }
 
 /* Another file under that name, with the times and the size of the old. */
@@ -126,6 +124,51 @@ static void d5_a_start_after_the_restart_is_of_the_new_code(void **state)
     assert_true(w.id == id);
     assert_int_equal(scene_spawn(s), 1);
     assert_int_equal(s->pool.groups[1].outdated, 0);
+    scene_end(s);
+}
+
+/* Started ahead of all requests, so the first one finds it and the file. */
+static uint64_t start_ahead(scene_t *s, apl_app_t *a)
+{
+    int64_t next;
+
+    a->options.min_instances = 1;
+    assert_int_equal(apl_supervise_configure(&s->pool, a, 1, s->now),
+                     APR_SUCCESS);
+    assert_int_equal(apl_supervise_tick(&s->pool, s->now, &next), APR_SUCCESS);
+    assert_int_equal(scene_spawn(s), 1);
+    return s->pool.processes[1].id;
+}
+
+static void a11_changed_after_the_start_and_before_all_requests(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_app_t *a = scene_app(s, "a");
+    uint64_t old, id;
+
+    (void)state;
+    old = start_ahead(s, a);
+    s->now += 10000000;
+    touch("restart.txt", 1000);
+    id = serve(s, a);
+    assert_true(id != old);
+    assert_true(serve(s, a) == id);
+    assert_int_equal(s->pool.header->counters.restarts, 1);
+    scene_end(s);
+}
+
+static void a11_changed_before_the_start_is_nothing(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_app_t *a = scene_app(s, "a");
+    uint64_t old;
+
+    (void)state;
+    touch("restart.txt", 1000);
+    usleep(20000); /* the clock of files is that coarse */
+    old = start_ahead(s, a);
+    assert_true(serve(s, a) == old);
+    assert_int_equal(s->pool.header->counters.restarts, 0);
     scene_end(s);
 }
 
@@ -271,6 +314,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             b25_the_room_it_makes_goes_to_who_waits_longest, touch_begin,
             touch_end),
+        cmocka_unit_test_setup_teardown(
+            a11_changed_after_the_start_and_before_all_requests, touch_begin,
+            touch_end),
+        cmocka_unit_test_setup_teardown(a11_changed_before_the_start_is_nothing,
+                                        touch_begin, touch_end),
         cmocka_unit_test_setup_teardown(b14_the_interval_spares_the_disk,
                                         touch_begin, touch_end),
     };

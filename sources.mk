@@ -232,6 +232,7 @@ unit_tests = \
 	tests/unit/alive \
 	tests/unit/bells \
 	tests/unit/checkout \
+	tests/unit/credit \
 	tests/unit/crossfire \
 	tests/unit/damage \
 	tests/unit/detect \

@@ -57,9 +57,9 @@
  *  I8  |inactive| == count - active, 0 <= active <= count.
  *  I9  Sum of group.size == count.
  *  I10 process.sessions == number of HELD sessions that name it.
- *  I11 count + spawning - replacing <= max + credit, and count + spawning is at
- *      most one above that, unless max was lowered, a hung process recovered,
- *      or a process died while it replaced another.
+ *  I11 count + spawning - replacing <= max + stand_ins, and count + spawning is
+ *      at most one above that, unless max was lowered, a hung process
+ *      recovered, or a process died while it replaced another.
  *  I12 size + spawning <= max_instances + the group's credit, or one above it
  *      while a process is replaced, unless that was lowered or a hung process
  *      recovered.
@@ -77,12 +77,15 @@
  *  I20 A group that is in good health, not drained and below its limit, and has
  *      waiters, but neither a start nor a process that is not hung, has its turn
  *      in `starved`; and while one has, there is neither room nor an idle
- *      process, unless max was lowered.
+ *      process, unless max was lowered. Such a group that has
+ *      waiters, but no start, has no credit either that it could use.
  *  I21 group.outdated == its live processes of another revision;
  *      pool.replacing == WANTED and STARTING slots that are to replace one.
  *  I22 group.hung == its live processes that are marked hung, all of which have
  *      a session; pool.hung is their sum. A group's credit is the smaller one
  *      of hung and hung_extra; pool.credit is their sum.
+ *      group.stand_ins == processes and starts that stand in for hung ones of
+ *      it, which is not more than its credit; pool.stand_ins is their sum.
  *  I23 group.zombies == its leaving processes that are marked so.
  *  I24 process.abandoned == number of abandoned sessions that name it.
  *
@@ -235,7 +238,8 @@ typedef struct {
     apl_histogram_t queue_time; /**< from the request to a process */
     apl_histogram_t app_time;   /**< from there to its end */
 
-    char padding[296];
+    uint32_t stand_ins; /**< [D] processes and starts in place of hung ones */
+    char padding[292];
     char name[APL_NAME_MAX];   /**< [T] NUL-terminated */
     char root[APL_NAME_MAX];   /**< [T] AppRoot, for people to read */
     char error[APL_ERROR_MAX]; /**< [T] the last failed start in a sentence */
@@ -265,8 +269,9 @@ typedef struct {
     uint32_t revision;  /**< [T] the group's when it was started; 0: outdated */
     uint32_t replaces;  /**< [T] 1: when it is live, an outdated one leaves */
     uint32_t zombie;    /**< [T] 1: it survives SIGKILL */
+    uint32_t stands_in; /**< [T] group for whose hung one it is; 0: for none */
     uint32_t abandoned; /**< [D] sessions that are */
-    char padding[108];
+    char padding[104];
 } apl_process_t;
 
 /** A request: it waits for a process, or has one. */
@@ -346,8 +351,10 @@ typedef struct {
     uint32_t peak;      /**< [T] most that were waiting since the last sample */
     uint32_t hung;      /**< [D] live processes that are hung */
     uint32_t credit;    /**< [D] sum of what groups may have above max */
+    uint32_t stand_ins; /**< [D] what of that they have taken */
     uint32_t replacing; /**< [D] wanted and starting ones that replace one */
     uint32_t roll;      /**< [T] there was damage: who has which session? */
+    uint32_t padding2;
 
     apl_counters_t counters;
     uint64_t n_events; /**< the next goes to n_events % APL_EVENT_MAX */

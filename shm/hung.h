@@ -7,13 +7,17 @@
  * A process is hung while one of its requests takes longer than AppHungAfter.
  * Up to AppHungExtra of a group's hung processes are its credit: so many may
  * be started above MaxInstances and MaxPoolSize, but only while fewer than
- * AppSpawnIfUnder of the group are not hung. Above MaxPoolSize all credit is
- * the pool's: another group that has too few may take it, so what hangs in one
- * app locks no other out. It is taken once nobody can give way. Where they recover, there is less
- * credit, and the surplus goes as if the limits had been lowered.
+ * AppSpawnIfUnder of the group are not hung. Those above MaxPoolSize stand in
+ * for hung ones: each is marked with the group whose credit it takes. That is
+ * its own, which nobody else may take, but for who gets the place of a
+ * stand-in: one that gives way, is replaced or has had its requests hands the
+ * mark on. With less credit (they recover, or leave) as many marks go: these
+ * processes take places as others do, and the surplus goes as if MaxPoolSize
+ * had been lowered.
  *
  * Lock:  needed by those that take a group; the first needs none.
- * Crash: a process's mark is the truth (process.h); counts follow.
+ * Crash: a process's marks are the truth (process.h); counts follow, and who
+ *        has a mark without credit loses it.
  * Trust: ages and limits are any numbers.
  */
 #ifndef APL_HUNG_H
@@ -40,11 +44,25 @@ uint32_t apl_hung_credit(const apl_group_t *group);
 /** May it use credit: has it too few processes that are not hung? */
 int apl_hung_short(const apl_group_t *group);
 
-/** Has the pool more processes than its limit and all credit allow? */
+/** May it use credit for one more, above the pool's limit? */
+int apl_hung_has_credit(const apl_group_t *group);
+
+/** Has the pool more processes than its limit, but for stand-ins? */
 int apl_hung_exceeded(const apl_pool_t *pool);
 
 /** One more of the group is hung, or one less: by 1 or -1. */
 void apl_hung_count(apl_pool_t *pool, apl_group_t *group, int by);
+
+/** A process that may be a stand-in is counted, or not any more: by 1 or -1. */
+void apl_hung_count_stand_in(apl_pool_t *pool, const apl_process_t *process,
+                             int by);
+
+/** `heir` gets the place of a process that will leave. */
+void apl_hung_hand_on(apl_process_t *process, apl_process_t *heir);
+
+/** Take the marks of stand-ins for which the group has no credit, of the oldest
+ * first. A walk over all slots for each. */
+void apl_hung_recall(apl_pool_t *pool, apl_group_t *group);
 
 /** Apply options: the credit may be another one. */
 void apl_hung_configure(apl_pool_t *pool, apl_group_t *group,

@@ -63,7 +63,7 @@ void apl_retire_outdate(apl_held_t *held, apl_group_t *group,
 /** `process` is live and was to replace an outdated one, if there is one
  * left: an idle one, else the oldest. */
 void apl_retire_replaced(apl_held_t *held, apl_group_t *group,
-                         const apl_process_t *process);
+                         apl_process_t *process);
 
 /** A session of the process was closed: did it reach MaxRequests, or is it
  * near that? */

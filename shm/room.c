@@ -14,10 +14,10 @@ int apl_room_left(const apl_pool_t *pool, const apl_group_t *group,
 {
     const apl_header_t *h = pool->header;
     uint64_t all = (uint64_t)h->count + h->spawning;
-    uint64_t max = (uint64_t)h->max + fewer;
+    uint64_t max = (uint64_t)h->max + h->stand_ins + fewer;
 
-    if (fewer > 0 || (group && apl_hung_short(group)))
-        max += h->credit;
+    if (group && apl_hung_has_credit(group))
+        max++;
     return all + h->leaving < pool->n.processes - 1 &&
            all - h->replacing < max && all <= max;
 }
@@ -33,19 +33,6 @@ static void take_turn(apl_held_t *held, apl_group_t *group)
                         &group->turn);
 }
 
-void apl_room_want(apl_held_t *held, apl_group_t *group)
-{
-    /* For those somebody may give way, which goes before credit. */
-    int starves = group->waiting > 0 && apl_group_starves(group);
-
-    if (!apl_group_may_grow(held, group))
-        return;
-    if (apl_room_left(held->pool, starves ? NULL : group, 0))
-        apl_process_reserve(held, group, 0);
-    else if (group->waiting > 0)
-        take_turn(held, group);
-}
-
 void apl_room_replace(apl_held_t *held, apl_group_t *group)
 {
     const apl_header_t *h = held->pool->header;
@@ -53,26 +40,31 @@ void apl_room_replace(apl_held_t *held, apl_group_t *group)
 
     if (group->outdated > 0 && apl_group_may_start(held, group) &&
         (max == 0 || group->size <= max + apl_hung_credit(group)) &&
-        h->count + h->spawning <= h->max + h->credit)
-        apl_process_reserve(held, group, 1);
+        h->count + h->spawning <= h->max + h->stand_ins)
+        apl_process_reserve(held, group, 1, 0);
 }
 
-/* The first group of a list that still wants its turn. */
-static apl_group_t *next_turn(apl_held_t *held, apl_link_t *list)
+/* The first group of a list that still wants its turn.
+ * @param own 1: of those that have credit of their own */
+static apl_group_t *next_turn(apl_held_t *held, apl_link_t *list, int own)
 {
     apl_pool_t *pool = held->pool;
-    uint32_t at, left = pool->n.groups;
+    apl_walk_t it = apl_list_walk(pool, list, pool->n.groups);
+    uint32_t at;
 
-    while ((at = apl_list_first(pool, list)) != 0 && left-- > 0) {
+    while ((at = apl_list_next(pool, &it)) != 0) {
         apl_group_t *g = APL_GROUP_OF(pool, at, turn);
 
         if (!g) {
             pool->damaged = 1;
             return NULL;
         }
-        if (g->waiting > 0 && apl_group_may_grow(held, g))
-            return g;
-        apl_list_remove(pool, &g->turn);
+        if (g->waiting > 0 && apl_group_may_grow(held, g)) {
+            if (!own || apl_room_left(pool, g, 0))
+                return g;
+        }
+        else if (!own)
+            apl_list_remove(pool, &g->turn);
     }
     return NULL;
 }
@@ -88,9 +80,16 @@ static apl_group_t *older(apl_held_t *held, apl_group_t *a, apl_group_t *b)
     return sb->ticket < sa->ticket ? b : a;
 }
 
+/* A stand-in is for those who wait for it: its place is none of the pool's. */
+static int is_needed(const apl_group_t *group, const apl_process_t *process)
+{
+    return process->stands_in == process->group && group->waiting > 0;
+}
+
 /* The process that gives way to a newcomer: the longest idle one of a group
- * above its minimum; else the longest idle one, as a minimum must not lock
- * another app out. A walk, but only where a process is about to be started. */
+ * above its minimum; else, for one that starves, the longest idle one, as a
+ * minimum must not lock another app out. A walk, but only where a process is
+ * about to be started. */
 static apl_process_t *victim(apl_held_t *held, const apl_group_t *newcomer)
 {
     apl_pool_t *pool = held->pool;
@@ -103,11 +102,11 @@ static apl_process_t *victim(apl_held_t *held, const apl_group_t *newcomer)
         apl_process_t *p = APL_PROCESS_OF(pool, at, pool);
         const apl_group_t *g = p ? apl_process_group(held, p) : NULL;
 
-        if (!g || g == newcomer)
+        if (!g || g == newcomer || is_needed(g, p))
             continue;
         if (g->size > g->options.min_instances)
             return p;
-        if (!second)
+        if (!second && apl_group_starves(newcomer))
             second = p;
     }
     return second;
@@ -123,53 +122,93 @@ static apl_process_t *shared_victim(apl_held_t *held, const apl_group_t *of,
     if (!of || of == newcomer || !apl_group_shares(of) || of->order == 0)
         return NULL;
     p = apl_process_at(held->pool, of->order);
-    return p && p->state == APL_PROCESS_LIVE && !p->hung ? p : NULL;
+    return p && p->state == APL_PROCESS_LIVE && !p->hung && !is_needed(of, p)
+               ? p
+               : NULL;
 }
 
-/* Somebody gives way to the newcomer. @return 0: nobody can */
-static int make_room(apl_held_t *held, const apl_group_t *newcomer,
-                     const apl_group_t *freed)
+/* Somebody gives way to the newcomer. @return who, or NULL: nobody can */
+static const apl_process_t *make_room(apl_held_t *held,
+                                      const apl_group_t *newcomer,
+                                      const apl_group_t *freed)
 {
     apl_process_t *p;
 
-    if (!apl_room_left(held->pool, newcomer, 1))
-        return 0;
+    if (!apl_room_left(held->pool, NULL, 1))
+        return NULL;
     p = victim(held, newcomer);
     if (!p)
         p = shared_victim(held, freed, newcomer);
     if (!p)
-        return 0;
+        return NULL;
     apl_process_leave(held, p, APL_EVENT_EVICTED);
     held->pool->header->counters.evicted++;
-    return 1;
+    return p;
+}
+
+/* Start one of a group: in a place below the limit, on its own credit, or where
+ * the one stood that gave way for it. @return 0: no slot is free */
+static int start(apl_held_t *held, apl_group_t *group,
+                 const apl_process_t *gone)
+{
+    const apl_pool_t *pool = held->pool;
+    uint32_t stands_in = gone ? gone->stands_in : 0;
+
+    if (apl_room_left(pool, NULL, 0))
+        stands_in = 0;
+    else if (apl_room_left(pool, group, 0))
+        stands_in = APL_GROUP_INDEX(pool, group);
+    return apl_process_reserve(held, group, 0, stands_in) != NULL;
+}
+
+void apl_room_want(apl_held_t *held, apl_group_t *group)
+{
+    const apl_pool_t *pool = held->pool;
+
+    if (!apl_group_may_grow(held, group))
+        return;
+    if (apl_room_left(pool, NULL, 0))
+        start(held, group, NULL);
+    else if (group->waiting > 0)
+        take_turn(held, group);
+    else if (apl_room_left(pool, group, 0))
+        start(held, group, make_room(held, group, NULL));
 }
 
 /* The next to have a process, and there is room for it: a free place; else
- * that of one that gives way to a group that starves; else credit. */
-static apl_group_t *next_served(apl_held_t *held, const apl_group_t *freed)
+ * that of one that gives way to a group that starves; else its own credit.
+ * @param gone who gave way, or NULL: filled in */
+static apl_group_t *next_served(apl_held_t *held, const apl_group_t *freed,
+                                const apl_process_t **gone)
 {
     apl_header_t *h = held->pool->header;
-    apl_group_t *starved = next_turn(held, &h->starved);
-    apl_group_t *first = older(held, starved, next_turn(held, &h->hungry));
+    apl_group_t *starved = next_turn(held, &h->starved, 0);
+    apl_group_t *first = older(held, starved, next_turn(held, &h->hungry, 0));
 
+    *gone = NULL;
     if (!first || apl_room_left(held->pool, NULL, 0))
         return first;
-    if (starved && make_room(held, starved, freed))
+    if (starved && (*gone = make_room(held, starved, freed)) != NULL)
         return starved;
-    if (apl_room_left(held->pool, first, 0))
-        return first;
-    return starved && apl_room_left(held->pool, starved, 0) ? starved : NULL;
+    if (h->stand_ins >= h->credit)
+        return NULL;
+    first = older(held, next_turn(held, &h->starved, 1),
+                  next_turn(held, &h->hungry, 1));
+    if (first)
+        *gone = make_room(held, first, NULL);
+    return first;
 }
 
 /* @param freed the group of which a place became free, or NULL */
 static void settle(apl_held_t *held, const apl_group_t *freed)
 {
     uint32_t left = 2 * held->pool->n.groups;
+    const apl_process_t *gone;
     apl_group_t *g;
 
-    while (left-- > 0 && (g = next_served(held, freed)) != NULL) {
+    while (left-- > 0 && (g = next_served(held, freed, &gone)) != NULL) {
         apl_list_remove(held->pool, &g->turn);
-        if (!apl_process_reserve(held, g, 0))
+        if (!start(held, g, gone))
             return;
     }
 }
@@ -181,7 +220,7 @@ void apl_room_settle(apl_held_t *held)
 
 void apl_room_share(apl_held_t *held, apl_group_t *group)
 {
-    apl_group_t *starved = next_turn(held, &held->pool->header->starved);
+    apl_group_t *starved = next_turn(held, &held->pool->header->starved, 0);
 
     if (starved && older(held, starved, group) == starved)
         settle(held, group);

@@ -6,14 +6,16 @@
  *
  * A start reserves its place. The start of a process that is to replace an
  * outdated one takes no place of others, but there is only one place above
- * MaxPoolSize: so count + spawning <= max + 1, and <= max without those. What
- * hung processes give in credit (hung.h) comes on top of that. A group that
+ * MaxPoolSize: so count + spawning <= max + 1, and <= max without those. Those
+ * that stand in for hung ones (hung.h) come on top of that. A group that
  * wants a process while there is no room takes its turn in one of two lists:
  * `starved` has none but hung ones, and for it the longest idle process of
- * another group gives way, before any credit is taken; `hungry` has others and
- * waits for room. Among all of them,
- * and against the waiters of the group whose process became free, who waits
- * longest is served first: a busy group cannot starve a new one.
+ * another group gives way; `hungry` has others and waits for room. Who has
+ * credit of its own takes it, whoever has a turn before it; but even where the
+ * group is hungry, an idle process above its group's minimum gives way first.
+ * Among all of them, and against the waiters of the group whose process became
+ * free, who waits longest is served first: a busy group cannot starve a new
+ * one.
  *
  * Lock:  needed by all.
  * Crash: turns are derived: repair.h gives them anew.
@@ -39,8 +41,7 @@ void apl_room_replace(apl_held_t *held, apl_group_t *group);
 
 /**
  * Is there room for one more of the group, once `fewer` processes are leaving?
- * They keep their slots until they are gone. Where one takes the place of
- * another, the pool does not grow, so that all credit counts.
+ * They keep their slots until they are gone.
  * @param group NULL: one that may use no credit
  */
 int apl_room_left(const apl_pool_t *pool, const apl_group_t *group,

@@ -245,47 +245,6 @@ static void who_goes_on_gives_its_credit_back_first(void **state)
     scene_end(s);
 }
 
-/* What hangs in one app does not lock another one out. */
-static void credit_is_the_whole_pools(void **state)
-{
-    scene_t *s = scene_new(2);
-    apl_app_t *a = slow_app(s, "a", 0, 0), *b = slow_app(s, "b", 0, 1);
-    apl_hold_t h[2], other;
-
-    (void)state;
-    slow_busy(s, a, h, 2);
-    assert_int_equal(scene_ask(s, &other, b), APL_EWAIT);
-    slow_look(s, LIMIT);
-    assert_int_equal(scene_spawn(s), 1);
-    assert_int_equal(scene_poll(s, &other), APR_SUCCESS);
-    scene_is(s, 3, 3);
-    scene_end(s);
-}
-
-/* But first whoever can give way does. */
-static void an_idle_one_goes_before_credit_does(void **state)
-{
-    scene_t *s = scene_new(2);
-    apl_app_t *a = slow_app(s, "a", 0, 1), *b = slow_app(s, "b", 0, 0);
-    apl_app_t *c = slow_app(s, "c", 0, 1);
-    apl_hold_t ha, hb, hc, waiting;
-
-    (void)state;
-    a->options.hung_extra = 1;
-    slow_busy(s, a, &ha, 1);
-    slow_busy(s, b, &hb, 1);
-    scene_close(s, &hb);
-    slow_look(s, LIMIT);
-    assert_int_equal(s->pool.header->credit, 1);
-    assert_int_equal(scene_get(s, &hc, c), APR_SUCCESS);
-    assert_int_equal(slow_group(s, b)->size, 0);
-    scene_is(s, 2, 2);
-    /* So it is there for the one who has it. */
-    assert_int_equal(scene_get(s, &waiting, a), APR_SUCCESS);
-    scene_is(s, 3, 3);
-    scene_end(s);
-}
-
 /* All of a group hang: that is as if it had none. */
 static void i20_who_has_only_hung_ones_is_given_way(void **state)
 {
@@ -326,27 +285,6 @@ static void i20_also_who_waits_when_it_hangs(void **state)
     scene_end(s);
 }
 
-/* An extra one that is idle gives way to an app that may have none above the
- * limits: the pool does not grow by that. */
-static void an_extra_one_gives_way(void **state)
-{
-    scene_t *s = scene_new(1);
-    apl_app_t *a = slow_app(s, "a", 0, 1), *b = scene_app(s, "b");
-    apl_hold_t h, more, other;
-
-    (void)state;
-    slow_busy(s, a, &h, 1);
-    assert_int_equal(scene_ask(s, &more, a), APL_EWAIT);
-    slow_look(s, LIMIT);
-    assert_int_equal(scene_spawn(s), 1);
-    scene_close(s, &more);
-    scene_is(s, 2, 1);
-    assert_int_equal(scene_get(s, &other, b), APR_SUCCESS);
-    scene_is(s, 2, 2);
-    assert_int_equal(s->pool.header->counters.evicted, 1);
-    scene_end(s);
-}
-
 /* A process in which requests are shared, and that hangs, takes no room. */
 static void a_hung_one_gives_no_room(void **state)
 {
@@ -366,6 +304,70 @@ static void a_hung_one_gives_no_room(void **state)
     scene_end(s);
 }
 
+/* An idle process of another app goes before, but not of its minimum. */
+static void a_minimum_is_kept_where_there_is_credit(void **state)
+{
+    scene_t *s = scene_new(3);
+    apl_app_t *a = slow_app(s, "a", 0, 2), *b = slow_app(s, "b", 0, 0);
+    apl_hold_t h[3], hb;
+
+    (void)state;
+    b->options.min_instances = 1;
+    slow_busy(s, a, h, 1);
+    s->now += LIMIT;
+    slow_busy(s, a, h + 1, 1);
+    slow_busy(s, b, &hb, 1);
+    scene_close(s, &hb);
+    slow_look(s, 0);
+    assert_int_equal(scene_get(s, &h[2], a), APR_SUCCESS);
+    assert_int_equal(slow_group(s, b)->size, 1);
+    scene_is(s, 4, 3);
+    scene_end(s);
+}
+
+/* Credit that nobody has taken does not cover what was there before. */
+static void a_lowered_limit_ends_others_all_the_same(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_app_t *a = slow_app(s, "a", 0, 1), *b = scene_app(s, "b");
+    apl_hold_t h, more, other;
+
+    (void)state;
+    slow_busy(s, a, &h, 1);
+    slow_busy(s, b, &other, 1);
+    scene_close(s, &other);
+    slow_look(s, LIMIT);
+    apl_supervise_limits(&s->pool, 1, 1, s->now);
+    scene_tick(s, 0);
+    assert_int_equal(slow_group(s, b)->size, 0);
+    assert_int_equal(scene_get(s, &more, a), APR_SUCCESS);
+    scene_is(s, 2, 2);
+    scene_end(s);
+}
+
+/* With AppHungExtra lowered the oldest of them have places as others do. */
+static void less_credit_by_configuration(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_app_t *a = slow_app(s, "a", 0, 2);
+    apl_hold_t h[4];
+
+    (void)state;
+    slow_busy(s, a, h, 2);
+    slow_look(s, LIMIT);
+    slow_busy(s, a, h + 2, 2);
+    assert_int_equal(s->pool.header->stand_ins, 2);
+    scene_is(s, 4, 4);
+    a->options.hung_extra = 1;
+    apl_supervise_configure(&s->pool, a, 0, s->now);
+    assert_int_equal(s->pool.header->stand_ins, 1);
+    scene_ok(s);
+    scene_close(s, &h[2]);
+    scene_is(s, 3, 3);
+    assert_int_equal(s->pool.header->stand_ins, 1);
+    scene_end(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -378,12 +380,12 @@ int main(void)
         cmocka_unit_test(p21_eleven_hang_and_then_there_is_silence),
         cmocka_unit_test(p22_a_trickle_of_bad_ones),
         cmocka_unit_test(who_goes_on_gives_its_credit_back_first),
-        cmocka_unit_test(credit_is_the_whole_pools),
-        cmocka_unit_test(an_idle_one_goes_before_credit_does),
         cmocka_unit_test(i20_who_has_only_hung_ones_is_given_way),
         cmocka_unit_test(i20_also_who_waits_when_it_hangs),
-        cmocka_unit_test(an_extra_one_gives_way),
         cmocka_unit_test(a_hung_one_gives_no_room),
+        cmocka_unit_test(a_minimum_is_kept_where_there_is_credit),
+        cmocka_unit_test(a_lowered_limit_ends_others_all_the_same),
+        cmocka_unit_test(less_credit_by_configuration),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

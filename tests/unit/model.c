@@ -71,11 +71,12 @@ static apr_status_t ask(model_t *m, int session, int group)
     if (p < 0)
         return queue(m, session, group);
     model_give(m, session, p);
-    if (g->options.concurrency != 0 &&
-        m->processes[p].sessions > g->options.concurrency)
+    if ((g->options.concurrency != 0 &&
+         m->processes[p].sessions > g->options.concurrency) ||
+        m->processes[p].hung) {
         model_want(m, group);
-    else if (m->processes[p].hung)
-        model_want(m, group);
+        model_settle(m);
+    }
     return APR_SUCCESS;
 }
 
@@ -87,7 +88,8 @@ apr_status_t model_checkout(model_t *m, int session, int group, unsigned slot,
 
     if (!g->there)
         model_found(m, group, slot, options);
-    else if (options->config >= g->options.config && model_options(g, options))
+    else if (options->config >= g->options.config &&
+             model_options(m, group, options))
         model_share(m, group);
     g->used = 1;
     restart(m, group, look);

@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* The clock's verbs. */
+/* The clock's verbs, and who stands in for those that hang. */
 
 #include "tests/unit/model_room.h"
 
@@ -142,4 +142,34 @@ apr_status_t model_zombie(model_t *m, int process)
         return APL_ESTALE;
     p->zombie = 1;
     return APR_SUCCESS;
+}
+
+/* ---- stand-ins ---- */
+
+/* The oldest first. */
+void model_recall(model_t *m)
+{
+    int g, i;
+
+    for (g = 0; g < MODEL_GROUPS; g++)
+        while (model_stand_ins(m, g) > model_credit(m, g)) {
+            int first = -1;
+
+            for (i = 0; i < m->n_processes; i++)
+                if (m->processes[i].state >= M_WANTED &&
+                    m->processes[i].state <= M_LIVE &&
+                    m->processes[i].stands_in == g + 1 &&
+                    (first < 0 ||
+                     m->processes[i].birth < m->processes[first].birth))
+                    first = i;
+            m->processes[first].stands_in = 0;
+        }
+}
+
+void model_hand_on(model_t *m, int process, int heir)
+{
+    if (m->processes[process].stands_in == 0)
+        return;
+    m->processes[heir].stands_in = m->processes[process].stands_in;
+    m->processes[process].stands_in = 0;
 }

@@ -69,6 +69,18 @@ unsigned model_credit(const model_t *m, int group)
     return n;
 }
 
+unsigned model_stand_ins(const model_t *m, int group)
+{
+    unsigned n = 0;
+    int i;
+
+    for (i = 0; i < m->n_processes; i++)
+        n += in(&m->processes[i], -1, M_WANTED, M_LIVE) &&
+             (group < 0 ? m->processes[i].stands_in != 0
+                        : m->processes[i].stands_in == group + 1);
+    return n;
+}
+
 int model_starves(const model_t *m, int group)
 {
     return model_size(m, group) == model_hung(m, group);
@@ -99,7 +111,8 @@ m_sums_t model_sums(const model_t *m, int group)
                   .waiting = model_waiting(m, group),
                   .leaving = count(m, group, M_LEAVING, M_LEAVING),
                   .hung = model_hung(m, group),
-                  .credit = model_credit(m, group)};
+                  .credit = model_credit(m, group),
+                  .stand_ins = model_stand_ins(m, group)};
     int i;
 
     for (i = 0; i < m->n_processes; i++) {
@@ -221,6 +234,7 @@ void model_move(model_t *m, int process, m_state_t state)
         model_touch(m, p);
     }
     turn_anew(m, p->group, starved);
+    model_recall(m);
 }
 
 void model_hang(model_t *m, int process, int hung)
@@ -230,6 +244,7 @@ void model_hang(model_t *m, int process, int hung)
 
     p->hung = hung;
     turn_anew(m, p->group, starved);
+    model_recall(m);
 }
 
 /* A verb may have read the clock before the last one did. */
@@ -265,12 +280,15 @@ void model_found(model_t *m, int group, unsigned slot,
         .there = 1, .slot = slot, .options = *options, .revision = 1};
 }
 
-int model_options(m_group_t *g, const apl_options_t *options)
+int model_options(model_t *m, int group, const apl_options_t *options)
 {
+    m_group_t *g = &m->groups[group];
+
     if (memcmp(&g->options, options, sizeof *options) == 0)
         return 0;
     g->options = *options;
     g->retired = 0;
+    model_recall(m);
     return 1;
 }
 
@@ -336,10 +354,13 @@ static void retire(model_t *m, int process)
 {
     int group = m->processes[process].group, i;
 
-    model_move(m, process, M_LEAVING);
     for (i = 0; i < m->n_processes; i++)
-        if (in(&m->processes[i], group, M_WANTED, M_STARTING))
+        if (in(&m->processes[i], group, M_WANTED, M_STARTING) &&
+            m->processes[i].replaces) {
             m->processes[i].replaces = 0;
+            model_hand_on(m, process, i);
+        }
+    model_move(m, process, M_LEAVING);
     if (model_waiting(m, group) > 0 ||
         model_size(m, group) < m->groups[group].options.min_instances)
         model_want(m, group);

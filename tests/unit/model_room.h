@@ -18,6 +18,9 @@ unsigned model_waiting(const model_t *m, int group);
 unsigned model_hung(const model_t *m, int group);
 unsigned model_credit(const model_t *m, int group);
 
+/** Processes and starts on the group's credit; or on any. */
+unsigned model_stand_ins(const model_t *m, int group);
+
 /** Has it none but hung ones? */
 int model_starves(const model_t *m, int group);
 
@@ -48,6 +51,12 @@ m_process_t *model_add(model_t *m, int group, m_state_t state);
 /** A process changes its state. */
 void model_move(model_t *m, int process, m_state_t state);
 
+/** `heir` gets the place of a process that will leave. */
+void model_hand_on(model_t *m, int process, int heir);
+
+/** Who stands in without credit does not any more. */
+void model_recall(model_t *m);
+
 /** It is hung, or not any more. */
 void model_hang(model_t *m, int process, int hung);
 
@@ -61,7 +70,7 @@ void model_give(model_t *m, int session, int process);
 void model_fail(model_t *m, int session, apr_status_t outcome);
 
 /** Apply options. @return 1: they were new */
-int model_options(m_group_t *g, const apl_options_t *options);
+int model_options(model_t *m, int group, const apl_options_t *options);
 
 /** A group that was not there. */
 void model_found(model_t *m, int group, unsigned slot,

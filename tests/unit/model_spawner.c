@@ -43,8 +43,10 @@ static void replaced(model_t *m, int by)
              p->enlisted < b->enlisted))
             best = i;
     }
-    if (best >= 0)
+    if (best >= 0) {
+        model_hand_on(m, best, by);
         model_move(m, best, M_LEAVING);
+    }
 }
 
 /* Fewer than its minimum: one more. */
@@ -172,7 +174,7 @@ void model_configure(model_t *m, int group, unsigned slot,
     if (!g->there && !prestart)
         return;
     if (g->there)
-        model_options(g, options);
+        model_options(m, group, options);
     else
         model_found(m, group, slot, options);
     g->retired = 0;

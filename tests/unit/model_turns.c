@@ -31,30 +31,38 @@ static int is_short(const model_t *m, int group)
            m->groups[group].options.spawn_if_under;
 }
 
-/* @param group -1: without credit */
-static int has_room(const model_t *m, int group)
+/* Places that are taken below the limit, but for one that only replaces. */
+static int has_slots(const model_t *m)
 {
-    unsigned left = model_sums(m, -1).leaving, max = m->max;
-
-    if (group >= 0 && is_short(m, group))
-        max += model_credit(m, -1);
-
-    return all(m) + left < MODEL_PROCESSES && model_regular(m) < max &&
-           all(m) <= max;
+    return all(m) + model_sums(m, -1).leaving < MODEL_PROCESSES;
 }
 
-/* If one leaves for another, all credit counts. */
+static int has_place(const model_t *m)
+{
+    unsigned extra = model_stand_ins(m, -1);
+
+    return has_slots(m) && model_regular(m) < m->max + extra &&
+           all(m) <= m->max + extra;
+}
+
+/* One more on its own credit, if the others keep the limit. */
+static int has_credit(const model_t *m, int group)
+{
+    return has_slots(m) && !model_exceeded(m) && is_short(m, group) &&
+           all(m) <= m->max + model_stand_ins(m, -1) + 1 &&
+           model_stand_ins(m, group) < model_credit(m, group);
+}
+
+/* One leaves for another. */
 static int could_swap(const model_t *m)
 {
-    unsigned left = model_sums(m, -1).leaving;
-
-    return all(m) + left < MODEL_PROCESSES && !model_exceeded(m) &&
-           all(m) <= m->max + model_credit(m, -1) + 1;
+    return has_slots(m) && !model_exceeded(m) &&
+           all(m) <= m->max + model_stand_ins(m, -1) + 1;
 }
 
 int model_exceeded(const model_t *m)
 {
-    return model_regular(m) > m->max + model_credit(m, -1);
+    return model_regular(m) > m->max + model_stand_ins(m, -1);
 }
 
 int model_above(const model_t *m, int group)
@@ -95,7 +103,7 @@ void model_replace(model_t *m, int group)
         outdated += m->processes[i].group == group && model_outdated(m, i);
     if (outdated > 0 && may_start(m, group) &&
         (max == 0 || model_size(m, group) <= max + model_credit(m, group)) &&
-        all(m) <= m->max + model_credit(m, -1) &&
+        all(m) <= m->max + model_stand_ins(m, -1) &&
         (p = model_add(m, group, M_WANTED)) != NULL)
         p->replaces = 1;
 }
@@ -108,17 +116,9 @@ static void take_turn(model_t *m, int group)
         m->groups[group].turn = ++m->clock;
 }
 
-void model_want(model_t *m, int group)
+static int wants_turn(const model_t *m, int group)
 {
-    int waits = model_waiting(m, group) > 0;
-
-    if (!may_grow(m, group))
-        return;
-    /* For those that starve others may give way, rather than take credit. */
-    if (has_room(m, waits && model_starves(m, group) ? -1 : group))
-        model_add(m, group, M_WANTED);
-    else if (waits)
-        take_turn(m, group);
+    return model_waiting(m, group) > 0 && may_grow(m, group);
 }
 
 /* The first of those that still want their turn; those before it lose it. */
@@ -132,10 +132,24 @@ static int next_turn(model_t *m, int starved)
                 model_starves(m, g) == starved &&
                 (first < 0 || m->groups[g].turn < m->groups[first].turn))
                 first = g;
-        if (first < 0 || (model_waiting(m, first) > 0 && may_grow(m, first)))
+        if (first < 0 || wants_turn(m, first))
             return first;
         m->groups[first].turn = 0;
     }
+}
+
+/* The first of those that have credit of their own. */
+static int next_creditor(const model_t *m, int starved)
+{
+    int g, first = -1;
+
+    for (g = 0; g < MODEL_GROUPS; g++)
+        if (m->groups[g].there && m->groups[g].turn != 0 &&
+            model_starves(m, g) == starved && wants_turn(m, g) &&
+            has_credit(m, g) &&
+            (first < 0 || m->groups[g].turn < m->groups[first].turn))
+            first = g;
+    return first;
 }
 
 static int older(const model_t *m, int a, int b)
@@ -147,7 +161,16 @@ static int older(const model_t *m, int a, int b)
     return m->sessions[sb].ticket < m->sessions[sa].ticket ? b : a;
 }
 
-/* The longest idle of another group; one above its minimum before others. */
+/* Is it there instead of a hung one of those who wait for it? */
+static int is_needed(const model_t *m, int process)
+{
+    const m_process_t *p = &m->processes[process];
+
+    return p->stands_in == p->group + 1 && model_waiting(m, p->group) > 0;
+}
+
+/* The longest idle of another group; one above its minimum before others,
+ * which only give way to who starves. */
 static int victim(const model_t *m, int newcomer)
 {
     int i, best[2] = {-1, -1};
@@ -156,14 +179,15 @@ static int victim(const model_t *m, int newcomer)
         const m_process_t *p = &m->processes[i];
         int *b;
 
-        if (p->state != M_LIVE || p->sessions > 0 || p->group == newcomer)
+        if (p->state != M_LIVE || p->sessions > 0 || p->group == newcomer ||
+            is_needed(m, i))
             continue;
         b = &best[model_size(m, p->group) <=
                   m->groups[p->group].options.min_instances];
         if (*b < 0 || model_idles_longer(m, i, *b))
             *b = i;
     }
-    return best[0] >= 0 ? best[0] : best[1];
+    return best[0] >= 0 || !model_starves(m, newcomer) ? best[0] : best[1];
 }
 
 /* Of processes that requests share, one gives way when a place is freed. */
@@ -175,12 +199,12 @@ static int shared_victim(const model_t *m, int freed, int newcomer)
 
     return !o || freed == newcomer ||
                    (o->concurrency == 1 && o->global_queue) || p < 0 ||
-                   m->processes[p].hung
+                   m->processes[p].hung || is_needed(m, p)
                ? -1
                : p;
 }
 
-/* Somebody gives way. */
+/* Somebody gives way, or nobody: -1. */
 static int make_room(model_t *m, int newcomer, int freed)
 {
     int v = could_swap(m) ? victim(m, newcomer) : -1;
@@ -189,33 +213,60 @@ static int make_room(model_t *m, int newcomer, int freed)
         v = shared_victim(m, freed, newcomer);
     if (v >= 0)
         model_move(m, v, M_LEAVING);
-    return v >= 0;
+    return v;
+}
+
+/* Below the limit; else on its own credit; else as who gave way. */
+static void start(model_t *m, int group, int gone)
+{
+    int stands_in = has_place(m)           ? 0
+                    : has_credit(m, group) ? group + 1
+                    : gone < 0             ? 0
+                                           : m->processes[gone].stands_in;
+    m_process_t *p = model_add(m, group, M_WANTED);
+
+    p->stands_in = stands_in;
+}
+
+void model_want(model_t *m, int group)
+{
+    if (!may_grow(m, group))
+        return;
+    if (has_place(m))
+        start(m, group, -1);
+    else if (model_waiting(m, group) > 0)
+        take_turn(m, group);
+    else if (has_credit(m, group))
+        start(m, group, make_room(m, group, -1));
 }
 
 /* A free place goes to who waits longest. If there is none, one gives way to
- * a group that starves. If none can, credit is taken. */
-static int next_served(model_t *m, int freed)
+ * a group that starves. If none can, who has credit takes it; but also then one
+ * gives way, if it can. */
+static int serve_next(model_t *m, int freed)
 {
     int starved = next_turn(m, 1);
-    int first = older(m, starved, next_turn(m, 0));
+    int first = older(m, starved, next_turn(m, 0)), gone = -1;
 
-    if (first < 0 || has_room(m, -1))
-        return first;
-    if (starved >= 0 && make_room(m, starved, freed))
-        return starved;
-    if (has_room(m, first))
-        return first;
-    return starved >= 0 && has_room(m, starved) ? starved : -1;
+    if (first >= 0 && !has_place(m)) {
+        if (starved >= 0)
+            gone = make_room(m, starved, freed);
+        first = gone >= 0 ? starved
+                          : older(m, next_creditor(m, 1), next_creditor(m, 0));
+        if (first >= 0 && gone < 0)
+            gone = make_room(m, first, -1);
+    }
+    if (first < 0)
+        return 0;
+    m->groups[first].turn = 0;
+    start(m, first, gone);
+    return 1;
 }
 
 static void settle(model_t *m, int freed)
 {
-    int g;
-
-    while ((g = next_served(m, freed)) >= 0) {
-        m->groups[g].turn = 0;
-        model_add(m, g, M_WANTED);
-    }
+    while (serve_next(m, freed))
+        ;
 }
 
 void model_settle(model_t *m)
@@ -323,6 +374,7 @@ void model_repair(model_t *m)
     for (i = 0; i < m->n_processes; i++)
         if (m->processes[i].sessions == 0)
             m->processes[i].hung = 0;
+    model_recall(m);
     order_processes(m);
     give_turns(m);
     retire_forgotten(m);

@@ -23,12 +23,12 @@ static int same_sums(walk_t *w, const char *whose, const m_sums_t *pool,
 {
     static const char *const names[] = {"count",   "active",  "spawning",
                                         "waiting", "leaving", "outdated",
-                                        "hung",    "credit"};
+                                        "hung",    "credit",  "stand_ins"};
     const unsigned *p = &pool->count, *m = &model->count;
     char what[64];
     int i;
 
-    for (i = 0; i < 8; i++)
+    for (i = 0; i < 9; i++)
         if (p[i] != m[i]) {
             snprintf(what, sizeof what, "%s of %s", names[i], whose);
             return steps_differ(w, what, p[i], m[i]);
@@ -40,16 +40,17 @@ static int sums(walk_t *w)
 {
     const apl_pool_t *pool = &w->s->pool;
     const apl_header_t *h = pool->header;
-    m_sums_t model, is = {h->count,   h->active, h->spawning, h->waiting,
-                          h->leaving, 0,         h->hung,     h->credit};
+    m_sums_t model,
+        is = {h->count, h->active, h->spawning, h->waiting,  h->leaving,
+              0,        h->hung,   h->credit,   h->stand_ins};
     uint32_t i;
     int g;
 
     for (g = 0; g < MODEL_GROUPS; g++) {
         const apl_group_t *pg = &pool->groups[steps_slot(w, g)];
         m_sums_t its = {
-            pg->size,     0,        pg->spawning,       pg->waiting, 0,
-            pg->outdated, pg->hung, apl_hung_credit(pg)};
+            pg->size,     0,        pg->spawning,        pg->waiting,  0,
+            pg->outdated, pg->hung, apl_hung_credit(pg), pg->stand_ins};
 
         if ((steps_slot(w, g) != 0) != w->m->groups[g].there)
             return steps_differ(w, "group", steps_slot(w, g), g);
@@ -191,8 +192,8 @@ static int next(walk_t *w, int group)
 
 /* ---- the past ---- */
 
-/* A step may begin by a start, and end with less credit. */
-static unsigned swap_credit(unsigned *past, unsigned now)
+/* A step may begin by a start, and end with less above the limit. */
+static unsigned swap_extra(unsigned *past, unsigned now)
 {
     unsigned most = *past > now ? *past : now;
 
@@ -206,7 +207,7 @@ static int limits(walk_t *w, kind_t kind)
     const apl_header_t *h = w->s->pool.header;
     past_t *past = &w->past;
     unsigned all = h->count + h->spawning, regular = all - h->replacing;
-    unsigned max = h->max + swap_credit(&past->credit, h->credit);
+    unsigned max = h->max + swap_extra(&past->stand_ins, h->stand_ins);
     int g, ok = 1;
 
     if (all > max + 1 && all > past->all && kind != ADOPT)
@@ -219,7 +220,7 @@ static int limits(walk_t *w, kind_t kind)
         unsigned its = pg->size + pg->spawning;
 
         max = pg->options.max_instances + (pg->outdated > 0 || kind == READY) +
-              swap_credit(&past->group_credit[g], apl_hung_credit(pg));
+              swap_extra(&past->group_credit[g], apl_hung_credit(pg));
         if (pg->options.max_instances != 0 && its > max &&
             its > past->group_all[g] && kind != ADOPT)
             ok = say(w, 12, "above a group's limit");

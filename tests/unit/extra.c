@@ -50,34 +50,37 @@ static void p9_the_ceiling_counts_what_is_being_started(void **state)
     scene_end(s);
 }
 
-/* Of three apps that come at once two have room above the limit, before one of
- * their processes is ready. */
+/* Three apps have one above the limit each, and a fourth one none, before any
+ * of these is ready. */
 static void p9_starts_under_way_count(void **state)
 {
-    scene_t *s = scene_new(2);
-    apl_app_t *a = slow_app(s, "a", 0, 0);
-    apl_hold_t h[2], come[3];
-    char name[2] = "b";
-    uint64_t ids[2];
+    scene_t *s = scene_new(3);
+    apl_app_t *all[4];
+    apl_hold_t h[3], more[4];
+    char name[2] = "a";
+    uint64_t ids[3];
     int i;
 
     (void)state;
-    slow_busy(s, a, h, 2);
+    for (i = 0; i < 4; i++, name[0]++) {
+        all[i] = slow_app(s, name, 0, 1);
+        all[i]->options.hung_extra = 1;
+    }
+    for (i = 0; i < 3; i++)
+        slow_busy(s, all[i], &h[i], 1);
     slow_look(s, LIMIT);
-    assert_int_equal(s->pool.header->credit, 2);
-    for (i = 0; i < 3; i++, name[0]++)
-        assert_int_equal(scene_ask(s, &come[i], slow_app(s, name, 0, 1)),
-                         APL_EWAIT);
-    for (i = 0; i < 2; i++)
+    for (i = 0; i < 4; i++)
+        assert_int_equal(scene_ask(s, &more[i], all[i]), APL_EWAIT);
+    for (i = 0; i < 3; i++)
         assert_int_not_equal(ids[i] = scene_take(s), 0);
     assert_int_equal(scene_take(s), 0);
-    for (i = 0; i < 2; i++) {
+    for (i = 0; i < 3; i++) {
         scene_ready(s, ids[i]);
-        assert_int_equal(scene_poll(s, &come[i]), APR_SUCCESS);
+        assert_int_equal(scene_poll(s, &more[i]), APR_SUCCESS);
     }
     assert_int_equal(scene_take(s), 0);
-    assert_int_equal(scene_poll(s, &come[2]), APL_EWAIT);
-    scene_is(s, 4, 4);
+    assert_int_equal(scene_poll(s, &more[3]), APL_EWAIT);
+    scene_is(s, 6, 6);
     scene_end(s);
 }
 
@@ -123,13 +126,14 @@ static void p11_the_surplus_goes_when_they_recover(void **state)
     scene_end(s);
 }
 
-/* They recover first, and have none too many; so another one's surplus goes
- * as soon as it can, once, however often one looks before it is gone. */
+/* What hung turns out to last, so there is one too many, and all work. Those
+ * of another app, which has none too many, are the first to be idle. The
+ * surplus goes once, however often one looks before it is gone. */
 static void p12_never_below_the_minimum(void **state)
 {
     scene_t *s = scene_new(4);
-    apl_app_t *a = slow_app(s, "a", 0, 0), *b = slow_app(s, "b", 0, 3);
-    apl_hold_t h[2], other[3];
+    apl_app_t *a = slow_app(s, "a", 0, 1), *b = slow_app(s, "b", 0, 0);
+    apl_hold_t h[3], other[2];
     int i;
 
     (void)state;
@@ -138,19 +142,22 @@ static void p12_never_below_the_minimum(void **state)
     slow_busy(s, a, h, 2);
     s->now += LIMIT - SECOND;
     slow_busy(s, b, other, 2);
-    assert_int_equal(scene_ask(s, &other[2], b), APL_EWAIT);
+    assert_int_equal(scene_ask(s, &h[2], a), APL_EWAIT);
     slow_look(s, SECOND);
-    assert_int_equal(s->pool.header->hung, 2);
     assert_int_equal(scene_spawn(s), 1);
-    assert_int_equal(scene_poll(s, &other[2]), APR_SUCCESS);
+    assert_int_equal(scene_poll(s, &h[2]), APR_SUCCESS);
+    apl_checkout_endless(&s->pool, &h[0]);
+    apl_checkout_endless(&s->pool, &h[1]);
+    slow_look(s, 0);
+    assert_int_equal(s->pool.header->hung, 0);
     scene_is(s, 5, 5); /* of four */
-    scene_close(s, &h[0]);
-    scene_close(s, &h[1]);
+    for (i = 0; i < 2; i++)
+        scene_close(s, &other[i]);
     scene_tick(s, SECOND);
     scene_is(s, 5, 3);
-    assert_int_equal(slow_group(s, a)->size, 2);
+    assert_int_equal(slow_group(s, b)->size, 2);
     for (i = 0; i < 3; i++) {
-        scene_close(s, &other[i]);
+        scene_close(s, &h[i]);
         scene_tick(s, SECOND);
         scene_is(s, 4, 2 - i);
     }

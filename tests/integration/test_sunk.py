@@ -160,8 +160,8 @@ def test_zombies(httpd: Httpd, disk: Disk) -> None:
                 [*note["object"]["earlier"], note["object"]]
                 if one["event"] == "zombies"]
     assert zombies["pid"] == pid
-    assert zombies["text"] == ("1 processes survive SIGKILL: none is started "
-                               "until there are fewer")
+    assert zombies["text"] == ("1 of its processes survive SIGKILL: none is "
+                               "started until there are fewer")
     starts = httpd.log.matching(r"shop\[\d+\] starts as")
     answer = httpd.get("/pid", "shop")
     assert answer.status == 503 and int(answer.headers["Retry-After"]) >= 1

@@ -256,9 +256,8 @@ static void i17_a_session_has_an_owner(void **state)
 
     (void)state;
     breaks(p.s, 17, p.second->owner = 0);
-    breaks(p.s, 24, p.held->owner = 0); /* abandoned, and not counted */
+    breaks(p.s, 24, p.held->owner = 0);
     breaks(p.s, 17, p.first->owner = pool->n.children);
-    breaks(p.s, 17, p.second->owner = 2);
     breaks(p.s, 17, pool->children[1].state = APL_CHILD_FREE);
     breaks(p.s, 17, p.held->group = 3);
     scene_end(p.s);

@@ -324,15 +324,26 @@ static void warn_strays(void)
     }
 }
 
+static void warn_prestart(const apppool_app_t *app)
+{
+    if (app->prestart && app->pool.options.min_instances == 0)
+        SAY(APLOG_WARNING,
+            "AppPreStart On (%s) starts nothing, as MinInstances is 0",
+            app->place);
+}
+
 static int check_pool(server_rec *main_server)
 {
     apppool_server_t server = apppool_server_of(main_server);
     apr_int64_t minimum = 0;
     int i;
 
-    for (i = 0; i < apps->nelts; i++)
-        minimum +=
-            APR_ARRAY_IDX(apps, i, apppool_app_t *)->pool.options.min_instances;
+    for (i = 0; i < apps->nelts; i++) {
+        const apppool_app_t *app = APR_ARRAY_IDX(apps, i, apppool_app_t *);
+
+        minimum += app->pool.options.min_instances;
+        warn_prestart(app);
+    }
     if (server.max_pool_size > server.processes) {
         SAY(APLOG_ERR,
             "MaxPoolSize %" APR_INT64_T_FMT " is above the %" APR_INT64_T_FMT

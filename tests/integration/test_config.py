@@ -288,6 +288,16 @@ def test_one_name_two_ways(httpd: Httpd, what: str, one: str,
     assert line.count("line ") == 2 and "AppGroupName" in line
 
 
+def test_prestart_of_nothing(httpd: Httpd) -> None:
+    """Who says that expects something to be started"""
+    app = httpd.app("shop", "AppPreStart On", command="/bin/true")
+    done = httpd.test()
+    assert done.returncode == 0, done.stdout
+    assert "starts nothing, as MinInstances is 0" in done.stdout
+    app.directives.append("MinInstances 1")
+    assert "starts nothing" not in httpd.test().stdout
+
+
 def test_root_without_rights(httpd: Httpd) -> None:
     """Said by httpd -t, as it would be by the first request"""
     app = httpd.app("shop", "AppUser www-data", command="/bin/true")

@@ -125,6 +125,36 @@ static void no_request_need_wait_for_that(void **state)
     scene_end(s);
 }
 
+/* What is lent comes back to the one who waits for it. */
+static void nor_does_whoever_lent_it(void **state)
+{
+    scene_t *s = scene_new(3);
+    apl_app_t *a = app(s, "a", 1, 1), *b = app(s, "b", 0, 0);
+    apl_app_t *c = app(s, "c", 3, 1);
+    apl_hold_t ha[2], hb, hc[3];
+
+    (void)state;
+    a->options.concurrency = 0;
+    slow_busy(s, c, hc, 1);
+    slow_busy(s, a, ha, 1);
+    s->now += LIMIT;
+    slow_busy(s, c, hc + 1, 1);
+    slow_look(s, 0);
+    assert_int_equal(scene_get(s, &hc[2], c), APR_SUCCESS);
+    scene_close(s, &hc[2]);
+    assert_int_equal(scene_get(s, &hb, b), APR_SUCCESS);
+    scene_close(s, &hb);
+    assert_int_equal(slow_group(s, c)->stand_ins, 1);
+    assert_int_equal(scene_ask(s, &hc[2], c), APL_EWAIT);
+    assert_int_equal(scene_take(s), 0);
+    assert_int_equal(scene_ask(s, &ha[1], a), APR_SUCCESS);
+    assert_int_equal(size(s, b), 0);
+    assert_int_equal(slow_group(s, a)->stand_ins, 1);
+    assert_int_equal(scene_spawn(s), 2);
+    assert_int_equal(scene_poll(s, &hc[2]), APR_SUCCESS);
+    scene_end(s);
+}
+
 /* Who has no credit is in nobody's way that has. */
 static void credit_does_not_wait_its_turn(void **state)
 {
@@ -315,18 +345,11 @@ static void also_who_replaces_it_too_late(void **state)
     scene_end(s);
 }
 
-static void broken(scene_t *s, int number)
-{
-    apl_finding_t finding;
-
-    assert_false(apl_check(&s->pool, &finding));
-    assert_int_equal(finding.number, number);
-}
-
 static void i20_who_waits_has_no_credit(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = app(s, "a", 0, 1);
+    apl_finding_t finding;
     apl_hold_t h[2];
 
     (void)state;
@@ -334,31 +357,8 @@ static void i20_who_waits_has_no_credit(void **state)
     assert_int_equal(scene_ask(s, &h[1], a), APL_EWAIT);
     slow_look(s, LIMIT);
     s->pool.groups[1].options.spawn_if_under = 1;
-    broken(s, 20);
-    scene_drop(s);
-}
-
-static void i22_who_stands_in_has_credit(void **state)
-{
-    scene_t *s = scene_new(2);
-    apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h;
-    apl_process_t *p;
-
-    (void)state;
-    assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
-    p = &s->pool.processes[h.id & 0xffff];
-    p->stands_in = 1;
-    broken(s, 22);
-    s->pool.groups[1].stand_ins = s->pool.header->stand_ins = 1;
-    broken(s, 22);
-    /* Repair takes such a mark, also where there is no such group. */
-    apl_supervise_repair(&s->pool, s->now);
-    assert_true(apl_check(&s->pool, &(apl_finding_t){0}));
-    assert_int_equal(p->stands_in, 0);
-    p->stands_in = 7;
-    apl_supervise_repair(&s->pool, s->now);
-    assert_int_equal(p->stands_in, 0);
+    assert_false(apl_check(&s->pool, &finding));
+    assert_int_equal(finding.number, 20);
     scene_drop(s);
 }
 
@@ -369,6 +369,7 @@ int main(void)
         cmocka_unit_test(an_idle_one_goes_before_credit_does),
         cmocka_unit_test(also_where_not_all_are_hung),
         cmocka_unit_test(no_request_need_wait_for_that),
+        cmocka_unit_test(nor_does_whoever_lent_it),
         cmocka_unit_test(credit_does_not_wait_its_turn),
         cmocka_unit_test(a_stand_in_gives_way),
         cmocka_unit_test(what_is_lent_is_the_lenders),
@@ -377,7 +378,6 @@ int main(void)
         cmocka_unit_test(who_replaces_a_stand_in_is_one),
         cmocka_unit_test(also_who_replaces_it_too_late),
         cmocka_unit_test(i20_who_waits_has_no_credit),
-        cmocka_unit_test(i22_who_stands_in_has_credit),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -354,7 +354,6 @@ static void i22_hung_ones_and_their_credit(void **state)
     breaks(p.s, 22, p.h->hung++);
     breaks(p.s, 22, p.h->credit = 0);
     breaks(p.s, 22, p.a->options.hung_extra = 0);
-    breaks(p.s, 22, p.a->stand_ins++);
     breaks(p.s, 22, p.h->stand_ins++);
     scene_end(p.s);
 }

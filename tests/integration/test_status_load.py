@@ -103,7 +103,8 @@ def test_locked(httpd: Httpd, steps: int, status: int) -> None:
     """A child of httpd is stopped with the pool's lock, which the status does
     not take. Where the pool is half changed nothing that is true can be said:
     that is said soon, and all goes on when the child is gone"""
-    httpd.directives += WORKERS["prefork"] + ["MaxKeepAliveRequests 0"]
+    httpd.directives += WORKERS["prefork"] + ["MaxKeepAliveRequests 0",
+                                              "KeepAliveTimeout 60"]
     httpd.log.expect("no status: ", "AH00052.*signal Killed", "repaired")
     httpd.app("shop")
     httpd.start()

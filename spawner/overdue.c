@@ -105,9 +105,9 @@ void overdue_survives(spawner_t *s, process_t *p, int64_t killed)
     if (stop == 0 || n != stop)
         return;
     log_line(LOG_ERROR,
-             "%s has %u zombie%s, more than AppMaxZombies %u: no process of it "
+             "%s has zombies: %u, more than AppMaxZombies %u: no process of it "
              "is started until there are fewer",
-             p->label, n, n == 1 ? "" : "s", stop - 1);
+             p->label, n, stop - 1);
     alert_raise(s, p, ALERT_ZOMBIES,
                 "%u of its processes survive SIGKILL: none is started until "
                 "there are fewer",

@@ -327,7 +327,7 @@ void apl_process_close(apl_held_t *held, apl_process_t *process)
     }
     if (process->state != APL_PROCESS_LIVE || !g) {
         process->sessions--;
-        if (process->sessions == 0)
+        if (process->sessions <= process->abandoned)
             held->ring = 1; /* the spawner may end it now */
         return;
     }

@@ -219,6 +219,28 @@ static void the_spawner_hears_what_it_has_to_do(void **state)
     scene_end(s);
 }
 
+/* Nobody waits for those that are abandoned. */
+static void the_last_one_that_somebody_waits_for(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = scene_app(s, "a");
+    apl_hold_t left, h;
+
+    (void)state;
+    a->options.concurrency = 2;
+    assert_int_equal(scene_get(s, &left, a), APR_SUCCESS);
+    assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
+    apl_checkout_abandon(&s->pool, &left, s->now);
+    assert_int_equal(
+        apl_supervise_detach(&s->pool, h.id, APL_EVENT_DETACHED, s->now),
+        APR_SUCCESS);
+    s->pool.bell = eventfd(0, EFD_NONBLOCK);
+    scene_close(s, &h);
+    assert_true(rang(s));
+    close(s->pool.bell);
+    scene_end(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -228,6 +250,7 @@ int main(void)
         cmocka_unit_test(the_lock_wakes_who_sleeps_on_it),
         cmocka_unit_test(so_does_who_breaks_it),
         cmocka_unit_test(the_spawner_hears_what_it_has_to_do),
+        cmocka_unit_test(the_last_one_that_somebody_waits_for),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

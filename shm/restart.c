@@ -7,8 +7,6 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "shm/list.h"
-
 /* Only compared, so it may wrap. */
 static int64_t nanoseconds(const struct timespec *t)
 {
@@ -64,22 +62,23 @@ int apl_restart_look(const apl_pool_t *pool, uint32_t group, const char *dir,
     return 1;
 }
 
-/* Has it a process from before that? */
-static int is_older(apl_pool_t *pool, const apl_group_t *group, int64_t then)
+/* Has it a process from before that? One that boots may have read the code. */
+static int is_older(const apl_pool_t *pool, const apl_group_t *group,
+                    int64_t then)
 {
-    apl_walk_t it = apl_list_walk(pool, &group->processes, pool->n.processes);
-    uint32_t at;
+    uint32_t i, top = apl_top(&pool->header->top_process, pool->n.processes);
 
-    while ((at = apl_list_next(pool, &it)) != 0) {
-        const apl_process_t *p = APL_PROCESS_OF(pool, at, member);
+    for (i = 1; i <= top; i++) {
+        const apl_process_t *p = &pool->processes[i];
 
-        if (p && p->started < then)
+        if (p->group == APL_GROUP_INDEX(pool, group) && p->started < then &&
+            (p->state == APL_PROCESS_STARTING || p->state == APL_PROCESS_LIVE))
             return 1;
     }
     return 0;
 }
 
-int apl_restart_due(apl_pool_t *pool, const apl_group_t *group,
+int apl_restart_due(const apl_pool_t *pool, const apl_group_t *group,
                     const apl_look_t *look)
 {
     /* Somebody looked later than we did. A file that was removed changes

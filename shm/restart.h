@@ -39,7 +39,7 @@ int apl_restart_look(const apl_pool_t *pool, uint32_t group, const char *dir,
 
 /** Is a restart of the group due? With the first look, for processes that were
  * started before the file was changed, of which nobody has asked for one. */
-int apl_restart_due(apl_pool_t *pool, const apl_group_t *group,
+int apl_restart_due(const apl_pool_t *pool, const apl_group_t *group,
                     const apl_look_t *look);
 
 /** Put what was seen on record; after the restart, so that one who dies on

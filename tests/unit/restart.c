@@ -157,6 +157,26 @@ static void a11_changed_after_the_start_and_before_all_requests(void **state)
     scene_end(s);
 }
 
+static void a11_changed_while_it_boots_and_before_all_requests(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_app_t *a = scene_app(s, "a");
+    uint64_t old;
+    int64_t next;
+
+    (void)state;
+    a->options.min_instances = 1;
+    assert_int_equal(apl_supervise_configure(&s->pool, a, 1, s->now),
+                     APR_SUCCESS);
+    assert_int_equal(apl_supervise_tick(&s->pool, s->now, &next), APR_SUCCESS);
+    old = scene_take(s);
+    s->now += 10000000;
+    touch("restart.txt", 1000);
+    assert_true(serve(s, a) != old);
+    assert_int_equal(s->pool.header->counters.restarts, 1);
+    scene_end(s);
+}
+
 static void a11_changed_before_the_start_is_nothing(void **state)
 {
     scene_t *s = scene_new(2);
@@ -316,6 +336,9 @@ int main(void)
             touch_end),
         cmocka_unit_test_setup_teardown(
             a11_changed_after_the_start_and_before_all_requests, touch_begin,
+            touch_end),
+        cmocka_unit_test_setup_teardown(
+            a11_changed_while_it_boots_and_before_all_requests, touch_begin,
             touch_end),
         cmocka_unit_test_setup_teardown(a11_changed_before_the_start_is_nothing,
                                         touch_begin, touch_end),

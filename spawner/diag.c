@@ -19,6 +19,8 @@
 #define LISTENING (1u << TCP_LISTEN)
 #define ACCEPTED  (1u << TCP_ESTABLISHED)
 #define LEFT      (1u << TCP_CLOSE_WAIT)
+#define UNREAD    (1u << TCP_FIN_WAIT1)
+#define NO_ROOM   4 /* idiag_timer: the other side takes no more */
 
 /* Shut down in both directions: what UNIX_DIAG_SHUTDOWN says of a connection
  * whose other side was closed. */
@@ -170,6 +172,13 @@ static void tcp_found(const struct nlmsghdr *m, void *ctx)
     const asker_t *asker = ctx;
     const struct inet_diag_msg *body = NLMSG_DATA(m);
 
+    /* The side that was closed: its end stands behind what is unread. */
+    if (body->idiag_state == TCP_FIN_WAIT1) {
+        if (body->idiag_timer == NO_ROOM)
+            asker->on_tcp(ntohs(body->id.idiag_dport), body->idiag_uid, 1,
+                          asker->ctx);
+        return;
+    }
     asker->on_tcp(ntohs(body->id.idiag_sport), body->idiag_uid,
                   body->idiag_state == TCP_LISTEN ? body->idiag_rqueue : 1,
                   asker->ctx);
@@ -204,5 +213,5 @@ int diag_tcp_left(diag_tcp_t *each, void *ctx)
 {
     asker_t asker = {NULL, each, ctx};
 
-    return ask_tcp(&asker, LEFT);
+    return ask_tcp(&asker, LEFT | UNREAD);
 }

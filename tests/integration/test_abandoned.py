@@ -56,6 +56,23 @@ def test_it_gets_no_other_request(httpd: Httpd) -> None:
     httpd.check()
 
 
+@pytest.mark.parametrize("listen", ["fd", "tcp"])
+def test_it_does_not_even_read(httpd: Httpd, listen: str) -> None:
+    """Over tcp, it does not hear of the end before it has read the body"""
+    app = httpd.app("shop", *SILENT, "AppHungAfter 4", "AppKillAfter 6",
+                    "AppDyingLimit 1", "AppListen " + listen,
+                    program="stuck.py")
+    httpd.log.expect("AH01084|AH01097")
+    httpd.start()
+    assert httpd.post("/deaf", "shop", b"x" * 30000000).status == 504
+    pid, = httpd.pids(app, "busy")
+    become(httpd, app, hung=1)
+    assert httpd.get("/pid", "shop").text != str(pid)
+    wait_until(lambda: not alive(pid), "it is killed", 20)
+    assert not httpd.log.matching("is done with a request")
+    httpd.check()
+
+
 def test_it_goes_on(httpd: Httpd) -> None:
     """As soon as it is done it is asked again, and nobody else was started"""
     app = httpd.app("shop", *SILENT, "AppHungAfter 2", "AppHungExtra 0")

@@ -23,6 +23,11 @@ def do_nap(request, out):
     time.sleep(600)
 
 
+def do_deaf(request, out):
+    """The same, before it has read the body."""
+    do_nap(request, out)
+
+
 def do_lock(request, out):
     """Waits for a lock that it has."""
     lock = threading.Lock()
@@ -77,6 +82,7 @@ def do_worker(request, out):
     os.wait()
 
 
+app.STREAMED.add("deaf")
 app.URLS.update((name[3:], do) for name, do in globals().items()
                 if name.startswith("do_"))
 faulthandler.register(signal.SIGUSR2)

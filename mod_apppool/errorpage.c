@@ -93,9 +93,8 @@ static const struct {
     {"command", "Running the command",
      "Is the program installed, is it in the PATH of the application's user, "
      "and may that user execute it? A full path in AppCommand helps. If what "
-     "is "
-     "not found is there, the interpreter that its first line (#!) names is "
-     "not. Try the command yourself, as that user and in that directory."},
+     "is not found is there, the interpreter that its first line (#!) names "
+     "is not. Try the command yourself, as that user and in that directory."},
     {"boot", "Starting up",
      "The command ran, and ended by itself. It has to stay in the foreground. "
      "What it printed last says why; if it printed nothing, run the command "

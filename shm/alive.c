@@ -18,8 +18,8 @@ typedef struct {
     uint64_t flags, start, resident, pending;
 } stat_t;
 
-/* Fields 3, 6, 9, 22, 24 and 31. The name in field 2 may hold anything, so fields are
- * counted from its last parenthesis. */
+/* Fields 3, 6, 9, 22, 24 and 31. The name in field 2 may hold anything, so
+ * fields are counted from its last parenthesis. */
 static int parse_stat(const char *stat, stat_t *is)
 {
     const char *at = strrchr(stat, ')');

@@ -114,8 +114,9 @@ int apl_supervise_agrees(const apl_pool_t *pool, uint64_t id,
                          const apl_who_t *who, const char *name,
                          apl_wire_t wire, int live);
 
-/** Is a leaving process without sessions that somebody waits for? @return APR_SUCCESS: it may be
- * ended; APL_EWAIT: not yet; APL_ESTALE: it is not leaving */
+/** Is a leaving process without sessions that somebody waits for?
+ * @return APR_SUCCESS: it may be ended; APL_EWAIT: not yet; APL_ESTALE: it is
+ * not leaving */
 apr_status_t apl_supervise_drained(apl_pool_t *pool, uint64_t id, int64_t now);
 
 /**

@@ -179,6 +179,7 @@ scene_sources = \
 	tests/unit/model_room.c \
 	tests/unit/model_spawner.c \
 	tests/unit/model_turns.c \
+	tests/unit/model_victim.c \
 	tests/unit/play.c \
 	tests/unit/same.c \
 	tests/unit/scene.c \

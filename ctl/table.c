@@ -95,7 +95,7 @@ static void print_request(const json_t *r)
     printf("  %s %s %s from %s, %s%s\n", table_text(r, "state"),
            table_text(r, "method"), table_text(r, "uri"),
            table_text(r, "client"), old,
-           json_is_true(json_object_get(r, "abandoned")) ? ", had 504" : "");
+           json_is_true(json_object_get(r, "abandoned")) ? ", abandoned" : "");
 }
 
 static void print_group(const json_t *g)

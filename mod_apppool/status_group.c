@@ -128,7 +128,7 @@ static void request(request_rec *r, const json_t *group, const json_t *q,
         query ? apppool_status_show(r, query) : "",
         "</code></td><td class=\"nw\">", MEMBER(q, "client"),
         json_is_true(json_object_get(q, "abandoned"))
-            ? " <span class=\"dim\">had 504</span>"
+            ? " <span class=\"dim\">abandoned</span>"
             : "",
         "</td><td class=\"n\">", MEMBER(q, "pid"), "</td><td class=\"b\">",
         end(r, group, q, token), "</td></tr>\n", NULL);

@@ -231,7 +231,7 @@ static int check_processes(audit_t *a)
 {
     apl_pool_t *pool = &a->pool;
     const apl_header_t *h = pool->header;
-    uint32_t i, j, leaving = 0, wanted = 0, unused = 0, replacing = 0;
+    uint32_t i, j, leaving = 0, wanted = 0, unused = 0, replacing = 0, left = 0;
 
     for (i = 1; i <= apl_top(&h->top_process, pool->n.processes); i++) {
         const apl_process_t *p = &pool->processes[i];
@@ -253,6 +253,7 @@ static int check_processes(audit_t *a)
             held++;
             abandoned += s->owner == 0;
         }
+        left += abandoned;
         if (p->abandoned != abandoned)
             return found(a, 24, "process %u: %u abandoned, but %u are", i,
                          p->abandoned, abandoned);
@@ -266,6 +267,8 @@ static int check_processes(audit_t *a)
     if (length(a, &h->leavers, pool->n.processes) != leaving ||
         h->leaving != leaving)
         return found(a, 18, "leaving %u, but %u leave", h->leaving, leaving);
+    if (h->abandoned != left)
+        return found(a, 24, "abandoned %u, but %u are", h->abandoned, left);
     if (h->replacing != replacing)
         return found(a, 21, "replacing %u, but %u", h->replacing, replacing);
     if (length(a, &h->wanted, pool->n.processes) != wanted)
@@ -335,6 +338,18 @@ static int check_sums(audit_t *a)
     return 1;
 }
 
+/* Is there one that gives way to the group, though it has requests? */
+static int is_forsaken(const apl_pool_t *pool, const apl_group_t *by)
+{
+    uint32_t i, top = apl_top(&pool->header->top_process, pool->n.processes);
+
+    for (i = 1; i <= top; i++)
+        if (pool->processes[i].group != APL_GROUP_INDEX(pool, by) &&
+            apl_room_forsaken(pool, &pool->processes[i]))
+            return 1;
+    return 0;
+}
+
 /* Does everybody who waits have a reason to? */
 static int check_turns(audit_t *a)
 {
@@ -356,7 +371,8 @@ static int check_turns(audit_t *a)
         if (!apl_list_linked(&g->turn))
             return found(a, 20, "group %.80s waits without a turn", g->name);
         if (apl_room_left(pool, NULL, 0) ||
-            (apl_room_left(pool, NULL, 1) && a->idle > 0))
+            (apl_room_left(pool, NULL, 1) &&
+             (a->idle > 0 || is_forsaken(pool, g))))
             return found(a, 20, "group %.80s waits without need", g->name);
     }
     return 1;

@@ -77,8 +77,9 @@
  *  I20 A group that is in good health, not drained and below its limit, and has
  *      waiters, but neither a start nor a process that is not hung, has its turn
  *      in `starved`; and while one has, there is neither room nor an idle
- *      process, unless max was lowered. Such a group that has
- *      waiters, but no start, has no credit either that it could use.
+ *      process, nor another group's with abandoned sessions only, unless max
+ *      was lowered. Such a group that has waiters, but no start, has no credit
+ *      either that it could use.
  *  I21 group.outdated == its live processes of another revision;
  *      pool.replacing == WANTED and STARTING slots that are to replace one.
  *  I22 group.hung == its live processes that are marked hung, all of which have
@@ -87,7 +88,8 @@
  *      group.stand_ins == processes and starts that stand in for hung ones of
  *      it, which is not more than its credit; pool.stand_ins is their sum.
  *  I23 group.zombies == its leaving processes that are marked so.
- *  I24 process.abandoned == number of abandoned sessions that name it.
+ *  I24 process.abandoned == number of abandoned sessions that name it;
+ *      pool.abandoned is their sum.
  *
  * Times are microseconds of CLOCK_MONOTONIC (alive for the host's uptime, the
  * same in every process). Counters never wrap in practice (64 bit).
@@ -350,6 +352,7 @@ typedef struct {
     uint32_t config;    /**< [T] newest configuration generation */
     uint32_t peak;      /**< [T] most that were waiting since the last sample */
     uint32_t hung;      /**< [D] live processes that are hung */
+    uint32_t abandoned; /**< [D] sessions that are */
     uint32_t credit;    /**< [D] sum of what groups may have above max */
     uint32_t stand_ins; /**< [D] what of that they have taken */
     uint32_t replacing; /**< [D] wanted and starting ones that replace one */

@@ -9,6 +9,12 @@ uint32_t apl_hung_credit(const apl_group_t *group)
     return group->hung < most ? group->hung : most;
 }
 
+int apl_hung_spares(const apl_group_t *group)
+{
+    return group->stand_ins < group->hung &&
+           group->stand_ins <= group->options.hung_extra;
+}
+
 int apl_hung_short(const apl_group_t *group)
 {
     uint64_t all = (uint64_t)group->size + group->spawning;

@@ -41,6 +41,10 @@ static inline int64_t apl_hung_age(const apl_session_t *session, int64_t now)
 /** So many may be started above the group's limit. */
 uint32_t apl_hung_credit(const apl_group_t *group);
 
+/** Could one of its hung processes go, and leave enough credit for those that
+ * stand in? Else the place would be theirs, and nobody's gain. */
+int apl_hung_spares(const apl_group_t *group);
+
 /** May it use credit: has it too few processes that are not hung? */
 int apl_hung_short(const apl_group_t *group);
 

@@ -147,6 +147,7 @@ static void find_process(const apl_pool_t *pool, apl_session_t *s,
     if (has_process(pool, s, p)) {
         p->sessions++;
         p->abandoned += s->owner == 0;
+        pool->header->abandoned += s->owner == 0;
     }
     else
         s->process_generation = p->generation - 1;

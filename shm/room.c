@@ -45,8 +45,10 @@ void apl_room_replace(apl_held_t *held, apl_group_t *group)
 }
 
 /* The first group of a list that still wants its turn.
- * @param own 1: of those that have credit of their own */
-static apl_group_t *next_turn(apl_held_t *held, apl_link_t *list, int own)
+ * @param own 1: of those that have credit of their own
+ * @param but not this one; may be NULL */
+static apl_group_t *next_turn(apl_held_t *held, apl_link_t *list, int own,
+                              const apl_group_t *but)
 {
     apl_pool_t *pool = held->pool;
     apl_walk_t it = apl_list_walk(pool, list, pool->n.groups);
@@ -60,7 +62,7 @@ static apl_group_t *next_turn(apl_held_t *held, apl_link_t *list, int own)
             return NULL;
         }
         if (g->waiting > 0 && apl_group_may_grow(held, g)) {
-            if (!own || apl_room_left(pool, g, 0))
+            if (g != but && (!own || apl_room_left(pool, g, 0)))
                 return g;
         }
         else if (!own)
@@ -86,10 +88,41 @@ static int is_needed(const apl_group_t *group, const apl_process_t *process)
     return process->stands_in == process->group && group->waiting > 0;
 }
 
+int apl_room_forsaken(const apl_pool_t *pool, const apl_process_t *process)
+{
+    const apl_group_t *g = apl_group_at(pool, process->group);
+
+    return process->state == APL_PROCESS_LIVE && process->abandoned > 0 &&
+           process->sessions == process->abandoned && g &&
+           (!process->hung || apl_hung_spares(g));
+}
+
+/* One with requests, but nobody waits for any of them: the one that was used
+ * longest ago. */
+static apl_process_t *forsaken(const apl_held_t *held,
+                               const apl_group_t *newcomer)
+{
+    apl_pool_t *pool = held->pool;
+    apl_header_t *h = pool->header;
+    uint32_t i, top = h->abandoned > 0 ? h->top_process : 0;
+    apl_process_t *found = NULL;
+
+    for (i = 1; i <= top && i < pool->n.processes; i++) {
+        apl_process_t *p = &pool->processes[i];
+
+        if (apl_room_forsaken(pool, p) &&
+            p->group != APL_GROUP_INDEX(pool, newcomer) &&
+            (!found || p->last_used < found->last_used ||
+             (p->last_used == found->last_used && p->birth < found->birth)))
+            found = p;
+    }
+    return found;
+}
+
 /* The process that gives way to a newcomer: the longest idle one of a group
  * above its minimum; else, for one that starves, the longest idle one, as a
- * minimum must not lock another app out. A walk, but only where a process is
- * about to be started. */
+ * minimum must not lock another app out, nor may what hangs. A walk, but only
+ * where a process is about to be started. */
 static apl_process_t *victim(apl_held_t *held, const apl_group_t *newcomer)
 {
     apl_pool_t *pool = held->pool;
@@ -109,7 +142,8 @@ static apl_process_t *victim(apl_held_t *held, const apl_group_t *newcomer)
         if (!second && apl_group_starves(newcomer))
             second = p;
     }
-    return second;
+    return second || !apl_group_starves(newcomer) ? second
+                                                  : forsaken(held, newcomer);
 }
 
 /* A busy one gives way: that of the fewest sessions. Its open ones go on. One
@@ -133,6 +167,7 @@ static const apl_process_t *make_room(apl_held_t *held,
                                       const apl_group_t *freed)
 {
     apl_process_t *p;
+    apl_group_t *g;
 
     if (!apl_room_left(held->pool, NULL, 1))
         return NULL;
@@ -143,6 +178,10 @@ static const apl_process_t *make_room(apl_held_t *held,
         return NULL;
     apl_process_leave(held, p, APL_EVENT_EVICTED);
     held->pool->header->counters.evicted++;
+    /* It may have been at its own limit, and may start another one now. */
+    g = apl_process_group(held, p);
+    if (g && g->waiting > 0 && apl_group_may_grow(held, g))
+        take_turn(held, g);
     return p;
 }
 
@@ -182,18 +221,26 @@ static apl_group_t *next_served(apl_held_t *held, const apl_group_t *freed,
                                 const apl_process_t **gone)
 {
     apl_header_t *h = held->pool->header;
-    apl_group_t *starved = next_turn(held, &h->starved, 0);
-    apl_group_t *first = older(held, starved, next_turn(held, &h->hungry, 0));
+    apl_group_t *starved = next_turn(held, &h->starved, 0, NULL);
+    apl_group_t *first =
+        older(held, starved, next_turn(held, &h->hungry, 0, NULL));
+    apl_group_t *other;
 
     *gone = NULL;
     if (!first || apl_room_left(held->pool, NULL, 0))
         return first;
     if (starved && (*gone = make_room(held, starved, freed)) != NULL)
         return starved;
+    /* What is forsaken may all be its own. */
+    other = starved && h->abandoned > 0
+                ? next_turn(held, &h->starved, 0, starved)
+                : NULL;
+    if (other && (*gone = make_room(held, other, freed)) != NULL)
+        return other;
     if (h->stand_ins >= h->credit)
         return NULL;
-    first = older(held, next_turn(held, &h->starved, 1),
-                  next_turn(held, &h->hungry, 1));
+    first = older(held, next_turn(held, &h->starved, 1, NULL),
+                  next_turn(held, &h->hungry, 1, NULL));
     if (first)
         *gone = make_room(held, first, NULL);
     return first;
@@ -220,7 +267,8 @@ void apl_room_settle(apl_held_t *held)
 
 void apl_room_share(apl_held_t *held, apl_group_t *group)
 {
-    apl_group_t *starved = next_turn(held, &held->pool->header->starved, 0);
+    apl_group_t *starved =
+        next_turn(held, &held->pool->header->starved, 0, NULL);
 
     if (starved && older(held, starved, group) == starved)
         settle(held, group);

@@ -39,6 +39,11 @@ void apl_room_want(apl_held_t *held, apl_group_t *group);
  */
 void apl_room_replace(apl_held_t *held, apl_group_t *group);
 
+/** Has it no requests but abandoned ones? Then it gives way to another app that
+ * has no process, or hung ones only; unless one that stands in for it would
+ * get its place. */
+int apl_room_forsaken(const apl_pool_t *pool, const apl_process_t *process);
+
 /**
  * Is there room for one more of the group, once `fewer` processes are leaving?
  * They keep their slots until they are gone.

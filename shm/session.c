@@ -146,8 +146,10 @@ static void count_abandoned(apl_held_t *held, const apl_session_t *s)
 {
     apl_process_t *p = apl_session_process(held, s);
 
-    if (p && p->abandoned > 0)
+    if (p && p->abandoned > 0) {
         p->abandoned--;
+        held->pool->header->abandoned--;
+    }
     else
         held->pool->damaged = 1;
 }
@@ -176,6 +178,7 @@ void apl_session_abandon(apl_held_t *held, apl_session_t *session,
     session->owner = 0;
     APL_STEP("abandoned"); /* seen: it is nobody's, and not counted so */
     process->abandoned++;
+    held->pool->header->abandoned++;
     held->ring = 1;
 }
 

@@ -293,6 +293,7 @@ static void claim_sessions(apl_held_t *held, apl_process_t *p)
         s->process_generation = p->generation;
         p->sessions++;
         p->abandoned += s->owner == 0;
+        pool->header->abandoned += s->owner == 0;
     }
 }
 

@@ -103,8 +103,7 @@ static void conclude(spawner_t *s, process_t *p)
         return;
     p->left.connections = p->left.now;
     if (rv == APR_SUCCESS)
-        log_line(LOG_INFO,
-                 PROCESS_FMT " is done with a request that took too long",
+        log_line(LOG_INFO, PROCESS_FMT " is done with an abandoned request",
                  PROCESS_NAME(p));
     else if (p->left.pause < PAUSE_MAX)
         p->left.pause *= 2;

@@ -10,14 +10,16 @@
  * whatever server it is, it closes its own in the end. Which ones are left the
  * kernel knows (diag.h): while there are as many as abandoned requests, none
  * has ended. An app may keep some for other reasons, say in a process that it
- * forked: so one that goes counts as an end, however many are left.
+ * forked: so one that goes counts as an end, however many are left. Only if an
+ * app keeps one, and ends a request before the first look, is that taken for
+ * the other: until one of the two is closed, or AppKillAfter is over.
  *
  * Where the kernel does not tell, or the app has bound its socket by another
  * name, they end at once, and the process is given requests again.
  *
  * Crash: the next spawner looks again.
  * Trust: a child of httpd may abandon any request; that costs its app a
- *        process, and us a look now and then.
+ *        process, and us a look, up to a hundred times a second.
  */
 #ifndef APPPOOL_ABANDONED_H
 #define APPPOOL_ABANDONED_H

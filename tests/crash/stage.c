@@ -252,7 +252,11 @@ void stage_killed(stage_t *g)
 
 void stage_abandoned(stage_t *g)
 {
-    stage_full_and_waiting(g);
+    int i;
+
+    for (i = 0; i < 4; i++)
+        busy(g, i, i / 2);
+    stage_ask(g, 4, 0);
     apl_checkout_abandon(&g->pool, &g->holds[0], SCENE_NOW);
 }
 

@@ -41,8 +41,8 @@ def test_it_gets_no_other_request(httpd: Httpd) -> None:
     request, = httpd.group(app)["requests"]
     assert (request["uri"], request["pid"]) == ("/nap", pid)
     assert request["abandoned"] is True
-    assert "had 504" in httpd.ctl("status").stdout
-    assert "had 504" in httpd.get("/apppool-status").text
+    assert "abandoned" in httpd.ctl("status").stdout
+    assert "abandoned" in httpd.get("/apppool-status").text
     answer = httpd.get("/pid", "shop")
     assert answer.status == 200 and answer.text != str(pid)
     become(httpd, app, hung=1, idle=1)
@@ -89,7 +89,7 @@ def test_it_goes_on(httpd: Httpd) -> None:
     become(httpd, app, idle=2)
     counters = httpd.status()["counters"]
     assert (counters["hung"], counters["unhung"]) == (1, 1)
-    assert httpd.log.matching("is done with a request that took too long")
+    assert httpd.log.matching("is done with an abandoned request")
     assert httpd.group(app)["requests"] == []
     httpd.check()
 
@@ -135,6 +135,23 @@ def test_nobody_waits_for_it(httpd: Httpd) -> None:
     app.touch()
     assert httpd.get("/pid", "shop").status == 200
     wait_until(lambda: not alive(pid), "it is ended", 20)
+    httpd.check()
+
+
+def test_it_gives_way_to_another_app(httpd: Httpd) -> None:
+    """A full pool of what nobody waits for locks no other app out"""
+    httpd.directives += ["MaxPoolSize 2"]
+    app = httpd.app("shop", *SILENT, "AppStopTimeout 1", program="stuck.py")
+    httpd.app("blog")
+    httpd.log.expect("apppool.*blog")
+    httpd.start()
+    pids = {abandon(httpd, app), abandon(httpd, app)}
+    assert len(pids) == 2
+    assert httpd.get("/pid", "blog").status == 200
+    evicted, = [one["pid"] for one in httpd.events("evicted")]
+    assert evicted in pids
+    wait_until(lambda: not alive(evicted), "it is ended", 20)
+    assert httpd.pids(app, "busy", "hung") == list(pids - {evicted})
     httpd.check()
 
 

@@ -237,6 +237,84 @@ static void one_that_lasts_is_closed(void **state)
     scene_end(s);
 }
 
+/* A full pool is not to be lost to what nobody waits for. */
+static void it_gives_way_to_another_app(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_app_t *a = slow_app(s, "a", 0, 0), *b = scene_app(s, "b");
+    apl_hold_t h[2], other, own;
+    uint64_t id;
+
+    (void)state;
+    slow_busy(s, a, h, 2);
+    id = h[0].id;
+    assert_int_equal(scene_ask(s, &other, b), APL_EWAIT);
+    assert_int_equal(scene_spawn(s), 0);
+    assert_int_equal(scene_ask(s, &own, a), APL_EWAIT);
+    abandon(s, &h[0]);
+    assert_int_equal(condition(s, id).reason, APL_EVENT_EVICTED);
+    assert_int_equal(apl_supervise_drained(&s->pool, id, s->now), APR_SUCCESS);
+    assert_int_equal(scene_spawn(s), 1);
+    assert_int_equal(scene_poll(s, &other), APR_SUCCESS);
+    /* Not to who has another process. */
+    s->now += SECOND;
+    abandon(s, &h[1]);
+    assert_int_equal(condition(s, h[1].id).state, APL_PROCESS_LIVE);
+    /* Nor to its own app: that is what AppKillAfter is for. */
+    slow_look(s, LIMIT);
+    assert_int_equal(condition(s, h[1].id).state, APL_PROCESS_LIVE);
+    assert_int_equal(scene_poll(s, &own), APL_EWAIT);
+    assert_int_equal(ended(s, h[1].id, 1), APR_SUCCESS);
+    assert_int_equal(scene_poll(s, &own), APR_SUCCESS);
+    scene_end(s);
+}
+
+/* The first whose turn it is may be the app itself. */
+static void nor_is_the_next_one_held_up(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = slow_app(s, "a", 0, 0), *b = scene_app(s, "b");
+    apl_hold_t h, own, other;
+
+    (void)state;
+    slow_busy(s, a, &h, 1);
+    assert_int_equal(scene_ask(s, &own, a), APL_EWAIT);
+    assert_int_equal(scene_ask(s, &other, b), APL_EWAIT);
+    slow_look(s, LIMIT); /* it hangs, so both apps have nothing */
+    assert_int_equal(scene_spawn(s), 0);
+    abandon(s, &h);
+    /* What is started for the other one goes to who waits for longer. */
+    assert_int_equal(scene_spawn(s), 2);
+    assert_int_equal(scene_poll(s, &own), APR_SUCCESS);
+    scene_close(s, &own);
+    assert_int_equal(scene_spawn(s), 1);
+    assert_int_equal(scene_poll(s, &other), APR_SUCCESS);
+    scene_end(s);
+}
+
+/* Its place would be its stand-in's. */
+static void what_stands_in_is_no_room(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = slow_app(s, "a", 0, 1), *b = scene_app(s, "b");
+    apl_hold_t h, own, other;
+
+    (void)state;
+    slow_busy(s, a, &h, 1);
+    assert_int_equal(scene_ask(s, &own, a), APL_EWAIT);
+    slow_look(s, LIMIT);
+    assert_int_equal(scene_spawn(s), 1);
+    assert_int_equal(scene_poll(s, &own), APR_SUCCESS);
+    abandon(s, &h);
+    assert_int_equal(scene_ask(s, &other, b), APL_EWAIT);
+    assert_int_equal(scene_spawn(s), 0);
+    scene_is(s, 2, 2);
+    scene_close(s, &own);
+    assert_int_equal(scene_spawn(s), 1);
+    assert_int_equal(scene_poll(s, &other), APR_SUCCESS);
+    scene_end(s);
+}
+
 /* In a wait, or of a process that is gone, there is nothing to abandon. */
 static void what_no_process_has_is_closed(void **state)
 {
@@ -267,6 +345,9 @@ int main(void)
         cmocka_unit_test(it_ends_with_its_process),
         cmocka_unit_test(it_outlives_its_child),
         cmocka_unit_test(one_that_lasts_is_closed),
+        cmocka_unit_test(it_gives_way_to_another_app),
+        cmocka_unit_test(nor_is_the_next_one_held_up),
+        cmocka_unit_test(what_stands_in_is_no_room),
         cmocka_unit_test(what_no_process_has_is_closed),
     };
 

@@ -166,6 +166,7 @@ int model_abandon(model_t *m, int session)
     }
     s->abandoned = 1;
     model_touch(m, &m->processes[process]);
+    model_settle(m);
     model_unlock(m);
     return 1;
 }

@@ -91,6 +91,16 @@ void model_retire_full(model_t *m, int process);
 /** It closed a session: does it have to go? */
 void model_retire(model_t *m, int process);
 
+/** The process that gives way to a newcomer, or -1. */
+int model_victim(const model_t *m, int newcomer);
+
+/** One of those that the requests of a group share, when it has a place free;
+ * or -1. */
+int model_shared_victim(const model_t *m, int freed, int newcomer);
+
+/** Has any process abandoned sessions? */
+int model_are_abandoned(const model_t *m);
+
 /* As apl_room_want(), apl_room_replace(), and so on. */
 void model_want(model_t *m, int group);
 void model_replace(model_t *m, int group);

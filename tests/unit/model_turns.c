@@ -121,14 +121,15 @@ static int wants_turn(const model_t *m, int group)
     return model_waiting(m, group) > 0 && may_grow(m, group);
 }
 
-/* The first of those that still want their turn; those before it lose it. */
-static int next_turn(model_t *m, int starved)
+/* The first of those that still want their turn, but one; those before it lose
+ * it. */
+static int next_turn(model_t *m, int starved, int but)
 {
     for (;;) {
         int g, first = -1;
 
         for (g = 0; g < MODEL_GROUPS; g++)
-            if (m->groups[g].there && m->groups[g].turn != 0 &&
+            if (m->groups[g].there && m->groups[g].turn != 0 && g != but &&
                 model_starves(m, g) == starved &&
                 (first < 0 || m->groups[g].turn < m->groups[first].turn))
                 first = g;
@@ -161,58 +162,18 @@ static int older(const model_t *m, int a, int b)
     return m->sessions[sb].ticket < m->sessions[sa].ticket ? b : a;
 }
 
-/* Is it there instead of a hung one of those who wait for it? */
-static int is_needed(const model_t *m, int process)
-{
-    const m_process_t *p = &m->processes[process];
-
-    return p->stands_in == p->group + 1 && model_waiting(m, p->group) > 0;
-}
-
-/* The longest idle of another group; one above its minimum before others,
- * which only give way to who starves. */
-static int victim(const model_t *m, int newcomer)
-{
-    int i, best[2] = {-1, -1};
-
-    for (i = 0; i < m->n_processes; i++) {
-        const m_process_t *p = &m->processes[i];
-        int *b;
-
-        if (p->state != M_LIVE || p->sessions > 0 || p->group == newcomer ||
-            is_needed(m, i))
-            continue;
-        b = &best[model_size(m, p->group) <=
-                  m->groups[p->group].options.min_instances];
-        if (*b < 0 || model_idles_longer(m, i, *b))
-            *b = i;
-    }
-    return best[0] >= 0 || !model_starves(m, newcomer) ? best[0] : best[1];
-}
-
-/* Of processes that requests share, one gives way when a place is freed. */
-static int shared_victim(const model_t *m, int freed, int newcomer)
-{
-    const apl_options_t *o = freed < 0 ? NULL : &m->groups[freed].options;
-
-    int p = freed < 0 ? -1 : model_pick(m, freed);
-
-    return !o || freed == newcomer ||
-                   (o->concurrency == 1 && o->global_queue) || p < 0 ||
-                   m->processes[p].hung || is_needed(m, p)
-               ? -1
-               : p;
-}
-
 /* Somebody gives way, or nobody: -1. */
 static int make_room(model_t *m, int newcomer, int freed)
 {
-    int v = could_swap(m) ? victim(m, newcomer) : -1;
+    int v = could_swap(m) ? model_victim(m, newcomer) : -1;
 
     if (v < 0 && could_swap(m))
-        v = shared_victim(m, freed, newcomer);
-    if (v >= 0)
+        v = model_shared_victim(m, freed, newcomer);
+    if (v >= 0) {
         model_move(m, v, M_LEAVING);
+        if (wants_turn(m, m->processes[v].group))
+            take_turn(m, m->processes[v].group);
+    }
     return v;
 }
 
@@ -245,12 +206,16 @@ void model_want(model_t *m, int group)
  * gives way, if it can. */
 static int serve_next(model_t *m, int freed)
 {
-    int starved = next_turn(m, 1);
-    int first = older(m, starved, next_turn(m, 0)), gone = -1;
+    int starved = next_turn(m, 1, -1);
+    int first = older(m, starved, next_turn(m, 0, -1)), gone = -1;
 
     if (first >= 0 && !has_place(m)) {
         if (starved >= 0)
             gone = make_room(m, starved, freed);
+        if (starved >= 0 && gone < 0 && model_are_abandoned(m)) {
+            starved = next_turn(m, 1, starved);
+            gone = starved >= 0 ? make_room(m, starved, freed) : -1;
+        }
         first = gone >= 0 ? starved
                           : older(m, next_creditor(m, 1), next_creditor(m, 0));
         if (first >= 0 && gone < 0)
@@ -276,7 +241,7 @@ void model_settle(model_t *m)
 
 void model_share(model_t *m, int group)
 {
-    int starved = next_turn(m, 1);
+    int starved = next_turn(m, 1, -1);
     int s, p;
 
     if (starved >= 0 && older(m, starved, group) == starved)

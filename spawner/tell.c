@@ -121,7 +121,8 @@ static void ended(spawner_t *s, errand_t *e, const siginfo_t *cause)
 
 /* ---- beginning ---- */
 
-/* A pipe that holds the text; nobody writes any more. @return its read end */
+/* A pipe that holds the text; nobody writes any more. @return its read end, or
+ * -1 with errno */
 static int hold(const char *text, size_t length)
 {
     int ends[2];
@@ -135,6 +136,8 @@ static int hold(const char *text, size_t length)
     if (n == (ssize_t)length)
         return ends[0];
     close(ends[0]);
+    if (n >= 0)
+        errno = ENOSPC; /* a pipe of this user's is smaller than others */
     return -1;
 }
 

@@ -100,7 +100,9 @@ def test_under_load(httpd: Httpd) -> None:
         turns = [a for a, b in zip(answers, [""] + answers) if a != b]
         assert turns == ["200", "refused", "200"]
     assert not set(httpd.pids(app)) & set(old)
-    httpd.settles(active=0, count=len(httpd.pids(app)))
+    wait_until(lambda: httpd.group(app)["spawning"] == 0
+               and httpd.counts() == (0, len(httpd.pids(app)), 0),
+               "it settles, with its minimum")
     httpd.check()
 
 

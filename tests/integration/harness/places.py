@@ -3,8 +3,10 @@
 import fcntl
 import os
 import subprocess
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
+from typing import Iterator
 
 TOP = Path(__file__).resolve().parents[3]
 BUILD = Path(os.environ.get("APPPOOL_BUILD", TOP / "build"))
@@ -22,12 +24,19 @@ def apxs(name: str) -> str:
     return done.stdout.strip()
 
 
+@contextmanager
+def alone() -> Iterator[None]:
+    """Tests run side by side; of those that build something, one does."""
+    with open(BUILD / "config.status") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
 @lru_cache(maxsize=None)
 def holder() -> Path:
     """tests/crash/holder.c"""
     program = "tests/crash/holder"
-    with open(BUILD / "config.status") as alone:  # among those beside us
-        fcntl.flock(alone, fcntl.LOCK_EX)
+    with alone():
         subprocess.run(["make", "-s", "-C", str(BUILD), program], check=True,
                        stdout=subprocess.DEVNULL)
     return BUILD / program

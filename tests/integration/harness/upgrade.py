@@ -5,7 +5,7 @@ import subprocess
 from functools import lru_cache
 from pathlib import Path
 
-from harness.places import BUILD, MODULE, TOP
+from harness.places import BUILD, MODULE, TOP, alone
 
 FILES = ("mod_apppool.so", "apppool-watchdog", "apppool-spawner")
 
@@ -32,15 +32,16 @@ def other_build() -> Path:
     source = BUILD / "other-build"
     edit = {"shm/format.h": ("#define APL_FORMAT_VERSION ",
                              "#define APL_FORMAT_VERSION 100 + ")}
-    for name in ("shm", "spawner", "mod_apppool", "apxs.mk", "sources.mk",
-                 "configure.ac"):
-        mirror(TOP / name, source, edit)
-    done = subprocess.run(
-        ["make", "-j2", "-f", "apxs.mk", "CFLAGS=-O0 -w",
-         "CPPFLAGS=-U_FORTIFY_SOURCE",
-         *(f"build-apxs/{name}" for name in FILES)],
-        cwd=source, text=True, stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT, timeout=140)
+    with alone():
+        for name in ("shm", "spawner", "mod_apppool", "apxs.mk", "sources.mk",
+                     "configure.ac"):
+            mirror(TOP / name, source, edit)
+        done = subprocess.run(
+            ["make", "-j2", "-f", "apxs.mk", "CFLAGS=-O0 -w",
+             "CPPFLAGS=-U_FORTIFY_SOURCE",
+             *(f"build-apxs/{name}" for name in FILES)],
+            cwd=source, text=True, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, timeout=140)
     assert done.returncode == 0, done.stdout[-3000:]
     return source / "build-apxs"
 

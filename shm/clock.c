@@ -139,22 +139,6 @@ uint32_t apl_clock_look(apl_pool_t *pool, int64_t now, apl_glance_t *overdue,
 
 /* ---- ending ---- */
 
-/* Enter, and find the process in a state between two. Else leave. */
-static apr_status_t enter_with(apl_held_t *held, apl_pool_t *pool, uint64_t id,
-                               int64_t now, uint32_t from,
-                               apl_process_t **process)
-{
-    apr_status_t rv = apl_enter_patiently(held, pool, now);
-
-    if (rv != APR_SUCCESS)
-        return rv;
-    *process = apl_process_find(held, id);
-    if (*process && (*process)->state >= from)
-        return APR_SUCCESS;
-    apl_leave(held);
-    return APL_ESTALE;
-}
-
 /* The request of this ticket, if the process works on it; or NULL. */
 static const apl_session_t *request_of(const apl_held_t *held,
                                        const apl_process_t *p, uint64_t ticket)
@@ -210,7 +194,8 @@ static apr_status_t end(apl_pool_t *pool, uint64_t id, uint64_t ticket,
     apl_process_t *p;
     apl_group_t *g;
     apl_held_t held;
-    apr_status_t rv = enter_with(&held, pool, id, now, APL_PROCESS_LIVE, &p);
+    apr_status_t rv = apl_enter_process(&held, pool, id, now, APL_PROCESS_LIVE,
+                                        APL_PROCESS_LEAVING, &p);
 
     if (rv != APR_SUCCESS)
         return rv;
@@ -264,8 +249,8 @@ apr_status_t apl_clock_ended(apl_pool_t *pool, uint64_t id, uint32_t n,
 
     /* A walk for each, and room for whom it wakes. */
     while (n-- > 0) {
-        apr_status_t one =
-            enter_with(&held, pool, id, now, APL_PROCESS_LIVE, &p);
+        apr_status_t one = apl_enter_process(
+            &held, pool, id, now, APL_PROCESS_LIVE, APL_PROCESS_LEAVING, &p);
 
         if (one != APR_SUCCESS)
             return one;
@@ -286,7 +271,8 @@ apr_status_t apl_clock_zombie(apl_pool_t *pool, uint64_t id, int64_t now)
     apl_process_t *p;
     apl_group_t *g;
     apl_held_t held;
-    apr_status_t rv = enter_with(&held, pool, id, now, APL_PROCESS_LEAVING, &p);
+    apr_status_t rv = apl_enter_process(
+        &held, pool, id, now, APL_PROCESS_LEAVING, APL_PROCESS_LEAVING, &p);
 
     if (rv != APR_SUCCESS)
         return rv;

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "shm/lock.h"
+#include "shm/process.h"
 #include "shm/repair.h"
 #include "shm/retire.h"
 #include "shm/room.h"
@@ -97,6 +98,21 @@ static void go_out(apl_held_t *held)
     }
     if (held->ring)
         apl_wake_ring(pool->bell);
+}
+
+apr_status_t apl_enter_process(apl_held_t *held, apl_pool_t *pool, uint64_t id,
+                               int64_t now, uint32_t from, uint32_t to,
+                               apl_process_t **process)
+{
+    apr_status_t rv = apl_enter_patiently(held, pool, now);
+
+    if (rv != APR_SUCCESS)
+        return rv;
+    *process = apl_process_find(held, id);
+    if (*process && (*process)->state >= from && (*process)->state <= to)
+        return APR_SUCCESS;
+    apl_leave(held);
+    return APL_ESTALE;
 }
 
 void apl_leave(apl_held_t *held)

@@ -46,6 +46,15 @@ apr_status_t apl_enter(apl_held_t *held, apl_pool_t *pool, int64_t now,
 apr_status_t apl_enter_patiently(apl_held_t *held, apl_pool_t *pool,
                                  int64_t now);
 
+/**
+ * The same, and find a process in a state between two.
+ * @param process filled in
+ * @return APL_ESTALE: there is none, and nobody is inside; or as above
+ */
+apr_status_t apl_enter_process(apl_held_t *held, apl_pool_t *pool, uint64_t id,
+                               int64_t now, uint32_t from, uint32_t to,
+                               apl_process_t **process);
+
 /** Give the lock back; then wake and ring whom the verb noted. More waiters
  * than a token has room for are served in another round. */
 void apl_leave(apl_held_t *held);

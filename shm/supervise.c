@@ -15,22 +15,6 @@
 #include "shm/room.h"
 #include "shm/session.h"
 
-/* Enter, and find the process in a state between two. Else leave. */
-static apr_status_t enter_with(apl_held_t *held, apl_pool_t *pool, uint64_t id,
-                               int64_t now, uint32_t from, uint32_t to,
-                               apl_process_t **process)
-{
-    apr_status_t rv = apl_enter_patiently(held, pool, now);
-
-    if (rv != APR_SUCCESS)
-        return rv;
-    *process = apl_process_find(held, id);
-    if (*process && (*process)->state >= from && (*process)->state <= to)
-        return APR_SUCCESS;
-    apl_leave(held);
-    return APL_ESTALE;
-}
-
 /* ---- starting ---- */
 
 apr_status_t apl_supervise_take(apl_pool_t *pool, uint64_t random, int64_t now,
@@ -70,8 +54,8 @@ apr_status_t apl_supervise_born(apl_pool_t *pool, uint64_t id, apl_who_t who,
 {
     apl_process_t *p;
     apl_held_t held;
-    apr_status_t rv = enter_with(&held, pool, id, now, APL_PROCESS_STARTING,
-                                 APL_PROCESS_LEAVING, &p);
+    apr_status_t rv = apl_enter_process(
+        &held, pool, id, now, APL_PROCESS_STARTING, APL_PROCESS_LEAVING, &p);
 
     if (rv != APR_SUCCESS)
         return rv;
@@ -87,8 +71,8 @@ apr_status_t apl_supervise_ready(apl_pool_t *pool, uint64_t id, int64_t now)
     apl_process_t *p;
     apl_group_t *g;
     apl_held_t held;
-    apr_status_t rv = enter_with(&held, pool, id, now, APL_PROCESS_STARTING,
-                                 APL_PROCESS_STARTING, &p);
+    apr_status_t rv = apl_enter_process(
+        &held, pool, id, now, APL_PROCESS_STARTING, APL_PROCESS_STARTING, &p);
 
     if (rv != APR_SUCCESS)
         return rv;
@@ -135,8 +119,8 @@ apr_status_t apl_supervise_failed(apl_pool_t *pool, uint64_t id,
     apl_process_t *p;
     apl_group_t *g;
     apl_held_t held;
-    apr_status_t rv = enter_with(&held, pool, id, now, APL_PROCESS_STARTING,
-                                 APL_PROCESS_STARTING, &p);
+    apr_status_t rv = apl_enter_process(
+        &held, pool, id, now, APL_PROCESS_STARTING, APL_PROCESS_STARTING, &p);
 
     if (rv != APR_SUCCESS)
         return rv;
@@ -178,7 +162,7 @@ static void leave_smaller(apl_held_t *held, apl_group_t *group)
 static int died_young(const apl_process_t *p, int64_t now)
 {
     return p->processed == 0 && p->sessions == 0 &&
-           apl_since(now, p->ready_at) < 1000000;
+           apl_since(now, p->ready_at) < APL_YOUNG;
 }
 
 apr_status_t apl_supervise_gone(apl_pool_t *pool, uint64_t id, int64_t now)
@@ -187,8 +171,8 @@ apr_status_t apl_supervise_gone(apl_pool_t *pool, uint64_t id, int64_t now)
     apl_group_t *g;
     apl_held_t held;
     uint32_t state;
-    apr_status_t rv = enter_with(&held, pool, id, now, APL_PROCESS_STARTING,
-                                 APL_PROCESS_LEAVING, &p);
+    apr_status_t rv = apl_enter_process(
+        &held, pool, id, now, APL_PROCESS_STARTING, APL_PROCESS_LEAVING, &p);
 
     if (rv != APR_SUCCESS)
         return rv;
@@ -217,8 +201,8 @@ apr_status_t apl_supervise_detach(apl_pool_t *pool, uint64_t id,
     apl_process_t *p;
     apl_group_t *g;
     apl_held_t held;
-    apr_status_t rv = enter_with(&held, pool, id, now, APL_PROCESS_STARTING,
-                                 APL_PROCESS_LIVE, &p);
+    apr_status_t rv = apl_enter_process(
+        &held, pool, id, now, APL_PROCESS_STARTING, APL_PROCESS_LIVE, &p);
 
     if (rv != APR_SUCCESS)
         return rv;
@@ -233,8 +217,8 @@ apr_status_t apl_supervise_outdate(apl_pool_t *pool, uint64_t id, int64_t now)
     apl_process_t *p;
     apl_group_t *g;
     apl_held_t held;
-    apr_status_t rv = enter_with(&held, pool, id, now, APL_PROCESS_STARTING,
-                                 APL_PROCESS_LIVE, &p);
+    apr_status_t rv = apl_enter_process(
+        &held, pool, id, now, APL_PROCESS_STARTING, APL_PROCESS_LIVE, &p);
 
     if (rv != APR_SUCCESS)
         return rv;
@@ -371,8 +355,8 @@ apr_status_t apl_supervise_drained(apl_pool_t *pool, uint64_t id, int64_t now)
 {
     apl_process_t *p;
     apl_held_t held;
-    apr_status_t rv = enter_with(&held, pool, id, now, APL_PROCESS_LEAVING,
-                                 APL_PROCESS_LEAVING, &p);
+    apr_status_t rv = apl_enter_process(
+        &held, pool, id, now, APL_PROCESS_LEAVING, APL_PROCESS_LEAVING, &p);
 
     if (rv != APR_SUCCESS)
         return rv;

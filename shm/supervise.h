@@ -21,7 +21,8 @@
 #include "shm/checkout.h"
 #include "shm/segment.h"
 
-#define APL_BACKOFF_MAX 60 /* s between two starts, after failed ones */
+#define APL_BACKOFF_MAX 60      /* s between two starts, after failed ones */
+#define APL_YOUNG       1000000 /* us: who dies before, unused, did not start */
 
 /** The order to start a process. */
 typedef struct {

@@ -4,14 +4,12 @@
 
 #include "spawner/failure.h"
 
-#define YOUNG SECOND /* as the segment sees it */
-
 int stay_failed(const spawner_t *s, const process_t *p)
 {
     apl_condition_t is;
 
     return p->phase == PHASE_LIVE && !p->is.stops_itself &&
-           s->now - p->live < YOUNG &&
+           s->now - p->live < APL_YOUNG &&
            apl_supervise_condition(&s->shm, p->is.id, &is) == APR_SUCCESS &&
            is.state == APL_PROCESS_LIVE && is.processed + is.sessions == 0;
 }
@@ -26,7 +24,7 @@ static int has_served(const spawner_t *s, const process_t *p)
 
 void stay_look(spawner_t *s, process_t *p)
 {
-    int grown = s->now - p->live >= YOUNG;
+    int grown = s->now - p->live >= APL_YOUNG;
 
     if (p->phase != PHASE_LIVE)
         return;
@@ -37,5 +35,5 @@ void stay_look(spawner_t *s, process_t *p)
     if (grown)
         output_forget_tail(&p->output);
     else
-        state_wake(s, p->live + YOUNG);
+        state_wake(s, p->live + APL_YOUNG);
 }

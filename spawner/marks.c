@@ -9,10 +9,10 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "spawner/fresh.h"
+#include "spawner/millis.h"
 
 #define WORKERS   32   /* so many processes may keep us waiting */
 #define STALLED   100  /* ms without a mark: one worker more */
@@ -34,14 +34,6 @@ typedef struct {
     void *ctx;
     entry_t entries[];
 } list_t;
-
-static int64_t now_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 /* ---- the list ---- */
 
@@ -115,7 +107,7 @@ static void end(pid_t pid)
 
 static void read_all(list_t *l)
 {
-    int64_t begun = now_ms(), now = begun, last = begun, more = begun;
+    int64_t begun = millis_now(), now = begun, last = begun, more = begun;
     pid_t workers[WORKERS];
     size_t known = 0, is;
     int n = 0;
@@ -129,7 +121,7 @@ static void read_all(list_t *l)
             more = now + STALLED;
         }
         poll(NULL, 0, 1);
-        now = now_ms();
+        now = millis_now();
         is = __atomic_load_n(&l->known, __ATOMIC_ACQUIRE);
         if (is != known) {
             last = now;

@@ -8,13 +8,13 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "spawner/cgroup.h"
 #include "spawner/contract.h"
 #include "spawner/log.h"
 #include "spawner/marks.h"
+#include "spawner/millis.h"
 #include "spawner/procfs.h"
 
 #define LIMIT 10000 /* ms */
@@ -25,14 +25,6 @@ typedef struct {
     int left;
     int say; /* log whom this hits */
 } hunt_t;
-
-static int64_t now_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 static int runs(const procfs_t *who)
 {
@@ -74,7 +66,7 @@ static void end_marked(const procfs_t *who, const char *mark, void *ctx)
 
 int sweep_processes(const char *instance)
 {
-    int64_t until = now_ms() + LIMIT;
+    int64_t until = millis_now() + LIMIT;
     char mark[40];
     hunt_t h = {mark, 0, 1};
 
@@ -91,7 +83,7 @@ int sweep_processes(const char *instance)
             return 0;
         h.say = 0;
         poll(NULL, 0, PAUSE);
-    } while (now_ms() < until);
+    } while (millis_now() < until);
     log_line(LOG_ERROR, "%d processes of apps survive SIGKILL", h.left);
     return h.left;
 }

@@ -19,11 +19,11 @@
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "spawner/contract.h"
 #include "spawner/log.h"
+#include "spawner/millis.h"
 #include "spawner/sweep.h"
 #include "spawner/vacate.h"
 #include "spawner/ward.h"
@@ -40,14 +40,6 @@ typedef struct {
     int64_t start_at;     /* ms; when to start the spawner */
     int64_t parent_until; /* ms; the parent is dead, so stop then */
 } watchdog_t;
-
-static int64_t now_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 static int parent_is_dead(int ms)
 {
@@ -68,7 +60,7 @@ static int has_reason(const watchdog_t *w)
 
 static void start(watchdog_t *w)
 {
-    int64_t now = now_ms();
+    int64_t now = millis_now();
 
     w->start_at = NEVER;
     if (ward_join(&w->ward, now)) {
@@ -83,7 +75,7 @@ static void start(watchdog_t *w)
 static int spawner_ended(watchdog_t *w)
 {
     int asked = has_reason(w), code = ward_mourn(&w->ward, asked);
-    int64_t now = now_ms();
+    int64_t now = millis_now();
 
     w->stopping |= asked && code == CONTRACT_EXIT_DONE;
     if (code == CONTRACT_EXIT_CONFIG) {
@@ -103,7 +95,7 @@ static void stop(watchdog_t *w)
     w->stopping = 1;
     ward_stop(&w->ward);
     if (w->ward.pid == 0)
-        w->start_at = now_ms();
+        w->start_at = millis_now();
 }
 
 /* ---- events ---- */
@@ -133,7 +125,7 @@ static int wait_ms(const watchdog_t *w)
 
     if (at == NEVER)
         return -1;
-    left = at - now_ms();
+    left = at - millis_now();
     return left < 0 ? 0 : left > 60000 ? 60000 : (int)left;
 }
 
@@ -164,15 +156,15 @@ static void watch(watchdog_t *w)
             poll(NULL, 0, 100);
         if (fds[2].revents) {
             log_line(LOG_WARN, "httpd's parent process is gone");
-            w->parent_until = now_ms() + CONTRACT_ORPHANS * 1000;
+            w->parent_until = millis_now() + CONTRACT_ORPHANS * 1000;
         }
-        if (fds[3].revents || now_ms() >= w->parent_until)
+        if (fds[3].revents || millis_now() >= w->parent_until)
             life_ended(w);
         if (fds[1].revents && spawner_ended(w))
             return;
         if (fds[0].revents)
             on_signals(w);
-        if (w->ward.pid == 0 && now_ms() >= w->start_at)
+        if (w->ward.pid == 0 && millis_now() >= w->start_at)
             start(w);
     }
 }
@@ -288,7 +280,7 @@ int main(int argc, char **argv)
     umask(077);
     log_directory(w.ward.dirfd);
     settle_in(&w);
-    w.start_at = now_ms();
+    w.start_at = millis_now();
     watch(&w);
     clean_up(&w);
     return w.status;

@@ -44,7 +44,7 @@ const char *apl_report_event(uint32_t kind)
 
 /* ---- values ---- */
 
-static json_t *text(const char *s)
+json_t *apl_report_text(const char *s)
 {
     json_t *value = json_string(s);
 
@@ -181,12 +181,12 @@ static json_t *report_request(const apl_pool_t *copy, const apl_session_t *s,
     json_object_set_new(o, "pid",
                         held && p && p->who.pid ? json_integer(p->who.pid)
                                                 : json_null());
-    json_object_set_new(o, "method", text(s->method));
-    json_object_set_new(o, "uri", text(s->uri));
+    json_object_set_new(o, "method", apl_report_text(s->method));
+    json_object_set_new(o, "uri", apl_report_text(s->uri));
     if (full && query_of(s))
-        json_object_set_new(o, "query", text(query_of(s)));
-    json_object_set_new(o, "client", text(s->client));
-    json_object_set_new(o, "age", seconds(apl_now() - s->queued));
+        json_object_set_new(o, "query", apl_report_text(query_of(s)));
+    json_object_set_new(o, "client", apl_report_text(s->client));
+    json_object_set_new(o, "age", seconds(apl_since(apl_now(), s->queued)));
     json_object_set_new(o, "state", json_string(request_state(copy, s)));
     json_object_set_new(o, "abandoned", json_boolean(held && s->owner == 0));
     json_object_set_new(o, "id", number(s->ticket));
@@ -215,8 +215,8 @@ static json_t *report_group(const apl_group_t *g)
     const apl_options_t *o = &g->options;
     json_t *j = json_object();
 
-    json_object_set_new(j, "name", text(g->name));
-    json_object_set_new(j, "app_root", text(g->root));
+    json_object_set_new(j, "name", apl_report_text(g->name));
+    json_object_set_new(j, "app_root", apl_report_text(g->root));
     json_object_set_new(j, "state", json_string(group_state(g)));
     json_object_set_new(j, "size", number(g->size));
     json_object_set_new(j, "spawning", number(g->spawning));
@@ -235,7 +235,7 @@ static json_t *report_group(const apl_group_t *g)
     json_object_set_new(j, "queue_time", apl_report_histogram(&g->queue_time));
     json_object_set_new(j, "app_time", apl_report_histogram(&g->app_time));
     json_object_set_new(j, "last_error",
-                        g->error[0] ? text(g->error) : json_null());
+                        g->error[0] ? apl_report_text(g->error) : json_null());
     json_object_set_new(j, "last_error_id",
                         g->error[0] ? identity(g->error_id) : json_null());
     json_object_set_new(j, "processes", json_array());
@@ -299,7 +299,7 @@ static json_t *report_events(const apl_header_t *h)
 
         json_object_set_new(o, "number", number(i));
         json_object_set_new(o, "time", apl_report_instant(e->time));
-        json_object_set_new(o, "app", text(e->app));
+        json_object_set_new(o, "app", apl_report_text(e->app));
         json_object_set_new(o, "event", json_string(apl_report_event(e->kind)));
         if (e->pid)
             json_object_set_new(o, "pid", json_integer(e->pid));

@@ -25,6 +25,9 @@
  */
 json_t *apl_report_json(const apl_pool_t *copy, int full);
 
+/** Any bytes as a text of JSON: what is no UTF-8 becomes "?". */
+json_t *apl_report_text(const char *s);
+
 /** The word for an APL_EVENT_* in the report. */
 const char *apl_report_event(uint32_t kind);
 

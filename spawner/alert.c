@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "shm/report.h"
 #include "spawner/log.h"
 #include "spawner/tell.h"
 
@@ -49,20 +50,13 @@ static const char *const words[] = {
 
 /* ---- events ---- */
 
-/* Any bytes as a text of JSON. */
+/* As the log has it. */
 static json_t *text_of(const char *bytes)
 {
-    char text[TEXT_MAX], *c;
-    json_t *value;
+    char text[TEXT_MAX];
 
     log_escape(text, sizeof text, bytes, strlen(bytes));
-    value = json_string(text);
-    if (value)
-        return value;
-    for (c = text; *c; c++)
-        if ((unsigned char)*c >= 0x80)
-            *c = '?';
-    return json_string(text);
+    return apl_report_text(text);
 }
 
 static json_t *now_as_text(void)

@@ -54,13 +54,13 @@ int overdue_may_end(spawner_t *s, process_t *p)
 
     if (!p->condemned && find_request(s, p, &r)) {
         stuck_request(s, p,
-                      apl_hung_at(s->now - r.since, limit)
+                      apl_hung_at(apl_since(s->now, r.since), limit)
                           ? "is hung and is killed"
                           : "is killed",
                       &r);
         alert_raise(s, p, ALERT_KILLED,
                     "it was killed: %s %s had lasted %.1f s", r.method, r.uri,
-                    (double)(s->now - r.since) / SECOND);
+                    (double)apl_since(s->now, r.since) / SECOND);
     }
     return stuck_is_told(s, p);
 }

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "shm/hung.h"
 #include "spawner/process.h"
 #include "spawner/stuck.h"
 
@@ -36,12 +37,17 @@ static process_t *is_slow(const spawner_t *s, uint32_t i, int64_t least,
     const table_app_t *a;
     process_t *p;
 
+    int64_t age;
+
     if (apl_glance_take(&s->shm, i, r) != APR_SUCCESS || r->endless ||
-        r->since > s->now - least || told[i] == r->ticket)
+        told[i] == r->ticket)
+        return NULL;
+    age = apl_since(s->now, r->since);
+    if (!apl_hung_at(age, least))
         return NULL;
     p = process_find(s, r->process);
     a = p && !p->gone ? table_find(s->table, p->is.name) : NULL;
-    return a && a->slow_log > 0 && r->since <= s->now - a->slow_log ? p : NULL;
+    return a && apl_hung_at(age, a->slow_log) ? p : NULL;
 }
 
 void slow_look(spawner_t *s)

@@ -30,7 +30,8 @@ void stuck_request(const spawner_t *s, const process_t *p, const char *what,
 {
     log_line(LOG_WARN, PROCESS_FMT " %s: %s %s has lasted %.1f s, client %s",
              PROCESS_NAME(p), what, request->method, request->uri,
-             (double)(s->now - request->since) / SECOND, request->client);
+             (double)apl_since(s->now, request->since) / SECOND,
+             request->client);
 }
 
 /* To the leader: what it has started may not know the signal. */

@@ -65,15 +65,13 @@ def test_sums(httpd: Httpd) -> None:
     load = Load(httpd.port, httpd.dir / "attempts",
                 half_and_half(CLIENTS, "shop", PAUSE, WORK)
                 + half_and_half(CLIENTS // 10, "blog", PAUSE, WORK))
-    connection = Connection(httpd.port)
     seen: set[tuple[int, int]] = set()
 
     def batch() -> bool:
         """Samples; was there the load while they were taken?"""
         served = []
         for n in range(BATCH):
-            answer = connection.request("GET", f"{STATUS}?json", "status")
-            status = answer.json()
+            status = httpd.status()
             assert wrong_sums(status) == [], n
             seen.add((status["pool"]["active"], status["pool"]["waiting"]))
             served.append((time.monotonic(), status["counters"]["served"]))
@@ -90,7 +88,6 @@ def test_sums(httpd: Httpd) -> None:
                 shop.touch()
         assert load.running()
     finally:
-        connection.close()
         load.kill()
     say(f"{httpd.mpm}: {good} of {taken} looks at {RATE} requests a second")
     assert len(seen) > 5, "nothing changed meanwhile"

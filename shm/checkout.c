@@ -22,11 +22,8 @@
  * last generation must not undo a graceful restart. */
 static apl_group_t *group_of(apl_held_t *held, const apl_app_t *app)
 {
-    apl_group_t *g = apl_group_find(held, app->key, app->name);
+    apl_group_t *g = apl_group_ensure(held, app);
 
-    if (!g && !held->pool->damaged)
-        return apl_group_add(held, app->key, app->name, app->root,
-                             &app->options);
     if (g && app->options.config >= g->options.config &&
         apl_group_configure(held, g, &app->options))
         apl_room_share(held, g);

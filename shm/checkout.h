@@ -25,16 +25,9 @@
 #define APL_CHECKOUT_H
 
 #include "shm/child.h"
+#include "shm/group.h"
 #include "shm/restart.h"
 #include "shm/segment.h"
-
-/** An application as the configuration knows it. Constant. */
-typedef struct {
-    const char *name; /**< of the group; < APL_NAME_MAX bytes */
-    const char *root; /**< AppRoot */
-    uint64_t key;     /**< apl_group_key(name) */
-    apl_options_t options;
-} apl_app_t;
 
 /** What the status page shows of a request; copied, cut where too long. */
 typedef struct {

@@ -102,10 +102,8 @@ static void copy_text(char *to, size_t size, const char *from)
     memset(to + n, 0, size - n);
 }
 
-apl_group_t *apl_group_add(apl_held_t *held, uint64_t key, const char *name,
-                           const char *root, const apl_options_t *options)
+static apl_group_t *add(apl_pool_t *pool, const apl_app_t *app)
 {
-    apl_pool_t *pool = held->pool;
     apl_group_t *g = take_slot(pool);
 
     if (!g)
@@ -113,11 +111,11 @@ apl_group_t *apl_group_add(apl_held_t *held, uint64_t key, const char *name,
     g->generation++;
     APL_STEP("group_generation");
     memset(&g->key, 0, sizeof *g - offsetof(apl_group_t, key));
-    g->key = key;
+    g->key = app->key;
     g->revision = 1;
-    g->options = *options;
-    copy_text(g->name, sizeof g->name, name);
-    copy_text(g->root, sizeof g->root, root);
+    g->options = app->options;
+    copy_text(g->name, sizeof g->name, app->name);
+    copy_text(g->root, sizeof g->root, app->root);
     apl_list_init(pool, &g->processes);
     apl_list_init(pool, &g->idle);
     apl_list_init(pool, &g->queue);
@@ -126,6 +124,14 @@ apl_group_t *apl_group_add(apl_held_t *held, uint64_t key, const char *name,
     APL_STEP("group_used"); /* seen: it exists; no bucket knows it yet */
     apl_group_link(pool, g);
     return g;
+}
+
+apl_group_t *apl_group_ensure(apl_held_t *held, const apl_app_t *app)
+{
+    apl_group_t *g = apl_group_find(held, app->key, app->name);
+
+    /* With damage it may be there, and not be found. */
+    return g || held->pool->damaged ? g : add(held->pool, app);
 }
 
 void apl_group_drop(apl_held_t *held, apl_group_t *group)

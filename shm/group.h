@@ -14,6 +14,14 @@
 
 #include "shm/held.h"
 
+/** An application as the configuration knows it. Constant. */
+typedef struct {
+    const char *name; /**< of the group; < APL_NAME_MAX bytes */
+    const char *root; /**< AppRoot; cut off where too long */
+    uint64_t key;     /**< apl_group_key(name) */
+    apl_options_t options;
+} apl_app_t;
+
 /** Hash of a group's name (FNV-1a, 64 bit). */
 uint64_t apl_group_key(const char *name);
 
@@ -24,12 +32,10 @@ uint32_t apl_group_index(apl_pool_t *pool, uint64_t key, const char *name);
 apl_group_t *apl_group_find(apl_held_t *held, uint64_t key, const char *name);
 
 /**
- * A new group. The caller has made sure that there is none of that name.
- * @param name, root are cut off where too long
- * @return NULL: the table is full
+ * The group of an app; where there is none, a new one with its options.
+ * @return NULL: the table is full; or there is damage, and held->pool says so
  */
-apl_group_t *apl_group_add(apl_held_t *held, uint64_t key, const char *name,
-                           const char *root, const apl_options_t *options);
+apl_group_t *apl_group_ensure(apl_held_t *held, const apl_app_t *app);
 
 /** Apply options. @return 1: they differ from those that were there */
 int apl_group_configure(apl_held_t *held, apl_group_t *group,

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "shm/checkin.h"
+#include "shm/child.h"
 #include "shm/enter.h"
 #include "shm/event.h"
 #include "shm/group.h"
@@ -18,7 +19,6 @@
 #include "shm/queue.h"
 #include "shm/retire.h"
 #include "shm/room.h"
-#include "shm/session.h"
 
 #define BATCH 256 /* session slots looked at under one lock */
 
@@ -145,14 +145,10 @@ apr_status_t apl_supervise_configure(apl_pool_t *pool, const apl_app_t *app,
 
     if (rv != APR_SUCCESS)
         return rv;
-    g = apl_group_find(&held, app->key, app->name);
-    if (g)
-        apl_group_configure(&held, g, &app->options);
-    else if (prestart) {
-        g = apl_group_add(&held, app->key, app->name, app->root, &app->options);
-        rv = g ? APR_SUCCESS : APL_EFULL;
-    }
+    g = prestart ? apl_group_ensure(&held, app)
+                 : apl_group_find(&held, app->key, app->name);
     if (g) {
+        apl_group_configure(&held, g, &app->options);
         snprintf(g->root, sizeof g->root, "%s", app->root);
         if (g->retry_at > now + APL_BACKOFF_MAX * 1000000ll)
             g->retry_at = now; /* no pause is so long: damage */
@@ -163,6 +159,8 @@ apr_status_t apl_supervise_configure(apl_pool_t *pool, const apl_app_t *app,
             apl_room_want(&held, g);
         apl_room_share(&held, g);
     }
+    else if (prestart)
+        rv = pool->damaged ? APL_EDAMAGED : APL_EFULL;
     apl_leave(&held);
     return rv;
 }

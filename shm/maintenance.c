@@ -11,17 +11,6 @@
 #include "shm/retire.h"
 #include "shm/room.h"
 
-/* Also one that nobody has asked for yet: the first request is not to start
- * it. NULL: there is damage, or the table is full. */
-static apl_group_t *group_of(apl_held_t *held, const apl_app_t *app)
-{
-    apl_group_t *g = apl_group_find(held, app->key, app->name);
-
-    return g || held->pool->damaged ? g
-                                    : apl_group_add(held, app->key, app->name,
-                                                    app->root, &app->options);
-}
-
 apr_status_t apl_supervise_drain(apl_pool_t *pool, const apl_app_t *app,
                                  int64_t now)
 {
@@ -31,7 +20,9 @@ apr_status_t apl_supervise_drain(apl_pool_t *pool, const apl_app_t *app,
 
     if (rv != APR_SUCCESS)
         return rv;
-    g = group_of(&held, app);
+    /* Also one that nobody has asked for yet: the first request is not to
+     * start it. */
+    g = apl_group_ensure(&held, app);
     if (g) {
         if (!apl_group_drained(g))
             apl_event_note(&held, APL_EVENT_DRAINED, g, NULL);

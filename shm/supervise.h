@@ -153,6 +153,7 @@ apr_status_t apl_supervise_limits(apl_pool_t *pool, uint32_t max,
 
 /**
  * Apply an app's options, whatever is there; make its group if `prestart`.
+ * @return APR_SUCCESS; or APL_EFULL, APL_EDAMAGED: it could not be made
  */
 apr_status_t apl_supervise_configure(apl_pool_t *pool, const apl_app_t *app,
                                      int prestart, int64_t now);

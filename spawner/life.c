@@ -289,10 +289,12 @@ static void put_back(spawner_t *s, process_t *p)
 {
     const table_app_t *a = table_find(s->table, p->is.name);
     apl_who_t who = {p->is.pid, 0, p->is.start};
-    apr_status_t rv;
+    apr_status_t rv = APR_SUCCESS;
 
     /* Its group may be lost as well. */
-    if (a && apl_supervise_configure(&s->shm, &a->app, 1, s->now) == APL_ELOCK)
+    if (a)
+        rv = apl_supervise_configure(&s->shm, &a->app, 1, s->now);
+    if (rv == APL_ELOCK || rv == APL_EDAMAGED)
         return;
     rv = apl_supervise_adopt(&s->shm, p->is.id, who, p->is.name, p->is.wire,
                              p->phase == PHASE_LIVE, s->now);

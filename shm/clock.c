@@ -219,10 +219,10 @@ static apr_status_t end(apl_pool_t *pool, uint64_t id, uint64_t ticket,
         apl_event_note(&held, APL_EVENT_KILLED, g, p);
         held.ring = 1;
     }
-    if (g && g->used && g->size < g->options.min_instances)
-        apl_room_want(&held, g);
-    if (g)
+    if (g) {
+        apl_room_keep(&held, g);
         apl_room_share(&held, g);
+    }
     apl_leave(&held);
     return APR_SUCCESS;
 }

@@ -155,8 +155,7 @@ apr_status_t apl_supervise_configure(apl_pool_t *pool, const apl_app_t *app,
         g->retired = 0;
         if (prestart)
             g->used = 1;
-        if (g->used && g->size < g->options.min_instances)
-            apl_room_want(&held, g);
+        apl_room_keep(&held, g);
         apl_room_share(&held, g);
     }
     else if (prestart)
@@ -290,8 +289,7 @@ static void tend(apl_held_t *held, apl_group_t *g, int64_t *next)
 {
     trim(held, g, next);
     wind_up(held, g);
-    if (g->used && g->size < g->options.min_instances)
-        apl_room_want(held, g);
+    apl_room_keep(held, g);
     apl_room_replace(held, g);
     if (g->failures != 0 && g->waiting + g->outdated > 0)
         due_in(apl_since(g->retry_at, held->now), held, next);

@@ -214,6 +214,12 @@ void apl_room_want(apl_held_t *held, apl_group_t *group)
         start(held, group, make_room(held, group, NULL));
 }
 
+void apl_room_keep(apl_held_t *held, apl_group_t *group)
+{
+    if (group->used && group->size < group->options.min_instances)
+        apl_room_want(held, group);
+}
+
 /* The next to have a process, and there is room for it: a free place; else
  * that of one that gives way to a group that starves; else its own credit.
  * @param gone who gave way, or NULL: filled in */

@@ -32,6 +32,9 @@
  */
 void apl_room_want(apl_held_t *held, apl_group_t *group);
 
+/** The same, if the group was asked for and has less than its minimum. */
+void apl_room_keep(apl_held_t *held, apl_group_t *group);
+
 /**
  * The group has outdated processes: start one of the present revision, which
  * will replace one of them. Does nothing while one is being started, while the

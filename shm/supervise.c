@@ -89,8 +89,7 @@ apr_status_t apl_supervise_ready(apl_pool_t *pool, uint64_t id, int64_t now)
     g->n_spawned++;
     if (p->replaces)
         apl_retire_replaced(&held, g, p);
-    if (g->size < g->options.min_instances)
-        apl_room_want(&held, g);
+    apl_room_keep(&held, g);
     apl_room_replace(&held, g);
     apl_room_share(&held, g);
     apl_leave(&held);
@@ -151,8 +150,7 @@ static void leave_smaller(apl_held_t *held, apl_group_t *group)
         apl_leave(held);
         return;
     }
-    if (group->used && group->size < group->options.min_instances)
-        apl_room_want(held, group);
+    apl_room_keep(held, group);
     apl_room_share(held, group);
     apl_leave(held);
 }

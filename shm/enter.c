@@ -4,6 +4,7 @@
 
 #include <time.h>
 
+#include "shm/group.h"
 #include "shm/lock.h"
 #include "shm/process.h"
 #include "shm/repair.h"
@@ -110,6 +111,20 @@ apr_status_t apl_enter_process(apl_held_t *held, apl_pool_t *pool, uint64_t id,
         return rv;
     *process = apl_process_find(held, id);
     if (*process && (*process)->state >= from && (*process)->state <= to)
+        return APR_SUCCESS;
+    apl_leave(held);
+    return APL_ESTALE;
+}
+
+apr_status_t apl_enter_group(apl_held_t *held, apl_pool_t *pool,
+                             const char *name, int64_t now, apl_group_t **group)
+{
+    apr_status_t rv = apl_enter_patiently(held, pool, now);
+
+    if (rv != APR_SUCCESS)
+        return rv;
+    *group = apl_group_find(held, apl_group_key(name), name);
+    if (*group)
         return APR_SUCCESS;
     apl_leave(held);
     return APL_ESTALE;

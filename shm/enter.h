@@ -47,13 +47,22 @@ apr_status_t apl_enter_patiently(apl_held_t *held, apl_pool_t *pool,
                                  int64_t now);
 
 /**
- * The same, and find a process in a state between two.
+ * The same, and find a process in a state between two, by its id.
  * @param process filled in
  * @return APL_ESTALE: there is none, and nobody is inside; or as above
  */
 apr_status_t apl_enter_process(apl_held_t *held, apl_pool_t *pool, uint64_t id,
                                int64_t now, uint32_t from, uint32_t to,
                                apl_process_t **process);
+
+/**
+ * The same, and find a group by its name.
+ * @param group filled in
+ * @return APL_ESTALE: there is none, and nobody is inside; or as above
+ */
+apr_status_t apl_enter_group(apl_held_t *held, apl_pool_t *pool,
+                             const char *name, int64_t now,
+                             apl_group_t **group);
 
 /** Give the lock back; then wake and ring whom the verb noted. More waiters
  * than a token has room for are served in another round. */

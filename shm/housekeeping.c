@@ -197,21 +197,16 @@ apr_status_t apl_supervise_remove(apl_pool_t *pool, const char *name,
 {
     apl_group_t *g;
     apl_held_t held;
-    apr_status_t rv = apl_enter_patiently(&held, pool, now);
+    apr_status_t rv = apl_enter_group(&held, pool, name, now, &g);
 
     if (rv != APR_SUCCESS)
         return rv;
-    g = apl_group_find(&held, apl_group_key(name), name);
-    if (g) {
-        g->retired = 1;
-        APL_STEP("remove_retired");
-        wind_up(&held, g);
-        apl_room_settle(&held);
-    }
-    else
-        rv = APL_ESTALE;
+    g->retired = 1;
+    APL_STEP("remove_retired");
+    wind_up(&held, g);
+    apl_room_settle(&held);
     apl_leave(&held);
-    return rv;
+    return APR_SUCCESS;
 }
 
 apr_status_t apl_supervise_group(const apl_pool_t *pool, uint32_t index,

@@ -43,24 +43,19 @@ apr_status_t apl_supervise_restart(apl_pool_t *pool, const char *name,
 {
     apl_group_t *g;
     apl_held_t held;
-    apr_status_t rv = apl_enter_patiently(&held, pool, now);
+    apr_status_t rv = apl_enter_group(&held, pool, name, now, &g);
 
     if (rv != APR_SUCCESS)
         return rv;
-    g = apl_group_find(&held, apl_group_key(name), name);
-    if (g) {
-        if (apl_group_drained(g)) {
-            rv = APL_EDRAINED;
-            apl_event_note(&held, APL_EVENT_RESTART, g, NULL);
-        }
-        g->drained = 0;
-        APL_STEP("restart_undrained");
-        apl_retire_restart(&held, g,
-                           rolling < 0 ? g->options.rolling != 0 : rolling);
-        apl_room_share(&held, g);
+    if (apl_group_drained(g)) {
+        rv = APL_EDRAINED;
+        apl_event_note(&held, APL_EVENT_RESTART, g, NULL);
     }
-    else
-        rv = APL_ESTALE;
+    g->drained = 0;
+    APL_STEP("restart_undrained");
+    apl_retire_restart(&held, g,
+                       rolling < 0 ? g->options.rolling != 0 : rolling);
+    apl_room_share(&held, g);
     apl_leave(&held);
     return rv;
 }

@@ -286,12 +286,11 @@ apr_status_t apl_supervise_adopt(apl_pool_t *pool, uint64_t id, apl_who_t who,
     apl_group_t *g;
     apl_process_t *p;
     apl_held_t held;
-    apr_status_t rv = apl_enter_patiently(&held, pool, now);
+    apr_status_t rv = apl_enter_group(&held, pool, name, now, &g);
 
     if (rv != APR_SUCCESS)
         return rv;
-    g = apl_group_find(&held, apl_group_key(name), name);
-    p = g ? slot_for(&held, id) : NULL;
+    p = slot_for(&held, id);
     if (!p) {
         apl_leave(&held);
         return APL_ESTALE;

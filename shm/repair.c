@@ -9,6 +9,7 @@
 #include "shm/hung.h"
 #include "shm/list.h"
 #include "shm/process.h"
+#include "shm/session.h"
 
 /* The marks of use are hints; a wrong one costs time, not truth. */
 static uint32_t top_of(uint32_t *mark, uint32_t n)
@@ -122,35 +123,21 @@ static int good_session(const apl_pool_t *pool, const apl_session_t *s,
            c->state == APL_CHILD_USED && used_group(pool, g);
 }
 
-static int has_process(const apl_pool_t *pool, const apl_session_t *s,
-                       const apl_process_t *p)
+/* Is it nobody's, but of a process that is there? Then so is its group: else
+ * the process would have been freed before. */
+static int is_abandoned(const apl_session_t *s, const apl_process_t *p)
 {
-    return p && APL_PROCESS_INDEX(pool, p) <= pool->header->top_process &&
-           p->state != APL_PROCESS_FREE && p->group == s->group &&
-           p->generation == s->process_generation;
-}
-
-/* Is it nobody's, but of a process that is there? */
-static int is_abandoned(const apl_pool_t *pool, const apl_session_t *s,
-                        const apl_group_t *g, const apl_process_t *p)
-{
-    return s->state == APL_SESSION_HELD && s->owner == 0 &&
-           used_group(pool, g) && has_process(pool, s, p) &&
+    return s->state == APL_SESSION_HELD && s->owner == 0 && p &&
            p->state >= APL_PROCESS_LIVE;
 }
 
-/* The process of a session; or it is gone, and not to be taken for a later one
- * in its slot. */
-static void find_process(const apl_pool_t *pool, apl_session_t *s,
-                         apl_process_t *p)
+/* Its process is gone, and not to be taken for a later one in its slot. */
+static void bereave(const apl_pool_t *pool, apl_session_t *s)
 {
-    if (has_process(pool, s, p)) {
-        p->sessions++;
-        p->abandoned += s->owner == 0;
-        pool->header->abandoned += s->owner == 0;
-    }
-    else
-        s->process_generation = p->generation - 1;
+    const apl_process_t *later = apl_process_at(pool, s->process);
+
+    if (later)
+        s->process_generation = later->generation - 1;
 }
 
 static void repair_sessions(apl_held_t *held)
@@ -163,10 +150,10 @@ static void repair_sessions(apl_held_t *held)
         apl_session_t *s = &pool->sessions[i];
         apl_child_t *c = apl_child_at(pool, s->owner);
         apl_group_t *g = apl_group_at(pool, s->group);
-        apl_process_t *p = apl_process_at(pool, s->process);
+        apl_process_t *p = apl_session_process(held, s);
 
         memset(&s->link, 0, sizeof s->link);
-        if (!good_session(pool, s, c, g) && !is_abandoned(pool, s, g, p)) {
+        if (!good_session(pool, s, c, g) && !is_abandoned(s, p)) {
             s->state = APL_SESSION_FREE;
             apl_list_append(pool, &h->sessions_free, &s->link);
             continue;
@@ -180,7 +167,9 @@ static void repair_sessions(apl_held_t *held)
             h->waiting++;
         }
         if (s->state == APL_SESSION_HELD && p)
-            find_process(pool, s, p);
+            apl_session_recount(held, s, p);
+        else if (s->state == APL_SESSION_HELD)
+            bereave(pool, s);
     }
 }
 

@@ -182,6 +182,14 @@ void apl_session_abandon(apl_held_t *held, apl_session_t *session,
     held->ring = 1;
 }
 
+void apl_session_recount(apl_held_t *held, const apl_session_t *session,
+                         apl_process_t *process)
+{
+    process->sessions++;
+    process->abandoned += session->owner == 0;
+    held->pool->header->abandoned += session->owner == 0;
+}
+
 static int is_abandoned(const apl_held_t *held, const apl_session_t *s,
                         const apl_process_t *by)
 {
@@ -223,7 +231,7 @@ apl_process_t *apl_session_process(const apl_held_t *held,
     apl_process_t *p = apl_process_at(pool, session->process);
 
     return p && APL_PROCESS_INDEX(pool, p) <= pool->header->top_process &&
-                   p->state != APL_PROCESS_FREE &&
+                   p->state != APL_PROCESS_FREE && p->group == session->group &&
                    p->generation == session->process_generation
                ? p
                : NULL;

@@ -42,6 +42,10 @@ void apl_session_free(apl_held_t *held, apl_session_t *session);
 void apl_session_abandon(apl_held_t *held, apl_session_t *session,
                          apl_process_t *process);
 
+/** Count a HELD one with its process, whose counts began at 0. */
+void apl_session_recount(apl_held_t *held, const apl_session_t *session,
+                         apl_process_t *process);
+
 /** The abandoned one of a process that it was given first, or NULL. */
 apl_session_t *apl_session_abandoned(const apl_held_t *held,
                                      const apl_process_t *process);

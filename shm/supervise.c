@@ -273,9 +273,7 @@ static void claim_sessions(apl_held_t *held, apl_process_t *p)
             s->process != APL_PROCESS_INDEX(pool, p) || s->group != p->group)
             continue;
         s->process_generation = p->generation;
-        p->sessions++;
-        p->abandoned += s->owner == 0;
-        pool->header->abandoned += s->owner == 0;
+        apl_session_recount(held, s, p);
     }
 }
 

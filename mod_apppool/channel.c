@@ -9,7 +9,6 @@
 #include <http_log.h>
 #include <util_filter.h>
 
-#include "mod_apppool/config.h"
 #include "mod_apppool/dial.h"
 #include "mod_apppool/proxy_api.h"
 #include "shm/format.h"

@@ -14,8 +14,8 @@
 
 #define MEMBER(object, key) apppool_status_member(r, object, key)
 
-const char *apppool_status_badge(request_rec *r, const json_t *object,
-                                 const char *key)
+/* A state: a word that its own name gives a colour. */
+static const char *badge(request_rec *r, const json_t *object, const char *key)
 {
     const char *word = MEMBER(object, key);
 
@@ -47,7 +47,7 @@ static const char *detach(request_rec *r, const json_t *p, const char *token)
 static void process(request_rec *r, const json_t *p, const char *token)
 {
     ap_rvputs(r, "<tr><td class=\"n\">", MEMBER(p, "pid"), "</td><td>",
-              apppool_status_badge(r, p, "state"), "</td><td class=\"n\">",
+              badge(r, p, "state"), "</td><td class=\"n\">",
               MEMBER(p, "sessions"), "</td><td class=\"n opt\">",
               MEMBER(p, "processed"), "</td><td class=\"n\">",
               apppool_status_bytes(r, json_object_get(p, "memory")),
@@ -117,21 +117,21 @@ static void request(request_rec *r, const json_t *group, const json_t *q,
     double age = json_number_value(json_object_get(q, "age"));
     const json_t *query = json_object_get(q, "query");
 
-    ap_rvputs(
-        r, "<tr><td class=\"n",
-        age > VERY_SLOW ? " bad"
-        : age > SLOW    ? " warn"
-                        : "",
-        "\">", apppool_status_span(r, age), "</td><td>",
-        apppool_status_badge(r, q, "state"), "</td><td class=\"w\"><code>",
-        MEMBER(q, "method"), " ", MEMBER(q, "uri"), query ? "?" : "",
-        query ? apppool_status_show(r, query) : "",
-        "</code></td><td class=\"nw\">", MEMBER(q, "client"),
-        json_is_true(json_object_get(q, "abandoned"))
-            ? " <span class=\"dim\">abandoned</span>"
-            : "",
-        "</td><td class=\"n\">", MEMBER(q, "pid"), "</td><td class=\"b\">",
-        end(r, group, q, token), "</td></tr>\n", NULL);
+    ap_rvputs(r, "<tr><td class=\"n",
+              age > VERY_SLOW ? " bad"
+              : age > SLOW    ? " warn"
+                              : "",
+              "\">", apppool_status_span(r, age), "</td><td>",
+              badge(r, q, "state"), "</td><td class=\"w\"><code>",
+              MEMBER(q, "method"), " ", MEMBER(q, "uri"), query ? "?" : "",
+              query ? apppool_status_show(r, query) : "",
+              "</code></td><td class=\"nw\">", MEMBER(q, "client"),
+              json_is_true(json_object_get(q, "abandoned"))
+                  ? " <span class=\"dim\">abandoned</span>"
+                  : "",
+              "</td><td class=\"n\">", MEMBER(q, "pid"),
+              "</td><td class=\"b\">", end(r, group, q, token), "</td></tr>\n",
+              NULL);
 }
 
 static void requests(request_rec *r, const json_t *group, const char *token)
@@ -211,8 +211,8 @@ void apppool_status_group(request_rec *r, const json_t *group, int n,
 {
     ap_rprintf(r, "<section class=\"app\" id=\"app%d\"><h2>", n);
     ap_rvputs(r, "<span>", MEMBER(group, "name"), "</span> ",
-              apppool_status_badge(r, group, "state"),
-              token ? restart(r, group, token) : "", "</h2>\n", NULL);
+              badge(r, group, "state"), token ? restart(r, group, token) : "",
+              "</h2>\n", NULL);
     facts(r, group);
     if (json_is_string(json_object_get(group, "last_error")))
         ap_rvputs(r,

@@ -23,8 +23,4 @@
 void apppool_status_group(request_rec *r, const json_t *group, int n,
                           const char *token);
 
-/** A state or an event: a word that its own name gives a colour. */
-const char *apppool_status_badge(request_rec *r, const json_t *object,
-                                 const char *key);
-
 #endif

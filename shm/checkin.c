@@ -3,7 +3,6 @@
 #include "shm/checkin.h"
 
 #include "shm/enter.h"
-#include "shm/group.h"
 #include "shm/histogram.h"
 #include "shm/process.h"
 #include "shm/retire.h"

@@ -10,7 +10,6 @@
 #include "shm/group.h"
 #include "shm/list.h"
 #include "shm/process.h"
-#include "shm/queue.h"
 #include "shm/retire.h"
 #include "shm/room.h"
 #include "shm/session.h"

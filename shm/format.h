@@ -157,7 +157,7 @@ typedef struct {
 
 /* ---- the slots ---- */
 
-enum { APL_GROUP_FREE, APL_GROUP_USED, APL_GROUP_STATES };
+enum { APL_GROUP_FREE, APL_GROUP_USED };
 
 enum {
     /** Nobody's. */
@@ -184,7 +184,7 @@ enum {
     APL_SESSION_STATES
 };
 
-enum { APL_CHILD_FREE, APL_CHILD_USED, APL_CHILD_STATES };
+enum { APL_CHILD_FREE, APL_CHILD_USED };
 
 enum { APL_LISTEN_FD, APL_LISTEN_UNIX, APL_LISTEN_TCP };
 

@@ -35,13 +35,11 @@ static uint32_t merge(apl_pool_t *pool, uint32_t a, uint32_t b, uint32_t parent)
         if (!pa || !pb)
             break;
         if (!apl_heap_before(pa, pb)) {
-            apl_process_t *p = pa;
-            uint32_t i = a;
+            uint32_t other = a;
 
             pa = pb;
             a = b;
-            pb = p;
-            b = i;
+            b = other;
         }
         *slot = a;
         pa->node.parent = parent;

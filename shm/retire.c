@@ -44,7 +44,7 @@ static void retire_live(apl_held_t *held, apl_group_t *group, uint32_t reason,
     }
 }
 
-void apl_retire_group(apl_held_t *held, apl_group_t *group, uint32_t reason)
+static void retire_all(apl_held_t *held, apl_group_t *group, uint32_t reason)
 {
     retire_live(held, group, reason, 1);
     retire_booting(held, group, reason);
@@ -56,7 +56,7 @@ int apl_retire_removed(apl_held_t *held, apl_group_t *group)
 {
     if (group->waiting == 0) {
         if (group->size + group->spawning > 0)
-            apl_retire_group(held, group, APL_EVENT_REMOVED);
+            retire_all(held, group, APL_EVENT_REMOVED);
         return 0;
     }
     return group->size + group->spawning == 0 &&
@@ -66,7 +66,7 @@ int apl_retire_removed(apl_held_t *held, apl_group_t *group)
 int apl_retire_drained(apl_held_t *held, apl_group_t *group)
 {
     if (group->size + group->spawning > 0)
-        apl_retire_group(held, group, APL_EVENT_DRAINED);
+        retire_all(held, group, APL_EVENT_DRAINED);
     return apl_queue_fail(held, group, APL_EDRAINED);
 }
 
@@ -84,7 +84,7 @@ void apl_retire_restart(apl_held_t *held, apl_group_t *group, int rolling)
     /* The first start of the new code is not to pay for the old one's. */
     group->failures = 0;
     if (!rolling) {
-        apl_retire_group(held, group, APL_EVENT_RESTART);
+        retire_all(held, group, APL_EVENT_RESTART);
         return;
     }
     retire_booting(held, group, APL_EVENT_RESTART);

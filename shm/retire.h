@@ -25,12 +25,6 @@
 #include "shm/held.h"
 
 /**
- * All processes of the group leave, also those that are booting.
- * @param reason APL_EVENT_*
- */
-void apl_retire_group(apl_held_t *held, apl_group_t *group, uint32_t reason);
-
-/**
  * The app is gone from the configuration: its processes leave once nobody
  * waits for one; who waits in vain is told so.
  * @return 1: some are left to be told

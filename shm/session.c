@@ -5,7 +5,6 @@
 #include "shm/histogram.h"
 #include "shm/list.h"
 #include "shm/process.h"
-#include "shm/wake.h"
 
 static apl_session_t *take_slot(apl_pool_t *pool)
 {

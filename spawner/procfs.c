@@ -88,14 +88,6 @@ int procfs_thread(pid_t pid, pid_t thread, procfs_t *who)
     return parse(stat, who);
 }
 
-int procfs_alive(pid_t pid, uint64_t start)
-{
-    procfs_t who;
-
-    return procfs_read(pid, &who) == 0 && who.start == start &&
-           who.state != 'Z' && who.state != 'X';
-}
-
 int procfs_dead(pid_t pid, uint64_t start)
 {
     procfs_t who;
@@ -204,6 +196,15 @@ int procfs_mark(pid_t pid, char *mark, size_t size)
     return used > 0 ? 0 : -1;
 }
 
+/* Does it run, and is it still the process that started at `start`? */
+static int is_alive(pid_t pid, uint64_t start)
+{
+    procfs_t who;
+
+    return procfs_read(pid, &who) == 0 && who.start == start &&
+           who.state != 'Z' && who.state != 'X';
+}
+
 int procfs_pidfd(pid_t pid, uint64_t start)
 {
     int fd = pid > 0 ? pidfd_open(pid, 0) : -1;
@@ -211,7 +212,7 @@ int procfs_pidfd(pid_t pid, uint64_t start)
     if (fd < 0)
         return -1;
     /* Asked after opening: the answer is about what the descriptor holds. */
-    if (procfs_alive(pid, start))
+    if (is_alive(pid, start))
         return fd;
     close(fd);
     return -1;

@@ -37,9 +37,6 @@ int procfs_thread(pid_t pid, pid_t thread, procfs_t *who);
  * @return its length, or -1 */
 ssize_t procfs_text(pid_t pid, const char *name, char *text, size_t size);
 
-/** Does it run, and is it still the process that started at `start`? */
-int procfs_alive(pid_t pid, uint64_t start);
-
 /** Is it known that it does not run any more? What cannot be found out, for
  * want of descriptors or memory, is not known. */
 int procfs_dead(pid_t pid, uint64_t start);

@@ -22,7 +22,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "shm/enter.h"
+#include "shm/held.h"
 #include "shm/history.h"
 #include "spawner/abandoned.h"
 #include "spawner/adopt.h"

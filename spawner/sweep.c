@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "spawner/cgroup.h"
-#include "spawner/contract.h"
 #include "spawner/log.h"
 #include "spawner/marks.h"
 #include "spawner/millis.h"

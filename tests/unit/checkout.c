@@ -10,7 +10,6 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "shm/group.h"
 #include "tests/unit/scene.h"
 
 static apl_process_t *process_of(scene_t *s, uint64_t id)

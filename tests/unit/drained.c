@@ -6,7 +6,6 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "shm/wake.h"
 #include "tests/unit/scene.h"
 
 #define SECOND 1000000ll

@@ -7,7 +7,6 @@
 #include <apr_strings.h>
 #include <string.h>
 
-#include "shm/enter.h"
 #include "shm/history.h"
 #include "shm/report.h"
 #include "shm/report_times.h"

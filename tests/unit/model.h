@@ -94,9 +94,6 @@ int model_pick(const model_t *m, int group);
 /** The process that a session has, or -1: none, or it is gone. */
 int model_process_of(const model_t *m, const m_session_t *s);
 
-/** Processes that take a place, and those that only replace one. */
-unsigned model_regular(const model_t *m);
-
 /* ---- verbs of httpd's children ---- */
 
 /**

@@ -12,7 +12,7 @@ static unsigned all(const model_t *m)
     return model_size(m, -1) + model_spawning(m, -1);
 }
 
-unsigned model_regular(const model_t *m)
+static unsigned regular(const model_t *m)
 {
     unsigned n = all(m);
     int i;
@@ -41,7 +41,7 @@ static int has_place(const model_t *m)
 {
     unsigned extra = model_stand_ins(m, -1);
 
-    return has_slots(m) && model_regular(m) < m->max + extra &&
+    return has_slots(m) && regular(m) < m->max + extra &&
            all(m) <= m->max + extra;
 }
 
@@ -62,7 +62,7 @@ static int could_swap(const model_t *m)
 
 int model_exceeded(const model_t *m)
 {
-    return model_regular(m) > m->max + model_stand_ins(m, -1);
+    return regular(m) > m->max + model_stand_ins(m, -1);
 }
 
 int model_above(const model_t *m, int group)

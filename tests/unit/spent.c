@@ -3,7 +3,6 @@
 /* MaxRequests: the replacement first, then the process goes; and never more
  * requests than that. */
 
-#include "shm/group.h"
 #include "tests/unit/scene.h"
 
 static apl_condition_t condition(scene_t *s, uint64_t id)

@@ -3,7 +3,6 @@
 /* Starts: how many, for whom, how long they may take, and what becomes of
  * those that fail. */
 
-#include "shm/group.h"
 #include "tests/unit/scene.h"
 
 #define SECOND 1000000ll

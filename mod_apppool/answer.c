@@ -147,16 +147,11 @@ int apppool_answer_killed(request_rec *r, const apppool_app_t *app,
     return HTTP_GATEWAY_TIME_OUT;
 }
 
-int apppool_answer_silent(const request_rec *r, int status)
-{
-    return apr_table_get(r->notes, "proxy_timedout") != NULL ||
-           status == HTTP_GATEWAY_TIME_OUT;
-}
-
 int apppool_answer_app(request_rec *r, const apppool_app_t *app,
                        const apl_hold_t *hold, int status)
 {
-    int silent = apppool_answer_silent(r, status);
+    int silent = status == HTTP_GATEWAY_TIME_OUT ||
+                 apr_table_get(r->notes, "proxy_timedout") != NULL;
 
     if (status == DECLINED)
         return HTTP_INTERNAL_SERVER_ERROR;

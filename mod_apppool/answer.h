@@ -40,14 +40,10 @@ int apppool_answer_connect(request_rec *r, const apppool_app_t *app,
 /** Ten processes in a row refused the connection. */
 int apppool_answer_refused(request_rec *r, const apppool_app_t *app);
 
-/** Has the app failed to answer in time? @param status what the scheme handler
- * returned */
-int apppool_answer_silent(const request_rec *r, int status);
-
 /**
  * The app's answer failed. Replaces what mod_proxy noted about it.
  * @param status what the scheme handler returned
- * @return what the handler is to return
+ * @return what the handler is to return; 504 if the app was silent, only then
  */
 int apppool_answer_app(request_rec *r, const apppool_app_t *app,
                        const apl_hold_t *hold, int status);

@@ -210,12 +210,12 @@ static int ask(apppool_visit_t *v, const char *url, int *status)
             *status = apppool_answer_killed(v->r, v->app, &v->hold);
             return 1;
         }
-        if (done) {
-            v->silent = !v->started && apppool_answer_silent(v->r, *status);
-            if (!v->started)
-                *status = apppool_answer_app(v->r, v->app, &v->hold, *status);
-            return 1;
+        if (done && !v->started) {
+            *status = apppool_answer_app(v->r, v->app, &v->hold, *status);
+            v->silent = *status == HTTP_GATEWAY_TIME_OUT;
         }
+        if (done)
+            return 1;
         apppool_answer_forget(v->r);
         if (rv != APR_SUCCESS && refused(rv)) {
             *status = OK;

@@ -95,6 +95,7 @@ watchdog_sources = \
 	spawner/marks.c \
 	spawner/procfs.c \
 	spawner/remove.c \
+	spawner/settle.c \
 	spawner/sweep.c \
 	spawner/throttle.c \
 	spawner/vacate.c \
@@ -141,6 +142,7 @@ spawner_sources = \
 	spawner/registry.c \
 	spawner/remove.c \
 	spawner/runtime.c \
+	spawner/settle.c \
 	spawner/slow.c \
 	spawner/spawner.c \
 	spawner/stay.c \

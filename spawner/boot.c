@@ -19,6 +19,7 @@
 #include "spawner/fresh.h"
 #include "spawner/limits.h"
 #include "spawner/privilege.h"
+#include "spawner/settle.h"
 
 #define LISTENER_FD 3
 #define REPORT_FD   4
@@ -181,7 +182,7 @@ _Noreturn void boot_app(const boot_t *b)
     hand_over(b, &who);
     if (privilege_groups(&who, error) != 0)
         fail("%s", error);
-    fresh_memory();
+    settle_memory("0");
     umask(b->app->listen == APL_LISTEN_UNIX ? 007 : 022);
     own_descriptors(b);
     refused = limits_take(b->app, &b->descriptors);

@@ -2,7 +2,6 @@
 
 #include "spawner/fresh.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <stddef.h>
 #include <sys/syscall.h>
@@ -20,18 +19,6 @@ void fresh_signals(void)
         syscall(SYS_rt_sigaction, i, action, NULL, NSIG / 8);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
-void fresh_memory(void)
-{
-    int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-
-    if (fd < 0)
-        return;
-    if (write(fd, "0", 1) < 0) {
-        /* It stays as httpd's is. */
-    }
-    close(fd);
 }
 
 void fresh_descriptors(int keep)

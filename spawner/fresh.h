@@ -2,17 +2,14 @@
 
 /**
  * @file fresh.h
- * @brief What a forked child sheds of the spawner: its signals, its
- *        descriptors, its importance. libc only.
+ * @brief What a forked child sheds of the spawner: its signals and its
+ *        descriptors. libc only.
  */
 #ifndef APPPOOL_FRESH_H
 #define APPPOOL_FRESH_H
 
 /** All signals at their default action, none blocked. */
 void fresh_signals(void);
-
-/** The out-of-memory killer may have it as any other process. */
-void fresh_memory(void);
 
 /** Close all descriptors above standard error but `keep`. */
 void fresh_descriptors(int keep);

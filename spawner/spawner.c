@@ -43,6 +43,7 @@
 #include "spawner/overdue.h"
 #include "spawner/process.h"
 #include "spawner/ready.h"
+#include "spawner/settle.h"
 #include "spawner/slow.h"
 #include "spawner/stray.h"
 #include "spawner/sweep.h"
@@ -191,35 +192,17 @@ static void turn(spawner_t *s)
 
 /* ---- start ---- */
 
-static void settle_in(void)
+static void set_apart(void)
 {
-    static const int signs[] = {SIGINT, SIGHUP, SIGPIPE, SIGUSR1, SIGUSR2};
-    sigset_t mask;
-    size_t i;
     int fd;
 
-    setsid();
-    prctl(PR_SET_NAME, CONTRACT_SPAWNER_PROGRAM, 0, 0, 0);
+    signals.fd = settle_in(CONTRACT_SPAWNER_PROGRAM);
+    settle_memory("-900"); /* after the watchdog */
     umask(077);
-    for (i = 0; i < sizeof signs / sizeof *signs; i++)
-        signal(signs[i], SIG_IGN);
-    sigemptyset(&mask);
-    sigaddset(&mask, SIGTERM);
-    sigaddset(&mask, SIGCHLD);
-    sigprocmask(SIG_SETMASK, &mask, NULL);
-    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     for (fd = CONTRACT_LIFE_FD; fd <= CONTRACT_LAST_FD; fd++)
         fcntl(fd, F_SETFD, FD_CLOEXEC);
-    fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-    if (fd >= 0) {
-        if (write(fd, "-900", 4) < 0) {
-            /* Only root may ask for it. */
-        }
-        close(fd);
-    }
     if (geteuid() == 0)
         prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-    signals.fd = signalfd(-1, &mask, SFD_NONBLOCK | SFD_CLOEXEC);
 }
 
 /* Each process of an app costs three; the app itself gets what httpd had. */
@@ -346,7 +329,7 @@ int main(int argc, char **argv)
     if (s->rt.fd < 0 || loop_open() != 0)
         return usage(strerror(errno));
     s->stopping = argc == 3;
-    settle_in();
+    set_apart();
     raise_descriptors(s);
     log_directory(s->rt.fd);
     apr_initialize();

@@ -17,6 +17,7 @@
 #include "spawner/limits.h"
 #include "spawner/log.h"
 #include "spawner/privilege.h"
+#include "spawner/settle.h"
 #include "spawner/stray.h"
 
 #define LIMIT (30 * SECOND)
@@ -45,7 +46,7 @@ static _Noreturn void work(const spawner_t *s, const table_app_t *a,
     if (privilege_find(&who, a->user, a->group, a->app.root, error) != 0 ||
         privilege_groups(&who, error) != 0)
         refuse(error);
-    fresh_memory();
+    settle_memory("0");
     umask(022);
     refused = limits_take(a, &s->descriptors);
     if (refused) {

@@ -15,7 +15,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -24,6 +23,7 @@
 #include "spawner/contract.h"
 #include "spawner/log.h"
 #include "spawner/millis.h"
+#include "spawner/settle.h"
 #include "spawner/sweep.h"
 #include "spawner/vacate.h"
 #include "spawner/ward.h"
@@ -171,18 +171,6 @@ static void watch(watchdog_t *w)
 
 /* ---- start and end ---- */
 
-static void write_file(const char *path, const char *text)
-{
-    int fd = open(path, O_WRONLY | O_CLOEXEC);
-
-    if (fd < 0)
-        return;
-    if (write(fd, text, strlen(text)) < 0) {
-        /* Not permitted, then: it was only a wish. */
-    }
-    close(fd);
-}
-
 static int usage(const char *what)
 {
     fprintf(stderr,
@@ -218,25 +206,6 @@ static void name_spawner(watchdog_t *w, const char *own_name)
 
     snprintf(w->ward.name, sizeof w->ward.name, "%.*s" CONTRACT_SPAWNER_PROGRAM,
              slash ? (int)(slash + 1 - own_name) : 0, own_name);
-}
-
-static void settle_in(watchdog_t *w)
-{
-    static const int signs[] = {SIGINT, SIGHUP, SIGPIPE, SIGUSR1, SIGUSR2};
-    sigset_t mask;
-    size_t i;
-
-    setsid(); /* httpd signals its process group */
-    prctl(PR_SET_NAME, CONTRACT_WATCHDOG_PROGRAM, 0, 0, 0);
-    for (i = 0; i < sizeof signs / sizeof *signs; i++)
-        signal(signs[i], SIG_IGN);
-    sigemptyset(&mask);
-    sigaddset(&mask, SIGTERM);
-    sigaddset(&mask, SIGCHLD);
-    sigprocmask(SIG_SETMASK, &mask, NULL);
-    w->signals = signalfd(-1, &mask, SFD_NONBLOCK | SFD_CLOEXEC);
-    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-    write_file("/proc/self/oom_score_adj", "-1000");
 }
 
 /* What is left when the last spawner is gone. */
@@ -279,7 +248,8 @@ int main(int argc, char **argv)
     name_spawner(&w, argv[0]);
     umask(077);
     log_directory(w.ward.dirfd);
-    settle_in(&w);
+    w.signals = settle_in(CONTRACT_WATCHDOG_PROGRAM);
+    settle_memory("-1000");
     w.start_at = millis_now();
     watch(&w);
     clean_up(&w);

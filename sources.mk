@@ -176,6 +176,7 @@ scene_sources = \
 	tests/unit/callers.c \
 	tests/unit/ledger.c \
 	tests/unit/marked.c \
+	tests/unit/memory.c \
 	tests/unit/model.c \
 	tests/unit/model_clock.c \
 	tests/unit/model_room.c \

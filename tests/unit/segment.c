@@ -2,7 +2,6 @@
 
 /* The segment is shared by descriptor, and is never cut short. */
 
-#include <apr_general.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,24 +12,8 @@
 #include "shm/group.h"
 #include "shm/report.h"
 #include "shm/snapshot.h"
+#include "tests/unit/memory.h"
 #include "tests/unit/scene.h"
-
-static apr_pool_t *p;
-
-static int begin(void **state)
-{
-    (void)state;
-    apr_initialize();
-    return apr_pool_create(&p, NULL) != APR_SUCCESS;
-}
-
-static int finish(void **state)
-{
-    (void)state;
-    apr_pool_destroy(p);
-    apr_terminate();
-    return 0;
-}
 
 static void another_process_attaches(void **state)
 {
@@ -120,7 +103,7 @@ static void the_report_tells_what_is_there(void **state)
     assert_int_equal(apl_checkout(&s->pool, &h3, a, &r, NULL, s->now),
                      APL_EWAIT);
     scene_ask(s, &h3, a);
-    assert_int_equal(apl_snapshot_take(&copy, &s->pool, p), APR_SUCCESS);
+    assert_int_equal(apl_snapshot_take(&copy, &s->pool, memory), APR_SUCCESS);
     j = apl_report_json(copy, 0);
     assert_non_null(j);
     group = json_array_get(json_object_get(j, "groups"), 0);
@@ -148,5 +131,5 @@ int main(void)
         cmocka_unit_test(the_report_tells_what_is_there),
     };
 
-    return cmocka_run_group_tests(tests, begin, finish);
+    return cmocka_run_group_tests(tests, memory_begin, memory_end);
 }

@@ -2,7 +2,6 @@
 
 /* A copy of the segment is of one instant, and of none inside a verb. */
 
-#include <apr_general.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -14,24 +13,8 @@
 #include "shm/enter.h"
 #include "shm/lock.h"
 #include "shm/snapshot.h"
+#include "tests/unit/memory.h"
 #include "tests/unit/scene.h"
-
-static apr_pool_t *p;
-
-static int begin(void **state)
-{
-    (void)state;
-    apr_initialize();
-    return apr_pool_create(&p, NULL) != APR_SUCCESS;
-}
-
-static int finish(void **state)
-{
-    (void)state;
-    apr_pool_destroy(p);
-    apr_terminate();
-    return 0;
-}
 
 static void who_is_inside_is_waited_for(void **state)
 {
@@ -46,10 +29,10 @@ static void who_is_inside_is_waited_for(void **state)
                      APR_SUCCESS);
     assert_int_equal(s->pool.header->sequence, before + 1);
     /* In vain, as it is this thread. */
-    assert_int_equal(apl_snapshot_take(&copy, &s->pool, p), APL_ELOCK);
+    assert_int_equal(apl_snapshot_take(&copy, &s->pool, memory), APL_ELOCK);
     apl_leave(&held);
     assert_int_equal(s->pool.header->sequence, before + 2);
-    assert_int_equal(apl_snapshot_take(&copy, &s->pool, p), APR_SUCCESS);
+    assert_int_equal(apl_snapshot_take(&copy, &s->pool, memory), APR_SUCCESS);
     scene_end(s);
 }
 
@@ -91,7 +74,7 @@ static void what_changes_meanwhile_is_copied_again(void **state)
     s->pool.header->counters.gone = s->pool.children[1].config;
     pthread_create(&thread, NULL, write_both, &w);
     for (i = 0; i < 3000; i++) {
-        apr_pool_create(&mine, p);
+        apr_pool_create(&mine, memory);
         if (apl_snapshot_take(&copy, &s->pool, mine) == APR_SUCCESS) {
             assert_int_equal(copy->header->counters.gone,
                              copy->children[1].config);
@@ -131,7 +114,8 @@ static void who_looks_takes_no_lock(void **state)
         before = *sequence += *sequence % 2;
         ++*sequence;
         pthread_create(&thread, NULL, stay, sequence);
-        assert_int_equal(apl_snapshot_take(&copy, &s->pool, p), APR_SUCCESS);
+        assert_int_equal(apl_snapshot_take(&copy, &s->pool, memory),
+                         APR_SUCCESS);
         pthread_join(thread, NULL);
     } while (*sequence != before + 2 && ++i < 20);
     assert_true(i < 20);
@@ -175,7 +159,7 @@ static void who_looks_writes_nothing(void **state)
     reader = fork();
     if (reader == 0) {
         mprotect(s->pool.base, s->pool.size, PROT_READ);
-        _exit(apl_snapshot_take(&copy, &s->pool, p) == APR_SUCCESS &&
+        _exit(apl_snapshot_take(&copy, &s->pool, memory) == APR_SUCCESS &&
                       copy->header->active == 3
                   ? 0
                   : 1);
@@ -197,5 +181,5 @@ int main(void)
         cmocka_unit_test(who_looks_writes_nothing),
     };
 
-    return cmocka_run_group_tests(tests, begin, finish);
+    return cmocka_run_group_tests(tests, memory_begin, memory_end);
 }

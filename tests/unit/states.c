@@ -2,14 +2,12 @@
 
 /* What the report says of processes and requests. */
 
-#include <apr_general.h>
 #include <jansson.h>
 
 #include "shm/report.h"
 #include "shm/snapshot.h"
+#include "tests/unit/memory.h"
 #include "tests/unit/slow.h"
-
-static apr_pool_t *memory;
 
 static json_t *report(scene_t *s)
 {
@@ -101,26 +99,11 @@ static void p1_each_process_is_in_one_state(void **state)
     scene_end(s);
 }
 
-static int begin(void **state)
-{
-    (void)state;
-    apr_initialize();
-    return apr_pool_create(&memory, NULL) != APR_SUCCESS;
-}
-
-static int finish(void **state)
-{
-    (void)state;
-    apr_pool_destroy(memory);
-    apr_terminate();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(p1_each_process_is_in_one_state),
     };
 
-    return cmocka_run_group_tests(tests, begin, finish);
+    return cmocka_run_group_tests(tests, memory_begin, memory_end);
 }

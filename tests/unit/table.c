@@ -4,12 +4,12 @@
 
 #include "spawner/table.h"
 
-#include <apr_general.h>
 #include <apr_strings.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/unit/memory.h"
 #include "tests/unit/scene.h"
 
 static const char good[] =
@@ -35,34 +35,18 @@ static const char good[] =
 
 #define WIRE "'protocol': 'scgi', 'ready': 'notify'"
 
-static apr_pool_t *p;
 static char error[TABLE_ERROR_MAX];
-
-static int begin(void **state)
-{
-    (void)state;
-    apr_initialize();
-    return apr_pool_create(&p, NULL) != APR_SUCCESS;
-}
-
-static int finish(void **state)
-{
-    (void)state;
-    apr_pool_destroy(p);
-    apr_terminate();
-    return 0;
-}
 
 /* Single quotes for double ones, to be readable here. */
 static table_t *parse(const char *text)
 {
-    char *json = apr_pstrdup(p, text), *c;
+    char *json = apr_pstrdup(memory, text), *c;
 
     for (c = json; *c; c++)
         if (*c == '\'')
             *c = '"';
     error[0] = 0;
-    return table_parse(json, strlen(json), p, error);
+    return table_parse(json, strlen(json), memory, error);
 }
 
 /* The good table with one value changed. */
@@ -71,7 +55,8 @@ static table_t *with(const char *from, const char *to)
     const char *at = strstr(good, from);
 
     assert_non_null(at);
-    return parse(apr_pstrcat(p, apr_pstrmemdup(p, good, (size_t)(at - good)),
+    return parse(apr_pstrcat(memory,
+                             apr_pstrmemdup(memory, good, (size_t)(at - good)),
                              to, at + strlen(from), NULL));
 }
 
@@ -191,9 +176,9 @@ static void what_is_wrong_is_named(void **state)
 static void a_name_stands_for_one_app(void **state)
 {
     const char *app = strstr(good, "{'name'");
-    char *twice =
-        apr_pstrcat(p, apr_pstrmemdup(p, good, (size_t)(app - good)),
-                    apr_pstrmemdup(p, app, strlen(app) - 2), ",", app, NULL);
+    char *twice = apr_pstrcat(
+        memory, apr_pstrmemdup(memory, good, (size_t)(app - good)),
+        apr_pstrmemdup(memory, app, strlen(app) - 2), ",", app, NULL);
 
     (void)state;
     assert_null(parse(twice));
@@ -253,5 +238,5 @@ int main(void)
         cmocka_unit_test(a_process_is_outdated_by_what_it_was_made_from),
     };
 
-    return cmocka_run_group_tests(tests, begin, finish);
+    return cmocka_run_group_tests(tests, memory_begin, memory_end);
 }

@@ -4,7 +4,6 @@
 
 #include "mod_apppool/status_token.h"
 
-#include <apr_general.h>
 #include <apr_strings.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,11 +12,11 @@
 /* Its own order matters. */
 #include <cmocka.h>
 
+#include "tests/unit/memory.h"
+
 #define SECOND APR_INT64_C(1000000)
 #define MINUTE (60 * SECOND)
 #define BEGAN  (30000000 * MINUTE) /* a multiple of five minutes */
-
-static apr_pool_t *memory;
 
 static request_rec *request(const char *user, apr_time_t when)
 {
@@ -123,18 +122,10 @@ static void p26_any_bytes_are_none(void **state)
 
 static int begin(void **state)
 {
-    (void)state;
-    apr_initialize();
-    apppool_status_token_begin();
-    return apr_pool_create(&memory, NULL) != APR_SUCCESS;
-}
+    int rv = memory_begin(state);
 
-static int finish(void **state)
-{
-    (void)state;
-    apr_pool_destroy(memory);
-    apr_terminate();
-    return 0;
+    apppool_status_token_begin();
+    return rv;
 }
 
 int main(void)
@@ -148,5 +139,5 @@ int main(void)
         cmocka_unit_test(p26_any_bytes_are_none),
     };
 
-    return cmocka_run_group_tests(tests, begin, finish);
+    return cmocka_run_group_tests(tests, begin, memory_end);
 }

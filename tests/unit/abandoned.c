@@ -11,14 +11,6 @@ static void abandon(scene_t *s, apl_hold_t *h)
     scene_ok(s);
 }
 
-static apl_condition_t condition(scene_t *s, uint64_t id)
-{
-    apl_condition_t is;
-
-    assert_int_equal(apl_supervise_condition(&s->pool, id, &is), APR_SUCCESS);
-    return is;
-}
-
 static apr_status_t ended(scene_t *s, uint64_t id, uint32_t n)
 {
     apr_status_t rv = apl_clock_ended(&s->pool, id, n, s->now);
@@ -35,20 +27,20 @@ static void it_is_not_given_to_another(void **state)
     uint64_t id;
 
     (void)state;
-    slow_busy(s, a, &h, 1);
+    scene_busy(s, a, &h, 1);
     id = h.id;
     s->pool.header->counters.served = 0;
     abandon(s, &h);
     scene_is(s, 1, 1);
-    assert_int_equal(condition(s, id).sessions, 1);
-    assert_int_equal(condition(s, id).abandoned, 1);
+    assert_int_equal(scene_condition(s, id).sessions, 1);
+    assert_int_equal(scene_condition(s, id).abandoned, 1);
     /* Its client was answered. */
     assert_int_equal(s->pool.header->counters.served, 1);
     assert_int_equal(scene_ask(s, &waiting, a), APL_EWAIT);
     assert_int_equal(ended(s, id, 1), APR_SUCCESS);
     assert_int_equal(scene_poll(s, &waiting), APR_SUCCESS);
     assert_true(waiting.id == id);
-    assert_int_equal(condition(s, id).processed, 1);
+    assert_int_equal(scene_condition(s, id).processed, 1);
     assert_int_equal(s->pool.header->counters.served, 1);
     scene_close(s, &waiting);
     assert_int_equal(ended(s, id, 1), APL_EIDLE);
@@ -66,7 +58,7 @@ static void p4_also_when_its_client_waits_no_more(void **state)
 
     (void)state;
     a->options.kill_after = 2 * LIMIT;
-    slow_busy(s, a, &h, 1);
+    scene_busy(s, a, &h, 1);
     id = h.id;
     abandon(s, &h);
     assert_int_equal(scene_ask(s, &waiting, a), APL_EWAIT);
@@ -78,7 +70,7 @@ static void p4_also_when_its_client_waits_no_more(void **state)
     assert_int_equal(apl_clock_look(&s->pool, s->now, &overdue, 1), 1);
     assert_true(overdue.process == id);
     assert_int_equal(apl_clock_expire(&s->pool, &overdue, s->now), APR_SUCCESS);
-    assert_int_equal(condition(s, id).reason, APL_EVENT_KILLED);
+    assert_int_equal(scene_condition(s, id).reason, APL_EVENT_KILLED);
     scene_is(s, 1, 1);
     assert_int_equal(apl_supervise_gone(&s->pool, id, s->now), APR_SUCCESS);
     scene_is(s, 1, 1);
@@ -93,7 +85,7 @@ static void one_that_goes_on_hangs_no_more(void **state)
     uint64_t id;
 
     (void)state;
-    slow_busy(s, a, &h, 1);
+    scene_busy(s, a, &h, 1);
     id = h.id;
     abandon(s, &h);
     slow_look(s, LIMIT);
@@ -116,7 +108,7 @@ static void as_many_as_it_serves_at_once(void **state)
     (void)state;
     a->options.concurrency = 3;
     a->options.global_queue = 0;
-    slow_busy(s, a, h, 4);
+    scene_busy(s, a, h, 4);
     id = h[0].id;
     last = s->pool.sessions[h[2].session].ticket;
     for (i = 0; i < 4; i++) {
@@ -124,11 +116,11 @@ static void as_many_as_it_serves_at_once(void **state)
         abandon(s, &h[i]);
     }
     /* The fourth was in its own queue: who knows where it is now? */
-    assert_int_equal(condition(s, id).abandoned, 3);
-    assert_int_equal(condition(s, id).sessions, 3);
+    assert_int_equal(scene_condition(s, id).abandoned, 3);
+    assert_int_equal(scene_condition(s, id).sessions, 3);
     /* The oldest ends first: what is left is no older than it seems. */
     assert_int_equal(ended(s, id, 2), APR_SUCCESS);
-    assert_int_equal(condition(s, id).sessions, 1);
+    assert_int_equal(scene_condition(s, id).sessions, 1);
     for (i = 1; s->pool.sessions[i].state != APL_SESSION_HELD; i++)
         ;
     assert_true(s->pool.sessions[i].ticket == last);
@@ -146,10 +138,10 @@ static void without_a_limit_one_is_enough(void **state)
 
     (void)state;
     a->options.concurrency = 0;
-    slow_busy(s, a, h, 2);
+    scene_busy(s, a, h, 2);
     abandon(s, &h[0]);
     abandon(s, &h[1]);
-    assert_int_equal(condition(s, h[0].id).sessions, 1);
+    assert_int_equal(scene_condition(s, h[0].id).sessions, 1);
     scene_end(s);
 }
 
@@ -162,7 +154,7 @@ static void who_leaves_does_not_wait_for_it(void **state)
     int i;
 
     (void)state;
-    slow_busy(s, a, h, 2);
+    scene_busy(s, a, h, 2);
     for (i = 0; i < 2; i++)
         ids[i] = h[i].id;
     /* Before and after. */
@@ -175,7 +167,7 @@ static void who_leaves_does_not_wait_for_it(void **state)
     for (i = 0; i < 2; i++)
         assert_int_equal(apl_supervise_drained(&s->pool, ids[i], s->now),
                          APR_SUCCESS);
-    assert_int_equal(condition(s, ids[1]).abandoned, 0);
+    assert_int_equal(scene_condition(s, ids[1]).abandoned, 0);
     assert_int_equal(scene_reap(s), 1);
     assert_int_equal(apl_supervise_gone(&s->pool, ids[0], s->now), APR_SUCCESS);
     scene_is(s, 0, 0);
@@ -190,7 +182,7 @@ static void it_ends_with_its_process(void **state)
     uint64_t id;
 
     (void)state;
-    slow_busy(s, a, h, 2);
+    scene_busy(s, a, h, 2);
     id = h[0].id;
     abandon(s, &h[0]);
     assert_int_equal(apl_supervise_gone(&s->pool, id, s->now), APR_SUCCESS);
@@ -211,7 +203,7 @@ static void it_outlives_its_child(void **state)
     uint64_t id;
 
     (void)state;
-    slow_busy(s, a, &h, 1);
+    scene_busy(s, a, &h, 1);
     id = h.id;
     abandon(s, &h);
     assert_int_equal(apl_supervise_child(&s->pool, self, &watch), APR_SUCCESS);
@@ -230,7 +222,7 @@ static void one_that_lasts_is_closed(void **state)
     apl_hold_t h;
 
     (void)state;
-    slow_busy(s, a, &h, 1);
+    scene_busy(s, a, &h, 1);
     apl_checkout_endless(&s->pool, &h);
     abandon(s, &h);
     scene_is(s, 1, 0);
@@ -246,23 +238,23 @@ static void it_gives_way_to_another_app(void **state)
     uint64_t id;
 
     (void)state;
-    slow_busy(s, a, h, 2);
+    scene_busy(s, a, h, 2);
     id = h[0].id;
     assert_int_equal(scene_ask(s, &other, b), APL_EWAIT);
     assert_int_equal(scene_spawn(s), 0);
     assert_int_equal(scene_ask(s, &own, a), APL_EWAIT);
     abandon(s, &h[0]);
-    assert_int_equal(condition(s, id).reason, APL_EVENT_EVICTED);
+    assert_int_equal(scene_condition(s, id).reason, APL_EVENT_EVICTED);
     assert_int_equal(apl_supervise_drained(&s->pool, id, s->now), APR_SUCCESS);
     assert_int_equal(scene_spawn(s), 1);
     assert_int_equal(scene_poll(s, &other), APR_SUCCESS);
     /* Not to who has another process. */
     s->now += SECOND;
     abandon(s, &h[1]);
-    assert_int_equal(condition(s, h[1].id).state, APL_PROCESS_LIVE);
+    assert_int_equal(scene_condition(s, h[1].id).state, APL_PROCESS_LIVE);
     /* Nor to its own app: that is what AppKillAfter is for. */
     slow_look(s, LIMIT);
-    assert_int_equal(condition(s, h[1].id).state, APL_PROCESS_LIVE);
+    assert_int_equal(scene_condition(s, h[1].id).state, APL_PROCESS_LIVE);
     assert_int_equal(scene_poll(s, &own), APL_EWAIT);
     assert_int_equal(ended(s, h[1].id, 1), APR_SUCCESS);
     assert_int_equal(scene_poll(s, &own), APR_SUCCESS);
@@ -277,7 +269,7 @@ static void nor_is_the_next_one_held_up(void **state)
     apl_hold_t h, own, other;
 
     (void)state;
-    slow_busy(s, a, &h, 1);
+    scene_busy(s, a, &h, 1);
     assert_int_equal(scene_ask(s, &own, a), APL_EWAIT);
     slow_look(s, LIMIT); /* it hangs, so both apps have nothing */
     assert_int_equal(scene_ask(s, &other, b), APL_EWAIT);
@@ -300,7 +292,7 @@ static void what_stands_in_is_no_room(void **state)
     apl_hold_t h, own, other;
 
     (void)state;
-    slow_busy(s, a, &h, 1);
+    scene_busy(s, a, &h, 1);
     assert_int_equal(scene_ask(s, &own, a), APL_EWAIT);
     slow_look(s, LIMIT);
     assert_int_equal(scene_spawn(s), 1);
@@ -323,7 +315,7 @@ static void what_no_process_has_is_closed(void **state)
     apl_hold_t h, waiting;
 
     (void)state;
-    slow_busy(s, a, &h, 1);
+    scene_busy(s, a, &h, 1);
     assert_int_equal(scene_ask(s, &waiting, a), APL_EWAIT);
     abandon(s, &waiting);
     assert_int_equal(s->pool.header->waiting, 0);

@@ -12,20 +12,6 @@
 
 #include "tests/unit/scene.h"
 
-static apl_process_t *process_of(scene_t *s, uint64_t id)
-{
-    return &s->pool.processes[id & 0xffff];
-}
-
-/* n processes of an app, each with a request. */
-static void fill(scene_t *s, const apl_app_t *a, apl_hold_t *holds, int n)
-{
-    int i;
-
-    for (i = 0; i < n; i++)
-        assert_int_equal(scene_get(s, &holds[i], a), APR_SUCCESS);
-}
-
 static void a1_an_idle_process_the_last_used_first_and_no_start(void **state)
 {
     scene_t *s = scene_new(6);
@@ -35,7 +21,7 @@ static void a1_an_idle_process_the_last_used_first_and_no_start(void **state)
     int i;
 
     (void)state;
-    fill(s, a, h, 3);
+    scene_busy(s, a, h, 3);
     for (i = 0; i < 3; i++)
         apl_checkin(&s->pool, &h[order[i]], ++s->now);
     for (i = 2; i >= 0; i--) {
@@ -57,7 +43,7 @@ static void a2_all_busy_starts_one_and_waits(void **state)
     int i;
 
     (void)state;
-    fill(s, a, &h, 1);
+    scene_busy(s, a, &h, 1);
     for (i = 0; i < 5; i++) {
         assert_int_equal(scene_ask(s, &w[i], a), APL_EWAIT);
         assert_int_equal(s->pool.header->spawning, 1);
@@ -80,7 +66,7 @@ static void a4_with_the_global_queue_it_waits_for_the_first_freed(void **state)
     apl_hold_t h[2], w[2];
 
     (void)state;
-    fill(s, a, h, 2);
+    scene_busy(s, a, h, 2);
     assert_int_equal(scene_ask(s, &w[0], a), APL_EWAIT);
     assert_int_equal(scene_ask(s, &w[1], a), APL_EWAIT);
     assert_int_equal(header->waiting, 2);
@@ -101,10 +87,10 @@ static void a7_room_is_used_before_anybody_gives_way(void **state)
     int i;
 
     (void)state;
-    fill(s, a, h, 2);
+    scene_busy(s, a, h, 2);
     for (i = 0; i < 2; i++)
         scene_close(s, &h[i]);
-    fill(s, scene_app(s, "b"), &b, 1);
+    scene_busy(s, scene_app(s, "b"), &b, 1);
     scene_is(s, 3, 1);
     assert_int_equal(s->pool.header->counters.evicted, 0);
     scene_end(s);
@@ -119,13 +105,13 @@ static void a9_no_more_starts_than_requests_at_once(void **state)
 
     (void)state;
     for (i = 0; i < 100; i++) {
-        fill(s, a, h, 2);
+        scene_busy(s, a, h, 2);
         scene_close(s, &h[i % 2]);
         scene_close(s, &h[1 - i % 2]);
     }
     assert_int_equal(s->pool.header->counters.spawned, 2);
     /* Who waits while others are served needs none of its own. */
-    fill(s, a, h, 2);
+    scene_busy(s, a, h, 2);
     for (i = 0; i < 10; i++)
         assert_int_equal(scene_ask(s, &w[i], a), APL_EWAIT);
     scene_close(s, &h[0]);
@@ -145,13 +131,13 @@ static void a10_who_refuses_is_detached_and_the_next_is_tried(void **state)
     apl_hold_t h[2], again;
 
     (void)state;
-    fill(s, a, h, 2);
+    scene_busy(s, a, h, 2);
     scene_close(s, &h[0]);
     scene_close(s, &h[1]);
     assert_int_equal(scene_ask(s, &again, a), APR_SUCCESS);
     assert_true(again.id == h[1].id);
     scene_refused(s, &again);
-    assert_int_equal(process_of(s, h[1].id)->state, APL_PROCESS_LEAVING);
+    assert_int_equal(scene_process(s, h[1].id)->state, APL_PROCESS_LEAVING);
     assert_int_equal(scene_ask(s, &again, a), APR_SUCCESS);
     assert_true(again.id == h[0].id);
     scene_refused(s, &again);
@@ -169,7 +155,7 @@ static void a19_detach_is_by_a_random_key(void **state)
     uint64_t id;
 
     (void)state;
-    fill(s, a, &h, 1);
+    scene_busy(s, a, &h, 1);
     id = h.id;
     /* Its slot alone, another key, and no slot at all. */
     assert_int_equal(
@@ -185,7 +171,7 @@ static void a19_detach_is_by_a_random_key(void **state)
     /* Another has its slot. */
     scene_close(s, &h);
     assert_int_equal(apl_supervise_gone(&s->pool, id, s->now), APR_SUCCESS);
-    fill(s, a, &h, 1);
+    scene_busy(s, a, &h, 1);
     assert_true((h.id & 0xffff) == (id & 0xffff) && h.id != id);
     assert_int_equal(
         apl_supervise_detach(&s->pool, id, APL_EVENT_DETACHED, s->now),
@@ -205,7 +191,7 @@ static void b1_checkout_counts_active_and_never_touches_max(void **state)
     int i;
 
     (void)state;
-    fill(s, a, h, 3);
+    scene_busy(s, a, h, 3);
     for (i = 0; i < 3; i++) {
         scene_is(s, 3, 3 - i);
         scene_close(s, &h[i]);
@@ -226,7 +212,7 @@ static void b8_the_last_process_leaves_its_group_in_order(void **state)
     int i;
 
     (void)state;
-    fill(s, a, h, 2);
+    scene_busy(s, a, h, 2);
     scene_close(s, &h[0]);
     for (i = 0; i < 2; i++) { /* the idle one, then the busy one */
         assert_int_equal(
@@ -247,11 +233,11 @@ static void b16_who_leaves_is_counted_until_it_is_gone(void **state)
     int i;
 
     (void)state;
-    fill(s, a, h, 2);
+    scene_busy(s, a, h, 2);
     for (i = 0; i < 2; i++)
         apl_supervise_detach(&s->pool, h[i].id, APL_EVENT_DETACHED, s->now);
     assert_int_equal(header->leaving, 2);
-    fill(s, a, next, 2);
+    scene_busy(s, a, next, 2);
     /* Four processes there are, and all are in one of the counts. */
     assert_int_equal(header->count + header->leaving, 4);
     scene_close(s, &h[0]);
@@ -279,12 +265,12 @@ static void b17_a_detached_process_counts_its_sessions_down(void **state)
     for (i = 0; i < 3; i++) {
         /* The spawner is told of the last one. */
         assert_true(read(s->pool.bell, &rings, sizeof rings) < 0);
-        apl_supervise_condition(&s->pool, h[0].id, &is);
+        is = scene_condition(s, h[0].id);
         assert_int_equal(is.sessions, 3 - i);
         scene_close(s, &h[i]);
     }
     assert_int_equal(read(s->pool.bell, &rings, sizeof rings), sizeof rings);
-    apl_supervise_condition(&s->pool, h[0].id, &is);
+    is = scene_condition(s, h[0].id);
     assert_int_equal(is.sessions, 0);
     assert_int_equal(is.processed, 3);
     close(s->pool.bell);
@@ -299,7 +285,7 @@ static void b36_counts_never_fall_below_zero(void **state)
     int i;
 
     (void)state;
-    fill(s, a, &h, 1);
+    scene_busy(s, a, &h, 1);
     copy = h;
     for (i = 0; i < 3; i++) { /* once is enough */
         scene_close(s, &h);
@@ -308,10 +294,10 @@ static void b36_counts_never_fall_below_zero(void **state)
         h = copy;
         scene_is(s, 1, 0);
     }
-    assert_int_equal(process_of(s, h.id)->processed, 1);
+    assert_int_equal(scene_process(s, h.id)->processed, 1);
     assert_int_equal(s->pool.children[s->pool.self].sessions, 0);
     /* The process is gone before its session is closed. */
-    fill(s, a, &h, 1);
+    scene_busy(s, a, &h, 1);
     s->now += 5000000;
     assert_int_equal(apl_supervise_gone(&s->pool, h.id, s->now), APR_SUCCESS);
     scene_is(s, 0, 0);
@@ -328,8 +314,8 @@ static void b38_a_refused_connection_ends_its_session_uncounted(void **state)
     apl_hold_t h;
 
     (void)state;
-    fill(s, a, &h, 1);
-    p = process_of(s, h.id);
+    scene_busy(s, a, &h, 1);
+    p = scene_process(s, h.id);
     scene_refused(s, &h);
     assert_int_equal(p->sessions, 0);
     assert_int_equal(p->processed, 0);
@@ -346,7 +332,7 @@ static void b39_a_process_is_not_ended_while_a_session_is_open(void **state)
 
     (void)state;
     /* Detached after it was given away, and before the connection. */
-    fill(s, a, &h, 1);
+    scene_busy(s, a, &h, 1);
     assert_int_equal(apl_supervise_restart(&s->pool, "a", 0, s->now),
                      APR_SUCCESS);
     assert_int_equal(scene_reap(s), 0);
@@ -364,9 +350,9 @@ static void d4_groups_are_told_apart_by_name(void **state)
     (void)state;
     /* One AppRoot, say in two environments. */
     assert_string_equal(a->root, b->root);
-    fill(s, a, &ha, 1);
+    scene_busy(s, a, &ha, 1);
     scene_close(s, &ha);
-    fill(s, b, &hb, 1);
+    scene_busy(s, b, &hb, 1);
     assert_true(ha.id != hb.id);
     scene_is(s, 2, 1);
     scene_end(s);

@@ -19,7 +19,7 @@ static apl_app_t *app(scene_t *s, const char *name, uint32_t under,
 
 static uint32_t size(scene_t *s, const apl_app_t *a)
 {
-    return slow_group(s, a)->size;
+    return scene_group(s, a)->size;
 }
 
 static void nobody_takes_what_is_anothers(void **state)
@@ -29,7 +29,7 @@ static void nobody_takes_what_is_anothers(void **state)
     apl_hold_t h[2], other, more;
 
     (void)state;
-    slow_busy(s, a, h, 2);
+    scene_busy(s, a, h, 2);
     assert_int_equal(scene_ask(s, &other, b), APL_EWAIT);
     slow_look(s, LIMIT);
     assert_int_equal(s->pool.header->credit, 2);
@@ -56,8 +56,8 @@ static void an_idle_one_goes_before_credit_does(void **state)
     apl_hold_t ha, hb, hc, waiting;
 
     (void)state;
-    slow_busy(s, a, &ha, 1);
-    slow_busy(s, b, &hb, 1);
+    scene_busy(s, a, &ha, 1);
+    scene_busy(s, b, &hb, 1);
     scene_close(s, &hb);
     slow_look(s, LIMIT);
     assert_int_equal(s->pool.header->credit, 1);
@@ -78,10 +78,10 @@ static void also_where_not_all_are_hung(void **state)
     apl_hold_t h[4], hb;
 
     (void)state;
-    slow_busy(s, a, h, 1);
+    scene_busy(s, a, h, 1);
     s->now += LIMIT;
-    slow_busy(s, a, h + 1, 1);
-    slow_busy(s, b, &hb, 1);
+    scene_busy(s, a, h + 1, 1);
+    scene_busy(s, b, &hb, 1);
     scene_close(s, &hb);
     slow_look(s, 0);
     assert_int_equal(scene_get(s, &h[2], a), APR_SUCCESS);
@@ -105,8 +105,8 @@ static void no_request_need_wait_for_that(void **state)
 
     (void)state;
     a->options.concurrency = 0;
-    slow_busy(s, c, hc, 1);
-    slow_busy(s, a, ha, 1);
+    scene_busy(s, c, hc, 1);
+    scene_busy(s, a, ha, 1);
     slow_look(s, LIMIT);
     /* It stands in for c's, and is idle. */
     assert_int_equal(scene_get(s, &hc[1], c), APR_SUCCESS);
@@ -115,10 +115,10 @@ static void no_request_need_wait_for_that(void **state)
     assert_int_equal(scene_ask(s, &ha[1], a), APR_SUCCESS);
     assert_true(ha[1].id == ha[0].id);
     assert_int_equal(size(s, c), 1);
-    assert_int_equal(slow_group(s, a)->spawning, 1);
-    assert_int_equal(slow_group(s, a)->stand_ins, 1);
+    assert_int_equal(scene_group(s, a)->spawning, 1);
+    assert_int_equal(scene_group(s, a)->stand_ins, 1);
     /* By that, c's credit is its own again. */
-    assert_int_equal(slow_group(s, c)->stand_ins, 0);
+    assert_int_equal(scene_group(s, c)->stand_ins, 0);
     assert_int_equal(scene_get(s, &more, c), APR_SUCCESS);
     assert_int_equal(scene_ask(s, &hb, b), APL_EWAIT);
     scene_ok(s);
@@ -135,21 +135,21 @@ static void nor_does_whoever_lent_it(void **state)
 
     (void)state;
     a->options.concurrency = 0;
-    slow_busy(s, c, hc, 1);
-    slow_busy(s, a, ha, 1);
+    scene_busy(s, c, hc, 1);
+    scene_busy(s, a, ha, 1);
     s->now += LIMIT;
-    slow_busy(s, c, hc + 1, 1);
+    scene_busy(s, c, hc + 1, 1);
     slow_look(s, 0);
     assert_int_equal(scene_get(s, &hc[2], c), APR_SUCCESS);
     scene_close(s, &hc[2]);
     assert_int_equal(scene_get(s, &hb, b), APR_SUCCESS);
     scene_close(s, &hb);
-    assert_int_equal(slow_group(s, c)->stand_ins, 1);
+    assert_int_equal(scene_group(s, c)->stand_ins, 1);
     assert_int_equal(scene_ask(s, &hc[2], c), APL_EWAIT);
     assert_int_equal(scene_take(s), 0);
     assert_int_equal(scene_ask(s, &ha[1], a), APR_SUCCESS);
     assert_int_equal(size(s, b), 0);
-    assert_int_equal(slow_group(s, a)->stand_ins, 1);
+    assert_int_equal(scene_group(s, a)->stand_ins, 1);
     assert_int_equal(scene_spawn(s), 2);
     assert_int_equal(scene_poll(s, &hc[2]), APR_SUCCESS);
     scene_end(s);
@@ -164,10 +164,10 @@ static void credit_does_not_wait_its_turn(void **state)
     apl_hold_t ha[3], hb[2], hc;
 
     (void)state;
-    slow_busy(s, a, ha, 1);
+    scene_busy(s, a, ha, 1);
     s->now += LIMIT;
-    slow_busy(s, a, ha + 1, 1);
-    slow_busy(s, b, hb, 1);
+    scene_busy(s, a, ha + 1, 1);
+    scene_busy(s, b, hb, 1);
     /* They all came before, with and without a process. */
     assert_int_equal(scene_ask(s, &hc, c), APL_EWAIT);
     assert_int_equal(scene_ask(s, &hb[1], b), APL_EWAIT);
@@ -191,7 +191,7 @@ static void a_stand_in_gives_way(void **state)
 
     (void)state;
     a->options.hung_extra = 1;
-    slow_busy(s, a, &h, 1);
+    scene_busy(s, a, &h, 1);
     assert_int_equal(scene_ask(s, &more, a), APL_EWAIT);
     slow_look(s, LIMIT);
     assert_int_equal(scene_spawn(s), 1);
@@ -200,7 +200,7 @@ static void a_stand_in_gives_way(void **state)
     assert_int_equal(scene_get(s, &other, b), APR_SUCCESS);
     scene_is(s, 2, 2);
     assert_int_equal(s->pool.header->counters.evicted, 1);
-    assert_int_equal(slow_group(s, a)->stand_ins, 1);
+    assert_int_equal(scene_group(s, a)->stand_ins, 1);
     assert_int_equal(scene_ask(s, &more, a), APL_EWAIT);
     assert_int_equal(scene_take(s), 0);
     /* And back. */
@@ -208,7 +208,7 @@ static void a_stand_in_gives_way(void **state)
     assert_int_equal(scene_spawn(s), 1);
     assert_int_equal(scene_poll(s, &more), APR_SUCCESS);
     assert_int_equal(size(s, b), 0);
-    assert_int_equal(slow_group(s, a)->stand_ins, 1);
+    assert_int_equal(scene_group(s, a)->stand_ins, 1);
     scene_is(s, 2, 2);
     scene_end(s);
 }
@@ -222,8 +222,8 @@ static void what_is_lent_is_the_lenders(void **state)
     apl_hold_t ha[3], hc[2], other;
 
     (void)state;
-    slow_busy(s, a, ha, 1);
-    slow_busy(s, c, hc, 1);
+    scene_busy(s, a, ha, 1);
+    scene_busy(s, c, hc, 1);
     slow_look(s, LIMIT);
     assert_int_equal(scene_get(s, &ha[1], a), APR_SUCCESS);
     scene_close(s, &ha[1]);
@@ -233,8 +233,8 @@ static void what_is_lent_is_the_lenders(void **state)
     assert_int_equal(scene_take(s), 0);
     assert_int_equal(scene_get(s, &hc[1], c), APR_SUCCESS);
     scene_is(s, 4, 4);
-    assert_int_equal(slow_group(s, a)->stand_ins, 1);
-    assert_int_equal(slow_group(s, c)->stand_ins, 1);
+    assert_int_equal(scene_group(s, a)->stand_ins, 1);
+    assert_int_equal(scene_group(s, c)->stand_ins, 1);
     scene_end(s);
 }
 
@@ -246,12 +246,12 @@ static void a_start_that_fails_gives_it_back(void **state)
     apl_hold_t h, more, other;
 
     (void)state;
-    slow_busy(s, a, &h, 1);
+    scene_busy(s, a, &h, 1);
     assert_int_equal(scene_ask(s, &other, b), APL_EWAIT);
     assert_int_equal(scene_ask(s, &more, a), APL_EWAIT);
     slow_look(s, LIMIT);
     scene_failed(s, scene_take(s));
-    assert_int_equal(slow_group(s, a)->stand_ins, 0);
+    assert_int_equal(scene_group(s, a)->stand_ins, 0);
     assert_int_equal(scene_take(s), 0);
     scene_tick(s, 2 * SECOND);
     assert_int_equal(scene_spawn(s), 1);
@@ -270,7 +270,7 @@ static void who_outlives_the_hung_one_has_its_place(void **state)
     uint64_t id;
 
     (void)state;
-    slow_busy(s, a, &h, 1);
+    scene_busy(s, a, &h, 1);
     slow_look(s, LIMIT);
     assert_int_equal(scene_get(s, &more, a), APR_SUCCESS);
     id = more.id;
@@ -283,7 +283,7 @@ static void who_outlives_the_hung_one_has_its_place(void **state)
     slow_look(s, LIMIT);
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
     assert_true(h.id != id);
-    assert_int_equal(slow_group(s, a)->stand_ins, 1);
+    assert_int_equal(scene_group(s, a)->stand_ins, 1);
     assert_int_equal(scene_poll(s, &other), APL_EWAIT);
     scene_is(s, 2, 2);
     scene_end(s);
@@ -295,7 +295,7 @@ static apl_app_t *with_a_stand_in(scene_t *s, apl_hold_t *h, uint32_t requests)
     apl_app_t *a = app(s, "a", 1, 1);
 
     a->options.max_requests = requests;
-    slow_busy(s, a, &h[0], 1);
+    scene_busy(s, a, &h[0], 1);
     slow_look(s, LIMIT);
     assert_int_equal(scene_get(s, &h[1], a), APR_SUCCESS);
     scene_close(s, &h[1]);
@@ -312,7 +312,7 @@ static void who_replaces_a_stand_in_is_one(void **state)
     apl_supervise_outdate(&s->pool, h[1].id, s->now);
     assert_int_equal(scene_spawn(s), 1);
     scene_reap(s);
-    assert_int_equal(slow_group(s, a)->stand_ins, 1);
+    assert_int_equal(scene_group(s, a)->stand_ins, 1);
     scene_is(s, 2, 1);
     assert_int_equal(scene_get(s, &more, a), APR_SUCCESS);
     assert_true(more.id != h[1].id);
@@ -338,7 +338,7 @@ static void also_who_replaces_it_too_late(void **state)
     id = scene_take(s);
     assert_int_not_equal(id, 0);
     assert_int_equal(s->pool.header->counters.retired, 1);
-    assert_int_equal(slow_group(s, a)->stand_ins, 1);
+    assert_int_equal(scene_group(s, a)->stand_ins, 1);
     scene_ready(s, id);
     scene_tick(s, 0);
     scene_is(s, 2, 1);
@@ -353,7 +353,7 @@ static void i20_who_waits_has_no_credit(void **state)
     apl_hold_t h[2];
 
     (void)state;
-    slow_busy(s, a, h, 1);
+    scene_busy(s, a, h, 1);
     assert_int_equal(scene_ask(s, &h[1], a), APL_EWAIT);
     slow_look(s, LIMIT);
     s->pool.groups[1].options.spawn_if_under = 1;

@@ -169,12 +169,6 @@ static void damage_that_nobody_repaired_yet(void **state)
     alarm(0);
 }
 
-static void repair(scene_t *s)
-{
-    assert_int_equal(apl_supervise_repair(&s->pool, s->now), APR_SUCCESS);
-    s->pool.header->counters.repairs = 0;
-}
-
 /* They are plausible, so nobody repairs them; and for ever is too long. */
 static void times_to_come_are_not_believed(void **state)
 {
@@ -198,7 +192,7 @@ static void times_to_come_are_not_believed(void **state)
     assert_true(g->retry_at <= s->now);
     assert_int_equal(
         apl_restart_look(&s->pool, 1, "/nonexistent", s->now, &look), 1);
-    repair(s);
+    scene_repair(s);
     scene_tick(s, 1000000);
     assert_int_equal(s->pool.header->count, 0);
     scene_reap(s);
@@ -214,7 +208,7 @@ static void damage_that_nobody_meets(void **state)
     (void)state;
     is->leaving = 0x7fffffff; /* no verb looks at it */
     assert_false(apl_check(&s->pool, &finding));
-    repair(s);
+    scene_repair(s);
     scene_ok(s);
     assert_int_equal(is->leaving, 0);
     scene_end(s);
@@ -232,7 +226,7 @@ static void what_is_said_of_a_process(void **state)
     (void)state;
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
     assert_int_equal(scene_get(s, &other, b), APR_SUCCESS);
-    p = &s->pool.processes[h.id & 0xffff];
+    p = scene_process(s, h.id);
     was = *p;
     who = p->who;
 #define AGREES(live)                                                           \
@@ -279,13 +273,13 @@ static void what_is_above_a_mark_is_not_there(void **state)
     ids[1] = h[1].id;
     assert_int_equal(scene_poll(s, &h[2]), APR_SUCCESS);
     s->pool.header->top_session = 1;
-    repair(s);
+    scene_repair(s);
     scene_close(s, &h[1]);
     assert_int_equal(scene_poll(s, &h[2]), APL_EDAMAGED);
     scene_is(s, 2, 0);
     assert_int_equal(scene_get(s, &h[1], a), APR_SUCCESS);
     s->pool.header->top_process = 1;
-    repair(s);
+    scene_repair(s);
     for (i = 0; i < 2; i++) {
         apl_supervise_detach(&s->pool, ids[i], APL_EVENT_DETACHED, s->now);
         scene_ok(s);
@@ -321,7 +315,7 @@ static void a_session_has_a_process_of_its_own_group(void **state)
     assert_int_equal(scene_poll(s, &waits), APR_SUCCESS);
     /* The session of b's process is a's, says its slot. */
     s->pool.sessions[waits.session].group = 2;
-    repair(s);
+    scene_repair(s);
     scene_ask(s, &of_b, b);
     scene_close(s, &waits);
     assert_int_equal(scene_poll(s, &of_b), APR_SUCCESS);
@@ -340,7 +334,7 @@ static void no_process_is_of_a_revision_to_come(void **state)
     (void)state;
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
     s->pool.processes[1].revision = s->pool.groups[1].revision + 1;
-    repair(s);
+    scene_repair(s);
     assert_int_equal(apl_supervise_restart(&s->pool, "a", 1, s->now),
                      APR_SUCCESS);
     scene_ok(s);

@@ -8,8 +8,6 @@
 
 #include "tests/unit/scene.h"
 
-#define SECOND 1000000ll
-
 static void drain(scene_t *s, const apl_app_t *a)
 {
     assert_int_equal(apl_supervise_drain(&s->pool, a, s->now), APR_SUCCESS);
@@ -61,8 +59,7 @@ static void its_processes_end_after_their_requests(void **state)
     drain(s, a);
     scene_is(s, 0, 0);
     assert_int_equal(scene_reap(s), 1);
-    assert_int_equal(apl_supervise_condition(&s->pool, busy.id, &is),
-                     APR_SUCCESS);
+    is = scene_condition(s, busy.id);
     assert_int_equal(is.reason, APL_EVENT_DRAINED);
     assert_int_equal(is.sessions, 1);
     assert_int_equal(scene_ask(s, &refused, a), APL_EDRAINED);

@@ -13,9 +13,9 @@ static void p8_of_ten_six_hang_and_four_are_busy(void **state)
     int i;
 
     (void)state;
-    slow_busy(s, a, h, 6);
+    scene_busy(s, a, h, 6);
     s->now += LIMIT - SECOND;
-    slow_busy(s, a, h + 6, 4);
+    scene_busy(s, a, h + 6, 4);
     for (i = 0; i < 3; i++)
         assert_int_equal(scene_ask(s, &more[i], a), APL_EWAIT);
     slow_look(s, SECOND);
@@ -67,7 +67,7 @@ static void p9_starts_under_way_count(void **state)
         all[i]->options.hung_extra = 1;
     }
     for (i = 0; i < 3; i++)
-        slow_busy(s, all[i], &h[i], 1);
+        scene_busy(s, all[i], &h[i], 1);
     slow_look(s, LIMIT);
     for (i = 0; i < 4; i++)
         assert_int_equal(scene_ask(s, &more[i], all[i]), APL_EWAIT);
@@ -91,9 +91,9 @@ static void p10_enough_are_not_hung(void **state)
     apl_hold_t h[3], more;
 
     (void)state;
-    slow_busy(s, a, h, 1);
+    scene_busy(s, a, h, 1);
     s->now += LIMIT;
-    slow_busy(s, a, h + 1, 2);
+    scene_busy(s, a, h + 1, 2);
     assert_int_equal(scene_ask(s, &more, a), APL_EWAIT);
     slow_look(s, 0);
     assert_int_equal(s->pool.header->hung, 1);
@@ -111,7 +111,7 @@ static void p11_the_surplus_goes_when_they_recover(void **state)
     apl_hold_t h[3];
 
     (void)state;
-    slow_busy(s, a, h, 2);
+    scene_busy(s, a, h, 2);
     assert_int_equal(scene_ask(s, &h[2], a), APL_EWAIT);
     slow_look(s, LIMIT);
     assert_int_equal(scene_spawn(s), 1);
@@ -139,9 +139,9 @@ static void p12_never_below_the_minimum(void **state)
     (void)state;
     a->options.min_instances = 2;
     b->options.min_instances = 2;
-    slow_busy(s, a, h, 2);
+    scene_busy(s, a, h, 2);
     s->now += LIMIT - SECOND;
-    slow_busy(s, b, other, 2);
+    scene_busy(s, b, other, 2);
     assert_int_equal(scene_ask(s, &h[2], a), APL_EWAIT);
     slow_look(s, SECOND);
     assert_int_equal(scene_spawn(s), 1);
@@ -155,14 +155,14 @@ static void p12_never_below_the_minimum(void **state)
         scene_close(s, &other[i]);
     scene_tick(s, SECOND);
     scene_is(s, 5, 3);
-    assert_int_equal(slow_group(s, b)->size, 2);
+    assert_int_equal(scene_group(s, b)->size, 2);
     for (i = 0; i < 3; i++) {
         scene_close(s, &h[i]);
         scene_tick(s, SECOND);
         scene_is(s, 4, 2 - i);
     }
-    assert_int_equal(slow_group(s, a)->size, 2);
-    assert_int_equal(slow_group(s, b)->size, 2);
+    assert_int_equal(scene_group(s, a)->size, 2);
+    assert_int_equal(scene_group(s, b)->size, 2);
     scene_end(s);
 }
 
@@ -173,7 +173,7 @@ static void p21_eleven_hang_and_then_there_is_silence(void **state)
     apl_hold_t h[11];
 
     (void)state;
-    slow_busy(s, a, h, 10);
+    scene_busy(s, a, h, 10);
     assert_int_equal(scene_ask(s, &h[10], a), APL_EWAIT);
     slow_look(s, LIMIT - SECOND);
     assert_int_equal(scene_take(s), 0);
@@ -211,8 +211,8 @@ static void p22_a_trickle_of_bad_ones(void **state)
         refused += scene_get(s, &bad[i], a) != APR_SUCCESS;
         served += scene_get(s, &good, a) == APR_SUCCESS;
         scene_close(s, &good);
-        if (slow_group(s, a)->size > most)
-            most = slow_group(s, a)->size;
+        if (scene_group(s, a)->size > most)
+            most = scene_group(s, a)->size;
     }
     assert_true(most <= 12);
     assert_int_equal(served, 600);
@@ -230,12 +230,12 @@ static void who_goes_on_gives_its_credit_back_first(void **state)
 
     (void)state;
     a->options.concurrency = 2;
-    slow_busy(s, a, first, 2);
+    scene_busy(s, a, first, 2);
     s->now += 5 * SECOND;
-    slow_busy(s, a, second, 2);
+    scene_busy(s, a, second, 2);
     s->now += 5 * SECOND;
     scene_close(s, &first[1]);
-    slow_busy(s, a, &first[1], 1);
+    scene_busy(s, a, &first[1], 1);
     s->now += LIMIT - 10 * SECOND;
     for (i = 0; i < 4; i++)
         assert_int_equal(scene_ask(s, &waiting[i], a), APL_EWAIT);
@@ -260,12 +260,12 @@ static void i20_who_has_only_hung_ones_is_given_way(void **state)
     apl_hold_t ha, hb, w;
 
     (void)state;
-    slow_busy(s, a, &ha, 1);
-    slow_busy(s, b, &hb, 1);
+    scene_busy(s, a, &ha, 1);
+    scene_busy(s, b, &hb, 1);
     scene_close(s, &hb);
     slow_look(s, LIMIT);
     assert_int_equal(scene_get(s, &w, a), APR_SUCCESS);
-    assert_int_equal(slow_group(s, b)->size, 0);
+    assert_int_equal(scene_group(s, b)->size, 0);
     assert_int_equal(s->pool.header->counters.evicted, 1);
     scene_is(s, 2, 2);
     scene_end(s);
@@ -279,8 +279,8 @@ static void i20_also_who_waits_when_it_hangs(void **state)
     apl_hold_t ha, hb, w;
 
     (void)state;
-    slow_busy(s, a, &ha, 1);
-    slow_busy(s, b, &hb, 1);
+    scene_busy(s, a, &ha, 1);
+    scene_busy(s, b, &hb, 1);
     assert_int_equal(scene_ask(s, &w, a), APL_EWAIT);
     scene_close(s, &hb);
     scene_is(s, 2, 1);
@@ -302,7 +302,7 @@ static void a_hung_one_gives_no_room(void **state)
     (void)state;
     a->options.concurrency = 3;
     a->options.hung_extra = 1;
-    slow_busy(s, a, h, 2);
+    scene_busy(s, a, h, 2);
     slow_look(s, LIMIT);
     assert_int_equal(scene_ask(s, &other, b), APL_EWAIT);
     scene_close(s, &h[1]);
@@ -320,14 +320,14 @@ static void a_minimum_is_kept_where_there_is_credit(void **state)
 
     (void)state;
     b->options.min_instances = 1;
-    slow_busy(s, a, h, 1);
+    scene_busy(s, a, h, 1);
     s->now += LIMIT;
-    slow_busy(s, a, h + 1, 1);
-    slow_busy(s, b, &hb, 1);
+    scene_busy(s, a, h + 1, 1);
+    scene_busy(s, b, &hb, 1);
     scene_close(s, &hb);
     slow_look(s, 0);
     assert_int_equal(scene_get(s, &h[2], a), APR_SUCCESS);
-    assert_int_equal(slow_group(s, b)->size, 1);
+    assert_int_equal(scene_group(s, b)->size, 1);
     scene_is(s, 4, 3);
     scene_end(s);
 }
@@ -340,13 +340,13 @@ static void a_lowered_limit_ends_others_all_the_same(void **state)
     apl_hold_t h, more, other;
 
     (void)state;
-    slow_busy(s, a, &h, 1);
-    slow_busy(s, b, &other, 1);
+    scene_busy(s, a, &h, 1);
+    scene_busy(s, b, &other, 1);
     scene_close(s, &other);
     slow_look(s, LIMIT);
     apl_supervise_limits(&s->pool, 1, 1, s->now);
     scene_tick(s, 0);
-    assert_int_equal(slow_group(s, b)->size, 0);
+    assert_int_equal(scene_group(s, b)->size, 0);
     assert_int_equal(scene_get(s, &more, a), APR_SUCCESS);
     scene_is(s, 2, 2);
     scene_end(s);
@@ -360,9 +360,9 @@ static void less_credit_by_configuration(void **state)
     apl_hold_t h[4];
 
     (void)state;
-    slow_busy(s, a, h, 2);
+    scene_busy(s, a, h, 2);
     slow_look(s, LIMIT);
-    slow_busy(s, a, h + 2, 2);
+    scene_busy(s, a, h + 2, 2);
     assert_int_equal(s->pool.header->stand_ins, 2);
     scene_is(s, 4, 4);
     a->options.hung_extra = 1;

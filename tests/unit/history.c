@@ -13,8 +13,6 @@
 #include "shm/snapshot.h"
 #include "tests/unit/scene.h"
 
-#define SECOND 1000000
-
 static void sample(scene_t *s, int64_t after)
 {
     s->now += after;

@@ -145,7 +145,7 @@ static void a_stranger_among_the_idle_ends_no_tick(void **state)
     (void)state;
     scene_get(s, &h, scene_app(s, "a"));
     scene_close(s, &h);
-    s->pool.processes[h.id & 0xffff].state = APL_PROCESS_LEAVING;
+    scene_process(s, h.id)->state = APL_PROCESS_LEAVING;
     s->pool.header->max = 0;
     assert_int_equal(apl_supervise_tick(&s->pool, s->now, &next), APR_SUCCESS);
     s->pool.header->counters.repairs = 0;
@@ -181,7 +181,6 @@ static void a_hidden_process_is_put_back(void **state)
     scene_t *s = scene_new(8);
     apl_app_t *a = scene_app(s, "a");
     apl_hold_t h[4], more;
-    apl_condition_t is;
     apl_held_t held;
     int i;
 
@@ -196,7 +195,7 @@ static void a_hidden_process_is_put_back(void **state)
     for (i = 0; i < 4; i++) {
         apl_who_t who = {1, 0, 1};
 
-        if (apl_supervise_condition(&s->pool, h[i].id, &is) == APR_SUCCESS)
+        if (scene_condition(s, h[i].id).state != APL_PROCESS_FREE)
             continue;
         assert_int_equal(apl_supervise_adopt(&s->pool, h[i].id, who, "a",
                                              scene_wire, 1, s->now),

@@ -11,7 +11,7 @@ static void p4_hung_from_the_limit_on(void **state)
     apl_hold_t h;
 
     (void)state;
-    slow_busy(s, a, &h, 1);
+    scene_busy(s, a, &h, 1);
     slow_look(s, LIMIT - 1);
     assert_int_equal(s->pool.header->hung, 0);
     slow_look(s, 1);
@@ -28,7 +28,7 @@ static void p4_unhung_with_its_request_at_once_and_counted(void **state)
     apl_hold_t h;
 
     (void)state;
-    slow_busy(s, a, &h, 1);
+    scene_busy(s, a, &h, 1);
     slow_look(s, LIMIT);
     scene_close(s, &h);
     scene_is(s, 1, 0);
@@ -45,9 +45,9 @@ static void p4_the_oldest_request_counts(void **state)
 
     (void)state;
     a->options.concurrency = 2;
-    slow_busy(s, a, &old, 1);
+    scene_busy(s, a, &old, 1);
     s->now += LIMIT - SECOND;
-    slow_busy(s, a, &young, 1);
+    scene_busy(s, a, &young, 1);
     slow_look(s, SECOND);
     assert_int_equal(s->pool.header->hung, 1);
     scene_close(s, &old); /* the clock sees that the other is not that old */
@@ -65,7 +65,7 @@ static void p4_waiting_is_not_working(void **state)
     apl_hold_t first, second;
 
     (void)state;
-    slow_busy(s, a, &first, 1);
+    scene_busy(s, a, &first, 1);
     assert_int_equal(scene_ask(s, &second, a), APL_EWAIT);
     s->now += LIMIT - SECOND;
     scene_close(s, &first);
@@ -84,13 +84,13 @@ static void endless_requests_hang_nothing(void **state)
 
     (void)state;
     a->options.kill_after = LIMIT;
-    slow_busy(s, a, h, 2);
+    scene_busy(s, a, h, 2);
     apl_checkout_endless(&s->pool, &h[0]);
     assert_int_equal(slow_look(s, LIMIT), 1);
     assert_int_equal(s->pool.header->hung, 1);
     /* The next one in its slot is like any other. */
     scene_close(s, &h[0]);
-    slow_busy(s, a, h, 1);
+    scene_busy(s, a, h, 1);
     assert_int_equal(slow_look(s, LIMIT), 2);
     scene_end(s);
 }
@@ -103,7 +103,7 @@ static void without_a_limit_nothing_hangs(void **state)
 
     (void)state;
     a->options.hung_after = 0;
-    slow_busy(s, a, &h, 1);
+    scene_busy(s, a, &h, 1);
     assert_int_equal(slow_look(s, 1000000 * SECOND), 0);
     assert_int_equal(s->pool.header->hung, 0);
     scene_end(s);
@@ -117,17 +117,17 @@ static void requests_go_to_hung_ones_last(void **state)
 
     (void)state;
     a->options.concurrency = 3;
-    slow_busy(s, a, h, 1);
+    scene_busy(s, a, h, 1);
     slow_look(s, LIMIT);
     /* There is only that one: it gets it, and another is started beside. */
     assert_int_equal(scene_ask(s, &h[1], a), APR_SUCCESS);
     assert_true(h[1].id == h[0].id);
     assert_int_equal(scene_spawn(s), 1);
-    slow_busy(s, a, h + 2, 3);
+    scene_busy(s, a, h + 2, 3);
     assert_true(h[2].id != h[0].id);
     assert_true(h[3].id == h[2].id && h[4].id == h[2].id);
     scene_is(s, 2, 2);
-    slow_busy(s, a, h + 5, 1);
+    scene_busy(s, a, h + 5, 1);
     assert_true(h[5].id == h[0].id);
     scene_end(s);
 }

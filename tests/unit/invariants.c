@@ -58,11 +58,6 @@ typedef struct {
     apl_session_t *held;
 } busy_t;
 
-static apl_process_t *process_of(scene_t *s, const apl_hold_t *h)
-{
-    return &s->pool.processes[h->id & 0xffff];
-}
-
 static busy_t busy_pool(void)
 {
     scene_t *s = scene_new(6);
@@ -78,9 +73,9 @@ static busy_t busy_pool(void)
                     s->pool.header,
                     &s->pool.groups[1],
                     &s->pool.groups[2],
-                    process_of(s, &idle),
-                    process_of(s, &busy),
-                    process_of(s, &shared),
+                    scene_process(s, idle.id),
+                    scene_process(s, busy.id),
+                    scene_process(s, shared.id),
                     &s->pool.sessions[busy.session]};
 }
 

@@ -19,7 +19,7 @@ static void p14_overdue_with_the_oldest_request(void **state)
     (void)state;
     a->options.concurrency = 2;
     a->options.kill_after = 2 * LIMIT;
-    slow_busy(s, a, h, 1);
+    scene_busy(s, a, h, 1);
     s->now += SECOND;
     assert_int_equal(
         apl_checkout(&s->pool, &h[1], a, &request, NULL, s->now - 2 * SECOND),
@@ -36,7 +36,7 @@ static void p14_overdue_with_the_oldest_request(void **state)
     assert_int_equal(
         apl_clock_kill(&s->pool, h[0].id, overdue[0].ticket, s->now),
         APL_EIDLE);
-    slow_busy(s, a, h + 2, 1);
+    scene_busy(s, a, h + 2, 1);
     assert_true(h[2].session == session && h[2].id == h[0].id);
     assert_int_equal(
         apl_clock_kill(&s->pool, h[0].id, overdue[0].ticket, s->now),
@@ -55,7 +55,7 @@ static void p14_only_what_is_overdue_yet(void **state)
 
     (void)state;
     a->options.kill_after = LIMIT;
-    slow_busy(s, a, &h, 1);
+    scene_busy(s, a, &h, 1);
     s->now += LIMIT;
     assert_int_equal(apl_clock_look(&s->pool, s->now, &overdue, 1), 1);
     assert_int_equal(apl_clock_expire(&s->pool, &overdue, s->now - 1),
@@ -78,7 +78,7 @@ static void p15_the_replacement_is_wanted_at_once(void **state)
     apl_hold_t h[2], waiting;
 
     (void)state;
-    slow_busy(s, a, h, 2);
+    scene_busy(s, a, h, 2);
     assert_int_equal(scene_ask(s, &waiting, a), APL_EWAIT);
     slow_look(s, LIMIT);
     assert_int_equal(slow_kill(s, &h[0]), APR_SUCCESS);
@@ -87,8 +87,7 @@ static void p15_the_replacement_is_wanted_at_once(void **state)
     assert_int_equal(scene_spawn(s), 1);
     assert_int_equal(scene_poll(s, &waiting), APR_SUCCESS);
     /* All that, and it has its request yet. */
-    assert_int_equal(apl_supervise_condition(&s->pool, h[0].id, &is),
-                     APR_SUCCESS);
+    is = scene_condition(s, h[0].id);
     assert_int_equal(is.state, APL_PROCESS_LEAVING);
     assert_int_equal(is.reason, APL_EVENT_KILLED);
     assert_int_equal(is.sessions, 1);
@@ -104,7 +103,7 @@ static void p15_so_is_the_minimum(void **state)
 
     (void)state;
     a->options.min_instances = 1;
-    slow_busy(s, a, &h, 1);
+    scene_busy(s, a, &h, 1);
     assert_int_equal(slow_kill(s, &h), APR_SUCCESS);
     assert_int_equal(scene_spawn(s), 1);
     scene_end(s);
@@ -118,10 +117,10 @@ static void p16_its_requests_are_told(void **state)
 
     (void)state;
     a->options.concurrency = 2;
-    slow_busy(s, a, h, 2);
+    scene_busy(s, a, h, 2);
     a->options.concurrency = 1;
     a->options.config = 2;
-    slow_busy(s, a, h + 2, 1);
+    scene_busy(s, a, h + 2, 1);
     assert_true(h[0].id == h[1].id && h[0].id != h[2].id);
     assert_int_equal(slow_kill(s, &h[0]), APR_SUCCESS);
     assert_true(apl_checkout_killed(&s->pool, &h[0]));
@@ -133,7 +132,7 @@ static void p16_its_requests_are_told(void **state)
     assert_true(apl_checkout_killed(&s->pool, &h[0]));
     scene_close(s, &h[1]);
     scene_close(s, &h[0]);
-    slow_busy(s, a, h, 2);
+    scene_busy(s, a, h, 2);
     assert_false(apl_checkout_killed(&s->pool, &h[0]));
     assert_false(apl_checkout_killed(&s->pool, &h[1]));
     assert_int_equal(s->pool.header->counters.died, 0);
@@ -150,13 +149,13 @@ static void p16_one_that_leaves_is_killed_as_well(void **state)
 
     (void)state;
     a->options.kill_after = LIMIT;
-    slow_busy(s, a, &h, 1);
+    scene_busy(s, a, &h, 1);
     assert_int_equal(
         apl_supervise_detach(&s->pool, h.id, APL_EVENT_DETACHED, s->now),
         APR_SUCCESS);
     assert_int_equal(slow_look(s, LIMIT), 1);
     assert_int_equal(slow_kill(s, &h), APR_SUCCESS);
-    apl_supervise_condition(&s->pool, h.id, &is);
+    is = scene_condition(s, h.id);
     assert_int_equal(is.reason, APL_EVENT_KILLED);
     assert_true(apl_checkout_killed(&s->pool, &h));
     assert_int_equal(slow_look(s, SECOND), 0); /* that was done */
@@ -171,7 +170,7 @@ static void p26_who_does_not_work_is_not_killed(void **state)
     apl_hold_t h, unknown = {.id = 0x777};
 
     (void)state;
-    slow_busy(s, a, &h, 1);
+    scene_busy(s, a, &h, 1);
     scene_close(s, &h);
     assert_int_equal(slow_kill(s, &h), APL_EIDLE);
     assert_int_equal(slow_kill(s, &unknown), APL_ESTALE);
@@ -190,7 +189,7 @@ static void p18_more_zombies_than_that_end_all_starts(void **state)
 
     (void)state;
     a->options.zombies_stop = 2; /* AppMaxZombies 1 */
-    slow_busy(s, a, h, 2);
+    scene_busy(s, a, h, 2);
     for (i = 0; i < 2; i++) {
         assert_int_equal(apl_clock_zombie(&s->pool, h[i].id, s->now),
                          APL_ESTALE); /* it is not even leaving */
@@ -213,7 +212,7 @@ static void p18_more_zombies_than_that_end_all_starts(void **state)
     scene_close(s, &h[1]);
     assert_int_equal(apl_supervise_gone(&s->pool, h[1].id, s->now),
                      APR_SUCCESS);
-    assert_int_equal(slow_group(s, a)->zombies, 1);
+    assert_int_equal(scene_group(s, a)->zombies, 1);
     assert_int_equal(scene_get(s, &waiting, a), APR_SUCCESS);
     scene_end(s);
 }
@@ -226,9 +225,9 @@ static void p18_who_waits_is_told(void **state)
 
     (void)state;
     a->options.zombies_stop = 1;
-    slow_busy(s, a, h, 1);
+    scene_busy(s, a, h, 1);
     assert_int_equal(slow_kill(s, &h[0]), APR_SUCCESS);
-    slow_busy(s, a, h + 1, 1);
+    scene_busy(s, a, h + 1, 1);
     assert_int_equal(scene_ask(s, &waiting, a), APL_EWAIT);
     assert_int_equal(apl_clock_zombie(&s->pool, h[0].id, s->now), APR_SUCCESS);
     scene_tick(s, SECOND); /* there is one that may serve it yet */

@@ -5,8 +5,6 @@
 
 #include "tests/unit/scene.h"
 
-#define SECOND 1000000ll
-
 /* n idle processes of an app, the first idle for longest, a second apart. */
 static void idle(scene_t *s, const apl_app_t *a, apl_hold_t *h, int n)
 {
@@ -116,11 +114,10 @@ static void b18_max_requests_with_others_open(void **state)
     scene_is(s, 0, 0);
     assert_int_equal(scene_get(s, &next, a), APR_SUCCESS);
     assert_true(next.id != h[2].id);
-    assert_int_equal(apl_supervise_condition(&s->pool, h[2].id, &is),
-                     APR_SUCCESS);
+    is = scene_condition(s, h[2].id);
     assert_int_equal(is.sessions, 1);
     scene_close(s, &h[2]);
-    apl_supervise_condition(&s->pool, h[2].id, &is);
+    is = scene_condition(s, h[2].id);
     assert_int_equal(is.sessions, 0);
     assert_int_equal(is.processed, 3); /* below 2 + 3 */
     scene_end(s);

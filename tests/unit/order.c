@@ -39,12 +39,6 @@ static void is_the_same(scene_t *s, const apl_link_t *head, const order_t *was)
     assert_memory_equal(is.at, was->at, sizeof is.at);
 }
 
-static void repair(scene_t *s)
-{
-    assert_int_equal(apl_supervise_repair(&s->pool, s->now), APR_SUCCESS);
-    s->pool.header->counters.repairs = 0;
-}
-
 /* Slots that were used: the last one that was freed is the next to be taken. */
 static void use_slots(scene_t *s)
 {
@@ -98,7 +92,7 @@ static void lists_have_the_order_they_had(void **state)
     is_worth_a_look(&inactive);
     is_worth_a_look(&wanted);
     assert_int_equal(idle.n, 3);
-    repair(s);
+    scene_repair(s);
     is_the_same(s, &of_a->processes, &members);
     is_the_same(s, &of_a->idle, &idle);
     is_the_same(s, &of_b->queue, &queue);
@@ -131,7 +125,7 @@ static void turns_do_too(void **state)
 
     is_worth_a_look(&starved);
     is_worth_a_look(&hungry);
-    repair(s);
+    scene_repair(s);
     is_the_same(s, &h->starved, &starved);
     is_the_same(s, &h->hungry, &hungry);
     scene_end(s);
@@ -148,7 +142,7 @@ static void who_comes_afterwards_comes_last(void **state)
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
     assert_int_equal(scene_ask(s, &first, a), APL_EWAIT);
     s->pool.header->ticket = 0;
-    repair(s);
+    scene_repair(s);
     assert_int_equal(scene_ask(s, &last, a), APL_EWAIT);
     assert_true(s->pool.sessions[last.session].ticket >
                 s->pool.sessions[first.session].ticket);

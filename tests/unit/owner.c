@@ -313,7 +313,7 @@ static void a_leaving_process_is_drained_or_not(void **state)
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
     assert_int_equal(apl_supervise_drained(&s->pool, h.id, s->now), APL_ESTALE);
     apl_supervise_detach(&s->pool, h.id, APL_EVENT_DETACHED, s->now);
-    s->pool.processes[h.id & 0xffff].sessions = 0;
+    scene_process(s, h.id)->sessions = 0;
     s->pool.damaged = 1;
     assert_int_equal(apl_supervise_drained(&s->pool, h.id, s->now), APL_EWAIT);
     s->pool.header->counters.repairs = 0;

@@ -7,13 +7,6 @@
 #include "shm/group.h"
 #include "tests/unit/scene.h"
 
-#define SECOND 1000000ll
-
-static const apl_group_t *group_of(scene_t *s, const apl_app_t *a)
-{
-    return &s->pool.groups[apl_group_index(&s->pool, a->key, a->name)];
-}
-
 static void i2_a_group_may_have_no_process(void **state)
 {
     scene_t *s = scene_new(2);
@@ -23,14 +16,14 @@ static void i2_a_group_may_have_no_process(void **state)
 
     (void)state;
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
-    g = group_of(s, a);
+    g = scene_group(s, a);
     scene_close(s, &h);
     apl_supervise_detach(&s->pool, h.id, APL_EVENT_DETACHED, s->now);
     scene_reap(s);
     scene_tick(s, SECOND);
     scene_is(s, 0, 0);
     /* It stays, with what is known of the app. */
-    assert_ptr_equal(group_of(s, a), g);
+    assert_ptr_equal(scene_group(s, a), g);
     assert_int_equal(g->n_requests, 1);
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
     assert_int_equal(g->n_requests, 2);
@@ -113,7 +106,7 @@ static void i12_an_app_keeps_to_its_own_limit(void **state)
     a->options.min_instances = 5; /* as far as it may */
     for (i = 0; i < 6; i++) {
         scene_ask(s, &h[i], a);
-        assert_true(group_of(s, a)->size + group_of(s, a)->spawning <= 2);
+        assert_true(scene_group(s, a)->size + scene_group(s, a)->spawning <= 2);
     }
     assert_int_equal(scene_spawn(s), 2);
     scene_tick(s, SECOND);
@@ -122,10 +115,10 @@ static void i12_an_app_keeps_to_its_own_limit(void **state)
     /* One above it while one is replaced. */
     apl_supervise_restart(&s->pool, "a", 1, s->now);
     id = scene_take(s);
-    assert_int_equal(group_of(s, a)->size + group_of(s, a)->spawning, 3);
+    assert_int_equal(scene_group(s, a)->size + scene_group(s, a)->spawning, 3);
     assert_int_equal(scene_take(s), 0);
     scene_ready(s, id);
-    assert_int_equal(group_of(s, a)->size, 2);
+    assert_int_equal(scene_group(s, a)->size, 2);
     for (i = 0; i < 6; i++)
         scene_close(s, &h[i]);
     scene_end(s);

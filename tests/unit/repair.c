@@ -131,13 +131,13 @@ static void who_had_its_last_request_retires(void **state)
     (void)state;
     a->options.max_requests = 1;
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
-    s->pool.processes[h.id & 0xffff].processed = 1;
+    scene_process(s, h.id)->processed = 1;
     repair(s); /* it has it still */
     scene_is(s, 1, 1);
     s->pool.sessions[h.session].state = APL_SESSION_FREE;
     repair(s);
     scene_is(s, 0, 0);
-    apl_supervise_condition(&s->pool, h.id, &is);
+    is = scene_condition(s, h.id);
     assert_int_equal(is.reason, APL_EVENT_RETIRED);
     scene_end(s);
 }
@@ -185,7 +185,7 @@ static void more_than_can_be_woken_at_once_are_served(void **state)
     for (i = 0; i < 90; i++)
         assert_int_equal(scene_ask(s, &h[i], a), APL_EWAIT);
     id = scene_take(s);
-    s->pool.processes[id & 0xffff].state = APL_PROCESS_LIVE;
+    scene_process(s, id)->state = APL_PROCESS_LIVE;
     repair(s);
     for (i = 0; i < 90; i++) {
         assert_int_equal(scene_poll(s, &h[i]), APR_SUCCESS);
@@ -315,7 +315,7 @@ static void i22_who_stands_in_has_credit(void **state)
 
     (void)state;
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
-    p = &s->pool.processes[h.id & 0xffff];
+    p = scene_process(s, h.id);
     p->stands_in = 1;
     assert_false(apl_check(&s->pool, &finding));
     assert_int_equal(finding.number, 22);

@@ -6,20 +6,6 @@
 #include "shm/group.h"
 #include "tests/unit/scene.h"
 
-static const apl_group_t *group(scene_t *s, const apl_app_t *a)
-{
-    return &s->pool.groups[apl_group_index(&s->pool, a->key, a->name)];
-}
-
-/* n processes of an app, each with an open session. */
-static void fill(scene_t *s, const apl_app_t *a, apl_hold_t *holds, int n)
-{
-    int i;
-
-    for (i = 0; i < n; i++)
-        assert_int_equal(scene_get(s, &holds[i], a), APR_SUCCESS);
-}
-
 static void close_all(scene_t *s, apl_hold_t *holds, int n)
 {
     int i;
@@ -36,15 +22,6 @@ static void restart(scene_t *s, const apl_app_t *a)
     scene_ok(s);
 }
 
-static uint32_t state_of(scene_t *s, uint64_t id)
-{
-    apl_condition_t is;
-
-    return apl_supervise_condition(&s->pool, id, &is) == APR_SUCCESS
-               ? is.state
-               : APL_PROCESS_FREE;
-}
-
 static void b15_one_by_one_and_never_fewer(void **state)
 {
     scene_t *s = scene_new(3);
@@ -53,14 +30,14 @@ static void b15_one_by_one_and_never_fewer(void **state)
     uint32_t i;
 
     (void)state;
-    fill(s, a, h, 3);
+    scene_busy(s, a, h, 3);
     restart(s, a);
     for (i = 0; i < 3; i++) {
         uint64_t id = scene_take(s);
 
         assert_int_not_equal(id, 0);
         assert_int_equal(scene_take(s), 0);
-        assert_int_equal(group(s, a)->outdated, 3 - i);
+        assert_int_equal(scene_group(s, a)->outdated, 3 - i);
         assert_int_equal(s->pool.header->leaving, i);
         scene_ready(s, id);
         assert_int_equal(s->pool.header->count, 3);
@@ -80,12 +57,12 @@ static void an_idle_one_leaves_first(void **state)
     apl_hold_t h[2];
 
     (void)state;
-    fill(s, a, h, 2);
+    scene_busy(s, a, h, 2);
     scene_close(s, &h[1]);
     restart(s, a);
     scene_ready(s, scene_take(s));
-    assert_int_equal(state_of(s, h[1].id), APL_PROCESS_LEAVING);
-    assert_int_equal(state_of(s, h[0].id), APL_PROCESS_LIVE);
+    assert_int_equal(scene_condition(s, h[1].id).state, APL_PROCESS_LEAVING);
+    assert_int_equal(scene_condition(s, h[0].id).state, APL_PROCESS_LIVE);
     scene_close(s, &h[0]);
     scene_end(s);
 }
@@ -99,7 +76,7 @@ static void b15_old_code_serves_while_the_new_fails(void **state)
 
     (void)state;
     a->options.max_instances = 1;
-    fill(s, a, &h, 1);
+    scene_busy(s, a, &h, 1);
     id = h.id;
     scene_close(s, &h);
     restart(s, a);
@@ -110,14 +87,14 @@ static void b15_old_code_serves_while_the_new_fails(void **state)
     assert_int_equal(scene_ask(s, &h, a), APR_SUCCESS);
     assert_true(h.id == id);
     scene_close(s, &h);
-    assert_int_equal(group(s, a)->outdated, 1);
+    assert_int_equal(scene_group(s, a)->outdated, 1);
     /* The tick comes when the next try is due. */
     assert_in_range(scene_tick(s, 0), s->now + 1, s->now + 100000);
     scene_tick(s, 100000);
     scene_ready(s, scene_take(s));
     scene_reap(s);
-    assert_int_equal(group(s, a)->failures, 0);
-    assert_int_equal(group(s, a)->outdated, 0);
+    assert_int_equal(scene_group(s, a)->failures, 0);
+    assert_int_equal(scene_group(s, a)->outdated, 0);
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
     assert_true(h.id != id);
     scene_close(s, &h);
@@ -133,17 +110,17 @@ static void b3_a_second_restart_drops_what_boots(void **state)
     uint64_t first, second;
 
     (void)state;
-    fill(s, a, h, 2);
+    scene_busy(s, a, h, 2);
     restart(s, a);
     first = scene_take(s);
     restart(s, a);
-    assert_int_equal(state_of(s, first), APL_PROCESS_LEAVING);
+    assert_int_equal(scene_condition(s, first).state, APL_PROCESS_LEAVING);
     scene_reap(s);
     second = scene_take(s);
     assert_int_not_equal(second, 0);
     scene_ready(s, second);
     assert_int_equal(scene_spawn(s), 1);
-    assert_int_equal(group(s, a)->outdated, 0);
+    assert_int_equal(scene_group(s, a)->outdated, 0);
     close_all(s, h, 2);
     scene_is(s, 2, 0);
     scene_end(s);
@@ -159,8 +136,8 @@ static void i11_never_more_than_one_above_the_limit(void **state)
     int n;
 
     (void)state;
-    fill(s, a, h, 2);
-    fill(s, b, h + 2, 2);
+    scene_busy(s, a, h, 2);
+    scene_busy(s, b, h + 2, 2);
     restart(s, a);
     restart(s, b);
     for (n = 0; n < 4; n++) {
@@ -172,7 +149,8 @@ static void i11_never_more_than_one_above_the_limit(void **state)
         scene_tick(s, 0);
     }
     assert_int_equal(scene_take(s), 0);
-    assert_int_equal(group(s, a)->outdated + group(s, b)->outdated, 0);
+    assert_int_equal(scene_group(s, a)->outdated + scene_group(s, b)->outdated,
+                     0);
     close_all(s, h, 4);
     scene_is(s, 4, 0);
     scene_end(s);
@@ -187,7 +165,7 @@ static void a_newcomer_gets_its_place_meanwhile(void **state)
     uint64_t slow, order;
 
     (void)state;
-    fill(s, a, h, 2);
+    scene_busy(s, a, h, 2);
     scene_close(s, &h[1]);
     restart(s, a);
     slow = scene_take(s);
@@ -214,22 +192,22 @@ static void one_outdated_process_is_replaced(void **state)
     uint64_t boots;
 
     (void)state;
-    fill(s, a, h, 2);
+    scene_busy(s, a, h, 2);
     assert_int_equal(apl_supervise_outdate(&s->pool, h[0].id, s->now),
                      APR_SUCCESS);
     scene_ok(s);
     assert_int_equal(apl_supervise_outdate(&s->pool, h[0].id, s->now),
                      APR_SUCCESS);
-    assert_int_equal(group(s, a)->outdated, 1);
+    assert_int_equal(scene_group(s, a)->outdated, 1);
     boots = scene_take(s);
     /* Changed again while it boots. */
     assert_int_equal(apl_supervise_outdate(&s->pool, boots, s->now),
                      APR_SUCCESS);
-    assert_int_equal(state_of(s, boots), APL_PROCESS_LEAVING);
+    assert_int_equal(scene_condition(s, boots).state, APL_PROCESS_LEAVING);
     scene_reap(s);
     assert_int_equal(scene_spawn(s), 1);
-    assert_int_equal(state_of(s, h[0].id), APL_PROCESS_LEAVING);
-    assert_int_equal(state_of(s, h[1].id), APL_PROCESS_LIVE);
+    assert_int_equal(scene_condition(s, h[0].id).state, APL_PROCESS_LEAVING);
+    assert_int_equal(scene_condition(s, h[1].id).state, APL_PROCESS_LIVE);
     assert_int_equal(apl_supervise_outdate(&s->pool, h[0].id, s->now),
                      APL_ESTALE);
     close_all(s, h, 2);
@@ -250,7 +228,7 @@ static void without_a_process_there_is_nothing_to_replace(void **state)
     assert_int_equal(scene_ask(s, &h, a), APL_EWAIT);
     old = scene_take(s);
     restart(s, a);
-    assert_int_equal(state_of(s, old), APL_PROCESS_LEAVING);
+    assert_int_equal(scene_condition(s, old).state, APL_PROCESS_LEAVING);
     scene_reap(s);
     assert_int_equal(scene_spawn(s), 1);
     assert_int_equal(scene_poll(s, &h), APR_SUCCESS);
@@ -267,7 +245,7 @@ static void a12_a_blocking_restart_ends_all_at_once(void **state)
     apl_hold_t h[3];
 
     (void)state;
-    fill(s, a, h, 3);
+    scene_busy(s, a, h, 3);
     assert_int_equal(apl_supervise_restart(&s->pool, "a", -1, s->now),
                      APR_SUCCESS);
     scene_is(s, 0, 0);
@@ -287,8 +265,8 @@ static void i11_two_that_are_replaced_make_no_room_for_a_third(void **state)
     const apl_header_t *h = s->pool.header;
 
     (void)state;
-    fill(s, a, ha, 2);
-    fill(s, b, hb, 2);
+    scene_busy(s, a, ha, 2);
+    scene_busy(s, b, hb, 2);
     restart(s, a);
     assert_int_equal(h->spawning, 1);
     apl_supervise_gone(&s->pool, hb[0].id, s->now + 5000000);

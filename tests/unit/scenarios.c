@@ -6,8 +6,6 @@
 #include "shm/group.h"
 #include "tests/unit/play.h"
 
-#define SECOND 1000000ll
-
 static void s1_get_request_close(void **state)
 {
     play_t *p = play_begin(state, 6);
@@ -294,7 +292,7 @@ static void s15_a_failed_start_harms_nobody(void **state)
     play_waits(p, 2);
     play_is(p, 1, 1);
     assert_int_equal(p->s->pool.header->spawning, 0);
-    g = &p->s->pool.groups[apl_group_index(&p->s->pool, p->a->key, "a")];
+    g = scene_group(p->s, p->a);
     assert_string_equal(g->error, "no");
     /* The healthy one serves on; no start before its time. */
     play_close(p, 1);

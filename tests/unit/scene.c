@@ -133,6 +133,14 @@ apr_status_t scene_get(scene_t *s, apl_hold_t *h, const apl_app_t *app)
     return rv;
 }
 
+void scene_busy(scene_t *s, const apl_app_t *app, apl_hold_t *h, int n)
+{
+    int i;
+
+    for (i = 0; i < n; i++)
+        assert_int_equal(scene_get(s, &h[i], app), APR_SUCCESS);
+}
+
 void scene_close(scene_t *s, apl_hold_t *h)
 {
     apl_checkin(&s->pool, h, s->now);
@@ -190,10 +198,9 @@ int scene_reap(scene_t *s)
     int gone = 0;
 
     for (i = 0; i < n; i++) {
-        apl_condition_t c;
+        apl_condition_t is = scene_condition(s, ids[i]);
 
-        if (apl_supervise_condition(&s->pool, ids[i], &c) != APR_SUCCESS ||
-            c.state != APL_PROCESS_LEAVING || c.sessions > 0)
+        if (is.state != APL_PROCESS_LEAVING || is.sessions > 0)
             continue;
         assert_int_equal(apl_supervise_gone(&s->pool, ids[i], s->now),
                          APR_SUCCESS);
@@ -211,4 +218,29 @@ int64_t scene_tick(scene_t *s, int64_t us)
     assert_int_equal(apl_supervise_tick(&s->pool, s->now, &next), APR_SUCCESS);
     scene_ok(s);
     return next;
+}
+
+void scene_repair(scene_t *s)
+{
+    assert_int_equal(apl_supervise_repair(&s->pool, s->now), APR_SUCCESS);
+    s->pool.header->counters.repairs = 0;
+}
+
+const apl_group_t *scene_group(scene_t *s, const apl_app_t *app)
+{
+    return &s->pool.groups[apl_group_index(&s->pool, app->key, app->name)];
+}
+
+apl_process_t *scene_process(const scene_t *s, uint64_t id)
+{
+    return &s->pool.processes[id & 0xffff];
+}
+
+apl_condition_t scene_condition(const scene_t *s, uint64_t id)
+{
+    apl_condition_t is = {0};
+
+    if (apl_supervise_condition(&s->pool, id, &is) != APR_SUCCESS)
+        is.state = APL_PROCESS_FREE;
+    return is;
 }

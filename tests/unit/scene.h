@@ -29,6 +29,7 @@
 #include "shm/supervise.h"
 
 #define SCENE_APPS 1100
+#define SECOND     ((int64_t)1000000) /* us; as spawner/state.h has it */
 
 static const apl_wire_t scene_wire = {APL_LISTEN_FD, APL_HTTP, 0};
 
@@ -64,6 +65,9 @@ apr_status_t scene_ask(scene_t *s, apl_hold_t *h, const apl_app_t *app);
  * nothing is left to do: then APL_EWAIT. */
 apr_status_t scene_get(scene_t *s, apl_hold_t *h, const apl_app_t *app);
 
+/** n requests that get a process. */
+void scene_busy(scene_t *s, const apl_app_t *app, apl_hold_t *h, int n);
+
 apr_status_t scene_poll(scene_t *s, apl_hold_t *h);
 void scene_close(scene_t *s, apl_hold_t *h);
 void scene_refused(scene_t *s, apl_hold_t *h);
@@ -81,6 +85,15 @@ int scene_reap(scene_t *s);
 
 /** The clock moves, then the tick runs. @return when the next is due */
 int64_t scene_tick(scene_t *s, int64_t us);
+
+/** Everything is rebuilt from the slots, and does not count as a repair. */
+void scene_repair(scene_t *s);
+
+const apl_group_t *scene_group(scene_t *s, const apl_app_t *app);
+apl_process_t *scene_process(const scene_t *s, uint64_t id);
+
+/** What the spawner is told of a process; it is FREE if it is not there. */
+apl_condition_t scene_condition(const scene_t *s, uint64_t id);
 
 /** count and active are these, and all invariants hold. */
 #define scene_is(s, n_live, n_busy)                                            \

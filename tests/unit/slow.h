@@ -11,11 +11,9 @@
 #define SLOW_H
 
 #include "shm/clock.h"
-#include "shm/group.h"
 #include "tests/unit/scene.h"
 
-#define SECOND 1000000ll
-#define LIMIT  (30 * SECOND)
+#define LIMIT (30 * SECOND)
 
 /** An app whose requests hang after 30 s. */
 static inline apl_app_t *slow_app(scene_t *s, const char *name, uint32_t max,
@@ -28,21 +26,6 @@ static inline apl_app_t *slow_app(scene_t *s, const char *name, uint32_t max,
     a->options.hung_extra = 2;
     a->options.hung_after = LIMIT;
     return a;
-}
-
-static inline const apl_group_t *slow_group(scene_t *s, const apl_app_t *a)
-{
-    return &s->pool.groups[apl_group_index(&s->pool, a->key, a->name)];
-}
-
-/** n requests, each with a process of its own. */
-static inline void slow_busy(scene_t *s, const apl_app_t *a, apl_hold_t *h,
-                             int n)
-{
-    int i;
-
-    for (i = 0; i < n; i++)
-        assert_int_equal(scene_get(s, &h[i], a), APR_SUCCESS);
 }
 
 /** The clock, some time later. @return how many are to be killed */

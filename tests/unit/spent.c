@@ -5,15 +5,6 @@
 
 #include "tests/unit/scene.h"
 
-static apl_condition_t condition(scene_t *s, uint64_t id)
-{
-    apl_condition_t is = {.state = APL_PROCESS_FREE};
-
-    if (apl_supervise_condition(&s->pool, id, &is) != APR_SUCCESS)
-        is.state = APL_PROCESS_FREE;
-    return is;
-}
-
 /* One request after the other. @return the process that had them all */
 static uint64_t serve(scene_t *s, const apl_app_t *a, unsigned n)
 {
@@ -58,9 +49,9 @@ static void p30_the_replacement_comes_first(void **state)
     assert_true(serve(s, a, 1) == old);
     assert_int_equal(s->pool.groups[1].outdated, 1);
     scene_ready(s, new);
-    assert_int_equal(condition(s, old).state, APL_PROCESS_LEAVING);
-    assert_int_equal(condition(s, old).reason, APL_EVENT_RETIRED);
-    assert_int_equal(condition(s, old).processed, 19);
+    assert_int_equal(scene_condition(s, old).state, APL_PROCESS_LEAVING);
+    assert_int_equal(scene_condition(s, old).reason, APL_EVENT_RETIRED);
+    assert_int_equal(scene_condition(s, old).processed, 19);
     assert_int_equal(s->pool.header->counters.retired, 1);
     scene_reap(s);
     assert_true(serve(s, a, 3) == new);
@@ -78,8 +69,8 @@ static void p30_at_its_limit_it_goes_all_the_same(void **state)
 
     (void)state;
     assert_true(serve(s, a, 2) == old);
-    assert_int_equal(condition(s, old).reason, APL_EVENT_RETIRED);
-    assert_int_equal(condition(s, old).processed, 20);
+    assert_int_equal(scene_condition(s, old).reason, APL_EVENT_RETIRED);
+    assert_int_equal(scene_condition(s, old).processed, 20);
     assert_int_equal(scene_ask(s, &h, a), APL_EWAIT);
     assert_int_equal(scene_take(s), 0);
     scene_ready(s, new);
@@ -106,11 +97,11 @@ static void its_open_requests_count_when_they_are_closed(void **state)
     assert_int_equal(scene_take(s), 0);
     scene_close(s, &h[0]);
     scene_ready(s, scene_take(s));
-    assert_int_equal(condition(s, old).state, APL_PROCESS_LEAVING);
+    assert_int_equal(scene_condition(s, old).state, APL_PROCESS_LEAVING);
     for (i = 1; i < 4; i++)
         scene_close(s, &h[i]);
     /* max_requests + concurrency - 1 at the most. */
-    assert_int_equal(condition(s, old).processed, 12);
+    assert_int_equal(scene_condition(s, old).processed, 12);
     scene_reap(s);
     scene_is(s, 1, 0);
     scene_end(s);
@@ -154,7 +145,7 @@ static void less_than_ten_leave_no_time_for_it(void **state)
     (void)state;
     assert_int_equal(scene_take(s), 0);
     assert_true(serve(s, a, 1) == old);
-    assert_int_equal(condition(s, old).state, APL_PROCESS_LEAVING);
+    assert_int_equal(scene_condition(s, old).state, APL_PROCESS_LEAVING);
     assert_int_equal(scene_take(s), 0); /* and nobody waits */
     scene_end(s);
 }
@@ -186,7 +177,7 @@ static void the_old_one_serves_while_the_new_fails(void **state)
     assert_int_equal(scene_take(s), 0); /* it backs off */
     scene_tick(s, 1000000);
     scene_ready(s, scene_take(s));
-    assert_int_equal(condition(s, old).state, APL_PROCESS_LEAVING);
+    assert_int_equal(scene_condition(s, old).state, APL_PROCESS_LEAVING);
     scene_reap(s);
     scene_is(s, 1, 0);
     scene_end(s);
@@ -208,14 +199,14 @@ static void at_its_limit_it_stays_while_the_new_fails(void **state)
         apl_supervise_outdate(&s->pool, old, s->now);
         scene_failed(s, scene_take(s));
         assert_true(serve(s, a, 20) == old);
-        assert_int_equal(condition(s, old).state, APL_PROCESS_LIVE);
+        assert_int_equal(scene_condition(s, old).state, APL_PROCESS_LIVE);
         assert_int_equal(scene_take(s), 0); /* it backs off */
         scene_tick(s, 1000000);
         new = scene_take(s);
         assert_int_equal(scene_ask(s, &h, a), APR_SUCCESS);
         assert_true(h.id == old);
         scene_ready(s, new);
-        assert_int_equal(condition(s, old).state, APL_PROCESS_LEAVING);
+        assert_int_equal(scene_condition(s, old).state, APL_PROCESS_LEAVING);
         scene_close(s, &h);
         scene_reap(s);
         assert_true(serve(s, a, 1) == new);
@@ -234,9 +225,9 @@ static void nor_does_repair_end_it(void **state)
     (void)state;
     apl_supervise_outdate(&s->pool, old, s->now);
     scene_failed(s, scene_take(s));
-    s->pool.processes[old & 0xffff].processed = 5;
+    scene_process(s, old)->processed = 5;
     apl_supervise_repair(&s->pool, s->now);
-    assert_int_equal(condition(s, old).state, APL_PROCESS_LIVE);
+    assert_int_equal(scene_condition(s, old).state, APL_PROCESS_LIVE);
     assert_int_equal(s->pool.groups[1].outdated, 1);
     scene_drop(s);
 }

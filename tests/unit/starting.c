@@ -5,8 +5,6 @@
 
 #include "tests/unit/scene.h"
 
-#define SECOND 1000000ll
-
 static void a18_a_failed_start_is_told_to_all_that_wait_for_it(void **state)
 {
     scene_t *s = scene_new(2);
@@ -208,8 +206,7 @@ static void b11_what_was_detached_while_it_booted_is_ended(void **state)
         APR_SUCCESS);
     /* Nobody throws its result away: it has to be stopped. */
     assert_int_equal(apl_supervise_ready(&s->pool, boots, s->now), APL_ESTALE);
-    assert_int_equal(apl_supervise_condition(&s->pool, boots, &is),
-                     APR_SUCCESS);
+    is = scene_condition(s, boots);
     assert_int_equal(is.state, APL_PROCESS_LEAVING);
     assert_int_equal(scene_reap(s), 1);
     assert_int_equal(scene_spawn(s), 1);

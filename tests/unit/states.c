@@ -62,11 +62,11 @@ static void p1_each_process_is_in_one_state(void **state)
 
     (void)state;
     s->now = apl_now() - LIMIT; /* the report reads the clock itself */
-    slow_busy(s, a, h, 1);
-    slow_busy(s, a, h + 1, 1);
+    scene_busy(s, a, h, 1);
+    scene_busy(s, a, h + 1, 1);
     apl_checkout_endless(&s->pool, &h[1]);
     s->now += LIMIT;
-    slow_busy(s, a, h + 2, 5);
+    scene_busy(s, a, h + 2, 5);
     slow_look(s, 0);
     assert_int_equal(slow_kill(s, &h[2]), APR_SUCCESS);
     assert_int_equal(slow_kill(s, &h[3]), APR_SUCCESS);

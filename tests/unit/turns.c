@@ -5,8 +5,6 @@
 #include "shm/group.h"
 #include "tests/unit/scene.h"
 
-#define SECOND 1000000ll
-
 static void a5_a_full_busy_pool_makes_a_new_app_wait_its_turn(void **state)
 {
     scene_t *s = scene_new(2);
@@ -197,11 +195,6 @@ static void b6_an_app_that_backs_off_evicts_nobody(void **state)
     scene_end(s);
 }
 
-static const apl_group_t *group_of(scene_t *s, const apl_app_t *a)
-{
-    return &s->pool.groups[apl_group_index(&s->pool, a->key, a->name)];
-}
-
 static void b2_the_group_of_who_gives_way_loses_it(void **state)
 {
     scene_t *s = scene_new(2);
@@ -214,13 +207,13 @@ static void b2_the_group_of_who_gives_way_loses_it(void **state)
     scene_close(s, &ha);
     assert_int_equal(scene_get(s, &hb, b), APR_SUCCESS);
     assert_int_equal(scene_ask(s, &hc, c), APL_EWAIT);
-    assert_int_equal(group_of(s, a)->size, 0);
-    assert_int_equal(group_of(s, b)->size, 1);
-    assert_int_equal(group_of(s, c)->spawning, 1);
+    assert_int_equal(scene_group(s, a)->size, 0);
+    assert_int_equal(scene_group(s, b)->size, 1);
+    assert_int_equal(scene_group(s, c)->spawning, 1);
     scene_spawn(s);
     assert_int_equal(scene_poll(s, &hc), APR_SUCCESS);
     /* All three are there, and known by their names. */
-    assert_int_equal(group_of(s, a)->state, APL_GROUP_USED);
+    assert_int_equal(scene_group(s, a)->state, APL_GROUP_USED);
     assert_int_equal(scene_ask(s, &ha, a), APL_EWAIT);
     scene_close(s, &hc);
     assert_int_equal(scene_spawn(s), 1);
@@ -267,8 +260,8 @@ static void b7_who_gives_way_while_it_starts_goes_on_starting(void **state)
     scene_close(s, &ha);
     /* A's only one that is live; a minimum locks nobody out. */
     assert_int_equal(scene_ask(s, &hb, b), APL_EWAIT);
-    assert_int_equal(group_of(s, a)->size, 0);
-    assert_int_equal(group_of(s, a)->spawning, 1);
+    assert_int_equal(scene_group(s, a)->size, 0);
+    assert_int_equal(scene_group(s, a)->spawning, 1);
     scene_ready(s, boots);
     assert_int_equal(scene_ask(s, &ha, a), APR_SUCCESS);
     assert_true(ha.id == boots);

@@ -1,8 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """Answers to slow readers: stored, so that the process can go on."""
 import os
-import ssl
-import subprocess
 import time
 import zlib
 
@@ -11,8 +9,9 @@ import pytest
 from harness import procs
 from harness.client import Raw
 from harness.config import App
-from harness.httpd import Httpd, reserve_port
+from harness.httpd import Httpd
 from harness.places import can_mount, mounted
+from harness.tls import TlsHost
 from harness.wait import wait_until
 from harness.web import SERVERS, mount
 
@@ -225,23 +224,10 @@ def test_compressed(httpd: Httpd) -> None:
 
 def test_encrypted(httpd: Httpd) -> None:
     """The same over TLS"""
-    httpd.log.expect("ssl:warn")
-    port, claim = reserve_port()
-    name = httpd.dir / "tls"
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes",
-                    "-subj", "/CN=shop", "-keyout", f"{name}.key", "-out",
-                    f"{name}.pem"], check=True, capture_output=True)
-    httpd.modules += ["socache_shmcb", "ssl"]
-    app = bulk(httpd)
-    httpd.directives += [
-        "MaxPoolSize 1", f"Listen 127.0.0.1:{port}",
-        f"<VirtualHost *:{port}>", "ServerName shop", "SSLEngine on",
-        f"SSLCertificateFile {name}.pem", f"SSLCertificateKeyFile {name}.key",
-        *app.lines(), "</VirtualHost>"]
+    httpd.directives.append("MaxPoolSize 1")
+    host = TlsHost(httpd, bulk(httpd))
     httpd.start()
-    context = ssl.create_default_context(cafile=f"{name}.pem")
-    context.check_hostname = False
-    with Raw(port, receive_buffer=SMALL, context=context) as reader:
+    with host.connect(SMALL) as reader:
         reader.send(get(f"/flood?n={MUCH}&m={MUCH}&key=k"))
         wait_until((httpd.dir / "hold" / "k.held").exists, "half is said", 20)
         assert reader.head()[0] == 200
@@ -251,7 +237,7 @@ def test_encrypted(httpd: Httpd) -> None:
         assert reader.stream.file.read(MUCH) == flood(2 * MUCH)[MUCH:]
         reader.send(get("/flood?n=10"))
         assert reader.answer().body == flood(10)
-    claim.close()
+    host.close()
 
 
 def test_pipelined(httpd: Httpd) -> None:

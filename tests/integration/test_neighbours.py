@@ -3,14 +3,13 @@
 import base64
 import hashlib
 import shutil
-import ssl
-import subprocess
 import zlib
 
 import pytest
 
 from harness.client import Raw, Response
-from harness.httpd import USER, Httpd, reserve_port
+from harness.httpd import USER, Httpd
+from harness.tls import TlsHost
 from harness.web import SERVERS, mount
 
 MEGABYTE = 1 << 20
@@ -129,30 +128,17 @@ def test_variables_of_cgi(httpd: Httpd, name: str) -> None:
 
 @CGI
 def test_variables_of_tls(httpd: Httpd, name: str) -> None:
-    httpd.log.expect("ssl:warn")
-    port, claim = reserve_port()
-    key = httpd.dir / "tls"
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes",
-                    "-subj", "/CN=shop", "-keyout", f"{key}.key", "-out",
-                    f"{key}.pem"], check=True, capture_output=True)
-    httpd.modules += ["socache_shmcb", "ssl"]
     place, _ = mount(httpd, SERVERS[name])
     tell_variables(httpd, name)
-    httpd.directives += [
-        f"Listen 127.0.0.1:{port}", f"<VirtualHost *:{port}>",
-        "ServerName shop", "SSLEngine on", "SSLOptions +StdEnvVars",
-        f"SSLCertificateFile {key}.pem", f"SSLCertificateKeyFile {key}.key",
-        *httpd.apps[0].lines(), "</VirtualHost>"]
+    host = TlsHost(httpd, httpd.apps[0], "SSLOptions +StdEnvVars")
     httpd.start()
-    context = ssl.create_default_context(cafile=f"{key}.pem")
-    context.check_hostname = False
-    with Raw(port, context=context) as client:
+    with host.connect() as client:
         client.send(b"GET /x HTTP/1.1\r\nHost: shop\r\n\r\n")
         seen = client.answer().json()
     assert seen["HTTPS"] == "on"
     assert seen["SSL_PROTOCOL"].startswith("TLS")
     assert seen["SSL_SERVER_S_DN_CN"] == "shop"
-    claim.close()
+    host.close()
 
 
 # ---- after the app

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from harness import procs
 from harness.client import Connection
 from harness.config import App
 from harness.httpd import Httpd
@@ -69,10 +70,10 @@ def test_full_backlog(httpd: Httpd) -> None:
                     "AppSetEnv APP_THREADS 1", "AppSetEnv APP_BACKLOG 0")
     httpd.start()
     pid = int(httpd.get("/pid", "shop").text)
-    os.kill(pid, signal.SIGSTOP)
+    procs.freeze(pid)
     requests = [httpd.get_async("/pid", "shop") for _ in range(3)]
     wait_until(lambda: len(httpd.group(app)["requests"]) == 3,
-               "all have the process", 20)
+               "all have the process")
     assert httpd.counts() == (1, 1, 0)
     os.kill(pid, signal.SIGCONT)
     assert [one.result().text for one in requests] == [str(pid)] * 3

@@ -161,7 +161,8 @@ def socket_owner(candidates: list[int], port: int, peer: int) -> int:
 
 
 def freeze(pid: int) -> None:
-    """Stop it; returns when none of its threads runs."""
+    """Stop it; returns when none of its threads runs: SIGSTOP goes to one of
+    them, which stops the others when it gets a CPU."""
     os.kill(pid, signal.SIGSTOP)
     wait_until(lambda: threads(pid) <= set("Tt"), f"{pid} is stopped")
 

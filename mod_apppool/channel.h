@@ -63,7 +63,8 @@ void apppool_channel_give(apppool_channel_t *ch);
  * sent to the app.
  * @param deadline us of apl_now(); a full backlog is waited for until then
  * @return APR_SUCCESS; ECONNREFUSED, ENOENT, ECONNRESET: nobody listens there;
- *         EAGAIN: the backlog stayed full; others: our own troubles
+ *         EAGAIN, over TCP APR_TIMEUP: the backlog stayed full; others: our own
+ *         troubles
  */
 apr_status_t apppool_channel_connect(apppool_channel_t *ch, request_rec *r,
                                      const apppool_target_t *target,

@@ -4,6 +4,9 @@
  * @file dial.h
  * @brief Connect to an app process. Never blocks longer than it may.
  *
+ * A process whose backlog is full is waited for: over a Unix socket first come
+ * first served, over TCP the kernel asks again, at first each second.
+ *
  * Lock:  none.
  * Crash: not concerned.
  * Trust: the path is made from the process id.

@@ -4,6 +4,8 @@ costs the process, which is not always to blame."""
 import os
 import resource
 import signal
+import socket
+import subprocess
 import time
 from pathlib import Path
 
@@ -64,20 +66,70 @@ def test_attempts_have_a_deadline(httpd: Httpd) -> None:
     assert 1 <= refused(httpd) <= 3
 
 
-def test_full_backlog(httpd: Httpd) -> None:
-    """It takes no more connections for a while: it keeps its requests"""
-    app = httpd.app("shop", "AppListen unix", "AppConcurrency 3",
-                    "AppSetEnv APP_THREADS 1", "AppSetEnv APP_BACKLOG 0")
+def full(httpd: Httpd, listen: str, *directives: str) -> tuple[App, int]:
+    """A stopped process, and nobody else gets into its backlog"""
+    app = httpd.app("shop", f"AppListen {listen}", "AppGlobalQueue Off",
+                    "MaxInstances 1", "MinInstances 1", "AppPreStart On",
+                    "AppSetEnv APP_BACKLOG 0", *directives)
     httpd.start()
-    pid = int(httpd.get("/pid", "shop").text)
+    pid, = wait_until(lambda: httpd.pids(app), "it is ready", 40)
     procs.freeze(pid)
+    own = procs.environment(pid)
+    if listen == "unix":
+        with socket.socket(socket.AF_UNIX) as taken:
+            taken.connect(own["APPPOOL_SOCKET"])
+    else:
+        socket.create_connection(("127.0.0.1", int(own["PORT"])), 10).close()
+    return app, pid
+
+
+def in_line(httpd: Httpd, pid: int) -> int:
+    """How many requests wait for a place in the backlog"""
+    port = procs.environment(pid).get("PORT")
+    if port:
+        said = subprocess.run(["ss", "-Htn", "state", "syn-sent", "dport", "=",
+                               f":{port}"], check=True, stdout=subprocess.PIPE)
+        return len(said.stdout.splitlines())
+    return sum(name in ("unix_wait_for_peer", "unix_stream_connect")
+               for child in httpd.children() for name in procs.waits(child))
+
+
+@pytest.mark.parametrize("listen", ["unix", "tcp"])
+def test_full_backlog(httpd: Httpd, listen: str) -> None:
+    """It takes no more connections for a while: it keeps its requests"""
+    app, pid = full(httpd, listen)
     requests = [httpd.get_async("/pid", "shop") for _ in range(3)]
-    wait_until(lambda: len(httpd.group(app)["requests"]) == 3,
-               "all have the process")
+    wait_until(lambda: in_line(httpd, pid) == 3, "all wait")
+    assert len(httpd.group(app)["requests"]) == 3
     assert httpd.counts() == (1, 1, 0)
     os.kill(pid, signal.SIGCONT)
-    assert [one.result().text for one in requests] == [str(pid)] * 3
+    assert [one.result(20).text for one in requests] == [str(pid)] * 3
     assert httpd.pids(app) == [pid]
+
+
+@pytest.mark.parametrize("listen", ["unix", "tcp"])
+def test_full_for_too_long(httpd: Httpd, listen: str) -> None:
+    """AppQueueTimeout is for that, too"""
+    httpd.log.expect("shop.* cannot be connected to")
+    app, pid = full(httpd, listen, "AppQueueTimeout 3")
+    began = time.monotonic()
+    assert httpd.get("/pid", "shop").status == 503
+    assert time.monotonic() - began >= 3.0
+    os.kill(pid, signal.SIGCONT)
+    assert httpd.pids(app) == [pid]
+
+
+def test_backlog_in_turn(httpd: Httpd) -> None:
+    """Who waits for a place is not overtaken by who came later"""
+    _, pid = full(httpd, "unix")
+    requests = []
+    for i in range(5):
+        requests.append(httpd.get_async(f"/{i}/pid", "shop"))
+        wait_until(lambda: in_line(httpd, pid) == len(requests), "it waits")
+    os.kill(pid, signal.SIGCONT)
+    assert [one.result().text for one in requests] == [str(pid)] * 5
+    assert httpd.requests_seen() == [f"shop {pid} GET /{i}/pid"
+                                     for i in range(5)]
 
 
 def descriptors(pid: int) -> int:

@@ -65,6 +65,15 @@ def threads(pid: int) -> set[str]:
     return {fields[0].decode() for fields in stats if fields}
 
 
+def waits(pid: int) -> list[str]:
+    """Where in the kernel each of its threads waits."""
+    try:
+        tids = os.listdir(PROC / str(pid) / "task")
+    except OSError:
+        return []
+    return [read(pid, f"task/{tid}/wchan").decode() for tid in tids]
+
+
 def stat(pid: int) -> Optional[Stat]:
     text = read(pid, "stat").decode("latin-1")
     if not text:

@@ -53,6 +53,14 @@ static void count_time(apl_held_t *held, const apl_session_t *s, apl_group_t *g)
         apl_histogram_count(&g->app_time, apl_since(held->now, s->since));
 }
 
+/* Also that of one which was killed, and whose process may be gone: it is by
+ * those that an app is known to be slow. */
+static int has_taken_time(const apl_session_t *s, ending_t how)
+{
+    return s->state == APL_SESSION_HELD &&
+           (how <= ABANDONED || (how == REFUSED && s->killed));
+}
+
 static void close_session(apl_held_t *held, apl_session_t *s, ending_t how)
 {
     apl_process_t *p =
@@ -60,6 +68,8 @@ static void close_session(apl_held_t *held, apl_session_t *s, ending_t how)
     apl_group_t *g = apl_session_group(held, s);
     int served = how <= RECLAIMED;
 
+    if (g && has_taken_time(s, how))
+        count_time(held, s, g);
     if (p) {
         apl_process_touch(held, p);
         p->processed += (uint64_t)served;
@@ -70,8 +80,6 @@ static void close_session(apl_held_t *held, apl_session_t *s, ending_t how)
         return;
     if (served)
         g->young = 0;
-    if (how <= ABANDONED)
-        count_time(held, s, g);
     apl_process_close(held, p);
     if (p->state == APL_PROCESS_LIVE && how == REFUSED) {
         held->pool->header->counters.refused++;

@@ -110,8 +110,8 @@ int apl_checkout_killed(const apl_pool_t *pool, const apl_hold_t *hold);
 
 /**
  * The process is dead or dying: it refused the connection, or broke it and
- * apl_alive_ending() says so. Detach it. The session ends uncounted; ask again
- * with apl_checkout().
+ * apl_alive_ending() says so. Detach it. The session ends uncounted, but for the
+ * time that one which was killed has had; ask again with apl_checkout().
  */
 void apl_checkout_refused(apl_pool_t *pool, apl_hold_t *hold, int64_t now);
 

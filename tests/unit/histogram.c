@@ -3,6 +3,7 @@
 /* How long requests waited, and how long they took: each is counted once, in
  * its class. */
 
+#include "shm/clock.h"
 #include "shm/enter.h"
 #include "shm/histogram.h"
 #include "tests/unit/scene.h"
@@ -94,6 +95,35 @@ static void what_served_nothing_took_no_time(void **state)
     scene_end(s);
 }
 
+/* It is the slow ones that are killed: without them all seems to be fast. */
+static void what_was_killed_took_its_time(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_app_t *a = scene_app(s, "a");
+    const apl_group_t *g = &s->pool.groups[1];
+    apl_hold_t first, second;
+
+    (void)state;
+    assert_int_equal(scene_get(s, &first, a), APR_SUCCESS);
+    assert_int_equal(scene_get(s, &second, a), APR_SUCCESS);
+    s->now += 30000;
+    assert_int_equal(apl_clock_kill(&s->pool, first.id, 0, s->now),
+                     APR_SUCCESS);
+    scene_refused(s, &first);
+    assert_int_equal(g->app_time.counts[5], 1);
+    /* Also when its process is gone before it knows. */
+    assert_int_equal(apl_clock_kill(&s->pool, second.id, 0, s->now),
+                     APR_SUCCESS);
+    assert_int_equal(apl_supervise_gone(&s->pool, second.id, s->now),
+                     APR_SUCCESS);
+    s->now += 70000;
+    scene_refused(s, &second);
+    assert_int_equal(total(&g->app_time), 2);
+    assert_int_equal(g->app_time.sum, 130000);
+    assert_int_equal(s->pool.header->counters.served, 2);
+    scene_end(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -101,6 +131,7 @@ int main(void)
         cmocka_unit_test(what_ended_before_it_began_took_no_time),
         cmocka_unit_test(each_request_is_counted_with_its_group),
         cmocka_unit_test(what_served_nothing_took_no_time),
+        cmocka_unit_test(what_was_killed_took_its_time),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

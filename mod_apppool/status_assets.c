@@ -62,15 +62,14 @@ const char apppool_status_style[] =
     "justify-content:space-between}dt{color:var(--dim)}dd{margin:0}\n"
     "@media(max-width:640px){header,main{padding-left:.6em;padding-right:.6em}"
     "section{padding:.6em .7em}.opt{display:none}"
-    "th,td{padding-right:.5em}button{padding:.4em .8em}"
+    "th,td{padding-right:.5em}button{padding:.4em .6em}"
     ".charts{grid-template-columns:repeat(3,1fr);gap:.8em}"
-    ".p{display:block;overflow-x:auto}"
     "figcaption small{display:none}figcaption b{display:block}"
     "svg{height:30px}"
-    ".q tr{display:flex;flex-wrap:wrap;gap:0 .7em;padding:.2em 0;"
-    "border-bottom:1px solid var(--rule)}.q tr:first-child{display:none}"
-    ".q tr:last-child{border-bottom:0}"
-    ".q td{border:0;padding:0}.q .w{order:1;width:100%}"
+    ".q tr{display:flex;flex-wrap:wrap;align-items:center;gap:0 .5em;"
+    "padding:.2em 0;border-bottom:1px solid var(--rule)}"
+    ".q tr:first-child{display:none}.q tr:last-child{border-bottom:0}"
+    ".q td{border:0;padding:0}.q .w{order:1;width:100%;padding:0}"
     ".q .b{margin-left:auto}}";
 
 const char apppool_status_script[] =

@@ -9,8 +9,9 @@
 
 #define WIDTH  240 /* of the drawing; the page stretches it */
 #define HEIGHT 40
-#define PLACES 120 /* samples that have room */
-#define POINT  48  /* bytes that one of them takes */
+#define PLACES 120  /* samples that have room */
+#define POINT  48   /* bytes that one of them takes */
+#define NONE   (-1) /* no value: no request has ended, say */
 
 typedef struct {
     const char *key, *title;
@@ -64,18 +65,19 @@ static const char *path_of(request_rec *r, const json_t *history,
 static void draw(request_rec *r, const json_t *history, const chart_t *c)
 {
     size_t i, n = json_array_size(history);
-    double most = 0, last = 0;
+    double most = NONE, last = NONE;
 
     for (i = 0; i < n; i++) {
-        const json_t *one = json_array_get(history, i);
+        const json_t *value =
+            json_object_get(json_array_get(history, i), c->key);
 
-        last = json_number_value(json_object_get(one, c->key));
+        last = json_is_number(value) ? json_number_value(value) : NONE;
         most = last > most ? last : most;
     }
     ap_rvputs(r, "<figure><figcaption>", c->title, " <b>",
-              n > 0 ? c->show(r, last) : APPPOOL_STATUS_NONE,
+              last < 0 ? APPPOOL_STATUS_NONE : c->show(r, last),
               "</b> <small>at most ",
-              n > 0 ? c->show(r, most) : APPPOOL_STATUS_NONE,
+              most < 0 ? APPPOOL_STATUS_NONE : c->show(r, most),
               "</small></figcaption>\n", NULL);
     ap_rprintf(r,
                "<svg viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" "

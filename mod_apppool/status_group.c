@@ -47,7 +47,7 @@ static const char *detach(request_rec *r, const json_t *p, const char *token)
 static void process(request_rec *r, const json_t *p, const char *token)
 {
     ap_rvputs(r, "<tr><td class=\"n\">", MEMBER(p, "pid"), "</td><td>",
-              badge(r, p, "state"), "</td><td class=\"n\">",
+              badge(r, p, "state"), "</td><td class=\"n opt\">",
               MEMBER(p, "sessions"), "</td><td class=\"n opt\">",
               MEMBER(p, "processed"), "</td><td class=\"n\">",
               apppool_status_bytes(r, json_object_get(p, "memory")),
@@ -65,8 +65,8 @@ static void processes(request_rec *r, const json_t *all, const char *token)
 
     if (json_array_size(all) == 0)
         return;
-    ap_rputs("<table class=\"p\"><tr><th class=\"n\">PID</th><th>State</th>"
-             "<th class=\"n\" title=\"requests inside it\">Open</th>"
+    ap_rputs("<table class=\"q\"><tr><th class=\"n\">PID</th><th>State</th>"
+             "<th class=\"n opt\" title=\"requests inside it\">Open</th>"
              "<th class=\"n opt\" title=\"requests answered\">Done</th>"
              "<th class=\"n\">Memory</th><th class=\"n\">Age</th>"
              "<th class=\"n opt\">Used</th><th "
@@ -198,10 +198,11 @@ static const char *restart(request_rec *r, const json_t *group,
                            const char *token)
 {
     int drained = !strcmp(apppool_status_word(group, "state"), "drained");
+    const char *name = apppool_status_word(group, "name");
 
     return apppool_status_button(r, token, drained ? "Resume" : "Restart",
                                  drained ? "resume" : "restart",
-                                 MEMBER(group, "name"),
+                                 ap_escape_html(r->pool, name),
                                  drained ? "Put this application back to work?"
                                          : "Restart this application?");
 }

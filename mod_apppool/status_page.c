@@ -89,7 +89,7 @@ static void event(request_rec *r, const json_t *e)
 static void events(request_rec *r, const json_t *all)
 {
     static const char head[] =
-        "<table><tr><th class=\"nw\">Time (UTC)</th><th>Event</th>"
+        "<table class=\"q\"><tr><th class=\"nw\">Time (UTC)</th><th>Event</th>"
         "<th class=\"n\">PID</th><th class=\"w\">App</th></tr>\n";
     size_t i, n = json_array_size(all);
 

@@ -6,11 +6,26 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Control characters as "?": curl shows a page in a terminal, which they would
+ * command, and a browser shows nothing of them. */
+static char *visible(apr_pool_t *p, const char *text)
+{
+    char *copy = apr_pstrdup(p, text), *c;
+
+    for (c = copy; *c; c++)
+        if ((unsigned char)*c < 0x20 || *c == 0x7f)
+            *c = '?';
+        else if ((unsigned char)*c == 0xc2 && (unsigned char)c[1] < 0xa0)
+            c[0] = c[1] = '?'; /* U+0080 to U+009F */
+    return copy;
+}
+
 const char *apppool_status_show(request_rec *r, const json_t *value)
 {
     switch (value ? json_typeof(value) : JSON_NULL) {
     case JSON_STRING:
-        return ap_escape_html(r->pool, json_string_value(value));
+        return ap_escape_html(r->pool,
+                              visible(r->pool, json_string_value(value)));
     case JSON_INTEGER:
         return apr_psprintf(r->pool, "%" APR_INT64_T_FMT,
                             (apr_int64_t)json_integer_value(value));

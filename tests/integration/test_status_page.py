@@ -16,8 +16,12 @@ pytestmark = pytest.mark.mpms("event")
 
 # How far the page reaches to the right.
 REACH = """Math.max(document.documentElement.scrollWidth, ...Array.from(
-    document.querySelectorAll('section, section > :not(table), table:not(.p) td'),
+    document.querySelectorAll('section, section > *, td, button'),
     e => e.getBoundingClientRect().right))"""
+
+# How many lines the name of an app takes, beside its events.
+LINES = """Math.max(...Array.from(document.querySelectorAll('#events td'),
+    e => e.getBoundingClientRect().height)) / 21"""
 
 
 def url(httpd: Httpd) -> str:
@@ -55,13 +59,12 @@ def load(httpd: Httpd) -> list[Held]:
     return held
 
 
-@pytest.mark.parametrize("width", [1200, 390])
+@pytest.mark.parametrize("width", [1200, 390, 320])
 def test_hung(httpd: Httpd, width: int) -> None:
     """What hangs is seen at once"""
     httpd.directives += ["MaxPoolSize 2", f'<Location "{STATUS}">\n'
                          "AppStatusAllowKill On\n</Location>"]
-    httpd.app("shop", "AppHungAfter 1", "AppSpawnIfUnder 1",
-              "AppGroupName shop")
+    httpd.app("shop", "AppHungAfter 1", "AppSpawnIfUnder 1")
     httpd.start()
     held = [httpd.hold("shop", "a"), httpd.hold("shop", "b")]
     waiting = httpd.hold_async("shop", "c")
@@ -73,6 +76,7 @@ def test_hung(httpd: Httpd, width: int) -> None:
             browser.text()), "it is seen", 30)
         assert browser.run("document.querySelectorAll('.s.hung').length") >= 4
         assert browser.run(REACH) <= width
+        assert browser.run(LINES) <= 3
         picture(browser, f"hung-{width}")
         assert browser.errors == []
     release([*held, waiting])
@@ -159,9 +163,13 @@ def test_without_scripts(busy: Httpd) -> None:
 
 
 def test_history_is_drawn(busy: Httpd) -> None:
-    wait_until(lambda: len(busy.status()["history"]) > 1, "samples", 30)
+    """And where no request has ended, it says no time, and not 0"""
+    wait_until(lambda: len(busy.status()["history"]) > 1
+               and busy.status()["history"][-1]["latency"] is None,
+               "samples", 30)
     with Browser() as browser:
         browser.open(url(busy))
+        assert re.search(r"Answer time\s*\u2013", browser.text())
         boxes = browser.run(
             "Array.from(document.querySelectorAll('svg .line'),"
             "p => p.getBBox()).map(b => [b.x, b.y, b.width, b.height])")
@@ -173,16 +181,20 @@ def test_history_is_drawn(busy: Httpd) -> None:
 
 
 def test_markup_in_a_request(busy: Httpd) -> None:
-    """It is text, and runs nothing"""
-    bad = "/%3Cimg%20src=x%20onerror=%22document.title='owned'%22%3E%01/hold"
+    """It is text, runs nothing, and commands no terminal"""
+    bad = ("/%3Cimg%20src=x%20onerror=%22document.title='owned'%22%3E"
+           "%01%0A%1B[31m%7F%C2%9B%C3%A9/hold")
     held = busy.hold("shop", "m", bad)
     with Browser() as browser:
         browser.open(url(busy))
-        assert "<img src=x onerror=" in browser.text()
+        text = browser.text()
+        assert "<img src=x onerror=" in text
+        assert ">???[31m???\u00e9/hold" in text
         assert browser.run("document.images.length") == 0
         assert browser.run("document.title") != "owned"
         assert browser.errors == []
-    assert "<img" not in busy.get(STATUS).text
+    text = busy.get(STATUS).text
+    assert "<img" not in text and text.replace("\n", "").isprintable()
     held.release()
 
 

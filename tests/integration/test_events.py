@@ -12,7 +12,7 @@ import pytest
 
 from harness.config import App
 from harness.httpd import Httpd
-from harness.places import BUILD, CTL, TOP
+from harness.places import CTL
 from harness.procs import kill9
 from harness.wait import wait_until
 
@@ -160,25 +160,3 @@ def test_nobody_there(httpd: Httpd) -> None:
         done = httpd.ctl(*words)
         assert done.returncode == 3
         assert "no pool is running in" in done.stderr
-
-
-def test_completion_of_what_runs(httpd: Httpd, app: App) -> None:
-    """IDs and applications"""
-    assert httpd.get("/pid", "shop").status == 200
-    known = httpd.group(app)["processes"][0]["id"]
-    script = f"""
-        PATH={BUILD}:$PATH
-        source {TOP}/ctl/completion/apppoolctl
-        COMP_WORDS=(apppoolctl --dir {httpd.runtime} "$@")
-        COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)) COMPREPLY=()
-        _apppoolctl
-        printf "%s\\n" "${{COMPREPLY[@]}}" """
-
-    def complete(*words: str) -> list[str]:
-        return subprocess.run(["bash", "-uc", script, "bash", *words],
-                              check=True, text=True,
-                              stdout=subprocess.PIPE).stdout.split()
-
-    assert complete("detach", "") == complete("detach", known[:3]) == [known]
-    assert complete("restart", "") == [str(app.root)]
-    assert complete("restart", "/nothing") == []

@@ -75,10 +75,9 @@ static int show_check(const json_t *o)
         puts("all invariants hold");
         return EXIT_OK;
     }
-    printf("%s does not hold: %s\n",
-           json_string_value(json_object_get(o, "invariant")),
-           json_string_value(json_object_get(o, "text")));
-    return EXIT_NO;
+    return ask_complain(EXIT_NO, "%s does not hold: %s",
+                        json_string_value(json_object_get(o, "invariant")),
+                        json_string_value(json_object_get(o, "text")));
 }
 
 static int show_done(const json_t *o)
@@ -143,7 +142,9 @@ static int detect(const asked_t *q)
 {
     const char *wrong = detect_print(q->words[1], q->raw);
 
-    return wrong ? ask_complain(EXIT_NO, "%s", wrong) : EXIT_OK;
+    if (!wrong)
+        return EXIT_OK;
+    return q->raw ? EXIT_NO : ask_complain(EXIT_NO, "%s", wrong);
 }
 
 static int events(const asked_t *q)
@@ -273,6 +274,7 @@ int main(int argc, char **argv)
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0}};
     asked_t q = {0};
+    const char *how;
     int c;
 
     while ((c = getopt_long(argc, argv, "d:fjhn:s:", options, NULL)) != -1)
@@ -297,7 +299,11 @@ int main(int argc, char **argv)
             break;
         case 'R':
         case 'B':
-            q.how = c == 'R' ? "--rolling" : "--blocking";
+            how = c == 'R' ? "--rolling" : "--blocking";
+            if (q.how && strcmp(q.how, how) != 0)
+                return ask_complain(EXIT_USAGE,
+                                    "it is either --rolling or --blocking");
+            q.how = how;
             break;
         case 'V':
             puts("apppoolctl " APPPOOL_VERSION);

@@ -13,25 +13,18 @@
 #include "spawner/detect.h"
 #include "spawner/privilege.h"
 
-static char error[DETECT_MAX + 512];
-
-/* Be the owner of the directory, and be there. @return 0: not possible */
-static int go(const char *dir)
+/* Be the owner of the directory, and be there. @return 0: why not */
+static int go(const char *dir, char why[DETECT_MAX])
 {
-    char why[PRIVILEGE_ERROR_MAX];
     privilege_t who;
 
     if (chdir(dir) != 0) {
-        snprintf(error, sizeof error, "%s: %s", dir, strerror(errno));
+        snprintf(why, DETECT_MAX, "%s", strerror(errno));
         return 0;
     }
     /* root's own directory is of no danger to root. */
-    if (geteuid() == 0 && privilege_find(&who, NULL, NULL, ".", why) == 0 &&
-        (privilege_groups(&who, why) != 0 || privilege_drop(&who, why) != 0)) {
-        snprintf(error, sizeof error, "%s: %s", dir, why);
-        return 0;
-    }
-    return 1;
+    return geteuid() != 0 || privilege_find(&who, NULL, NULL, ".", why) != 0 ||
+           (privilege_groups(&who, why) == 0 && privilege_drop(&who, why) == 0);
 }
 
 /* The app's words, on root's terminal. */
@@ -65,12 +58,10 @@ static void print_json(const char *dir, const detect_found_t *found)
 const char *detect_print(const char *dir, int raw)
 {
     static const detect_wish_t wish = {APL_LISTEN_FD, DETECT_ANY, 1};
+    static char error[DETECT_MAX + 512];
     static detect_found_t found;
-    int good;
+    int good = go(dir, found.why) && detect_command(&wish, &found);
 
-    if (!go(dir))
-        return error;
-    good = detect_command(&wish, &found);
     calm(found.command);
     calm(found.why);
     if (raw)

@@ -12,6 +12,7 @@
 #include "ctl/ask.h"
 #include "ctl/table.h"
 #include "ctl/terminal.h"
+#include "shm/report.h"
 
 /* The last look, and the one before. */
 typedef struct {
@@ -211,7 +212,8 @@ static int look(looks_t *l, const char *dir)
 
 static int draw(const looks_t *l, int raw)
 {
-    char *text = raw ? json_dumps(l->now, JSON_COMPACT) : compose(l);
+    char *text =
+        raw ? json_dumps(l->now, JSON_COMPACT | APL_REPORT_REALS) : compose(l);
     int rv;
 
     if (!text)

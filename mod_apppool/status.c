@@ -60,7 +60,7 @@ static json_t *report(request_rec *r, int full)
 
 static void send_json(request_rec *r, const json_t *doc)
 {
-    char *text = json_dumps(doc, JSON_INDENT(2));
+    char *text = json_dumps(doc, JSON_INDENT(2) | APL_REPORT_REALS);
 
     ap_set_content_type(r, "application/json");
     ap_rputs(text ? text : "null", r);

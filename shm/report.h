@@ -17,6 +17,9 @@
 
 #include "shm/segment.h"
 
+/** For json_dumps(): 0.1 is 0.1, and not 0.10000000000000001. */
+#define APL_REPORT_REALS JSON_REAL_PRECISION(15)
+
 /**
  * Describe a snapshot.
  * @param copy from apl_snapshot_take()

@@ -12,6 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "shm/report.h"
 #include "spawner/verbs.h"
 
 #define CLIENTS  16
@@ -82,7 +83,7 @@ static void receive(client_t *c)
     o = end ? verbs_answer(spawner_state(), c->line, (size_t)(end - c->line),
                            c->root)
             : verbs_error("the question is too long");
-    c->answer = o ? json_dumps(o, JSON_INDENT(1)) : NULL;
+    c->answer = o ? json_dumps(o, JSON_INDENT(1) | APL_REPORT_REALS) : NULL;
     json_decref(o);
     if (!c->answer) {
         drop(c);

@@ -357,6 +357,13 @@ def test_detect(httpd: Httpd) -> None:
     missing = httpd.ctl("detect", "/nonexistent")
     assert missing.returncode == 1
     assert "/nonexistent: No such file" in missing.stderr
+    for where, why in ((httpd.dir / "hold", "there is none of Procfile, "),
+                       ("/nonexistent", "No such file or directory")):
+        missing = httpd.ctl("detect", "--json", str(where))
+        assert (missing.returncode, missing.stderr) == (1, "")
+        told = json.loads(missing.stdout)
+        assert told["directory"] == str(where)
+        assert told["error"].startswith(why)
     assert httpd.ctl("detect").returncode == 2
 
 

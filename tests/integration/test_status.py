@@ -198,6 +198,10 @@ def test_ctl_status(httpd: Httpd) -> None:
     done = httpd.ctl("status", "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["groups"] == httpd.status()["groups"]
+    # Numbers as a person would write them.
+    once = httpd.ctl("top", "-n", "1", "--json")
+    for text in (done.stdout, once.stdout, httpd.get(f"{STATUS}?json").text):
+        assert "0.0025" in text and not re.search(r"\.\d{16}", text)
 
 
 def test_ctl_status_as_httpds_user(httpd: Httpd) -> None:

@@ -48,6 +48,15 @@ def test_options_of_others(httpd: Httpd) -> None:
         assert not argument or httpd.ctl(command).returncode == 2, command
 
 
+def test_either_or(httpd: Httpd) -> None:
+    """Of two ways to restart it takes none, rather than the last one"""
+    done = httpd.ctl("restart", "shop", "--rolling", "--blocking")
+    assert (done.returncode, done.stderr) == (
+        2, "apppoolctl: it is either --rolling or --blocking\n")
+    assert httpd.ctl("restart", "shop", "--rolling",
+                     "--rolling").returncode == 3
+
+
 def test_exit_status(httpd: Httpd) -> None:
     """2: wrong usage; 3: nothing runs there"""
     httpd.app("shop")

@@ -147,7 +147,7 @@ class Pending:
         self.connection.http.sock.shutdown(socket.SHUT_RDWR)
         self.thread.join(5)
 
-    def result(self, bound: float = 10.0) -> Response:
+    def result(self, bound: float = 30.0) -> Response:
         self.thread.join(bound)
         assert not self.thread.is_alive(), f"no answer within {bound} s"
         if self.error is not None:

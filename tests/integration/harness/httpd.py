@@ -292,7 +292,7 @@ class Httpd:
         """Open a request that the app does not answer before release()."""
         held = Held(self, host, key, path)
         wait_until(lambda: held.held.exists() or held.pending.done(),
-                   f"{host} holds {key}", 10)
+                   f"{host} holds {key}", 20)
         assert held.held.exists(), held.pending.result().body
         return held
 

@@ -34,7 +34,7 @@ def start(httpd: Httpd, *directives: str) -> App:
     return app
 
 
-def told(httpd: Httpd, n: int = 1, bound: float = 10.0
+def told(httpd: Httpd, n: int = 1, bound: float = 20.0
          ) -> list[dict[str, Any]]:
     """What n witnesses wrote down, and the objects that they were told."""
     files = wait_until(lambda: sorted(place(httpd).glob("*.told"))[n - 1:]

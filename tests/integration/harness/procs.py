@@ -5,6 +5,7 @@ import re
 import signal
 import subprocess
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Iterator, NamedTuple, Optional
 
@@ -198,13 +199,13 @@ def peak_memory(pid: int) -> int:
 
 
 def open_files(pid: int) -> list[str]:
-    """What its descriptors lead to."""
+    """What its descriptors lead to; nothing when it is gone."""
+    place = PROC / str(pid) / "fd"
     found = []
-    for fd in (PROC / str(pid) / "fd").iterdir():
-        try:
-            found.append(os.readlink(fd))
-        except FileNotFoundError:
-            continue
+    with suppress(FileNotFoundError, ProcessLookupError):
+        for fd in os.listdir(place):
+            with suppress(FileNotFoundError):
+                found.append(os.readlink(place / fd))
     return found
 
 

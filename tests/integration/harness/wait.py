@@ -12,10 +12,11 @@ def wait_until(happened: Callable[[], T], what: str = "",
     """Return the first true value of happened(); fail after the bound."""
     deadline = time.monotonic() + bound
     while True:
+        late = time.monotonic() > deadline  # before: a last look counts
         value = happened()
         if value:
             return value
-        if time.monotonic() > deadline:
+        if late:
             name = what or getattr(happened, "__name__", "it")
             raise AssertionError(
                 f"after {bound} s still not: {name} (last: {value!r})")

@@ -156,9 +156,17 @@ class Httpd:
         """Reload; returns when the new configuration is in force."""
         self.configure()
         before = len(self.log.matching(SERVES))
+        old = self.children()
         os.kill(self.pid, signal.SIGUSR1)
         wait_until(lambda: len(self.log.matching(SERVES)) > before,
-                   "httpd resumed", 10)
+                   "httpd resumed", 40)
+        wait_until(lambda: not self.accepting(old), "the old children are "
+                   "told, who may have one more connection until then", 40)
+
+    def accepting(self, pids: list[int]) -> list[int]:
+        """Those of them that wait for connections."""
+        ours = procs.listening(self.port)
+        return [pid for pid in pids if ours & procs.sockets(pid)]
 
     def restart(self) -> None:
         """The hard way: children and apps are ended first."""

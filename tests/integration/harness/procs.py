@@ -150,6 +150,15 @@ def connections(port: int) -> dict[str, int]:
     return found
 
 
+def listening(port: int) -> set[str]:
+    """The sockets that listen for this TCP port, as /proc/PID/fd calls
+    them."""
+    lines = [line.split() for line in
+             (PROC / "net/tcp").read_text().splitlines()[1:]]
+    return {f"socket:[{words[9]}]" for words in lines
+            if words[3] == "0A" and words[1].endswith(f":{port:04X}")}
+
+
 def sockets(pid: int) -> set[str]:
     """Its open sockets, as /proc/PID/fd calls them."""
     return {name for name in open_files(pid) if name.startswith("socket:")}

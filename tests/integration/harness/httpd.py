@@ -245,7 +245,8 @@ class Httpd:
     def helpers(self, name: str) -> list[int]:
         """All of apppool-watchdog or apppool-spawner of this httpd."""
         return [pid for pid in procs.marked(str(self.dir))
-                if f"apppool-{name}" in procs.command(pid)]
+                if f"apppool-{name}" in procs.command(pid)
+                and procs.executed(pid)]
 
     def helper(self, name: str) -> int:
         """The one that there should be."""

@@ -14,6 +14,7 @@ from harness.wait import wait_until
 PROC = Path("/proc")
 # Whoever reads these waits while the process holds the lock of its memory.
 OF_MEMORY = {"cmdline", "environ", "maps", "smaps_rollup"}
+PF_FORKNOEXEC = 0x40
 SUNK: set[int] = set()  # they have not come back yet
 
 
@@ -22,6 +23,7 @@ class Stat(NamedTuple):
     ppid: int
     pgid: int
     sid: int
+    flags: int
 
 
 def pids() -> list[int]:
@@ -80,7 +82,8 @@ def stat(pid: int) -> Optional[Stat]:
     if not text:
         return None
     fields = text.rpartition(")")[2].split()
-    return Stat(fields[0], int(fields[1]), int(fields[2]), int(fields[3]))
+    return Stat(fields[0], int(fields[1]), int(fields[2]), int(fields[3]),
+                int(fields[6]))
 
 
 def alive(pid: int) -> bool:
@@ -93,6 +96,13 @@ def alive(pid: int) -> bool:
 
 def command(pid: int) -> str:
     return read(pid, "cmdline").replace(b"\0", b" ").decode("latin-1").strip()
+
+
+def executed(pid: int) -> bool:
+    """Has it been executed? What was only forked goes by its parent's name,
+    and may outlive it for a moment."""
+    now = stat(pid)
+    return now is not None and not now.flags & PF_FORKNOEXEC
 
 
 def environment(pid: int) -> dict[str, str]:

@@ -41,7 +41,7 @@ def other_build() -> Path:
              "CPPFLAGS=-U_FORTIFY_SOURCE",
              *(f"build-apxs/{name}" for name in FILES)],
             cwd=source, text=True, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, timeout=140)
+            stderr=subprocess.STDOUT, timeout=600)
     assert done.returncode == 0, done.stdout[-3000:]
     return source / "build-apxs"
 

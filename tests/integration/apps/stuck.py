@@ -28,6 +28,11 @@ def do_deaf(request, out):
     do_nap(request, out)
 
 
+def do_stop(request, out):
+    """Until somebody lets it go on."""
+    os.kill(os.getpid(), signal.SIGSTOP)
+
+
 def do_lock(request, out):
     """Waits for a lock that it has."""
     lock = threading.Lock()

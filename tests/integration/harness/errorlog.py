@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+from harness.wait import wait_until
+
 LEVEL = re.compile(r"^\[[^]]+\] \[\w*:(warn|error|crit|alert|emerg)\]")
 
 # What is logged when an app is killed, maybe with a request inside it.
@@ -34,6 +36,12 @@ class ErrorLog:
 
     def matching(self, pattern: str) -> list[str]:
         return [line for line in self.lines() if re.search(pattern, line)]
+
+    def wait_for(self, pattern: str, count: int = 1) -> list[str]:
+        """Such lines, so many at least. What the spawner does can be seen
+        before it says so."""
+        return wait_until(lambda: self.matching(pattern)[count - 1:]
+                          and self.matching(pattern), f"{pattern} is said")
 
     def bad(self) -> list[str]:
         """Lines of level warn or worse."""

@@ -67,7 +67,7 @@ def raw(httpd: Httpd, protocol: str, answer: bytes, *directives: str) -> None:
     file = Path(httpd.dir / "answer")
     file.write_bytes(answer)
     httpd.app("shop", f"AppProtocol {protocol}", f"AppSetEnv ANSWER {file}",
-              "MaxInstances 1", *directives,
+              f"AppSetEnv PROTOCOL {protocol}", "MaxInstances 1", *directives,
               command=f"/usr/bin/python3 -IS {httpd.dir}/apps/raw.py")
     httpd.app("blog")
     httpd.start()

@@ -1,11 +1,34 @@
 #!/usr/bin/python3
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""An app that reads what it is sent, answers each connection with the same
-bytes, those of the file $ANSWER, and closes it. With $HANG it keeps it open,
-as long as nobody else does."""
+"""An app that reads a request without a body over $PROTOCOL, answers each with
+the same bytes, those of the file $ANSWER, and closes the connection. With $HANG
+it keeps it open, as long as nobody else does."""
 import os
 import socket
-import time
+
+
+def is_whole(protocol, request):
+    if protocol == "http":
+        return request.endswith(b"\r\n\r\n")
+    if protocol == "fcgi":  # the end of its body
+        return request.endswith(b"\1\5\0\1\0\0\0\0")
+    if protocol == "scgi":  # a netstring
+        length, _, rest = request.partition(b":")
+        return len(rest) > int(length or 0)
+    return len(request) > 4 and len(request) >= 4 + int.from_bytes(
+        request[1:3], "little")
+
+
+def read_request(connection):
+    """Is there one? The spawner only looks whether we accept."""
+    request = b""
+    while not request or not is_whole(os.environ["PROTOCOL"], request):
+        data = connection.recv(65536)
+        if not data:
+            return False
+        request += data
+    return True
+
 
 server = socket.socket(fileno=3)
 with open(os.environ["ANSWER"], "rb") as file:
@@ -13,13 +36,8 @@ with open(os.environ["ANSWER"], "rb") as file:
 kept = []
 while True:
     connection, _ = server.accept()
-    connection.settimeout(0.2)
-    try:
-        while connection.recv(65536):
-            pass
-        continue  # nobody was there: it was looked whether we accept
-    except TimeoutError:
-        pass
+    if not read_request(connection):
+        continue
     try:
         connection.sendall(answer)
     except OSError:

@@ -10,6 +10,7 @@ import pytest
 from harness.client import Raw, Response
 from harness.httpd import USER, Httpd
 from harness.tls import TlsHost
+from harness.wait import wait_until
 from harness.web import SERVERS, mount
 
 MEGABYTE = 1 << 20
@@ -170,6 +171,8 @@ def test_cache(httpd: Httpd, size: int) -> None:
     httpd.start()
     for _ in range(3):
         assert httpd.get(f"/cached?n={size}", "shop").body == flood(size)
+        wait_until(lambda: {".data", ".header"} <= {
+            file.suffix for file in place.rglob("*")}, "it is stored")
         assert httpd.get("/flood?n=5", "shop").body == flood(5)
     seen = [line.split()[3] for line in httpd.requests_seen()]
     assert seen.count(f"/cached?n={size}") == 1

@@ -75,6 +75,7 @@ def test_counters_of_the_document(httpd: Httpd) -> None:
     httpd.app("shop")
     httpd.start()
     httpd.get("/pid", "shop")
+    httpd.settles(active=0, count=1)
     counters = httpd.status()["counters"]
     now = metrics(httpd)
     assert len(counters) >= 18

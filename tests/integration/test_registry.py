@@ -38,8 +38,7 @@ def recovers(httpd: Httpd, app: App, old: list[int]) -> None:
     wait_until(lambda: not any(alive(pid) for pid in old), f"{old} are gone")
     assert httpd.get("/pid", "shop").status == 200
     wait_until(lambda: httpd.counts() == (0, 2, 0)
-               and not set(httpd.pids(app)) & set(old), "two others serve",
-               10)
+               and not set(httpd.pids(app)) & set(old), "two others serve")
     httpd.check()
 
 

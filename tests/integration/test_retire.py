@@ -8,7 +8,7 @@ import pytest
 
 from harness.config import App
 from harness.httpd import Httpd
-from harness.procs import alive, kill9
+from harness.procs import alive, freeze, kill9
 from harness.threads import Threads
 from harness.wait import wait_until
 
@@ -40,7 +40,7 @@ def test_no_request_is_lost(httpd: Httpd, killed: str) -> None:
     httpd.settles(active=0, count=3)
     with Threads(httpd, "shop", 6) as clients:
         for _ in range(6):
-            wait_until(lambda: len(httpd.pids(app)) == 3, "three serve", 10)
+            wait_until(lambda: len(httpd.pids(app)) == 3, "three serve", 40)
             pid = httpd.pids(app)[0]
             if killed == "spawner":
                 kill9(httpd.helper("spawner"))
@@ -76,7 +76,7 @@ def test_the_spawner_is_killed_before_it_hears(httpd: Httpd) -> None:
     app = retiring(httpd, "AppStopTimeout 20", idle="1.5")
     pid = httpd.pids(app)[0]
     watchdog, spawner = httpd.helper("watchdog"), httpd.helper("spawner")
-    os.kill(watchdog, signal.SIGSTOP)
+    freeze(watchdog)
     try:
         kill9(spawner)
         with open(httpd.runtime / "registry", "r+b") as registry:

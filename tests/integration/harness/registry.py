@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Iterator
 
 from harness.httpd import Httpd
-from harness.procs import kill9
+from harness.procs import freeze, kill9
 
 SIZE = 512
 LAYOUT = struct.Struct("=IIQQqqQiIIHHII256s")
@@ -37,7 +37,7 @@ def write(path: Path, index: int, **fields: int) -> None:
 def between_spawners(httpd: Httpd) -> Iterator[Path]:
     """The spawner was killed, and there is no other before the end."""
     watchdog, spawner = httpd.helper("watchdog"), httpd.helper("spawner")
-    os.kill(watchdog, signal.SIGSTOP)
+    freeze(watchdog)
     try:
         kill9(spawner)
         yield httpd.runtime / "registry"

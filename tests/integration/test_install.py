@@ -15,7 +15,7 @@ Install = Callable[..., None]
 def make(*words: str, where: Path) -> str:
     done = subprocess.run(["make", *words], cwd=where, text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          timeout=140)
+                          timeout=600)
     assert done.returncode == 0, done.stdout[-3000:]
     return done.stdout
 
@@ -63,6 +63,7 @@ def try_both(root: Path, run: Install) -> None:
         "a changed apppool.conf is the administrator's"
 
 
+@pytest.mark.bound(700)
 def test_make_install(tmp_path: Path) -> None:
     try_both(tmp_path, lambda *words: make(*words, where=BUILD) and None)
 
@@ -79,6 +80,7 @@ def source(tmp_path: Path) -> Path:
     return copy
 
 
+@pytest.mark.bound(700)
 def test_apxs_mk(source: Path, tmp_path: Path) -> None:
     out = make("-j2", "-f", "apxs.mk", where=source)
     assert "warning:" not in out, out

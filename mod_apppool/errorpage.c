@@ -241,7 +241,7 @@ static void put_page(const page_t *page, const apppool_app_t *app,
     put_row(page, "User", f.user);
     put_row(page, "Next try",
             retry ? apr_pstrcat(p, "in ", retry, " s", NULL)
-                  : "with the next request");
+                  : "after a pause, with the next request");
     put_row(page, "Error", id);
     if (page->html)
         ap_rputs("</dl>\n", page->r);

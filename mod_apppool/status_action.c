@@ -89,6 +89,17 @@ static const apl_process_t *find(const apl_pool_t *copy, const char *id)
     return NULL;
 }
 
+/* As the log calls the app. */
+static const char *label_of(const apl_group_t *g)
+{
+    const char *slash = strrchr(g->root, '/');
+    size_t n = strlen(g->root);
+
+    return slash && !strncmp(g->name, g->root, n) && g->name[n] == ' '
+               ? slash + 1
+               : g->name;
+}
+
 static int detach(request_rec *r, apl_pool_t *copy, const wish_t *wish)
 {
     static const char gone[] = "That process has ended, or is leaving already.";
@@ -97,12 +108,12 @@ static int detach(request_rec *r, apl_pool_t *copy, const wish_t *wish)
 
     if (!g)
         return refuse(r, HTTP_PRECONDITION_FAILED, gone);
-    return conclude(
-        r,
-        apl_supervise_detach(apppool_pool(), p->id, APL_EVENT_DETACHED,
-                             apl_now()),
-        apr_psprintf(r->pool, "%s[%d] is detached", g->name, (int)p->who.pid),
-        gone);
+    return conclude(r,
+                    apl_supervise_detach(apppool_pool(), p->id,
+                                         APL_EVENT_DETACHED, apl_now()),
+                    apr_psprintf(r->pool, "%s[%d] is detached", label_of(g),
+                                 (int)p->who.pid),
+                    gone);
 }
 
 /* "GET /cart" */
@@ -137,7 +148,7 @@ static int end(request_rec *r, apl_pool_t *copy, const wish_t *wish)
         return refuse(r, HTTP_PRECONDITION_FAILED, over);
     return conclude(r, apl_clock_kill(apppool_pool(), p->id, ticket, apl_now()),
                     apr_psprintf(r->pool, "%s[%d] is killed because of %s",
-                                 g->name, (int)p->who.pid,
+                                 label_of(g), (int)p->who.pid,
                                  request_of(r, copy, ticket)),
                     over);
 }
@@ -161,7 +172,7 @@ static int restart(request_rec *r, apl_pool_t *copy, const wish_t *wish)
     rv = apl_supervise_restart(apppool_pool(), g->name, -1, apl_now());
     return conclude(
         r, rv == APL_EDRAINED ? APR_SUCCESS : rv,
-        apr_pstrcat(r->pool, g->name,
+        apr_pstrcat(r->pool, label_of(g),
                     resume ? " is put back to work" : " is restarted", NULL),
         "That application is not there any more.");
 }

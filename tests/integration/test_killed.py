@@ -136,6 +136,7 @@ def test_no_request_writes_lines(httpd: Httpd) -> None:
     assert httpd.post(STATUS, "status", form, headers=kind).status == 303
     assert two.pending.result(30).status == 504
     line, = httpd.log.wait_for("asked for that on the status page")
+    assert f"apppool: blog[{two.pid}] is killed because of GET" in line
     assert r"is killed because of GET /\x1b[2J\n[forged]\r\x07/hold: " in line
     text = httpd.log.path.read_bytes()
     assert b"[forged]" in text and b"\n[forged]" not in text

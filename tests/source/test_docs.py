@@ -70,6 +70,9 @@ def test_man_page_is_roff() -> None:
     done = subprocess.run(["groff", "-man", "-ww", "-Tutf8", "-z", str(MAN)],
                           text=True, stderr=subprocess.PIPE)
     assert (done.returncode, done.stderr) == (0, "")
+    # A tag is one line; what follows is the text beside it.
+    for tag in re.findall(r"^\.TP\n(.*)", MAN.read_text(), re.M):
+        assert tag.count("[") == tag.count("]"), tag
 
 
 def test_completion() -> None:

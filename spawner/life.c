@@ -117,6 +117,7 @@ static void stop(spawner_t *s, process_t *p, const char *why, int64_t limit)
     process_record(p, REGISTRY_ENDING);
     ready_end(p);
     process_signal(s, p, SIGTERM);
+    process_signal(s, p, SIGCONT); /* one that is stopped hears nothing else */
     state_wake(s, s->now);
 }
 

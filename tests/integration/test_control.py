@@ -2,8 +2,10 @@
 """apppoolctl changes something: who may, what becomes of it, what is refused.
 And what the control socket does with garbage."""
 import json
+import os
 import random
 import shutil
+import signal
 import socket
 import subprocess
 import time
@@ -14,7 +16,7 @@ import pytest
 from harness.config import App
 from harness.httpd import Httpd
 from harness.places import CTL
-from harness.procs import alive
+from harness.procs import alive, threads
 from harness.threads import Threads
 from harness.wait import wait_until
 
@@ -46,6 +48,19 @@ def test_detach_an_idle_process(httpd: Httpd) -> None:
     assert [event["pid"] for event in httpd.events("detached")] == [pid]
     assert httpd.get("/pid", "shop").text != str(pid)
     httpd.settles(active=0, count=1)
+
+
+@pytest.mark.mpms("event")
+def test_detach_a_stopped_process(httpd: Httpd) -> None:
+    """By SIGSTOP: it is told to go on, and hears TERM"""
+    app = httpd.app("shop", "AppStopTimeout 1h")
+    httpd.start()
+    pid = int(httpd.get("/pid", "shop").text)
+    os.kill(pid, signal.SIGSTOP)
+    wait_until(lambda: threads(pid) == {"T"}, "it has stopped")
+    assert httpd.ctl("detach", ids(httpd, app)[pid]).returncode == 0
+    wait_until(lambda: not alive(pid), "it ends", 20)
+    assert httpd.log.matching(rf"shop\[{pid}\] ended: signal 15")
 
 
 @pytest.mark.mpms("event")

@@ -98,13 +98,14 @@ def test_no_handler(httpd: Httpd) -> None:
 
 
 def test_stopped(httpd: Httpd) -> None:
-    """It does not even hear the signals"""
+    """It hears no signal before it is told to go on"""
     app = start(httpd, "AppDumpSignal 12")
     pid = idle(httpd, app)
     assert httpd.get("/stop", "shop").status == 504
     wait_until(lambda: not alive(pid), "it ends")
     places = place_of(httpd, pid, "is hung and", "is stopped [(]state",
-                      "AppDumpSignal[)]", "is stopped: ", "SIGKILL")
+                      "AppDumpSignal[)]", "is stopped: ",
+                      "ended: signal 15")
     assert -1 not in places and places == sorted(places), places
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from harness.httpd import Httpd
 from harness.places import BUILD, TOP
+from harness.wait import wait_until
 
 pytestmark = pytest.mark.mpms("event")
 
@@ -27,9 +28,13 @@ def complete(httpd: Httpd, *words: str) -> list[str]:
 
 
 def test_what_runs(httpd: Httpd) -> None:
-    """IDs and applications"""
+    """IDs, of what is gone none, and applications"""
     app = httpd.app("shop")
     httpd.start()
+    before = int(httpd.get("/pid", "shop").text)
+    gone = httpd.group(app)["processes"][0]["id"]
+    assert httpd.ctl("detach", gone).returncode == 0
+    wait_until(lambda: before not in httpd.pids(app), "it has ended")
     assert httpd.get("/pid", "shop").status == 200
     known = httpd.group(app)["processes"][0]["id"]
     assert complete(httpd, "detach", "") == [known]

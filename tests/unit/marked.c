@@ -4,6 +4,8 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -13,19 +15,88 @@
 #include "tests/unit/scene.h"
 
 pid_t marked[MARKED_MAX];
-int n_marked, n_stuck;
+int n_marked, n_stuck, marked_held;
 
 int __real_procfs_mark(pid_t pid, char *mark, size_t size);
 int __wrap_procfs_mark(pid_t pid, char *mark, size_t size);
+int __real_clock_gettime(clockid_t which, struct timespec *t);
+int __wrap_clock_gettime(clockid_t which, struct timespec *t);
+unsigned __real_alarm(unsigned seconds);
+unsigned __wrap_alarm(unsigned seconds);
+
+/* Of each of them, and of this process: was it read? Shared with who reads. */
+static volatile char *was_read;
+static pid_t self;
+
+void marked_read(int own)
+{
+    if (!was_read)
+        was_read = mmap(NULL, MARKED_MAX + 1, PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    memset((char *)was_read, 0, MARKED_MAX);
+    was_read[MARKED_MAX] = !own;
+    self = getpid();
+}
+
+static void note(pid_t pid)
+{
+    int i;
+
+    for (i = 0; i < n_marked; i++)
+        if (marked[i] == pid)
+            was_read[i] = 1;
+    if (pid == self)
+        was_read[MARKED_MAX] = 1;
+}
+
+/* Are they kept waiting, and have nothing else to do? */
+static int only_wait(void)
+{
+    int i;
+
+    if (n_stuck == 0 || !was_read[MARKED_MAX])
+        return 0;
+    for (i = n_stuck; i < n_marked; i++)
+        if (!was_read[i] && marked_is_alive(marked[i]))
+            return 0;
+    return 1;
+}
+
+int __wrap_clock_gettime(clockid_t which, struct timespec *t)
+{
+    static int64_t then, now; /* ns */
+    int64_t is;
+    int rv = __real_clock_gettime(which, t);
+
+    if (which != CLOCK_MONOTONIC)
+        return rv;
+    is = t->tv_sec * 1000000000 + t->tv_nsec;
+    now += then == 0 ? is : (is - then) / (only_wait() ? 1 : MARKED_SLOWER);
+    then = is;
+    if (marked_held > 0 && getpid() == self && --marked_held == 0)
+        now += 10000000000;
+    t->tv_sec = now / 1000000000;
+    t->tv_nsec = now % 1000000000;
+    return rv;
+}
+
+unsigned __wrap_alarm(unsigned seconds)
+{
+    return __real_alarm(seconds * MARKED_SLOWER);
+}
 
 int __wrap_procfs_mark(pid_t pid, char *mark, size_t size)
 {
-    int i;
+    int i, rv;
 
     for (i = 0; i < n_stuck; i++)
         while (marked[i] == pid)
             pause();
-    return __real_procfs_mark(pid, mark, size);
+    if (marked_held > 0)
+        usleep(100000); /* who reads is held, too */
+    rv = __real_procfs_mark(pid, mark, size);
+    note(pid);
+    return rv;
 }
 
 const char *marked_instance(void)

@@ -4,6 +4,11 @@
  * @file marked.h
  * @brief Processes that bear a mark, and of which some never let it be read:
  *        in marked.c procfs_mark() is ours. Link with --wrap=procfs_mark.
+ *
+ * Those who read have little time. What can be read is to be read on a machine
+ * that holds them for seconds, too, so time goes by ten times slower until
+ * only those are left that keep them waiting: link with --wrap=clock_gettime,
+ * --wrap=alarm.
  */
 #ifndef MARKED_H
 #define MARKED_H
@@ -11,7 +16,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define MARKED_MAX 40
+#define MARKED_MAX    40
+#define MARKED_SLOWER 10 /* also alarm() */
 
 /** Those that were started, in order. */
 extern pid_t marked[MARKED_MAX];
@@ -19,6 +25,12 @@ extern int n_marked;
 
 /** So many of the first ones keep those who read their mark waiting. */
 extern int n_stuck;
+
+/** Their marks are going to be read. @param own so is that of this process */
+void marked_read(int own);
+
+/** At its n-th look at the clock ten seconds have passed. */
+extern int marked_held;
 
 /** 16 digits that are this run's alone. */
 const char *marked_instance(void);

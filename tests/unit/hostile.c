@@ -109,7 +109,7 @@ static void the_limit_of_the_lock_is_one(void **state)
     flip_begin(&f, &word, 1, 2);
     assert_int_equal(apl_lock_take(&word, SECONDS(1) / 10, &died), APL_ELOCK);
     flip_end(&f);
-    assert_in_range(apl_now() - begin, SECONDS(1) / 10, SECONDS(2));
+    assert_in_range(apl_now() - begin, SECONDS(1) / 10, SECONDS(30));
 }
 
 /* Whoever is in vain once waits no more, until it is said anew. */
@@ -123,10 +123,10 @@ static void patience_is_for_all_verbs_together(void **state)
     (void)state;
     s->pool.header->lock = 1; /* a thread that is always there */
     s->pool.patience = SECONDS(1) / 10;
-    for (i = 0; i < 100; i++)
+    for (i = 0; i < 600; i++) /* a minute, were it for each of them */
         assert_int_equal(apl_supervise_configure(&s->pool, a, 1, s->now),
                          APL_ELOCK);
-    assert_in_range(apl_now() - begin, SECONDS(1) / 10, SECONDS(2));
+    assert_in_range(apl_now() - begin, SECONDS(1) / 10, SECONDS(30));
     s->pool.header->lock = 0;
     s->pool.patience = APL_PATIENCE;
     assert_int_equal(apl_supervise_configure(&s->pool, a, 1, s->now),

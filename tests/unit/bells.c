@@ -17,7 +17,7 @@
 #include "shm/wake.h"
 #include "tests/unit/scene.h"
 
-#define LONG (20 * 1000000) /* us; nobody sleeps so long who is woken */
+#define LONG (60 * 1000000) /* us; nobody sleeps so long who is woken */
 
 /* ---- waiters ---- */
 

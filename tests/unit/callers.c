@@ -14,7 +14,7 @@
 #include "shm/group.h"
 
 #define PROCESSES 4
-#define PATIENCE  20000 /* ms */
+#define PATIENCE  60000 /* ms */
 
 typedef enum { ASK, POLL, CLOSE, REFUSED } verb_t;
 

@@ -11,6 +11,8 @@
 #include "tests/unit/scene.h"
 #include "tests/unit/touch.h"
 
+#define LATER 3600000000ll /* us; more than this test can take */
+
 /* A request that looks at the files; its process's id. */
 static uint64_t serve(scene_t *s, const apl_app_t *a)
 {
@@ -148,7 +150,7 @@ static void a11_changed_after_the_start_and_before_all_requests(void **state)
 
     (void)state;
     old = start_ahead(s, a);
-    s->now += 10000000;
+    s->now += LATER;
     touch("restart.txt", 1000);
     id = serve(s, a);
     assert_true(id != old);
@@ -170,7 +172,7 @@ static void a11_changed_while_it_boots_and_before_all_requests(void **state)
                      APR_SUCCESS);
     assert_int_equal(apl_supervise_tick(&s->pool, s->now, &next), APR_SUCCESS);
     old = scene_take(s);
-    s->now += 10000000;
+    s->now += LATER;
     touch("restart.txt", 1000);
     assert_true(serve(s, a) != old);
     assert_int_equal(s->pool.header->counters.restarts, 1);

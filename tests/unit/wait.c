@@ -167,6 +167,7 @@ static void b26_no_wake_up_is_lost(void **state)
     for (i = 0; i < 500; i++) {
         int64_t woken;
 
+        w.deadline = apl_now() + 60 * 1000000;
         pthread_create(&t, NULL, wait_and_watch, &w);
         usleep((useconds_t)(i % 10 * 20));
         scene_close(s, &h);

@@ -21,6 +21,7 @@ die() { printf '%s: %s\n' "$0" "$*" >&2; exit 1; }
 # install_packages PACKAGE...: install those that are missing.
 install_packages() {
     local package state missing=()
+    local patient="-o Acquire::Retries=3 -o DPkg::Lock::Timeout=600"
     command -v dpkg-query >/dev/null ||
         die "this is no Debian: install by hand what ./configure asks for"
     for package; do
@@ -31,8 +32,10 @@ install_packages() {
     [ "$(id -u)" = 0 ] || die "not root, so install first: ${missing[*]}"
     say "installing ${missing[*]}"
     export DEBIAN_FRONTEND=noninteractive
-    { apt-get update &&
-        apt-get install -y --no-install-recommends "${missing[@]}"; } \
+    # Others may be at it, and a mirror may fail once.
+    # shellcheck disable=SC2086 # a list of words
+    { apt-get $patient update && apt-get $patient install -y \
+        --no-install-recommends "${missing[@]}"; } \
         >"$scratch/apt.log" 2>&1 </dev/null || {
         tail -n 20 "$scratch/apt.log" >&2
         die "cannot install ${missing[*]}"

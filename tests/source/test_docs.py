@@ -97,7 +97,7 @@ def test_completion() -> None:
                                    for command in commands))
     assert found == options
     assert complete("restart", "shop", "--r") == {"--rolling"}
-    assert complete("detect", "/us") == {"/usr"}
+    assert complete("detect", f"{TOP}/spa") == {f"{TOP}/spawner"}
 
 
 def test_headers_state_their_contract() -> None:

@@ -13,12 +13,15 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import Iterator
 
 TOP = Path(__file__).resolve().parents[2]
 TABLE = Path(__file__).with_name("mutants.txt")
-BOUND = 60  # s: a test that is not back by then hangs
+BOUND = 300  # s: a test that is not back by then hangs
+SLOWER = 20  # or after so many times what it took without a mutant
+HASTE = 30  # s; but not before
 CRASH = "tests/crash/images"
 KINDS = {
     "killed": "a test or the model finds it",
@@ -81,6 +84,7 @@ class Workshop:
         self.run("../configure", "-q")
         self.unchanged = self.objects()
         self.tests = [*self.make("check-list").split(), CRASH]
+        self.bounds: dict[str, float] = {}
 
     def run(self, *command: str) -> str:
         done = subprocess.run(command, cwd=self.build, text=True, check=False,
@@ -109,12 +113,13 @@ class Workshop:
         """How a test fails; "" when it passes."""
         self.make(test)
         with tempfile.TemporaryFile("w+") as out:
+            began = time.monotonic()
             command = [f"./{test}"] + ["--quick"] * (test == CRASH)
             run = subprocess.Popen(
                 command, cwd=self.build, stdin=subprocess.DEVNULL, stdout=out,
                 stderr=out, start_new_session=True)
             try:
-                status = run.wait(BOUND)
+                status = run.wait(self.bounds.get(test, BOUND))
             except subprocess.TimeoutExpired:
                 return f"{test} hangs"
             finally:
@@ -124,6 +129,8 @@ class Workshop:
                                 r"^not ok - (.*): \d+ instructions",
                                 out.read(), re.M)
         if status == 0:
+            took = time.monotonic() - began
+            self.bounds.setdefault(test, min(BOUND, HASTE + SLOWER * took))
             return ""
         return f"{test}, {''.join(failed[0]) if failed else status}"
 

@@ -102,16 +102,18 @@ def test_detach_a_busy_process(httpd: Httpd) -> None:
 @pytest.mark.mpms("event")
 def test_detach_a_starting_process(httpd: Httpd) -> None:
     """Who waits for it gets another one."""
-    app = httpd.app("shop", "AppSetEnv BOOT_SLEEP 1")
+    gate = httpd.dir / "boot"
+    app = httpd.app("shop", f"AppSetEnv BOOT_IF {gate}")
     httpd.start()
     first = httpd.get_async("/pid", "shop")
     process = wait_until(
         lambda: [p for p in httpd.group(app)["processes"] if p["pid"]],
         "it starts")[0]
     assert httpd.ctl("detach", process["id"]).returncode == 0
+    gate.touch()
     answer = first.result()
     assert answer.status == 200 and answer.text != str(process["pid"])
-    assert not alive(process["pid"])
+    wait_until(lambda: not alive(process["pid"]), "it ends")
 
 
 @pytest.mark.mpms("event")
@@ -184,16 +186,22 @@ def test_detach_under_load(httpd: Httpd) -> None:
 def test_restart(httpd: Httpd, how: tuple[str, ...], rolling: bool) -> None:
     """All processes are new afterwards; rolling, the old ones serve until
     the new ones do."""
-    app = httpd.app("shop", "MinInstances 2", "AppSetEnv BOOT_SLEEP 0.5")
+    gate = httpd.dir / "boot"
+    gate.touch()
+    app = httpd.app("shop", "MinInstances 2", f"AppSetEnv BOOT_IF {gate}")
     httpd.start()
     httpd.get("/pid", "shop")
     httpd.settles(active=0, count=2)
     old = httpd.pids(app)
+    gate.unlink()
     done = httpd.ctl("restart", "shop", *how)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("shop is restarted")
-    first = int(httpd.get("/pid", "shop").text)
-    assert (first in old) == rolling
+    first = httpd.get_async("/pid", "shop")
+    if rolling:
+        first.result()  # while none of the new ones can serve
+    gate.touch()
+    assert (int(first.result().text) in old) == rolling
     wait_until(lambda: not any(alive(pid) for pid in old), "the old ones end",
                15)
     httpd.settles(active=0, count=2)

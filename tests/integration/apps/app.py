@@ -9,6 +9,7 @@ a few hundredths of a second. From the environment:
     APP_TRACE     file: a line for each request that got here
     HOLD_DIR      /hold?key=K: creates K.held, answers when K.go exists
     BOOT_SLEEP    seconds before the first accept
+    BOOT_IF       file: waits for it before the first accept
     BOOT_FAIL_IF  file: exit 1 at the start while it exists
     IGNORE_TERM   1: SIGTERM is ignored
     APP_THREADS   1: a thread for each connection
@@ -374,6 +375,8 @@ def main():
     files = [os.eventfd(0) for _ in range(int(os.environ.get("OPEN_FILES",
                                                              0)))]
     time.sleep(float(os.environ.get("BOOT_SLEEP", 0)))
+    while not os.path.exists(os.environ.get("BOOT_IF", "/")):
+        time.sleep(0.01)
     server = listening()
     server.setblocking(True)
     retire, idle = os.environ.get("RETIRES") and retire_on_signal(), None

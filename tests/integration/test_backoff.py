@@ -27,10 +27,14 @@ def broken(httpd: Httpd, *directives: str) -> App:
                      *directives)
 
 
-def tries(httpd: Httpd) -> list[datetime]:
+def when_logged(httpd: Httpd, pattern: str) -> list[datetime]:
     return [datetime.strptime(line[1:line.index("]")],
                               "%a %b %d %H:%M:%S.%f %Y")
-            for line in httpd.log.matching(FAILED)]
+            for line in httpd.log.matching(pattern)]
+
+
+def tries(httpd: Httpd) -> list[datetime]:
+    return when_logged(httpd, FAILED)
 
 
 def test_less_and_less_often(httpd: Httpd) -> None:
@@ -43,7 +47,7 @@ def test_less_and_less_often(httpd: Httpd) -> None:
     with Threads(httpd, "blog", 1) as others:
         asking = Asking(httpd)
         with asking:
-            wait_until(lambda: len(tries(httpd)) == 4, "four tries", 30)
+            wait_until(lambda: len(tries(httpd)) >= 4, "four tries", 30)
     assert others.failed == []
     assert httpd.get("/pid", "blog").text == blog
     when = tries(httpd)
@@ -52,10 +56,11 @@ def test_less_and_less_often(httpd: Httpd) -> None:
     assert asking.good == 0
     assert set(asking.failed) <= {"GET 502", "GET 503", "POST 502",
                                   "POST 503"}
-    assert len([one for one in asking.failed if "502" in one]) <= 4 * 4
+    assert len([one for one in asking.failed if "502" in one]) \
+        <= 4 * len(when)
     answer = httpd.get("/pid", "shop")
     assert answer.status == 503
-    assert 1 <= int(answer.headers["Retry-After"]) <= 8
+    assert 1 <= int(answer.headers["Retry-After"]) <= 2 ** (len(when) - 1)
 
 
 class Asking(Threads):
@@ -90,9 +95,10 @@ def test_a_try_that_succeeds_ends_it(httpd: Httpd) -> None:
         wait_until(lambda: httpd.get("/pid", "shop").status == 502, "a try",
                    10)
     (httpd.dir / "broken").unlink()
-    assert httpd.get("/pid", "shop").status == 503, "not yet"
     wait_until(lambda: httpd.get("/pid", "shop").status == 200, "it is back")
     assert len(tries(httpd)) == 2
+    pause = when_logged(httpd, r"shop\[\d+\] starts as")[2] - tries(httpd)[1]
+    assert pause.total_seconds() > 2 - 0.05
     assert httpd.group(app)["state"] == "running"
     # The next failure is the first one again.
     (httpd.dir / "broken").touch()
@@ -100,7 +106,7 @@ def test_a_try_that_succeeds_ends_it(httpd: Httpd) -> None:
     wait_until(lambda: httpd.get("/pid", "shop") and len(tries(httpd)) == 4,
                "it fails twice", 20)
     when = tries(httpd)
-    assert (when[3] - when[2]).total_seconds() < 2
+    assert (when[3] - when[2]).total_seconds() < 4, "as after the third"
 
 
 @pytest.mark.parametrize("way", ["restart.txt", "apppoolctl"])
@@ -108,9 +114,9 @@ def test_a_restart_forgets_the_pause(httpd: Httpd, way: str) -> None:
     """Who has mended it need not wait"""
     app = broken(httpd)
     httpd.start()
-    for _ in range(3):
+    for _ in range(4):
         wait_until(lambda: httpd.get("/pid", "shop").status == 502, "a try",
-                   10)
+                   20)
     since = time.monotonic()
     (httpd.dir / "broken").unlink()
     if way == "restart.txt":
@@ -118,7 +124,7 @@ def test_a_restart_forgets_the_pause(httpd: Httpd, way: str) -> None:
     else:
         assert httpd.ctl("restart", "shop").returncode == 0
     assert httpd.get("/pid", "shop").status == 200
-    assert time.monotonic() - since < 3.5, "the pause was four seconds"
+    assert time.monotonic() - since < 7.5, "the pause was eight seconds"
 
 
 def test_evicts_nobody(httpd: Httpd) -> None:
@@ -127,9 +133,9 @@ def test_evicts_nobody(httpd: Httpd) -> None:
     broken(httpd)
     httpd.app("blog")
     httpd.start()
-    for _ in range(2):
+    for _ in range(4):  # so that the pause is long enough
         wait_until(lambda: httpd.get("/pid", "shop").status == 502, "a try",
-                   10)
+                   20)
     blog = httpd.get("/pid", "blog").text
     assert httpd.get("/pid", "shop").status == 503
     assert httpd.get("/pid", "blog").text == blog
@@ -143,7 +149,7 @@ def test_healthy_processes_serve_on(httpd: Httpd) -> None:
     pid = httpd.get("/pid", "shop").text
     (httpd.dir / "broken").touch()
     with Threads(httpd, "shop", 4) as clients:
-        wait_until(lambda: len(tries(httpd)) >= 2, "starts fail", 10)
+        wait_until(lambda: len(tries(httpd)) >= 2, "starts fail", 20)
         assert state(httpd, app) == "failing"
         clients.more()
     assert clients.failed == []

@@ -39,7 +39,7 @@ def states(httpd: Httpd, app: App) -> dict[str, int]:
 
 def become(httpd: Httpd, app: App, **want: int) -> None:
     wait_until(lambda: states(httpd, app) == want,
-               f"its states are {want}", 20)
+               f"its states are {want}", 40)
 
 
 def holds(httpd: Httpd, first: int, last: int) -> list[Held]:
@@ -58,11 +58,11 @@ def test_hung_and_on_again(httpd: Httpd) -> None:
     assert request["age"] >= 1
     assert held.release().status == 200
     become(httpd, app, idle=1)
-    assert httpd.get("/pid", "shop").text == str(held.pid)
     counters = httpd.status()["counters"]
     assert (counters["hung"], counters["unhung"]) == (1, 1)
     for event in ("hung", "unhung"):
         assert [one["pid"] for one in httpd.events(event)] == [held.pid]
+    assert httpd.get("/pid", "shop").text == str(held.pid)
     httpd.check()
 
 
@@ -80,7 +80,7 @@ def test_eleven_and_then_silence(httpd: Httpd) -> None:
     last = httpd.hold_async("shop", "last")
     wait_until(last.held.exists, "it reaches the app", 20)
     took = time.monotonic() - began
-    assert took < 3 + 1 + max(2.0, 4 * boot.took)
+    assert took < 3 + 1 + max(8.0, 4 * boot.took)
     assert httpd.group(app)["size"] == 11
     assert httpd.group(app)["stand_ins"] == 1
     for one in (*held, last):
@@ -93,12 +93,13 @@ def test_eleven_and_then_silence(httpd: Httpd) -> None:
 def test_six_hang_and_four_are_busy(httpd: Httpd) -> None:
     """P8: of ten, with AppSpawnIfUnder 5: exactly one more"""
     httpd.directives += ["MaxPoolSize 20"]
-    app = httpd.app("shop", "AppHungAfter 10", "MaxInstances 10",
+    app = httpd.app("shop", "AppHungAfter 15", "MaxInstances 10",
                     "AppSpawnIfUnder 5", "AppHungExtra 4")
     httpd.start()
     held = holds(httpd, 0, 6)
     become(httpd, app, hung=6)
-    held += holds(httpd, 6, 10)
+    held += [httpd.hold_async("shop", f"key{n}") for n in range(6, 10)]
+    wait_until(lambda: all(one.held.exists() for one in held), "four are busy")
     assert states(httpd, app) == {"hung": 6, "busy": 4}
     waiting = [httpd.hold_async("shop", f"key{n}") for n in (10, 11)]
     wait_until(lambda: any(one.held.exists() for one in waiting),
@@ -130,7 +131,8 @@ def test_enough_are_busy(httpd: Httpd) -> None:
 def test_shared_processes(httpd: Httpd) -> None:
     """Where requests share processes, a hung one gets none while another has
     room, and another is started beside it"""
-    app = httpd.app("shop", *HUNG, "AppConcurrency 10", "AppSetEnv APP_THREADS 1")
+    app = httpd.app("shop", "AppHungAfter 5", "AppKillAfter 0",
+                    "AppConcurrency 10", "AppSetEnv APP_THREADS 1")
     httpd.start()
     held = httpd.hold("shop", "a")
     become(httpd, app, hung=1)
@@ -148,11 +150,12 @@ def test_shared_processes(httpd: Httpd) -> None:
                                          ("/upgrade", 101)])
 def test_what_lasts(httpd: Httpd, path: str, status: int) -> None:
     """Event streams and upgraded connections neither hang nor are killed"""
-    app = httpd.app("shop", "AppHungAfter 1", "AppKillAfter 4",
+    app = httpd.app("shop", "AppHungAfter 1", "AppKillAfter 6",
                     f"AppSetEnv GO {httpd.dir}/go", "AppConcurrency 2",
                     "MaxInstances 1", program="lasting.py")
     httpd.start()
-    want = "Connection: Upgrade\r\nUpgrade: echo\r\n" if status == 101 else ""
+    want = "Connection: Upgrade\r\nUpgrade: echo\r\n" if status == 101 \
+        else "Connection: close\r\n"
     with Raw(httpd.port, f"GET {path} HTTP/1.1\r\nHost: shop\r\n{want}\r\n"
              .encode()) as line:
         assert line.head()[0] == status
@@ -161,10 +164,10 @@ def test_what_lasts(httpd: Httpd, path: str, status: int) -> None:
                    == ["lasting"], "it is one that lasts")
         pid, = httpd.pids(app, "busy")
         # One beside it that is not shows that the clock runs.
-        for _ in range(2):
-            other = httpd.get_async("/sleep/2.5", "shop")
-            become(httpd, app, hung=1)
-            assert other.result().text == str(pid)
+        for n in range(1, 4):
+            wait_until(lambda: httpd.get("/sleep/2.5", "shop").text == str(pid)
+                       and httpd.status()["counters"]["hung"] == n,
+                       f"it hangs for the {n}. time", 30)
             become(httpd, app, busy=1)
         if status == 101:
             line.send(b"still there?\n")

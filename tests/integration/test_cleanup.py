@@ -9,7 +9,7 @@ import pytest
 
 from harness import cgroups, procs
 from harness.httpd import Httpd
-from harness.procs import alive, kill9
+from harness.procs import alive, freeze, kill9
 from harness.wait import wait_until
 
 KINDS = ("group", "session", "session.double", "group.stubborn",
@@ -75,7 +75,7 @@ def test_background_processes_of_a_process(server: Httpd) -> None:
 
 def test_stop(server: Httpd) -> None:
     pids = background(server)
-    server.stop(bound=15)
+    server.stop(bound=25)
     assert left(pids) == set()
 
 
@@ -93,15 +93,15 @@ def test_httpd_is_killed(server: Httpd, also: str) -> None:
     server.log.expect("apppool", "AH")
     pids = background(server)
     server.note_segments()
-    helpers = [server.helper("watchdog"), server.helper("spawner")]
-    orphans = server.children()
-    for pid in helpers:
-        if f"apppool-{also}" in procs.command(pid):
-            os.kill(pid, signal.SIGKILL)
-    for pid in (server.pid, *orphans):
+    helpers = {name: server.helper(name) for name in ("watchdog", "spawner")}
+    freeze(server.pid)  # so that it starts nobody more
+    victims = [*server.children(), server.pid]
+    if also in helpers:
+        victims.insert(0, helpers[also])
+    for pid in victims:
         os.kill(pid, signal.SIGKILL)
     assert server.process is not None
-    server.process.wait(5)
+    server.process.wait(20)
     wait_until(lambda: left(pids) == set(), "all ended", 20)
     wait_until(lambda: server.remains() == [], "nothing is left", 20)
 
@@ -112,12 +112,13 @@ def test_all_are_killed_at_once(server: Httpd) -> None:
     pids = background(server)
     old = int(server.get("/pid", "shop").text)
     server.note_segments()
+    freeze(server.pid)  # so that it starts nobody more
     victims = [server.helper("watchdog"), server.helper("spawner"),
                *server.children(), server.pid]
     for pid in victims:
         os.kill(pid, signal.SIGKILL)
     assert server.process is not None
-    server.process.wait(5)
+    server.process.wait(20)
     wait_until(lambda: not any(map(alive, victims)), "nobody listens")
     assert alive(old)
     server.start()
@@ -154,5 +155,5 @@ def check_marks(httpd: Httpd) -> None:
     pids = background(httpd)
     assert httpd.log.matching("session and environment: no cgroup v2 is "
                               "mounted that shows ours")
-    httpd.stop(bound=15)
+    httpd.stop(bound=25)
     assert left(pids) == set()

@@ -78,8 +78,9 @@ def test_follow(httpd: Httpd, app: App, follower: Follower) -> None:
     for n in range(1, 4):
         pid = int(httpd.get("/pid", "shop").text)
         follower.sees("ready", n)
-        assert httpd.ctl("detach", httpd.group(app)["processes"][0][
-            "id"]).returncode == 0
+        known, = [one["id"] for one in httpd.group(app)["processes"]
+                  if one["pid"] == pid]
+        assert httpd.ctl("detach", known).returncode == 0
         follower.sees("detached", n)
         wait_until(lambda: not Path(f"/proc/{pid}").exists(), "it ends")
     assert follower.events() == ["ready", "detached"] * 3
@@ -110,11 +111,12 @@ def test_follow_when_httpd_restarts(httpd: Httpd, app: App,
         assert httpd.get("/pid", "shop").status == 200
         app.touch()
     follower.sees("ready", 2)
-    seen = len(follower.events())
     httpd.restart()
-    assert httpd.get("/pid", "shop").status == 200
-    wait_until(lambda: len(follower.events()) > seen, "it goes on", 20)
-    assert "the pool was started anew" in follower.err.read_text()
+    pid = httpd.get("/pid", "shop").text
+    wait_until(lambda: any(f" {pid} " in line for line in follower.lines()),
+               "it goes on", 20)
+    wait_until(lambda: "the pool was started anew"
+               in follower.err.read_text(), "it says so")
 
 
 def test_more_than_are_kept(httpd: Httpd, app: App,

@@ -49,7 +49,7 @@ def refused(httpd: Httpd) -> int:
 def test_ten_attempts(httpd: Httpd) -> None:
     """One process after the other refuses: ten, then that is the answer"""
     app = deaf(httpd, 0)
-    answer = httpd.get("/", "shop")
+    answer = httpd.get("/", "shop", timeout=60)
     assert answer.status == 503
     assert refused(httpd) == 10
     assert httpd.log.matching("one process after the other refused")
@@ -58,12 +58,13 @@ def test_ten_attempts(httpd: Httpd) -> None:
 
 
 def test_attempts_have_a_deadline(httpd: Httpd) -> None:
-    """AppQueueTimeout is for all of them together"""
-    deaf(httpd, 1, "AppQueueTimeout 3")
+    """AppQueueTimeout is for all of them together: not so many start in that
+    time"""
+    deaf(httpd, 1, "AppQueueTimeout 6")
     began = time.monotonic()
-    assert httpd.get("/", "shop").status == 503
-    assert 3.0 <= time.monotonic() - began < 8.0
-    assert 1 <= refused(httpd) <= 3
+    assert httpd.get("/", "shop", timeout=60).status == 503
+    assert time.monotonic() - began >= 6
+    assert 1 <= refused(httpd) <= 6
 
 
 def full(httpd: Httpd, listen: str, *directives: str) -> tuple[App, int]:

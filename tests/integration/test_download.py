@@ -1,6 +1,7 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """Answers to slow readers: stored, so that the process can go on."""
 import os
+import statistics
 import time
 import zlib
 
@@ -44,7 +45,7 @@ def test_slow_reader_holds_no_process(httpd: Httpd, more: str) -> None:
     with Raw(httpd.port, get(f"/flood?n={MUCH}{more}"), SMALL) as reader:
         wait_until(httpd.spools, "some of it is stored")
         httpd.settles(active=0, count=1)
-        assert httpd.get("/pid", "shop", timeout=2).status == 200
+        assert httpd.get("/pid", "shop").status == 200
         assert reader.answer().body == flood(MUCH)
         # The connection goes on.
         reader.send(get("/flood?n=100"))
@@ -76,12 +77,14 @@ def test_slow_at_both_ends(httpd: Httpd) -> None:
     with Raw(httpd.port, upload), \
             Raw(httpd.port, get(f"/flood?n={MUCH}"), SMALL) as reader:
         reader.stream.file.read(1024)
+        took = []
         for _ in range(5):
             reader.stream.file.read(256)
             began = time.monotonic()
-            assert httpd.get("/", "shop", timeout=2).status == 200
-            assert time.monotonic() - began < 2
+            assert httpd.get("/", "shop").status == 200
+            took.append(time.monotonic() - began)
             time.sleep(0.25)  # the reader's pace
+    assert statistics.median(took) < 2
 
 
 def test_off_waits_for_the_reader(httpd: Httpd) -> None:
@@ -300,6 +303,7 @@ def test_disk_full(httpd: Httpd) -> None:
 
 
 @pytest.mark.mpms("event")
+@pytest.mark.bound(400)
 def test_a_gigabyte_in_constant_memory(httpd: Httpd) -> None:
     """Whether it is stored first or read at once"""
     bulk(httpd)
@@ -309,8 +313,8 @@ def test_a_gigabyte_in_constant_memory(httpd: Httpd) -> None:
     size = 1 << 30
     with Raw(httpd.port, get(f"/flood?n={size}"), SMALL) as reader:
         reader.sock.settimeout(100)
-        wait_until(lambda: httpd.counts() == (0, 1, 0)
-                   and httpd.requests_seen()[1:], "the app has said all", 60)
+        wait_until(lambda: httpd.requests_seen()[1:]
+                   and httpd.counts() == (0, 1, 0), "the app has said all", 200)
         assert reader.head()[0] == 200
         left, crc = size, 0
         while left:

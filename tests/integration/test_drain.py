@@ -40,7 +40,7 @@ class Waiting:
             text=True)
 
     def end(self) -> tuple[int, str, str]:
-        out, err = self.process.communicate(timeout=20)
+        out, err = self.process.communicate(timeout=40)
         return self.process.returncode, out, err
 
 

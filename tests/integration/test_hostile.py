@@ -135,7 +135,7 @@ def test_hostile_child(httpd: Httpd, what: str) -> None:
             clients.end()
         began = time.monotonic()
         try:
-            wait_until(lambda: serves(httpd), "the pool works again", 20)
+            wait_until(lambda: serves(httpd), "the pool works again", 60)
         except AssertionError:
             print(httpd.ctl("--json", "status").stdout,
                   httpd.ctl("check").stdout)

@@ -199,6 +199,6 @@ def test_background_child_ends_with_a_stop(httpd: Httpd) -> None:
     daemon = int(httpd.get("/daemon", "shop").text)
     pid = int(httpd.get("/pid", "shop").text)
     assert alive(daemon)
-    httpd.stop(bound=15)
+    httpd.stop(bound=25)
     assert not alive(pid) and not alive(daemon)
     assert httpd.remains() == []

@@ -18,6 +18,12 @@ def do_eat(request, out):
     app.answer(out, str(os.getpid()))
 
 
+def do_gorge(request, out):
+    """For itself, and /hold."""
+    kept.append(b"x" * (100 << 20))
+    app.do_hold(request, out)
+
+
 def do_child(request, out):
     """In a process that it has started."""
     if os.fork() == 0:

@@ -7,7 +7,7 @@ import pytest
 
 from harness.config import App
 from harness.httpd import Httpd
-from harness.procs import children, kill9
+from harness.procs import children, freeze, kill9
 from harness.wait import wait_until
 
 
@@ -60,7 +60,7 @@ def test_warm_up(httpd: Httpd, listen: str) -> None:
     seen = asked(httpd, "/up")
     assert httpd.get("/pid", "shop").text == first.result().text
     assert asked(httpd, "/up") == seen, "it is not asked any more"
-    assert httpd.log.matching(r"asked for shop$"), "by the server's name"
+    httpd.log.wait_for(r"asked for shop$")  # by the server's name
 
 
 @pytest.mark.parametrize("path, status", [
@@ -72,7 +72,8 @@ def test_what_is_ready(httpd: Httpd, path: str, status: int) -> None:
     """By its status line: 2xx and 3xx are, all else is asked again until
     AppStartTimeout"""
     httpd.log.expect("apppool.*shop")
-    app = starting(httpd, f"'{path}'", "AppStartTimeout 3")
+    app = starting(httpd, f"'{path}'",
+                   f"AppStartTimeout {3 if status == 502 else 60}")
     answer = httpd.get("/pid", "shop")
     assert answer.status == status
     if status == 502:
@@ -138,7 +139,7 @@ def test_nobody_hears_it(httpd: Httpd) -> None:
     pid, = httpd.pids(app, "starting")
     wait_until(lambda: children(pid), "it will say so")
     watchdog = httpd.helper("watchdog")
-    os.kill(watchdog, signal.SIGSTOP)
+    freeze(watchdog)
     try:
         kill9(httpd.helper("spawner"))
         (httpd.dir / "warm").touch()
@@ -146,14 +147,14 @@ def test_nobody_hears_it(httpd: Httpd) -> None:
     finally:
         os.kill(watchdog, signal.SIGCONT)
     assert first.result(30).text == str(pid)
-    assert httpd.log.matching("nobody hears it: .*refused")
+    httpd.log.wait_for("nobody hears it: .*refused")
 
 
 @pytest.mark.mpms("event")
 def test_stop_while_it_starts(httpd: Httpd) -> None:
     """Our own connection does not keep it from ending"""
     app = httpd.app("shop", "AppPreStart On", "MinInstances 1",
-                    "AppReady notify", "AppStopTimeout 5",
+                    "AppReady notify", "AppStopTimeout 20",
                     command="/usr/bin/python3 -IS polite.py")
     (app.root / "polite.py").write_text(POLITE)
     httpd.start()
@@ -225,4 +226,4 @@ def test_odd_server_name(httpd: Httpd, odd: str) -> None:
                "the new configuration")
     assert httpd.get("/pid", "shop").status == 200
     assert httpd.pids(app)
-    assert httpd.log.matching("asked for localhost$")
+    httpd.log.wait_for("asked for localhost$")

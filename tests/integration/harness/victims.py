@@ -53,21 +53,24 @@ class Killer:
         self.taken = []
         for kind in sorted(kinds, key=list(self.aims).index):
             self.taken.append(wait_until(lambda: self.aim(kind),
-                                         f"some {kind}", 20))
-        for victim in list(self.taken):
+                                         f"some {kind}", 60))
+        self.end(self.taken)
+        for process in self.holders:
+            process.wait(10)
+        self.holders = []
+        return self.taken
+
+    def end(self, victims: list[Death]) -> None:
+        for victim in list(victims):
             victim.before = time.monotonic()
             try:
                 os.kill(victim.pid, signal.SIGKILL)
             except ProcessLookupError:
-                self.taken.remove(victim)  # likewise
-        for victim in self.taken:
+                victims.remove(victim)  # it ended by itself meanwhile
+        for victim in victims:
             wait_until(lambda: not procs.alive(victim.pid), "it is dead")
             victim.after = time.monotonic()
-        for process in self.holders:
-            process.wait(10)
-        self.holders = []
-        self.deaths += self.taken
-        return self.taken
+        self.deaths += victims
 
     # ---- who
 
@@ -117,10 +120,14 @@ class Killer:
         process = subprocess.Popen(
             [str(holder()), str(serving[0]), str(self.dice.randrange(STEPS))],
             stdout=subprocess.PIPE, text=True)
-        self.holders = [process]
         assert process.stdout is not None
         if not process.stdout.readline():
-            procs.freeze(serving[0])  # it did not take the lock
+            # It did not take the lock in time, and would not live on.
+            process.wait(10)
+            procs.freeze(serving[0])
+            self.end([self.frozen(serving[0])])
+            return None
+        self.holders = [process]
         return self.frozen(serving[0])
 
     def frozen(self, pid: int) -> Death:

@@ -58,11 +58,11 @@ def test_a_trickle_of_bad_ones(httpd: Httpd) -> None:
     good.start()
     bad: list[Pending] = []
     sizes, gone = set(), set()
-    began = time.monotonic()
     try:
-        for n in range(SECONDS):
+        for _ in range(SECONDS):
             bad.append(httpd.get_async("/sleep?s=6000", "shop", timeout=60))
-            while time.monotonic() < began + n + 1:
+            until = time.monotonic() + 1
+            while time.monotonic() < until:
                 group = httpd.group(app)
                 sizes.add(group["size"] + group["spawning"])
                 gone.add(len(group["processes"]) - group["size"]
@@ -79,11 +79,14 @@ def test_a_trickle_of_bad_ones(httpd: Httpd) -> None:
     assert good.statuses == {200}
     assert len(good.took) > 2 * SECONDS
     # Each bad one takes a process away from the good ones, until another has
-    # been started: that costs one of them a start, and never AppHungAfter.
+    # been started: that costs one of them a start, and never AppHungAfter,
+    # but where the machine needs that long for a start.
     percent = statistics.quantiles(good.took, n=100)
-    assert percent[49] < 0.1 and percent[98] < HUNG
+    starts = [float(line.split()[-2]) for line in
+              httpd.log.matching(r"shop\[\d+\] ready after")]
+    assert percent[49] < 0.1 and percent[98] < max(HUNG, 2 * max(starts))
     assert {one.result().status for one in bad} == {504}
-    assert max(one.took for one in bad) < KILL + 10
+    assert max(one.took for one in bad) < 20  # httpd's own Timeout
     assert httpd.status()["counters"]["killed"] == SECONDS
     wait_until(lambda: httpd.pool("active") == 0
                and httpd.group(app)["size"] <= MOST, "the surplus goes")

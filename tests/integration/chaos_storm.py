@@ -51,7 +51,7 @@ def test_storm_of_kills(httpd: Httpd) -> None:
     script = httpd.dir / "hosts.lua"
     script.write_text(SCRIPT)
     wrk = subprocess.Popen(
-        ["wrk", "-t2", f"-c{CLIENTS}", f"-d{SECONDS}s", "--timeout", "10s",
+        ["wrk", "-t2", f"-c{CLIENTS}", f"-d{SECONDS}s", "--timeout", "30s",
          "-s", str(script), f"http://127.0.0.1:{httpd.port}/"], text=True,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     kills = 0

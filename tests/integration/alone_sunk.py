@@ -84,7 +84,7 @@ def test_a_stranger(httpd: Httpd, disk: Disk, way: str) -> None:
                    "another one serves")
         wait_until(lambda: not alive(left), "what it has left is ended")
         left = int(httpd.get("/daemon?kind=session", "shop").text)
-        httpd.stop(30)
+        httpd.stop()
         assert not alive(left)
     named = httpd.log.matching(rf"process {sink}\b.*keeps its environment")
     assert named or way == "cgroup", "it is said whose mark is not known"
@@ -144,14 +144,14 @@ def test_zombies(httpd: Httpd, disk: Disk) -> None:
                     program="stuck.py")
     httpd.app("blog")
     httpd.start()
+    pid = int(httpd.get("/pid", "shop").text)
     bad = httpd.get_async("/sink", "shop", 60)
     disk.wait_for_write()
-    pid, = httpd.pids(app, "busy", "hung")
     wait_until(lambda: httpd.pids(app, "zombie") == [pid], "it is a zombie",
                30)
     assert sunk(pid)
-    assert httpd.group(app)["state"] == "zombies"
-    assert httpd.log.matching(rf"shop\[{pid}\] is a zombie")
+    wait_until(lambda: httpd.group(app)["state"] == "zombies", "it says so")
+    httpd.log.wait_for(rf"shop\[{pid}\] is a zombie")
     assert [one["pid"] for one in httpd.events("zombie")] == [pid]
     notes = [*told(httpd)]
     if "zombies" not in events(notes[0]):  # the kill was told at once

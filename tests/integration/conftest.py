@@ -16,7 +16,7 @@ from harness import figures
 from harness.httpd import Httpd
 from harness.places import MODULE
 
-BOUND = 150  # seconds; a test that takes longer hangs
+BOUND = 300  # seconds; a test that takes longer hangs
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -166,7 +166,7 @@ def test_refusal_by_any_protocol(httpd: Httpd, name: str,
         again = [] if version == "--http2-prior-knowledge" else [
             "--next", *words, "-H", "X-Name: report"]
         done = subprocess.run(["curl", *words, *options, *again],
-                              capture_output=True, text=True, timeout=30)
+                              capture_output=True, text=True, timeout=60)
         assert done.returncode == 0, done
         assert done.stdout.splitlines() == (
             [f"{wanted} 1", "200 0"] if again else [f"{wanted} 1"])

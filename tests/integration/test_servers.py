@@ -42,7 +42,7 @@ def test_server(httpd: Httpd, language: str) -> None:
     app.touch()
     wait_until(lambda: "request 1 here" in httpd.get("/hello", language).text,
                "the new process answers", 60)
-    wait_until(lambda: not alive(pid), "the old process is gone", 10)
+    wait_until(lambda: not alive(pid), "the old process is gone")
 
 
 @pytest.mark.mpms("event")
@@ -99,7 +99,7 @@ def test_detection_at_the_next_start(httpd: Httpd) -> None:
     (app.root / "Procfile").write_text(f"web: {httpd.command}\n")
     httpd.graceful()
     wait_until(lambda: httpd.get("/pid", "shop").status == 200,
-               "the new command", 10)
+               "the new command")
 
 
 def test_php_site(httpd: Httpd) -> None:
@@ -221,5 +221,5 @@ def test_php_children(httpd: Httpd) -> None:
         "echo $i < 2000 ? 'met' : 'alone';")
     httpd.start()
     pending = [httpd.get_async("/", "site") for _ in range(3)]
-    assert [one.result(15).text for one in pending] == ["met"] * 3
+    assert [one.result().text for one in pending] == ["met"] * 3
     assert len(httpd.pids(app)) == 1

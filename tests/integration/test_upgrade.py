@@ -74,7 +74,7 @@ class Load:
 
     def more(self, n: int = 50) -> None:
         seen = len(self.answers)
-        wait_until(lambda: len(self.answers) > seen + n, "requests", 15)
+        wait_until(lambda: len(self.answers) > seen + n, "requests")
 
     def end(self) -> set[object]:
         self.ended.set()
@@ -108,7 +108,7 @@ def test_under_load(httpd: Httpd) -> None:
     answer = held.release()
     assert answer.status == 200 and answer.text == str(held.pid)
     wait_until(lambda: not any(map(alive, [*old, watchdog, spawner])),
-               "the old instance is gone", 15)
+               "the old instance is gone")
     wait_until(lambda: httpd.log.matching("old instance in .* has ended"))
     assert instances(httpd) == [httpd.runtime / "1"]
     left = {path.name for path in httpd.runtime.iterdir()}
@@ -143,11 +143,11 @@ def test_again_and_again(httpd: Httpd) -> None:
     assert len(instances(httpd)) == 5
     for one in held[::-1]:
         assert one.release().status == 200
-        wait_until(lambda: not alive(one.pid), "its app ends", 10)
+        wait_until(lambda: not alive(one.pid), "its app ends")
     wait_until(lambda: len(httpd.helpers("watchdog")) == 1, "all have drained")
     # The next one finds room again where the first was.
     upgrade(httpd, 5)
-    wait_until(lambda: instances(httpd) == [httpd.runtime], "drained", 10)
+    wait_until(lambda: instances(httpd) == [httpd.runtime], "drained")
     assert not (httpd.runtime / "current").exists()
     assert httpd.get("/pid", "shop").text != str(pid)
     assert len(httpd.pids(app)) == 1
@@ -184,7 +184,7 @@ def test_httpd_ends_meanwhile(httpd: Httpd, sign: signal.Signals) -> None:
         for orphan in orphans:
             if alive(orphan):
                 kill9(orphan)
-        wait_until(lambda: not any(map(alive, everything)), "all end", 40)
+        wait_until(lambda: not any(map(alive, everything)), "all end")
     assert not [pid for pid in everything if alive(pid)]
     assert httpd.remains() == []
     assert list(httpd.runtime.iterdir()) == []
@@ -209,7 +209,7 @@ def test_helpers_die_meanwhile(httpd: Httpd) -> None:
     assert os.readlink(f"/proc/{again[0]}/exe").endswith(" (deleted)")
     wait_until(lambda: len(httpd.helpers("watchdog")) == 2, "its watchdog")
     assert held.release().status == 200
-    wait_until(lambda: not alive(held.pid), "it drains", 15)
+    wait_until(lambda: not alive(held.pid), "it drains")
     wait_until(lambda: len(httpd.helpers("watchdog")) == 1, "and ends")
     wait_until(lambda: instances(httpd) == [httpd.runtime / "1"], "cleanly")
     httpd.check()
@@ -225,7 +225,7 @@ def test_open_request_of_an_orphan(httpd: Httpd) -> None:
     child = httpd.child_of(held.pending)
     upgrade(httpd)
     kill9(child)
-    wait_until(lambda: not alive(held.pid), "the old apps end", 10)
+    wait_until(lambda: not alive(held.pid), "the old apps end")
     wait_until(lambda: instances(httpd) == [httpd.runtime / "1"], "drained")
 
 

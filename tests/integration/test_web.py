@@ -50,7 +50,7 @@ def request_arrives(place: Place) -> None:
 def headers_twice(place: Place) -> None:
     """Become one"""
     client = http.client.HTTPConnection("127.0.0.1", place.httpd.port,
-                                        timeout=10)
+                                        timeout=40)
     client.putrequest("GET", f"{place.mount}/", skip_host=True)
     for header in (("Host", place.host), ("X-Mine", "one"), ("X-Mine", "two"),
                    ("Cookie", "a=1"), ("Cookie", "b=2")):
@@ -122,7 +122,7 @@ def streams(place: Place) -> None:
     """The first event arrives before there is a second one"""
     gate = place.httpd.dir / "hold" / f"gate{len(place.mount)}"
     client = http.client.HTTPConnection("127.0.0.1", place.httpd.port,
-                                        timeout=10)
+                                        timeout=40)
     client.request("GET", f"{place.mount}/stream?{gate.name}",
                    headers={"Host": place.host})
     answer = client.getresponse()
@@ -137,7 +137,7 @@ def slow_reader(place: Place) -> None:
     """Who does not read his answer keeps nobody waiting"""
     with socket.socket() as client:
         client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, SMALL)
-        client.settimeout(10)
+        client.settimeout(40)
         client.connect(("127.0.0.1", place.httpd.port))
         client.sendall(f"GET {place.mount}/big HTTP/1.0\r\n"
                        f"Host: {place.host}\r\n\r\n".encode())
@@ -149,7 +149,7 @@ def slow_reader(place: Place) -> None:
 
 def expect_continue(place: Place) -> None:
     with socket.create_connection(("127.0.0.1", place.httpd.port),
-                                  10) as client:
+                                  40) as client:
         client.sendall(f"POST {place.mount}/ HTTP/1.1\r\n"
                        f"Host: {place.host}\r\nContent-Length: 5\r\n"
                        "Expect: 100-continue\r\n"
@@ -231,7 +231,7 @@ def test_body_that_is_not_stored(httpd: Httpd, name: str) -> None:
 @pytest.mark.parametrize("name", ["gunicorn", "libfcgi", "uwsgi"])
 def test_error_document_of_the_app(httpd: Httpd, name: str) -> None:
     """It is asked for when the only process is free again"""
-    place, _ = mount(httpd, SERVERS[name], "AppQueueTimeout 5")
+    place, _ = mount(httpd, SERVERS[name])
     httpd.apps[0].directives += ["ProxyErrorOverride On",
                                  "ErrorDocument 404 /sorry"]
     httpd.start()
@@ -269,7 +269,7 @@ def test_protocol_changes(httpd: Httpd) -> None:
         assert answer.status == 200
         return answer.headers["X-Pid"] != first
 
-    wait_until(replaced, "the new process answers", 20)
+    wait_until(replaced, "the new process answers")
 
 
 @pytest.mark.mpms("event")

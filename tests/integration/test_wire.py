@@ -23,7 +23,8 @@ from harness.web import SERVERS, Place, mount
 async def talk(place: Place) -> list[str]:
     async with websockets.connect(
             f"ws://{place.host}:{place.httpd.port}{place.mount}/chat",
-            host="127.0.0.1", port=place.httpd.port) as line:
+            host="127.0.0.1", port=place.httpd.port,
+            open_timeout=40) as line:
         heard = []
         for text in ("one", "two" * 20000, "end"):
             await line.send(text)
@@ -44,7 +45,7 @@ def test_websocket(httpd: Httpd) -> None:
 
 def upgrade(place: Place, *tokens: str) -> socket.socket:
     """Ask for it; the connection."""
-    client = socket.create_connection(("127.0.0.1", place.httpd.port), 10)
+    client = socket.create_connection(("127.0.0.1", place.httpd.port), 40)
     client.sendall(f"GET {place.mount}/ HTTP/1.1\r\nHost: {place.host}\r\n"
                    f"Connection: Upgrade\r\nUpgrade: {', '.join(tokens)}\r\n"
                    "\r\n".encode())
@@ -85,7 +86,7 @@ def test_trailers(httpd: Httpd) -> None:
     httpd.app("shop")
     place, _ = mount(httpd, SERVERS["node"])
     httpd.start()
-    with socket.create_connection(("127.0.0.1", httpd.port), 10) as client:
+    with socket.create_connection(("127.0.0.1", httpd.port), 40) as client:
         client.sendall(b"POST /echo HTTP/1.1\r\nHost: shop\r\n"
                        b"Transfer-Encoding: chunked\r\nTrailer: X-User\r\n"
                        b"Connection: close\r\n\r\n"
@@ -109,7 +110,7 @@ def test_trailers(httpd: Httpd) -> None:
 def curl(place: Place, *words: str,
          body: bytes = b"") -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(
-        ["curl", "-s", "--http2-prior-knowledge", "--max-time", "20",
+        ["curl", "-s", "--http2-prior-knowledge", "--max-time", "40",
          "--connect-to", f"::127.0.0.1:{place.httpd.port}", *words],
         input=body, capture_output=True)
 
@@ -134,7 +135,7 @@ def test_http2(httpd: Httpd, name: str) -> None:
         many = subprocess.run(
             ["h2load", "-n", "12", "-c", "2", "-m", "6", "--connect-to",
              f"127.0.0.1:{httpd.port}", f"{url}/big"], capture_output=True,
-            text=True, timeout=30)
+            text=True, timeout=60)
         assert "12 2xx" in many.stdout, many.stdout
         assert curl(place, "-i", f"{url}/status?304").stdout.startswith(
             b"HTTP/2 304")
@@ -168,7 +169,7 @@ def test_websocket_over_http2(httpd: Httpd) -> None:
         heard = b""
         line = H2Connection()
         line.initiate_connection()
-        with socket.create_connection(("127.0.0.1", httpd.port), 20) as sock:
+        with socket.create_connection(("127.0.0.1", httpd.port), 40) as sock:
             sock.sendall(line.data_to_send())
             while b"you said one" not in heard:
                 assert (said := sock.recv(65536))

@@ -27,7 +27,7 @@ class Response:
 class Connection:
     """A connection that is kept between requests."""
 
-    def __init__(self, port: int, timeout: float = 20.0) -> None:
+    def __init__(self, port: int, timeout: float = 40.0) -> None:
         self.http = http.client.HTTPConnection("127.0.0.1", port,
                                                timeout=timeout)
 
@@ -72,7 +72,7 @@ class Raw:
         if receive_buffer:
             self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF,
                                  receive_buffer)
-        self.sock.settimeout(20)
+        self.sock.settimeout(40)
         self.sock.connect(("127.0.0.1", port))
         self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if context:
@@ -145,7 +145,7 @@ class Pending:
         """Close the connection without waiting for the answer."""
         assert self.connection.http.sock is not None
         self.connection.http.sock.shutdown(socket.SHUT_RDWR)
-        self.thread.join(5)
+        self.thread.join(30)
 
     def result(self, bound: float = 30.0) -> Response:
         self.thread.join(bound)

@@ -114,7 +114,7 @@ class Httpd:
             path.write_text(text + "\n")
         return subprocess.run(
             [*self.wrapper, httpd_program(), "-t", "-f", str(path)], text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=20)
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=40)
 
     # ---- life
 
@@ -272,7 +272,7 @@ class Httpd:
 
     def request(self, method: str, path: str, host: str = "status",
                 body: Any = None, headers: Optional[dict[str, str]] = None,
-                timeout: float = 20.0, chunked: bool = False) -> Response:
+                timeout: float = 40.0, chunked: bool = False) -> Response:
         connection = Connection(self.port, timeout)
         try:
             return connection.request(
@@ -288,7 +288,7 @@ class Httpd:
         return self.request("POST", path, host, body, **more)
 
     def get_async(self, path: str, host: str,
-                  timeout: float = 20.0) -> Pending:
+                  timeout: float = 40.0) -> Pending:
         return Pending(Connection(self.port, timeout), "GET", path, host,
                        headers={"Connection": "close"})
 
@@ -301,7 +301,7 @@ class Httpd:
         """Open a request that the app does not answer before release()."""
         held = Held(self, host, key, path)
         wait_until(lambda: held.held.exists() or held.pending.done(),
-                   f"{host} holds {key}", 20)
+                   f"{host} holds {key}")
         assert held.held.exists(), held.pending.result().body
         return held
 
@@ -357,7 +357,7 @@ class Httpd:
             if "unshare" in self.wrapper else []
         return subprocess.run(
             [*where, str(CTL), "--dir", str(self.runtime), *words], text=True,
-            capture_output=True, timeout=20)
+            capture_output=True, timeout=40)
 
     def check(self) -> None:
         """The invariants hold on the live segment."""

@@ -38,7 +38,7 @@ class Threads:
         """Return when so many more were answered."""
         seen = self.good
         wait_until(lambda: self.good >= seen + count or self.failed,
-                   "requests are answered", 20)
+                   "requests are answered", 60)
 
     def __enter__(self) -> "Threads":
         for thread in self.threads:

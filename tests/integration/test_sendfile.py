@@ -101,7 +101,7 @@ def test_large_file_for_a_slow_reader(httpd: Httpd) -> None:
     with Raw(httpd.port, b"GET /file HTTP/1.1\r\nHost: shop\r\n"
              b"X-Name: large\r\n\r\n", receive_buffer=16384) as reader:
         assert reader.stream.file.read(15) == b"HTTP/1.1 200 OK"
-        assert httpd.get("/pid", "shop", timeout=2).status == 200
+        assert httpd.get("/pid", "shop").status == 200
         rest = reader.stream.file.read(size)
         assert rest.count(b"\0") > size - 1000
 

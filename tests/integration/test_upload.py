@@ -61,7 +61,7 @@ def test_half_sent_upload_holds_no_process(httpd: Httpd, kind: str) -> None:
                   else (chunked("/sum") + chunk(half), chunk(half) + chunk(b"")))
     with Raw(httpd.port, sent) as client:
         wait_until(httpd.spools, "some of it is stored")
-        assert httpd.get("/pid", "shop", timeout=2).text == pid
+        assert httpd.get("/pid", "shop").text == pid
         httpd.settles(active=0, count=1)
         assert len(httpd.requests_seen()) == 2
         client.send(rest)

@@ -7,36 +7,63 @@ import signal
 
 import pytest
 
-from harness.client import Connection
+from harness.client import Pending
 from harness.config import App
 from harness.httpd import Httpd
-from harness.procs import alive, children, command, freeze, kill9
+from harness.procs import alive, command, freeze, kill9, read
 from harness.wait import wait_until
 
 SLOW = r"is slow: "
 
 
-def start(httpd: Httpd, *directives: str, limit: str = "500ms") -> App:
+def start(httpd: Httpd, *directives: str) -> App:
+    """Nothing is slow before limit() says so."""
     httpd.log.expect(SLOW, r"died: signal 9", "AH01102|AH01110|AH00898",
                      "gave no answer")
-    app = httpd.app("shop", f"AppSlowLog {limit}", *directives,
-                    program="stuck.py")
+    app = httpd.app("shop", "AppSlowLog 1h", *directives, program="stuck.py")
     httpd.start()
     assert httpd.get("/pid", "shop").status == 200
     return app
 
 
-def report(httpd: Httpd, pid: int, bound: float = 20.0) -> list[str]:
+def limit(httpd: Httpd, app: App, time: str = "500ms") -> None:
+    """From now on, also for the requests that are open."""
+    app.directives[0] = f"AppSlowLog {time}"
+    httpd.graceful()
+
+
+def asleep(pid: int) -> int:
+    """How many of its threads are, each by itself: who waits for a lock does
+    so for another one."""
+    places = [read(pid, f"task/{tid}/wchan")
+              for tid in os.listdir(f"/proc/{pid}/task")]
+    if len(places) > 1:
+        places = [place for place in places if b"futex" not in place]
+    return sum(place not in (b"", b"0") for place in places)
+
+
+def get_stuck(httpd: Httpd, pid: int, path: str, sleepers: int = 1
+              ) -> Pending:
+    """A request that has got as far as it ever will."""
+    pending = httpd.get_async(path, "shop", timeout=100)
+    seen = f"{pid} GET {path}"
+    wait_until(lambda: any(seen in line for line in httpd.requests_seen())
+               and asleep(pid) == sleepers, "it is stuck")
+    return pending
+
+
+def report(httpd: Httpd, pid: int) -> list[str]:
     """The lines of its first report; the command comes last."""
     wait_until(lambda: httpd.log.matching(
-        rf"shop\[{pid}\] report: command"), "the report is written", bound)
+        rf"shop\[{pid}\] report: command"), "the report is written")
     return httpd.log.matching(rf"shop\[{pid}\] report: ")
 
 
 def stuck(httpd: Httpd, app: App, path: str) -> tuple[int, str]:
     """A process in a request that does not end, and the line about it."""
     pid = httpd.pids(app)[0]
-    pending = httpd.get_async(path, "shop", timeout=60)
+    pending = get_stuck(httpd, pid, path, path != "/loop")
+    limit(httpd, app)
     lines = report(httpd, pid)
     request, = httpd.log.matching(rf"shop\[{pid}\] {SLOW}")
     assert re.search(rf"GET {path} has lasted [0-9.]+ s, client 127.0.0.1", request)
@@ -70,6 +97,7 @@ def test_how_much(httpd: Httpd) -> None:
     app = start(httpd)
 
     def used() -> bool:
+        limit(httpd, app, "1h")
         assert httpd.get("/pid", "shop").status == 200
         _, line = stuck(httpd, app, "/loop")
         return "CPU 0% now" not in line
@@ -82,6 +110,7 @@ def test_stopped(httpd: Httpd) -> None:
     app = start(httpd)
     held = httpd.hold("shop", "a")
     freeze(held.pid)
+    limit(httpd, app)
     line, = [line for line in report(httpd, held.pid)
              if f"process {held.pid} (" in line]
     assert "(python3) is stopped (state T; CPU 0% now" in line
@@ -94,7 +123,8 @@ def test_of_the_whole(httpd: Httpd) -> None:
     """The first line and the last one of a report"""
     app = start(httpd)
     pid = httpd.pids(app)[0]
-    pending = httpd.get_async("/nap", "shop", timeout=60)
+    pending = get_stuck(httpd, pid, "/nap")
+    limit(httpd, app)
     first, *_, last = report(httpd, pid)
     assert re.search(r"report: 1 process, 1 thread, [1-9]\d*\.\d MB, CPU "
                      r"\d+\.\d\d s in all and 0% now, \d+ s old$", first)
@@ -108,7 +138,8 @@ def test_threads(httpd: Httpd) -> None:
     too many of them"""
     app = start(httpd)
     pid = httpd.pids(app)[0]
-    pending = httpd.get_async("/threads", "shop", timeout=60)
+    pending = get_stuck(httpd, pid, "/threads", 20)
+    limit(httpd, app)
     lines = report(httpd, pid)
     assert "1 process, 21 threads" in lines[0]
     assert f"process {pid} (python3) runs" in lines[1]
@@ -123,7 +154,8 @@ def test_worker(httpd: Httpd) -> None:
     """What hangs may be a process that the app has started"""
     app = start(httpd)
     pid = httpd.pids(app)[0]
-    pending = httpd.get_async("/worker", "shop", timeout=60)
+    pending = get_stuck(httpd, pid, "/worker")
+    limit(httpd, app)
     lines = report(httpd, pid)
     assert "2 processes, 2 threads" in lines[0]
     assert f"process {pid} (python3) sleeps in wait4" in lines[1]
@@ -135,7 +167,7 @@ def test_worker(httpd: Httpd) -> None:
 
 def test_once(httpd: Httpd) -> None:
     """Each request once, and none that was fast"""
-    start(httpd)
+    limit(httpd, start(httpd))
     first = httpd.hold("shop", "a")
     wait_until(lambda: httpd.log.matching(SLOW), "it is slow")
     second = httpd.hold("shop", "b")
@@ -178,10 +210,11 @@ def test_off(httpd: Httpd) -> None:
 
 def test_shared_process(httpd: Httpd) -> None:
     """Many requests of one process: a line for each, one report"""
-    start(httpd, "AppConcurrency 10", "AppSetEnv APP_THREADS 1",
-          "MaxInstances 1")
+    app = start(httpd, "AppConcurrency 10", "AppSetEnv APP_THREADS 1",
+                "MaxInstances 1")
     held = [httpd.hold("shop", str(n)) for n in range(5)]
-    wait_until(lambda: len(httpd.log.matching(SLOW)) == 5, "all are slow", 20)
+    limit(httpd, app)
+    wait_until(lambda: len(httpd.log.matching(SLOW)) == 5, "all are slow")
     assert len(report(httpd, held[0].pid)) > 3
     assert len(httpd.log.matching("report: command")) == 1
     assert [one.release().status for one in held] == [200] * 5
@@ -192,9 +225,10 @@ def test_spawner_dies(httpd: Httpd) -> None:
     app = start(httpd)
     httpd.log.expect(r"spawner \d+ ended")
     held = httpd.hold("shop", "a")
+    limit(httpd, app)
     wait_until(lambda: httpd.log.matching(SLOW), "it is slow")
     kill9(httpd.helper("spawner"))
-    wait_until(lambda: len(httpd.log.matching(SLOW)) == 2, "once more", 20)
+    wait_until(lambda: len(httpd.log.matching(SLOW)) == 2, "once more")
     assert held.release().status == 200
     assert httpd.pids(app) == [held.pid]
     httpd.check()
@@ -204,11 +238,13 @@ def test_spawner_dies(httpd: Httpd) -> None:
 def test_report_hangs(httpd: Httpd) -> None:
     """What reads /proc may be made to wait: nobody waits for it"""
     app = start(httpd)
+    limit(httpd, app)
     httpd.log.expect("it took too long")
     spawner = httpd.helper("spawner")
 
     def stop_reader() -> int:
-        for pid in children(spawner):
+        """If it is there, which it is for a quarter of a second"""
+        for pid in map(int, read(spawner, f"task/{spawner}/children").split()):
             if "apppool-spawner" in command(pid):
                 os.kill(pid, signal.SIGSTOP)
                 return pid
@@ -221,9 +257,10 @@ def test_report_hangs(httpd: Httpd) -> None:
         reader = wait_until(
             lambda: stop_reader() or
             (-1 if len(httpd.log.matching("report: command")) == n else 0),
-            "the report", 20)
-        if reader < 0:
+            "the report")
+        if reader < 0:  # of this one there is no other report for a while
             assert held.release().status == 200
+            kill9(held.pid)
             reader = 0
     other = httpd.hold("shop", "b")
     assert sorted(httpd.pids(app)) == sorted([held.pid, other.pid])
@@ -237,6 +274,7 @@ def test_report_hangs(httpd: Httpd) -> None:
 def test_hostile_text(httpd: Httpd) -> None:
     """Control characters of a URL are escaped, and long ones are cut"""
     app = start(httpd)
+    limit(httpd, app)
     key = "%1b%5b31m%0a%0d%09" + "%ff" * 4 + "x" * 200
     held = httpd.hold("shop", "a", path=f"/{key}/hold")
     line = wait_until(lambda: httpd.log.matching(SLOW), "it is slow")[0]
@@ -260,14 +298,10 @@ def test_bad_value(httpd: Httpd, value: str) -> None:
 
 def test_reload(httpd: Httpd) -> None:
     """A new limit holds for the requests that are open"""
-    app = start(httpd, limit="1h")
+    app = start(httpd)
     held = httpd.hold("shop", "a")
-    connection = Connection(httpd.port)
-    assert connection.request("GET", "/apppool-status?json",
-                              "status").status == 200
-    connection.close()
+    looks(httpd, 2)
     assert not httpd.log.matching(SLOW)
-    app.directives[0] = "AppSlowLog 100ms"
-    httpd.graceful()
-    wait_until(lambda: httpd.log.matching(SLOW), "it is slow", 20)
+    limit(httpd, app, "100ms")
+    wait_until(lambda: httpd.log.matching(SLOW), "it is slow")
     assert held.release().status == 200

@@ -67,21 +67,23 @@ def test_stranger_on_the_port(httpd: Httpd) -> None:
     """AppListen tcp: whom another user listens for gets no request"""
     httpd.log.expect("apppool.*shop", "shop")
     note = httpd.dir / "hold" / "port"
-    httpd.app("shop", "AppListen tcp", "AppStartTimeout 2",
-              "AppStopTimeout 1",
-              command=f'sh -c "echo $PORT >{note}; exec sleep 100"')
+    httpd.app("shop", "AppListen tcp", "AppQueueTimeout 100", command="sh -c "
+              f'"echo $PORT >{note}; while test -e {note}; do sleep .1; done"')
     httpd.start()
-    pending = httpd.get_async("/secret", "shop")
+    pending = httpd.get_async("/secret", "shop", 100)
     port = wait_until(lambda: note.exists() and note.read_text().strip(),
                       "the app has a port")
     stranger = subprocess.Popen(["/usr/bin/python3", "-c", STRANGER, port],
                                 stdout=subprocess.PIPE, user="nobody")
     try:
-        assert pending.result(15).status == 502
+        assert stranger.stdout is not None
+        heard = [stranger.stdout.readline() for _ in range(2)]
+        note.unlink()  # which ends the app
+        assert pending.result().status == 502
     finally:
         stranger.kill()
-        heard = stranger.communicate()[0]
-    assert heard and b"secret" not in heard
+        heard.append(stranger.communicate()[0])
+    assert b"secret" not in b"".join(heard)
 
 
 def test_no_entry(httpd: Httpd) -> None:
@@ -123,26 +125,29 @@ def test_failed_spawn_leaves_the_healthy_alone(httpd: Httpd) -> None:
     held.release()
     assert second.result().text == str(held.pid)
     httpd.settles(active=0, count=1)
-    assert httpd.pool("spawning") == 0
+    wait_until(lambda: httpd.pool("spawning") == 0, "no start is tried")
     assert httpd.get("/pid", "shop").text == str(held.pid)
 
 
 def test_slow_start_bothers_nobody(httpd: Httpd) -> None:
     """B5: five waiters, one spawn; another app answers as quickly as ever"""
-    slow = httpd.app("slow", "AppSetEnv BOOT_SLEEP 3", "MaxInstances 1")
+    gate = httpd.dir / "slow" / "gate"
+    slow = httpd.app("slow", f"AppSetEnv GATE {gate}", "MaxInstances 1",
+                     "AppQueueTimeout 100", program="gated.py")
     httpd.app("quick")
     httpd.start()
     assert httpd.get("/pid", "quick").status == 200
-    waiting = [httpd.get_async("/pid", "slow") for _ in range(5)]
+    waiting = [httpd.get_async("/pid", "slow", 100) for _ in range(5)]
     wait_until(lambda: httpd.counts()[2] == 5, "five wait")
     took = []
-    while not waiting[0].done():
+    for _ in range(50):
         since = time.monotonic()
         assert httpd.get("/pid", "quick").status == 200
         took.append(time.monotonic() - since)
-    assert len(took) > 50
-    assert sorted(took)[len(took) // 2] < 0.1
-    assert max(took) < 1.0
+    # Some may take longer, on a machine that has other work to do.
+    assert sorted(took)[len(took) // 2] < 0.5
+    assert not any(one.done() for one in waiting)
+    gate.touch()
     assert {one.result().status for one in waiting} == {200}
     assert len({one.result().text for one in waiting}) == 1
     assert len(httpd.pids(slow)) == 1
@@ -150,9 +155,13 @@ def test_slow_start_bothers_nobody(httpd: Httpd) -> None:
 
 def test_one_of_five_waits_for_one_spawn(httpd: Httpd) -> None:
     """B5, without a limit: one spawn at a time answers them all"""
-    httpd.app("slow", "AppSetEnv BOOT_SLEEP 1")
+    gate = httpd.dir / "slow" / "gate"
+    httpd.app("slow", f"AppSetEnv GATE {gate}", program="gated.py")
     httpd.start()
     waiting = [httpd.get_async("/pid", "slow") for _ in range(5)]
+    httpd.settles(active=0, count=0, waiting=5)
+    assert httpd.pool("spawning") == 1
+    gate.touch()  # for the first one; there may be another start by then
     assert {one.result().status for one in waiting} == {200}
     assert len({one.result().text for one in waiting}) == 1
 

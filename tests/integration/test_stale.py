@@ -10,7 +10,7 @@ import pytest
 
 from harness import procs
 from harness.httpd import Httpd
-from harness.procs import alive, kill9
+from harness.procs import alive, freeze, kill9
 from harness.upgrade import install, other_build, this_build
 from harness.wait import wait_until
 
@@ -23,12 +23,15 @@ def kill_all(httpd: Httpd) -> None:
     """httpd, its children and the helpers, but not the apps. All at once, or
     one might clean up after another."""
     assert httpd.process is not None
-    victims = [*httpd.helpers("watchdog"), *httpd.helpers("spawner"),
-               httpd.pid, *httpd.children()]
-    for sign in (signal.SIGSTOP, signal.SIGKILL):
-        for pid in victims:
-            os.kill(pid, sign)
-    httpd.process.wait(5)
+    victims: list[int] = []
+    while found := {*httpd.helpers("watchdog"), *httpd.helpers("spawner"),
+                    httpd.pid, *httpd.children()} - set(victims):
+        victims += found  # and what they have forked meanwhile
+        for pid in found:
+            freeze(pid)
+    for pid in victims:
+        os.kill(pid, signal.SIGKILL)
+    httpd.process.wait(40)
     wait_until(lambda: not any(map(alive, victims)), "all are dead")
 
 
@@ -142,7 +145,7 @@ def test_two_in_one_directory(httpd: Httpd) -> None:
         other.app("shop")
         other.launch()
         assert other.process is not None
-        assert other.process.wait(20) != 0
+        assert other.process.wait(40) != 0
         line = [line for line in other.log.lines()
                 if "AppPoolRuntimeDir" in line]
         assert len(line) == 1
@@ -161,14 +164,23 @@ def test_watchdog_outlives_httpd(httpd: Httpd) -> None:
     httpd.app("shop", "AppStopTimeout 2", "AppSetEnv IGNORE_TERM 1")
     httpd.start()
     pid = int(httpd.get("/pid", "shop").text)
+    helpers = [httpd.helper("spawner"), httpd.helper("watchdog")]
     children = httpd.children()
+    for helper in helpers:
+        freeze(helper)
     kill9(httpd.pid)
     for child in children:
         if alive(child):
             kill9(child)
     assert httpd.process is not None
-    httpd.process.wait(5)
+    httpd.process.wait(40)
+    httpd.launch()
+    wait_until(lambda: httpd.log.matching(
+        "waiting until the applications of an httpd"), "it waits")
     assert alive(pid)
-    assert again(httpd) != pid and not alive(pid)
-    assert httpd.log.matching("waiting until the applications of an httpd")
+    for helper in helpers:
+        os.kill(helper, signal.SIGCONT)
+    wait_until(httpd.listening, "it listens")
+    assert int(httpd.get("/pid", "shop").text) != pid
+    assert not alive(pid)
     assert not [p for p in procs.marked(str(httpd.dir)) if p in children]

@@ -4,6 +4,8 @@ import os
 import signal
 import threading
 import time
+from datetime import datetime
+from http.client import HTTPException
 
 import pytest
 
@@ -18,7 +20,8 @@ BEHIND = "left processes behind"
 
 def test_graceful_stop(httpd: Httpd) -> None:
     """Open requests are finished, waiting ones too; then everything ends"""
-    app = httpd.app("shop", "MaxInstances 1")
+    httpd.directives.append("GracefulShutdownTimeout 100")
+    app = httpd.app("shop", "MaxInstances 1", "AppQueueTimeout 100")
     httpd.start()
     held = httpd.hold("shop", "a")
     waiting = httpd.get_async("/pid", "shop")
@@ -32,7 +35,7 @@ def test_graceful_stop(httpd: Httpd) -> None:
     assert held.release().status == 200
     assert waiting.result().text == str(held.pid)
     assert httpd.process is not None
-    assert httpd.process.wait(20) == 0
+    assert httpd.process.wait(40) == 0
     assert not any(map(alive, pids))
     assert list(httpd.runtime.iterdir()) == []
 
@@ -54,8 +57,13 @@ def test_one_deadline_for_all(httpd: Httpd) -> None:
     assert len(pids) == 8
     began = time.monotonic()
     httpd.stop()
-    assert 4 <= time.monotonic() - began < 2 * 4
+    assert time.monotonic() - began >= 4
     assert not any(map(alive, pids))
+    ends = httpd.log.matching("is stopped|did not end in time")
+    assert ["is stopped" in line for line in ends] == [True] * 6 + [False] * 6
+    first, last = (datetime.strptime(line[1:32], "%a %b %d %H:%M:%S.%f %Y")
+                   for line in (ends[6], ends[11]))
+    assert (last - first).total_seconds() < 4
 
 
 @pytest.mark.mpms("prefork")  # event takes ten seconds for it
@@ -81,15 +89,15 @@ def test_hard_restarts_under_load(httpd: Httpd) -> None:
     app = httpd.app("shop", "MaxInstances 3", "MinInstances 2")
     httpd.start()
     ended = threading.Event()
-    served = [0]
+    served: list[int] = []
 
     def client() -> None:
         while not ended.is_set():
             connection = Connection(httpd.port)
             try:
-                served[0] += connection.request("GET", "/pid",
-                                                "shop").status == 200
-            except OSError:
+                if connection.request("GET", "/pid", "shop").status == 200:
+                    served.append(1)
+            except (OSError, HTTPException):
                 pass
             connection.close()
 
@@ -99,13 +107,13 @@ def test_hard_restarts_under_load(httpd: Httpd) -> None:
     gone: set[int] = set()
     try:
         for _ in range(3):
-            wait_until(lambda: len(httpd.pids(app)) >= 2, "apps serve", 10)
+            wait_until(lambda: len(httpd.pids(app)) >= 2, "apps serve")
             gone |= {*httpd.pids(app), *httpd.helpers("watchdog"),
                      *httpd.helpers("spawner")}
-            before = served[0]
+            before = len(served)
             httpd.restart()
             assert not [pid for pid in gone if alive(pid)]
-            wait_until(lambda: served[0] > before + 20, "it serves", 15)
+            wait_until(lambda: len(served) > before + 20, "it serves")
     finally:
         ended.set()
         for thread in threads:
@@ -142,7 +150,7 @@ def test_helpers_die_just_before(httpd: Httpd, victims: list[str],
 def test_watchdog_dies_meanwhile(httpd: Httpd) -> None:
     """While it waits for the end of an app"""
     httpd.log.expect("SIGKILL")
-    app = httpd.app("shop", "AppStopTimeout 3", "AppSetEnv IGNORE_TERM 1")
+    app = httpd.app("shop", "AppStopTimeout 20", "AppSetEnv IGNORE_TERM 1")
     httpd.start()
     pid = int(httpd.get("/pid", "shop").text)
     watchdog = httpd.helper("watchdog")
@@ -150,7 +158,7 @@ def test_watchdog_dies_meanwhile(httpd: Httpd) -> None:
     wait_until(lambda: httpd.log.matching(rf"\[{pid}\] is stopped"))
     kill9(watchdog)
     assert httpd.process is not None
-    assert httpd.process.wait(20) == 0
+    assert httpd.process.wait(80) == 0
     assert app and not alive(pid)
     assert list(httpd.runtime.iterdir()) == []
 
@@ -171,8 +179,8 @@ def test_one_process(httpd: Httpd, sign: signal.Signals) -> None:
     httpd.check()
     os.kill(httpd.pid, sign)
     assert httpd.process is not None
-    httpd.process.wait(20)
-    wait_until(lambda: not any(map(alive, pids)), "all is gone", 10)
+    httpd.process.wait(40)
+    wait_until(lambda: not any(map(alive, pids)), "all is gone")
     assert list(httpd.runtime.iterdir()) == []
 
 
@@ -181,16 +189,17 @@ def test_detached(httpd: Httpd) -> None:
     httpd.app("shop")
     httpd.launch("-k", "start")
     assert httpd.process is not None
-    assert httpd.process.wait(20) == 0
+    assert httpd.process.wait(40) == 0
     pid_file = httpd.dir / "httpd.pid"
-    wait_until(pid_file.exists, "it runs")
-    parent = int(pid_file.read_text())
+    parent = int(wait_until(
+        lambda: pid_file.exists() and pid_file.read_text().strip(),
+        "it runs"))
     app = int(httpd.get("/pid", "shop").text)
     helpers = [httpd.helper("watchdog"), httpd.helper("spawner")]
     os.kill(parent, signal.SIGUSR1)
     wait_until(lambda: len(httpd.log.matching("resuming")) == 2, "graceful")
     assert httpd.get("/pid", "shop").text == str(app)
     os.kill(parent, signal.SIGTERM)
-    wait_until(lambda: not alive(parent), "it ends", 20)
+    wait_until(lambda: not alive(parent), "it ends")
     assert not any(map(alive, [app, *helpers]))
     assert list(httpd.runtime.iterdir()) == []

@@ -61,7 +61,8 @@ def test_histograms(httpd: Httpd) -> None:
     """How long requests waited for a process, and how long they had it"""
     app = httpd.app("shop", "MaxInstances 1")
     httpd.start()
-    httpd.get("/pid", "shop")
+    for _ in range(6):  # of which one may be held up on the way
+        httpd.get("/pid", "shop")
     first = httpd.hold("shop", "a")
     second = httpd.hold_async("shop", "b")
     httpd.settles(active=1, count=1, waiting=1)
@@ -73,12 +74,12 @@ def test_histograms(httpd: Httpd) -> None:
     for name in ("queue_time", "app_time"):
         times = group[name]
         counts = [bucket["count"] for bucket in times["buckets"]]
-        assert counts == sorted(counts) and counts[-1] == times["count"] == 3
-        slow = [b["le"] for b in times["buckets"] if b["count"] < 3]
+        assert counts == sorted(counts) and counts[-1] == times["count"] == 8
+        slow = [b["le"] for b in times["buckets"] if b["count"] < 8]
         assert 0.25 in slow and times["sum"] > 0.25, (name, times)
     assert group["queue_time"]["buckets"][0]["count"] >= 1
     counters = httpd.status()["counters"]
-    assert counters["served"] == 3
+    assert counters["served"] == 8
     assert abs(counters["app_seconds"] - group["app_time"]["sum"]) < 1e-5
 
 
@@ -86,7 +87,7 @@ def test_history(httpd: Httpd) -> None:
     """Put down every five seconds, also while nobody asks"""
     httpd.app("shop", "MaxInstances 1")
     httpd.start()
-    wait_until(lambda: httpd.status()["history"], "two samples", 20)
+    wait_until(lambda: httpd.status()["history"], "two samples")
     for _ in range(10):
         httpd.get("/pid", "shop")
     held = httpd.hold("shop", "a")
@@ -99,7 +100,7 @@ def test_history(httpd: Httpd) -> None:
         return sum(one["rate"] * one["seconds"]
                    for one in httpd.status()["history"]) > 10.9
 
-    wait_until(told, "the next sample", 20)
+    wait_until(told, "the next sample")
     history = httpd.status()["history"]
     assert max(one["queue"] for one in history) >= 1
     assert history[-1]["busy"] == 1
@@ -158,8 +159,9 @@ def test_an_old_request_is_seen(httpd: Httpd) -> None:
         assert row
         return row[1] or ""
 
-    assert colour() == ""
-    wait_until(lambda: colour() == " warn", "it is seen", 20)
+    first = colour()
+    assert first == "" or httpd.group(app)["requests"][0]["age"] > 5
+    wait_until(lambda: colour() == " warn", "it is seen")
     assert httpd.group(app)["requests"][0]["age"] > 5
     held.release()
 
@@ -195,12 +197,18 @@ def test_ctl_status(httpd: Httpd) -> None:
     table = httpd.ctl("status")
     assert table.returncode == 0, table.stderr
     assert pid in table.stdout
-    done = httpd.ctl("status", "--json")
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["groups"] == httpd.status()["groups"]
+
+    def same() -> bool:
+        """Two looks may round a time up and down."""
+        done = httpd.ctl("status", "--json")
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)["groups"] == httpd.status()["groups"]
+
+    wait_until(same, "both say the same")
     # Numbers as a person would write them.
-    once = httpd.ctl("top", "-n", "1", "--json")
-    for text in (done.stdout, once.stdout, httpd.get(f"{STATUS}?json").text):
+    for text in (httpd.ctl("status", "--json").stdout,
+                 httpd.ctl("top", "-n", "1", "--json").stdout,
+                 httpd.get(f"{STATUS}?json").text):
         assert "0.0025" in text and not re.search(r"\.\d{16}", text)
 
 

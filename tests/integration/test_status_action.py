@@ -114,8 +114,8 @@ def test_kill(httpd: Httpd) -> None:
         assert answer.status == 412 and "That request is over" in answer.text
     assert httpd.pids(app, "busy") == sorted([first.pid, second.pid])
     assert press(httpd, "kill", mine).status == 303
-    assert first.pending.result(30).status == 504
-    wait_until(lambda: not alive(first.pid), "it ends", 20)
+    assert first.pending.result().status == 504
+    wait_until(lambda: not alive(first.pid), "it ends")
     said, = httpd.log.matching("asked for that on the status page")
     assert f"shop[{first.pid}] is killed because of GET /hold: " in said
     assert "key=" not in said
@@ -166,10 +166,7 @@ def test_bad_tokens(httpd: Httpd) -> None:
                 good.upper() + "x", step, "-" + mac, "9" * 4000,
                 "%00" + good):
         assert press(httpd, "detach", one, bad).status in (400, 403, 413), bad
-    old = set(httpd.children())
     httpd.graceful()  # the key is another one
-    wait_until(lambda: not old & set(httpd.children()),
-               "only the new children serve", 20)
     assert press(httpd, "detach", one, good).status == 403
     assert httpd.pids(app) == [int(pid)]
     assert httpd.events("detached") == []
@@ -284,18 +281,19 @@ def test_buttons(httpd: Httpd) -> None:
                     "t => t.value = 'old');"
                     "document.querySelector('td button').click()")
         wait_until(lambda: "load the page anew" in browser.run(note),
-                   "it says why", 20)
+                   "it says why")
         wait_until(lambda: browser.run(
             "document.getElementsByName('token')[0].value") != "old",
-            "the page is new", 20)
+            "the page is new")
         browser.run("document.querySelector('td button').click()")
-        wait_until(lambda: "1 leaving" in browser.text(), "it is seen", 20)
-        assert browser.run(note) == ""
+        wait_until(lambda: "1 leaving" in browser.text(), "it is seen")
+        # Maybe in a page that was not the answer to this.
+        wait_until(lambda: browser.run(note) == "", "nothing is wrong")
         browser.run("document.querySelector('h2 button').click()")  # asks
-        wait_until(lambda: httpd.group(app)["restarts"] == 1, "restarted", 20)
+        wait_until(lambda: httpd.group(app)["restarts"] == 1, "restarted")
         browser.run("document.querySelector('.kill').click()")  # asks, too
-        assert held.pending.result(30).status == 504
-        wait_until(lambda: "killed" in browser.text(), "it is seen", 20)
+        assert held.pending.result().status == 504
+        wait_until(lambda: "killed" in browser.text(), "it is seen")
         assert browser.loads == loads
         assert [e for e in browser.errors if "403" not in e] == []
 
@@ -315,10 +313,7 @@ def test_queries(httpd: Httpd) -> None:
     assert (request["uri"], request["query"]) == ("/hold", "key=k3y")
     held.release()
     httpd.directives.pop()  # nobody is to see them any more
-    old = set(httpd.children())
     httpd.graceful()
-    wait_until(lambda: not old & set(httpd.children()),
-               "only the new children serve", 20)
     held = httpd.hold("shop", "s3cret")
     assert "s3cret" not in httpd.ctl("status", "--json").stdout
     held.release()

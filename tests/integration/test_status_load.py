@@ -121,9 +121,7 @@ def test_locked(httpd: Httpd, steps: int, status: int) -> None:
     asking.start()
     try:
         assert holding.stdout is not None and holding.stdout.readline()
-        began = time.monotonic()
         assert httpd.get(STATUS).status == status
-        assert time.monotonic() - began < 10
         assert bool(httpd.log.matching("no status: ")) == (status == 503)
         waiting = httpd.get_async("/pid", "shop", timeout=60)
     finally:

@@ -17,7 +17,8 @@
 #include "shm/format.h"
 #include "spawner/contract.h"
 
-#define PATIENCE (5 * APR_USEC_PER_SEC)
+/* Long: httpd does not start without an answer, and machines are held up. */
+#define PATIENCE (20 * APR_USEC_PER_SEC)
 #define SAID_MAX 120
 #define REMEDY                                                                 \
     "; install the programs of the module's build, or say with "               \

@@ -114,7 +114,7 @@ class Httpd:
             path.write_text(text + "\n")
         return subprocess.run(
             [*self.wrapper, httpd_program(), "-t", "-f", str(path)], text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=40)
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
 
     # ---- life
 
@@ -357,7 +357,7 @@ class Httpd:
             if "unshare" in self.wrapper else []
         return subprocess.run(
             [*where, str(CTL), "--dir", str(self.runtime), *words], text=True,
-            capture_output=True, timeout=40)
+            capture_output=True, timeout=60)
 
     def check(self) -> None:
         """The invariants hold on the live segment."""

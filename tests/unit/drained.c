@@ -196,6 +196,21 @@ static void one_that_nobody_asked_for_is_not_started(void **state)
     scene_end(s);
 }
 
+/* Not even its minimum, which is kept from the first request on. */
+static void to_put_it_back_is_not_to_ask_for_it(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_app_t *a = scene_app(s, "a");
+
+    (void)state;
+    a->options.min_instances = 2;
+    drain(s, a);
+    put_back(s, a);
+    scene_tick(s, SECOND);
+    assert_int_equal(scene_take(s), 0);
+    scene_end(s);
+}
+
 static void once_more_is_nothing_new(void **state)
 {
     scene_t *s = scene_new(2);
@@ -368,6 +383,7 @@ int main(void)
         cmocka_unit_test(its_room_goes_to_others),
         cmocka_unit_test(nothing_starts_it_but_a_restart),
         cmocka_unit_test(one_that_nobody_asked_for_is_not_started),
+        cmocka_unit_test(to_put_it_back_is_not_to_ask_for_it),
         cmocka_unit_test(once_more_is_nothing_new),
         cmocka_unit_test(failed_starts_are_forgotten_with_it),
         cmocka_unit_test(half_a_drain_is_finished),

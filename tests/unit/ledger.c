@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "tests/unit/sleeps.h"
 
@@ -26,10 +27,24 @@ uint64_t ledger_now(ledger_t *l)
     return __atomic_add_fetch(&l->clock, 1, __ATOMIC_SEQ_CST);
 }
 
+void ledger_allow(ledger_t *l)
+{
+    uint32_t n, most = 0;
+    int w;
+
+    for (w = 0; w < LEDGER_WORKERS; w++) {
+        n = __atomic_load_n(&l->workers[w].n, __ATOMIC_RELAXED);
+        most = n > most ? n : most;
+    }
+    __atomic_store_n(&l->allowed, most, __ATOMIC_RELAXED);
+}
+
 visit_t *ledger_visit(ledger_t *l, int worker)
 {
     uint32_t n = l->workers[worker].n;
 
+    while (n >= __atomic_load_n(&l->allowed, __ATOMIC_RELAXED) + LEDGER_AHEAD)
+        usleep(1000);
     if (n == LEDGER_VISITS)
         return NULL;
     l->workers[worker].n = n + 1;

@@ -20,6 +20,7 @@
 #define LEDGER_WORKERS 6
 #define LEDGER_VISITS  150000 /* of each worker and its successors */
 #define LEDGER_READY   50000
+#define LEDGER_AHEAD   2000 /* visits of a worker without ledger_allow() */
 
 /** A worker asks for a process, and gives it back. */
 typedef struct {
@@ -45,6 +46,7 @@ typedef struct {
 typedef struct {
     uint64_t clock;
     uint32_t stop; /**< whoever spawns is to end */
+    uint32_t allowed;
     uint32_t n_ready;
     ready_t ready[LEDGER_READY];
     struct {
@@ -60,7 +62,11 @@ void ledger_drop(ledger_t *l);
 /** The number of an event that happens now. */
 uint64_t ledger_now(ledger_t *l);
 
-/** The worker's next visit. @return NULL: its pages are full */
+/** Go on. Else the pages are full when whoever kills is held for some time. */
+void ledger_allow(ledger_t *l);
+
+/** The worker's next visit, once it is allowed. @return NULL: its pages are
+ * full */
 visit_t *ledger_visit(ledger_t *l, int worker);
 
 /** Visits so far. */

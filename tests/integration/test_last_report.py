@@ -135,8 +135,8 @@ def test_event_stream(httpd: Httpd) -> None:
     httpd.app("other", "AppSlowLog 300ms", program="stuck.py")
     httpd.start()
     pid = idle(httpd, app)
-    with Raw(httpd.port, b"GET /stream HTTP/1.1\r\nHost: shop\r\n\r\n"
-             ) as stream:
+    with Raw(httpd.port, b"GET /stream HTTP/1.1\r\nHost: shop\r\n"
+             b"Connection: close\r\n\r\n") as stream:
         assert stream.head()[0] == 200
         for n in range(2):
             held = httpd.hold("other", str(n))

@@ -7,9 +7,7 @@
  * A channel is a private worker of mod_proxy with one connection, used by one
  * request at a time. We connect its socket ourselves, so that a failure to
  * connect is known as what it is, and hand the connected one to mod_proxy's
- * scheme handler. A filter on it sees what mod_proxy does not tell: whether
- * the app answered a single byte, and how the connection ended. And it lets
- * the answer through of an app that hangs up before it has read the body.
+ * scheme handler. A tap on it says how that went.
  *
  *     ch = apppool_channel_take(r->server, target.id);
  *     rv = apppool_channel_connect(ch, r, &target, deadline);
@@ -32,6 +30,7 @@
 #include <httpd.h>
 #include <stdint.h>
 
+#include "mod_apppool/tap.h"
 #include "shm/format.h"
 
 typedef struct apppool_channel_t apppool_channel_t;
@@ -43,9 +42,6 @@ typedef struct {
     int keep;                    /**< connections are kept */
     apr_interval_time_t timeout; /**< us of silence that are allowed */
 } apppool_target_t;
-
-/** Once, before any configuration's hooks run. */
-void apppool_channels_register(void);
 
 /** In each httpd child. */
 void apppool_channels_init(apr_pool_t *pchild);
@@ -73,24 +69,14 @@ apr_status_t apppool_channel_connect(apppool_channel_t *ch, request_rec *r,
 /** The socket that it is connected by. */
 int apppool_channel_descriptor(const apppool_channel_t *ch);
 
+/** What was seen on it of the last apppool_channel_run(). */
+const apppool_tap_t *apppool_channel_tap(const apppool_channel_t *ch);
+
 /**
  * Let mod_proxy send the request and pass on the answer.
  * @param url as proxy_run_canon_handler() left it, without "proxy:"
  * @return what mod_proxy's scheme handler returned
  */
 int apppool_channel_run(apppool_channel_t *ch, request_rec *r, const char *url);
-
-/** How the last apppool_channel_run() went. */
-typedef enum {
-    APPPOOL_HEARD,  /**< the app answered, or may have read the request */
-    APPPOOL_UNSENT, /**< not a byte was sent */
-    APPPOOL_UNREAD, /**< sent, but the app closed without having read it */
-} apppool_fate_t;
-
-apppool_fate_t apppool_channel_fate(const apppool_channel_t *ch);
-
-/** Has the app closed it, or died, and has mod_proxy read as far as that? What
- * mod_proxy reads by itself (fcgi; an answer's body of scgi) is not seen. */
-int apppool_channel_ended(const apppool_channel_t *ch);
 
 #endif

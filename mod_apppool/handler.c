@@ -191,7 +191,7 @@ static int try_once(apppool_visit_t *v, const apppool_target_t *target,
         *status = v->answered ? DONE : break_off(v->r);
     if (*status == OK)
         apppool_reply_finish(v);
-    fate = apppool_channel_fate(ch);
+    fate = apppool_tap_fate(apppool_channel_tap(ch));
     apppool_channel_give(ch);
     return v->started || fate == APPPOOL_HEARD ||
            (*status != HTTP_BAD_GATEWAY && *status != HTTP_SERVICE_UNAVAILABLE);

@@ -11,15 +11,15 @@
 #include <mod_status.h>
 
 #include "mod_apppool/body.h"
-#include "mod_apppool/channel.h"
 #include "mod_apppool/config.h"
 #include "mod_apppool/directives.h"
 #include "mod_apppool/handler.h"
 #include "mod_apppool/lifecycle.h"
 #include "mod_apppool/path.h"
+#include "mod_apppool/reply.h"
 #include "mod_apppool/status.h"
 #include "mod_apppool/status_token.h"
-#include "mod_apppool/reply.h"
+#include "mod_apppool/tap.h"
 
 static int make_keys(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp,
                      server_rec *s)
@@ -46,7 +46,7 @@ static void register_hooks(apr_pool_t *p)
     (void)p;
     apppool_body_register();
     apppool_reply_register();
-    apppool_channels_register();
+    apppool_taps_register();
 
     ap_hook_pre_config(apppool_lifecycle_pre_config, NULL, NULL,
                        APR_HOOK_MIDDLE);

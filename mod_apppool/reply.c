@@ -81,7 +81,7 @@ static int is_torn(const apppool_visit_t *v)
     return v->whole.length < 0 && !v->r->header_only &&
            !AP_STATUS_IS_HEADER_ONLY(v->r->status) &&
            (v->hold.wire.protocol == APL_SCGI ||
-            apppool_channel_ended(v->channel)) &&
+            apppool_tap_ended(apppool_channel_tap(v->channel))) &&
            apppool_visit_killed(v);
 }
 

@@ -1,0 +1,174 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "mod_apppool/tap.h"
+
+#include <http_config.h>
+#include <http_log.h>
+#include <string.h>
+#include <util_filter.h>
+
+#include "mod_apppool/proxy_api.h"
+
+APLOG_USE_MODULE(apppool);
+
+static ap_filter_rec_t *input, *output;
+
+/* May the request be sent again when nobody has read it? With a body, part of
+ * it may have been acted upon. A reset of a TCP connection says less than one
+ * of a Unix socket: the app may have asked for it. */
+static int repeatable(const apppool_tap_t *tap)
+{
+    const request_rec *r = tap->r;
+
+    if (ap_request_has_body((request_rec *)r))
+        return 0;
+    return tap->local || r->method_number == M_GET ||
+           r->method_number == M_OPTIONS;
+}
+
+/* mod_proxy is about to complain of what will be tried again. */
+static void silence(request_rec *r)
+{
+    static const char *const speakers[] = {"mod_proxy.c", "mod_proxy_http.c"};
+    struct ap_logconf *quiet;
+    size_t i;
+
+    quiet = ap_new_log_config(r->pool, r->log               ? r->log
+                                       : r->connection->log ? r->connection->log
+                                                            : &r->server->log);
+    for (i = 0; i < sizeof speakers / sizeof *speakers; i++) {
+        const module *m = ap_find_linked_module(speakers[i]);
+
+        if (m && !APLOG_R_MODULE_IS_LEVEL(r, m->module_index, APLOG_DEBUG))
+            ap_set_module_loglevel(r->pool, quiet, m->module_index, APLOG_CRIT);
+    }
+    r->log = quiet;
+}
+
+/* The connection broke before anything was sent. mod_proxy is kept from
+ * connecting by itself: to a worker in error it does not. */
+static void give_up(apppool_tap_t *tap)
+{
+    tap->worker->s->status |= PROXY_WORKER_IN_ERROR;
+    silence(tap->r);
+}
+
+/* An app may answer without reading the body, and hang up: 413, say. What it
+ * has not read makes that a reset, and not the plain end that it meant. */
+static int hung_up(apr_status_t rv)
+{
+    return APR_STATUS_IS_EPIPE(rv) || APR_STATUS_IS_ECONNRESET(rv);
+}
+
+/* mod_proxy_http takes whatever begins otherwise for HTTP/0.9, and hands it to
+ * the client as a page. A line without anything may go before. */
+static int is_http(apr_bucket_brigade *bb)
+{
+    char begin[5] = "";
+    apr_size_t n = sizeof begin;
+
+    return apr_brigade_flatten(bb, begin, &n) == APR_SUCCESS &&
+           (*begin == '\r' || *begin == '\n' || !memcmp(begin, "HTTP/", n));
+}
+
+static apr_status_t tap_in(ap_filter_t *f, apr_bucket_brigade *bb,
+                           ap_input_mode_t mode, apr_read_type_e block,
+                           apr_off_t bytes)
+{
+    apppool_tap_t *tap = f->ctx;
+    apr_status_t rv = ap_get_brigade(f->next, bb, mode, block, bytes);
+
+    if (!tap->r)
+        return rv;
+    if (mode == AP_MODE_SPECULATIVE) {
+        if (rv != APR_SUCCESS && !APR_STATUS_IS_EAGAIN(rv))
+            give_up(tap);
+        return rv;
+    }
+    if (tap->deaf && tap->answered && hung_up(rv)) {
+        APR_BRIGADE_INSERT_TAIL(bb, apr_bucket_eos_create(bb->bucket_alloc));
+        return APR_SUCCESS;
+    }
+    if (rv == APR_SUCCESS && !APR_BRIGADE_EMPTY(bb)) {
+        if (!tap->answered && tap->http && !is_http(bb))
+            rv = APR_EGENERAL;
+        tap->answered = 1;
+        tap->ended = APR_BUCKET_IS_EOS(APR_BRIGADE_LAST(bb));
+    }
+    else if (rv != APR_SUCCESS && !APR_STATUS_IS_EAGAIN(rv)) {
+        tap->error = rv;
+        if (!tap->answered && APR_STATUS_IS_ECONNRESET(rv) && repeatable(tap))
+            silence(tap->r);
+    }
+    return rv;
+}
+
+/* mod_proxy reads an answer only when it could send all of the request. */
+static apr_status_t tap_out(ap_filter_t *f, apr_bucket_brigade *bb)
+{
+    apppool_tap_t *tap = f->ctx;
+    apr_status_t rv = tap->deaf ? APR_SUCCESS : ap_pass_brigade(f->next, bb);
+
+    if (rv != APR_SUCCESS && tap->r) {
+        tap->unwritten = 1;
+        if (repeatable(tap))
+            silence(tap->r);
+        else if (hung_up(rv))
+            tap->deaf = 1;
+    }
+    if (!tap->deaf)
+        return rv;
+    apr_brigade_cleanup(bb);
+    return APR_SUCCESS;
+}
+
+int apppool_tap_ended(const apppool_tap_t *tap)
+{
+    return tap->ended || APR_STATUS_IS_EOF(tap->error);
+}
+
+apppool_fate_t apppool_tap_fate(const apppool_tap_t *tap)
+{
+    int answered = tap->answered || tap->worker->s->read != tap->read;
+
+    if (tap->worker->s->transferred == tap->sent && !answered)
+        return APPPOOL_UNSENT;
+    if (answered || !repeatable(tap))
+        return APPPOOL_HEARD;
+    return tap->unwritten || APR_STATUS_IS_ECONNRESET(tap->error)
+               ? APPPOOL_UNREAD
+               : APPPOOL_HEARD;
+}
+
+void apppool_taps_register(void)
+{
+    input = ap_register_input_filter("APPPOOL_TAP", tap_in, NULL,
+                                     AP_FTYPE_CONNECTION);
+    output = ap_register_output_filter("APPPOOL_TAP", tap_out, NULL,
+                                       AP_FTYPE_CONNECTION);
+}
+
+void apppool_tap_put(apppool_tap_t *tap, conn_rec *c)
+{
+    ap_add_input_filter_handle(input, tap, NULL, c);
+    ap_add_output_filter_handle(output, tap, NULL, c);
+}
+
+void apppool_tap_begin(apppool_tap_t *tap, request_rec *r)
+{
+    tap->r = r;
+    tap->log = r->log;
+    tap->unwritten = tap->answered = tap->deaf = tap->ended = 0;
+    tap->error = APR_SUCCESS;
+    tap->sent = tap->worker->s->transferred;
+    tap->read = tap->worker->s->read;
+}
+
+void apppool_tap_end(apppool_tap_t *tap)
+{
+    tap->worker->s->status &= ~(unsigned)PROXY_WORKER_IN_ERROR;
+    /* As mod_proxy_http notes it, and the others do not. */
+    if (!tap->answered && APR_STATUS_IS_TIMEUP(tap->error))
+        apr_table_setn(tap->r->notes, "proxy_timedout", "1");
+    tap->r->log = tap->log;
+}

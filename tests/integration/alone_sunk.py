@@ -139,7 +139,7 @@ def test_zombies(httpd: Httpd, disk: Disk) -> None:
     it is gone"""
     httpd.log.expect("shop", "proxy")
     app = httpd.app("shop", "AppHungAfter 1", "AppKillAfter 2",
-                    "AppDyingLimit 1", "AppMaxZombies 0",
+                    "AppDyingLimit 1", "AppMaxZombies 0", "AppTimeout 20",
                     f"AppSetEnv SINK {disk.file}", witness(httpd),
                     program="stuck.py")
     httpd.app("blog")

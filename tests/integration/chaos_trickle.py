@@ -86,7 +86,7 @@ def test_a_trickle_of_bad_ones(httpd: Httpd) -> None:
               httpd.log.matching(r"shop\[\d+\] ready after")]
     assert percent[49] < 0.1 and percent[98] < max(HUNG, 2 * max(starts))
     assert {one.result().status for one in bad} == {504}
-    assert max(one.took for one in bad) < 20  # httpd's own Timeout
+    assert max(one.took for one in bad) < 60  # httpd's own Timeout
     assert httpd.status()["counters"]["killed"] == SECONDS
     wait_until(lambda: httpd.pool("active") == 0
                and httpd.group(app)["size"] <= MOST, "the surplus goes")

@@ -55,7 +55,7 @@ def test_the_client_gets_504(httpd: Httpd, how: str) -> None:
     bad = httpd.get_async(f"/{how}?s=600", "shop", 60)
     answer = bad.result(30)
     assert answer.status == 504
-    assert 2 <= bad.took < 20  # httpd's own Timeout
+    assert 2 <= bad.took < 60  # httpd's own Timeout
     line, = httpd.log.wait_for("is hung and is killed")
     assert f"shop[{pid}]" in line and "127.0.0.1" in line
     assert f"GET /{how}" in line

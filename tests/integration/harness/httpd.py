@@ -57,6 +57,7 @@ class Httpd:
         self.process: Optional[subprocess.Popen[bytes]] = None
         self.segments: set[int] = set()
         self.instances: set[str] = set()
+        self.clean = False  # it was looked, and nothing is left
         self.wrapper: list[str] = []  # a command to run httpd in
         self.output = self.dir / "output"
         self.ledgers = self.dir / "ledgers"
@@ -194,9 +195,11 @@ class Httpd:
 
     def remains(self) -> list[str]:
         """What a stopped httpd has left, and should not have."""
-        return leftovers.processes(self.dir) + leftovers.files(self.dir) \
+        left = leftovers.processes(self.dir) + leftovers.files(self.dir) \
             + leftovers.segments(self.segments) \
             + leftovers.cgroups(self.instances)
+        self.clean = not left
+        return left
 
     def keep_logs(self, name: str) -> None:
         """Print what helps to understand a failure, and keep it."""
@@ -216,7 +219,7 @@ class Httpd:
         if self.process is not None and self.process.poll() is None:
             self.process.kill()
             self.process.wait(10)
-        for _ in range(50):
+        for _ in range(0 if self.clean else 50):
             left = list(procs.marked(str(self.dir)))
             for pid in left:
                 try:

@@ -52,7 +52,8 @@ def read(pid: int, name: str) -> bytes:
     if name in OF_MEMORY and is_sunk(pid):
         return b""
     try:
-        return (PROC / str(pid) / name).read_bytes()
+        with open(f"/proc/{pid}/{name}", "rb", buffering=0) as file:
+            return file.readall()
     except OSError:
         return b""
 
@@ -127,12 +128,12 @@ def marked(text: str) -> Iterator[int]:
     """Processes whose command, environment or directory has this text."""
     needle = text.encode()
     for pid in pids():
-        if pid == os.getpid() or not alive(pid):
+        if pid == os.getpid():
             continue
         try:
-            cwd = os.readlink(PROC / str(pid) / "cwd").encode()
+            cwd = os.readlink(f"/proc/{pid}/cwd").encode()
         except OSError:
-            cwd = b""
+            cwd = b""  # also a zombie's, which has nothing of all that
         if needle in cwd or needle in read(pid, "cmdline") \
                 or needle in read(pid, "environ"):
             yield pid
@@ -140,9 +141,11 @@ def marked(text: str) -> Iterator[int]:
 
 def segments(pid: int) -> set[int]:
     """Inodes of the segments of our pools that the process has mapped."""
-    return {int(line.split()[4])
-            for line in read(pid, "maps").decode("latin-1").splitlines()
-            if "/memfd:apppool" in line}
+    maps = read(pid, "maps")
+    if b"/memfd:apppool" not in maps:
+        return set()  # as of most: whoever looks, looks at all
+    return {int(line.split()[4]) for line in maps.splitlines()
+            if b"/memfd:apppool" in line}
 
 
 def connections(port: int) -> dict[str, int]:

@@ -47,7 +47,7 @@ def test_it_gets_no_other_request(httpd: Httpd) -> None:
     assert answer.status == 200 and answer.text != str(pid)
     become(httpd, app, hung=1, idle=1)
     wait_until(lambda: not alive(pid), "it is killed", 40)
-    line, = httpd.log.matching("is hung and is killed")
+    line, = httpd.log.wait_for("is hung and is killed")
     assert f"shop[{pid}]" in line and "GET /nap" in line
     seconds = float(line.split("has lasted ")[1].split()[0])
     assert 15 <= seconds < 25, "of the request, not of its client's patience"
@@ -89,7 +89,7 @@ def test_it_goes_on(httpd: Httpd) -> None:
     become(httpd, app, idle=2)
     counters = httpd.status()["counters"]
     assert (counters["hung"], counters["unhung"]) == (1, 1)
-    assert httpd.log.matching("is done with an abandoned request")
+    httpd.log.wait_for("is done with an abandoned request")
     assert httpd.group(app)["requests"] == []
     httpd.check()
 

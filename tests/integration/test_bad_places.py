@@ -117,7 +117,7 @@ def test_bad_program_on_graceful(httpd: Httpd) -> None:
     install(httpd.libexec, {"mod_apppool.so": other_build() /
                             "mod_apppool.so"})
     httpd.graceful()
-    assert httpd.log.matching('apppool-watchdog .*says|spawner .*"other"')
+    httpd.log.wait_for('apppool-watchdog .*says|spawner .*"other"')
     assert httpd.get("/pid", "shop").status == 503
     assert httpd.get("/file").text == "static"
     install(httpd.libexec, {name: other_build() / name

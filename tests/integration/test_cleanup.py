@@ -31,7 +31,7 @@ def server(httpd: Httpd, request: pytest.FixtureRequest) -> Iterator[Httpd]:
     httpd.start()
     httpd.get("/pid", "shop")
     way = "cgroup, in " if request.param == "cgroup" else "session and "
-    assert httpd.log.matching(f"what apps start is known by {way}")
+    httpd.log.wait_for(f"what apps start is known by {way}")
     yield httpd
 
 
@@ -153,7 +153,7 @@ def check_marks(httpd: Httpd) -> None:
     httpd.app("shop", "AppStopTimeout 1")
     httpd.start()
     pids = background(httpd)
-    assert httpd.log.matching("session and environment: no cgroup v2 is "
-                              "mounted that shows ours")
+    httpd.log.wait_for("session and environment: no cgroup v2 is "
+                       "mounted that shows ours")
     httpd.stop(bound=25)
     assert left(pids) == set()

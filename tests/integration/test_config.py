@@ -250,7 +250,7 @@ def test_no_command_found(httpd: Httpd) -> None:
     if done.returncode == 0:
         httpd.start()
         assert httpd.get("/", "shop").status in (502, 503)
-        assert httpd.log.matching("AppCommand")
+        httpd.log.wait_for("AppCommand")
     else:
         assert "AppCommand" in done.stdout
 

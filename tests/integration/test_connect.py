@@ -52,7 +52,7 @@ def test_ten_attempts(httpd: Httpd) -> None:
     answer = httpd.get("/", "shop", timeout=60)
     assert answer.status == 503
     assert refused(httpd) == 10
-    assert httpd.log.matching("one process after the other refused")
+    httpd.log.wait_for("one process after the other refused")
     httpd.settles(active=0, count=0)
     assert not httpd.group(app)["last_error"], "each of them had started"
 

@@ -59,7 +59,7 @@ def test_detach_a_stopped_process(httpd: Httpd) -> None:
     wait_until(lambda: threads(pid) == {"T"}, "it has stopped")
     assert httpd.ctl("detach", ids(httpd, app)[pid]).returncode == 0
     wait_until(lambda: not alive(pid), "it ends", 20)
-    assert httpd.log.matching(rf"shop\[{pid}\] ended: signal 15")
+    httpd.log.wait_for(rf"shop\[{pid}\] ended: signal 15")
 
 
 @pytest.mark.mpms("event")

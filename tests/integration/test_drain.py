@@ -119,7 +119,7 @@ def test_who_is_inside_and_who_waits(httpd: Httpd) -> None:
     for one in queue:
         assert refused(one.result())
     assert refused(httpd.get("/pid", "shop"))
-    assert len(httpd.log.matching("shop is drained: GET /pid")) == 4
+    assert len(httpd.log.wait_for("shop is drained: GET /pid", 4)) == 4
     assert httpd.pids(app, "leaving") == [pid]
     assert httpd.group(app)["state"] == "drained"
     assert waiting.process.poll() is None
@@ -147,7 +147,7 @@ def test_restart_puts_it_back(httpd: Httpd) -> None:
     assert drained(httpd, app)
     done = httpd.ctl("restart", "shop")
     assert (done.returncode, done.stdout) == (0, "shop is put back to work\n")
-    assert httpd.log.matching("shop is put back to work")
+    httpd.log.wait_for("shop is put back to work")
     httpd.settles(active=0, count=2)
     assert httpd.get("/pid", "shop").status == 200
     assert httpd.group(app)["state"] == "running"

@@ -104,7 +104,7 @@ def test_says_what_failed(httpd: Httpd, command: str) -> None:
     assert page.rows["Command"] == command
     assert page.rows["Directory"] == str(app.root)
     assert page.rows["User"] == "www-data"
-    assert httpd.log.matching(f"error id {page.rows['Error']}")
+    httpd.log.wait_for(f"error id {page.rows['Error']}")
     assert advice in page.text["p"]
     assert (output or "") in page.text.get("pre", "")
     assert output or "pre" not in page.text
@@ -177,7 +177,7 @@ def test_ends_as_soon_as_it_is_ready(httpd: Httpd) -> None:
     assert page.rows["Step"] == "Staying alive"
     assert "exit code 7" in page.rows["Failure"]
     assert "as soon as it was ready" in page.rows["Failure"]
-    assert httpd.log.matching(rf"died: exit code 7.*{page.rows['Error']}")
+    httpd.log.wait_for(rf"died: exit code 7.*{page.rows['Error']}")
     assert "I give up" in page.text["pre"]
 
 
@@ -263,8 +263,8 @@ def test_default(httpd: Httpd, environment: str, directive: str,
         found = re.search(rb"\b[0-9a-f]{16}\b", answer.body)
         assert found
         number = found[0].decode()
-        assert httpd.log.matching(rf"could not be started.*{number}")
-        assert httpd.log.matching(rf"(does|did) not start: error {number}")
+        httpd.log.wait_for(rf"could not be started.*{number}")
+        httpd.log.wait_for(rf"(does|did) not start: error {number}")
 
 
 @pytest.mark.mpms("event")

@@ -108,7 +108,7 @@ def test_full_while_it_runs(httpd: Httpd) -> None:
     disk.fill()
     httpd.app("blog")
     httpd.graceful()
-    assert httpd.log.matching("No space left on device.*cannot write .*/table")
+    httpd.log.wait_for("No space left on device.*cannot write .*/table")
     assert httpd.get("/pid", "shop").text == str(pid)
     wait_until(lambda: httpd.get("/pid", "blog").status in (502, 503),
                "the new configuration")
@@ -138,7 +138,7 @@ def test_no_more_files(httpd: Httpd) -> None:
     pid = int(httpd.get("/pid", "shop").text)
     disk.fill_inodes()
     assert httpd.get("/pid", "blog").status in (502, 503)
-    assert httpd.log.matching("blog.*No space left on device")
+    httpd.log.wait_for("blog.*No space left on device")
     for _ in range(2):
         spawner = httpd.helper("spawner")
         kill9(spawner)

@@ -142,7 +142,7 @@ def test_hostile_child(httpd: Httpd, what: str) -> None:
             raise
         print(f"after {time.monotonic() - began:.1f} s")
         assert all(alive(pid) for pid in root)
-        assert httpd.log.matching("pool was (repaired|damaged)")
+        httpd.log.wait_for("pool was (repaired|damaged)")
         assert innocent.unharmed()
         httpd.stop()
         assert innocent.unharmed()

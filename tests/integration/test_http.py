@@ -146,7 +146,7 @@ def test_app_answers_nonsense(httpd: Httpd, url: str) -> None:
     httpd.start()
     pid = httpd.get("/pid", "shop").text
     assert httpd.get(f"/{url}", "shop").status == 502
-    assert httpd.log.matching(rf"shop\[{pid}\] gave no answer: GET /{url}$")
+    httpd.log.wait_for(rf"shop\[{pid}\] gave no answer: GET /{url}$")
     assert httpd.get("/pid", "shop").text == pid
     httpd.settles(active=0, count=1)
 

@@ -99,7 +99,7 @@ def test_it_ignores_term(httpd: Httpd) -> None:
     wait_until(lambda: not alive(pid), "it is killed", 30)
     assert time.monotonic() - began >= 2 + 3
     assert bad.result().status == 504
-    assert httpd.log.matching(rf"{pid}\] did not end in time: SIGKILL")
+    httpd.log.wait_for(rf"{pid}\] did not end in time: SIGKILL")
 
 
 @pytest.mark.mpms("event")
@@ -158,7 +158,7 @@ def test_half_an_answer_is_broken_off(httpd: Httpd) -> None:
         rest = line.rest()
     assert rest == b"data: first\n\n"
     wait_until(lambda: not alive(pid), "it is killed", 20)
-    assert httpd.log.matching("is hung and is killed")
+    httpd.log.wait_for("is hung and is killed")
 
 
 @pytest.mark.parametrize("path", ["/text", "/chunks", "/open"])
@@ -284,7 +284,7 @@ def test_zombies(httpd: Httpd, freezer: Path) -> None:
                30)
     wait_until(lambda: httpd.group(app)["state"] == "zombies", "it says so")
     line, = httpd.log.wait_for("more than AppMaxZombies 1")
-    assert len(httpd.log.matching("is a zombie: it survives SIGKILL")) == 2
+    assert len(httpd.log.wait_for("is a zombie: it survives SIGKILL", 2)) == 2
     assert "shop has zombies: 2" in line
     assert len(httpd.events("zombie")) == 2
     answer = httpd.get("/pid", "shop")
@@ -307,13 +307,13 @@ def test_zombies_that_never_were_ready(httpd: Httpd, freezer: Path) -> None:
               command=f"/bin/sh -c 'echo 0 > {freezer}/tasks; sleep 600'")
     httpd.start()
     assert httpd.get("/pid", "shop").status == 502
-    line, = httpd.log.matching("starts as www-data")
+    line, = httpd.log.wait_for("starts as www-data")
     pid = int(re.findall(r"shop\[(\d+)\]", line)[0])
     httpd.log.wait_for(rf"shop\[{pid}\] is a zombie")
     wait_until(lambda: httpd.get("/pid", "shop").status == 502,
                "it is tried again")
-    assert httpd.log.matching("1 of its processes survive SIGKILL")
-    assert len(httpd.log.matching("starts as www-data")) == 1
+    httpd.log.wait_for("1 of its processes survive SIGKILL")
+    assert len(httpd.log.wait_for("starts as www-data")) == 1
     (freezer / "freezer.state").write_text("THAWED")
     wait_until(lambda: not alive(pid), "it is gone")
     wait_until(lambda: httpd.get("/pid", "shop") and

@@ -64,6 +64,7 @@ def test_none(httpd: Httpd) -> None:
     pid = idle(httpd, app)
     assert httpd.get("/nap", "shop").status == 504
     wait_until(lambda: not alive(pid), "it ends")
+    httpd.log.wait_for("is stopped: ")
     places = place_of(httpd, pid, "is hung and", "report: command",
                       "is stopped: ")
     assert -1 not in places and places == sorted(places), places
@@ -103,6 +104,7 @@ def test_stopped(httpd: Httpd) -> None:
     pid = idle(httpd, app)
     assert httpd.get("/stop", "shop").status == 504
     wait_until(lambda: not alive(pid), "it ends")
+    httpd.log.wait_for(rf"shop\[{pid}\] ended")
     places = place_of(httpd, pid, "is hung and", "is stopped [(]state",
                       "AppDumpSignal[)]", "is stopped: ",
                       "ended: signal 15")
@@ -121,7 +123,7 @@ def test_many(httpd: Httpd) -> None:
     assert time.monotonic() - begun < 45
     wait_until(lambda: len(httpd.log.matching("is stopped: ")) >= 24,
                "all are stopped", 20)
-    assert len(httpd.log.matching("AppDumpSignal\\)")) == 24
+    assert len(httpd.log.wait_for("AppDumpSignal\\)", 24)) == 24
     wait_until(lambda: httpd.pids(app, "leaving", "dying", "busy") == [],
                "all are gone", 20)
 

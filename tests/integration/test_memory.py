@@ -39,7 +39,7 @@ def test_replaced(httpd: Httpd, way: str) -> None:
 
     wait_until(replaced, "another serves", 30)
     assert sizes <= {1, 2}
-    line, = httpd.log.matching(rf"shop\[{old}\] {HEAVY} the 60.0 MB")
+    line, = httpd.log.wait_for(rf"shop\[{old}\] {HEAVY} the 60.0 MB")
     assert float(re.findall(r"uses ([0-9.]+) MB", line)[0]) > 100
     wait_until(lambda: not alive(old), "the old one ends")
     httpd.settles(active=0, count=1)
@@ -110,7 +110,7 @@ def test_limit_too_low(httpd: Httpd) -> None:
                60)
     for line in httpd.log.matching(HEAVY):
         name = re.findall(r"shop\[\d+\]", line)[0]
-        ready, = httpd.log.matching(re.escape(name) + " ready after")
+        ready, = httpd.log.wait_for(re.escape(name) + " ready after")
         boot = float(re.findall(r"after ([0-9.]+) s", ready)[0])
         assert boot >= 0.3
         assert (when(line) - when(ready)).total_seconds() >= 10 * boot - 0.1

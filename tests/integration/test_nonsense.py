@@ -80,7 +80,7 @@ def test_nonsense(httpd: Httpd, what: str, protocol: str) -> None:
     for _ in range(2):
         assert httpd.get("/", "shop").status == 502
     (pid,) = httpd.pids(httpd.apps[0])
-    assert len(httpd.log.matching(rf"shop\[{pid}\] gave no answer")) == 2
+    assert len(httpd.log.wait_for(rf"shop\[{pid}\] gave no answer", 2)) == 2
     assert httpd.get("/pid", "blog").status == 200
     httpd.settles(active=0, count=2)
 
@@ -90,7 +90,7 @@ def test_nonsense(httpd: Httpd, what: str, protocol: str) -> None:
 def test_silence(httpd: Httpd, protocol: str) -> None:
     raw(httpd, protocol, b"", "AppTimeout 1", "AppSetEnv HANG 1")
     assert httpd.get("/", "shop").status == 504
-    assert httpd.log.matching(r"shop\[\d+\] was silent for too long")
+    httpd.log.wait_for(r"shop\[\d+\] was silent for too long")
     httpd.settles(active=1, count=1)  # it keeps the connection
 
 
@@ -106,7 +106,7 @@ def test_killed_in_its_answer(httpd: Httpd, protocol: str) -> None:
         "AppKillAfter 2")
     with pytest.raises(http.client.IncompleteRead):
         httpd.get("/", "shop", timeout=60)
-    assert httpd.log.matching("is hung and is killed: GET / ")
+    httpd.log.wait_for("is hung and is killed: GET / ")
     httpd.settles(active=0, count=0)
 
 
@@ -149,7 +149,7 @@ def test_more_than_it_says(httpd: Httpd, protocol: str, buffer: str) -> None:
         assert said.count(b"HTTP/1.1 200 OK") == 2
         assert said.count(b"\r\n\r\nok") == 2 and b"poison" not in said
     if protocol in ("scgi", "uwsgi"):
-        assert len(httpd.log.matching("shop: the answer is longer")) == 2
+        assert len(httpd.log.wait_for("shop: the answer is longer", 2)) == 2
     httpd.settles(active=0, count=1)
 
 

@@ -31,7 +31,7 @@ def test_failed_start(httpd: Httpd) -> None:
     assert o["count"] == 2
     failed = o["earlier"][0]
     assert sorted(failed) == ["event", "id", "pid", "text", "time"]
-    line, = httpd.log.matching("could not be started")
+    line, = httpd.log.wait_for("could not be started")
     assert f"shop[{failed['pid']}]" in line
     for part in ("exit code 1", "last output: this app cannot start"):
         assert part in failed["text"]

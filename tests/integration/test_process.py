@@ -80,7 +80,7 @@ def test_never_root(httpd: Httpd) -> None:
     if checked.returncode == 0:
         httpd.start()
         assert httpd.get("/pid", "shop").status in (502, 503)
-        assert httpd.log.matching("root")
+        httpd.log.wait_for("root")
         assert httpd.get("/pid", "blog").status == 200
     else:
         assert "AppUser" in checked.stdout
@@ -113,7 +113,7 @@ def test_never_root_later(httpd: Httpd) -> None:
     shutil.chown(app.root, "root", "root")
     assert httpd.ctl("restart", "shop", "--blocking").returncode == 0
     assert httpd.get("/pid", "shop").status in (502, 503)
-    assert httpd.log.matching(
+    httpd.log.wait_for(
         "could not be started: AppRoot .* belongs to root and an app never "
         "runs as root: set AppUser")
     assert not httpd.pids(app)

@@ -16,7 +16,7 @@ def test_limit(httpd: Httpd) -> None:
     answer = httpd.get("/pid", "shop")
     assert answer.status == 503
     assert int(answer.headers["Retry-After"]) >= 1
-    assert httpd.log.matching("shop: the queue is full: .* AppMaxQueue 3 wait")
+    httpd.log.wait_for("shop: the queue is full: .* AppMaxQueue 3 wait")
     held.release()
     assert [one.result().status for one in waiting] == [200, 200, 200]
     httpd.settles(active=0, count=1)
@@ -39,7 +39,7 @@ def test_deadline(httpd: Httpd) -> None:
         assert int(answer.headers["Retry-After"]) >= 1
         took.append(late.took)
     assert 2.0 <= min(took) < 2.5, took
-    assert httpd.log.matching(r"shop: no process was free.*2000 ms \(AppQueue")
+    httpd.log.wait_for(r"shop: no process was free.*2000 ms \(AppQueue")
     httpd.settles(active=1, count=1)
     held.release()
     assert httpd.get("/pid", "shop").status == 200
@@ -137,7 +137,7 @@ def test_out_of_slots(httpd: Httpd) -> None:
     httpd.log.expect(r"shop: no place in the pool: .*AppPoolCapacity")
     refused = httpd.get("/pid", "shop")
     assert refused.status == 503 and int(refused.headers["Retry-After"]) > 0
-    assert len(httpd.log.matching("no place in the pool")) == 1
+    assert len(httpd.log.wait_for("no place in the pool")) == 1
     held.release()
     assert waiting.result().status == 200
     assert httpd.get("/pid", "shop").status == 200

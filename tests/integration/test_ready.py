@@ -160,7 +160,7 @@ def test_stop_while_it_starts(httpd: Httpd) -> None:
     httpd.start()
     wait_until((app.root / "reads").exists, "it reads from us")
     httpd.stop()
-    assert httpd.log.matching("ended: exit code 0")
+    httpd.log.wait_for("ended: exit code 0")
     assert not httpd.log.matching("did not end in time")
 
 

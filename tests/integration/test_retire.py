@@ -103,4 +103,4 @@ def test_it_does_not_end(httpd: Httpd) -> None:
     assert not httpd.log.matching("is stopped")
     assert held.release().status == 200
     wait_until(lambda: not alive(held.pid), "it is gone")
-    assert httpd.log.matching(rf"shop\[{held.pid}\] is stopped: exited")
+    httpd.log.wait_for(rf"shop\[{held.pid}\] is stopped: exited")

@@ -95,7 +95,7 @@ def test_too_small(httpd: Httpd, directive: str, why: str) -> None:
     httpd.app("blog")
     httpd.start()
     assert httpd.get("/pid", "shop").status in (502, 503)
-    assert httpd.log.matching(f"shop.*could not be started: .*({why})")
+    httpd.log.wait_for(f"shop.*could not be started: .*({why})")
     assert httpd.get("/pid", "blog").status == 200
 
 

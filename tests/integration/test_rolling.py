@@ -114,7 +114,7 @@ def test_broken_code(httpd: Httpd) -> None:
     said = httpd.ctl("status").stdout
     assert "failing, 2 of old code\n  the last start failed: it ended" in said
     assert "2 of old code" in httpd.get("/apppool-status").text
-    assert httpd.log.matching(r"shop\[\d+\] could not be started: .*exit code 1")
+    httpd.log.wait_for(r"shop\[\d+\] could not be started: .*exit code 1")
     for _ in range(10):
         assert int(httpd.get("/pid", "shop").text) in old
     broken.unlink()

@@ -259,7 +259,7 @@ def test_outside(httpd: Httpd, name: str) -> None:
     assert b"secret" not in answer.body
     assert "X-Sendfile" not in answer.headers
     assert "X-App" not in answer.headers
-    assert len(httpd.log.matching(REFUSED)) == 1
+    assert len(httpd.log.wait_for(REFUSED)) == 1
     httpd.settles(active=0, count=1)
 
 

@@ -203,7 +203,7 @@ def test_php_wants_fcgi(httpd: Httpd) -> None:
     (app.root / "index.php").write_text("<?php echo 1;")
     httpd.start()
     assert httpd.get("/", "shop").status == 502
-    assert httpd.log.matching("index.php is for another AppProtocol")
+    httpd.log.wait_for("index.php is for another AppProtocol")
 
 
 @pytest.mark.mpms("event")

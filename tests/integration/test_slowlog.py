@@ -65,7 +65,7 @@ def stuck(httpd: Httpd, app: App, path: str) -> tuple[int, str]:
     pending = get_stuck(httpd, pid, path, path != "/loop")
     limit(httpd, app)
     lines = report(httpd, pid)
-    request, = httpd.log.matching(rf"shop\[{pid}\] {SLOW}")
+    request, = httpd.log.wait_for(rf"shop\[{pid}\] {SLOW}")
     assert re.search(rf"GET {path} has lasted [0-9.]+ s, client 127.0.0.1", request)
     kill9(pid)
     pending.result()
@@ -174,8 +174,8 @@ def test_once(httpd: Httpd) -> None:
     wait_until(lambda: len(httpd.log.matching(SLOW)) == 2, "so is this")
     looks(httpd, 3)
     assert first.release().status == second.release().status == 200
-    assert len(httpd.log.matching(SLOW)) == 2
-    assert len(httpd.log.matching(r"report: command")) == 2
+    assert len(httpd.log.wait_for(SLOW, 2)) == 2
+    assert len(httpd.log.wait_for(r"report: command", 2)) == 2
     assert httpd.get("/pid", "shop").status == 200
 
 
@@ -216,7 +216,7 @@ def test_shared_process(httpd: Httpd) -> None:
     limit(httpd, app)
     wait_until(lambda: len(httpd.log.matching(SLOW)) == 5, "all are slow")
     assert len(report(httpd, held[0].pid)) > 3
-    assert len(httpd.log.matching("report: command")) == 1
+    assert len(httpd.log.wait_for("report: command")) == 1
     assert [one.release().status for one in held] == [200] * 5
 
 
@@ -281,7 +281,7 @@ def test_hostile_text(httpd: Httpd) -> None:
     assert re.search(r"GET /\\x1b\[31m\\x0a\\x0d\t.{4}x{90,110} has lasted",
                      line), line
     assert len(line) < 400
-    assert len(httpd.log.matching(SLOW)) == 1
+    assert len(httpd.log.wait_for(SLOW)) == 1
     assert held.release().status == 200
     assert httpd.pids(app)
 

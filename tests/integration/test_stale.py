@@ -61,7 +61,7 @@ def test_apps_of_a_killed_httpd(httpd: Httpd) -> None:
     (httpd.runtime / "s" / "0000000000000000").touch()
     pid = again(httpd)
     assert not any(map(alive, old))
-    assert len(httpd.log.matching("that was killed left in")) == 1
+    assert len(httpd.log.wait_for("that was killed left in")) == 1
     assert httpd.pids(app) == [pid]
     assert len(list((httpd.runtime / "s").iterdir())) == 1
     httpd.check()
@@ -77,8 +77,8 @@ def test_stubborn_app_of_a_killed_httpd(httpd: Httpd) -> None:
     kill_all(httpd)
     again(httpd)
     assert not any(map(alive, old))
-    assert httpd.log.matching(rf"shop\[{old[0]}\] is stopped")
-    assert httpd.log.matching(rf"shop\[{old[0]}\].*SIGKILL")
+    httpd.log.wait_for(rf"shop\[{old[0]}\] is stopped")
+    httpd.log.wait_for(rf"shop\[{old[0]}\].*SIGKILL")
 
 
 def test_killed_while_it_drained(httpd: Httpd) -> None:
@@ -100,7 +100,7 @@ def test_killed_while_it_drained(httpd: Httpd) -> None:
     install(httpd.libexec, this_build())
     again(httpd)
     assert not any(map(alive, old))
-    assert len(httpd.log.matching("that was killed left in")) == 2
+    assert len(httpd.log.wait_for("that was killed left in", 2)) == 2
     assert not (httpd.runtime / "1").exists()
     assert not (httpd.runtime / "current").is_symlink()
     httpd.check()

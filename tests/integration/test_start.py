@@ -47,7 +47,7 @@ def test_failing_start(httpd: Httpd, way: str) -> None:
     assert httpd.get("/pid", "blog").status == 200
     assert began and httpd.log.matching("shop")
     if way == "prints and exits":
-        assert httpd.log.matching("shop.*last words")
+        httpd.log.wait_for("shop.*last words")
     assert httpd.counts() == (0, 1, 0)
     assert httpd.group(app)["last_error"]
     wait_until(lambda: httpd.pool("spawning") == 0, "nothing is starting")
@@ -95,7 +95,7 @@ def test_no_entry(httpd: Httpd) -> None:
     shutil.chown(app.root, "root", "root")
     app.root.chmod(0)
     assert httpd.get("/pid", "shop").status in (502, 503)
-    assert httpd.log.matching(str(app.root)), "the log names the path"
+    httpd.log.wait_for(str(app.root))
 
 
 def test_recovers_by_itself(httpd: Httpd) -> None:
@@ -106,7 +106,7 @@ def test_recovers_by_itself(httpd: Httpd) -> None:
     httpd.app("shop", f"AppSetEnv BOOT_FAIL_IF {broken}")
     httpd.start()
     assert httpd.get("/pid", "shop").status in (502, 503)
-    assert httpd.log.matching("this app cannot start")
+    httpd.log.wait_for("this app cannot start")
     broken.unlink()
     wait_until(lambda: httpd.get("/pid", "shop").status == 200, "it is back")
     httpd.settles(active=0, count=1)

@@ -73,7 +73,7 @@ def test_restart(httpd: Httpd) -> None:
     assert press(httpd, "restart", "shop").status == 303
     wait_until(lambda: httpd.get("/pid", "shop").text != pid, "new code")
     assert httpd.group(app)["restarts"] == 1
-    assert httpd.log.matching("shop is restarted: somebody without a login")
+    httpd.log.wait_for("shop is restarted: somebody without a login")
     answer = press(httpd, "restart", "blog")
     assert answer.status == 412 and "asked for" in answer.text
 
@@ -116,10 +116,10 @@ def test_kill(httpd: Httpd) -> None:
     assert press(httpd, "kill", mine).status == 303
     assert first.pending.result().status == 504
     wait_until(lambda: not alive(first.pid), "it ends")
-    said, = httpd.log.matching("asked for that on the status page")
+    said, = httpd.log.wait_for("asked for that on the status page")
     assert f"shop[{first.pid}] is killed because of GET /hold: " in said
     assert "key=" not in said
-    assert httpd.log.matching(rf"shop\[{first.pid}\] report")
+    httpd.log.wait_for(rf"shop\[{first.pid}\] report")
     assert press(httpd, "kill", mine).status == 412
     assert second.release().status == 200
     assert [one["pid"] for one in httpd.events("killed")] == [first.pid]
@@ -192,7 +192,7 @@ def test_token_of_somebody_else(httpd: Httpd) -> None:
     assert press(httpd, "detach", one, hers, login["bob"]).status == 403
     assert press(httpd, "detach", one, hers, {}).status == 401
     assert press(httpd, "detach", one, hers, login["alice"]).status == 303
-    assert httpd.log.matching("is detached: alice asked for that")
+    httpd.log.wait_for("is detached: alice asked for that")
     assert app
 
 

@@ -103,7 +103,7 @@ def test_under_load(httpd: Httpd) -> None:
     new = httpd.pids(app)
     assert len(new) == 3 and not set(new) & set(old)
     assert instances(httpd) == [httpd.runtime, httpd.runtime / "1"]
-    assert httpd.log.matching("another build of the module")
+    httpd.log.wait_for("another build of the module")
     assert alive(held.pid) and alive(watchdog) and alive(spawner)
     answer = held.release()
     assert answer.status == 200 and answer.text == str(held.pid)

@@ -160,7 +160,8 @@ def test_one_of_five_waits_for_one_spawn(httpd: Httpd) -> None:
     httpd.start()
     waiting = [httpd.get_async("/pid", "slow") for _ in range(5)]
     httpd.settles(active=0, count=0, waiting=5)
-    assert httpd.pool("spawning") == 1
+    # Not before the spawner has said how many there may be.
+    wait_until(lambda: httpd.pool("spawning") == 1, "one starts")
     gate.touch()  # for the first one; there may be another start by then
     assert {one.result().status for one in waiting} == {200}
     assert len({one.result().text for one in waiting}) == 1

@@ -29,7 +29,9 @@ static int repeatable(const apppool_tap_t *tap)
 /* mod_proxy is about to complain of what will be tried again. */
 static void silence(request_rec *r)
 {
-    static const char *const speakers[] = {"mod_proxy.c", "mod_proxy_http.c"};
+    static const char *const speakers[] = {
+        "mod_proxy.c", "mod_proxy_http.c", "mod_proxy_fcgi.c",
+        "mod_proxy_scgi.c", "mod_proxy_uwsgi.c"};
     struct ap_logconf *quiet;
     size_t i;
 

@@ -240,7 +240,7 @@ static const char *difference(apr_pool_t *p, const apppool_app_t *a,
     return equal_env(p, a->set->env, b->set->env) ? NULL : "AppSetEnv";
 }
 
-static const apppool_app_t *find(const char *name)
+const apppool_app_t *apppool_app_find(const char *name)
 {
     int i;
 
@@ -297,7 +297,7 @@ static int resolve(apr_pool_t *p, apppool_mount_t *mount,
                    apr_uint32_t generation)
 {
     apppool_app_t *app = make_app(p, mount, generation);
-    const apppool_app_t *first = find(app->pool.name);
+    const apppool_app_t *first = apppool_app_find(app->pool.name);
 
     mount->app = first ? first : app;
     warn_of_document_root(mount);

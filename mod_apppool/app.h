@@ -58,4 +58,7 @@ int apppool_apps_resolve(apr_pool_t *p, server_rec *main_server,
 /** What apppool_apps_resolve() made: const apppool_app_t *, in order. */
 const apr_array_header_t *apppool_apps(void);
 
+/** The one of this name, pool.name; or NULL. */
+const apppool_app_t *apppool_app_find(const char *name);
+
 #endif

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <util_script.h>
 
+#include "mod_apppool/app.h"
 #include "mod_apppool/lifecycle.h"
 #include "mod_apppool/status_token.h"
 #include "shm/clock.h"
@@ -89,15 +90,12 @@ static const apl_process_t *find(const apl_pool_t *copy, const char *id)
     return NULL;
 }
 
-/* As the log calls the app. */
+/* As the log calls the app; one that is configured no more has its name. */
 static const char *label_of(const apl_group_t *g)
 {
-    const char *slash = strrchr(g->root, '/');
-    size_t n = strlen(g->root);
+    const apppool_app_t *app = apppool_app_find(g->name);
 
-    return slash && !strncmp(g->name, g->root, n) && g->name[n] == ' '
-               ? slash + 1
-               : g->name;
+    return app ? app->label : g->name;
 }
 
 static int detach(request_rec *r, apl_pool_t *copy, const wish_t *wish)

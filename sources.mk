@@ -246,6 +246,7 @@ unit_tests = \
 	tests/unit/errand \
 	tests/unit/extra \
 	tests/unit/glance \
+	tests/unit/guard \
 	tests/unit/histogram \
 	tests/unit/history \
 	tests/unit/hostile \

@@ -79,18 +79,21 @@ apr_status_t apl_enter_patiently(apl_held_t *held, apl_pool_t *pool,
     return rv;
 }
 
-static void go_out(apl_held_t *held)
+/* @return 0: the lock was broken meanwhile, and others have been inside */
+static int go_out(apl_held_t *held)
 {
     apl_pool_t *pool = held->pool;
     apl_header_t *h = pool->header;
     uint32_t i;
+    int mine;
 
-    if (__builtin_expect(pool->damaged, 0))
-        mend(held);
-    end_change(h);
-    APL_STEP("leave_outside");
-    apl_lock_give(&h->lock);
-
+    if (__builtin_expect(apl_lock_mine(&h->lock), 1)) {
+        if (__builtin_expect(pool->damaged, 0))
+            mend(held);
+        end_change(h);
+        APL_STEP("leave_outside");
+    }
+    mine = apl_lock_give(&h->lock);
     for (i = 0; i < held->n_wakes; i++) {
         apl_session_t *s = apl_session_at(pool, held->wakes[i]);
 
@@ -99,6 +102,19 @@ static void go_out(apl_held_t *held)
     }
     if (held->ring)
         apl_wake_ring(pool->bell);
+    return mine;
+}
+
+/* This process and others wrote at the same time. Nobody knows what became of
+ * it, so all is rebuilt from the slots, as after any damage. */
+static void mend_what_was_shared(apl_held_t *held)
+{
+    apl_pool_t *pool = held->pool;
+    apr_status_t rv = apl_enter(held, pool, held->now, APL_PATIENCE);
+
+    pool->damaged = 1; /* without the lock: for the next verb */
+    if (rv == APR_SUCCESS)
+        go_out(held);
 }
 
 apr_status_t apl_enter_process(apl_held_t *held, apl_pool_t *pool, uint64_t id,
@@ -135,7 +151,8 @@ void apl_leave(apl_held_t *held)
     apl_pool_t *pool = held->pool;
     uint32_t rounds = pool->n.sessions / APL_WAKES_MAX + 1;
 
-    go_out(held);
+    if (__builtin_expect(!go_out(held), 0))
+        mend_what_was_shared(held);
     while (held->more && rounds-- > 0 &&
            apl_enter(held, pool, held->now, APL_PATIENCE) == APR_SUCCESS) {
         apl_room_share_all(held);

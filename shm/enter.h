@@ -19,6 +19,10 @@
  *        in apl_enter(), which rebuilds lists and counts from the slots
  *        (repair.h) before it goes on. Dying in the repair is the same case.
  *        A waiter whose waker died looks at its slot within a second.
+ *        A process that did not run for a second may lose the lock while it
+ *        is inside (spawner/guard.h). It goes on with its verb when it runs
+ *        again, beside others. apl_leave() then leaves their lock and their
+ *        sequence number alone, takes the lock again, and repairs.
  * Trust: damage met inside is repaired before the lock is given back.
  */
 #ifndef APL_ENTER_H

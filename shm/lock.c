@@ -16,6 +16,7 @@
 typedef struct {
     uint32_t tid;
     struct robust_list_head *robust;
+    void *before; /* list_op_pending when the lock was taken: glibc's */
 } self_t;
 
 static __thread self_t self;
@@ -50,12 +51,21 @@ static self_t *know_self(void)
 /* Tell the kernel which word to look at when this thread ends. */
 static inline void announce(self_t *me, const uint32_t *word)
 {
-    if (me->robust)
+    if (me->robust) {
+        me->before = me->robust->list_op_pending;
         me->robust->list_op_pending =
-            word ? (void *)((uintptr_t)word -
-                            (uintptr_t)me->robust->futex_offset)
-                 : NULL;
+            (void *)((uintptr_t)word - (uintptr_t)me->robust->futex_offset);
+    }
     __asm__ volatile("" ::: "memory");
+}
+
+/* A signal handler may have come in the middle of glibc's own lock operation:
+ * what stood there is put back. */
+static inline void unannounce(const self_t *me)
+{
+    __asm__ volatile("" ::: "memory");
+    if (me->robust)
+        me->robust->list_op_pending = me->before;
 }
 
 static inline int swap(uint32_t *word, uint32_t from, uint32_t to)
@@ -157,15 +167,28 @@ apr_status_t apl_lock_take(uint32_t *word, int64_t limit, int *died)
     if (!swap(word, 0, me->tid))
         rv = wait_for(word, me->tid, limit, died);
     if (rv != APR_SUCCESS)
-        announce(me, NULL);
+        unannounce(me);
     return rv;
 }
 
-void apl_lock_give(uint32_t *word)
+int apl_lock_give(uint32_t *word)
 {
-    if (__atomic_exchange_n(word, 0, __ATOMIC_RELEASE) & FUTEX_WAITERS)
+    self_t *me = know_self();
+    uint32_t v = me->tid; /* mostly nobody waits */
+    int mine = 1;
+
+    while (mine && !__atomic_compare_exchange_n(
+                       word, &v, 0, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+        mine = (v & FUTEX_TID_MASK) == me->tid;
+    if (mine && (v & FUTEX_WAITERS))
         wake_one(word);
-    announce(know_self(), NULL);
+    unannounce(me);
+    return mine;
+}
+
+int apl_lock_mine(const uint32_t *word)
+{
+    return apl_lock_owner(word) == know_self()->tid;
 }
 
 uint32_t apl_lock_owner(const uint32_t *word)

@@ -20,6 +20,10 @@
  * exits through cleanups), waiters find out within a second that the owner's
  * thread does not exist and take over as if the kernel had marked it.
  *
+ * A lock can be broken although its owner lives: the owner did not run for a
+ * second, because its cgroup is frozen for example. When that owner runs again
+ * it frees nothing: the word then names another thread, or nobody.
+ *
  * Lock:  this is it. Not recursive: APL_ELOCK to the thread that holds it.
  * Crash: at any instruction; the next owner gets APR_SUCCESS and *died = 1.
  * Trust: a hostile word can keep everybody waiting; who must not hang passes
@@ -40,12 +44,21 @@
  */
 apr_status_t apl_lock_take(uint32_t *word, int64_t limit, int *died);
 
-void apl_lock_give(uint32_t *word);
+/**
+ * Free the lock, and wake a waiter. Nothing happens to the word when it does
+ * not name this thread any more.
+ * @return 1; 0: the lock was broken meanwhile, and others may have been inside
+ */
+int apl_lock_give(uint32_t *word);
+
+/** Does the word name this thread? */
+int apl_lock_mine(const uint32_t *word);
 
 /** The thread that has it, as the word says. @return 0: nobody */
 uint32_t apl_lock_owner(const uint32_t *word);
 
-/** It is known that `owner` does not hold it: as if he had died inside. */
+/** `owner` does not hold the lock, or will not give it back: free it, as if
+ * that thread had died inside. */
 void apl_lock_break(uint32_t *word, uint32_t owner);
 
 #endif

@@ -9,8 +9,11 @@
  * waiting for good. Whoever is inside runs, and is out again in microseconds:
  * he sleeps only when he is stopped, or waits for a page. So a thread that has
  * been in the lock for a second, without any change in the pool, and sleeps
- * for something to happen, does not hold it; nor does one that is no thread
- * of httpd's children.
+ * for something to happen, does not hold it, or will not give it back soon; nor
+ * does one that is no thread of httpd's children hold it.
+ *
+ * A thread whose cgroup is frozen sleeps as well, and may have been inside. The
+ * pool goes on without it; shm/enter.h says what it does when it runs again.
  *
  * Trust: the lock is believed to name its owner, and nothing more. A child
  *        that keeps it and runs all the time cannot be told from a busy one.

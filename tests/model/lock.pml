@@ -12,7 +12,10 @@
  *     look ... asked   wait_for(), from one look at the word to the next; the
  *                      spins are such looks, and add nothing
  *     sleep            FUTEX_WAIT: the kernel compares and queues in one
- *     give             apl_lock_give(): exchange, FUTEX_WAKE, announce(NULL)
+ *     give             apl_lock_give(): compare and exchange until the word
+ *                      names another thread or is free, FUTEX_WAKE,
+ *                      unannounce()
+ *     breaker          apl_lock_break() in the name of an owner that lives
  *     died             the kernel's exit_robust_list() and
  *                      handle_futex_death(); then the thread's id is gone
  *
@@ -34,6 +37,8 @@
  *                    look: the slices find out, two at the most
  *     LIMIT=1        the last thread gives up, after some sleep, whenever it
  *                    likes; if it was woken, it wakes another
+ *     BREAKS=n       the lock is taken from an owner that lives and goes on
+ *                    later: it frees nobody else's
  *
  * M_* are mistakes. tests/model/run wants Spin to find each. */
 
@@ -57,6 +62,9 @@
 #endif
 #ifndef LIMIT
 #define LIMIT 0
+#endif
+#ifndef BREAKS
+#define BREAKS 0
 #endif
 
 #define TID        3
@@ -96,6 +104,11 @@ byte finished; /* threads that came in each time, or are dead */
 #define EXCUSED false
 #else
 #define EXCUSED excused
+#endif
+#ifdef M_GIVE_ANYWAY
+#define MINE true
+#else
+#define MINE ((v & TID) == me)
 #endif
 #ifdef M_BLIND_SLEEP
 #define UNCHANGED true
@@ -255,9 +268,19 @@ give:
 #endif
         atomic {
             v = word;
-            word = 0;
-            inside = 0;
-            owing[me] = (v & WAITERS) != 0
+            if
+            :: MINE
+            :: else -> v = 0; goto given
+            fi
+        };
+        atomic {
+            if
+            :: word == v ->
+                word = 0;
+                inside = 0;
+                owing[me] = (v & WAITERS) != 0
+            :: else -> v = 0; goto give
+            fi
         };
 #ifndef M_WAKE_FIRST
         atomic {
@@ -268,6 +291,7 @@ give:
             v = 0
         };
 #endif
+given:
         atomic {
             pending[me] = false;
             goto take
@@ -321,33 +345,7 @@ gone:
     }
 }
 
-proctype killer()
-{
-    byte left = KILLS, who;
-
-    do
-    :: left > 0 ->
-        left--;
-        select(who : 1 .. N);
-        atomic {
-            if
-            :: exists[who] && !killed[who] ->
-                killed[who] = true;
-                if
-                :: LOST -> pending[who] = false
-                :: else
-                fi;
-                if
-                :: inside == who -> inside = 0; torn = true
-                :: else
-                fi
-            :: else
-            fi;
-            who = 0
-        }
-    :: left == 0 -> break
-    od
-}
+#include "lock_harm.pml"
 
 init {
     byte i, slices;
@@ -359,6 +357,10 @@ init {
         };
         if
         :: KILLS > 0 -> run killer()
+        :: else
+        fi;
+        if
+        :: BREAKS > 0 -> run breaker()
         :: else
         fi;
         i = 0

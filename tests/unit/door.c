@@ -3,8 +3,15 @@
 /* The one door to the pool: what is met inside is mended before the next one
  * comes in. */
 
+#include <linux/futex.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "shm/enter.h"
 #include "shm/group.h"
+#include "shm/lock.h"
 #include "shm/queue.h"
 #include "tests/unit/scene.h"
 
@@ -67,11 +74,70 @@ static void who_comes_between_two_rounds_overtakes_nobody(void **state)
     scene_end(s);
 }
 
+/* A process that is inside, and stopped. */
+static pid_t stopped_inside(scene_t *s)
+{
+    apl_held_t held;
+    pid_t pid = fork();
+    int status;
+
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (apl_enter(&held, &s->pool, s->now, APL_FOREVER) != APR_SUCCESS)
+            _exit(1);
+        raise(SIGSTOP);
+        s->pool.header->count = 77;
+        apl_leave(&held);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
+    assert_true(WIFSTOPPED(status));
+    return pid;
+}
+
+/* The lock was broken while its owner did not run. When that one goes on,
+ * another one is inside: it disturbs nobody, and mends what it may have done. */
+static void who_comes_back_to_a_broken_lock_mends(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_header_t *h = s->pool.header;
+    pid_t owner = stopped_inside(s);
+    apl_held_t held;
+    uint32_t sequence;
+    int status;
+
+    (void)state;
+    apl_lock_break(&h->lock, (uint32_t)owner);
+    assert_int_equal(apl_enter(&held, &s->pool, s->now, APL_FOREVER),
+                     APR_SUCCESS);
+    assert_int_equal(h->counters.repairs, 1);
+    assert_int_equal(h->roll, 0);
+    sequence = h->sequence;
+    assert_int_equal(sequence % 2, 1);
+    kill(owner, SIGCONT);
+    while (!(__atomic_load_n(&h->lock, __ATOMIC_ACQUIRE) & FUTEX_WAITERS))
+        assert_int_equal(waitpid(owner, &status, WNOHANG), 0);
+    assert_int_equal(h->sequence, sequence);
+    assert_int_equal(apl_lock_owner(&h->lock), getpid());
+    apl_leave(&held);
+    assert_int_equal(waitpid(owner, &status, 0), owner);
+    assert_int_equal(status, 0);
+    assert_int_equal(h->count, 0);
+    assert_int_equal(h->counters.repairs, 2);
+    assert_true(h->roll != 0);
+    assert_int_equal(h->lock, 0);
+    assert_int_equal(h->sequence % 2, 0);
+    h->counters.repairs = h->roll = 0;
+    scene_end(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(damage_is_repaired_before_the_lock_is_given_back),
         cmocka_unit_test(who_comes_between_two_rounds_overtakes_nobody),
+        cmocka_unit_test(who_comes_back_to_a_broken_lock_mends),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

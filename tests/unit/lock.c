@@ -264,6 +264,62 @@ static void a_lock_can_be_broken(void **state)
     apl_lock_give(&m->word);
 }
 
+/* Its lock was broken while it did not run: it has nothing to free. */
+static void who_comes_back_frees_nobody_elses_lock(void **state)
+{
+    shared_t *m = shared_new();
+    int died, status;
+    uint32_t word;
+    pid_t owner = fork();
+
+    (void)state;
+    if (owner == 0) {
+        if (apl_lock_take(&m->word, -1, &died) != APR_SUCCESS ||
+            !apl_lock_mine(&m->word))
+            _exit(1);
+        raise(SIGSTOP);
+        if (apl_lock_mine(&m->word) || apl_lock_give(&m->word) ||
+            announced() != NULL)
+            _exit(2);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(owner, &status, WUNTRACED), owner);
+    assert_true(WIFSTOPPED(status));
+    apl_lock_break(&m->word, (uint32_t)owner);
+    assert_int_equal(apl_lock_take(&m->word, 0, &died), APR_SUCCESS);
+    assert_int_equal(died, 1);
+    word = m->word;
+    kill(owner, SIGCONT);
+    assert_int_equal(waitpid(owner, &status, 0), owner);
+    assert_int_equal(status, 0);
+    assert_int_equal(m->word, word);
+    assert_int_equal(apl_lock_give(&m->word), 1);
+    assert_int_equal(m->word, 0);
+}
+
+/* Of a robust mutex that the thread is about to take, when a signal handler
+ * comes in between. */
+static void what_glibc_has_announced_is_put_back(void **state)
+{
+    shared_t *m = shared_new();
+    struct robust_list_head *head;
+    struct robust_list mutex;
+    size_t size;
+    int died;
+
+    (void)state;
+    assert_int_equal(syscall(SYS_get_robust_list, 0, &head, &size), 0);
+    head->list_op_pending = &mutex;
+    assert_int_equal(apl_lock_take(&m->word, -1, &died), APR_SUCCESS);
+    assert_ptr_equal(announced(), &m->word);
+    assert_int_equal(apl_lock_give(&m->word), 1);
+    assert_ptr_equal(head->list_op_pending, &mutex);
+    m->word = 1;
+    assert_int_equal(apl_lock_take(&m->word, 0, &died), APL_ELOCK);
+    assert_ptr_equal(head->list_op_pending, &mutex);
+    head->list_op_pending = NULL;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -274,6 +330,8 @@ int main(void)
         cmocka_unit_test(processes_and_threads_exclude_each_other),
         cmocka_unit_test(a_killed_waiter_loses_no_wakeup),
         cmocka_unit_test(a_lock_can_be_broken),
+        cmocka_unit_test(who_comes_back_frees_nobody_elses_lock),
+        cmocka_unit_test(what_glibc_has_announced_is_put_back),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

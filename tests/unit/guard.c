@@ -1,0 +1,134 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* The lock is taken from a thread that does not hold it, and from no other.
+ * The linker wraps what the spawner asks /proc with. */
+
+#include "spawner/guard.h"
+
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "shm/lock.h"
+#include "spawner/procfs.h"
+#include "tests/unit/scene.h"
+
+#define PARENT 4711
+
+static spawner_t *s;
+static scene_t *scene;
+
+/* What /proc says. */
+static int readable;
+static char runs;      /* state of each thread */
+static uint32_t moves; /* by how much the sequence moves during a look */
+
+int __wrap_procfs_read(pid_t pid, procfs_t *who);
+pid_t __wrap_procfs_of_pidfd(int fd);
+
+int __wrap_procfs_read(pid_t pid, procfs_t *who)
+{
+    if (!readable)
+        return -1;
+    memset(who, 0, sizeof *who);
+    who->pid = pid;
+    who->ppid = PARENT;
+    who->state = runs;
+    s->shm.header->sequence += moves;
+    return 0;
+}
+
+pid_t __wrap_procfs_of_pidfd(int fd)
+{
+    (void)fd;
+    return PARENT;
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    s = spawner_state();
+    scene = scene_new(1);
+    s->shm = scene->pool;
+    readable = 1;
+    runs = 'S';
+    moves = 0;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    s->shm.header->lock = 0;
+    guard_look(s);
+    scene_drop(scene);
+    return 0;
+}
+
+/* The lock is in the name of this thread for two seconds.
+ * @return 1: it is free then */
+static int is_taken_from(pid_t owner)
+{
+    uint32_t *lock = &s->shm.header->lock;
+
+    *lock = (uint32_t)owner;
+    guard_look(s);
+    assert_int_equal(apl_lock_owner(lock), owner);
+    s->now += 2 * SECOND;
+    guard_look(s);
+    return apl_lock_owner(lock) == 0;
+}
+
+static void who_sleeps_does_not_hold_it(void **state)
+{
+    (void)state;
+    assert_true(is_taken_from(getppid()));
+}
+
+static void who_runs_may_hold_it(void **state)
+{
+    (void)state;
+    runs = 'R';
+    assert_false(is_taken_from(getppid()));
+}
+
+static void who_was_out_and_in_again_keeps_it(void **state)
+{
+    (void)state;
+    moves = 2;
+    assert_false(is_taken_from(getppid()));
+}
+
+static void who_cannot_be_looked_at_keeps_it(void **state)
+{
+    (void)state;
+    readable = 0;
+    assert_false(is_taken_from(getppid()));
+}
+
+static void who_does_not_exist_does_not_hold_it(void **state)
+{
+    pid_t dead = fork();
+
+    (void)state;
+    if (dead == 0)
+        _exit(0);
+    assert_int_equal(waitpid(dead, NULL, 0), dead);
+    readable = 0;
+    assert_true(is_taken_from(dead));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(who_sleeps_does_not_hold_it),
+        TEST(who_runs_may_hold_it),
+        TEST(who_was_out_and_in_again_keeps_it),
+        TEST(who_cannot_be_looked_at_keeps_it),
+        TEST(who_does_not_exist_does_not_hold_it),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

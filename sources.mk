@@ -264,6 +264,7 @@ unit_tests = \
 	tests/unit/order \
 	tests/unit/owner \
 	tests/unit/past \
+	tests/unit/privilege \
 	tests/unit/removed \
 	tests/unit/repair \
 	tests/unit/reports \

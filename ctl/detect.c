@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "shm/format.h"
@@ -17,14 +18,16 @@
 static int go(const char *dir, char why[DETECT_MAX])
 {
     privilege_t who;
+    struct stat st;
 
-    if (chdir(dir) != 0) {
+    if (chdir(dir) != 0 || stat(".", &st) != 0) {
         snprintf(why, DETECT_MAX, "%s", strerror(errno));
         return 0;
     }
     /* root's own directory is of no danger to root. */
-    return geteuid() != 0 || privilege_find(&who, NULL, NULL, ".", why) != 0 ||
-           (privilege_groups(&who, why) == 0 && privilege_drop(&who, why) == 0);
+    return geteuid() != 0 || st.st_uid == 0 ||
+           (privilege_find(&who, NULL, NULL, st.st_uid, dir, why) == 0 &&
+            privilege_groups(&who, why) == 0 && privilege_drop(&who, why) == 0);
 }
 
 /* The app's words, on root's terminal. */

@@ -8,6 +8,7 @@
 #include <http_log.h>
 #include <string.h>
 #include <unistd.h>
+#include <unixd.h>
 
 #include "mod_apppool/owner.h"
 #include "mod_apppool/proxy_api.h"
@@ -94,7 +95,7 @@ static apppool_app_t *make_app(apr_pool_t *p, const apppool_mount_t *mount,
     app->dying_limit = apppool_or(set->dying_limit, SECONDS(10));
     app->dump_signal = apppool_or(set->dump_signal, 0);
     app->rlimits = apppool_rlimits_of(mount);
-    app->uid = (uid_t)-1;
+    app->uid = app->owner = APPPOOL_NOBODY;
     fill_options(&app->pool.options, set, generation);
     app->pool.options.rolling = (uint32_t)apppool_or(
         set->rolling, !strcmp(app->environment, "production"));
@@ -103,7 +104,21 @@ static apppool_app_t *make_app(apr_pool_t *p, const apppool_mount_t *mount,
 
 /* ---- its AppRoot ---- */
 
-/* Root and user, as far as they can be known now. @return 0: refused */
+/* What belongs to httpd's user can be changed by anybody who is that user. */
+static void warn_of_httpds_user(const apppool_app_t *app)
+{
+    if (ap_state_query(AP_SQ_RUN_MODE) == AP_SQ_RM_CONFIG_TEST &&
+        geteuid() == 0 && app->uid == ap_unixd_config.user_id)
+        SAY(APLOG_WARNING,
+            "%s (%s) runs as httpd's own user, so it can do what it likes to "
+            "httpd's children and to the requests of all other applications: "
+            "say another with AppUser",
+            app->pool.root, app->place);
+}
+
+/* Root and user, as far as they can be known now. An httpd that serves must
+ * not end over what the owner of a link can do: the spawner refuses to start
+ * an app whose owner it was not told. @return 0: refused */
 static int check_root(apr_pool_t *p, apppool_app_t *app)
 {
     const char *root = app->pool.root, *user = app->set->user, *wrong;
@@ -122,12 +137,15 @@ static int check_root(apr_pool_t *p, apppool_app_t *app)
         return 1;
     }
     app->real_root = apppool_sendfile_real(p, root);
-    app->uid = apppool_owner_uid(user, &st);
     wrong = user ? NULL : apppool_owner_default(p, root, &st);
     if (wrong) {
         SAY(APLOG_ERR, "AppRoot (%s): %s", app->place, wrong);
-        return 0;
+        return ap_state_query(AP_SQ_CONFIG_GEN) > 1;
     }
+    app->uid = apppool_owner_uid(user, &st);
+    if (!user && geteuid() == 0)
+        app->owner = app->uid;
+    warn_of_httpds_user(app);
     if (!apppool_owner_may_enter(user, &st))
         SAY(APLOG_WARNING, "AppRoot %s (%s) may not be entered by %s", root,
             app->place, user ? user : "its owner");

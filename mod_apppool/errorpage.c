@@ -86,10 +86,13 @@ static const struct {
      "runtime directory?"},
     {"user", "Becoming the application's user",
      "Say with AppUser which user the application is to run as, or give "
-     "AppRoot to that user. It must exist, and is never root."},
+     "AppRoot to that user. It must exist, and neither the user nor its group "
+     "is ever root. A user without an entry in the user database needs a "
+     "group."},
     {"directory", "Entering the application's directory",
      "The directory must exist, and the user must have the right to enter it "
-     "and every directory above it (chmod, chown)."},
+     "and every directory above it (chmod, chown). Without AppUser it must "
+     "belong to the owner that it had when httpd was last reloaded."},
     {"command", "Running the command",
      "Is the program installed, is it in the PATH of the application's user, "
      "and may that user execute it? A full path in AppCommand helps. If what "

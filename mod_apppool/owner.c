@@ -3,27 +3,31 @@
 #include "mod_apppool/owner.h"
 
 #include <apr_strings.h>
+#include <errno.h>
 #include <grp.h>
 #include <pwd.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
-/* "#33" -> 33; -1: it is no number. */
+/* "#33" -> 33; -1: it is no number of a user or group. */
 static long number_of(const char *name)
 {
     char *end;
     long n;
 
-    if (*name != '#' || !name[1])
+    if (*name != '#' || name[1] < '0' || name[1] > '9')
         return -1;
     n = strtol(name + 1, &end, 10);
-    return *end || n < 0 ? -1 : n;
+    return *end || n >= UINT32_MAX ? -1 : n;
 }
 
 static const struct passwd *find_user(const char *name)
 {
     long n = number_of(name);
 
+    errno = 0;
     return n >= 0 ? getpwuid((uid_t)n) : getpwnam(name);
 }
 
@@ -31,7 +35,20 @@ static const struct group *find_group(const char *name)
 {
     long n = number_of(name);
 
+    errno = 0;
     return n >= 0 ? getgrgid((gid_t)n) : getgrnam(name);
+}
+
+/* Why was it not found? See getpwnam(3). @param error errno after the search */
+static const char *missing(apr_pool_t *p, const char *what, const char *name,
+                           int error)
+{
+    if (error == 0 || error == ENOENT || error == ESRCH || error == EBADF ||
+        error == EPERM)
+        return apr_psprintf(p, "AppUser: there is no %s \"%s\"", what, name);
+    return apr_psprintf(
+        p, "AppUser: the %s database gives no answer for \"%s\": %s", what,
+        name, strerror(error));
 }
 
 static const char *me(apr_pool_t *p)
@@ -42,49 +59,83 @@ static const char *me(apr_pool_t *p)
               : apr_psprintf(p, "#%u", (unsigned)geteuid());
 }
 
-const char *apppool_owner_check(apr_pool_t *p, const char *user,
-                                const char *group, const char **user_name,
-                                const char **group_name)
+static const char *check_user(apr_pool_t *p, const char *user,
+                              const char *group, const char **name)
 {
     const struct passwd *pw = find_user(user);
-    const struct group *gr = NULL;
+    int error = errno;
+    long n = number_of(user);
+    uid_t uid;
 
-    if (!pw)
-        return apr_psprintf(p, "AppUser: there is no user \"%s\"", user);
-    if (pw->pw_uid == 0)
+    if (!pw && n < 0)
+        return missing(p, "user", user, error);
+    if (!pw && !group)
+        return apr_psprintf(p,
+                            "AppUser: \"%s\" has no entry in the user "
+                            "database: name its group as well: AppUser %s "
+                            "GROUP",
+                            user, user);
+    uid = pw ? pw->pw_uid : (uid_t)n;
+    if (uid == 0)
         return apr_psprintf(p,
                             "AppUser: \"%s\" is root, and no application "
                             "runs as root",
                             user);
-    if (geteuid() != 0 && pw->pw_uid != geteuid())
+    if (geteuid() == 0 && pw && !group && pw->pw_gid == 0)
         return apr_psprintf(p,
-                            "AppUser: \"%s\" is not possible: httpd was not "
-                            "started as root, so applications run as \"%s\"",
-                            user, me(p));
-    *user_name = apr_pstrdup(p, pw->pw_name);
-    *group_name = NULL;
-    if (!group)
+                            "AppUser: the group of \"%s\" is root's, and no "
+                            "application runs in root's group: name another: "
+                            "AppUser %s GROUP",
+                            user, user);
+    *name = apr_pstrdup(p, pw ? pw->pw_name : user);
+    if (geteuid() == 0 || uid == geteuid())
         return NULL;
-    gr = find_group(group);
-    if (!gr)
-        return apr_psprintf(p, "AppUser: there is no group \"%s\"", group);
-    if (gr->gr_gid == 0)
+    return apr_psprintf(p,
+                        "AppUser: \"%s\" is not possible: httpd was not "
+                        "started as root, so applications run as \"%s\"",
+                        user, me(p));
+}
+
+static const char *check_group(apr_pool_t *p, const char *group,
+                               const char **name)
+{
+    const struct group *gr = find_group(group);
+    int error = errno;
+    long n = number_of(group);
+    gid_t gid;
+
+    if (!gr && n < 0)
+        return missing(p, "group", group, error);
+    gid = gr ? gr->gr_gid : (gid_t)n;
+    if (gid == 0)
         return apr_psprintf(p,
                             "AppUser: group \"%s\" is root's, and no "
                             "application runs as root",
                             group);
-    if (geteuid() != 0 && gr->gr_gid != getegid())
+    if (geteuid() != 0 && gid != getegid())
         return apr_psprintf(p,
                             "AppUser: group \"%s\" is not possible: httpd "
                             "was not started as root",
                             group);
-    *group_name = apr_pstrdup(p, gr->gr_name);
+    *name = apr_pstrdup(p, gr ? gr->gr_name : group);
     return NULL;
+}
+
+const char *apppool_owner_check(apr_pool_t *p, const char *user,
+                                const char *group, const char **user_name,
+                                const char **group_name)
+{
+    const char *wrong = check_user(p, user, group, user_name);
+
+    *group_name = NULL;
+    return wrong || !group ? wrong : check_group(p, group, group_name);
 }
 
 const char *apppool_owner_default(apr_pool_t *p, const char *root,
                                   const struct stat *st)
 {
+    const struct passwd *pw;
+
     if (geteuid() != 0)
         return NULL;
     if (st->st_uid == 0)
@@ -93,11 +144,19 @@ const char *apppool_owner_default(apr_pool_t *p, const char *root,
                             "root: say who shall run it with AppUser, or give "
                             "the directory to that user",
                             root);
-    if (!getpwuid(st->st_uid))
+    pw = getpwuid(st->st_uid);
+    if (!pw)
         return apr_psprintf(p,
-                            "%s belongs to user %u, who does not exist: say "
-                            "who shall run the application with AppUser",
-                            root, (unsigned)st->st_uid);
+                            "%s belongs to user %u, who has no entry in the "
+                            "user database: name user and group: AppUser #%u "
+                            "GROUP",
+                            root, (unsigned)st->st_uid, (unsigned)st->st_uid);
+    if (pw->pw_gid == 0)
+        return apr_psprintf(p,
+                            "%s belongs to \"%s\", whose group is root's, and "
+                            "no application runs in root's group: name "
+                            "another: AppUser %s GROUP",
+                            root, pw->pw_name, pw->pw_name);
     return NULL;
 }
 
@@ -109,13 +168,15 @@ uid_t apppool_owner_uid(const char *user, const struct stat *st)
         return geteuid();
     if (!user)
         return st->st_uid;
+    if (number_of(user) >= 0)
+        return (uid_t)number_of(user);
     pw = getpwnam(user);
-    return pw ? pw->pw_uid : (uid_t)-1;
+    return pw ? pw->pw_uid : APPPOOL_NOBODY;
 }
 
 int apppool_owner_may_enter(const char *user, const struct stat *st)
 {
-    const struct passwd *pw = user ? getpwnam(user) : getpwuid(st->st_uid);
+    const struct passwd *pw = user ? find_user(user) : getpwuid(st->st_uid);
     mode_t bit = S_IXOTH;
 
     if (!pw || pw->pw_gid == 0)

@@ -2,12 +2,12 @@
 
 /**
  * @file owner.h
- * @brief Whom an app runs as: is that possible?
+ * @brief The user and group that run an app: are they possible?
  *
  * Lock:  none.
  * Crash: not concerned.
- * Trust: no app ever runs as root; httpd that was not started as root can run
- *        apps as its own user only.
+ * Trust: no app ever runs as root or in root's group; an httpd that was not
+ *        started as root can run apps as its own user only.
  */
 #ifndef APPPOOL_OWNER_H
 #define APPPOOL_OWNER_H
@@ -15,10 +15,14 @@
 #include <apr_pools.h>
 #include <sys/stat.h>
 
+/** No user. */
+#define APPPOOL_NOBODY ((uid_t)-1)
+
 /**
- * Check what AppUser says: names, or numbers after a #.
+ * Check what AppUser says: names, or numbers after a #. A user whose number
+ * has no entry in the user database needs a group.
  * @param group       may be NULL: the user's own
- * @param user_name, group_name its names
+ * @param user_name, group_name its names; a number without entry stays "#33"
  * @return NULL: it is possible; or the sentence that says why not
  */
 const char *apppool_owner_check(apr_pool_t *p, const char *user,
@@ -33,9 +37,9 @@ const char *apppool_owner_default(apr_pool_t *p, const char *root,
                                   const struct stat *st);
 
 /**
- * Whom an app runs as.
+ * The user that runs an app.
  * @param user of AppUser, or NULL: the owner of AppRoot
- * @return (uid_t)-1: there is no such user
+ * @return APPPOOL_NOBODY: there is no such user
  */
 uid_t apppool_owner_uid(const char *user, const struct stat *st);
 

@@ -69,7 +69,7 @@ static void hand_over(const boot_t *b, const privilege_t *who)
         fail("%s cannot be given to user %s: %s", path, who->name,
              strerror(errno));
     /* So that the app may open /dev/stderr. */
-    if (fchown(b->output, who->uid, who->gid) != 0)
+    if (fchown(STDOUT_FILENO, who->uid, who->gid) != 0)
         fail("the output cannot be given to user %s: %s", who->name,
              strerror(errno));
     if (b->app->listen != APL_LISTEN_UNIX)
@@ -89,6 +89,15 @@ static int wants_stdin(const boot_t *b)
            (b->app->protocol == APL_FCGI || b->app->protocol == APL_SCGI);
 }
 
+static void close_others(void)
+{
+    if (close_range(REPORT_FD + 1, ~0u, 0) != 0)
+        fail("the spawner's descriptors cannot be closed: %s", strerror(errno));
+}
+
+/* From here on the child holds nothing else of the spawner's: what follows may
+ * be slow, and whoever waits for the end of a connection to the spawner must
+ * not wait for that. */
 static void own_descriptors(const boot_t *b)
 {
     /* Out of the way of what they are to become. */
@@ -97,16 +106,53 @@ static void own_descriptors(const boot_t *b)
     int null = open("/dev/null", O_RDWR);
     int report = fcntl(report_fd, F_DUPFD, 10);
 
-    if (dup2(wants_stdin(b) ? listener : null, 0) < 0 || dup2(output, 1) < 0 ||
+    if ((b->listener >= 0 && listener < 0) || null < 0 ||
+        dup2(wants_stdin(b) ? listener : null, 0) < 0 || dup2(output, 1) < 0 ||
         dup2(output, 2) < 0 || dup2(report, REPORT_FD) < 0)
         fail("descriptors cannot be set up: %s", strerror(errno));
     report_fd = REPORT_FD;
-    fcntl(REPORT_FD, F_SETFD, FD_CLOEXEC);
-    if (listener >= 0)
-        dup2(listener, LISTENER_FD);
-    else
+    if (fcntl(REPORT_FD, F_SETFD, FD_CLOEXEC) != 0 ||
+        (listener >= 0 && dup2(listener, LISTENER_FD) < 0))
+        fail("descriptors cannot be set up: %s", strerror(errno));
+    if (listener < 0)
         close(LISTENER_FD);
-    close_range(REPORT_FD + 1, ~0u, 0);
+    close_others();
+}
+
+/* ---- user and directory ---- */
+
+static void find_user(const boot_t *b, privilege_t *who)
+{
+    char error[PRIVILEGE_ERROR_MAX];
+
+    step = STEP_USER;
+    if (privilege_find(who, b->app->user, b->app->group, b->app->owner,
+                       b->app->app.root, error) != 0)
+        fail("%s", error);
+    tell(BOOT_USER, who, who->name);
+}
+
+/* By the app's user already, and looked at from within: whose directory this
+ * is cannot change between look and use. */
+static void enter_root(const boot_t *b, const privilege_t *who)
+{
+    const char *root = b->app->app.root;
+    struct stat st;
+
+    step = STEP_DIRECTORY;
+    if (chdir(root) != 0)
+        fail("AppRoot %s cannot be entered by user %s: %s", root, who->name,
+             strerror(errno));
+    if (b->app->user || b->app->owner == PRIVILEGE_NOBODY)
+        return;
+    if (stat(".", &st) != 0)
+        fail("AppRoot %s cannot be looked at by user %s: %s", root, who->name,
+             strerror(errno));
+    if (st.st_uid != who->uid)
+        fail("AppRoot %s belongs to user %u now, and belonged to user %s when "
+             "httpd read its configuration: reload httpd (apachectl graceful), "
+             "or say with AppUser who runs the app",
+             root, (unsigned)st.st_uid, who->name);
 }
 
 /* ---- the command ---- */
@@ -161,47 +207,56 @@ static char *find_command(const boot_t *b)
     return expand(b, found.command);
 }
 
+static void drop_rights(const boot_t *b, const privilege_t *who)
+{
+    char error[PRIVILEGE_ERROR_MAX];
+    const char *refused = limits_take(b->app, &b->descriptors);
+
+    if (refused)
+        fail("%s cannot be set: %s", refused, strerror(errno));
+    step = STEP_USER;
+    if (privilege_drop(who, error) != 0)
+        fail("%s", error);
+}
+
+static _Noreturn void execute(const boot_t *b, const privilege_t *who)
+{
+    char *line, *command;
+
+    step = STEP_COMMAND;
+    command = find_command(b);
+    tell(BOOT_COMMAND, NULL, command);
+    if (asprintf(&line, "exec %s%s", assigns(command) ? "env " : "", command) <
+        0)
+        fail("out of memory");
+    execle("/bin/sh", "sh", "-c", line, NULL, environment_make(b, who));
+    fail("/bin/sh cannot be executed: %s", strerror(errno));
+}
+
 _Noreturn void boot_app(const boot_t *b)
 {
+    char error[PRIVILEGE_ERROR_MAX], go;
     privilege_t who;
-    char error[PRIVILEGE_ERROR_MAX], *line, *command, go;
-    const char *refused;
-    char **env;
 
     report_fd = b->report;
     setsid();
     fresh_signals();
     if (read(b->go, &go, 1) != 1)
         _exit(1);
-    cgroup_enter(b->id);
-    if (privilege_find(&who, b->app->user, b->app->group, b->app->app.root,
-                       error) != 0)
-        fail("%s", error);
-    tell(BOOT_USER, &who, who.name);
+    step = STEP_PREPARE;
+    if (cgroup_enter(b->id) != 0)
+        fail("it cannot have a cgroup of its own: %s", strerror(errno));
+    own_descriptors(b);
+    find_user(b, &who);
     step = STEP_PREPARE;
     hand_over(b, &who);
     if (privilege_groups(&who, error) != 0)
         fail("%s", error);
+    /* What modules of the user database have opened. */
+    close_others();
     settle_memory("0");
     umask(b->app->listen == APL_LISTEN_UNIX ? 007 : 022);
-    own_descriptors(b);
-    refused = limits_take(b->app, &b->descriptors);
-    if (refused)
-        fail("%s cannot be set: %s", refused, strerror(errno));
-    step = STEP_USER;
-    if (privilege_drop(&who, error) != 0)
-        fail("%s", error);
-    step = STEP_DIRECTORY;
-    if (chdir(b->app->app.root) != 0)
-        fail("AppRoot %s cannot be entered by user %s: %s", b->app->app.root,
-             who.name, strerror(errno));
-    step = STEP_COMMAND;
-    command = find_command(b);
-    tell(BOOT_COMMAND, NULL, command);
-    env = environment_make(b, &who);
-    if (asprintf(&line, "exec %s%s", assigns(command) ? "env " : "", command) <
-        0)
-        fail("out of memory");
-    execle("/bin/sh", "sh", "-c", line, NULL, env);
-    fail("/bin/sh cannot be executed: %s", strerror(errno));
+    drop_rights(b, &who);
+    enter_root(b, &who);
+    execute(b, &who);
 }

@@ -11,8 +11,11 @@
  *
  * Errors: a report BOOT_FAILED, then exit.
  * Crash:  a child without "go" has done nothing and ends.
- * Trust:  all that may be slow or belongs to the app's user is done here, and
- *         what the app's files decide is done without root's rights.
+ * Trust:  all that may be slow or belongs to the app's user is done here, after
+ *         all descriptors of the spawner but the child's own were closed. What
+ *         the app's files decide is done without root's rights. Where AppUser
+ *         does not say who runs the app, AppRoot must belong to the owner that
+ *         the app table names.
  */
 #ifndef APPPOOL_BOOT_H
 #define APPPOOL_BOOT_H

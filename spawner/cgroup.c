@@ -109,12 +109,14 @@ static int open_directory(const char *path)
 
 static int write_to(int at, const char *name, const char *text)
 {
-    int rv, fd = openat(at, name, O_WRONLY | O_CLOEXEC);
+    int rv, why, fd = openat(at, name, O_WRONLY | O_CLOEXEC);
 
     if (fd < 0)
         return -1;
     rv = write(fd, text, strlen(text)) < 0 ? -1 : 0;
+    why = errno;
     close(fd);
+    errno = why;
     return rv;
 }
 
@@ -168,13 +170,19 @@ int cgroup_open(const char *instance, char *text, size_t size)
 int cgroup_enter(uint64_t id)
 {
     char name[64], procs[64];
+    int why;
 
     name_of(name, id, "");
     name_of(procs, id, "/cgroup.procs");
-    if (base < 0 || mkdirat(base, name, 0755) != 0 ||
-        write_to(base, procs, "0") == 0)
+    if (base < 0)
         return 0;
+    if (mkdirat(base, name, 0755) != 0)
+        return -1;
+    if (write_to(base, procs, "0") == 0)
+        return 0;
+    why = errno;
     unlinkat(base, name, AT_REMOVEDIR);
+    errno = why;
     return -1;
 }
 

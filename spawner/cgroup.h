@@ -31,7 +31,8 @@
 int cgroup_open(const char *instance, char *text, size_t size);
 
 /** Make the cgroup of process `id` and enter it; by the forked child.
- * @return 0: it is in, or none can be made; -1: somebody has removed it */
+ * @return 0: it is in, or cgroups are not used here; -1 with errno: it could not
+ * be made or entered, and is not there */
 int cgroup_enter(uint64_t id);
 
 /** SIGKILL for all that are in it. @return 0, or -1 */

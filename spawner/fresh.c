@@ -21,14 +21,15 @@ void fresh_signals(void)
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-void fresh_descriptors(int keep)
+int fresh_descriptors(int keep)
 {
     unsigned first = STDERR_FILENO + 1;
 
     if (keep > STDERR_FILENO) {
-        if ((unsigned)keep > first)
-            close_range(first, (unsigned)keep - 1, 0);
+        if ((unsigned)keep > first &&
+            close_range(first, (unsigned)keep - 1, 0) != 0)
+            return -1;
         first = (unsigned)keep + 1;
     }
-    close_range(first, ~0u, 0);
+    return close_range(first, ~0u, 0);
 }

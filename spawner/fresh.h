@@ -11,7 +11,8 @@
 /** All signals at their default action, none blocked. */
 void fresh_signals(void);
 
-/** Close all descriptors above standard error but `keep`. */
-void fresh_descriptors(int keep);
+/** Close all descriptors above standard error but `keep`.
+ * @return 0, or -1 with errno: some are open yet */
+int fresh_descriptors(int keep);
 
 #endif

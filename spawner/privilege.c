@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define SAY(error, ...) snprintf(error, PRIVILEGE_ERROR_MAX, __VA_ARGS__)
@@ -31,44 +30,117 @@ static int is_number(const char *name, unsigned long *number)
     return end != name + 1 && *end == 0 && *number < UINT32_MAX;
 }
 
-static int find_user(privilege_t *who, const char *user, const char *root,
-                     char error[PRIVILEGE_ERROR_MAX])
+/* Why is there no entry? See getpwnam(3): these five all mean that it was
+ * not found. @param error errno after the question */
+static int is_missing(int error)
+{
+    return error == 0 || error == ENOENT || error == ESRCH || error == EBADF ||
+           error == EPERM;
+}
+
+static int no_answer(const char *what, const char *name, char *error)
+{
+    SAY(error,
+        "the %s database gives no answer for %s: %s; a later start may "
+        "succeed",
+        what, name, strerror(errno));
+    return -1;
+}
+
+static void fill_in(privilege_t *who, const struct passwd *pw)
+{
+    who->uid = pw->pw_uid;
+    who->gid = pw->pw_gid;
+    who->known = 1;
+    copy(who->name, sizeof who->name, pw->pw_name);
+    copy(who->home, sizeof who->home, pw->pw_dir);
+    copy(who->shell, sizeof who->shell,
+         pw->pw_shell[0] ? pw->pw_shell : "/bin/sh");
+}
+
+/* @return 1: it has an entry; 0: it has none; -1: an error */
+static int find_number(privilege_t *who, uid_t uid, char *error)
 {
     const struct passwd *pw;
-    struct stat st;
-    unsigned long n;
 
-    if (!user) {
-        if (stat(root, &st) != 0) {
-            SAY(error, "AppRoot %s cannot be looked at: %s", root,
-                strerror(errno));
-            return -1;
-        }
-        pw = getpwuid(st.st_uid);
-        who->uid = st.st_uid;
-    }
-    else if (is_number(user, &n)) {
-        pw = getpwuid((uid_t)n);
-        who->uid = (uid_t)n;
-    }
-    else {
-        pw = getpwnam(user);
-        if (!pw) {
-            SAY(error, "AppUser %s is no user of this system", user);
-            return -1;
-        }
-        who->uid = pw->pw_uid;
-    }
-    /* A user without entry: only numbers are known. */
-    who->gid = pw ? pw->pw_gid : (gid_t)who->uid;
-    who->known = pw != NULL;
-    snprintf(who->name, sizeof who->name, "%ld", (long)who->uid);
+    who->uid = uid;
+    who->gid = 0;
+    snprintf(who->name, sizeof who->name, "%lu", (unsigned long)uid);
+    copy(who->home, sizeof who->home, "/");
+    copy(who->shell, sizeof who->shell, "/bin/sh");
+    errno = 0;
+    pw = getpwuid(uid);
     if (pw)
-        copy(who->name, sizeof who->name, pw->pw_name);
-    copy(who->home, sizeof who->home, pw ? pw->pw_dir : "/");
-    copy(who->shell, sizeof who->shell,
-         pw && pw->pw_shell[0] ? pw->pw_shell : "/bin/sh");
-    return 0;
+        fill_in(who, pw);
+    else if (!is_missing(errno))
+        return no_answer("user", who->name, error);
+    return pw != NULL;
+}
+
+static int find_name(privilege_t *who, const char *user, char *error)
+{
+    const struct passwd *pw;
+
+    errno = 0;
+    pw = getpwnam(user);
+    if (pw) {
+        fill_in(who, pw);
+        return 0;
+    }
+    if (!is_missing(errno))
+        return no_answer("user", user, error);
+    SAY(error, "AppUser %s is no user of this system", user);
+    return -1;
+}
+
+/* Of AppUser. */
+static int find_user(privilege_t *who, const char *user, const char *group,
+                     char *error)
+{
+    unsigned long n;
+    int rv;
+
+    if (!is_number(user, &n))
+        return find_name(who, user, error);
+    rv = find_number(who, (uid_t)n, error);
+    if (rv != 0 || group)
+        return rv < 0 ? -1 : 0;
+    SAY(error,
+        "AppUser %s has no entry in the user database; name its group as "
+        "well: AppUser %s GROUP",
+        user, user);
+    return -1;
+}
+
+static int find_owner(privilege_t *who, uid_t owner, const char *root,
+                      char *error)
+{
+    int rv;
+
+    if (owner == PRIVILEGE_NOBODY) {
+        SAY(error,
+            "when httpd read its configuration, AppRoot %s had no owner that "
+            "could run the app: reload httpd (apachectl graceful), or say who "
+            "runs the app with AppUser",
+            root);
+        return -1;
+    }
+    rv = find_number(who, owner, error);
+    if (rv == 0)
+        SAY(error,
+            "AppRoot %s belongs to user %s, who has no entry in the user "
+            "database; name user and group: AppUser #%s GROUP",
+            root, who->name, who->name);
+    return rv > 0 ? 0 : -1;
+}
+
+/* Without root's rights all apps run as the user that httpd runs as. */
+static int find_self(privilege_t *who, char *error)
+{
+    int rv = find_number(who, geteuid(), error);
+
+    who->gid = getegid();
+    return rv < 0 ? -1 : 0;
 }
 
 static int find_group(privilege_t *who, const char *group, char *error)
@@ -82,7 +154,10 @@ static int find_group(privilege_t *who, const char *group, char *error)
         who->gid = (gid_t)n;
         return 0;
     }
+    errno = 0;
     gr = getgrnam(group);
+    if (!gr && !is_missing(errno))
+        return no_answer("group", group, error);
     if (!gr) {
         SAY(error, "group %s of AppUser is no group of this system", group);
         return -1;
@@ -91,47 +166,78 @@ static int find_group(privilege_t *who, const char *group, char *error)
     return 0;
 }
 
-int privilege_find(privilege_t *who, const char *user, const char *group,
-                   const char *root, char error[PRIVILEGE_ERROR_MAX])
+static int refuse_root(const privilege_t *who, const char *group,
+                       const char *root, char *error)
 {
-    memset(who, 0, sizeof *who);
-    if (find_user(who, user, root, error) != 0 ||
-        find_group(who, group, error) != 0)
-        return -1;
-    if (geteuid() == 0) {
-        if (who->uid != 0)
-            return 0;
-        if (user)
-            SAY(error, "AppUser is root; an app never runs as root");
-        else
-            SAY(error,
-                "AppRoot %s belongs to root and an app never runs as root: "
-                "set AppUser",
-                root);
-        return -1;
-    }
-    if (!user) {
-        /* Without root's rights all apps run as whom httpd runs. */
-        const struct passwd *pw = getpwuid(geteuid());
+    if (who->uid == 0)
+        SAY(error,
+            "user %s, who is to run the app of AppRoot %s, is root; an app "
+            "never runs as root: set AppUser",
+            who->name, root);
+    else if (who->gid == 0 && group)
+        SAY(error,
+            "group %s of AppUser is root's, and an app never runs in root's "
+            "group",
+            group);
+    else if (who->gid == 0)
+        SAY(error,
+            "the group of user %s is root's, and an app never runs in root's "
+            "group; name another: AppUser %s%s GROUP",
+            who->name, who->known ? "" : "#", who->name);
+    return who->uid == 0 || who->gid == 0 ? -1 : 0;
+}
 
-        if (!pw || find_user(who, pw->pw_name, root, error) != 0) {
-            who->uid = geteuid();
-            snprintf(who->name, sizeof who->name, "%ld", (long)who->uid);
-        }
-        if (!group)
-            who->gid = getegid();
-    }
+int privilege_find(privilege_t *who, const char *user, const char *group,
+                   uid_t owner, const char *root,
+                   char error[PRIVILEGE_ERROR_MAX])
+{
+    int rv;
+
+    memset(who, 0, sizeof *who);
+    if (user)
+        rv = find_user(who, user, group, error);
+    else if (geteuid() != 0)
+        rv = find_self(who, error);
+    else
+        rv = find_owner(who, owner, root, error);
+    if (rv != 0 || find_group(who, group, error) != 0)
+        return -1;
+    if (geteuid() == 0)
+        return refuse_root(who, group, root, error);
     if (who->uid == geteuid() && who->gid == getegid())
         return 0;
     SAY(error, "only root can run an app as user %s", who->name);
     return -1;
 }
 
+/* All groups of the user but root's: what a file gives to that group is meant
+ * for administrators. */
+static int take_groups(const privilege_t *who)
+{
+    gid_t *list = NULL, *more;
+    int n = 32, room, i, kept = 0, rv;
+
+    do {
+        room = n;
+        more = realloc(list, (size_t)room * sizeof *list);
+        if (!more)
+            break;
+        list = more;
+        rv = getgrouplist(who->name, who->gid, list, &n);
+    } while (rv < 0 && n > room);
+    for (i = 0; more && i < n && i < room; i++)
+        if (list[i] != 0)
+            list[kept++] = list[i];
+    rv = more ? setgroups((size_t)kept, list) : -1;
+    free(list);
+    return rv;
+}
+
 int privilege_groups(const privilege_t *who, char error[PRIVILEGE_ERROR_MAX])
 {
     /* A number may be somebody else's name. */
-    if (geteuid() != 0 || (who->known ? initgroups(who->name, who->gid)
-                                      : setgroups(1, &who->gid)) == 0)
+    if (geteuid() != 0 ||
+        (who->known ? take_groups(who) : setgroups(1, &who->gid)) == 0)
         return 0;
     SAY(error, "the groups of user %s cannot be set: %s", who->name,
         strerror(errno));
@@ -146,6 +252,9 @@ int privilege_drop(const privilege_t *who, char error[PRIVILEGE_ERROR_MAX])
         SAY(error, "cannot become user %s: %s", who->name, strerror(errno));
         return -1;
     }
-    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
+        SAY(error, "no_new_privs cannot be set: %s", strerror(errno));
+        return -1;
+    }
     return 0;
 }

@@ -6,9 +6,12 @@
  *
  * Called in the forked child only: user databases and disks may be slow.
  *
- * Errors: 0, or -1 and a sentence in `error`.
- * Trust:  user and group are the administrator's words. An app never runs as
- *         root when httpd was started as root.
+ * Errors: 0, or -1 and a sentence in `error`. A user database that gives no
+ *         answer is told from one that has no such entry: a later start may
+ *         succeed then.
+ * Trust:  user, group and owner are the app table's. When httpd was started as
+ *         root, an app runs neither as root nor in root's group, and no group
+ *         is guessed: a user without an entry needs a group in AppUser.
  */
 #ifndef APPPOOL_PRIVILEGE_H
 #define APPPOOL_PRIVILEGE_H
@@ -26,14 +29,22 @@ typedef struct {
     char shell[64];
 } privilege_t;
 
+/** As `owner`: nobody knows whose AppRoot is. */
+#define PRIVILEGE_NOBODY ((uid_t)-1)
+
 /**
- * @param user  name or #number; NULL: the owner of `root`
+ * Find user and group. Without root's rights, without `user`: our own.
+ * @param user  name or #number; NULL: `owner`
  * @param group name or #number; NULL: the user's own
+ * @param owner of AppRoot, as httpd's parent saw it; or PRIVILEGE_NOBODY
+ * @param root  for the sentence only
  */
 int privilege_find(privilege_t *who, const char *user, const char *group,
-                   const char *root, char error[PRIVILEGE_ERROR_MAX]);
+                   uid_t owner, const char *root,
+                   char error[PRIVILEGE_ERROR_MAX]);
 
-/** Take the user's supplementary groups; nothing when we are not root. */
+/** Take the user's supplementary groups but root's; nothing when we are not
+ * root. */
 int privilege_groups(const privilege_t *who, char error[PRIVILEGE_ERROR_MAX]);
 
 /** Become the user. There is no way back, nor up by setuid programs. */

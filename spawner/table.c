@@ -183,6 +183,7 @@ static uint64_t fingerprint(const table_app_t *a)
     mix(&print, a->command);
     mix(&print, a->user);
     mix(&print, a->group);
+    mix_number(&print, a->owner);
     mix(&print, a->environment);
     mix(&print, a->base_uri);
     /* In whatever order the parent wrote them. */
@@ -207,6 +208,14 @@ static apl_capacity_t capacity(reader_t *r, const json_t *o)
     return n;
 }
 
+/* null: AppUser says who runs the app, or the owner was not known. */
+static uid_t read_owner(reader_t *r, const json_t *o)
+{
+    if (json_is_null(json_object_get(o, "owner")))
+        return (uid_t)-1;
+    return (uid_t)reader_number(r, o, "owner", 0, UINT32_MAX - 1);
+}
+
 static void read_app(reader_t *r, table_app_t *a, uint32_t config,
                      const json_t *o)
 {
@@ -227,6 +236,7 @@ static void read_app(reader_t *r, table_app_t *a, uint32_t config,
     a->command = reader_text(r, o, "command", 1);
     a->user = reader_text(r, o, "user", 1);
     a->group = reader_text(r, o, "group", 1);
+    a->owner = read_owner(r, o);
     a->environment = reader_text(r, o, "environment", 0);
     a->env = environment(r, o);
     read_wire(r, a, o);

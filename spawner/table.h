@@ -35,6 +35,7 @@ typedef struct {
     const char *label; /**< short name for the log */
     const char *command;
     const char *user, *group;
+    uid_t owner; /**< of AppRoot, when `user` is NULL; (uid_t)-1: unknown */
     const char *environment;
     const char *const *env; /**< NAME=value, NULL at the end */
     const char *log;

@@ -41,11 +41,16 @@ static _Noreturn void work(const spawner_t *s, const table_app_t *a,
     if (dup2(input, 0) < 0 || dup2(output, 1) < 0 || dup2(output, 2) < 0)
         _exit(126);
     if (cgroup_enter(id) != 0)
-        refuse("another spawner has removed its cgroup");
-    fresh_descriptors(-1);
-    if (privilege_find(&who, a->user, a->group, a->app.root, error) != 0 ||
+        refuse("it cannot have a cgroup of its own");
+    if (fresh_descriptors(-1) != 0)
+        refuse("the spawner's descriptors cannot be closed");
+    if (privilege_find(&who, a->user, a->group, a->owner, a->app.root, error) !=
+            0 ||
         privilege_groups(&who, error) != 0)
         refuse(error);
+    /* What modules of the user database have opened. */
+    if (fresh_descriptors(-1) != 0)
+        refuse("descriptors cannot be closed");
     settle_memory("0");
     umask(022);
     refused = limits_take(a, &s->descriptors);

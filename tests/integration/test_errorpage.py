@@ -124,8 +124,8 @@ def test_directory(httpd: Httpd) -> None:
     assert page.rows["Directory"] == str(app.root)
     assert str(app.root) in page.rows["Failure"]
     assert "No such file" in page.rows["Failure"]
-    # Whose the application is cannot be known without it.
-    assert page.rows["Step"] == "Becoming the application's user"
+    assert page.rows["Step"] == "Entering the application's directory"
+    assert page.rows["User"] == "www-data"
 
 
 def test_root_is_a_file(httpd: Httpd) -> None:

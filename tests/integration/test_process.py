@@ -3,11 +3,14 @@
 import os
 import pwd
 import shutil
+import socket
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from harness import procs
 from harness.httpd import Httpd
 from harness.procs import alive
 from harness.threads import Threads
@@ -87,13 +90,14 @@ def test_never_root(httpd: Httpd) -> None:
 
 
 @pytest.mark.mpms("event")
-@pytest.mark.parametrize("user", ["root", "#0", "#00", "toor", "#4294967296",
-                                  "nobody root", "nobody #0"])
+@pytest.mark.parametrize("user", ["root", "#0", "#00", "toor", "nobody root",
+                                  "nobody #0", "rooty", "#4243"])
 def test_never_root_by_another_name(httpd: Httpd, user: str) -> None:
     """AppUser and its group, by number and by an alias of uid 0"""
     passwd = httpd.dir / "passwd"
     passwd.write_text(Path("/etc/passwd").read_text()
-                      + "toor:x:0:0::/root:/bin/sh\n")
+                      + "toor:x:0:0::/root:/bin/sh\n"
+                      "rooty:x:4243:0::/:/bin/sh\n")
     httpd.wrapper = ["unshare", "--mount", "--propagation", "private", "sh",
                      "-c", f'mount --bind {passwd} /etc/passwd && exec "$@"',
                      "sh"]
@@ -104,29 +108,137 @@ def test_never_root_by_another_name(httpd: Httpd, user: str) -> None:
 
 
 @pytest.mark.mpms("event")
+@pytest.mark.parametrize("words, ours", [
+    ("#4711", "name its group as well: AppUser #4711 GROUP"),
+    ("#4294967296", "there is no user"),
+    ("nobody #4294967296", "there is no group")])
+def test_no_guess_of_a_group(httpd: Httpd, words: str, ours: str) -> None:
+    """A number without an entry in the user database has no group."""
+    httpd.app("shop", f"AppUser {words}")
+    checked = httpd.test()
+    assert checked.returncode != 0
+    assert "AppUser" in checked.stdout and ours in checked.stdout
+
+
+@pytest.mark.mpms("event")
+def test_a_number_with_a_group(httpd: Httpd) -> None:
+    """The advice that httpd -t gives works."""
+    httpd.app("shop", "AppUser #4711 #4712")
+    httpd.start()
+    seen = process(httpd)
+    assert seen["uid"] == [4711] * 3 and seen["gid"] == [4712] * 3
+    assert seen["groups"] == [4712]
+
+
+@pytest.mark.mpms("event")
 def test_never_root_later(httpd: Httpd) -> None:
-    """The owner changes while httpd runs: the spawner refuses, too."""
+    """The owner changes while httpd runs: the new process refuses, too; and
+    httpd does not end over it at the next reload."""
     httpd.log.expect("shop")
     app = httpd.app("shop")
+    blog = httpd.app("blog")
     httpd.start()
     assert process(httpd)["uid"][0] == pwd.getpwnam("www-data").pw_uid
     shutil.chown(app.root, "root", "root")
     assert httpd.ctl("restart", "shop", "--blocking").returncode == 0
     assert httpd.get("/pid", "shop").status in (502, 503)
     httpd.log.wait_for(
-        "could not be started: AppRoot .* belongs to root and an app never "
-        "runs as root: set AppUser")
+        "could not be started: AppRoot .* belongs to user 0 now, and belonged "
+        "to user www-data when httpd read its configuration: reload")
     assert not httpd.pids(app)
+    httpd.graceful()
+    httpd.log.wait_for("AppRoot .*belongs to root, and no application runs")
+    assert httpd.get("/pid", "blog").status == 200
+    assert httpd.pids(blog)
+    wait_until(lambda: httpd.get("/pid", "shop").status in (502, 503)
+               and httpd.log.matching("had no owner that could run the app"),
+               "it is refused after the reload as well")
+    assert not httpd.pids(app)
+    shutil.chown(app.root, "www-data", "www-data")
+    httpd.graceful()
+    wait_until(lambda: httpd.get("/pid", "shop").status == 200,
+               "the right owner is back")
+
+
+@pytest.mark.mpms("event")
+def test_a_link_to_somebody_else(httpd: Httpd) -> None:
+    """AppRoot is a link whose owner makes it lead to another user's directory:
+    nothing of that user's is run. A link to another directory of the same
+    owner is a deployment."""
+    httpd.log.expect("shop")
+    app = httpd.app("shop")
+    app.root.rename(httpd.dir / "first")
+    app.root.symlink_to("first")
+    other = httpd.dir / "victim"
+    other.mkdir()
+    os.chown(other, 65534, 65534)
+    httpd.start()
+    assert process(httpd)["cwd"] == str(httpd.dir / "first")
+    assert process(httpd)["uid"][0] == pwd.getpwnam("www-data").pw_uid
+
+    def lead(to: str) -> None:
+        link = httpd.dir / "link"
+        link.symlink_to(to)
+        link.rename(app.root)
+        assert httpd.ctl("restart", "shop", "--blocking").returncode == 0
+
+    lead("victim")
+    assert httpd.get("/pid", "shop").status in (502, 503)
+    httpd.log.wait_for(
+        "could not be started: AppRoot .* belongs to user 65534 now, .*say "
+        "with AppUser")
+    assert not httpd.pids(app)
+    (httpd.dir / "second" / "tmp").mkdir(parents=True)
+    shutil.chown(httpd.dir / "second", "www-data", "www-data")
+    lead("second")
+    wait_until(lambda: httpd.get("/pid", "shop").status == 200,
+               "the app is back")
+    assert process(httpd)["cwd"] == str(httpd.dir / "second")
+    # Whoever reloads httpd has seen the new owner.
+    shutil.chown(other, "nobody", "nogroup")
+    httpd.trace.chmod(0o666)
+    lead("victim")
+    httpd.graceful()
+    wait_until(lambda: httpd.get("/pid", "shop").status == 200
+               and process(httpd)["uid"][0] == 65534, "the new owner runs it")
+
+
+@pytest.mark.mpms("event")
+def test_a_root_that_comes_later(httpd: Httpd) -> None:
+    """Whose it is was not known when httpd read its configuration."""
+    httpd.log.expect("shop")
+    app = httpd.app("shop")
+    app.root.rename(httpd.dir / "away")
+    app.public = httpd.dir / "htdocs"
+    httpd.start()
+    (httpd.dir / "away").rename(app.root)
+    assert httpd.get("/pid", "shop").status in (502, 503)
+    httpd.log.wait_for("had no owner that could run the app: reload httpd")
+    httpd.graceful()
+    wait_until(lambda: httpd.get("/pid", "shop").status == 200,
+               "the app is there after a reload")
+
+
+@pytest.mark.mpms("event")
+def test_httpds_own_user(httpd: Httpd) -> None:
+    """What it may do then is said by httpd -t."""
+    httpd.app("shop")
+    httpd.app("blog", "AppUser nobody nogroup")
+    said = httpd.test().stdout
+    assert said.count("runs as httpd's own user") == 1
+    assert f"{httpd.dir}/shop (" in said
 
 
 @pytest.mark.mpms("event")
 def test_a_user_without_a_name(httpd: Httpd) -> None:
-    """No groups but his own, whatever a user of such a name has"""
+    """No groups but his own, whatever a user of such a name has; and never
+    root's"""
     group = httpd.dir / "group"
     passwd = httpd.dir / "passwd"
     passwd.write_text(Path("/etc/passwd").read_text()
                       + "4242:x:4243:65534::/:/bin/sh\n")
-    group.write_text(Path("/etc/group").read_text() + "extra:x:4244:4242\n")
+    group.write_text(Path("/etc/group").read_text().replace(
+        "root:x:0:", "root:x:0:4242") + "extra:x:4244:4242\n")
     httpd.wrapper = ["unshare", "--mount", "--propagation", "private", "sh",
                      "-c", f"mount --bind {passwd} /etc/passwd && "
                      f'mount --bind {group} /etc/group && exec "$@"', "sh"]
@@ -135,13 +247,12 @@ def test_a_user_without_a_name(httpd: Httpd) -> None:
     seen = process(httpd)
     assert seen["uid"] == [4243] * 3
     assert set(seen["groups"]) == {65534, 4244}
-    # The same number, but as the AppRoot's owner, after the start.
-    app.directives.remove("AppUser 4242")
+    # The same as a number, which has no entry.
+    app.directives[app.directives.index("AppUser 4242")] = \
+        "AppUser #4242 #4245"
     httpd.graceful()
-    os.chown(app.root, 4242, 4242)
-    assert httpd.ctl("restart", "shop", "--blocking").returncode == 0
-    wait_until(lambda: process(httpd)["uid"] == [4242] * 3, "the new owner")
-    assert process(httpd)["groups"] == [4242]
+    wait_until(lambda: process(httpd)["uid"] == [4242] * 3, "the new user")
+    assert process(httpd)["groups"] == [4245]
 
 
 def test_descriptors_under_load(httpd: Httpd) -> None:
@@ -166,6 +277,50 @@ def test_descriptors_under_load(httpd: Httpd) -> None:
         assert one["fds"]["1"] == one["fds"]["2"]
         assert one["fds"]["3"].startswith("socket:")
     assert set(process(httpd, "unix")["fds"]) == {"0", "1", "2"}
+
+
+def open_files(pid: int) -> set[str]:
+    try:
+        return set(os.listdir(f"/proc/{pid}/fd"))
+    except FileNotFoundError:
+        return set()
+
+
+@pytest.mark.mpms("event")
+def test_descriptors_while_the_users_are_asked_for(httpd: Httpd) -> None:
+    """The user database does not answer: what waits for it holds nothing of
+    the spawner's but its own socket, output and report."""
+    fifo = httpd.dir / "fifo"
+    os.mkfifo(fifo, 0o644)
+    httpd.log.expect("shop")
+    httpd.wrapper = ["unshare", "--mount", "--propagation", "private"]
+    httpd.app("shop", "AppStartTimeout 60")
+    httpd.app("blog")
+    httpd.start()
+    assert httpd.get("/pid", "blog").status == 200
+    spawner = httpd.helper("spawner")
+    inside = ["nsenter", f"--mount=/proc/{spawner}/ns/mnt"]
+    subprocess.run([*inside, "mount", "--bind", fifo, "/etc/passwd"],
+                   check=True)
+    known = set(procs.children(spawner))
+    with socket.socket(socket.AF_UNIX) as client:
+        client.connect(str(httpd.runtime / "control.sock"))
+        pending = httpd.get_async("/pid", "shop")
+        try:
+            child, = wait_until(lambda: set(procs.children(spawner)) - known,
+                                "it is forked")
+            wait_until(lambda: open_files(child) == set("01234"),
+                       "it has closed what is not its own")
+            assert alive(child) and not pending.done()
+        finally:
+            subprocess.run([*inside, "umount", "--lazy", "/etc/passwd"],
+                           check=True)
+            os.close(os.open(fifo, os.O_WRONLY))
+    # No user was in that; the next start asks again.
+    assert pending.result(30).status in (502, 503)
+    httpd.log.wait_for("has no entry in the user database")
+    wait_until(lambda: httpd.get("/pid", "shop").status == 200, "it starts")
+    fifo.unlink()
 
 
 def test_output_goes_to_the_log(httpd: Httpd) -> None:

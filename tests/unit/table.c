@@ -19,6 +19,7 @@ static const char good[] =
     " 'error_log': null, 'max_pool_size': 6, 'other': [], 'apps': ["
     "{'name': '/srv/shop/current (production)', 'root': '/srv/shop/current',"
     " 'command': null, 'user': 'shop', 'group': null,"
+    " 'owner': 1001,"
     " 'environment': 'production', 'env': {'A': 'x y', 'B': ''},"
     " 'protocol': 'scgi', 'ready': 'notify', 'host': 'a.example',"
     " 'listen': 'tcp', 'log': '/var/log/shop', 'notify': 'mail',"
@@ -83,6 +84,7 @@ static void all_values_arrive(void **state)
     assert_string_equal(a->label, "shop");
     assert_null(a->command);
     assert_string_equal(a->user, "shop");
+    assert_int_equal(a->owner, 1001);
     assert_string_equal(a->env[0], "A=x y");
     assert_string_equal(a->env[1], "B=");
     assert_null(a->env[2]);
@@ -132,6 +134,8 @@ static void what_is_wrong_is_named(void **state)
         {"'/srv/shop/current'", "'srv'", "root"},
         {"'command': null", "'command': 7", "command"},
         {"'command': null", "'command': 'a\\nb'", "command"},
+        {"'owner': 1001", "'owner': 4294967295", "owner"},
+        {"'owner': 1001", "'owner': 'shop'", "owner"},
         {"'A': 'x y'", "'A': 1", "env"},
         {"'A': 'x y'", "'A=B': 'x'", "env"},
         {"'A': 'x y'", "'APPPOOL_ID': 'x'", "APPPOOL_ID"},

@@ -18,7 +18,7 @@ typedef struct {
     apl_pool_t pool;
     apl_finding_t *finding;
     /* Sums over all groups. */
-    uint32_t count, active, spawning, waiting, idle, hung, credit, stand_ins;
+    uint32_t count, active, spawning, waiting, idle, hung, credit;
 } audit_t;
 
 __attribute__((format(printf, 3, 4))) static int found(audit_t *a, int number,
@@ -93,7 +93,7 @@ static int64_t heap_size(audit_t *a, const apl_group_t *g)
 /* What the slots say of a group. */
 typedef struct {
     uint32_t live, idle, spawning, waiting, room, outdated, hung, marked,
-        zombies, stand_ins;
+        zombies;
 } truth_t;
 
 static truth_t truth_of(const apl_pool_t *pool, const apl_group_t *g)
@@ -105,8 +105,6 @@ static truth_t truth_of(const apl_pool_t *pool, const apl_group_t *g)
     for (i = 1; i <= apl_top(&h->top_process, pool->n.processes); i++) {
         const apl_process_t *p = &pool->processes[i];
 
-        t.stand_ins += p->stands_in == self && p->state > APL_PROCESS_FREE &&
-                       p->state < APL_PROCESS_LEAVING;
         if (p->group != self)
             continue;
         if (p->state == APL_PROCESS_LIVE) {
@@ -202,9 +200,6 @@ static int check_group(audit_t *a, const apl_group_t *g)
     if (g->hung != t.hung || t.marked != t.hung)
         return found(a, 22, "group %.80s: hung %u, but %u of %u marked",
                      g->name, g->hung, t.hung, t.marked);
-    if (g->stand_ins != t.stand_ins || t.stand_ins > apl_hung_credit(g))
-        return found(a, 22, "group %.80s: stand_ins %u, but %u on credit of %u",
-                     g->name, g->stand_ins, t.stand_ins, apl_hung_credit(g));
     if (g->zombies != t.zombies)
         return found(a, 23, "group %.80s: zombies %u, but %u", g->name,
                      g->zombies, t.zombies);
@@ -223,7 +218,6 @@ static int check_group(audit_t *a, const apl_group_t *g)
     a->waiting += t.waiting;
     a->hung += t.hung;
     a->credit += apl_hung_credit(g);
-    a->stand_ins += t.stand_ins;
     return 1;
 }
 
@@ -330,24 +324,10 @@ static int check_sums(audit_t *a)
     if (h->hung != a->hung || h->credit != a->credit)
         return found(a, 22, "hung %u with credit %u, but %u with %u", h->hung,
                      h->credit, a->hung, a->credit);
-    if (h->stand_ins != a->stand_ins)
-        return found(a, 22, "stand_ins %u, but %u", h->stand_ins, a->stand_ins);
     if (length(a, &h->starved, a->pool.n.groups) < 0 ||
         length(a, &h->hungry, a->pool.n.groups) < 0)
         return found(a, 18, "a list of turns is torn");
     return 1;
-}
-
-/* Is there one that gives way to the group, though it has requests? */
-static int is_forsaken(const apl_pool_t *pool, const apl_group_t *by)
-{
-    uint32_t i, top = apl_top(&pool->header->top_process, pool->n.processes);
-
-    for (i = 1; i <= top; i++)
-        if (pool->processes[i].group != APL_GROUP_INDEX(pool, by) &&
-            apl_room_forsaken(pool, &pool->processes[i]))
-            return 1;
-    return 0;
 }
 
 /* Does everybody who waits have a reason to? */
@@ -362,17 +342,12 @@ static int check_turns(audit_t *a)
 
         if (g->state != APL_GROUP_USED || g->waiting == 0 || g->spawning > 0 ||
             g->failures > 0 || apl_group_closed(g) || apl_group_haunted(g) ||
-            apl_group_at_limit(g))
-            continue;
-        if (apl_room_left(pool, g, 0) && apl_hung_has_credit(g))
-            return found(a, 20, "group %.80s waits with credit", g->name);
-        if (!apl_group_starves(g))
+            apl_group_at_limit(g) || !apl_group_starves(g))
             continue;
         if (!apl_list_linked(&g->turn))
             return found(a, 20, "group %.80s waits without a turn", g->name);
-        if (apl_room_left(pool, NULL, 0) ||
-            (apl_room_left(pool, NULL, 1) &&
-             (a->idle > 0 || is_forsaken(pool, g))))
+        if (apl_room_left(pool, g, 0) ||
+            (apl_room_left(pool, NULL, 1) && a->idle > 0))
             return found(a, 20, "group %.80s waits without need", g->name);
     }
     return 1;

@@ -110,7 +110,7 @@ static int abandon(apl_held_t *held, apl_session_t *s)
     apl_process_touch(held, p);
     count_time(held, s, g);
     apl_session_abandon(held, s, p);
-    apl_room_settle(held); /* it may give way now */
+    apl_room_yield(held, p);
     return 1;
 }
 

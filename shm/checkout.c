@@ -129,10 +129,8 @@ static apr_status_t ask(apl_held_t *held, apl_group_t *g, apl_session_t *s,
     /* It is in a queue of its own behind another request; or beside one that
      * hangs. */
     if ((g->options.concurrency != 0 && p->sessions > g->options.concurrency) ||
-        p->hung) {
+        p->hung)
         apl_room_want(held, g);
-        apl_room_settle(held); /* the place of one that gave way */
-    }
     return APR_SUCCESS;
 }
 

@@ -57,7 +57,7 @@
  *  I8  |inactive| == count - active, 0 <= active <= count.
  *  I9  Sum of group.size == count.
  *  I10 process.sessions == number of HELD sessions that name it.
- *  I11 count + spawning - replacing <= max + stand_ins, and count + spawning is
+ *  I11 count + spawning - replacing <= max + credit, and count + spawning is
  *      at most one above that, unless max was lowered, a hung process
  *      recovered, or a process died while it replaced another.
  *  I12 size + spawning <= max_instances + the group's credit, or one above it
@@ -77,16 +77,13 @@
  *  I20 A group that is in good health, not drained and below its limit, and has
  *      waiters, but neither a start nor a process that is not hung, has its turn
  *      in `starved`; and while one has, there is neither room nor an idle
- *      process, nor another group's with abandoned sessions only, unless max
- *      was lowered. Such a group that has waiters, but no start, has no credit
- *      either that it could use.
+ *      process, unless max was lowered.
  *  I21 group.outdated == its live processes of another revision;
  *      pool.replacing == WANTED and STARTING slots that are to replace one.
  *  I22 group.hung == its live processes that are marked hung, all of which have
  *      a session; pool.hung is their sum. A group's credit is the smaller one
- *      of hung and hung_extra; pool.credit is their sum.
- *      group.stand_ins == processes and starts that stand in for hung ones of
- *      it, which is not more than its credit; pool.stand_ins is their sum.
+ *      of hung and hung_extra, or 0 where spawn_if_under is 0; pool.credit is
+ *      their sum.
  *  I23 group.zombies == its leaving processes that are marked so.
  *  I24 process.abandoned == number of abandoned sessions that name it;
  *      pool.abandoned is their sum.
@@ -128,23 +125,22 @@ typedef struct {
 
 /** What is asked of a group; the parent's configuration, copied. */
 typedef struct {
-    uint32_t config;        /**< configuration generation it comes from */
-    uint32_t min_instances; /**< kept alive once the group was used */
-    uint32_t max_instances; /**< 0: no limit but the pool's */
-    uint32_t max_requests;  /**< 0: no limit */
-    uint32_t jitter;        /**< up to so many requests more, per process */
-    uint32_t concurrency;   /**< sessions per process; 0: no limit */
-    uint32_t max_queue;     /**< waiting requests; more are refused */
-    uint32_t global_queue;  /**< 0: each process has a queue of its own */
-    uint32_t rolling;       /**< 1: a restart replaces, one by one */
-    uint32_t
-        spawn_if_under;    /**< above the limits only with fewer unhung ones */
-    uint32_t hung_extra;   /**< so many above them at the most */
-    uint32_t zombies_stop; /**< AppMaxZombies + 1, they end starts; 0: none */
-    int64_t idle_time;     /**< us; 0: idle processes stay */
-    int64_t stat_interval; /**< us between looks at restart.txt */
-    int64_t hung_after;    /**< us a request may take; 0: for ever */
-    int64_t kill_after;    /**< us until its process is ended; 0: never */
+    uint32_t config;         /**< configuration generation it comes from */
+    uint32_t min_instances;  /**< kept alive once the group was used */
+    uint32_t max_instances;  /**< 0: no limit but the pool's */
+    uint32_t max_requests;   /**< 0: no limit */
+    uint32_t jitter;         /**< up to so many requests more, per process */
+    uint32_t concurrency;    /**< sessions per process; 0: no limit */
+    uint32_t max_queue;      /**< waiting requests; more are refused */
+    uint32_t global_queue;   /**< 0: each process has a queue of its own */
+    uint32_t rolling;        /**< 1: a restart replaces, one by one */
+    uint32_t spawn_if_under; /**< above limits only with fewer unhung ones */
+    uint32_t hung_extra;     /**< at most so many hung ones do not count */
+    uint32_t zombies_stop;   /**< AppMaxZombies + 1, they end starts; 0: none */
+    int64_t idle_time;       /**< us; 0: idle processes stay */
+    int64_t stat_interval;   /**< us between looks at restart.txt */
+    int64_t hung_after;      /**< us a request may take; 0: for ever */
+    int64_t kill_after;      /**< us until its process is ended; 0: never */
 } apl_options_t;
 
 /** What was seen of restart.txt; equal bytes = unchanged. */
@@ -240,8 +236,7 @@ typedef struct {
     apl_histogram_t queue_time; /**< from the request to a process */
     apl_histogram_t app_time;   /**< from there to its end */
 
-    uint32_t stand_ins; /**< [D] processes and starts in place of hung ones */
-    char padding[292];
+    char padding[296];
     char name[APL_NAME_MAX];   /**< [T] NUL-terminated */
     char root[APL_NAME_MAX];   /**< [T] AppRoot, for people to read */
     char error[APL_ERROR_MAX]; /**< [T] the last failed start in a sentence */
@@ -271,9 +266,8 @@ typedef struct {
     uint32_t revision;  /**< [T] the group's when it was started; 0: outdated */
     uint32_t replaces;  /**< [T] 1: when it is live, an outdated one leaves */
     uint32_t zombie;    /**< [T] 1: it survives SIGKILL */
-    uint32_t stands_in; /**< [T] group for whose hung one it is; 0: for none */
     uint32_t abandoned; /**< [D] sessions that are */
-    char padding[104];
+    char padding[108];
 } apl_process_t;
 
 /** A request: it waits for a process, or has one. */
@@ -353,11 +347,10 @@ typedef struct {
     uint32_t peak;      /**< [T] most that were waiting since the last sample */
     uint32_t hung;      /**< [D] live processes that are hung */
     uint32_t abandoned; /**< [D] sessions that are */
-    uint32_t credit;    /**< [D] sum of what groups may have above max */
-    uint32_t stand_ins; /**< [D] what of that they have taken */
+    uint32_t credit;    /**< [D] sum over groups: hung ones not counted */
     uint32_t replacing; /**< [D] wanted and starting ones that replace one */
     uint32_t roll;      /**< [T] there was damage: who has which session? */
-    uint32_t padding2;
+    uint32_t padding2[2];
 
     apl_counters_t counters;
     uint64_t n_events; /**< the next goes to n_events % APL_EVENT_MAX */
@@ -375,7 +368,7 @@ _Static_assert(sizeof(apl_session_t) == 256, "session slots are 256 bytes");
 _Static_assert(sizeof(apl_child_t) == 64, "child slots are 64 bytes");
 _Static_assert(offsetof(apl_header_t, lock) == 64, "the lock opens a line");
 
-#define APL_FORMAT_VERSION 5
+#define APL_FORMAT_VERSION 6
 #define APL_LAYOUT                                                             \
     ((uint64_t)APL_FORMAT_VERSION << 48 ^ sizeof(apl_header_t) << 24 ^         \
      offsetof(apl_group_t, name) << 12 ^ offsetof(apl_process_t, node) ^       \

@@ -335,13 +335,16 @@ apr_status_t apl_supervise_tick(apl_pool_t *pool, int64_t now, int64_t *next)
         spare |= g->size > g->options.min_instances;
         apl_leave(&held);
     }
-    if (spare || !apl_hung_exceeded(pool))
+    if ((spare || !apl_hung_exceeded(pool)) && pool->header->abandoned == 0)
         return APR_SUCCESS;
     rv = apl_enter_patiently(&held, pool, now);
-    if (rv == APR_SUCCESS) {
+    if (rv != APR_SUCCESS)
+        return rv;
+    if (!spare) {
         trim_pool(&held);
         apl_room_settle(&held);
-        apl_leave(&held);
     }
-    return rv;
+    apl_room_yield_all(&held);
+    apl_leave(&held);
+    return APR_SUCCESS;
 }

@@ -5,19 +5,17 @@
  * @brief Hung processes, and the capacity they do not count as.
  *
  * A process is hung while one of its requests takes longer than AppHungAfter.
- * Up to AppHungExtra of a group's hung processes are its credit: so many may
- * be started above MaxInstances and MaxPoolSize, but only while fewer than
- * AppSpawnIfUnder of the group are not hung. Those above MaxPoolSize stand in
- * for hung ones: each is marked with the group whose credit it takes. That is
- * its own, which nobody else may take, but for who gets the place of a
- * stand-in: one that gives way, is replaced or has had its requests hands the
- * mark on. With less credit (they recover, or leave) as many marks go: these
- * processes take places as others do, and the surplus goes as if MaxPoolSize
+ * The hung processes of a group do not count against MaxInstances and
+ * MaxPoolSize, but at most AppHungExtra of them: that is the group's credit. A
+ * group whose AppSpawnIfUnder is 0 has none. The pool's limit is MaxPoolSize and
+ * the credit of all groups, and the places that credit makes are given away as
+ * any others. But a group uses its own credit only while fewer than
+ * AppSpawnIfUnder of its processes are not hung. When processes recover, or
+ * leave, the credit falls. What is above the limit then goes, as if MaxPoolSize
  * had been lowered.
  *
  * Lock:  needed by those that take a group; the first needs none.
- * Crash: a process's marks are the truth (process.h); counts follow, and who
- *        has a mark without credit loses it.
+ * Crash: a process's mark is the truth (process.h); counts follow.
  * Trust: ages and limits are any numbers.
  */
 #ifndef APL_HUNG_H
@@ -38,35 +36,22 @@ static inline int64_t apl_hung_age(const apl_session_t *session, int64_t now)
     return apl_since(now, session->since);
 }
 
-/** So many may be started above the group's limit. */
+/** So many of the group's hung processes do not count. */
 uint32_t apl_hung_credit(const apl_group_t *group);
 
-/** Could one of its hung processes go, and leave enough credit for those that
- * stand in? Else the place would be theirs, and nobody's gain. */
-int apl_hung_spares(const apl_group_t *group);
-
-/** May it use credit: has it too few processes that are not hung? */
+/** May the group use its credit: has it too few processes that are not hung?
+ * Starts count as such. */
 int apl_hung_short(const apl_group_t *group);
 
-/** May it use credit for one more, above the pool's limit? */
-int apl_hung_has_credit(const apl_group_t *group);
+/** So many processes the pool may have, without those that only replace one.
+ * @param group that wants one more; or NULL */
+uint64_t apl_hung_limit(const apl_pool_t *pool, const apl_group_t *group);
 
-/** Has the pool more processes than its limit, but for stand-ins? */
+/** Has the pool more processes than that? */
 int apl_hung_exceeded(const apl_pool_t *pool);
 
 /** One more of the group is hung, or one less: by 1 or -1. */
 void apl_hung_count(apl_pool_t *pool, apl_group_t *group, int by);
-
-/** A process that may be a stand-in is counted, or not any more: by 1 or -1. */
-void apl_hung_count_stand_in(apl_pool_t *pool, const apl_process_t *process,
-                             int by);
-
-/** `heir` gets the place of a process that will leave. */
-void apl_hung_hand_on(apl_process_t *process, apl_process_t *heir);
-
-/** Take the marks of stand-ins for which the group has no credit, of the oldest
- * first. A walk over all slots for each. */
-void apl_hung_recall(apl_pool_t *pool, apl_group_t *group);
 
 /** Apply options: the credit may be another one. */
 void apl_hung_configure(apl_pool_t *pool, apl_group_t *group,

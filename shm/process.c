@@ -121,12 +121,10 @@ void apl_process_enlist(apl_held_t *held, apl_process_t *process)
         h->replacing += process->replaces != 0;
         if (g)
             g->spawning++;
-        apl_hung_count_stand_in(pool, process, 1);
         break;
     case APL_PROCESS_LIVE:
         if (g)
             enlist_live(held, process, g);
-        apl_hung_count_stand_in(pool, process, 1);
         break;
     case APL_PROCESS_LEAVING:
         apl_list_append(pool, &h->leavers, &process->pool);
@@ -155,10 +153,8 @@ static void delist(apl_held_t *held, apl_process_t *process, uint32_t state)
         h->replacing -= process->replaces != 0;
         if (g)
             g->spawning--;
-        apl_hung_count_stand_in(pool, process, -1);
         break;
     case APL_PROCESS_LIVE:
-        apl_hung_count_stand_in(pool, process, -1); /* before its credit goes */
         if (g)
             delist_live(held, process, g);
         break;
@@ -216,7 +212,7 @@ static apl_process_t *take_slot(apl_pool_t *pool)
 }
 
 apl_process_t *apl_process_reserve(apl_held_t *held, apl_group_t *group,
-                                   int replaces, uint32_t stands_in)
+                                   int replaces)
 {
     apl_process_t *p = take_slot(held->pool);
 
@@ -227,7 +223,6 @@ apl_process_t *apl_process_reserve(apl_held_t *held, apl_group_t *group,
     p->started = p->last_used = held->now;
     p->birth = ++held->pool->header->ticket;
     p->replaces = replaces != 0;
-    p->stands_in = stands_in;
     APL_STEP("reserve_filled");
     p->state = APL_PROCESS_WANTED;
     APL_STEP("reserve_wanted"); /* seen: a place is taken; nobody counts it */

@@ -23,12 +23,10 @@ apl_process_t *apl_process_find(apl_held_t *held, uint64_t id);
 /**
  * FREE -> WANTED: reserve a place. The caller has checked the limits.
  * @param replaces 1: once it is live, an outdated one leaves
- * @param stands_in index of the group on whose credit it is above the pool's
- *                  limit (hung.h), or 0
  * @return NULL: the table is full
  */
 apl_process_t *apl_process_reserve(apl_held_t *held, apl_group_t *group,
-                                   int replaces, uint32_t stands_in);
+                                   int replaces);
 
 /** Nothing of what was in the slot is left, but for its generation, which goes
  * up before: so no session of the past can mean the next process. */

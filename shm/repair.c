@@ -6,7 +6,6 @@
 
 #include "shm/event.h"
 #include "shm/group.h"
-#include "shm/hung.h"
 #include "shm/list.h"
 #include "shm/process.h"
 #include "shm/session.h"
@@ -39,7 +38,7 @@ static void repair_groups(apl_pool_t *pool)
         apl_list_init(pool, &g->idle);
         apl_list_init(pool, &g->queue);
         g->order = g->size = g->spawning = g->waiting = g->outdated = 0;
-        g->hung = g->zombies = g->stand_ins = 0;
+        g->hung = g->zombies = 0;
         g->root[sizeof g->root - 1] = 0;
         g->error[sizeof g->error - 1] = 0;
         if (good_group(pool, g))
@@ -104,8 +103,6 @@ static void clean_processes(apl_pool_t *pool, int64_t now)
             p->state = APL_PROCESS_FREE;
         else if (p->revision > g->revision)
             p->revision = 0; /* one to come it cannot be of */
-        if (!used_group(pool, apl_group_at(pool, p->stands_in)))
-            p->stands_in = 0;
         p->birth = keep_ticket(h, p->birth);
         /* It would never be idle for long. Another's clock may be read a
          * little later than ours. */
@@ -219,16 +216,6 @@ static uint64_t by_waiter(const apl_pool_t *pool, uint32_t offset)
     return s ? s->ticket : 0;
 }
 
-/* Who died inside may have taken credit away and not the marks. */
-static void recall(apl_pool_t *pool)
-{
-    uint32_t i, top = apl_top(&pool->header->top_group, pool->n.groups);
-
-    for (i = 1; i <= top; i++)
-        if (pool->groups[i].state == APL_GROUP_USED)
-            apl_hung_recall(pool, &pool->groups[i]);
-}
-
 /* Whoever waits has a turn; that of a group which may not have a process now
  * lapses when it comes. */
 static void give_turns(apl_pool_t *pool)
@@ -289,7 +276,6 @@ void apl_repair(apl_held_t *held)
     for (i = 1; i <= top; i++)
         apl_process_enlist(held, &pool->processes[i]);
     APL_STEP("repair_listed");
-    recall(pool);
     order_lists(pool);
     give_turns(pool);
     h->counters.repairs++;

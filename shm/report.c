@@ -222,7 +222,6 @@ static json_t *report_group(const apl_group_t *g)
     json_object_set_new(j, "spawning", number(g->spawning));
     json_object_set_new(j, "states", no_states());
     json_object_set_new(j, "outdated", number(g->outdated));
-    json_object_set_new(j, "stand_ins", number(g->stand_ins));
     json_object_set_new(j, "queue", number(g->waiting));
     json_object_set_new(j, "max", number(o->max_instances));
     json_object_set_new(j, "min", number(o->min_instances));

@@ -3,7 +3,6 @@
 #include "shm/retire.h"
 
 #include "shm/group.h"
-#include "shm/hung.h"
 #include "shm/list.h"
 #include "shm/process.h"
 #include "shm/queue.h"
@@ -136,8 +135,7 @@ static int is_nearly_full(const apl_held_t *held, const apl_group_t *group,
 
 /* A start of the group that was to replace a process, if there is one, takes
  * the place that becomes free: another's start may not have it, too. */
-static void take_place(apl_held_t *held, const apl_group_t *group,
-                       apl_process_t *process)
+static void take_place(apl_held_t *held, const apl_group_t *group)
 {
     apl_pool_t *pool = held->pool;
     apl_header_t *h = pool->header;
@@ -153,14 +151,13 @@ static void take_place(apl_held_t *held, const apl_group_t *group,
         p->replaces = 0;
         APL_STEP("retire_replaces"); /* seen: nobody is replaced, but counted */
         h->replacing--;
-        apl_hung_hand_on(process, p);
     }
 }
 
 static void retire(apl_held_t *held, apl_group_t *group, apl_process_t *process)
 {
     held->pool->header->counters.retired++;
-    take_place(held, group, process);
+    take_place(held, group);
     apl_process_leave(held, process, APL_EVENT_RETIRED);
     /* The place goes to the replacement before it goes to another group. */
     if (group->waiting > 0 || group->size < group->options.min_instances)
@@ -215,7 +212,6 @@ void apl_retire_replaced(apl_held_t *held, apl_group_t *group,
         return;
     if (leaver->reason == APL_EVENT_RETIRED)
         pool->header->counters.retired++;
-    apl_hung_hand_on(leaver, process);
     apl_process_leave(held, leaver,
                       leaver->reason == APL_EVENT_RETIRED ? APL_EVENT_RETIRED
                                                           : APL_EVENT_RESTART);

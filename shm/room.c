@@ -14,10 +14,8 @@ int apl_room_left(const apl_pool_t *pool, const apl_group_t *group,
 {
     const apl_header_t *h = pool->header;
     uint64_t all = (uint64_t)h->count + h->spawning;
-    uint64_t max = (uint64_t)h->max + h->stand_ins + fewer;
+    uint64_t max = apl_hung_limit(pool, group) + fewer;
 
-    if (group && apl_hung_has_credit(group))
-        max++;
     return all + h->leaving < pool->n.processes - 1 &&
            all - h->replacing < max && all <= max;
 }
@@ -36,18 +34,18 @@ static void take_turn(apl_held_t *held, apl_group_t *group)
 void apl_room_replace(apl_held_t *held, apl_group_t *group)
 {
     const apl_header_t *h = held->pool->header;
+    uint64_t all = (uint64_t)h->count + h->spawning;
     uint32_t max = group->options.max_instances;
 
     if (group->outdated > 0 && apl_group_may_start(held, group) &&
         (max == 0 || group->size <= max + apl_hung_credit(group)) &&
-        h->count + h->spawning <= h->max + h->stand_ins)
-        apl_process_reserve(held, group, 1, 0);
+        all <= apl_hung_limit(held->pool, NULL))
+        apl_process_reserve(held, group, 1);
 }
 
-/* The first group of a list that still wants its turn.
- * @param own 1: of those that have credit of their own
- * @param but not this one; may be NULL */
-static apl_group_t *next_turn(apl_held_t *held, apl_link_t *list, int own,
+/* The first group of a list that wants its turn yet, and is not `but`, which
+ * may be NULL. @param left 1: of those for which room is left */
+static apl_group_t *next_turn(apl_held_t *held, apl_link_t *list, int left,
                               const apl_group_t *but)
 {
     apl_pool_t *pool = held->pool;
@@ -61,12 +59,10 @@ static apl_group_t *next_turn(apl_held_t *held, apl_link_t *list, int own,
             pool->damaged = 1;
             return NULL;
         }
-        if (g->waiting > 0 && apl_group_may_grow(held, g)) {
-            if (g != but && (!own || apl_room_left(pool, g, 0)))
-                return g;
-        }
-        else if (!own)
+        if (g->waiting == 0 || !apl_group_may_grow(held, g))
             apl_list_remove(pool, &g->turn);
+        else if (g != but && (!left || apl_room_left(pool, g, 0)))
+            return g;
     }
     return NULL;
 }
@@ -82,47 +78,10 @@ static apl_group_t *older(apl_held_t *held, apl_group_t *a, apl_group_t *b)
     return sb->ticket < sa->ticket ? b : a;
 }
 
-/* A stand-in is for those who wait for it: its place is none of the pool's. */
-static int is_needed(const apl_group_t *group, const apl_process_t *process)
-{
-    return process->stands_in == process->group && group->waiting > 0;
-}
-
-int apl_room_forsaken(const apl_pool_t *pool, const apl_process_t *process)
-{
-    const apl_group_t *g = apl_group_at(pool, process->group);
-
-    return process->state == APL_PROCESS_LIVE && process->abandoned > 0 &&
-           process->sessions == process->abandoned && g &&
-           (!process->hung || apl_hung_spares(g));
-}
-
-/* One with requests, but nobody waits for any of them: the one that was used
- * longest ago. */
-static apl_process_t *forsaken(const apl_held_t *held,
-                               const apl_group_t *newcomer)
-{
-    apl_pool_t *pool = held->pool;
-    apl_header_t *h = pool->header;
-    uint32_t i, top = h->abandoned > 0 ? h->top_process : 0;
-    apl_process_t *found = NULL;
-
-    for (i = 1; i <= top && i < pool->n.processes; i++) {
-        apl_process_t *p = &pool->processes[i];
-
-        if (apl_room_forsaken(pool, p) &&
-            p->group != APL_GROUP_INDEX(pool, newcomer) &&
-            (!found || p->last_used < found->last_used ||
-             (p->last_used == found->last_used && p->birth < found->birth)))
-            found = p;
-    }
-    return found;
-}
-
 /* The process that gives way to a newcomer: the longest idle one of a group
  * above its minimum; else, for one that starves, the longest idle one, as a
- * minimum must not lock another app out, nor may what hangs. A walk, but only
- * where a process is about to be started. */
+ * minimum must not lock another app out. A walk, but only where a process is
+ * about to be started. */
 static apl_process_t *victim(apl_held_t *held, const apl_group_t *newcomer)
 {
     apl_pool_t *pool = held->pool;
@@ -135,15 +94,14 @@ static apl_process_t *victim(apl_held_t *held, const apl_group_t *newcomer)
         apl_process_t *p = APL_PROCESS_OF(pool, at, pool);
         const apl_group_t *g = p ? apl_process_group(held, p) : NULL;
 
-        if (!g || g == newcomer || is_needed(g, p))
+        if (!g || g == newcomer)
             continue;
         if (g->size > g->options.min_instances)
             return p;
         if (!second && apl_group_starves(newcomer))
             second = p;
     }
-    return second || !apl_group_starves(newcomer) ? second
-                                                  : forsaken(held, newcomer);
+    return second;
 }
 
 /* A busy one gives way: that of the fewest sessions. Its open ones go on. One
@@ -156,62 +114,47 @@ static apl_process_t *shared_victim(apl_held_t *held, const apl_group_t *of,
     if (!of || of == newcomer || !apl_group_shares(of) || of->order == 0)
         return NULL;
     p = apl_process_at(held->pool, of->order);
-    return p && p->state == APL_PROCESS_LIVE && !p->hung && !is_needed(of, p)
-               ? p
-               : NULL;
+    return p && p->state == APL_PROCESS_LIVE && !p->hung ? p : NULL;
 }
 
-/* Somebody gives way to the newcomer. @return who, or NULL: nobody can */
-static const apl_process_t *make_room(apl_held_t *held,
-                                      const apl_group_t *newcomer,
-                                      const apl_group_t *freed)
+/* The process gives way to another group's. */
+static void evict(apl_held_t *held, apl_process_t *process)
+{
+    apl_group_t *g = apl_process_group(held, process);
+
+    apl_process_leave(held, process, APL_EVENT_EVICTED);
+    held->pool->header->counters.evicted++;
+    /* It may have been at its own limit, and may start another one now. */
+    if (g && g->waiting > 0 && apl_group_may_grow(held, g))
+        take_turn(held, g);
+}
+
+/* A process gives way to the newcomer. @param freed the group of which a place
+ * became free, or NULL. @return 0: none can */
+static int make_room(apl_held_t *held, const apl_group_t *newcomer,
+                     const apl_group_t *freed)
 {
     apl_process_t *p;
-    apl_group_t *g;
 
     if (!apl_room_left(held->pool, NULL, 1))
-        return NULL;
+        return 0;
     p = victim(held, newcomer);
     if (!p)
         p = shared_victim(held, freed, newcomer);
     if (!p)
-        return NULL;
-    apl_process_leave(held, p, APL_EVENT_EVICTED);
-    held->pool->header->counters.evicted++;
-    /* It may have been at its own limit, and may start another one now. */
-    g = apl_process_group(held, p);
-    if (g && g->waiting > 0 && apl_group_may_grow(held, g))
-        take_turn(held, g);
-    return p;
-}
-
-/* Start one of a group: in a place below the limit, on its own credit, or where
- * the one stood that gave way for it. @return 0: no slot is free */
-static int start(apl_held_t *held, apl_group_t *group,
-                 const apl_process_t *gone)
-{
-    const apl_pool_t *pool = held->pool;
-    uint32_t stands_in = gone ? gone->stands_in : 0;
-
-    if (apl_room_left(pool, NULL, 0))
-        stands_in = 0;
-    else if (apl_room_left(pool, group, 0))
-        stands_in = APL_GROUP_INDEX(pool, group);
-    return apl_process_reserve(held, group, 0, stands_in) != NULL;
+        return 0;
+    evict(held, p);
+    return 1;
 }
 
 void apl_room_want(apl_held_t *held, apl_group_t *group)
 {
-    const apl_pool_t *pool = held->pool;
-
     if (!apl_group_may_grow(held, group))
         return;
-    if (apl_room_left(pool, NULL, 0))
-        start(held, group, NULL);
+    if (apl_room_left(held->pool, group, 0))
+        apl_process_reserve(held, group, 0);
     else if (group->waiting > 0)
         take_turn(held, group);
-    else if (apl_room_left(pool, group, 0))
-        start(held, group, make_room(held, group, NULL));
 }
 
 void apl_room_keep(apl_held_t *held, apl_group_t *group)
@@ -220,50 +163,35 @@ void apl_room_keep(apl_held_t *held, apl_group_t *group)
         apl_room_want(held, group);
 }
 
-/* The next to have a process, and there is room for it: a free place; else
- * that of one that gives way to a group that starves; else its own credit.
- * @param gone who gave way, or NULL: filled in */
-static apl_group_t *next_served(apl_held_t *held, const apl_group_t *freed,
-                                const apl_process_t **gone)
+/* The next group to have a process, for which there is room: a place is left,
+ * or a process gives way, if the group starves. NULL: none. @param freed as of
+ * make_room() */
+static apl_group_t *next_served(apl_held_t *held, const apl_group_t *freed)
 {
     apl_header_t *h = held->pool->header;
     apl_group_t *starved = next_turn(held, &h->starved, 0, NULL);
-    apl_group_t *first =
-        older(held, starved, next_turn(held, &h->hungry, 0, NULL));
-    apl_group_t *other;
 
-    *gone = NULL;
-    if (!first || apl_room_left(held->pool, NULL, 0))
-        return first;
-    if (starved && (*gone = make_room(held, starved, freed)) != NULL)
-        return starved;
-    /* What is forsaken may all be its own. */
-    other = starved && h->abandoned > 0
-                ? next_turn(held, &h->starved, 0, starved)
-                : NULL;
-    if (other && (*gone = make_room(held, other, freed)) != NULL)
-        return other;
-    if (h->stand_ins >= h->credit)
-        return NULL;
-    first = older(held, next_turn(held, &h->starved, 1, NULL),
-                  next_turn(held, &h->hungry, 1, NULL));
-    if (first)
-        *gone = make_room(held, first, NULL);
-    return first;
+    if (apl_room_left(held->pool, NULL, 0))
+        return older(held, starved, next_turn(held, &h->hungry, 1, NULL));
+    return starved && make_room(held, starved, freed) ? starved : NULL;
 }
 
-/* @param freed the group of which a place became free, or NULL */
+/* The group's turn is over: its process is wanted. @return 0: no slot is free */
+static int serve(apl_held_t *held, apl_group_t *group)
+{
+    apl_list_remove(held->pool, &group->turn);
+    return apl_process_reserve(held, group, 0) != NULL;
+}
+
+/* @param freed as of make_room() */
 static void settle(apl_held_t *held, const apl_group_t *freed)
 {
     uint32_t left = 2 * held->pool->n.groups;
-    const apl_process_t *gone;
     apl_group_t *g;
 
-    while (left-- > 0 && (g = next_served(held, freed, &gone)) != NULL) {
-        apl_list_remove(held->pool, &g->turn);
-        if (!start(held, g, gone))
+    while (left-- > 0 && (g = next_served(held, freed)) != NULL)
+        if (!serve(held, g))
             return;
-    }
 }
 
 void apl_room_settle(apl_held_t *held)
@@ -293,4 +221,41 @@ void apl_room_share_all(apl_held_t *held)
     for (i = 1; i <= top && i < pool->n.groups; i++)
         if (pool->groups[i].state == APL_GROUP_USED)
             apl_room_share(held, &pool->groups[i]);
+}
+
+/* ---- abandoned requests ---- */
+
+/* Would it leave a place if it ended, and is it of use to nobody? A hung one
+ * that does not count leaves none. */
+static int is_forsaken(const apl_process_t *p, const apl_group_t *g)
+{
+    return p->state == APL_PROCESS_LIVE && p->abandoned > 0 &&
+           p->sessions == p->abandoned &&
+           (!p->hung || g->hung > apl_hung_credit(g));
+}
+
+void apl_room_yield(apl_held_t *held, apl_process_t *process)
+{
+    apl_pool_t *pool = held->pool;
+    const apl_group_t *own = apl_process_group(held, process);
+    apl_group_t *g;
+
+    if (!own || !is_forsaken(process, own) || !apl_room_left(pool, NULL, 1))
+        return;
+    g = next_turn(held, &pool->header->starved, 0, own);
+    if (g) {
+        evict(held, process);
+        serve(held, g);
+    }
+}
+
+void apl_room_yield_all(apl_held_t *held)
+{
+    apl_pool_t *pool = held->pool;
+    apl_header_t *h = pool->header;
+    uint32_t i, top = apl_top(&h->top_process, pool->n.processes);
+
+    for (i = 1; i <= top && apl_list_first(pool, &h->starved) != 0; i++)
+        if (pool->processes[i].abandoned > 0)
+            apl_room_yield(held, &pool->processes[i]);
 }

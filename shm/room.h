@@ -4,18 +4,16 @@
  * @file room.h
  * @brief Who may start a process: the pool's capacity, shared between groups.
  *
- * A start reserves its place. The start of a process that is to replace an
- * outdated one takes no place of others, but there is only one place above
- * MaxPoolSize: so count + spawning <= max + 1, and <= max without those. Those
- * that stand in for hung ones (hung.h) come on top of that. A group that
- * wants a process while there is no room takes its turn in one of two lists:
- * `starved` has none but hung ones, and for it the longest idle process of
- * another group gives way; `hungry` has others and waits for room. Who has
- * credit of its own takes it, whoever has a turn before it; but even where the
- * group is hungry, an idle process above its group's minimum gives way first.
+ * A start reserves its place. The pool's limit is MaxPoolSize, and as many more
+ * as hung processes do not count (hung.h). The start of a process that is to
+ * replace an outdated one takes no place of others, but there is only one place
+ * above the limit: so count + spawning <= limit + 1, and <= limit without those.
+ * A group that wants a process while there is no room takes its turn in one of
+ * two lists: `starved` has none but hung ones, and for it the longest idle
+ * process of another group gives way; `hungry` has others and waits for room.
  * Among all of them, and against the waiters of the group whose process became
- * free, who waits longest is served first: a busy group cannot starve a new
- * one.
+ * free, the group whose request waits longest is served first: a busy group
+ * cannot starve a new one.
  *
  * Lock:  needed by all.
  * Crash: turns are derived: repair.h gives them anew.
@@ -42,15 +40,10 @@ void apl_room_keep(apl_held_t *held, apl_group_t *group);
  */
 void apl_room_replace(apl_held_t *held, apl_group_t *group);
 
-/** Has it no requests but abandoned ones? Then it gives way to another app that
- * has no process, or hung ones only; unless one that stands in for it would
- * get its place. */
-int apl_room_forsaken(const apl_pool_t *pool, const apl_process_t *process);
-
 /**
  * Is there room for one more of the group, once `fewer` processes are leaving?
  * They keep their slots until they are gone.
- * @param group NULL: one that may use no credit
+ * @param group NULL: one without credit of its own
  */
 int apl_room_left(const apl_pool_t *pool, const apl_group_t *group,
                   uint32_t fewer);
@@ -68,5 +61,15 @@ void apl_room_share(apl_held_t *held, apl_group_t *group);
 
 /** The same for all groups, after repair.h. */
 void apl_room_share_all(apl_held_t *held);
+
+/**
+ * If the process has abandoned requests only, it gives way to another group
+ * that starves: requests that nobody waits for lock nobody out.
+ */
+void apl_room_yield(apl_held_t *held, apl_process_t *process);
+
+/** The same for all processes, for groups that came to starve later. A walk over
+ * all slots: for the tick. */
+void apl_room_yield_all(apl_held_t *held);
 
 #endif

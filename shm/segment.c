@@ -69,7 +69,7 @@ void apl_segment_empty(apl_pool_t *pool)
     uint32_t i;
 
     h->count = h->active = h->spawning = h->waiting = h->leaving = 0;
-    h->replacing = h->hung = h->credit = h->stand_ins = h->abandoned = 0;
+    h->replacing = h->hung = h->credit = h->abandoned = 0;
     apl_list_init(pool, &h->inactive);
     apl_list_init(pool, &h->starved);
     apl_list_init(pool, &h->hungry);

@@ -70,10 +70,10 @@ static char *outcome(const apl_pool_t *pool)
         const apl_group_t *g = &pool->groups[i];
 
         if (g->state != APL_GROUP_FREE)
-            n += (size_t)snprintf(
-                text + n, size - n, "g%u:%u,%u,%u,%u,%u,%u,%u,%u,%u ", i,
-                g->size, g->spawning, g->waiting, g->failures, g->outdated,
-                g->hung, g->zombies, g->drained, g->stand_ins);
+            n += (size_t)snprintf(text + n, size - n,
+                                  "g%u:%u,%u,%u,%u,%u,%u,%u,%u ", i, g->size,
+                                  g->spawning, g->waiting, g->failures,
+                                  g->outdated, g->hung, g->zombies, g->drained);
     }
     for (i = 1; i < pool->n.processes; i++) {
         const apl_process_t *p = &pool->processes[i];

@@ -205,9 +205,8 @@ void stage_hung(stage_t *g)
     apl_clock_look(&g->pool, SCENE_NOW + 5000000, &overdue, 1);
 }
 
-/* Above the limit there is one that stands in for one that hangs; it is idle,
- * or has its last request. */
-static void stand_in(stage_t *g, uint32_t max_requests)
+/* One hangs, and there is an idle one above the limit. */
+void stage_one_above(stage_t *g)
 {
     apl_options_t *o = &g->apps[0].options;
     apl_glance_t overdue;
@@ -216,32 +215,11 @@ static void stand_in(stage_t *g, uint32_t max_requests)
     o->hung_after = 5000000;
     o->spawn_if_under = 1;
     o->hung_extra = 1;
-    o->max_requests = max_requests;
     for (i = 1; i < 5; i++)
         busy(g, i, i / 3);
     apl_clock_look(&g->pool, SCENE_NOW + 5000000, &overdue, 1);
     busy(g, 0, 0);
-    if (max_requests != 0)
-        g->pool.processes[g->ids[0] & 0xffff].processed = max_requests - 2;
     idle(g, 0);
-}
-
-void stage_stood_in(stage_t *g)
-{
-    stand_in(g, 0);
-}
-
-void stage_stand_in_rolls(stage_t *g)
-{
-    stand_in(g, 0);
-    apl_supervise_outdate(&g->pool, g->ids[0], SCENE_NOW);
-    stage_take(g, 0);
-}
-
-void stage_stand_in_retires(stage_t *g)
-{
-    stand_in(g, 10);
-    stage_ask(g, 0, 0);
 }
 
 void stage_killed(stage_t *g)

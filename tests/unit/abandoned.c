@@ -261,6 +261,26 @@ static void it_gives_way_to_another_app(void **state)
     scene_end(s);
 }
 
+/* At the latest with the next tick. */
+static void also_to_one_that_asks_later(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_app_t *a = slow_app(s, "a", 0, 0), *b = scene_app(s, "b");
+    apl_hold_t h[2], other;
+
+    (void)state;
+    scene_busy(s, a, h, 2);
+    abandon(s, &h[1]);
+    assert_int_equal(scene_ask(s, &other, b), APL_EWAIT);
+    assert_int_equal(scene_take(s), 0);
+    scene_tick(s, SECOND);
+    assert_int_equal(scene_condition(s, h[1].id).reason, APL_EVENT_EVICTED);
+    assert_int_equal(scene_spawn(s), 1);
+    assert_int_equal(scene_poll(s, &other), APR_SUCCESS);
+    assert_int_equal(s->pool.header->counters.evicted, 1);
+    scene_end(s);
+}
+
 /* The first whose turn it is may be the app itself. */
 static void nor_is_the_next_one_held_up(void **state)
 {
@@ -284,8 +304,8 @@ static void nor_is_the_next_one_held_up(void **state)
     scene_end(s);
 }
 
-/* Its place would be its stand-in's. */
-static void what_stands_in_is_no_room(void **state)
+/* What hangs and does not count leaves no place. */
+static void what_does_not_count_is_no_room(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = slow_app(s, "a", 0, 1), *b = scene_app(s, "b");
@@ -338,8 +358,9 @@ int main(void)
         cmocka_unit_test(it_outlives_its_child),
         cmocka_unit_test(one_that_lasts_is_closed),
         cmocka_unit_test(it_gives_way_to_another_app),
+        cmocka_unit_test(also_to_one_that_asks_later),
         cmocka_unit_test(nor_is_the_next_one_held_up),
-        cmocka_unit_test(what_stands_in_is_no_room),
+        cmocka_unit_test(what_does_not_count_is_no_room),
         cmocka_unit_test(what_no_process_has_is_closed),
     };
 

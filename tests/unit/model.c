@@ -73,10 +73,8 @@ static apr_status_t ask(model_t *m, int session, int group)
     model_give(m, session, p);
     if ((g->options.concurrency != 0 &&
          m->processes[p].sessions > g->options.concurrency) ||
-        m->processes[p].hung) {
+        m->processes[p].hung)
         model_want(m, group);
-        model_settle(m);
-    }
     return APR_SUCCESS;
 }
 
@@ -166,7 +164,7 @@ int model_abandon(model_t *m, int session)
     }
     s->abandoned = 1;
     model_touch(m, &m->processes[process]);
-    model_settle(m);
+    model_yield(m, process);
     model_unlock(m);
     return 1;
 }

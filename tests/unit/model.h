@@ -32,7 +32,6 @@ typedef struct {
     uint64_t birth, enlisted, idle_since; /* ticks of the model's own counter */
     unsigned revision;                    /* 0: outdated in any case */
     int replaces, hung, killed, zombie;
-    int stands_in; /* group + 1 on whose credit it is there; 0: none */
 } m_process_t;
 
 typedef enum { S_FREE, S_WAITING, S_HELD, S_FAILED } m_session_state_t;
@@ -82,8 +81,7 @@ typedef struct {
 
 /** What there is of a group, or of all where group is -1. */
 typedef struct {
-    unsigned count, active, spawning, waiting, leaving, outdated, hung, credit,
-        stand_ins;
+    unsigned count, active, spawning, waiting, leaving, outdated, hung, credit;
 } m_sums_t;
 
 m_sums_t model_sums(const model_t *m, int group);

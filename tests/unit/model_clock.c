@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* The clock's verbs, and who stands in for those that hang. */
+/* The clock's verbs. */
 
 #include "tests/unit/model_room.h"
 
@@ -18,8 +18,7 @@ static int has_older(const model_t *m, int process, int64_t limit)
     return n > 0;
 }
 
-/* The next in the order of the pool's slots, or -1. */
-static int next_slot(const model_t *m, unsigned above)
+int model_next_slot(const model_t *m, unsigned above)
 {
     int i, best = -1;
 
@@ -37,8 +36,8 @@ static void mark_all(model_t *m, int hung)
 {
     int i;
 
-    for (i = next_slot(m, 0); i >= 0;
-         i = next_slot(m, m->processes[i].id & 0xffff)) {
+    for (i = model_next_slot(m, 0); i >= 0;
+         i = model_next_slot(m, m->processes[i].id & 0xffff)) {
         const m_process_t *p = &m->processes[i];
 
         if (p->state != M_LIVE || p->hung == hung ||
@@ -142,34 +141,4 @@ apr_status_t model_zombie(model_t *m, int process)
         return APL_ESTALE;
     p->zombie = 1;
     return APR_SUCCESS;
-}
-
-/* ---- stand-ins ---- */
-
-/* The oldest first. */
-void model_recall(model_t *m)
-{
-    int g, i;
-
-    for (g = 0; g < MODEL_GROUPS; g++)
-        while (model_stand_ins(m, g) > model_credit(m, g)) {
-            int first = -1;
-
-            for (i = 0; i < m->n_processes; i++)
-                if (m->processes[i].state >= M_WANTED &&
-                    m->processes[i].state <= M_LIVE &&
-                    m->processes[i].stands_in == g + 1 &&
-                    (first < 0 ||
-                     m->processes[i].birth < m->processes[first].birth))
-                    first = i;
-            m->processes[first].stands_in = 0;
-        }
-}
-
-void model_hand_on(model_t *m, int process, int heir)
-{
-    if (m->processes[process].stands_in == 0)
-        return;
-    m->processes[heir].stands_in = m->processes[process].stands_in;
-    m->processes[process].stands_in = 0;
 }

@@ -60,24 +60,13 @@ unsigned model_credit(const model_t *m, int group)
     int g;
 
     for (g = 0; g < MODEL_GROUPS; g++) {
-        unsigned most = m->groups[g].options.hung_extra;
+        const apl_options_t *o = &m->groups[g].options;
+        unsigned most = o->spawn_if_under > 0 ? o->hung_extra : 0;
         unsigned hung = model_hung(m, g);
 
         if (g == group || group < 0)
             n += hung < most ? hung : most;
     }
-    return n;
-}
-
-unsigned model_stand_ins(const model_t *m, int group)
-{
-    unsigned n = 0;
-    int i;
-
-    for (i = 0; i < m->n_processes; i++)
-        n += in(&m->processes[i], -1, M_WANTED, M_LIVE) &&
-             (group < 0 ? m->processes[i].stands_in != 0
-                        : m->processes[i].stands_in == group + 1);
     return n;
 }
 
@@ -111,8 +100,7 @@ m_sums_t model_sums(const model_t *m, int group)
                   .waiting = model_waiting(m, group),
                   .leaving = count(m, group, M_LEAVING, M_LEAVING),
                   .hung = model_hung(m, group),
-                  .credit = model_credit(m, group),
-                  .stand_ins = model_stand_ins(m, group)};
+                  .credit = model_credit(m, group)};
     int i;
 
     for (i = 0; i < m->n_processes; i++) {
@@ -234,7 +222,6 @@ void model_move(model_t *m, int process, m_state_t state)
         model_touch(m, p);
     }
     turn_anew(m, p->group, starved);
-    model_recall(m);
 }
 
 void model_hang(model_t *m, int process, int hung)
@@ -244,7 +231,6 @@ void model_hang(model_t *m, int process, int hung)
 
     p->hung = hung;
     turn_anew(m, p->group, starved);
-    model_recall(m);
 }
 
 /* A verb may have read the clock before the last one did. */
@@ -288,7 +274,6 @@ int model_options(model_t *m, int group, const apl_options_t *options)
         return 0;
     g->options = *options;
     g->retired = 0;
-    model_recall(m);
     return 1;
 }
 
@@ -356,10 +341,8 @@ static void retire(model_t *m, int process)
 
     for (i = 0; i < m->n_processes; i++)
         if (in(&m->processes[i], group, M_WANTED, M_STARTING) &&
-            m->processes[i].replaces) {
+            m->processes[i].replaces)
             m->processes[i].replaces = 0;
-            model_hand_on(m, process, i);
-        }
     model_move(m, process, M_LEAVING);
     if (model_waiting(m, group) > 0 ||
         model_size(m, group) < m->groups[group].options.min_instances)

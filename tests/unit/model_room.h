@@ -18,9 +18,6 @@ unsigned model_waiting(const model_t *m, int group);
 unsigned model_hung(const model_t *m, int group);
 unsigned model_credit(const model_t *m, int group);
 
-/** Processes and starts on the group's credit; or on any. */
-unsigned model_stand_ins(const model_t *m, int group);
-
 /** Has it none but hung ones? */
 int model_starves(const model_t *m, int group);
 
@@ -32,6 +29,9 @@ int model_above(const model_t *m, int group);
 
 /** Is a process live, and of an old revision? */
 int model_outdated(const model_t *m, int process);
+
+/** So many processes may be there. */
+unsigned model_limit_of(const model_t *m);
 
 /** Is the pool above its limit? */
 int model_exceeded(const model_t *m);
@@ -45,17 +45,14 @@ int model_in_order(const model_t *m, int groups[MODEL_GROUPS]);
 /** Has a been idle for longer than b? */
 int model_idles_longer(const model_t *m, int a, int b);
 
+/** The next process in the order of the pool's slots, or -1. */
+int model_next_slot(const model_t *m, unsigned above);
+
 /** A process slot for this group. NULL: none is free. */
 m_process_t *model_add(model_t *m, int group, m_state_t state);
 
 /** A process changes its state. */
 void model_move(model_t *m, int process, m_state_t state);
-
-/** `heir` gets the place of a process that will leave. */
-void model_hand_on(model_t *m, int process, int heir);
-
-/** Who stands in without credit does not any more. */
-void model_recall(model_t *m);
 
 /** It is hung, or not any more. */
 void model_hang(model_t *m, int process, int hung);
@@ -98,8 +95,8 @@ int model_victim(const model_t *m, int newcomer);
  * or -1. */
 int model_shared_victim(const model_t *m, int freed, int newcomer);
 
-/** Has any process abandoned sessions? */
-int model_are_abandoned(const model_t *m);
+/** Is it of use to nobody, and would leave a place? */
+int model_forsaken(const model_t *m, int process);
 
 /* As apl_room_want(), apl_room_replace(), and so on. */
 void model_want(model_t *m, int group);
@@ -107,5 +104,6 @@ void model_replace(model_t *m, int group);
 void model_settle(model_t *m);
 void model_share(model_t *m, int group);
 void model_share_all(model_t *m);
+void model_yield(model_t *m, int process);
 
 #endif

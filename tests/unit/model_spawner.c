@@ -43,10 +43,8 @@ static void replaced(model_t *m, int by)
              p->enlisted < b->enlisted))
             best = i;
     }
-    if (best >= 0) {
-        model_hand_on(m, best, by);
+    if (best >= 0)
         model_move(m, best, M_LEAVING);
-    }
 }
 
 /* Fewer than its minimum: one more. */
@@ -298,9 +296,10 @@ void model_tick(model_t *m)
         spare |= model_size(m, g) > m->groups[g].options.min_instances;
         model_unlock(m); /* after each group */
     }
-    if (spare || !model_exceeded(m))
-        return;
-    while (model_exceeded(m) && (i = longest_idle(m, -1)) >= 0)
+    while (!spare && model_exceeded(m) && (i = longest_idle(m, -1)) >= 0)
         model_move(m, i, M_LEAVING);
     model_settle(m);
+    for (i = model_next_slot(m, 0); i >= 0;
+         i = model_next_slot(m, m->processes[i].id & 0xffff))
+        model_yield(m, i);
 }

@@ -37,32 +37,32 @@ static int has_slots(const model_t *m)
     return all(m) + model_sums(m, -1).leaving < MODEL_PROCESSES;
 }
 
-static int has_place(const model_t *m)
+unsigned model_limit_of(const model_t *m)
 {
-    unsigned extra = model_stand_ins(m, -1);
-
-    return has_slots(m) && regular(m) < m->max + extra &&
-           all(m) <= m->max + extra;
+    return m->max + model_credit(m, -1);
 }
 
-/* One more on its own credit, if the others keep the limit. */
-static int has_credit(const model_t *m, int group)
+/* So many, for a group: its own credit is for when it is short. */
+static unsigned limit_for(const model_t *m, int group)
 {
-    return has_slots(m) && !model_exceeded(m) && is_short(m, group) &&
-           all(m) <= m->max + model_stand_ins(m, -1) + 1 &&
-           model_stand_ins(m, group) < model_credit(m, group);
+    return model_limit_of(m) -
+           (is_short(m, group) ? 0 : model_credit(m, group));
 }
 
-/* One leaves for another. */
-static int could_swap(const model_t *m)
+/* With this limit, is a place free? */
+static int has_place(const model_t *m, unsigned limit)
 {
-    return has_slots(m) && !model_exceeded(m) &&
-           all(m) <= m->max + model_stand_ins(m, -1) + 1;
+    return has_slots(m) && regular(m) < limit && all(m) <= limit;
+}
+
+static int has_place_for(const model_t *m, int group)
+{
+    return has_place(m, limit_for(m, group));
 }
 
 int model_exceeded(const model_t *m)
 {
-    return regular(m) > m->max + model_stand_ins(m, -1);
+    return regular(m) > model_limit_of(m);
 }
 
 int model_above(const model_t *m, int group)
@@ -103,7 +103,7 @@ void model_replace(model_t *m, int group)
         outdated += m->processes[i].group == group && model_outdated(m, i);
     if (outdated > 0 && may_start(m, group) &&
         (max == 0 || model_size(m, group) <= max + model_credit(m, group)) &&
-        all(m) <= m->max + model_stand_ins(m, -1) &&
+        all(m) <= model_limit_of(m) &&
         (p = model_add(m, group, M_WANTED)) != NULL)
         p->replaces = 1;
 }
@@ -121,36 +121,28 @@ static int wants_turn(const model_t *m, int group)
     return model_waiting(m, group) > 0 && may_grow(m, group);
 }
 
-/* The first of those that still want their turn, but one; those before it lose
- * it. */
-static int next_turn(model_t *m, int starved, int but)
+/* The first of those that want their turn yet and is not `but`; those before it
+ * that do not want theirs lose it. @param left 1: one that has a place */
+static int next_turn(model_t *m, int starved, int left, int but)
 {
+    uint64_t after = 0;
+
     for (;;) {
         int g, first = -1;
 
         for (g = 0; g < MODEL_GROUPS; g++)
-            if (m->groups[g].there && m->groups[g].turn != 0 && g != but &&
+            if (m->groups[g].there && m->groups[g].turn > after &&
                 model_starves(m, g) == starved &&
                 (first < 0 || m->groups[g].turn < m->groups[first].turn))
                 first = g;
-        if (first < 0 || wants_turn(m, first))
+        if (first < 0)
+            return -1;
+        after = m->groups[first].turn;
+        if (!wants_turn(m, first))
+            m->groups[first].turn = 0;
+        else if (first != but && (!left || has_place_for(m, first)))
             return first;
-        m->groups[first].turn = 0;
     }
-}
-
-/* The first of those that have credit of their own. */
-static int next_creditor(const model_t *m, int starved)
-{
-    int g, first = -1;
-
-    for (g = 0; g < MODEL_GROUPS; g++)
-        if (m->groups[g].there && m->groups[g].turn != 0 &&
-            model_starves(m, g) == starved && wants_turn(m, g) &&
-            has_credit(m, g) &&
-            (first < 0 || m->groups[g].turn < m->groups[first].turn))
-            first = g;
-    return first;
 }
 
 static int older(const model_t *m, int a, int b)
@@ -162,70 +154,75 @@ static int older(const model_t *m, int a, int b)
     return m->sessions[sb].ticket < m->sessions[sa].ticket ? b : a;
 }
 
-/* Somebody gives way, or nobody: -1. */
-static int make_room(model_t *m, int newcomer, int freed)
+/* It gives way to another group. */
+static void evict(model_t *m, int process)
 {
-    int v = could_swap(m) ? model_victim(m, newcomer) : -1;
+    int group = m->processes[process].group;
 
-    if (v < 0 && could_swap(m))
-        v = model_shared_victim(m, freed, newcomer);
-    if (v >= 0) {
-        model_move(m, v, M_LEAVING);
-        if (wants_turn(m, m->processes[v].group))
-            take_turn(m, m->processes[v].group);
-    }
-    return v;
+    model_move(m, process, M_LEAVING);
+    if (wants_turn(m, group))
+        take_turn(m, group);
 }
 
-/* Below the limit; else on its own credit; else as who gave way. */
-static void start(model_t *m, int group, int gone)
+/* One gives way. @return 0: none can */
+static int make_room(model_t *m, int newcomer, int freed)
 {
-    int stands_in = has_place(m)           ? 0
-                    : has_credit(m, group) ? group + 1
-                    : gone < 0             ? 0
-                                           : m->processes[gone].stands_in;
-    m_process_t *p = model_add(m, group, M_WANTED);
+    int v;
 
-    p->stands_in = stands_in;
+    if (!has_place(m, model_limit_of(m) + 1))
+        return 0;
+    v = model_victim(m, newcomer);
+    if (v < 0)
+        v = model_shared_victim(m, freed, newcomer);
+    if (v >= 0)
+        evict(m, v);
+    return v >= 0;
 }
 
 void model_want(model_t *m, int group)
 {
     if (!may_grow(m, group))
         return;
-    if (has_place(m))
-        start(m, group, -1);
+    if (has_place_for(m, group))
+        model_add(m, group, M_WANTED);
     else if (model_waiting(m, group) > 0)
         take_turn(m, group);
-    else if (has_credit(m, group))
-        start(m, group, make_room(m, group, -1));
 }
 
-/* A free place goes to who waits longest. If there is none, one gives way to
- * a group that starves. If none can, who has credit takes it; but also then one
- * gives way, if it can. */
+static void serve(model_t *m, int group)
+{
+    m->groups[group].turn = 0;
+    model_add(m, group, M_WANTED);
+}
+
+/* A free place goes to the group that waits longest. If there is none, one
+ * gives way to a group that starves. */
 static int serve_next(model_t *m, int freed)
 {
-    int starved = next_turn(m, 1, -1);
-    int first = older(m, starved, next_turn(m, 0, -1)), gone = -1;
+    int starved = next_turn(m, 1, 0, -1), first;
 
-    if (first >= 0 && !has_place(m)) {
-        if (starved >= 0)
-            gone = make_room(m, starved, freed);
-        if (starved >= 0 && gone < 0 && model_are_abandoned(m)) {
-            starved = next_turn(m, 1, starved);
-            gone = starved >= 0 ? make_room(m, starved, freed) : -1;
-        }
-        first = gone >= 0 ? starved
-                          : older(m, next_creditor(m, 1), next_creditor(m, 0));
-        if (first >= 0 && gone < 0)
-            gone = make_room(m, first, -1);
-    }
+    if (has_place(m, model_limit_of(m)))
+        first = older(m, starved, next_turn(m, 0, 1, -1));
+    else
+        first = starved >= 0 && make_room(m, starved, freed) ? starved : -1;
     if (first < 0)
         return 0;
-    m->groups[first].turn = 0;
-    start(m, first, gone);
+    serve(m, first);
     return 1;
+}
+
+/* Of no use to anybody, it gives way to a group that starves. */
+void model_yield(model_t *m, int process)
+{
+    int g;
+
+    if (!model_forsaken(m, process) || !has_place(m, model_limit_of(m) + 1))
+        return;
+    g = next_turn(m, 1, 0, m->processes[process].group);
+    if (g < 0)
+        return;
+    evict(m, process);
+    serve(m, g);
 }
 
 static void settle(model_t *m, int freed)
@@ -241,7 +238,7 @@ void model_settle(model_t *m)
 
 void model_share(model_t *m, int group)
 {
-    int starved = next_turn(m, 1, -1);
+    int starved = next_turn(m, 1, 0, -1);
     int s, p;
 
     if (starved >= 0 && older(m, starved, group) == starved)
@@ -339,7 +336,6 @@ void model_repair(model_t *m)
     for (i = 0; i < m->n_processes; i++)
         if (m->processes[i].sessions == 0)
             m->processes[i].hung = 0;
-    model_recall(m);
     order_processes(m);
     give_turns(m);
     retire_forgotten(m);

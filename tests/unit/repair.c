@@ -305,33 +305,6 @@ static void a_request_keeps_a_process_that_boots_again(void **state)
     scene_end(s);
 }
 
-static void i22_who_stands_in_has_credit(void **state)
-{
-    scene_t *s = scene_new(2);
-    apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h;
-    apl_finding_t finding;
-    apl_process_t *p;
-
-    (void)state;
-    assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
-    p = scene_process(s, h.id);
-    p->stands_in = 1;
-    assert_false(apl_check(&s->pool, &finding));
-    assert_int_equal(finding.number, 22);
-    s->pool.groups[1].stand_ins = s->pool.header->stand_ins = 1;
-    assert_false(apl_check(&s->pool, &finding));
-    assert_int_equal(finding.number, 22);
-    /* Repair takes such a mark, also where there is no such group. */
-    apl_supervise_repair(&s->pool, s->now);
-    assert_true(apl_check(&s->pool, &finding));
-    assert_int_equal(p->stands_in, 0);
-    p->stands_in = 7;
-    apl_supervise_repair(&s->pool, s->now);
-    assert_int_equal(p->stands_in, 0);
-    scene_drop(s);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -343,7 +316,6 @@ int main(void)
         cmocka_unit_test(a_session_names_no_process_to_come),
         cmocka_unit_test(a_request_keeps_a_process_that_boots_again),
         cmocka_unit_test(any_bytes_end_in_a_pool_that_works),
-        cmocka_unit_test(i22_who_stands_in_has_credit),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,12 +23,12 @@ static int same_sums(walk_t *w, const char *whose, const m_sums_t *pool,
 {
     static const char *const names[] = {"count",   "active",  "spawning",
                                         "waiting", "leaving", "outdated",
-                                        "hung",    "credit",  "stand_ins"};
+                                        "hung",    "credit"};
     const unsigned *p = &pool->count, *m = &model->count;
     char what[64];
     int i;
 
-    for (i = 0; i < 9; i++)
+    for (i = 0; i < 8; i++)
         if (p[i] != m[i]) {
             snprintf(what, sizeof what, "%s of %s", names[i], whose);
             return steps_differ(w, what, p[i], m[i]);
@@ -40,17 +40,16 @@ static int sums(walk_t *w)
 {
     const apl_pool_t *pool = &w->s->pool;
     const apl_header_t *h = pool->header;
-    m_sums_t model,
-        is = {h->count, h->active, h->spawning, h->waiting,  h->leaving,
-              0,        h->hung,   h->credit,   h->stand_ins};
+    m_sums_t model, is = {h->count,   h->active, h->spawning, h->waiting,
+                          h->leaving, 0,         h->hung,     h->credit};
     uint32_t i;
     int g;
 
     for (g = 0; g < MODEL_GROUPS; g++) {
         const apl_group_t *pg = &pool->groups[steps_slot(w, g)];
         m_sums_t its = {
-            pg->size,     0,        pg->spawning,        pg->waiting,  0,
-            pg->outdated, pg->hung, apl_hung_credit(pg), pg->stand_ins};
+            pg->size,     0,        pg->spawning,       pg->waiting, 0,
+            pg->outdated, pg->hung, apl_hung_credit(pg)};
 
         if ((steps_slot(w, g) != 0) != w->m->groups[g].there)
             return steps_differ(w, "group", steps_slot(w, g), g);
@@ -207,7 +206,7 @@ static int limits(walk_t *w, kind_t kind)
     const apl_header_t *h = w->s->pool.header;
     past_t *past = &w->past;
     unsigned all = h->count + h->spawning, regular = all - h->replacing;
-    unsigned max = h->max + swap_extra(&past->stand_ins, h->stand_ins);
+    unsigned max = h->max + swap_extra(&past->credit, h->credit);
     int g, ok = 1;
 
     if (all > max + 1 && all > past->all && kind != ADOPT)

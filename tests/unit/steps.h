@@ -59,7 +59,7 @@ typedef struct {
 
 /** What a look at one moment cannot tell: as it was before the step. */
 typedef struct {
-    unsigned all, regular, stand_ins;
+    unsigned all, regular, credit;
     unsigned group_all[MODEL_GROUPS], group_credit[MODEL_GROUPS];
     struct {
         uint32_t generation;

@@ -78,7 +78,6 @@ static void tear(apl_pool_t *pool, unsigned n)
         &h->spawning,    &h->waiting,
         &h->leaving,     &h->replacing,
         &h->hung,        &h->credit,
-        &h->stand_ins,   &g->stand_ins,
         &g->hung,        &g->zombies,
         &g->order,       &g->size,
         &g->spawning,    &g->waiting,

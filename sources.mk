@@ -84,10 +84,12 @@ module_sources = \
 	mod_apppool/watch.c \
 	mod_apppool/whole.c \
 	mod_apppool/words.c \
+	spawner/beat.c \
 	spawner/lastwords.c
 
 # The watchdog knows no APR and no pool: libc only.
 watchdog_sources = \
+	spawner/beat.c \
 	spawner/cause.c \
 	spawner/cgroup.c \
 	spawner/fresh.c \
@@ -110,6 +112,7 @@ spawner_sources = \
 	spawner/applog.c \
 	spawner/apply.c \
 	spawner/audit.c \
+	spawner/beat.c \
 	spawner/boot.c \
 	spawner/cause.c \
 	spawner/cgroup.c \

@@ -84,6 +84,15 @@ int apppool_helper_runs(pid_t pid, int *status)
     return pid > 0 && waitpid(pid, status, WNOHANG) == 0;
 }
 
+int apppool_helper_silent(const apppool_retained_t *r, pulse_t *pulse)
+{
+    char path[WORDS_PATH];
+
+    snprintf(path, sizeof path, "%s/" CONTRACT_WATCHDOG_BEAT, r->runtime);
+    beat_look(pulse, AT_FDCWD, path);
+    return pulse->inode == 0 ? 0 : pulse->silent;
+}
+
 int apppool_helper_wait(pid_t pid, apr_interval_time_t limit, int *status)
 {
     apr_time_t end = apr_time_now() + limit;

@@ -17,6 +17,7 @@
 #include <sys/types.h>
 
 #include "mod_apppool/retained.h"
+#include "spawner/beat.h"
 #include "spawner/lastwords.h"
 
 /** Start the watchdog of an instance; r->watchdog is its pid then.
@@ -41,5 +42,9 @@ const char *apppool_helper_words(const apppool_retained_t *r,
 
 /** Does it run? A dead one is reaped. @param status of a dead one */
 int apppool_helper_runs(pid_t pid, int *status);
+
+/** Looks in a row at which the watchdog has not moved. 0 where that is not
+ * known: one of an older build does not beat. */
+int apppool_helper_silent(const apppool_retained_t *r, pulse_t *pulse);
 
 #endif

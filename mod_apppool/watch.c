@@ -13,6 +13,7 @@
 #include "mod_apppool/helper.h"
 #include "mod_apppool/legacy.h"
 #include "spawner/contract.h"
+#include "spawner/millis.h"
 
 APLOG_USE_MODULE(apppool);
 
@@ -23,15 +24,38 @@ APLOG_USE_MODULE(apppool);
 #define RAPID_LIMIT 3                /* so many start at once, then wait */
 #define STOP_MARGIN (15 * APR_USEC_PER_SEC) /* over the largest StopTimeout */
 
+/* A watchdog that does not move. httpd's monitor comes every ten seconds, and
+ * more often when children of httpd end. */
+#define LOOK        9000             /* ms from one look to the next */
+#define LOOKS       3                /* it hangs */
+#define STOP_LOOK   APR_USEC_PER_SEC /* the same when it is to stop */
+#define STOP_LOOKS  4
+#define DEATH       APR_USEC_PER_SEC /* for SIGKILL to be of effect */
+
+/* A watchdog that runs. It lives as long as the configuration. */
+typedef struct watched_t {
+    struct watched_t *next;
+    apppool_retained_t *instance; /* NULL: it has ended */
+    apr_proc_t process;
+    pulse_t pulse;
+    int64_t look_at; /* ms */
+} watched_t;
+
+static watched_t *watched;
+
 static void maintain(int reason, void *data, int status);
 
-/* Have httpd call maintain() when it ends. */
+/* Look after it, and have httpd call maintain() when it ends. */
 static void be_told(apppool_retained_t *r, apr_pool_t *pconf)
 {
-    apr_proc_t *process = apr_pcalloc(pconf, sizeof *process);
+    watched_t *w = apr_pcalloc(pconf, sizeof *w);
 
-    process->pid = (pid_t)r->watchdog;
-    apr_proc_other_child_register(process, maintain, r, NULL, pconf);
+    w->instance = r;
+    w->process.pid = (pid_t)r->watchdog;
+    w->look_at = millis_now() + LOOK;
+    w->next = watched;
+    watched = w;
+    apr_proc_other_child_register(&w->process, maintain, w, NULL, pconf);
 }
 
 static void start(apppool_retained_t *r, apr_pool_t *pconf)
@@ -84,11 +108,47 @@ static int take_note(apppool_retained_t *r, int status)
 
 static void maintain(int reason, void *data, int status)
 {
+    watched_t *w = data;
+    apppool_retained_t *r = w->instance;
+
     if (reason != APR_OC_REASON_DEATH && reason != APR_OC_REASON_LOST)
         return;
-    apr_proc_other_child_unregister(data);
-    if (take_note(data, status) && running())
-        start(data, ap_server_conf->process->pconf);
+    w->instance = NULL;
+    apr_proc_other_child_unregister(w);
+    if (take_note(r, status) && running())
+        start(r, ap_server_conf->process->pconf);
+}
+
+/* Another one takes over while it dies: it never runs again. */
+static void leave(watched_t *w, apr_pool_t *pconf)
+{
+    apppool_retained_t *r = w->instance;
+
+    SAY(APLOG_ERR, 0, "watchdog %d survives SIGKILL and never runs again",
+        (int)r->watchdog);
+    w->instance = NULL;
+    apr_proc_other_child_unregister(w);
+    r->watchdog = 0;
+    start(r, pconf);
+}
+
+/* Does it still move? Its death is told to maintain(). */
+static void look(watched_t *w, apr_pool_t *pconf)
+{
+    int64_t now = millis_now();
+    int silent;
+
+    if (!w->instance || now < w->look_at)
+        return;
+    w->look_at = now + LOOK;
+    silent = apppool_helper_silent(w->instance, &w->pulse);
+    if (silent > LOOKS)
+        leave(w, pconf);
+    else if (silent == LOOKS) {
+        kill(w->process.pid, SIGKILL);
+        SAY(APLOG_ERR, 0, "watchdog %d has not moved for %d s: SIGKILL",
+            (int)w->process.pid, LOOKS * LOOK / 1000);
+    }
 }
 
 void apppool_watch_look(void)
@@ -108,6 +168,7 @@ void apppool_watch(apr_pool_t *pconf)
 {
     apppool_retained_t *r;
 
+    watched = NULL; /* that was of the last configuration's pool */
     for (r = apppool_legacy_newest(); r; r = r->older) {
         if (r->watchdog != 0)
             be_told(r, pconf);
@@ -119,7 +180,10 @@ void apppool_watch(apr_pool_t *pconf)
 void apppool_watch_again(apr_pool_t *pconf)
 {
     apppool_retained_t *r;
+    watched_t *w;
 
+    for (w = watched; running() && w; w = w->next)
+        look(w, pconf);
     for (r = apppool_legacy_newest(); running() && r; r = r->older)
         if (apppool_legacy_is_open(r) && r->watchdog == 0)
             start(r, pconf);
@@ -133,6 +197,7 @@ static void ask_to_end(apppool_retained_t *r)
 
     if (apppool_helper_runs((pid_t)r->watchdog, &status)) {
         kill((pid_t)r->watchdog, SIGTERM);
+        kill((pid_t)r->watchdog, SIGCONT); /* stopped, it hears nothing */
         return;
     }
     error = apppool_helper_end(&pid, r, r->runtime);
@@ -141,15 +206,35 @@ static void ask_to_end(apppool_retained_t *r)
     r->watchdog = pid;
 }
 
+/* It does not move, or takes too long. */
+static void end(apppool_retained_t *r, int silent)
+{
+    int status;
+
+    kill((pid_t)r->watchdog, SIGKILL);
+    SAY(APLOG_ERR, 0, "watchdog %d %s: SIGKILL", (int)r->watchdog,
+        silent >= STOP_LOOKS ? "was told to stop and does not move"
+                             : "takes too long to stop");
+    apppool_helper_wait((pid_t)r->watchdog, DEATH, &status);
+    r->watchdog = 0;
+}
+
+/* Wait for that. @return 1: it is done */
 static int has_ended(apppool_retained_t *r)
 {
-    apr_interval_time_t limit = r->grace + STOP_MARGIN;
-    int status = -1;
+    int64_t until = millis_now() + (r->grace + STOP_MARGIN) / 1000;
+    int status = -1, silent;
+    pulse_t pulse = {0};
 
-    if (r->watchdog != 0 &&
-        !apppool_helper_wait((pid_t)r->watchdog, limit, &status)) {
-        kill((pid_t)r->watchdog, SIGKILL);
-        apppool_helper_wait((pid_t)r->watchdog, limit, &status);
+    if (r->watchdog == 0)
+        return 0;
+    apppool_helper_silent(r, &pulse);
+    while (!apppool_helper_wait((pid_t)r->watchdog, STOP_LOOK, &status)) {
+        silent = apppool_helper_silent(r, &pulse);
+        if (silent >= STOP_LOOKS || millis_now() >= until) {
+            end(r, silent);
+            return 0;
+        }
     }
     r->watchdog = 0;
     return status == 0;

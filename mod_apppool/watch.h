@@ -7,8 +7,9 @@
  *
  * One that dies is started again, at once, for as long as httpd runs; one
  * that dies at once again and again gets its next chance from httpd's
- * monitor, every ten seconds. An instance of another build that has ended in
- * good order is forgotten.
+ * monitor, every ten seconds. One that hangs is ended and replaced, and so is
+ * one that does not move when it is to stop. An instance of another build that
+ * has ended in good order is forgotten.
  *
  * Lock:  none.
  * Crash: see lifecycle.h.
@@ -27,7 +28,8 @@ void apppool_watch_look(void);
 /** Start what does not run, and be told of each one's death. */
 void apppool_watch(apr_pool_t *pconf);
 
-/** Start again what died too often in a row; from time to time. */
+/** End what hangs, and start again what died too often in a row; from time to
+ * time. */
 void apppool_watch_again(apr_pool_t *pconf);
 
 /** End all of them, and wait for that. */

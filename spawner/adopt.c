@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "spawner/beat.h"
 #include "spawner/hunt.h"
 #include "spawner/launch.h"
 #include "spawner/life.h"
@@ -110,6 +111,7 @@ void adopt_all(spawner_t *s)
     int what;
 
     for (i = 0; (what = registry_read(i, &is)) != REGISTRY_END; i++) {
+        beat();
         broken += what == REGISTRY_BROKEN;
         if (what == REGISTRY_RECORD && !process_find(s, is.id)) {
             adopt(s, i, &is);

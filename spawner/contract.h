@@ -73,6 +73,8 @@
 #define CONTRACT_TABLE           "table"
 #define CONTRACT_SPAWNER_WORDS   "spawner.words" /* its stderr */
 #define CONTRACT_WATCHDOG_WORDS  "watchdog.words"
+#define CONTRACT_SPAWNER_BEAT    "spawner.beat" /* see beat.h */
+#define CONTRACT_WATCHDOG_BEAT   "watchdog.beat"
 #define CONTRACT_REGISTRY        "registry"
 #define CONTRACT_CONTROL         "control.sock"
 #define CONTRACT_SPAWNER         "spawner.pid" /* "PID START\n" */

@@ -9,11 +9,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "spawner/beat.h"
 #include "spawner/cgroup.h"
 #include "spawner/log.h"
 #include "spawner/procfs.h"
 
 #define REGISTRY_TRIES 200 /* of 10 ms: the last spawner's end */
+#define DOOMED_TRIES   50  /* if it was sent SIGKILL */
 
 void instance_recall(const runtime_t *rt, char instance[17])
 {
@@ -28,19 +30,38 @@ void instance_recall(const runtime_t *rt, char instance[17])
         instance[0] = 0;
 }
 
+/* Take it from a spawner that survives SIGKILL. @return 0, -1 */
+static int replace_registry(const spawner_t *s)
+{
+    pid_t owner = registry_owner();
+
+    if (owner <= 0 || !procfs_doomed(owner) || registry_copy(s->rt.fd) != 0)
+        return -1;
+    log_line(LOG_WARN,
+             "spawner %d survives SIGKILL and never runs again: its registry "
+             "is taken over",
+             (int)owner);
+    return 0;
+}
+
 /* Only one spawner at a time writes the registry. */
 static int open_registry(const spawner_t *s)
 {
     int i;
 
     for (i = 0; registry_open(s->rt.fd) != 0; i++) {
-        if (i < REGISTRY_TRIES && (errno == EAGAIN || errno == EACCES)) {
+        int why = errno, taken = why == EAGAIN || why == EACCES;
+
+        if (taken && i >= DOOMED_TRIES && replace_registry(s) == 0)
+            return 0;
+        beat();
+        if (taken && i < REGISTRY_TRIES) {
             poll(NULL, 0, 10);
             continue;
         }
-        log_line(
-            LOG_ERROR, "%s/%s cannot be used: %s", s->rt.dir, CONTRACT_REGISTRY,
-            i == REGISTRY_TRIES ? "another spawner has it" : strerror(errno));
+        log_line(LOG_ERROR, "%s/%s cannot be used: %s", s->rt.dir,
+                 CONTRACT_REGISTRY,
+                 taken ? "another spawner has it" : strerror(why));
         return -1;
     }
     return 0;

@@ -16,6 +16,7 @@
 #include "shm/report.h"
 #include "spawner/abandoned.h"
 #include "spawner/alert.h"
+#include "spawner/beat.h"
 #include "spawner/cause.h"
 #include "spawner/cgroup.h"
 #include "spawner/errand.h"
@@ -33,6 +34,7 @@
 
 #define REMAINS_LIMIT (5 * SECOND)  /* for the rest of a group to end */
 #define KILL_LIMIT    (10 * SECOND) /* for SIGKILL to be of effect */
+#define STOP_LIMIT    (2 * SECOND)  /* the same when httpd stops */
 #define HURRY_LIMIT   (5 * SECOND)  /* to stop, when httpd is dead */
 #define REMAINS_POLL  50000
 
@@ -269,7 +271,7 @@ static void tend_remains(spawner_t *s, process_t *p)
         log_line(LOG_WARN, PROCESS_FMT " left processes behind: SIGKILL",
                  PROCESS_NAME(p));
         p->phase = PHASE_KILLED;
-        p->deadline = s->now + KILL_LIMIT;
+        p->deadline = s->now + (s->stopping ? STOP_LIMIT : KILL_LIMIT);
     }
     if (p->phase == PHASE_KILLED) {
         process_signal(s, p, SIGKILL);
@@ -361,18 +363,18 @@ static void tend(spawner_t *s, process_t *p)
     stay_look(s, p);
     if (p->deadline == 0)
         return;
-    if (s->now >= p->deadline) {
+    if (p->phase == PHASE_KILLED && s->stopping &&
+        s->now >= p->deadline - KILL_LIMIT + STOP_LIMIT) {
+        log_line(LOG_ERROR, PROCESS_FMT " survives SIGKILL", PROCESS_NAME(p));
+        finish(s, p);
+    }
+    else if (s->now >= p->deadline) {
         if (p->phase == PHASE_BOOTING)
             life_failed(s, p, STEP_READY, "%s within %.3g s",
                         ready_missing(s, p, missing),
                         seconds(p->is.deadline - p->is.began));
         else if (p->phase == PHASE_ENDING)
             kill_late(s, p);
-        else if (p->phase == PHASE_KILLED && s->stopping) {
-            log_line(LOG_ERROR, PROCESS_FMT " survives SIGKILL",
-                     PROCESS_NAME(p));
-            finish(s, p);
-        }
     }
     else
         state_wake(s, p->deadline);
@@ -383,6 +385,8 @@ void life_tend(spawner_t *s)
     process_t *p;
 
     for (p = s->processes; p; p = p->next)
-        if (!p->done)
+        if (!p->done) {
+            beat();
             tend(s, p);
+        }
 }

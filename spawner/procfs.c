@@ -98,6 +98,24 @@ int procfs_dead(pid_t pid, uint64_t start)
            (who.start != start || who.state == 'Z' || who.state == 'X');
 }
 
+int procfs_doomed(pid_t pid)
+{
+    static const char *const fields[] = {"\nSigPnd:", "\nShdPnd:"};
+    char text[2048];
+    size_t i;
+
+    if (procfs_text(pid, "status", text, sizeof text) <= 0)
+        return 0;
+    for (i = 0; i < sizeof fields / sizeof *fields; i++) {
+        const char *at = strstr(text, fields[i]);
+
+        if (at &&
+            strtoull(at + strlen(fields[i]), NULL, 16) >> (SIGKILL - 1) & 1)
+            return 1;
+    }
+    return 0;
+}
+
 uint64_t procfs_now(void)
 {
     struct timespec t;

@@ -2,8 +2,12 @@
 
 #include "spawner/registry.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "spawner/contract.h"
@@ -15,15 +19,82 @@ static off_t place(uint32_t index)
     return (off_t)index * (off_t)sizeof(registry_record_t);
 }
 
-int registry_open(int dirfd)
+static int lock(int fd, int command, struct flock *whole)
 {
     /* This kind of lock is not passed on to the processes we fork. */
-    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    *whole = (struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    return fcntl(fd, command, whole);
+}
 
+/* Another spawner may have gone on with a copy. */
+static int has_name(int dirfd)
+{
+    struct stat ours, there;
+
+    return fstat(file, &ours) == 0 &&
+           fstatat(dirfd, CONTRACT_REGISTRY, &there, AT_SYMLINK_NOFOLLOW) ==
+               0 &&
+           ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
+}
+
+int registry_open(int dirfd)
+{
+    struct flock whole;
+
+    if (file >= 0 && !has_name(dirfd)) {
+        close(file);
+        file = -1;
+    }
     if (file < 0)
         file = openat(dirfd, CONTRACT_REGISTRY,
                       O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-    return file < 0 ? -1 : fcntl(file, F_SETLK, &whole);
+    if (file < 0 || lock(file, F_SETLK, &whole) != 0)
+        return -1;
+    if (has_name(dirfd))
+        return 0;
+    errno = EAGAIN;
+    return -1;
+}
+
+pid_t registry_owner(void)
+{
+    struct flock whole;
+
+    return lock(file, F_GETLK, &whole) == 0 && whole.l_type != F_UNLCK
+               ? whole.l_pid
+               : 0;
+}
+
+static int copy_to(int copy)
+{
+    struct stat st;
+    off_t at = 0;
+
+    if (fstat(file, &st) != 0)
+        return -1;
+    while (at < st.st_size)
+        if (sendfile(copy, file, &at, (size_t)(st.st_size - at)) <= 0)
+            return -1;
+    return 0;
+}
+
+int registry_copy(int dirfd)
+{
+    static const char name[] = CONTRACT_REGISTRY ".new";
+    struct flock whole;
+    int copy = openat(
+        dirfd, name, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+    if (copy < 0)
+        return -1;
+    if (copy_to(copy) != 0 || lock(copy, F_SETLK, &whole) != 0 ||
+        renameat(dirfd, name, dirfd, CONTRACT_REGISTRY) != 0) {
+        close(copy);
+        return -1;
+    }
+    close(file);
+    file = copy;
+    return 0;
 }
 
 int registry_write(uint32_t index, const registry_record_t *record)

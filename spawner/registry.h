@@ -16,6 +16,7 @@
 #define APPPOOL_REGISTRY_H
 
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "shm/format.h"
 
@@ -46,6 +47,14 @@ _Static_assert(sizeof(registry_record_t) == 512, "records are 512 bytes");
 
 /** Open, or make, and lock. @return -1, EAGAIN: another spawner has it */
 int registry_open(int dirfd);
+
+/** Who has it? After EAGAIN. @return 0: nobody any more */
+pid_t registry_owner(void);
+
+/** Go on with a copy of it, which has the name from now on: its owner waits in
+ * the kernel with SIGKILL pending, so it never gives the lock back, and never
+ * writes again. */
+int registry_copy(int dirfd);
 
 /** Write record `index`. */
 int registry_write(uint32_t index, const registry_record_t *record);

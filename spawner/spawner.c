@@ -29,6 +29,7 @@
 #include "spawner/alert.h"
 #include "spawner/apply.h"
 #include "spawner/audit.h"
+#include "spawner/beat.h"
 #include "spawner/children.h"
 #include "spawner/control.h"
 #include "spawner/errand.h"
@@ -115,8 +116,10 @@ static void stop_all(spawner_t *s)
     process_t *p;
 
     for (p = s->processes; p; p = p->next)
-        if (!p->gone && !p->done)
+        if (!p->gone && !p->done) {
+            beat();
             life_stop(s, p, "httpd stops");
+        }
 }
 
 /* Whoever repairs is in the midst of a request, and logs nothing. */
@@ -164,6 +167,7 @@ static void turn(spawner_t *s)
     int64_t left = s->wake - apl_now();
 
     loop_wait(left <= 0 ? 0 : (int)(left / 1000) + 1);
+    beat();
     s->now = apl_now();
     s->wake = s->now + SECOND;
     s->shm.patience = APL_PATIENCE;
@@ -332,6 +336,7 @@ int main(int argc, char **argv)
     set_apart();
     raise_descriptors(s);
     log_directory(s->rt.fd);
+    beat_begin(s->rt.fd, CONTRACT_SPAWNER_BEAT);
     apr_initialize();
     apr_pool_create(&s->pool, NULL);
     rv = begin(s);

@@ -10,19 +10,22 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "spawner/beat.h"
 #include "spawner/cgroup.h"
 #include "spawner/log.h"
 #include "spawner/marks.h"
 #include "spawner/millis.h"
 #include "spawner/procfs.h"
 
-#define LIMIT 10000 /* ms */
-#define PAUSE 20    /* ms */
+#define LIMIT    10000 /* ms */
+#define PATIENCE 2000  /* ms with those that wait in the kernel */
+#define PAUSE    20    /* ms */
 
 typedef struct {
     const char *mark;
     int left;
-    int say; /* log whom this hits */
+    int dying; /* of these, those that do not wait in the kernel */
+    int say;   /* log whom this hits */
 } hunt_t;
 
 static int runs(const procfs_t *who)
@@ -33,6 +36,7 @@ static int runs(const procfs_t *who)
 static void end(hunt_t *h, const procfs_t *who)
 {
     h->left++;
+    h->dying += who->state != 'D';
     if (procfs_signal(who->pid, who->start, SIGKILL) == 0 && h->say)
         log_line(LOG_NOTICE, "process %d was left over: SIGKILL",
                  (int)who->pid);
@@ -65,13 +69,14 @@ static void end_marked(const procfs_t *who, const char *mark, void *ctx)
 
 int sweep_processes(const char *instance)
 {
-    int64_t until = millis_now() + LIMIT;
+    int64_t now = millis_now(), until = now + LIMIT, sunk = now + PATIENCE;
     char mark[40];
-    hunt_t h = {mark, 0, 1};
+    hunt_t h = {mark, 0, 0, 1};
 
     snprintf(mark, sizeof mark, "%s-", instance);
     do {
-        h.left = 0;
+        beat();
+        h.left = h.dying = 0;
         procfs_each(end_child, &h);
         if (instance[0])
             marks_read(is_stranger, end_marked, &h);
@@ -82,7 +87,10 @@ int sweep_processes(const char *instance)
             return 0;
         h.say = 0;
         poll(NULL, 0, PAUSE);
-    } while (millis_now() < until);
+        now = millis_now();
+        if (h.dying > 0)
+            sunk = now + PATIENCE;
+    } while (now < until && now < sunk);
     log_line(LOG_ERROR, "%d processes of apps survive SIGKILL", h.left);
     return h.left;
 }

@@ -18,6 +18,25 @@
 #include "spawner/log.h"
 #include "spawner/procfs.h"
 
+#define LOOK    3000 /* ms from one look at its beat to the next */
+#define LOOKS   10   /* without a new beat: it hangs */
+#define HURRY   1000 /* the same for one that is to stop */
+#define HURRIES 4
+#define LOST    60000  /* ms that the wait gets longer with each that is left */
+#define FORGIVE 600000 /* ms of life that make up for all of them */
+
+/* There is one to be watched. */
+static void begin(ward_t *w, pid_t pid, int pidfd, int child, int64_t now)
+{
+    w->pid = pid;
+    w->pidfd = pidfd;
+    w->child = child;
+    w->born = now;
+    w->hurry = 0;
+    w->look_at = now + LOOK;
+    memset(&w->pulse, 0, sizeof w->pulse);
+}
+
 int ward_join(ward_t *w, int64_t now)
 {
     char text[64];
@@ -34,12 +53,14 @@ int ward_join(ward_t *w, int64_t now)
     text[n > 0 ? n : 0] = 0;
     if (sscanf(text, "%ld %llu", &pid, &begun) != 2)
         return 0;
-    w->pidfd = procfs_pidfd((pid_t)pid, begun);
-    if (w->pidfd < 0)
+    fd = procfs_pidfd((pid_t)pid, begun);
+    if (fd < 0)
         return 0;
-    w->pid = (pid_t)pid;
-    w->child = 0;
-    w->born = now;
+    if (procfs_doomed((pid_t)pid)) {
+        close(fd);
+        return 0;
+    }
+    begin(w, (pid_t)pid, fd, 0, now);
     log_line(LOG_NOTICE, "watchdog joins the running spawner %ld", pid);
     return 1;
 }
@@ -76,17 +97,56 @@ int ward_start(ward_t *w, int64_t now, int stop)
                  strerror(errno));
         return -1;
     }
-    w->pidfd = pidfd_open(pid, 0);
-    w->pid = pid;
-    w->child = 1;
-    w->born = now;
+    begin(w, pid, pidfd_open(pid, 0), 1, now);
+    w->hurry = stop;
     return 0;
 }
 
-void ward_stop(const ward_t *w)
+static void tell(const ward_t *w, int sign)
 {
     if (w->pidfd >= 0)
-        pidfd_send_signal(w->pidfd, SIGTERM, NULL, 0);
+        pidfd_send_signal(w->pidfd, sign, NULL, 0);
+}
+
+void ward_stop(ward_t *w, int64_t now)
+{
+    tell(w, SIGTERM);
+    tell(w, SIGCONT);
+    w->hurry = 1;
+    w->pulse.silent = 0;
+    w->look_at = now + HURRY;
+}
+
+int ward_look(ward_t *w, int64_t now)
+{
+    int pause = w->hurry ? HURRY : LOOK, limit = w->hurry ? HURRIES : LOOKS;
+    int silent;
+
+    if (w->pid == 0 || now < w->look_at)
+        return 0;
+    w->look_at = now + pause;
+    silent = beat_look(&w->pulse, w->dirfd, CONTRACT_SPAWNER_BEAT);
+    if (silent != limit)
+        return silent > limit;
+    /* First, as the log may be what it waits for, and so may we. */
+    tell(w, SIGKILL);
+    log_line(LOG_ERROR, "spawner %d has not turned its loop for %d s: SIGKILL",
+             (int)w->pid, limit * pause / 1000);
+    return 0;
+}
+
+int64_t ward_leave(ward_t *w, int64_t now)
+{
+    log_line(LOG_ERROR,
+             "spawner %d survives SIGKILL: it waits for a disk, or another "
+             "part of the kernel, and never runs again",
+             (int)w->pid);
+    close(w->pidfd);
+    w->pidfd = -1;
+    w->pid = 0;
+    if (now - w->born > FORGIVE)
+        w->lost = 0;
+    return (int64_t)w->lost++ * LOST;
 }
 
 int ward_mourn(ward_t *w, int asked)
@@ -96,8 +156,9 @@ int ward_mourn(ward_t *w, int asked)
     int code;
 
     memset(&info, 0, sizeof info);
+    /* A debugger may have it yet: then its end is not known. */
     if (w->child)
-        waitid(P_PID, (id_t)w->pid, &info, WEXITED);
+        waitid(P_PID, (id_t)w->pid, &info, WEXITED | WNOHANG);
     close(w->pidfd);
     w->pidfd = -1;
     code = info.si_pid != 0 && info.si_code == CLD_EXITED ? info.si_status : -1;

@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "spawner/beat.h"
 #include "spawner/throttle.h"
 
 typedef struct {
@@ -29,6 +30,10 @@ typedef struct {
     int64_t born;        /**< ms: when it was started, or found */
     throttle_t throttle;
     int waits; /**< s: the throttle's last word */
+    pulse_t pulse;
+    int64_t look_at; /**< ms: the next look at its beat */
+    int hurry;       /**< it was told to stop */
+    int lost;        /**< that survived SIGKILL, of late */
 } ward_t;
 
 /** One that runs already. There can be only one, so look before each start.
@@ -42,8 +47,20 @@ int ward_join(ward_t *w, int64_t now);
  */
 int ward_start(ward_t *w, int64_t now, int stop);
 
-/** Tell it to stop. */
-void ward_stop(const ward_t *w);
+/** Tell it to stop, also if it is stopped (SIGSTOP). */
+void ward_stop(ward_t *w, int64_t now);
+
+/**
+ * Does it still turn its loop? One that has not for 30 s, or for 4 s when it is
+ * to stop, gets SIGKILL, and its death is seen as any other.
+ * @return 1: it survives SIGKILL, so it is to be left: ward_leave()
+ */
+int ward_look(ward_t *w, int64_t now);
+
+/** Forget it while it dies. It never runs again: ward_join() does not find it,
+ * and the next one takes its registry over. @return ms: when the next one is
+ * due; each that is left so keeps its memory, so the wait gets longer */
+int64_t ward_leave(ward_t *w, int64_t now);
 
 /**
  * It is gone: log how, unless that is in order.

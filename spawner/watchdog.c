@@ -2,7 +2,8 @@
 
 /**
  * @file watchdog.c
- * @brief apppool-watchdog: keeps a spawner running, and cleans up at the end.
+ * @brief apppool-watchdog: keeps a spawner running, replaces one that hangs,
+ *        and cleans up at the end.
  *
  * It holds no state that matters: killed, it is started again by httpd's
  * parent and joins the spawner that runs. libc only, no shared memory, no
@@ -20,6 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "spawner/beat.h"
 #include "spawner/contract.h"
 #include "spawner/log.h"
 #include "spawner/millis.h"
@@ -30,6 +32,7 @@
 
 #define NEVER      INT64_MAX
 #define STOP_TRIES 3
+#define TURN       1000 /* ms, of the loop at the most */
 
 typedef struct {
     ward_t ward;
@@ -65,27 +68,39 @@ static void start(watchdog_t *w)
     w->start_at = NEVER;
     if (ward_join(&w->ward, now)) {
         if (w->stopping)
-            ward_stop(&w->ward);
+            ward_stop(&w->ward, now);
     }
     else if (ward_start(&w->ward, now, w->stopping) != 0)
         w->start_at = now + 1000;
+}
+
+/* One is no more. @param pause ms, to the next @return 1: no more of them */
+static int next(watchdog_t *w, int64_t pause)
+{
+    if (w->stopping && w->stops++ == STOP_TRIES)
+        return 1;
+    w->start_at = millis_now() + (w->stopping ? 0 : pause);
+    return 0;
 }
 
 /* @return 1: everything is done */
 static int spawner_ended(watchdog_t *w)
 {
     int asked = has_reason(w), code = ward_mourn(&w->ward, asked);
-    int64_t now = millis_now();
 
     w->stopping |= asked && code == CONTRACT_EXIT_DONE;
     if (code == CONTRACT_EXIT_CONFIG) {
         w->status = CONTRACT_EXIT_CONFIG;
         return 1;
     }
-    if (w->stopping && (code == CONTRACT_EXIT_DONE || w->stops++ == STOP_TRIES))
+    if (w->stopping && code == CONTRACT_EXIT_DONE)
         return 1;
-    w->start_at = w->stopping ? now : now + ward_pause(&w->ward, now);
-    return 0;
+    return next(w, w->stopping ? 0 : ward_pause(&w->ward, millis_now()));
+}
+
+static int spawner_hangs(watchdog_t *w)
+{
+    return next(w, ward_leave(&w->ward, millis_now()));
 }
 
 static void stop(watchdog_t *w)
@@ -93,7 +108,7 @@ static void stop(watchdog_t *w)
     if (w->stopping)
         return;
     w->stopping = 1;
-    ward_stop(&w->ward);
+    ward_stop(&w->ward, millis_now());
     if (w->ward.pid == 0)
         w->start_at = millis_now();
 }
@@ -123,10 +138,8 @@ static int wait_ms(const watchdog_t *w)
     int64_t at = w->start_at < w->parent_until ? w->start_at : w->parent_until;
     int64_t left;
 
-    if (at == NEVER)
-        return -1;
     left = at - millis_now();
-    return left < 0 ? 0 : left > 60000 ? 60000 : (int)left;
+    return left < 0 ? 0 : left > TURN ? TURN : (int)left;
 }
 
 /* httpd uses us no more: it is gone, or it has another instance. */
@@ -154,6 +167,7 @@ static void watch(watchdog_t *w)
         fds[3] = (struct pollfd){w->stopping ? -1 : CONTRACT_LIFE_FD, 0, 0};
         if (poll(fds, 4, wait_ms(w)) < 0 && errno != EINTR)
             poll(NULL, 0, 100);
+        beat();
         if (fds[2].revents) {
             log_line(LOG_WARN, "httpd's parent process is gone");
             w->parent_until = millis_now() + CONTRACT_ORPHANS * 1000;
@@ -164,6 +178,8 @@ static void watch(watchdog_t *w)
             return;
         if (fds[0].revents)
             on_signals(w);
+        if (ward_look(&w->ward, millis_now()) && spawner_hangs(w))
+            return;
         if (w->ward.pid == 0 && millis_now() >= w->start_at)
             start(w);
     }
@@ -248,6 +264,7 @@ int main(int argc, char **argv)
     name_spawner(&w, argv[0]);
     umask(077);
     log_directory(w.ward.dirfd);
+    beat_begin(w.ward.dirfd, CONTRACT_WATCHDOG_BEAT);
     w.signals = settle_in(CONTRACT_WATCHDOG_PROGRAM);
     settle_memory("-1000");
     w.start_at = millis_now();

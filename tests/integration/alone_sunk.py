@@ -4,8 +4,9 @@ ends them, and who looks at their memory waits, too."""
 import os
 import pwd
 import subprocess
+import time
 from contextlib import contextmanager
-from typing import Iterator
+from typing import Callable, Iterator
 
 import pytest
 
@@ -173,3 +174,107 @@ def test_zombies(httpd: Httpd, disk: Disk) -> None:
     assert bad.result().status == 504
     assert httpd.get("/pid", "shop").status == 200
     httpd.check()
+
+
+def sink_helper(httpd: Httpd, disk: Disk, pid: Callable[[], int],
+                cause: Callable[[], None]) -> int:
+    """The log of our helpers is on the disk until one of them waits for it,
+    who says something because of `cause`. @return its pid"""
+    link = httpd.runtime / "errorlog"
+    beside = httpd.runtime / "beside"
+
+    def lead_to(place: str) -> None:
+        beside.symlink_to(place)
+        beside.rename(link)
+
+    real = os.readlink(link)
+    lead_to(str(disk.file))
+    cause()
+    wait_until(lambda: disk.held and all(sunk(pid()) for _ in range(20)),
+               "it waits in the kernel")
+    lead_to(real)
+    return pid()
+
+
+def sink_spawner(httpd: Httpd, disk: Disk) -> int:
+    app = int(httpd.get("/pid", "shop").text)
+    return sink_helper(httpd, disk, httpd.spawner_now,
+                       lambda: os.kill(app, 9))
+
+
+def sink_watchdog(httpd: Httpd, disk: Disk) -> int:
+    """The next one, which says that it joins the spawner."""
+    old = httpd.watchdog_now()
+    return sink_helper(httpd, disk, httpd.watchdog_now, lambda: kill9(old))
+
+
+HANG = (r"(spawner|watchdog) \d+ (has not|survives|ended|died|was told)",
+        "shop|blog", "was left over", "survive SIGKILL")
+
+
+def test_the_spawner(httpd: Httpd, disk: Disk) -> None:
+    """It survives SIGKILL: another one works beside it, and takes its lock and
+    its processes"""
+    httpd.log.expect(*HANG)
+    httpd.app("shop", "AppQueueTimeout 200", "AppStopTimeout 1")
+    httpd.app("blog")
+    httpd.start()
+    blog = int(httpd.get("/pid", "blog").text)
+    old = sink_spawner(httpd, disk)
+    assert httpd.get("/pid", "shop", timeout=100).status == 200
+    assert sunk(old) and httpd.spawner_now() not in (0, old)
+    httpd.log.wait_for(f"spawner {old} survives SIGKILL.*its registry")
+    assert httpd.get("/pid", "blog").text == str(blog)
+    # A watchdog that looks for one to join does not take the old one for it.
+    now = httpd.spawner_now()
+    kill9(httpd.watchdog_now())
+    httpd.log.wait_for(f"joins the running spawner {now}")
+    kill9(now)
+    wait_until(lambda: httpd.spawner_now() not in (0, old, now), "the next")
+    assert sunk(old)
+    disk.release()
+    wait_until(lambda: not alive(old), "it dies when it can")
+    httpd.check()
+
+
+@pytest.mark.parametrize("sink", [[sink_spawner], [sink_watchdog],
+                                  [sink_spawner, sink_watchdog]])
+def test_stop_without(httpd: Httpd, disk: Disk,
+                      sink: list[Callable[[Httpd, Disk], int]]) -> None:
+    """Nothing but these survives a stop"""
+    httpd.log.expect(*HANG)
+    httpd.app("shop", "AppStopTimeout 1")
+    httpd.app("blog", "AppStopTimeout 1")
+    httpd.start()
+    left = [int(httpd.get("/daemon", "blog").text),
+            int(httpd.get("/pid", "blog").text)]
+    hangs = [one(httpd, disk) for one in sink]
+    began = time.monotonic()
+    httpd.stop()
+    took = time.monotonic() - began
+    assert all(map(sunk, hangs))
+    assert not any(map(alive, left))
+    assert took < 1 + 5 + 6 * len(hangs), f"{took:.1f} s"
+    disk.release()
+    wait_until(lambda: not any(map(alive, hangs)), "they die when they can")
+    assert list(httpd.runtime.iterdir()) == []
+
+
+def test_stop_with_a_sunk_app(httpd: Httpd, disk: Disk) -> None:
+    """It is not waited for: nothing ends it. httpd waits for its own child
+    first."""
+    httpd.log.expect("shop", "proxy", "survive", "was left over", "AH")
+    httpd.app("shop", "AppStopTimeout 1", f"AppSetEnv SINK {disk.file}",
+              program="stuck.py")
+    httpd.start()
+    pid = int(httpd.get("/pid", "shop").text)
+    bad = httpd.get_async("/sink", "shop", 60)
+    disk.wait_for_write()
+    began = time.monotonic()
+    httpd.stop()
+    took = time.monotonic() - began
+    assert sunk(pid)
+    assert took < 10 + 1 + 7, f"{took:.1f} s"
+    disk.release()
+    wait_until(lambda: not alive(pid), "it dies when it can")
+    bad.thread.join(30)

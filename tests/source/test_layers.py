@@ -33,7 +33,7 @@ MAY = {
     "ctl": {"ctl", "shm", "spawner/contract.h", "spawner/detect.h",
             "spawner/privilege.h"},
     "mod_apppool": {"mod_apppool", "shm", "spawner/contract.h",
-                    "spawner/lastwords.h"},
+                    "spawner/beat.h", "spawner/lastwords.h", "spawner/millis.h"},
 }
 
 # Header: the files that may include it, as prefixes.

@@ -1,11 +1,12 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """Processes, as /proc tells of them."""
+import ctypes
 import os
 import re
 import signal
 import subprocess
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Iterator, NamedTuple, Optional
 
@@ -15,6 +16,8 @@ PROC = Path("/proc")
 # Whoever reads these waits while the process holds the lock of its memory.
 OF_MEMORY = {"cmdline", "environ", "maps", "smaps_rollup"}
 PF_FORKNOEXEC = 0x40
+PTRACE_DETACH, PTRACE_SEIZE, PTRACE_INTERRUPT = 17, 0x4206, 0x4207
+WALL = 0x40000000
 SUNK: set[int] = set()  # they have not come back yet
 
 
@@ -197,6 +200,25 @@ def freeze(pid: int) -> None:
     them, which stops the others when it gets a CPU."""
     os.kill(pid, signal.SIGSTOP)
     wait_until(lambda: threads(pid) <= set("Tt"), f"{pid} is stopped")
+
+
+@contextmanager
+def traced(*pids: int) -> Iterator[None]:
+    """Hold them as a debugger does: SIGCONT does not wake them, SIGKILL
+    does."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    for pid in pids:
+        if libc.ptrace(PTRACE_SEIZE, pid, None, None) != 0 \
+                or libc.ptrace(PTRACE_INTERRUPT, pid, None, None) != 0:
+            raise OSError(ctypes.get_errno(), f"ptrace {pid}")
+        os.waitpid(pid, WALL)
+    try:
+        yield
+    finally:
+        for pid in pids:
+            if libc.ptrace(PTRACE_DETACH, pid, None, None) != 0:
+                with suppress(ChildProcessError):
+                    os.waitpid(pid, WALL)  # it is dead
 
 
 def kill9(pid: int) -> None:

@@ -1,0 +1,133 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""apppool-watchdog and apppool-spawner hang: another one takes over after 30 s,
+and a stop of httpd ends everything all the same."""
+import os
+import signal
+import time
+from typing import Iterator
+
+import pytest
+
+from harness.httpd import Httpd
+from harness.load import WORKERS, Load, half_and_half
+from harness.procs import alive, freeze, traced
+from harness.wait import wait_until
+
+pytestmark = pytest.mark.mpms("event")
+
+LIMIT = 30  # s; a look more or less
+HANGS = [["spawner"], ["watchdog"], ["spawner", "watchdog"]]
+SAID = (r"(spawner|watchdog) \d+ (ended|died|has not|was told)",)
+STOP_TIMEOUT = 2
+
+
+def names(hang: list[str]) -> str:
+    return "+".join(hang)
+
+
+def replaced(httpd: Httpd, pids: dict[str, int]) -> None:
+    """Each of them by one that runs."""
+    for name, pid in pids.items():
+        wait_until(lambda: not alive(pid), f"the {name} is ended", 120)
+        wait_until(lambda: httpd.helpers(name) not in ([], [pid]),
+                   f"the next {name}")
+
+
+@pytest.fixture
+def load(httpd: Httpd) -> Iterator[Load]:
+    """shop has load, blog has no process yet."""
+    httpd.log.expect(*SAID)
+    httpd.directives += WORKERS[httpd.mpm] + ["MaxKeepAliveRequests 0"]
+    httpd.app("shop", "MinInstances 2", "MaxInstances 2",
+              "AppSetEnv APP_THREADS 1")
+    httpd.app("blog", "AppQueueTimeout 200", "AppStartTimeout 200")
+    httpd.start()
+    assert httpd.get("/pid", "shop").status == 200
+    httpd.settles(active=0, count=2)
+    clients = Load(httpd.port, httpd.dir / "record",
+                   half_and_half(4, "shop", pause=0.2))
+    try:
+        yield clients
+    finally:
+        clients.kill()
+
+
+@pytest.mark.parametrize("hang", HANGS, ids=names)
+def test_in_service(httpd: Httpd, load: Load, hang: list[str]) -> None:
+    """No request fails, no process is lost, and who waits for a start gets
+    one"""
+    pids = {name: httpd.helper(name) for name in ("spawner", "watchdog")}
+    before = httpd.pids(httpd.apps[0])
+    for name in hang:
+        freeze(pids[name])
+    began = time.monotonic()
+    waiting = httpd.get_async("/pid", "blog", timeout=200)
+    replaced(httpd, {name: pids[name] for name in hang})
+    assert time.monotonic() - began >= LIMIT - 10
+    assert waiting.result(200).status == 200
+    for name in {*pids} - {*hang}:
+        assert httpd.helper(name) == pids[name], f"the {name} is another one"
+    attempts = load.end()
+    assert len(attempts) > 100
+    assert {one.outcome for one in attempts} == {"200"}
+    assert {*before} <= {*httpd.pids(httpd.apps[0])}
+    assert httpd.log.matching(r"has not (turned its loop|moved) for \d+ s")
+    httpd.check()
+
+
+def test_only_for_a_while(httpd: Httpd) -> None:
+    """Held with the one that looks, as by a suspended machine: nobody is
+    ended for it"""
+    httpd.app("shop")
+    httpd.start()
+    app = httpd.get("/pid", "shop").text
+    pids = [httpd.helper("watchdog"), httpd.helper("spawner")]
+    for pid in [httpd.pid, *pids]:
+        freeze(pid)
+    time.sleep(LIMIT + 15)  # there is nothing to wait for
+    for pid in [*pids[::-1], httpd.pid]:
+        os.kill(pid, signal.SIGCONT)
+    assert httpd.get("/pid", "shop").text == app
+    beats = [httpd.runtime / f"{name}.beat" for name in ("watchdog", "spawner")]
+    times = [beat.stat().st_mtime_ns for beat in beats]
+    for beat, then in zip(beats, times):
+        wait_until(lambda: beat.stat().st_mtime_ns > then, "it beats")
+    assert [httpd.helper("watchdog"), httpd.helper("spawner")] == pids
+    httpd.check()
+
+
+def stop_in_time(httpd: Httpd, margin: float) -> None:
+    left = [int(httpd.get("/pid", "shop").text),
+            int(httpd.get("/daemon", "shop").text)]
+    began = time.monotonic()
+    httpd.stop()
+    took = time.monotonic() - began
+    assert not any(map(alive, left))
+    assert took < STOP_TIMEOUT + margin, f"{took:.1f} s"
+    assert list(httpd.runtime.iterdir()) == []
+
+
+@pytest.fixture
+def stubborn(httpd: Httpd) -> Httpd:
+    """An app that has to be killed at the end of AppStopTimeout."""
+    httpd.log.expect(*SAID, "shop")
+    httpd.app("shop", f"AppStopTimeout {STOP_TIMEOUT}",
+              "AppSetEnv IGNORE_TERM 1")
+    httpd.start()
+    assert httpd.get("/pid", "shop").status == 200
+    return httpd
+
+
+@pytest.mark.parametrize("hang", HANGS, ids=names)
+def test_stop_of_stopped(stubborn: Httpd, hang: list[str]) -> None:
+    """By SIGSTOP: they are continued"""
+    for name in hang:
+        freeze(stubborn.helper(name))
+    stop_in_time(stubborn, 4)
+
+
+@pytest.mark.parametrize("hang", HANGS, ids=names)
+def test_stop(stubborn: Httpd, hang: list[str]) -> None:
+    """In another way: others do what they should have done"""
+    with traced(*[stubborn.helper(name) for name in hang]):
+        stop_in_time(stubborn, 6 + 6 * len(hang))

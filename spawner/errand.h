@@ -50,10 +50,13 @@ struct errand {
 pid_t errand_fork(spawner_t *s, errand_t *e, int64_t limit,
                   errand_ended_t *ended);
 
-/** The same, for a child with an answer: its standard output is a pipe that
- * holds 64 KiB and makes nobody wait. */
+/** The same, for a child with an answer: 64 KiB at most, and nobody waits for
+ * it to be read. */
 pid_t errand_ask(spawner_t *s, errand_t *e, int64_t limit,
                  errand_ended_t *ended);
+
+/** In the child: add to the answer. @return 0; -1: there is no room */
+int errand_tell(const void *answer, size_t size);
 
 /** The next `size` bytes of the answer, for `ended`. @return 0; -1: no more */
 int errand_read(const errand_t *e, void *answer, size_t size);

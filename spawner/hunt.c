@@ -51,7 +51,7 @@ static void tell(uint64_t id, const procfs_t *who)
     found.id = id;
     found.pid = who->pid;
     found.start = who->start;
-    if (write(STDOUT_FILENO, &found, sizeof found) != sizeof found)
+    if (errand_tell(&found, sizeof found) != 0)
         _exit(1);
 }
 

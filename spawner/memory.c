@@ -79,8 +79,7 @@ static _Noreturn void weigh(process_t *p)
     fresh_descriptors(-1);
     p->weight = 0;
     procfs_each(add_own, p);
-    _exit(write(STDOUT_FILENO, &p->weight, sizeof p->weight) !=
-          sizeof p->weight);
+    _exit(errand_tell(&p->weight, sizeof p->weight) != 0);
 }
 
 static void replace(spawner_t *s, process_t *p, int64_t weight)

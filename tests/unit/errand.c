@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "spawner/log.h"
 #include "spawner/procfs.h"
 #include "tests/unit/scene.h"
 
@@ -61,7 +62,7 @@ static void a_number(void **state)
 
     (void)state;
     if (pid == 0)
-        _exit(write(STDOUT_FILENO, &seven, sizeof seven) != sizeof seven);
+        _exit(errand_tell(&seven, sizeof seven) != 0);
     assert_true(pid > 0);
     assert_true(spawner.wake <= SECOND + LIMIT);
     assert_int_equal(errand.pid, pid);
@@ -71,6 +72,23 @@ static void a_number(void **state)
     assert_int_equal(ended_with.si_code, CLD_EXITED);
     assert_int_equal(answer, 7);
     assert_int_equal(errand.pid, 0);
+}
+
+/* The error log cannot be opened, so its lines go to CONTRACT_LOG_FD. They are
+ * no part of the answer. */
+static void a_number_and_a_line_of_the_log(void **state)
+{
+    int64_t seven = 7;
+
+    (void)state;
+    log_directory(-1);
+    if (errand_ask(&spawner, &errand, LIMIT, ended) == 0) {
+        log_line(LOG_INFO, "an errand has begun");
+        _exit(errand_tell(&seven, sizeof seven) != 0);
+    }
+    reap();
+    assert_int_equal(n_ended, 1);
+    assert_int_equal(answer, 7);
 }
 
 static void no_answer(void **state)
@@ -123,7 +141,7 @@ static void nothing_is_left(void **state)
             for (;;)
                 pause();
         answer = left;
-        _exit(write(STDOUT_FILENO, &answer, sizeof answer) != sizeof answer);
+        _exit(errand_tell(&answer, sizeof answer) != 0);
     }
     assert_int_equal(reap().si_status, 0);
     assert_true(answer > 0);
@@ -159,6 +177,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(a_number, setup),
+        cmocka_unit_test_setup(a_number_and_a_line_of_the_log, setup),
         cmocka_unit_test_setup(no_answer, setup),
         cmocka_unit_test_setup(its_time_is_up, setup),
         cmocka_unit_test_setup(nothing_is_left, setup),

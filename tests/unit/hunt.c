@@ -269,6 +269,26 @@ static void what_is_in_no_record(void **state)
     assert_false(begin());
 }
 
+/* What is said then is no part of what was found. */
+static void the_log_cannot_be_opened(void **state)
+{
+    pid_t stray = marked_start(marked_instance(), UNKNOWN), left;
+    process_t *p;
+
+    (void)state;
+    usleep(50000);
+    hunt_strays(spawner());
+    p = dead(ID);
+    left = marked_start(marked_instance(), ID);
+    hunt_ask(spawner(), p, 0);
+    log_directory(-1);
+    hunt();
+    log_directory(spawner()->rt.fd);
+    wait_for_end(stray);
+    assert_true(marked_is_alive(left));
+    assert_int_equal(p->strays, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -279,6 +299,7 @@ int main(void)
         cmocka_unit_test_teardown(one_is_stuck, forget),
         cmocka_unit_test_teardown(the_hunter_is_killed, forget),
         cmocka_unit_test_teardown(what_is_in_no_record, forget),
+        cmocka_unit_test_teardown(the_log_cannot_be_opened, forget),
     };
 
     alarm(300 / MARKED_SLOWER); /* should it wait after all */

@@ -3,6 +3,7 @@
 #include "spawner/apply.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,6 +15,9 @@ static int64_t due; /* when the segment hears of the table again */
 
 /* ---- loading ---- */
 
+static char refused[TABLE_ERROR_MAX]; /* why the last one was; "": it was not */
+static int64_t again;                 /* us: no other look at it before */
+
 static int has_changed(const spawner_t *s)
 {
     static struct stat seen;
@@ -24,9 +28,20 @@ static int has_changed(const spawner_t *s)
     if (st.st_ino == seen.st_ino && st.st_size == seen.st_size &&
         st.st_mtim.tv_sec == seen.st_mtim.tv_sec &&
         st.st_mtim.tv_nsec == seen.st_mtim.tv_nsec)
-        return 0;
+        return refused[0] && s->now >= again;
     seen = st;
     return 1;
+}
+
+/* For want of descriptors or memory, maybe, so it is read again. */
+static void refuse(spawner_t *s, const char *error)
+{
+    again = s->now + SECOND;
+    if (strcmp(error, refused) == 0)
+        return;
+    snprintf(refused, sizeof refused, "%s", error);
+    log_line(LOG_ERROR, "the app table %s/%s is refused: %s", s->rt.dir,
+             CONTRACT_TABLE, error);
 }
 
 /* The watchdog logs to the same place, and does not read JSON. */
@@ -60,10 +75,13 @@ int apply_refresh(spawner_t *s)
         fresh = NULL;
     }
     if (!fresh) {
-        log_line(LOG_ERROR, "the app table %s/%s is refused: %s", s->rt.dir,
-                 CONTRACT_TABLE, error);
+        refuse(s, error);
         return 0;
     }
+    if (refused[0])
+        log_line(LOG_NOTICE, "the app table %s/%s is in force", s->rt.dir,
+                 CONTRACT_TABLE);
+    refused[0] = 0;
     s->table = fresh;
     s->rt.uid = fresh->httpd_uid;
     s->rt.gid = fresh->httpd_gid;

@@ -5,7 +5,8 @@
  * @brief A new app table: load it, and make the segment and the running
  *        processes follow.
  *
- * Errors: a table that is refused is logged once; the old one stays in force.
+ * Errors: a table that is refused is logged once, and read again each second;
+ *         the old one stays in force meanwhile.
  */
 #ifndef APPPOOL_APPLY_H
 #define APPPOOL_APPLY_H

@@ -3,6 +3,7 @@
 #include "spawner/table.h"
 
 #include <apr_strings.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
 #include <signal.h>
@@ -362,7 +363,8 @@ table_t *table_load(int dirfd, const char *name, apr_pool_t *parent,
     char *source;
 
     if (fd < 0) {
-        snprintf(error, TABLE_ERROR_MAX, "it cannot be opened");
+        snprintf(error, TABLE_ERROR_MAX, "it cannot be opened: %s",
+                 strerror(errno));
         return NULL;
     }
     source = slurp(fd, &length, error);

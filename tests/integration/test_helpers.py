@@ -3,6 +3,7 @@
 starts them again."""
 import os
 import re
+import resource
 import signal
 import struct
 import subprocess
@@ -338,3 +339,25 @@ def test_damaged_table(httpd: Httpd, damage: str) -> None:
     httpd.graceful()
     wait_until(lambda: httpd.ctl("check").returncode == 0, "it is back", 40)
     assert httpd.get("/pid", "shop").text == pid
+
+
+@pytest.mark.mpms("event")
+def test_table_is_read_again(httpd: Httpd) -> None:
+    """There were no descriptors when it was to be read: it is, when there
+    are"""
+    httpd.log.expect("the app table .* is refused", "Too many open files")
+    httpd.app("shop")
+    httpd.start()
+    spawner = httpd.helper("spawner")
+    pid = httpd.get("/pid", "shop").text
+    limits = resource.prlimit(spawner, resource.RLIMIT_NOFILE)
+    resource.prlimit(spawner, resource.RLIMIT_NOFILE, (3, limits[1]))
+    httpd.app("blog")
+    httpd.graceful()
+    assert "Too many open files" in last(httpd, "the app table")
+    resource.prlimit(spawner, resource.RLIMIT_NOFILE, limits)
+    last(httpd, "the app table .* is in force")
+    assert httpd.get("/pid", "blog").status == 200
+    assert httpd.get("/pid", "shop").text == pid
+    assert len(httpd.log.matching("is refused")) == 1
+    assert httpd.helper("spawner") == spawner

@@ -118,6 +118,7 @@ spawner_sources = \
 	spawner/cgroup.c \
 	spawner/children.c \
 	spawner/control.c \
+	spawner/descriptors.c \
 	spawner/detect.c \
 	spawner/diag.c \
 	spawner/environment.c \

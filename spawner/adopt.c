@@ -2,7 +2,9 @@
 
 #include "spawner/adopt.h"
 
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "spawner/beat.h"
 #include "spawner/hunt.h"
@@ -14,20 +16,31 @@
 #include "spawner/procfs.h"
 #include "spawner/stray.h"
 
-/* The record's process, if it still is that one. */
-static int open_leader(const registry_record_t *is)
+enum { LEADER_DEAD, LEADER_RUNS, LEADER_UNKNOWN };
+
+static uint32_t unwatched; /* processes that wait for a descriptor */
+static int64_t again;      /* us: no other try for them before */
+
+/* Is the record's process still that one? What cannot be looked at, for want
+ * of descriptors, is not dead for that.
+ * @param fd its pidfd, if it runs */
+static int find_leader(const registry_record_t *is, int *fd)
 {
     uid_t uid;
-    int fd = procfs_pidfd(is->pid, is->start);
 
-    if (fd < 0)
-        return -1;
-    /* While it boots it may be root yet. */
-    if (is->state == REGISTRY_BOOTING || is->uid == UINT32_MAX ||
-        (procfs_uid(is->pid, &uid) == 0 && uid == is->uid))
-        return fd;
-    loop_drop(&(loop_source_t){.fd = fd});
-    return -1;
+    *fd = procfs_pidfd(is->pid, is->start);
+    if (*fd >= 0) {
+        int known = procfs_uid(is->pid, &uid) == 0;
+
+        /* While it boots it may be root yet. */
+        if (is->state == REGISTRY_BOOTING || is->uid == UINT32_MAX ||
+            (known && uid == is->uid))
+            return LEADER_RUNS;
+        close(*fd);
+        if (known)
+            return LEADER_DEAD;
+    }
+    return procfs_dead(is->pid, is->start) ? LEADER_DEAD : LEADER_UNKNOWN;
 }
 
 /* Where it stands. The segment was told before the registry. */
@@ -54,13 +67,25 @@ static void find_phase(spawner_t *s, process_t *p)
     p->listed = 1;
 }
 
-static void reopen(spawner_t *s, process_t *p)
+static int is_short(void)
 {
-    runtime_path_t path;
+    return errno == EMFILE || errno == ENFILE || errno == ENOMEM;
+}
+
+static int reopen_output(spawner_t *s, process_t *p)
+{
     int fd = runtime_output_again(&s->rt, p->is.id);
 
-    if (fd >= 0)
-        loop_add(&p->fifo, fd, EPOLLIN, launch_output, p);
+    if (fd >= 0 && loop_add(&p->fifo, fd, EPOLLIN, launch_output, p) == 0)
+        return 0;
+    return is_short() ? -1 : 0;
+}
+
+static void reopen_notify(spawner_t *s, process_t *p)
+{
+    runtime_path_t path;
+    int fd;
+
     /* A datagram socket cannot be taken over: bind anew, give it away again. */
     fd = runtime_notify(&s->rt, p->is.id);
     if (fd < 0 || loop_add(&p->notify, fd, EPOLLIN, notify_ready, p) != 0)
@@ -69,11 +94,36 @@ static void reopen(spawner_t *s, process_t *p)
     runtime_give(path, p->is.uid, p->is.gid);
 }
 
+/* @return -1: there are no descriptors for it */
+static int watch(spawner_t *s, process_t *p)
+{
+    siginfo_t unknown;
+    int fd, is;
+
+    if (p->fifo.fd < 0 && reopen_output(s, p) != 0)
+        return -1;
+    is = find_leader(&p->is, &fd);
+    if (is == LEADER_UNKNOWN ||
+        (is == LEADER_RUNS &&
+         loop_add(&p->pidfd, fd, EPOLLIN, life_pidfd, p) != 0)) {
+        loop_drop(&p->fifo); /* the spawner itself needs one */
+        return -1;
+    }
+    reopen_notify(s, p);
+    if (is == LEADER_RUNS) {
+        log_line(LOG_INFO, PROCESS_FMT " is taken over", PROCESS_NAME(p));
+        return 0;
+    }
+    /* It died while nobody looked; of its group only the mark tells. */
+    p->gone = 1;
+    memset(&unknown, 0, sizeof unknown);
+    life_died(s, p, &unknown);
+    return 0;
+}
+
 static void adopt(spawner_t *s, uint32_t index, const registry_record_t *is)
 {
     process_t *p = process_new(s, is->id, is->name);
-    siginfo_t unknown;
-    int fd;
 
     if (!p)
         return;
@@ -81,18 +131,25 @@ static void adopt(spawner_t *s, uint32_t index, const registry_record_t *is)
     p->is = *is;
     p->adopted = s->now;
     find_phase(s, p);
-    reopen(s, p);
     if (p->phase == PHASE_BOOTING)
         output_keep(&p->output);
-    fd = open_leader(is);
-    if (fd >= 0 && loop_add(&p->pidfd, fd, EPOLLIN, life_pidfd, p) == 0) {
-        log_line(LOG_INFO, PROCESS_FMT " is taken over", PROCESS_NAME(p));
+    unwatched += watch(s, p) != 0;
+}
+
+void adopt_tend(spawner_t *s)
+{
+    process_t *p;
+
+    if (unwatched == 0)
         return;
+    if (s->now >= again) {
+        again = s->now + SECOND;
+        unwatched = 0;
+        for (p = s->processes; p; p = p->next)
+            if (p->adopted && !p->gone && !p->done && p->pidfd.fd < 0)
+                unwatched += watch(s, p) != 0;
     }
-    /* It died while nobody looked; of its group only the mark tells. */
-    p->gone = 1;
-    memset(&unknown, 0, sizeof unknown);
-    life_died(s, p, &unknown);
+    state_wake(s, again);
 }
 
 /* What was made for a process that was not recorded in time. */
@@ -126,6 +183,11 @@ void adopt_all(spawner_t *s)
                  "%u records of %s/%s are damaged: the processes that were "
                  "in them are ended",
                  broken, s->rt.dir, CONTRACT_REGISTRY);
+    if (unwatched > 0)
+        log_line(LOG_ERROR,
+                 "no descriptors are left to watch %u processes of apps: they "
+                 "serve on, and are taken over when there are some",
+                 unwatched);
     hunt_strays(s);
     stray_look(s, 1);
     runtime_each(&s->rt, remove_stray, s);

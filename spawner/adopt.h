@@ -18,4 +18,7 @@
 /** Take over every process of the registry; end those that are in none. */
 void adopt_all(spawner_t *s);
 
+/** Take over those for which there was no descriptor. */
+void adopt_tend(spawner_t *s);
+
 #endif

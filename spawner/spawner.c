@@ -32,6 +32,7 @@
 #include "spawner/beat.h"
 #include "spawner/children.h"
 #include "spawner/control.h"
+#include "spawner/descriptors.h"
 #include "spawner/errand.h"
 #include "spawner/failure.h"
 #include "spawner/guard.h"
@@ -177,6 +178,7 @@ static void turn(spawner_t *s)
         stop_all(s);
     else {
         if (apply_refresh(s)) {
+            descriptors_raise(s);
             control_configure(s);
             failure_sweep(s);
         }
@@ -185,6 +187,7 @@ static void turn(spawner_t *s)
         launch_orders(s);
         ready_look(s);
     }
+    adopt_tend(s);
     life_tend(s);
     abandoned_look(s);
     hunt_tend(s);
@@ -207,17 +210,6 @@ static void set_apart(void)
         fcntl(fd, F_SETFD, FD_CLOEXEC);
     if (geteuid() == 0)
         prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-}
-
-/* Each process of an app costs three; the app itself gets what httpd had. */
-static void raise_descriptors(spawner_t *s)
-{
-    struct rlimit most;
-
-    getrlimit(RLIMIT_NOFILE, &s->descriptors);
-    most = s->descriptors;
-    most.rlim_cur = most.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &most);
 }
 
 static void watch_descriptors(spawner_t *s)
@@ -277,6 +269,7 @@ static int begin(spawner_t *s)
             return 1;
         no_table(s);
     }
+    descriptors_raise(s);
     if (instance_claim(s) != 0)
         return 1;
     rv = attach(s);
@@ -334,7 +327,6 @@ int main(int argc, char **argv)
         return usage(strerror(errno));
     s->stopping = argc == 3;
     set_apart();
-    raise_descriptors(s);
     log_directory(s->rt.fd);
     beat_begin(s->rt.fd, CONTRACT_SPAWNER_BEAT);
     apr_initialize();

@@ -103,7 +103,7 @@ typedef struct {
     process_t *processes;
     int64_t now;               /**< us, apl_now(): of this turn of the loop */
     int64_t wake;              /**< us: the next turn, at the latest */
-    struct rlimit descriptors; /**< RLIMIT_NOFILE before it was raised */
+    struct rlimit descriptors; /**< RLIMIT_NOFILE as httpd was started with */
     int stopping;
     int rung; /**< the bell rang, or a child of httpd died: look at once */
 } spawner_t;

@@ -1,6 +1,7 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """What a process of an app may use: as httpd was started, or as RLimitCPU,
 RLimitMEM and RLimitNPROC say."""
+import re
 import resource
 
 import pytest
@@ -111,3 +112,54 @@ def test_one_app_in_two_places(httpd: Httpd) -> None:
     assert "with other limits; those of the first hold" in checked.stdout
     httpd.start()
     assert limits(httpd, "www")["Max cpu time"].split()[0] == "1000"
+
+
+# Not even root's hard limit can be raised there.
+CAPPED = ["setpriv", "--bounding-set", "-sys_resource", "--inh-caps",
+          "-sys_resource"]
+
+
+def test_too_few_descriptors(httpd: Httpd) -> None:
+    """The numbers are said, with each configuration for which they are too
+    small"""
+    httpd.wrapper = [*CAPPED, "prlimit", "--nofile=512:1000"]
+    httpd.log.expect("descriptors")
+    httpd.directives.append("MaxPoolSize 100")
+    httpd.app("shop")
+    httpd.start()
+    assert httpd.get("/pid", "shop").status == 200
+    assert not httpd.log.matching("descriptors")
+    httpd.directives[-1] = "MaxPoolSize 250"
+    httpd.graceful()
+    line, = wait_until(lambda: httpd.log.matching("MaxPoolSize 250"))
+    assert re.search(r"needs (\d+) descriptors.*limit is 1000:", line)
+    assert httpd.get("/pid", "shop").status == 200
+
+
+def test_adoption_without_descriptors(httpd: Httpd) -> None:
+    """The next spawner has no descriptors for all of them: nobody is ended for
+    that, and those that are left are taken over when there are some"""
+    httpd.wrapper = [*CAPPED, "prlimit", "--nofile=512:2000"]
+    httpd.log.expect("spawner", "descriptors", "blog|shop")
+    blog = httpd.app("blog", "MaxInstances 3")
+    shop = httpd.app("shop", "MinInstances 3", "MaxInstances 3")
+    httpd.start()
+    held = [httpd.hold("blog", key) for key in "abc"]
+    assert [one.release().status for one in held] == [200] * 3
+    assert httpd.get("/pid", "shop").status == 200
+    httpd.settles(active=0, count=6)
+    pids = httpd.pids(shop)
+    watchdog, spawner = httpd.helper("watchdog"), httpd.helper("spawner")
+    # It was their parent, so it needed no pidfd of these six.
+    most = procs.descriptors(spawner) + 2
+    resource.prlimit(watchdog, resource.RLIMIT_NOFILE, (most, most))
+    procs.kill9(spawner)
+    httpd.log.wait_for("no descriptors are left to watch [123] processes")
+    assert all(map(procs.alive, pids))
+    for pid in httpd.pids(blog):
+        procs.kill9(pid)
+    for pid in pids:
+        httpd.log.wait_for(rf"shop\[{pid}\] is taken over")
+    assert httpd.pids(shop) == pids
+    procs.kill9(pids[0])
+    wait_until(lambda: pids[0] not in httpd.pids(shop), "its end is seen")

@@ -146,6 +146,7 @@ spawner_sources = \
 	spawner/ready.c \
 	spawner/registry.c \
 	spawner/remove.c \
+	spawner/rights.c \
 	spawner/runtime.c \
 	spawner/settle.c \
 	spawner/slow.c \
@@ -273,6 +274,7 @@ unit_tests = \
 	tests/unit/repair \
 	tests/unit/reports \
 	tests/unit/restart \
+	tests/unit/rights \
 	tests/unit/rolling \
 	tests/unit/scenarios \
 	tests/unit/scenarios_restart \

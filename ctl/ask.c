@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "spawner/contract.h"
+#include "spawner/rights.h"
 
 #define WHERE ASK_WHERE
 #define LIMIT 10 /* s for an answer */
@@ -91,6 +92,7 @@ static int connect_to(const char *dir, int *fd)
     *fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (*fd < 0)
         return ask_complain(EXIT_NO, "socket: %s", strerror(errno));
+    rights_refuse(*fd);
     setsockopt(*fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     setsockopt(*fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
     if (connect(*fd, (struct sockaddr *)&at, sizeof at) == 0)

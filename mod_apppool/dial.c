@@ -13,6 +13,7 @@
 #include "shm/format.h"
 #include "shm/held.h"
 #include "spawner/contract.h"
+#include "spawner/rights.h"
 
 /* Of a wait for a place in a full backlog: the kernel wakes one at a time, and
  * when that one is killed just then the place is free and nobody knows. */
@@ -53,10 +54,14 @@ static apr_status_t dial_unix(apr_socket_t **sock,
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     apr_status_t rv = apr_socket_create(sock, AF_UNIX, SOCK_STREAM, 0, p);
+    apr_os_sock_t fd;
     int64_t left;
 
     if (rv != APR_SUCCESS)
         return rv;
+    /* An app must not make this thread wait in a close(). */
+    apr_os_sock_get(&fd, *sock);
+    rights_refuse(fd);
     name_path(target, address.sun_path, sizeof address.sun_path);
     do {
         left = deadline - apl_now();

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "shm/report.h"
+#include "spawner/rights.h"
 #include "spawner/verbs.h"
 
 #define CLIENTS  16
@@ -33,7 +34,7 @@ static client_t clients[CLIENTS];
 
 static void drop(client_t *c)
 {
-    loop_drop(&c->source);
+    rights_drop(&c->source);
     free(c->answer);
     memset(c, 0, sizeof *c);
     c->source.fd = -1;
@@ -65,14 +66,15 @@ static void send_answer(client_t *c)
 
 static void receive(client_t *c)
 {
-    ssize_t n = recv(c->source.fd, c->line + c->length,
-                     sizeof c->line - c->length, MSG_DONTWAIT);
+    int sent;
+    ssize_t n = rights_recv(c->source.fd, c->line + c->length,
+                            sizeof c->line - c->length, &sent);
     json_t *o;
     char *end;
 
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return;
-    if (n <= 0) {
+    if (n <= 0 || sent) {
         drop(c);
         return;
     }
@@ -127,6 +129,7 @@ static void accept_client(void *owner, uint32_t events)
     (void)events;
     if (fd < 0)
         return;
+    rights_guard(fd);
     c = find_place();
     drop(c);
     c->until = s->now + PATIENCE;
@@ -166,6 +169,7 @@ int control_open(spawner_t *s)
         clients[i].source.fd = -1;
     if (fd < 0)
         return -1;
+    rights_guard(fd);
     snprintf(at.sun_path, sizeof at.sun_path, "%s/%s", s->rt.dir,
              CONTRACT_CONTROL);
     unlink(at.sun_path);

@@ -29,6 +29,7 @@
 #include "spawner/process.h"
 #include "spawner/procfs.h"
 #include "spawner/ready.h"
+#include "spawner/rights.h"
 #include "spawner/stay.h"
 #include "spawner/stray.h"
 
@@ -249,7 +250,7 @@ static void finish(spawner_t *s, process_t *p)
         return;
     output_finish(p);
     loop_drop(&p->fifo);
-    loop_drop(&p->notify);
+    rights_drop(&p->notify);
     loop_drop(&p->reports);
     ready_end(p);
     runtime_remove(&s->rt, p->is.id);

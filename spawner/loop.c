@@ -41,14 +41,23 @@ void loop_change(loop_source_t *source, uint32_t wanted)
         epoll_ctl(epoll, EPOLL_CTL_MOD, source->fd, &event);
 }
 
+int loop_release(loop_source_t *source)
+{
+    int fd = source->fd;
+
+    /* Not by close() alone: an app being forked may hold a copy of it. */
+    if (fd >= 0)
+        epoll_ctl(epoll, EPOLL_CTL_DEL, fd, NULL);
+    source->fd = -1;
+    return fd;
+}
+
 void loop_drop(loop_source_t *source)
 {
-    if (source->fd < 0)
-        return;
-    /* Not by close() alone: an app being forked may hold a copy of it. */
-    epoll_ctl(epoll, EPOLL_CTL_DEL, source->fd, NULL);
-    close(source->fd);
-    source->fd = -1;
+    int fd = loop_release(source);
+
+    if (fd >= 0)
+        close(fd);
 }
 
 void loop_wait(int ms)

@@ -35,6 +35,10 @@ int loop_add(loop_source_t *source, int fd, uint32_t events,
 /** Ask for other events. */
 void loop_change(loop_source_t *source, uint32_t events);
 
+/** Forget it; its descriptor is the caller's again.
+ * @return that; -1: there was nothing */
+int loop_release(loop_source_t *source);
+
 /** Forget and close. Harmless when there is nothing. */
 void loop_drop(loop_source_t *source);
 

@@ -3,10 +3,10 @@
 #include "spawner/notify.h"
 
 #include <string.h>
-#include <sys/socket.h>
 
 #include "spawner/log.h"
 #include "spawner/process.h"
+#include "spawner/rights.h"
 
 #define MESSAGES 16 /* of one app before others have their turn */
 
@@ -50,11 +50,11 @@ void notify_ready(void *owner, uint32_t events)
     process_t *p = owner;
     char message[4096];
     ssize_t n;
-    int i;
+    int i, sent;
 
     (void)events;
-    for (i = 0; i < MESSAGES; i++) {
-        n = recv(p->notify.fd, message, sizeof message - 1, MSG_DONTWAIT);
+    for (i = 0; i < MESSAGES && p->notify.fd >= 0; i++) {
+        n = rights_recv(p->notify.fd, message, sizeof message - 1, &sent);
         if (n < 0)
             return;
         message[n] = 0;
@@ -62,5 +62,12 @@ void notify_ready(void *owner, uint32_t events)
             says_ready(s, p);
         if (says(message, "STOPPING=1"))
             stopping(s, p);
+        if (sent) {
+            log_line(LOG_WARN,
+                     PROCESS_FMT " sent a descriptor to $NOTIFY_SOCKET: "
+                                 "nothing more is read from there",
+                     PROCESS_NAME(p));
+            rights_drop(&p->notify);
+        }
     }
 }

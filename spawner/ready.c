@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "spawner/diag.h"
 #include "spawner/life.h"
+#include "spawner/rights.h"
 #include "spawner/warmup.h"
 
 #define POLL_MIN  10000 /* us between two looks, for those just forked */
@@ -46,7 +46,7 @@ static int is_connected(int fd)
 void ready_end(process_t *p)
 {
     if (p->probe >= 0)
-        close(p->probe);
+        rights_close(p->probe);
     p->probe = -1;
 }
 

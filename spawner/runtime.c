@@ -17,6 +17,7 @@
 
 #include "shm/format.h"
 #include "spawner/remove.h"
+#include "spawner/rights.h"
 
 #define BACKLOG 1024
 
@@ -93,6 +94,7 @@ static int bound(const runtime_t *rt, const char *kind, uint64_t id, int type)
     name_of(name, kind, id);
     if (fd < 0)
         return -1;
+    rights_guard(fd);
     unlinkat(rt->fd, name, 0);
     if (bind(fd, (struct sockaddr *)&to, sizeof to) == 0 &&
         fchmodat(rt->fd, name, 0600, 0) == 0)
@@ -220,7 +222,11 @@ int runtime_connect(const runtime_t *rt, uint64_t id, const apl_wire_t *wire)
     else {
         struct sockaddr_un to = address(rt, runtime_kind(wire->listen), id);
 
-        return connected(socket(AF_UNIX, type, 0), &to, sizeof to);
+        int fd = socket(AF_UNIX, type, 0);
+
+        if (fd >= 0)
+            rights_guard(fd);
+        return connected(fd, &to, sizeof to);
     }
 }
 

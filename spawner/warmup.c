@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
+
+#include "spawner/rights.h"
 
 #define PAUSE   (SECOND / 4) /* between two requests */
 #define PATIENT SECOND       /* with the rest of an answer */
@@ -43,18 +44,20 @@ static int answer_ended(const spawner_t *s, process_t *p)
     char chunk[16384];
     warmup_t *w = &p->warmup;
     ssize_t n = -1;
-    int i;
+    int i, sent;
 
     for (i = 0; i < CHUNKS; i++) {
         size_t room = sizeof w->line - w->length;
         size_t take;
 
-        n = recv(p->probe, chunk, sizeof chunk, MSG_DONTWAIT);
+        n = rights_recv(p->probe, chunk, sizeof chunk, &sent);
         if (n <= 0)
             break;
         take = (size_t)n < room ? (size_t)n : room;
         memcpy(w->line + w->length, chunk, take);
         w->length += take;
+        if (sent)
+            return 1; /* nothing behind it can be read */
         if (w->length == sizeof w->line && w->until == 0)
             w->until = s->now + PATIENT;
     }
@@ -83,7 +86,7 @@ int warmup_look(const spawner_t *s, process_t *p, const table_app_t *app)
     }
     else if (!answer_ended(s, p))
         return 0;
-    close(p->probe);
+    rights_close(p->probe);
     p->probe = -1;
     w->asked = 0;
     w->status = status_of(w);

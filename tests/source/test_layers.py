@@ -31,9 +31,10 @@ MAY = {
     "shm": {"shm"},
     "spawner": {"spawner", "shm"},
     "ctl": {"ctl", "shm", "spawner/contract.h", "spawner/detect.h",
-            "spawner/privilege.h"},
+            "spawner/privilege.h", "spawner/rights.h"},
     "mod_apppool": {"mod_apppool", "shm", "spawner/contract.h",
-                    "spawner/beat.h", "spawner/lastwords.h", "spawner/millis.h"},
+                    "spawner/beat.h", "spawner/lastwords.h",
+                    "spawner/millis.h", "spawner/rights.h"},
 }
 
 # Header: the files that may include it, as prefixes.
@@ -52,7 +53,7 @@ ONLY = {
 # Functions: the files that may call them.
 FORKS = {"spawner/launch.c", "spawner/boot.c",
          "spawner/errand.c", "spawner/marks.c", "spawner/tell.c",
-         "spawner/ward.c", "mod_apppool/exec.c"}
+         "spawner/rights.c", "spawner/ward.c", "mod_apppool/exec.c"}
 
 
 def test_layers() -> None:

@@ -1,0 +1,71 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""A descriptor that somebody sends along over a Unix socket of root's holds up
+nobody: who drops it would wait an hour in close() (apps/lingerer.py)."""
+import subprocess
+import sys
+
+import pytest
+
+from harness import oldkernel
+from harness.httpd import USER, Httpd
+from harness.wait import wait_until
+
+pytestmark = pytest.mark.mpms("event")
+
+SAYS = {"new": "it was refused", "old": "it was sent"}
+
+
+def run_on(httpd: Httpd, kernel: str) -> None:
+    """Where it knows SO_PASSRIGHTS, and where it does not"""
+    if kernel == "old":
+        httpd.wrapper = oldkernel.WRAPPER
+        httpd.log.expect("sent a descriptor to")
+    httpd.start()
+
+
+@pytest.mark.parametrize("kernel", SAYS)
+@pytest.mark.parametrize("where, ready", [("notify", "notify"),
+                                          ("ready", "/up")])
+def test_the_spawner_goes_on(httpd: Httpd, where: str, ready: str,
+                             kernel: str) -> None:
+    """It reads what the app says, and starts another app"""
+    httpd.app("bad", f"AppReady {ready}", f"AppSetEnv WHERE {where}",
+              program="lingerer.py")
+    httpd.app("shop")
+    run_on(httpd, kernel)
+    assert httpd.get("/", "bad", timeout=20).text == "ok"
+    httpd.log.wait_for(rf"bad\[\d+\].* {SAYS[kernel]}")
+    spawner = httpd.helper("spawner")
+    assert httpd.get("/who", "shop", timeout=20).status == 200
+    assert httpd.ctl("status").returncode == 0
+    assert httpd.ctl("check").returncode == 0
+    assert httpd.helper("spawner") == spawner
+
+
+def test_a_thread_of_httpd_goes_on(httpd: Httpd) -> None:
+    """Only the kernel can see to that"""
+    httpd.app("bad", "AppSetEnv WHERE request", program="lingerer.py")
+    httpd.start()
+    assert httpd.get("/", "bad", timeout=20).text == "ok"
+    httpd.log.wait_for(rf"bad\[\d+\].* {SAYS['new']}")
+
+
+@pytest.mark.parametrize("kernel", SAYS)
+@pytest.mark.parametrize("question", ["status\n", "half a question"])
+def test_the_control_socket_answers(httpd: Httpd, question: str,
+                                    kernel: str) -> None:
+    """Whatever httpd's user sends along with a question, root is answered"""
+    httpd.app("shop")
+    run_on(httpd, kernel)
+    wait_until(lambda: httpd.ctl("status").returncode == 0, "it answers")
+    spawner = httpd.helper("spawner")
+    with subprocess.Popen(
+            ["setpriv", f"--reuid={USER}", "--regid=nogroup", "--clear-groups",
+             sys.executable, str(httpd.dir / "apps" / "lingerer.py"),
+             str(httpd.runtime / "control.sock"), question],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as caller:
+        assert caller.stdout and caller.stdout.readline() \
+            == SAYS[kernel] + "\n"
+        assert httpd.ctl("status").returncode == 0
+        assert httpd.get("/who", "shop", timeout=20).status == 200
+    assert httpd.helper("spawner") == spawner

@@ -1,0 +1,362 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* Descriptors that a hostile sender sends along do not hold up the receiver:
+ * neither where the kernel refuses them, nor where it cannot. To close one of
+ * these sockets takes an hour: what waits for it is ended by SIGALRM. */
+
+#include "spawner/rights.h"
+
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/unit/scene.h"
+
+#define PATIENCE 20 /* s */
+#define HOUR     3600
+
+static int hearer = -1, never_reads = -1;
+
+static int setup(void **state)
+{
+    (void)state;
+    alarm(PATIENCE);
+    if (hearer < 0) {
+        hearer = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        return listen(hearer, 4);
+    }
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    alarm(0);
+    close(never_reads);
+    return 0;
+}
+
+/* A TCP socket whose close() waits for its unsent bytes. */
+static int lingering(void)
+{
+    static const char bytes[65536];
+    const struct linger hour = {1, HOUR};
+    struct sockaddr_in at;
+    socklen_t length = sizeof at;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    assert_int_equal(getsockname(hearer, (struct sockaddr *)&at, &length), 0);
+    assert_int_equal(connect(fd, (struct sockaddr *)&at, length), 0);
+    never_reads = accept(hearer, NULL, NULL);
+    assert_true(never_reads >= 0);
+    while (send(fd, bytes, sizeof bytes, MSG_DONTWAIT) > 0)
+        ;
+    assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_LINGER, &hour, sizeof hour),
+                     0);
+    return fd;
+}
+
+/* Send a word, and the only reference to a socket that lingers. Where it is
+ * refused, a child has to be the last that closes it. */
+static int send_along(int to, const char *word, int flags)
+{
+    union {
+        char bytes[CMSG_SPACE(sizeof(int))];
+        struct cmsghdr header;
+    } space = {.header = {CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS}};
+    struct iovec piece = {(void *)(uintptr_t)word, strlen(word)};
+    struct msghdr message = {.msg_iov = &piece,
+                             .msg_iovlen = 1,
+                             .msg_control = space.bytes,
+                             .msg_controllen = sizeof space.bytes};
+    const struct linger none = {1, 0};
+    int fd = lingering(), rv;
+
+    memcpy(CMSG_DATA(&space.header), &fd, sizeof fd);
+    rv = (int)sendmsg(to, &message, flags | MSG_NOSIGNAL);
+    if (rv < 0) {
+        rv = -errno;
+        setsockopt(fd, SOL_SOCKET, SO_LINGER, &none, sizeof none);
+    }
+    close(fd);
+    return rv;
+}
+
+static void one_more_child(void)
+{
+    int status;
+
+    assert_true(waitpid(-1, &status, 0) > 0);
+    assert_int_equal(status, 0);
+}
+
+static void no_child(void)
+{
+    assert_int_equal(waitpid(-1, NULL, 0), -1);
+    assert_int_equal(errno, ECHILD);
+}
+
+static void pair(int type, int ends[2])
+{
+    assert_int_equal(socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, ends), 0);
+    rights_guard(ends[0]);
+}
+
+/* A listening socket, and a client that waits to be accepted. */
+static void call(int ends[2])
+{
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    socklen_t length = sizeof(sa_family_t); /* any abstract name */
+
+    ends[0] = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    rights_guard(ends[0]);
+    assert_int_equal(bind(ends[0], (struct sockaddr *)&at, length), 0);
+    assert_int_equal(listen(ends[0], 4), 0);
+    length = sizeof at;
+    assert_int_equal(getsockname(ends[0], (struct sockaddr *)&at, &length), 0);
+    ends[1] = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(connect(ends[1], (struct sockaddr *)&at, length), 0);
+}
+
+static int accepted(int listener)
+{
+    int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+
+    assert_true(fd >= 0);
+    rights_guard(fd);
+    return fd;
+}
+
+/* ---- the kernel refuses ---- */
+
+static void needs_kernel(void)
+{
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), can;
+
+    can = rights_refuse(fd) == 0;
+    close(fd);
+    if (!can)
+        skip();
+}
+
+static void refused(const int ends[2])
+{
+    char word[8];
+    int sent;
+
+    assert_int_equal(send_along(ends[1], "X", 0), -EPERM);
+    assert_int_equal(send(ends[1], "Y", 1, 0), 1);
+    assert_int_equal(rights_recv(ends[0], word, sizeof word, &sent), 1);
+    assert_int_equal(word[0], 'Y');
+    assert_int_equal(sent, 0);
+}
+
+static void a_sender_is_refused(void **state)
+{
+    int ends[2], types[] = {SOCK_DGRAM, SOCK_STREAM}, i;
+
+    (void)state;
+    needs_kernel();
+    for (i = 0; i < 2; i++) {
+        pair(types[i], ends);
+        refused(ends);
+        rights_close(ends[0]);
+        close(ends[1]);
+    }
+    no_child();
+}
+
+static void so_is_who_is_not_accepted_yet(void **state)
+{
+    int ends[2], both[2];
+
+    (void)state;
+    needs_kernel();
+    call(ends);
+    assert_int_equal(send_along(ends[1], "X", 0), -EPERM);
+    both[0] = accepted(ends[0]);
+    both[1] = ends[1];
+    refused(both);
+    rights_close(both[0]);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+static void so_is_who_is_connected_to(void **state)
+{
+    struct sockaddr_un at;
+    socklen_t length = sizeof at;
+    int ends[2], both[2];
+
+    (void)state;
+    needs_kernel();
+    call(ends);
+    assert_int_equal(getsockname(ends[0], (struct sockaddr *)&at, &length), 0);
+    both[0] = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    rights_guard(both[0]);
+    assert_int_equal(connect(both[0], (struct sockaddr *)&at, length), 0);
+    close(accepted(ends[0]));
+    both[1] = accepted(ends[0]);
+    refused(both);
+    rights_close(both[0]);
+    close(both[1]);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+/* ---- it cannot ---- */
+
+static int by_hand(void **state)
+{
+    rights_by_hand();
+    return setup(state);
+}
+
+static void looked_at(int type)
+{
+    char word[8];
+    int ends[2], sent;
+
+    pair(type, ends);
+    assert_int_equal(send(ends[1], "ab", 2, 0), 2);
+    assert_int_equal(rights_recv(ends[0], word, sizeof word, &sent), 2);
+    assert_int_equal(sent, 0);
+    assert_memory_equal(word, "ab", 2);
+    assert_int_equal(send_along(ends[1], "XY", 0), 2);
+    assert_int_equal(rights_recv(ends[0], word, sizeof word, &sent), 2);
+    assert_int_equal(sent, 1);
+    assert_memory_equal(word, "XY", 2);
+    rights_close(ends[0]);
+    assert_int_equal(fcntl(ends[0], F_GETFD), -1);
+    close(ends[1]);
+    one_more_child();
+    no_child();
+}
+
+static void a_datagram_is_looked_at(void **state)
+{
+    (void)state;
+    looked_at(SOCK_DGRAM);
+}
+
+static void so_is_a_stream(void **state)
+{
+    (void)state;
+    looked_at(SOCK_STREAM);
+}
+
+static void an_urgent_byte(void **state)
+{
+    char word[8];
+    int ends[2], sent, n;
+
+    (void)state;
+    pair(SOCK_STREAM, ends);
+    assert_int_equal(send(ends[1], "a", 1, 0), 1);
+    n = send_along(ends[1], "X", MSG_OOB);
+    if (n == -EOPNOTSUPP)
+        skip(); /* before 5.15 */
+    assert_int_equal(n, 1);
+    assert_int_equal(send(ends[1], "b", 1, 0), 1);
+    assert_int_equal(rights_recv(ends[0], word, sizeof word, &sent), 1);
+    assert_int_equal(sent, 0);
+    rights_recv(ends[0], word, sizeof word, &sent);
+    assert_int_equal(sent, 1);
+    rights_close(ends[0]);
+    close(ends[1]);
+    one_more_child();
+}
+
+static void who_is_accepted(void **state)
+{
+    char word[8];
+    int ends[2], fd, sent;
+
+    (void)state;
+    call(ends);
+    assert_int_equal(send_along(ends[1], "X", 0), 1);
+    fd = accepted(ends[0]);
+    assert_int_equal(rights_recv(fd, word, sizeof word, &sent), 1);
+    assert_int_equal(sent, 1);
+    rights_close(fd);
+    close(ends[0]);
+    close(ends[1]);
+    one_more_child();
+}
+
+/* Also behind something else, and behind a message of no bytes. */
+static void a_queue_nobody_reads(void **state)
+{
+    int ends[2], types[] = {SOCK_DGRAM, SOCK_STREAM}, i;
+
+    (void)state;
+    for (i = 0; i < 2; i++) {
+        pair(types[i], ends);
+        assert_int_equal(send(ends[1], "a", (size_t)i, 0), i);
+        assert_int_equal(send_along(ends[1], "X", 0), 1);
+        rights_close(ends[0]);
+        close(ends[1]);
+        one_more_child();
+    }
+    no_child();
+}
+
+static void nothing_to_leave_to_a_child(void **state)
+{
+    char word[8];
+    int ends[2], types[] = {SOCK_DGRAM, SOCK_STREAM}, i, sent;
+
+    (void)state;
+    for (i = 0; i < 2; i++) {
+        pair(types[i], ends);
+        assert_int_equal(rights_recv(ends[0], word, sizeof word, &sent), -1);
+        assert_int_equal(errno, EAGAIN);
+        assert_int_equal(send(ends[1], "a", 1, 0), 1);
+        assert_int_equal(rights_recv(ends[0], word, sizeof word, &sent), 1);
+        close(ends[1]);
+        if (types[i] == SOCK_STREAM)
+            assert_int_equal(rights_recv(ends[0], word, sizeof word, &sent), 0);
+        rights_close(ends[0]);
+    }
+    no_child();
+}
+
+/* A message of no bytes is one as well: those behind it are read. */
+static void an_empty_datagram(void **state)
+{
+    char word[8];
+    int ends[2], sent;
+
+    (void)state;
+    pair(SOCK_DGRAM, ends);
+    assert_int_equal(send(ends[1], "", 0, 0), 0);
+    assert_int_equal(send(ends[1], "a", 1, 0), 1);
+    assert_int_equal(rights_recv(ends[0], word, sizeof word, &sent), 0);
+    assert_int_equal(rights_recv(ends[0], word, sizeof word, &sent), 1);
+    rights_close(ends[0]);
+    close(ends[1]);
+}
+
+#define KERNEL(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define HAND(f)   cmocka_unit_test_setup_teardown(f, by_hand, teardown)
+
+int main(void)
+{
+    /* In this order: what is done by hand stays so. */
+    const struct CMUnitTest tests[] = {KERNEL(a_sender_is_refused),
+                                       KERNEL(so_is_who_is_not_accepted_yet),
+                                       KERNEL(so_is_who_is_connected_to),
+                                       HAND(a_datagram_is_looked_at),
+                                       HAND(so_is_a_stream),
+                                       HAND(an_urgent_byte),
+                                       HAND(who_is_accepted),
+                                       HAND(a_queue_nobody_reads),
+                                       HAND(nothing_to_leave_to_a_child),
+                                       HAND(an_empty_datagram)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

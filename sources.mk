@@ -290,6 +290,7 @@ unit_tests = \
 	tests/unit/tell \
 	tests/unit/token \
 	tests/unit/turns \
+	tests/unit/undone \
 	tests/unit/wait \
 	tests/unit/walk \
 	tests/unit/warmup

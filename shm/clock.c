@@ -247,6 +247,8 @@ apr_status_t apl_clock_ended(apl_pool_t *pool, uint64_t id, uint32_t n,
     apl_process_t *p;
     apl_session_t *s;
 
+    if (n > pool->n.sessions)
+        n = pool->n.sessions;
     /* A walk for each, and room for whom it wakes. */
     while (n-- > 0) {
         apr_status_t one = apl_enter_process(

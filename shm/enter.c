@@ -61,6 +61,7 @@ apr_status_t apl_enter(apl_held_t *held, apl_pool_t *pool, int64_t now,
     held->now = now;
     held->ring = 0;
     held->more = 0;
+    held->turns = 2 * pool->n.groups;
     held->n_wakes = 0;
     begin_change(h);
     APL_STEP("enter_inside");
@@ -146,16 +147,25 @@ apr_status_t apl_enter_group(apl_held_t *held, apl_pool_t *pool,
     return APL_ESTALE;
 }
 
-void apl_leave(apl_held_t *held)
+/* Rounds end: somebody may write into the pool that others wait. Whom they
+ * leave waiting is served by the spawner's tick. */
+static void serve_more(apl_held_t *held)
 {
     apl_pool_t *pool = held->pool;
-    uint32_t rounds = pool->n.sessions / APL_WAKES_MAX + 1;
+    int64_t end = apl_now() + APL_PATIENCE;
 
-    if (__builtin_expect(!go_out(held), 0))
-        mend_what_was_shared(held);
-    while (held->more && rounds-- > 0 &&
-           apl_enter(held, pool, held->now, APL_PATIENCE) == APR_SUCCESS) {
+    do {
+        if (apl_enter(held, pool, held->now, APL_PATIENCE) != APR_SUCCESS)
+            return;
         apl_room_share_all(held);
         go_out(held);
-    }
+    } while (held->more && apl_now() < end);
+}
+
+void apl_leave(apl_held_t *held)
+{
+    if (__builtin_expect(!go_out(held), 0))
+        mend_what_was_shared(held);
+    if (held->more)
+        serve_more(held);
 }

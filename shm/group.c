@@ -167,7 +167,9 @@ static void reorder(apl_pool_t *pool, apl_group_t *group)
 
     group->order = 0;
     it = apl_list_walk(pool, &group->processes, pool->n.processes);
-    while ((at = apl_list_next(pool, &it)) != 0) {
+    /* Damage is repaired, and the heap with it; in a torn one each insertion
+     * is a walk through all. */
+    while (!pool->damaged && (at = apl_list_next(pool, &it)) != 0) {
         apl_process_t *p = APL_PROCESS_OF(pool, at, member);
 
         if (!p)

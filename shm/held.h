@@ -20,9 +20,10 @@
 
 typedef struct {
     apl_pool_t *pool;
-    int64_t now;   /**< the verb's time, us */
-    uint32_t ring; /**< the spawner has something to do */
-    uint32_t more; /**< waiters are left who could be served */
+    int64_t now;    /**< the verb's time, us */
+    uint32_t ring;  /**< the spawner has something to do */
+    uint32_t more;  /**< waiters are left who could be served */
+    uint32_t turns; /**< groups that may yet be given a place: room.c */
     uint32_t n_wakes;
     uint32_t wakes[APL_WAKES_MAX]; /**< sessions to wake */
 } apl_held_t;

@@ -253,14 +253,14 @@ static void trim(apl_held_t *held, apl_group_t *g, int64_t *next)
 {
     apl_pool_t *pool = held->pool;
     const apl_options_t *o = &g->options;
-    uint32_t at;
+    uint32_t at, left = pool->n.processes;
 
     while ((at = apl_list_last(pool, &g->idle)) != 0) {
         apl_process_t *p = APL_PROCESS_OF(pool, at, idle);
         int64_t idle;
 
-        if (!p || p->state != APL_PROCESS_LIVE || p->sessions != 0 ||
-            p->group != APL_GROUP_INDEX(pool, g)) {
+        if (left-- == 0 || !p || p->state != APL_PROCESS_LIVE ||
+            p->sessions != 0 || p->group != APL_GROUP_INDEX(pool, g)) {
             pool->damaged = 1;
             return;
         }
@@ -299,13 +299,14 @@ static void tend(apl_held_t *held, apl_group_t *g, int64_t *next)
 static void trim_pool(apl_held_t *held)
 {
     apl_pool_t *pool = held->pool;
-    uint32_t at;
+    uint32_t at, left = pool->n.processes;
 
     while (apl_hung_exceeded(pool) &&
            (at = apl_list_first(pool, &pool->header->inactive)) != 0) {
         apl_process_t *p = APL_PROCESS_OF(pool, at, pool);
 
-        if (!p || p->state != APL_PROCESS_LIVE || p->sessions != 0) {
+        if (left-- == 0 || !p || p->state != APL_PROCESS_LIVE ||
+            p->sessions != 0) {
             pool->damaged = 1;
             return;
         }

@@ -2,9 +2,10 @@
 
 #include "shm/list.h"
 
-/* Merge two chains that end with 0, by next only. Whoever writes into them
- * meanwhile does not keep us here for ever. */
-static uint32_t merge(apl_pool_t *pool, uint32_t a, uint32_t b, uint32_t bound,
+/* Merge two chains that end with 0, by next only, and that have at most
+ * `bound` links together. Whoever writes into them meanwhile does not keep us
+ * here for longer. */
+static uint32_t merge(apl_pool_t *pool, uint32_t a, uint32_t b, uint64_t bound,
                       apl_list_key_t *key)
 {
     apl_link_t first = {0, 0};
@@ -61,7 +62,7 @@ void apl_list_sort(apl_pool_t *pool, apl_link_t *head, uint32_t bound,
         next = link->next;
         link->next = 0;
         for (i = 0; i < 31 && runs[i] != 0; i++) {
-            chain = merge(pool, runs[i], chain, bound, key);
+            chain = merge(pool, runs[i], chain, 2ull << i, key);
             runs[i] = 0;
         }
         runs[i] = chain;

@@ -186,12 +186,15 @@ static int serve(apl_held_t *held, apl_group_t *group)
 /* @param freed as of make_room() */
 static void settle(apl_held_t *held, const apl_group_t *freed)
 {
-    uint32_t left = 2 * held->pool->n.groups;
     apl_group_t *g;
 
-    while (left-- > 0 && (g = next_served(held, freed)) != NULL)
+    /* A group has one start at a time. The turns of a token end all the same
+     * when somebody keeps writing that it has none. */
+    while (held->turns > 0 && (g = next_served(held, freed)) != NULL) {
+        held->turns--;
         if (!serve(held, g))
             return;
+    }
 }
 
 void apl_room_settle(apl_held_t *held)

@@ -104,6 +104,23 @@ static void write_garbage(unsigned *dice)
     *word = (uint32_t)rand_r(dice) * 2654435761u;
 }
 
+/* All is as it was, again and again: what root takes out of a list is back in
+ * it. Not the lock, and the sequence number beside it. */
+static void put_back(unsigned *dice)
+{
+    static char image[1 << 20];
+    size_t before = offsetof(apl_header_t, lock);
+    size_t after = offsetof(apl_header_t, max);
+    int i;
+
+    (void)dice;
+    memcpy(image, pool.base, pool.size);
+    for (i = 0; i < 500; i++) {
+        memcpy(pool.base, image, before);
+        memcpy(pool.base + after, image + after, pool.size - after);
+    }
+}
+
 /* ---- what root does ---- */
 
 static void report(apr_pool_t *p)
@@ -245,12 +262,19 @@ static void garbage(void **state)
     while_somebody_writes(write_garbage);
 }
 
+static void what_was_there(void **state)
+{
+    (void)state;
+    while_somebody_writes(put_back);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(single_words),
         cmocka_unit_test(words_in_and_out),
         cmocka_unit_test(garbage),
+        cmocka_unit_test(what_was_there),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

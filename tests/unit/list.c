@@ -54,6 +54,35 @@ static void sort_orders_any_number_and_is_stable(void **state)
     scene_end(s);
 }
 
+static uint32_t looks;
+
+/* Somebody makes a circle of each link that the sort looks at. */
+static uint64_t key_of_a_circle(const apl_pool_t *pool, uint32_t at)
+{
+    apl_process_t *p = APL_PROCESS_OF(pool, at, pool);
+
+    looks++;
+    p->pool.next = at;
+    return p->processed;
+}
+
+static void sort_takes_no_longer_while_somebody_writes(void **state)
+{
+    enum { LINKS = 64, LOG2 = 6 };
+    scene_t *s = scene_new(6);
+    apl_pool_t *pool = &s->pool;
+    apl_link_t *head = &pool->header->hungry;
+    uint32_t i;
+
+    (void)state;
+    for (i = 1; i <= LINKS; i++)
+        apl_list_append(pool, head, &pool->processes[i].pool);
+    looks = 0;
+    apl_list_sort(pool, head, 1000, key_of_a_circle);
+    assert_in_range(looks, LINKS, 2 * (LOG2 + 1) * LINKS);
+    scene_drop(s);
+}
+
 static void a_walk_ends_on_damage(void **state)
 {
     scene_t *s = scene_new(6);
@@ -127,6 +156,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sort_orders_any_number_and_is_stable),
+        cmocka_unit_test(sort_takes_no_longer_while_somebody_writes),
         cmocka_unit_test(a_walk_ends_on_damage),
         cmocka_unit_test(the_heap_gives_the_least_loaded_then_the_oldest),
     };

@@ -24,6 +24,7 @@ shm_sources = \
 	shm/lock.c \
 	shm/maintenance.c \
 	shm/process.c \
+	shm/proof.c \
 	shm/queue.c \
 	shm/repair.c \
 	shm/report.c \
@@ -36,6 +37,8 @@ shm_sources = \
 	shm/session.c \
 	shm/snapshot.c \
 	shm/supervise.c \
+	shm/tally.c \
+	shm/trail.c \
 	shm/wake.c
 
 module_sources = \
@@ -204,7 +207,8 @@ bench_sources = \
 
 bench_programs = \
 	tests/bench/checkout \
-	tests/bench/held
+	tests/bench/held \
+	tests/bench/scale
 
 crash_sources = \
 	tests/crash/images.c \

@@ -40,9 +40,12 @@
  * Life of a session slot: FREE -> [WAITING ->] HELD -> FREE, or
  * WAITING -> FAILED -> FREE when the app could not be started.
  *
- * The invariants, proved by check.h after each verb in the test builds and by
- * `apppoolctl check` on the live segment. "Live" = state LIVE, "busy" = live
- * with sessions > 0.
+ * The invariants. check.h proves them after each verb in the test builds, and on
+ * the live segment: the spawner does every two seconds, and `apppoolctl check`.
+ * One look cannot prove I2, which allows something, nor what speaks of the past:
+ * I11 and I12 (a limit may have been lowered meanwhile), I13 and I15.
+ * tests/unit/past.c and same.c prove these after each verb. I7 is I3 and I8
+ * together. "Live" = state LIVE, "busy" = live with sessions > 0.
  *
  *  I1  A group is reachable from the hash by its own name; a live process is
  *      in the list `processes` of the group that it names, and in no other.
@@ -286,10 +289,11 @@ typedef struct {
     int64_t queued;   /**< [T] when it asked */
     int64_t since;    /**< [T] when it got its process */
 
-    uint64_t id; /**< [T] of the process, which may be gone meanwhile */
-
     apl_link_t link; /**< [D] in group.queue or the free list */
 
+    /* What stands above is one cache line. It is all that repair, check and the
+     * locked part of a snapshot touch. */
+    uint64_t id;      /**< [T] of the process, which may be gone meanwhile */
     uint32_t killed;  /**< [T] 1: its process was ended because of a request */
     uint32_t endless; /**< [O] 1: upgraded, or an event stream: never hung */
     char method[16];  /**< [O] what follows is text for the status page */
@@ -365,6 +369,8 @@ typedef struct {
 _Static_assert(sizeof(apl_group_t) == 1536, "group slots are 1536 bytes");
 _Static_assert(sizeof(apl_process_t) == 256, "process slots are 256 bytes");
 _Static_assert(sizeof(apl_session_t) == 256, "session slots are 256 bytes");
+_Static_assert(offsetof(apl_session_t, id) == APL_LINES,
+               "lists and counts are made from one line of a session");
 _Static_assert(sizeof(apl_child_t) == 64, "child slots are 64 bytes");
 _Static_assert(offsetof(apl_header_t, lock) == 64, "the lock opens a line");
 

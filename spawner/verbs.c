@@ -66,6 +66,8 @@ static json_t *answer_check(const asked_t *q)
         return refuse(q, "the pool could not be read");
     if (apl_check(copy, &finding))
         return json_pack("{s:b}", "ok", 1);
+    if (finding.number == 0)
+        return refuse(q, "%s", finding.text);
     snprintf(name, sizeof name, "I%d", finding.number);
     return json_pack("{s:b, s:s, s:s}", "ok", 0, "invariant", name, "text",
                      finding.text);

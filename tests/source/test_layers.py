@@ -17,7 +17,9 @@ LAYERS = """
     process
     session repair
     queue
-    room check restart
+    room restart
+    tally trail
+    check proof
     retire enter
     child snapshot glance history report_times resident
     checkout checkin report

@@ -4,6 +4,8 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -170,6 +172,65 @@ static void who_looks_writes_nothing(void **state)
     scene_drop(s);
 }
 
+static void set_texts(scene_t *s, const apl_hold_t *h, const char *uri)
+{
+    apl_session_t *session = &s->pool.sessions[h->session];
+
+    memset(session->method, 'M', sizeof session->method);
+    memset(session->client, 'C', sizeof session->client);
+    snprintf(session->uri, sizeof session->uri, "%s", uri);
+}
+
+static void texts_are_copied_and_end(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_hold_t h;
+    apl_pool_t *copy;
+    const apl_session_t *is;
+
+    (void)state;
+    assert_int_equal(scene_get(s, &h, scene_app(s, "a")), APR_SUCCESS);
+    set_texts(s, &h, "/one");
+    assert_int_equal(apl_snapshot_take(&copy, &s->pool, memory), APR_SUCCESS);
+    is = &copy->sessions[h.session];
+    assert_string_equal(is->uri, "/one");
+    assert_string_equal(is->method, "MMMMMMMMMMMMMMM");
+    assert_int_equal(strlen(is->client), sizeof is->client - 1);
+    assert_int_equal(is->id, h.id);
+    scene_close(s, &h);
+    assert_int_equal(apl_snapshot_take(&copy, &s->pool, memory), APR_SUCCESS);
+    assert_string_equal(copy->sessions[h.session].uri, "");
+    scene_drop(s);
+}
+
+/* What the spawner does: it tries, and is told. */
+static void a_try_waits_for_nobody(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_snapshot_t snapshot;
+    apl_hold_t h;
+    apr_status_t rv;
+
+    (void)state;
+    assert_int_equal(scene_get(s, &h, scene_app(s, "a")), APR_SUCCESS);
+    set_texts(s, &h, "/one");
+    assert_int_equal(apl_snapshot_room(&snapshot, &s->pool, memory),
+                     APR_SUCCESS);
+    while ((rv = apl_snapshot_try(&snapshot, 0)) == APR_INCOMPLETE)
+        ;
+    assert_int_equal(rv, APR_SUCCESS);
+    assert_int_equal(snapshot.copy->header->active, 1);
+    assert_int_equal(snapshot.copy->sessions[h.session].ticket,
+                     s->pool.sessions[h.session].ticket);
+    assert_string_equal(snapshot.copy->sessions[h.session].uri, "");
+    s->pool.header->sequence++;
+    assert_int_equal(apl_snapshot_try(&snapshot, 0), APR_EAGAIN);
+    scene_close(s, &h);
+    assert_int_equal(apl_snapshot_try(&snapshot, 0), APR_SUCCESS);
+    assert_int_equal(snapshot.copy->header->active, 0);
+    scene_drop(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -177,6 +238,8 @@ int main(void)
         cmocka_unit_test(what_changes_meanwhile_is_copied_again),
         cmocka_unit_test(who_looks_takes_no_lock),
         cmocka_unit_test(who_looks_writes_nothing),
+        cmocka_unit_test(texts_are_copied_and_end),
+        cmocka_unit_test(a_try_waits_for_nobody),
     };
 
     return cmocka_run_group_tests(tests, memory_begin, memory_end);

@@ -1,0 +1,219 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file scale.c
+ * @brief What looking at the whole pool takes, and mending it, by its size:
+ *        a copy, a check of all invariants, a repair.
+ *
+ * Each is done as the spawner does it: in slices. There are 10 sessions for
+ * each process. One in ten of them waits, in an order that is not that of the
+ * slots. Each time is the best of some, as the machine has other work.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "shm/check.h"
+#include "shm/enter.h"
+#include "shm/group.h"
+#include "shm/snapshot.h"
+#include "tests/bench/pool.h"
+
+#define TIMES 7
+#define SMALL 100
+#define LARGE 10000
+
+/* What one round of something took, in ns: all of it, and its longest slice. */
+typedef struct {
+    double all, slice;
+} took_t;
+
+static void add_groups(apl_pool_t *pool, uint32_t n)
+{
+    uint32_t i;
+
+    for (i = 0; i < n; i++) {
+        char name[16];
+        apl_app_t app = {
+            .name = name,
+            .root = "/",
+            .options = {.config = 1, .concurrency = 9, .global_queue = 1}};
+
+        snprintf(name, sizeof name, "app%u", i);
+        app.key = apl_group_key(name);
+        if (apl_supervise_configure(pool, &app, 1, 1) != APR_SUCCESS)
+            abort();
+    }
+}
+
+/* Slots are the truth: lists and counts are left to a repair.
+ * @param groups of them, the first has all who wait */
+static void fill(apl_pool_t *pool, uint32_t n, uint32_t groups)
+{
+    apl_header_t *h = pool->header;
+    uint32_t i;
+
+    for (i = 1; i <= n; i++) {
+        apl_process_t *p = &pool->processes[i];
+
+        p->generation = p->revision = 1;
+        p->id = (uint64_t)i << 20 | i;
+        p->group = 1 + i % groups;
+        p->birth = i;
+        p->state = APL_PROCESS_LIVE;
+    }
+    for (i = 1; i <= 10 * n; i++) {
+        apl_session_t *s = &pool->sessions[i];
+
+        s->generation = s->process_generation = s->owner = 1;
+        s->ticket = 1 + i * 7919ull % (10 * n);
+        s->process = 1 + (uint32_t)(i * 7927ull % n);
+        s->state = i <= 9 * n ? APL_SESSION_HELD : APL_SESSION_WAITING;
+        s->group = i <= 9 * n ? pool->processes[s->process].group : 1;
+    }
+    h->top_process = n;
+    h->top_session = 10 * n;
+    pool->damaged = 1;
+}
+
+static void make(apl_pool_t *pool, uint32_t processes)
+{
+    apl_capacity_t n = {processes / 100, processes, 10 * processes, 1};
+    void *memory = mmap(NULL, apl_segment_size(&n), PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    if (memory == MAP_FAILED)
+        abort();
+    apl_segment_format(pool, memory, &n);
+    apl_supervise_limits(pool, processes, 1, 1);
+    apl_child_register(pool, 1);
+    add_groups(pool, n.groups);
+    fill(pool, processes, n.groups);
+}
+
+static void keep_best(took_t *best, took_t now)
+{
+    if (best->all == 0 || now.all < best->all)
+        best->all = now.all;
+    if (best->slice == 0 || now.slice < best->slice)
+        best->slice = now.slice;
+}
+
+static took_t repair(apl_pool_t *pool)
+{
+    apl_held_t held;
+    took_t t;
+
+    pool->damaged = 1;
+    t.all = -(double)bench_ns();
+    if (apl_enter(&held, pool, 1, APL_FOREVER) != APR_SUCCESS)
+        abort();
+    t.all += (double)bench_ns();
+    apl_leave(&held);
+    t.slice = t.all;
+    return t;
+}
+
+static took_t copy(apl_snapshot_t *s, int enter)
+{
+    took_t t = {0, 0};
+    apr_status_t rv;
+
+    do {
+        double ns = -(double)bench_ns();
+
+        rv = apl_snapshot_try(s, enter);
+        ns += (double)bench_ns();
+        t.all += ns;
+        t.slice = ns > t.slice ? ns : t.slice;
+    } while (rv == APR_INCOMPLETE);
+    if (rv != APR_SUCCESS)
+        abort();
+    return t;
+}
+
+static took_t check(const apl_pool_t *pool)
+{
+    double ns = -(double)bench_ns();
+    apl_check_t *c = apl_check_begin(pool);
+    apl_finding_t finding;
+    took_t t = {0, 0};
+    int came = c ? APL_CHECK_MORE : APL_CHECK_BAD;
+
+    while (came == APL_CHECK_MORE) {
+        came = apl_check_go(c, APL_CHECK_SLICE, &finding);
+        ns += (double)bench_ns();
+        t.all += ns;
+        t.slice = ns > t.slice ? ns : t.slice;
+        ns = -(double)bench_ns();
+    }
+    if (came != APL_CHECK_GOOD)
+        abort();
+    apl_check_end(c);
+    return t;
+}
+
+typedef struct {
+    took_t repair, first, copy, locked, check;
+} figures_t;
+
+static figures_t measure(uint32_t processes)
+{
+    figures_t best = {0};
+    apl_pool_t pool;
+    apr_pool_t *p;
+    int i;
+
+    make(&pool, processes);
+    repair(&pool);
+    for (i = 0; i < TIMES; i++) {
+        apl_snapshot_t s;
+
+        apr_pool_create(&p, NULL);
+        if (apl_snapshot_room(&s, &pool, p) != APR_SUCCESS)
+            abort();
+        keep_best(&best.first, copy(&s, 0));
+        keep_best(&best.copy, copy(&s, 0));
+        keep_best(&best.locked, copy(&s, 1));
+        keep_best(&best.check, check(s.copy));
+        keep_best(&best.repair, repair(&pool));
+        apr_pool_destroy(p);
+    }
+    munmap(pool.base, pool.size);
+    return best;
+}
+
+/* @return how many figures are not good */
+static int tell(const char *what, took_t small, took_t large, double slice)
+{
+    char text[80];
+    int bad;
+
+    snprintf(text, sizeof text, "%s, 10000 processes, 100000 sessions", what);
+    bad = bench_verdict(text, large.all / 1e6, "ms", 20, 1);
+    snprintf(text, sizeof text, "%s, longest slice", what);
+    bad += bench_verdict(text, large.slice / 1e6, "ms", slice, 1);
+    snprintf(text, sizeof text, "%s, cost of a slot against 100 processes",
+             what);
+    /* It would be 100 if the cost was quadratic. The small one fits into the
+     * processor's cache, the large one does not. */
+    return bad + bench_verdict(text, large.all / small.all * SMALL / LARGE, "x",
+                               10, 1);
+}
+
+int main(void)
+{
+    figures_t small, large;
+    int bad = 0;
+
+    apr_initialize();
+    small = measure(SMALL);
+    large = measure(LARGE);
+    bad += tell("first copy", small.first, large.first, 1);
+    bad += tell("copy", small.copy, large.copy, 1);
+    bad += tell("copy under the lock", small.locked, large.locked, 1);
+    bad += tell("check", small.check, large.check, 1);
+    bad += tell("repair", small.repair, large.repair, 20);
+    return bad != 0;
+}

@@ -244,6 +244,7 @@ unit_tests = \
 	tests/unit/abandoned \
 	tests/unit/alert \
 	tests/unit/alive \
+	tests/unit/audit \
 	tests/unit/bells \
 	tests/unit/checkout \
 	tests/unit/credit \

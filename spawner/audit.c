@@ -10,6 +10,9 @@
 #include "spawner/process.h"
 
 #define PERIOD (2 * SECOND) /* between two looks at all invariants */
+#define AGAIN  (SECOND / 2) /* until the second look, if there is a finding */
+#define TRIES  20           /* to copy the pool while nobody is inside */
+#define HASTE  (SECOND / 1000) /* between two of them */
 
 /* Slots that ought to have a process, and have none, become free. */
 static void forget_strangers(spawner_t *s)
@@ -52,31 +55,85 @@ static void correct(spawner_t *s)
     }
 }
 
-static void prove(spawner_t *s)
-{
-    static int64_t due;
-    apl_finding_t finding;
-    apl_pool_t *copy;
-    apr_pool_t *p;
+/* ---- all invariants ---- */
 
-    if (s->now < due)
-        return;
-    due = s->now + PERIOD;
-    apr_pool_create(&p, s->pool);
-    if (apl_snapshot_take(&copy, &s->shm, p) == APR_SUCCESS &&
-        !apl_check(copy, &finding)) {
-        log_line(LOG_ERROR, "the pool is damaged and is repaired: I%d: %s",
-                 finding.number, finding.text);
-        apl_supervise_repair(&s->shm, s->now);
-    }
-    apr_pool_destroy(p);
+/* A look at all invariants, that is under way or due. */
+static struct {
+    apl_snapshot_t snapshot;
+    apl_check_t *check; /* of the copy; NULL: there is none yet */
+    int tries;          /* copies that were in vain */
+    int64_t due;        /* when the next look begins */
+    apl_finding_t last; /* of the look before; number 0: all was well */
+} look;
+
+static void end_look(const spawner_t *s, int64_t pause)
+{
+    if (look.check)
+        apl_check_end(look.check);
+    look.check = NULL;
+    look.tries = 0;
+    look.due = s->now + pause;
 }
+
+static void begin_check(spawner_t *s)
+{
+    apr_status_t rv = APR_SUCCESS;
+
+    if (!look.snapshot.copy)
+        rv = apl_snapshot_room(&look.snapshot, &s->shm, s->pool);
+    if (rv == APR_SUCCESS)
+        rv = apl_snapshot_try(&look.snapshot, look.tries >= TRIES);
+    if (rv == APR_EAGAIN) {
+        look.tries++;
+        state_wake(s, s->now + HASTE);
+    }
+    else if (rv == APR_INCOMPLETE)
+        state_wake(s, s->now);
+    else if (rv != APR_SUCCESS ||
+             !(look.check = apl_check_begin(look.snapshot.copy)))
+        end_look(s, PERIOD);
+    else
+        state_wake(s, s->now);
+}
+
+/* What one look finds may be true for a moment only: between two rounds of
+ * apl_leave() there are processes for those who still wait (I19). What two
+ * looks find is damage. */
+static void judge(spawner_t *s, const apl_finding_t *finding)
+{
+    int again = apl_check_same(finding, &look.last);
+
+    look.last = *finding;
+    if (finding->number != 0 && again) {
+        log_line(LOG_ERROR, "the pool is damaged and is repaired: I%d: %s",
+                 finding->number, finding->text);
+        apl_supervise_repair(&s->shm, s->now);
+        look.last.number = 0;
+    }
+    end_look(s, look.last.number == 0 ? PERIOD : AGAIN);
+}
+
+void audit_prove(spawner_t *s)
+{
+    apl_finding_t finding;
+
+    if (s->now < look.due)
+        state_wake(s, look.due);
+    else if (!look.check)
+        begin_check(s);
+    else if (apl_check_go(look.check, APL_CHECK_SLICE, &finding) ==
+             APL_CHECK_MORE)
+        state_wake(s, s->now);
+    else
+        judge(s, &finding);
+}
+
+/* ---- once a second ---- */
 
 void audit_look(spawner_t *s)
 {
     forget_strangers(s);
     correct(s);
-    prove(s);
     if (apl_supervise_roll(&s->shm, s->now))
         log_line(LOG_WARN, "the pool was damaged: who has a process now is "
                            "found out anew");

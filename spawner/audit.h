@@ -16,7 +16,14 @@
 
 #include "spawner/state.h"
 
-/** Look, once a second. */
+/** Compare the segment with the records; once a second. */
 void audit_look(spawner_t *s);
+
+/**
+ * Look at all invariants, and repair what two looks in a row find. To be called
+ * in each turn of the loop: it does a part that takes less than a millisecond,
+ * and says when it is to be called again. A look begins every two seconds.
+ */
+void audit_prove(spawner_t *s);
 
 #endif

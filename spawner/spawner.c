@@ -155,6 +155,7 @@ static void keep_house(spawner_t *s)
         tell_repairs(s);
         apl_history_sample(&s->shm, s->now);
     }
+    audit_prove(s);
     if ((s->now >= tick_at || s->rung) &&
         apl_supervise_tick(&s->shm, s->now, &tick_at) != APR_SUCCESS)
         tick_at = s->now + SECOND / 10;

@@ -1,0 +1,186 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* When a look at all invariants repairs the pool, and when it does not. */
+
+#include "spawner/audit.h"
+
+#include "shm/check.h"
+#include "shm/enter.h"
+#include "shm/process.h"
+#include "shm/room.h"
+#include "shm/session.h"
+#include "tests/unit/memory.h"
+#include "tests/unit/scene.h"
+
+static scene_t *scene;
+static spawner_t s;
+
+/* All scenes are of the same size, as the pool of a spawner is. */
+static int begin(void **state)
+{
+    (void)state;
+    scene = scene_new(3);
+    s.shm = scene->pool;
+    s.pool = memory;
+    if (s.now == 0)
+        s.now = scene->now;
+    return 0;
+}
+
+static int finish(void **state)
+{
+    (void)state;
+    scene_drop(scene);
+    return 0;
+}
+
+static uint64_t repairs(void)
+{
+    return s.shm.header->counters.repairs;
+}
+
+/* One look, from its begin to its end, as the loop does it. @return turns */
+static int look(void)
+{
+    int turns = 0;
+
+    s.now += 2 * SECOND; /* it is due */
+    do {
+        s.wake = INT64_MAX;
+        audit_prove(&s);
+        turns++;
+    } while (s.wake <= s.now + SECOND / 1000);
+    return turns;
+}
+
+static void what_is_well_is_left_alone(void **state)
+{
+    uint64_t before = repairs();
+
+    (void)state;
+    look();
+    look();
+    assert_int_equal(repairs(), before);
+}
+
+static void what_two_looks_find_is_repaired(void **state)
+{
+    uint64_t before = repairs();
+
+    (void)state;
+    s.shm.header->count++;
+    look();
+    assert_int_equal(repairs(), before);
+    look();
+    assert_int_equal(repairs(), before + 1);
+    assert_int_equal(s.shm.header->count, 0);
+    look();
+    look();
+    assert_int_equal(repairs(), before + 1);
+}
+
+static void also_if_its_figures_change(void **state)
+{
+    uint64_t before = repairs();
+
+    (void)state;
+    s.shm.header->count++;
+    look();
+    s.shm.header->count++;
+    look();
+    assert_int_equal(repairs(), before + 1);
+}
+
+static void two_findings_are_not_the_same_one(void **state)
+{
+    uint64_t before = repairs();
+
+    (void)state;
+    s.shm.header->count++;
+    look(); /* I9 */
+    s.shm.header->count--;
+    s.shm.header->spawning++;
+    look(); /* I16 */
+    s.shm.header->spawning--;
+    look();
+    s.shm.header->spawning++;
+    look();
+    assert_int_equal(repairs(), before);
+    look();
+    assert_int_equal(repairs(), before + 1);
+}
+
+/* Its process is free, and who waits for it has yet to be served: so it is
+ * between two rounds of apl_leave(). */
+static void free_only(apl_session_t *session)
+{
+    apl_held_t held;
+    apl_process_t *p;
+
+    assert_int_equal(apl_enter(&held, &s.shm, s.now, APL_FOREVER), APR_SUCCESS);
+    p = apl_session_process(&held, session);
+    apl_session_free(&held, session);
+    apl_process_close(&held, p);
+    apl_leave(&held);
+}
+
+static void serve(void)
+{
+    apl_held_t held;
+
+    assert_int_equal(apl_enter(&held, &s.shm, s.now, APL_FOREVER), APR_SUCCESS);
+    apl_room_share_all(&held);
+    apl_leave(&held);
+}
+
+static void who_is_about_to_be_served_is_no_damage(void **state)
+{
+    apl_app_t *a = scene_app(scene, "a");
+    apl_hold_t h[2];
+    apl_finding_t finding;
+    uint64_t before = repairs();
+
+    (void)state;
+    a->options.max_instances = 1;
+    assert_int_equal(scene_get(scene, &h[0], a), APR_SUCCESS);
+    assert_int_equal(scene_ask(scene, &h[1], a), APL_EWAIT);
+    free_only(&s.shm.sessions[h[0].session]);
+    assert_false(apl_check(&s.shm, &finding));
+    assert_int_equal(finding.number, 19);
+    look();
+    serve();
+    look();
+    assert_int_equal(repairs(), before);
+    scene_close(scene, &h[1]);
+}
+
+/* Somebody is inside whenever it looks: then the lock is taken. */
+static void also_where_it_never_is_quiet(void **state)
+{
+    uint32_t *sequence = &s.shm.header->sequence;
+    uint64_t before = repairs();
+
+    (void)state;
+    s.shm.header->count++;
+    *sequence |= 1;
+    assert_true(look() > 3);
+    assert_int_equal(*sequence & 1, 0); /* who entered has left */
+    look();
+    assert_int_equal(repairs(), before + 1);
+}
+
+#define test(what) cmocka_unit_test_setup_teardown(what, begin, finish)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test(what_is_well_is_left_alone),
+        test(what_two_looks_find_is_repaired),
+        test(also_if_its_figures_change),
+        test(two_findings_are_not_the_same_one),
+        test(who_is_about_to_be_served_is_no_damage),
+        test(also_where_it_never_is_quiet),
+    };
+
+    return cmocka_run_group_tests(tests, memory_begin, memory_end);
+}

@@ -274,6 +274,7 @@ unit_tests = \
 	tests/unit/order \
 	tests/unit/owner \
 	tests/unit/past \
+	tests/unit/registry \
 	tests/unit/privilege \
 	tests/unit/removed \
 	tests/unit/repair \

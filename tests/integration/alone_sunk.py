@@ -268,6 +268,7 @@ def test_stop_with_a_sunk_app(httpd: Httpd, disk: Disk) -> None:
               program="stuck.py")
     httpd.start()
     pid = int(httpd.get("/pid", "shop").text)
+    instance = (httpd.runtime / "instance").read_text()
     bad = httpd.get_async("/sink", "shop", 60)
     disk.wait_for_write()
     began = time.monotonic()
@@ -278,3 +279,4 @@ def test_stop_with_a_sunk_app(httpd: Httpd, disk: Disk) -> None:
     disk.release()
     wait_until(lambda: not alive(pid), "it dies when it can")
     bad.thread.join(30)
+    cgroups.remove(instance)  # nobody else could: it was not empty

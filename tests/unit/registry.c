@@ -1,0 +1,154 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* The registry has one writer; the next one may go on with a copy. And a beat
+ * is its program's alone. */
+
+#include "spawner/registry.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "spawner/beat.h"
+#include "spawner/contract.h"
+#include "spawner/remove.h"
+#include "tests/unit/scene.h"
+
+#define N 3
+
+static char dir[] = "/tmp/registry-XXXXXX";
+static int place;
+
+static int setup(void **state)
+{
+    (void)state;
+    assert_non_null(mkdtemp(dir));
+    place = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    remove_tree(AT_FDCWD, dir);
+    return 0;
+}
+
+static void write_records(uint32_t pid)
+{
+    registry_record_t is;
+    uint32_t i;
+
+    memset(&is, 0, sizeof is);
+    is.magic = REGISTRY_MAGIC;
+    is.state = REGISTRY_LIVE;
+    is.pid = (int32_t)pid;
+    for (i = 0; i < N; i++) {
+        is.id = i + 1;
+        assert_int_equal(registry_write(i, &is), 0);
+    }
+}
+
+/* Another spawner: it has the registry, and writes once more when it is told
+ * to. Then it ends. */
+static pid_t other(int tell[2])
+{
+    int ready[2];
+    char byte;
+    pid_t pid;
+
+    assert_int_equal(pipe(tell) | pipe(ready), 0);
+    pid = fork();
+    if (pid == 0) {
+        alarm(60);
+        close(tell[1]);
+        if (registry_open(place) != 0)
+            _exit(1);
+        write_records(1000);
+        if (write(ready[1], "", 1) != 1 || read(tell[0], &byte, 1) != 1)
+            _exit(1);
+        write_records(2000);
+        _exit(0);
+    }
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    return pid;
+}
+
+static void goes_on_with_a_copy(void **state)
+{
+    registry_record_t is;
+    int tell[2], status;
+    pid_t pid = other(tell);
+    uint32_t i;
+
+    (void)state;
+    assert_int_equal(registry_open(place), -1);
+    assert_true(errno == EAGAIN || errno == EACCES);
+    assert_int_equal(registry_owner(), pid);
+    assert_int_equal(registry_copy(place), 0);
+    assert_int_equal(write(tell[1], "", 1), 1);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    /* What the old one has written since is of no effect. */
+    for (i = 0; i < N; i++) {
+        assert_int_equal(registry_read(i, &is), REGISTRY_RECORD);
+        assert_int_equal(is.id, i + 1);
+        assert_int_equal(is.pid, 1000);
+    }
+    assert_int_equal(registry_read(N, &is), REGISTRY_END);
+    /* The copy has the name, and is locked. */
+    pid = fork();
+    if (pid == 0)
+        _exit(registry_open(place) == 0 ? 1 : errno == EAGAIN ? 0 : 2);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+}
+
+static void set_time(const char *name, time_t s)
+{
+    struct timespec times[2] = {{s, 0}, {s, 0}};
+
+    assert_int_equal(utimensat(place, name, times, 0), 0);
+}
+
+static void looks_without_a_beat(void **state)
+{
+    static const char name[] = CONTRACT_SPAWNER_BEAT;
+    pulse_t pulse;
+    ino_t first;
+
+    (void)state;
+    memset(&pulse, 0, sizeof pulse);
+    assert_int_equal(beat_look(&pulse, place, name), 1);
+    assert_int_equal(pulse.inode, 0);
+    beat_begin(place, name);
+    assert_int_equal(beat_look(&pulse, place, name), 0);
+    assert_int_equal(beat_look(&pulse, place, name), 1);
+    assert_int_equal(beat_look(&pulse, place, name), 2);
+    set_time(name, 1); /* backwards is a beat, too: the clock was set */
+    assert_int_equal(beat_look(&pulse, place, name), 0);
+    assert_int_equal(beat_look(&pulse, place, name), 1);
+    first = pulse.inode;
+    renameat(place, name, place, "kept"); /* so that its number is taken */
+    beat_begin(place, name);
+    assert_int_equal(beat_look(&pulse, place, name), 0);
+    assert_true(pulse.inode != first);
+    set_time("kept", 5);
+    assert_int_equal(beat_look(&pulse, place, name), 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(goes_on_with_a_copy),
+        cmocka_unit_test(looks_without_a_beat),
+    };
+
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -269,6 +269,7 @@ unit_tests = \
 	tests/unit/limits \
 	tests/unit/list \
 	tests/unit/lock \
+	tests/unit/log \
 	tests/unit/look \
 	tests/unit/marks \
 	tests/unit/order \

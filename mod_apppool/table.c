@@ -4,6 +4,7 @@
 
 #include <apr_file_io.h>
 #include <apr_strings.h>
+#include <http_log.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -12,6 +13,8 @@
 #include "mod_apppool/app.h"
 #include "mod_apppool/proxy_api.h"
 #include "spawner/contract.h"
+
+APLOG_USE_MODULE(apppool);
 
 static json_t *text(const char *s)
 {
@@ -164,6 +167,9 @@ static json_t *describe(const apppool_table_t *table, server_rec *s,
     json_object_set_new(j, "httpd_gid",
                         number(root ? ap_unixd_config.group_id : getegid()));
     json_object_set_new(j, "error_log", text(error_log(p, s)));
+    json_object_set_new(
+        j, "log_level",
+        number(ap_get_server_module_loglevel(s, APLOG_MODULE_INDEX)));
     json_object_set_new(j, "max_pool_size", number(server.max_pool_size));
     json_object_set_new(j, "apps", list);
     return j;

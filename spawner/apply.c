@@ -87,6 +87,7 @@ int apply_refresh(spawner_t *s)
     s->rt.gid = fresh->httpd_gid;
     memcpy(s->instance, fresh->instance, sizeof s->instance);
     link_log(s, fresh->error_log);
+    log_level(fresh->log_level);
     for (p = s->processes; p; p = p->next)
         process_configure(s, p);
     if (old)

@@ -10,13 +10,26 @@
 #include <unistd.h>
 
 #include "spawner/contract.h"
+#include "spawner/millis.h"
 
-static const char *const levels[] = {"error", "warn", "notice", "info"};
+#define TELL_PAUSE (10 * BUCKET_SECOND)
+
+static const char *const levels[] = {[LOG_ERROR] = "error",
+                                     [LOG_WARN] = "warn",
+                                     [LOG_NOTICE] = "notice",
+                                     [LOG_INFO] = "info"};
 static int directory = -1;
+static int most = LOG_NOTICE;
+static log_kind_t *cut; /* kinds of which lines were dropped */
 
 void log_directory(int fd)
 {
     directory = fd;
+}
+
+void log_level(int level)
+{
+    most = level;
 }
 
 int log_open(void)
@@ -50,39 +63,89 @@ size_t log_escape(char *to, size_t size, const char *from, size_t length)
 
 size_t log_time(char *to, size_t size)
 {
-    char day[32], year[8];
+    static char day[32], year[8];
+    static time_t second = -1;
     struct timespec now;
     struct tm tm;
     int n;
 
     clock_gettime(CLOCK_REALTIME, &now);
-    localtime_r(&now.tv_sec, &tm);
-    strftime(day, sizeof day, "%a %b %d %H:%M:%S", &tm);
-    strftime(year, sizeof year, "%Y", &tm);
+    if (now.tv_sec != second) {
+        second = now.tv_sec;
+        localtime_r(&second, &tm);
+        strftime(day, sizeof day, "%a %b %d %H:%M:%S", &tm);
+        strftime(year, sizeof year, "%Y", &tm);
+    }
     n = snprintf(to, size, "[%s.%06ld %s] ", day, now.tv_nsec / 1000, year);
     return n > 0 && (size_t)n < size ? (size_t)n : 0;
 }
 
-void log_line(int level, const char *format, ...)
+size_t log_origin(char *to, size_t size, int level)
 {
-    char text[LOG_MAX], line[LOG_MAX + 128];
-    size_t n;
-    va_list args;
-    int fd;
+    int n = snprintf(to, size, "[apppool:%s] [pid %d] apppool: ", levels[level],
+                     (int)getpid());
 
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    n = log_time(line, sizeof line);
-    n += (size_t)snprintf(line + n, sizeof line - n,
-                          "[apppool:%s] [pid %d] apppool: ", levels[level],
-                          (int)getpid());
+    return n > 0 && (size_t)n < size ? (size_t)n : 0;
+}
+
+static void put(int level, const char *text)
+{
+    char line[LOG_MAX + 128];
+    size_t n = log_time(line, sizeof line);
+    int fd = log_open();
+
+    n += log_origin(line + n, sizeof line - n, level);
     n += log_escape(line + n, sizeof line - n - 1, text, strlen(text));
     line[n++] = '\n';
-    fd = log_open();
     if (write(fd < 0 ? CONTRACT_LOG_FD : fd, line, n) < 0) {
         /* Nobody is left to tell. */
     }
     if (fd >= 0)
         close(fd);
+}
+
+/* ---- lines that are too many ---- */
+
+static void drop(log_kind_t *kind, const char *text)
+{
+    if (kind->told == 0) {
+        kind->next = cut;
+        cut = kind;
+        kind->told = 1;
+    }
+    kind->dropped++;
+    snprintf(kind->last, sizeof kind->last, "%.90s", text);
+}
+
+void log_tend(void)
+{
+    int64_t now = millis_now() * 1000;
+    char text[200];
+    log_kind_t *kind;
+
+    for (kind = cut; kind; kind = kind->next) {
+        if (kind->dropped == 0 || now - kind->told < TELL_PAUSE)
+            continue;
+        snprintf(text, sizeof text, "%lu lines dropped, the last one: %s",
+                 kind->dropped, kind->last);
+        put(LOG_WARN, text);
+        kind->dropped = 0;
+        kind->told = now;
+    }
+}
+
+void log_line_of(log_kind_t *kind, int level, const char *format, ...)
+{
+    char text[LOG_MAX];
+    va_list args;
+
+    if (level > most && level != LOG_NOTICE)
+        return;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (bucket_take(&kind->bucket, millis_now() * 1000, LOG_RATE, LOG_BURST, 1))
+        put(level, text);
+    else
+        drop(kind, text);
 }

@@ -153,6 +153,7 @@ static void keep_house(spawner_t *s)
         slow_look(s);
         control_tend(s);
         tell_repairs(s);
+        log_tend();
         apl_history_sample(&s->shm, s->now);
     }
     audit_prove(s);

@@ -286,6 +286,7 @@ static void read_table(reader_t *r, table_t *t, const json_t *o)
     t->httpd_gid = (gid_t)reader_number(r, o, "httpd_gid", 0, UINT32_MAX - 1);
     t->capacity = capacity(r, json_object_get(o, "capacity"));
     t->error_log = reader_path(r, o, "error_log", 1);
+    t->log_level = (int)reader_number(r, o, "log_level", 0, 15);
     instance = reader_text(r, o, "instance", 0);
     if (strlen(instance) != 16 || strspn(instance, "0123456789abcdef") != 16)
         reader_refuse(r, "\"instance\" is not 16 hex digits");

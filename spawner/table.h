@@ -66,6 +66,7 @@ typedef struct {
     uid_t httpd_uid;
     gid_t httpd_gid;
     const char *error_log; /**< NULL: stderr */
+    int log_level;         /**< LogLevel, as httpd numbers them */
     uint32_t n;
     table_app_t *apps;
 } table_t;

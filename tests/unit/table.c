@@ -16,7 +16,8 @@ static const char good[] =
     "{'version': 1, 'config': 3, 'instance': '00112233445566ff',"
     " 'capacity': {'groups': 1024, 'processes': 64, 'sessions': 256,"
     " 'children': 128}, 'httpd_uid': 33, 'httpd_gid': 34,"
-    " 'error_log': null, 'max_pool_size': 6, 'other': [], 'apps': ["
+    " 'error_log': null, 'log_level': 4, 'max_pool_size': 6, 'other': [], "
+    "'apps': ["
     "{'name': '/srv/shop/current (production)', 'root': '/srv/shop/current',"
     " 'command': null, 'user': 'shop', 'group': null,"
     " 'owner': 1001,"
@@ -78,6 +79,7 @@ static void all_values_arrive(void **state)
     assert_int_equal(t->capacity.sessions, 256);
     assert_int_equal(t->capacity.children, 128);
     assert_null(t->error_log);
+    assert_int_equal(t->log_level, 4);
     assert_null(table_find(t, "shop"));
     a = table_find(t, "/srv/shop/current (production)");
     assert_non_null(a);
@@ -131,6 +133,8 @@ static void what_is_wrong_is_named(void **state)
         {"'httpd_uid': 33", "'httpd_uid': '33'", "httpd_uid"},
         {"'max_pool_size': 6", "'max_pool_size': 0", "max_pool_size"},
         {"'error_log': null", "'error_log': 'logs/x'", "error_log"},
+        {"'log_level': 4", "'log_level': 16", "log_level"},
+        {"'log_level': 4,", "", "log_level"},
         {"'/srv/shop/current'", "'srv'", "root"},
         {"'command': null", "'command': 7", "command"},
         {"'command': null", "'command': 'a\\nb'", "command"},

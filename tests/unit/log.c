@@ -1,0 +1,125 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* How much of ours gets into the error log, and of which level. The clock is
+ * ours here: the linker wraps it. */
+
+#include "spawner/log.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "spawner/contract.h"
+#include "tests/unit/scene.h"
+
+static char dir[] = "/tmp/log-XXXXXX", text[1 << 20];
+static int dirfd, file;
+static time_t now = 1000;
+
+int __real_clock_gettime(clockid_t clock, struct timespec *t);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *t);
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
+{
+    if (clock != CLOCK_MONOTONIC)
+        return __real_clock_gettime(clock, t);
+    t->tv_sec = now;
+    t->tv_nsec = 0;
+    return 0;
+}
+
+static int setup(void **state)
+{
+    char path[40];
+
+    (void)state;
+    dirfd = mkdtemp(dir) ? open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    file = memfd_create("log", MFD_CLOEXEC);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    log_directory(dirfd);
+    return symlinkat(path, dirfd, CONTRACT_ERRORLOG);
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    unlinkat(dirfd, CONTRACT_ERRORLOG, 0);
+    return rmdir(dir);
+}
+
+/* Lines with this text since the last call. */
+static int written(const char *what)
+{
+    const char *at = text;
+    ssize_t n = pread(file, text, sizeof text - 1, 0);
+    int found = 0;
+
+    assert_true(n >= 0 && n < (ssize_t)sizeof text - 1);
+    text[n] = 0;
+    assert_int_equal(ftruncate(file, 0), 0);
+    for (; (at = strstr(at, what)) != NULL; at++)
+        found++;
+    return found;
+}
+
+static void flood(int lines)
+{
+    int i;
+
+    for (i = 0; i < lines; i++)
+        log_line(LOG_ERROR, "flood %d", i);
+}
+
+static void a_flood_is_cut(void **state)
+{
+    (void)state;
+    flood(100000);
+    log_line(LOG_ERROR, "another line");
+    assert_int_equal(written("flood "), LOG_BURST);
+    assert_non_null(strstr(text, "another line"));
+    log_tend();
+    assert_int_equal(written("[apppool:warn] [pid "), 1);
+    assert_non_null(strstr(text, "99000 lines dropped, the last one: flood "
+                                 "99999\n"));
+    flood(10);
+    log_tend();
+    assert_int_equal(written("flood "), 0); /* it was told just now */
+    now += 20;
+    log_tend();
+    assert_int_equal(written("10 lines dropped"), 1);
+    flood(1000);
+    assert_int_equal(written("flood "), 20 * LOG_RATE);
+}
+
+static void levels(void **state)
+{
+    (void)state;
+    log_line(LOG_INFO, "a");
+    log_line(LOG_NOTICE, "b");
+    assert_int_equal(written("apppool: a"), 0);
+    log_level(LOG_INFO);
+    log_line(LOG_INFO, "a");
+    assert_int_equal(written("apppool: a"), 1);
+    log_level(LOG_ERROR);
+    log_line(LOG_INFO, "a");
+    log_line(LOG_WARN, "a");
+    log_line(LOG_NOTICE, "b");
+    log_line(LOG_ERROR, "c");
+    assert_int_equal(written("apppool: a"), 0);
+    assert_non_null(strstr(text, "[apppool:notice] "));
+    assert_non_null(strstr(text, "[apppool:error] "));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(levels),
+        cmocka_unit_test(a_flood_is_cut),
+    };
+
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

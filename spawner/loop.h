@@ -39,10 +39,18 @@ void loop_change(loop_source_t *source, uint32_t events);
  * @return that; -1: there was nothing */
 int loop_release(loop_source_t *source);
 
+/** Do not look at it, until loop_resume(). Not even its end is seen. */
+void loop_pause(loop_source_t *source);
+
+/** Look at it again, for input. @return 0, or -1 with errno: try it later */
+int loop_resume(loop_source_t *source);
+
 /** Forget and close. Harmless when there is nothing. */
 void loop_drop(loop_source_t *source);
 
-/** Sleep for `ms` at the most, until a descriptor is ready. */
+/** Sleep for `ms` at the most, until a descriptor is ready. Whoever works all
+ * the time sleeps before that, so that a flood of whatever kind costs a part
+ * of a core, and not all of it. */
 void loop_wait(int ms);
 
 /** Call those whose descriptor is ready. */

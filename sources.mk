@@ -163,7 +163,8 @@ spawner_sources = \
 	spawner/tell.c \
 	spawner/vacate.c \
 	spawner/verbs.c \
-	spawner/warmup.c
+	spawner/warmup.c \
+	spawner/writer.c
 
 ctl_sources = \
 	ctl/apppoolctl.c \

@@ -89,6 +89,8 @@ void launch_output(void *owner, uint32_t events)
     process_t *p = owner;
 
     (void)events;
+    /* As whom it runs was said before it could print anything. */
+    launch_read_reports(spawner_state(), p);
     /* Nobody has it open any more, so nobody ever will. */
     if (!output_drain(p))
         loop_drop(&p->fifo);

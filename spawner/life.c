@@ -32,6 +32,7 @@
 #include "spawner/rights.h"
 #include "spawner/stay.h"
 #include "spawner/stray.h"
+#include "spawner/writer.h"
 
 #define REMAINS_LIMIT (5 * SECOND)  /* for the rest of a group to end */
 #define KILL_LIMIT    (10 * SECOND) /* for SIGKILL to be of effect */
@@ -234,6 +235,7 @@ void life_reap(spawner_t *s)
             life_died(s, p, &info);
         else {
             errand_reap(s, &info);
+            writer_reap(info.si_pid);
             waitpid(info.si_pid, NULL, WNOHANG);
         }
     }
@@ -352,6 +354,7 @@ static void tend(spawner_t *s, process_t *p)
 {
     char missing[READY_TEXT_MAX];
 
+    output_tend(s, p);
     if (p->failure && p->listed)
         tell_failure(s, p);
     if (p->gone) {

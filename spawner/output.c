@@ -2,26 +2,41 @@
 
 #include "spawner/output.h"
 
-#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "spawner/applog.h"
 #include "spawner/log.h"
-#include "spawner/state.h"
+#include "spawner/process.h"
+#include "spawner/writer.h"
 
 #define LINE_MAX_  8192
 #define BATCH      65536 /* bytes of one app before others have their turn */
 #define TAIL_MAX   2048
 #define TAIL_LINES 20
+#define PAUSE      (SECOND / 20) /* of one who prints too much */
+#define SAY_FIRST  SECOND        /* from the first line dropped */
+#define SAY_PAUSE  (10 * SECOND)
 
-/* The log of one batch: opened with its first line. */
+/* Of a process, in bytes; a line counts as some bytes more. So AppLog takes
+ * 13,000 lines a second of 100 bytes, and the error log 660. */
+#define LINE_COST  200
+#define OWN_RATE   4000000
+#define OWN_SIZE   8000000
+#define ERROR_RATE 200000
+#define ERROR_SIZE 1000000
+
+/* Where the lines of one batch go. */
 typedef struct {
     process_t *p;
-    int fd;
-    int own; /* AppLog, which needs no "apppool:" */
+    size_t used; /* bytes of them, in `lines` */
+    unsigned n;
 } sink_t;
+
+static char lines[APPLOG_MAX];
 
 void output_keep(output_t *output)
 {
@@ -40,6 +55,7 @@ void output_forget(output_t *output)
 {
     free(output->tail);
     free(output->partial);
+    writer_put(output->writer);
     memset(output, 0, sizeof *output);
 }
 
@@ -78,47 +94,92 @@ static void remember(output_t *o, const char *line, size_t length)
 
 /* ---- the log ---- */
 
-static void open_sink(sink_t *sink)
+int output_may(bucket_t *bucket, int own, int64_t now, size_t length)
+{
+    return bucket_take(bucket, now, own ? OWN_RATE : ERROR_RATE,
+                       own ? OWN_SIZE : ERROR_SIZE,
+                       (int64_t)length + LINE_COST);
+}
+
+/* AppLog is opened as the app's user, who has to be known. */
+static int has_own(const process_t *p)
+{
+    return p->log[0] && p->is.uid != UINT32_MAX;
+}
+
+static void flush(sink_t *sink)
 {
     process_t *p = sink->p;
+    int fd;
 
-    if (p->log[0]) {
-        sink->fd = output_open(p->log, p->is.uid, p->is.gid);
-        sink->own = sink->fd >= 0;
-        if (sink->own)
-            return;
-        log_line(LOG_ERROR, "%s[%d] AppLog %s cannot be opened: %s", p->label,
-                 (int)p->is.pid, p->log, strerror(errno));
-        p->log[0] = 0; /* said once; until the table is loaded again */
+    if (sink->used == 0)
+        return;
+    if (has_own(p)) {
+        if (!p->output.writer)
+            p->output.writer = writer_get(p->log, p->is.uid, p->is.gid);
+        if (p->output.writer)
+            writer_send(p->output.writer, lines, sink->used, sink->n);
     }
-    sink->fd = log_open();
-    if (sink->fd < 0)
-        sink->fd = dup(CONTRACT_LOG_FD);
+    else {
+        fd = log_open();
+        if (write(fd < 0 ? CONTRACT_LOG_FD : fd, lines, sink->used) < 0) {
+            /* The disk is full, say: what can be done is done. */
+        }
+        if (fd >= 0)
+            close(fd);
+    }
+    sink->used = sink->n = 0;
+}
+
+/* What goes to the error log may go to a pipe, which tears what is longer. */
+static void add(sink_t *sink, const char *line, size_t length)
+{
+    size_t room = has_own(sink->p) ? sizeof lines : PIPE_BUF;
+
+    if (sink->used + length > room)
+        flush(sink);
+    memcpy(lines + sink->used, line, length);
+    sink->used += length;
+    sink->n++;
+}
+
+static void drop(process_t *p)
+{
+    if (p->output.dropped++ == 0 && p->output.say < spawner_state()->now)
+        p->output.say = spawner_state()->now + SAY_FIRST;
+    p->output.over = 1;
 }
 
 static void emit(sink_t *sink, const char *text, size_t length)
 {
-    static char line[LINE_MAX_ * 4 + 256];
+    static char line[OUTPUT_LINE_MAX];
     process_t *p = sink->p;
     size_t n;
 
     if (length > 0 && text[length - 1] == '\r')
         length--;
+    if (!output_may(&p->output.bucket, has_own(p), spawner_state()->now,
+                    length)) {
+        drop(p);
+        return;
+    }
     remember(&p->output, text, length);
-    if (sink->fd == -1)
-        open_sink(sink);
     n = log_time(line, sizeof line);
-    if (!sink->own)
-        n += (size_t)snprintf(
-            line + n, sizeof line - n,
-            "[apppool:info] [pid %d] apppool: ", (int)getpid());
-    n += (size_t)snprintf(line + n, sizeof line - n, "%s[%d] ", p->label,
-                          (int)p->is.pid);
+    if (!has_own(p))
+        n += log_origin(line + n, sizeof line - n, LOG_INFO);
+    n += (size_t)snprintf(line + n, sizeof line - n, PROCESS_FMT "> ",
+                          PROCESS_NAME(p));
     n += log_escape(line + n, sizeof line - n - 1, text, length);
     line[n++] = '\n';
-    if (sink->fd >= 0 && write(sink->fd, line, n) < 0) {
-        /* The disk is full, say: what can be done is done. */
-    }
+    add(sink, line, n);
+}
+
+/* What is left out of a line that is too long costs us something, too. */
+static void leave_out(process_t *p, size_t length)
+{
+    if (!output_may(&p->output.bucket, has_own(p), spawner_state()->now,
+                    length))
+        p->output.over = 1;
 }
 
 /* Add to the line that has no end yet. */
@@ -127,6 +188,8 @@ static void extend(sink_t *sink, const char *text, size_t length)
     output_t *o = &sink->p->output;
     size_t room = LINE_MAX_ - o->length;
 
+    if (o->cut)
+        leave_out(sink->p, length);
     if (o->cut || length == 0)
         return;
     if (!o->partial)
@@ -177,28 +240,70 @@ static void take(sink_t *sink, const char *text, size_t length)
 int output_drain(process_t *p)
 {
     static char chunk[16384];
-    sink_t sink = {p, -1, 0};
+    sink_t sink = {p, 0, 0};
     size_t total = 0;
     ssize_t n = -1;
 
     if (p->fifo.fd < 0)
         return 0;
+    p->output.over = 0;
     while (total < BATCH && (n = read(p->fifo.fd, chunk, sizeof chunk)) > 0) {
         take(&sink, chunk, (size_t)n);
         total += (size_t)n;
     }
-    if (sink.fd >= 0)
-        close(sink.fd);
+    flush(&sink);
+    if (n != 0 && p->output.over) {
+        loop_pause(&p->fifo);
+        p->output.resume = spawner_state()->now + PAUSE;
+        state_wake(spawner_state(), p->output.resume);
+    }
     return n != 0;
 }
 
 void output_finish(process_t *p)
 {
-    sink_t sink = {p, -1, 0};
+    sink_t sink = {p, 0, 0};
 
     output_drain(p);
     if (p->output.partial)
         end_line(&sink);
-    if (sink.fd >= 0)
-        close(sink.fd);
+    flush(&sink);
+}
+
+void output_to(process_t *p, const char *path)
+{
+    if (strcmp(p->log, path) == 0)
+        return;
+    writer_put(p->output.writer);
+    p->output.writer = NULL;
+    snprintf(p->log, sizeof p->log, "%s", path);
+}
+
+/* ---- what was too much ---- */
+
+static void say_dropped(const spawner_t *s, process_t *p)
+{
+    output_t *o = &p->output;
+
+    if (o->dropped == 0 || s->now < o->say)
+        return;
+    log_line(LOG_WARN, PROCESS_FMT " prints too much: %llu lines dropped",
+             PROCESS_NAME(p), (unsigned long long)o->dropped);
+    o->dropped = 0;
+    o->say = s->now + SAY_PAUSE;
+}
+
+void output_tend(spawner_t *s, process_t *p)
+{
+    output_t *o = &p->output;
+
+    say_dropped(s, p);
+    if (o->resume == 0)
+        return;
+    if (s->now < o->resume)
+        state_wake(s, o->resume);
+    else {
+        o->resume = loop_resume(&p->fifo) == 0 ? 0 : s->now + PAUSE;
+        state_wake(s, s->now);
+    }
 }

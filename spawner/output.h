@@ -5,6 +5,11 @@
  * @brief What apps write to stdout and stderr: line by line into AppLog or
  *        httpd's error log; the last lines are kept while an app boots.
  *
+ *     [time] shop[4711]> text
+ *
+ * Each process has a bucket: what it prints beyond that is dropped, and how
+ * many lines those were is logged. Its FIFO then is not read for a moment.
+ *
  * Errors: an output that cannot be written is lost; nothing waits for a log.
  * Trust:  bytes of the app's; control characters are escaped, lines of more
  *         than 8 KB cut.
@@ -14,7 +19,14 @@
 
 #include <stddef.h>
 
+#include "spawner/bucket.h"
+
+/** Bytes of a line as it is written, at the most. */
+#define OUTPUT_LINE_MAX (4 * 8192 + 256)
+
 struct process;
+struct spawner;
+struct writer;
 
 /** Of one process; zeroed at first. */
 typedef struct {
@@ -23,6 +35,12 @@ typedef struct {
     int cut;    /**< the rest of this line is left out */
     char *tail; /**< last lines; NULL: none are kept */
     size_t tail_length;
+    struct writer *writer; /**< of AppLog; NULL: none yet */
+    bucket_t bucket;
+    int over;         /**< there was too much since the FIFO was read last */
+    int64_t resume;   /**< us: the FIFO is not read before; 0: it is */
+    uint64_t dropped; /**< lines, since that was said */
+    int64_t say;      /**< us: not said before */
 } output_t;
 
 /** Keep the last lines from now on. */
@@ -43,7 +61,14 @@ int output_drain(struct process *p);
 /** A last line without end, too. */
 void output_finish(struct process *p);
 
-/** Open an AppLog to append to. @return descriptor, or -1 with errno */
-int output_open(const char *path, unsigned uid, unsigned gid);
+/** It goes to this AppLog from now on; "": to the error log. */
+void output_to(struct process *p, const char *path);
+
+/** Do what is due: read on, say what was dropped. */
+void output_tend(struct spawner *s, struct process *p);
+
+/** May a line of that length be written? Takes it from the bucket.
+ * @param own to AppLog; 0: to the error log, which has less room */
+int output_may(bucket_t *bucket, int own, int64_t now, size_t length);
 
 #endif

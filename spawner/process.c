@@ -62,7 +62,7 @@ void process_configure(spawner_t *s, process_t *p)
     p->stop_timeout = a->stop_timeout;
     p->dying_limit = a->dying_limit;
     snprintf(p->label, sizeof p->label, "%s", a->label);
-    snprintf(p->log, sizeof p->log, "%s", a->log ? a->log : "");
+    output_to(p, a->log ? a->log : "");
 }
 
 process_t *process_find(const spawner_t *s, uint64_t id)

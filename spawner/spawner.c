@@ -27,6 +27,7 @@
 #include "spawner/abandoned.h"
 #include "spawner/adopt.h"
 #include "spawner/alert.h"
+#include "spawner/applog.h"
 #include "spawner/apply.h"
 #include "spawner/audit.h"
 #include "spawner/beat.h"
@@ -50,6 +51,7 @@
 #include "spawner/stray.h"
 #include "spawner/sweep.h"
 #include "spawner/vacate.h"
+#include "spawner/writer.h"
 
 /* Orphaned children of httpd may finish; the watchdog acts first. */
 #define LIFE_LIMIT ((CONTRACT_ORPHANS + 2) * SECOND)
@@ -196,6 +198,7 @@ static void turn(spawner_t *s)
     errand_tend(s);
     stray_tend(s);
     alert_tend(s);
+    writer_tend(s);
     process_collect(s);
 }
 
@@ -290,6 +293,7 @@ static int begin(spawner_t *s)
 static void end(spawner_t *s)
 {
     errand_stop();
+    writer_stop();
     unlinkat(s->rt.fd, CONTRACT_SPAWNER, 0);
     unlinkat(s->rt.fd, CONTRACT_CONTROL, 0);
     if (!parent_is_dead())
@@ -316,6 +320,8 @@ int main(int argc, char **argv)
 
     if (argc == 2 && strcmp(argv[1], "--version") == 0)
         return printf(CONTRACT_SPAWNER_VERSION "\n", APL_LAYOUT) < 0;
+    if (argc == APPLOG_ARGS && strcmp(argv[1], APPLOG_WORD) == 0)
+        return applog_main(argv);
     if (argc < 2 || argc > 3 || argv[1][0] != '/' ||
         strlen(argv[1]) > CONTRACT_RUNTIME_MAX ||
         (argc == 3 && strcmp(argv[2], CONTRACT_STOP) != 0))

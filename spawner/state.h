@@ -94,7 +94,7 @@ typedef struct process {
     loop_source_t pidfd, reports, fifo, notify;
 } process_t;
 
-typedef struct {
+typedef struct spawner {
     apr_pool_t *pool;
     apl_pool_t shm;
     runtime_t rt;

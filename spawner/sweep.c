@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "spawner/applog.h"
 #include "spawner/beat.h"
 #include "spawner/cgroup.h"
 #include "spawner/log.h"
@@ -42,9 +43,22 @@ static void end(hunt_t *h, const procfs_t *who)
                  (int)who->pid);
 }
 
+/* Root's, so it is no process of an app: it waits for the disk of one. */
+static int is_writer(const procfs_t *who)
+{
+    uid_t uid;
+
+    return strcmp(who->name, APPLOG_PROGRAM) == 0 &&
+           procfs_uid(who->pid, &uid) == 0 && uid == geteuid();
+}
+
 static void end_child(const procfs_t *who, void *ctx)
 {
-    if (runs(who) && who->ppid == getpid())
+    if (!runs(who) || who->ppid != getpid())
+        return;
+    if (is_writer(who)) /* is waited for by nobody */
+        procfs_signal(who->pid, who->start, SIGKILL);
+    else
         end(ctx, who);
 }
 

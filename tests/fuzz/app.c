@@ -33,7 +33,7 @@ static void is_log(const char *text)
     for (line = text; *line; line = end + 1) {
         end = strchr(line, '\n');
         must(end && line[0] == '[' && end - line < 4 * 8192 + 256);
-        must(memmem(line, (size_t)(end - line), "] shop[77] ", 11) ||
+        must(memmem(line, (size_t)(end - line), " shop[77]> ", 11) ||
              memmem(line, (size_t)(end - line), " shop[77] ", 10));
         for (; line < end; line++)
             must(*line == '\t' ||

@@ -119,6 +119,36 @@ def test_what_is_left_survives(httpd: Httpd, disk: Disk) -> None:
         one["id"] for one in httpd.group(app)["processes"]}
 
 
+def test_app_log(httpd: Httpd, disk: Disk) -> None:
+    """AppLog is on that disk. Its app serves and prints, the processes of
+    others start, also under the next spawner, and httpd stops"""
+    httpd.log.expect("shop", "blog", r"spawner \d+ ended", "was left over",
+                     "lines dropped")
+    httpd.app("shop", f"AppLog {disk.file}", "AppStopTimeout 1")
+    httpd.app("blog", "AppStopTimeout 1")
+    httpd.start()
+    pid = int(httpd.get("/pid", "shop").text)
+    for _ in range(2):
+        assert httpd.get("/print?text=hello", "shop").status == 200
+        disk.wait_for_write()
+        blog = int(httpd.get("/pid", "blog").text)
+        os.kill(blog, 9)
+        wait_until(lambda: httpd.get("/pid", "blog").text
+                   not in ("", str(blog)), "another one is started")
+        assert httpd.get("/pid", "shop").text == str(pid)
+        spawner = httpd.spawner_now()
+        kill9(spawner)
+        wait_until(lambda: httpd.spawner_now() not in (0, spawner),
+                   "the next spawner")
+        httpd.log.wait_for(rf"shop\[{pid}\] is taken over")
+    for _ in range(300):
+        httpd.get(f"/print?text={'x' * 7000}", "shop")
+    httpd.log.wait_for("is not written fast enough: .* lines dropped")
+    httpd.stop(20)
+    assert not alive(pid)
+    disk.release()
+
+
 def test_the_client_of_a_zombie(httpd: Httpd, disk: Disk) -> None:
     """Nothing breaks its connection but AppTimeout"""
     httpd.log.expect("shop", "proxy")

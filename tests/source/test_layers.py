@@ -55,7 +55,8 @@ ONLY = {
 # Functions: the files that may call them.
 FORKS = {"spawner/launch.c", "spawner/boot.c",
          "spawner/errand.c", "spawner/marks.c", "spawner/tell.c",
-         "spawner/rights.c", "spawner/ward.c", "mod_apppool/exec.c"}
+         "spawner/rights.c", "spawner/ward.c", "spawner/writer.c",
+         "mod_apppool/exec.c"}
 
 
 def test_layers() -> None:

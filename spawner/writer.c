@@ -1,0 +1,192 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/writer.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "spawner/applog.h"
+#include "spawner/contract.h"
+#include "spawner/fresh.h"
+#include "spawner/log.h"
+
+#define ROOM       (1 << 20)     /* bytes that wait for a child */
+#define SAY_PAUSE  (10 * SECOND) /* between two lines about one file */
+#define TRY_PAUSE  SECOND        /* between two children for one file */
+#define STOP_TRIES 200
+#define STOP_PAUSE 10 /* ms */
+
+struct writer {
+    writer_t *next;
+    char path[256];
+    uid_t uid;
+    gid_t gid;
+    unsigned users; /* processes of apps; 0: nobody wants it */
+    int fd;         /* to the child; -1 */
+    pid_t pid;      /* of the child, until it is reaped; 0 */
+    int64_t again;  /* us: no other child before */
+    uint64_t dropped;
+    int64_t say; /* us: dropped lines are not told of before */
+};
+
+static writer_t *writers;
+
+writer_t *writer_get(const char *path, uid_t uid, gid_t gid)
+{
+    writer_t *w;
+
+    for (w = writers; w; w = w->next)
+        if (w->uid == uid && w->gid == gid && strcmp(w->path, path) == 0)
+            break;
+    if (!w) {
+        w = calloc(1, sizeof *w);
+        if (!w)
+            return NULL;
+        snprintf(w->path, sizeof w->path, "%s", path);
+        w->uid = uid;
+        w->gid = gid;
+        w->fd = -1;
+        w->next = writers;
+        writers = w;
+    }
+    w->users++;
+    return w;
+}
+
+static void hang_up(writer_t *w)
+{
+    if (w->fd >= 0)
+        close(w->fd);
+    w->fd = -1;
+}
+
+void writer_put(writer_t *w)
+{
+    if (w && --w->users == 0)
+        hang_up(w);
+}
+
+/* ---- the child ---- */
+
+static _Noreturn void become(const spawner_t *s, const writer_t *w, int input)
+{
+    char program[32], uid[16], gid[16], path[sizeof w->path];
+    char *argv[] = {APPLOG_PROGRAM, APPLOG_WORD, strdup(s->rt.dir), uid, gid,
+                    path,           NULL};
+
+    setsid();
+    fresh_signals();
+    if (dup2(input, STDIN_FILENO) < 0)
+        _exit(1);
+    snprintf(uid, sizeof uid, "%u", (unsigned)w->uid);
+    snprintf(gid, sizeof gid, "%u", (unsigned)w->gid);
+    snprintf(path, sizeof path, "%s", w->path);
+    fresh_descriptors(CONTRACT_PROGRAM_FD);
+    fcntl(CONTRACT_PROGRAM_FD, F_SETFD, 0);
+    snprintf(program, sizeof program, "/proc/self/fd/%d", CONTRACT_PROGRAM_FD);
+    execv(program, argv);
+    _exit(1);
+}
+
+/* Only one at a time: so a file that does not answer costs one process. */
+static void start(const spawner_t *s, writer_t *w)
+{
+    int ends[2], room = ROOM;
+
+    if (w->pid != 0 || s->now < w->again)
+        return;
+    w->again = s->now + TRY_PAUSE;
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+        return;
+    if (setsockopt(ends[0], SOL_SOCKET, SO_SNDBUFFORCE, &room, sizeof room) !=
+        0)
+        setsockopt(ends[0], SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
+    w->pid = fork();
+    if (w->pid == 0)
+        become(s, w, ends[1]);
+    close(ends[1]);
+    w->fd = ends[0];
+    if (w->pid > 0)
+        return;
+    w->pid = 0;
+    hang_up(w);
+}
+
+void writer_send(writer_t *w, const char *lines, size_t length, unsigned n)
+{
+    if (w->fd < 0)
+        start(spawner_state(), w);
+    if (w->fd < 0 ||
+        send(w->fd, lines, length, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+        w->dropped += n;
+}
+
+void writer_reap(pid_t pid)
+{
+    writer_t *w;
+
+    for (w = writers; w; w = w->next)
+        if (w->pid == pid) {
+            w->pid = 0;
+            hang_up(w);
+        }
+}
+
+/* ---- from time to time ---- */
+
+static void say_dropped(const spawner_t *s, writer_t *w)
+{
+    if (w->dropped == 0 || s->now < w->say)
+        return;
+    log_line(LOG_WARN,
+             "AppLog %s is not written fast enough: %llu lines dropped",
+             w->path, (unsigned long long)w->dropped);
+    w->dropped = 0;
+    w->say = s->now + SAY_PAUSE;
+}
+
+void writer_tend(spawner_t *s)
+{
+    writer_t **at = &writers, *w;
+
+    while ((w = *at) != NULL) {
+        say_dropped(s, w);
+        if (w->users == 0 && w->pid == 0 && w->dropped == 0) {
+            *at = w->next;
+            free(w);
+        }
+        else
+            at = &w->next;
+    }
+}
+
+void writer_stop(void)
+{
+    writer_t *w;
+    int i, left = 1;
+
+    for (w = writers; w; w = w->next) {
+        hang_up(w);
+        w->say = 0;
+        say_dropped(spawner_state(), w);
+    }
+    for (i = 0; i < STOP_TRIES && left; i++) {
+        left = 0;
+        for (w = writers; w; w = w->next)
+            if (w->pid != 0 && waitpid(w->pid, NULL, WNOHANG) == 0)
+                left = 1;
+            else
+                w->pid = 0;
+        if (left)
+            poll(NULL, 0, STOP_PAUSE);
+    }
+    for (w = writers; w; w = w->next)
+        if (w->pid != 0)
+            kill(w->pid, SIGKILL); /* as soon as its disk lets it */
+}

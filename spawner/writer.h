@@ -1,0 +1,41 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file writer.h
+ * @brief The spawner's side of an AppLog: a child (applog.h) for each file and
+ *        user, which is sent lines and waited for by nobody.
+ *
+ * It is started with the first line. It ends when no process of an app needs
+ * it any more, or the spawner is dead, and writes what it was sent until then.
+ *
+ * Errors: lines that the child does not take in time are dropped. How many
+ *         those were is a line of the error log.
+ * Crash:  the child writes what it was sent, and ends. The next spawner has a
+ *         child of its own.
+ */
+#ifndef APPPOOL_WRITER_H
+#define APPPOOL_WRITER_H
+
+#include "spawner/state.h"
+
+typedef struct writer writer_t;
+
+/** That of this file and user, for one who uses it. @return NULL: no memory */
+writer_t *writer_get(const char *path, uid_t uid, gid_t gid);
+
+/** One uses it no more. Harmless for NULL. */
+void writer_put(writer_t *w);
+
+/** Send `n` whole lines, of APPLOG_MAX bytes at the most. */
+void writer_send(writer_t *w, const char *lines, size_t length, unsigned n);
+
+/** A child that is dead and not reaped yet: it may be one of these. */
+void writer_reap(pid_t pid);
+
+/** Say what was dropped. */
+void writer_tend(spawner_t *s);
+
+/** The spawner ends: let them write what they were sent, for two seconds. */
+void writer_stop(void);
+
+#endif

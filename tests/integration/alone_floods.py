@@ -1,0 +1,101 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""Whoever talks without end costs the spawner a part of a core: an app, and a
+child of httpd. Beside other tests there would be no core to take."""
+import ctypes
+import multiprocessing
+import os
+from contextlib import contextmanager
+from typing import Iterator
+
+import pytest
+
+from harness import cpu
+from harness.figures import say
+from harness.httpd import Httpd
+from harness.procs import alive
+from harness.starts import another
+from harness.wait import wait_until
+
+pytestmark = pytest.mark.mpms("event")
+
+DROPPED = r"shop\[\d+\] prints too much: \d+ lines dropped"
+SHARE = 0.25  # of a core, that a flood may take
+GET_FD = 438  # pidfd_getfd(2)
+
+
+def bounded(httpd: Httpd, what: str) -> None:
+    """The spawner's share of a core, and its work meanwhile."""
+    share = cpu.share(httpd.helper("spawner"))
+    say(f"spawner under {what}: {100 * share:.1f}% of a core")
+    assert share < SHARE
+    another(httpd, "blog")
+
+
+@pytest.mark.parametrize("where", ["AppLog", "error log"])
+@pytest.mark.parametrize("kind", ["newlines", "words", "lines", "bytes"])
+def test_flood_of_output(httpd: Httpd, kind: str, where: str) -> None:
+    """It costs the spawner a part of a core; the log says how much is left
+    out, and does not fill"""
+    httpd.log.expect(DROPPED, "blog", "not written fast enough")
+    file = httpd.dir / "shop.log"
+    httpd.app("shop", *[f"AppLog {file}"] * (where == "AppLog"),
+              program="noisy.py")
+    httpd.app("blog")
+    httpd.start()
+    log = file if where == "AppLog" else httpd.log.path
+    flood = int(httpd.get(f"/flood?kind={kind}", "shop").text)
+    if kind == "bytes":
+        wait_until(lambda: cpu.used(flood) > 0, "it has begun")
+    else:
+        httpd.log.wait_for(DROPPED)
+    size = log.stat().st_size if log.exists() else 0
+    bounded(httpd, f"{kind} to {where}")
+    assert log.stat().st_size - size < 120e6 if log.exists() else True
+    assert httpd.get("/pid", "shop").status == 200
+    assert alive(flood)
+
+
+def test_flood_of_notifications(httpd: Httpd) -> None:
+    """To $NOTIFY_SOCKET"""
+    httpd.log.expect("blog")
+    httpd.app("shop", program="noisy.py")
+    httpd.app("blog")
+    httpd.start()
+    flood = int(httpd.get("/ready", "shop").text)
+    wait_until(lambda: cpu.used(flood) > 0.1, "it has begun")
+    bounded(httpd, "notifications")
+    assert alive(flood)
+
+
+def ring(bell: int) -> None:
+    while True:
+        os.write(bell, (1).to_bytes(8, "little"))
+
+
+@contextmanager
+def ringing(httpd: Httpd) -> Iterator[None]:
+    """A child of httpd does, without end."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    pidfd = os.pidfd_open(httpd.helper("spawner"))
+    bell = libc.syscall(GET_FD, pidfd, 4, 0)
+    assert bell >= 0, os.strerror(ctypes.get_errno())
+    ringer = multiprocessing.Process(target=ring, args=(bell,))
+    ringer.start()
+    os.close(bell)
+    os.close(pidfd)
+    try:
+        yield
+    finally:
+        ringer.kill()
+        ringer.join()
+
+
+def test_bell_without_end(httpd: Httpd) -> None:
+    """Nor does the bell of the segment"""
+    httpd.log.expect("blog")
+    httpd.app("shop")
+    httpd.app("blog")
+    httpd.start()
+    httpd.get("/pid", "shop")
+    with ringing(httpd):
+        bounded(httpd, "the bell")

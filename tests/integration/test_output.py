@@ -1,0 +1,172 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""What apps print: where it goes; and what is logged of them."""
+import grp
+import os
+import re
+import shutil
+import time
+
+import pytest
+
+from harness import procs
+from harness.httpd import USER, Httpd
+from harness.procs import alive, kill9
+from harness.starts import another
+from harness.wait import wait_until
+
+
+def writers(httpd: Httpd) -> list[int]:
+    """The processes that write AppLog."""
+    return [pid for pid in procs.marked(str(httpd.dir))
+            if procs.command(pid).startswith("apppool-log ")]
+
+
+# ---- where it goes
+
+def test_a_line_of_an_app_is_none_of_ours(httpd: Httpd) -> None:
+    """`shop[4711]> text` is the app's, `shop[4711] text` is ours"""
+    httpd.app("shop")
+    httpd.start()
+    pid = httpd.get("/pid", "shop").text
+    httpd.get("/print?text=ready-after-1-s", "shop")
+    said = httpd.log.wait_for("ready-after-1-s", 2)
+    assert all(line.endswith(f" apppool: shop[{pid}]> ready-after-1-s")
+               for line in said)
+
+
+def test_rotated_by_rename(httpd: Httpd) -> None:
+    """AppLog is opened again without being told; no line is lost"""
+    file, old = httpd.dir / "shop.log", httpd.dir / "shop.log.1"
+    httpd.app("shop", f"AppLog {file}", program="noisy.py")
+    httpd.start()
+    httpd.get("/lines?n=1000", "shop")
+    wait_until(lambda: file.exists() and "line 000999" in file.read_text(),
+               "they are written")
+    file.rename(old)
+    httpd.get("/lines?n=1000&from=1000", "shop")
+    wait_until(lambda: file.exists() and "line 001999" in file.read_text(),
+               "the others are in a new file")
+    for where, first in ((old, 0), (file, 1000)):
+        assert re.findall(r"> line (\d+) ", where.read_text()) == \
+            [f"{n:06}" for n in range(first, first + 1000)]
+
+
+def test_an_access_log_is_not_cut(httpd: Httpd) -> None:
+    """20,000 lines at once"""
+    file = httpd.dir / "shop.log"
+    httpd.app("shop", f"AppLog {file}", program="noisy.py")
+    httpd.start()
+    assert httpd.get("/lines?n=20000", "shop").status == 200
+    wait_until(lambda: file.exists() and "line 019999" in file.read_text(),
+               "all are written")
+    assert len(re.findall("> line ", file.read_text())) == 20000
+    assert not httpd.log.matching("dropped")
+
+
+def test_no_more_rights_than_its_user(httpd: Httpd) -> None:
+    """Root's groups do not count: where the user may not write, root does, and
+    follows no link"""
+    httpd.log.expect("shop.log cannot be opened")
+    group = grp.getgrnam("games").gr_gid
+    place, link = httpd.dir / "logs", httpd.dir / "link"
+    place.mkdir()
+    os.chown(place, 0, group)
+    place.chmod(0o770)
+    link.symlink_to(place)
+    httpd.wrapper = [shutil.which("setpriv") or "setpriv",
+                     f"--groups={group}"]
+    httpd.app("shop", f"AppLog {place}/shop.log")
+    httpd.app("blog", f"AppLog {link}/blog.log")
+    httpd.log.expect("blog.log cannot be opened")
+    httpd.start()
+    for name in ("shop", "blog"):
+        httpd.get("/print?text=hello", name)
+    httpd.log.wait_for(rf"AppLog {link}/blog.log cannot be opened")
+    httpd.log.wait_for(r"apppool: blog\[\d+\]> hello", 2)
+    file = place / "shop.log"
+    wait_until(lambda: file.exists() and "> hello" in file.read_text(),
+               "it is written")
+    assert file.stat().st_uid == 0
+    assert not (place / "blog.log").exists()
+
+
+def test_writer_ends_with_the_last_process(httpd: Httpd) -> None:
+    """And comes again when it was killed"""
+    httpd.log.expect("shop")
+    file = httpd.dir / "shop.log"
+    httpd.app("shop", f"AppLog {file}", "PoolIdleTime 3")
+    httpd.start()
+    httpd.get("/print?text=one", "shop")
+    first, = wait_until(lambda: writers(httpd), "there is one")
+    kill9(first)
+
+    def another() -> bool:
+        httpd.get("/print?text=two", "shop")
+        return writers(httpd) not in ([], [first])
+
+    wait_until(another, "there is another one")
+    wait_until(lambda: "two" in file.read_text(), "which writes")
+    wait_until(lambda: not writers(httpd), "it ends with the idle process")
+
+
+# ---- a log that waits
+
+@pytest.mark.mpms("event")
+def test_a_log_that_nobody_reads(httpd: Httpd) -> None:
+    """AppLog is a FIFO that is full: its app serves and prints, others start,
+    the next spawner adopts, and httpd stops"""
+    httpd.log.expect("shop", "blog", r"spawner \d+ ended", "was left over",
+                     "lines dropped")
+    fifo = httpd.dir / "fifo"
+    os.mkfifo(fifo)
+    shutil.chown(fifo, USER, USER)
+    reader = os.open(fifo, os.O_RDWR)
+    app = httpd.app("shop", f"AppLog {fifo}", program="noisy.py")
+    httpd.app("blog")
+    httpd.start()
+    try:
+        pid = int(httpd.get("/pid", "shop").text)
+        for _ in range(4):
+            assert httpd.get("/lines?n=20000", "shop").status == 200
+        httpd.log.wait_for(rf"AppLog {fifo} is not written fast enough: "
+                           r"\d+ lines dropped")
+        another(httpd, "blog")
+        spawner = httpd.helper("spawner")
+        kill9(spawner)
+        httpd.log.wait_for(rf"shop\[{pid}\] is taken over")
+        assert httpd.helper("spawner") != spawner
+        another(httpd, "blog")
+        assert httpd.get("/lines?n=20000", "shop").status == 200
+        assert httpd.pids(app) == [pid]
+        before = time.monotonic()
+        httpd.stop()
+        assert time.monotonic() - before < 20
+        assert not alive(pid) and not writers(httpd)
+    finally:
+        os.close(reader)
+        fifo.unlink()
+
+
+# ---- LogLevel
+
+def test_log_level(httpd: Httpd) -> None:
+    """That of mod_apppool, from a graceful restart on: notices always, what
+    the app prints always"""
+    httpd.log.expect("blog")
+    httpd.directives.append("LogLevel apppool:warn")
+    httpd.app("shop")
+    httpd.app("blog")
+    httpd.start()
+    httpd.get("/print?text=hello", "shop")
+    httpd.log.wait_for(r"shop\[\d+\]> hello", 2)
+    os.kill(int(httpd.get("/pid", "blog").text), 9)
+    httpd.log.wait_for(r"blog\[\d+\] died")
+    assert not httpd.log.matching(r"shop\[\d+\] (starts|ready)|blog.* starts")
+    httpd.directives[-1] = "LogLevel apppool:info"
+    httpd.graceful()
+
+    def talks() -> bool:
+        os.kill(int(httpd.get("/pid", "blog").text), 9)
+        return bool(httpd.log.matching(r"blog\[\d+\] starts as"))
+
+    wait_until(talks, "it talks")

@@ -7,8 +7,9 @@
 #     make -f apxs.mk install        (DESTDIR=/somewhere)
 #     make -f apxs.mk uninstall
 #
-# APXS=/path/of/apxs, CC, prefix, libexecdir, sbindir and moduledir may be
-# given. Objects go to build-apxs/.
+# APXS=/path/of/apxs, CC, prefix, libexecdir, sbindir, moduledir and runtimedir
+# (where apppoolctl looks for runtime directories) may be given. Objects go to
+# build-apxs/.
 
 APXS ?= apxs
 prefix ?= /usr/local
@@ -17,6 +18,7 @@ sbindir ?= $(prefix)/sbin
 mandir ?= $(prefix)/share/man
 completiondir ?= $(prefix)/share/bash-completion/completions
 moduledir ?= $(shell $(APXS) -q LIBEXECDIR)
+runtimedir ?= $(or $(shell $(APXS) -q exp_runtimedir),/run/httpd)
 modsdir ?= $(shell $(APXS) -q SYSCONFDIR)/mods-available
 O ?= build-apxs
 
@@ -38,7 +40,8 @@ cflags := -std=gnu11 -O2 -g -Wall -Wextra -Wshadow -Wconversion \
 	-fstack-protector-strong -fno-strict-aliasing -fwrapv -fPIC
 cppflags := -I. -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 \
 	-DAPPPOOL_VERSION='"$(version)"' \
-	-DAPPPOOL_LIBEXECDIR='"$(apppoollibexecdir)"'
+	-DAPPPOOL_LIBEXECDIR='"$(apppoollibexecdir)"' \
+	-DAPPPOOL_RUNTIME_DIR='"$(runtimedir)"'
 apr := $(shell $(apr_config) --cppflags) \
 	$(call system,$(shell $(apr_config) --includedir))
 httpd := $(call system,$(shell $(APXS) -q INCLUDEDIR) \

@@ -22,7 +22,7 @@
 #include "ctl/top.h"
 
 static const char help[] =
-    "usage: apppoolctl [--dir DIR] [--json] COMMAND\n"
+    "usage: apppoolctl [--runtime-dir DIR] [--json] COMMAND\n"
     "\n"
     "  status           groups, processes and open requests\n"
     "  top [-s SECONDS] [-n TIMES]\n"
@@ -48,7 +48,8 @@ static const char help[] =
     "  detect DIR       which command runs the app in DIR where no AppCommand\n"
     "                   is set, and why; asks no httpd\n"
     "\n"
-    "  --dir DIR        runtime directory of the httpd that is meant; "
+    "  --runtime-dir DIR, --dir DIR\n"
+    "                   runtime directory of the httpd that is meant; "
     "default:\n"
     "                   $APPPOOL_RUNTIME_DIR, or the only one of\n"
     "                   " ASK_WHERE "\n"
@@ -263,6 +264,7 @@ int main(int argc, char **argv)
 {
     static const struct option options[] = {
         {"dir", required_argument, NULL, 'd'},
+        {"runtime-dir", required_argument, NULL, 'd'},
         {"json", no_argument, NULL, 'j'},
         {"follow", no_argument, NULL, 'f'},
         {"seconds", required_argument, NULL, 's'},

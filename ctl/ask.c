@@ -16,10 +16,11 @@
 #include "spawner/contract.h"
 #include "spawner/rights.h"
 
-#define WHERE ASK_WHERE
-#define LIMIT 10 /* s for an answer */
-#define CHUNK 65536
-#define LARGE (1 << 28) /* no answer is longer */
+#define WHERE       ASK_WHERE
+#define ENVIRONMENT "APPPOOL_RUNTIME_DIR"
+#define LIMIT       10 /* s for an answer */
+#define CHUNK       65536
+#define LARGE       (1 << 28) /* no answer is longer */
 
 static int quiet;
 
@@ -46,19 +47,21 @@ int ask_directory(const char **dir)
     int rv;
 
     if (!*dir)
-        *dir = getenv("APPPOOL_RUNTIME_DIR");
+        *dir = getenv(ENVIRONMENT);
     if (*dir)
         return 0;
     rv = glob(WHERE, GLOB_ONLYDIR, NULL, &found);
     if (rv != 0 || found.gl_pathc == 0)
-        return ask_complain(EXIT_NOT_RUNNING, "there is no " WHERE
-                                              "; say which runtime directory "
-                                              "with --dir");
+        return ask_complain(EXIT_NOT_RUNNING,
+                            "no runtime directory is found: $" ENVIRONMENT
+                            " is not set, and there is no " WHERE
+                            "; say which with --runtime-dir");
     if (found.gl_pathc == 1) {
         *dir = found.gl_pathv[0];
         return 0;
     }
-    ask_complain(EXIT_USAGE, "there are several; say which with --dir:");
+    ask_complain(EXIT_USAGE,
+                 "there are several; say which with --runtime-dir:");
     for (i = 0; i < found.gl_pathc; i++)
         fprintf(stderr, "  %s\n", found.gl_pathv[i]);
     globfree(&found);

@@ -12,18 +12,21 @@
 
 #include <jansson.h>
 
+#include "spawner/contract.h"
+
 /** Exit statuses: all is well; refused, or failed; wrong usage; nobody there.
  */
 enum { EXIT_OK, EXIT_NO, EXIT_USAGE, EXIT_NOT_RUNNING };
 
 /** Where runtime directories are looked for. */
-#define ASK_WHERE "/run/apache2/apppool-*"
+#define ASK_WHERE APPPOOL_RUNTIME_DIR "/" CONTRACT_PREFIX "*"
 
 /** Print a sentence to standard error. @return status */
 int ask_complain(int status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/** Which httpd? Fills in *dir, which is never freed, if it is NULL. */
+/** Which httpd? Fills in *dir, which is never freed, if it is NULL: from the
+ * environment, else with the only directory of ASK_WHERE. */
 int ask_directory(const char **dir);
 
 /** Ask. @param answer to be freed */

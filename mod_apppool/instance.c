@@ -12,7 +12,6 @@
 #include <http_main.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/pidfd.h>
 #include <unistd.h>
 
 #include "mod_apppool/app.h"
@@ -22,6 +21,7 @@
 #include "mod_apppool/stale.h"
 #include "mod_apppool/table.h"
 #include "spawner/contract.h"
+#include "spawner/pidfd.h"
 
 APLOG_USE_MODULE(apppool);
 

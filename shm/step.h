@@ -19,6 +19,8 @@
 #ifndef APL_STEP_H
 #define APL_STEP_H
 
+#include "shm/needs.h"
+
 /* `%=` numbers the copies that inlining makes. */
 #define APL_STEP(label) __asm__ volatile("apl_step_" label ".%=:" ::: "memory")
 

@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/pidfd.h>
 #include <unistd.h>
 
 #include "spawner/cgroup.h"
 #include "spawner/hunt.h"
+#include "spawner/pidfd.h"
 #include "spawner/procfs.h"
 
 #define STOP_TIMEOUT (30 * SECOND) /* of an app that left the table */

@@ -10,11 +10,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/pidfd.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "spawner/contract.h"
+#include "spawner/pidfd.h"
 
 /* Fields are counted from the last parenthesis: the name in field 2 may hold
  * anything. */

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/pidfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,6 +15,7 @@
 #include "spawner/contract.h"
 #include "spawner/lastwords.h"
 #include "spawner/log.h"
+#include "spawner/pidfd.h"
 #include "spawner/procfs.h"
 
 #define LOOK    3000 /* ms from one look at its beat to the next */

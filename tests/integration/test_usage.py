@@ -1,10 +1,13 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """apppoolctl, asked for what it does not have."""
+import os
 import re
+import subprocess
 
 import pytest
 
 from harness.httpd import Httpd
+from harness.places import BUILD
 
 pytestmark = pytest.mark.mpms("event")
 
@@ -28,8 +31,8 @@ def test_options_of_others(httpd: Httpd) -> None:
     own gets as far as the server, and none runs here"""
     helped = httpd.ctl("--help").stdout
     assert set(re.findall(r"^  ([a-z]+)", helped, re.M)) == set(COMMANDS)
-    assert set(re.findall(r"--[a-z]+", helped)) == set(OPTIONS) | {
-        "--dir", "--json", "--version", "--help"}
+    assert set(re.findall(r"--[a-z-]+", helped)) == set(OPTIONS) | {
+        "--dir", "--runtime-dir", "--json", "--version", "--help"}
     for command, (argument, own) in COMMANDS.items():
         there = 1 if command == "detect" else 3
         assert httpd.ctl(command, *argument).returncode == there, command
@@ -69,3 +72,48 @@ def test_exit_status(httpd: Httpd) -> None:
     httpd.stop()
     done = httpd.ctl("detach", "0123")
     assert done.returncode == 3 and "no pool is running" in done.stderr
+
+
+# A place of its own for what is built in, and $1 instances there.
+PLACES = r"""
+    where=$(apppoolctl --help | sed -n 's/^ *\(.*\)\/apppool-\*$/\1/p')
+    mkdir -p "$where" && mount -t tmpfs none "$where" || exit 9
+    for i in $(seq "$1"); do mkdir "$where/apppool-$i"; done
+    shift
+    exec apppoolctl "$@"
+"""
+
+
+def found(instances: int, *words: str, **environment: str
+          ) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["unshare", "--mount", "--propagation", "private", "bash", "-c",
+         PLACES, "bash", str(instances), *words], text=True,
+        capture_output=True, timeout=20,
+        env={"PATH": f"{BUILD}:{os.environ['PATH']}", **environment})
+
+
+def test_which_runtime_directory(httpd: Httpd) -> None:
+    """The option, the environment, what is built in; and where it was looked
+    for"""
+    httpd.app("shop")
+    httpd.start()
+    here = str(httpd.runtime)
+    for option in ("--runtime-dir", "--dir", "-d"):
+        done = found(1, option, here, "check", APPPOOL_RUNTIME_DIR="/nowhere")
+        assert (done.returncode, done.stderr) == (0, ""), option
+    assert found(1, "check", APPPOOL_RUNTIME_DIR=here).returncode == 0
+    done = found(1, "check", APPPOOL_RUNTIME_DIR="/nowhere")
+    assert done.returncode == 3
+    assert "no pool is running in /nowhere:" in done.stderr
+    done = found(1, "check")
+    assert done.returncode == 3
+    assert re.search(r"no pool is running in /.*/apppool-1:", done.stderr)
+    done = found(2, "check")
+    assert done.returncode == 2 and "several" in done.stderr
+    assert re.search(r"^  /.*/apppool-2$", done.stderr, re.M)
+    done = found(0, "check")
+    assert done.returncode == 3
+    for word in ("$APPPOOL_RUNTIME_DIR is not set", "/apppool-*",
+                 "--runtime-dir"):
+        assert word in done.stderr

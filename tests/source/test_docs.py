@@ -51,7 +51,7 @@ def helped() -> tuple[set[str], set[str]]:
     assert text
     lines = "".join(re.findall(r'"(.*)"', text[1])).replace("\\n", "\n")
     return set(re.findall(r"^  ([a-z]+) ", lines, re.M)), \
-        set(re.findall(r"(--[a-z]+)", lines))
+        set(re.findall(r"(--[a-z-]+)", lines))
 
 
 def test_man_page() -> None:
@@ -63,7 +63,7 @@ def test_man_page() -> None:
     assert part
     assert set(re.findall(r"^\.TP\n\.BI? ?R? ?([a-z]+)", part[1],
                           re.M)) == commands
-    assert set(re.findall(r"--[a-z]+", page.replace("\\-", "-"))) == options
+    assert set(re.findall(r"--[a-z-]+", page.replace("\\-", "-"))) == options
 
 
 def test_man_page_is_roff() -> None:

@@ -8,6 +8,7 @@ from source import TOP, c_files, code, name, own_includes, system_includes, \
 # shm in layers: a file includes only what stands above it, or beside it in
 # the same line, or itself.
 LAYERS = """
+    needs
     step figures
     error format histogram
     alive wake lock
@@ -36,11 +37,12 @@ MAY = {
             "spawner/privilege.h", "spawner/rights.h"},
     "mod_apppool": {"mod_apppool", "shm", "spawner/contract.h",
                     "spawner/beat.h", "spawner/lastwords.h",
-                    "spawner/millis.h", "spawner/rights.h"},
+                    "spawner/millis.h", "spawner/pidfd.h", "spawner/rights.h"},
 }
 
 # Header: the files that may include it, as prefixes.
 ONLY = {
+    "sys/pidfd.h": ("nothing: glibc 2.34 has none",),
     "pthread.h": ("shm/lock.c",),
     "sys/mman.h": ("shm/segment.c", "shm/snapshot.c",
                    "spawner/marks.c", "mod_apppool/legacy.c"),

@@ -45,7 +45,10 @@ long syscall(long number, ...)
     if (!real)
         *(void **)&real = dlsym(RTLD_NEXT, "syscall");
     va_start(args, number);
-    for (i = 0; i < (number == SYS_futex ? 6 : 3); i++)
+    for (i = 0; i < (number == SYS_futex               ? 6
+                     : number == SYS_pidfd_send_signal ? 4
+                                                       : 3);
+         i++)
         a[i] = va_arg(args, long);
     va_end(args);
     rv = real(number, a[0], a[1], a[2], a[3], a[4], a[5]);

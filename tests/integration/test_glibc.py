@@ -1,0 +1,43 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""What was built asks for no later glibc than README says, so that it can be
+built, and run, where that is the newest."""
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from harness.places import BUILD, MODULE, TOP
+
+LATEST = (2, 34)
+PROGRAMS = [MODULE, BUILD / "apppool-watchdog", BUILD / "apppool-spawner",
+            BUILD / "apppoolctl"]
+
+
+def wanted(text: str) -> dict[tuple[int, int], set[str]]:
+    """Functions by the version of glibc, in what objdump -T prints."""
+    found: dict[tuple[int, int], set[str]] = {}
+    for major, minor, name in re.findall(
+            r"\*UND\*.*\(?GLIBC_(\d+)\.(\d+)[.\d]*\)?\s+(\S+)$", text, re.M):
+        found.setdefault((int(major), int(minor)), set()).add(name)
+    return found
+
+
+@pytest.mark.mpms("event")
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.name)
+def test_versions(program: Path) -> None:
+    found = wanted(subprocess.run(["objdump", "-T", program], check=True,
+                                  text=True, stdout=subprocess.PIPE).stdout)
+    assert "read" in set().union(*found.values()), "it can be read"
+    late = {version: names for version, names in found.items()
+            if version > LATEST}
+    assert late == {}
+
+
+@pytest.mark.mpms("event")
+def test_readme() -> None:
+    major, minor = LATEST
+    readme = (TOP / "README").read_text()
+    assert f"glibc {major}.{minor} or later" in readme
+    assert f"glibc {major}.{minor} or later" \
+        in (TOP / "shm" / "needs.h").read_text()

@@ -1,0 +1,25 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""tests/soak --hostile, for a short while.
+
+    APPPOOL_ATTACKS=linger,forks    these attacks alone
+"""
+import os
+import time
+
+from harness.figures import say
+from harness.hostile import SHORT, WORST, hostile
+from harness.httpd import Httpd
+
+SECONDS = 20
+CHOSEN = os.environ.get("APPPOOL_ATTACKS")
+
+
+def test_a_hostile_app_beside_a_good_one(httpd: Httpd) -> None:
+    seed = int(time.time())
+    attacks = tuple(CHOSEN.split(",")) if CHOSEN else SHORT
+    run = hostile(httpd, SECONDS, seed, attacks)
+    for line in (*run.report(), run.verdict()):
+        say(f"{httpd.mpm}, seed {seed}: {line}")
+    assert not run.history.lost + run.history.wrong, run.history.complaints()
+    assert run.stolen == []
+    assert run.ratio() < WORST

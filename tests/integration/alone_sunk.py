@@ -267,6 +267,29 @@ def test_the_spawner(httpd: Httpd, disk: Disk) -> None:
     httpd.check()
 
 
+def test_the_watchdog(httpd: Httpd, disk: Disk) -> None:
+    """It survives SIGKILL: another one joins the spawner"""
+    httpd.log.expect(*HANG, "long lost child")
+    httpd.app("shop", "AppStopTimeout 1")
+    httpd.start()
+    pid = int(httpd.get("/pid", "shop").text)
+    spawner = httpd.helper("spawner")
+    old = sink_watchdog(httpd, disk)
+    new, = wait_until(lambda: {*httpd.helpers("watchdog")} - {old},
+                      "another watchdog", 90)
+    assert sunk(old)
+    httpd.log.wait_for(f"watchdog {old} survives SIGKILL")
+    httpd.log.wait_for(rf"pid {new}\b.*joins the running spawner {spawner}")
+    kill9(spawner)
+    wait_until(lambda: httpd.spawner_now() not in (0, spawner), "the next")
+    httpd.log.wait_for(rf"shop\[{pid}\] is taken over")
+    assert httpd.get("/pid", "shop").text == str(pid)
+    disk.release()
+    wait_until(lambda: not alive(old), "it dies when it can")
+    assert httpd.helpers("watchdog") == [new]
+    httpd.check()
+
+
 @pytest.mark.parametrize("sink", [[sink_spawner], [sink_watchdog],
                                   [sink_spawner, sink_watchdog]])
 def test_stop_without(httpd: Httpd, disk: Disk,

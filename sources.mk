@@ -93,6 +93,7 @@ module_sources = \
 # The watchdog knows no APR and no pool: libc only.
 watchdog_sources = \
 	spawner/beat.c \
+	spawner/beneath.c \
 	spawner/cause.c \
 	spawner/cgroup.c \
 	spawner/fresh.c \
@@ -115,6 +116,7 @@ spawner_sources = \
 	spawner/applog.c \
 	spawner/apply.c \
 	spawner/audit.c \
+	spawner/beneath.c \
 	spawner/beat.c \
 	spawner/boot.c \
 	spawner/cause.c \
@@ -278,6 +280,7 @@ unit_tests = \
 	tests/unit/past \
 	tests/unit/registry \
 	tests/unit/privilege \
+	tests/unit/remove \
 	tests/unit/removed \
 	tests/unit/repair \
 	tests/unit/reports \

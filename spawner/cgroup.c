@@ -236,7 +236,7 @@ void cgroup_each(void (*each)(uint64_t id, void *ctx), void *ctx)
 
 int cgroup_sweep(const char *instance)
 {
-    char path[PATH_MAX];
+    char path[PATH_MAX], *name;
     int fd, left;
 
     if (!*instance || instance_path(instance, path, sizeof path) != 0)
@@ -247,7 +247,14 @@ int cgroup_sweep(const char *instance)
     write_to(fd, "cgroup.kill", "1");
     left = populated(fd, "cgroup.events") == 1;
     close(fd);
-    if (!left)
-        remove_tree(AT_FDCWD, path);
-    return left;
+    if (left)
+        return left;
+    name = strrchr(path, '/');
+    *name++ = 0;
+    fd = open_directory(path);
+    if (fd >= 0) {
+        remove_tree(fd, name);
+        close(fd);
+    }
+    return 0;
 }

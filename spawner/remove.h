@@ -2,13 +2,17 @@
 
 /**
  * @file remove.h
- * @brief Remove files and trees without following a symbolic link, also
- *        where an app's user may change them meanwhile. libc only.
+ * @brief Remove files and trees where an app's user may change them meanwhile:
+ *        no symbolic link is followed, no mount is entered (beneath.h). libc
+ *        only.
+ *
+ * Any depth costs a bounded stack and a bounded number of descriptors. How
+ * long it takes depends on the tree, and on who still adds to it.
  */
 #ifndef APPPOOL_REMOVE_H
 #define APPPOOL_REMOVE_H
 
-/** Remove a file or a whole tree; no deeper than 16. Silent. */
+/** Remove a file or a whole tree. Silent: what cannot be removed stays. */
 void remove_tree(int dirfd, const char *name);
 
 #endif

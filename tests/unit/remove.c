@@ -1,0 +1,142 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* What an app's user has left behind is removed, and nothing else. */
+
+#include "spawner/remove.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/unit/scene.h"
+
+#define LEVELS 5000
+
+static char place[] = "/tmp/remove-XXXXXX";
+static int top = -1;
+
+static int setup(void **state)
+{
+    (void)state;
+    strcpy(place + strlen(place) - 6, "XXXXXX");
+    if (!mkdtemp(place))
+        return -1;
+    top = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return mkdirat(top, "tree", 0700);
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    close(top);
+    return rmdir(place);
+}
+
+static void make_file(const char *name)
+{
+    int fd = openat(top, name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+
+    assert_true(fd >= 0);
+    close(fd);
+}
+
+static int exists(const char *name)
+{
+    struct stat st;
+
+    return fstatat(top, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+static void a_file_and_a_tree(void **state)
+{
+    (void)state;
+    make_file("file");
+    remove_tree(top, "file");
+    assert_false(exists("file"));
+    assert_int_equal(mkdirat(top, "tree/a", 0700), 0);
+    assert_int_equal(mkdirat(top, "tree/a/b", 0), 0);
+    make_file("tree/a/file");
+    remove_tree(top, "tree");
+    assert_false(exists("tree"));
+    remove_tree(top, "tree");
+}
+
+/* Deeper than a path can be, and than there are descriptors; and what is in
+ * the way of a directory that is moved. */
+static void a_deep_tree(void **state)
+{
+    int at = openat(top, "tree", O_RDONLY | O_DIRECTORY | O_CLOEXEC), i, next;
+
+    (void)state;
+    make_file("tree/.lifted-0");
+    assert_int_equal(mkdirat(top, "tree/.lifted-1", 0700), 0);
+    make_file("tree/.lifted-1/file");
+    for (i = 0; i < LEVELS; i++) {
+        assert_int_equal(mkdirat(at, "deep", 0700), 0);
+        assert_int_equal(mkdirat(at, "beside", 0700), 0);
+        next = openat(at, "deep", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        assert_true(next >= 0);
+        close(at);
+        at = next;
+    }
+    close(at);
+    remove_tree(top, "tree");
+    assert_false(exists("tree"));
+}
+
+static void a_link_leads_nowhere(void **state)
+{
+    (void)state;
+    make_file("mine");
+    assert_int_equal(symlinkat("..", top, "tree/up"), 0);
+    assert_int_equal(symlinkat(place, top, "link"), 0);
+    remove_tree(top, "tree");
+    assert_false(exists("tree"));
+    remove_tree(top, "link");
+    assert_false(exists("link"));
+    assert_true(exists("mine"));
+    remove_tree(top, "mine");
+}
+
+/* Somebody else has to take that away. */
+static void a_mount_is_not_entered(void **state)
+{
+    char path[sizeof place + 20];
+
+    (void)state;
+    assert_int_equal(mkdirat(top, "tree/mount", 0700), 0);
+    snprintf(path, sizeof path, "%s/tree/mount", place);
+    if (unshare(CLONE_NEWNS) != 0 ||
+        mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+        mount("none", path, "tmpfs", 0, NULL) != 0) {
+        remove_tree(top, "tree");
+        skip(); /* that is for root */
+    }
+    close(top); /* it knows the mounts of the namespace before */
+    top = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    make_file("tree/mount/file");
+    make_file("tree/file");
+    remove_tree(top, "tree/mount");
+    remove_tree(top, "tree");
+    assert_true(exists("tree/mount/file"));
+    assert_false(exists("tree/file"));
+    assert_int_equal(umount(path), 0);
+    remove_tree(top, "tree");
+    assert_false(exists("tree"));
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_file_and_a_tree), TEST(a_deep_tree), TEST(a_link_leads_nowhere),
+        TEST(a_mount_is_not_entered)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -136,6 +136,7 @@ spawner_sources = \
 	spawner/launch.c \
 	spawner/life.c \
 	spawner/limits.c \
+	spawner/litter.c \
 	spawner/log.c \
 	spawner/look.c \
 	spawner/loop.c \

@@ -20,16 +20,6 @@
 #define SLICE       (5 * APR_USEC_PER_SEC)
 #define TCP_CONNECT APR_USEC_PER_SEC /* us, at least; it is on this host */
 
-static void name_path(const apppool_target_t *target, char *path, size_t size)
-{
-    if (target->wire.listen == APL_LISTEN_UNIX)
-        apr_snprintf(path, size, "%s/" CONTRACT_OWN "/" CONTRACT_ID_FMT "/s",
-                     apppool_runtime(), target->id);
-    else
-        apr_snprintf(path, size, "%s/" CONTRACT_SOCKETS "/" CONTRACT_ID_FMT,
-                     apppool_runtime(), target->id);
-}
-
 /* While its backlog is full, the kernel lets those in who wait for it, in the
  * order in which they came. Who tried again after a nap would find that each
  * place was just taken by a newcomer.
@@ -62,7 +52,9 @@ static apr_status_t dial_unix(apr_socket_t **sock,
     /* An app must not make this thread wait in a close(). */
     apr_os_sock_get(&fd, *sock);
     rights_refuse(fd);
-    name_path(target, address.sun_path, sizeof address.sun_path);
+    apr_snprintf(address.sun_path, sizeof address.sun_path,
+                 "%s/" CONTRACT_SOCKETS "/" CONTRACT_ID_FMT, apppool_runtime(),
+                 target->id);
     do {
         left = deadline - apl_now();
         rv = connect_unix(*sock, &address, left < SLICE ? left : SLICE);

@@ -9,7 +9,8 @@
  *
  * Lock:  none.
  * Crash: not concerned.
- * Trust: the path is made from the process id.
+ * Trust: the path is made from the process id, in a directory of root's: no
+ *        app decides what is there.
  */
 #ifndef APPPOOL_DIAL_H
 #define APPPOOL_DIAL_H

@@ -10,6 +10,7 @@
 #include "spawner/hunt.h"
 #include "spawner/launch.h"
 #include "spawner/life.h"
+#include "spawner/litter.h"
 #include "spawner/log.h"
 #include "spawner/notify.h"
 #include "spawner/process.h"
@@ -155,10 +156,10 @@ void adopt_tend(spawner_t *s)
 /* What was made for a process that was not recorded in time. */
 static void remove_stray(uint64_t id, void *ctx)
 {
-    const spawner_t *s = ctx;
+    spawner_t *s = ctx;
 
-    if (!process_find(s, id))
-        runtime_remove(&s->rt, id);
+    if (!process_find(s, id) && runtime_remove(&s->rt, id))
+        litter_note(s);
 }
 
 void adopt_all(spawner_t *s)

@@ -76,9 +76,7 @@ static void hand_over(const boot_t *b, const privilege_t *who)
         return;
     runtime_path(b->rt, CONTRACT_OWN, b->id, path);
     *strrchr(path, '/') = 0;
-    if (mkdir(path, 0700) != 0 ||
-        lchown(path, who->uid, geteuid() == 0 ? b->rt->gid : who->gid) != 0 ||
-        chmod(path, 02750) != 0)
+    if (mkdir(path, 0700) != 0 || lchown(path, who->uid, who->gid) != 0)
         fail("%s cannot be made: %s", path, strerror(errno));
 }
 
@@ -255,7 +253,7 @@ _Noreturn void boot_app(const boot_t *b)
     /* What modules of the user database have opened. */
     close_others();
     settle_memory("0");
-    umask(b->app->listen == APL_LISTEN_UNIX ? 007 : 022);
+    umask(022);
     drop_rights(b, &who);
     enter_root(b, &who);
     execute(b, &who);

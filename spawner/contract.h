@@ -81,7 +81,7 @@
 #define CONTRACT_CURRENT         "current" /* link, where several are: the newest */
 #define CONTRACT_INSTANCE        "instance" /* the mark's first half, hex */
 #define CONTRACT_ERRORLOG        "errorlog" /* symlink to httpd's error log */
-#define CONTRACT_SOCKETS         "s"        /* s/ID: listening sockets */
+#define CONTRACT_SOCKETS         "s"        /* s/ID: what httpd connects to */
 #define CONTRACT_OWN             "a"        /* a/ID/s: sockets apps bind */
 #define CONTRACT_OUTPUT          "o"        /* o/ID: FIFOs of stdout, stderr */
 #define CONTRACT_NOTIFY          "n"        /* n/ID: $NOTIFY_SOCKET */

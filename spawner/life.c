@@ -22,6 +22,7 @@
 #include "spawner/errand.h"
 #include "spawner/failure.h"
 #include "spawner/launch.h"
+#include "spawner/litter.h"
 #include "spawner/log.h"
 #include "spawner/memory.h"
 #include "spawner/notify.h"
@@ -255,7 +256,8 @@ static void finish(spawner_t *s, process_t *p)
     rights_drop(&p->notify);
     loop_drop(&p->reports);
     ready_end(p);
-    runtime_remove(&s->rt, p->is.id);
+    if (runtime_remove(&s->rt, p->is.id))
+        litter_note(s);
     if (cgroup_remove(p->is.id) != 0)
         stray_look(s, 0);
     registry_clear(p->record);

@@ -40,7 +40,7 @@ process_t *process_new(spawner_t *s, uint64_t id, const char *name)
     p->is.id = id;
     p->is.uid = p->is.gid = UINT32_MAX;
     snprintf(p->is.name, sizeof p->is.name, "%s", name);
-    p->probe = -1;
+    p->probe = p->entry = -1;
     p->seek = p->strays = -1;
     p->pidfd.fd = p->reports.fd = p->fifo.fd = p->notify.fd = -1;
     p->stop_timeout = STOP_TIMEOUT;

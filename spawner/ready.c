@@ -2,10 +2,12 @@
 
 #include "spawner/ready.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "spawner/diag.h"
 #include "spawner/life.h"
@@ -47,7 +49,19 @@ void ready_end(process_t *p)
 {
     if (p->probe >= 0)
         rights_close(p->probe);
-    p->probe = -1;
+    if (p->entry >= 0)
+        close(p->entry);
+    p->probe = p->entry = -1;
+}
+
+/* One that binds its socket itself: where is it? */
+static int find_entry(const spawner_t *s, process_t *p)
+{
+    if (p->is.wire.listen != APL_LISTEN_UNIX)
+        return 0;
+    p->entry = runtime_entry(&s->rt, p->is.id, p->is.uid);
+    p->barred = p->entry < 0 ? errno : 0;
+    return p->entry < 0 ? -1 : 0;
 }
 
 static void probe(spawner_t *s, process_t *p)
@@ -62,7 +76,10 @@ static void probe(spawner_t *s, process_t *p)
         ready_end(p); /* too old, or refused */
     if (p->probe >= 0)
         return;
-    p->probe = runtime_connect(&s->rt, p->is.id, &p->is.wire);
+    ready_end(p);
+    if (find_entry(s, p) != 0)
+        return;
+    p->probe = runtime_connect(&s->rt, p->is.id, &p->is.wire, p->entry);
     p->probed = s->now;
 }
 
@@ -141,12 +158,30 @@ static int is_ready(const spawner_t *s, process_t *p, int known)
     return warmup_look(s, p, a);
 }
 
+/* httpd connects to the socket that was looked at, and to no other one. */
+static int is_admitted(const spawner_t *s, process_t *p)
+{
+    if (p->is.wire.listen == APL_LISTEN_TCP ||
+        runtime_admit(&s->rt, p->is.id, p->entry) == 0)
+        return 1;
+    p->barred = errno;
+    ready_end(p);
+    return 0;
+}
+
 const char *ready_missing(const spawner_t *s, const process_t *p,
                           char text[READY_TEXT_MAX])
 {
     const table_app_t *a = table_find(s->table, p->is.name);
 
-    if (p->warmup.again != 0)
+    if (p->barred == ENOTSOCK)
+        snprintf(text, READY_TEXT_MAX,
+                 "it did not put a socket of its own at $APPPOOL_SOCKET");
+    else if (p->barred != 0 && p->barred != ENOENT)
+        snprintf(text, READY_TEXT_MAX,
+                 "its socket could not be opened to httpd (%s)",
+                 strerror(p->barred));
+    else if (p->warmup.again != 0)
         warmup_missing(p, a, text);
     else
         snprintf(text, READY_TEXT_MAX, "it did not %s",
@@ -179,7 +214,8 @@ void ready_look(spawner_t *s)
         if (!asks(p) ||
             !is_ready(s, p,
                       p->is.wire.listen == APL_LISTEN_TCP ? tcp_known
-                                                          : unix_known))
+                                                          : unix_known) ||
+            !is_admitted(s, p))
             continue;
         life_ready(s, p);
         if (p->phase == PHASE_LIVE)

@@ -16,13 +16,15 @@
 #include <unistd.h>
 
 #include "shm/format.h"
+#include "spawner/beneath.h"
 #include "spawner/remove.h"
 #include "spawner/rights.h"
 
 #define BACKLOG 1024
 
-static const char *const kinds[] = {CONTRACT_SOCKETS, CONTRACT_OWN,
-                                    CONTRACT_OUTPUT, CONTRACT_NOTIFY};
+static const char *const kinds[] = {CONTRACT_SOCKETS, CONTRACT_OUTPUT,
+                                    CONTRACT_NOTIFY, CONTRACT_OWN};
+#define FILES 3 /* the first of them: they hold files of root's */
 
 static int own(const runtime_t *rt, const char *name, mode_t mode, uid_t uid,
                gid_t gid)
@@ -108,16 +110,59 @@ int runtime_listen(const runtime_t *rt, uint64_t id)
     char name[24];
     int fd = bound(rt, CONTRACT_SOCKETS, id, SOCK_STREAM);
 
-    name_of(name, CONTRACT_SOCKETS, id);
     if (fd < 0)
         return -1;
     /* Servers expect a listener that blocks. */
-    if (fcntl(fd, F_SETFL, 0) == 0 && listen(fd, BACKLOG) == 0 &&
-        own(rt, name, 0600, rt->uid, rt->gid) == 0)
+    if (fcntl(fd, F_SETFL, 0) == 0 && listen(fd, BACKLOG) == 0)
         return fd;
     close(fd);
+    name_of(name, CONTRACT_SOCKETS, id);
     unlinkat(rt->fd, name, 0);
     return -1;
+}
+
+int runtime_entry(const runtime_t *rt, uint64_t id, uid_t uid)
+{
+    char name[24];
+    struct stat st;
+    int fd = -1, dir;
+
+    name_of(name, CONTRACT_OWN, id);
+    dir = uid == (uid_t)-1 ? -1
+                           : beneath_open(rt->fd, name, O_PATH | O_DIRECTORY);
+    if (dir >= 0) {
+        fd = beneath_open(dir, "s", O_PATH);
+        close(dir);
+    }
+    if (fd < 0) {
+        errno = errno == EXDEV || errno == ELOOP ? ENOTSOCK : ENOENT;
+        return -1;
+    }
+    if (fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode) && st.st_uid == uid)
+        return fd;
+    close(fd);
+    errno = ENOTSOCK;
+    return -1;
+}
+
+/* By its descriptor: what else has its name by now is of no interest. */
+static void name_entry(char name[32], int entry)
+{
+    snprintf(name, 32, "/proc/self/fd/%d", entry);
+}
+
+int runtime_admit(const runtime_t *rt, uint64_t id, int entry)
+{
+    char from[32], name[24];
+
+    name_of(name, CONTRACT_SOCKETS, id);
+    if (entry < 0)
+        return own(rt, name, 0600, rt->uid, rt->gid);
+    name_entry(from, entry);
+    unlinkat(rt->fd, name, 0);
+    if (linkat(AT_FDCWD, from, rt->fd, name, AT_SYMLINK_FOLLOW) != 0)
+        return -1;
+    return own(rt, name, 0660, (uid_t)-1, rt->gid);
 }
 
 int runtime_notify(const runtime_t *rt, uint64_t id)
@@ -165,15 +210,32 @@ int runtime_port(void)
     return port;
 }
 
-void runtime_remove(const runtime_t *rt, uint64_t id)
+int runtime_remove(const runtime_t *rt, uint64_t id)
 {
     char name[24];
     size_t i;
+    int dir;
 
-    for (i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    for (i = 0; i < FILES; i++) {
         name_of(name, kinds[i], id);
-        remove_tree(rt->fd, name);
+        unlinkat(rt->fd, name, 0);
     }
+    name_of(name, CONTRACT_OWN, id);
+    dir = beneath_open(rt->fd, name, O_PATH | O_DIRECTORY);
+    if (dir >= 0) {
+        unlinkat(dir, "s", 0);
+        close(dir);
+    }
+    return unlinkat(rt->fd, name, AT_REMOVEDIR) != 0 && errno != ENOENT;
+}
+
+int runtime_clear(const runtime_t *rt, uint64_t id)
+{
+    char name[24];
+
+    name_of(name, CONTRACT_OWN, id);
+    remove_tree(rt->fd, name);
+    return faccessat(rt->fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 void runtime_each(const runtime_t *rt, void (*each)(uint64_t id, void *ctx),
@@ -208,7 +270,8 @@ static int connected(int fd, const void *to, socklen_t length)
     return -1;
 }
 
-int runtime_connect(const runtime_t *rt, uint64_t id, const apl_wire_t *wire)
+int runtime_connect(const runtime_t *rt, uint64_t id, const apl_wire_t *wire,
+                    int entry)
 {
     int type = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
 
@@ -220,10 +283,11 @@ int runtime_connect(const runtime_t *rt, uint64_t id, const apl_wire_t *wire)
         return connected(socket(AF_INET, type, 0), &to, sizeof to);
     }
     else {
-        struct sockaddr_un to = address(rt, runtime_kind(wire->listen), id);
-
+        struct sockaddr_un to = address(rt, CONTRACT_SOCKETS, id);
         int fd = socket(AF_UNIX, type, 0);
 
+        if (entry >= 0)
+            name_entry(to.sun_path, entry);
         if (fd >= 0)
             rights_guard(fd);
         return connected(fd, &to, sizeof to);

@@ -7,7 +7,9 @@
  * Errors: -1 with errno.
  * Crash:  what a dead spawner made is found by its id and removed with it, or
  *         by the next one when no process has that id.
- * Trust:  all is root's but a/ID, which belongs to the app's user.
+ * Trust:  all is root's but a/ID, which belongs to the app's user, who may put
+ *         anything there at any time: nothing is known by its name there, but
+ *         by a descriptor (runtime_entry).
  */
 #ifndef APPPOOL_RUNTIME_H
 #define APPPOOL_RUNTIME_H
@@ -38,7 +40,8 @@ void runtime_path(const runtime_t *rt, const char *kind, uint64_t id,
  * APL_LISTEN_* but for tcp */
 const char *runtime_kind(uint32_t listen);
 
-/** s/ID: a listening socket for httpd's user. @return descriptor */
+/** s/ID: a listening socket, which is root's yet (runtime_admit).
+ * @return descriptor */
 int runtime_listen(const runtime_t *rt, uint64_t id);
 
 /** n/ID: a datagram socket; the app's user gets it later. */
@@ -56,19 +59,40 @@ int runtime_output_again(const runtime_t *rt, uint64_t id);
 /** A loopback port that is free right now. @return port, or -1 */
 int runtime_port(void);
 
-/** Remove all that a process had. */
-void runtime_remove(const runtime_t *rt, uint64_t id);
+/**
+ * a/ID/s: what the app has put there.
+ * @param uid its user; UINT32_MAX: not known yet
+ * @return descriptor (O_PATH) of a socket that belongs to that user; -1 with
+ *         ENOENT: nothing is there yet, or ENOTSOCK: it is something else
+ */
+int runtime_entry(const runtime_t *rt, uint64_t id, uid_t uid);
 
-/** Call `each` for the id of everything that runtime_remove() would remove;
- * for an id as often as there is something. */
+/**
+ * From now on httpd's user may connect to the process, at s/ID.
+ * @param entry the socket that is to be there, if the app has made it; -1
+ * @return -1 with ENOENT: the app has removed it
+ */
+int runtime_admit(const runtime_t *rt, uint64_t id, int entry);
+
+/** Remove all that a process had, at once. @return 1: a/ID is left, with
+ * something in it: that is for runtime_clear() */
+int runtime_remove(const runtime_t *rt, uint64_t id);
+
+/** Remove a/ID. May take long. @return 1: it is still there */
+int runtime_clear(const runtime_t *rt, uint64_t id);
+
+/** Call `each` for the id of everything that a process had; for an id as often
+ * as there is something. */
 void runtime_each(const runtime_t *rt, void (*each)(uint64_t id, void *ctx),
                   void *ctx);
 
 /**
  * Start connecting to where a process listens. Does not block.
+ * @param entry a socket that the app has made, or -1
  * @return descriptor; -1: nobody listens there (yet)
  */
-int runtime_connect(const runtime_t *rt, uint64_t id, const apl_wire_t *wire);
+int runtime_connect(const runtime_t *rt, uint64_t id, const apl_wire_t *wire,
+                    int entry);
 
 /** Write a small file, 0600: at once or not at all; on a full disk over the one
  * that is there, whose end may then be left of it. */

@@ -41,6 +41,7 @@
 #include "spawner/instance.h"
 #include "spawner/launch.h"
 #include "spawner/life.h"
+#include "spawner/litter.h"
 #include "spawner/log.h"
 #include "spawner/memory.h"
 #include "spawner/overdue.h"
@@ -197,6 +198,7 @@ static void turn(spawner_t *s)
     hunt_tend(s);
     errand_tend(s);
     stray_tend(s);
+    litter_tend(s);
     alert_tend(s);
     writer_tend(s);
     process_collect(s);

@@ -74,6 +74,8 @@ typedef struct process {
     char *failure;     /**< why the start failed; NULL: it did not */
     uint64_t error_id; /**< stands in the log and in the segment */
     int probe;         /**< ready.c: connection to it, or -1 */
+    int entry;         /**< ready.c: the socket that it bound, O_PATH, or -1 */
+    int barred;        /**< ready.c: errno: why nobody can connect to that */
     int64_t probed;    /**< ready.c: when that was made */
     int seen;          /**< ready.c */
     int64_t weigh_at;  /**< us: memory.c looks from then on, or did then */

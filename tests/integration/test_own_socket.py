@@ -1,0 +1,151 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""AppListen unix: the app makes its socket itself, in a directory of its own.
+httpd, and root's probe, connect to that socket and to no other one: whatever
+stands at the app's path is not believed (apps/swapper.py)."""
+import os
+import socket
+import stat
+import threading
+from pathlib import Path
+from typing import Iterator
+
+import pytest
+
+from harness.config import App
+from harness.httpd import Httpd
+from harness.procs import alive, environment, kill9
+from harness.wait import wait_until
+
+pytestmark = pytest.mark.mpms("event")
+
+
+class Victim:
+    """Somebody else's server, to which the app may not connect."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.bind(str(path))
+        path.chmod(0o700)
+        self.socket.listen(64)
+        self.connections = 0
+        self.thread = threading.Thread(target=self.serve, daemon=True)
+        self.thread.start()
+
+    def serve(self) -> None:
+        while True:
+            try:
+                client, _ = self.socket.accept()
+            except OSError:
+                return
+            self.connections += 1
+            client.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nvictim")
+            client.close()
+
+    def end(self) -> None:
+        self.socket.shutdown(socket.SHUT_RDWR)
+        self.socket.close()
+        self.thread.join(10)
+        self.path.unlink()
+
+
+@pytest.fixture
+def victim(httpd: Httpd) -> Iterator[Victim]:
+    one = Victim(httpd.dir / "victim")
+    yield one
+    one.end()
+
+
+def start(httpd: Httpd, victim: Victim, what: str, *directives: str) -> App:
+    app = httpd.app("shop", "AppListen unix", f"AppSetEnv WHAT {what}",
+                    f"AppSetEnv VICTIM {victim.path}", *directives,
+                    program="swapper.py")
+    httpd.start()
+    return app
+
+
+@pytest.mark.parametrize("what", ["symlink", "directory", "fifo", "file",
+                                  "hard link"])
+def test_what_is_no_socket_of_its_own(httpd: Httpd, victim: Victim,
+                                      what: str) -> None:
+    """Nobody connects, and the error says what is wrong"""
+    httpd.log.expect("shop.*(could|did) not (be started|start)")
+    start(httpd, victim, "nothing" if what == "hard link" else what,
+          "AppStartTimeout 2")
+    request = httpd.get_async("/", "shop")
+    if what == "hard link":
+        # The kernel does not let the app: fs.protected_hardlinks.
+        own = wait_until(lambda: list((httpd.runtime / "a").glob("*")),
+                         "it has its directory")[0]
+        os.link(victim.path, own / "s")
+    assert request.result().status in (500, 502, 503)
+    httpd.log.wait_for("it did not put a socket of its own at "
+                       r"\$APPPOOL_SOCKET within 2 s")
+    assert victim.connections == 0
+
+
+def test_race(httpd: Httpd, victim: Victim) -> None:
+    """Between a look and what follows from it"""
+    httpd.log.expect("shop.*(could|did) not (be started|start)")
+    start(httpd, victim, "race", "MaxRequests 1", "AppStartTimeout 20")
+    answers = [httpd.get("/", "shop") for _ in range(20)]
+    assert {one.text[:4] for one in answers if one.status == 200} == {"own "}
+    assert victim.connections == 0
+
+
+def test_swapped_when_ready(httpd: Httpd, victim: Victim) -> None:
+    """Also the next spawner goes on with the socket there was"""
+    httpd.log.expect("apppool.*spawner")
+    app = start(httpd, victim, "later")
+    first = httpd.get("/swap", "shop").text
+    pid, = httpd.pids(app)
+    assert Path(environment(pid)["APPPOOL_SOCKET"]).is_symlink()
+    assert httpd.get("/", "shop").text == first == f"own {pid}"
+    spawner = httpd.helper("spawner")
+    kill9(spawner)
+    wait_until(lambda: httpd.spawner_now() not in (0, spawner), "the next one")
+    assert httpd.get("/", "shop").text == first
+    httpd.graceful()
+    assert httpd.get("/", "shop").text == first
+    assert victim.connections == 0
+
+
+def test_bound_anew(httpd: Httpd, victim: Victim) -> None:
+    """That is another socket, whose process is not ready: the next request
+    gets another process"""
+    httpd.log.expect("shop")
+    app = start(httpd, victim, "rebind")
+    pid, = [int(httpd.get("/swap", "shop").text.split()[1])]
+    answer = httpd.get("/", "shop")
+    assert answer.text.startswith("own ") and answer.text != f"own {pid}"
+    wait_until(lambda: not alive(pid), "it ends")
+    assert pid not in httpd.pids(app)
+
+
+def test_who_may_connect(httpd: Httpd, victim: Victim) -> None:
+    """What httpd connects to is in a directory that only its group enters,
+    whatever mode the app has given to its socket"""
+    app = start(httpd, victim, "later")
+    assert httpd.get("/", "shop").status == 200
+    pid, = httpd.pids(app)
+    own = Path(environment(pid)["APPPOOL_SOCKET"])
+    linked, = (httpd.runtime / "s").iterdir()
+    assert linked.name == own.parent.name
+    assert os.path.samestat(linked.lstat(), own.lstat())
+    assert stat.S_IMODE(linked.lstat().st_mode) == 0o660
+    assert stat.S_IMODE(own.parent.stat().st_mode) == 0o700
+    assert stat.S_IMODE(linked.parent.stat().st_mode) == 0o710
+
+
+def test_litter(httpd: Httpd, victim: Victim) -> None:
+    """A tree that is deeper than any path is removed when the process ended"""
+    app = start(httpd, victim, "litter")
+    assert httpd.get("/", "shop").status == 200
+    pid, = httpd.pids(app)
+    own = Path(environment(pid)["APPPOOL_SOCKET"]).parent
+    assert own.exists()
+    app.touch()
+    wait_until(lambda: httpd.get("/", "shop").text != f"own {pid}",
+               "there is a new one")
+    wait_until(lambda: not own.exists(), "the directory is removed")
+    assert list((httpd.runtime / "s").glob(own.name)) == []

@@ -306,3 +306,14 @@ unit_tests = \
 	tests/unit/wait \
 	tests/unit/walk \
 	tests/unit/warmup
+
+# Those of them that have threads: ThreadSanitizer looks at them, too. Not at
+# unit/hostile, whose thread is one that writes where it must not.
+threaded_tests = \
+	tests/unit/bells \
+	tests/unit/glance \
+	tests/unit/lock \
+	tests/unit/scenarios \
+	tests/unit/scenarios_restart \
+	tests/unit/snapshot \
+	tests/unit/wait

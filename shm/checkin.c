@@ -9,8 +9,8 @@
 #include "shm/room.h"
 #include "shm/session.h"
 
-apl_session_t *apl_checkin_session(const apl_pool_t *pool,
-                                   const apl_hold_t *hold)
+APL_UNLOCKED apl_session_t *apl_checkin_session(const apl_pool_t *pool,
+                                                const apl_hold_t *hold)
 {
     apl_session_t *s = apl_session_at(pool, hold->session);
 

@@ -71,8 +71,8 @@ static void describe(apl_session_t *s, const apl_request_t *request)
 
 /* Without the lock: the process may be gone and its slot another's, which
  * maybe boots yet. Then the id is right still, and leads to no socket. */
-static void fill(apl_hold_t *hold, const apl_session_t *s,
-                 const apl_process_t *p)
+APL_UNLOCKED static void fill(apl_hold_t *hold, const apl_session_t *s,
+                              const apl_process_t *p)
 {
     hold->id = s->id;
     hold->pid = p->who.pid;
@@ -213,7 +213,8 @@ static apr_status_t take_failure(apl_pool_t *pool, apl_hold_t *hold,
     return rv;
 }
 
-apr_status_t apl_checkout_poll(apl_pool_t *pool, apl_hold_t *hold, int64_t now)
+APL_UNLOCKED apr_status_t apl_checkout_poll(apl_pool_t *pool, apl_hold_t *hold,
+                                            int64_t now)
 {
     apl_session_t *s = apl_checkin_session(pool, hold);
     const apl_process_t *p;
@@ -277,7 +278,7 @@ apr_status_t apl_checkout_wait(apl_pool_t *pool, apl_hold_t *hold,
     return rv;
 }
 
-void apl_checkout_stop(apl_pool_t *pool)
+APL_UNLOCKED void apl_checkout_stop(apl_pool_t *pool)
 {
     uint32_t i, top;
 

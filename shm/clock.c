@@ -17,9 +17,9 @@
 
 /* The process and the group of a request that is being served and may come to
  * an end. Without the lock, where both may change: each is checked. */
-static const apl_process_t *served_by(const apl_pool_t *pool,
-                                      const apl_session_t *s,
-                                      const apl_group_t **group)
+APL_UNLOCKED static const apl_process_t *served_by(const apl_pool_t *pool,
+                                                   const apl_session_t *s,
+                                                   const apl_group_t **group)
 {
     const apl_process_t *p = apl_process_at(pool, s->process);
 
@@ -83,9 +83,10 @@ static uint32_t note(const apl_pool_t *pool, uint32_t index, int64_t limit,
 }
 
 /* @param by the session by which each process is hung, or 0: filled in */
-static uint32_t look_at_sessions(const apl_pool_t *pool, int64_t now,
-                                 uint32_t *by, apl_glance_t *overdue,
-                                 uint32_t max)
+APL_UNLOCKED static uint32_t look_at_sessions(const apl_pool_t *pool,
+                                              int64_t now, uint32_t *by,
+                                              apl_glance_t *overdue,
+                                              uint32_t max)
 {
     uint32_t i, n = 0;
     uint32_t top = apl_top(&pool->header->top_session, pool->n.sessions);
@@ -109,8 +110,8 @@ static uint32_t look_at_sessions(const apl_pool_t *pool, int64_t now,
 
 /* Those that go on first: what they were credit for is not to be given away
  * once more. @param by as of look_at_sessions() */
-static void mark_all(apl_pool_t *pool, const uint32_t *by, int hung,
-                     int64_t now)
+APL_UNLOCKED static void mark_all(apl_pool_t *pool, const uint32_t *by,
+                                  int hung, int64_t now)
 {
     uint32_t i, top = apl_top(&pool->header->top_process, pool->n.processes);
 

@@ -2,8 +2,6 @@
 
 #include "shm/glance.h"
 
-#include <string.h>
-
 #include "shm/error.h"
 
 /* What tells one request of a slot from the next. */
@@ -12,7 +10,7 @@ typedef struct {
     uint64_t ticket;
 } mark_t;
 
-static mark_t mark_of(const apl_session_t *s)
+APL_UNLOCKED static mark_t mark_of(const apl_session_t *s)
 {
     mark_t m;
 
@@ -22,9 +20,9 @@ static mark_t mark_of(const apl_session_t *s)
     return m;
 }
 
-static void copy_text(char *to, const char *from, size_t size)
+APL_UNLOCKED static void copy_text(char *to, const char *from, size_t size)
 {
-    memcpy(to, from, size);
+    apl_copy(to, from, size);
     to[size - 1] = 0;
 }
 
@@ -33,8 +31,8 @@ uint32_t apl_glance_top(const apl_pool_t *pool)
     return apl_top(&pool->header->top_session, pool->n.sessions);
 }
 
-apr_status_t apl_glance_take(const apl_pool_t *pool, uint32_t index,
-                             apl_glance_t *request)
+APL_UNLOCKED apr_status_t apl_glance_take(const apl_pool_t *pool,
+                                          uint32_t index, apl_glance_t *request)
 {
     const apl_session_t *s = apl_session_at(pool, index);
     mark_t before, after;

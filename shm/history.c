@@ -4,7 +4,7 @@
 
 #include "shm/enter.h"
 
-static int is_due(const apl_header_t *h, int64_t now)
+APL_UNLOCKED static int is_due(const apl_header_t *h, int64_t now)
 {
     uint64_t n = h->n_samples;
     int64_t age = apl_since(now, h->samples[(n - 1) % APL_SAMPLE_MAX].time);

@@ -24,8 +24,9 @@
 
 /* ---- httpd children ---- */
 
-apr_status_t apl_supervise_child(const apl_pool_t *pool, uint32_t index,
-                                 apl_watch_t *watch)
+APL_UNLOCKED apr_status_t apl_supervise_child(const apl_pool_t *pool,
+                                              uint32_t index,
+                                              apl_watch_t *watch)
 {
     const apl_child_t *c = apl_child_at(pool, index);
 
@@ -209,8 +210,9 @@ apr_status_t apl_supervise_remove(apl_pool_t *pool, const char *name,
     return APR_SUCCESS;
 }
 
-apr_status_t apl_supervise_group(const apl_pool_t *pool, uint32_t index,
-                                 char name[APL_NAME_MAX])
+APL_UNLOCKED apr_status_t apl_supervise_group(const apl_pool_t *pool,
+                                              uint32_t index,
+                                              char name[APL_NAME_MAX])
 {
     const apl_group_t *g = apl_group_at(pool, index);
 

@@ -54,6 +54,14 @@ static inline uint32_t apl_list_first(apl_pool_t *pool, const apl_link_t *head)
     return head->next == APL_OFFSET(pool, head) ? 0 : head->next;
 }
 
+/** Is the list empty? For those without the lock: it may be different by now.
+ */
+APL_UNLOCKED static inline int apl_list_seems_empty(const apl_pool_t *pool,
+                                                    const apl_link_t *head)
+{
+    return head->next == APL_OFFSET(pool, head);
+}
+
 /** Offset of the last link, or 0 when the list is empty. */
 static inline uint32_t apl_list_last(apl_pool_t *pool, const apl_link_t *head)
 {

@@ -60,16 +60,16 @@ static void copy_slots(apl_pool_t *to, const apl_pool_t *from, int which,
 
     if (which == SESSIONS)
         for (; i < end; i++)
-            memcpy(&to->sessions[i], &from->sessions[i], APL_LINES);
+            apl_copy(&to->sessions[i], &from->sessions[i], APL_LINES);
     else
-        memcpy(to->base + t.offset + (size_t)i * t.slot,
-               from->base + t.offset + (size_t)i * t.slot,
-               (size_t)(end - i) * t.slot);
+        apl_copy(to->base + t.offset + (size_t)i * t.slot,
+                 from->base + t.offset + (size_t)i * t.slot,
+                 (size_t)(end - i) * t.slot);
 }
 
 /* ---- one copy ---- */
 
-static int is_quiet(const apl_pool_t *pool, uint32_t before)
+APL_UNLOCKED static int is_quiet(const apl_pool_t *pool, uint32_t before)
 {
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     return __atomic_load_n(&pool->header->sequence, __ATOMIC_RELAXED) == before;
@@ -83,7 +83,7 @@ static int copy_all(apl_pool_t *to, const apl_pool_t *from, uint32_t before,
 {
     int which;
 
-    memcpy(to->header, from->header, sizeof *to->header);
+    apl_copy(to->header, from->header, sizeof *to->header);
     for (which = 0; which < TABLES; which++) {
         uint32_t i, end, top = table_of(to, which).top;
 
@@ -199,7 +199,7 @@ static void copy_text(apl_session_t *to, const apl_session_t *from)
 {
     size_t rest = offsetof(apl_session_t, id);
 
-    memcpy((char *)to + rest, (const char *)from + rest, sizeof *to - rest);
+    apl_copy((char *)to + rest, (const char *)from + rest, sizeof *to - rest);
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     if (__atomic_load_n(&from->generation, __ATOMIC_RELAXED) != to->generation)
         memset((char *)to + rest, 0, sizeof *to - rest);

@@ -27,7 +27,7 @@ apr_status_t apl_supervise_take(apl_pool_t *pool, uint64_t random, int64_t now,
     uint32_t at;
     apr_status_t rv;
 
-    if (apl_list_first(pool, &h->wanted) == 0 && !pool->damaged)
+    if (apl_list_seems_empty(pool, &h->wanted) && !pool->damaged)
         return APR_EOF;
     rv = apl_enter_patiently(&held, pool, now);
     if (rv != APR_SUCCESS)
@@ -312,8 +312,9 @@ apr_status_t apl_supervise_adopt(apl_pool_t *pool, uint64_t id, apl_who_t who,
     return APR_SUCCESS;
 }
 
-apr_status_t apl_supervise_condition(const apl_pool_t *pool, uint64_t id,
-                                     apl_condition_t *condition)
+APL_UNLOCKED apr_status_t apl_supervise_condition(const apl_pool_t *pool,
+                                                  uint64_t id,
+                                                  apl_condition_t *condition)
 {
     uint32_t i = (uint32_t)(id & 0xffff);
     const apl_process_t *p = apl_process_at(pool, i);
@@ -330,9 +331,9 @@ apr_status_t apl_supervise_condition(const apl_pool_t *pool, uint64_t id,
                                                                : APR_SUCCESS;
 }
 
-int apl_supervise_agrees(const apl_pool_t *pool, uint64_t id,
-                         const apl_who_t *who, const char *name,
-                         apl_wire_t wire, int live)
+APL_UNLOCKED int apl_supervise_agrees(const apl_pool_t *pool, uint64_t id,
+                                      const apl_who_t *who, const char *name,
+                                      apl_wire_t wire, int live)
 {
     const apl_process_t *p = apl_process_at(pool, (uint32_t)(id & 0xffff));
     const apl_group_t *g = p ? apl_group_at(pool, p->group) : NULL;
@@ -360,8 +361,8 @@ apr_status_t apl_supervise_drained(apl_pool_t *pool, uint64_t id, int64_t now)
     return rv;
 }
 
-uint32_t apl_supervise_known(const apl_pool_t *pool, uint64_t *ids,
-                             uint32_t max)
+APL_UNLOCKED uint32_t apl_supervise_known(const apl_pool_t *pool, uint64_t *ids,
+                                          uint32_t max)
 {
     uint32_t i, n = 0;
     uint32_t top = apl_top(&pool->header->top_process, pool->n.processes);

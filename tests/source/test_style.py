@@ -104,6 +104,15 @@ def test_lists_of_sources() -> None:
            for file in of[key]}
 
 
+def test_threads_are_looked_at() -> None:
+    """Tests that have threads run with ThreadSanitizer."""
+    of = lists()
+    threads = {test for test in of["unit_tests"]
+               if "pthread_create" in (TOP / f"{test}.c").read_text()}
+    assert threads - {"tests/unit/hostile"} <= set(of["threaded_tests"])
+    assert set(of["threaded_tests"]) <= set(of["unit_tests"])
+
+
 def test_version_is_in_one_place() -> None:
     version = re.search(r"AC_INIT\(\[mod_apppool\], \[([\d.]+)\]\)",
                         (TOP / "configure.ac").read_text())

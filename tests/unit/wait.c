@@ -203,7 +203,7 @@ static void *work(void *arg)
         if (rv != APR_SUCCESS)
             break;
         apl_checkin(&w->s->pool, &h, apl_now());
-        w->served++;
+        __atomic_add_fetch(&w->served, 1, __ATOMIC_RELAXED);
     }
     return NULL;
 }

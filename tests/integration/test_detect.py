@@ -1,6 +1,7 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """apppoolctl detect: how an application would be run, without any httpd."""
 import json
+import os
 import shutil
 
 import pytest
@@ -47,3 +48,16 @@ def test_it_has_the_owners_rights(httpd: Httpd) -> None:
     assert "web: line" in httpd.ctl("detect", str(root)).stdout
     shutil.chown(root, "www-data")
     assert httpd.ctl("detect", str(root)).returncode == 1
+
+
+@pytest.mark.mpms("event")
+def test_owner_without_an_entry(httpd: Httpd) -> None:
+    """root does not look at somebody's files as root because that user cannot
+    be found."""
+    root = httpd.dir / "shop"
+    root.mkdir()
+    (root / "Procfile").write_text("web: true\n")
+    os.chown(root, 4711, 4711)
+    said = httpd.ctl("detect", str(root))
+    assert said.returncode == 1 and said.stdout == ""
+    assert "AppUser #4711 GROUP" in said.stderr

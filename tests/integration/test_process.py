@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from harness import procs
+from harness import cgroups, procs
 from harness.httpd import Httpd
 from harness.procs import alive
 from harness.threads import Threads
@@ -321,6 +321,25 @@ def test_descriptors_while_the_users_are_asked_for(httpd: Httpd) -> None:
     httpd.log.wait_for("has no entry in the user database")
     wait_until(lambda: httpd.get("/pid", "shop").status == 200, "it starts")
     fifo.unlink()
+
+
+@pytest.mark.mpms("event")
+@pytest.mark.skipif(not cgroups.usable(), reason="no cgroup v2 to write to")
+def test_no_start_without_a_cgroup(httpd: Httpd) -> None:
+    """Where there are cgroups, one that cannot be made is no reason to start
+    without: nothing that an app starts leaves its cgroup."""
+    httpd.log.expect("shop")
+    app = httpd.app("shop")
+    httpd.start()
+    said = httpd.log.wait_for("is known by cgroup, in /")[-1]
+    most = Path(said.rpartition(", in ")[2]) / "cgroup.max.descendants"
+    most.write_text("0")
+    assert httpd.get("/pid", "shop").status in (502, 503)
+    httpd.log.wait_for("could not be started: it cannot have a cgroup of its "
+                       "own: Resource temporarily unavailable")
+    assert not httpd.pids(app)
+    most.write_text("max")
+    wait_until(lambda: httpd.get("/pid", "shop").status == 200, "it starts")
 
 
 def test_output_goes_to_the_log(httpd: Httpd) -> None:

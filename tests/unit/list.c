@@ -75,12 +75,66 @@ static void sort_takes_no_longer_while_somebody_writes(void **state)
     uint32_t i;
 
     (void)state;
-    for (i = 1; i <= LINKS; i++)
+    for (i = 1; i <= LINKS; i++) {
+        pool->processes[i].processed = LINKS - i;
         apl_list_append(pool, head, &pool->processes[i].pool);
+    }
     looks = 0;
     apl_list_sort(pool, head, 1000, key_of_a_circle);
     assert_in_range(looks, LINKS, 2 * (LOG2 + 1) * LINKS);
     scene_drop(s);
+}
+
+static uint64_t ticket_of(const apl_pool_t *pool, uint32_t at)
+{
+    return APL_SESSION_OF(pool, at, link)->ticket;
+}
+
+/* Of so many that they are sorted part by part; and with one far from all
+ * others, which leaves one part. */
+static void a_long_list_is_sorted_in_both_directions(void **state)
+{
+    static apl_pool_t pool;
+    const apl_capacity_t n = {1, 1, 50000, 1};
+    const uint64_t far[] = {0, 1ull << 61};
+    apl_link_t *head;
+    size_t size = apl_segment_size(&n), k;
+    void *memory = aligned_alloc(64, (size + 63) / 64 * 64);
+
+    (void)state;
+    memset(memory, 0, size);
+    apl_segment_format(&pool, memory, &n);
+    head = &pool.header->sessions_free;
+    for (k = 0; k < sizeof far / sizeof *far; k++) {
+        uint32_t i, at, prev = APL_OFFSET(&pool, head);
+
+        apl_list_init(&pool, head);
+        for (i = 1; i <= n.sessions; i++) {
+            pool.sessions[i].ticket = 1 + i * 7919ull % (n.sessions / 2);
+            pool.sessions[i].queued = i;
+            apl_list_append(&pool, head, &pool.sessions[i].link);
+        }
+        pool.sessions[n.sessions].ticket += far[k];
+        apl_list_sort(&pool, head, n.sessions, ticket_of);
+        for (i = 0, at = head->next; i < n.sessions; i++) {
+            const apl_session_t *s = APL_SESSION_OF(&pool, at, link);
+            const apl_session_t *t = APL_SESSION_OF(&pool, prev, link);
+
+            assert_int_equal(s->link.prev, prev);
+            assert_true(!t || t->ticket < s->ticket ||
+                        (t->ticket == s->ticket && t->queued < s->queued));
+            prev = at;
+            at = s->link.next;
+        }
+        assert_int_equal(at, APL_OFFSET(&pool, head));
+        assert_int_equal(head->prev, prev);
+    }
+    assert_int_equal(pool.damaged, 0);
+    /* One more than there can be: damage. */
+    apl_list_sort(&pool, head, n.sessions - 1, ticket_of);
+    assert_int_equal(pool.damaged, 1);
+    assert_int_equal(apl_list_first(&pool, head), 0);
+    free(memory);
 }
 
 static void a_walk_ends_on_damage(void **state)
@@ -157,6 +211,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sort_orders_any_number_and_is_stable),
         cmocka_unit_test(sort_takes_no_longer_while_somebody_writes),
+        cmocka_unit_test(a_long_list_is_sorted_in_both_directions),
         cmocka_unit_test(a_walk_ends_on_damage),
         cmocka_unit_test(the_heap_gives_the_least_loaded_then_the_oldest),
     };

@@ -90,6 +90,9 @@
  *  I23 group.zombies == its leaving processes that are marked so.
  *  I24 process.abandoned == number of abandoned sessions that name it;
  *      pool.abandoned is their sum.
+ *  I25 group.sessions == sessions that name it and are not FREE; group.leaving
+ *      == its LEAVING processes. So what of the pool still names a group, one
+ *      that is to be forgotten, is known without a walk.
  *
  * Times are microseconds of CLOCK_MONOTONIC (alive for the host's uptime, the
  * same in every process). Counters never wrap in practice (64 bit).
@@ -239,7 +242,9 @@ typedef struct {
     apl_histogram_t queue_time; /**< from the request to a process */
     apl_histogram_t app_time;   /**< from there to its end */
 
-    char padding[296];
+    uint32_t sessions; /**< [D] that name it, in any state but FREE */
+    uint32_t leaving;  /**< [D] leaving processes */
+    char padding[288];
     char name[APL_NAME_MAX];   /**< [T] NUL-terminated */
     char root[APL_NAME_MAX];   /**< [T] AppRoot, for people to read */
     char error[APL_ERROR_MAX]; /**< [T] the last failed start in a sentence */

@@ -225,23 +225,6 @@ APL_UNLOCKED apr_status_t apl_supervise_group(const apl_pool_t *pool,
 
 /* ---- the tick ---- */
 
-/* Is the group still in use by a process that leaves, or by a session? */
-static int group_in_use(const apl_pool_t *pool, uint32_t index)
-{
-    uint32_t i, top = apl_top(&pool->header->top_process, pool->n.processes);
-
-    for (i = 1; i <= top; i++)
-        if (pool->processes[i].state != APL_PROCESS_FREE &&
-            pool->processes[i].group == index)
-            return 1;
-    top = apl_top(&pool->header->top_session, pool->n.sessions);
-    for (i = 1; i <= top; i++)
-        if (pool->sessions[i].state != APL_SESSION_FREE &&
-            pool->sessions[i].group == index)
-            return 1;
-    return 0;
-}
-
 /* Be back in so many us, if that is soon. */
 static void due_in(int64_t us, const apl_held_t *held, int64_t *next)
 {
@@ -291,8 +274,7 @@ static void tend(apl_held_t *held, apl_group_t *g, int64_t *next)
     if (g->failures != 0 && g->waiting + g->outdated > 0)
         due_in(apl_since(g->retry_at, held->now), held, next);
     apl_room_share(held, g);
-    if (g->retired && g->size + g->spawning + g->waiting == 0 &&
-        !group_in_use(held->pool, APL_GROUP_INDEX(held->pool, g)))
+    if (g->retired && g->size + g->spawning + g->leaving + g->sessions == 0)
         apl_group_drop(held, g);
 }
 

@@ -129,8 +129,10 @@ void apl_process_enlist(apl_held_t *held, apl_process_t *process)
     case APL_PROCESS_LEAVING:
         apl_list_append(pool, &h->leavers, &process->pool);
         h->leaving++;
-        if (g && process->zombie)
-            g->zombies++;
+        if (g) {
+            g->leaving++;
+            g->zombies += process->zombie != 0;
+        }
         break;
     default:
         apl_list_prepend(pool, &h->processes_free, &process->pool);
@@ -161,8 +163,10 @@ static void delist(apl_held_t *held, apl_process_t *process, uint32_t state)
     case APL_PROCESS_LEAVING:
         apl_list_remove(pool, &process->pool);
         h->leaving--;
-        if (g && process->zombie)
-            g->zombies--;
+        if (g) {
+            g->leaving--;
+            g->zombies -= process->zombie != 0;
+        }
         break;
     default:
         break;

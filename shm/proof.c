@@ -152,6 +152,10 @@ static int check_counts(apl_check_t *a, const apl_group_t *g,
     if (g->zombies != t->zombies)
         return apl_proof_found(a, 23, "group %.80s: zombies %u, but %u",
                                g->name, g->zombies, t->zombies);
+    if (g->sessions != t->sessions || g->leaving != t->leaving)
+        return apl_proof_found(
+            a, 25, "group %.80s: sessions %u and leaving %u, but %u and %u",
+            g->name, g->sessions, g->leaving, t->sessions, t->leaving);
     if (t->waiting > 0 && t->idle + t->room > 0)
         return apl_proof_found(a, 19, "group %.80s: %u wait for what is there",
                                g->name, t->waiting);

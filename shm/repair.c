@@ -38,7 +38,7 @@ static void repair_groups(apl_pool_t *pool)
         apl_list_init(pool, &g->idle);
         apl_list_init(pool, &g->queue);
         g->order = g->size = g->spawning = g->waiting = g->outdated = 0;
-        g->hung = g->zombies = 0;
+        g->hung = g->zombies = g->sessions = g->leaving = 0;
         g->root[sizeof g->root - 1] = 0;
         g->error[sizeof g->error - 1] = 0;
         if (good_group(pool, g))
@@ -157,6 +157,8 @@ static void repair_sessions(apl_held_t *held)
         }
         if (c)
             c->sessions++;
+        if (g)
+            g->sessions++;
         s->ticket = keep_ticket(h, s->ticket);
         if (s->state == APL_SESSION_WAITING) {
             apl_list_append(pool, &g->queue, &s->link);

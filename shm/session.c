@@ -63,6 +63,15 @@ static void count_owner(apl_held_t *held, const apl_session_t *s, int by)
         held->pool->damaged = 1;
 }
 
+/* A slot that names the group is used, or free again: by 1 or -1. */
+static void count_group(apl_held_t *held, const apl_session_t *s, int by)
+{
+    apl_group_t *g = apl_session_group(held, s);
+
+    if (g)
+        g->sessions += (uint32_t)by;
+}
+
 apl_group_t *apl_session_group(apl_held_t *held, const apl_session_t *session)
 {
     apl_group_t *g = apl_group_at(held->pool, session->group);
@@ -103,8 +112,10 @@ void apl_session_give(apl_held_t *held, apl_session_t *session,
         dequeue(held, session);
         h->counters.handoffs++;
     }
-    else
+    else {
         count_owner(held, session, 1);
+        count_group(held, session, 1);
+    }
     apl_process_open(held, process);
     h->counters.requests++;
     if (g) {
@@ -121,6 +132,7 @@ void apl_session_queue(apl_held_t *held, apl_session_t *session)
     session->state = APL_SESSION_WAITING;
     APL_STEP("queue_waiting"); /* seen: it waits, in no queue yet */
     count_owner(held, session, 1);
+    count_group(held, session, 1);
     if (++held->pool->header->waiting > held->pool->header->peak)
         held->pool->header->peak = held->pool->header->waiting;
     held->pool->header->counters.waits++;
@@ -159,6 +171,7 @@ void apl_session_free(apl_held_t *held, apl_session_t *session)
 
     __atomic_store_n(&session->state, APL_SESSION_FREE, __ATOMIC_RELEASE);
     APL_STEP("session_free"); /* seen: nobody's; counts say somebody's */
+    count_group(held, session, -1);
     if (before == APL_SESSION_WAITING)
         dequeue(held, session);
     if (session->owner != 0)

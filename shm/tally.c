@@ -57,6 +57,7 @@ void apl_tally_process(apl_tally_t *tally, const apl_pool_t *pool,
         tally->states[p->state]++;
     tally->replacing += starts && p->replaces != 0;
     t->spawning += (uint32_t)starts;
+    t->leaving += p->state == APL_PROCESS_LEAVING;
     t->zombies += p->state == APL_PROCESS_LEAVING && p->zombie != 0;
     if (g && p->state == APL_PROCESS_LIVE)
         count_live(t, g, p);
@@ -70,6 +71,8 @@ void apl_tally_session(apl_tally_t *tally, const apl_pool_t *pool,
     apl_load_t *load;
 
     tally->sessions_free += s->state == APL_SESSION_FREE;
+    if (s->state != APL_SESSION_FREE)
+        truth_of(tally, s->group)->sessions++;
     if (s->state == APL_SESSION_WAITING)
         truth_of(tally, s->group)->waiting++;
     if (s->state != APL_SESSION_HELD || !p ||

@@ -23,7 +23,7 @@ typedef struct {
     uint32_t outdated;
     uint32_t marked; /**< live ones that are marked hung */
     uint32_t hung;   /**< those of them that have a session */
-    uint32_t zombies;
+    uint32_t leaving, zombies, sessions;
 } apl_truth_t;
 
 /** What the sessions say of a process. */

@@ -47,7 +47,7 @@ def test_each_invariant_is_checked() -> None:
     stated = {int(number) for number in
               re.findall(r"^ \*  I(\d+) ", FORMAT.read_text(), re.M)}
     checked = {int(number) for number in re.findall(
-        r"found\(a, (\d+),", code(TOP / "shm" / "check.c") +
+        r"found\(\s*a, (\d+),", code(TOP / "shm" / "check.c") +
         code(TOP / "shm" / "proof.c"))}
     assert len(stated) >= 19
     assert checked == stated - set(UNSEEN)

@@ -153,6 +153,7 @@ static void i5_who_leaves_is_in_no_list_but_one(void **state)
     apl_supervise_detach(pool, p.busy->id, APL_EVENT_DETACHED, p.s->now);
     breaks(p.s, 5, p.busy->member.next = 64);
     breaks(p.s, 5, p.busy->idle.next = 64);
+    breaks(p.s, 25, p.a->leaving = 0);
     breaks(p.s, 1, apl_list_append(pool, &p.a->processes, &p.busy->member));
     scene_end(p.s);
 }
@@ -210,6 +211,7 @@ static void i10_sessions_are_those_that_are_held(void **state)
 
     (void)state;
     breaks(p.s, 10, p.busy->sessions++);
+    breaks(p.s, 25, p.a->sessions++);
     breaks(p.s, 10, p.held->process = 0);
     breaks(p.s, 10, p.held->process_generation++);
     breaks(p.s, 10, p.busy->generation++);
@@ -254,7 +256,8 @@ static void i17_a_session_has_an_owner(void **state)
     breaks(p.s, 24, p.held->owner = 0);
     breaks(p.s, 17, p.first->owner = pool->n.children);
     breaks(p.s, 17, pool->children[1].state = APL_CHILD_FREE);
-    breaks(p.s, 17, p.held->group = 3);
+    breaks(p.s, 25, p.held->group = 3);
+    breaks(p.s, 17, (p.held->group = 3, pool->groups[1].sessions--));
     scene_end(p.s);
 }
 

@@ -351,7 +351,8 @@ typedef struct {
     apl_link_t wanted;  /**< [D] head: places for the spawner, oldest first */
     apl_link_t leavers; /**< [D] head: leaving processes */
     uint32_t top_group, top_process, top_session, top_child;
-    /**< no slot above was ever used */
+    /**< no slot above is used. The last free ones of processes and sessions
+     * go above it with the tick. */
     uint32_t config;    /**< [T] newest configuration generation */
     uint32_t peak;      /**< [T] most that were waiting since the last sample */
     uint32_t hung;      /**< [D] live processes that are hung */

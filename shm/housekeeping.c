@@ -19,8 +19,10 @@
 #include "shm/queue.h"
 #include "shm/retire.h"
 #include "shm/room.h"
+#include "shm/session.h"
 
-#define BATCH 256 /* session slots looked at under one lock */
+#define BATCH 256  /* session slots looked at under one lock */
+#define LOWER 2048 /* free slots, at most, that a tick takes off the end */
 
 /* ---- httpd children ---- */
 
@@ -298,6 +300,34 @@ static void trim_pool(apl_held_t *held)
     }
 }
 
+static int is_low(const apl_pool_t *pool)
+{
+    const apl_header_t *h = pool->header;
+    uint32_t p = apl_top(&h->top_process, pool->n.processes);
+    uint32_t s = apl_top(&h->top_session, pool->n.sessions);
+
+    return (p == 0 || pool->processes[p].state != APL_PROCESS_FREE) &&
+           (s == 0 || pool->sessions[s].state != APL_SESSION_FREE);
+}
+
+/* What looks at all slots in use need not look at those of the busiest hour
+ * for ever. */
+static apr_status_t lower_marks(apl_pool_t *pool, int64_t now)
+{
+    apl_held_t held;
+    apr_status_t rv;
+
+    if (is_low(pool))
+        return APR_SUCCESS;
+    rv = apl_enter_patiently(&held, pool, now);
+    if (rv != APR_SUCCESS)
+        return rv;
+    apl_process_lower(&held, LOWER);
+    apl_session_lower(&held, LOWER);
+    apl_leave(&held);
+    return APR_SUCCESS;
+}
+
 apr_status_t apl_supervise_tick(apl_pool_t *pool, int64_t now, int64_t *next)
 {
     uint32_t i, top = apl_top(&pool->header->top_group, pool->n.groups);
@@ -321,7 +351,7 @@ apr_status_t apl_supervise_tick(apl_pool_t *pool, int64_t now, int64_t *next)
         apl_leave(&held);
     }
     if ((spare || !apl_hung_exceeded(pool)) && pool->header->abandoned == 0)
-        return APR_SUCCESS;
+        return lower_marks(pool, now);
     rv = apl_enter_patiently(&held, pool, now);
     if (rv != APR_SUCCESS)
         return rv;
@@ -331,5 +361,5 @@ apr_status_t apl_supervise_tick(apl_pool_t *pool, int64_t now, int64_t *next)
     }
     apl_room_yield_all(&held);
     apl_leave(&held);
-    return APR_SUCCESS;
+    return lower_marks(pool, now);
 }

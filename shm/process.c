@@ -106,6 +106,32 @@ static void delist_live(apl_held_t *held, apl_process_t *p, apl_group_t *g)
     }
 }
 
+/* Low slots are used first, so that the last ones come to rest. */
+static void put_back(apl_pool_t *pool, apl_process_t *p)
+{
+    apl_header_t *h = pool->header;
+
+    if (APL_PROCESS_INDEX(pool, p) > h->top_process / 2)
+        apl_list_append(pool, &h->processes_free, &p->pool);
+    else
+        apl_list_prepend(pool, &h->processes_free, &p->pool);
+}
+
+void apl_process_lower(apl_held_t *held, uint32_t most)
+{
+    apl_pool_t *pool = held->pool;
+    apl_header_t *h = pool->header;
+    uint32_t top = apl_top(&h->top_process, pool->n.processes);
+
+    for (;
+         top > 0 && pool->processes[top].state == APL_PROCESS_FREE && most > 0;
+         top--, most--) {
+        apl_list_remove(pool, &pool->processes[top].pool);
+        APL_STEP("process_unlisted"); /* seen: it is free, and in no list */
+        h->top_process = top - 1;
+    }
+}
+
 void apl_process_enlist(apl_held_t *held, apl_process_t *process)
 {
     apl_pool_t *pool = held->pool;
@@ -135,7 +161,7 @@ void apl_process_enlist(apl_held_t *held, apl_process_t *process)
         }
         break;
     default:
-        apl_list_prepend(pool, &h->processes_free, &process->pool);
+        put_back(pool, process);
         break;
     }
 }

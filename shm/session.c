@@ -47,10 +47,34 @@ apl_session_t *apl_session_take(apl_held_t *held, uint32_t owner,
     return s;
 }
 
+/* Low slots are used first, so that the last ones come to rest. */
+static void put_back(apl_pool_t *pool, apl_session_t *s)
+{
+    apl_header_t *h = pool->header;
+
+    if (APL_SESSION_INDEX(pool, s) > h->top_session / 2)
+        apl_list_append(pool, &h->sessions_free, &s->link);
+    else
+        apl_list_prepend(pool, &h->sessions_free, &s->link);
+}
+
 void apl_session_untake(apl_held_t *held, apl_session_t *session)
 {
-    apl_list_prepend(held->pool, &held->pool->header->sessions_free,
-                     &session->link);
+    put_back(held->pool, session);
+}
+
+void apl_session_lower(apl_held_t *held, uint32_t most)
+{
+    apl_pool_t *pool = held->pool;
+    apl_header_t *h = pool->header;
+    uint32_t top = apl_top(&h->top_session, pool->n.sessions);
+
+    for (; top > 0 && pool->sessions[top].state == APL_SESSION_FREE && most > 0;
+         top--, most--) {
+        apl_list_remove(pool, &pool->sessions[top].link);
+        APL_STEP("session_unlisted"); /* seen: it is free, and in no list */
+        h->top_session = top - 1;
+    }
 }
 
 static void count_owner(apl_held_t *held, const apl_session_t *s, int by)
@@ -178,8 +202,7 @@ void apl_session_free(apl_held_t *held, apl_session_t *session)
         count_owner(held, session, -1);
     else
         count_abandoned(held, session);
-    apl_list_prepend(held->pool, &held->pool->header->sessions_free,
-                     &session->link);
+    put_back(held->pool, session);
 }
 
 void apl_session_abandon(apl_held_t *held, apl_session_t *session,

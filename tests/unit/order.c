@@ -39,9 +39,11 @@ static void is_the_same(scene_t *s, const apl_link_t *head, const order_t *was)
     assert_memory_equal(is.at, was->at, sizeof is.at);
 }
 
-/* Slots that were used: the last one that was freed is the next to be taken. */
+/* Slots that were used. They are taken again in another order than that of
+ * their numbers: 2, 1, 5, 4, 3. */
 static void use_slots(scene_t *s)
 {
+    static const int order[] = {0, 1, 4, 3, 2};
     apl_app_t *x = scene_app(s, "x");
     apl_hold_t h[5];
     int i;
@@ -49,8 +51,9 @@ static void use_slots(scene_t *s)
     for (i = 0; i < 5; i++)
         assert_int_equal(scene_get(s, &h[i], x), APR_SUCCESS);
     for (i = 0; i < 5; i++) {
-        scene_close(s, &h[i]);
-        apl_supervise_detach(&s->pool, h[i].id, APL_EVENT_DETACHED, s->now);
+        scene_close(s, &h[order[i]]);
+        apl_supervise_detach(&s->pool, h[order[i]].id, APL_EVENT_DETACHED,
+                             s->now);
         scene_reap(s);
     }
 }

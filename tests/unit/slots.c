@@ -111,6 +111,54 @@ static void names_of_one_hash_are_two_groups(void **state)
     scene_end(s);
 }
 
+/* After the busiest hour: the last slots are free, and no more looked at. Who
+ * is there yet has the last one, and new requests get the first. */
+static void marks_of_use_fall(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = scene_app(s, "a");
+    apl_header_t *h = s->pool.header;
+    apl_hold_t holds[40], next[10];
+    uint32_t last = 0, generation;
+    int i;
+
+    (void)state;
+    a->options.concurrency = 0;
+    scene_busy(s, a, holds, 40);
+    assert_int_equal(h->top_session, 40);
+    for (i = 0; i < 40; i++)
+        if (holds[i].session != 40)
+            scene_close(s, &holds[i]);
+        else
+            last = (uint32_t)i;
+    scene_tick(s, SECOND);
+    assert_int_equal(h->top_session, 40);
+    scene_busy(s, a, next, 10);
+    for (i = 0; i < 10; i++)
+        assert_true(next[i].session <= 20);
+    generation = s->pool.sessions[40].generation;
+    scene_close(s, &holds[last]);
+    scene_tick(s, SECOND);
+    assert_true(h->top_session <= 20);
+    for (i = 0; i < 10; i++)
+        scene_close(s, &next[i]);
+    scene_tick(s, SECOND);
+    assert_int_equal(h->top_session, 0);
+    /* A slot that is used again is told from what it was. */
+    scene_busy(s, a, holds, 40);
+    assert_int_equal(s->pool.sessions[40].generation, generation + 1);
+    for (i = 0; i < 40; i++)
+        scene_close(s, &holds[i]);
+    apl_supervise_detach(&s->pool, holds[0].id, APL_EVENT_DETACHED, s->now);
+    assert_int_equal(h->top_process, 1);
+    scene_reap(s);
+    scene_tick(s, SECOND);
+    assert_int_equal(h->top_process, 0);
+    assert_int_equal(scene_get(s, &holds[0], a), APR_SUCCESS);
+    assert_int_equal(s->pool.processes[1].generation, 2);
+    scene_end(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -118,6 +166,7 @@ int main(void)
         cmocka_unit_test(a_hold_is_its_owners),
         cmocka_unit_test(a_group_that_is_gone_has_no_turn),
         cmocka_unit_test(names_of_one_hash_are_two_groups),
+        cmocka_unit_test(marks_of_use_fall),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

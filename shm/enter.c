@@ -38,7 +38,7 @@ static void mend(apl_held_t *held)
 
     /* Who dies inside damages nothing: that is what the slots are for. */
     if (held->pool->damaged)
-        h->roll = 1;
+        h->roll++;
     apl_repair(held);
     /* The dead may have placed an order and not have rung. */
     held->ring = 1;

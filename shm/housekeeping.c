@@ -105,15 +105,19 @@ apr_status_t apl_supervise_child_gone(apl_pool_t *pool,
 int apl_supervise_roll(apl_pool_t *pool, int64_t now)
 {
     uint32_t i, top = apl_top(&pool->header->top_child, pool->n.children);
+    uint32_t due = __atomic_load_n(&pool->header->roll, __ATOMIC_RELAXED);
     apl_watch_t watch;
 
-    if (pool->header->roll == 0)
+    if (due == 0)
         return 0;
-    pool->header->roll = 0;
     for (i = 1; i <= top; i++)
         if (apl_supervise_child(pool, i, &watch) == APR_SUCCESS &&
             apl_supervise_child_gone(pool, &watch, now) == APL_ELOCK)
-            pool->header->roll = 1;
+            return 1;
+    /* Not before: a spawner that dies on the way leaves it to the next one. Nor
+     * is it over when there was damage meanwhile. */
+    __atomic_compare_exchange_n(&pool->header->roll, &due, 0, 0,
+                                __ATOMIC_RELAXED, __ATOMIC_RELAXED);
     return 1;
 }
 

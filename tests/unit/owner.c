@@ -2,7 +2,13 @@
 
 /* What an httpd child held comes back when it dies. */
 
+#include <linux/futex.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "shm/child.h"
+#include "shm/enter.h"
 #include "tests/unit/scene.h"
 
 static apl_watch_t watch_of(scene_t *s, uint32_t index)
@@ -186,6 +192,36 @@ static void b21_a_hand_off_by_a_process_that_died_names_no_other(void **state)
     scene_end(s);
 }
 
+/* The spawner is killed while it calls the roll: the next one calls it. */
+static void the_roll_is_due_until_it_is_over(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_header_t *h = s->pool.header;
+    apl_held_t held;
+    int status;
+    pid_t spawner;
+
+    (void)state;
+    h->roll = 1;
+    assert_int_equal(apl_enter(&held, &s->pool, s->now, APL_FOREVER),
+                     APR_SUCCESS);
+    spawner = fork();
+    if (spawner == 0) {
+        s->pool.patience = APL_FOREVER;
+        apl_supervise_roll(&s->pool, s->now);
+        _exit(0);
+    }
+    while (!(__atomic_load_n(&h->lock, __ATOMIC_ACQUIRE) & FUTEX_WAITERS))
+        assert_int_equal(waitpid(spawner, &status, WNOHANG), 0);
+    kill(spawner, SIGKILL);
+    assert_int_equal(waitpid(spawner, &status, 0), spawner);
+    assert_int_equal(h->roll, 1);
+    apl_leave(&held);
+    assert_int_equal(apl_supervise_roll(&s->pool, s->now), 1);
+    assert_int_equal(h->roll, 0);
+    scene_end(s);
+}
+
 static void slots_that_run_out_are_an_error_and_come_back(void **state)
 {
     scene_t *s = scene_new(1);
@@ -328,6 +364,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(b34_its_sessions_come_back_and_its_waits_end),
         cmocka_unit_test(after_damage_the_roll_is_called),
+        cmocka_unit_test(the_roll_is_due_until_it_is_over),
         cmocka_unit_test(a_child_that_lost_its_slot_takes_another),
         cmocka_unit_test(a_slot_is_given_to_the_next_child),
         cmocka_unit_test(a_child_with_a_session_does_not_unregister),

@@ -177,7 +177,7 @@ apr_status_t apl_checkout(apl_pool_t *pool, apl_hold_t *hold,
         }
     }
     else
-        rv = APL_EFULL;
+        rv = pool->self == 0 ? APL_ECHILDREN : APL_EFULL;
     apl_leave(&held);
     if (hold->session != 0)
         describe(s, request);

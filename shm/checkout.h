@@ -60,7 +60,7 @@ typedef int apl_gone_t(void *ctx);
  * @return APR_SUCCESS: the process is held;
  *         APL_EWAIT: it waits in the queue, go on with apl_checkout_wait();
  *         APL_EQUEUEFULL, APL_EBACKOFF (retry_after, error_id), APL_EZOMBIES,
- *         APL_EDRAINED, APL_EFULL: refused, nothing is held
+ *         APL_EDRAINED, APL_EFULL, APL_ECHILDREN: refused, nothing is held
  */
 apr_status_t apl_checkout(apl_pool_t *pool, apl_hold_t *hold,
                           const apl_app_t *app, const apl_request_t *request,

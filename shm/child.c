@@ -67,7 +67,7 @@ apr_status_t apl_child_register(apl_pool_t *pool, uint32_t config)
     pool->config = config;
     pool->self = 0;
     pool->stopping = 0;
-    rv = enroll(&held) ? APR_SUCCESS : APL_EFULL;
+    rv = enroll(&held) ? APR_SUCCESS : APL_ECHILDREN;
     apl_leave(&held);
     return rv;
 }

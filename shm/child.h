@@ -18,7 +18,7 @@
  * Register this process as an httpd child; once, before any checkout. Sets
  * pool->self. Rings for the spawner, which watches it from now on.
  * @param config configuration generation it serves
- * @return APR_SUCCESS; APL_EFULL: no slot
+ * @return APR_SUCCESS; APL_ECHILDREN: no slot
  */
 apr_status_t apl_child_register(apl_pool_t *pool, uint32_t config);
 

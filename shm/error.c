@@ -26,6 +26,9 @@ const char *apl_error_text(apr_status_t rv, char *buf, apr_size_t size)
         return "the server is being stopped";
     case APL_EFULL:
         return "a table of the pool is full (AppPoolCapacity)";
+    case APL_ECHILDREN:
+        return "the pool has no slot for one more child of httpd: restart "
+               "httpd";
     case APL_ESTALE:
         return "there is no such process any more";
     case APL_EDAMAGED:

@@ -34,6 +34,8 @@ enum {
     APL_ESTOPPING,
     /** A table of the segment is full. */
     APL_EFULL,
+    /** The table of httpd's children is full. */
+    APL_ECHILDREN,
     /** The record that was meant does not exist any more. */
     APL_ESTALE,
     /** The segment says what cannot be true. */

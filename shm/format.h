@@ -359,7 +359,7 @@ typedef struct {
     uint32_t abandoned; /**< [D] sessions that are */
     uint32_t credit;    /**< [D] sum over groups: hung ones not counted */
     uint32_t replacing; /**< [D] wanted and starting ones that replace one */
-    uint32_t roll;      /**< [T] there was damage: who has which session? */
+    uint32_t roll;      /**< [T] counts damage; not 0: the roll is due */
     uint32_t padding2[2];
 
     apl_counters_t counters;

@@ -259,6 +259,7 @@ unit_tests = \
 	tests/unit/drained \
 	tests/unit/errand \
 	tests/unit/extra \
+	tests/unit/found \
 	tests/unit/glance \
 	tests/unit/guard \
 	tests/unit/histogram \

@@ -2,8 +2,6 @@
 
 #include "spawner/abandoned.h"
 
-#include <string.h>
-
 #include "shm/clock.h"
 #include "spawner/diag.h"
 #include "spawner/log.h"
@@ -30,33 +28,22 @@ static int is_due(const spawner_t *s, const process_t *p)
 
 /* ---- what is left ---- */
 
+static void add(const spawner_t *s, process_t *p, uint32_t n)
+{
+    if (p && is_due(s, p))
+        p->left.now += n;
+}
+
 static void on_unix(const char *path, uint32_t n, void *ctx)
 {
-    const spawner_t *s = ctx;
-    runtime_path_t own;
-    process_t *p;
-
-    if (n == 0 || strncmp(path, s->rt.dir, strlen(s->rt.dir)) != 0)
-        return;
-    for (p = s->processes; p; p = p->next) {
-        if (!is_due(s, p) || p->is.wire.listen == APL_LISTEN_TCP)
-            continue;
-        runtime_path(&s->rt, runtime_kind(p->is.wire.listen), p->is.id, own);
-        if (strcmp(path, own) == 0)
-            p->left.now += n;
-    }
+    if (n > 0)
+        add(ctx, process_of_path(ctx, path), n);
 }
 
 static void on_tcp(uint32_t port, uint32_t uid, uint32_t n, void *ctx)
 {
-    const spawner_t *s = ctx;
-    process_t *p;
-
     (void)uid;
-    for (p = s->processes; p; p = p->next)
-        if (is_due(s, p) && p->is.wire.listen == APL_LISTEN_TCP &&
-            p->is.wire.port == port)
-            p->left.now += n;
+    add(ctx, process_of_port(ctx, port), n);
 }
 
 /* @return 0: none is due */

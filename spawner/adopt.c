@@ -124,12 +124,10 @@ static int watch(spawner_t *s, process_t *p)
 
 static void adopt(spawner_t *s, uint32_t index, const registry_record_t *is)
 {
-    process_t *p = process_new(s, is->id, is->name);
+    process_t *p = process_again(s, index, is);
 
     if (!p)
         return;
-    p->record = index;
-    p->is = *is;
     p->adopted = s->now;
     find_phase(s, p);
     if (p->phase == PHASE_BOOTING)

@@ -98,27 +98,17 @@ void launch_output(void *owner, uint32_t events)
 
 /* ---- making one ---- */
 
-static int port_is_taken(const spawner_t *s, uint32_t port)
-{
-    const process_t *p;
-
-    for (p = s->processes; p; p = p->next)
-        if (p->is.wire.port == port)
-            return 1;
-    return 0;
-}
-
 static int choose_port(spawner_t *s, process_t *p)
 {
     int i, port = -1;
 
     for (i = 0; i < 100; i++) {
         port = runtime_port();
-        if (port < 0 || !port_is_taken(s, (uint32_t)port))
+        if (port < 0 || !process_of_port(s, (uint32_t)port))
             break;
     }
     if (port > 0)
-        p->is.wire.port = (uint32_t)port;
+        process_listens(s, p, (uint32_t)port);
     return port > 0 ? 0 : -1;
 }
 
@@ -194,6 +184,7 @@ static void launch(spawner_t *s, process_t *p, const table_app_t *app)
     uint32_t zombies = overdue_haunted(s, app);
     parts_t x;
     const char *what;
+    pid_t pid;
 
     if (zombies > 0) {
         p->gone = 1;
@@ -215,17 +206,16 @@ static void launch(spawner_t *s, process_t *p, const table_app_t *app)
         return;
     }
     output_keep(&p->output);
-    p->is.pid = fork_app(s, p, app, &x);
-    if (p->is.pid < 0) {
+    pid = fork_app(s, p, app, &x);
+    if (pid < 0) {
         int why = errno;
 
-        p->is.pid = 0;
         p->gone = 1;
         life_failed(s, p, STEP_PREPARE, "fork: %s", strerror(why));
         close_parts(&x);
         return;
     }
-    p->child = 1;
+    process_forked(s, p, pid);
     what = let_go(s, p, &x);
     if (what)
         life_failed(s, p, STEP_PREPARE, "the new process could not be %s",
@@ -274,10 +264,10 @@ static int booting(const spawner_t *s)
 void launch_orders(spawner_t *s)
 {
     apl_order_t order;
+    int n = booting(s);
 
-    while (booting(s) < AT_ONCE &&
-           apl_supervise_take(&s->shm, life_random(), s->now, &order) ==
-               APR_SUCCESS) {
+    while (n++ < AT_ONCE && apl_supervise_take(&s->shm, life_random(), s->now,
+                                               &order) == APR_SUCCESS) {
         start(s, &order);
         state_wake(s, s->now);
     }

@@ -79,12 +79,10 @@ static uint32_t count_zombies(const spawner_t *s, const char *name)
 
 uint32_t overdue_haunted(const spawner_t *s, const table_app_t *app)
 {
-    uint32_t n = count_zombies(s, app->app.name);
+    uint32_t stop = app->app.options.zombies_stop;
+    uint32_t n = stop == 0 ? 0 : count_zombies(s, app->app.name);
 
-    return app->app.options.zombies_stop != 0 &&
-                   n >= app->app.options.zombies_stop
-               ? n
-               : 0;
+    return n >= stop ? n : 0;
 }
 
 void overdue_survives(spawner_t *s, process_t *p, int64_t killed)

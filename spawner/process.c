@@ -2,6 +2,8 @@
 
 #include "spawner/process.h"
 
+#include <apr_hash.h>
+#include <apr_strings.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,41 +17,142 @@
 #define STOP_TIMEOUT (30 * SECOND) /* of an app that left the table */
 #define DYING_LIMIT  (10 * SECOND)
 
-static uint32_t free_record(const spawner_t *s)
-{
-    const process_t *p;
-    uint32_t i = 0;
+/* ---- the index ---- */
 
-again:
-    for (p = s->processes; p; p = p->next)
-        if (p->record == i) {
-            i++;
-            goto again;
-        }
-    return i;
+static void open_index(spawner_t *s)
+{
+    apr_pool_t *pool;
+
+    if (s->by_id)
+        return;
+    apr_pool_create(&pool, s->pool);
+    s->by_id = apr_hash_make(pool);
+    s->by_child = apr_hash_make(pool);
+    s->by_port = apr_hash_make(pool);
 }
 
-process_t *process_new(spawner_t *s, uint64_t id, const char *name)
+/* The index holds a pointer to the key, too: the old one goes first. */
+static void put(apr_hash_t *index, const void *key, apr_ssize_t size,
+                process_t *p)
+{
+    apr_hash_set(index, key, size, NULL);
+    apr_hash_set(index, key, size, p);
+}
+
+/* A number may be another process's by now. */
+static void drop(apr_hash_t *index, const void *key, apr_ssize_t size,
+                 const process_t *p)
+{
+    if (apr_hash_get(index, key, size) == p)
+        apr_hash_set(index, key, size, NULL);
+}
+
+static process_t *get(apr_hash_t *index, const void *key, apr_ssize_t size)
+{
+    return index ? apr_hash_get(index, key, size) : NULL;
+}
+
+process_t *process_find(const spawner_t *s, uint64_t id)
+{
+    return get(s->by_id, &id, sizeof id);
+}
+
+process_t *process_of_child(const spawner_t *s, pid_t pid)
+{
+    int32_t number = pid;
+    process_t *p = get(s->by_child, &number, sizeof number);
+
+    return p && !p->gone ? p : NULL;
+}
+
+process_t *process_of_port(const spawner_t *s, uint32_t port)
+{
+    return get(s->by_port, &port, sizeof port);
+}
+
+/* DIR/KIND/ID or DIR/KIND/ID/s: the id is read, the rest is compared. */
+process_t *process_of_path(const spawner_t *s, const char *path)
+{
+    size_t length = strlen(s->rt.dir);
+    const char *id;
+    runtime_path_t own;
+    process_t *p;
+
+    if (strncmp(path, s->rt.dir, length) != 0 || path[length] != '/')
+        return NULL;
+    id = strchr(path + length + 1, '/');
+    p = id ? process_find(s, strtoull(id + 1, NULL, 16)) : NULL;
+    if (!p || p->is.wire.listen == APL_LISTEN_TCP)
+        return NULL;
+    runtime_path(&s->rt, runtime_kind(p->is.wire.listen), p->is.id, own);
+    return strcmp(path, own) == 0 ? p : NULL;
+}
+
+/* ---- the list ---- */
+
+static process_t *make(spawner_t *s, uint32_t record,
+                       const registry_record_t *is)
 {
     process_t *p = calloc(1, sizeof *p);
 
     if (!p)
         return NULL;
-    p->record = free_record(s);
-    p->is.magic = REGISTRY_MAGIC;
-    p->is.id = id;
-    p->is.uid = p->is.gid = UINT32_MAX;
-    snprintf(p->is.name, sizeof p->is.name, "%s", name);
+    open_index(s);
+    p->record = record;
+    p->is = *is;
     p->probe = p->entry = -1;
     p->seek = p->strays = -1;
     p->pidfd.fd = p->reports.fd = p->fifo.fd = p->notify.fd = -1;
     p->stop_timeout = STOP_TIMEOUT;
     p->dying_limit = DYING_LIMIT;
-    snprintf(p->label, sizeof p->label, "%s", name);
+    apr_cpystrn(p->label, is->name, sizeof p->label);
     p->next = s->processes;
     s->processes = p;
+    put(s->by_id, &p->is.id, sizeof p->is.id, p);
     process_configure(s, p);
     return p;
+}
+
+process_t *process_new(spawner_t *s, uint64_t id, const char *name)
+{
+    registry_record_t is = {.magic = REGISTRY_MAGIC,
+                            .id = id,
+                            .uid = UINT32_MAX,
+                            .gid = UINT32_MAX};
+    int record = registry_take();
+    process_t *p;
+
+    snprintf(is.name, sizeof is.name, "%s", name);
+    p = record < 0 ? NULL : make(s, (uint32_t)record, &is);
+    if (!p && record >= 0)
+        registry_clear((uint32_t)record);
+    return p;
+}
+
+process_t *process_again(spawner_t *s, uint32_t record,
+                         const registry_record_t *is)
+{
+    process_t *p = make(s, record, is);
+
+    if (!p)
+        return NULL;
+    registry_keep(record);
+    if (is->wire.port != 0)
+        put(s->by_port, &p->is.wire.port, sizeof p->is.wire.port, p);
+    return p;
+}
+
+void process_forked(spawner_t *s, process_t *p, pid_t pid)
+{
+    p->is.pid = pid;
+    p->child = 1;
+    put(s->by_child, &p->is.pid, sizeof p->is.pid, p);
+}
+
+void process_listens(spawner_t *s, process_t *p, uint32_t port)
+{
+    p->is.wire.port = port;
+    put(s->by_port, &p->is.wire.port, sizeof p->is.wire.port, p);
 }
 
 void process_configure(spawner_t *s, process_t *p)
@@ -63,26 +166,6 @@ void process_configure(spawner_t *s, process_t *p)
     p->dying_limit = a->dying_limit;
     snprintf(p->label, sizeof p->label, "%s", a->label);
     output_to(p, a->log ? a->log : "");
-}
-
-process_t *process_find(const spawner_t *s, uint64_t id)
-{
-    process_t *p;
-
-    for (p = s->processes; p; p = p->next)
-        if (p->is.id == id)
-            return p;
-    return NULL;
-}
-
-process_t *process_of_child(const spawner_t *s, pid_t pid)
-{
-    process_t *p;
-
-    for (p = s->processes; p; p = p->next)
-        if (p->child && !p->gone && p->is.pid == pid)
-            return p;
-    return NULL;
 }
 
 int process_record(process_t *p, uint32_t state)
@@ -175,6 +258,9 @@ void process_collect(spawner_t *s)
             continue;
         }
         *at = p->next;
+        drop(s->by_id, &p->is.id, sizeof p->is.id, p);
+        drop(s->by_child, &p->is.pid, sizeof p->is.pid, p);
+        drop(s->by_port, &p->is.wire.port, sizeof p->is.wire.port, p);
         output_forget(&p->output);
         free(p->command);
         free(p->failure);

@@ -16,14 +16,29 @@
 
 #include "spawner/state.h"
 
-/** A new one in the list, with a free record. @return NULL: no memory */
+/** A new one in the list, with a free record. @return NULL: there is no memory
+ * or no record */
 process_t *process_new(spawner_t *s, uint64_t id, const char *name);
+
+/** One of another spawner, which is in this record. @return NULL: no memory */
+process_t *process_again(spawner_t *s, uint32_t record,
+                         const registry_record_t *is);
+
+/** Its leader is this child of ours. */
+void process_forked(spawner_t *s, process_t *p, pid_t pid);
+
+/** This port is its own. */
+void process_listens(spawner_t *s, process_t *p, uint32_t port);
 
 /** Take what the table says of its app; where that is gone, it stays. */
 void process_configure(spawner_t *s, process_t *p);
 
 process_t *process_find(const spawner_t *s, uint64_t id);
 process_t *process_of_child(const spawner_t *s, pid_t pid);
+process_t *process_of_port(const spawner_t *s, uint32_t port);
+
+/** Whose listening socket has this path? */
+process_t *process_of_path(const spawner_t *s, const char *path);
 
 /** Write its record, with `state`. */
 int process_record(process_t *p, uint32_t state);

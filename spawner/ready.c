@@ -5,12 +5,12 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "spawner/diag.h"
 #include "spawner/life.h"
+#include "spawner/process.h"
 #include "spawner/rights.h"
 #include "spawner/warmup.h"
 
@@ -93,38 +93,24 @@ static void saw(process_t *p, uint32_t queued)
 
 static void on_unix(const char *path, uint32_t queued, void *ctx)
 {
-    const spawner_t *s = ctx;
-    size_t length = strlen(s->rt.dir);
-    runtime_path_t own;
-    process_t *p;
+    process_t *p = process_of_path(ctx, path);
 
-    if (strncmp(path, s->rt.dir, length) != 0)
-        return;
-    for (p = s->processes; p; p = p->next) {
-        if (!asks(p) || p->is.wire.listen == APL_LISTEN_TCP)
-            continue;
-        runtime_path(&s->rt, runtime_kind(p->is.wire.listen), p->is.id, own);
-        if (strcmp(path, own) == 0)
-            saw(p, queued);
-    }
+    if (p && asks(p))
+        saw(p, queued);
 }
 
 /* Who else had the port first would get the app's requests. Root may listen
  * for it, as container engines do. */
 static void on_tcp(uint32_t port, uint32_t uid, uint32_t queued, void *ctx)
 {
-    const spawner_t *s = ctx;
-    process_t *p;
+    process_t *p = process_of_port(ctx, port);
 
-    for (p = s->processes; p; p = p->next) {
-        if (!asks(p) || p->is.wire.listen != APL_LISTEN_TCP ||
-            p->is.wire.port != port)
-            continue;
-        if (uid != p->is.uid && uid != 0)
-            p->seen = SEEN_FOREIGN;
-        else if (p->seen != SEEN_FOREIGN)
-            saw(p, queued);
-    }
+    if (!p || !asks(p))
+        return;
+    if (uid != p->is.uid && uid != 0)
+        p->seen = SEEN_FOREIGN;
+    else if (p->seen != SEEN_FOREIGN)
+        saw(p, queued);
 }
 
 /* An app that binds its socket itself may do so by another name: there it is

@@ -13,6 +13,7 @@
 #include "spawner/contract.h"
 
 static int file = -1;
+static uint64_t taken[REGISTRY_MAX / 64]; /* one bit a record */
 
 static off_t place(uint32_t index)
 {
@@ -97,6 +98,24 @@ int registry_copy(int dirfd)
     return 0;
 }
 
+int registry_take(void)
+{
+    uint32_t i = 0;
+
+    while (i < REGISTRY_MAX / 64 && taken[i] == UINT64_MAX)
+        i++;
+    if (i == REGISTRY_MAX / 64)
+        return -1;
+    i = 64 * i + (uint32_t)__builtin_ctzll(~taken[i]);
+    registry_keep(i);
+    return (int)i;
+}
+
+void registry_keep(uint32_t index)
+{
+    taken[index / 64] |= (uint64_t)1 << index % 64;
+}
+
 int registry_write(uint32_t index, const registry_record_t *record)
 {
     return pwrite(file, record, sizeof *record, place(index)) ==
@@ -111,6 +130,7 @@ void registry_clear(uint32_t index)
 
     memset(&none, 0, sizeof none);
     registry_write(index, &none);
+    taken[index / 64] &= ~((uint64_t)1 << index % 64);
 }
 
 int registry_read(uint32_t index, registry_record_t *record)

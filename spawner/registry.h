@@ -56,10 +56,16 @@ pid_t registry_owner(void);
  * writes again. */
 int registry_copy(int dirfd);
 
+/** Take the lowest record that is free. @return its index; -1: all are taken */
+int registry_take(void);
+
+/** Take record `index`, of a process that is adopted. */
+void registry_keep(uint32_t index);
+
 /** Write record `index`. */
 int registry_write(uint32_t index, const registry_record_t *record);
 
-/** Free record `index`. */
+/** Empty record `index`: it is free. */
 void registry_clear(uint32_t index);
 
 enum { REGISTRY_END, REGISTRY_EMPTY, REGISTRY_BROKEN, REGISTRY_RECORD };

@@ -103,6 +103,7 @@ typedef struct spawner {
     char instance[17];
     table_t *table;
     process_t *processes;
+    apr_hash_t *by_id, *by_child, *by_port; /**< of them: process.c */
     int64_t now;               /**< us, apl_now(): of this turn of the loop */
     int64_t wake;              /**< us: the next turn, at the latest */
     struct rlimit descriptors; /**< RLIMIT_NOFILE as httpd was started with */

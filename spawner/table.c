@@ -272,6 +272,14 @@ static void read_app(reader_t *r, table_app_t *a, uint32_t config,
     a->print = fingerprint(a);
 }
 
+/* The name is its own, or the table is refused. */
+static void index_app(reader_t *r, const table_t *t, const table_app_t *a)
+{
+    if (table_find(t, a->app.name))
+        reader_refuse(r, "there are two of that name");
+    apr_hash_set(t->by_name, a->app.name, APR_HASH_KEY_STRING, a);
+}
+
 static void read_table(reader_t *r, table_t *t, const json_t *o)
 {
     const json_t *apps = json_object_get(o, "apps");
@@ -297,12 +305,9 @@ static void read_table(reader_t *r, table_t *t, const json_t *o)
     t->n = (uint32_t)json_array_size(apps);
     t->apps = apr_pcalloc(r->p, (t->n + 1) * sizeof *t->apps);
     for (i = 0; i < t->n && !r->wrong; i++) {
-        const table_app_t *a = &t->apps[i], *other;
-
         read_app(r, &t->apps[i], t->config, json_array_get(apps, i));
-        other = r->wrong ? a : table_find(t, a->app.name);
-        if (other != a)
-            reader_refuse(r, "there are two of that name");
+        if (!r->wrong)
+            index_app(r, t, &t->apps[i]);
     }
 }
 
@@ -317,6 +322,7 @@ table_t *table_parse(const char *source, size_t length, apr_pool_t *parent,
     apr_pool_create(&r.p, parent);
     table = apr_pcalloc(r.p, sizeof *table);
     table->pool = r.p;
+    table->by_name = apr_hash_make(r.p);
     o = json_loadb(source, length, JSON_REJECT_DUPLICATES, &trouble);
     if (!json_is_object(o))
         reader_refuse(&r, "line %d: %s", trouble.line,
@@ -378,12 +384,7 @@ table_t *table_load(int dirfd, const char *name, apr_pool_t *parent,
 
 const table_app_t *table_find(const table_t *table, const char *name)
 {
-    uint64_t key = apl_group_key(name);
-    uint32_t i;
-
-    for (i = 0; i < table->n && table->apps[i].app.name; i++)
-        if (table->apps[i].app.key == key &&
-            strcmp(table->apps[i].app.name, name) == 0)
-            return &table->apps[i];
-    return NULL;
+    return table->by_name
+               ? apr_hash_get(table->by_name, name, APR_HASH_KEY_STRING)
+               : NULL;
 }

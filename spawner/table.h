@@ -15,6 +15,7 @@
 #ifndef APPPOOL_TABLE_H
 #define APPPOOL_TABLE_H
 
+#include <apr_hash.h>
 #include <apr_pools.h>
 #include <sys/resource.h>
 #include <sys/types.h>
@@ -69,6 +70,7 @@ typedef struct {
     int log_level;         /**< LogLevel, as httpd numbers them */
     uint32_t n;
     table_app_t *apps;
+    apr_hash_t *by_name; /**< of them, table_app_t */
 } table_t;
 
 /**
@@ -83,7 +85,8 @@ table_t *table_load(int dirfd, const char *name, apr_pool_t *parent,
 table_t *table_parse(const char *text, size_t length, apr_pool_t *parent,
                      char *error);
 
-/** @return NULL: there is no app of that name */
+/** @return NULL: there is no app of that name, or no index (a table of
+ * zeros has no apps) */
 const table_app_t *table_find(const table_t *table, const char *name);
 
 #endif

@@ -39,10 +39,13 @@ static void fill(spawner_t *s)
     play(p, &d, 0);
     s->shm = p->pool;
     s->table = &table;
+    table.by_name = apr_hash_make(s->pool);
     s->processes = processes;
     for (i = 0; i < 2; i++) {
         apps[i].app = p->apps[i];
         apps[i].label = i ? "shop" : "b";
+        apr_hash_set(table.by_name, apps[i].app.name, APR_HASH_KEY_STRING,
+                     &apps[i]);
     }
     for (i = 0; i < 3; i++) {
         memset(&processes[i], 0, sizeof processes[i]);

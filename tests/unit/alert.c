@@ -6,6 +6,7 @@
 
 #include "spawner/alert.h"
 
+#include <apr_general.h>
 #include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -25,7 +26,7 @@
 static char dir[] = "/tmp/alert-XXXXXX";
 static scene_t *scene;
 static table_app_t app;
-static table_t table = {.n = 1, .apps = &app};
+static table_t table = {.apps = &app};
 static char told[2048]; /* the events of all objects, oldest first */
 static int n_told;      /* objects */
 
@@ -69,6 +70,21 @@ static spawner_t *spawner(void)
 
 /* ---- the scene ---- */
 
+/* Does the table know the app? */
+static void configure(int known)
+{
+    static apr_pool_t *p;
+
+    if (!p) {
+        apr_initialize();
+        apr_pool_create(&p, NULL);
+        table.by_name = apr_hash_make(p);
+    }
+    table.n = (uint32_t)known;
+    apr_hash_set(table.by_name, "shop", APR_HASH_KEY_STRING,
+                 known ? &app : NULL);
+}
+
 static int setup(void **state)
 {
     spawner_t *s = spawner();
@@ -81,6 +97,7 @@ static int setup(void **state)
     app.notify = "true";
     s->shm = scene->pool;
     s->table = &table;
+    configure(1);
     s->rt.dir = mkdtemp(dir);
     s->rt.fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     mkdirat(s->rt.fd, CONTRACT_FAILURES, 0700);
@@ -96,11 +113,10 @@ static int teardown(void **state)
     char command[64];
 
     (void)state;
-    table.n = 0;
+    configure(0);
     spawner()->now += 2 * PERIOD;
     alert_tend(spawner());
     alert_tend(spawner());
-    table.n = 1;
     close(spawner()->rt.fd);
     scene_drop(scene);
     snprintf(command, sizeof command, "rm -r %s", dir);
@@ -279,9 +295,9 @@ static void a_new_spawner(void **state)
     (void)state;
     start_badly();
     pass(0);
-    table.n = 0; /* all is forgotten */
+    configure(0); /* all is forgotten */
     pass(2 * PERIOD);
-    table.n = 1;
+    configure(1);
     failure_recall(spawner());
     adopted->phase = PHASE_LIVE; /* live: 0 */
     stay_look(spawner(), adopted);

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -14,12 +15,11 @@
 #include "spawner/fresh.h"
 #include "spawner/millis.h"
 
-#define WORKERS   32   /* so many processes may keep us waiting */
-#define STALLED   100  /* ms without a mark: one worker more */
-#define PATIENCE  1000 /* ms without a mark: no more of them */
-#define LIMIT     3000 /* ms for all */
-#define TURN      50   /* ms that a look at the readers takes, at the most */
-#define LATE_ONES 64   /* processes that begin while we count */
+#define WORKERS  32   /* so many processes may keep us waiting */
+#define STALLED  100  /* ms without a mark: one worker more */
+#define PATIENCE 1000 /* ms without a mark: no more of them */
+#define LIMIT    3000 /* ms for all */
+#define TURN     50   /* ms that a look at the readers takes, at the most */
 
 typedef struct {
     procfs_t who;
@@ -29,52 +29,64 @@ typedef struct {
 
 /* Shared with the workers. */
 typedef struct {
-    size_t n, room, known;
+    size_t n, known;
     size_t next; /* to be read */
-    int (*wanted)(const procfs_t *who, void *ctx);
-    void *ctx;
     entry_t entries[];
 } list_t;
 
 /* ---- the list ---- */
 
-static void count(const procfs_t *who, void *ctx)
-{
-    size_t *n = ctx;
-
-    (void)who;
-    ++*n;
-}
+/* Who is wanted, as one pass over /proc has found them. */
+typedef struct {
+    int (*wanted)(const procfs_t *who, void *ctx);
+    void *ctx;
+    procfs_t *of;
+    size_t n, room;
+    int failed; /* no memory */
+} found_t;
 
 static void add(const procfs_t *who, void *ctx)
 {
-    list_t *l = ctx;
+    found_t *f = ctx;
 
-    if (l->n < l->room && l->wanted(who, l->ctx))
-        l->entries[l->n++].who = *who;
+    if (!f->wanted(who, f->ctx) || f->failed)
+        return;
+    if (f->n == f->room) {
+        size_t room = 2 * f->room + 64;
+        procfs_t *more = realloc(f->of, room * sizeof *more);
+
+        f->failed = !more;
+        if (!more)
+            return;
+        f->of = more;
+        f->room = room;
+    }
+    f->of[f->n++] = *who;
 }
 
-static size_t size_of(size_t room)
+static size_t size_of(size_t n)
 {
-    return sizeof(list_t) + room * sizeof(entry_t);
+    return sizeof(list_t) + n * sizeof(entry_t);
 }
 
 static list_t *make_list(int (*wanted)(const procfs_t *who, void *ctx),
                          void *ctx)
 {
-    size_t room = LATE_ONES;
+    found_t f = {wanted, ctx, NULL, 0, 0, 0};
     list_t *l;
+    size_t i;
 
-    procfs_each(count, &room);
-    l = mmap(NULL, size_of(room), PROT_READ | PROT_WRITE,
-             MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (l == MAP_FAILED)
-        return NULL;
-    l->room = room;
-    l->wanted = wanted;
-    l->ctx = ctx;
-    procfs_each(add, l);
-    return l;
+    procfs_each(add, &f);
+    l = f.failed ? MAP_FAILED
+                 : mmap(NULL, size_of(f.n), PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (l != MAP_FAILED) {
+        l->n = f.n;
+        for (i = 0; i < f.n; i++)
+            l->entries[i].who = f.of[i];
+    }
+    free(f.of);
+    return l == MAP_FAILED ? NULL : l;
 }
 
 /* ---- the workers ---- */
@@ -179,5 +191,5 @@ void marks_read(int (*wanted)(const procfs_t *who, void *ctx),
              __atomic_load_n(&e->known, __ATOMIC_ACQUIRE) ? e->mark : NULL,
              ctx);
     }
-    munmap(l, size_of(l->room));
+    munmap(l, size_of(l->n));
 }

@@ -120,6 +120,7 @@ spawner_sources = \
 	spawner/beat.c \
 	spawner/boot.c \
 	spawner/cause.c \
+	spawner/census.c \
 	spawner/cgroup.c \
 	spawner/children.c \
 	spawner/control.c \
@@ -187,6 +188,7 @@ detect_sources = \
 # One program a file; the others are what they share.
 scene_sources = \
 	tests/unit/callers.c \
+	tests/unit/family.c \
 	tests/unit/ledger.c \
 	tests/unit/marked.c \
 	tests/unit/memory.c \
@@ -250,6 +252,7 @@ unit_tests = \
 	tests/unit/alive \
 	tests/unit/audit \
 	tests/unit/bells \
+	tests/unit/census \
 	tests/unit/checkout \
 	tests/unit/credit \
 	tests/unit/crossfire \

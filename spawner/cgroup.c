@@ -202,6 +202,54 @@ int cgroup_populated(uint64_t id)
     return base < 0 ? -1 : populated(base, name);
 }
 
+int cgroup_members(uint64_t id, void (*each)(pid_t pid, void *ctx), void *ctx)
+{
+    char name[64];
+    FILE *file;
+    int fd, pid;
+
+    name_of(name, id, "/cgroup.procs");
+    fd = base < 0 ? -1 : openat(base, name, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    file = fdopen(fd, "r");
+    if (!file) {
+        close(fd);
+        return -1;
+    }
+    /* 0 is a process that our namespace has no number for. */
+    while (fscanf(file, "%d", &pid) == 1)
+        if (pid > 0)
+            each(pid, ctx);
+    fclose(file);
+    return 0;
+}
+
+int cgroup_has(uint64_t id, pid_t pid)
+{
+    char path[32], line[PATH_MAX], end[64];
+    FILE *file;
+    int found = 0;
+
+    snprintf(path, sizeof path, "/proc/%d/cgroup", (int)pid);
+    snprintf(end, sizeof end, "/" CONTRACT_ID_FMT "\n", id);
+    file = fopen(path, "re");
+    while (file && fgets(line, sizeof line, file)) {
+        const char *last = strrchr(line, '/');
+
+        if (strncmp(line, "0::/", 4) == 0)
+            found = strcmp(last, end) == 0;
+    }
+    if (file)
+        fclose(file);
+    return found;
+}
+
+int cgroup_descriptor(void)
+{
+    return base;
+}
+
 int cgroup_remove(uint64_t id)
 {
     char name[64];

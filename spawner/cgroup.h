@@ -21,6 +21,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /**
  * Use cgroups from now on, if that is possible; make the instance's.
@@ -40,6 +41,17 @@ int cgroup_kill(uint64_t id);
 
 /** Does anything run in it? @return 1, 0, or -1 */
 int cgroup_populated(uint64_t id);
+
+/** Call `each` for the pid of every process that is in it; it may be gone by
+ * then. It takes as long as there are many. @return 0, or -1 */
+int cgroup_members(uint64_t id, void (*each)(pid_t pid, void *ctx), void *ctx);
+
+/** Is process `pid` in it? The kernel is asked for that process alone. */
+int cgroup_has(uint64_t id, pid_t pid);
+
+/** What cgroup_members() needs: not to be closed by a child that calls it.
+ * @return a descriptor, or -1 */
+int cgroup_descriptor(void);
 
 /** Remove it. @return 0: there is none (any more); -1: it is not empty */
 int cgroup_remove(uint64_t id);

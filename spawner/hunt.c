@@ -135,8 +135,11 @@ static void ended(spawner_t *s, errand_t *e, const siginfo_t *cause)
         if (p && p->sought)
             p->strays = 1;
     }
-    for (p = s->processes; p; p = p->next)
+    for (p = s->processes; p; p = p->next) {
+        if (p->sought)
+            p->rest_at = s->now;
         p->sought = 0;
+    }
     if (odd.pid)
         blame(&odd);
     if (!good)

@@ -268,6 +268,10 @@ static void finish(spawner_t *s, process_t *p)
 /* The leader is dead: wait for the rest of its group. */
 static void tend_remains(spawner_t *s, process_t *p)
 {
+    if (s->now < p->rest_at) {
+        state_wake(s, p->rest_at);
+        return;
+    }
     if (process_remains(s, p) == 0) {
         finish(s, p);
         return;
@@ -278,17 +282,14 @@ static void tend_remains(spawner_t *s, process_t *p)
         p->phase = PHASE_KILLED;
         p->deadline = s->now + (s->stopping ? STOP_LIMIT : KILL_LIMIT);
     }
-    if (p->phase == PHASE_KILLED) {
+    if (p->phase == PHASE_KILLED)
         process_signal(s, p, SIGKILL);
-        if (s->now >= p->deadline) {
-            log_line(LOG_ERROR,
-                     PROCESS_FMT " left processes that survive "
-                                 "SIGKILL",
-                     PROCESS_NAME(p));
-            finish(s, p);
-        }
+    if (p->phase == PHASE_KILLED && process_survives(s, p)) {
+        log_line(LOG_ERROR, PROCESS_FMT " left processes that survive SIGKILL",
+                 PROCESS_NAME(p));
+        finish(s, p);
     }
-    state_wake(s, s->now + REMAINS_POLL);
+    state_wake(s, p->rest_at = s->now + REMAINS_POLL);
 }
 
 /* ---- what the segment says ---- */

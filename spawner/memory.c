@@ -4,6 +4,8 @@
 
 #include <unistd.h>
 
+#include "spawner/census.h"
+#include "spawner/cgroup.h"
 #include "spawner/errand.h"
 #include "spawner/fresh.h"
 #include "spawner/log.h"
@@ -31,55 +33,34 @@ static int is_weighed(const spawner_t *s, const process_t *p)
            !p->is.stops_itself && s->now >= p->weigh_at && limit_of(s, p) > 0;
 }
 
-static int belongs(const procfs_t *who, const process_t *p)
-{
-    return who->session == p->is.pid && who->start >= p->is.start;
-}
-
-/* ---- all of them, roughly ---- */
-
-static void add_resident(const procfs_t *who, void *ctx)
-{
-    const spawner_t *s = ctx;
-    process_t *p;
-
-    for (p = s->processes; p; p = p->next)
-        if (p->weight >= 0 && belongs(who, p))
-            p->weight += who->memory;
-}
-
+/* All of them, roughly. */
 static void estimate(spawner_t *s)
 {
     process_t *p;
-    int any = 0;
 
     for (p = s->processes; p; p = p->next) {
-        p->weight = is_weighed(s, p) ? 0 : -1;
-        any |= p->weight == 0;
+        p->weight = -1;
+        if (is_weighed(s, p))
+            census_weigh(s, p);
     }
-    if (any)
-        procfs_each(add_resident, s);
 }
 
 /* ---- one of them, exactly ---- */
 
 static void add_own(const procfs_t *who, void *ctx)
 {
-    process_t *p = ctx;
-    int64_t own;
+    int64_t *weight = ctx, own = procfs_own_memory(who->pid);
 
-    if (!belongs(who, p))
-        return;
-    own = procfs_own_memory(who->pid);
-    p->weight += own >= 0 ? own : who->memory;
+    *weight += own >= 0 ? own : who->memory;
 }
 
-static _Noreturn void weigh(process_t *p)
+static _Noreturn void weigh(const process_t *p)
 {
-    fresh_descriptors(-1);
-    p->weight = 0;
-    procfs_each(add_own, p);
-    _exit(errand_tell(&p->weight, sizeof p->weight) != 0);
+    int64_t weight = 0;
+
+    fresh_descriptors(cgroup_descriptor());
+    census_each(p, add_own, &weight);
+    _exit(errand_tell(&weight, sizeof weight) != 0);
 }
 
 static void replace(spawner_t *s, process_t *p, int64_t weight)

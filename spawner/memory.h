@@ -7,9 +7,9 @@
  *
  * Measured is a process with all of its session, so also with the workers of
  * a server that forks. Every ten seconds, the resident bytes of /proc/PID/stat
- * are added up, which costs little and waits for nobody, but counts shared
- * pages for each who has them. Only who is above the limit by that is measured
- * by its part of them (smaps_rollup). For that the kernel walks through the
+ * are added up (census.h), which waits for nobody, but counts shared pages for
+ * each process that has them. Only a process that is above the limit by that
+ * is measured by its part of them (smaps_rollup). For that the kernel walks through the
  * process's memory, and waits for a lock that a stuck one may never give
  * back: a child of ours does it (errand.h), for one of them a second.
  *

@@ -9,10 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "spawner/census.h"
 #include "spawner/cgroup.h"
 #include "spawner/hunt.h"
 #include "spawner/pidfd.h"
-#include "spawner/procfs.h"
 
 #define STOP_TIMEOUT (30 * SECOND) /* of an app that left the table */
 #define DYING_LIMIT  (10 * SECOND)
@@ -101,7 +101,7 @@ static process_t *make(spawner_t *s, uint32_t record,
     p->record = record;
     p->is = *is;
     p->probe = p->entry = -1;
-    p->seek = p->strays = -1;
+    p->seek = p->strays = p->census.found = -1;
     p->pidfd.fd = p->reports.fd = p->fifo.fd = p->notify.fd = -1;
     p->stop_timeout = STOP_TIMEOUT;
     p->dying_limit = DYING_LIMIT;
@@ -176,44 +176,14 @@ int process_record(process_t *p, uint32_t state)
 
 /* ---- all that it has started ---- */
 
-typedef struct {
-    const process_t *p;
-    int sign; /* 0: only count */
-    int found;
-} members_t;
-
-/* Of the leader's session, which only processes of this app can be in: its
- * number is not given away while somebody is. Once the leader is dead, a
- * younger one than that must bear the mark: hunt.h. */
-static void member(const procfs_t *who, void *ctx)
-{
-    members_t *m = ctx;
-    const registry_record_t *is = &m->p->is;
-
-    if (who->state == 'Z' || who->state == 'X' || who->session != is->pid ||
-        who->start < is->start ||
-        (who->pid == is->pid && who->start != is->start) ||
-        (m->p->gone && who->start > m->p->died_ticks))
-        return;
-    m->found++;
-    if (m->sign)
-        procfs_signal(who->pid, who->start, m->sign);
-}
-
-static int members(const process_t *p, int sign)
-{
-    members_t m = {p, sign, 0};
-
-    procfs_each(member, &m);
-    return m.found;
-}
-
 void process_signal(spawner_t *s, process_t *p, int sign)
 {
-    int populated = cgroup_populated(p->is.id);
+    /* Nothing that it has started can leave its cgroup. */
+    int is_killed = sign == SIGKILL && cgroup_kill(p->is.id) == 0;
+    int populated;
 
-    if (sign == SIGKILL)
-        cgroup_kill(p->is.id);
+    if (is_killed && p->gone)
+        p->census.killed = 1;
     if (p->is.pid <= 1)
         return;
     if (!p->gone && p->child) {
@@ -225,11 +195,11 @@ void process_signal(spawner_t *s, process_t *p, int sign)
     }
     else if (!p->gone)
         pidfd_send_signal(p->pidfd.fd, sign, NULL, 0);
-    else if (populated == 0)
+    populated = cgroup_populated(p->is.id);
+    if (is_killed || (p->gone && populated == 0))
         return;
-    members(p, sign);
-    /* Nothing that it has started can leave its cgroup. */
-    if ((sign == SIGKILL && populated < 0) || (sign != SIGKILL && p->gone))
+    census_ask(s, p, sign);
+    if (populated < 0 && (sign == SIGKILL || p->gone))
         hunt_ask(s, p, sign);
 }
 
@@ -241,11 +211,17 @@ int process_remains(spawner_t *s, process_t *p)
         return populated;
     if (p->is.pid <= 1)
         return 0;
-    if (members(p, 0) > 0)
-        return 1;
+    if (p->census.found != 0)
+        census_ask(s, p, 0);
     if (p->strays != 0)
         hunt_ask(s, p, 0);
-    return p->strays != 0;
+    return p->census.found != 0 || p->strays != 0;
+}
+
+/* At the stop, the sweep comes after. */
+int process_survives(const spawner_t *s, const process_t *p)
+{
+    return s->now >= p->deadline && (p->census.killed || s->stopping);
 }
 
 void process_collect(spawner_t *s)

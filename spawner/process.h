@@ -44,15 +44,21 @@ process_t *process_of_path(const spawner_t *s, const char *path);
 int process_record(process_t *p, uint32_t state);
 
 /**
- * Send a signal to its process group; KILL, and any signal when the leader is
- * dead, to whatever it has started: what only the mark tells of gets it a
- * little later (hunt.h).
+ * Send a signal to its process group, or to the leader and its session if it
+ * was adopted; KILL, and any signal when the leader is dead, to whatever it has
+ * started. The group, the leader, and a cgroup that is killed get it at once;
+ * what must be looked for gets it a little later (census.h, hunt.h).
  */
 void process_signal(spawner_t *s, process_t *p, int sign);
 
 /** Does anything run that it has started, or is that not known yet? For one
- * whose leader is dead. */
+ * whose leader is dead. What is not known is asked for. */
 int process_remains(spawner_t *s, process_t *p);
+
+/** Is its deadline over, and was SIGKILL sent to what is left? While nobody
+ * can look for that, it does not survive it; but at the stop nobody waits any
+ * longer. */
+int process_survives(const spawner_t *s, const process_t *p);
 
 /** Free those that are done. */
 void process_collect(spawner_t *s);

@@ -31,6 +31,7 @@
 #include "spawner/apply.h"
 #include "spawner/audit.h"
 #include "spawner/beat.h"
+#include "spawner/census.h"
 #include "spawner/children.h"
 #include "spawner/control.h"
 #include "spawner/descriptors.h"
@@ -195,6 +196,7 @@ static void turn(spawner_t *s)
     adopt_tend(s);
     life_tend(s);
     abandoned_look(s);
+    census_tend(s);
     hunt_tend(s);
     errand_tend(s);
     stray_tend(s);

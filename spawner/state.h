@@ -49,6 +49,16 @@ typedef struct {
     int64_t pause;        /**< us: from then to the next */
 } left_t;
 
+/** Of census.c. */
+typedef struct {
+    uint64_t signals; /**< to be sent by the next one: bit N is signal N */
+    int asked;        /**< the next one is to look for it */
+    int weighed;      /**< and to add up its memory */
+    int sought;       /**< the one that runs does, and its leader was dead */
+    int found;        /**< 1: something runs; 0: nothing; -1: not known */
+    int killed;       /**< what was left of it was sent SIGKILL */
+} census_t;
+
 enum { PHASE_BOOTING, PHASE_LIVE, PHASE_ENDING, PHASE_KILLED };
 
 /** A process of an app. */
@@ -90,6 +100,8 @@ typedef struct process {
     int seek;          /**< hunt.c: signal for what bears its mark; -1 */
     int sought;        /**< hunt.c: the child looks for that */
     int strays;        /**< hunt.c: something bears its mark; -1: not known */
+    census_t census;   /**< what runs of its session, or of its cgroup */
+    int64_t rest_at;   /**< us: life.c asks for what is left from then on */
     int64_t live;      /**< us, apl_now(): when it became ready; 0: not seen */
     int stays;         /**< stay.c: it has served, or is not young any more */
     output_t output;

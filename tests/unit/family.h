@@ -1,0 +1,42 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file family.h
+ * @brief A session of processes: a leader, a child of ours, and what it has
+ *        started, each in a process group of its own.
+ */
+#ifndef FAMILY_H
+#define FAMILY_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "spawner/procfs.h"
+
+#define FAMILY_MEMBERS 3 /* without the leader */
+
+typedef struct {
+    pid_t leader, member[FAMILY_MEMBERS];
+    procfs_t is; /* the leader */
+    int ends[2]; /* the leader ends when this is closed */
+} family_t;
+
+/** Start them. @param memory bytes that each of the members uses */
+void family_begin(family_t *f, size_t memory);
+
+/** The leader ends, and is reaped. A family that began later has a copy of the
+ * descriptor that it waits for, so that one ends first. */
+void family_end_leader(const family_t *f);
+
+int family_is_alive(pid_t pid);
+
+/** How many of the members live? */
+int family_alive(const family_t *f);
+
+/** Wait until none of them does. */
+void family_wait(const family_t *f);
+
+/** End the members, and wait for that. */
+void family_kill(const family_t *f);
+
+#endif

@@ -228,6 +228,7 @@ holder_sources = \
 
 # Apps of tests/integration, which compiles them as their users would.
 web_sources = \
+	tests/integration/apps/quiet.c \
 	tests/integration/apps/web/fcgi.c \
 	tests/integration/apps/web/static.c
 

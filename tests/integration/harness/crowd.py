@@ -1,0 +1,79 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""Many processes that have nothing to do with httpd; and what the spawner has
+to do with them: how long it takes to answer, and the CPU time that it uses."""
+import os
+import socket
+import subprocess
+import threading
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Iterator
+
+from harness import procs
+from harness.httpd import Httpd
+
+HERTZ = os.sysconf("SC_CLK_TCK")
+
+
+def quiet(httpd: Httpd) -> Path:
+    """The program apps/quiet.c: an app, or strangers."""
+    program = httpd.dir / "quiet"
+    if not program.exists():
+        subprocess.run([os.environ.get("CC", "cc"), "-O2", "-static", "-o",
+                        program, httpd.dir / "apps" / "quiet.c"], check=True)
+    return program
+
+
+@contextmanager
+def strangers(program: Path, n: int) -> Iterator[None]:
+    """They end with their parent, and it with its standard input."""
+    with subprocess.Popen([program, str(n)], cwd="/", stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE) as crowd:
+        assert crowd.stdin and crowd.stdout
+        try:
+            assert crowd.stdout.read(1) == b"r", "they cannot be made"
+            yield
+        finally:
+            crowd.stdin.close()
+
+
+def cpu(pid: int) -> tuple[float, float]:
+    """Seconds that it has used, and its children that have ended."""
+    fields = procs.read(pid, "stat").decode().rpartition(")")[2].split()
+    children = sum(int(n) for n in fields[13:15]) / HERTZ
+    return int(procs.read(pid, "schedstat").split()[0]) / 1e9, children
+
+
+def ask(httpd: Httpd, question: str) -> bytes:
+    """What the spawner answers, which it does between two turns."""
+    answer = b""
+    with socket.socket(socket.AF_UNIX) as client:
+        client.settimeout(300)
+        client.connect(str(httpd.runtime / "control.sock"))
+        client.sendall(question.encode() + b"\n")
+        while piece := client.recv(65536):
+            answer += piece
+    return answer
+
+
+class Asker(threading.Thread):
+    """Asks for nothing, again and again."""
+
+    def __init__(self, httpd: Httpd) -> None:
+        super().__init__()
+        self.httpd = httpd
+        self.over = threading.Event()
+        self.took: list[float] = []
+
+    def run(self) -> None:
+        while not self.over.wait(0.002):
+            began = time.monotonic()
+            assert ask(self.httpd, "nothing")
+            self.took.append(time.monotonic() - began)
+
+    def end(self) -> float:
+        """The longest that it waited for an answer."""
+        self.over.set()
+        self.join()
+        return max(self.took)

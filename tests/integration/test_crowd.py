@@ -1,0 +1,62 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""Beside thousands of processes that are nobody's business, the spawner's loop
+has no more to do than alone: it reads nothing of them."""
+import os
+import signal
+from typing import Iterator
+
+import pytest
+
+from harness import cgroups
+from harness.config import App
+from harness.crowd import cpu, quiet, strangers
+from harness.httpd import Httpd
+from harness.procs import alive, children
+from harness.wait import wait_until
+
+STRANGERS = 3000
+APPS = 20
+# Seconds of CPU time. One look at all of them takes 0.06 s, and is enough for
+# each of the apps to make it more than 1 s.
+LOOP = 0.5
+
+pytestmark = pytest.mark.mpms("event")
+
+
+@pytest.fixture(params=["cgroup", "plain"])
+def server(httpd: Httpd, request: pytest.FixtureRequest) -> Iterator[Httpd]:
+    """Each of its processes has another one in its session."""
+    if request.param == "plain":
+        httpd.wrapper = cgroups.READ_ONLY
+    elif not cgroups.usable():
+        pytest.skip("no cgroup v2 may be written to")
+    httpd.log.expect("shop")
+    httpd.directives.append(f"MaxPoolSize {APPS}")
+    httpd.app("shop", f"MinInstances {APPS}", f"MaxInstances {APPS}",
+              "AppPreStart On", "AppStopTimeout 2", "AppMemoryLimit 1G",
+              command=f"{quiet(httpd)} left")
+    httpd.start()
+    all_run(httpd, httpd.apps[0])
+    with strangers(quiet(httpd), STRANGERS):
+        yield httpd
+
+
+def all_run(httpd: Httpd, app: App) -> list[int]:
+    wait_until(lambda: len(httpd.pids(app, "idle")) == APPS, "all run", 60)
+    return httpd.pids(app, "idle")
+
+
+def test_deaths(server: Httpd) -> None:
+    """What the dead have left behind is ended all the same"""
+    spawner, app = server.spawner_now(), server.apps[0]
+    leaders = all_run(server, app)
+    left = [pid for leader in leaders for pid in children(leader)]
+    assert len(left) == APPS
+    before, _ = cpu(spawner)
+    for pid in leaders:
+        os.kill(pid, signal.SIGKILL)
+        wait_until(lambda: not alive(pid), "it is dead")
+    wait_until(lambda: not any(map(alive, left)), "nothing is left", 60)
+    wait_until(lambda: not set(leaders) & set(server.pids(
+        app, "idle", "busy", "leaving")), "they are forgotten", 60)
+    assert cpu(spawner)[0] - before < LOOP

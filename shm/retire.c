@@ -159,7 +159,7 @@ static void retire(apl_held_t *held, apl_group_t *group, apl_process_t *process)
     held->pool->header->counters.retired++;
     take_place(held, group);
     apl_process_leave(held, process, APL_EVENT_RETIRED);
-    /* The place goes to the replacement before it goes to another group. */
+    /* The replacement has the place, unless another group waits for longer. */
     if (group->waiting > 0 || group->size < group->options.min_instances)
         apl_room_want(held, group);
 }

@@ -78,6 +78,16 @@ static apl_group_t *older(apl_held_t *held, apl_group_t *a, apl_group_t *b)
     return sb->ticket < sa->ticket ? b : a;
 }
 
+/* Does another group that has a turn wait for longer than this one? */
+static int is_later(apl_held_t *held, apl_group_t *group)
+{
+    apl_header_t *h = held->pool->header;
+    apl_group_t *first = older(held, next_turn(held, &h->starved, 0, NULL),
+                               next_turn(held, &h->hungry, 1, NULL));
+
+    return first && first != group && older(held, first, group) == first;
+}
+
 /* The process that gives way to a newcomer: the longest idle one of a group
  * above its minimum; else, for one that starves, the longest idle one, as a
  * minimum must not lock another app out. A walk, but only where a process is
@@ -151,7 +161,7 @@ void apl_room_want(apl_held_t *held, apl_group_t *group)
 {
     if (!apl_group_may_grow(held, group))
         return;
-    if (apl_room_left(held->pool, group, 0))
+    if (apl_room_left(held->pool, group, 0) && !is_later(held, group))
         apl_process_reserve(held, group, 0);
     else if (group->waiting > 0)
         take_turn(held, group);

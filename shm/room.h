@@ -25,7 +25,8 @@
 #include "shm/held.h"
 
 /**
- * The group could use a process more: reserve its place, or take a turn.
+ * The group could use a process more: reserve its place, or take a turn, also
+ * where another group waits for longer. Then apl_room_settle() is to follow.
  * Does nothing while one is being started or the group backs off.
  */
 void apl_room_want(apl_held_t *held, apl_group_t *group);

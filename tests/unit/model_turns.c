@@ -154,6 +154,15 @@ static int older(const model_t *m, int a, int b)
     return m->sessions[sb].ticket < m->sessions[sa].ticket ? b : a;
 }
 
+/* Does another one wait for longer? */
+static int is_later(model_t *m, int group)
+{
+    int starved = next_turn(m, 1, 0, -1);
+    int first = older(m, starved, next_turn(m, 0, 1, -1));
+
+    return first >= 0 && first != group && older(m, first, group) == first;
+}
+
 /* It gives way to another group. */
 static void evict(model_t *m, int process)
 {
@@ -183,7 +192,7 @@ void model_want(model_t *m, int group)
 {
     if (!may_grow(m, group))
         return;
-    if (has_place_for(m, group))
+    if (has_place_for(m, group) && !is_later(m, group))
         model_add(m, group, M_WANTED);
     else if (model_waiting(m, group) > 0)
         take_turn(m, group);

@@ -291,11 +291,51 @@ static void i12_one_by_one(void **state)
     scene_end(s);
 }
 
+/* Its place goes to the request that waits longest, whatever its app. */
+static void another_app_that_waits_longer_has_the_place(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = begin(s, 2, 0, 1), *b = scene_app(s, "b");
+    apl_hold_t last, own, other;
+
+    (void)state;
+    assert_int_equal(scene_ask(s, &last, a), APR_SUCCESS);
+    assert_int_equal(scene_ask(s, &other, b), APL_EWAIT);
+    assert_int_equal(scene_ask(s, &own, a), APL_EWAIT);
+    scene_close(s, &last);
+    assert_int_equal(s->pool.header->counters.retired, 1);
+    assert_int_equal(scene_spawn(s), 1);
+    assert_int_equal(scene_poll(s, &other), APR_SUCCESS);
+    assert_int_equal(scene_poll(s, &own), APL_EWAIT);
+    assert_int_equal(s->pool.header->counters.evicted, 0);
+    scene_end(s);
+}
+
+/* And so it does if that app is the own one. */
+static void an_app_that_waits_shorter_does_not(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = begin(s, 2, 0, 1), *b = scene_app(s, "b");
+    apl_hold_t last, own, other;
+
+    (void)state;
+    assert_int_equal(scene_ask(s, &last, a), APR_SUCCESS);
+    assert_int_equal(scene_ask(s, &own, a), APL_EWAIT);
+    assert_int_equal(scene_ask(s, &other, b), APL_EWAIT);
+    scene_close(s, &last);
+    assert_int_equal(scene_spawn(s), 1);
+    assert_int_equal(scene_poll(s, &own), APR_SUCCESS);
+    assert_int_equal(scene_poll(s, &other), APL_EWAIT);
+    scene_end(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(p30_the_replacement_comes_first),
         cmocka_unit_test(p30_at_its_limit_it_goes_all_the_same),
+        cmocka_unit_test(another_app_that_waits_longer_has_the_place),
+        cmocka_unit_test(an_app_that_waits_shorter_does_not),
         cmocka_unit_test(its_open_requests_count_when_they_are_closed),
         cmocka_unit_test(it_is_so_busy_that_a_tenth_would_not_do),
         cmocka_unit_test(less_than_ten_leave_no_time_for_it),

@@ -282,6 +282,7 @@ unit_tests = \
 	tests/unit/look \
 	tests/unit/marks \
 	tests/unit/order \
+	tests/unit/orphan \
 	tests/unit/owner \
 	tests/unit/past \
 	tests/unit/registry \

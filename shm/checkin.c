@@ -98,8 +98,9 @@ static int may_abandon(const apl_process_t *p, const apl_group_t *g)
     return p->state == APL_PROCESS_LIVE && p->abandoned < (most ? most : 1);
 }
 
-/* @return 0: to be closed */
-static int abandon(apl_held_t *held, apl_session_t *s)
+/* @param answered 1: the client was, so its time counts. @return 0: to be
+ * closed */
+static int abandon(apl_held_t *held, apl_session_t *s, int answered)
 {
     apl_process_t *p =
         s->state == APL_SESSION_HELD ? apl_session_process(held, s) : NULL;
@@ -108,7 +109,8 @@ static int abandon(apl_held_t *held, apl_session_t *s)
     if (!p || !g || s->endless || !may_abandon(p, g))
         return 0;
     apl_process_touch(held, p);
-    count_time(held, s, g);
+    if (answered)
+        count_time(held, s, g);
     apl_session_abandon(held, s, p);
     apl_room_yield(held, p);
     return 1;
@@ -122,7 +124,7 @@ static void end(apl_pool_t *pool, apl_hold_t *hold, int64_t now, ending_t how)
     if (s && apl_enter(&held, pool, now, APL_FOREVER) == APR_SUCCESS) {
         s = apl_checkin_session(pool, hold); /* still, after a repair */
         if (s && s->state != APL_SESSION_FREE &&
-            (how != ABANDONED || !abandon(&held, s)))
+            (how != ABANDONED || !abandon(&held, s, 1)))
             close_session(&held, s, how);
         apl_leave(&held);
     }
@@ -147,6 +149,12 @@ void apl_checkout_refused(apl_pool_t *pool, apl_hold_t *hold, int64_t now)
 void apl_checkin_unused(apl_pool_t *pool, apl_hold_t *hold, int64_t now)
 {
     end(pool, hold, now, UNUSED);
+}
+
+void apl_checkin_orphan(apl_held_t *held, apl_session_t *session)
+{
+    if (!abandon(held, session, 0))
+        close_session(held, session, RECLAIMED);
 }
 
 void apl_checkin_reclaim(apl_held_t *held, apl_session_t *session)

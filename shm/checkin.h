@@ -20,7 +20,13 @@ apl_session_t *apl_checkin_session(const apl_pool_t *pool,
 /** It waits no more, or was served too late: no process has heard of it. */
 void apl_checkin_unused(apl_pool_t *pool, apl_hold_t *hold, int64_t now);
 
-/** End a session that nobody gives back: its child died, or abandoned it. */
+/**
+ * The child of a session died. Its process may be at the request yet: then the
+ * process keeps the session, as apl_checkout_abandon() says. Else it ends.
+ */
+void apl_checkin_orphan(apl_held_t *held, apl_session_t *session);
+
+/** End a session that was abandoned: its process is done with it. */
 void apl_checkin_reclaim(apl_held_t *held, apl_session_t *session);
 
 #endif

@@ -49,8 +49,8 @@ static int is_child(const apl_child_t *c, const apl_watch_t *watch)
            c->who.start == watch->who.start;
 }
 
-/* End a child's sessions from slot *from on, as many as are looked at in a
- * moment. @return how many were ended */
+/* Take a child's sessions from it, from slot *from on, as many as are looked
+ * at in a moment. @return how many those were */
 static uint32_t reclaim_some(apl_held_t *held, const apl_child_t *c,
                              uint32_t *from)
 {
@@ -64,7 +64,7 @@ static uint32_t reclaim_some(apl_held_t *held, const apl_child_t *c,
         if (s->state == APL_SESSION_FREE ||
             s->owner != APL_CHILD_INDEX(pool, c))
             continue;
-        apl_checkin_reclaim(held, s);
+        apl_checkin_orphan(held, s);
         n++;
     }
     if (c->sessions > 0 && *from > top)

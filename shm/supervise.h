@@ -138,7 +138,8 @@ typedef struct {
 apr_status_t apl_supervise_child(const apl_pool_t *pool, uint32_t index,
                                  apl_watch_t *watch);
 
-/** An httpd child is gone: its sessions come back, its waits end.
+/** An httpd child is gone: its waits end. What its processes work on they keep,
+ * as abandoned requests (apl_checkout_abandon()).
  * @return APL_ESTALE: the slot is another child's, or nobody's, by now */
 apr_status_t apl_supervise_child_gone(apl_pool_t *pool,
                                       const apl_watch_t *watch, int64_t now);
@@ -186,9 +187,10 @@ apr_status_t apl_supervise_repair(apl_pool_t *pool, int64_t now);
 
 /**
  * After damage a session may be there that no child knows of, and would never
- * be given back. So all sessions end, and each child takes a slot anew with
- * its next request. Requests that have their process go on; those that wait
- * get APL_EDAMAGED, and have never reached an app.
+ * be given back. So all sessions are taken back, as if the children were gone,
+ * and each child takes a slot anew with its next request. Requests that have
+ * their process go on; those that wait get APL_EDAMAGED, and have never reached
+ * an app.
  * @return 1: that was due and was done; 0: not
  */
 int apl_supervise_roll(apl_pool_t *pool, int64_t now);

@@ -151,22 +151,37 @@ void model_end(model_t *m, int session, m_end_t how)
     model_unlock(m);
 }
 
-int model_abandon(model_t *m, int session)
+/* @return 0: it is to be closed */
+static int abandon(model_t *m, int session)
 {
     m_session_t *s = &m->sessions[session];
     int process = model_process_of(m, s);
     uint32_t most = m->groups[s->group].options.concurrency;
 
     if (process < 0 || s->endless || m->processes[process].state != M_LIVE ||
-        model_abandoned(m, process) >= (most != 0 ? most : 1)) {
-        model_end(m, session, M_CLOSE);
+        model_abandoned(m, process) >= (most != 0 ? most : 1))
         return 0;
-    }
     s->abandoned = 1;
     model_touch(m, &m->processes[process]);
     model_yield(m, process);
-    model_unlock(m);
     return 1;
+}
+
+int model_orphan(model_t *m, int session)
+{
+    int abandoned = abandon(m, session);
+
+    if (!abandoned)
+        end(m, session, M_CLOSE);
+    return abandoned;
+}
+
+int model_abandon(model_t *m, int session)
+{
+    int abandoned = model_orphan(m, session);
+
+    model_unlock(m);
+    return abandoned;
 }
 
 void model_lose(model_t *m, int session)

@@ -127,7 +127,10 @@ void model_drain(model_t *m, int group, unsigned slot,
 void model_restart(model_t *m, int group, int rolling);
 void model_tick(model_t *m);
 void model_limit(model_t *m, unsigned max);
-/** The owner of a session died; after all of them, model_unlock(). */
+/** The owner of a session died; after all of them, model_unlock(). @return 0:
+ * it was closed; 1: it is abandoned */
+int model_orphan(model_t *m, int session);
+/** A session that was abandoned ends. */
 void model_reclaim(model_t *m, int session);
 /** A session is closed, and nothing follows: before model_repair(). */
 void model_lose(model_t *m, int session);

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "shm/check.h"
+#include "shm/clock.h"
 #include "shm/enter.h"
 #include "shm/group.h"
 
@@ -223,6 +224,17 @@ int scene_reap(scene_t *s)
         gone++;
     }
     return gone;
+}
+
+void scene_hang_up(scene_t *s)
+{
+    uint32_t i, n;
+    uint64_t ids[SCENE_APPS];
+
+    n = apl_supervise_known(&s->pool, ids, SCENE_APPS);
+    for (i = 0; i < n; i++)
+        while (apl_clock_ended(&s->pool, ids[i], 1, s->now) == APR_SUCCESS)
+            ;
 }
 
 int64_t scene_tick(scene_t *s, int64_t us)

@@ -83,6 +83,10 @@ int scene_spawn(scene_t *s);
 /** End the processes that leave and have no session. @return how many */
 int scene_reap(scene_t *s);
 
+/** The apps close the connections of all abandoned requests. Looks at nothing
+ * after it: others may be inside. */
+void scene_hang_up(scene_t *s);
+
 /** The clock moves, then the tick runs. @return when the next is due */
 int64_t scene_tick(scene_t *s, int64_t us);
 

@@ -17,6 +17,7 @@ static void dies_with_sessions(scene_t *s, apl_app_t *a, uint32_t child)
     assert_int_equal(apl_supervise_child(&s->pool, child, &watch), APR_SUCCESS);
     assert_int_equal(apl_supervise_child_gone(&s->pool, &watch, s->now),
                      APR_SUCCESS);
+    scene_hang_up(s);
     scene_is(s, 1, 0);
 }
 

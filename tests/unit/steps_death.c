@@ -20,8 +20,10 @@ static void reclaim(walk_t *w, int owner)
         for (i = 0; i < HOLDS; i++)
             if (w->holds[i].used && w->holds[i].owner == owner &&
                 w->holds[i].hold.session == slot) {
-                model_reclaim(w->m, i);
-                steps_drop(w, i);
+                if (model_orphan(w->m, i))
+                    w->holds[i].owner = -1;
+                else
+                    steps_drop(w, i);
             }
     model_unlock(w->m);
 }

@@ -228,6 +228,7 @@ static void report_dead(int worker, pid_t pid)
             while (apl_supervise_child_gone(&s->pool, &w, apl_now()) ==
                    APL_ELOCK)
                 ;
+    scene_hang_up(s);
     if (v)
         v->reported_at = apl_now();
 }

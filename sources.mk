@@ -194,6 +194,7 @@ scene_sources = \
 	tests/unit/memory.c \
 	tests/unit/model.c \
 	tests/unit/model_clock.c \
+	tests/unit/model_repair.c \
 	tests/unit/model_room.c \
 	tests/unit/model_spawner.c \
 	tests/unit/model_turns.c \
@@ -249,6 +250,7 @@ fuzz_programs = \
 
 unit_tests = \
 	tests/unit/abandoned \
+	tests/unit/above \
 	tests/unit/alert \
 	tests/unit/alive \
 	tests/unit/audit \

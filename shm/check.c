@@ -49,6 +49,16 @@ static int has_turn(apl_trail_t *trail, const apl_pool_t *pool,
     return g && g->state == APL_GROUP_USED;
 }
 
+static int has_turn_above(apl_trail_t *trail, const apl_pool_t *pool,
+                          const void *owner, uint32_t at)
+{
+    const apl_group_t *g = APL_GROUP_OF(pool, at, above);
+
+    (void)trail;
+    (void)owner;
+    return g && g->state == APL_GROUP_USED;
+}
+
 /* A list of processes in a state; the caller finds what is wrong with it. */
 static int walk_state(apl_check_t *a, const apl_link_t *head, uint32_t state,
                       uint32_t n)
@@ -98,8 +108,9 @@ static int check_inactive(apl_check_t *a, uint32_t i)
 static int check_turns(apl_check_t *a, uint32_t i)
 {
     const apl_header_t *h = a->pool.header;
-    int verdict = apl_proof_walk(a, a->part == 0 ? &h->starved : &h->hungry,
-                                 UINT32_MAX, has_turn, NULL);
+    const apl_link_t *const lists[] = {&h->starved, &h->hungry, &h->above};
+    int verdict = apl_proof_walk(a, lists[a->part], UINT32_MAX,
+                                 a->part < 2 ? has_turn : has_turn_above, NULL);
 
     (void)i;
     if (verdict > APL_TRAIL_WHOLE)
@@ -242,7 +253,7 @@ static const struct {
     {GROUPS, APL_PROOF_GROUP_PARTS, apl_proof_group},
     {HEADER, 1, check_sums},
     {HEADER, 1, check_inactive},
-    {HEADER, 2, check_turns},
+    {HEADER, 3, check_turns},
     {GROUPS, 1, check_waiters},
     {PROCESSES, 1, check_process},
     {HEADER, 3, check_states},

@@ -82,7 +82,9 @@
  *      in `starved`; and while one has, there is neither room nor an idle
  *      process, unless max was lowered.
  *  I21 group.outdated == its live processes of another revision;
- *      pool.replacing == WANTED and STARTING slots that are to replace one.
+ *      pool.replacing == WANTED and STARTING slots that are to replace one, or
+ *      were tried above the limit as their group's starts fail. The groups that
+ *      want that place are in pool.above, in the order of their turns.
  *  I22 group.hung == its live processes that are marked hung, all of which have
  *      a session; pool.hung is their sum. A group's credit is the smaller one
  *      of hung and hung_extra, or 0 where spawn_if_under is 0; pool.credit is
@@ -244,7 +246,8 @@ typedef struct {
 
     uint32_t sessions; /**< [D] that name it, in any state but FREE */
     uint32_t leaving;  /**< [D] leaving processes */
-    char padding[288];
+    apl_link_t above;  /**< [D] link in pool.above */
+    char padding[280];
     char name[APL_NAME_MAX];   /**< [T] NUL-terminated */
     char root[APL_NAME_MAX];   /**< [T] AppRoot, for people to read */
     char error[APL_ERROR_MAX]; /**< [T] the last failed start in a sentence */
@@ -272,7 +275,7 @@ typedef struct {
     uint32_t hung;      /**< [T] 1: a request of it takes too long */
     uint32_t reason;    /**< [T] APL_EVENT_* that made it leave, or will */
     uint32_t revision;  /**< [T] the group's when it was started; 0: outdated */
-    uint32_t replaces;  /**< [T] 1: when it is live, an outdated one leaves */
+    uint32_t replaces;  /**< [T] 1: when it is live, another one leaves */
     uint32_t zombie;    /**< [T] 1: it survives SIGKILL */
     uint32_t abandoned; /**< [D] sessions that are */
     char padding[108];
@@ -360,7 +363,7 @@ typedef struct {
     uint32_t credit;    /**< [D] sum over groups: hung ones not counted */
     uint32_t replacing; /**< [D] wanted and starting ones that replace one */
     uint32_t roll;      /**< [T] counts damage; not 0: the roll is due */
-    uint32_t padding2[2];
+    apl_link_t above;   /**< [D] head: groups that want the place above max */
 
     apl_counters_t counters;
     uint64_t n_events; /**< the next goes to n_events % APL_EVENT_MAX */

@@ -141,6 +141,7 @@ void apl_group_drop(apl_held_t *held, apl_group_t *group)
     group->state = APL_GROUP_FREE;
     APL_STEP("group_free");
     apl_list_remove(pool, &group->turn);
+    apl_list_remove(pool, &group->above);
     apl_list_remove(pool, &group->bucket);
     apl_list_prepend(pool, &pool->header->groups_free, &group->bucket);
 }

@@ -34,6 +34,7 @@ static void repair_groups(apl_pool_t *pool)
         apl_group_t *g = &pool->groups[i];
 
         memset(&g->turn, 0, sizeof g->turn);
+        memset(&g->above, 0, sizeof g->above);
         apl_list_init(pool, &g->processes);
         apl_list_init(pool, &g->idle);
         apl_list_init(pool, &g->queue);

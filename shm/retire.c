@@ -190,8 +190,8 @@ void apl_retire_outdate(apl_held_t *held, apl_group_t *group,
     apl_room_replace(held, group);
 }
 
-void apl_retire_replaced(apl_held_t *held, apl_group_t *group,
-                         apl_process_t *process)
+int apl_retire_replaced(apl_held_t *held, apl_group_t *group,
+                        apl_process_t *process)
 {
     apl_pool_t *pool = held->pool;
     apl_walk_t it = apl_list_walk(pool, &group->processes, pool->n.processes);
@@ -209,12 +209,13 @@ void apl_retire_replaced(apl_held_t *held, apl_group_t *group,
             break;
     }
     if (!leaver)
-        return;
+        return 0;
     if (leaver->reason == APL_EVENT_RETIRED)
         pool->header->counters.retired++;
     apl_process_leave(held, leaver,
                       leaver->reason == APL_EVENT_RETIRED ? APL_EVENT_RETIRED
                                                           : APL_EVENT_RESTART);
+    return 1;
 }
 
 void apl_retire_if_due(apl_held_t *held, apl_group_t *group,

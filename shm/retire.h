@@ -54,10 +54,10 @@ void apl_retire_restart(apl_held_t *held, apl_group_t *group, int rolling);
 void apl_retire_outdate(apl_held_t *held, apl_group_t *group,
                         apl_process_t *process, uint32_t reason);
 
-/** `process` is live and was to replace an outdated one, if there is one
- * left: an idle one, else the oldest. */
-void apl_retire_replaced(apl_held_t *held, apl_group_t *group,
-                         apl_process_t *process);
+/** `process` is live and was to replace an outdated one: an idle one leaves,
+ * else the oldest. @return 0: there is none */
+int apl_retire_replaced(apl_held_t *held, apl_group_t *group,
+                        apl_process_t *process);
 
 /** A session of the process was closed: did it reach MaxRequests, or is it
  * near that? */

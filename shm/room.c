@@ -9,6 +9,15 @@
 #include "shm/process.h"
 #include "shm/queue.h"
 
+/* Leaving processes keep their slots until they are gone. */
+static int has_slots(const apl_pool_t *pool)
+{
+    const apl_header_t *h = pool->header;
+
+    return (uint64_t)h->count + h->spawning + h->leaving <
+           pool->n.processes - 1;
+}
+
 int apl_room_left(const apl_pool_t *pool, const apl_group_t *group,
                   uint32_t fewer)
 {
@@ -16,10 +25,18 @@ int apl_room_left(const apl_pool_t *pool, const apl_group_t *group,
     uint64_t all = (uint64_t)h->count + h->spawning;
     uint64_t max = apl_hung_limit(pool, group) + fewer;
 
-    return all + h->leaving < pool->n.processes - 1 &&
-           all - h->replacing < max && all <= max;
+    return has_slots(pool) && all - h->replacing < max && all <= max;
 }
 
+/* ---- turns ---- */
+
+static void take_turn_above(apl_held_t *held, apl_group_t *group)
+{
+    if (!apl_list_linked(&group->above))
+        apl_list_append(held->pool, &held->pool->header->above, &group->above);
+}
+
+/* One whose starts fail does not wait for room alone: nobody gives way to it. */
 static void take_turn(apl_held_t *held, apl_group_t *group)
 {
     apl_pool_t *pool = held->pool;
@@ -29,23 +46,27 @@ static void take_turn(apl_held_t *held, apl_group_t *group)
         apl_list_append(pool,
                         apl_group_starves(group) ? &h->starved : &h->hungry,
                         &group->turn);
+    if (group->failures > 0)
+        take_turn_above(held, group);
 }
 
-void apl_room_replace(apl_held_t *held, apl_group_t *group)
+typedef int fits_t(const apl_held_t *held, const apl_group_t *group);
+
+static int has_room(const apl_held_t *held, const apl_group_t *group)
 {
-    const apl_header_t *h = held->pool->header;
-    uint64_t all = (uint64_t)h->count + h->spawning;
-    uint32_t max = group->options.max_instances;
-
-    if (group->outdated > 0 && apl_group_may_start(held, group) &&
-        (max == 0 || group->size <= max + apl_hung_credit(group)) &&
-        all <= apl_hung_limit(held->pool, NULL))
-        apl_process_reserve(held, group, 1);
+    return apl_room_left(held->pool, group, 0);
 }
 
-/* The first group of a list that wants its turn yet, and is not `but`, which
- * may be NULL. @param left 1: of those for which room is left */
-static apl_group_t *next_turn(apl_held_t *held, apl_link_t *list, int left,
+/* May others give way to it? Not while its starts fail. */
+static int is_healthy(const apl_held_t *held, const apl_group_t *group)
+{
+    (void)held;
+    return group->failures == 0;
+}
+
+/* The first group of a list that wants its turn yet and fits, and is not `but`.
+ * @param fits NULL: each does. @param but NULL: none */
+static apl_group_t *next_turn(apl_held_t *held, apl_link_t *list, fits_t *fits,
                               const apl_group_t *but)
 {
     apl_pool_t *pool = held->pool;
@@ -61,7 +82,7 @@ static apl_group_t *next_turn(apl_held_t *held, apl_link_t *list, int left,
         }
         if (g->waiting == 0 || !apl_group_may_grow(held, g))
             apl_list_remove(pool, &g->turn);
-        else if (g != but && (!left || apl_room_left(pool, g, 0)))
+        else if (g != but && (!fits || fits(held, g)))
             return g;
     }
     return NULL;
@@ -82,8 +103,8 @@ static apl_group_t *older(apl_held_t *held, apl_group_t *a, apl_group_t *b)
 static int is_later(apl_held_t *held, apl_group_t *group)
 {
     apl_header_t *h = held->pool->header;
-    apl_group_t *first = older(held, next_turn(held, &h->starved, 0, NULL),
-                               next_turn(held, &h->hungry, 1, NULL));
+    apl_group_t *first = older(held, next_turn(held, &h->starved, NULL, NULL),
+                               next_turn(held, &h->hungry, has_room, NULL));
 
     return first && first != group && older(held, first, group) == first;
 }
@@ -91,8 +112,9 @@ static int is_later(apl_held_t *held, apl_group_t *group)
 /* The process that gives way to a newcomer: the longest idle one of a group
  * above its minimum; else, for one that starves, the longest idle one, as a
  * minimum must not lock another app out. A walk, but only where a process is
- * about to be started. */
-static apl_process_t *victim(apl_held_t *held, const apl_group_t *newcomer)
+ * about to be started. @param starves 1: it does, or did */
+static apl_process_t *victim(apl_held_t *held, const apl_group_t *newcomer,
+                             int starves)
 {
     apl_pool_t *pool = held->pool;
     apl_walk_t it;
@@ -108,7 +130,7 @@ static apl_process_t *victim(apl_held_t *held, const apl_group_t *newcomer)
             continue;
         if (g->size > g->options.min_instances)
             return p;
-        if (!second && apl_group_starves(newcomer))
+        if (!second && starves)
             second = p;
     }
     return second;
@@ -148,7 +170,7 @@ static int make_room(apl_held_t *held, const apl_group_t *newcomer,
 
     if (!apl_room_left(held->pool, NULL, 1))
         return 0;
-    p = victim(held, newcomer);
+    p = victim(held, newcomer, apl_group_starves(newcomer));
     if (!p)
         p = shared_victim(held, freed, newcomer);
     if (!p)
@@ -179,19 +201,100 @@ void apl_room_keep(apl_held_t *held, apl_group_t *group)
 static apl_group_t *next_served(apl_held_t *held, const apl_group_t *freed)
 {
     apl_header_t *h = held->pool->header;
-    apl_group_t *starved = next_turn(held, &h->starved, 0, NULL);
+    apl_group_t *g;
 
     if (apl_room_left(held->pool, NULL, 0))
-        return older(held, starved, next_turn(held, &h->hungry, 1, NULL));
-    return starved && make_room(held, starved, freed) ? starved : NULL;
+        return older(held, next_turn(held, &h->starved, NULL, NULL),
+                     next_turn(held, &h->hungry, has_room, NULL));
+    g = next_turn(held, &h->starved, is_healthy, NULL);
+    return g && make_room(held, g, freed) ? g : NULL;
 }
 
-/* The group's turn is over: its process is wanted. @return 0: no slot is free */
-static int serve(apl_held_t *held, apl_group_t *group)
+/* The group's turn is over: its process is wanted. @param replaces 1: above the
+ * limit, if that is reached. @return 0: no slot is free */
+static int serve(apl_held_t *held, apl_group_t *group, int replaces)
 {
     apl_list_remove(held->pool, &group->turn);
-    return apl_process_reserve(held, group, 0) != NULL;
+    apl_list_remove(held->pool, &group->above);
+    return apl_process_reserve(held, group, replaces) != NULL;
 }
+
+/* ---- the place above the limit ---- */
+
+static int may_replace(const apl_held_t *held, const apl_group_t *group)
+{
+    uint32_t max = group->options.max_instances;
+
+    return group->outdated > 0 && apl_group_may_start(held, group) &&
+           (max == 0 || group->size <= max + apl_hung_credit(group));
+}
+
+static int may_try(const apl_held_t *held, const apl_group_t *group)
+{
+    return group->failures > 0 && group->waiting > 0 &&
+           apl_group_starves(group) && apl_group_may_grow(held, group);
+}
+
+/* The next group for it. Those that want it no more lose their turn. */
+static apl_group_t *next_above(apl_held_t *held)
+{
+    apl_pool_t *pool = held->pool;
+    apl_walk_t it = apl_list_walk(pool, &pool->header->above, pool->n.groups);
+    uint32_t at;
+
+    while ((at = apl_list_next(pool, &it)) != 0) {
+        apl_group_t *g = APL_GROUP_OF(pool, at, above);
+
+        if (!g) {
+            pool->damaged = 1;
+            return NULL;
+        }
+        if (may_replace(held, g) || may_try(held, g))
+            return g;
+        if (g->outdated == 0 && (g->failures == 0 || g->waiting == 0))
+            apl_list_remove(pool, &g->above);
+    }
+    return NULL;
+}
+
+/* At most one start is above the limit. */
+static int is_left_above(const apl_pool_t *pool)
+{
+    const apl_header_t *h = pool->header;
+
+    return has_slots(pool) &&
+           (uint64_t)h->count + h->spawning <= apl_hung_limit(pool, NULL);
+}
+
+static void serve_above(apl_held_t *held)
+{
+    apl_group_t *g;
+
+    while (held->turns > 0 && is_left_above(held->pool) &&
+           (g = next_above(held)) != NULL) {
+        held->turns--;
+        if (!serve(held, g, 1))
+            return;
+    }
+}
+
+void apl_room_replace(apl_held_t *held, apl_group_t *group)
+{
+    if (group->outdated > 0)
+        take_turn_above(held, group);
+    serve_above(held);
+}
+
+void apl_room_return(apl_held_t *held, const apl_group_t *group)
+{
+    apl_process_t *p =
+        apl_hung_exceeded(held->pool) ? victim(held, group, 1) : NULL;
+
+    if (p)
+        evict(held, p);
+}
+
+/* ---- sharing ---- */
 
 /* @param freed as of make_room() */
 static void settle(apl_held_t *held, const apl_group_t *freed)
@@ -202,9 +305,10 @@ static void settle(apl_held_t *held, const apl_group_t *freed)
      * when somebody keeps writing that it has none. */
     while (held->turns > 0 && (g = next_served(held, freed)) != NULL) {
         held->turns--;
-        if (!serve(held, g))
+        if (!serve(held, g, 0))
             return;
     }
+    serve_above(held);
 }
 
 void apl_room_settle(apl_held_t *held)
@@ -215,7 +319,7 @@ void apl_room_settle(apl_held_t *held)
 void apl_room_share(apl_held_t *held, apl_group_t *group)
 {
     apl_group_t *starved =
-        next_turn(held, &held->pool->header->starved, 0, NULL);
+        next_turn(held, &held->pool->header->starved, NULL, NULL);
 
     if (starved && older(held, starved, group) == starved)
         settle(held, group);
@@ -255,10 +359,10 @@ void apl_room_yield(apl_held_t *held, apl_process_t *process)
 
     if (!own || !is_forsaken(process, own) || !apl_room_left(pool, NULL, 1))
         return;
-    g = next_turn(held, &pool->header->starved, 0, own);
+    g = next_turn(held, &pool->header->starved, is_healthy, own);
     if (g) {
         evict(held, process);
-        serve(held, g);
+        serve(held, g, 0);
     }
 }
 

@@ -11,6 +11,8 @@
  * A group that wants a process while there is no room takes its turn in one of
  * two lists: `starved` has none but hung ones, and for it the longest idle
  * process of another group gives way; `hungry` has others and waits for room.
+ * But nobody gives way to a group whose starts fail, before one succeeds: its
+ * tries have the place above the limit, in turn with those that replace.
  * Among all of them, and against the waiters of the group whose process became
  * free, the group whose request waits longest is served first: a busy group
  * cannot starve a new one.
@@ -35,11 +37,19 @@ void apl_room_want(apl_held_t *held, apl_group_t *group);
 void apl_room_keep(apl_held_t *held, apl_group_t *group);
 
 /**
- * The group has outdated processes: start one of the present revision, which
- * will replace one of them. Does nothing while one is being started, while the
- * group backs off, or while the place above the limit is taken.
+ * If the group has outdated processes, it takes its turn for the place above the
+ * limit: for a start of the present revision, which will replace one of them.
+ * Then that place is given to the group whose turn it is, unless it is taken. A
+ * group in which a process is being started, or that backs off, is passed over.
  */
 void apl_room_replace(apl_held_t *held, apl_group_t *group);
+
+/**
+ * A process that took the place above the limit is live, and replaces none of
+ * its group: it was the try of a group whose starts had failed. Another group's
+ * gives way to it now, if the limit is exceeded and one is idle.
+ */
+void apl_room_return(apl_held_t *held, const apl_group_t *group);
 
 /**
  * Is there room for one more of the group, once `fewer` processes are leaving?

@@ -73,6 +73,7 @@ void apl_segment_empty(apl_pool_t *pool)
     apl_list_init(pool, &h->inactive);
     apl_list_init(pool, &h->starved);
     apl_list_init(pool, &h->hungry);
+    apl_list_init(pool, &h->above);
     apl_list_init(pool, &h->sessions_free);
     apl_list_init(pool, &h->groups_free);
     apl_list_init(pool, &h->processes_free);

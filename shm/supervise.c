@@ -87,8 +87,8 @@ apr_status_t apl_supervise_ready(apl_pool_t *pool, uint64_t id, int64_t now)
     }
     g->failures = 0;
     g->n_spawned++;
-    if (p->replaces)
-        apl_retire_replaced(&held, g, p);
+    if (p->replaces && !apl_retire_replaced(&held, g, p))
+        apl_room_return(&held, g);
     apl_room_keep(&held, g);
     apl_room_replace(&held, g);
     apl_room_share(&held, g);
@@ -318,6 +318,7 @@ APL_UNLOCKED apr_status_t apl_supervise_condition(const apl_pool_t *pool,
 {
     uint32_t i = (uint32_t)(id & 0xffff);
     const apl_process_t *p = apl_process_at(pool, i);
+    const apl_group_t *g = p ? apl_group_at(pool, p->group) : NULL;
 
     if (!p || i > pool->header->top_process)
         return APL_ESTALE;
@@ -325,7 +326,7 @@ APL_UNLOCKED apr_status_t apl_supervise_condition(const apl_pool_t *pool,
     condition->sessions = p->sessions;
     condition->abandoned = p->abandoned;
     condition->reason = p->reason;
-    condition->replaces = p->replaces;
+    condition->replaces = g && g->outdated > 0 && p->replaces;
     condition->processed = p->processed;
     return condition->state == APL_PROCESS_FREE || p->id != id ? APL_ESTALE
                                                                : APR_SUCCESS;

@@ -196,25 +196,29 @@ def test_idle_httpd_children_die(httpd: Httpd) -> None:
 
 
 def test_httpd_child_dies_with_a_session(httpd: Httpd) -> None:
-    """B1: its session is given back within a second, unless the machine itself
-    is late"""
+    """B1: its process gets no other request until the app closes the connection;
+    the spawner looks at least once a second, and the machine may be late"""
     httpd.log.expect("AH00052|AH00051|signal Killed", "apppool.*child",
                      "AH10392")
     app = httpd.app("shop", "MaxInstances 1")
     httpd.start()
     took: list[float] = []
-    while not took or min(took) >= 1.2 and len(took) < 5:
+    while not took or min(took) >= 2.2 and len(took) < 5:
         held = httpd.hold("shop", f"key{len(took)}")
         child = httpd.child_of(held.pending)
-        killed = time.monotonic()
         kill9(child)
-        httpd.settles(active=0, count=1)
-        took.append(time.monotonic() - killed)
-        held.go.touch()
         with pytest.raises(OSError):
             held.pending.result()
+        wait_until(lambda: any(one["abandoned"] for one in
+                               httpd.group(app)["requests"]),
+                   "its process keeps the request")
+        assert httpd.counts() == (1, 1, 0)
+        answered = time.monotonic()
+        held.go.touch()
+        httpd.settles(active=0, count=1)
+        took.append(time.monotonic() - answered)
         assert httpd.get("/pid", "shop").text == str(held.pid)
-    assert min(took) < 1.2, took
+    assert min(took) < 2.2, took
     assert httpd.pids(app) == [held.pid]
     httpd.check()
 

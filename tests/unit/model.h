@@ -61,7 +61,8 @@ typedef struct {
     int used; /* its minimum is kept */
     unsigned failures;
     int64_t retry_at;
-    uint64_t turn; /* when it took its turn; 0: it has none */
+    uint64_t turn;  /* when it took its turn; 0: it has none */
+    uint64_t above; /* the same, for the place above the limit */
     unsigned revision, young;
     int looked; /* somebody saw: */
     m_look_t seen;

@@ -88,8 +88,8 @@ void model_retire_full(model_t *m, int process);
 /** It closed a session: does it have to go? */
 void model_retire(model_t *m, int process);
 
-/** The process that gives way to a newcomer, or -1. */
-int model_victim(const model_t *m, int newcomer);
+/** The process that gives way to a newcomer that starves, or not; or -1. */
+int model_victim(const model_t *m, int newcomer, int starves);
 
 /** One of those that the requests of a group share, when it has a place free;
  * or -1. */
@@ -105,5 +105,6 @@ void model_settle(model_t *m);
 void model_share(model_t *m, int group);
 void model_share_all(model_t *m);
 void model_yield(model_t *m, int process);
+void model_return(model_t *m, int group);
 
 #endif

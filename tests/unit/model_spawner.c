@@ -26,8 +26,9 @@ int model_take(model_t *m, uint64_t id)
     return first;
 }
 
-/* An outdated one leaves: the oldest idle one, else the oldest. */
-static void replaced(model_t *m, int by)
+/* An outdated one leaves: the oldest idle one, else the oldest. @return 0: there
+ * is none */
+static int replaced(model_t *m, int by)
 {
     int i, best = -1;
 
@@ -45,6 +46,7 @@ static void replaced(model_t *m, int by)
     }
     if (best >= 0)
         model_move(m, best, M_LEAVING);
+    return best >= 0;
 }
 
 /* Fewer than its minimum: one more. */
@@ -61,8 +63,8 @@ void model_ready(model_t *m, int process)
     model_move(m, process, M_LIVE);
     p->ready_at = m->now;
     m->groups[p->group].failures = 0;
-    if (p->replaces)
-        replaced(m, process);
+    if (p->replaces && !replaced(m, process))
+        model_return(m, p->group);
     keep_minimum(m, p->group);
     model_replace(m, p->group);
     model_share(m, p->group);

@@ -93,27 +93,20 @@ static int may_grow(const model_t *m, int group)
              model_size(m, group) < max + model_credit(m, group)));
 }
 
-void model_replace(model_t *m, int group)
-{
-    unsigned max = m->groups[group].options.max_instances;
-    m_process_t *p;
-    int i, outdated = 0;
-
-    for (i = 0; i < m->n_processes; i++)
-        outdated += m->processes[i].group == group && model_outdated(m, i);
-    if (outdated > 0 && may_start(m, group) &&
-        (max == 0 || model_size(m, group) <= max + model_credit(m, group)) &&
-        all(m) <= model_limit_of(m) &&
-        (p = model_add(m, group, M_WANTED)) != NULL)
-        p->replaces = 1;
-}
-
 /* ---- turns ---- */
+
+static void take_turn_above(model_t *m, int group)
+{
+    if (m->groups[group].above == 0)
+        m->groups[group].above = ++m->clock;
+}
 
 static void take_turn(model_t *m, int group)
 {
     if (m->groups[group].turn == 0)
         m->groups[group].turn = ++m->clock;
+    if (m->groups[group].failures > 0)
+        take_turn_above(m, group);
 }
 
 static int wants_turn(const model_t *m, int group)
@@ -121,9 +114,17 @@ static int wants_turn(const model_t *m, int group)
     return model_waiting(m, group) > 0 && may_grow(m, group);
 }
 
-/* The first of those that want their turn yet and is not `but`; those before it
- * that do not want theirs lose it. @param left 1: one that has a place */
-static int next_turn(model_t *m, int starved, int left, int but)
+typedef enum { ANY, WITH_A_PLACE, HEALTHY } fits_t;
+
+static int fits(const model_t *m, int group, fits_t how)
+{
+    return how == ANY || (how == HEALTHY && m->groups[group].failures == 0) ||
+           (how == WITH_A_PLACE && has_place_for(m, group));
+}
+
+/* The first of those that want their turn yet, fit, and are not `but`; those
+ * before it that do not want theirs lose it. */
+static int next_turn(model_t *m, int starved, fits_t how, int but)
 {
     uint64_t after = 0;
 
@@ -140,7 +141,7 @@ static int next_turn(model_t *m, int starved, int left, int but)
         after = m->groups[first].turn;
         if (!wants_turn(m, first))
             m->groups[first].turn = 0;
-        else if (first != but && (!left || has_place_for(m, first)))
+        else if (first != but && fits(m, first, how))
             return first;
     }
 }
@@ -157,8 +158,8 @@ static int older(const model_t *m, int a, int b)
 /* Does another one wait for longer? */
 static int is_later(model_t *m, int group)
 {
-    int starved = next_turn(m, 1, 0, -1);
-    int first = older(m, starved, next_turn(m, 0, 1, -1));
+    int starved = next_turn(m, 1, ANY, -1);
+    int first = older(m, starved, next_turn(m, 0, WITH_A_PLACE, -1));
 
     return first >= 0 && first != group && older(m, first, group) == first;
 }
@@ -180,7 +181,7 @@ static int make_room(model_t *m, int newcomer, int freed)
 
     if (!has_place(m, model_limit_of(m) + 1))
         return 0;
-    v = model_victim(m, newcomer);
+    v = model_victim(m, newcomer, model_starves(m, newcomer));
     if (v < 0)
         v = model_shared_victim(m, freed, newcomer);
     if (v >= 0)
@@ -198,27 +199,110 @@ void model_want(model_t *m, int group)
         take_turn(m, group);
 }
 
-static void serve(model_t *m, int group)
+static int serve(model_t *m, int group)
 {
-    m->groups[group].turn = 0;
-    model_add(m, group, M_WANTED);
+    m->groups[group].turn = m->groups[group].above = 0;
+    return model_add(m, group, M_WANTED) != NULL;
 }
 
 /* A free place goes to the group that waits longest. If there is none, one
- * gives way to a group that starves. */
+ * gives way to a group that starves, unless its starts fail. */
 static int serve_next(model_t *m, int freed)
 {
-    int starved = next_turn(m, 1, 0, -1), first;
+    int first;
 
-    if (has_place(m, model_limit_of(m)))
-        first = older(m, starved, next_turn(m, 0, 1, -1));
-    else
-        first = starved >= 0 && make_room(m, starved, freed) ? starved : -1;
-    if (first < 0)
-        return 0;
-    serve(m, first);
-    return 1;
+    if (has_place(m, model_limit_of(m))) {
+        first = next_turn(m, 1, ANY, -1);
+        first = older(m, first, next_turn(m, 0, WITH_A_PLACE, -1));
+    }
+    else {
+        first = next_turn(m, 1, HEALTHY, -1);
+        if (first >= 0 && !make_room(m, first, freed))
+            first = -1;
+    }
+    return first >= 0 && serve(m, first);
 }
+
+/* ---- the place above the limit ---- */
+
+static int is_outdated(const model_t *m, int group)
+{
+    int i, n = 0;
+
+    for (i = 0; i < m->n_processes; i++)
+        n += m->processes[i].group == group && model_outdated(m, i);
+    return n > 0;
+}
+
+/* Is it to have it now: to replace one, or to try again? */
+static int may_go_above(const model_t *m, int group)
+{
+    unsigned max = m->groups[group].options.max_instances;
+    int replaces =
+        is_outdated(m, group) && may_start(m, group) &&
+        (max == 0 || model_size(m, group) <= max + model_credit(m, group));
+
+    return replaces || (m->groups[group].failures > 0 &&
+                        model_starves(m, group) && wants_turn(m, group));
+}
+
+/* Has it a reason to go on waiting for it? */
+static int may_go_later(const model_t *m, int group)
+{
+    return is_outdated(m, group) ||
+           (m->groups[group].failures > 0 && model_waiting(m, group) > 0);
+}
+
+/* The first that may; those before it without a reason lose their turn. */
+static int next_above(model_t *m)
+{
+    uint64_t after = 0;
+
+    for (;;) {
+        int g, first = -1;
+
+        for (g = 0; g < MODEL_GROUPS; g++)
+            if (m->groups[g].there && m->groups[g].above > after &&
+                (first < 0 || m->groups[g].above < m->groups[first].above))
+                first = g;
+        if (first < 0 || may_go_above(m, first))
+            return first;
+        after = m->groups[first].above;
+        if (!may_go_later(m, first))
+            m->groups[first].above = 0;
+    }
+}
+
+static void serve_above(model_t *m)
+{
+    int g, i;
+
+    while (has_slots(m) && all(m) <= model_limit_of(m) &&
+           (g = next_above(m)) >= 0) {
+        if (!serve(m, g))
+            return;
+        for (i = m->n_processes - 1; i >= 0; i--)
+            if (m->processes[i].state == M_WANTED && m->processes[i].group == g)
+                m->processes[i].replaces = 1;
+    }
+}
+
+void model_replace(model_t *m, int group)
+{
+    if (is_outdated(m, group))
+        take_turn_above(m, group);
+    serve_above(m);
+}
+
+void model_return(model_t *m, int group)
+{
+    int v = model_exceeded(m) ? model_victim(m, group, 1) : -1;
+
+    if (v >= 0)
+        evict(m, v);
+}
+
+/* ---- sharing ---- */
 
 /* Of no use to anybody, it gives way to a group that starves. */
 void model_yield(model_t *m, int process)
@@ -227,7 +311,7 @@ void model_yield(model_t *m, int process)
 
     if (!model_forsaken(m, process) || !has_place(m, model_limit_of(m) + 1))
         return;
-    g = next_turn(m, 1, 0, m->processes[process].group);
+    g = next_turn(m, 1, HEALTHY, m->processes[process].group);
     if (g < 0)
         return;
     evict(m, process);
@@ -238,6 +322,7 @@ static void settle(model_t *m, int freed)
 {
     while (serve_next(m, freed))
         ;
+    serve_above(m);
 }
 
 void model_settle(model_t *m)
@@ -247,7 +332,7 @@ void model_settle(model_t *m)
 
 void model_share(model_t *m, int group)
 {
-    int starved = next_turn(m, 1, 0, -1);
+    int starved = next_turn(m, 1, ANY, -1);
     int s, p;
 
     if (starved >= 0 && older(m, starved, group) == starved)
@@ -279,75 +364,4 @@ void model_unlock(model_t *m)
         m->more = 0;
         model_share_all(m);
     }
-}
-
-/* ---- after a repair ---- */
-
-/* Who waits has a turn, who waits longest the first. */
-static void give_turns(model_t *m)
-{
-    int g, h;
-
-    for (g = 0; g < MODEL_GROUPS; g++) {
-        m->groups[g].turn = 0;
-        for (h = 0; h < MODEL_GROUPS && model_head(m, g) >= 0; h++)
-            m->groups[g].turn += model_head(m, h) >= 0 && older(m, g, h) == h;
-    }
-}
-
-/* Those that are idle for longest first. */
-static void retire_forgotten(model_t *m)
-{
-    int seen[MODEL_PROCESSES] = {0}, i, best;
-
-    do {
-        for (best = -1, i = 0; i < m->n_processes; i++) {
-            const m_process_t *p = &m->processes[i];
-
-            if (!seen[i] && p->state == M_LIVE && p->sessions == 0 &&
-                model_full(m, i) &&
-                (best < 0 || model_idles_longer(m, i, best)))
-                best = i;
-        }
-        if (best >= 0) {
-            seen[best] = 1;
-            model_retire_full(m, best);
-        }
-    } while (best >= 0);
-}
-
-static int used_before(const m_process_t *a, const m_process_t *b)
-{
-    if (a->last_used != b->last_used)
-        return a->last_used < b->last_used;
-    return (a->id & 0xffff) < (b->id & 0xffff); /* by their slots */
-}
-
-/* What is left is when they were used last, and who is older. */
-static void order_processes(model_t *m)
-{
-    int i, k;
-
-    for (i = 0; i < m->n_processes; i++) {
-        m_process_t *p = &m->processes[i];
-
-        p->enlisted = p->birth;
-        p->idle_since = 1;
-        for (k = 0; k < m->n_processes; k++)
-            p->idle_since += (unsigned)used_before(&m->processes[k], p);
-    }
-}
-
-void model_repair(model_t *m)
-{
-    int i;
-
-    for (i = 0; i < m->n_processes; i++)
-        if (m->processes[i].sessions == 0)
-            m->processes[i].hung = 0;
-    order_processes(m);
-    give_turns(m);
-    retire_forgotten(m);
-    model_share_all(m);
-    model_unlock(m);
 }

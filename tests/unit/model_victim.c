@@ -22,7 +22,7 @@ int model_forsaken(const model_t *m, int process)
 
 /* The longest idle of another group; one above its minimum before others,
  * which only give way to a group that starves. */
-int model_victim(const model_t *m, int newcomer)
+int model_victim(const model_t *m, int newcomer, int starves)
 {
     int i, best[2] = {-1, -1};
 
@@ -37,7 +37,7 @@ int model_victim(const model_t *m, int newcomer)
         if (*b < 0 || model_idles_longer(m, i, *b))
             *b = i;
     }
-    return best[0] >= 0 || !model_starves(m, newcomer) ? best[0] : best[1];
+    return best[0] >= 0 || !starves ? best[0] : best[1];
 }
 
 /* Of processes that requests share, one gives way when a place is freed. */

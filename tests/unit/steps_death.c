@@ -68,12 +68,13 @@ static void tear(apl_pool_t *pool, unsigned n)
     apl_process_t *p = &pool->processes[n % (h->top_process + 1)];
     apl_session_t *s = &pool->sessions[n % (h->top_session + 1)];
     apl_link_t *const links[] = {
-        &h->inactive,    &h->starved,        &h->hungry,
-        &h->wanted,      &h->leavers,        &h->sessions_free,
-        &h->groups_free, &h->processes_free, &h->children_free,
-        &g->processes,   &g->idle,           &g->queue,
-        &g->turn,        &g->bucket,         &p->member,
-        &p->idle,        &p->pool,           &s->link,
+        &h->inactive,       &h->starved,       &h->hungry,
+        &h->above,          &g->above,         &h->wanted,
+        &h->leavers,        &h->sessions_free, &h->groups_free,
+        &h->processes_free, &h->children_free, &g->processes,
+        &g->idle,           &g->queue,         &g->turn,
+        &g->bucket,         &p->member,        &p->idle,
+        &p->pool,           &s->link,
     };
     uint32_t *const counts[] = {
         &h->count,       &h->active,

@@ -1,8 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* Many are killed, anywhere and inside the pool's verbs, while others work;
- * all write down what they got and when. Then: was anything given to two, is
- * anything lost, was anybody overtaken, or left to sleep? */
+/* Many are killed, also inside the pool's verbs, while others work and write it
+ * down. Was a process given to two, a request lost, overtaken, left to sleep? */
 
 #include <linux/futex.h>
 #include <signal.h>

@@ -1,0 +1,195 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* The one place above MaxPoolSize: for a process that replaces another one, and
+ * for the tries of an app whose starts fail. Each app in its turn. */
+
+#include "tests/unit/scene.h"
+
+#define PAUSE (61 * SECOND) /* longer than any back-off */
+
+/* A request to an app that does not start. */
+static void fail_once(scene_t *s, const apl_app_t *app)
+{
+    apl_hold_t h;
+    uint64_t id;
+
+    assert_int_equal(scene_ask(s, &h, app), APL_EWAIT);
+    id = scene_take(s);
+    assert_int_not_equal(id, 0);
+    scene_failed(s, id);
+    assert_int_equal(scene_poll(s, &h), APL_ESTART);
+    scene_reap(s);
+}
+
+/* An idle process of a healthy app in a pool of one; and a broken app, of which
+ * nobody knows that yet. */
+static void begin(scene_t *s, apl_app_t **healthy, apl_app_t **broken)
+{
+    apl_hold_t h;
+
+    *healthy = scene_app(s, "healthy");
+    *broken = scene_app(s, "broken");
+    assert_int_equal(scene_get(s, &h, *healthy), APR_SUCCESS);
+    scene_close(s, &h);
+    fail_once(s, *broken);
+    assert_int_equal(s->pool.header->counters.evicted, 1);
+    assert_int_equal(scene_get(s, &h, *healthy), APR_SUCCESS);
+    scene_close(s, &h);
+    s->now += PAUSE;
+}
+
+static void the_tries_of_a_failing_app_end_no_process(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a, *b;
+    int i;
+
+    (void)state;
+    begin(s, &a, &b);
+    for (i = 0; i < 10; i++) {
+        fail_once(s, b);
+        assert_int_equal(scene_group(s, a)->size, 1);
+        s->now += PAUSE;
+    }
+    assert_int_equal(s->pool.header->counters.evicted, 1);
+    scene_is(s, 1, 0);
+    scene_end(s);
+}
+
+static void one_that_succeeds_does(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a, *b;
+    apl_hold_t h;
+    uint64_t id;
+
+    (void)state;
+    begin(s, &a, &b);
+    a->options.min_instances = 1; /* which locks nobody out */
+    apl_supervise_configure(&s->pool, a, 0, s->now);
+    assert_int_equal(scene_ask(s, &h, b), APL_EWAIT);
+    id = scene_take(s);
+    assert_int_equal(scene_condition(s, id).replaces, 0);
+    assert_int_equal(scene_group(s, a)->size, 1);
+    scene_ready(s, id);
+    assert_int_equal(scene_poll(s, &h), APR_SUCCESS);
+    assert_int_equal(scene_group(s, a)->size, 0);
+    assert_int_equal(s->pool.header->counters.evicted, 2);
+    scene_is(s, 1, 1);
+    scene_end(s);
+}
+
+/* If none is idle, the next one that is goes. */
+static void also_when_all_are_busy(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a, *b;
+    apl_hold_t ha, hb;
+
+    (void)state;
+    begin(s, &a, &b);
+    assert_int_equal(scene_ask(s, &ha, a), APR_SUCCESS);
+    assert_int_equal(scene_get(s, &hb, b), APR_SUCCESS);
+    scene_is(s, 2, 2);
+    scene_close(s, &ha);
+    assert_int_equal(scene_group(s, a)->size, 0);
+    scene_is(s, 1, 1);
+    scene_end(s);
+}
+
+/* A failing app that waits for its try is in no healthy app's way. */
+static void nor_does_a_failing_app_hold_up_others(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a, *b, *c;
+    apl_hold_t hb, hc;
+    uint64_t id;
+
+    (void)state;
+    begin(s, &a, &b);
+    c = scene_app(s, "new");
+    assert_int_equal(scene_ask(s, &hb, b), APL_EWAIT);
+    id = scene_take(s);
+    assert_int_not_equal(id, 0);
+    assert_int_equal(scene_get(s, &hc, c), APR_SUCCESS);
+    assert_int_equal(scene_group(s, a)->size, 0);
+    assert_int_equal(s->pool.header->counters.evicted, 2);
+    scene_failed(s, id);
+    assert_int_equal(scene_poll(s, &hb), APL_ESTART);
+    scene_is(s, 1, 1);
+    scene_end(s);
+}
+
+/* Two apps with new code: none waits until all of the other are replaced. */
+static void two_apps_are_replaced_in_turn(void **state)
+{
+    scene_t *s = scene_new(6);
+    apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
+    apl_hold_t ha[4], hb[2];
+    uint64_t id;
+    int i, first = 1, second = 2;
+
+    (void)state;
+    scene_busy(s, a, ha, 4);
+    scene_busy(s, b, hb, 2);
+    apl_supervise_restart(&s->pool, "a", 1, s->now);
+    apl_supervise_restart(&s->pool, "b", 1, s->now);
+    for (i = 0; i < 6; i++) {
+        uint32_t turn = (uint32_t)(i < 4 && i % 2 != 0 ? second : first);
+
+        id = scene_take(s);
+        assert_int_not_equal(id, 0);
+        assert_int_equal(scene_process(s, id)->group, turn);
+        assert_int_equal(scene_take(s), 0);
+        s->now += SECOND;
+        scene_ready(s, id);
+        scene_tick(s, 0);
+    }
+    assert_int_equal(scene_take(s), 0);
+    assert_int_equal(scene_group(s, a)->outdated, 0);
+    assert_int_equal(scene_group(s, b)->outdated, 0);
+    scene_end(s);
+}
+
+/* One whose new code does not start lets the other one go on. */
+static void one_that_backs_off_is_passed_over(void **state)
+{
+    scene_t *s = scene_new(3);
+    apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
+    apl_hold_t ha[1], hb[2];
+    uint64_t id;
+    int i;
+
+    (void)state;
+    scene_busy(s, a, ha, 1);
+    scene_busy(s, b, hb, 2);
+    apl_supervise_restart(&s->pool, "a", 1, s->now);
+    apl_supervise_restart(&s->pool, "b", 1, s->now);
+    scene_failed(s, scene_take(s));
+    for (i = 0; i < 2; i++) {
+        id = scene_take(s);
+        assert_int_not_equal(id, 0);
+        assert_int_equal(scene_process(s, id)->group, 2);
+        scene_ready(s, id);
+    }
+    assert_int_equal(scene_take(s), 0);
+    scene_tick(s, 2 * SECOND);
+    id = scene_take(s);
+    assert_int_not_equal(id, 0);
+    assert_int_equal(scene_process(s, id)->group, 1);
+    scene_end(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_tries_of_a_failing_app_end_no_process),
+        cmocka_unit_test(one_that_succeeds_does),
+        cmocka_unit_test(also_when_all_are_busy),
+        cmocka_unit_test(nor_does_a_failing_app_hold_up_others),
+        cmocka_unit_test(two_apps_are_replaced_in_turn),
+        cmocka_unit_test(one_that_backs_off_is_passed_over),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -113,6 +113,7 @@ spawner_sources = \
 	spawner/abandoned.c \
 	spawner/adopt.c \
 	spawner/alert.c \
+	spawner/answer.c \
 	spawner/applog.c \
 	spawner/apply.c \
 	spawner/audit.c \
@@ -253,6 +254,7 @@ unit_tests = \
 	tests/unit/above \
 	tests/unit/alert \
 	tests/unit/alive \
+	tests/unit/answer \
 	tests/unit/audit \
 	tests/unit/bells \
 	tests/unit/census \

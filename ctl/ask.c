@@ -20,7 +20,6 @@
 #define ENVIRONMENT "APPPOOL_RUNTIME_DIR"
 #define LIMIT       10 /* s for an answer */
 #define CHUNK       65536
-#define LARGE       (1 << 28) /* no answer is longer */
 
 static int quiet;
 
@@ -115,7 +114,8 @@ static char *read_answer(int fd)
     ssize_t n;
 
     do {
-        more = length < LARGE ? realloc(text, length + CHUNK + 1) : NULL;
+        more = length < CONTRACT_ANSWER_MAX ? realloc(text, length + CHUNK + 1)
+                                            : NULL;
         if (!more)
             break;
         text = more;

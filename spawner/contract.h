@@ -89,6 +89,8 @@
 
 /** Bytes of a question to the control socket, its newline included. */
 #define CONTRACT_QUESTION_MAX    1024
+/** Bytes of an answer. */
+#define CONTRACT_ANSWER_MAX      (1 << 28)
 /** A runtime directory whose name begins so was made by httpd's parent, and is
  * removed in the end. */
 #define CONTRACT_PREFIX          "apppool-"

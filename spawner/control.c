@@ -13,11 +13,13 @@
 #include <unistd.h>
 
 #include "shm/report.h"
+#include "spawner/answer.h"
 #include "spawner/rights.h"
 #include "spawner/verbs.h"
 
 #define CLIENTS  16
 #define PATIENCE (5 * SECOND)
+#define WAIT     (2 * ANSWER_LIMIT) /* another answer may be made first */
 
 typedef struct {
     loop_source_t source;
@@ -25,7 +27,9 @@ typedef struct {
     int root;
     char line[CONTRACT_QUESTION_MAX];
     size_t length;
-    char *answer; /* NULL: the line is not complete yet */
+    answer_make_t *make; /* what it waits for; NULL: it does not */
+    int begun;           /* a child makes that now */
+    char *answer;        /* NULL: there is none yet */
     size_t size, sent;
 } client_t;
 
@@ -64,12 +68,52 @@ static void send_answer(client_t *c)
         drop(c);
 }
 
+/* @param text NULL: there is no memory */
+static void answer_client(client_t *c, const char *text, size_t size)
+{
+    c->make = NULL;
+    c->begun = 0;
+    c->answer = text ? malloc(size) : NULL;
+    if (!c->answer) {
+        drop(c);
+        return;
+    }
+    memcpy(c->answer, text, size);
+    c->size = size;
+    c->until = spawner_state()->now + PATIENCE;
+    loop_change(&c->source, EPOLLOUT);
+    send_answer(c);
+}
+
+static void answer_object(client_t *c, json_t *o)
+{
+    char *text = o ? json_dumps(o, JSON_INDENT(1) | APL_REPORT_REALS) : NULL;
+
+    json_decref(o);
+    answer_client(c, text, text ? strlen(text) : 0);
+    free(text);
+}
+
+/* A complete line. */
+static void take_question(client_t *c, size_t length)
+{
+    spawner_t *s = spawner_state();
+    json_t *o = verbs_answer(s, c->line, length, c->root, &c->make);
+
+    if (!c->make) {
+        answer_object(c, o);
+        return;
+    }
+    c->until = s->now + WAIT;
+    loop_change(&c->source, 0); /* only that it hangs up */
+    state_wake(s, s->now);
+}
+
 static void receive(client_t *c)
 {
     int sent;
     ssize_t n = rights_recv(c->source.fd, c->line + c->length,
                             sizeof c->line - c->length, &sent);
-    json_t *o;
     char *end;
 
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
@@ -80,20 +124,10 @@ static void receive(client_t *c)
     }
     c->length += (size_t)n;
     end = memchr(c->line, '\n', c->length);
-    if (!end && c->length < sizeof c->line)
-        return;
-    o = end ? verbs_answer(spawner_state(), c->line, (size_t)(end - c->line),
-                           c->root)
-            : verbs_error("the question is too long");
-    c->answer = o ? json_dumps(o, JSON_INDENT(1) | APL_REPORT_REALS) : NULL;
-    json_decref(o);
-    if (!c->answer) {
-        drop(c);
-        return;
-    }
-    c->size = strlen(c->answer);
-    loop_change(&c->source, EPOLLOUT);
-    send_answer(c);
+    if (end)
+        take_question(c, (size_t)(end - c->line));
+    else if (c->length == sizeof c->line)
+        answer_object(c, verbs_error("the question is too long"));
 }
 
 static void client_ready(void *owner, uint32_t events)
@@ -103,6 +137,8 @@ static void client_ready(void *owner, uint32_t events)
     (void)events;
     if (c->answer)
         send_answer(c);
+    else if (c->make)
+        drop(c); /* it has hung up */
     else
         receive(c);
 }
@@ -138,13 +174,58 @@ static void accept_client(void *owner, uint32_t events)
         c->until = 0;
 }
 
+/* ---- answers that take their time ---- */
+
+static void give(spawner_t *s, const char *text, size_t size)
+{
+    client_t *c;
+
+    (void)s;
+    for (c = clients; c < clients + CLIENTS; c++)
+        if (c->begun && text)
+            answer_client(c, text, size);
+        else if (c->begun)
+            answer_object(c, verbs_error("the answer could not be made"));
+}
+
+/* The one that has waited for longest. NULL: none waits */
+static client_t *find_waiting(void)
+{
+    client_t *c, *first = NULL;
+
+    for (c = clients; c < clients + CLIENTS; c++)
+        if (c->make && !c->begun && (!first || c->until < first->until))
+            first = c;
+    return first;
+}
+
+/* Who asks for the same is given the same answer. */
+static void begin_next(spawner_t *s)
+{
+    const client_t *first = find_waiting();
+    answer_make_t *make = first ? first->make : NULL;
+    int begun = make ? answer_begin(s, make, give) : 0;
+    client_t *c;
+
+    if (begun == 0)
+        return;
+    for (c = clients; c < clients + CLIENTS; c++)
+        c->begun |= c->make == make;
+    if (begun < 0)
+        give(s, NULL, 0);
+}
+
 void control_tend(spawner_t *s)
 {
     client_t *c;
 
-    for (c = clients; c < clients + CLIENTS; c++)
+    for (c = clients; c < clients + CLIENTS; c++) {
         if (c->until != 0 && c->until <= s->now)
             drop(c);
+        else if (c->until != 0)
+            state_wake(s, c->until);
+    }
+    begin_next(s);
 }
 
 /* ---- the socket ---- */

@@ -6,7 +6,8 @@
  *
  * A client sends one line (verbs.h), gets one JSON document and EOF. Nothing
  * here blocks: a client that does not send or read is dropped after some
- * seconds, or when there are many.
+ * seconds, or when there are many. An answer that takes its time is made by a
+ * child (answer.h), once for all clients that have asked for it by then.
  *
  * Trust: whether root asks or httpd's user, SO_PEERCRED says.
  */
@@ -21,7 +22,7 @@ int control_open(spawner_t *s);
 /** Give the socket to httpd's user of the table. */
 void control_configure(spawner_t *s);
 
-/** Drop clients that are too slow. */
+/** Drop clients that are too slow, and have the next answer made. */
 void control_tend(spawner_t *s);
 
 #endif

@@ -155,7 +155,6 @@ static void keep_house(spawner_t *s)
         memory_look(s);
         guard_look(s);
         slow_look(s);
-        control_tend(s);
         tell_repairs(s);
         log_tend();
         apl_history_sample(&s->shm, s->now);
@@ -196,6 +195,7 @@ static void turn(spawner_t *s)
     adopt_tend(s);
     life_tend(s);
     abandoned_look(s);
+    control_tend(s);
     census_tend(s);
     hunt_tend(s);
     errand_tend(s);

@@ -24,6 +24,7 @@ typedef struct {
     apr_pool_t *p;
     char *words[WORDS];
     int n;
+    answer_make_t *make; /* the answer takes its time */
 } asked_t;
 
 json_t *verbs_error(const char *sentence)
@@ -45,29 +46,29 @@ static json_t *refuse(const asked_t *q, const char *format, ...)
     return o;
 }
 
-/* ---- looking ---- */
+/* ---- looking, in a child ---- */
 
-static json_t *answer_status(const asked_t *q)
+static json_t *make_status(apl_pool_t *shm, apr_pool_t *p)
 {
     apl_pool_t *copy;
 
-    return apl_snapshot_take(&copy, &q->s->shm, q->p) == APR_SUCCESS
+    return apl_snapshot_take(&copy, shm, p) == APR_SUCCESS
                ? apl_report_json(copy, 1)
-               : refuse(q, "the pool could not be read");
+               : verbs_error("the pool could not be read");
 }
 
-static json_t *answer_check(const asked_t *q)
+static json_t *make_check(apl_pool_t *shm, apr_pool_t *p)
 {
     apl_pool_t *copy;
     apl_finding_t finding;
     char name[16];
 
-    if (apl_snapshot_take(&copy, &q->s->shm, q->p) != APR_SUCCESS)
-        return refuse(q, "the pool could not be read");
+    if (apl_snapshot_take(&copy, shm, p) != APR_SUCCESS)
+        return verbs_error("the pool could not be read");
     if (apl_check(copy, &finding))
         return json_pack("{s:b}", "ok", 1);
     if (finding.number == 0)
-        return refuse(q, "%s", finding.text);
+        return verbs_error(finding.text);
     snprintf(name, sizeof name, "I%d", finding.number);
     return json_pack("{s:b, s:s, s:s}", "ok", 0, "invariant", name, "text",
                      finding.text);
@@ -335,15 +336,19 @@ static json_t *answer_restart(const asked_t *q)
 static const struct {
     const char *word;
     json_t *(*answer)(const asked_t *q);
-    int arguments; /* how many words follow */
-    int everyone;  /* httpd's user, too */
+    answer_make_t *make; /* instead of that */
+    int arguments;       /* how many words follow */
+    int everyone;        /* httpd's user, too */
 } verbs[] = {
-    {"status", answer_status, 0, 1}, {"check", answer_check, 0, 0},
-    {"detach", answer_detach, 1, 0}, {"kill", answer_kill, 1, 0},
-    {"drain", answer_drain, 1, 0},   {"restart", answer_restart, 2, 0},
+    {"status", NULL, make_status, 0, 1},
+    {"check", NULL, make_check, 0, 0},
+    {"detach", answer_detach, NULL, 1, 0},
+    {"kill", answer_kill, NULL, 1, 0},
+    {"drain", answer_drain, NULL, 1, 0},
+    {"restart", answer_restart, NULL, 2, 0},
 };
 
-static json_t *decide(const asked_t *q, int root)
+static json_t *decide(asked_t *q, int root)
 {
     size_t i;
 
@@ -355,17 +360,20 @@ static json_t *decide(const asked_t *q, int root)
         if (q->n != 1 + verbs[i].arguments)
             return refuse(q, "%s takes %d words and not %d", verbs[i].word,
                           verbs[i].arguments, q->n - 1);
-        return verbs[i].answer(q);
+        q->make = verbs[i].make;
+        return q->make ? NULL : verbs[i].answer(q);
     }
     return refuse(q, "there is no command of that name");
 }
 
-json_t *verbs_answer(spawner_t *s, char *line, size_t length, int root)
+json_t *verbs_answer(spawner_t *s, char *line, size_t length, int root,
+                     answer_make_t **make)
 {
     asked_t q = {.s = s};
     json_t *o;
     size_t i;
 
+    *make = NULL;
     line[length] = 0;
     q.words[q.n++] = line;
     for (i = 0; i < length; i++) {
@@ -383,6 +391,7 @@ json_t *verbs_answer(spawner_t *s, char *line, size_t length, int root)
     apr_pool_create(&q.p, s->pool);
     o = decide(&q, root);
     apr_pool_destroy(q.p);
+    *make = q.make;
     /* A text that is no UTF-8 cannot be said again. */
-    return o ? o : verbs_error("that cannot be answered");
+    return o || q.make ? o : verbs_error("that cannot be answered");
 }

@@ -23,6 +23,7 @@
 
 #include <jansson.h>
 
+#include "spawner/answer.h"
 #include "spawner/state.h"
 
 /** A question that could not be read. */
@@ -32,8 +33,10 @@ json_t *verbs_error(const char *sentence);
  * Answer a line.
  * @param line where its newline stands, is written to
  * @param root does root ask?
- * @return NULL: out of memory
+ * @param make NULL; or what is to make the answer in a child (answer.h)
+ * @return NULL: *make is set, or there is no memory
  */
-json_t *verbs_answer(spawner_t *s, char *line, size_t length, int root);
+json_t *verbs_answer(spawner_t *s, char *line, size_t length, int root,
+                     answer_make_t **make);
 
 #endif

@@ -57,6 +57,46 @@ static void fill(spawner_t *s)
     }
 }
 
+/* ---- without a child ---- */
+
+static json_t *make_now(spawner_t *s, answer_make_t *make)
+{
+    apr_pool_t *p;
+    json_t *o;
+
+    apr_pool_create(&p, s->pool);
+    o = make(&s->shm, p);
+    apr_pool_destroy(p);
+    return o;
+}
+
+static answer_make_t *begun;
+static answer_made_t *tell;
+
+int answer_begin(spawner_t *s, answer_make_t *make, answer_made_t *made)
+{
+    (void)s;
+    begun = make;
+    tell = made;
+    return 1;
+}
+
+static void finish(spawner_t *s)
+{
+    json_t *o = begun ? make_now(s, begun) : NULL;
+    char *text = o ? json_dumps(o, 0) : NULL;
+
+    if (!begun)
+        return;
+    must(text != NULL);
+    begun = NULL;
+    tell(s, text, strlen(text));
+    json_decref(o);
+    free(text);
+}
+
+/* ---- questions ---- */
+
 /* Root's verbs are not for everybody. */
 static void is_answer(json_t *o, int root)
 {
@@ -71,12 +111,15 @@ static void ask(spawner_t *s, const uint8_t *data, size_t size, int root)
     char line[CONTRACT_QUESTION_MAX];
     const uint8_t *end = memchr(data, '\n', size);
     size_t n = end ? (size_t)(end - data) : size;
+    answer_make_t *make;
     json_t *o;
 
     if (n > sizeof line - 1)
         n = sizeof line - 1;
     memcpy(line, data, n);
-    o = verbs_answer(s, line, n, root);
+    o = verbs_answer(s, line, n, root, &make);
+    if (make)
+        o = make_now(s, make);
     is_answer(o, root);
     json_decref(o);
 }
@@ -85,6 +128,8 @@ static void turn(void)
 {
     loop_wait(0);
     loop_call();
+    control_tend(spawner_state());
+    finish(spawner_state());
 }
 
 /* All that comes until the end, or for now. @return bytes */

@@ -1,6 +1,7 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """Beside thousands of processes that are nobody's business, the spawner's loop
 has no more to do than alone: it reads nothing of them."""
+import json
 import os
 import signal
 from typing import Iterator
@@ -9,15 +10,16 @@ import pytest
 
 from harness import cgroups
 from harness.config import App
-from harness.crowd import cpu, quiet, strangers
+from harness.crowd import ask, cpu, quiet, strangers
 from harness.httpd import Httpd
 from harness.procs import alive, children
 from harness.wait import wait_until
 
 STRANGERS = 3000
 APPS = 20
-# Seconds of CPU time. One look at all of them takes 0.06 s, and is enough for
-# each of the apps to make it more than 1 s.
+QUESTIONS = 30
+# Seconds of CPU time. One look at all of them takes 0.06 s: one for each of the
+# apps, or for each question, would make it more than 1 s.
 LOOP = 0.5
 
 pytestmark = pytest.mark.mpms("event")
@@ -59,4 +61,17 @@ def test_deaths(server: Httpd) -> None:
     wait_until(lambda: not any(map(alive, left)), "nothing is left", 60)
     wait_until(lambda: not set(leaders) & set(server.pids(
         app, "idle", "busy", "leaving")), "they are forgotten", 60)
+    assert cpu(spawner)[0] - before < LOOP
+
+
+def test_status(server: Httpd) -> None:
+    """The memory of all processes is looked up, but not by the loop"""
+    spawner = server.spawner_now()
+    before, _ = cpu(spawner)
+    for _ in range(QUESTIONS):
+        answer = json.loads(ask(server, "status"))
+        processes = [process for group in answer["groups"]
+                     for process in group["processes"]]
+        assert len(processes) == APPS
+        assert all(process["memory"] > 0 for process in processes)
     assert cpu(spawner)[0] - before < LOOP

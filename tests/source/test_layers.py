@@ -46,6 +46,7 @@ ONLY = {
     "pthread.h": ("shm/lock.c",),
     "sys/mman.h": ("shm/segment.c", "shm/snapshot.c",
                    "spawner/marks.c", "spawner/census.c",
+                   "spawner/answer.c",
                    "mod_apppool/legacy.c"),
     "linux/futex.h": ("shm/lock.c", "shm/wake.c"),
     "jansson.h": ("shm/report", "spawner/", "ctl/", "mod_apppool/"),

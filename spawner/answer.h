@@ -1,0 +1,41 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file answer.h
+ * @brief An answer that takes its time is made by a child of the spawner
+ *        (errand.h): the loop only copies its text.
+ *
+ * One child runs at a time. After it there is a pause that is at least as long
+ * as the child ran: a flood of questions uses half of a core at most.
+ *
+ * Lock:   the child may take the pool's lock for a copy (snapshot.h).
+ * Errors: a child that fails, or takes too long, has made no text.
+ * Crash:  of the spawner: its clients lose their connections.
+ * Trust:  the child is the spawner's own program.
+ */
+#ifndef APPPOOL_ANSWER_H
+#define APPPOOL_ANSWER_H
+
+#include <jansson.h>
+
+#include "spawner/state.h"
+
+#define ANSWER_LIMIT (20 * SECOND) /* for the child */
+
+/** Make an answer: called in the child. @param p for what it needs
+ * @return NULL: there is no memory */
+typedef json_t *answer_make_t(apl_pool_t *shm, apr_pool_t *p);
+
+/** The child has ended.
+ * @param text of `size` bytes, as long as this call lasts; NULL: there is none
+ */
+typedef void answer_made_t(spawner_t *s, const char *text, size_t size);
+
+/**
+ * Have an answer made. The pool is read after this call.
+ * @return 1: `made` will be called; 0: not now, the spawner is woken to try it
+ *         again; -1: there is no memory, or no child
+ */
+int answer_begin(spawner_t *s, answer_make_t *make, answer_made_t *made);
+
+#endif

@@ -1,0 +1,353 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* The control socket has an answer that takes its time made by a child, once
+ * for all that wait for it. errand_fork() is ours here: the linker wraps it. */
+
+#include "spawner/answer.h"
+
+#include <apr_general.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "spawner/control.h"
+#include "spawner/errand.h"
+#include "tests/unit/scene.h"
+
+#define LARGE (1 << 20) /* more than a pipe or a socket holds */
+
+static char dir[] = "/tmp/answer-XXXXXX";
+static scene_t *scene;
+static int n_forks, refused, stopped;
+static pid_t maker; /* the child */
+
+pid_t __real_errand_fork(spawner_t *s, errand_t *e, int64_t limit,
+                         errand_ended_t *ended);
+pid_t __wrap_errand_fork(spawner_t *s, errand_t *e, int64_t limit,
+                         errand_ended_t *ended);
+
+pid_t __wrap_errand_fork(spawner_t *s, errand_t *e, int64_t limit,
+                         errand_ended_t *ended)
+{
+    if (refused) {
+        errno = EAGAIN;
+        return -1;
+    }
+    n_forks++;
+    maker = __real_errand_fork(s, e, limit, ended);
+    if (maker == 0 && stopped)
+        raise(SIGSTOP);
+    return maker;
+}
+
+static spawner_t *spawner(void)
+{
+    return spawner_state();
+}
+
+static int begin_all(void **state)
+{
+    (void)state;
+    apr_initialize();
+    apr_pool_create(&spawner()->pool, NULL);
+    spawner()->rt.dir = mkdtemp(dir);
+    spawner()->now = SECOND;
+    scene = scene_new(2);
+    spawner()->shm = scene->pool;
+    return loop_open() != 0 || control_open(spawner()) != 0;
+}
+
+static int end_all(void **state)
+{
+    char path[64];
+
+    (void)state;
+    scene_drop(scene);
+    snprintf(path, sizeof path, "%s/%s", dir, CONTRACT_CONTROL);
+    unlink(path);
+    return rmdir(dir);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    n_forks = refused = stopped = 0;
+    spawner()->now += SECOND;
+    return 0;
+}
+
+/* ---- as the spawner's loop does ---- */
+
+static void turn(void)
+{
+    loop_wait(0);
+    loop_call();
+    control_tend(spawner());
+}
+
+static void finish(void)
+{
+    siginfo_t info;
+
+    memset(&info, 0, sizeof info);
+    assert_int_equal(waitid(P_PID, (id_t)maker, &info, WEXITED | WNOWAIT), 0);
+    errand_reap(spawner(), &info);
+    assert_int_equal(waitpid(maker, NULL, 0), maker);
+}
+
+/* It has asked, but no child has begun since. */
+static int client(const char *question)
+{
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    snprintf(at.sun_path, sizeof at.sun_path, "%s/%s", dir, CONTRACT_CONTROL);
+    assert_int_equal(connect(fd, (struct sockaddr *)&at, sizeof at), 0);
+    loop_wait(0);
+    loop_call();
+    assert_int_equal(send(fd, question, strlen(question), 0),
+                     (ssize_t)strlen(question));
+    loop_wait(0);
+    loop_call();
+    return fd;
+}
+
+/* Nothing came yet, and the connection is open. */
+static void waits(int fd)
+{
+    char c;
+
+    assert_int_equal(recv(fd, &c, 1, MSG_DONTWAIT), -1);
+    assert_int_equal(errno, EAGAIN);
+}
+
+/* The connection is at its end then. */
+static void gets(int fd, const char *what)
+{
+    static char text[1 << 16];
+    size_t length = 0;
+    ssize_t n;
+
+    while ((n = recv(fd, text + length, sizeof text - 1 - length,
+                     MSG_DONTWAIT)) > 0) {
+        length += (size_t)n;
+        turn();
+    }
+    assert_int_equal(n, 0);
+    text[length] = 0;
+    assert_non_null(strstr(text, what));
+    close(fd);
+}
+
+/* ---- clients ---- */
+
+static void one_answer_for_all(void **state)
+{
+    int i, fd[3];
+
+    (void)state;
+    for (i = 0; i < 3; i++)
+        fd[i] = client("status\n");
+    turn();
+    assert_int_equal(n_forks, 1);
+    for (i = 0; i < 3; i++)
+        waits(fd[i]);
+    finish();
+    for (i = 0; i < 3; i++)
+        gets(fd[i], "\"pool\"");
+    turn();
+    assert_int_equal(n_forks, 1);
+}
+
+/* It is to see what was done before it was asked. */
+static void a_later_question_waits_for_the_next(void **state)
+{
+    int first = client("status\n"), later;
+
+    (void)state;
+    turn();
+    later = client("status\n");
+    turn();
+    assert_int_equal(n_forks, 1);
+    finish();
+    gets(first, "\"pool\"");
+    waits(later);
+    turn();
+    assert_int_equal(n_forks, 1); /* there is a pause */
+    assert_true(spawner()->wake <= spawner()->now + SECOND / 20);
+    spawner()->now += SECOND;
+    turn();
+    assert_int_equal(n_forks, 2);
+    finish();
+    gets(later, "\"pool\"");
+}
+
+static void two_kinds(void **state)
+{
+    int status = client("status\n"), check;
+
+    (void)state;
+    spawner()->now++;
+    check = client("check\n");
+    turn();
+    finish();
+    gets(status, "\"pool\"");
+    waits(check);
+    spawner()->now += SECOND;
+    turn();
+    finish();
+    gets(check, "\"ok\": true");
+    assert_int_equal(n_forks, 2);
+}
+
+static void others_are_answered_meanwhile(void **state)
+{
+    int fd = client("status\n");
+
+    (void)state;
+    turn();
+    gets(client("nothing\n"), "no command of that name");
+    waits(fd);
+    finish();
+    gets(fd, "\"pool\"");
+}
+
+/* It is stopped before it can do anything, and killed. */
+static void a_client_and_a_child_that_fails(void **state)
+{
+    int fd = client("status\n");
+
+    (void)state;
+    stopped = 1;
+    turn();
+    waits(fd);
+    kill(maker, SIGKILL);
+    finish();
+    gets(fd, "the answer could not be made");
+}
+
+static void no_child(void **state)
+{
+    int fd = client("status\n");
+
+    (void)state;
+    refused = 1;
+    turn();
+    gets(fd, "the answer could not be made");
+}
+
+static void a_client_that_hangs_up(void **state)
+{
+    int fd = client("status\n");
+
+    (void)state;
+    close(fd);
+    turn();
+    assert_int_equal(n_forks, 0);
+    fd = client("status\n");
+    turn();
+    close(fd);
+    turn();
+    finish();
+    turn();
+    assert_int_equal(n_forks, 1);
+}
+
+/* ---- the child ---- */
+
+static json_t *make_large(apl_pool_t *shm, apr_pool_t *p)
+{
+    char *text = malloc(LARGE);
+
+    (void)shm;
+    (void)p;
+    memset(text, 'x', LARGE);
+    return json_pack("{s:s%}", "large", text, (size_t)LARGE);
+}
+
+static json_t *make_nothing(apl_pool_t *shm, apr_pool_t *p)
+{
+    (void)shm;
+    (void)p;
+    return NULL;
+}
+
+static _Noreturn json_t *make_no_end(apl_pool_t *shm, apr_pool_t *p)
+{
+    (void)shm;
+    (void)p;
+    for (;;)
+        pause();
+}
+
+static size_t made_size;
+static int n_made;
+
+static void made(spawner_t *s, const char *text, size_t size)
+{
+    (void)s;
+    n_made++;
+    made_size = text ? size : 0;
+}
+
+static void any_size(void **state)
+{
+    (void)state;
+    assert_int_equal(answer_begin(spawner(), make_large, made), 1);
+    assert_int_equal(answer_begin(spawner(), make_large, made), 0);
+    finish();
+    assert_true(made_size > LARGE);
+}
+
+static void no_answer(void **state)
+{
+    (void)state;
+    n_made = 0;
+    assert_int_equal(answer_begin(spawner(), make_nothing, made), 1);
+    finish();
+    assert_int_equal(n_made, 1);
+    assert_int_equal(made_size, 0);
+}
+
+static void a_limit(void **state)
+{
+    (void)state;
+    n_made = 0;
+    assert_int_equal(answer_begin(spawner(), make_no_end, made), 1);
+    spawner()->now += ANSWER_LIMIT;
+    errand_tend(spawner());
+    finish();
+    assert_int_equal(n_made, 1);
+    assert_int_equal(made_size, 0);
+    /* The pause is as long as it took. */
+    spawner()->now += ANSWER_LIMIT - 1;
+    assert_int_equal(answer_begin(spawner(), make_nothing, made), 0);
+    spawner()->now++;
+    assert_int_equal(answer_begin(spawner(), make_nothing, made), 1);
+    finish();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(one_answer_for_all, setup),
+        cmocka_unit_test_setup(a_later_question_waits_for_the_next, setup),
+        cmocka_unit_test_setup(two_kinds, setup),
+        cmocka_unit_test_setup(others_are_answered_meanwhile, setup),
+        cmocka_unit_test_setup(a_client_and_a_child_that_fails, setup),
+        cmocka_unit_test_setup(no_child, setup),
+        cmocka_unit_test_setup(a_client_that_hangs_up, setup),
+        cmocka_unit_test_setup(any_size, setup),
+        cmocka_unit_test_setup(no_answer, setup),
+        cmocka_unit_test_setup(a_limit, setup),
+    };
+
+    return cmocka_run_group_tests(tests, begin_all, end_all);
+}

@@ -147,3 +147,9 @@ def test_no_unbounded_strings() -> None:
     """Functions that cannot be called safely are not called."""
     assert uses(r"\b(strcpy|strcat|sprintf|vsprintf|gets|mktemp|tmpnam)\s*\("
                 ) == []
+
+
+def test_watchdog_is_linked_with_libc_only() -> None:
+    """Without libraries of its own, automake gives it those of the tests."""
+    makefile = (TOP / "Makefile.am").read_text().splitlines()
+    assert "apppool_watchdog_LDADD =" in makefile

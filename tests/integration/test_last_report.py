@@ -35,8 +35,10 @@ def idle(httpd: Httpd, app: App) -> int:
 def place_of(httpd: Httpd, pid: int, *patterns: str) -> list[int]:
     """Where in the log the first line is that matches, of each."""
     lines = httpd.log.lines()
+    # Ours is `shop[PID] text`, the app's is `shop[PID]> text`.
+    own = re.compile(rf"shop\[{pid}\]>? ")
     return [next((n for n, line in enumerate(lines)
-                  if f"shop[{pid}] " in line and re.search(pattern, line)),
+                  if own.search(line) and re.search(pattern, line)),
                  -1) for pattern in patterns]
 
 

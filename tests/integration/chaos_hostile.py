@@ -7,7 +7,7 @@ import os
 import time
 
 from harness.figures import say
-from harness.hostile import SHORT, WORST, hostile
+from harness.hostile import ATTACKS, WORST, hostile
 from harness.httpd import Httpd
 
 SECONDS = 20
@@ -16,7 +16,7 @@ CHOSEN = os.environ.get("APPPOOL_ATTACKS")
 
 def test_a_hostile_app_beside_a_good_one(httpd: Httpd) -> None:
     seed = int(time.time())
-    attacks = tuple(CHOSEN.split(",")) if CHOSEN else SHORT
+    attacks = tuple(CHOSEN.split(",")) if CHOSEN else ATTACKS
     run = hostile(httpd, SECONDS, seed, attacks)
     for line in (*run.report(), run.verdict()):
         say(f"{httpd.mpm}, seed {seed}: {line}")

@@ -18,9 +18,6 @@ from harness.wait import wait_until
 
 ATTACKS = ("output", "notify", "linger", "links", "forks", "files", "answers",
            "term")
-# links: what stands at $APPPOOL_SOCKET is not looked at before it is connected
-# to, so another app's answers are to be had.
-SHORT = tuple(attack for attack in ATTACKS if attack != "links")
 PHASE = 1.0  # seconds
 CLIENTS = 6
 WORST = 2.0  # times the p99 of the harmless phases

@@ -101,6 +101,7 @@ watchdog_sources = \
 	spawner/log.c \
 	spawner/marks.c \
 	spawner/procfs.c \
+	spawner/reap.c \
 	spawner/remove.c \
 	spawner/settle.c \
 	spawner/sweep.c \
@@ -152,6 +153,7 @@ spawner_sources = \
 	spawner/procfs.c \
 	spawner/reader.c \
 	spawner/ready.c \
+	spawner/reap.c \
 	spawner/registry.c \
 	spawner/remove.c \
 	spawner/rights.c \
@@ -289,6 +291,7 @@ unit_tests = \
 	tests/unit/orphan \
 	tests/unit/owner \
 	tests/unit/past \
+	tests/unit/reap \
 	tests/unit/registry \
 	tests/unit/privilege \
 	tests/unit/remove \
@@ -315,6 +318,7 @@ unit_tests = \
 	tests/unit/undone \
 	tests/unit/wait \
 	tests/unit/walk \
+	tests/unit/ward \
 	tests/unit/warmup
 
 # Those of them that have threads: ThreadSanitizer looks at them, too. Not at

@@ -3,6 +3,7 @@
 #include "spawner/beat.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,12 +15,40 @@
 static int file = -1;
 static int64_t next;
 
+/* The old file stays until the new one is there. */
+static int make(int dirfd, const char *name)
+{
+    char new[64];
+    int fd;
+
+    snprintf(new, sizeof new, "%s.new", name);
+    unlinkat(dirfd, new, 0);
+    fd = openat(dirfd, new,
+                O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0 || renameat(dirfd, new, dirfd, name) == 0)
+        return fd;
+    close(fd);
+    unlinkat(dirfd, new, 0);
+    return -1;
+}
+
 void beat_begin(int dirfd, const char *name)
 {
-    unlinkat(dirfd, name, 0);
-    file = openat(dirfd, name,
-                  O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    file = make(dirfd, name);
+    if (file < 0)
+        file = openat(dirfd, name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+    if (file < 0)
+        unlinkat(dirfd, name, 0); /* nobody beats there any more */
+    else
+        futimens(file, NULL);
     next = millis_now() + PAUSE;
+}
+
+void beat_forget(void)
+{
+    if (file >= 0)
+        close(file);
+    file = -1;
 }
 
 void beat(void)

@@ -7,13 +7,15 @@
  *
  * The beat is the time of last modification of a file in the runtime
  * directory, so it needs no room on a disk that is full. Each program makes its
- * file anew, so one that was replaced cannot beat for the next one.
+ * file anew, so one that was replaced cannot beat for the next one. Where no
+ * file can be made, it goes on with the file of the one before it.
  *
  * The supervisor counts its own looks, not seconds: a machine that was suspended
  * as a whole has not looked meanwhile, and nobody is blamed for that.
  *
  * Lock:  none; one thread.
- * Errors: where the file cannot be made, there is no beat (pulse_t.inode 0).
+ * Errors: where there is neither a new file nor an old one, there is no beat
+ *        (pulse_t.inode 0): the supervisor cannot say that the program hangs.
  * Trust: root's file in root's directory.
  */
 #ifndef APPPOOL_BEAT_H
@@ -31,6 +33,9 @@ typedef struct {
 
 /** Make the file and beat for the first time. */
 void beat_begin(int dirfd, const char *name);
+
+/** In a forked child: it does not beat for its parent. */
+void beat_forget(void);
 
 /** The program gets on. May be called often: it beats once a second. */
 void beat(void);

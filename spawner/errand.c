@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "spawner/beat.h"
 #include "spawner/cgroup.h"
 #include "spawner/fresh.h"
 
@@ -23,6 +24,7 @@ pid_t errand_fork(spawner_t *s, errand_t *e, int64_t limit,
         return -1;
     if (pid == 0) {
         setsid();
+        beat_forget();
         fresh_signals();
         alarm((unsigned)(limit / SECOND) + 1);
         return 0;

@@ -30,6 +30,7 @@
 #include "spawner/process.h"
 #include "spawner/procfs.h"
 #include "spawner/ready.h"
+#include "spawner/reap.h"
 #include "spawner/rights.h"
 #include "spawner/stay.h"
 #include "spawner/stray.h"
@@ -221,25 +222,24 @@ void life_pidfd(void *owner, uint32_t events)
     life_died(spawner_state(), p, &unknown);
 }
 
+static int reap_one(const siginfo_t *info, void *ctx)
+{
+    spawner_t *s = ctx;
+    process_t *p = process_of_child(s, info->si_pid);
+
+    if (p)
+        life_died(s, p, info);
+    else {
+        errand_reap(s, info);
+        writer_reap(info->si_pid);
+        waitpid(info->si_pid, NULL, WNOHANG);
+    }
+    return 0;
+}
+
 void life_reap(spawner_t *s)
 {
-    siginfo_t info;
-    process_t *p;
-
-    for (;;) {
-        memset(&info, 0, sizeof info);
-        if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
-            info.si_pid == 0)
-            return;
-        p = process_of_child(s, info.si_pid);
-        if (p)
-            life_died(s, p, &info);
-        else {
-            errand_reap(s, &info);
-            writer_reap(info.si_pid);
-            waitpid(info.si_pid, NULL, WNOHANG);
-        }
-    }
+    s->unreaped = reap_children(reap_one, s);
 }
 
 /* Nothing is left of it. */

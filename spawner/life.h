@@ -31,7 +31,8 @@ void life_died(spawner_t *s, process_t *p, const siginfo_t *cause);
 /** An adopted one's leader is dead: loop_ready_t of its pidfd. */
 void life_pidfd(void *owner, uint32_t events);
 
-/** SIGCHLD: apps that died, and orphans. */
+/** Reap children that are dead: apps, errands, orphans. It reaps a bounded
+ * number; s->unreaped says that there may be more, for the next turn. */
 void life_reap(spawner_t *s);
 
 /** Do what is due for each process. */

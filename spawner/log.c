@@ -117,14 +117,14 @@ static void drop(log_kind_t *kind, const char *text)
     snprintf(kind->last, sizeof kind->last, "%.90s", text);
 }
 
-void log_tend(void)
+void log_tend(int last)
 {
     int64_t now = millis_now() * 1000;
     char text[200];
     log_kind_t *kind;
 
     for (kind = cut; kind; kind = kind->next) {
-        if (kind->dropped == 0 || now - kind->told < TELL_PAUSE)
+        if (kind->dropped == 0 || (!last && now - kind->told < TELL_PAUSE))
             continue;
         snprintf(text, sizeof text, "%lu lines dropped, the last one: %s",
                  kind->dropped, kind->last);

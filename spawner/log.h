@@ -58,8 +58,11 @@ void log_level(int most);
 void log_line_of(log_kind_t *kind, int level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/** Say how many lines were dropped, of each kind every ten seconds. */
-void log_tend(void);
+/**
+ * Say how many lines were dropped, of each kind every ten seconds.
+ * @param last the program ends, so all of it is said now
+ */
+void log_tend(int last);
 
 /** The error log to append to, or -1. The caller closes it. */
 int log_open(void);

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "spawner/beat.h"
 #include "spawner/fresh.h"
 #include "spawner/millis.h"
 
@@ -19,6 +20,7 @@
 #define STALLED  100  /* ms without a mark: one worker more */
 #define PATIENCE 1000 /* ms without a mark: no more of them */
 #define LIMIT    3000 /* ms for all */
+#define DEATH    100  /* ms for all workers to be dead */
 #define TURN     50   /* ms that a look at the readers takes, at the most */
 
 typedef struct {
@@ -109,13 +111,21 @@ static _Noreturn void work(list_t *l)
     _exit(0);
 }
 
-static void end(pid_t pid)
+/* A worker that waits in the kernel may not die now: it is left. */
+static void end(pid_t *workers, int n)
 {
-    int i;
+    int i, looks;
 
-    kill(pid, SIGKILL);
-    for (i = 0; i < 50 && waitpid(pid, NULL, WNOHANG) == 0; i++)
-        poll(NULL, 0, 2);
+    for (i = 0; i < n; i++)
+        kill(workers[i], SIGKILL);
+    for (looks = 0; n > 0 && looks < DEATH / 2; looks++) {
+        if (looks > 0)
+            poll(NULL, 0, 2);
+        beat();
+        for (i = n; i-- > 0;)
+            if (waitpid(workers[i], NULL, WNOHANG) != 0)
+                workers[i] = workers[--n];
+    }
 }
 
 /* Who is held himself, by the machine, says nothing of whom he waits for: as
@@ -143,6 +153,7 @@ static void read_all(list_t *l)
             n += workers[n] > 0;
             more = now + STALLED;
         }
+        beat();
         poll(NULL, 0, 1);
         now += turn(&clock);
         is = __atomic_load_n(&l->known, __ATOMIC_ACQUIRE);
@@ -152,8 +163,7 @@ static void read_all(list_t *l)
         }
         known = is;
     }
-    while (n > 0)
-        end(workers[--n]);
+    end(workers, n);
 }
 
 /* ---- all of it ---- */

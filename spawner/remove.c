@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "spawner/beat.h"
 #include "spawner/beneath.h"
 
 #define DEPTH 16
@@ -56,6 +57,7 @@ static void empty(tree_t *t, int fd, int depth)
     while (dir && (entry = readdir(dir)) != NULL) {
         const char *name = entry->d_name;
 
+        beat();
         if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
             is_done(fd, name))
             continue;

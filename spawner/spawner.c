@@ -78,7 +78,7 @@ static void on_signal(void *owner, uint32_t events)
     while (read(signals.fd, &got, sizeof got) == sizeof got)
         if (got.ssi_signo == SIGTERM)
             s->stopping = 1;
-    life_reap(s);
+    s->unreaped = 1;
 }
 
 static void on_bell(void *owner, uint32_t events)
@@ -156,7 +156,7 @@ static void keep_house(spawner_t *s)
         guard_look(s);
         slow_look(s);
         tell_repairs(s);
-        log_tend();
+        log_tend(0);
         apl_history_sample(&s->shm, s->now);
     }
     audit_prove(s);
@@ -170,7 +170,7 @@ static void keep_house(spawner_t *s)
 
 static void turn(spawner_t *s)
 {
-    int64_t left = s->wake - apl_now();
+    int64_t left = s->unreaped ? 0 : s->wake - apl_now();
 
     loop_wait(left <= 0 ? 0 : (int)(left / 1000) + 1);
     beat();
@@ -178,6 +178,8 @@ static void turn(spawner_t *s)
     s->wake = s->now + SECOND;
     s->shm.patience = APL_PATIENCE;
     loop_call();
+    if (s->unreaped)
+        life_reap(s);
     look_for_httpd(s);
     if (s->stopping)
         stop_all(s);
@@ -296,15 +298,19 @@ static int begin(spawner_t *s)
 
 static void end(spawner_t *s)
 {
+    int alone;
+
     errand_stop();
     writer_stop();
     unlinkat(s->rt.fd, CONTRACT_SPAWNER, 0);
     unlinkat(s->rt.fd, CONTRACT_CONTROL, 0);
-    if (!parent_is_dead())
-        return;
     /* As the watchdog does, if there is one. */
-    sweep_processes(s->instance);
-    vacate_directory(s->rt.fd, s->rt.dir, 1);
+    alone = parent_is_dead();
+    if (alone)
+        sweep_processes(s->instance);
+    log_tend(1);
+    if (alone)
+        vacate_directory(s->rt.fd, s->rt.dir, 1);
 }
 
 static int usage(const char *what)

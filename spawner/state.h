@@ -120,7 +120,8 @@ typedef struct spawner {
     int64_t wake;              /**< us: the next turn, at the latest */
     struct rlimit descriptors; /**< RLIMIT_NOFILE as httpd was started with */
     int stopping;
-    int rung; /**< the bell rang, or a child of httpd died: look at once */
+    int unreaped; /**< children may be dead: life_reap() is due */
+    int rung;     /**< the bell rang, or a child of httpd died: look at once */
 } spawner_t;
 
 /** The one spawner of this program; for callbacks that know a process. */

@@ -17,6 +17,7 @@
 #include "spawner/marks.h"
 #include "spawner/millis.h"
 #include "spawner/procfs.h"
+#include "spawner/reap.h"
 
 #define LIMIT    10000 /* ms */
 #define PATIENCE 2000  /* ms with those that wait in the kernel */
@@ -86,6 +87,7 @@ int sweep_processes(const char *instance)
     int64_t now = millis_now(), until = now + LIMIT, sunk = now + PATIENCE;
     char mark[40];
     hunt_t h = {mark, 0, 0, 1};
+    int n;
 
     snprintf(mark, sizeof mark, "%s-", instance);
     do {
@@ -95,7 +97,7 @@ int sweep_processes(const char *instance)
         if (instance[0])
             marks_read(is_stranger, end_marked, &h);
         h.left += cgroup_sweep(instance);
-        while (waitpid(-1, NULL, WNOHANG) > 0)
+        for (n = 0; n < REAP_MOST && waitpid(-1, NULL, WNOHANG) > 0; n++)
             ;
         if (h.left == 0)
             return 0;

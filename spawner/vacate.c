@@ -58,15 +58,16 @@ static void vacate_base(int dirfd, const char *base)
 void vacate_directory(int dirfd, const char *runtime, int all)
 {
     static const char *const names[] = {
-        CONTRACT_SOCKETS,         CONTRACT_OWN,
-        CONTRACT_OUTPUT,          CONTRACT_NOTIFY,
-        CONTRACT_FAILURES,        CONTRACT_CONTROL,
-        CONTRACT_REGISTRY,        CONTRACT_SPAWNER,
-        CONTRACT_SPAWNER_WORDS,   CONTRACT_WATCHDOG_WORDS,
-        CONTRACT_ERRORLOG,        CONTRACT_SPAWNER ".new",
-        CONTRACT_INSTANCE ".new", CONTRACT_INSTANCE,
-        CONTRACT_REGISTRY ".new", CONTRACT_SPAWNER_BEAT,
-        CONTRACT_WATCHDOG_BEAT};
+        CONTRACT_SOCKETS, CONTRACT_OUTPUT, CONTRACT_NOTIFY, CONTRACT_FAILURES,
+        CONTRACT_CONTROL, CONTRACT_REGISTRY, CONTRACT_SPAWNER,
+        CONTRACT_SPAWNER_WORDS, CONTRACT_WATCHDOG_WORDS, CONTRACT_ERRORLOG,
+        CONTRACT_SPAWNER ".new", CONTRACT_INSTANCE ".new",
+        CONTRACT_REGISTRY ".new", CONTRACT_SPAWNER_BEAT ".new",
+        CONTRACT_SPAWNER_BEAT, CONTRACT_WATCHDOG_BEAT ".new",
+        /* Late, as what apps have left there may take long. Httpd looks for
+         * the watchdog's beat meanwhile; as long as the instance is there, the
+         * next start goes on with what is left. */
+        CONTRACT_OWN, CONTRACT_INSTANCE, CONTRACT_WATCHDOG_BEAT};
     char base[PATH_MAX];
     size_t i;
     int above;

@@ -126,6 +126,8 @@ int ward_look(ward_t *w, int64_t now)
         return 0;
     w->look_at = now + pause;
     silent = beat_look(&w->pulse, w->dirfd, CONTRACT_SPAWNER_BEAT);
+    if (w->pulse.inode == 0)
+        return 0;
     if (silent != limit)
         return silent > limit;
     /* First, as the log may be what it waits for, and so may we. */

@@ -52,7 +52,8 @@ void ward_stop(ward_t *w, int64_t now);
 
 /**
  * Does it still turn its loop? One that has not for 30 s, or for 4 s when it is
- * to stop, gets SIGKILL, and its death is seen as any other.
+ * to stop, gets SIGKILL, and its death is seen as any other. Where there is
+ * no beat (beat.h), nothing is known of it, and it is left in peace.
  * @return 1: it survives SIGKILL, so it is to be left: ward_leave()
  */
 int ward_look(ward_t *w, int64_t now);

@@ -25,6 +25,7 @@
 #include "spawner/contract.h"
 #include "spawner/log.h"
 #include "spawner/millis.h"
+#include "spawner/reap.h"
 #include "spawner/settle.h"
 #include "spawner/sweep.h"
 #include "spawner/vacate.h"
@@ -38,6 +39,7 @@ typedef struct {
     ward_t ward;
     int signals;
     int stopping;
+    int unreaped;         /* orphans may be dead: reap_children() is due */
     int stops;            /* spawners that ended without stopping all */
     int status;           /* exit code of ours */
     int64_t start_at;     /* ms; when to start the spawner */
@@ -118,19 +120,22 @@ static void stop(watchdog_t *w)
 static void on_signals(watchdog_t *w)
 {
     struct signalfd_siginfo got;
-    siginfo_t info;
 
     while (read(w->signals, &got, sizeof got) == sizeof got)
         if (got.ssi_signo == SIGTERM)
             stop(w);
-    /* Orphans of apps; the spawner is left to its pidfd. */
-    for (;;) {
-        memset(&info, 0, sizeof info);
-        if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
-            info.si_pid == 0 || (w->ward.child && info.si_pid == w->ward.pid))
-            return;
-        waitpid(info.si_pid, NULL, WNOHANG);
-    }
+    w->unreaped = 1;
+}
+
+/* An orphan of an app; the spawner is left to its pidfd. */
+static int reap_one(const siginfo_t *info, void *ctx)
+{
+    const watchdog_t *w = ctx;
+
+    if (w->ward.child && info->si_pid == w->ward.pid)
+        return 1;
+    waitpid(info->si_pid, NULL, WNOHANG);
+    return 0;
 }
 
 static int wait_ms(const watchdog_t *w)
@@ -138,6 +143,8 @@ static int wait_ms(const watchdog_t *w)
     int64_t at = w->start_at < w->parent_until ? w->start_at : w->parent_until;
     int64_t left;
 
+    if (w->unreaped)
+        return 0;
     left = at - millis_now();
     return left < 0 ? 0 : left > TURN ? TURN : (int)left;
 }
@@ -168,6 +175,7 @@ static void watch(watchdog_t *w)
         if (poll(fds, 4, wait_ms(w)) < 0 && errno != EINTR)
             poll(NULL, 0, 100);
         beat();
+        log_tend(0);
         if (fds[2].revents) {
             log_line(LOG_WARN, "httpd's parent process is gone");
             w->parent_until = millis_now() + CONTRACT_ORPHANS * 1000;
@@ -178,6 +186,8 @@ static void watch(watchdog_t *w)
             return;
         if (fds[0].revents)
             on_signals(w);
+        if (w->unreaped)
+            w->unreaped = reap_children(reap_one, w);
         if (ward_look(&w->ward, millis_now()) && spawner_hangs(w))
             return;
         if (w->ward.pid == 0 && millis_now() >= w->start_at)
@@ -239,6 +249,7 @@ static void clean_up(const watchdog_t *w)
     instance[n > 0 ? n : 0] = 0;
     instance[strspn(instance, "0123456789abcdef")] = 0;
     sweep_processes(instance);
+    log_tend(1);
     vacate_directory(w->ward.dirfd, w->ward.runtime, parent_is_dead(0));
 }
 

@@ -143,11 +143,37 @@ static void looks_without_a_beat(void **state)
     assert_int_equal(beat_look(&pulse, place, name), 1);
 }
 
+/* Its name is taken, as where the disk has no room for another file. */
+static void beats_with_the_old_file(void **state)
+{
+    static const char name[] = CONTRACT_WATCHDOG_BEAT;
+    pulse_t pulse;
+    ino_t first;
+
+    (void)state;
+    memset(&pulse, 0, sizeof pulse);
+    beat_begin(place, name);
+    set_time(name, 1);
+    beat_look(&pulse, place, name);
+    first = pulse.inode;
+    assert_int_equal(linkat(place, name, place, "old", 0), 0);
+    assert_int_equal(mkdirat(place, CONTRACT_WATCHDOG_BEAT ".new", 0700), 0);
+    beat_begin(place, name);
+    assert_int_equal(beat_look(&pulse, place, name), 0);
+    assert_int_equal(pulse.inode, first);
+    /* Nor is there an old one. */
+    assert_int_equal(unlinkat(place, name, 0), 0);
+    beat_begin(place, name);
+    beat_look(&pulse, place, name);
+    assert_int_equal(pulse.inode, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(goes_on_with_a_copy),
         cmocka_unit_test(looks_without_a_beat),
+        cmocka_unit_test(beats_with_the_old_file),
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);

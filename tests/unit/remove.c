@@ -11,8 +11,10 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "spawner/beat.h"
 #include "tests/unit/scene.h"
 
 #define LEVELS 5000
@@ -130,13 +132,42 @@ static void a_mount_is_not_entered(void **state)
     assert_false(exists("tree"));
 }
 
+/* The clock: each look at it takes a second. */
+int __wrap_clock_gettime(clockid_t clock, struct timespec *t);
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
+{
+    static time_t now = 1000;
+
+    (void)clock;
+    *t = (struct timespec){now++, 0};
+    return 0;
+}
+
+/* As it may take long, whoever supervises hears of it meanwhile. */
+static void the_program_beats(void **state)
+{
+    struct timespec times[2] = {{1, 0}, {1, 0}};
+    pulse_t pulse = {0};
+
+    (void)state;
+    beat_begin(top, "beat");
+    assert_int_equal(utimensat(top, "beat", times, 0), 0);
+    beat_look(&pulse, top, "beat");
+    make_file("tree/file");
+    remove_tree(top, "tree");
+    assert_int_equal(beat_look(&pulse, top, "beat"), 0);
+    beat_forget();
+    remove_tree(top, "beat");
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_file_and_a_tree), TEST(a_deep_tree), TEST(a_link_leads_nowhere),
-        TEST(a_mount_is_not_entered)};
+        TEST(a_mount_is_not_entered), TEST(the_program_beats)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -160,6 +160,7 @@ spawner_sources = \
 	spawner/runtime.c \
 	spawner/settle.c \
 	spawner/slow.c \
+	spawner/sockfile.c \
 	spawner/spawner.c \
 	spawner/stay.c \
 	spawner/stray.c \

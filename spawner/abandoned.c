@@ -6,6 +6,7 @@
 #include "spawner/diag.h"
 #include "spawner/log.h"
 #include "spawner/process.h"
+#include "spawner/sockfile.h"
 
 /* us between two looks: most end soon, or never. */
 #define PAUSE_MIN 10000
@@ -34,10 +35,10 @@ static void add(const spawner_t *s, process_t *p, uint32_t n)
         p->left.now += n;
 }
 
-static void on_unix(const char *path, uint32_t n, void *ctx)
+static void on_unix(const diag_socket_t *at, uint32_t n, void *ctx)
 {
     if (n > 0)
-        add(ctx, process_of_path(ctx, path), n);
+        add(ctx, sockfile_owner(ctx, at), n);
 }
 
 static void on_tcp(uint32_t port, uint32_t uid, uint32_t n, void *ctx)

@@ -93,6 +93,8 @@ static void unix_found(const struct nlmsghdr *m, void *ctx)
     const struct rtattr *at = after(m, NLMSG_SPACE(sizeof *body));
     const char *end = after(m, m->nlmsg_len);
     struct unix_diag_rqlen queue = {0, 0};
+    struct unix_diag_vfs file = {0, 0};
+    diag_socket_t found = {0};
     char path[128] = "";
     uint8_t down = 0;
 
@@ -109,12 +111,18 @@ static void unix_found(const struct nlmsghdr *m, void *ctx)
             memcpy(&queue, RTA_DATA(at), sizeof queue);
         if (at->rta_type == UNIX_DIAG_SHUTDOWN && n >= sizeof down)
             memcpy(&down, RTA_DATA(at), sizeof down);
+        if (at->rta_type == UNIX_DIAG_VFS && n >= sizeof file)
+            memcpy(&file, RTA_DATA(at), sizeof file);
     }
-    if (path[0])
-        asker->on_unix(path,
-                       body->udiag_state == TCP_LISTEN ? queue.udiag_rqueue
-                                                       : down == GONE,
-                       asker->ctx);
+    if (!path[0])
+        return;
+    found.path = path;
+    found.listens = body->udiag_state == TCP_LISTEN;
+    found.number = body->udiag_ino;
+    found.inode = file.udiag_vfs_ino;
+    found.device = file.udiag_vfs_dev;
+    asker->on_unix(&found, found.listens ? queue.udiag_rqueue : down == GONE,
+                   asker->ctx);
 }
 
 /* Connections that nobody has accepted stand there as sockets of their own,
@@ -123,6 +131,7 @@ static int read_proc(const asker_t *asker)
 {
     FILE *file = fopen("/proc/net/unix", "re");
     char line[256], path[128];
+    diag_socket_t found = {.path = path};
     unsigned flags, state;
 
     if (!file)
@@ -130,10 +139,9 @@ static int read_proc(const asker_t *asker)
     while (fgets(line, sizeof line, file))
         if (sscanf(line, "%*s %*x %*x %x %*x %x %*u %127s", &flags, &state,
                    path) == 3) {
-            if (flags & 0x10000)
-                asker->on_unix(path, 0, asker->ctx);
-            else if (state == 2)
-                asker->on_unix(path, 1, asker->ctx);
+            found.listens = (flags & 0x10000) != 0;
+            if (found.listens || state == 2)
+                asker->on_unix(&found, !found.listens, asker->ctx);
         }
     fclose(file);
     return 0;
@@ -146,7 +154,7 @@ static int ask_unix(asker_t *asker, uint32_t states)
     memset(&request, 0, sizeof request);
     request.sdiag_family = AF_UNIX;
     request.udiag_states = states;
-    request.udiag_show = UDIAG_SHOW_NAME | UDIAG_SHOW_RQLEN;
+    request.udiag_show = UDIAG_SHOW_NAME | UDIAG_SHOW_VFS | UDIAG_SHOW_RQLEN;
     request.udiag_cookie[0] = request.udiag_cookie[1] = ~0u;
     return ask(&request, sizeof request, unix_found, asker);
 }

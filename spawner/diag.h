@@ -13,8 +13,18 @@
 
 #include <stdint.h>
 
+/** A Unix socket. Anybody can bind the same path in a mount namespace of its
+ * own; the inode and the device tell the files apart. */
+typedef struct {
+    const char *path; /**< as the program that bound it wrote it */
+    int listens;      /**< 0: it is a connection to one that listens */
+    uint32_t number;  /**< of the socket itself; 0: not known */
+    uint32_t inode;   /**< of the file it is bound to, as the kernel has it */
+    uint32_t device;  /**< both 0: not known */
+} diag_socket_t;
+
 /** One listening socket. @param queued connections nobody has accepted yet */
-typedef void diag_unix_t(const char *path, uint32_t queued, void *ctx);
+typedef void diag_unix_t(const diag_socket_t *at, uint32_t queued, void *ctx);
 typedef void diag_tcp_t(uint32_t port, uint32_t uid, uint32_t queued,
                         void *ctx);
 

@@ -13,6 +13,7 @@
 #include "spawner/cgroup.h"
 #include "spawner/log.h"
 #include "spawner/procfs.h"
+#include "spawner/sockfile.h"
 
 #define REGISTRY_TRIES 200 /* of 10 ms: the last spawner's end */
 #define DOOMED_TRIES   50  /* if it was sent SIGKILL */
@@ -92,6 +93,7 @@ int instance_claim(spawner_t *s)
                  strerror(errno));
         return -1;
     }
+    sockfile_learn(&s->rt);
     if (!s->instance[0])
         return 0;
     if (cgroup_open(s->instance, text, sizeof text) == 0)

@@ -12,6 +12,7 @@
 #include "spawner/life.h"
 #include "spawner/process.h"
 #include "spawner/rights.h"
+#include "spawner/sockfile.h"
 #include "spawner/warmup.h"
 
 #define POLL_MIN  10000 /* us between two looks, for those just forked */
@@ -91,12 +92,23 @@ static void saw(process_t *p, uint32_t queued)
         p->seen = SEEN_EMPTY;
 }
 
-static void on_unix(const char *path, uint32_t queued, void *ctx)
+static void on_unix(const diag_socket_t *at, uint32_t queued, void *ctx)
 {
-    process_t *p = process_of_path(ctx, path);
+    process_t *p = sockfile_owner(ctx, at);
 
-    if (p && asks(p))
-        saw(p, queued);
+    if (!p || !asks(p))
+        return;
+    p->listeners += at->listens;
+    saw(p, queued);
+}
+
+/* Two sockets listen at one path only where their files are not known, and one
+ * is somebody else's. Whose queue it is, is not known then. The process counts
+ * as ready: a request waits in its queue at worst. Else anybody could keep it
+ * from ever being ready. */
+static int is_queued(const process_t *p)
+{
+    return p->seen == SEEN_QUEUED && p->listeners <= 1;
 }
 
 /* Who else had the port first would get the app's requests. Root may listen
@@ -117,10 +129,10 @@ static void on_tcp(uint32_t port, uint32_t uid, uint32_t queued, void *ctx)
  * enough that the connection could be made. */
 static int accepts(const process_t *p, int known)
 {
-    if (p->probe < 0 || !is_connected(p->probe) || p->seen == SEEN_QUEUED ||
+    if (p->probe < 0 || !is_connected(p->probe) || is_queued(p) ||
         p->seen == SEEN_FOREIGN)
         return 0;
-    if (p->seen == SEEN_EMPTY)
+    if (p->seen != NOT_SEEN)
         return 1;
     return known ? p->is.wire.listen != APL_LISTEN_FD
                  : p->is.says_ready || p->is.wire.listen != APL_LISTEN_FD;
@@ -186,6 +198,7 @@ void ready_look(spawner_t *s)
         if (!asks(p))
             continue;
         p->seen = NOT_SEEN;
+        p->listeners = 0;
         probe(s, p);
         if (p->probe >= 0)
             *(p->is.wire.listen == APL_LISTEN_TCP ? &tcp_probes

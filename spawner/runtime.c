@@ -151,6 +151,15 @@ static void name_entry(char name[32], int entry)
     snprintf(name, 32, "/proc/self/fd/%d", entry);
 }
 
+int runtime_stat(const runtime_t *rt, uint64_t id, int entry, struct stat *st)
+{
+    char name[24];
+
+    name_of(name, CONTRACT_SOCKETS, id);
+    return entry >= 0 ? fstat(entry, st)
+                      : fstatat(rt->fd, name, st, AT_SYMLINK_NOFOLLOW);
+}
+
 int runtime_admit(const runtime_t *rt, uint64_t id, int entry)
 {
     char from[32], name[24];

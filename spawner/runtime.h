@@ -15,6 +15,7 @@
 #define APPPOOL_RUNTIME_H
 
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include "shm/format.h"
@@ -66,6 +67,11 @@ int runtime_port(void);
  *         ENOENT: nothing is there yet, or ENOTSOCK: it is something else
  */
 int runtime_entry(const runtime_t *rt, uint64_t id, uid_t uid);
+
+/** The file of the socket that httpd connects to, or is to connect to.
+ * @param entry the socket that the app has made, if that is not at s/ID yet;
+ * -1 */
+int runtime_stat(const runtime_t *rt, uint64_t id, int entry, struct stat *st);
 
 /**
  * From now on httpd's user may connect to the process, at s/ID.

@@ -88,6 +88,7 @@ typedef struct process {
     int barred;        /**< ready.c: errno: why nobody can connect to that */
     int64_t probed;    /**< ready.c: when that was made */
     int seen;          /**< ready.c */
+    int listeners;     /**< ready.c: Unix sockets that listen at its path */
     int64_t weigh_at;  /**< us: memory.c looks from then on, or did then */
     int64_t weight;    /**< memory.c: bytes, roughly; -1: of no interest */
     int zombie;        /**< it survives SIGKILL, and that is known */

@@ -2,11 +2,13 @@
 """AppReady: when a new process gets its first request."""
 import os
 import signal
+import subprocess
 
 import pytest
 
 from harness.config import App
 from harness.httpd import Httpd
+from harness.places import can_mount
 from harness.procs import children, freeze, kill9
 from harness.wait import wait_until
 
@@ -30,6 +32,21 @@ while not told:
     open("reads", "w").close()
     client.recv(1)
     busy = False
+"""
+
+# In a mount namespace: the runtime directory's path, and a socket whose path
+# is the same as an app's, with a connection that nobody accepts.
+NEIGHBOUR = """
+import os, socket, sys
+path = sys.argv[1]
+os.makedirs(os.path.dirname(path))
+server = socket.socket(socket.AF_UNIX)
+server.bind(path)
+server.listen()
+client = socket.socket(socket.AF_UNIX)
+client.connect(path)
+print("listens", flush=True)
+sys.stdin.read()
 """
 
 
@@ -227,3 +244,32 @@ def test_odd_server_name(httpd: Httpd, odd: str) -> None:
     assert httpd.get("/pid", "shop").status == 200
     assert httpd.pids(app)
     httpd.log.wait_for("asked for localhost$")
+
+
+@pytest.mark.mpms("event")
+@pytest.mark.skipif(not can_mount(), reason="mount is denied")
+@pytest.mark.parametrize("listen", ["fd", "unix"])
+def test_a_neighbour_binds_the_same_path(httpd: Httpd, listen: str) -> None:
+    """In a mount namespace of its own: its queue is not the app's"""
+    kind, own = {"fd": ("s", ""), "unix": ("a", "/s")}[listen]
+    app = httpd.app("shop", f"AppListen {listen}", "AppStartTimeout 15")
+    program, app.command = app.command, "/bin/sh start.sh"
+    (app.root / "start.sh").write_text(
+        f"until [ -e {httpd.dir}/go ]; do sleep 0.05; done\n"
+        f"exec {program}\n")
+    httpd.start()
+    first = httpd.get_async("/pid", "shop")
+    path, = wait_until(lambda: list((httpd.runtime / kind).iterdir()),
+                       "it starts")
+    with subprocess.Popen(
+            ["unshare", "-m", "sh", "-c",
+             f'mount -t tmpfs none {httpd.runtime} && exec "$@"', "sh",
+             "/usr/bin/python3", "-IS", "-c", NEIGHBOUR, f"{path}{own}"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            text=True) as neighbour:
+        assert neighbour.stdin and neighbour.stdout
+        assert neighbour.stdout.readline() == "listens\n"
+        (httpd.dir / "go").touch()
+        assert first.result().status == 200
+        neighbour.stdin.close()
+        neighbour.wait()

@@ -8,6 +8,7 @@
 #include <linux/openat2.h>
 #include <pwd.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/fsuid.h>
@@ -21,6 +22,7 @@
 #include "spawner/log.h"
 #include "spawner/millis.h"
 #include "spawner/output.h"
+#include "spawner/privilege.h"
 #include "spawner/settle.h"
 
 #define SAY_AGAIN 60000 /* ms: that the file cannot be opened */
@@ -82,15 +84,19 @@ int applog_open(const char *path, unsigned uid, unsigned gid)
 
 /* ---- the program ---- */
 
-/* Also where the user database does not answer: root's groups are not his. */
+/* The groups that the app has. Where they cannot be found, only its first one:
+ * the groups that httpd was started with are root's. */
 static void take_groups(uid_t uid, gid_t gid)
 {
-    const struct passwd *pw;
+    privilege_t who = {.uid = uid, .gid = gid};
+    const struct passwd *pw = getpwuid(uid);
+    char error[PRIVILEGE_ERROR_MAX];
 
-    if (geteuid() != 0)
-        return;
-    pw = getpwuid(uid);
-    if (!pw || initgroups(pw->pw_name, gid) != 0)
+    if (pw) {
+        snprintf(who.name, sizeof who.name, "%s", pw->pw_name);
+        who.known = 1;
+    }
+    if (privilege_groups(&who, error) != 0)
         setgroups(1, &gid);
 }
 

@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import time
+from pathlib import Path
 
 import pytest
 
@@ -88,6 +89,27 @@ def test_no_more_rights_than_its_user(httpd: Httpd) -> None:
                "it is written")
     assert file.stat().st_uid == 0
     assert not (place / "blog.log").exists()
+
+
+def test_no_right_of_roots_group(httpd: Httpd) -> None:
+    """A user who is a member of that group: an app does not have it"""
+    httpd.log.expect("shop.log cannot be opened")
+    group, place, link = (httpd.dir / s for s in ("group", "logs", "link"))
+    group.write_text(Path("/etc/group").read_text().replace(
+        "root:x:0:", f"root:x:0:{USER}"))
+    place.mkdir()
+    place.chmod(0o770)
+    link.symlink_to(place)
+    httpd.wrapper = ["unshare", "--mount", "--propagation", "private", "sh",
+                     "-c", f'mount --bind {group} /etc/group && exec "$@"',
+                     "sh"]
+    httpd.app("shop", f"AppLog {link}/shop.log")
+    httpd.start()
+    httpd.get("/print?text=hello", "shop")
+    file = place / "shop.log"
+    wait_until(lambda: file.exists() or httpd.log.matching(
+        f"AppLog {link}/shop.log cannot be opened"), "it was tried")
+    assert not file.exists()
 
 
 def test_writer_ends_with_the_last_process(httpd: Httpd) -> None:

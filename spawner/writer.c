@@ -19,6 +19,7 @@
 #define ROOM       (1 << 20)     /* bytes that wait for a child */
 #define SAY_PAUSE  (10 * SECOND) /* between two lines about one file */
 #define TRY_PAUSE  SECOND        /* between two children for one file */
+#define LINGER     (5 * SECOND)  /* without users, before it ends */
 #define STOP_TRIES 200
 #define STOP_PAUSE 10 /* ms */
 
@@ -27,7 +28,8 @@ struct writer {
     char path[256];
     uid_t uid;
     gid_t gid;
-    unsigned users; /* processes of apps; 0: nobody wants it */
+    unsigned users; /* processes of apps */
+    int64_t idle;   /* us: when the last of the users left it */
     int fd;         /* to the child; -1 */
     pid_t pid;      /* of the child, until it is reaped; 0 */
     int64_t again;  /* us: no other child before */
@@ -66,10 +68,16 @@ static void hang_up(writer_t *w)
     w->fd = -1;
 }
 
+/* A process that died has a successor, most of the time: its first lines need
+ * a child, and the next child cannot start before this one is reaped. */
 void writer_put(writer_t *w)
 {
-    if (w && --w->users == 0)
-        hang_up(w);
+    spawner_t *s = spawner_state();
+
+    if (!w || --w->users > 0)
+        return;
+    w->idle = s->now;
+    state_wake(s, w->idle + LINGER);
 }
 
 /* ---- the child ---- */
@@ -151,12 +159,23 @@ static void say_dropped(const spawner_t *s, writer_t *w)
     w->say = s->now + SAY_PAUSE;
 }
 
+static void end_idle(spawner_t *s, writer_t *w)
+{
+    if (w->users > 0 || w->fd < 0)
+        return;
+    if (s->now >= w->idle + LINGER)
+        hang_up(w);
+    else
+        state_wake(s, w->idle + LINGER);
+}
+
 void writer_tend(spawner_t *s)
 {
     writer_t **at = &writers, *w;
 
     while ((w = *at) != NULL) {
         say_dropped(s, w);
+        end_idle(s, w);
         if (w->users == 0 && w->pid == 0 && w->dropped == 0) {
             *at = w->next;
             free(w);

@@ -5,8 +5,9 @@
  * @brief The spawner's side of an AppLog: a child (applog.h) for each file and
  *        user, which is sent lines and waited for by nobody.
  *
- * It is started with the first line. It ends when no process of an app needs
- * it any more, or the spawner is dead, and writes what it was sent until then.
+ * It is started with the first line. It ends when no process of an app has
+ * needed it for five seconds, when httpd stops, or when the spawner is dead. It
+ * writes what it was sent until then.
  *
  * Errors: lines that the child does not take in time are dropped. How many
  *         those were is a line of the error log.
@@ -32,7 +33,7 @@ void writer_send(writer_t *w, const char *lines, size_t length, unsigned n);
 /** A child that is dead and not reaped yet: it may be one of these. */
 void writer_reap(pid_t pid);
 
-/** Say what was dropped. */
+/** Say what was dropped, and end the children that nobody needs. */
 void writer_tend(spawner_t *s);
 
 /** The spawner ends: let them write what they were sent, for two seconds. */

@@ -112,8 +112,29 @@ def test_no_right_of_roots_group(httpd: Httpd) -> None:
     assert not file.exists()
 
 
+def test_first_lines_of_the_next_process(httpd: Httpd) -> None:
+    """The writer serves it, too"""
+    httpd.log.expect("shop")
+    file = httpd.dir / "shop.log"
+    httpd.app("shop", f"AppLog {file}")
+    httpd.start()
+    seen = set()
+    for n in range(20):
+        httpd.get(f"/print?text=line-{n}-of-20", "shop")
+        seen.update(writers(httpd))
+        another(httpd, "shop")
+    httpd.get("/print?text=the-end", "shop")
+    wait_until(lambda: "the-end" in file.read_text()
+               or httpd.log.matching("lines dropped"), "it is written")
+    text = file.read_text()
+    assert [n for n in range(20) if f"> line-{n}-of-20" not in text] == []
+    assert not httpd.log.matching("lines dropped")
+    # A machine that is slow may take longer for a start than a writer waits.
+    assert 1 <= len(seen) < 10
+
+
 def test_writer_ends_with_the_last_process(httpd: Httpd) -> None:
-    """And comes again when it was killed"""
+    """Some seconds later; and comes again when it was killed"""
     httpd.log.expect("shop")
     file = httpd.dir / "shop.log"
     httpd.app("shop", f"AppLog {file}", "PoolIdleTime 3")

@@ -118,7 +118,7 @@ static void warn_of_httpds_user(const apppool_app_t *app)
 
 /* Root and user, as far as they can be known now. An httpd that serves must
  * not end over what the owner of a link can do: the spawner refuses to start
- * an app whose owner it was not told. @return 0: refused */
+ * an app for an owner that may not run one. @return 0: refused */
 static int check_root(apr_pool_t *p, apppool_app_t *app)
 {
     const char *root = app->pool.root, *user = app->set->user, *wrong;
@@ -140,6 +140,7 @@ static int check_root(apr_pool_t *p, apppool_app_t *app)
     wrong = user ? NULL : apppool_owner_default(p, root, &st);
     if (wrong) {
         SAY(APLOG_ERR, "AppRoot (%s): %s", app->place, wrong);
+        app->owner = st.st_uid;
         return ap_state_query(AP_SQ_CONFIG_GEN) > 1;
     }
     app->uid = apppool_owner_uid(user, &st);

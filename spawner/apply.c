@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "spawner/log.h"
+#include "spawner/privilege.h"
 #include "spawner/process.h"
 
 static int64_t due; /* when the segment hears of the table again */
@@ -59,6 +60,23 @@ static void link_log(const spawner_t *s, const char *path)
                  CONTRACT_ERRORLOG);
 }
 
+/* AppRoot was away for a moment when httpd read its configuration, so its
+ * owner is not known: it is the one that it had. Nothing is lost if that is
+ * wrong, as a new process looks again (boot.c). */
+static void keep_owners(table_t *fresh, const table_t *old)
+{
+    uint32_t i;
+
+    for (i = 0; i < fresh->n; i++) {
+        table_app_t *a = &fresh->apps[i];
+        const table_app_t *was = table_find(old, a->app.name);
+
+        if (a->owner == PRIVILEGE_NOBODY && !a->user && was &&
+            strcmp(was->app.root, a->app.root) == 0)
+            a->owner = was->owner;
+    }
+}
+
 int apply_refresh(spawner_t *s)
 {
     char error[TABLE_ERROR_MAX];
@@ -82,6 +100,8 @@ int apply_refresh(spawner_t *s)
         log_line(LOG_NOTICE, "the app table %s/%s is in force", s->rt.dir,
                  CONTRACT_TABLE);
     refused[0] = 0;
+    if (old)
+        keep_owners(fresh, old);
     s->table = fresh;
     s->rt.uid = fresh->httpd_uid;
     s->rt.gid = fresh->httpd_gid;
@@ -127,7 +147,15 @@ static int configure_groups(spawner_t *s)
     return 0;
 }
 
-/* A process that was made from another command, user or environment. */
+/* Was it made from another command, user or environment? While nobody knows
+ * whose AppRoot is, it may still be the same owner's. */
+static int is_outdated(const process_t *p, const table_app_t *a)
+{
+    return a->print != p->is.print ||
+           (a->owner != PRIVILEGE_NOBODY && p->is.uid != UINT32_MAX &&
+            p->is.uid != a->owner);
+}
+
 static int replace_outdated(spawner_t *s)
 {
     process_t *p;
@@ -136,7 +164,7 @@ static int replace_outdated(spawner_t *s)
         const table_app_t *a = table_find(s->table, p->is.name);
         apr_status_t rv;
 
-        if (!a || a->print == p->is.print || p->outdated || !p->listed ||
+        if (!a || p->outdated || !p->listed || !is_outdated(p, a) ||
             p->phase >= PHASE_ENDING)
             continue;
         rv = apl_supervise_outdate(&s->shm, p->is.id, s->now);

@@ -184,7 +184,6 @@ static uint64_t fingerprint(const table_app_t *a)
     mix(&print, a->command);
     mix(&print, a->user);
     mix(&print, a->group);
-    mix_number(&print, a->owner);
     mix(&print, a->environment);
     mix(&print, a->base_uri);
     /* In whatever order the parent wrote them. */

@@ -13,6 +13,7 @@ import pytest
 from harness import cgroups, procs
 from harness.httpd import Httpd
 from harness.procs import alive
+from harness.starts import another
 from harness.threads import Threads
 from harness.wait import wait_until
 
@@ -151,7 +152,7 @@ def test_never_root_later(httpd: Httpd) -> None:
     assert httpd.get("/pid", "blog").status == 200
     assert httpd.pids(blog)
     wait_until(lambda: httpd.get("/pid", "shop").status in (502, 503)
-               and httpd.log.matching("had no owner that could run the app"),
+               and httpd.log.matching("user root, who is to run the app of"),
                "it is refused after the reload as well")
     assert not httpd.pids(app)
     shutil.chown(app.root, "www-data", "www-data")
@@ -217,6 +218,27 @@ def test_a_root_that_comes_later(httpd: Httpd) -> None:
     httpd.graceful()
     wait_until(lambda: httpd.get("/pid", "shop").status == 200,
                "the app is there after a reload")
+
+
+@pytest.mark.mpms("event")
+def test_a_root_that_is_away(httpd: Httpd) -> None:
+    """For the time of a reload only: its process stays, and others start."""
+    httpd.log.expect("shop")
+    app = httpd.app("shop")
+    blog = httpd.app("blog")
+    app.public = httpd.dir / "htdocs"
+    httpd.start()
+    pid, old = (httpd.get("/pid", name).text for name in ("shop", "blog"))
+    app.root.rename(httpd.dir / "away")
+    blog.directives.append("AppSetEnv NEW new")
+    httpd.graceful()
+    wait_until(lambda: httpd.get("/pid", "blog").text != old,
+               "the new configuration is in force")
+    httpd.log.wait_for(f"AppRoot {app.root} .* cannot be used")
+    (httpd.dir / "away").rename(app.root)
+    assert httpd.get("/pid", "shop").text == pid
+    another(httpd, "shop")
+    assert not httpd.log.matching(rf"shop\[{pid}\] is to be replaced")
 
 
 @pytest.mark.mpms("event")

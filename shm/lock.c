@@ -17,6 +17,9 @@ typedef struct {
     uint32_t tid;
     struct robust_list_head *robust;
     void *before; /* list_op_pending when the lock was taken: glibc's */
+    /* The word that this thread takes, has or gives. Others write the word in
+     * the segment, but nobody else writes this. */
+    const uint32_t *inside;
 } self_t;
 
 static __thread self_t self;
@@ -24,6 +27,7 @@ static __thread self_t self;
 static void forget_self(void)
 {
     self.tid = 0;
+    self.inside = NULL;
 }
 
 static void watch_forks(void)
@@ -51,6 +55,7 @@ static self_t *know_self(void)
 /* Tell the kernel which word to look at when this thread ends. */
 static inline void announce(self_t *me, const uint32_t *word)
 {
+    me->inside = word;
     if (me->robust) {
         me->before = me->robust->list_op_pending;
         me->robust->list_op_pending =
@@ -61,11 +66,12 @@ static inline void announce(self_t *me, const uint32_t *word)
 
 /* A signal handler may have come in the middle of glibc's own lock operation:
  * what stood there is put back. */
-static inline void unannounce(const self_t *me)
+static inline void unannounce(self_t *me)
 {
     __asm__ volatile("" ::: "memory");
     if (me->robust)
         me->robust->list_op_pending = me->before;
+    me->inside = NULL;
 }
 
 static inline int swap(uint32_t *word, uint32_t from, uint32_t to)
@@ -126,8 +132,10 @@ static apr_status_t wait_for(uint32_t *word, uint32_t tid, int64_t limit,
             *died = (v & FUTEX_OWNER_DIED) != 0;
             return APR_SUCCESS;
         }
-        if (owner == tid)
-            return APL_ELOCK;
+        if (owner == tid) { /* it never was: somebody else wrote that */
+            swap(word, v, FUTEX_WAITERS | FUTEX_OWNER_DIED);
+            owner = 0;
+        }
         if (spins > 0) {
             spins--;
             relax();
@@ -161,7 +169,7 @@ apr_status_t apl_lock_take(uint32_t *word, int64_t limit, int *died)
     apr_status_t rv = APR_SUCCESS;
 
     *died = 0;
-    if ((__atomic_load_n(word, __ATOMIC_RELAXED) & FUTEX_TID_MASK) == me->tid)
+    if (me->inside == word)
         return APL_ELOCK; /* and what is announced must stay so */
     announce(me, word);
     if (!swap(word, 0, me->tid))

@@ -27,7 +27,8 @@
  * Lock:  this is it. Not recursive: APL_ELOCK to the thread that holds it.
  * Crash: at any instruction; the next owner gets APR_SUCCESS and *died = 1.
  * Trust: a hostile word can keep everybody waiting; who must not hang passes
- *        a limit, and who knows better breaks it.
+ *        a limit, and who knows better breaks it. A word that names a thread
+ *        which waits for the lock is taken as that of an owner that died.
  */
 #ifndef APL_LOCK_H
 #define APL_LOCK_H

@@ -152,6 +152,27 @@ static void it_is_not_recursive_and_a_limit_is_kept(void **state)
     assert_int_equal(m->word, 0);
 }
 
+/* By a hostile process. */
+static void its_own_id_keeps_no_thread_out(void **state)
+{
+    shared_t *m = shared_new();
+    uint32_t own = (uint32_t)syscall(SYS_gettid);
+    int died;
+
+    (void)state;
+    m->word = own;
+    assert_int_equal(apl_lock_take(&m->word, -1, &died), APR_SUCCESS);
+    assert_int_equal(died, 1);
+    assert_ptr_equal(announced(), &m->word);
+    assert_int_equal(apl_lock_take(&m->word, -1, &died), APL_ELOCK);
+    assert_int_equal(apl_lock_give(&m->word), 1);
+    assert_int_equal(m->word, 0);
+    m->word = own | FUTEX_WAITERS;
+    assert_int_equal(apl_lock_take(&m->word, 0, &died), APR_SUCCESS);
+    assert_int_equal(died, 1);
+    assert_int_equal(apl_lock_give(&m->word), 1);
+}
+
 #define ROUNDS 100000
 
 static void add_up(shared_t *m)
@@ -327,6 +348,7 @@ int main(void)
         cmocka_unit_test(the_kernel_knows_what_is_held),
         cmocka_unit_test(an_owner_the_kernel_forgot_is_found_out),
         cmocka_unit_test(it_is_not_recursive_and_a_limit_is_kept),
+        cmocka_unit_test(its_own_id_keeps_no_thread_out),
         cmocka_unit_test(processes_and_threads_exclude_each_other),
         cmocka_unit_test(a_killed_waiter_loses_no_wakeup),
         cmocka_unit_test(a_lock_can_be_broken),

@@ -301,6 +301,7 @@ unit_tests = \
 	tests/unit/reports \
 	tests/unit/restart \
 	tests/unit/rights \
+	tests/unit/roll \
 	tests/unit/rolling \
 	tests/unit/scenarios \
 	tests/unit/scenarios_restart \

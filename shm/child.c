@@ -72,13 +72,21 @@ apr_status_t apl_child_register(apl_pool_t *pool, uint32_t config)
     return rv;
 }
 
+/* Are the sessions of a living child being taken back? Only a roll does that:
+ * otherwise the mark says nothing, whoever wrote it. */
+static int is_rolled(const apl_pool_t *pool, const apl_child_t *c)
+{
+    return c->died != 0 &&
+           __atomic_load_n(&pool->header->roll, __ATOMIC_RELAXED) != 0;
+}
+
 void apl_child_confirm(apl_held_t *held)
 {
     apl_pool_t *pool = held->pool;
     const apl_child_t *c = apl_child_at(pool, pool->self);
 
     if (c && c->state == APL_CHILD_USED && c->generation == pool->generation &&
-        pool->self <= pool->header->top_child)
+        pool->self <= pool->header->top_child && !is_rolled(pool, c))
         return;
     pool->self = 0;
     if (pool->who.pid != 0)

@@ -310,6 +310,10 @@ typedef struct {
                          where it is asked for, and another */
 } apl_session_t;
 
+/** What apl_child_t.died says beside 0. */
+#define APL_CHILD_EMPTIED 1 /* its sessions are being taken back */
+#define APL_CHILD_COUNTED 2 /* and its death is counted */
+
 /** An httpd child. */
 typedef struct {
     uint32_t state;      /**< [T] */
@@ -318,7 +322,7 @@ typedef struct {
     uint32_t sessions;   /**< [D] its WAITING, HELD and FAILED ones */
     uint32_t config;     /**< [T] configuration generation it serves */
     apl_link_t link;     /**< [D] in the free list */
-    uint32_t died;       /**< [T] its death is being dealt with */
+    uint32_t died;       /**< [T] 0, or APL_CHILD_EMPTIED, ... */
     char padding[20];
 } apl_child_t;
 

@@ -72,8 +72,11 @@ static uint32_t reclaim_some(apl_held_t *held, const apl_child_t *c,
     return n;
 }
 
-apr_status_t apl_supervise_child_gone(apl_pool_t *pool,
-                                      const apl_watch_t *watch, int64_t now)
+/* @param dead 0: the child lives. It takes another slot with its next request,
+ * because this one is marked before the first batch: no session comes into a
+ * part of the table that was looked at already. */
+static apr_status_t take_back(apl_pool_t *pool, const apl_watch_t *watch,
+                              int dead, int64_t now)
 {
     apl_child_t *c = apl_child_at(pool, watch->index);
     uint32_t from = 1, rounds = pool->n.sessions / BATCH + 1;
@@ -88,8 +91,12 @@ apr_status_t apl_supervise_child_gone(apl_pool_t *pool,
             apl_leave(&held);
             return APL_ESTALE;
         }
-        if (reclaim_some(&held, c, &from) > 0 && c->died == 0) {
-            c->died = 1;
+        if (c->died == 0)
+            c->died = APL_CHILD_EMPTIED;
+        APL_STEP("child_emptied");
+        if (reclaim_some(&held, c, &from) > 0 && dead &&
+            c->died != APL_CHILD_COUNTED) {
+            c->died = APL_CHILD_COUNTED;
             pool->header->counters.child_deaths++;
             apl_event_note(&held, APL_EVENT_CHILD_DIED, NULL, NULL);
         }
@@ -102,6 +109,12 @@ apr_status_t apl_supervise_child_gone(apl_pool_t *pool,
     return APR_SUCCESS;
 }
 
+apr_status_t apl_supervise_child_gone(apl_pool_t *pool,
+                                      const apl_watch_t *watch, int64_t now)
+{
+    return take_back(pool, watch, 1, now);
+}
+
 int apl_supervise_roll(apl_pool_t *pool, int64_t now)
 {
     uint32_t i, top = apl_top(&pool->header->top_child, pool->n.children);
@@ -112,7 +125,7 @@ int apl_supervise_roll(apl_pool_t *pool, int64_t now)
         return 0;
     for (i = 1; i <= top; i++)
         if (apl_supervise_child(pool, i, &watch) == APR_SUCCESS &&
-            apl_supervise_child_gone(pool, &watch, now) == APL_ELOCK)
+            take_back(pool, &watch, 0, now) == APL_ELOCK)
             return 1;
     /* Not before: a spawner that dies on the way leaves it to the next one. Nor
      * is it over when there was damage meanwhile. */

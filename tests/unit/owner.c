@@ -2,13 +2,9 @@
 
 /* What an httpd child held comes back when it dies. */
 
-#include <linux/futex.h>
-#include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "shm/child.h"
-#include "shm/enter.h"
 #include "tests/unit/scene.h"
 
 static apl_watch_t watch_of(scene_t *s, uint32_t index)
@@ -17,44 +13,6 @@ static apl_watch_t watch_of(scene_t *s, uint32_t index)
 
     assert_int_equal(apl_supervise_child(&s->pool, index, &w), APR_SUCCESS);
     return w;
-}
-
-/* Sessions that no child knows of, as they may be there after damage. */
-static void after_damage_the_roll_is_called(void **state)
-{
-    scene_t *s = scene_new(2);
-    apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h[2], wait, next;
-    apl_session_t *phantom;
-
-    (void)state;
-    assert_int_equal(scene_get(s, &h[0], a), APR_SUCCESS);
-    assert_int_equal(scene_get(s, &h[1], a), APR_SUCCESS);
-    scene_close(s, &h[1]);
-    assert_int_equal(apl_supervise_roll(&s->pool, s->now), 0);
-    phantom = &s->pool.sessions[2];
-    assert_int_equal(phantom->state, APL_SESSION_FREE);
-    phantom->state = APL_SESSION_HELD;
-    assert_int_equal(apl_supervise_repair(&s->pool, s->now), APR_SUCCESS);
-    s->pool.header->counters.repairs = 0;
-    scene_is(s, 2, 2); /* both are busy, and one for ever */
-    assert_int_equal(scene_get(s, &wait, a), APL_EWAIT);
-    assert_int_equal(apl_supervise_roll(&s->pool, s->now), 1);
-    assert_int_equal(apl_supervise_roll(&s->pool, s->now), 0);
-    scene_hang_up(s);
-    scene_is(s, 2, 0);
-    /* Who waited asks again, as a child with a slot of its own. */
-    assert_int_equal(scene_poll(s, &wait), APL_EDAMAGED);
-    assert_int_equal(scene_get(s, &wait, a), APR_SUCCESS);
-    assert_int_equal(s->pool.children[s->pool.self].state, APL_CHILD_USED);
-    assert_int_equal(scene_get(s, &next, a), APR_SUCCESS);
-    scene_is(s, 2, 2);
-    scene_close(s, &h[0]); /* of which nobody knows any more */
-    scene_is(s, 2, 2);
-    scene_close(s, &wait);
-    scene_close(s, &next);
-    scene_is(s, 2, 0);
-    scene_end(s);
 }
 
 /* A hostile child can free the slot of another. */
@@ -197,33 +155,19 @@ static void b21_a_hand_off_by_a_process_that_died_names_no_other(void **state)
     scene_end(s);
 }
 
-/* The spawner is killed while it calls the roll: the next one calls it. */
-static void the_roll_is_due_until_it_is_over(void **state)
+/* A hostile child writes the thread's own id where the lock's owner stands. */
+static void a_request_ends_whatever_the_lock_says(void **state)
 {
     scene_t *s = scene_new(1);
-    apl_header_t *h = s->pool.header;
-    apl_held_t held;
-    int status;
-    pid_t spawner;
+    apl_app_t *a = scene_app(s, "a");
+    apl_hold_t h;
 
     (void)state;
-    h->roll = 1;
-    assert_int_equal(apl_enter(&held, &s->pool, s->now, APL_FOREVER),
-                     APR_SUCCESS);
-    spawner = fork();
-    if (spawner == 0) {
-        s->pool.patience = APL_FOREVER;
-        apl_supervise_roll(&s->pool, s->now);
-        _exit(0);
-    }
-    while (!(__atomic_load_n(&h->lock, __ATOMIC_ACQUIRE) & FUTEX_WAITERS))
-        assert_int_equal(waitpid(spawner, &status, WNOHANG), 0);
-    kill(spawner, SIGKILL);
-    assert_int_equal(waitpid(spawner, &status, 0), spawner);
-    assert_int_equal(h->roll, 1);
-    apl_leave(&held);
-    assert_int_equal(apl_supervise_roll(&s->pool, s->now), 1);
-    assert_int_equal(h->roll, 0);
+    assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
+    s->pool.header->lock = (uint32_t)getpid();
+    apl_checkin(&s->pool, &h, s->now);
+    s->pool.header->counters.repairs = 0;
+    scene_is(s, 1, 0);
     scene_end(s);
 }
 
@@ -371,14 +315,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(b34_its_sessions_come_back_and_its_waits_end),
-        cmocka_unit_test(after_damage_the_roll_is_called),
-        cmocka_unit_test(the_roll_is_due_until_it_is_over),
         cmocka_unit_test(a_child_that_lost_its_slot_takes_another),
         cmocka_unit_test(a_slot_is_given_to_the_next_child),
         cmocka_unit_test(a_child_with_a_session_does_not_unregister),
         cmocka_unit_test(
             b21_a_process_that_died_is_no_concern_of_its_last_session),
         cmocka_unit_test(b21_a_hand_off_by_a_process_that_died_names_no_other),
+        cmocka_unit_test(a_request_ends_whatever_the_lock_says),
         cmocka_unit_test(slots_that_run_out_are_an_error_and_come_back),
         cmocka_unit_test(a_lost_process_is_put_back),
         cmocka_unit_test(more_waiters_than_can_be_woken_at_once),

@@ -1,0 +1,161 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* After damage the roll is called: all sessions are taken back from children
+ * that live. */
+
+#include <linux/futex.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "shm/enter.h"
+#include "tests/unit/scene.h"
+
+/* Sessions that no child knows of, as they may be there after damage. */
+static void after_damage_the_roll_is_called(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_app_t *a = scene_app(s, "a");
+    apl_hold_t h[2], wait, next;
+    apl_session_t *phantom;
+
+    (void)state;
+    assert_int_equal(scene_get(s, &h[0], a), APR_SUCCESS);
+    assert_int_equal(scene_get(s, &h[1], a), APR_SUCCESS);
+    scene_close(s, &h[1]);
+    assert_int_equal(apl_supervise_roll(&s->pool, s->now), 0);
+    phantom = &s->pool.sessions[2];
+    assert_int_equal(phantom->state, APL_SESSION_FREE);
+    phantom->state = APL_SESSION_HELD;
+    assert_int_equal(apl_supervise_repair(&s->pool, s->now), APR_SUCCESS);
+    s->pool.header->counters.repairs = 0;
+    scene_is(s, 2, 2); /* both are busy, and one for ever */
+    assert_int_equal(scene_get(s, &wait, a), APL_EWAIT);
+    assert_int_equal(apl_supervise_roll(&s->pool, s->now), 1);
+    assert_int_equal(apl_supervise_roll(&s->pool, s->now), 0);
+    scene_hang_up(s);
+    scene_is(s, 2, 0);
+    /* Who waited asks again, as a child with a slot of its own. */
+    assert_int_equal(scene_poll(s, &wait), APL_EDAMAGED);
+    assert_int_equal(scene_get(s, &wait, a), APR_SUCCESS);
+    assert_int_equal(s->pool.children[s->pool.self].state, APL_CHILD_USED);
+    assert_int_equal(scene_get(s, &next, a), APR_SUCCESS);
+    scene_is(s, 2, 2);
+    scene_close(s, &h[0]); /* of which nobody knows any more */
+    scene_is(s, 2, 2);
+    scene_close(s, &wait);
+    scene_close(s, &next);
+    scene_is(s, 2, 0);
+    scene_end(s);
+}
+
+/* The spawner is killed while it calls the roll: the next one calls it. */
+static void the_roll_is_due_until_it_is_over(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_header_t *h = s->pool.header;
+    apl_held_t held;
+    int status;
+    pid_t spawner;
+
+    (void)state;
+    h->roll = 1;
+    assert_int_equal(apl_enter(&held, &s->pool, s->now, APL_FOREVER),
+                     APR_SUCCESS);
+    spawner = fork();
+    if (spawner == 0) {
+        s->pool.patience = APL_FOREVER;
+        apl_supervise_roll(&s->pool, s->now);
+        _exit(0);
+    }
+    while (!(__atomic_load_n(&h->lock, __ATOMIC_ACQUIRE) & FUTEX_WAITERS))
+        assert_int_equal(waitpid(spawner, &status, WNOHANG), 0);
+    kill(spawner, SIGKILL);
+    assert_int_equal(waitpid(spawner, &status, 0), spawner);
+    assert_int_equal(h->roll, 1);
+    apl_leave(&held);
+    assert_int_equal(apl_supervise_roll(&s->pool, s->now), 1);
+    assert_int_equal(h->roll, 0);
+    scene_end(s);
+}
+
+/* An httpd child that always has BUSY requests: one ends, another one comes. */
+enum { BUSY = 1200 };
+
+static void be_busy(scene_t *s, const apl_app_t *a)
+{
+    static apl_hold_t h[BUSY];
+    int i;
+
+    for (i = 0;; i = (i + 1) % BUSY) {
+        apl_checkin(&s->pool, &h[i], s->now);
+        apl_checkout(&s->pool, &h[i], a, NULL, NULL, s->now);
+    }
+}
+
+/* Between two batches the child goes on. */
+static void a_roll_damages_nothing_where_children_are_busy(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = scene_app(s, "a");
+    apl_header_t *h = s->pool.header;
+    int i, status;
+    pid_t busy;
+
+    (void)state;
+    a->options.max_queue = 0;
+    busy = fork();
+    if (busy == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        be_busy(s, a);
+    }
+    for (i = 0; i < 100; i++) {
+        while (__atomic_load_n(&h->waiting, __ATOMIC_RELAXED) < BUSY - 1)
+            assert_int_equal(waitpid(busy, &status, WNOHANG), 0);
+        __atomic_store_n(&h->roll, 1, __ATOMIC_RELAXED);
+        assert_int_equal(apl_supervise_roll(&s->pool, s->now), 1);
+        assert_int_equal(apl_supervise_roll(&s->pool, s->now), 0);
+    }
+    kill(busy, SIGKILL);
+    assert_int_equal(waitpid(busy, &status, 0), busy);
+    assert_int_equal(h->counters.repairs, 0);
+    assert_int_equal(h->counters.child_deaths, 0);
+    scene_drop(s);
+}
+
+/* The spawner died in a roll, between two batches. */
+static void a_child_that_is_rolled_takes_another_slot(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_app_t *a = scene_app(s, "a");
+    uint32_t self = s->pool.self;
+    apl_hold_t h[3];
+
+    (void)state;
+    assert_int_equal(scene_get(s, &h[0], a), APR_SUCCESS);
+    s->pool.children[self].died = 1; /* without a roll it is noise */
+    assert_int_equal(scene_get(s, &h[1], a), APR_SUCCESS);
+    assert_int_equal(s->pool.self, self);
+    s->pool.header->roll = 1;
+    assert_int_equal(scene_ask(s, &h[2], a), APL_EWAIT);
+    assert_int_not_equal(s->pool.self, self);
+    assert_int_equal(s->pool.children[self].sessions, 2);
+    assert_int_equal(apl_supervise_roll(&s->pool, s->now), 1);
+    assert_int_equal(s->pool.children[self].sessions, 0);
+    assert_int_equal(s->pool.header->roll, 0);
+    assert_int_equal(s->pool.header->counters.child_deaths, 0);
+    scene_end(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(after_damage_the_roll_is_called),
+        cmocka_unit_test(the_roll_is_due_until_it_is_over),
+        cmocka_unit_test(a_roll_damages_nothing_where_children_are_busy),
+        cmocka_unit_test(a_child_that_is_rolled_takes_another_slot),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -318,8 +318,11 @@ void apl_room_settle(apl_held_t *held)
 
 void apl_room_share(apl_held_t *held, apl_group_t *group)
 {
-    apl_group_t *starved =
-        next_turn(held, &held->pool->header->starved, NULL, NULL);
+    apl_pool_t *pool = held->pool;
+    /* Compare with the group that settle() will serve: without a free place
+     * that is none whose starts fail. */
+    fits_t *fits = apl_room_left(pool, NULL, 0) ? NULL : is_healthy;
+    apl_group_t *starved = next_turn(held, &pool->header->starved, fits, NULL);
 
     if (starved && older(held, starved, group) == starved)
         settle(held, group);

@@ -120,6 +120,34 @@ static void nor_does_a_failing_app_hold_up_others(void **state)
     scene_end(s);
 }
 
+/* A request of a failing app is older than those of two healthy apps. It cannot
+ * have the process that becomes idle: so the older one of the two has it. */
+static void a_failing_app_lets_nobody_overtake(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a, *b, *c, *d;
+    apl_hold_t ha, hb, hc, hd, older;
+
+    (void)state;
+    begin(s, &a, &b);
+    c = scene_app(s, "also-broken");
+    fail_once(s, c);
+    assert_int_equal(scene_get(s, &ha, a), APR_SUCCESS);
+    s->now += PAUSE;
+    assert_int_equal(scene_ask(s, &hb, b), APL_EWAIT);
+    assert_int_not_equal(scene_take(s), 0); /* the place above is taken */
+    assert_int_equal(scene_ask(s, &hc, c), APL_EWAIT);
+    assert_int_equal(scene_ask(s, &older, a), APL_EWAIT);
+    d = scene_app(s, "new");
+    assert_int_equal(scene_ask(s, &hd, d), APL_EWAIT);
+    scene_close(s, &ha);
+    assert_int_equal(scene_poll(s, &older), APR_SUCCESS);
+    assert_int_equal(scene_poll(s, &hc), APL_EWAIT);
+    assert_int_equal(scene_poll(s, &hd), APL_EWAIT);
+    scene_is(s, 1, 1);
+    scene_end(s);
+}
+
 /* Two apps with new code: none waits until all of the other are replaced. */
 static void two_apps_are_replaced_in_turn(void **state)
 {
@@ -187,6 +215,7 @@ int main(void)
         cmocka_unit_test(one_that_succeeds_does),
         cmocka_unit_test(also_when_all_are_busy),
         cmocka_unit_test(nor_does_a_failing_app_hold_up_others),
+        cmocka_unit_test(a_failing_app_lets_nobody_overtake),
         cmocka_unit_test(two_apps_are_replaced_in_turn),
         cmocka_unit_test(one_that_backs_off_is_passed_over),
     };

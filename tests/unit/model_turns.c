@@ -332,7 +332,8 @@ void model_settle(model_t *m)
 
 void model_share(model_t *m, int group)
 {
-    int starved = next_turn(m, 1, ANY, -1);
+    int free = has_place(m, model_limit_of(m));
+    int starved = next_turn(m, 1, free ? ANY : HEALTHY, -1);
     int s, p;
 
     if (starved >= 0 && older(m, starved, group) == starved)

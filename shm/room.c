@@ -235,7 +235,9 @@ static int may_try(const apl_held_t *held, const apl_group_t *group)
            apl_group_starves(group) && apl_group_may_grow(held, group);
 }
 
-/* The next group for it. Those that want it no more lose their turn. */
+/* The next group for it. One that may not start now loses its turn, so each
+ * group is walked past once: the end of its boot or of its pause, or the tick,
+ * gives the group a new turn. */
 static apl_group_t *next_above(apl_held_t *held)
 {
     apl_pool_t *pool = held->pool;
@@ -251,8 +253,7 @@ static apl_group_t *next_above(apl_held_t *held)
         }
         if (may_replace(held, g) || may_try(held, g))
             return g;
-        if (g->outdated == 0 && (g->failures == 0 || g->waiting == 0))
-            apl_list_remove(pool, &g->above);
+        apl_list_remove(pool, &g->above);
     }
     return NULL;
 }

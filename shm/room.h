@@ -40,7 +40,9 @@ void apl_room_keep(apl_held_t *held, apl_group_t *group);
  * If the group has outdated processes, it takes its turn for the place above the
  * limit: for a start of the present revision, which will replace one of them.
  * Then that place is given to the group whose turn it is, unless it is taken. A
- * group in which a process is being started, or that backs off, is passed over.
+ * group in which a process is being started, or that backs off, or that is at its
+ * own limit, loses its turn. The end of that start or pause, or the tick, gives
+ * it a new one, behind the others.
  */
 void apl_room_replace(apl_held_t *held, apl_group_t *group);
 

@@ -131,6 +131,30 @@ static void flat(const char *what, int few_groups, int many_processes,
     bench_pool_free(&many);
 }
 
+/* Groups that want the place above the limit, and cannot have it as each has a
+ * start under way. */
+static void replacing(void)
+{
+    bench_pool_t plain, busy;
+    double a = 1e9, z = 1e9;
+    int64_t next;
+    int i;
+
+    bench_pool_make(&plain, 500, 500);
+    bench_pool_make(&busy, 500, 500);
+    for (i = 0; i < busy.n_apps; i++)
+        apl_supervise_restart(&busy.pool, busy.apps[i].name, 1, 1);
+    apl_supervise_tick(&busy.pool, 1, &next);
+    for (i = 0; i < TURNS; i++) {
+        a = least(a, requests(&plain));
+        z = least(z, requests(&busy));
+    }
+    failures += bench_verdict("while 500 groups are being replaced", z / a, "x",
+                              1.5, 1);
+    bench_pool_free(&plain);
+    bench_pool_free(&busy);
+}
+
 /* ---- many processes at once ---- */
 
 #define HAMMERS 8
@@ -278,6 +302,7 @@ int main(void)
     against_locks();
     flat("processes of one group", 1, 1000, 1);
     flat("groups", 10, 1000, 1000);
+    replacing();
     contended();
     hand_off();
     return failures != 0;

@@ -3,6 +3,7 @@
 /* The one place above MaxPoolSize: for a process that replaces another one, and
  * for the tries of an app whose starts fail. Each app in its turn. */
 
+#include "shm/list.h"
 #include "tests/unit/scene.h"
 
 #define PAUSE (61 * SECOND) /* longer than any back-off */
@@ -208,6 +209,35 @@ static void one_that_backs_off_is_passed_over(void **state)
     scene_end(s);
 }
 
+/* Apps that cannot start now are not walked past with each request. */
+static void one_that_cannot_have_it_loses_its_turn(void **state)
+{
+    scene_t *s = scene_new(8);
+    apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
+    const apl_header_t *header = s->pool.header;
+    apl_hold_t ha[2], hb[1];
+    uint64_t id;
+
+    (void)state;
+    scene_busy(s, a, ha, 2);
+    scene_busy(s, b, hb, 1);
+    apl_supervise_restart(&s->pool, "a", 1, s->now);
+    apl_supervise_restart(&s->pool, "b", 1, s->now);
+    id = scene_take(s);
+    scene_failed(s, scene_take(s)); /* B backs off, while A starts one */
+    scene_tick(s, 0);
+    assert_int_equal(apl_list_first(&s->pool, &header->above), 0);
+    scene_ready(s, id);
+    id = scene_take(s);
+    assert_int_not_equal(id, 0);
+    assert_int_equal(scene_process(s, id)->group, 1);
+    scene_tick(s, 2 * SECOND);
+    id = scene_take(s);
+    assert_int_not_equal(id, 0);
+    assert_int_equal(scene_process(s, id)->group, 2);
+    scene_end(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -218,6 +248,7 @@ int main(void)
         cmocka_unit_test(a_failing_app_lets_nobody_overtake),
         cmocka_unit_test(two_apps_are_replaced_in_turn),
         cmocka_unit_test(one_that_backs_off_is_passed_over),
+        cmocka_unit_test(one_that_cannot_have_it_loses_its_turn),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

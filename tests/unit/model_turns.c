@@ -246,30 +246,19 @@ static int may_go_above(const model_t *m, int group)
                         model_starves(m, group) && wants_turn(m, group));
 }
 
-/* Has it a reason to go on waiting for it? */
-static int may_go_later(const model_t *m, int group)
-{
-    return is_outdated(m, group) ||
-           (m->groups[group].failures > 0 && model_waiting(m, group) > 0);
-}
-
-/* The first that may; those before it without a reason lose their turn. */
+/* The first that may; those before it lose their turn. */
 static int next_above(model_t *m)
 {
-    uint64_t after = 0;
-
     for (;;) {
         int g, first = -1;
 
         for (g = 0; g < MODEL_GROUPS; g++)
-            if (m->groups[g].there && m->groups[g].above > after &&
+            if (m->groups[g].there && m->groups[g].above > 0 &&
                 (first < 0 || m->groups[g].above < m->groups[first].above))
                 first = g;
         if (first < 0 || may_go_above(m, first))
             return first;
-        after = m->groups[first].above;
-        if (!may_go_later(m, first))
-            m->groups[first].above = 0;
+        m->groups[first].above = 0;
     }
 }
 

@@ -237,13 +237,16 @@ apl_session_t *apl_session_abandoned(const apl_held_t *held,
 {
     const apl_pool_t *pool = held->pool;
     uint32_t i, top = apl_top(&pool->header->top_session, pool->n.sessions);
+    uint32_t left = process->abandoned;
     apl_session_t *first = NULL;
 
-    for (i = 1; i <= top && process->abandoned > 0; i++) {
+    for (i = 1; i <= top && left > 0; i++) {
         apl_session_t *s = &pool->sessions[i];
 
-        if (is_abandoned(held, s, process) &&
-            (!first || s->ticket < first->ticket))
+        if (!is_abandoned(held, s, process))
+            continue;
+        left--;
+        if (!first || s->ticket < first->ticket)
             first = s;
     }
     return first;

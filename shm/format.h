@@ -62,7 +62,8 @@
  *  I10 process.sessions == number of HELD sessions that name it.
  *  I11 count + spawning - replacing <= max + credit, and count + spawning is
  *      at most one above that, unless max was lowered, a hung process
- *      recovered, or a process died while it replaced another.
+ *      recovered, a process died while it replaced another, or a try above
+ *      the limit became live, and no process has been idle since that could go.
  *  I12 size + spawning <= max_instances + the group's credit, or one above it
  *      while a process is replaced, unless that was lowered or a hung process
  *      recovered.
@@ -83,8 +84,8 @@
  *      process, unless max was lowered.
  *  I21 group.outdated == its live processes of another revision;
  *      pool.replacing == WANTED and STARTING slots that are to replace one, or
- *      were tried above the limit as their group's starts fail. The groups that
- *      want that place are in pool.above, in the order of their turns.
+ *      are the tries of groups whose starts fail. A group in pool.above has
+ *      its turn for that place, and loses it if it cannot start then.
  *  I22 group.hung == its live processes that are marked hung, all of which have
  *      a session; pool.hung is their sum. A group's credit is the smaller one
  *      of hung and hung_extra, or 0 where spawn_if_under is 0; pool.credit is

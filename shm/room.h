@@ -8,6 +8,8 @@
  * as hung processes do not count (hung.h). The start of a process that is to
  * replace an outdated one takes no place of others, but there is only one place
  * above the limit: so count + spawning <= limit + 1, and <= limit without those.
+ * A try of a failing group that has become live may stand above the limit too,
+ * until a process is idle that can go.
  * A group that wants a process while there is no room takes its turn in one of
  * two lists: `starved` has none but hung ones, and for it the longest idle
  * process of another group gives way; `hungry` has others and waits for room.

@@ -94,7 +94,8 @@ typedef struct {
     uint32_t sessions;  /**< open ones */
     uint32_t abandoned; /**< of these; nobody waits for them */
     uint32_t reason;    /**< APL_EVENT_* of a leaving one */
-    uint32_t replaces;  /**< 1: it is started to replace another */
+    uint32_t replaces;  /**< 1: it has, or had, the place above the limit,
+                         * and its group has outdated processes */
     uint64_t processed;
 } apl_condition_t;
 

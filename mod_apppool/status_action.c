@@ -14,6 +14,7 @@
 #include "mod_apppool/status_token.h"
 #include "shm/clock.h"
 #include "shm/group.h"
+#include "shm/maintenance.h"
 #include "shm/snapshot.h"
 #include "shm/supervise.h"
 #include "spawner/contract.h"

@@ -23,8 +23,8 @@
 apr_status_t apl_child_register(apl_pool_t *pool, uint32_t config);
 
 /** Is the slot still this child's? Else take another one: the roll was called
- * (supervise.h) or is being called, there was damage, or there was none. What
- * the child held is given back by then, or before the roll is over. */
+ * (housekeeping.h) or is being called, there was damage, or there was none.
+ * What the child held is given back by then, or before the roll is over. */
 void apl_child_confirm(apl_held_t *held);
 
 /** Take this child's slot back if it holds nothing; at its orderly end. */

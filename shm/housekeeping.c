@@ -1,9 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* The verbs of supervise.h that keep the pool in shape: limits, options,
- * httpd children, the tick. */
-
-#include "shm/supervise.h"
+#include "shm/housekeeping.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -20,6 +17,7 @@
 #include "shm/retire.h"
 #include "shm/room.h"
 #include "shm/session.h"
+#include "shm/supervise.h"
 
 #define BATCH 256  /* session slots looked at under one lock */
 #define LOWER 2048 /* free slots, at most, that a tick takes off the end */

@@ -1,9 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* The verbs of supervise.h by which an administrator works on an app: drain,
- * and restart. */
-
-#include "shm/supervise.h"
+#include "shm/maintenance.h"
 
 #include "shm/enter.h"
 #include "shm/event.h"

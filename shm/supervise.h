@@ -2,8 +2,9 @@
 
 /**
  * @file supervise.h
- * @brief The verbs of the spawner: take orders, report what became of
- *        processes, keep the pool in shape.
+ * @brief The verbs of the spawner about one process: take the order to start
+ *        it, report what became of it. Others are in housekeeping.h and
+ *        maintenance.h.
  *
  * A process is named by its id; the low 16 bits are its slot, so every verb
  * finds it in O(1). A verb whose id is not (any more) in the expected state
@@ -18,7 +19,6 @@
 #ifndef APL_SUPERVISE_H
 #define APL_SUPERVISE_H
 
-#include "shm/checkout.h"
 #include "shm/segment.h"
 
 #define APL_BACKOFF_MAX 60      /* s between two starts, after failed ones */
@@ -128,85 +128,5 @@ apr_status_t apl_supervise_drained(apl_pool_t *pool, uint64_t id, int64_t now);
  */
 uint32_t apl_supervise_known(const apl_pool_t *pool, uint64_t *ids,
                              uint32_t max);
-
-/** An httpd child to watch. */
-typedef struct {
-    uint32_t index, generation;
-    apl_who_t who;
-} apl_watch_t;
-
-/** The child in slot `index`, without the lock. @return APL_ESTALE: none */
-apr_status_t apl_supervise_child(const apl_pool_t *pool, uint32_t index,
-                                 apl_watch_t *watch);
-
-/** An httpd child is gone: its waits end. What its processes work on they keep,
- * as abandoned requests (apl_checkout_abandon()).
- * @return APL_ESTALE: the slot is another child's, or nobody's, by now */
-apr_status_t apl_supervise_child_gone(apl_pool_t *pool,
-                                      const apl_watch_t *watch, int64_t now);
-
-/**
- * MaxPoolSize and the configuration generation. A raised limit serves those
- * who wait; a lowered one ends idle processes with the next tick, and others
- * with their requests.
- */
-apr_status_t apl_supervise_limits(apl_pool_t *pool, uint32_t max,
-                                  uint32_t config, int64_t now);
-
-/**
- * Apply an app's options, whatever is there; make its group if `prestart`.
- * @return APR_SUCCESS; or APL_EFULL, APL_EDAMAGED: it could not be made
- */
-apr_status_t apl_supervise_configure(apl_pool_t *pool, const apl_app_t *app,
-                                     int prestart, int64_t now);
-
-/** The app is gone from the configuration: its processes leave. */
-apr_status_t apl_supervise_remove(apl_pool_t *pool, const char *name,
-                                  int64_t now);
-
-/**
- * An app is to be worked on: its processes leave, nobody is given one and
- * nothing is started until apl_supervise_restart(). The group is made if it is
- * not there.
- * @return APR_SUCCESS; or APL_EFULL, APL_EDAMAGED: nothing was done
- */
-apr_status_t apl_supervise_drain(apl_pool_t *pool, const apl_app_t *app,
-                                 int64_t now);
-
-/**
- * An app's code is to be loaded anew; or one that was drained may run again.
- * @param rolling 1: one process after the other, each when another is there
- *                to replace it; 0: all at once; -1: as its options say
- * @return APR_SUCCESS; APL_EDRAINED: it was drained, and is not any more;
- *         APL_ESTALE: there is no such group
- */
-apr_status_t apl_supervise_restart(apl_pool_t *pool, const char *name,
-                                   int rolling, int64_t now);
-
-/** There is damage that nobody has met: rebuild lists and counts. */
-apr_status_t apl_supervise_repair(apl_pool_t *pool, int64_t now);
-
-/**
- * After damage a session may be there that no child knows of, and would never
- * be given back. So all sessions are taken back, as if the children were gone,
- * and each child takes a slot anew with its next request. Requests that have
- * their process go on; those that wait get APL_EDAMAGED, and have never reached
- * an app.
- * @return 1: that was due and was done; 0: not
- */
-int apl_supervise_roll(apl_pool_t *pool, int64_t now);
-
-/** Name of the group in slot `index`, without the lock. */
-apr_status_t apl_supervise_group(const apl_pool_t *pool, uint32_t index,
-                                 char name[APL_NAME_MAX]);
-
-/**
- * The pool's housekeeping: end what idled too long (never below the
- * minimum), restore minimums, trim what is above the limits, start what
- * waits for the end of a back-off.
- * @param next when to call again at the latest, us; in a second if nothing
- *             is due before
- */
-apr_status_t apl_supervise_tick(apl_pool_t *pool, int64_t now, int64_t *next);
 
 #endif

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "shm/housekeeping.h"
 #include "spawner/log.h"
 #include "spawner/privilege.h"
 #include "spawner/process.h"

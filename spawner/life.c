@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "shm/alive.h"
+#include "shm/housekeeping.h"
 #include "shm/report.h"
 #include "spawner/abandoned.h"
 #include "spawner/alert.h"

@@ -24,6 +24,7 @@
 
 #include "shm/held.h"
 #include "shm/history.h"
+#include "shm/housekeeping.h"
 #include "spawner/abandoned.h"
 #include "spawner/adopt.h"
 #include "spawner/alert.h"

@@ -9,6 +9,7 @@
 
 #include "shm/check.h"
 #include "shm/clock.h"
+#include "shm/maintenance.h"
 #include "shm/report.h"
 #include "shm/snapshot.h"
 #include "spawner/log.h"

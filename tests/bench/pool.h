@@ -8,6 +8,7 @@
 #define BENCH_POOL_H
 
 #include "shm/checkout.h"
+#include "shm/housekeeping.h"
 #include "shm/supervise.h"
 
 typedef struct {

@@ -9,6 +9,8 @@
 #define STAGE_H
 
 #include "shm/checkout.h"
+#include "shm/housekeeping.h"
+#include "shm/maintenance.h"
 #include "shm/supervise.h"
 
 #define SCENE_NOW 1000000000ll

@@ -9,6 +9,8 @@
 #define PLAY_H
 
 #include "shm/checkout.h"
+#include "shm/housekeeping.h"
+#include "shm/maintenance.h"
 #include "shm/supervise.h"
 #include "tests/fuzz/dice.h"
 

@@ -26,6 +26,8 @@
 #include <cmocka.h>
 
 #include "shm/checkout.h"
+#include "shm/housekeeping.h"
+#include "shm/maintenance.h"
 #include "shm/supervise.h"
 
 #define SCENE_APPS 1100

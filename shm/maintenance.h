@@ -1,0 +1,38 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file maintenance.h
+ * @brief The verbs by which an administrator works on an app: drain it, start
+ *        it anew. Called by the spawner; restart also by children of httpd,
+ *        for the button of the status page.
+ *
+ * Lock:  each verb takes and gives back the pool lock itself, by
+ *        apl_enter_patiently(): APL_ELOCK means try again later.
+ * Crash: what is left is done by the next tick.
+ * Trust: what is returned is a status, and nothing out of the segment.
+ */
+#ifndef APL_MAINTENANCE_H
+#define APL_MAINTENANCE_H
+
+#include "shm/group.h"
+
+/**
+ * An app is to be worked on: its processes leave, nobody is given one and
+ * nothing is started until apl_supervise_restart(). The group is made if it is
+ * not there.
+ * @return APR_SUCCESS; or APL_EFULL, APL_EDAMAGED: nothing was done
+ */
+apr_status_t apl_supervise_drain(apl_pool_t *pool, const apl_app_t *app,
+                                 int64_t now);
+
+/**
+ * An app's code is to be loaded anew; or one that was drained may run again.
+ * @param rolling 1: one process after the other, each when another is there
+ *                to replace it; 0: all at once; -1: as its options say
+ * @return APR_SUCCESS; APL_EDRAINED: it was drained, and is not any more;
+ *         APL_ESTALE: there is no such group
+ */
+apr_status_t apl_supervise_restart(apl_pool_t *pool, const char *name,
+                                   int rolling, int64_t now);
+
+#endif

@@ -12,6 +12,7 @@
 #include "mod_apppool/lifecycle.h"
 #include "mod_apppool/reply.h"
 #include "shm/alive.h"
+#include "shm/checkin.h"
 #include "shm/group.h"
 
 APLOG_USE_MODULE(apppool);
@@ -97,7 +98,7 @@ static void give_back(apppool_visit_t *v)
         return;
     }
     note_end(v);
-    apl_checkout_abandon(apppool_pool(), &v->hold, apl_now());
+    apl_checkin_abandon(apppool_pool(), &v->hold, apl_now());
 }
 
 void apppool_visit_end(apppool_visit_t *v)
@@ -201,7 +202,7 @@ int apppool_visit_bereaved(apppool_visit_t *v)
                   "apppool: %s[%d] is ending: it gets no more requests",
                   v->app->label, (int)v->hold.pid);
     note_end(v);
-    apl_checkout_refused(apppool_pool(), &v->hold, apl_now());
+    apl_checkin_refused(apppool_pool(), &v->hold, apl_now());
     return 1;
 }
 
@@ -210,5 +211,5 @@ void apppool_visit_refused(apppool_visit_t *v)
     ap_log_rerror(APLOG_MARK, APLOG_INFO, 0, v->r,
                   "apppool: %s[%d] refuses to connect; trying another process",
                   v->app->label, (int)v->hold.pid);
-    apl_checkout_refused(apppool_pool(), &v->hold, apl_now());
+    apl_checkin_refused(apppool_pool(), &v->hold, apl_now());
 }

@@ -20,21 +20,6 @@ APL_UNLOCKED apl_session_t *apl_checkin_session(const apl_pool_t *pool,
                : NULL;
 }
 
-void apl_checkout_endless(apl_pool_t *pool, const apl_hold_t *hold)
-{
-    apl_session_t *s = apl_checkin_session(pool, hold);
-
-    if (s)
-        __atomic_store_n(&s->endless, 1, __ATOMIC_RELAXED);
-}
-
-int apl_checkout_killed(const apl_pool_t *pool, const apl_hold_t *hold)
-{
-    const apl_session_t *s = apl_checkin_session(pool, hold);
-
-    return s && __atomic_load_n(&s->killed, __ATOMIC_RELAXED) != 0;
-}
-
 /* How a session ends. */
 typedef enum {
     CLOSED,    /* with a request served */
@@ -136,12 +121,12 @@ void apl_checkin(apl_pool_t *pool, apl_hold_t *hold, int64_t now)
     end(pool, hold, now, CLOSED);
 }
 
-void apl_checkout_abandon(apl_pool_t *pool, apl_hold_t *hold, int64_t now)
+void apl_checkin_abandon(apl_pool_t *pool, apl_hold_t *hold, int64_t now)
 {
     end(pool, hold, now, ABANDONED);
 }
 
-void apl_checkout_refused(apl_pool_t *pool, apl_hold_t *hold, int64_t now)
+void apl_checkin_refused(apl_pool_t *pool, apl_hold_t *hold, int64_t now)
 {
     end(pool, hold, now, REFUSED);
 }

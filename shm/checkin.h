@@ -2,7 +2,9 @@
 
 /**
  * @file checkin.h
- * @brief How sessions end. The verbs for it are in checkout.h.
+ * @brief How sessions end. The verbs of httpd children that give a process
+ *        back, or report that it refused the connection; and what other files
+ *        of shm/ need for it.
  *
  * Lock:  needed by those that take a token; the others take it themselves.
  * Crash: a session is FREE with one store; its process and counts follow.
@@ -13,6 +15,30 @@
 
 #include "shm/checkout.h"
 
+/**
+ * The session is closed: give the process back, to the next waiter if there
+ * is one. Also ends a wait. Harmless when nothing is held.
+ */
+void apl_checkin(apl_pool_t *pool, apl_hold_t *hold, int64_t now);
+
+/**
+ * As apl_checkin(), but the app has not answered and may be at it yet: it was
+ * silent for too long. So the process keeps the session, as if it was its
+ * child's, until apl_clock_ended() says that the app is done with it, or the
+ * process ends. A process keeps at most AppConcurrency (0: one) of them; others
+ * are closed.
+ */
+void apl_checkin_abandon(apl_pool_t *pool, apl_hold_t *hold, int64_t now);
+
+/**
+ * The process is dead or dying: it refused the connection, or broke it and
+ * apl_alive_ending() says so. Detach it. The session ends uncounted, but for the
+ * time that one which was killed has had; ask again with apl_checkout().
+ */
+void apl_checkin_refused(apl_pool_t *pool, apl_hold_t *hold, int64_t now);
+
+/* ---- for the other verbs of shm/ ---- */
+
 /** The session of a hold. @return NULL: it is not this child's any more */
 apl_session_t *apl_checkin_session(const apl_pool_t *pool,
                                    const apl_hold_t *hold);
@@ -22,7 +48,7 @@ void apl_checkin_unused(apl_pool_t *pool, apl_hold_t *hold, int64_t now);
 
 /**
  * The child of a session died. Its process may be at the request yet: then the
- * process keeps the session, as apl_checkout_abandon() says. Else it ends.
+ * process keeps the session, as apl_checkin_abandon() says. Else it ends.
  */
 void apl_checkin_orphan(apl_held_t *held, apl_session_t *session);
 

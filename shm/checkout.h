@@ -2,8 +2,8 @@
 
 /**
  * @file checkout.h
- * @brief The verbs of httpd children: get a process for a request, give it
- *        back, report that it refused the connection.
+ * @brief The verbs of httpd children: get a process for a request. How it is
+ *        given back: checkin.h.
  *
  *     rv = apl_checkout(pool, &hold, app, &request, &look, apl_now());
  *     if (rv == APL_EWAIT)
@@ -86,33 +86,12 @@ apr_status_t apl_checkout_wait(apl_pool_t *pool, apl_hold_t *hold,
 /** Make every apl_checkout_wait() of this process return APL_ESTOPPING. */
 void apl_checkout_stop(apl_pool_t *pool);
 
-/**
- * The session is closed: give the process back, to the next waiter if there
- * is one. Also ends a wait. Harmless when nothing is held.
- */
-void apl_checkin(apl_pool_t *pool, apl_hold_t *hold, int64_t now);
-
-/**
- * As apl_checkin(), but the app has not answered and may be at it yet: it was
- * silent for too long. So the process keeps the session, as if it was its
- * child's, until apl_clock_ended() says that the app is done with it, or the
- * process ends. Of AppConcurrency (0: one) at the most; others are closed.
- */
-void apl_checkout_abandon(apl_pool_t *pool, apl_hold_t *hold, int64_t now);
-
 /** The request has become a connection that lasts, or an event stream: it is
- * never hung, and its process never killed because of it. */
+ * never hung, and its process is never killed because of it. */
 void apl_checkout_endless(apl_pool_t *pool, const apl_hold_t *hold);
 
 /** Was the process of this request ended because of a request that took too
  * long? Then the client is told so. */
 int apl_checkout_killed(const apl_pool_t *pool, const apl_hold_t *hold);
-
-/**
- * The process is dead or dying: it refused the connection, or broke it and
- * apl_alive_ending() says so. Detach it. The session ends uncounted, but for the
- * time that one which was killed has had; ask again with apl_checkout().
- */
-void apl_checkout_refused(apl_pool_t *pool, apl_hold_t *hold, int64_t now);
 
 #endif

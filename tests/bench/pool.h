@@ -7,6 +7,7 @@
 #ifndef BENCH_POOL_H
 #define BENCH_POOL_H
 
+#include "shm/checkin.h"
 #include "shm/checkout.h"
 #include "shm/housekeeping.h"
 #include "shm/supervise.h"

@@ -29,7 +29,7 @@ static void cancel(stage_t *g)
 
 static void refused(stage_t *g)
 {
-    apl_checkout_refused(&g->pool, &g->holds[0], SCENE_NOW + 9);
+    apl_checkin_refused(&g->pool, &g->holds[0], SCENE_NOW + 9);
 }
 
 static void checkout_restart(stage_t *g)
@@ -188,7 +188,7 @@ static void end(stage_t *g)
 
 static void abandon(stage_t *g)
 {
-    apl_checkout_abandon(&g->pool, &g->holds[0], SCENE_NOW + 9);
+    apl_checkin_abandon(&g->pool, &g->holds[0], SCENE_NOW + 9);
 }
 
 static void ended(stage_t *g)

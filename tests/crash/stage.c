@@ -235,7 +235,7 @@ void stage_abandoned(stage_t *g)
     for (i = 0; i < 4; i++)
         busy(g, i, i / 2);
     stage_ask(g, 4, 0);
-    apl_checkout_abandon(&g->pool, &g->holds[0], SCENE_NOW);
+    apl_checkin_abandon(&g->pool, &g->holds[0], SCENE_NOW);
 }
 
 void stage_of_two_children(stage_t *g)

@@ -8,6 +8,7 @@
 #ifndef PLAY_H
 #define PLAY_H
 
+#include "shm/checkin.h"
 #include "shm/checkout.h"
 #include "shm/housekeeping.h"
 #include "shm/maintenance.h"

@@ -81,7 +81,7 @@ static void checkin(play_t *p, dice_t *d)
 
 static void refused(play_t *p, dice_t *d)
 {
-    apl_checkout_refused(&p->pool, some_hold(p, d), p->now);
+    apl_checkin_refused(&p->pool, some_hold(p, d), p->now);
 }
 
 static void stop(play_t *p, dice_t *d)

@@ -6,7 +6,7 @@
 
 static void abandon(scene_t *s, apl_hold_t *h)
 {
-    apl_checkout_abandon(&s->pool, h, s->now);
+    apl_checkin_abandon(&s->pool, h, s->now);
     assert_int_equal(h->session, 0);
     scene_ok(s);
 }

@@ -201,7 +201,7 @@ static void the_spawner_hears_what_it_has_to_do(void **state)
     scene_close(s, &h);
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
     assert_false(rang(s)); /* what goes by itself */
-    apl_checkout_abandon(&s->pool, &h, s->now);
+    apl_checkin_abandon(&s->pool, &h, s->now);
     assert_true(rang(s)); /* a request to watch */
     assert_int_equal(apl_clock_ended(&s->pool, id, 1, s->now), APR_SUCCESS);
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
@@ -230,7 +230,7 @@ static void the_last_one_that_somebody_waits_for(void **state)
     a->options.concurrency = 2;
     assert_int_equal(scene_get(s, &left, a), APR_SUCCESS);
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
-    apl_checkout_abandon(&s->pool, &left, s->now);
+    apl_checkin_abandon(&s->pool, &left, s->now);
     assert_int_equal(
         apl_supervise_detach(&s->pool, h.id, APL_EVENT_DETACHED, s->now),
         APR_SUCCESS);

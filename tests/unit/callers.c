@@ -76,7 +76,7 @@ static apr_status_t obey(callers_t *c, const order_t *o)
         apl_checkin(pool, h, o->now);
         return APR_SUCCESS;
     default:
-        apl_checkout_refused(pool, h, o->now);
+        apl_checkin_refused(pool, h, o->now);
         return APR_SUCCESS;
     }
 }

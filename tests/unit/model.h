@@ -106,7 +106,7 @@ apr_status_t model_poll(model_t *m, int session);
 
 typedef enum { M_CLOSE, M_REFUSED } m_end_t;
 void model_end(model_t *m, int session, m_end_t how);
-/** As apl_checkout_abandon(). @return 0: it was closed */
+/** As apl_checkin_abandon(). @return 0: it was closed */
 int model_abandon(model_t *m, int session);
 
 /* ---- verbs of the spawner ---- */

@@ -165,7 +165,7 @@ void scene_close(scene_t *s, apl_hold_t *h)
 
 void scene_refused(scene_t *s, apl_hold_t *h)
 {
-    apl_checkout_refused(&s->pool, h, s->now);
+    apl_checkin_refused(&s->pool, h, s->now);
     scene_ok(s);
 }
 

@@ -25,6 +25,7 @@
 /* Its own order matters. */
 #include <cmocka.h>
 
+#include "shm/checkin.h"
 #include "shm/checkout.h"
 #include "shm/housekeeping.h"
 #include "shm/maintenance.h"

@@ -207,7 +207,7 @@ static int step_end(walk_t *w, unsigned n, m_end_t how)
     if (how == M_CLOSE)
         apl_checkin(&w->s->pool, &w->holds[i].hold, w->s->now);
     else
-        apl_checkout_refused(&w->s->pool, &w->holds[i].hold, w->s->now);
+        apl_checkin_refused(&w->s->pool, &w->holds[i].hold, w->s->now);
     model_end(w->m, i, how);
     return 1;
 }

@@ -61,7 +61,7 @@ static int step_abandon(walk_t *w, unsigned n)
         return 1;
     w->late = hold;
     w->late_owner = w->holds[i].owner;
-    apl_checkout_abandon(&w->s->pool, &hold, w->s->now);
+    apl_checkin_abandon(&w->s->pool, &hold, w->s->now);
     if (model_abandon(w->m, (int)i))
         w->holds[i].owner = -1;
     else

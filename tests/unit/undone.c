@@ -8,7 +8,6 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include "shm/checkin.h"
 #include "shm/clock.h"
 #include "shm/enter.h"
 #include "shm/group.h"
@@ -183,7 +182,7 @@ static void ending_abandoned_requests(void **state)
 
     (void)state;
     assert_int_equal(scene_get(s, &h, scene_app(s, "a")), APR_SUCCESS);
-    apl_checkout_abandon(&s->pool, &h, s->now);
+    apl_checkin_abandon(&s->pool, &h, s->now);
     assert_int_equal(s->pool.header->abandoned, 1);
     remember();
     apl_clock_ended(&s->pool, h.id, UINT32_MAX, s->now);

@@ -2,8 +2,6 @@
 
 #include "shm/enter.h"
 
-#include <time.h>
-
 #include "shm/group.h"
 #include "shm/lock.h"
 #include "shm/process.h"
@@ -11,14 +9,6 @@
 #include "shm/retire.h"
 #include "shm/room.h"
 #include "shm/wake.h"
-
-int64_t apl_now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
-}
 
 /* Odd while somebody is inside. Who died inside left it odd. */
 static void begin_change(apl_header_t *h)

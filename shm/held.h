@@ -14,6 +14,8 @@
 #ifndef APL_HELD_H
 #define APL_HELD_H
 
+#include <time.h>
+
 #include "shm/segment.h"
 
 #define APL_WAKES_MAX 32
@@ -28,8 +30,14 @@ typedef struct {
     uint32_t wakes[APL_WAKES_MAX]; /**< sessions to wake */
 } apl_held_t;
 
-/** CLOCK_MONOTONIC in us. */
-int64_t apl_now(void);
+/** CLOCK_MONOTONIC in us. Not for those who hold the lock: held->now. */
+static inline int64_t apl_now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
 
 /** now - then, whatever a hostile segment says that these are. */
 static inline int64_t apl_since(int64_t now, int64_t then)

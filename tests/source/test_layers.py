@@ -1,5 +1,8 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """Who may include whom, and who may use what (ARCHITECTURE)."""
+import re
+from pathlib import Path
+
 import pytest
 
 from source import TOP, c_files, code, name, own_includes, system_includes, \
@@ -72,6 +75,36 @@ def test_layers() -> None:
             noun = file.removesuffix(".h")
             assert RANK[noun] <= RANK[path.stem], \
                 f"{name(path)} includes {header}, which stands below it"
+
+
+def declared(header: Path) -> list[str]:
+    """The functions that a header declares and does not define."""
+    text = re.sub(r"^ *#(.*\\\n)*.*", "", code(header), flags=re.M)
+    while re.search(r"\{[^{}]*\}", text):  # bodies, structures, their inner
+        text = re.sub(r"\{[^{}]*\}", ";", text)
+    return [match[1] for statement in text.split(";")
+            if not re.search(r"\b(typedef|static)\b", statement)
+            and (match := re.search(r"\b(apl_\w+)\s*\(", statement))]
+
+
+def defined(source: Path) -> set[str]:
+    """The functions that a file defines, for others too."""
+    text = re.sub(r"__attribute__\s*\(\(.*?\)\)\)?\s*", "", code(source))
+    return {match[1] for match in re.finditer(
+        r"^(?!static\b)\w[^;{}()]*?\b(\w+)\s*\([^;{}]*\)\s*\{", text, re.M)}
+
+
+def test_header_declares_what_its_file_defines() -> None:
+    """shm/x.h declares what shm/x.c defines: one finds it by its name."""
+    found = 0
+    for path in c_files("shm"):
+        if path.suffix == ".h" and (names := declared(path)):
+            source = path.with_suffix(".c")
+            assert source.exists(), f"{name(path)}: {names}"
+            assert set(names) - defined(source) == set(), \
+                f"declared in {name(path)}, not defined in {name(source)}"
+            found += len(names)
+    assert found >= len(c_files("shm"))  # one a file: the test finds them
 
 
 def test_headers_have_no_cycle() -> None:

@@ -26,7 +26,9 @@ static apl_child_t *take_slot(apl_pool_t *pool)
     }
     c = apl_child_at(pool, h->top_child + 1);
     if (c) {
-        c->state = APL_CHILD_FREE; /* a damaged mark may have hidden it */
+        if (c->state != APL_CHILD_FREE)
+            pool->damaged = 1; /* the mark has hidden it */
+        c->state = APL_CHILD_FREE;
         h->top_child++;
     }
     return c;

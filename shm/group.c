@@ -86,7 +86,9 @@ static apl_group_t *take_slot(apl_pool_t *pool)
     }
     g = apl_group_at(pool, h->top_group + 1);
     if (g) {
-        g->state = APL_GROUP_FREE; /* a damaged mark may have hidden it */
+        if (g->state != APL_GROUP_FREE)
+            pool->damaged = 1; /* the mark has hidden it */
+        g->state = APL_GROUP_FREE;
         h->top_group++;
     }
     return g;

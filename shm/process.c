@@ -235,7 +235,9 @@ static apl_process_t *take_slot(apl_pool_t *pool)
     }
     p = apl_process_at(pool, h->top_process + 1);
     if (p) {
-        p->state = APL_PROCESS_FREE; /* a damaged mark may have hidden it */
+        if (p->state != APL_PROCESS_FREE)
+            pool->damaged = 1; /* the mark has hidden it */
+        p->state = APL_PROCESS_FREE;
         h->top_process++;
     }
     return p;

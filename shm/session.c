@@ -23,7 +23,9 @@ static apl_session_t *take_slot(apl_pool_t *pool)
     }
     s = apl_session_at(pool, h->top_session + 1);
     if (s) {
-        s->state = APL_SESSION_FREE; /* a damaged mark may have hidden it */
+        if (s->state != APL_SESSION_FREE)
+            pool->damaged = 1; /* the mark has hidden it */
+        s->state = APL_SESSION_FREE;
         h->top_session++;
     }
     return s;

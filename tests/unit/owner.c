@@ -171,6 +171,26 @@ static void a_request_ends_whatever_the_lock_says(void **state)
     scene_end(s);
 }
 
+/* A hostile child lowers a mark of use. Whoever takes a slot that is in use
+ * calls the roll. */
+static void a_mark_that_is_too_low_leaks_nothing(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_app_t *a = scene_app(s, "a");
+    apl_hold_t h;
+
+    (void)state;
+    assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
+    apl_checkout_endless(&s->pool, &h); /* so it ends with its child */
+    s->pool.header->top_child = 0;
+    assert_int_equal(apl_child_register(&s->pool, 1), APR_SUCCESS);
+    assert_int_equal(s->pool.header->counters.repairs, 1);
+    assert_int_equal(apl_supervise_roll(&s->pool, s->now), 1);
+    s->pool.header->counters.repairs = 0;
+    scene_is(s, 1, 0);
+    scene_end(s);
+}
+
 static void slots_that_run_out_are_an_error_and_come_back(void **state)
 {
     scene_t *s = scene_new(1);
@@ -322,6 +342,7 @@ int main(void)
             b21_a_process_that_died_is_no_concern_of_its_last_session),
         cmocka_unit_test(b21_a_hand_off_by_a_process_that_died_names_no_other),
         cmocka_unit_test(a_request_ends_whatever_the_lock_says),
+        cmocka_unit_test(a_mark_that_is_too_low_leaks_nothing),
         cmocka_unit_test(slots_that_run_out_are_an_error_and_come_back),
         cmocka_unit_test(a_lost_process_is_put_back),
         cmocka_unit_test(more_waiters_than_can_be_woken_at_once),

@@ -242,6 +242,8 @@ int apppool_status_action(request_rec *r, int allowed)
     if (!apppool_pool() ||
         apl_snapshot_take(&copy, apppool_pool(), r->pool) != APR_SUCCESS)
         return HTTP_SERVICE_UNAVAILABLE;
+    /* A wait in vain, for an earlier button, has used it up. */
+    apppool_pool()->patience = APL_PATIENCE;
     for (i = 0; i < sizeof actions / sizeof *actions; i++)
         if (!strcmp(wish.action, actions[i].word))
             return actions[i].act(r, copy, &wish);

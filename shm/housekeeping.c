@@ -315,7 +315,7 @@ static void trim_pool(apl_held_t *held)
     }
 }
 
-static int is_low(const apl_pool_t *pool)
+APL_UNLOCKED static int is_low(const apl_pool_t *pool)
 {
     const apl_header_t *h = pool->header;
     uint32_t p = apl_top(&h->top_process, pool->n.processes);

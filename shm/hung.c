@@ -17,7 +17,8 @@ int apl_hung_short(const apl_group_t *group)
     return all < (uint64_t)group->options.spawn_if_under + group->hung;
 }
 
-uint64_t apl_hung_limit(const apl_pool_t *pool, const apl_group_t *group)
+APL_UNLOCKED uint64_t apl_hung_limit(const apl_pool_t *pool,
+                                     const apl_group_t *group)
 {
     const apl_header_t *h = pool->header;
     uint32_t not_for_it =
@@ -26,7 +27,7 @@ uint64_t apl_hung_limit(const apl_pool_t *pool, const apl_group_t *group)
     return (uint64_t)h->max + h->credit - not_for_it;
 }
 
-int apl_hung_exceeded(const apl_pool_t *pool)
+APL_UNLOCKED int apl_hung_exceeded(const apl_pool_t *pool)
 {
     const apl_header_t *h = pool->header;
     uint64_t all = (uint64_t)h->count + h->spawning;

@@ -14,7 +14,8 @@
  * leave, the credit falls. What is above the limit then goes, as if MaxPoolSize
  * had been lowered.
  *
- * Lock:  needed by those that take a group; the first needs none.
+ * Lock:  needed, but not by apl_hung_at(), apl_hung_age(), and
+ *        apl_hung_exceeded(): without it that one answers for about now.
  * Crash: a process's mark is the truth (process.h); counts follow.
  * Trust: ages and limits are any numbers.
  */

@@ -259,8 +259,8 @@ def test_a_neighbour_binds_the_same_path(httpd: Httpd, listen: str) -> None:
         f"exec {program}\n")
     httpd.start()
     first = httpd.get_async("/pid", "shop")
-    path, = wait_until(lambda: list((httpd.runtime / kind).iterdir()),
-                       "it starts")
+    path, = wait_until(lambda: httpd.group(app)["processes"] and list(
+        (httpd.runtime / kind).glob("*")), "it starts")
     with subprocess.Popen(
             ["unshare", "-m", "sh", "-c",
              f'mount -t tmpfs none {httpd.runtime} && exec "$@"', "sh",

@@ -22,8 +22,8 @@
 void apl_checkin(apl_pool_t *pool, apl_hold_t *hold, int64_t now);
 
 /**
- * As apl_checkin(), but the app has not answered and may be at it yet: it was
- * silent for too long. So the process keeps the session, as if it was its
+ * As apl_checkin(), but the app was silent for too long, and may still work on
+ * the request. So the process keeps the session, as if it was its
  * child's, until apl_clock_ended() says that the app is done with it, or the
  * process ends. A process keeps at most AppConcurrency (0: one) of them; others
  * are closed.

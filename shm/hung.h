@@ -37,7 +37,7 @@ static inline int64_t apl_hung_age(const apl_session_t *session, int64_t now)
     return apl_since(now, session->since);
 }
 
-/** So many of the group's hung processes do not count. */
+/** The number of the group's hung processes that do not count. */
 uint32_t apl_hung_credit(const apl_group_t *group);
 
 /** May the group use its credit: has it too few processes that are not hung?

@@ -41,6 +41,12 @@ def recovers(httpd: Httpd, app: App, old: list[int]) -> None:
     httpd.check()
 
 
+def forgotten(file: Path, innocent: Innocent) -> None:
+    """Its record is gone, at the latest when the old process's mark is."""
+    wait_until(lambda: innocent.pid not in [
+        record["pid"] for record in registry.read(file)], "it is forgotten")
+
+
 @pytest.mark.parametrize("state", [registry.BOOTING, registry.LIVE,
                                    registry.ENDING])
 def test_another_start_time(httpd: Httpd, app: App, state: int) -> None:
@@ -53,8 +59,7 @@ def test_another_start_time(httpd: Httpd, app: App, state: int) -> None:
             registry.write(file, 0, pid=innocent.pid, state=state, deadline=1)
         recovers(httpd, app, [lost])
         assert set(old) - {lost} <= set(httpd.pids(app))
-        assert innocent.pid not in [record["pid"] for record
-                                    in registry.read(file)]
+        forgotten(file, innocent)
         time.sleep(0.1)
         assert innocent.unharmed()
         httpd.stop()
@@ -70,8 +75,7 @@ def test_another_user(httpd: Httpd, app: App, state: int) -> None:
             registry.write(file, 0, pid=innocent.pid, start=innocent.start(),
                            state=state, deadline=1)
         recovers(httpd, app, [lost])
-        assert innocent.pid not in [record["pid"] for record
-                                    in registry.read(file)]
+        forgotten(file, innocent)
         assert innocent.unharmed()
         httpd.stop()
         assert innocent.unharmed()

@@ -8,6 +8,7 @@ import pytest
 
 from harness.httpd import Httpd
 from harness.places import BUILD
+from harness.wait import wait_until
 
 pytestmark = pytest.mark.mpms("event")
 
@@ -98,6 +99,7 @@ def test_which_runtime_directory(httpd: Httpd) -> None:
     for"""
     httpd.app("shop")
     httpd.start()
+    wait_until(lambda: httpd.ctl("check").returncode == 0, "the spawner is up")
     here = str(httpd.runtime)
     for option in ("--runtime-dir", "--dir", "-d"):
         done = found(1, option, here, "check", APPPOOL_RUNTIME_DIR="/nowhere")

@@ -1,0 +1,196 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""A visitor of a web site who does what a browser does: keeps cookies, follows
+redirects, sends forms with their hidden fields, and says where it comes from.
+"""
+import http.client
+import secrets
+import threading
+import urllib.error
+import urllib.parse
+import urllib.request
+from contextlib import contextmanager
+from html.parser import HTMLParser
+from typing import Any, Callable, Iterator, Optional, Union
+
+# A field of a form: its text, or the name and the bytes of a file.
+Value = Union[str, tuple[str, bytes]]
+Fields = dict[str, Value]
+PATIENCE = 120.0  # seconds for an answer; a first start may be one's turn
+
+
+class Form:
+    """What a browser would send of a form that nobody has touched."""
+
+    def __init__(self, attributes: dict[str, Optional[str]]) -> None:
+        self.action = attributes.get("action") or ""
+        self.fields: Fields = {}
+        self.files: set[str] = set()  # fields that ask for one
+
+
+class Forms(HTMLParser):
+    """The forms of a page."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.found: list[Form] = []
+        self.inside: Optional[str] = None  # the name of this select, textarea
+        self.feed(html)
+
+    def handle_starttag(self, tag: str,
+                        attrs: list[tuple[str, Optional[str]]]) -> None:
+        its = dict(attrs)
+        name = its.get("name") or ""
+        if tag == "form":
+            self.found.append(Form(its))
+        elif not self.found:
+            return
+        elif tag == "input" and name:
+            self.input(name, its)
+        elif tag in ("select", "textarea"):
+            self.inside = name
+            self.found[-1].fields[name] = ""
+        elif tag == "option" and self.inside and (
+                "selected" in its or not self.found[-1].fields[self.inside]):
+            self.found[-1].fields[self.inside] = its.get("value") or ""
+
+    def input(self, name: str, its: dict[str, Optional[str]]) -> None:
+        kind = its.get("type") or "text"
+        if kind == "file":
+            self.found[-1].files.add(name)
+        elif kind in ("checkbox", "radio"):
+            if "checked" in its:
+                self.found[-1].fields[name] = its.get("value") or "on"
+        elif kind not in ("submit", "button", "reset", "image"):
+            self.found[-1].fields[name] = its.get("value") or ""
+
+    def handle_data(self, data: str) -> None:
+        if self.lasttag == "textarea" and self.inside:
+            self.found[-1].fields[self.inside] = data.removeprefix("\n")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in ("select", "textarea"):
+            self.inside = None
+
+
+class Page:
+    def __init__(self, answer: Any) -> None:
+        self.status: int = answer.status
+        self.url: str = answer.url  # after all redirects
+        self.headers: http.client.HTTPMessage = answer.headers
+        self.body: bytes = answer.read()
+
+    @property
+    def text(self) -> str:
+        return self.body.decode()
+
+    def form(self, field: str) -> Form:
+        """The first form that has this field."""
+        for form in Forms(self.text).found:
+            if field in form.fields or field in form.files:
+                return form
+        raise AssertionError(f"{self.url} asks for no {field}:\n{self.text}")
+
+
+class Here(urllib.request.HTTPHandler):
+    """Every name leads to this machine."""
+
+    def http_open(self, request: urllib.request.Request) -> Any:
+        port = urllib.parse.urlsplit(request.full_url).port
+        return self.do_open(
+            lambda host, **more: http.client.HTTPConnection(
+                "127.0.0.1", port, **more), request)  # type: ignore[arg-type]
+
+
+class Visitor:
+    def __init__(self, port: int, host: str, mount: str = "") -> None:
+        self.origin = f"http://{host}:{port}"
+        self.mount = mount
+        self.opener = urllib.request.build_opener(
+            Here(), urllib.request.ProxyHandler({}),
+            urllib.request.HTTPCookieProcessor())
+
+    def open(self, url: str, body: Optional[bytes] = None,
+             **headers: str) -> Page:
+        request = urllib.request.Request(url, body, {
+            name.replace("_", "-"): value for name, value in headers.items()})
+        if body is not None:
+            request.add_header("Origin", self.origin)
+        try:
+            page = Page(self.opener.open(request, timeout=PATIENCE))
+        except urllib.error.HTTPError as answer:
+            page = Page(answer)
+        assert page.url.startswith(self.origin + self.mount), \
+            f"{url} leads away from the site, to {page.url}"
+        return page
+
+    def get(self, path: str) -> Page:
+        """The page at this path of the site; it has to be there."""
+        page = self.open(self.origin + self.mount + path)
+        assert page.status == 200, f"{page.url}: {page.status}\n{page.text}"
+        return page
+
+    def submit(self, page: Page, **fields: Value) -> Page:
+        """Fill in the form of the page that has the first of these fields.
+        The others may be buttons, or what a script adds."""
+        form = page.form(next(iter(fields)))
+        kind, body = encode({**form.fields, **fields}, bool(form.files))
+        answer = self.open(urllib.parse.urljoin(page.url, form.action), body,
+                           Content_Type=kind, Referer=page.url)
+        assert answer.status == 200, \
+            f"{answer.url}: {answer.status}\n{answer.text}"
+        return answer
+
+
+def encode(fields: Fields, multipart: bool) -> tuple[str, bytes]:
+    """Content-Type and body of a form."""
+    if not multipart:
+        return ("application/x-www-form-urlencoded",
+                urllib.parse.urlencode(fields).encode())
+    boundary = secrets.token_hex(16)
+    body = b""
+    for name, value in fields.items():
+        body += f'--{boundary}\r\nContent-Disposition: form-data; ' \
+                f'name="{name}"'.encode()
+        if isinstance(value, tuple):
+            body += f'; filename="{value[0]}"\r\n' \
+                    'Content-Type: application/octet-stream'.encode()
+        data = value[1] if isinstance(value, tuple) else value.encode()
+        body += b"\r\n\r\n" + data + b"\r\n"
+    return (f"multipart/form-data; boundary={boundary}",
+            body + f"--{boundary}--\r\n".encode())
+
+
+class Visits:
+    """Visitors who do the same again and again until told to leave."""
+
+    def __init__(self, visit: Callable[[], None], count: int) -> None:
+        self.visit = visit
+        self.done = 0
+        self.failed: list[BaseException] = []
+        self.leave = threading.Event()
+        self.threads = [threading.Thread(target=self.run, daemon=True)
+                        for _ in range(count)]
+
+    def run(self) -> None:
+        while not self.leave.is_set():
+            try:
+                self.visit()
+                self.done += 1
+            except Exception as error:  # told by visits()
+                self.failed.append(error)
+
+
+@contextmanager
+def visits(visit: Callable[[], None], count: int = 3) -> Iterator[Visits]:
+    """So many at once for the time of the block; none of them may fail."""
+    crowd = Visits(visit, count)
+    for thread in crowd.threads:
+        thread.start()
+    try:
+        yield crowd
+    finally:
+        crowd.leave.set()
+        for thread in crowd.threads:
+            thread.join(PATIENCE)
+    assert crowd.failed == [], f"{len(crowd.failed)} failed"
+    assert crowd.done > 0

@@ -172,6 +172,7 @@ spawner_sources = \
 	spawner/vacate.c \
 	spawner/verbs.c \
 	spawner/warmup.c \
+	spawner/whose.c \
 	spawner/writer.c
 
 ctl_sources = \
@@ -321,7 +322,8 @@ unit_tests = \
 	tests/unit/wait \
 	tests/unit/walk \
 	tests/unit/ward \
-	tests/unit/warmup
+	tests/unit/warmup \
+	tests/unit/whose
 
 # Those of them that have threads: ThreadSanitizer looks at them, too. Not at
 # unit/hostile, whose thread is one that writes where it must not.

@@ -116,10 +116,11 @@ static void warn_of_httpds_user(const apppool_app_t *app)
             app->pool.root, app->place);
 }
 
-/* Root and user, as far as they can be known now. An httpd that serves must
- * not end over what the owner of a link can do: the spawner refuses to start
- * an app for an owner that may not run one. @return 0: refused */
-static int check_root(apr_pool_t *p, apppool_app_t *app)
+/* Root and user, as far as they can be known now. Nothing here is an error:
+ * httpd must neither fail to start nor end at a reload because of what the
+ * owner of a directory or link can do. The spawner looks again when it starts
+ * a process (whose.h). */
+static void look_at_root(apr_pool_t *p, apppool_app_t *app)
 {
     const char *root = app->pool.root, *user = app->set->user, *wrong;
     struct stat st;
@@ -129,19 +130,19 @@ static int check_root(apr_pool_t *p, apppool_app_t *app)
 
         SAY(APLOG_WARNING, "AppRoot %s (%s) cannot be used: %s", root,
             app->place, strerror(error));
-        return 1;
+        return;
     }
     if (!S_ISDIR(st.st_mode)) {
         SAY(APLOG_WARNING, "AppRoot %s (%s) is not a directory", root,
             app->place);
-        return 1;
+        return;
     }
     app->real_root = apppool_sendfile_real(p, root);
     wrong = user ? NULL : apppool_owner_default(p, root, &st);
     if (wrong) {
-        SAY(APLOG_ERR, "AppRoot (%s): %s", app->place, wrong);
-        app->owner = st.st_uid;
-        return ap_state_query(AP_SQ_CONFIG_GEN) > 1;
+        SAY(APLOG_WARNING, "AppRoot (%s): %s", app->place, wrong);
+        app->owner = st.st_uid == 0 ? APPPOOL_NOBODY : st.st_uid;
+        return;
     }
     app->uid = apppool_owner_uid(user, &st);
     if (!user && geteuid() == 0)
@@ -150,7 +151,6 @@ static int check_root(apr_pool_t *p, apppool_app_t *app)
     if (!apppool_owner_may_enter(user, &st))
         SAY(APLOG_WARNING, "AppRoot %s (%s) may not be entered by %s", root,
             app->place, user ? user : "its owner");
-    return 1;
 }
 
 /* Would httpd hand out the app's own files? */
@@ -323,7 +323,8 @@ static int resolve(apr_pool_t *p, apppool_mount_t *mount,
     if (first)
         return share(p, first, app);
     APR_ARRAY_PUSH(apps, apppool_app_t *) = app;
-    return check_limits(app) & check_protocol(p, app) & check_root(p, app);
+    look_at_root(p, app);
+    return check_limits(app) & check_protocol(p, app);
 }
 
 /* Settings that have no AppRoot beside them. */

@@ -8,11 +8,11 @@
  * Two AppRoots with one group name are one app; if they do not agree about
  * what that app is, the configuration is refused.
  *
- * What is refused: what can never work (a group name with two meanings, root
- * as the user, limits that contradict each other). What is only said, as a
- * warning, also by `httpd -t`: what may be different when the first request
- * comes (AppRoot is not there), or works in some way (minimums above
- * MaxPoolSize).
+ * What is refused: what the configuration itself says and what can never work
+ * (a group name with two meanings, limits that contradict each other). What is
+ * only said, as a warning, also by `httpd -t`: any state of an app's files
+ * (AppRoot is not there, or is root's), as one tenant could otherwise end httpd
+ * for all; and what works in some way (minimums above MaxPoolSize).
  *
  * Lock:  none.
  * Crash: not concerned.

@@ -149,12 +149,13 @@ static int configure_groups(spawner_t *s)
 }
 
 /* Was it made from another command, user or environment? While nobody knows
- * whose AppRoot is, it may still be the same owner's. */
+ * whose AppRoot is, it may still be the same owner's. One that found another
+ * owner than this table has (whose.h) is not outdated by the same table. */
 static int is_outdated(const process_t *p, const table_app_t *a)
 {
     return a->print != p->is.print ||
            (a->owner != PRIVILEGE_NOBODY && p->is.uid != UINT32_MAX &&
-            p->is.uid != a->owner);
+            p->is.uid != a->owner && p->owner != a->owner);
 }
 
 static int replace_outdated(spawner_t *s)

@@ -20,12 +20,14 @@
 #include "spawner/limits.h"
 #include "spawner/privilege.h"
 #include "spawner/settle.h"
+#include "spawner/whose.h"
 
 #define LISTENER_FD 3
 #define REPORT_FD   4
 
 static int report_fd;
 static uint32_t step = STEP_USER; /* what is being done */
+static uid_t owner; /* of AppRoot, that runs the app; or PRIVILEGE_NOBODY */
 
 static void tell(uint32_t kind, const privilege_t *who, const char *text)
 {
@@ -121,11 +123,16 @@ static void own_descriptors(const boot_t *b)
 
 static void find_user(const boot_t *b, privilege_t *who)
 {
+    const char *root = b->app->app.root;
     char error[PRIVILEGE_ERROR_MAX];
 
+    step = STEP_DIRECTORY;
+    if (access(root, F_OK) != 0 && errno != EACCES)
+        fail("AppRoot %s cannot be used: %s", root, strerror(errno));
     step = STEP_USER;
-    if (privilege_find(who, b->app->user, b->app->group, b->app->owner,
-                       b->app->app.root, error) != 0)
+    owner = whose_app(b->app);
+    if (privilege_find(who, b->app->user, b->app->group, owner, root, error) !=
+        0)
         fail("%s", error);
     tell(BOOT_USER, who, who->name);
 }
@@ -141,7 +148,7 @@ static void enter_root(const boot_t *b, const privilege_t *who)
     if (chdir(root) != 0)
         fail("AppRoot %s cannot be entered by user %s: %s", root, who->name,
              strerror(errno));
-    if (b->app->user || b->app->owner == PRIVILEGE_NOBODY)
+    if (owner == PRIVILEGE_NOBODY)
         return;
     if (stat(".", &st) != 0)
         fail("AppRoot %s cannot be looked at by user %s: %s", root, who->name,

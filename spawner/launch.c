@@ -246,6 +246,7 @@ static void start(spawner_t *s, const apl_order_t *order)
     p->is.wire.listen = (uint16_t)app->listen;
     p->is.wire.protocol = (uint16_t)app->protocol;
     p->is.print = app->print;
+    p->owner = app->owner;
     p->is.began = s->now;
     p->is.deadline = p->deadline = s->now + app->start_timeout;
     launch(s, p, app);

@@ -120,8 +120,9 @@ static int find_owner(privilege_t *who, uid_t owner, const char *root,
     if (owner == PRIVILEGE_NOBODY) {
         SAY(error,
             "when httpd read its configuration, AppRoot %s had no owner that "
-            "could run the app: reload httpd (apachectl graceful), or say who "
-            "runs the app with AppUser",
+            "could run the app, and others than its owner could have changed "
+            "that: reload httpd (apachectl graceful), or say who runs the app "
+            "with AppUser",
             root);
         return -1;
     }
@@ -172,7 +173,9 @@ static int refuse_root(const privilege_t *who, const char *group,
     if (who->uid == 0)
         SAY(error,
             "user %s, who is to run the app of AppRoot %s, is root; an app "
-            "never runs as root: set AppUser",
+            "never runs as root: set AppUser, or give the directory to the "
+            "user "
+            "that is to run it",
             who->name, root);
     else if (who->gid == 0 && group)
         SAY(error,

@@ -2,7 +2,6 @@
 """What a process of an app is given, and what becomes of its output."""
 import os
 import pwd
-import shutil
 import socket
 import subprocess
 from pathlib import Path
@@ -74,22 +73,6 @@ def test_environment_name(httpd: Httpd) -> None:
         assert blog[name] == "production"
 
 
-def test_never_root(httpd: Httpd) -> None:
-    """An AppRoot of root's without AppUser is refused, in one way or other"""
-    httpd.log.expect("shop", "apppool")
-    app = httpd.app("shop")
-    httpd.app("blog")
-    shutil.chown(app.root, "root", "root")
-    checked = httpd.test()
-    if checked.returncode == 0:
-        httpd.start()
-        assert httpd.get("/pid", "shop").status in (502, 503)
-        httpd.log.wait_for("root")
-        assert httpd.get("/pid", "blog").status == 200
-    else:
-        assert "AppUser" in checked.stdout
-
-
 @pytest.mark.mpms("event")
 @pytest.mark.parametrize("user", ["root", "#0", "#00", "toor", "nobody root",
                                   "nobody #0", "rooty", "#4243"])
@@ -129,95 +112,6 @@ def test_a_number_with_a_group(httpd: Httpd) -> None:
     seen = process(httpd)
     assert seen["uid"] == [4711] * 3 and seen["gid"] == [4712] * 3
     assert seen["groups"] == [4712]
-
-
-@pytest.mark.mpms("event")
-def test_never_root_later(httpd: Httpd) -> None:
-    """The owner changes while httpd runs: the new process refuses, too; and
-    httpd does not end over it at the next reload."""
-    httpd.log.expect("shop")
-    app = httpd.app("shop")
-    blog = httpd.app("blog")
-    httpd.start()
-    assert process(httpd)["uid"][0] == pwd.getpwnam("www-data").pw_uid
-    shutil.chown(app.root, "root", "root")
-    assert httpd.ctl("restart", "shop", "--blocking").returncode == 0
-    assert httpd.get("/pid", "shop").status in (502, 503)
-    httpd.log.wait_for(
-        "could not be started: AppRoot .* belongs to user 0 now, and belonged "
-        "to user www-data when httpd read its configuration: reload")
-    assert not httpd.pids(app)
-    httpd.graceful()
-    httpd.log.wait_for("AppRoot .*belongs to root, and no application runs")
-    assert httpd.get("/pid", "blog").status == 200
-    assert httpd.pids(blog)
-    wait_until(lambda: httpd.get("/pid", "shop").status in (502, 503)
-               and httpd.log.matching("user root, who is to run the app of"),
-               "it is refused after the reload as well")
-    assert not httpd.pids(app)
-    shutil.chown(app.root, "www-data", "www-data")
-    httpd.graceful()
-    wait_until(lambda: httpd.get("/pid", "shop").status == 200,
-               "the right owner is back")
-
-
-@pytest.mark.mpms("event")
-def test_a_link_to_somebody_else(httpd: Httpd) -> None:
-    """AppRoot is a link whose owner makes it lead to another user's directory:
-    nothing of that user's is run. A link to another directory of the same
-    owner is a deployment."""
-    httpd.log.expect("shop")
-    app = httpd.app("shop")
-    app.root.rename(httpd.dir / "first")
-    app.root.symlink_to("first")
-    other = httpd.dir / "victim"
-    other.mkdir()
-    os.chown(other, 65534, 65534)
-    httpd.start()
-    assert process(httpd)["cwd"] == str(httpd.dir / "first")
-    assert process(httpd)["uid"][0] == pwd.getpwnam("www-data").pw_uid
-
-    def lead(to: str) -> None:
-        link = httpd.dir / "link"
-        link.symlink_to(to)
-        link.rename(app.root)
-        assert httpd.ctl("restart", "shop", "--blocking").returncode == 0
-
-    lead("victim")
-    assert httpd.get("/pid", "shop").status in (502, 503)
-    httpd.log.wait_for(
-        "could not be started: AppRoot .* belongs to user 65534 now, .*say "
-        "with AppUser")
-    assert not httpd.pids(app)
-    (httpd.dir / "second" / "tmp").mkdir(parents=True)
-    shutil.chown(httpd.dir / "second", "www-data", "www-data")
-    lead("second")
-    wait_until(lambda: httpd.get("/pid", "shop").status == 200,
-               "the app is back")
-    assert process(httpd)["cwd"] == str(httpd.dir / "second")
-    # Whoever reloads httpd has seen the new owner.
-    shutil.chown(other, "nobody", "nogroup")
-    httpd.trace.chmod(0o666)
-    lead("victim")
-    httpd.graceful()
-    wait_until(lambda: httpd.get("/pid", "shop").status == 200
-               and process(httpd)["uid"][0] == 65534, "the new owner runs it")
-
-
-@pytest.mark.mpms("event")
-def test_a_root_that_comes_later(httpd: Httpd) -> None:
-    """Whose it is was not known when httpd read its configuration."""
-    httpd.log.expect("shop")
-    app = httpd.app("shop")
-    app.root.rename(httpd.dir / "away")
-    app.public = httpd.dir / "htdocs"
-    httpd.start()
-    (httpd.dir / "away").rename(app.root)
-    assert httpd.get("/pid", "shop").status in (502, 503)
-    httpd.log.wait_for("had no owner that could run the app: reload httpd")
-    httpd.graceful()
-    wait_until(lambda: httpd.get("/pid", "shop").status == 200,
-               "the app is there after a reload")
 
 
 @pytest.mark.mpms("event")

@@ -6,39 +6,28 @@
 
 #include "shm/alive.h"
 #include "shm/enter.h"
-#include "shm/list.h"
+#include "shm/slot.h"
 #include "shm/wake.h"
 
-static apl_child_t *take_slot(apl_pool_t *pool)
+static apl_slots_t slots_of(apl_pool_t *pool)
 {
     apl_header_t *h = pool->header;
-    uint32_t at = apl_list_first(pool, &h->children_free);
-    apl_child_t *c;
 
-    if (at != 0) {
-        c = APL_CHILD_OF(pool, at, link);
-        if (!c || c->state != APL_CHILD_FREE) {
-            pool->damaged = 1;
-            return NULL;
-        }
-        apl_list_remove(pool, &c->link);
-        return c;
-    }
-    c = apl_child_at(pool, h->top_child + 1);
-    if (c) {
-        if (c->state != APL_CHILD_FREE)
-            pool->damaged = 1; /* the mark has hidden it */
-        c->state = APL_CHILD_FREE;
-        h->top_child++;
-    }
-    return c;
+    return (apl_slots_t){
+        .free = &h->children_free,
+        .top = &h->top_child,
+        .table = pool->children,
+        .n = pool->n.children,
+        .size = sizeof(apl_child_t),
+        .link = offsetof(apl_child_t, link),
+    };
 }
 
 /* @return 0: all slots are taken */
 static int enroll(apl_held_t *held)
 {
     apl_pool_t *pool = held->pool;
-    apl_child_t *c = take_slot(pool);
+    apl_child_t *c = apl_slot_take(pool, slots_of(pool));
 
     if (!c)
         return 0;
@@ -99,8 +88,7 @@ void apl_child_free(apl_held_t *held, apl_child_t *child)
 {
     child->state = APL_CHILD_FREE;
     APL_STEP("child_free");
-    apl_list_prepend(held->pool, &held->pool->header->children_free,
-                     &child->link);
+    apl_slot_put(held->pool, slots_of(held->pool), child);
 }
 
 void apl_child_unregister(apl_pool_t *pool)

@@ -6,7 +6,7 @@
 
 #include "shm/heap.h"
 #include "shm/hung.h"
-#include "shm/list.h"
+#include "shm/slot.h"
 
 uint64_t apl_group_key(const char *name)
 {
@@ -68,30 +68,18 @@ void apl_group_link(apl_pool_t *pool, apl_group_t *group)
     apl_list_append(pool, bucket_of(pool, group->key), &group->bucket);
 }
 
-/* The free slot that was used last, or the first that never was. */
-static apl_group_t *take_slot(apl_pool_t *pool)
+static apl_slots_t slots_of(apl_pool_t *pool)
 {
     apl_header_t *h = pool->header;
-    uint32_t at = apl_list_first(pool, &h->groups_free);
-    apl_group_t *g;
 
-    if (at != 0) {
-        g = APL_GROUP_OF(pool, at, bucket);
-        if (!g || g->state != APL_GROUP_FREE) {
-            pool->damaged = 1;
-            return NULL;
-        }
-        apl_list_remove(pool, &g->bucket);
-        return g;
-    }
-    g = apl_group_at(pool, h->top_group + 1);
-    if (g) {
-        if (g->state != APL_GROUP_FREE)
-            pool->damaged = 1; /* the mark has hidden it */
-        g->state = APL_GROUP_FREE;
-        h->top_group++;
-    }
-    return g;
+    return (apl_slots_t){
+        .free = &h->groups_free,
+        .top = &h->top_group,
+        .table = pool->groups,
+        .n = pool->n.groups,
+        .size = sizeof(apl_group_t),
+        .link = offsetof(apl_group_t, bucket),
+    };
 }
 
 static void copy_text(char *to, size_t size, const char *from)
@@ -106,7 +94,7 @@ static void copy_text(char *to, size_t size, const char *from)
 
 static apl_group_t *add(apl_pool_t *pool, const apl_app_t *app)
 {
-    apl_group_t *g = take_slot(pool);
+    apl_group_t *g = apl_slot_take(pool, slots_of(pool));
 
     if (!g)
         return NULL;
@@ -145,7 +133,7 @@ void apl_group_drop(apl_held_t *held, apl_group_t *group)
     apl_list_remove(pool, &group->turn);
     apl_list_remove(pool, &group->above);
     apl_list_remove(pool, &group->bucket);
-    apl_list_prepend(pool, &pool->header->groups_free, &group->bucket);
+    apl_slot_put(pool, slots_of(pool), group);
 }
 
 uint32_t apl_group_limit(const apl_group_t *group)

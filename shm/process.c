@@ -8,7 +8,7 @@
 #include "shm/group.h"
 #include "shm/heap.h"
 #include "shm/hung.h"
-#include "shm/list.h"
+#include "shm/slot.h"
 
 apl_group_t *apl_process_group(apl_held_t *held, const apl_process_t *process)
 {
@@ -33,6 +33,20 @@ apl_process_t *apl_process_find(apl_held_t *held, uint64_t id)
 }
 
 /* ---- lists and counts of each state ---- */
+
+static apl_slots_t slots_of(apl_pool_t *pool)
+{
+    apl_header_t *h = pool->header;
+
+    return (apl_slots_t){
+        .free = &h->processes_free,
+        .top = &h->top_process,
+        .table = pool->processes,
+        .n = pool->n.processes,
+        .size = sizeof(apl_process_t),
+        .link = offsetof(apl_process_t, pool),
+    };
+}
 
 /* A group that has a turn takes it among those that starve, or among those
  * that do not. @param starved what it was until now */
@@ -106,30 +120,9 @@ static void delist_live(apl_held_t *held, apl_process_t *p, apl_group_t *g)
     }
 }
 
-/* Low slots are used first, so that the last ones come to rest. */
-static void put_back(apl_pool_t *pool, apl_process_t *p)
-{
-    apl_header_t *h = pool->header;
-
-    if (APL_PROCESS_INDEX(pool, p) > h->top_process / 2)
-        apl_list_append(pool, &h->processes_free, &p->pool);
-    else
-        apl_list_prepend(pool, &h->processes_free, &p->pool);
-}
-
 void apl_process_lower(apl_held_t *held, uint32_t most)
 {
-    apl_pool_t *pool = held->pool;
-    apl_header_t *h = pool->header;
-    uint32_t top = apl_top(&h->top_process, pool->n.processes);
-
-    for (;
-         top > 0 && pool->processes[top].state == APL_PROCESS_FREE && most > 0;
-         top--, most--) {
-        apl_list_remove(pool, &pool->processes[top].pool);
-        APL_STEP("process_unlisted"); /* seen: it is free, and in no list */
-        h->top_process = top - 1;
-    }
+    apl_slot_lower(held->pool, slots_of(held->pool), most);
 }
 
 void apl_process_enlist(apl_held_t *held, apl_process_t *process)
@@ -161,7 +154,7 @@ void apl_process_enlist(apl_held_t *held, apl_process_t *process)
         }
         break;
     default:
-        put_back(pool, process);
+        apl_slot_put(pool, slots_of(pool), process);
         break;
     }
 }
@@ -218,35 +211,10 @@ void apl_process_renew(apl_process_t *process)
     memset(&process->id, 0, sizeof *process - offsetof(apl_process_t, id));
 }
 
-static apl_process_t *take_slot(apl_pool_t *pool)
-{
-    apl_header_t *h = pool->header;
-    uint32_t at = apl_list_first(pool, &h->processes_free);
-    apl_process_t *p;
-
-    if (at != 0) {
-        p = APL_PROCESS_OF(pool, at, pool);
-        if (!p || p->state != APL_PROCESS_FREE) {
-            pool->damaged = 1;
-            return NULL;
-        }
-        apl_list_remove(pool, &p->pool);
-        return p;
-    }
-    p = apl_process_at(pool, h->top_process + 1);
-    if (p) {
-        if (p->state != APL_PROCESS_FREE)
-            pool->damaged = 1; /* the mark has hidden it */
-        p->state = APL_PROCESS_FREE;
-        h->top_process++;
-    }
-    return p;
-}
-
 apl_process_t *apl_process_reserve(apl_held_t *held, apl_group_t *group,
                                    int replaces)
 {
-    apl_process_t *p = take_slot(held->pool);
+    apl_process_t *p = apl_slot_take(held->pool, slots_of(held->pool));
 
     if (!p)
         return NULL;

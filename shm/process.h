@@ -62,8 +62,7 @@ void apl_process_close(apl_held_t *held, apl_process_t *process);
 /** It is hung from now on, or not any more. */
 void apl_process_hang(apl_held_t *held, apl_process_t *process, int hung);
 
-/** Lower the mark of use by free slots at the end of the table, at most so
- * many. Their generations stay. */
+/** Lower the mark of use: apl_slot_lower(). */
 void apl_process_lower(apl_held_t *held, uint32_t most);
 
 /**

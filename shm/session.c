@@ -3,38 +3,27 @@
 #include "shm/session.h"
 
 #include "shm/histogram.h"
-#include "shm/list.h"
 #include "shm/process.h"
+#include "shm/slot.h"
 
-static apl_session_t *take_slot(apl_pool_t *pool)
+static apl_slots_t slots_of(apl_pool_t *pool)
 {
     apl_header_t *h = pool->header;
-    uint32_t at = apl_list_first(pool, &h->sessions_free);
-    apl_session_t *s;
 
-    if (at != 0) {
-        s = APL_SESSION_OF(pool, at, link);
-        if (!s || s->state != APL_SESSION_FREE) {
-            pool->damaged = 1;
-            return NULL;
-        }
-        apl_list_remove(pool, &s->link);
-        return s;
-    }
-    s = apl_session_at(pool, h->top_session + 1);
-    if (s) {
-        if (s->state != APL_SESSION_FREE)
-            pool->damaged = 1; /* the mark has hidden it */
-        s->state = APL_SESSION_FREE;
-        h->top_session++;
-    }
-    return s;
+    return (apl_slots_t){
+        .free = &h->sessions_free,
+        .top = &h->top_session,
+        .table = pool->sessions,
+        .n = pool->n.sessions,
+        .size = sizeof(apl_session_t),
+        .link = offsetof(apl_session_t, link),
+    };
 }
 
 apl_session_t *apl_session_take(apl_held_t *held, uint32_t owner,
                                 const apl_group_t *group)
 {
-    apl_session_t *s = take_slot(held->pool);
+    apl_session_t *s = apl_slot_take(held->pool, slots_of(held->pool));
 
     if (!s)
         return NULL;
@@ -49,34 +38,14 @@ apl_session_t *apl_session_take(apl_held_t *held, uint32_t owner,
     return s;
 }
 
-/* Low slots are used first, so that the last ones come to rest. */
-static void put_back(apl_pool_t *pool, apl_session_t *s)
-{
-    apl_header_t *h = pool->header;
-
-    if (APL_SESSION_INDEX(pool, s) > h->top_session / 2)
-        apl_list_append(pool, &h->sessions_free, &s->link);
-    else
-        apl_list_prepend(pool, &h->sessions_free, &s->link);
-}
-
 void apl_session_untake(apl_held_t *held, apl_session_t *session)
 {
-    put_back(held->pool, session);
+    apl_slot_put(held->pool, slots_of(held->pool), session);
 }
 
 void apl_session_lower(apl_held_t *held, uint32_t most)
 {
-    apl_pool_t *pool = held->pool;
-    apl_header_t *h = pool->header;
-    uint32_t top = apl_top(&h->top_session, pool->n.sessions);
-
-    for (; top > 0 && pool->sessions[top].state == APL_SESSION_FREE && most > 0;
-         top--, most--) {
-        apl_list_remove(pool, &pool->sessions[top].link);
-        APL_STEP("session_unlisted"); /* seen: it is free, and in no list */
-        h->top_session = top - 1;
-    }
+    apl_slot_lower(held->pool, slots_of(held->pool), most);
 }
 
 static void count_owner(apl_held_t *held, const apl_session_t *s, int by)
@@ -204,7 +173,7 @@ void apl_session_free(apl_held_t *held, apl_session_t *session)
         count_owner(held, session, -1);
     else
         count_abandoned(held, session);
-    put_back(held->pool, session);
+    apl_slot_put(held->pool, slots_of(held->pool), session);
 }
 
 void apl_session_abandon(apl_held_t *held, apl_session_t *session,

@@ -20,6 +20,7 @@
 #include "shm/enter.h"
 #include "shm/group.h"
 #include "shm/lock.h"
+#include "shm/maintenance.h"
 #include "tests/bench/pool.h"
 
 #define TURNS 300

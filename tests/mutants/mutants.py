@@ -64,7 +64,7 @@ def barriers() -> list[Mutant]:
     """Each one left out."""
     return [Mutant(f"step-{label}", f"shm/{path.name}", line, "",
                    {"tests": "crash/images", "barrier": label})
-            for path in sorted((TOP / "shm").glob("*.c"))
+            for path in sorted((TOP / "shm").glob("*.[ch]"))
             for line, label in re.findall(
                 r'(^ *APL_STEP\("(\w+)"\);.*\n)', path.read_text(), re.M)]
 

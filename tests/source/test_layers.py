@@ -15,7 +15,7 @@ LAYERS = """
     step figures
     error format histogram
     alive wake lock
-    segment list heap
+    segment list slot heap
     held
     event group hung
     process

@@ -192,6 +192,7 @@ static int try_once(apppool_visit_t *v, const apppool_target_t *target,
     if (*status == OK)
         apppool_reply_finish(v);
     fate = apppool_tap_fate(apppool_channel_tap(ch));
+    v->closed = apppool_tap_ended(apppool_channel_tap(ch));
     apppool_channel_give(ch);
     return v->started || fate == APPPOOL_HEARD ||
            (*status != HTTP_BAD_GATEWAY && *status != HTTP_SERVICE_UNAVAILABLE);

@@ -88,12 +88,11 @@ apppool_visit_t *apppool_visit_begin(request_rec *r,
     return v;
 }
 
-/* An app that did not answer, or did not go on, may be at it yet. One whose
- * client has left hears of that as soon as it writes. */
+/* An app that did not answer, or whose answer was not read to its end, may
+ * still work on the request: also when the client has left. */
 static void give_back(apppool_visit_t *v)
 {
-    if (v->hold.session == 0 ||
-        !(v->silent || (v->started && !v->r->connection->aborted))) {
+    if (v->hold.session == 0 || v->closed || !(v->silent || v->started)) {
         apppool_visit_checkin(v);
         return;
     }

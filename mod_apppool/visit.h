@@ -7,7 +7,8 @@
  *
  * The process is given back when the app's last byte has been read, not when
  * the client has it: reply.h. In any case it is given back when the request
- * ends; or it keeps the request, if it was silent for too long.
+ * ends; or it keeps the request, if it was silent for too long, or the client
+ * has left before the app's last byte.
  *
  * Lock:  the pool lock, in the verbs of shm/checkout.h.
  * Crash: a child that is killed leaves its sessions to the spawner; one of
@@ -47,6 +48,7 @@ typedef struct {
     int started;                      /**< the answer has begun */
     int ended;                        /**< its end has come */
     int silent;                       /**< for too long, the app was */
+    int closed;                       /**< the app has closed the connection */
     int answered;                     /**< by a filter, in place of the app */
     int error; /**< of an ErrorDocument: the status to answer with */
 } apppool_visit_t;

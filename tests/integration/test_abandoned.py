@@ -1,12 +1,14 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""Requests that were answered with 504 by httpd, for their apps were silent:
-the process has them until it is done (Paste's thread pool: P14, P22)."""
+"""Requests that were answered with 504 by httpd, for their apps were silent,
+or whose clients left: the process has them until it is done (Paste's thread
+pool: P14, P22)."""
 import os
 import signal
 from typing import Iterator
 
 import pytest
 
+from harness.client import Raw
 from harness.config import App
 from harness.httpd import Httpd
 from harness.procs import alive, pids, stat, threads
@@ -104,6 +106,27 @@ def test_in_the_midst_of_an_answer(httpd: Httpd) -> None:
     pid, = httpd.pids(app, "busy")
     assert httpd.get("/", "shop").text != str(pid)
     (httpd.dir / "go").touch()
+    become(httpd, app, idle=2)
+    httpd.check()
+
+
+def test_its_client_leaves_in_the_midst(httpd: Httpd) -> None:
+    """The app does not know, and works on: another process has the next
+    request"""
+    app = httpd.app("shop", "MaxInstances 2", program="bulk.py")
+    httpd.start()
+    hold = httpd.dir / "hold"
+    with Raw(httpd.port, b"GET /parts?n=100000&keys=a,b HTTP/1.1\r\n"
+             b"Host: shop\r\n\r\n"):
+        wait_until((hold / "a.held").exists, "a part is said")
+        busy, = httpd.pids(app, "busy")
+    (hold / "a.go").touch()
+    wait_until((hold / "b.held").exists, "so is another")
+    wait_until(lambda: [one["abandoned"] for one
+                        in httpd.group(app)["requests"]] == [True],
+               "httpd has noticed that the client has left")
+    assert httpd.get("/pid", "shop").text != str(busy)
+    (hold / "b.go").touch()
     become(httpd, app, idle=2)
     httpd.check()
 

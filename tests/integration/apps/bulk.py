@@ -60,6 +60,26 @@ def begin(request, out, size):
     return send
 
 
+def wait_for(key):
+    """Until the test lets it go on."""
+    base = os.path.join(os.environ["HOLD_DIR"], key)
+    with open(base + ".held", "w"):
+        pass
+    while not os.path.exists(base + ".go"):
+        time.sleep(0.005)
+
+
+def do_parts(request, out):
+    """n bytes, and a pause, for each of the keys"""
+    size, keys = int(request.query["n"]), request.query["keys"].split(",")
+    send = begin(request, out, size * len(keys))
+    for key in keys:
+        for piece in bytes_of(size):
+            send(piece)
+        out.flush()
+        wait_for(key)
+
+
 def do_flood(request, out):
     """n bytes, and when K.go exists m more; chunked=1, type=, accel="""
     first = int(request.query["n"])
@@ -69,11 +89,7 @@ def do_flood(request, out):
         send(piece)
     out.flush()
     if more:
-        base = os.path.join(os.environ["HOLD_DIR"], request.query["key"])
-        with open(base + ".held", "w"):
-            pass
-        while not os.path.exists(base + ".go"):
-            time.sleep(0.005)
+        wait_for(request.query["key"])
         for piece in bytes_of(more, first):
             send(piece)
     if "chunked" in request.query:

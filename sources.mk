@@ -46,6 +46,7 @@ module_sources = \
 	mod_apppool/app.c \
 	mod_apppool/body.c \
 	mod_apppool/channel.c \
+	mod_apppool/client.c \
 	mod_apppool/config.c \
 	mod_apppool/dial.c \
 	mod_apppool/directives.c \

@@ -10,6 +10,7 @@
 #include "mod_apppool/answer.h"
 #include "mod_apppool/body.h"
 #include "mod_apppool/channel.h"
+#include "mod_apppool/client.h"
 #include "mod_apppool/forward.h"
 #include "mod_apppool/lifecycle.h"
 #include "mod_apppool/proxy_api.h"
@@ -98,22 +99,6 @@ int apppool_handler_fixups(request_rec *r)
 
 /* ---- an answer ---- */
 
-/* httpd answers this itself: the app's server may not know it, and would wait
- * for a body that the client does not send. */
-static void send_continue(request_rec *r)
-{
-    int status = r->status;
-    const char *line = r->status_line;
-
-    if (!r->expecting_100)
-        return;
-    r->status = HTTP_CONTINUE;
-    r->status_line = NULL;
-    ap_send_interim_response(r, 0);
-    r->status = status;
-    r->status_line = line;
-}
-
 static apppool_target_t target_of(const apppool_visit_t *v)
 {
     apr_int64_t timeout = apppool_timeout(v->r);
@@ -181,7 +166,8 @@ static int try_once(apppool_visit_t *v, const apppool_target_t *target,
     v->channel = ch;
     v->wire = apppool_channel_descriptor(ch);
     v->timeout = target->timeout;
-    send_continue(v->r);
+    /* The app's server may not know it, and would wait for the body. */
+    apppool_client_continue(v->r);
     apppool_body_rewind(v->body);
     apppool_visit_hide(v);
     *status = apppool_channel_run(ch, v->r, url);

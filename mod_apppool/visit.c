@@ -2,13 +2,11 @@
 
 #include "mod_apppool/visit.h"
 
-#include <apr_portable.h>
 #include <apr_strings.h>
-#include <http_core.h>
 #include <http_log.h>
 #include <http_protocol.h>
-#include <poll.h>
 
+#include "mod_apppool/client.h"
 #include "mod_apppool/lifecycle.h"
 #include "mod_apppool/reply.h"
 #include "shm/alive.h"
@@ -134,23 +132,6 @@ void apppool_visit_unhide(apppool_visit_t *v)
 
 /* ---- a process ---- */
 
-/* Has the client hung up? Data that it has sent meanwhile is not looked at.
- * A stream of HTTP/2 has no socket of its own to ask. */
-static int client_gone(void *data)
-{
-    request_rec *r = data;
-    conn_rec *c = r->connection;
-    apr_socket_t *sock = c->master ? NULL : ap_get_conn_socket(c);
-    struct pollfd client = {-1, POLLRDHUP, 0};
-
-    if (c->aborted)
-        return 1;
-    if (!sock || apr_os_sock_get(&client.fd, sock) != APR_SUCCESS)
-        return 0;
-    return poll(&client, 1, 0) == 1 &&
-           (client.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
-}
-
 apr_status_t apppool_visit_checkout(apppool_visit_t *v)
 {
     request_rec *r = v->r;
@@ -158,6 +139,7 @@ apr_status_t apppool_visit_checkout(apppool_visit_t *v)
     const apl_app_t *app = &v->app->pool;
     apl_request_t request = {r->method, r->uri, r->useragent_ip,
                              apppool_config()->queries ? r->args : NULL};
+    apppool_client_t client = {r, 0};
     int64_t now = apl_now();
     apl_look_t look;
     int looked, tries = 3;
@@ -169,7 +151,8 @@ apr_status_t apppool_visit_checkout(apppool_visit_t *v)
         rv = apl_checkout(pool, &v->hold, app, &request, looked ? &look : NULL,
                           now);
         if (rv == APL_EWAIT)
-            rv = apl_checkout_wait(pool, &v->hold, v->deadline, client_gone, r);
+            rv = apl_checkout_wait(pool, &v->hold, v->deadline,
+                                   apppool_client_gone, &client);
         /* Its place in the queue was lost in a repair: queue up again. */
     } while (rv == APL_EDAMAGED && --tries > 0);
     if (rv == APR_SUCCESS)

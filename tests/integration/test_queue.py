@@ -1,5 +1,11 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """The queue: limit, deadline, order, clients that leave (B9, B10)."""
+import socket
+import struct
+
+import pytest
+
+from harness.client import Raw
 from harness.httpd import Httpd
 from harness.wait import wait_until
 
@@ -90,6 +96,38 @@ def test_client_leaves_just_before_its_turn(httpd: Httpd) -> None:
         assert httpd.get("/pid", "shop").status == 200
         httpd.settles(active=0, count=1)
     assert "gone" not in "\n".join(httpd.requests_seen())
+
+
+def test_reset_connection(httpd: Httpd) -> None:
+    """Its client has left as well"""
+    httpd.app("shop", "MaxInstances 1")
+    httpd.start()
+    held = httpd.hold("shop", "a")
+    with Raw(httpd.port, b"GET /pid?gone HTTP/1.1\r\nHost: shop\r\n\r\n") as raw:
+        httpd.settles(active=1, count=1, waiting=1)
+        raw.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
+                            struct.pack("ii", 1, 0))
+    httpd.settles(active=1, count=1, waiting=0)
+    held.release()
+    httpd.settles(active=0, count=1)
+    assert "gone" not in "\n".join(httpd.requests_seen())
+
+
+@pytest.mark.parametrize("version", ["1.0", "1.1"])
+def test_half_closed_connection(httpd: Httpd, version: str) -> None:
+    """A client that has only said all that it has to say is answered"""
+    httpd.app("shop", "MaxInstances 1")
+    httpd.start()
+    held = httpd.hold("shop", "a")
+    with Raw(httpd.port, f"GET /pid HTTP/{version}\r\nHost: shop\r\n\r\n"
+             .encode()) as raw:
+        httpd.settles(active=1, count=1, waiting=1)
+        raw.sock.shutdown(socket.SHUT_WR)
+        if version == "1.1":
+            assert raw.head()[0] == 100, "httpd has looked"
+        pid = held.release().text
+        answer = raw.answer()
+        assert (answer.status, answer.text) == (200, pid)
 
 
 def test_busy_app_does_not_starve_a_new_one(httpd: Httpd) -> None:

@@ -46,6 +46,7 @@ module_sources = \
 	mod_apppool/app.c \
 	mod_apppool/body.c \
 	mod_apppool/channel.c \
+	mod_apppool/clean.c \
 	mod_apppool/client.c \
 	mod_apppool/config.c \
 	mod_apppool/dial.c \
@@ -87,6 +88,7 @@ module_sources = \
 	mod_apppool/visit.c \
 	mod_apppool/watch.c \
 	mod_apppool/whole.c \
+	mod_apppool/whose.c \
 	mod_apppool/words.c \
 	spawner/beat.c \
 	spawner/lastwords.c

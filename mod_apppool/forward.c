@@ -2,7 +2,6 @@
 
 #include "mod_apppool/forward.h"
 
-#include <apr_lib.h>
 #include <apr_strings.h>
 #include <http_core.h>
 #include <http_protocol.h>
@@ -10,76 +9,43 @@
 #include "mod_apppool/path.h"
 #include "shm/format.h"
 
-/* ---- what the client says ---- */
+/* A note of a request: what it said before mod_proxy added to it. */
+#define FORWARDED_HOST "apppool-forwarded-host"
 
-/* All that makes variables of headers, as CGI does, takes X_Forwarded_Prefix
- * for X-Forwarded-Prefix. httpd leaves such names out of CGI's variables. */
-static int note_odd(void *odd, const char *name, const char *value)
+/* CGI's variables have it otherwise. A proxy before this httpd may have come
+ * by TLS when nobody speaks it here. */
+static void tell_https(request_rec *r, const char *scheme)
 {
-    const char *c;
-
-    (void)value;
-    for (c = name; apr_isalnum(*c) || *c == '-'; c++)
-        ;
-    if (*c)
-        APR_ARRAY_PUSH((apr_array_header_t *)odd, const char *) = name;
-    return 1;
+    if (!ap_cstr_casecmp(scheme, "https"))
+        apr_table_setn(r->subprocess_env, "HTTPS", "on");
 }
-
-static void unset_odd(request_rec *r)
-{
-    apr_array_header_t *odd = apr_array_make(r->pool, 1, sizeof(char *));
-    int i;
-
-    apr_table_do(note_odd, odd, r->headers_in, NULL);
-    for (i = 0; i < odd->nelts; i++)
-        apr_table_unset(r->headers_in, APR_ARRAY_IDX(odd, i, const char *));
-}
-
-/* mod_proxy takes away what Connection names, also what we say, or what
- * RequestHeader does. */
-static void fit_connection(request_rec *r)
-{
-    static const char *const known[] = {"close", "keep-alive", "upgrade", "te",
-                                        "http2-settings"};
-    const char *connection = apr_table_get(r->headers_in, "Connection");
-    char *word, *state = NULL;
-    size_t i;
-
-    if (!connection)
-        return;
-    connection = apr_pstrdup(r->pool, connection);
-    apr_table_unset(r->headers_in, "Connection");
-    for (word = apr_strtok((char *)connection, ",; \t", &state); word;
-         word = apr_strtok(NULL, ",; \t", &state))
-        for (i = 0; i < sizeof known / sizeof *known; i++)
-            if (!ap_cstr_casecmp(word, known[i]))
-                apr_table_mergen(r->headers_in, "Connection", known[i]);
-}
-
-void apppool_forward_clean(request_rec *r)
-{
-    unset_odd(r);
-    fit_connection(r);
-    apr_table_unset(r->headers_in, "X-Forwarded-Prefix");
-    apr_table_unset(r->headers_in, "X-Script-Name");
-    apr_table_unset(r->headers_in, "Script-Name");
-    apr_table_unset(r->headers_in, "X-Sendfile-Type");
-    apr_table_unset(r->headers_in, "X-Accel-Mapping");
-}
-
-/* ---- what the app is told ---- */
 
 void apppool_forward_headers(request_rec *r, const char *base_uri,
                              apr_int64_t protocol)
 {
+    const char *scheme = apr_table_get(r->headers_in, "X-Forwarded-Proto");
+    const char *host = apr_table_get(r->headers_in, "X-Forwarded-Host");
+
+    if (host)
+        apr_table_setn(r->notes, FORWARDED_HOST, host);
     apr_table_unset(r->headers_in, "X-Forwarded-Prefix");
-    if (protocol != APL_HTTP)
+    if (protocol != APL_HTTP) {
+        tell_https(r, scheme ? scheme : "http");
         return;
+    }
     if (*base_uri)
         apr_table_setn(r->headers_in, "X-Forwarded-Prefix", base_uri);
-    if (!strcmp(ap_http_scheme(r), "https"))
-        apr_table_setn(r->headers_in, "X-Forwarded-Proto", "https");
+    if (!scheme)
+        apr_table_setn(r->headers_in, "X-Forwarded-Proto", ap_http_scheme(r));
+}
+
+int apppool_forward_fixups(request_rec *r)
+{
+    const char *host = apr_table_get(r->notes, FORWARDED_HOST);
+
+    if (host)
+        apr_table_setn(r->headers_in, "X-Forwarded-Host", host);
+    return DECLINED;
 }
 
 const char *apppool_forward_path(const request_rec *r, const char *base_uri)

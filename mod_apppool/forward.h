@@ -13,33 +13,29 @@
  * gunicorn's own `SCRIPT_NAME` header is not sent, as gunicorn then wants the
  * prefix in the path as well.
  *
- * X-Forwarded-For, -Host and -Server are mod_proxy's; X-Forwarded-Proto is
- * set to https where the client speaks TLS with this httpd.
+ * X-Forwarded-For, -Host and -Server are mod_proxy's. X-Forwarded-Proto says
+ * how the client speaks with this httpd. But what a trusted proxy before it has
+ * said (clean.h), or RequestHeader, stays as it is.
  *
  * Lock:  none.
  * Crash: not concerned.
- * Trust: what the client says and should not is taken away before httpd's own
- *        modules add to it, so that what the administrator sets stays:
- *        headers of these names; names with anything but letters, digits and
- *        '-', which an app may take for another; and what it makes of
- *        Connection a list of headers to be taken away. But X-Forwarded-Proto
- *        may come from another proxy before us, so it stays on a connection
- *        without TLS.
+ * Trust: the headers were cleaned; the path is the client's.
  */
 #ifndef APPPOOL_FORWARD_H
 #define APPPOOL_FORWARD_H
 
 #include <httpd.h>
 
-/** Take away what the client has no business to say. */
-void apppool_forward_clean(request_rec *r);
-
 /**
  * Set the headers for the app.
- * @param protocol APL_HTTP ...; but for http the prefix is SCRIPT_NAME
+ * @param protocol APL_HTTP ...; all others have the prefix in SCRIPT_NAME, and
+ *                 the scheme in HTTPS
  */
 void apppool_forward_headers(request_rec *r, const char *base_uri,
                              apr_int64_t protocol);
+
+/** mod_proxy's hook, when it has added its headers to ours. */
+int apppool_forward_fixups(request_rec *r);
 
 /** The path of the URL, below the mount: "/" and more. */
 const char *apppool_forward_path(const request_rec *r, const char *base_uri);

@@ -3,7 +3,6 @@
 #include "mod_apppool/handler.h"
 
 #include <apr_strings.h>
-#include <http_core.h>
 #include <http_log.h>
 #include <http_protocol.h>
 
@@ -15,89 +14,15 @@
 #include "mod_apppool/lifecycle.h"
 #include "mod_apppool/proxy_api.h"
 #include "mod_apppool/reply.h"
-#include "mod_apppool/script.h"
 #include "mod_apppool/sendfile.h"
 #include "mod_apppool/visit.h"
+#include "mod_apppool/whose.h"
 #include "shm/alive.h"
 
 APLOG_USE_MODULE(apppool);
 
-#define HANDLER  "apppool-app"
-
-#define NO_FILE  "apppool:" /* r->filename of what is no file */
-#define ATTEMPTS 10         /* processes that may refuse */
-#define RESETS   4          /* connections that one process may reset */
-
-/* ---- whose is it? ---- */
-
-/* A virtual host that is an app, and has no DocumentRoot of its own. */
-static int has_no_files(const request_rec *r, const apppool_mount_t *mount)
-{
-    const core_server_config *own, *main_server;
-
-    if (mount->section || mount->server != r->server ||
-        r->server == ap_server_conf)
-        return 0;
-    own = ap_get_core_module_config(r->server->module_config);
-    main_server = ap_get_core_module_config(ap_server_conf->module_config);
-    return own->ap_document_root == main_server->ap_document_root;
-}
-
-int apppool_handler_translate(request_rec *r)
-{
-    const apppool_mount_t *mount = apppool_mount_of(r);
-
-    if (!mount || r->proxyreq || r->uri[0] != '/' || !has_no_files(r, mount))
-        return DECLINED;
-    r->filename = apr_pstrcat(r->pool, NO_FILE, r->uri, NULL);
-    return OK;
-}
-
-int apppool_handler_map_to_storage(request_rec *r)
-{
-    if (!r->filename || strncmp(r->filename, NO_FILE, sizeof NO_FILE - 1))
-        return DECLINED;
-    return OK;
-}
-
-int apppool_handler_header_parser(request_rec *r)
-{
-    if (apppool_mount_of(r))
-        apppool_forward_clean(r);
-    return DECLINED;
-}
-
-/* The parser of headers is not asked for subrequests, which share those of the
- * main one. */
-int apppool_handler_type_checker(request_rec *r)
-{
-    if (r->main && apppool_mount_of(r)) {
-        r->headers_in = apr_table_copy(r->pool, r->headers_in);
-        apppool_forward_clean(r);
-    }
-    return DECLINED;
-}
-
-int apppool_handler_fixups(request_rec *r)
-{
-    const apppool_mount_t *mount = apppool_mount_of(r);
-
-    if (!mount || r->proxyreq)
-        return DECLINED;
-    /* A subrequest by file, of mod_include say: there is no URL to ask for. */
-    if (r->uri[0] != '/')
-        return apppool_script_is(r, mount, r->filename) ? HTTP_FORBIDDEN
-                                                        : DECLINED;
-    if (r->finfo.filetype == APR_REG && !(r->path_info && *r->path_info) &&
-        !apppool_script_is(r, mount, r->filename))
-        return DECLINED;
-    if (r->handler && strcmp(r->handler, DIR_MAGIC_TYPE))
-        return DECLINED;
-    r->handler = HANDLER;
-    return OK;
-}
-
-/* ---- an answer ---- */
+#define ATTEMPTS 10 /* processes that may refuse */
+#define RESETS   4  /* connections that one process may reset */
 
 static apppool_target_t target_of(const apppool_visit_t *v)
 {
@@ -282,7 +207,7 @@ int apppool_handler(request_rec *r)
     char *filename = r->filename;
     int status;
 
-    if (!r->handler || strcmp(r->handler, HANDLER))
+    if (!r->handler || strcmp(r->handler, APPPOOL_HANDLER))
         return DECLINED;
     mount = apppool_mount_of(r);
     if (!mount)

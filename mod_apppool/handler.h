@@ -2,13 +2,7 @@
 
 /**
  * @file handler.h
- * @brief A request: is it the app's, and if so, who answers it?
- *
- * Files of DocumentRoot are httpd's, with DirectoryIndex and all; so are
- * requests that something else was configured to handle (SetHandler, Alias to
- * a script, ProxyPass). Everything else under an AppRoot is the app's. A
- * virtual host with an AppRoot and no DocumentRoot of its own has no files;
- * its requests take no walk through the file system.
+ * @brief A request of the app: which process answers it?
  *
  * A process that cannot be connected to is detached and the next one tried,
  * ten times at the most and until AppQueueTimeout. A request of which a byte
@@ -27,12 +21,7 @@
 
 #include <httpd.h>
 
-/* The hooks. */
-int apppool_handler_translate(request_rec *r);
-int apppool_handler_map_to_storage(request_rec *r);
-int apppool_handler_header_parser(request_rec *r);
-int apppool_handler_type_checker(request_rec *r);
-int apppool_handler_fixups(request_rec *r);
+/** The hook. */
 int apppool_handler(request_rec *r);
 
 #endif

@@ -8,11 +8,13 @@
 #include <http_request.h>
 #include <ap_mpm.h>
 #include <mpm_common.h>
+#include <mod_proxy.h>
 #include <mod_status.h>
 
 #include "mod_apppool/body.h"
 #include "mod_apppool/config.h"
 #include "mod_apppool/directives.h"
+#include "mod_apppool/forward.h"
 #include "mod_apppool/handler.h"
 #include "mod_apppool/lifecycle.h"
 #include "mod_apppool/path.h"
@@ -20,6 +22,7 @@
 #include "mod_apppool/status.h"
 #include "mod_apppool/status_token.h"
 #include "mod_apppool/tap.h"
+#include "mod_apppool/whose.h"
 
 static int make_keys(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp,
                      server_rec *s)
@@ -43,6 +46,10 @@ static void register_hooks(apr_pool_t *p)
     static const char *const after_index[] = {"mod_dir.c", "mod_rewrite.c",
                                               "mod_proxy.c", NULL};
 
+    /* So does what others say to be theirs, but not what RequestHeader says. */
+    static const char *const before_index[] = {"mod_dir.c", "mod_headers.c",
+                                               NULL};
+
     (void)p;
     apppool_body_register();
     apppool_reply_register();
@@ -65,15 +72,19 @@ static void register_hooks(apr_pool_t *p)
                                APR_HOOK_REALLY_FIRST);
     ap_hook_translate_name(apppool_path_translate, NULL, NULL,
                            APR_HOOK_REALLY_FIRST);
-    ap_hook_translate_name(apppool_handler_translate, after_names, NULL,
+    ap_hook_translate_name(apppool_whose_translate, after_names, NULL,
                            APR_HOOK_MIDDLE);
-    ap_hook_map_to_storage(apppool_handler_map_to_storage, NULL, NULL,
+    ap_hook_map_to_storage(apppool_whose_map_to_storage, NULL, NULL,
                            APR_HOOK_FIRST);
-    ap_hook_header_parser(apppool_handler_header_parser, NULL, NULL,
+    ap_hook_header_parser(apppool_whose_header_parser, NULL, NULL,
                           APR_HOOK_FIRST);
-    ap_hook_type_checker(apppool_handler_type_checker, NULL, NULL,
+    ap_hook_type_checker(apppool_whose_type_checker, NULL, NULL,
                          APR_HOOK_REALLY_FIRST);
-    ap_hook_fixups(apppool_handler_fixups, after_index, NULL, APR_HOOK_LAST);
+    ap_hook_fixups(apppool_whose_before_index, NULL, before_index,
+                   APR_HOOK_LAST);
+    ap_hook_fixups(apppool_whose_fixups, after_index, NULL, APR_HOOK_LAST);
+    APR_OPTIONAL_HOOK(proxy, fixups, apppool_forward_fixups, NULL, NULL,
+                      APR_HOOK_MIDDLE);
     ap_hook_handler(apppool_handler, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_handler(apppool_status_handler, NULL, NULL, APR_HOOK_MIDDLE);
     APR_OPTIONAL_HOOK(ap, status_hook, apppool_status_section, NULL, NULL,

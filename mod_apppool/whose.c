@@ -1,0 +1,99 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "mod_apppool/whose.h"
+
+#include <apr_strings.h>
+#include <http_core.h>
+#include <http_main.h>
+
+#include "mod_apppool/app.h"
+#include "mod_apppool/clean.h"
+#include "mod_apppool/script.h"
+
+#define NO_FILE "apppool:" /* r->filename of what is no file */
+
+/* A virtual host that is an app, and has no DocumentRoot of its own. */
+static int has_no_files(const request_rec *r, const apppool_mount_t *mount)
+{
+    const core_server_config *own, *main_server;
+
+    if (mount->section || mount->server != r->server ||
+        r->server == ap_server_conf)
+        return 0;
+    own = ap_get_core_module_config(r->server->module_config);
+    main_server = ap_get_core_module_config(ap_server_conf->module_config);
+    return own->ap_document_root == main_server->ap_document_root;
+}
+
+int apppool_whose_translate(request_rec *r)
+{
+    const apppool_mount_t *mount = apppool_mount_of(r);
+
+    if (!mount || r->proxyreq || r->uri[0] != '/' || !has_no_files(r, mount))
+        return DECLINED;
+    r->filename = apr_pstrcat(r->pool, NO_FILE, r->uri, NULL);
+    return OK;
+}
+
+int apppool_whose_map_to_storage(request_rec *r)
+{
+    if (!r->filename || strncmp(r->filename, NO_FILE, sizeof NO_FILE - 1))
+        return DECLINED;
+    return OK;
+}
+
+int apppool_whose_header_parser(request_rec *r)
+{
+    if (apppool_mount_of(r) && !r->proxyreq)
+        apppool_clean(r);
+    return DECLINED;
+}
+
+/* The parser of headers is not asked for subrequests, which share those of the
+ * main one. */
+int apppool_whose_type_checker(request_rec *r)
+{
+    if (r->main && apppool_mount_of(r) && !r->proxyreq) {
+        r->headers_in = apr_table_copy(r->pool, r->headers_in);
+        apppool_clean(r);
+    }
+    return DECLINED;
+}
+
+static int is_file(const request_rec *r)
+{
+    return r->finfo.filetype == APR_REG && !(r->path_info && *r->path_info);
+}
+
+/* Is this the app's, as far as can be known by now? */
+static int is_apps(const request_rec *r, const apppool_mount_t *mount)
+{
+    if (r->proxyreq || (r->handler && strcmp(r->handler, DIR_MAGIC_TYPE)))
+        return 0;
+    return !is_file(r) || apppool_script_is(r, mount, r->filename);
+}
+
+int apppool_whose_before_index(request_rec *r)
+{
+    const apppool_mount_t *mount = apppool_mount_of(r);
+
+    if (mount && !is_apps(r, mount))
+        apppool_clean_undo(r);
+    return DECLINED;
+}
+
+int apppool_whose_fixups(request_rec *r)
+{
+    const apppool_mount_t *mount = apppool_mount_of(r);
+
+    if (!mount || r->proxyreq)
+        return DECLINED;
+    /* A subrequest by file, of mod_include say: there is no URL to ask for. */
+    if (r->uri[0] != '/')
+        return apppool_script_is(r, mount, r->filename) ? HTTP_FORBIDDEN
+                                                        : DECLINED;
+    if (!is_apps(r, mount))
+        return DECLINED;
+    r->handler = APPPOOL_HANDLER;
+    return OK;
+}

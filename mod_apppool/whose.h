@@ -1,0 +1,36 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file whose.h
+ * @brief Whose is a request: the app's, httpd's, or another module's?
+ *
+ * Files of DocumentRoot are httpd's, with DirectoryIndex and all; so are
+ * requests that something else was configured to handle (SetHandler, Alias to
+ * a script, ProxyPass). Everything else under an AppRoot is the app's. A
+ * virtual host with an AppRoot and no DocumentRoot of its own has no files;
+ * its requests take no walk through the file system.
+ *
+ * A request that is the app's loses the headers that its client has no
+ * business to send (clean.h). Any other one keeps them.
+ *
+ * Lock:  none.
+ * Crash: not concerned.
+ * Trust: the client's request was checked by httpd.
+ */
+#ifndef APPPOOL_WHOSE_H
+#define APPPOOL_WHOSE_H
+
+#include <httpd.h>
+
+/** r->handler of a request that is the app's. */
+#define APPPOOL_HANDLER "apppool-app"
+
+/* The hooks. */
+int apppool_whose_translate(request_rec *r);
+int apppool_whose_map_to_storage(request_rec *r);
+int apppool_whose_header_parser(request_rec *r);
+int apppool_whose_type_checker(request_rec *r);
+int apppool_whose_before_index(request_rec *r);
+int apppool_whose_fixups(request_rec *r);
+
+#endif

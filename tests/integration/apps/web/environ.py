@@ -1,0 +1,10 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""Answers each request with what CGI calls its variables, as JSON."""
+import json
+
+
+def application(environ, start):
+    told = {name: value for name, value in environ.items()
+            if isinstance(value, str)}
+    start("200 OK", [("Content-Type", "application/json")])
+    return [json.dumps(told).encode()]

@@ -1,0 +1,238 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""What proxies before httpd say of a request, and what clients say that are
+no proxies."""
+import threading
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from typing import Iterator
+
+import pytest
+
+from harness.client import Raw
+from harness.httpd import Httpd
+from harness.tls import TlsHost
+from harness.web import SERVERS, UWSGI, Place, Server, mount
+
+pytestmark = pytest.mark.mpms("event")
+
+PROTOCOLS = {
+    "http": Server("environ.py", "gunicorn --threads 1 environ"),
+    **{name: Server("environ.py", "uwsgi --plugin python3 --need-app "
+                    "--wsgi-file environ.py --die-on-term --disable-logging "
+                    f"--protocol {spoken}", name)
+       for name, spoken in (("fcgi", "fastcgi"), ("scgi", "scgi"),
+                            ("uwsgi", "uwsgi"))},
+}
+BY_ANY = pytest.mark.parametrize("protocol", PROTOCOLS)
+
+# Whatever a client may make up.
+LIES = {name: "evil.example" for name in (
+    "X-Forwarded-Host", "X-Forwarded-Server", "X-Forwarded-Port",
+    "X-Forwarded-Proto", "X-Forwarded-Protocol", "X-Forwarded-Scheme",
+    "X-Forwarded-Ssl", "X-Forwarded-By", "X-Forwarded-Prefix", "Forwarded",
+    "X-Real-IP", "Client-IP", "X-Client-IP", "X-Scheme", "Front-End-Https",
+    "X-Request-Start", "X-Original-URL", "X-Rewrite-URL",
+    "x-forwarded-anything", "X_Forwarded_Proto")}
+LIES["X-Forwarded-For"] = "192.0.2.66"
+
+# What a load balancer says of a client that has come to it by TLS.
+SAID = {"X-Forwarded-For": "192.0.2.7", "X-Forwarded-Proto": "https",
+        "X-Forwarded-Host": "shop.example", "X-Forwarded-Port": "443",
+        "Forwarded": "for=192.0.2.7;proto=https"}
+
+TRUST = ("RemoteIPHeader X-Forwarded-For", "RemoteIPInternalProxy 127.0.0.1")
+
+
+def told(place: Place, headers: dict[str, str]) -> dict[str, str]:
+    """CGI's variables, as the app has them."""
+    return place.get("/", **headers).json()
+
+
+@BY_ANY
+def test_client_is_no_proxy(httpd: Httpd, protocol: str) -> None:
+    """None of what it says reaches the app, which is told the truth"""
+    places = list(mount(httpd, PROTOCOLS[protocol]))
+    httpd.start()
+    for place in places:
+        seen = told(place, LIES)
+        assert "evil" not in str(seen) and "192.0.2.66" not in str(seen)
+        assert seen["wsgi.url_scheme"] == "http"
+        if protocol == "http":
+            assert seen["HTTP_X_FORWARDED_FOR"] == "127.0.0.1"
+            assert seen["HTTP_X_FORWARDED_HOST"] == place.host
+            assert seen["HTTP_X_FORWARDED_PROTO"] == "http"
+        else:
+            assert seen["REMOTE_ADDR"] == "127.0.0.1"
+            assert seen.get("HTTPS", "off") == "off"
+
+
+@BY_ANY
+def test_trusted_proxy(httpd: Httpd, protocol: str) -> None:
+    """The app gets what it says, and once"""
+    httpd.modules.append("remoteip")
+    httpd.directives += TRUST
+    places = list(mount(httpd, PROTOCOLS[protocol]))
+    httpd.start()
+    for place in places:
+        seen = told(place, SAID)
+        assert seen["HTTP_X_FORWARDED_HOST"] == "shop.example"
+        assert seen["HTTP_X_FORWARDED_PROTO"] == "https"
+        assert seen["HTTP_X_FORWARDED_PORT"] == "443"
+        assert seen["HTTP_FORWARDED"] == SAID["Forwarded"]
+        assert seen["wsgi.url_scheme"] == "https"
+        if protocol == "http":
+            assert seen["HTTP_X_FORWARDED_FOR"] == "192.0.2.7"
+        else:
+            assert seen["REMOTE_ADDR"] == "192.0.2.7"
+            assert seen["HTTPS"] == "on"
+
+
+def test_proxy_that_says_nothing_of_it(httpd: Httpd) -> None:
+    """Then the app is told what httpd knows"""
+    httpd.modules.append("remoteip")
+    httpd.directives += TRUST
+    httpd.app("shop")
+    httpd.start()
+    seen = headers(httpd, {"X-Forwarded-For": "192.0.2.7"})
+    assert seen["x-forwarded-for"] == "192.0.2.7"
+    assert seen["x-forwarded-host"] == "shop"
+    assert seen["x-forwarded-proto"] == "http"
+
+
+def headers(httpd: Httpd, said: dict[str, str]) -> dict[str, str]:
+    answer = httpd.get("/echo", "shop", headers=said)
+    return {name.lower(): value for name, value in answer.json()["headers"]}
+
+
+def test_proxy_that_is_not_trusted(httpd: Httpd) -> None:
+    """mod_remoteip trusts another one"""
+    httpd.modules.append("remoteip")
+    httpd.directives += [TRUST[0], "RemoteIPInternalProxy 192.0.2.1"]
+    httpd.app("shop")
+    httpd.start()
+    seen = headers(httpd, {**LIES, **SAID})
+    assert seen["x-forwarded-for"] == "127.0.0.1"
+    assert seen["x-forwarded-host"] == "shop"
+    assert seen["x-forwarded-proto"] == "http"
+    assert "evil" not in str(seen) and "192.0.2" not in str(seen)
+
+
+def test_what_no_trusted_proxy_vouches_for(httpd: Httpd) -> None:
+    """A client that is behind one makes up another one before that"""
+    httpd.modules.append("remoteip")
+    httpd.directives += TRUST
+    httpd.app("shop")
+    httpd.start()
+    said = {**SAID, "X-Forwarded-For": "192.0.2.66, 192.0.2.7",
+            "X-Forwarded-Prefix": "/evil"}
+    seen = headers(httpd, said)
+    assert seen["x-forwarded-for"] == "192.0.2.7"
+    assert "/evil" not in str(seen)
+
+
+def test_proxy_protocol_vouches_for_no_header(httpd: Httpd) -> None:
+    """Who speaks it may pass on bytes that it has not looked at"""
+    httpd.modules.append("remoteip")
+    httpd.directives.append("RemoteIPProxyProtocol On")
+    httpd.app("shop", *TRUST)
+    httpd.launch()
+    httpd.log.wait_for("resuming normal operations")
+    with Raw(httpd.port, b"PROXY TCP4 192.0.2.7 127.0.0.1 4711 80\r\n"
+             b"GET /echo HTTP/1.1\r\nHost: shop\r\n" + b"".join(
+                 f"{name}: {value}\r\n".encode()
+                 for name, value in {**LIES, **SAID}.items()) + b"\r\n"
+             ) as client:
+        answer = client.answer()
+    seen = {name.lower(): value for name, value in answer.json()["headers"]}
+    assert seen["x-forwarded-for"] == "192.0.2.7"
+    assert seen["x-forwarded-proto"] == "http"
+    assert "evil" not in str(seen)
+
+
+def test_tls(httpd: Httpd) -> None:
+    """http is a lie there, unless a trusted proxy says so"""
+    host = TlsHost(httpd, httpd.app("shop"))
+    httpd.start()
+    with host.connect() as client:
+        client.send(b"GET /echo HTTP/1.1\r\nHost: shop\r\n"
+                    b"X-Forwarded-Proto: http\r\n\r\n")
+        answer = client.answer()
+    assert ["X-Forwarded-Proto", "https"] in answer.json()["headers"]
+    host.close()
+
+
+def test_what_the_administrator_says_stays(httpd: Httpd) -> None:
+    """As where a balancer speaks the PROXY protocol, and says more"""
+    httpd.modules += ["headers", "setenvif"]
+    httpd.app("shop", 'SetEnvIf X-Forwarded-Proto "^https$" BY_TLS',
+              "RequestHeader set X-Forwarded-Proto https env=BY_TLS",
+              "RequestHeader set X-Forwarded-Host shop.example",
+              "RequestHeader set X-Real-IP expr=%{REMOTE_ADDR}")
+    httpd.start()
+    seen = headers(httpd, SAID)
+    assert seen["x-forwarded-proto"] == "https"
+    assert seen["x-forwarded-host"] == "shop.example"
+    assert seen["x-real-ip"] == "127.0.0.1"
+    assert "forwarded" not in seen
+
+
+# ---- requests that are not the app's
+
+class Backend(BaseHTTPRequestHandler):
+    """Some other server, that notes what it is sent."""
+    def do_GET(self) -> None:
+        self.server.seen.append(dict(self.headers))  # type: ignore
+        self.send_response(204)
+        self.end_headers()
+
+    def log_message(self, *what: object) -> None:
+        pass
+
+
+@contextmanager
+def backend() -> Iterator[tuple[int, list[dict[str, str]]]]:
+    """Its port, and what it has seen."""
+    with HTTPServer(("127.0.0.1", 0), Backend) as server:
+        server.seen = []  # type: ignore[attr-defined]
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield server.server_port, server.seen  # type: ignore[attr-defined]
+        server.shutdown()
+        thread.join()
+
+
+WAYS = {
+    "ProxyPass": 'ProxyPass "/other" "{url}"',
+    "rewritten": 'RewriteEngine On\nRewriteRule "^/other" "{url}" [P]',
+    "handler": '<Location "/other">\nSetHandler "proxy:{url}"\n</Location>',
+    "htaccess": "RewriteEngine On\nRewriteRule ^other {url} [P]",
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_another_backend_gets_all(httpd: Httpd, way: str) -> None:
+    """In the virtual host of an app, whose own requests are cleaned"""
+    httpd.modules += ["headers", "rewrite"]
+    app = httpd.app("shop", "RequestHeader unset X-Real-IP",
+                    "RequestHeader set X-Scheme mine")
+    with backend() as (port, seen):
+        rule = WAYS[way].format(url=f"http://127.0.0.1:{port}/")
+        if way == "htaccess":
+            app.directives += [f'<Directory "{app.public}">',
+                               "AllowOverride All", "</Directory>"]
+            (app.public / ".htaccess").write_text(rule)
+        else:
+            app.directives += rule.splitlines()
+        httpd.start()
+        assert httpd.get("/other", "shop", headers={
+            **LIES, "Connection": "close, X-Mine", "X-Mine": "1"}).status \
+            == 204
+        assert "evil" not in str(headers(httpd, LIES))
+    for name, value in LIES.items():
+        if name == "X-Real-IP":  # as it is said for all of the host
+            assert name not in seen[0]
+        elif name == "X-Scheme":
+            assert seen[0][name] == "mine"
+        else:  # mod_proxy adds to some
+            assert seen[0][name].split(",")[0] == value
+    assert "X-Mine" not in seen[0]

@@ -11,7 +11,15 @@ packages_demo="$packages_build $packages_apps curl procps util-linux"
 packages_servers="uvicorn uwsgi-core uwsgi-plugin-python3 starman php-cgi
     libfcgi-dev python3-websockets python3-h2 python3-flask python3-django
     ruby-railties node-express"
-packages_test="$packages_demo $packages_servers libcmocka-dev python3-pytest
+# What redmine and dokuwiki depend on; they themselves are only unpacked.
+packages_libraries="ruby-actionpack-action-caching ruby-actionpack-xml-parser
+    ruby-addressable ruby-bundler ruby-commonmarker ruby-html-pipeline
+    ruby-mail ruby-marcel ruby-mini-magick ruby-mini-mime ruby-mocha
+    ruby-net-ldap ruby-rails ruby-rails-observers ruby-rbpdf ruby-redcarpet
+    ruby-request-store ruby-roadie-rails ruby-rotp ruby-rouge ruby-rqrcode
+    ruby-sanitize ruby-sqlite3 ruby-task-list ruby-zip libjs-jquery-ui"
+packages_unpacked="redmine"
+packages_test="$packages_demo $packages_servers $packages_libraries libcmocka-dev python3-pytest
     python3-pytest-xdist clang clang-format cppcheck wrk nghttp2-client iproute2
     spin chromium python3-prometheus-client"
 
@@ -40,6 +48,31 @@ install_packages() {
         tail -n 20 "$scratch/apt.log" >&2
         die "cannot install ${missing[*]}"
     }
+}
+
+# unpack_packages DIR PACKAGE...: put their files below DIR/PACKAGE. They are not
+# installed: what that does to a machine (databases, web servers) is not wanted.
+unpack_packages() {
+    local dir=$1 package
+    shift
+    for package; do
+        [ -d "$dir/$package" ] && continue
+        say "unpacking $package"
+        rm -rf "$dir/$package.new"
+        mkdir -p "$dir/$package.new"
+        (
+            cd "$scratch" || exit
+            patient="-o Acquire::Retries=3"
+            # shellcheck disable=SC2086 # a list of words
+            apt-get $patient download "$package" ||
+                { apt-get $patient update && apt-get download "$package"; }
+            dpkg-deb -x "${package}"_*.deb "$dir/$package.new"
+        ) >"$scratch/unpack.log" 2>&1 </dev/null || {
+            cat "$scratch/unpack.log" >&2
+            die "cannot unpack $package"
+        }
+        mv "$dir/$package.new" "$dir/$package"
+    done
 }
 
 # generate: make configure and Makefile.in where they are older than theirs.

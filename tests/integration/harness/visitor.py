@@ -14,17 +14,24 @@ from typing import Any, Callable, Iterator, Optional, Union
 
 # A field of a form: its text, or the name and the bytes of a file.
 Value = Union[str, tuple[str, bytes]]
-Fields = dict[str, Value]
+Fields = list[tuple[str, Value]]
 PATIENCE = 120.0  # seconds for an answer; a first start may be one's turn
 
 
 class Form:
     """What a browser would send of a form that nobody has touched."""
 
-    def __init__(self, attributes: dict[str, Optional[str]]) -> None:
-        self.action = attributes.get("action") or ""
-        self.fields: Fields = {}
+    def __init__(self, action: str) -> None:
+        self.action = action
+        self.fields: Fields = []
         self.files: set[str] = set()  # fields that ask for one
+
+    def asks_for(self, name: str) -> bool:
+        return name in self.files or name in dict(self.fields)
+
+    def filled_in(self, fields: dict[str, Value]) -> Fields:
+        return [field for field in self.fields if field[0] not in fields] \
+            + list(fields.items())
 
 
 class Forms(HTMLParser):
@@ -33,43 +40,45 @@ class Forms(HTMLParser):
     def __init__(self, html: str) -> None:
         super().__init__()
         self.found: list[Form] = []
-        self.inside: Optional[str] = None  # the name of this select, textarea
+        self.inside = ""  # the name of this select or textarea
+        self.text: Optional[str] = None  # of it
         self.feed(html)
 
     def handle_starttag(self, tag: str,
                         attrs: list[tuple[str, Optional[str]]]) -> None:
-        its = dict(attrs)
-        name = its.get("name") or ""
+        its = {name: value or "" for name, value in attrs}
         if tag == "form":
-            self.found.append(Form(its))
-        elif not self.found:
-            return
-        elif tag == "input" and name:
-            self.input(name, its)
+            self.found.append(Form(its.get("action", "")))
+        elif tag == "input" and its.get("name"):
+            self.input(its["name"], its)
         elif tag in ("select", "textarea"):
-            self.inside = name
-            self.found[-1].fields[name] = ""
-        elif tag == "option" and self.inside and (
-                "selected" in its or not self.found[-1].fields[self.inside]):
-            self.found[-1].fields[self.inside] = its.get("value") or ""
+            self.inside, self.text = its.get("name", ""), None
+        elif tag == "option" and self.inside:
+            if self.text is None or "selected" in its:
+                self.text = its.get("value", "")
 
-    def input(self, name: str, its: dict[str, Optional[str]]) -> None:
-        kind = its.get("type") or "text"
-        if kind == "file":
+    def input(self, name: str, its: dict[str, str]) -> None:
+        kind = its.get("type", "text")
+        if kind == "file" and self.found:
             self.found[-1].files.add(name)
         elif kind in ("checkbox", "radio"):
             if "checked" in its:
-                self.found[-1].fields[name] = its.get("value") or "on"
+                self.put(name, its.get("value", "on"))
         elif kind not in ("submit", "button", "reset", "image"):
-            self.found[-1].fields[name] = its.get("value") or ""
+            self.put(name, its.get("value", ""))
+
+    def put(self, name: str, text: str) -> None:
+        if self.found and name:
+            self.found[-1].fields.append((name, text))
 
     def handle_data(self, data: str) -> None:
         if self.lasttag == "textarea" and self.inside:
-            self.found[-1].fields[self.inside] = data.removeprefix("\n")
+            self.text = (self.text or "") + data
 
     def handle_endtag(self, tag: str) -> None:
         if tag in ("select", "textarea"):
-            self.inside = None
+            self.put(self.inside, (self.text or "").removeprefix("\n"))
+            self.inside = ""
 
 
 class Page:
@@ -86,7 +95,7 @@ class Page:
     def form(self, field: str) -> Form:
         """The first form that has this field."""
         for form in Forms(self.text).found:
-            if field in form.fields or field in form.files:
+            if form.asks_for(field):
                 return form
         raise AssertionError(f"{self.url} asks for no {field}:\n{self.text}")
 
@@ -129,11 +138,17 @@ class Visitor:
         assert page.status == 200, f"{page.url}: {page.status}\n{page.text}"
         return page
 
+    def post(self, path: str, body: bytes, **headers: str) -> Page:
+        page = self.open(self.origin + self.mount + path, body, **headers)
+        assert page.status in (200, 201), \
+            f"{page.url}: {page.status}\n{page.text}"
+        return page
+
     def submit(self, page: Page, **fields: Value) -> Page:
         """Fill in the form of the page that has the first of these fields.
         The others may be buttons, or what a script adds."""
         form = page.form(next(iter(fields)))
-        kind, body = encode({**form.fields, **fields}, bool(form.files))
+        kind, body = encode(form.filled_in(fields), bool(form.files))
         answer = self.open(urllib.parse.urljoin(page.url, form.action), body,
                            Content_Type=kind, Referer=page.url)
         assert answer.status == 200, \
@@ -148,7 +163,7 @@ def encode(fields: Fields, multipart: bool) -> tuple[str, bytes]:
                 urllib.parse.urlencode(fields).encode())
     boundary = secrets.token_hex(16)
     body = b""
-    for name, value in fields.items():
+    for name, value in fields:
         body += f'--{boundary}\r\nContent-Disposition: form-data; ' \
                 f'name="{name}"'.encode()
         if isinstance(value, tuple):
@@ -192,5 +207,6 @@ def visits(visit: Callable[[], None], count: int = 3) -> Iterator[Visits]:
         crowd.leave.set()
         for thread in crowd.threads:
             thread.join(PATIENCE)
-    assert crowd.failed == [], f"{len(crowd.failed)} failed"
+    assert not crowd.failed, f"{len(crowd.failed)} failed, the first by " \
+        f"{crowd.failed[0]!r}"
     assert crowd.done > 0

@@ -1,0 +1,104 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""Debian's Redmine, with SQLite: an administrator logs in, makes a project,
+uploads a file and downloads it, and a new version is deployed under load."""
+import re
+import secrets
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness import packaged
+from harness.config import App
+from harness.deploy import restart_under_load
+from harness.httpd import Httpd, USER
+from harness.visitor import Page, Visitor
+
+DATABASE = """
+production:
+  adapter: sqlite3
+  database: instances/default/db/redmine.sqlite3
+  timeout: 40000
+"""
+
+
+def make_redmine(place: Path) -> None:
+    """What its package does when it is installed."""
+    packaged.unpacked("redmine", place)
+    root, site = place / "usr/share/redmine", place / "var/lib/redmine/default"
+    for name in ("db", "files", "log", "tmp", "public/plugin_assets"):
+        (site / name).mkdir(parents=True)
+    config = place / "etc/redmine/default"
+    config.mkdir()
+    (site / "config").symlink_to("/etc/redmine/default")
+    (config / "database.yml").write_text(DATABASE)
+    (config / "secret_key.txt").write_text(secrets.token_hex(16))
+    # The Gemfile looks for database.yml in /usr/share.
+    (root / "Gemfile.local").write_text('gem "sqlite3", "~> 1.4.0"\n')
+    packaged.relocate(place)
+    packaged.run(root, "bundle", "exec", "rake", "db:migrate",
+                 "redmine:load_default_data", SCHEMA="/dev/null",
+                 REDMINE_LANG="en", HOME=str(place))
+    # Debian makes it anew when a library is replaced; so does Bundler.
+    (site.parent / "Gemfile.lock").unlink()
+
+
+def redmine(httpd: Httpd, *directives: str, **more: Any) -> App:
+    """The administrator's part: code that is root's, data that are not."""
+    place = httpd.dir / "debian"
+    packaged.kept("redmine", make_redmine, place)
+    packaged.run(place, "chown", "-R", USER, "var/lib/redmine")
+    app = App("redmine", place / "usr/share/redmine",
+              [f"AppUser {USER}", *directives], None, more.get("location"))
+    httpd.apps.append(app)
+    return app
+
+
+def upload(admin: Visitor, page: Page, name: str, data: bytes) -> Page:
+    """As the script of the page does it: first the bytes; then the form, with
+    the token that these have got."""
+    csrf = re.search('name="csrf-token" content="([^"]+)"', page.text)
+    assert csrf
+    said = admin.post(f"/uploads.js?attachment_id=1&filename={name}", data,
+                      Content_Type="application/octet-stream",
+                      X_CSRF_Token=csrf[1])
+    token = re.search(r"val\('(\d+\.[0-9a-f]+)'\)", said.text)
+    assert token, said.text
+    return admin.submit(page, **{"attachments[dummy][file]": ("", b""),
+                                 "attachments[1][filename]": name,
+                                 "attachments[1][token]": token[1]})
+
+
+def a_day_at_work(httpd: Httpd, app: App, mount: str) -> None:
+    admin = Visitor(httpd.port, "redmine", mount)
+    wrong = admin.submit(admin.get("/login"), username="admin",
+                         password="a guess")
+    assert "Invalid user or password" in wrong.text
+    first = admin.submit(wrong, username="admin", password="admin")
+    assert first.url.endswith("/my/password")
+    account = admin.submit(first, password="admin", new_password="a secret",
+                           new_password_confirmation="a secret")
+    assert "Password was successfully updated" in account.text
+    project = admin.submit(admin.get("/projects/new"), **{
+        "project[name]": "Bridge", "project[identifier]": "bridge"})
+    assert project.url.endswith("/projects/bridge/settings")
+
+    data = secrets.token_bytes(3 << 20)
+    files = upload(admin, admin.get("/projects/bridge/files/new"),
+                   "plan.bin", data)
+    link = f"{mount}/attachments/download/1/plan.bin"
+    assert link in files.text
+    assert admin.get(link.removeprefix(mount)).body == data
+
+    def work() -> None:
+        assert link in admin.get("/projects/bridge/files").text
+        assert admin.get(link.removeprefix(mount)).body == data
+
+    restart_under_load(httpd, app, work)
+
+
+@pytest.mark.mpms("event")
+def test_site(httpd: Httpd) -> None:
+    app = redmine(httpd, "MaxInstances 2")
+    httpd.start()
+    a_day_at_work(httpd, app, "")

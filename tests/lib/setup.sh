@@ -17,10 +17,12 @@ packages_libraries="ruby-actionpack-action-caching ruby-actionpack-xml-parser
     ruby-mail ruby-marcel ruby-mini-magick ruby-mini-mime ruby-mocha
     ruby-net-ldap ruby-rails ruby-rails-observers ruby-rbpdf ruby-redcarpet
     ruby-request-store ruby-roadie-rails ruby-rotp ruby-rouge ruby-rqrcode
-    ruby-sanitize ruby-sqlite3 ruby-task-list ruby-zip libjs-jquery-ui"
-packages_unpacked="redmine"
-packages_test="$packages_demo $packages_servers $packages_libraries libcmocka-dev python3-pytest
-    python3-pytest-xdist clang clang-format cppcheck wrk nghttp2-client iproute2
+    ruby-sanitize ruby-sqlite3 ruby-task-list ruby-zip libjs-jquery-ui
+    libjs-jquery-cookie libphp-simplepie php-geshi php-phpseclib
+    php-random-compat php-xml"
+packages_unpacked="redmine dokuwiki"
+packages_test="$packages_demo $packages_servers $packages_libraries
+    libcmocka-dev python3-pytest python3-pytest-xdist clang clang-format cppcheck wrk nghttp2-client iproute2
     spin chromium python3-prometheus-client"
 
 say() { printf '%s\n' "$*"; }

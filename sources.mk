@@ -195,6 +195,7 @@ detect_sources = \
 
 # One program a file; the others are what they share.
 scene_sources = \
+	tests/unit/breaks.c \
 	tests/unit/callers.c \
 	tests/unit/family.c \
 	tests/unit/ledger.c \
@@ -288,6 +289,7 @@ unit_tests = \
 	tests/unit/killed \
 	tests/unit/limits \
 	tests/unit/list \
+	tests/unit/lists \
 	tests/unit/lock \
 	tests/unit/log \
 	tests/unit/look \

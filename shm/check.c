@@ -7,9 +7,9 @@
 
 #include "shm/group.h"
 #include "shm/hung.h"
-#include "shm/list.h"
 #include "shm/proof.h"
 #include "shm/room.h"
+#include "shm/slot.h"
 
 int apl_check_same(const apl_finding_t *a, const apl_finding_t *b)
 {
@@ -30,23 +30,24 @@ static int is_in(apl_trail_t *trail, const apl_pool_t *pool, const void *state,
 }
 
 static int is_free(apl_trail_t *trail, const apl_pool_t *pool,
-                   const void *owner, uint32_t at)
+                   const void *slots, uint32_t at)
 {
-    const apl_session_t *s = APL_SESSION_OF(pool, at, link);
+    const apl_slots_t *s = slots;
+    const uint32_t *state =
+        apl_record_of(pool, at, s->table, s->n, s->size, s->link);
 
     (void)trail;
-    (void)owner;
-    return s && s->state == APL_SESSION_FREE;
+    return state && *state == 0;
 }
 
 static int has_turn(apl_trail_t *trail, const apl_pool_t *pool,
-                    const void *owner, uint32_t at)
+                    const void *starves, uint32_t at)
 {
     const apl_group_t *g = APL_GROUP_OF(pool, at, turn);
 
     (void)trail;
-    (void)owner;
-    return g && g->state == APL_GROUP_USED;
+    return g && g->state == APL_GROUP_USED &&
+           apl_group_starves(g) == *(const int *)starves;
 }
 
 static int has_turn_above(apl_trail_t *trail, const apl_pool_t *pool,
@@ -57,13 +58,6 @@ static int has_turn_above(apl_trail_t *trail, const apl_pool_t *pool,
     (void)trail;
     (void)owner;
     return g && g->state == APL_GROUP_USED;
-}
-
-/* A list of processes in a state; the caller finds what is wrong with it. */
-static int walk_state(apl_check_t *a, const apl_link_t *head, uint32_t state,
-                      uint32_t n)
-{
-    return apl_proof_walk(a, head, n, is_in, &state);
 }
 
 /* ---- the header ---- */
@@ -93,47 +87,12 @@ static int check_sums(apl_check_t *a, uint32_t i)
     return APL_PROOF_DONE;
 }
 
-static int check_inactive(apl_check_t *a, uint32_t i)
-{
-    int verdict =
-        walk_state(a, &a->pool.header->inactive, APL_PROCESS_LIVE, a->sum.idle);
-
-    (void)i;
-    if (verdict > APL_TRAIL_WHOLE)
-        return apl_proof_found(a, 8, "the list of %u inactive ones is wrong",
-                               a->sum.idle);
-    return verdict == APL_TRAIL_MORE ? APL_PROOF_LATER : APL_PROOF_DONE;
-}
-
-static int check_turns(apl_check_t *a, uint32_t i)
+static int check_totals(apl_check_t *a, uint32_t i)
 {
     const apl_header_t *h = a->pool.header;
-    const apl_link_t *const lists[] = {&h->starved, &h->hungry, &h->above};
-    int verdict = apl_proof_walk(a, lists[a->part], UINT32_MAX,
-                                 a->part < 2 ? has_turn : has_turn_above, NULL);
-
-    (void)i;
-    if (verdict > APL_TRAIL_WHOLE)
-        return apl_proof_found(a, 18, "a list of turns is torn");
-    return verdict == APL_TRAIL_MORE ? APL_PROOF_LATER : APL_PROOF_DONE;
-}
-
-/* Lists and counts of the processes in each state. */
-static int check_states(apl_check_t *a, uint32_t i)
-{
-    static const uint32_t states[] = {APL_PROCESS_LEAVING, APL_PROCESS_WANTED,
-                                      APL_PROCESS_FREE};
-    const apl_header_t *h = a->pool.header;
-    const apl_link_t *lists[] = {&h->leavers, &h->wanted, &h->processes_free};
     const apl_tally_t *t = &a->tally;
-    uint32_t n = t->states[states[a->part]];
-    int verdict = walk_state(a, lists[a->part], states[a->part], n);
 
     (void)i;
-    if (verdict > APL_TRAIL_WHOLE)
-        return apl_proof_found(a, 18,
-                               "a list of %u processes in state %u is wrong", n,
-                               states[a->part]);
     if (h->leaving != t->states[APL_PROCESS_LEAVING])
         return apl_proof_found(a, 18, "leaving %u, but %u leave", h->leaving,
                                t->states[APL_PROCESS_LEAVING]);
@@ -143,22 +102,74 @@ static int check_states(apl_check_t *a, uint32_t i)
     if (h->replacing != t->replacing)
         return apl_proof_found(a, 21, "replacing %u, but %u", h->replacing,
                                t->replacing);
-    return verdict == APL_TRAIL_MORE ? APL_PROOF_LATER : APL_PROOF_DONE;
+    return APL_PROOF_DONE;
 }
 
-static int check_sessions_free(apl_check_t *a, uint32_t i)
+/* Each head of the hash has a group beside it that knows it, or none. */
+static int check_buckets(apl_check_t *a, uint32_t i)
 {
-    int verdict = apl_proof_walk(a, &a->pool.header->sessions_free,
-                                 a->tally.sessions_free, is_free, NULL);
+    apl_pool_t *pool = &a->pool;
+
+    for (i = 0; i < APL_BUCKETS; i++) {
+        const apl_link_t *head = &pool->header->buckets[i];
+        uint32_t self = APL_OFFSET(pool, head);
+        const apl_group_t *g = APL_GROUP_OF(pool, head->next, bucket);
+
+        if (head->next == self
+                ? head->prev != self
+                : !g || g->state != APL_GROUP_USED || g->bucket.prev != self)
+            return apl_proof_found(a, 18, "bucket %u is torn", i);
+    }
+    a->left -= a->left < APL_BUCKETS ? a->left : APL_BUCKETS;
+    return APL_PROOF_DONE;
+}
+
+/* A list of the header: what should be in it. */
+typedef struct {
+    const char *name;
+    const apl_link_t *head;
+    uint32_t n;
+    apl_trail_member_t *member;
+    const void *owner;
+} list_t;
+
+#define LISTS 10
+
+static int check_list(apl_check_t *a, uint32_t i)
+{
+    static const uint32_t live = APL_PROCESS_LIVE, wanted = APL_PROCESS_WANTED,
+                          leaving = APL_PROCESS_LEAVING;
+    static const int yes = 1, no = 0;
+    const apl_header_t *h = a->pool.header;
+    const apl_tally_t *t = &a->tally;
+    const apl_slots_t groups = apl_slots_groups(&a->pool),
+                      processes = apl_slots_processes(&a->pool),
+                      sessions = apl_slots_sessions(&a->pool),
+                      children = apl_slots_children(&a->pool);
+    const list_t lists[LISTS] = {
+        {"inactive", &h->inactive, a->sum.idle, is_in, &live},
+        {"wanted", &h->wanted, t->states[wanted], is_in, &wanted},
+        {"leavers", &h->leavers, t->states[leaving], is_in, &leaving},
+        {"starved", &h->starved, t->starved, has_turn, &yes},
+        {"hungry", &h->hungry, t->hungry, has_turn, &no},
+        {"above", &h->above, t->above, has_turn_above, NULL},
+        {"groups_free", groups.free, t->groups_free, is_free, &groups},
+        {"processes_free", processes.free, t->states[APL_PROCESS_FREE], is_free,
+         &processes},
+        {"sessions_free", sessions.free, t->sessions_free, is_free, &sessions},
+        {"children_free", children.free, t->children_free, is_free, &children},
+    };
+    const list_t *l = &lists[a->part];
+    int verdict = apl_proof_walk(a, l->head, l->n, l->member, l->owner);
 
     (void)i;
     if (verdict > APL_TRAIL_WHOLE)
-        return apl_proof_found(a, 18, "%u sessions are free, not all listed",
-                               a->tally.sessions_free);
+        return apl_proof_found(a, a->part == 0 ? 8 : 18,
+                               "the list %s of %u is wrong", l->name, l->n);
     return verdict == APL_TRAIL_MORE ? APL_PROOF_LATER : APL_PROOF_DONE;
 }
 
-/* ---- those who wait, processes, sessions ---- */
+/* ---- those who wait, processes, sessions, children ---- */
 
 /* Has everybody who waits a reason to? */
 static int check_waiters(apl_check_t *a, uint32_t i)
@@ -227,38 +238,71 @@ static int check_session(apl_check_t *a, uint32_t i)
     return APL_PROOF_DONE;
 }
 
+static int check_child(apl_check_t *a, uint32_t i)
+{
+    const apl_child_t *c = &a->pool.children[i];
+    uint32_t owned = a->tally.children[i];
+
+    if (c->state == APL_CHILD_USED && c->sessions != owned)
+        return apl_proof_found(a, 26, "child %u: %u sessions, but it owns %u",
+                               i, c->sessions, owned);
+    return APL_PROOF_DONE;
+}
+
 /* ---- all of it ---- */
+
+/* A slot that was counted: is it in one of so many states? */
+static int is_known(apl_check_t *a, uint32_t state, uint32_t states)
+{
+    return state < states
+               ? APL_PROOF_DONE
+               : apl_proof_found(a, 18, "slot %u is in state %u", a->at, state);
+}
+
+static int count_group(apl_check_t *a, uint32_t i)
+{
+    apl_tally_group(&a->tally, &a->pool, i);
+    return is_known(a, a->pool.groups[i].state, APL_GROUP_USED + 1);
+}
 
 static int count_process(apl_check_t *a, uint32_t i)
 {
     apl_tally_process(&a->tally, &a->pool, i);
-    return APL_PROOF_DONE;
+    return is_known(a, a->pool.processes[i].state, APL_PROCESS_STATES);
 }
 
 static int count_session(apl_check_t *a, uint32_t i)
 {
     apl_tally_session(&a->tally, &a->pool, i);
-    return APL_PROOF_DONE;
+    return is_known(a, a->pool.sessions[i].state, APL_SESSION_STATES);
 }
 
-enum { HEADER, GROUPS, PROCESSES, SESSIONS };
+static int count_child(apl_check_t *a, uint32_t i)
+{
+    apl_tally_child(&a->tally, &a->pool, i);
+    return is_known(a, a->pool.children[i].state, APL_CHILD_USED + 1);
+}
+
+enum { HEADER, GROUPS, PROCESSES, SESSIONS, CHILDREN };
 
 static const struct {
     int table;
     uint32_t parts; /* of each slot */
     int (*look)(apl_check_t *a, uint32_t i);
 } phases[] = {
+    {GROUPS, 1, count_group},
     {PROCESSES, 1, count_process},
     {SESSIONS, 1, count_session},
+    {CHILDREN, 1, count_child},
+    {HEADER, 1, check_buckets},
     {GROUPS, APL_PROOF_GROUP_PARTS, apl_proof_group},
     {HEADER, 1, check_sums},
-    {HEADER, 1, check_inactive},
-    {HEADER, 3, check_turns},
     {GROUPS, 1, check_waiters},
     {PROCESSES, 1, check_process},
-    {HEADER, 3, check_states},
+    {HEADER, 1, check_totals},
     {SESSIONS, 1, check_session},
-    {HEADER, 1, check_sessions_free},
+    {CHILDREN, 1, check_child},
+    {HEADER, LISTS, check_list},
 };
 
 #define PHASES (sizeof phases / sizeof *phases)
@@ -271,7 +315,8 @@ static uint32_t last_slot(const apl_check_t *a, int table)
     return table == HEADER      ? 0
            : table == GROUPS    ? top->groups
            : table == PROCESSES ? top->processes
-                                : top->sessions;
+           : table == SESSIONS  ? top->sessions
+                                : top->children;
 }
 
 static void begin_phase(apl_check_t *a, uint32_t phase)

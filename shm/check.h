@@ -4,8 +4,9 @@
  * @file check.h
  * @brief Do the invariants of format.h hold? Which does not, and where?
  *
- * A check takes time that is linear in the slots in use. It can be done in
- * slices:
+ * A check takes time that is linear in the slots in use. Slots above the marks
+ * of use (header.top_*) are not looked at: the verb that takes one finds what is
+ * hidden there. A check can be done in slices:
  *
  *     check = apl_check_begin(copy);
  *     while ((rv = apl_check_go(check, APL_CHECK_SLICE, &finding)) == APL_CHECK_MORE)
@@ -24,8 +25,9 @@
 
 /** The first invariant that does not hold. */
 typedef struct {
-    int number;     /**< of format.h: 4 = I4; 0: all hold */
-    uint32_t slot;  /**< of the group, process or session; 0: the header */
+    int number; /**< of format.h: 4 = I4; 0: all hold */
+    uint32_t
+        slot; /**< of the group, process, session or child; 0: the header */
     char text[160]; /**< what and where */
 } apl_finding_t;
 

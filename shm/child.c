@@ -9,25 +9,11 @@
 #include "shm/slot.h"
 #include "shm/wake.h"
 
-static apl_slots_t slots_of(apl_pool_t *pool)
-{
-    apl_header_t *h = pool->header;
-
-    return (apl_slots_t){
-        .free = &h->children_free,
-        .top = &h->top_child,
-        .table = pool->children,
-        .n = pool->n.children,
-        .size = sizeof(apl_child_t),
-        .link = offsetof(apl_child_t, link),
-    };
-}
-
 /* @return 0: all slots are taken */
 static int enroll(apl_held_t *held)
 {
     apl_pool_t *pool = held->pool;
-    apl_child_t *c = apl_slot_take(pool, slots_of(pool));
+    apl_child_t *c = apl_slot_take(pool, apl_slots_children(pool));
 
     if (!c)
         return 0;
@@ -88,7 +74,7 @@ void apl_child_free(apl_held_t *held, apl_child_t *child)
 {
     child->state = APL_CHILD_FREE;
     APL_STEP("child_free");
-    apl_slot_put(held->pool, slots_of(held->pool), child);
+    apl_slot_put(held->pool, apl_slots_children(held->pool), child);
 }
 
 void apl_child_unregister(apl_pool_t *pool)

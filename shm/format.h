@@ -74,8 +74,10 @@
  *  I16 pool.spawning == sum of group.spawning.
  *  I17 A WAITING, HELD or FAILED session has an owner in the child table; or
  *      it is HELD and abandoned, and its process is there.
- *  I18 Lists are circular in both directions; each slot is free or reachable,
- *      in exactly one list of its kind.
+ *  I18 Lists are circular in both directions; each slot is in a state of its
+ *      table, and free or reachable, in exactly one list of its kind. The turn
+ *      of a group that has none but hung processes is in `starved`, of another
+ *      one in `hungry`.
  *  I19 Nobody waits for what is there: no group has both a waiter and a
  *      process that could take it.
  *  I20 A group that is in good health, not drained and below its limit, and has
@@ -96,6 +98,7 @@
  *  I25 group.sessions == sessions that name it and are not FREE; group.leaving
  *      == its LEAVING processes. So what of the pool still names a group, one
  *      that is to be forgotten, is known without a walk.
+ *  I26 child.sessions == sessions that it owns and that are not FREE.
  *
  * Times are microseconds of CLOCK_MONOTONIC (alive for the host's uptime, the
  * same in every process). Counters never wrap in practice (64 bit).

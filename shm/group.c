@@ -17,7 +17,7 @@ uint64_t apl_group_key(const char *name)
     return key;
 }
 
-static apl_link_t *bucket_of(apl_pool_t *pool, uint64_t key)
+apl_link_t *apl_group_bucket(const apl_pool_t *pool, uint64_t key)
 {
     return &pool->header->buckets[(key ^ key >> 32) % APL_BUCKETS];
 }
@@ -28,7 +28,7 @@ static apl_link_t *bucket_of(apl_pool_t *pool, uint64_t key)
 static apl_group_t *look_up(apl_pool_t *pool, uint64_t key, const char *name,
                             uint32_t *end)
 {
-    const apl_link_t *bucket = bucket_of(pool, key);
+    const apl_link_t *bucket = apl_group_bucket(pool, key);
     uint32_t left = pool->n.groups;
 
     for (*end = apl_once(bucket->next); left-- > 0;) {
@@ -58,28 +58,14 @@ apl_group_t *apl_group_find(apl_held_t *held, uint64_t key, const char *name)
     uint32_t end;
     apl_group_t *g = look_up(pool, key, name, &end);
 
-    if (!g && end != APL_OFFSET(pool, bucket_of(pool, key)))
+    if (!g && end != APL_OFFSET(pool, apl_group_bucket(pool, key)))
         pool->damaged = 1;
     return g;
 }
 
 void apl_group_link(apl_pool_t *pool, apl_group_t *group)
 {
-    apl_list_append(pool, bucket_of(pool, group->key), &group->bucket);
-}
-
-static apl_slots_t slots_of(apl_pool_t *pool)
-{
-    apl_header_t *h = pool->header;
-
-    return (apl_slots_t){
-        .free = &h->groups_free,
-        .top = &h->top_group,
-        .table = pool->groups,
-        .n = pool->n.groups,
-        .size = sizeof(apl_group_t),
-        .link = offsetof(apl_group_t, bucket),
-    };
+    apl_list_append(pool, apl_group_bucket(pool, group->key), &group->bucket);
 }
 
 static void copy_text(char *to, size_t size, const char *from)
@@ -94,7 +80,7 @@ static void copy_text(char *to, size_t size, const char *from)
 
 static apl_group_t *add(apl_pool_t *pool, const apl_app_t *app)
 {
-    apl_group_t *g = apl_slot_take(pool, slots_of(pool));
+    apl_group_t *g = apl_slot_take(pool, apl_slots_groups(pool));
 
     if (!g)
         return NULL;
@@ -133,7 +119,7 @@ void apl_group_drop(apl_held_t *held, apl_group_t *group)
     apl_list_remove(pool, &group->turn);
     apl_list_remove(pool, &group->above);
     apl_list_remove(pool, &group->bucket);
-    apl_slot_put(pool, slots_of(pool), group);
+    apl_slot_put(pool, apl_slots_groups(pool), group);
 }
 
 uint32_t apl_group_limit(const apl_group_t *group)

@@ -25,6 +25,9 @@ typedef struct {
 /** Hash of a group's name (FNV-1a, 64 bit). */
 uint64_t apl_group_key(const char *name);
 
+/** The head of the hash bucket for groups of that key. */
+apl_link_t *apl_group_bucket(const apl_pool_t *pool, uint64_t key);
+
 /** Index of the group, without the lock; 0: not found, or just not seen. */
 uint32_t apl_group_index(apl_pool_t *pool, uint64_t key, const char *name);
 

@@ -11,12 +11,12 @@
 #include "shm/event.h"
 #include "shm/group.h"
 #include "shm/hung.h"
-#include "shm/list.h"
 #include "shm/process.h"
 #include "shm/queue.h"
 #include "shm/retire.h"
 #include "shm/room.h"
 #include "shm/session.h"
+#include "shm/slot.h"
 #include "shm/supervise.h"
 
 #define BATCH 256  /* session slots looked at under one lock */
@@ -337,8 +337,8 @@ static apr_status_t lower_marks(apl_pool_t *pool, int64_t now)
     rv = apl_enter_patiently(&held, pool, now);
     if (rv != APR_SUCCESS)
         return rv;
-    apl_process_lower(&held, LOWER);
-    apl_session_lower(&held, LOWER);
+    apl_slot_lower(pool, apl_slots_processes(pool), LOWER);
+    apl_slot_lower(pool, apl_slots_sessions(pool), LOWER);
     apl_leave(&held);
     return APR_SUCCESS;
 }

@@ -34,20 +34,6 @@ apl_process_t *apl_process_find(apl_held_t *held, uint64_t id)
 
 /* ---- lists and counts of each state ---- */
 
-static apl_slots_t slots_of(apl_pool_t *pool)
-{
-    apl_header_t *h = pool->header;
-
-    return (apl_slots_t){
-        .free = &h->processes_free,
-        .top = &h->top_process,
-        .table = pool->processes,
-        .n = pool->n.processes,
-        .size = sizeof(apl_process_t),
-        .link = offsetof(apl_process_t, pool),
-    };
-}
-
 /* A group that has a turn takes it among those that starve, or among those
  * that do not. @param starved what it was until now */
 static void move_turn(apl_pool_t *pool, apl_group_t *g, int starved)
@@ -120,11 +106,6 @@ static void delist_live(apl_held_t *held, apl_process_t *p, apl_group_t *g)
     }
 }
 
-void apl_process_lower(apl_held_t *held, uint32_t most)
-{
-    apl_slot_lower(held->pool, slots_of(held->pool), most);
-}
-
 void apl_process_enlist(apl_held_t *held, apl_process_t *process)
 {
     apl_pool_t *pool = held->pool;
@@ -154,7 +135,7 @@ void apl_process_enlist(apl_held_t *held, apl_process_t *process)
         }
         break;
     default:
-        apl_slot_put(pool, slots_of(pool), process);
+        apl_slot_put(pool, apl_slots_processes(pool), process);
         break;
     }
 }
@@ -214,7 +195,8 @@ void apl_process_renew(apl_process_t *process)
 apl_process_t *apl_process_reserve(apl_held_t *held, apl_group_t *group,
                                    int replaces)
 {
-    apl_process_t *p = apl_slot_take(held->pool, slots_of(held->pool));
+    apl_process_t *p =
+        apl_slot_take(held->pool, apl_slots_processes(held->pool));
 
     if (!p)
         return NULL;

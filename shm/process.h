@@ -62,9 +62,6 @@ void apl_process_close(apl_held_t *held, apl_process_t *process);
 /** It is hung from now on, or not any more. */
 void apl_process_hang(apl_held_t *held, apl_process_t *process, int hung);
 
-/** Lower the mark of use: apl_slot_lower(). */
-void apl_process_lower(apl_held_t *held, uint32_t most);
-
 /**
  * Enter a process into the lists and counts of its state; for repair.h. Its
  * `sessions` must be right.

@@ -79,6 +79,25 @@ static int check_name(apl_check_t *a, const apl_group_t *g)
     return APL_PROOF_DONE;
 }
 
+/* Its neighbour in the hash knows it, and is another group, or the end of its
+ * own bucket. As each group is found by its name, no more is needed for whole
+ * buckets than what check.c says of their heads. */
+static int check_bucket(apl_check_t *a, const apl_group_t *g)
+{
+    apl_pool_t *pool = &a->pool;
+    uint32_t at = g->bucket.next;
+    const apl_group_t *next = APL_GROUP_OF(pool, at, bucket);
+
+    if (apl_link_at(pool, at)->prev != APL_OFFSET(pool, &g->bucket))
+        return apl_proof_found(a, 18, "the bucket of group %.80s is torn",
+                               g->name);
+    if (next ? next->state != APL_GROUP_USED
+             : at != APL_OFFSET(pool, apl_group_bucket(pool, g->key)))
+        return apl_proof_found(
+            a, 1, "a stranger is in the bucket of group %.80s", g->name);
+    return APL_PROOF_DONE;
+}
+
 /* What a walk along a list of a group came to, if it is not its length. */
 static int judge(apl_check_t *a, const apl_group_t *g, int verdict)
 {
@@ -179,12 +198,14 @@ int apl_proof_group(apl_check_t *a, uint32_t i)
     case 0:
         return check_name(a, g);
     case 1:
-        return check_members(a, g, t);
+        return check_bucket(a, g);
     case 2:
-        return check_idle(a, g, t);
+        return check_members(a, g, t);
     case 3:
-        return check_order(a, g, t);
+        return check_idle(a, g, t);
     case 4:
+        return check_order(a, g, t);
+    case 5:
         return check_queue(a, g, t);
     default:
         return check_counts(a, g, t);

@@ -47,7 +47,7 @@ static inline int apl_proof_walk(apl_check_t *a, const apl_link_t *head,
                           &a->left);
 }
 
-#define APL_PROOF_GROUP_PARTS 6
+#define APL_PROOF_GROUP_PARTS 7
 
 /** Look at one part of a group. @return APL_PROOF_* */
 int apl_proof_group(apl_check_t *a, uint32_t i);

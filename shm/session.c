@@ -6,24 +6,11 @@
 #include "shm/process.h"
 #include "shm/slot.h"
 
-static apl_slots_t slots_of(apl_pool_t *pool)
-{
-    apl_header_t *h = pool->header;
-
-    return (apl_slots_t){
-        .free = &h->sessions_free,
-        .top = &h->top_session,
-        .table = pool->sessions,
-        .n = pool->n.sessions,
-        .size = sizeof(apl_session_t),
-        .link = offsetof(apl_session_t, link),
-    };
-}
-
 apl_session_t *apl_session_take(apl_held_t *held, uint32_t owner,
                                 const apl_group_t *group)
 {
-    apl_session_t *s = apl_slot_take(held->pool, slots_of(held->pool));
+    apl_session_t *s =
+        apl_slot_take(held->pool, apl_slots_sessions(held->pool));
 
     if (!s)
         return NULL;
@@ -40,12 +27,7 @@ apl_session_t *apl_session_take(apl_held_t *held, uint32_t owner,
 
 void apl_session_untake(apl_held_t *held, apl_session_t *session)
 {
-    apl_slot_put(held->pool, slots_of(held->pool), session);
-}
-
-void apl_session_lower(apl_held_t *held, uint32_t most)
-{
-    apl_slot_lower(held->pool, slots_of(held->pool), most);
+    apl_slot_put(held->pool, apl_slots_sessions(held->pool), session);
 }
 
 static void count_owner(apl_held_t *held, const apl_session_t *s, int by)
@@ -173,7 +155,7 @@ void apl_session_free(apl_held_t *held, apl_session_t *session)
         count_owner(held, session, -1);
     else
         count_abandoned(held, session);
-    apl_slot_put(held->pool, slots_of(held->pool), session);
+    apl_slot_put(held->pool, apl_slots_sessions(held->pool), session);
 }
 
 void apl_session_abandon(apl_held_t *held, apl_session_t *session,

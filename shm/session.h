@@ -24,9 +24,6 @@ apl_session_t *apl_session_take(apl_held_t *held, uint32_t owner,
 /** Put back a slot that was taken and not used. */
 void apl_session_untake(apl_held_t *held, apl_session_t *session);
 
-/** Lower the mark of use: apl_slot_lower(). */
-void apl_session_lower(apl_held_t *held, uint32_t most);
-
 /** FREE, WAITING -> HELD by this process. */
 void apl_session_give(apl_held_t *held, apl_session_t *session,
                       apl_process_t *process);

@@ -36,6 +36,58 @@ typedef struct {
     uint32_t link;    /**< where a free slot has its link, bytes */
 } apl_slots_t;
 
+/* ---- the tables ---- */
+
+static inline apl_slots_t apl_slots_groups(const apl_pool_t *pool)
+{
+    return (apl_slots_t){
+        .free = &pool->header->groups_free,
+        .top = &pool->header->top_group,
+        .table = pool->groups,
+        .n = pool->n.groups,
+        .size = sizeof(apl_group_t),
+        .link = offsetof(apl_group_t, bucket),
+    };
+}
+
+static inline apl_slots_t apl_slots_processes(const apl_pool_t *pool)
+{
+    return (apl_slots_t){
+        .free = &pool->header->processes_free,
+        .top = &pool->header->top_process,
+        .table = pool->processes,
+        .n = pool->n.processes,
+        .size = sizeof(apl_process_t),
+        .link = offsetof(apl_process_t, pool),
+    };
+}
+
+static inline apl_slots_t apl_slots_sessions(const apl_pool_t *pool)
+{
+    return (apl_slots_t){
+        .free = &pool->header->sessions_free,
+        .top = &pool->header->top_session,
+        .table = pool->sessions,
+        .n = pool->n.sessions,
+        .size = sizeof(apl_session_t),
+        .link = offsetof(apl_session_t, link),
+    };
+}
+
+static inline apl_slots_t apl_slots_children(const apl_pool_t *pool)
+{
+    return (apl_slots_t){
+        .free = &pool->header->children_free,
+        .top = &pool->header->top_child,
+        .table = pool->children,
+        .n = pool->n.children,
+        .size = sizeof(apl_child_t),
+        .link = offsetof(apl_child_t, link),
+    };
+}
+
+/* ---- their slots ---- */
+
 /** The state of slot i, which must be one of the table. */
 static inline uint32_t *apl_slot_state(apl_slots_t slots, uint32_t i)
 {

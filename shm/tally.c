@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "shm/group.h"
+#include "shm/list.h"
 
 int apl_tally_begin(apl_tally_t *tally, const apl_pool_t *pool)
 {
@@ -19,7 +20,8 @@ int apl_tally_begin(apl_tally_t *tally, const apl_pool_t *pool)
     tally->groups = calloc(tally->top.groups + 1, sizeof *tally->groups);
     tally->processes =
         calloc(tally->top.processes + 1, sizeof *tally->processes);
-    if (tally->groups && tally->processes)
+    tally->children = calloc(tally->top.children + 1, sizeof *tally->children);
+    if (tally->groups && tally->processes && tally->children)
         return 1;
     apl_tally_end(tally);
     return 0;
@@ -30,6 +32,22 @@ int apl_tally_begin(apl_tally_t *tally, const apl_pool_t *pool)
 static apl_truth_t *truth_of(apl_tally_t *tally, uint32_t group)
 {
     return &tally->groups[group <= tally->top.groups ? group : 0];
+}
+
+void apl_tally_group(apl_tally_t *tally, const apl_pool_t *pool, uint32_t index)
+{
+    const apl_group_t *g = &pool->groups[index];
+    uint32_t turn = apl_list_linked(&g->turn) != 0;
+
+    if (g->state == APL_GROUP_FREE) {
+        tally->groups_free++;
+        return;
+    }
+    tally->above += apl_list_linked(&g->above) != 0;
+    if (apl_group_starves(g))
+        tally->starved += turn;
+    else
+        tally->hungry += turn;
 }
 
 static void count_live(apl_truth_t *t, const apl_group_t *g,
@@ -71,8 +89,10 @@ void apl_tally_session(apl_tally_t *tally, const apl_pool_t *pool,
     apl_load_t *load;
 
     tally->sessions_free += s->state == APL_SESSION_FREE;
-    if (s->state != APL_SESSION_FREE)
+    if (s->state != APL_SESSION_FREE) {
         truth_of(tally, s->group)->sessions++;
+        tally->children[s->owner <= tally->top.children ? s->owner : 0]++;
+    }
     if (s->state == APL_SESSION_WAITING)
         truth_of(tally, s->group)->waiting++;
     if (s->state != APL_SESSION_HELD || !p ||
@@ -85,9 +105,15 @@ void apl_tally_session(apl_tally_t *tally, const apl_pool_t *pool,
     tally->abandoned += s->owner == 0;
 }
 
+void apl_tally_child(apl_tally_t *tally, const apl_pool_t *pool, uint32_t index)
+{
+    tally->children_free += pool->children[index].state == APL_CHILD_FREE;
+}
+
 void apl_tally_end(apl_tally_t *tally)
 {
     free(tally->groups);
     free(tally->processes);
+    free(tally->children);
     memset(tally, 0, sizeof *tally);
 }

@@ -5,7 +5,7 @@
  * @brief What the slots say, counted in one pass over each table: what the
  *        lists and counts of format.h must agree with.
  *
- * The caller counts each process and each session once, all processes first.
+ * The caller counts each slot once, all processes before the first session.
  *
  * Lock:  the segment must not change meanwhile, as for check.h.
  * Crash: nothing is written but the caller's own memory.
@@ -35,18 +35,25 @@ typedef struct {
     apl_capacity_t top;    /**< slots of each table that are looked at */
     apl_truth_t *groups;   /**< by index */
     apl_load_t *processes; /**< by index */
+    uint32_t *children;    /**< by index: sessions that a child owns */
     uint32_t states[APL_PROCESS_STATES]; /**< processes in each state */
-    uint32_t replacing, abandoned, sessions_free;
+    uint32_t replacing, abandoned;
+    uint32_t groups_free, sessions_free, children_free;
+    uint32_t starved, hungry, above; /**< groups that have such a turn */
 } apl_tally_t;
 
 /** Begin with nothing counted. @return 0: there is no memory */
 int apl_tally_begin(apl_tally_t *tally, const apl_pool_t *pool);
 
 /** Count a slot, 1 <= index <= top. */
+void apl_tally_group(apl_tally_t *tally, const apl_pool_t *pool,
+                     uint32_t index);
 void apl_tally_process(apl_tally_t *tally, const apl_pool_t *pool,
                        uint32_t index);
 void apl_tally_session(apl_tally_t *tally, const apl_pool_t *pool,
                        uint32_t index);
+void apl_tally_child(apl_tally_t *tally, const apl_pool_t *pool,
+                     uint32_t index);
 
 void apl_tally_end(apl_tally_t *tally);
 

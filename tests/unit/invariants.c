@@ -2,109 +2,15 @@
 
 /* The invariants of shm/format.h by their numbers: what apl_check() finds
  * where exactly that is broken. That they hold after each verb is shown by
- * all other tests; those that it cannot see are in past.c. */
+ * all other tests; those that it cannot see are in past.c; lists are in
+ * lists.c. */
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "shm/check.h"
 #include "shm/clock.h"
 #include "shm/enter.h"
 #include "shm/list.h"
 #include "shm/process.h"
 #include "shm/session.h"
-#include "tests/unit/scene.h"
-
-/* Do something to the segment by hand; this invariant, and no other before
- * it, is found broken; undo it. */
-#define breaks(s, number, what)                                                \
-    do {                                                                       \
-        char *image = save(s);                                                 \
-        what;                                                                  \
-        found(s, number, #what);                                               \
-        restore(s, image);                                                     \
-    } while (0)
-
-static char *save(scene_t *s)
-{
-    char *image = malloc(s->pool.size);
-
-    scene_ok(s);
-    memcpy(image, s->pool.base, s->pool.size);
-    return image;
-}
-
-static void restore(scene_t *s, char *image)
-{
-    memcpy(s->pool.base, image, s->pool.size);
-    free(image);
-}
-
-static void found(scene_t *s, int number, const char *what)
-{
-    apl_finding_t finding;
-
-    if (apl_check(&s->pool, &finding) || finding.number != number)
-        fail_msg("%s: found I%d %s", what, finding.number, finding.text);
-}
-
-/* The first group is A, with an idle process and then a busy one; the second
- * is B, with a process that requests share. */
-typedef struct {
-    scene_t *s;
-    apl_header_t *h;
-    apl_group_t *a, *b;
-    apl_process_t *idle, *busy, *shared;
-    apl_session_t *held;
-} busy_t;
-
-static busy_t busy_pool(void)
-{
-    scene_t *s = scene_new(6);
-    apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
-    apl_hold_t idle, busy, shared;
-
-    b->options.concurrency = 3;
-    assert_int_equal(scene_get(s, &idle, a), APR_SUCCESS);
-    assert_int_equal(scene_get(s, &busy, a), APR_SUCCESS);
-    assert_int_equal(scene_get(s, &shared, b), APR_SUCCESS);
-    apl_checkin(&s->pool, &idle, s->now);
-    return (busy_t){s,
-                    s->pool.header,
-                    &s->pool.groups[1],
-                    &s->pool.groups[2],
-                    scene_process(s, idle.id),
-                    scene_process(s, busy.id),
-                    scene_process(s, shared.id),
-                    &s->pool.sessions[busy.session]};
-}
-
-/* All places are taken; two requests of the group `c` wait, for room. */
-typedef struct {
-    scene_t *s;
-    apl_header_t *h;
-    apl_group_t *c;
-    apl_session_t *first, *second, *held;
-} full_t;
-
-static full_t full_pool(void)
-{
-    scene_t *s = scene_new(1);
-    apl_app_t *x = scene_app(s, "x"), *c = scene_app(s, "c");
-    apl_hold_t h, first, second;
-
-    assert_int_equal(scene_get(s, &h, x), APR_SUCCESS);
-    assert_int_equal(scene_ask(s, &first, c), APL_EWAIT);
-    assert_int_equal(scene_ask(s, &second, c), APL_EWAIT);
-    return (full_t){s,
-                    s->pool.header,
-                    &s->pool.groups[2],
-                    &s->pool.sessions[first.session],
-                    &s->pool.sessions[second.session],
-                    &s->pool.sessions[h.session]};
-}
-
-/* ---- what apl_check() sees ---- */
+#include "tests/unit/breaks.h"
 
 static void i1_a_group_is_found_and_its_processes_in_it(void **state)
 {
@@ -261,30 +167,6 @@ static void i17_a_session_has_an_owner(void **state)
     scene_end(p.s);
 }
 
-static void i18_lists_are_whole_and_hold_every_slot(void **state)
-{
-    busy_t p = busy_pool();
-    apl_pool_t *pool = &p.s->pool;
-    apl_hold_t h;
-
-    (void)state;
-    apl_supervise_detach(pool, p.busy->id, APL_EVENT_DETACHED, p.s->now);
-    apl_supervise_gone(pool, p.shared->id, p.s->now);
-    breaks(p.s, 18, p.a->processes.next = 1);
-    breaks(p.s, 18, p.a->processes.prev = 64);
-    breaks(p.s, 18, p.idle->member.prev += 4);
-    breaks(p.s, 18, p.idle->idle.next = APL_OFFSET(pool, &p.idle->idle));
-    breaks(p.s, 18, apl_list_remove(pool, &p.busy->pool));
-    breaks(p.s, 18, p.h->leaving++);
-    breaks(p.s, 18, apl_list_remove(pool, &p.shared->pool));
-    breaks(p.s, 18, apl_list_init(pool, &p.h->sessions_free));
-    breaks(p.s, 18, p.h->starved.next = 0);
-    breaks(p.s, 18, p.h->hungry.prev = 64);
-    assert_int_equal(scene_ask(p.s, &h, &p.s->apps[1]), APL_EWAIT);
-    breaks(p.s, 18, apl_list_init(pool, &p.h->wanted));
-    scene_end(p.s);
-}
-
 /* A session ends, and nobody serves who waits. */
 static void forget(scene_t *s, apl_session_t *session)
 {
@@ -369,6 +251,20 @@ static void i23_zombies(void **state)
     scene_end(p.s);
 }
 
+static void i26_the_sessions_of_a_child(void **state)
+{
+    full_t p = full_pool();
+    apl_child_t *c = &p.s->pool.children[p.first->owner];
+
+    (void)state;
+    assert_int_equal(c->sessions, 3);
+    breaks(p.s, 26, c->sessions = 2);
+    breaks(p.s, 26, c->sessions = UINT32_MAX);
+    scene_child(p.s);
+    breaks(p.s, 26, p.first->owner = p.s->pool.self);
+    scene_end(p.s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -384,12 +280,12 @@ int main(void)
         cmocka_unit_test(i14_a_queue_is_those_that_wait_in_order),
         cmocka_unit_test(i16_spawning_is_the_sum_of_starts),
         cmocka_unit_test(i17_a_session_has_an_owner),
-        cmocka_unit_test(i18_lists_are_whole_and_hold_every_slot),
         cmocka_unit_test(i19_nobody_waits_for_what_is_there),
         cmocka_unit_test(i20_who_has_nothing_has_a_turn_and_a_reason),
         cmocka_unit_test(i21_outdated_and_replacing),
         cmocka_unit_test(i22_hung_ones_and_their_credit),
         cmocka_unit_test(i23_zombies),
+        cmocka_unit_test(i26_the_sessions_of_a_child),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

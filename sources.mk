@@ -49,6 +49,7 @@ module_sources = \
 	mod_apppool/clean.c \
 	mod_apppool/client.c \
 	mod_apppool/config.c \
+	mod_apppool/denied.c \
 	mod_apppool/dial.c \
 	mod_apppool/directives.c \
 	mod_apppool/drain.c \

@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include <unixd.h>
 
+#include "mod_apppool/denied.h"
 #include "mod_apppool/owner.h"
 #include "mod_apppool/proxy_api.h"
 #include "mod_apppool/sendfile.h"
@@ -320,6 +321,7 @@ static int resolve(apr_pool_t *p, apppool_mount_t *mount,
 
     mount->app = first ? first : app;
     warn_of_document_root(mount);
+    apppool_denied_warn(p, mount);
     if (first)
         return share(p, first, app);
     APR_ARRAY_PUSH(apps, apppool_app_t *) = app;

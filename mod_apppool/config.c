@@ -3,6 +3,7 @@
 #include "mod_apppool/config.h"
 
 #include <http_core.h>
+#include <http_main.h>
 #include <string.h>
 
 #define SECONDS(n) ((apr_int64_t)(n)*APR_USEC_PER_SEC)
@@ -123,6 +124,17 @@ const apppool_dir_t *apppool_dir_of(apr_pool_t *p, const apppool_mount_t *mount)
 
     return mount->section ? apppool_dir_merge(p, own, (void *)mount->section)
                           : own;
+}
+
+int apppool_mount_has_files(const apppool_mount_t *mount)
+{
+    const core_server_config *own, *main_server;
+
+    if (mount->section || !mount->server->is_virtual)
+        return 1;
+    own = ap_get_core_module_config(mount->server->module_config);
+    main_server = ap_get_core_module_config(ap_server_conf->module_config);
+    return own->ap_document_root != main_server->ap_document_root;
 }
 
 /* ---- the whole server ---- */

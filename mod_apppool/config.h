@@ -106,6 +106,10 @@ void *apppool_server_create(apr_pool_t *p, server_rec *s);
 const apppool_dir_t *apppool_dir_of(apr_pool_t *p,
                                     const apppool_mount_t *mount);
 
+/** Does httpd look for files first? A virtual host that is an application, and
+ * has no DocumentRoot of its own, has none. */
+int apppool_mount_has_files(const apppool_mount_t *mount);
+
 /** The settings of the whole server, with defaults. */
 apppool_server_t apppool_server_of(const server_rec *main_server);
 

@@ -13,6 +13,7 @@
 
 #include "mod_apppool/body.h"
 #include "mod_apppool/config.h"
+#include "mod_apppool/denied.h"
 #include "mod_apppool/directives.h"
 #include "mod_apppool/forward.h"
 #include "mod_apppool/handler.h"
@@ -87,6 +88,7 @@ static void register_hooks(apr_pool_t *p)
                       APR_HOOK_MIDDLE);
     ap_hook_handler(apppool_handler, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_handler(apppool_status_handler, NULL, NULL, APR_HOOK_MIDDLE);
+    ap_hook_log_transaction(apppool_denied_log, NULL, NULL, APR_HOOK_MIDDLE);
     APR_OPTIONAL_HOOK(ap, status_hook, apppool_status_section, NULL, NULL,
                       APR_HOOK_MIDDLE);
 }

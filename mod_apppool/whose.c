@@ -4,7 +4,6 @@
 
 #include <apr_strings.h>
 #include <http_core.h>
-#include <http_main.h>
 
 #include "mod_apppool/app.h"
 #include "mod_apppool/clean.h"
@@ -12,24 +11,12 @@
 
 #define NO_FILE "apppool:" /* r->filename of what is no file */
 
-/* A virtual host that is an app, and has no DocumentRoot of its own. */
-static int has_no_files(const request_rec *r, const apppool_mount_t *mount)
-{
-    const core_server_config *own, *main_server;
-
-    if (mount->section || mount->server != r->server ||
-        r->server == ap_server_conf)
-        return 0;
-    own = ap_get_core_module_config(r->server->module_config);
-    main_server = ap_get_core_module_config(ap_server_conf->module_config);
-    return own->ap_document_root == main_server->ap_document_root;
-}
-
 int apppool_whose_translate(request_rec *r)
 {
     const apppool_mount_t *mount = apppool_mount_of(r);
 
-    if (!mount || r->proxyreq || r->uri[0] != '/' || !has_no_files(r, mount))
+    if (!mount || r->proxyreq || r->uri[0] != '/' ||
+        mount->server != r->server || apppool_mount_has_files(mount))
         return DECLINED;
     r->filename = apr_pstrcat(r->pool, NO_FILE, r->uri, NULL);
     return OK;

@@ -1,0 +1,90 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""The first five minutes: README's first example, as it stands there, on the
+configuration that Debian ships and on one like RHEL's."""
+import re
+from typing import Iterator
+
+import pytest
+
+from harness.places import can_mount
+from harness.stock import Debian, Rhel, Stock, debian_package, readme
+
+pytestmark = pytest.mark.skipif(not can_mount(), reason="mount is denied")
+
+
+@pytest.fixture(params=["debian", "rhel"])
+def stock(request: pytest.FixtureRequest) -> Iterator[Stock]:
+    package = debian_package() if request.param == "debian" else None
+    if request.param == "debian" and not package:
+        pytest.skip("Debian's apache2 cannot be downloaded")
+    server = Debian(package) if package else Rhel()
+    try:
+        yield server
+    finally:
+        server.destroy()
+
+
+def without_the_section(text: str) -> str:
+    bare = re.sub(r" *<Directory.*</Directory>\n", "", text, flags=re.S)
+    assert bare != text
+    return bare
+
+
+def test_readme(stock: Stock) -> None:
+    """Nothing more is needed"""
+    stock.site(readme())
+    assert "apppool" not in stock.test()
+    stock.start()
+    assert stock.ask("/") == ("200", "the shop")
+    assert stock.ask("/cart/7") == ("200", "the shop")
+    assert stock.ask("/style.css") == ("200", "a file")
+
+
+def advice(text: str) -> str:
+    """The lines that are to be added, and where."""
+    found = re.search("apppool: .*says \"Require all denied\"; where it is to "
+                      "be granted, add to this virtual host: (<Dir.*ory>)",
+                      text)
+    assert found is not None, text
+    return re.sub("(?<=>) | (?=<)", "\n", found.group(1)) + "\n"
+
+
+def test_what_is_missing_is_said(stock: Stock) -> None:
+    """By httpd -t and beside the 403; it is all that is missing"""
+    bare = without_the_section(readme())
+    stock.site(bare)
+    lines = advice(stock.test())
+    stock.start()
+    assert stock.ask("/")[0] == "403"
+    assert advice(stock.log()) == lines
+    stock.stop()
+    stock.site(bare.replace("</VirtualHost>", f"{lines}</VirtualHost>"))
+    assert "apppool" not in stock.test()
+    stock.start()
+    assert stock.ask("/") == ("200", "the shop")
+
+
+@pytest.mark.parametrize("lines", [
+    "<Location />\nRequire local\n</Location>",
+    "<Directory />\nRequire ip 127\n</Directory>",
+    "<Directory /srv>\nRequire all granted\n</Directory>",
+    "<Directory /srv/*>\nRequire all granted\n</Directory>",
+    '<DirectoryMatch "^/s">\nRequire all granted\n</DirectoryMatch>',
+    "<If true>\nRequire all granted\n</If>"])
+def test_granted_in_another_way(stock: Stock, lines: str) -> None:
+    """Then nothing is said"""
+    stock.site(without_the_section(readme()).replace(
+        "</VirtualHost>", f"{lines}\n</VirtualHost>"))
+    assert "apppool" not in stock.test()
+    stock.start()
+    assert stock.ask("/") == ("200", "the shop")
+
+
+@pytest.mark.parametrize("lines", [
+    "<Location /admin>\nRequire all granted\n</Location>",
+    "<Directory /srv/sho>\nRequire all granted\n</Directory>",
+    "<Directory /home/*>\nRequire all granted\n</Directory>"])
+def test_granted_elsewhere(stock: Stock, lines: str) -> None:
+    stock.site(without_the_section(readme()).replace(
+        "</VirtualHost>", f"{lines}\n</VirtualHost>"))
+    assert advice(stock.test())

@@ -121,6 +121,7 @@ spawner_sources = \
 	spawner/answer.c \
 	spawner/applog.c \
 	spawner/apply.c \
+	spawner/approot.c \
 	spawner/audit.c \
 	spawner/beneath.c \
 	spawner/beat.c \
@@ -176,7 +177,6 @@ spawner_sources = \
 	spawner/vacate.c \
 	spawner/verbs.c \
 	spawner/warmup.c \
-	spawner/whose.c \
 	spawner/writer.c
 
 ctl_sources = \
@@ -264,6 +264,7 @@ unit_tests = \
 	tests/unit/alert \
 	tests/unit/alive \
 	tests/unit/answer \
+	tests/unit/approot \
 	tests/unit/audit \
 	tests/unit/bells \
 	tests/unit/census \
@@ -328,8 +329,7 @@ unit_tests = \
 	tests/unit/wait \
 	tests/unit/walk \
 	tests/unit/ward \
-	tests/unit/warmup \
-	tests/unit/whose
+	tests/unit/warmup
 
 # Those of them that have threads: ThreadSanitizer looks at them, too. Not at
 # unit/hostile, whose thread is one that writes where it must not.

@@ -120,7 +120,7 @@ static void warn_of_httpds_user(const apppool_app_t *app)
 /* Root and user, as far as they can be known now. Nothing here is an error:
  * httpd must neither fail to start nor end at a reload because of what the
  * owner of a directory or link can do. The spawner looks again when it starts
- * a process (whose.h). */
+ * a process (approot.h). */
 static void look_at_root(apr_pool_t *p, apppool_app_t *app)
 {
     const char *root = app->pool.root, *user = app->set->user, *wrong;

@@ -150,7 +150,7 @@ static int configure_groups(spawner_t *s)
 
 /* Was it made from another command, user or environment? While nobody knows
  * whose AppRoot is, it may still be the same owner's. One that found another
- * owner than this table has (whose.h) is not outdated by the same table. */
+ * owner than this table has (approot.h) is not outdated by the same table. */
 static int is_outdated(const process_t *p, const table_app_t *a)
 {
     return a->print != p->is.print ||

@@ -20,7 +20,7 @@
 #include "spawner/limits.h"
 #include "spawner/privilege.h"
 #include "spawner/settle.h"
-#include "spawner/whose.h"
+#include "spawner/approot.h"
 
 #define LISTENER_FD 3
 #define REPORT_FD   4
@@ -130,7 +130,7 @@ static void find_user(const boot_t *b, privilege_t *who)
     if (access(root, F_OK) != 0 && errno != EACCES)
         fail("AppRoot %s cannot be used: %s", root, strerror(errno));
     step = STEP_USER;
-    owner = whose_app(b->app);
+    owner = approot_user(b->app);
     if (privilege_find(who, b->app->user, b->app->group, owner, root, error) !=
         0)
         fail("%s", error);

@@ -19,7 +19,7 @@
 #include "spawner/privilege.h"
 #include "spawner/settle.h"
 #include "spawner/stray.h"
-#include "spawner/whose.h"
+#include "spawner/approot.h"
 
 #define LIMIT (30 * SECOND)
 #define LINES 10 /* of what it prints */
@@ -45,7 +45,7 @@ static _Noreturn void work(const spawner_t *s, const table_app_t *a,
         refuse("it cannot have a cgroup of its own");
     if (fresh_descriptors(-1) != 0)
         refuse("the spawner's descriptors cannot be closed");
-    if (privilege_find(&who, a->user, a->group, whose_app(a), a->app.root,
+    if (privilege_find(&who, a->user, a->group, approot_user(a), a->app.root,
                        error) != 0 ||
         privilege_groups(&who, error) != 0)
         refuse(error);

@@ -2,7 +2,7 @@
 
 /* Could nobody but root and the owner have put a directory in its place? */
 
-#include "spawner/whose.h"
+#include "spawner/approot.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 
 enum { SHOP = 1001, BLOG = 1002 };
 
-static char top[] = "/tmp/whoseXXXXXX";
+static char top[] = "/tmp/approotXXXXXX";
 
 static const char *at(const char *name)
 {
@@ -81,7 +81,7 @@ static int end(void **state)
 
 static int held(const char *name, uid_t owner)
 {
-    return whose_place(at(name), owner);
+    return approot_is_held(at(name), owner);
 }
 
 static void roots_directories_lead_there(void **state)

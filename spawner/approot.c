@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "spawner/whose.h"
+#include "spawner/approot.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -107,7 +107,7 @@ static int step(walk_t *w)
     return good;
 }
 
-int whose_place(const char *path, uid_t owner)
+int approot_is_held(const char *path, uid_t owner)
 {
     walk_t w = {.fd = -1, .owner = owner};
     int good =
@@ -122,7 +122,7 @@ int whose_place(const char *path, uid_t owner)
     return good;
 }
 
-uid_t whose_app(const table_app_t *app)
+uid_t approot_user(const table_app_t *app)
 {
     struct stat st;
 
@@ -130,6 +130,7 @@ uid_t whose_app(const table_app_t *app)
         return PRIVILEGE_NOBODY;
     if (stat(app->app.root, &st) != 0 || st.st_uid == app->owner)
         return app->owner;
-    return st.st_uid == 0 || whose_place(app->app.root, st.st_uid) ? st.st_uid
-                                                                   : app->owner;
+    return st.st_uid == 0 || approot_is_held(app->app.root, st.st_uid)
+               ? st.st_uid
+               : app->owner;
 }

@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
 /**
- * @file whose.h
+ * @file approot.h
  * @brief Whose is AppRoot, where no AppUser runs the app?
  *
  * Its owner runs it. httpd's parent wrote the owner that it saw into the app
@@ -13,8 +13,8 @@
  *
  * Trust: the path is the administrator's; what it leads through is anybody's.
  */
-#ifndef APPPOOL_WHOSE_H
-#define APPPOOL_WHOSE_H
+#ifndef APPPOOL_APPROOT_H
+#define APPPOOL_APPROOT_H
 
 #include "spawner/table.h"
 
@@ -24,7 +24,7 @@
  * @return PRIVILEGE_NOBODY: AppUser runs it, or we are not root, or nobody
  *         knows
  */
-uid_t whose_app(const table_app_t *app);
+uid_t approot_user(const table_app_t *app);
 
 /**
  * Could nobody but root and this user have put this directory in its place?
@@ -32,6 +32,6 @@ uid_t whose_app(const table_app_t *app);
  * one of them and be writable by nobody else. A FUSE file system says of its
  * files what its user likes, so there the answer is no.
  */
-int whose_place(const char *path, uid_t owner);
+int approot_is_held(const char *path, uid_t owner);
 
 #endif

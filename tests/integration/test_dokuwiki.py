@@ -50,7 +50,8 @@ def a_day_of_writing(httpd: Httpd, app: App, mount: str) -> None:
     front = ada.submit(ada.get("/doku.php?id=start&do=login"),
                        u="ada", p=PASSWORD)
     assert "Logged in as" in front.text
-    assert ada.get("/").url.endswith(f"{mount}/doku.php")
+    front = ada.get("/")
+    assert "Logged in as" in front.text and "/doku.php" in front.url, front.url
     page = ada.submit(ada.get("/doku.php?id=bridge&do=edit"),
                       wikitext="====== Br\u00fccke ======\nof steel",
                       **{"do[save]": "Save"})

@@ -1,0 +1,65 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""An application in Express: its visitor logs in, uploads a file through
+busboy and downloads it, and a new version is deployed under load."""
+import secrets
+import shutil
+from typing import Optional
+
+import pytest
+
+from harness.config import App
+from harness.deploy import restart_under_load
+from harness.httpd import Httpd, USER
+from harness.visitor import Visitor
+
+
+def express(httpd: Httpd, location: Optional[str] = None) -> App:
+    """Its secrets are in the configuration, its libraries are Debian's."""
+    app = httpd.app("files", "AppConcurrency 0", 'AppSetEnv PASSWORD "a secret"',
+                    f"AppSetEnv SECRET {secrets.token_hex(16)}",
+                    "AppSetEnv NODE_PATH /usr/share/nodejs", command=None,
+                    location=location)
+    shutil.copy(httpd.dir / "apps/express/app.js", app.root)
+    (app.root / "files").mkdir()
+    shutil.chown(app.root / "files", USER)
+    return app
+
+
+def an_hour_of_filing(httpd: Httpd, app: App, mount: str) -> None:
+    ada = Visitor(httpd.port, "files", mount)
+    login = ada.get("/")
+    assert login.url.endswith("/login")
+    again = ada.submit(login, user="ada", password="a guess")
+    assert again.url.endswith("/login")
+    home = ada.submit(again, user="ada", password="a secret")
+    assert "Hello, ada" in home.text
+
+    data = secrets.token_bytes(3 << 20)
+    home = ada.submit(home, file=("plan.bin", data))
+    assert "<li>plan.bin" in home.text
+    answer = ada.get("/files/plan.bin")
+    assert answer.body == data
+    assert answer.headers["Content-Disposition"] == \
+        'attachment; filename="plan.bin"'
+    stranger = Visitor(httpd.port, "files", mount)
+    assert stranger.get("/files/plan.bin").url.endswith("/login")
+
+    def work() -> None:
+        assert "<li>plan.bin" in ada.get("/").text
+        assert ada.get("/files/plan.bin").body == data
+
+    restart_under_load(httpd, app, work)
+
+
+@pytest.mark.mpms("event")
+def test_site(httpd: Httpd) -> None:
+    app = express(httpd)
+    httpd.start()
+    an_hour_of_filing(httpd, app, "")
+
+
+@pytest.mark.mpms("event")
+def test_below_a_path(httpd: Httpd) -> None:
+    app = express(httpd, "/papers")
+    httpd.start()
+    an_hour_of_filing(httpd, app, "/papers")

@@ -122,7 +122,8 @@ static int ask(apppool_visit_t *v, const char *url, int *status)
             *status = apppool_answer_killed(v->r, v->app, &v->hold);
             return 1;
         }
-        if (done && !v->started) {
+        if (done && !v->started &&
+            !apppool_whole_overridden(&v->whole, v->r, *status)) {
             *status = apppool_answer_app(v->r, v->app, &v->hold, *status);
             v->silent = *status == HTTP_GATEWAY_TIME_OUT;
         }
@@ -232,6 +233,9 @@ int apppool_handler(request_rec *r)
     r->filename = filename;
     if (ap_is_HTTP_ERROR(status)) {
         r->proxyreq = PROXYREQ_NONE;
+        /* Else the ErrorDocument of this one would be asked for. */
+        if (v->error)
+            r->status = v->error;
         /* An ErrorDocument shares our pool, but has no body. */
         apr_pool_userdata_setn(NULL, "proxy-req-input", NULL, r->pool);
     }

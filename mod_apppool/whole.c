@@ -26,6 +26,8 @@ void apppool_whole_begin(apppool_whole_t *w, request_rec *r, const char *label,
     w->none = 0;
     w->length = -1;
     w->seen = 0;
+    /* Of an ErrorDocument it is the error's. */
+    r->status = HTTP_OK;
     /* Not what mod_mime makes of the URL: the app says what it is. */
     r->content_type = NULL;
     r->content_encoding = NULL;
@@ -127,10 +129,20 @@ void apppool_whole_part(apppool_whole_t *w, request_rec *r,
     apppool_proxy.ap_proxy_backend_broke(r, bb);
 }
 
+int apppool_whole_overridden(const apppool_whole_t *w, const request_rec *r,
+                             int status)
+{
+    if (w->protocol == APL_HTTP)
+        return apr_table_get(r->notes, "proxy-error-override") != NULL;
+    /* It leaves the header of an answer there, and of none nothing. */
+    return w->protocol == APL_UWSGI && ap_is_HTTP_ERROR(status) &&
+           count_headers(r) > w->headers;
+}
+
 int apppool_whole_status(const apppool_whole_t *w, const request_rec *r,
                          int status, int begun)
 {
-    if (w->protocol == APL_HTTP)
+    if (w->protocol == APL_HTTP || apppool_whole_overridden(w, r, status))
         return status;
     if (w->none || status == HTTP_INTERNAL_SERVER_ERROR ||
         (status == AP_FILTER_ERROR && !begun) ||

@@ -60,6 +60,15 @@ void apppool_whole_part(apppool_whole_t *w, request_rec *r,
                         apr_bucket_brigade *bb);
 
 /**
+ * Did the app answer with this error, and mod_proxy has dropped its page
+ * (ProxyErrorOverride)? mod_proxy_fcgi asks for another page by itself, and
+ * returns OK; mod_proxy_scgi does no such thing.
+ * @param status what the scheme handler returned
+ */
+int apppool_whole_overridden(const apppool_whole_t *w, const request_rec *r,
+                             int status);
+
+/**
  * @param status what the scheme handler returned
  * @param begun  part of the answer has come
  * @return what it would be over http

@@ -1,0 +1,67 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""ProxyErrorOverride: httpd's page in the place of the app's, for an error
+that the app itself has answered with."""
+import pytest
+
+from harness.httpd import Httpd
+from harness.web import SERVERS, mount
+
+pytestmark = pytest.mark.mpms("event")
+
+ERRORS = (404, 500, 502, 503, 504)
+
+
+@pytest.mark.parametrize("document", ["", "/sorry.html", "/sorry", "Sorry"])
+@pytest.mark.parametrize("name", ["gunicorn", "libfcgi", "uwsgi-fcgi",
+                                  "uwsgi"])
+def test_errors_of_the_app(httpd: Httpd, name: str, document: str) -> None:
+    """They keep their status, with a page of httpd's own, a file, an answer of
+    the app, or a text. Nobody says that there was no answer, and the process
+    has not kept the request."""
+    place, _ = mount(httpd, SERVERS[name])
+    app = httpd.apps[0]
+    app.directives.append("ProxyErrorOverride On")
+    (app.public / "sorry.html").write_text("sorry")
+    if document:
+        app.directives += [f'ErrorDocument {code} "{document}"'
+                           for code in ERRORS]
+    httpd.start()
+    pid = place.get("/").headers["X-Pid"]
+    for code in ERRORS:
+        answer = place.get(f"/status?{code}")
+        assert answer.status == code
+        assert answer.body != b"a body"
+        if document == "/sorry.html":
+            assert answer.body == b"sorry"
+        if document == "/sorry":
+            assert answer.headers["X-Path"] == "/sorry"
+        assert place.get("/").headers["X-Pid"] == pid
+    httpd.settles(active=0, count=1)
+
+
+@pytest.mark.parametrize("name", ["gunicorn", "libfcgi", "uwsgi"])
+def test_no_answer_is_none(httpd: Httpd, name: str) -> None:
+    """An app that dies is a 502, which httpd has a page for"""
+    httpd.log.expect("died: signal 9", "gave no answer", "AH01102|AH01110",
+                     "AH0|AH10", "End of script output before headers")
+    place, _ = mount(httpd, SERVERS[name])
+    app = httpd.apps[0]
+    app.directives += ["ProxyErrorOverride On",
+                       "ErrorDocument 502 /sorry.html"]
+    (app.public / "sorry.html").write_text("sorry")
+    httpd.start()
+    answer = place.get("/crash")
+    assert (answer.status, answer.body) == (502, b"sorry")
+    httpd.log.wait_for("gave no answer")
+
+
+@pytest.mark.parametrize("name", ["gunicorn", "libfcgi", "uwsgi"])
+def test_error_document_that_fails(httpd: Httpd, name: str) -> None:
+    """It is asked for once"""
+    httpd.log.expect("died: signal 9", "gave no answer", "AH0|AH10",
+                     "End of script output before headers")
+    place, _ = mount(httpd, SERVERS[name])
+    httpd.apps[0].directives.append("ErrorDocument 502 /crash")
+    httpd.start()
+    assert place.get("/crash").status == 502
+    assert len(httpd.log.matching("gave no answer")) == 2

@@ -63,6 +63,7 @@ module_sources = \
 	mod_apppool/legacy.c \
 	mod_apppool/lifecycle.c \
 	mod_apppool/mod_apppool.c \
+	mod_apppool/outlet.c \
 	mod_apppool/owner.c \
 	mod_apppool/path.c \
 	mod_apppool/program.c \

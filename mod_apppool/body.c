@@ -209,7 +209,7 @@ int apppool_body_begin(apppool_body_t **body_, request_rec *r,
     if (is_coded(r))
         return HTTP_NOT_IMPLEMENTED;
     if (is_document || apppool_buffers_request(r))
-        body->store = apppool_store_make(r);
+        body->store = apppool_store_make(r, APPPOOL_STORE_MEMORY);
     status = is_document ? OK : body->store ? read_all(body) : stream(body);
     if (status != OK)
         return status;

@@ -2,33 +2,30 @@
 
 #include "mod_apppool/drain.h"
 
-#include <apr_portable.h>
-#include <errno.h>
-#include <http_core.h>
 #include <http_log.h>
 #include <limits.h>
-#include <poll.h>
 
 #include "mod_apppool/config.h"
 #include "mod_apppool/lasting.h"
+#include "mod_apppool/outlet.h"
 #include "mod_apppool/store.h"
 
 APLOG_USE_MODULE(apppool);
 
-#define PIECE  (32 * 1024) /* less than the core filter keeps in memory */
 #define MOST   ((apr_off_t)1 << 30) /* stored of one answer */
 
-/* Who is ready. */
-#define CLIENT 1
-#define APP    2
+/* What is kept in memory of a stream's answer; mod_http2 has to have room for
+ * that, beside what it was given (outlet.c), or the rest would wait. */
+#define STREAM (8 * 1024)
 
 struct apppool_drain_t {
     request_rec *r;
     const char *label;
     apppool_store_t *store;
+    apppool_outlet_t *outlet;
     apr_bucket_brigade *piece;
-    int client, app; /* descriptors */
-    int patience;    /* ms */
+    int app;      /* descriptor */
+    int patience; /* ms */
     int complained;
 };
 
@@ -37,20 +34,22 @@ struct apppool_drain_t {
 apppool_drain_t *apppool_drain_make(request_rec *r, const char *label, int app,
                                     apr_interval_time_t timeout)
 {
-    conn_rec *c = r->connection;
-    apr_socket_t *sock = c->master ? NULL : ap_get_conn_socket(c);
     apr_int64_t ms = timeout / 1000;
+    apppool_outlet_t *outlet;
     apppool_drain_t *drain;
 
-    if (!sock || apppool_lasting_is(r) || !apppool_buffers_response(r))
+    if (apppool_lasting_is(r) || !apppool_buffers_response(r))
+        return NULL;
+    outlet = apppool_outlet_make(r);
+    if (!outlet)
         return NULL;
     drain = apr_pcalloc(r->pool, sizeof *drain);
-    if (apr_os_sock_get(&drain->client, sock) != APR_SUCCESS)
-        return NULL;
     drain->r = r;
     drain->label = label;
-    drain->store = apppool_store_make(r);
-    drain->piece = apr_brigade_create(r->pool, c->bucket_alloc);
+    drain->outlet = outlet;
+    drain->store = apppool_store_make(
+        r, apppool_outlet_is_stream(outlet) ? STREAM : APPPOOL_STORE_MEMORY);
+    drain->piece = apr_brigade_create(r->pool, r->connection->bucket_alloc);
     drain->app = app;
     drain->patience = ms < 0 || ms > INT_MAX ? -1 : (int)ms;
     return drain;
@@ -58,76 +57,36 @@ apppool_drain_t *apppool_drain_make(request_rec *r, const char *label, int app,
 
 /* ---- the client's side ---- */
 
-/* @return CLIENT: it can be written to; APP: there is something to be read;
- * 0: neither, in this time */
-static int ready(const apppool_drain_t *drain, int who, int ms)
-{
-    struct pollfd fds[] = {
-        {who & CLIENT ? drain->client : -1, POLLOUT, 0},
-        {who & APP ? drain->app : -1, POLLIN, 0},
-    };
-    int n;
-
-    do
-        n = poll(fds, 2, ms);
-    while (n < 0 && errno == EINTR);
-    if (n <= 0)
-        return 0;
-    return (fds[0].revents ? CLIENT : 0) | (fds[1].revents ? APP : 0);
-}
-
-/* Write what the core filter has kept, as far as that goes without waiting:
- * just as event does it when a handler has returned. */
-static apr_status_t push(conn_rec *c)
-{
-    ap_filter_t *core = c->output_filters;
-
-    while (core->next)
-        core = core->next;
-    return core->frec->filter_func.out_func(core, NULL);
-}
-
 /* The next of what is stored. */
-static apr_status_t pass_piece(apppool_drain_t *drain, ap_filter_t *next)
+static apr_status_t pass_piece(apppool_drain_t *drain, ap_filter_t *next,
+                               apr_off_t most)
 {
-    apr_status_t rv = apppool_store_get(drain->store, drain->piece, PIECE);
+    apr_status_t rv = apppool_store_get(drain->store, drain->piece, most);
 
     if (rv == APR_SUCCESS)
-        rv = ap_pass_brigade(next, drain->piece);
+        rv = apppool_outlet_pass(drain->outlet, next, drain->piece);
     apr_brigade_cleanup(drain->piece);
     if (apppool_store_left(drain->store) == 0)
         apppool_store_clear(drain->store);
     return rv;
 }
 
-static apr_status_t pass_flush(apppool_drain_t *drain, ap_filter_t *next)
+static apr_status_t pass_part(apppool_drain_t *drain, ap_filter_t *next,
+                              apr_bucket_brigade *bb, int flush)
 {
-    apr_status_t rv;
-
-    APR_BRIGADE_INSERT_TAIL(
-        drain->piece, apr_bucket_flush_create(drain->piece->bucket_alloc));
-    rv = ap_pass_brigade(next, drain->piece);
-    apr_brigade_cleanup(drain->piece);
-    return rv;
+    if (flush)
+        APR_BRIGADE_INSERT_TAIL(bb, apr_bucket_flush_create(bb->bucket_alloc));
+    return apppool_outlet_pass(drain->outlet, next, bb);
 }
 
-/* Does the client have all that was given to it? */
-static int even(const apppool_drain_t *drain)
-{
-    return apppool_store_left(drain->store) == 0 &&
-           !drain->r->connection->data_in_output_filters;
-}
-
-/* The client has room: fill it, without waiting. */
+/* The client may have room: fill it, without waiting. */
 static apr_status_t write_some(apppool_drain_t *drain, ap_filter_t *next)
 {
-    conn_rec *c = drain->r->connection;
-    apr_status_t rv = c->data_in_output_filters ? push(c) : APR_SUCCESS;
+    apr_off_t room = apppool_outlet_room(drain->outlet);
 
-    if (rv == APR_SUCCESS && !c->data_in_output_filters &&
-        apppool_store_left(drain->store) > 0)
-        rv = pass_piece(drain, next);
-    return rv;
+    return room > 0 && apppool_store_left(drain->store) > 0
+               ? pass_piece(drain, next, room)
+               : APR_SUCCESS;
 }
 
 /* The app pauses: until it does not, the client can have the rest. */
@@ -137,12 +96,13 @@ static apr_status_t write_meanwhile(apppool_drain_t *drain, ap_filter_t *next)
     int who;
 
     while (rv == APR_SUCCESS) {
-        who = ready(drain, CLIENT | APP, drain->patience);
-        if (who & CLIENT && even(drain))
-            return pass_flush(drain, next);
-        if (who & CLIENT)
+        who = apppool_outlet_wait(drain->outlet, drain->app, drain->patience);
+        if (who & APPPOOL_CLIENT && apppool_store_left(drain->store) == 0 &&
+            apppool_outlet_is_clear(drain->outlet))
+            return pass_part(drain, next, drain->piece, 1);
+        if (who & APPPOOL_CLIENT)
             rv = write_some(drain, next);
-        if (who & APP || !who)
+        if (who & APPPOOL_APP || !who)
             return rv;
     }
     return rv;
@@ -154,7 +114,7 @@ static apr_status_t write_all(apppool_drain_t *drain, ap_filter_t *next)
     apr_status_t rv = APR_SUCCESS;
 
     while (rv == APR_SUCCESS && apppool_store_left(drain->store) > 0)
-        rv = pass_piece(drain, next);
+        rv = pass_piece(drain, next, apppool_store_left(drain->store));
     return rv;
 }
 
@@ -231,6 +191,19 @@ static void prepend_rest(apppool_drain_t *drain, apr_bucket_brigade *bb)
 
 /* ---- both ---- */
 
+/* Can it be passed on as it is? */
+static int has_room(apppool_drain_t *drain, apr_bucket_brigade *bb)
+{
+    apr_off_t n = 0, room;
+
+    if (apppool_store_left(drain->store) > 0 ||
+        apppool_outlet_rests(drain->outlet) ||
+        apr_brigade_length(bb, 1, &n) != APR_SUCCESS)
+        return 0;
+    room = apppool_outlet_room(drain->outlet);
+    return room > 0 && n <= room;
+}
+
 apr_status_t apppool_drain(apppool_drain_t *drain, ap_filter_t *next,
                            apr_bucket_brigade *bb)
 {
@@ -242,20 +215,16 @@ apr_status_t apppool_drain(apppool_drain_t *drain, ap_filter_t *next,
         return APR_SUCCESS;
     }
     flush = remove_flushes(bb);
-    if (even(drain) && (!flush || ready(drain, CLIENT, 0))) {
-        if (flush)
-            APR_BRIGADE_INSERT_TAIL(bb,
-                                    apr_bucket_flush_create(bb->bucket_alloc));
-        return APR_SUCCESS;
-    }
     if (!is_plain(bb))
         return write_all(drain, next);
+    if (has_room(drain, bb))
+        return pass_part(drain, next, bb, flush);
     rv = take(drain, bb);
     if (rv == APR_SUCCESS && !APR_BRIGADE_EMPTY(bb))
         return write_all(drain, next);
     if (rv == APR_SUCCESS && flush)
         return write_meanwhile(drain, next);
-    if (rv == APR_SUCCESS && ready(drain, CLIENT, 0))
+    if (rv == APR_SUCCESS && !apppool_outlet_rests(drain->outlet))
         return write_some(drain, next);
     return rv;
 }

@@ -7,15 +7,16 @@
  *        when it has said all.
  *
  * What he does take at once is written at once: nothing is held back. The
- * answer is read as fast as the app gives it; each part is passed on if the
- * client's socket has room, else it is stored. When the app pauses, both
- * sockets are waited for together. When it is done, the rest is one bucket in
- * memory and one of a file, which event writes without a thread.
+ * answer is read as fast as the app gives it; each part is passed on if there
+ * is room on the way to the client (outlet.h), else it is stored. When the app
+ * pauses, app and client are waited for together. When it is done, the rest is
+ * some bytes in memory and one bucket of a file. In event that is written
+ * without a thread if the connection is not encrypted: mod_ssl has the thread
+ * until the last 64 KB. For HTTP/2 mod_http2 takes the file as it is, and needs
+ * no thread of the request's either.
  *
  * Two answers are not stored: an event stream, which has no end to wait for,
- * and one with `X-Accel-Buffering: no`, by which apps ask for that. Nor are
- * those of HTTP/2: a stream has no socket of its own to ask, and mod_http2
- * buffers by itself.
+ * and one with `X-Accel-Buffering: no`, by which apps ask for that.
  *
  * When there is no room to store, or more than 1 GB is stored, the client is
  * waited for, as if AppBufferResponse were Off.
@@ -45,8 +46,8 @@ apppool_drain_t *apppool_drain_make(request_rec *r, const char *label, int app,
 /**
  * Take a part of the answer.
  * @param next the filter that leads to the client
- * @param bb the part; on return, what is to be passed to next: all that is
- *        left if it was the last part, else it may be empty
+ * @param bb the part; on return, what the caller is to pass to next: all that
+ *        is left if it was the last part, else mostly nothing
  * @return APR_SUCCESS; or what next said, or why the app cannot be read
  */
 apr_status_t apppool_drain(apppool_drain_t *drain, ap_filter_t *next,

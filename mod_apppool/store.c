@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define MEMORY (64 * 1024)
-#define PIECE  (32 * 1024) /* of the file, in one bucket */
+#define PIECE (32 * 1024) /* of the file, in one bucket */
 
 struct apppool_store_t {
     apr_pool_t *pool;
+    apr_off_t most;             /* in memory */
     apr_bucket_brigade *memory; /* the first ones */
     apr_file_t *file;           /* those after them; or NULL */
     apr_os_file_t fd;           /* its descriptor */
@@ -20,11 +20,12 @@ struct apppool_store_t {
     apr_off_t got; /* how many */
 };
 
-apppool_store_t *apppool_store_make(request_rec *r)
+apppool_store_t *apppool_store_make(request_rec *r, apr_off_t most)
 {
     apppool_store_t *store = apr_pcalloc(r->pool, sizeof *store);
 
     store->pool = r->pool;
+    store->most = most;
     store->memory = apr_brigade_create(r->pool, r->connection->bucket_alloc);
     return store;
 }
@@ -91,7 +92,8 @@ apr_status_t apppool_store_put(apppool_store_t *store, const char *bytes,
 {
     apr_status_t rv = APR_SUCCESS;
 
-    if (store->in_file == 0 && store->in_memory + (apr_off_t)count <= MEMORY) {
+    if (store->in_file == 0 &&
+        store->in_memory + (apr_off_t)count <= store->most) {
         /* A copy: a bucket of eight bytes may hold eight thousand. */
         store->in_memory += (apr_off_t)count;
         return apr_brigade_write(store->memory, NULL, NULL, bytes, count);

@@ -2,7 +2,7 @@
 
 /**
  * @file store.h
- * @brief Bytes that have to wait for somebody slow: the first 64 KB in
+ * @brief Bytes that have to wait for somebody slow: the first ones in
  *        memory, the rest in a temporary file.
  *
  * What was put in is got out in the same order, once, or again from the start
@@ -23,8 +23,11 @@
 
 typedef struct apppool_store_t apppool_store_t;
 
-/** An empty one, of a request. */
-apppool_store_t *apppool_store_make(request_rec *r);
+/** As many bytes are usually kept in memory. */
+#define APPPOOL_STORE_MEMORY (64 * 1024)
+
+/** An empty one, of a request. @param most bytes in memory */
+apppool_store_t *apppool_store_make(request_rec *r, apr_off_t most);
 
 /** Where temporary files are made. */
 const char *apppool_store_dir(void);

@@ -87,6 +87,24 @@ def test_slow_at_both_ends(httpd: Httpd) -> None:
     assert statistics.median(took) < 2
 
 
+def test_slow_filter_holds_no_process(httpd: Httpd) -> None:
+    """The reader is fast, but a filter is told to pass on 2 MB/s"""
+    httpd.modules += ["env", "ratelimit"]
+    httpd.directives.append("MaxPoolSize 1")
+    bulk(httpd, "SetOutputFilter RATE_LIMIT", "SetEnv rate-limit 2048")
+    httpd.start()
+    with Raw(httpd.port, get(f"/flood?n={MUCH}")) as reader:
+        wait_until(httpd.requests_seen, "the app has the request")
+        other = httpd.get_async("/pid", "shop")
+        assert reader.head()[0] == 200
+        seen = b""
+        while not other.done():
+            seen += reader.stream.file.read1(65536)
+        assert other.result().status == 200
+        assert len(seen) < MUCH / 2, "the app has said all before"
+        assert seen + reader.stream.file.read(MUCH - len(seen)) == flood(MUCH)
+
+
 def test_off_waits_for_the_reader(httpd: Httpd) -> None:
     httpd.directives.append("MaxPoolSize 1")
     bulk(httpd, "AppBufferResponse Off")

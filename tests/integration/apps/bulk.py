@@ -70,7 +70,7 @@ def wait_for(key):
 
 
 def do_parts(request, out):
-    """n bytes, and a pause, for each of the keys"""
+    """n bytes, and a pause, for each of the keys; chunked=1, type=, accel="""
     size, keys = int(request.query["n"]), request.query["keys"].split(",")
     send = begin(request, out, size * len(keys))
     for key in keys:
@@ -78,6 +78,8 @@ def do_parts(request, out):
             send(piece)
         out.flush()
         wait_for(key)
+    if "chunked" in request.query:
+        out.write(b"0\r\n\r\n")
 
 
 def do_flood(request, out):

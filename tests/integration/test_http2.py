@@ -1,0 +1,136 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""HTTP/2: a stream has no socket, and its reader may be slow all the same."""
+import zlib
+
+import pytest
+
+from harness.config import App
+from harness.http2 import Http2
+from harness.httpd import Httpd
+from harness.wait import wait_until
+from test_download import MEGABYTE, MUCH, flood
+
+pytestmark = pytest.mark.mpms("event")  # mod_http2 does without prefork
+
+ALL = 1 << 30
+
+
+@pytest.fixture
+def shop(httpd: Httpd) -> App:
+    httpd.modules.append("http2")
+    httpd.directives.append("Protocols h2c http/1.1")
+    return httpd.app("shop", program="bulk.py")
+
+
+def test_slow_reader_holds_no_process(httpd: Httpd, shop: App) -> None:
+    """One connection that takes nothing, and two requests: a pool of two
+    serves others"""
+    httpd.directives.append("MaxPoolSize 2")
+    httpd.start()
+    with Http2(httpd.port, 0) as client:
+        streams = [client.get(f"/flood?n={MUCH}") for _ in range(2)]
+        wait_until(lambda: len(httpd.requests_seen()) == 2, "both are served")
+        httpd.settles(active=0, count=2)
+        assert httpd.get("/pid", "shop").status == 200
+        for stream in streams:
+            client.allow(stream, MUCH)
+        for stream in streams:
+            answer = client.answer(stream)
+            assert answer.status == 200
+            assert bytes(answer.body) == flood(MUCH)
+    wait_until(lambda: not httpd.spools(), "nothing is kept")
+
+
+def test_nor_a_thread(httpd: Httpd, shop: App) -> None:
+    """What is stored is mod_http2's to send: more streams than it has threads
+    wait for their reader, and others are served"""
+    httpd.directives += ["H2MaxWorkers 4", "H2MinWorkers 4",
+                         "H2MaxSessionStreams 50"]
+    httpd.start()
+    with Http2(httpd.port, 0) as client, Http2(httpd.port, ALL) as other:
+        streams = [client.get(f"/flood?n={MEGABYTE}") for _ in range(20)]
+        wait_until(lambda: len(httpd.requests_seen()) == 20, "all are served")
+        httpd.settles(active=0, count=httpd.counts()[1])
+        assert other.answer(other.get("/pid")).status == 200
+        for stream in streams:
+            client.allow(stream, MEGABYTE)
+            assert bytes(client.answer(stream).body) == flood(MEGABYTE)
+
+
+@pytest.mark.parametrize("size", [0, 1, 5000, 20000, 100000, MUCH])
+def test_fast_reader(httpd: Httpd, shop: App, size: int) -> None:
+    httpd.start()
+    with Http2(httpd.port, ALL) as client:
+        for more in ("", "&chunked=1"):
+            answer = client.answer(client.get(f"/flood?n={size}{more}"))
+            assert bytes(answer.body) == flood(size)
+
+
+@pytest.mark.parametrize("size", [1, 5000, 20000, 100000, MEGABYTE])
+def test_nothing_is_held_back(httpd: Httpd, shop: App, size: int) -> None:
+    """The client has what the app has said, while it says no more; and again
+    after a pause"""
+    httpd.start()
+    hold = httpd.dir / "hold"
+    with Http2(httpd.port, ALL) as client:
+        stream = client.get(f"/parts?n={size}&keys=a,b,c&chunked=1")
+        for n, key in enumerate(["a", "b", "c"], 1):
+            assert client.read(stream, n * size) == flood(size) * n
+            wait_until((hold / f"{key}.held").exists, "the app waits")
+            (hold / f"{key}.go").touch()
+        assert bytes(client.answer(stream).body) == flood(size) * 3
+    httpd.settles(active=0, count=1)
+
+
+def test_stored_part_goes_on_while_the_app_pauses(httpd: Httpd,
+                                                  shop: App) -> None:
+    """As soon as the reader takes it"""
+    httpd.start()
+    hold = httpd.dir / "hold"
+    with Http2(httpd.port, 0) as client:
+        stream = client.get(f"/parts?n={MUCH}&keys=a,b")
+        wait_until((hold / "a.held").exists, "the app has said half")
+        client.allow(stream, MEGABYTE)
+        assert client.read(stream, MEGABYTE) == flood(MEGABYTE)
+        client.allow(stream, ALL)
+        assert client.read(stream, MUCH) == flood(MUCH)
+        assert httpd.counts() == (1, 1, 0)
+        (hold / "a.go").touch()
+        (hold / "b.go").touch()
+        assert bytes(client.answer(stream).body) == flood(MUCH) * 2
+    httpd.settles(active=0, count=1)
+
+
+def test_reader_leaves(httpd: Httpd, shop: App) -> None:
+    """Nothing is kept of his answer, whether the app has said all of it"""
+    httpd.start()
+    hold = httpd.dir / "hold"
+    with Http2(httpd.port, 0) as client:
+        stream = client.get(f"/flood?n={MUCH}")
+        wait_until(httpd.spools, "some of it is stored")
+        httpd.settles(active=0, count=1)
+        client.leave(stream)
+        wait_until(lambda: not httpd.spools(), "nothing is kept")
+        stream = client.get(f"/parts?n={MUCH}&keys=k")
+        wait_until((hold / "k.held").exists, "all but the end is said")
+        client.leave(stream)
+        wait_until(lambda: not httpd.spools(), "nothing is kept")
+        (hold / "k.go").touch()
+        httpd.settles(active=0, count=1)
+
+
+def test_compressed(httpd: Httpd, shop: App) -> None:
+    """A filter keeps marks longer than data"""
+    httpd.modules += ["filter", "deflate"]
+    shop.directives += ["SetOutputFilter DEFLATE",
+                        "RequestHeader set Accept-Encoding gzip"]
+    httpd.modules.append("headers")
+    httpd.directives.append("MaxPoolSize 1")
+    httpd.start()
+    with Http2(httpd.port, 0) as client:
+        stream = client.get(f"/flood?n={MUCH}")
+        wait_until(httpd.requests_seen, "the app has the request")
+        httpd.settles(active=0, count=1)
+        client.allow(stream, ALL)
+        assert zlib.decompress(bytes(client.answer(stream).body),
+                               31) == flood(MUCH)

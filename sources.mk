@@ -93,7 +93,8 @@ module_sources = \
 	mod_apppool/whose.c \
 	mod_apppool/words.c \
 	spawner/beat.c \
-	spawner/lastwords.c
+	spawner/lastwords.c \
+	spawner/userdb.c
 
 # The watchdog knows no APR and no pool: libc only.
 watchdog_sources = \
@@ -175,6 +176,7 @@ spawner_sources = \
 	spawner/syscalls.c \
 	spawner/table.c \
 	spawner/tell.c \
+	spawner/userdb.c \
 	spawner/vacate.c \
 	spawner/verbs.c \
 	spawner/warmup.c \
@@ -193,7 +195,8 @@ ctl_sources = \
 # What apppoolctl shares with the spawner.
 detect_sources = \
 	spawner/detect.c \
-	spawner/privilege.c
+	spawner/privilege.c \
+	spawner/userdb.c
 
 # One program a file; the others are what they share.
 scene_sources = \

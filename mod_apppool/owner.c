@@ -7,48 +7,35 @@
 #include <grp.h>
 #include <pwd.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* "#33" -> 33; -1: it is no number of a user or group. */
-static long number_of(const char *name)
-{
-    char *end;
-    long n;
-
-    if (*name != '#' || name[1] < '0' || name[1] > '9')
-        return -1;
-    n = strtol(name + 1, &end, 10);
-    return *end || n >= UINT32_MAX ? -1 : n;
-}
+#include "spawner/userdb.h"
 
 static const struct passwd *find_user(const char *name)
 {
-    long n = number_of(name);
+    uint32_t n;
 
     errno = 0;
-    return n >= 0 ? getpwuid((uid_t)n) : getpwnam(name);
+    return userdb_number(name, &n) ? getpwuid(n) : getpwnam(name);
 }
 
 static const struct group *find_group(const char *name)
 {
-    long n = number_of(name);
+    uint32_t n;
 
     errno = 0;
-    return n >= 0 ? getgrgid((gid_t)n) : getgrnam(name);
+    return userdb_number(name, &n) ? getgrgid(n) : getgrnam(name);
 }
 
 /* Why was it not found? See getpwnam(3). @param error errno after the search */
 static const char *missing(apr_pool_t *p, const char *what, const char *name,
                            int error)
 {
-    if (error == 0 || error == ENOENT || error == ESRCH || error == EBADF ||
-        error == EPERM)
-        return apr_psprintf(p, "AppUser: there is no %s \"%s\"", what, name);
-    return apr_psprintf(
-        p, "AppUser: the %s database gives no answer for \"%s\": %s", what,
-        name, strerror(error));
+    if (userdb_missing(error))
+        return apr_psprintf(p, "AppUser: " USERDB_NO_SUCH, what, name);
+    return apr_psprintf(p, "AppUser: " USERDB_NO_ANSWER, what, name,
+                        strerror(error));
 }
 
 static const char *me(apr_pool_t *p)
@@ -64,29 +51,21 @@ static const char *check_user(apr_pool_t *p, const char *user,
 {
     const struct passwd *pw = find_user(user);
     int error = errno;
-    long n = number_of(user);
-    uid_t uid;
+    uint32_t uid;
 
-    if (!pw && n < 0)
+    if (pw)
+        uid = pw->pw_uid;
+    else if (!userdb_number(user, &uid))
         return missing(p, "user", user, error);
-    if (!pw && !group)
-        return apr_psprintf(p,
-                            "AppUser: \"%s\" has no entry in the user "
-                            "database: name its group as well: AppUser %s "
-                            "GROUP",
-                            user, user);
-    uid = pw ? pw->pw_uid : (uid_t)n;
+    else if (!group)
+        return apr_psprintf(p, "AppUser: " USERDB_NO_GROUP, user, user);
     if (uid == 0)
         return apr_psprintf(p,
                             "AppUser: \"%s\" is root, and no application "
                             "runs as root",
                             user);
     if (geteuid() == 0 && pw && !group && pw->pw_gid == 0)
-        return apr_psprintf(p,
-                            "AppUser: the group of \"%s\" is root's, and no "
-                            "application runs in root's group: name another: "
-                            "AppUser %s GROUP",
-                            user, user);
+        return apr_psprintf(p, "AppUser: " USERDB_ROOTS_GROUP, user, "", user);
     *name = apr_pstrdup(p, pw ? pw->pw_name : user);
     if (geteuid() == 0 || uid == geteuid())
         return NULL;
@@ -101,17 +80,14 @@ static const char *check_group(apr_pool_t *p, const char *group,
 {
     const struct group *gr = find_group(group);
     int error = errno;
-    long n = number_of(group);
-    gid_t gid;
+    uint32_t gid;
 
-    if (!gr && n < 0)
+    if (gr)
+        gid = gr->gr_gid;
+    else if (!userdb_number(group, &gid))
         return missing(p, "group", group, error);
-    gid = gr ? gr->gr_gid : (gid_t)n;
     if (gid == 0)
-        return apr_psprintf(p,
-                            "AppUser: group \"%s\" is root's, and no "
-                            "application runs as root",
-                            group);
+        return apr_psprintf(p, "AppUser: " USERDB_GROUP_IS_ROOTS, group);
     if (geteuid() != 0 && gid != getegid())
         return apr_psprintf(p,
                             "AppUser: group \"%s\" is not possible: httpd "
@@ -146,30 +122,24 @@ const char *apppool_owner_default(apr_pool_t *p, const char *root,
                             root);
     pw = getpwuid(st->st_uid);
     if (!pw)
-        return apr_psprintf(p,
-                            "%s belongs to user %u, who has no entry in the "
-                            "user database: name user and group: AppUser #%u "
-                            "GROUP",
-                            root, (unsigned)st->st_uid, (unsigned)st->st_uid);
+        return apr_psprintf(p, USERDB_NO_OWNER, root, st->st_uid, st->st_uid);
     if (pw->pw_gid == 0)
-        return apr_psprintf(p,
-                            "%s belongs to \"%s\", whose group is root's, and "
-                            "no application runs in root's group: name "
-                            "another: AppUser %s GROUP",
-                            root, pw->pw_name, pw->pw_name);
+        return apr_psprintf(p, "%s: " USERDB_ROOTS_GROUP, root, pw->pw_name, "",
+                            pw->pw_name);
     return NULL;
 }
 
 uid_t apppool_owner_uid(const char *user, const struct stat *st)
 {
     const struct passwd *pw;
+    uint32_t n;
 
     if (geteuid() != 0)
         return geteuid();
     if (!user)
         return st->st_uid;
-    if (number_of(user) >= 0)
-        return (uid_t)number_of(user);
+    if (userdb_number(user, &n))
+        return n;
     pw = getpwnam(user);
     return pw ? pw->pw_uid : APPPOOL_NOBODY;
 }

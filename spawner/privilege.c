@@ -12,6 +12,8 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "spawner/userdb.h"
+
 #define SAY(error, ...) snprintf(error, PRIVILEGE_ERROR_MAX, __VA_ARGS__)
 
 static void copy(char *to, size_t size, const char *from)
@@ -19,31 +21,10 @@ static void copy(char *to, size_t size, const char *from)
     snprintf(to, size, "%s", from ? from : "");
 }
 
-/* "#33" is number 33. */
-static int is_number(const char *name, unsigned long *number)
-{
-    char *end;
-
-    if (name[0] != '#')
-        return 0;
-    *number = strtoul(name + 1, &end, 10);
-    return end != name + 1 && *end == 0 && *number < UINT32_MAX;
-}
-
-/* Why is there no entry? See getpwnam(3): these five all mean that it was
- * not found. @param error errno after the question */
-static int is_missing(int error)
-{
-    return error == 0 || error == ENOENT || error == ESRCH || error == EBADF ||
-           error == EPERM;
-}
-
 static int no_answer(const char *what, const char *name, char *error)
 {
-    SAY(error,
-        "the %s database gives no answer for %s: %s; a later start may "
-        "succeed",
-        what, name, strerror(errno));
+    SAY(error, USERDB_NO_ANSWER "; a later start may succeed", what, name,
+        strerror(errno));
     return -1;
 }
 
@@ -72,7 +53,7 @@ static int find_number(privilege_t *who, uid_t uid, char *error)
     pw = getpwuid(uid);
     if (pw)
         fill_in(who, pw);
-    else if (!is_missing(errno))
+    else if (!userdb_missing(errno))
         return no_answer("user", who->name, error);
     return pw != NULL;
 }
@@ -87,9 +68,9 @@ static int find_name(privilege_t *who, const char *user, char *error)
         fill_in(who, pw);
         return 0;
     }
-    if (!is_missing(errno))
+    if (!userdb_missing(errno))
         return no_answer("user", user, error);
-    SAY(error, "AppUser %s is no user of this system", user);
+    SAY(error, "AppUser: " USERDB_NO_SUCH, "user", user);
     return -1;
 }
 
@@ -97,18 +78,15 @@ static int find_name(privilege_t *who, const char *user, char *error)
 static int find_user(privilege_t *who, const char *user, const char *group,
                      char *error)
 {
-    unsigned long n;
+    uint32_t n;
     int rv;
 
-    if (!is_number(user, &n))
+    if (!userdb_number(user, &n))
         return find_name(who, user, error);
-    rv = find_number(who, (uid_t)n, error);
+    rv = find_number(who, n, error);
     if (rv != 0 || group)
         return rv < 0 ? -1 : 0;
-    SAY(error,
-        "AppUser %s has no entry in the user database; name its group as "
-        "well: AppUser %s GROUP",
-        user, user);
+    SAY(error, "AppUser: " USERDB_NO_GROUP, user, user);
     return -1;
 }
 
@@ -128,10 +106,7 @@ static int find_owner(privilege_t *who, uid_t owner, const char *root,
     }
     rv = find_number(who, owner, error);
     if (rv == 0)
-        SAY(error,
-            "AppRoot %s belongs to user %s, who has no entry in the user "
-            "database; name user and group: AppUser #%s GROUP",
-            root, who->name, who->name);
+        SAY(error, "AppRoot " USERDB_NO_OWNER, root, owner, owner);
     return rv > 0 ? 0 : -1;
 }
 
@@ -147,20 +122,20 @@ static int find_self(privilege_t *who, char *error)
 static int find_group(privilege_t *who, const char *group, char *error)
 {
     const struct group *gr;
-    unsigned long n;
+    uint32_t n;
 
     if (!group)
         return 0;
-    if (is_number(group, &n)) {
-        who->gid = (gid_t)n;
+    if (userdb_number(group, &n)) {
+        who->gid = n;
         return 0;
     }
     errno = 0;
     gr = getgrnam(group);
-    if (!gr && !is_missing(errno))
+    if (!gr && !userdb_missing(errno))
         return no_answer("group", group, error);
     if (!gr) {
-        SAY(error, "group %s of AppUser is no group of this system", group);
+        SAY(error, "AppUser: " USERDB_NO_SUCH, "group", group);
         return -1;
     }
     who->gid = gr->gr_gid;
@@ -172,21 +147,15 @@ static int refuse_root(const privilege_t *who, const char *group,
 {
     if (who->uid == 0)
         SAY(error,
-            "user %s, who is to run the app of AppRoot %s, is root; an app "
-            "never runs as root: set AppUser, or give the directory to the "
-            "user "
-            "that is to run it",
+            "user %s, which is to run the app of AppRoot %s, is root, and no "
+            "application runs as root: set AppUser, or give the directory to "
+            "the user that is to run it",
             who->name, root);
     else if (who->gid == 0 && group)
-        SAY(error,
-            "group %s of AppUser is root's, and an app never runs in root's "
-            "group",
-            group);
+        SAY(error, "AppUser: " USERDB_GROUP_IS_ROOTS, group);
     else if (who->gid == 0)
-        SAY(error,
-            "the group of user %s is root's, and an app never runs in root's "
-            "group; name another: AppUser %s%s GROUP",
-            who->name, who->known ? "" : "#", who->name);
+        SAY(error, USERDB_ROOTS_GROUP, who->name, who->known ? "" : "#",
+            who->name);
     return who->uid == 0 || who->gid == 0 ? -1 : 0;
 }
 

@@ -40,7 +40,8 @@ MAY = {
             "spawner/privilege.h", "spawner/rights.h"},
     "mod_apppool": {"mod_apppool", "shm", "spawner/contract.h",
                     "spawner/beat.h", "spawner/lastwords.h",
-                    "spawner/millis.h", "spawner/pidfd.h", "spawner/rights.h"},
+                    "spawner/millis.h", "spawner/pidfd.h", "spawner/rights.h",
+                    "spawner/userdb.h"},
 }
 
 # Header: the files that may include it, as prefixes.

@@ -177,7 +177,7 @@ static void no_group_is_guessed(void **state)
     assert_int_equal(who.gid, 4712);
     assert_int_equal(who.known, 0);
     assert_int_equal(find("nosuchuser", NULL, PRIVILEGE_NOBODY), -1);
-    assert_says("no user of this system");
+    assert_says("there is no user");
 }
 
 static void an_error_is_not_a_gap(void **state)
@@ -185,23 +185,23 @@ static void an_error_is_not_a_gap(void **state)
     (void)state;
     failure = EIO;
     assert_int_equal(find("#1001", "#1002", PRIVILEGE_NOBODY), -1);
-    assert_says("gives no answer for 1001: Input/output error");
+    assert_says("gives no answer for \"1001\": Input/output error");
     assert_int_equal(find("shop", NULL, PRIVILEGE_NOBODY), -1);
-    assert_says("gives no answer for shop");
+    assert_says("gives no answer for \"shop\"");
     assert_int_equal(find(NULL, NULL, 1001), -1);
     assert_says("a later start may succeed");
     failure = ESRCH;
     assert_int_equal(find("shop", NULL, PRIVILEGE_NOBODY), -1);
-    assert_says("no user of this system");
+    assert_says("there is no user");
 }
 
 static void neither_root_nor_its_group(void **state)
 {
     (void)state;
     assert_int_equal(find("#0", "shops", PRIVILEGE_NOBODY), -1);
-    assert_says("never runs as root");
+    assert_says("no application runs as root");
     assert_int_equal(find("shop", "#0", PRIVILEGE_NOBODY), -1);
-    assert_says("group #0 of AppUser is root's");
+    assert_says("group \"#0\" is root's");
     assert_int_equal(find("rooty", NULL, PRIVILEGE_NOBODY), -1);
     assert_says("AppUser rooty GROUP");
     assert_int_equal(find(NULL, NULL, 1003), -1);

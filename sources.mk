@@ -223,6 +223,11 @@ scene_sources = \
 	tests/unit/steps_spawner.c \
 	tests/unit/touch.c
 
+# With a spawner, not only with a scripted one.
+scratch_sources = \
+	tests/unit/forks.c \
+	tests/unit/scratch.c
+
 bench_sources = \
 	tests/bench/pool.c
 
@@ -333,7 +338,8 @@ unit_tests = \
 	tests/unit/wait \
 	tests/unit/walk \
 	tests/unit/ward \
-	tests/unit/warmup
+	tests/unit/warmup \
+	tests/unit/writer
 
 # Those of them that have threads: ThreadSanitizer looks at them, too. Not at
 # unit/hostile, whose thread is one that writes where it must not.

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,10 +103,27 @@ int ward_start(ward_t *w, int64_t now, int stop)
     return 0;
 }
 
+int ward_ended(const ward_t *w)
+{
+    struct pollfd end = {w->pidfd, POLLIN, 0};
+    siginfo_t info;
+
+    if (w->pid == 0)
+        return 0;
+    if (w->pidfd >= 0)
+        return poll(&end, 1, 0) == 1;
+    memset(&info, 0, sizeof info);
+    waitid(P_PID, (id_t)w->pid, &info, WEXITED | WNOHANG | WNOWAIT);
+    return info.si_pid != 0;
+}
+
+/* Without a pidfd it is our child: its pid is its own until we reap it. */
 static void tell(const ward_t *w, int sign)
 {
     if (w->pidfd >= 0)
         pidfd_send_signal(w->pidfd, sign, NULL, 0);
+    else if (w->pid > 0)
+        kill(w->pid, sign);
 }
 
 void ward_stop(ward_t *w, int64_t now)
@@ -137,14 +155,20 @@ int ward_look(ward_t *w, int64_t now)
     return 0;
 }
 
+static void drop_pidfd(ward_t *w)
+{
+    if (w->pidfd >= 0)
+        close(w->pidfd);
+    w->pidfd = -1;
+}
+
 int64_t ward_leave(ward_t *w, int64_t now)
 {
     log_line(LOG_ERROR,
              "spawner %d survives SIGKILL: it waits for a disk, or another "
              "part of the kernel, and never runs again",
              (int)w->pid);
-    close(w->pidfd);
-    w->pidfd = -1;
+    drop_pidfd(w);
     w->pid = 0;
     if (now - w->born > FORGIVE)
         w->lost = 0;
@@ -161,8 +185,7 @@ int ward_mourn(ward_t *w, int asked)
     /* A debugger may have it yet: then its end is not known. */
     if (w->child)
         waitid(P_PID, (id_t)w->pid, &info, WEXITED | WNOHANG);
-    close(w->pidfd);
-    w->pidfd = -1;
+    drop_pidfd(w);
     code = info.si_pid != 0 && info.si_code == CLD_EXITED ? info.si_status : -1;
     if (!asked || code != CONTRACT_EXIT_DONE)
         log_line(asked && !w->child ? LOG_NOTICE : LOG_ERROR,

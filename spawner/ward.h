@@ -24,7 +24,8 @@ typedef struct {
     int dirfd;
     char name[PATH_MAX]; /**< of the program, for people */
     pid_t pid;           /**< 0: none runs */
-    int pidfd;           /**< -1: none */
+    int pidfd;           /**< -1: none runs, or there was no descriptor for
+                          * a child of ours; POLLIN: ward_ended() */
     int child;           /**< 1: ours, so waitid() tells how it ended */
     int served;          /**< one ran already */
     int64_t born;        /**< ms: when it was started, or found */
@@ -46,6 +47,10 @@ int ward_join(ward_t *w, int64_t now);
  * @return 0, or -1: that was logged
  */
 int ward_start(ward_t *w, int64_t now, int stop);
+
+/** Has it ended? Then ward_mourn() is due. SIGCHLD says when to look at one
+ * that has no pidfd. */
+int ward_ended(const ward_t *w);
 
 /** Tell it to stop, also if it is stopped (SIGSTOP). */
 void ward_stop(ward_t *w, int64_t now);

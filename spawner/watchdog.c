@@ -182,7 +182,7 @@ static void watch(watchdog_t *w)
         }
         if (fds[3].revents || millis_now() >= w->parent_until)
             life_ended(w);
-        if (fds[1].revents && spawner_ended(w))
+        if (ward_ended(&w->ward) && spawner_ended(w))
             return;
         if (fds[0].revents)
             on_signals(w);

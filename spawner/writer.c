@@ -2,6 +2,7 @@
 
 #include "spawner/writer.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
@@ -33,6 +34,11 @@ struct writer {
     int fd;         /* to the child; -1 */
     pid_t pid;      /* of the child, until it is reaped; 0 */
     int64_t again;  /* us: no other child before */
+    struct {
+        char *lines; /* that wait for the next child; NULL: none */
+        size_t length;
+        unsigned n;
+    } held;
     uint64_t dropped;
     int64_t say; /* us: dropped lines are not told of before */
 };
@@ -68,8 +74,8 @@ static void hang_up(writer_t *w)
     w->fd = -1;
 }
 
-/* A process that died has a successor, most of the time: its first lines need
- * a child, and the next child cannot start before this one is reaped. */
+/* A process that died has a successor, most of the time, and its first lines
+ * need a child. */
 void writer_put(writer_t *w)
 {
     spawner_t *s = spawner_state();
@@ -78,6 +84,39 @@ void writer_put(writer_t *w)
         return;
     w->idle = s->now;
     state_wake(s, w->idle + LINGER);
+}
+
+/* ---- lines ---- */
+
+static int give(writer_t *w, const char *lines, size_t length)
+{
+    if (send(w->fd, lines, length, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0)
+        return 0;
+    if (errno != EAGAIN)
+        hang_up(w); /* it is dead, and not reaped yet */
+    return -1;
+}
+
+/* One message for the next child, which cannot start yet. */
+static int hold(writer_t *w, const char *lines, size_t length, unsigned n)
+{
+    if (!w->held.lines)
+        w->held.lines = malloc(APPLOG_MAX);
+    if (!w->held.lines || w->held.length + length > APPLOG_MAX)
+        return -1;
+    memcpy(w->held.lines + w->held.length, lines, length);
+    w->held.length += length;
+    w->held.n += n;
+    return 0;
+}
+
+static void let_go(writer_t *w)
+{
+    if (w->held.lines &&
+        (w->fd < 0 || give(w, w->held.lines, w->held.length) != 0))
+        w->dropped += w->held.n;
+    free(w->held.lines);
+    memset(&w->held, 0, sizeof w->held);
 }
 
 /* ---- the child ---- */
@@ -120,8 +159,10 @@ static void start(const spawner_t *s, writer_t *w)
         become(s, w, ends[1]);
     close(ends[1]);
     w->fd = ends[0];
-    if (w->pid > 0)
+    if (w->pid > 0) {
+        let_go(w);
         return;
+    }
     w->pid = 0;
     hang_up(w);
 }
@@ -130,8 +171,9 @@ void writer_send(writer_t *w, const char *lines, size_t length, unsigned n)
 {
     if (w->fd < 0)
         start(spawner_state(), w);
-    if (w->fd < 0 ||
-        send(w->fd, lines, length, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+    if (w->fd >= 0 && give(w, lines, length) == 0)
+        return;
+    if (w->fd >= 0 || hold(w, lines, length, n) != 0)
         w->dropped += n;
 }
 
@@ -159,6 +201,15 @@ static void say_dropped(const spawner_t *s, writer_t *w)
     w->say = s->now + SAY_PAUSE;
 }
 
+/* The last one is reaped, or it will be, which is another turn of the loop. */
+static void go_on(spawner_t *s, writer_t *w)
+{
+    if (w->held.lines && w->fd < 0)
+        start(s, w);
+    if (w->held.lines && w->pid == 0)
+        state_wake(s, w->again);
+}
+
 static void end_idle(spawner_t *s, writer_t *w)
 {
     if (w->users > 0 || w->fd < 0)
@@ -174,9 +225,10 @@ void writer_tend(spawner_t *s)
     writer_t **at = &writers, *w;
 
     while ((w = *at) != NULL) {
+        go_on(s, w);
         say_dropped(s, w);
         end_idle(s, w);
-        if (w->users == 0 && w->pid == 0 && w->dropped == 0) {
+        if (w->users == 0 && w->pid == 0 && w->dropped == 0 && !w->held.lines) {
             *at = w->next;
             free(w);
         }
@@ -191,8 +243,10 @@ void writer_stop(void)
     int i, left = 1;
 
     for (w = writers; w; w = w->next) {
+        w->again = w->say = 0;
+        go_on(spawner_state(), w);
+        let_go(w);
         hang_up(w);
-        w->say = 0;
         say_dropped(spawner_state(), w);
     }
     for (i = 0; i < STOP_TRIES && left; i++) {

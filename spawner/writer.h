@@ -10,7 +10,8 @@
  * writes what it was sent until then.
  *
  * Errors: lines that the child does not take in time are dropped. How many
- *         those were is a line of the error log.
+ *         those were is a line of the error log. While a child ends, one message
+ *         of lines is held for the next child.
  * Crash:  the child writes what it was sent, and ends. The next spawner has a
  *         child of its own.
  */

@@ -99,8 +99,8 @@ def test_lists_of_sources() -> None:
     assert tests == {f"{program}.c" for key in (
             "unit_tests", "bench_programs", "fuzz_programs", "fuzz_seeds")
                      for program in of[key]} \
-        | {file for key in ("scene_sources", "crash_sources", "holder_sources",
-                            "bench_sources", "fuzz_sources", "web_sources")
+        | {file for key in ("scene_sources", "scratch_sources", "crash_sources",
+                            "holder_sources", "bench_sources", "fuzz_sources", "web_sources")
            for file in of[key]}
 
 

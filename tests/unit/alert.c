@@ -20,10 +20,10 @@
 #include "spawner/stay.h"
 #include "spawner/tell.h"
 #include "tests/unit/scene.h"
+#include "tests/unit/scratch.h"
 
 #define PERIOD (60 * SECOND)
 
-static char dir[] = "/tmp/alert-XXXXXX";
 static scene_t *scene;
 static table_app_t app;
 static table_t table = {.apps = &app};
@@ -87,10 +87,9 @@ static void configure(int known)
 
 static int setup(void **state)
 {
-    spawner_t *s = spawner();
+    spawner_t *s = scratch_begin();
 
     (void)state;
-    snprintf(dir, sizeof dir, "/tmp/alert-XXXXXX");
     scene = scene_new(1);
     app.app = *scene_app(scene, "shop");
     app.label = "shop";
@@ -98,8 +97,6 @@ static int setup(void **state)
     s->shm = scene->pool;
     s->table = &table;
     configure(1);
-    s->rt.dir = mkdtemp(dir);
-    s->rt.fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     mkdirat(s->rt.fd, CONTRACT_FAILURES, 0700);
     s->now = 1000 * SECOND;
     told[0] = 0;
@@ -110,17 +107,12 @@ static int setup(void **state)
 /* All that was open is closed, and forgotten. */
 static int teardown(void **state)
 {
-    char command[64];
-
-    (void)state;
     configure(0);
     spawner()->now += 2 * PERIOD;
     alert_tend(spawner());
     alert_tend(spawner());
-    close(spawner()->rt.fd);
     scene_drop(scene);
-    snprintf(command, sizeof command, "rm -r %s", dir);
-    return system(command);
+    return scratch_end(state);
 }
 
 static void pass(int64_t us)

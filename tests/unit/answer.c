@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
 /* The control socket has an answer that takes its time made by a child, once
- * for all that wait for it. errand_fork() is ours here: the linker wraps it. */
+ * for all that wait for it. */
 
 #include "spawner/answer.h"
 
@@ -19,67 +19,35 @@
 
 #include "spawner/control.h"
 #include "spawner/errand.h"
+#include "tests/unit/forks.h"
 #include "tests/unit/scene.h"
+#include "tests/unit/scratch.h"
 
 #define LARGE (1 << 20) /* more than a pipe or a socket holds */
 
-static char dir[] = "/tmp/answer-XXXXXX";
 static scene_t *scene;
-static int n_forks, refused, stopped;
-static pid_t maker; /* the child */
-
-pid_t __real_errand_fork(spawner_t *s, errand_t *e, int64_t limit,
-                         errand_ended_t *ended);
-pid_t __wrap_errand_fork(spawner_t *s, errand_t *e, int64_t limit,
-                         errand_ended_t *ended);
-
-pid_t __wrap_errand_fork(spawner_t *s, errand_t *e, int64_t limit,
-                         errand_ended_t *ended)
-{
-    if (refused) {
-        errno = EAGAIN;
-        return -1;
-    }
-    n_forks++;
-    maker = __real_errand_fork(s, e, limit, ended);
-    if (maker == 0 && stopped)
-        raise(SIGSTOP);
-    return maker;
-}
-
-static spawner_t *spawner(void)
-{
-    return spawner_state();
-}
 
 static int begin_all(void **state)
 {
+    spawner_t *s = scratch_begin();
+
     (void)state;
-    apr_initialize();
-    apr_pool_create(&spawner()->pool, NULL);
-    spawner()->rt.dir = mkdtemp(dir);
-    spawner()->now = SECOND;
     scene = scene_new(2);
-    spawner()->shm = scene->pool;
-    return loop_open() != 0 || control_open(spawner()) != 0;
+    s->shm = scene->pool;
+    return loop_open() != 0 || control_open(s) != 0;
 }
 
 static int end_all(void **state)
 {
-    char path[64];
-
-    (void)state;
     scene_drop(scene);
-    snprintf(path, sizeof path, "%s/%s", dir, CONTRACT_CONTROL);
-    unlink(path);
-    return rmdir(dir);
+    return scratch_end(state);
 }
 
 static int setup(void **state)
 {
     (void)state;
-    n_forks = refused = stopped = 0;
-    spawner()->now += SECOND;
+    memset(&forks, 0, sizeof forks);
+    spawner_state()->now += SECOND;
     return 0;
 }
 
@@ -89,17 +57,7 @@ static void turn(void)
 {
     loop_wait(0);
     loop_call();
-    control_tend(spawner());
-}
-
-static void finish(void)
-{
-    siginfo_t info;
-
-    memset(&info, 0, sizeof info);
-    assert_int_equal(waitid(P_PID, (id_t)maker, &info, WEXITED | WNOWAIT), 0);
-    errand_reap(spawner(), &info);
-    assert_int_equal(waitpid(maker, NULL, 0), maker);
+    control_tend(spawner_state());
 }
 
 /* It has asked, but no child has begun since. */
@@ -108,7 +66,8 @@ static int client(const char *question)
     struct sockaddr_un at = {.sun_family = AF_UNIX};
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-    snprintf(at.sun_path, sizeof at.sun_path, "%s/%s", dir, CONTRACT_CONTROL);
+    snprintf(at.sun_path, sizeof at.sun_path, "%s/%s", spawner_state()->rt.dir,
+             CONTRACT_CONTROL);
     assert_int_equal(connect(fd, (struct sockaddr *)&at, sizeof at), 0);
     loop_wait(0);
     loop_call();
@@ -156,14 +115,14 @@ static void one_answer_for_all(void **state)
     for (i = 0; i < 3; i++)
         fd[i] = client("status\n");
     turn();
-    assert_int_equal(n_forks, 1);
+    assert_int_equal(forks.tried, 1);
     for (i = 0; i < 3; i++)
         waits(fd[i]);
-    finish();
+    scratch_reap(forks.child);
     for (i = 0; i < 3; i++)
         gets(fd[i], "\"pool\"");
     turn();
-    assert_int_equal(n_forks, 1);
+    assert_int_equal(forks.tried, 1);
 }
 
 /* It is to see what was done before it was asked. */
@@ -175,17 +134,17 @@ static void a_later_question_waits_for_the_next(void **state)
     turn();
     later = client("status\n");
     turn();
-    assert_int_equal(n_forks, 1);
-    finish();
+    assert_int_equal(forks.tried, 1);
+    scratch_reap(forks.child);
     gets(first, "\"pool\"");
     waits(later);
     turn();
-    assert_int_equal(n_forks, 1); /* there is a pause */
-    assert_true(spawner()->wake <= spawner()->now + SECOND / 20);
-    spawner()->now += SECOND;
+    assert_int_equal(forks.tried, 1); /* there is a pause */
+    assert_true(spawner_state()->wake <= spawner_state()->now + SECOND / 20);
+    spawner_state()->now += SECOND;
     turn();
-    assert_int_equal(n_forks, 2);
-    finish();
+    assert_int_equal(forks.tried, 2);
+    scratch_reap(forks.child);
     gets(later, "\"pool\"");
 }
 
@@ -194,17 +153,17 @@ static void two_kinds(void **state)
     int status = client("status\n"), check;
 
     (void)state;
-    spawner()->now++;
+    spawner_state()->now++;
     check = client("check\n");
     turn();
-    finish();
+    scratch_reap(forks.child);
     gets(status, "\"pool\"");
     waits(check);
-    spawner()->now += SECOND;
+    spawner_state()->now += SECOND;
     turn();
-    finish();
+    scratch_reap(forks.child);
     gets(check, "\"ok\": true");
-    assert_int_equal(n_forks, 2);
+    assert_int_equal(forks.tried, 2);
 }
 
 static void others_are_answered_meanwhile(void **state)
@@ -215,7 +174,7 @@ static void others_are_answered_meanwhile(void **state)
     turn();
     gets(client("nothing\n"), "no command of that name");
     waits(fd);
-    finish();
+    scratch_reap(forks.child);
     gets(fd, "\"pool\"");
 }
 
@@ -225,11 +184,11 @@ static void a_client_and_a_child_that_fails(void **state)
     int fd = client("status\n");
 
     (void)state;
-    stopped = 1;
+    forks.stopped = 1;
     turn();
     waits(fd);
-    kill(maker, SIGKILL);
-    finish();
+    kill(forks.child, SIGKILL);
+    scratch_reap(forks.child);
     gets(fd, "the answer could not be made");
 }
 
@@ -238,7 +197,7 @@ static void no_child(void **state)
     int fd = client("status\n");
 
     (void)state;
-    refused = 1;
+    forks.refused = 1;
     turn();
     gets(fd, "the answer could not be made");
 }
@@ -250,14 +209,14 @@ static void a_client_that_hangs_up(void **state)
     (void)state;
     close(fd);
     turn();
-    assert_int_equal(n_forks, 0);
+    assert_int_equal(forks.tried, 0);
     fd = client("status\n");
     turn();
     close(fd);
     turn();
-    finish();
+    scratch_reap(forks.child);
     turn();
-    assert_int_equal(n_forks, 1);
+    assert_int_equal(forks.tried, 1);
 }
 
 /* ---- the child ---- */
@@ -300,9 +259,9 @@ static void made(spawner_t *s, const char *text, size_t size)
 static void any_size(void **state)
 {
     (void)state;
-    assert_int_equal(answer_begin(spawner(), make_large, made), 1);
-    assert_int_equal(answer_begin(spawner(), make_large, made), 0);
-    finish();
+    assert_int_equal(answer_begin(spawner_state(), make_large, made), 1);
+    assert_int_equal(answer_begin(spawner_state(), make_large, made), 0);
+    scratch_reap(forks.child);
     assert_true(made_size > LARGE);
 }
 
@@ -310,8 +269,8 @@ static void no_answer(void **state)
 {
     (void)state;
     n_made = 0;
-    assert_int_equal(answer_begin(spawner(), make_nothing, made), 1);
-    finish();
+    assert_int_equal(answer_begin(spawner_state(), make_nothing, made), 1);
+    scratch_reap(forks.child);
     assert_int_equal(n_made, 1);
     assert_int_equal(made_size, 0);
 }
@@ -320,18 +279,18 @@ static void a_limit(void **state)
 {
     (void)state;
     n_made = 0;
-    assert_int_equal(answer_begin(spawner(), make_no_end, made), 1);
-    spawner()->now += ANSWER_LIMIT;
-    errand_tend(spawner());
-    finish();
+    assert_int_equal(answer_begin(spawner_state(), make_no_end, made), 1);
+    spawner_state()->now += ANSWER_LIMIT;
+    errand_tend(spawner_state());
+    scratch_reap(forks.child);
     assert_int_equal(n_made, 1);
     assert_int_equal(made_size, 0);
     /* The pause is as long as it took. */
-    spawner()->now += ANSWER_LIMIT - 1;
-    assert_int_equal(answer_begin(spawner(), make_nothing, made), 0);
-    spawner()->now++;
-    assert_int_equal(answer_begin(spawner(), make_nothing, made), 1);
-    finish();
+    spawner_state()->now += ANSWER_LIMIT - 1;
+    assert_int_equal(answer_begin(spawner_state(), make_nothing, made), 0);
+    spawner_state()->now++;
+    assert_int_equal(answer_begin(spawner_state(), make_nothing, made), 1);
+    scratch_reap(forks.child);
 }
 
 int main(void)

@@ -1,95 +1,40 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
 /* One look at all processes answers all who have asked: what is left of a
- * session, signals for it, its memory. errand_fork() is ours here: the linker
- * wraps it. */
+ * session, signals for it, its memory. */
 
 #include "spawner/census.h"
 
-#include <apr_general.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "spawner/errand.h"
-#include "spawner/log.h"
 #include "spawner/process.h"
 #include "tests/unit/family.h"
+#include "tests/unit/forks.h"
 #include "tests/unit/scene.h"
+#include "tests/unit/scratch.h"
 
 #define MEGABYTE (1 << 20)
 
-static char dir[] = "/tmp/census-XXXXXX";
-static int n_forks, n_refused;
-static pid_t looks; /* the child */
-
-pid_t __real_errand_fork(spawner_t *s, errand_t *e, int64_t limit,
-                         errand_ended_t *ended);
-pid_t __wrap_errand_fork(spawner_t *s, errand_t *e, int64_t limit,
-                         errand_ended_t *ended);
-
-pid_t __wrap_errand_fork(spawner_t *s, errand_t *e, int64_t limit,
-                         errand_ended_t *ended)
-{
-    n_forks++;
-    if (n_refused > 0) {
-        n_refused--;
-        errno = EAGAIN;
-        return -1;
-    }
-    looks = __real_errand_fork(s, e, limit, ended);
-    return looks;
-}
-
-static spawner_t *spawner(void)
-{
-    return spawner_state();
-}
-
-/* ---- the scene ---- */
-
-static int setup(void **state)
-{
-    spawner_t *s = spawner();
-
-    (void)state;
-    apr_initialize();
-    apr_pool_create(&s->pool, NULL);
-    s->rt.dir = mkdtemp(dir);
-    s->rt.fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    log_directory(s->rt.fd);
-    s->now = SECOND;
-    return mknodat(s->rt.fd, CONTRACT_ERRORLOG, S_IFREG | 0600, 0);
-}
-
-static int teardown(void **state)
+static int begin_all(void **state)
 {
     (void)state;
-    unlinkat(spawner()->rt.fd, CONTRACT_ERRORLOG, 0);
-    return rmdir(dir);
+    return !scratch_begin();
 }
 
 static int forget(void **state)
 {
-    process_t *p;
-
-    (void)state;
-    for (p = spawner()->processes; p; p = p->next)
-        p->done = 1;
-    process_collect(spawner());
-    n_forks = 0;
-    return 0;
+    memset(&forks, 0, sizeof forks);
+    return scratch_forget(state);
 }
 
 static process_t *process_of(const family_t *session)
 {
     static uint64_t id = 0x70001;
-    process_t *p = process_new(spawner(), id++, "shop");
+    process_t *p = process_new(spawner_state(), id++, "shop");
 
     assert_non_null(p);
     p->is.pid = session->leader;
@@ -108,30 +53,37 @@ static process_t *dead(const family_t *session)
     return p;
 }
 
+/* A session whose leader is dead. */
+static process_t *left_behind(family_t *session)
+{
+    family_begin(session, 0);
+    return dead(session);
+}
+
 /* As the loop does. @return is there a child that looks? */
 static int begin(void)
 {
-    int n = n_forks;
+    int n = forks.tried;
 
-    spawner()->now += SECOND;
-    census_tend(spawner());
-    return n_forks > n;
-}
-
-static void finish(void)
-{
-    siginfo_t info;
-
-    memset(&info, 0, sizeof info);
-    assert_int_equal(waitid(P_PID, (id_t)looks, &info, WEXITED | WNOWAIT), 0);
-    errand_reap(spawner(), &info);
-    assert_int_equal(waitpid(looks, NULL, 0), looks);
+    spawner_state()->now += SECOND;
+    census_tend(spawner_state());
+    return forks.tried > n;
 }
 
 static void look(void)
 {
     assert_true(begin());
-    finish();
+    scratch_reap(forks.child);
+}
+
+/* The session is not this process's. */
+static void look_and_spare(process_t *p, const family_t *session)
+{
+    census_ask(spawner_state(), p, SIGKILL);
+    look();
+    assert_int_equal(p->census.found, 0);
+    assert_int_equal(family_alive(session), FAMILY_MEMBERS);
+    family_kill(session);
 }
 
 /* ---- tests ---- */
@@ -156,9 +108,9 @@ static void one_look_answers_all(void **state)
     }
     family_kill(&session[2]);
     for (i = 0; i < 3; i++)
-        census_ask(spawner(), p[i], i == 0 ? SIGTERM : 0);
+        census_ask(spawner_state(), p[i], i == 0 ? SIGTERM : 0);
     look();
-    assert_int_equal(n_forks, 1);
+    assert_int_equal(forks.tried, 1);
     assert_int_equal(p[0]->census.found, 1);
     assert_int_equal(p[1]->census.found, 1);
     assert_int_equal(p[2]->census.found, 0);
@@ -166,8 +118,8 @@ static void one_look_answers_all(void **state)
     family_wait(&session[0]);
     assert_int_equal(family_alive(&session[1]), FAMILY_MEMBERS);
     assert_false(begin());
-    census_ask(spawner(), p[0], 0);
-    census_ask(spawner(), p[1], SIGKILL);
+    census_ask(spawner_state(), p[0], 0);
+    census_ask(spawner_state(), p[1], SIGKILL);
     look();
     assert_int_equal(p[0]->census.found, 0);
     assert_true(p[1]->census.killed);
@@ -179,35 +131,23 @@ static void one_look_answers_all(void **state)
 static void what_began_later_is_not_its(void **state)
 {
     family_t session;
-    process_t *p;
+    process_t *p = left_behind(&session);
 
     (void)state;
-    family_begin(&session, 0);
-    p = dead(&session);
     p->died_ticks = session.is.start - 1;
-    census_ask(spawner(), p, SIGKILL);
-    look();
-    assert_int_equal(p->census.found, 0);
-    assert_int_equal(family_alive(&session), FAMILY_MEMBERS);
-    family_kill(&session);
+    look_and_spare(p, &session);
 }
 
 /* Nor is what is older than the leader. */
 static void what_is_older_is_not_its(void **state)
 {
     family_t session;
-    process_t *p;
+    process_t *p = left_behind(&session);
 
     (void)state;
-    family_begin(&session, 0);
-    p = dead(&session);
     p->is.start = p->died_ticks + 1;
     p->died_ticks += 2;
-    census_ask(spawner(), p, SIGKILL);
-    look();
-    assert_int_equal(p->census.found, 0);
-    assert_int_equal(family_alive(&session), FAMILY_MEMBERS);
-    family_kill(&session);
+    look_and_spare(p, &session);
 }
 
 /* Taken over, and there was no descriptor for it: nobody has sent it one. */
@@ -220,7 +160,7 @@ static void a_leader_without_a_pidfd(void **state)
     family_begin(&session, 0);
     p = process_of(&session);
     p->child = 0;
-    census_ask(spawner(), p, SIGTERM);
+    census_ask(spawner_state(), p, SIGTERM);
     look();
     family_wait(&session);
     assert_int_equal(waitpid(session.leader, NULL, 0), session.leader);
@@ -236,7 +176,7 @@ static void a_leader_that_lives(void **state)
     (void)state;
     family_begin(&session, 0);
     p = process_of(&session);
-    census_ask(spawner(), p, SIGTERM);
+    census_ask(spawner_state(), p, SIGTERM);
     look();
     assert_int_equal(p->census.found, -1);
     family_wait(&session);
@@ -248,16 +188,14 @@ static void a_leader_that_lives(void **state)
 static void several_signals(void **state)
 {
     family_t session;
-    process_t *p;
+    process_t *p = left_behind(&session);
     int i;
 
     (void)state;
-    family_begin(&session, 0);
-    p = dead(&session);
     for (i = 0; i < FAMILY_MEMBERS; i++)
         kill(session.member[i], SIGSTOP);
-    census_ask(spawner(), p, SIGTERM);
-    census_ask(spawner(), p, SIGCONT);
+    census_ask(spawner_state(), p, SIGTERM);
+    census_ask(spawner_state(), p, SIGCONT);
     look();
     family_wait(&session);
 }
@@ -265,20 +203,18 @@ static void several_signals(void **state)
 static void no_child_can_be_made(void **state)
 {
     family_t session;
-    process_t *p;
+    process_t *p = left_behind(&session);
 
     (void)state;
-    family_begin(&session, 0);
-    p = dead(&session);
-    census_ask(spawner(), p, SIGKILL);
-    n_refused = 2;
+    census_ask(spawner_state(), p, SIGKILL);
+    forks.refused = 2;
     assert_true(begin());
     assert_true(begin());
     assert_int_equal(p->census.found, -1);
     assert_int_equal(family_alive(&session), FAMILY_MEMBERS);
-    spawner()->wake = INT64_MAX;
-    census_tend(spawner()); /* too soon, but it is not forgotten */
-    assert_true(spawner()->wake <= spawner()->now + SECOND);
+    spawner_state()->wake = INT64_MAX;
+    census_tend(spawner_state()); /* too soon, but it is not forgotten */
+    assert_true(spawner_state()->wake <= spawner_state()->now + SECOND);
     look();
     assert_int_equal(p->census.found, 1);
     assert_true(p->census.killed);
@@ -288,19 +224,17 @@ static void no_child_can_be_made(void **state)
 static void the_child_takes_too_long(void **state)
 {
     family_t session;
-    process_t *p;
+    process_t *p = left_behind(&session);
 
     (void)state;
-    family_begin(&session, 0);
-    p = dead(&session);
-    census_ask(spawner(), p, SIGKILL);
+    census_ask(spawner_state(), p, SIGKILL);
     assert_true(begin());
-    spawner()->now += 60 * SECOND;
-    errand_tend(spawner());
-    finish();
+    spawner_state()->now += 60 * SECOND;
+    errand_tend(spawner_state());
+    scratch_reap(forks.child);
     assert_int_equal(p->census.found, -1);
     assert_false(p->census.killed);
-    spawner()->now += 60 * SECOND;
+    spawner_state()->now += 60 * SECOND;
     look();
     assert_true(p->census.killed);
     family_wait(&session);
@@ -310,14 +244,12 @@ static void the_child_takes_too_long(void **state)
 static void nobody_waits_for_it(void **state)
 {
     family_t session;
-    process_t *p;
+    process_t *p = left_behind(&session);
 
-    family_begin(&session, 0);
-    p = dead(&session);
-    census_ask(spawner(), p, SIGKILL);
+    census_ask(spawner_state(), p, SIGKILL);
     assert_true(begin());
-    forget(state);
-    finish();
+    scratch_forget(state);
+    scratch_reap(forks.child);
     family_wait(&session);
 }
 
@@ -332,12 +264,12 @@ static void its_memory(void **state)
     p = process_of(&large);
     other = process_of(&small);
     other->weight = -1;
-    census_weigh(spawner(), p);
-    census_ask(spawner(), other, 0);
+    census_weigh(spawner_state(), p);
+    census_ask(spawner_state(), other, 0);
     look();
     assert_true(p->weight >= FAMILY_MEMBERS * 20 * MEGABYTE);
     assert_int_equal(other->weight, -1); /* nobody has asked */
-    census_weigh(spawner(), other);
+    census_weigh(spawner_state(), other);
     look();
     assert_true(other->weight > 0 && other->weight < p->weight);
     family_kill(&large);
@@ -363,5 +295,5 @@ int main(void)
     };
 
     alarm(300);
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, begin_all, scratch_end);
 }

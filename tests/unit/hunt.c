@@ -21,71 +21,30 @@
 #include "spawner/procfs.h"
 #include "tests/unit/marked.h"
 #include "tests/unit/scene.h"
+#include "tests/unit/scratch.h"
 
 #define ID      0x70001
 #define UNKNOWN 0x70002
 
-static char dir[] = "/tmp/hunt-XXXXXX";
-
-static spawner_t *spawner(void)
+static int begin_all(void **state)
 {
-    return spawner_state();
-}
-
-/* ---- the scene ---- */
-
-static int setup(void **state)
-{
-    spawner_t *s = spawner();
+    spawner_t *s = scratch_begin();
 
     (void)state;
-    apr_initialize();
-    s->rt.dir = mkdtemp(dir);
-    s->rt.fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    log_directory(s->rt.fd);
     snprintf(s->instance, sizeof s->instance, "%s", marked_instance());
-    s->now = SECOND;
-    return mknodat(s->rt.fd, CONTRACT_ERRORLOG, S_IFREG | 0600, 0);
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    unlinkat(spawner()->rt.fd, CONTRACT_ERRORLOG, 0);
-    return rmdir(dir);
+    return 0;
 }
 
 static int forget(void **state)
 {
-    process_t *p;
-
-    (void)state;
     marked_end();
-    for (p = spawner()->processes; p; p = p->next)
-        p->done = 1;
-    process_collect(spawner());
-    return 0;
-}
-
-/* Lines of the log with this in it. */
-static int n_lines(const char *what)
-{
-    char line[1024];
-    int n = 0,
-        fd = openat(spawner()->rt.fd, CONTRACT_ERRORLOG, O_RDONLY | O_CLOEXEC);
-    FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
-
-    while (file && fgets(line, sizeof line, file))
-        n += strstr(line, what) != NULL;
-    if (file)
-        fclose(file);
-    return n;
+    return scratch_forget(state);
 }
 
 /* One whose leader is dead; what it left began later. */
 static process_t *dead(uint64_t id)
 {
-    process_t *p = process_new(spawner(), id, "shop");
+    process_t *p = process_new(spawner_state(), id, "shop");
 
     assert_non_null(p);
     p->is.pid = 1000000000;
@@ -100,25 +59,15 @@ static int begin(void)
     siginfo_t info;
 
     marked_read(0);
-    spawner()->now += SECOND;
-    hunt_tend(spawner());
+    spawner_state()->now += SECOND;
+    hunt_tend(spawner_state());
     return waitid(P_ALL, 0, &info, WEXITED | WNOWAIT | WNOHANG) == 0;
-}
-
-static void finish(void)
-{
-    siginfo_t info;
-
-    memset(&info, 0, sizeof info);
-    assert_int_equal(waitid(P_ALL, 0, &info, WEXITED | WNOWAIT), 0);
-    errand_reap(spawner(), &info);
-    assert_int_equal(waitpid(info.si_pid, NULL, 0), info.si_pid);
 }
 
 static void hunt(void)
 {
     assert_true(begin());
-    finish();
+    scratch_reap(-1);
 }
 
 static void wait_for_end(pid_t pid)
@@ -150,21 +99,21 @@ static void what_is_left_ends(void **state)
         left[i] = marked_start(marked_instance(), ID);
     theirs = marked_start(marked_instance(), ID + 1);
     foreign = marked_start("0000000000000000", ID);
-    hunt_ask(spawner(), p, 0);
-    hunt_ask(spawner(), other, 0);
+    hunt_ask(spawner_state(), p, 0);
+    hunt_ask(spawner_state(), other, 0);
     hunt();
     assert_int_equal(p->strays, 1);
     assert_int_equal(other->strays, 1);
     for (i = 0; i < 3; i++)
         assert_true(marked_is_alive(left[i]));
-    hunt_ask(spawner(), p, SIGTERM);
-    hunt_ask(spawner(), p, SIGKILL);
-    hunt_ask(spawner(), p, SIGTERM);
+    hunt_ask(spawner_state(), p, SIGTERM);
+    hunt_ask(spawner_state(), p, SIGKILL);
+    hunt_ask(spawner_state(), p, SIGTERM);
     hunt();
     assert_int_equal(p->strays, 1);
     for (i = 0; i < 3; i++)
         wait_for_end(left[i]);
-    hunt_ask(spawner(), p, 0);
+    hunt_ask(spawner_state(), p, 0);
     hunt();
     assert_int_equal(p->strays, 0);
     assert_int_equal(other->strays, 1);
@@ -181,7 +130,7 @@ static void what_is_older_is_not_its(void **state)
     (void)state;
     usleep(50000); /* some ticks */
     p = dead(ID);
-    hunt_ask(spawner(), p, SIGKILL);
+    hunt_ask(spawner_state(), p, SIGKILL);
     hunt();
     assert_int_equal(p->strays, 0);
     assert_true(marked_is_alive(old));
@@ -194,7 +143,7 @@ static void while_its_leader_lives(void **state)
 
     (void)state;
     p->gone = 0;
-    hunt_ask(spawner(), p, SIGKILL);
+    hunt_ask(spawner_state(), p, SIGKILL);
     hunt();
     assert_int_equal(p->strays, -1);
 }
@@ -213,7 +162,7 @@ static void one_is_stuck(void **state)
     for (i = 0; i < 2; i++)
         others[i] = marked_start(marked_instance(), ID);
     for (i = 0; i < 3; i++) {
-        hunt_ask(spawner(), p, SIGKILL);
+        hunt_ask(spawner_state(), p, SIGKILL);
         hunt();
     }
     for (i = 0; i < 2; i++)
@@ -221,7 +170,7 @@ static void one_is_stuck(void **state)
     assert_true(marked_is_alive(stuck));
     assert_int_equal(p->strays, 0);
     snprintf(line, sizeof line, "process %d keeps its environment", (int)stuck);
-    assert_int_equal(n_lines(line), 1);
+    assert_int_equal(scratch_lines(line), 1);
 }
 
 /* What is not known stays so, and is looked for again. */
@@ -234,14 +183,15 @@ static void the_hunter_is_killed(void **state)
     marked_start(marked_instance(), ID);
     n_stuck = 1; /* so that it takes a while */
     left = marked_start(marked_instance(), ID);
-    hunt_ask(spawner(), p, SIGKILL);
+    hunt_ask(spawner_state(), p, SIGKILL);
     assert_true(begin());
-    spawner()->now += 60 * SECOND;
-    errand_tend(spawner());
-    finish();
+    spawner_state()->now += 60 * SECOND;
+    errand_tend(spawner_state());
+    scratch_reap(-1);
     assert_int_equal(p->strays, -1);
-    assert_int_equal(n_lines("have left behind could not be looked for"), 1);
-    hunt_ask(spawner(), p, SIGKILL);
+    assert_int_equal(scratch_lines("have left behind could not be looked for"),
+                     1);
+    hunt_ask(spawner_state(), p, SIGKILL);
     hunt();
     wait_for_end(left);
 }
@@ -256,7 +206,7 @@ static void what_is_in_no_record(void **state)
     dead(ID);
     stray = marked_start(marked_instance(), UNKNOWN);
     usleep(50000);
-    hunt_strays(spawner());
+    hunt_strays(spawner_state());
     late = marked_start(marked_instance(), UNKNOWN);
     hunt();
     wait_for_end(stray);
@@ -265,7 +215,7 @@ static void what_is_in_no_record(void **state)
     assert_true(marked_is_alive(late));
     snprintf(line, sizeof line, "process %d is of an app, but in no record",
              (int)stray);
-    assert_int_equal(n_lines(line), 1);
+    assert_int_equal(scratch_lines(line), 1);
     assert_false(begin());
 }
 
@@ -277,13 +227,13 @@ static void the_log_cannot_be_opened(void **state)
 
     (void)state;
     usleep(50000);
-    hunt_strays(spawner());
+    hunt_strays(spawner_state());
     p = dead(ID);
     left = marked_start(marked_instance(), ID);
-    hunt_ask(spawner(), p, 0);
+    hunt_ask(spawner_state(), p, 0);
     log_directory(-1);
     hunt();
-    log_directory(spawner()->rt.fd);
+    log_directory(spawner_state()->rt.fd);
     wait_for_end(stray);
     assert_true(marked_is_alive(left));
     assert_int_equal(p->strays, 1);
@@ -303,5 +253,5 @@ int main(void)
     };
 
     alarm(300 / MARKED_SLOWER); /* should it wait after all */
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, begin_all, scratch_end);
 }

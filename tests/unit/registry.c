@@ -17,26 +17,17 @@
 
 #include "spawner/beat.h"
 #include "spawner/contract.h"
-#include "spawner/remove.h"
 #include "tests/unit/scene.h"
+#include "tests/unit/scratch.h"
 
 #define N 3
 
-static char dir[] = "/tmp/registry-XXXXXX";
 static int place;
 
 static int setup(void **state)
 {
     (void)state;
-    assert_non_null(mkdtemp(dir));
-    place = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    remove_tree(AT_FDCWD, dir);
+    place = scratch_begin()->rt.fd;
     return 0;
 }
 
@@ -176,5 +167,5 @@ int main(void)
         cmocka_unit_test(beats_with_the_old_file),
     };
 
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, setup, scratch_end);
 }

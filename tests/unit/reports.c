@@ -2,7 +2,6 @@
 
 /* What a booting child tells of itself is believed once. */
 
-#include <apr_general.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,32 +10,17 @@
 
 #include "spawner/boot.h"
 #include "spawner/launch.h"
-#include "spawner/log.h"
 #include "spawner/process.h"
 #include "tests/unit/scene.h"
+#include "tests/unit/scratch.h"
 
-static char dir[] = "/tmp/reports-XXXXXX";
 static process_t *p;
 static int child; /* its end of the pipe */
 
 static int begin(void **state)
 {
     (void)state;
-    apr_initialize();
-    spawner_state()->rt.dir = mkdtemp(dir);
-    spawner_state()->rt.fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    log_directory(spawner_state()->rt.fd);
-    if (symlinkat("/dev/null", spawner_state()->rt.fd, CONTRACT_ERRORLOG) != 0)
-        return -1;
-    return loop_open() != 0 || registry_open(spawner_state()->rt.fd) != 0;
-}
-
-static int finish(void **state)
-{
-    (void)state;
-    unlinkat(spawner_state()->rt.fd, CONTRACT_ERRORLOG, 0);
-    unlinkat(spawner_state()->rt.fd, CONTRACT_REGISTRY, 0);
-    return rmdir(dir);
+    return loop_open() != 0 || registry_open(scratch_begin()->rt.fd) != 0;
 }
 
 static void ignore(void *owner, uint32_t events)
@@ -133,5 +117,5 @@ int main(void)
                                        TEST(a_user_after_the_command),
                                        TEST(a_second_command)};
 
-    return cmocka_run_group_tests(tests, begin, finish);
+    return cmocka_run_group_tests(tests, begin, scratch_end);
 }

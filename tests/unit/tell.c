@@ -5,14 +5,13 @@
 
 #include "spawner/tell.h"
 
-#include <apr_general.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "spawner/log.h"
 #include "tests/unit/scene.h"
+#include "tests/unit/scratch.h"
 
 #define ENOUGH 1000 /* reads, after which the test gives up */
 
@@ -43,27 +42,11 @@ ssize_t __wrap_read(int fd, void *to, size_t size)
     return ++n_reads < ENOUGH ? (ssize_t)size : 0;
 }
 
-static char dir[] = "/tmp/tell-XXXXXX";
-
 static int setup(void **state)
 {
-    spawner_t *s = spawner_state();
-
     (void)state;
-    apr_initialize();
-    s->rt.dir = mkdtemp(dir);
-    s->rt.fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    log_directory(s->rt.fd);
-    if (symlinkat("/dev/null", s->rt.fd, CONTRACT_ERRORLOG) != 0)
-        return -1;
+    scratch_begin();
     return loop_open();
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    unlinkat(spawner_state()->rt.fd, CONTRACT_ERRORLOG, 0);
-    return rmdir(dir);
 }
 
 static void begin(void)
@@ -131,5 +114,5 @@ int main(void)
         cmocka_unit_test(silent),
     };
 
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, setup, scratch_end);
 }

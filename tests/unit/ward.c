@@ -1,43 +1,46 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* A spawner that does not beat is killed; one that cannot beat is not. */
+/* A spawner that does not beat is killed; one that cannot beat is not. Its end
+ * is seen, with and without a descriptor for it. */
 
 #include "spawner/ward.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "spawner/contract.h"
-#include "spawner/log.h"
 #include "spawner/pidfd.h"
-#include "spawner/remove.h"
 #include "tests/unit/scene.h"
+#include "tests/unit/scratch.h"
 
 #define LOOK  3000 /* ms from one look to the next */
 #define LOOKS 20   /* more than kill it */
 
-static char dir[] = "/tmp/ward-XXXXXX";
-static int place;
+static int no_pidfds;
+
+long __wrap_syscall(long number, long a, long b, long c, long d);
+long __real_syscall(long number, ...);
+
+long __wrap_syscall(long number, long a, long b, long c, long d)
+{
+    if (no_pidfds && number == SYS_pidfd_open) {
+        errno = EMFILE;
+        return -1;
+    }
+    return __real_syscall(number, a, b, c, d);
+}
+
+static spawner_t *scratch;
 
 static int setup(void **state)
 {
     (void)state;
-    strcpy(dir + strlen(dir) - 6, "XXXXXX");
-    assert_non_null(mkdtemp(dir));
-    place = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    log_directory(place);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    close(place);
-    remove_tree(AT_FDCWD, dir);
+    scratch = scratch_begin();
     return 0;
 }
 
@@ -48,8 +51,8 @@ static int watch_it(void)
     int status, i;
 
     memset(&w, 0, sizeof w);
-    w.runtime = dir;
-    w.dirfd = place;
+    w.runtime = scratch->rt.dir;
+    w.dirfd = scratch->rt.fd;
     w.pid = fork();
     if (w.pid == 0)
         for (;;)
@@ -67,7 +70,8 @@ static int watch_it(void)
 
 static void without_a_beat_it_is_killed(void **state)
 {
-    int fd = openat(place, CONTRACT_SPAWNER_BEAT, O_WRONLY | O_CREAT, 0600);
+    int fd =
+        openat(scratch->rt.fd, CONTRACT_SPAWNER_BEAT, O_WRONLY | O_CREAT, 0600);
 
     (void)state;
     assert_true(fd >= 0);
@@ -81,13 +85,71 @@ static void without_a_file_nothing_is_known(void **state)
     assert_int_equal(watch_it(), SIGTERM);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+/* As ward_start() does it when there are no more descriptors. */
+static void start_without_a_pidfd(ward_t *w, const char *script)
+{
+    int fd = openat(scratch->rt.fd, "spawner", O_WRONLY | O_CREAT, 0700);
+
+    assert_int_equal(write(fd, script, strlen(script)), strlen(script));
+    close(fd);
+    fd = openat(scratch->rt.fd, "spawner", O_RDONLY);
+    assert_int_equal(dup2(fd, CONTRACT_PROGRAM_FD), CONTRACT_PROGRAM_FD);
+    close(fd);
+    memset(w, 0, sizeof *w);
+    w->runtime = scratch->rt.dir;
+    w->dirfd = scratch->rt.fd;
+    strcpy(w->name, "spawner");
+    no_pidfds = 1;
+    assert_int_equal(ward_start(w, 0, 0), 0);
+    no_pidfds = 0;
+    close(CONTRACT_PROGRAM_FD);
+    assert_int_equal(w->pidfd, -1);
+}
+
+static void await_its_end(const ward_t *w)
+{
+    siginfo_t info;
+
+    assert_int_equal(waitid(P_PID, (id_t)w->pid, &info, WEXITED | WNOWAIT), 0);
+    assert_true(ward_ended(w));
+}
+
+static void the_end_is_seen_without_a_pidfd(void **state)
+{
+    ward_t w;
+
+    (void)state;
+    start_without_a_pidfd(&w, "#!/bin/sh\nexit 0\n");
+    await_its_end(&w);
+    assert_int_equal(ward_mourn(&w, 1), CONTRACT_EXIT_DONE);
+    assert_false(ward_ended(&w));
+}
+
+static void without_a_pidfd_it_is_killed_as_well(void **state)
+{
+    int i, fd = openat(scratch->rt.fd, CONTRACT_SPAWNER_BEAT,
+                       O_WRONLY | O_CREAT, 0600);
+    ward_t w;
+
+    (void)state;
+    close(fd);
+    start_without_a_pidfd(&w, "#!/bin/sh\nexec sleep 60\n");
+    assert_false(ward_ended(&w));
+    for (i = 1; i <= LOOKS; i++)
+        ward_look(&w, i * LOOK);
+    await_its_end(&w);
+    assert_int_equal(ward_mourn(&w, 1), -1);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, scratch_end)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(without_a_beat_it_is_killed),
         TEST(without_a_file_nothing_is_known),
+        TEST(the_end_is_seen_without_a_pidfd),
+        TEST(without_a_pidfd_it_is_killed_as_well),
     };
 
     alarm(60);

@@ -1,0 +1,30 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "tests/unit/forks.h"
+
+#include <errno.h>
+#include <signal.h>
+
+#include "spawner/errand.h"
+
+forks_t forks;
+
+pid_t __real_errand_fork(spawner_t *s, errand_t *e, int64_t limit,
+                         errand_ended_t *ended);
+pid_t __wrap_errand_fork(spawner_t *s, errand_t *e, int64_t limit,
+                         errand_ended_t *ended);
+
+pid_t __wrap_errand_fork(spawner_t *s, errand_t *e, int64_t limit,
+                         errand_ended_t *ended)
+{
+    forks.tried++;
+    if (forks.refused > 0) {
+        forks.refused--;
+        errno = EAGAIN;
+        return -1;
+    }
+    forks.child = __real_errand_fork(s, e, limit, ended);
+    if (forks.child == 0 && forks.stopped)
+        raise(SIGSTOP);
+    return forks.child;
+}

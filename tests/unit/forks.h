@@ -1,0 +1,22 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file forks.h
+ * @brief errand_fork(), which a test counts and refuses: in forks.c it is
+ *        ours. Link with --wrap=errand_fork.
+ */
+#ifndef FORKS_H
+#define FORKS_H
+
+#include <sys/types.h>
+
+typedef struct {
+    int tried;   /**< calls */
+    int refused; /**< the next ones of them that fail */
+    int stopped; /**< children are stopped before they do anything */
+    pid_t child; /**< the last one */
+} forks_t;
+
+extern forks_t forks;
+
+#endif

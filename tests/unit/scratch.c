@@ -1,0 +1,95 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "tests/unit/scratch.h"
+
+#include <apr_general.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "spawner/contract.h"
+#include "spawner/errand.h"
+#include "spawner/log.h"
+#include "spawner/process.h"
+#include "spawner/writer.h"
+#include "tests/unit/scene.h"
+
+static char dir[] = "/tmp/apppool-unit-XXXXXX";
+
+spawner_t *scratch_begin(void)
+{
+    spawner_t *s = spawner_state();
+
+    apr_initialize();
+    memset(s, 0, sizeof *s);
+    apr_pool_create(&s->pool, NULL);
+    strcpy(dir + strlen(dir) - 6, "XXXXXX");
+    assert_non_null(mkdtemp(dir));
+    s->rt.dir = dir;
+    s->rt.fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert_true(s->rt.fd >= 0);
+    log_directory(s->rt.fd);
+    s->now = SECOND;
+    assert_int_equal(mknodat(s->rt.fd, CONTRACT_ERRORLOG, S_IFREG | 0600, 0),
+                     0);
+    return s;
+}
+
+static int remove_one(const char *path, const struct stat *st, int type,
+                      struct FTW *at)
+{
+    (void)st;
+    (void)type;
+    (void)at;
+    return remove(path);
+}
+
+int scratch_end(void **state)
+{
+    (void)state;
+    close(spawner_state()->rt.fd);
+    return nftw(dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+int scratch_forget(void **state)
+{
+    process_t *p;
+
+    (void)state;
+    for (p = spawner_state()->processes; p; p = p->next)
+        p->done = 1;
+    process_collect(spawner_state());
+    return 0;
+}
+
+int scratch_lines(const char *what)
+{
+    char line[1024];
+    int n = 0, fd = openat(spawner_state()->rt.fd, CONTRACT_ERRORLOG,
+                           O_RDONLY | O_CLOEXEC);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+
+    while (file && fgets(line, sizeof line, file))
+        n += strstr(line, what) != NULL;
+    if (file)
+        fclose(file);
+    return n;
+}
+
+void scratch_reap(pid_t child)
+{
+    siginfo_t info;
+
+    memset(&info, 0, sizeof info);
+    assert_int_equal(waitid(child < 0 ? P_ALL : P_PID, (id_t)child, &info,
+                            WEXITED | WNOWAIT),
+                     0);
+    errand_reap(spawner_state(), &info);
+    writer_reap(info.si_pid);
+    assert_int_equal(waitpid(info.si_pid, NULL, 0), info.si_pid);
+}

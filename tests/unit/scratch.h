@@ -1,0 +1,30 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file scratch.h
+ * @brief The spawner of a test program: with a runtime directory of its own,
+ *        whose error log is a file, and with the loop's part in the end of its
+ *        children.
+ */
+#ifndef SCRATCH_H
+#define SCRATCH_H
+
+#include "spawner/state.h"
+
+/** A new spawner, whose clock stands at one second. */
+spawner_t *scratch_begin(void);
+
+/** Remove its directory. */
+int scratch_end(void **state);
+
+/** Forget all its processes. */
+int scratch_forget(void **state);
+
+/** Lines of the error log with this in it. */
+int scratch_lines(const char *what);
+
+/** Wait for the end of a child, or of any child (-1), and reap it as the loop
+ * does. */
+void scratch_reap(pid_t child);
+
+#endif

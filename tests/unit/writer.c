@@ -1,0 +1,129 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* The lines of an AppLog between two children that write it. */
+
+#include "spawner/writer.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "spawner/contract.h"
+#include "tests/unit/scene.h"
+#include "tests/unit/scratch.h"
+
+/* Writes what it is sent to FILE, and ends when FILE.stay is gone. Ends at once
+ * while there is FILE.die. */
+static const char script[] = "#!/bin/sh\n"
+                             "[ -e \"$5.die\" ] && exit\n"
+                             "cat >>\"$5\"\n"
+                             "while [ -e \"$5.stay\" ]; do sleep 0.01; done\n";
+
+static char path[64];
+static spawner_t *s;
+
+static int make_file(const char *name, mode_t mode, const char *text)
+{
+    int fd = openat(s->rt.fd, name, O_RDWR | O_CREAT, mode);
+
+    assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+    return fd;
+}
+
+static int setup(void **state)
+{
+    int fd;
+
+    (void)state;
+    s = scratch_begin();
+    s->now = 100 * SECOND; /* long after the last test's writer began */
+    snprintf(path, sizeof path, "%s/log", s->rt.dir);
+    close(make_file("program", 0700, script));
+    fd = openat(s->rt.fd, "program", O_RDONLY | O_CLOEXEC);
+    return dup2(fd, CONTRACT_PROGRAM_FD) < 0 || close(fd) != 0;
+}
+
+static int teardown(void **state)
+{
+    writer_stop();
+    close(CONTRACT_PROGRAM_FD);
+    return scratch_end(state);
+}
+
+static void print(writer_t *w, const char *line)
+{
+    writer_send(w, line, strlen(line), 1);
+}
+
+static void assert_log(const char *text)
+{
+    char is[1024];
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, is, sizeof is - 1);
+
+    is[n < 0 ? 0 : n] = 0;
+    close(fd);
+    assert_string_equal(is, text);
+}
+
+/* The last process has ended, and five seconds later the child's input. */
+static void hang_up(writer_t *w)
+{
+    writer_put(w);
+    s->now += 6 * SECOND;
+    writer_tend(s);
+}
+
+static void a_line_while_the_last_child_ends(void **state)
+{
+    writer_t *w = writer_get(path, geteuid(), getegid());
+
+    (void)state;
+    close(make_file("log.stay", 0600, ""));
+    print(w, "one\n");
+    hang_up(w);
+    w = writer_get(path, geteuid(), getegid());
+    print(w, "two\n");
+    print(w, "three\n");
+    assert_int_equal(unlinkat(s->rt.fd, "log.stay", 0), 0);
+    scratch_reap(-1);
+    writer_tend(s);
+    print(w, "four\n");
+    hang_up(w);
+    scratch_reap(-1);
+    assert_log("one\ntwo\nthree\nfour\n");
+}
+
+static void a_line_when_the_child_is_dead(void **state)
+{
+    writer_t *w = writer_get(path, geteuid(), getegid());
+    siginfo_t info;
+
+    (void)state;
+    close(make_file("log.die", 0600, ""));
+    print(w, "lost with it\n");
+    assert_int_equal(waitid(P_ALL, 0, &info, WEXITED | WNOWAIT), 0);
+    print(w, "one\n");
+    assert_int_equal(unlinkat(s->rt.fd, "log.die", 0), 0);
+    scratch_reap(-1);
+    s->now += SECOND;
+    writer_tend(s);
+    hang_up(w);
+    scratch_reap(-1);
+    assert_log("one\n");
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_line_while_the_last_child_ends),
+        TEST(a_line_when_the_child_is_dead),
+    };
+
+    alarm(60);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -36,8 +36,9 @@ typedef struct server {
 /* Both would say READY=1, or try to, before they are. */
 #define QUIET "env -u NOTIFY_SOCKET "
 
+/* It tells the app where it is mounted only if it is told so itself. */
 static const server_t puma = {
-    QUIET,
+    QUIET "SCRIPT_NAME=\"$APP_BASE_URI\" ",
     "puma",
     {"bin/puma"},
     {[APL_LISTEN_FD] = "-t 1:%u --bind-to-activated-sockets only",

@@ -118,6 +118,8 @@ char **environment_make(const boot_t *boot, const privilege_t *who)
     for (i = 0; i < sizeof modes / sizeof *modes; i++)
         set(&e, "%s=%s", modes[i], app->environment);
     set(&e, "APP_BASE_URI=%s", app->base_uri);
+    if (*app->base_uri) /* an empty one is a wrong path of cookies */
+        set(&e, "RAILS_RELATIVE_URL_ROOT=%s", app->base_uri);
     set_socket(&e, boot);
     for (i = 0; app->env[i]; i++)
         put(&e, (char *)(uintptr_t)app->env[i]);

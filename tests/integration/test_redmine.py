@@ -4,7 +4,7 @@ uploads a file and downloads it, and a new version is deployed under load."""
 import re
 import secrets
 from pathlib import Path
-from typing import Any
+from typing import Optional
 
 import pytest
 
@@ -43,13 +43,13 @@ def make_redmine(place: Path) -> None:
     (site.parent / "Gemfile.lock").unlink()
 
 
-def redmine(httpd: Httpd, *directives: str, **more: Any) -> App:
+def redmine(httpd: Httpd, location: Optional[str] = None) -> App:
     """The administrator's part: code that is root's, data that are not."""
     place = httpd.dir / "debian"
     packaged.kept("redmine", make_redmine, place)
     packaged.run(place, "chown", "-R", USER, "var/lib/redmine")
     app = App("redmine", place / "usr/share/redmine",
-              [f"AppUser {USER}", *directives], None, more.get("location"))
+              [f"AppUser {USER}", "MaxInstances 2"], None, location)
     httpd.apps.append(app)
     return app
 
@@ -69,8 +69,7 @@ def upload(admin: Visitor, page: Page, name: str, data: bytes) -> Page:
                                  "attachments[1][token]": token[1]})
 
 
-def a_day_at_work(httpd: Httpd, app: App, mount: str) -> None:
-    admin = Visitor(httpd.port, "redmine", mount)
+def log_in(admin: Visitor) -> None:
     wrong = admin.submit(admin.get("/login"), username="admin",
                          password="a guess")
     assert "Invalid user or password" in wrong.text
@@ -79,26 +78,50 @@ def a_day_at_work(httpd: Httpd, app: App, mount: str) -> None:
     account = admin.submit(first, password="admin", new_password="a secret",
                            new_password_confirmation="a secret")
     assert "Password was successfully updated" in account.text
+
+
+def file_a_plan(admin: Visitor) -> tuple[str, bytes]:
+    """Path and bytes of a file in a new project called bridge"""
     project = admin.submit(admin.get("/projects/new"), **{
         "project[name]": "Bridge", "project[identifier]": "bridge"})
     assert project.url.endswith("/projects/bridge/settings")
-
     data = secrets.token_bytes(3 << 20)
     files = upload(admin, admin.get("/projects/bridge/files/new"),
                    "plan.bin", data)
-    link = f"{mount}/attachments/download/1/plan.bin"
-    assert link in files.text
-    assert admin.get(link.removeprefix(mount)).body == data
+    path = "/attachments/download/1/plan.bin"
+    assert f'"{admin.mount}{path}"' in files.text
+    assert admin.get(path).body == data
+    return path, data
+
+
+@pytest.mark.mpms("event")
+def test_site(httpd: Httpd) -> None:
+    app = redmine(httpd)
+    httpd.start()
+    admin = Visitor(httpd.port, "redmine")
+    log_in(admin)
+    path, data = file_a_plan(admin)
 
     def work() -> None:
-        assert link in admin.get("/projects/bridge/files").text
-        assert admin.get(link.removeprefix(mount)).body == data
+        assert path in admin.get("/projects/bridge/files").text
+        assert admin.get(path).body == data
 
     restart_under_load(httpd, app, work)
 
 
 @pytest.mark.mpms("event")
-def test_site(httpd: Httpd) -> None:
-    app = redmine(httpd, "MaxInstances 2")
+def test_below_a_path(httpd: Httpd) -> None:
+    """With no word of it in the application's own configuration"""
+    app = redmine(httpd, "/redmine")
+    httpd.modules.append("alias")
+    httpd.directives += [f'Alias "/redmine" "{app.public}"']
     httpd.start()
-    a_day_at_work(httpd, app, "")
+    admin = Visitor(httpd.port, "redmine", "/redmine")
+    log_in(admin)
+    file_a_plan(admin)
+    paths = re.findall(r'(?:href|src|action)="(/[^"]*)"',
+                       admin.get("/projects/bridge").text)
+    assert paths
+    assert [path for path in paths if not path.startswith("/redmine")] == []
+    style, = [path for path in paths if "/application.css" in path]
+    assert admin.get(style.removeprefix("/redmine")).headers["ETag"]

@@ -2,6 +2,7 @@
 """Real app servers, found by the app's files."""
 import shutil
 import subprocess
+from typing import Optional
 
 import pytest
 
@@ -55,6 +56,19 @@ def test_all_at_once(httpd: Httpd) -> None:
                for language in SERVERS for _ in range(4)]
     assert {one.result(60).status for one in pending} == {200}
     httpd.check()
+
+
+@pytest.mark.mpms("event")
+@pytest.mark.parametrize("location", [None, "/mnt/shop"])
+def test_rack_knows_its_path(httpd: Httpd, location: Optional[str]) -> None:
+    """In the variable that all its frameworks make links with"""
+    app = httpd.app("shop", command=None, location=location)
+    (app.root / "config.ru").write_text(
+        'run ->(env) { [200, {"content-type" => "text/plain"}, '
+        '[env.values_at("SCRIPT_NAME", "PATH_INFO").inspect]] }\n')
+    httpd.start()
+    assert httpd.get(f"{location or ''}/a", "shop").text == \
+        f'["{location or ""}", "/a"]'
 
 
 @pytest.mark.mpms("event")

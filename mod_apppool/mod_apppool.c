@@ -40,9 +40,6 @@ static void register_hooks(apr_pool_t *p)
 {
     /* mod_proxy's child_init makes what our channels need. */
     static const char *const after_proxy[] = {"mod_proxy.c", NULL};
-    /* Rewrite rules and aliases come first. */
-    static const char *const after_names[] = {"mod_rewrite.c", "mod_alias.c",
-                                              "mod_proxy.c", NULL};
     /* DirectoryIndex comes first. */
     static const char *const after_index[] = {"mod_dir.c", "mod_rewrite.c",
                                               "mod_proxy.c", NULL};
@@ -73,8 +70,8 @@ static void register_hooks(apr_pool_t *p)
                                APR_HOOK_REALLY_FIRST);
     ap_hook_translate_name(apppool_path_translate, NULL, NULL,
                            APR_HOOK_REALLY_FIRST);
-    ap_hook_translate_name(apppool_whose_translate, after_names, NULL,
-                           APR_HOOK_MIDDLE);
+    /* Rewrite rules, aliases, and hosts and users by their names come first. */
+    ap_hook_translate_name(apppool_whose_translate, NULL, NULL, APR_HOOK_LAST);
     ap_hook_map_to_storage(apppool_whose_map_to_storage, NULL, NULL,
                            APR_HOOK_FIRST);
     ap_hook_header_parser(apppool_whose_header_parser, NULL, NULL,

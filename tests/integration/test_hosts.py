@@ -1,0 +1,56 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""Many hosts that are not written out one by one."""
+import pytest
+
+from harness.httpd import Httpd
+from harness.places import apxs
+
+pytestmark = pytest.mark.mpms("event")
+
+
+def load(httpd: Httpd, *names: str) -> None:
+    """After mod_apppool, which Debian loads by their alphabet."""
+    httpd.directives += [f"LoadModule {name}_module "
+                         f"{apxs('LIBEXECDIR')}/mod_{name}.so"
+                         for name in names]
+
+
+def site(httpd: Httpd, name: str) -> None:
+    """Its files."""
+    public = httpd.dir / "sites" / name / "public"
+    public.mkdir(parents=True)
+    (public / "style.css").write_text(f"style of {name}")
+
+
+def test_document_root_by_name(httpd: Httpd) -> None:
+    """VirtualDocumentRoot is a DocumentRoot, for one app that knows hosts"""
+    load(httpd, "vhost_alias")
+    app = httpd.app("shop")
+    httpd.apps.clear()
+    for name in ("one.example", "two.example"):
+        site(httpd, name)
+    httpd.directives += [
+        f"<VirtualHost *:{httpd.port}>", "ServerName shop",
+        "ServerAlias *.example",
+        f'VirtualDocumentRoot "{httpd.dir}/sites/%0/public"', *app.lines(),
+        "</VirtualHost>"]
+    httpd.start()
+    for name in ("one.example", "two.example"):
+        assert httpd.get("/style.css", name).text == f"style of {name}"
+        assert httpd.get("/other.css", name).text.startswith("shop ")
+        answer = httpd.get("/x/echo", name).json()
+        assert ["X-Forwarded-Host", name] in answer["headers"]
+
+
+def test_users(httpd: Httpd) -> None:
+    """They have files where the app's host has none"""
+    load(httpd, "userdir")
+    app = httpd.app("shop", f'UserDir "{httpd.dir}/home"')
+    httpd.apps.clear()
+    (httpd.dir / "home/eve").mkdir(parents=True)
+    (httpd.dir / "home/eve/page.html").write_text("a page of hers")
+    httpd.directives += [f"<VirtualHost *:{httpd.port}>", "ServerName shop",
+                         *app.lines(), "</VirtualHost>"]
+    httpd.start()
+    assert httpd.get("/~eve/page.html", "shop").text == "a page of hers"
+    assert httpd.get("/eve/page.html", "shop").text.startswith("shop ")

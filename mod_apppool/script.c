@@ -8,8 +8,10 @@
 
 #include "mod_apppool/forward.h"
 
-#define SUFFIX ".php"
-#define INDEX  "index.php"
+#define INDEX "index.php"
+
+/* What Debian's and Fedora's httpd run as PHP. */
+static const char *const suffixes[] = {".php", ".phtml", ".phar"};
 
 /* What the app is to be told. */
 typedef struct {
@@ -20,9 +22,13 @@ typedef struct {
 
 static int is_php(const char *filename)
 {
-    size_t n = strlen(filename), k = strlen(SUFFIX);
+    const char *suffix = strrchr(filename, '.');
+    size_t i;
 
-    return n > k && !ap_cstr_casecmp(filename + n - k, SUFFIX);
+    for (i = 0; suffix && i < sizeof suffixes / sizeof *suffixes; i++)
+        if (!ap_cstr_casecmp(suffix, suffixes[i]))
+            return 1;
+    return 0;
 }
 
 int apppool_script_is(const request_rec *r, const apppool_mount_t *mount,
@@ -48,6 +54,28 @@ static const char *documents_of(request_rec *r, const char *base_uri,
                    (!prefix[n] || !strcmp(prefix + n, "/"))
                ? ap_context_document_root(r)
                : NULL;
+}
+
+static int is_below(const char *filename, const char *directory)
+{
+    size_t n = directory ? strlen(directory) : 0;
+
+    while (n > 0 && directory[n - 1] == '/')
+        n--;
+    return n > 0 && !strncmp(filename, directory, n) && filename[n] == '/';
+}
+
+int apppool_script_is_own(request_rec *r, const apppool_mount_t *mount,
+                          const char *filename)
+{
+    const char *base_uri = mount->base_uri;
+
+    if (*base_uri && is_below(filename, documents_of(r, base_uri, filename)))
+        return 1;
+    /* A user's directory (UserDir) is that user's, wherever it is. */
+    return strncmp(ap_context_prefix(r), "/~", 2) &&
+           (is_below(filename, mount->app->pool.root) ||
+            is_below(filename, ap_document_root(r)));
 }
 
 /* The script that answers for what is no file; NULL: there is none. */
@@ -76,7 +104,8 @@ static char *find_index(request_rec *r, const apppool_mount_t *mount,
 static int find_php(request_rec *r, const apppool_mount_t *mount,
                     const char *filename, parts_t *parts)
 {
-    if (apppool_script_is(r, mount, filename)) {
+    if (apppool_script_is(r, mount, filename) &&
+        apppool_script_is_own(r, mount, filename)) {
         const char *more = r->path_info ? r->path_info : "";
 
         parts->filename = apr_pstrdup(r->pool, filename);

@@ -9,8 +9,8 @@
  *     /shop/a/b        /shop         /a/b        AppRoot
  *
  * where the app is mounted at /shop. PHP wants a file to run. Over fcgi that
- * is a file of DocumentRoot whose name ends in .php, and else index.php of
- * DocumentRoot, public/ or AppRoot, if there is one:
+ * is a file of DocumentRoot whose name ends in .php, .phtml or .phar, and else
+ * index.php of DocumentRoot, public/ or AppRoot, if there is one:
  *
  *     /old.php/a       /old.php      /a          DocumentRoot/old.php
  *     /a/b             /index.php    /a/b        DocumentRoot/index.php
@@ -23,8 +23,13 @@
  *
  * Lock:  none.
  * Crash: not concerned.
- * Trust: what is run is a file of DocumentRoot or AppRoot. The values are the
- *        client's.
+ * Trust: a script that is run can do what the app's user can. So it has to be
+ *        below DocumentRoot or AppRoot, or where an Alias of the mount's own
+ *        path leads. Alias and UserDir bring the files of anybody, which are
+ *        neither run nor handed out. It is the name that counts: where links
+ *        may lead is for FollowSymLinks to say, and whoever can make a link
+ *        in those directories can put a script there as well. The values are
+ *        the client's.
  */
 #ifndef APPPOOL_SCRIPT_H
 #define APPPOOL_SCRIPT_H
@@ -43,6 +48,10 @@ typedef struct {
  */
 int apppool_script_is(const request_rec *r, const apppool_mount_t *mount,
                       const char *filename);
+
+/** May the app run this script? By its name; see above. */
+int apppool_script_is_own(request_rec *r, const apppool_mount_t *mount,
+                          const char *filename);
 
 /**
  * Give mod_proxy what the app is to be told.

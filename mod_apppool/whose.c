@@ -4,10 +4,15 @@
 
 #include <apr_strings.h>
 #include <http_core.h>
+#include <http_log.h>
+#include <http_protocol.h>
+#include <http_request.h>
 
 #include "mod_apppool/app.h"
 #include "mod_apppool/clean.h"
 #include "mod_apppool/script.h"
+
+APLOG_USE_MODULE(apppool);
 
 #define NO_FILE "apppool:" /* r->filename of what is no file */
 
@@ -24,7 +29,9 @@ int apppool_whose_translate(request_rec *r)
 
 int apppool_whose_map_to_storage(request_rec *r)
 {
-    if (!r->filename || strncmp(r->filename, NO_FILE, sizeof NO_FILE - 1))
+    /* TRACE is httpd's own, as TraceEnable says. */
+    if (!r->filename || strncmp(r->filename, NO_FILE, sizeof NO_FILE - 1) ||
+        r->method_number == M_TRACE)
         return DECLINED;
     return OK;
 }
@@ -69,6 +76,23 @@ int apppool_whose_before_index(request_rec *r)
     return DECLINED;
 }
 
+/* There is no tunnel through an app. */
+static int refuse_method(request_rec *r)
+{
+    ap_allow_standard_methods(r, REPLACE_ALLOW, M_GET, M_POST, M_PUT, M_DELETE,
+                              M_PATCH, M_OPTIONS, -1);
+    return HTTP_METHOD_NOT_ALLOWED;
+}
+
+static int refuse_script(request_rec *r, const apppool_mount_t *mount)
+{
+    ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r,
+                  "apppool: %s is not run by %s: it is neither below "
+                  "DocumentRoot nor below AppRoot %s",
+                  r->filename, mount->app->label, mount->app->pool.root);
+    return HTTP_FORBIDDEN;
+}
+
 int apppool_whose_fixups(request_rec *r)
 {
     const apppool_mount_t *mount = apppool_mount_of(r);
@@ -81,6 +105,11 @@ int apppool_whose_fixups(request_rec *r)
                                                         : DECLINED;
     if (!is_apps(r, mount))
         return DECLINED;
+    if (r->method_number == M_CONNECT)
+        return refuse_method(r);
+    if (apppool_script_is(r, mount, r->filename) &&
+        !apppool_script_is_own(r, mount, r->filename))
+        return refuse_script(r, mount);
     r->handler = APPPOOL_HANDLER;
     return OK;
 }

@@ -327,6 +327,7 @@ unit_tests = \
 	tests/unit/slots \
 	tests/unit/snapshot \
 	tests/unit/spent \
+	tests/unit/started \
 	tests/unit/starting \
 	tests/unit/states \
 	tests/unit/storm \

@@ -35,6 +35,42 @@ apr_status_t apl_supervise_drain(apl_pool_t *pool, const apl_app_t *app,
     return rv;
 }
 
+/* The group is healthy enough for a process. */
+static apr_status_t start(apl_held_t *held, apl_group_t *g)
+{
+    if (apl_group_drained(g))
+        return APL_EDRAINED;
+    if (apl_group_haunted(g))
+        return APL_EZOMBIES;
+    g->used = 1;
+    APL_STEP("start_used"); /* seen: its minimum is kept */
+    if (g->retry_at > held->now)
+        g->retry_at = held->now;
+    apl_room_keep(held, g);
+    return g->size + g->spawning > 0 || apl_room_demand(held, g) ? APR_SUCCESS
+                                                                 : APL_EWAIT;
+}
+
+apr_status_t apl_supervise_start(apl_pool_t *pool, const apl_app_t *app,
+                                 int64_t now)
+{
+    apl_group_t *g;
+    apl_held_t held;
+    apr_status_t rv = apl_enter_patiently(&held, pool, now);
+
+    if (rv != APR_SUCCESS)
+        return rv;
+    g = apl_group_ensure(&held, app);
+    if (g) {
+        rv = start(&held, g);
+        apl_room_settle(&held);
+    }
+    else
+        rv = pool->damaged ? APL_EDAMAGED : APL_EFULL;
+    apl_leave(&held);
+    return rv;
+}
+
 apr_status_t apl_supervise_restart(apl_pool_t *pool, const char *name,
                                    int rolling, int64_t now)
 {

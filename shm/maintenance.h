@@ -3,7 +3,7 @@
 /**
  * @file maintenance.h
  * @brief The verbs by which an administrator works on an app: drain it, start
- *        it anew. Called by the spawner; restart also by children of httpd,
+ *        it, start it anew. Called by the spawner; restart also by children of httpd,
  *        for the button of the status page.
  *
  * Lock:  each verb takes and gives back the pool lock itself, by
@@ -23,6 +23,17 @@
  * @return APR_SUCCESS; or APL_EFULL, APL_EDAMAGED: nothing was done
  */
 apr_status_t apl_supervise_drain(apl_pool_t *pool, const apl_app_t *app,
+                                 int64_t now);
+
+/**
+ * An app is to run before somebody asks for it: its minimum, and at least one
+ * process. The group is made if it is not there. A pause after failed starts
+ * ends.
+ * @return APR_SUCCESS: a process runs or is being started; or APL_EDRAINED,
+ *         APL_EZOMBIES, APL_EFULL, APL_EDAMAGED; APL_EWAIT: the pool has no
+ *         place for it now
+ */
+apr_status_t apl_supervise_start(apl_pool_t *pool, const apl_app_t *app,
                                  int64_t now);
 
 /**

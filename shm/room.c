@@ -195,6 +195,16 @@ void apl_room_keep(apl_held_t *held, apl_group_t *group)
         apl_room_want(held, group);
 }
 
+int apl_room_demand(apl_held_t *held, apl_group_t *group)
+{
+    if (!apl_group_may_grow(held, group))
+        return 0;
+    if (!apl_room_left(held->pool, group, 0) &&
+        (!is_healthy(held, group) || !make_room(held, group, NULL)))
+        return 0;
+    return apl_process_reserve(held, group, 0) != NULL;
+}
+
 /* The next group to have a process, for which there is room: a place is left,
  * or a process gives way, if the group starves. NULL: none. @param freed as of
  * make_room() */

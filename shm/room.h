@@ -39,6 +39,14 @@ void apl_room_want(apl_held_t *held, apl_group_t *group);
 void apl_room_keep(apl_held_t *held, apl_group_t *group);
 
 /**
+ * Somebody wants a process of a group that has none, and waits in no queue: it
+ * gets a place as a request's would, at the cost of an idle process of another
+ * group if need be, but no turn.
+ * @return 0: there is no place now
+ */
+int apl_room_demand(apl_held_t *held, apl_group_t *group);
+
+/**
  * If the group has outdated processes, it takes its turn for the place above the
  * limit: for a start of the present revision, which will replace one of them.
  * Then that place is given to the group whose turn it is, unless it is taken. A

@@ -48,6 +48,11 @@ static void drain(stage_t *g)
     apl_supervise_drain(&g->pool, &g->apps[0], SCENE_NOW + 9);
 }
 
+static void start(stage_t *g)
+{
+    apl_supervise_start(&g->pool, &g->apps[0], SCENE_NOW + 9);
+}
+
 static void roll(stage_t *g)
 {
     apl_supervise_restart(&g->pool, "a", 1, SCENE_NOW + 9);
@@ -239,6 +244,7 @@ const scene_t scenes[] = {
     {"restart: rolling", stage_full_and_waiting, roll, 1},
     {"restart: rolling, once more", stage_rolling, roll, 1},
     {"restart: of one that is drained", stage_drained, restart, 1},
+    {"start: one that nobody has asked for", stage_nothing, start, 1},
     {"drain", stage_full_and_waiting, drain, 2},
     {"drain: one that boots", stage_booting, drain, 2},
     {"drain: one that nobody has asked for", stage_nothing, drain, 1},

@@ -225,6 +225,11 @@ static void restart(play_t *p, dice_t *d)
     apl_supervise_restart(&p->pool, name, (int)dice(d, 3) - 1, p->now);
 }
 
+static void start(play_t *p, dice_t *d)
+{
+    apl_supervise_start(&p->pool, some_app(p, d), p->now);
+}
+
 static void drain(play_t *p, dice_t *d)
 {
     apl_supervise_drain(&p->pool, some_app(p, d), p->now);
@@ -317,6 +322,7 @@ static const struct {
     {"configure", configure},
     {"remove", retire},
     {"drain", drain},
+    {"start", start},
     {"restart", restart},
     {"restart", restart},
     {"endless", endless},

@@ -123,6 +123,8 @@ void model_adopt(model_t *m, int group, uint64_t id, int live);
 void model_configure(model_t *m, int group, unsigned slot,
                      const apl_options_t *options, int prestart);
 void model_remove(model_t *m, int group);
+apr_status_t model_start(model_t *m, int group, unsigned slot,
+                         const apl_options_t *options);
 void model_drain(model_t *m, int group, unsigned slot,
                  const apl_options_t *options);
 void model_restart(model_t *m, int group, int rolling);

@@ -100,6 +100,7 @@ int model_forsaken(const model_t *m, int process);
 
 /* As apl_room_want(), apl_room_replace(), and so on. */
 void model_want(model_t *m, int group);
+int model_demand(model_t *m, int group);
 void model_replace(model_t *m, int group);
 void model_settle(model_t *m);
 void model_share(model_t *m, int group);

@@ -212,6 +212,31 @@ void model_remove(model_t *m, int group)
     model_settle(m);
 }
 
+apr_status_t model_start(model_t *m, int group, unsigned slot,
+                         const apl_options_t *options)
+{
+    m_group_t *g = &m->groups[group];
+    int runs;
+
+    if (!g->there)
+        model_found(m, group, slot, options);
+    runs = !g->drained && !model_haunted(m, group);
+    if (runs) {
+        g->used = 1;
+        if (g->retry_at > m->now)
+            g->retry_at = m->now;
+        if (model_size(m, group) < g->options.min_instances)
+            model_want(m, group);
+        runs = model_size(m, group) + model_spawning(m, group) > 0 ||
+               model_demand(m, group);
+    }
+    model_settle(m);
+    return g->drained                ? APL_EDRAINED
+           : model_haunted(m, group) ? APL_EZOMBIES
+           : runs                    ? APR_SUCCESS
+                                     : APL_EWAIT;
+}
+
 void model_drain(model_t *m, int group, unsigned slot,
                  const apl_options_t *options)
 {

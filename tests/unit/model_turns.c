@@ -199,6 +199,16 @@ void model_want(model_t *m, int group)
         take_turn(m, group);
 }
 
+int model_demand(model_t *m, int group)
+{
+    if (!may_grow(m, group))
+        return 0;
+    if (!has_place_for(m, group) &&
+        (!fits(m, group, HEALTHY) || !make_room(m, group, -1)))
+        return 0;
+    return model_add(m, group, M_WANTED) != NULL;
+}
+
 static int serve(model_t *m, int group)
 {
     m->groups[group].turn = m->groups[group].above = 0;

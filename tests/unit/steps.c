@@ -24,7 +24,7 @@ static const char *const words[KINDS] = {
     [CLOCK] = "clock",   [KILL] = "kill",
     [ZOMBIE] = "zombie", [ENDLESS] = "endless",
     [DRAIN] = "drain",   [ABANDON] = "abandon",
-    [ENDED] = "ended",
+    [ENDED] = "ended",   [START] = "start",
 };
 
 const char *steps_word(kind_t kind)

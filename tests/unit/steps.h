@@ -36,6 +36,7 @@ typedef enum {
     ADOPT,
     RESTART,
     DRAIN,
+    START,
     TICK,
     LIMIT,
     CONFIGURE,

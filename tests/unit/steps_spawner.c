@@ -146,6 +146,16 @@ static int step_drain(walk_t *w, unsigned n)
     return rv == APR_SUCCESS || steps_differ(w, "drain", rv, 0);
 }
 
+static int step_start(walk_t *w, unsigned n)
+{
+    int g = (int)(n % MODEL_GROUPS);
+    const apl_app_t *a = &w->s->apps[g];
+    apr_status_t rv = apl_supervise_start(&w->s->pool, a, w->s->now);
+    apr_status_t expected = model_start(w->m, g, steps_slot(w, g), &a->options);
+
+    return rv == expected || steps_differ(w, "start", rv, expected);
+}
+
 static int step_restart(walk_t *w, unsigned n)
 {
     int g = (int)(n % MODEL_GROUPS), rolling = (int)(n / 4 % 4) - 1;
@@ -245,6 +255,8 @@ int steps_spawner(walk_t *w, kind_t kind, unsigned n)
         return step_adopt(w, n);
     case DRAIN:
         return step_drain(w, n);
+    case START:
+        return step_start(w, n);
     case RESTART:
         return step_restart(w, n);
     case TICK:

@@ -75,7 +75,7 @@ static const unsigned often[KINDS] = {
     [RESTART] = 3, [TICK] = 10,   [LIMIT] = 2,      [CONFIGURE] = 2,
     [REMOVE] = 1,  [TEAR] = 2,    [OWNER_DIES] = 1, [ROLL] = 2,
     [CLOCK] = 10,  [KILL] = 3,    [ZOMBIE] = 1,     [ENDLESS] = 1,
-    [DRAIN] = 2,   [ABANDON] = 8, [ENDED] = 6,
+    [DRAIN] = 2,   [ABANDON] = 8, [ENDED] = 6,      [START] = 3,
 };
 
 static void draw(step_t *steps, int n, long seed)

@@ -1,0 +1,120 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* An app that is to run before somebody asks for it: apppoolctl start. */
+
+#include "tests/unit/scene.h"
+
+static void start(scene_t *s, const apl_app_t *a, apr_status_t expected)
+{
+    assert_int_equal(apl_supervise_start(&s->pool, a, s->now), expected);
+    scene_ok(s);
+}
+
+static void one_process_without_a_minimum(void **state)
+{
+    scene_t *s = scene_new(4);
+    apl_app_t *a = scene_app(s, "a");
+
+    (void)state;
+    start(s, a, APR_SUCCESS);
+    assert_int_equal(scene_spawn(s), 1);
+    scene_is(s, 1, 0);
+    start(s, a, APR_SUCCESS);
+    assert_int_equal(scene_spawn(s), 0);
+    scene_end(s);
+}
+
+static void its_minimum_and_it_is_kept(void **state)
+{
+    scene_t *s = scene_new(4);
+    apl_app_t *a = scene_app(s, "a");
+    int n = 0;
+
+    (void)state;
+    a->options.min_instances = 3;
+    a->options.idle_time = SECOND;
+    start(s, a, APR_SUCCESS);
+    for (n = 0; scene_spawn(s) > 0; n++)
+        scene_tick(s, SECOND);
+    scene_is(s, 3, 0);
+    scene_tick(s, 60 * SECOND);
+    scene_is(s, 3, 0);
+    scene_end(s);
+}
+
+static void an_idle_one_of_another_app_gives_way(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
+    apl_hold_t h;
+
+    (void)state;
+    assert_int_equal(scene_get(s, &h, b), APR_SUCCESS);
+    start(s, a, APL_EWAIT);
+    assert_int_equal(scene_spawn(s), 0);
+    scene_close(s, &h);
+    start(s, a, APR_SUCCESS);
+    assert_int_equal(scene_reap(s), 1);
+    assert_int_equal(scene_spawn(s), 1);
+    assert_int_equal(scene_group(s, a)->size, 1);
+    assert_int_equal(scene_group(s, b)->size, 0);
+    scene_end(s);
+}
+
+/* But the pause after a failed start is over. */
+static void nobody_gives_way_to_one_that_fails(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
+    apl_hold_t h;
+
+    (void)state;
+    start(s, a, APR_SUCCESS);
+    scene_failed(s, scene_take(s));
+    assert_int_equal(scene_take(s), 0);
+    start(s, a, APR_SUCCESS);
+    scene_failed(s, scene_take(s));
+    assert_int_equal(scene_get(s, &h, b), APR_SUCCESS);
+    scene_close(s, &h);
+    start(s, a, APL_EWAIT);
+    scene_is(s, 1, 0);
+    scene_end(s);
+}
+
+static void one_that_is_drained_stays_so(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = scene_app(s, "a");
+
+    (void)state;
+    assert_int_equal(apl_supervise_drain(&s->pool, a, s->now), APR_SUCCESS);
+    start(s, a, APL_EDRAINED);
+    assert_int_equal(scene_take(s), 0);
+    scene_end(s);
+}
+
+static void where_there_is_no_slot_nothing_is_done(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
+
+    (void)state;
+    s->pool.n.groups = 2;
+    start(s, a, APR_SUCCESS);
+    start(s, b, APL_EFULL);
+    scene_end(s);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_process_without_a_minimum),
+        cmocka_unit_test(its_minimum_and_it_is_kept),
+        cmocka_unit_test(an_idle_one_of_another_app_gives_way),
+        cmocka_unit_test(nobody_gives_way_to_one_that_fails),
+        cmocka_unit_test(one_that_is_drained_stays_so),
+        cmocka_unit_test(where_there_is_no_slot_nothing_is_done),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -158,6 +158,7 @@ spawner_sources = \
 	spawner/privilege.c \
 	spawner/process.c \
 	spawner/procfs.c \
+	spawner/question.c \
 	spawner/reader.c \
 	spawner/ready.c \
 	spawner/reap.c \
@@ -177,16 +178,20 @@ spawner_sources = \
 	spawner/table.c \
 	spawner/tell.c \
 	spawner/userdb.c \
+	spawner/usersock.c \
 	spawner/vacate.c \
 	spawner/verbs.c \
+	spawner/verbs_app.c \
+	spawner/verbs_look.c \
+	spawner/verbs_process.c \
 	spawner/warmup.c \
 	spawner/writer.c
 
 ctl_sources = \
 	ctl/apppoolctl.c \
 	ctl/ask.c \
+	ctl/await.c \
 	ctl/detect.c \
-	ctl/drain.c \
 	ctl/events.c \
 	ctl/table.c \
 	ctl/terminal.c \

@@ -15,8 +15,8 @@
 #include <string.h>
 
 #include "ctl/ask.h"
+#include "ctl/await.h"
 #include "ctl/detect.h"
-#include "ctl/drain.h"
 #include "ctl/events.h"
 #include "ctl/table.h"
 #include "ctl/top.h"
@@ -24,7 +24,7 @@
 static const char help[] =
     "usage: apppoolctl [--runtime-dir DIR] [--json] COMMAND\n"
     "\n"
-    "  status           groups, processes and open requests\n"
+    "  status [APP]     groups, processes and open requests\n"
     "  top [-s SECONDS] [-n TIMES]\n"
     "                   the apps and the open requests, again and again; q "
     "ends it\n"
@@ -37,14 +37,17 @@ static const char help[] =
     "  kill ID          end a process with the requests it has: the clients "
     "get\n"
     "                   504; the log tells what it did\n"
-    "  drain APP [--wait]\n"
+    "  drain APP [--wait [--timeout S]]\n"
     "                   before it is worked on: its processes end after the\n"
     "                   requests they have, all others get 503; --wait: until\n"
     "                   no process of it is left\n"
-    "  restart APP [--rolling | --blocking]\n"
+    "  restart APP [--rolling | --blocking] [--wait [--timeout S]]\n"
     "                   load an app's code anew; as AppRestartMode says, or\n"
     "                   process by process, or all of them at once; puts a\n"
-    "                   drained one back to work\n"
+    "                   drained one back to work; --wait: until the new code\n"
+    "                   serves, or does not start\n"
+    "  start APP [--wait [--timeout S]]\n"
+    "                   start its minimum, and at least one process\n"
     "  detect DIR       which command runs the app in DIR where no AppCommand\n"
     "                   is set, and why; asks no httpd\n"
     "\n"
@@ -53,6 +56,7 @@ static const char help[] =
     "default:\n"
     "                   $APPPOOL_RUNTIME_DIR, or the only one of\n"
     "                   " ASK_WHERE "\n"
+    "  --timeout S      with --wait: for S seconds at most\n"
     "  --seconds S      of top: between two looks, 2 without it\n"
     "  --times N        of top: look so many times; without it, no end\n"
     "  --json           print what the server answered; of events and top, an\n"
@@ -60,7 +64,9 @@ static const char help[] =
     "  --version, --help\n"
     "\n"
     "exit status: 0 all is well, or done; 1 the check failed, or the server\n"
-    "refused; 2 wrong usage; 3 no such httpd is running\n";
+    "refused, or what --wait waited for did not come; 2 wrong usage; 3 no "
+    "such\n"
+    "httpd is running\n";
 
 /* ---- answers ---- */
 
@@ -134,7 +140,8 @@ typedef struct {
     int follow;
     const char *seconds, *times; /* of top */
     int wait;
-    const char *how; /* "--rolling", "--blocking", or NULL: not said */
+    const char *timeout; /* of --wait */
+    const char *how;     /* "--rolling", "--blocking", or NULL: not said */
     const char *const *words;
     int n;
 } asked_t;
@@ -186,8 +193,11 @@ static int top(const asked_t *q)
                   : top_show(dir, q->raw, (int)(seconds * 1000), (long)times);
 }
 
-/* Options that not all commands have. */
-enum { HOW = 1, FOLLOW = 2, TOP = 4, WAIT = 8 };
+#define APP     "the name of an app"
+#define PROCESS "the ID of a process"
+
+/* Options that not all commands have; SOME: one more word. */
+enum { HOW = 1, FOLLOW = 2, TOP = 4, WAIT = 8, SOME = 16 };
 
 static const struct {
     const char *word;
@@ -196,15 +206,19 @@ static const struct {
     /* One of them: */
     int (*act)(const asked_t *q);
     int (*show)(const json_t *answer); /* of the server, which knows it */
-} commands[] = {{"status", NULL, 0, NULL, show_status},
-                {"top", NULL, TOP, top, NULL},
-                {"events", NULL, FOLLOW, events, NULL},
-                {"check", NULL, 0, NULL, show_check},
-                {"detach", "the ID of a process", 0, NULL, show_done},
-                {"kill", "the ID of a process", 0, NULL, show_done},
-                {"drain", "the name of an app", WAIT, NULL, show_done},
-                {"restart", "the name of an app", HOW, NULL, show_done},
-                {"detect", "the directory of an app", 0, detect, NULL}};
+    int (*await)(const await_t *a);    /* --wait */
+} commands[] = {
+    {"status", NULL, SOME, NULL, show_status, NULL},
+    {"top", NULL, TOP, top, NULL, NULL},
+    {"events", NULL, FOLLOW, events, NULL, NULL},
+    {"check", NULL, 0, NULL, show_check, NULL},
+    {"detach", PROCESS, 0, NULL, show_done, NULL},
+    {"kill", PROCESS, 0, NULL, show_done, NULL},
+    {"drain", APP, WAIT, NULL, show_done, await_drained},
+    {"restart", APP, HOW | WAIT, NULL, show_done, await_running},
+    {"start", APP, WAIT, NULL, show_done, await_running},
+    {"detect", "the directory of an app", 0, detect, NULL, NULL},
+};
 
 /* What was said, and does not belong to the command; NULL: nothing. */
 static const char *surplus(const asked_t *q, int words, int may)
@@ -214,26 +228,36 @@ static const char *surplus(const asked_t *q, int words, int may)
            : q->follow && !(may & FOLLOW) ? "--follow"
            : q->seconds && !(may & TOP)   ? "--seconds"
            : q->times && !(may & TOP)     ? "--times"
+           : q->timeout && !(may & WAIT)  ? "--timeout"
            : q->wait && !(may & WAIT)     ? "--wait"
                                           : NULL;
 }
 
 /* Have the server do it. @param n words of the question */
-static int ask(const asked_t *q, int n, int (*show_as)(const json_t *answer))
+static int ask(const asked_t *q, size_t command, int n)
 {
     const char *how = q->how ? q->how + strlen("--") : "default";
-    const char *question[] = {q->words[0], q->words[1], how};
-    const char *dir = q->dir;
+    const char *question[] = {q->words[0], n > 1 ? q->words[1] : NULL, how};
+    await_t await = {.raw = q->raw};
     char *answer;
-    int status = ask_directory(&dir);
+    int status;
 
+    if (q->timeout && !q->wait)
+        return ask_complain(EXIT_USAGE, "--timeout is for --wait");
+    if (!read_number(q->timeout, 1e9, &await.seconds))
+        return ask_complain(EXIT_USAGE,
+                            "--timeout: %s is no number of seconds above 0",
+                            q->timeout);
+    await.dir = q->dir;
+    status = ask_directory(&await.dir);
     if (status == 0)
-        status = ask_server(dir, question, n, &answer);
+        status = ask_server(await.dir, question, n, &answer);
     if (status != 0)
         return status;
-    status = show(answer, q->raw, show_as);
+    status = show(answer, q->raw, commands[command].show);
+    await.answer = answer;
     if (status == EXIT_OK && q->wait)
-        status = drain_wait(dir, answer, q->raw);
+        status = commands[command].await(&await);
     free(answer);
     return status;
 }
@@ -248,7 +272,8 @@ static int decide(const asked_t *q)
         if (++i == sizeof commands / sizeof *commands)
             return ask_complain(EXIT_USAGE, "%s is no command; see --help",
                                 word);
-    wanted = commands[i].argument ? 2 : 1;
+    wanted =
+        commands[i].argument || (commands[i].may & SOME && q->n > 1) ? 2 : 1;
     if (q->n < wanted)
         return ask_complain(EXIT_USAGE, "%s wants %s", word,
                             commands[i].argument);
@@ -257,7 +282,7 @@ static int decide(const asked_t *q)
         return ask_complain(EXIT_USAGE, "%s is too much for %s", extra, word);
     if (commands[i].act)
         return commands[i].act(q);
-    return ask(q, wanted + (commands[i].may & HOW), commands[i].show);
+    return ask(q, i, wanted + (commands[i].may & HOW));
 }
 
 int main(int argc, char **argv)
@@ -270,6 +295,7 @@ int main(int argc, char **argv)
         {"seconds", required_argument, NULL, 's'},
         {"times", required_argument, NULL, 'n'},
         {"wait", no_argument, NULL, 'w'},
+        {"timeout", required_argument, NULL, 't'},
         {"rolling", no_argument, NULL, 'R'},
         {"blocking", no_argument, NULL, 'B'},
         {"version", no_argument, NULL, 'V'},
@@ -298,6 +324,9 @@ int main(int argc, char **argv)
             break;
         case 'w':
             q.wait = 1;
+            break;
+        case 't':
+            q.timeout = optarg;
             break;
         case 'R':
         case 'B':

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <glob.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "spawner/contract.h"
@@ -20,6 +22,8 @@
 #define ENVIRONMENT "APPPOOL_RUNTIME_DIR"
 #define LIMIT       10 /* s for an answer */
 #define CHUNK       65536
+#define TRIES       50 /* to connect, while the spawner starts */
+#define PAUSE_MS    20 /* between two of them */
 
 static int quiet;
 
@@ -69,27 +73,71 @@ int ask_directory(const char **dir)
 
 /* ---- question and answer ---- */
 
-/* Where several are, while an upgrade drains: the newest. @return 0: too long */
-static int find_socket(const char *dir, char *path, size_t size)
+/* DIR/NAME, or DIR/current/NAME where several are, while an upgrade drains: the
+ * newest. @return 0: too long */
+static int find_socket(const char *dir, const char *name, char *path,
+                       size_t size)
 {
-    static const char *const names[] = {CONTRACT_CURRENT "/" CONTRACT_CONTROL,
-                                        CONTRACT_CONTROL};
+    static const char *const places[] = {"/" CONTRACT_CURRENT, ""};
     int i, n = 0;
 
     for (i = 0; i < 2; i++) {
-        n = snprintf(path, size, "%s/%s", dir, names[i]);
+        n = snprintf(path, size, "%s%s/%s", dir, places[i], name);
         if (n >= 0 && (size_t)n < size && access(path, F_OK) == 0)
             break;
     }
     return n >= 0 && (size_t)n < size;
 }
 
+/* The socket for root and httpd is not for this user: the user's own, if there
+ * is one. @return 0, or errno */
+static int try_own(const char *dir, int fd, struct sockaddr_un *at)
+{
+    char name[32];
+
+    snprintf(name, sizeof name, CONTRACT_USERS "/%u", (unsigned)geteuid());
+    if (!find_socket(dir, name, at->sun_path, sizeof at->sun_path))
+        return EACCES;
+    if (connect(fd, (struct sockaddr *)at, sizeof *at) == 0)
+        return 0;
+    return errno == ENOENT ? EACCES : errno;
+}
+
+/* httpd has begun, but its spawner does not listen yet; or another one starts.
+ */
+static int is_starting(const char *dir, int error)
+{
+    char path[PATH_MAX];
+
+    return (error == ENOENT || error == ECONNREFUSED) &&
+           find_socket(dir, CONTRACT_TABLE, path, sizeof path) &&
+           access(path, F_OK) == 0;
+}
+
+/* @return 0, or errno */
+static int try_connect(const char *dir, int fd, struct sockaddr_un *at)
+{
+    static const struct timespec pause = {0, PAUSE_MS * 1000000};
+    int tries, error;
+
+    for (tries = 0;; tries++) {
+        find_socket(dir, CONTRACT_CONTROL, at->sun_path, sizeof at->sun_path);
+        error = connect(fd, (struct sockaddr *)at, sizeof *at) == 0 ? 0 : errno;
+        if (error == EACCES)
+            error = try_own(dir, fd, at);
+        if (error == 0 || tries == TRIES || !is_starting(dir, error))
+            return error;
+        nanosleep(&pause, NULL);
+    }
+}
+
 static int connect_to(const char *dir, int *fd)
 {
     struct sockaddr_un at = {.sun_family = AF_UNIX};
     struct timeval limit = {LIMIT, 0};
+    int error;
 
-    if (!find_socket(dir, at.sun_path, sizeof at.sun_path))
+    if (!find_socket(dir, CONTRACT_CONTROL, at.sun_path, sizeof at.sun_path))
         return ask_complain(EXIT_USAGE, "%s is too long a path", dir);
     *fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (*fd < 0)
@@ -97,13 +145,17 @@ static int connect_to(const char *dir, int *fd)
     rights_refuse(*fd);
     setsockopt(*fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     setsockopt(*fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
-    if (connect(*fd, (struct sockaddr *)&at, sizeof at) == 0)
+    error = try_connect(dir, *fd, &at);
+    if (error == 0)
         return 0;
-    if (errno == EACCES || errno == EPERM)
-        return ask_complain(EXIT_NO, "%s: only root and httpd's user may ask",
-                            at.sun_path);
+    close(*fd);
+    if (error == EACCES || error == EPERM)
+        return ask_complain(EXIT_NO,
+                            "%s: only root, httpd's user and users that run "
+                            "its apps may ask",
+                            dir);
     return ask_complain(EXIT_NOT_RUNNING, "no pool is running in %s: %s", dir,
-                        strerror(errno));
+                        strerror(error));
 }
 
 /* Everything up to EOF, to be freed. NULL: it did not come. */
@@ -175,6 +227,17 @@ int ask_server(const char *dir, const char *const *words, int n, char **answer)
                                   "the spawner of %s does not answer", dir);
 }
 
+int ask_silently(const char *dir, const char *const *words, int n,
+                 char **answer)
+{
+    int status;
+
+    quiet = 1;
+    status = ask_server(dir, words, n, answer);
+    quiet = 0;
+    return status;
+}
+
 int ask_status(const char *dir, int silently, json_t **report)
 {
     static const char *const question[] = {"status"};
@@ -182,9 +245,10 @@ int ask_status(const char *dir, int silently, json_t **report)
     int status;
 
     *report = NULL;
-    quiet = silently;
-    status = ask_server(dir, question, 1, &answer);
-    quiet = 0;
+    if (silently)
+        status = ask_silently(dir, question, 1, &answer);
+    else
+        status = ask_server(dir, question, 1, &answer);
     if (status != 0)
         return status;
     *report = json_loads(answer, 0, NULL);

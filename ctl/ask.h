@@ -32,6 +32,10 @@ int ask_directory(const char **dir);
 /** Ask. @param answer to be freed */
 int ask_server(const char *dir, const char *const *words, int n, char **answer);
 
+/** The same, for one who asks again and again: no reason is printed. */
+int ask_silently(const char *dir, const char *const *words, int n,
+                 char **answer);
+
 /**
  * Ask for the status.
  * @param silently 1: who asks again and again says himself what it means that

@@ -125,13 +125,9 @@ static void print_group(const json_t *g)
         print_request(one);
 }
 
-void table_print(const json_t *report)
+static void print_pool(const json_t *pool)
 {
-    const json_t *pool = json_object_get(report, "pool");
-    const json_t *groups = json_object_get(report, "groups");
-    const json_t *one;
     json_int_t n = number(pool, "count");
-    size_t i;
 
     printf("%lld %s of %lld, %lld active, %lld starting, %lld leaving, "
            "%lld waiting\n",
@@ -140,8 +136,20 @@ void table_print(const json_t *report)
            (long long)number(pool, "spawning"),
            (long long)number(pool, "leaving"),
            (long long)number(pool, "waiting"));
+}
+
+void table_print(const json_t *report)
+{
+    const json_t *pool = json_object_get(report, "pool");
+    const json_t *groups = json_object_get(report, "groups");
+    const json_t *one;
+    size_t i;
+
+    if (pool)
+        print_pool(pool);
     for (i = 0; (one = json_array_get(groups, i)) != NULL; i++)
         print_group(one);
     if (i == 0)
-        puts("no app has been asked for yet");
+        puts(pool ? "no app has been asked for yet"
+                  : "it has not been asked for yet");
 }

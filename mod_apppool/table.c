@@ -31,6 +31,11 @@ static json_t *seconds(apr_int64_t us)
     return json_real((double)us / APR_USEC_PER_SEC);
 }
 
+static json_t *user(uid_t uid)
+{
+    return uid == (uid_t)-1 ? json_null() : number((apr_int64_t)uid);
+}
+
 static json_t *variables(apr_pool_t *p, apr_hash_t *env)
 {
     json_t *o = json_object();
@@ -82,10 +87,8 @@ static json_t *describe_app(apr_pool_t *p, const apppool_app_t *app)
     json_object_set_new(j, "command", text(app->set->command));
     json_object_set_new(j, "user", text(app->set->user));
     json_object_set_new(j, "group", text(app->set->user_group));
-    json_object_set_new(j, "owner",
-                        app->owner == (uid_t)-1
-                            ? json_null()
-                            : number((apr_int64_t)app->owner));
+    json_object_set_new(j, "owner", user(app->owner));
+    json_object_set_new(j, "uid", user(app->uid));
     json_object_set_new(j, "environment", text(app->environment));
     json_object_set_new(j, "env", variables(p, app->set->env));
     json_object_set_new(j, "protocol",

@@ -24,12 +24,12 @@ static int64_t began, again; /* us */
 
 /* Without the spawner's descriptors: a client waits for the end of its
  * connection, which the child would have open as well. */
-static _Noreturn void work(spawner_t *s, answer_make_t *make)
+static _Noreturn void work(spawner_t *s, const answer_order_t *order)
 {
     json_t *o;
 
     fresh_descriptors(-1);
-    o = make(&s->shm, s->pool);
+    o = order->make(s, order);
     answer->size = o ? json_dumpb(o, answer->text, sizeof answer->text,
                                   JSON_INDENT(1) | APL_REPORT_REALS)
                      : 0;
@@ -54,7 +54,7 @@ static void ended(spawner_t *s, errand_t *e, const siginfo_t *cause)
     state_wake(s, s->now);
 }
 
-int answer_begin(spawner_t *s, answer_make_t *make, answer_made_t *made)
+int answer_begin(spawner_t *s, const answer_order_t *order, answer_made_t *made)
 {
     pid_t pid;
 
@@ -70,7 +70,7 @@ int answer_begin(spawner_t *s, answer_make_t *make, answer_made_t *made)
         return -1;
     pid = errand_fork(s, &maker, ANSWER_LIMIT, ended);
     if (pid == 0)
-        work(s, make);
+        work(s, order);
     if (pid < 0) {
         forget();
         return -1;

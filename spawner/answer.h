@@ -22,9 +22,18 @@
 
 #define ANSWER_LIMIT (20 * SECOND) /* for the child */
 
-/** Make an answer: called in the child. @param p for what it needs
- * @return NULL: there is no memory */
-typedef json_t *answer_make_t(apl_pool_t *shm, apr_pool_t *p);
+typedef struct answer_order answer_order_t;
+
+/** Make an answer: called in the child. @return NULL: there is no memory */
+typedef json_t *answer_make_t(spawner_t *s, const answer_order_t *order);
+
+/** What is to be made. Zeroed at first, so that two that are the same are equal
+ * byte by byte. */
+struct answer_order {
+    answer_make_t *make;
+    uid_t only;             /**< of the apps of this user; (uid_t)-1: of all */
+    char app[APL_NAME_MAX]; /**< of this app; "": of all */
+};
 
 /** The child has ended.
  * @param text of `size` bytes, as long as this call lasts; NULL: there is none
@@ -36,6 +45,7 @@ typedef void answer_made_t(spawner_t *s, const char *text, size_t size);
  * @return 1: `made` will be called; 0: not now, the spawner is woken to try it
  *         again; -1: there is no memory, or no child
  */
-int answer_begin(spawner_t *s, answer_make_t *make, answer_made_t *made);
+int answer_begin(spawner_t *s, const answer_order_t *order,
+                 answer_made_t *made);
 
 #endif

@@ -22,7 +22,7 @@
  * also what a graceful restart compares: with another contract, or another
  * layout of the segment, the new build starts an instance of its own.
  */
-#define CONTRACT_VERSION          5
+#define CONTRACT_VERSION          6
 
 #define CONTRACT_TEXT_(x)         #x
 #define CONTRACT_TEXT(x)          CONTRACT_TEXT_(x)
@@ -77,6 +77,7 @@
 #define CONTRACT_WATCHDOG_BEAT   "watchdog.beat"
 #define CONTRACT_REGISTRY        "registry"
 #define CONTRACT_CONTROL         "control.sock"
+#define CONTRACT_USERS           "c" /* c/UID: the same for an app's user */
 #define CONTRACT_SPAWNER         "spawner.pid" /* "PID START\n" */
 #define CONTRACT_CURRENT         "current" /* link, where several are: the newest */
 #define CONTRACT_INSTANCE        "instance" /* the mark's first half, hex */

@@ -14,22 +14,25 @@
 
 #include "shm/report.h"
 #include "spawner/answer.h"
+#include "spawner/privilege.h"
 #include "spawner/rights.h"
+#include "spawner/usersock.h"
 #include "spawner/verbs.h"
 
 #define CLIENTS  16
+#define OWN      2 /* of them for one user of apps, who has no more */
 #define PATIENCE (5 * SECOND)
 #define WAIT     (2 * ANSWER_LIMIT) /* another answer may be made first */
 
 typedef struct {
     loop_source_t source;
     int64_t until; /* 0: free */
-    int root;
+    asker_t who;
     char line[CONTRACT_QUESTION_MAX];
     size_t length;
-    answer_make_t *make; /* what it waits for; NULL: it does not */
-    int begun;           /* a child makes that now */
-    char *answer;        /* NULL: there is none yet */
+    answer_order_t order; /* what it waits for; make NULL: it does not */
+    int begun;            /* a child makes that now */
+    char *answer;         /* NULL: there is none yet */
     size_t size, sent;
 } client_t;
 
@@ -44,13 +47,19 @@ static void drop(client_t *c)
     c->source.fd = -1;
 }
 
-static int is_root(int fd)
+/* Unknown: somebody who may do nothing. */
+static asker_t who_is(const spawner_t *s, int fd)
 {
     struct ucred peer;
     socklen_t length = sizeof peer;
+    asker_t who = {.uid = PRIVILEGE_NOBODY};
 
-    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 &&
-           (peer.uid == 0 || peer.uid == geteuid());
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0)
+        return who;
+    who.uid = peer.uid;
+    who.is_root = peer.uid == 0 || peer.uid == geteuid();
+    who.is_httpd = peer.uid == s->rt.uid;
+    return who;
 }
 
 /* ---- clients ---- */
@@ -71,7 +80,7 @@ static void send_answer(client_t *c)
 /* @param text NULL: there is no memory */
 static void answer_client(client_t *c, const char *text, size_t size)
 {
-    c->make = NULL;
+    c->order.make = NULL;
     c->begun = 0;
     c->answer = text ? malloc(size) : NULL;
     if (!c->answer) {
@@ -98,9 +107,9 @@ static void answer_object(client_t *c, json_t *o)
 static void take_question(client_t *c, size_t length)
 {
     spawner_t *s = spawner_state();
-    json_t *o = verbs_answer(s, c->line, length, c->root, &c->make);
+    json_t *o = verbs_answer(s, c->line, length, &c->who, &c->order);
 
-    if (!c->make) {
+    if (!c->order.make) {
         answer_object(c, o);
         return;
     }
@@ -137,39 +146,69 @@ static void client_ready(void *owner, uint32_t events)
     (void)events;
     if (c->answer)
         send_answer(c);
-    else if (c->make)
+    else if (c->order.make)
         drop(c); /* it has hung up */
     else
         receive(c);
 }
 
-/* A free place; else that of the oldest, one of httpd's user first: a child
- * of httpd cannot keep root out. */
-static client_t *find_place(void)
+/* Who has a place of a lower rank gives way first. */
+static int rank(const asker_t *who)
 {
-    client_t *c, *best = clients;
+    return who->is_root ? 2 : who->is_httpd;
+}
 
+/* The oldest place of a user of apps who has as many as one may have; NULL. */
+static client_t *find_own(const asker_t *who)
+{
+    client_t *c, *oldest = NULL;
+    int n = 0;
+
+    if (rank(who) > 0)
+        return NULL;
+    for (c = clients; c < clients + CLIENTS; c++) {
+        if (c->until == 0 || c->who.uid != who->uid)
+            continue;
+        n++;
+        if (!oldest || c->until < oldest->until)
+            oldest = c;
+    }
+    return n < OWN ? NULL : oldest;
+}
+
+/* A free place; else the oldest of those who have the lowest rank: neither a
+ * child of httpd nor an app can keep root out. */
+static client_t *find_place(const asker_t *who)
+{
+    client_t *c, *best = find_own(who);
+
+    if (best)
+        return best;
+    best = clients;
     for (c = clients; c < clients + CLIENTS && best->until != 0; c++)
-        if (c->until == 0 || c->root < best->root ||
-            (c->root == best->root && c->until < best->until))
+        if (c->until == 0 || rank(&c->who) < rank(&best->who) ||
+            (rank(&c->who) == rank(&best->who) && c->until < best->until))
             best = c;
     return best;
 }
 
 static void accept_client(void *owner, uint32_t events)
 {
-    spawner_t *s = owner;
+    const loop_source_t *from = owner;
+    const spawner_t *s = spawner_state();
+    asker_t who;
     client_t *c;
-    int fd = accept4(listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    int fd = accept4(from->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
     (void)events;
     if (fd < 0)
         return;
     rights_guard(fd);
-    c = find_place();
+    who = who_is(s, fd);
+    c = find_place(&who);
     drop(c);
     c->until = s->now + PATIENCE;
-    c->root = is_root(fd);
+    c->who = who;
     if (loop_add(&c->source, fd, EPOLLIN, client_ready, c) != 0)
         c->until = 0;
 }
@@ -194,7 +233,7 @@ static client_t *find_waiting(void)
     client_t *c, *first = NULL;
 
     for (c = clients; c < clients + CLIENTS; c++)
-        if (c->make && !c->begun && (!first || c->until < first->until))
+        if (c->order.make && !c->begun && (!first || c->until < first->until))
             first = c;
     return first;
 }
@@ -203,14 +242,13 @@ static client_t *find_waiting(void)
 static void begin_next(spawner_t *s)
 {
     const client_t *first = find_waiting();
-    answer_make_t *make = first ? first->make : NULL;
-    int begun = make ? answer_begin(s, make, give) : 0;
+    int begun = first ? answer_begin(s, &first->order, give) : 0;
     client_t *c;
 
     if (begun == 0)
         return;
     for (c = clients; c < clients + CLIENTS; c++)
-        c->begun |= c->make == make;
+        c->begun |= memcmp(&c->order, &first->order, sizeof first->order) == 0;
     if (begun < 0)
         give(s, NULL, 0);
 }
@@ -239,6 +277,7 @@ void control_configure(spawner_t *s)
     if (geteuid() == 0 && lchown(at.sun_path, s->rt.uid, s->rt.gid) != 0) {
         /* It stays root's. */
     }
+    usersock_configure(s, accept_client);
 }
 
 int control_open(spawner_t *s)
@@ -259,6 +298,7 @@ int control_open(spawner_t *s)
         close(fd);
         return -1;
     }
+    usersock_begin(s);
     control_configure(s);
-    return loop_add(&listener, fd, EPOLLIN, accept_client, s);
+    return loop_add(&listener, fd, EPOLLIN, accept_client, &listener);
 }

@@ -9,7 +9,10 @@
  * seconds, or when there are many. An answer that takes its time is made by a
  * child (answer.h), once for all clients that have asked for it by then.
  *
- * Trust: whether root asks or httpd's user, SO_PEERCRED says.
+ * control.sock is for root and httpd's user. A user of apps has a socket of
+ * his own (usersock.h).
+ *
+ * Trust: who asks, SO_PEERCRED says.
  */
 #ifndef APPPOOL_CONTROL_H
 #define APPPOOL_CONTROL_H
@@ -19,7 +22,8 @@
 /** Bind and listen. @return 0, or -1 with errno */
 int control_open(spawner_t *s);
 
-/** Give the socket to httpd's user of the table. */
+/** Give the socket to httpd's user of the table; have those of its apps' users.
+ */
 void control_configure(spawner_t *s);
 
 /** Drop clients that are too slow, and have the next answer made. */

@@ -8,9 +8,15 @@
 #define EACH                                                                   \
     4 /* pidfd, FIFO, $NOTIFY_SOCKET; a connection or a file at times */
 
+/* With a control socket for each user of apps (usersock.h). */
+static rlim_t own(const spawner_t *s)
+{
+    return OWN + (rlim_t)s->table->n;
+}
+
 static rlim_t needed(const spawner_t *s)
 {
-    return OWN + s->table->capacity.children +
+    return own(s) + s->table->capacity.children +
            (rlim_t)EACH * s->table->max_pool_size;
 }
 
@@ -34,10 +40,10 @@ void descriptors_raise(spawner_t *s)
         return;
     log_line(LOG_WARN,
              "MaxPoolSize %u: the spawner needs %llu descriptors (%d for each "
-             "process, %u for httpd's children, %d of its own), and its hard "
+             "process, %u for httpd's children, %llu of its own), and its hard "
              "limit is %llu: raise that of httpd (ulimit -Hn; LimitNOFILE= of "
              "systemd), or lower MaxPoolSize",
              s->table->max_pool_size, (unsigned long long)need, EACH,
-             s->table->capacity.children, OWN,
+             s->table->capacity.children, (unsigned long long)own(s),
              (unsigned long long)most.rlim_max);
 }

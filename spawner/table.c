@@ -208,12 +208,12 @@ static apl_capacity_t capacity(reader_t *r, const json_t *o)
     return n;
 }
 
-/* null: AppUser says who runs the app, or the owner was not known. */
-static uid_t read_owner(reader_t *r, const json_t *o)
+/* null: it is not known, or of no interest. */
+static uid_t read_user(reader_t *r, const json_t *o, const char *key)
 {
-    if (json_is_null(json_object_get(o, "owner")))
+    if (json_is_null(json_object_get(o, key)))
         return (uid_t)-1;
-    return (uid_t)reader_number(r, o, "owner", 0, UINT32_MAX - 1);
+    return (uid_t)reader_number(r, o, key, 0, UINT32_MAX - 1);
 }
 
 static void read_app(reader_t *r, table_app_t *a, uint32_t config,
@@ -236,7 +236,8 @@ static void read_app(reader_t *r, table_app_t *a, uint32_t config,
     a->command = reader_text(r, o, "command", 1);
     a->user = reader_text(r, o, "user", 1);
     a->group = reader_text(r, o, "group", 1);
-    a->owner = read_owner(r, o);
+    a->owner = read_user(r, o, "owner");
+    a->uid = read_user(r, o, "uid");
     a->environment = reader_text(r, o, "environment", 0);
     a->env = environment(r, o);
     read_wire(r, a, o);

@@ -37,6 +37,7 @@ typedef struct {
     const char *command;
     const char *user, *group;
     uid_t owner; /**< of AppRoot, when `user` is NULL; (uid_t)-1: unknown */
+    uid_t uid;   /**< that it runs as: may look after it; (uid_t)-1: unknown */
     const char *environment;
     const char *const *env; /**< NAME=value, NULL at the end */
     const char *log;

@@ -4,11 +4,14 @@
  * @file verbs.h
  * @brief What may be asked over the control socket, and the answers.
  *
- *     status              everybody who may connect
+ *     status [APP]        root and httpd's user: all; a user: that user's apps
+ *     restart APP HOW     root, or the app's user; HOW: rolling, blocking or
+ *                         default
+ *     start APP           root, or the app's user
  *     check               root
  *     detach ID           root
+ *     kill ID             root
  *     drain APP           root
- *     restart APP HOW     root; HOW: rolling, blocking or default
  *
  * A question is one line of words with a tab between them; a word has no
  * control character. An answer is a JSON object: what was asked for, or
@@ -21,22 +24,18 @@
 #ifndef APPPOOL_VERBS_H
 #define APPPOOL_VERBS_H
 
-#include <jansson.h>
-
-#include "spawner/answer.h"
-#include "spawner/state.h"
+#include "spawner/question.h"
 
 /** A question that could not be read. */
 json_t *verbs_error(const char *sentence);
 
 /**
  * Answer a line.
- * @param line where its newline stands, is written to
- * @param root does root ask?
- * @param make NULL; or what is to make the answer in a child (answer.h)
- * @return NULL: *make is set, or there is no memory
+ * @param line  where its newline stands, is written to
+ * @param order zeroed; or what is to make the answer in a child (answer.h)
+ * @return NULL: order->make is set
  */
-json_t *verbs_answer(spawner_t *s, char *line, size_t length, int root,
-                     answer_make_t **make);
+json_t *verbs_answer(spawner_t *s, char *line, size_t length,
+                     const asker_t *who, answer_order_t *order);
 
 #endif

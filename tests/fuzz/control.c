@@ -1,10 +1,11 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
 /* The control socket: whatever a client sends, it gets one JSON object, or
- * nothing; and only root has more than the status.
+ * nothing. Only root may do all. A user of apps hears of no other app, and
+ * somebody else of none.
  *
- * Input: a byte (1: over the socket, in pieces of the upper bits; 2: root),
- * and what is sent. */
+ * Input: a byte (1: over the socket, in pieces of the upper bits; 2: root; else
+ * the next two bits say which user), and what is sent. */
 
 #include "spawner/control.h"
 
@@ -18,6 +19,9 @@
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/play.h"
 #include "tests/fuzz/state.h"
+
+/* Users: of the first app, of the second, of none. */
+enum { USER = 1001, OTHER, STRANGER };
 
 static void must(int truth)
 {
@@ -43,7 +47,9 @@ static void fill(spawner_t *s)
     s->processes = processes;
     for (i = 0; i < 2; i++) {
         apps[i].app = p->apps[i];
-        apps[i].label = i ? "shop" : "b";
+        apps[i].app.root = i ? "/of-another" : "/srv/shop";
+        apps[i].label = i ? "other-label" : "shop";
+        apps[i].uid = i ? OTHER : USER;
         apr_hash_set(table.by_name, apps[i].app.name, APR_HASH_KEY_STRING,
                      &apps[i]);
     }
@@ -59,37 +65,38 @@ static void fill(spawner_t *s)
 
 /* ---- without a child ---- */
 
-static json_t *make_now(spawner_t *s, answer_make_t *make)
+static json_t *make_now(spawner_t *s, const answer_order_t *order)
 {
-    apr_pool_t *p;
+    apr_pool_t *all = s->pool;
     json_t *o;
 
-    apr_pool_create(&p, s->pool);
-    o = make(&s->shm, p);
-    apr_pool_destroy(p);
+    apr_pool_create(&s->pool, all);
+    o = order->make(s, order);
+    apr_pool_destroy(s->pool);
+    s->pool = all;
     return o;
 }
 
-static answer_make_t *begun;
+static answer_order_t begun;
 static answer_made_t *tell;
 
-int answer_begin(spawner_t *s, answer_make_t *make, answer_made_t *made)
+int answer_begin(spawner_t *s, const answer_order_t *order, answer_made_t *made)
 {
     (void)s;
-    begun = make;
+    begun = *order;
     tell = made;
     return 1;
 }
 
 static void finish(spawner_t *s)
 {
-    json_t *o = begun ? make_now(s, begun) : NULL;
+    json_t *o = begun.make ? make_now(s, &begun) : NULL;
     char *text = o ? json_dumps(o, 0) : NULL;
 
-    if (!begun)
+    if (!begun.make)
         return;
     must(text != NULL);
-    begun = NULL;
+    begun.make = NULL;
     tell(s, text, strlen(text));
     json_decref(o);
     free(text);
@@ -97,31 +104,59 @@ static void finish(spawner_t *s)
 
 /* ---- questions ---- */
 
-/* Root's verbs are not for everybody. */
-static void is_answer(json_t *o, int root)
+static void is_answer(const json_t *o)
 {
-    const json_t *ok = json_object_get(o, "ok");
-
     must(json_is_object(o) && json_object_size(o) > 0);
-    must(root || !ok);
 }
 
-static void ask(spawner_t *s, const uint8_t *data, size_t size, int root)
+/* Nothing of the other user's app, but what the question said itself. */
+static void is_own(json_t *o, const char *question, const asker_t *who)
 {
-    char line[CONTRACT_QUESTION_MAX];
+    static const char *const secret[] = {"other-label", "/of-another"};
+    char *text = json_dumps(o, 0);
+    size_t i;
+
+    must(text != NULL);
+    for (i = 0; i < sizeof secret / sizeof *secret; i++)
+        must(strstr(question, secret[i]) || !strstr(text, secret[i]));
+    free(text);
+    must(who->uid == USER || !json_object_get(o, "ok"));
+    must(who->uid == USER ||
+         json_array_size(json_object_get(o, "groups")) == 0);
+}
+
+static void ask(spawner_t *s, const uint8_t *data, size_t size,
+                const asker_t *who)
+{
+    char line[CONTRACT_QUESTION_MAX], question[CONTRACT_QUESTION_MAX];
     const uint8_t *end = memchr(data, '\n', size);
     size_t n = end ? (size_t)(end - data) : size;
-    answer_make_t *make;
+    answer_order_t order;
     json_t *o;
 
     if (n > sizeof line - 1)
         n = sizeof line - 1;
     memcpy(line, data, n);
-    o = verbs_answer(s, line, n, root, &make);
-    if (make)
-        o = make_now(s, make);
-    is_answer(o, root);
+    memcpy(question, data, n);
+    question[n] = 0;
+    o = verbs_answer(s, line, n, who, &order);
+    if (order.make)
+        o = make_now(s, &order);
+    is_answer(o);
+    if (!who->is_root && !who->is_httpd)
+        is_own(o, question, who);
+    must(who->is_root || who->uid == USER || !json_object_get(o, "ok"));
     json_decref(o);
+}
+
+static asker_t asker(uint8_t byte)
+{
+    static const uid_t uids[] = {33, USER, STRANGER, STRANGER};
+    asker_t who = {.uid = uids[byte >> 2 & 3], .is_httpd = !(byte >> 2 & 3)};
+
+    if (byte & 2)
+        who = (asker_t){.is_root = 1};
+    return who;
 }
 
 static void turn(void)
@@ -177,7 +212,7 @@ static void call(spawner_t *s, const uint8_t *data, size_t size, size_t chunk)
     must(size > 0 || !newline);
     if (size > 0) {
         o = json_loadb(answer, size, 0, NULL);
-        is_answer(o, 1);
+        is_answer(o);
         json_decref(o);
     }
     close(fd);
@@ -195,8 +230,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fill(s);
     if (data[0] & 1)
         call(s, data + 1, size - 1, 1 + (size_t)(data[0] >> 2) * 8);
-    else
-        ask(s, data + 1, size - 1, data[0] & 2);
+    else {
+        const asker_t who = asker(data[0]);
+
+        ask(s, data + 1, size - 1, &who);
+    }
     state_log();
     return 0;
 }

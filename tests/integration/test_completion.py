@@ -42,7 +42,8 @@ def test_what_runs(httpd: Httpd) -> None:
     assert complete(httpd, "restart", "") == [str(app.root)]
     assert complete(httpd, "restart", "/nothing") == [""]
     assert set(complete(httpd, "restart", "--")) == {
-        "--rolling", "--blocking", "--json"}
+        "--rolling", "--blocking", "--wait", "--timeout", "--json"}
+    assert complete(httpd, "start", "") == [str(app.root)]
 
 
 def test_name_that_the_shell_would_run(httpd: Httpd) -> None:

@@ -263,9 +263,8 @@ def test_what_is_refused(httpd: Httpd) -> None:
     assert (f'no app has the name shoq: there is "{app.root} (production)", '
             '"weblog"') in wrong.stderr
     for words in (("drain",), ("drain", "shop", "blog"),
-                  ("drain", "shop", "--rolling"), ("restart", "shop",
-                                                   "--wait"),
-                  ("status", "--wait"), ("events", "--wait")):
+                  ("drain", "shop", "--rolling"),
+                  ("drain", "shop", "--timeout", "5"), ("status", "--wait"), ("events", "--wait")):
         assert httpd.ctl(*words).returncode == 2, words
     user = subprocess.run(
         ["setpriv", "--reuid=www-data", "--regid=nogroup", "--clear-groups",

@@ -34,6 +34,7 @@ static int begin_all(void **state)
     (void)state;
     scene = scene_new(2);
     s->shm = scene->pool;
+    s->table = apr_pcalloc(s->pool, sizeof *s->table);
     return loop_open() != 0 || control_open(s) != 0;
 }
 
@@ -221,27 +222,27 @@ static void a_client_that_hangs_up(void **state)
 
 /* ---- the child ---- */
 
-static json_t *make_large(apl_pool_t *shm, apr_pool_t *p)
+static json_t *make_large(spawner_t *s, const answer_order_t *order)
 {
     char *text = malloc(LARGE);
 
-    (void)shm;
-    (void)p;
+    (void)s;
+    (void)order;
     memset(text, 'x', LARGE);
     return json_pack("{s:s%}", "large", text, (size_t)LARGE);
 }
 
-static json_t *make_nothing(apl_pool_t *shm, apr_pool_t *p)
+static json_t *make_nothing(spawner_t *s, const answer_order_t *order)
 {
-    (void)shm;
-    (void)p;
+    (void)s;
+    (void)order;
     return NULL;
 }
 
-static _Noreturn json_t *make_no_end(apl_pool_t *shm, apr_pool_t *p)
+static _Noreturn json_t *make_no_end(spawner_t *s, const answer_order_t *order)
 {
-    (void)shm;
-    (void)p;
+    (void)s;
+    (void)order;
     for (;;)
         pause();
 }
@@ -256,11 +257,18 @@ static void made(spawner_t *s, const char *text, size_t size)
     made_size = text ? size : 0;
 }
 
+static int begin(answer_make_t *make)
+{
+    const answer_order_t order = {.make = make};
+
+    return answer_begin(spawner_state(), &order, made);
+}
+
 static void any_size(void **state)
 {
     (void)state;
-    assert_int_equal(answer_begin(spawner_state(), make_large, made), 1);
-    assert_int_equal(answer_begin(spawner_state(), make_large, made), 0);
+    assert_int_equal(begin(make_large), 1);
+    assert_int_equal(begin(make_large), 0);
     scratch_reap(forks.child);
     assert_true(made_size > LARGE);
 }
@@ -269,7 +277,7 @@ static void no_answer(void **state)
 {
     (void)state;
     n_made = 0;
-    assert_int_equal(answer_begin(spawner_state(), make_nothing, made), 1);
+    assert_int_equal(begin(make_nothing), 1);
     scratch_reap(forks.child);
     assert_int_equal(n_made, 1);
     assert_int_equal(made_size, 0);
@@ -279,7 +287,7 @@ static void a_limit(void **state)
 {
     (void)state;
     n_made = 0;
-    assert_int_equal(answer_begin(spawner_state(), make_no_end, made), 1);
+    assert_int_equal(begin(make_no_end), 1);
     spawner_state()->now += ANSWER_LIMIT;
     errand_tend(spawner_state());
     scratch_reap(forks.child);
@@ -287,9 +295,9 @@ static void a_limit(void **state)
     assert_int_equal(made_size, 0);
     /* The pause is as long as it took. */
     spawner_state()->now += ANSWER_LIMIT - 1;
-    assert_int_equal(answer_begin(spawner_state(), make_nothing, made), 0);
+    assert_int_equal(begin(make_nothing), 0);
     spawner_state()->now++;
-    assert_int_equal(answer_begin(spawner_state(), make_nothing, made), 1);
+    assert_int_equal(begin(make_nothing), 1);
     scratch_reap(forks.child);
 }
 

@@ -20,7 +20,7 @@ static const char good[] =
     "'apps': ["
     "{'name': '/srv/shop/current (production)', 'root': '/srv/shop/current',"
     " 'command': null, 'user': 'shop', 'group': null,"
-    " 'owner': 1001,"
+    " 'owner': 1001, 'uid': 1001,"
     " 'environment': 'production', 'env': {'A': 'x y', 'B': ''},"
     " 'protocol': 'scgi', 'ready': 'notify', 'host': 'a.example',"
     " 'listen': 'tcp', 'log': '/var/log/shop', 'notify': 'mail',"
@@ -87,6 +87,7 @@ static void all_values_arrive(void **state)
     assert_null(a->command);
     assert_string_equal(a->user, "shop");
     assert_int_equal(a->owner, 1001);
+    assert_int_equal(a->uid, 1001);
     assert_string_equal(a->env[0], "A=x y");
     assert_string_equal(a->env[1], "B=");
     assert_null(a->env[2]);
@@ -140,6 +141,7 @@ static void what_is_wrong_is_named(void **state)
         {"'command': null", "'command': 'a\\nb'", "command"},
         {"'owner': 1001", "'owner': 4294967295", "owner"},
         {"'owner': 1001", "'owner': 'shop'", "owner"},
+        {"'uid': 1001", "'uid': -1", "uid"},
         {"'A': 'x y'", "'A': 1", "env"},
         {"'A': 'x y'", "'A=B': 'x'", "env"},
         {"'A': 'x y'", "'APPPOOL_ID': 'x'", "APPPOOL_ID"},

@@ -1,0 +1,26 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file verbs_app.h
+ * @brief Verbs of apppoolctl about one app, which its name, its short name or
+ *        its AppRoot names.
+ *
+ * Errors: a refusal; nothing was done then.
+ * Trust:  as in question.h.
+ */
+#ifndef APPPOOL_VERBS_APP_H
+#define APPPOOL_VERBS_APP_H
+
+#include "spawner/question.h"
+
+/** Out of service, until it is restarted. */
+json_t *verbs_drain(question_t *q);
+
+/** Its minimum runs, and at least one process. */
+json_t *verbs_start(question_t *q);
+
+/** Its code is loaded anew. The answer has the ids of the processes that run
+ * the old one. */
+json_t *verbs_restart(question_t *q);
+
+#endif

@@ -1,0 +1,97 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/verbs_look.h"
+
+#include <apr_strings.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "shm/check.h"
+#include "shm/report.h"
+#include "shm/snapshot.h"
+#include "spawner/privilege.h"
+#include "spawner/verbs.h"
+
+/* ---- status ---- */
+
+static int is_shown(const spawner_t *s, const answer_order_t *order,
+                    const json_t *group)
+{
+    const char *name = json_string_value(json_object_get(group, "name"));
+    const table_app_t *a = name ? table_find(s->table, name) : NULL;
+
+    return a && (!order->app[0] || strcmp(order->app, name) == 0) &&
+           (order->only == PRIVILEGE_NOBODY || order->only == a->uid);
+}
+
+/* The groups that are shown, and nothing else. */
+static json_t *narrowed(const spawner_t *s, const answer_order_t *order,
+                        json_t *report)
+{
+    json_t *groups = json_array(), *group;
+    size_t i;
+
+    json_array_foreach(json_object_get(report, "groups"), i, group)
+    {
+        if (is_shown(s, order, group))
+            json_array_append(groups, group);
+    }
+    json_decref(report);
+    return json_pack("{s:i, s:o}", "version", 1, "groups", groups);
+}
+
+static json_t *make_status(spawner_t *s, const answer_order_t *order)
+{
+    apl_pool_t *copy;
+    json_t *report;
+
+    if (apl_snapshot_take(&copy, &s->shm, s->pool) != APR_SUCCESS)
+        return verbs_error("the pool could not be read");
+    report = apl_report_json(copy, 1);
+    return order->app[0] || order->only != PRIVILEGE_NOBODY
+               ? narrowed(s, order, report)
+               : report;
+}
+
+json_t *verbs_status(question_t *q)
+{
+    const table_app_t *a;
+    json_t *refusal;
+
+    q->who.is_root |= q->who.is_httpd; /* to look */
+    if (q->n > 1) {
+        a = question_app(q, &refusal);
+        if (!a)
+            return refusal;
+        apr_cpystrn(q->order.app, a->app.name, sizeof q->order.app);
+    }
+    q->order.only = q->who.is_root ? PRIVILEGE_NOBODY : q->who.uid;
+    q->order.make = make_status;
+    return NULL;
+}
+
+/* ---- check ---- */
+
+static json_t *make_check(spawner_t *s, const answer_order_t *order)
+{
+    apl_pool_t *copy;
+    apl_finding_t finding;
+    char name[16];
+
+    (void)order;
+    if (apl_snapshot_take(&copy, &s->shm, s->pool) != APR_SUCCESS)
+        return verbs_error("the pool could not be read");
+    if (apl_check(copy, &finding))
+        return json_pack("{s:b}", "ok", 1);
+    if (finding.number == 0)
+        return verbs_error(finding.text);
+    snprintf(name, sizeof name, "I%d", finding.number);
+    return json_pack("{s:b, s:s, s:s}", "ok", 0, "invariant", name, "text",
+                     finding.text);
+}
+
+json_t *verbs_check(question_t *q)
+{
+    q->order.make = make_check;
+    return NULL;
+}

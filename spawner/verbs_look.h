@@ -1,0 +1,25 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file verbs_look.h
+ * @brief Verbs of apppoolctl that only look at the pool. Their answers are made
+ *        by a child (answer.h).
+ *
+ * Errors: {"error": SENTENCE}.
+ * Lock:   a copy of the pool is taken under its lock (snapshot.h).
+ * Trust:  a user who is neither root nor httpd's gets the apps that run as that
+ *         user, and nothing of the pool around them.
+ */
+#ifndef APPPOOL_VERBS_LOOK_H
+#define APPPOOL_VERBS_LOOK_H
+
+#include "spawner/question.h"
+
+/** Of all apps, or of the one that is named. @return NULL: a child is to make
+ * the answer */
+json_t *verbs_status(question_t *q);
+
+/** Do the invariants hold? @return NULL */
+json_t *verbs_check(question_t *q);
+
+#endif

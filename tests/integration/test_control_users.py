@@ -1,0 +1,190 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""apppoolctl of a user of apps: his own, and nothing else."""
+import json
+import socket
+import stat
+import subprocess
+from pathlib import Path
+from pwd import getpwnam
+
+import pytest
+
+from harness.config import App
+from harness.httpd import Httpd
+from harness.places import CTL
+from harness.procs import kill9
+from harness.wait import wait_until
+
+pytestmark = pytest.mark.mpms("event")
+
+# Users that any Debian has, and nobody is.
+OWNER, NEIGHBOUR, STRANGER = "games", "news", "uucp"
+
+
+def as_user(httpd: Httpd, user: str, *words: str
+            ) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["setpriv", f"--reuid={user}", "--regid=nogroup", "--clear-groups",
+         str(CTL), "--dir", str(httpd.runtime), *words], text=True,
+        capture_output=True, timeout=60)
+
+
+def own(httpd: Httpd, user: str) -> Path:
+    """The user's socket"""
+    return httpd.runtime / "c" / str(getpwnam(user).pw_uid)
+
+
+def two_tenants(httpd: Httpd) -> tuple[App, App]:
+    shop = httpd.app("shop", f"AppUser {OWNER}")
+    blog = httpd.app("blog", f"AppUser {NEIGHBOUR}")
+    httpd.start()
+    for name in ("shop", "blog"):
+        assert httpd.get("/pid", name).status == 200
+    return shop, blog
+
+
+def test_own_app(httpd: Httpd) -> None:
+    """Seen, restarted and started; of the other one nothing"""
+    shop, blog = two_tenants(httpd)
+    old = httpd.pids(shop)
+    seen = as_user(httpd, OWNER, "--json", "status")
+    assert seen.returncode == 0, seen
+    report = json.loads(seen.stdout)
+    assert set(report) == {"version", "groups"}
+    assert [g["app_root"] for g in report["groups"]] == [str(shop.root)]
+    assert "blog" not in seen.stdout
+    done = as_user(httpd, OWNER, "restart", "shop", "--wait")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert not set(httpd.pids(shop)) & set(old)
+    uid = getpwnam(OWNER).pw_uid
+    httpd.log.wait_for(rf"shop is restarted.*\(apppoolctl, user {uid}\)")
+    assert as_user(httpd, OWNER, "start", "shop").returncode == 0
+    assert as_user(httpd, OWNER, "status", str(shop.root)).returncode == 0
+
+
+def test_app_of_another_user(httpd: Httpd) -> None:
+    """It is said of it what is said of one that is not there"""
+    shop, blog = two_tenants(httpd)
+    old = httpd.pids(blog)
+    for words in (("restart", "blog"), ("start", "blog"), ("status", "blog"),
+                  ("restart", str(blog.root))):
+        done = as_user(httpd, OWNER, *words)
+        nothing = as_user(httpd, OWNER, *words[:1], "nothing")
+        assert done.returncode == nothing.returncode == 1
+        assert done.stderr.replace(words[1], "nothing") == nothing.stderr
+    for words in (("check",), ("drain", "shop"), ("detach", "0123"),
+                  ("kill", "0123")):
+        done = as_user(httpd, OWNER, *words)
+        assert done.returncode == 1
+        assert f"only root may ask for {words[0]}" in done.stderr
+    assert httpd.pids(blog) == old
+
+
+def test_stranger(httpd: Httpd) -> None:
+    """The kernel does not let him connect; he can neither list the sockets
+    nor take another's"""
+    two_tenants(httpd)
+    for words in (("status",), ("restart", "shop")):
+        done = as_user(httpd, STRANGER, *words)
+        assert done.returncode == 1
+        assert "only root, httpd's user and users that run its apps" \
+            in done.stderr
+    script = ("import os, socket, sys\n"
+              "for path in sys.argv[1:]:\n"
+              "    try:\n"
+              "        socket.socket(socket.AF_UNIX).connect(path)\n"
+              "    except PermissionError:\n"
+              "        print('refused')\n"
+              "try:\n"
+              "    print(os.listdir(os.path.dirname(path)))\n"
+              "except PermissionError:\n"
+              "    print('refused')\n")
+    done = subprocess.run(
+        ["setpriv", f"--reuid={STRANGER}", "--regid=nogroup",
+         "--clear-groups", "/usr/bin/python3", "-IS", "-c", script,
+         str(httpd.runtime / "control.sock"), str(own(httpd, OWNER)),
+         str(own(httpd, NEIGHBOUR))], text=True, stdout=subprocess.PIPE,
+        check=True, timeout=20)
+    assert done.stdout.split() == ["refused"] * 4
+
+
+def test_modes(httpd: Httpd) -> None:
+    two_tenants(httpd)
+    directory = (httpd.runtime / "c").stat()
+    assert stat.S_IMODE(directory.st_mode) == 0o711
+    assert directory.st_uid == 0
+    for user in (OWNER, NEIGHBOUR):
+        is_ = own(httpd, user).stat()
+        assert stat.S_IMODE(is_.st_mode) == 0o600
+        assert is_.st_uid == getpwnam(user).pw_uid
+
+
+def test_httpds_user(httpd: Httpd) -> None:
+    """He sees all, and may do nothing to apps of others"""
+    two_tenants(httpd)
+    report = json.loads(as_user(httpd, "www-data", "--json", "status").stdout)
+    assert len(report["groups"]) == 2 and "pool" in report
+    assert as_user(httpd, "www-data", "status", "shop").returncode == 0
+    done = as_user(httpd, "www-data", "restart", "shop")
+    assert done.returncode == 1 and "no app has the name shop" in done.stderr
+
+
+def test_reload(httpd: Httpd) -> None:
+    """With another configuration others may ask; also after the spawner's
+    death"""
+    httpd.log.expect("apppool: spawner \\d+ ended")
+    two_tenants(httpd)
+    httpd.apps.pop()
+    httpd.graceful()
+    wait_until(lambda: not own(httpd, NEIGHBOUR).exists(), "it is removed")
+    assert as_user(httpd, NEIGHBOUR, "status").returncode == 1
+    assert as_user(httpd, OWNER, "status").returncode == 0
+    before = httpd.helper("spawner")
+    kill9(before)
+    wait_until(lambda: httpd.spawner_now() not in (0, before), "there is a "
+               "new one")
+    wait_until(lambda: as_user(httpd, OWNER, "status").returncode == 0,
+               "it answers")
+
+
+def test_flood_of_one_user(httpd: Httpd) -> None:
+    """He has two places, so another user and root are answered"""
+    two_tenants(httpd)
+    flood = subprocess.Popen(
+        ["setpriv", f"--reuid={OWNER}", "--regid=nogroup", "--clear-groups",
+         "/usr/bin/python3", "-IS", "-c", FLOOD, str(own(httpd, OWNER))],
+        stdout=subprocess.PIPE)
+    try:
+        assert flood.stdout is not None
+        flood.stdout.readline()
+        with socket.socket(socket.AF_UNIX) as idle:
+            idle.connect(str(httpd.runtime / "control.sock"))
+            for _ in range(10):
+                assert as_user(httpd, NEIGHBOUR, "status").returncode == 0
+                httpd.check()
+            idle.send(b"check\n")
+            assert b'"ok"' in idle.recv(100)
+        assert flood.poll() is None
+    finally:
+        flood.kill()
+        flood.wait()
+
+
+# Always 40 of them; argv: the socket. Says so when they are there.
+FLOOD = """
+import socket, sys, time
+held = []
+while True:
+    client = socket.socket(socket.AF_UNIX)
+    client.connect(sys.argv[1])
+    held.append(client)
+    try:
+        client.send([b"stat", b"status\\n"][len(held) % 2])
+    except OSError:
+        pass
+    if len(held) == 40:
+        print("there", flush=True)
+    if len(held) >= 40:
+        held.pop(0).close()
+        time.sleep(0.001)
+"""

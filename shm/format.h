@@ -16,6 +16,8 @@
  *                 | apl_session_t   [n_sessions]     256 bytes    |
  *     children    +-----------------------------------------------+
  *                 | apl_child_t     [n_children]      64 bytes    |
+ *     scratch     +-----------------------------------------------+
+ *                 | uint64_t        for the time of a sort only   |
  *     size        +-----------------------------------------------+
  *
  * Slots are the truth: what is marked [T] below. Each slot's truth is
@@ -75,9 +77,8 @@
  *  I17 A WAITING, HELD or FAILED session has an owner in the child table; or
  *      it is HELD and abandoned, and its process is there.
  *  I18 Lists are circular in both directions; each slot is in a state of its
- *      table, and free or reachable, in exactly one list of its kind. The turn
- *      of a group that has none but hung processes is in `starved`, of another
- *      one in `hungry`.
+ *      table, and free or reachable, in exactly one list of its kind. A group
+ *      whose processes are all hung has its turn in `starved`, not `hungry`.
  *  I19 Nobody waits for what is there: no group has both a waiter and a
  *      process that could take it.
  *  I20 A group that is in good health, not drained and below its limit, and has
@@ -195,7 +196,6 @@ enum {
 enum { APL_CHILD_FREE, APL_CHILD_USED };
 
 enum { APL_LISTEN_FD, APL_LISTEN_UNIX, APL_LISTEN_TCP };
-
 enum { APL_HTTP, APL_FCGI, APL_SCGI, APL_UWSGI };
 
 /** How a process is reached. Its own: the configuration may say another thing
@@ -391,7 +391,7 @@ _Static_assert(offsetof(apl_session_t, id) == APL_LINES,
 _Static_assert(sizeof(apl_child_t) == 64, "child slots are 64 bytes");
 _Static_assert(offsetof(apl_header_t, lock) == 64, "the lock opens a line");
 
-#define APL_FORMAT_VERSION 6
+#define APL_FORMAT_VERSION 7
 #define APL_LAYOUT                                                             \
     ((uint64_t)APL_FORMAT_VERSION << 48 ^ sizeof(apl_header_t) << 24 ^         \
      offsetof(apl_group_t, name) << 12 ^ offsetof(apl_process_t, node) ^       \

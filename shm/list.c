@@ -2,161 +2,152 @@
 
 #include "shm/list.h"
 
-#include <string.h>
+#define FEW            32  /* links that are sorted by insertion */
+#define DIGITS         256 /* of a byte of the keys, for more links */
+#define NEAR           8   /* links */
+#define AHEAD          2048 /* bytes: a list that is built anew has the order of slots */
 
-#define HEAPS 2048 /* a long list is put on so many first */
+/* The links of a list stand in the scratch while they are sorted, each with one
+ * half of its key. Whoever writes into the segment may write there, too. */
+#define ENTRY(key, at) ((uint64_t)(key) << 32 | (at))
+#define KEY(entry)     ((uint32_t)((entry) >> 32))
+#define AT(entry)      ((uint32_t)(entry))
 
-/* Merge two chains that end with 0, by next only, and that have at most
- * `bound` links together. Whoever writes into them meanwhile does not keep us
- * here for longer. */
-static uint32_t merge(apl_pool_t *pool, uint32_t a, uint32_t b, uint64_t bound,
-                      apl_list_key_t *key)
-{
-    apl_link_t first = {0, 0};
-    apl_link_t *last = &first;
-
-    for (; a != 0 && b != 0 && bound > 0; bound--) {
-        uint32_t *from = key(pool, b) < key(pool, a) ? &b : &a;
-
-        last->next = *from;
-        last = apl_link_at(pool, *from);
-        *from = last->next;
-    }
-    last->next = a != 0 ? a : b;
-    return first.next;
-}
-
-/* Sort a chain that ends with 0. */
-static uint32_t sort_chain(apl_pool_t *pool, uint32_t at, uint32_t bound,
-                           apl_list_key_t *key)
-{
-    /* runs[i]: a sorted chain of 2^i links, as the digits of a binary number
-     * that counts the links taken so far. */
-    uint32_t runs[32] = {0};
-    uint32_t next, i, left = bound;
-
-    for (; at != 0 && left > 0; at = next, left--) {
-        apl_link_t *link = apl_link_at(pool, at);
-        uint32_t chain = at;
-
-        next = link->next;
-        link->next = 0;
-        for (i = 0; i < 31 && runs[i] != 0; i++) {
-            chain = merge(pool, runs[i], chain, 2ull << i, key);
-            runs[i] = 0;
-        }
-        runs[i] = chain;
-    }
-    for (at = 0, i = 0; i < 32; i++)
-        at = merge(pool, runs[i], at, bound, key);
-    return at;
-}
-
-/* ---- a whole list ---- */
-
-/* What its keys are. */
+/* What a walk along a list came to. */
 typedef struct {
-    uint64_t first, last; /* the smallest and the largest */
     uint32_t n;
-    int sorted;
-} range_t;
+    int whole, sorted;
+    uint64_t differ; /* bits in which its keys differ */
+} look_t;
 
-/* @return 0: it has more links than it can have */
-static int measure(apl_pool_t *pool, const apl_link_t *head, uint32_t bound,
-                   apl_list_key_t *key, range_t *range)
+/* Write the links down. @param shift 32: the upper half of their keys */
+static look_t gather(apl_pool_t *pool, const apl_link_t *head, uint32_t bound,
+                     apl_list_key_t *key, uint32_t shift)
 {
-    uint32_t at, end = APL_OFFSET(pool, head);
+    uint32_t at = head->next, end = APL_OFFSET(pool, head);
+    look_t look = {.sorted = 1};
     uint64_t before = 0;
 
-    *range = (range_t){UINT64_MAX, 0, 0, 1};
-    for (at = head->next; at != end && range->n < bound; range->n++) {
-        uint32_t next = apl_link_at(pool, at)->next;
-        uint64_t k = key(pool, at);
+    for (; at != end && look.n < bound; look.n++) {
+        const apl_link_t *link = apl_link_at(pool, at);
+        uint32_t next = link->next;
+        uint64_t k;
 
-        range->first = k < range->first ? k : range->first;
-        range->last = k > range->last ? k : range->last;
-        range->sorted &= k >= before;
+        __builtin_prefetch((const char *)link + AHEAD);
+        k = key(pool, at);
+        pool->scratch[look.n] = ENTRY((uint32_t)(k >> shift), at);
+        look.differ |= look.n > 0 ? k ^ before : 0;
+        look.sorted &= k >= before;
         before = k;
         at = next;
     }
-    return at == end;
+    look.whole = at == end;
+    return look;
 }
 
-/* Chains of links whose keys are near each other, in the order of the keys. */
-typedef struct {
-    uint32_t n, shift;
-    uint32_t first[HEAPS], last[HEAPS];
-} heaps_t;
-
-/* Put the links on heaps. Somebody may write meanwhile: so the list may end
- * early, and a key be another one. */
-static void spread(apl_pool_t *pool, const apl_link_t *head,
-                   const range_t *range, apl_list_key_t *key, heaps_t *heaps)
+static void sort_few(uint64_t *entries, uint32_t n)
 {
-    uint32_t at = head->next, next, left = range->n;
+    uint32_t i, to;
 
-    heaps->n = left > HEAPS ? HEAPS : 1;
-    heaps->shift = 0;
-    while (heaps->n > 1 &&
-           (range->last - range->first) >> heaps->shift >= heaps->n)
-        heaps->shift++;
-    memset(heaps->first, 0, heaps->n * sizeof *heaps->first);
-    for (; left > 0 && at != 0 && at != APL_OFFSET(pool, head);
-         left--, at = next) {
+    for (i = 1; i < n; i++) {
+        uint64_t e = entries[i];
+
+        for (to = i; to > 0 && KEY(entries[to - 1]) > KEY(e); to--)
+            entries[to] = entries[to - 1];
+        entries[to] = e;
+    }
+}
+
+/* Sort by one byte of the keys. */
+static void sort_byte(const uint64_t *from, uint64_t *to, uint32_t n,
+                      uint32_t shift)
+{
+    uint32_t place[DIGITS] = {0};
+    uint32_t i, sum = 0;
+
+    for (i = 0; i < n; i++)
+        place[(KEY(from[i]) >> shift) % DIGITS]++;
+    for (i = 0; i < DIGITS; i++) {
+        uint32_t count = place[i];
+
+        place[i] = sum;
+        sum += count;
+    }
+    for (i = 0; i < n; i++) {
+        uint64_t e = from[i];
+        uint32_t at = place[(KEY(e) >> shift) % DIGITS]++;
+
+        if (at < n) /* else somebody has changed a key */
+            to[at] = e;
+    }
+}
+
+/* @param differ the bits of the keys that matter. @return where the entries are
+ * then */
+static const uint64_t *sort_entries(apl_pool_t *pool, uint32_t n,
+                                    uint32_t differ)
+{
+    uint64_t *from = pool->scratch, *to = from + pool->n_scratch;
+    uint32_t shift;
+
+    if (n <= FEW) {
+        sort_few(from, n);
+        return from;
+    }
+    for (shift = 0; shift < 32; shift += 8)
+        if ((differ >> shift) % DIGITS != 0) {
+            uint64_t *sorted = to;
+
+            sort_byte(from, sorted, n, shift);
+            to = from;
+            from = sorted;
+        }
+    return from;
+}
+
+static void relink(apl_pool_t *pool, apl_link_t *head, const uint64_t *entries,
+                   uint32_t n)
+{
+    uint32_t end = APL_OFFSET(pool, head), last = end, i;
+
+    for (i = 0; i < n; i++) {
+        uint32_t at = AT(entries[i]);
         apl_link_t *link = apl_link_at(pool, at);
-        uint64_t i = (key(pool, at) - range->first) >> heaps->shift;
 
-        i = i < heaps->n ? i : heaps->n - 1;
-        next = link->next;
-        link->next = 0;
-        if (heaps->first[i] == 0)
-            heaps->first[i] = at;
-        else
-            apl_link_at(pool, heaps->last[i])->next = at;
-        heaps->last[i] = at;
+        if (i + NEAR < n)
+            __builtin_prefetch(pool->base + AT(entries[i + NEAR]), 1);
+        link->prev = last;
+        link->next = i + 1 < n ? AT(entries[i + 1]) : end;
+        last = at;
     }
+    head->next = AT(entries[0]);
+    head->prev = last;
 }
 
-/* The list has this chain next, up to which it is made already.
- * @param last the last link so far, or the head: moved on
- * @param left links that it may have yet */
-static void attach(apl_pool_t *pool, uint32_t chain, uint32_t *last,
-                   uint32_t *left)
+/* Sort by one half of the keys. @return 1: they differ in the other half, too */
+static int sort_half(apl_pool_t *pool, apl_link_t *head, uint32_t bound,
+                     apl_list_key_t *key, uint32_t shift)
 {
-    uint32_t next;
+    look_t look = gather(pool, head, bound, key, shift);
 
-    for (; chain != 0 && *left > 0; chain = next, --*left) {
-        apl_link_t *link = apl_link_at(pool, chain);
-
-        next = link->next;
-        link->prev = *last;
-        apl_link_at(pool, *last)->next = chain;
-        *last = chain;
-    }
-    if (chain != 0)
+    if (!look.whole) {
         pool->damaged = 1;
+        apl_list_init(pool, head);
+    }
+    if (!look.whole || look.sorted)
+        return 0;
+    relink(pool, head,
+           sort_entries(pool, look.n, (uint32_t)(look.differ >> shift)),
+           look.n);
+    return look.differ >> 32 != 0;
 }
 
 void apl_list_sort(apl_pool_t *pool, apl_link_t *head, uint32_t bound,
                    apl_list_key_t *key)
 {
-    uint32_t end = APL_OFFSET(pool, head), last = end, i;
-    range_t range;
-    heaps_t heaps;
+    uint32_t most = bound < pool->n_scratch ? bound : pool->n_scratch;
 
-    if (!measure(pool, head, bound, key, &range)) {
-        pool->damaged = 1;
-        apl_list_init(pool, head);
-        return;
-    }
-    if (range.sorted)
-        return;
-    spread(pool, head, &range, key, &heaps);
-    bound = range.n;
-    for (i = 0; i < heaps.n; i++)
-        if (heaps.first[i] != 0)
-            attach(pool, sort_chain(pool, heaps.first[i], bound, key), &last,
-                   &bound);
-    apl_link_at(pool, last)->next = end;
-    head->prev = last;
+    /* The upper half last: links that are equal in it keep their order. */
+    if (sort_half(pool, head, most, key, 0))
+        sort_half(pool, head, most, key, 32);
 }

@@ -133,8 +133,8 @@ static inline uint32_t apl_list_next(apl_pool_t *pool, apl_walk_t *it)
 typedef uint64_t apl_list_key_t(const apl_pool_t *pool, uint32_t offset);
 
 /**
- * Sort ascending, equal keys keep their order. O(n log n), no memory; no more
- * steps than that either while somebody else writes into the links.
+ * Sort ascending, equal keys keep their order. A radix sort, in the scratch of
+ * the segment. O(n), also while somebody else writes into the links.
  * @param bound links that the list can have at the most; one that has more is
  *              damaged, and empty afterwards
  */

@@ -10,6 +10,16 @@
 #include "shm/process.h"
 #include "shm/session.h"
 
+#define AHEAD 24 /* sessions: they are in no cache */
+
+/* A link is in no list. What is right already is not written: a line of memory
+ * that was written goes back there, which takes as long as to read it. */
+static void clear(apl_link_t *link)
+{
+    if ((link->next | link->prev) != 0)
+        *link = (apl_link_t){0, 0};
+}
+
 /* The marks of use are hints; a wrong one costs time, not truth. */
 static uint32_t top_of(uint32_t *mark, uint32_t n)
 {
@@ -70,13 +80,12 @@ static void repair_children(apl_pool_t *pool)
 
 /* The next ticket given out is above all that are. One that no pool lives
  * long enough to reach is damage. */
-static uint64_t keep_ticket(apl_header_t *h, uint64_t ticket)
+static void keep_ticket(apl_header_t *h, uint64_t *ticket)
 {
-    if (ticket >> 62 != 0)
-        return 0;
-    if (ticket > h->ticket)
-        h->ticket = ticket;
-    return ticket;
+    if (*ticket >> 62 != 0)
+        *ticket = 0;
+    else if (*ticket > h->ticket)
+        h->ticket = *ticket;
 }
 
 static int used_group(const apl_pool_t *pool, const apl_group_t *g)
@@ -104,7 +113,7 @@ static void clean_processes(apl_pool_t *pool, int64_t now)
             p->state = APL_PROCESS_FREE;
         else if (p->revision > g->revision)
             p->revision = 0; /* one to come it cannot be of */
-        p->birth = keep_ticket(h, p->birth);
+        keep_ticket(h, &p->birth);
         /* It would never be idle for long. Another's clock may be read a
          * little later than ours. */
         if (p->last_used > now + 60000000)
@@ -112,11 +121,11 @@ static void clean_processes(apl_pool_t *pool, int64_t now)
     }
 }
 
-/* Has the session an owner and a group that are there? */
-static int good_session(const apl_pool_t *pool, const apl_session_t *s,
+/* Has a session in this state an owner and a group that are there? */
+static int good_session(const apl_pool_t *pool, uint32_t state,
                         const apl_child_t *c, const apl_group_t *g)
 {
-    return s->state > APL_SESSION_FREE && s->state < APL_SESSION_STATES && c &&
+    return state > APL_SESSION_FREE && state < APL_SESSION_STATES && c &&
            APL_CHILD_INDEX(pool, c) <= pool->header->top_child &&
            c->state == APL_CHILD_USED && used_group(pool, g);
 }
@@ -125,8 +134,7 @@ static int good_session(const apl_pool_t *pool, const apl_session_t *s,
  * the process would have been freed before. */
 static int is_abandoned(const apl_session_t *s, const apl_process_t *p)
 {
-    return s->state == APL_SESSION_HELD && s->owner == 0 && p &&
-           p->state >= APL_PROCESS_LIVE;
+    return s->owner == 0 && p && p->state >= APL_PROCESS_LIVE;
 }
 
 /* Its process is gone, and not to be taken for a later one in its slot. */
@@ -148,10 +156,13 @@ static void repair_sessions(apl_held_t *held)
         apl_session_t *s = &pool->sessions[i];
         apl_child_t *c = apl_child_at(pool, s->owner);
         apl_group_t *g = apl_group_at(pool, s->group);
-        apl_process_t *p = apl_session_process(held, s);
+        uint32_t state = apl_once(s->state);
+        apl_process_t *p =
+            state == APL_SESSION_HELD ? apl_session_process(held, s) : NULL;
 
-        memset(&s->link, 0, sizeof s->link);
-        if (!good_session(pool, s, c, g) && !is_abandoned(s, p)) {
+        __builtin_prefetch(s + AHEAD);
+        clear(&s->link);
+        if (!good_session(pool, state, c, g) && !is_abandoned(s, p)) {
             s->state = APL_SESSION_FREE;
             apl_list_append(pool, &h->sessions_free, &s->link);
             continue;
@@ -160,15 +171,15 @@ static void repair_sessions(apl_held_t *held)
             c->sessions++;
         if (g)
             g->sessions++;
-        s->ticket = keep_ticket(h, s->ticket);
-        if (s->state == APL_SESSION_WAITING) {
+        keep_ticket(h, &s->ticket);
+        if (state == APL_SESSION_WAITING) {
             apl_list_append(pool, &g->queue, &s->link);
             g->waiting++;
             h->waiting++;
         }
-        if (s->state == APL_SESSION_HELD && p)
+        if (p)
             apl_session_recount(held, s, p);
-        else if (s->state == APL_SESSION_HELD)
+        else if (state == APL_SESSION_HELD)
             bereave(pool, s);
     }
 }

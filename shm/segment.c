@@ -17,12 +17,19 @@
 
 /* Offsets of the tables; the last is the size. */
 typedef struct {
-    apr_size_t groups, processes, sessions, children, size;
+    apr_size_t groups, processes, sessions, children, scratch, size;
 } plan_t;
 
 static apr_size_t lines(apr_size_t bytes)
 {
     return (bytes + APL_LINES - 1) / APL_LINES * APL_LINES;
+}
+
+static uint32_t largest(const apl_capacity_t *n)
+{
+    uint32_t most = n->groups > n->processes ? n->groups : n->processes;
+
+    return most > n->sessions ? most : n->sessions;
 }
 
 /* Each table has its slots and slot 0, which is nobody's. */
@@ -34,7 +41,8 @@ static plan_t plan(const apl_capacity_t *n)
     at.processes = at.groups + (n->groups + 1) * sizeof(apl_group_t);
     at.sessions = at.processes + (n->processes + 1) * sizeof(apl_process_t);
     at.children = at.sessions + (n->sessions + 1) * sizeof(apl_session_t);
-    at.size = at.children + (n->children + 1) * sizeof(apl_child_t);
+    at.scratch = at.children + (n->children + 1) * sizeof(apl_child_t);
+    at.size = at.scratch + 2ul * largest(n) * sizeof(uint64_t);
     return at;
 }
 
@@ -54,6 +62,8 @@ static void point(apl_pool_t *pool, void *memory, const apl_capacity_t *n)
     pool->processes = (void *)(pool->base + at.processes);
     pool->sessions = (void *)(pool->base + at.sessions);
     pool->children = (void *)(pool->base + at.children);
+    pool->scratch = (void *)(pool->base + at.scratch);
+    pool->n_scratch = largest(n);
     pool->size = (uint32_t)at.size;
     pool->n.groups = n->groups + 1;
     pool->n.processes = n->processes + 1;

@@ -45,6 +45,8 @@ typedef struct {
     apl_process_t *processes;
     apl_session_t *sessions;
     apl_child_t *children;
+    uint64_t *scratch;     /**< twice n_scratch words, for apl_list_sort() */
+    uint32_t n_scratch;    /**< slots of the largest table */
     uint32_t size;         /**< bytes from base */
     apl_capacity_t n;      /**< slots of each table, the unused 0 included */
     int file;              /**< memfd, or -1: in plain memory */

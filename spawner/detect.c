@@ -18,11 +18,11 @@
 #define PLAIN                                                                  \
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
 
-/* Reads the command out of the file, and says where. @return 0: there is none
- * in it */
+/* Reads the command, or the server's last argument, out of the file, and says
+ * where. @return 0: there is none in it */
 typedef int read_t(detect_found_t *found);
 
-static read_t procfile, package;
+static read_t procfile, django, package;
 
 /* A server by the way it gets its socket. */
 typedef struct server {
@@ -80,16 +80,17 @@ static const server_t php = {PHP, "php-cgi", {NULL}, PHP_ARGS, &phps};
 static const struct {
     const char *file;       /* or a pattern */
     uint32_t protocol;      /* of AppProtocol; DETECT_ANY: it does not matter */
-    read_t *read;           /* from the file's content, or: */
+    read_t *read;           /* from the file's content, and: */
     const server_t *server; /* this server, or NULL: */
     const char *command;    /* this command; the server's last argument;
-                             * NULL: the file itself */
+                             * NULL: what was read; else the file itself */
 } rules[] = {
     {"Procfile", DETECT_ANY, procfile, NULL, NULL},
     {"config.ru", APL_HTTP, NULL, &puma, ""},
     {"passenger_wsgi.py", APL_HTTP, NULL, &gunicorn, "passenger_wsgi"},
     {"wsgi.py", APL_HTTP, NULL, &gunicorn, "wsgi"},
     {"asgi.py", APL_HTTP, NULL, &uvicorn, "asgi:application"},
+    {"*/wsgi.py", APL_HTTP, django, &gunicorn, NULL},
     {"package.json", APL_HTTP, package, NULL, NULL},
     {"server.js", APL_HTTP, NULL, NULL, "node server.js"},
     {"app.js", APL_HTTP, NULL, NULL, "node app.js"},
@@ -150,6 +151,16 @@ static int procfile(detect_found_t *found)
     return good;
 }
 
+/* SITE/wsgi.py beside manage.py is the module SITE.wsgi */
+static int django(detect_found_t *found)
+{
+    size_t n = strspn(found->file, PLAIN);
+
+    snprintf(found->why, DETECT_MAX, "manage.py and %s are there", found->file);
+    snprintf(found->command, DETECT_MAX, "%.*s.wsgi", (int)n, found->file);
+    return is_file("manage.py") && found->file[n] == '/';
+}
+
 /* "scripts": {"start": COMMAND} */
 static int package(detect_found_t *found)
 {
@@ -197,10 +208,12 @@ static const char *choose(const server_t *server, detect_found_t *found)
 static int serve(detect_found_t *found, const server_t *server,
                  const char *last, const detect_wish_t *wish)
 {
+    char told[DETECT_MAX];
     unsigned threads = wish->concurrency ? wish->concurrency : THREADS;
     const char *name;
     size_t n;
 
+    snprintf(told, sizeof told, "%s", found->command);
     if (server->several && threads > 1)
         server = server->several;
     name = choose(server, found);
@@ -208,7 +221,7 @@ static int serve(detect_found_t *found, const server_t *server,
     n += (size_t)snprintf(found->command + n, DETECT_MAX - n, "%s ", name);
     n += (size_t)snprintf(found->command + n, DETECT_MAX - n,
                           server->args[wish->listen], threads);
-    snprintf(found->command + n, DETECT_MAX - n, "%s", last);
+    snprintf(found->command + n, DETECT_MAX - n, "%s", last ? last : told);
     return 1;
 }
 
@@ -224,10 +237,12 @@ static int program(detect_found_t *found, const detect_wish_t *wish)
 static int apply(size_t rule, detect_found_t *found, const detect_wish_t *wish)
 {
     snprintf(found->why, DETECT_MAX, "%s is there", found->file);
-    if (rules[rule].read)
-        return rules[rule].read(found);
+    if (rules[rule].read && !rules[rule].read(found))
+        return 0;
     if (rules[rule].server)
         return serve(found, rules[rule].server, rules[rule].command, wish);
+    if (rules[rule].read)
+        return 1;
     return rules[rule].command ? keep(found, "%s", rules[rule].command)
                                : program(found, wish);
 }

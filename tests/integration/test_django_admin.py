@@ -102,7 +102,7 @@ def a_day_in_the_office(httpd: Httpd, app: App, mount: str) -> None:
 
 
 def test_site(httpd: Httpd) -> None:
-    app = httpd.app("shop", command="gunicorn shop.wsgi")
+    app = httpd.app("shop", command=None)
     make_project(app.root)
     httpd.start()
     a_day_in_the_office(httpd, app, "")
@@ -111,7 +111,7 @@ def test_site(httpd: Httpd) -> None:
 @pytest.mark.mpms("event")
 def test_below_a_path(httpd: Httpd) -> None:
     httpd.modules.append("alias")
-    app = httpd.app("shop", command="gunicorn shop.wsgi", location="/office")
+    app = httpd.app("shop", command=None, location="/office")
     httpd.directives += [f'Alias "/office" "{app.public}"']
     make_project(app.root)
     httpd.start()

@@ -26,9 +26,10 @@ static int begin(void **state)
 static int finish(void **state)
 {
     static const char *const files[] = {
-        "Procfile",     "config.ru", "Gemfile",  "passenger_wsgi.py", "wsgi.py",
-        "package.json", "server.js", "app.js",   "bin/puma",          "asgi.py",
-        "index.php",    "shop.fcgi", "a b.fcgi", "public/index.php"};
+        "Procfile", "config.ru",        "Gemfile",   "passenger_wsgi.py",
+        "wsgi.py",  "package.json",     "server.js", "app.js",
+        "bin/puma", "asgi.py",          "index.php", "shop.fcgi",
+        "a b.fcgi", "public/index.php", "manage.py", "shop/wsgi.py"};
     size_t i;
 
     (void)state;
@@ -36,6 +37,7 @@ static int finish(void **state)
         unlink(files[i]);
     rmdir("bin");
     rmdir("public");
+    rmdir("shop");
     return chdir("/") != 0 || rmdir(directory) != 0;
 }
 
@@ -75,8 +77,8 @@ static void nothing_names_what_was_looked_for(void **state)
     (void)state;
     assert_string_equal(not_detected(APL_HTTP),
                         "there is none of Procfile, config.ru, "
-                        "passenger_wsgi.py, wsgi.py, asgi.py, package.json, "
-                        "server.js, app.js");
+                        "passenger_wsgi.py, wsgi.py, asgi.py, */wsgi.py, "
+                        "package.json, server.js, app.js");
     assert_string_equal(not_detected(APL_FCGI),
                         "there is none of Procfile, *.fcgi, index.php, "
                         "public/index.php");
@@ -139,6 +141,23 @@ static void wsgi_is_gunicorn(void **state)
                         "env -u NOTIFY_SOCKET gunicorn --workers 1 "
                         "--threads 2 --timeout 0 --bind unix:%s "
                         "passenger_wsgi");
+}
+
+static void manage_is_django(void **state)
+{
+    (void)state;
+    mkdir("shop", 0700);
+    put("shop/wsgi.py", "");
+    not_detected(APL_HTTP);
+    put("manage.py", "");
+    put("package.json", "{\"scripts\": {\"start\": \"webpack\"}}");
+    assert_string_equal(detected(APL_LISTEN_FD, 1),
+                        "env -u NOTIFY_SOCKET gunicorn --workers 1 "
+                        "--threads 1 --timeout 0 shop.wsgi");
+    assert_string_equal(found.why, "manage.py and shop/wsgi.py are there");
+    rename("shop", "a shop");
+    assert_non_null(strstr(detected(APL_LISTEN_FD, 1), "webpack"));
+    rename("a shop", "shop");
 }
 
 static void package_start_goes_before_names(void **state)
@@ -208,6 +227,7 @@ int main(void)
         TEST(procfile_has_the_first_word),
         TEST(rack_is_puma),
         TEST(wsgi_is_gunicorn),
+        TEST(manage_is_django),
         TEST(package_start_goes_before_names),
         TEST(asgi_is_uvicorn),
         TEST(fastcgi_is_php_or_a_program),

@@ -2,9 +2,11 @@
 
 #include "mod_apppool/channel.h"
 
+#include <ap_mpm.h>
 #include <apr_portable.h>
 #include <apr_strings.h>
 #include <apr_thread_mutex.h>
+#include <http_config.h>
 
 #include "mod_apppool/dial.h"
 #include "mod_apppool/proxy_api.h"
@@ -30,6 +32,8 @@ static struct {
     apr_pool_t *pool;
     apr_thread_mutex_t *mutex;
     apppool_channel_t *idle;
+    int reaping;  /* those that were idle for too long will be looked for */
+    int unreaped; /* the MPM cannot call us: nobody would */
 } channels;
 
 /* ---- channels ---- */
@@ -48,6 +52,7 @@ void apppool_channels_init(apr_pool_t *pchild)
     apr_pool_tag(channels.pool, "apppool_channels");
     apr_thread_mutex_create(&channels.mutex, APR_THREAD_MUTEX_DEFAULT, pchild);
     channels.idle = NULL;
+    channels.reaping = channels.unreaped = 0;
 }
 
 /* One connection, no list of mod_proxy's; the mutex is held. */
@@ -89,22 +94,6 @@ apppool_channel_t *apppool_channel_take(server_rec *s, uint64_t id)
     return ch;
 }
 
-void apppool_channel_give(apppool_channel_t *ch)
-{
-    const proxy_conn_rec *conn = ch->tap.worker->cp->conn;
-
-    ch->tap.r = NULL;
-    ch->used = apl_now();
-    if (!conn || !conn->sock || ch->tap.deaf)
-        ch->id = 0;
-    apr_thread_mutex_lock(channels.mutex);
-    ch->next = channels.idle;
-    channels.idle = ch;
-    apr_thread_mutex_unlock(channels.mutex);
-}
-
-/* ---- connecting ---- */
-
 static proxy_conn_rec *take_conn(apppool_channel_t *ch, server_rec *s)
 {
     proxy_conn_rec *conn = NULL;
@@ -125,6 +114,95 @@ static proxy_conn_rec *renew_conn(apppool_channel_t *ch, proxy_conn_rec *conn,
     return take_conn(ch, s);
 }
 
+/* Nobody will use it again. */
+static void close_conn(apppool_channel_t *ch)
+{
+    proxy_conn_rec *conn = take_conn(ch, ap_server_conf);
+
+    ch->id = 0;
+    ch->tap.worker->s->is_address_reusable = 0;
+    if (conn)
+        apppool_proxy.ap_proxy_release_connection(SCHEME, conn, ap_server_conf);
+}
+
+/* ---- idle ones ---- */
+
+static void put_idle(apppool_channel_t *ch)
+{
+    ch->next = channels.idle;
+    channels.idle = ch;
+}
+
+/* Take those out of the list that are connected, and have been idle for too
+ * long; the mutex is held. */
+static apppool_channel_t *take_stale(int64_t now)
+{
+    apppool_channel_t **at = &channels.idle, *ch, *stale = NULL;
+
+    while ((ch = *at)) {
+        if (ch->id == 0 || now - ch->used < KEEP_LIMIT) {
+            at = &ch->next;
+            continue;
+        }
+        *at = ch->next;
+        ch->next = stale;
+        stale = ch;
+    }
+    return stale;
+}
+
+static void reap(void *data);
+
+/* The mutex is held. @return 0: nobody would reap */
+static int reap_later(void)
+{
+    if (!channels.reaping)
+        channels.reaping = ap_mpm_register_timed_callback(KEEP_LIMIT, reap,
+                                                          NULL) == APR_SUCCESS;
+    channels.unreaped = !channels.reaping;
+    return channels.reaping;
+}
+
+/* An app that is to end may wait for its clients, us among them. */
+static void reap(void *data)
+{
+    apppool_channel_t *stale, *ch;
+
+    (void)data;
+    apr_thread_mutex_lock(channels.mutex);
+    stale = take_stale(apl_now());
+    apr_thread_mutex_unlock(channels.mutex);
+    for (ch = stale; ch; ch = ch->next)
+        close_conn(ch);
+    apr_thread_mutex_lock(channels.mutex);
+    channels.reaping = 0;
+    while ((ch = stale)) {
+        stale = ch->next;
+        put_idle(ch);
+    }
+    for (ch = channels.idle; ch; ch = ch->next)
+        if (ch->id != 0)
+            reap_later();
+    apr_thread_mutex_unlock(channels.mutex);
+}
+
+void apppool_channel_give(apppool_channel_t *ch)
+{
+    const proxy_conn_rec *conn = ch->tap.worker->cp->conn;
+
+    ch->tap.r = NULL;
+    ch->used = apl_now();
+    if (!conn || !conn->sock || ch->tap.deaf)
+        ch->id = 0;
+    apr_thread_mutex_lock(channels.mutex);
+    if (ch->id != 0 && !reap_later())
+        close_conn(ch);
+    put_idle(ch);
+    apr_thread_mutex_unlock(channels.mutex);
+}
+
+/* ---- connecting ---- */
+
 /* To what may the app upgrade? Not to what httpd negotiates by itself: an app
  * that speaks h2c would be reached past all that is configured for it here. */
 static const char *upgrades(const request_rec *r)
@@ -141,6 +219,7 @@ static void fit_worker(apppool_channel_t *ch, const request_rec *r,
                        const apppool_target_t *target)
 {
     proxy_worker_shared *s = ch->tap.worker->s;
+    int keeps = target->keep && !channels.unreaped;
 
     /* A name for mod_proxy to tell connections by. It is no path, so that it
      * does not connect by itself, where we would not see what is sent. */
@@ -148,8 +227,8 @@ static void fit_worker(apppool_channel_t *ch, const request_rec *r,
                  target->id);
     ch->tap.http = target->wire.protocol == APL_HTTP;
     ch->tap.local = target->wire.listen != APL_LISTEN_TCP;
-    s->is_address_reusable = target->keep != 0;
-    s->disablereuse = !target->keep;
+    s->is_address_reusable = keeps != 0;
+    s->disablereuse = !keeps;
     s->disablereuse_set = 1;
     s->timeout = target->timeout;
     s->timeout_set = 1;
@@ -157,13 +236,17 @@ static void fit_worker(apppool_channel_t *ch, const request_rec *r,
     apr_cpystrn(s->upgrade, upgrades(r), sizeof s->upgrade);
 }
 
+/* The app may close it at this very moment: then the request is sent again, if
+ * that may be. */
 static int usable(apppool_channel_t *ch, proxy_conn_rec *conn,
-                  const apppool_target_t *target, server_rec *s)
+                  const request_rec *r, const apppool_target_t *target)
 {
     return ch->id == target->id && conn->connection &&
            apl_now() - ch->used < KEEP_LIMIT &&
-           apppool_proxy.ap_proxy_check_connection(
-               SCHEME, conn, s, 0, PROXY_CHECK_CONN_EMPTY) == APR_SUCCESS;
+           apppool_tap_may_repeat(r, target->wire.listen != APL_LISTEN_TCP) &&
+           apppool_proxy.ap_proxy_check_connection(SCHEME, conn, r->server, 0,
+                                                   PROXY_CHECK_CONN_EMPTY) ==
+               APR_SUCCESS;
 }
 
 static apr_status_t connect_new(apppool_channel_t *ch, proxy_conn_rec *conn,
@@ -196,7 +279,7 @@ apr_status_t apppool_channel_connect(apppool_channel_t *ch, request_rec *r,
     if (!conn)
         return APR_EGENERAL;
     ch->tap.r = NULL;
-    reused = usable(ch, conn, target, s);
+    reused = usable(ch, conn, r, target);
     if (!reused) {
         conn = renew_conn(ch, conn, s);
         if (!conn)

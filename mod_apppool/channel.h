@@ -16,7 +16,10 @@
  *     apppool_channel_give(ch);
  *
  * A connection is closed with its request, unless the target says that its
- * app keeps connections; then the next request to the same process has it.
+ * app keeps connections; then the next request to the same process has it, if
+ * that comes within a second and could be sent again should the app close just
+ * then. After that second it is closed. Only event can call us then, so under
+ * other MPMs none is kept.
  *
  * Lock:  the list of idle channels has a mutex of its own; a channel that was
  *        taken is its taker's alone.

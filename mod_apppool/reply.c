@@ -95,6 +95,7 @@ static apr_status_t pass(apppool_visit_t *v, apr_status_t rv)
 static apr_status_t see_part(ap_filter_t *f, apr_bucket_brigade *bb)
 {
     apppool_visit_t *v = f->ctx;
+    ap_filter_t *next = f->next;
     apr_status_t rv = APR_SUCCESS;
 
     if (!v->started && v->hold.session != 0 &&
@@ -107,7 +108,7 @@ static apr_status_t see_part(ap_filter_t *f, apr_bucket_brigade *bb)
     if (v->hold.session != 0 && !v->file && ends(bb) && is_torn(v))
         spoil_end(v, bb);
     if (v->drain)
-        rv = pass(v, apppool_drain(v->drain, f->next, bb));
+        rv = pass(v, apppool_drain(v->drain, next, bb));
     else if (v->file)
         replace_body(v, bb);
     if (rv != APR_SUCCESS || APR_BRIGADE_EMPTY(bb))
@@ -118,7 +119,7 @@ static apr_status_t see_part(ap_filter_t *f, apr_bucket_brigade *bb)
             apppool_visit_checkin(v);
         ap_remove_output_filter(f);
     }
-    return pass(v, ap_pass_brigade(f->next, bb));
+    return pass(v, ap_pass_brigade(next, bb));
 }
 
 /* Take what comes first out of an answer that has yet to be read. */

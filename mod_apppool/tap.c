@@ -13,17 +13,18 @@ APLOG_USE_MODULE(apppool);
 
 static ap_filter_rec_t *input, *output;
 
-/* May the request be sent again when nobody has read it? With a body, part of
- * it may have been acted upon. A reset of a TCP connection says less than one
- * of a Unix socket: the app may have asked for it. */
+/* With a body, part of it may have been acted upon. A reset of a TCP connection
+ * says less than one of a Unix socket: the app may have asked for it. */
+int apppool_tap_may_repeat(const request_rec *r, int local)
+{
+    return !ap_request_has_body((request_rec *)r) &&
+           (local || r->method_number == M_GET ||
+            r->method_number == M_OPTIONS);
+}
+
 static int repeatable(const apppool_tap_t *tap)
 {
-    const request_rec *r = tap->r;
-
-    if (ap_request_has_body((request_rec *)r))
-        return 0;
-    return tap->local || r->method_number == M_GET ||
-           r->method_number == M_OPTIONS;
+    return apppool_tap_may_repeat(tap->r, tap->local);
 }
 
 /* mod_proxy is about to complain of what will be tried again. */

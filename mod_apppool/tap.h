@@ -41,6 +41,10 @@ void apppool_taps_register(void);
 /** On a new connection. */
 void apppool_tap_put(apppool_tap_t *tap, conn_rec *c);
 
+/** May the request be sent again when nobody has read it?
+ * @param local over a Unix socket */
+int apppool_tap_may_repeat(const request_rec *r, int local);
+
 /** A request is about to be sent ... */
 void apppool_tap_begin(apppool_tap_t *tap, request_rec *r);
 

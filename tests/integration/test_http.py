@@ -8,7 +8,8 @@ import pytest
 from harness.client import Connection
 from harness.errorlog import KILLED
 from harness.httpd import Httpd
-from harness.procs import kill9
+from harness.procs import kill9, sockets
+from harness.wait import wait_until
 
 MEGABYTE = 1 << 20
 
@@ -233,3 +234,33 @@ def test_kept_app_connections(httpd: Httpd) -> None:
     assert client.request("GET", "/pid", "shop").status == 200
     assert len(httpd.pids(app)) == 1
     client.close()
+
+
+def test_body_gets_a_new_connection(httpd: Httpd) -> None:
+    """The app closes the one that is kept in the moment in which a request
+    comes, and what was sent with a body is not sent again"""
+    httpd.app("shop", "AppConcurrency 8", "AppSetEnv APP_THREADS 1",
+              "MaxInstances 1", program="bulk.py")
+    httpd.start()
+    client = Connection(httpd.port)
+    for _ in range(3):
+        assert client.request("GET", "/fickle", "shop").status == 200
+        answer = client.request("POST", "/sum", "shop", b"b" * 5000)
+        assert answer.status == 200 and answer.json()["length"] == 5000
+        assert client.request("GET", "/fickle", "shop").status == 200
+        assert client.request("GET", "/pid", "shop").status == 200
+    client.close()
+
+
+def test_idle_app_connections_are_closed(httpd: Httpd) -> None:
+    """Without a request that comes later"""
+    app = httpd.app("shop", "AppConcurrency 8", "AppSetEnv APP_THREADS 1",
+                    "MinInstances 1", "AppPreStart On", "MaxInstances 1")
+    httpd.start()
+    httpd.settles(active=0, count=1)
+    pid, = httpd.pids(app)
+    before = sockets(pid)
+    pending = [httpd.get_async("/sleep?s=0.2", "shop") for _ in range(4)]
+    for one in pending:
+        assert one.result().status == 200
+    wait_until(lambda: sockets(pid) == before, "all are closed")

@@ -2,6 +2,7 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """app.py, and URLs that take and give much, or do it in parts."""
 import os
+import select
 import sys
 import time
 import zlib
@@ -96,6 +97,14 @@ def do_flood(request, out):
             send(piece)
     if "chunked" in request.query:
         out.write(b"0\r\n\r\n")
+
+
+def do_fickle(request, out):
+    """Closes its connection when another request comes, and does not read
+    it."""
+    app.answer(out, "")
+    select.select([request.stream], [], [])
+    return True
 
 
 def do_early(request, out):

@@ -71,6 +71,7 @@ module_sources = \
 	mod_apppool/reply.c \
 	mod_apppool/rlimits.c \
 	mod_apppool/runtime.c \
+	mod_apppool/same.c \
 	mod_apppool/script.c \
 	mod_apppool/sendfile.c \
 	mod_apppool/stale.c \

@@ -13,6 +13,7 @@
 #include "mod_apppool/denied.h"
 #include "mod_apppool/owner.h"
 #include "mod_apppool/proxy_api.h"
+#include "mod_apppool/same.h"
 #include "mod_apppool/sendfile.h"
 #include "shm/group.h"
 
@@ -220,46 +221,6 @@ static int check_limits(const apppool_app_t *app)
 
 /* ---- two of one name ---- */
 
-static int equal(const char *a, const char *b)
-{
-    return a == b || (a && b && !strcmp(a, b));
-}
-
-static int equal_env(apr_pool_t *p, apr_hash_t *a, apr_hash_t *b)
-{
-    apr_hash_index_t *i;
-
-    if (!a || !b)
-        return (a ? apr_hash_count(a) : 0) == (b ? apr_hash_count(b) : 0);
-    if (apr_hash_count(a) != apr_hash_count(b))
-        return 0;
-    for (i = apr_hash_first(p, a); i; i = apr_hash_next(i))
-        if (!equal(apr_hash_this_val(i),
-                   apr_hash_get(b, apr_hash_this_key(i), APR_HASH_KEY_STRING)))
-            return 0;
-    return 1;
-}
-
-/* What they do not agree about; NULL: they are the same app. */
-static const char *difference(apr_pool_t *p, const apppool_app_t *a,
-                              const apppool_app_t *b)
-{
-    if (!equal(a->pool.root, b->pool.root))
-        return "AppRoot";
-    if (!equal(a->set->command, b->set->command))
-        return "AppCommand";
-    if (!equal(a->set->user, b->set->user) ||
-        !equal(a->set->user_group, b->set->user_group))
-        return "AppUser";
-    if (!equal(a->environment, b->environment))
-        return "AppEnvironment";
-    if (a->listen != b->listen)
-        return "AppListen";
-    if (a->protocol != b->protocol)
-        return "AppProtocol";
-    return equal_env(p, a->set->env, b->set->env) ? NULL : "AppSetEnv";
-}
-
 const apppool_app_t *apppool_app_find(const char *name)
 {
     int i;
@@ -273,27 +234,11 @@ const apppool_app_t *apppool_app_find(const char *name)
     return NULL;
 }
 
-static int same_limits(const apppool_app_t *a, const apppool_app_t *b)
-{
-    return memcmp(&a->pool.options, &b->pool.options, sizeof a->pool.options) ==
-               0 &&
-           apppool_rlimits_equal(&a->rlimits, &b->rlimits) &&
-           equal(a->ready, b->ready) && equal(a->set->log, b->set->log) &&
-           equal(a->restart_dir, b->restart_dir) &&
-           a->prestart == b->prestart &&
-           equal(a->set->notify, b->set->notify) &&
-           a->memory_limit == b->memory_limit && a->slow_log == b->slow_log &&
-           a->dying_limit == b->dying_limit &&
-           a->dump_signal == b->dump_signal &&
-           a->start_timeout == b->start_timeout &&
-           a->stop_timeout == b->stop_timeout;
-}
-
 /* @return 0: refused */
 static int share(apr_pool_t *p, const apppool_app_t *first,
                  const apppool_app_t *second)
 {
-    const char *what = difference(p, first, second);
+    const char *what = apppool_same_app(p, first, second);
 
     if (what) {
         SAY(APLOG_ERR,
@@ -303,7 +248,7 @@ static int share(apr_pool_t *p, const apppool_app_t *first,
             first->pool.name, first->place, second->place, what);
         return 0;
     }
-    if (!same_limits(first, second))
+    if (!apppool_same_limits(first, second))
         SAY(APLOG_WARNING,
             "%s is the same application as %s, with other limits; those of "
             "the first hold",

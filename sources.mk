@@ -95,7 +95,8 @@ module_sources = \
 	mod_apppool/words.c \
 	spawner/beat.c \
 	spawner/lastwords.c \
-	spawner/userdb.c
+	spawner/userdb.c \
+	spawner/variable.c
 
 # The watchdog knows no APR and no pool: libc only.
 watchdog_sources = \
@@ -137,6 +138,7 @@ spawner_sources = \
 	spawner/descriptors.c \
 	spawner/detect.c \
 	spawner/diag.c \
+	spawner/envfile.c \
 	spawner/environment.c \
 	spawner/errand.c \
 	spawner/failure.c \
@@ -154,6 +156,7 @@ spawner_sources = \
 	spawner/marks.c \
 	spawner/memory.c \
 	spawner/notify.c \
+	spawner/openas.c \
 	spawner/output.c \
 	spawner/overdue.c \
 	spawner/privilege.c \
@@ -181,6 +184,7 @@ spawner_sources = \
 	spawner/userdb.c \
 	spawner/usersock.c \
 	spawner/vacate.c \
+	spawner/variable.c \
 	spawner/verbs.c \
 	spawner/verbs_app.c \
 	spawner/verbs_look.c \
@@ -290,6 +294,7 @@ unit_tests = \
 	tests/unit/detect \
 	tests/unit/door \
 	tests/unit/drained \
+	tests/unit/envfile \
 	tests/unit/errand \
 	tests/unit/extra \
 	tests/unit/found \

@@ -89,6 +89,7 @@ static void merge_identity(apr_pool_t *p, apppool_dir_t *dir,
     /* A user with another's group would be another user. */
     dir->user = over->user ? over->user : base->user;
     dir->user_group = over->user ? over->user_group : base->user_group;
+    dir->env_file = over->env_file ? over->env_file : base->env_file;
     if (base->env && over->env)
         dir->env = apr_hash_overlay(p, over->env, base->env);
     else

@@ -13,7 +13,7 @@
  * accessors below and nowhere else.
  *
  * What makes an app the one that it is (command, group, user, listening,
- * environment variables) is not inherited by another AppRoot below it.
+ * environment variables and their file) is not inherited by another AppRoot below it.
  *
  * Each AppRoot makes an apppool_mount_t, and merging carries a pointer to it
  * to the requests below: they use the app as it was resolved (app.h) from the
@@ -62,6 +62,7 @@ struct apppool_dir_t {
     const char *notify; /**< AppNotify, without its | */
     const char *ready;  /**< AppReady: "accept", "notify" or a path */
     apr_hash_t *env;    /**< AppSetEnv: name to value */
+    const char *env_file;
     apr_int64_t listen, protocol, prestart, global_queue;
     apr_int64_t min_instances, max_instances, max_requests, jitter;
     apr_int64_t concurrency, max_queue;

@@ -230,6 +230,8 @@ const command_rec apppool_directives[] = {
          "...", environment, 64),
     AP_INIT_TAKE2("AppSetEnv", set_env, VALUE(GROUP, 0), ANYWHERE,
                   "name and value of an environment variable"),
+    PATH("AppEnvFile", ANYWHERE, "file of environment variables", GROUP,
+         IN_DIR(env_file)),
     SWITCH("AppPreStart", "On if the minimum is started with httpd", GROUP,
            prestart),
     PATH("AppLog", ANYWHERE, "file for what the application prints", GROUP,

@@ -89,6 +89,10 @@ static const struct {
      "AppRoot to that user. It must exist, and neither the user nor its group "
      "is ever root. A user without an entry in the user database needs a "
      "group."},
+    {"variables", "Reading AppEnvFile",
+     "The file has to exist, belong to root or to the application's user, and "
+     "be writable by its owner alone. Each line is NAME=value. The failure "
+     "says which line is not."},
     {"directory", "Entering the application's directory",
      "The directory must exist, and the user must have the right to enter it "
      "and every directory above it (chmod, chown). Without AppUser it must "

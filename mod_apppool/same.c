@@ -40,6 +40,8 @@ const char *apppool_same_app(apr_pool_t *p, const apppool_app_t *a,
         return "AppListen";
     if (a->protocol != b->protocol)
         return "AppProtocol";
+    if (!equal(a->set->env_file, b->set->env_file))
+        return "AppEnvFile";
     return equal_env(p, a->set->env, b->set->env) ? NULL : "AppSetEnv";
 }
 

@@ -91,6 +91,7 @@ static json_t *describe_app(apr_pool_t *p, const apppool_app_t *app)
     json_object_set_new(j, "uid", user(app->uid));
     json_object_set_new(j, "environment", text(app->environment));
     json_object_set_new(j, "env", variables(p, app->set->env));
+    json_object_set_new(j, "env_file", text(app->set->env_file));
     json_object_set_new(j, "protocol",
                         text(apppool_proxy_scheme(app->protocol)));
     json_object_set_new(j, "listen", text(listen_word(app->listen)));

@@ -6,6 +6,8 @@
 #include <apr_strings.h>
 #include <string.h>
 
+#include "spawner/variable.h"
+
 /* U+202A to U+202E and U+2066 to U+2069: what follows is shown in another
  * order. */
 static int is_turning(const unsigned char *s)
@@ -69,23 +71,8 @@ int apppool_words_time(const char *text)
 const char *apppool_words_variable(apr_pool_t *p, const char *directive,
                                    const char *name)
 {
-    static const char *const ours[] = {"LISTEN_FDS", "LISTEN_PID",
-                                       "LISTEN_FDNAMES", "NOTIFY_SOCKET"};
-    const char *c;
-    size_t i;
+    const char *wrong = variable_refused(name, strlen(name));
 
-    for (c = name; apr_isalnum(*c) || *c == '_'; c++)
-        ;
-    if (*c || !*name || apr_isdigit(*name))
-        return apr_psprintf(p,
-                            "%s: \"%s\" is not a name of letters, digits and "
-                            "underscores",
-                            directive, name);
-    for (i = 0; i < sizeof ours / sizeof *ours; i++)
-        if (!strcmp(name, ours[i]))
-            break;
-    if (i < sizeof ours / sizeof *ours || !strncmp(name, "APPPOOL_", 8))
-        return apr_psprintf(p, "%s: \"%s\" is set by mod_apppool itself",
-                            directive, name);
-    return NULL;
+    return wrong ? apr_psprintf(p, "%s: \"%s\" %s", directive, name, wrong)
+                 : NULL;
 }

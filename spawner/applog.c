@@ -5,80 +5,35 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
-#include <linux/openat2.h>
 #include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/fsuid.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "spawner/contract.h"
 #include "spawner/log.h"
 #include "spawner/millis.h"
+#include "spawner/openas.h"
 #include "spawner/output.h"
 #include "spawner/privilege.h"
 #include "spawner/settle.h"
 
 #define SAY_AGAIN 60000 /* ms: that the file cannot be opened */
 
-#define FLAGS                                                                  \
-    (O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY |       \
-     O_NONBLOCK)
-
-static int is_plain(int fd)
-{
-    struct stat st;
-
-    return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 1;
-}
-
-static int open_as_root(const char *path)
-{
-    struct open_how how;
-    int fd;
-
-    memset(&how, 0, sizeof how);
-    how.flags = FLAGS;
-    how.mode = 0640;
-    how.resolve = RESOLVE_NO_SYMLINKS;
-    fd = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
-    if (fd < 0 || is_plain(fd))
-        return fd;
-    close(fd);
-    errno = EPERM;
-    return -1;
-}
-
 int applog_open(const char *path, unsigned uid, unsigned gid)
 {
     mode_t mask = umask(027);
-    int fd = -1, kept = EACCES;
+    int fd = openas(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, 0640, uid,
+                    gid, NULL);
+    int error = errno;
 
-    if (geteuid() != 0)
-        fd = open(path, FLAGS, 0640);
-    else {
-        if (uid != 0 && uid != (unsigned)-1) {
-            setfsgid(gid);
-            setfsuid(uid);
-            fd = open(path, FLAGS, 0640);
-            kept = errno;
-            setfsuid(0);
-            setfsgid(getegid());
-        }
-        if (fd < 0 && (kept == EACCES || kept == EPERM))
-            fd = open_as_root(path);
-        else if (fd < 0)
-            errno = kept;
-    }
-    kept = errno;
     umask(mask);
-    errno = kept;
+    errno = error;
     return fd;
 }
 

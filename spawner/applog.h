@@ -11,11 +11,7 @@
  *
  * Errors: lines of a file that cannot be opened go to the error log, as many
  *         as that may take. What cannot be written is lost.
- * Trust:  the file may stand in a directory of the app's user, who can put
- *         links to files there that only root may write. So it is opened with
- *         the rights and the groups of that user first. With root's it is
- *         opened only along a path without symbolic links, and only if it has
- *         one name.
+ * Trust:  the file may stand in a directory of the app's user (openas.h).
  */
 #ifndef APPPOOL_APPLOG_H
 #define APPPOOL_APPLOG_H

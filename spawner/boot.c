@@ -14,6 +14,7 @@
 
 #include "spawner/cgroup.h"
 #include "spawner/detect.h"
+#include "spawner/envfile.h"
 #include "spawner/environment.h"
 #include "spawner/failure.h"
 #include "spawner/fresh.h"
@@ -212,6 +213,44 @@ static char *find_command(const boot_t *b)
     return expand(b, found.command);
 }
 
+/* ---- AppEnvFile ---- */
+
+static struct {
+    char *text; /* NULL: there is none */
+    size_t length;
+} variables;
+
+/* While what is root's can be read. */
+static void read_variables(const boot_t *b, const privilege_t *who)
+{
+    char error[ENVFILE_ERROR_MAX];
+
+    if (!b->app->env_file)
+        return;
+    step = STEP_VARIABLES;
+    variables.text =
+        envfile_read(b->app->env_file, who, &variables.length, error);
+    if (!variables.text)
+        fail("%s", error);
+}
+
+/* With the app's rights. */
+static char **parse_variables(const boot_t *b)
+{
+    char error[ENVFILE_ERROR_MAX] = "out of memory", **list;
+
+    if (!variables.text)
+        return NULL;
+    step = STEP_VARIABLES;
+    list = envfile_parse(b->app->env_file, variables.text, variables.length,
+                         error);
+    if (!list)
+        fail("%s", error);
+    return list;
+}
+
+/* ---- becoming the app ---- */
+
 static void drop_rights(const boot_t *b, const privilege_t *who)
 {
     char error[PRIVILEGE_ERROR_MAX];
@@ -226,7 +265,7 @@ static void drop_rights(const boot_t *b, const privilege_t *who)
 
 static _Noreturn void execute(const boot_t *b, const privilege_t *who)
 {
-    char *line, *command;
+    char *line, *command, **list = parse_variables(b);
 
     step = STEP_COMMAND;
     command = find_command(b);
@@ -234,7 +273,7 @@ static _Noreturn void execute(const boot_t *b, const privilege_t *who)
     if (asprintf(&line, "exec %s%s", assigns(command) ? "env " : "", command) <
         0)
         fail("out of memory");
-    execle("/bin/sh", "sh", "-c", line, NULL, environment_make(b, who));
+    execle("/bin/sh", "sh", "-c", line, NULL, environment_make(b, who, list));
     fail("/bin/sh cannot be executed: %s", strerror(errno));
 }
 
@@ -261,6 +300,7 @@ _Noreturn void boot_app(const boot_t *b)
     close_others();
     settle_memory("0");
     umask(022);
+    read_variables(b, &who);
     drop_rights(b, &who);
     enter_root(b, &who);
     execute(b, &who);

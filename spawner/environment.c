@@ -103,17 +103,31 @@ char **environment_of_user(const char *instance, uint64_t id,
     return e.list;
 }
 
-char **environment_make(const boot_t *boot, const privilege_t *who)
+static size_t count(const char *const *list)
+{
+    size_t n = 0;
+
+    while (list && list[n])
+        n++;
+    return n;
+}
+
+static void put_all(environment_t *e, const char *const *list)
+{
+    for (; list && *list; list++)
+        put(e, (char *)(uintptr_t)*list);
+}
+
+char **environment_make(const boot_t *boot, const privilege_t *who,
+                        char *const *variables)
 {
     static const char *const modes[] = {"APPPOOL_ENV", "RAILS_ENV", "RACK_ENV",
                                         "NODE_ENV"};
+    const char *const *of_file = (const char *const *)variables;
     const table_app_t *app = boot->app;
-    environment_t e;
-    size_t i, n = 0;
+    environment_t e = begin(OURS + count(of_file) + count(app->env));
+    size_t i;
 
-    while (app->env[n])
-        n++;
-    e = begin(OURS + n);
     set_user(&e, boot->instance, boot->id, who);
     for (i = 0; i < sizeof modes / sizeof *modes; i++)
         set(&e, "%s=%s", modes[i], app->environment);
@@ -121,7 +135,7 @@ char **environment_make(const boot_t *boot, const privilege_t *who)
     if (*app->base_uri) /* an empty one is a wrong path of cookies */
         set(&e, "RAILS_RELATIVE_URL_ROOT=%s", app->base_uri);
     set_socket(&e, boot);
-    for (i = 0; app->env[i]; i++)
-        put(&e, (char *)(uintptr_t)app->env[i]);
+    put_all(&e, of_file);
+    put_all(&e, app->env);
     return e.list;
 }

@@ -17,7 +17,12 @@
 char **environment_of_user(const char *instance, uint64_t id,
                            const privilege_t *who);
 
-/** For execve(); allocated, never freed: the caller becomes another program. */
-char **environment_make(const boot_t *boot, const privilege_t *who);
+/**
+ * For execve(); allocated, never freed: the caller becomes another program.
+ * @param variables of AppEnvFile, as NAME=value, NULL at the end; or NULL. Those
+ *                  of AppSetEnv replace them
+ */
+char **environment_make(const boot_t *boot, const privilege_t *who,
+                        char *const *variables);
 
 #endif

@@ -19,8 +19,8 @@
 #define TAIL_LINES 20
 
 /* httpd's error page knows these words. */
-static const char *const steps[] = {"prepare", "user",  "directory", "command",
-                                    "boot",    "ready", "stay"};
+static const char *const steps[] = {"prepare", "user", "variables", "directory",
+                                    "command", "boot", "ready",     "stay"};
 
 /* As many of the last lines as fit, on one line. @param lines at most */
 static void last_output(const process_t *p, int lines, char *text, size_t size)

@@ -24,6 +24,7 @@
 enum {
     STEP_PREPARE,   /**< sockets, pipes, fork: ours */
     STEP_USER,      /**< finding AppUser, taking on its rights */
+    STEP_VARIABLES, /**< reading AppEnvFile */
     STEP_DIRECTORY, /**< entering AppRoot */
     STEP_COMMAND,   /**< finding what to run, and running it */
     STEP_BOOT,      /**< it ended while it started */

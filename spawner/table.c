@@ -186,6 +186,7 @@ static uint64_t fingerprint(const table_app_t *a)
     mix(&print, a->group);
     mix(&print, a->environment);
     mix(&print, a->base_uri);
+    mix(&print, a->env_file);
     /* In whatever order the parent wrote them. */
     for (i = 0; a->env[i]; i++) {
         uint64_t one = 0xcbf29ce484222325;
@@ -240,6 +241,7 @@ static void read_app(reader_t *r, table_app_t *a, uint32_t config,
     a->uid = read_user(r, o, "uid");
     a->environment = reader_text(r, o, "environment", 0);
     a->env = environment(r, o);
+    a->env_file = reader_path(r, o, "env_file", 1);
     read_wire(r, a, o);
     read_ready(r, a, o);
     a->log = reader_path(r, o, "log", 1);

@@ -40,6 +40,7 @@ typedef struct {
     uid_t uid;   /**< that it runs as: may look after it; (uid_t)-1: unknown */
     const char *environment;
     const char *const *env; /**< NAME=value, NULL at the end */
+    const char *env_file;   /**< AppEnvFile */
     const char *log;
     const char *notify; /**< AppNotify: a command */
     const char *base_uri;

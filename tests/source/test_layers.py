@@ -41,7 +41,7 @@ MAY = {
     "mod_apppool": {"mod_apppool", "shm", "spawner/contract.h",
                     "spawner/beat.h", "spawner/lastwords.h",
                     "spawner/millis.h", "spawner/pidfd.h", "spawner/rights.h",
-                    "spawner/userdb.h"},
+                    "spawner/userdb.h", "spawner/variable.h"},
 }
 
 # Header: the files that may include it, as prefixes.

@@ -1,0 +1,47 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file envfile.h
+ * @brief AppEnvFile: environment variables of an app in a file, which may be
+ *        root's alone.
+ *
+ *     # a comment
+ *     NAME=value
+ *     export NAME='value'
+ *     NAME="a value with \" and \\"
+ *
+ * The common subset of systemd's EnvironmentFile= and of .env: what those read
+ * in different ways is refused. The whole format is in doc/directives.md.
+ *
+ * Errors: a sentence with the file and the line, and nothing of its content.
+ * Trust:  read by the child that becomes the app, before it gives up root's
+ *         rights (openas.h). It must belong to root or to the app's user, and
+ *         nobody else may write it; with root's rights only a file of root's is
+ *         read. So neither can a user put a file of root's into his app's
+ *         environment, nor another user change that environment. What stands
+ *         there is looked at when root's rights are given up.
+ */
+#ifndef APPPOOL_ENVFILE_H
+#define APPPOOL_ENVFILE_H
+
+#include "spawner/privilege.h"
+
+#define ENVFILE_MAX       65536 /* bytes of a file */
+#define ENVFILE_ERROR_MAX 512
+
+/**
+ * Read the file, as root. The process has the groups of `who` already.
+ * @return its text, never freed. NULL: error says why not
+ */
+char *envfile_read(const char *path, const privilege_t *who, size_t *length,
+                   char error[ENVFILE_ERROR_MAX]);
+
+/**
+ * What the text says; with the rights of the app's user.
+ * @param text is written to, and stays
+ * @return NAME=value, NULL at the end; never freed. NULL: error says why not
+ */
+char **envfile_parse(const char *path, char *text, size_t length,
+                     char error[ENVFILE_ERROR_MAX]);
+
+#endif

@@ -1,0 +1,163 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""AppEnvFile: secrets of an application in a file that may be root's."""
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from harness.config import App
+from harness.httpd import Httpd
+
+pytestmark = pytest.mark.mpms("event")
+
+OWNER, NEIGHBOUR = "games", "news"
+
+
+def secret(path: Path, text: str, owner: str = "root",
+           mode: int = 0o600) -> Path:
+    path.write_text(text)
+    shutil.chown(path, owner)
+    path.chmod(mode)
+    return path
+
+
+def shop(httpd: Httpd, file: Path, *directives: str) -> App:
+    return httpd.app("shop", f'AppEnvFile "{file}"', f"AppUser {OWNER}",
+                     *directives)
+
+
+def environment(httpd: Httpd) -> dict[str, str]:
+    answer = httpd.get("/process", "shop")
+    assert answer.status == 200, answer.body
+    return answer.json()["environment"]
+
+
+def fails(httpd: Httpd, why: str) -> None:
+    """The app does not start, and the log has the sentence"""
+    httpd.log.expect("shop")
+    httpd.start()
+    assert httpd.get("/pid", "shop").status == 502
+    httpd.log.wait_for(rf"shop\[\d+\] could not be started: {why}")
+    text = "".join(httpd.log.lines())
+    assert "hunter2" not in text and "toor" not in text
+
+
+def test_file_of_roots(httpd: Httpd) -> None:
+    """0600: the app gets it, and cannot read it; AppSetEnv goes before it, and
+    what is ours cannot be set"""
+    file = secret(httpd.dir / "shop.env",
+                  "# of the shop\nPASSWORD='hunter2 #1'\nexport TWICE=a\n"
+                  "TWICE=b\nSET=file\nHOME=/elsewhere\n")
+    shop(httpd, file, "AppSetEnv SET directive")
+    httpd.start()
+    got = environment(httpd)
+    assert (got["PASSWORD"], got["TWICE"]) == ("hunter2 #1", "b")
+    assert (got["SET"], got["HOME"]) == ("directive", "/elsewhere")
+    assert got["APPPOOL_ID"] and got["LISTEN_FDS"] == "1"
+
+
+def test_change_counts_at_the_next_start(httpd: Httpd) -> None:
+    file = secret(httpd.dir / "shop.env", "A=1\n")
+    shop(httpd, file)
+    httpd.start()
+    assert environment(httpd)["A"] == "1"
+    secret(file, "A=2\n")
+    assert environment(httpd)["A"] == "1"
+    httpd.graceful()
+    assert environment(httpd)["A"] == "1"
+    done = httpd.ctl("restart", "shop", "--wait")
+    assert done.returncode == 0, done.stderr
+    assert environment(httpd)["A"] == "2"
+
+
+def test_another_file_is_another_app(httpd: Httpd) -> None:
+    """Its processes are replaced, as with AppSetEnv"""
+    one = secret(httpd.dir / "one.env", "A=1\n")
+    app = shop(httpd, one)
+    httpd.start()
+    assert environment(httpd)["A"] == "1"
+    two = secret(httpd.dir / "two.env", "A=2\n")
+    app.directives[0] = f'AppEnvFile "{two}"'
+    httpd.graceful()
+    done = httpd.ctl("restart", "shop", "--wait")
+    assert done.returncode == 0, done.stderr
+    assert environment(httpd)["A"] == "2"
+
+
+def test_file_of_the_apps_user(httpd: Httpd) -> None:
+    """Also behind a link, as he may read it himself"""
+    file = secret(httpd.dir / "real.env", "A=1\n", OWNER)
+    link = httpd.dir / "link.env"
+    link.symlink_to(file)
+    shop(httpd, link)
+    httpd.start()
+    assert environment(httpd)["A"] == "1"
+
+
+def test_line_that_is_wrong(httpd: Httpd) -> None:
+    """File and line, and nothing of what stands there"""
+    file = secret(httpd.dir / "shop.env", "A=1\nPASSWORD='hunter2\n")
+    shop(httpd, file)
+    fails(httpd, rf"AppEnvFile {file}: line 2, PASSWORD: the quote")
+
+
+def test_no_file(httpd: Httpd) -> None:
+    file = httpd.dir / "missing.env"
+    shop(httpd, file)
+    fails(httpd, f"AppEnvFile {file} cannot be opened: No such file")
+
+
+@pytest.mark.parametrize("owner,mode,why", [
+    (NEIGHBOUR, 0o644, r"belongs to user \d+: it has to belong to root or to "
+     f"user {OWNER}"),
+    (NEIGHBOUR, 0o600, "may not be read by user|belongs to user"),
+    ("root", 0o602, "may be written by others"),
+    ("root", 0o664, "may be written by others"),
+    (OWNER, 0o666, "may be written by others"),
+    (OWNER, 0o000, f"may not be read by its own user, {OWNER}")])
+def test_file_that_others_may_write(httpd: Httpd, owner: str, mode: int,
+                                    why: str) -> None:
+    file = secret(httpd.dir / "shop.env", "PASSWORD=hunter2\n", owner, mode)
+    shop(httpd, file)
+    fails(httpd, f"AppEnvFile {file} ({why})")
+
+
+@pytest.mark.parametrize("trick", ["link", "directory", "hard link", "fifo",
+                                   "device"])
+def test_tricks_of_a_tenant(httpd: Httpd, trick: str) -> None:
+    """He owns the directory, and wants a file of root's in his environment"""
+    target = secret(httpd.dir / "roots.env", "ROOT=toor\n")
+    inside = httpd.dir / "roots"
+    inside.mkdir(mode=0o700)
+    secret(inside / "shop.env", "ROOT=toor\n")
+    own = httpd.dir / "own"
+    own.mkdir()
+    file = own / "shop.env"
+    if trick == "link":
+        file.symlink_to(target)
+    elif trick == "directory":
+        (own / "d").symlink_to(inside)
+        file = own / "d" / "shop.env"
+    elif trick == "hard link":
+        os.link(target, file)
+    elif trick == "fifo":
+        os.mkfifo(file, 0o600)
+        shutil.chown(file, OWNER)
+    else:
+        file.symlink_to("/dev/zero")
+    os.lchown(own, shutil._get_uid(OWNER), -1)
+    shop(httpd, file, "AppStartTimeout 10s")
+    fails(httpd, f"AppEnvFile {file} (may not be read by user {OWNER}, and "
+          "for root|is no plain file)")
+    file.unlink()
+
+
+def test_two_of_one_name(httpd: Httpd) -> None:
+    """Another file is another application"""
+    for name in ("one", "two"):
+        httpd.app(name, "AppGroupName shop", f"AppEnvFile /etc/{name}",
+                  root=httpd.dir / "shop")
+    done = httpd.test()
+    assert done.returncode != 0
+    assert "do not have the same AppEnvFile" in done.stdout

@@ -22,32 +22,46 @@ apl_link_t *apl_group_bucket(const apl_pool_t *pool, uint64_t key)
     return &pool->header->buckets[(key ^ key >> 32) % APL_BUCKETS];
 }
 
+/* Groups that a bucket has at most. Names are spread evenly: they come from the
+ * configuration of httpd, and from nobody who would choose them for their hash.
+ * So more of them in one bucket are damage, and would make each walk long. */
+static uint32_t bucket_limit(const apl_pool_t *pool)
+{
+    return 32 + 4 * (pool->n.groups / APL_BUCKETS);
+}
+
+/* A walk along a bucket that found nothing. */
+typedef struct {
+    uint32_t n;   /* groups that it met */
+    uint32_t end; /* where it ended: at its bucket, or astray */
+} miss_t;
+
 /* Walks without apl_list_next(): whoever looks without the lock may well be
- * led astray by a list that is changing, which is no damage.
- * @param end where the walk ended that found none: at its bucket, or astray */
+ * led astray by a list that is changing, which is no damage. */
 static apl_group_t *look_up(apl_pool_t *pool, uint64_t key, const char *name,
-                            uint32_t *end)
+                            miss_t *miss)
 {
     const apl_link_t *bucket = apl_group_bucket(pool, key);
-    uint32_t left = pool->n.groups;
+    uint32_t limit = bucket_limit(pool);
 
-    for (*end = apl_once(bucket->next); left-- > 0;) {
-        apl_group_t *g = APL_GROUP_OF(pool, *end, bucket);
+    miss->end = apl_once(bucket->next);
+    for (miss->n = 0; miss->n < limit; miss->n++) {
+        apl_group_t *g = APL_GROUP_OF(pool, miss->end, bucket);
 
         if (!g)
             break;
         if (g->state == APL_GROUP_USED && g->key == key &&
             strncmp(g->name, name, sizeof g->name - 1) == 0)
             return g;
-        *end = apl_once(g->bucket.next);
+        miss->end = apl_once(g->bucket.next);
     }
     return NULL;
 }
 
 uint32_t apl_group_index(apl_pool_t *pool, uint64_t key, const char *name)
 {
-    uint32_t end;
-    const apl_group_t *g = look_up(pool, key, name, &end);
+    miss_t miss;
+    const apl_group_t *g = look_up(pool, key, name, &miss);
 
     return g ? APL_GROUP_INDEX(pool, g) : 0;
 }
@@ -55,12 +69,19 @@ uint32_t apl_group_index(apl_pool_t *pool, uint64_t key, const char *name)
 apl_group_t *apl_group_find(apl_held_t *held, uint64_t key, const char *name)
 {
     apl_pool_t *pool = held->pool;
-    uint32_t end;
-    apl_group_t *g = look_up(pool, key, name, &end);
+    miss_t miss;
+    apl_group_t *g = look_up(pool, key, name, &miss);
 
-    if (!g && end != APL_OFFSET(pool, apl_group_bucket(pool, key)))
+    if (!g && miss.end != APL_OFFSET(pool, apl_group_bucket(pool, key)))
         pool->damaged = 1;
     return g;
+}
+
+int apl_group_fits(apl_pool_t *pool, uint64_t key, const char *name)
+{
+    miss_t miss;
+
+    return !look_up(pool, key, name, &miss) && miss.n < bucket_limit(pool);
 }
 
 void apl_group_link(apl_pool_t *pool, apl_group_t *group)
@@ -104,10 +125,13 @@ static apl_group_t *add(apl_pool_t *pool, const apl_app_t *app)
 
 apl_group_t *apl_group_ensure(apl_held_t *held, const apl_app_t *app)
 {
+    apl_pool_t *pool = held->pool;
     apl_group_t *g = apl_group_find(held, app->key, app->name);
 
     /* With damage it may be there, and not be found. */
-    return g || held->pool->damaged ? g : add(held->pool, app);
+    if (g || pool->damaged || !apl_group_fits(pool, app->key, app->name))
+        return g;
+    return add(pool, app);
 }
 
 void apl_group_drop(apl_held_t *held, apl_group_t *group)

@@ -47,7 +47,10 @@ int apl_group_configure(apl_held_t *held, apl_group_t *group,
 /** Free the slot of a group without processes and waiters. */
 void apl_group_drop(apl_held_t *held, apl_group_t *group);
 
-/** Put a group where its name is found; for repair.h. */
+/** Is there no group of that name, and room for one in its bucket? */
+int apl_group_fits(apl_pool_t *pool, uint64_t key, const char *name);
+
+/** Put a group that fits where its name is found; for repair.h. */
 void apl_group_link(apl_pool_t *pool, apl_group_t *group);
 
 /**

@@ -66,7 +66,8 @@ static uint32_t merge(apl_pool_t *pool, uint32_t a, uint32_t b, uint32_t parent)
 void apl_heap_insert(apl_pool_t *pool, uint32_t *root, apl_process_t *process)
 {
     process->node.left = process->node.right = process->node.parent = 0;
-    *root = merge(pool, *root, APL_PROCESS_INDEX(pool, process), 0);
+    if (!pool->damaged)
+        *root = merge(pool, *root, APL_PROCESS_INDEX(pool, process), 0);
 }
 
 void apl_heap_remove(apl_pool_t *pool, uint32_t *root, apl_process_t *process)
@@ -75,7 +76,7 @@ void apl_heap_remove(apl_pool_t *pool, uint32_t *root, apl_process_t *process)
     apl_process_t *parent;
     uint32_t rest;
 
-    if (!apl_heap_has(pool, *root, process))
+    if (pool->damaged || !apl_heap_has(pool, *root, process))
         return;
     parent = apl_process_at(pool, process->node.parent);
     rest = merge(pool, process->node.left, process->node.right,

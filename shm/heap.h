@@ -12,7 +12,9 @@
  * Lock:  needed by all.
  * Crash: derived; rebuilt by repair.h.
  * Trust: walks are bounded by the number of slots; an index out of bounds
- *        ends them and sets pool->damaged.
+ *        ends them and sets pool->damaged. While that is set, heaps are left
+ *        alone: a torn one would make each walk as long as it can be, and all
+ *        of them are rebuilt before the lock is given back.
  */
 #ifndef APL_HEAP_H
 #define APL_HEAP_H

@@ -110,7 +110,9 @@ void apl_process_enlist(apl_held_t *held, apl_process_t *process)
 {
     apl_pool_t *pool = held->pool;
     apl_header_t *h = pool->header;
-    apl_group_t *g = apl_process_group(held, process);
+    apl_group_t *g = process->state != APL_PROCESS_FREE
+                         ? apl_process_group(held, process)
+                         : NULL;
 
     switch (process->state) {
     case APL_PROCESS_WANTED:

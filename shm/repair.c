@@ -26,13 +26,13 @@ static uint32_t top_of(uint32_t *mark, uint32_t n)
     return *mark = apl_top(mark, n);
 }
 
-/* A group is good if it is found by its own name, and alone. */
+/* A group is good if it will be found by its own name, and alone. */
 static int good_group(apl_pool_t *pool, const apl_group_t *g)
 {
     return g->state == APL_GROUP_USED && g->name[0] != 0 &&
            memchr(g->name, 0, sizeof g->name) != NULL &&
            g->key == apl_group_key(g->name) &&
-           apl_group_index(pool, g->key, g->name) == 0;
+           apl_group_fits(pool, g->key, g->name);
 }
 
 static void repair_groups(apl_pool_t *pool)
@@ -274,6 +274,8 @@ void apl_repair(apl_held_t *held)
     apl_header_t *h = pool->header;
     uint32_t i, top;
 
+    /* What is done from here on is done to lists that are whole. */
+    pool->damaged = 0;
     if (h->ticket >> 62 != 0)
         h->ticket = 0;
     apl_segment_empty(pool);

@@ -239,13 +239,15 @@ void apl_retire_forgotten(apl_held_t *held)
     apl_pool_t *pool = held->pool;
     apl_walk_t it =
         apl_list_walk(pool, &pool->header->inactive, pool->n.processes);
-    uint32_t at;
+    uint32_t at, left = APL_RETIRE_FORGOTTEN;
 
-    while ((at = apl_list_next(pool, &it)) != 0) {
+    while (left > 0 && (at = apl_list_next(pool, &it)) != 0) {
         apl_process_t *p = APL_PROCESS_OF(pool, at, pool);
         apl_group_t *g = p ? apl_process_group(held, p) : NULL;
 
-        if (g && is_full(g, p))
-            retire_full(held, g, p);
+        if (!g || !is_full(g, p))
+            continue;
+        retire_full(held, g, p);
+        left--;
     }
 }

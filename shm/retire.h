@@ -64,8 +64,12 @@ int apl_retire_replaced(apl_held_t *held, apl_group_t *group,
 void apl_retire_if_due(apl_held_t *held, apl_group_t *group,
                        apl_process_t *process);
 
-/** Idle ones that reached MaxRequests: whoever closed the last one died before
- * they could leave. */
+#define APL_RETIRE_FORGOTTEN 4
+
+/** Idle ones that reached MaxRequests: whoever closed the last request of such a
+ * one died before it could leave. Who dies leaves one of them, and each takes a
+ * look at all starts; so APL_RETIRE_FORGOTTEN of them leave, and others with
+ * their next request. */
 void apl_retire_forgotten(apl_held_t *held);
 
 #endif

@@ -87,15 +87,21 @@ static void fill(apl_pool_t *pool, uint32_t n, uint32_t groups, uint32_t busy)
     pool->damaged = 1;
 }
 
-static void make(apl_pool_t *pool, uint32_t processes, uint32_t busy)
+static void make_empty(apl_pool_t *pool, const apl_capacity_t *n)
 {
-    apl_capacity_t n = {processes / 100, processes, 10 * processes, 1};
-    void *memory = mmap(NULL, apl_segment_size(&n), PROT_READ | PROT_WRITE,
+    void *memory = mmap(NULL, apl_segment_size(n), PROT_READ | PROT_WRITE,
                         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
     if (memory == MAP_FAILED)
         abort();
-    apl_segment_format(pool, memory, &n);
+    apl_segment_format(pool, memory, n);
+}
+
+static void make(apl_pool_t *pool, uint32_t processes, uint32_t busy)
+{
+    const apl_capacity_t n = {processes / 100, processes, 10 * processes, 1};
+
+    make_empty(pool, &n);
     apl_supervise_limits(pool, processes, 1, 1);
     apl_child_register(pool, 1);
     add_groups(pool, n.groups, busy);
@@ -218,6 +224,43 @@ static figures_t measure(uint32_t processes, uint32_t busy)
     return best;
 }
 
+/* Somebody has written names into all groups that have one bucket. */
+static void crowd(apl_pool_t *pool)
+{
+    uint32_t i, k = 0;
+
+    for (i = 1; i < pool->n.groups; i++) {
+        apl_group_t *g = &pool->groups[i];
+
+        g->state = APL_GROUP_USED;
+        if (g->name[0] != 0)
+            continue;
+        do {
+            snprintf(g->name, sizeof g->name, "app%u", k++);
+            g->key = apl_group_key(g->name);
+        } while (apl_group_bucket(pool, g->key) != pool->header->buckets);
+    }
+    pool->header->top_group = pool->n.groups - 1;
+}
+
+/* A repair then. */
+static int tell_crowded(void)
+{
+    const apl_capacity_t n = {LARGE, 1, 1, 1};
+    apl_pool_t pool;
+    took_t best = {0};
+    int i;
+
+    make_empty(&pool, &n);
+    for (i = 0; i < TIMES; i++) {
+        crowd(&pool);
+        keep_best(&best, repair(&pool));
+    }
+    munmap(pool.base, pool.size);
+    return bench_verdict("repair, 10000 names in one bucket", best.all / 1e6,
+                         "ms", 10, 1);
+}
+
 /* @return how many figures are not good */
 static int tell(const char *what, took_t small, took_t large, double slice)
 {
@@ -266,5 +309,6 @@ int main(void)
     large = measure(LARGE, 1);
     bad += tell("check, 90% wait", small.check, large.check, 1);
     bad += tell_repair("repair, 90% wait", small, large, 5, 10);
+    bad += tell_crowded();
     return bad != 0;
 }

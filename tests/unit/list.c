@@ -205,6 +205,31 @@ static void the_heap_gives_the_least_loaded_then_the_oldest(void **state)
     scene_end(s);
 }
 
+/* A circle, in which each walk is as long as the table: one is enough. */
+static void a_heap_that_is_damaged_is_left_alone(void **state)
+{
+    scene_t *s = scene_new(6);
+    apl_pool_t *pool = &s->pool;
+    apl_process_t *p = pool->processes;
+    uint32_t root = 0;
+
+    (void)state;
+    p[1].sessions = p[2].sessions = 1;
+    p[3].sessions = p[4].sessions = 2;
+    apl_heap_insert(pool, &root, &p[1]);
+    p[1].node.left = p[1].node.right = 1;
+    apl_heap_insert(pool, &root, &p[3]);
+    assert_int_equal(pool->damaged, 1);
+    root = 2;
+    apl_heap_insert(pool, &root, &p[4]);
+    assert_int_equal(root, 2);
+    assert_int_equal(p[4].node.parent, 0);
+    assert_int_equal(p[2].node.left, 0);
+    apl_heap_remove(pool, &root, &p[2]);
+    assert_int_equal(root, 2);
+    scene_drop(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -213,6 +238,7 @@ int main(void)
         cmocka_unit_test(a_long_list_is_sorted_in_both_directions),
         cmocka_unit_test(a_walk_ends_on_damage),
         cmocka_unit_test(the_heap_gives_the_least_loaded_then_the_oldest),
+        cmocka_unit_test(a_heap_that_is_damaged_is_left_alone),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,7 @@
 
 /* The model after a repair: what only lists knew is lost. */
 
+#include "shm/retire.h"
 #include "tests/unit/model_room.h"
 
 /* The group waits, and for longer than another one. */
@@ -24,10 +25,10 @@ static void give_turns(model_t *m)
     }
 }
 
-/* Those that are idle for longest first. */
+/* A few, those that are idle for longest first. */
 static void retire_forgotten(model_t *m)
 {
-    int seen[MODEL_PROCESSES] = {0}, i, best;
+    int seen[MODEL_PROCESSES] = {0}, left = APL_RETIRE_FORGOTTEN, i, best;
 
     do {
         for (best = -1, i = 0; i < m->n_processes; i++) {
@@ -42,7 +43,7 @@ static void retire_forgotten(model_t *m)
             seen[best] = 1;
             model_retire_full(m, best);
         }
-    } while (best >= 0);
+    } while (best >= 0 && --left > 0);
 }
 
 static int used_before(const m_process_t *a, const m_process_t *b)

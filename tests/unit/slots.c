@@ -2,6 +2,8 @@
 
 /* A slot that is used again has nothing of who had it before. */
 
+#include <stdio.h>
+
 #include "shm/group.h"
 #include "tests/unit/scene.h"
 
@@ -112,6 +114,61 @@ static void names_of_one_hash_are_two_groups(void **state)
     scene_end(s);
 }
 
+/* So many apps whose names have the same bucket. */
+static void crowd(scene_t *s, apl_app_t **apps, int n)
+{
+    const apl_link_t *bucket = NULL;
+    unsigned i;
+
+    for (i = 0; n > 0; i++) {
+        char name[16];
+        const apl_link_t *of;
+
+        snprintf(name, sizeof name, "app%u", i);
+        of = apl_group_bucket(&s->pool, apl_group_key(name));
+        if (bucket && of != bucket)
+            continue;
+        bucket = of;
+        *apps++ = scene_app(s, name);
+        n--;
+    }
+}
+
+/* It is damage that puts more into it, and they would be walked past by all. */
+static void a_bucket_has_an_end(void **state)
+{
+    enum { NAMES = 60 };
+    scene_t *s = scene_new(1);
+    apl_pool_t *pool = &s->pool;
+    apl_app_t *apps[NAMES];
+    uint32_t i, most = 0, used = 0;
+
+    (void)state;
+    crowd(s, apps, NAMES);
+    while (apl_supervise_configure(pool, apps[most], 1, s->now) == APR_SUCCESS)
+        assert_true(++most < NAMES);
+    assert_int_equal(apl_supervise_configure(pool, apps[most], 1, s->now),
+                     APL_EFULL);
+    scene_ok(s);
+    for (i = most; i < NAMES; i++) {
+        apl_group_t *g = &pool->groups[++pool->header->top_group];
+
+        *g = pool->groups[1];
+        g->key = apps[i]->key;
+        snprintf(g->name, sizeof g->name, "%s", apps[i]->name);
+        apl_group_link(pool, g);
+    }
+    scene_repair(s);
+    scene_ok(s);
+    for (i = 1; i <= NAMES; i++)
+        used += pool->groups[i].state == APL_GROUP_USED;
+    assert_int_equal(used, most);
+    for (i = 0; i < most; i++)
+        assert_int_equal(apl_group_index(pool, apps[i]->key, apps[i]->name),
+                         i + 1);
+    scene_end(s);
+}
+
 /* After the busiest hour: the last slots are free, and no more looked at. Who
  * is there yet has the last one, and new requests get the first. */
 static void marks_of_use_fall(void **state)
@@ -167,6 +224,7 @@ int main(void)
         cmocka_unit_test(a_hold_is_its_owners),
         cmocka_unit_test(a_group_that_is_gone_has_no_turn),
         cmocka_unit_test(names_of_one_hash_are_two_groups),
+        cmocka_unit_test(a_bucket_has_an_end),
         cmocka_unit_test(marks_of_use_fall),
     };
 

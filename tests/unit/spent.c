@@ -3,6 +3,7 @@
 /* MaxRequests: the replacement first, then the process goes; and never more
  * requests than that. */
 
+#include "shm/retire.h"
 #include "tests/unit/scene.h"
 
 /* One request after the other. @return the process that had them all */
@@ -233,6 +234,29 @@ static void nor_does_repair_end_it(void **state)
 }
 
 /* What was to replace it takes its place, and not one above the limit. */
+/* Nobody but a process that died can have forgotten one; and each takes a look
+ * at all starts. */
+static void a_repair_ends_few_that_are_full(void **state)
+{
+    enum { FULL = 3 * APL_RETIRE_FORGOTTEN };
+    scene_t *s = scene_new(FULL);
+    apl_app_t *a = scene_app(s, "a");
+    apl_hold_t h[FULL];
+    int i;
+
+    (void)state;
+    scene_busy(s, a, h, FULL);
+    for (i = 0; i < FULL; i++)
+        scene_close(s, &h[i]);
+    s->pool.groups[1].options.max_requests = 1;
+    for (i = 1; i <= 2; i++) {
+        scene_repair(s);
+        assert_int_equal(s->pool.header->leaving, i * APL_RETIRE_FORGOTTEN);
+    }
+    scene_reap(s);
+    scene_end(s);
+}
+
 static void i11_the_replacement_takes_the_place(void **state)
 {
     scene_t *s = scene_new(2);
@@ -343,6 +367,7 @@ int main(void)
         cmocka_unit_test(the_old_one_serves_while_the_new_fails),
         cmocka_unit_test(at_its_limit_it_stays_while_the_new_fails),
         cmocka_unit_test(nor_does_repair_end_it),
+        cmocka_unit_test(a_repair_ends_few_that_are_full),
         cmocka_unit_test(i11_the_replacement_takes_the_place),
         cmocka_unit_test(i12_one_by_one),
     };

@@ -45,7 +45,8 @@ typedef struct apppool_dir_t apppool_dir_t;
 typedef struct apppool_mount_t apppool_mount_t;
 typedef struct apppool_sendfile_t apppool_sendfile_t;
 
-/** An AppRoot directive: where an application is to be found. */
+/** An AppRoot directive: where an application is to be found; that of
+ * `AppRoot Off` is empty. */
 struct apppool_mount_t {
     const char *place;    /**< "line 12 of /etc/..." */
     const char *base_uri; /**< "/shop", or "" */

@@ -50,15 +50,26 @@ static const char *base_uri_of(const cmd_parms *cmd)
     return uri;
 }
 
+/* What AppRoot Off mounts: it has no app. */
+static apppool_mount_t nothing;
+
 static const char *set_root(cmd_parms *cmd, void *dir_, const char *arg)
 {
     apppool_dir_t *dir = dir_;
     apppool_mount_t *mount = dir->mount;
-    const char *wrong = apppool_value_path(cmd, dir, arg);
+    int off = !ap_cstr_casecmp(arg, "Off");
+    const char *wrong = off ? apppool_value_check(cmd, dir, cmd->info, arg)
+                            : apppool_value_path(cmd, dir, arg);
     char *root;
     size_t n;
 
-    if (wrong)
+    if (!wrong && mount && off != (mount == &nothing))
+        wrong = apr_psprintf(cmd->pool,
+                             "%s: a directory and Off in the same section",
+                             cmd->cmd->name);
+    if (off)
+        dir->mount = &nothing;
+    if (wrong || off)
         return wrong;
     root = apr_pstrdup(cmd->pool, dir->root);
     for (n = strlen(root); n > 1 && root[n - 1] == '/'; n--)
@@ -216,7 +227,7 @@ const command_rec apppool_directives[] = {
          "apppool-spawner", SERVER, IN_SERVER(libexec)),
 
     AP_INIT_TAKE1("AppRoot", set_root, VALUE(GROUP, IN_DIR(root)), ANYWHERE,
-                  "directory of an application"),
+                  "directory of an application, or Off"),
     TEXT("AppCommand", "command that starts the application", command, 4096),
     TEXT("AppGroupName", "name of the application in the pool", group_name,
          APL_NAME_MAX - 1),

@@ -4,11 +4,16 @@
  * @file whose.h
  * @brief Whose is a request: the app's, httpd's, or another module's?
  *
- * Files of DocumentRoot are httpd's, with DirectoryIndex and all; so are
- * requests that something else was configured to handle (SetHandler, Alias to
- * a script, ProxyPass). Everything else under an AppRoot is the app's. A
- * virtual host with an AppRoot and no DocumentRoot of its own has no files;
- * its requests take no walk through the file system.
+ * A GET of a file of DocumentRoot is httpd's; so are requests that something
+ * else was configured to handle (SetHandler, Alias to a script, ProxyPass).
+ * Everything else under an AppRoot is the app's. A virtual host with an AppRoot
+ * and no DocumentRoot of its own has no files; its requests take no walk
+ * through the file system.
+ *
+ * Of a directory mod_dir makes its index, or a redirect to the URL with a
+ * slash. It may have the directory only if there is an index, and one that
+ * takes the request's method; else a form would be lost. mod_dir looks for an
+ * index by itself, as nobody else knows its names.
  *
  * A request that is the app's loses the headers that its client has no
  * business to send (clean.h). Any other one keeps them.

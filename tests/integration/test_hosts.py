@@ -1,8 +1,10 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """Many hosts that are not written out one by one."""
+import shutil
+
 import pytest
 
-from harness.httpd import Httpd
+from harness.httpd import USER, Httpd
 from harness.places import apxs
 
 pytestmark = pytest.mark.mpms("event")
@@ -16,10 +18,11 @@ def load(httpd: Httpd, *names: str) -> None:
 
 
 def site(httpd: Httpd, name: str) -> None:
-    """Its files."""
+    """Its files, and its owner."""
     public = httpd.dir / "sites" / name / "public"
     public.mkdir(parents=True)
     (public / "style.css").write_text(f"style of {name}")
+    shutil.chown(public.parent, USER)
 
 
 def test_document_root_by_name(httpd: Httpd) -> None:
@@ -54,3 +57,64 @@ def test_users(httpd: Httpd) -> None:
     httpd.start()
     assert httpd.get("/~eve/page.html", "shop").text == "a page of hers"
     assert httpd.get("/eve/page.html", "shop").text.startswith("shop ")
+
+
+MACRO = """
+<Macro Site $name>
+    <VirtualHost *:{port}>
+        ServerName   $name
+        DocumentRoot "{dir}/sites/$name/public"
+        AppRoot      "{dir}/sites/$name"
+        AppCommand   "{command}"
+        AppSetEnv    APP_NAME $name
+        AppSetEnv    LEDGER_DIR "{ledgers}"
+        AppSetEnv    APP_TRACE "{trace}"
+    </VirtualHost>
+</Macro>
+Use Site one.example
+Use Site two.example
+"""
+
+BY_NAME = """
+<Macro Site $name>
+    <Directory "{dir}/sites/$name/public">
+        AppRoot    "{dir}/sites/$name"
+        AppCommand "{command}"
+        AppSetEnv  APP_NAME $name
+        AppSetEnv  LEDGER_DIR "{ledgers}"
+        AppSetEnv  APP_TRACE "{trace}"
+    </Directory>
+</Macro>
+Use Site one.example
+Use Site two.example
+<VirtualHost *:{port}>
+    ServerName  shop
+    ServerAlias *.example
+    VirtualDocumentRoot "{dir}/sites/%0/public"
+</VirtualHost>
+"""
+
+
+@pytest.mark.parametrize("text", [MACRO, BY_NAME],
+                         ids=["macro", "macro and vhost_alias"])
+def test_many_sites(httpd: Httpd, text: str) -> None:
+    """As doc/apps.md has it: a line for each, whose app is its own"""
+    load(httpd, "vhost_alias", "macro")
+    for name in ("one.example", "two.example", "three.example"):
+        site(httpd, name)
+    httpd.directives += text.format(
+        port=httpd.port, dir=httpd.dir, command=httpd.command,
+        trace=httpd.trace, ledgers=httpd.ledgers).splitlines()
+    httpd.start()
+    pids = set()
+    for name in ("one.example", "two.example"):
+        assert httpd.get("/style.css", name).text == f"style of {name}"
+        who, pid = httpd.get("/who", name).text.split()
+        assert who == name
+        pids.add(pid)
+    assert len(pids) == 2
+    httpd.directives.append("Use Site three.example")
+    httpd.graceful()
+    assert httpd.get("/who", "three.example").text.split()[0] == \
+        "three.example"
+    assert httpd.get("/who", "one.example").text.split()[1] in pids

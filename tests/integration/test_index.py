@@ -1,0 +1,169 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""Routes of an app that are directories, or files, as well."""
+import pytest
+
+from harness.config import App
+from harness.httpd import Httpd
+
+pytestmark = pytest.mark.mpms("event")
+
+OTHERS = ("POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+
+
+def shop(httpd: Httpd, *directives: str) -> App:
+    """With directories: posts has no index, docs has one."""
+    httpd.modules.append("mime")
+    httpd.directives += ["TypesConfig /dev/null",
+                         f'<Directory "{httpd.dir}">\nOptions FollowSymLinks\n'
+                         "</Directory>"]
+    app = httpd.app("shop", "DirectoryIndex start.html index.html index.htm",
+                    *directives)
+    for name in ("posts", "docs"):
+        (app.public / name).mkdir()
+    (app.public / "posts" / "one.html").write_text("a file")
+    (app.public / "docs" / "index.html").write_text("the index")
+    return app
+
+
+def by_app(httpd: Httpd, method: str, path: str) -> bool:
+    """Is it the app that answers?"""
+    answer = httpd.request(method, path, "shop",
+                           "x=1" if method in ("POST", "PUT") else None)
+    return answer.status == 200 and answer.body.startswith(b"shop ")
+
+
+def test_directory_without_an_index(httpd: Httpd) -> None:
+    """Is the app's, with a slash and without"""
+    shop(httpd)
+    httpd.start()
+    for path in ("/posts", "/posts/", "/posts?x=1", "/posts/1", "/"):
+        for method in ("GET", *OTHERS):
+            assert by_app(httpd, method, path), (method, path)
+    answer = httpd.post("/posts", "shop", "x=1")
+    assert answer.status == 200
+    assert httpd.get("/posts/one.html", "shop").text == "a file"
+
+
+def test_directory_with_an_index(httpd: Httpd) -> None:
+    """Is httpd's to read, and the app's for all else"""
+    app = shop(httpd)
+    (app.public / "index.htm").write_text("the front page")
+    httpd.start()
+    assert httpd.get("/", "shop").text == "the front page"
+    assert httpd.get("/docs/", "shop").text == "the index"
+    answer = httpd.get("/docs?x=1", "shop")
+    assert answer.status == 301
+    assert answer.headers["Location"].endswith("/docs/?x=1")
+    assert httpd.request("HEAD", "/docs/", "shop").status == 200
+    assert httpd.requests_seen() == []
+    for path in ("/", "/docs", "/docs/"):
+        for method in OTHERS:
+            assert by_app(httpd, method, path), (method, path)
+
+
+def test_form_is_not_lost(httpd: Httpd) -> None:
+    shop(httpd)
+    httpd.start()
+    answer = httpd.post("/posts/echo", "shop", b"title=one")
+    assert answer.json()["length"] == 9
+    (httpd.dir / "shop/public/posts/echo").mkdir()
+    answer = httpd.post("/posts/echo", "shop", b"title=one")
+    assert (answer.status, answer.json()["length"]) == (200, 9)
+
+
+def test_index_by_negotiation(httpd: Httpd) -> None:
+    """MultiViews finds a file of another name"""
+    httpd.modules.append("negotiation")
+    app = shop(httpd, "AddLanguage de .de", "AddType text/html .html",
+               f'<Directory "{httpd.dir}">', "Options +MultiViews",
+               "</Directory>")
+    (app.public / "posts" / "index.html.de").write_text("die Seite")
+    httpd.start()
+    assert httpd.get("/posts/", "shop").text == "die Seite"
+    assert httpd.get("/posts", "shop").status == 301
+    assert by_app(httpd, "GET", "/")
+
+
+def test_index_that_is_elsewhere(httpd: Httpd) -> None:
+    """By a whole path, by Alias, by a rewrite rule"""
+    httpd.modules += ["alias", "rewrite"]
+    app = shop(httpd, f'Alias "/posts/start.html" "{httpd.dir}/page.html"',
+               "RewriteEngine On",
+               f'RewriteRule "^/new/index.html$" "{httpd.dir}/page.html"',
+               f'<Directory "{httpd.dir}/shop/public/by">',
+               "DirectoryIndex none.html /docs/index.html", "</Directory>")
+    (httpd.dir / "page.html").write_text("a page")
+    for name in ("new", "by"):
+        (app.public / name).mkdir()
+    httpd.start()
+    assert httpd.get("/posts/", "shop").text == "a page"
+    assert httpd.get("/new/", "shop").text == "a page"
+    assert httpd.get("/by/", "shop").text == "the index"
+
+
+def test_slash_off(httpd: Httpd) -> None:
+    shop(httpd, "DirectorySlash Off")
+    httpd.start()
+    assert by_app(httpd, "GET", "/docs")
+    assert httpd.get("/docs/", "shop").text == "the index"
+
+
+def test_fallback_resource(httpd: Httpd) -> None:
+    """What httpd is told to fall back to has no directory of the app's"""
+    app = shop(httpd, "FallbackResource /sorry.html")
+    (app.public / "sorry.html").write_text("sorry")
+    httpd.start()
+    assert httpd.get("/nothing", "shop").text == "sorry"
+    assert by_app(httpd, "GET", "/posts")
+    assert by_app(httpd, "POST", "/posts")
+
+
+def test_index_that_is_a_script(httpd: Httpd) -> None:
+    httpd.modules.append("proxy_fcgi")
+    app = shop(httpd, "AppProtocol fcgi", "DirectoryIndex index.php")
+    app.command = None
+    (app.public / "docs" / "index.html").unlink()
+    (app.public / "docs" / "index.php").write_text(
+        "<?php echo 'docs by ', $_SERVER['REQUEST_METHOD'];")
+    (app.public / "index.php").write_text(
+        "<?php echo 'front by ', $_SERVER['REQUEST_METHOD'];")
+    httpd.start()
+    assert httpd.get("/docs/", "shop").text == "docs by GET"
+    assert httpd.get("/docs", "shop").status == 301
+    assert httpd.post("/docs/", "shop", "x=1").text == "docs by POST"
+    assert httpd.post("/docs", "shop", "x=1").text == "front by POST"
+    assert httpd.post("/", "shop", "x=1").text == "front by POST"
+    assert httpd.get("/posts", "shop").text == "front by GET"
+    assert httpd.post("/posts", "shop", "x=1").text == "front by POST"
+
+
+# ---- files
+
+def test_file_is_only_read(httpd: Httpd) -> None:
+    """Anything else is the app's: a form of a cached page, say"""
+    app = shop(httpd)
+    (app.public / "page.html").write_text("a page")
+    httpd.start()
+    assert httpd.get("/page.html", "shop").text == "a page"
+    assert httpd.request("HEAD", "/page.html", "shop").status == 200
+    assert httpd.requests_seen() == []
+    for method in OTHERS:
+        assert by_app(httpd, method, "/page.html"), method
+
+
+@pytest.mark.parametrize("how", ["SetHandler cgi-script",
+                                 "AddHandler cgi-script .cgi",
+                                 "AddType application/x-httpd-cgi .cgi"])
+def test_file_that_is_a_script(httpd: Httpd, how: str) -> None:
+    """Is its own, for all methods"""
+    httpd.modules.append("cgi")
+    app = shop(httpd, f'<Directory "{httpd.dir}/shop/public">',
+               "Options +ExecCGI", "<Files *.cgi>", how, "</Files>",
+               "</Directory>")
+    script = app.public / "form.cgi"
+    script.write_text("#!/bin/sh\n"
+                      "printf 'Content-Type: text/plain\\n\\n'; echo cgi\n")
+    script.chmod(0o755)
+    httpd.start()
+    for method in ("GET", "POST"):
+        assert httpd.request(method, "/form.cgi", "shop").text == "cgi\n"

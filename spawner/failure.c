@@ -22,35 +22,55 @@
 static const char *const steps[] = {"prepare", "user", "variables", "directory",
                                     "command", "boot", "ready",     "stay"};
 
-/* As many of the last lines as fit, on one line. @param lines at most */
+/* Where the line begins that has its newline there. */
+static size_t line_at(const char *tail, size_t newline)
+{
+    while (newline > 0 && tail[newline - 1] != '\n')
+        newline--;
+    return newline;
+}
+
+/* Where the first of the last lines is that fit; n: there is none.
+ * @param frames do those of a stack trace count? */
+static size_t last_lines(const char *tail, size_t n, int lines, size_t room,
+                         int frames)
+{
+    size_t end, begin, from = n, used = 0;
+
+    for (end = n; end > 0 && lines > 0; end = begin) {
+        begin = line_at(tail, end - 1);
+        if (!frames && output_is_frame(tail + begin))
+            continue;
+        used += end - begin + 2;
+        if (used > room && from < n)
+            break;
+        from = begin;
+        lines--;
+    }
+    return from;
+}
+
+/* As many of the last lines as fit, on one line. A frame of a stack trace says
+ * little without the others. @param lines at most */
 static void last_output(const process_t *p, int lines, char *text, size_t size)
 {
-    const char *tail = p->output.tail;
-    size_t from, i, n = p->output.tail_length, used = 0;
+    static const char intro[] = "; last output: ";
+    const char *tail = p->output.tail, *between = intro;
+    size_t end, n = tail ? p->output.tail_length : 0, used = 0;
+    size_t i = last_lines(tail, n, lines, size - sizeof intro, 0);
+    int frames = i == n;
 
+    if (frames)
+        i = last_lines(tail, n, lines, size - sizeof intro, 1);
     text[0] = 0;
-    if (!tail || n == 0)
-        return;
-    n--; /* the last newline */
-    for (from = i = n; i > 0; i--) {
-        if (n - i + 40 + 2 * TAIL_LINES >= size)
-            break;
-        if (tail[i - 1] != '\n')
+    for (; i < n && used + 1 < size; i = end + 1) {
+        end = i + strcspn(tail + i, "\n");
+        if (!frames && output_is_frame(tail + i))
             continue;
-        from = i;
-        if (--lines == 0)
-            break;
+        used += (size_t)snprintf(text + used, size - used, "%s%.*s", between,
+                                 (int)(end - i), tail + i);
+        between = " | ";
     }
-    if (i == 0 || from == n)
-        from = i;
-    used = (size_t)snprintf(text, size, "; last output: ");
-    for (i = from; i < n && used + 4 < size; i++) {
-        if (tail[i] == '\n')
-            used += (size_t)snprintf(text + used, size - used, " | ");
-        else
-            text[used++] = tail[i];
-    }
-    text[used] = 0;
 }
 
 void failure_log(const spawner_t *s, const process_t *p)

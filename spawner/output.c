@@ -61,13 +61,32 @@ void output_forget(output_t *output)
 
 /* ---- the last lines ---- */
 
-static void drop_oldest(output_t *o)
+int output_is_frame(const char *line)
 {
-    char *end = memchr(o->tail, '\n', o->tail_length);
-    size_t n = end ? (size_t)(end - o->tail) + 1 : o->tail_length;
+    return *line == ' ' || *line == '\t';
+}
 
-    o->tail_length -= n;
-    memmove(o->tail, o->tail + n, o->tail_length);
+static char *line_after(const output_t *o, char *line)
+{
+    char *last = o->tail + o->tail_length;
+    char *end = memchr(line, '\n', (size_t)(last - line));
+
+    return end ? end + 1 : last;
+}
+
+/* The oldest frame of a stack trace, if there is one: Ruby and node print the
+ * reason first, and many frames after it. */
+static void drop_one(output_t *o)
+{
+    char *last = o->tail + o->tail_length, *line = o->tail, *next;
+
+    while (line < last && !output_is_frame(line))
+        line = line_after(o, line);
+    if (line == last)
+        line = o->tail;
+    next = line_after(o, line);
+    memmove(line, next, (size_t)(last - next));
+    o->tail_length -= (size_t)(next - line);
 }
 
 static size_t lines_in(const output_t *o)
@@ -86,7 +105,7 @@ static void remember(output_t *o, const char *line, size_t length)
     if (length > TAIL_MAX / 4)
         length = TAIL_MAX / 4;
     while (o->tail_length + length + 1 > TAIL_MAX || lines_in(o) >= TAIL_LINES)
-        drop_oldest(o);
+        drop_one(o);
     memcpy(o->tail + o->tail_length, line, length);
     o->tail[o->tail_length + length] = '\n';
     o->tail_length += length + 1;

@@ -46,6 +46,9 @@ typedef struct {
 /** Keep the last lines from now on. */
 void output_keep(output_t *output);
 
+/** Is this line indented, as those of a stack trace are below its message? */
+int output_is_frame(const char *line);
+
 /** They are of no use any more. */
 void output_forget_tail(output_t *output);
 

@@ -4,6 +4,7 @@
 
 #include <http_core.h>
 #include <http_main.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define SECONDS(n) ((apr_int64_t)(n)*APR_USEC_PER_SEC)
@@ -55,6 +56,7 @@ apppool_config_t *apppool_config(void)
     X(rolling)                                                                 \
     X(buffer_request)                                                          \
     X(buffer_response)                                                         \
+    X(spool_limit)                                                             \
     X(friendly_errors)                                                         \
     X(status_detail)                                                           \
     X(status_kill)
@@ -147,7 +149,15 @@ void *apppool_server_create(apr_pool_t *p, server_rec *s)
     (void)s;
     server->max_pool_size = APPPOOL_UNSET;
     server->processes = server->sessions = APPPOOL_UNSET;
+    server->spool_free = APPPOOL_UNSET;
     return server;
+}
+
+static const char *default_spool_dir(void)
+{
+    const char *dir = getenv("TMPDIR");
+
+    return dir && *dir ? dir : "/var/tmp";
 }
 
 apppool_server_t apppool_server_of(const server_rec *main_server)
@@ -165,6 +175,9 @@ apppool_server_t apppool_server_of(const server_rec *main_server)
                               : server.processes * 16;
     if (!set->libexec)
         server.libexec = APPPOOL_LIBEXECDIR;
+    if (!set->spool_dir)
+        server.spool_dir = default_spool_dir();
+    server.spool_free = apppool_or(set->spool_free, 5);
     return server;
 }
 
@@ -200,6 +213,14 @@ int apppool_buffers_request(const request_rec *r)
 int apppool_buffers_response(const request_rec *r)
 {
     return apppool_or(dir_of_request(r)->buffer_response, 1) != 0;
+}
+
+apr_off_t apppool_spool_limit(const request_rec *r)
+{
+    apr_int64_t limit =
+        apppool_or(dir_of_request(r)->spool_limit, APR_INT64_C(1) << 30);
+
+    return limit == 0 ? APR_INT64_MAX : limit;
 }
 
 const apppool_sendfile_t *apppool_sendfile_of(const request_rec *r)

@@ -18,8 +18,8 @@
  * Each AppRoot makes an apppool_mount_t, and merging carries a pointer to it
  * to the requests below: they use the app as it was resolved (app.h) from the
  * settings that stand beside that AppRoot. Only AppTimeout,
- * AppQueueTimeout, AppBuffer*, AppSendFile and AppFriendlyErrors are looked up
- * for each request.
+ * AppQueueTimeout, AppBuffer*, AppSpoolLimit, AppSendFile and AppFriendlyErrors
+ * are looked up for each request.
  *
  * Times are microseconds.
  *
@@ -74,6 +74,7 @@ struct apppool_dir_t {
     apr_int64_t spawn_if_under, hung_extra, max_zombies;
     apr_int64_t dump_signal; /**< 0: none */
     apr_int64_t buffer_request, buffer_response, friendly_errors;
+    apr_int64_t spool_limit; /**< bytes; 0: no limit */
     apr_int64_t status_detail, status_kill;
     const apppool_sendfile_t *sendfile;
     const char *stray;       /**< first directive that belongs to an AppRoot */
@@ -84,7 +85,8 @@ struct apppool_dir_t {
 typedef struct {
     apr_int64_t max_pool_size;
     apr_int64_t processes, sessions; /**< AppPoolCapacity */
-    const char *runtime_dir, *libexec;
+    const char *runtime_dir, *libexec, *spool_dir;
+    apr_int64_t spool_free; /**< percent of its file system */
 } apppool_server_t;
 
 /** All AppRoots, and all sections with settings, of this configuration. */
@@ -127,6 +129,9 @@ apr_int64_t apppool_timeout(const request_rec *r);
 /** AppBufferRequest, AppBufferResponse of a request. */
 int apppool_buffers_request(const request_rec *r);
 int apppool_buffers_response(const request_rec *r);
+
+/** AppSpoolLimit of a request, bytes. */
+apr_off_t apppool_spool_limit(const request_rec *r);
 
 /** AppSendFile of a request; NULL: it is not set. */
 const apppool_sendfile_t *apppool_sendfile_of(const request_rec *r);

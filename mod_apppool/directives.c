@@ -226,6 +226,12 @@ const command_rec apppool_directives[] = {
     PATH("AppPoolLibexec", RSRC_CONF, "directory of apppool-watchdog and "
          "apppool-spawner", SERVER, IN_SERVER(libexec)),
 
+    PATH("AppPoolSpoolDir", RSRC_CONF, "directory of temporary files", SERVER,
+         IN_SERVER(spool_dir)),
+    NUMBER("AppPoolSpoolFree", RSRC_CONF, "percent of its file system that "
+           "stored answers leave free", SERVER, IN_SERVER(spool_free), 0, 99,
+           "all of it may be used"),
+
     AP_INIT_TAKE1("AppRoot", set_root, VALUE(GROUP, IN_DIR(root)), ANYWHERE,
                   "directory of an application, or Off"),
     TEXT("AppCommand", "command that starts the application", command, 4096),
@@ -309,6 +315,11 @@ const command_rec apppool_directives[] = {
            "come", REQUEST, buffer_request),
     SWITCH("AppBufferResponse", "Off if answers are passed on as they come",
            REQUEST, buffer_response),
+    AP_INIT_TAKE1("AppSpoolLimit", apppool_value_size,
+                  RANGE(REQUEST, IN_DIR(spool_limit), 0, TERABYTE, "no limit",
+                        NULL),
+                  ANYWHERE, "bytes of an answer that are stored for a slow "
+                  "reader"),
     AP_INIT_TAKE_ARGV("AppSendFile", apppool_sendfile_set, VALUE(REQUEST, 0),
                       ANYWHERE, "On if the application may name a file that "
                       "is sent, and directories of such files"),

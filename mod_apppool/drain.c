@@ -12,8 +12,6 @@
 
 APLOG_USE_MODULE(apppool);
 
-#define MOST   ((apr_off_t)1 << 30) /* stored of one answer */
-
 /* What is kept in memory of a stream's answer; mod_http2 has to have room for
  * that, beside what it was given (outlet.c), or the rest would wait. */
 #define STREAM (8 * 1024)
@@ -24,8 +22,9 @@ struct apppool_drain_t {
     apppool_store_t *store;
     apppool_outlet_t *outlet;
     apr_bucket_brigade *piece;
-    int app;      /* descriptor */
-    int patience; /* ms */
+    apr_off_t limit; /* bytes in the store */
+    int app;         /* descriptor */
+    int patience;    /* ms */
     int complained;
 };
 
@@ -50,6 +49,7 @@ apppool_drain_t *apppool_drain_make(request_rec *r, const char *label, int app,
     drain->store = apppool_store_make(
         r, apppool_outlet_is_stream(outlet) ? STREAM : APPPOOL_STORE_MEMORY);
     drain->piece = apr_brigade_create(r->pool, r->connection->bucket_alloc);
+    drain->limit = apppool_spool_limit(r);
     drain->app = app;
     drain->patience = ms < 0 || ms > INT_MAX ? -1 : (int)ms;
     return drain;
@@ -120,14 +120,31 @@ static apr_status_t write_all(apppool_drain_t *drain, ap_filter_t *next)
 
 /* ---- the app's side ---- */
 
-static void complain(apppool_drain_t *drain, apr_status_t rv)
+static void complain(apppool_drain_t *drain, apr_status_t rv, const char *why)
 {
     if (!drain->complained)
         ap_log_rerror(APLOG_MARK, APLOG_WARNING, rv, drain->r,
-                      "apppool: %s: an answer cannot be stored in %s: the "
+                      "apppool: %s: an answer cannot be stored in %s%s: the "
                       "process waits for its reader",
-                      drain->label, apppool_store_dir());
+                      drain->label, apppool_store_dir(), why);
     drain->complained = 1;
+}
+
+/* @return 0: there is no room */
+static int store(apppool_drain_t *drain, const char *bytes, apr_size_t count)
+{
+    apr_status_t rv;
+
+    if (apppool_store_size(drain->store) >= drain->limit)
+        return 0;
+    if (apppool_store_is_tight(drain->store)) {
+        complain(drain, 0, ", as less than AppPoolSpoolFree is free");
+        return 0;
+    }
+    rv = apppool_store_put(drain->store, bytes, count);
+    if (rv != APR_SUCCESS)
+        complain(drain, rv, "");
+    return rv == APR_SUCCESS;
 }
 
 /* Store the part; what finds no room stays in it. */
@@ -143,13 +160,8 @@ static apr_status_t take(apppool_drain_t *drain, apr_bucket_brigade *bb)
         rv = apr_bucket_read(b, &bytes, &count, APR_BLOCK_READ);
         if (rv != APR_SUCCESS)
             return rv;
-        if (apppool_store_size(drain->store) >= MOST)
+        if (!store(drain, bytes, count))
             return APR_SUCCESS;
-        rv = apppool_store_put(drain->store, bytes, count);
-        if (rv != APR_SUCCESS) {
-            complain(drain, rv);
-            return APR_SUCCESS;
-        }
         apr_bucket_delete(b);
     }
     return APR_SUCCESS;

@@ -18,7 +18,8 @@
  * Two answers are not stored: an event stream, which has no end to wait for,
  * and one with `X-Accel-Buffering: no`, by which apps ask for that.
  *
- * When there is no room to store, or more than 1 GB is stored, the client is
+ * When there is no room to store, when less of the disk is free than
+ * AppPoolSpoolFree, or when as much as AppSpoolLimit is stored, the client is
  * waited for, as if AppBufferResponse were Off.
  *
  * Lock:  none.

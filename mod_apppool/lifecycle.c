@@ -17,6 +17,7 @@
 #include "mod_apppool/program.h"
 #include "mod_apppool/proxy_api.h"
 #include "mod_apppool/runtime.h"
+#include "mod_apppool/store.h"
 #include "mod_apppool/watch.h"
 #include "shm/checkout.h"
 #include "shm/wake.h"
@@ -131,6 +132,8 @@ int apppool_lifecycle_check_config(apr_pool_t *pconf, apr_pool_t *plog,
         wrong = check_programs(ptemp, s);
     if (!wrong && generation == 0)
         wrong = apppool_runtime_check(ptemp, apppool_runtime_path(ptemp, s));
+    if (!wrong && generation == 0)
+        wrong = apppool_store_check(ptemp, apppool_server_of(s).spool_dir);
     if (wrong)
         SAY(APLOG_ERR, 0, "%s", wrong);
     return wrong ? !OK : OK;

@@ -5,10 +5,16 @@
 #include <apr_portable.h>
 #include <apr_strings.h>
 #include <errno.h>
-#include <stdlib.h>
+#include <http_core.h>
+#include <http_main.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
-#define PIECE (32 * 1024) /* of the file, in one bucket */
+#include "mod_apppool/config.h"
+
+#define PIECE (32 * 1024)   /* of the file, in one bucket */
+#define STEP  (1024 * 1024) /* of the file, between two looks at the disk */
 
 struct apppool_store_t {
     apr_pool_t *pool;
@@ -17,7 +23,9 @@ struct apppool_store_t {
     apr_file_t *file;           /* those after them; or NULL */
     apr_os_file_t fd;           /* its descriptor */
     apr_off_t in_memory, in_file;
-    apr_off_t got; /* how many */
+    apr_off_t got;  /* how many */
+    apr_off_t look; /* at the disk when there are as many in the file */
+    int tight;      /* as was seen then */
 };
 
 apppool_store_t *apppool_store_make(request_rec *r, apr_off_t most)
@@ -26,6 +34,7 @@ apppool_store_t *apppool_store_make(request_rec *r, apr_off_t most)
 
     store->pool = r->pool;
     store->most = most;
+    store->look = STEP;
     store->memory = apr_brigade_create(r->pool, r->connection->bucket_alloc);
     return store;
 }
@@ -44,9 +53,39 @@ apr_off_t apppool_store_left(const apppool_store_t *store)
 
 const char *apppool_store_dir(void)
 {
-    const char *dir = getenv("TMPDIR");
+    return apppool_server_of(ap_server_conf).spool_dir;
+}
 
-    return dir && *dir ? dir : "/var/tmp";
+const char *apppool_store_check(apr_pool_t *p, const char *dir)
+{
+    struct stat st;
+
+    if (stat(dir, &st) != 0)
+        return apr_psprintf(p, "AppPoolSpoolDir %s cannot be used: %s", dir,
+                            strerror(errno));
+    return S_ISDIR(st.st_mode)
+               ? NULL
+               : apr_psprintf(p, "AppPoolSpoolDir %s is not a directory", dir);
+}
+
+/* As much as any user but root has. */
+static int is_tight(int fd)
+{
+    apr_uint64_t part =
+        (apr_uint64_t)apppool_server_of(ap_server_conf).spool_free;
+    struct statvfs disk;
+
+    return fstatvfs(fd, &disk) == 0 &&
+           disk.f_bavail < disk.f_blocks / 100 * part;
+}
+
+int apppool_store_is_tight(apppool_store_t *store)
+{
+    if (store->in_file >= store->look) {
+        store->look = store->in_file + STEP;
+        store->tight = is_tight(store->fd);
+    }
+    return store->tight;
 }
 
 static apr_status_t make_file(apppool_store_t *store)
@@ -186,4 +225,6 @@ void apppool_store_clear(apppool_store_t *store)
     if (store->in_file > 0 && ftruncate(store->fd, 0) != 0)
         errno = 0;
     store->got = store->in_memory = store->in_file = 0;
+    store->look = STEP;
+    store->tight = 0;
 }

@@ -6,9 +6,9 @@
  *        memory, the rest in a temporary file.
  *
  * What was put in is got out in the same order, once, or again from the start
- * after apppool_store_rewind(). The file is in $TMPDIR, else in /var/tmp: not
- * in /tmp, which may be memory, too. It has no name, so that nothing is left
- * when httpd is killed.
+ * after apppool_store_rewind(). The file is in AppPoolSpoolDir, else in $TMPDIR,
+ * else in /var/tmp: not in /tmp, which may be memory, too. It has no name, so
+ * that nothing is left when httpd is killed.
  *
  * Lock:  none; a store belongs to one request.
  * Crash: the kernel frees the file with its last descriptor.
@@ -33,12 +33,22 @@ apppool_store_t *apppool_store_make(request_rec *r, apr_off_t most);
 const char *apppool_store_dir(void);
 
 /**
+ * Can temporary files be made in this directory?
+ * @return NULL: it is one; or the sentence that says what is wrong
+ */
+const char *apppool_store_check(apr_pool_t *p, const char *dir);
+
+/**
  * Append bytes.
  * @return APR_SUCCESS; or why the file cannot be made or written, ENOSPC above
  *         all: then none of them was appended
  */
 apr_status_t apppool_store_put(apppool_store_t *store, const char *bytes,
                                apr_size_t count);
+
+/** Has its file system less free than AppPoolSpoolFree? Looked at after each
+ * megabyte of the file. */
+int apppool_store_is_tight(apppool_store_t *store);
 
 /** How many bytes were put in. */
 apr_off_t apppool_store_size(const apppool_store_t *store);

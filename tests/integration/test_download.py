@@ -1,6 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """Answers to slow readers: stored, so that the process can go on."""
-import os
 import statistics
 import time
 import zlib
@@ -11,7 +10,6 @@ from harness import procs
 from harness.client import Raw
 from harness.config import App
 from harness.httpd import Httpd
-from harness.places import can_mount, mounted
 from harness.tls import TlsHost
 from harness.wait import wait_until
 from harness.web import SERVERS, mount
@@ -289,35 +287,6 @@ def test_reader_leaves(httpd: Httpd) -> None:
     (httpd.dir / "hold" / "k.go").touch()
     httpd.settles(active=0, count=1)
     assert httpd.get("/pid", "shop").text == pid
-
-
-# ---- the temporary file
-
-@pytest.mark.skipif(not can_mount(), reason="mount is denied")
-def test_disk_full(httpd: Httpd) -> None:
-    """The app waits for the reader; he gets all; one line in the log"""
-    httpd.log.expect("shop: an answer cannot be stored in .*No space left|"
-                     "No space left.*shop: an answer cannot be stored in ")
-    place = httpd.dir / "spool"
-    place.mkdir()
-    httpd.wrapper = mounted("mount -t tmpfs -o size=256k,mode=1777 none "
-                            f"{place} && export TMPDIR={place}")
-    httpd.directives.append("MaxPoolSize 1")
-    bulk(httpd)
-    httpd.start()
-    with Raw(httpd.port, get(f"/flood?n={MUCH}"), SMALL) as reader:
-        wait_until(httpd.log.bad, "the disk is full")
-        other = httpd.get_async("/pid", "shop")
-        httpd.settles(active=1, count=1, waiting=1)
-        assert reader.answer().body == flood(MUCH)
-    assert other.result().status == 200
-    assert len(httpd.log.bad()) == 1
-
-    def free() -> int:
-        disk = os.statvfs(f"/proc/{httpd.pid}/root{place}")
-        return disk.f_bfree * disk.f_bsize
-
-    wait_until(lambda: free() == 256 * 1024, "the room is free again")
 
 
 @pytest.mark.mpms("event")

@@ -175,6 +175,17 @@ def listening(port: int) -> set[str]:
             if words[3] == "0A" and words[1].endswith(f":{port:04X}")}
 
 
+def file_sizes(pid: int, part: str) -> list[int]:
+    """Of the open files with this in their names."""
+    sizes = []
+    with suppress(OSError):
+        for fd in (PROC / str(pid) / "fd").iterdir():
+            with suppress(OSError):
+                if part in os.readlink(fd):
+                    sizes.append(fd.stat().st_size)
+    return sizes
+
+
 def sockets(pid: int) -> set[str]:
     """Its open sockets, as /proc/PID/fd calls them."""
     return {name for name in open_files(pid) if name.startswith("socket:")}

@@ -1,0 +1,110 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""Temporary files of answers and bodies: where they are, and how large."""
+import os
+
+import pytest
+
+from harness import procs
+from harness.client import Raw
+from harness.httpd import Httpd
+from harness.places import can_mount, mounted
+from harness.wait import wait_until
+from test_download import MEGABYTE, MUCH, SMALL, bulk, flood, get
+
+
+@pytest.mark.skipif(not can_mount(), reason="mount is denied")
+def test_disk_full(httpd: Httpd) -> None:
+    """The app waits for the reader; he gets all; one line in the log"""
+    httpd.log.expect("shop: an answer cannot be stored in .*No space left|"
+                     "No space left.*shop: an answer cannot be stored in ")
+    place = httpd.dir / "spool"
+    place.mkdir()
+    httpd.wrapper = mounted("mount -t tmpfs -o size=256k,mode=1777 none "
+                            f"{place} && export TMPDIR={place}")
+    httpd.directives.append("MaxPoolSize 1")
+    bulk(httpd)
+    httpd.start()
+    with Raw(httpd.port, get(f"/flood?n={MUCH}"), SMALL) as reader:
+        wait_until(httpd.log.bad, "the disk is full")
+        other = httpd.get_async("/pid", "shop")
+        httpd.settles(active=1, count=1, waiting=1)
+        assert reader.answer().body == flood(MUCH)
+    assert other.result().status == 200
+    assert len(httpd.log.bad()) == 1
+
+    def free() -> int:
+        disk = os.statvfs(f"/proc/{httpd.pid}/root{place}")
+        return disk.f_bfree * disk.f_bsize
+
+    wait_until(lambda: free() == 256 * 1024, "the room is free again")
+
+
+def spooled(httpd: Httpd) -> int:
+    """Bytes in temporary files."""
+    return sum(size for pid in httpd.children()
+               for size in procs.file_sizes(pid, "/apppool."))
+
+
+def test_limit(httpd: Httpd) -> None:
+    """AppSpoolLimit: then the app waits for the reader"""
+    httpd.directives.append("MaxPoolSize 1")
+    bulk(httpd, "AppSpoolLimit 1M")
+    httpd.start()
+    with Raw(httpd.port, get(f"/flood?n={2 * MUCH}"), SMALL) as reader:
+        wait_until(lambda: spooled(httpd) >= MEGABYTE - 128 * 1024,
+                   "as much is stored")
+        other = httpd.get_async("/pid", "shop")
+        httpd.settles(active=1, count=1, waiting=1)
+        assert spooled(httpd) <= MEGABYTE
+        assert reader.answer().body == flood(2 * MUCH)
+    assert other.result().status == 200
+
+
+def test_directory(httpd: Httpd) -> None:
+    """AppPoolSpoolDir: for answers, and for bodies"""
+    place = httpd.dir / "spool"
+    place.mkdir()
+    place.chmod(0o1777)
+    httpd.directives += ["MaxPoolSize 1", f"AppPoolSpoolDir {place}"]
+    bulk(httpd)
+    httpd.start()
+    with Raw(httpd.port, get(f"/flood?n={MUCH}"), SMALL) as reader:
+        assert wait_until(httpd.spools)[0].startswith(str(place))
+        reader.answer()
+    with Raw(httpd.port, b"POST /sum HTTP/1.1\r\nHost: shop\r\n"
+             b"Content-Length: 200000\r\n\r\n" + b"u" * 150000):
+        assert wait_until(httpd.spools)[0].startswith(str(place))
+    assert list(place.iterdir()) == []
+
+
+@pytest.mark.mpms("event")
+def test_no_directory(httpd: Httpd) -> None:
+    bulk(httpd)
+    for place, why in (("/none", "No such file"), ("/etc/passwd", "not a dir")):
+        httpd.directives.append(f"AppPoolSpoolDir {place}")
+        done = httpd.test()
+        assert done.returncode != 0
+        assert f"AppPoolSpoolDir {place}" in done.stdout and why in done.stdout
+
+
+@pytest.mark.skipif(not can_mount(), reason="mount is denied")
+def test_share_of_the_disk(httpd: Httpd) -> None:
+    """AppPoolSpoolFree: so much is free, whatever answers there are"""
+    httpd.log.expect("shop: an answer cannot be stored in .*, as less than "
+                     "AppPoolSpoolFree is free")
+    place = httpd.dir / "spool"
+    place.mkdir()
+    httpd.wrapper = mounted("mount -t tmpfs -o size=16m,mode=1777 none "
+                            f"{place}")
+    httpd.directives += ["MaxPoolSize 2", f"AppPoolSpoolDir {place}",
+                         "AppPoolSpoolFree 50"]
+    bulk(httpd)
+    httpd.start()
+    with Raw(httpd.port, get(f"/flood?n={2 * MUCH}"), SMALL) as one, \
+            Raw(httpd.port, get(f"/flood?n={2 * MUCH}"), SMALL) as other:
+        wait_until(lambda: len(httpd.log.bad()) == 2, "both are told")
+        disk = os.statvfs(f"/proc/{httpd.pid}/root{place}")
+        free = disk.f_bfree / disk.f_blocks
+        assert 5 / 16 < free < 1 / 2, "each has had a megabyte more"
+        assert one.answer().body == flood(2 * MUCH)
+        assert other.answer().body == flood(2 * MUCH)

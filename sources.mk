@@ -55,6 +55,7 @@ module_sources = \
 	mod_apppool/drain.c \
 	mod_apppool/errorpage.c \
 	mod_apppool/exec.c \
+	mod_apppool/farewell.c \
 	mod_apppool/forward.c \
 	mod_apppool/handler.c \
 	mod_apppool/helper.c \
@@ -156,6 +157,7 @@ spawner_sources = \
 	spawner/marks.c \
 	spawner/memory.c \
 	spawner/notify.c \
+	spawner/obey.c \
 	spawner/openas.c \
 	spawner/output.c \
 	spawner/overdue.c \
@@ -297,6 +299,7 @@ unit_tests = \
 	tests/unit/envfile \
 	tests/unit/errand \
 	tests/unit/extra \
+	tests/unit/farewell \
 	tests/unit/found \
 	tests/unit/glance \
 	tests/unit/guard \

@@ -27,7 +27,8 @@ static int go(const char *dir, char why[DETECT_MAX])
     /* root's own directory is of no danger to root. */
     return geteuid() != 0 || st.st_uid == 0 ||
            (privilege_find(&who, NULL, NULL, st.st_uid, dir, why) == 0 &&
-            privilege_groups(&who, why) == 0 && privilege_drop(&who, why) == 0);
+            privilege_groups(&who, why) == 0 &&
+            privilege_drop(&who, 0, why) == 0);
 }
 
 /* The app's words, on root's terminal. */

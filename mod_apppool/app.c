@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <http_core.h>
 #include <http_log.h>
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 #include <unixd.h>
@@ -96,6 +97,9 @@ static apppool_app_t *make_app(apr_pool_t *p, const apppool_mount_t *mount,
     app->slow_log = apppool_or(set->slow_log, 0);
     app->dying_limit = apppool_or(set->dying_limit, SECONDS(10));
     app->dump_signal = apppool_or(set->dump_signal, 0);
+    app->stop_signal = apppool_or(set->stop_signal, SIGTERM);
+    app->drain_timeout = apppool_or(set->drain_timeout, SECONDS(60));
+    app->no_new_privileges = apppool_or(set->no_new_privileges, 1);
     app->rlimits = apppool_rlimits_of(mount);
     app->uid = app->owner = APPPOOL_NOBODY;
     fill_options(&app->pool.options, set, generation);

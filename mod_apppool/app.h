@@ -45,6 +45,9 @@ struct apppool_app_t {
     apr_int64_t slow_log;                    /**< us; 0: none */
     apr_int64_t dying_limit;                 /**< us */
     apr_int64_t dump_signal;                 /**< 0: none */
+    apr_int64_t stop_signal;
+    apr_int64_t drain_timeout;     /**< us; 0: no limit */
+    apr_int64_t no_new_privileges; /**< 0: setuid programs are of effect */
     apppool_rlimits_t rlimits;
 };
 

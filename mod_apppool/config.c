@@ -40,6 +40,9 @@ apppool_config_t *apppool_config(void)
     X(memory_limit)                                                            \
     X(slow_log)                                                                \
     X(dump_signal)                                                             \
+    X(stop_signal)                                                             \
+    X(drain_timeout)                                                           \
+    X(no_new_privileges)                                                       \
     X(max_queue)                                                               \
     X(idle_time)                                                               \
     X(hung_after)                                                              \

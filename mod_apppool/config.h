@@ -73,6 +73,7 @@ struct apppool_dir_t {
     apr_int64_t hung_after, kill_after, dying_limit;
     apr_int64_t spawn_if_under, hung_extra, max_zombies;
     apr_int64_t dump_signal; /**< 0: none */
+    apr_int64_t stop_signal, drain_timeout, no_new_privileges;
     apr_int64_t buffer_request, buffer_response, friendly_errors;
     apr_int64_t spool_limit; /**< bytes; 0: no limit */
     apr_int64_t status_detail, status_kill;

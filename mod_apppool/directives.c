@@ -304,6 +304,13 @@ const command_rec apppool_directives[] = {
                   "path to be asked for"),
     TIME("AppStopTimeout", "time between SIGTERM and SIGKILL", GROUP,
          stop_timeout, DAY, "SIGKILL at once"),
+    AP_INIT_TAKE1("AppStopSignal", apppool_value_signal,
+                  RANGE(GROUP, IN_DIR(stop_signal), 1, 0, NULL, NULL), ANYWHERE,
+                  "signal that asks a process to end"),
+    TIME("AppDrainTimeout", "time that WebSockets and event streams keep a "
+         "process that is to end", GROUP, drain_timeout, 365 * DAY, "no limit"),
+    SWITCH("AppNoNewPrivileges", "Off if setuid and setgid programs are of "
+           "effect for the application", GROUP, no_new_privileges),
     TIME("AppTimeout", "time that the application may be silent", REQUEST,
          timeout, DAY, NULL),
     AP_INIT_TAKE1("AppDumpSignal", apppool_value_signal,

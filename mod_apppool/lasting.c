@@ -6,16 +6,16 @@
 
 static ap_filter_rec_t *switching;
 
-int apppool_lasting_is(const request_rec *r)
+uint32_t apppool_lasting_is(const request_rec *r)
 {
     const char *wish = apr_table_get(r->headers_out, "X-Accel-Buffering");
 
+    if (r->content_type &&
+        !ap_cstr_casecmpn(r->content_type, "text/event-stream", 17))
+        return APL_LINKS;
     if (!wish) /* there it is over fcgi and scgi */
         wish = apr_table_get(r->err_headers_out, "X-Accel-Buffering");
-    if (wish && !ap_cstr_casecmp(wish, "no"))
-        return 1;
-    return r->content_type &&
-           !ap_cstr_casecmpn(r->content_type, "text/event-stream", 17);
+    return wish && !ap_cstr_casecmp(wish, "no") ? APL_LASTS : 0;
 }
 
 static apr_status_t see_switch(ap_filter_t *f, apr_bucket_brigade *bb)
@@ -24,7 +24,7 @@ static apr_status_t see_switch(ap_filter_t *f, apr_bucket_brigade *bb)
     ap_filter_t *next = f->next;
 
     if (lasting->r->status == HTTP_SWITCHING_PROTOCOLS) {
-        apl_checkout_endless(apppool_pool(), lasting->hold);
+        apl_checkout_endless(apppool_pool(), lasting->hold, APL_LINKS);
         apppool_lasting_end(lasting);
     }
     return ap_pass_brigade(next, bb);

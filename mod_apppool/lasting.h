@@ -31,8 +31,9 @@ typedef struct {
 /** Once, before any configuration's hooks run. */
 void apppool_lasting_register(void);
 
-/** An event stream, or an answer with `X-Accel-Buffering: no`? */
-int apppool_lasting_is(const request_rec *r);
+/** @return APL_LINKS: an event stream; APL_LASTS: an answer with
+ * `X-Accel-Buffering: no`; 0: neither */
+uint32_t apppool_lasting_is(const request_rec *r);
 
 /** Tell the pool when the connection is upgraded. Nothing where the client
  * does not ask for that. */

@@ -27,12 +27,14 @@ static int has_error(apr_bucket_brigade *bb)
 
 static void see_begin(apppool_visit_t *v)
 {
+    uint32_t lasts = apppool_lasting_is(v->r);
+
     v->started = 1;
     apppool_visit_unhide(v);
     /* A page of httpd's own comes from no process. */
     if (v->hold.session != 0) {
-        if (apppool_lasting_is(v->r))
-            apl_checkout_endless(apppool_pool(), &v->hold);
+        if (lasts)
+            apl_checkout_endless(apppool_pool(), &v->hold, lasts);
         v->file = apppool_sendfile_name(v->r, v->error);
         if (!v->file)
             v->drain =
@@ -42,6 +44,20 @@ static void see_begin(apppool_visit_t *v)
         v->r->status = v->error;
         v->r->status_line = NULL;
     }
+}
+
+/* The end of an event stream whose process was stopped, in the place of an
+ * error. Its client asks for another one. */
+static void end_well(apr_bucket_brigade *bb)
+{
+    apr_bucket *b, *next;
+
+    for (b = APR_BRIGADE_FIRST(bb); b != APR_BRIGADE_SENTINEL(bb); b = next) {
+        next = APR_BUCKET_NEXT(b);
+        if (APR_BUCKET_IS_METADATA(b))
+            apr_bucket_delete(b);
+    }
+    APR_BRIGADE_INSERT_TAIL(bb, apr_bucket_eos_create(bb->bucket_alloc));
 }
 
 static int ends(const apr_bucket_brigade *bb)
@@ -107,6 +123,8 @@ static apr_status_t see_part(ap_filter_t *f, apr_bucket_brigade *bb)
         apppool_whole_part(&v->whole, v->r, bb);
     if (v->hold.session != 0 && !v->file && ends(bb) && is_torn(v))
         spoil_end(v, bb);
+    if (has_error(bb) && apppool_visit_closed(v))
+        end_well(bb);
     if (v->drain)
         rv = pass(v, apppool_drain(v->drain, next, bb));
     else if (v->file)

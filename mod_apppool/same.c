@@ -58,5 +58,8 @@ int apppool_same_limits(const apppool_app_t *a, const apppool_app_t *b)
            a->dying_limit == b->dying_limit &&
            a->dump_signal == b->dump_signal &&
            a->start_timeout == b->start_timeout &&
-           a->stop_timeout == b->stop_timeout;
+           a->stop_timeout == b->stop_timeout &&
+           a->stop_signal == b->stop_signal &&
+           a->drain_timeout == b->drain_timeout &&
+           a->no_new_privileges == b->no_new_privileges;
 }

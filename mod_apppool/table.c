@@ -107,6 +107,10 @@ static json_t *describe_app(apr_pool_t *p, const apppool_app_t *app)
     json_object_set_new(j, "memory_limit", number(app->memory_limit));
     json_object_set_new(j, "slow_log", seconds(app->slow_log));
     json_object_set_new(j, "dump_signal", number(app->dump_signal));
+    json_object_set_new(j, "stop_signal", number(app->stop_signal));
+    json_object_set_new(j, "drain_timeout", seconds(app->drain_timeout));
+    json_object_set_new(j, "no_new_privileges",
+                        json_boolean(app->no_new_privileges));
     json_object_set_new(j, "max_requests", number(o->max_requests));
     json_object_set_new(j, "jitter", number(o->jitter));
     json_object_set_new(j, "concurrency", number(o->concurrency));

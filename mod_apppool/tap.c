@@ -8,6 +8,7 @@
 #include <util_filter.h>
 
 #include "mod_apppool/proxy_api.h"
+#include "mod_apppool/visit.h"
 
 APLOG_USE_MODULE(apppool);
 
@@ -74,6 +75,50 @@ static int is_http(apr_bucket_brigade *bb)
            (*begin == '\r' || *begin == '\n' || !memcmp(begin, "HTTP/", n));
 }
 
+/* mod_proxy reads the header line by line, and then what the app sends. */
+static int is_websocket(const apppool_tap_t *tap, ap_input_mode_t mode)
+{
+    const char *wish = apr_table_get(tap->r->headers_in, "Upgrade");
+
+    return mode == AP_MODE_READBYTES &&
+           tap->r->status == HTTP_SWITCHING_PROTOCOLS && wish &&
+           !ap_cstr_casecmp(wish, "websocket");
+}
+
+static void see_frames(apppool_tap_t *tap, const apr_bucket_brigade *bb)
+{
+    const char *bytes;
+    apr_bucket *b;
+    apr_size_t n;
+
+    for (b = APR_BRIGADE_FIRST(bb); b != APR_BRIGADE_SENTINEL(bb);
+         b = APR_BUCKET_NEXT(b))
+        if (!APR_BUCKET_IS_METADATA(b) &&
+            apr_bucket_read(b, &bytes, &n, APR_NONBLOCK_READ) == APR_SUCCESS)
+            apppool_farewell_see(&tap->farewell, bytes, n);
+}
+
+/* The process was stopped, and this was a link to it: that is no failure.
+ * @return 1: there is something to be read yet */
+static int end_well(apppool_tap_t *tap, apr_bucket_brigade *bb,
+                    ap_input_mode_t mode)
+{
+    const apppool_visit_t *v =
+        ap_get_module_config(tap->r->request_config, &apppool_module);
+
+    if (!v || !apppool_visit_closed(v))
+        return 0;
+    silence(tap->r);
+    return is_websocket(tap, mode) && apppool_farewell_say(&tap->farewell, bb);
+}
+
+static int is_end(apr_status_t rv, const apr_bucket_brigade *bb)
+{
+    return rv == APR_SUCCESS ? !APR_BRIGADE_EMPTY(bb) &&
+                                   APR_BUCKET_IS_EOS(APR_BRIGADE_LAST(bb))
+                             : !APR_STATUS_IS_EAGAIN(rv);
+}
+
 static apr_status_t tap_in(ap_filter_t *f, apr_bucket_brigade *bb,
                            ap_input_mode_t mode, apr_read_type_e block,
                            apr_off_t bytes)
@@ -92,6 +137,10 @@ static apr_status_t tap_in(ap_filter_t *f, apr_bucket_brigade *bb,
         APR_BRIGADE_INSERT_TAIL(bb, apr_bucket_eos_create(bb->bucket_alloc));
         return APR_SUCCESS;
     }
+    if (is_end(rv, bb) && end_well(tap, bb, mode))
+        return APR_SUCCESS;
+    if (rv == APR_SUCCESS && is_websocket(tap, mode))
+        see_frames(tap, bb);
     if (rv == APR_SUCCESS && !APR_BRIGADE_EMPTY(bb)) {
         if (!tap->answered && tap->http && !is_http(bb))
             rv = APR_EGENERAL;
@@ -163,6 +212,7 @@ void apppool_tap_begin(apppool_tap_t *tap, request_rec *r)
     tap->log = r->log;
     tap->unwritten = tap->answered = tap->deaf = tap->ended = 0;
     tap->error = APR_SUCCESS;
+    memset(&tap->farewell, 0, sizeof tap->farewell);
     tap->sent = tap->worker->s->transferred;
     tap->read = tap->worker->s->read;
 }

@@ -7,7 +7,7 @@
  *        connection ended.
  *
  * And they let the answer through of an app that hangs up before it has read
- * the body, keep mod_proxy from connecting by itself to a process that we have
+ * the body, end a WebSocket well whose process is stopped, keep mod_proxy from connecting by itself to a process that we have
  * not chosen, and from taking any bytes for HTTP/0.9.
  *
  * Lock:  none; a tap is its channel's, which one request has at a time.
@@ -19,6 +19,8 @@
 
 #include <httpd.h>
 #include <mod_proxy.h>
+
+#include "mod_apppool/farewell.h"
 
 /** The first three are its owner's to set. */
 typedef struct {
@@ -32,6 +34,7 @@ typedef struct {
     int unwritten, answered;
     int deaf; /**< the app has hung up, but may have answered before */
     int ended;
+    apppool_farewell_t farewell; /**< of a WebSocket */
     apr_status_t error;
 } apppool_tap_t;
 

@@ -244,7 +244,7 @@ const char *apppool_value_signal(cmd_parms *cmd, void *dir, const char *arg)
 {
     const apppool_value_t *v = cmd->info;
     const char *wrong = apppool_value_check(cmd, dir, v, arg);
-    int n = 0, none = !ap_cstr_casecmp(arg, "none");
+    int n = 0, none = v->min == 0 && !ap_cstr_casecmp(arg, "none");
 
     if (wrong)
         return wrong;
@@ -253,9 +253,10 @@ const char *apppool_value_signal(cmd_parms *cmd, void *dir, const char *arg)
     if (!none && (n == 0 || n == SIGKILL || n == SIGSTOP))
         return apr_psprintf(cmd->pool,
                             "%s: \"%s\" is no signal that a process can "
-                            "handle: a name such as USR2 or SIGQUIT, a number "
-                            "from 1 to %d, or none",
-                            cmd->cmd->name, arg, SIGRTMAX);
+                            "handle: a name such as USR2 or SIGQUIT, or a "
+                            "number from 1 to %d%s",
+                            cmd->cmd->name, arg, SIGRTMAX,
+                            v->min == 0 ? "; or none" : "");
     *(apr_int64_t *)field_of(cmd, dir, v) = n;
     return NULL;
 }

@@ -56,7 +56,8 @@ const char *apppool_value_text(cmd_parms *cmd, void *dir, const char *arg);
 /** Bytes; K, M and G stand for 1024 and its powers. */
 const char *apppool_value_size(cmd_parms *cmd, void *dir, const char *arg);
 
-/** A signal that a process can handle, by name or number; none: 0. */
+/** A signal that a process can handle, by name or number. With a min of 0
+ * also none, which is 0. */
 const char *apppool_value_signal(cmd_parms *cmd, void *dir, const char *arg);
 
 /** One of a few words; its place among them is the value. */

@@ -176,6 +176,12 @@ int apppool_visit_killed(const apppool_visit_t *v)
            apl_checkout_killed(apppool_pool(), &v->hold);
 }
 
+int apppool_visit_closed(const apppool_visit_t *v)
+{
+    return v->hold.session != 0 &&
+           apl_checkout_closed(apppool_pool(), &v->hold);
+}
+
 int apppool_visit_bereaved(apppool_visit_t *v)
 {
     if (v->hold.session == 0 || !apl_alive_ending(v->hold.pid))

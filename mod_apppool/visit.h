@@ -75,6 +75,10 @@ int apppool_visit_bereaved(apppool_visit_t *v);
 /** Was its process ended because of a request (AppKillAfter)? */
 int apppool_visit_killed(const apppool_visit_t *v);
 
+/** Was it stopped because it had to leave, and only links were left
+ * (AppDrainTimeout)? This is one of them, then. */
+int apppool_visit_closed(const apppool_visit_t *v);
+
 /**
  * Hide from mod_proxy that this is not the client's first request on its
  * connection, so that a dead app is a 502 and no closed connection; and what

@@ -296,17 +296,28 @@ APL_UNLOCKED void apl_checkout_stop(apl_pool_t *pool)
     }
 }
 
-void apl_checkout_endless(apl_pool_t *pool, const apl_hold_t *hold)
+void apl_checkout_endless(apl_pool_t *pool, const apl_hold_t *hold,
+                          uint32_t how)
 {
     apl_session_t *s = apl_checkin_session(pool, hold);
 
     if (s)
-        __atomic_store_n(&s->endless, 1, __ATOMIC_RELAXED);
+        __atomic_store_n(&s->endless, how, __ATOMIC_RELAXED);
+}
+
+static uint32_t killed(const apl_pool_t *pool, const apl_hold_t *hold)
+{
+    const apl_session_t *s = apl_checkin_session(pool, hold);
+
+    return s ? __atomic_load_n(&s->killed, __ATOMIC_RELAXED) : 0;
 }
 
 int apl_checkout_killed(const apl_pool_t *pool, const apl_hold_t *hold)
 {
-    const apl_session_t *s = apl_checkin_session(pool, hold);
+    return killed(pool, hold) == APL_KILLED;
+}
 
-    return s && __atomic_load_n(&s->killed, __ATOMIC_RELAXED) != 0;
+int apl_checkout_closed(const apl_pool_t *pool, const apl_hold_t *hold)
+{
+    return killed(pool, hold) == APL_CLOSED;
 }

@@ -28,6 +28,7 @@
 #include "shm/group.h"
 #include "shm/restart.h"
 #include "shm/segment.h"
+#include "shm/session.h"
 
 /** What the status page shows of a request; copied, cut where too long. */
 typedef struct {
@@ -86,12 +87,17 @@ apr_status_t apl_checkout_wait(apl_pool_t *pool, apl_hold_t *hold,
 /** Make every apl_checkout_wait() of this process return APL_ESTOPPING. */
 void apl_checkout_stop(apl_pool_t *pool);
 
-/** The request has become a connection that lasts, or an event stream: it is
- * never hung, and its process is never killed because of it. */
-void apl_checkout_endless(apl_pool_t *pool, const apl_hold_t *hold);
+/** The answer may last: it is never hung, and its process is never killed
+ * because of it. @param how APL_LASTS, APL_LINKS */
+void apl_checkout_endless(apl_pool_t *pool, const apl_hold_t *hold,
+                          uint32_t how);
 
 /** Was the process of this request ended because of a request that took too
  * long? Then the client is told so. */
 int apl_checkout_killed(const apl_pool_t *pool, const apl_hold_t *hold);
+
+/** Is the process of this link stopped because it had to leave? Then the end of
+ * the link is no failure. */
+int apl_checkout_closed(const apl_pool_t *pool, const apl_hold_t *hold);
 
 #endif

@@ -171,21 +171,31 @@ static int has_reason(const apl_held_t *held, const apl_process_t *p,
                                           g->options.kill_after)));
 }
 
-/* Its requests fail, and not because it is broken. */
-static void tell_requests(apl_held_t *held, const apl_process_t *p)
+/* The next session of a process after that one, 0 at first; or NULL. */
+static apl_session_t *next_of(const apl_held_t *held, const apl_process_t *p,
+                              uint32_t *at)
 {
-    apl_pool_t *pool = held->pool;
-    uint32_t i, left = p->sessions;
+    const apl_pool_t *pool = held->pool;
     uint32_t top = apl_top(&pool->header->top_session, pool->n.sessions);
 
-    for (i = 1; i <= top && left > 0; i++) {
-        apl_session_t *s = &pool->sessions[i];
+    while (++*at <= top) {
+        apl_session_t *s = &pool->sessions[*at];
 
-        if (s->state != APL_SESSION_HELD || apl_session_process(held, s) != p)
-            continue;
-        __atomic_store_n(&s->killed, 1, __ATOMIC_RELAXED);
-        left--;
+        if (s->state == APL_SESSION_HELD && apl_session_process(held, s) == p)
+            return s;
     }
+    return NULL;
+}
+
+/* Why their process ends: it is not broken. @param why APL_KILLED ... */
+static void tell_requests(apl_held_t *held, const apl_process_t *p,
+                          uint32_t why)
+{
+    uint32_t at = 0, left = p->sessions;
+    apl_session_t *s;
+
+    while (left-- > 0 && (s = next_of(held, p, &at)) != NULL)
+        __atomic_store_n(&s->killed, why, __ATOMIC_RELAXED);
 }
 
 /* @param overdue 1: only if that request is */
@@ -208,7 +218,7 @@ static apr_status_t end(apl_pool_t *pool, uint64_t id, uint64_t ticket,
         apl_leave(&held);
         return rv;
     }
-    tell_requests(&held, p);
+    tell_requests(&held, p, APL_KILLED);
     APL_STEP("kill_told");
     pool->header->counters.killed++;
     g = apl_process_group(&held, p);
@@ -238,6 +248,37 @@ apr_status_t apl_clock_expire(apl_pool_t *pool, const apl_glance_t *request,
                               int64_t now)
 {
     return end(pool, request->process, request->ticket, 1, now);
+}
+
+/* Has it links, and nothing that is to be finished? */
+static int has_only_links(const apl_held_t *held, const apl_process_t *p)
+{
+    uint32_t at = 0, left = p->sessions;
+    const apl_session_t *s;
+
+    while (left-- > 0 && (s = next_of(held, p, &at)) != NULL)
+        if (s->owner != 0 && s->endless != APL_LINKS)
+            return 0;
+    return 1;
+}
+
+apr_status_t apl_clock_close(apl_pool_t *pool, uint64_t id, int64_t now)
+{
+    apl_process_t *p;
+    apl_held_t held;
+    apr_status_t rv = apl_enter_process(
+        &held, pool, id, now, APL_PROCESS_LEAVING, APL_PROCESS_LEAVING, &p);
+
+    if (rv != APR_SUCCESS)
+        return rv;
+    if (has_only_links(&held, p)) {
+        tell_requests(&held, p, APL_CLOSED);
+        APL_STEP("close_told");
+    }
+    else
+        rv = APL_EWAIT;
+    apl_leave(&held);
+    return rv;
 }
 
 apr_status_t apl_clock_ended(apl_pool_t *pool, uint64_t id, uint32_t n,

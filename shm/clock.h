@@ -51,6 +51,15 @@ apr_status_t apl_clock_expire(apl_pool_t *pool, const apl_glance_t *request,
                               int64_t now);
 
 /**
+ * A leaving process is about to be stopped although it has sessions. That is
+ * right when all of them are links (APL_LINKS) or abandoned; then they are told
+ * (apl_checkout_closed()).
+ * @return APR_SUCCESS; APL_EWAIT: it has requests to finish; APL_ESTALE: no
+ *         such process; APL_ELOCK
+ */
+apr_status_t apl_clock_close(apl_pool_t *pool, uint64_t id, int64_t now);
+
+/**
  * An app is done with abandoned requests: their sessions end, the oldest
  * first. So none is ever taken for older than it is.
  * @param n how many at the most

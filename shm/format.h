@@ -306,8 +306,8 @@ typedef struct {
     /* What stands above is one cache line. It is all that repair, check and the
      * locked part of a snapshot touch. */
     uint64_t id;      /**< [T] of the process, which may be gone meanwhile */
-    uint32_t killed;  /**< [T] 1: its process was ended because of a request */
-    uint32_t endless; /**< [O] 1: upgraded, or an event stream: never hung */
+    uint32_t killed;  /**< [T] 0, or APL_KILLED, ...: session.h */
+    uint32_t endless; /**< [O] 0, or APL_LASTS, ...: never hung */
     char method[16];  /**< [O] what follows is text for the status page */
     char client[48];  /**< [O] address */
     char uri[112];    /**< [O] the path, cut off, and its NUL; then the query,

@@ -14,6 +14,19 @@
 
 #include "shm/held.h"
 
+/** apl_session_t.killed: why is its process ended? */
+enum {
+    APL_KILLED = 1, /**< because of a request that took too long */
+    APL_CLOSED,     /**< it had to leave, and had nothing but links */
+};
+
+/** apl_session_t.endless: what lasts? */
+enum {
+    APL_LASTS = 1, /**< an answer, for as long as it takes */
+    APL_LINKS,     /**< a link: upgraded, or an event stream. Its client opens
+                * another one when it ends */
+};
+
 /**
  * A free slot of this child's, still FREE.
  * @return NULL: the table is full

@@ -259,7 +259,7 @@ static void drop_rights(const boot_t *b, const privilege_t *who)
     if (refused)
         fail("%s cannot be set: %s", refused, strerror(errno));
     step = STEP_USER;
-    if (privilege_drop(who, error) != 0)
+    if (privilege_drop(who, !b->app->no_new_privileges, error) != 0)
         fail("%s", error);
 }
 

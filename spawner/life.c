@@ -13,9 +13,6 @@
 #include <unistd.h>
 
 #include "shm/alive.h"
-#include "shm/housekeeping.h"
-#include "shm/report.h"
-#include "spawner/abandoned.h"
 #include "spawner/alert.h"
 #include "spawner/beat.h"
 #include "spawner/cause.h"
@@ -27,6 +24,7 @@
 #include "spawner/log.h"
 #include "spawner/memory.h"
 #include "spawner/notify.h"
+#include "spawner/obey.h"
 #include "spawner/overdue.h"
 #include "spawner/process.h"
 #include "spawner/procfs.h"
@@ -110,7 +108,8 @@ void life_ready(spawner_t *s, process_t *p)
 
 /* ---- ending ---- */
 
-static void stop(spawner_t *s, process_t *p, const char *why, int64_t limit)
+static void stop(spawner_t *s, process_t *p, const char *why, int sign,
+                 int64_t limit)
 {
     struct pollfd parent = {CONTRACT_PARENT_FD, POLLIN, 0};
 
@@ -123,14 +122,19 @@ static void stop(spawner_t *s, process_t *p, const char *why, int64_t limit)
     p->is.deadline = p->deadline = s->now + limit;
     process_record(p, REGISTRY_ENDING);
     ready_end(p);
-    process_signal(s, p, SIGTERM);
+    process_signal(s, p, sign);
     process_signal(s, p, SIGCONT); /* one that is stopped hears nothing else */
     state_wake(s, s->now);
 }
 
 void life_stop(spawner_t *s, process_t *p, const char *why)
 {
-    stop(s, p, why, p->stop_timeout);
+    stop(s, p, why, p->stop_signal, p->stop_timeout);
+}
+
+void life_kill(spawner_t *s, process_t *p, const char *why)
+{
+    stop(s, p, why, SIGTERM, p->dying_limit);
 }
 
 static void kill_late(spawner_t *s, process_t *p)
@@ -293,66 +297,7 @@ static void tend_remains(spawner_t *s, process_t *p)
     state_wake(s, p->rest_at = s->now + REMAINS_POLL);
 }
 
-/* ---- what the segment says ---- */
-
-static void put_back(spawner_t *s, process_t *p)
-{
-    const table_app_t *a = table_find(s->table, p->is.name);
-    apl_who_t who = {p->is.pid, 0, p->is.start};
-    apr_status_t rv = APR_SUCCESS;
-
-    /* Its group may be lost as well. */
-    if (a)
-        rv = apl_supervise_configure(&s->shm, &a->app, 1, s->now);
-    if (rv == APL_ELOCK || rv == APL_EDAMAGED)
-        return;
-    rv = apl_supervise_adopt(&s->shm, p->is.id, who, p->is.name, p->is.wire,
-                             p->phase == PHASE_LIVE, s->now);
-    if (rv == APR_SUCCESS) {
-        log_line(LOG_WARN, PROCESS_FMT " had lost its place in the pool",
-                 PROCESS_NAME(p));
-        p->outdated = 0;
-    }
-    else if (rv != APL_ELOCK) {
-        p->listed = 0;
-        life_stop(s, p, "the pool has no place for it");
-    }
-}
-
-static void obey(spawner_t *s, process_t *p)
-{
-    apl_condition_t is;
-
-    if (!p->listed || p->phase >= PHASE_ENDING)
-        return;
-    if (apl_supervise_condition(&s->shm, p->is.id, &is) != APR_SUCCESS) {
-        put_back(s, p);
-        return;
-    }
-    if (is.state != APL_PROCESS_LEAVING && p->is.stops_itself) {
-        apl_supervise_detach(&s->shm, p->is.id, APL_EVENT_EXITED, s->now);
-        state_wake(s, s->now); /* no lock: again; else: look at it again */
-        return;
-    }
-    if (is.state == APL_PROCESS_LEAVING && is.reason == APL_EVENT_KILLED) {
-        if (overdue_may_end(s, p))
-            stop(s, p, "with its requests", p->dying_limit);
-        return;
-    }
-    abandoned_note(p, is.abandoned);
-    if (is.state != APL_PROCESS_LEAVING || is.sessions > is.abandoned ||
-        apl_supervise_drained(&s->shm, p->is.id, s->now) != APR_SUCCESS)
-        return;
-    if (!p->is.stops_itself && apl_alive_ending(p->is.pid))
-        return; /* its death says more than a stop of the dying */
-    if (p->is.stops_itself && p->phase == PHASE_LIVE) {
-        if (p->deadline == 0)
-            p->deadline = s->now + p->stop_timeout;
-        if (s->now < p->deadline)
-            return;
-    }
-    life_stop(s, p, apl_report_event(is.reason));
-}
+/* ---- what is due ---- */
 
 static void tend(spawner_t *s, process_t *p)
 {

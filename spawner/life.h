@@ -2,12 +2,11 @@
 
 /**
  * @file life.h
- * @brief A process's way from boot to end: what happens to it, what the
- *        segment says of it, and what is due.
+ * @brief A process's way from boot to end: what happens to it, and what is
+ *        due.
  *
  * Crash:  phases and deadlines are in the registry; the next spawner goes on.
- * Trust:  of the segment only "is it leaving?" and "has it sessions?" are
- *         believed, and only for processes that the spawner knows.
+ * Trust:  not concerned; what the segment says is obey.h's.
  */
 #ifndef APPPOOL_LIFE_H
 #define APPPOOL_LIFE_H
@@ -22,8 +21,11 @@ void life_failed(spawner_t *s, process_t *p, int step, const char *format, ...)
 /** It accepts connections. */
 void life_ready(spawner_t *s, process_t *p);
 
-/** TERM to the group now, KILL when the stop timeout is over. */
+/** The stop signal to the group now, KILL when the stop timeout is over. */
 void life_stop(spawner_t *s, process_t *p, const char *why);
+
+/** TERM to the group now, KILL when the dying limit is over. */
+void life_kill(spawner_t *s, process_t *p, const char *why);
 
 /** The leader is dead, and a zombie when it is a child of ours. */
 void life_died(spawner_t *s, process_t *p, const siginfo_t *cause);

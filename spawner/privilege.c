@@ -216,7 +216,8 @@ int privilege_groups(const privilege_t *who, char error[PRIVILEGE_ERROR_MAX])
     return -1;
 }
 
-int privilege_drop(const privilege_t *who, char error[PRIVILEGE_ERROR_MAX])
+int privilege_drop(const privilege_t *who, int may_gain,
+                   char error[PRIVILEGE_ERROR_MAX])
 {
     if (geteuid() == 0 &&
         (setresgid(who->gid, who->gid, who->gid) != 0 ||
@@ -224,7 +225,7 @@ int privilege_drop(const privilege_t *who, char error[PRIVILEGE_ERROR_MAX])
         SAY(error, "cannot become user %s: %s", who->name, strerror(errno));
         return -1;
     }
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
+    if (!may_gain && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
         SAY(error, "no_new_privs cannot be set: %s", strerror(errno));
         return -1;
     }

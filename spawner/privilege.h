@@ -47,7 +47,9 @@ int privilege_find(privilege_t *who, const char *user, const char *group,
  * root. */
 int privilege_groups(const privilege_t *who, char error[PRIVILEGE_ERROR_MAX]);
 
-/** Become the user. There is no way back, nor up by setuid programs. */
-int privilege_drop(const privilege_t *who, char error[PRIVILEGE_ERROR_MAX]);
+/** Become the user. There is no way back, nor up by setuid programs unless
+ * `may_gain`. */
+int privilege_drop(const privilege_t *who, int may_gain,
+                   char error[PRIVILEGE_ERROR_MAX]);
 
 #endif

@@ -14,8 +14,9 @@
 #include "spawner/hunt.h"
 #include "spawner/pidfd.h"
 
-#define STOP_TIMEOUT (30 * SECOND) /* of an app that left the table */
-#define DYING_LIMIT  (10 * SECOND)
+#define STOP_TIMEOUT  (30 * SECOND) /* of an app that left the table */
+#define DYING_LIMIT   (10 * SECOND)
+#define DRAIN_TIMEOUT (60 * SECOND)
 
 /* ---- the index ---- */
 
@@ -105,6 +106,8 @@ static process_t *make(spawner_t *s, uint32_t record,
     p->pidfd.fd = p->reports.fd = p->fifo.fd = p->notify.fd = -1;
     p->stop_timeout = STOP_TIMEOUT;
     p->dying_limit = DYING_LIMIT;
+    p->drain_timeout = DRAIN_TIMEOUT;
+    p->stop_signal = SIGTERM;
     apr_cpystrn(p->label, is->name, sizeof p->label);
     p->next = s->processes;
     s->processes = p;
@@ -164,6 +167,8 @@ void process_configure(spawner_t *s, process_t *p)
     p->outdated = 0;
     p->stop_timeout = a->stop_timeout;
     p->dying_limit = a->dying_limit;
+    p->drain_timeout = a->drain_timeout;
+    p->stop_signal = a->stop_signal;
     snprintf(p->label, sizeof p->label, "%s", a->label);
     output_to(p, a->log ? a->log : "");
 }

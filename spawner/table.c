@@ -180,6 +180,7 @@ static uint64_t fingerprint(const table_app_t *a)
         mix_number(&print, a->rlimits[l].to.rlim_cur);
         mix_number(&print, a->rlimits[l].to.rlim_max);
     }
+    mix_number(&print, (uint64_t)a->no_new_privileges);
     mix(&print, a->app.root);
     mix(&print, a->command);
     mix(&print, a->user);
@@ -253,6 +254,9 @@ static void read_app(reader_t *r, table_app_t *a, uint32_t config,
     a->slow_log = reader_duration(r, o, "slow_log");
     a->dying_limit = reader_duration(r, o, "dying_limit");
     a->dump_signal = (int)reader_number(r, o, "dump_signal", 0, SIGRTMAX);
+    a->stop_signal = (int)reader_number(r, o, "stop_signal", 1, SIGRTMAX);
+    a->drain_timeout = reader_duration(r, o, "drain_timeout");
+    a->no_new_privileges = reader_truth(r, o, "no_new_privileges");
     a->prestart = reader_truth(r, o, "prestart");
     read_rlimits(r, a, o);
     options->config = config;

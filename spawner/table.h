@@ -55,6 +55,9 @@ typedef struct {
     int64_t slow_log;                    /**< us; 0: none */
     int64_t dying_limit;                 /**< us */
     int dump_signal;                     /**< AppDumpSignal; 0: none */
+    int stop_signal;                     /**< AppStopSignal */
+    int64_t drain_timeout;               /**< us; 0: no limit */
+    int no_new_privileges;
     table_rlimit_t rlimits[3];
     int n_rlimits;
     uint64_t print; /**< differs when what a process was made from does */

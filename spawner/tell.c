@@ -60,7 +60,7 @@ static _Noreturn void work(const spawner_t *s, const table_app_t *a,
                  strerror(errno));
         refuse(error);
     }
-    if (privilege_drop(&who, error) != 0)
+    if (privilege_drop(&who, 0, error) != 0)
         refuse(error);
     if (chdir("/") != 0)
         refuse(strerror(errno));

@@ -191,6 +191,11 @@ static void end(stage_t *g)
     apl_clock_kill(&g->pool, g->ids[0], 0, SCENE_NOW + 5000000);
 }
 
+static void close_links(stage_t *g)
+{
+    apl_clock_close(&g->pool, g->ids[0], SCENE_NOW);
+}
+
 static void abandon(stage_t *g)
 {
     apl_checkin_abandon(&g->pool, &g->holds[0], SCENE_NOW + 9);
@@ -264,6 +269,7 @@ const scene_t scenes[] = {
     {"checkin: of one that hung", stage_hung, checkin, 1},
     {"kill", stage_hung, end, 1},
     {"kill: one that leaves", stage_leaving_slowly, end, 1},
+    {"close", stage_leaving_linked, close_links, 1},
     {"abandon", stage_one_busy, abandon, 0},
     {"abandon: of a process that leaves", stage_leaving_slowly, abandon, 0},
     {"abandon: gives way to another group", stage_full_and_waiting, abandon, 1},

@@ -184,6 +184,12 @@ void stage_leaving_slowly(stage_t *g)
     apl_supervise_detach(&g->pool, g->ids[0], APL_EVENT_DETACHED, SCENE_NOW);
 }
 
+void stage_leaving_linked(stage_t *g)
+{
+    stage_leaving_slowly(g);
+    apl_checkout_endless(&g->pool, &g->holds[0], APL_LINKS);
+}
+
 /* All requests take too long; one more waits, another is endless. */
 void stage_overdue(stage_t *g)
 {
@@ -194,7 +200,7 @@ void stage_overdue(stage_t *g)
     o->spawn_if_under = 2;
     o->hung_extra = 1;
     stage_full_and_waiting(g);
-    apl_checkout_endless(&g->pool, &g->holds[1]);
+    apl_checkout_endless(&g->pool, &g->holds[1], APL_LASTS);
 }
 
 void stage_hung(stage_t *g)

@@ -55,6 +55,7 @@ void stage_ordered(stage_t *g);
 void stage_booting(stage_t *g);
 void stage_leaving(stage_t *g);
 void stage_leaving_slowly(stage_t *g);
+void stage_leaving_linked(stage_t *g);
 void stage_overdue(stage_t *g);
 void stage_hung(stage_t *g);
 void stage_one_above(stage_t *g);

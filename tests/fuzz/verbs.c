@@ -239,7 +239,7 @@ static void drain(play_t *p, dice_t *d)
 
 static void endless(play_t *p, dice_t *d)
 {
-    apl_checkout_endless(&p->pool, some_hold(p, d));
+    apl_checkout_endless(&p->pool, some_hold(p, d), APL_LASTS);
 }
 
 static void look_at_clock(play_t *p, dice_t *d)

@@ -55,6 +55,11 @@ APP = [
     ("AppHungAfter -1", "-1"),
     ("AppKillAfter late", "late"),
     ("AppDyingLimit 2d", "2d"),
+    ("AppDrainTimeout soon", "soon"),
+    ("AppStopSignal none", "none"),
+    ("AppStopSignal KILL", "KILL"),
+    ("AppStopSignal 32", "32"),
+    ("AppNoNewPrivileges maybe", "maybe"),
     ("AppSpawnIfUnder few", "few"),
     ("AppHungExtra -1", "-1"),
     ("AppMaxZombies none", "none"),
@@ -144,7 +149,8 @@ def test_good_values(httpd: Httpd) -> None:
               "AppStopTimeout 10", "AppTimeout 500ms", "AppRestartDir tmp",
               "AppStatInterval 1s", "AppLog shop.log", "AppHungAfter 5s",
               "AppKillAfter 1min", "AppDyingLimit 0", "AppSpawnIfUnder 2",
-              "AppHungExtra 1", "AppMaxZombies 0")
+              "AppHungExtra 1", "AppMaxZombies 0", "AppDrainTimeout 0",
+              "AppStopSignal sigquit", "AppNoNewPrivileges Off")
     done = httpd.test()
     assert done.returncode == 0, done.stdout
     assert done.stdout.strip() == "Syntax OK"
@@ -314,7 +320,8 @@ def test_root_without_rights(httpd: Httpd) -> None:
     "AppReady /up", "AppMemoryLimit 1G", "AppStartTimeout 5",
     "AppStopTimeout 5", "AppHungAfter 5", "AppDyingLimit 1", "MaxRequests 7",
     "RLimitCPU 100", "AppLog /dev/null", "AppRestartDir /tmp",
-    "AppPreStart On"])
+    "AppPreStart On", "AppDrainTimeout 1", "AppStopSignal INT",
+    "AppNoNewPrivileges Off"])
 def test_one_app_with_two_limits(httpd: Httpd, directive: str) -> None:
     """Those of the first place hold; that is said"""
     for name in ("shop", "blog"):

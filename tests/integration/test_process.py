@@ -2,6 +2,7 @@
 """What a process of an app is given, and what becomes of its output."""
 import os
 import pwd
+import shutil
 import socket
 import subprocess
 from pathlib import Path
@@ -112,6 +113,22 @@ def test_a_number_with_a_group(httpd: Httpd) -> None:
     seen = process(httpd)
     assert seen["uid"] == [4711] * 3 and seen["gid"] == [4712] * 3
     assert seen["groups"] == [4712]
+
+
+@pytest.mark.mpms("event")
+@pytest.mark.parametrize("said,group", [("On", "www-data"), ("Off", "daemon")])
+def test_no_new_privileges(httpd: Httpd, said: str, group: str) -> None:
+    """A setgid program, such as Postfix's postdrop, has its group only where
+    the administrator allows that"""
+    program = httpd.dir / "postdrop"
+    shutil.copy("/usr/bin/id", program)
+    shutil.chown(program, "root", "daemon")
+    program.chmod(0o2755)
+    httpd.log.expect("shop")
+    httpd.app("shop", f"AppNoNewPrivileges {said}", "AppPreStart On",
+              "MinInstances 1",               command=f"sh -c '{program} -g -n; exec {httpd.command}'")
+    httpd.start()
+    httpd.log.wait_for(rf"shop\[\d+\]> {group}$")
 
 
 @pytest.mark.mpms("event")

@@ -40,6 +40,22 @@ def test_graceful_stop(httpd: Httpd) -> None:
     assert list(httpd.runtime.iterdir()) == []
 
 
+@pytest.mark.mpms("event")
+def test_another_signal(httpd: Httpd) -> None:
+    """AppStopSignal ends what TERM does not"""
+    httpd.log.expect("shop")
+    app = httpd.app("shop", "AppStopSignal USR1", "AppStopTimeout 60",
+                    "AppSetEnv IGNORE_TERM 1")
+    httpd.start()
+    pid = int(httpd.get("/pid", "shop").text)
+    one, = httpd.group(app)["processes"]
+    assert httpd.ctl("detach", one["id"]).returncode == 0
+    httpd.log.wait_for(rf"shop\[{pid}\] ended: signal 10 \(SIGUSR1\)")
+    last = int(httpd.get("/pid", "shop").text)
+    httpd.stop()
+    assert httpd.log.matching(rf"shop\[{last}\] ended: signal 10")
+
+
 def test_one_deadline_for_all(httpd: Httpd) -> None:
     """P31: AppStopTimeout is not for each of them in turn, whatever they do
     with SIGTERM; and what they have started goes with them"""

@@ -223,7 +223,7 @@ static void one_that_lasts_is_closed(void **state)
 
     (void)state;
     scene_busy(s, a, &h, 1);
-    apl_checkout_endless(&s->pool, &h);
+    apl_checkout_endless(&s->pool, &h, APL_LASTS);
     abandon(s, &h);
     scene_is(s, 1, 0);
     scene_end(s);

@@ -85,7 +85,7 @@ static void endless_requests_hang_nothing(void **state)
     (void)state;
     a->options.kill_after = LIMIT;
     scene_busy(s, a, h, 2);
-    apl_checkout_endless(&s->pool, &h[0]);
+    apl_checkout_endless(&s->pool, &h[0], APL_LASTS);
     assert_int_equal(slow_look(s, LIMIT), 1);
     assert_int_equal(s->pool.header->hung, 1);
     /* The next one in its slot is like any other. */

@@ -60,13 +60,45 @@ static void p14_only_what_is_overdue_yet(void **state)
     assert_int_equal(apl_clock_look(&s->pool, s->now, &overdue, 1), 1);
     assert_int_equal(apl_clock_expire(&s->pool, &overdue, s->now - 1),
                      APL_EIDLE);
-    apl_checkout_endless(&s->pool, &h);
+    apl_checkout_endless(&s->pool, &h, APL_LASTS);
     assert_int_equal(apl_clock_expire(&s->pool, &overdue, s->now), APL_EIDLE);
     scene_is(s, 1, 1);
     /* Who is asked to kill it does. */
     assert_int_equal(
         apl_clock_kill(&s->pool, overdue.process, overdue.ticket, s->now),
         APR_SUCCESS);
+    scene_end(s);
+}
+
+/* One that has to leave is stopped in spite of what lasts, and of nothing
+ * else. */
+static void only_links_are_closed(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = scene_app(s, "a");
+    apl_hold_t h[4];
+    int i;
+
+    (void)state;
+    a->options.concurrency = 0;
+    for (i = 0; i < 4; i++)
+        assert_int_equal(scene_get(s, &h[i], a), APR_SUCCESS);
+    apl_checkout_endless(&s->pool, &h[0], APL_LINKS);
+    apl_checkout_endless(&s->pool, &h[1], APL_LINKS);
+    apl_checkout_endless(&s->pool, &h[2], APL_LASTS);
+    assert_int_equal(apl_clock_close(&s->pool, h[0].id, s->now), APL_ESTALE);
+    apl_supervise_detach(&s->pool, h[0].id, APL_EVENT_DETACHED, s->now);
+    assert_int_equal(apl_clock_close(&s->pool, h[0].id, s->now), APL_EWAIT);
+    scene_close(s, &h[3]);
+    assert_int_equal(apl_clock_close(&s->pool, h[0].id, s->now), APL_EWAIT);
+    assert_false(apl_checkout_closed(&s->pool, &h[0]));
+    scene_close(s, &h[2]);
+    assert_int_equal(apl_clock_close(&s->pool, h[0].id, s->now), APR_SUCCESS);
+    for (i = 0; i < 2; i++) {
+        assert_true(apl_checkout_closed(&s->pool, &h[i]));
+        assert_false(apl_checkout_killed(&s->pool, &h[i]));
+        scene_close(s, &h[i]);
+    }
     scene_end(s);
 }
 
@@ -244,6 +276,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(p14_overdue_with_the_oldest_request),
         cmocka_unit_test(p14_only_what_is_overdue_yet),
+        cmocka_unit_test(only_links_are_closed),
         cmocka_unit_test(p15_the_replacement_is_wanted_at_once),
         cmocka_unit_test(p15_so_is_the_minimum),
         cmocka_unit_test(p16_its_requests_are_told),

@@ -181,7 +181,8 @@ static void a_mark_that_is_too_low_leaks_nothing(void **state)
 
     (void)state;
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
-    apl_checkout_endless(&s->pool, &h); /* so it ends with its child */
+    apl_checkout_endless(&s->pool, &h,
+                         APL_LASTS); /* so it ends with its child */
     s->pool.header->top_child = 0;
     assert_int_equal(apl_child_register(&s->pool, 1), APR_SUCCESS);
     assert_int_equal(s->pool.header->counters.repairs, 1);
@@ -254,7 +255,7 @@ static void more_waiters_than_can_be_woken_at_once(void **state)
     for (i = 0; i < N; i++)
         assert_int_equal(scene_get(s, &held[i], a), APR_SUCCESS);
     for (i = 0; i < N; i++) /* so they end with their child */
-        apl_checkout_endless(&s->pool, &held[i]);
+        apl_checkout_endless(&s->pool, &held[i], APL_LASTS);
     scene_be(s, first);
     for (i = 0; i < N; i++)
         assert_int_equal(scene_ask(s, &waiting[i], a), APL_EWAIT);

@@ -230,10 +230,11 @@ static void rights_that_cannot_be_dropped(void **state)
 {
     (void)state;
     assert_int_equal(find("shop", NULL, PRIVILEGE_NOBODY), 0);
-    assert_int_equal(privilege_drop(&who, error), 0);
+    assert_int_equal(privilege_drop(&who, 0, error), 0);
     forbidden = 1;
-    assert_int_equal(privilege_drop(&who, error), -1);
+    assert_int_equal(privilege_drop(&who, 0, error), -1);
     assert_says("no_new_privs");
+    assert_int_equal(privilege_drop(&who, 1, error), 0);
 }
 
 static void without_roots_rights(void **state)

@@ -64,7 +64,7 @@ static void p1_each_process_is_in_one_state(void **state)
     s->now = apl_now() - LIMIT; /* the report reads the clock itself */
     scene_busy(s, a, h, 1);
     scene_busy(s, a, h + 1, 1);
-    apl_checkout_endless(&s->pool, &h[1]);
+    apl_checkout_endless(&s->pool, &h[1], APL_LASTS);
     s->now += LIMIT;
     scene_busy(s, a, h + 2, 5);
     slow_look(s, 0);

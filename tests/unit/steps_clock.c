@@ -47,7 +47,7 @@ static int step_endless(walk_t *w, unsigned n)
 
     if (!steps_served(w, i))
         return 1;
-    apl_checkout_endless(&w->s->pool, &w->holds[i].hold);
+    apl_checkout_endless(&w->s->pool, &w->holds[i].hold, APL_LASTS);
     w->m->sessions[i].endless = 1;
     return 1;
 }

@@ -26,7 +26,9 @@ static const char good[] =
     " 'protocol': 'scgi', 'ready': 'notify', 'host': 'a.example',"
     " 'listen': 'tcp', 'log': '/var/log/shop', 'notify': 'mail',"
     " 'base_uri': '/shop', 'start_timeout': 90, 'stop_timeout': 0.5,"
-    " 'memory_limit': 3000000000, 'slow_log': 2.5, 'dump_signal': 12, 'min': "
+    " 'memory_limit': 3000000000, 'slow_log': 2.5, 'dump_signal': 12, "
+    "'stop_signal': 3, 'drain_timeout': 1.5, 'no_new_privileges': false, "
+    "'min': "
     "1, 'max': 8, "
     "'max_requests': 100, "
     "'jitter': 10,"
@@ -102,6 +104,9 @@ static void all_values_arrive(void **state)
     assert_true(a->memory_limit == 3000000000);
     assert_string_equal(a->notify, "mail");
     assert_int_equal(a->dump_signal, 12);
+    assert_int_equal(a->stop_signal, 3);
+    assert_int_equal(a->drain_timeout, 1500000);
+    assert_int_equal(a->no_new_privileges, 0);
     assert_int_equal(a->slow_log, 2500000);
     assert_int_equal(a->app.options.config, 3);
     assert_int_equal(a->app.options.concurrency, 2);

@@ -1,11 +1,13 @@
 #!/usr/bin/python3
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""An app whose answers last, a thread for each. /events, /text, /chunks and
-/open (ended by the connection alone) send the beginning of an answer, and the
-rest when $GO exists; /upgrade says in capitals
-what it is told; /sleep/SECONDS is an answer that ends. The others are the pid
-at once."""
+"""An app whose answers last, a thread for each. /events, /stream (the same in
+chunks), /text, /unbuffered, /chunks and /open (ended by the connection alone)
+send the beginning of an answer, and the rest when $GO exists; /upgrade says in capitals
+what it is told; /websocket sends a frame, which is not whole with ?half, and
+waits; /sleep/SECONDS is an answer that ends; /grow takes memory. The others are
+the pid at once. With $FAREWELL it says that to its WebSockets on SIGTERM."""
 import os
+import signal
 import socket
 import threading
 import time
@@ -36,6 +38,25 @@ def shout(stream, out):
         out.flush()
 
 
+def link(stream, half):
+    stream.write(b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\n"
+                 b"Upgrade: websocket\r\n\r\n")
+    # A text frame whose length needs two bytes, and a short one.
+    stream.write(b"\x81\x7e\x00\xc8" + b"x" * 200
+                 + b"\x81\x05hello"[:3 if half else 7])
+    stream.flush()
+    links.append(stream)
+    while stream.read(1):
+        pass
+
+
+def leave(*_):
+    for stream in links:
+        stream.write(b"\x88\x02" + bytes.fromhex(os.environ["FAREWELL"]))
+        stream.flush()
+    os._exit(0)
+
+
 def serve(connection):
     with suppress(OSError), connection, connection.makefile("rwb") as stream:
         words = stream.readline().decode().split()
@@ -44,21 +65,34 @@ def serve(connection):
         what = words[1] if words else "/"
         if what == "/upgrade":
             shout(stream, stream)
+        elif what.startswith("/websocket"):
+            link(stream, what.endswith("half"))
+        elif what == "/stream":
+            last(stream, "Content-Type: text/event-stream\r\n"
+                 "Transfer-Encoding: chunked", chunk)
         elif what == "/events":
             last(stream, "Content-Type: text/event-stream")
         elif what == "/text":
             last(stream, "Content-Length: 25")
+        elif what == "/unbuffered":
+            last(stream, "Content-Length: 25\r\nX-Accel-Buffering: no")
         elif what == "/chunks":
             last(stream, "Transfer-Encoding: chunked", chunk)
         elif what == "/open":
             last(stream, "Connection: close")
         else:
+            if what == "/grow":
+                memory.append(bytearray(os.urandom(1 << 20) * 100))
             if what.startswith("/sleep/"):
                 time.sleep(float(what[7:]))
             stream.write(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n%d"
                          % os.getpid())
 
 
+memory: list[bytearray] = []
+links: list[object] = []
+if "FAREWELL" in os.environ:
+    signal.signal(signal.SIGTERM, leave)
 server = socket.socket(fileno=3)
 while True:
     client, _ = server.accept()

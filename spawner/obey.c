@@ -1,0 +1,96 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/obey.h"
+
+#include "shm/alive.h"
+#include "shm/clock.h"
+#include "shm/housekeeping.h"
+#include "shm/report.h"
+#include "spawner/abandoned.h"
+#include "spawner/life.h"
+#include "spawner/log.h"
+#include "spawner/overdue.h"
+#include "spawner/process.h"
+
+#define DRAIN_PAUSE SECOND /* while it has requests to finish as well */
+
+static void put_back(spawner_t *s, process_t *p)
+{
+    const table_app_t *a = table_find(s->table, p->is.name);
+    apl_who_t who = {p->is.pid, 0, p->is.start};
+    apr_status_t rv = APR_SUCCESS;
+
+    /* Its group may be lost as well. */
+    if (a)
+        rv = apl_supervise_configure(&s->shm, &a->app, 1, s->now);
+    if (rv == APL_ELOCK || rv == APL_EDAMAGED)
+        return;
+    rv = apl_supervise_adopt(&s->shm, p->is.id, who, p->is.name, p->is.wire,
+                             p->phase == PHASE_LIVE, s->now);
+    if (rv == APR_SUCCESS) {
+        log_line(LOG_WARN, PROCESS_FMT " had lost its place in the pool",
+                 PROCESS_NAME(p));
+        p->outdated = 0;
+    }
+    else if (rv != APL_ELOCK) {
+        p->listed = 0;
+        life_stop(s, p, "the pool has no place for it");
+    }
+}
+
+/* It has to leave, and has sessions: links may keep it for a while. */
+static void drain(spawner_t *s, process_t *p)
+{
+    if (p->drain_timeout == 0)
+        return;
+    if (p->drain_at == 0)
+        p->drain_at = s->now + p->drain_timeout;
+    if (s->now >= p->drain_at) {
+        if (apl_clock_close(&s->shm, p->is.id, s->now) == APR_SUCCESS) {
+            life_stop(s, p, "its WebSockets and event streams are closed");
+            return;
+        }
+        p->drain_at = s->now + DRAIN_PAUSE;
+    }
+    state_wake(s, p->drain_at);
+}
+
+void obey(spawner_t *s, process_t *p)
+{
+    apl_condition_t is;
+
+    if (!p->listed || p->phase >= PHASE_ENDING)
+        return;
+    if (apl_supervise_condition(&s->shm, p->is.id, &is) != APR_SUCCESS) {
+        put_back(s, p);
+        return;
+    }
+    if (is.state != APL_PROCESS_LEAVING && p->is.stops_itself) {
+        apl_supervise_detach(&s->shm, p->is.id, APL_EVENT_EXITED, s->now);
+        state_wake(s, s->now); /* no lock: again; else: look at it again */
+        return;
+    }
+    if (is.state == APL_PROCESS_LEAVING && is.reason == APL_EVENT_KILLED) {
+        if (overdue_may_end(s, p))
+            life_kill(s, p, "with its requests");
+        return;
+    }
+    abandoned_note(p, is.abandoned);
+    if (is.state != APL_PROCESS_LEAVING)
+        return;
+    if (is.sessions > is.abandoned) {
+        drain(s, p);
+        return;
+    }
+    if (apl_supervise_drained(&s->shm, p->is.id, s->now) != APR_SUCCESS)
+        return;
+    if (!p->is.stops_itself && apl_alive_ending(p->is.pid))
+        return; /* its death says more than a stop of the dying */
+    if (p->is.stops_itself && p->phase == PHASE_LIVE) {
+        if (p->deadline == 0)
+            p->deadline = s->now + p->stop_timeout;
+        if (s->now < p->deadline)
+            return;
+    }
+    life_stop(s, p, apl_report_event(is.reason));
+}

@@ -1,0 +1,186 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""WebSockets and event streams keep a process that has to leave for
+AppDrainTimeout. Then it is stopped, and their clients see an end in order."""
+from contextlib import ExitStack
+from typing import Iterator
+
+import pytest
+
+from harness.client import Raw
+from harness.config import App
+from harness.httpd import Httpd
+from harness.procs import alive
+from harness.wait import wait_until
+
+HELLO = b"\x81\x7e\x00\xc8" + b"x" * 200 + b"\x81\x05hello"
+GOING_AWAY = b"\x88\x02\x03\xe9"
+
+
+@pytest.fixture
+def opened() -> Iterator[ExitStack]:
+    with ExitStack() as stack:
+        yield stack
+
+
+def start(httpd: Httpd, *directives: str, drain: str = "1") -> App:
+    httpd.log.expect("apppool.*(shop|blog)")
+    common = ("AppConcurrency 0", f"AppSetEnv GO {httpd.dir}/go")
+    app = httpd.app("shop", *common, f"AppDrainTimeout {drain}", *directives,
+                    program="lasting.py")
+    httpd.app("blog", *common, "AppDrainTimeout 1", program="lasting.py")
+    httpd.start()
+    return app
+
+
+def websocket(httpd: Httpd, opened: ExitStack, path: str = "/websocket",
+              host: str = "shop") -> Raw:
+    line = opened.enter_context(Raw(
+        httpd.port, f"GET {path} HTTP/1.1\r\nHost: {host}\r\n"
+        "Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n".encode()))
+    assert line.head()[0] == 101
+    want = HELLO if path == "/websocket" else HELLO[:-4]
+    assert line.stream.file.read(len(want)) == want
+    return line
+
+
+def stream(httpd: Httpd, opened: ExitStack, path: str = "/stream") -> Raw:
+    line = opened.enter_context(Raw(
+        httpd.port, f"GET {path} HTTP/1.1\r\nHost: shop\r\n\r\n".encode()))
+    head = line.head()
+    assert head[0] == 200 and "chunked" in head[1]
+    want = b"d\r\ndata: first\n\n\r\n"
+    assert line.stream.file.read(len(want)) == want
+    return line
+
+
+def links(httpd: Httpd, app: App, n: int) -> int:
+    """Wait until the pool knows them. @return the pid that has them"""
+    wait_until(lambda: [request["state"] for request in
+                        httpd.group(app)["requests"]] == ["lasting"] * n,
+               "the pool knows them")
+    pid, = httpd.pids(app, "busy")
+    return pid
+
+
+def ids(httpd: Httpd, app: App) -> list[str]:
+    return [one["id"] for one in httpd.group(app)["processes"]]
+
+
+def detach(httpd: Httpd, app: App) -> None:
+    assert httpd.ctl("detach", *ids(httpd, app)).returncode == 0
+
+
+def rolling(httpd: Httpd, _: App) -> None:
+    assert httpd.ctl("restart", "shop", "--rolling").returncode == 0
+
+
+def blocking(httpd: Httpd, _: App) -> None:
+    assert httpd.ctl("restart", "shop", "--blocking").returncode == 0
+
+
+def drain(httpd: Httpd, _: App) -> None:
+    assert httpd.ctl("drain", "shop").returncode == 0
+
+
+def requests(httpd: Httpd, _: App) -> None:
+    """Three is MaxRequests"""
+    for _ in range(3):
+        assert httpd.get("/pid", "shop").status == 200
+
+
+def memory(httpd: Httpd, _: App) -> None:
+    assert httpd.get("/grow", "shop").status == 200
+
+
+@pytest.mark.mpms("prefork", "event")
+@pytest.mark.parametrize("way,directives", [
+    (detach, ()), (rolling, ()), (blocking, ()), (drain, ()),
+    (requests, ("MaxRequests 3",)), (memory, ("AppMemoryLimit 60M",))])
+def test_a_process_that_has_to_leave(httpd: Httpd, opened: ExitStack, way,
+                                     directives) -> None:
+    """For whatever reason: both are closed as by an app that ends in order"""
+    app = start(httpd, *directives)
+    one, other = websocket(httpd, opened), stream(httpd, opened)
+    pid = links(httpd, app, 2)
+    way(httpd, app)
+    assert one.stream.file.read(len(GOING_AWAY)) == GOING_AWAY
+    one.send(b"\x88\x80\0\0\0\0")
+    one.sock.shutdown(1)
+    assert one.rest() == b""
+    assert other.stream.file.read(5) == b"0\r\n\r\n"
+    wait_until(lambda: not alive(pid), "it ends")
+    httpd.log.wait_for(rf"shop\[{pid}\] is stopped: its WebSockets and event")
+    httpd.check()
+
+
+def test_a_frame_that_is_not_whole(httpd: Httpd, opened: ExitStack) -> None:
+    """Nothing can be said in it: it ends, as it would have without us"""
+    app = start(httpd)
+    line = websocket(httpd, opened, "/websocket?half")
+    links(httpd, app, 1)
+    detach(httpd, app)
+    line.sock.shutdown(1)
+    assert line.rest() == b""
+
+
+def test_the_app_says_it(httpd: Httpd, opened: ExitStack) -> None:
+    """In its own words, and in those alone"""
+    app = start(httpd, "AppSetEnv FAREWELL 03f4")
+    line = websocket(httpd, opened)
+    links(httpd, app, 1)
+    detach(httpd, app)
+    assert line.stream.file.read(4) == b"\x88\x02\x03\xf4"
+    line.sock.shutdown(1)
+    assert line.rest() == b""
+
+
+def the_limit_is_over(httpd: Httpd, opened: ExitStack) -> None:
+    """Of a process that left before: that of one that leaves now is."""
+    app = httpd.apps[1]
+    line = websocket(httpd, opened, host="blog")
+    links(httpd, app, 1)
+    detach(httpd, app)
+    assert line.stream.file.read(4) == GOING_AWAY
+
+
+def test_requests_are_finished(httpd: Httpd, opened: ExitStack) -> None:
+    """They have the time they need, and so have the links beside them"""
+    app = start(httpd)
+    line = websocket(httpd, opened)
+    pid = links(httpd, app, 1)
+    slow = httpd.get_async("/chunks", "shop", 60)
+    wait_until(lambda: len(httpd.group(app)["requests"]) == 2, "it has both")
+    detach(httpd, app)
+    the_limit_is_over(httpd, opened)
+    assert alive(pid) and len(httpd.group(app)["requests"]) == 2
+    (httpd.dir / "go").touch()
+    assert slow.result().text == "data: first\n\ndata: last\n\n"
+    assert line.stream.file.read(4) == GOING_AWAY
+    wait_until(lambda: not alive(pid), "it ends")
+
+
+def test_no_limit(httpd: Httpd, opened: ExitStack) -> None:
+    """AppDrainTimeout 0: links stay"""
+    app = start(httpd, drain="0")
+    line = stream(httpd, opened)
+    pid = links(httpd, app, 1)
+    detach(httpd, app)
+    the_limit_is_over(httpd, opened)
+    assert alive(pid) and len(httpd.group(app)["requests"]) == 1
+    (httpd.dir / "go").touch()
+    assert line.stream.file.read(5) == b"c\r\nda"
+    wait_until(lambda: not alive(pid), "it ends with its last link")
+
+
+def test_an_answer_that_lasts_is_none(httpd: Httpd, opened: ExitStack) -> None:
+    """With X-Accel-Buffering: no, it may be a file: it is finished"""
+    app = start(httpd)
+    line = opened.enter_context(Raw(
+        httpd.port, b"GET /unbuffered HTTP/1.1\r\nHost: shop\r\n\r\n"))
+    assert line.head()[0] == 200
+    pid = links(httpd, app, 1)
+    detach(httpd, app)
+    the_limit_is_over(httpd, opened)
+    assert alive(pid)
+    (httpd.dir / "go").touch()
+    assert line.stream.file.read(25) == b"data: first\n\ndata: last\n\n"

@@ -95,6 +95,7 @@ module_sources = \
 	mod_apppool/whose.c \
 	mod_apppool/words.c \
 	spawner/beat.c \
+	spawner/detect.c \
 	spawner/lastwords.c \
 	spawner/userdb.c \
 	spawner/variable.c

@@ -48,9 +48,10 @@ static void print_json(const char *dir, const detect_found_t *found)
 {
     json_t *o =
         *found->file
-            ? json_pack("{ss, ss, ss, ss, ss}", "directory", dir, "protocol",
-                        word_of(found->protocol), "file", found->file, "why",
-                        found->why, "command", found->command)
+            ? json_pack("{ss, ss, sI, ss, ss, ss}", "directory", dir,
+                        "protocol", word_of(found->protocol), "concurrency",
+                        (json_int_t)found->concurrency, "file", found->file,
+                        "why", found->why, "command", found->command)
             : json_pack("{ss, ss}", "directory", dir, "error", found->why);
     char *text = json_dumps(o, JSON_INDENT(1));
 
@@ -61,7 +62,8 @@ static void print_json(const char *dir, const detect_found_t *found)
 
 const char *detect_print(const char *dir, int raw)
 {
-    static const detect_wish_t wish = {APL_LISTEN_FD, DETECT_ANY, 1};
+    static const detect_wish_t wish = {APL_LISTEN_FD, APL_AUTO,
+                                       APL_CONCURRENCY_AUTO};
     static char error[DETECT_MAX + 512];
     static detect_found_t found;
     int good = go(dir, found.why) && detect_command(&wish, &found);
@@ -71,8 +73,9 @@ const char *detect_print(const char *dir, int raw)
     if (raw)
         print_json(dir, &found);
     else if (good)
-        printf("%s: %s\n  AppProtocol %s\n  %s\n", dir, found.why,
-               word_of(found.protocol), found.command);
+        printf("%s: %s\n  AppProtocol %s\n  AppConcurrency %u\n  %s\n", dir,
+               found.why, word_of(found.protocol), found.concurrency,
+               found.command);
     snprintf(error, sizeof error, "%s: %s", dir, found.why);
     return good ? NULL : error;
 }

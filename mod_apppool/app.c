@@ -17,6 +17,7 @@
 #include "mod_apppool/same.h"
 #include "mod_apppool/sendfile.h"
 #include "shm/group.h"
+#include "spawner/detect.h"
 
 APLOG_USE_MODULE(apppool);
 
@@ -44,7 +45,8 @@ static void fill_options(apl_options_t *o, const apppool_dir_t *set,
     o->max_instances = (uint32_t)apppool_or(set->max_instances, 0);
     o->max_requests = (uint32_t)apppool_or(set->max_requests, 0);
     o->jitter = (uint32_t)apppool_or(set->jitter, 0);
-    o->concurrency = (uint32_t)apppool_or(set->concurrency, 1);
+    o->concurrency =
+        (uint32_t)apppool_or(set->concurrency, APL_CONCURRENCY_AUTO);
     o->max_queue = (uint32_t)apppool_or(set->max_queue, 100);
     o->global_queue = (uint32_t)apppool_or(set->global_queue, 1);
     o->idle_time = apppool_or(set->idle_time, SECONDS(300));
@@ -87,7 +89,9 @@ static apppool_app_t *make_app(apr_pool_t *p, const apppool_mount_t *mount,
     app->restart_dir =
         *tmp == '/' ? tmp : apr_pstrcat(p, set->root, "/", tmp, NULL);
     app->listen = apppool_or(set->listen, APL_LISTEN_FD);
-    app->protocol = apppool_or(set->protocol, APL_HTTP);
+    app->protocol = apppool_or(set->protocol, APL_AUTO);
+    if (app->protocol == APL_AUTO && set->command)
+        app->protocol = APL_HTTP;
     app->ready = set->ready ? set->ready : "accept";
     app->host = host_of(mount->server);
     app->prestart = apppool_or(set->prestart, 0);
@@ -177,11 +181,29 @@ static void warn_of_document_root(const apppool_mount_t *mount)
             documents, root, mount->place);
 }
 
+/* What the files show is a tenant's, so it is no error. */
+static const char *check_detected(apr_pool_t *p, const apppool_app_t *app)
+{
+    const char *file, *wrong;
+    uint32_t shown = detect_protocol(app->pool.root, &file);
+
+    if (shown == APL_AUTO)
+        return apppool_proxy_speaks_any(p);
+    wrong = apppool_proxy_speaks(p, shown);
+    if (wrong)
+        SAY(APLOG_WARNING, "%s (%s): as %s is there, %s", app->pool.root,
+            app->place, file, wrong);
+    return NULL;
+}
+
 static int check_protocol(apr_pool_t *p, const apppool_app_t *app)
 {
-    const char *wrong = apppool_proxy_speaks(p, app->protocol);
+    const char *wrong = app->protocol == APL_AUTO
+                            ? check_detected(p, app)
+                            : apppool_proxy_speaks(p, app->protocol);
 
-    if (!wrong && *app->ready == '/' && app->protocol != APL_HTTP)
+    if (!wrong && *app->ready == '/' && app->protocol != APL_HTTP &&
+        app->protocol != APL_AUTO)
         wrong = apr_psprintf(p,
                              "AppReady %s is asked for over HTTP, and "
                              "AppProtocol is %s: say AppReady notify or accept",

@@ -168,6 +168,16 @@ static const char *set_notify(cmd_parms *cmd, void *dir_, const char *arg)
     return NULL;
 }
 
+static const char *set_concurrency(cmd_parms *cmd, void *dir_, const char *arg)
+{
+    apppool_dir_t *dir = dir_;
+
+    if (ap_cstr_casecmp(arg, "auto"))
+        return apppool_value_number(cmd, dir, arg);
+    dir->concurrency = APL_CONCURRENCY_AUTO;
+    return apppool_value_check(cmd, dir, cmd->info, arg);
+}
+
 /* Queries are put down only if somebody is to see them. */
 static const char *set_detail(cmd_parms *cmd, void *dir_, const char *arg)
 {
@@ -240,7 +250,7 @@ const command_rec apppool_directives[] = {
     WORD("AppListen", "how the application gets its socket", listen,
          "fd unix tcp"),
     WORD("AppProtocol", "what is spoken with the application", protocol,
-         "http fcgi scgi uwsgi"),
+         "http fcgi scgi uwsgi auto"),
     AP_INIT_TAKE12("AppUser", set_user, VALUE(GROUP, 0), ANYWHERE,
                    "user, and group, that the application runs as"),
     TEXT("AppEnvironment", "name of the environment: production, staging, "
@@ -265,9 +275,11 @@ const command_rec apppool_directives[] = {
                    (void *)max_requests, ANYWHERE,
                    "number of requests after which a process is replaced, "
                    "and by how many that varies"),
-    NUMBER("AppConcurrency", ANYWHERE, "number of requests that a process "
-           "takes at a time", GROUP, IN_DIR(concurrency), 0, 1000000,
-           "no limit"),
+    AP_INIT_TAKE1("AppConcurrency", set_concurrency,
+                  RANGE(GROUP, IN_DIR(concurrency), 0, 1000000, "no limit",
+                        NULL),
+                  ANYWHERE, "number of requests that a process takes at a "
+                  "time, or auto"),
     AP_INIT_TAKE1("AppMemoryLimit", apppool_value_size,
                   RANGE(GROUP, IN_DIR(memory_limit), 0, TERABYTE, "no limit",
                         NULL),

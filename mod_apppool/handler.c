@@ -31,8 +31,7 @@ static apppool_target_t target_of(const apppool_visit_t *v)
     apppool_target_t target = {
         .id = v->hold.id,
         .wire = v->hold.wire,
-        .keep = v->hold.wire.protocol == APL_HTTP &&
-                v->app->pool.options.concurrency != 1,
+        .keep = v->hold.wire.protocol == APL_HTTP && v->hold.wire.shared,
         .timeout = timeout != APPPOOL_UNSET ? timeout
                    : conf->timeout_set      ? conf->timeout
                                             : v->r->server->timeout,
@@ -171,7 +170,11 @@ static int fit(apppool_visit_t *v, uint32_t protocol, const char **url)
                                v->mount->base_uri));
     if (status == OK)
         *url = r->filename + strlen("proxy:");
-    return status == DECLINED ? HTTP_INTERNAL_SERVER_ERROR : status;
+    if (status != DECLINED)
+        return status;
+    ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r, "apppool: %s: %s", v->app->label,
+                  apppool_proxy_speaks(r->pool, protocol));
+    return HTTP_INTERNAL_SERVER_ERROR;
 }
 
 static int serve(apppool_visit_t *v)
@@ -182,12 +185,12 @@ static int serve(apppool_visit_t *v)
     int i, status;
 
     apppool_sendfile_offer(v->r);
-    status = fit(v, protocol, &url);
+    status = protocol == APL_AUTO ? OK : fit(v, protocol, &url);
     for (i = 0; status == OK && i < ATTEMPTS; i++) {
         rv = apppool_visit_checkout(v);
         if (rv != APR_SUCCESS)
             return apppool_answer_pool(v->r, v->app, &v->hold, rv);
-        /* Of an earlier configuration, which spoke another one. */
+        /* What was found in AppRoot, or of an earlier configuration. */
         if (v->hold.wire.protocol != protocol) {
             protocol = v->hold.wire.protocol;
             status = fit(v, protocol, &url);

@@ -66,10 +66,11 @@ const char *apppool_proxy_scheme(apr_int64_t protocol)
     static const char *const schemes[] = {[APL_HTTP] = "http",
                                           [APL_FCGI] = "fcgi",
                                           [APL_SCGI] = "scgi",
-                                          [APL_UWSGI] = "uwsgi"};
+                                          [APL_UWSGI] = "uwsgi",
+                                          [APL_AUTO] = "auto"};
 
-    return schemes[protocol >= APL_HTTP && protocol <= APL_UWSGI ? protocol
-                                                                 : APL_HTTP];
+    return schemes[protocol >= APL_HTTP && protocol <= APL_AUTO ? protocol
+                                                                : APL_HTTP];
 }
 
 const char *apppool_proxy_speaks(apr_pool_t *p, apr_int64_t protocol)
@@ -82,6 +83,16 @@ const char *apppool_proxy_speaks(apr_pool_t *p, apr_int64_t protocol)
     if (ap_find_linked_module(apr_pstrcat(p, "mod_", name, ".c", NULL)))
         return NULL;
     return want(p, apr_pstrcat(p, "AppProtocol ", scheme, NULL), name);
+}
+
+const char *apppool_proxy_speaks_any(apr_pool_t *p)
+{
+    apr_int64_t i;
+
+    for (i = APL_HTTP; i < APL_AUTO; i++)
+        if (!apppool_proxy_speaks(p, i))
+            return NULL;
+    return apppool_proxy_speaks(p, APL_HTTP);
 }
 
 proxy_server_conf *apppool_proxy_conf(const server_rec *s)

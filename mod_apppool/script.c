@@ -34,8 +34,9 @@ static int is_php(const char *filename)
 int apppool_script_is(const request_rec *r, const apppool_mount_t *mount,
                       const char *filename)
 {
-    return mount->app->protocol == APL_FCGI && r->finfo.filetype == APR_REG &&
-           is_php(filename);
+    return (mount->app->protocol == APL_FCGI ||
+            mount->app->protocol == APL_AUTO) &&
+           r->finfo.filetype == APR_REG && is_php(filename);
 }
 
 /* Where httpd looks for the files of this mount; NULL: it has none. */

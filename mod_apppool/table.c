@@ -113,7 +113,10 @@ static json_t *describe_app(apr_pool_t *p, const apppool_app_t *app)
                         json_boolean(app->no_new_privileges));
     json_object_set_new(j, "max_requests", number(o->max_requests));
     json_object_set_new(j, "jitter", number(o->jitter));
-    json_object_set_new(j, "concurrency", number(o->concurrency));
+    json_object_set_new(j, "concurrency",
+                        o->concurrency == APL_CONCURRENCY_AUTO
+                            ? json_null()
+                            : number(o->concurrency));
     json_object_set_new(j, "idle_time", seconds(o->idle_time));
     json_object_set_new(j, "hung_after", seconds(o->hung_after));
     json_object_set_new(j, "kill_after", seconds(o->kill_after));

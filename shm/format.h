@@ -194,15 +194,15 @@ enum {
 };
 
 enum { APL_CHILD_FREE, APL_CHILD_USED };
-
 enum { APL_LISTEN_FD, APL_LISTEN_UNIX, APL_LISTEN_TCP };
-enum { APL_HTTP, APL_FCGI, APL_SCGI, APL_UWSGI };
+enum { APL_HTTP, APL_FCGI, APL_SCGI, APL_UWSGI, APL_AUTO };
+#define APL_CONCURRENCY_AUTO UINT32_MAX /* what is found in AppRoot decides */
 
-/** How a process is reached. Its own: the configuration may say another thing
- * by now. */
+/** How a process is reached. The configuration may say another thing by now. */
 typedef struct {
-    uint16_t listen;   /**< APL_LISTEN_* */
-    uint16_t protocol; /**< APL_HTTP ... */
+    uint8_t listen;    /**< APL_LISTEN_* */
+    uint8_t shared;    /**< it takes several requests at once */
+    uint16_t protocol; /**< APL_HTTP ...; AUTO until it is found */
     uint32_t port;     /**< APL_LISTEN_TCP */
 } apl_wire_t;
 

@@ -111,6 +111,8 @@ static apl_group_t *add(apl_pool_t *pool, const apl_app_t *app)
     g->key = app->key;
     g->revision = 1;
     g->options = app->options;
+    if (g->options.concurrency == APL_CONCURRENCY_AUTO)
+        g->options.concurrency = 1;
     copy_text(g->name, sizeof g->name, app->name);
     copy_text(g->root, sizeof g->root, app->root);
     apl_list_init(pool, &g->processes);
@@ -184,9 +186,13 @@ static void reorder(apl_pool_t *pool, apl_group_t *group)
 int apl_group_configure(apl_held_t *held, apl_group_t *group,
                         const apl_options_t *options)
 {
-    if (memcmp(&group->options, options, sizeof *options) == 0)
+    apl_options_t wanted = *options;
+
+    if (wanted.concurrency == APL_CONCURRENCY_AUTO)
+        wanted.concurrency = group->options.concurrency;
+    if (memcmp(&group->options, &wanted, sizeof wanted) == 0)
         return 0;
-    apl_hung_configure(held->pool, group, options);
+    apl_hung_configure(held->pool, group, &wanted);
     group->retired = 0;
     reorder(held->pool, group);
     return 1;

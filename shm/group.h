@@ -40,7 +40,8 @@ apl_group_t *apl_group_find(apl_held_t *held, uint64_t key, const char *name);
  */
 apl_group_t *apl_group_ensure(apl_held_t *held, const apl_app_t *app);
 
-/** Apply options. @return 1: they differ from those that were there */
+/** Apply options. Where APL_CONCURRENCY_AUTO is asked for, the group keeps what
+ * it has. @return 1: they differ from those that were there */
 int apl_group_configure(apl_held_t *held, apl_group_t *group,
                         const apl_options_t *options);
 

@@ -38,7 +38,8 @@ typedef struct {
 apr_status_t apl_supervise_take(apl_pool_t *pool, uint64_t random, int64_t now,
                                 apl_order_t *order);
 
-/** The process of an order was forked. @param port 0 but for AppListen tcp */
+/** The process of an order was forked; once more, when it is known what it
+ * speaks. */
 apr_status_t apl_supervise_born(apl_pool_t *pool, uint64_t id, apl_who_t who,
                                 apl_wire_t wire, int64_t now);
 

@@ -133,6 +133,9 @@ static void adopt(spawner_t *s, uint32_t index, const registry_record_t *is)
     if (p->phase == PHASE_BOOTING)
         output_keep(&p->output);
     unwatched += watch(s, p) != 0;
+    /* Its report is lost, so nobody knows what it speaks. */
+    if (p->phase == PHASE_BOOTING && p->is.wire.protocol == APL_AUTO)
+        life_stop(s, p, "the spawner that started it died");
 }
 
 void adopt_tend(spawner_t *s)

@@ -30,17 +30,10 @@ static int report_fd;
 static uint32_t step = STEP_USER; /* what is being done */
 static uid_t owner; /* of AppRoot, that runs the app; or PRIVILEGE_NOBODY */
 
-static void tell(uint32_t kind, const privilege_t *who, const char *text)
+/* The report says the rest, and which step this is. */
+static void tell(boot_report_t report, const char *text)
 {
-    boot_report_t report;
-
-    memset(&report, 0, sizeof report);
-    report.kind = kind;
     report.step = step;
-    if (who) {
-        report.uid = who->uid;
-        report.gid = who->gid;
-    }
     snprintf(report.text, sizeof report.text, "%s", text);
     if (write(report_fd, &report, sizeof report) < 0) {
         /* The spawner died; the next one will see the exit. */
@@ -58,7 +51,7 @@ static _Noreturn void fail(const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    tell(BOOT_FAILED, NULL, text);
+    tell((boot_report_t){.kind = BOOT_FAILED}, text);
     _exit(1);
 }
 
@@ -83,13 +76,6 @@ static void hand_over(const boot_t *b, const privilege_t *who)
         fail("%s cannot be made: %s", path, strerror(errno));
 }
 
-/* FastCGI and SCGI programs know their socket as standard input. */
-static int wants_stdin(const boot_t *b)
-{
-    return b->listener >= 0 &&
-           (b->app->protocol == APL_FCGI || b->app->protocol == APL_SCGI);
-}
-
 static void close_others(void)
 {
     if (close_range(REPORT_FD + 1, ~0u, 0) != 0)
@@ -107,9 +93,9 @@ static void own_descriptors(const boot_t *b)
     int null = open("/dev/null", O_RDWR);
     int report = fcntl(report_fd, F_DUPFD, 10);
 
-    if ((b->listener >= 0 && listener < 0) || null < 0 ||
-        dup2(wants_stdin(b) ? listener : null, 0) < 0 || dup2(output, 1) < 0 ||
-        dup2(output, 2) < 0 || dup2(report, REPORT_FD) < 0)
+    if ((b->listener >= 0 && listener < 0) || null < 0 || dup2(null, 0) < 0 ||
+        dup2(output, 1) < 0 || dup2(output, 2) < 0 ||
+        dup2(report, REPORT_FD) < 0)
         fail("descriptors cannot be set up: %s", strerror(errno));
     report_fd = REPORT_FD;
     if (fcntl(REPORT_FD, F_SETFD, FD_CLOEXEC) != 0 ||
@@ -135,7 +121,8 @@ static void find_user(const boot_t *b, privilege_t *who)
     if (privilege_find(who, b->app->user, b->app->group, owner, root, error) !=
         0)
         fail("%s", error);
-    tell(BOOT_USER, who, who->name);
+    tell((boot_report_t){.kind = BOOT_USER, .uid = who->uid, .gid = who->gid},
+         who->name);
 }
 
 /* By the app's user already, and looked at from within: whose directory this
@@ -200,17 +187,28 @@ static int assigns(const char *command)
     return n > 0 && command[n] == '=';
 }
 
-static char *find_command(const boot_t *b)
+static void find_command(const boot_t *b, detect_found_t *found)
 {
-    static detect_found_t found;
     const detect_wish_t wish = {b->app->listen, b->app->protocol,
                                 b->app->app.options.concurrency};
 
     if (b->app->command)
-        return expand(b, b->app->command);
-    if (!detect_command(&wish, &found))
-        fail("no AppCommand is set, and in %s %s", b->app->app.root, found.why);
-    return expand(b, found.command);
+        detect_given(&wish, b->app->command, found);
+    else if (!detect_command(&wish, found))
+        fail("no AppCommand is set, and in %s %s", b->app->app.root,
+             found->why);
+    if (b->app->ready && found->protocol != APL_HTTP)
+        fail("%s, and that is spoken to over FastCGI: AppReady %s is asked for "
+             "over HTTP; say AppReady notify or accept",
+             found->why, b->app->ready);
+}
+
+/* FastCGI and SCGI programs know their socket as standard input. */
+static void give_stdin(const boot_t *b, uint32_t protocol)
+{
+    if (b->listener >= 0 && (protocol == APL_FCGI || protocol == APL_SCGI) &&
+        dup2(LISTENER_FD, 0) < 0)
+        fail("descriptors cannot be set up: %s", strerror(errno));
 }
 
 /* ---- AppEnvFile ---- */
@@ -266,10 +264,16 @@ static void drop_rights(const boot_t *b, const privilege_t *who)
 static _Noreturn void execute(const boot_t *b, const privilege_t *who)
 {
     char *line, *command, **list = parse_variables(b);
+    static detect_found_t found;
 
     step = STEP_COMMAND;
-    command = find_command(b);
-    tell(BOOT_COMMAND, NULL, command);
+    find_command(b, &found);
+    command = expand(b, b->app->command ? b->app->command : found.command);
+    give_stdin(b, found.protocol);
+    tell((boot_report_t){.kind = BOOT_COMMAND,
+                         .protocol = found.protocol,
+                         .concurrency = found.concurrency},
+         command);
     if (asprintf(&line, "exec %s%s", assigns(command) ? "env " : "", command) <
         0)
         fail("out of memory");

@@ -31,6 +31,8 @@ enum { BOOT_USER = 1, BOOT_COMMAND, BOOT_FAILED };
 typedef struct {
     uint32_t kind;            /**< BOOT_* */
     uint32_t uid, gid;        /**< BOOT_USER */
+    uint32_t protocol;        /**< BOOT_COMMAND: APL_HTTP ... */
+    uint32_t concurrency;     /**< BOOT_COMMAND: requests at once; 0: any */
     uint32_t step;            /**< BOOT_FAILED: failure.h */
     char text[BOOT_TEXT_MAX]; /**< user's name, command, what failed */
 } boot_report_t;

@@ -5,16 +5,17 @@
 #include <fcntl.h>
 #include <glob.h>
 #include <jansson.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "shm/format.h"
-
 #define FILE_MAX 65536
 #define THREADS  16 /* where a process takes any number of requests */
+#define CHILDREN 5  /* of php-cgi */
+#define ANY      0  /* number of requests at once */
 #define PLAIN                                                                  \
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
 
@@ -79,29 +80,35 @@ static const server_t php = {PHP, "php-cgi", {NULL}, PHP_ARGS, &phps};
 /* THE TABLE: the first file that is there and tells decides. */
 static const struct {
     const char *file;       /* or a pattern */
-    uint32_t protocol;      /* of AppProtocol; DETECT_ANY: it does not matter */
+    uint32_t protocol;      /* of AppProtocol; APL_AUTO: it does not matter */
+    uint32_t concurrency;   /* AppConcurrency that it is made for */
     read_t *read;           /* from the file's content, and: */
     const server_t *server; /* this server, or NULL: */
     const char *command;    /* this command; the server's last argument;
                              * NULL: what was read; else the file itself */
 } rules[] = {
-    {"Procfile", DETECT_ANY, procfile, NULL, NULL},
-    {"config.ru", APL_HTTP, NULL, &puma, ""},
-    {"passenger_wsgi.py", APL_HTTP, NULL, &gunicorn, "passenger_wsgi"},
-    {"wsgi.py", APL_HTTP, NULL, &gunicorn, "wsgi"},
-    {"asgi.py", APL_HTTP, NULL, &uvicorn, "asgi:application"},
-    {"*/wsgi.py", APL_HTTP, django, &gunicorn, NULL},
-    {"package.json", APL_HTTP, package, NULL, NULL},
-    {"server.js", APL_HTTP, NULL, NULL, "node server.js"},
-    {"app.js", APL_HTTP, NULL, NULL, "node app.js"},
-    {"*.fcgi", APL_FCGI, NULL, NULL, NULL},
-    {"index.php", APL_FCGI, NULL, &php, ""},
-    {"public/index.php", APL_FCGI, NULL, &php, ""},
+    {"Procfile", APL_AUTO, 1, procfile, NULL, NULL},
+    {"config.ru", APL_HTTP, 1, NULL, &puma, ""},
+    {"passenger_wsgi.py", APL_HTTP, 1, NULL, &gunicorn, "passenger_wsgi"},
+    {"wsgi.py", APL_HTTP, 1, NULL, &gunicorn, "wsgi"},
+    {"asgi.py", APL_HTTP, ANY, NULL, &uvicorn, "asgi:application"},
+    {"*/wsgi.py", APL_HTTP, 1, django, &gunicorn, NULL},
+    {"package.json", APL_HTTP, ANY, package, NULL, NULL},
+    {"server.js", APL_HTTP, ANY, NULL, NULL, "node server.js"},
+    {"app.js", APL_HTTP, ANY, NULL, NULL, "node app.js"},
+    {"*.fcgi", APL_FCGI, 1, NULL, NULL, NULL},
+    {"index.php", APL_FCGI, CHILDREN, NULL, &php, ""},
+    {"public/index.php", APL_FCGI, CHILDREN, NULL, &php, ""},
 };
+
+/* Commands that take any number of requests at once. */
+static const char *const evented[] = {"node", "npm",    "npx",       "uvicorn",
+                                      "deno", "nodejs", "hypercorn", "daphne",
+                                      "bun",  NULL};
 
 static int fits(size_t rule, const detect_wish_t *wish)
 {
-    return rules[rule].protocol == DETECT_ANY || wish->protocol == DETECT_ANY ||
+    return rules[rule].protocol == APL_AUTO || wish->protocol == APL_AUTO ||
            rules[rule].protocol == wish->protocol;
 }
 
@@ -209,7 +216,7 @@ static int serve(detect_found_t *found, const server_t *server,
                  const char *last, const detect_wish_t *wish)
 {
     char told[DETECT_MAX];
-    unsigned threads = wish->concurrency ? wish->concurrency : THREADS;
+    unsigned threads = found->concurrency ? found->concurrency : THREADS;
     const char *name;
     size_t n;
 
@@ -234,8 +241,46 @@ static int program(detect_found_t *found, const detect_wish_t *wish)
            keep(found, "./%s", found->file);
 }
 
+/* Its first word that is no option, variable or `env`. */
+static int is_evented(const char *command)
+{
+    char text[DETECT_MAX], *word, *name, *rest = NULL;
+    size_t i;
+
+    snprintf(text, sizeof text, "%s", command);
+    for (word = strtok_r(text, " \t", &rest); word;
+         word = strtok_r(NULL, " \t", &rest)) {
+        name = strrchr(word, '/');
+        name = name ? name + 1 : word;
+        if (*word == '-' || strchr(word, '=') || strcmp(name, "env") == 0 ||
+            strcmp(word, "exec") == 0)
+            continue;
+        for (i = 0; evented[i]; i++)
+            if (strcmp(name, evented[i]) == 0)
+                return 1;
+        return 0;
+    }
+    return 0;
+}
+
+/* @param made what it is made for */
+static uint32_t concurrency_of(const detect_wish_t *wish, uint32_t made)
+{
+    return wish->concurrency != APL_CONCURRENCY_AUTO ? wish->concurrency : made;
+}
+
+void detect_given(const detect_wish_t *wish, const char *command,
+                  detect_found_t *found)
+{
+    memset(found, 0, sizeof *found);
+    snprintf(found->why, sizeof found->why, "there is an AppCommand");
+    found->protocol = wish->protocol == APL_AUTO ? APL_HTTP : wish->protocol;
+    found->concurrency = concurrency_of(wish, is_evented(command) ? ANY : 1);
+}
+
 static int apply(size_t rule, detect_found_t *found, const detect_wish_t *wish)
 {
+    found->concurrency = concurrency_of(wish, rules[rule].concurrency);
     snprintf(found->why, DETECT_MAX, "%s is there", found->file);
     if (rules[rule].read && !rules[rule].read(found))
         return 0;
@@ -297,12 +342,31 @@ int detect_command(const detect_wish_t *wish, detect_found_t *found)
 
     for (i = 0; i < sizeof rules / sizeof *rules; i++)
         if (look(i, found, wish, other)) {
-            found->protocol = rules[i].protocol != DETECT_ANY
-                                  ? rules[i].protocol
-                              : wish->protocol != DETECT_ANY ? wish->protocol
-                                                             : APL_HTTP;
+            found->protocol = rules[i].protocol != APL_AUTO ? rules[i].protocol
+                              : wish->protocol != APL_AUTO  ? wish->protocol
+                                                            : APL_HTTP;
+            /* A Procfile may name any program. */
+            if (rules[i].protocol == APL_AUTO && is_evented(found->command))
+                found->concurrency = concurrency_of(wish, ANY);
             return 1;
         }
     say_nothing(found, wish, other);
     return 0;
+}
+
+uint32_t detect_protocol(const char *dir, const char **file)
+{
+    char path[PATH_MAX];
+    struct stat st;
+    size_t i;
+
+    for (i = 0; i < sizeof rules / sizeof *rules; i++) {
+        *file = rules[i].file;
+        if (!strchr(*file, '*') &&
+            snprintf(path, sizeof path, "%s/%s", dir, *file) <
+                (int)sizeof path &&
+            stat(path, &st) == 0 && S_ISREG(st.st_mode))
+            return rules[i].protocol == APL_AUTO ? APL_HTTP : rules[i].protocol;
+    }
+    return APL_AUTO;
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "shm/housekeeping.h"
 #include "spawner/boot.h"
 #include "spawner/failure.h"
 #include "spawner/life.h"
@@ -40,6 +41,25 @@ static void close_parts(parts_t *x)
 
 /* ---- what the child reports ---- */
 
+/* In the registry first: a process that is LIVE in the segment must not be one
+ * of which the next spawner does not know what it speaks. */
+static void found(spawner_t *s, process_t *p, const boot_report_t *got)
+{
+    const table_app_t *a = table_find(s->table, p->is.name);
+    apl_who_t who = {p->is.pid, 0, p->is.start};
+
+    p->is.wire.protocol = (uint16_t)got->protocol;
+    p->is.wire.shared = got->concurrency != 1;
+    process_record(p, p->is.state);
+    apl_supervise_born(&s->shm, p->is.id, who, p->is.wire, s->now);
+    if (a && a->app.options.concurrency == APL_CONCURRENCY_AUTO) {
+        apl_app_t app = a->app;
+
+        app.options.concurrency = got->concurrency;
+        apl_supervise_configure(&s->shm, &app, 0, s->now);
+    }
+}
+
 /* In this order, and each once: its user decides what is given to whom. */
 static void report(spawner_t *s, process_t *p, boot_report_t *got)
 {
@@ -57,6 +77,7 @@ static void report(spawner_t *s, process_t *p, boot_report_t *got)
         if (p->command)
             break;
         p->command = strdup(got->text);
+        found(s, p, got);
         log_line(LOG_INFO, PROCESS_FMT " starts as %s: %s", PROCESS_NAME(p),
                  p->user, got->text);
         break;
@@ -243,7 +264,7 @@ static void start(spawner_t *s, const apl_order_t *order)
         return;
     }
     p->listed = 1;
-    p->is.wire.listen = (uint16_t)app->listen;
+    p->is.wire.listen = (uint8_t)app->listen;
     p->is.wire.protocol = (uint16_t)app->protocol;
     p->is.print = app->print;
     p->owner = app->owner;

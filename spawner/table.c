@@ -69,11 +69,9 @@ static void read_wire(reader_t *r, table_app_t *a, const json_t *o)
                                           [APL_LISTEN_UNIX] = "unix",
                                           [APL_LISTEN_TCP] = "tcp",
                                           NULL};
-    static const char *const protocols[] = {[APL_HTTP] = "http",
-                                            [APL_FCGI] = "fcgi",
-                                            [APL_SCGI] = "scgi",
-                                            [APL_UWSGI] = "uwsgi",
-                                            NULL};
+    static const char *const protocols[] = {
+        [APL_HTTP] = "http",   [APL_FCGI] = "fcgi", [APL_SCGI] = "scgi",
+        [APL_UWSGI] = "uwsgi", [APL_AUTO] = "auto", NULL};
 
     a->listen = read_word(r, o, "listen", listens);
     a->protocol = read_word(r, o, "protocol", protocols);
@@ -99,7 +97,7 @@ static void read_ready(reader_t *r, table_app_t *a, const json_t *o)
         reader_refuse(r, "\"ready\" is none of notify, accept, a path");
     if (a->ready && !is_visible(a->host))
         reader_refuse(r, "\"host\" is no name");
-    if (a->ready && a->protocol != APL_HTTP)
+    if (a->ready && a->protocol != APL_HTTP && a->protocol != APL_AUTO)
         reader_refuse(r, "\"ready\" is a path, and \"protocol\" is not http");
 }
 
@@ -264,7 +262,9 @@ static void read_app(reader_t *r, table_app_t *a, uint32_t config,
     options->max_instances = reader_count(r, o, "max");
     options->max_requests = reader_count(r, o, "max_requests");
     options->jitter = reader_count(r, o, "jitter");
-    options->concurrency = reader_count(r, o, "concurrency");
+    options->concurrency = json_is_null(json_object_get(o, "concurrency"))
+                               ? APL_CONCURRENCY_AUTO
+                               : reader_count(r, o, "concurrency");
     options->max_queue = reader_count(r, o, "max_queue");
     options->global_queue = (uint32_t)reader_truth(r, o, "global_queue");
     options->rolling = (uint32_t)reader_truth(r, o, "rolling");

@@ -106,7 +106,7 @@ static void take(play_t *p, dice_t *d)
 static void born(play_t *p, dice_t *d)
 {
     const apl_who_t who = {77, 0, 7};
-    const apl_wire_t wire = {APL_LISTEN_TCP, APL_HTTP, 80};
+    const apl_wire_t wire = {APL_LISTEN_TCP, 0, APL_HTTP, 80};
 
     apl_supervise_born(&p->pool, some_id(p, d), who, wire, p->now);
 }
@@ -150,7 +150,7 @@ static void outdate(play_t *p, dice_t *d)
 static void adopt(play_t *p, dice_t *d)
 {
     const apl_who_t who = {77, 0, 7};
-    const apl_wire_t wire = {APL_LISTEN_FD, APL_HTTP, 0};
+    const apl_wire_t wire = {APL_LISTEN_FD, 0, APL_HTTP, 0};
     uint64_t id = some_id(p, d);
 
     apl_supervise_adopt(&p->pool, id, who, some_app(p, d)->name, wire,

@@ -58,7 +58,7 @@ STATES: dict[str, tuple[Callable[[App], object], str,
                hand_back),
     "of a user that was deleted": (
         lambda app: os.chown(app.root, 4711, 4711),
-        "belongs to user 4711, who has no entry", hand_back),
+        "belongs to user 4711, which has no entry", hand_back),
     "missing": (away, "cannot be used: No such file", come_back),
     "a file": (lambda app: replace(app, Path.touch), "is not a directory",
                come_back),
@@ -131,7 +131,7 @@ def test_root_takes_it_away(httpd: Httpd) -> None:
     shutil.chown(app.root, "root", "root")
     assert httpd.ctl("restart", "shop", "--blocking").returncode == 0
     assert httpd.get("/pid", "shop").status in (502, 503)
-    httpd.log.wait_for("could not be started: user root, who is to run the "
+    httpd.log.wait_for("could not be started: user root, which is to run the "
                        "app of AppRoot .*give the directory to the user")
     assert not httpd.pids(app)
     httpd.graceful()

@@ -15,10 +15,12 @@ def test_what_would_be_run(httpd: Httpd) -> None:
     root = httpd.dir / "apps" / "web"
     said = httpd.ctl("detect", str(root))
     assert said.returncode == 0
-    assert f"{root}: config.ru is there\n  AppProtocol http\n  " in said.stdout
+    assert f"{root}: config.ru is there\n  AppProtocol http\n  " \
+        "AppConcurrency 1\n  " in said.stdout
     (root / "Procfile").write_text("web: ./run \033[2J\n")
     told = json.loads(httpd.ctl("detect", "--json", str(root)).stdout)
     assert told == {"directory": str(root), "protocol": "http",
+                    "concurrency": 1,
                     "file": "Procfile", "why": "Procfile has a web: line",
                     "command": "./run ?[2J"}
     nothing = httpd.ctl("detect", str(httpd.dir / "hold"))

@@ -213,7 +213,7 @@ def test_fastcgi_program_is_found(httpd: Httpd) -> None:
 @pytest.mark.mpms("event")
 def test_php_wants_fcgi(httpd: Httpd) -> None:
     httpd.log.expect("shop", "apppool")
-    app = httpd.app("shop", command=None)
+    app = httpd.app("shop", "AppProtocol http", command=None)
     (app.root / "index.php").write_text("<?php echo 1;")
     httpd.start()
     assert httpd.get("/", "shop").status == 502

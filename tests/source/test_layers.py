@@ -39,8 +39,9 @@ MAY = {
     "ctl": {"ctl", "shm", "spawner/contract.h", "spawner/detect.h",
             "spawner/privilege.h", "spawner/rights.h"},
     "mod_apppool": {"mod_apppool", "shm", "spawner/contract.h",
-                    "spawner/beat.h", "spawner/lastwords.h",
-                    "spawner/millis.h", "spawner/pidfd.h", "spawner/rights.h",
+                    "spawner/beat.h", "spawner/detect.h",
+                    "spawner/lastwords.h", "spawner/millis.h",
+                    "spawner/pidfd.h", "spawner/rights.h",
                     "spawner/userdb.h", "spawner/variable.h"},
 }
 

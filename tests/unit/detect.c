@@ -210,6 +210,70 @@ static void fastcgi_is_php_or_a_program(void **state)
         strstr(detected_for(APL_FCGI, APL_LISTEN_UNIX, 1), "php-cgi"));
 }
 
+/* What is found decides, and brings its own number of requests. */
+static void nothing_is_said(void **state)
+{
+    static const struct {
+        const char *file, *text;
+        uint32_t protocol, concurrency;
+        const char *command;
+    } cases[] = {
+        {"public/index.php", "", APL_FCGI, 5, "PHP_FCGI_CHILDREN=5 php-cgi"},
+        {"app.js", "", APL_HTTP, 0, "node app.js"},
+        {"package.json", "{\"scripts\": {\"start\": \"next\"}}", APL_HTTP, 0,
+         "next"},
+        {"asgi.py", "", APL_HTTP, 0, "uvicorn"},
+        {"wsgi.py", "", APL_HTTP, 1, "--threads 1 "},
+        {"config.ru", "", APL_HTTP, 1, "-t 1:1 "},
+        {"Procfile", "web: rackup", APL_HTTP, 1, "rackup"},
+        {"Procfile", "web: env A=b exec /usr/bin/node x.js", APL_HTTP, 0,
+         "x.js"},
+    };
+    const detect_wish_t wish = {APL_LISTEN_FD, APL_AUTO, APL_CONCURRENCY_AUTO};
+    const char *file;
+    size_t i;
+
+    (void)state;
+    mkdir("public", 0700);
+    assert_int_equal(detect_protocol(".", &file), APL_AUTO);
+    for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+        put(cases[i].file, cases[i].text);
+        assert_int_equal(detect_command(&wish, &found), 1);
+        assert_int_equal(found.protocol, cases[i].protocol);
+        assert_int_equal(found.concurrency, cases[i].concurrency);
+        assert_non_null(strstr(found.command, cases[i].command));
+        assert_int_equal(detect_protocol(".", &file), cases[i].protocol);
+        assert_string_equal(file, cases[i].file);
+    }
+}
+
+static void a_command_is_given(void **state)
+{
+    static const struct {
+        const char *command;
+        uint32_t concurrency;
+    } cases[] = {{"node app.js", 0},
+                 {"/opt/venv/bin/uvicorn --fd 3 a:b", 0},
+                 {"env -i PATH=/bin npm start", 0},
+                 {"NODE_ENV=test  node x", 0},
+                 {"./nodes", 1},
+                 {"gunicorn node", 1},
+                 {"", 1}};
+    detect_wish_t wish = {APL_LISTEN_FD, APL_AUTO, APL_CONCURRENCY_AUTO};
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+        detect_given(&wish, cases[i].command, &found);
+        assert_int_equal(found.protocol, APL_HTTP);
+        assert_int_equal(found.concurrency, cases[i].concurrency);
+    }
+    wish = (detect_wish_t){APL_LISTEN_FD, APL_SCGI, 7};
+    detect_given(&wish, "node app.js", &found);
+    assert_int_equal(found.protocol, APL_SCGI);
+    assert_int_equal(found.concurrency, 7);
+}
+
 static void another_protocol_is_named(void **state)
 {
     (void)state;
@@ -231,6 +295,8 @@ int main(void)
         TEST(package_start_goes_before_names),
         TEST(asgi_is_uvicorn),
         TEST(fastcgi_is_php_or_a_program),
+        TEST(nothing_is_said),
+        TEST(a_command_is_given),
         TEST(another_protocol_is_named),
     };
 

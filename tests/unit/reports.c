@@ -15,12 +15,51 @@
 #include "tests/unit/scratch.h"
 
 static process_t *p;
-static int child; /* its end of the pipe */
+static int child;       /* its end of the pipe */
+static apl_wire_t wire; /* that the segment was told */
+static uint32_t concurrency;
+
+apr_status_t __wrap_apl_supervise_born(apl_pool_t *pool, uint64_t id,
+                                       apl_who_t who, apl_wire_t is,
+                                       int64_t now);
+apr_status_t __wrap_apl_supervise_configure(apl_pool_t *pool,
+                                            const apl_app_t *app, int prestart,
+                                            int64_t now);
+
+apr_status_t __wrap_apl_supervise_born(apl_pool_t *pool, uint64_t id,
+                                       apl_who_t who, apl_wire_t is,
+                                       int64_t now)
+{
+    (void)pool;
+    (void)now;
+    assert_int_equal(id, 7);
+    assert_int_equal(who.pid, getpid());
+    wire = is;
+    return APR_SUCCESS;
+}
+
+apr_status_t __wrap_apl_supervise_configure(apl_pool_t *pool,
+                                            const apl_app_t *app, int prestart,
+                                            int64_t now)
+{
+    (void)pool;
+    (void)now;
+    assert_int_equal(prestart, 0);
+    concurrency = app->options.concurrency;
+    return APR_SUCCESS;
+}
 
 static int begin(void **state)
 {
+    static table_app_t app = {.app = {.name = "shop"}};
+    static table_t table;
+
     (void)state;
-    return loop_open() != 0 || registry_open(scratch_begin()->rt.fd) != 0;
+    table.by_name = apr_hash_make(scratch_begin()->pool);
+    apr_hash_set(table.by_name, "shop", APR_HASH_KEY_STRING, &app);
+    table.apps = &app;
+    spawner_state()->table = &table;
+    return loop_open() != 0 || registry_open(spawner_state()->rt.fd) != 0;
 }
 
 static void ignore(void *owner, uint32_t events)
@@ -56,7 +95,11 @@ static int forget(void **state)
 
 static void tell(uint32_t kind, uint32_t uid, const char *text)
 {
-    boot_report_t report = {.kind = kind, .uid = uid, .gid = uid};
+    boot_report_t report = {.kind = kind,
+                            .uid = uid,
+                            .gid = uid,
+                            .protocol = APL_FCGI,
+                            .concurrency = 5};
 
     snprintf(report.text, sizeof report.text, "%s", text);
     assert_int_equal(write(child, &report, sizeof report), sizeof report);
@@ -82,6 +125,34 @@ static void in_order(void **state)
     is(1000, "shop", "");
     tell(BOOT_COMMAND, 0, "serve");
     is(1000, "shop", "serve");
+}
+
+/* Also what it speaks, and how many requests it takes, unless that is said. */
+static void what_was_found(void **state)
+{
+    table_app_t *app = spawner_state()->table->apps;
+    registry_record_t record;
+
+    (void)state;
+    app->app.options.concurrency = 1;
+    concurrency = 77;
+    tell(BOOT_COMMAND, 0, "serve");
+    assert_int_equal(wire.protocol, APL_FCGI);
+    assert_int_equal(wire.shared, 1);
+    assert_int_equal(registry_read(p->record, &record), REGISTRY_RECORD);
+    assert_memory_equal(&record.wire, &wire, sizeof wire);
+    assert_int_equal(concurrency, 77);
+}
+
+static void what_was_found_for_all(void **state)
+{
+    table_app_t *app = spawner_state()->table->apps;
+
+    (void)state;
+    app->app.options.concurrency = APL_CONCURRENCY_AUTO;
+    tell(BOOT_COMMAND, 0, "serve");
+    assert_int_equal(concurrency, 5);
+    assert_true(app->app.options.concurrency == APL_CONCURRENCY_AUTO);
 }
 
 static void a_second_user(void **state)
@@ -113,7 +184,10 @@ static void a_second_command(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(in_order), TEST(a_second_user),
+    const struct CMUnitTest tests[] = {TEST(in_order),
+                                       TEST(what_was_found),
+                                       TEST(what_was_found_for_all),
+                                       TEST(a_second_user),
                                        TEST(a_user_after_the_command),
                                        TEST(a_second_command)};
 

@@ -34,7 +34,7 @@
 #define SCENE_APPS 1100
 #define SECOND     ((int64_t)1000000) /* us; as spawner/state.h has it */
 
-static const apl_wire_t scene_wire = {APL_LISTEN_FD, APL_HTTP, 0};
+static const apl_wire_t scene_wire = {APL_LISTEN_FD, 0, APL_HTTP, 0};
 
 typedef struct {
     apl_pool_t pool;

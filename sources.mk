@@ -9,6 +9,7 @@ shm_sources = \
 	shm/checkin.c \
 	shm/checkout.c \
 	shm/child.c \
+	shm/children.c \
 	shm/clock.c \
 	shm/enter.c \
 	shm/error.c \

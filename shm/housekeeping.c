@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "shm/checkin.h"
-#include "shm/child.h"
 #include "shm/enter.h"
 #include "shm/event.h"
 #include "shm/group.h"
@@ -15,122 +13,10 @@
 #include "shm/queue.h"
 #include "shm/retire.h"
 #include "shm/room.h"
-#include "shm/session.h"
 #include "shm/slot.h"
 #include "shm/supervise.h"
 
-#define BATCH 256  /* session slots looked at under one lock */
 #define LOWER 2048 /* free slots, at most, that a tick takes off the end */
-
-/* ---- httpd children ---- */
-
-APL_UNLOCKED apr_status_t apl_supervise_child(const apl_pool_t *pool,
-                                              uint32_t index,
-                                              apl_watch_t *watch)
-{
-    const apl_child_t *c = apl_child_at(pool, index);
-
-    if (!c || index > pool->header->top_child ||
-        __atomic_load_n(&c->state, __ATOMIC_ACQUIRE) != APL_CHILD_USED)
-        return APL_ESTALE;
-    watch->index = index;
-    watch->generation = c->generation;
-    watch->who = c->who;
-    return APR_SUCCESS;
-}
-
-/* The child that is meant, and no other that has its slot by now. */
-static int is_child(const apl_child_t *c, const apl_watch_t *watch)
-{
-    return c && c->state == APL_CHILD_USED &&
-           c->generation == watch->generation && c->who.pid == watch->who.pid &&
-           c->who.start == watch->who.start;
-}
-
-/* Take a child's sessions from it, from slot *from on, as many as are looked
- * at in a moment. @return how many those were */
-static uint32_t reclaim_some(apl_held_t *held, const apl_child_t *c,
-                             uint32_t *from)
-{
-    apl_pool_t *pool = held->pool;
-    uint32_t top = apl_top(&pool->header->top_session, pool->n.sessions);
-    uint32_t n = 0, left = BATCH;
-
-    for (; c->sessions > 0 && *from <= top && left-- > 0; ++*from) {
-        apl_session_t *s = &pool->sessions[*from];
-
-        if (s->state == APL_SESSION_FREE ||
-            s->owner != APL_CHILD_INDEX(pool, c))
-            continue;
-        apl_checkin_orphan(held, s);
-        n++;
-    }
-    if (c->sessions > 0 && *from > top)
-        pool->damaged = 1;
-    return n;
-}
-
-/* @param dead 0: the child lives. It takes another slot with its next request,
- * because this one is marked before the first batch: no session comes into a
- * part of the table that was looked at already. */
-static apr_status_t take_back(apl_pool_t *pool, const apl_watch_t *watch,
-                              int dead, int64_t now)
-{
-    apl_child_t *c = apl_child_at(pool, watch->index);
-    uint32_t from = 1, rounds = pool->n.sessions / BATCH + 1;
-    apl_held_t held;
-    apr_status_t rv;
-
-    do {
-        rv = apl_enter_patiently(&held, pool, now);
-        if (rv != APR_SUCCESS)
-            return rv;
-        if (!is_child(c, watch)) {
-            apl_leave(&held);
-            return APL_ESTALE;
-        }
-        if (c->died == 0)
-            c->died = APL_CHILD_EMPTIED;
-        APL_STEP("child_emptied");
-        if (reclaim_some(&held, c, &from) > 0 && dead &&
-            c->died != APL_CHILD_COUNTED) {
-            c->died = APL_CHILD_COUNTED;
-            pool->header->counters.child_deaths++;
-            apl_event_note(&held, APL_EVENT_CHILD_DIED, NULL, NULL);
-        }
-        if (c->sessions == 0 || pool->damaged || --rounds == 0) {
-            apl_child_free(&held, c);
-            rounds = 0;
-        }
-        apl_leave(&held);
-    } while (rounds > 0);
-    return APR_SUCCESS;
-}
-
-apr_status_t apl_supervise_child_gone(apl_pool_t *pool,
-                                      const apl_watch_t *watch, int64_t now)
-{
-    return take_back(pool, watch, 1, now);
-}
-
-int apl_supervise_roll(apl_pool_t *pool, int64_t now)
-{
-    uint32_t i, top = apl_top(&pool->header->top_child, pool->n.children);
-    uint32_t due = __atomic_load_n(&pool->header->roll, __ATOMIC_RELAXED);
-    apl_watch_t watch;
-
-    if (due == 0)
-        return 0;
-    for (i = 1; i <= top; i++)
-        if (apl_supervise_child(pool, i, &watch) == APR_SUCCESS &&
-            take_back(pool, &watch, 0, now) == APL_ELOCK)
-            return 1;
-    /* Not before: a spawner that dies on the way leaves it to the next one. Nor
-     * is it over when there was damage meanwhile. */
-    __atomic_compare_exchange_n(&pool->header->roll, &due, 0, 0,
-                                __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-    return 1;
-}
 
 /* ---- configuration ---- */
 

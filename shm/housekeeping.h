@@ -2,35 +2,19 @@
 
 /**
  * @file housekeeping.h
- * @brief The verbs of the spawner that keep the pool in shape: children of
- *        httpd that end, limits, options, repairs, the tick.
+ * @brief The verbs of the spawner that keep the pool in shape: limits, options,
+ *        repairs, the tick.
  *
  * Lock:  each verb takes and gives back the pool lock itself, by
  *        apl_enter_patiently(): APL_ELOCK means try again later.
  * Crash: each verb may be called again; the next spawner does so.
  * Trust: what a verb returns is other processes' word: a name to look up in
- *        the app table, a child to look for, nothing to obey.
+ *        the app table, nothing to obey.
  */
 #ifndef APL_HOUSEKEEPING_H
 #define APL_HOUSEKEEPING_H
 
 #include "shm/group.h"
-
-/** An httpd child to watch. */
-typedef struct {
-    uint32_t index, generation;
-    apl_who_t who;
-} apl_watch_t;
-
-/** The child in slot `index`, without the lock. @return APL_ESTALE: none */
-apr_status_t apl_supervise_child(const apl_pool_t *pool, uint32_t index,
-                                 apl_watch_t *watch);
-
-/** An httpd child is gone: its waits end. What its processes work on they keep,
- * as abandoned requests (apl_checkin_orphan()).
- * @return APL_ESTALE: the slot is another child's, or nobody's, by now */
-apr_status_t apl_supervise_child_gone(apl_pool_t *pool,
-                                      const apl_watch_t *watch, int64_t now);
 
 /**
  * MaxPoolSize and the configuration generation. A raised limit serves those
@@ -57,16 +41,6 @@ apr_status_t apl_supervise_group(const apl_pool_t *pool, uint32_t index,
 
 /** There is damage that nobody has met: rebuild lists and counts. */
 apr_status_t apl_supervise_repair(apl_pool_t *pool, int64_t now);
-
-/**
- * After damage a session may be there that no child knows of, and would never
- * be given back. So all sessions are taken back, as if the children were gone,
- * and each child takes a slot anew with its next request. Requests that have
- * their process go on; those that wait get APL_EDAMAGED, and have never reached
- * an app.
- * @return 1: that was due and was done; 0: not
- */
-int apl_supervise_roll(apl_pool_t *pool, int64_t now);
 
 /**
  * The pool's housekeeping: end what idled too long (never below the

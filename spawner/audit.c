@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "shm/check.h"
+#include "shm/children.h"
 #include "shm/housekeeping.h"
 #include "shm/snapshot.h"
 #include "spawner/log.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shm/housekeeping.h"
+#include "shm/children.h"
 #include "spawner/procfs.h"
 
 /* One for each slot that was ever used. */

@@ -27,7 +27,7 @@ LAYERS = """
     retire enter
     child snapshot glance history report_times resident
     checkout checkin report
-    supervise housekeeping maintenance clock
+    supervise children housekeeping maintenance clock
 """
 RANK = {noun: rank for rank, line in enumerate(LAYERS.strip().split("\n"))
         for noun in line.split()}

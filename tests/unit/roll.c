@@ -124,6 +124,38 @@ static void a_roll_damages_nothing_where_children_are_busy(void **state)
     scene_drop(s);
 }
 
+/* Each of them has a request in each part of the table. */
+static void all_children_are_rolled_in_one_pass(void **state)
+{
+    enum { CHILDREN = 10, EACH = 60 };
+    scene_t *s = scene_new(1);
+    apl_app_t *a = scene_app(s, "a");
+    apl_header_t *h = s->pool.header;
+    uint32_t children[CHILDREN], before;
+    apl_hold_t hold;
+    int i;
+
+    (void)state;
+    a->options.concurrency = 0;
+    for (i = 0; i < CHILDREN; i++)
+        children[i] = scene_child(s);
+    for (i = 0; i < CHILDREN * EACH; i++) {
+        scene_be(s, children[i % CHILDREN]);
+        assert_int_equal(scene_get(s, &hold, a), APR_SUCCESS);
+    }
+    h->roll = 1;
+    before = h->sequence;
+    assert_int_equal(apl_supervise_roll(&s->pool, s->now), 1);
+    /* For the children, for 256 sessions three times, and for the children. */
+    assert_int_equal((h->sequence - before) / 2, 5);
+    assert_int_equal(h->roll, 0);
+    for (i = 0; i < CHILDREN; i++)
+        assert_int_equal(s->pool.children[children[i]].state, APL_CHILD_FREE);
+    scene_hang_up(s);
+    scene_is(s, 1, 0);
+    scene_end(s);
+}
+
 /* The spawner died in a roll, between two batches. */
 static void a_child_that_is_rolled_takes_another_slot(void **state)
 {
@@ -154,6 +186,7 @@ int main(void)
         cmocka_unit_test(after_damage_the_roll_is_called),
         cmocka_unit_test(the_roll_is_due_until_it_is_over),
         cmocka_unit_test(a_roll_damages_nothing_where_children_are_busy),
+        cmocka_unit_test(all_children_are_rolled_in_one_pass),
         cmocka_unit_test(a_child_that_is_rolled_takes_another_slot),
     };
 

@@ -27,6 +27,7 @@
 
 #include "shm/checkin.h"
 #include "shm/checkout.h"
+#include "shm/children.h"
 #include "shm/housekeeping.h"
 #include "shm/maintenance.h"
 #include "shm/supervise.h"

@@ -10,6 +10,8 @@
 
 #include "shm/enter.h"
 
+#define ALL (-1)
+
 /* In the order of the pool's slots, as it goes through them. */
 static void reclaim(walk_t *w, int owner)
 {
@@ -18,8 +20,9 @@ static void reclaim(walk_t *w, int owner)
 
     for (slot = 1; slot <= w->s->pool.header->top_session; slot++)
         for (i = 0; i < HOLDS; i++)
-            if (w->holds[i].used && w->holds[i].owner == owner &&
-                w->holds[i].hold.session == slot) {
+            if (w->holds[i].used && w->holds[i].hold.session == slot &&
+                (owner == ALL ? w->holds[i].owner >= 0
+                              : w->holds[i].owner == owner)) {
                 if (model_orphan(w->m, i))
                     w->holds[i].owner = -1;
                 else
@@ -45,16 +48,13 @@ static int step_owner_dies(walk_t *w, unsigned n)
 static int step_roll(walk_t *w)
 {
     int rolled = apl_supervise_roll(&w->s->pool, w->s->now), expected = w->roll;
-    uint32_t slot;
     int i;
 
     w->roll = 0;
     if (rolled != expected)
         return steps_differ(w, "the roll is called", rolled, expected);
-    for (slot = 1; rolled && slot <= w->s->pool.header->top_child; slot++)
-        for (i = 0; i < OWNERS; i++)
-            if (w->owners[i] == slot)
-                reclaim(w, i);
+    if (rolled)
+        reclaim(w, ALL);
     for (i = 0; rolled && i < OWNERS; i++)
         w->owners[i] = scene_child(w->s);
     return 1;

@@ -142,8 +142,8 @@ apr_status_t apl_supervise_failed(apl_pool_t *pool, uint64_t id,
 
 /* ---- ending ---- */
 
-/* Leave a group that has lost a process: its minimum is restored, its waiters
- * are seen to. @param group NULL: damage */
+/* Leave a group that has lost a process: its minimum is restored, what was to be
+ * replaced will be, its waiters are seen to. @param group NULL: damage */
 static void leave_smaller(apl_held_t *held, apl_group_t *group)
 {
     if (!group) {
@@ -151,6 +151,7 @@ static void leave_smaller(apl_held_t *held, apl_group_t *group)
         return;
     }
     apl_room_keep(held, group);
+    apl_room_replace(held, group);
     apl_room_share(held, group);
     apl_leave(held);
 }
@@ -221,11 +222,8 @@ apr_status_t apl_supervise_outdate(apl_pool_t *pool, uint64_t id, int64_t now)
     if (rv != APR_SUCCESS)
         return rv;
     g = apl_process_group(&held, p);
-    if (p->state == APL_PROCESS_STARTING) {
+    if (p->state == APL_PROCESS_STARTING)
         apl_process_leave(&held, p, APL_EVENT_RESTART);
-        if (g)
-            apl_room_replace(&held, g);
-    }
     else if (g)
         apl_retire_outdate(&held, g, p, APL_EVENT_RESTART);
     leave_smaller(&held, g);

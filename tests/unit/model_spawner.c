@@ -101,6 +101,7 @@ static void keep_used(model_t *m, int group)
 static void after_loss(model_t *m, int group)
 {
     keep_used(m, group);
+    model_replace(m, group);
     model_share(m, group);
 }
 
@@ -132,9 +133,10 @@ void model_outdate(model_t *m, int process)
 
     if (p->state == M_STARTING)
         model_move(m, process, M_LEAVING);
-    else
+    else {
         p->revision = 0;
-    model_replace(m, p->group);
+        model_replace(m, p->group);
+    }
     after_loss(m, p->group);
     model_unlock(m);
 }
@@ -179,7 +181,8 @@ void model_configure(model_t *m, int group, unsigned slot,
         model_found(m, group, slot, options);
     g->retired = 0;
     g->used |= prestart;
-    after_loss(m, group);
+    keep_used(m, group);
+    model_share(m, group);
     model_unlock(m);
 }
 

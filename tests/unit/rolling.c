@@ -215,6 +215,32 @@ static void one_outdated_process_is_replaced(void **state)
     scene_end(s);
 }
 
+/* Not with the next tick: the start that was to replace one is gone. */
+static void a_start_that_is_detached_is_wanted_anew(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = scene_app(s, "a");
+    apl_hold_t h;
+    uint64_t boots;
+
+    (void)state;
+    scene_busy(s, a, &h, 1);
+    restart(s, a);
+    boots = scene_take(s);
+    assert_int_not_equal(boots, 0);
+    assert_int_equal(scene_take(s), 0);
+    assert_int_equal(
+        apl_supervise_detach(&s->pool, boots, APL_EVENT_DETACHED, s->now),
+        APR_SUCCESS);
+    scene_ok(s);
+    assert_int_equal(scene_spawn(s), 1);
+    assert_int_equal(scene_condition(s, h.id).state, APL_PROCESS_LEAVING);
+    scene_close(s, &h);
+    scene_reap(s);
+    scene_is(s, 1, 0);
+    scene_end(s);
+}
+
 static void without_a_process_there_is_nothing_to_replace(void **state)
 {
     scene_t *s = scene_new(1);
@@ -288,6 +314,7 @@ int main(void)
         cmocka_unit_test(i11_never_more_than_one_above_the_limit),
         cmocka_unit_test(a_newcomer_gets_its_place_meanwhile),
         cmocka_unit_test(one_outdated_process_is_replaced),
+        cmocka_unit_test(a_start_that_is_detached_is_wanted_anew),
         cmocka_unit_test(without_a_process_there_is_nothing_to_replace),
         cmocka_unit_test(a12_a_blocking_restart_ends_all_at_once),
         cmocka_unit_test(i11_two_that_are_replaced_make_no_room_for_a_third),

@@ -47,6 +47,7 @@ static json_t *report(request_rec *r, int full)
 
     if (!pool)
         return apppool_apps()->nelts == 0 ? report_nothing(r) : NULL;
+    pool->patience = APL_PATIENCE; /* an earlier wait may have used it up */
     rv = apl_snapshot_take(&copy, pool, r->pool);
     if (rv != APR_SUCCESS) {
         char text[120];

@@ -239,11 +239,12 @@ int apppool_status_action(request_rec *r, int allowed)
         return refuse(r, HTTP_FORBIDDEN,
                       "The button is of another page or an old one: load the "
                       "page anew.");
-    if (!apppool_pool() ||
-        apl_snapshot_take(&copy, apppool_pool(), r->pool) != APR_SUCCESS)
+    if (!apppool_pool())
         return HTTP_SERVICE_UNAVAILABLE;
     /* A wait in vain, for an earlier button, has used it up. */
     apppool_pool()->patience = APL_PATIENCE;
+    if (apl_snapshot_take(&copy, apppool_pool(), r->pool) != APR_SUCCESS)
+        return HTTP_SERVICE_UNAVAILABLE;
     for (i = 0; i < sizeof actions / sizeof *actions; i++)
         if (!strcmp(wish.action, actions[i].word))
             return actions[i].act(r, copy, &wish);

@@ -43,9 +43,9 @@ apr_status_t apl_enter(apl_held_t *held, apl_pool_t *pool, int64_t now,
                        int64_t limit);
 
 /**
- * The same for the spawner, who must not hang: it waits pool->patience us at
- * the most, and once that was in vain not at all, until the spawner sets it
- * anew.
+ * The same for those who must not hang, the spawner first of all: it waits at
+ * most pool->patience us, and once that was in vain not at all, until its caller
+ * sets that anew.
  */
 apr_status_t apl_enter_patiently(apl_held_t *held, apl_pool_t *pool,
                                  int64_t now);

@@ -7,7 +7,6 @@
 #include <time.h>
 
 #include "shm/enter.h"
-#include "shm/wake.h"
 
 #define TRIES 200
 #define HASTE 3       /* of them without a pause */
@@ -153,7 +152,7 @@ apr_status_t apl_snapshot_try(apl_snapshot_t *snapshot, int enter)
     if (!enter)
         return copy_quietly(snapshot->copy, snapshot->of) ? APR_SUCCESS
                                                           : APR_EAGAIN;
-    rv = apl_enter(&held, snapshot->of, apl_now(), APL_WAKE_SLICE);
+    rv = apl_enter_patiently(&held, snapshot->of, apl_now());
     if (rv != APR_SUCCESS)
         return rv;
     copy_all(snapshot->copy, snapshot->of, 0, 1);

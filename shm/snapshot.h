@@ -28,6 +28,8 @@
 /**
  * Copy the pool, with texts. The result is a handle like any other, in private
  * memory of pool `p`, whose tables hold only the slots up to the marks of use.
+ * @return APL_ELOCK: the lock, if it came to that, was not to be had within
+ *         pool->patience
  */
 apr_status_t apl_snapshot_take(apl_pool_t **copy, apl_pool_t *pool,
                                apr_pool_t *p);
@@ -45,7 +47,7 @@ apr_status_t apl_snapshot_room(apl_snapshot_t *snapshot, apl_pool_t *pool,
 
 /**
  * Try to copy. Each call takes about a millisecond at the most.
- * @param enter 1: take the lock for it
+ * @param enter 1: take the lock for it, by apl_enter_patiently()
  * @return APR_SUCCESS; APR_EAGAIN: somebody was inside; APR_INCOMPLETE: memory
  *         was made ready, call again; APL_ELOCK: the lock is not to be had
  */

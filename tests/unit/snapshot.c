@@ -38,6 +38,23 @@ static void who_is_inside_is_waited_for(void **state)
     scene_end(s);
 }
 
+/* The spawner's loop has other things to do than to wait for it each time. */
+static void but_once_in_vain_and_no_more(void **state)
+{
+    scene_t *s = scene_new(1);
+    int64_t begin = apl_now();
+    apl_pool_t *copy;
+    int i;
+
+    (void)state;
+    s->pool.header->lock = 1; /* a thread that is always there */
+    s->pool.header->sequence |= 1;
+    for (i = 0; i < 60; i++) /* a minute, were it for each of them */
+        assert_int_equal(apl_snapshot_take(&copy, &s->pool, memory), APL_ELOCK);
+    assert_in_range(apl_now() - begin, 0, 30 * SECOND);
+    scene_drop(s);
+}
+
 typedef struct {
     scene_t *s;
     int done;
@@ -235,6 +252,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_is_inside_is_waited_for),
+        cmocka_unit_test(but_once_in_vain_and_no_more),
         cmocka_unit_test(what_changes_meanwhile_is_copied_again),
         cmocka_unit_test(who_looks_takes_no_lock),
         cmocka_unit_test(who_looks_writes_nothing),

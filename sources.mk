@@ -61,6 +61,7 @@ module_sources = \
 	mod_apppool/handler.c \
 	mod_apppool/helper.c \
 	mod_apppool/instance.c \
+	mod_apppool/label.c \
 	mod_apppool/lasting.c \
 	mod_apppool/legacy.c \
 	mod_apppool/lifecycle.c \

@@ -12,6 +12,7 @@
 #include <unixd.h>
 
 #include "mod_apppool/denied.h"
+#include "mod_apppool/label.h"
 #include "mod_apppool/owner.h"
 #include "mod_apppool/proxy_api.h"
 #include "mod_apppool/same.h"
@@ -84,8 +85,6 @@ static apppool_app_t *make_app(apr_pool_t *p, const apppool_mount_t *mount,
                                      : apr_psprintf(p, "%s (%s)", set->root,
                                                     app->environment);
     app->pool.key = apl_group_key(app->pool.name);
-    app->label =
-        set->group_name ? set->group_name : strrchr(set->root, '/') + 1;
     app->restart_dir =
         *tmp == '/' ? tmp : apr_pstrcat(p, set->root, "/", tmp, NULL);
     app->listen = apppool_or(set->listen, APL_LISTEN_FD);
@@ -363,6 +362,7 @@ int apppool_apps_resolve(apr_pool_t *p, server_rec *main_server,
     for (i = 0; i < mounts->nelts; i++)
         good &=
             resolve(p, APR_ARRAY_IDX(mounts, i, apppool_mount_t *), generation);
+    apppool_labels_give(p, apps);
     warn_strays();
     good &= check_pool(main_server);
     return good ? OK : !OK;

@@ -27,7 +27,7 @@
 /** An application. */
 struct apppool_app_t {
     apl_app_t pool;    /**< what the pool is told */
-    const char *label; /**< short name for people: "shop" */
+    const char *label; /**< label.h */
     const char *place; /**< of its AppRoot */
     const char *base_uri;
     const char *environment;

@@ -83,6 +83,7 @@ static json_t *describe_app(apr_pool_t *p, const apppool_app_t *app)
     json_t *j = json_object();
 
     json_object_set_new(j, "name", text(app->pool.name));
+    json_object_set_new(j, "label", text(app->label));
     json_object_set_new(j, "root", text(app->pool.root));
     json_object_set_new(j, "command", text(app->set->command));
     json_object_set_new(j, "user", text(app->set->user));

@@ -137,24 +137,6 @@ static void read_rlimits(reader_t *r, table_app_t *a, const json_t *o)
     }
 }
 
-/* /srv/shop (production) -> shop, /srv/shop/current -> shop */
-static const char *label(reader_t *r, const table_app_t *a)
-{
-    char *s, *slash;
-
-    if (a->app.name[0] != '/')
-        return a->app.name;
-    s = apr_pstrdup(r->p, a->app.root);
-    for (;;) {
-        slash = strrchr(s, '/');
-        if (!slash || slash == s ||
-            (slash[1] != 0 && strcmp(slash, "/current") != 0))
-            break;
-        *slash = 0;
-    }
-    return slash && slash[1] ? slash + 1 : a->app.name;
-}
-
 static void mix(uint64_t *print, const char *s)
 {
     do
@@ -232,7 +214,7 @@ static void read_app(reader_t *r, table_app_t *a, uint32_t config,
     r->where = a->app.name;
     a->app.key = apl_group_key(a->app.name);
     a->app.root = reader_path(r, o, "root", 0);
-    a->label = label(r, a);
+    a->label = reader_text(r, o, "label", 0);
     a->command = reader_text(r, o, "command", 1);
     a->user = reader_text(r, o, "user", 1);
     a->group = reader_text(r, o, "group", 1);

@@ -33,7 +33,7 @@ typedef struct {
 /** An application; texts are NULL where the table says null. */
 typedef struct {
     apl_app_t app;     /**< name, root, key and options, for shm/ */
-    const char *label; /**< short name for the log */
+    const char *label; /**< short name for the log, that no other app has */
     const char *command;
     const char *user, *group;
     uid_t owner; /**< of AppRoot, when `user` is NULL; (uid_t)-1: unknown */

@@ -19,6 +19,7 @@ static const char good[] =
     " 'error_log': null, 'log_level': 4, 'max_pool_size': 6, 'other': [], "
     "'apps': ["
     "{'name': '/srv/shop/current (production)', 'root': '/srv/shop/current',"
+    " 'label': 'shop',"
     " 'command': null, 'user': 'shop', 'group': null,"
     " 'owner': 1001, 'uid': 1001,"
     " 'environment': 'production', 'env': {'A': 'x y', 'B': ''}, 'env_file': "

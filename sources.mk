@@ -90,6 +90,7 @@ module_sources = \
 	mod_apppool/store.c \
 	mod_apppool/table.c \
 	mod_apppool/tap.c \
+	mod_apppool/trace.c \
 	mod_apppool/value.c \
 	mod_apppool/visit.c \
 	mod_apppool/watch.c \

@@ -61,6 +61,7 @@ apppool_config_t *apppool_config(void)
     X(buffer_response)                                                         \
     X(spool_limit)                                                             \
     X(friendly_errors)                                                         \
+    X(traceparent)                                                             \
     X(status_detail)                                                           \
     X(status_kill)
 
@@ -235,6 +236,11 @@ int apppool_friendly_errors(const request_rec *r, const char *environment)
 {
     return apppool_or(dir_of_request(r)->friendly_errors,
                       strcmp(environment, "production") != 0) != 0;
+}
+
+int apppool_traceparent(const request_rec *r)
+{
+    return apppool_or(dir_of_request(r)->traceparent, 1) != 0;
 }
 
 int apppool_status_full(const request_rec *r)

@@ -18,8 +18,8 @@
  * Each AppRoot makes an apppool_mount_t, and merging carries a pointer to it
  * to the requests below: they use the app as it was resolved (app.h) from the
  * settings that stand beside that AppRoot. Only AppTimeout,
- * AppQueueTimeout, AppBuffer*, AppSpoolLimit, AppSendFile and AppFriendlyErrors
- * are looked up for each request.
+ * AppQueueTimeout, AppBuffer*, AppSpoolLimit, AppSendFile, AppFriendlyErrors
+ * and AppTraceparent are looked up for each request.
  *
  * Times are microseconds.
  *
@@ -74,7 +74,7 @@ struct apppool_dir_t {
     apr_int64_t spawn_if_under, hung_extra, max_zombies;
     apr_int64_t dump_signal; /**< 0: none */
     apr_int64_t stop_signal, drain_timeout, no_new_privileges;
-    apr_int64_t buffer_request, buffer_response, friendly_errors;
+    apr_int64_t buffer_request, buffer_response, friendly_errors, traceparent;
     apr_int64_t spool_limit; /**< bytes; 0: no limit */
     apr_int64_t status_detail, status_kill;
     const apppool_sendfile_t *sendfile;
@@ -139,6 +139,9 @@ const apppool_sendfile_t *apppool_sendfile_of(const request_rec *r);
 
 /** AppFriendlyErrors of a request for an app of this AppEnvironment. */
 int apppool_friendly_errors(const request_rec *r, const char *environment);
+
+/** AppTraceparent of a request. */
+int apppool_traceparent(const request_rec *r);
 
 /** AppStatusDetail full, AppStatusAllowKill of a request. */
 int apppool_status_full(const request_rec *r);

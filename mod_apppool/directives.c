@@ -344,6 +344,8 @@ const command_rec apppool_directives[] = {
                       "is sent, and directories of such files"),
     SWITCH("AppFriendlyErrors", "On if the client is shown why an application "
            "did not start", REQUEST, friendly_errors),
+    SWITCH("AppTraceparent", "Off if requests are not put into a trace",
+           REQUEST, traceparent),
     TEXT("AppRestartDir", "directory of restart.txt, absolute or in AppRoot",
          restart_dir, 1024),
     WORD("AppRestartMode", "rolling if processes are replaced one by one, "

@@ -15,6 +15,7 @@
 #include "mod_apppool/proxy_api.h"
 #include "mod_apppool/reply.h"
 #include "mod_apppool/sendfile.h"
+#include "mod_apppool/trace.h"
 #include "mod_apppool/visit.h"
 #include "mod_apppool/whose.h"
 #include "shm/alive.h"
@@ -185,6 +186,7 @@ static int serve(apppool_visit_t *v)
     int i, status;
 
     apppool_sendfile_offer(v->r);
+    apppool_trace_headers(v->r);
     status = protocol == APL_AUTO ? OK : fit(v, protocol, &url);
     for (i = 0; status == OK && i < ATTEMPTS; i++) {
         rv = apppool_visit_checkout(v);

@@ -45,8 +45,10 @@ def an_hour_of_filing(httpd: Httpd, app: App, mount: str) -> None:
     assert stranger.get("/files/plan.bin").url.endswith("/login")
 
     def work() -> None:
-        assert "<li>plan.bin" in ada.get("/").text
-        assert ada.get("/files/plan.bin").body == data
+        name = f"{secrets.token_hex(8)}.bin"
+        home = ada.submit(ada.get("/"), file=(name, data[:100000]))
+        assert f"<li>{name}" in home.text
+        assert ada.get(f"/files/{name}").body == data[:100000]
 
     restart_under_load(httpd, app, work)
 

@@ -1,23 +1,35 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""A new version of an application, while its visitors are at work."""
+"""A new version of an application, and a new configuration of httpd, while
+visitors are at work."""
 from typing import Callable
 
 from harness.config import App
 from harness.httpd import Httpd
 from harness.procs import alive
-from harness.visitor import PATIENCE, visits
+from harness.visitor import PATIENCE, Visits, visits
 from harness.wait import wait_until
 
 
 def restart_under_load(httpd: Httpd, app: App,
                        visit: Callable[[], None]) -> None:
-    """No visit fails, and in the end new processes serve them."""
+    """No visit fails. In the end new processes serve, and httpd's graceful
+    restart has kept them."""
     old = httpd.pids(app)
     assert old
     with visits(visit) as crowd:
         app.touch()
-        wait_until(lambda: not any(alive(pid) for pid in old),
+        wait_until(lambda: not any(alive(pid) for pid in old)
+                   and httpd.group(app)["outdated"] == 0,
                    "the old processes are gone", PATIENCE)
-        before = crowd.done
-        wait_until(lambda: crowd.done > before, "new ones serve", PATIENCE)
-    assert httpd.pids(app)
+        more_are_served(crowd)
+        new = httpd.pids(app)
+        httpd.graceful()
+        more_are_served(crowd)
+    assert set(httpd.pids(app)) >= set(new)
+
+
+def more_are_served(crowd: Visits) -> None:
+    """By what runs now."""
+    before = crowd.done
+    wait_until(lambda: crowd.done > before + len(crowd.threads),
+               "visits that began now are over", PATIENCE)

@@ -196,7 +196,7 @@ class Visits:
 
 
 @contextmanager
-def visits(visit: Callable[[], None], count: int = 3) -> Iterator[Visits]:
+def visits(visit: Callable[[], None], count: int = 2) -> Iterator[Visits]:
     """So many at once for the time of the block; none of them may fail."""
     crowd = Visits(visit, count)
     for thread in crowd.threads:

@@ -6,12 +6,14 @@ import os
 import secrets
 import subprocess
 from pathlib import Path
+from typing import Callable
 
 import pytest
 
 from harness.config import App
 from harness.deploy import restart_under_load
 from harness.httpd import Httpd, USER
+from harness.tls import TlsHost
 from harness.visitor import Visitor
 
 # What its author adds to the project.
@@ -25,6 +27,7 @@ STATIC_ROOT = BASE_DIR / "public/static"
 STATIC_URL = "static/"
 MEDIA_ROOT = BASE_DIR / "media"
 MEDIA_URL = "media/"
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 """
 MODELS = """
 from django.contrib import admin
@@ -76,10 +79,11 @@ def make_project(root: Path) -> None:
     subprocess.run(["chown", "-R", USER, root], check=True)
 
 
-def a_day_in_the_office(httpd: Httpd, app: App, mount: str) -> None:
-    ada = Visitor(httpd.port, "shop", mount)
+def a_day_in_the_office(httpd: Httpd, app: App, enter: Callable[[], Visitor]
+                        ) -> None:
+    ada = enter()
     login = ada.get("/admin/")
-    assert login.url.endswith(f"/admin/login/?next={mount}/admin/")
+    assert login.url.endswith(f"/admin/login/?next={ada.mount}/admin/")
     assert ada.get("/static/admin/css/base.css").headers["ETag"]
     wrong = ada.submit(login, username="ada", password="a guess")
     assert "correct username and password" in wrong.text
@@ -91,8 +95,7 @@ def a_day_in_the_office(httpd: Httpd, app: App, mount: str) -> None:
                         file=("paper.bin", data), _save="Save")
     assert "was added successfully" in papers.text
     assert ada.get("/media/paper.bin").body == data
-    stranger = Visitor(httpd.port, "shop", mount)
-    assert "/admin/login/" in stranger.get("/media/paper.bin").url
+    assert "/admin/login/" in enter().get("/media/paper.bin").url
 
     def work() -> None:
         assert "paper.bin" in ada.get("/admin/papers/paper/1/change/").text
@@ -102,10 +105,14 @@ def a_day_in_the_office(httpd: Httpd, app: App, mount: str) -> None:
 
 
 def test_site(httpd: Httpd) -> None:
+    """Over TLS"""
     app = httpd.app("shop", command=None)
     make_project(app.root)
+    host = TlsHost(httpd, app, f'DocumentRoot "{app.public}"')
     httpd.start()
-    a_day_in_the_office(httpd, app, "")
+    a_day_in_the_office(httpd, app, lambda: Visitor(host.port, "shop",
+                                                    scheme="https"))
+    host.close()
 
 
 @pytest.mark.mpms("event")
@@ -115,4 +122,5 @@ def test_below_a_path(httpd: Httpd) -> None:
     httpd.directives += [f'Alias "/office" "{app.public}"']
     make_project(app.root)
     httpd.start()
-    a_day_in_the_office(httpd, app, "/office")
+    a_day_in_the_office(httpd, app,
+                        lambda: Visitor(httpd.port, "shop", "/office"))

@@ -3,7 +3,7 @@
 downloads it, and the processes are replaced under load."""
 import hashlib
 import secrets
-from typing import Optional
+from typing import Callable, Optional
 
 import pytest
 
@@ -11,6 +11,7 @@ from harness import packaged
 from harness.config import App
 from harness.deploy import restart_under_load
 from harness.httpd import Httpd, USER
+from harness.tls import TlsHost
 from harness.visitor import Visitor
 
 PASSWORD = "a secret"
@@ -34,17 +35,17 @@ def dokuwiki(httpd: Httpd, location: Optional[str] = None) -> App:
         f"ada:{hashlib.md5(PASSWORD.encode()).hexdigest()}:Ada:"
         "ada@wiki.example:admin,user\n")
     packaged.run(place, "chown", "-R", USER, "var/lib/dokuwiki")
-    app = App("wiki", root, [f"AppUser {USER}", "AppProtocol fcgi"], None,
-              location)
+    app = App("wiki", root, [f"AppUser {USER}"], None, location)
     app.public = root
     httpd.modules.append("proxy_fcgi")
     httpd.apps.append(app)
     return app
 
 
-def a_day_of_writing(httpd: Httpd, app: App, mount: str) -> None:
+def a_day_of_writing(httpd: Httpd, app: App, enter: Callable[[], Visitor]
+                     ) -> None:
     httpd.log.expect(r"PHP Warning: +Undefined variable \$fullscreen")
-    ada = Visitor(httpd.port, "wiki", mount)
+    ada = enter()
     assert ada.get("/lib/tpl/dokuwiki/images/logo.png").headers["ETag"]
     assert "dokuwiki__header" in ada.get("/lib/exe/css.php?t=dokuwiki").text
     front = ada.submit(ada.get("/doku.php?id=start&do=login"),
@@ -61,9 +62,7 @@ def a_day_of_writing(httpd: Httpd, app: App, mount: str) -> None:
     ada.submit(ada.get("/lib/exe/mediamanager.php?ns="),
                upload=("plan.zip", data))
     assert ada.get("/lib/exe/fetch.php?media=plan.zip").body == data
-    stranger = Visitor(httpd.port, "wiki", mount)
-    assert stranger.open(f"{stranger.origin}{mount}/lib/exe/fetch.php"
-                         "?media=plan.zip").status == 403
+    assert enter().open("/lib/exe/fetch.php?media=plan.zip").status == 403
 
     def work() -> None:
         assert "of steel" in ada.get("/doku.php?id=bridge").text
@@ -74,9 +73,13 @@ def a_day_of_writing(httpd: Httpd, app: App, mount: str) -> None:
 
 @pytest.mark.mpms("event")
 def test_site(httpd: Httpd) -> None:
+    """Over TLS"""
     app = dokuwiki(httpd)
+    host = TlsHost(httpd, app, f'DocumentRoot "{app.public}"')
     httpd.start()
-    a_day_of_writing(httpd, app, "")
+    a_day_of_writing(httpd, app, lambda: Visitor(host.port, "wiki",
+                                                 scheme="https"))
+    host.close()
 
 
 @pytest.mark.mpms("event")
@@ -86,4 +89,5 @@ def test_below_a_path(httpd: Httpd) -> None:
     httpd.modules.append("alias")
     httpd.directives += [f'Alias "/dokuwiki" "{app.root}"']
     httpd.start()
-    a_day_of_writing(httpd, app, "/dokuwiki")
+    a_day_of_writing(httpd, app,
+                     lambda: Visitor(httpd.port, "wiki", "/dokuwiki"))

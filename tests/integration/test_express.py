@@ -15,7 +15,7 @@ from harness.visitor import Visitor
 
 def express(httpd: Httpd, location: Optional[str] = None) -> App:
     """Its secrets are in the configuration, its libraries are Debian's."""
-    app = httpd.app("files", "AppConcurrency 0", 'AppSetEnv PASSWORD "a secret"',
+    app = httpd.app("files", 'AppSetEnv PASSWORD "a secret"',
                     f"AppSetEnv SECRET {secrets.token_hex(16)}",
                     "AppSetEnv NODE_PATH /usr/share/nodejs", command=None,
                     location=location)

@@ -12,6 +12,7 @@ from harness import packaged
 from harness.config import App
 from harness.deploy import restart_under_load
 from harness.httpd import Httpd, USER
+from harness.tls import TlsHost
 from harness.visitor import Page, Visitor
 
 DATABASE = """
@@ -94,11 +95,14 @@ def file_a_plan(admin: Visitor) -> tuple[str, bytes]:
     return path, data
 
 
+@pytest.mark.bound(600)  # it starts three processes of seconds each
 @pytest.mark.mpms("event")
 def test_site(httpd: Httpd) -> None:
+    """Over TLS"""
     app = redmine(httpd)
+    host = TlsHost(httpd, app, f'DocumentRoot "{app.public}"')
     httpd.start()
-    admin = Visitor(httpd.port, "redmine")
+    admin = Visitor(host.port, "redmine", scheme="https")
     log_in(admin)
     path, data = file_a_plan(admin)
 
@@ -107,6 +111,7 @@ def test_site(httpd: Httpd) -> None:
         assert admin.get(path).body == data
 
     restart_under_load(httpd, app, work)
+    host.close()
 
 
 @pytest.mark.mpms("event")

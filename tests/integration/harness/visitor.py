@@ -4,6 +4,7 @@ redirects, sends forms with their hidden fields, and says where it comes from.
 """
 import http.client
 import secrets
+import ssl
 import threading
 import urllib.error
 import urllib.parse
@@ -100,26 +101,41 @@ class Page:
         raise AssertionError(f"{self.url} asks for no {field}:\n{self.text}")
 
 
-class Here(urllib.request.HTTPHandler):
+class Here(urllib.request.HTTPSHandler, urllib.request.HTTPHandler):
     """Every name leads to this machine."""
 
     def http_open(self, request: urllib.request.Request) -> Any:
-        port = urllib.parse.urlsplit(request.full_url).port
-        return self.do_open(
+        return self.do_open(  # type: ignore[arg-type]
             lambda host, **more: http.client.HTTPConnection(
-                "127.0.0.1", port, **more), request)  # type: ignore[arg-type]
+                "127.0.0.1", port_of(request), **more), request)
+
+    def https_open(self, request: urllib.request.Request) -> Any:
+        return self.do_open(  # type: ignore[arg-type]
+            lambda host, **more: http.client.HTTPSConnection(
+                "127.0.0.1", port_of(request),
+                context=ssl._create_unverified_context(), **more), request)
+
+
+def port_of(request: urllib.request.Request) -> Optional[int]:
+    return urllib.parse.urlsplit(request.full_url).port
 
 
 class Visitor:
-    def __init__(self, port: int, host: str, mount: str = "") -> None:
-        self.origin = f"http://{host}:{port}"
+    def __init__(self, port: int, host: str, mount: str = "",
+                 scheme: str = "http") -> None:
+        self.origin = f"{scheme}://{host}:{port}"
         self.mount = mount
         self.opener = urllib.request.build_opener(
             Here(), urllib.request.ProxyHandler({}),
             urllib.request.HTTPCookieProcessor())
 
-    def open(self, url: str, body: Optional[bytes] = None,
+    def open(self, path: str, body: Optional[bytes] = None,
              **headers: str) -> Page:
+        """What this path of the site leads to, whatever its status is."""
+        return self.request(self.origin + self.mount + path, body, **headers)
+
+    def request(self, url: str, body: Optional[bytes] = None,
+                **headers: str) -> Page:
         request = urllib.request.Request(url, body, {
             name.replace("_", "-"): value for name, value in headers.items()})
         if body is not None:
@@ -134,12 +150,12 @@ class Visitor:
 
     def get(self, path: str) -> Page:
         """The page at this path of the site; it has to be there."""
-        page = self.open(self.origin + self.mount + path)
+        page = self.open(path)
         assert page.status == 200, f"{page.url}: {page.status}\n{page.text}"
         return page
 
     def post(self, path: str, body: bytes, **headers: str) -> Page:
-        page = self.open(self.origin + self.mount + path, body, **headers)
+        page = self.open(path, body, **headers)
         assert page.status in (200, 201), \
             f"{page.url}: {page.status}\n{page.text}"
         return page
@@ -149,8 +165,8 @@ class Visitor:
         The others may be buttons, or what a script adds."""
         form = page.form(next(iter(fields)))
         kind, body = encode(form.filled_in(fields), bool(form.files))
-        answer = self.open(urllib.parse.urljoin(page.url, form.action), body,
-                           Content_Type=kind, Referer=page.url)
+        answer = self.request(urllib.parse.urljoin(page.url, form.action),
+                              body, Content_Type=kind, Referer=page.url)
         assert answer.status == 200, \
             f"{answer.url}: {answer.status}\n{answer.text}"
         return answer

@@ -36,7 +36,6 @@ static void take_turn_above(apl_held_t *held, apl_group_t *group)
         apl_list_append(held->pool, &held->pool->header->above, &group->above);
 }
 
-/* One whose starts fail does not wait for room alone: nobody gives way to it. */
 static void take_turn(apl_held_t *held, apl_group_t *group)
 {
     apl_pool_t *pool = held->pool;
@@ -46,8 +45,6 @@ static void take_turn(apl_held_t *held, apl_group_t *group)
         apl_list_append(pool,
                         apl_group_starves(group) ? &h->starved : &h->hungry,
                         &group->turn);
-    if (group->failures > 0)
-        take_turn_above(held, group);
 }
 
 typedef int fits_t(const apl_held_t *held, const apl_group_t *group);
@@ -65,6 +62,8 @@ static int is_healthy(const apl_held_t *held, const apl_group_t *group)
 }
 
 /* The first group of a list that wants its turn yet and fits, and is not `but`.
+ * A group that should be healthy and is not takes a turn for the place above the
+ * limit instead: so each is walked past once.
  * @param fits NULL: each does. @param but NULL: none */
 static apl_group_t *next_turn(apl_held_t *held, apl_link_t *list, fits_t *fits,
                               const apl_group_t *but)
@@ -82,6 +81,10 @@ static apl_group_t *next_turn(apl_held_t *held, apl_link_t *list, fits_t *fits,
         }
         if (g->waiting == 0 || !apl_group_may_grow(held, g))
             apl_list_remove(pool, &g->turn);
+        else if (fits == is_healthy && !is_healthy(held, g)) {
+            apl_list_remove(pool, &g->turn);
+            take_turn_above(held, g);
+        }
         else if (g != but && (!fits || fits(held, g)))
             return g;
     }
@@ -268,7 +271,7 @@ static apl_group_t *next_above(apl_held_t *held)
     return NULL;
 }
 
-/* At most one start is above the limit. */
+/* At most one start is above the limit; but a try may find room below it. */
 static int is_left_above(const apl_pool_t *pool)
 {
     const apl_header_t *h = pool->header;
@@ -284,7 +287,7 @@ static void serve_above(apl_held_t *held)
     while (held->turns > 0 && is_left_above(held->pool) &&
            (g = next_above(held)) != NULL) {
         held->turns--;
-        if (!serve(held, g, 1))
+        if (!serve(held, g, may_replace(held, g) || !has_room(held, g)))
             return;
     }
 }

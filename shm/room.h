@@ -14,7 +14,8 @@
  * two lists: `starved` has none but hung ones, and for it the longest idle
  * process of another group gives way; `hungry` has others and waits for room.
  * But nobody gives way to a group whose starts fail, before one succeeds: its
- * tries have the place above the limit, in turn with those that replace.
+ * tries have the place above the limit, in turn with those that replace. When a
+ * turn in `starved` comes to such a group, it takes a turn for that place instead.
  * Among all of them, and against the waiters of the group whose process became
  * free, the group whose request waits longest is served first: a busy group
  * cannot starve a new one.

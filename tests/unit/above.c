@@ -149,6 +149,41 @@ static void a_failing_app_lets_nobody_overtake(void **state)
     scene_end(s);
 }
 
+/* It keeps its turn for the place above alone: others do not walk past it with
+ * each request. */
+static void a_failing_app_is_passed_over_once(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a, *b, *c;
+    const apl_group_t *failing;
+    apl_hold_t ha, hb, hc;
+    uint64_t id;
+
+    (void)state;
+    begin(s, &a, &b);
+    c = scene_app(s, "also-broken");
+    fail_once(s, c);
+    failing = scene_group(s, c);
+    assert_int_equal(scene_get(s, &ha, a), APR_SUCCESS);
+    s->now += PAUSE;
+    assert_int_equal(scene_ask(s, &hb, b), APL_EWAIT);
+    id = scene_take(s); /* the place above is taken */
+    assert_int_equal(scene_ask(s, &hc, c), APL_EWAIT);
+    scene_close(s, &ha);
+    scene_ok(s);
+    assert_false(apl_list_linked(&failing->turn));
+    assert_true(apl_list_linked(&failing->above));
+    scene_failed(s, id);
+    assert_int_equal(scene_poll(s, &hb), APL_ESTART);
+    id = scene_take(s);
+    assert_ptr_equal(&s->pool.groups[scene_process(s, id)->group], failing);
+    scene_ready(s, id);
+    assert_int_equal(scene_poll(s, &hc), APR_SUCCESS);
+    scene_reap(s);
+    scene_is(s, 1, 1);
+    scene_end(s);
+}
+
 /* Two apps with new code: none waits until all of the other are replaced. */
 static void two_apps_are_replaced_in_turn(void **state)
 {
@@ -246,6 +281,7 @@ int main(void)
         cmocka_unit_test(also_when_all_are_busy),
         cmocka_unit_test(nor_does_a_failing_app_hold_up_others),
         cmocka_unit_test(a_failing_app_lets_nobody_overtake),
+        cmocka_unit_test(a_failing_app_is_passed_over_once),
         cmocka_unit_test(two_apps_are_replaced_in_turn),
         cmocka_unit_test(one_that_backs_off_is_passed_over),
         cmocka_unit_test(one_that_cannot_have_it_loses_its_turn),

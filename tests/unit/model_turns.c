@@ -105,8 +105,6 @@ static void take_turn(model_t *m, int group)
 {
     if (m->groups[group].turn == 0)
         m->groups[group].turn = ++m->clock;
-    if (m->groups[group].failures > 0)
-        take_turn_above(m, group);
 }
 
 static int wants_turn(const model_t *m, int group)
@@ -123,7 +121,8 @@ static int fits(const model_t *m, int group, fits_t how)
 }
 
 /* The first of those that want their turn yet, fit, and are not `but`; those
- * before it that do not want theirs lose it. */
+ * before it that do not want theirs lose it, and those that are not healthy, if
+ * they should be, have that for the place above. */
 static int next_turn(model_t *m, int starved, fits_t how, int but)
 {
     uint64_t after = 0;
@@ -141,6 +140,10 @@ static int next_turn(model_t *m, int starved, fits_t how, int but)
         after = m->groups[first].turn;
         if (!wants_turn(m, first))
             m->groups[first].turn = 0;
+        else if (how == HEALTHY && !fits(m, first, how)) {
+            m->groups[first].turn = 0;
+            take_turn_above(m, first);
+        }
         else if (first != but && fits(m, first, how))
             return first;
     }
@@ -244,16 +247,20 @@ static int is_outdated(const model_t *m, int group)
     return n > 0;
 }
 
+static int may_replace(const model_t *m, int group)
+{
+    unsigned max = m->groups[group].options.max_instances;
+
+    return is_outdated(m, group) && may_start(m, group) &&
+           (max == 0 || model_size(m, group) <= max + model_credit(m, group));
+}
+
 /* Is it to have it now: to replace one, or to try again? */
 static int may_go_above(const model_t *m, int group)
 {
-    unsigned max = m->groups[group].options.max_instances;
-    int replaces =
-        is_outdated(m, group) && may_start(m, group) &&
-        (max == 0 || model_size(m, group) <= max + model_credit(m, group));
-
-    return replaces || (m->groups[group].failures > 0 &&
-                        model_starves(m, group) && wants_turn(m, group));
+    return may_replace(m, group) ||
+           (m->groups[group].failures > 0 && model_starves(m, group) &&
+            wants_turn(m, group));
 }
 
 /* The first that may; those before it lose their turn. */
@@ -278,11 +285,13 @@ static void serve_above(model_t *m)
 
     while (has_slots(m) && all(m) <= model_limit_of(m) &&
            (g = next_above(m)) >= 0) {
+        int above = may_replace(m, g) || !has_place_for(m, g);
+
         if (!serve(m, g))
             return;
         for (i = m->n_processes - 1; i >= 0; i--)
             if (m->processes[i].state == M_WANTED && m->processes[i].group == g)
-                m->processes[i].replaces = 1;
+                m->processes[i].replaces = above;
     }
 }
 

@@ -45,6 +45,7 @@ shm_sources = \
 module_sources = \
 	mod_apppool/answer.c \
 	mod_apppool/app.c \
+	mod_apppool/await.c \
 	mod_apppool/body.c \
 	mod_apppool/channel.c \
 	mod_apppool/clean.c \

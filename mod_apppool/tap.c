@@ -7,6 +7,7 @@
 #include <string.h>
 #include <util_filter.h>
 
+#include "mod_apppool/await.h"
 #include "mod_apppool/proxy_api.h"
 #include "mod_apppool/visit.h"
 
@@ -26,6 +27,11 @@ int apppool_tap_may_repeat(const request_rec *r, int local)
 static int repeatable(const apppool_tap_t *tap)
 {
     return apppool_tap_may_repeat(tap->r, tap->local);
+}
+
+static const apppool_visit_t *visit_of(const apppool_tap_t *tap)
+{
+    return ap_get_module_config(tap->r->request_config, &apppool_module);
 }
 
 /* mod_proxy is about to complain of what will be tried again. */
@@ -103,8 +109,7 @@ static void see_frames(apppool_tap_t *tap, const apr_bucket_brigade *bb)
 static int end_well(apppool_tap_t *tap, apr_bucket_brigade *bb,
                     ap_input_mode_t mode)
 {
-    const apppool_visit_t *v =
-        ap_get_module_config(tap->r->request_config, &apppool_module);
+    const apppool_visit_t *v = visit_of(tap);
 
     if (!v || !apppool_visit_closed(v))
         return 0;
@@ -119,12 +124,29 @@ static int is_end(apr_status_t rv, const apr_bucket_brigade *bb)
                              : !APR_STATUS_IS_EAGAIN(rv);
 }
 
+/* Read, but not for longer than somebody may wait for the answer. */
+static apr_status_t read_some(ap_filter_t *f, apr_bucket_brigade *bb,
+                              ap_input_mode_t mode, apr_read_type_e block,
+                              apr_off_t bytes)
+{
+    const apppool_tap_t *tap = f->ctx;
+    const apppool_visit_t *v = tap->r ? visit_of(tap) : NULL;
+    apr_status_t rv = APR_SUCCESS;
+
+    if (v && !tap->answered && block == APR_BLOCK_READ)
+        rv = apppool_await(v, f->next);
+    if (APR_STATUS_IS_ECONNABORTED(rv))
+        silence(tap->r);
+    return rv == APR_SUCCESS ? ap_get_brigade(f->next, bb, mode, block, bytes)
+                             : rv;
+}
+
 static apr_status_t tap_in(ap_filter_t *f, apr_bucket_brigade *bb,
                            ap_input_mode_t mode, apr_read_type_e block,
                            apr_off_t bytes)
 {
     apppool_tap_t *tap = f->ctx;
-    apr_status_t rv = ap_get_brigade(f->next, bb, mode, block, bytes);
+    apr_status_t rv = read_some(f, bb, mode, block, bytes);
 
     if (!tap->r)
         return rv;

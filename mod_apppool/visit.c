@@ -176,6 +176,11 @@ int apppool_visit_killed(const apppool_visit_t *v)
            apl_checkout_killed(apppool_pool(), &v->hold);
 }
 
+int apppool_visit_dying(const apppool_visit_t *v)
+{
+    return v->hold.session != 0 && apl_checkout_dying(apppool_pool(), &v->hold);
+}
+
 int apppool_visit_closed(const apppool_visit_t *v)
 {
     return v->hold.session != 0 &&

@@ -75,6 +75,9 @@ int apppool_visit_bereaved(apppool_visit_t *v);
 /** Was its process ended because of a request (AppKillAfter)? */
 int apppool_visit_killed(const apppool_visit_t *v);
 
+/** And is it being ended by now? */
+int apppool_visit_dying(const apppool_visit_t *v);
+
 /** Was it stopped because it had to leave, and only links were left
  * (AppDrainTimeout)? This is one of them, then. */
 int apppool_visit_closed(const apppool_visit_t *v);

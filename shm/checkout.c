@@ -314,7 +314,14 @@ static uint32_t killed(const apl_pool_t *pool, const apl_hold_t *hold)
 
 int apl_checkout_killed(const apl_pool_t *pool, const apl_hold_t *hold)
 {
-    return killed(pool, hold) == APL_KILLED;
+    uint32_t why = killed(pool, hold);
+
+    return why == APL_KILLED || why == APL_DYING;
+}
+
+int apl_checkout_dying(const apl_pool_t *pool, const apl_hold_t *hold)
+{
+    return killed(pool, hold) == APL_DYING;
 }
 
 int apl_checkout_closed(const apl_pool_t *pool, const apl_hold_t *hold)

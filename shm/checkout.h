@@ -96,6 +96,9 @@ void apl_checkout_endless(apl_pool_t *pool, const apl_hold_t *hold,
  * long? Then the client is told so. */
 int apl_checkout_killed(const apl_pool_t *pool, const apl_hold_t *hold);
 
+/** The same, and is it being ended by now? It may take its time. */
+int apl_checkout_dying(const apl_pool_t *pool, const apl_hold_t *hold);
+
 /** Is the process of this link stopped because it had to leave? Then the end of
  * the link is no failure. */
 int apl_checkout_closed(const apl_pool_t *pool, const apl_hold_t *hold);

@@ -244,6 +244,24 @@ apr_status_t apl_clock_kill(apl_pool_t *pool, uint64_t id, uint64_t ticket,
     return end(pool, id, ticket, 0, now);
 }
 
+apr_status_t apl_clock_dying(apl_pool_t *pool, uint64_t id, int64_t now)
+{
+    apl_process_t *p;
+    apl_held_t held;
+    apr_status_t rv = apl_enter_process(
+        &held, pool, id, now, APL_PROCESS_LEAVING, APL_PROCESS_LEAVING, &p);
+
+    if (rv != APR_SUCCESS)
+        return rv;
+    if (p->reason == APL_EVENT_KILLED)
+        tell_requests(&held, p, APL_DYING);
+    else
+        rv = APL_ESTALE;
+    APL_STEP("dying_told");
+    apl_leave(&held);
+    return rv;
+}
+
 apr_status_t apl_clock_expire(apl_pool_t *pool, const apl_glance_t *request,
                               int64_t now)
 {

@@ -44,7 +44,14 @@ apr_status_t apl_clock_kill(apl_pool_t *pool, uint64_t id, uint64_t ticket,
                             int64_t now);
 
 /**
- * The same for a request that apl_clock_look() found, if it is overdue yet.
+ * A killed process was sent SIGTERM: its requests need not wait for its end
+ * (apl_checkout_dying()).
+ * @return APL_ESTALE: no such process, or it is not killed; APL_ELOCK
+ */
+apr_status_t apl_clock_dying(apl_pool_t *pool, uint64_t id, int64_t now);
+
+/**
+ * The same as apl_clock_kill() for a request that apl_clock_look() found, if it is overdue yet.
  * @return APL_EIDLE: it ended, or was upgraded, meanwhile; or as above
  */
 apr_status_t apl_clock_expire(apl_pool_t *pool, const apl_glance_t *request,

@@ -18,6 +18,7 @@
 enum {
     APL_KILLED = 1, /**< because of a request that took too long */
     APL_CLOSED,     /**< it had to leave, and had nothing but links */
+    APL_DYING,      /**< as APL_KILLED, and by now it was sent SIGTERM */
 };
 
 /** apl_session_t.endless: what lasts? */

@@ -71,8 +71,10 @@ void obey(spawner_t *s, process_t *p)
         return;
     }
     if (is.state == APL_PROCESS_LEAVING && is.reason == APL_EVENT_KILLED) {
-        if (overdue_may_end(s, p))
+        if (overdue_may_end(s, p)) {
             life_kill(s, p, "with its requests");
+            apl_clock_dying(&s->shm, p->is.id, s->now);
+        }
         return;
     }
     abandoned_note(p, is.abandoned);

@@ -87,6 +87,24 @@ def test_the_other_one_is_there_before(httpd: Httpd) -> None:
     assert bad.result().status == 504
 
 
+@pytest.mark.parametrize("listen", ["fd", "tcp"])
+def test_the_client_does_not_wait_for_its_end(httpd: Httpd,
+                                              listen: str) -> None:
+    """P16: 504 when it gets TERM, and not when it is dead"""
+    app = httpd.app("shop", "AppHungAfter 1", "AppKillAfter 2",
+                    "AppDyingLimit 600", "MaxInstances 1", *EARLY,
+                    "AppSetEnv IGNORE_TERM 1", "AppListen " + listen)
+    httpd.start()
+    pid = pid_of(httpd, app)
+    bad = httpd.get_async("/sleep?s=600", "shop", 60)
+    assert bad.result().status == 504
+    assert alive(pid) and httpd.pids(app, "dying") == [pid]
+    httpd.log.wait_for("is hung and is killed: GET /sleep")
+    kill9(pid)
+    wait_until(lambda: not httpd.pids(app, "dying"), "it is gone")
+    httpd.check()
+
+
 def test_it_ignores_term(httpd: Httpd) -> None:
     """P16: so it gets KILL, after AppDyingLimit and not AppStopTimeout"""
     app = httpd.app("shop", "AppHungAfter 1", "AppKillAfter 2",

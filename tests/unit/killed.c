@@ -70,6 +70,25 @@ static void p14_only_what_is_overdue_yet(void **state)
     scene_end(s);
 }
 
+static void p16_they_hear_that_the_kill_has_begun(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = scene_app(s, "a");
+    apl_hold_t h;
+
+    (void)state;
+    assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
+    assert_int_equal(apl_clock_dying(&s->pool, h.id, s->now), APL_ESTALE);
+    assert_int_equal(apl_clock_kill(&s->pool, h.id, 0, s->now), APR_SUCCESS);
+    assert_true(apl_checkout_killed(&s->pool, &h));
+    assert_false(apl_checkout_dying(&s->pool, &h));
+    assert_int_equal(apl_clock_dying(&s->pool, h.id, s->now), APR_SUCCESS);
+    assert_true(apl_checkout_killed(&s->pool, &h));
+    assert_true(apl_checkout_dying(&s->pool, &h));
+    scene_close(s, &h);
+    scene_end(s);
+}
+
 /* One that has to leave is stopped in spite of what lasts, and of nothing
  * else. */
 static void only_links_are_closed(void **state)
@@ -276,6 +295,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(p14_overdue_with_the_oldest_request),
         cmocka_unit_test(p14_only_what_is_overdue_yet),
+        cmocka_unit_test(p16_they_hear_that_the_kill_has_begun),
         cmocka_unit_test(only_links_are_closed),
         cmocka_unit_test(p15_the_replacement_is_wanted_at_once),
         cmocka_unit_test(p15_so_is_the_minimum),

@@ -1,0 +1,38 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "mod_apppool/await.h"
+
+#include <poll.h>
+
+#include "shm/held.h"
+
+#define SLICE 250 /* ms between two looks at the pool */
+
+/* Has it been read from the socket already? */
+static int has_some(const apppool_visit_t *v, ap_filter_t *next)
+{
+    apr_bucket_brigade *bb =
+        apr_brigade_create(v->r->pool, v->r->connection->bucket_alloc);
+    int some = ap_get_brigade(next, bb, AP_MODE_SPECULATIVE, APR_NONBLOCK_READ,
+                              1) == APR_SUCCESS &&
+               !APR_BRIGADE_EMPTY(bb);
+
+    apr_brigade_destroy(bb);
+    return some;
+}
+
+apr_status_t apppool_await(const apppool_visit_t *v, ap_filter_t *next)
+{
+    struct pollfd app = {v->wire, POLLIN, 0};
+    int64_t until = apl_now() + v->timeout;
+
+    if (has_some(v, next))
+        return APR_SUCCESS;
+    while (poll(&app, 1, SLICE) <= 0) {
+        if (apppool_visit_dying(v))
+            return APR_ECONNABORTED;
+        if (v->timeout >= 0 && apl_now() >= until)
+            return APR_TIMEUP;
+    }
+    return APR_SUCCESS;
+}

@@ -32,8 +32,9 @@ void apl_checkin_abandon(apl_pool_t *pool, apl_hold_t *hold, int64_t now);
 
 /**
  * The process is dead or dying: it refused the connection, or broke it and
- * apl_alive_ending() says so. Detach it. The session ends uncounted, but for the
- * time that one which was killed has had; ask again with apl_checkout().
+ * apl_alive_ending() says so. Detach it. The session ends, and does not count
+ * as a request of the process. The time that it took counts if the process was
+ * killed because of a request. Ask again with apl_checkout().
  */
 void apl_checkin_refused(apl_pool_t *pool, apl_hold_t *hold, int64_t now);
 

@@ -44,7 +44,8 @@ uint32_t apl_hung_credit(const apl_group_t *group);
  * Starts count as such. */
 int apl_hung_short(const apl_group_t *group);
 
-/** So many processes the pool may have, without those that only replace one.
+/** The number of processes that the pool may have, without those that only
+ * replace another one.
  * @param group that wants one more; or NULL */
 uint64_t apl_hung_limit(const apl_pool_t *pool, const apl_group_t *group);
 

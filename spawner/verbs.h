@@ -11,6 +11,7 @@
  *     check               root
  *     detach ID           root
  *     kill ID             root
+ *     kill ID             root
  *     drain APP           root
  *
  * A question is one line of words with a tab between them; a word has no

@@ -109,6 +109,8 @@ static apr_status_t queue(apl_held_t *held, apl_group_t *g, apl_session_t *s,
     apl_session_queue(held, s);
     apl_room_want(held, g);
     apl_room_settle(held);
+    if (h->abandoned > 0)
+        held->ring = 1; /* the spawner may see an abandoned one end */
     return APL_EWAIT;
 }
 

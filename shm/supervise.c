@@ -325,6 +325,7 @@ APL_UNLOCKED apr_status_t apl_supervise_condition(const apl_pool_t *pool,
     condition->abandoned = p->abandoned;
     condition->reason = p->reason;
     condition->replaces = g && g->outdated > 0 && p->replaces;
+    condition->waiting = g ? g->waiting : 0;
     condition->processed = p->processed;
     return condition->state == APL_PROCESS_FREE || p->id != id ? APL_ESTALE
                                                                : APR_SUCCESS;

@@ -97,6 +97,7 @@ typedef struct {
     uint32_t reason;    /**< APL_EVENT_* of a leaving one */
     uint32_t replaces;  /**< 1: it has, or had, the place above the limit,
                          * and its group has outdated processes */
+    uint32_t waiting;   /**< requests that wait for a process of its group */
     uint64_t processed;
 } apl_condition_t;
 

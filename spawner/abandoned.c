@@ -9,22 +9,34 @@
 #include "spawner/sockfile.h"
 
 /* us between two looks: most end soon, or never. */
-#define PAUSE_MIN 10000
-#define PAUSE_MAX SECOND
+#define PAUSE_MIN   10000
+#define PAUSE_MAX   SECOND
+#define PAUSE_ASKED (SECOND / 10) /* while requests wait for a process */
 
-void abandoned_note(process_t *p, uint32_t n)
+void abandoned_note(process_t *p, uint32_t n, uint32_t waiting)
 {
     if (n > p->left.requests || n == 0)
         p->left.pause = PAUSE_MIN;
     if (n == 0)
         p->left.connections = 0;
     p->left.requests = n;
+    p->left.waiting = waiting;
+}
+
+/* us: the next look. */
+static int64_t due_at(const process_t *p)
+{
+    int64_t pause = p->left.pause;
+
+    if (p->left.waiting > 0 && pause > PAUSE_ASKED)
+        pause = PAUSE_ASKED;
+    return p->left.at + pause;
 }
 
 static int is_due(const spawner_t *s, const process_t *p)
 {
     return p->left.requests > 0 && p->phase == PHASE_LIVE && !p->gone &&
-           s->now >= p->left.at + p->left.pause;
+           s->now >= due_at(p);
 }
 
 /* ---- what is left ---- */
@@ -107,5 +119,5 @@ void abandoned_look(spawner_t *s)
                 conclude(s, p);
     for (p = s->processes; p; p = p->next)
         if (p->left.requests > 0 && p->phase == PHASE_LIVE && !p->gone)
-            state_wake(s, p->left.at + p->left.pause);
+            state_wake(s, due_at(p));
 }

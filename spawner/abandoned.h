@@ -26,8 +26,9 @@
 
 #include "spawner/state.h"
 
-/** The segment says that so many of a process's requests are abandoned. */
-void abandoned_note(process_t *p, uint32_t n);
+/** What the segment says of a process: how many of its requests are abandoned,
+ * and how many others wait for a process of its app. */
+void abandoned_note(process_t *p, uint32_t n, uint32_t waiting);
 
 /** Look at those that are due. */
 void abandoned_look(spawner_t *s);

@@ -77,7 +77,7 @@ void obey(spawner_t *s, process_t *p)
         }
         return;
     }
-    abandoned_note(p, is.abandoned);
+    abandoned_note(p, is.abandoned, is.waiting);
     if (is.state != APL_PROCESS_LEAVING)
         return;
     if (is.sessions > is.abandoned) {

@@ -43,6 +43,7 @@ typedef struct {
 /** Of abandoned.c: what is left to a process. Zeroed at first. */
 typedef struct {
     uint32_t requests;    /**< that nobody waits for */
+    uint32_t waiting;     /**< other requests, for a process of its app */
     uint32_t connections; /**< at the last look */
     uint32_t now;         /**< during a look */
     int64_t at;           /**< us: when that was */

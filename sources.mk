@@ -74,6 +74,7 @@ module_sources = \
 	mod_apppool/proxy_api.c \
 	mod_apppool/reply.c \
 	mod_apppool/rlimits.c \
+	mod_apppool/route.c \
 	mod_apppool/runtime.c \
 	mod_apppool/same.c \
 	mod_apppool/script.c \
@@ -166,6 +167,7 @@ spawner_sources = \
 	spawner/openas.c \
 	spawner/output.c \
 	spawner/overdue.c \
+	spawner/piped.c \
 	spawner/privilege.c \
 	spawner/process.c \
 	spawner/procfs.c \
@@ -188,6 +190,7 @@ spawner_sources = \
 	spawner/syscalls.c \
 	spawner/table.c \
 	spawner/tell.c \
+	spawner/tosyslog.c \
 	spawner/userdb.c \
 	spawner/usersock.c \
 	spawner/vacate.c \

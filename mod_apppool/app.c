@@ -78,6 +78,7 @@ static apppool_app_t *make_app(apr_pool_t *p, const apppool_mount_t *mount,
 
     app->set = set;
     app->place = mount->place;
+    app->server = mount->server;
     app->base_uri = mount->base_uri;
     app->environment = set->environment ? set->environment : "production";
     app->pool.root = set->root;
@@ -94,6 +95,7 @@ static apppool_app_t *make_app(apr_pool_t *p, const apppool_mount_t *mount,
     app->ready = set->ready ? set->ready : "accept";
     app->host = host_of(mount->server);
     app->prestart = apppool_or(set->prestart, 0);
+    app->log_raw = apppool_or(set->log_format, 0);
     app->start_timeout = apppool_or(set->start_timeout, SECONDS(90));
     app->stop_timeout = apppool_or(set->stop_timeout, SECONDS(30));
     app->memory_limit = apppool_or(set->memory_limit, 0);
@@ -324,6 +326,16 @@ static void warn_prestart(const apppool_app_t *app)
             app->place);
 }
 
+static void warn_format(const apppool_app_t *app)
+{
+    if (app->log_raw && !app->set->log)
+        SAY(APLOG_WARNING,
+            "AppLogFormat raw (%s) has no effect without AppLog: what the "
+            "application prints goes to the error log, where each line begins "
+            "with its time and process",
+            app->place);
+}
+
 static int check_pool(server_rec *main_server)
 {
     apppool_server_t server = apppool_server_of(main_server);
@@ -335,6 +347,7 @@ static int check_pool(server_rec *main_server)
 
         minimum += app->pool.options.min_instances;
         warn_prestart(app);
+        warn_format(app);
     }
     if (server.max_pool_size > server.processes) {
         SAY(APLOG_ERR,

@@ -26,9 +26,10 @@
 
 /** An application. */
 struct apppool_app_t {
-    apl_app_t pool;    /**< what the pool is told */
-    const char *label; /**< label.h */
-    const char *place; /**< of its AppRoot */
+    apl_app_t pool;           /**< what the pool is told */
+    const char *label;        /**< label.h */
+    const char *place;        /**< of its AppRoot */
+    const server_rec *server; /**< the virtual host of that */
     const char *base_uri;
     const char *environment;
     const char *restart_dir;  /**< absolute */
@@ -39,7 +40,7 @@ struct apppool_app_t {
     uid_t owner;              /**< of AppRoot, where no AppUser runs the app;
                                    (uid_t)-1: not known, or not asked for */
     const apppool_dir_t *set; /**< all that was set for it */
-    apr_int64_t listen, protocol, prestart;
+    apr_int64_t listen, protocol, prestart, log_raw;
     apr_int64_t start_timeout, stop_timeout; /**< us */
     apr_int64_t memory_limit;                /**< bytes; 0: none */
     apr_int64_t slow_log;                    /**< us; 0: none */

@@ -31,6 +31,7 @@ apppool_config_t *apppool_config(void)
     X(listen)                                                                  \
     X(protocol)                                                                \
     X(prestart)                                                                \
+    X(log_format)                                                              \
     X(global_queue)                                                            \
     X(min_instances)                                                           \
     X(max_instances)                                                           \

@@ -58,13 +58,14 @@ struct apppool_mount_t {
 /** Settings of a place. */
 struct apppool_dir_t {
     apppool_mount_t *mount;
-    const char *root, *command, *group_name, *environment, *restart_dir, *log;
+    const char *root, *command, *group_name, *environment, *restart_dir;
+    const char *log; /**< a path, or a command behind | */
     const char *user, *user_group;
     const char *notify; /**< AppNotify, without its | */
     const char *ready;  /**< AppReady: "accept", "notify" or a path */
     apr_hash_t *env;    /**< AppSetEnv: name to value */
     const char *env_file;
-    apr_int64_t listen, protocol, prestart, global_queue;
+    apr_int64_t listen, protocol, prestart, log_format, global_queue;
     apr_int64_t min_instances, max_instances, max_requests, jitter;
     apr_int64_t concurrency, max_queue;
     apr_int64_t memory_limit; /**< bytes */

@@ -27,6 +27,7 @@ enum {
 
 #define READY_MAX        1024
 #define NOTIFY_MAX       4096
+#define LOG_MAX          4096
 #define TERABYTE         (APR_INT64_C(1) << 40)
 #define DAY              86400
 
@@ -178,6 +179,27 @@ static const char *set_concurrency(cmd_parms *cmd, void *dir_, const char *arg)
     return apppool_value_check(cmd, dir, cmd->info, arg);
 }
 
+/* As ErrorLog: two | are one. */
+static const char *set_log(cmd_parms *cmd, void *dir_, const char *arg)
+{
+    apppool_dir_t *dir = dir_;
+    const char *wrong, *command = arg + 1;
+
+    if (*arg != '|')
+        return apppool_value_path(cmd, dir, arg);
+    wrong = apppool_value_check(cmd, dir, cmd->info, arg);
+    if (wrong)
+        return wrong;
+    command += *command == '|';
+    if (!command[strspn(command, "$ ")] || strlen(command) > LOG_MAX)
+        return apr_psprintf(cmd->pool,
+                            "%s: \"%s\" is no command of 1 to %d bytes behind "
+                            "a |",
+                            cmd->cmd->name, arg, LOG_MAX);
+    dir->log = apr_pstrcat(cmd->pool, "|", command, NULL);
+    return NULL;
+}
+
 /* Queries are put down only if somebody is to see them. */
 static const char *set_detail(cmd_parms *cmd, void *dir_, const char *arg)
 {
@@ -261,8 +283,11 @@ const command_rec apppool_directives[] = {
          IN_DIR(env_file)),
     SWITCH("AppPreStart", "On if the minimum is started with httpd", GROUP,
            prestart),
-    PATH("AppLog", ANYWHERE, "file for what the application prints", GROUP,
-         IN_DIR(log)),
+    AP_INIT_TAKE1("AppLog", set_log, VALUE(GROUP, IN_DIR(log)), ANYWHERE,
+                  "file for what the application prints, or a command behind "
+                  "|"),
+    WORD("AppLogFormat", "raw if lines of AppLog are as the application "
+         "prints them", log_format, "prefixed raw"),
 
     AP_INIT_TAKE1("AppNotify", set_notify, VALUE(GROUP, 0), ANYWHERE,
                   "command that is told when the application is in trouble"),

@@ -51,7 +51,7 @@ int apppool_same_limits(const apppool_app_t *a, const apppool_app_t *b)
                0 &&
            apppool_rlimits_equal(&a->rlimits, &b->rlimits) &&
            equal(a->ready, b->ready) && equal(a->set->log, b->set->log) &&
-           equal(a->restart_dir, b->restart_dir) &&
+           a->log_raw == b->log_raw && equal(a->restart_dir, b->restart_dir) &&
            a->prestart == b->prestart &&
            equal(a->set->notify, b->set->notify) &&
            a->memory_limit == b->memory_limit && a->slow_log == b->slow_log &&

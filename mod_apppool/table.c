@@ -12,6 +12,7 @@
 
 #include "mod_apppool/app.h"
 #include "mod_apppool/proxy_api.h"
+#include "mod_apppool/route.h"
 #include "spawner/contract.h"
 
 APLOG_USE_MODULE(apppool);
@@ -77,7 +78,8 @@ static const char *listen_word(apr_int64_t way)
                                    : "fd";
 }
 
-static json_t *describe_app(apr_pool_t *p, const apppool_app_t *app)
+static json_t *describe_app(apr_pool_t *p, const apppool_app_t *app,
+                            const server_rec *main_server)
 {
     const apl_options_t *o = &app->pool.options;
     json_t *j = json_object();
@@ -96,7 +98,8 @@ static json_t *describe_app(apr_pool_t *p, const apppool_app_t *app)
     json_object_set_new(j, "protocol",
                         text(apppool_proxy_scheme(app->protocol)));
     json_object_set_new(j, "listen", text(listen_word(app->listen)));
-    json_object_set_new(j, "log", text(app->set->log));
+    json_object_set_new(j, "log", text(apppool_route(p, app, main_server)));
+    json_object_set_new(j, "log_raw", json_boolean(app->log_raw));
     json_object_set_new(j, "notify", text(app->set->notify));
     json_object_set_new(j, "base_uri", text(app->base_uri));
     json_object_set_new(j, "ready", text(app->ready));
@@ -168,7 +171,7 @@ static json_t *describe(const apppool_table_t *table, server_rec *s,
 
     for (i = 0; i < apps->nelts; i++)
         json_array_append_new(
-            list, describe_app(p, APR_ARRAY_IDX(apps, i, apppool_app_t *)));
+            list, describe_app(p, APR_ARRAY_IDX(apps, i, apppool_app_t *), s));
     json_object_set_new(j, "version", number(1));
     json_object_set_new(j, "config", number(table->generation));
     json_object_set_new(

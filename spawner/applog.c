@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <poll.h>
 #include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
@@ -20,8 +21,10 @@
 #include "spawner/millis.h"
 #include "spawner/openas.h"
 #include "spawner/output.h"
+#include "spawner/piped.h"
 #include "spawner/privilege.h"
 #include "spawner/settle.h"
+#include "spawner/tosyslog.h"
 
 #define SAY_AGAIN 60000 /* ms: that the file cannot be opened */
 
@@ -37,7 +40,7 @@ int applog_open(const char *path, unsigned uid, unsigned gid)
     return fd;
 }
 
-/* ---- the program ---- */
+/* ---- files ---- */
 
 /* The groups that the app has. Where they cannot be found, only its first one:
  * the groups that httpd was started with are root's. */
@@ -65,73 +68,195 @@ static void write_all(int fd, const char *text, size_t length)
     }
 }
 
-/* To the error log, with what its lines have after the time. */
-static void write_elsewhere(const char *text, size_t length)
+/* ---- the error log, where a log cannot be had ---- */
+
+static int is_raw(char **argv)
 {
+    return strcmp(argv[APPLOG_FORMAT], APPLOG_RAW) == 0;
+}
+
+/* What the error log has for a line. @return bytes; 0: it does not fit */
+static size_t convert(char **argv, const char *from, size_t length,
+                      char to[OUTPUT_LINE_MAX])
+{
+    const char *rest = memmem(from, length, "] ", 2);
+    size_t n = 0;
+
+    if (is_raw(argv)) {
+        n = log_time(to, OUTPUT_LINE_MAX);
+        n += log_origin(to + n, OUTPUT_LINE_MAX - n, LOG_INFO);
+        n += (size_t)snprintf(to + n, OUTPUT_LINE_MAX - n, "AppLog %.200s> ",
+                              argv[APPLOG_ROUTE]);
+        n += log_escape(to + n, OUTPUT_LINE_MAX - n - 1, from, length);
+        to[n++] = '\n';
+        return n;
+    }
+    if (*argv[APPLOG_ROUTE] != APPLOG_ERRORLOG && rest) {
+        rest += 2;
+        n = (size_t)(rest - from);
+        memcpy(to, from, n);
+        length -= n;
+        from = rest;
+        n += log_origin(to + n, OUTPUT_LINE_MAX - n, LOG_INFO);
+    }
+    if (length + 1 > OUTPUT_LINE_MAX - n)
+        return 0;
+    memcpy(to + n, from, length);
+    to[n + length] = '\n';
+    return n + length + 1;
+}
+
+static void write_elsewhere(char **argv, const char *text, size_t length)
+{
+    static char line[OUTPUT_LINE_MAX];
     static bucket_t bucket;
     int fd = log_open(), to = fd < 0 ? CONTRACT_LOG_FD : fd;
     const char *end;
 
-    for (; length > 0; length -= (size_t)(end - text), text = end) {
-        char line[OUTPUT_LINE_MAX];
-        const char *rest = memmem(text, length, "] ", 2);
-        size_t n;
+    for (; (end = memchr(text, '\n', length)) != NULL; text = end + 1) {
+        size_t n = (size_t)(end - text);
 
-        end = memchr(text, '\n', length);
-        if (!end++ || !rest || rest > end)
-            break;
-        rest += 2;
-        if (!output_may(&bucket, 0, millis_now() * 1000, (size_t)(end - text)))
-            continue;
-        n = (size_t)(rest - text);
-        memcpy(line, text, n);
-        n += log_origin(line + n, sizeof line - n, LOG_INFO);
-        if ((size_t)(end - rest) > sizeof line - n)
-            continue;
-        memcpy(line + n, rest, (size_t)(end - rest));
-        write_all(to, line, n + (size_t)(end - rest));
+        if (output_may(&bucket, 0, millis_now() * 1000, n))
+            write_all(to, line, convert(argv, text, n, line));
+        length -= n + 1;
     }
     if (fd >= 0)
         close(fd);
 }
 
-static int open_or_say(char **argv, unsigned uid, unsigned gid)
+/* ---- where it goes ---- */
+
+/* "=/proc/PID/fd/N DEV:INO" */
+static int open_errorlog(const char *route)
+{
+    unsigned long long dev, ino;
+    char path[64];
+    struct stat st;
+    int fd;
+
+    errno = EINVAL;
+    if (sscanf(route, "=%63s %llu:%llu", path, &dev, &ino) != 3)
+        return -1;
+    fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (fd < 0 || (fstat(fd, &st) == 0 && st.st_dev == dev && st.st_ino == ino))
+        return fd;
+    close(fd);
+    errno = ESTALE;
+    return -1;
+}
+
+static int open_or_say(char **argv)
 {
     static int64_t said = -SAY_AGAIN;
-    int fd = applog_open(argv[APPLOG_FILE], uid, gid);
+    const char *route = argv[APPLOG_ROUTE];
+    int fd;
 
+    if (*route == APPLOG_ERRORLOG)
+        return open_errorlog(route); /* httpd opens it anew, or ends */
+    fd = applog_open(route, (unsigned)strtoul(argv[APPLOG_UID], NULL, 10),
+                     (unsigned)strtoul(argv[APPLOG_GID], NULL, 10));
     if (fd < 0 && millis_now() - said >= SAY_AGAIN) {
-        log_line(LOG_ERROR, "AppLog %s cannot be opened: %s", argv[APPLOG_FILE],
+        log_line(LOG_ERROR, "AppLog %s cannot be opened: %s", route,
                  strerror(errno));
         said = millis_now();
     }
     return fd;
 }
 
-int applog_main(char **argv)
+static void write_message(char **argv, const char *text, size_t length)
 {
-    static char text[APPLOG_MAX];
-    unsigned uid = (unsigned)strtoul(argv[APPLOG_UID], NULL, 10);
-    unsigned gid = (unsigned)strtoul(argv[APPLOG_GID], NULL, 10);
-    ssize_t n;
+    static const char to_syslog[] = "=syslog";
+    const char *route = argv[APPLOG_ROUTE];
+    int fd;
 
+    if (*route == APPLOG_PIPE) {
+        piped_write(route + 1, text, length);
+        return;
+    }
+    if (strncmp(route, to_syslog, sizeof to_syslog - 1) == 0) {
+        tosyslog_write(route + 1, text, length);
+        return;
+    }
+    fd = open_or_say(argv);
+    if (fd < 0) {
+        write_elsewhere(argv, text, length);
+        return;
+    }
+    fcntl(fd, F_SETFL, O_APPEND); /* a FIFO that is full is waited for */
+    write_all(fd, text, length);
+    close(fd);
+}
+
+/* ---- the program ---- */
+
+static volatile sig_atomic_t reloaded;
+
+static void hear(int sign)
+{
+    reloaded |= sign == SIGHUP;
+}
+
+/* They are blocked but while a message is waited for (wait_for_message). */
+static void listen_for(int sign)
+{
+    struct sigaction action;
+    sigset_t set;
+
+    memset(&action, 0, sizeof action);
+    action.sa_handler = hear;
+    sigaction(sign, &action, NULL);
+    sigemptyset(&set);
+    sigaddset(&set, sign);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
+static void begin(char **argv)
+{
     prctl(PR_SET_NAME, APPLOG_PROGRAM, 0, 0, 0);
     close(CONTRACT_PROGRAM_FD);
     signal(SIGPIPE, SIG_IGN); /* an AppLog that is a FIFO */
     settle_memory("0");
     log_directory(
         open(argv[APPLOG_RUNTIME], O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    take_groups(uid, gid);
-    while ((n = recv(STDIN_FILENO, text, sizeof text, 0)) > 0) {
-        int fd = open_or_say(argv, uid, gid);
+    if (*argv[APPLOG_ROUTE] == '/')
+        take_groups((uid_t)strtoul(argv[APPLOG_UID], NULL, 10),
+                    (gid_t)strtoul(argv[APPLOG_GID], NULL, 10));
+    listen_for(SIGHUP);
+    listen_for(SIGCHLD);
+}
 
-        if (fd < 0) {
-            write_elsewhere(text, (size_t)n);
-            continue;
-        }
-        fcntl(fd, F_SETFL, O_APPEND); /* a FIFO that is full is waited for */
-        write_all(fd, text, (size_t)n);
-        close(fd);
+/* A message, or the end of all; meanwhile a command is kept running. */
+static void wait_for_message(const char *route)
+{
+    struct pollfd input = {STDIN_FILENO, POLLIN, 0};
+    struct timespec limit;
+    sigset_t none;
+    int ms;
+
+    sigemptyset(&none);
+    do {
+        if (reloaded)
+            piped_end();
+        reloaded = 0;
+        ms = *route == APPLOG_PIPE ? piped_tend(route + 1) : -1;
+        limit.tv_sec = ms / 1000;
+        limit.tv_nsec = ms % 1000 * 1000000;
+    } while (ppoll(&input, 1, ms < 0 ? NULL : &limit, &none) != 1);
+}
+
+int applog_main(char **argv)
+{
+    static char text[APPLOG_MAX];
+    ssize_t n;
+
+    begin(argv);
+    for (;;) {
+        wait_for_message(argv[APPLOG_ROUTE]);
+        n = recv(STDIN_FILENO, text, sizeof text, 0);
+        if (n <= 0)
+            break;
+        write_message(argv, text, (size_t)n);
     }
+    piped_end();
     return 0;
 }

@@ -2,27 +2,55 @@
 
 /**
  * @file applog.h
- * @brief The program that writes one AppLog: apppool-spawner, executed once
- *        more (writer.h). The disk of an app may make it wait as long as it
- *        likes.
+ * @brief The program that writes one log of apps: apppool-spawner, executed
+ *        once more (writer.h). A disk, or the reader of a pipe, may make it
+ *        wait as long as it likes.
  *
- * Each message on standard input is some whole lines. The file is opened for
- * each message, so it may be rotated at any time. It ends when its input does.
+ * A route says where the lines go:
+ *
+ *     /var/log/shop.log        AppLog: a file, as the app's user
+ *     |rotatelogs ...          AppLog: a command (piped.h)
+ *     =/proc/PID/fd/N DEV:INO  the ErrorLog of a virtual host: the file or pipe
+ *                              that httpd's parent PID has open there
+ *     =syslog:FACILITY:TAG     the same, where that is syslog (tosyslog.h)
+ *
+ * Each message on standard input is some whole lines. A file is opened for
+ * each message, so it may be rotated at any time. SIGHUP: httpd was reloaded,
+ * and a command ends; the next line starts it anew. The program ends when its
+ * input does.
  *
  * Errors: lines of a file that cannot be opened go to the error log, as many
  *         as that may take. What cannot be written is lost.
- * Trust:  the file may stand in a directory of the app's user (openas.h).
+ * Trust:  the file may stand in a directory of the app's user (openas.h). The
+ *         number of a descriptor may stand for another file by now, so device
+ *         and inode are compared.
  */
 #ifndef APPPOOL_APPLOG_H
 #define APPPOOL_APPLOG_H
 
-/** First argument; then the runtime directory, uid, gid and file. */
+/** First argument; then the runtime directory, uid, gid, route and format. */
 #define APPLOG_WORD    "--log"
 #define APPLOG_PROGRAM "apppool-log"
-enum { APPLOG_RUNTIME = 2, APPLOG_UID, APPLOG_GID, APPLOG_FILE, APPLOG_ARGS };
+enum {
+    APPLOG_RUNTIME = 2,
+    APPLOG_UID,
+    APPLOG_GID,
+    APPLOG_ROUTE,
+    APPLOG_FORMAT,
+    APPLOG_ARGS
+};
+
+/** The format: lines begin with time and process, or are as the app printed
+ * them. */
+#define APPLOG_PREFIXED "prefixed"
+#define APPLOG_RAW      "raw"
+
+/** First byte of a route: a command; the ErrorLog of a virtual host. */
+#define APPLOG_PIPE     '|'
+#define APPLOG_ERRORLOG '='
 
 /** Bytes of a message, at the most. */
-#define APPLOG_MAX 65536
+#define APPLOG_MAX      65536
 
 /** @return exit code */
 int applog_main(char **argv);

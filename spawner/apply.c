@@ -12,6 +12,7 @@
 #include "spawner/log.h"
 #include "spawner/privilege.h"
 #include "spawner/process.h"
+#include "spawner/writer.h"
 
 static int64_t due; /* when the segment hears of the table again */
 
@@ -111,6 +112,7 @@ int apply_refresh(spawner_t *s)
     log_level(fresh->log_level);
     for (p = s->processes; p; p = p->next)
         process_configure(s, p);
+    writer_reload();
     if (old)
         apr_pool_destroy(old->pool);
     due = 0;

@@ -120,10 +120,17 @@ int output_may(bucket_t *bucket, int own, int64_t now, size_t length)
                        (int64_t)length + LINE_COST);
 }
 
-/* AppLog is opened as the app's user, who has to be known. */
+/* Has the process a child that writes its lines? A file is opened as the app's
+ * user, which has to be known. */
+static int has_writer(const process_t *p)
+{
+    return p->log && (*p->log != '/' || p->is.uid != UINT32_MAX);
+}
+
+/* Do its lines go to a log that is not an error log? */
 static int has_own(const process_t *p)
 {
-    return p->log[0] && p->is.uid != UINT32_MAX;
+    return has_writer(p) && *p->log != APPLOG_ERRORLOG;
 }
 
 static void flush(sink_t *sink)
@@ -133,9 +140,10 @@ static void flush(sink_t *sink)
 
     if (sink->used == 0)
         return;
-    if (has_own(p)) {
+    if (has_writer(p)) {
         if (!p->output.writer)
-            p->output.writer = writer_get(p->log, p->is.uid, p->is.gid);
+            p->output.writer =
+                writer_get(p->log, p->log_raw, p->is.uid, p->is.gid);
         if (p->output.writer)
             writer_send(p->output.writer, lines, sink->used, sink->n);
     }
@@ -169,6 +177,24 @@ static void drop(process_t *p)
     p->output.over = 1;
 }
 
+static size_t copy(char line[OUTPUT_LINE_MAX], const char *text, size_t length)
+{
+    memcpy(line, text, length);
+    return length;
+}
+
+static size_t compose(const process_t *p, char line[OUTPUT_LINE_MAX],
+                      const char *text, size_t length)
+{
+    size_t n = log_time(line, OUTPUT_LINE_MAX);
+
+    if (!has_own(p))
+        n += log_origin(line + n, OUTPUT_LINE_MAX - n, LOG_INFO);
+    n += (size_t)snprintf(line + n, OUTPUT_LINE_MAX - n, PROCESS_FMT "> ",
+                          PROCESS_NAME(p));
+    return n + log_escape(line + n, OUTPUT_LINE_MAX - n - 1, text, length);
+}
+
 static void emit(sink_t *sink, const char *text, size_t length)
 {
     static char line[OUTPUT_LINE_MAX];
@@ -183,12 +209,8 @@ static void emit(sink_t *sink, const char *text, size_t length)
         return;
     }
     remember(&p->output, text, length);
-    n = log_time(line, sizeof line);
-    if (!has_own(p))
-        n += log_origin(line + n, sizeof line - n, LOG_INFO);
-    n += (size_t)snprintf(line + n, sizeof line - n, PROCESS_FMT "> ",
-                          PROCESS_NAME(p));
-    n += log_escape(line + n, sizeof line - n - 1, text, length);
+    n = has_own(p) && p->log_raw ? copy(line, text, length)
+                                 : compose(p, line, text, length);
     line[n++] = '\n';
     add(sink, line, n);
 }
@@ -289,13 +311,20 @@ void output_finish(process_t *p)
     flush(&sink);
 }
 
-void output_to(process_t *p, const char *path)
+static int is_same(const char *a, const char *b)
 {
-    if (strcmp(p->log, path) == 0)
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+void output_to(process_t *p, const char *route, int raw)
+{
+    if (is_same(p->log, route) && p->log_raw == raw)
         return;
     writer_put(p->output.writer);
     p->output.writer = NULL;
-    snprintf(p->log, sizeof p->log, "%s", path);
+    free(p->log);
+    p->log = route ? strdup(route) : NULL;
+    p->log_raw = raw;
 }
 
 /* ---- what was too much ---- */

@@ -64,8 +64,9 @@ int output_drain(struct process *p);
 /** A last line without end, too. */
 void output_finish(struct process *p);
 
-/** It goes to this AppLog from now on; "": to the error log. */
-void output_to(struct process *p, const char *path);
+/** It takes this route (applog.h) from now on; NULL: to the error log.
+ * @param raw 1: lines are written as the app prints them */
+void output_to(struct process *p, const char *route, int raw);
 
 /** Do what is due: read on, say what was dropped. */
 void output_tend(struct spawner *s, struct process *p);

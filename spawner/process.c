@@ -170,7 +170,7 @@ void process_configure(spawner_t *s, process_t *p)
     p->drain_timeout = a->drain_timeout;
     p->stop_signal = a->stop_signal;
     snprintf(p->label, sizeof p->label, "%s", a->label);
-    output_to(p, a->log ? a->log : "");
+    output_to(p, a->log, a->log_raw);
 }
 
 int process_record(process_t *p, uint32_t state)
@@ -243,6 +243,7 @@ void process_collect(spawner_t *s)
         drop(s->by_child, &p->is.pid, sizeof p->is.pid, p);
         drop(s->by_port, &p->is.wire.port, sizeof p->is.wire.port, p);
         output_forget(&p->output);
+        free(p->log);
         free(p->command);
         free(p->failure);
         free(p);

@@ -83,7 +83,9 @@ typedef struct process {
     int64_t drain_at; /**< us: obey.c: its links may last until then; 0: it
                         * does not have to leave */
     char label[64];
-    char log[256];     /**< AppLog; "": the error log */
+    char *log;         /**< where its output goes (applog.h); NULL: the error
+                            log */
+    int log_raw;       /**< as it prints it */
     char user[64];     /**< name, for messages */
     char *command;     /**< for messages; NULL: not known */
     char *failure;     /**< why the start failed; NULL: it did not */

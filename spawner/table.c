@@ -101,6 +101,14 @@ static void read_ready(reader_t *r, table_app_t *a, const json_t *o)
         reader_refuse(r, "\"ready\" is a path, and \"protocol\" is not http");
 }
 
+static void read_log(reader_t *r, table_app_t *a, const json_t *o)
+{
+    a->log = reader_text(r, o, "log", 1);
+    a->log_raw = reader_truth(r, o, "log_raw");
+    if (a->log && (!strchr("/|=", *a->log) || !a->log[0] || !a->log[1]))
+        reader_refuse(r, "\"log\" is no path, command or error log");
+}
+
 static rlim_t rlimit(const json_t *v)
 {
     json_int_t n = json_integer_value(v);
@@ -225,7 +233,7 @@ static void read_app(reader_t *r, table_app_t *a, uint32_t config,
     a->env_file = reader_path(r, o, "env_file", 1);
     read_wire(r, a, o);
     read_ready(r, a, o);
-    a->log = reader_path(r, o, "log", 1);
+    read_log(r, a, o);
     a->notify = reader_text(r, o, "notify", 1);
     a->base_uri = reader_text(r, o, "base_uri", 0);
     a->start_timeout = reader_duration(r, o, "start_timeout");

@@ -41,8 +41,9 @@ typedef struct {
     const char *environment;
     const char *const *env; /**< NAME=value, NULL at the end */
     const char *env_file;   /**< AppEnvFile */
-    const char *log;
-    const char *notify; /**< AppNotify: a command */
+    const char *log;        /**< a route (applog.h); NULL: the error log */
+    int log_raw;            /**< lines are written as the app prints them */
+    const char *notify;     /**< AppNotify: a command */
     const char *base_uri;
     uint32_t listen;   /**< APL_LISTEN_* */
     uint32_t protocol; /**< APL_HTTP ... */

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +27,8 @@
 
 struct writer {
     writer_t *next;
-    char path[256];
+    char *route;
+    int raw;
     uid_t uid;
     gid_t gid;
     unsigned users; /* processes of apps */
@@ -45,25 +47,49 @@ struct writer {
 
 static writer_t *writers;
 
-writer_t *writer_get(const char *path, uid_t uid, gid_t gid)
+static writer_t *find(const char *route, int raw, uid_t uid, gid_t gid)
 {
     writer_t *w;
 
     for (w = writers; w; w = w->next)
-        if (w->uid == uid && w->gid == gid && strcmp(w->path, path) == 0)
+        if (w->uid == uid && w->gid == gid && w->raw == raw &&
+            strcmp(w->route, route) == 0)
             break;
-    if (!w) {
-        w = calloc(1, sizeof *w);
-        if (!w)
-            return NULL;
-        snprintf(w->path, sizeof w->path, "%s", path);
-        w->uid = uid;
-        w->gid = gid;
-        w->fd = -1;
-        w->next = writers;
-        writers = w;
+    return w;
+}
+
+static writer_t *make(const char *route, int raw, uid_t uid, gid_t gid)
+{
+    writer_t *w = calloc(1, sizeof *w);
+
+    if (!w)
+        return NULL;
+    w->route = strdup(route);
+    if (!w->route) {
+        free(w);
+        return NULL;
     }
-    w->users++;
+    w->raw = raw;
+    w->uid = uid;
+    w->gid = gid;
+    w->fd = -1;
+    w->next = writers;
+    writers = w;
+    return w;
+}
+
+writer_t *writer_get(const char *route, int raw, uid_t uid, gid_t gid)
+{
+    writer_t *w;
+
+    /* Only files are opened as the app's user. */
+    if (*route != '/')
+        uid = gid = 0;
+    w = find(route, raw, uid, gid);
+    if (!w)
+        w = make(route, raw, uid, gid);
+    if (w)
+        w->users++;
     return w;
 }
 
@@ -123,17 +149,27 @@ static void let_go(writer_t *w)
 
 static _Noreturn void become(const spawner_t *s, const writer_t *w, int input)
 {
-    char program[32], uid[16], gid[16], path[sizeof w->path];
-    char *argv[] = {APPLOG_PROGRAM, APPLOG_WORD, strdup(s->rt.dir), uid, gid,
-                    path,           NULL};
+    char program[32], uid[16], gid[16];
+    char *argv[] = {APPLOG_PROGRAM,
+                    APPLOG_WORD,
+                    strdup(s->rt.dir),
+                    uid,
+                    gid,
+                    w->route,
+                    w->raw ? APPLOG_RAW : APPLOG_PREFIXED,
+                    NULL};
+    sigset_t reload;
 
     setsid();
     fresh_signals();
+    /* It would be the end, until it is listened for. */
+    sigemptyset(&reload);
+    sigaddset(&reload, SIGHUP);
+    sigprocmask(SIG_BLOCK, &reload, NULL);
     if (dup2(input, STDIN_FILENO) < 0)
         _exit(1);
     snprintf(uid, sizeof uid, "%u", (unsigned)w->uid);
     snprintf(gid, sizeof gid, "%u", (unsigned)w->gid);
-    snprintf(path, sizeof path, "%s", w->path);
     fresh_descriptors(CONTRACT_PROGRAM_FD);
     fcntl(CONTRACT_PROGRAM_FD, F_SETFD, 0);
     snprintf(program, sizeof program, "/proc/self/fd/%d", CONTRACT_PROGRAM_FD);
@@ -194,9 +230,15 @@ static void say_dropped(const spawner_t *s, writer_t *w)
 {
     if (w->dropped == 0 || s->now < w->say)
         return;
-    log_line(LOG_WARN,
-             "AppLog %s is not written fast enough: %llu lines dropped",
-             w->path, (unsigned long long)w->dropped);
+    if (*w->route == APPLOG_ERRORLOG)
+        log_line(LOG_WARN,
+                 "the ErrorLog of a virtual host is not written fast enough: "
+                 "%llu lines dropped",
+                 (unsigned long long)w->dropped);
+    else
+        log_line(LOG_WARN,
+                 "AppLog %s is not written fast enough: %llu lines dropped",
+                 w->route, (unsigned long long)w->dropped);
     w->dropped = 0;
     w->say = s->now + SAY_PAUSE;
 }
@@ -230,11 +272,21 @@ void writer_tend(spawner_t *s)
         end_idle(s, w);
         if (w->users == 0 && w->pid == 0 && w->dropped == 0 && !w->held.lines) {
             *at = w->next;
+            free(w->route);
             free(w);
         }
         else
             at = &w->next;
     }
+}
+
+void writer_reload(void)
+{
+    const writer_t *w;
+
+    for (w = writers; w; w = w->next)
+        if (*w->route == APPLOG_PIPE && w->pid > 0)
+            kill(w->pid, SIGHUP);
 }
 
 void writer_stop(void)

@@ -2,8 +2,9 @@
 
 /**
  * @file writer.h
- * @brief The spawner's side of an AppLog: a child (applog.h) for each file and
- *        user, which is sent lines and waited for by nobody.
+ * @brief The spawner's side of an AppLog: a child (applog.h) for each route,
+ *        which is sent lines and waited for by nobody; files have one for each
+ *        user.
  *
  * It is started with the first line. It ends when no process of an app has
  * needed it for five seconds, when httpd stops, or when the spawner is dead. It
@@ -22,8 +23,13 @@
 
 typedef struct writer writer_t;
 
-/** That of this file and user, for one who uses it. @return NULL: no memory */
-writer_t *writer_get(const char *path, uid_t uid, gid_t gid);
+/**
+ * That of this route (applog.h), for one that uses it.
+ * @param raw 1: lines are as the app printed them
+ * @param uid, gid of the app, for a file
+ * @return NULL: no memory
+ */
+writer_t *writer_get(const char *route, int raw, uid_t uid, gid_t gid);
 
 /** One uses it no more. Harmless for NULL. */
 void writer_put(writer_t *w);
@@ -33,6 +39,10 @@ void writer_send(writer_t *w, const char *lines, size_t length, unsigned n);
 
 /** A child that is dead and not reaped yet: it may be one of these. */
 void writer_reap(pid_t pid);
+
+/** httpd was reloaded: commands are ended, and started anew with the next line.
+ */
+void writer_reload(void);
 
 /** Say what was dropped, and end the children that nobody needs. */
 void writer_tend(spawner_t *s);

@@ -63,7 +63,8 @@ ONLY = {
 
 # Functions: the files that may call them.
 FORKS = {"spawner/launch.c", "spawner/boot.c",
-         "spawner/errand.c", "spawner/marks.c", "spawner/tell.c",
+         "spawner/errand.c", "spawner/marks.c", "spawner/piped.c",
+         "spawner/tell.c",
          "spawner/rights.c", "spawner/ward.c", "spawner/writer.c",
          "mod_apppool/exec.c"}
 

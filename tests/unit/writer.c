@@ -78,13 +78,13 @@ static void hang_up(writer_t *w)
 
 static void a_line_while_the_last_child_ends(void **state)
 {
-    writer_t *w = writer_get(path, geteuid(), getegid());
+    writer_t *w = writer_get(path, 0, geteuid(), getegid());
 
     (void)state;
     close(make_file("log.stay", 0600, ""));
     print(w, "one\n");
     hang_up(w);
-    w = writer_get(path, geteuid(), getegid());
+    w = writer_get(path, 0, geteuid(), getegid());
     print(w, "two\n");
     print(w, "three\n");
     assert_int_equal(unlinkat(s->rt.fd, "log.stay", 0), 0);
@@ -98,7 +98,7 @@ static void a_line_while_the_last_child_ends(void **state)
 
 static void a_line_when_the_child_is_dead(void **state)
 {
-    writer_t *w = writer_get(path, geteuid(), getegid());
+    writer_t *w = writer_get(path, 0, geteuid(), getegid());
     siginfo_t info;
 
     (void)state;

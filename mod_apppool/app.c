@@ -164,6 +164,17 @@ static void look_at_root(apr_pool_t *p, apppool_app_t *app)
             app->place, user ? user : "its owner");
 }
 
+/* Is it laid out to be a DocumentRoot? Its scripts are run, not handed out. */
+static int is_php_site(const apppool_app_t *app)
+{
+    const char *file;
+
+    return (app->protocol == APL_FCGI ||
+            (app->protocol == APL_AUTO && !app->set->command)) &&
+           detect_protocol(app->pool.root, &file) == APL_FCGI &&
+           !strcmp(file, "index.php");
+}
+
 /* Would httpd hand out the app's own files? */
 static void warn_of_document_root(const apppool_mount_t *mount)
 {
@@ -175,7 +186,9 @@ static void warn_of_document_root(const apppool_mount_t *mount)
 
     while (n > 0 && documents[n - 1] == '/')
         n--;
-    if (n > 0 && !strncmp(documents, root, n) && (!root[n] || root[n] == '/'))
+    if (n == 0 || strncmp(documents, root, n) != 0)
+        return;
+    if (root[n] ? root[n] == '/' : !is_php_site(mount->app))
         SAY(APLOG_WARNING,
             "DocumentRoot %s has AppRoot %s (%s) in it: httpd hands out the "
             "application's own files, source and secrets as well",

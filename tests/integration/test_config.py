@@ -249,6 +249,23 @@ def test_nothing_in_htaccess(httpd: Httpd) -> None:
     assert httpd.get("/file").status == 500
 
 
+@pytest.mark.parametrize("file, directive, warned", [
+    ("config.ru", "", True), ("index.php", "", False),
+    ("index.php", "AppProtocol http", True),
+    ("index.php", "AppCommand gunicorn", True),
+    ("public/index.php", "", True)])
+def test_application_in_document_root(httpd: Httpd, file: str, directive: str,
+                                      warned: bool) -> None:
+    """Its files are handed out; PHP's are run, where they lie like that"""
+    httpd.modules.append("proxy_fcgi")
+    app = httpd.app("shop", *filter(None, [directive]), command=None)
+    (app.root / file).touch()
+    app.public = app.root
+    checked = httpd.test()
+    assert checked.returncode == 0, checked.stdout
+    assert ("source and secrets as well" in checked.stdout) == warned
+
+
 def test_no_command_found(httpd: Httpd) -> None:
     """An AppRoot in which no app is recognised"""
     httpd.log.expect("shop", "apppool")

@@ -29,14 +29,16 @@ class Segment:
         self.size = self.word(16)
         counts = dict(zip(RECORDS, (self.word(24 + 4 * n) + 1
                                     for n in range(4))))
-        at = self.size - sum(counts[table] * RECORDS[table][0]
-                             for table in RECORDS)
+        scratch = 16 * max(counts[table] - 1 for table in RECORDS
+                           if table != "children")
+        at = self.size - scratch - sum(counts[table] * RECORDS[table][0]
+                                       for table in RECORDS)
         self.header = at
         self.tables: dict[str, int] = {}
         for table in RECORDS:
             self.tables[table] = at
             at += counts[table] * RECORDS[table][0]
-        assert at == self.size
+        assert at + scratch == self.size
 
     def word(self, offset: int) -> int:
         return int.from_bytes(self.memory[offset:offset + 4], "little")

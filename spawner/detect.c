@@ -57,13 +57,14 @@ static const server_t gunicorn = {
      [APL_LISTEN_TCP] = GUNICORN "--bind 127.0.0.1:$PORT "},
     NULL};
 
+#define UVICORN "--root-path \"$APP_BASE_URI\" "
 static const server_t uvicorn = {
     "",
     "uvicorn",
     {"venv/bin/uvicorn", ".venv/bin/uvicorn", "env/bin/uvicorn"},
-    {[APL_LISTEN_FD] = "--fd 3 ",
-     [APL_LISTEN_UNIX] = "--uds %%s ",
-     [APL_LISTEN_TCP] = "--host 127.0.0.1 --port $PORT "},
+    {[APL_LISTEN_FD] = UVICORN "--fd 3 ",
+     [APL_LISTEN_UNIX] = UVICORN "--uds %%s ",
+     [APL_LISTEN_TCP] = UVICORN "--host 127.0.0.1 --port $PORT "},
     NULL};
 
 /* Of itself it ends after 500 requests; that is for MaxRequests to say. */

@@ -64,6 +64,10 @@ static void set_socket(environment_t *e, const boot_t *boot)
         set(e, "PORT=%u", boot->port);
         set(e, "HOST=127.0.0.1");
     }
+    /* uvicorn believes no headers over a Unix socket, unless all may say them.
+     * Nobody but httpd reaches it. */
+    if (boot->app->listen != APL_LISTEN_TCP)
+        set(e, "FORWARDED_ALLOW_IPS=*");
     runtime_path(boot->rt, CONTRACT_NOTIFY, boot->id, path);
     set(e, "NOTIFY_SOCKET=%s", path);
 }

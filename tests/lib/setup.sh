@@ -10,6 +10,7 @@ packages_apps="python3 gunicorn ruby puma nodejs"
 packages_demo="$packages_build $packages_apps curl procps util-linux"
 packages_servers="uvicorn uwsgi-core uwsgi-plugin-python3 starman php-cgi
     libfcgi-dev python3-websockets python3-h2 python3-flask python3-django
+    python3-fastapi
     ruby-railties node-express node-busboy node-cookie-parser"
 # What redmine and dokuwiki depend on; they themselves are only unpacked.
 packages_libraries="ruby-actionpack-action-caching ruby-actionpack-xml-parser

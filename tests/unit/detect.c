@@ -180,9 +180,11 @@ static void asgi_is_uvicorn(void **state)
     (void)state;
     put("asgi.py", "");
     assert_string_equal(detected(APL_LISTEN_FD, 1),
-                        "uvicorn --fd 3 asgi:application");
+                        "uvicorn --root-path \"$APP_BASE_URI\" --fd 3 "
+                        "asgi:application");
     assert_string_equal(detected(APL_LISTEN_UNIX, 0),
-                        "uvicorn --uds %s asgi:application");
+                        "uvicorn --root-path \"$APP_BASE_URI\" --uds %s "
+                        "asgi:application");
     put("wsgi.py", "");
     assert_non_null(strstr(detected(APL_LISTEN_FD, 1), "gunicorn"));
 }

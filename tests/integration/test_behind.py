@@ -1,0 +1,165 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""What each framework makes of a request over https: scheme, host, the path
+it is mounted at, and the client's address, with the lines that doc/apps.md
+says it needs."""
+import re
+import subprocess
+import textwrap
+from typing import Optional
+
+import pytest
+
+from harness.config import App
+from harness.httpd import USER, Httpd
+from harness.places import TOP
+from harness.tls import TlsHost
+
+pytestmark = pytest.mark.mpms("event")
+
+DJANGO = """
+import os
+from django.conf import settings
+from django.core.wsgi import get_wsgi_application
+from django.http import HttpResponse
+from django.urls import path, reverse
+
+def here(request):
+    return HttpResponse(request.build_absolute_uri(reverse("here")) + " "
+                        + request.META["REMOTE_ADDR"])
+
+urlpatterns = [path("here", here, name="here")]
+settings.configure(ROOT_URLCONF=__name__, ALLOWED_HOSTS=["*"], %s)
+application = get_wsgi_application()
+"""
+
+# File, program; LINES stands for those of doc/apps.md.
+FRAMEWORKS: dict[str, tuple[str, str]] = {
+    "Flask": ("wsgi.py", """
+from flask import Flask, request, url_for
+application = Flask(__name__)
+LINES
+@application.route("/here")
+def here():
+    return url_for("here", _external=True) + " " + request.remote_addr
+"""),
+    "FastAPI and other ASGI applications": ("asgi.py", """
+from fastapi import FastAPI, Request
+from fastapi.responses import PlainTextResponse
+application = FastAPI()
+@application.get("/here")
+async def here(request: Request):
+    return PlainTextResponse(f'{request.url_for("here")} {request.client.host}')
+"""),
+    "Sinatra and other Rack applications": ("config.ru", """
+require "rack/request"
+run ->(env) {
+  r = Rack::Request.new(env)
+  [200, {"content-type" => "text/plain"},
+   ["#{r.base_url}#{r.script_name}/here #{r.ip}"]]
+}
+"""),
+    "Rails": ("config.ru", """
+require "action_controller/railtie"
+class Shop < Rails::Application
+  config.eager_load = true
+  config.logger = Logger.new($stdout)
+  routes.append { get "here", to: "hello#here", as: "here" }
+end
+class HelloController < ActionController::Base
+  include Rails.application.routes.url_helpers
+  def here = render(plain: "#{here_url} #{request.remote_ip}")
+end
+Shop.initialize!
+run Shop
+"""),
+    "Express": ("app.js", """
+const express = require("express");
+const app = express();
+LINES
+app.get("/here", (request, response) => response.send(
+    `${request.protocol}://${request.hostname}${base}/here ${request.ip}`));
+app.listen({ fd: 3 });
+"""),
+    "PHP": ("public/index.php", """<?php
+echo ($_SERVER["HTTPS"] ?? "") == "on" ? "https" : "http", "://",
+     $_SERVER["HTTP_HOST"], dirname($_SERVER["SCRIPT_NAME"] . "x") == "/"
+     ? "" : dirname($_SERVER["SCRIPT_NAME"]), "/here ",
+     $_SERVER["REMOTE_ADDR"];
+"""),
+    "Perl": ("app.psgi", """
+use Plack::Request;
+my $app = sub {
+    my $request = Plack::Request->new(shift);
+    my $base = $request->base;
+    $base =~ s{/$}{};
+    [200, ["Content-Type" => "text/plain"],
+     ["$base/here " . $request->address]];
+};
+LINES
+"""),
+}
+
+
+def lines_of(section: str) -> str:
+    """What doc/apps.md says such an application needs to know all that."""
+    text = (TOP / "doc" / "apps.md").read_text().split(f"### {section}\n")[1]
+    found = re.search(r"It knows scheme, host, path and client[^\n]* with"
+                      r"[^\n]*\n"
+                      r"(?:[^\n]+\n)*\n((?:    [^\n]*\n|\n)+)",
+                      text.split("\n### ")[0])
+    return textwrap.dedent(found.group(1)).strip() if found else ""
+
+
+def make(httpd: Httpd, name: str, host: str, location: Optional[str]) -> App:
+    file, program = FRAMEWORKS[name]
+    app = httpd.app(host, command=None, location=location)
+    lines = lines_of(name)
+    assert ("LINES" in program) == bool(lines)
+    (app.root / file).write_text(program.replace("LINES", lines))
+    if name == "Perl":
+        app.directives.append("AppListen unix")
+        app.command = "starman --workers 1 --listen %s app.psgi"
+    app.directives += ["AppSetEnv NODE_PATH /usr/share/nodejs",
+                       "AppSetEnv SECRET_KEY_BASE " + 64 * "x"]
+    subprocess.run(["chown", "-R", USER, app.root], check=True)
+    return app
+
+
+def ask(host: TlsHost, path: str) -> str:
+    with host.connect() as client:
+        client.send(f"GET {path} HTTP/1.1\r\nHost: shop.example\r\n"
+                    "X-Forwarded-For: 1.2.3.4\r\nX-Forwarded-Proto: http\r\n"
+                    "X-Forwarded-Host: evil.example\r\n\r\n".encode())
+        answer = client.answer()
+    assert answer.status == 200, answer.text
+    return answer.text
+
+
+@pytest.mark.parametrize("name", list(FRAMEWORKS))
+def test_over_https(httpd: Httpd, name: str) -> None:
+    httpd.modules.append("proxy_fcgi")
+    host = TlsHost(httpd, make(httpd, name, "shop", None))
+    make(httpd, name, "below", "/mnt")
+    httpd.start()
+    try:
+        for path in ("/here", "/mnt/here"):
+            assert ask(host, path) == f"https://shop.example{path} 127.0.0.1"
+    finally:
+        host.close()
+
+
+def test_django(httpd: Httpd) -> None:
+    """It has no name for the client's address"""
+    host = None
+    for name, location in (("shop", None), ("below", "/mnt")):
+        app = httpd.app(name, command=None, location=location)
+        (app.root / "wsgi.py").write_text(
+            DJANGO % lines_of("Django").replace("\n", ", "))
+        host = host or TlsHost(httpd, app)
+    httpd.start()
+    assert host is not None
+    try:
+        for path in ("/here", "/mnt/here"):
+            assert ask(host, path).split()[0] == f"https://shop.example{path}"
+    finally:
+        host.close()

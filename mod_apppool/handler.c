@@ -186,7 +186,7 @@ static int serve(apppool_visit_t *v)
     int i, status;
 
     apppool_sendfile_offer(v->r);
-    apppool_trace_headers(v->r);
+    apppool_trace_start(v->r);
     status = protocol == APL_AUTO ? OK : fit(v, protocol, &url);
     for (i = 0; status == OK && i < ATTEMPTS; i++) {
         rv = apppool_visit_checkout(v);
@@ -225,6 +225,7 @@ int apppool_handler(request_rec *r)
                       mount->app->label);
         return HTTP_SERVICE_UNAVAILABLE;
     }
+    apppool_trace_parent(r);
     status = apppool_body_begin(&body, r, mount->app->label);
     if (status != OK)
         return status;

@@ -47,11 +47,11 @@ static const char *make(apr_pool_t *p)
                        NULL);
 }
 
-static void set_traceparent(request_rec *r)
+void apppool_trace_parent(request_rec *r)
 {
     const char *said = apr_table_get(r->headers_in, "traceparent"), *made;
 
-    if (said && is_valid(said))
+    if (!apppool_traceparent(r) || (said && is_valid(said)))
         return;
     made = make(r->pool);
     if (made)
@@ -60,16 +60,14 @@ static void set_traceparent(request_rec *r)
     apr_table_unset(r->headers_in, "tracestate");
 }
 
-void apppool_trace_headers(request_rec *r)
+void apppool_trace_start(request_rec *r)
 {
     apr_time_t now = apr_time_now();
 
-    if (!apr_table_get(r->headers_in, "X-Request-Start") &&
-        !apr_table_get(r->headers_in, "X-Queue-Start"))
-        apr_table_setn(r->headers_in, "X-Request-Start",
-                       apr_psprintf(r->pool, "t=%" APR_TIME_T_FMT ".%06d",
-                                    apr_time_sec(now),
-                                    (int)apr_time_usec(now)));
-    if (apppool_traceparent(r))
-        set_traceparent(r);
+    if (apr_table_get(r->headers_in, "X-Request-Start") ||
+        apr_table_get(r->headers_in, "X-Queue-Start"))
+        return;
+    apr_table_setn(r->headers_in, "X-Request-Start",
+                   apr_psprintf(r->pool, "t=%" APR_TIME_T_FMT ".%06d",
+                                apr_time_sec(now), (int)apr_time_usec(now)));
 }

@@ -26,8 +26,12 @@
 
 #include <httpd.h>
 
-/** Set these headers of a request that is about to wait, unless a trusted proxy
- * (clean.h), the client or the configuration has. */
-void apppool_trace_headers(request_rec *r);
+/** The request belongs to a trace. Before its body is read, so that it keeps
+ * the header, for the access log. */
+void apppool_trace_parent(request_rec *r);
+
+/** The request begins to wait, unless a trusted proxy (clean.h) or the
+ * configuration has said when it did. */
+void apppool_trace_start(request_rec *r);
 
 #endif

@@ -28,6 +28,19 @@ static ap_filter_rec_t *input;
 
 /* ---- the filter ---- */
 
+/* With MergeTrailers On, the end of a body brings headers. They would be
+ * believed, as headers were cleaned (clean.h) before. */
+static apr_status_t get(request_rec *r, ap_filter_t *filters,
+                        apr_bucket_brigade *bb, ap_input_mode_t mode,
+                        apr_read_type_e block, apr_off_t most)
+{
+    apr_table_t *headers = r->headers_in;
+    apr_status_t rv = ap_get_brigade(filters, bb, mode, block, most);
+
+    r->headers_in = headers;
+    return rv;
+}
+
 /* httpd's own filter looks up LimitRequestBody when it is first read from, but
  * not for a request that mod_proxy has. */
 static apr_status_t pass_on(ap_filter_t *f, apr_bucket_brigade *bb,
@@ -38,7 +51,7 @@ static apr_status_t pass_on(ap_filter_t *f, apr_bucket_brigade *bb,
     apr_status_t rv;
 
     f->r->proxyreq = PROXYREQ_NONE;
-    rv = ap_get_brigade(f->next, bb, mode, block, most);
+    rv = get(f->r, f->next, bb, mode, block, most);
     f->r->proxyreq = proxyreq;
     return rv;
 }
@@ -146,8 +159,8 @@ static int read_all(apppool_body_t *body)
     apr_status_t rv;
 
     while (status == OK && !last) {
-        rv = ap_get_brigade(r->input_filters, bb, AP_MODE_READBYTES,
-                            APR_BLOCK_READ, HUGE_STRING_LEN);
+        rv = get(r, r->input_filters, bb, AP_MODE_READBYTES, APR_BLOCK_READ,
+                 HUGE_STRING_LEN);
         status =
             rv == APR_SUCCESS ? store(body, bb, &last) : not_read(body, rv);
         apr_brigade_cleanup(bb);

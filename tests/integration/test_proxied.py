@@ -1,6 +1,8 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """What proxies before httpd say of a request, and what clients say that are
 no proxies."""
+import json
+import subprocess
 import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -236,3 +238,46 @@ def test_another_backend_gets_all(httpd: Httpd, way: str) -> None:
         else:  # mod_proxy adds to some
             assert seen[0][name].split(",")[0] == value
     assert "X-Mine" not in seen[0]
+
+
+# ---- other ways in
+
+@pytest.mark.parametrize("buffer", ["On", "Off"])
+def test_trailers(httpd: Httpd, buffer: str) -> None:
+    """They come when the headers were cleaned"""
+    httpd.app("shop", "MergeTrailers On", f"AppBufferRequest {buffer}")
+    httpd.start()
+    lines = b"".join(f"{name}: {value}\r\n".encode()
+                     for name, value in LIES.items())
+    with Raw(httpd.port, b"POST /echo HTTP/1.1\r\nHost: shop\r\n"
+             b"Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n" + lines
+             + b"\r\n") as client:
+        answer = client.answer()
+    assert answer.status == 200
+    assert "evil" not in answer.text and "192.0.2.66" not in answer.text
+
+
+@pytest.mark.parametrize("trusted", [False, True])
+def test_http2(httpd: Httpd, trusted: bool) -> None:
+    httpd.modules += ["http2", "remoteip"]
+    httpd.directives += ["Protocols h2c http/1.1", *TRUST[:1],
+                         TRUST[1] if trusted else
+                         "RemoteIPInternalProxy 192.0.2.1"]
+    httpd.app("shop")
+    httpd.start()
+    words = [word for name, value in SAID.items()
+             for word in ("-H", f"{name}: {value}")]
+    answer = subprocess.run(
+        ["curl", "-s", "--http2-prior-knowledge", "--max-time", "40",
+         "--connect-to", f"::127.0.0.1:{httpd.port}", *words,
+         "http://shop/echo"], capture_output=True, check=True).stdout
+    seen = {name.lower(): value
+            for name, value in json.loads(answer)["headers"]}
+    if trusted:
+        assert seen["x-forwarded-for"] == "192.0.2.7"
+        assert seen["x-forwarded-proto"] == "https"
+        assert seen["x-forwarded-host"] == "shop.example"
+    else:
+        assert seen["x-forwarded-for"] == "127.0.0.1"
+        assert seen["x-forwarded-proto"] == "http"
+        assert "forwarded" not in seen

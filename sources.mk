@@ -175,6 +175,7 @@ spawner_sources = \
 	spawner/reader.c \
 	spawner/ready.c \
 	spawner/reap.c \
+	spawner/recent.c \
 	spawner/registry.c \
 	spawner/remove.c \
 	spawner/rights.c \
@@ -208,6 +209,7 @@ ctl_sources = \
 	ctl/await.c \
 	ctl/detect.c \
 	ctl/events.c \
+	ctl/logs.c \
 	ctl/table.c \
 	ctl/terminal.c \
 	ctl/top.c

@@ -18,6 +18,7 @@
 #include "ctl/await.h"
 #include "ctl/detect.h"
 #include "ctl/events.h"
+#include "ctl/logs.h"
 #include "ctl/table.h"
 #include "ctl/top.h"
 
@@ -48,6 +49,11 @@ static const char help[] =
     "                   serves, or does not start\n"
     "  start APP [--wait [--timeout S]]\n"
     "                   start its minimum, and at least one process\n"
+    "  logs APP [-f]    what it printed last; -f, --follow: and what it "
+    "prints\n"
+    "                   from now on\n"
+    "  report ID        what a process is doing just now, in the words of a\n"
+    "                   report before a kill; it goes on\n"
     "  detect DIR       which command runs the app in DIR where no AppCommand\n"
     "                   is set, and why; asks no httpd\n"
     "\n"
@@ -85,6 +91,17 @@ static int show_check(const json_t *o)
     return ask_complain(EXIT_NO, "%s does not hold: %s",
                         json_string_value(json_object_get(o, "invariant")),
                         json_string_value(json_object_get(o, "text")));
+}
+
+static int show_report(const json_t *o)
+{
+    const json_t *lines = json_object_get(o, "lines");
+    const char *line;
+    size_t i;
+
+    for (i = 0; (line = json_string_value(json_array_get(lines, i))); i++)
+        table_line(line);
+    return EXIT_OK;
 }
 
 static int show_done(const json_t *o)
@@ -163,6 +180,14 @@ static int events(const asked_t *q)
     return status ? status : events_print(dir, q->raw, q->follow);
 }
 
+static int logs(const asked_t *q)
+{
+    const char *dir = q->dir;
+    int status = ask_directory(&dir);
+
+    return status ? status : logs_print(dir, q->words[1], q->raw, q->follow);
+}
+
 /* A number above 0, at most max. @return 0: it is none */
 static int read_number(const char *text, double max, double *value)
 {
@@ -217,6 +242,8 @@ static const struct {
     {"drain", APP, WAIT, NULL, show_done, await_drained},
     {"restart", APP, HOW | WAIT, NULL, show_done, await_running},
     {"start", APP, WAIT, NULL, show_done, await_running},
+    {"logs", APP, FOLLOW, logs, NULL, NULL},
+    {"report", PROCESS, 0, NULL, show_report, NULL},
     {"detect", "the directory of an app", 0, detect, NULL, NULL},
 };
 

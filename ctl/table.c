@@ -32,6 +32,19 @@ const char *table_text(const json_t *o, const char *key)
     return i ? to : "-";
 }
 
+void table_line(const char *line)
+{
+    for (; *line; line++) {
+        unsigned char c = (unsigned char)line[0], d = (unsigned char)line[1];
+
+        int wide = c == 0xc2 && d >= 0x80 && d < 0xa0; /* U+0080 to U+009F */
+
+        putchar(wide || (c < 0x20 && c != '\t') || c == 0x7f ? '?' : line[0]);
+        line += wide;
+    }
+    putchar('\n');
+}
+
 static const char *plural(json_int_t n, const char *one, const char *many)
 {
     return n == 1 ? one : many;

@@ -15,6 +15,9 @@
 /** Print to stdout. */
 void table_print(const json_t *report);
 
+/** Print a line, without control characters. */
+void table_line(const char *line);
+
 /** A text of an object, without control characters, or "-"; in a buffer of its
  * own for each of the last four calls. */
 const char *table_text(const json_t *o, const char *key);

@@ -68,7 +68,8 @@ int answer_begin(spawner_t *s, const answer_order_t *order, answer_made_t *made)
                   MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (answer == MAP_FAILED)
         return -1;
-    pid = errand_fork(s, &maker, ANSWER_LIMIT, ended);
+    pid = errand_fork(s, &maker, order->limit > 0 ? order->limit : ANSWER_LIMIT,
+                      ended);
     if (pid == 0)
         work(s, order);
     if (pid < 0) {

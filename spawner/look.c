@@ -3,6 +3,7 @@
 #include "spawner/look.h"
 
 #include <dirent.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +28,7 @@ typedef struct {
 
 /* All that is looked at. */
 typedef struct {
-    const char *name;
+    const look_for_t *asked;
     pid_t leader;
     uint64_t start;
     int processes, n, threads; /* threads: those that are not in `of` as well */
@@ -179,6 +180,21 @@ static void read_again(look_t *l)
 
 /* ---- telling ---- */
 
+static void tell(const look_t *l, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void tell(const look_t *l, const char *format, ...)
+{
+    char text[LOG_MAX];
+    int n = snprintf(text, sizeof text, "%s report: ", l->asked->name);
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text + n, sizeof text - (size_t)n, format, args);
+    va_end(args);
+    l->asked->tell(l->asked->ctx, text);
+}
+
 static int percent(uint64_t ticks)
 {
     return (int)(ticks * 100 * 1000 / PAUSE_MS /
@@ -189,13 +205,13 @@ static void tell_all(const look_t *l)
 {
     double hertz = (double)sysconf(_SC_CLK_TCK);
 
-    log_line(LOG_NOTICE,
-             "%s report: %d process%s, %d thread%s, %.1f MB, CPU %.2f s in "
-             "all and %d%% now, %.0f s old",
-             l->name, l->processes, l->processes == 1 ? "" : "es", l->threads,
-             l->threads == 1 ? "" : "s", (double)l->memory / 1048576.0,
-             (double)l->cpu / hertz, percent(l->used),
-             (double)(procfs_now() - l->start) / hertz);
+    tell(l,
+         "%d process%s, %d thread%s, %.1f MB, CPU %.2f s in "
+         "all and %d%% now, %.0f s old",
+         l->processes, l->processes == 1 ? "" : "es", l->threads,
+         l->threads == 1 ? "" : "s", (double)l->memory / 1048576.0,
+         (double)l->cpu / hertz, percent(l->used),
+         (double)(procfs_now() - l->start) / hertz);
 }
 
 static void tell_thread(const look_t *l, const thread_t *t)
@@ -210,18 +226,19 @@ static void tell_thread(const look_t *l, const thread_t *t)
     snprintf(path, sizeof path, "task/%d/wchan", (int)t->is.pid);
     procfs_text(t->pid, path, wchan, sizeof wchan);
     snprintf(path, sizeof path, "task/%d/stack", (int)t->is.pid);
-    procfs_text(t->pid, path, stack, sizeof stack);
+    stack[0] = 0;
+    if (l->asked->stacks)
+        procfs_text(t->pid, path, stack, sizeof stack);
     look_stack(stack);
     /* All this was of the one that was seen first, or it is not told. */
     if (procfs_thread(t->pid, t->is.pid, &now) != 0 || now.start != t->is.start)
         return;
-    log_line(LOG_NOTICE,
-             "%s report: %s %d (%s) %s (state %c; CPU %d%% now%s%s%s%s%s%s)",
-             l->name, is_main ? "process" : "thread", (int)t->is.pid,
-             t->is.name, look_doing(t->is.state, call, doing), t->is.state,
-             percent(t->used), wchan[0] > '0' ? "; wchan " : "",
-             wchan[0] > '0' ? wchan : "", call[0] ? "; syscall " : "", call,
-             stack[0] ? "; kernel stack " : "", stack);
+    tell(l, "%s %d (%s) %s (state %c; CPU %d%% now%s%s%s%s%s%s)",
+         is_main ? "process" : "thread", (int)t->is.pid, t->is.name,
+         look_doing(t->is.state, call, doing), t->is.state, percent(t->used),
+         wchan[0] > '0' ? "; wchan " : "", wchan[0] > '0' ? wchan : "",
+         call[0] ? "; syscall " : "", call, stack[0] ? "; kernel stack " : "",
+         stack);
 }
 
 /* The last to be told, as it is in the process's own memory: whoever has that
@@ -235,7 +252,7 @@ static void tell_command(const look_t *l)
         if (command[i] == 0)
             command[i] = ' ';
     if (n > 0)
-        log_line(LOG_NOTICE, "%s report: command %s", l->name, command);
+        tell(l, "command %s", command);
 }
 
 /* The leader first, then who does something, then who sleeps. */
@@ -250,17 +267,17 @@ static int compare(const void *a_, const void *b_)
                           : a->order - b->order;
 }
 
-void look_report(const char *name, pid_t leader, uint64_t start)
+void look_report(const look_for_t *asked)
 {
     static look_t l;
     static const struct timespec pause = {0, PAUSE_MS * 1000000};
     procfs_t is;
     int i;
 
-    l.name = name;
-    l.leader = leader;
-    l.start = start;
-    if (procfs_thread(leader, leader, &is) != 0 || is.start != start)
+    l.asked = asked;
+    l.leader = asked->leader;
+    l.start = asked->start;
+    if (procfs_thread(l.leader, l.leader, &is) != 0 || is.start != l.start)
         return;
     procfs_each(add_process, &l);
     nanosleep(&pause, NULL);
@@ -270,7 +287,6 @@ void look_report(const char *name, pid_t leader, uint64_t start)
     for (i = 0; i < l.n && i < SHOWN_MAX; i++)
         tell_thread(&l, &l.of[i]);
     if (l.threads > i)
-        log_line(LOG_NOTICE, "%s report: and %d threads more", name,
-                 l.threads - i);
+        tell(&l, "and %d threads more", l.threads - i);
     tell_command(&l);
 }

@@ -2,8 +2,7 @@
 
 /**
  * @file look.h
- * @brief What a process is doing, in words for the log: whatever it is
- *        written in, and without ptrace.
+ * @brief What a process is doing, in words: whatever it is written in, and without ptrace.
  *
  *     shop[4711] report: 1 process, 1 thread, 41.2 MB, CPU 12.31 s in all and
  *         0% now, 3600 s old
@@ -25,13 +24,21 @@
 
 #define LOOK_TEXT_MAX 128
 
+/** What is to be looked at, and who is told. */
+typedef struct {
+    const char *name; /**< for the lines: "shop[4711]" */
+    pid_t leader;
+    uint64_t start; /**< of the leader, procfs_t */
+    int stacks;     /**< 1: with those in the kernel, which are for root */
+    void (*tell)(void *ctx, const char *line);
+    void *ctx;
+} look_for_t;
+
 /**
- * Look at a process and at all of its session, and write lines to the log. It
- * takes a fifth of a second, and may block: in a child of the spawner only.
- * @param name  for the log: "shop[4711]"
- * @param start of the leader, procfs_t
+ * Look at a process and at all of its session, and tell lines. It takes a fifth
+ * of a second, and may block: in a child of the spawner only.
  */
-void look_report(const char *name, pid_t leader, uint64_t start);
+void look_report(const look_for_t *asked);
 
 /**
  * "sleeps in read", "waits for a lock (futex)", "is stopped", "runs".

@@ -11,6 +11,7 @@
 #include "spawner/applog.h"
 #include "spawner/log.h"
 #include "spawner/process.h"
+#include "spawner/recent.h"
 #include "spawner/writer.h"
 
 #define LINE_MAX_  8192
@@ -183,12 +184,14 @@ static size_t copy(char line[OUTPUT_LINE_MAX], const char *text, size_t length)
     return length;
 }
 
-static size_t compose(const process_t *p, char line[OUTPUT_LINE_MAX],
-                      const char *text, size_t length)
+/* @param origin 1: as a line of httpd's error log */
+static size_t compose(const process_t *p, int origin,
+                      char line[OUTPUT_LINE_MAX], const char *text,
+                      size_t length)
 {
     size_t n = log_time(line, OUTPUT_LINE_MAX);
 
-    if (!has_own(p))
+    if (origin)
         n += log_origin(line + n, OUTPUT_LINE_MAX - n, LOG_INFO);
     n += (size_t)snprintf(line + n, OUTPUT_LINE_MAX - n, PROCESS_FMT "> ",
                           PROCESS_NAME(p));
@@ -209,8 +212,12 @@ static void emit(sink_t *sink, const char *text, size_t length)
         return;
     }
     remember(&p->output, text, length);
-    n = has_own(p) && p->log_raw ? copy(line, text, length)
-                                 : compose(p, line, text, length);
+    n = compose(p, 0, line, text, length);
+    recent_add(p, line, n);
+    if (!has_own(p))
+        n = compose(p, 1, line, text, length);
+    else if (p->log_raw)
+        n = copy(line, text, length);
     line[n++] = '\n';
     add(sink, line, n);
 }

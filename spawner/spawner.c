@@ -48,6 +48,7 @@
 #include "spawner/memory.h"
 #include "spawner/overdue.h"
 #include "spawner/process.h"
+#include "spawner/recent.h"
 #include "spawner/ready.h"
 #include "spawner/settle.h"
 #include "spawner/slow.h"
@@ -189,6 +190,7 @@ static void turn(spawner_t *s)
             descriptors_raise(s);
             control_configure(s);
             failure_sweep(s);
+            recent_sweep(s);
         }
         apply_table(s);
         keep_house(s);

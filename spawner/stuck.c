@@ -77,13 +77,24 @@ static report_t *find_free(void)
     return NULL;
 }
 
+static void log_one(void *ctx, const char *line)
+{
+    (void)ctx;
+    log_line(LOG_NOTICE, "%s", line);
+}
+
 static _Noreturn void work(const spawner_t *s, const process_t *p)
 {
     char name[96];
+    const look_for_t asked = {.name = name,
+                              .leader = p->is.pid,
+                              .start = p->is.start,
+                              .stacks = 1,
+                              .tell = log_one};
 
     fresh_descriptors(s->rt.fd);
     snprintf(name, sizeof name, PROCESS_FMT, PROCESS_NAME(p));
-    look_report(name, p->is.pid, p->is.start);
+    look_report(&asked);
     _exit(0);
 }
 

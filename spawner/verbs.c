@@ -25,6 +25,8 @@ static const struct {
     {"status", verbs_status, 0, 1, EVERYBODY},
     {"restart", verbs_restart, 2, 2, EVERYBODY},
     {"start", verbs_start, 1, 1, EVERYBODY},
+    {"logs", verbs_logs, 1, 2, EVERYBODY},
+    {"report", verbs_report, 1, 1, EVERYBODY},
     {"check", verbs_check, 0, 0, ROOT},
     {"detach", verbs_detach, 1, 1, ROOT},
     {"kill", verbs_kill, 1, 1, ROOT},

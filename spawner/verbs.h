@@ -8,6 +8,8 @@
  *     restart APP HOW     root, or the app's user; HOW: rolling, blocking or
  *                         default
  *     start APP           root, or the app's user
+ *     logs APP [NUMBER]   root, or the app's user
+ *     report ID           root, or the app's user
  *     check               root
  *     detach ID           root
  *     kill ID             root

@@ -3,11 +3,13 @@
 #include "spawner/verbs_app.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "shm/maintenance.h"
 #include "spawner/log.h"
 #include "spawner/process.h"
+#include "spawner/recent.h"
 
 static json_t *refuse_app(const question_t *q, const table_app_t *a,
                           apr_status_t rv)
@@ -152,4 +154,26 @@ json_t *verbs_restart(question_t *q)
                      a->app.name, "rolling", rolling, "drained",
                      rv == APL_EDRAINED, "old", ids_of(q->s, a), "text",
                      json_sprintf("%s %s", a->label, restarted(rv, rolling)));
+}
+
+/* ---- logs ---- */
+
+json_t *verbs_logs(question_t *q)
+{
+    json_t *refusal, *o;
+    const table_app_t *a = question_app(q, &refusal);
+    uint64_t from = 0;
+    char *end;
+
+    if (!a)
+        return refusal;
+    if (q->n > 2) {
+        from = strtoull(q->words[2], &end, 10);
+        if (end == q->words[2] || *end)
+            return question_refuse(q, "%s is no number of a line", q->words[2]);
+    }
+    o = recent_lines(a->app.name, from);
+    if (o)
+        json_object_set_new(o, "app", json_string(a->app.name));
+    return o;
 }

@@ -23,4 +23,7 @@ json_t *verbs_start(question_t *q);
  * the old one. */
 json_t *verbs_restart(question_t *q);
 
+/** What it printed last, from the line on that a third word numbers. */
+json_t *verbs_logs(question_t *q);
+
 #endif

@@ -9,7 +9,9 @@
 #include "shm/check.h"
 #include "shm/report.h"
 #include "shm/snapshot.h"
+#include "spawner/look.h"
 #include "spawner/privilege.h"
+#include "spawner/process.h"
 #include "spawner/verbs.h"
 
 /* ---- status ---- */
@@ -93,5 +95,54 @@ static json_t *make_check(spawner_t *s, const answer_order_t *order)
 json_t *verbs_check(question_t *q)
 {
     q->order.make = make_check;
+    return NULL;
+}
+
+/* ---- report ---- */
+
+#define REPORT_LIMIT (2 * SECOND) /* a process can make its reader wait */
+
+static void add_line(void *lines, const char *line)
+{
+    json_array_append_new(lines, apl_report_text(line));
+}
+
+static json_t *make_report(spawner_t *s, const answer_order_t *order)
+{
+    const process_t *p = process_find(s, order->process);
+    json_t *lines = json_array();
+    char name[96];
+    look_for_t asked = {.name = name,
+                        .stacks = order->only == PRIVILEGE_NOBODY,
+                        .tell = add_line,
+                        .ctx = lines};
+
+    if (p) {
+        snprintf(name, sizeof name, PROCESS_FMT, PROCESS_NAME(p));
+        asked.leader = p->is.pid;
+        asked.start = p->is.start;
+        look_report(&asked);
+    }
+    if (json_array_size(lines) == 0) {
+        json_decref(lines);
+        return verbs_error("the process has ended");
+    }
+    return json_pack("{s:s, s:i, s:o}", "app", p->is.name, "pid",
+                     (int)p->is.pid, "lines", lines);
+}
+
+json_t *verbs_report(question_t *q)
+{
+    json_t *refusal;
+    const process_t *p = question_process(q, &refusal);
+
+    if (!p)
+        return refusal;
+    if (p->is.pid <= 0)
+        return question_refuse(q, "%s has no process yet", p->label);
+    q->order.process = p->is.id;
+    q->order.limit = REPORT_LIMIT;
+    q->order.only = q->who.is_root ? PRIVILEGE_NOBODY : q->who.uid;
+    q->order.make = make_report;
     return NULL;
 }

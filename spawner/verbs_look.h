@@ -22,4 +22,7 @@ json_t *verbs_status(question_t *q);
 /** Do the invariants hold? @return NULL */
 json_t *verbs_check(question_t *q);
 
+/** What is the process doing? */
+json_t *verbs_report(question_t *q);
+
 #endif

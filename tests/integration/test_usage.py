@@ -23,6 +23,8 @@ COMMANDS: dict[str, tuple[list[str], set[str]]] = {
     "drain": (["shop"], {"--wait", "--timeout"}),
     "restart": (["shop"], {"--rolling", "--blocking", "--wait", "--timeout"}),
     "start": (["shop"], {"--wait", "--timeout"}),
+    "logs": (["shop"], {"--follow"}),
+    "report": (["0123"], set()),
     "detect": (["/nonexistent"], set())}
 OPTIONS = {"--seconds": ["1"], "--times": ["1"], "--follow": [], "--wait": [],
            "--rolling": [], "--blocking": [], "--timeout": ["1", "--wait"]}

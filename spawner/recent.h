@@ -1,0 +1,37 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file recent.h
+ * @brief What each app printed last, for apppoolctl logs: 16 KB of it, wherever
+ *        its lines go.
+ *
+ * So a user sees the lines of the apps that run as that user and no others, also
+ * where all go to an error log that only root may read; and nobody reads a file
+ * with root's rights for that.
+ *
+ * Errors: where there is no memory, lines are missing.
+ * Crash:  the next spawner begins anew, and with other numbers.
+ * Trust:  the lines are the app's; they have no control characters.
+ */
+#ifndef APPPOOL_RECENT_H
+#define APPPOOL_RECENT_H
+
+#include <jansson.h>
+
+#include "spawner/state.h"
+
+/** A process has printed a line, which log_escape() has made; without its end.
+ */
+void recent_add(const process_t *p, const char *line, size_t length);
+
+/**
+ * Those lines of an app that are kept, from the one with this number on.
+ * @return {"first": number of the first one, "next": of the one that comes,
+ *         "lines": [...]}
+ */
+json_t *recent_lines(const char *app, uint64_t from);
+
+/** Forget the apps that are not in the table. */
+void recent_sweep(const spawner_t *s);
+
+#endif

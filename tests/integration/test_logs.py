@@ -1,0 +1,118 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""apppoolctl logs and report: what an app printed, and what a process of it
+does, also for the user that runs it."""
+import json
+import subprocess
+
+import pytest
+
+from harness.httpd import Httpd
+from harness.places import CTL
+from harness.procs import alive, kill9
+from harness.wait import wait_until
+
+pytestmark = pytest.mark.mpms("event")
+
+OWNER, NEIGHBOUR = "games", "news"
+
+
+def as_user(httpd: Httpd, user: str, *words: str
+            ) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["setpriv", f"--reuid={user}", "--regid=nogroup", "--clear-groups",
+         str(CTL), "--dir", str(httpd.runtime), *words], text=True,
+        capture_output=True, timeout=60)
+
+
+def prints(httpd: Httpd, name: str, text: str) -> None:
+    assert httpd.get(f"/print?text={text}", name).status == 200
+
+
+def says(httpd: Httpd, text: str, user: str = OWNER) -> None:
+    wait_until(lambda: text in as_user(httpd, user, "logs", "shop").stdout,
+               f"it says {text}")
+
+
+@pytest.mark.parametrize("where", ["", "AppLog {}/shop.log",
+                                   'AppLog "|$cat >/dev/null"',
+                                   "AppLogFormat raw\nAppLog {}/shop.log"])
+def test_logs(httpd: Httpd, where: str) -> None:
+    """Wherever they go; of this app and no other"""
+    httpd.app("shop", f"AppUser {OWNER}", where.format(httpd.dir))
+    httpd.app("blog", f"AppUser {NEIGHBOUR}")
+    httpd.start()
+    pid = httpd.get("/pid", "shop").text
+    prints(httpd, "shop", "hello")
+    prints(httpd, "blog", "other")
+    says(httpd, f"shop[{pid}]> hello\n")
+    done = as_user(httpd, OWNER, "logs", "shop")
+    assert done.returncode == 0 and "other" not in done.stdout
+    assert done.stdout.startswith("[")
+    assert as_user(httpd, OWNER, "logs", "blog").returncode == 1
+    answer = json.loads(httpd.ctl("--json", "logs", "shop").stdout)
+    assert answer["next"] - answer["first"] == len(answer["lines"])
+
+
+def test_follow(httpd: Httpd) -> None:
+    """Each line once; also when the spawner was started anew"""
+    httpd.log.expect(r"spawner \d+ ended")
+    httpd.app("shop")
+    httpd.start()
+    prints(httpd, "shop", "line-1-")
+    wait_until(lambda: "line-1-" in httpd.ctl("logs", "shop").stdout, "it says")
+    out = httpd.dir / "followed"
+    with out.open("w") as file:
+        ctl = subprocess.Popen([str(CTL), "--dir", str(httpd.runtime), "logs",
+                                "-f", "shop"], stdout=file)
+    try:
+        for n in (2, 3):
+            prints(httpd, "shop", f"line-{n}-")
+            wait_until(lambda: f"line-{n}-" in out.read_text(), "it follows")
+        kill9(httpd.helper("spawner"))
+        wait_until(lambda: httpd.ctl("logs", "shop").returncode == 0, "again")
+        prints(httpd, "shop", "line-4-")
+        wait_until(lambda: "line-4-" in out.read_text(), "it follows")
+        assert ctl.poll() is None
+    finally:
+        ctl.kill()
+        ctl.wait()
+    lines = out.read_text().splitlines()
+    assert [line.split("> ")[1] for line in lines[::2]] == [
+        f"line-{n}-" for n in (1, 2, 3, 4)]
+
+
+def test_only_the_last_lines_are_kept(httpd: Httpd) -> None:
+    """16 KB of them, in order, and whole"""
+    httpd.app("shop", f"AppLog {httpd.dir}/shop.log", program="noisy.py")
+    httpd.start()
+    assert httpd.get("/lines?n=3000", "shop").status == 200
+    wait_until(lambda: "line 002999" in httpd.ctl("logs", "shop").stdout,
+               "all came")
+    lines = httpd.ctl("logs", "shop").stdout.splitlines()
+    assert 10000 < sum(map(len, lines)) < 16384
+    numbers = [int(line.split("> line ")[1].split()[0]) for line in lines]
+    assert numbers == list(range(3000 - len(lines), 3000))
+
+
+def test_report(httpd: Httpd) -> None:
+    """What it does; it goes on, and the log has nothing of it. Stacks of the
+    kernel are root's"""
+    app = httpd.app("shop", f"AppUser {OWNER}")
+    httpd.app("blog", f"AppUser {NEIGHBOUR}")
+    httpd.start()
+    assert httpd.get("/pid", "blog").status == 200
+    held = httpd.hold("shop", "a")
+    known = httpd.group(app)["processes"][0]["id"]
+    said = httpd.ctl("report", known)
+    assert (said.returncode, said.stderr) == (0, "")
+    assert f"shop[{held.pid}] report: 1 process" in said.stdout
+    assert f"process {held.pid} (" in said.stdout
+    assert "command /usr/bin/python3" in said.stdout
+    own = as_user(httpd, OWNER, "report", known[:6])
+    assert own.returncode == 0
+    assert f"process {held.pid} (" in own.stdout
+    assert "kernel stack" not in own.stdout
+    assert as_user(httpd, NEIGHBOUR, "report", known).returncode == 1
+    assert not httpd.log.matching(" report: ")
+    assert alive(held.pid) and held.release().status == 200
+    assert httpd.ctl("report", "0123").returncode == 1

@@ -70,6 +70,13 @@ static int hung_up(apr_status_t rv)
     return APR_STATUS_IS_EPIPE(rv) || APR_STATUS_IS_ECONNRESET(rv);
 }
 
+/* All of a body that was sent may be in the kernel yet, so that no write has
+ * failed. The reset comes after what the app has answered. */
+static int may_be_deaf(const apppool_tap_t *tap)
+{
+    return tap->deaf || ap_request_has_body(tap->r);
+}
+
 /* mod_proxy_http takes whatever begins otherwise for HTTP/0.9, and hands it to
  * the client as a page. A line without anything may go before. */
 static int is_http(apr_bucket_brigade *bb)
@@ -155,8 +162,9 @@ static apr_status_t tap_in(ap_filter_t *f, apr_bucket_brigade *bb,
             give_up(tap);
         return rv;
     }
-    if (tap->deaf && tap->answered && hung_up(rv)) {
+    if (tap->answered && hung_up(rv) && may_be_deaf(tap)) {
         APR_BRIGADE_INSERT_TAIL(bb, apr_bucket_eos_create(bb->bucket_alloc));
+        tap->deaf = tap->ended = 1;
         return APR_SUCCESS;
     }
     if (is_end(rv, bb) && end_well(tap, bb, mode))

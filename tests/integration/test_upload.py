@@ -249,6 +249,21 @@ def test_answer_without_reading(httpd: Httpd, how: str, buffer: str,
     assert len(httpd.requests_seen()) == 4
 
 
+@pytest.mark.parametrize("listen", ["fd", "tcp"])
+@pytest.mark.parametrize("how", ["length", "close"])
+def test_answer_without_reading_what_was_sent(httpd: Httpd, how: str,
+                                              listen: str) -> None:
+    """All or most of the body is in the kernel when the app hangs up, so that
+    no write fails: the reset comes when the answer has been read"""
+    bulk(httpd, f"AppListen {listen}", "MaxInstances 1")
+    httpd.start()
+    for _ in range(10):
+        for size in (100000, 400000, MEGABYTE, 2 * MEGABYTE, 4 * MEGABYTE):
+            answer = httpd.post(f"/early?how={how}", "shop", b"x" * size)
+            assert answer.status == 413
+            assert answer.body == b"n" * 10000
+
+
 def test_answer_without_reading_on_a_kept_connection(httpd: Httpd) -> None:
     """It is not used again"""
     bulk(httpd, "AppConcurrency 8", "AppSetEnv APP_THREADS 1",

@@ -50,14 +50,11 @@ def sunk(pid: int) -> bool:
     return now is not None and now.state == "D"
 
 
-@pytest.mark.parametrize("way", ["cgroup", "plain"])
+@pytest.mark.parametrize("way", cgroups.WAYS)
 def test_a_stranger(httpd: Httpd, disk: Disk, way: str) -> None:
     """Of any user: neither the end of an app's process, nor its next start,
     nor the next spawner, nor httpd's stop waits for it"""
-    if way == "plain":
-        httpd.wrapper = cgroups.READ_ONLY
-    elif not cgroups.usable():
-        pytest.skip("no cgroup v2 may be written to")
+    httpd.wrapper = cgroups.wrapper(way)
     httpd.log.expect("shop", r"spawner \d+ ended", "was left over")
     app = httpd.app("shop", "AppStopTimeout 1")
     httpd.start()

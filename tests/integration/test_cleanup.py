@@ -20,12 +20,9 @@ HIDDEN = "session.double.stubborn.bare"
 pytestmark = pytest.mark.mpms("event")
 
 
-@pytest.fixture(params=["cgroup", "plain"])
+@pytest.fixture(params=cgroups.WAYS)
 def server(httpd: Httpd, request: pytest.FixtureRequest) -> Iterator[Httpd]:
-    if request.param == "plain":
-        httpd.wrapper = cgroups.READ_ONLY
-    elif not cgroups.usable():
-        pytest.skip("no cgroup v2 may be written to")
+    httpd.wrapper = cgroups.wrapper(request.param)
     httpd.log.expect("shop")
     httpd.app("shop", "AppStopTimeout 1")
     httpd.start()

@@ -25,13 +25,10 @@ LOOP = 0.5
 pytestmark = pytest.mark.mpms("event")
 
 
-@pytest.fixture(params=["cgroup", "plain"])
+@pytest.fixture(params=cgroups.WAYS)
 def server(httpd: Httpd, request: pytest.FixtureRequest) -> Iterator[Httpd]:
     """Each of its processes has another one in its session."""
-    if request.param == "plain":
-        httpd.wrapper = cgroups.READ_ONLY
-    elif not cgroups.usable():
-        pytest.skip("no cgroup v2 may be written to")
+    httpd.wrapper = cgroups.wrapper(request.param)
     httpd.log.expect("shop")
     httpd.directives.append(f"MaxPoolSize {APPS}")
     httpd.app("shop", f"MinInstances {APPS}", f"MaxInstances {APPS}",

@@ -47,19 +47,14 @@ static void who_comes_between_two_rounds_overtakes_nobody(void **state)
     apl_app_t *a = scene_app(s, "a");
     apl_hold_t h, w[N], late;
     apl_held_t held;
-    apl_group_t *g;
+    const apl_group_t *g;
     int i;
 
     (void)state;
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
     for (i = 0; i < N; i++)
         assert_int_equal(scene_ask(s, &w[i], a), APL_EWAIT);
-    assert_int_equal(apl_enter(&held, &s->pool, s->now, APL_FOREVER),
-                     APR_SUCCESS);
-    g = apl_group_find(&held, a->key, a->name);
-    a->options.concurrency = 0;
-    apl_group_configure(&held, g, &a->options);
-    apl_queue_serve(&held, g);
+    g = scene_widen(s, a, &held);
     assert_int_equal(g->waiting, 8);
     assert_true(held.more);
     held.more = 0;

@@ -10,6 +10,7 @@
 #include "shm/clock.h"
 #include "shm/enter.h"
 #include "shm/group.h"
+#include "shm/queue.h"
 
 scene_t *scene_new(uint32_t max)
 {
@@ -161,6 +162,19 @@ void scene_close(scene_t *s, apl_hold_t *h)
 {
     apl_checkin(&s->pool, h, s->now);
     scene_ok(s);
+}
+
+const apl_group_t *scene_widen(scene_t *s, apl_app_t *app, apl_held_t *held)
+{
+    apl_group_t *g;
+
+    assert_int_equal(apl_enter(held, &s->pool, s->now, APL_FOREVER),
+                     APR_SUCCESS);
+    g = apl_group_find(held, app->key, app->name);
+    app->options.concurrency = 0;
+    apl_group_configure(held, g, &app->options);
+    apl_queue_serve(held, g);
+    return g;
 }
 
 void scene_refused(scene_t *s, apl_hold_t *h)

@@ -74,6 +74,10 @@ void scene_busy(scene_t *s, const apl_app_t *app, apl_hold_t *h, int n);
 
 apr_status_t scene_poll(scene_t *s, apl_hold_t *h);
 void scene_close(scene_t *s, apl_hold_t *h);
+
+/** Take the lock, and let the processes of an app have any number of requests
+ * from now on: as many waiters are served as can be woken under one lock. */
+const apl_group_t *scene_widen(scene_t *s, apl_app_t *app, apl_held_t *held);
 void scene_refused(scene_t *s, apl_hold_t *h);
 
 /** Take one order; 0: there is none. @return the process's id */

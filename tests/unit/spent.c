@@ -315,42 +315,38 @@ static void i12_one_by_one(void **state)
     scene_end(s);
 }
 
-/* Its place goes to the request that waits longest, whatever its app. */
-static void another_app_that_waits_longer_has_the_place(void **state)
+/* The last process of one app has had its last request, while another request
+ * of that app and one of another app wait. @param own_first which came first */
+static void two_wait_for_its_place(int own_first)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = begin(s, 2, 0, 1), *b = scene_app(s, "b");
-    apl_hold_t last, own, other;
+    apl_hold_t last, first, second;
 
-    (void)state;
     assert_int_equal(scene_ask(s, &last, a), APR_SUCCESS);
-    assert_int_equal(scene_ask(s, &other, b), APL_EWAIT);
-    assert_int_equal(scene_ask(s, &own, a), APL_EWAIT);
+    assert_int_equal(scene_ask(s, &first, own_first ? a : b), APL_EWAIT);
+    assert_int_equal(scene_ask(s, &second, own_first ? b : a), APL_EWAIT);
     scene_close(s, &last);
     assert_int_equal(s->pool.header->counters.retired, 1);
     assert_int_equal(scene_spawn(s), 1);
-    assert_int_equal(scene_poll(s, &other), APR_SUCCESS);
-    assert_int_equal(scene_poll(s, &own), APL_EWAIT);
+    assert_int_equal(scene_poll(s, &first), APR_SUCCESS);
+    assert_int_equal(scene_poll(s, &second), APL_EWAIT);
     assert_int_equal(s->pool.header->counters.evicted, 0);
     scene_end(s);
+}
+
+/* Its place goes to the request that waits longest, whatever its app. */
+static void another_app_that_waits_longer_has_the_place(void **state)
+{
+    (void)state;
+    two_wait_for_its_place(0);
 }
 
 /* And so it does if that app is the own one. */
 static void an_app_that_waits_shorter_does_not(void **state)
 {
-    scene_t *s = scene_new(1);
-    apl_app_t *a = begin(s, 2, 0, 1), *b = scene_app(s, "b");
-    apl_hold_t last, own, other;
-
     (void)state;
-    assert_int_equal(scene_ask(s, &last, a), APR_SUCCESS);
-    assert_int_equal(scene_ask(s, &own, a), APL_EWAIT);
-    assert_int_equal(scene_ask(s, &other, b), APL_EWAIT);
-    scene_close(s, &last);
-    assert_int_equal(scene_spawn(s), 1);
-    assert_int_equal(scene_poll(s, &own), APR_SUCCESS);
-    assert_int_equal(scene_poll(s, &other), APL_EWAIT);
-    scene_end(s);
+    two_wait_for_its_place(1);
 }
 
 int main(void)

@@ -197,7 +197,7 @@ static void serving_in_rounds(void **state)
     apl_app_t *a = scene_app(s, "a");
     apl_hold_t h, w[N];
     apl_held_t held;
-    apl_group_t *g;
+    const apl_group_t *g;
     int i;
 
     (void)state;
@@ -205,12 +205,7 @@ static void serving_in_rounds(void **state)
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
     for (i = 0; i < N; i++)
         assert_int_equal(scene_ask(s, &w[i], a), APL_EWAIT);
-    assert_int_equal(apl_enter(&held, &s->pool, s->now, APL_FOREVER),
-                     APR_SUCCESS);
-    g = apl_group_find(&held, a->key, a->name);
-    a->options.concurrency = 0;
-    apl_group_configure(&held, g, &a->options);
-    apl_queue_serve(&held, g);
+    g = scene_widen(s, a, &held);
     hurry = 2 * SECOND;
     apl_leave(&held);
     hurry = 0;

@@ -5,6 +5,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Iterator, Optional
 
+import pytest
+
 from harness.wait import wait_until
 
 
@@ -97,3 +99,15 @@ def in_namespace(place: Path) -> list[str]:
     """Runs a command in this cgroup, which is the root of a namespace."""
     return ["sh", "-c", f"echo $$ > {place}/cgroup.procs && "
             'exec unshare --cgroup "$@"', "sh"]
+
+# How a spawner may know what apps start.
+WAYS = ("cgroup", "plain")
+
+
+def wrapper(way: str) -> list[str]:
+    """What to run httpd in for that."""
+    if way == "plain":
+        return READ_ONLY
+    if not usable():
+        pytest.skip("no cgroup v2 may be written to")
+    return []

@@ -115,6 +115,8 @@ static index_t find_index(request_rec *r, const char *slash)
 
     if (within->status == HTTP_OK && within->finfo.filetype == APR_REG)
         found = is_plain(within) ? PLAIN_INDEX : SCRIPT_INDEX;
+    else if (ap_is_HTTP_REDIRECT(within->status)) /* DirectoryIndexRedirect */
+        found = PLAIN_INDEX;
     ap_destroy_sub_req(within);
     return found;
 }

@@ -108,6 +108,28 @@ def test_slash_off(httpd: Httpd) -> None:
     assert httpd.get("/docs/", "shop").text == "the index"
 
 
+def test_index_by_redirect(httpd: Httpd) -> None:
+    shop(httpd, "DirectoryIndexRedirect On")
+    httpd.start()
+    for path, status, to in (("/docs", 301, "/docs/"),
+                             ("/docs/", 302, "/docs/index.html")):
+        answer = httpd.get(path, "shop")
+        assert answer.status == status
+        assert answer.headers["Location"].endswith(to)
+        assert by_app(httpd, "POST", path)
+    assert by_app(httpd, "GET", "/posts")
+
+
+def test_error_page_of_a_form(httpd: Httpd) -> None:
+    """A file is read in the place of an answer to POST, too"""
+    httpd.log.expect("gave no answer", "AH01102|AH00898")
+    app = shop(httpd, "ErrorDocument 502 /sorry.html")
+    (app.public / "sorry.html").write_text("sorry")
+    httpd.start()
+    answer = httpd.post("/nothing", "shop", "x=1")
+    assert (answer.status, answer.text) == (502, "sorry")
+
+
 def test_fallback_resource(httpd: Httpd) -> None:
     """What httpd is told to fall back to has no directory of the app's"""
     app = shop(httpd, "FallbackResource /sorry.html")

@@ -87,6 +87,7 @@ static int check_sums(apl_check_t *a, uint32_t i)
     return APL_PROOF_DONE;
 }
 
+/* Counts that processes have, too: check_process() says which one is wrong. */
 static int check_totals(apl_check_t *a, uint32_t i)
 {
     const apl_header_t *h = a->pool.header;
@@ -109,16 +110,18 @@ static int check_totals(apl_check_t *a, uint32_t i)
 static int check_buckets(apl_check_t *a, uint32_t i)
 {
     apl_pool_t *pool = &a->pool;
+    uint32_t b;
 
-    for (i = 0; i < APL_BUCKETS; i++) {
-        const apl_link_t *head = &pool->header->buckets[i];
+    (void)i;
+    for (b = 0; b < APL_BUCKETS; b++) {
+        const apl_link_t *head = &pool->header->buckets[b];
         uint32_t self = APL_OFFSET(pool, head);
         const apl_group_t *g = APL_GROUP_OF(pool, head->next, bucket);
 
         if (head->next == self
                 ? head->prev != self
                 : !g || g->state != APL_GROUP_USED || g->bucket.prev != self)
-            return apl_proof_found(a, 18, "bucket %u is torn", i);
+            return apl_proof_found(a, 18, "bucket %u is torn", b);
     }
     a->left -= a->left < APL_BUCKETS ? a->left : APL_BUCKETS;
     return APL_PROOF_DONE;

@@ -10,8 +10,6 @@
 #include "shm/process.h"
 #include "shm/session.h"
 
-#define AHEAD 24 /* sessions: they are in no cache */
-
 /* A link is in no list. What is right already is not written: a line of memory
  * that was written goes back there, which takes as long as to read it. */
 static void clear(apl_link_t *link)
@@ -160,7 +158,7 @@ static void repair_sessions(apl_held_t *held)
         apl_process_t *p =
             state == APL_SESSION_HELD ? apl_session_process(held, s) : NULL;
 
-        __builtin_prefetch(s + AHEAD);
+        apl_session_ahead(s);
         clear(&s->link);
         if (!good_session(pool, state, c, g) && !is_abandoned(s, p)) {
             s->state = APL_SESSION_FREE;
@@ -274,7 +272,7 @@ void apl_repair(apl_held_t *held)
     apl_header_t *h = pool->header;
     uint32_t i, top;
 
-    /* What is done from here on is done to lists that are whole. */
+    /* From here on, damage is what somebody does meanwhile. */
     pool->damaged = 0;
     if (h->ticket >> 62 != 0)
         h->ticket = 0;
@@ -296,5 +294,4 @@ void apl_repair(apl_held_t *held)
     give_turns(pool);
     h->counters.repairs++;
     apl_event_note(held, APL_EVENT_REPAIRED, NULL, NULL);
-    pool->damaged = 0;
 }

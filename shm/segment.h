@@ -175,6 +175,13 @@ static inline apl_child_t *apl_child_at(const apl_pool_t *pool, uint32_t i)
     return i - 1 < pool->n.children - 1 ? &pool->children[i] : NULL;
 }
 
+/** Of a pass over all sessions, which are in no cache: fetch the line of one
+ * that comes soon. There need not be one. */
+static inline void apl_session_ahead(const apl_session_t *session)
+{
+    __builtin_prefetch((const char *)session + 24 * sizeof *session);
+}
+
 #define APL_GROUP_INDEX(pool, g)   ((uint32_t)((g) - (pool)->groups))
 #define APL_PROCESS_INDEX(pool, p) ((uint32_t)((p) - (pool)->processes))
 #define APL_SESSION_INDEX(pool, s) ((uint32_t)((s) - (pool)->sessions))

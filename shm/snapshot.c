@@ -58,8 +58,10 @@ static void copy_slots(apl_pool_t *to, const apl_pool_t *from, int which,
     table_t t = table_of(to, which);
 
     if (which == SESSIONS)
-        for (; i < end; i++)
+        for (; i < end; i++) {
+            apl_session_ahead(&from->sessions[i]);
             apl_copy(&to->sessions[i], &from->sessions[i], APL_LINES);
+        }
     else
         apl_copy(to->base + t.offset + (size_t)i * t.slot,
                  from->base + t.offset + (size_t)i * t.slot,

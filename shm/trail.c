@@ -30,9 +30,8 @@ int apl_trail_list(apl_trail_t *trail, apl_pool_t *pool, const apl_link_t *head,
         if (apl_link_at(pool, next)->prev != trail->at || pool->damaged)
             return end(trail, APL_TRAIL_TORN);
         if (next == APL_OFFSET(pool, head))
-            return end(trail, n == UINT32_MAX || trail->n == n
-                                  ? APL_TRAIL_WHOLE
-                                  : APL_TRAIL_LENGTH);
+            return end(trail,
+                       trail->n == n ? APL_TRAIL_WHOLE : APL_TRAIL_LENGTH);
         if (!member(trail, pool, owner, next))
             return end(trail, APL_TRAIL_STRANGER);
         if (trail->n++ == n)

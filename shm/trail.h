@@ -41,7 +41,7 @@ typedef int apl_trail_member_t(apl_trail_t *trail, const apl_pool_t *pool,
                                const void *owner, uint32_t offset);
 
 /**
- * @param n     members that the list should have; UINT32_MAX: any number
+ * @param n     members that the list should have
  * @param owner for `member`: whose list it is
  * @param left  steps that may be taken; counted down
  */

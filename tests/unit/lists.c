@@ -50,6 +50,12 @@ static void i18_turns(void **state)
     breaks(p.s, 18,
            (apl_list_remove(pool, &pool->groups[1].turn),
             apl_list_append(pool, &p.h->starved, &pool->groups[1].turn)));
+    /* Each in the other's list. */
+    breaks(p.s, 18,
+           (apl_list_remove(pool, &pool->groups[1].turn),
+            apl_list_append(pool, &p.h->starved, &pool->groups[1].turn),
+            apl_list_remove(pool, &p.c->turn),
+            apl_list_append(pool, &p.h->hungry, &p.c->turn)));
     scene_end(p.s);
 }
 

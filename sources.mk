@@ -76,6 +76,7 @@ module_sources = \
 	mod_apppool/rlimits.c \
 	mod_apppool/route.c \
 	mod_apppool/runtime.c \
+	mod_apppool/said.c \
 	mod_apppool/same.c \
 	mod_apppool/script.c \
 	mod_apppool/sendfile.c \

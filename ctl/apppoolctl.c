@@ -49,6 +49,7 @@ static const char help[] =
     "                   serves, or does not start\n"
     "  start APP [--wait [--timeout S]]\n"
     "                   start its minimum, and at least one process\n"
+    "  show APP         its directives: what holds, and where that was said\n"
     "  logs APP [-f]    what it printed last; -f, --follow: and what it "
     "prints\n"
     "                   from now on\n"
@@ -101,6 +102,21 @@ static int show_report(const json_t *o)
 
     for (i = 0; (line = json_string_value(json_array_get(lines, i))); i++)
         table_line(line);
+    return EXIT_OK;
+}
+
+/* Words that nobody has said are the default. */
+static int show_settings(const json_t *o)
+{
+    const json_t *settings = json_object_get(o, "settings"), *s;
+    size_t i;
+
+    for (i = 0; (s = json_array_get(settings, i)) != NULL; i++)
+        printf("%-20s %s  (%s)\n", table_text(s, "directive"),
+               table_text(s, "value"),
+               json_is_string(json_object_get(s, "place"))
+                   ? table_text(s, "place")
+                   : "default");
     return EXIT_OK;
 }
 
@@ -242,6 +258,7 @@ static const struct {
     {"drain", APP, WAIT, NULL, show_done, await_drained},
     {"restart", APP, HOW | WAIT, NULL, show_done, await_running},
     {"start", APP, WAIT, NULL, show_done, await_running},
+    {"show", APP, 0, NULL, show_settings, NULL},
     {"logs", APP, FOLLOW, logs, NULL, NULL},
     {"report", PROCESS, 0, NULL, show_report, NULL},
     {"detect", "the directory of an app", 0, detect, NULL, NULL},

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mod_apppool/said.h"
+
 #define SECONDS(n) ((apr_int64_t)(n)*APR_USEC_PER_SEC)
 
 /* Begun anew for each configuration, in its pool. */
@@ -115,6 +117,8 @@ void *apppool_dir_merge(apr_pool_t *p, void *base_, void *over_)
 #define TEXT(name) dir->name = over->name ? over->name : base->name;
     TEXTS(TEXT)
 #undef TEXT
+    dir->said = apppool_said_merge(p, base->said, over->said,
+                                   base->mount && over->mount);
     if (base->mount && over->mount) {
         dir->listen = over->listen;
         dir->protocol = over->protocol;

@@ -79,6 +79,7 @@ struct apppool_dir_t {
     apr_int64_t spool_limit; /**< bytes; 0: no limit */
     apr_int64_t status_detail, status_kill;
     const apppool_sendfile_t *sendfile;
+    apr_hash_t *said;        /**< directives, with their places: said.h */
     const char *stray;       /**< first directive that belongs to an AppRoot */
     const char *stray_place; /**< and where that stands */
 };

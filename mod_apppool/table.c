@@ -13,6 +13,7 @@
 #include "mod_apppool/app.h"
 #include "mod_apppool/proxy_api.h"
 #include "mod_apppool/route.h"
+#include "mod_apppool/said.h"
 #include "spawner/contract.h"
 
 APLOG_USE_MODULE(apppool);
@@ -134,6 +135,7 @@ static json_t *describe_app(apr_pool_t *p, const apppool_app_t *app,
     json_object_set_new(j, "stat_interval", seconds(o->stat_interval));
     json_object_set_new(j, "prestart", json_boolean(app->prestart));
     json_object_set_new(j, "rlimits", rlimits(&app->rlimits));
+    json_object_set_new(j, "said", text(apppool_said_of(p, app)));
     return j;
 }
 

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <string.h>
 
+#include "mod_apppool/said.h"
 #include "mod_apppool/words.h"
 
 /* ---- the places ---- */
@@ -35,6 +36,8 @@ const char *apppool_value_check(cmd_parms *cmd, void *dir_,
                             "%s: the value has to be UTF-8 without control "
                             "characters",
                             cmd->cmd->name);
+    if (v->scope != APPPOOL_SERVER)
+        apppool_said(cmd, dir);
     if (v->scope == APPPOOL_GROUP && cmd->path && !dir->stray) {
         dir->stray = cmd->cmd->name;
         dir->stray_place = apppool_value_place(cmd);

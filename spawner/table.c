@@ -49,6 +49,15 @@ static const char *const *environment(reader_t *r, const json_t *o)
     return list;
 }
 
+static const char *read_said(reader_t *r, const json_t *o)
+{
+    const char *s = json_string_value(json_object_get(o, "said"));
+
+    if (!s)
+        reader_refuse(r, "\"said\" is no text");
+    return apr_pstrdup(r->p, s ? s : "");
+}
+
 /* One of a few words; its place among them. */
 static uint32_t read_word(reader_t *r, const json_t *o, const char *key,
                           const char *const *words)
@@ -231,6 +240,7 @@ static void read_app(reader_t *r, table_app_t *a, uint32_t config,
     a->environment = reader_text(r, o, "environment", 0);
     a->env = environment(r, o);
     a->env_file = reader_path(r, o, "env_file", 1);
+    a->said = read_said(r, o);
     read_wire(r, a, o);
     read_ready(r, a, o);
     read_log(r, a, o);

@@ -31,6 +31,7 @@ static const struct {
     {"detach", verbs_detach, 1, 1, ROOT},
     {"kill", verbs_kill, 1, 1, ROOT},
     {"drain", verbs_drain, 1, 1, ROOT},
+    {"show", verbs_show, 1, 1, ROOT},
 };
 
 static json_t *decide(question_t *q)

@@ -15,6 +15,7 @@
  *     kill ID             root
  *     kill ID             root
  *     drain APP           root
+ *     show APP            root
  *
  * A question is one line of words with a tab between them; a word has no
  * control character. An answer is a JSON object: what was asked for, or

@@ -2,11 +2,13 @@
 
 #include "spawner/verbs_app.h"
 
+#include <apr_strings.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "shm/maintenance.h"
+#include "shm/report.h"
 #include "spawner/log.h"
 #include "spawner/process.h"
 #include "spawner/recent.h"
@@ -176,4 +178,34 @@ json_t *verbs_logs(question_t *q)
     if (o)
         json_object_set_new(o, "app", json_string(a->app.name));
     return o;
+}
+
+/* ---- show ---- */
+
+/* "NAME\tWORDS\tPLACE"; both of the last two may be empty. */
+static json_t *setting_of(char *line)
+{
+    char *name = strsep(&line, "\t"), *words = strsep(&line, "\t");
+
+    if (!words || !line)
+        return NULL;
+    return json_pack("{s:s, s:o, s:o}", "directive", name, "value",
+                     *words ? apl_report_text(words) : json_null(), "place",
+                     *line ? apl_report_text(line) : json_null());
+}
+
+json_t *verbs_show(question_t *q)
+{
+    json_t *refusal, *settings = json_array();
+    const table_app_t *a = question_app(q, &refusal);
+    char *text = a ? apr_pstrdup(q->p, a->said) : NULL, *line;
+
+    if (!a) {
+        json_decref(settings);
+        return refusal;
+    }
+    while ((line = strsep(&text, "\n")) != NULL)
+        if (*line)
+            json_array_append_new(settings, setting_of(line));
+    return json_pack("{s:s, s:o}", "app", a->app.name, "settings", settings);
 }

@@ -26,4 +26,7 @@ json_t *verbs_restart(question_t *q);
 /** What it printed last, from the line on that a third word numbers. */
 json_t *verbs_logs(question_t *q);
 
+/** All its directives: what holds, and where that was said. */
+json_t *verbs_show(question_t *q);
+
 #endif

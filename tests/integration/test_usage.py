@@ -23,6 +23,7 @@ COMMANDS: dict[str, tuple[list[str], set[str]]] = {
     "drain": (["shop"], {"--wait", "--timeout"}),
     "restart": (["shop"], {"--rolling", "--blocking", "--wait", "--timeout"}),
     "start": (["shop"], {"--wait", "--timeout"}),
+    "show": (["shop"], set()),
     "logs": (["shop"], {"--follow"}),
     "report": (["0123"], set()),
     "detect": (["/nonexistent"], set())}

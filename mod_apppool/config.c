@@ -6,6 +6,7 @@
 #include <http_main.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "mod_apppool/said.h"
 
@@ -169,14 +170,25 @@ static const char *default_spool_dir(void)
     return dir && *dir ? dir : "/var/tmp";
 }
 
+/* Two for each processor: more cannot compute at once, and some wait. */
+static apr_int64_t default_pool_size(apr_int64_t capacity)
+{
+    apr_int64_t n = 2 * (apr_int64_t)sysconf(_SC_NPROCESSORS_ONLN);
+
+    if (n < 6)
+        n = 6;
+    return n < capacity ? n : capacity;
+}
+
 apppool_server_t apppool_server_of(const server_rec *main_server)
 {
     const apppool_server_t *set =
         ap_get_module_config(main_server->module_config, &apppool_module);
     apppool_server_t server = *set;
 
-    server.max_pool_size = apppool_or(set->max_pool_size, 6);
     server.processes = apppool_or(set->processes, 1024);
+    server.max_pool_size =
+        apppool_or(set->max_pool_size, default_pool_size(server.processes));
     if (set->sessions == APPPOOL_UNSET)
         server.sessions = server.processes <= 1024 ? 16384
                           : server.processes > APL_SESSIONS_MAX / 16

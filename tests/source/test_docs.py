@@ -45,6 +45,25 @@ def test_sections() -> None:
             assert re.search(line, section, re.M), f"{directive}: no {line}"
 
 
+def default_of(section: str) -> str:
+    found = re.search(r"^\*\*Default:\*\* ((?:.+\n)+)", section, re.M)
+    assert found
+    return " ".join(found[1].split())
+
+
+def test_table_of_defaults() -> None:
+    """Each default that is something stands in it, as in its own section"""
+    rows = dict(re.findall(r"^\| \[(\w+)\]\(#\w+\) \| (.*?) \| \S.* \|$",
+                           MANUAL.read_text(), re.M))
+    defaults = {directive: default_of(section)
+                for directive, section in documented().items()}
+    assert {name: defaults[name] for name in rows} == rows
+    places = {"AppCommand", "AppGroupName", "AppPoolRuntimeDir",
+              "AppPoolLibexec", "AppPoolSpoolDir"}
+    assert {name for name, default in defaults.items()
+            if not default.startswith("none")} - places == set(rows)
+
+
 def helped() -> tuple[set[str], set[str]]:
     """Commands and long options that apppoolctl --help names."""
     text = re.search(r"char help\[\] =(.*?);\n", CTL.read_text(), re.S)

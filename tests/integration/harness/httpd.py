@@ -49,7 +49,9 @@ class Httpd:
         self.mpm = mpm
         self.port, self.port_claim = reserve_port()
         self.runtime = self.dir / "p"
-        self.directives = [f'AppPoolRuntimeDir "{self.runtime}"']
+        # The default depends on the machine.
+        self.directives = [f'AppPoolRuntimeDir "{self.runtime}"',
+                           "MaxPoolSize 6"]
         self.modules: list[str] = []
         self.module, self.libexec = MODULE, BUILD
         self.apps: list[App] = []

@@ -184,34 +184,50 @@ static void a_failing_app_is_passed_over_once(void **state)
     scene_end(s);
 }
 
+/* New code for two apps, "a" and "b", which have that many busy processes. */
+static void restart_busy(scene_t *s, apl_hold_t *ha, int na, apl_hold_t *hb,
+                         int nb)
+{
+    apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
+
+    scene_busy(s, a, ha, na);
+    scene_busy(s, b, hb, nb);
+    apl_supervise_restart(&s->pool, a->name, 1, s->now);
+    apl_supervise_restart(&s->pool, b->name, 1, s->now);
+}
+
+/* The next order is of this group. */
+static uint64_t take_of(scene_t *s, uint32_t group)
+{
+    uint64_t id = scene_take(s);
+
+    assert_int_not_equal(id, 0);
+    assert_int_equal(scene_process(s, id)->group, group);
+    return id;
+}
+
 /* Two apps with new code: none waits until all of the other are replaced. */
 static void two_apps_are_replaced_in_turn(void **state)
 {
     scene_t *s = scene_new(6);
-    apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
     apl_hold_t ha[4], hb[2];
     uint64_t id;
     int i, first = 1, second = 2;
 
     (void)state;
-    scene_busy(s, a, ha, 4);
-    scene_busy(s, b, hb, 2);
-    apl_supervise_restart(&s->pool, "a", 1, s->now);
-    apl_supervise_restart(&s->pool, "b", 1, s->now);
+    restart_busy(s, ha, 4, hb, 2);
     for (i = 0; i < 6; i++) {
         uint32_t turn = (uint32_t)(i < 4 && i % 2 != 0 ? second : first);
 
-        id = scene_take(s);
-        assert_int_not_equal(id, 0);
-        assert_int_equal(scene_process(s, id)->group, turn);
+        id = take_of(s, turn);
         assert_int_equal(scene_take(s), 0);
         s->now += SECOND;
         scene_ready(s, id);
         scene_tick(s, 0);
     }
     assert_int_equal(scene_take(s), 0);
-    assert_int_equal(scene_group(s, a)->outdated, 0);
-    assert_int_equal(scene_group(s, b)->outdated, 0);
+    assert_int_equal(s->pool.groups[1].outdated, 0);
+    assert_int_equal(s->pool.groups[2].outdated, 0);
     scene_end(s);
 }
 
@@ -219,28 +235,17 @@ static void two_apps_are_replaced_in_turn(void **state)
 static void one_that_backs_off_is_passed_over(void **state)
 {
     scene_t *s = scene_new(3);
-    apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
     apl_hold_t ha[1], hb[2];
-    uint64_t id;
     int i;
 
     (void)state;
-    scene_busy(s, a, ha, 1);
-    scene_busy(s, b, hb, 2);
-    apl_supervise_restart(&s->pool, "a", 1, s->now);
-    apl_supervise_restart(&s->pool, "b", 1, s->now);
+    restart_busy(s, ha, 1, hb, 2);
     scene_failed(s, scene_take(s));
-    for (i = 0; i < 2; i++) {
-        id = scene_take(s);
-        assert_int_not_equal(id, 0);
-        assert_int_equal(scene_process(s, id)->group, 2);
-        scene_ready(s, id);
-    }
+    for (i = 0; i < 2; i++)
+        scene_ready(s, take_of(s, 2));
     assert_int_equal(scene_take(s), 0);
     scene_tick(s, 2 * SECOND);
-    id = scene_take(s);
-    assert_int_not_equal(id, 0);
-    assert_int_equal(scene_process(s, id)->group, 1);
+    take_of(s, 1);
     scene_end(s);
 }
 
@@ -248,28 +253,20 @@ static void one_that_backs_off_is_passed_over(void **state)
 static void one_that_cannot_have_it_loses_its_turn(void **state)
 {
     scene_t *s = scene_new(8);
-    apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
     const apl_header_t *header = s->pool.header;
     apl_hold_t ha[2], hb[1];
     uint64_t id;
 
     (void)state;
-    scene_busy(s, a, ha, 2);
-    scene_busy(s, b, hb, 1);
-    apl_supervise_restart(&s->pool, "a", 1, s->now);
-    apl_supervise_restart(&s->pool, "b", 1, s->now);
+    restart_busy(s, ha, 2, hb, 1);
     id = scene_take(s);
     scene_failed(s, scene_take(s)); /* B backs off, while A starts one */
     scene_tick(s, 0);
     assert_int_equal(apl_list_first(&s->pool, &header->above), 0);
     scene_ready(s, id);
-    id = scene_take(s);
-    assert_int_not_equal(id, 0);
-    assert_int_equal(scene_process(s, id)->group, 1);
+    take_of(s, 1);
     scene_tick(s, 2 * SECOND);
-    id = scene_take(s);
-    assert_int_not_equal(id, 0);
-    assert_int_equal(scene_process(s, id)->group, 2);
+    take_of(s, 2);
     scene_end(s);
 }
 

@@ -10,33 +10,37 @@
 #define KEPT 16384      /* bytes of an app */
 #define LINE (KEPT / 4) /* of one line; the rest is left out */
 
-typedef struct {
+typedef struct recent {
+    struct recent *next_app;
     char *name; /* of the app: its key in the index */
     char text[KEPT];
     size_t length;
     uint64_t first, next; /* numbers of lines */
 } recent_t;
 
-static apr_hash_t *all;
+static recent_t *all;
+static apr_hash_t *by_name; /* of them */
 
 static recent_t *find(const char *app)
 {
-    return all ? apr_hash_get(all, app, APR_HASH_KEY_STRING) : NULL;
+    return by_name ? apr_hash_get(by_name, app, APR_HASH_KEY_STRING) : NULL;
 }
 
 static recent_t *make(const char *app)
 {
     recent_t *r = calloc(1, sizeof *r);
 
-    if (!all)
-        all = apr_hash_make(spawner_state()->pool);
+    if (!by_name)
+        by_name = apr_hash_make(spawner_state()->pool);
     if (r)
         r->name = strdup(app);
     if (!r || !r->name) {
         free(r);
         return NULL;
     }
-    apr_hash_set(all, r->name, APR_HASH_KEY_STRING, r);
+    r->next_app = all;
+    all = r;
+    apr_hash_set(by_name, r->name, APR_HASH_KEY_STRING, r);
     return r;
 }
 
@@ -109,14 +113,15 @@ json_t *recent_lines(const char *app, uint64_t from)
 
 void recent_sweep(const spawner_t *s)
 {
-    apr_hash_index_t *i;
+    recent_t **at = &all, *r;
 
-    for (i = all ? apr_hash_first(NULL, all) : NULL; i; i = apr_hash_next(i)) {
-        recent_t *r = apr_hash_this_val(i);
-
-        if (table_find(s->table, r->name))
+    while ((r = *at) != NULL) {
+        if (table_find(s->table, r->name)) {
+            at = &r->next_app;
             continue;
-        apr_hash_set(all, r->name, APR_HASH_KEY_STRING, NULL);
+        }
+        *at = r->next_app;
+        apr_hash_set(by_name, r->name, APR_HASH_KEY_STRING, NULL);
         free(r->name);
         free(r);
     }

@@ -2,9 +2,10 @@
 
 /**
  * @file maintenance.h
- * @brief The verbs by which an administrator works on an app: drain it, start
- *        it, start it anew. Called by the spawner; restart also by children of httpd,
- *        for the button of the status page.
+ * @brief The verbs by which an administrator works on an app, and by which a
+ *        user works on the apps that run as that user: drain it, start it, start
+ *        it anew. Called by the spawner; restart also by children of httpd, for
+ *        the button of the status page.
  *
  * Lock:  each verb takes and gives back the pool lock itself, by
  *        apl_enter_patiently(): APL_ELOCK means try again later.

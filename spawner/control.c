@@ -192,6 +192,15 @@ static client_t *find_place(const asker_t *who)
     return best;
 }
 
+/* The owner of a socket can open it to everybody. So its mode is no answer to
+ * the question who may connect. */
+static int is_welcome(const loop_source_t *from, const asker_t *who)
+{
+    return who->is_root ||
+           (from == &listener ? who->is_httpd
+                              : usersock_owner(from) == who->uid);
+}
+
 static void accept_client(void *owner, uint32_t events)
 {
     const loop_source_t *from = owner;
@@ -205,6 +214,10 @@ static void accept_client(void *owner, uint32_t events)
         return;
     rights_guard(fd);
     who = who_is(s, fd);
+    if (!is_welcome(from, &who)) {
+        rights_close(fd);
+        return;
+    }
     c = find_place(&who);
     drop(c);
     c->until = s->now + PATIENCE;
@@ -227,13 +240,16 @@ static void give(spawner_t *s, const char *text, size_t size)
             answer_object(c, verbs_error("the answer could not be made"));
 }
 
-/* The one that has waited for longest. NULL: none waits */
+/* The one of the highest rank that has waited for longest: those of a lower
+ * rank give way here as well. NULL: none waits */
 static client_t *find_waiting(void)
 {
     client_t *c, *first = NULL;
 
     for (c = clients; c < clients + CLIENTS; c++)
-        if (c->order.make && !c->begun && (!first || c->until < first->until))
+        if (c->order.make && !c->begun &&
+            (!first || rank(&c->who) > rank(&first->who) ||
+             (rank(&c->who) == rank(&first->who) && c->until < first->until)))
             first = c;
     return first;
 }

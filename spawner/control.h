@@ -12,7 +12,8 @@
  * control.sock is for root and httpd's user. A user of apps has a socket of
  * his own (usersock.h).
  *
- * Trust: who asks, SO_PEERCRED says.
+ * Trust: who asks, SO_PEERCRED says. Whoever is neither root nor the user that
+ *        the socket is for is not heard, whatever the mode of the socket is.
  */
 #ifndef APPPOOL_CONTROL_H
 #define APPPOOL_CONTROL_H

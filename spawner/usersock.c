@@ -72,6 +72,15 @@ static usersock_t *find(uid_t uid)
     return u;
 }
 
+uid_t usersock_owner(const loop_source_t *source)
+{
+    const usersock_t *u;
+
+    for (u = all; u && &u->source != source; u = u->next)
+        ;
+    return u ? u->uid : PRIVILEGE_NOBODY;
+}
+
 static void want(spawner_t *s, uid_t uid, loop_ready_t *accept)
 {
     usersock_t *u = find(uid);

@@ -5,7 +5,9 @@
  * @brief The control sockets of the users of apps: c/UID, one for each user.
  *
  * So the kernel keeps out everybody else: a socket that all may connect to
- * would let any user of the host keep the spawner busy.
+ * would let any user of the host keep the spawner busy. As the user owns the
+ * socket and may change its mode, who connects is looked at all the same
+ * (usersock_owner()).
  *
  * Errors: a socket that cannot be made is missing, and the log says so.
  * Crash:  the next spawner removes them all and makes its own.
@@ -23,6 +25,10 @@
  * @param accept called with the socket's loop_source_t as its owner
  */
 void usersock_configure(spawner_t *s, loop_ready_t *accept);
+
+/** Whose is it? @param source the owner that `accept` was called with
+ * @return PRIVILEGE_NOBODY: it is none of these sockets */
+uid_t usersock_owner(const loop_source_t *source);
 
 /** A new spawner: remove those of the last one. */
 void usersock_begin(const spawner_t *s);

@@ -13,7 +13,6 @@
  *     check               root
  *     detach ID           root
  *     kill ID             root
- *     kill ID             root
  *     drain APP           root
  *     show APP            root
  *

@@ -1,6 +1,9 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """apppoolctl of a user of apps: his own, and nothing else."""
 import json
+import os
+import select
+import signal
 import socket
 import stat
 import subprocess
@@ -12,7 +15,7 @@ import pytest
 from harness.config import App
 from harness.httpd import Httpd
 from harness.places import CTL
-from harness.procs import kill9
+from harness.procs import kill9, threads
 from harness.wait import wait_until
 
 pytestmark = pytest.mark.mpms("event")
@@ -32,6 +35,26 @@ def as_user(httpd: Httpd, user: str, *words: str
 def own(httpd: Httpd, user: str) -> Path:
     """The user's socket"""
     return httpd.runtime / "c" / str(getpwnam(user).pw_uid)
+
+
+def connected(path: Path, user: str) -> socket.socket:
+    client = socket.socket(socket.AF_UNIX)
+    client.settimeout(20)
+    os.seteuid(getpwnam(user).pw_uid)
+    try:
+        client.connect(str(path))
+    finally:
+        os.seteuid(0)
+    return client
+
+
+def heard(client: socket.socket) -> bytes:
+    """The answer to a question, or to none that is heard"""
+    try:
+        client.send(b"status\n")
+        return client.recv(65536)
+    except (BrokenPipeError, ConnectionResetError):
+        return b""
 
 
 def two_tenants(httpd: Httpd) -> tuple[App, App]:
@@ -106,6 +129,43 @@ def test_stranger(httpd: Httpd) -> None:
          str(own(httpd, NEIGHBOUR))], text=True, stdout=subprocess.PIPE,
         check=True, timeout=20)
     assert done.stdout.split() == ["refused"] * 4
+
+
+def test_owner_opens_the_socket(httpd: Httpd) -> None:
+    """To everybody: others are not heard all the same"""
+    two_tenants(httpd)
+    sockets = [own(httpd, OWNER), httpd.runtime / "control.sock"]
+    for path in sockets:
+        path.chmod(0o666)
+        for user in (STRANGER, NEIGHBOUR):
+            with connected(path, user) as client:
+                assert heard(client) == b"", (path, user)
+    with connected(sockets[0], OWNER) as client:
+        assert b'"groups"' in heard(client)
+    httpd.check()
+
+
+def test_root_is_answered_first(httpd: Httpd) -> None:
+    """Also when users have asked before"""
+    shop, blog = two_tenants(httpd)
+    known = httpd.group(shop)["processes"][0]["id"]
+    spawner = httpd.helper("spawner")
+    os.kill(spawner, signal.SIGSTOP)
+    try:
+        wait_until(lambda: threads(spawner) == {"T"}, "it has stopped")
+        with connected(own(httpd, OWNER), OWNER) as first, \
+                connected(own(httpd, NEIGHBOUR), NEIGHBOUR) as second, \
+                connected(httpd.runtime / "control.sock", "root") as root:
+            first.send(b"report\t" + known.encode() + b"\n")
+            second.send(b"status\n")
+            root.send(b"check\n")
+            os.kill(spawner, signal.SIGCONT)
+            answered, _, _ = select.select([first, second, root], [], [], 20)
+            assert answered == [root]
+            assert b'"lines"' in first.recv(65536)
+            assert b'"groups"' in second.recv(65536)
+    finally:
+        os.kill(spawner, signal.SIGCONT)
 
 
 def test_modes(httpd: Httpd) -> None:

@@ -100,6 +100,7 @@ module_sources = \
 	mod_apppool/whole.c \
 	mod_apppool/whose.c \
 	mod_apppool/words.c \
+	mod_apppool/workers.c \
 	spawner/beat.c \
 	spawner/detect.c \
 	spawner/lastwords.c \
@@ -318,6 +319,7 @@ unit_tests = \
 	tests/unit/history \
 	tests/unit/hostile \
 	tests/unit/hung \
+	tests/unit/lasting \
 	tests/unit/hunt \
 	tests/unit/inside \
 	tests/unit/invariants \

@@ -58,6 +58,15 @@ static int not_started(request_rec *r, const apppool_app_t *app,
     return tell_start(r, app, hold, HTTP_BAD_GATEWAY);
 }
 
+int apppool_answer_lasting(request_rec *r, const apppool_app_t *app)
+{
+    SAY(APLOG_WARNING, 0, r,
+        "%s: %s %s is refused: %u upgraded connections and event streams are "
+        "open, as many as AppMaxLasting",
+        app->label, r->method, r->uri, app->max_lasting);
+    return try_later(r, 0);
+}
+
 static int client_gone(request_rec *r, const apppool_app_t *app)
 {
     SAY(APLOG_DEBUG, 0, r, "%s: the client left while it waited", app->label);
@@ -102,6 +111,8 @@ int apppool_answer_pool(request_rec *r, const apppool_app_t *app,
         return try_later(r, DRAINED);
     case APL_ESTART:
         return not_started(r, app, hold);
+    case APL_ELASTING:
+        return apppool_answer_lasting(r, app);
     case APL_EGONE:
         return client_gone(r, app);
     case APL_ESTOPPING:

@@ -55,4 +55,7 @@ int apppool_answer_killed(request_rec *r, const apppool_app_t *app,
 /** Take back what mod_proxy has noted for an answer that is not given. */
 void apppool_answer_forget(request_rec *r);
 
+/** One that would last is one too many. @return HTTP_* */
+int apppool_answer_lasting(request_rec *r, const apppool_app_t *app);
+
 #endif

@@ -17,6 +17,7 @@
 #include "mod_apppool/proxy_api.h"
 #include "mod_apppool/same.h"
 #include "mod_apppool/sendfile.h"
+#include "mod_apppool/workers.h"
 #include "shm/group.h"
 #include "spawner/detect.h"
 
@@ -48,7 +49,6 @@ static void fill_options(apl_options_t *o, const apppool_dir_t *set,
     o->jitter = (uint32_t)apppool_or(set->jitter, 0);
     o->concurrency =
         (uint32_t)apppool_or(set->concurrency, APL_CONCURRENCY_AUTO);
-    o->max_queue = (uint32_t)apppool_or(set->max_queue, 100);
     o->global_queue = (uint32_t)apppool_or(set->global_queue, 1);
     o->idle_time = apppool_or(set->idle_time, SECONDS(300));
     o->stat_interval = apppool_or(set->stat_interval, 0);
@@ -110,6 +110,7 @@ static apppool_app_t *make_app(apr_pool_t *p, const apppool_mount_t *mount,
     fill_options(&app->pool.options, set, generation);
     app->pool.options.rolling = (uint32_t)apppool_or(
         set->rolling, !strcmp(app->environment, "production"));
+    apppool_workers_share(app);
     return app;
 }
 
@@ -361,6 +362,7 @@ static int check_pool(server_rec *main_server)
         minimum += app->pool.options.min_instances;
         warn_prestart(app);
         warn_format(app);
+        apppool_workers_warn(app);
     }
     if (server.max_pool_size > server.processes) {
         SAY(APLOG_ERR,

@@ -9,6 +9,7 @@
 #include <http_config.h>
 
 #include "mod_apppool/dial.h"
+#include "mod_apppool/lasting.h"
 #include "mod_apppool/proxy_api.h"
 #include "mod_apppool/tap.h"
 #include "shm/format.h"
@@ -207,10 +208,7 @@ void apppool_channel_give(apppool_channel_t *ch)
  * that speaks h2c would be reached past all that is configured for it here. */
 static const char *upgrades(const request_rec *r)
 {
-    const char *wish = apr_table_get(r->headers_in, "Upgrade");
-
-    return wish && (ap_strcasestr(wish, "h2c") || ap_strcasestr(wish, "tls/") ||
-                    ap_strcasestr(wish, "http/"))
+    return apr_table_get(r->headers_in, "Upgrade") && !apppool_lasting_asks(r)
                ? ""
                : "*";
 }

@@ -18,6 +18,20 @@ uint32_t apppool_lasting_is(const request_rec *r)
     return wish && !ap_cstr_casecmp(wish, "no") ? APL_LASTS : 0;
 }
 
+int apppool_lasting_asks(const request_rec *r)
+{
+    const char *wish = apr_table_get(r->headers_in, "Upgrade");
+
+    return wish && !ap_strcasestr(wish, "h2c") &&
+           !ap_strcasestr(wish, "tls/") && !ap_strcasestr(wish, "http/");
+}
+
+int apppool_lasting_full(const apppool_app_t *app, const apl_hold_t *hold)
+{
+    return app->max_lasting != 0 &&
+           apl_checkout_lasting(apppool_pool(), hold) >= app->max_lasting;
+}
+
 static apr_status_t see_switch(ap_filter_t *f, apr_bucket_brigade *bb)
 {
     apppool_lasting_t *lasting = f->ctx;

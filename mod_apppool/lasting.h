@@ -9,6 +9,10 @@
  * the end. So a filter of the connection waits for it, where the client wants
  * an upgrade.
  *
+ * Each has a worker of httpd for as long as it lasts. So an app has no more of
+ * them than AppMaxLasting: a request that asks for an upgrade is refused before
+ * it waits for a process, an event stream when its answer begins.
+ *
  * Lock:  none.
  * Crash: not concerned.
  * Trust: the application says what its answer is.
@@ -19,6 +23,7 @@
 #include <httpd.h>
 #include <util_filter.h>
 
+#include "mod_apppool/app.h"
 #include "shm/checkout.h"
 
 /** Waits for 101; zeroed at first. */
@@ -30,6 +35,13 @@ typedef struct {
 
 /** Once, before any configuration's hooks run. */
 void apppool_lasting_register(void);
+
+/** Does the request ask for an upgrade that is not httpd's own? */
+int apppool_lasting_asks(const request_rec *r);
+
+/** Are there as many others of its app as AppMaxLasting allows? This one is
+ * counted from now on. */
+int apppool_lasting_full(const apppool_app_t *app, const apl_hold_t *hold);
 
 /** @return APL_LINKS: an event stream; APL_LASTS: an answer with
  * `X-Accel-Buffering: no`; 0: neither */

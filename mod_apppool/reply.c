@@ -4,8 +4,10 @@
 
 #include <http_core.h>
 #include <http_protocol.h>
+#include <http_request.h>
 #include <util_filter.h>
 
+#include "mod_apppool/answer.h"
 #include "mod_apppool/drain.h"
 #include "mod_apppool/lifecycle.h"
 #include "mod_apppool/proxy_api.h"
@@ -108,6 +110,19 @@ static apr_status_t pass(apppool_visit_t *v, apr_status_t rv)
     return rv;
 }
 
+/* It would be an event stream too many: in place of the app, httpd answers. */
+static apr_status_t refuse(ap_filter_t *f, apr_bucket_brigade *bb)
+{
+    apppool_visit_t *v = f->ctx;
+
+    v->started = v->ended = v->answered = 1;
+    apppool_visit_unhide(v);
+    ap_remove_output_filter(f);
+    apr_brigade_cleanup(bb);
+    ap_die(apppool_answer_lasting(v->r, v->app), v->r);
+    return AP_FILTER_ERROR;
+}
+
 static apr_status_t see_part(ap_filter_t *f, apr_bucket_brigade *bb)
 {
     apppool_visit_t *v = f->ctx;
@@ -117,6 +132,10 @@ static apr_status_t see_part(ap_filter_t *f, apr_bucket_brigade *bb)
     if (!v->started && v->hold.session != 0 &&
         !apppool_whole_first(&v->whole, v->r, bb))
         return APR_EGENERAL;
+    if (!v->started && v->hold.session != 0 &&
+        apppool_lasting_is(v->r) == APL_LINKS &&
+        apppool_lasting_full(v->app, &v->hold))
+        return refuse(f, bb);
     if (!v->started)
         see_begin(v);
     if (v->hold.session != 0 && !v->file)

@@ -57,6 +57,7 @@ int apppool_same_limits(const apppool_app_t *a, const apppool_app_t *b)
            a->memory_limit == b->memory_limit && a->slow_log == b->slow_log &&
            a->dying_limit == b->dying_limit &&
            a->dump_signal == b->dump_signal &&
+           a->max_lasting == b->max_lasting &&
            a->start_timeout == b->start_timeout &&
            a->stop_timeout == b->stop_timeout &&
            a->stop_signal == b->stop_signal &&

@@ -132,13 +132,29 @@ void apppool_visit_unhide(apppool_visit_t *v)
 
 /* ---- a process ---- */
 
+/* Ask for a process; one that asks for a place among the lasting ones may be
+ * refused before it waits. */
+static apr_status_t ask(apppool_visit_t *v, const apl_look_t *look, int64_t now)
+{
+    request_rec *r = v->r;
+    apl_request_t request = {r->method, r->uri, r->useragent_ip,
+                             apppool_config()->queries ? r->args : NULL,
+                             apppool_lasting_asks(r)};
+    apr_status_t rv = apl_checkout(apppool_pool(), &v->hold, &v->app->pool,
+                                   &request, look, now);
+
+    if (!request.lasting || v->hold.session == 0 ||
+        !apppool_lasting_full(v->app, &v->hold))
+        return rv;
+    apl_checkin_unused(apppool_pool(), &v->hold, now);
+    return APL_ELASTING;
+}
+
 apr_status_t apppool_visit_checkout(apppool_visit_t *v)
 {
     request_rec *r = v->r;
     apl_pool_t *pool = apppool_pool();
     const apl_app_t *app = &v->app->pool;
-    apl_request_t request = {r->method, r->uri, r->useragent_ip,
-                             apppool_config()->queries ? r->args : NULL};
     apppool_client_t client = {r, 0};
     int64_t now = apl_now();
     apl_look_t look;
@@ -148,8 +164,7 @@ apr_status_t apppool_visit_checkout(apppool_visit_t *v)
     looked = apl_restart_look(pool, apl_group_index(pool, app->key, app->name),
                               v->app->restart_dir, now, &look);
     do {
-        rv = apl_checkout(pool, &v->hold, app, &request, looked ? &look : NULL,
-                          now);
+        rv = ask(v, looked ? &look : NULL, now);
         if (rv == APL_EWAIT)
             rv = apl_checkout_wait(pool, &v->hold, v->deadline,
                                    apppool_client_gone, &client);

@@ -169,6 +169,7 @@ apr_status_t apl_checkout(apl_pool_t *pool, apl_hold_t *hold,
     }
     if (s) {
         g->used = 1;
+        s->lasting = request && request->lasting;
         restart(&held, g, look);
         rv = ask(&held, g, s, hold);
         if (rv != APR_SUCCESS && rv != APL_EWAIT)
@@ -303,8 +304,34 @@ void apl_checkout_endless(apl_pool_t *pool, const apl_hold_t *hold,
 {
     apl_session_t *s = apl_checkin_session(pool, hold);
 
-    if (s)
-        __atomic_store_n(&s->endless, how, __ATOMIC_RELAXED);
+    if (!s)
+        return;
+    __atomic_store_n(&s->lasting, how == APL_LINKS, __ATOMIC_RELAXED);
+    __atomic_store_n(&s->endless, (uint16_t)how, __ATOMIC_RELAXED);
+}
+
+/* One that was abandoned has no worker of httpd any more. */
+APL_UNLOCKED static int lasts_before(const apl_session_t *s,
+                                     const apl_session_t *own)
+{
+    return s->state != APL_SESSION_FREE && s->owner != 0 &&
+           s->group == own->group && s != own && s->lasting &&
+           (s->endless == APL_LINKS || s->ticket < own->ticket);
+}
+
+APL_UNLOCKED uint32_t apl_checkout_lasting(const apl_pool_t *pool,
+                                           const apl_hold_t *hold)
+{
+    apl_session_t *own = apl_checkin_session(pool, hold);
+    uint32_t i, n = 0, top;
+
+    if (!own)
+        return 0;
+    __atomic_store_n(&own->lasting, 1, __ATOMIC_SEQ_CST);
+    top = apl_top(&pool->header->top_session, pool->n.sessions);
+    for (i = 1; i <= top; i++)
+        n += (uint32_t)lasts_before(&pool->sessions[i], own);
+    return n;
 }
 
 static uint32_t killed(const apl_pool_t *pool, const apl_hold_t *hold)

@@ -30,10 +30,11 @@
 #include "shm/segment.h"
 #include "shm/session.h"
 
-/** What the status page shows of a request; copied, cut where too long. */
+/** A request; what the status page shows is copied, cut where too long. */
 typedef struct {
     const char *method, *uri, *client;
     const char *query; /**< NULL: nobody is to see it */
+    int lasting;       /**< it asks to be upgraded to a connection that lasts */
 } apl_request_t;
 
 /** A request's hold on a process. Private memory of the caller. */
@@ -91,6 +92,14 @@ void apl_checkout_stop(apl_pool_t *pool);
  * because of it. @param how APL_LASTS, APL_LINKS */
 void apl_checkout_endless(apl_pool_t *pool, const apl_hold_t *hold,
                           uint32_t how);
+
+/**
+ * The request lasts, or asks to. How many others of its app last already, or
+ * asked before it? Looked for without the lock, in a time that grows with the
+ * sessions in use. The ones that do not ask, event streams, are counted when
+ * their answer begins: of two that begin at once, one may not see the other.
+ */
+uint32_t apl_checkout_lasting(const apl_pool_t *pool, const apl_hold_t *hold);
 
 /** Was the process of this request ended because of a request that took too
  * long? Then the client is told so. */

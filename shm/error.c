@@ -20,6 +20,8 @@ const char *apl_error_text(apr_status_t rv, char *buf, apr_size_t size)
                "(AppMaxZombies)";
     case APL_EDRAINED:
         return "the application is drained";
+    case APL_ELASTING:
+        return "too many connections of the application last (AppMaxLasting)";
     case APL_EGONE:
         return "the client left while it waited";
     case APL_ESTOPPING:

@@ -28,6 +28,8 @@ enum {
     APL_EZOMBIES,
     /** The app is being worked on, and gets no requests (apppoolctl drain). */
     APL_EDRAINED,
+    /** As many others of the app last as may (AppMaxLasting). */
+    APL_ELASTING,
     /** The client left while it waited. */
     APL_EGONE,
     /** This httpd child is being stopped. */

@@ -290,8 +290,7 @@ typedef struct {
     uint32_t state;      /**< [T] */
     uint32_t generation; /**< [T] goes up each time the slot is taken */
     uint32_t owner;      /**< [T] index of the httpd child; 0, and HELD: it is
-                            abandoned: the client was told that it took too
-                            long, and the app may be at it yet */
+                            abandoned: its client waits no more for the app */
     uint32_t group;      /**< [T] index */
     uint32_t process;    /**< [T] index, of a HELD one */
     uint32_t process_generation;
@@ -307,7 +306,8 @@ typedef struct {
      * locked part of a snapshot touch. */
     uint64_t id;      /**< [T] of the process, which may be gone meanwhile */
     uint32_t killed;  /**< [T] 0, or APL_KILLED, ...: session.h */
-    uint32_t endless; /**< [O] 0, or APL_LASTS, ...: never hung */
+    uint16_t endless; /**< [O] 0, or APL_LASTS, ...: never hung */
+    uint16_t lasting; /**< [O] 1: a link, or it asks to become one */
     char method[16];  /**< [O] what follows is text for the status page */
     char client[48];  /**< [O] address */
     char uri[112];    /**< [O] the path, cut off, and its NUL; then the query,

@@ -18,7 +18,7 @@ apl_session_t *apl_session_take(apl_held_t *held, uint32_t owner,
     s->owner = owner;
     s->group = APL_GROUP_INDEX(held->pool, group);
     s->process = 0;
-    s->killed = s->endless = 0;
+    s->killed = s->endless = s->lasting = 0;
     s->queued = s->since = held->now;
     s->ticket = ++held->pool->header->ticket;
     s->method[0] = s->client[0] = s->uri[0] = s->uri[1] = 0;

@@ -46,7 +46,7 @@ static int be_child(play_t *p, uint32_t index)
 
 static void ask(play_t *p, dice_t *d)
 {
-    static const apl_request_t request = {"GET", "/", "127.0.0.1", "a=b"};
+    static const apl_request_t request = {"GET", "/", "127.0.0.1", "a=b", 0};
     apl_look_t seen = {0};
     apl_hold_t *h = some_hold(p, d);
     const apl_app_t *app = some_app(p, d);

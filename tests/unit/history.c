@@ -125,7 +125,7 @@ static void a_query_is_told_only_where_all_is(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
-    apl_request_t request = {"GET", "/pay", "::1", "card=4711"};
+    apl_request_t request = {"GET", "/pay", "::1", "card=4711", 0};
     char path[200];
     apl_hold_t hold;
     size_t n;

@@ -91,7 +91,7 @@ static void the_report_tells_what_is_there(void **state)
 {
     scene_t *s = scene_new(3);
     apl_app_t *a = scene_app(s, "a");
-    apl_request_t r = {"GET", "/x\xff/y", "127.0.0.1", NULL};
+    apl_request_t r = {"GET", "/x\xff/y", "127.0.0.1", NULL, 0};
     apl_hold_t h1, h2, h3;
     apl_pool_t *copy;
     json_t *j, *group;

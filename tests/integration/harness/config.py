@@ -9,10 +9,10 @@ MODULES = ("authz_core", "authz_host", "dir", "proxy", "proxy_http")
 
 LIMITS = {
     "prefork": ("StartServers 4", "MinSpareServers 4", "MaxSpareServers 40",
-                "ServerLimit 128", "MaxRequestWorkers 128"),
+                "ServerLimit 256", "MaxRequestWorkers 256"),
     "worker": ("StartServers 2", "ServerLimit 16", "ThreadsPerChild 16",
                "MinSpareThreads 16", "MaxSpareThreads 128",
-               "MaxRequestWorkers 128"),
+               "MaxRequestWorkers 256"),
 }
 LIMITS["event"] = LIMITS["worker"]
 

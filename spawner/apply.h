@@ -19,6 +19,14 @@
  */
 int apply_refresh(spawner_t *s);
 
+/**
+ * Tell the segment of the app of this process. AppConcurrency auto is what the
+ * process is made for.
+ * @param used 1: the app was asked for, so it has a place in the segment
+ * @return that of apl_supervise_configure(); APR_SUCCESS: no such app
+ */
+apr_status_t apply_process(spawner_t *s, const process_t *p, int used);
+
 /** Bring the segment up to the table: at once after a new one, and each second
  * in case that the segment has lost what it was told. */
 void apply_table(spawner_t *s);

@@ -45,19 +45,13 @@ static void close_parts(parts_t *x)
  * of which the next spawner does not know what it speaks. */
 static void found(spawner_t *s, process_t *p, const boot_report_t *got)
 {
-    const table_app_t *a = table_find(s->table, p->is.name);
     apl_who_t who = {p->is.pid, 0, p->is.start};
 
     p->is.wire.protocol = (uint16_t)got->protocol;
     p->is.wire.shared = got->concurrency != 1;
+    p->is.concurrency = got->concurrency;
     process_record(p, p->is.state);
     apl_supervise_born(&s->shm, p->is.id, who, p->is.wire, s->now);
-    if (a && a->app.options.concurrency == APL_CONCURRENCY_AUTO) {
-        apl_app_t app = a->app;
-
-        app.options.concurrency = got->concurrency;
-        apl_supervise_configure(&s->shm, &app, 0, s->now);
-    }
 }
 
 /* In this order, and each once: its user decides what is given to whom. */
@@ -267,7 +261,7 @@ static void start(spawner_t *s, const apl_order_t *order)
     p->is.wire.listen = (uint8_t)app->listen;
     p->is.wire.protocol = (uint16_t)app->protocol;
     p->is.print = app->print;
-    p->owner = app->owner;
+    p->is.owner = app->owner;
     p->is.began = s->now;
     p->is.deadline = p->deadline = s->now + app->start_timeout;
     launch(s, p, app);

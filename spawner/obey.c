@@ -7,6 +7,7 @@
 #include "shm/housekeeping.h"
 #include "shm/report.h"
 #include "spawner/abandoned.h"
+#include "spawner/apply.h"
 #include "spawner/life.h"
 #include "spawner/log.h"
 #include "spawner/overdue.h"
@@ -16,13 +17,10 @@
 
 static void put_back(spawner_t *s, process_t *p)
 {
-    const table_app_t *a = table_find(s->table, p->is.name);
     apl_who_t who = {p->is.pid, 0, p->is.start};
-    apr_status_t rv = APR_SUCCESS;
-
     /* Its group may be lost as well. */
-    if (a)
-        rv = apl_supervise_configure(&s->shm, &a->app, 1, s->now);
+    apr_status_t rv = apply_process(s, p, 1);
+
     if (rv == APL_ELOCK || rv == APL_EDAMAGED)
         return;
     rv = apl_supervise_adopt(&s->shm, p->is.id, who, p->is.name, p->is.wire,

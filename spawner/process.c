@@ -121,7 +121,8 @@ process_t *process_new(spawner_t *s, uint64_t id, const char *name)
     registry_record_t is = {.magic = REGISTRY_MAGIC,
                             .id = id,
                             .uid = UINT32_MAX,
-                            .gid = UINT32_MAX};
+                            .gid = UINT32_MAX,
+                            .concurrency = APL_CONCURRENCY_AUTO};
     int record = registry_take();
     process_t *p;
 

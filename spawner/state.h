@@ -70,7 +70,6 @@ typedef struct process {
     int phase;
     int child;       /**< ours to wait for; 0: adopted, so there is a pidfd */
     int64_t adopted; /**< us: when it was taken over; 0: it was not */
-    uid_t owner;     /**< what the table said when it was made; adopted: 0 */
     int listed;   /**< it has a slot in the segment, which must hear its end */
     int outdated; /**< the segment knows that its configuration changed */
     int gone;     /**< the leader is dead and reaped */

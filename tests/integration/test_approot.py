@@ -12,6 +12,7 @@ import pytest
 
 from harness.config import App
 from harness.httpd import USER, Httpd
+from harness.procs import kill9
 from harness.wait import wait_until
 
 pytestmark = pytest.mark.mpms("event")
@@ -146,7 +147,8 @@ def test_root_takes_it_away(httpd: Httpd) -> None:
 
 def test_root_gives_it_away(httpd: Httpd) -> None:
     """To another user, who runs it with the next start; that process is not
-    replaced for that, neither at once nor by a reload"""
+    replaced for that: neither at once, nor by the next spawner, nor by a
+    reload"""
     httpd.log.expect("shop")
     app = httpd.app("shop")
     httpd.start()
@@ -156,6 +158,12 @@ def test_root_gives_it_away(httpd: Httpd) -> None:
     assert httpd.ctl("restart", "shop", "--blocking").returncode == 0
     seen = process(httpd)
     assert seen["uid"][0] == 65534
+    # The next spawner does not take that for another configuration.
+    httpd.log.expect("spawner")
+    kill9(httpd.helper("spawner"))
+    httpd.log.wait_for(rf"shop\[{seen['pid']}\] is taken over")
+    assert httpd.ctl("check").returncode == 0
+    assert process(httpd)["pid"] == seen["pid"]
     httpd.graceful()
     assert httpd.ctl("check").returncode == 0
     assert process(httpd)["pid"] == seen["pid"]

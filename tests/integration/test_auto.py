@@ -8,6 +8,7 @@ import pytest
 from harness.config import App
 from harness.httpd import Httpd
 from harness.procs import kill9
+from harness.segment import RECORDS, Segment
 from harness.wait import wait_until
 
 pytestmark = pytest.mark.mpms("event")
@@ -163,3 +164,45 @@ def test_the_spawner_dies_while_one_boots(httpd: Httpd) -> None:
         assert pending.result().text == "php"
         for pid in httpd.pids(app):
             kill9(pid)
+
+
+# Where apl_group_t has options.concurrency (shm/format.h).
+CONCURRENCY = 16 + 5 * 4
+
+
+def test_a_hostile_child_changes_what_was_found(httpd: Httpd) -> None:
+    """The table says nothing of it; what the process found stands in the
+    registry, also for the next spawner"""
+    httpd.log.expect("spawner")
+    app = bare(httpd, {"wsgi.py": PYTHON})
+    httpd.start()
+    assert httpd.get("/", "shop").text == "python"
+    found = httpd.group(app)["concurrency"]
+    with Segment(httpd) as segment:
+        # The first group; slot 0 of a table is never used.
+        at = segment.tables["groups"] + RECORDS["groups"][0] + CONCURRENCY
+        assert segment.word(at) == found
+        segment.write_word(at, 50)
+        wait_until(lambda: segment.word(at) == found, "it is put right")
+        kill9(httpd.helper("spawner"))
+        segment.write_word(at, 0)
+        wait_until(lambda: segment.word(at) == found, "and by the next one")
+    httpd.check()
+
+
+def test_a_start_that_fails_changes_nothing(httpd: Httpd) -> None:
+    """The old code serves on, with the number that is its own"""
+    httpd.log.expect("shop")
+    app = bare(httpd, {"wsgi.py": PYTHON})
+    app.directives.append("AppRestartMode rolling")
+    httpd.start()
+    assert httpd.get("/", "shop").text == "python"
+    found = httpd.group(app)["concurrency"]
+    assert found != 0
+    (app.root / "wsgi.py").unlink()
+    (app.root / "app.js").write_text("process.exit(1)")
+    app.touch()
+    assert httpd.get("/", "shop").text == "python"
+    httpd.log.wait_for("ended with .* while it started")
+    assert httpd.group(app)["concurrency"] == found
+    assert httpd.get("/", "shop").text == "python"

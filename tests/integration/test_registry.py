@@ -100,7 +100,7 @@ def shortened(file: Path) -> None:
 
 def other_layout(file: Path) -> None:
     for index in range(2):
-        registry.write(file, index, magic=0x32706c61)
+        registry.write(file, index, magic=0x31706c61)
 
 
 def emptied(file: Path) -> None:

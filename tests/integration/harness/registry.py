@@ -12,10 +12,11 @@ from harness.httpd import Httpd
 from harness.procs import freeze, kill9
 
 SIZE = 512
-LAYOUT = struct.Struct("=IIQQqqQiIIHHII256s")
+LAYOUT = struct.Struct("=IIQQqqQiIIHHII256sIII")
 FIELDS = ("magic", "state", "id", "start", "began", "deadline", "print",
           "pid", "uid", "gid", "listen", "protocol",
-          "port", "stops_itself", "name")
+          "port", "stops_itself", "name", "says_ready", "concurrency",
+          "owner")
 BOOTING, LIVE, ENDING = 1, 2, 3
 
 

@@ -247,11 +247,11 @@ typedef struct {
 
     apl_histogram_t queue_time; /**< from the request to a process */
     apl_histogram_t app_time;   /**< from there to its end */
-
-    uint32_t sessions; /**< [D] that name it, in any state but FREE */
-    uint32_t leaving;  /**< [D] leaving processes */
-    apl_link_t above;  /**< [D] link in pool.above */
-    char padding[280];
+    uint32_t sessions;          /**< [D] that name it, in any state but FREE */
+    uint32_t leaving;           /**< [D] leaving processes */
+    apl_link_t above;           /**< [D] link in pool.above */
+    int64_t failed_at;          /**< [T] the last failed start; 0: none */
+    char padding[272];
     char name[APL_NAME_MAX];   /**< [T] NUL-terminated */
     char root[APL_NAME_MAX];   /**< [T] AppRoot, for people to read */
     char error[APL_ERROR_MAX]; /**< [T] the last failed start in a sentence */

@@ -35,6 +35,25 @@ apr_status_t apl_supervise_drain(apl_pool_t *pool, const apl_app_t *app,
     return rv;
 }
 
+apr_status_t apl_supervise_permits(apl_pool_t *pool, const char *name,
+                                   int64_t now)
+{
+    apl_group_t *g;
+    apl_held_t held;
+    apr_status_t rv = apl_enter_group(&held, pool, name, now, &g);
+
+    if (rv == APL_ESTALE)
+        return APR_SUCCESS;
+    if (rv != APR_SUCCESS)
+        return rv;
+    if (apl_group_drained(g))
+        rv = APL_EDRAINED;
+    else if (g->failed_at <= now && g->failed_at > now - APL_PAUSE_LEAST)
+        rv = APL_EBACKOFF;
+    apl_leave(&held);
+    return rv;
+}
+
 /* The group is healthy enough for a process. */
 static apr_status_t start(apl_held_t *held, apl_group_t *g)
 {

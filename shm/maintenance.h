@@ -17,6 +17,8 @@
 
 #include "shm/group.h"
 
+#define APL_PAUSE_LEAST 1000000 /* us */
+
 /**
  * An app is to be worked on: its processes leave, nobody is given one and
  * nothing is started until apl_supervise_restart(). The group is made if it is
@@ -25,6 +27,15 @@
  */
 apr_status_t apl_supervise_drain(apl_pool_t *pool, const apl_app_t *app,
                                  int64_t now);
+
+/**
+ * May a user who is no administrator restart or start this app now? Such a user
+ * ends no drain, and no pause within APL_PAUSE_LEAST of a failed start.
+ * @return APR_SUCCESS, also if there is no such group; APL_EDRAINED;
+ *         APL_EBACKOFF
+ */
+apr_status_t apl_supervise_permits(apl_pool_t *pool, const char *name,
+                                   int64_t now);
 
 /**
  * An app is to run before somebody asks for it: its minimum, and at least one

@@ -102,6 +102,7 @@ static void back_off(apl_held_t *held, apl_group_t *g, uint64_t error_id,
     uint32_t n = g->failures > g->young ? g->failures : g->young;
     int64_t wait = n < 6 ? 1 << n : APL_BACKOFF_MAX;
 
+    g->failed_at = held->now;
     g->retry_at = held->now + wait * 1000000;
     g->error_id = error_id;
     snprintf(g->error, sizeof g->error, "%s", text);

@@ -22,11 +22,16 @@ static json_t *refuse_app(const question_t *q, const table_app_t *a,
                                   "(AppPoolCapacity)");
     case APL_EDRAINED:
         return question_refuse(
-            q, "%s is drained: apppoolctl restart puts it back to work",
+            q,
+            "%s is drained: apppoolctl restart, by root, puts it back to work",
             a->label);
     case APL_EZOMBIES:
         return question_refuse(
             q, "too many processes of %s survive SIGKILL (AppMaxZombies)",
+            a->label);
+    case APL_EBACKOFF:
+        return question_refuse(
+            q, "%s failed to start less than a second ago: ask again",
             a->label);
     case APL_EWAIT:
         return question_refuse(
@@ -37,6 +42,15 @@ static json_t *refuse_app(const question_t *q, const table_app_t *a,
     default:
         return question_later(q);
     }
+}
+
+/* May the asker do something to the app that starts it? The answer stays true
+ * until it is done: it is this program that drains and that sees starts fail. */
+static apr_status_t permits(const question_t *q, const table_app_t *a)
+{
+    return q->who.is_root
+               ? APR_SUCCESS
+               : apl_supervise_permits(&q->s->shm, a->app.name, q->s->now);
 }
 
 json_t *verbs_drain(question_t *q)
@@ -92,7 +106,9 @@ json_t *verbs_start(question_t *q)
 
     if (!a)
         return refusal;
-    rv = apl_supervise_start(&q->s->shm, &a->app, q->s->now);
+    rv = permits(q, a);
+    if (rv == APR_SUCCESS)
+        rv = apl_supervise_start(&q->s->shm, &a->app, q->s->now);
     if (rv != APR_SUCCESS)
         return refuse_app(q, a, rv);
     ids = ids_of(q->s, a);
@@ -143,6 +159,9 @@ json_t *verbs_restart(question_t *q)
     a = question_app(q, &refusal);
     if (!a)
         return refusal;
+    rv = permits(q, a);
+    if (rv != APR_SUCCESS)
+        return refuse_app(q, a, rv);
     rv = apl_supervise_restart(&q->s->shm, a->app.name, rolling, q->s->now);
     if (rv != APR_SUCCESS && rv != APL_EDRAINED && rv != APL_ESTALE)
         return refuse_app(q, a, rv);

@@ -7,6 +7,7 @@ import signal
 import socket
 import stat
 import subprocess
+import time
 from pathlib import Path
 from pwd import getpwnam
 
@@ -166,6 +167,44 @@ def test_root_is_answered_first(httpd: Httpd) -> None:
             assert b'"groups"' in second.recv(65536)
     finally:
         os.kill(spawner, signal.SIGCONT)
+
+
+def test_user_ends_no_drain(httpd: Httpd) -> None:
+    """root drained it, and works on it: neither verb runs its code"""
+    httpd.log.expect("shop is drained")
+    shop, _ = two_tenants(httpd)
+    assert httpd.ctl("drain", "shop", "--wait").returncode == 0
+    for verb in ("restart", "start"):
+        done = as_user(httpd, OWNER, verb, "shop")
+        assert done.returncode == 1
+        assert "shop is drained: apppoolctl restart, by root" in done.stderr
+    assert httpd.group(shop)["state"] == "drained"
+    assert httpd.ctl("restart", "shop").returncode == 0
+    assert httpd.get("/pid", "shop").status == 200
+
+
+def test_user_does_not_end_the_pause_at_once(httpd: Httpd) -> None:
+    """Of an app that fails: one try a second, however often it is asked for"""
+    httpd.log.expect("shop")
+    broken = httpd.dir / "broken"
+    broken.touch()
+    shop = httpd.app("shop", f"AppUser {OWNER}",
+                     f"AppSetEnv BOOT_FAIL_IF {broken}")
+    httpd.start()
+    wait_until(lambda: as_user(httpd, OWNER, "start", "shop").returncode == 0,
+               "it answers")
+    refused = wait_until(
+        lambda: [done for done in [as_user(httpd, OWNER, "start", "shop")]
+                 if done.returncode != 0], "it failed")[0]
+    assert "failed to start less than a second ago" in refused.stderr
+    began = time.monotonic()
+    before = httpd.group(shop)["start_failures"]
+    wait_until(lambda: as_user(httpd, OWNER, "start", "shop") and
+               httpd.group(shop)["start_failures"] >= before + 3, "it fails", 30)
+    assert time.monotonic() - began > 2
+    broken.unlink()
+    wait_until(lambda: as_user(httpd, OWNER, "start", "shop") and
+               httpd.pids(shop), "it starts")
 
 
 def test_modes(httpd: Httpd) -> None:

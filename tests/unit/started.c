@@ -93,6 +93,34 @@ static void one_that_is_drained_stays_so(void **state)
     scene_end(s);
 }
 
+static void permits(scene_t *s, apr_status_t expected)
+{
+    assert_int_equal(apl_supervise_permits(&s->pool, "a", s->now), expected);
+    scene_ok(s);
+}
+
+static void a_user_ends_no_drain_and_not_the_whole_pause(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = scene_app(s, "a");
+
+    (void)state;
+    permits(s, APR_SUCCESS); /* nobody has asked for it yet */
+    start(s, a, APR_SUCCESS);
+    permits(s, APR_SUCCESS);
+    scene_failed(s, scene_take(s));
+    permits(s, APL_EBACKOFF);
+    s->now += APL_PAUSE_LEAST - 1;
+    permits(s, APL_EBACKOFF);
+    s->now++;
+    permits(s, APR_SUCCESS);
+    s->pool.groups[1].failed_at = INT64_MAX; /* a hostile byte */
+    permits(s, APR_SUCCESS);
+    assert_int_equal(apl_supervise_drain(&s->pool, a, s->now), APR_SUCCESS);
+    permits(s, APL_EDRAINED);
+    scene_end(s);
+}
+
 static void where_there_is_no_slot_nothing_is_done(void **state)
 {
     scene_t *s = scene_new(2);
@@ -113,6 +141,7 @@ int main(void)
         cmocka_unit_test(an_idle_one_of_another_app_gives_way),
         cmocka_unit_test(nobody_gives_way_to_one_that_fails),
         cmocka_unit_test(one_that_is_drained_stays_so),
+        cmocka_unit_test(a_user_ends_no_drain_and_not_the_whole_pause),
         cmocka_unit_test(where_there_is_no_slot_nothing_is_done),
     };
 

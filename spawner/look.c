@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -108,11 +109,23 @@ void look_stack(char *stack)
 
 /* ---- reading ---- */
 
+/* The kernel gives /proc/PID to the user that the process runs as, and to root
+ * if others are not to look into it: such as one that is setuid. */
+static int may_see(const look_t *l, pid_t pid)
+{
+    char path[32];
+    struct stat is;
+
+    snprintf(path, sizeof path, "/proc/%d", (int)pid);
+    return l->asked->only == (uid_t)-1 ||
+           (stat(path, &is) == 0 && is.st_uid == l->asked->only);
+}
+
 static int is_meant(const look_t *l, const procfs_t *who)
 {
     return who->session == l->leader && who->start >= l->start &&
            (who->pid != l->leader || who->start == l->start) &&
-           who->state != 'Z' && who->state != 'X';
+           who->state != 'Z' && who->state != 'X' && may_see(l, who->pid);
 }
 
 static void add_thread(look_t *l, pid_t pid, pid_t id)
@@ -227,18 +240,20 @@ static void tell_thread(const look_t *l, const thread_t *t)
     procfs_text(t->pid, path, wchan, sizeof wchan);
     snprintf(path, sizeof path, "task/%d/stack", (int)t->is.pid);
     stack[0] = 0;
-    if (l->asked->stacks)
+    if (l->asked->only == (uid_t)-1)
         procfs_text(t->pid, path, stack, sizeof stack);
     look_stack(stack);
+    look_doing(t->is.state, call, doing);
+    if (l->asked->only != (uid_t)-1)
+        call[0] = wchan[0] = 0; /* addresses */
     /* All this was of the one that was seen first, or it is not told. */
     if (procfs_thread(t->pid, t->is.pid, &now) != 0 || now.start != t->is.start)
         return;
     tell(l, "%s %d (%s) %s (state %c; CPU %d%% now%s%s%s%s%s%s)",
-         is_main ? "process" : "thread", (int)t->is.pid, t->is.name,
-         look_doing(t->is.state, call, doing), t->is.state, percent(t->used),
-         wchan[0] > '0' ? "; wchan " : "", wchan[0] > '0' ? wchan : "",
-         call[0] ? "; syscall " : "", call, stack[0] ? "; kernel stack " : "",
-         stack);
+         is_main ? "process" : "thread", (int)t->is.pid, t->is.name, doing,
+         t->is.state, percent(t->used), wchan[0] > '0' ? "; wchan " : "",
+         wchan[0] > '0' ? wchan : "", call[0] ? "; syscall " : "", call,
+         stack[0] ? "; kernel stack " : "", stack);
 }
 
 /* The last to be told, as it is in the process's own memory: whoever has that

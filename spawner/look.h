@@ -29,7 +29,8 @@ typedef struct {
     const char *name; /**< for the lines: "shop[4711]" */
     pid_t leader;
     uint64_t start; /**< of the leader, procfs_t */
-    int stacks;     /**< 1: with those in the kernel, which are for root */
+    uid_t only;     /**< only what this user may read, of processes whose files
+                         in /proc are this user's; (uid_t)-1: all */
     void (*tell)(void *ctx, const char *line);
     void *ctx;
 } look_for_t;

@@ -108,9 +108,11 @@ static int is_id(const char *word)
     return n >= ID_MIN && n <= 16 && strspn(word, "0123456789abcdef") == n;
 }
 
+/* An app can get another user while processes of the one before still run. */
 static int is_named(const question_t *q, const process_t *p)
 {
     return !p->gone && !p->done &&
+           (q->who.is_root || p->is.uid == q->who.uid) &&
            question_may(&q->who, table_find(q->s->table, p->is.name));
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "shm/report.h"
+#include "spawner/privilege.h"
 
 #define KEPT 16384      /* bytes of an app */
 #define LINE (KEPT / 4) /* of one line; the rest is left out */
@@ -15,6 +16,7 @@ typedef struct recent {
     char *name; /* of the app: its key in the index */
     char text[KEPT];
     size_t length;
+    uid_t uid; /* of the processes that printed it; PRIVILEGE_NOBODY: of none */
     uint64_t first, next; /* numbers of lines */
 } recent_t;
 
@@ -38,6 +40,7 @@ static recent_t *make(const char *app)
         free(r);
         return NULL;
     }
+    r->uid = PRIVILEGE_NOBODY;
     r->next_app = all;
     all = r;
     apr_hash_set(by_name, r->name, APR_HASH_KEY_STRING, r);
@@ -62,6 +65,17 @@ static void make_room(recent_t *r, size_t length)
     memmove(r->text, r->text + gone, r->length);
 }
 
+static void belong(recent_t *r, uid_t uid)
+{
+    if (uid == PRIVILEGE_NOBODY || uid == r->uid)
+        return; /* not known yet: our own program says why it did not start */
+    if (r->uid != PRIVILEGE_NOBODY) {
+        r->length = 0;
+        r->first = r->next;
+    }
+    r->uid = uid;
+}
+
 void recent_add(const process_t *p, const char *line, size_t length)
 {
     recent_t *r = find(p->is.name);
@@ -70,6 +84,7 @@ void recent_add(const process_t *p, const char *line, size_t length)
         r = make(p->is.name);
     if (!r)
         return;
+    belong(r, p->is.uid);
     if (length >= LINE)
         length = LINE - 1;
     make_room(r, length + 1);
@@ -88,9 +103,11 @@ static json_t *line_of(const char *text, size_t length)
     return line;
 }
 
-json_t *recent_lines(const char *app, uint64_t from)
+json_t *recent_lines(const char *app, uint64_t from, uid_t only)
 {
-    const recent_t *r = find(app);
+    const recent_t *kept = find(app);
+    const recent_t *r =
+        kept && (only == PRIVILEGE_NOBODY || only == kept->uid) ? kept : NULL;
     json_t *lines = json_array();
     uint64_t number = r ? r->first : 0, first;
     size_t at = 0;

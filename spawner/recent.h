@@ -7,7 +7,8 @@
  *
  * So a user sees the lines of the apps that run as that user and no others, also
  * where all go to an error log that only root may read; and nobody reads a file
- * with root's rights for that.
+ * with root's rights for that. With the first line of another user's process the
+ * older ones are forgotten.
  *
  * Errors: where there is no memory, lines are missing.
  * Crash:  the next spawner begins anew, and with other numbers.
@@ -26,10 +27,11 @@ void recent_add(const process_t *p, const char *line, size_t length);
 
 /**
  * Those lines of an app that are kept, from the one with this number on.
+ * @param only none but those that processes of this user printed; (uid_t)-1: all
  * @return {"first": number of the first one, "next": of the one that comes,
  *         "lines": [...]}
  */
-json_t *recent_lines(const char *app, uint64_t from);
+json_t *recent_lines(const char *app, uint64_t from, uid_t only);
 
 /** Forget the apps that are not in the table. */
 void recent_sweep(const spawner_t *s);

@@ -89,7 +89,7 @@ static _Noreturn void work(const spawner_t *s, const process_t *p)
     const look_for_t asked = {.name = name,
                               .leader = p->is.pid,
                               .start = p->is.start,
-                              .stacks = 1,
+                              .only = (uid_t)-1,
                               .tell = log_one};
 
     fresh_descriptors(s->rt.fd);

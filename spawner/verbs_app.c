@@ -10,6 +10,7 @@
 #include "shm/maintenance.h"
 #include "shm/report.h"
 #include "spawner/log.h"
+#include "spawner/privilege.h"
 #include "spawner/process.h"
 #include "spawner/recent.h"
 
@@ -193,7 +194,8 @@ json_t *verbs_logs(question_t *q)
         if (end == q->words[2] || *end)
             return question_refuse(q, "%s is no number of a line", q->words[2]);
     }
-    o = recent_lines(a->app.name, from);
+    o = recent_lines(a->app.name, from,
+                     q->who.is_root ? PRIVILEGE_NOBODY : q->who.uid);
     if (o)
         json_object_set_new(o, "app", json_string(a->app.name));
     return o;

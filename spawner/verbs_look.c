@@ -112,10 +112,8 @@ static json_t *make_report(spawner_t *s, const answer_order_t *order)
     const process_t *p = process_find(s, order->process);
     json_t *lines = json_array();
     char name[96];
-    look_for_t asked = {.name = name,
-                        .stacks = order->only == PRIVILEGE_NOBODY,
-                        .tell = add_line,
-                        .ctx = lines};
+    look_for_t asked = {
+        .name = name, .only = order->only, .tell = add_line, .ctx = lines};
 
     if (p) {
         snprintf(name, sizeof name, PROCESS_FMT, PROCESS_NAME(p));

@@ -59,6 +59,7 @@ static void fill(spawner_t *s)
         processes[i].next = i < 2 ? &processes[i + 1] : NULL;
         processes[i].is.id = i ? p->ids[i] : 0x1122334455660001;
         processes[i].is.pid = 70 + i;
+        processes[i].is.uid = USER;
         strcpy(processes[i].is.name, "a");
         strcpy(processes[i].label, "a");
     }

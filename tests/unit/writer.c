@@ -14,12 +14,13 @@
 #include "tests/unit/scene.h"
 #include "tests/unit/scratch.h"
 
-/* Writes what it is sent to FILE, and ends when FILE.stay is gone. Ends at once
- * while there is FILE.die. */
-static const char script[] = "#!/bin/sh\n"
-                             "[ -e \"$5.die\" ] && exit\n"
-                             "cat >>\"$5\"\n"
-                             "while [ -e \"$5.stay\" ]; do sleep 0.01; done\n";
+/* Writes what it is sent to FILE, and ends when FILE.stay is gone. While there
+ * is FILE.die, it ends with the first message. */
+static const char script[] =
+    "#!/bin/sh\n"
+    "[ -e \"$5.die\" ] && head -c 1 >/dev/null && exit\n"
+    "cat >>\"$5\"\n"
+    "while [ -e \"$5.stay\" ]; do sleep 0.01; done\n";
 
 static char path[64];
 static spawner_t *s;

@@ -63,7 +63,19 @@ static const char *list_apps(const question_t *q)
     return apr_pstrcat(q->p, "there is ", text, NULL);
 }
 
-/* NULL: there is none, or more than one. */
+/* "shop" of "alice/shop", "alice/shop (staging)" or "shop (staging)" */
+static int ends_with(const char *label, const char *word)
+{
+    const char *more = strstr(label, " (");
+    size_t length = more ? (size_t)(more - label) : strlen(label);
+    size_t n = strlen(word);
+
+    return n > 0 && n <= length && memcmp(label + length - n, word, n) == 0 &&
+           (n == length || label[length - n - 1] == '/');
+}
+
+/* By its name, its AppRoot, its label or the end of that. NULL: there is none,
+ * or more than one. */
 static const table_app_t *find_app(const question_t *q, const char *word,
                                    int *several)
 {
@@ -77,8 +89,13 @@ static const table_app_t *find_app(const question_t *q, const char *word,
     for (i = 0, found = NULL; i < t->n; i++) {
         const table_app_t *a = &t->apps[i];
 
-        if (!question_may(&q->who, a) ||
-            (strcmp(a->label, word) != 0 && strcmp(a->app.root, word) != 0))
+        if (!question_may(&q->who, a))
+            continue;
+        if (strcmp(a->label, word) == 0) {
+            *several = 0;
+            return a;
+        }
+        if (strcmp(a->app.root, word) != 0 && !ends_with(a->label, word))
             continue;
         *several |= found != NULL;
         found = a;

@@ -234,6 +234,8 @@ def test_which_app(httpd: Httpd) -> None:
     both = httpd.ctl("restart", "shop")
     assert both.returncode == 1
     assert "more than one app has the name shop" in both.stderr
+    done = httpd.ctl("--json", "restart", "other/shop")
+    assert json.loads(done.stdout)["app"].startswith(f"{httpd.dir}/other/shop")
 
 
 def test_restart_under_load(httpd: Httpd) -> None:

@@ -132,17 +132,25 @@ static int open_errorlog(const char *route)
     unsigned long long dev, ino;
     char path[64];
     struct stat st;
-    int fd;
+    int found, fd = -1, error;
 
     errno = EINVAL;
     if (sscanf(route, "=%63s %llu:%llu", path, &dev, &ino) != 3)
         return -1;
-    fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    if (fd < 0 || (fstat(fd, &st) == 0 && st.st_dev == dev && st.st_ino == ino))
-        return fd;
-    close(fd);
+    /* Opening another file for writing may have an effect of its own. */
+    found = open(path, O_PATH | O_CLOEXEC);
+    if (found < 0)
+        return -1;
     errno = ESTALE;
-    return -1;
+    if (fstat(found, &st) == 0 && st.st_dev == dev && st.st_ino == ino) {
+        snprintf(path, sizeof path, "/proc/self/fd/%d", found);
+        fd =
+            open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    }
+    error = errno;
+    close(found);
+    errno = error;
+    return fd;
 }
 
 static int open_or_say(char **argv)
@@ -163,6 +171,33 @@ static int open_or_say(char **argv)
     return fd;
 }
 
+/* ---- a message ---- */
+
+static volatile sig_atomic_t reloaded;
+
+/* The command does not read. It is to end after a reload, and when nobody sends
+ * any more. */
+static int may_wait(void)
+{
+    struct pollfd input = {STDIN_FILENO, 0, 0};
+    struct timespec now = {0, 0};
+    sigset_t none;
+
+    sigemptyset(&none);
+    ppoll(&input, 1, &now, &none);
+    return !reloaded && !(input.revents & POLLHUP);
+}
+
+static void write_piped(const char *command, const char *text, size_t length)
+{
+    if (piped_write(command, text, length, may_wait))
+        return;
+    piped_end(0);
+    if (!reloaded)
+        exit(0);
+    reloaded = 0;
+}
+
 static void write_message(char **argv, const char *text, size_t length)
 {
     static const char to_syslog[] = "=syslog";
@@ -170,7 +205,7 @@ static void write_message(char **argv, const char *text, size_t length)
     int fd;
 
     if (*route == APPLOG_PIPE) {
-        piped_write(route + 1, text, length);
+        write_piped(route + 1, text, length);
         return;
     }
     if (strncmp(route, to_syslog, sizeof to_syslog - 1) == 0) {
@@ -188,8 +223,6 @@ static void write_message(char **argv, const char *text, size_t length)
 }
 
 /* ---- the program ---- */
-
-static volatile sig_atomic_t reloaded;
 
 static void hear(int sign)
 {
@@ -236,7 +269,7 @@ static void wait_for_message(const char *route)
     sigemptyset(&none);
     do {
         if (reloaded)
-            piped_end();
+            piped_end(1);
         reloaded = 0;
         ms = *route == APPLOG_PIPE ? piped_tend(route + 1) : -1;
         limit.tv_sec = ms / 1000;
@@ -257,6 +290,6 @@ int applog_main(char **argv)
             break;
         write_message(argv, text, (size_t)n);
     }
-    piped_end();
+    piped_end(1);
     return 0;
 }

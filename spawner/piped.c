@@ -122,10 +122,11 @@ int piped_tend(const char *command)
     return pid != 0 ? -1 : left > 0 ? (int)left : 0;
 }
 
-void piped_write(const char *command, const char *text, size_t length)
+int piped_write(const char *command, const char *text, size_t length,
+                int (*may_wait)(void))
 {
     if (!open_pipe())
-        return;
+        return 1;
     while (length > 0) {
         struct pollfd room = {ends[1], POLLOUT, 0};
         ssize_t n;
@@ -136,9 +137,10 @@ void piped_write(const char *command, const char *text, size_t length)
             text += n;
             length -= (size_t)n;
         }
-        else
-            poll(&room, 1, TRY_PAUSE);
+        else if (poll(&room, 1, TRY_PAUSE) == 0 && !may_wait())
+            return 0;
     }
+    return 1;
 }
 
 /* @return 1: it has ended */
@@ -154,14 +156,14 @@ static int wait_for_end(int ms)
     return 0;
 }
 
-void piped_end(void)
+void piped_end(int reads)
 {
     if (ends[0] < 0)
         return;
     close(ends[0]);
     close(ends[1]);
     ends[0] = ends[1] = -1;
-    if (pid > 0 && !wait_for_end(END_WAIT)) {
+    if (pid > 0 && !wait_for_end(reads ? END_WAIT : 0)) {
         kill(pid, SIGTERM);
         if (!wait_for_end(TERM_WAIT)) {
             kill(pid, SIGKILL);

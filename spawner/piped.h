@@ -20,15 +20,23 @@
 
 #include <stddef.h>
 
-/** Write all of it. Waits as long as the command does not read. */
-void piped_write(const char *command, const char *text, size_t length);
+/**
+ * Write all of it. Waits while the command does not read.
+ * @param may_wait asked each second of that wait
+ * @return 0: it said 0, and the rest of the text is lost
+ */
+int piped_write(const char *command, const char *text, size_t length,
+                int (*may_wait)(void));
 
 /** Start it again if it has ended. @return ms: to be called again then; -1: with
  * SIGCHLD */
 int piped_tend(const char *command);
 
-/** End its input, and then the command: TERM after a second and a half, KILL a
- * fifth of a second later. Nothing happens if none runs. */
-void piped_end(void);
+/**
+ * End its input, and then the command: TERM after a second and a half, KILL a
+ * fifth of a second later. Nothing happens if none runs.
+ * @param reads 0: it does not read, so it is sent TERM at once
+ */
+void piped_end(int reads);
 
 #endif

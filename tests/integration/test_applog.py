@@ -190,6 +190,22 @@ def test_command_that_does_not_read(httpd: Httpd) -> None:
     assert not running(httpd, "sleep 1000")
 
 
+def test_command_that_does_not_read_is_renewed(httpd: Httpd) -> None:
+    """By a reload, although its input is full"""
+    httpd.log.expect("AppLog", "prints too much", "was left over")
+    program = script(httpd.dir / "logger.sh", "kill -STOP $$")
+    httpd.app("shop", f'AppLog "|{program}"', program="noisy.py")
+    httpd.start()
+    assert httpd.get("/lines?n=20000", "shop").status == 200
+    httpd.log.wait_for(r"AppLog \|.* is not written fast enough: \d+ lines")
+    wait_until(lambda: running(httpd, "logger.sh"), "it runs")
+    [first] = running(httpd, "logger.sh")
+    httpd.graceful()
+    wait_until(lambda: not alive(first), "it ends")
+    httpd.stop(20)
+    assert not running(httpd, "logger.sh")
+
+
 # ---- the error log of the virtual host
 
 def test_file_of_the_virtual_host(httpd: Httpd) -> None:

@@ -98,16 +98,17 @@ static int step(walk_t *w)
     if (fd < 0)
         return 0;
     good = fstat(fd, &st) == 0 && !is_fuse(fd) && is_held(w, &st);
-    if (good && S_ISDIR(st.st_mode)) {
+    if (good && !S_ISLNK(st.st_mode)) {
         stand_at(w, fd, &st);
         return 1;
     }
-    good = good && S_ISLNK(st.st_mode) && follow(w, fd);
+    good = good && follow(w, fd);
     close(fd);
     return good;
 }
 
-int approot_is_held(const char *path, uid_t owner)
+/* @param there filled in: what the path leads to */
+static int leads(const char *path, uid_t owner, struct stat *there)
 {
     walk_t w = {.fd = -1, .owner = owner};
     int good =
@@ -116,10 +117,26 @@ int approot_is_held(const char *path, uid_t owner)
 
     while (good && *w.rest)
         good = step(&w);
-    good = good && w.st.st_uid == owner;
     if (w.fd >= 0)
         close(w.fd);
+    *there = w.st;
     return good;
+}
+
+int approot_is_held(const char *path, uid_t owner)
+{
+    struct stat there;
+
+    return leads(path, owner, &there) && S_ISDIR(there.st_mode) &&
+           there.st_uid == owner;
+}
+
+int approot_holds(const char *path, uid_t owner, const struct stat *file)
+{
+    struct stat there;
+
+    return leads(path, owner, &there) && there.st_dev == file->st_dev &&
+           there.st_ino == file->st_ino;
 }
 
 uid_t approot_user(const table_app_t *app)

@@ -16,6 +16,8 @@
 #ifndef APPPOOL_APPROOT_H
 #define APPPOOL_APPROOT_H
 
+#include <sys/stat.h>
+
 #include "spawner/table.h"
 
 /**
@@ -33,5 +35,9 @@ uid_t approot_user(const table_app_t *app);
  * files what its user likes, so there the answer is no.
  */
 int approot_is_held(const char *path, uid_t owner);
+
+/** The same for a file, that was opened: is it the one that the path leads to,
+ * and could nobody but root and this user have put it there? */
+int approot_holds(const char *path, uid_t owner, const struct stat *file);
 
 #endif

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "spawner/approot.h"
 #include "spawner/openas.h"
 #include "spawner/variable.h"
 
@@ -228,6 +229,11 @@ static int is_good(const char *path, const struct stat *st,
                "may be written by others than its owner (mode %03o): chmod "
                "go-w",
                (unsigned)st->st_mode & 0777);
+    else if (geteuid() == 0 && !approot_holds(path, as_root ? 0 : who->uid, st))
+        refuse(error, path,
+               "stands where others than root%s%s may put another file, or on "
+               "a FUSE file system",
+               as_root ? "" : " and user ", as_root ? "" : who->name);
     else
         return 1;
     return 0;

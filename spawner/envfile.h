@@ -13,12 +13,15 @@
  * The common subset of systemd's EnvironmentFile= and of .env: what those read
  * in different ways is refused. The whole format is in doc/directives.md.
  *
- * Errors: a sentence with the file and the line, and nothing of its content.
+ * Errors: a sentence with the file, the line and the name of the variable; no
+ *         value.
  * Trust:  read by the child that becomes the app, before it gives up root's
  *         rights (openas.h). It must belong to root or to the app's user, and
- *         nobody else may write it; with root's rights only a file of root's is
- *         read. So neither can a user put a file of root's into his app's
- *         environment, nor another user change that environment. What stands
+ *         nobody else may write it, or put another file in its place
+ *         (approot.h). With root's rights only a file of root's is read, from a
+ *         directory that only root may write. So neither can a user put a file
+ *         of root's into his app's environment, nor another user change that
+ *         environment. What stands
  *         there is looked at when root's rights are given up.
  */
 #ifndef APPPOOL_ENVFILE_H

@@ -123,6 +123,19 @@ def test_file_that_others_may_write(httpd: Httpd, owner: str, mode: int,
     fails(httpd, f"AppEnvFile {file} ({why})")
 
 
+@pytest.mark.parametrize("keeper,owner", [
+    (OWNER, "root"), (NEIGHBOUR, "root"), (NEIGHBOUR, OWNER)])
+def test_directory_of_others(httpd: Httpd, keeper: str, owner: str) -> None:
+    """Who may rename in it can give any file of that owner this name"""
+    place = httpd.dir / "place"
+    place.mkdir()
+    shutil.chown(place, keeper)
+    file = secret(place / "shop.env", "PASSWORD=hunter2\n", owner)
+    shop(httpd, file)
+    fails(httpd, f"AppEnvFile {file} stands where others than root.* may put "
+                 "another file")
+
+
 @pytest.mark.parametrize("trick", ["link", "directory", "hard link", "fifo",
                                    "device"])
 def test_tricks_of_a_tenant(httpd: Httpd, trick: str) -> None:

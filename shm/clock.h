@@ -51,8 +51,10 @@ apr_status_t apl_clock_kill(apl_pool_t *pool, uint64_t id, uint64_t ticket,
 apr_status_t apl_clock_dying(apl_pool_t *pool, uint64_t id, int64_t now);
 
 /**
- * The same as apl_clock_kill() for a request that apl_clock_look() found, if it is overdue yet.
- * @return APL_EIDLE: it ended, or was upgraded, meanwhile; or as above
+ * The same as apl_clock_kill() for a request that apl_clock_look() found, if it
+ * is overdue yet.
+ * @return APL_EIDLE: it ended, or was upgraded, meanwhile; else as
+ *         apl_clock_kill()
  */
 apr_status_t apl_clock_expire(apl_pool_t *pool, const apl_glance_t *request,
                               int64_t now);

@@ -65,7 +65,8 @@ static void set_socket(environment_t *e, const boot_t *boot)
         set(e, "HOST=127.0.0.1");
     }
     /* uvicorn believes no headers over a Unix socket, unless all may say them.
-     * Nobody but httpd reaches it. */
+     * Nobody but httpd reaches this one; with AppListen unix, an app that runs
+     * in httpd's group does as well. */
     if (boot->app->listen != APL_LISTEN_TCP)
         set(e, "FORWARDED_ALLOW_IPS=*");
     runtime_path(boot->rt, CONTRACT_NOTIFY, boot->id, path);

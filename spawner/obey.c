@@ -29,6 +29,7 @@ static void put_back(spawner_t *s, process_t *p)
         log_line(LOG_WARN, PROCESS_FMT " had lost its place in the pool",
                  PROCESS_NAME(p));
         p->outdated = 0;
+        p->drain_at = 0;
     }
     else if (rv != APL_ELOCK) {
         p->listed = 0;
@@ -53,10 +54,20 @@ static void drain(spawner_t *s, process_t *p)
     state_wake(s, p->drain_at);
 }
 
+/* Its requests need not wait for its end. */
+static void tell_requests(spawner_t *s, process_t *p)
+{
+    p->untold = apl_clock_dying(&s->shm, p->is.id, s->now) == APL_ELOCK;
+    if (p->untold)
+        state_wake(s, s->now);
+}
+
 void obey(spawner_t *s, process_t *p)
 {
     apl_condition_t is;
 
+    if (p->untold)
+        tell_requests(s, p);
     if (!p->listed || p->phase >= PHASE_ENDING)
         return;
     if (apl_supervise_condition(&s->shm, p->is.id, &is) != APR_SUCCESS) {
@@ -71,7 +82,7 @@ void obey(spawner_t *s, process_t *p)
     if (is.state == APL_PROCESS_LEAVING && is.reason == APL_EVENT_KILLED) {
         if (overdue_may_end(s, p)) {
             life_kill(s, p, "with its requests");
-            apl_clock_dying(&s->shm, p->is.id, s->now);
+            tell_requests(s, p);
         }
         return;
     }

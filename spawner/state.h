@@ -100,6 +100,8 @@ typedef struct process {
     int zombie;        /**< it survives SIGKILL, and that is known */
     int heavy;         /**< it is above AppMemoryLimit, and to be replaced */
     int condemned;     /**< stuck.c: its last report was begun */
+    int untold;        /**< obey.c: its requests are yet to hear that it is
+                            killed */
     int64_t quiet;     /**< us: stuck.c: it may be ended from then on */
     int64_t report_at; /**< us: slow.c has it looked at from then on */
     warmup_t warmup;   /**< AppReady: its path is being asked for */

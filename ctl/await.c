@@ -46,7 +46,8 @@ typedef struct {
     int left;     /* processes of before that get requests */
     int fresh;    /* the others */
     json_int_t starting;
-    char error[600]; /* why it is over, and no success */
+    char error_id[32]; /* of a start that failed before */
+    char error[600];   /* why it is over, and no success */
 } wait_t;
 
 enum { NOT_YET, OVER, FAILED };
@@ -167,11 +168,22 @@ static void count(wait_t *w, const json_t *group)
     }
 }
 
+static int note_error(wait_t *w, const json_t *group)
+{
+    if (group)
+        snprintf(w->error_id, sizeof w->error_id, "%s",
+                 table_text(group, "last_error_id"));
+    return NOT_YET;
+}
+
 /* @return 1: it cannot become what is waited for */
 static int has_failed(wait_t *w, const json_t *group)
 {
     const char *state = table_text(group, "state");
 
+    if (strcmp(state, "failing") == 0 &&
+        strcmp(table_text(group, "last_error_id"), w->error_id) == 0)
+        return 0; /* nothing has failed since */
     if (strcmp(state, "failing") == 0)
         snprintf(w->error, sizeof w->error,
                  "%s did not start: %s (error id %s)%s", w->app,
@@ -218,6 +230,7 @@ int await_running(const await_t *a)
     int status;
 
     begin(&w, a, &answer);
+    look(&w, note_error, &status);
     snprintf(hope, sizeof hope, "%s does not run its new code everywhere yet",
              w.app);
     status = wait_for(&w, judge_running, hope);

@@ -180,14 +180,15 @@ def test_command_is_renewed_by_a_reload(httpd: Httpd) -> None:
 def test_command_that_does_not_read(httpd: Httpd) -> None:
     """The app serves, and httpd stops"""
     httpd.log.expect("AppLog", "prints too much", "was left over")
-    program = script(httpd.dir / "logger.sh", "trap '' TERM; exec sleep 1000")
+    program = script(httpd.dir / "logger.sh",
+                     "trap '' TERM; while :; do sleep 1000; done")
     httpd.app("shop", f'AppLog "|{program}"', program="noisy.py")
     httpd.start()
     for _ in range(4):
         assert httpd.get("/lines?n=20000", "shop").status == 200
     httpd.log.wait_for(r"AppLog \|.* is not written fast enough: \d+ lines")
     httpd.stop(20)
-    assert not running(httpd, "sleep 1000")
+    assert not running(httpd, "logger.sh")
 
 
 def test_command_that_does_not_read_is_renewed(httpd: Httpd) -> None:

@@ -163,6 +163,29 @@ def test_start(httpd: Httpd) -> None:
 
 
 @pytest.mark.mpms("event")
+def test_start_of_one_that_failed(httpd: Httpd) -> None:
+    """What failed before is not what is waited for"""
+    httpd.log.expect("shop")
+    gate, broken = httpd.dir / "boot", httpd.dir / "broken"
+    app = httpd.app("shop", f"AppSetEnv BOOT_IF {gate}",
+                    f"AppSetEnv BOOT_FAIL_IF {broken}")
+    gate.touch()
+    broken.touch()
+    httpd.start()
+    assert httpd.get("/pid", "shop").status in (502, 503)
+    gate.unlink()
+    broken.unlink()
+    ctl = Ctl(httpd, "start", "shop", "--wait")
+    wait_until(lambda: httpd.pids(app, "starting"), "it starts")
+    gate.touch()
+    code, _, error = ctl.end()
+    assert (code, error) == (0, "")
+    broken.touch()
+    done = httpd.ctl("restart", "shop", "--blocking", "--wait")
+    assert done.returncode == 1 and "did not start: " in done.stderr
+
+
+@pytest.mark.mpms("event")
 def test_start_in_a_full_pool(httpd: Httpd) -> None:
     """An idle process of another app gives way; a busy one does not"""
     httpd.directives.append("MaxPoolSize 1")

@@ -5,7 +5,9 @@
 #define FEW            32  /* links that are sorted by insertion */
 #define DIGITS         256 /* of a byte of the keys, for more links */
 #define NEAR           8   /* links */
-#define AHEAD          2048 /* bytes: a list that is built anew has the order of slots */
+
+/* Bytes to fetch ahead: a list that is built anew has the order of slots. */
+#define AHEAD          2048
 
 /* The links of a list stand in the scratch while they are sorted, each with one
  * half of its key. Whoever writes into the segment may write there, too. */

@@ -2,7 +2,8 @@
 
 /**
  * @file look.h
- * @brief What a process is doing, in words: whatever it is written in, and without ptrace.
+ * @brief What a process is doing, in words: whatever it is written in, and
+ *        without ptrace.
  *
  *     shop[4711] report: 1 process, 1 thread, 41.2 MB, CPU 12.31 s in all and
  *         0% now, 3600 s old

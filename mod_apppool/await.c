@@ -8,26 +8,30 @@
 
 #define SLICE 250 /* ms between two looks at the pool */
 
-/* Has it been read from the socket already? */
-static int has_some(const apppool_visit_t *v, ap_filter_t *next)
+/* Some may have been read from the socket already.
+ * @return APR_EAGAIN: none. Another error is told only once by the kernel: who
+ *         reads again finds an end without a reason. */
+static apr_status_t peek(const apppool_visit_t *v, ap_filter_t *next)
 {
     apr_bucket_brigade *bb =
         apr_brigade_create(v->r->pool, v->r->connection->bucket_alloc);
-    int some = ap_get_brigade(next, bb, AP_MODE_SPECULATIVE, APR_NONBLOCK_READ,
-                              1) == APR_SUCCESS &&
-               !APR_BRIGADE_EMPTY(bb);
+    apr_status_t rv =
+        ap_get_brigade(next, bb, AP_MODE_SPECULATIVE, APR_NONBLOCK_READ, 1);
 
+    if (rv == APR_SUCCESS && APR_BRIGADE_EMPTY(bb))
+        rv = APR_EAGAIN;
     apr_brigade_destroy(bb);
-    return some;
+    return rv;
 }
 
 apr_status_t apppool_await(const apppool_visit_t *v, ap_filter_t *next)
 {
     struct pollfd app = {v->wire, POLLIN, 0};
     int64_t until = apl_now() + v->timeout;
+    apr_status_t rv = peek(v, next);
 
-    if (has_some(v, next))
-        return APR_SUCCESS;
+    if (!APR_STATUS_IS_EAGAIN(rv))
+        return rv;
     while (poll(&app, 1, SLICE) <= 0) {
         if (apppool_visit_dying(v))
             return APR_ECONNABORTED;

@@ -18,7 +18,8 @@
 /**
  * @param next what reads from the connection to the app
  * @return APR_SUCCESS: something is there, if only an end; APR_TIMEUP: nothing
- *         in AppTimeout; APR_ECONNABORTED: the process is being killed
+ *         in AppTimeout; APR_ECONNABORTED: the process is being killed; or the
+ *         error that the connection has met
  */
 apr_status_t apppool_await(const apppool_visit_t *v, ap_filter_t *next);
 

@@ -7,8 +7,9 @@
  *        connection ended.
  *
  * And they let the answer through of an app that hangs up before it has read
- * the body, wait for an answer no longer than it can come, end a WebSocket well whose process is stopped, keep mod_proxy from connecting by itself to a process that we have
- * not chosen, and from taking any bytes for HTTP/0.9.
+ * the body, wait for an answer no longer than it can come, and end a WebSocket
+ * well whose process is stopped. They keep mod_proxy from connecting by itself
+ * to a process that we have not chosen, and from taking any bytes for HTTP/0.9.
  *
  * Lock:  none; a tap is its channel's, which one request has at a time.
  * Crash: all is private memory of the httpd child.

@@ -116,8 +116,8 @@ def test_its_client_leaves_in_the_midst(httpd: Httpd) -> None:
     app = httpd.app("shop", "MaxInstances 2", program="bulk.py")
     httpd.start()
     hold = httpd.dir / "hold"
-    with Raw(httpd.port, b"GET /parts?n=100000&keys=a,b HTTP/1.1\r\n"
-             b"Host: shop\r\n\r\n"):
+    with Raw(httpd.port, b"GET /parts?n=100000&keys=a,b&stubborn=1 "
+             b"HTTP/1.1\r\nHost: shop\r\n\r\n"):
         wait_until((hold / "a.held").exists, "a part is said")
         busy, = httpd.pids(app, "busy")
     (hold / "a.go").touch()

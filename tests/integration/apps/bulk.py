@@ -71,13 +71,18 @@ def wait_for(key):
 
 
 def do_parts(request, out):
-    """n bytes, and a pause, for each of the keys; chunked=1, type=, accel="""
+    """n bytes, and a pause, for each of the keys; chunked=1, type=, accel=;
+    stubborn=1: goes on when nobody takes them"""
     size, keys = int(request.query["n"]), request.query["keys"].split(",")
     send = begin(request, out, size * len(keys))
     for key in keys:
-        for piece in bytes_of(size):
-            send(piece)
-        out.flush()
+        try:
+            for piece in bytes_of(size):
+                send(piece)
+            out.flush()
+        except OSError:
+            if "stubborn" not in request.query:
+                raise
         wait_for(key)
     if "chunked" in request.query:
         out.write(b"0\r\n\r\n")

@@ -8,29 +8,42 @@
 #include "shm/retire.h"
 #include "shm/room.h"
 
+/* To the group of an app, which is made if there is none yet. After an error
+ * the lock is not held. */
+static apr_status_t enter_app(apl_held_t *held, apl_pool_t *pool,
+                              const apl_app_t *app, int64_t now,
+                              apl_group_t **g)
+{
+    apr_status_t rv = apl_enter_patiently(held, pool, now);
+
+    if (rv != APR_SUCCESS)
+        return rv;
+    *g = apl_group_ensure(held, app);
+    if (*g)
+        return APR_SUCCESS;
+    rv = pool->damaged ? APL_EDAMAGED : APL_EFULL;
+    apl_leave(held);
+    return rv;
+}
+
+/* Also one that nobody has asked for yet: the first request is not to start
+ * it. */
 apr_status_t apl_supervise_drain(apl_pool_t *pool, const apl_app_t *app,
                                  int64_t now)
 {
     apl_group_t *g;
     apl_held_t held;
-    apr_status_t rv = apl_enter_patiently(&held, pool, now);
+    apr_status_t rv = enter_app(&held, pool, app, now, &g);
 
     if (rv != APR_SUCCESS)
         return rv;
-    /* Also one that nobody has asked for yet: the first request is not to
-     * start it. */
-    g = apl_group_ensure(&held, app);
-    if (g) {
-        if (!apl_group_drained(g))
-            apl_event_note(&held, APL_EVENT_DRAINED, g, NULL);
-        g->drained = 1;
-        APL_STEP("drain_drained"); /* seen: closed; its processes are there */
-        if (apl_retire_drained(&held, g))
-            held.ring = 1; /* the rest with the next tick */
-        apl_room_settle(&held);
-    }
-    else
-        rv = pool->damaged ? APL_EDAMAGED : APL_EFULL;
+    if (!apl_group_drained(g))
+        apl_event_note(&held, APL_EVENT_DRAINED, g, NULL);
+    g->drained = 1;
+    APL_STEP("drain_drained"); /* seen: closed; its processes are there */
+    if (apl_retire_drained(&held, g))
+        held.ring = 1; /* the rest with the next tick */
+    apl_room_settle(&held);
     apl_leave(&held);
     return rv;
 }
@@ -75,17 +88,12 @@ apr_status_t apl_supervise_start(apl_pool_t *pool, const apl_app_t *app,
 {
     apl_group_t *g;
     apl_held_t held;
-    apr_status_t rv = apl_enter_patiently(&held, pool, now);
+    apr_status_t rv = enter_app(&held, pool, app, now, &g);
 
     if (rv != APR_SUCCESS)
         return rv;
-    g = apl_group_ensure(&held, app);
-    if (g) {
-        rv = start(&held, g);
-        apl_room_settle(&held);
-    }
-    else
-        rv = pool->damaged ? APL_EDAMAGED : APL_EFULL;
+    rv = start(&held, g);
+    apl_room_settle(&held);
     apl_leave(&held);
     return rv;
 }

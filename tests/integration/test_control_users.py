@@ -18,6 +18,7 @@ from harness.httpd import Httpd
 from harness.places import CTL
 from harness.procs import kill9, threads
 from harness.wait import wait_until
+from test_control import FLOOD
 
 pytestmark = pytest.mark.mpms("event")
 
@@ -267,23 +268,3 @@ def test_flood_of_one_user(httpd: Httpd) -> None:
     finally:
         flood.kill()
         flood.wait()
-
-
-# Always 40 of them; argv: the socket. Says so when they are there.
-FLOOD = """
-import socket, sys, time
-held = []
-while True:
-    client = socket.socket(socket.AF_UNIX)
-    client.connect(sys.argv[1])
-    held.append(client)
-    try:
-        client.send([b"stat", b"status\\n"][len(held) % 2])
-    except OSError:
-        pass
-    if len(held) == 40:
-        print("there", flush=True)
-    if len(held) >= 40:
-        held.pop(0).close()
-        time.sleep(0.001)
-"""

@@ -17,7 +17,7 @@ static apppool_app_t *at(const apr_array_header_t *apps, int i)
     return APR_ARRAY_IDX(apps, i, apppool_app_t *);
 }
 
-/* So many names at the end of the path; the whole, if it has no more. */
+/* That many names at the end of the path, or all of it if it has no more. */
 static const char *tail(apr_pool_t *p, const char *root, int names)
 {
     const char *end = root + strlen(root), *from;

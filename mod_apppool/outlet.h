@@ -64,7 +64,7 @@ apr_status_t apppool_outlet_pass(apppool_outlet_t *outlet, ap_filter_t *next,
 /**
  * Wait until there is room, or until the app says something.
  * @param app descriptor of the connection to the process
- * @param ms  at the most; -1: no limit
+ * @param ms  to wait at most; -1: no limit
  * @return APPPOOL_CLIENT, APPPOOL_APP, both; 0: neither in that time
  */
 int apppool_outlet_wait(apppool_outlet_t *outlet, int app, int ms);

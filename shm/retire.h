@@ -66,10 +66,10 @@ void apl_retire_if_due(apl_held_t *held, apl_group_t *group,
 
 #define APL_RETIRE_FORGOTTEN 4
 
-/** Idle ones that reached MaxRequests: whoever closed the last request of such a
- * one died before it could leave. Who dies leaves one of them, and each takes a
- * look at all starts; so APL_RETIRE_FORGOTTEN of them leave, and others with
- * their next request. */
+/** Idle processes that reached MaxRequests and are still there: the child of
+ * httpd that closed the last request died before the process could leave. Each
+ * that leaves takes a look at all starts. So at most APL_RETIRE_FORGOTTEN of
+ * them leave now, and the others with their next request. */
 void apl_retire_forgotten(apl_held_t *held);
 
 #endif

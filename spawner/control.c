@@ -20,7 +20,7 @@
 #include "spawner/verbs.h"
 
 #define CLIENTS  16
-#define OWN      2 /* of them for one user of apps, who has no more */
+#define OWN      2 /* of them for one user of apps, at most */
 #define PATIENCE (5 * SECOND)
 #define WAIT     (2 * ANSWER_LIMIT) /* another answer may be made first */
 

@@ -94,6 +94,7 @@ module_sources = \
 	mod_apppool/table.c \
 	mod_apppool/tap.c \
 	mod_apppool/trace.c \
+	mod_apppool/unsaid.c \
 	mod_apppool/value.c \
 	mod_apppool/visit.c \
 	mod_apppool/watch.c \
@@ -212,6 +213,7 @@ ctl_sources = \
 	ctl/detect.c \
 	ctl/events.c \
 	ctl/logs.c \
+	ctl/show.c \
 	ctl/table.c \
 	ctl/terminal.c \
 	ctl/top.c

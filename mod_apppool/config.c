@@ -10,8 +10,6 @@
 
 #include "mod_apppool/said.h"
 
-#define SECONDS(n) ((apr_int64_t)(n)*APR_USEC_PER_SEC)
-
 /* Begun anew for each configuration, in its pool. */
 static apppool_config_t config;
 
@@ -219,7 +217,7 @@ const apppool_mount_t *apppool_mount_of(const request_rec *r)
 
 apr_int64_t apppool_queue_timeout(const request_rec *r)
 {
-    return apppool_or(dir_of_request(r)->queue_timeout, SECONDS(30));
+    return apppool_or(dir_of_request(r)->queue_timeout, APPPOOL_QUEUE_TIMEOUT);
 }
 
 apr_int64_t apppool_timeout(const request_rec *r)
@@ -229,18 +227,18 @@ apr_int64_t apppool_timeout(const request_rec *r)
 
 int apppool_buffers_request(const request_rec *r)
 {
-    return apppool_or(dir_of_request(r)->buffer_request, 1) != 0;
+    return apppool_or(dir_of_request(r)->buffer_request, APPPOOL_BUFFERS) != 0;
 }
 
 int apppool_buffers_response(const request_rec *r)
 {
-    return apppool_or(dir_of_request(r)->buffer_response, 1) != 0;
+    return apppool_or(dir_of_request(r)->buffer_response, APPPOOL_BUFFERS) != 0;
 }
 
 apr_off_t apppool_spool_limit(const request_rec *r)
 {
     apr_int64_t limit =
-        apppool_or(dir_of_request(r)->spool_limit, APR_INT64_C(1) << 30);
+        apppool_or(dir_of_request(r)->spool_limit, APPPOOL_SPOOL_LIMIT);
 
     return limit == 0 ? APR_INT64_MAX : limit;
 }
@@ -250,15 +248,20 @@ const apppool_sendfile_t *apppool_sendfile_of(const request_rec *r)
     return dir_of_request(r)->sendfile;
 }
 
+int apppool_is_friendly(const char *environment)
+{
+    return strcmp(environment, "production") != 0;
+}
+
 int apppool_friendly_errors(const request_rec *r, const char *environment)
 {
     return apppool_or(dir_of_request(r)->friendly_errors,
-                      strcmp(environment, "production") != 0) != 0;
+                      apppool_is_friendly(environment)) != 0;
 }
 
 int apppool_traceparent(const request_rec *r)
 {
-    return apppool_or(dir_of_request(r)->traceparent, 1) != 0;
+    return apppool_or(dir_of_request(r)->traceparent, APPPOOL_TRACEPARENT) != 0;
 }
 
 int apppool_status_full(const request_rec *r)

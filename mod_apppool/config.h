@@ -123,6 +123,12 @@ apppool_server_t apppool_server_of(const server_rec *main_server);
 /** The app that a request belongs to. @return NULL: none */
 const apppool_mount_t *apppool_mount_of(const request_rec *r);
 
+/** Defaults of what is looked up for each request. */
+#define APPPOOL_QUEUE_TIMEOUT (30 * APR_USEC_PER_SEC)
+#define APPPOOL_BUFFERS       1
+#define APPPOOL_SPOOL_LIMIT   (APR_INT64_C(1) << 30)
+#define APPPOOL_TRACEPARENT   1
+
 /** AppQueueTimeout of a request, us. */
 apr_int64_t apppool_queue_timeout(const request_rec *r);
 
@@ -138,6 +144,9 @@ apr_off_t apppool_spool_limit(const request_rec *r);
 
 /** AppSendFile of a request; NULL: it is not set. */
 const apppool_sendfile_t *apppool_sendfile_of(const request_rec *r);
+
+/** The default of AppFriendlyErrors. */
+int apppool_is_friendly(const char *environment);
 
 /** AppFriendlyErrors of a request for an app of this AppEnvironment. */
 int apppool_friendly_errors(const request_rec *r, const char *environment);

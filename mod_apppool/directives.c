@@ -169,6 +169,13 @@ static const char *set_notify(cmd_parms *cmd, void *dir_, const char *arg)
     return NULL;
 }
 
+/* Without a jitter there is none, also where a section around this has one. */
+static const char *set_requests(cmd_parms *cmd, void *dir, const char *arg,
+                                const char *more)
+{
+    return apppool_value_numbers(cmd, dir, arg, more ? more : "0");
+}
+
 static const char *set_concurrency(cmd_parms *cmd, void *dir_, const char *arg)
 {
     apppool_dir_t *dir = dir_;
@@ -296,8 +303,7 @@ const command_rec apppool_directives[] = {
            GROUP, IN_DIR(min_instances), 0, APL_PROCESSES_MAX, NULL),
     NUMBER("MaxInstances", ANYWHERE, "maximum number of processes", GROUP,
            IN_DIR(max_instances), 0, APL_PROCESSES_MAX, "no limit"),
-    AP_INIT_TAKE12("MaxRequests", apppool_value_numbers,
-                   (void *)max_requests, ANYWHERE,
+    AP_INIT_TAKE12("MaxRequests", set_requests, (void *)max_requests, ANYWHERE,
                    "number of requests after which a process is replaced, "
                    "and by how many that varies"),
     AP_INIT_TAKE1("AppConcurrency", set_concurrency,

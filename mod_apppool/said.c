@@ -3,12 +3,10 @@
 #include "mod_apppool/said.h"
 
 #include <apr_strings.h>
-#include <signal.h>
-#include <stddef.h>
 #include <string.h>
 
 #include "mod_apppool/directives.h"
-#include "mod_apppool/proxy_api.h"
+#include "mod_apppool/unsaid.h"
 #include "mod_apppool/value.h"
 
 #define SET_ENV "AppSetEnv"
@@ -74,82 +72,6 @@ apr_hash_t *apppool_said_merge(apr_pool_t *p, apr_hash_t *base,
     return over ? apr_hash_overlay(p, over, all) : all;
 }
 
-/* ---- what holds without it ---- */
-
-/* How a value of an app is written. */
-typedef enum { TIME, NUMBER, SIZE, SWITCH } kind_t;
-
-static const struct {
-    const char *name;
-    kind_t kind;
-    size_t at; /* in apppool_app_t */
-} defaults[] = {
-#define OPTION(name, kind, field)                                              \
-    {                                                                          \
-        name, kind, offsetof(apppool_app_t, pool.options.field)                \
-    }
-#define OWN(name, kind, field)                                                 \
-    {                                                                          \
-        name, kind, offsetof(apppool_app_t, field)                             \
-    }
-    OPTION("MinInstances", NUMBER, min_instances),
-    OPTION("MaxInstances", NUMBER, max_instances),
-    OPTION("MaxRequests", NUMBER, max_requests),
-    OPTION("PoolIdleTime", TIME, idle_time),
-    OPTION("AppHungAfter", TIME, hung_after),
-    OPTION("AppKillAfter", TIME, kill_after),
-    OPTION("AppSpawnIfUnder", NUMBER, spawn_if_under),
-    OPTION("AppHungExtra", NUMBER, hung_extra),
-    OPTION("AppMaxQueue", NUMBER, max_queue),
-    OPTION("AppStatInterval", TIME, stat_interval),
-    OWN("AppStartTimeout", TIME, start_timeout),
-    OWN("AppStopTimeout", TIME, stop_timeout),
-    OWN("AppDrainTimeout", TIME, drain_timeout),
-    OWN("AppDyingLimit", TIME, dying_limit),
-    OWN("AppSlowLog", TIME, slow_log),
-    OWN("AppMemoryLimit", SIZE, memory_limit),
-    OWN("AppPreStart", SWITCH, prestart),
-    OWN("AppNoNewPrivileges", SWITCH, no_new_privileges),
-#undef OPTION
-#undef OWN
-};
-
-static const char *write_value(apr_pool_t *p, kind_t kind, const char *at)
-{
-    apr_int64_t n = kind == NUMBER ? *(const uint32_t *)(const void *)at
-                                   : *(const apr_int64_t *)(const void *)at;
-
-    if (kind == SWITCH)
-        return n ? "On" : "Off";
-    if (kind == TIME && n % APR_USEC_PER_SEC == 0)
-        n /= APR_USEC_PER_SEC;
-    else if (kind == TIME)
-        return apr_psprintf(p, "%" APR_INT64_T_FMT "ms", n / 1000);
-    return apr_psprintf(p, "%" APR_INT64_T_FMT "%s", n,
-                        kind == TIME ? "s" : "");
-}
-
-/* NULL: its default depends on the request, or is nothing at all. */
-static const char *default_of(apr_pool_t *p, const apppool_app_t *app,
-                              const char *name)
-{
-    size_t i;
-
-    for (i = 0; i < sizeof defaults / sizeof *defaults; i++)
-        if (!strcmp(defaults[i].name, name))
-            return write_value(p, defaults[i].kind,
-                               (const char *)app + defaults[i].at);
-    if (!strcmp(name, "AppEnvironment"))
-        return app->environment;
-    if (!strcmp(name, "AppGroupName"))
-        return app->pool.name;
-    if (!strcmp(name, "AppRestartMode"))
-        return app->pool.options.rolling ? "rolling" : "blocking";
-    if (!strcmp(name, "AppRestartDir"))
-        return app->restart_dir;
-    return !strcmp(name, "AppReady") ? app->ready : NULL;
-}
-
 /* ---- all ---- */
 
 static int is_of_apps(const command_rec *c)
@@ -187,7 +109,7 @@ const char *apppool_said_of(apr_pool_t *p, const apppool_app_t *app)
     for (c = apppool_directives; c->name; c++) {
         if (!is_of_apps(c) || add_said(p, lines, app, c->name))
             continue;
-        value = default_of(p, app, c->name);
+        value = apppool_unsaid(p, app, c->name);
         APR_ARRAY_PUSH(lines, const char *) =
             apr_pstrcat(p, c->name, "\t", value ? value : "", "\t\n", NULL);
     }

@@ -3,7 +3,7 @@
 /**
  * @file said.h
  * @brief What was said in the configuration, in its own words and with its
- *        place, for apppoolctl show; and what holds where nothing was said.
+ *        place, for apppoolctl show.
  *
  * Lock:  none; constant once the configuration was read.
  * Crash: not concerned.

@@ -3,13 +3,15 @@
 import json
 import re
 import subprocess
-from typing import Any
+from typing import Any, Optional
 
 import pytest
 
 from harness.httpd import Httpd
-from harness.places import CTL
+from harness.places import CTL, TOP
 from harness.wait import wait_until
+
+MANUAL = TOP / "doc" / "directives.md"
 
 pytestmark = pytest.mark.mpms("event")
 
@@ -51,7 +53,7 @@ def test_show(httpd: Httpd) -> None:
     assert {"A three", "B two"} <= said and "A one" not in said
     for name, value in (("AppStartTimeout", "90s"), ("MinInstances", "0"),
                         ("AppPreStart", "Off"), ("AppRestartMode", "rolling"),
-                        ("AppNotify", None), ("AppQueueTimeout", None)):
+                        ("AppNotify", None), ("AppQueueTimeout", "30s")):
         [one] = got[name]
         assert (one["value"], one["place"]) == (value, None)
     assert "MaxPoolSize" not in got
@@ -60,6 +62,75 @@ def test_show(httpd: Httpd) -> None:
     assert re.search(r"^AppMaxQueue +8  \(line \d+ of .*/httpd.conf\)$", lines,
                      re.M)
     assert re.search(r"^AppStartTimeout +90s  \(default\)$", lines, re.M)
+    assert re.search(r"^AppNotify +none  \(default\)$", lines, re.M)
+
+
+def documented() -> dict[str, tuple[str, str]]:
+    """Directives of apps: what the manual says of their syntax and default"""
+    parts = re.split(r"^## (App\w+|M\w+|PoolIdleTime)$", MANUAL.read_text(),
+                     flags=re.M)[1:]
+    found = {}
+    for name, section in zip(parts[::2], parts[1::2]):
+        facts = {key: " ".join(value.split()) for key, value in
+                 re.findall(r"^\*\*(\w+):\*\* ((?:.+\n)+?)(?=\*\*|\n)",
+                            section, re.M)}
+        if "virtual host" in facts["Context"]:
+            found[name] = facts["Syntax"], facts["Default"]
+    return found
+
+
+def in_words(syntax: str, default: str) -> Optional[str]:
+    """A default of the manual, as show writes it"""
+    words = re.sub(r" \(.*", "", default).replace("`", "")
+    if words == "none":
+        return "none" if "|none" in syntax else None
+    if words.isdigit() and " TIME" in syntax:
+        return f"{words}s"
+    return words
+
+
+def test_each_default(httpd: Httpd) -> None:
+    """An app without a word of its own: what the manual says holds"""
+    httpd.directives.append("ProxyTimeout 17")
+    httpd.app("shop", command=None, location="/shop")
+    (httpd.dir / "shop" / "app.py").touch()
+    httpd.start()
+    wait_until(lambda: httpd.ctl("status").returncode == 0, "it is up")
+    root = httpd.dir / "shop"
+    mode = (httpd.dir / "httpd.conf").read_text()
+    workers = re.search(r"^MaxRequestWorkers (\d+)", mode, re.M)
+    assert workers
+    others = {
+        "AppRoot": f'"{root}"',
+        "AppCommand": "found from the files",
+        "AppGroupName": f"{root} (production)",
+        "AppUser": "www-data",
+        "AppMaxLasting": str((int(workers[1]) + 1) // 2),
+        "AppTimeout": "17s",
+        "AppStopSignal": "TERM",
+        "AppFriendlyErrors": "Off",
+        "AppRestartDir": f"{root}/tmp",
+        "AppRestartMode": "rolling",
+        "AppLog": f"{httpd.dir}/error.log",
+    }
+    wanted = {name: others.get(name, in_words(*said))
+              for name, said in documented().items()}
+    assert len(wanted) > 40
+    got = {name: said["value"] for name, [said] in shown(httpd, str(root))
+           .items()}
+    assert got == wanted
+
+
+def test_jitter_is_said_with_its_number(httpd: Httpd) -> None:
+    """MaxRequests of a section is not mixed with that of the one around it"""
+    httpd.directives.append("MaxRequests 1000 1000")
+    app = httpd.app("shop", "MaxRequests 2")
+    httpd.start()
+    for _ in range(4):
+        assert httpd.get("/", "shop").status == 200
+    assert shown(httpd, "shop")["MaxRequests"][0]["value"] == "2"
+    pids = {line.split()[1] for line in httpd.requests_seen()}
+    assert len(pids) == 2, app
 
 
 def test_app_below_another(httpd: Httpd) -> None:

@@ -6,7 +6,11 @@
 
 #include "shm/held.h"
 
-#define SLICE 250 /* ms between two looks at the pool */
+#define SLICE      250 /* ms between two looks at the pool */
+
+/* us after AppKillAfter: by then the spawner, which looks each second, has
+ * begun to end the process. */
+#define KILL_BEGUN (2 * APR_USEC_PER_SEC)
 
 /* Some may have been read from the socket already.
  * @return APR_EAGAIN: none. Another error is told only once by the kernel: who
@@ -39,4 +43,28 @@ apr_status_t apppool_await(const apppool_visit_t *v, ap_filter_t *next)
             return APR_TIMEUP;
     }
     return APR_SUCCESS;
+}
+
+/* It reads the socket itself, and never asks our filters. */
+static int is_deaf(const apppool_visit_t *v)
+{
+    return v->hold.wire.protocol == APL_FCGI ||
+           v->hold.wire.protocol == APL_SCGI;
+}
+
+void apppool_await_limit(const apppool_visit_t *v)
+{
+    int64_t limit = v->app->pool.options.kill_after, left;
+
+    if (limit == 0 || !is_deaf(v))
+        return;
+    left = v->since + limit + KILL_BEGUN - apl_now();
+    if (v->timeout < 0 || left < v->timeout)
+        apppool_channel_patience(v->channel, left > 1 ? left : 1);
+}
+
+void apppool_await_begun(const apppool_visit_t *v)
+{
+    if (is_deaf(v))
+        apppool_channel_patience(v->channel, v->timeout);
 }

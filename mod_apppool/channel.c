@@ -25,6 +25,7 @@ struct apppool_channel_t {
     apppool_channel_t *next; /* in the list of idle ones */
     uint64_t id;             /* the process it is connected to; 0: none */
     int64_t used;            /* when its connection became idle */
+    apr_socket_t *sock;      /* of that connection */
     apppool_tap_t tap;       /* has the worker */
 };
 
@@ -290,14 +291,21 @@ apr_status_t apppool_channel_connect(apppool_channel_t *ch, request_rec *r,
         rv = connect_new(ch, conn, r, target, deadline);
     /* The scheme handler takes exactly this one. */
     ch->tap.worker->cp->conn = conn;
+    ch->sock = conn->sock;
     return rv;
+}
+
+void apppool_channel_patience(const apppool_channel_t *ch,
+                              apr_interval_time_t timeout)
+{
+    apr_socket_timeout_set(ch->sock, timeout);
 }
 
 int apppool_channel_descriptor(const apppool_channel_t *ch)
 {
     apr_os_sock_t fd = -1;
 
-    apr_os_sock_get(&fd, ch->tap.worker->cp->conn->sock);
+    apr_os_sock_get(&fd, ch->sock);
     return fd;
 }
 

@@ -69,6 +69,11 @@ apr_status_t apppool_channel_connect(apppool_channel_t *ch, request_rec *r,
                                      const apppool_target_t *target,
                                      int64_t deadline);
 
+/** From now on the app may be silent for so long, where mod_proxy waits for it
+ * by itself. Only while the channel is connected. @param timeout us */
+void apppool_channel_patience(const apppool_channel_t *ch,
+                              apr_interval_time_t timeout);
+
 /** The socket that it is connected by. */
 int apppool_channel_descriptor(const apppool_channel_t *ch);
 

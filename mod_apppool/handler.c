@@ -7,6 +7,7 @@
 #include <http_protocol.h>
 
 #include "mod_apppool/answer.h"
+#include "mod_apppool/await.h"
 #include "mod_apppool/body.h"
 #include "mod_apppool/channel.h"
 #include "mod_apppool/client.h"
@@ -91,6 +92,7 @@ static int try_once(apppool_visit_t *v, const apppool_target_t *target,
     v->channel = ch;
     v->wire = apppool_channel_descriptor(ch);
     v->timeout = target->timeout;
+    apppool_await_limit(v);
     /* The app's server may not know it, and would wait for the body. */
     apppool_client_continue(v->r);
     apppool_body_rewind(v->body);

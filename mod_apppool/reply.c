@@ -8,6 +8,7 @@
 #include <util_filter.h>
 
 #include "mod_apppool/answer.h"
+#include "mod_apppool/await.h"
 #include "mod_apppool/drain.h"
 #include "mod_apppool/lifecycle.h"
 #include "mod_apppool/proxy_api.h"
@@ -37,6 +38,7 @@ static void see_begin(apppool_visit_t *v)
     if (v->hold.session != 0) {
         if (lasts)
             apl_checkout_endless(apppool_pool(), &v->hold, lasts);
+        apppool_await_begun(v);
         v->file = apppool_sendfile_name(v->r, v->error);
         if (!v->file)
             v->drain =

@@ -17,6 +17,7 @@ from harness.config import App
 from harness.httpd import STATUS, Httpd
 from harness.procs import alive, kill9
 from harness.wait import wait_until
+from harness.web import BROKEN
 
 KILL = ("AppHungAfter 1", "AppKillAfter 2", "AppDyingLimit 1")
 # So that its pid is known before a request is: that one ends in a moment.
@@ -100,6 +101,29 @@ def test_the_client_does_not_wait_for_its_end(httpd: Httpd,
     assert bad.result().status == 504
     assert alive(pid) and httpd.pids(app, "dying") == [pid]
     httpd.log.wait_for("is hung and is killed: GET /sleep")
+    kill9(pid)
+    wait_until(lambda: not httpd.pids(app, "dying"), "it is gone")
+    httpd.check()
+
+
+@pytest.mark.parametrize("protocol", ["fcgi", "scgi", "uwsgi"])
+def test_nor_over_another_wire(httpd: Httpd, protocol: str) -> None:
+    """The same where mod_proxy reads the answer by itself. The program does
+    not know the protocol, and waits for the end of a line."""
+    httpd.modules.append("proxy_" + protocol)
+    httpd.log.expect(*BROKEN, "Script timed out", "AH01110")
+    app = httpd.app("shop", "AppHungAfter 1", "AppKillAfter 2",
+                    "AppDyingLimit 600", "MaxInstances 1", *EARLY,
+                    "AppSetEnv IGNORE_TERM 1", "AppStopTimeout 1",
+                    "AppProtocol " + protocol)
+    httpd.start()
+    pid = pid_of(httpd, app)
+    bad = httpd.get_async("/", "shop", 60)
+    assert bad.result().status == 504
+    assert bad.took >= 2
+    httpd.log.wait_for("is hung and is killed: GET /")
+    assert alive(pid)
+    wait_until(lambda: httpd.pids(app, "dying") == [pid], "it is dying")
     kill9(pid)
     wait_until(lambda: not httpd.pids(app, "dying"), "it is gone")
     httpd.check()

@@ -11,6 +11,7 @@ from harness.config import App
 from harness.httpd import Httpd
 from harness.procs import alive
 from harness.wait import wait_until
+from test_nonsense import STDOUT, record
 
 HELLO = b"\x81\x7e\x00\xc8" + b"x" * 200 + b"\x81\x05hello"
 GOING_AWAY = b"\x88\x02\x03\xe9"
@@ -108,6 +109,34 @@ def test_a_process_that_has_to_leave(httpd: Httpd, opened: ExitStack, way,
     one.sock.shutdown(1)
     assert one.rest() == b""
     assert other.stream.file.read(5) == b"0\r\n\r\n"
+    wait_until(lambda: not alive(pid), "it ends")
+    httpd.log.wait_for(rf"shop\[{pid}\] is stopped: its WebSockets and event")
+    httpd.check()
+
+
+@pytest.mark.mpms("prefork", "event")
+@pytest.mark.parametrize("protocol", ["fcgi", "scgi", "uwsgi"])
+def test_over_another_wire(httpd: Httpd, opened: ExitStack,
+                           protocol: str) -> None:
+    """Also where mod_proxy reads it by itself: an event stream may last longer
+    than AppKillAfter, and ends in order"""
+    text = b"Content-Type: text/event-stream\r\n\r\ndata: first\n\n"
+    said = httpd.dir / "said"
+    said.write_bytes({"fcgi": record(STDOUT, text), "scgi": text,
+                      "uwsgi": b"HTTP/1.1 200 OK\r\n" + text}[protocol])
+    httpd.modules.append("proxy_" + protocol)
+    httpd.log.expect("apppool.*shop", "AH01067|AH01075")  # mod_proxy_fcgi
+    app = httpd.app("shop", "AppDrainTimeout 1", "AppProtocol " + protocol,
+                    "AppHungAfter 1", "AppKillAfter 1", "AppSetEnv HANG 1",
+                    f"AppSetEnv PROTOCOL {protocol}",
+                    f"AppSetEnv ANSWER {said}", program="raw.py")
+    httpd.start()
+    line = stream(httpd, opened)
+    pid = links(httpd, app, 1)
+    wait_until(lambda: httpd.group(app)["requests"][0]["age"] > 5, "it is old")
+    assert alive(pid)
+    detach(httpd, app)
+    assert line.stream.file.read(5) == b"0\r\n\r\n"
     wait_until(lambda: not alive(pid), "it ends")
     httpd.log.wait_for(rf"shop\[{pid}\] is stopped: its WebSockets and event")
     httpd.check()

@@ -59,7 +59,7 @@ def test_stop(httpd: Httpd, program: str) -> None:
     httpd.start()
     wait_until(waits.exists, "it has started")
     pid = int(waits.read_text())
-    os.kill(httpd.pid, signal.SIGTERM)
+    procs.send(httpd.pid, signal.SIGTERM)
     wait_until(lambda: not alive(pid) or told_to_end(pid), "it is told to end")
     survives = alive(pid)
     (httpd.dir / "go").touch()

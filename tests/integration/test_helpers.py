@@ -15,7 +15,7 @@ import pytest
 from harness import procs
 from harness.httpd import Httpd
 from harness.places import BUILD
-from harness.procs import alive, kill9
+from harness.procs import alive, kill9, send
 from harness.wait import wait_until
 
 DEAD = r"(spawner|watchdog) \d+ (ended|died)"
@@ -121,7 +121,7 @@ def test_signal_is_named(httpd: Httpd, sign: signal.Signals) -> None:
     httpd.start()
     for name in ("spawner", "watchdog"):
         pid = httpd.helper(name)
-        os.kill(pid, sign)
+        send(pid, sign)
         line = last(httpd, rf"{name} {pid} (ended|died)")
         assert line.endswith((f"({sign.name})", f"died of {sign.name}",
                               "core dumped"))
@@ -148,7 +148,7 @@ def test_last_words(httpd: Httpd, said: str, told: str) -> None:
     for name in ("spawner", "watchdog"):
         pid = httpd.helper(name)
         say(pid, said)
-        os.kill(pid, signal.SIGSEGV)
+        send(pid, signal.SIGSEGV)
         line = last(httpd, rf"{name} {pid} (ended|died)")
         assert "SIGSEGV" in line and told in line
         assert len(line) < 600

@@ -184,7 +184,6 @@ def test_output_outlives_the_spawner(httpd: Httpd) -> None:
 
 def test_idle_httpd_children_die(httpd: Httpd) -> None:
     """B1: all of them; the app's process stays"""
-    httpd.log.expect("AH00052|AH00051|SIGKILL|signal Killed")
     httpd.app("shop")
     httpd.start()
     before = ten(httpd)
@@ -198,8 +197,7 @@ def test_idle_httpd_children_die(httpd: Httpd) -> None:
 def test_httpd_child_dies_with_a_session(httpd: Httpd) -> None:
     """B1: its process gets no other request until the app closes the connection;
     the spawner looks at least once a second, and the machine may be late"""
-    httpd.log.expect("AH00052|AH00051|signal Killed", "apppool.*child",
-                     "AH10392")
+    httpd.log.expect("apppool.*child", "AH10392")
     app = httpd.app("shop", "MaxInstances 1")
     httpd.start()
     took: list[float] = []
@@ -225,7 +223,7 @@ def test_httpd_child_dies_with_a_session(httpd: Httpd) -> None:
 
 def test_httpd_child_dies_in_the_queue(httpd: Httpd) -> None:
     """Its waiting requests leave the queue and never reach the app."""
-    httpd.log.expect("AH00052|AH00051|signal Killed", "apppool.*child")
+    httpd.log.expect("apppool.*child")
     if httpd.mpm == "prefork":
         httpd.app("shop", "MaxInstances 1")
     else:
@@ -255,7 +253,7 @@ def test_httpd_itself_dies(httpd: Httpd) -> None:
     watchdog, spawner = httpd.helper("watchdog"), httpd.helper("spawner")
     orphans = httpd.children()
     httpd.note_segments()
-    os.kill(httpd.pid, signal.SIGKILL)
+    procs.send(httpd.pid, signal.SIGKILL)
     assert httpd.process is not None
     httpd.process.wait(5)
     wait_until(lambda: not any(alive(p) for p in (pid, daemon, spawner,

@@ -3,9 +3,17 @@
 import re
 from pathlib import Path
 
+from harness import procs
 from harness.wait import wait_until
 
 LEVEL = re.compile(r"^\[[^]]+\] \[\w*:(warn|error|crit|alert|emerg)\]")
+
+# A crash of httpd: of a child, which is a notice only (AH00050 to AH00052), or
+# of its parent.
+CRASH = re.compile(r"AH0005[0-2]|AH00060|exit signal")
+CHILD = re.compile(r"child pid (\d+) exit signal .*\((\d+)\)")
+# It got SIGKILL of its parent, which is said in a line of level error.
+KILLED_BY_PARENT = r"AH00046: child process {} still did not exit, "
 
 # What is logged when an app is killed, maybe with a request inside it.
 KILLED = (r"\[\d+\] died: signal 9 \(SIGKILL\)", r"\[\d+\] gave no answer",
@@ -30,6 +38,7 @@ class ErrorLog:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.expected = [re.compile(HTTPD), re.compile(LATE), re.compile(SUNK)]
+        self.may_crash = False
 
     def lines(self) -> list[str]:
         try:
@@ -40,6 +49,11 @@ class ErrorLog:
     def expect(self, *patterns: str) -> None:
         """Lines of level warn or worse that this test provokes."""
         self.expected += [re.compile(pattern) for pattern in patterns]
+
+    def expect_crashes(self) -> None:
+        """Children of httpd are damaged by this test. In no other is a crash
+        expected, whatever patterns there are."""
+        self.may_crash = True
 
     def matching(self, pattern: str) -> list[str]:
         return [line for line in self.lines() if re.search(pattern, line)]
@@ -56,4 +70,17 @@ class ErrorLog:
 
     def unexpected(self) -> list[str]:
         return [line for line in self.bad()
-                if not any(want.search(line) for want in self.expected)]
+                if not any(want.search(line) for want in self.expected)] \
+            + self.crashes()
+
+    def crashes(self) -> list[str]:
+        """Processes of httpd that ended by a signal no test sent them."""
+        return [line for line in self.matching(CRASH.pattern)
+                if not self.may_crash and not self.was_killed(line)]
+
+    def was_killed(self, line: str) -> bool:
+        said = CHILD.search(line)
+        return said is not None and (
+            (int(said[1]), int(said[2])) in procs.SENT or
+            said[2] == "9" and self.matching(KILLED_BY_PARENT.format(said[1]))
+            != [])

@@ -181,11 +181,15 @@ class Httpd:
 
     def stop(self, bound: float = 45.0, sign: int = signal.SIGTERM) -> None:
         """Stop, wait for the end."""
-        if self.process is None or self.process.poll() is not None:
+        if self.process is None:
             return
-        self.note_segments()
-        os.kill(self.pid, sign)
-        self.process.wait(bound)
+        if self.process.poll() is None:
+            self.note_segments()
+            os.kill(self.pid, sign)
+            self.process.wait(bound)
+        code = self.process.returncode
+        assert code >= 0 or (self.pid, -code) in procs.SENT, \
+            f"httpd ended by signal {-code}"
 
     def note_segments(self) -> None:
         """Remember our shared memory and the name of the instance."""

@@ -19,6 +19,7 @@ PF_FORKNOEXEC = 0x40
 PTRACE_DETACH, PTRACE_SEIZE, PTRACE_INTERRUPT = 17, 0x4206, 0x4207
 WALL = 0x40000000
 SUNK: set[int] = set()  # they have not come back yet
+SENT: set[tuple[int, int]] = set()  # pid and number of a signal of a test
 
 
 class Stat(NamedTuple):
@@ -232,9 +233,15 @@ def traced(*pids: int) -> Iterator[None]:
                     os.waitpid(pid, WALL)  # it is dead
 
 
+def send(pid: int, sign: int) -> None:
+    """A signal that may end it: it is known then who has ended it."""
+    SENT.add((pid, int(sign)))
+    os.kill(pid, sign)
+
+
 def kill9(pid: int) -> None:
     """Kill, and return when it is dead: its sockets are closed then."""
-    os.kill(pid, signal.SIGKILL)
+    send(pid, signal.SIGKILL)
     wait_until(lambda: not alive(pid), f"{pid} is dead")
 
 

@@ -64,7 +64,7 @@ class Killer:
         for victim in list(victims):
             victim.before = time.monotonic()
             try:
-                os.kill(victim.pid, signal.SIGKILL)
+                procs.send(victim.pid, signal.SIGKILL)
             except ProcessLookupError:
                 victims.remove(victim)  # it ended by itself meanwhile
         for victim in victims:

@@ -3,7 +3,6 @@
 no others reach it, nothing starts it, until apppoolctl restart."""
 import json
 import subprocess
-import threading
 
 import pytest
 
@@ -12,6 +11,7 @@ from harness.config import App
 from harness.httpd import Httpd
 from harness.places import CTL
 from harness.procs import alive, kill9
+from harness.threads import Threads
 from harness.wait import wait_until
 
 
@@ -44,39 +44,16 @@ class Waiting:
         return self.process.returncode, out, err
 
 
-class Clients:
-    """What each of some got, in order, without a pause."""
+def status_or_refused(answer: Response) -> str:
+    return "refused" if refused(answer) else str(answer.status)
 
-    def __init__(self, httpd: Httpd, count: int) -> None:
-        self.httpd, self.stop = httpd, threading.Event()
-        self.answers: list[list[str]] = [[] for _ in range(count)]
-        self.threads = [threading.Thread(target=self.run, args=(answers,))
-                        for answers in self.answers]
 
-    def run(self, answers: list[str]) -> None:
-        while not self.stop.is_set():
-            try:
-                got = self.httpd.get("/pid", "shop")
-                answers.append("refused" if refused(got) else str(got.status))
-            except OSError as error:
-                answers.append(str(error))
-
-    def all_get(self, what: str) -> None:
-        """Each gets it three times from now on, and nothing else last."""
-        seen = [len(answers) for answers in self.answers]
-        wait_until(lambda: all(
-            len(answers) > n + 3 and set(answers[-3:]) == {what}
-            for n, answers in zip(seen, self.answers)), f"all get {what}", 20)
-
-    def __enter__(self) -> "Clients":
-        for thread in self.threads:
-            thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.stop.set()
-        for thread in self.threads:
-            thread.join(30)
+def all_get(clients: Threads, what: str) -> None:
+    """Each gets it three times from now on, and nothing else last."""
+    seen = [len(answers) for answers in clients.answers]
+    wait_until(lambda: all(
+        len(answers) > n + 3 and set(answers[-3:]) == {what}
+        for n, answers in zip(seen, clients.answers)), f"all get {what}", 20)
 
 
 def test_under_load(httpd: Httpd) -> None:
@@ -85,17 +62,17 @@ def test_under_load(httpd: Httpd) -> None:
     app = httpd.app("shop", "MinInstances 2", "MaxInstances 3",
                     "AppQueueTimeout 60s")
     httpd.start()
-    with Clients(httpd, 6) as clients:
-        clients.all_get("200")
+    with Threads(httpd, "shop", 6, name=status_or_refused) as clients:
+        all_get(clients, "200")
         old = httpd.pids(app)
         code, _, error = Waiting(httpd).end()
         assert (code, error) == (0, "")
         assert not any(alive(pid) for pid in old)
-        clients.all_get("refused")
+        all_get(clients, "refused")
         assert drained(httpd, app)
         httpd.check()
         assert httpd.ctl("restart", "shop").returncode == 0
-        clients.all_get("200")
+        all_get(clients, "200")
     for answers in clients.answers:
         turns = [a for a, b in zip(answers, [""] + answers) if a != b]
         assert turns == ["200", "refused", "200"]

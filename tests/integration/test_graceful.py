@@ -1,10 +1,8 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """apachectl graceful keeps segment, helpers and apps (acceptance B3)."""
-import threading
-
-from harness.client import Connection
 from harness.httpd import Httpd
 from harness.procs import alive
+from harness.threads import Threads
 from harness.wait import wait_until
 
 
@@ -50,31 +48,12 @@ def test_no_request_fails(httpd: Httpd) -> None:
     httpd.get("/pid", "shop")
     httpd.settles(active=0, count=2)
     pids = httpd.pids(app)
-    ended = threading.Event()
-    statuses: list[object] = []
-
-    def client() -> None:
-        while not ended.is_set():
-            connection = Connection(httpd.port)
-            try:
-                statuses.append(connection.request("GET", "/pid",
-                                                   "shop").status)
-            except OSError as error:
-                statuses.append(error)
-            connection.close()
-
-    threads = [threading.Thread(target=client) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for _ in range(4):
-        httpd.graceful()
-        seen = len(statuses)
-        wait_until(lambda: len(statuses) > seen + 50, "requests are served")
-    ended.set()
-    for thread in threads:
-        thread.join()
-    assert len(statuses) > 200
-    assert set(statuses) == {200}
+    with Threads(httpd, "shop", 8) as clients:
+        for _ in range(4):
+            httpd.graceful()
+            clients.more(50)
+    assert clients.failed == []
+    assert clients.good > 200
     assert httpd.pids(app) == pids
 
 

@@ -9,6 +9,7 @@ import os
 import random
 import threading
 import time
+from http.client import HTTPException
 from typing import Callable
 
 import pytest
@@ -84,7 +85,7 @@ class Clients:
         while not self.ended.is_set():
             try:
                 self.httpd.get("/pid", host, timeout=1)
-            except OSError:
+            except (OSError, HTTPException):
                 pass
 
     def end(self) -> None:
@@ -100,7 +101,7 @@ def serves(httpd: Httpd) -> bool:
             answer = httpd.get("/who", host, timeout=3)
             if answer.status != 200 or not answer.text.startswith(host):
                 return False
-    except OSError:
+    except (OSError, HTTPException):
         return False
     return httpd.ctl("check").returncode == 0
 

@@ -1,13 +1,12 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """Rolling restarts: the new process first, the old code serves on until
 then, and for as long as the new code does not start."""
-import threading
 from typing import Callable
 
-from harness.client import Connection
 from harness.config import App
 from harness.httpd import Httpd
 from harness.procs import alive, kill9
+from harness.threads import Threads
 from harness.wait import wait_until
 
 
@@ -22,44 +21,24 @@ def start(httpd: Httpd, *directives: str, program: str = "app.py") -> App:
 
 
 def under_load(httpd: Httpd, deploy: Callable[[], None],
-               ended: Callable[[], bool]) -> list[str]:
-    """What eight clients got while the app was deployed, in order."""
-    stop = threading.Event()
-    answers: list[str] = []
+               ended: Callable[[], bool]) -> set[str]:
+    """The processes that served eight clients while the app was deployed;
+    no request fails."""
     counts: list[int] = []
 
-    def client() -> None:
-        while not stop.is_set():
-            connection = Connection(httpd.port)
-            try:
-                got = connection.request("GET", "/pid", "shop")
-                answers.append(got.text if got.status == 200
-                               else str(got.status))
-            except OSError as error:
-                answers.append(str(error))
-            connection.close()
+    def done() -> bool:
+        counts.append(httpd.pool("count"))
+        return ended()
 
-    threads = [threading.Thread(target=client) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    try:
-        wait_until(lambda: len(answers) > 50, "requests are served")
+    with Threads(httpd, "shop", 8) as clients:
+        clients.more(50)
         deploy()
-
-        def done() -> bool:
-            counts.append(httpd.pool("count"))
-            return ended()
-
         wait_until(done, "the processes are replaced", 30)
-        seen = len(answers)
-        wait_until(lambda: len(answers) > seen + 50, "requests are served")
-    finally:
-        stop.set()
-        for thread in threads:
-            thread.join()
+        clients.more(50)
+    assert clients.failed == []
     assert min(counts) >= 2, "never below its capacity"
     assert max(counts) <= 3, "never more than one above it"
-    return answers
+    return clients.names()
 
 
 def replaced(httpd: Httpd, app: App, old: list[int]) -> bool:
@@ -70,10 +49,9 @@ def test_touch(httpd: Httpd) -> None:
     """restart.txt in production: no request fails, none waits for a boot"""
     app = start(httpd, "AppSetEnv BOOT_SLEEP 0.3")
     old = httpd.pids(app)
-    answers = under_load(httpd, lambda: app.touch() and None,
-                         lambda: replaced(httpd, app, old))
-    assert all(answer.isdigit() for answer in answers)
-    assert {str(pid) for pid in old} <= set(answers)
+    names = under_load(httpd, lambda: app.touch() and None,
+                       lambda: replaced(httpd, app, old))
+    assert {str(pid) for pid in old} <= names
     wait_until(lambda: not any(alive(pid) for pid in old), "the old ones end")
     assert httpd.status()["counters"]["restarts"] == 1
     httpd.settles(active=0, count=2)
@@ -89,8 +67,7 @@ def test_changed_configuration(httpd: Httpd) -> None:
         app.directives.append("AppSetEnv CHANGED yes")
         httpd.graceful()
 
-    answers = under_load(httpd, change, lambda: replaced(httpd, app, old))
-    assert all(answer.isdigit() for answer in answers)
+    under_load(httpd, change, lambda: replaced(httpd, app, old))
     new = httpd.get("/process", "shop").json()["environment"]
     assert new["CHANGED"] == "yes"
     wait_until(lambda: not any(alive(pid) for pid in old), "the old ones end")
@@ -146,8 +123,7 @@ def test_broken_code_under_load(httpd: Httpd) -> None:
         assert httpd.pids(app) == old
         broken.unlink()
 
-    answers = under_load(httpd, deploy, lambda: replaced(httpd, app, old))
-    assert all(answer.isdigit() for answer in answers)
+    under_load(httpd, deploy, lambda: replaced(httpd, app, old))
     assert set(sizes) <= {2, 3}
     assert httpd.group(app)["state"] == "running"
     httpd.settles(active=0, count=2)

@@ -3,15 +3,14 @@
 starts a new instance beside the old one, which drains (acceptance B3)."""
 import os
 import signal
-import threading
 from pathlib import Path
 
 import pytest
 
 from harness import procs
-from harness.client import Connection
 from harness.httpd import Held, Httpd
 from harness.procs import alive, kill9
+from harness.threads import Threads
 from harness.upgrade import install, other_build, this_build
 from harness.wait import wait_until
 
@@ -41,48 +40,6 @@ def instances(httpd: Httpd) -> list[Path]:
                   if (place / "spawner.pid").exists())
 
 
-class Load:
-    """Clients without a pause; what they were answered."""
-
-    def __init__(self, httpd: Httpd, single: int, kept: int) -> None:
-        self.httpd = httpd
-        self.ended = threading.Event()
-        self.answers: list[object] = []
-        self.threads = [
-            threading.Thread(target=self.client, args=(n < kept,))
-            for n in range(single + kept)]
-        for thread in self.threads:
-            thread.start()
-
-    def client(self, keep: bool) -> None:
-        connection, used = Connection(self.httpd.port), False
-        while not self.ended.is_set():
-            try:
-                answer = connection.request("GET", "/pid", "shop")
-                self.answers.append(answer.status)
-                used = keep and answer.headers.get("Connection") != "close"
-            except OSError as error:
-                # httpd may close a kept connection at any time, and every
-                # client asks again then.
-                if not used or not isinstance(error, ConnectionError):
-                    self.answers.append(error)
-                used = False
-            if not used:
-                connection.close()
-                connection = Connection(self.httpd.port)
-        connection.close()
-
-    def more(self, n: int = 50) -> None:
-        seen = len(self.answers)
-        wait_until(lambda: len(self.answers) > seen + n, "requests")
-
-    def end(self) -> set[object]:
-        self.ended.set()
-        for thread in self.threads:
-            thread.join()
-        return set(self.answers)
-
-
 def test_under_load(httpd: Httpd) -> None:
     """No request fails; open ones are finished by the old apps; then those
     are gone and all that was theirs"""
@@ -94,11 +51,11 @@ def test_under_load(httpd: Httpd) -> None:
     watchdog, spawner = httpd.helper("watchdog"), httpd.helper("spawner")
     httpd.note_segments()
     before = set(httpd.segments)
-    load = Load(httpd, 4, 4)
-    load.more()
-    upgrade(httpd)
-    load.more()
-    assert load.end() == {200}
+    with Threads(httpd, "shop", 8, kept=4) as clients:
+        clients.more(50)
+        upgrade(httpd)
+        clients.more(50)
+    assert clients.failed == []
     httpd.settles(active=0, count=3)
     new = httpd.pids(app)
     assert len(new) == 3 and not set(new) & set(old)
@@ -177,7 +134,7 @@ def test_httpd_ends_meanwhile(httpd: Httpd, sign: signal.Signals) -> None:
         assert httpd.get("/pid", "shop").status == 200
         assert instances(httpd) == [httpd.runtime]
         return
-    os.kill(httpd.pid, sign)
+    procs.send(httpd.pid, sign)
     assert httpd.process is not None
     httpd.process.wait(40)
     if sign == signal.SIGKILL:
@@ -218,7 +175,6 @@ def test_helpers_die_meanwhile(httpd: Httpd) -> None:
 @pytest.mark.mpms("event")
 def test_open_request_of_an_orphan(httpd: Httpd) -> None:
     """A child of httpd that was killed holds up nothing"""
-    httpd.log.expect("AH00052|AH00051|signal Killed")
     httpd.app("shop")
     start(httpd)
     held = httpd.hold("shop", "a")

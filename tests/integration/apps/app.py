@@ -106,7 +106,10 @@ FDS = descriptors()  # at the start
 # ---- what the URLs do
 
 def do_pid(request, out):
-    answer(out, str(os.getpid()), head=request.method == "HEAD")
+    """Its process twice, and n bytes more: a client sees what is missing"""
+    body = str(os.getpid()) + "x" * int(request.query.get("n", 0))
+    answer(out, body, headers=[("X-Pid", str(os.getpid()))],
+           head=request.method == "HEAD")
 
 
 def do_who(request, out):

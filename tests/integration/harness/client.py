@@ -30,13 +30,16 @@ class Connection:
     def __init__(self, port: int, timeout: float = 40.0) -> None:
         self.http = http.client.HTTPConnection("127.0.0.1", port,
                                                timeout=timeout)
+        self.answering = False  # the head of the last answer has come
 
     def request(self, method: str, path: str, host: str, body: Any = None,
                 headers: Optional[dict[str, str]] = None,
                 chunked: bool = False) -> Response:
+        self.answering = False
         self.http.request(method, path, body=body, encode_chunked=chunked,
                           headers={"Host": host, **(headers or {})})
         answer = self.http.getresponse()
+        self.answering = True
         return Response(answer.status, answer.headers, answer.read())
 
     def local_port(self) -> int:

@@ -1,44 +1,97 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""A few clients without a pause, each in a thread: GET and POST by turns."""
+"""A few clients without a pause, each in a thread: GET, POST, and GET of an
+answer that comes in pieces. What is not a whole answer of status 200 has
+failed, and is kept."""
+import itertools
 import threading
+from http.client import HTTPException
 from types import TracebackType
-from typing import Optional, Type
+from typing import Callable, Optional, Type
 
+from harness.client import Connection, Response
 from harness.httpd import Httpd
 from harness.wait import wait_until
+
+
+BIG = 60000  # bytes; more than is read or sent at once
+TURNS = [("GET", "/pid", None, 0), ("POST", "/pid", b"x" * 5000, 0),
+         ("GET", f"/pid?n={BIG}", None, BIG)]
+
+
+def named(answer: Response) -> str:
+    """What an answer of /pid is called: the process that gave it."""
+    return str(answer.headers["X-Pid"]) if answer.status == 200 \
+        else str(answer.status)
+
+
+def is_torn(answer: Response, more: int) -> bool:
+    """Has it another body than the application has sent?"""
+    return answer.status == 200 and \
+        answer.text != answer.headers["X-Pid"] + "x" * more
 
 
 class Threads:
     """with Threads(httpd, "shop", 4) as clients: ... clients.failed"""
 
-    def __init__(self, httpd: Httpd, host: str, count: int) -> None:
+    def __init__(self, httpd: Httpd, host: str, count: int, kept: int = 0,
+                 name: Callable[[Response], str] = named) -> None:
+        """So many clients; so many of them keep their connections."""
         self.httpd = httpd
         self.host = host
+        self.name = name
         self.good = 0
         self.failed: list[str] = []
+        self.answers: list[list[str]] = [[] for _ in range(count)]
         self.ended = threading.Event()
-        self.threads = [threading.Thread(target=self.run, daemon=True)
-                        for _ in range(count)]
+        self.threads = [threading.Thread(target=self.run, daemon=True,
+                                         args=(answers, n < kept))
+                        for n, answers in enumerate(self.answers)]
 
-    def run(self) -> None:
-        post = False
-        while not self.ended.is_set():
-            method, body = ("POST", b"x" * 5000) if post else ("GET", None)
+    def run(self, answers: list[str], keep: bool) -> None:
+        connection = None
+        for method, path, body, size in itertools.cycle(TURNS):
+            if self.ended.is_set():
+                break
+            fresh = connection is None
+            connection = connection or Connection(self.httpd.port)
             try:
-                answer = self.httpd.request(method, "/pid", self.host, body)
-                if answer.status == 200:
-                    self.good += 1
-                else:
-                    self.failed.append(f"{method} {answer.status}")
-            except OSError as error:
-                self.failed.append(f"{method} {error}")
-            post = not post
+                answer = connection.request(
+                    method, path, self.host, body,
+                    {} if keep else {"Connection": "close"})
+            except (OSError, HTTPException) as error:
+                connection.close()
+                closed = isinstance(error, ConnectionError) \
+                    and not connection.answering
+                connection = None
+                if not closed or fresh:
+                    # httpd may close a connection that it keeps at any time:
+                    # every client asks again then.
+                    answers.append(repr(error))
+                    self.failed.append(f"{method} {error!r}")
+                continue
+            torn = is_torn(answer, size)
+            answers.append("torn" if torn else self.name(answer))
+            if torn:
+                self.failed.append(f"{method} was torn: {answer.text[:20]}")
+            elif answer.status != 200:
+                self.failed.append(f"{method} {answers[-1]}")
+            else:
+                self.good += 1
+            if not keep or answer.headers.get("Connection") == "close":
+                connection.close()
+                connection = None
+        if connection:
+            connection.close()
 
     def more(self, count: int = 20) -> None:
         """Return when so many more were answered."""
         seen = self.good
         wait_until(lambda: self.good >= seen + count or self.failed,
                    "requests are answered", 60)
+
+    def names(self) -> set[str]:
+        """What answers there were."""
+        return {name for answers in self.answers for name in answers}
 
     def __enter__(self) -> "Threads":
         for thread in self.threads:
@@ -51,4 +104,7 @@ class Threads:
                  trace: Optional[TracebackType]) -> None:
         self.ended.set()
         for thread in self.threads:
-            thread.join(30)
+            thread.join(60)
+        if kind is None:
+            assert not any(thread.is_alive() for thread in self.threads), \
+                "a client has got no answer"

@@ -110,6 +110,7 @@ def serves(httpd: Httpd) -> bool:
                                   "lock"])
 def test_hostile_child(httpd: Httpd, what: str) -> None:
     httpd.log.expect("apppool", "AH", "shop", "blog")
+    httpd.log.expect_crashes()
     httpd.directives += ["MaxPoolSize 6", "AppStopTimeout 2",
                          "AppQueueTimeout 3s"]
     httpd.app("shop", "MinInstances 2", "MaxInstances 3")

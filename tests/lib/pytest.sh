@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 #
-# pytest_suite DIR [ARGUMENT...]: run pytest in DIR, end with `N passed, N
-# failed`.
+# pytest_suite DIR [ARGUMENT...]: run pytest in DIR, end with the names of what
+# was skipped and `N passed, N failed, N skipped`. It fails if no test was run.
 # To be sourced. Debian's python3 is the one that has Debian's pytest.
 
 PYTHON=${PYTHON:-/usr/bin/python3}
@@ -20,17 +20,28 @@ import sys
 import xml.etree.ElementTree as tree
 
 report, status = sys.argv[1], int(sys.argv[2])
-good = bad = 0
+good = bad = skipped = 0
 try:
     for case in tree.parse(report).iter("testcase"):
-        words = {child.tag for child in case}
-        bad += bool(words & {"failure", "error"})
-        good += not words & {"failure", "error", "skipped"}
+        words = {child.tag: child for child in case}
+        if words.keys() & {"failure", "error"}:
+            bad += 1
+        elif "skipped" in words:
+            skipped += 1
+            file = case.get("classname", "").split(".")[-1]
+            why = " ".join(words["skipped"].get("message", "").split())
+            print(f"skipped - {file}.py {case.get('name')}: {why}")
+        else:
+            good += 1
 except (OSError, tree.ParseError):
     pass
 if status != 0 and bad == 0:
+    print(f"not ok - pytest ended with {status}")
     bad = 1
-print(f"{good} passed, {bad} failed")
+if good + bad == 0:
+    print("not ok - no test was run")
+    bad = 1
+print(f"{good} passed, {bad} failed, {skipped} skipped")
 sys.exit(bad != 0)
 SUM
     status=$?

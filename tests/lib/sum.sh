@@ -1,0 +1,37 @@
+# shellcheck shell=bash
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+#
+# What a suite says at its end: `N passed, N failed, N skipped`, the third only
+# of suites that can skip; before it a line `skipped - NAME: why` for each test
+# that was skipped.
+# To be sourced.
+
+# sum_up FILE...: add up the last lines of what suites, or parts of one, wrote.
+# Prints the three numbers. A file that ends otherwise is one failure, so is a
+# file whose skipped tests are not all named.
+sum_up() {
+    local file p=0 f=0 s=0 last
+    for file; do
+        last=$(tail -n 1 "$file" 2>/dev/null)
+        if [[ $last =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed(,\ ([0-9]+)\ skipped)?$ ]] &&
+            [ "${BASH_REMATCH[4]:-0}" -eq "$(grep -c '^skipped - ' "$file")" ]; then
+            p=$((p + BASH_REMATCH[1]))
+            f=$((f + BASH_REMATCH[2]))
+            s=$((s + ${BASH_REMATCH[4]:-0}))
+        else
+            f=$((f + 1))
+        fi
+    done
+    echo "$p $f $s"
+}
+
+# sum_line PASSED FAILED SKIPPED: the last line. @return 1 if one failed, or
+# none was run
+sum_line() {
+    if [ $(($1 + $2)) -eq 0 ]; then
+        echo "not ok - no test was run"
+        set -- 0 1 "$3"
+    fi
+    echo "$1 passed, $2 failed, $3 skipped"
+    [ "$2" -eq 0 ]
+}

@@ -1,0 +1,69 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""The sums at the end of the suites: nothing that was not run counts."""
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from source import TOP
+
+LIB = TOP / "tests/lib"
+
+
+def bash(script: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["bash", "-uc", f". {LIB}/sum.sh; . {LIB}/pytest.sh; {script}"],
+        cwd=cwd, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        check=False)
+
+
+@pytest.mark.parametrize("said, numbers", [
+    ("ok - x\n3 passed, 1 failed\n", "3 1 0"),
+    ("skipped - x: y\n2 passed, 0 failed, 1 skipped\n", "2 0 1"),
+    ("2 passed, 0 failed, 1 skipped\n", "0 1 0"),  # which one?
+    ("3 passed, 0 failed\nSegmentation fault\n", "0 1 0"),
+    ("", "0 1 0"),
+])
+def test_sum_of_a_suite(tmp_path: Path, said: str, numbers: str) -> None:
+    (tmp_path / "log").write_text(said)
+    assert bash("sum_up log", tmp_path).stdout.strip() == numbers
+
+
+def test_parts_are_added_up(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("3 passed, 1 failed\n")
+    (tmp_path / "b").write_text("2 passed, 0 failed, 0 skipped\n")
+    assert bash("sum_up a b missing", tmp_path).stdout.strip() == "5 2 0"
+
+
+@pytest.mark.parametrize("numbers, last, status", [
+    ("3 0 2", "3 passed, 0 failed, 2 skipped", 0),
+    ("3 1 0", "3 passed, 1 failed, 0 skipped", 1),
+    ("0 0 5", "0 passed, 1 failed, 5 skipped", 1),
+])
+def test_last_line(tmp_path: Path, numbers: str, last: str,
+                   status: int) -> None:
+    done = bash(f"sum_line {numbers}", tmp_path)
+    assert done.stdout.splitlines()[-1] == last
+    assert done.returncode == status
+
+
+@pytest.mark.parametrize("source, last, status", [
+    ("import pytest\n"
+     "def test_run(): pass\n"
+     "@pytest.mark.skip(reason='no disk')\n"
+     "def test_skipped(): pass\n", "1 passed, 0 failed, 1 skipped", 0),
+    ("import pytest\n"
+     "@pytest.mark.parametrize('mpm', [])\n"
+     "def test_none(mpm): pass\n", "0 passed, 1 failed, 1 skipped", 1),
+    ("def helper(): pass\n", "0 passed, 1 failed, 0 skipped", 1),
+    ("import nonsense_that_is_not_there\n", "0 passed, 1 failed, 0 skipped",
+     1),
+])
+def test_sum_of_pytest(tmp_path: Path, source: str, last: str,
+                       status: int) -> None:
+    (tmp_path / "test_it.py").write_text(source)
+    done = bash("pytest_suite .", tmp_path)
+    assert done.stdout.splitlines()[-1] == last, done.stdout
+    assert done.returncode == status
+    if "no disk" in source:
+        assert "skipped - test_it.py test_skipped: no disk" in done.stdout

@@ -183,6 +183,7 @@ spawner_sources = \
 	spawner/remove.c \
 	spawner/rights.c \
 	spawner/runtime.c \
+	spawner/say.c \
 	spawner/settle.c \
 	spawner/slow.c \
 	spawner/sockfile.c \

@@ -4,8 +4,8 @@
 
 #include "shm/clock.h"
 #include "spawner/diag.h"
-#include "spawner/log.h"
 #include "spawner/process.h"
+#include "spawner/say.h"
 #include "spawner/sockfile.h"
 
 /* us between two looks: most end soon, or never. */
@@ -103,8 +103,7 @@ static void conclude(spawner_t *s, process_t *p)
         return;
     p->left.connections = p->left.now;
     if (rv == APR_SUCCESS)
-        log_line(LOG_INFO, PROCESS_FMT " is done with an abandoned request",
-                 PROCESS_NAME(p));
+        say(p, LOG_INFO, "is done with an abandoned request");
     else if (p->left.pause < PAUSE_MAX)
         p->left.pause *= 2;
 }

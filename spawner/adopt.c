@@ -15,6 +15,7 @@
 #include "spawner/notify.h"
 #include "spawner/process.h"
 #include "spawner/procfs.h"
+#include "spawner/say.h"
 #include "spawner/stray.h"
 
 enum { LEADER_DEAD, LEADER_RUNS, LEADER_UNKNOWN };
@@ -112,7 +113,7 @@ static int watch(spawner_t *s, process_t *p)
     }
     reopen_notify(s, p);
     if (is == LEADER_RUNS) {
-        log_line(LOG_INFO, PROCESS_FMT " is taken over", PROCESS_NAME(p));
+        say(p, LOG_INFO, "is taken over");
         return 0;
     }
     /* It died while nobody looked; of its group only the mark tells. */

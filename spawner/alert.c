@@ -13,6 +13,7 @@
 
 #include "shm/report.h"
 #include "spawner/log.h"
+#include "spawner/say.h"
 #include "spawner/tell.h"
 
 #define PERIOD      (60 * SECOND) /* between two commands of an app */
@@ -245,8 +246,8 @@ static void tell(spawner_t *s, alert_t *a)
     }
     n = line_of(a, app, text);
     if (n > 0 && tell_begin(s, &a->tell, app, text, n) != 0) {
-        log_line(LOG_ERROR, "%s: AppNotify could not be run: %s", app->label,
-                 strerror(errno));
+        say_app(app, LOG_ERROR, "%s: AppNotify could not be run: %s",
+                app->label, strerror(errno));
         return; /* in a minute */
     }
     forget_events(a);

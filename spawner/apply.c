@@ -12,6 +12,7 @@
 #include "spawner/log.h"
 #include "spawner/privilege.h"
 #include "spawner/process.h"
+#include "spawner/say.h"
 #include "spawner/writer.h"
 
 static int64_t due; /* when the segment hears of the table again */
@@ -183,8 +184,8 @@ static int configure_groups(spawner_t *s)
         if (locked_out(rv))
             return -1;
         if (rv == APL_EFULL)
-            log_line(LOG_ERROR, "%s: the pool has no room for one more app",
-                     a->label);
+            say_app(a, LOG_ERROR, "%s: the pool has no room for one more app",
+                    a->label);
     }
     for (i = 1; i < s->shm.n.groups; i++)
         if (apl_supervise_group(&s->shm, i, name) == APR_SUCCESS &&
@@ -220,10 +221,9 @@ static int replace_outdated(spawner_t *s)
             return -1;
         p->outdated = 1;
         if (rv == APR_SUCCESS)
-            log_line(LOG_INFO,
-                     PROCESS_FMT " is to be replaced: its configuration "
-                                 "changed",
-                     PROCESS_NAME(p));
+            say(p, LOG_INFO,
+                "is to be replaced: its configuration "
+                "changed");
     }
     return 0;
 }

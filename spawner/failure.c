@@ -13,8 +13,8 @@
 
 #include "shm/group.h"
 #include "spawner/alert.h"
-#include "spawner/log.h"
 #include "spawner/process.h"
+#include "spawner/say.h"
 
 #define TAIL_LINES 20
 
@@ -79,13 +79,11 @@ void failure_log(const spawner_t *s, const process_t *p)
     char tail[1024];
 
     last_output(p, TAIL_LINES, tail, sizeof tail);
-    log_line(LOG_ERROR,
-             PROCESS_FMT " could not be started: %s (error id " CONTRACT_ID_FMT
-                         "%s%s%s%s%s%s)%s",
-             PROCESS_NAME(p), p->failure, p->error_id,
-             p->command ? "; command: " : "", p->command ? p->command : "",
-             p->user[0] ? "; user: " : "", p->user, a ? "; directory: " : "",
-             a ? a->app.root : "", tail);
+    say(p, LOG_ERROR,
+        "could not be started: %s (error id " CONTRACT_ID_FMT "%s%s%s%s%s%s)%s",
+        p->failure, p->error_id, p->command ? "; command: " : "",
+        p->command ? p->command : "", p->user[0] ? "; user: " : "", p->user,
+        a ? "; directory: " : "", a ? a->app.root : "", tail);
 }
 
 void failure_brief(const process_t *p, char *text, size_t size)

@@ -19,6 +19,7 @@
 #include "spawner/overdue.h"
 #include "spawner/process.h"
 #include "spawner/procfs.h"
+#include "spawner/say.h"
 
 #define AT_ONCE  8             /* booting processes */
 #define PATIENCE (10 * SECOND) /* those that need longer do not count */
@@ -72,8 +73,7 @@ static void report(spawner_t *s, process_t *p, boot_report_t *got)
             break;
         p->command = strdup(got->text);
         found(s, p, got);
-        log_line(LOG_INFO, PROCESS_FMT " starts as %s: %s", PROCESS_NAME(p),
-                 p->user, got->text);
+        say(p, LOG_INFO, "starts as %s: %s", p->user, got->text);
         break;
     default:
         life_failed(s, p, got->step < STEP_BOOT ? (int)got->step : STEP_PREPARE,

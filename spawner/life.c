@@ -22,7 +22,6 @@
 #include "spawner/failure.h"
 #include "spawner/launch.h"
 #include "spawner/litter.h"
-#include "spawner/log.h"
 #include "spawner/memory.h"
 #include "spawner/notify.h"
 #include "spawner/obey.h"
@@ -32,6 +31,7 @@
 #include "spawner/ready.h"
 #include "spawner/reap.h"
 #include "spawner/rights.h"
+#include "spawner/say.h"
 #include "spawner/stay.h"
 #include "spawner/stray.h"
 #include "spawner/writer.h"
@@ -104,8 +104,7 @@ void life_ready(spawner_t *s, process_t *p)
     p->phase = PHASE_LIVE;
     p->deadline = 0;
     process_record(p, REGISTRY_LIVE);
-    log_line(LOG_INFO, PROCESS_FMT " ready after %.2f s", PROCESS_NAME(p),
-             seconds(s->now - p->is.began));
+    say(p, LOG_INFO, "ready after %.2f s", seconds(s->now - p->is.began));
     p->live = s->now;
     p->weigh_at = s->now + MEMORY_REST * (s->now - p->is.began);
 }
@@ -121,7 +120,7 @@ static void stop(spawner_t *s, process_t *p, const char *why, int sign,
         return;
     if (limit > HURRY_LIMIT && poll(&parent, 1, 0) == 1)
         limit = HURRY_LIMIT;
-    log_line(LOG_INFO, PROCESS_FMT " is stopped: %s", PROCESS_NAME(p), why);
+    say(p, LOG_INFO, "is stopped: %s", why);
     p->phase = PHASE_ENDING;
     p->is.deadline = p->deadline = s->now + limit;
     process_record(p, REGISTRY_ENDING);
@@ -143,8 +142,7 @@ void life_kill(spawner_t *s, process_t *p, const char *why)
 
 static void kill_late(spawner_t *s, process_t *p)
 {
-    log_line(LOG_WARN, PROCESS_FMT " did not end in time: SIGKILL",
-             PROCESS_NAME(p));
+    say(p, LOG_WARN, "did not end in time: SIGKILL");
     p->phase = PHASE_KILLED;
     p->deadline = s->now + KILL_LIMIT;
     process_signal(s, p, SIGKILL);
@@ -168,14 +166,15 @@ static void log_end(spawner_t *s, const process_t *p)
     }
     else if (!asked && !clean)
         alert_death(s, p, cause);
-    log_line(asked   ? LOG_INFO
-             : clean ? LOG_NOTICE
-                     : LOG_ERROR,
-             PROCESS_FMT " %s: %s%s%s", PROCESS_NAME(p),
-             asked   ? "ended"
-             : clean ? "ended by itself"
-                     : "died",
-             cause, id[0] ? ", as soon as it was ready" : "", id);
+    say(p,
+        asked   ? LOG_INFO
+        : clean ? LOG_NOTICE
+                : LOG_ERROR,
+        "%s: %s%s%s",
+        asked   ? "ended"
+        : clean ? "ended by itself"
+                : "died",
+        cause, id[0] ? ", as soon as it was ready" : "", id);
 }
 
 /* What the shell says when it cannot execute the command. */
@@ -286,16 +285,14 @@ static void tend_remains(spawner_t *s, process_t *p)
         return;
     }
     if (s->now >= p->deadline && p->phase != PHASE_KILLED) {
-        log_line(LOG_WARN, PROCESS_FMT " left processes behind: SIGKILL",
-                 PROCESS_NAME(p));
+        say(p, LOG_WARN, "left processes behind: SIGKILL");
         p->phase = PHASE_KILLED;
         p->deadline = s->now + (s->stopping ? STOP_LIMIT : KILL_LIMIT);
     }
     if (p->phase == PHASE_KILLED)
         process_signal(s, p, SIGKILL);
     if (p->phase == PHASE_KILLED && process_survives(s, p)) {
-        log_line(LOG_ERROR, PROCESS_FMT " left processes that survive SIGKILL",
-                 PROCESS_NAME(p));
+        say(p, LOG_ERROR, "left processes that survive SIGKILL");
         finish(s, p);
     }
     state_wake(s, p->rest_at = s->now + REMAINS_POLL);
@@ -322,7 +319,7 @@ static void tend(spawner_t *s, process_t *p)
         return;
     if (p->phase == PHASE_KILLED && s->stopping &&
         s->now >= p->deadline - KILL_LIMIT + STOP_LIMIT) {
-        log_line(LOG_ERROR, PROCESS_FMT " survives SIGKILL", PROCESS_NAME(p));
+        say(p, LOG_ERROR, "survives SIGKILL");
         finish(s, p);
     }
     else if (s->now >= p->deadline) {

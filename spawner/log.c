@@ -134,18 +134,31 @@ void log_tend(int last)
     }
 }
 
+int log_has(int level)
+{
+    return level <= most || level == LOG_NOTICE;
+}
+
+int log_text_of(log_kind_t *kind, int level, const char *text)
+{
+    if (!bucket_take(&kind->bucket, millis_now() * 1000, LOG_RATE, LOG_BURST,
+                     1)) {
+        drop(kind, text);
+        return 0;
+    }
+    put(level, text);
+    return 1;
+}
+
 void log_line_of(log_kind_t *kind, int level, const char *format, ...)
 {
     char text[LOG_MAX];
     va_list args;
 
-    if (level > most && level != LOG_NOTICE)
+    if (!log_has(level))
         return;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    if (bucket_take(&kind->bucket, millis_now() * 1000, LOG_RATE, LOG_BURST, 1))
-        put(level, text);
-    else
-        drop(kind, text);
+    log_text_of(kind, level, text);
 }

@@ -58,6 +58,13 @@ void log_level(int most);
 void log_line_of(log_kind_t *kind, int level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/** Does the LogLevel of httpd let such a line through? */
+int log_has(int level);
+
+/** Write one line, which is of a level that log_has(). @return 0: it is one too
+ * many, and is dropped */
+int log_text_of(log_kind_t *kind, int level, const char *text);
+
 /**
  * Say how many lines were dropped, of each kind every ten seconds.
  * @param last the program ends, so all of it is said now

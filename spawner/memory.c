@@ -8,9 +8,9 @@
 #include "spawner/cgroup.h"
 #include "spawner/errand.h"
 #include "spawner/fresh.h"
-#include "spawner/log.h"
 #include "spawner/process.h"
 #include "spawner/procfs.h"
+#include "spawner/say.h"
 
 #define PAUSE    (10 * SECOND) /* between two looks at all */
 #define PATIENCE (5 * SECOND)  /* with the kernel's look at one */
@@ -68,11 +68,10 @@ static void replace(spawner_t *s, process_t *p, int64_t weight)
     if (apl_supervise_outdate(&s->shm, p->is.id, s->now) == APL_ELOCK)
         return; /* the next time */
     p->heavy = 1;
-    log_line(LOG_NOTICE,
-             PROCESS_FMT " uses %.1f MB of memory, more than the %.1f MB of "
-                         "AppMemoryLimit: it is to be replaced",
-             PROCESS_NAME(p), (double)weight / MEGABYTE,
-             (double)limit_of(s, p) / MEGABYTE);
+    say(p, LOG_NOTICE,
+        "uses %.1f MB of memory, more than the %.1f MB of "
+        "AppMemoryLimit: it is to be replaced",
+        (double)weight / MEGABYTE, (double)limit_of(s, p) / MEGABYTE);
 }
 
 static void weighed(spawner_t *s, errand_t *e, const siginfo_t *cause)

@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-#include "spawner/log.h"
 #include "spawner/process.h"
 #include "spawner/rights.h"
+#include "spawner/say.h"
 
 #define MESSAGES 16 /* of one app before others have their turn */
 
@@ -30,7 +30,7 @@ static void stopping(spawner_t *s, process_t *p)
         return;
     p->is.stops_itself = 1;
     process_record(p, p->is.state);
-    log_line(LOG_INFO, PROCESS_FMT " stops itself", PROCESS_NAME(p));
+    say(p, LOG_INFO, "stops itself");
     state_wake(s, s->now);
 }
 
@@ -63,10 +63,9 @@ void notify_ready(void *owner, uint32_t events)
         if (says(message, "STOPPING=1"))
             stopping(s, p);
         if (sent) {
-            log_line(LOG_WARN,
-                     PROCESS_FMT " sent a descriptor to $NOTIFY_SOCKET: "
-                                 "nothing more is read from there",
-                     PROCESS_NAME(p));
+            say(p, LOG_WARN,
+                "sent a descriptor to $NOTIFY_SOCKET: "
+                "nothing more is read from there");
             rights_drop(&p->notify);
         }
     }

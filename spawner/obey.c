@@ -9,9 +9,9 @@
 #include "spawner/abandoned.h"
 #include "spawner/apply.h"
 #include "spawner/life.h"
-#include "spawner/log.h"
 #include "spawner/overdue.h"
 #include "spawner/process.h"
+#include "spawner/say.h"
 
 #define DRAIN_PAUSE SECOND /* while it has requests to finish as well */
 
@@ -26,8 +26,7 @@ static void put_back(spawner_t *s, process_t *p)
     rv = apl_supervise_adopt(&s->shm, p->is.id, who, p->is.name, p->is.wire,
                              p->phase == PHASE_LIVE, s->now);
     if (rv == APR_SUCCESS) {
-        log_line(LOG_WARN, PROCESS_FMT " had lost its place in the pool",
-                 PROCESS_NAME(p));
+        say(p, LOG_WARN, "had lost its place in the pool");
         p->outdated = 0;
         p->drain_at = 0;
     }

@@ -12,6 +12,7 @@
 #include "spawner/log.h"
 #include "spawner/process.h"
 #include "spawner/recent.h"
+#include "spawner/say.h"
 #include "spawner/writer.h"
 
 #define LINE_MAX_  8192
@@ -121,11 +122,10 @@ int output_may(bucket_t *bucket, int own, int64_t now, size_t length)
                        (int64_t)length + LINE_COST);
 }
 
-/* Has the process a child that writes its lines? A file is opened as the app's
- * user, which has to be known. */
+/* Has the process a child that writes its lines? */
 static int has_writer(const process_t *p)
 {
-    return p->log && (*p->log != '/' || p->is.uid != UINT32_MAX);
+    return p->log && writer_can(p->log, p->is.uid);
 }
 
 /* Do its lines go to a log that is not an error log? */
@@ -342,8 +342,8 @@ static void say_dropped(const spawner_t *s, process_t *p)
 
     if (o->dropped == 0 || s->now < o->say)
         return;
-    log_line(LOG_WARN, PROCESS_FMT " prints too much: %llu lines dropped",
-             PROCESS_NAME(p), (unsigned long long)o->dropped);
+    say(p, LOG_WARN, "prints too much: %llu lines dropped",
+        (unsigned long long)o->dropped);
     o->dropped = 0;
     o->say = s->now + SAY_PAUSE;
 }

@@ -7,8 +7,8 @@
 #include "shm/clock.h"
 #include "shm/hung.h"
 #include "spawner/alert.h"
-#include "spawner/log.h"
 #include "spawner/process.h"
+#include "spawner/say.h"
 #include "spawner/stuck.h"
 
 #define KILLS 16 /* a second; others come after */
@@ -97,15 +97,14 @@ void overdue_survives(spawner_t *s, process_t *p, int64_t killed)
     if (apl_clock_zombie(&s->shm, p->is.id, s->now) == APL_ELOCK)
         return;
     p->zombie = 1;
-    log_line(LOG_ERROR, PROCESS_FMT " is a zombie: it survives SIGKILL",
-             PROCESS_NAME(p));
+    say(p, LOG_ERROR, "is a zombie: it survives SIGKILL");
     n = count_zombies(s, p->is.name);
     if (stop == 0 || n != stop)
         return;
-    log_line(LOG_ERROR,
-             "%s has zombies: %u, more than AppMaxZombies %u: no process of it "
-             "is started until there are fewer",
-             p->label, n, stop - 1);
+    say_app(a, LOG_ERROR,
+            "%s has zombies: %u, more than AppMaxZombies %u: no process of it "
+            "is started until there are fewer",
+            p->label, n, stop - 1);
     alert_raise(s, p, ALERT_ZOMBIES,
                 "%u of its processes survive SIGKILL: none is started until "
                 "there are fewer",

@@ -12,6 +12,7 @@
 #include "spawner/look.h"
 #include "spawner/process.h"
 #include "spawner/procfs.h"
+#include "spawner/say.h"
 
 #define AT_ONCE     16           /* reports */
 #define LIMIT       (2 * SECOND) /* for one */
@@ -28,10 +29,9 @@ static report_t reports[AT_ONCE];
 void stuck_request(const spawner_t *s, const process_t *p, const char *what,
                    const apl_glance_t *request)
 {
-    log_line(LOG_WARN, PROCESS_FMT " %s: %s %s has lasted %.1f s, client %s",
-             PROCESS_NAME(p), what, request->method, request->uri,
-             (double)apl_since(s->now, request->since) / SECOND,
-             request->client);
+    say(p, LOG_WARN, "%s: %s %s has lasted %.1f s, client %s", what,
+        request->method, request->uri,
+        (double)apl_since(s->now, request->since) / SECOND, request->client);
 }
 
 /* To the leader: what it has started may not know the signal. */
@@ -44,9 +44,8 @@ static void send_dump(const spawner_t *s, process_t *p)
     if (!a || a->dump_signal == 0 ||
         procfs_signal(p->is.pid, p->is.start, a->dump_signal) != 0)
         return;
-    log_line(LOG_NOTICE, PROCESS_FMT " is sent signal %d%s%s%s (AppDumpSignal)",
-             PROCESS_NAME(p), a->dump_signal, name ? " (SIG" : "",
-             name ? name : "", name ? ")" : "");
+    say(p, LOG_NOTICE, "is sent signal %d%s%s%s (AppDumpSignal)",
+        a->dump_signal, name ? " (SIG" : "", name ? name : "", name ? ")" : "");
     p->quiet = s->now + TIME_TO_SAY;
 }
 
@@ -58,10 +57,9 @@ static void ended(spawner_t *s, errand_t *e, const siginfo_t *cause)
     if (!p || p->gone)
         return;
     if (!cause)
-        log_line(LOG_WARN,
-                 PROCESS_FMT " report: it took too long, and is "
-                             "given up",
-                 PROCESS_NAME(p));
+        say(p, LOG_WARN,
+            "report: it took too long, and is "
+            "given up");
     if (r->is_last && p->phase <= PHASE_LIVE)
         send_dump(s, p);
     state_wake(s, s->now);
@@ -121,10 +119,9 @@ int stuck_is_told(spawner_t *s, process_t *p)
         p->condemned = 1;
         p->quiet = s->now + LIMIT + SECOND; /* sooner, when it has ended */
         if (stuck_report(s, p) != 0) {
-            log_line(LOG_WARN,
-                     PROCESS_FMT " report: too many are being written, there "
-                                 "is none",
-                     PROCESS_NAME(p));
+            say(p, LOG_WARN,
+                "report: too many are being written, there "
+                "is none");
             send_dump(s, p);
         }
     }

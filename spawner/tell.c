@@ -15,8 +15,8 @@
 #include "spawner/fresh.h"
 #include "spawner/life.h"
 #include "spawner/limits.h"
-#include "spawner/log.h"
 #include "spawner/privilege.h"
+#include "spawner/say.h"
 #include "spawner/settle.h"
 #include "spawner/stray.h"
 #include "spawner/approot.h"
@@ -94,7 +94,7 @@ static void output_ready(void *owner, uint32_t events)
     hear(owner);
 }
 
-static void log_said(const tell_t *t)
+static void log_said(const tell_t *t, const table_app_t *a)
 {
     const char *line = t->said, *end = t->said + t->length, *stop;
     int n;
@@ -103,27 +103,28 @@ static void log_said(const tell_t *t)
         stop = memchr(line, '\n', (size_t)(end - line));
         if (!stop)
             stop = end;
-        log_line(LOG_NOTICE, "%s: AppNotify said: %.*s", t->label,
-                 (int)(stop - line), line);
+        say_app(a, LOG_NOTICE, "%s: AppNotify said: %.*s", t->label,
+                (int)(stop - line), line);
     }
 }
 
 static void ended(spawner_t *s, errand_t *e, const siginfo_t *cause)
 {
     tell_t *t = (tell_t *)e;
+    const table_app_t *a = table_find(s->table, t->app);
     char text[CAUSE_MAX];
 
     stray_look(s, 0);
     hear(t);
     loop_drop(&t->output);
-    log_said(t);
+    log_said(t, a);
     if (!cause)
-        log_line(LOG_ERROR,
-                 "%s: AppNotify took more than %d s and was killed: %s",
-                 t->label, (int)(LIMIT / SECOND), t->command);
+        say_app(a, LOG_ERROR,
+                "%s: AppNotify took more than %d s and was killed: %s",
+                t->label, (int)(LIMIT / SECOND), t->command);
     else if (cause->si_code != CLD_EXITED || cause->si_status != 0)
-        log_line(LOG_ERROR, "%s: AppNotify failed with %s: %s", t->label,
-                 cause_text(cause, text), t->command);
+        say_app(a, LOG_ERROR, "%s: AppNotify failed with %s: %s", t->label,
+                cause_text(cause, text), t->command);
 }
 
 /* ---- beginning ---- */
@@ -180,6 +181,7 @@ int tell_begin(spawner_t *s, tell_t *t, const table_app_t *app,
         return -1;
     t->length = 0;
     t->output.fd = -1;
+    snprintf(t->app, sizeof t->app, "%s", app->app.name);
     snprintf(t->label, sizeof t->label, "%s", app->label);
     snprintf(t->command, sizeof t->command, "%s", app->notify);
     rv = run(s, t, app, input);

@@ -6,7 +6,7 @@
  *
  * It runs as the app's user, with no more rights than the app has, the same
  * limits, a cgroup of its own and no descriptors but a pipe of the text and
- * one of what it prints, which goes to the error log. What it has started ends
+ * one of what it prints, which goes to the error log (say.h). What it has started ends
  * with it. It is none of the app's processes, but bears the mark of the
  * instance, so that it ends with that, too.
  *
@@ -29,6 +29,7 @@
 typedef struct {
     errand_t errand; /**< first: it is how this is found */
     loop_source_t output;
+    char app[APL_NAME_MAX];
     char label[64];    /**< of the app */
     char command[128]; /**< for messages, cut off */
     char said[1024];   /**< the beginning of what it prints */

@@ -39,6 +39,22 @@ static void open_once(const char *where)
     openlog(tag, LOG_NDELAY | LOG_CONS, facility_of(facility));
 }
 
+/* "[apppool:error] ..." */
+static int level_of(const char *line, size_t length)
+{
+    const char *name = memchr(line, ':', length);
+    const CODE *c;
+
+    for (c = prioritynames; name && c->c_name; c++) {
+        size_t n = strlen(c->c_name);
+
+        if (n + 2 <= length - (size_t)(name - line) && name[n + 1] == ']' &&
+            strncmp(name + 1, c->c_name, n) == 0)
+            return c->c_val;
+    }
+    return LOG_INFO;
+}
+
 void tosyslog_write(const char *where, const char *text, size_t length)
 {
     open_once(where);
@@ -48,7 +64,8 @@ void tosyslog_write(const char *where, const char *text, size_t length)
         const char *rest = memmem(text, n, "] ", 2);
 
         rest = rest ? rest + 2 : text;
-        syslog(LOG_INFO, "%.*s", (int)(text + n - rest), rest);
+        syslog(level_of(rest, (size_t)(text + n - rest)), "%.*s",
+               (int)(text + n - rest), rest);
         n += end != NULL;
         text += n;
         length -= n;

@@ -14,7 +14,8 @@
 #include <stddef.h>
 
 /**
- * Write lines of the error log, without their time, which syslog knows.
+ * Write lines of the error log, of the level that they name, and without their
+ * time, which syslog knows.
  * @param where as in ErrorLog: syslog[:[FACILITY][:TAG]]
  */
 void tosyslog_write(const char *where, const char *text, size_t length);

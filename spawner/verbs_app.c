@@ -9,10 +9,10 @@
 
 #include "shm/maintenance.h"
 #include "shm/report.h"
-#include "spawner/log.h"
 #include "spawner/privilege.h"
 #include "spawner/process.h"
 #include "spawner/recent.h"
+#include "spawner/say.h"
 
 static json_t *refuse_app(const question_t *q, const table_app_t *a,
                           apr_status_t rv)
@@ -65,7 +65,7 @@ json_t *verbs_drain(question_t *q)
     rv = apl_supervise_drain(&q->s->shm, &a->app, q->s->now);
     if (rv != APR_SUCCESS)
         return refuse_app(q, a, rv);
-    log_line(LOG_NOTICE, "%s is drained (apppoolctl)", a->label);
+    say_app(a, LOG_NOTICE, "%s is drained (apppoolctl)", a->label);
     state_wake(q->s, q->s->now);
     return json_pack("{s:b, s:s, s:o}", "ok", 1, "app", a->app.name, "text",
                      json_sprintf("%s is drained: it gets no more requests, "
@@ -115,7 +115,7 @@ json_t *verbs_start(question_t *q)
     ids = ids_of(q->s, a);
     n = json_array_size(ids);
     json_decref(ids);
-    log_line(LOG_NOTICE, "%s is started (%s)", a->label, question_by(q));
+    say_app(a, LOG_NOTICE, "%s is started (%s)", a->label, question_by(q));
     state_wake(q->s, q->s->now);
     return json_pack(
         "{s:b, s:s, s:o}", "ok", 1, "app", a->app.name, "text",
@@ -169,8 +169,8 @@ json_t *verbs_restart(question_t *q)
     if (rolling < 0)
         rolling = (int)a->app.options.rolling;
     if (rv != APL_ESTALE)
-        log_line(LOG_NOTICE, "%s %s (%s)", a->label, restarted(rv, rolling),
-                 question_by(q));
+        say_app(a, LOG_NOTICE, "%s %s (%s)", a->label, restarted(rv, rolling),
+                question_by(q));
     state_wake(q->s, q->s->now);
     return json_pack("{s:b, s:s, s:b, s:b, s:o, s:o}", "ok", 1, "app",
                      a->app.name, "rolling", rolling, "drained",

@@ -5,8 +5,8 @@
 #include <stdio.h>
 
 #include "shm/clock.h"
-#include "spawner/log.h"
 #include "spawner/process.h"
+#include "spawner/say.h"
 
 /* What was done to it. */
 static json_t *done_to(const question_t *q, const process_t *p,
@@ -38,8 +38,7 @@ json_t *verbs_detach(question_t *q)
         return question_refuse(q, PROCESS_FMT " is leaving already",
                                PROCESS_NAME(p));
     }
-    log_line(LOG_NOTICE, PROCESS_FMT " is detached by apppoolctl",
-             PROCESS_NAME(p));
+    say(p, LOG_NOTICE, "is detached by apppoolctl");
     return done_to(q, p, "gets no more requests, and ends after those it has");
 }
 
@@ -64,7 +63,6 @@ json_t *verbs_kill(question_t *q)
             q, PROCESS_FMT " is not ready, or is being ended already",
             PROCESS_NAME(p));
     }
-    log_line(LOG_NOTICE, PROCESS_FMT " is killed by apppoolctl",
-             PROCESS_NAME(p));
+    say(p, LOG_NOTICE, "is killed by apppoolctl");
     return done_to(q, p, "is ended, with the requests it has");
 }

@@ -78,6 +78,11 @@ static writer_t *make(const char *route, int raw, uid_t uid, gid_t gid)
     return w;
 }
 
+int writer_can(const char *route, uid_t uid)
+{
+    return *route != '/' || uid != (uid_t)-1;
+}
+
 writer_t *writer_get(const char *route, int raw, uid_t uid, gid_t gid)
 {
     writer_t *w;

@@ -23,6 +23,10 @@
 
 typedef struct writer writer_t;
 
+/** Is it known who writes there? A file is opened as the app's user.
+ * @param uid of the app; (uid_t)-1: not known yet */
+int writer_can(const char *route, uid_t uid);
+
 /**
  * That of this route (applog.h), for one that uses it.
  * @param raw 1: lines are as the app printed them

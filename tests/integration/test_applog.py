@@ -12,6 +12,7 @@ import pytest
 
 from harness import procs
 from harness.config import App
+from harness.errorlog import KILLED
 from harness.httpd import Httpd
 from harness.procs import alive, kill9
 from harness.wait import wait_until
@@ -268,10 +269,16 @@ def test_syslog_of_the_virtual_host(httpd: Httpd) -> None:
         said = b""
         while b"> hello" not in said:
             said = server.recv(4096)
-        local3_info = 19 * 8 + 6
+        local3_error, local3_info = 19 * 8 + 3, 19 * 8 + 6
         assert re.match(rb"<%d>.* shop-tag: \[apppool:info\] \[pid \d+\] "
                         rb"apppool: shop\[\d+\]> hello$" % local3_info, said), \
             said
+        httpd.log.expect(*KILLED)
+        kill9(int(httpd.get("/pid", "shop").text))
+        while b"] died: " not in said:
+            said = server.recv(4096)
+        assert re.match(rb"<%d>.* shop-tag: \[apppool:error\] " % local3_error,
+                        said), said
     finally:
         httpd.stop()
         server.close()

@@ -44,14 +44,17 @@ ssize_t __wrap_read(int fd, void *to, size_t size)
 
 static int setup(void **state)
 {
+    static table_t table;
+
     (void)state;
-    scratch_begin();
+    scratch_begin()->table = &table;
     return loop_open();
 }
 
 static void begin(void)
 {
-    static const table_app_t app = {.label = "shop", .notify = "yes"};
+    static const table_app_t app = {
+        .app = {.name = "shop"}, .label = "shop", .notify = "yes"};
 
     memset(&tell, 0, sizeof tell);
     assert_int_equal(tell_begin(spawner_state(), &tell, &app, "{}\n", 3), 0);

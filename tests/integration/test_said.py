@@ -1,0 +1,128 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""What is said about an app, "shop[4711] died", is in the main server's error
+log, and beside what the app prints."""
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from harness.errorlog import KILLED
+from harness.httpd import Httpd
+from harness.procs import kill9
+from harness.wait import wait_until
+
+pytestmark = pytest.mark.mpms("event")
+
+DIED = r"shop\[\d+\] died: signal 9 \(SIGKILL\)"
+
+
+def dies(httpd: Httpd) -> int:
+    httpd.log.expect(*KILLED)
+    assert httpd.get("/print?text=hello", "shop").status == 200
+    pid = int(httpd.get("/pid", "shop").text)
+    kill9(pid)
+    httpd.log.wait_for(DIED)
+    return pid
+
+
+def lines(file: Path, pattern: str) -> list[str]:
+    """Once the file has such lines, they"""
+    def found() -> list[str]:
+        text = file.read_text() if file.exists() else ""
+        return [line for line in text.splitlines() if re.search(pattern, line)]
+    return wait_until(found, f"{pattern} is in {file.name}")
+
+
+def about(file: Path) -> list[str]:
+    """What is said in there of what became of shop"""
+    return [re.sub(r"^\S+ \S+ \S+ [\d:.]+ ", "", line)
+            for line in lines(file, r"shop\[\d+\] ")]
+
+
+def test_error_log_of_the_virtual_host(httpd: Httpd) -> None:
+    """The same lines, of the same level; none of another app"""
+    file = httpd.dir / "vhost.log"
+    httpd.app("shop", f"ErrorLog {file}")
+    httpd.app("blog")
+    httpd.start()
+    assert httpd.get("/pid", "blog").status == 200
+    pid = dies(httpd)
+    line, = lines(file, DIED)
+    assert re.match(r"\[[^]]+\] \[apppool:error\] \[pid \d+\] apppool: "
+                    rf"shop\[{pid}\] died", line)
+    assert about(file) == about(httpd.log.path)
+    assert len(about(file)) == 3  # it starts, is ready, died
+    assert "blog" not in file.read_text()
+    httpd.log.wait_for(r"blog\[\d+\] ready")
+
+
+def test_failed_start(httpd: Httpd) -> None:
+    """With the reason, which is all that an administrator of the virtual host
+    has to look for"""
+    httpd.log.expect("could not be started", "AppRoot")
+    file = httpd.dir / "vhost.log"
+    httpd.app("shop", f"ErrorLog {file}", command="echo no database; exit 7")
+    httpd.start()
+    assert httpd.get("/", "shop").status >= 500
+    line, = lines(file, r"shop\[\d+\] could not be started: .*no database$")
+    assert "[apppool:error]" in line
+    assert lines(file, r"shop\[\d+\]> no database$")
+
+
+@pytest.mark.parametrize("log", ["{}", "|$cat >>{}"])
+def test_own_log(httpd: Httpd, log: str) -> None:
+    """As a line of it is: with its time; what the app printed has a > """
+    place = httpd.dir / "logs"
+    place.mkdir()
+    shutil.chown(place, "games")
+    file = place / "shop.log"
+    httpd.app("shop", f'AppLog "{log.format(file)}"', "AppUser games")
+    httpd.start()
+    pid = dies(httpd)
+    line, = lines(file, DIED)
+    assert re.match(rf"\[[^]]+\] shop\[{pid}\] died: ", line)
+    assert lines(file, rf"^\[[^]]+\] shop\[{pid}\]> hello$")
+    if log == "{}":
+        assert file.owner() == "games"
+
+
+def test_raw_log(httpd: Httpd) -> None:
+    """It has what the app prints, and nothing else: it may be JSON"""
+    file = httpd.dir / "shop.log"
+    said = json.dumps({"text": "hello"})
+    program = httpd.dir / "app.sh"
+    program.write_text(f"#!/bin/sh\necho '{said}'; exec {httpd.command}\n")
+    program.chmod(0o755)
+    httpd.app("shop", f"AppLog {file}", "AppLogFormat raw",
+              command=str(program))
+    httpd.start()
+    pid = dies(httpd)
+    assert int(httpd.get("/pid", "shop").text) != pid
+    wait_until(lambda: file.read_text().count(said) == 2, "it said so again")
+    assert set(file.read_text().splitlines()) == {said, "hello"}
+
+
+def test_app_without_a_process(httpd: Httpd) -> None:
+    """What an administrator did to it"""
+    file = httpd.dir / "vhost.log"
+    httpd.app("shop", f"ErrorLog {file}")
+    httpd.start()
+    assert httpd.ctl("drain", "shop").returncode == 0
+    line, = lines(file, r"apppool: shop is drained \(apppoolctl\)$")
+    assert "[apppool:notice]" in line
+    httpd.log.wait_for("shop is drained")
+
+
+def test_slow_and_killed(httpd: Httpd) -> None:
+    """But no report: it has stacks of the kernel, which are root's"""
+    httpd.log.expect(r"shop\[\d+\] ", *KILLED)
+    file = httpd.dir / "shop.log"
+    httpd.app("shop", f"AppLog {file}", "AppHungAfter 1s", "AppKillAfter 2s")
+    httpd.start()
+    httpd.hold_async("shop", "a")
+    assert lines(file, r"shop\[\d+\] is hung and is killed: GET /hold")
+    assert lines(file, r"shop\[\d+\] ended: ")
+    httpd.log.wait_for(r"shop\[\d+\] report: 1 process")
+    assert "report:" not in file.read_text()

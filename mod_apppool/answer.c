@@ -50,12 +50,12 @@ static int tell_start(request_rec *r, const apppool_app_t *app,
 }
 
 static int not_started(request_rec *r, const apppool_app_t *app,
-                       const apl_hold_t *hold)
+                       const apl_hold_t *hold, int status)
 {
     const char *id = error_of(r, hold);
 
     SAY(APLOG_ERR, 0, r, "%s did not start: error %s", app->label, id);
-    return tell_start(r, app, hold, HTTP_BAD_GATEWAY);
+    return tell_start(r, app, hold, status);
 }
 
 int apppool_answer_lasting(request_rec *r, const apppool_app_t *app)
@@ -110,7 +110,9 @@ int apppool_answer_pool(request_rec *r, const apppool_app_t *app,
             r->method, r->uri);
         return try_later(r, DRAINED);
     case APL_ESTART:
-        return not_started(r, app, hold);
+        return not_started(r, app, hold, HTTP_BAD_GATEWAY);
+    case APL_EREFUSED:
+        return not_started(r, app, hold, try_later(r, hold->retry_after));
     case APL_ELASTING:
         return apppool_answer_lasting(r, app);
     case APL_EGONE:

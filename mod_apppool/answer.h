@@ -8,6 +8,8 @@
  *     the queue is full, or was waited in too long     503, Retry-After
  *     the app failed to start lately (back-off)        503, Retry-After
  *     the app did not start while the request waited   502, with an error id
+ *     ... and could not even be run: no directory,     503, the same, and
+ *     no user, no AppEnvFile, no command                    Retry-After
  *     no room in the pool's tables, no descriptor ...  503, Retry-After
  *     httpd is being stopped                           503
  *     the client has gone                              nothing

@@ -45,7 +45,7 @@ typedef struct {
     int32_t pid;     /**< for the log */
     apl_wire_t wire; /**< how to reach it */
     int64_t queued;  /**< us of waiting */
-    /* Valid once a verb has returned APL_ESTART or APL_EBACKOFF: */
+    /* Valid once a verb has returned APL_ESTART, APL_EREFUSED, APL_EBACKOFF: */
     uint64_t error_id;   /**< the failed start's; stands in the log too */
     int64_t retry_after; /**< us until another start will be tried */
 } apl_hold_t;
@@ -70,8 +70,8 @@ apr_status_t apl_checkout(apl_pool_t *pool, apl_hold_t *hold,
 
 /**
  * Has the wait ended? Does not sleep.
- * @return APR_SUCCESS, APL_EWAIT; or APL_ESTART, APL_EDRAINED, after which
- *         nothing is held
+ * @return APR_SUCCESS, APL_EWAIT; or APL_ESTART, APL_EREFUSED, APL_EDRAINED,
+ *         after which nothing is held
  */
 apr_status_t apl_checkout_poll(apl_pool_t *pool, apl_hold_t *hold, int64_t now);
 
@@ -79,8 +79,8 @@ apr_status_t apl_checkout_poll(apl_pool_t *pool, apl_hold_t *hold, int64_t now);
  * Sleep until the wait ends, in slices of a second at the most.
  * @param deadline us, absolute
  * @param gone     asked after each slice and before success; may be NULL
- * @return APR_SUCCESS: the process is held. APL_ESTART, APL_ETIMEOUT,
- *         APL_EGONE, APL_ESTOPPING, APL_EDRAINED: nothing is held
+ * @return APR_SUCCESS: the process is held. APL_ESTART, APL_EREFUSED,
+ *         APL_ETIMEOUT, APL_EGONE, APL_ESTOPPING, APL_EDRAINED: nothing is held
  */
 apr_status_t apl_checkout_wait(apl_pool_t *pool, apl_hold_t *hold,
                                int64_t deadline, apl_gone_t *gone, void *ctx);

@@ -13,6 +13,8 @@ const char *apl_error_text(apr_status_t rv, char *buf, apr_size_t size)
         return "no process became free in time";
     case APL_ESTART:
         return "the application could not be started";
+    case APL_EREFUSED:
+        return "something is missing that the application needs to be started";
     case APL_EBACKOFF:
         return "the application could not be started lately";
     case APL_EZOMBIES:

@@ -47,7 +47,9 @@ enum {
     /** The lock was not to be had in time. */
     APL_ELOCK,
     /** The process does not work on that request, or on none. */
-    APL_EIDLE
+    APL_EIDLE,
+    /** As APL_ESTART, and nothing of the app was run: something is missing. */
+    APL_EREFUSED
 };
 
 /** The code's sentence, or APR's for a code of APR's. @return static text */

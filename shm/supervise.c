@@ -111,7 +111,7 @@ static void back_off(apl_held_t *held, apl_group_t *g, uint64_t error_id,
     g->n_failed++;
 }
 
-apr_status_t apl_supervise_failed(apl_pool_t *pool, uint64_t id,
+apr_status_t apl_supervise_failed(apl_pool_t *pool, uint64_t id, int ran,
                                   uint64_t error_id, const char *text,
                                   int64_t now)
 {
@@ -131,7 +131,7 @@ apr_status_t apl_supervise_failed(apl_pool_t *pool, uint64_t id,
         back_off(&held, g, error_id, text);
     apl_process_free(&held, p);
     while (g && g->size == 0 && rounds-- > 0 &&
-           apl_queue_fail(&held, g, APL_ESTART)) {
+           apl_queue_fail(&held, g, ran ? APL_ESTART : APL_EREFUSED)) {
         apl_leave(&held);
         if (apl_enter_patiently(&held, pool, now) != APR_SUCCESS)
             return APR_SUCCESS;

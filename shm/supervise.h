@@ -52,11 +52,12 @@ apr_status_t apl_supervise_ready(apl_pool_t *pool, uint64_t id, int64_t now);
 /**
  * The start failed: the place is returned, the group backs off (1 s, doubled
  * with each failure in a row, 60 s at the most), and if it has no process
- * its waiters get APL_ESTART.
+ * its waiters get APL_ESTART, or APL_EREFUSED.
+ * @param ran      1: the app's command was run; 0: it did not come to that
  * @param error_id 64 random bits that are also in the log
  * @param text     what failed, in a sentence
  */
-apr_status_t apl_supervise_failed(apl_pool_t *pool, uint64_t id,
+apr_status_t apl_supervise_failed(apl_pool_t *pool, uint64_t id, int ran,
                                   uint64_t error_id, const char *text,
                                   int64_t now);
 

@@ -247,13 +247,13 @@ static void start(spawner_t *s, const apl_order_t *order)
     if (!app) {
         log_line(LOG_ERROR, "%s cannot be started: it is not configured",
                  order->name);
-        apl_supervise_failed(&s->shm, order->id, life_random(),
+        apl_supervise_failed(&s->shm, order->id, 0, life_random(),
                              "the configuration knows no such app", s->now);
         return;
     }
     p = process_new(s, order->id, order->name);
     if (!p) {
-        apl_supervise_failed(&s->shm, order->id, life_random(),
+        apl_supervise_failed(&s->shm, order->id, 0, life_random(),
                              "the spawner is out of memory", s->now);
         return;
     }

@@ -87,7 +87,8 @@ static void tell_failure(spawner_t *s, process_t *p)
     apr_status_t rv;
 
     failure_brief(p, text, sizeof text);
-    rv = apl_supervise_failed(&s->shm, p->is.id, p->error_id, text, s->now);
+    rv = apl_supervise_failed(&s->shm, p->is.id, p->command != NULL,
+                              p->error_id, text, s->now);
     if (rv == APR_SUCCESS)
         p->listed = 0;
 }

@@ -83,7 +83,7 @@ static void ready(stage_t *g)
 
 static void failed(stage_t *g)
 {
-    apl_supervise_failed(&g->pool, g->ids[0], 1, "no", SCENE_NOW + 9);
+    apl_supervise_failed(&g->pool, g->ids[0], 1, 1, "no", SCENE_NOW + 9);
 }
 
 static void gone(stage_t *g)

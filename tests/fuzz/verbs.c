@@ -129,7 +129,7 @@ static void spawn(play_t *p, dice_t *d)
 
 static void failed(play_t *p, dice_t *d)
 {
-    apl_supervise_failed(&p->pool, some_id(p, d), 5, "no", p->now);
+    apl_supervise_failed(&p->pool, some_id(p, d), 1, 5, "no", p->now);
 }
 
 static void gone(play_t *p, dice_t *d)

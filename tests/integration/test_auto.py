@@ -146,7 +146,7 @@ def test_a_path_that_is_asked_for(httpd: Httpd) -> None:
     app.directives.append("AppReady /up")
     assert httpd.test().returncode == 0
     httpd.start()
-    assert httpd.get("/", "shop").status == 502
+    assert httpd.get("/", "shop").status == 503
     httpd.log.wait_for("index.php is there, and that is spoken to over "
                        "FastCGI: AppReady /up is asked for over HTTP")
 

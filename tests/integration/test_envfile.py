@@ -37,7 +37,7 @@ def fails(httpd: Httpd, why: str) -> None:
     """The app does not start, and the log has the sentence"""
     httpd.log.expect("shop")
     httpd.start()
-    assert httpd.get("/pid", "shop").status == 502
+    assert httpd.get("/pid", "shop").status == 503
     httpd.log.wait_for(rf"shop\[\d+\] could not be started: {why}")
     text = "".join(httpd.log.lines())
     assert "hunter2" not in text and "toor" not in text

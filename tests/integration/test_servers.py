@@ -216,7 +216,7 @@ def test_php_wants_fcgi(httpd: Httpd) -> None:
     app = httpd.app("shop", "AppProtocol http", command=None)
     (app.root / "index.php").write_text("<?php echo 1;")
     httpd.start()
-    assert httpd.get("/", "shop").status == 502
+    assert httpd.get("/", "shop").status == 503
     httpd.log.wait_for("index.php is for another AppProtocol")
 
 

@@ -168,7 +168,7 @@ static void supervise(unsigned *dice, int64_t now)
         if (rand_r(dice) % 4)
             apl_supervise_ready(&pool, order.id, now);
         else
-            apl_supervise_failed(&pool, order.id, 1, "why", now);
+            apl_supervise_failed(&pool, order.id, 1, 1, "why", now);
     }
     switch (rand_r(dice) % 6) {
     case 0:

@@ -80,7 +80,7 @@ static void some_verb(scene_t *s, uint64_t id)
         apl_supervise_ready(&s->pool, id, s->now);
         break;
     case 2:
-        apl_supervise_failed(&s->pool, id, 1, "no", s->now);
+        apl_supervise_failed(&s->pool, id, 1, 1, "no", s->now);
         break;
     case 3:
         apl_supervise_gone(&s->pool, id, s->now);

@@ -149,7 +149,7 @@ static void i13_nothing_comes_back(void **state)
         assert_int_equal(apl_supervise_ready(&s->pool, id, s->now), APL_ESTALE);
         assert_int_equal(apl_supervise_outdate(&s->pool, id, s->now),
                          APL_ESTALE);
-        assert_int_equal(apl_supervise_failed(&s->pool, id, 1, "no", s->now),
+        assert_int_equal(apl_supervise_failed(&s->pool, id, 1, 1, "no", s->now),
                          APL_ESTALE);
         assert_int_equal(apl_supervise_adopt(&s->pool, id, (apl_who_t){1, 0, 1},
                                              "a", scene_wire, 1, s->now),

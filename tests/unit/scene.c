@@ -206,7 +206,7 @@ void scene_ready(scene_t *s, uint64_t id)
 
 void scene_failed(scene_t *s, uint64_t id)
 {
-    assert_int_equal(apl_supervise_failed(&s->pool, id, 0xe44, "no", s->now),
+    assert_int_equal(apl_supervise_failed(&s->pool, id, 1, 0xe44, "no", s->now),
                      APR_SUCCESS);
     scene_ok(s);
 }

@@ -42,6 +42,23 @@ static void a18_a_failed_start_is_told_to_all_that_wait_for_it(void **state)
     scene_end(s);
 }
 
+static void what_could_not_be_run_is_told_apart(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = scene_app(s, "a");
+    apl_hold_t h;
+
+    (void)state;
+    assert_int_equal(scene_ask(s, &h, a), APL_EWAIT);
+    assert_int_equal(
+        apl_supervise_failed(&s->pool, scene_take(s), 0, 0xe44, "no", s->now),
+        APR_SUCCESS);
+    assert_int_equal(scene_poll(s, &h), APL_EREFUSED);
+    assert_int_equal(h.error_id, 0xe44);
+    assert_int_equal(h.retry_after, SECOND);
+    scene_end(s);
+}
+
 static void a8_a_new_group_starts_up_to_its_minimum(void **state)
 {
     scene_t *s = scene_new(4);
@@ -326,6 +343,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a8_a_new_group_starts_up_to_its_minimum),
         cmocka_unit_test(a18_a_failed_start_is_told_to_all_that_wait_for_it),
+        cmocka_unit_test(what_could_not_be_run_is_told_apart),
         cmocka_unit_test(found_concurrency_stays),
         cmocka_unit_test(a20_starts_end_in_any_order),
         cmocka_unit_test(b4_a_failed_start_leaves_the_healthy_in_their_group),

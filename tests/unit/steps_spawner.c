@@ -48,7 +48,7 @@ typedef apr_status_t verb_t(apl_pool_t *pool, uint64_t id, int64_t now);
 
 static apr_status_t fail_start(apl_pool_t *pool, uint64_t id, int64_t now)
 {
-    return apl_supervise_failed(pool, id, 1, "no", now);
+    return apl_supervise_failed(pool, id, 1, 1, "no", now);
 }
 
 static apr_status_t detach(apl_pool_t *pool, uint64_t id, int64_t now)

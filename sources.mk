@@ -323,6 +323,7 @@ unit_tests = \
 	tests/unit/hostile \
 	tests/unit/hung \
 	tests/unit/lasting \
+	tests/unit/launch \
 	tests/unit/hunt \
 	tests/unit/inside \
 	tests/unit/invariants \

@@ -40,17 +40,19 @@ def test_privileges(httpd: Httpd) -> None:
     assert seen["sid"] == seen["pgid"] == seen["pid"]
 
 
-def test_clean_process(httpd: Httpd) -> None:
+def test_clean_process(httpd: Httpd, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing of httpd's or the spawner's comes along."""
-    os.environ["APPPOOL_TEST_SECRET"] = "not for apps"
-    try:
-        httpd.app("shop", "AppSetEnv MINE 'a value'")
-        httpd.start()
-        seen = process(httpd)
-    finally:
-        del os.environ["APPPOOL_TEST_SECRET"]
+    monkeypatch.setenv("APPPOOL_TEST_SECRET", "not for apps")
+    monkeypatch.setenv("TZ", "UTC")  # for the times in the log
+    httpd.app("shop", "AppSetEnv MINE 'a value'")
+    httpd.start()
+    seen = process(httpd)
     environment = seen["environment"]
     assert "APPPOOL_TEST_SECRET" not in environment
+    assert "TZ" not in environment
+    helper = procs.environment(httpd.helper("spawner"))
+    assert "APPPOOL_TEST_SECRET" not in helper
+    assert helper["TZ"] == "UTC"
     assert environment["MINE"] == "a value"
     assert environment["LISTEN_FDS"] == "1"
     assert environment["HOME"] == pwd.getpwnam("www-data").pw_dir

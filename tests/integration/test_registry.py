@@ -10,9 +10,9 @@ import pytest
 
 from harness import registry
 from harness.config import App
-from harness.httpd import Httpd
+from harness.httpd import Httpd, USER
 from harness.innocent import Innocent
-from harness.procs import alive
+from harness.procs import alive, kill9
 from harness.registry import between_spawners
 from harness.wait import wait_until
 
@@ -50,10 +50,10 @@ def forgotten(file: Path, innocent: Innocent) -> None:
 @pytest.mark.parametrize("state", [registry.BOOTING, registry.LIVE,
                                    registry.ENDING])
 def test_another_start_time(httpd: Httpd, app: App, state: int) -> None:
-    """The number was given to another process since: nobody is signalled,
-    and who really bears our mark is ended."""
+    """The number was given to another process since, of the same user: nobody
+    is signalled, and who really bears our mark is ended."""
     old = httpd.pids(app)
-    with Innocent(httpd.dir) as innocent:
+    with Innocent(httpd.dir / "hold", USER) as innocent:
         with between_spawners(httpd) as file:
             lost = registry.read(file)[0]["pid"]
             registry.write(file, 0, pid=innocent.pid, state=state, deadline=1)
@@ -82,6 +82,18 @@ def test_another_user(httpd: Httpd, app: App, state: int) -> None:
 
 
 # ---- damage
+
+def test_one_that_ended(httpd: Httpd, app: App) -> None:
+    """Its record is free for another process."""
+    httpd.log.expect("shop.*died")
+    lost = httpd.pids(app)[0]
+    kill9(lost)
+    wait_until(lambda: httpd.counts() == (0, 2, 0)
+               and lost not in httpd.pids(app), "another one serves")
+    file = httpd.runtime / "registry"
+    wait_until(lambda: {record["pid"] for record in registry.read(file)} - {0}
+               == set(httpd.pids(app)), "the others alone are on record")
+
 
 def garbage(file: Path) -> None:
     file.write_bytes(random.Random(4711).randbytes(100000))

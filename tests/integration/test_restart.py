@@ -153,6 +153,7 @@ def test_app_retires_itself(httpd: Httpd) -> None:
     wait_until(lambda: httpd.pool("count") == 0, "it is out of the pool")
     assert pid_of(httpd, "shop") != pid
     wait_until(lambda: not alive(pid), "it is gone")
+    httpd.log.wait_for(rf"shop\[{pid}\] ended: ")  # not: died, by itself
 
 
 def test_stat_interval(httpd: Httpd) -> None:

@@ -314,6 +314,33 @@ static void without_a_command(void **state)
     assert_string_equal(told, "start_failed backoff_opened");
 }
 
+static void die(process_t *p, int64_t after)
+{
+    pass(after);
+    alert_death(spawner(), p, "SIGSEGV");
+}
+
+static void three_deaths_in_a_minute(void **state)
+{
+    process_t *p = begin();
+    int i;
+
+    (void)state;
+    for (i = 0; i < 5; i++)
+        die(p, PERIOD / 2 + 1);
+    pass(0);
+    assert_string_equal(told, "");
+    die(p, SECOND);
+    pass(0);
+    assert_string_equal(told, "deaths");
+    /* Those are told; others come after them. */
+    die(p, SECOND);
+    die(p, SECOND);
+    pass(PERIOD);
+    assert_string_equal(told, "deaths");
+    forget(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -326,6 +353,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(one_that_serves, setup, teardown),
         cmocka_unit_test_setup_teardown(a_new_spawner, setup, teardown),
         cmocka_unit_test_setup_teardown(without_a_command, setup, teardown),
+        cmocka_unit_test_setup_teardown(three_deaths_in_a_minute, setup,
+                                        teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,11 +4,15 @@
 
 #include "spawner/audit.h"
 
+#include <stdio.h>
+
 #include "shm/check.h"
 #include "shm/enter.h"
 #include "shm/process.h"
 #include "shm/room.h"
 #include "shm/session.h"
+#include "shm/supervise.h"
+#include "spawner/process.h"
 #include "tests/unit/memory.h"
 #include "tests/unit/scene.h"
 
@@ -169,6 +173,58 @@ static void also_where_it_never_is_quiet(void **state)
     assert_int_equal(repairs(), before + 1);
 }
 
+/* The spawner's own record of a process, which is right. */
+static process_t *record_of(const apl_process_t *slot, const apl_app_t *a)
+{
+    registry_record_t is = {.id = slot->id,
+                            .pid = slot->who.pid,
+                            .start = slot->who.start,
+                            .wire = slot->wire};
+    process_t *p;
+
+    snprintf(is.name, sizeof is.name, "%s", a->name);
+    p = process_again(&s, 0, &is);
+    assert_non_null(p);
+    p->phase = PHASE_LIVE;
+    p->listed = 1;
+    return p;
+}
+
+static void a_slot_that_says_something_else(void **state)
+{
+    apl_app_t *a = scene_app(scene, "a");
+    apl_condition_t is;
+    apl_process_t *slot;
+    process_t *p;
+    apl_hold_t h;
+
+    (void)state;
+    assert_int_equal(scene_get(scene, &h, a), APR_SUCCESS);
+    slot = scene_process(scene, h.id);
+    p = record_of(slot, a);
+    audit_look(&s);
+    assert_int_equal(apl_supervise_condition(&s.shm, h.id, &is), APR_SUCCESS);
+    slot->who.pid++;
+    audit_look(&s);
+    assert_int_not_equal(apl_supervise_condition(&s.shm, h.id, &is),
+                         APR_SUCCESS);
+    p->done = 1;
+    process_collect(&s);
+}
+
+static void a_slot_of_nobody(void **state)
+{
+    apl_app_t *a = scene_app(scene, "a");
+    apl_condition_t is;
+    apl_hold_t h;
+
+    (void)state;
+    assert_int_equal(scene_get(scene, &h, a), APR_SUCCESS);
+    audit_look(&s);
+    assert_int_not_equal(apl_supervise_condition(&s.shm, h.id, &is),
+                         APR_SUCCESS);
+}
+
 #define test(what) cmocka_unit_test_setup_teardown(what, begin, finish)
 
 int main(void)
@@ -180,6 +236,8 @@ int main(void)
         test(two_findings_are_not_the_same_one),
         test(who_is_about_to_be_served_is_no_damage),
         test(also_where_it_never_is_quiet),
+        test(a_slot_that_says_something_else),
+        test(a_slot_of_nobody),
     };
 
     return cmocka_run_group_tests(tests, memory_begin, memory_end);

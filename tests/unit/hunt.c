@@ -136,6 +136,22 @@ static void what_is_older_is_not_its(void **state)
     assert_true(marked_is_alive(old));
 }
 
+/* Also when one is asked for that is older still. */
+static void nor_is_it_beside_an_older_one(void **state)
+{
+    process_t *oldest = dead(ID + 1), *p;
+    pid_t old = marked_start(marked_instance(), ID);
+
+    (void)state;
+    usleep(50000); /* some ticks */
+    p = dead(ID);
+    hunt_ask(spawner_state(), oldest, 0);
+    hunt_ask(spawner_state(), p, SIGKILL);
+    hunt();
+    assert_int_equal(p->strays, 0);
+    assert_true(marked_is_alive(old));
+}
+
 /* What it has started is not all there yet. */
 static void while_its_leader_lives(void **state)
 {
@@ -245,6 +261,7 @@ int main(void)
         cmocka_unit_test_teardown(nothing_is_asked_for, forget),
         cmocka_unit_test_teardown(what_is_left_ends, forget),
         cmocka_unit_test_teardown(what_is_older_is_not_its, forget),
+        cmocka_unit_test_teardown(nor_is_it_beside_an_older_one, forget),
         cmocka_unit_test_teardown(while_its_leader_lives, forget),
         cmocka_unit_test_teardown(one_is_stuck, forget),
         cmocka_unit_test_teardown(the_hunter_is_killed, forget),

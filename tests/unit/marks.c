@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -137,9 +138,14 @@ static void too_many_are_stuck(void **state)
 static void a_sweep_ends(void **state)
 {
     struct timespec begun;
+    char another[17];
+    pid_t neighbour;
 
     (void)state;
     start(4, 1);
+    snprintf(another, sizeof another, "%s", marked_instance());
+    another[15] ^= 1;
+    neighbour = marked_start(another, 1);
     marked_read(0);
     clock_gettime(CLOCK_BOOTTIME, &begun);
     assert_int_equal(sweep_processes(marked_instance()), 0);
@@ -147,6 +153,7 @@ static void a_sweep_ends(void **state)
     assert_true(marked_is_alive(marked[0]));
     for (n_stuck = 1; n_stuck < 4; n_stuck++)
         assert_false(marked_is_alive(marked[n_stuck]));
+    assert_true(marked_is_alive(neighbour));
     marked_end();
 }
 

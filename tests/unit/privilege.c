@@ -19,6 +19,9 @@ static uid_t me;
 static gid_t taken[8];
 static size_t n_taken;
 static int forbidden; /* prctl() is */
+static uid_t is[3];   /* the process's: real, effective, saved */
+static gid_t of[3];
+static int stubborn; /* it keeps root, whatever it is told */
 
 static struct passwd users[] = {{.pw_name = "shop",
                                  .pw_uid = 1001,
@@ -94,26 +97,36 @@ int __wrap_setgroups(size_t n, const gid_t *list)
     return 0;
 }
 
+/* As the kernel does it for who is not root any more. */
+static int refused(void)
+{
+    errno = EPERM;
+    return is[1] == 0 ? 0 : -1;
+}
+
 int __wrap_setresgid(gid_t r, gid_t e, gid_t s)
 {
-    (void)r;
-    (void)e;
-    (void)s;
+    if (refused())
+        return -1;
+    of[0] = r;
+    of[1] = e;
+    of[2] = s;
     return 0;
 }
 
 int __wrap_setresuid(uid_t r, uid_t e, uid_t s)
 {
-    (void)r;
-    (void)e;
-    (void)s;
+    if (refused())
+        return -1;
+    is[0] = r;
+    is[1] = e;
+    is[2] = stubborn ? 0 : s;
     return 0;
 }
 
 int __wrap_setuid(uid_t uid)
 {
-    (void)uid;
-    return -1;
+    return is[0] == uid || is[1] == uid || is[2] == uid ? 0 : refused();
 }
 
 int __wrap_prctl(int what, ...)
@@ -140,7 +153,9 @@ static int find(const char *user, const char *group, uid_t owner)
 static int fresh(void **state)
 {
     (void)state;
-    failure = forbidden = 0;
+    failure = forbidden = stubborn = 0;
+    memset(is, 0, sizeof is);
+    memset(of, 0, sizeof of);
     me = 0;
     n_taken = 0;
     return 0;
@@ -226,15 +241,33 @@ static void roots_group_is_left_out(void **state)
     assert_int_equal(taken[0], 4712);
 }
 
+static void all_of_roots_rights_are_dropped(void **state)
+{
+    int i;
+
+    (void)state;
+    assert_int_equal(find("shop", NULL, PRIVILEGE_NOBODY), 0);
+    assert_int_equal(privilege_drop(&who, 0, error), 0);
+    for (i = 0; i < 3; i++) {
+        assert_int_equal(is[i], 1001);
+        assert_int_equal(of[i], 1002);
+    }
+}
+
 static void rights_that_cannot_be_dropped(void **state)
 {
     (void)state;
     assert_int_equal(find("shop", NULL, PRIVILEGE_NOBODY), 0);
-    assert_int_equal(privilege_drop(&who, 0, error), 0);
     forbidden = 1;
     assert_int_equal(privilege_drop(&who, 0, error), -1);
     assert_says("no_new_privs");
+    fresh(NULL);
+    forbidden = 1;
     assert_int_equal(privilege_drop(&who, 1, error), 0);
+    fresh(NULL);
+    stubborn = 1;
+    assert_int_equal(privilege_drop(&who, 1, error), -1);
+    assert_says("cannot become user shop");
 }
 
 static void without_roots_rights(void **state)
@@ -256,6 +289,7 @@ int main(void)
         cmocka_unit_test_setup(an_error_is_not_a_gap, fresh),
         cmocka_unit_test_setup(neither_root_nor_its_group, fresh),
         cmocka_unit_test_setup(roots_group_is_left_out, fresh),
+        cmocka_unit_test_setup(all_of_roots_rights_are_dropped, fresh),
         cmocka_unit_test_setup(rights_that_cannot_be_dropped, fresh),
         cmocka_unit_test_setup(without_roots_rights, fresh),
     };

@@ -101,6 +101,23 @@ static void goes_on_with_a_copy(void **state)
     assert_int_equal(status, 0);
 }
 
+/* Another one has put its copy there, and has ended since. */
+static void opens_what_has_the_name_by_now(void **state)
+{
+    registry_record_t is;
+    int fd;
+
+    (void)state;
+    assert_int_equal(registry_open(place), 0);
+    write_records(1000);
+    fd = openat(place, "other", O_WRONLY | O_CREAT, 0600);
+    assert_true(fd >= 0);
+    close(fd);
+    assert_int_equal(renameat(place, "other", place, CONTRACT_REGISTRY), 0);
+    assert_int_equal(registry_open(place), 0);
+    assert_int_equal(registry_read(0, &is), REGISTRY_END);
+}
+
 static void set_time(const char *name, time_t s)
 {
     struct timespec times[2] = {{s, 0}, {s, 0}};
@@ -128,6 +145,7 @@ static void looks_without_a_beat(void **state)
     first = pulse.inode;
     renameat(place, name, place, "kept"); /* so that its number is taken */
     beat_begin(place, name);
+    set_time(name, 1); /* another program's, though at the same time */
     assert_int_equal(beat_look(&pulse, place, name), 0);
     assert_true(pulse.inode != first);
     set_time("kept", 5);
@@ -163,6 +181,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(goes_on_with_a_copy),
+        cmocka_unit_test(opens_what_has_the_name_by_now),
         cmocka_unit_test(looks_without_a_beat),
         cmocka_unit_test(beats_with_the_old_file),
     };

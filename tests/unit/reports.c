@@ -1,16 +1,21 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* What a booting child tells of itself is believed once. */
+/* What a booting child tells of itself is believed once; and what an app says
+ * to $NOTIFY_SOCKET. */
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "spawner/boot.h"
 #include "spawner/launch.h"
+#include "spawner/notify.h"
 #include "spawner/process.h"
+#include "spawner/rights.h"
 #include "tests/unit/scene.h"
 #include "tests/unit/scratch.h"
 
@@ -30,10 +35,15 @@ apr_status_t __wrap_apl_supervise_born(apl_pool_t *pool, uint64_t id,
                                        apl_who_t who, apl_wire_t is,
                                        int64_t now)
 {
+    registry_record_t record;
+
     (void)pool;
     (void)now;
     assert_int_equal(id, 7);
     assert_int_equal(who.pid, getpid());
+    /* The next spawner has to know it as well. */
+    assert_int_equal(registry_read(p->record, &record), REGISTRY_RECORD);
+    assert_memory_equal(&record.wire, &is, sizeof is);
     wire = is;
     return APR_SUCCESS;
 }
@@ -171,13 +181,121 @@ static void a_second_command(void **state)
     is(1000, "shop", "serve");
 }
 
+/* ---- $NOTIFY_SOCKET ---- */
+
+static int app = -1; /* its end */
+
+static void open_notify(void)
+{
+    int ends[2];
+
+    assert_int_equal(
+        socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends),
+        0);
+    assert_int_equal(loop_add(&p->notify, ends[0], EPOLLIN, ignore, p), 0);
+    app = ends[1];
+}
+
+static void close_notify(void)
+{
+    loop_drop(&p->notify);
+    close(app);
+}
+
+static void a_line_of_its_own_says_ready(void **state)
+{
+    static const struct {
+        const char *message;
+        int is_ready, stops;
+    } cases[] = {
+        {"READY=1", 1, 0},
+        {"READY=1\n", 1, 0},
+        {"STATUS=up\nREADY=1\nMAINPID=1", 1, 0},
+        {"READY=1\nSTOPPING=1", 1, 1},
+        {"READY=10", 0, 0},
+        {"READY=0", 0, 0},
+        {"NOT_READY=1", 0, 0},
+        {"STATUS=READY=1", 0, 0},
+        {"", 0, 0},
+    };
+    size_t i;
+
+    (void)state;
+    open_notify();
+    for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *message = cases[i].message;
+
+        p->is.says_ready = p->is.stops_itself = 0;
+        assert_int_equal(send(app, message, strlen(message), 0),
+                         strlen(message));
+        notify_ready(p, EPOLLIN);
+        assert_int_equal(p->is.says_ready, cases[i].is_ready);
+        assert_int_equal(p->is.stops_itself, cases[i].stops);
+    }
+    close_notify();
+}
+
+/* What it said is on record, for the next spawner. */
+static void that_it_stops_is_recorded(void **state)
+{
+    registry_record_t record;
+
+    (void)state;
+    open_notify();
+    assert_int_equal(send(app, "STOPPING=1", 10, 0), 10);
+    notify_ready(p, EPOLLIN);
+    assert_int_equal(registry_read(p->record, &record), REGISTRY_RECORD);
+    assert_int_equal(record.stops_itself, 1);
+    close_notify();
+}
+
+static void send_descriptor(void)
+{
+    char space[CMSG_SPACE(sizeof(int))] = "", word = 'X';
+    struct iovec piece = {&word, 1};
+    struct msghdr message = {.msg_iov = &piece,
+                             .msg_iovlen = 1,
+                             .msg_control = space,
+                             .msg_controllen = sizeof space};
+    struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+
+    header->cmsg_len = CMSG_LEN(sizeof(int));
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    memcpy(CMSG_DATA(header), &app, sizeof app);
+    assert_int_equal(sendmsg(app, &message, 0), 1);
+}
+
+/* Where the kernel cannot refuse them: it is said once. */
+static void nothing_is_read_behind_a_descriptor(void **state)
+{
+    (void)state;
+    rights_by_hand();
+    open_notify();
+    send_descriptor();
+    assert_int_equal(send(app, "READY=1", 7, 0), 7);
+    notify_ready(p, EPOLLIN);
+    assert_int_equal(p->is.says_ready, 0);
+    assert_int_equal(p->notify.fd, -1);
+    assert_int_equal(scratch_lines("sent a descriptor"), 1);
+    close(app);
+    while (waitpid(-1, NULL, 0) > 0) /* who closes it (rights.h) */
+        ;
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, fork_one, forget)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(in_order), TEST(what_was_found), TEST(a_second_user),
-        TEST(a_user_after_the_command), TEST(a_second_command)};
+        TEST(in_order),
+        TEST(what_was_found),
+        TEST(a_second_user),
+        TEST(a_user_after_the_command),
+        TEST(a_second_command),
+        TEST(a_line_of_its_own_says_ready),
+        TEST(that_it_stops_is_recorded),
+        TEST(nothing_is_read_behind_a_descriptor)};
 
     return cmocka_run_group_tests(tests, begin, scratch_end);
 }

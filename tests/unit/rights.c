@@ -100,6 +100,20 @@ static void no_child(void)
     assert_int_equal(errno, ECHILD);
 }
 
+/* What comes between a look and the reading. */
+static int late = -1; /* from here */
+
+ssize_t __wrap_recv(int fd, void *data, size_t size, int flags);
+ssize_t __real_recv(int fd, void *data, size_t size, int flags);
+
+ssize_t __wrap_recv(int fd, void *data, size_t size, int flags)
+{
+    if (late >= 0)
+        assert_int_equal(send_along(late, "XY", 0), 2);
+    late = -1;
+    return __real_recv(fd, data, size, flags);
+}
+
 static void pair(int type, int ends[2])
 {
     assert_int_equal(socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, ends), 0);
@@ -249,6 +263,25 @@ static void so_is_a_stream(void **state)
     looked_at(SOCK_STREAM);
 }
 
+static void what_comes_after_the_look_stays(void **state)
+{
+    char word[8];
+    int ends[2], sent;
+
+    (void)state;
+    pair(SOCK_STREAM, ends);
+    assert_int_equal(send(ends[1], "ab", 2, 0), 2);
+    late = ends[1];
+    assert_int_equal(rights_recv(ends[0], word, sizeof word, &sent), 2);
+    assert_int_equal(sent, 0);
+    assert_int_equal(rights_recv(ends[0], word, sizeof word, &sent), 2);
+    assert_int_equal(sent, 1);
+    assert_memory_equal(word, "XY", 2);
+    rights_close(ends[0]);
+    close(ends[1]);
+    one_more_child();
+}
+
 static void an_urgent_byte(void **state)
 {
     char word[8];
@@ -352,6 +385,7 @@ int main(void)
                                        KERNEL(so_is_who_is_connected_to),
                                        HAND(a_datagram_is_looked_at),
                                        HAND(so_is_a_stream),
+                                       HAND(what_comes_after_the_look_stays),
                                        HAND(an_urgent_byte),
                                        HAND(who_is_accepted),
                                        HAND(a_queue_nobody_reads),

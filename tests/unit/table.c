@@ -239,6 +239,11 @@ static void a_process_is_outdated_by_what_it_was_made_from(void **state)
     assert_true(print != print_of(with("'A': 'x y'", "'A': 'x'")));
     assert_true(print != print_of(with("'command': null", "'command': 'c'")));
     assert_true(print != print_of(with("'user': 'shop'", "'user': null")));
+    assert_true(print != print_of(with("'group': null", "'group': 'shop'")));
+    assert_true(print_of(with("'user': 'shop', 'group': null",
+                              "'user': 'sho', 'group': 'ps'")) !=
+                print_of(with("'user': 'shop', 'group': null",
+                              "'user': 'shop', 'group': 's'")));
     assert_true(print != print_of(with("'listen': 'tcp'", "'listen': 'fd'")));
     assert_true(print !=
                 print_of(with("'protocol': 'scgi'", "'protocol': 'http'")));

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -15,11 +16,13 @@
 
 #include "spawner/contract.h"
 #include "spawner/pidfd.h"
+#include "spawner/procfs.h"
 #include "tests/unit/scene.h"
 #include "tests/unit/scratch.h"
 
 #define LOOK  3000 /* ms from one look to the next */
-#define LOOKS 20   /* more than kill it */
+#define LOOKS 11   /* that kill it: the first one sees a beat */
+#define HURRY 5    /* that kill one that is to stop */
 
 static int no_pidfds;
 
@@ -45,7 +48,7 @@ static int setup(void **state)
 }
 
 /* A spawner that hangs is looked at. @return the signal that ended it */
-static int watch_it(void)
+static int watch_it(int hurry, int looks)
 {
     static ward_t w;
     int status, i;
@@ -59,7 +62,8 @@ static int watch_it(void)
             pause();
     w.pidfd = pidfd_open(w.pid, 0);
     assert_true(w.pidfd >= 0);
-    for (i = 1; i <= LOOKS; i++)
+    w.hurry = hurry;
+    for (i = 1; i <= looks; i++)
         ward_look(&w, i * LOOK);
     /* The first of two signals ends it. */
     kill(w.pid, SIGTERM);
@@ -76,13 +80,16 @@ static void without_a_beat_it_is_killed(void **state)
     (void)state;
     assert_true(fd >= 0);
     close(fd);
-    assert_int_equal(watch_it(), SIGKILL);
+    assert_int_equal(watch_it(0, LOOKS - 1), SIGTERM);
+    assert_int_equal(watch_it(0, LOOKS), SIGKILL);
+    assert_int_equal(watch_it(1, HURRY - 1), SIGTERM);
+    assert_int_equal(watch_it(1, HURRY), SIGKILL);
 }
 
 static void without_a_file_nothing_is_known(void **state)
 {
     (void)state;
-    assert_int_equal(watch_it(), SIGTERM);
+    assert_int_equal(watch_it(0, 2 * LOOKS), SIGTERM);
 }
 
 /* As ward_start() does it when there are no more descriptors. */
@@ -141,6 +148,71 @@ static void without_a_pidfd_it_is_killed_as_well(void **state)
     assert_int_equal(ward_mourn(&w, 1), -1);
 }
 
+/* ---- the spawner that runs already ---- */
+
+static int is_doomed;
+
+int __wrap_procfs_doomed(pid_t pid);
+
+int __wrap_procfs_doomed(pid_t pid)
+{
+    (void)pid;
+    return is_doomed;
+}
+
+static void note_spawner(unsigned long long start)
+{
+    FILE *file = fdopen(openat(scratch->rt.fd, CONTRACT_SPAWNER,
+                               O_WRONLY | O_CREAT | O_TRUNC, 0600),
+                        "w");
+
+    assert_non_null(file);
+    fprintf(file, "%d %llu\n", (int)getpid(), start);
+    fclose(file);
+}
+
+static void it_is_joined_if_it_is_that_one(void **state)
+{
+    procfs_t me;
+    ward_t w;
+
+    (void)state;
+    memset(&w, 0, sizeof w);
+    w.pidfd = -1;
+    w.dirfd = scratch->rt.fd;
+    assert_int_equal(ward_join(&w, 0), 0);
+    assert_int_equal(procfs_read(getpid(), &me), 0);
+    note_spawner(me.start + 1);
+    assert_int_equal(ward_join(&w, 0), 0);
+    note_spawner(me.start);
+    is_doomed = 1;
+    assert_int_equal(ward_join(&w, 0), 0);
+    is_doomed = 0;
+    assert_int_equal(ward_join(&w, 0), 1);
+    assert_int_equal(w.pid, getpid());
+    close(w.pidfd);
+}
+
+/* ---- the next start ---- */
+
+static void who_dies_again_and_again_waits(void **state)
+{
+    throttle_t t = {0};
+    int i;
+
+    (void)state;
+    for (i = 0; i < 5; i++)
+        assert_int_equal(throttle_died(&t, 0), 0);
+    for (i = 1; i < 10; i++)
+        assert_int_equal(throttle_died(&t, 1999), i);
+    for (i = 0; i < 3; i++)
+        assert_int_equal(throttle_died(&t, 0), 10);
+    /* Two seconds of life pay for one death, this one is another. */
+    assert_int_equal(throttle_died(&t, 2000), 10);
+    assert_int_equal(throttle_died(&t, 6000), 8);
+    assert_int_equal(throttle_died(&t, 3600000), 0);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, scratch_end)
 
 int main(void)
@@ -150,6 +222,8 @@ int main(void)
         TEST(without_a_file_nothing_is_known),
         TEST(the_end_is_seen_without_a_pidfd),
         TEST(without_a_pidfd_it_is_killed_as_well),
+        TEST(it_is_joined_if_it_is_that_one),
+        TEST(who_dies_again_and_again_waits),
     };
 
     alarm(60);

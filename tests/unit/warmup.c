@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "spawner/rights.h"
 #include "tests/unit/scene.h"
 
 static const table_app_t app = {.ready = "/up", .host = "a.example"};
@@ -25,7 +26,7 @@ static int connect_both(void **state)
                    ends) != 0)
         return -1;
     memset(&p, 0, sizeof p);
-    s.now = 1;
+    s.now = SECOND;
     p.probe = ends[0];
     server = ends[1];
     return 0;
@@ -55,6 +56,71 @@ static void over_http(void **state)
     assert_int_equal(warmup_look(&s, &p, &app), 1);
 }
 
+static void say(const char *answer)
+{
+    size_t n = strlen(answer);
+
+    assert_int_equal(warmup_look(&s, &p, &app), 0);
+    assert_int_equal(send(server, answer, n, 0), n);
+}
+
+static void its_status_counts(void **state)
+{
+    static const struct {
+        const char *answer;
+        int is_ready;
+    } cases[] = {{"HTTP/1.1 200 OK\r\n\r\n", 1},
+                 {"HTTP/1.0 302 Found\r\n\r\n", 1},
+                 {"HTTP/1.1 100 Continue\r\n\r\n", 0},
+                 {"HTTP/1.1 404 Not Found\r\n\r\n", 0},
+                 {"HTTP/1.1 500 No\r\n\r\n", 0},
+                 {"it is up, 200 times", 0},
+                 {"HTTP/1.1 2", 0}};
+    size_t i;
+
+    for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+        say(cases[i].answer);
+        close(server);
+        assert_int_equal(warmup_look(&s, &p, &app), cases[i].is_ready);
+        assert_int_equal(connect_both(state), 0);
+    }
+}
+
+/* Its connection stays open: the end is waited for, but not for long. */
+static void an_answer_without_an_end(void **state)
+{
+    (void)state;
+    say("HTTP/1.1 200 OK\r\n\r\n");
+    assert_int_equal(warmup_look(&s, &p, &app), 0);
+    s.now += SECOND - 1;
+    assert_int_equal(warmup_look(&s, &p, &app), 0);
+    s.now++;
+    assert_int_equal(warmup_look(&s, &p, &app), 1);
+}
+
+/* Where the kernel cannot refuse it; the status came before. */
+static void a_descriptor_behind_the_answer(void **state)
+{
+    char space[CMSG_SPACE(sizeof(int))] = "";
+    char more[] = "HTTP/1.1 200 OK\r\n\r\n";
+    struct iovec piece = {more, sizeof more - 1};
+    struct msghdr message = {.msg_iov = &piece,
+                             .msg_iovlen = 1,
+                             .msg_control = space,
+                             .msg_controllen = sizeof space};
+    struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+
+    (void)state;
+    rights_by_hand();
+    header->cmsg_len = CMSG_LEN(sizeof(int));
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    memcpy(CMSG_DATA(header), &server, sizeof server);
+    assert_int_equal(warmup_look(&s, &p, &app), 0);
+    assert_int_equal(sendmsg(server, &message, 0), sizeof more - 1);
+    assert_int_equal(warmup_look(&s, &p, &app), 1);
+}
+
 /* The app table says http, but that is for those that are started now. */
 static void a_process_of_an_older_configuration(void **state)
 {
@@ -71,7 +137,10 @@ static void a_process_of_an_older_configuration(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(over_http), TEST(a_process_of_an_older_configuration)};
+        TEST(over_http), TEST(its_status_counts),
+        TEST(an_answer_without_an_end),
+        TEST(a_process_of_an_older_configuration),
+        TEST(a_descriptor_behind_the_answer)}; /* last: by hand it stays */
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

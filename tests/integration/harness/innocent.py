@@ -1,6 +1,7 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """A process that has nothing to do with httpd, with a child in its session;
 both count the signals that reach them."""
+import shutil
 import subprocess
 from pathlib import Path
 from types import TracebackType
@@ -30,14 +31,16 @@ while True:
 class Innocent:
     """with Innocent(directory) as one: ... one.unharmed()"""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, user: str = "root") -> None:
+        self.user = user  # who may write there
         self.file = directory / "signals"
         self.file.touch()
+        shutil.chown(self.file, user)
 
     def __enter__(self) -> "Innocent":
         self.process = subprocess.Popen(
             ["/usr/bin/python3", "-IS", "-c", PROGRAM, str(self.file)],
-            cwd="/", start_new_session=True)
+            cwd="/", start_new_session=True, user=self.user)
         said = self.file.with_name("signals.child")
         wait_until(lambda: said.exists() and said.read_text().endswith("\n"),
                    "the innocent process is there")

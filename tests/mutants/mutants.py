@@ -1,229 +1,180 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""Break the pool in small ways, and see that a test says so: see run.
+"""Break the product in small ways, and see that a test says so: see run.
 
-A copy of the tree is built as for release. Each mutant of mutants.txt is
-applied to it, and tests are run until one fails. Each barrier (APL_STEP) is
-left out, too. Where the compiler makes the same object of it, there is
-nothing that a test could find.
+Each processor has a workshop: a copy of the tree and of its build. A mutant of
+*.txt is applied there, what it changes is built, and the tests that it names
+are run, as they were before without it. One of them has to fail.
 """
+import concurrent.futures
 import os
+import queue
+import random
 import re
-import shutil
+import shlex
 import signal
-import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Iterator
 
-TOP = Path(__file__).resolve().parents[2]
-TABLE = Path(__file__).with_name("mutants.txt")
-BOUND = 300  # s: a test that is not back by then hangs
-SLOWER = 20  # or after so many times what it took without a mutant
-HASTE = 30  # s; but not before
-CRASH = "tests/crash/images"
+from workshop import CRASH, TOP, Broken, Skipped, Workshop
+
+HERE = Path(__file__).parent
+QUICK, SLOW = 25, 5  # of the random ones: with a test in C, and with httpd
 KINDS = {
-    "killed": "a test or the model finds it",
-    "same": "the compiler makes the same object of it",
+    "killed": "a test finds it",
+    "survives": "none of its tests finds it",
+    "wrong": "it could not be judged",
+    "skipped": "its tests cannot run here",
     "kept": "without the barrier, this compiler keeps the order that matters",
-    "equivalent": "nobody could tell",
 }
-WRONG = "wrong"
+BAD = ("survives", "wrong")
 
 
 class Mutant:
-    """A change of one file, and what is known of it."""
+    """A change of one file, and the tests that find it."""
 
     def __init__(self, name: str, file: str, old: str, new: str,
-                 notes: dict[str, str]) -> None:
+                 tests: list[str], notes: dict[str, str]) -> None:
         self.name, self.file, self.old, self.new = name, file, old, new
-        self.tests = [f"tests/{t}" for t in notes.get("tests", "").split()]
-        self.quick = "quick" in notes
-        self.model = notes.get("model", "")
-        self.equivalent = notes.get("equivalent", "")
+        self.tests = tests
+        self.long = "long" in notes
         self.barrier = "barrier" in notes
 
+    @property
+    def path(self) -> str:
+        return f"{Path(self.file).parent}/{self.name}"
 
-def read_table() -> list[Mutant]:
+    @property
+    def needs_httpd(self) -> bool:
+        return any("integration/" in test for test in self.tests)
+
+
+def read_table(table: Path) -> list[Mutant]:
+    """Those of one folder."""
     mutants = []
-    for entry in re.split(r"^== ", TABLE.read_text(), flags=re.M)[1:]:
+    for entry in re.split(r"^== ", table.read_text(), flags=re.M)[1:]:
         head, _, rest = entry.partition("\n")
         name, file = head.split()
         notes = {key: " ".join(words.split()) for key, words in re.findall(
             r"^([a-z]+): *(.*(?:\n    .*)*)", rest, re.M)}
         lines = re.findall(r"^([-+|])(.*\n)", rest, re.M)
         mutants.append(Mutant(
-            name, f"shm/{file}",
+            name, f"{table.stem}/{file}",
             "".join(text for mark, text in lines if mark != "+"),
-            "".join(text for mark, text in lines if mark != "-"), notes))
+            "".join(text for mark, text in lines if mark != "-"),
+            [f"tests/{test}" for test in shlex.split(notes["tests"])], notes))
     return mutants
 
 
 def barriers() -> list[Mutant]:
     """Each one left out."""
-    return [Mutant(f"step-{label}", f"shm/{path.name}", line, "",
-                   {"tests": "crash/images", "barrier": label})
+    return [Mutant(f"step-{label}", f"shm/{path.name}", line, "", [CRASH],
+                   {"barrier": label})
             for path in sorted((TOP / "shm").glob("*.[ch]"))
             for line, label in re.findall(
                 r'(^ *APL_STEP\("(\w+)"\);.*\n)', path.read_text(), re.M)]
 
 
-class Workshop:
-    """A copy of the tree, and a build of it."""
-
-    def __init__(self, where: Path) -> None:
-        self.src, self.build = where, where / "build"
-        for name in ("shm", "spawner", "mod_apppool", "ctl", "tests", "m4",
-                     "build-aux"):
-            shutil.copytree(TOP / name, where / name)
-        for name in ("configure", "configure.ac", "aclocal.m4", "sources.mk",
-                     "Makefile.am", "Makefile.in"):
-            shutil.copy2(TOP / name, where)
-        self.build.mkdir()
-        self.run("../configure", "-q")
-        self.unchanged = self.objects()
-        self.tests = [*self.make("check-list").split(), CRASH]
-        self.bounds: dict[str, float] = {}
-
-    def run(self, *command: str) -> str:
-        done = subprocess.run(command, cwd=self.build, text=True, check=False,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        if done.returncode != 0:
-            raise RuntimeError(f"{' '.join(command)}:\n{done.stdout}")
-        return done.stdout
-
-    def make(self, *targets: str) -> str:
-        return self.run("make", "-s", f"-j{os.cpu_count()}", *targets)
-
-    def put(self, file: str, text: str) -> None:
-        (self.src / file).write_text(text)
-
-    def objects(self) -> list[bytes]:
-        """The pool's, without the names of steps."""
-        self.make("libapppool.la")
-        bare = self.build / "bare.o"
-        found = []
-        for path in sorted((self.build / "shm" / ".libs").glob("*.o")):
-            self.run("strip", "--strip-unneeded", "-o", str(bare), str(path))
-            found.append(bare.read_bytes())
-        return found
-
-    def failure(self, test: str) -> str:
-        """How a test fails; "" when it passes."""
-        self.make(test)
-        with tempfile.TemporaryFile("w+") as out:
-            began = time.monotonic()
-            command = [f"./{test}"] + ["--quick"] * (test == CRASH)
-            run = subprocess.Popen(
-                command, cwd=self.build, stdin=subprocess.DEVNULL, stdout=out,
-                stderr=out, start_new_session=True)
-            try:
-                status = run.wait(self.bounds.get(test, BOUND))
-            except subprocess.TimeoutExpired:
-                return f"{test} hangs"
-            finally:
-                end_session(run)
-            out.seek(0)
-            failed = re.findall(r"^\[  FAILED  \] ([a-z]\w+)$|"
-                                r"^not ok - (.*): \d+ instructions",
-                                out.read(), re.M)
-        if status == 0:
-            took = time.monotonic() - began
-            self.bounds.setdefault(test, min(BOUND, HASTE + SLOWER * took))
-            return ""
-        return f"{test}, {''.join(failed[0]) if failed else status}"
-
-
-def end_session(run: subprocess.Popen[bytes]) -> None:
-    """The test and what it forked, which has its process group."""
-    try:
-        os.killpg(run.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
-    run.wait()
-
-
-def model_finds(words: str) -> bool:
-    """Does Spin find the same mistake in the model?"""
-    return subprocess.run([TOP / "tests/model/run", words], check=False,
-                          stdout=subprocess.DEVNULL).returncode == 0
-
-
-def killer(shop: Workshop, mutant: Mutant) -> str:
-    """Who finds the mutant that was applied; "" when nobody does."""
-    if mutant.model:
-        found = model_finds(mutant.model)
-        return f"tests/model, {mutant.model}" if found else ""
-    others = [test for test in shop.tests if test not in mutant.tests]
-    for test in mutant.tests + ([] if mutant.barrier else others):
-        how = shop.failure(test)
-        if how:
-            return how
-    return ""
-
-
 def judge(shop: Workshop, mutant: Mutant) -> tuple[str, str]:
-    """What becomes of a mutant: a key of KINDS or WRONG, and more of it."""
-    whole = (shop.src / mutant.file).read_text()
-    shop.put(mutant.file, whole.replace(mutant.old, mutant.new))
+    """What becomes of a mutant: a key of KINDS, and more of it."""
     try:
-        if shop.objects() == shop.unchanged:
-            return "same", ""
-        how = killer(shop, mutant)
-    except RuntimeError as why:
-        return WRONG, f": {why}"
-    finally:
-        shop.put(mutant.file, whole)
-    if how:
-        return WRONG if mutant.equivalent else "killed", f" by {how}"
-    if mutant.equivalent:
-        return "equivalent", f": {mutant.equivalent}"
-    return ("kept", "") if mutant.barrier else (WRONG, ": nobody finds it")
+        for test in mutant.tests:
+            shop.test_unbroken(test)
+        with shop.changed(mutant.file, mutant.old, mutant.new):
+            for test in mutant.tests:
+                how = shop.failure(test)
+                if how:
+                    return "killed", f" by {how}"
+    except Skipped as why:
+        return "skipped", f": {why}"
+    except Broken as why:
+        return "wrong", f": {why}"
+    return ("kept", "") if mutant.barrier else (
+        "survives", f" {', '.join(mutant.tests)}")
+
+
+def some(every: list[Mutant]) -> list[Mutant]:
+    """Some at random, other ones each time."""
+    seed = int(os.environ.get("SEED") or time.time())
+    print(f"# SEED={seed}", flush=True)
+    dice = random.Random(seed)
+    slow = [m for m in every if m.needs_httpd and not m.long]
+    quick = [m for m in every if not m.needs_httpd and not m.long]
+    # What takes longest begins.
+    return (dice.sample(slow, min(SLOW, len(slow))) +
+            dice.sample(quick, min(QUICK, len(quick))))
 
 
 def chosen(every: list[Mutant], names: list[str]) -> list[Mutant]:
+    if not names:
+        return some(every)
     if names == ["all"]:
-        return every
-    if names:
-        return [m for m in every if m.name.startswith(tuple(names))]
-    return [m for m in every if m.quick]
+        return sorted(every, key=lambda m: not m.needs_httpd)
+    if names == ["barriers"]:
+        return barriers()
+    return [m for m in every
+            if m.name.startswith(tuple(names)) or
+            m.path.startswith(tuple(names))]
 
 
-def outcomes(mutants: list[Mutant], everything: bool) \
-        -> Iterator[tuple[Mutant, str, str]]:
-    with tempfile.TemporaryDirectory(prefix="mutants-") as where:
-        shop = Workshop(Path(where))
-        asked = {test for mutant in mutants for test in mutant.tests}
-        for test in shop.tests if everything else sorted(asked):
-            how = shop.failure(test)
-            if how:
-                sys.exit(f"{how}: it fails without any mutant")
-        for mutant in mutants:
-            yield mutant, *judge(shop, mutant)
+def misplaced(mutants: list[Mutant]) -> list[str]:
+    """What is no longer in the file, or there twice, cannot be replaced."""
+    return [f"{m.path}: {n} times in {m.file}" for m in mutants
+            if (n := (TOP / m.file).read_text().count(m.old)) != 1]
+
+
+def judge_all(mutants: list[Mutant], where: Path) -> dict[str, int]:
+    sums = {kind: 0 for kind in KINDS}
+    shops: queue.Queue[Workshop] = queue.Queue()
+    workers = min(os.cpu_count() or 1, len(mutants))
+    Workshop.prepare(where / "pattern")
+    for i in range(workers):
+        shops.put(Workshop(where / "pattern", where / str(i)))
+
+    def work(mutant: Mutant) -> tuple[str, str, float]:
+        began, shop = time.monotonic(), shops.get()
+        try:
+            return *judge(shop, mutant), time.monotonic() - began
+        finally:
+            shops.put(shop)
+
+    with concurrent.futures.ThreadPoolExecutor(workers) as pool:
+        try:
+            jobs = {pool.submit(work, mutant): mutant for mutant in mutants}
+            for job in concurrent.futures.as_completed(jobs):
+                kind, more, took = job.result()
+                sums[kind] += 1
+                print(f"{'not ok' if kind in BAD else 'ok'} - "
+                      f"{jobs[job].path}: {kind}{more} ({took:.1f} s)",
+                      flush=True)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            Workshop.close_all()
+            raise
+    return sums
 
 
 def main(names: list[str]) -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # and clean up
-    every = read_table() + barriers()
-    sums = {kind: 0 for kind in [*KINDS, WRONG]}
-    for mutant in every:
-        n = (TOP / mutant.file).read_text().count(mutant.old)
-        if n != 1:
-            print(f"not ok - {mutant.name}: {n} times in {mutant.file}")
-            sums[WRONG] += 1
-    if sums[WRONG] == 0:
-        for mutant, kind, more in outcomes(chosen(every, names),
-                                           names == ["all"]):
-            sums[kind] += 1
-            print(f"{'not ok' if kind == WRONG else 'ok'} - {mutant.name}: "
-                  f"{kind}{more}", flush=True)
-    passed = sum(sums[kind] for kind in KINDS)
+    every = [m for table in sorted(HERE.glob("*.txt"))
+             for m in read_table(table)]
+    sums = {kind: 0 for kind in KINDS}
+    lost = misplaced(every)
+    for line in lost:
+        print(f"not ok - {line}")
+    sums["wrong"] = len(lost)
+    mutants = [] if lost else chosen(every, names)
+    if mutants:
+        with tempfile.TemporaryDirectory(prefix="mutants-") as where:
+            os.chmod(where, 0o755)  # apps of the tests enter
+            sums = judge_all(mutants, Path(where))
     for kind, meaning in KINDS.items():
         if sums[kind] > 0:
             print(f"# {sums[kind]} {kind}: {meaning}")
-    print(f"{passed} passed, {sums[WRONG]} failed")
-    return sums[WRONG] != 0 or passed == 0
+    failed = sum(sums[kind] for kind in BAD)
+    print(f"{sums['killed']} passed, {failed} failed")
+    return failed != 0 or not mutants
 
 
 if __name__ == "__main__":

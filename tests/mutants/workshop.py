@@ -1,0 +1,219 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""A copy of the tree and of its build, where mutants are applied: nothing is
+built anew but what a mutant changes."""
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Iterator
+
+TOP = Path(__file__).resolve().parents[2]
+BUILD = TOP / "build"
+BOUND = 300  # s: a test that is not back by then hangs
+SLOWER = 10  # or after so many times what it took without a mutant
+HASTE = 15  # s; but not before
+CRASH = "tests/crash/images"
+INTEGRATION = "tests/integration/"
+COPIED = ("shm", "spawner", "mod_apppool", "ctl", "doc", "demo", "tests",
+          "m4", "build-aux", "configure", "configure.ac", "aclocal.m4",
+          "sources.mk", "Makefile.am", "Makefile.in")
+# What automake looks for, and what tests of httpd ask for.
+PROGRAMS = ("all", "check-programs", CRASH, "tests/crash/holder")
+# A mutant may leave a variable unused; and it is no use to a cache.
+VARIABLES = {"CCACHE_DISABLE": "1", "PYTHONDONTWRITEBYTECODE": "1",
+             "CMOCKA_MESSAGE_OUTPUT": "TAP"}
+
+
+class Broken(Exception):
+    """Nothing can be said of the mutant."""
+
+
+class Skipped(Exception):
+    """The test cannot run here."""
+
+
+def run_make(build: Path, *arguments: str) -> None:
+    done = subprocess.run(["make", "-s", "-C", str(build), *arguments],
+                          env={**os.environ, **VARIABLES}, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if done.returncode != 0:
+        raise Broken(f"make {' '.join(arguments)}:\n{done.stdout}")
+
+
+def copy(paths: list[Path], to: Path) -> None:
+    subprocess.run(["cp", "-a", *map(str, paths), str(to)], check=True)
+
+
+class Workshop:
+    every: "list[Workshop]" = []
+    # Of tests without a mutant: seconds, or what is wrong.
+    known: dict[str, float | Exception] = {}
+    knows = threading.Lock()
+
+    @staticmethod
+    def prepare(pattern: Path) -> None:
+        """What all workshops are copies of."""
+        if not (BUILD / "config.status").exists():
+            raise SystemExit(f"{BUILD} is not there: configure it first")
+        run_make(BUILD, f"-j{os.cpu_count()}", *PROGRAMS)
+        (pattern / "build").mkdir(parents=True)
+        parts = [path for path in BUILD.iterdir()
+                 if path.name not in ("packaged", "test-logs")]
+        copy([TOP / name for name in COPIED], pattern)
+        copy(parts, pattern / "build")
+
+    def __init__(self, pattern: Path, where: Path) -> None:
+        self.src, self.build = where, where / "build"
+        self.pattern = pattern
+        self.process: subprocess.Popen[bytes] | None = None
+        copy([pattern], where)
+        for path in [self.build / "Makefile", self.build / "config.status",
+                     self.build / "libtool", *self.build.rglob(".deps/*")]:
+            self.relocate(path)
+        self.stamp = self.look()
+        Workshop.every.append(self)
+
+    def relocate(self, path: Path) -> None:
+        """configure may have been called by its whole path. And a mutant may
+        leave something unused, which is a warning."""
+        was = path.stat()
+        text = path.read_text()
+        new = text.replace(str(TOP), str(self.src))
+        new = re.sub(r"(HOUSE_CFLAGS = .*) -Werror\b", r"\1", new)
+        if new != text:
+            path.write_text(new)
+            os.utime(path, ns=(was.st_atime_ns, was.st_mtime_ns))
+
+    def look(self) -> dict[Path, int]:
+        """All files of the build, and when each was written."""
+        return {path: path.stat().st_mtime_ns
+                for path in self.build.rglob("*") if path.is_file()}
+
+    def restore(self) -> None:
+        """The build as it was: this is faster than to make it again."""
+        for path, written in self.look().items():
+            if self.stamp.get(path) == written:
+                continue
+            path.unlink()
+            if path in self.stamp:
+                shutil.copy2(self.pattern / path.relative_to(self.src), path)
+                if path.parent.name == ".deps":
+                    self.relocate(path)
+
+    @contextmanager
+    def changed(self, file: str, old: str, new: str) -> Iterator[None]:
+        path = self.src / file
+        path.write_text(path.read_text().replace(old, new))
+        try:
+            yield
+        finally:
+            shutil.copy2(self.pattern / file, path)
+            self.restore()
+
+    def test_unbroken(self, test: str) -> None:
+        """One that fails anyway, or does not run, finds nothing."""
+        with self.knows:
+            known = self.known.get(test)
+        if known is None:
+            began = time.monotonic()
+            try:
+                how = self.failure(test)
+                known = (Broken(f"{how} without any mutant") if how
+                         else time.monotonic() - began)
+            except (Broken, Skipped) as why:
+                known = why
+            with self.knows:
+                self.known[test] = known
+        if isinstance(known, Exception):
+            raise known
+
+    def bound(self, test: str) -> float:
+        known = self.known.get(test)
+        return (BOUND if not isinstance(known, float)
+                else min(BOUND, HASTE + SLOWER * known))
+
+    def failure(self, test: str) -> str:
+        """How a test fails; "" when it passes."""
+        is_web = test.startswith(INTEGRATION)
+        run_make(self.build, "all" if is_web else test)
+        with tempfile.TemporaryFile("w+") as out:
+            status = self.run(test, is_web, out)
+            out.seek(0)
+            said = out.read()
+        if status is None:
+            return f"{test}, which hangs"
+        return self.pytest(test, status, said) if is_web else \
+            self.program(test, status, said)
+
+    def run(self, test: str, is_web: bool, out: object) -> int | None:
+        command = ["./" + test] + ["--quick"] * (test == CRASH)
+        where = self.build
+        if is_web:
+            where = self.src / INTEGRATION
+            command = ["/usr/bin/python3", "-m", "pytest", "-q", "-x", "-rfE",
+                       "-p", "no:cacheprovider", "--rootdir=.", "--tb=line",
+                       f"--basetemp={self.src}/tmp",
+                       test.removeprefix(INTEGRATION)]
+        self.process = subprocess.Popen(
+            command, cwd=where, stdin=subprocess.DEVNULL, stdout=out,
+            stderr=out, start_new_session=True, env={
+                **os.environ, **VARIABLES, "APPPOOL_MPM": self.mpm(test),
+                "APPPOOL_BUILD": str(self.build)})
+        try:
+            return self.process.wait(self.bound(test))
+        except subprocess.TimeoutExpired:
+            return None
+        finally:
+            self.close()
+
+    @staticmethod
+    def mpm(test: str) -> str:
+        """One that is not named in the test's name is the faster one."""
+        return next((m for m in ("prefork", "worker") if f"[{m}" in test),
+                    "event")
+
+    @staticmethod
+    def program(test: str, status: int, said: str) -> str:
+        if status == 0:
+            return ""
+        failed = re.findall(r"^not ok \d* ?- (\w+)$|"
+                            r"^not ok - (.*): \d+ instructions", said, re.M)
+        return f"{test}, {''.join(failed[0]) if failed else status}"
+
+    @staticmethod
+    def pytest(test: str, status: int, said: str) -> str:
+        if status == 0 and not re.search(r"\d+ passed", said):
+            raise Skipped(test)
+        if status not in (0, 1):
+            raise Broken(f"{test}: pytest ended with {status}\n{said[-2000:]}")
+        failed = re.findall(r"^(?:FAILED|ERROR) (.*?)(?: - .*)?$", said, re.M)
+        return "" if status == 0 else f"tests/integration/{failed[0]}"
+
+    def close(self) -> None:
+        """End the test, and what it forked, which has its process group.
+        pytest ends its httpd first."""
+        run = self.process
+        if run is None:
+            return
+        try:
+            if run.poll() is None and "pytest" in run.args:
+                run.send_signal(signal.SIGINT)
+                run.wait(60)
+        except subprocess.TimeoutExpired:
+            pass
+        try:
+            os.killpg(run.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        run.wait()
+
+    @classmethod
+    def close_all(cls) -> None:
+        for shop in cls.every:
+            shop.close()

@@ -2,11 +2,13 @@
 """The queue: limit, deadline, order, clients that leave (B9, B10)."""
 import socket
 import struct
+from http.client import HTTPException
 
 import pytest
 
 from harness.client import Raw
 from harness.httpd import Httpd
+from harness.procs import kill9
 from harness.wait import wait_until
 
 
@@ -151,9 +153,36 @@ def test_busy_app_does_not_starve_a_new_one(httpd: Httpd) -> None:
     assert "/pid?after" in seen[seen.index("new"):], "those came later"
 
 
-def test_waiters_are_answered_at_a_stop(httpd: Httpd) -> None:
-    """Waiting threads do not hang an ungraceful stop."""
-    httpd.log.expect("AH00045|AH00046|SIGTERM|SIGKILL|shop")
+@pytest.mark.mpms("event")  # a child of prefork ends where it is
+@pytest.mark.parametrize("what", ["a start", "a process"])
+def test_waiters_are_answered_at_a_stop(httpd: Httpd, what: str) -> None:
+    """Their threads do not wait on: httpd need not kill its child. It has
+    closed their connections before, so the 503 is in the access log only."""
+    httpd.directives.append('CustomLog access.log "%>s %U"')
+    httpd.app("shop", "MaxInstances 1", "AppStopTimeout 1",
+              "AppQueueTimeout 1h", "AppStartTimeout 1h",
+              f"AppSetEnv BOOT_IF {httpd.dir}/go")
+    if what == "a process":
+        (httpd.dir / "go").touch()
+    httpd.start()
+    if what == "a process":
+        held = httpd.hold("shop", "a")
+        kill9(httpd.child_of(held.pending))  # the process works on
+        httpd.settles(active=1, count=1)
+    waiting = [httpd.get_async("/pid", "shop") for _ in range(3)]
+    wait_until(lambda: httpd.counts()[2] == 3, "all wait")
+    httpd.stop()
+    for one in waiting:
+        with pytest.raises((OSError, HTTPException)):
+            one.result()
+    said = (httpd.dir / "access.log").read_text().splitlines()
+    assert said.count("503 /pid") == 3
+
+
+def test_open_request_at_a_stop(httpd: Httpd) -> None:
+    """One that is in an app keeps a child of event, until httpd kills it. No
+    client hangs."""
+    httpd.log.expect("AH0004[56]: child process .* still did not exit")
     httpd.app("shop", "MaxInstances 1", "AppStopTimeout 1")
     httpd.start()
     held = httpd.hold("shop", "a")

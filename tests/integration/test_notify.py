@@ -8,8 +8,8 @@ import pytest
 
 from harness.errorlog import KILLED
 from harness.httpd import Httpd
-from harness.notify import PERIOD, break_it, events, place, start, told, \
-    witness
+from harness.notify import PERIOD, break_it, events, files_told, place, \
+    start, told, witness
 from harness.procs import kill9
 from harness.wait import wait_until
 
@@ -56,8 +56,7 @@ def test_coalesced(httpd: Httpd) -> None:
     assert second["object"]["text"] == "it starts again"
     assert set(events(second)[:-1]) <= {"start_failed"}
     assert second["object"]["count"] == len(events(second))
-    begun = [int(file.stem) / 1e9
-             for file in sorted(place(httpd).glob("*.told"))]
+    begun = [int(file.stem) / 1e9 for file in files_told(httpd)]
     assert begun[1] - begun[0] > PERIOD - 5
 
 

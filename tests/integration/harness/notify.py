@@ -34,11 +34,16 @@ def start(httpd: Httpd, *directives: str) -> App:
     return app
 
 
+def files_told(httpd: Httpd) -> list[Path]:
+    """What they wrote, in the order of time."""
+    return sorted(place(httpd).glob("*.told"), key=lambda file: int(file.stem))
+
+
 def told(httpd: Httpd, n: int = 1, bound: float = 20.0
          ) -> list[dict[str, Any]]:
     """What n witnesses wrote down, and the objects that they were told."""
-    files = wait_until(lambda: sorted(place(httpd).glob("*.told"))[n - 1:]
-                       and sorted(place(httpd).glob("*.told")),
+    files = wait_until(lambda: files_told(httpd)[n - 1:]
+                       and files_told(httpd),
                        f"{n} are told", bound)
     assert len(files) == n
     notes = []

@@ -12,7 +12,7 @@ from harness.httpd import Httpd
 @pytest.mark.mpms("event")
 def test_what_would_be_run(httpd: Httpd) -> None:
     """And why"""
-    root = httpd.dir / "apps" / "web"
+    root = httpd.program("web")
     said = httpd.ctl("detect", str(root))
     assert said.returncode == 0
     assert f"{root}: config.ru is there\n  AppProtocol http\n  " \

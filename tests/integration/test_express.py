@@ -19,7 +19,7 @@ def express(httpd: Httpd, location: Optional[str] = None) -> App:
                     f"AppSetEnv SECRET {secrets.token_hex(16)}",
                     "AppSetEnv NODE_PATH /usr/share/nodejs", command=None,
                     location=location)
-    shutil.copy(httpd.dir / "apps/express/app.js", app.root)
+    shutil.copy(httpd.program("express") / "app.js", app.root)
     (app.root / "files").mkdir()
     shutil.chown(app.root / "files", USER)
     return app

@@ -68,7 +68,7 @@ def raw(httpd: Httpd, protocol: str, answer: bytes, *directives: str) -> None:
     file.write_bytes(answer)
     httpd.app("shop", f"AppProtocol {protocol}", f"AppSetEnv ANSWER {file}",
               f"AppSetEnv PROTOCOL {protocol}", "MaxInstances 1", *directives,
-              command=f"/usr/bin/python3 -IS {httpd.dir}/apps/raw.py")
+              command=httpd.command_of("raw.py"))
     httpd.app("blog")
     httpd.start()
 

@@ -61,7 +61,7 @@ def test_the_control_socket_answers(httpd: Httpd, question: str,
     spawner = httpd.helper("spawner")
     with subprocess.Popen(
             ["setpriv", f"--reuid={USER}", "--regid=nogroup", "--clear-groups",
-             sys.executable, str(httpd.dir / "apps" / "lingerer.py"),
+             sys.executable, str(httpd.program("lingerer.py")),
              str(httpd.runtime / "control.sock"), question],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as caller:
         assert caller.stdout and caller.stdout.readline() \

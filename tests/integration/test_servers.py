@@ -193,7 +193,7 @@ def test_php_below_a_path(httpd: Httpd) -> None:
 @pytest.mark.mpms("event")
 def test_asgi_is_found(httpd: Httpd) -> None:
     app = httpd.app("shop", command=None)
-    shutil.copy(httpd.dir / "apps/web/asgi.py", app.root)
+    shutil.copy(httpd.program("web") / "asgi.py", app.root)
     httpd.start()
     assert httpd.get("/x", "shop").headers["X-Path"] == "/x"
     assert "uvicorn" in command(httpd.pids(app)[0])
@@ -205,7 +205,7 @@ def test_fastcgi_program_is_found(httpd: Httpd) -> None:
     app = httpd.app("shop", "AppProtocol fcgi", "AppSetEnv GREETING hello",
                     command=None)
     subprocess.run(["cc", "-o", app.root / "shop.fcgi",
-                    httpd.dir / "apps/web/fcgi.c", "-lfcgi"], check=True)
+                    httpd.program("web") / "fcgi.c", "-lfcgi"], check=True)
     httpd.start()
     assert httpd.get("/x", "shop").headers["X-Path"] == "/x"
 

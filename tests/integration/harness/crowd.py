@@ -21,7 +21,7 @@ def quiet(httpd: Httpd) -> Path:
     program = httpd.dir / "quiet"
     if not program.exists():
         subprocess.run([os.environ.get("CC", "cc"), "-O2", "-static", "-o",
-                        program, httpd.dir / "apps" / "quiet.c"], check=True)
+                        program, httpd.program("quiet.c")], check=True)
     return program
 
 

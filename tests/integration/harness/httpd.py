@@ -1,7 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """A private httpd: its directory, its port, its life."""
 import os
-import random
 import shutil
 import signal
 import socket
@@ -15,30 +14,13 @@ from harness.client import Connection, Pending, Response
 from harness.config import App
 from harness.errorlog import ErrorLog
 from harness.places import APPS, BUILD, CTL, LOGS, MODULE, httpd_program
+from harness.ports import reserve_port
 from harness.wait import wait_until
 
 STATUS = "/apppool-status"
 USER = "www-data"
 # In the log when all is set up. It listens some time before that.
 SERVES = "resuming normal operations"
-
-
-PORTS = range(20000, 32000)  # the kernel gives none of these to a client
-
-
-def reserve_port() -> tuple[int, socket.socket]:
-    """A free port, and what keeps it ours among tests that run beside us."""
-    for port in random.sample(PORTS, len(PORTS)):
-        claim = socket.socket(socket.AF_UNIX)
-        try:
-            claim.bind(f"\0apppool-test-port-{port}")
-            with socket.socket() as probe:
-                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-                probe.bind(("127.0.0.1", port))
-            return port, claim
-        except OSError:
-            claim.close()
-    raise OSError(f"no port of {PORTS} is free")
 
 
 class Httpd:
@@ -70,8 +52,7 @@ class Httpd:
         self.trace = self.dir / "trace"
         self.trace.touch()
         self.trace.chmod(0o666)
-        shutil.copytree(APPS, self.dir / "apps",
-                        ignore=shutil.ignore_patterns("__pycache__"))
+        self.born = procs.now()
 
     # ---- configuration
 
@@ -80,8 +61,22 @@ class Httpd:
         """The sample app, which does what the URL says."""
         return self.command_of("app.py")
 
+    def program(self, name: str) -> Path:
+        """A copy of a file or directory of apps/, which apps' users may
+        read. What it may import is beside it, but app.py imports nothing."""
+        place = self.dir / "apps"
+        place.mkdir(exist_ok=True)
+        if (APPS / name).is_dir():
+            if not (place / name).exists():
+                shutil.copytree(APPS / name, place / name)
+            return place / name
+        for one in [name] if name == "app.py" else os.listdir(APPS):
+            if (APPS / one).is_file() and not (place / one).exists():
+                shutil.copy(APPS / one, place / one)
+        return place / name
+
     def command_of(self, program: str) -> str:
-        return f"/usr/bin/python3 -IS {self.dir}/apps/{program}"
+        return f"/usr/bin/python3 -IS {self.program(program)}"
 
     def app(self, name: str, *directives: str, command: Optional[str] = "",
             location: Optional[str] = None, root: Optional[Path] = None,
@@ -193,7 +188,7 @@ class Httpd:
 
     def note_segments(self) -> None:
         """Remember our shared memory and the name of the instance."""
-        for pid in (self.pid, *self.children()):
+        for pid in (self.pid, *procs.children_at_once(self.pid)):
             self.segments |= procs.segments(pid)
         instance = self.runtime / "instance"
         if instance.exists():
@@ -201,9 +196,8 @@ class Httpd:
 
     def remains(self) -> list[str]:
         """What a stopped httpd has left, and should not have."""
-        left = leftovers.processes(self.dir) + leftovers.files(self.dir) \
-            + leftovers.segments(self.segments) \
-            + leftovers.cgroups(self.instances)
+        left = leftovers.processes(self.dir, self.segments, self.born) \
+            + leftovers.files(self.dir) + leftovers.cgroups(self.instances)
         self.clean = not left
         return left
 
@@ -226,7 +220,7 @@ class Httpd:
             self.process.kill()
             self.process.wait(10)
         for _ in range(0 if self.clean else 50):
-            left = list(procs.marked(str(self.dir)))
+            left = list(procs.marked(str(self.dir), self.born))
             for pid in left:
                 try:
                     os.kill(pid, signal.SIGKILL)
@@ -253,8 +247,9 @@ class Httpd:
 
     def helpers(self, name: str) -> list[int]:
         """All of apppool-watchdog or apppool-spawner of this httpd."""
-        return [pid for pid in procs.marked(str(self.dir))
+        return [pid for pid in procs.newer(self.born)
                 if f"apppool-{name}" in procs.command(pid)
+                and procs.is_marked(pid, str(self.dir))
                 and procs.executed(pid)]
 
     def helper(self, name: str) -> int:

@@ -9,10 +9,16 @@ from harness import procs
 from harness.cgroups import of_instance
 
 
-def processes(directory: Path) -> list[str]:
-    """Processes that have to do with this directory."""
-    return [f"process {pid}: {procs.command(pid)}"
-            for pid in procs.marked(str(directory))]
+def processes(directory: Path, segments: set[int], born: int) -> list[str]:
+    """Processes that have to do with this directory, or have one of these
+    segments mapped; none that started before is one of them."""
+    found = []
+    for pid in procs.newer(born):
+        if procs.is_marked(pid, str(directory)):
+            found.append(f"process {pid}: {procs.command(pid)}")
+        if procs.segments(pid) & segments:
+            found.append(f"shared memory of {pid}: {procs.command(pid)}")
+    return found
 
 
 def files(directory: Path) -> list[str]:
@@ -28,13 +34,6 @@ def files(directory: Path) -> list[str]:
             if stat.S_ISSOCK(mode) or stat.S_ISFIFO(mode):
                 found.append(f"socket or FIFO {path}")
     return found
-
-
-def segments(inodes: Iterable[int]) -> list[str]:
-    """Shared memory that somebody still has mapped."""
-    wanted = set(inodes)
-    return [f"shared memory of {pid}: {procs.command(pid)}"
-            for pid in procs.pids() if procs.segments(pid) & wanted]
 
 
 def cgroups(instances: Iterable[str]) -> list[str]:

@@ -18,6 +18,7 @@ OF_MEMORY = {"cmdline", "environ", "maps", "smaps_rollup"}
 PF_FORKNOEXEC = 0x40
 PTRACE_DETACH, PTRACE_SEIZE, PTRACE_INTERRUPT = 17, 0x4206, 0x4207
 WALL = 0x40000000
+TICKS = os.sysconf("SC_CLK_TCK")
 SUNK: set[int] = set()  # they have not come back yet
 SENT: set[tuple[int, int]] = set()  # pid and number of a signal of a test
 
@@ -128,19 +129,40 @@ def children(pid: int) -> list[int]:
             and s.ppid == pid and s.state not in "ZX"]
 
 
-def marked(text: str) -> Iterator[int]:
-    """Processes whose command, environment or directory has this text."""
-    needle = text.encode()
+def children_at_once(pid: int) -> list[int]:
+    """Those that its first thread has started, as one file lists them. One
+    may be missing while another one ends."""
+    return [int(word) for word in read(pid, f"task/{pid}/children").split()]
+
+
+def now() -> int:
+    """As the start of a process is given: clock ticks since boot."""
+    return int(time.clock_gettime(time.CLOCK_BOOTTIME) * TICKS)
+
+
+def newer(born: int) -> Iterator[int]:
+    """Processes that have started since then, without this one. That leaves
+    out most of the machine, of which nothing else has to be read."""
     for pid in pids():
-        if pid == os.getpid():
-            continue
-        try:
-            cwd = os.readlink(f"/proc/{pid}/cwd").encode()
-        except OSError:
-            cwd = b""  # also a zombie's, which has nothing of all that
-        if needle in cwd or needle in read(pid, "cmdline") \
-                or needle in read(pid, "environ"):
+        fields = read(pid, "stat").rpartition(b")")[2].split()
+        if fields and int(fields[19]) >= born and pid != os.getpid():
             yield pid
+
+
+def is_marked(pid: int, text: str) -> bool:
+    """Has its command, environment or directory this text?"""
+    needle = text.encode()
+    try:
+        cwd = os.readlink(f"/proc/{pid}/cwd").encode()
+    except OSError:
+        cwd = b""  # also a zombie's, which has nothing of all that
+    return needle in cwd or needle in read(pid, "cmdline") \
+        or needle in read(pid, "environ")
+
+
+def marked(text: str, born: int = 0) -> Iterator[int]:
+    """Processes that are, and have started since then."""
+    return (pid for pid in newer(born) if is_marked(pid, text))
 
 
 def segments(pid: int) -> set[int]:

@@ -82,7 +82,7 @@ def mount(httpd: Httpd, server: Server, *directives: str) -> Iterator[Place]:
     for host, location in (("web", None), ("status", "/mnt/web")):
         root = httpd.dir / f"root{len(location or '')}"
         root.mkdir()
-        shutil.copy(httpd.dir / "apps" / "web" / server.file, root)
+        shutil.copy(httpd.program("web") / server.file, root)
         subprocess.run(server.build, shell=True, cwd=root, check=True)
         httpd.app(host, f"AppProtocol {server.protocol}",
                   f"AppListen {server.listen}", "MaxInstances 1",

@@ -25,7 +25,7 @@ GET_FD = 438  # pidfd_getfd(2)
 
 def bounded(httpd: Httpd, what: str) -> None:
     """The spawner's share of a core, and its work meanwhile."""
-    share = cpu.share(httpd.helper("spawner"))
+    share = cpu.share(httpd.helper("spawner"), 3)
     say(f"spawner under {what}: {100 * share:.1f}% of a core")
     assert share < SHARE
     another(httpd, "blog")

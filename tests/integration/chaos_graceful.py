@@ -6,9 +6,10 @@ from harness.figures import say
 from harness.history import History
 from harness.httpd import Httpd
 from harness.load import Crowd, Load
+from harness.long import lasts
 from harness.wait import wait_until
 
-RESTARTS = 10
+RESTARTS = lasts(5, 10)
 INTERVAL = 1.0  # seconds
 PROCESSES = 4
 CROWDS = [Crowd(100, "shop", kept=True, pause=0.1),
@@ -25,7 +26,7 @@ LIMITS = {
 }
 
 
-def test_ten_gracefuls(httpd: Httpd) -> None:
+def test_gracefuls(httpd: Httpd) -> None:
     """Zero failed requests, the same processes"""
     httpd.directives += LIMITS[httpd.mpm] + ["MaxKeepAliveRequests 0"]
     app = httpd.app("shop", f"MinInstances {PROCESSES}",

@@ -9,8 +9,9 @@ import time
 from harness.figures import say
 from harness.hostile import ATTACKS, WORST, hostile
 from harness.httpd import Httpd
+from harness.long import lasts
 
-SECONDS = 20
+SECONDS = lasts(1, 60)  # and each attack once, at least
 CHOSEN = os.environ.get("APPPOOL_ATTACKS")
 
 

@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""Anybody is killed, alone and in pairs, ten times each, under the load of
+"""Anybody is killed, alone and in pairs, some times each, under the load of
 100 clients, half of which keep their connections (acceptance B1): what fails
 is what was inside the killed process, and nothing else changes."""
 import itertools
@@ -15,13 +15,14 @@ from harness.figures import say
 from harness.history import History
 from harness.httpd import Httpd
 from harness.load import WORKERS, Load, half_and_half
+from harness.long import lasts
 from harness.victims import Killer
 from harness.wait import wait_until
 
 pytestmark = pytest.mark.bound(400)
 
 CLIENTS = 100
-ROUNDS = 10
+ROUNDS = lasts(3, 10)
 PROCESSES = 4
 BETWEEN = 50  # requests that are served after each kill, at least
 

@@ -4,9 +4,10 @@ import time
 
 from harness.figures import say
 from harness.httpd import Httpd
+from harness.long import lasts
 from harness.soak import soak
 
-SECONDS = 20
+SECONDS = lasts(12, 60)
 
 
 def test_soak(httpd: Httpd) -> None:

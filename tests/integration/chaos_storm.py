@@ -1,8 +1,8 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""wrk over two apps of four processes each while every second one of the
-processes is killed: what fails is what was inside a killed process.
+"""wrk over two apps of four processes each while four times a second one of
+the processes is killed: what fails is what was inside a killed process.
 
-APPPOOL_STORM=SECONDS makes it shorter or longer than 30 s.
+APPPOOL_STORM=SECONDS makes it shorter or longer.
 """
 import os
 import random
@@ -12,9 +12,10 @@ import subprocess
 from harness import procs
 from harness.errorlog import KILLED
 from harness.httpd import Httpd
+from harness.long import lasts
 from harness.procs import alive, kill9
 
-SECONDS = int(os.environ.get("APPPOOL_STORM", "30"))
+SECONDS = int(os.environ.get("APPPOOL_STORM", lasts(8, 60)))
 CLIENTS = 32
 
 # So many workers from the start that httpd does not close kept connections
@@ -59,11 +60,13 @@ def test_storm_of_kills(httpd: Httpd) -> None:
     try:
         while True:
             try:
-                wrk.wait(1)
+                wrk.wait(0.25)
                 break
             except subprocess.TimeoutExpired:
-                kill9(dice.choice(httpd.pids(dice.choice(apps))))
-                kills += 1
+                running = httpd.pids(dice.choice(apps))
+                if running:
+                    kill9(dice.choice(running))
+                    kills += 1
     finally:
         if wrk.poll() is None:
             wrk.kill()
@@ -79,7 +82,7 @@ def test_storm_of_kills(httpd: Httpd) -> None:
               if not line.startswith("499 ")]
     assert {line.split()[0] for line in failed} <= {"502"}, failed[:20]
     assert len(failed) <= kills, f"{len(failed)} failed of {kills} kills"
-    assert kills >= SECONDS // 2  # fewer, where the machine is slow
+    assert kills >= SECONDS  # fewer, where the machine is slow
     # Afterwards everything is as before.
     httpd.settles(active=0, count=8)
     httpd.check()

@@ -14,9 +14,10 @@ from conftest import BOUND
 from harness.client import Pending
 from harness.figures import say
 from harness.httpd import Httpd
+from harness.long import lasts
 from harness.wait import wait_until
 
-SECONDS = int(os.environ.get("APPPOOL_TRICKLE", "20"))
+SECONDS = int(os.environ.get("APPPOOL_TRICKLE", lasts(12, 60)))
 HUNG, KILL = 1, 3  # seconds
 # Processes: of the bad ones two are not known to be hung yet, for a look is
 # taken once a second, and three are; one is left for the good ones.

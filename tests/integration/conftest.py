@@ -8,6 +8,7 @@ nothing may be left of it, and its error log may hold nothing unexpected.
 """
 import os
 import signal
+from pathlib import Path
 from typing import Any, Iterator
 
 import pytest
@@ -17,6 +18,7 @@ from harness.httpd import Httpd
 from harness.places import MODULE
 
 BOUND = 300  # seconds; a test that takes longer hangs
+LONGEST = Path(__file__).with_name("longest")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -37,6 +39,14 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         mpms = list(mark.args) if mark else ["prefork", "event"]
         only = os.environ.get("APPPOOL_MPM")
         metafunc.parametrize("mpm", [m for m in mpms if only in (None, m)])
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest first."""
+    names = LONGEST.read_text().splitlines()
+    order = {name: n for n, name in enumerate(names)}
+    items.sort(key=lambda item: order.get(item.nodeid.partition("[")[0],
+                                          len(names)))
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

@@ -13,7 +13,7 @@ from typing import Any, Iterator
 
 import pytest
 
-from harness import figures
+from harness import browser, figures
 from harness.httpd import Httpd
 from harness.places import MODULE
 
@@ -45,8 +45,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The longest first."""
     names = LONGEST.read_text().splitlines()
     order = {name: n for n, name in enumerate(names)}
-    items.sort(key=lambda item: order.get(item.nodeid.partition("[")[0],
-                                          len(names)))
+
+    def place(item: pytest.Item) -> int:
+        name = getattr(item, "originalname", item.name)
+        return order.get(f"{item.path.name}::{name}", len(names))
+
+    items.sort(key=place)
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
@@ -73,6 +77,14 @@ def bound(request: pytest.FixtureRequest) -> Iterator[None]:
     signal.alarm(seconds)
     yield
     signal.alarm(0)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def chromium() -> Iterator[None]:
+    """What tests have started, is ended."""
+    yield
+    if browser.shared.cache_info().currsize:
+        browser.shared().end()
 
 
 @pytest.fixture

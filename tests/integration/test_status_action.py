@@ -266,6 +266,7 @@ def test_a_megabyte_of_query(httpd: Httpd) -> None:
 
 
 @pytest.mark.mpms("event")
+@pytest.mark.xdist_group("browser")
 def test_buttons(httpd: Httpd) -> None:
     """In a browser: what was done is seen, and so is why it was not"""
     app = allow(httpd)

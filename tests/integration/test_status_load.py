@@ -14,9 +14,10 @@ from harness.client import Connection
 from harness.figures import say
 from harness.httpd import STATUS, Httpd
 from harness.load import WORKERS, Load, half_and_half
+from harness.long import lasts
 from harness.places import holder
 
-SAMPLES = 1000
+SAMPLES = lasts(300, 1000)
 BATCH = 50  # of them, of which the load is known
 RATE = 200  # requests a second, at least
 CLIENTS, PAUSE, WORK = 60, 0.13, 0.005  # twice as many, if this machine can
@@ -84,7 +85,7 @@ def test_sums(httpd: Httpd) -> None:
         while good < SAMPLES:  # or the test takes too long
             good += BATCH * batch()
             taken += BATCH
-            if taken % (5 * BATCH) == 0:
+            if taken % (2 * BATCH) == 0:
                 shop.touch()
         assert load.running()
     finally:

@@ -12,7 +12,7 @@ from harness.browser import Browser
 from harness.httpd import STATUS, Held, Httpd
 from harness.wait import wait_until
 
-pytestmark = pytest.mark.mpms("event")
+pytestmark = [pytest.mark.mpms("event"), pytest.mark.xdist_group("browser")]
 
 # How far the page reaches to the right.
 REACH = """Math.max(document.documentElement.scrollWidth, ...Array.from(

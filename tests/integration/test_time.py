@@ -135,8 +135,10 @@ def test_max_requests_without_a_wait(httpd: Httpd, count: int,
             enough.wait(0.04)
 
     def retired() -> int:
-        sizes.add(httpd.group(app)["size"] + httpd.group(app)["spawning"])
-        return int(httpd.status()["counters"]["retired"])
+        status = httpd.status()
+        sizes.update(group["size"] + group["spawning"]
+                     for group in status["groups"])
+        return int(status["counters"]["retired"])
 
     enough = threading.Event()
     clients = [threading.Thread(target=client) for _ in range(count)]

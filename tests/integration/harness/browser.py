@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Optional, Type
@@ -15,16 +16,15 @@ from harness.wait import wait_until
 BOUND = 60  # seconds for an answer; its start takes the most
 
 
-class Browser:
-    """with Browser(width=390, dark=True) as browser: browser.open(url)"""
+class Chromium:
+    """The program. Its start takes some seconds of CPU time: the tests of a
+    module share one (browser.shared)."""
 
-    def __init__(self, width: int = 1200, height: int = 900,
-                 dark: bool = False, scripts: bool = True) -> None:
+    def __init__(self) -> None:
         self.home = Path(tempfile.mkdtemp(prefix="chromium-"))
-        self.errors: list[str] = []  # of scripts and of the policy
-        self.loads = 0  # pages that were loaded
         self.n = 0
         self.rest = b""
+        self.browsers: dict[str, "Browser"] = {}  # by session
         theirs, self.to = os.pipe()
         self.back, answers = os.pipe()
         try:
@@ -43,30 +43,6 @@ class Browser:
             os.close(theirs)
             os.close(answers)
         os.set_blocking(self.back, False)
-        target = self.ask("Target.createTarget", url="about:blank")
-        self.session = self.ask("Target.attachToTarget", flatten=True,
-                                targetId=target["targetId"])["sessionId"]
-        for domain in ("Page", "Runtime", "Log"):
-            self.page(f"{domain}.enable")
-        self.page("Emulation.setDeviceMetricsOverride", width=width,
-                  height=height, deviceScaleFactor=1, mobile=width < 600)
-        self.page("Emulation.setEmulatedMedia", features=[
-            {"name": "prefers-color-scheme",
-             "value": "dark" if dark else "light"}])
-        self.page("Emulation.setScriptExecutionDisabled", value=not scripts)
-
-    # ---- messages
-
-    def note(self, message: dict[str, Any]) -> None:
-        kind, more = message["method"], message["params"]
-        if kind == "Page.loadEventFired":
-            self.loads += 1
-        elif kind == "Runtime.exceptionThrown":
-            self.errors.append(json.dumps(more["exceptionDetails"]))
-        elif kind == "Log.entryAdded" and more["entry"]["level"] == "error":
-            self.errors.append(more["entry"]["text"])
-        elif kind == "Page.javascriptDialogOpening":
-            self.send("Page.handleJavaScriptDialog", accept=True)
 
     def receive(self) -> list[dict[str, Any]]:
         """What has come: answers; events are noted."""
@@ -77,19 +53,22 @@ class Browser:
         *whole, self.rest = self.rest.split(b"\0")
         messages = [json.loads(text) for text in whole]
         for message in messages:
-            if "method" in message:
-                self.note(message)
+            browser = self.browsers.get(message.get("sessionId", ""))
+            if browser and "method" in message:
+                browser.note(message)
         return [message for message in messages if "id" in message]
 
-    def send(self, method: str, session: bool = True, **params: Any) -> int:
+    def send(self, session: str, method: str, **params: Any) -> int:
         self.n += 1
         message = {"id": self.n, "method": method, "params": params}
         if session:
-            message["sessionId"] = self.session
+            message["sessionId"] = session
         os.write(self.to, json.dumps(message).encode() + b"\0")
         return self.n
 
-    def answer(self, number: int) -> dict[str, Any]:
+    def ask(self, session: str, method: str, **params: Any
+            ) -> dict[str, Any]:
+        number = self.send(session, method, **params)
         found: list[dict[str, Any]] = []
 
         def came() -> bool:
@@ -102,11 +81,63 @@ class Browser:
         assert "error" not in found[0], found[0]
         return found[0]["result"]
 
-    def ask(self, method: str, **params: Any) -> dict[str, Any]:
-        return self.answer(self.send(method, False, **params))
+    def end(self) -> None:
+        os.close(self.to)  # which ends it
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            os.killpg(self.process.pid, 9)
+            self.process.wait()
+        os.close(self.back)
+        shutil.rmtree(self.home, ignore_errors=True)
+
+
+@lru_cache(maxsize=None)
+def shared() -> Chromium:
+    """Whoever asks for it first has to end it: conftest does."""
+    return Chromium()
+
+
+class Browser:
+    """with Browser(width=390, dark=True) as browser: browser.open(url)
+    A window that knows nothing of others."""
+
+    def __init__(self, width: int = 1200, height: int = 900,
+                 dark: bool = False, scripts: bool = True) -> None:
+        self.chromium = shared()
+        self.errors: list[str] = []  # of scripts and of the policy
+        self.loads = 0  # pages that were loaded
+        ask = self.chromium.ask
+        self.context = ask("", "Target.createBrowserContext")[
+            "browserContextId"]
+        target = ask("", "Target.createTarget", url="about:blank",
+                     browserContextId=self.context)
+        self.session = ask("", "Target.attachToTarget", flatten=True,
+                           targetId=target["targetId"])["sessionId"]
+        self.chromium.browsers[self.session] = self
+        for domain in ("Page", "Runtime", "Log"):
+            self.page(f"{domain}.enable")
+        self.page("Emulation.setDeviceMetricsOverride", width=width,
+                  height=height, deviceScaleFactor=1, mobile=width < 600)
+        self.page("Emulation.setEmulatedMedia", features=[
+            {"name": "prefers-color-scheme",
+             "value": "dark" if dark else "light"}])
+        self.page("Emulation.setScriptExecutionDisabled", value=not scripts)
+
+    def note(self, message: dict[str, Any]) -> None:
+        kind, more = message["method"], message["params"]
+        if kind == "Page.loadEventFired":
+            self.loads += 1
+        elif kind == "Runtime.exceptionThrown":
+            self.errors.append(json.dumps(more["exceptionDetails"]))
+        elif kind == "Log.entryAdded" and more["entry"]["level"] == "error":
+            self.errors.append(more["entry"]["text"])
+        elif kind == "Page.javascriptDialogOpening":
+            self.chromium.send(self.session, "Page.handleJavaScriptDialog",
+                               accept=True)
 
     def page(self, method: str, **params: Any) -> dict[str, Any]:
-        return self.answer(self.send(method, **params))
+        return self.chromium.ask(self.session, method, **params)
 
     # ---- pages
 
@@ -117,7 +148,7 @@ class Browser:
 
     def loaded(self, before: int) -> None:
         """Wait until more pages than these were loaded."""
-        wait_until(lambda: self.receive() is not None
+        wait_until(lambda: self.chromium.receive() is not None
                    and self.loads > before, "the page is loaded", BOUND)
 
     def run(self, script: str) -> Any:
@@ -147,11 +178,6 @@ class Browser:
     def __exit__(self, kind: Optional[Type[BaseException]],
                  error: Optional[BaseException],
                  trace: Optional[TracebackType]) -> None:
-        os.close(self.to)  # which ends it
-        try:
-            self.process.wait(10)
-        except subprocess.TimeoutExpired:
-            os.killpg(self.process.pid, 9)
-            self.process.wait()
-        os.close(self.back)
-        shutil.rmtree(self.home, ignore_errors=True)
+        del self.chromium.browsers[self.session]
+        self.chromium.ask("", "Target.disposeBrowserContext",
+                          browserContextId=self.context)

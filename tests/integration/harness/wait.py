@@ -5,12 +5,16 @@ from typing import Callable, TypeVar
 
 T = TypeVar("T")
 BOUND = 40.0  # seconds; any process may get no turn for some of them
+# Seconds between two looks, of which many cost as much as what is looked at:
+# at first, and when it takes long.
+SOON, LATER = 0.01, 0.05
 
 
 def wait_until(happened: Callable[[], T], what: str = "",
                bound: float = BOUND) -> T:
     """Return the first true value of happened(); fail after the bound."""
-    deadline = time.monotonic() + bound
+    began = time.monotonic()
+    deadline = began + bound
     while True:
         late = time.monotonic() > deadline  # before: a last look counts
         value = happened()
@@ -20,4 +24,5 @@ def wait_until(happened: Callable[[], T], what: str = "",
             name = what or getattr(happened, "__name__", "it")
             raise AssertionError(
                 f"after {bound} s still not: {name} (last: {value!r})")
-        time.sleep(0.01)
+        waited = time.monotonic() - began
+        time.sleep(min(max(SOON, waited / 10), LATER))

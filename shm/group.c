@@ -186,8 +186,12 @@ static void reorder(apl_pool_t *pool, apl_group_t *group)
 int apl_group_configure(apl_held_t *held, apl_group_t *group,
                         const apl_options_t *options)
 {
-    apl_options_t wanted = *options;
+    apl_options_t wanted;
 
+    /* Nearly always; a copy of them would cost more than the comparison. */
+    if (memcmp(&group->options, options, sizeof *options) == 0)
+        return 0;
+    wanted = *options;
     if (wanted.concurrency == APL_CONCURRENCY_AUTO)
         wanted.concurrency = group->options.concurrency;
     if (memcmp(&group->options, &wanted, sizeof wanted) == 0)

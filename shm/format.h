@@ -9,7 +9,7 @@
  *                 |                 hash of group names, events,  |
  *                 |                 history                       |
  *     groups      +-----------------------------------------------+
- *                 | apl_group_t     [n_groups]      1536 bytes    |
+ *                 | apl_group_t     [n_groups]      1600 bytes    |
  *     processes   +-----------------------------------------------+
  *                 | apl_process_t   [n_processes]    256 bytes    |
  *     sessions    +-----------------------------------------------+
@@ -251,10 +251,10 @@ typedef struct {
     uint32_t leaving;           /**< [D] leaving processes */
     apl_link_t above;           /**< [D] link in pool.above */
     int64_t failed_at;          /**< [T] the last failed start; 0: none */
-    char padding[272];
-    char name[APL_NAME_MAX];   /**< [T] NUL-terminated */
-    char root[APL_NAME_MAX];   /**< [T] AppRoot, for people to read */
-    char error[APL_ERROR_MAX]; /**< [T] the last failed start in a sentence */
+    char padding[336];          /**< an odd number of lines: cache sets */
+    char name[APL_NAME_MAX];    /**< [T] NUL-terminated */
+    char root[APL_NAME_MAX];    /**< [T] AppRoot, for people to read */
+    char error[APL_ERROR_MAX];  /**< [T] the last failed start in a sentence */
 } apl_group_t;
 
 /** One process of an application, or the place reserved for it. */
@@ -383,7 +383,7 @@ typedef struct {
 
 /* ---- sizes: the layout is a promise between builds ---- */
 
-_Static_assert(sizeof(apl_group_t) == 1536, "group slots are 1536 bytes");
+_Static_assert(sizeof(apl_group_t) == 1600, "group slots are 1600 bytes");
 _Static_assert(sizeof(apl_process_t) == 256, "process slots are 256 bytes");
 _Static_assert(sizeof(apl_session_t) == 256, "session slots are 256 bytes");
 _Static_assert(offsetof(apl_session_t, id) == APL_LINES,
@@ -391,7 +391,7 @@ _Static_assert(offsetof(apl_session_t, id) == APL_LINES,
 _Static_assert(sizeof(apl_child_t) == 64, "child slots are 64 bytes");
 _Static_assert(offsetof(apl_header_t, lock) == 64, "the lock opens a line");
 
-#define APL_FORMAT_VERSION 7
+#define APL_FORMAT_VERSION 8
 #define APL_LAYOUT                                                             \
     ((uint64_t)APL_FORMAT_VERSION << 48 ^ sizeof(apl_header_t) << 24 ^         \
      offsetof(apl_group_t, name) << 12 ^ offsetof(apl_process_t, node) ^       \

@@ -12,7 +12,7 @@ from harness.httpd import Httpd
 
 MAGIC = struct.pack("<Q", 0x6c6f6f706c706141)
 # Bytes of a record, and where in it words are that mean something.
-RECORDS = {"groups": (1536, 0x4f8), "processes": (256, 0x98),
+RECORDS = {"groups": (1600, 0x538), "processes": (256, 0x98),
            "sessions": (256, 0x50), "children": (64, 0x30)}
 LOCK = 64  # of the header
 

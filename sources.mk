@@ -256,12 +256,15 @@ scratch_sources = \
 	tests/unit/scratch.c
 
 bench_sources = \
-	tests/bench/pool.c
+	tests/bench/pool.c \
+	tests/bench/yard.c
 
 bench_programs = \
 	tests/bench/checkout \
+	tests/bench/contend \
 	tests/bench/held \
-	tests/bench/scale
+	tests/bench/scale \
+	tests/bench/steps
 
 crash_sources = \
 	tests/crash/images.c \

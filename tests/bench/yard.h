@@ -1,0 +1,56 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file yard.h
+ * @brief What the pool is measured against: work of the same nature that is not
+ *        the pool's. A limit in nanoseconds holds on one processor, and so does
+ *        one in locks where locks are cheap and memory is not.
+ *
+ * A round of the yard does what checkout and checkin cannot do without, in the
+ * plainest way: it takes glibc's robust mutex twice, looks a name up, compares
+ * a record, takes a slot off one list and puts it on another, and counts.
+ */
+#ifndef BENCH_YARD_H
+#define BENCH_YARD_H
+
+#include <pthread.h>
+#include <stdint.h>
+
+#define YARD_SLOTS 16
+#define YARD_LINES 8 /* that each half of a round writes to */
+
+/* A slot of a circular list, by index. */
+typedef struct {
+    uint32_t next, prev;
+    char name[24];
+    uint64_t options[12];
+} yard_slot_t;
+
+/* Shared by processes. */
+typedef struct {
+    pthread_mutex_t mutex;
+    yard_slot_t slots[YARD_SLOTS + 2]; /* the last two are heads of lists */
+    uint64_t counters[YARD_LINES * 8];
+    uint64_t wanted[12];
+} yard_t;
+
+yard_t *yard_make(void);
+void yard_free(yard_t *yard);
+
+/** One round. */
+void yard_round(yard_t *yard);
+
+/** Records in memory, of so many bytes each. */
+typedef struct {
+    char *memory;
+    uint32_t n, bytes;
+} yard_field_t;
+
+yard_field_t yard_field(uint32_t n, uint32_t bytes);
+void yard_field_free(yard_field_t *field);
+
+/** ns to read so many cache lines of a record, each when the one before it is
+ * known; the mean of so many records, one after the other. */
+double yard_read(const yard_field_t *field, uint32_t lines, int rounds);
+
+#endif

@@ -33,7 +33,8 @@ static apppool_target_t target_of(const apppool_visit_t *v)
     apppool_target_t target = {
         .id = v->hold.id,
         .wire = v->hold.wire,
-        .keep = v->hold.wire.protocol == APL_HTTP && v->hold.wire.shared,
+        .keep =
+            v->hold.wire.protocol == APL_HTTP && v->hold.wire.concurrency != 1,
         .timeout = timeout != APPPOOL_UNSET ? timeout
                    : conf->timeout_set      ? conf->timeout
                                             : v->r->server->timeout,

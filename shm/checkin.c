@@ -78,7 +78,7 @@ static void close_session(apl_held_t *held, apl_session_t *s, ending_t how)
 /* A process that is given no more requests is ended all the same. */
 static int may_abandon(const apl_process_t *p, const apl_group_t *g)
 {
-    uint32_t most = g->options.concurrency;
+    uint32_t most = apl_group_concurrency(g, p);
 
     return p->state == APL_PROCESS_LIVE && p->abandoned < (most ? most : 1);
 }

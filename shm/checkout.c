@@ -118,6 +118,7 @@ static apr_status_t ask(apl_held_t *held, apl_group_t *g, apl_session_t *s,
                         apl_hold_t *hold)
 {
     apl_process_t *p;
+    uint32_t most;
 
     if (apl_group_drained(g))
         return APL_EDRAINED;
@@ -130,8 +131,8 @@ static apr_status_t ask(apl_held_t *held, apl_group_t *g, apl_session_t *s,
     fill(hold, s, p);
     /* It is in a queue of its own behind another request; or beside one that
      * hangs. */
-    if ((g->options.concurrency != 0 && p->sessions > g->options.concurrency) ||
-        p->hung)
+    most = apl_group_concurrency(g, p);
+    if ((most != 0 && p->sessions > most) || p->hung)
         apl_room_want(held, g);
     return APR_SUCCESS;
 }

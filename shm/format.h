@@ -54,7 +54,7 @@
  *  I2  A used group may have no process.
  *  I3  Idle before busy: `idle` holds exactly the group's live processes
  *      without sessions; `order` (a heap by sessions, then age) the busy ones
- *      with room, where the group shares processes.
+ *      with room (apl_group_limit()).
  *  I4  group.size == |processes|.
  *  I5  A process that is leaving is in no list but pool.leavers.
  *  I6  group.spawning == its WANTED and STARTING slots.
@@ -143,7 +143,7 @@ typedef struct {
     uint32_t max_instances;  /**< 0: no limit but the pool's */
     uint32_t max_requests;   /**< 0: no limit */
     uint32_t jitter;         /**< up to so many requests more, per process */
-    uint32_t concurrency;    /**< sessions per process; 0: no limit */
+    uint32_t concurrency;    /**< per process; 0: no limit; AUTO: its own */
     uint32_t max_queue;      /**< waiting requests; more are refused */
     uint32_t global_queue;   /**< 0: each process has a queue of its own */
     uint32_t rolling;        /**< 1: a restart replaces, one by one */
@@ -200,10 +200,10 @@ enum { APL_HTTP, APL_FCGI, APL_SCGI, APL_UWSGI, APL_AUTO };
 
 /** How a process is reached. The configuration may say another thing by now. */
 typedef struct {
-    uint8_t listen;    /**< APL_LISTEN_* */
-    uint8_t shared;    /**< it takes several requests at once */
-    uint16_t protocol; /**< APL_HTTP ...; AUTO until it is found */
-    uint32_t port;     /**< APL_LISTEN_TCP */
+    uint16_t listen;      /**< APL_LISTEN_* */
+    uint16_t protocol;    /**< APL_HTTP ...; AUTO until it is found */
+    uint32_t port;        /**< APL_LISTEN_TCP */
+    uint32_t concurrency; /**< it is made for; 0: any; AUTO until found */
 } apl_wire_t;
 
 #define APL_NAME_MAX  256
@@ -282,7 +282,7 @@ typedef struct {
     uint32_t replaces;  /**< [T] 1: when it is live, another one leaves */
     uint32_t zombie;    /**< [T] 1: it survives SIGKILL */
     uint32_t abandoned; /**< [D] sessions that are */
-    char padding[108];
+    char padding[104];
 } apl_process_t;
 
 /** A request: it waits for a process, or has one. */

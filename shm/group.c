@@ -111,8 +111,6 @@ static apl_group_t *add(apl_pool_t *pool, const apl_app_t *app)
     g->key = app->key;
     g->revision = 1;
     g->options = app->options;
-    if (g->options.concurrency == APL_CONCURRENCY_AUTO)
-        g->options.concurrency = 1;
     copy_text(g->name, sizeof g->name, app->name);
     copy_text(g->root, sizeof g->root, app->root);
     apl_list_init(pool, &g->processes);
@@ -148,23 +146,29 @@ void apl_group_drop(apl_held_t *held, apl_group_t *group)
     apl_slot_put(pool, apl_slots_groups(pool), group);
 }
 
-uint32_t apl_group_limit(const apl_group_t *group)
+uint32_t apl_group_limit(const apl_group_t *group, const apl_process_t *process)
 {
     const apl_options_t *o = &group->options;
+    uint32_t n = apl_group_concurrency(group, process);
 
-    if (o->concurrency == 0)
+    if (n == 0)
         return UINT32_MAX;
     if (o->global_queue)
-        return o->concurrency;
-    if (o->max_queue == 0 || o->max_queue > UINT32_MAX - o->concurrency)
+        return n;
+    if (o->max_queue == 0 || o->max_queue > UINT32_MAX - n)
         return UINT32_MAX;
-    return o->concurrency + o->max_queue;
+    return n + o->max_queue;
+}
+
+int apl_group_has_room(const apl_group_t *group, const apl_process_t *process)
+{
+    return process->sessions > 0 &&
+           process->sessions < apl_group_limit(group, process);
 }
 
 /* The limit of sessions changed, and with it who is in `order`. */
 static void reorder(apl_pool_t *pool, apl_group_t *group)
 {
-    uint32_t limit = apl_group_limit(group);
     apl_walk_t it;
     uint32_t at;
 
@@ -178,7 +182,7 @@ static void reorder(apl_pool_t *pool, apl_group_t *group)
         if (!p)
             continue;
         memset(&p->node, 0, sizeof p->node);
-        if (apl_group_shares(group) && p->sessions > 0 && p->sessions < limit)
+        if (apl_group_has_room(group, p))
             apl_heap_insert(pool, &group->order, p);
     }
 }
@@ -186,17 +190,9 @@ static void reorder(apl_pool_t *pool, apl_group_t *group)
 int apl_group_configure(apl_held_t *held, apl_group_t *group,
                         const apl_options_t *options)
 {
-    apl_options_t wanted;
-
-    /* Nearly always; a copy of them would cost more than the comparison. */
     if (memcmp(&group->options, options, sizeof *options) == 0)
         return 0;
-    wanted = *options;
-    if (wanted.concurrency == APL_CONCURRENCY_AUTO)
-        wanted.concurrency = group->options.concurrency;
-    if (memcmp(&group->options, &wanted, sizeof wanted) == 0)
-        return 0;
-    apl_hung_configure(held->pool, group, &wanted);
+    apl_hung_configure(held->pool, group, options);
     group->retired = 0;
     reorder(held->pool, group);
     return 1;

@@ -40,8 +40,7 @@ apl_group_t *apl_group_find(apl_held_t *held, uint64_t key, const char *name);
  */
 apl_group_t *apl_group_ensure(apl_held_t *held, const apl_app_t *app);
 
-/** Apply options. Where APL_CONCURRENCY_AUTO is asked for, the group keeps what
- * it has. @return 1: they differ from those that were there */
+/** Apply options. @return 1: they differ from those that were there */
 int apl_group_configure(apl_held_t *held, apl_group_t *group,
                         const apl_options_t *options);
 
@@ -62,10 +61,20 @@ void apl_group_link(apl_pool_t *pool, apl_group_t *group);
  */
 apl_process_t *apl_group_pick(apl_held_t *held, apl_group_t *group);
 
-/** Do requests share the group's processes? */
-static inline int apl_group_shares(const apl_group_t *group)
+/**
+ * Requests that a process of the group takes at a time: what AppConcurrency
+ * says; or with auto, what that process is made for, so an old one keeps its
+ * number when the code changes.
+ * @return 0: no limit
+ */
+static inline uint32_t apl_group_concurrency(const apl_group_t *group,
+                                             const apl_process_t *process)
 {
-    return group->options.concurrency != 1 || !group->options.global_queue;
+    uint32_t n = group->options.concurrency;
+
+    if (n == APL_CONCURRENCY_AUTO)
+        n = process->wire.concurrency;
+    return n == APL_CONCURRENCY_AUTO ? 1 : n;
 }
 
 /**
@@ -73,7 +82,11 @@ static inline int apl_group_shares(const apl_group_t *group)
  * where each process has a queue of its own, that queue too.
  * @return UINT32_MAX: no limit
  */
-uint32_t apl_group_limit(const apl_group_t *group);
+uint32_t apl_group_limit(const apl_group_t *group,
+                         const apl_process_t *process);
+
+/** Does a busy process take one more? */
+int apl_group_has_room(const apl_group_t *group, const apl_process_t *process);
 
 /** Has it more zombies than AppMaxZombies? Then nothing more is started. */
 static inline int apl_group_haunted(const apl_group_t *group)

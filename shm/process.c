@@ -51,8 +51,7 @@ static void move_turn(apl_pool_t *pool, apl_group_t *g, int starved)
 /* Where it has room among those that requests share, it has a place there. */
 static void rank(apl_pool_t *pool, apl_group_t *g, apl_process_t *p)
 {
-    if (apl_group_shares(g) && p->sessions > 0 &&
-        p->sessions < apl_group_limit(g))
+    if (apl_group_has_room(g, p))
         apl_heap_insert(pool, &g->order, p);
 }
 
@@ -207,6 +206,7 @@ apl_process_t *apl_process_reserve(apl_held_t *held, apl_group_t *group,
     p->started = p->last_used = held->now;
     p->birth = ++held->pool->header->ticket;
     p->replaces = replaces != 0;
+    p->wire.concurrency = APL_CONCURRENCY_AUTO; /* 0 would be no limit */
     APL_STEP("reserve_filled");
     p->state = APL_PROCESS_WANTED;
     APL_STEP("reserve_wanted"); /* seen: a place is taken; nobody counts it */

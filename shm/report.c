@@ -130,7 +130,14 @@ static void count_state(json_t *owner, int state)
     json_integer_set(n, json_integer_value(n) + 1);
 }
 
-static json_t *report_process(const apl_process_t *p, int64_t memory)
+/* Of an app (AUTO: its processes tell) or a process (AUTO: it has yet to). */
+static json_t *concurrency(uint32_t n)
+{
+    return n == APL_CONCURRENCY_AUTO ? json_null() : number(n);
+}
+
+static json_t *report_process(const apl_group_t *g, const apl_process_t *p,
+                              int64_t memory)
 {
     json_t *o = json_object();
 
@@ -143,6 +150,11 @@ static json_t *report_process(const apl_process_t *p, int64_t memory)
                         json_string(process_words[process_state(p)]));
     json_object_set_new(o, "sessions", number(p->sessions));
     json_object_set_new(o, "processed", number(p->processed));
+    json_object_set_new(
+        o, "concurrency",
+        concurrency(g->options.concurrency == APL_CONCURRENCY_AUTO
+                        ? p->wire.concurrency
+                        : g->options.concurrency));
     json_object_set_new(o, "started", apl_report_instant(p->started));
     json_object_set_new(o, "last_used", apl_report_instant(p->last_used));
     json_object_set_new(o, "memory",
@@ -225,7 +237,7 @@ static json_t *report_group(const apl_group_t *g)
     json_object_set_new(j, "queue", number(g->waiting));
     json_object_set_new(j, "max", number(o->max_instances));
     json_object_set_new(j, "min", number(o->min_instances));
-    json_object_set_new(j, "concurrency", number(o->concurrency));
+    json_object_set_new(j, "concurrency", concurrency(o->concurrency));
     json_object_set_new(j, "requests_total", number(g->n_requests));
     json_object_set_new(j, "restarts", number(g->n_restarts));
     json_object_set_new(j, "spawned", number(g->n_spawned));
@@ -341,7 +353,8 @@ static void report_slots(const apl_pool_t *copy, json_t *pool,
             continue;
         json_array_append_new(
             json_object_get(by_group[p->group], "processes"),
-            report_process(p, apl_resident_of(memory, n, p->who.pid)));
+            report_process(&copy->groups[p->group], p,
+                           apl_resident_of(memory, n, p->who.pid)));
         count_state(by_group[p->group], process_state(p));
         count_state(pool, process_state(p));
     }

@@ -146,7 +146,7 @@ static apl_process_t *shared_victim(apl_held_t *held, const apl_group_t *of,
 {
     apl_process_t *p;
 
-    if (!of || of == newcomer || !apl_group_shares(of) || of->order == 0)
+    if (!of || of == newcomer || of->order == 0)
         return NULL;
     p = apl_process_at(held->pool, of->order);
     return p && p->state == APL_PROCESS_LIVE && !p->hung ? p : NULL;

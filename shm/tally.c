@@ -58,8 +58,7 @@ static void count_live(apl_truth_t *t, const apl_group_t *g,
     t->outdated += (uint32_t)apl_group_outdated(g, p);
     t->marked += p->hung != 0;
     t->hung += p->hung != 0 && p->sessions > 0;
-    t->room += apl_group_shares(g) && p->sessions > 0 &&
-               p->sessions < apl_group_limit(g);
+    t->room += (uint32_t)apl_group_has_room(g, p);
 }
 
 void apl_tally_process(apl_tally_t *tally, const apl_pool_t *pool,

@@ -46,8 +46,7 @@ static int in_place(const apl_pool_t *pool, const apl_group_t *g, uint32_t i)
 {
     const apl_process_t *p = apl_process_at(pool, i), *above;
 
-    if (!p || p->state != APL_PROCESS_LIVE || p->sessions == 0 ||
-        p->sessions >= apl_group_limit(g) ||
+    if (!p || p->state != APL_PROCESS_LIVE || !apl_group_has_room(g, p) ||
         p->group != APL_GROUP_INDEX(pool, g))
         return 0;
     above = apl_process_at(pool, p->node.parent);

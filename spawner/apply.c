@@ -127,47 +127,12 @@ static int locked_out(apr_status_t rv)
     return rv == APL_ELOCK;
 }
 
-static apr_status_t configure(spawner_t *s, const table_app_t *a,
-                              uint32_t found, int used)
-{
-    apl_app_t app = a->app;
-
-    if (app.options.concurrency == APL_CONCURRENCY_AUTO)
-        app.options.concurrency = found;
-    return apl_supervise_configure(&s->shm, &app, used, s->now);
-}
-
-apr_status_t apply_process(spawner_t *s, const process_t *p, int used)
+apr_status_t apply_process(spawner_t *s, const process_t *p)
 {
     const table_app_t *a = table_find(s->table, p->is.name);
 
-    return a ? configure(s, a, p->is.concurrency, used) : APR_SUCCESS;
-}
-
-/* What AppConcurrency auto stands for: what the newest live process of the app
- * is made for, or 1. Not what the segment says, where any child of httpd can
- * write. */
-static void find_concurrency(spawner_t *s)
-{
-    const process_t *p;
-    uint32_t i;
-
-    for (i = 0; i < s->table->n; i++) {
-        s->table->apps[i].found = 1;
-        s->table->apps[i].found_at = 0;
-    }
-    for (p = s->processes; p; p = p->next) {
-        const table_app_t *known = table_find(s->table, p->is.name);
-        table_app_t *a;
-
-        if (!known || p->phase != PHASE_LIVE ||
-            p->is.concurrency == APL_CONCURRENCY_AUTO ||
-            p->is.began < known->found_at)
-            continue;
-        a = &s->table->apps[known - s->table->apps];
-        a->found = p->is.concurrency;
-        a->found_at = p->is.began;
-    }
+    return a ? apl_supervise_configure(&s->shm, &a->app, 1, s->now)
+             : APR_SUCCESS;
 }
 
 static int configure_groups(spawner_t *s)
@@ -176,11 +141,10 @@ static int configure_groups(spawner_t *s)
     apr_status_t rv;
     uint32_t i;
 
-    find_concurrency(s);
     for (i = 0; i < s->table->n; i++) {
         const table_app_t *a = &s->table->apps[i];
 
-        rv = configure(s, a, a->found, a->prestart);
+        rv = apl_supervise_configure(&s->shm, &a->app, a->prestart, s->now);
         if (locked_out(rv))
             return -1;
         if (rv == APL_EFULL)

@@ -20,12 +20,11 @@
 int apply_refresh(spawner_t *s);
 
 /**
- * Tell the segment of the app of this process. AppConcurrency auto is what the
- * process is made for.
- * @param used 1: the app was asked for, so it has a place in the segment
+ * Tell the segment of the app of this process, which has a place there from now
+ * on.
  * @return that of apl_supervise_configure(); APR_SUCCESS: no such app
  */
-apr_status_t apply_process(spawner_t *s, const process_t *p, int used);
+apr_status_t apply_process(spawner_t *s, const process_t *p);
 
 /** Bring the segment up to the table: at once after a new one, and each second
  * in case that the segment has lost what it was told. */

@@ -49,8 +49,7 @@ static void found(spawner_t *s, process_t *p, const boot_report_t *got)
     apl_who_t who = {p->is.pid, 0, p->is.start};
 
     p->is.wire.protocol = (uint16_t)got->protocol;
-    p->is.wire.shared = got->concurrency != 1;
-    p->is.concurrency = got->concurrency;
+    p->is.wire.concurrency = got->concurrency;
     process_record(p, p->is.state);
     apl_supervise_born(&s->shm, p->is.id, who, p->is.wire, s->now);
 }
@@ -258,7 +257,7 @@ static void start(spawner_t *s, const apl_order_t *order)
         return;
     }
     p->listed = 1;
-    p->is.wire.listen = (uint8_t)app->listen;
+    p->is.wire.listen = (uint16_t)app->listen;
     p->is.wire.protocol = (uint16_t)app->protocol;
     p->is.print = app->print;
     p->is.owner = app->owner;

@@ -14,7 +14,6 @@
 
 #include "shm/alive.h"
 #include "spawner/alert.h"
-#include "spawner/apply.h"
 #include "spawner/beat.h"
 #include "spawner/cause.h"
 #include "spawner/cgroup.h"
@@ -95,11 +94,8 @@ static void tell_failure(spawner_t *s, process_t *p)
 
 void life_ready(spawner_t *s, process_t *p)
 {
-    /* First, as the requests that wait are given to it at once. */
-    apr_status_t rv = apply_process(s, p, 0);
+    apr_status_t rv = apl_supervise_ready(&s->shm, p->is.id, s->now);
 
-    if (rv != APL_ELOCK)
-        rv = apl_supervise_ready(&s->shm, p->is.id, s->now);
     if (rv != APR_SUCCESS)
         return; /* detached meanwhile: obey(); no lock: the next probe */
     p->phase = PHASE_LIVE;

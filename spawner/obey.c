@@ -19,7 +19,7 @@ static void put_back(spawner_t *s, process_t *p)
 {
     apl_who_t who = {p->is.pid, 0, p->is.start};
     /* Its group may be lost as well. */
-    apr_status_t rv = apply_process(s, p, 1);
+    apr_status_t rv = apply_process(s, p);
 
     if (rv == APL_ELOCK || rv == APL_EDAMAGED)
         return;

@@ -122,7 +122,7 @@ process_t *process_new(spawner_t *s, uint64_t id, const char *name)
                             .id = id,
                             .uid = UINT32_MAX,
                             .gid = UINT32_MAX,
-                            .concurrency = APL_CONCURRENCY_AUTO};
+                            .wire.concurrency = APL_CONCURRENCY_AUTO};
     int record = registry_take();
     process_t *p;
 

@@ -20,7 +20,7 @@
 
 #include "shm/format.h"
 
-#define REGISTRY_MAGIC 0x32706c61 /* goes up with the layout */
+#define REGISTRY_MAGIC 0x33706c61 /* goes up with the layout */
 
 #define REGISTRY_MAX   65536 /* records; an id's slot has 16 bits */
 
@@ -40,8 +40,6 @@ typedef struct {
     uint32_t stops_itself;   /**< it said STOPPING=1: it ends when it likes */
     char name[APL_NAME_MAX]; /**< of the group */
     uint32_t says_ready;     /**< it said READY=1 */
-    uint32_t concurrency;    /**< requests at once, that it is made for; 0: any
-                                number; APL_CONCURRENCY_AUTO: not known yet */
     uint32_t owner;          /**< what the table said when it was made */
     char padding[172];
 } registry_record_t;

@@ -63,9 +63,7 @@ typedef struct {
     int no_new_privileges;
     table_rlimit_t rlimits[3];
     int n_rlimits;
-    uint32_t found;   /**< apply.c: what AppConcurrency auto stands for */
-    int64_t found_at; /**< us: when the process began that says so */
-    uint64_t print;   /**< differs when what a process was made from does */
+    uint64_t print; /**< differs when what a process was made from does */
 } table_app_t;
 
 typedef struct {

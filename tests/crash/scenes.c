@@ -71,7 +71,7 @@ static void supervise_take(stage_t *g)
 static void born(stage_t *g)
 {
     apl_who_t who = {99, 0, 7};
-    apl_wire_t wire = {APL_LISTEN_TCP, 0, APL_HTTP, 8000};
+    apl_wire_t wire = {APL_LISTEN_TCP, APL_HTTP, 8000, 1};
 
     apl_supervise_born(&g->pool, g->ids[0], who, wire, SCENE_NOW + 9);
 }
@@ -127,7 +127,7 @@ static void remove_app(stage_t *g)
 static void adopt(stage_t *g)
 {
     apl_who_t who = {99, 0, 7};
-    apl_wire_t wire = {APL_LISTEN_FD, 0, APL_HTTP, 0};
+    apl_wire_t wire = {APL_LISTEN_FD, APL_HTTP, 0, 1};
 
     apl_supervise_adopt(&g->pool, 0x7770000000000008, who, "a", wire, 1,
                         SCENE_NOW + 9);

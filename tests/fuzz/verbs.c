@@ -106,7 +106,7 @@ static void take(play_t *p, dice_t *d)
 static void born(play_t *p, dice_t *d)
 {
     const apl_who_t who = {77, 0, 7};
-    const apl_wire_t wire = {APL_LISTEN_TCP, 0, APL_HTTP, 80};
+    const apl_wire_t wire = {APL_LISTEN_TCP, APL_HTTP, 80, p->n_ids % 4};
 
     apl_supervise_born(&p->pool, some_id(p, d), who, wire, p->now);
 }
@@ -150,7 +150,7 @@ static void outdate(play_t *p, dice_t *d)
 static void adopt(play_t *p, dice_t *d)
 {
     const apl_who_t who = {77, 0, 7};
-    const apl_wire_t wire = {APL_LISTEN_FD, 0, APL_HTTP, 0};
+    const apl_wire_t wire = {APL_LISTEN_FD, APL_HTTP, 0, 1};
     uint64_t id = some_id(p, d);
 
     apl_supervise_adopt(&p->pool, id, who, some_app(p, d)->name, wire,
@@ -201,6 +201,8 @@ static void configure(play_t *p, dice_t *d)
 
     if (i < sizeof all / sizeof *all) {
         *all[i].value = dice(d, all[i].sides);
+        if (all[i].value == &o->concurrency && o->concurrency == 4)
+            o->concurrency = APL_CONCURRENCY_AUTO;
         play_say(" %s %u", all[i].name, *all[i].value);
     }
     else if (i == 11)

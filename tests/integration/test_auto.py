@@ -46,6 +46,13 @@ def bare(httpd: Httpd, files: dict[str, str]) -> App:
     return app
 
 
+def made_for(httpd: Httpd, app: App) -> list[int]:
+    """Requests at a time that its processes take"""
+    return [process["concurrency"]
+            for process in httpd.group(app)["processes"]
+            if process["state"] in ("idle", "busy")]
+
+
 @pytest.mark.parametrize("name", ["index.php", "public/index.php"])
 def test_php(httpd: Httpd, name: str) -> None:
     """Five requests at once, in one process of the pool"""
@@ -61,7 +68,7 @@ def test_php(httpd: Httpd, name: str) -> None:
     assert httpd.get("/style.css", "shop").text == "static"
     httpd.graceful()
     assert httpd.get("/", "shop").text == "met"
-    assert httpd.group(app)["concurrency"] == 5
+    assert made_for(httpd, app) == [5]
 
 
 def test_node(httpd: Httpd) -> None:
@@ -101,7 +108,8 @@ def test_a_deployment_changes_it(httpd: Httpd) -> None:
     (app.root / "wsgi.py").write_text(PYTHON)
     app.touch()
     wait_until(lambda: httpd.get("/", "shop").text == "python", "new code")
-    assert httpd.group(app)["concurrency"] == 1
+    assert httpd.group(app)["concurrency"] is None
+    assert made_for(httpd, app) == [1]
     (app.root / "wsgi.py").unlink()
     shutil.rmtree(app.root / "__pycache__", ignore_errors=True)
     app.touch()
@@ -166,27 +174,93 @@ def test_the_spawner_dies_while_one_boots(httpd: Httpd) -> None:
             kill9(pid)
 
 
-# Where apl_group_t has options.concurrency (shm/format.h).
+# Where apl_group_t has options.concurrency, and apl_process_t
+# wire.concurrency (shm/format.h).
 CONCURRENCY = 16 + 5 * 4
+MADE_FOR = 116 + 8
+AUTO = 0xffffffff
 
 
 def test_a_hostile_child_changes_what_was_found(httpd: Httpd) -> None:
-    """The table says nothing of it; what the process found stands in the
-    registry, also for the next spawner"""
-    httpd.log.expect("spawner")
+    """What the table says of the app, and the registry of the process, is put
+    right, also by the next spawner"""
+    httpd.log.expect("spawner", "had lost its place in the pool")
     app = bare(httpd, {"wsgi.py": PYTHON})
     httpd.start()
     assert httpd.get("/", "shop").text == "python"
-    found = httpd.group(app)["concurrency"]
+    assert made_for(httpd, app) == [1]
     with Segment(httpd) as segment:
-        # The first group; slot 0 of a table is never used.
-        at = segment.tables["groups"] + RECORDS["groups"][0] + CONCURRENCY
-        assert segment.word(at) == found
-        segment.write_word(at, 50)
-        wait_until(lambda: segment.word(at) == found, "it is put right")
+        # The first of each; slot 0 of a table is never used.
+        group = segment.tables["groups"] + RECORDS["groups"][0] + CONCURRENCY
+        process = segment.tables["processes"] + RECORDS["processes"][0] \
+            + MADE_FOR
+        assert segment.word(group) == AUTO and segment.word(process) == 1
+        segment.write_word(group, 50)
+        wait_until(lambda: segment.word(group) == AUTO, "it is put right")
         kill9(httpd.helper("spawner"))
-        segment.write_word(at, 0)
-        wait_until(lambda: segment.word(at) == found, "and by the next one")
+        segment.write_word(group, 0)
+        segment.write_word(process, 50)
+        wait_until(lambda: segment.word(group) == AUTO,
+                   "and by the next one")
+    httpd.log.wait_for("had lost its place in the pool")
+    wait_until(lambda: made_for(httpd, app) == [1], "the number of before")
+    assert httpd.get("/", "shop").text == "python"
+    httpd.check()
+
+
+# The second process that runs it is not ready before it is told to.
+SLOW_NODE = """const fs = require("fs");
+const slow = fs.existsSync("first");
+fs.writeFileSync("first", "");
+const server = require("http").createServer((request, response) =>
+  setInterval(() => fs.existsSync("go") && response.end("node"), 50));
+const begin = setInterval(() => {
+  if (slow && !fs.existsSync("go")) return;
+  clearInterval(begin);
+  server.listen({ fd: 3 });
+}, 50);
+"""
+
+SLOW_PYTHON = """
+import os, time
+
+def application(environ, start_response):
+    with open("held", "a") as file:
+        file.write(f"{os.getpid()}\\n")
+    while not os.path.exists("go"):
+        time.sleep(0.05)
+    start_response("200 OK", [])
+    return [b"python"]
+"""
+
+
+def test_old_processes_stay_serial(httpd: Httpd) -> None:
+    """In the middle of a deployment from code that takes one request at a time
+    to code that takes any number"""
+    app = bare(httpd, {"wsgi.py": SLOW_PYTHON})
+    app.directives += ["AppRestartMode rolling", "MaxInstances 2"]
+    held, go = app.root / "held", app.root / "go"
+    held.touch()
+    held.chmod(0o666)
+    httpd.start()
+    pending = [httpd.get_async("/", "shop") for _ in range(2)]
+    wait_until(lambda: len(held.read_text().split()) == 2, "two serve")
+    (app.root / "wsgi.py").unlink()
+    (app.root / "app.js").write_text(SLOW_NODE)
+    app.touch()
+    pending.append(httpd.get_async("/", "shop"))
+    wait_until(lambda: sorted(made_for(httpd, app)) == [0, 1],
+               "one of each takes requests")
+    pending += [httpd.get_async("/", "shop") for _ in range(6)]
+    wait_until(lambda: sum(process["sessions"] for process in
+                           httpd.group(app)["processes"]) == 9,
+               "all have a process")
+    assert sorted(process["sessions"] for process in
+                  httpd.group(app)["processes"]
+                  if process["state"] == "busy") == [1, 7]
+    go.touch()
+    answers = [one.result().text for one in pending]
+    assert sorted(answers) == ["node"] * 7 + ["python"] * 2
     httpd.check()
 
 
@@ -197,12 +271,11 @@ def test_a_start_that_fails_changes_nothing(httpd: Httpd) -> None:
     app.directives.append("AppRestartMode rolling")
     httpd.start()
     assert httpd.get("/", "shop").text == "python"
-    found = httpd.group(app)["concurrency"]
-    assert found != 0
+    assert made_for(httpd, app) == [1]
     (app.root / "wsgi.py").unlink()
     (app.root / "app.js").write_text("process.exit(1)")
     app.touch()
     assert httpd.get("/", "shop").text == "python"
     httpd.log.wait_for("ended with .* while it started")
-    assert httpd.group(app)["concurrency"] == found
+    assert made_for(httpd, app) == [1]
     assert httpd.get("/", "shop").text == "python"

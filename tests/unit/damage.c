@@ -244,6 +244,7 @@ static void what_is_said_of_a_process(void **state)
     DIFFERS(wire.listen, 7);
     DIFFERS(wire.protocol, 7);
     DIFFERS(wire.port, 7);
+    DIFFERS(wire.concurrency, 7);
     DIFFERS(state, APL_PROCESS_STARTING);
     DIFFERS(id, h.id + 0x10000);
     p->state = APL_PROCESS_LEAVING;

@@ -62,6 +62,7 @@ static apr_status_t queue(model_t *m, int session, int group)
 static apr_status_t ask(model_t *m, int session, int group)
 {
     const m_group_t *g = &m->groups[group];
+    unsigned most;
     int p;
 
     if (g->drained)
@@ -71,9 +72,8 @@ static apr_status_t ask(model_t *m, int session, int group)
     if (p < 0)
         return queue(m, session, group);
     model_give(m, session, p);
-    if ((g->options.concurrency != 0 &&
-         m->processes[p].sessions > g->options.concurrency) ||
-        m->processes[p].hung)
+    most = model_concurrency(m, p);
+    if ((most != 0 && m->processes[p].sessions > most) || m->processes[p].hung)
         model_want(m, group);
     return APR_SUCCESS;
 }
@@ -156,10 +156,12 @@ static int abandon(model_t *m, int session)
 {
     m_session_t *s = &m->sessions[session];
     int process = model_process_of(m, s);
-    uint32_t most = m->groups[s->group].options.concurrency;
+    unsigned most;
 
-    if (process < 0 || s->endless || m->processes[process].state != M_LIVE ||
-        model_abandoned(m, process) >= (most != 0 ? most : 1))
+    if (process < 0 || s->endless || m->processes[process].state != M_LIVE)
+        return 0;
+    most = model_concurrency(m, process);
+    if (model_abandoned(m, process) >= (most != 0 ? most : 1))
         return 0;
     s->abandoned = 1;
     model_touch(m, &m->processes[process]);

@@ -32,6 +32,7 @@ typedef struct {
     uint64_t birth, enlisted, idle_since; /* ticks of the model's own counter */
     unsigned revision;                    /* 0: outdated in any case */
     int replaces, hung, killed, zombie;
+    unsigned made_for; /* requests at a time; 0: no limit */
 } m_process_t;
 
 typedef enum { S_FREE, S_WAITING, S_HELD, S_FAILED } m_session_state_t;
@@ -93,6 +94,9 @@ int model_pick(const model_t *m, int group);
 /** The process that a session has, or -1: none, or it is gone. */
 int model_process_of(const model_t *m, const m_session_t *s);
 
+/** Requests that it takes at a time; 0: no limit. */
+unsigned model_concurrency(const model_t *m, int process);
+
 /* ---- verbs of httpd's children ---- */
 
 /**
@@ -113,12 +117,15 @@ int model_abandon(model_t *m, int session);
 
 /** @return the process whose order is the oldest, or -1 */
 int model_take(model_t *m, uint64_t id);
+/** @param made_for requests at a time */
+void model_born(model_t *m, int process, unsigned made_for);
 void model_ready(model_t *m, int process);
 void model_failed(model_t *m, int process);
 void model_gone(model_t *m, int process);
 void model_detach(model_t *m, int process);
 void model_outdate(model_t *m, int process);
-void model_adopt(model_t *m, int group, uint64_t id, int live);
+void model_adopt(model_t *m, int group, uint64_t id, unsigned made_for,
+                 int live);
 
 void model_configure(model_t *m, int group, unsigned slot,
                      const apl_options_t *options, int prestart);

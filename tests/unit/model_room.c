@@ -144,11 +144,22 @@ int model_idles_longer(const model_t *m, int a, int b)
     return m->processes[a].idle_since < m->processes[b].idle_since;
 }
 
-static unsigned session_limit(const apl_options_t *o)
+unsigned model_concurrency(const model_t *m, int process)
 {
-    if (o->concurrency == 0 || (!o->global_queue && o->max_queue == 0))
+    const m_process_t *p = &m->processes[process];
+    unsigned n = m->groups[p->group].options.concurrency;
+
+    return n == APL_CONCURRENCY_AUTO ? p->made_for : n;
+}
+
+static unsigned session_limit(const model_t *m, int process)
+{
+    const apl_options_t *o = &m->groups[m->processes[process].group].options;
+    unsigned n = model_concurrency(m, process);
+
+    if (n == 0 || (!o->global_queue && o->max_queue == 0))
         return UINT32_MAX;
-    return o->concurrency + (o->global_queue ? 0 : o->max_queue);
+    return n + (o->global_queue ? 0 : o->max_queue);
 }
 
 static int before(const m_process_t *a, const m_process_t *b)
@@ -163,8 +174,6 @@ static int before(const m_process_t *a, const m_process_t *b)
  * fewest sessions, then the oldest. */
 int model_pick(const model_t *m, int group)
 {
-    const apl_options_t *o = &m->groups[group].options;
-    int shares = o->concurrency != 1 || !o->global_queue;
     int i, idle = -1, busy = -1;
 
     for (i = 0; i < m->n_processes; i++) {
@@ -177,8 +186,7 @@ int model_pick(const model_t *m, int group)
             if (idle < 0 || model_idles_longer(m, idle, i))
                 idle = i;
         }
-        else if (shares && p->sessions < session_limit(o) &&
-                 (!b || before(p, b)))
+        else if (p->sessions < session_limit(m, i) && (!b || before(p, b)))
             busy = i;
     }
     return idle >= 0 ? idle : busy;
@@ -199,6 +207,7 @@ m_process_t *model_add(model_t *m, int group, m_state_t state)
     m->processes[i] = (m_process_t){.state = state,
                                     .group = group,
                                     .last_used = m->now,
+                                    .made_for = 1,
                                     .birth = ++m->clock};
     return &m->processes[i];
 }

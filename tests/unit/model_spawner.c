@@ -26,6 +26,11 @@ int model_take(model_t *m, uint64_t id)
     return first;
 }
 
+void model_born(model_t *m, int process, unsigned made_for)
+{
+    m->processes[process].made_for = made_for;
+}
+
 /* An outdated one leaves: the oldest idle one, else the oldest. @return 0: there
  * is none */
 static int replaced(model_t *m, int by)
@@ -141,12 +146,14 @@ void model_outdate(model_t *m, int process)
     model_unlock(m);
 }
 
-void model_adopt(model_t *m, int group, uint64_t id, int live)
+void model_adopt(model_t *m, int group, uint64_t id, unsigned made_for,
+                 int live)
 {
     m_process_t *p = model_add(m, group, M_STARTING);
     int i;
 
     p->id = id;
+    p->made_for = made_for;
     p->started = m->now;
     for (i = 0; i < MODEL_SESSIONS; i++) {
         m_session_t *s = &m->sessions[i];

@@ -43,13 +43,8 @@ int model_victim(const model_t *m, int newcomer, int starves)
 /* Of processes that requests share, one gives way when a place is freed. */
 int model_shared_victim(const model_t *m, int freed, int newcomer)
 {
-    const apl_options_t *o = freed < 0 ? NULL : &m->groups[freed].options;
+    int p = freed < 0 || freed == newcomer ? -1 : model_pick(m, freed);
 
-    int p = freed < 0 ? -1 : model_pick(m, freed);
-
-    return !o || freed == newcomer ||
-                   (o->concurrency == 1 && o->global_queue) || p < 0 ||
-                   m->processes[p].hung
-               ? -1
-               : p;
+    return p < 0 || m->processes[p].sessions == 0 || m->processes[p].hung ? -1
+                                                                          : p;
 }

@@ -149,10 +149,9 @@ static void what_was_found(void **state)
         APL_CONCURRENCY_AUTO;
     tell(BOOT_COMMAND, 0, "serve");
     assert_int_equal(wire.protocol, APL_FCGI);
-    assert_int_equal(wire.shared, 1);
+    assert_int_equal(wire.concurrency, 5);
     assert_int_equal(registry_read(p->record, &record), REGISTRY_RECORD);
     assert_memory_equal(&record.wire, &wire, sizeof wire);
-    assert_int_equal(record.concurrency, 5);
     assert_int_equal(configured, 0);
 }
 

@@ -23,6 +23,7 @@ scene_t *scene_new(uint32_t max)
     apl_segment_format(&s->pool, memory, &n);
     s->now = 1000000000;
     s->pid = 1000;
+    s->made_for = 1;
     apl_supervise_limits(&s->pool, max, 1, s->now);
     assert_int_equal(apl_child_register(&s->pool, 1), APR_SUCCESS);
     return s;
@@ -188,13 +189,14 @@ uint64_t scene_take(scene_t *s)
     apl_order_t order;
     uint64_t random = (uint64_t)++s->pid << 32;
     apl_who_t who = {s->pid, 0, 1};
+    apl_wire_t wire = scene_wire;
 
     if (apl_supervise_take(&s->pool, random, s->now, &order) != APR_SUCCESS)
         return 0;
     scene_ok(s);
-    assert_int_equal(
-        apl_supervise_born(&s->pool, order.id, who, scene_wire, s->now),
-        APR_SUCCESS);
+    wire.concurrency = s->made_for;
+    assert_int_equal(apl_supervise_born(&s->pool, order.id, who, wire, s->now),
+                     APR_SUCCESS);
     return order.id;
 }
 

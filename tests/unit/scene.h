@@ -35,12 +35,13 @@
 #define SCENE_APPS 1100
 #define SECOND     ((int64_t)1000000) /* us; as spawner/state.h has it */
 
-static const apl_wire_t scene_wire = {APL_LISTEN_FD, 0, APL_HTTP, 0};
+static const apl_wire_t scene_wire = {APL_LISTEN_FD, APL_HTTP, 0, 1};
 
 typedef struct {
     apl_pool_t pool;
-    int64_t now; /**< us; moves only when a test says so */
-    int32_t pid; /**< the last that was given out */
+    int64_t now;       /**< us; moves only when a test says so */
+    int32_t pid;       /**< the last that was given out */
+    uint32_t made_for; /**< what the next processes take at a time */
     apl_app_t apps[SCENE_APPS];
     char names[SCENE_APPS][16];
     int n_apps;

@@ -84,40 +84,6 @@ static void a8_a_new_group_starts_up_to_its_minimum(void **state)
     scene_end(s);
 }
 
-/* What is found brings its own number of requests at once; who asks, and the
- * spawner each second, says nothing of it. */
-static void found_concurrency_stays(void **state)
-{
-    scene_t *s = scene_new(4);
-    apl_app_t *a = scene_app(s, "a"), known;
-    apl_hold_t h[4];
-    uint64_t id;
-    int i;
-
-    (void)state;
-    a->options.concurrency = APL_CONCURRENCY_AUTO;
-    for (i = 0; i < 3; i++)
-        assert_int_equal(scene_ask(s, &h[i], a), APL_EWAIT);
-    assert_int_equal(scene_group(s, a)->options.concurrency, 1);
-    id = scene_take(s);
-    known = *a;
-    known.options.concurrency = 3;
-    apl_supervise_configure(&s->pool, &known, 0, s->now);
-    scene_ready(s, id);
-    for (i = 0; i < 3; i++) {
-        assert_int_equal(scene_poll(s, &h[i]), APR_SUCCESS);
-        assert_true(h[i].id == id);
-    }
-    apl_supervise_configure(&s->pool, a, 0, s->now);
-    assert_int_equal(scene_ask(s, &h[3], a), APL_EWAIT);
-    assert_int_equal(scene_group(s, a)->options.concurrency, 3);
-    for (i = 0; i < 3; i++)
-        scene_close(s, &h[i]);
-    assert_int_equal(scene_poll(s, &h[3]), APR_SUCCESS);
-    scene_close(s, &h[3]);
-    scene_end(s);
-}
-
 static void a20_starts_end_in_any_order(void **state)
 {
     scene_t *s = scene_new(4);
@@ -344,7 +310,6 @@ int main(void)
         cmocka_unit_test(a8_a_new_group_starts_up_to_its_minimum),
         cmocka_unit_test(a18_a_failed_start_is_told_to_all_that_wait_for_it),
         cmocka_unit_test(what_could_not_be_run_is_told_apart),
-        cmocka_unit_test(found_concurrency_stays),
         cmocka_unit_test(a20_starts_end_in_any_order),
         cmocka_unit_test(b4_a_failed_start_leaves_the_healthy_in_their_group),
         cmocka_unit_test(b5_a_slow_start_holds_up_nobody_else),

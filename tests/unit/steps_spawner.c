@@ -8,6 +8,15 @@
 
 /* ---- processes ---- */
 
+/* What a process is made for: as many requests at a time as that. */
+static apl_wire_t wire_of(unsigned made_for)
+{
+    apl_wire_t wire = scene_wire;
+
+    wire.concurrency = made_for;
+    return wire;
+}
+
 static int step_take(walk_t *w, unsigned n)
 {
     apl_order_t order;
@@ -23,9 +32,10 @@ static int step_take(walk_t *w, unsigned n)
     if (strcmp(order.name, w->s->apps[w->m->processes[p].group].name) != 0)
         return steps_differ(w, "order of a group", order.name[0],
                             w->m->processes[p].group);
-    /* Now and then it cannot be forked. */
-    return n % 8 == 0 ||
-           apl_supervise_born(&w->s->pool, order.id, who, scene_wire,
+    if (n % 8 == 0)
+        return 1; /* now and then it cannot be forked */
+    model_born(w->m, p, n / 8 % 4);
+    return apl_supervise_born(&w->s->pool, order.id, who, wire_of(n / 8 % 4),
                               w->s->now) == APR_SUCCESS;
 }
 
@@ -93,18 +103,19 @@ static int step_reap(walk_t *w)
     return 1;
 }
 
-static int adopt(walk_t *w, int g, uint64_t id, int live)
+static int adopt(walk_t *w, int g, uint64_t id, unsigned made_for, int live)
 {
     const apl_pool_t *pool = &w->s->pool;
     uint32_t slot = (uint32_t)(id & 0xffff);
     apl_who_t who = {w->s->pid, 0, 1};
     int expected = w->m->groups[g].there && slot <= MODEL_PROCESSES &&
                    pool->processes[slot].state == APL_PROCESS_FREE;
-    apr_status_t rv = apl_supervise_adopt(
-        &w->s->pool, id, who, w->s->apps[g].name, scene_wire, live, w->s->now);
+    apr_status_t rv =
+        apl_supervise_adopt(&w->s->pool, id, who, w->s->apps[g].name,
+                            wire_of(made_for), live, w->s->now);
 
     if (expected)
-        model_adopt(w->m, g, id, live);
+        model_adopt(w->m, g, id, made_for, live);
     return rv == (expected ? APR_SUCCESS : APL_ESTALE) ||
            steps_differ(w, "adopt", rv, expected);
 }
@@ -119,9 +130,9 @@ static int step_adopt(walk_t *w, unsigned n)
 
     if (n % 2 != 0)
         return adopt(w, (int)(n / 4 % MODEL_GROUPS),
-                     (uint64_t)++w->s->pid << 20 | slot, live);
+                     (uint64_t)++w->s->pid << 20 | slot, n / 256 % 4, live);
     return p < 0 || (both(w, M_LIVE, n / 4, apl_supervise_gone, model_gone) &&
-                     adopt(w, lost.group, lost.id, live));
+                     adopt(w, lost.group, lost.id, lost.made_for, live));
 }
 
 /* ---- groups and limits ---- */
@@ -188,8 +199,8 @@ static int step_limit(walk_t *w, unsigned n)
  * request of a new child brings it. */
 static int step_configure(walk_t *w, unsigned n)
 {
-    static const uint32_t sessions[] = {1, 1, 3, 0}, queue[] = {6, 2, 0},
-                          requests[] = {0, 2, 10};
+    static const uint32_t sessions[] = {1, APL_CONCURRENCY_AUTO, 3, 0},
+                          queue[] = {6, 2, 0}, requests[] = {0, 2, 10};
     int g = (int)(n % MODEL_GROUPS);
     apl_options_t *o = &w->s->apps[g].options;
     int told = n / 4 % 2 != 0, prestart = n / 8 % 4 == 0;

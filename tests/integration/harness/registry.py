@@ -12,10 +12,10 @@ from harness.httpd import Httpd
 from harness.procs import freeze, kill9
 
 SIZE = 512
-LAYOUT = struct.Struct("=IIQQqqQiIIHHII256sIII")
+LAYOUT = struct.Struct("=IIQQqqQiIIHHIII256sII")
 FIELDS = ("magic", "state", "id", "start", "began", "deadline", "print",
           "pid", "uid", "gid", "listen", "protocol",
-          "port", "stops_itself", "name", "says_ready", "concurrency",
+          "port", "concurrency", "stops_itself", "name", "says_ready",
           "owner")
 BOOTING, LIVE, ENDING = 1, 2, 3
 

@@ -3,11 +3,14 @@
 nothing may be left of it, and its error log may hold nothing unexpected.
 
     @pytest.mark.mpms("event")   other MPMs than the usual two
+    @pytest.mark.one_mpm("why")  half of the cases in one, half in the other,
+                                 for the MPM takes no part; all with APPPOOL_LONG
     APPPOOL_MPM=event            only this one
     @pytest.mark.bound(400)      seconds, for one that does a lot
 """
 import os
 import signal
+import zlib
 from pathlib import Path
 from typing import Any, Iterator
 
@@ -15,6 +18,7 @@ import pytest
 
 from harness import browser, figures
 from harness.httpd import Httpd
+from harness.long import LONG
 from harness.places import MODULE
 
 BOUND = 300  # seconds; a test that takes longer hangs
@@ -23,6 +27,7 @@ LONGEST = Path(__file__).with_name("longest")
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "mpms(name, ...): MPMs to test in")
+    config.addinivalue_line("markers", "one_mpm(why): one of them, by turns")
     config.addinivalue_line("markers", "bound(s): it hangs after that")
 
 
@@ -41,8 +46,23 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("mpm", [m for m in mpms if only in (None, m)])
 
 
+def other_turn(item: pytest.Item) -> bool:
+    """Is this case for the other MPM to show?"""
+    mark = next((one for one in item.iter_markers()
+                 if one.name in ("mpms", "one_mpm")), None)
+    case = getattr(item, "callspec", None)
+    if case is None or mark is None or mark.name == "mpms" or LONG \
+            or "APPPOOL_MPM" in os.environ:
+        return False
+    assert len(mark.args) == 1, f"{item.nodeid}: one_mpm wants a reason"
+    mpm = case.params.get("mpm", "")
+    name = item.nodeid.replace(mpm, "", 1)
+    return mpm == ("prefork", "event")[zlib.crc32(name.encode()) % 2]
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The longest first."""
+    items[:] = [item for item in items if not other_turn(item)]
     names = LONGEST.read_text().splitlines()
     order = {name: n for n, name in enumerate(names)}
 

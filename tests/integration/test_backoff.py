@@ -12,6 +12,8 @@ from harness.httpd import Httpd
 from harness.threads import Threads
 from harness.wait import wait_until
 
+pytestmark = pytest.mark.one_mpm("the pool and the spawner decide when")
+
 FAILED = "could not be started"
 
 

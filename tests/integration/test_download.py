@@ -7,6 +7,7 @@ import zlib
 import pytest
 
 from harness import procs
+from harness.cases import case
 from harness.client import Raw
 from harness.config import App
 from harness.httpd import Httpd
@@ -51,6 +52,7 @@ def test_slow_reader_holds_no_process(httpd: Httpd, more: str) -> None:
     wait_until(lambda: not httpd.spools(), "nothing is kept")
 
 
+@pytest.mark.one_mpm("the header of an answer is read")
 @pytest.mark.parametrize("name", ["gunicorn", "php", "libfcgi", "uwsgi",
                                   "uwsgi-scgi", "uwsgi-fcgi"])
 def test_slow_reader_by_any_protocol(httpd: Httpd, name: str) -> None:
@@ -117,6 +119,7 @@ def test_off_waits_for_the_reader(httpd: Httpd) -> None:
     assert other.result().status == 200
 
 
+@pytest.mark.one_mpm("the header of an answer is read")
 @pytest.mark.parametrize("what", ["type=text/event-stream",
                                   "type=text/event-stream;charset=utf-8",
                                   "accel=no"])
@@ -135,6 +138,7 @@ def test_streams_are_not_stored(httpd: Httpd, what: str) -> None:
     assert other.result().status == 200
 
 
+@pytest.mark.one_mpm("the header of an answer is read")
 @pytest.mark.parametrize("name", ["php", "uwsgi", "uwsgi-scgi"])
 def test_wish_of_an_app_by_any_protocol(httpd: Httpd, name: str) -> None:
     """X-Accel-Buffering: no"""
@@ -164,16 +168,19 @@ def test_wish_of_an_app_by_any_protocol(httpd: Httpd, name: str) -> None:
 # ---- nothing is held back
 
 @pytest.mark.parametrize("buffer", ["On", "Off"])
-@pytest.mark.parametrize("more", ["", "&chunked=1",
-                                  "&chunked=1&type=text/event-stream"])
-@pytest.mark.parametrize("size", [0, 1, 5000, 100000])
-def test_first_part_is_not_delayed(httpd: Httpd, size: int, more: str,
-                                   buffer: str) -> None:
+def test_first_part_is_not_delayed(httpd: Httpd, buffer: str) -> None:
     """The client has what the app has said, while it says no more"""
     bulk(httpd, f"AppBufferResponse {buffer}")
     httpd.start()
+    for size in (0, 1, 5000, 100000):
+        for more in ("", "&chunked=1", "&chunked=1&type=text/event-stream"):
+            with case(size, more):
+                first_part(httpd, size, more, f"k{size}{len(more)}")
+
+
+def first_part(httpd: Httpd, size: int, more: str, key: str) -> None:
     with Raw(httpd.port,
-             get(f"/flood?n={size}&m=7&key=k{more}")) as reader:
+             get(f"/flood?n={size}&m=7&key={key}{more}")) as reader:
         status, _ = reader.head()
         assert status == 200
         if not more:
@@ -185,9 +192,10 @@ def test_first_part_is_not_delayed(httpd: Httpd, size: int, more: str,
                 seen += reader.stream.file.read(length)
                 reader.stream.file.readline()
             assert seen == flood(size)
-        wait_until((httpd.dir / "hold" / "k.held").exists, "the app waits")
+        held = httpd.dir / "hold" / key
+        wait_until(held.with_suffix(".held").exists, "the app waits")
         assert httpd.counts() == (1, 1, 0)
-        (httpd.dir / "hold" / "k.go").touch()
+        held.with_suffix(".go").touch()
         httpd.settles(active=0, count=1)
 
 

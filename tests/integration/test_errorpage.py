@@ -15,6 +15,9 @@ from harness.page import Page
 from harness.procs import kill9
 from harness.wait import wait_until
 
+pytestmark = pytest.mark.one_mpm(
+    "a page is made of a file that the spawner writes")
+
 HTML = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
 FRIENDLY = "AppFriendlyErrors On"
 

@@ -11,6 +11,8 @@ from harness.config import App
 from harness.httpd import Held, Httpd
 from harness.wait import wait_until
 
+pytestmark = pytest.mark.one_mpm("the spawner looks at the pool")
+
 HUNG = ("AppHungAfter 1", "AppKillAfter 0")
 
 

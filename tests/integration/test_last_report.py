@@ -13,6 +13,8 @@ from harness.httpd import Httpd
 from harness.procs import alive, kill9
 from harness.wait import wait_until
 
+pytestmark = pytest.mark.one_mpm("the spawner writes it")
+
 KILL = ("AppHungAfter 300ms", "AppKillAfter 600ms", "AppDyingLimit 1s")
 TRIES = 5  # an app has a second to print; a loaded machine may keep it
 

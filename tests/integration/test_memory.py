@@ -10,6 +10,8 @@ from harness.httpd import Httpd
 from harness.procs import alive, kill9
 from harness.wait import wait_until
 
+pytestmark = pytest.mark.one_mpm("the spawner measures it")
+
 HEAVY = "uses .* MB of memory, more than"
 
 

@@ -2,9 +2,12 @@
 """?metrics and ?auto: the status for machines."""
 from typing import Any
 
+import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from harness.httpd import STATUS, Httpd
+
+pytestmark = pytest.mark.one_mpm("it is a text about the pool")
 
 OPENMETRICS = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 

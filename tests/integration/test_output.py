@@ -15,6 +15,8 @@ from harness.procs import alive, kill9
 from harness.starts import another
 from harness.wait import wait_until
 
+pytestmark = pytest.mark.one_mpm("the spawner reads it")
+
 
 def writers(httpd: Httpd) -> list[int]:
     """The processes that write AppLog."""

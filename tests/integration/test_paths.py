@@ -6,6 +6,9 @@ from harness.client import Raw, Response
 from harness.httpd import Httpd
 from harness.web import SERVERS, mount
 
+pytestmark = pytest.mark.one_mpm(
+    "a URL is taken apart before the app is chosen")
+
 WRITTEN = ["/a%20b/echo", "/a%3Bb/echo", "/a;b=1,2/echo", "/a%3b/echo",
            "/a%25b/echo", "/a%252Fb/echo", "/%C3%BC/echo", "/a+b/echo",
            "/a%2Bb/echo", "/a%26b=%3D/echo", "/a:b@c!$'()*/echo",

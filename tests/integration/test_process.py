@@ -17,6 +17,8 @@ from harness.starts import another
 from harness.threads import Threads
 from harness.wait import wait_until
 
+pytestmark = pytest.mark.one_mpm("the spawner makes it")
+
 # Python itself ignores SIGPIPE and SIGXFSZ; 32 and 33 are libc's own.
 NOT_OURS = 1 << 12 | 1 << 24 | 1 << 31 | 1 << 32
 

@@ -12,6 +12,8 @@ from harness.places import can_mount
 from harness.procs import children, freeze, kill9
 from harness.wait import wait_until
 
+pytestmark = pytest.mark.one_mpm("the spawner finds out")
+
 
 # It never says READY=1. Told to end, it first reads from who is connected, to
 # the end, as many servers do.

@@ -13,6 +13,8 @@ from harness.httpd import Httpd
 from harness.procs import alive, command, freeze, kill9, read
 from harness.wait import wait_until
 
+pytestmark = pytest.mark.one_mpm("the spawner looks at the process")
+
 SLOW = r"is slow: "
 
 

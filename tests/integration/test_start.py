@@ -12,6 +12,9 @@ from harness.errorlog import KILLED
 from harness.httpd import Httpd, USER
 from harness.wait import wait_until
 
+pytestmark = pytest.mark.one_mpm(
+    "the spawner starts it, and the pool knows that")
+
 FAILURES = {
     "exits": "/bin/false",
     "prints and exits": "/bin/sh -c 'echo last words; exit 3'",

@@ -12,6 +12,7 @@ from harness.threads import Threads
 from harness.wait import wait_until
 
 
+@pytest.mark.one_mpm("the pool counts, and the spawner ends it")
 def test_idle_process_ends_on_time(httpd: Httpd) -> None:
     """A8: soon after one second, not after two; never before"""
     httpd.directives.append("PoolIdleTime 1")
@@ -32,6 +33,7 @@ def test_idle_process_ends_on_time(httpd: Httpd) -> None:
     httpd.settles(active=0, count=0)
 
 
+@pytest.mark.one_mpm("the pool counts, and the spawner ends it")
 def test_idle_time_keeps_the_minimum(httpd: Httpd) -> None:
     """A8: three processes, two active, minimum two: two stay"""
     httpd.directives.append("PoolIdleTime 1")
@@ -50,6 +52,7 @@ def test_idle_time_keeps_the_minimum(httpd: Httpd) -> None:
     assert httpd.pids(app) == pids
 
 
+@pytest.mark.one_mpm("the pool counts, and the spawner ends it")
 def test_idle_time_zero_is_never(httpd: Httpd) -> None:
     httpd.directives.append("PoolIdleTime 1")
     keep = httpd.app("keep", "PoolIdleTime 0")
@@ -61,6 +64,7 @@ def test_idle_time_zero_is_never(httpd: Httpd) -> None:
     assert httpd.pids(keep) == [pid]
 
 
+@pytest.mark.one_mpm("the pool counts, and the spawner ends it")
 def test_max_requests(httpd: Httpd) -> None:
     """A10"""
     httpd.app("shop", "MaxRequests 4")
@@ -72,6 +76,7 @@ def test_max_requests(httpd: Httpd) -> None:
     httpd.settles(active=0, count=1)
 
 
+@pytest.mark.one_mpm("the pool counts, and the spawner ends it")
 def test_max_requests_with_jitter(httpd: Httpd) -> None:
     """Each process ends after 3 to 3 + 4 requests; not all after as many"""
     httpd.app("shop", "MaxRequests 3 4", "MaxInstances 1")
@@ -176,6 +181,7 @@ def test_silent_app_times_out(httpd: Httpd, limit: str) -> None:
     assert httpd.get("/pid", "shop").status == 200
 
 
+@pytest.mark.one_mpm("the pool counts, and the spawner ends it")
 def test_killed_minimum_is_restored(httpd: Httpd) -> None:
     """A minimum comes back after a crash, without a request."""
     httpd.log.expect(*KILLED)

@@ -70,6 +70,7 @@ def test_half_sent_upload_holds_no_process(httpd: Httpd, kind: str) -> None:
     wait_until(lambda: not httpd.spools(), "nothing is kept")
 
 
+@pytest.mark.one_mpm("it is mod_proxy that sends it")
 @pytest.mark.parametrize("name", ["php", "libfcgi", "uwsgi", "uwsgi-scgi"])
 def test_half_sent_upload_by_any_protocol(httpd: Httpd, name: str) -> None:
     """In chunks, though these protocols have none"""
@@ -120,6 +121,7 @@ def test_continue_while_no_process_is_free(httpd: Httpd) -> None:
 
 # ---- what arrives
 
+@pytest.mark.one_mpm("it is mod_proxy that sends it")
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("kind", ["sized", "chunked"])
 def test_stored_body_arrives(httpd: Httpd, kind: str, size: int) -> None:
@@ -230,6 +232,7 @@ def test_too_long_in_chunks(httpd: Httpd, buffer: str) -> None:
 
 # ---- an app that does not read it
 
+@pytest.mark.one_mpm("it is mod_proxy that sends it")
 @pytest.mark.parametrize("listen", ["fd", "tcp"])
 @pytest.mark.parametrize("buffer", ["On", "Off"])
 @pytest.mark.parametrize("how", ["length", "close"])
@@ -249,6 +252,7 @@ def test_answer_without_reading(httpd: Httpd, how: str, buffer: str,
     assert len(httpd.requests_seen()) == 4
 
 
+@pytest.mark.one_mpm("it is mod_proxy that sends it")
 @pytest.mark.parametrize("listen", ["fd", "tcp"])
 @pytest.mark.parametrize("how", ["length", "close"])
 def test_answer_without_reading_what_was_sent(httpd: Httpd, how: str,

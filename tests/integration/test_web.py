@@ -27,6 +27,8 @@ from harness.httpd import Httpd
 from harness.wait import wait_until
 from harness.web import BROKEN, SERVERS, UWSGI, Place, Server, mount
 
+pytestmark = pytest.mark.one_mpm("the protocols are those of mod_proxy")
+
 MEGABYTE = 1 << 20
 SMALL = 65536  # buffers of the kernel
 

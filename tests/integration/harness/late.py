@@ -1,0 +1,128 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""How late the machine was: what a time may be longer than it has to be.
+
+A limit that a loaded machine keeps as well is no limit. So the machine's
+share is measured: for how long a thread that only sleeps got no turn, what the
+host took of the CPUs, and how long the processes that a test waits for were
+ready to run and did not.
+
+    with Late(spawner) as late: ...
+    assert late.took < 1 + late.seconds
+"""
+import os
+import threading
+import time
+from types import TracebackType
+from typing import Optional, Type
+
+BEAT = 0.05  # seconds
+SLACK = 0.005  # that a timer may be late on any machine
+TICK = os.sysconf("SC_CLK_TCK")
+
+
+def stolen() -> float:
+    """Seconds for which the host did not run our CPUs."""
+    with open("/proc/stat") as file:
+        return int(file.readline().split()[8]) / TICK
+
+
+def contention() -> float:
+    """Seconds for which somebody was ready to run and had no CPU."""
+    try:
+        with open("/proc/pressure/cpu") as file:
+            return int(file.readline().rpartition("=")[2]) / 1e6
+    except OSError:
+        return 0.0  # this kernel does not tell
+
+
+class Heart:
+    """It beats as long as the tests run."""
+
+    def __init__(self) -> None:
+        # Time of day, sum of late, of seconds in which somebody had no CPU.
+        self.beats: list[tuple[float, float, float]] = []
+        self.late = 0.0
+        threading.Thread(target=self.beat, daemon=True).start()
+
+    def beat(self) -> None:
+        last, taken = time.monotonic(), stolen()
+        while True:
+            time.sleep(BEAT)
+            now, more = time.monotonic(), stolen()
+            over = now - last - BEAT
+            self.late += (over if over > SLACK else 0.0) + more - taken
+            last, taken = now, more
+            self.beats.append((time.time(), self.late, contention()))
+
+    def between(self, since: float, until: float) -> tuple[float, float]:
+        """Seconds of these times of day: how late it was, and for how long
+        somebody waited for a CPU."""
+        seen = [beat for beat in self.beats if since - BEAT <= beat[0] <= until]
+        if not seen:
+            return until - since, 0.0  # it has not beaten at all
+        return seen[-1][1] - seen[0][1], seen[-1][2] - seen[0][2]
+
+
+HEART = Heart()
+
+
+def machine_was_late(until: float, seconds: float) -> bool:
+    """Was it loaded so much in the seconds before that time of day that a
+    process may have had no turn?"""
+    late, contended = HEART.between(until - seconds, until)
+    return late >= 1 or contended >= 0.8 * seconds
+
+
+def waited(pid: int) -> dict[str, int]:
+    """Nanoseconds for which each thread was ready to run and had no CPU."""
+    found = {}
+    try:
+        for tid in os.listdir(f"/proc/{pid}/task"):
+            with open(f"/proc/{pid}/task/{tid}/schedstat") as file:
+                found[tid] = int(file.read().split()[1])
+    except (FileNotFoundError, ProcessLookupError):
+        pass  # it has ended; what is known of it is kept
+    return found
+
+
+class Late:
+    """Of these processes, from now on until the block ends."""
+
+    def __init__(self, *pids: int) -> None:
+        self.pids = pids
+        self.began = self.took = self.heart = 0.0
+        self.before: dict[str, int] = {}
+        self.after: dict[str, int] = {}
+        self.ended = threading.Event()
+        self.thread = threading.Thread(target=self.watch, daemon=True)
+
+    def look(self) -> dict[str, int]:
+        seen: dict[str, int] = {}
+        for pid in self.pids:
+            seen.update(waited(pid))
+        return seen
+
+    def watch(self) -> None:
+        while not self.ended.wait(BEAT):
+            self.after.update(self.look())
+
+    @property
+    def seconds(self) -> float:
+        """What is the machine's of the time that it took."""
+        return HEART.late - self.heart + sum(
+            ns - self.before.get(tid, 0) for tid, ns in self.after.items()
+        ) / 1e9
+
+    def __enter__(self) -> "Late":
+        self.before, self.heart = self.look(), HEART.late
+        self.thread.start()
+        self.began = time.monotonic()
+        return self
+
+    def __exit__(self, kind: Optional[Type[BaseException]],
+                 error: Optional[BaseException],
+                 trace: Optional[TracebackType]) -> None:
+        self.took = time.monotonic() - self.began
+        self.ended.set()
+        self.thread.join()
+        self.after.update(self.look())

@@ -174,28 +174,53 @@ static int open_or_say(char **argv)
 /* ---- a message ---- */
 
 static volatile sig_atomic_t reloaded;
+static int is_stuck; /* the command does not read */
 
-/* The command does not read. It is to end after a reload, and when nobody sends
- * any more. */
-static int may_wait(void)
+/* A wait for what is there already does not hear them. */
+static void hear_signals(void)
 {
-    struct pollfd input = {STDIN_FILENO, 0, 0};
     struct timespec now = {0, 0};
     sigset_t none;
 
     sigemptyset(&none);
-    ppoll(&input, 1, &now, &none);
-    return !reloaded && !(input.revents & POLLHUP);
+    ppoll(NULL, 0, &now, &none);
 }
 
+static int nobody_sends(void)
+{
+    struct pollfd input = {STDIN_FILENO, 0, 0};
+
+    return poll(&input, 1, 0) == 1 && (input.revents & POLLHUP);
+}
+
+/* The command ends after a reload; and when nobody sends any more, if it does
+ * not read. */
+static int may_go_on(int stuck)
+{
+    is_stuck = stuck;
+    hear_signals();
+    return !reloaded && !(stuck && nobody_sends());
+}
+
+/* What is left is for the next command, from the next line on. */
 static void write_piped(const char *command, const char *text, size_t length)
 {
-    if (piped_write(command, text, length, may_wait))
-        return;
-    piped_end(0);
-    if (!reloaded)
-        exit(0);
-    reloaded = 0;
+    while (length > 0) {
+        size_t n = piped_write(command, text, length, may_go_on);
+        const char *torn = n > 0 && n < length && text[n - 1] != '\n'
+                               ? memchr(text + n, '\n', length - n)
+                               : NULL;
+
+        if (n == length)
+            return;
+        piped_end(!is_stuck);
+        if (!reloaded)
+            exit(0);
+        reloaded = 0;
+        n = torn ? (size_t)(torn - text) + 1 : n;
+        text += n;
+        length -= n;
+    }
 }
 
 static void write_message(char **argv, const char *text, size_t length)
@@ -229,7 +254,8 @@ static void hear(int sign)
     reloaded |= sign == SIGHUP;
 }
 
-/* They are blocked but while a message is waited for (wait_for_message). */
+/* They are blocked but while they are asked for, and a message is waited for
+ * (wait_for_message). */
 static void listen_for(int sign)
 {
     struct sigaction action;
@@ -268,6 +294,7 @@ static void wait_for_message(const char *route)
 
     sigemptyset(&none);
     do {
+        hear_signals();
         if (reloaded)
             piped_end(1);
         reloaded = 0;

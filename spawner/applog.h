@@ -16,8 +16,8 @@
  *
  * Each message on standard input is some whole lines. A file is opened for
  * each message, so it may be rotated at any time. SIGHUP: httpd was reloaded,
- * and a command ends; the next line starts it anew. The program ends when its
- * input does.
+ * and a command ends after the line that it is being written, however many
+ * there are; the next line starts it anew. The program ends when its input does.
  *
  * Errors: lines of a file that cannot be opened go to the error log, as many
  *         as that may take. What cannot be written is lost.

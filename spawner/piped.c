@@ -6,6 +6,7 @@
 #include <apr_strings.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -122,25 +123,40 @@ int piped_tend(const char *command)
     return pid != 0 ? -1 : left > 0 ? (int)left : 0;
 }
 
-int piped_write(const char *command, const char *text, size_t length,
-                int (*may_wait)(void))
+/* What is written at once: whole lines, or a part of one that is longer than
+ * what a pipe takes all of, or nothing of. */
+static size_t piece(const char *text, size_t length)
 {
+    const char *end;
+
+    if (length <= PIPE_BUF)
+        return length;
+    end = memrchr(text, '\n', PIPE_BUF);
+    return end ? (size_t)(end - text) + 1 : PIPE_BUF;
+}
+
+size_t piped_write(const char *command, const char *text, size_t length,
+                   piped_may_t *may)
+{
+    size_t done = 0;
+
     if (!open_pipe())
-        return 1;
-    while (length > 0) {
+        return length;
+    while (done < length) {
         struct pollfd room = {ends[1], POLLOUT, 0};
         ssize_t n;
 
         keep_running(command);
-        n = write(ends[1], text, length);
+        n = write(ends[1], text + done, piece(text + done, length - done));
         if (n > 0) {
-            text += n;
-            length -= (size_t)n;
+            done += (size_t)n;
+            if (text[done - 1] == '\n' && !may(0))
+                break;
         }
-        else if (poll(&room, 1, TRY_PAUSE) == 0 && !may_wait())
-            return 0;
+        else if (poll(&room, 1, TRY_PAUSE) == 0 && !may(1))
+            break;
     }
-    return 1;
+    return done;
 }
 
 /* @return 1: it has ended */

@@ -20,13 +20,17 @@
 
 #include <stddef.h>
 
+/** May the command have more? @param stuck 1: it has not read for a second;
+ * 0: it reads, and has whole lines so far */
+typedef int piped_may_t(int stuck);
+
 /**
- * Write all of it. Waits while the command does not read.
- * @param may_wait asked each second of that wait
- * @return 0: it said 0, and the rest of the text is lost
+ * Write whole lines. Waits while the command does not read.
+ * @param may asked after each 4 KB, and each second of a wait
+ * @return bytes that were written: all, or until it said 0
  */
-int piped_write(const char *command, const char *text, size_t length,
-                int (*may_wait)(void));
+size_t piped_write(const char *command, const char *text, size_t length,
+                   piped_may_t *may);
 
 /** Start it again if it has ended. @return ms: to be called again then; -1: with
  * SIGCHLD */

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import socket
+import threading
 from pathlib import Path
 
 import pytest
@@ -206,6 +207,70 @@ def test_command_that_does_not_read_is_renewed(httpd: Httpd) -> None:
     wait_until(lambda: not alive(first), "it ends")
     httpd.stop(20)
     assert not running(httpd, "logger.sh")
+
+
+def test_command_that_reads_slowly_is_renewed(httpd: Httpd) -> None:
+    """By a reload, although there is always more to read; the new one goes on
+    with the next line"""
+    httpd.log.expect("AppLog", "prints too much")
+    program = httpd.dir / "logger.py"
+    program.write_text(
+        "import os, time\n"
+        f"out = os.open(f'{httpd.dir}/{{os.getpid()}}.log', os.O_CREAT | 1)\n"
+        "while text := os.read(0, 4096):\n"
+        "    os.write(out, text)\n"
+        "    time.sleep(0.3)\n")
+    httpd.app("shop", f'AppLog "|/usr/bin/python3 {program}"',
+              program="noisy.py")
+    httpd.start()
+    assert httpd.get("/lines?n=20000", "shop").status == 200
+    httpd.log.wait_for(r"AppLog \|.* is not written fast enough: \d+ lines")
+    wait_until(lambda: running(httpd, "logger.py"), "it runs")
+    [first] = running(httpd, "logger.py")
+    come(httpd.dir / f"{first}.log", "line 0000")
+    httpd.graceful()
+    wait_until(lambda: not alive(first), "it ends")
+    wait_until(lambda: running(httpd, "logger.py"), "another one reads")
+    [second] = running(httpd, "logger.py")
+    come(httpd.dir / f"{second}.log", r"\A\[[^]]+\] shop\[\d+\]> line \d+ x")
+    httpd.stop(20)
+    wait_until(lambda: not running(httpd, "logger.py"), "it ends, too")
+
+
+def test_another_command(httpd: Httpd) -> None:
+    """With a graceful restart: the old one ends, the new one has the lines,
+    and none is lost"""
+    file, app = piped(httpd)
+    new = httpd.dir / "new.log"
+    httpd.start()
+    prints(httpd, "line-0-")
+    come(file, "> line-0-$")
+    [first] = running(httpd, "logger.sh")
+    stop = threading.Event()
+    last = [0]
+
+    def print_on() -> None:
+        while not stop.is_set():
+            last[0] += 1
+            prints(httpd, f"line-{last[0]}-")
+
+    printer = threading.Thread(target=print_on)
+    printer.start()
+    try:
+        app.directives = [d.replace(str(file), str(new))
+                          for d in app.directives]
+        httpd.graceful()
+        come(new, "> line-")
+    finally:
+        stop.set()
+        printer.join()
+    wait_until(lambda: not alive(first), "the old one ends")
+    come(new, f"> line-{last[0]}-$")
+    assert file.read_text().endswith("\nends\n")
+    printed = [int(n) for log in (file, new)
+               for n in re.findall(r"> line-(\d+)-$", log.read_text(), re.M)]
+    # On standard output, and on standard error.
+    assert printed == sorted(2 * list(range(last[0] + 1)))
 
 
 # ---- the error log of the virtual host

@@ -15,7 +15,9 @@
 #include "spawner/say.h"
 #include "spawner/writer.h"
 
-#define LINE_MAX_  8192
+#define LINE_MAX_  8192 /* of a line; what is longer is cut */
+#define MARK_MAX   64   /* which says so at its end */
+#define RAW_MAX    (APPLOG_MAX - MARK_MAX) /* of one as the app prints it */
 #define BATCH      65536 /* bytes of one app before others have their turn */
 #define TAIL_MAX   2048
 #define TAIL_LINES 20
@@ -134,6 +136,11 @@ static int has_own(const process_t *p)
     return has_writer(p) && *p->log != APPLOG_ERRORLOG;
 }
 
+static int is_raw(const process_t *p)
+{
+    return has_own(p) && p->log_raw;
+}
+
 static void flush(sink_t *sink)
 {
     process_t *p = sink->p;
@@ -178,7 +185,7 @@ static void drop(process_t *p)
     p->output.over = 1;
 }
 
-static size_t copy(char line[OUTPUT_LINE_MAX], const char *text, size_t length)
+static size_t copy(char line[APPLOG_MAX], const char *text, size_t length)
 {
     memcpy(line, text, length);
     return length;
@@ -200,7 +207,7 @@ static size_t compose(const process_t *p, int origin,
 
 static void emit(sink_t *sink, const char *text, size_t length)
 {
-    static char line[OUTPUT_LINE_MAX];
+    static char line[APPLOG_MAX];
     process_t *p = sink->p;
     size_t n;
 
@@ -216,7 +223,7 @@ static void emit(sink_t *sink, const char *text, size_t length)
     recent_add(p, line, n);
     if (!has_own(p))
         n = compose(p, 1, line, text, length);
-    else if (p->log_raw)
+    else if (is_raw(p))
         n = copy(line, text, length);
     line[n++] = '\n';
     add(sink, line, n);
@@ -230,32 +237,42 @@ static void leave_out(process_t *p, size_t length)
         p->output.over = 1;
 }
 
+static size_t longest(const process_t *p)
+{
+    return is_raw(p) ? RAW_MAX : LINE_MAX_;
+}
+
 /* Add to the line that has no end yet. */
 static void extend(sink_t *sink, const char *text, size_t length)
 {
     output_t *o = &sink->p->output;
-    size_t room = LINE_MAX_ - o->length;
+    size_t kept;
 
-    if (o->cut)
-        leave_out(sink->p, length);
-    if (o->cut || length == 0)
+    if (length == 0)
         return;
-    if (!o->partial)
-        o->partial = malloc(LINE_MAX_);
-    if (!o->partial)
-        return;
-    if (length > room) {
-        length = room;
-        o->cut = 1;
+    if (!o->partial) {
+        o->room = longest(sink->p);
+        o->partial = malloc(o->room + MARK_MAX);
     }
-    memcpy(o->partial + o->length, text, length);
-    o->length += length;
+    if (!o->partial)
+        return;
+    kept = length < o->room - o->length ? length : o->room - o->length;
+    memcpy(o->partial + o->length, text, kept);
+    o->length += kept;
+    if (kept < length) {
+        o->cut += length - kept;
+        leave_out(sink->p, length - kept);
+    }
 }
 
 static void end_line(sink_t *sink)
 {
     output_t *o = &sink->p->output;
 
+    if (o->cut > 0)
+        o->length += (size_t)snprintf(o->partial + o->length, MARK_MAX,
+                                      " [... %llu bytes left out]",
+                                      (unsigned long long)o->cut);
     if (o->partial)
         emit(sink, o->partial, o->length);
     free(o->partial);
@@ -272,7 +289,7 @@ static void take(sink_t *sink, const char *text, size_t length)
         const char *end = memchr(text, '\n', length);
         size_t n = end ? (size_t)(end - text) : length;
 
-        if (end && !o->partial && !o->cut && n <= LINE_MAX_)
+        if (end && !o->partial && n <= longest(sink->p))
             emit(sink, text, n);
         else {
             extend(sink, text, n);

@@ -11,8 +11,8 @@
  * many lines those were is logged. Its FIFO then is not read for a moment.
  *
  * Errors: an output that cannot be written is lost; nothing waits for a log.
- * Trust:  bytes of the app's; control characters are escaped, lines of more
- *         than 8 KB cut.
+ * Trust:  bytes of the app's; control characters are escaped. A line is cut
+ *         beyond 8 KB, or 64 KB where lines are raw, and says so at its end.
  */
 #ifndef APPPOOL_OUTPUT_H
 #define APPPOOL_OUTPUT_H
@@ -21,7 +21,7 @@
 
 #include "spawner/bucket.h"
 
-/** Bytes of a line as it is written, at the most. */
+/** Bytes of a line as it is written with time and name, at the most. */
 #define OUTPUT_LINE_MAX (4 * 8192 + 256)
 
 struct process;
@@ -31,9 +31,9 @@ struct writer;
 /** Of one process; zeroed at first. */
 typedef struct {
     char *partial; /**< a line that has no end yet */
-    size_t length;
-    int cut;    /**< the rest of this line is left out */
-    char *tail; /**< last lines; NULL: none are kept */
+    size_t length, room;
+    uint64_t cut; /**< bytes of this line that are left out */
+    char *tail;   /**< last lines; NULL: none are kept */
     size_t tail_length;
     struct writer *writer; /**< of AppLog; NULL: none yet */
     bucket_t bucket;

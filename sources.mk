@@ -340,6 +340,7 @@ unit_tests = \
 	tests/unit/look \
 	tests/unit/made \
 	tests/unit/marks \
+	tests/unit/obey \
 	tests/unit/order \
 	tests/unit/orphan \
 	tests/unit/owner \

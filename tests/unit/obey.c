@@ -1,0 +1,157 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* What the spawner does of what the segment says, where it could not be done
+ * at once, or where the segment forgot the process in between. */
+
+#include "spawner/obey.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "shm/clock.h"
+#include "spawner/process.h"
+#include "tests/unit/scene.h"
+#include "tests/unit/scratch.h"
+
+static spawner_t *s;
+static scene_t *scene;
+static apl_app_t *app;
+static process_t *p;
+static apl_hold_t h;
+static int locked_out; /* so often the lock is not to be had */
+
+apr_status_t __real_apl_clock_dying(apl_pool_t *pool, uint64_t id, int64_t now);
+apr_status_t __wrap_apl_clock_dying(apl_pool_t *pool, uint64_t id, int64_t now);
+void __wrap_process_signal(spawner_t *state, process_t *to, int sign);
+
+apr_status_t __wrap_apl_clock_dying(apl_pool_t *pool, uint64_t id, int64_t now)
+{
+    if (locked_out == 0)
+        return __real_apl_clock_dying(pool, id, now);
+    locked_out--;
+    return APL_ELOCK;
+}
+
+/* The process is this one. */
+void __wrap_process_signal(spawner_t *state, process_t *to, int sign)
+{
+    (void)state;
+    (void)to;
+    (void)sign;
+}
+
+/* A process with a request. */
+static int begin(void **state)
+{
+    static table_t none;
+
+    (void)state;
+    s = scratch_begin();
+    scene = scene_new(2);
+    s->shm = scene->pool;
+    s->table = &none;
+    s->now = scene->now;
+    app = scene_app(scene, "shop");
+    scene_busy(scene, app, &h, 1);
+    if (registry_open(s->rt.fd) != 0)
+        return -1;
+    p = process_new(s, h.id, app->name);
+    p->phase = PHASE_LIVE;
+    p->listed = 1;
+    p->is.pid = getpid();
+    p->is.wire = scene_wire;
+    return 0;
+}
+
+static int finish(void **state)
+{
+    p->done = 1;
+    process_collect(s);
+    scene_drop(scene);
+    return scratch_end(state);
+}
+
+/* One turn of the loop. */
+static void turn(void)
+{
+    s->wake = INT64_MAX;
+    obey(s, p);
+}
+
+static void a_kill_is_told_when_the_lock_is_free_again(void **state)
+{
+    (void)state;
+    assert_int_equal(apl_clock_kill(&s->shm, h.id, 0, s->now), APR_SUCCESS);
+    p->condemned = 1; /* its report is written */
+    locked_out = 2;
+    turn();
+    assert_int_equal(p->phase, PHASE_ENDING);
+    assert_false(apl_checkout_dying(&scene->pool, &h));
+    assert_true(s->wake <= s->now);
+    turn();
+    assert_false(apl_checkout_dying(&scene->pool, &h));
+    assert_true(s->wake <= s->now);
+    turn();
+    assert_true(apl_checkout_dying(&scene->pool, &h));
+    assert_int_equal(p->untold, 0);
+}
+
+/* A WebSocket, and the process has to leave. */
+static void must_leave(void)
+{
+    apl_checkout_endless(&scene->pool, &h, APL_LINKS);
+    assert_int_equal(
+        apl_supervise_detach(&s->shm, h.id, APL_EVENT_DETACHED, s->now),
+        APR_SUCCESS);
+    turn();
+}
+
+static void links_are_closed_in_time(void **state)
+{
+    (void)state;
+    p->drain_timeout = 60 * SECOND;
+    must_leave();
+    s->now += 59 * SECOND;
+    turn();
+    assert_int_equal(p->phase, PHASE_LIVE);
+    s->now += SECOND;
+    turn();
+    assert_int_equal(p->phase, PHASE_ENDING);
+    assert_true(apl_checkout_closed(&scene->pool, &h));
+}
+
+/* It serves again, so what it was given to drain before is void. */
+static void one_that_is_put_back_has_its_time_anew(void **state)
+{
+    (void)state;
+    p->drain_timeout = 60 * SECOND;
+    must_leave();
+    assert_int_equal(apl_supervise_gone(&s->shm, h.id, s->now), APR_SUCCESS);
+    scene_close(scene, &h);
+    turn();
+    assert_int_equal(scratch_lines("had lost its place in the pool"), 1);
+    s->now += 100 * SECOND;
+    assert_int_equal(scene_ask(scene, &h, app), APR_SUCCESS);
+    assert_true(h.id == p->is.id);
+    must_leave();
+    assert_int_equal(p->phase, PHASE_LIVE);
+    assert_false(apl_checkout_closed(&scene->pool, &h));
+    s->now += 60 * SECOND;
+    turn();
+    assert_int_equal(p->phase, PHASE_ENDING);
+    assert_true(apl_checkout_closed(&scene->pool, &h));
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, begin, finish)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_kill_is_told_when_the_lock_is_free_again),
+        TEST(links_are_closed_in_time),
+        TEST(one_that_is_put_back_has_its_time_anew),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

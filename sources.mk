@@ -338,6 +338,7 @@ unit_tests = \
 	tests/unit/lock \
 	tests/unit/log \
 	tests/unit/look \
+	tests/unit/looks \
 	tests/unit/made \
 	tests/unit/marks \
 	tests/unit/obey \

@@ -86,11 +86,31 @@ APL_UNLOCKED static void fill(apl_hold_t *hold, const apl_session_t *s,
     hold->queued = s->since > s->queued ? s->since - s->queued : 0;
 }
 
+/* Its processes may be busy with requests that nobody waits for: the spawner
+ * looks more often whether these end. It knows once somebody waits. */
+static int is_to_be_told(apl_held_t *held, const apl_group_t *g)
+{
+    apl_pool_t *pool = held->pool;
+    apl_walk_t it;
+    uint32_t at;
+
+    if (pool->header->abandoned == 0 || g->waiting != 1)
+        return 0;
+    it = apl_list_walk(pool, &g->processes, pool->n.processes);
+    while ((at = apl_list_next(pool, &it)) != 0) {
+        const apl_process_t *p = APL_PROCESS_OF(pool, at, member);
+
+        if (p && p->abandoned > 0)
+            return 1;
+    }
+    return 0;
+}
+
 /* No process is free: queue up, or say why that is no use. */
 static apr_status_t queue(apl_held_t *held, apl_group_t *g, apl_session_t *s,
                           apl_hold_t *hold)
 {
-    apl_header_t *h = held->pool->header;
+    apl_counters_t *c = &held->pool->header->counters;
 
     if (g->retired && g->size + g->spawning == 0)
         return APL_ESTOPPING;
@@ -103,14 +123,14 @@ static apr_status_t queue(apl_held_t *held, apl_group_t *g, apl_session_t *s,
     if (apl_group_haunted(g) && g->size + g->spawning == 0)
         return APL_EZOMBIES;
     if (g->options.max_queue != 0 && g->waiting >= g->options.max_queue) {
-        h->counters.queue_full++;
+        c->queue_full++;
         return APL_EQUEUEFULL;
     }
     apl_session_queue(held, s);
     apl_room_want(held, g);
     apl_room_settle(held);
-    if (h->abandoned > 0)
-        held->ring = 1; /* the spawner may see an abandoned one end */
+    if (is_to_be_told(held, g))
+        held->ring = 1;
     return APL_EWAIT;
 }
 

@@ -8,10 +8,12 @@
 #include "spawner/say.h"
 #include "spawner/sockfile.h"
 
-/* us between two looks: most end soon, or never. */
+/* us between two looks at one process: most end soon, or never. A look is at
+ * all sockets of the host, so it is for all processes that are due. */
 #define PAUSE_MIN   10000
 #define PAUSE_MAX   SECOND
 #define PAUSE_ASKED (SECOND / 10) /* while requests wait for a process */
+#define PAUSE_ALL   PAUSE_MIN     /* between two looks at any */
 
 void abandoned_note(process_t *p, uint32_t n, uint32_t waiting)
 {
@@ -112,11 +114,13 @@ void abandoned_look(spawner_t *s)
 {
     process_t *p;
 
-    if (count_left(s))
+    if (s->now >= s->look_at && count_left(s)) {
         for (p = s->processes; p; p = p->next)
             if (is_due(s, p))
                 conclude(s, p);
+        s->look_at = s->now + PAUSE_ALL;
+    }
     for (p = s->processes; p; p = p->next)
         if (p->left.requests > 0 && p->phase == PHASE_LIVE && !p->gone)
-            state_wake(s, due_at(p));
+            state_wake(s, due_at(p) > s->look_at ? due_at(p) : s->look_at);
 }

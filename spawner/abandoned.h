@@ -19,9 +19,9 @@
  *
  * Crash: the next spawner looks again.
  * Trust: a child of httpd may abandon any request; that costs its app a
- *        process, and us a look, up to a hundred times a second for each
- *        process. The share of a processor that the loop takes bounds all
- *        of them (loop.c).
+ *        process, and us looks: a hundred a second at the most, for however many
+ *        processes. The share of a processor that the loop takes bounds them,
+ *        too (loop.c).
  */
 #ifndef APPPOOL_ABANDONED_H
 #define APPPOOL_ABANDONED_H

@@ -127,6 +127,7 @@ typedef struct spawner {
     apr_hash_t *by_id, *by_child, *by_port; /**< of them: process.c */
     int64_t now;               /**< us, apl_now(): of this turn of the loop */
     int64_t wake;              /**< us: the next turn, at the latest */
+    int64_t look_at;           /**< us: abandoned.c: no look before */
     struct rlimit descriptors; /**< RLIMIT_NOFILE as httpd was started with */
     int stopping;
     int unreaped; /**< children may be dead: life_reap() is due */

@@ -2,9 +2,6 @@
 
 /* Requests of which nobody waits for the answer: their process has them. */
 
-#include <sys/eventfd.h>
-#include <unistd.h>
-
 #include "tests/unit/slow.h"
 
 static void abandon(scene_t *s, apl_hold_t *h)
@@ -48,33 +45,6 @@ static void it_is_not_given_to_another(void **state)
     scene_close(s, &waiting);
     assert_int_equal(ended(s, id, 1), APL_EIDLE);
     scene_is(s, 1, 0);
-    scene_end(s);
-}
-
-/* The spawner looks at the connections of such a process now and then; more
- * often while somebody waits. */
-static void who_waits_rings(void **state)
-{
-    scene_t *s = scene_new(1);
-    apl_app_t *a = slow_app(s, "a", 0, 0);
-    apl_hold_t h, waiting;
-    eventfd_t rung;
-    uint64_t id;
-
-    (void)state;
-    scene_busy(s, a, &h, 1);
-    id = h.id;
-    abandon(s, &h);
-    assert_int_equal(scene_condition(s, id).waiting, 0);
-    s->pool.bell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    assert_int_equal(scene_ask(s, &waiting, a), APL_EWAIT);
-    assert_int_equal(eventfd_read(s->pool.bell, &rung), 0);
-    close(s->pool.bell);
-    s->pool.bell = -1;
-    assert_int_equal(scene_condition(s, id).waiting, 1);
-    assert_int_equal(ended(s, id, 1), APR_SUCCESS);
-    assert_int_equal(scene_poll(s, &waiting), APR_SUCCESS);
-    scene_close(s, &waiting);
     scene_end(s);
 }
 
@@ -379,7 +349,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_is_not_given_to_another),
-        cmocka_unit_test(who_waits_rings),
         cmocka_unit_test(p4_also_when_its_client_waits_no_more),
         cmocka_unit_test(one_that_goes_on_hangs_no_more),
         cmocka_unit_test(as_many_as_it_serves_at_once),

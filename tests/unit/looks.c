@@ -1,0 +1,217 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* How often the spawner looks for the end of abandoned requests. What the
+ * kernel and the segment say is ours here: the linker wraps it. */
+
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "shm/clock.h"
+#include "spawner/abandoned.h"
+#include "spawner/diag.h"
+#include "tests/unit/scratch.h"
+#include "tests/unit/slow.h"
+
+#define APPS 20
+#define MS   (SECOND / 1000)
+
+static spawner_t *spawner;
+static process_t p[APPS];
+static int looks, told;
+
+int __wrap_diag_unix_left(diag_unix_t *tell, void *ctx);
+apr_status_t __real_apl_clock_ended(apl_pool_t *pool, uint64_t id, uint32_t n,
+                                    int64_t now);
+apr_status_t __wrap_apl_clock_ended(apl_pool_t *pool, uint64_t id, uint32_t n,
+                                    int64_t now);
+
+/* All of them are left. */
+int __wrap_diag_unix_left(diag_unix_t *tell, void *ctx)
+{
+    (void)tell;
+    (void)ctx;
+    looks++;
+    return 0;
+}
+
+apr_status_t __wrap_apl_clock_ended(apl_pool_t *pool, uint64_t id, uint32_t n,
+                                    int64_t now)
+{
+    (void)pool;
+    (void)id;
+    (void)n;
+    (void)now;
+    told++;
+    return APL_EIDLE;
+}
+
+static int begin(void **state)
+{
+    int i;
+
+    (void)state;
+    spawner = scratch_begin();
+    memset(p, 0, sizeof p);
+    for (i = 0; i < APPS; i++) {
+        p[i].phase = PHASE_LIVE;
+        p[i].next = spawner->processes;
+        spawner->processes = &p[i];
+    }
+    looks = told = 0;
+    return 0;
+}
+
+/* The turns of a second that abandoned_look() asks for, and others. */
+static void pass(int64_t us)
+{
+    int64_t until = spawner->now + us;
+
+    while (spawner->now < until) {
+        spawner->wake = spawner->now + MS;
+        abandoned_look(spawner);
+        assert_true(spawner->wake > spawner->now);
+        spawner->now = spawner->wake;
+    }
+}
+
+static void seldom_once_it_lasts(void **state)
+{
+    (void)state;
+    abandoned_note(&p[0], 1, 0);
+    pass(SECOND);
+    assert_in_range(looks, 6, 8); /* after 10, 30, 70, ... 630 ms */
+    looks = 0;
+    pass(10 * SECOND);
+    assert_in_range(looks, 7, 11);
+}
+
+static void more_often_while_somebody_waits(void **state)
+{
+    (void)state;
+    abandoned_note(&p[0], 1, 1);
+    pass(5 * SECOND);
+    looks = 0;
+    pass(10 * SECOND);
+    assert_in_range(looks, 98, 101);
+}
+
+/* A child of httpd may abandon one after the other. */
+static void all_have_one_budget(void **state)
+{
+    int ms;
+
+    (void)state;
+    for (ms = 0; ms < 1000; ms++) {
+        abandoned_note(&p[ms % APPS], 0, 0);
+        abandoned_note(&p[ms % APPS], 1, 1);
+        pass(MS);
+    }
+    assert_in_range(looks, 50, 101);
+    assert_true(told > looks); /* one look was for many */
+}
+
+/* ---- when they are worth a look at once ---- */
+
+static void listen_for_rings(scene_t *s)
+{
+    s->pool.bell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+}
+
+static int has_rung(scene_t *s)
+{
+    eventfd_t rung;
+    int has = eventfd_read(s->pool.bell, &rung) == 0;
+
+    close(s->pool.bell);
+    s->pool.bell = -1;
+    return has;
+}
+
+/* @return 1: the request, which has to wait, rang for the spawner */
+static int rings(scene_t *s, apl_hold_t *waiting, const apl_app_t *a)
+{
+    listen_for_rings(s);
+    assert_int_equal(scene_ask(s, waiting, a), APL_EWAIT);
+    return has_rung(s);
+}
+
+/* The spawner looks at the connections of such a process now and then; more
+ * often while somebody waits. That it has heard with the first one. */
+static void who_waits_rings(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = slow_app(s, "a", 0, 0);
+    apl_hold_t h, waiting[2];
+    uint64_t id;
+
+    (void)state;
+    scene_busy(s, a, &h, 1);
+    id = h.id;
+    apl_checkin_abandon(&s->pool, &h, s->now);
+    assert_int_equal(scene_condition(s, id).waiting, 0);
+    assert_true(rings(s, &waiting[0], a));
+    assert_int_equal(scene_condition(s, id).waiting, 1);
+    assert_false(rings(s, &waiting[1], a));
+    assert_int_equal(__real_apl_clock_ended(&s->pool, id, 1, s->now),
+                     APR_SUCCESS);
+    assert_int_equal(scene_poll(s, &waiting[0]), APR_SUCCESS);
+    scene_close(s, &waiting[0]);
+    assert_int_equal(scene_poll(s, &waiting[1]), APR_SUCCESS);
+    scene_close(s, &waiting[1]);
+    scene_end(s);
+}
+
+static void so_does_who_leaves_one_to_others_that_wait(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = slow_app(s, "a", 0, 0);
+    apl_hold_t h, waiting;
+    uint64_t id;
+
+    (void)state;
+    scene_busy(s, a, &h, 1);
+    id = h.id;
+    assert_int_equal(scene_ask(s, &waiting, a), APL_EWAIT);
+    listen_for_rings(s);
+    apl_checkin_abandon(&s->pool, &h, s->now);
+    assert_true(has_rung(s));
+    assert_int_equal(__real_apl_clock_ended(&s->pool, id, 1, s->now),
+                     APR_SUCCESS);
+    assert_int_equal(scene_poll(s, &waiting), APR_SUCCESS);
+    scene_close(s, &waiting);
+    scene_end(s);
+}
+
+static void who_waits_for_another_app_does_not(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_app_t *a = slow_app(s, "a", 0, 0), *b = slow_app(s, "b", 0, 0);
+    apl_hold_t h, busy, waiting;
+
+    (void)state;
+    scene_busy(s, a, &h, 1);
+    scene_busy(s, b, &busy, 1);
+    apl_checkin_abandon(&s->pool, &h, s->now);
+    assert_false(rings(s, &waiting, b));
+    scene_close(s, &busy);
+    assert_int_equal(scene_poll(s, &waiting), APR_SUCCESS);
+    scene_close(s, &waiting);
+    scene_end(s);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, begin, scratch_end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(seldom_once_it_lasts),
+        TEST(more_often_while_somebody_waits),
+        TEST(all_have_one_budget),
+        cmocka_unit_test(who_waits_rings),
+        cmocka_unit_test(so_does_who_leaves_one_to_others_that_wait),
+        cmocka_unit_test(who_waits_for_another_app_does_not),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -89,6 +89,22 @@ static void p16_they_hear_that_the_kill_has_begun(void **state)
     scene_end(s);
 }
 
+/* Who waits for a process that finishes its requests waits on. */
+static void they_hear_nothing_where_nobody_kills(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = scene_app(s, "a");
+    apl_hold_t h;
+
+    (void)state;
+    assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
+    apl_supervise_detach(&s->pool, h.id, APL_EVENT_DETACHED, s->now);
+    assert_int_equal(apl_clock_dying(&s->pool, h.id, s->now), APL_ESTALE);
+    assert_false(apl_checkout_dying(&s->pool, &h));
+    scene_close(s, &h);
+    scene_end(s);
+}
+
 /* One that has to leave is stopped in spite of what lasts, and of nothing
  * else. */
 static void only_links_are_closed(void **state)
@@ -118,6 +134,27 @@ static void only_links_are_closed(void **state)
         assert_false(apl_checkout_killed(&s->pool, &h[i]));
         scene_close(s, &h[i]);
     }
+    scene_end(s);
+}
+
+/* Nobody waits for it, so it keeps no process that has to leave. */
+static void links_are_closed_beside_an_abandoned_one(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = scene_app(s, "a");
+    apl_hold_t link, h;
+
+    (void)state;
+    a->options.concurrency = 2;
+    assert_int_equal(scene_get(s, &link, a), APR_SUCCESS);
+    assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
+    apl_checkout_endless(&s->pool, &link, APL_LINKS);
+    apl_checkin_abandon(&s->pool, &h, s->now);
+    apl_supervise_detach(&s->pool, link.id, APL_EVENT_DETACHED, s->now);
+    assert_int_equal(scene_condition(s, link.id).sessions, 2);
+    assert_int_equal(apl_clock_close(&s->pool, link.id, s->now), APR_SUCCESS);
+    assert_true(apl_checkout_closed(&s->pool, &link));
+    scene_close(s, &link);
     scene_end(s);
 }
 
@@ -296,7 +333,9 @@ int main(void)
         cmocka_unit_test(p14_overdue_with_the_oldest_request),
         cmocka_unit_test(p14_only_what_is_overdue_yet),
         cmocka_unit_test(p16_they_hear_that_the_kill_has_begun),
+        cmocka_unit_test(they_hear_nothing_where_nobody_kills),
         cmocka_unit_test(only_links_are_closed),
+        cmocka_unit_test(links_are_closed_beside_an_abandoned_one),
         cmocka_unit_test(p15_the_replacement_is_wanted_at_once),
         cmocka_unit_test(p15_so_is_the_minimum),
         cmocka_unit_test(p16_its_requests_are_told),

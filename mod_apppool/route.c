@@ -9,20 +9,31 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* NULL: it has no error log of its own that could be written to. */
+/* @return the descriptor, or -1 */
+static int look(apr_file_t *log, struct stat *st)
+{
+    apr_os_file_t fd;
+
+    return log && apr_os_file_get(&fd, log) == APR_SUCCESS && fstat(fd, st) == 0
+               ? fd
+               : -1;
+}
+
+/* NULL: it has no error log of its own that could be written to. One file may
+ * have two names, as /dev/stderr and /proc/self/fd/2 in a container. */
 static const char *error_log(apr_pool_t *p, const server_rec *s,
                              const server_rec *main_server)
 {
-    apr_os_file_t fd;
-    struct stat st;
+    struct stat st, main_st;
+    int fd;
 
     if (!s->error_fname || s == main_server)
         return NULL;
     if (!strncasecmp(s->error_fname, "syslog", 6))
         return apr_pstrcat(p, "=", s->error_fname, NULL);
-    if (!s->error_log || s->error_log == main_server->error_log ||
-        apr_os_file_get(&fd, s->error_log) != APR_SUCCESS ||
-        fstat(fd, &st) != 0)
+    fd = look(s->error_log, &st);
+    if (fd < 0 || (look(main_server->error_log, &main_st) >= 0 &&
+                   st.st_dev == main_st.st_dev && st.st_ino == main_st.st_ino))
         return NULL;
     return apr_psprintf(
         p, "=/proc/%d/fd/%d %" APR_UINT64_T_FMT ":%" APR_UINT64_T_FMT,

@@ -176,12 +176,15 @@ def test_syslog_of_the_virtual_host(httpd: Httpd) -> None:
         path.unlink()
 
 
-def test_same_log_as_the_main_server(httpd: Httpd) -> None:
-    """Then nothing is between: no child writes"""
-    httpd.app("shop", "ErrorLog error.log")
+@pytest.mark.parametrize("name", ["error.log", "./error.log"])
+def test_same_log_as_the_main_server(httpd: Httpd, name: str) -> None:
+    """Also by another name: then nothing is between, no child writes, and each
+    line is there once"""
+    httpd.app("shop", f"ErrorLog {name}")
     httpd.start()
     prints(httpd, "hello")
     httpd.log.wait_for(r"shop\[\d+\]> hello", 2)
+    assert len(httpd.log.matching(r"shop\[\d+\] ready")) == 1
     assert not [pid for pid in procs.marked(str(httpd.dir))
                 if procs.command(pid).startswith("apppool-log ")]
 

@@ -54,7 +54,7 @@ objects = $(patsubst %.c,$(O)/$(1)/%.o,$(2))
 pool := $(call objects,pool,$(shm_sources))
 module := $(call objects,module,$(module_sources))
 watchdog := $(call objects,watchdog,$(watchdog_sources))
-spawner := $(call objects,spawner,$(spawner_sources))
+spawner := $(call objects,spawner,$(spawner_main) $(spawner_sources))
 ctl := $(call objects,ctl,$(ctl_sources) $(detect_sources))
 
 all: $(O)/mod_apppool.so $(O)/apppool-watchdog $(O)/apppool-spawner \

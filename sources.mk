@@ -128,6 +128,9 @@ watchdog_sources = \
 	spawner/ward.c \
 	spawner/watchdog.c
 
+spawner_main = \
+	spawner/main.c
+
 spawner_sources = \
 	spawner/abandoned.c \
 	spawner/adopt.c \

@@ -326,7 +326,7 @@ static int usage(const char *what)
     return CONTRACT_EXIT_CONFIG;
 }
 
-int main(int argc, char **argv)
+int spawner_main(int argc, char **argv)
 {
     spawner_t *s = &spawner;
     int rv;

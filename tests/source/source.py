@@ -39,3 +39,11 @@ def uses(word: str, *houses: str) -> list[str]:
     """Files whose code matches a regular expression."""
     return [name(path) for path in c_files(*houses or HOUSES)
             if re.search(word, code(path))]
+
+
+def lists() -> dict[str, list[str]]:
+    """Those of sources.mk"""
+    text = (TOP / "sources.mk").read_text().replace("\\\n", " ")
+    pairs = (line.partition("=") for line in text.splitlines()
+             if "=" in line and not line.startswith("#"))
+    return {key.strip(): value.split() for key, _, value in pairs}

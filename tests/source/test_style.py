@@ -8,7 +8,7 @@ from typing import Callable
 
 import pytest
 
-from source import HOUSES, TOP, c_files, name
+from source import HOUSES, TOP, c_files, lists, name
 
 LICENCE = "Licensed under the Apache License, Version 2.0; see LICENSE."
 LONGEST = 400  # lines
@@ -80,19 +80,12 @@ def test_cppcheck(house: str) -> None:
     assert done.returncode == 0, done.stdout[:3000]
 
 
-def lists() -> dict[str, list[str]]:
-    text = (TOP / "sources.mk").read_text().replace("\\\n", " ")
-    pairs = (line.partition("=") for line in text.splitlines()
-             if "=" in line and not line.startswith("#"))
-    return {key.strip(): value.split() for key, _, value in pairs}
-
-
 def test_lists_of_sources() -> None:
     """sources.mk names what is there, and nothing else."""
     of = lists()
     there = {name(path) for path in c_files(*HOUSES) if path.suffix == ".c"}
     listed = [file for key in ("shm", "module", "watchdog", "spawner", "ctl")
-              for file in of[f"{key}_sources"]]
+              for file in of[f"{key}_sources"]] + of["spawner_main"]
     assert set(listed) == there
     tests = {name(path) for path in c_files("tests")
              if path.suffix == ".c"}

@@ -1,0 +1,48 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""What the fuzzers begin with is what the programs speak today."""
+import json
+import re
+from typing import Any, Iterator
+
+from source import TOP, code, lists
+
+FUZZ = TOP / "tests/fuzz"
+ANYBODYS = {"env"}  # whose keys the administrator chooses
+
+
+def written() -> set[str]:
+    """Keys of the app table that httpd writes."""
+    return set(re.findall(r'json_object_set_new\(\s*\w+,\s*"(\w+)"',
+                          code(TOP / "mod_apppool/table.c")))
+
+
+def keys(value: Any) -> Iterator[str]:
+    if isinstance(value, list):
+        for one in value:
+            yield from keys(one)
+    if isinstance(value, dict):
+        for key, one in value.items():
+            yield key
+            if key not in ANYBODYS:
+                yield from keys(one)
+
+
+def test_app_table() -> None:
+    """Each key is in the dictionary and in a whole table: what lacks one is
+    refused, and nothing behind it is tested."""
+    table = json.loads((FUZZ / "corpus/table/whole").read_text())
+    assert set(keys(table)) == written()
+    assert len(table["apps"]) > 0
+    words = (FUZZ / "table.dict").read_text()
+    assert {key for key in written() if f'"\\"{key}\\": ' not in words} == set()
+
+
+def test_each_fuzzer_has_a_corpus_and_a_floor() -> None:
+    programs = {program.rpartition("/")[2]
+                for program in lists()["fuzz_programs"]}
+    floors = dict(line.split() for line in
+                  (FUZZ / "floors").read_text().splitlines()
+                  if not line.startswith("#"))
+    assert set(floors) == programs
+    assert {path.name for path in (FUZZ / "corpus").iterdir()} == programs
+    assert all(int(floor) > 100 for floor in floors.values())

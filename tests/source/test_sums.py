@@ -67,3 +67,76 @@ def test_sum_of_pytest(tmp_path: Path, source: str, last: str,
     assert done.returncode == status
     if "no disk" in source:
         assert "skipped - test_it.py test_skipped: no disk" in done.stdout
+
+
+SETUP = """
+packages_test= packages_unpacked=
+say() { printf '%s\\n' "$*"; }
+die() { printf '%s\\n' "$*" >&2; exit 1; }
+install_packages() { :; }
+unpack_packages() { :; }
+generate() { :; }
+build_gcc() { [ ! -e "$top/broken" ]; }
+"""
+
+
+def run_all(top: Path, suites: dict[str, str], *words: str) \
+        -> tuple[list[str], int]:
+    """tests/run over suites that are a line of shell each."""
+    (top / "tests/lib").mkdir(parents=True)
+    (top / "tests/lib/setup.sh").write_text(SETUP)
+    for file in ("run", "lib/sum.sh"):
+        (top / "tests" / file).write_text((TOP / "tests" / file).read_text())
+    for suite in ("source", "unit", "crash", "model", "fuzz", "bench",
+                  "mutants", "integration"):
+        program = top / "tests" / suite / "run"
+        program.parent.mkdir()
+        program.write_text("#!/bin/sh\n" + suites.get(
+            suite, "echo 1 passed, 0 failed") + "\n")
+        program.chmod(0o755)
+    done = subprocess.run(["bash", top / "tests/run", *words], cwd=top,
+                          text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, check=False, timeout=120)
+    return done.stdout.splitlines(), done.returncode
+
+
+def test_all_suites(tmp_path: Path) -> None:
+    """The quiet part of integration comes after all others, and the last line
+    is the sum."""
+    said, status = run_all(tmp_path, {
+        "mutants": "sleep 1; touch late; echo 1 passed, 0 failed",
+        "unit": "echo skipped - remove: no root; "
+                "echo 2 passed, 0 failed, 1 skipped",
+        "integration": 'flock "$APPPOOL_QUIET" ls late; '
+                       "echo skipped - fuse: no disk; "
+                       "echo 4 passed, 0 failed, 1 skipped"})
+    assert "late" in said
+    assert said[-4:] == ["== 2 skipped", "skipped - fuse: no disk",
+                         "skipped - remove: no root", "13 passed, 0 failed"]
+    assert status == 0
+
+
+@pytest.mark.parametrize("how, sum_", [
+    ("echo 1 passed, 1 failed; exit 1", "9 passed, 1 failed"),
+    ("echo 0 passed, 0 failed", "8 passed, 1 failed"),
+    ("echo 1 passed, 0 failed; exit 3", "9 passed, 1 failed"),
+    ("echo 1 passed, 0 failed; kill -9 $$", "9 passed, 1 failed"),
+    ("echo ok - half of it", "8 passed, 1 failed"),
+    ("echo 2 passed, 0 failed, 1 skipped", "8 passed, 1 failed")])
+def test_a_bad_suite(tmp_path: Path, how: str, sum_: str) -> None:
+    said, status = run_all(tmp_path, {"model": how})
+    assert (said[-1], status) == (sum_, 1)
+
+
+def test_a_build_that_fails(tmp_path: Path) -> None:
+    (tmp_path / "broken").touch()
+    said, status = run_all(tmp_path, {}, "fuzz")
+    assert (said[-1], status) == ("1 passed, 1 failed", 1)
+
+
+def test_the_longer_form(tmp_path: Path) -> None:
+    said, _ = run_all(tmp_path, {
+        suite: f'echo "{suite} has $*"; echo 1 passed, 0 failed'
+        for suite in ("model", "fuzz", "integration", "unit")}, "long")
+    assert {"model has all", "fuzz has 600", "integration has long",
+            "unit has "} <= set(said)

@@ -36,9 +36,14 @@ static void print_one(const reader_t *r, const json_t *event)
     if (json_object_get(event, "pid"))
         snprintf(pid, sizeof pid, "%" JSON_INTEGER_FORMAT,
                  json_integer_value(json_object_get(event, "pid")));
-    printf("%-20s  %-14s  %7s  %-16s  %s\n", table_text(event, "time"),
+    printf("%-20s  %-14s  %7s  %-16s  %s", table_text(event, "time"),
            table_text(event, "event"), pid, table_text(event, "id"),
            table_text(event, "app"));
+    if (json_object_get(event, "reason"))
+        printf(": %s", table_text(event, "reason"));
+    if (json_object_get(event, "error_id"))
+        printf(" (error id %s)", table_text(event, "error_id"));
+    putchar('\n');
 }
 
 /* Those that are new. */

@@ -111,6 +111,16 @@ static void print_request(const json_t *r)
            json_is_true(json_object_get(r, "abandoned")) ? ", abandoned" : "");
 }
 
+/* Of a start, if none has succeeded since. */
+static void print_error(const json_t *g)
+{
+    char ago[24];
+
+    since(ago, sizeof ago, g, "last_error_time");
+    printf("  the last start failed %s ago: %s (error id %s)\n", ago,
+           table_text(g, "last_error"), table_text(g, "last_error_id"));
+}
+
 static void print_group(const json_t *g)
 {
     const json_t *processes = json_object_get(g, "processes");
@@ -125,10 +135,7 @@ static void print_group(const json_t *g)
         printf(", %lld of old code", (long long)number(g, "outdated"));
     putchar('\n');
     if (json_is_string(json_object_get(g, "last_error")))
-        printf("  %s start failed: %s (error id %s)\n",
-               strcmp(table_text(g, "state"), "failing") ? "an earlier"
-                                                         : "the last",
-               table_text(g, "last_error"), table_text(g, "last_error_id"));
+        print_error(g);
     if (json_array_size(processes) > 0)
         printf("  %-8s %-10s %8s %9s %8s %9s %9s  %s\n", "PID", "STATE",
                "SESSIONS", "PROCESSED", "MEMORY", "STARTED", "LAST USED", "ID");

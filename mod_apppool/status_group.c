@@ -216,12 +216,11 @@ void apppool_status_group(request_rec *r, const json_t *group, int n,
               "</h2>\n", NULL);
     facts(r, group);
     if (json_is_string(json_object_get(group, "last_error")))
-        ap_rvputs(r,
-                  strcmp(apppool_status_word(group, "state"), "failing")
-                      ? "<p>An earlier start failed: "
-                      : "<p class=\"bad\">The last start failed: ",
-                  MEMBER(group, "last_error"), " (error id ",
-                  MEMBER(group, "last_error_id"), ")</p>\n", NULL);
+        ap_rvputs(
+            r, "<p class=\"bad\">The last start failed at ",
+            apppool_status_clock(r, json_object_get(group, "last_error_time")),
+            " (UTC): ", MEMBER(group, "last_error"), " (error id ",
+            MEMBER(group, "last_error_id"), ")</p>\n", NULL);
     processes(r, json_object_get(group, "processes"), token);
     requests(r, group, token);
     ap_rputs("</section>\n", r);

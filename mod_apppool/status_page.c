@@ -82,7 +82,13 @@ static void event(request_rec *r, const json_t *e)
               "</td><td class=\"nw\">", apppool_status_member(r, e, "event"),
               "</td><td class=\"n\">", apppool_status_member(r, e, "pid"),
               "</td><td class=\"w\">", apppool_status_member(r, e, "app"),
-              "</td></tr>\n", NULL);
+              NULL);
+    if (json_object_get(e, "reason"))
+        ap_rvputs(r, ": ", apppool_status_member(r, e, "reason"), NULL);
+    if (json_object_get(e, "error_id"))
+        ap_rvputs(r, " (error id ", apppool_status_member(r, e, "error_id"),
+                  ")", NULL);
+    ap_rputs("</td></tr>\n", r);
 }
 
 /* The newest first. */

@@ -17,4 +17,10 @@
 void apl_event_note(apl_held_t *held, uint32_t kind, const apl_group_t *group,
                     const apl_process_t *process);
 
+/**
+ * Say why, of the last event that was noted.
+ * @param error_id of a start that failed; 0: none
+ */
+void apl_event_explain(apl_held_t *held, const char *reason, uint64_t error_id);
+
 #endif

@@ -54,7 +54,9 @@ typedef struct {
     uint64_t id; /**< of the process; 0: none */
     uint32_t kind;
     int32_t pid;
-    char app[72]; /**< the end of the group's name */
+    char app[72];      /**< the end of the group's name */
+    uint64_t error_id; /**< of a start that failed; in the log too; 0: none */
+    char reason[120];  /**< of a start that failed, or a death; "": none */
 } apl_event_t;
 
 #define APL_EVENT_MAX 64
@@ -97,7 +99,7 @@ typedef struct {
 } apl_sample_t;
 
 _Static_assert(sizeof(apl_histogram_t) == 136, "histograms are 136 bytes");
-_Static_assert(sizeof(apl_event_t) == 96, "events are 96 bytes");
+_Static_assert(sizeof(apl_event_t) == 224, "events are 224 bytes");
 _Static_assert(sizeof(apl_sample_t) == 40, "samples are 40 bytes");
 
 #endif

@@ -391,7 +391,7 @@ _Static_assert(offsetof(apl_session_t, id) == APL_LINES,
 _Static_assert(sizeof(apl_child_t) == 64, "child slots are 64 bytes");
 _Static_assert(offsetof(apl_header_t, lock) == 64, "the lock opens a line");
 
-#define APL_FORMAT_VERSION 8
+#define APL_FORMAT_VERSION 9
 #define APL_LAYOUT                                                             \
     ((uint64_t)APL_FORMAT_VERSION << 48 ^ sizeof(apl_header_t) << 24 ^         \
      offsetof(apl_group_t, name) << 12 ^ offsetof(apl_process_t, node) ^       \

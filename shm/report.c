@@ -65,6 +65,11 @@ static json_t *number(uint64_t n)
     return json_integer((json_int_t)n);
 }
 
+static void set_known(json_t *o, const char *key, json_t *value)
+{
+    json_object_set_new(o, key, value ? value : json_null());
+}
+
 static json_t *seconds(int64_t us)
 {
     return json_real((double)(us / 1000) / 1000.0);
@@ -139,26 +144,21 @@ static json_t *concurrency(uint32_t n)
 static json_t *report_process(const apl_group_t *g, const apl_process_t *p,
                               int64_t memory)
 {
+    uint32_t most = g->options.concurrency;
     json_t *o = json_object();
 
-    json_object_set_new(o, "pid",
-                        p->who.pid ? json_integer(p->who.pid) : json_null());
-    json_object_set_new(o, "id",
-                        p->state == APL_PROCESS_WANTED ? json_null()
-                                                       : identity(p->id));
+    set_known(o, "pid", p->who.pid ? json_integer(p->who.pid) : NULL);
+    set_known(o, "id", p->state != APL_PROCESS_WANTED ? identity(p->id) : NULL);
     json_object_set_new(o, "state",
                         json_string(process_words[process_state(p)]));
     json_object_set_new(o, "sessions", number(p->sessions));
     json_object_set_new(o, "processed", number(p->processed));
     json_object_set_new(
         o, "concurrency",
-        concurrency(g->options.concurrency == APL_CONCURRENCY_AUTO
-                        ? p->wire.concurrency
-                        : g->options.concurrency));
+        concurrency(most != APL_CONCURRENCY_AUTO ? most : p->wire.concurrency));
     json_object_set_new(o, "started", apl_report_instant(p->started));
     json_object_set_new(o, "last_used", apl_report_instant(p->last_used));
-    json_object_set_new(o, "memory",
-                        memory < 0 ? json_null() : json_integer(memory));
+    set_known(o, "memory", memory < 0 ? NULL : json_integer(memory));
     return o;
 }
 
@@ -190,9 +190,8 @@ static json_t *report_request(const apl_pool_t *copy, const apl_session_t *s,
     const apl_process_t *p = apl_process_at(copy, s->process);
     int held = s->state == APL_SESSION_HELD;
 
-    json_object_set_new(o, "pid",
-                        held && p && p->who.pid ? json_integer(p->who.pid)
-                                                : json_null());
+    set_known(o, "pid",
+              held && p && p->who.pid ? json_integer(p->who.pid) : NULL);
     json_object_set_new(o, "method", apl_report_text(s->method));
     json_object_set_new(o, "uri", apl_report_text(s->uri));
     if (full && query_of(s))
@@ -225,6 +224,7 @@ static const char *group_state(const apl_group_t *g)
 static json_t *report_group(const apl_group_t *g)
 {
     const apl_options_t *o = &g->options;
+    int failed = g->error[0] != 0;
     json_t *j = json_object();
 
     json_object_set_new(j, "name", apl_report_text(g->name));
@@ -245,10 +245,10 @@ static json_t *report_group(const apl_group_t *g)
     json_object_set_new(j, "died", number(g->n_died));
     json_object_set_new(j, "queue_time", apl_report_histogram(&g->queue_time));
     json_object_set_new(j, "app_time", apl_report_histogram(&g->app_time));
-    json_object_set_new(j, "last_error",
-                        g->error[0] ? apl_report_text(g->error) : json_null());
-    json_object_set_new(j, "last_error_id",
-                        g->error[0] ? identity(g->error_id) : json_null());
+    set_known(j, "last_error", failed ? apl_report_text(g->error) : NULL);
+    set_known(j, "last_error_id", failed ? identity(g->error_id) : NULL);
+    set_known(j, "last_error_time",
+              failed ? apl_report_instant(g->failed_at) : NULL);
     json_object_set_new(j, "processes", json_array());
     json_object_set_new(j, "requests", json_array());
     return j;
@@ -316,6 +316,10 @@ static json_t *report_events(const apl_header_t *h)
             json_object_set_new(o, "pid", json_integer(e->pid));
         if (e->id)
             json_object_set_new(o, "id", identity(e->id));
+        if (e->reason[0])
+            json_object_set_new(o, "reason", apl_report_text(e->reason));
+        if (e->error_id)
+            json_object_set_new(o, "error_id", identity(e->error_id));
         json_array_append_new(a, o);
     }
     return a;

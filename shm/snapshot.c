@@ -227,6 +227,7 @@ static void add_texts(apl_pool_t *copy, const apl_pool_t *of)
         apl_event_t *e = &copy->header->events[i];
 
         e->app[sizeof e->app - 1] = 0;
+        e->reason[sizeof e->reason - 1] = 0;
     }
 }
 

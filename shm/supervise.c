@@ -86,6 +86,7 @@ apr_status_t apl_supervise_ready(apl_pool_t *pool, uint64_t id, int64_t now)
         return APL_EDAMAGED;
     }
     g->failures = 0;
+    g->error[0] = 0; /* those that it ended have yet to read the id */
     g->n_spawned++;
     if (p->replaces && !apl_retire_replaced(&held, g, p))
         apl_room_return(&held, g);
@@ -127,6 +128,7 @@ apr_status_t apl_supervise_failed(apl_pool_t *pool, uint64_t id, int ran,
     g = apl_process_group(&held, p);
     pool->header->counters.failed++;
     apl_event_note(&held, APL_EVENT_START_FAILED, g, p);
+    apl_event_explain(&held, text, error_id);
     if (g)
         back_off(&held, g, error_id, text);
     apl_process_free(&held, p);
@@ -165,30 +167,44 @@ static int died_young(const apl_process_t *p, int64_t now)
            apl_since(now, p->ready_at) < APL_YOUNG;
 }
 
+/* It ends unasked: a failed start, where it did not stay. */
+static void note_death(apl_held_t *held, apl_group_t *g, apl_process_t *p,
+                       const char *reason)
+{
+    uint32_t live = p->state == APL_PROCESS_LIVE;
+    int young = live && g && died_young(p, held->now);
+
+    held->pool->header->counters.died++;
+    apl_event_note(held, APL_EVENT_DIED, g, p);
+    apl_event_explain(held, reason, young ? p->id : 0);
+    if (g)
+        g->n_died++;
+    if (young) {
+        back_off(held, g, p->id, "it ended as soon as it was ready");
+        g->young++;
+    }
+}
+
 apr_status_t apl_supervise_gone(apl_pool_t *pool, uint64_t id, int64_t now)
+{
+    return apl_supervise_died(pool, id, "", now);
+}
+
+apr_status_t apl_supervise_died(apl_pool_t *pool, uint64_t id,
+                                const char *reason, int64_t now)
 {
     apl_process_t *p;
     apl_group_t *g;
     apl_held_t held;
-    uint32_t state;
     apr_status_t rv = apl_enter_process(
         &held, pool, id, now, APL_PROCESS_STARTING, APL_PROCESS_LEAVING, &p);
 
     if (rv != APR_SUCCESS)
         return rv;
     g = apl_process_group(&held, p);
-    state = p->state;
     /* A child of httpd may have noticed first. */
-    if (state == APL_PROCESS_LIVE || p->reason == APL_EVENT_REFUSED) {
-        pool->header->counters.died++;
-        apl_event_note(&held, APL_EVENT_DIED, g, p);
-        if (g)
-            g->n_died++;
-    }
-    if (state == APL_PROCESS_LIVE && g && died_young(p, now)) {
-        back_off(&held, g, id, "it ended as soon as it was ready");
-        g->young++;
-    }
+    if (p->state == APL_PROCESS_LIVE || p->reason == APL_EVENT_REFUSED)
+        note_death(&held, g, p, reason);
     apl_session_forget(&held, p);
     apl_process_free(&held, p);
     leave_smaller(&held, g);

@@ -67,6 +67,11 @@ apr_status_t apl_supervise_failed(apl_pool_t *pool, uint64_t id, int ran,
  */
 apr_status_t apl_supervise_gone(apl_pool_t *pool, uint64_t id, int64_t now);
 
+/** The same, of one whose end is known. @param reason in a few words, for the
+ * events */
+apr_status_t apl_supervise_died(apl_pool_t *pool, uint64_t id,
+                                const char *reason, int64_t now);
+
 /**
  * Give it no new session; it ends when its open ones are closed.
  * @param reason APL_EVENT_*

@@ -183,6 +183,14 @@ static int boot_step(const siginfo_t *cause)
                : STEP_BOOT;
 }
 
+static apr_status_t forget(spawner_t *s, const process_t *p)
+{
+    char text[CAUSE_MAX];
+
+    return apl_supervise_died(&s->shm, p->is.id, cause_text(&p->cause, text),
+                              s->now);
+}
+
 void life_died(spawner_t *s, process_t *p, const siginfo_t *cause)
 {
     char text[CAUSE_MAX];
@@ -207,8 +215,7 @@ void life_died(spawner_t *s, process_t *p, const siginfo_t *cause)
      * is no failed start, and who waits for it has it started again. */
     if (p->is.stops_itself)
         apl_supervise_detach(&s->shm, p->is.id, APL_EVENT_EXITED, s->now);
-    if (p->phase <= PHASE_LIVE &&
-        apl_supervise_gone(&s->shm, p->is.id, s->now) != APL_ELOCK)
+    if (p->phase <= PHASE_LIVE && forget(s, p) != APL_ELOCK)
         p->listed = 0;
     if (p->phase == PHASE_BOOTING)
         p->phase = PHASE_ENDING;
@@ -253,7 +260,7 @@ static void finish(spawner_t *s, process_t *p)
     apr_status_t rv = APR_SUCCESS;
 
     if (p->listed)
-        rv = apl_supervise_gone(&s->shm, p->is.id, s->now);
+        rv = forget(s, p);
     if (rv == APL_ELOCK && !s->stopping)
         return;
     output_finish(p);

@@ -73,6 +73,36 @@ def test_once(httpd: Httpd, app: App) -> None:
     assert (event["number"], event["pid"], event["id"]) == (0, pid, match[3])
 
 
+def test_reasons(httpd: Httpd) -> None:
+    """Of a start that fails and of a death: why; and the number under which
+    the log tells more"""
+    httpd.log.expect("shop")
+    broken = httpd.dir / "broken"
+    broken.touch()
+    httpd.app("shop", f"AppSetEnv BOOT_FAIL_IF {broken}")
+    httpd.start()
+    assert httpd.get("/", "shop").status >= 500
+    broken.unlink()
+    wait_until(lambda: httpd.get("/", "shop").status == 200, "it recovers")
+    pid = int(httpd.get("/pid", "shop").text)
+    kill9(pid)
+    wait_until(lambda: httpd.events("died"), "it is told")
+    failed, died = httpd.events("start_failed")[0], httpd.events("died")[0]
+    assert "exit code 1 while it started" in failed["reason"]
+    assert httpd.log.matching(f"error id {failed['error_id']}")
+    assert died["reason"] == "signal 9 (SIGKILL)" and died["pid"] == pid
+    assert "error_id" not in died
+    lines = httpd.ctl("events").stdout.splitlines()
+    line, = [line for line in lines if " died " in line]
+    assert line.endswith(": signal 9 (SIGKILL)")
+    line = [line for line in lines if " start_failed " in line][0]
+    assert "exit code 1 while it started" in line
+    assert line.endswith(f" (error id {failed['error_id']})")
+    page = httpd.get("/apppool-status").text
+    assert "signal 9 (SIGKILL)" in page and failed["error_id"] in page
+    assert not {"reason", "error_id"} & set(httpd.events("ready")[0])
+
+
 def test_follow(httpd: Httpd, app: App, follower: Follower) -> None:
     """Each event once, in order"""
     for n in range(1, 4):

@@ -95,6 +95,7 @@ module_sources = \
 	mod_apppool/tap.c \
 	mod_apppool/trace.c \
 	mod_apppool/unsaid.c \
+	mod_apppool/vain.c \
 	mod_apppool/value.c \
 	mod_apppool/visit.c \
 	mod_apppool/watch.c \

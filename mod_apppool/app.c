@@ -17,6 +17,7 @@
 #include "mod_apppool/proxy_api.h"
 #include "mod_apppool/same.h"
 #include "mod_apppool/sendfile.h"
+#include "mod_apppool/vain.h"
 #include "mod_apppool/workers.h"
 #include "shm/group.h"
 #include "spawner/detect.h"
@@ -332,24 +333,6 @@ static void warn_strays(void)
     }
 }
 
-static void warn_prestart(const apppool_app_t *app)
-{
-    if (app->prestart && app->pool.options.min_instances == 0)
-        SAY(APLOG_WARNING,
-            "AppPreStart On (%s) starts nothing, as MinInstances is 0",
-            app->place);
-}
-
-static void warn_format(const apppool_app_t *app)
-{
-    if (app->log_raw && !app->set->log)
-        SAY(APLOG_WARNING,
-            "AppLogFormat raw (%s) has no effect without AppLog: what the "
-            "application prints goes to the error log, where each line begins "
-            "with its time and process",
-            app->place);
-}
-
 static int check_pool(server_rec *main_server)
 {
     apppool_server_t server = apppool_server_of(main_server);
@@ -360,8 +343,7 @@ static int check_pool(server_rec *main_server)
         const apppool_app_t *app = APR_ARRAY_IDX(apps, i, apppool_app_t *);
 
         minimum += app->pool.options.min_instances;
-        warn_prestart(app);
-        warn_format(app);
+        apppool_vain_warn(app, server.max_pool_size);
         apppool_workers_warn(app);
     }
     if (server.max_pool_size > server.processes) {

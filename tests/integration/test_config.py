@@ -322,6 +322,18 @@ def test_prestart_of_nothing(httpd: Httpd) -> None:
     assert "starts nothing" not in httpd.test().stdout
 
 
+def test_more_instances_than_the_pool_has(httpd: Httpd) -> None:
+    """Both numbers, and where it was said"""
+    app = httpd.app("shop", "MaxInstances 7", command="/bin/true")
+    done = httpd.test()
+    assert done.returncode == 0, done.stdout
+    line, = [line for line in done.stdout.splitlines() if "MaxInst" in line]
+    assert "MaxInstances 7 is above MaxPoolSize 6" in line
+    assert f"{app.root} (line " in line
+    app.directives[-1] = "MaxInstances 6"
+    assert "MaxInstances" not in httpd.test().stdout
+
+
 def test_root_without_rights(httpd: Httpd) -> None:
     """Said by httpd -t, as it would be by the first request"""
     app = httpd.app("shop", "AppUser www-data", command="/bin/true")

@@ -99,17 +99,19 @@ static void put_groups(FILE *out, const looks_t *l)
     char per_second[24];
     size_t i;
 
-    fprintf(out, "%-32s %-10s %5s %5s %5s %6s %10s\n", "APP", "STATE", "PROC",
-            "BUSY", "HUNG", "QUEUE", "REQUESTS/S");
+    /* The name is last, as it may be a long path. */
+    fprintf(out, "%-10s %5s %5s %5s %6s %10s  %s\n", "STATE", "PROC", "BUSY",
+            "HUNG", "QUEUE", "REQUESTS/S", "APP");
     for (i = 0; (g = json_array_get(groups, i)) != NULL; i++) {
         states = json_object_get(g, "states");
-        fprintf(out, "%-32s %-10s %5lld %5lld %5lld %6lld %10s\n",
-                table_text(g, "name"), table_text(g, "state"),
-                (long long)number(g, "size"), (long long)number(states, "busy"),
+        fprintf(out, "%-10s %5lld %5lld %5lld %6lld %10s  %s\n",
+                table_text(g, "state"), (long long)number(g, "size"),
+                (long long)number(states, "busy"),
                 (long long)number(states, "hung"),
                 (long long)number(g, "queue"),
                 rate(l, g, group_before(l, table_text(g, "name")),
-                     "requests_total", per_second));
+                     "requests_total", per_second),
+                table_text(g, "name"));
     }
 }
 

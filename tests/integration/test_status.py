@@ -256,3 +256,21 @@ def test_ctl_usage(httpd: Httpd) -> None:
     assert "frobnicate" in done.stderr
     done = httpd.ctl("--help")
     assert done.returncode == 0 and "status" in done.stdout
+
+
+def test_ctl_without_a_command(httpd: Httpd) -> None:
+    """Wrong usage: the help, where errors go"""
+    done = httpd.ctl()
+    assert done.returncode == 2 and done.stdout == ""
+    assert done.stderr == httpd.ctl("--help").stdout
+
+
+def test_last_use_of_a_process_that_hangs(httpd: Httpd) -> None:
+    """When it got its request, however long that lasts"""
+    app = httpd.app("shop", "AppHungAfter 1")
+    httpd.start()
+    held = httpd.hold("shop", "one")
+    wait_until(lambda: httpd.pids(app, "hung"), "it hangs")
+    row, = re.findall(r"^  \d+ +hung .*", httpd.ctl("status").stdout, re.M)
+    assert not re.search(r" 0 s  [0-9a-f]{16}$", row), row
+    assert held.release().status == 200

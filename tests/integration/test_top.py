@@ -142,7 +142,7 @@ def test_spawner_is_started_again(httpd: Httpd, top: Terminal) -> None:
     kill9(first)
     wait_until(lambda: httpd.spawner_now() != first, "another")
     assert httpd.get("/pid", "blog").status == 200
-    wait_until(lambda: re.search(rb"blog +running", top.read()), "blog")
+    wait_until(lambda: re.search(rb"running .* blog", top.read()), "blog")
     assert top.process.poll() is None
 
 
@@ -177,3 +177,20 @@ def test_nobody_there(httpd: Httpd) -> None:
                           capture_output=True, text=True, timeout=40)
     assert done.returncode == 3
     assert "\033" not in done.stdout
+
+
+def test_long_names_break_no_columns(httpd: Httpd) -> None:
+    """The name of an app is the last column"""
+    names = "shop", "/srv/" + 20 * "long/" + "shop (production)"
+    for n, name in enumerate(names):
+        httpd.app(f"shop{n}", f'AppGroupName "{name}"')
+    httpd.start()
+    for n, _ in enumerate(names):
+        assert httpd.get("/pid", f"shop{n}").status == 200
+    lines = httpd.ctl("top", "-n", "1").stdout.splitlines()
+    head, = [line for line in lines if line.endswith("  APP")]
+    rows = {line[len(head) - 3:]: line for line in lines
+            if line.startswith("running ")}
+    assert set(rows) == set(names)
+    for row in rows.values():
+        assert len(row.split()) >= 7 and row[:len(head) - 3].endswith("  ")

@@ -351,6 +351,7 @@ unit_tests = \
 	tests/unit/owner \
 	tests/unit/past \
 	tests/unit/reap \
+	tests/unit/recent \
 	tests/unit/registry \
 	tests/unit/privilege \
 	tests/unit/remove \

@@ -107,7 +107,7 @@ static apppool_app_t *make_app(apr_pool_t *p, const apppool_mount_t *mount,
     app->drain_timeout = apppool_or(set->drain_timeout, SECONDS(60));
     app->no_new_privileges = apppool_or(set->no_new_privileges, 1);
     app->rlimits = apppool_rlimits_of(mount);
-    app->uid = app->owner = APPPOOL_NOBODY;
+    app->uid = app->owner = USERDB_NOBODY;
     fill_options(&app->pool.options, set, generation);
     app->pool.options.rolling = (uint32_t)apppool_or(
         set->rolling, !strcmp(app->environment, "production"));
@@ -154,7 +154,7 @@ static void look_at_root(apr_pool_t *p, apppool_app_t *app)
     wrong = user ? NULL : apppool_owner_default(p, root, &st);
     if (wrong) {
         SAY(APLOG_WARNING, "AppRoot (%s): %s", app->place, wrong);
-        app->owner = st.st_uid == 0 ? APPPOOL_NOBODY : st.st_uid;
+        app->owner = st.st_uid == 0 ? USERDB_NOBODY : st.st_uid;
         return;
     }
     app->uid = apppool_owner_uid(user, &st);

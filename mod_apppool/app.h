@@ -36,9 +36,9 @@ struct apppool_app_t {
     const char *ready;        /**< "accept", "notify" or a path */
     const char *host;         /**< for the Host of our own requests to it */
     const char *real_root;    /**< links followed; NULL: it was not there yet */
-    uid_t uid;                /**< it runs as; (uid_t)-1: not known yet */
+    uid_t uid;                /**< it runs as; USERDB_NOBODY: not known yet */
     uid_t owner;              /**< of AppRoot, where no AppUser runs the app;
-                                   (uid_t)-1: not known, or not asked for */
+                                   USERDB_NOBODY: not known, or not asked for */
     const apppool_dir_t *set; /**< all that was set for it */
     apr_int64_t listen, protocol, prestart, log_raw;
     apr_int64_t start_timeout, stop_timeout; /**< us */

@@ -141,7 +141,7 @@ uid_t apppool_owner_uid(const char *user, const struct stat *st)
     if (userdb_number(user, &n))
         return n;
     pw = getpwnam(user);
-    return pw ? pw->pw_uid : APPPOOL_NOBODY;
+    return pw ? pw->pw_uid : USERDB_NOBODY;
 }
 
 int apppool_owner_may_enter(const char *user, const struct stat *st)

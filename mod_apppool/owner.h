@@ -15,8 +15,7 @@
 #include <apr_pools.h>
 #include <sys/stat.h>
 
-/** No user. */
-#define APPPOOL_NOBODY ((uid_t)-1)
+#include "spawner/userdb.h"
 
 /**
  * Check what AppUser says: names, or numbers after a #. A user whose number
@@ -39,7 +38,7 @@ const char *apppool_owner_default(apr_pool_t *p, const char *root,
 /**
  * The user that runs an app.
  * @param user of AppUser, or NULL: the owner of AppRoot
- * @return APPPOOL_NOBODY: there is no such user
+ * @return USERDB_NOBODY: there is no such user
  */
 uid_t apppool_owner_uid(const char *user, const struct stat *st);
 

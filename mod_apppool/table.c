@@ -15,6 +15,7 @@
 #include "mod_apppool/route.h"
 #include "mod_apppool/said.h"
 #include "spawner/contract.h"
+#include "spawner/userdb.h"
 
 APLOG_USE_MODULE(apppool);
 
@@ -35,7 +36,7 @@ static json_t *seconds(apr_int64_t us)
 
 static json_t *user(uid_t uid)
 {
-    return uid == (uid_t)-1 ? json_null() : number((apr_int64_t)uid);
+    return uid == USERDB_NOBODY ? json_null() : number((apr_int64_t)uid);
 }
 
 static json_t *variables(apr_pool_t *p, apr_hash_t *env)

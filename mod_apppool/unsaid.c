@@ -122,7 +122,7 @@ static const char *user_of(apr_pool_t *p, const apppool_app_t *app)
 {
     const struct passwd *pw;
 
-    if (app->uid == APPPOOL_NOBODY)
+    if (app->uid == USERDB_NOBODY)
         return NULL;
     pw = getpwuid(app->uid);
     return pw ? apr_pstrdup(p, pw->pw_name)

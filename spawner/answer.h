@@ -31,7 +31,7 @@ typedef json_t *answer_make_t(spawner_t *s, const answer_order_t *order);
  * byte by byte. */
 struct answer_order {
     answer_make_t *make;
-    uid_t only;             /**< of the apps of this user; (uid_t)-1: of all */
+    uid_t only; /**< of the apps of this user; USERDB_NOBODY: of all */
     char app[APL_NAME_MAX]; /**< of this app; "": of all */
     uint64_t process;       /**< id of a process */
     int64_t limit;          /**< us for the child; 0: ANSWER_LIMIT */

@@ -74,7 +74,7 @@ static void keep_owners(table_t *fresh, const table_t *old)
         table_app_t *a = &fresh->apps[i];
         const table_app_t *was = table_find(old, a->app.name);
 
-        if (a->owner == PRIVILEGE_NOBODY && !a->user && was &&
+        if (a->owner == USERDB_NOBODY && !a->user && was &&
             strcmp(was->app.root, a->app.root) == 0)
             a->owner = was->owner;
     }
@@ -165,7 +165,7 @@ static int configure_groups(spawner_t *s)
 static int is_outdated(const process_t *p, const table_app_t *a)
 {
     return a->print != p->is.print ||
-           (a->owner != PRIVILEGE_NOBODY && p->is.uid != UINT32_MAX &&
+           (a->owner != USERDB_NOBODY && p->is.uid != UINT32_MAX &&
             p->is.uid != a->owner && p->is.owner != a->owner);
 }
 

@@ -144,7 +144,7 @@ uid_t approot_user(const table_app_t *app)
     struct stat st;
 
     if (app->user || geteuid() != 0)
-        return PRIVILEGE_NOBODY;
+        return USERDB_NOBODY;
     if (stat(app->app.root, &st) != 0 || st.st_uid == app->owner)
         return app->owner;
     return st.st_uid == 0 || approot_is_held(app->app.root, st.st_uid)

@@ -23,7 +23,7 @@
 /**
  * The user that runs this app as the owner of AppRoot. Root's own directory is
  * root's, for the sentence that refuses it.
- * @return PRIVILEGE_NOBODY: AppUser runs it, or we are not root, or nobody
+ * @return USERDB_NOBODY: AppUser runs it, or we are not root, or nobody
  *         knows
  */
 uid_t approot_user(const table_app_t *app);

@@ -28,7 +28,7 @@
 
 static int report_fd;
 static uint32_t step = STEP_USER; /* what is being done */
-static uid_t owner; /* of AppRoot, that runs the app; or PRIVILEGE_NOBODY */
+static uid_t owner; /* of AppRoot, that runs the app; or USERDB_NOBODY */
 
 /* The report says the rest, and which step this is. */
 static void tell(boot_report_t report, const char *text)
@@ -136,7 +136,7 @@ static void enter_root(const boot_t *b, const privilege_t *who)
     if (chdir(root) != 0)
         fail("AppRoot %s cannot be entered by user %s: %s", root, who->name,
              strerror(errno));
-    if (owner == PRIVILEGE_NOBODY)
+    if (owner == USERDB_NOBODY)
         return;
     if (stat(".", &st) != 0)
         fail("AppRoot %s cannot be looked at by user %s: %s", root, who->name,

@@ -52,7 +52,7 @@ static asker_t who_is(const spawner_t *s, int fd)
 {
     struct ucred peer;
     socklen_t length = sizeof peer;
-    asker_t who = {.uid = PRIVILEGE_NOBODY};
+    asker_t who = {.uid = USERDB_NOBODY};
 
     if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0)
         return who;

@@ -15,6 +15,7 @@
 #include "spawner/log.h"
 #include "spawner/procfs.h"
 #include "spawner/syscalls.h"
+#include "spawner/userdb.h"
 
 #define SEEN_MAX  256 /* threads that are looked at */
 #define SHOWN_MAX 8   /* those that get a line */
@@ -117,7 +118,7 @@ static int may_see(const look_t *l, pid_t pid)
     struct stat is;
 
     snprintf(path, sizeof path, "/proc/%d", (int)pid);
-    return l->asked->only == (uid_t)-1 ||
+    return l->asked->only == USERDB_NOBODY ||
            (stat(path, &is) == 0 && is.st_uid == l->asked->only);
 }
 
@@ -240,11 +241,11 @@ static void tell_thread(const look_t *l, const thread_t *t)
     procfs_text(t->pid, path, wchan, sizeof wchan);
     snprintf(path, sizeof path, "task/%d/stack", (int)t->is.pid);
     stack[0] = 0;
-    if (l->asked->only == (uid_t)-1)
+    if (l->asked->only == USERDB_NOBODY)
         procfs_text(t->pid, path, stack, sizeof stack);
     look_stack(stack);
     look_doing(t->is.state, call, doing);
-    if (l->asked->only != (uid_t)-1)
+    if (l->asked->only != USERDB_NOBODY)
         call[0] = wchan[0] = 0; /* addresses */
     /* All this was of the one that was seen first, or it is not told. */
     if (procfs_thread(t->pid, t->is.pid, &now) != 0 || now.start != t->is.start)

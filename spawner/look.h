@@ -31,7 +31,7 @@ typedef struct {
     pid_t leader;
     uint64_t start; /**< of the leader, procfs_t */
     uid_t only;     /**< only what this user may read, of processes whose files
-                         in /proc are this user's; (uid_t)-1: all */
+                         in /proc are this user's; USERDB_NOBODY: all */
     void (*tell)(void *ctx, const char *line);
     void *ctx;
 } look_for_t;

@@ -11,6 +11,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "spawner/userdb.h"
+
 #define FLAGS (O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
 
 static int is_plain(int fd)
@@ -63,7 +65,7 @@ int openas(const char *path, int flags, mode_t mode, uid_t uid, gid_t gid,
     if (geteuid() != 0)
         return open(path, flags, mode);
     errno = EACCES;
-    if (uid != 0 && uid != (uid_t)-1)
+    if (uid != 0 && uid != USERDB_NOBODY)
         fd = open_as_user(path, flags, mode, uid, gid);
     if (fd >= 0 || (errno != EACCES && errno != EPERM))
         return fd;

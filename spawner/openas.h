@@ -23,7 +23,7 @@
  * The process has the groups of that user already. Does not wait for the other
  * end of a FIFO.
  * @param flags   of open(2)
- * @param uid     0 or (uid_t)-1: none but root
+ * @param uid     0 or USERDB_NOBODY: none but root
  * @param as_root NULL; or set to 1 if root's rights were needed
  */
 int openas(const char *path, int flags, mode_t mode, uid_t uid, gid_t gid,

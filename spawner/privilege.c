@@ -95,7 +95,7 @@ static int find_owner(privilege_t *who, uid_t owner, const char *root,
 {
     int rv;
 
-    if (owner == PRIVILEGE_NOBODY) {
+    if (owner == USERDB_NOBODY) {
         SAY(error,
             "when httpd read its configuration, AppRoot %s had no owner that "
             "could run the app, and others than its owner could have changed "

@@ -18,6 +18,8 @@
 
 #include <sys/types.h>
 
+#include "spawner/userdb.h"
+
 #define PRIVILEGE_ERROR_MAX 400
 
 typedef struct {
@@ -29,14 +31,11 @@ typedef struct {
     char shell[64];
 } privilege_t;
 
-/** As `owner`: nobody knows whose AppRoot is. */
-#define PRIVILEGE_NOBODY ((uid_t)-1)
-
 /**
  * Find user and group. Without root's rights, without `user`: our own.
  * @param user  name or #number; NULL: `owner`
  * @param group name or #number; NULL: the user's own
- * @param owner of AppRoot, as httpd's parent saw it; or PRIVILEGE_NOBODY
+ * @param owner of AppRoot, as httpd's parent saw it; or USERDB_NOBODY
  * @param root  for the sentence only
  */
 int privilege_find(privilege_t *who, const char *user, const char *group,

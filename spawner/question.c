@@ -39,8 +39,7 @@ const char *question_by(const question_t *q)
 
 int question_may(const asker_t *who, const table_app_t *a)
 {
-    return who->is_root ||
-           (a && a->uid != PRIVILEGE_NOBODY && a->uid == who->uid);
+    return who->is_root || (a && a->uid != USERDB_NOBODY && a->uid == who->uid);
 }
 
 /* ---- an app ---- */

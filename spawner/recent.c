@@ -16,7 +16,7 @@ typedef struct recent {
     char *name; /* of the app: its key in the index */
     char text[KEPT];
     size_t length;
-    uid_t uid; /* of the processes that printed it; PRIVILEGE_NOBODY: of none */
+    uid_t uid; /* of the processes that printed it; USERDB_NOBODY: of none */
     uint64_t first, next; /* numbers of lines */
 } recent_t;
 
@@ -40,7 +40,7 @@ static recent_t *make(const char *app)
         free(r);
         return NULL;
     }
-    r->uid = PRIVILEGE_NOBODY;
+    r->uid = USERDB_NOBODY;
     r->next_app = all;
     all = r;
     apr_hash_set(by_name, r->name, APR_HASH_KEY_STRING, r);
@@ -67,9 +67,9 @@ static void make_room(recent_t *r, size_t length)
 
 static void belong(recent_t *r, uid_t uid)
 {
-    if (uid == PRIVILEGE_NOBODY || uid == r->uid)
+    if (uid == USERDB_NOBODY || uid == r->uid)
         return; /* not known yet: our own program says why it did not start */
-    if (r->uid != PRIVILEGE_NOBODY) {
+    if (r->uid != USERDB_NOBODY) {
         r->length = 0;
         r->first = r->next;
     }
@@ -107,7 +107,7 @@ json_t *recent_lines(const char *app, uint64_t from, uid_t only)
 {
     const recent_t *kept = find(app);
     const recent_t *r =
-        kept && (only == PRIVILEGE_NOBODY || only == kept->uid) ? kept : NULL;
+        kept && (only == USERDB_NOBODY || only == kept->uid) ? kept : NULL;
     json_t *lines = json_array();
     uint64_t number = r ? r->first : 0, first;
     size_t at = 0;

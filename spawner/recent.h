@@ -27,7 +27,7 @@ void recent_add(const process_t *p, const char *line, size_t length);
 
 /**
  * Those lines of an app that are kept, from the one with this number on.
- * @param only none but those that processes of this user printed; (uid_t)-1: all
+ * @param only none but those that processes of this user printed; USERDB_NOBODY: all
  * @return {"first": number of the first one, "next": of the one that comes,
  *         "lines": [...]}
  */

@@ -19,6 +19,7 @@
 #include "spawner/beneath.h"
 #include "spawner/remove.h"
 #include "spawner/rights.h"
+#include "spawner/userdb.h"
 
 #define BACKLOG 1024
 
@@ -128,8 +129,9 @@ int runtime_entry(const runtime_t *rt, uint64_t id, uid_t uid)
     int fd = -1, dir;
 
     name_of(name, CONTRACT_OWN, id);
-    dir = uid == (uid_t)-1 ? -1
-                           : beneath_open(rt->fd, name, O_PATH | O_DIRECTORY);
+    dir = uid == USERDB_NOBODY
+              ? -1
+              : beneath_open(rt->fd, name, O_PATH | O_DIRECTORY);
     if (dir >= 0) {
         fd = beneath_open(dir, "s", O_PATH);
         close(dir);

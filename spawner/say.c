@@ -8,6 +8,7 @@
 
 #include "spawner/applog.h"
 #include "spawner/process.h"
+#include "spawner/userdb.h"
 #include "spawner/writer.h"
 
 /* Where the copy goes: as the app's output. */
@@ -60,7 +61,7 @@ void say_of(log_kind_t *kind, const process_t *p, int level, const char *format,
 /* A file is opened as the user of its processes, and only they know that. */
 static where_t where_of(const table_app_t *a)
 {
-    where_t to = {NULL, 0, (uid_t)-1, (gid_t)-1};
+    where_t to = {NULL, 0, USERDB_NOBODY, (gid_t)-1};
     const process_t *p = a ? spawner_state()->processes : NULL;
 
     if (a) {

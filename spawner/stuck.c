@@ -13,6 +13,7 @@
 #include "spawner/process.h"
 #include "spawner/procfs.h"
 #include "spawner/say.h"
+#include "spawner/userdb.h"
 
 #define AT_ONCE     16           /* reports */
 #define LIMIT       (2 * SECOND) /* for one */
@@ -87,7 +88,7 @@ static _Noreturn void work(const spawner_t *s, const process_t *p)
     const look_for_t asked = {.name = name,
                               .leader = p->is.pid,
                               .start = p->is.start,
-                              .only = (uid_t)-1,
+                              .only = USERDB_NOBODY,
                               .tell = log_one};
 
     fresh_descriptors(s->rt.fd);

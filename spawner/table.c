@@ -16,6 +16,7 @@
 #include "shm/group.h"
 #include "spawner/contract.h"
 #include "spawner/reader.h"
+#include "spawner/userdb.h"
 
 #define FILE_MAX (64 << 20)
 
@@ -211,7 +212,7 @@ static apl_capacity_t capacity(reader_t *r, const json_t *o)
 static uid_t read_user(reader_t *r, const json_t *o, const char *key)
 {
     if (json_is_null(json_object_get(o, key)))
-        return (uid_t)-1;
+        return USERDB_NOBODY;
     return (uid_t)reader_number(r, o, key, 0, UINT32_MAX - 1);
 }
 

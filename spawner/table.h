@@ -36,8 +36,9 @@ typedef struct {
     const char *label; /**< short name for the log, that no other app has */
     const char *command;
     const char *user, *group;
-    uid_t owner; /**< of AppRoot, when `user` is NULL; (uid_t)-1: unknown */
-    uid_t uid;   /**< that it runs as: may look after it; (uid_t)-1: unknown */
+    uid_t owner; /**< of AppRoot, when `user` is NULL; USERDB_NOBODY: unknown */
+    uid_t
+        uid; /**< that it runs as: may look after it; USERDB_NOBODY: unknown */
     const char *environment;
     const char *const *env; /**< NAME=value, NULL at the end */
     const char *env_file;   /**< AppEnvFile */

@@ -14,6 +14,10 @@
 #define APPPOOL_USERDB_H
 
 #include <stdint.h>
+#include <sys/types.h>
+
+/** No user, or one that is not known; where users are chosen, any. */
+#define USERDB_NOBODY ((uid_t)-1)
 
 /** "#33" is number 33 of a user or group. @return 1; 0: it is a name */
 int userdb_number(const char *name, uint32_t *number);

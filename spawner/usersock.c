@@ -78,7 +78,7 @@ uid_t usersock_owner(const loop_source_t *source)
 
     for (u = all; u && &u->source != source; u = u->next)
         ;
-    return u ? u->uid : PRIVILEGE_NOBODY;
+    return u ? u->uid : USERDB_NOBODY;
 }
 
 static void want(spawner_t *s, uid_t uid, loop_ready_t *accept)
@@ -126,7 +126,7 @@ void usersock_configure(spawner_t *s, loop_ready_t *accept)
     for (i = 0; geteuid() == 0 && i < s->table->n; i++) {
         uid_t uid = s->table->apps[i].uid;
 
-        if (uid != 0 && uid != PRIVILEGE_NOBODY && uid != s->rt.uid)
+        if (uid != 0 && uid != USERDB_NOBODY && uid != s->rt.uid)
             want(s, uid, accept);
     }
     drop_unwanted(s);

@@ -27,7 +27,7 @@
 void usersock_configure(spawner_t *s, loop_ready_t *accept);
 
 /** Whose is it? @param source the owner that `accept` was called with
- * @return PRIVILEGE_NOBODY: it is none of these sockets */
+ * @return USERDB_NOBODY: it is none of these sockets */
 uid_t usersock_owner(const loop_source_t *source);
 
 /** A new spawner: remove those of the last one. */

@@ -195,7 +195,7 @@ json_t *verbs_logs(question_t *q)
             return question_refuse(q, "%s is no number of a line", q->words[2]);
     }
     o = recent_lines(a->app.name, from,
-                     q->who.is_root ? PRIVILEGE_NOBODY : q->who.uid);
+                     q->who.is_root ? USERDB_NOBODY : q->who.uid);
     if (o)
         json_object_set_new(o, "app", json_string(a->app.name));
     return o;

@@ -23,7 +23,7 @@ static int is_shown(const spawner_t *s, const answer_order_t *order,
     const table_app_t *a = name ? table_find(s->table, name) : NULL;
 
     return a && (!order->app[0] || strcmp(order->app, name) == 0) &&
-           (order->only == PRIVILEGE_NOBODY || order->only == a->uid);
+           (order->only == USERDB_NOBODY || order->only == a->uid);
 }
 
 /* The groups that are shown, and nothing else. */
@@ -50,7 +50,7 @@ static json_t *make_status(spawner_t *s, const answer_order_t *order)
     if (apl_snapshot_take(&copy, &s->shm, s->pool) != APR_SUCCESS)
         return verbs_error("the pool could not be read");
     report = apl_report_json(copy, 1);
-    return order->app[0] || order->only != PRIVILEGE_NOBODY
+    return order->app[0] || order->only != USERDB_NOBODY
                ? narrowed(s, order, report)
                : report;
 }
@@ -67,7 +67,7 @@ json_t *verbs_status(question_t *q)
             return refusal;
         apr_cpystrn(q->order.app, a->app.name, sizeof q->order.app);
     }
-    q->order.only = q->who.is_root ? PRIVILEGE_NOBODY : q->who.uid;
+    q->order.only = q->who.is_root ? USERDB_NOBODY : q->who.uid;
     q->order.make = make_status;
     return NULL;
 }
@@ -140,7 +140,7 @@ json_t *verbs_report(question_t *q)
         return question_refuse(q, "%s has no process yet", p->label);
     q->order.process = p->is.id;
     q->order.limit = REPORT_LIMIT;
-    q->order.only = q->who.is_root ? PRIVILEGE_NOBODY : q->who.uid;
+    q->order.only = q->who.is_root ? USERDB_NOBODY : q->who.uid;
     q->order.make = make_report;
     return NULL;
 }

@@ -17,6 +17,7 @@
 #include "spawner/contract.h"
 #include "spawner/fresh.h"
 #include "spawner/log.h"
+#include "spawner/userdb.h"
 
 #define ROOM       (1 << 20)     /* bytes that wait for a child */
 #define SAY_PAUSE  (10 * SECOND) /* between two lines about one file */
@@ -80,7 +81,7 @@ static writer_t *make(const char *route, int raw, uid_t uid, gid_t gid)
 
 int writer_can(const char *route, uid_t uid)
 {
-    return *route != '/' || uid != (uid_t)-1;
+    return *route != '/' || uid != USERDB_NOBODY;
 }
 
 writer_t *writer_get(const char *route, int raw, uid_t uid, gid_t gid)

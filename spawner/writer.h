@@ -24,7 +24,7 @@
 typedef struct writer writer_t;
 
 /** Is it known who writes there? A file is opened as the app's user.
- * @param uid of the app; (uid_t)-1: not known yet */
+ * @param uid of the app; USERDB_NOBODY: not known yet */
 int writer_can(const char *route, uid_t uid);
 
 /**

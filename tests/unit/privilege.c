@@ -170,10 +170,10 @@ static void assert_says(const char *words)
 static void a_user_with_an_entry(void **state)
 {
     (void)state;
-    assert_int_equal(find("shop", NULL, PRIVILEGE_NOBODY), 0);
+    assert_int_equal(find("shop", NULL, USERDB_NOBODY), 0);
     assert_int_equal(who.uid, 1001);
     assert_int_equal(who.gid, 1002);
-    assert_int_equal(find("#1001", "shops", PRIVILEGE_NOBODY), 0);
+    assert_int_equal(find("#1001", "shops", USERDB_NOBODY), 0);
     assert_int_equal(who.gid, 1004);
     assert_int_equal(find(NULL, NULL, 1001), 0);
     assert_string_equal(who.name, "shop");
@@ -182,16 +182,16 @@ static void a_user_with_an_entry(void **state)
 static void no_group_is_guessed(void **state)
 {
     (void)state;
-    assert_int_equal(find("#4711", NULL, PRIVILEGE_NOBODY), -1);
+    assert_int_equal(find("#4711", NULL, USERDB_NOBODY), -1);
     assert_says("AppUser #4711 GROUP");
     assert_int_equal(find(NULL, NULL, 4711), -1);
     assert_says("AppUser #4711 GROUP");
     assert_says("/srv/shop");
-    assert_int_equal(find("#4711", "#4712", PRIVILEGE_NOBODY), 0);
+    assert_int_equal(find("#4711", "#4712", USERDB_NOBODY), 0);
     assert_int_equal(who.uid, 4711);
     assert_int_equal(who.gid, 4712);
     assert_int_equal(who.known, 0);
-    assert_int_equal(find("nosuchuser", NULL, PRIVILEGE_NOBODY), -1);
+    assert_int_equal(find("nosuchuser", NULL, USERDB_NOBODY), -1);
     assert_says("there is no user");
 }
 
@@ -199,30 +199,30 @@ static void an_error_is_not_a_gap(void **state)
 {
     (void)state;
     failure = EIO;
-    assert_int_equal(find("#1001", "#1002", PRIVILEGE_NOBODY), -1);
+    assert_int_equal(find("#1001", "#1002", USERDB_NOBODY), -1);
     assert_says("gives no answer for \"1001\": Input/output error");
-    assert_int_equal(find("shop", NULL, PRIVILEGE_NOBODY), -1);
+    assert_int_equal(find("shop", NULL, USERDB_NOBODY), -1);
     assert_says("gives no answer for \"shop\"");
     assert_int_equal(find(NULL, NULL, 1001), -1);
     assert_says("a later start may succeed");
     failure = ESRCH;
-    assert_int_equal(find("shop", NULL, PRIVILEGE_NOBODY), -1);
+    assert_int_equal(find("shop", NULL, USERDB_NOBODY), -1);
     assert_says("there is no user");
 }
 
 static void neither_root_nor_its_group(void **state)
 {
     (void)state;
-    assert_int_equal(find("#0", "shops", PRIVILEGE_NOBODY), -1);
+    assert_int_equal(find("#0", "shops", USERDB_NOBODY), -1);
     assert_says("no application runs as root");
-    assert_int_equal(find("shop", "#0", PRIVILEGE_NOBODY), -1);
+    assert_int_equal(find("shop", "#0", USERDB_NOBODY), -1);
     assert_says("group \"#0\" is root's");
-    assert_int_equal(find("rooty", NULL, PRIVILEGE_NOBODY), -1);
+    assert_int_equal(find("rooty", NULL, USERDB_NOBODY), -1);
     assert_says("AppUser rooty GROUP");
     assert_int_equal(find(NULL, NULL, 1003), -1);
     assert_says("AppUser rooty GROUP");
-    assert_int_equal(find("rooty", "shops", PRIVILEGE_NOBODY), 0);
-    assert_int_equal(find(NULL, NULL, PRIVILEGE_NOBODY), -1);
+    assert_int_equal(find("rooty", "shops", USERDB_NOBODY), 0);
+    assert_int_equal(find(NULL, NULL, USERDB_NOBODY), -1);
     assert_says("graceful");
 }
 
@@ -231,11 +231,11 @@ static void roots_group_is_left_out(void **state)
     const gid_t want[] = {1002, 2001, 2002};
 
     (void)state;
-    assert_int_equal(find("shop", NULL, PRIVILEGE_NOBODY), 0);
+    assert_int_equal(find("shop", NULL, USERDB_NOBODY), 0);
     assert_int_equal(privilege_groups(&who, error), 0);
     assert_int_equal(n_taken, 3);
     assert_memory_equal(taken, want, sizeof want);
-    assert_int_equal(find("#4711", "#4712", PRIVILEGE_NOBODY), 0);
+    assert_int_equal(find("#4711", "#4712", USERDB_NOBODY), 0);
     assert_int_equal(privilege_groups(&who, error), 0);
     assert_int_equal(n_taken, 1);
     assert_int_equal(taken[0], 4712);
@@ -246,7 +246,7 @@ static void all_of_roots_rights_are_dropped(void **state)
     int i;
 
     (void)state;
-    assert_int_equal(find("shop", NULL, PRIVILEGE_NOBODY), 0);
+    assert_int_equal(find("shop", NULL, USERDB_NOBODY), 0);
     assert_int_equal(privilege_drop(&who, 0, error), 0);
     for (i = 0; i < 3; i++) {
         assert_int_equal(is[i], 1001);
@@ -257,7 +257,7 @@ static void all_of_roots_rights_are_dropped(void **state)
 static void rights_that_cannot_be_dropped(void **state)
 {
     (void)state;
-    assert_int_equal(find("shop", NULL, PRIVILEGE_NOBODY), 0);
+    assert_int_equal(find("shop", NULL, USERDB_NOBODY), 0);
     forbidden = 1;
     assert_int_equal(privilege_drop(&who, 0, error), -1);
     assert_says("no_new_privs");
@@ -274,10 +274,10 @@ static void without_roots_rights(void **state)
 {
     (void)state;
     me = 4711;
-    assert_int_equal(find(NULL, NULL, PRIVILEGE_NOBODY), 0);
+    assert_int_equal(find(NULL, NULL, USERDB_NOBODY), 0);
     assert_int_equal(who.uid, 4711);
     assert_int_equal(who.gid, getegid());
-    assert_int_equal(find("shop", NULL, PRIVILEGE_NOBODY), -1);
+    assert_int_equal(find("shop", NULL, USERDB_NOBODY), -1);
     assert_says("only root");
 }
 

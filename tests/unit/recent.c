@@ -1,0 +1,205 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* What an app printed last: how much of it is kept, and who may see it. */
+
+#include "spawner/recent.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "spawner/userdb.h"
+#include "tests/unit/scene.h"
+#include "tests/unit/scratch.h"
+
+#define KEPT 16384 /* bytes of an app */
+
+static table_t table;
+static table_app_t shop = {.app = {.name = "shop"}},
+                   blog = {.app = {.name = "blog"}};
+
+static void be_in_the_table(table_app_t *app, int there)
+{
+    apr_hash_set(table.by_name, app->app.name, APR_HASH_KEY_STRING,
+                 there ? app : NULL);
+}
+
+static int setup(void **state)
+{
+    spawner_t *s = scratch_begin();
+
+    (void)state;
+    table.by_name = apr_hash_make(s->pool);
+    s->table = &table;
+    be_in_the_table(&shop, 1);
+    be_in_the_table(&blog, 1);
+    return 0;
+}
+
+/* What the tests before have left. */
+static int forget(void **state)
+{
+    (void)state;
+    apr_hash_clear(table.by_name);
+    recent_sweep(spawner_state());
+    be_in_the_table(&shop, 1);
+    be_in_the_table(&blog, 1);
+    return 0;
+}
+
+static void print(const char *app, uid_t uid, const char *line)
+{
+    static process_t p;
+
+    memset(&p, 0, sizeof p);
+    snprintf(p.is.name, sizeof p.is.name, "%s", app);
+    p.is.uid = uid;
+    recent_add(&p, line, strlen(line));
+}
+
+/* The lines, each with a newline; to be freed. */
+static char *read_lines(const char *app, uint64_t from, uid_t only,
+                        uint64_t *first, uint64_t *next)
+{
+    json_t *o = recent_lines(app, from, only);
+    const json_t *lines = json_object_get(o, "lines");
+    char *text = calloc(1, 2 * KEPT);
+    size_t i, n = 0;
+
+    assert_non_null(text);
+    for (i = 0; i < json_array_size(lines); i++)
+        n += (size_t)snprintf(text + n, 2 * KEPT - n, "%s\n",
+                              json_string_value(json_array_get(lines, i)));
+    *first = (uint64_t)json_integer_value(json_object_get(o, "first"));
+    *next = (uint64_t)json_integer_value(json_object_get(o, "next"));
+    json_decref(o);
+    return text;
+}
+
+static void expect(const char *app, uint64_t from, uid_t only,
+                   const char *wanted, uint64_t n_first, uint64_t n_next)
+{
+    uint64_t first, next;
+    char *text = read_lines(app, from, only, &first, &next);
+
+    assert_string_equal(text, wanted);
+    assert_int_equal(first, n_first);
+    assert_int_equal(next, n_next);
+    free(text);
+}
+
+static void in_order_and_each_once(void **state)
+{
+    (void)state;
+    expect("shop", 0, USERDB_NOBODY, "", 0, 0);
+    print("shop", 1000, "one");
+    print("shop", 1000, "");
+    print("blog", 1000, "another's");
+    print("shop", 1000, "three");
+    expect("shop", 0, USERDB_NOBODY, "one\n\nthree\n", 0, 3);
+    expect("shop", 2, USERDB_NOBODY, "three\n", 2, 3);
+    expect("shop", 3, USERDB_NOBODY, "", 3, 3);
+    expect("blog", 0, USERDB_NOBODY, "another's\n", 0, 1);
+    /* A number that has yet to come is of a spawner before: all of them. */
+    expect("shop", 4, USERDB_NOBODY, "one\n\nthree\n", 0, 3);
+}
+
+/* The oldest go, whole lines of them, and the numbers of the others stay. */
+static void as_many_as_there_is_room_for(void **state)
+{
+    uint64_t first, next;
+    char line[64], *text;
+    int i;
+
+    (void)state;
+    for (i = 0; i < 2000; i++) {
+        snprintf(line, sizeof line, "line %d, which is some bytes long", i);
+        print("shop", 1000, line);
+    }
+    text = read_lines("shop", 0, USERDB_NOBODY, &first, &next);
+    assert_int_equal(next, 2000);
+    assert_in_range(strlen(text), KEPT / 2, KEPT);
+    snprintf(line, sizeof line, "line %d, ", (int)first);
+    assert_memory_equal(text, line, strlen(line));
+    assert_non_null(strstr(text, "line 1999, which is some bytes long\n"));
+    free(text);
+    /* Who asks for what is gone gets what there is. */
+    text = read_lines("shop", first - 1, USERDB_NOBODY, &next, &next);
+    assert_memory_equal(text, line, strlen(line));
+    free(text);
+}
+
+/* One line is not all that is kept. */
+static void a_long_line_is_cut(void **state)
+{
+    uint64_t first, next;
+    char *text, *line = calloc(1, 4 * KEPT + 1);
+
+    (void)state;
+    assert_non_null(line);
+    print("shop", 1000, "short");
+    memset(line, 'x', 4 * KEPT);
+    print("shop", 1000, line);
+    text = read_lines("shop", 0, USERDB_NOBODY, &first, &next);
+    assert_int_equal(next - first, 2);
+    assert_memory_equal(text, "short\nx", 7);
+    assert_int_equal(strlen(text), strlen("short\n") + KEPT / 4);
+    free(text);
+    free(line);
+}
+
+/* Nobody sees what another user's process has printed, also not where the app
+ * has another user by now. */
+static void lines_belong_to_a_user(void **state)
+{
+    (void)state;
+    print("shop", 1000, "a thousand's");
+    expect("shop", 0, 1000, "a thousand's\n", 0, 1);
+    expect("shop", 0, 1001, "", 0, 0);
+    expect("shop", 0, 0, "", 0, 0);
+    print("shop", 1001, "the next one's");
+    expect("shop", 0, 1000, "", 0, 0);
+    expect("shop", 0, 1001, "the next one's\n", 1, 2);
+    expect("shop", 0, USERDB_NOBODY, "the next one's\n", 1, 2);
+}
+
+/* A process that has no user yet: our own program says why it did not start.
+ * That is for the app's user, whoever it was and will be. */
+static void lines_of_nobody(void **state)
+{
+    (void)state;
+    print("shop", USERDB_NOBODY, "no directory");
+    expect("shop", 0, 1000, "", 0, 0);
+    expect("shop", 0, USERDB_NOBODY, "no directory\n", 0, 1);
+    print("shop", 1000, "begins");
+    print("shop", USERDB_NOBODY, "no directory again");
+    expect("shop", 0, 1000, "no directory\nbegins\nno directory again\n", 0, 3);
+}
+
+static void an_app_that_is_gone_is_forgotten(void **state)
+{
+    (void)state;
+    print("shop", 1000, "one");
+    print("blog", 1000, "two");
+    be_in_the_table(&shop, 0);
+    recent_sweep(spawner_state());
+    expect("shop", 0, USERDB_NOBODY, "", 0, 0);
+    expect("blog", 0, USERDB_NOBODY, "two\n", 0, 1);
+    /* One of that name that comes later begins anew. */
+    be_in_the_table(&shop, 1);
+    print("shop", 1001, "new");
+    expect("shop", 0, 1001, "new\n", 0, 1);
+}
+
+#define TEST(f) cmocka_unit_test_teardown(f, forget)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(in_order_and_each_once), TEST(as_many_as_there_is_room_for),
+        TEST(a_long_line_is_cut),     TEST(lines_belong_to_a_user),
+        TEST(lines_of_nobody),        TEST(an_app_that_is_gone_is_forgotten),
+    };
+
+    return cmocka_run_group_tests(tests, setup, scratch_end);
+}

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.mpms("event")
 DJANGO = """
 import os
 from django.conf import settings
-from django.core.wsgi import get_wsgi_application
+from django.core.KIND import get_KIND_application
 from django.http import HttpResponse
 from django.urls import path, reverse
 
@@ -28,12 +28,17 @@ def here(request):
                         + request.META["REMOTE_ADDR"])
 
 urlpatterns = [path("here", here, name="here")]
-settings.configure(ROOT_URLCONF=__name__, ALLOWED_HOSTS=["*"], %s)
-application = get_wsgi_application()
+LINES
+settings.configure(ROOT_URLCONF=__name__, ALLOWED_HOSTS=["*"],
+                   FORCE_SCRIPT_NAME=FORCE_SCRIPT_NAME)
+application = get_KIND_application()
 """
 
-# File, program; LINES stands for those of doc/apps.md.
+# File, program; LINES stands for those of doc/apps.md, and MORE for those that
+# it has for the end.
 FRAMEWORKS: dict[str, tuple[str, str]] = {
+    "Django": ("wsgi.py", DJANGO.replace("KIND", "wsgi") + "MORE"),
+    "Django with asgi.py": ("asgi.py", DJANGO.replace("KIND", "asgi")),
     "Flask": ("wsgi.py", """
 from flask import Flask, request, url_for
 application = Flask(__name__)
@@ -72,6 +77,13 @@ end
 Shop.initialize!
 run Shop
 """),
+    "Node": ("app.js", """
+const http = require("http");
+LINES
+http.createServer((request, response) => response.end(
+    `${scheme(request)}://${request.headers.host}${base}/here ` +
+    client(request))).listen({ fd: 3 });
+"""),
     "Express": ("app.js", """
 const express = require("express");
 const app = express();
@@ -97,28 +109,71 @@ my $app = sub {
 };
 LINES
 """),
+    "C": ("shop.c", """
+#include <fcgi_stdio.h>
+#include <stdlib.h>
+
+int main(void)
+{
+    while (FCGI_Accept() >= 0)
+        printf("Content-Type: text/plain\\r\\n\\r\\n%s://%s%s/here %s",
+               getenv("HTTPS") ? "https" : "http", getenv("HTTP_HOST"),
+               getenv("SCRIPT_NAME"), getenv("REMOTE_ADDR"));
+    return 0;
+}
+"""),
+    "uWSGI": ("wsgi.py", """
+from flask import Flask, request, url_for
+application = Flask(__name__)
+@application.route("/here")
+def here():
+    return url_for("here", _external=True) + " " + request.remote_addr
+"""),
 }
 
 
-def lines_of(section: str) -> str:
-    """What doc/apps.md says such an application needs to know all that."""
-    text = (TOP / "doc" / "apps.md").read_text().split(f"### {section}\n")[1]
-    found = re.search(r"It knows scheme, host, path and client[^\n]* with"
-                      r"[^\n]*\n"
-                      r"(?:[^\n]+\n)*\n((?:    [^\n]*\n|\n)+)",
-                      text.split("\n### ")[0])
-    return textwrap.dedent(found.group(1)).strip() if found else ""
+def lines_of(section: str) -> list[str]:
+    """What doc/apps.md says such an application needs to know all that; and
+    at its end."""
+    text = (TOP / "doc" / "apps.md").read_text().split("\n## Examples\n")[1]
+    block = r"\n((?:    [^\n]*\n|\n)+)"
+    found = re.search(r"It knows scheme, host, path and client (?:by itself|with"
+                      fr"[^\n]*\n(?:[^\n]+\n)*{block}(?:and [^\n]*\n{block})?)",
+                      text.split(f"\n### {section}\n")[1].split("\n### ")[0])
+    assert found, f"{section} does not say it"
+    return [textwrap.dedent(lines).strip() for lines in found.groups("")]
+
+
+# ---- what else each of them needs
+
+def use_starman(app: App) -> None:
+    app.directives.append("AppListen unix")
+    app.command = "starman --workers 1 --listen %s app.psgi"
+
+
+def compile_c(app: App) -> None:
+    subprocess.run(["cc", "-o", app.root / "shop.fcgi", app.root / "shop.c",
+                    "-lfcgi"], check=True)
+
+
+def use_uwsgi(app: App) -> None:
+    app.directives.append("AppProtocol uwsgi")
+    app.command = ("uwsgi --plugin python3 --protocol uwsgi --die-on-term "
+                   "--wsgi-file wsgi.py")
+
+
+MORE = {"Perl": use_starman, "C": compile_c, "uWSGI": use_uwsgi}
 
 
 def make(httpd: Httpd, name: str, host: str, location: Optional[str]) -> App:
     file, program = FRAMEWORKS[name]
     app = httpd.app(host, command=None, location=location)
-    lines = lines_of(name)
+    lines, more = lines_of(name.partition(" with ")[0])
     assert ("LINES" in program) == bool(lines)
-    (app.root / file).write_text(program.replace("LINES", lines))
-    if name == "Perl":
-        app.directives.append("AppListen unix")
-        app.command = "starman --workers 1 --listen %s app.psgi"
+    (app.root / file).write_text(program.replace("LINES", lines)
+                                 .replace("MORE", more))
+    if name in MORE:
+        MORE[name](app)
     app.directives += ["AppSetEnv NODE_PATH /usr/share/nodejs",
                        "AppSetEnv SECRET_KEY_BASE " + 64 * "x"]
     subprocess.run(["chown", "-R", USER, app.root], check=True)
@@ -137,29 +192,12 @@ def ask(host: TlsHost, path: str) -> str:
 
 @pytest.mark.parametrize("name", list(FRAMEWORKS))
 def test_over_https(httpd: Httpd, name: str) -> None:
-    httpd.modules.append("proxy_fcgi")
+    httpd.modules += ["proxy_fcgi", "proxy_uwsgi"]
     host = TlsHost(httpd, make(httpd, name, "shop", None))
     make(httpd, name, "below", "/mnt")
     httpd.start()
     try:
         for path in ("/here", "/mnt/here"):
             assert ask(host, path) == f"https://shop.example{path} 127.0.0.1"
-    finally:
-        host.close()
-
-
-def test_django(httpd: Httpd) -> None:
-    """It has no name for the client's address"""
-    host = None
-    for name, location in (("shop", None), ("below", "/mnt")):
-        app = httpd.app(name, command=None, location=location)
-        (app.root / "wsgi.py").write_text(
-            DJANGO % lines_of("Django").replace("\n", ", "))
-        host = host or TlsHost(httpd, app)
-    httpd.start()
-    assert host is not None
-    try:
-        for path in ("/here", "/mnt/here"):
-            assert ask(host, path).split()[0] == f"https://shop.example{path}"
     finally:
         host.close()

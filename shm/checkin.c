@@ -75,12 +75,27 @@ static void close_session(apl_held_t *held, apl_session_t *s, ending_t how)
     apl_room_share(held, g);
 }
 
-/* A process that is given no more requests is ended all the same. */
-static int may_abandon(const apl_process_t *p, const apl_group_t *g)
+/* A process that is given no more requests is ended all the same. What would
+ * have lasted takes no place of one that serves any number; and it ends with
+ * its child. */
+static int may_abandon(const apl_process_t *p, const apl_group_t *g,
+                       const apl_session_t *s, int answered)
 {
     uint32_t most = apl_group_concurrency(g, p);
 
-    return p->state == APL_PROCESS_LIVE && p->abandoned < (most ? most : 1);
+    return p->state == APL_PROCESS_LIVE &&
+           (!s->endless || (answered && most > 0)) &&
+           p->abandoned < (most ? most : 1);
+}
+
+/* What lasts does so for its client, who has gone: from now on it is a request
+ * that has to end. First its age, so that nobody who looks without the lock
+ * takes it for a request as old as the answer was. */
+static void make_finite(apl_held_t *held, apl_session_t *s)
+{
+    s->since = held->now;
+    __atomic_store_n(&s->endless, 0, __ATOMIC_RELEASE);
+    APL_STEP("abandon_finite");
 }
 
 /* @param answered 1: the client was, so its time counts. @return 0: to be
@@ -91,11 +106,13 @@ static int abandon(apl_held_t *held, apl_session_t *s, int answered)
         s->state == APL_SESSION_HELD ? apl_session_process(held, s) : NULL;
     apl_group_t *g = apl_session_group(held, s);
 
-    if (!p || !g || s->endless || !may_abandon(p, g))
+    if (!p || !g || !may_abandon(p, g, s, answered))
         return 0;
     apl_process_touch(held, p);
     if (answered)
         count_time(held, s, g);
+    if (s->endless)
+        make_finite(held, s);
     apl_session_abandon(held, s, p);
     apl_room_yield(held, p);
     return 1;

@@ -26,7 +26,8 @@ void apl_checkin(apl_pool_t *pool, apl_hold_t *hold, int64_t now);
  * the request. So the process keeps the session, as if it was its
  * child's, until apl_clock_ended() says that the app is done with it, or the
  * process ends. A process keeps at most AppConcurrency (0: one) of them; others
- * are closed.
+ * are closed. An answer that lasts is one as well from now on, where
+ * AppConcurrency is not 0: it is as young as if it began now.
  */
 void apl_checkin_abandon(apl_pool_t *pool, apl_hold_t *hold, int64_t now);
 

@@ -271,6 +271,7 @@ const scene_t scenes[] = {
     {"kill: one that leaves", stage_leaving_slowly, end, 1},
     {"close", stage_leaving_linked, close_links, 1},
     {"abandon", stage_one_busy, abandon, 0},
+    {"abandon: what would have lasted", stage_one_linked, abandon, 0},
     {"abandon: of a process that leaves", stage_leaving_slowly, abandon, 0},
     {"abandon: gives way to another group", stage_full_and_waiting, abandon, 1},
     {"abandoned: it ended", stage_abandoned, ended, 0},

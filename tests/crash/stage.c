@@ -102,6 +102,12 @@ void stage_one_busy(stage_t *g)
     busy(g, 0, 0);
 }
 
+void stage_one_linked(stage_t *g)
+{
+    busy(g, 0, 0);
+    apl_checkout_endless(&g->pool, &g->holds[0], APL_LINKS);
+}
+
 void stage_full_and_waiting(stage_t *g)
 {
     int i;

@@ -46,6 +46,7 @@ void stage_nothing(stage_t *g);
 void stage_one_idle(stage_t *g);
 void stage_two_died(stage_t *g);
 void stage_one_busy(stage_t *g);
+void stage_one_linked(stage_t *g);
 void stage_full_and_waiting(stage_t *g);
 void stage_full_with_idle(stage_t *g);
 void stage_due_to_retire(stage_t *g);

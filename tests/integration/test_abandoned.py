@@ -110,14 +110,15 @@ def test_in_the_midst_of_an_answer(httpd: Httpd) -> None:
     httpd.check()
 
 
-def test_its_client_leaves_in_the_midst(httpd: Httpd) -> None:
+@pytest.mark.parametrize("kind", ["", "&type=text/event-stream", "&accel=no"])
+def test_its_client_leaves_in_the_midst(httpd: Httpd, kind: str) -> None:
     """The app does not know, and works on: another process has the next
-    request"""
+    request. So it is where the answer was one that lasts."""
     app = httpd.app("shop", "MaxInstances 2", program="bulk.py")
     httpd.start()
     hold = httpd.dir / "hold"
-    with Raw(httpd.port, b"GET /parts?n=100000&keys=a,b&stubborn=1 "
-             b"HTTP/1.1\r\nHost: shop\r\n\r\n"):
+    with Raw(httpd.port, f"GET /parts?n=100000&keys=a,b&stubborn=1{kind} "
+             "HTTP/1.1\r\nHost: shop\r\n\r\n".encode()):
         wait_until((hold / "a.held").exists, "a part is said")
         busy, = httpd.pids(app, "busy")
     (hold / "a.go").touch()

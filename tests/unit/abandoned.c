@@ -215,13 +215,43 @@ static void it_outlives_its_child(void **state)
     scene_end(s);
 }
 
-static void one_that_lasts_is_closed(void **state)
+/* No longer than any other request, once its client has gone. */
+static void one_that_lasts_has_to_end(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = slow_app(s, "a", 0, 0);
+    apl_hold_t h, waiting;
+    uint64_t id;
+
+    (void)state;
+    scene_busy(s, a, &h, 1);
+    id = h.id;
+    apl_checkout_endless(&s->pool, &h, APL_LINKS);
+    slow_look(s, 10 * LIMIT);
+    abandon(s, &h);
+    scene_is(s, 1, 1);
+    assert_int_equal(scene_ask(s, &waiting, a), APL_EWAIT);
+    assert_int_equal(apl_checkout_lasting(&s->pool, &waiting), 0);
+    slow_look(s, LIMIT - 1);
+    assert_int_equal(s->pool.header->hung, 0);
+    slow_look(s, 1);
+    assert_int_equal(s->pool.header->hung, 1);
+    assert_int_equal(ended(s, id, 1), APR_SUCCESS);
+    assert_int_equal(scene_poll(s, &waiting), APR_SUCCESS);
+    assert_true(waiting.id == id);
+    scene_close(s, &waiting);
+    scene_end(s);
+}
+
+/* It takes no place away. */
+static void one_that_lasts_among_any_number_is_closed(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = slow_app(s, "a", 0, 0);
     apl_hold_t h;
 
     (void)state;
+    a->options.concurrency = 0;
     scene_busy(s, a, &h, 1);
     apl_checkout_endless(&s->pool, &h, APL_LASTS);
     abandon(s, &h);
@@ -356,7 +386,8 @@ int main(void)
         cmocka_unit_test(who_leaves_does_not_wait_for_it),
         cmocka_unit_test(it_ends_with_its_process),
         cmocka_unit_test(it_outlives_its_child),
-        cmocka_unit_test(one_that_lasts_is_closed),
+        cmocka_unit_test(one_that_lasts_has_to_end),
+        cmocka_unit_test(one_that_lasts_among_any_number_is_closed),
         cmocka_unit_test(it_gives_way_to_another_app),
         cmocka_unit_test(also_to_one_that_asks_later),
         cmocka_unit_test(nor_is_the_next_one_held_up),

@@ -152,35 +152,44 @@ void model_end(model_t *m, int session, m_end_t how)
 }
 
 /* @return 0: it is to be closed */
-static int abandon(model_t *m, int session)
+static int abandon(model_t *m, int session, int answered)
 {
     m_session_t *s = &m->sessions[session];
     int process = model_process_of(m, s);
     unsigned most;
 
-    if (process < 0 || s->endless || m->processes[process].state != M_LIVE)
+    if (process < 0 || m->processes[process].state != M_LIVE)
         return 0;
     most = model_concurrency(m, process);
-    if (model_abandoned(m, process) >= (most != 0 ? most : 1))
+    if ((s->endless && (most == 0 || !answered)) ||
+        model_abandoned(m, process) >= (most != 0 ? most : 1))
         return 0;
+    if (s->endless)
+        s->since = m->now;
+    s->endless = 0;
     s->abandoned = 1;
     model_touch(m, &m->processes[process]);
     model_yield(m, process);
     return 1;
 }
 
-int model_orphan(model_t *m, int session)
+static int leave(model_t *m, int session, int answered)
 {
-    int abandoned = abandon(m, session);
+    int abandoned = abandon(m, session, answered);
 
     if (!abandoned)
         end(m, session, M_CLOSE);
     return abandoned;
 }
 
+int model_orphan(model_t *m, int session)
+{
+    return leave(m, session, 0);
+}
+
 int model_abandon(model_t *m, int session)
 {
-    int abandoned = model_orphan(m, session);
+    int abandoned = leave(m, session, 1);
 
     model_unlock(m);
     return abandoned;

@@ -355,9 +355,9 @@ def test_zombies_that_never_were_ready(httpd: Httpd, freezer: Path) -> None:
     line, = httpd.log.wait_for("starts as www-data")
     pid = int(re.findall(r"shop\[(\d+)\]", line)[0])
     httpd.log.wait_for(rf"shop\[{pid}\] is a zombie")
-    wait_until(lambda: httpd.get("/pid", "shop").status == 502,
+    wait_until(lambda: httpd.get("/pid", "shop").status == 503 and
+               httpd.log.matching("1 of its processes survive SIGKILL"),
                "it is tried again")
-    httpd.log.wait_for("1 of its processes survive SIGKILL")
     assert len(httpd.log.wait_for("starts as www-data")) == 1
     (freezer / "freezer.state").write_text("THAWED")
     wait_until(lambda: not alive(pid), "it is gone")

@@ -128,6 +128,19 @@ def test_kept_client_connection(httpd: Httpd) -> None:
     assert bodies == set(range(20))
 
 
+def test_last_request_of_a_connection(httpd: Httpd) -> None:
+    """MaxKeepAliveRequests counts those to apps, too; httpd does not count
+    the first."""
+    httpd.directives.append("MaxKeepAliveRequests 3")
+    httpd.app("shop")
+    httpd.start()
+    client = Connection(httpd.port)
+    said = [client.request("GET", "/pid", "shop").headers["Connection"]
+            for _ in range(4)]
+    client.close()
+    assert [word == "close" for word in said] == [False] * 3 + [True]
+
+
 def test_idle_client_holds_no_process(httpd: Httpd) -> None:
     httpd.app("shop", "MaxInstances 1")
     httpd.start()

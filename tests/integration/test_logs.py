@@ -2,13 +2,15 @@
 """apppoolctl logs and report: what an app printed, and what a process of it
 does, also for the user that runs it."""
 import json
+import os
+import signal
 import subprocess
 
 import pytest
 
 from harness.httpd import Httpd
 from harness.places import CTL
-from harness.procs import alive, kill9
+from harness.procs import alive, freeze, kill9
 from harness.wait import wait_until
 
 pytestmark = pytest.mark.mpms("event")
@@ -79,6 +81,32 @@ def test_follow(httpd: Httpd) -> None:
     lines = out.read_text().splitlines()
     assert [line.split("> ")[1] for line in lines[::2]] == [
         f"line-{n}-" for n in (1, 2, 3, 4)]
+
+
+def test_follow_when_too_much_is_said(httpd: Httpd) -> None:
+    """What comes while it does not look, and is not kept, is counted."""
+    httpd.app("shop", f"AppLog {httpd.dir}/shop.log", program="noisy.py")
+    httpd.start()
+    assert httpd.get("/lines?n=1", "shop").status == 200
+    out = httpd.dir / "followed"
+    with out.open("w") as file:
+        ctl = subprocess.Popen([str(CTL), "--dir", str(httpd.runtime), "logs",
+                                "-f", "shop"], stdout=file, text=True,
+                               stderr=subprocess.PIPE)
+    try:
+        wait_until(lambda: "line 000000" in out.read_text(), "it follows")
+        freeze(ctl.pid)
+        assert httpd.get("/lines?n=3000", "shop").status == 200
+        wait_until(lambda: "line 002999" in httpd.ctl("logs", "shop").stdout,
+                   "all came")
+        kept = len(httpd.ctl("logs", "shop").stdout.splitlines())
+        os.kill(ctl.pid, signal.SIGCONT)
+        wait_until(lambda: "line 002999" in out.read_text(), "it goes on")
+    finally:
+        ctl.kill()
+        said = ctl.communicate()[1]
+    assert f"{3000 - kept} lines were missed" in said
+    assert len(out.read_text().splitlines()) == 1 + kept
 
 
 def test_only_the_last_lines_are_kept(httpd: Httpd) -> None:

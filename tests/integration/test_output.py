@@ -68,11 +68,14 @@ def test_an_access_log_is_not_cut(httpd: Httpd) -> None:
 
 def test_no_more_rights_than_its_user(httpd: Httpd) -> None:
     """Root's groups do not count: where the user may not write, root does, and
-    follows no link"""
-    httpd.log.expect("shop.log cannot be opened")
+    follows no link, and writes to no file that has another name"""
     group = grp.getgrnam("games").gr_gid
-    place, link = httpd.dir / "logs", httpd.dir / "link"
+    place, link, own = (httpd.dir / s for s in ("logs", "link", "own"))
     place.mkdir()
+    own.mkdir()
+    shutil.chown(own, USER)
+    (place / "news.log").touch(0o600)
+    os.link(place / "news.log", httpd.dir / "another-name")
     os.chown(place, 0, group)
     place.chmod(0o770)
     link.symlink_to(place)
@@ -80,17 +83,21 @@ def test_no_more_rights_than_its_user(httpd: Httpd) -> None:
                      f"--groups={group}"]
     httpd.app("shop", f"AppLog {place}/shop.log")
     httpd.app("blog", f"AppLog {link}/blog.log")
-    httpd.log.expect("blog.log cannot be opened")
+    httpd.app("news", f"AppLog {place}/news.log")
+    httpd.app("wiki", f"AppLog {own}/wiki.log")
+    httpd.log.expect("AppLog .*/(blog|news).log cannot be opened")
     httpd.start()
-    for name in ("shop", "blog"):
+    for name in ("shop", "blog", "news", "wiki"):
         httpd.get("/print?text=hello", name)
-    httpd.log.wait_for(rf"AppLog {link}/blog.log cannot be opened")
-    httpd.log.wait_for(r"apppool: blog\[\d+\]> hello", 2)
-    file = place / "shop.log"
-    wait_until(lambda: file.exists() and "> hello" in file.read_text(),
-               "it is written")
-    assert file.stat().st_uid == 0
+    for name, there in (("blog", link), ("news", place)):
+        httpd.log.wait_for(rf"AppLog {there}/{name}.log cannot be opened")
+        httpd.log.wait_for(rf"apppool: {name}\[\d+\]> hello", 2)
+    for file, owner in ((place / "shop.log", "root"), (own / "wiki.log", USER)):
+        wait_until(lambda: file.exists() and "> hello" in file.read_text(),
+                   "it is written")
+        assert file.owner() == owner
     assert not (place / "blog.log").exists()
+    assert (place / "news.log").read_text() == ""
 
 
 def test_no_right_of_roots_group(httpd: Httpd) -> None:

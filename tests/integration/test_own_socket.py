@@ -12,7 +12,7 @@ from typing import Iterator
 import pytest
 
 from harness.config import App
-from harness.httpd import Httpd
+from harness.httpd import USER, Httpd
 from harness.procs import alive, environment, kill9
 from harness.wait import wait_until
 
@@ -135,6 +135,9 @@ def test_who_may_connect(httpd: Httpd, victim: Victim) -> None:
     assert stat.S_IMODE(linked.lstat().st_mode) == 0o660
     assert stat.S_IMODE(own.parent.stat().st_mode) == 0o700
     assert stat.S_IMODE(linked.parent.stat().st_mode) == 0o710
+    notify = Path(environment(pid)["NOTIFY_SOCKET"])
+    assert stat.S_IMODE(notify.stat().st_mode) == 0o600
+    assert notify.owner() == USER
 
 
 def test_litter(httpd: Httpd, victim: Victim) -> None:

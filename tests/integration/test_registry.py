@@ -10,7 +10,7 @@ import pytest
 
 from harness import registry
 from harness.config import App
-from harness.httpd import Httpd, USER
+from harness.httpd import USER, Httpd
 from harness.innocent import Innocent
 from harness.procs import alive, kill9
 from harness.registry import between_spawners

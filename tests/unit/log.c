@@ -120,10 +120,38 @@ static void levels(void **state)
     assert_non_null(strstr(text, "[apppool:error] "));
 }
 
+/* No text of others begins a line, or commands a terminal. */
+static void escapes(void **state)
+{
+    static const struct {
+        const char *from, *to;
+    } cases[] = {{"a b\tc", "a b\tc"},
+                 {"a\nb", "a\\x0ab"},
+                 {"a\rb", "a\\x0db"},
+                 {"\x1b[31m", "\\x1b[31m"},
+                 {"\x7f", "\\x7f"},
+                 {"gr\xc3\xbc\xc3\x9f", "gr\xc3\xbc\xc3\x9f"},
+                 {"", ""}};
+    char to[32];
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(
+            log_escape(to, sizeof to, cases[i].from, strlen(cases[i].from)),
+            strlen(cases[i].to));
+        assert_string_equal(to, cases[i].to);
+    }
+    /* What does not fit is cut, and no escape in two. */
+    assert_int_equal(log_escape(to, 12, "\n\n\n\n", 4), 8);
+    assert_string_equal(to, "\\x0a\\x0a");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(levels),
+        cmocka_unit_test(escapes),
         cmocka_unit_test(a_flood_is_cut),
     };
 

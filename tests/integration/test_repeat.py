@@ -1,0 +1,34 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""What may be sent again: a request without a body, of which the kernel says
+that nobody has read it. Over TCP that says less, so it is for GET alone."""
+import pytest
+
+from harness.client import Connection
+from harness.httpd import Httpd
+
+pytestmark = pytest.mark.mpms("event")
+
+AGAIN = 4  # connections that one process may reset
+
+
+@pytest.mark.parametrize("listen,method,path,times", [
+    ("fd", "GET", "/unread", AGAIN), ("fd", "DELETE", "/unread", AGAIN),
+    ("fd", "POST", "/unread", 1), ("fd", "GET", "/read", 1),
+    ("tcp", "GET", "/unread", AGAIN), ("tcp", "DELETE", "/unread", 1),
+    ("tcp", "POST", "/unread", 1), ("tcp", "GET", "/read", 1)])
+def test_so_often(httpd: Httpd, listen: str, method: str, path: str,
+                  times: int) -> None:
+    httpd.log.expect(rf"shop\[\d+\] gave no answer: {method} {path}$",
+                     "AH01102: error reading status line from remote server",
+                     f"AH00898: Error reading .* returned by {path}$")
+    httpd.app("shop", f"AppListen {listen}", program="rude.py")
+    httpd.start()
+    client = Connection(httpd.port)
+    body = b"a body" if method == "POST" else None
+    assert client.request(method, path, "shop", body).status == 502
+    seen = httpd.requests_seen()
+    client.close()
+    assert httpd.get("/", "shop").text == "ok"
+    pid = seen[0].split()[1]
+    assert seen == [f"shop {pid} {method} {path}"] * times
+    assert httpd.requests_seen()[-1] == f"shop {pid} GET /"

@@ -181,3 +181,23 @@ def test_sessions_of_nobody(httpd: Httpd) -> None:
     httpd.settles(active=0, count=3)
     assert httpd.pids(app) == pids
     httpd.check()
+
+
+@pytest.mark.mpms("event")
+def test_no_slot_of_it(httpd: Httpd) -> None:
+    """A slot of a process that says it is free: the process has another one
+    soon, and serves on."""
+    httpd.log.expect("pool (is|was) (repaired|damaged)",
+                     r"shop\[\d+\] had lost its place in the pool")
+    app = httpd.app("shop")
+    httpd.start()
+    pid = httpd.get("/pid", "shop").text
+    httpd.settles(active=0, count=1)
+    with Segment(httpd) as segment:
+        size, _ = RECORDS["processes"]
+        segment.write_word(segment.tables["processes"] + size, 0)
+    httpd.log.wait_for(rf"shop\[{pid}\] had lost its place in the pool")
+    assert httpd.pids(app) == [int(pid)]
+    assert httpd.get("/pid", "shop").text == pid
+    httpd.settles(active=0, count=1)
+    httpd.check()

@@ -108,33 +108,43 @@ static void its_open_requests_count_when_they_are_closed(void **state)
     scene_end(s);
 }
 
-/* Half of its requests in a second, and a boot took more than half of one. */
+/* It has had half of its requests since it was ready, a second ago and a boot
+ * of each other one, as these are replaced one by one as well. */
+static void is_early(uint32_t processes, int64_t boot, int expected)
+{
+    scene_t *s = scene_new(processes + 1);
+    apl_app_t *a = scene_app(s, "a");
+    uint64_t id, first = 0;
+    apl_hold_t h;
+    uint32_t i;
+
+    a->options.max_requests = 100;
+    a->options.min_instances = processes;
+    assert_int_equal(scene_ask(s, &h, a), APL_EWAIT);
+    for (i = 0; i < processes; i++) {
+        id = scene_take(s);
+        first = first ? first : id;
+        s->now += boot;
+        scene_ready(s, id);
+        scene_tick(s, 0);
+    }
+    assert_int_equal(scene_poll(s, &h), APR_SUCCESS);
+    scene_close(s, &h);
+    serve(s, a, 48);
+    s->now += 1000000;
+    assert_int_equal(scene_take(s), 0);
+    assert_true(serve(s, a, 1) == first);
+    assert_int_equal(scene_take(s) != 0, expected);
+    scene_end(s);
+}
+
 static void it_is_so_busy_that_a_tenth_would_not_do(void **state)
 {
-    static const int64_t boots[] = {400000, 600000};
-    int i;
-
     (void)state;
-    for (i = 0; i < 2; i++) {
-        scene_t *s = scene_new(1);
-        apl_app_t *a = scene_app(s, "a");
-        apl_hold_t h;
-        uint64_t id;
-
-        a->options.max_requests = 100;
-        assert_int_equal(scene_ask(s, &h, a), APL_EWAIT);
-        id = scene_take(s);
-        s->now += boots[i];
-        scene_ready(s, id);
-        assert_int_equal(scene_poll(s, &h), APR_SUCCESS);
-        scene_close(s, &h);
-        serve(s, a, 48);
-        s->now += 1000000;
-        assert_int_equal(scene_take(s), 0);
-        assert_true(serve(s, a, 1) == id);
-        assert_int_equal(scene_take(s) != 0, i);
-        scene_end(s);
-    }
+    is_early(1, 400000, 0); /* 1 s for two boots */
+    is_early(1, 600000, 1);
+    is_early(3, 400000, 0); /* 1.8 s for four */
+    is_early(3, 600000, 1); /* 2.2 s */
 }
 
 static void less_than_ten_leave_no_time_for_it(void **state)

@@ -46,6 +46,21 @@ def run_make(build: Path, *arguments: str) -> None:
         raise Broken(f"make {' '.join(arguments)}:\n{done.stdout}")
 
 
+def known_tests(asked: set[str]) -> set[str]:
+    """Those of these tests that there are."""
+    web = {test for test in asked if test.startswith(INTEGRATION)}
+    files = sorted({test.partition("::")[0].removeprefix(INTEGRATION)
+                    for test in web})
+    said = subprocess.run(
+        ["/usr/bin/python3", "-m", "pytest", "-q", "--collect-only", "-p",
+         "no:cacheprovider", "--rootdir=.", *files], cwd=TOP / INTEGRATION,
+        env={**os.environ, **VARIABLES}, text=True, stdout=subprocess.PIPE)
+    names = {INTEGRATION + line for line in said.stdout.splitlines()}
+    names |= {name.partition("[")[0] for name in names}
+    return (web & names) | {test for test in asked - web
+                            if (TOP / f"{test}.c").exists()}
+
+
 def copy(paths: list[Path], to: Path) -> None:
     subprocess.run(["cp", "-a", *map(str, paths), str(to)], check=True)
 
@@ -140,18 +155,21 @@ class Workshop:
 
     def failure(self, test: str) -> str:
         """How a test fails; "" when it passes."""
-        is_web = test.startswith(INTEGRATION)
-        run_make(self.build, "all" if is_web else test)
-        with tempfile.TemporaryFile("w+") as out:
-            status = self.run(test, is_web, out)
-            out.seek(0)
-            said = out.read()
-        if status is None:
-            return f"{test}, which hangs"
-        return self.pytest(test, status, said) if is_web else \
-            self.program(test, status, said)
+        if not test.startswith(INTEGRATION):
+            run_make(self.build, test)
+            return self.program(test, *self.run(test, False, {}))
+        run_make(self.build, "all")
+        # Of the MPMs that it can run in, one is enough.
+        how = self.pytest(test, *self.run(test, True, {"APPPOOL_MPM": "event"}))
+        if how is None:
+            how = self.pytest(test, *self.run(test, True, {}))
+        if how is None:
+            raise Skipped(test)
+        return how
 
-    def run(self, test: str, is_web: bool, out: object) -> int | None:
+    def run(self, test: str, is_web: bool,
+            also: dict[str, str]) -> tuple[int | None, str]:
+        """Exit status, or None: it hangs; and what it says."""
         command = ["./" + test] + ["--quick"] * (test == CRASH)
         where = self.build
         if is_web:
@@ -160,40 +178,42 @@ class Workshop:
                        "-p", "no:cacheprovider", "--rootdir=.", "--tb=line",
                        f"--basetemp={self.src}/tmp",
                        test.removeprefix(INTEGRATION)]
-        self.process = subprocess.Popen(
-            command, cwd=where, stdin=subprocess.DEVNULL, stdout=out,
-            stderr=out, start_new_session=True, env={
-                **os.environ, **VARIABLES, "APPPOOL_MPM": self.mpm(test),
-                "APPPOOL_BUILD": str(self.build)})
-        try:
-            return self.process.wait(self.bound(test))
-        except subprocess.TimeoutExpired:
-            return None
-        finally:
-            self.close()
+        with tempfile.TemporaryFile("w+") as out:
+            self.process = subprocess.Popen(
+                command, cwd=where, stdin=subprocess.DEVNULL, stdout=out,
+                stderr=out, start_new_session=True, env={
+                    **os.environ, **VARIABLES, **also,
+                    "APPPOOL_BUILD": str(self.build)})
+            try:
+                status: int | None = self.process.wait(self.bound(test))
+            except subprocess.TimeoutExpired:
+                status = None
+            finally:
+                self.close()
+            out.seek(0)
+            return status, out.read()
 
     @staticmethod
-    def mpm(test: str) -> str:
-        """One that is not named in the test's name is the faster one."""
-        return next((m for m in ("prefork", "worker") if f"[{m}" in test),
-                    "event")
-
-    @staticmethod
-    def program(test: str, status: int, said: str) -> str:
+    def program(test: str, status: int | None, said: str) -> str:
         if status == 0:
             return ""
+        if status is None:
+            return f"{test}, which hangs"
         failed = re.findall(r"^not ok \d* ?- (\w+)$|"
                             r"^not ok - (.*): \d+ instructions", said, re.M)
         return f"{test}, {''.join(failed[0]) if failed else status}"
 
     @staticmethod
-    def pytest(test: str, status: int, said: str) -> str:
-        if status == 0 and not re.search(r"\d+ passed", said):
-            raise Skipped(test)
-        if status not in (0, 1):
+    def pytest(test: str, status: int | None, said: str) -> str | None:
+        """As failure(), or None: it was skipped."""
+        if status is None:
+            return f"{test}, which hangs"
+        if status == 0:
+            return "" if re.search(r"\d+ passed", said) else None
+        if status != 1:
             raise Broken(f"{test}: pytest ended with {status}\n{said[-2000:]}")
         failed = re.findall(r"^(?:FAILED|ERROR) (.*?)(?: - .*)?$", said, re.M)
-        return "" if status == 0 else f"tests/integration/{failed[0]}"
+        return INTEGRATION + failed[0]
 
     def close(self) -> None:
         """End the test, and what it forked, which has its process group.

@@ -55,19 +55,23 @@ static int level_of(const char *line, size_t length)
     return LOG_INFO;
 }
 
+static void write_line(const char *line, size_t length)
+{
+    const char *time = memchr(line, ']', length);
+    size_t n = time ? (size_t)(time - line) + 2 : 0;
+
+    if (n > length)
+        n = 0;
+    syslog(level_of(line + n, length - n), "%.*s", (int)(length - n), line + n);
+}
+
 void tosyslog_write(const char *where, const char *text, size_t length)
 {
-    open_once(where);
-    while (length > 0) {
-        const char *end = memchr(text, '\n', length);
-        size_t n = end ? (size_t)(end - text) : length;
-        const char *rest = memmem(text, n, "] ", 2);
+    const char *end;
 
-        rest = rest ? rest + 2 : text;
-        syslog(level_of(rest, (size_t)(text + n - rest)), "%.*s",
-               (int)(text + n - rest), rest);
-        n += end != NULL;
-        text += n;
-        length -= n;
+    open_once(where);
+    for (; (end = memchr(text, '\n', length)) != NULL; text = end + 1) {
+        write_line(text, (size_t)(end - text));
+        length -= (size_t)(end - text) + 1;
     }
 }

@@ -223,6 +223,7 @@ def session_of(pid: int) -> list[int]:
     return [one for one, now in found.items() if now and now.sid == pid]
 
 
+@pytest.mark.one_mpm("it is about the app's server")
 def test_whatever_the_server_is(place: Place) -> None:
     httpd = place.httpd
     app = httpd.apps[0]

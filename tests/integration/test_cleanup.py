@@ -96,7 +96,7 @@ def test_httpd_is_killed(server: Httpd, also: str) -> None:
     if also in helpers:
         victims.insert(0, helpers[also])
     for pid in victims:
-        os.kill(pid, signal.SIGKILL)
+        procs.send(pid, signal.SIGKILL)
     assert server.process is not None
     server.process.wait(20)
     wait_until(lambda: left(pids) == set(), "all ended", 20)
@@ -113,7 +113,7 @@ def test_all_are_killed_at_once(server: Httpd) -> None:
     victims = [server.helper("watchdog"), server.helper("spawner"),
                *server.children(), server.pid]
     for pid in victims:
-        os.kill(pid, signal.SIGKILL)
+        procs.send(pid, signal.SIGKILL)
     assert server.process is not None
     server.process.wait(20)
     wait_until(lambda: not any(map(alive, victims)), "nobody listens")

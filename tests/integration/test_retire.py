@@ -8,7 +8,8 @@ import pytest
 
 from harness.config import App
 from harness.httpd import Httpd
-from harness.procs import alive, freeze, kill9
+from harness.procs import alive, kill9
+from harness.registry import between_spawners, write
 from harness.threads import Threads
 from harness.wait import wait_until
 
@@ -75,22 +76,11 @@ def test_the_spawner_is_killed_before_it_hears(httpd: Httpd) -> None:
     httpd.log.expect("apppool.*spawner")
     app = retiring(httpd, "AppStopTimeout 20", idle="1.5")
     pid = httpd.pids(app)[0]
-    watchdog, spawner = httpd.helper("watchdog"), httpd.helper("spawner")
-    freeze(watchdog)
-    try:
-        kill9(spawner)
-        with open(httpd.runtime / "registry", "r+b") as registry:
-            registry.seek(STOPS_ITSELF)
-            registry.write((1).to_bytes(4, "little"))
-    finally:
-        os.kill(watchdog, signal.SIGCONT)
+    with between_spawners(httpd) as record:
+        write(record, 0, stops_itself=1)
     wait_until(lambda: httpd.pids(app, "leaving") == [pid], "it leaves")
     os.kill(pid, signal.SIGUSR1)
     assert retired(httpd, pid)
-
-
-# Of registry_record_t, in the first record.
-STOPS_ITSELF = 68
 
 
 @pytest.mark.mpms("event")

@@ -30,7 +30,7 @@ def kill_all(httpd: Httpd) -> None:
         for pid in found:
             freeze(pid)
     for pid in victims:
-        os.kill(pid, signal.SIGKILL)
+        procs.send(pid, signal.SIGKILL)
     httpd.process.wait(40)
     wait_until(lambda: not any(map(alive, victims)), "all are dead")
 

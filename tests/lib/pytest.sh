@@ -11,7 +11,10 @@ pytest_suite() {
     local dir=$1 scratch status
     shift
     scratch=$(mktemp -d /tmp/pytest-XXXXXX) || return 1
-    (cd "$dir" && PYTHONDONTWRITEBYTECODE=1 "$PYTHON" -m pytest -q \
+    # What pytest has compiled is kept for its other processes, and not in DIR.
+    (cd "$dir" && PYTHONDONTWRITEBYTECODE='' \
+        PYTHONPYCACHEPREFIX=${PYTHONPYCACHEPREFIX:-$scratch/compiled} \
+        "$PYTHON" -m pytest -q \
         -p no:cacheprovider --rootdir=. --junitxml="$scratch/report" \
         -o junit_logging=no --basetemp="$scratch/tmp" "$@")
     status=$?

@@ -13,8 +13,8 @@ class TlsHost:
 
     def __init__(self, httpd: Httpd, app: App, *directives: str) -> None:
         key, self.certificate = httpd.dir / "tls.key", httpd.dir / "tls.pem"
-        subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048",
-                        "-nodes", "-subj", "/CN=shop", "-keyout", key, "-out",
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec",
+                        "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=shop", "-keyout", key, "-out",
                         self.certificate], check=True, capture_output=True)
         self.port, self.claim = reserve_port()
         httpd.log.expect("ssl:warn")  # it has signed itself

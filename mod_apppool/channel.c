@@ -25,7 +25,7 @@ struct apppool_channel_t {
     apppool_channel_t *next; /* in the list of idle ones */
     uint64_t id;             /* the process it is connected to; 0: none */
     int64_t used;            /* when its connection became idle */
-    apr_socket_t *sock;      /* of that connection */
+    apr_socket_t *sock;      /* of that connection; NULL: mod_proxy is done */
     apppool_tap_t tap;       /* has the worker */
 };
 
@@ -298,7 +298,8 @@ apr_status_t apppool_channel_connect(apppool_channel_t *ch, request_rec *r,
 void apppool_channel_patience(const apppool_channel_t *ch,
                               apr_interval_time_t timeout)
 {
-    apr_socket_timeout_set(ch->sock, timeout);
+    if (ch->sock)
+        apr_socket_timeout_set(ch->sock, timeout);
 }
 
 int apppool_channel_descriptor(const apppool_channel_t *ch)
@@ -322,6 +323,7 @@ int apppool_channel_run(apppool_channel_t *ch, request_rec *r, const char *url)
     status = apppool_proxy.proxy_run_scheme_handler(
         r, ch->tap.worker, apppool_proxy_conf(r->server),
         apr_pstrdup(r->pool, url), NULL, 0);
+    ch->sock = NULL;
     apppool_tap_end(&ch->tap);
     return status;
 }

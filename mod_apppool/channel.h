@@ -70,7 +70,8 @@ apr_status_t apppool_channel_connect(apppool_channel_t *ch, request_rec *r,
                                      int64_t deadline);
 
 /** From now on the app may be silent for so long, where mod_proxy waits for it
- * by itself. Only while the channel is connected. @param timeout us */
+ * by itself. Nothing, once mod_proxy is done: the socket may be gone.
+ * @param timeout us */
 void apppool_channel_patience(const apppool_channel_t *ch,
                               apr_interval_time_t timeout);
 

@@ -200,9 +200,37 @@ static int tell(spawner_t *s)
     return configure_groups(s) == 0 ? replace_outdated(s) : -1;
 }
 
-void apply_table(spawner_t *s)
+/* httpd looks at AppRoot's owner when it reads its configuration, a process
+ * when it begins. Of what was made from this table, the newest is right. */
+static int find_users(spawner_t *s)
 {
-    if (s->now >= due)
+    const process_t *p;
+    int found = 0;
+
+    for (p = s->processes; p; p = p->next) {
+        const table_app_t *known = table_find(s->table, p->is.name);
+        table_app_t *a;
+
+        if (!known || p->phase >= PHASE_ENDING || p->gone ||
+            p->is.uid == USERDB_NOBODY || p->is.print != known->print ||
+            p->is.owner != known->owner || p->is.began < known->uid_at)
+            continue;
+        a = &s->table->apps[known - s->table->apps];
+        found |= a->uid != p->is.uid;
+        a->uid = p->is.uid;
+        a->uid_at = p->is.began;
+    }
+    return found;
+}
+
+int apply_table(spawner_t *s)
+{
+    int found = 0;
+
+    if (s->now >= due) {
+        found = find_users(s);
         due = tell(s) == 0 ? s->now + SECOND : s->now;
+    }
     state_wake(s, due);
+    return found;
 }

@@ -26,8 +26,12 @@ int apply_refresh(spawner_t *s);
  */
 apr_status_t apply_process(spawner_t *s, const process_t *p);
 
-/** Bring the segment up to the table: at once after a new one, and each second
- * in case that the segment has lost what it was told. */
-void apply_table(spawner_t *s);
+/**
+ * Bring the segment up to the table: at once after a new one, and each second
+ * in case that the segment has lost what it was told. And the table up to the
+ * processes, which know whose AppRoot was when they began.
+ * @return 1: an app has another user now
+ */
+int apply_table(spawner_t *s);
 
 #endif

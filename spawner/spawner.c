@@ -192,7 +192,8 @@ static void turn(spawner_t *s)
             failure_sweep(s);
             recent_sweep(s);
         }
-        apply_table(s);
+        if (apply_table(s))
+            control_configure(s);
         keep_house(s);
         launch_orders(s);
         ready_look(s);

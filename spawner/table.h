@@ -37,8 +37,10 @@ typedef struct {
     const char *command;
     const char *user, *group;
     uid_t owner; /**< of AppRoot, when `user` is NULL; USERDB_NOBODY: unknown */
-    uid_t
-        uid; /**< that it runs as: may look after it; USERDB_NOBODY: unknown */
+    uid_t uid;   /**< that it runs as, and that may look after it;
+                      USERDB_NOBODY: unknown */
+    int64_t uid_at; /**< us: when the process began that says so (apply.h); 0:
+                         httpd does */
     const char *environment;
     const char *const *env; /**< NAME=value, NULL at the end */
     const char *env_file;   /**< AppEnvFile */

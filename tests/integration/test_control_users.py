@@ -3,6 +3,7 @@
 import json
 import os
 import select
+import shutil
 import signal
 import socket
 import stat
@@ -245,6 +246,37 @@ def test_reload(httpd: Httpd) -> None:
                "new one")
     wait_until(lambda: as_user(httpd, OWNER, "status").returncode == 0,
                "it answers")
+
+
+def test_root_gives_it_away(httpd: Httpd) -> None:
+    """From the next start on it is the new owner's, without a reload; also
+    after the spawner's death, and after a reload"""
+    httpd.log.expect("apppool: spawner \\d+ ended")
+    app = httpd.app("shop")
+    shutil.chown(app.root, OWNER, "nogroup")
+    httpd.trace.chmod(0o666)
+    httpd.start()
+    assert httpd.get("/pid", "shop").status == 200
+
+    def belongs_to(user: str, other: str) -> None:
+        wait_until(lambda: as_user(httpd, user, "status", "shop").returncode
+                   == 0, f"it is that of {user}")
+        assert as_user(httpd, other, "status", "shop").returncode != 0
+        assert as_user(httpd, other, "restart", "shop").returncode != 0
+        wait_until(lambda: not own(httpd, other).exists(), "it is removed")
+
+    belongs_to(OWNER, NEIGHBOUR)
+    shutil.chown(app.root, NEIGHBOUR, "nogroup")
+    assert httpd.ctl("restart", "shop", "--wait").returncode == 0
+    belongs_to(NEIGHBOUR, OWNER)
+    assert as_user(httpd, NEIGHBOUR, "restart", "shop").returncode == 0
+    before = httpd.helper("spawner")
+    kill9(before)
+    wait_until(lambda: httpd.spawner_now() not in (0, before), "there is a "
+               "new one")
+    belongs_to(NEIGHBOUR, OWNER)
+    httpd.graceful()
+    belongs_to(NEIGHBOUR, OWNER)
 
 
 def test_flood_of_one_user(httpd: Httpd) -> None:

@@ -179,6 +179,8 @@ static uint64_t fingerprint(const table_app_t *a)
         mix_number(&print, a->rlimits[l].to.rlim_max);
     }
     mix_number(&print, (uint64_t)a->no_new_privileges);
+    if (!a->command) /* so it is found, and told how many threads to have */
+        mix_number(&print, a->app.options.concurrency);
     mix(&print, a->app.root);
     mix(&print, a->command);
     mix(&print, a->user);

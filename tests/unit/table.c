@@ -236,6 +236,8 @@ static void a_process_is_outdated_by_what_it_was_made_from(void **state)
     assert_true(print == print_of(with("3000000000", "0")));
     assert_true(print == print_of(with("'notify'", "'accept'")));
     assert_true(print == print_of(with("'owner': 1001", "'owner': null")));
+    assert_true(print !=
+                print_of(with("'concurrency': 2", "'concurrency': 3")));
     assert_true(print != print_of(with("'A': 'x y'", "'A': 'x'")));
     assert_true(print != print_of(with("'command': null", "'command': 'c'")));
     assert_true(print != print_of(with("'user': 'shop'", "'user': null")));

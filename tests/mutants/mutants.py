@@ -149,9 +149,10 @@ def judge_all(mutants: list[Mutant], where: Path) -> dict[str, int]:
             for job in concurrent.futures.as_completed(jobs):
                 kind, more, took = job.result()
                 sums[kind] += 1
-                print(f"{'not ok' if kind in BAD else 'ok'} - "
-                      f"{jobs[job].path}: {kind}{more} ({took:.1f} s)",
-                      flush=True)
+                said = f"{kind}{more} ({took:.1f} s)"
+                print(f"skipped - {jobs[job].path}{more}" if kind == "skipped"
+                      else f"{'not ok' if kind in BAD else 'ok'} - "
+                      f"{jobs[job].path}: {said}", flush=True)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             Workshop.close_all()
@@ -179,7 +180,8 @@ def main(names: list[str]) -> int:
         if sums[kind] > 0:
             print(f"# {sums[kind]} {kind}: {meaning}")
     failed = sum(sums[kind] for kind in BAD)
-    print(f"{sums['killed']} passed, {failed} failed")
+    print(f"{sums['killed']} passed, {failed} failed, "
+          f"{sums['skipped']} skipped")
     return failed != 0 or not mutants
 
 

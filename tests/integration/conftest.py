@@ -5,7 +5,7 @@ nothing may be left of it, and its error log may hold nothing unexpected.
     @pytest.mark.mpms("event")   other MPMs than the usual two
     @pytest.mark.one_mpm("why")  half of the cases in one, half in the other,
                                  for the MPM takes no part; all with APPPOOL_LONG
-    APPPOOL_MPM=event            only this one
+    APPPOOL_MPM=event            only this one; worker stands in for event
     @pytest.mark.bound(400)      seconds, for one that does a lot
 """
 import os
@@ -41,9 +41,14 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "mpm" in metafunc.fixturenames:
         mark = metafunc.definition.get_closest_marker("mpms")
-        mpms = list(mark.args) if mark else ["prefork", "event"]
         only = os.environ.get("APPPOOL_MPM")
-        metafunc.parametrize("mpm", [m for m in mpms if only in (None, m)])
+        mpms = list(mark.args) if mark else [only or "prefork",
+                                             only or "event"]
+        # One that is for event has threads, as worker has.
+        if only == "worker" and "event" in mpms:
+            mpms = [only]
+        metafunc.parametrize("mpm", [m for m in dict.fromkeys(mpms)
+                                     if only in (None, m)])
 
 
 def other_turn(item: pytest.Item) -> bool:
@@ -115,6 +120,7 @@ def httpd(mpm: str, request: pytest.FixtureRequest) -> Iterator[Httpd]:
         server.stop()
         report = getattr(request.node, "report_call", None)
         passed = report is not None and report.passed
+        assert server.damage() == [], "reported by a sanitizer"
         if passed:
             assert server.remains() == [], "left after the stop"
             assert server.log.unexpected() == [], "not expected in the log"

@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import Any, Optional
 
-from harness import cgroups, config, leftovers, procs
+from harness import cgroups, config, leftovers, procs, sanitizer
 from harness.client import Connection, Pending, Response
 from harness.config import App
 from harness.errorlog import ErrorLog
@@ -112,7 +112,8 @@ class Httpd:
             path.write_text(text + "\n")
         return subprocess.run(
             [*self.wrapper, httpd_program(), "-t", "-f", str(path)], text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
+            env=sanitizer.environment(), stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, timeout=60)
 
     # ---- life
 
@@ -138,7 +139,7 @@ class Httpd:
                 [*self.wrapper, httpd_program(), *words, "-f",
                  str(self.configure())],
                 stdin=subprocess.DEVNULL, stdout=output, stderr=output,
-                start_new_session=True)
+                env=sanitizer.environment(), start_new_session=True)
 
     def listening(self) -> bool:
         assert self.process is not None
@@ -185,6 +186,12 @@ class Httpd:
         code = self.process.returncode
         assert code >= 0 or (self.pid, -code) in procs.SENT, \
             f"httpd ended by signal {-code}"
+
+    def damage(self) -> list[str]:
+        """What sanitizers have reported, of httpd and of our programs."""
+        said = self.output.read_text(errors="replace") \
+            if self.output.exists() else ""
+        return sanitizer.reports("\n".join(self.log.lines()), said)
 
     def note_segments(self) -> None:
         """Remember our shared memory and the name of the instance."""

@@ -1,0 +1,42 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""A build with the sanitizers (APPPOOL_BUILD=build-asan): what httpd needs to
+load such a module, and what is reported."""
+import os
+import re
+import subprocess
+from functools import lru_cache
+
+from harness.places import MODULE
+
+REPORT = re.compile(r"(Address|Leak|UndefinedBehavior)Sanitizer|"
+                    r"runtime error: |incompatible ASan runtimes")
+
+# httpd keeps until its end what it has from malloc().
+OPTIONS = "detect_leaks=0:detect_stack_use_after_return=1"
+
+
+@lru_cache(maxsize=None)
+def runtime() -> str:
+    """The library that has to be loaded first; "" without sanitizers."""
+    module = MODULE.read_bytes()
+    if b"libasan.so" in module:
+        ask = ["gcc", "-print-file-name=libasan.so"]
+    elif b"__asan_init" in module:
+        ask = ["clang", "-print-file-name=libclang_rt.asan-x86_64.so"]
+    else:
+        return ""
+    said = subprocess.run(ask, check=True, text=True, capture_output=True)
+    return os.path.realpath(said.stdout.strip())
+
+
+def environment() -> dict[str, str]:
+    """httpd's. It gives none of that to the programs that it starts."""
+    if not runtime():
+        return dict(os.environ)
+    return {**os.environ, "LD_PRELOAD": runtime(), "ASAN_OPTIONS": OPTIONS,
+            "UBSAN_OPTIONS": "print_stacktrace=1"}
+
+
+def reports(*texts: str) -> list[str]:
+    return [line for text in texts for line in text.splitlines()
+            if REPORT.search(line)]

@@ -311,6 +311,7 @@ unit_tests = \
 	tests/unit/audit \
 	tests/unit/bells \
 	tests/unit/census \
+	tests/unit/channel \
 	tests/unit/checkout \
 	tests/unit/credit \
 	tests/unit/crossfire \
@@ -388,6 +389,7 @@ unit_tests = \
 # unit/hostile, whose thread is one that writes where it must not.
 threaded_tests = \
 	tests/unit/bells \
+	tests/unit/channel \
 	tests/unit/glance \
 	tests/unit/lock \
 	tests/unit/scenarios \

@@ -35,7 +35,7 @@ static struct {
     apr_thread_mutex_t *mutex;
     apppool_channel_t *idle;
     int reaping;  /* those that were idle for too long will be looked for */
-    int unreaped; /* the MPM cannot call us: nobody would */
+    int unreaped; /* the MPM cannot call us: nobody would; read by anybody */
 } channels;
 
 /* ---- channels ---- */
@@ -161,7 +161,7 @@ static int reap_later(void)
     if (!channels.reaping)
         channels.reaping = ap_mpm_register_timed_callback(KEEP_LIMIT, reap,
                                                           NULL) == APR_SUCCESS;
-    channels.unreaped = !channels.reaping;
+    __atomic_store_n(&channels.unreaped, !channels.reaping, __ATOMIC_RELAXED);
     return channels.reaping;
 }
 
@@ -218,7 +218,8 @@ static void fit_worker(apppool_channel_t *ch, const request_rec *r,
                        const apppool_target_t *target)
 {
     proxy_worker_shared *s = ch->tap.worker->s;
-    int keeps = target->keep && !channels.unreaped;
+    int keeps =
+        target->keep && !__atomic_load_n(&channels.unreaped, __ATOMIC_RELAXED);
 
     /* A name for mod_proxy to tell connections by. It is no path, so that it
      * does not connect by itself, where we would not see what is sent. */

@@ -46,7 +46,7 @@ const char *apppool_runtime(void)
 
 int apppool_child_dying(void)
 {
-    return dying && prefork;
+    return prefork && dying; /* where there are threads, none reads it */
 }
 
 /* ---- with each configuration ---- */

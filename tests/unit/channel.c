@@ -1,0 +1,267 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* Threads of one child of httpd, and the MPM's that calls back, share the list
+ * of channels. Everything of mod_proxy and of the wire is played here. */
+
+#include "mod_apppool/channel.h"
+
+#include <ap_mpm.h>
+#include <apr_general.h>
+#include <apr_network_io.h>
+#include <apr_thread_mutex.h>
+#include <http_config.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "mod_apppool/dial.h"
+#include "mod_apppool/lasting.h"
+#include "mod_apppool/proxy_api.h"
+#include "tests/unit/scene.h"
+
+#define THREADS 4
+#define ROUNDS  3000 /* at least, and until all that may happen has happened */
+#define PIDS    6
+
+server_rec *ap_server_conf;
+apppool_proxy_api_t apppool_proxy;
+
+/* A worker of mod_proxy with its only connection. */
+typedef struct {
+    proxy_worker worker; /* first: its address is theirs */
+    proxy_worker_shared shared;
+    proxy_conn_pool pool;
+    proxy_conn_rec conn;
+    conn_rec connection;
+    uint32_t taken; /* by a request */
+} fake_t;
+
+static uint32_t made, dialled, reused, reaped, ended;
+static void (*callback)(void *data);
+static pthread_mutex_t callback_mutex = PTHREAD_MUTEX_INITIALIZER;
+static __thread int is_mpm;
+
+/* ---- a clock that moves when it is looked at ---- */
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *t);
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
+{
+    static int64_t us = 1;
+    int64_t now = __atomic_add_fetch(&us, 20000, __ATOMIC_RELAXED);
+
+    (void)clock;
+    t->tv_sec = now / 1000000;
+    t->tv_nsec = now % 1000000 * 1000;
+    return 0;
+}
+
+/* ---- mod_proxy ---- */
+
+static char *define(apr_pool_t *p, proxy_worker **worker, proxy_balancer *b,
+                    proxy_server_conf *conf, const char *url, int shared)
+{
+    fake_t *f = calloc(1, sizeof *f);
+
+    (void)p, (void)b, (void)conf, (void)url, (void)shared;
+    f->worker.s = &f->shared;
+    f->worker.cp = &f->pool;
+    f->pool.conn = &f->conn;
+    apr_pool_create(&f->conn.scpool, NULL);
+    made++; /* the list's mutex is held */
+    *worker = &f->worker;
+    return NULL;
+}
+
+static apr_status_t initialize(proxy_worker *w, server_rec *s, apr_pool_t *p)
+{
+    (void)w, (void)s, (void)p;
+    return APR_SUCCESS;
+}
+
+static int acquire(const char *scheme, proxy_conn_rec **conn, proxy_worker *w,
+                   server_rec *s)
+{
+    fake_t *f = (fake_t *)w;
+
+    (void)scheme, (void)s;
+    *conn = &f->conn;
+    (*conn)->worker = w;
+    return OK;
+}
+
+static int release(const char *scheme, proxy_conn_rec *conn, server_rec *s)
+{
+    fake_t *f = (fake_t *)conn->worker;
+
+    (void)scheme, (void)s;
+    if (!f->shared.is_address_reusable) {
+        if (conn->sock)
+            apr_socket_close(conn->sock);
+        conn->sock = NULL;
+        conn->connection = NULL;
+        if (is_mpm)
+            __atomic_add_fetch(&reaped, 1, __ATOMIC_RELAXED);
+    }
+    return OK;
+}
+
+static apr_status_t check(const char *scheme, proxy_conn_rec *conn,
+                          server_rec *s, unsigned max, int options)
+{
+    (void)scheme, (void)conn, (void)s, (void)max, (void)options;
+    __atomic_add_fetch(&reused, 1, __ATOMIC_RELAXED);
+    return APR_SUCCESS;
+}
+
+static int create(const char *scheme, proxy_conn_rec *conn, request_rec *r)
+{
+    (void)scheme, (void)r;
+    conn->connection = &((fake_t *)conn->worker)->connection;
+    return OK;
+}
+
+proxy_server_conf *apppool_proxy_conf(const server_rec *s)
+{
+    (void)s;
+    return NULL;
+}
+
+/* ---- the rest of the module, and of httpd ---- */
+
+apr_status_t apppool_dial(apr_socket_t **sock, const apppool_target_t *target,
+                          int64_t deadline, apr_pool_t *p)
+{
+    (void)target, (void)deadline;
+    __atomic_add_fetch(&dialled, 1, __ATOMIC_RELAXED);
+    return apr_socket_create(sock, APR_INET, SOCK_STREAM, APR_PROTO_TCP, p);
+}
+
+int apppool_lasting_asks(const request_rec *r)
+{
+    (void)r;
+    return 0;
+}
+
+void apppool_tap_put(apppool_tap_t *tap, conn_rec *c)
+{
+    (void)tap, (void)c;
+}
+
+int apppool_tap_may_repeat(const request_rec *r, int local)
+{
+    (void)r, (void)local;
+    return 1;
+}
+
+void apppool_tap_begin(apppool_tap_t *tap, request_rec *r)
+{
+    tap->r = r;
+}
+
+void apppool_tap_end(apppool_tap_t *tap)
+{
+    (void)tap;
+}
+
+apr_status_t ap_mpm_register_timed_callback(apr_time_t t,
+                                            ap_mpm_callback_fn_t *fn,
+                                            void *baton)
+{
+    (void)t, (void)baton;
+    pthread_mutex_lock(&callback_mutex);
+    callback = fn;
+    pthread_mutex_unlock(&callback_mutex);
+    return APR_SUCCESS;
+}
+
+/* ---- */
+
+static void *be_mpm(void *unused)
+{
+    is_mpm = 1;
+    while (!__atomic_load_n(&ended, __ATOMIC_ACQUIRE)) {
+        void (*fn)(void *);
+
+        pthread_mutex_lock(&callback_mutex);
+        fn = callback;
+        callback = NULL;
+        pthread_mutex_unlock(&callback_mutex);
+        if (fn)
+            fn(NULL);
+        sched_yield();
+    }
+    return unused;
+}
+
+static void one_request(request_rec *r, uint64_t id)
+{
+    apppool_target_t target = {
+        .id = id, .wire.listen = APL_LISTEN_UNIX, .keep = 1, .timeout = 1000};
+    apppool_channel_t *ch = apppool_channel_take(r->server, id);
+    fake_t *f = (fake_t *)apppool_channel_tap(ch)->worker;
+
+    /* A channel that was taken is its taker's alone. */
+    if (__atomic_exchange_n(&f->taken, 1, __ATOMIC_RELAXED) != 0)
+        abort();
+    if (apppool_channel_connect(ch, r, &target, 0) != APR_SUCCESS)
+        abort();
+    __atomic_store_n(&f->taken, 0, __ATOMIC_RELAXED);
+    apppool_channel_give(ch);
+}
+
+static int all_happened(void)
+{
+    return __atomic_load_n(&dialled, __ATOMIC_RELAXED) > 0 &&
+           __atomic_load_n(&reused, __ATOMIC_RELAXED) > 0 &&
+           __atomic_load_n(&reaped, __ATOMIC_RELAXED) > 0;
+}
+
+static void *be_worker(void *number)
+{
+    apr_pool_t *p;
+    server_rec s = {0};
+    request_rec r = {.server = &s};
+    uintptr_t i;
+
+    apr_pool_create(&p, NULL);
+    r.headers_in = apr_table_make(p, 1);
+    for (i = 0; i < ROUNDS || !all_happened(); i++)
+        one_request(&r, 1 + (i * 7 + (uintptr_t)number) % PIDS);
+    apr_pool_destroy(p);
+    return NULL;
+}
+
+static void nobody_elses(void **state)
+{
+    pthread_t threads[THREADS], mpm;
+    apr_pool_t *p;
+    uintptr_t i;
+
+    (void)state;
+    apr_initialize();
+    apr_pool_create(&p, NULL);
+    apppool_proxy.ap_proxy_define_worker = define;
+    apppool_proxy.ap_proxy_initialize_worker = initialize;
+    apppool_proxy.ap_proxy_acquire_connection = acquire;
+    apppool_proxy.ap_proxy_release_connection = release;
+    apppool_proxy.ap_proxy_check_connection = check;
+    apppool_proxy.ap_proxy_connection_create_ex = create;
+    apppool_channels_init(p);
+    pthread_create(&mpm, NULL, be_mpm, NULL);
+    for (i = 0; i < THREADS; i++)
+        pthread_create(&threads[i], NULL, be_worker, (void *)i);
+    for (i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    __atomic_store_n(&ended, 1, __ATOMIC_RELEASE);
+    pthread_join(mpm, NULL);
+    assert_true(made > 0 && all_happened());
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(nobody_elses)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -22,6 +22,8 @@ packages_libraries="ruby-actionpack-action-caching ruby-actionpack-xml-parser
     libjs-jquery-cookie libphp-simplepie php-geshi php-phpseclib
     php-random-compat php-xml"
 packages_unpacked="redmine dokuwiki"
+# For tests/cross alone.
+packages_cross="gcc-aarch64-linux-gnu qemu-user"
 packages_test="$packages_demo $packages_servers $packages_libraries
     libcmocka-dev python3-pytest python3-pytest-xdist clang clang-format cppcheck wrk nghttp2-client iproute2
     spin chromium python3-prometheus-client"

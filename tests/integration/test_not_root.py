@@ -1,0 +1,65 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""httpd is started by an ordinary user: applications run as that user, who
+is the pool's owner (doc/directives.md, AppUser)."""
+import os
+import shutil
+import subprocess
+
+import pytest
+
+from harness.httpd import Httpd
+from harness.places import CTL
+
+pytestmark = pytest.mark.mpms("event")
+OWNER, OTHER = 33, 65534  # www-data, nobody
+
+
+def become(user: int) -> list[str]:
+    return ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups"]
+
+
+def ctl(httpd: Httpd, user: int, *words: str
+        ) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*become(user), str(CTL), "--dir", str(httpd.runtime), *words],
+        text=True, capture_output=True, timeout=60)
+
+
+def owner_of(pid: int) -> int:
+    return os.stat(f"/proc/{pid}").st_uid
+
+
+@pytest.fixture(autouse=True)
+def not_root(httpd: Httpd) -> None:
+    httpd.wrapper = become(OWNER)
+    for place, _, names in os.walk(httpd.dir):
+        for name in ("", *names):
+            shutil.chown(os.path.join(place, name), OWNER, OWNER)
+
+
+def test_all_is_the_owners(httpd: Httpd) -> None:
+    """It serves, and its owner may do what root may do elsewhere"""
+    app = httpd.app("shop", "MinInstances 1")
+    httpd.start()
+    pid = int(httpd.get("/pid", "shop").text)
+    assert {owner_of(one) for one in (
+        pid, httpd.pid, httpd.helper("watchdog"), httpd.helper("spawner"),
+        *httpd.children())} == {OWNER}
+    for words in (("status",), ("check",), ("restart", "shop", "--wait")):
+        done = ctl(httpd, OWNER, *words)
+        assert done.returncode == 0, done.stderr
+    new, = httpd.pids(app)
+    assert new != pid and httpd.get("/pid", "shop").text == str(new)
+    assert ctl(httpd, OTHER, "restart", "shop").returncode != 0
+    assert httpd.pids(app) == [new]
+    httpd.graceful()
+    assert httpd.get("/pid", "shop").text == str(new)
+
+
+def test_nobody_else(httpd: Httpd) -> None:
+    """No application runs as another user, and httpd -t says so"""
+    httpd.app("shop", "AppUser nobody")
+    done = httpd.test()
+    assert done.returncode != 0
+    assert ('AppUser: "nobody" is not possible: httpd was not started as '
+            'root, so applications run as "www-data"') in done.stdout

@@ -88,7 +88,7 @@ def run_all(top: Path, suites: dict[str, str], *words: str) \
     for file in ("run", "lib/sum.sh"):
         (top / "tests" / file).write_text((TOP / "tests" / file).read_text())
     for suite in ("source", "unit", "crash", "model", "fuzz", "bench",
-                  "mutants", "integration"):
+                  "sanitized", "mutants", "integration", "cross"):
         program = top / "tests" / suite / "run"
         program.parent.mkdir()
         program.write_text("#!/bin/sh\n" + suites.get(
@@ -112,17 +112,17 @@ def test_all_suites(tmp_path: Path) -> None:
                        "echo 4 passed, 0 failed, 1 skipped"})
     assert "late" in said
     assert said[-4:] == ["== 2 skipped", "skipped - fuse: no disk",
-                         "skipped - remove: no root", "13 passed, 0 failed"]
+                         "skipped - remove: no root", "14 passed, 0 failed"]
     assert status == 0
 
 
 @pytest.mark.parametrize("how, sum_", [
-    ("echo 1 passed, 1 failed; exit 1", "9 passed, 1 failed"),
-    ("echo 0 passed, 0 failed", "8 passed, 1 failed"),
-    ("echo 1 passed, 0 failed; exit 3", "9 passed, 1 failed"),
-    ("echo 1 passed, 0 failed; kill -9 $$", "9 passed, 1 failed"),
-    ("echo ok - half of it", "8 passed, 1 failed"),
-    ("echo 2 passed, 0 failed, 1 skipped", "8 passed, 1 failed")])
+    ("echo 1 passed, 1 failed; exit 1", "10 passed, 1 failed"),
+    ("echo 0 passed, 0 failed", "9 passed, 1 failed"),
+    ("echo 1 passed, 0 failed; exit 3", "10 passed, 1 failed"),
+    ("echo 1 passed, 0 failed; kill -9 $$", "10 passed, 1 failed"),
+    ("echo ok - half of it", "9 passed, 1 failed"),
+    ("echo 2 passed, 0 failed, 1 skipped", "9 passed, 1 failed")])
 def test_a_bad_suite(tmp_path: Path, how: str, sum_: str) -> None:
     said, status = run_all(tmp_path, {"model": how})
     assert (said[-1], status) == (sum_, 1)

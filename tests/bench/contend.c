@@ -288,7 +288,7 @@ static void handed_off(void)
            ours, plain, handoffs);
     failures += bench_verdict(
         "freeing a process to the waiter running on it, against a futex",
-        ours / plain, "x", 2, 1);
+        ours / plain, "x", 3, 1);
 }
 
 int main(int argc, char **argv)

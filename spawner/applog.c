@@ -294,7 +294,6 @@ static void wait_for_message(const char *route)
 
     sigemptyset(&none);
     do {
-        hear_signals();
         if (reloaded)
             piped_end(1);
         reloaded = 0;

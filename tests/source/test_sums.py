@@ -128,6 +128,14 @@ def test_a_bad_suite(tmp_path: Path, how: str, sum_: str) -> None:
     assert (said[-1], status) == (sum_, 1)
 
 
+def test_one_suite(tmp_path: Path) -> None:
+    said, status = run_all(tmp_path, {"unit": "echo here; "
+                                      "echo 2 passed, 0 failed, 0 skipped"},
+                           "unit")
+    assert "here" in said and "crash" not in "".join(said)
+    assert (said[-1], status) == ("3 passed, 0 failed", 0)
+
+
 def test_a_build_that_fails(tmp_path: Path) -> None:
     (tmp_path / "broken").touch()
     said, status = run_all(tmp_path, {}, "fuzz")

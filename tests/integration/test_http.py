@@ -249,6 +249,21 @@ def test_kept_app_connections(httpd: Httpd) -> None:
     client.close()
 
 
+def test_kept_connections_of_two_apps(httpd: Httpd) -> None:
+    """One to the other app is not taken, however idle it is."""
+    for name in ("shop", "blog"):
+        httpd.app(name, "AppConcurrency 8", "AppSetEnv APP_THREADS 1",
+                  "MaxInstances 1")
+    httpd.start()
+    client = Connection(httpd.port)
+    for _ in range(5):
+        for name in ("shop", "blog"):
+            answer = client.request("GET", "/who", name)
+            assert answer.text.split()[0] == name
+    client.close()
+    assert len(httpd.requests_seen()) == 10
+
+
 def test_body_gets_a_new_connection(httpd: Httpd) -> None:
     """The app closes the one that is kept in the moment in which a request
     comes, and what was sent with a body is not sent again"""

@@ -9,7 +9,7 @@ from typing import Iterator
 
 import pytest
 
-from harness import cpu
+from harness import cpu, sentences
 from harness.figures import say
 from harness.httpd import Httpd
 from harness.procs import alive
@@ -36,7 +36,8 @@ def bounded(httpd: Httpd, what: str) -> None:
 def test_flood_of_output(httpd: Httpd, kind: str, where: str) -> None:
     """It costs the spawner a part of a core; the log says how much is left
     out, and does not fill"""
-    httpd.log.expect(DROPPED, "blog", "not written fast enough")
+    httpd.log.expect(DROPPED, sentences.PRINTS_TOO_MUCH,
+                     "not written fast enough")
     file = httpd.dir / "shop.log"
     httpd.app("shop", *[f"AppLog {file}"] * (where == "AppLog"),
               program="noisy.py")
@@ -57,7 +58,6 @@ def test_flood_of_output(httpd: Httpd, kind: str, where: str) -> None:
 
 def test_flood_of_notifications(httpd: Httpd) -> None:
     """To $NOTIFY_SOCKET"""
-    httpd.log.expect("blog")
     httpd.app("shop", program="noisy.py")
     httpd.app("blog")
     httpd.start()
@@ -92,7 +92,6 @@ def ringing(httpd: Httpd) -> Iterator[None]:
 
 def test_bell_without_end(httpd: Httpd) -> None:
     """Nor does the bell of the segment"""
-    httpd.log.expect("blog")
     httpd.app("shop")
     httpd.app("blog")
     httpd.start()

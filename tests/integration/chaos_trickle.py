@@ -11,6 +11,7 @@ import threading
 import time
 
 from conftest import BOUND
+from harness import sentences
 from harness.client import Pending
 from harness.figures import say
 from harness.httpd import Httpd
@@ -48,7 +49,8 @@ class Good(threading.Thread):
 
 def test_a_trickle_of_bad_ones(httpd: Httpd) -> None:
     signal.alarm(SECONDS + BOUND)
-    httpd.log.expect("apppool.*shop", "proxy")
+    httpd.log.expect(sentences.SLOW, sentences.KILLED_UNANSWERED,
+                     sentences.NO_TERM, sentences.NO_BACKEND)
     httpd.directives += ["MaxPoolSize 20"]
     app = httpd.app("shop", f"AppHungAfter {HUNG}", f"AppKillAfter {KILL}",
                     "AppDyingLimit 1", f"MaxInstances {MOST}",

@@ -1,9 +1,9 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """What LogFormat can say of a request: its process and its times."""
-import os
 import signal
 import time
 
+from harness import procs
 from harness.errorlog import KILLED
 from harness.httpd import Httpd
 from harness.wait import wait_until
@@ -61,7 +61,7 @@ def test_failed_in_the_app(httpd: Httpd) -> None:
     httpd.log.expect(*KILLED)
     held = httpd.hold("shop", "a")
     time.sleep(0.1)  # what is measured
-    os.kill(int(pid), signal.SIGKILL)
+    procs.send(int(pid), signal.SIGKILL)
     answer = held.pending.result()
     assert (answer.status, answer.text) == (502, "sorry")
     [(status, logged_pid, waited, took)] = logged(httpd, "/hold")

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from harness import sentences
 from harness.httpd import STATUS, Httpd
 from harness.wait import wait_until
 
@@ -33,8 +34,8 @@ def asked(httpd: Httpd) -> dict[str, Any]:
 def test_all_wait(httpd: Httpd) -> None:
     httpd.log.expect("AH00161|AH00286|AH00484|AH00488|AH03490|"
                      "MaxRequestWorkers",
-                     "shop: .*drain|shop is drained|proxy: .*shop|AH01102",
-                     r"shop\[\d+\]", "proxy", "has .* of .* workers")
+                     sentences.DRAINED, r"may run are more than half of the "
+                     r"\d+ workers \(MaxRequestWorkers\)")
     httpd.directives += LIMITS[httpd.mpm]
     httpd.app("shop", "MaxInstances 1", "AppQueueTimeout 10min",
               "AppHungAfter 0")

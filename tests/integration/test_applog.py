@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import procs
+from harness import procs, sentences
 from harness.errorlog import KILLED
 from harness.httpd import Httpd
 from harness.logs import come, has, prints, script
@@ -73,7 +73,7 @@ def test_long_lines(httpd: Httpd) -> None:
 def test_raw_log_that_cannot_be_opened(httpd: Httpd) -> None:
     """In the error log a line has its time, and control characters have no
     effect"""
-    httpd.log.expect("AppLog", "hello")
+    httpd.log.expect(sentences.APPLOG_CLOSED)
     file = httpd.dir / "missing" / "shop.log"
     httpd.app("shop", f"AppLog {file}", "AppLogFormat raw",
               command=str(first_says(httpd, "hello \x1b[0m")))
@@ -209,6 +209,6 @@ def test_descriptor_is_another_file_by_now(httpd: Httpd) -> None:
         prints(httpd, "elsewhere")
         return bool(httpd.log.matching(r"apppool: shop\[\d+\]> elsewhere$"))
 
-    os.kill(httpd.helper("spawner"), 9)
+    procs.send(httpd.helper("spawner"), 9)
     httpd.log.expect(r"spawner \d+ ended")
     wait_until(is_seen, "it is in the main log")

@@ -10,6 +10,7 @@ from typing import Any, Callable
 
 import pytest
 
+from harness import sentences
 from harness.config import App
 from harness.httpd import USER, Httpd
 from harness.procs import kill9
@@ -81,7 +82,7 @@ STATES: dict[str, tuple[Callable[[App], object], str,
 def test_no_state_of_files_is_an_error(httpd: Httpd, state: str) -> None:
     """httpd starts and reloads; the app alone does not work, until it is
     mended"""
-    httpd.log.expect("shop")
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD)
     spoil, why, mend = STATES[state]
     app = httpd.app("shop")
     httpd.app("blog")
@@ -107,7 +108,7 @@ def test_no_state_of_files_is_an_error(httpd: Httpd, state: str) -> None:
 
 def test_no_state_of_the_files_below(httpd: Httpd) -> None:
     """Nor any of restart.txt, its directory, or what is to be run"""
-    httpd.log.expect("shop")
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD)
     app = httpd.app("shop", command=None)
     httpd.app("blog")
     (app.root / "tmp").rmdir()
@@ -126,7 +127,7 @@ def test_no_state_of_the_files_below(httpd: Httpd) -> None:
 def test_root_takes_it_away(httpd: Httpd) -> None:
     """The owner changes while httpd runs: a new process refuses, and works
     again when the owner is back. httpd does not end over it at a reload."""
-    httpd.log.expect("shop")
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD)
     app = httpd.app("shop")
     httpd.app("blog")
     httpd.start()
@@ -151,7 +152,6 @@ def test_root_gives_it_away(httpd: Httpd) -> None:
     """To another user, who runs it with the next start; that process is not
     replaced for that: neither at once, nor by the next spawner, nor by a
     reload"""
-    httpd.log.expect("shop")
     app = httpd.app("shop")
     httpd.start()
     assert process(httpd)["uid"][0] == WWW.pw_uid
@@ -161,7 +161,6 @@ def test_root_gives_it_away(httpd: Httpd) -> None:
     seen = process(httpd)
     assert seen["uid"][0] == 65534
     # The next spawner does not take that for another configuration.
-    httpd.log.expect("spawner")
     kill9(httpd.helper("spawner"))
     httpd.log.wait_for(rf"shop\[{seen['pid']}\] is taken over")
     assert httpd.ctl("check").returncode == 0
@@ -178,7 +177,7 @@ def test_a_link_to_somebody_else(httpd: Httpd, keeper: str) -> None:
     """AppRoot is a link that somebody but root can make lead to another user's
     directory: nothing of that user's is run. A link to another directory of
     the same owner is a deployment."""
-    httpd.log.expect("shop")
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD)
     yard = httpd.dir / "yard"
     yard.mkdir()
     if keeper == "everybody":
@@ -220,7 +219,7 @@ def test_a_link_to_somebody_else(httpd: Httpd, keeper: str) -> None:
 def test_a_root_that_comes_later(httpd: Httpd, mode: int) -> None:
     """Whose it is was not known when httpd read its configuration; where
     anybody may have put it there, it has to read that again."""
-    httpd.log.expect("shop")
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD)
     yard = httpd.dir / "yard"
     yard.mkdir()
     yard.chmod(mode)

@@ -5,6 +5,7 @@ import shutil
 
 import pytest
 
+from harness import sentences
 from harness.config import App
 from harness.httpd import Httpd
 from harness.procs import kill9
@@ -133,7 +134,7 @@ def test_source_of_php_is_never_shown(httpd: Httpd, name: str) -> None:
 
 def test_a_module_is_missing(httpd: Httpd) -> None:
     """httpd -t names it, as a warning: it is the tenant's file that needs it"""
-    httpd.log.expect("shop")
+    httpd.log.expect(sentences.MODULE_MISSING)
     app = bare(httpd, {"index.php": "<?php echo 'php';"})
     wish = 'AppProtocol fcgi needs mod_proxy_fcgi: add "LoadModule ' \
         "proxy_fcgi_module"
@@ -148,7 +149,7 @@ def test_a_module_is_missing(httpd: Httpd) -> None:
 
 def test_a_path_that_is_asked_for(httpd: Httpd) -> None:
     """AppReady is HTTP"""
-    httpd.log.expect("shop")
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD)
     httpd.modules.append("proxy_fcgi")
     app = bare(httpd, {"index.php": "<?php echo 'php';"})
     app.directives.append("AppReady /up")
@@ -161,8 +162,8 @@ def test_a_path_that_is_asked_for(httpd: Httpd) -> None:
 
 def test_the_spawner_dies_while_one_boots(httpd: Httpd) -> None:
     """A process whose report is lost is not spoken to in a wrong way"""
-    httpd.log.expect("shop", "spawner", "1 processes of the pool are none of "
-                     "ours: forgotten")  # killed before it was on record
+    httpd.log.expect("1 processes of the pool are none of " "ours: forgotten",
+                     sentences.DIED, sentences.DIES_OFTEN)
     httpd.modules.append("proxy_fcgi")
     app = bare(httpd, {"index.php": "<?php echo 'php';"})
     httpd.start()
@@ -184,7 +185,7 @@ AUTO = 0xffffffff
 def test_a_hostile_child_changes_what_was_found(httpd: Httpd) -> None:
     """What the table says of the app, and the registry of the process, is put
     right, also by the next spawner"""
-    httpd.log.expect("spawner", "had lost its place in the pool")
+    httpd.log.expect("had lost its place in the pool")
     app = bare(httpd, {"wsgi.py": PYTHON})
     httpd.start()
     assert httpd.get("/", "shop").text == "python"
@@ -266,7 +267,7 @@ def test_old_processes_stay_serial(httpd: Httpd) -> None:
 
 def test_a_start_that_fails_changes_nothing(httpd: Httpd) -> None:
     """The old code serves on, with the number that is its own"""
-    httpd.log.expect("shop")
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD)
     app = bare(httpd, {"wsgi.py": PYTHON})
     app.directives.append("AppRestartMode rolling")
     httpd.start()

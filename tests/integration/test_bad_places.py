@@ -10,7 +10,7 @@ from typing import Callable
 
 import pytest
 
-from harness import procs
+from harness import procs, sentences
 from harness.httpd import Httpd
 from harness.places import BUILD, can_mount, mounted
 from harness.upgrade import install, other_build, this_build
@@ -104,7 +104,7 @@ def test_program_of_another_layout(httpd: Httpd) -> None:
 def test_bad_program_on_graceful(httpd: Httpd) -> None:
     """An httpd that serves goes on with the programs that it has; where a new
     instance is needed, the app's requests are refused and all else served"""
-    httpd.log.expect("apppool")
+    httpd.log.expect(sentences.OTHER_BUILD, sentences.NO_POOL)
     app = httpd.app("shop")
     httpd.libexec = httpd.dir / "lib"
     httpd.module = httpd.libexec / "mod_apppool.so"
@@ -190,7 +190,7 @@ def test_read_only_runtime_directory(httpd: Httpd, exists: bool) -> None:
 
 def test_not_writable(httpd: Httpd) -> None:
     """httpd need not be root; then the directory has to be another one"""
-    httpd.log.expect("apppool", "AH")
+    httpd.log.expect(sentences.NO_RUNTIME, sentences.CONFIGURATION_FAILED)
     httpd.app("shop")
     above = httpd.dir / "x"
     above.mkdir()

@@ -7,7 +7,7 @@ from typing import Iterator
 
 import pytest
 
-from harness import cgroups, procs
+from harness import cgroups, procs, sentences
 from harness.httpd import Httpd
 from harness.procs import alive, freeze, kill9
 from harness.wait import wait_until
@@ -23,7 +23,8 @@ pytestmark = pytest.mark.mpms("event")
 @pytest.fixture(params=cgroups.WAYS)
 def server(httpd: Httpd, request: pytest.FixtureRequest) -> Iterator[Httpd]:
     httpd.wrapper = cgroups.wrapper(request.param)
-    httpd.log.expect("shop")
+    httpd.log.expect(sentences.DIED_OTHERWISE, sentences.CHILDREN_LEFT,
+                     sentences.PID_FILE)
     httpd.app("shop", "AppStopTimeout 1")
     httpd.start()
     httpd.get("/pid", "shop")
@@ -87,7 +88,7 @@ def test_hard_restart(server: Httpd) -> None:
 
 @pytest.mark.parametrize("also", ["nobody", "spawner", "watchdog"])
 def test_httpd_is_killed(server: Httpd, also: str) -> None:
-    server.log.expect("apppool", "AH")
+    server.log.expect(sentences.PARENT_GONE)
     pids = background(server)
     server.note_segments()
     helpers = {name: server.helper(name) for name in ("watchdog", "spawner")}
@@ -105,7 +106,7 @@ def test_httpd_is_killed(server: Httpd, also: str) -> None:
 
 def test_all_are_killed_at_once(server: Httpd) -> None:
     """The next httpd clears away what is there, and serves."""
-    server.log.expect("apppool", "AH")
+    server.log.expect(sentences.CHILDREN_LEFT, sentences.PID_FILE)
     pids = background(server)
     old = int(server.get("/pid", "shop").text)
     server.note_segments()
@@ -146,7 +147,8 @@ def test_namespace(httpd: Httpd) -> None:
 
 
 def check_marks(httpd: Httpd) -> None:
-    httpd.log.expect("shop")
+    httpd.log.expect(sentences.DIED_OTHERWISE, sentences.CHILDREN_LEFT,
+                     sentences.PID_FILE)
     httpd.app("shop", "AppStopTimeout 1")
     httpd.start()
     pids = background(httpd)

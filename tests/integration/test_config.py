@@ -7,6 +7,7 @@ from typing import Optional
 
 import pytest
 
+from harness import sentences
 from harness.httpd import Httpd
 
 pytestmark = pytest.mark.mpms("event")
@@ -124,7 +125,7 @@ def test_long_runtime_dir(httpd: Httpd) -> None:
     ("/etc/passwd", "not a directory")])
 def test_useless_root(httpd: Httpd, root: str, why: str) -> None:
     """Said by httpd -t; it may be there later, so httpd starts all the same"""
-    httpd.log.expect("apppool")
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD)
     httpd.app("shop", command="/bin/true")
     httpd.apps[0].root = Path(root)
     done = httpd.test()
@@ -268,7 +269,7 @@ def test_application_in_document_root(httpd: Httpd, file: str, directive: str,
 
 def test_no_command_found(httpd: Httpd) -> None:
     """An AppRoot in which no app is recognised"""
-    httpd.log.expect("shop", "apppool")
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD)
     httpd.app("shop", command=None)
     done = httpd.test()
     if done.returncode == 0:

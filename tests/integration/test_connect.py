@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import procs
+from harness import procs, sentences
 from harness.client import Connection
 from harness.config import App
 from harness.httpd import Httpd
@@ -34,7 +34,8 @@ time.sleep(1000)
 
 
 def deaf(httpd: Httpd, boot: float, *directives: str) -> App:
-    httpd.log.expect("shop")
+    httpd.log.expect(sentences.REFUSED_ALL, sentences.QUEUE_LATE,
+                     sentences.UNREACHABLE)
     app = httpd.app("shop", "AppListen unix", *directives,
                     command=f"/usr/bin/python3 -IS deaf.py {boot}")
     (app.root / "deaf.py").write_text(DEAF)

@@ -14,6 +14,7 @@ from pwd import getpwnam
 
 import pytest
 
+from harness import sentences
 from harness.config import App
 from harness.httpd import Httpd
 from harness.places import CTL
@@ -187,7 +188,7 @@ def test_user_ends_no_drain(httpd: Httpd) -> None:
 
 def test_user_does_not_end_the_pause_at_once(httpd: Httpd) -> None:
     """Of an app that fails: one try a second, however often it is asked for"""
-    httpd.log.expect("shop")
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD)
     broken = httpd.dir / "broken"
     broken.touch()
     shop = httpd.app("shop", f"AppUser {OWNER}",

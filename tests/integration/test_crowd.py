@@ -2,13 +2,12 @@
 """Beside thousands of processes that are nobody's business, the spawner's loop
 has no more to do than alone: it reads nothing of them."""
 import json
-import os
 import signal
 from typing import Iterator
 
 import pytest
 
-from harness import cgroups
+from harness import cgroups, procs, sentences
 from harness.config import App
 from harness.crowd import ask, cpu, quiet, strangers
 from harness.httpd import Httpd
@@ -29,7 +28,7 @@ pytestmark = pytest.mark.mpms("event")
 def server(httpd: Httpd, request: pytest.FixtureRequest) -> Iterator[Httpd]:
     """Each of its processes has another one in its session."""
     httpd.wrapper = cgroups.wrapper(request.param)
-    httpd.log.expect("shop")
+    httpd.log.expect(sentences.DIED)
     httpd.directives.append(f"MaxPoolSize {APPS}")
     httpd.app("shop", f"MinInstances {APPS}", f"MaxInstances {APPS}",
               "AppPreStart On", "AppStopTimeout 2", "AppMemoryLimit 1G",
@@ -53,7 +52,7 @@ def test_deaths(server: Httpd) -> None:
     assert len(left) == APPS
     before, _ = cpu(spawner)
     for pid in leaders:
-        os.kill(pid, signal.SIGKILL)
+        procs.send(pid, signal.SIGKILL)
         wait_until(lambda: not alive(pid), "it is dead")
     wait_until(lambda: not any(map(alive, left)), "nothing is left", 60)
     wait_until(lambda: not set(leaders) & set(server.pids(

@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 
+from harness import sentences
 from harness.client import Response
 from harness.config import App
 from harness.httpd import Httpd
@@ -137,7 +138,8 @@ def test_restart_puts_it_back(httpd: Httpd) -> None:
 def test_nothing_starts_it(httpd: Httpd) -> None:
     """Neither MinInstances nor AppPreStart, a deploy, a graceful restart, the
     deaths of our helpers"""
-    httpd.log.expect("apppool: (spawner|watchdog) \\d+ ended", "SIGKILL")
+    httpd.log.expect("apppool: (spawner|watchdog) \\d+ ended",
+                     sentences.DRAINED)
     app = httpd.app("shop", "MinInstances 2", "AppPreStart On")
     httpd.start()
     httpd.settles(active=0, count=2)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from harness import sentences
 from harness.config import App
 from harness.httpd import Httpd
 
@@ -35,7 +36,7 @@ def environment(httpd: Httpd) -> dict[str, str]:
 
 def fails(httpd: Httpd, why: str) -> None:
     """The app does not start, and the log has the sentence"""
-    httpd.log.expect("shop")
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD)
     httpd.start()
     assert httpd.get("/pid", "shop").status == 503
     httpd.log.wait_for(rf"shop\[\d+\] could not be started: {why}")

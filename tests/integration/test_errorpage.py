@@ -8,6 +8,7 @@ from typing import Callable, Optional
 
 import pytest
 
+from harness import sentences
 from harness.client import Connection, Response
 from harness.config import App
 from harness.httpd import Httpd
@@ -24,7 +25,8 @@ FRIENDLY = "AppFriendlyErrors On"
 
 @pytest.fixture(autouse=True)
 def failures(httpd: Httpd) -> None:
-    httpd.log.expect("apppool.*(shop|file)")
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD,
+                     sentences.DIED_OTHERWISE)
 
 
 def broken(httpd: Httpd, command: str, *directives: str) -> App:
@@ -346,7 +348,7 @@ def test_gone_once_it_starts(httpd: Httpd) -> None:
 @pytest.mark.mpms("event")
 def test_the_spawner_dies(httpd: Httpd) -> None:
     """What it has found out stays"""
-    httpd.log.expect("apppool.*spawner")
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD)
     broken(httpd, "/bin/sh -c 'echo last words; exit 3'")
     old = httpd.helper("spawner")
     for _ in range(4):  # so that the pause is long enough

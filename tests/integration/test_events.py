@@ -10,6 +10,7 @@ from typing import Iterator
 
 import pytest
 
+from harness import sentences
 from harness.config import App
 from harness.httpd import Httpd
 from harness.places import CTL
@@ -76,7 +77,7 @@ def test_once(httpd: Httpd, app: App) -> None:
 def test_reasons(httpd: Httpd) -> None:
     """Of a start that fails and of a death: why; and the number under which
     the log tells more"""
-    httpd.log.expect("shop")
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD)
     broken = httpd.dir / "broken"
     broken.touch()
     httpd.app("shop", f"AppSetEnv BOOT_FAIL_IF {broken}")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from harness import sentences
 from harness.httpd import Httpd
 from harness.places import can_mount, mounted
 from harness.procs import kill9
@@ -82,7 +83,8 @@ START = {
 @pytest.mark.parametrize("what", list(START))
 def test_full_at_start(httpd: Httpd, what: str) -> None:
     """httpd does not start, and says why in one sentence"""
-    httpd.log.expect("apppool", "AH")
+    httpd.log.expect(sentences.NO_TABLE, sentences.CONFIGURATION_FAILED,
+                     sentences.NO_RUNTIME, sentences.NO_LOCK)
     command, sentence = START[what]
     command = command.format(httpd.dir / "disk")
     Disk(httpd, f"{{ {command}; true; }} 2>/dev/null")
@@ -100,7 +102,8 @@ def test_full_at_start(httpd: Httpd, what: str) -> None:
 def test_full_while_it_runs(httpd: Httpd) -> None:
     """What runs goes on; a new configuration waits for room"""
     httpd.log.expect("apppool.*(No space left|cannot write|not configured|"
-                     "could not be started|refused)", "blog")
+                     "could not be started|refused)", sentences.START_TOLD,
+                     sentences.NOT_STARTED)
     disk = Disk(httpd)
     app = httpd.app("shop")
     httpd.start()
@@ -129,8 +132,9 @@ def test_full_while_it_runs(httpd: Httpd) -> None:
 def test_no_more_files(httpd: Httpd) -> None:
     """No room for a FIFO or a socket: that start fails with a reason, what
     runs goes on, also under the next spawner; and it recovers by itself"""
-    httpd.log.expect(r"(spawner|watchdog) \d+ (ended|died)", "blog",
-                     "control.sock cannot be made")
+    httpd.log.expect(r"(spawner|watchdog) \d+ (ended|died)",
+                     "control.sock cannot be made", sentences.NOT_STARTED,
+                     sentences.START_TOLD)
     disk = Disk(httpd)
     app = httpd.app("shop")
     httpd.app("blog")

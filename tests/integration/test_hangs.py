@@ -8,6 +8,7 @@ from typing import Iterator
 
 import pytest
 
+from harness import sentences
 from harness.httpd import Httpd
 from harness.load import WORKERS, Load, half_and_half
 from harness.procs import alive, freeze, traced
@@ -110,7 +111,7 @@ def stop_in_time(httpd: Httpd, margin: float) -> None:
 @pytest.fixture
 def stubborn(httpd: Httpd) -> Httpd:
     """An app that has to be killed at the end of AppStopTimeout."""
-    httpd.log.expect(*SAID, "shop")
+    httpd.log.expect(*SAID, sentences.NO_TERM)
     httpd.app("shop", f"AppStopTimeout {STOP_TIMEOUT}",
               "AppSetEnv IGNORE_TERM 1")
     httpd.start()

@@ -182,6 +182,7 @@ def damage_heap(pid: int) -> None:
 @pytest.mark.mpms("event")
 def test_last_words_of_glibc(httpd: Httpd) -> None:
     """A real abort: the allocator finds its heap damaged"""
+    httpd.log.expect_crashes()
     httpd.log.expect(DEAD)
     httpd.app("shop")
     httpd.start()

@@ -14,7 +14,7 @@ from typing import Callable
 
 import pytest
 
-from harness import procs
+from harness import procs, sentences
 from harness.config import App
 from harness.httpd import Httpd
 from harness.innocent import Innocent
@@ -109,7 +109,10 @@ def serves(httpd: Httpd) -> bool:
 @pytest.mark.parametrize("what", ["random_bytes", "plausible", "states",
                                   "lock"])
 def test_hostile_child(httpd: Httpd, what: str) -> None:
-    httpd.log.expect("apppool", "AH", "shop", "blog")
+    httpd.log.expect(sentences.LOST_PLACE, sentences.DAMAGED,
+                     sentences.LOCK_FREED, sentences.FORGOTTEN,
+                     sentences.NO_ROOM, sentences.UNREACHABLE,
+                     sentences.REFUSED_ALL, sentences.MODULE_MISSING)
     httpd.log.expect_crashes()
     httpd.directives += ["MaxPoolSize 6", "AppStopTimeout 2",
                          "AppQueueTimeout 3s"]

@@ -5,6 +5,7 @@ import socket
 
 import pytest
 
+from harness import sentences
 from harness.client import Connection
 from harness.errorlog import KILLED
 from harness.httpd import Httpd
@@ -155,7 +156,7 @@ def test_idle_client_holds_no_process(httpd: Httpd) -> None:
 def test_app_answers_nonsense(httpd: Httpd, url: str) -> None:
     """502; the process lives and serves on"""
     httpd.log.expect("AH01102|AH00898|AH01106|AH01107|AH01114|AH10404",
-                     "apppool")
+                     sentences.NO_ANSWER, sentences.NO_BACKEND)
     httpd.app("shop", "MaxInstances 1")
     httpd.start()
     pid = httpd.get("/pid", "shop").text
@@ -169,7 +170,7 @@ def test_app_answers_nonsense(httpd: Httpd, url: str) -> None:
 def test_connection_is_not_used_again(httpd: Httpd, url: str) -> None:
     """Where connections are kept, this one is not; the app's others are"""
     httpd.log.expect("AH01102|AH00898|AH01106|AH01107|AH01114|AH10404",
-                     "apppool")
+                     sentences.NO_ANSWER, sentences.NO_BACKEND)
     httpd.app("shop", "MaxInstances 1", "AppConcurrency 2",
               "AppSetEnv APP_THREADS 1")
     httpd.start()

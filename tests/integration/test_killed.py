@@ -12,7 +12,7 @@ from typing import Iterator
 
 import pytest
 
-from harness import procs
+from harness import procs, sentences
 from harness.client import Raw
 from harness.config import App
 from harness.httpd import STATUS, Httpd
@@ -28,7 +28,12 @@ EARLY = ("AppPreStart On", "MinInstances 1")
 
 @pytest.fixture(autouse=True)
 def said(httpd: Httpd) -> None:
-    httpd.log.expect("apppool.*(shop|blog)", "proxy")
+    httpd.log.expect(sentences.SLOW, sentences.KILLED_UNANSWERED,
+                     sentences.NO_TERM, sentences.ZOMBIE, sentences.NO_BACKEND,
+                     sentences.TIMED_OUT, sentences.ODD_ANSWER,
+                     sentences.REPORT_LATE, sentences.ZOMBIES,
+                     sentences.NO_MORE_ZOMBIES, sentences.NOT_STARTED,
+                     sentences.START_TOLD)
 
 
 def pid_of(httpd: Httpd, app: App) -> int:
@@ -228,7 +233,8 @@ def test_the_spawner_dies_meanwhile(httpd: Httpd) -> None:
     """The next one goes on: TERM was sent, KILL comes"""
     app = httpd.app("shop", "AppHungAfter 1", "AppKillAfter 2",
                     "AppDyingLimit 2", *EARLY, "AppSetEnv IGNORE_TERM 1")
-    httpd.log.expect("apppool")
+    httpd.log.expect(sentences.SLOW, sentences.KILLED_UNANSWERED,
+                     sentences.NO_TERM, sentences.NO_BACKEND)
     httpd.start()
     pid, spawner = pid_of(httpd, app), httpd.helper("spawner")
     bad = httpd.get_async("/sleep?s=600", "shop", 60)

@@ -3,6 +3,7 @@
 what it is about, wherever that stands."""
 import pytest
 
+from harness import sentences
 from harness.httpd import Httpd
 from harness.page import Page
 
@@ -21,7 +22,7 @@ STACKS = {
 @pytest.mark.parametrize("language", list(STACKS))
 def test_reason_beside_the_stack(httpd: Httpd, language: str) -> None:
     above, frame, below, words = STACKS[language]
-    httpd.log.expect("apppool.*shop")
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD)
     app = httpd.app("shop", "AppFriendlyErrors On",
                     command="cat said; exit 1")
     (app.root / "said").write_text("".join(f"{line}\n" for line in [

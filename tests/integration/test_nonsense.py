@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from harness import sentences
 from harness.client import Raw
 from harness.httpd import Httpd
 
@@ -61,8 +62,10 @@ CASES = [(what, protocol) for what, by in ANSWERS.items() for protocol in by]
 
 def raw(httpd: Httpd, protocol: str, answer: bytes, *directives: str) -> None:
     """An app that answers so, and one beside it."""
-    httpd.log.expect(r"AH\d+:", "apppool: .*shop.*(gave no answer|was silent)",
-                     "script", "Script")
+    httpd.log.expect("apppool: .*shop.*(gave no answer|was silent)", "Script",
+                     sentences.ODD_ANSWER, sentences.TIMED_OUT,
+                     sentences.NO_BACKEND, sentences.SLOW,
+                     sentences.REPORT_LATE, sentences.TOO_LONG)
     httpd.modules += MODULES[protocol]
     file = Path(httpd.dir / "answer")
     file.write_bytes(answer)
@@ -101,7 +104,7 @@ def test_killed_in_its_answer(httpd: Httpd, protocol: str) -> None:
     body = STATUS[protocol] + HEAD + b"\r\nthe first half"
     if protocol == "fcgi":
         body = record(STDOUT, body)
-    httpd.log.expect("is hung and is killed")
+    httpd.log.expect(sentences.SLOW, sentences.REPORT_LATE)
     raw(httpd, protocol, body, "AppSetEnv HANG 1", "AppHungAfter 1",
         "AppKillAfter 2")
     with pytest.raises(http.client.IncompleteRead):

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from harness import cgroups
+from harness import cgroups, sentences
 from harness.config import App
 from harness.httpd import USER, Httpd
 from harness.notify import break_it, events, place, start, told, witness
@@ -59,7 +59,8 @@ def test_shell(httpd: Httpd) -> None:
 def test_command_fails(httpd: Httpd, way: str, line: str) -> None:
     """A line says so; what it prints is in the log, as far as it makes sense;
     and the app goes on"""
-    httpd.log.expect("AppNotify")
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD,
+                     sentences.NOTIFY_FAILED)
     start(httpd, f"AppNotify {way}" if way[0] == "/" else witness(httpd, way))
     break_it(httpd)
     httpd.log.wait_for(line)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import procs
+from harness import procs, sentences
 from harness.httpd import USER, Httpd
 from harness.procs import alive, kill9
 from harness.starts import another
@@ -123,7 +123,7 @@ def test_no_right_of_roots_group(httpd: Httpd) -> None:
 
 def test_first_lines_of_the_next_process(httpd: Httpd) -> None:
     """The writer serves it, too"""
-    httpd.log.expect("shop")
+    httpd.log.expect(sentences.DIED)
     file = httpd.dir / "shop.log"
     httpd.app("shop", f"AppLog {file}")
     httpd.start()
@@ -144,7 +144,6 @@ def test_first_lines_of_the_next_process(httpd: Httpd) -> None:
 
 def test_writer_ends_with_the_last_process(httpd: Httpd) -> None:
     """Some seconds later; and comes again when it was killed"""
-    httpd.log.expect("shop")
     file = httpd.dir / "shop.log"
     httpd.app("shop", f"AppLog {file}", "PoolIdleTime 3")
     httpd.start()
@@ -167,8 +166,8 @@ def test_writer_ends_with_the_last_process(httpd: Httpd) -> None:
 def test_a_log_that_nobody_reads(httpd: Httpd) -> None:
     """AppLog is a FIFO that is full: its app serves and prints, others start,
     the next spawner adopts, and httpd stops"""
-    httpd.log.expect("shop", "blog", r"spawner \d+ ended", "was left over",
-                     "lines dropped")
+    httpd.log.expect(r"spawner \d+ ended", "was left over", "lines dropped",
+                     sentences.DIED)
     fifo = httpd.dir / "fifo"
     os.mkfifo(fifo)
     shutil.chown(fifo, USER, USER)
@@ -204,21 +203,21 @@ def test_a_log_that_nobody_reads(httpd: Httpd) -> None:
 def test_log_level(httpd: Httpd) -> None:
     """That of mod_apppool, from a graceful restart on: notices always, what
     the app prints always"""
-    httpd.log.expect("blog")
+    httpd.log.expect(sentences.DIED)
     httpd.directives.append("LogLevel apppool:warn")
     httpd.app("shop")
     httpd.app("blog")
     httpd.start()
     httpd.get("/print?text=hello", "shop")
     httpd.log.wait_for(r"shop\[\d+\]> hello", 2)
-    os.kill(int(httpd.get("/pid", "blog").text), 9)
+    procs.send(int(httpd.get("/pid", "blog").text), 9)
     httpd.log.wait_for(r"blog\[\d+\] died")
     assert not httpd.log.matching(r"shop\[\d+\] (starts|ready)|blog.* starts")
     httpd.directives[-1] = "LogLevel apppool:info"
     httpd.graceful()
 
     def talks() -> bool:
-        os.kill(int(httpd.get("/pid", "blog").text), 9)
+        procs.send(int(httpd.get("/pid", "blog").text), 9)
         return bool(httpd.log.matching(r"blog\[\d+\] starts as"))
 
     wait_until(talks, "it talks")

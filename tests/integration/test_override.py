@@ -3,6 +3,7 @@
 that the app itself has answered with."""
 import pytest
 
+from harness import sentences
 from harness.httpd import Httpd
 from harness.web import SERVERS, mount
 
@@ -43,7 +44,9 @@ def test_errors_of_the_app(httpd: Httpd, name: str, document: str) -> None:
 def test_no_answer_is_none(httpd: Httpd, name: str) -> None:
     """An app that dies is a 502, which httpd has a page for"""
     httpd.log.expect("died: signal 9", "gave no answer", "AH01102|AH01110",
-                     "AH0|AH10", "End of script output before headers")
+                     "End of script output before headers",
+                     sentences.NO_BACKEND, sentences.ODD_ANSWER,
+                     sentences.TIMED_OUT)
     place, _ = mount(httpd, SERVERS[name])
     app = httpd.apps[0]
     app.directives += ["ProxyErrorOverride On",
@@ -58,8 +61,10 @@ def test_no_answer_is_none(httpd: Httpd, name: str) -> None:
 @pytest.mark.parametrize("name", ["gunicorn", "libfcgi", "uwsgi"])
 def test_error_document_that_fails(httpd: Httpd, name: str) -> None:
     """It is asked for once"""
-    httpd.log.expect("died: signal 9", "gave no answer", "AH0|AH10",
-                     "End of script output before headers")
+    httpd.log.expect("died: signal 9", "gave no answer",
+                     "End of script output before headers",
+                     sentences.NO_BACKEND, sentences.ODD_ANSWER,
+                     sentences.TIMED_OUT)
     place, _ = mount(httpd, SERVERS[name])
     httpd.apps[0].directives.append("ErrorDocument 502 /crash")
     httpd.start()

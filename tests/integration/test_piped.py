@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import procs
+from harness import procs, sentences
 from harness.config import App
 from harness.httpd import Httpd
 from harness.logs import come, has, prints, script
@@ -74,7 +74,7 @@ def test_command_is_killed(httpd: Httpd) -> None:
 
 def test_command_that_there_is_not(httpd: Httpd) -> None:
     """The log says so; the app serves"""
-    httpd.log.expect("AppLog")
+    httpd.log.expect(sentences.APPLOG_ENDED)
     httpd.app("shop", f'AppLog "|{httpd.dir}/nothing there"')
     httpd.start()
     prints(httpd, "one")
@@ -104,7 +104,7 @@ def test_command_is_renewed_by_a_reload(httpd: Httpd) -> None:
 
 def test_command_that_does_not_read(httpd: Httpd) -> None:
     """The app serves, and httpd stops"""
-    httpd.log.expect("AppLog", "prints too much", "was left over")
+    httpd.log.expect(sentences.APPLOG_SLOW, "prints too much", "was left over")
     program = script(httpd.dir / "logger.sh",
                      "trap '' TERM; while :; do sleep 1000; done")
     httpd.app("shop", f'AppLog "|{program}"', program="noisy.py")
@@ -118,7 +118,7 @@ def test_command_that_does_not_read(httpd: Httpd) -> None:
 
 def test_command_that_does_not_read_is_renewed(httpd: Httpd) -> None:
     """By a reload, although its input is full"""
-    httpd.log.expect("AppLog", "prints too much", "was left over")
+    httpd.log.expect(sentences.APPLOG_SLOW, "prints too much", "was left over")
     program = script(httpd.dir / "logger.sh", "kill -STOP $$")
     httpd.app("shop", f'AppLog "|{program}"', program="noisy.py")
     httpd.start()
@@ -135,7 +135,7 @@ def test_command_that_does_not_read_is_renewed(httpd: Httpd) -> None:
 def test_command_that_reads_slowly_is_renewed(httpd: Httpd) -> None:
     """By a reload, although there is always more to read; the new one goes on
     with the next line"""
-    httpd.log.expect("AppLog", "prints too much")
+    httpd.log.expect(sentences.APPLOG_SLOW, "prints too much")
     program = httpd.dir / "logger.py"
     program.write_text(
         "import os, time\n"

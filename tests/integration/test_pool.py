@@ -1,5 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """The pool, as seen through httpd: acceptance A1 to A5, A9, A13, A14."""
+from harness import sentences
 from harness.errorlog import KILLED
 from harness.httpd import Httpd
 from harness.procs import alive, kill9
@@ -209,7 +210,7 @@ def test_started_with_httpd(httpd: Httpd) -> None:
 
 def test_out_of_slots(httpd: Httpd) -> None:
     """503 with one line in the log; nothing leaks"""
-    httpd.log.expect("apppool.*shop")
+    httpd.log.expect(sentences.NO_ROOM)
     httpd.directives += ["AppPoolCapacity 2 3", "MaxPoolSize 2"]
     httpd.app("shop")
     httpd.start()

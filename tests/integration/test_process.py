@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from harness import cgroups, procs
+from harness import cgroups, procs, sentences
 from harness.httpd import Httpd
 from harness.procs import alive
 from harness.starts import another
@@ -128,7 +128,6 @@ def test_no_new_privileges(httpd: Httpd, said: str, group: str) -> None:
     shutil.copy("/usr/bin/id", program)
     shutil.chown(program, "root", "daemon")
     program.chmod(0o2755)
-    httpd.log.expect("shop")
     httpd.app("shop", f"AppNoNewPrivileges {said}", "AppPreStart On",
               "MinInstances 1",               command=f"sh -c '{program} -g -n; exec {httpd.command}'")
     httpd.start()
@@ -138,7 +137,7 @@ def test_no_new_privileges(httpd: Httpd, said: str, group: str) -> None:
 @pytest.mark.mpms("event")
 def test_a_root_that_is_away(httpd: Httpd) -> None:
     """For the time of a reload only: its process stays, and others start."""
-    httpd.log.expect("shop")
+    httpd.log.expect(sentences.DIED)
     app = httpd.app("shop")
     blog = httpd.app("blog")
     app.public = httpd.dir / "htdocs"
@@ -229,7 +228,7 @@ def test_descriptors_while_the_users_are_asked_for(httpd: Httpd) -> None:
     the spawner's but its own socket, output and report."""
     fifo = httpd.dir / "fifo"
     os.mkfifo(fifo, 0o644)
-    httpd.log.expect("shop")
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD)
     httpd.wrapper = ["unshare", "--mount", "--propagation", "private"]
     httpd.app("shop", "AppStartTimeout 60")
     httpd.app("blog")
@@ -265,7 +264,7 @@ def test_descriptors_while_the_users_are_asked_for(httpd: Httpd) -> None:
 def test_no_start_without_a_cgroup(httpd: Httpd) -> None:
     """Where there are cgroups, one that cannot be made is no reason to start
     without: nothing that an app starts leaves its cgroup."""
-    httpd.log.expect("shop")
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD)
     app = httpd.app("shop")
     httpd.start()
     said = httpd.log.wait_for("is known by cgroup, in /")[-1]
@@ -304,7 +303,7 @@ def test_output_goes_to_a_file(httpd: Httpd) -> None:
 
 def test_background_child_ends_with_a_stop(httpd: Httpd) -> None:
     """B4: one that ignores SIGTERM, in a session of its own"""
-    httpd.log.expect("shop", "apppool")
+    httpd.log.expect(sentences.NO_TERM)
     httpd.app("shop", "AppStopTimeout 1", "AppSetEnv IGNORE_TERM 1")
     httpd.start()
     daemon = int(httpd.get("/daemon", "shop").text)

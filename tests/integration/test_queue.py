@@ -6,7 +6,7 @@ from http.client import HTTPException
 
 import pytest
 
-from harness import procs
+from harness import procs, sentences
 from harness.client import Raw
 from harness.httpd import Httpd
 from harness.late import Late
@@ -16,7 +16,7 @@ from harness.wait import wait_until
 
 def test_limit(httpd: Httpd) -> None:
     """B10: limit 3: the fourth gets 503 at once, the three are served"""
-    httpd.log.expect("shop.*queue")
+    httpd.log.expect(sentences.QUEUE_FULL)
     httpd.app("shop", "MaxInstances 1", "AppMaxQueue 3",
               "AppQueueTimeout 1h")
     httpd.start()
@@ -34,7 +34,7 @@ def test_limit(httpd: Httpd) -> None:
 
 def test_deadline(httpd: Httpd) -> None:
     """B10: timeout 2 s: 503 between 2.0 and 2.5 s"""
-    httpd.log.expect("shop.*queue")
+    httpd.log.expect(sentences.QUEUE_LATE)
     httpd.app("shop", "MaxInstances 1", "AppQueueTimeout 2", "AppPreStart On",
               "MinInstances 1")
     httpd.start()

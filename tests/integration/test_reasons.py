@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from harness import sentences
 from harness.httpd import Httpd
 from harness.procs import kill9
 from harness.wait import wait_until
@@ -15,7 +16,7 @@ pytestmark = pytest.mark.mpms("event")
 @pytest.fixture(name="file")
 def reason(httpd: Httpd) -> Path:
     """The file of an app that does not start."""
-    httpd.log.expect("apppool.*(shop|blog|spawner)")
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD)
     httpd.app("shop", command="/bin/sh -c 'exit 3'")
     httpd.start()
     assert httpd.get("/pid", "shop").status == 502

@@ -8,7 +8,7 @@ from typing import Callable, Iterator
 
 import pytest
 
-from harness import registry
+from harness import registry, sentences
 from harness.config import App
 from harness.httpd import USER, Httpd
 from harness.innocent import Innocent
@@ -22,9 +22,9 @@ pytestmark = pytest.mark.mpms("event")
 @pytest.fixture
 def app(httpd: Httpd) -> Iterator[App]:
     """With two processes."""
-    httpd.log.expect("apppool.*spawner", "shop",
-                     "processes of the pool are none of ours",
-                     "process .* is of an app, but in no record: SIGKILL")
+    httpd.log.expect("processes of the pool are none of ours",
+                     "process .* is of an app, but in no record: SIGKILL",
+                     sentences.DIED, sentences.RECORDS_DAMAGED)
     app = httpd.app("shop", "MinInstances 2", "AppStopTimeout 2")
     httpd.start()
     httpd.get("/pid", "shop")
@@ -150,7 +150,7 @@ def test_damage(httpd: Httpd, app: App, damage: Callable[[Path], None],
 def test_it_cannot_be_opened(httpd: Httpd, app: App) -> None:
     """That is said, apps serve on, and it is tried again."""
     why = "/registry cannot be used: Too many levels of symbolic links"
-    httpd.log.expect(why)
+    httpd.log.expect(why, r"apppool: spawner \d+ ended: exit code 1")
     pids = httpd.pids(app)
     with between_spawners(httpd) as file:
         kept = file.rename(httpd.dir / "kept")

@@ -6,6 +6,7 @@ import signal
 
 import pytest
 
+from harness import sentences
 from harness.config import App
 from harness.httpd import Httpd
 from harness.procs import alive, kill9
@@ -35,7 +36,7 @@ def retired(httpd: Httpd, pid: int) -> bool:
 @pytest.mark.parametrize("killed", ["nobody", "spawner"])
 def test_no_request_is_lost(httpd: Httpd, killed: str) -> None:
     """One after the other, under load; also while the spawner is dead"""
-    httpd.log.expect("apppool.*spawner")
+    httpd.log.expect(sentences.DIES_OFTEN)
     app = retiring(httpd, "MinInstances 3", "MaxInstances 3",
                    "AppQueueTimeout 60s")
     httpd.settles(active=0, count=3)
@@ -57,7 +58,6 @@ def test_no_request_is_lost(httpd: Httpd, killed: str) -> None:
 @pytest.mark.mpms("event")
 def test_the_spawner_is_killed_meanwhile(httpd: Httpd) -> None:
     """That a process retires is on record: the next spawner lets it end."""
-    httpd.log.expect("apppool.*spawner")
     app = retiring(httpd, "AppStopTimeout 20")
     held = httpd.hold("shop", "a")
     os.kill(held.pid, signal.SIGUSR1)
@@ -73,7 +73,6 @@ def test_the_spawner_is_killed_meanwhile(httpd: Httpd) -> None:
 def test_the_spawner_is_killed_before_it_hears(httpd: Httpd) -> None:
     """The record says so, and the segment does not yet: the next spawner
     takes the process out of the pool."""
-    httpd.log.expect("apppool.*spawner")
     app = retiring(httpd, "AppStopTimeout 20", idle="1.5")
     pid = httpd.pids(app)[0]
     with between_spawners(httpd) as record:

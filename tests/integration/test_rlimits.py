@@ -6,7 +6,7 @@ import resource
 
 import pytest
 
-from harness import procs
+from harness import procs, sentences
 from harness.httpd import Httpd
 from harness.wait import wait_until
 
@@ -29,7 +29,6 @@ def test_as_httpd_was_started(httpd: Httpd) -> None:
     """Also those that our own programs have raised for themselves, and after
     one of them was started again."""
     httpd.wrapper = ["prlimit", "--nofile=512:2048", "--core=1000:2000"]
-    httpd.log.expect("apppool.*spawner")
     httpd.app("shop")
     httpd.app("blog")
     httpd.start()
@@ -91,7 +90,7 @@ def word(limit: int) -> str:
     ("RLimitMEM 1000000", "last output: .*failed to map")])
 def test_too_small(httpd: Httpd, directive: str, why: str) -> None:
     """The start fails with a reason, others are not concerned."""
-    httpd.log.expect("shop")
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD)
     httpd.app("shop", directive)
     httpd.app("blog")
     httpd.start()
@@ -123,7 +122,7 @@ def test_too_few_descriptors(httpd: Httpd) -> None:
     """The numbers are said, with each configuration for which they are too
     small"""
     httpd.wrapper = [*CAPPED, "prlimit", "--nofile=512:1000"]
-    httpd.log.expect("descriptors")
+    httpd.log.expect(sentences.FEW_DESCRIPTORS)
     httpd.directives.append("MaxPoolSize 100")
     httpd.app("shop")
     httpd.start()
@@ -140,7 +139,8 @@ def test_adoption_without_descriptors(httpd: Httpd) -> None:
     """The next spawner has no descriptors for all of them: nobody is ended for
     that, and those that are left are taken over when there are some"""
     httpd.wrapper = [*CAPPED, "prlimit", "--nofile=512:2000"]
-    httpd.log.expect("spawner", "descriptors", "blog|shop")
+    httpd.log.expect(sentences.FEW_DESCRIPTORS, sentences.NONE_LEFT,
+                     sentences.NOT_STARTED, sentences.START_TOLD)
     blog = httpd.app("blog", "MaxInstances 3")
     shop = httpd.app("shop", "MinInstances 3", "MaxInstances 3")
     httpd.start()

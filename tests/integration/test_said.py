@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from harness import sentences
 from harness.errorlog import KILLED
 from harness.httpd import Httpd
 from harness.procs import kill9
@@ -61,7 +62,7 @@ def test_error_log_of_the_virtual_host(httpd: Httpd) -> None:
 def test_failed_start(httpd: Httpd) -> None:
     """With the reason, which is all that an administrator of the virtual host
     has to look for"""
-    httpd.log.expect("could not be started", "AppRoot")
+    httpd.log.expect("could not be started")
     file = httpd.dir / "vhost.log"
     httpd.app("shop", f"ErrorLog {file}", command="echo no database; exit 7")
     httpd.start()
@@ -117,7 +118,8 @@ def test_app_without_a_process(httpd: Httpd) -> None:
 
 def test_slow_and_killed(httpd: Httpd) -> None:
     """But no report: it has stacks of the kernel, which are root's"""
-    httpd.log.expect(r"shop\[\d+\] ", *KILLED)
+    httpd.log.expect(*KILLED, sentences.SLOW, sentences.KILLED_UNANSWERED,
+                     sentences.NO_BACKEND)
     file = httpd.dir / "shop.log"
     httpd.app("shop", f"AppLog {file}", "AppHungAfter 1s", "AppKillAfter 2s")
     httpd.start()

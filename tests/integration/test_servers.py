@@ -6,6 +6,7 @@ from typing import Optional
 
 import pytest
 
+from harness import sentences
 from harness.client import Connection
 from harness.config import App
 from harness.httpd import Httpd
@@ -105,7 +106,7 @@ def test_package_json(httpd: Httpd) -> None:
 @pytest.mark.mpms("event")
 def test_detection_at_the_next_start(httpd: Httpd) -> None:
     """An app that is put there while httpd runs"""
-    httpd.log.expect("shop", "apppool")
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD)
     app = httpd.app("shop", command=None)
     (app.root / "Procfile").write_text("web: /bin/false\n")
     httpd.start()
@@ -212,7 +213,7 @@ def test_fastcgi_program_is_found(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")
 def test_php_wants_fcgi(httpd: Httpd) -> None:
-    httpd.log.expect("shop", "apppool")
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD)
     app = httpd.app("shop", "AppProtocol http", command=None)
     (app.root / "index.php").write_text("<?php echo 1;")
     httpd.start()

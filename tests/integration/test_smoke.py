@@ -12,8 +12,7 @@ pytestmark = pytest.mark.mpms("worker")
 
 
 def test_the_whole_way(httpd: Httpd) -> None:
-    httpd.log.expect(*KILLED,
-                     "apppool.*spawner")
+    httpd.log.expect(*KILLED)
     app = httpd.app("shop", "MaxInstances 2")
     httpd.start()
     client = Connection(httpd.port)

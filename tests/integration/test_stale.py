@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import procs
+from harness import procs, sentences
 from harness.httpd import Httpd
 from harness.procs import alive, freeze, kill9
 from harness.upgrade import install, other_build, this_build
@@ -49,7 +49,7 @@ def files(directory: Path) -> set[str]:
 
 def test_apps_of_a_killed_httpd(httpd: Httpd) -> None:
     """They are ended before the new one serves, also those that left"""
-    httpd.log.expect("apppool", UNCLEAN)
+    httpd.log.expect(UNCLEAN, sentences.CHILDREN_LEFT)
     app = httpd.app("shop", "AppStopTimeout 1", "MaxInstances 2")
     httpd.start()
     held = httpd.hold("shop", "a")
@@ -69,7 +69,7 @@ def test_apps_of_a_killed_httpd(httpd: Httpd) -> None:
 
 def test_stubborn_app_of_a_killed_httpd(httpd: Httpd) -> None:
     """TERM, its AppStopTimeout, KILL: as at any other stop"""
-    httpd.log.expect("apppool", UNCLEAN)
+    httpd.log.expect(UNCLEAN, sentences.NO_TERM)
     app = httpd.app("shop", "AppStopTimeout 2", "AppSetEnv IGNORE_TERM 1")
     httpd.start()
     httpd.get("/pid", "shop")
@@ -83,7 +83,7 @@ def test_stubborn_app_of_a_killed_httpd(httpd: Httpd) -> None:
 
 def test_killed_while_it_drained(httpd: Httpd) -> None:
     """Both instances are cleared away, also by a build that is neither's"""
-    httpd.log.expect("apppool", UNCLEAN)
+    httpd.log.expect(UNCLEAN)
     other_build()  # while no request waits for it
     httpd.app("shop", "AppStopTimeout 1")
     httpd.libexec = httpd.dir / "lib"
@@ -109,7 +109,8 @@ def test_killed_while_it_drained(httpd: Httpd) -> None:
 def test_nothing_usable_is_left(httpd: Httpd) -> None:
     """Files of a killed instance that are damaged: its apps are known by
     their mark all the same"""
-    httpd.log.expect("apppool", UNCLEAN)
+    httpd.log.expect(UNCLEAN, sentences.TABLE_REFUSED,
+                     sentences.RECORDS_DAMAGED)
     app = httpd.app("shop", "AppStopTimeout 1")
     httpd.start()
     httpd.get("/pid", "shop")
@@ -160,7 +161,7 @@ def test_two_in_one_directory(httpd: Httpd) -> None:
 
 def test_watchdog_outlives_httpd(httpd: Httpd) -> None:
     """A start meanwhile waits for it"""
-    httpd.log.expect("apppool", UNCLEAN)
+    httpd.log.expect(UNCLEAN, sentences.PARENT_GONE, sentences.NO_TERM)
     httpd.app("shop", "AppStopTimeout 2", "AppSetEnv IGNORE_TERM 1")
     httpd.start()
     pid = int(httpd.get("/pid", "shop").text)

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from harness import procs
+from harness import procs, sentences
 from harness.errorlog import KILLED
 from harness.httpd import Httpd, USER
 from harness.late import Late
@@ -28,7 +28,7 @@ FAILURES = {
 @pytest.mark.parametrize("way", list(FAILURES))
 def test_failing_start(httpd: Httpd, way: str) -> None:
     """B6: an answer, the log, no storm of starts, other apps untouched"""
-    httpd.log.expect("apppool.*shop", "shop")
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD)
     command = FAILURES[way].format(root=httpd.dir / "shop")
     app = httpd.app("shop", "AppStartTimeout 1", "AppStopTimeout 1",
                     command=command)
@@ -68,7 +68,7 @@ while True:
 @pytest.mark.mpms("event")
 def test_stranger_on_the_port(httpd: Httpd) -> None:
     """AppListen tcp: whom another user listens for gets no request"""
-    httpd.log.expect("apppool.*shop", "shop")
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD)
     note = httpd.dir / "hold" / "port"
     httpd.app("shop", "AppListen tcp", "AppQueueTimeout 100", command="sh -c "
               f'"echo $PORT >{note}; while test -e {note}; do sleep .1; done"')
@@ -91,7 +91,7 @@ def test_stranger_on_the_port(httpd: Httpd) -> None:
 
 def test_no_entry(httpd: Httpd) -> None:
     """B6: a directory that AppUser may not enter"""
-    httpd.log.expect("apppool.*shop", "shop")
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD)
     app = httpd.app("shop", "AppUser www-data")
     app.public = httpd.dir / "htdocs"  # httpd itself is not to mind
     httpd.start()
@@ -103,7 +103,7 @@ def test_no_entry(httpd: Httpd) -> None:
 
 def test_recovers_by_itself(httpd: Httpd) -> None:
     """B6, A15: once the cause is mended"""
-    httpd.log.expect("apppool.*shop", "shop")
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD)
     broken = httpd.dir / "broken"
     broken.touch()
     httpd.app("shop", f"AppSetEnv BOOT_FAIL_IF {broken}")
@@ -117,7 +117,7 @@ def test_recovers_by_itself(httpd: Httpd) -> None:
 
 def test_failed_spawn_leaves_the_healthy_alone(httpd: Httpd) -> None:
     """A15: a background spawn fails, the others serve on"""
-    httpd.log.expect("apppool.*shop", "shop")
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD)
     broken = httpd.dir / "broken"
     app = httpd.app("shop", f"AppSetEnv BOOT_FAIL_IF {broken}")
     httpd.start()

@@ -13,6 +13,7 @@ from harness import procs
 from harness.client import Connection
 from harness.figures import say
 from harness.httpd import STATUS, Httpd
+from harness.late import Late
 from harness.load import WORKERS, Load, half_and_half
 from harness.long import lasts
 from harness.places import holder
@@ -122,7 +123,9 @@ def test_locked(httpd: Httpd, steps: int, status: int) -> None:
     asking.start()
     try:
         assert holding.stdout is not None and holding.stdout.readline()
-        assert httpd.get(STATUS).status == status
+        with Late(*procs.marked(str(httpd.dir))) as late:
+            assert httpd.get(STATUS).status == status
+        assert late.took < 1.5 + late.seconds
         assert bool(httpd.log.matching("no status: ")) == (status == 503)
         waiting = httpd.get_async("/pid", "shop", timeout=60)
     finally:

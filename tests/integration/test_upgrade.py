@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import procs
+from harness import procs, sentences
 from harness.httpd import Held, Httpd
 from harness.procs import alive, kill9
 from harness.threads import Threads
@@ -116,7 +116,7 @@ def test_again_and_again(httpd: Httpd) -> None:
                                   signal.SIGKILL])
 def test_httpd_ends_meanwhile(httpd: Httpd, sign: signal.Signals) -> None:
     """Nothing is left of either instance"""
-    httpd.log.expect("apppool", "AH")
+    httpd.log.expect(sentences.CHILDREN_LEFT, sentences.PARENT_GONE)
     httpd.app("shop", "AppStopTimeout 1")
     start(httpd)
     held = httpd.hold("shop", "a")
@@ -220,7 +220,6 @@ def test_disk_changes_under_httpd(httpd: Httpd) -> None:
     for name in this_build():
         (httpd.libexec / name).unlink()
     kill9(pid)
-    httpd.log.expect(r"shop.*\[\d+\]")
     assert httpd.get("/pid", "shop").status == 200
     httpd.settles(active=0, count=1)
     assert httpd.pids(app) != [pid]

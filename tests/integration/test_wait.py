@@ -5,6 +5,7 @@ import subprocess
 
 import pytest
 
+from harness import sentences
 from harness.config import App
 from harness.httpd import Httpd
 from harness.places import CTL
@@ -60,7 +61,7 @@ def test_new_code_serves(httpd: Httpd, how: str) -> None:
 @pytest.mark.parametrize("how", ["--rolling", "--blocking"])
 def test_new_code_does_not_start(httpd: Httpd, how: str) -> None:
     """Exit 1 and the reason; rolling, the old code serves on"""
-    httpd.log.expect("shop")
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD)
     broken = httpd.dir / "broken"
     two(httpd, f"AppSetEnv BOOT_FAIL_IF {broken}")
     broken.touch()
@@ -78,7 +79,7 @@ def test_new_code_does_not_start(httpd: Httpd, how: str) -> None:
 @pytest.mark.mpms("event")
 def test_one_that_dies_at_once(httpd: Httpd) -> None:
     """It listened, and did not stay"""
-    httpd.log.expect("shop")
+    httpd.log.expect(sentences.DIED_OTHERWISE)
     app = httpd.app("shop", program="quitter.py")
     httpd.start()
     wait_until(lambda: httpd.ctl("status").returncode == 0, "it is up")
@@ -165,7 +166,7 @@ def test_start(httpd: Httpd) -> None:
 @pytest.mark.mpms("event")
 def test_start_of_one_that_failed(httpd: Httpd) -> None:
     """What failed before is not what is waited for"""
-    httpd.log.expect("shop")
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD)
     gate, broken = httpd.dir / "boot", httpd.dir / "broken"
     app = httpd.app("shop", f"AppSetEnv BOOT_IF {gate}",
                     f"AppSetEnv BOOT_FAIL_IF {broken}")

@@ -14,13 +14,13 @@ The apps are in apps/web, one for each kind of server, and do the same:
 """
 import http.client
 import json
-import os
 import signal
 import socket
 from typing import Callable
 
 import pytest
 
+from harness import procs
 from harness.client import Connection
 from harness.errorlog import KILLED
 from harness.httpd import Httpd
@@ -250,7 +250,7 @@ def test_killed_while_idle(httpd: Httpd, name: str) -> None:
     place, _ = mount(httpd, SERVERS[name])
     httpd.start()
     for _ in range(8):
-        os.kill(int(place.get("/").headers["X-Pid"]), signal.SIGKILL)
+        procs.send(int(place.get("/").headers["X-Pid"]), signal.SIGKILL)
         assert place.get("/").status == 200
 
 

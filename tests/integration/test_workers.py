@@ -2,6 +2,7 @@
 """httpd's workers: an app does not get all of them."""
 import pytest
 
+from harness import sentences
 from harness.client import Raw
 from harness.config import App
 from harness.http2 import Http2
@@ -33,7 +34,7 @@ def test_warning(httpd: Httpd, wanted: str, said: str) -> None:
 
 def test_default_queue(httpd: Httpd) -> None:
     """What half of the workers leaves, if that is less than 100"""
-    httpd.log.expect("shop.*queue")
+    httpd.log.expect(sentences.QUEUE_FULL)
     httpd.directives.append("MaxRequestWorkers 32")
     httpd.app("shop", "MaxInstances 2")
     httpd.start()

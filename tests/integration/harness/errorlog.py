@@ -1,6 +1,7 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """The error log: a test fails on a line that it did not expect."""
 import re
+import signal
 from datetime import datetime
 from pathlib import Path
 
@@ -11,11 +12,33 @@ from harness.wait import wait_until
 LEVEL = re.compile(r"^\[[^]]+\] \[\w*:(warn|error|crit|alert|emerg)\]")
 
 # A crash of httpd: of a child, which is a notice only (AH00050 to AH00052), or
-# of its parent.
-CRASH = re.compile(r"AH0005[0-2]|AH00060|exit signal")
+# of its parent; and of a helper of ours.
+CRASH = re.compile(
+    r"AH0005[0-2]|AH00060|exit signal|"
+    r"apppool: (spawner|watchdog) \d+ .*SIG(SEGV|ABRT|BUS|ILL|FPE|TRAP|SYS)")
 CHILD = re.compile(r"child pid (\d+) exit signal .*\((\d+)\)")
 # It got SIGKILL of its parent, which is said in a line of level error.
 KILLED_BY_PARENT = r"AH00046: child process {} still did not exit, "
+
+# A process of ours that ended; its signal, if that is known.
+ENDED = re.compile(
+    r"apppool: (?:(?:spawner|watchdog) (\d+) (?:ended|died)|"
+    r"[^ ]+\[(\d+)\] (?:died: signal|gave no answer))(?:.*(SIG[A-Z0-9]+))?")
+
+# Nobody has ever said these. A pattern that matches one of them would cover
+# what it is not about: it has to be a sentence.
+UNHEARD = (
+    "apppool: shop[12] nobody has heard of this",
+    "apppool: blog[12] nobody has heard of this: GET /pid",
+    "apppool: shop, blog, root0: the queue of this file is AH09999 odd",
+    "apppool: shop[12] ended, and the child's report is odd",
+    "apppool: spawner 12 and watchdog 12 have an opinion of their own",
+    "apppool: child 12: processes, their descriptors, SIGKILL, SIGTERM",
+    "apppool: AppNotify, AppLog, AppRoot: hello /tmp/x cannot, script",
+    "[core:error] [pid 12:tid 12] AH00999: ap_nothing: signal Killed",
+    "[proxy:error] [client 127.0.0.1:1] AH01999: proxy: shop.example was left",
+    "[proxy_http:error] [pid 12:tid 12] AH10999: it timed out",
+)
 
 # What is logged when an app is killed, maybe with a request inside it.
 KILLED = (r"\[\d+\] died: signal 9 \(SIGKILL\)", r"\[\d+\] gave no answer",
@@ -44,6 +67,16 @@ def time_of(line: str) -> float:
                              "%a %b %d %H:%M:%S.%f %Y").timestamp()
 
 
+def was_ended(line: str) -> bool:
+    """Is it of a process to which the test sent that signal?"""
+    said = ENDED.search(line)
+    if not said:
+        return False
+    sent = {signal.Signals(sign).name for pid, sign in procs.SENT
+            if pid == int(said[1] or said[2])}
+    return said[3] in sent if said[3] else bool(sent)
+
+
 class ErrorLog:
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -57,12 +90,16 @@ class ErrorLog:
             return []
 
     def expect(self, *patterns: str) -> None:
-        """Lines of level warn or worse that this test provokes."""
+        """Lines of level warn or worse that this test provokes; see
+        harness.sentences."""
+        for pattern in patterns:
+            covers = [line for line in UNHEARD if re.search(pattern, line)]
+            assert not covers, f"{pattern!r} would cover {covers[0]!r}"
         self.expected += [re.compile(pattern) for pattern in patterns]
 
     def expect_crashes(self) -> None:
-        """Children of httpd are damaged by this test. In no other is a crash
-        expected, whatever patterns there are."""
+        """This test damages children of httpd, or a helper. In no other is a
+        crash expected, whatever patterns there are."""
         self.may_crash = True
 
     def matching(self, pattern: str) -> list[str]:
@@ -81,14 +118,17 @@ class ErrorLog:
     def unexpected(self) -> list[str]:
         return [line for line in self.bad()
                 if not any(want.search(line) for want in self.expected)
+                and not was_ended(line)
                 and not (LATE.search(line) and
                          machine_was_late(time_of(line), PATIENCE))] \
             + self.crashes()
 
     def crashes(self) -> list[str]:
-        """Processes of httpd that ended by a signal no test sent them."""
+        """Processes of httpd, and helpers, that ended by a signal no test sent
+        them."""
         return [line for line in self.matching(CRASH.pattern)
-                if not self.may_crash and not self.was_killed(line)]
+                if not self.may_crash and not self.was_killed(line)
+                and not was_ended(line)]
 
     def was_killed(self, line: str) -> bool:
         said = CHILD.search(line)

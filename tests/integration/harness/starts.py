@@ -1,7 +1,7 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """Does the spawner start anything?"""
-import os
 
+from harness import procs
 from harness.httpd import Httpd
 from harness.wait import wait_until
 
@@ -9,6 +9,6 @@ from harness.wait import wait_until
 def another(httpd: Httpd, name: str) -> None:
     """A process of that app is killed; another one starts and serves."""
     pid = int(httpd.get("/pid", name).text)
-    os.kill(pid, 9)
+    procs.send(pid, 9)
     wait_until(lambda: httpd.get("/pid", name).text not in ("", str(pid)),
                f"another process of {name} serves")

@@ -1,0 +1,102 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""What the error log says of level warn or worse, sentence by sentence, for
+tests that provoke it. A pattern says what happened, not only of what: the name
+of an application would cover whatever else goes wrong with it."""
+
+P = r"apppool: [^ ]+\[\d+\] "  # a process
+A = r"apppool: [^ ]+"  # an application
+R = r"[A-Z]+ /\S*"  # a request
+
+# ---- a process of an application
+
+NOT_STARTED = P + r"could not be started: .*\(error id "
+START_TOLD = A + r" (did|does) not start: error "
+UNCONFIGURED = "apppool: .* cannot be started: it is not configured"
+MODULE_MISSING = A + r": AppProtocol \w+ needs mod_proxy_\w+: add "
+NOTIFY_FAILED = A + ": AppNotify failed with "
+REPORT_LATE = P + "report: it took too long, and is given up"
+DIED = P + r"died: signal 9 \(SIGKILL\)"
+DIED_OTHERWISE = P + "(died: (signal|exit code|exit status)|ended by itself)"
+NO_ANSWER = P + "gave no answer: " + R
+KILLED_UNANSWERED = P + "was killed and gave no answer: " + R
+SILENT = P + "was silent for too long: " + R
+UNREACHABLE = P + "cannot be connected to"
+REFUSED_ALL = A + ": one process after the other refused to connect"
+SLOW = P + r"(is hung and is killed|is killed|is slow): " + R
+NO_TERM = P + "did not end in time: SIGKILL"
+CHILDREN_LEFT = P + "left processes behind: SIGKILL"
+SURVIVE = r"apppool: \d+ processes of apps survive SIGKILL"
+CHILDREN_STAY = P + "left processes that survive SIGKILL"
+UNKILLABLE = P + "survives SIGKILL"
+ZOMBIE = P + "is a zombie: it survives SIGKILL"
+ZOMBIES = A + r" has zombies: \d+, more than AppMaxZombies"
+NO_MORE_ZOMBIES = A + " is not started: more than AppMaxZombies"
+LOST_PLACE = P + "had lost its place in the pool"
+PRINTS_TOO_MUCH = P + r"prints too much: \d+ lines dropped"
+DESCRIPTOR_SENT = P + r"sent a descriptor to \$NOTIFY_SOCKET"
+NO_RECORD = r"apppool: process \S+ is of an app, but in no record: SIGKILL"
+
+APPLOG_SLOW = r"apppool: AppLog .* is not written fast enough: \d+ lines dropped"
+APPLOG_ENDED = r"apppool: AppLog \|.*: the command ended: "
+APPLOG_CLOSED = "apppool: AppLog .* cannot be opened: "
+
+# ---- a request
+
+QUEUE_FULL = A + r": the queue is full: as many as AppMaxQueue \d+ wait"
+QUEUE_LATE = A + ": no process was free; the request has left the queue"
+DRAINED = A + " is drained: " + R + " is refused"
+NO_ROOM = A + ": no place in the pool: "
+TOO_LONG = A + ": (Content-Length of the answer is not a number|the answer is " \
+    "longer than its Content-Length)"
+
+# ---- the helpers, where the test did not send the signal
+
+SPAWNER_KILLED = r"apppool: spawner \d+ ended: (signal 9|exit status not known)"
+WATCHDOG_KILLED = r"apppool: watchdog \d+ died of SIGKILL"
+HELPER_HANGS = r"apppool: (spawner|watchdog) \d+ (has not (turned its loop|" \
+    r"moved) for \d+ s|was told to stop and does not move): SIGKILL"
+DIES_OFTEN = "apppool: spawner dies again and again: next start in "
+PARENT_GONE = "apppool: httpd's parent process is gone"
+UNCLEAN = "apppool: what is in .* did not end in good order"
+LOCK_FREED = r"apppool: the pool's lock was in the name of \d+, who does not " \
+    "hold it: it is free again"
+REPAIRED = r"apppool: the pool is damaged and is repaired: I\d+: "
+DAMAGED = "apppool: the pool was damaged: who has a process now is found out " \
+    "anew"
+FORGOTTEN = r"apppool: \d+ processes of the pool are none of ours: forgotten"
+RECORDS_DAMAGED = r"apppool: \d+ records of .*/registry are damaged: the " \
+    "processes that were in them are ended"
+FEW_DESCRIPTORS = r"apppool: MaxPoolSize \d+: the spawner needs \d+ descriptors "
+NONE_LEFT = r"apppool: no descriptors are left to watch \d+ processes of apps: "
+NO_STATUS = "apppool: no status: "
+LEFT_THERE = "apppool: .*: what an app left there could not be removed yet"
+
+# ---- httpd does not start, or not as it should
+
+NO_TABLE = "apppool: cannot write .*/table"
+TABLE_REFUSED = "apppool: the app table .* is refused: "
+NO_LOCK = "apppool: cannot open .*/lock: "
+NO_RUNTIME = "apppool: cannot make the runtime directory "
+OTHER_BUILD = "apppool: .* is not of the module's build: asked for --version it "
+NO_POOL = A + ": there is no pool; httpd said why when it started"
+ROOT_UNUSABLE = r"apppool: AppRoot \S+ \(.*\) (cannot be used: |is not a " \
+    r"directory|may not be entered by )"
+CONFIGURATION_FAILED = "AH000(16|20): Configuration Failed, exiting"
+PID_FILE = "AH00098: pid file .* overwritten"
+
+# ---- httpd's own, of a process that is gone, silent or talks nonsense
+
+NO_BACKEND = "AH01102: error reading status line from remote server|" \
+    "AH00898: Error reading from remote server|" \
+    "AH01114: HTTP: failed to make connection to backend|" \
+    "AH02454: .* attempt to connect to Unix domain socket|" \
+    "AH01110: Network error reading response|" \
+    "AH10098: |AH01084: pass request body failed|AH01097: "
+TIMED_OUT = "AH01075: Error dispatching request to|" \
+    "Script timed out before returning headers|AH01106: error reading response"
+ODD_ANSWER = "AH01106: .*rror reading|AH01110: .*rror reading|" \
+    "bad HTTP/1.1 header returned by|Error reading headers from backend|" \
+    "error reading response headers from |Failed to read FastCGI header|" \
+    "End of script output before headers: |Premature end of script headers: |" \
+    "malformed header from script '|Got bogus (version|record|rid) |" \
+    "Got error '"

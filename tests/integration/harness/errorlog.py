@@ -30,6 +30,7 @@ ENDED = re.compile(
 UNHEARD = (
     "apppool: shop[12] nobody has heard of this",
     "apppool: blog[12] nobody has heard of this: GET /pid",
+    "apppool: bad[12] is bad: nobody has heard of this",
     "apppool: shop, blog, root0: the queue of this file is AH09999 odd",
     "apppool: shop[12] ended, and the child's report is odd",
     "apppool: spawner 12 and watchdog 12 have an opinion of their own",

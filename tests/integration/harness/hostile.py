@@ -10,6 +10,7 @@ import threading
 import time
 from typing import NamedTuple
 
+from harness import sentences
 from harness.client import Pending
 from harness.history import Attempt, History
 from harness.httpd import Httpd
@@ -25,7 +26,11 @@ WORST = 2.0  # times the p99 of the harmless phases
 FLOOR = 0.02
 
 # Of the hostile app alone; the good one's requests are accounted for.
-SAID = ("bad", r"AH00898: .* returned by /\w*$", "AH01102: .* server bad",
+SAID = (sentences.PRINTS_TOO_MUCH, sentences.DESCRIPTOR_SENT,
+        sentences.NOT_STARTED, sentences.START_TOLD, sentences.NO_ANSWER,
+        sentences.NO_TERM, sentences.CHILDREN_LEFT, sentences.UNREACHABLE,
+        sentences.REFUSED_ALL, sentences.LEFT_THERE, sentences.DIED,
+        r"AH00898: .* returned by /\w*$", "AH01102: .* server bad",
         "AH01110|AH01114|AH02454")
 
 

@@ -12,7 +12,7 @@ from typing import Iterator
 
 import pytest
 
-from harness import procs, sentences
+from harness import sentences
 from harness.client import Raw
 from harness.config import App
 from harness.httpd import STATUS, Httpd
@@ -60,7 +60,8 @@ def test_the_client_gets_504(httpd: Httpd, how: str) -> None:
                     program="stuck.py")
     httpd.start()
     pid = pid_of(httpd, app)
-    with Late(*procs.marked(str(httpd.dir))) as late:
+    with Late(httpd.pid, *httpd.children(), httpd.helper("watchdog"),
+              httpd.helper("spawner")) as late:  # not the one that stops
         bad = httpd.get_async(f"/{how}?s=600", "shop", 60)
         answer = bad.result(60)
     assert answer.status == 504

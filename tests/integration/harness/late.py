@@ -4,7 +4,7 @@
 A limit that a loaded machine keeps as well is no limit. So the machine's
 share is measured: for how long a thread that only sleeps got no turn, what the
 host took of the CPUs, and how long the processes that a test waits for were
-ready to run and did not.
+stopped, or ready to run and did not.
 
     with Late(spawner) as late: ...
     assert late.took < 1 + late.seconds
@@ -14,6 +14,8 @@ import threading
 import time
 from types import TracebackType
 from typing import Optional, Type
+
+from harness import procs
 
 BEAT = 0.05  # seconds
 SLACK = 0.005  # that a timer may be late on any machine
@@ -90,7 +92,7 @@ class Late:
 
     def __init__(self, *pids: int) -> None:
         self.pids = pids
-        self.began = self.took = self.heart = 0.0
+        self.began = self.took = self.heart = self.stopped = 0.0
         self.before: dict[str, int] = {}
         self.after: dict[str, int] = {}
         self.ended = threading.Event()
@@ -103,13 +105,18 @@ class Late:
         return seen
 
     def watch(self) -> None:
+        last = time.monotonic()
         while not self.ended.wait(BEAT):
             self.after.update(self.look())
+            now = time.monotonic()
+            if any(procs.threads(pid) & {"T", "t"} for pid in self.pids):
+                self.stopped += now - last
+            last = now
 
     @property
     def seconds(self) -> float:
         """What is the machine's of the time that it took."""
-        return HEART.late - self.heart + sum(
+        return HEART.late - self.heart + self.stopped + sum(
             ns - self.before.get(tid, 0) for tid, ns in self.after.items()
         ) / 1e9
 

@@ -17,7 +17,8 @@ from harness.notify import events, told, witness
 from harness.procs import alive, kill9
 from harness.wait import wait_until
 
-pytestmark = [pytest.mark.mpms("event"),
+# They wait for limits of up to a minute, those of a group one after the other.
+pytestmark = [pytest.mark.mpms("event"), pytest.mark.xdist_group("rest"),
               pytest.mark.skipif(why_not() != "", reason=why_not())]
 
 # What is said of a process of an app that no signal ends.
@@ -167,6 +168,7 @@ def test_the_client_of_a_zombie(httpd: Httpd, disk: Disk) -> None:
     httpd.check()
 
 
+@pytest.mark.xdist_group("zombies")
 def test_zombies(httpd: Httpd, disk: Disk) -> None:
     """P18: one of an app survives SIGKILL. It is shown, it is told, and where
     that is one more than AppMaxZombies nothing of the app is started, until
@@ -245,6 +247,7 @@ HANG = (r"(spawner|watchdog) \d+ (has not|survives|ended|died|was told)",
         "was left over", "survive SIGKILL", *STUCK)
 
 
+@pytest.mark.xdist_group("spawner")
 def test_the_spawner(httpd: Httpd, disk: Disk) -> None:
     """It survives SIGKILL: another one works beside it, and takes its lock and
     its processes"""
@@ -270,6 +273,7 @@ def test_the_spawner(httpd: Httpd, disk: Disk) -> None:
     httpd.check()
 
 
+@pytest.mark.xdist_group("watchdog")
 def test_the_watchdog(httpd: Httpd, disk: Disk) -> None:
     """It survives SIGKILL: another one joins the spawner"""
     httpd.log.expect(*HANG, "long lost child")

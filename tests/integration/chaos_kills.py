@@ -22,7 +22,8 @@ from harness.wait import wait_until
 pytestmark = pytest.mark.bound(400)
 
 CLIENTS = 100
-ROUNDS = lasts(3, 10)
+ROUNDS = lasts(3, 10)  # of each
+ROUNDS_OF_TWO = lasts(2, 10)
 PROCESSES = 4
 BETWEEN = 50  # requests that are served after each kill, at least
 
@@ -84,12 +85,12 @@ class Chaos:
                 > before["repairs"]
             assert self.httpd.events("repaired")
 
-    def run(self, kinds: list[tuple[str, ...]]) -> None:
+    def run(self, kinds: list[tuple[str, ...]], rounds: int) -> None:
         """Interleaved: a spawner that dies again and again waits a while."""
         load = Load(self.httpd.port, self.httpd.dir / "record",
                     half_and_half(CLIENTS, self.app.name))
         try:
-            for _ in range(ROUNDS):
+            for _ in range(rounds):
                 for victims in kinds:
                     self.round(victims)
             attempts = load.end()
@@ -112,8 +113,8 @@ class Chaos:
 
 
 def test_one_is_killed(httpd: Httpd) -> None:
-    Chaos(httpd).run(SINGLES)
+    Chaos(httpd).run(SINGLES, ROUNDS)
 
 
 def test_two_are_killed_at_once(httpd: Httpd) -> None:
-    Chaos(httpd).run(PAIRS)
+    Chaos(httpd).run(PAIRS, ROUNDS_OF_TWO)

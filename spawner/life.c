@@ -80,14 +80,20 @@ void life_failed(spawner_t *s, process_t *p, int step, const char *format, ...)
     state_wake(s, s->now);
 }
 
+/* What was found for its command is on record, also for the next spawner. */
+static int has_run(const process_t *p)
+{
+    return p->is.wire.concurrency != APL_CONCURRENCY_AUTO;
+}
+
 static void tell_failure(spawner_t *s, process_t *p)
 {
     char text[APL_ERROR_MAX];
     apr_status_t rv;
 
     failure_brief(p, text, sizeof text);
-    rv = apl_supervise_failed(&s->shm, p->is.id, p->command != NULL,
-                              p->error_id, text, s->now);
+    rv = apl_supervise_failed(&s->shm, p->is.id, has_run(p), p->error_id, text,
+                              s->now);
     if (rv == APR_SUCCESS)
         p->listed = 0;
 }

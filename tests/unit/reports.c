@@ -13,6 +13,7 @@
 
 #include "spawner/boot.h"
 #include "spawner/launch.h"
+#include "spawner/life.h"
 #include "spawner/notify.h"
 #include "spawner/process.h"
 #include "spawner/rights.h"
@@ -23,6 +24,7 @@ static process_t *p;
 static int child;       /* its end of the pipe */
 static apl_wire_t wire; /* that the segment was told */
 static int configured;  /* its app was changed */
+static int ran;         /* of a failed start, as the segment was told */
 
 apr_status_t __wrap_apl_supervise_born(apl_pool_t *pool, uint64_t id,
                                        apl_who_t who, apl_wire_t is,
@@ -30,6 +32,9 @@ apr_status_t __wrap_apl_supervise_born(apl_pool_t *pool, uint64_t id,
 apr_status_t __wrap_apl_supervise_configure(apl_pool_t *pool,
                                             const apl_app_t *app, int prestart,
                                             int64_t now);
+apr_status_t __wrap_apl_supervise_failed(apl_pool_t *pool, uint64_t id,
+                                         int has_run, uint64_t error_id,
+                                         const char *text, int64_t now);
 
 apr_status_t __wrap_apl_supervise_born(apl_pool_t *pool, uint64_t id,
                                        apl_who_t who, apl_wire_t is,
@@ -57,6 +62,19 @@ apr_status_t __wrap_apl_supervise_configure(apl_pool_t *pool,
     (void)prestart;
     (void)now;
     configured = 1;
+    return APR_SUCCESS;
+}
+
+apr_status_t __wrap_apl_supervise_failed(apl_pool_t *pool, uint64_t id,
+                                         int has_run, uint64_t error_id,
+                                         const char *text, int64_t now)
+{
+    (void)pool;
+    (void)id;
+    (void)error_id;
+    (void)text;
+    (void)now;
+    ran = has_run;
     return APR_SUCCESS;
 }
 
@@ -153,6 +171,34 @@ static void what_was_found(void **state)
     assert_int_equal(registry_read(p->record, &record), REGISTRY_RECORD);
     assert_memory_equal(&record.wire, &wire, sizeof wire);
     assert_int_equal(configured, 0);
+}
+
+static int fails_as_run(void)
+{
+    ran = -1;
+    p->phase = PHASE_KILLED;
+    p->deadline = INT64_MAX;
+    p->failure = strdup("it ended");
+    p->listed = 1;
+    life_tend(spawner_state());
+    return ran;
+}
+
+/* Clients are told another thing then. */
+static void a_failed_start_was_run_or_not(void **state)
+{
+    (void)state;
+    tell(BOOT_USER, 1000, "shop");
+    assert_int_equal(fails_as_run(), 0);
+    free(p->failure);
+    tell(BOOT_COMMAND, 0, "serve");
+    assert_int_equal(fails_as_run(), 1);
+    free(p->failure);
+    /* The next spawner has what is on record. */
+    free(p->command);
+    p->command = NULL;
+    assert_int_equal(registry_read(p->record, &p->is), REGISTRY_RECORD);
+    assert_int_equal(fails_as_run(), 1);
 }
 
 static void a_second_user(void **state)
@@ -289,6 +335,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(in_order),
         TEST(what_was_found),
+        TEST(a_failed_start_was_run_or_not),
         TEST(a_second_user),
         TEST(a_user_after_the_command),
         TEST(a_second_command),

@@ -20,6 +20,7 @@
 #include "mod_apppool/visit.h"
 #include "mod_apppool/whose.h"
 #include "shm/alive.h"
+#include "shm/group.h"
 
 APLOG_USE_MODULE(apppool);
 
@@ -33,8 +34,9 @@ static apppool_target_t target_of(const apppool_visit_t *v)
     apppool_target_t target = {
         .id = v->hold.id,
         .wire = v->hold.wire,
-        .keep =
-            v->hold.wire.protocol == APL_HTTP && v->hold.wire.concurrency != 1,
+        /* A kept one is in the way of other requests to a serial process. */
+        .keep = v->hold.wire.protocol == APL_HTTP &&
+                apl_concurrency(&v->app->pool.options, &v->hold.wire) != 1,
         .timeout = timeout != APPPOOL_UNSET ? timeout
                    : conf->timeout_set      ? conf->timeout
                                             : v->r->server->timeout,

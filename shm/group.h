@@ -62,19 +62,26 @@ void apl_group_link(apl_pool_t *pool, apl_group_t *group);
 apl_process_t *apl_group_pick(apl_held_t *held, apl_group_t *group);
 
 /**
- * Requests that a process of the group takes at a time: what AppConcurrency
- * says; or with auto, what that process is made for, so an old one keeps its
- * number when the code changes.
+ * Requests that a process takes at a time: what AppConcurrency says; or with
+ * auto, what that process is made for, so an old one keeps its number when the
+ * code changes.
  * @return 0: no limit
  */
+static inline uint32_t apl_concurrency(const apl_options_t *options,
+                                       const apl_wire_t *wire)
+{
+    uint32_t n = options->concurrency;
+
+    if (n == APL_CONCURRENCY_AUTO)
+        n = wire->concurrency;
+    return n == APL_CONCURRENCY_AUTO ? 1 : n;
+}
+
+/** The same, of a process of the group. */
 static inline uint32_t apl_group_concurrency(const apl_group_t *group,
                                              const apl_process_t *process)
 {
-    uint32_t n = group->options.concurrency;
-
-    if (n == APL_CONCURRENCY_AUTO)
-        n = process->wire.concurrency;
-    return n == APL_CONCURRENCY_AUTO ? 1 : n;
+    return apl_concurrency(&group->options, &process->wire);
 }
 
 /**

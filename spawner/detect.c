@@ -276,7 +276,7 @@ void detect_given(const detect_wish_t *wish, const char *command,
     memset(found, 0, sizeof *found);
     snprintf(found->why, sizeof found->why, "there is an AppCommand");
     found->protocol = wish->protocol == APL_AUTO ? APL_HTTP : wish->protocol;
-    found->concurrency = concurrency_of(wish, is_evented(command) ? ANY : 1);
+    found->concurrency = is_evented(command) ? ANY : 1;
 }
 
 static int apply(size_t rule, detect_found_t *found, const detect_wish_t *wish)

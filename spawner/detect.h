@@ -37,7 +37,8 @@ typedef struct {
 /** @return 1: found; 0: no file tells, `why` is filled in */
 int detect_command(const detect_wish_t *wish, detect_found_t *found);
 
-/** The same for a command that is given: only its first words tell. */
+/** The same for a command that is given: only its first words tell. Its number
+ * of requests is its own, and not the wish, which a reload may change. */
 void detect_given(const detect_wish_t *wish, const char *command,
                   detect_found_t *found);
 

@@ -250,6 +250,31 @@ def test_kept_app_connections(httpd: Httpd) -> None:
     client.close()
 
 
+def test_kept_no_more_with_another_number(httpd: Httpd) -> None:
+    """With a reload, AppConcurrency holds for processes that run already; and
+    with auto the number that was said before is not their own"""
+    app = httpd.app("shop", "MaxInstances 1", "AppSetEnv APP_THREADS 1")
+    seen = []
+
+    def look() -> None:
+        asked = dict(httpd.get("/echo", "shop").json()["headers"])
+        process, = httpd.group(app)["processes"]
+        seen.append((asked.get("Connection") != "close", process["pid"],
+                     process["concurrency"]))
+
+    app.directives.append("AppConcurrency 8")
+    httpd.start()
+    look()
+    app.directives[-1] = "AppConcurrency 1"
+    httpd.graceful()
+    look()
+    app.directives[-1] = "AppConcurrency auto"
+    httpd.graceful()
+    look()
+    pid, = httpd.pids(app)
+    assert seen == [(True, pid, 8), (False, pid, 1), (False, pid, 1)]
+
+
 def test_kept_connections_of_two_apps(httpd: Httpd) -> None:
     """One to the other app is not taken, however idle it is."""
     for name in ("shop", "blog"):

@@ -46,8 +46,9 @@ APL_UNLOCKED apr_status_t apl_glance_take(const apl_pool_t *pool,
         return APL_ESTALE;
     request->process = s->id;
     request->ticket = before.ticket;
+    /* What lasts becomes younger before it is one that has to end. */
+    request->endless = __atomic_load_n(&s->endless, __ATOMIC_ACQUIRE);
     request->since = s->since;
-    request->endless = s->endless;
     copy_text(request->method, s->method, sizeof request->method);
     copy_text(request->client, s->client, sizeof request->client);
     copy_text(request->uri, s->uri, sizeof request->uri);

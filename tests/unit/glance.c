@@ -5,7 +5,11 @@
 #include "shm/glance.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "shm/clock.h"
 #include "shm/held.h"
@@ -184,6 +188,73 @@ static void what_is_overdue_is_as_old_as_that(void **state)
     scene_drop(s);
 }
 
+#define STEPS 600 /* instructions of a glance, up to its texts */
+
+/* A child that stops before it takes a glance at a request.
+ * @return 0: it may not be stopped here */
+static pid_t look_slowly(const scene_t *s)
+{
+    pid_t pid = fork();
+    apl_glance_t r;
+    apr_status_t rv;
+    int status;
+
+    if (pid == 0) {
+        if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0)
+            _exit(0);
+        raise(SIGSTOP);
+        rv = apl_glance_take(&s->pool, 1, &r);
+        _exit(rv == APR_SUCCESS && !r.endless && r.since != s->now);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    return WIFSTOPPED(status) ? pid : 0;
+}
+
+/* @return 0: it has ended */
+static int take_steps(pid_t pid, int n)
+{
+    int status;
+
+    while (n-- > 0) {
+        assert_int_equal(ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL), 0);
+        assert_int_equal(waitpid(pid, &status, 0), pid);
+        if (!WIFSTOPPED(status))
+            return 0;
+    }
+    return 1;
+}
+
+/* What lasted is abandoned between any two instructions of the glance, as by
+ * apl_checkin_abandon(): it is not as old as the answer was. */
+static void what_lasted_is_young(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_session_t *slot = apl_session_at(&s->pool, 1);
+    apl_hold_t has;
+    int n, status, more = 1;
+    pid_t pid;
+
+    (void)state;
+    assert_int_equal(scene_get(s, &has, scene_app(s, "a")), APR_SUCCESS);
+    for (n = 0; n < STEPS && more; n++) {
+        slot->since = s->now - LIMIT;
+        slot->endless = APL_LASTS;
+        pid = look_slowly(s);
+        if (pid == 0)
+            skip();
+        more = take_steps(pid, n);
+        slot->since = s->now;
+        __atomic_store_n(&slot->endless, 0, __ATOMIC_RELEASE);
+        if (!more)
+            break;
+        assert_int_equal(ptrace(PTRACE_CONT, pid, NULL, NULL), 0);
+        assert_int_equal(waitpid(pid, &status, 0), pid);
+        assert_int_equal(status, 0);
+    }
+    assert_true(n > 20); /* it was not all after it */
+    scene_drop(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -191,6 +262,7 @@ int main(void)
         cmocka_unit_test(what_is_written_there_stays_in_bounds),
         cmocka_unit_test(it_is_never_of_two),
         cmocka_unit_test(what_is_overdue_is_as_old_as_that),
+        cmocka_unit_test(what_lasted_is_young),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -62,13 +62,13 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
 static char *define(apr_pool_t *p, proxy_worker **worker, proxy_balancer *b,
                     proxy_server_conf *conf, const char *url, int shared)
 {
-    fake_t *f = calloc(1, sizeof *f);
+    fake_t *f = apr_pcalloc(p, sizeof *f);
 
-    (void)p, (void)b, (void)conf, (void)url, (void)shared;
+    (void)b, (void)conf, (void)url, (void)shared;
     f->worker.s = &f->shared;
     f->worker.cp = &f->pool;
     f->pool.conn = &f->conn;
-    apr_pool_create(&f->conn.scpool, NULL);
+    apr_pool_create(&f->conn.scpool, p);
     made++; /* the list's mutex is held */
     *worker = &f->worker;
     return NULL;
@@ -256,6 +256,7 @@ static void nobody_elses(void **state)
         pthread_join(threads[i], NULL);
     __atomic_store_n(&ended, 1, __ATOMIC_RELEASE);
     pthread_join(mpm, NULL);
+    apr_pool_destroy(p);
     assert_true(made > 0 && all_happened());
 }
 

@@ -216,8 +216,7 @@ class Workshop:
         return INTEGRATION + failed[0]
 
     def close(self) -> None:
-        """End the test, and what it forked, which has its process group.
-        pytest ends its httpd first."""
+        """End the test, and what it forked. pytest ends its httpd first."""
         run = self.process
         if run is None:
             return
@@ -232,6 +231,17 @@ class Workshop:
         except ProcessLookupError:
             pass
         run.wait()
+        self.end_orphans()
+
+    def end_orphans(self) -> None:
+        """What the test forked and that left its process group: it is known
+        by its directory, which is the build that nobody else has."""
+        for link in Path("/proc").glob("[0-9]*/cwd"):
+            try:
+                if os.readlink(link) == str(self.build):
+                    os.kill(int(link.parent.name), signal.SIGKILL)
+            except OSError:
+                pass  # it has ended
 
     @classmethod
     def close_all(cls) -> None:

@@ -231,33 +231,33 @@ detect_sources = \
 
 # One program a file; the others are what they share.
 scene_sources = \
-	tests/unit/breaks.c \
-	tests/unit/callers.c \
-	tests/unit/family.c \
-	tests/unit/ledger.c \
-	tests/unit/marked.c \
-	tests/unit/memory.c \
-	tests/unit/model.c \
-	tests/unit/model_clock.c \
-	tests/unit/model_repair.c \
-	tests/unit/model_room.c \
-	tests/unit/model_spawner.c \
-	tests/unit/model_turns.c \
-	tests/unit/model_victim.c \
-	tests/unit/play.c \
-	tests/unit/same.c \
-	tests/unit/scene.c \
-	tests/unit/sleeps.c \
-	tests/unit/steps.c \
-	tests/unit/steps_clock.c \
-	tests/unit/steps_death.c \
-	tests/unit/steps_spawner.c \
-	tests/unit/touch.c
+	tests/unit/support/breaks.c \
+	tests/unit/support/callers.c \
+	tests/unit/support/family.c \
+	tests/unit/support/ledger.c \
+	tests/unit/support/marked.c \
+	tests/unit/support/memory.c \
+	tests/unit/support/model.c \
+	tests/unit/support/model_clock.c \
+	tests/unit/support/model_repair.c \
+	tests/unit/support/model_room.c \
+	tests/unit/support/model_spawner.c \
+	tests/unit/support/model_turns.c \
+	tests/unit/support/model_victim.c \
+	tests/unit/support/play.c \
+	tests/unit/support/same.c \
+	tests/unit/support/scene.c \
+	tests/unit/support/sleeps.c \
+	tests/unit/support/steps.c \
+	tests/unit/support/steps_clock.c \
+	tests/unit/support/steps_death.c \
+	tests/unit/support/steps_spawner.c \
+	tests/unit/support/touch.c
 
 # With a spawner, not only with a scripted one.
 scratch_sources = \
-	tests/unit/forks.c \
-	tests/unit/scratch.c
+	tests/unit/support/forks.c \
+	tests/unit/support/scratch.c
 
 bench_sources = \
 	tests/bench/pool.c \

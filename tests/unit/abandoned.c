@@ -2,7 +2,7 @@
 
 /* Requests of which nobody waits for the answer: their process has them. */
 
-#include "tests/unit/slow.h"
+#include "tests/unit/support/slow.h"
 
 static void abandon(scene_t *s, apl_hold_t *h)
 {

@@ -4,7 +4,7 @@
  * for the tries of an app whose starts fail. Each app in its turn. */
 
 #include "shm/list.h"
-#include "tests/unit/scene.h"
+#include "tests/unit/support/scene.h"
 
 #define PAUSE (61 * SECOND) /* longer than any back-off */
 

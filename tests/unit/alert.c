@@ -19,8 +19,8 @@
 #include "spawner/process.h"
 #include "spawner/stay.h"
 #include "spawner/tell.h"
-#include "tests/unit/scene.h"
-#include "tests/unit/scratch.h"
+#include "tests/unit/support/scene.h"
+#include "tests/unit/support/scratch.h"
 
 #define PERIOD (60 * SECOND)
 

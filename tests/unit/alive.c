@@ -2,7 +2,7 @@
 
 /* A pid and a start time are an identity; a zombie is nobody. */
 
-#include "tests/unit/scene.h"
+#include "tests/unit/support/scene.h"
 
 #include <signal.h>
 #include <string.h>

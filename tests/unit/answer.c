@@ -19,9 +19,9 @@
 
 #include "spawner/control.h"
 #include "spawner/errand.h"
-#include "tests/unit/forks.h"
-#include "tests/unit/scene.h"
-#include "tests/unit/scratch.h"
+#include "tests/unit/support/forks.h"
+#include "tests/unit/support/scene.h"
+#include "tests/unit/support/scratch.h"
 
 #define LARGE (1 << 20) /* more than a pipe or a socket holds */
 

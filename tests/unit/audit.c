@@ -13,8 +13,8 @@
 #include "shm/session.h"
 #include "shm/supervise.h"
 #include "spawner/process.h"
-#include "tests/unit/memory.h"
-#include "tests/unit/scene.h"
+#include "tests/unit/support/memory.h"
+#include "tests/unit/support/scene.h"
 
 static scene_t *scene;
 static spawner_t s;

@@ -15,7 +15,7 @@
 #include "shm/enter.h"
 #include "shm/lock.h"
 #include "shm/wake.h"
-#include "tests/unit/scene.h"
+#include "tests/unit/support/scene.h"
 
 #define LONG (60 * 1000000) /* us; nobody sleeps so long who is woken */
 

@@ -12,10 +12,10 @@
 
 #include "spawner/errand.h"
 #include "spawner/process.h"
-#include "tests/unit/family.h"
-#include "tests/unit/forks.h"
-#include "tests/unit/scene.h"
-#include "tests/unit/scratch.h"
+#include "tests/unit/support/family.h"
+#include "tests/unit/support/forks.h"
+#include "tests/unit/support/scene.h"
+#include "tests/unit/support/scratch.h"
 
 #define MEGABYTE (1 << 20)
 

@@ -18,7 +18,7 @@
 #include "mod_apppool/dial.h"
 #include "mod_apppool/lasting.h"
 #include "mod_apppool/proxy_api.h"
-#include "tests/unit/scene.h"
+#include "tests/unit/support/scene.h"
 
 #define THREADS 4
 #define ROUNDS  3000 /* at least, and until all that may happen has happened */

@@ -10,7 +10,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "tests/unit/scene.h"
+#include "tests/unit/support/scene.h"
 
 static void a1_an_idle_process_the_last_used_first_and_no_start(void **state)
 {

@@ -3,7 +3,7 @@
 /* Hung processes do not count, up to AppHungExtra: their places are given away
  * as any others. */
 
-#include "tests/unit/slow.h"
+#include "tests/unit/support/slow.h"
 
 /* An app that may have `extra` processes above the limits, and starts them
  * while fewer than `under` are not hung. */

@@ -19,7 +19,7 @@
 #include "shm/group.h"
 #include "shm/report.h"
 #include "shm/snapshot.h"
-#include "tests/unit/scene.h"
+#include "tests/unit/support/scene.h"
 
 #define SPACE ((size_t)4 << 40) /* an index of 32 bits times a record */
 #define US    1000000           /* of each kind of writing */

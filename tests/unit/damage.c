@@ -9,7 +9,7 @@
 #include "shm/check.h"
 #include "shm/enter.h"
 #include "shm/list.h"
-#include "tests/unit/scene.h"
+#include "tests/unit/support/scene.h"
 
 #define DAMAGED 3000 /* pools */
 

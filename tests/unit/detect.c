@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "shm/format.h"
-#include "tests/unit/scene.h"
+#include "tests/unit/support/scene.h"
 
 static char directory[64];
 static detect_found_t found;

@@ -13,7 +13,7 @@
 #include "shm/group.h"
 #include "shm/lock.h"
 #include "shm/queue.h"
-#include "tests/unit/scene.h"
+#include "tests/unit/support/scene.h"
 
 static void damage_is_repaired_before_the_lock_is_given_back(void **state)
 {

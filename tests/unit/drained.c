@@ -6,7 +6,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "tests/unit/scene.h"
+#include "tests/unit/support/scene.h"
 
 static void drain(scene_t *s, const apl_app_t *a)
 {

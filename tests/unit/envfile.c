@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/unit/scene.h"
+#include "tests/unit/support/scene.h"
 
 static char error[ENVFILE_ERROR_MAX];
 

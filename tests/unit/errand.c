@@ -11,7 +11,7 @@
 
 #include "spawner/log.h"
 #include "spawner/procfs.h"
-#include "tests/unit/scene.h"
+#include "tests/unit/support/scene.h"
 
 /* An errand that is forgotten ends itself: not in the test's time. */
 #define LIMIT (200 * SECOND)

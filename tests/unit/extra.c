@@ -3,7 +3,7 @@
 /* Hung processes do not count as capacity: so many may be started above the
  * limits. */
 
-#include "tests/unit/slow.h"
+#include "tests/unit/support/slow.h"
 
 static void p8_of_ten_six_hang_and_four_are_busy(void **state)
 {

@@ -7,7 +7,7 @@
 #include <apr_general.h>
 #include <string.h>
 
-#include "tests/unit/scene.h"
+#include "tests/unit/support/scene.h"
 
 static apr_bucket_alloc_t *list;
 static apr_pool_t *pool;

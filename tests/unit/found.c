@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "spawner/process.h"
-#include "tests/unit/scene.h"
-#include "tests/unit/scratch.h"
+#include "tests/unit/support/scene.h"
+#include "tests/unit/support/scratch.h"
 
 #define MANY 3000
 

@@ -13,7 +13,7 @@
 
 #include "shm/clock.h"
 #include "shm/held.h"
-#include "tests/unit/scene.h"
+#include "tests/unit/support/scene.h"
 
 /* Those that have a process. */
 static uint32_t glances(const scene_t *s, apl_glance_t *last)

@@ -11,7 +11,7 @@
 
 #include "shm/lock.h"
 #include "spawner/procfs.h"
-#include "tests/unit/scene.h"
+#include "tests/unit/support/scene.h"
 
 #define PARENT 4711
 

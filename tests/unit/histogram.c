@@ -6,7 +6,7 @@
 #include "shm/clock.h"
 #include "shm/enter.h"
 #include "shm/histogram.h"
-#include "tests/unit/scene.h"
+#include "tests/unit/support/scene.h"
 
 static uint64_t total(const apl_histogram_t *h)
 {

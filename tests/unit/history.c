@@ -11,7 +11,7 @@
 #include "shm/report.h"
 #include "shm/report_times.h"
 #include "shm/snapshot.h"
-#include "tests/unit/scene.h"
+#include "tests/unit/support/scene.h"
 
 static void sample(scene_t *s, int64_t after)
 {

@@ -13,7 +13,7 @@
 #include "shm/group.h"
 #include "shm/list.h"
 #include "shm/lock.h"
-#include "tests/unit/scene.h"
+#include "tests/unit/support/scene.h"
 
 #define SECONDS(n) ((n)*1000000ll)
 

@@ -2,7 +2,7 @@
 
 /* When a process is hung, and which requests it gets then. */
 
-#include "tests/unit/slow.h"
+#include "tests/unit/support/slow.h"
 
 static void p4_hung_from_the_limit_on(void **state)
 {

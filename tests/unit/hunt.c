@@ -19,9 +19,9 @@
 #include "spawner/log.h"
 #include "spawner/process.h"
 #include "spawner/procfs.h"
-#include "tests/unit/marked.h"
-#include "tests/unit/scene.h"
-#include "tests/unit/scratch.h"
+#include "tests/unit/support/marked.h"
+#include "tests/unit/support/scene.h"
+#include "tests/unit/support/scratch.h"
 
 #define ID      0x70001
 #define UNKNOWN 0x70002

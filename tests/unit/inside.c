@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "shm/enter.h"
-#include "tests/unit/steps.h"
+#include "tests/unit/support/steps.h"
 
 #define STEPS 5000
 

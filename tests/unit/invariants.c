@@ -10,7 +10,7 @@
 #include "shm/list.h"
 #include "shm/process.h"
 #include "shm/session.h"
-#include "tests/unit/breaks.h"
+#include "tests/unit/support/breaks.h"
 
 static void i1_a_group_is_found_and_its_processes_in_it(void **state)
 {

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "shm/wake.h"
-#include "tests/unit/ledger.h"
-#include "tests/unit/scene.h"
+#include "tests/unit/support/ledger.h"
+#include "tests/unit/support/scene.h"
 
 static const ledger_rule_t rules[] = {{0, 0}, {1, 0}, {3, 0}, {1, 2}};
 

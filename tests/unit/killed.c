@@ -3,7 +3,7 @@
 /* Processes that are ended because of a request, and those that survive
  * that. */
 
-#include "tests/unit/slow.h"
+#include "tests/unit/support/slow.h"
 
 /* ---- ending ---- */
 

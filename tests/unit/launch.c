@@ -14,8 +14,8 @@
 #include "spawner/boot.h"
 #include "spawner/launch.h"
 #include "spawner/process.h"
-#include "tests/unit/scene.h"
-#include "tests/unit/scratch.h"
+#include "tests/unit/support/scene.h"
+#include "tests/unit/support/scratch.h"
 
 static char done[64]; /* what was done, in words */
 static int ordered;   /* orders that are to be had */

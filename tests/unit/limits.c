@@ -3,7 +3,7 @@
 /* Limits of the pool and of each app: processes, idleness, requests; and
  * what becomes of them when they change. */
 
-#include "tests/unit/scene.h"
+#include "tests/unit/support/scene.h"
 
 /* n idle processes of an app, the first idle for longest, a second apart. */
 static void idle(scene_t *s, const apl_app_t *a, apl_hold_t *h, int n)

@@ -8,7 +8,7 @@
 
 #include "shm/heap.h"
 #include "shm/list.h"
-#include "tests/unit/scene.h"
+#include "tests/unit/support/scene.h"
 
 static uint64_t key_of(const apl_pool_t *pool, uint32_t at)
 {

@@ -4,7 +4,7 @@
  * apl_check() finds it. */
 
 #include "shm/list.h"
-#include "tests/unit/breaks.h"
+#include "tests/unit/support/breaks.h"
 
 static void i18_lists_are_whole_and_hold_every_slot(void **state)
 {

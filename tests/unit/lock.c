@@ -12,7 +12,7 @@
 
 #include "shm/lock.h"
 #include "shm/wake.h"
-#include "tests/unit/scene.h"
+#include "tests/unit/support/scene.h"
 
 #define ENOUGH                                                                 \
     (60 * 1000000) /* us; whoever has to wait so long waits in vain */

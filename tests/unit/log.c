@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "spawner/contract.h"
-#include "tests/unit/scene.h"
+#include "tests/unit/support/scene.h"
 
 static char dir[] = "/tmp/log-XXXXXX", text[1 << 20];
 static int dirfd, file;

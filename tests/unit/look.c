@@ -11,7 +11,7 @@
 
 #include "spawner/procfs.h"
 #include "spawner/syscalls.h"
-#include "tests/unit/scene.h"
+#include "tests/unit/support/scene.h"
 
 static void says(char state, const char *syscall, const char *words)
 {

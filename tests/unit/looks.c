@@ -10,8 +10,8 @@
 #include "shm/clock.h"
 #include "spawner/abandoned.h"
 #include "spawner/diag.h"
-#include "tests/unit/scratch.h"
-#include "tests/unit/slow.h"
+#include "tests/unit/support/scratch.h"
+#include "tests/unit/support/slow.h"
 
 #define APPS 20
 #define MS   (SECOND / 1000)

@@ -2,7 +2,7 @@
 
 /* AppConcurrency auto: how many requests at a time is a process's own. */
 
-#include "tests/unit/scene.h"
+#include "tests/unit/support/scene.h"
 
 static void restart(scene_t *s, const apl_app_t *a)
 {

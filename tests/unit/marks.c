@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "spawner/sweep.h"
-#include "tests/unit/marked.h"
-#include "tests/unit/scene.h"
+#include "tests/unit/support/marked.h"
+#include "tests/unit/support/scene.h"
 
 #define MANY MARKED_MAX /* more than may keep the readers waiting */
 

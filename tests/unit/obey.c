@@ -11,8 +11,8 @@
 
 #include "shm/clock.h"
 #include "spawner/process.h"
-#include "tests/unit/scene.h"
-#include "tests/unit/scratch.h"
+#include "tests/unit/support/scene.h"
+#include "tests/unit/support/scratch.h"
 
 static spawner_t *s;
 static scene_t *scene;

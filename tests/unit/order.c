@@ -4,7 +4,7 @@
  * have: here the young ones have the low slots. */
 
 #include "shm/list.h"
-#include "tests/unit/scene.h"
+#include "tests/unit/support/scene.h"
 
 #define LINKS 16
 

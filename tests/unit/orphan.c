@@ -2,7 +2,7 @@
 
 /* Requests of an httpd child that died: their processes may be at them yet. */
 
-#include "tests/unit/slow.h"
+#include "tests/unit/support/slow.h"
 
 /* The process may compute yet. An idle one serves before it does. */
 static void its_process_keeps_it(void **state)

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "shm/child.h"
-#include "tests/unit/scene.h"
+#include "tests/unit/support/scene.h"
 
 static apl_watch_t watch_of(scene_t *s, uint32_t index)
 {

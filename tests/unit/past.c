@@ -5,7 +5,7 @@
  * The walk holds them against the moment before, step by step. */
 
 #include "shm/group.h"
-#include "tests/unit/scene.h"
+#include "tests/unit/support/scene.h"
 
 static void i2_a_group_may_have_no_process(void **state)
 {

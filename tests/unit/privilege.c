@@ -12,7 +12,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "tests/unit/scene.h"
+#include "tests/unit/support/scene.h"
 
 static int failure; /* of the databases: errno, 0: they answer */
 static uid_t me;

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/unit/scene.h"
+#include "tests/unit/support/scene.h"
 
 static int n_reaped;
 

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "spawner/userdb.h"
-#include "tests/unit/scene.h"
-#include "tests/unit/scratch.h"
+#include "tests/unit/support/scene.h"
+#include "tests/unit/support/scratch.h"
 
 #define KEPT 16384 /* bytes of an app */
 

@@ -17,8 +17,8 @@
 
 #include "spawner/beat.h"
 #include "spawner/contract.h"
-#include "tests/unit/scene.h"
-#include "tests/unit/scratch.h"
+#include "tests/unit/support/scene.h"
+#include "tests/unit/support/scratch.h"
 
 #define N 3
 

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "spawner/beat.h"
-#include "tests/unit/scene.h"
+#include "tests/unit/support/scene.h"
 
 #define LEVELS 5000
 

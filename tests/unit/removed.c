@@ -2,7 +2,7 @@
 
 /* An app that is gone from the configuration drains. */
 
-#include "tests/unit/scene.h"
+#include "tests/unit/support/scene.h"
 
 static void remove_app(scene_t *s, const apl_app_t *a)
 {

@@ -8,7 +8,7 @@
 #include "shm/check.h"
 #include "shm/enter.h"
 #include "shm/list.h"
-#include "tests/unit/scene.h"
+#include "tests/unit/support/scene.h"
 
 /* Enter as the next after a dead owner. */
 static void repair(scene_t *s)

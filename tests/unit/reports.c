@@ -17,8 +17,8 @@
 #include "spawner/notify.h"
 #include "spawner/process.h"
 #include "spawner/rights.h"
-#include "tests/unit/scene.h"
-#include "tests/unit/scratch.h"
+#include "tests/unit/support/scene.h"
+#include "tests/unit/support/scratch.h"
 
 static process_t *p;
 static int child;       /* its end of the pipe */

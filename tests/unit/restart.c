@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "shm/group.h"
-#include "tests/unit/scene.h"
-#include "tests/unit/touch.h"
+#include "tests/unit/support/scene.h"
+#include "tests/unit/support/touch.h"
 
 #define LATER 3600000000ll /* us; more than this test can take */
 

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/unit/scene.h"
+#include "tests/unit/support/scene.h"
 
 #define PATIENCE 20 /* s */
 #define HOUR     3600

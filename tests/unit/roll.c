@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "shm/enter.h"
-#include "tests/unit/scene.h"
+#include "tests/unit/support/scene.h"
 
 /* Sessions that no child knows of, as they may be there after damage. */
 static void after_damage_the_roll_is_called(void **state)

@@ -4,7 +4,7 @@
  * fewer processes than before, never more than one above the limit. */
 
 #include "shm/group.h"
-#include "tests/unit/scene.h"
+#include "tests/unit/support/scene.h"
 
 static void close_all(scene_t *s, apl_hold_t *holds, int n)
 {

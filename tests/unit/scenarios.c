@@ -4,7 +4,7 @@
  * in this process, and again with the callers spread over four. */
 
 #include "shm/group.h"
-#include "tests/unit/play.h"
+#include "tests/unit/support/play.h"
 
 static void s1_get_request_close(void **state)
 {

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "shm/group.h"
-#include "tests/unit/play.h"
-#include "tests/unit/touch.h"
+#include "tests/unit/support/play.h"
+#include "tests/unit/support/touch.h"
 
 static play_t *begin(void **state, uint32_t max)
 {

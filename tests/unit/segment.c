@@ -12,8 +12,8 @@
 #include "shm/group.h"
 #include "shm/report.h"
 #include "shm/snapshot.h"
-#include "tests/unit/memory.h"
-#include "tests/unit/scene.h"
+#include "tests/unit/support/memory.h"
+#include "tests/unit/support/scene.h"
 
 static void another_process_attaches(void **state)
 {

@@ -2,7 +2,7 @@
 
 /* Processes that serve several requests at once, and queues of their own. */
 
-#include "tests/unit/scene.h"
+#include "tests/unit/support/scene.h"
 
 static void b37_requests_share_a_process_up_to_its_concurrency(void **state)
 {

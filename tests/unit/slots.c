@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "shm/group.h"
-#include "tests/unit/scene.h"
+#include "tests/unit/support/scene.h"
 
 /* More sessions than are looked at under one lock. */
 static void dies_with_sessions(scene_t *s, apl_app_t *a, uint32_t child)

@@ -15,8 +15,8 @@
 #include "shm/enter.h"
 #include "shm/lock.h"
 #include "shm/snapshot.h"
-#include "tests/unit/memory.h"
-#include "tests/unit/scene.h"
+#include "tests/unit/support/memory.h"
+#include "tests/unit/support/scene.h"
 
 static void who_is_inside_is_waited_for(void **state)
 {

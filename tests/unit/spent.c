@@ -4,7 +4,7 @@
  * requests than that. */
 
 #include "shm/retire.h"
-#include "tests/unit/scene.h"
+#include "tests/unit/support/scene.h"
 
 /* One request after the other. @return the process that had them all */
 static uint64_t serve(scene_t *s, const apl_app_t *a, unsigned n)

@@ -2,7 +2,7 @@
 
 /* An app that is to run before somebody asks for it: apppoolctl start. */
 
-#include "tests/unit/scene.h"
+#include "tests/unit/support/scene.h"
 
 static void start(scene_t *s, const apl_app_t *a, apr_status_t expected)
 {

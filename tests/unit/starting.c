@@ -3,7 +3,7 @@
 /* Starts: how many, for whom, how long they may take, and what becomes of
  * those that fail. */
 
-#include "tests/unit/scene.h"
+#include "tests/unit/support/scene.h"
 
 static void a18_a_failed_start_is_told_to_all_that_wait_for_it(void **state)
 {

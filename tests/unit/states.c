@@ -6,8 +6,8 @@
 
 #include "shm/report.h"
 #include "shm/snapshot.h"
-#include "tests/unit/memory.h"
-#include "tests/unit/slow.h"
+#include "tests/unit/support/memory.h"
+#include "tests/unit/support/slow.h"
 
 static json_t *report(scene_t *s)
 {

@@ -15,9 +15,9 @@
 #include "shm/check.h"
 #include "shm/clock.h"
 #include "shm/enter.h"
-#include "tests/unit/ledger.h"
-#include "tests/unit/scene.h"
-#include "tests/unit/sleeps.h"
+#include "tests/unit/support/ledger.h"
+#include "tests/unit/support/scene.h"
+#include "tests/unit/support/sleeps.h"
 
 #define WORKERS LEDGER_WORKERS
 #define KILLS   400 /* of anybody, anywhere */

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/unit/memory.h"
-#include "tests/unit/scene.h"
+#include "tests/unit/support/memory.h"
+#include "tests/unit/support/scene.h"
 
 static const char good[] =
     "{'version': 1, 'config': 3, 'instance': '00112233445566ff',"

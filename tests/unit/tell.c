@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tests/unit/scene.h"
-#include "tests/unit/scratch.h"
+#include "tests/unit/support/scene.h"
+#include "tests/unit/support/scratch.h"
 
 #define ENOUGH 1000 /* reads, after which the test gives up */
 

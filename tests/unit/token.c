@@ -12,7 +12,7 @@
 /* Its own order matters. */
 #include <cmocka.h>
 
-#include "tests/unit/memory.h"
+#include "tests/unit/support/memory.h"
 
 #define SECOND APR_INT64_C(1000000)
 #define MINUTE (60 * SECOND)

@@ -13,7 +13,7 @@
 #include "shm/group.h"
 #include "shm/process.h"
 #include "shm/queue.h"
-#include "tests/unit/scene.h"
+#include "tests/unit/support/scene.h"
 
 #define MANY 2000 /* whatever is done so often has no end */
 

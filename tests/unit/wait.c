@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "shm/enter.h"
-#include "tests/unit/scene.h"
-#include "tests/unit/sleeps.h"
+#include "tests/unit/support/scene.h"
+#include "tests/unit/support/sleeps.h"
 
 typedef struct {
     scene_t *s;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/unit/steps.h"
+#include "tests/unit/support/steps.h"
 
 /* @return the step at which pool and model part, or -1 */
 static int walk(const step_t *steps, int n, char why[300])

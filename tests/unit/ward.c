@@ -17,8 +17,8 @@
 #include "spawner/contract.h"
 #include "spawner/pidfd.h"
 #include "spawner/procfs.h"
-#include "tests/unit/scene.h"
-#include "tests/unit/scratch.h"
+#include "tests/unit/support/scene.h"
+#include "tests/unit/support/scratch.h"
 
 #define LOOK  3000 /* ms from one look to the next */
 #define LOOKS 11   /* that kill it: the first one sees a beat */

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "spawner/rights.h"
-#include "tests/unit/scene.h"
+#include "tests/unit/support/scene.h"
 
 static const table_app_t app = {.ready = "/up", .host = "a.example"};
 static spawner_t s;

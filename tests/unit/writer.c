@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "spawner/contract.h"
-#include "tests/unit/scene.h"
-#include "tests/unit/scratch.h"
+#include "tests/unit/support/scene.h"
+#include "tests/unit/support/scratch.h"
 
 /* Writes what it is sent to FILE, and ends when FILE.stay is gone. While there
  * is FILE.die, it ends with the first message. */

@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "tests/unit/sleeps.h"
+#include "tests/unit/support/sleeps.h"
 
 #include <dlfcn.h>
 #include <errno.h>

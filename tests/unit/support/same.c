@@ -8,7 +8,7 @@
 #include "shm/check.h"
 #include "shm/hung.h"
 #include "shm/list.h"
-#include "tests/unit/steps.h"
+#include "tests/unit/support/steps.h"
 
 static int say(walk_t *w, int number, const char *what)
 {

@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "tests/unit/scratch.h"
+#include "tests/unit/support/scratch.h"
 
 #include <apr_general.h>
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 #include "spawner/log.h"
 #include "spawner/process.h"
 #include "spawner/writer.h"
-#include "tests/unit/scene.h"
+#include "tests/unit/support/scene.h"
 
 static char dir[] = "/tmp/apppool-unit-XXXXXX";
 

@@ -2,7 +2,7 @@
 
 /* Steps of the spawner. */
 
-#include "tests/unit/steps.h"
+#include "tests/unit/support/steps.h"
 
 #include <string.h>
 

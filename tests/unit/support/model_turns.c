@@ -2,7 +2,7 @@
 
 /* The model's room, and whose turn it is to use it. */
 
-#include "tests/unit/model_room.h"
+#include "tests/unit/support/model_room.h"
 
 /* ---- room ---- */
 

@@ -3,7 +3,7 @@
 /* The model after a repair: what only lists knew is lost. */
 
 #include "shm/retire.h"
-#include "tests/unit/model_room.h"
+#include "tests/unit/support/model_room.h"
 
 /* The group waits, and for longer than another one. */
 static int waits_longer(const model_t *m, int group, int than)

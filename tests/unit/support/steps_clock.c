@@ -3,7 +3,7 @@
 /* Steps of the clock, and what comes of it. */
 
 #include "shm/clock.h"
-#include "tests/unit/steps.h"
+#include "tests/unit/support/steps.h"
 
 static int step_clock(walk_t *w, unsigned n)
 {

@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "tests/unit/forks.h"
+#include "tests/unit/support/forks.h"
 
 #include <errno.h>
 #include <signal.h>

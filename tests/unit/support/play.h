@@ -20,7 +20,7 @@
 #ifndef PLAY_H
 #define PLAY_H
 
-#include "tests/unit/callers.h"
+#include "tests/unit/support/callers.h"
 
 typedef struct {
     scene_t *s;

@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "tests/unit/steps.h"
+#include "tests/unit/support/steps.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,9 +2,9 @@
 
 /* The verbs of the spawner. */
 
-#include "tests/unit/model.h"
+#include "tests/unit/support/model.h"
 
-#include "tests/unit/model_room.h"
+#include "tests/unit/support/model_room.h"
 
 /* ---- processes ---- */
 

@@ -11,7 +11,7 @@
 #define SLOW_H
 
 #include "shm/clock.h"
-#include "tests/unit/scene.h"
+#include "tests/unit/support/scene.h"
 
 #define LIMIT (30 * SECOND)
 

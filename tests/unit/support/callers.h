@@ -13,7 +13,7 @@
 #ifndef CALLERS_H
 #define CALLERS_H
 
-#include "tests/unit/scene.h"
+#include "tests/unit/support/scene.h"
 
 #define CALLERS 12
 

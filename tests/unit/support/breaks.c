@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "tests/unit/breaks.h"
+#include "tests/unit/support/breaks.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,13 +1,13 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "tests/unit/family.h"
+#include "tests/unit/support/family.h"
 
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/unit/scene.h"
+#include "tests/unit/support/scene.h"
 
 static _Noreturn void lead(const family_t *f, int told, size_t memory)
 {

@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "tests/unit/memory.h"
+#include "tests/unit/support/memory.h"
 
 #include <apr_general.h>
 

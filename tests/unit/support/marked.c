@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "tests/unit/marked.h"
+#include "tests/unit/support/marked.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 #include "spawner/contract.h"
 #include "spawner/procfs.h"
-#include "tests/unit/scene.h"
+#include "tests/unit/support/scene.h"
 
 pid_t marked[MARKED_MAX];
 int n_marked, n_stuck, marked_held;

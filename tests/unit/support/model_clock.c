@@ -2,7 +2,7 @@
 
 /* The clock's verbs. */
 
-#include "tests/unit/model_room.h"
+#include "tests/unit/support/model_room.h"
 
 /* Of this age, has a process a request that can be too old? */
 static int has_older(const model_t *m, int process, int64_t limit)

@@ -2,7 +2,7 @@
 
 /* Steps by which an httpd child dies, outside the lock and inside. */
 
-#include "tests/unit/steps.h"
+#include "tests/unit/support/steps.h"
 
 #include <signal.h>
 #include <sys/wait.h>

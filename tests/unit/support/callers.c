@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "tests/unit/callers.h"
+#include "tests/unit/support/callers.h"
 
 #include <poll.h>
 #include <pthread.h>

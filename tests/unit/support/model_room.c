@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "tests/unit/model_room.h"
+#include "tests/unit/support/model_room.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
 #ifndef BREAKS_H
 #define BREAKS_H
 
-#include "tests/unit/scene.h"
+#include "tests/unit/support/scene.h"
 
 /** Do something to the segment; this invariant, and no other before it, is found
  * broken; undo it. */

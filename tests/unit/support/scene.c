@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "tests/unit/scene.h"
+#include "tests/unit/support/scene.h"
 
 #include <stdio.h>
 #include <stdlib.h>

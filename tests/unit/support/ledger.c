@@ -1,13 +1,13 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "tests/unit/ledger.h"
+#include "tests/unit/support/ledger.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "tests/unit/sleeps.h"
+#include "tests/unit/support/sleeps.h"
 
 /* ---- writing ---- */
 

@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "tests/unit/play.h"
+#include "tests/unit/support/play.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #ifndef MODEL_ROOM_H
 #define MODEL_ROOM_H
 
-#include "tests/unit/model.h"
+#include "tests/unit/support/model.h"
 
 /* How many there are; of all groups where \p group is -1. */
 unsigned model_size(const model_t *m, int group);

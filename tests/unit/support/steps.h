@@ -11,8 +11,8 @@
 #ifndef STEPS_H
 #define STEPS_H
 
-#include "tests/unit/model.h"
-#include "tests/unit/scene.h"
+#include "tests/unit/support/model.h"
+#include "tests/unit/support/scene.h"
 
 #define HOLDS  MODEL_SESSIONS
 #define OWNERS 3

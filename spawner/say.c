@@ -58,7 +58,8 @@ void say_of(log_kind_t *kind, const process_t *p, int level, const char *format,
         copy(&to, level, text);
 }
 
-/* A file is opened as the user of its processes, and only they know that. */
+/* A file is opened as the app's user: one of its processes is that user's, and
+ * knows the group. Others may be of an earlier configuration. */
 static where_t where_of(const table_app_t *a)
 {
     where_t to = {NULL, 0, USERDB_NOBODY, (gid_t)-1};
@@ -68,7 +69,7 @@ static where_t where_of(const table_app_t *a)
         to.route = a->log;
         to.raw = a->log_raw;
     }
-    while (p && (p->is.uid == UINT32_MAX || strcmp(p->is.name, a->app.name)))
+    while (p && (p->is.uid != a->uid || strcmp(p->is.name, a->app.name)))
         p = p->next;
     if (p) {
         to.uid = p->is.uid;

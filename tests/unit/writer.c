@@ -1,6 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* The lines of an AppLog between two children that write it. */
+/* The lines of an AppLog between two children that write it; and the user that
+ * it is opened as. */
 
 #include "spawner/writer.h"
 
@@ -11,13 +12,16 @@
 #include <unistd.h>
 
 #include "spawner/contract.h"
+#include "spawner/process.h"
+#include "spawner/say.h"
 #include "tests/unit/support/scene.h"
 #include "tests/unit/support/scratch.h"
 
 /* Writes what it is sent to FILE, and ends when FILE.stay is gone. While there
- * is FILE.die, it ends with the first message. */
+ * is FILE.die, it ends with the first message. FILE.uid has its user. */
 static const char script[] =
     "#!/bin/sh\n"
+    "echo \"$3\" >\"$5.uid\"\n"
     "[ -e \"$5.die\" ] && head -c 1 >/dev/null && exit\n"
     "cat >>\"$5\"\n"
     "while [ -e \"$5.stay\" ]; do sleep 0.01; done\n";
@@ -58,10 +62,10 @@ static void print(writer_t *w, const char *line)
     writer_send(w, line, strlen(line), 1);
 }
 
-static void assert_log(const char *text)
+static void assert_file(const char *name, const char *text)
 {
     char is[1024];
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = openat(s->rt.fd, name, O_RDONLY | O_CLOEXEC);
     ssize_t n = fd < 0 ? -1 : read(fd, is, sizeof is - 1);
 
     is[n < 0 ? 0 : n] = 0;
@@ -94,7 +98,7 @@ static void a_line_while_the_last_child_ends(void **state)
     print(w, "four\n");
     hang_up(w);
     scratch_reap(-1);
-    assert_log("one\ntwo\nthree\nfour\n");
+    assert_file("log", "one\ntwo\nthree\nfour\n");
 }
 
 static void a_line_when_the_child_is_dead(void **state)
@@ -113,7 +117,26 @@ static void a_line_when_the_child_is_dead(void **state)
     writer_tend(s);
     hang_up(w);
     scratch_reap(-1);
-    assert_log("one\n");
+    assert_file("log", "one\n");
+}
+
+/* With a reload the app has another user and another AppLog; processes of the
+ * old user serve on until they are replaced. */
+static void a_line_about_an_app_whose_user_changed(void **state)
+{
+    static process_t old = {.is = {.name = "shop", .uid = 1, .gid = 1}},
+                     new = {.is = {.name = "shop", .uid = 2, .gid = 3}};
+    table_app_t app = {.app = {.name = "shop"}, .log = path, .uid = 2};
+
+    (void)state;
+    old.next = &new;
+    s->processes = &old;
+    say_app(&app, LOG_NOTICE, "shop is started");
+    s->processes = NULL;
+    s->now += 6 * SECOND;
+    writer_tend(s);
+    scratch_reap(-1);
+    assert_file("log.uid", "2\n");
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -123,6 +146,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_line_while_the_last_child_ends),
         TEST(a_line_when_the_child_is_dead),
+        TEST(a_line_about_an_app_whose_user_changed),
     };
 
     alarm(60);

@@ -132,8 +132,9 @@ int main(void)
             replaced = of_replaced(500);
     int bad;
 
+    /* 1985 here; glibc's memcpy() and strlen() differ between CPUs. */
     bad = bench_verdict("checkout + checkin", one.instructions, "instructions",
-                        2200, 1);
+                        2500, 1);
     bad += bench_verdict("checkout + checkin",
                          one.calls + processes.calls + groups.calls +
                              replaced.calls,

@@ -177,6 +177,7 @@ static apr_status_t end_child(void *data)
 
 void apppool_lifecycle_child_init(apr_pool_t *pchild, server_rec *s)
 {
+    char why[120];
     int threads = 0;
     apr_status_t rv;
 
@@ -190,8 +191,9 @@ void apppool_lifecycle_child_init(apr_pool_t *pchild, server_rec *s)
     rv = apl_child_register(&instance->pool,
                             (uint32_t)ap_state_query(AP_SQ_CONFIG_GEN));
     if (rv != APR_SUCCESS)
-        ap_log_error(APLOG_MARK, APLOG_ERR, rv, s,
-                     "apppool: this httpd child cannot join the pool");
+        ap_log_error(APLOG_MARK, APLOG_ERR, 0, s,
+                     "apppool: this httpd child cannot join the pool: %s",
+                     apl_error_text(rv, why, sizeof why));
     apr_pool_cleanup_register(pchild, NULL, end_child, apr_pool_cleanup_null);
     apppool_channels_init(pchild);
 }

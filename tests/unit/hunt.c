@@ -232,6 +232,7 @@ static void what_is_in_no_record(void **state)
     snprintf(line, sizeof line, "process %d is of an app, but in no record",
              (int)stray);
     assert_int_equal(scratch_lines(line), 1);
+    assert_int_equal(scratch_lines("is of an app, but in no record"), 1);
     assert_false(begin());
 }
 

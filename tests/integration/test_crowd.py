@@ -28,7 +28,7 @@ pytestmark = pytest.mark.mpms("event")
 def server(httpd: Httpd, request: pytest.FixtureRequest) -> Iterator[Httpd]:
     """Each of its processes has another one in its session."""
     httpd.wrapper = cgroups.wrapper(request.param)
-    httpd.log.expect(sentences.DIED)
+    httpd.log.expect(sentences.DIED, sentences.CHILDREN_LEFT)
     httpd.directives.append(f"MaxPoolSize {APPS}")
     httpd.app("shop", f"MinInstances {APPS}", f"MaxInstances {APPS}",
               "AppPreStart On", "AppStopTimeout 2", "AppMemoryLimit 1G",

@@ -5,7 +5,7 @@ import signal
 from datetime import datetime
 from pathlib import Path
 
-from harness import procs
+from harness import procs, sentences
 from harness.late import machine_was_late
 from harness.wait import wait_until
 
@@ -24,6 +24,11 @@ KILLED_BY_PARENT = r"AH00046: child process {} still did not exit, "
 ENDED = re.compile(
     r"apppool: (?:(?:spawner|watchdog) (\d+) (?:ended|died)|"
     r"[^ ]+\[(\d+)\] (?:died: signal|gave no answer))(?:.*(SIG[A-Z0-9]+))?")
+
+# What may follow where a helper has ended, by its next one: whether it does is
+# a matter of moments. That the helper ends has to be expected by the test.
+HELPER_ENDED = re.compile(r"apppool: (spawner|watchdog) \d+ (ended|died)")
+HELPER_FOLLOWS = re.compile(f"{sentences.DIES_OFTEN}|{sentences.FORGOTTEN}")
 
 # Nobody has ever said these. A pattern that matches one of them would cover
 # what it is not about: it has to be a sentence.
@@ -117,8 +122,11 @@ class ErrorLog:
         return [line for line in self.lines() if LEVEL.match(line)]
 
     def unexpected(self) -> list[str]:
+        expected = list(self.expected)
+        if any(HELPER_ENDED.search(line) for line in self.bad()):
+            expected.append(HELPER_FOLLOWS)
         return [line for line in self.bad()
-                if not any(want.search(line) for want in self.expected)
+                if not any(want.search(line) for want in expected)
                 and not was_ended(line)
                 and not (LATE.search(line) and
                          machine_was_late(time_of(line), PATIENCE))] \

@@ -11,6 +11,9 @@ from harness.places import MODULE
 REPORT = re.compile(r"(Address|Leak|UndefinedBehavior)Sanitizer|"
                     r"runtime error: |incompatible ASan runtimes")
 
+# What test_helpers.py has a helper say, which has found nothing.
+FAKE = "heap-use-after-free on address 0x602", "heap-use-after-free x.c:7 in f"
+
 # httpd keeps until its end what it has from malloc().
 OPTIONS = "detect_leaks=0:detect_stack_use_after_return=1"
 
@@ -39,4 +42,4 @@ def environment() -> dict[str, str]:
 
 def reports(*texts: str) -> list[str]:
     return [line for text in texts for line in text.splitlines()
-            if REPORT.search(line)]
+            if REPORT.search(line) and not line.endswith(FAKE)]

@@ -45,6 +45,7 @@ APPLOG_CLOSED = "apppool: AppLog .* cannot be opened: "
 QUEUE_FULL = A + r": the queue is full: as many as AppMaxQueue \d+ wait"
 QUEUE_LATE = A + ": no process was free; the request has left the queue"
 DRAINED = A + " is drained: " + R + " is refused"
+LASTING_FULL = A + ": " + R + r" is refused: \d+ upgraded connections and"
 NO_ROOM = A + ": no place in the pool: "
 TOO_LONG = A + ": (Content-Length of the answer is not a number|the answer is " \
     "longer than its Content-Length)"
@@ -69,6 +70,7 @@ RECORDS_DAMAGED = r"apppool: \d+ records of .*/registry are damaged: the " \
 FEW_DESCRIPTORS = r"apppool: MaxPoolSize \d+: the spawner needs \d+ descriptors "
 NONE_LEFT = r"apppool: no descriptors are left to watch \d+ processes of apps: "
 NO_STATUS = "apppool: no status: "
+CANNOT_JOIN = "apppool: this httpd child cannot join the pool"
 LEFT_THERE = "apppool: .*: what an app left there could not be removed yet"
 
 # ---- httpd does not start, or not as it should

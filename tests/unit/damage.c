@@ -9,6 +9,7 @@
 #include "shm/check.h"
 #include "shm/enter.h"
 #include "shm/list.h"
+#include "shm/lock.h"
 #include "tests/unit/support/scene.h"
 
 #define DAMAGED 3000 /* pools */
@@ -119,6 +120,17 @@ static void some_verb(scene_t *s, uint64_t id)
     }
 }
 
+/* A damaged link may have led to the lock, and what was written there may be
+ * the number of some thread of this machine. spawner/guard.c sees that it does
+ * not hold the lock. */
+static void free_lock(uint32_t *lock)
+{
+    uint32_t owner = apl_lock_owner(lock);
+
+    if (owner != 0)
+        apl_lock_break(lock, owner);
+}
+
 static void meet_damage(unsigned seed)
 {
     scene_t *s = scene_new(6);
@@ -149,9 +161,9 @@ static void meet_damage(unsigned seed)
     damage(s);
     for (i = 0; i < 12; i++)
         some_verb(s, n > 0 ? ids[(uint32_t)rand() % n] : 1);
+    free_lock(&s->pool.header->lock);
     s->pool.damaged = 1;
-    if (apl_enter(&held, &s->pool, s->now, 0) != APR_SUCCESS)
-        fail_msg("seed %u: the lock is 0x%x", seed, s->pool.header->lock);
+    assert_int_equal(apl_enter(&held, &s->pool, s->now, 0), APR_SUCCESS);
     apl_leave(&held);
     if (!apl_check(&s->pool, &finding))
         fail_msg("seed %u: I%d: %s", seed, finding.number, finding.text);

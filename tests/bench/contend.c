@@ -26,16 +26,6 @@
 
 static int turns = 9, window = 200000, handoffs = 2000, failures;
 
-static void *share(size_t size)
-{
-    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
-                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-
-    if (memory == MAP_FAILED)
-        abort();
-    return memory;
-}
-
 /* ---- throughput ---- */
 
 typedef void work_t(void *what);
@@ -77,7 +67,7 @@ static void hit(score_t *score, int i, work_t *work, void *what)
 /* Rounds in a second of so many processes together. */
 static double hammer(int processes, work_t *work, void *what, apl_pool_t *pool)
 {
-    score_t *score = share(sizeof *score);
+    score_t *score = bench_share(sizeof *score);
     pid_t pids[HAMMERS];
     uint64_t total = 0;
     int64_t begin;
@@ -207,7 +197,7 @@ static void be_handed(bench_pool_t *b, relay_t *r)
  * until the other runs with it. The median, us. */
 static double hand_off(void)
 {
-    relay_t *r = share(sizeof *r);
+    relay_t *r = bench_share(sizeof *r);
     bench_pool_t b;
     apl_hold_t hold;
     double us;
@@ -254,7 +244,7 @@ static void be_woken(relay_t *r)
 /* The same with a futex and nothing else. */
 static double wake_up(void)
 {
-    relay_t *r = share(sizeof *r);
+    relay_t *r = bench_share(sizeof *r);
     pid_t pid = fork();
 
     if (pid == 0)

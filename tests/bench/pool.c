@@ -48,6 +48,16 @@ static void make_apps(bench_pool_t *b, int groups)
     }
 }
 
+void *bench_share(size_t size)
+{
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    if (memory == MAP_FAILED)
+        abort();
+    return memory;
+}
+
 void bench_pool_make(bench_pool_t *b, int processes, int groups)
 {
     const apl_capacity_t n = {1100, 1100, 2000, 100};
@@ -57,8 +67,7 @@ void bench_pool_make(bench_pool_t *b, int processes, int groups)
     int i;
 
     b->size = apl_segment_size(&n);
-    memory = mmap(NULL, b->size, PROT_READ | PROT_WRITE,
-                  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    memory = bench_share(b->size);
     apl_segment_format(&b->pool, memory, &n);
     apl_supervise_limits(&b->pool, LIMIT, 1, 1);
     apl_child_register(&b->pool, 1);

@@ -23,6 +23,9 @@ typedef struct {
 void bench_pool_make(bench_pool_t *b, int processes, int groups);
 void bench_pool_free(bench_pool_t *b);
 
+/** Memory that children share; a failure ends the program. */
+void *bench_share(size_t size);
+
 /** Nanoseconds of a clock that nobody sets. */
 int64_t bench_ns(void);
 

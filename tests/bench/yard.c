@@ -13,16 +13,6 @@
 #define MOVES 6 /* slots that each half of a round puts into another list */
 #define LINE  64
 
-static void *share(size_t size)
-{
-    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
-                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-
-    if (memory == MAP_FAILED)
-        abort();
-    return memory;
-}
-
 /* A reference is checked each time it is followed. */
 __attribute__((noinline)) static yard_slot_t *follow(yard_t *y, uint32_t i)
 {
@@ -54,7 +44,7 @@ static void take_out(yard_t *y, uint32_t i)
 
 yard_t *yard_make(void)
 {
-    yard_t *y = share(sizeof *y);
+    yard_t *y = bench_share(sizeof *y);
     pthread_mutexattr_t attr;
     uint32_t i;
 
@@ -109,7 +99,7 @@ void yard_round(yard_t *yard)
 
 yard_field_t yard_field(uint32_t n, uint32_t bytes)
 {
-    yard_field_t f = {share((size_t)n * bytes), n, bytes};
+    yard_field_t f = {bench_share((size_t)n * bytes), n, bytes};
 
     memset(f.memory, 0, (size_t)n * bytes);
     return f;

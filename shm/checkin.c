@@ -88,7 +88,7 @@ static int may_abandon(const apl_process_t *p, const apl_group_t *g,
            p->abandoned < (most ? most : 1);
 }
 
-/* What lasts does so for its client, who has gone: from now on it is a request
+/* The client of a response that lasts has gone: from now on it is a request
  * that has to end. First its age, so that nobody who looks without the lock
  * takes it for a request as old as the answer was. */
 static void make_finite(apl_held_t *held, apl_session_t *s)

@@ -159,6 +159,8 @@ static void take(const spawner_t *s, process_t *p, const question_t *q)
 {
     if (p->census.sought) {
         p->census.found = q->found;
+        /* One that sends SIGKILL has found what that has not ended yet. */
+        p->census.survived = p->census.killed && q->found;
         p->census.killed |= (int)(q->signals >> SIGKILL & 1);
         p->rest_at = s->now;
     }

@@ -213,8 +213,10 @@ int process_remains(spawner_t *s, process_t *p)
 {
     int populated = cgroup_populated(p->is.id);
 
-    if (populated >= 0)
+    if (populated >= 0) {
+        p->census.survived = p->census.killed && populated;
         return populated;
+    }
     if (p->is.pid <= 1)
         return 0;
     if (p->census.found != 0)
@@ -222,12 +224,6 @@ int process_remains(spawner_t *s, process_t *p)
     if (p->strays != 0)
         hunt_ask(s, p, 0);
     return p->census.found != 0 || p->strays != 0;
-}
-
-/* At the stop, the sweep comes after. */
-int process_survives(const spawner_t *s, const process_t *p)
-{
-    return s->now >= p->deadline && (p->census.killed || s->stopping);
 }
 
 void process_collect(spawner_t *s)

@@ -55,11 +55,6 @@ void process_signal(spawner_t *s, process_t *p, int sign);
  * whose leader is dead. What is not known is asked for. */
 int process_remains(spawner_t *s, process_t *p);
 
-/** Is its deadline over, and was SIGKILL sent to what is left? While nobody
- * can look for that, it does not survive it; but at the stop nobody waits any
- * longer. */
-int process_survives(const spawner_t *s, const process_t *p);
-
 /** Free those that are done. */
 void process_collect(spawner_t *s);
 

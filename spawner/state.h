@@ -58,6 +58,7 @@ typedef struct {
     int sought;       /**< the one that runs does, and its leader was dead */
     int found;        /**< 1: something runs; 0: nothing; -1: not known */
     int killed;       /**< what was left of it was sent SIGKILL */
+    int survived;     /**< and was there when a later one began */
 } census_t;
 
 enum { PHASE_BOOTING, PHASE_LIVE, PHASE_ENDING, PHASE_KILLED };

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "spawner/errand.h"
+#include "spawner/life.h"
 #include "spawner/process.h"
 #include "tests/unit/support/family.h"
 #include "tests/unit/support/forks.h"
@@ -21,8 +22,10 @@
 
 static int begin_all(void **state)
 {
+    spawner_t *s = scratch_begin();
+
     (void)state;
-    return !scratch_begin();
+    return !s || registry_open(s->rt.fd) != 0;
 }
 
 static int forget(void **state)
@@ -124,6 +127,53 @@ static void one_look_answers_all(void **state)
     assert_int_equal(p[0]->census.found, 0);
     assert_true(p[1]->census.killed);
     family_wait(&session[1]);
+}
+
+/* The look that sends SIGKILL finds what that is about to end. */
+static void only_a_later_look_finds_survivors(void **state)
+{
+    family_t session;
+    process_t *p = left_behind(&session);
+
+    (void)state;
+    census_ask(spawner_state(), p, SIGKILL);
+    look();
+    assert_int_equal(p->census.found, 1);
+    assert_true(p->census.killed);
+    assert_false(p->census.survived);
+    family_wait(&session);
+    census_ask(spawner_state(), p, 0);
+    look();
+    assert_int_equal(p->census.found, 0);
+    assert_false(p->census.survived);
+    /* Nothing here outlives SIGKILL: this one never got it. */
+    p = left_behind(&session);
+    p->census.killed = 1;
+    census_ask(spawner_state(), p, 0);
+    look();
+    assert_true(p->census.survived);
+    family_kill(&session);
+}
+
+/* httpd stops, and the limit is over before anything could look. */
+static void at_the_stop_only_what_was_seen_is_said(void **state)
+{
+    family_t unseen, seen;
+    process_t *p = left_behind(&unseen), *other = left_behind(&seen);
+    spawner_t *s = spawner_state();
+
+    (void)state;
+    p->phase = other->phase = PHASE_KILLED;
+    p->deadline = other->deadline = s->now;
+    other->census.killed = other->census.survived = 1;
+    s->stopping = 1;
+    life_tend(s);
+    s->stopping = 0;
+    assert_true(p->done);
+    assert_true(other->done);
+    assert_int_equal(scratch_lines("processes that survive SIGKILL"), 1);
+    family_kill(&unseen);
+    family_kill(&seen);
 }
 
 /* The number of a session may be given away when all of it is dead: what
@@ -283,6 +333,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(nothing_is_asked_for, forget),
         cmocka_unit_test_teardown(one_look_answers_all, forget),
+        cmocka_unit_test_teardown(only_a_later_look_finds_survivors, forget),
+        cmocka_unit_test_teardown(at_the_stop_only_what_was_seen_is_said,
+                                  forget),
         cmocka_unit_test_teardown(what_began_later_is_not_its, forget),
         cmocka_unit_test_teardown(what_is_older_is_not_its, forget),
         cmocka_unit_test_teardown(a_leader_that_lives, forget),

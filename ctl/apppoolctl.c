@@ -4,8 +4,9 @@
  * @file apppoolctl.c
  * @brief apppoolctl: the administrator's view of a running pool.
  *
- * It knows the control socket (spawner/control.h) and the report's keys, and
- * nothing of httpd's configuration: the runtime directory is found or given.
+ * It knows the control socket (spawner/control/control.h) and the report's
+ * keys, and nothing of httpd's configuration: the runtime directory is found or
+ * given.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -13,7 +14,7 @@
 #include <string.h>
 
 #include "ctl/ask.h"
-#include "ctl/await.h"
+#include "ctl/wait_for.h"
 #include "ctl/detect.h"
 #include "ctl/events.h"
 #include "ctl/logs.h"

@@ -15,8 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "spawner/contract.h"
-#include "spawner/rights.h"
+#include "spawner/shared/contract.h"
+#include "spawner/shared/no_descriptors.h"
 
 #define WHERE       ASK_WHERE
 #define ENVIRONMENT "APPPOOL_RUNTIME_DIR"

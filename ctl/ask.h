@@ -12,7 +12,7 @@
 
 #include <jansson.h>
 
-#include "spawner/contract.h"
+#include "spawner/shared/contract.h"
 
 /** Exit statuses: all is well; refused, or failed; wrong usage; nobody there.
  */

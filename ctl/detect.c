@@ -10,9 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "shm/format.h"
-#include "spawner/detect.h"
-#include "spawner/privilege.h"
+#include "shm/format/format.h"
+#include "spawner/shared/detect.h"
+#include "spawner/shared/privilege.h"
 
 /* Be the owner of the directory, and be there. @return 0: why not */
 static int go(const char *dir, char why[DETECT_MAX])

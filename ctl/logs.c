@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "ctl/ask.h"
-#include "ctl/table.h"
+#include "ctl/status_table.h"
 
 /* How far we have come. */
 typedef struct {

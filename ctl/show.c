@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "ctl/ask.h"
-#include "ctl/table.h"
+#include "ctl/status_table.h"
 
 int show_status(const json_t *o)
 {

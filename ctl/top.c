@@ -10,9 +10,9 @@
 #include <time.h>
 
 #include "ctl/ask.h"
-#include "ctl/table.h"
+#include "ctl/status_table.h"
 #include "ctl/terminal.h"
-#include "shm/report.h"
+#include "shm/view/report.h"
 
 /* The last look, and the one before. */
 typedef struct {

@@ -11,19 +11,19 @@
 #include <mod_proxy.h>
 #include <mod_status.h>
 
-#include "mod_apppool/body.h"
-#include "mod_apppool/config.h"
-#include "mod_apppool/denied.h"
-#include "mod_apppool/directives.h"
-#include "mod_apppool/forward.h"
-#include "mod_apppool/handler.h"
-#include "mod_apppool/lifecycle.h"
-#include "mod_apppool/path.h"
-#include "mod_apppool/reply.h"
-#include "mod_apppool/status.h"
-#include "mod_apppool/status_token.h"
-#include "mod_apppool/tap.h"
-#include "mod_apppool/whose.h"
+#include "mod_apppool/body/request_body.h"
+#include "mod_apppool/config/config.h"
+#include "mod_apppool/config/denied_root.h"
+#include "mod_apppool/config/directives.h"
+#include "mod_apppool/request/forwarded.h"
+#include "mod_apppool/request/handler.h"
+#include "mod_apppool/parent/lifecycle.h"
+#include "mod_apppool/request/raw_path.h"
+#include "mod_apppool/request/response_filter.h"
+#include "mod_apppool/status/status.h"
+#include "mod_apppool/status/status_token.h"
+#include "mod_apppool/backend/connection_filter.h"
+#include "mod_apppool/request/routing.h"
 
 static int make_keys(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp,
                      server_rec *s)

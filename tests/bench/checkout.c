@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shm/maintenance.h"
+#include "shm/verbs/admin.h"
 #include "tests/bench/pool.h"
 #include "tests/bench/yard.h"
 

@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "shm/enter.h"
+#include "shm/verbs/enter.h"
 #include "tests/bench/pool.h"
 #include "tests/bench/yard.h"
 

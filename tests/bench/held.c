@@ -16,8 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "shm/enter.h"
-#include "shm/lock.h"
+#include "shm/verbs/enter.h"
+#include "shm/lock/lock.h"
 #include "tests/bench/pool.h"
 
 #define ROUNDS 20000

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include "shm/group.h"
+#include "shm/slots/group.h"
 
 #define LIMIT 2000
 

@@ -4,13 +4,13 @@
  * @file pool.h
  * @brief A pool of idle processes in shared memory, for the benchmarks.
  */
-#ifndef BENCH_POOL_H
-#define BENCH_POOL_H
+#ifndef APPPOOL_TESTS_BENCH_POOL_H
+#define APPPOOL_TESTS_BENCH_POOL_H
 
-#include "shm/checkin.h"
-#include "shm/checkout.h"
-#include "shm/housekeeping.h"
-#include "shm/supervise.h"
+#include "shm/verbs/checkin.h"
+#include "shm/verbs/checkout.h"
+#include "shm/verbs/housekeeping.h"
+#include "shm/verbs/supervise.h"
 
 typedef struct {
     apl_pool_t pool;

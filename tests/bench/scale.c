@@ -16,10 +16,10 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include "shm/check.h"
-#include "shm/enter.h"
-#include "shm/group.h"
-#include "shm/snapshot.h"
+#include "shm/recovery/check.h"
+#include "shm/verbs/enter.h"
+#include "shm/slots/group.h"
+#include "shm/view/snapshot.h"
 #include "tests/bench/pool.h"
 
 #define TIMES 7

@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "shm/maintenance.h"
+#include "shm/verbs/admin.h"
 #include "tests/bench/pool.h"
 
 #ifdef __x86_64__

@@ -10,8 +10,8 @@
  * plainest way: it takes glibc's robust mutex twice, looks a name up, compares
  * a record, takes a slot off one list and puts it on another, and counts.
  */
-#ifndef BENCH_YARD_H
-#define BENCH_YARD_H
+#ifndef APPPOOL_TESTS_BENCH_YARD_H
+#define APPPOOL_TESTS_BENCH_YARD_H
 
 #include <pthread.h>
 #include <stdint.h>

@@ -9,8 +9,8 @@
  * takes it; from there it is stepped STEPS instructions on, or as far as it
  * goes before it gives the lock back. Then all threads are stopped, the
  * thread and its instruction are printed on one line, and the process stays
- * so until somebody kills it. Exit status 1 or 2: it could not be caught, and is
- * stopped if it was touched.
+ * so until somebody kills it. Exit status 1 or 2: it could not be caught, and
+ * is stopped if it was touched.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -26,7 +26,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "shm/format.h"
+#include "shm/format/format.h"
 
 #define THREADS 512
 #define LIMIT   10 /* s */

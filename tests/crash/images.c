@@ -19,9 +19,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "shm/check.h"
-#include "shm/enter.h"
-#include "shm/lock.h"
+#include "shm/recovery/check.h"
+#include "shm/verbs/enter.h"
+#include "shm/lock/lock.h"
 #include "tests/crash/scenes.h"
 #include "tests/crash/stepper.h"
 #include "tests/crash/stranger.h"

@@ -2,8 +2,8 @@
 
 #include "tests/crash/scenes.h"
 
-#include "shm/clock.h"
-#include "shm/enter.h"
+#include "shm/verbs/timeouts.h"
+#include "shm/verbs/enter.h"
 
 /* ---- verbs ---- */
 

@@ -5,8 +5,8 @@
  * @brief What the crash tests step through: verbs, each in pools where it has
  *        something to do.
  */
-#ifndef SCENES_H
-#define SCENES_H
+#ifndef APPPOOL_TESTS_CRASH_SCENES_H
+#define APPPOOL_TESTS_CRASH_SCENES_H
 
 #include "tests/crash/stage.h"
 

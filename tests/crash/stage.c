@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shm/clock.h"
-#include "shm/enter.h"
-#include "shm/group.h"
+#include "shm/verbs/timeouts.h"
+#include "shm/verbs/enter.h"
+#include "shm/slots/group.h"
 
 const apl_capacity_t stage_capacity = {4, 10, 16, 3};
 

@@ -5,15 +5,15 @@
  * @brief Pools in shared memory in which a verb of the crash tests has
  *        something to do.
  */
-#ifndef STAGE_H
-#define STAGE_H
+#ifndef APPPOOL_TESTS_CRASH_STAGE_H
+#define APPPOOL_TESTS_CRASH_STAGE_H
 
-#include "shm/checkin.h"
-#include "shm/checkout.h"
-#include "shm/children.h"
-#include "shm/housekeeping.h"
-#include "shm/maintenance.h"
-#include "shm/supervise.h"
+#include "shm/verbs/checkin.h"
+#include "shm/verbs/checkout.h"
+#include "shm/verbs/children.h"
+#include "shm/verbs/housekeeping.h"
+#include "shm/verbs/admin.h"
+#include "shm/verbs/supervise.h"
 
 #define SCENE_NOW 1000000000ll
 

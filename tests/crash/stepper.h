@@ -5,8 +5,8 @@
  * @brief Run a function in a process of its own, instruction by instruction,
  *        and look at shared memory after each.
  */
-#ifndef STEPPER_H
-#define STEPPER_H
+#ifndef APPPOOL_TESTS_CRASH_STEPPER_H
+#define APPPOOL_TESTS_CRASH_STEPPER_H
 
 #include <stddef.h>
 #include <stdint.h>

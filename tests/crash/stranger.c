@@ -9,9 +9,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "shm/check.h"
-#include "shm/enter.h"
-#include "shm/group.h"
+#include "shm/recovery/check.h"
+#include "shm/verbs/enter.h"
+#include "shm/slots/group.h"
 
 #define LATER (SCENE_NOW + 1000000000ll) /* all back-off is over */
 

@@ -5,8 +5,8 @@
  * @brief Goes on where another one was killed: a freshly executed process that
  *        knows nothing of the pool but its descriptor.
  */
-#ifndef STRANGER_H
-#define STRANGER_H
+#ifndef APPPOOL_TESTS_CRASH_STRANGER_H
+#define APPPOOL_TESTS_CRASH_STRANGER_H
 
 #include "tests/crash/stage.h"
 

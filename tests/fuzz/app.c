@@ -13,8 +13,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "spawner/notify.h"
-#include "spawner/output.h"
+#include "spawner/life/sd_notify.h"
+#include "spawner/output/output.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/dice.h"
 #include "tests/fuzz/state.h"

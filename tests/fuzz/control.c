@@ -7,7 +7,7 @@
  * Input: a byte (1: over the socket, in pieces of the upper bits; 2: root; else
  * the next two bits say which user), and what is sent. */
 
-#include "spawner/control.h"
+#include "spawner/control/control.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +15,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "spawner/process.h"
-#include "spawner/verbs.h"
+#include "spawner/state/process.h"
+#include "spawner/control/command_list.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/play.h"
 #include "tests/fuzz/state.h"

@@ -4,8 +4,8 @@
  * @file dice.h
  * @brief An input as a row of decisions.
  */
-#ifndef DICE_H
-#define DICE_H
+#ifndef APPPOOL_TESTS_FUZZ_DICE_H
+#define APPPOOL_TESTS_FUZZ_DICE_H
 
 #include <stdint.h>
 

@@ -4,8 +4,8 @@
  * @file fuzz.h
  * @brief What libFuzzer calls.
  */
-#ifndef FUZZ_H
-#define FUZZ_H
+#ifndef APPPOOL_TESTS_FUZZ_FUZZ_H
+#define APPPOOL_TESTS_FUZZ_FUZZ_H
 
 #include <stddef.h>
 #include <stdint.h>

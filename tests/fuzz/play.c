@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shm/check.h"
-#include "shm/enter.h"
-#include "shm/group.h"
-#include "shm/report.h"
-#include "shm/snapshot.h"
+#include "shm/recovery/check.h"
+#include "shm/verbs/enter.h"
+#include "shm/slots/group.h"
+#include "shm/view/report.h"
+#include "shm/view/snapshot.h"
 
 #define STEPS 300
 

@@ -5,15 +5,15 @@
  * @brief All verbs of the pool, in an order that bytes decide, on a segment
  *        that somebody else may write to as well.
  */
-#ifndef PLAY_H
-#define PLAY_H
+#ifndef APPPOOL_TESTS_FUZZ_PLAY_H
+#define APPPOOL_TESTS_FUZZ_PLAY_H
 
-#include "shm/checkin.h"
-#include "shm/checkout.h"
-#include "shm/children.h"
-#include "shm/housekeeping.h"
-#include "shm/maintenance.h"
-#include "shm/supervise.h"
+#include "shm/verbs/checkin.h"
+#include "shm/verbs/checkout.h"
+#include "shm/verbs/children.h"
+#include "shm/verbs/housekeeping.h"
+#include "shm/verbs/admin.h"
+#include "shm/verbs/supervise.h"
 #include "tests/fuzz/dice.h"
 
 #define PLAY_HOLDS 8

@@ -9,8 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "spawner/log.h"
-#include "spawner/process.h"
+#include "spawner/common/log.h"
+#include "spawner/state/process.h"
 
 static spawner_t spawner;
 static char dir[200];

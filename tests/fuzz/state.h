@@ -5,10 +5,10 @@
  * @brief A spawner without a loop of its own and without processes: for what
  *        of it is fuzzed.
  */
-#ifndef FUZZ_STATE_H
-#define FUZZ_STATE_H
+#ifndef APPPOOL_TESTS_FUZZ_STATE_H
+#define APPPOOL_TESTS_FUZZ_STATE_H
 
-#include "spawner/state.h"
+#include "spawner/state/state.h"
 
 /** The one there is; its runtime directory is made the first time, in TMPDIR,
  * and left there; its error log is kept in memory. */

@@ -3,14 +3,14 @@
 /* The app table: any text is taken as a whole or refused with a sentence; and
  * what is taken is what the rest of the spawner relies on. */
 
-#include "spawner/table.h"
+#include "spawner/state/app_table.h"
 
 #include <apr_general.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "shm/format.h"
-#include "spawner/reader.h"
+#include "shm/format/format.h"
+#include "spawner/state/json_reader.h"
 #include "tests/fuzz/fuzz.h"
 
 static void must(int truth)

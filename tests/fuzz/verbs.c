@@ -2,7 +2,7 @@
 
 /* The verbs, each with what it needs drawn from the dice. */
 
-#include "shm/clock.h"
+#include "shm/verbs/timeouts.h"
 #include "tests/fuzz/play.h"
 
 static apl_app_t *some_app(play_t *p, dice_t *d)

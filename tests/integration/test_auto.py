@@ -176,7 +176,7 @@ def test_the_spawner_dies_while_one_boots(httpd: Httpd) -> None:
 
 
 # Where apl_group_t has options.concurrency, and apl_process_t
-# wire.concurrency (shm/format.h).
+# wire.concurrency (shm/format/format.h).
 CONCURRENCY = 16 + 5 * 4
 MADE_FOR = 116 + 8
 AUTO = 0xffffffff

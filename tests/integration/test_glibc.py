@@ -40,4 +40,4 @@ def test_readme() -> None:
     readme = (TOP / "README").read_text()
     assert f"glibc {major}.{minor} or later" in readme
     assert f"glibc {major}.{minor} or later" \
-        in (TOP / "shm" / "needs.h").read_text()
+        in (TOP / "shm/format/needs.h").read_text()

@@ -69,9 +69,9 @@ def read_table(table: Path) -> list[Mutant]:
 
 def barriers() -> list[Mutant]:
     """Each one left out."""
-    return [Mutant(f"step-{label}", f"shm/{path.name}", line, "", [CRASH],
-                   {"barrier": label})
-            for path in sorted((TOP / "shm").glob("*.[ch]"))
+    return [Mutant(f"step-{label}", str(path.relative_to(TOP)), line, "",
+                   [CRASH], {"barrier": label})
+            for path in sorted((TOP / "shm").rglob("*.[ch]"))
             for line, label in re.findall(
                 r'(^ *APL_STEP\("(\w+)"\);.*\n)', path.read_text(), re.M)]
 

@@ -7,7 +7,7 @@ from source import TOP
 
 TESTS = TOP / "tests"
 SETS = {"A": 21, "B": 40, "D": 5, "I": 26, "S": 15, "P": 31}
-# shm/check.c counts anew what these speak of; each test of a pool asks it.
+# shm/recovery/check.c counts anew what these speak of; each test of a pool asks it.
 UNTESTED = {"I24", "I25"}
 
 

@@ -13,7 +13,7 @@ ANYBODYS = {"env"}  # whose keys the administrator chooses
 def written() -> set[str]:
     """Keys of the app table that httpd writes."""
     return set(re.findall(r'json_object_set_new\(\s*\w+,\s*"(\w+)"',
-                          code(TOP / "mod_apppool/table.c")))
+                          code(TOP / "mod_apppool/parent/app_table_write.c")))
 
 
 def keys(value: Any) -> Iterator[str]:

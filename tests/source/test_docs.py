@@ -5,7 +5,7 @@ import subprocess
 
 from source import TOP, c_files, name
 
-DIRECTIVES_C = TOP / "mod_apppool" / "directives.c"
+DIRECTIVES_C = TOP / "mod_apppool/config/directives.c"
 MANUAL = TOP / "doc" / "directives.md"
 
 

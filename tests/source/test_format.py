@@ -1,14 +1,14 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""shm/format.h: no pointer enters the segment, each struct has its size."""
+"""shm/format/format.h: no pointer enters the segment, each struct has its size."""
 import re
 
 import pytest
 
 from source import TOP, c_files, code, name
 
-FORMAT = TOP / "shm" / "format.h"
+FORMAT = TOP / "shm/format/format.h"
 STRUCTS = re.findall(r"typedef struct \w*\s*\{(.*?)\}\s*(\w+);",
-                     code(TOP / "shm" / "figures.h") + code(FORMAT), re.S)
+                     code(TOP / "shm/format/statistics.h") + code(FORMAT), re.S)
 
 
 @pytest.mark.parametrize("body,struct", STRUCTS, ids=[s for _, s in STRUCTS])
@@ -43,12 +43,12 @@ UNSEEN = {
 
 
 def test_each_invariant_is_checked() -> None:
-    """The numbers of format.h are those that check.c and proof.c report."""
+    """The numbers of format.h are those that check.c and check_group.c report."""
     stated = {int(number) for number in
               re.findall(r"^ \*  I(\d+) ", FORMAT.read_text(), re.M)}
     checked = {int(number) for number in re.findall(
-        r"found\(\s*a, (\d+),", code(TOP / "shm" / "check.c") +
-        code(TOP / "shm" / "proof.c"))}
+        r"found\(\s*a, (\d+),", code(TOP / "shm/recovery/check.c") +
+        code(TOP / "shm/recovery/check_group.c"))}
     assert len(stated) >= 19
     assert checked == stated - set(UNSEEN)
 

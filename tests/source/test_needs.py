@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """A system that mod_apppool cannot work on is refused, with the reason, by the
-compiler and by configure (shm/needs.h)."""
+compiler and by configure (shm/format/needs.h)."""
 import subprocess
 from pathlib import Path
 
@@ -34,7 +34,7 @@ def lacking(what: str, place: Path) -> tuple[list[str], str]:
 
 def preprocess(*flags: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        ["gcc", "-E", *flags, f"-I{TOP}", "shm/needs.h"], cwd=TOP, text=True,
+        ["gcc", "-E", *flags, f"-I{TOP}", "shm/format/needs.h"], cwd=TOP, text=True,
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
 

@@ -3,7 +3,7 @@
 /* The one place above MaxPoolSize: for a process that replaces another one, and
  * for the tries of an app whose starts fail. Each app in its turn. */
 
-#include "shm/list.h"
+#include "shm/format/list.h"
 #include "tests/unit/support/scene.h"
 
 #define PAUSE (61 * SECOND) /* longer than any back-off */

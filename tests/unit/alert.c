@@ -4,7 +4,7 @@
  * again; also where no file can be written. tell_begin() is ours here: the
  * linker wraps it. */
 
-#include "spawner/alert.h"
+#include "spawner/alert/alert.h"
 
 #include <apr_general.h>
 #include <fcntl.h>
@@ -15,10 +15,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "spawner/failure.h"
-#include "spawner/process.h"
-#include "spawner/stay.h"
-#include "spawner/tell.h"
+#include "spawner/alert/start_failure.h"
+#include "spawner/state/process.h"
+#include "spawner/life/early_exit.h"
+#include "spawner/alert/notify_command.h"
 #include "tests/unit/support/scene.h"
 #include "tests/unit/support/scratch.h"
 

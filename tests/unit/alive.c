@@ -10,8 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "shm/alive.h"
-#include "shm/resident.h"
+#include "shm/lock/alive.h"
+#include "shm/view/memory_use.h"
 
 static pid_t child(void)
 {

@@ -3,7 +3,7 @@
 /* The control socket has an answer that takes its time made by a child, once
  * for all that wait for it. */
 
-#include "spawner/answer.h"
+#include "spawner/control/status_job.h"
 
 #include <apr_general.h>
 #include <errno.h>
@@ -17,8 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "spawner/control.h"
-#include "spawner/errand.h"
+#include "spawner/control/control.h"
+#include "spawner/state/helper_job.h"
 #include "tests/unit/support/forks.h"
 #include "tests/unit/support/scene.h"
 #include "tests/unit/support/scratch.h"

@@ -2,7 +2,7 @@
 
 /* Could nobody but root and the owner have put a directory in its place? */
 
-#include "spawner/approot.h"
+#include "spawner/state/approot_owner.h"
 
 #include <fcntl.h>
 #include <stdio.h>

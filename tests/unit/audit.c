@@ -2,17 +2,17 @@
 
 /* When a look at all invariants repairs the pool, and when it does not. */
 
-#include "spawner/audit.h"
+#include "spawner/upkeep/audit.h"
 
 #include <stdio.h>
 
-#include "shm/check.h"
-#include "shm/enter.h"
-#include "shm/process.h"
-#include "shm/room.h"
-#include "shm/session.h"
-#include "shm/supervise.h"
-#include "spawner/process.h"
+#include "shm/recovery/check.h"
+#include "shm/verbs/enter.h"
+#include "shm/slots/process.h"
+#include "shm/policy/capacity.h"
+#include "shm/slots/session.h"
+#include "shm/verbs/supervise.h"
+#include "spawner/state/process.h"
 #include "tests/unit/support/memory.h"
 #include "tests/unit/support/scene.h"
 

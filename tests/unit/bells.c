@@ -11,10 +11,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "shm/clock.h"
-#include "shm/enter.h"
-#include "shm/lock.h"
-#include "shm/wake.h"
+#include "shm/verbs/timeouts.h"
+#include "shm/verbs/enter.h"
+#include "shm/lock/lock.h"
+#include "shm/lock/wake.h"
 #include "tests/unit/support/scene.h"
 
 #define LONG (60 * 1000000) /* us; nobody sleeps so long who is woken */

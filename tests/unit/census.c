@@ -3,16 +3,16 @@
 /* One look at all processes answers all who have asked: what is left of a
  * session, signals for it, its memory. */
 
-#include "spawner/census.h"
+#include "spawner/state/session_scan.h"
 
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "spawner/errand.h"
-#include "spawner/life.h"
-#include "spawner/process.h"
+#include "spawner/state/helper_job.h"
+#include "spawner/life/life.h"
+#include "spawner/state/process.h"
 #include "tests/unit/support/family.h"
 #include "tests/unit/support/forks.h"
 #include "tests/unit/support/scene.h"

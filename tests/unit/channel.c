@@ -3,7 +3,7 @@
 /* Threads of one child of httpd, and the MPM's that calls back, share the list
  * of channels. Everything of mod_proxy and of the wire is played here. */
 
-#include "mod_apppool/channel.h"
+#include "mod_apppool/backend/connection.h"
 
 #include <ap_mpm.h>
 #include <apr_general.h>
@@ -15,9 +15,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "mod_apppool/dial.h"
-#include "mod_apppool/lasting.h"
-#include "mod_apppool/proxy_api.h"
+#include "mod_apppool/backend/connect.h"
+#include "mod_apppool/body/streaming.h"
+#include "mod_apppool/backend/proxy_api.h"
 #include "tests/unit/support/scene.h"
 
 #define THREADS 4

@@ -3,7 +3,8 @@
 /* Asking for a process and giving it back. A test that begins with a letter
  * and a number holds a claim of tests/claims.md: `a` what the algorithm does,
  * `b` a slip of its pseudo-code that is not made here, `d` where its versions
- * differ, `i` an invariant of shm/format.h, `p` a request that takes too long,
+ * differ, `i` an invariant of shm/format/format.h, `p` a request that takes too
+ * long,
  * `s` a scenario. */
 
 #include <stdint.h>

@@ -14,11 +14,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "shm/check.h"
-#include "shm/enter.h"
-#include "shm/group.h"
-#include "shm/report.h"
-#include "shm/snapshot.h"
+#include "shm/recovery/check.h"
+#include "shm/verbs/enter.h"
+#include "shm/slots/group.h"
+#include "shm/view/report.h"
+#include "shm/view/snapshot.h"
 #include "tests/unit/support/scene.h"
 
 #define SPACE ((size_t)4 << 40) /* an index of 32 bits times a record */

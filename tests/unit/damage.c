@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "shm/check.h"
-#include "shm/enter.h"
-#include "shm/list.h"
-#include "shm/lock.h"
+#include "shm/recovery/check.h"
+#include "shm/verbs/enter.h"
+#include "shm/format/list.h"
+#include "shm/lock/lock.h"
 #include "tests/unit/support/scene.h"
 
 #define DAMAGED 3000 /* pools */
@@ -121,7 +121,8 @@ static void some_verb(scene_t *s, uint64_t id)
 }
 
 /* A damaged link may have led to the lock, and what was written there may be
- * the number of some thread of this machine. spawner/guard.c sees that it does
+ * the number of some thread of this machine. spawner/upkeep/lock_rescue.c sees
+ * that it does
  * not hold the lock. */
 static void free_lock(uint32_t *lock)
 {

@@ -2,7 +2,7 @@
 
 /* Which command runs an app, by its files. */
 
-#include "spawner/detect.h"
+#include "spawner/shared/detect.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "shm/format.h"
+#include "shm/format/format.h"
 #include "tests/unit/support/scene.h"
 
 static char directory[64];

@@ -9,10 +9,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "shm/enter.h"
-#include "shm/group.h"
-#include "shm/lock.h"
-#include "shm/queue.h"
+#include "shm/verbs/enter.h"
+#include "shm/slots/group.h"
+#include "shm/lock/lock.h"
+#include "shm/slots/queue.h"
 #include "tests/unit/support/scene.h"
 
 static void damage_is_repaired_before_the_lock_is_given_back(void **state)
@@ -92,7 +92,8 @@ static pid_t stopped_inside(scene_t *s)
 }
 
 /* The lock was broken while its owner did not run. When that one goes on,
- * another one is inside: it disturbs nobody, and mends what it may have done. */
+ * another one is inside: it disturbs nobody, and mends what it may have done.
+ * */
 static void who_comes_back_to_a_broken_lock_mends(void **state)
 {
     scene_t *s = scene_new(2);

@@ -2,7 +2,7 @@
 
 /* AppEnvFile: what its lines say, and which are refused. */
 
-#include "spawner/envfile.h"
+#include "spawner/child/env_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,15 +2,15 @@
 
 /* What takes long is done by a child, and nobody waits for it. */
 
-#include "spawner/errand.h"
+#include "spawner/state/helper_job.h"
 
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "spawner/log.h"
-#include "spawner/procfs.h"
+#include "spawner/common/log.h"
+#include "spawner/common/procfs.h"
 #include "tests/unit/support/scene.h"
 
 /* An errand that is forgotten ends itself: not in the test's time. */

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "spawner/process.h"
+#include "spawner/state/process.h"
 #include "tests/unit/support/scene.h"
 #include "tests/unit/support/scratch.h"
 

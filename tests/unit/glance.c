@@ -2,7 +2,7 @@
 
 /* A glance at a request is of one request, whatever happens meanwhile. */
 
-#include "shm/glance.h"
+#include "shm/slots/session_peek.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -11,8 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "shm/clock.h"
-#include "shm/held.h"
+#include "shm/verbs/timeouts.h"
+#include "shm/lock/lock_token.h"
 #include "tests/unit/support/scene.h"
 
 /* Those that have a process. */

@@ -3,14 +3,14 @@
 /* The lock is taken from a thread that does not hold it, and from no other.
  * The linker wraps what the spawner asks /proc with. */
 
-#include "spawner/guard.h"
+#include "spawner/upkeep/lock_rescue.h"
 
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "shm/lock.h"
-#include "spawner/procfs.h"
+#include "shm/lock/lock.h"
+#include "spawner/common/procfs.h"
 #include "tests/unit/support/scene.h"
 
 #define PARENT 4711

@@ -3,9 +3,9 @@
 /* How long requests waited, and how long they took: each is counted once, in
  * its class. */
 
-#include "shm/clock.h"
-#include "shm/enter.h"
-#include "shm/histogram.h"
+#include "shm/verbs/timeouts.h"
+#include "shm/verbs/enter.h"
+#include "shm/format/histogram.h"
 #include "tests/unit/support/scene.h"
 
 static uint64_t total(const apl_histogram_t *h)

@@ -7,10 +7,10 @@
 #include <apr_strings.h>
 #include <string.h>
 
-#include "shm/history.h"
-#include "shm/report.h"
-#include "shm/report_times.h"
-#include "shm/snapshot.h"
+#include "shm/verbs/history.h"
+#include "shm/view/report.h"
+#include "shm/view/report_times.h"
+#include "shm/view/snapshot.h"
 #include "tests/unit/support/scene.h"
 
 static void sample(scene_t *s, int64_t after)

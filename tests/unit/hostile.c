@@ -9,10 +9,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "shm/enter.h"
-#include "shm/group.h"
-#include "shm/list.h"
-#include "shm/lock.h"
+#include "shm/verbs/enter.h"
+#include "shm/slots/group.h"
+#include "shm/format/list.h"
+#include "shm/lock/lock.h"
 #include "tests/unit/support/scene.h"
 
 #define SECONDS(n) ((n)*1000000ll)

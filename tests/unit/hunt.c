@@ -3,7 +3,7 @@
 /* What dead processes have left is found by its mark and ended; and one that
  * keeps its mark from being read holds up nobody. */
 
-#include "spawner/hunt.h"
+#include "spawner/state/mark_scan.h"
 
 #include <apr_general.h>
 #include <fcntl.h>
@@ -15,10 +15,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "spawner/errand.h"
-#include "spawner/log.h"
-#include "spawner/process.h"
-#include "spawner/procfs.h"
+#include "spawner/state/helper_job.h"
+#include "spawner/common/log.h"
+#include "spawner/state/process.h"
+#include "spawner/common/procfs.h"
 #include "tests/unit/support/marked.h"
 #include "tests/unit/support/scene.h"
 #include "tests/unit/support/scratch.h"

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "shm/enter.h"
+#include "shm/verbs/enter.h"
 #include "tests/unit/support/steps.h"
 
 #define STEPS 5000

@@ -1,15 +1,15 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* The invariants of shm/format.h by their numbers: what apl_check() finds
+/* The invariants of shm/format/format.h by their numbers: what apl_check() finds
  * where exactly that is broken. That they hold after each verb is shown by
  * all other tests; those that it cannot see are in past.c; lists are in
  * lists.c. */
 
-#include "shm/clock.h"
-#include "shm/enter.h"
-#include "shm/list.h"
-#include "shm/process.h"
-#include "shm/session.h"
+#include "shm/verbs/timeouts.h"
+#include "shm/verbs/enter.h"
+#include "shm/format/list.h"
+#include "shm/slots/process.h"
+#include "shm/slots/session.h"
 #include "tests/unit/support/breaks.h"
 
 static void i1_a_group_is_found_and_its_processes_in_it(void **state)

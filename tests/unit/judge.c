@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "shm/wake.h"
+#include "shm/lock/wake.h"
 #include "tests/unit/support/ledger.h"
 #include "tests/unit/support/scene.h"
 

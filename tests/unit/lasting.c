@@ -2,7 +2,7 @@
 
 /* Requests that last, or ask to: how many others are there? */
 
-#include "shm/checkin.h"
+#include "shm/verbs/checkin.h"
 #include "tests/unit/support/slow.h"
 
 static apr_status_t ask(scene_t *s, apl_hold_t *h, const apl_app_t *a,

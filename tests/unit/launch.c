@@ -10,10 +10,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "shm/housekeeping.h"
-#include "spawner/boot.h"
-#include "spawner/launch.h"
-#include "spawner/process.h"
+#include "shm/verbs/housekeeping.h"
+#include "spawner/child/boot.h"
+#include "spawner/life/launch.h"
+#include "spawner/state/process.h"
 #include "tests/unit/support/scene.h"
 #include "tests/unit/support/scratch.h"
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shm/heap.h"
-#include "shm/list.h"
+#include "shm/format/heap.h"
+#include "shm/format/list.h"
 #include "tests/unit/support/scene.h"
 
 static uint64_t key_of(const apl_pool_t *pool, uint32_t at)

@@ -3,7 +3,7 @@
 /* I18: each list that there is, torn, with a member too few and with a stranger.
  * apl_check() finds it. */
 
-#include "shm/list.h"
+#include "shm/format/list.h"
 #include "tests/unit/support/breaks.h"
 
 static void i18_lists_are_whole_and_hold_every_slot(void **state)

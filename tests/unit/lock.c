@@ -10,8 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "shm/lock.h"
-#include "shm/wake.h"
+#include "shm/lock/lock.h"
+#include "shm/lock/wake.h"
 #include "tests/unit/support/scene.h"
 
 #define ENOUGH                                                                 \

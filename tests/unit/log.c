@@ -3,7 +3,7 @@
 /* How much of ours gets into the error log, and of which level. The clock is
  * ours here: the linker wraps it. */
 
-#include "spawner/log.h"
+#include "spawner/common/log.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "spawner/contract.h"
+#include "spawner/shared/contract.h"
 #include "tests/unit/support/scene.h"
 
 static char dir[] = "/tmp/log-XXXXXX", text[1 << 20];

@@ -2,15 +2,15 @@
 
 /* What the kernel says of a process, in words. */
 
-#include "spawner/look.h"
+#include "spawner/diagnose/process_report.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "spawner/procfs.h"
-#include "spawner/syscalls.h"
+#include "spawner/common/procfs.h"
+#include "spawner/diagnose/syscalls.h"
 #include "tests/unit/support/scene.h"
 
 static void says(char state, const char *syscall, const char *words)

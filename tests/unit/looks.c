@@ -7,9 +7,9 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "shm/clock.h"
-#include "spawner/abandoned.h"
-#include "spawner/diag.h"
+#include "shm/verbs/timeouts.h"
+#include "spawner/life/abandoned.h"
+#include "spawner/state/sock_diag.h"
 #include "tests/unit/support/scratch.h"
 #include "tests/unit/support/slow.h"
 

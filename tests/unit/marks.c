@@ -3,7 +3,7 @@
 /* Marks are read although a process keeps its readers waiting; and nothing
  * is left of the readers. */
 
-#include "spawner/marks.h"
+#include "spawner/common/environ_scan.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "spawner/sweep.h"
+#include "spawner/common/kill_instance.h"
 #include "tests/unit/support/marked.h"
 #include "tests/unit/support/scene.h"
 

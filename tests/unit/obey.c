@@ -3,14 +3,14 @@
 /* What the spawner does of what the segment says, where it could not be done
  * at once, or where the segment forgot the process in between. */
 
-#include "spawner/obey.h"
+#include "spawner/life/obey.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "shm/clock.h"
-#include "spawner/process.h"
+#include "shm/verbs/timeouts.h"
+#include "spawner/state/process.h"
 #include "tests/unit/support/scene.h"
 #include "tests/unit/support/scratch.h"
 

@@ -3,7 +3,7 @@
 /* Repair gives each list the order that it had, whichever slots its members
  * have: here the young ones have the low slots. */
 
-#include "shm/list.h"
+#include "shm/format/list.h"
 #include "tests/unit/support/scene.h"
 
 #define LINKS 16

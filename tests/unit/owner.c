@@ -4,7 +4,7 @@
 
 #include <unistd.h>
 
-#include "shm/child.h"
+#include "shm/verbs/child.h"
 #include "tests/unit/support/scene.h"
 
 static apl_watch_t watch_of(scene_t *s, uint32_t index)

@@ -1,10 +1,10 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* The invariants of shm/format.h that apl_check() cannot see, as they allow
+/* The invariants of shm/format/format.h that apl_check() cannot see, as they allow
  * something, speak of the past, or may be exceeded once a limit was lowered.
  * The walk holds them against the moment before, step by step. */
 
-#include "shm/group.h"
+#include "shm/slots/group.h"
 #include "tests/unit/support/scene.h"
 
 static void i2_a_group_may_have_no_process(void **state)

@@ -3,7 +3,7 @@
 /* As whom an app runs, with user databases that have gaps and that fail: they
  * are ours here, the linker wraps them. */
 
-#include "spawner/privilege.h"
+#include "spawner/shared/privilege.h"
 
 #include <errno.h>
 #include <grp.h>

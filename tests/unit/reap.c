@@ -2,7 +2,7 @@
 
 /* However many children die, whoever reaps them gets on with other work. */
 
-#include "spawner/reap.h"
+#include "spawner/common/reap.h"
 
 #include <errno.h>
 #include <string.h>

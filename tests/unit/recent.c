@@ -2,13 +2,13 @@
 
 /* What an app printed last: how much of it is kept, and who may see it. */
 
-#include "spawner/recent.h"
+#include "spawner/output/recent_output.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "spawner/userdb.h"
+#include "spawner/shared/userdb.h"
 #include "tests/unit/support/scene.h"
 #include "tests/unit/support/scratch.h"
 

@@ -3,7 +3,7 @@
 /* The registry has one writer; the next one may go on with a copy. And a beat
  * is its program's alone. */
 
-#include "spawner/registry.h"
+#include "spawner/state/registry.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,8 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "spawner/beat.h"
-#include "spawner/contract.h"
+#include "spawner/shared/heartbeat.h"
+#include "spawner/shared/contract.h"
 #include "tests/unit/support/scene.h"
 #include "tests/unit/support/scratch.h"
 

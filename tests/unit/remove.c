@@ -2,7 +2,7 @@
 
 /* What an app's user has left behind is removed, and nothing else. */
 
-#include "spawner/remove.h"
+#include "spawner/common/remove_tree.h"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "spawner/beat.h"
+#include "spawner/shared/heartbeat.h"
 #include "tests/unit/support/scene.h"
 
 #define LEVELS 5000

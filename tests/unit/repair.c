@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shm/check.h"
-#include "shm/enter.h"
-#include "shm/list.h"
+#include "shm/recovery/check.h"
+#include "shm/verbs/enter.h"
+#include "shm/format/list.h"
 #include "tests/unit/support/scene.h"
 
 /* Enter as the next after a dead owner. */

@@ -11,12 +11,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "spawner/boot.h"
-#include "spawner/launch.h"
-#include "spawner/life.h"
-#include "spawner/notify.h"
-#include "spawner/process.h"
-#include "spawner/rights.h"
+#include "spawner/child/boot.h"
+#include "spawner/life/launch.h"
+#include "spawner/life/life.h"
+#include "spawner/life/sd_notify.h"
+#include "spawner/state/process.h"
+#include "spawner/shared/no_descriptors.h"
 #include "tests/unit/support/scene.h"
 #include "tests/unit/support/scratch.h"
 
@@ -324,7 +324,7 @@ static void nothing_is_read_behind_a_descriptor(void **state)
     assert_int_equal(p->notify.fd, -1);
     assert_int_equal(scratch_lines("sent a descriptor"), 1);
     close(app);
-    while (waitpid(-1, NULL, 0) > 0) /* who closes it (rights.h) */
+    while (waitpid(-1, NULL, 0) > 0) /* who closes it (no_descriptors.h) */
         ;
 }
 

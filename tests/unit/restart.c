@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "shm/group.h"
+#include "shm/slots/group.h"
 #include "tests/unit/support/scene.h"
 #include "tests/unit/support/touch.h"
 

@@ -4,7 +4,7 @@
  * neither where the kernel refuses them, nor where it cannot. To close one of
  * these sockets takes an hour: what waits for it is ended by SIGALRM. */
 
-#include "spawner/rights.h"
+#include "spawner/shared/no_descriptors.h"
 
 #include <fcntl.h>
 #include <netinet/in.h>

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "shm/enter.h"
+#include "shm/verbs/enter.h"
 #include "tests/unit/support/scene.h"
 
 /* Sessions that no child knows of, as they may be there after damage. */

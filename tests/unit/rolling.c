@@ -3,7 +3,7 @@
 /* A rolling restart: the new process first, then an old one leaves; never
  * fewer processes than before, never more than one above the limit. */
 
-#include "shm/group.h"
+#include "shm/slots/group.h"
 #include "tests/unit/support/scene.h"
 
 static void close_all(scene_t *s, apl_hold_t *holds, int n)

@@ -3,7 +3,7 @@
 /* What people expect of the pool, scenario by scenario: each with all callers
  * in this process, and again with the callers spread over four. */
 
-#include "shm/group.h"
+#include "shm/slots/group.h"
 #include "tests/unit/support/play.h"
 
 static void s1_get_request_close(void **state)

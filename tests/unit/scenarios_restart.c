@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "shm/group.h"
+#include "shm/slots/group.h"
 #include "tests/unit/support/play.h"
 #include "tests/unit/support/touch.h"
 

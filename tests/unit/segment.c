@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "shm/group.h"
-#include "shm/report.h"
-#include "shm/snapshot.h"
+#include "shm/slots/group.h"
+#include "shm/view/report.h"
+#include "shm/view/snapshot.h"
 #include "tests/unit/support/memory.h"
 #include "tests/unit/support/scene.h"
 

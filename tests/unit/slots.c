@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "shm/group.h"
+#include "shm/slots/group.h"
 #include "tests/unit/support/scene.h"
 
 /* More sessions than are looked at under one lock. */

@@ -12,9 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "shm/enter.h"
-#include "shm/lock.h"
-#include "shm/snapshot.h"
+#include "shm/verbs/enter.h"
+#include "shm/lock/lock.h"
+#include "shm/view/snapshot.h"
 #include "tests/unit/support/memory.h"
 #include "tests/unit/support/scene.h"
 

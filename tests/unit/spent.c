@@ -3,7 +3,7 @@
 /* MaxRequests: the replacement first, then the process goes; and never more
  * requests than that. */
 
-#include "shm/retire.h"
+#include "shm/policy/retire.h"
 #include "tests/unit/support/scene.h"
 
 /* One request after the other. @return the process that had them all */

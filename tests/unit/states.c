@@ -4,8 +4,8 @@
 
 #include <jansson.h>
 
-#include "shm/report.h"
-#include "shm/snapshot.h"
+#include "shm/view/report.h"
+#include "shm/view/snapshot.h"
 #include "tests/unit/support/memory.h"
 #include "tests/unit/support/slow.h"
 

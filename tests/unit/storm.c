@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* Many are killed, also inside the pool's verbs, while others work and write it
- * down. Was a process given to two, a request lost, overtaken, left to sleep? */
+/* Many are killed, also inside the pool's verbs, while others work and keep a
+ * ledger. Was a process given to two, a request lost, overtaken, left asleep? */
 
 #include <linux/futex.h>
 #include <signal.h>
@@ -12,9 +12,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "shm/check.h"
-#include "shm/clock.h"
-#include "shm/enter.h"
+#include "shm/recovery/check.h"
+#include "shm/verbs/timeouts.h"
+#include "shm/verbs/enter.h"
 #include "tests/unit/support/ledger.h"
 #include "tests/unit/support/scene.h"
 #include "tests/unit/support/sleeps.h"

@@ -2,7 +2,7 @@
 
 /* The app table is taken as a whole, or refused with the reason. */
 
-#include "spawner/table.h"
+#include "spawner/state/app_table.h"
 
 #include <apr_strings.h>
 #include <jansson.h>

@@ -3,7 +3,7 @@
 /* A command of AppNotify that prints without end holds nobody up. The fork
  * and what is read are ours here: the linker wraps them. */
 
-#include "spawner/tell.h"
+#include "spawner/alert/notify_command.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 
 /* The token of a button: whose it is, and for how long it is good. */
 
-#include "mod_apppool/status_token.h"
+#include "mod_apppool/status/status_token.h"
 
 #include <apr_strings.h>
 #include <setjmp.h>

@@ -2,7 +2,7 @@
 
 /* The pool is full: who gives way, and whose turn it is. */
 
-#include "shm/group.h"
+#include "shm/slots/group.h"
 #include "tests/unit/support/scene.h"
 
 static void a5_a_full_busy_pool_makes_a_new_app_wait_its_turn(void **state)

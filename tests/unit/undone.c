@@ -8,11 +8,11 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include "shm/clock.h"
-#include "shm/enter.h"
-#include "shm/group.h"
-#include "shm/process.h"
-#include "shm/queue.h"
+#include "shm/verbs/timeouts.h"
+#include "shm/verbs/enter.h"
+#include "shm/slots/group.h"
+#include "shm/slots/process.h"
+#include "shm/slots/queue.h"
 #include "tests/unit/support/scene.h"
 
 #define MANY 2000 /* whatever is done so often has no end */

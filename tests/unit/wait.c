@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include "shm/enter.h"
+#include "shm/verbs/enter.h"
 #include "tests/unit/support/scene.h"
 #include "tests/unit/support/sleeps.h"
 

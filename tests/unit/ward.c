@@ -3,7 +3,7 @@
 /* A spawner that does not beat is killed; one that cannot beat is not. Its end
  * is seen, with and without a descriptor for it. */
 
-#include "spawner/ward.h"
+#include "spawner/watchdog/spawner_watch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,9 +14,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "spawner/contract.h"
-#include "spawner/pidfd.h"
-#include "spawner/procfs.h"
+#include "spawner/shared/contract.h"
+#include "spawner/shared/pidfd.h"
+#include "spawner/common/procfs.h"
 #include "tests/unit/support/scene.h"
 #include "tests/unit/support/scratch.h"
 

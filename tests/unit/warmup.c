@@ -2,14 +2,14 @@
 
 /* AppReady /path: who is asked, and how. */
 
-#include "spawner/warmup.h"
+#include "spawner/life/warmup.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "spawner/rights.h"
+#include "spawner/shared/no_descriptors.h"
 #include "tests/unit/support/scene.h"
 
 static const table_app_t app = {.ready = "/up", .host = "a.example"};

@@ -3,7 +3,7 @@
 /* The lines of an AppLog between two children that write it; and the user that
  * it is opened as. */
 
-#include "spawner/writer.h"
+#include "spawner/output/log_writer.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,9 +11,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "spawner/contract.h"
-#include "spawner/process.h"
-#include "spawner/say.h"
+#include "spawner/shared/contract.h"
+#include "spawner/state/process.h"
+#include "spawner/output/app_log.h"
 #include "tests/unit/support/scene.h"
 #include "tests/unit/support/scratch.h"
 

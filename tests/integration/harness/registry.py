@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""The spawner's registry (spawner/registry.h), to be changed between two
+"""The spawner's registry (spawner/state/registry.h), to be changed between two
 spawners."""
 import os
 import signal

@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""The live segment, as a hostile child of httpd sees it (shm/format.h)."""
+"""The live segment, as a hostile child of httpd sees it (shm/format/format.h)."""
 import mmap
 import os
 import random

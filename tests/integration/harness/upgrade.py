@@ -30,7 +30,7 @@ def other_build() -> Path:
     """The module and its programs with another layout of the segment, as a
     new version may have it."""
     source = BUILD / "other-build"
-    edit = {"shm/format.h": ("#define APL_FORMAT_VERSION ",
+    edit = {"shm/format/format.h": ("#define APL_FORMAT_VERSION ",
                              "#define APL_FORMAT_VERSION 100 + ")}
     with alone():
         for name in ("shm", "spawner", "mod_apppool", "apxs.mk", "sources.mk",

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shm/check.h"
+#include "shm/recovery/check.h"
 
 char *breaks_save(scene_t *s)
 {

@@ -2,11 +2,11 @@
 
 /**
  * @file breaks.h
- * @brief Break an invariant of shm/format.h by hand, and see that apl_check()
- *        finds that one.
+ * @brief Break an invariant of shm/format/format.h by hand, and see that
+ *        apl_check() finds that one.
  */
-#ifndef BREAKS_H
-#define BREAKS_H
+#ifndef APPPOOL_TESTS_UNIT_SUPPORT_BREAKS_H
+#define APPPOOL_TESTS_UNIT_SUPPORT_BREAKS_H
 
 #include "tests/unit/support/scene.h"
 

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "shm/group.h"
+#include "shm/slots/group.h"
 
 #define PROCESSES 4
 #define PATIENCE  60000 /* ms */

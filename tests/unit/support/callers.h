@@ -10,8 +10,8 @@
  * thread of its process, and sends word when its wait is over; here it is
  * asked by apl_checkout_poll().
  */
-#ifndef CALLERS_H
-#define CALLERS_H
+#ifndef APPPOOL_TESTS_UNIT_SUPPORT_CALLERS_H
+#define APPPOOL_TESTS_UNIT_SUPPORT_CALLERS_H
 
 #include "tests/unit/support/scene.h"
 

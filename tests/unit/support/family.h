@@ -5,13 +5,13 @@
  * @brief A session of processes: a leader, a child of ours, and what it has
  *        started, each in a process group of its own.
  */
-#ifndef FAMILY_H
-#define FAMILY_H
+#ifndef APPPOOL_TESTS_UNIT_SUPPORT_FAMILY_H
+#define APPPOOL_TESTS_UNIT_SUPPORT_FAMILY_H
 
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "spawner/procfs.h"
+#include "spawner/common/procfs.h"
 
 #define FAMILY_MEMBERS 3 /* without the leader */
 

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <signal.h>
 
-#include "spawner/errand.h"
+#include "spawner/state/helper_job.h"
 
 forks_t forks;
 

@@ -5,8 +5,8 @@
  * @brief errand_fork(), which a test counts and refuses: in forks.c it is
  *        ours. Link with --wrap=errand_fork.
  */
-#ifndef FORKS_H
-#define FORKS_H
+#ifndef APPPOOL_TESTS_UNIT_SUPPORT_FORKS_H
+#define APPPOOL_TESTS_UNIT_SUPPORT_FORKS_H
 
 #include <sys/types.h>
 

@@ -12,8 +12,8 @@
  * before it is given back. So a visit had its process at least from the one
  * to the other.
  */
-#ifndef LEDGER_H
-#define LEDGER_H
+#ifndef APPPOOL_TESTS_UNIT_SUPPORT_LEDGER_H
+#define APPPOOL_TESTS_UNIT_SUPPORT_LEDGER_H
 
 #include <stdint.h>
 

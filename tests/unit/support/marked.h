@@ -10,8 +10,8 @@
  * only those are left that keep them waiting: link with --wrap=clock_gettime,
  * --wrap=alarm.
  */
-#ifndef MARKED_H
-#define MARKED_H
+#ifndef APPPOOL_TESTS_UNIT_SUPPORT_MARKED_H
+#define APPPOOL_TESTS_UNIT_SUPPORT_MARKED_H
 
 #include <stdint.h>
 #include <sys/types.h>

@@ -4,8 +4,8 @@
  * @file memory.h
  * @brief APR, and a memory pool for all tests of a program.
  */
-#ifndef MEMORY_H
-#define MEMORY_H
+#ifndef APPPOOL_TESTS_UNIT_SUPPORT_MEMORY_H
+#define APPPOOL_TESTS_UNIT_SUPPORT_MEMORY_H
 
 #include <apr_pools.h>
 

@@ -8,12 +8,12 @@
  * The verbs of httpd's children are in model.c, those of the spawner in
  * model_spawner.c and model_clock.c.
  */
-#ifndef MODEL_H
-#define MODEL_H
+#ifndef APPPOOL_TESTS_UNIT_SUPPORT_MODEL_H
+#define APPPOOL_TESTS_UNIT_SUPPORT_MODEL_H
 
 #include <stdint.h>
 
-#include "shm/checkout.h"
+#include "shm/verbs/checkout.h"
 
 #define MODEL_GROUPS    4
 #define MODEL_PROCESSES 10 /* slots, also for those that leave */

@@ -2,7 +2,7 @@
 
 /* The model after a repair: what only lists knew is lost. */
 
-#include "shm/retire.h"
+#include "shm/policy/retire.h"
 #include "tests/unit/support/model_room.h"
 
 /* The group waits, and for longer than another one. */

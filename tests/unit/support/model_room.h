@@ -5,8 +5,8 @@
  * @brief The model's state searched, and its room shared out; for model.c and
  *        model_spawner.c.
  */
-#ifndef MODEL_ROOM_H
-#define MODEL_ROOM_H
+#ifndef APPPOOL_TESTS_UNIT_SUPPORT_MODEL_ROOM_H
+#define APPPOOL_TESTS_UNIT_SUPPORT_MODEL_ROOM_H
 
 #include "tests/unit/support/model.h"
 

@@ -17,8 +17,8 @@
  *         play_end(p);
  *     }
  */
-#ifndef PLAY_H
-#define PLAY_H
+#ifndef APPPOOL_TESTS_UNIT_SUPPORT_PLAY_H
+#define APPPOOL_TESTS_UNIT_SUPPORT_PLAY_H
 
 #include "tests/unit/support/callers.h"
 

@@ -5,9 +5,9 @@
 
 #include <stdio.h>
 
-#include "shm/check.h"
-#include "shm/hung.h"
-#include "shm/list.h"
+#include "shm/recovery/check.h"
+#include "shm/slots/hung.h"
+#include "shm/format/list.h"
 #include "tests/unit/support/steps.h"
 
 static int say(walk_t *w, int number, const char *what)

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "shm/check.h"
-#include "shm/clock.h"
-#include "shm/enter.h"
-#include "shm/group.h"
-#include "shm/queue.h"
+#include "shm/recovery/check.h"
+#include "shm/verbs/timeouts.h"
+#include "shm/verbs/enter.h"
+#include "shm/slots/group.h"
+#include "shm/slots/queue.h"
 
 scene_t *scene_new(uint32_t max)
 {

@@ -14,8 +14,8 @@
  * Every verb of a scene is followed by apl_check(), and by a look whether
  * anybody was overtaken.
  */
-#ifndef SCENE_H
-#define SCENE_H
+#ifndef APPPOOL_TESTS_UNIT_SUPPORT_SCENE_H
+#define APPPOOL_TESTS_UNIT_SUPPORT_SCENE_H
 
 /* cmocka wants these before it. */
 #include <setjmp.h>
@@ -25,15 +25,15 @@
 /* Its own order matters. */
 #include <cmocka.h>
 
-#include "shm/checkin.h"
-#include "shm/checkout.h"
-#include "shm/children.h"
-#include "shm/housekeeping.h"
-#include "shm/maintenance.h"
-#include "shm/supervise.h"
+#include "shm/verbs/checkin.h"
+#include "shm/verbs/checkout.h"
+#include "shm/verbs/children.h"
+#include "shm/verbs/housekeeping.h"
+#include "shm/verbs/admin.h"
+#include "shm/verbs/supervise.h"
 
 #define SCENE_APPS 1100
-#define SECOND     ((int64_t)1000000) /* us; as spawner/state.h has it */
+#define SECOND     ((int64_t)1000000) /* us; as spawner/state/state.h has it */
 
 static const apl_wire_t scene_wire = {APL_LISTEN_FD, APL_HTTP, 0, 1};
 

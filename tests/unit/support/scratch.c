@@ -12,11 +12,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "spawner/contract.h"
-#include "spawner/errand.h"
-#include "spawner/log.h"
-#include "spawner/process.h"
-#include "spawner/writer.h"
+#include "spawner/shared/contract.h"
+#include "spawner/state/helper_job.h"
+#include "spawner/common/log.h"
+#include "spawner/state/process.h"
+#include "spawner/output/log_writer.h"
 #include "tests/unit/support/scene.h"
 
 static char dir[] = "/tmp/apppool-unit-XXXXXX";

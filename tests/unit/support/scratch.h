@@ -6,10 +6,10 @@
  *        whose error log is a file, and with the loop's part in the end of its
  *        children.
  */
-#ifndef SCRATCH_H
-#define SCRATCH_H
+#ifndef APPPOOL_TESTS_UNIT_SUPPORT_SCRATCH_H
+#define APPPOOL_TESTS_UNIT_SUPPORT_SCRATCH_H
 
-#include "spawner/state.h"
+#include "spawner/state/state.h"
 
 /** A new spawner, whose clock stands at one second. */
 spawner_t *scratch_begin(void);

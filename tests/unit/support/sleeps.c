@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <sys/syscall.h>
 
-#include "shm/held.h"
-#include "shm/wake.h"
+#include "shm/lock/lock_token.h"
+#include "shm/lock/wake.h"
 
 static __thread const apl_session_t *watched;
 static __thread int64_t missed;

@@ -14,10 +14,10 @@
  *     missed = sleeps_missed();
  *     if (sleeps_lost(missed, woken_at)) // the wake-up was done at this time
  */
-#ifndef SLEEPS_H
-#define SLEEPS_H
+#ifndef APPPOOL_TESTS_UNIT_SUPPORT_SLEEPS_H
+#define APPPOOL_TESTS_UNIT_SUPPORT_SLEEPS_H
 
-#include "shm/format.h"
+#include "shm/format/format.h"
 
 /** This thread is going to wait for this session. */
 void sleeps_on(const apl_session_t *session);

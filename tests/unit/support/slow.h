@@ -7,10 +7,10 @@
  *        A name that begins with p and a number holds that claim of the table
  *        in CONTRIBUTING.
  */
-#ifndef SLOW_H
-#define SLOW_H
+#ifndef APPPOOL_TESTS_UNIT_SUPPORT_SLOW_H
+#define APPPOOL_TESTS_UNIT_SUPPORT_SLOW_H
 
-#include "shm/clock.h"
+#include "shm/verbs/timeouts.h"
 #include "tests/unit/support/scene.h"
 
 #define LIMIT (30 * SECOND)

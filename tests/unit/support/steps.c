@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shm/group.h"
+#include "shm/slots/group.h"
 
 static const char *const words[KINDS] = {
     [ASK] = "ask",       [LOOK] = "look",

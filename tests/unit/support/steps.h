@@ -6,10 +6,11 @@
  *        then both compared.
  *
  * The verbs of httpd's children are in steps.c, those of the spawner in
- * steps_spawner.c and steps_clock.c, deaths in steps_death.c, the comparison is in same.c.
+ * steps_spawner.c and steps_clock.c, deaths in steps_death.c, the comparison is
+ * in same.c.
  */
-#ifndef STEPS_H
-#define STEPS_H
+#ifndef APPPOOL_TESTS_UNIT_SUPPORT_STEPS_H
+#define APPPOOL_TESTS_UNIT_SUPPORT_STEPS_H
 
 #include "tests/unit/support/model.h"
 #include "tests/unit/support/scene.h"

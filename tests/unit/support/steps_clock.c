@@ -2,7 +2,7 @@
 
 /* Steps of the clock, and what comes of it. */
 
-#include "shm/clock.h"
+#include "shm/verbs/timeouts.h"
 #include "tests/unit/support/steps.h"
 
 static int step_clock(walk_t *w, unsigned n)

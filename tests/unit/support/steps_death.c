@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "shm/enter.h"
+#include "shm/verbs/enter.h"
 
 #define ALL (-1)
 

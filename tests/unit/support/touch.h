@@ -4,8 +4,8 @@
  * @file touch.h
  * @brief A directory of the test's own, for restart.txt.
  */
-#ifndef TOUCH_H
-#define TOUCH_H
+#ifndef APPPOOL_TESTS_UNIT_SUPPORT_TOUCH_H
+#define APPPOOL_TESTS_UNIT_SUPPORT_TOUCH_H
 
 #include <time.h>
 

@@ -1,0 +1,175 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "ctl/status_table.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static json_int_t number(const json_t *o, const char *key)
+{
+    return json_integer_value(json_object_get(o, key));
+}
+
+const char *table_text(const json_t *o, const char *key)
+{
+    static char buffers[4][512];
+    static unsigned turn;
+    const char *s = json_string_value(json_object_get(o, key));
+    char *to = buffers[turn++ % 4];
+    size_t i;
+
+    for (i = 0; s && s[i] && i < sizeof *buffers - 1; i++) {
+        unsigned char c = (unsigned char)s[i];
+
+        to[i] = c < 0x20 || c == 0x7f ? '?' : s[i];
+        /* U+0080 to U+009F, which command a terminal as well. */
+        if (i > 0 && (unsigned char)s[i - 1] == 0xc2 && c < 0xa0)
+            to[i - 1] = to[i] = '?';
+    }
+    to[i] = 0;
+    return i ? to : "-";
+}
+
+void table_line(const char *line)
+{
+    for (; *line; line++) {
+        unsigned char c = (unsigned char)line[0], d = (unsigned char)line[1];
+
+        int wide = c == 0xc2 && d >= 0x80 && d < 0xa0; /* U+0080 to U+009F */
+
+        putchar(wide || (c < 0x20 && c != '\t') || c == 0x7f ? '?' : line[0]);
+        line += wide;
+    }
+    putchar('\n');
+}
+
+static const char *plural(json_int_t n, const char *one, const char *many)
+{
+    return n == 1 ? one : many;
+}
+
+/* Seconds as "12 s", "3 min", "5 h", "2 d". */
+static void age(char *to, size_t size, double s)
+{
+    if (s < 0)
+        s = 0;
+    if (s < 100)
+        snprintf(to, size, "%.0f s", s);
+    else if (s < 6000)
+        snprintf(to, size, "%.0f min", s / 60);
+    else if (s < 172800)
+        snprintf(to, size, "%.0f h", s / 3600);
+    else
+        snprintf(to, size, "%.0f d", s / 86400);
+}
+
+/* How long ago an ISO 8601 instant was. */
+static void since(char *to, size_t size, const json_t *o, const char *key)
+{
+    const char *iso = json_string_value(json_object_get(o, key));
+    struct tm tm;
+
+    memset(&tm, 0, sizeof tm);
+    if (!iso || sscanf(iso, "%d-%d-%dT%d:%d:%d", &tm.tm_year, &tm.tm_mon,
+                       &tm.tm_mday, &tm.tm_hour, &tm.tm_min, &tm.tm_sec) != 6) {
+        snprintf(to, size, "-");
+        return;
+    }
+    tm.tm_year -= 1900;
+    tm.tm_mon--;
+    age(to, size, difftime(time(NULL), timegm(&tm)));
+}
+
+static void print_process(const json_t *p)
+{
+    const json_t *memory = json_object_get(p, "memory");
+    char pid[24] = "-", bytes[24] = "-", started[24], used[24];
+
+    if (json_is_integer(json_object_get(p, "pid")))
+        snprintf(pid, sizeof pid, "%lld", (long long)number(p, "pid"));
+    if (json_is_integer(memory))
+        snprintf(bytes, sizeof bytes, "%lld MB",
+                 (long long)(json_integer_value(memory) >> 20));
+    since(started, sizeof started, p, "started");
+    since(used, sizeof used, p, "last_used");
+    printf("  %-8s %-10s %8lld %9lld %8s %9s %9s  %s\n", pid,
+           table_text(p, "state"), (long long)number(p, "sessions"),
+           (long long)number(p, "processed"), bytes, started, used,
+           table_text(p, "id"));
+}
+
+static void print_request(const json_t *r)
+{
+    char old[24];
+
+    age(old, sizeof old, json_number_value(json_object_get(r, "age")));
+    printf("  %s %s %s from %s, %s%s\n", table_text(r, "state"),
+           table_text(r, "method"), table_text(r, "uri"),
+           table_text(r, "client"), old,
+           json_is_true(json_object_get(r, "abandoned")) ? ", abandoned" : "");
+}
+
+/* Of a start, if none has succeeded since. */
+static void print_error(const json_t *g)
+{
+    char ago[24];
+
+    since(ago, sizeof ago, g, "last_error_time");
+    printf("  the last start failed %s ago: %s (error id %s)\n", ago,
+           table_text(g, "last_error"), table_text(g, "last_error_id"));
+}
+
+static void print_group(const json_t *g)
+{
+    const json_t *processes = json_object_get(g, "processes");
+    const json_t *requests = json_object_get(g, "requests");
+    const json_t *one;
+    size_t i;
+
+    printf("\n%s: %s", table_text(g, "name"), table_text(g, "state"));
+    if (number(g, "queue") > 0)
+        printf(", %lld waiting", (long long)number(g, "queue"));
+    if (number(g, "outdated") > 0)
+        printf(", %lld of old code", (long long)number(g, "outdated"));
+    putchar('\n');
+    if (json_is_string(json_object_get(g, "last_error")))
+        print_error(g);
+    if (json_array_size(processes) > 0)
+        printf("  %-8s %-10s %8s %9s %8s %9s %9s  %s\n", "PID", "STATE",
+               "SESSIONS", "PROCESSED", "MEMORY", "STARTED", "LAST USED", "ID");
+    for (i = 0; (one = json_array_get(processes, i)) != NULL; i++)
+        print_process(one);
+    for (i = 0; (one = json_array_get(requests, i)) != NULL; i++)
+        print_request(one);
+}
+
+static void print_pool(const json_t *pool)
+{
+    json_int_t n = number(pool, "count");
+
+    printf("%lld %s of %lld, %lld active, %lld starting, %lld leaving, "
+           "%lld waiting\n",
+           (long long)n, plural(n, "process", "processes"),
+           (long long)number(pool, "max"), (long long)number(pool, "active"),
+           (long long)number(pool, "spawning"),
+           (long long)number(pool, "leaving"),
+           (long long)number(pool, "waiting"));
+}
+
+void table_print(const json_t *report)
+{
+    const json_t *pool = json_object_get(report, "pool");
+    const json_t *groups = json_object_get(report, "groups");
+    const json_t *one;
+    size_t i;
+
+    if (pool)
+        print_pool(pool);
+    for (i = 0; (one = json_array_get(groups, i)) != NULL; i++)
+        print_group(one);
+    if (i == 0)
+        puts(pool ? "no app has been asked for yet"
+                  : "it has not been asked for yet");
+}

@@ -1,0 +1,242 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "ctl/wait_for.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ctl/ask.h"
+#include "ctl/status_table.h"
+#include "shm/verbs/supervise.h"
+
+#define PAUSE    0.25 /* s between two looks */
+#define PATIENCE 30.0 /* s without an answer; the spawner may have to start */
+/* s: who dies within that time did not start */
+#define STAYS    (APL_YOUNG / 1e6)
+
+/* ---- time ---- */
+
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static void pause_a_bit(void)
+{
+    static const struct timespec pause = {0, (long)(PAUSE * 1e9)};
+
+    nanosleep(&pause, NULL);
+}
+
+/* ---- a look ---- */
+
+/* What is waited for: the app, and what the processes of before are. */
+typedef struct {
+    const await_t *how;
+    char app[512];
+    json_t *old;  /* their ids */
+    double since; /* all is as it should be; 0: it is not */
+    int left;     /* processes of before that get requests */
+    int fresh;    /* the others */
+    json_int_t starting;
+    char error_id[32]; /* of a start that failed before */
+    char error[600];   /* why it is over, and no success */
+} wait_t;
+
+enum { NOT_YET, OVER, FAILED };
+
+/* @param group NULL: the pool has nothing of it */
+typedef int judge_t(wait_t *w, const json_t *group);
+
+/* @return 0: there is no answer now */
+static int look(wait_t *w, judge_t *judge, int *verdict)
+{
+    const char *question[] = {"status", w->app};
+    const json_t *groups;
+    char *answer;
+    json_t *o;
+
+    if (ask_silently(w->how->dir, question, 2, &answer) != 0)
+        return 0;
+    o = json_loads(answer, 0, NULL);
+    free(answer);
+    groups = json_object_get(o, "groups");
+    if (groups)
+        *verdict = judge(w, json_array_get(groups, 0));
+    json_decref(o);
+    return groups != NULL;
+}
+
+static void begin(wait_t *w, const await_t *how, json_t **answer)
+{
+    *answer = json_loads(how->answer, 0, NULL);
+    memset(w, 0, sizeof *w);
+    w->how = how;
+    w->old = json_object_get(*answer, "old");
+    /* Not table_text(): it goes back to the server. */
+    snprintf(w->app, sizeof w->app, "%s",
+             json_string_value(json_object_get(*answer, "app")));
+}
+
+/* Look until it is over. @param hope what is waited for */
+static int wait_for(wait_t *w, judge_t *judge, const char *hope)
+{
+    double start = now(), heard = start, end = start + w->how->seconds;
+    int verdict = NOT_YET;
+
+    for (;;) {
+        if (look(w, judge, &verdict))
+            heard = now();
+        if (verdict == FAILED)
+            return ask_complain(EXIT_NO, "%s", w->error);
+        if (verdict == OVER)
+            return EXIT_OK;
+        if (now() > heard + PATIENCE)
+            return ask_complain(EXIT_NOT_RUNNING,
+                                "the spawner of %s does not answer any more",
+                                w->how->dir);
+        if (w->how->seconds > 0 && now() > end)
+            return ask_complain(EXIT_NO, "after %g s %s", w->how->seconds,
+                                hope);
+        pause_a_bit();
+    }
+}
+
+/* ---- drain ---- */
+
+static int judge_drained(wait_t *w, const json_t *group)
+{
+    if (!group || strcmp(table_text(group, "state"), "drained") != 0) {
+        snprintf(w->error, sizeof w->error, "%s is not drained any more",
+                 w->app);
+        return FAILED;
+    }
+    return json_array_size(json_object_get(group, "processes")) == 0 ? OVER
+                                                                     : NOT_YET;
+}
+
+int await_drained(const await_t *a)
+{
+    char hope[600];
+    json_t *answer;
+    wait_t w;
+    int status;
+
+    begin(&w, a, &answer);
+    snprintf(hope, sizeof hope, "processes of %s are left", w.app);
+    status = wait_for(&w, judge_drained, hope);
+    if (status == EXIT_OK && !a->raw)
+        printf("no process of %s is left\n", w.app);
+    json_decref(answer);
+    return status;
+}
+
+/* ---- restart, start ---- */
+
+static int is_old(const wait_t *w, const json_t *process)
+{
+    const char *id = json_string_value(json_object_get(process, "id")), *old;
+    size_t i;
+
+    for (i = 0; (old = json_string_value(json_array_get(w->old, i))); i++)
+        if (id && strcmp(id, old) == 0)
+            return 1;
+    return 0;
+}
+
+static void count(wait_t *w, const json_t *group)
+{
+    const json_t *all = json_object_get(group, "processes"), *p;
+    size_t i;
+
+    w->left = w->fresh = 0;
+    w->starting = json_integer_value(json_object_get(group, "spawning"));
+    for (i = 0; (p = json_array_get(all, i)) != NULL; i++) {
+        const char *state = table_text(p, "state");
+        int serves = strcmp(state, "idle") == 0 || strcmp(state, "busy") == 0 ||
+                     strcmp(state, "hung") == 0;
+
+        if (serves)
+            *(is_old(w, p) ? &w->left : &w->fresh) += 1;
+    }
+}
+
+static int note_error(wait_t *w, const json_t *group)
+{
+    if (group)
+        snprintf(w->error_id, sizeof w->error_id, "%s",
+                 table_text(group, "last_error_id"));
+    return NOT_YET;
+}
+
+/* @return 1: it cannot become what is waited for */
+static int has_failed(wait_t *w, const json_t *group)
+{
+    const char *state = table_text(group, "state");
+
+    if (strcmp(state, "failing") == 0 &&
+        strcmp(table_text(group, "last_error_id"), w->error_id) == 0)
+        return 0; /* nothing has failed since */
+    if (strcmp(state, "failing") == 0)
+        snprintf(w->error, sizeof w->error,
+                 "%s did not start: %s (error id %s)%s", w->app,
+                 table_text(group, "last_error"),
+                 table_text(group, "last_error_id"),
+                 w->left > 0 ? "; the old code serves on" : "");
+    else if (strcmp(state, "drained") == 0 || strcmp(state, "zombies") == 0 ||
+             strcmp(state, "removed") == 0)
+        snprintf(w->error, sizeof w->error, "%s is %s", w->app,
+                 *state == 'z' ? "not started: its processes survive SIGKILL"
+                               : state);
+    return w->error[0] != 0;
+}
+
+static void ask_to_start(const wait_t *w)
+{
+    const char *question[] = {"start", w->app};
+    char *answer;
+
+    /* One that is refused is asked for again. */
+    if (ask_silently(w->how->dir, question, 2, &answer) == 0)
+        free(answer);
+}
+
+static int judge_running(wait_t *w, const json_t *group)
+{
+    count(w, group);
+    if (group && has_failed(w, group))
+        return FAILED;
+    if (w->left + w->fresh + w->starting == 0)
+        ask_to_start(w);
+    if (w->left > 0 || w->fresh == 0 || w->starting > 0)
+        w->since = 0;
+    else if (w->since == 0)
+        w->since = now();
+    return w->since > 0 && now() >= w->since + STAYS ? OVER : NOT_YET;
+}
+
+int await_running(const await_t *a)
+{
+    char hope[700];
+    json_t *answer;
+    wait_t w;
+    int status;
+
+    begin(&w, a, &answer);
+    look(&w, note_error, &status);
+    snprintf(hope, sizeof hope, "%s does not run its new code everywhere yet",
+             w.app);
+    status = wait_for(&w, judge_running, hope);
+    if (status == EXIT_OK && !a->raw)
+        printf("%s: %d process%s of the new code serve%s\n", w.app, w.fresh,
+               w.fresh == 1 ? "" : "es", w.fresh == 1 ? "s" : "");
+    json_decref(answer);
+    return status;
+}

@@ -1,0 +1,31 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file connect.h
+ * @brief Connect to an app process. Never blocks longer than it may.
+ *
+ * A process whose backlog is full is waited for: over a Unix socket first come
+ * first served, over TCP the kernel asks again, at first each second.
+ *
+ * Lock:  none.
+ * Crash: not concerned.
+ * Trust: the path is made from the process id, in a directory of root's: no
+ *        app decides what is there.
+ */
+#ifndef MOD_APPPOOL_BACKEND_CONNECT_H
+#define MOD_APPPOOL_BACKEND_CONNECT_H
+
+#include <apr_network_io.h>
+
+#include "mod_apppool/backend/connection.h"
+
+/**
+ * Connect.
+ * @param deadline us of apl_now(), for a full backlog
+ * @param p        the socket is closed with it
+ * @return see apppool_channel_connect()
+ */
+apr_status_t apppool_dial(apr_socket_t **sock, const apppool_target_t *target,
+                          int64_t deadline, apr_pool_t *p);
+
+#endif

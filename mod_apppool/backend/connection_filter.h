@@ -1,0 +1,72 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file connection_filter.h
+ * @brief Filters on a connection to an app process, which see what mod_proxy
+ *        does not tell: whether the app answered a single byte, and how the
+ *        connection ended.
+ *
+ * And they let the answer through of an app that hangs up before it has read
+ * the body, wait for an answer no longer than it can come, and end a WebSocket
+ * well whose process is stopped. They keep mod_proxy from connecting by itself
+ * to a process that we have not chosen, and from taking any bytes for HTTP/0.9.
+ *
+ * Lock:  none; a tap is its channel's, which one request has at a time.
+ * Crash: all is private memory of the httpd child.
+ * Trust: what an app sends is looked at, and mod_proxy's to parse.
+ */
+#ifndef MOD_APPPOOL_BACKEND_CONNECTION_FILTER_H
+#define MOD_APPPOOL_BACKEND_CONNECTION_FILTER_H
+
+#include <httpd.h>
+#include <mod_proxy.h>
+
+#include "mod_apppool/body/websocket_close.h"
+
+/** The first three are its owner's to set. */
+typedef struct {
+    proxy_worker *worker;         /**< mod_proxy's, whose connection it is */
+    int local;                    /**< over a Unix socket */
+    int http;                     /**< the app speaks HTTP */
+    request_rec *r;               /**< the request it carries, or NULL */
+    const struct ap_logconf *log; /**< of that request, as it was */
+    apr_off_t sent, read;         /**< bytes, before this request */
+    /* What was seen of it. */
+    int unwritten, answered;
+    int deaf; /**< the app has hung up, but may have answered before */
+    int ended;
+    apppool_farewell_t farewell; /**< of a WebSocket */
+    apr_status_t error;
+} apppool_tap_t;
+
+/** Once, before any configuration's hooks run. */
+void apppool_taps_register(void);
+
+/** On a new connection. */
+void apppool_tap_put(apppool_tap_t *tap, conn_rec *c);
+
+/** May the request be sent again when nobody has read it?
+ * @param local over a Unix socket */
+int apppool_tap_may_repeat(const request_rec *r, int local);
+
+/** A request is about to be sent ... */
+void apppool_tap_begin(apppool_tap_t *tap, request_rec *r);
+
+/** ... and mod_proxy is done with it. The request's notes say if the app was
+ * silent. */
+void apppool_tap_end(apppool_tap_t *tap);
+
+/** How that went. */
+typedef enum {
+    APPPOOL_HEARD,  /**< the app answered, or may have read the request */
+    APPPOOL_UNSENT, /**< not a byte was sent */
+    APPPOOL_UNREAD, /**< sent, but the app closed without having read it */
+} apppool_fate_t;
+
+apppool_fate_t apppool_tap_fate(const apppool_tap_t *tap);
+
+/** Has the app closed it, or died, and has mod_proxy read as far as that? What
+ * mod_proxy reads by itself (fcgi; an answer's body of scgi) is not seen. */
+int apppool_tap_ended(const apppool_tap_t *tap);
+
+#endif

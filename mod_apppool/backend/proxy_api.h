@@ -1,0 +1,66 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file proxy_api.h
+ * @brief The functions of mod_proxy that we use, looked up in its own DSO.
+ *
+ * So our module can be loaded before mod_proxy: nothing of it is an undefined
+ * symbol of ours. mod_proxy may move with each configuration, and our memory
+ * is made anew then too, so they are looked up each time.
+ *
+ * Lock:  none; constant in the children.
+ * Crash: not concerned.
+ * Trust: types are taken from mod_proxy.h, so that a wrong one does not
+ *        compile.
+ */
+#ifndef MOD_APPPOOL_BACKEND_PROXY_API_H
+#define MOD_APPPOOL_BACKEND_PROXY_API_H
+
+#include <httpd.h>
+#include <mod_proxy.h>
+
+#define APPPOOL_PROXY_FUNCTIONS(X)                                             \
+    X(ap_proxy_define_worker)                                                  \
+    X(ap_proxy_initialize_worker)                                              \
+    X(ap_proxy_acquire_connection)                                             \
+    X(ap_proxy_release_connection)                                             \
+    X(ap_proxy_check_connection)                                               \
+    X(ap_proxy_connection_create_ex)                                           \
+    X(ap_proxy_backend_broke)                                                  \
+    X(proxy_run_request_status)                                                \
+    X(proxy_run_canon_handler)                                                 \
+    X(proxy_run_scheme_handler)
+
+/** A pointer to each, by its own name. */
+typedef struct {
+#define APPPOOL_PROXY_MEMBER(name) __typeof__(&name) name;
+    APPPOOL_PROXY_FUNCTIONS(APPPOOL_PROXY_MEMBER)
+#undef APPPOOL_PROXY_MEMBER
+    module *proxy_module;
+} apppool_proxy_api_t;
+
+/** Filled in by apppool_proxy_check(). */
+extern apppool_proxy_api_t apppool_proxy;
+
+/**
+ * Is mod_proxy there, with all that we need? If so, it is looked up.
+ * @return NULL: yes; or the sentence that says what to load
+ */
+const char *apppool_proxy_check(apr_pool_t *p);
+
+/** "http", "fcgi" ... of APL_HTTP ...; "auto" */
+const char *apppool_proxy_scheme(apr_int64_t protocol);
+
+/**
+ * Is the module there that speaks this protocol?
+ * @return NULL: yes; or the sentence that says what to load
+ */
+const char *apppool_proxy_speaks(apr_pool_t *p, apr_int64_t protocol);
+
+/** The same of any protocol that an application may turn out to speak. */
+const char *apppool_proxy_speaks_any(apr_pool_t *p);
+
+/** mod_proxy's settings of a server. */
+proxy_server_conf *apppool_proxy_conf(const server_rec *s);
+
+#endif

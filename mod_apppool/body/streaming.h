@@ -1,0 +1,57 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file streaming.h
+ * @brief Answers that last: event streams, and connections that were upgraded.
+ *        They are not stored (response_buffer.h), and make no process hang
+ *        (shm/slots/hung.h).
+ *
+ * mod_proxy sends 101 past the filters of the request, and then tunnels until
+ * the end. So a filter of the connection waits for it, where the client wants
+ * an upgrade.
+ *
+ * Each has a worker of httpd for as long as it lasts. So an app has no more of
+ * them than AppMaxLasting: a request that asks for an upgrade is refused before
+ * it waits for a process, an event stream when its answer begins.
+ *
+ * Lock:  none.
+ * Crash: not concerned.
+ * Trust: the application says what its answer is.
+ */
+#ifndef MOD_APPPOOL_BODY_STREAMING_H
+#define MOD_APPPOOL_BODY_STREAMING_H
+
+#include <httpd.h>
+#include <util_filter.h>
+
+#include "mod_apppool/config/app.h"
+#include "shm/verbs/checkout.h"
+
+/** Waits for 101; zeroed at first. */
+typedef struct {
+    const request_rec *r;
+    const apl_hold_t *hold;
+    ap_filter_t *filter; /**< NULL: it does not wait */
+} apppool_lasting_t;
+
+/** Once, before any configuration's hooks run. */
+void apppool_lasting_register(void);
+
+/** Does the request ask for an upgrade that is not httpd's own? */
+int apppool_lasting_asks(const request_rec *r);
+
+/** Are there as many others of its app as AppMaxLasting allows? This one is
+ * counted from now on. */
+int apppool_lasting_full(const apppool_app_t *app, const apl_hold_t *hold);
+
+/** @return APL_LINKS: an event stream; APL_LASTS: an answer with
+ * `X-Accel-Buffering: no`; 0: neither */
+uint32_t apppool_lasting_is(const request_rec *r);
+
+/** Tell the pool when the connection is upgraded. Nothing where the client
+ * does not ask for that. */
+void apppool_lasting_begin(apppool_lasting_t *lasting, request_rec *r,
+                           const apl_hold_t *hold);
+void apppool_lasting_end(apppool_lasting_t *lasting);
+
+#endif

@@ -1,0 +1,37 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file websocket_close.h
+ * @brief The last frame of a WebSocket whose process was stopped: Close with
+ *        code 1001, "going away" (RFC 6455), so that the client reconnects.
+ *
+ * It can be said between two frames of the app only. So the frames that the app
+ * sends are followed, by their heads.
+ *
+ * Lock:  none; it belongs to one connection.
+ * Crash: not concerned.
+ * Trust: an app that sends no frames, or wrong ones, spoils its own connection.
+ */
+#ifndef MOD_APPPOOL_BODY_WEBSOCKET_CLOSE_H
+#define MOD_APPPOOL_BODY_WEBSOCKET_CLOSE_H
+
+#include <apr_buckets.h>
+#include <stdint.h>
+
+/** What the app has sent; zeroed at first. */
+typedef struct {
+    unsigned char head[14]; /**< of the frame, as far as it has come */
+    unsigned n;             /**< bytes of that */
+    uint64_t left;          /**< bytes of the frame's payload to come */
+    int said;               /**< the app, or we, have sent Close */
+} apppool_farewell_t;
+
+/** The app has sent this. */
+void apppool_farewell_see(apppool_farewell_t *f, const char *bytes,
+                          apr_size_t n);
+
+/** The app has ended: put Close at the beginning of `bb`.
+ * @return 0: nothing can be said: it was said, or a frame is not whole */
+int apppool_farewell_say(apppool_farewell_t *f, apr_bucket_brigade *bb);
+
+#endif

@@ -1,0 +1,71 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file app.h
+ * @brief The applications of a configuration: made once from all AppRoots,
+ *        checked, and constant from then on.
+ *
+ * Two AppRoots with one group name are one app; if they do not agree about
+ * what that app is, the configuration is refused.
+ *
+ * What is refused: what the configuration itself says and what can never work
+ * (a group name with two meanings, limits that contradict each other). What is
+ * only said, as a warning, also by `httpd -t`: any state of an app's files
+ * (AppRoot is not there, or is root's), as one tenant could otherwise end httpd
+ * for all; and what works in some way (minimums above MaxPoolSize).
+ *
+ * Lock:  none.
+ * Crash: not concerned.
+ * Trust: looks at directories with the rights of the one who starts httpd.
+ */
+#ifndef MOD_APPPOOL_CONFIG_APP_H
+#define MOD_APPPOOL_CONFIG_APP_H
+
+#include "mod_apppool/config/config.h"
+#include "mod_apppool/config/rlimits.h"
+
+/** An application. */
+struct apppool_app_t {
+    apl_app_t pool;           /**< what the pool is told */
+    const char *label;        /**< app_label.h */
+    const char *place;        /**< of its AppRoot */
+    const server_rec *server; /**< the virtual host of that */
+    const char *base_uri;
+    const char *environment;
+    const char *restart_dir;  /**< absolute */
+    const char *ready;        /**< "accept", "notify" or a path */
+    const char *host;         /**< for the Host of our own requests to it */
+    const char *real_root;    /**< links followed; NULL: it was not there yet */
+    uid_t uid;                /**< it runs as; USERDB_NOBODY: not known yet */
+    uid_t owner;              /**< of AppRoot, where no AppUser runs the app;
+                                   USERDB_NOBODY: not known, or not asked for */
+    const apppool_dir_t *set; /**< all that was set for it */
+    apr_int64_t listen, protocol, prestart, log_raw;
+    apr_int64_t start_timeout, stop_timeout; /**< us */
+    apr_int64_t memory_limit;                /**< bytes; 0: none */
+    apr_int64_t slow_log;                    /**< us; 0: none */
+    apr_int64_t dying_limit;                 /**< us */
+    apr_int64_t dump_signal;                 /**< 0: none */
+    apr_int64_t stop_signal;
+    apr_int64_t drain_timeout;     /**< us; 0: no limit */
+    apr_int64_t no_new_privileges; /**< 0: setuid programs are of effect */
+    uint32_t max_lasting;          /**< connections that last; 0: no limit */
+    apppool_rlimits_t rlimits;
+};
+
+/**
+ * Make the apps of this configuration and connect its mounts with them.
+ * Errors and warnings go to the log.
+ * @param generation of the configuration, for apl_options_t.config
+ * @return OK, or !OK: the configuration cannot be used
+ */
+int apppool_apps_resolve(apr_pool_t *p, server_rec *main_server,
+                         apr_uint32_t generation);
+
+/** What apppool_apps_resolve() made: const apppool_app_t *, in order. */
+const apr_array_header_t *apppool_apps(void);
+
+/** The one of this name, pool.name; or NULL. */
+const apppool_app_t *apppool_app_find(const char *name);
+
+#endif

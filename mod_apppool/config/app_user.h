@@ -1,0 +1,51 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file app_user.h
+ * @brief The user and group that run an app: are they possible?
+ *
+ * Lock:  none.
+ * Crash: not concerned.
+ * Trust: no app ever runs as root or in root's group; an httpd that was not
+ *        started as root can run apps as its own user only.
+ */
+#ifndef MOD_APPPOOL_CONFIG_APP_USER_H
+#define MOD_APPPOOL_CONFIG_APP_USER_H
+
+#include <apr_pools.h>
+#include <sys/stat.h>
+
+#include "spawner/shared/userdb.h"
+
+/**
+ * Check what AppUser says: names, or numbers after a #. A user whose number
+ * has no entry in the user database needs a group.
+ * @param group       may be NULL: the user's own
+ * @param user_name, group_name its names; a number without entry stays "#33"
+ * @return NULL: it is possible; or the sentence that says why not
+ */
+const char *apppool_owner_check(apr_pool_t *p, const char *user,
+                                const char *group, const char **user_name,
+                                const char **group_name);
+
+/**
+ * Can the owner of this AppRoot run the app, when there is no AppUser?
+ * @return NULL: yes; or the sentence that says why not
+ */
+const char *apppool_owner_default(apr_pool_t *p, const char *root,
+                                  const struct stat *st);
+
+/**
+ * The user that runs an app.
+ * @param user of AppUser, or NULL: the owner of AppRoot
+ * @return USERDB_NOBODY: there is no such user
+ */
+uid_t apppool_owner_uid(const char *user, const struct stat *st);
+
+/**
+ * May this user (NULL: the owner) enter the directory, as far as its own mode
+ * says? Groups other than the user's first are not looked at: 1 when unsure.
+ */
+int apppool_owner_may_enter(const char *user, const struct stat *st);
+
+#endif

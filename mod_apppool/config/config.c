@@ -1,0 +1,275 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "mod_apppool/config/config.h"
+
+#include <http_core.h>
+#include <http_main.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "mod_apppool/config/config_origin.h"
+
+/* Begun anew for each configuration, in its pool. */
+static apppool_config_t config;
+
+void apppool_config_begin(apr_pool_t *p)
+{
+    config.queries = 0;
+    config.mounts = apr_array_make(p, 8, sizeof(apppool_mount_t *));
+    config.sections = apr_array_make(p, 8, sizeof(apppool_dir_t *));
+}
+
+apppool_config_t *apppool_config(void)
+{
+    return &config;
+}
+
+/* ---- a place ---- */
+
+/* Each number of a place, once. */
+#define NUMBERS(X)                                                             \
+    X(listen)                                                                  \
+    X(protocol)                                                                \
+    X(prestart)                                                                \
+    X(log_format)                                                              \
+    X(global_queue)                                                            \
+    X(min_instances)                                                           \
+    X(max_instances)                                                           \
+    X(max_requests)                                                            \
+    X(jitter)                                                                  \
+    X(concurrency)                                                             \
+    X(memory_limit)                                                            \
+    X(slow_log)                                                                \
+    X(dump_signal)                                                             \
+    X(stop_signal)                                                             \
+    X(drain_timeout)                                                           \
+    X(no_new_privileges)                                                       \
+    X(max_queue)                                                               \
+    X(max_lasting)                                                             \
+    X(idle_time)                                                               \
+    X(hung_after)                                                              \
+    X(kill_after)                                                              \
+    X(dying_limit)                                                             \
+    X(spawn_if_under)                                                          \
+    X(hung_extra)                                                              \
+    X(max_zombies)                                                             \
+    X(queue_timeout)                                                           \
+    X(start_timeout)                                                           \
+    X(stop_timeout)                                                            \
+    X(timeout)                                                                 \
+    X(stat_interval)                                                           \
+    X(rolling)                                                                 \
+    X(buffer_request)                                                          \
+    X(buffer_response)                                                         \
+    X(spool_limit)                                                             \
+    X(friendly_errors)                                                         \
+    X(traceparent)                                                             \
+    X(status_detail)                                                           \
+    X(status_kill)
+
+#define TEXTS(X)                                                               \
+    X(mount)                                                                   \
+    X(root)                                                                    \
+    X(environment)                                                             \
+    X(restart_dir)                                                             \
+    X(ready)                                                                   \
+    X(log)                                                                     \
+    X(notify)                                                                  \
+    X(sendfile)
+
+void *apppool_dir_create(apr_pool_t *p, char *path)
+{
+    apppool_dir_t *dir = apr_pcalloc(p, sizeof *dir);
+
+    (void)path;
+#define UNSET(name) dir->name = APPPOOL_UNSET;
+    NUMBERS(UNSET)
+#undef UNSET
+    return dir;
+}
+
+/* What makes an app the one that it is. */
+static void merge_identity(apr_pool_t *p, apppool_dir_t *dir,
+                           const apppool_dir_t *base, const apppool_dir_t *over)
+{
+    dir->command = over->command ? over->command : base->command;
+    dir->group_name = over->group_name ? over->group_name : base->group_name;
+    /* A user with another's group would be another user. */
+    dir->user = over->user ? over->user : base->user;
+    dir->user_group = over->user ? over->user_group : base->user_group;
+    dir->env_file = over->env_file ? over->env_file : base->env_file;
+    if (base->env && over->env)
+        dir->env = apr_hash_overlay(p, over->env, base->env);
+    else
+        dir->env = over->env ? over->env : base->env;
+}
+
+void *apppool_dir_merge(apr_pool_t *p, void *base_, void *over_)
+{
+    const apppool_dir_t *base = base_, *over = over_;
+    apppool_dir_t *dir = apr_pcalloc(p, sizeof *dir);
+
+#define NUMBER(name)                                                           \
+    dir->name = over->name != APPPOOL_UNSET ? over->name : base->name;
+    NUMBERS(NUMBER)
+#undef NUMBER
+#define TEXT(name) dir->name = over->name ? over->name : base->name;
+    TEXTS(TEXT)
+#undef TEXT
+    dir->said = apppool_said_merge(p, base->said, over->said,
+                                   base->mount && over->mount);
+    if (base->mount && over->mount) {
+        dir->listen = over->listen;
+        dir->protocol = over->protocol;
+        merge_identity(p, dir, over, over);
+    }
+    else
+        merge_identity(p, dir, base, over);
+    return dir;
+}
+
+const apppool_dir_t *apppool_dir_of(apr_pool_t *p, const apppool_mount_t *mount)
+{
+    void *own =
+        ap_get_module_config(mount->server->lookup_defaults, &apppool_module);
+
+    return mount->section ? apppool_dir_merge(p, own, (void *)mount->section)
+                          : own;
+}
+
+int apppool_mount_has_files(const apppool_mount_t *mount)
+{
+    const core_server_config *own, *main_server;
+
+    if (mount->section || !mount->server->is_virtual)
+        return 1;
+    own = ap_get_core_module_config(mount->server->module_config);
+    main_server = ap_get_core_module_config(ap_server_conf->module_config);
+    return own->ap_document_root != main_server->ap_document_root;
+}
+
+/* ---- the whole server ---- */
+
+void *apppool_server_create(apr_pool_t *p, server_rec *s)
+{
+    apppool_server_t *server = apr_pcalloc(p, sizeof *server);
+
+    (void)s;
+    server->max_pool_size = APPPOOL_UNSET;
+    server->processes = server->sessions = APPPOOL_UNSET;
+    server->spool_free = APPPOOL_UNSET;
+    return server;
+}
+
+static const char *default_spool_dir(void)
+{
+    const char *dir = getenv("TMPDIR");
+
+    return dir && *dir ? dir : "/var/tmp";
+}
+
+/* Two for each processor: more cannot compute at once, and some wait. */
+static apr_int64_t default_pool_size(apr_int64_t capacity)
+{
+    apr_int64_t n = 2 * (apr_int64_t)sysconf(_SC_NPROCESSORS_ONLN);
+
+    if (n < 6)
+        n = 6;
+    return n < capacity ? n : capacity;
+}
+
+apppool_server_t apppool_server_of(const server_rec *main_server)
+{
+    const apppool_server_t *set =
+        ap_get_module_config(main_server->module_config, &apppool_module);
+    apppool_server_t server = *set;
+
+    server.processes = apppool_or(set->processes, 1024);
+    server.max_pool_size =
+        apppool_or(set->max_pool_size, default_pool_size(server.processes));
+    if (set->sessions == APPPOOL_UNSET)
+        server.sessions = server.processes <= 1024 ? 16384
+                          : server.processes > APL_SESSIONS_MAX / 16
+                              ? APL_SESSIONS_MAX
+                              : server.processes * 16;
+    if (!set->libexec)
+        server.libexec = APPPOOL_LIBEXECDIR;
+    if (!set->spool_dir)
+        server.spool_dir = default_spool_dir();
+    server.spool_free = apppool_or(set->spool_free, 5);
+    return server;
+}
+
+/* ---- a request ---- */
+
+static const apppool_dir_t *dir_of_request(const request_rec *r)
+{
+    return ap_get_module_config(r->per_dir_config, &apppool_module);
+}
+
+const apppool_mount_t *apppool_mount_of(const request_rec *r)
+{
+    const apppool_dir_t *dir = dir_of_request(r);
+
+    return dir && dir->mount && dir->mount->app ? dir->mount : NULL;
+}
+
+apr_int64_t apppool_queue_timeout(const request_rec *r)
+{
+    return apppool_or(dir_of_request(r)->queue_timeout, APPPOOL_QUEUE_TIMEOUT);
+}
+
+apr_int64_t apppool_timeout(const request_rec *r)
+{
+    return dir_of_request(r)->timeout;
+}
+
+int apppool_buffers_request(const request_rec *r)
+{
+    return apppool_or(dir_of_request(r)->buffer_request, APPPOOL_BUFFERS) != 0;
+}
+
+int apppool_buffers_response(const request_rec *r)
+{
+    return apppool_or(dir_of_request(r)->buffer_response, APPPOOL_BUFFERS) != 0;
+}
+
+apr_off_t apppool_spool_limit(const request_rec *r)
+{
+    apr_int64_t limit =
+        apppool_or(dir_of_request(r)->spool_limit, APPPOOL_SPOOL_LIMIT);
+
+    return limit == 0 ? APR_INT64_MAX : limit;
+}
+
+const apppool_sendfile_t *apppool_sendfile_of(const request_rec *r)
+{
+    return dir_of_request(r)->sendfile;
+}
+
+int apppool_is_friendly(const char *environment)
+{
+    return strcmp(environment, "production") != 0;
+}
+
+int apppool_friendly_errors(const request_rec *r, const char *environment)
+{
+    return apppool_or(dir_of_request(r)->friendly_errors,
+                      apppool_is_friendly(environment)) != 0;
+}
+
+int apppool_traceparent(const request_rec *r)
+{
+    return apppool_or(dir_of_request(r)->traceparent, APPPOOL_TRACEPARENT) != 0;
+}
+
+int apppool_status_full(const request_rec *r)
+{
+    return apppool_or(dir_of_request(r)->status_detail, 0) != 0;
+}
+
+int apppool_status_kill(const request_rec *r)
+{
+    return apppool_or(dir_of_request(r)->status_kill, 0) != 0;
+}

@@ -1,0 +1,168 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file config.h
+ * @brief What the administrator wrote: one struct for the settings of a place
+ *        (server, virtual host, <Location>, <Directory>), one for those of
+ *        the whole server, and how they merge.
+ *
+ * All settings of a place, also a virtual host's, live in httpd's per
+ * directory configuration, so that a <Location> merges over its virtual host
+ * and that over the main server. A number that was not set is
+ * APPPOOL_UNSET, a text that was not set is NULL; defaults are put in by the
+ * accessors below and nowhere else.
+ *
+ * What makes an app the one that it is (command, group, user, listening,
+ * environment variables and their file) is not inherited by another AppRoot
+ * below it.
+ *
+ * Each AppRoot makes an apppool_mount_t, and merging carries a pointer to it
+ * to the requests below: they use the app as it was resolved (app.h) from the
+ * settings that stand beside that AppRoot. Only AppTimeout,
+ * AppQueueTimeout, AppBuffer*, AppSpoolLimit, AppSendFile, AppFriendlyErrors
+ * and AppTraceparent are looked up for each request.
+ *
+ * Times are microseconds.
+ *
+ * Lock:  none; constant once the configuration was read.
+ * Crash: not concerned.
+ * Trust: the configuration is root's. Nothing of it is legal in .htaccess.
+ */
+#ifndef MOD_APPPOOL_CONFIG_CONFIG_H
+#define MOD_APPPOOL_CONFIG_CONFIG_H
+
+#include <apr_hash.h>
+#include <httpd.h>
+#include <http_config.h>
+
+#include "shm/verbs/checkout.h"
+
+#define APPPOOL_UNSET (-1)
+
+extern module AP_MODULE_DECLARE_DATA apppool_module;
+
+typedef struct apppool_app_t apppool_app_t;
+typedef struct apppool_dir_t apppool_dir_t;
+typedef struct apppool_mount_t apppool_mount_t;
+typedef struct apppool_sendfile_t apppool_sendfile_t;
+
+/** An AppRoot directive: where an application is to be found; that of
+ * `AppRoot Off` is empty. */
+struct apppool_mount_t {
+    const char *place;    /**< "line 12 of /etc/..." */
+    const char *base_uri; /**< "/shop", or "" */
+    server_rec *server;
+    const apppool_dir_t *section; /**< NULL: the server's own settings */
+    const apppool_app_t *app;     /**< once apppool_apps_resolve() was here */
+};
+
+/** Settings of a place. */
+struct apppool_dir_t {
+    apppool_mount_t *mount;
+    const char *root, *command, *group_name, *environment, *restart_dir;
+    const char *log; /**< a path, or a command behind | */
+    const char *user, *user_group;
+    const char *notify; /**< AppNotify, without its | */
+    const char *ready;  /**< AppReady: "accept", "notify" or a path */
+    apr_hash_t *env;    /**< AppSetEnv: name to value */
+    const char *env_file;
+    apr_int64_t listen, protocol, prestart, log_format, global_queue;
+    apr_int64_t min_instances, max_instances, max_requests, jitter;
+    apr_int64_t concurrency, max_queue, max_lasting;
+    apr_int64_t memory_limit; /**< bytes */
+    apr_int64_t idle_time, queue_timeout, start_timeout, stop_timeout;
+    apr_int64_t timeout, slow_log, stat_interval, rolling;
+    apr_int64_t hung_after, kill_after, dying_limit;
+    apr_int64_t spawn_if_under, hung_extra, max_zombies;
+    apr_int64_t dump_signal; /**< 0: none */
+    apr_int64_t stop_signal, drain_timeout, no_new_privileges;
+    apr_int64_t buffer_request, buffer_response, friendly_errors, traceparent;
+    apr_int64_t spool_limit; /**< bytes; 0: no limit */
+    apr_int64_t status_detail, status_kill;
+    const apppool_sendfile_t *sendfile;
+    apr_hash_t *said;  /**< directives, with their places: config_origin.h */
+    const char *stray; /**< first directive that belongs to an AppRoot */
+    const char *stray_place; /**< and where that stands */
+};
+
+/** Settings of the whole server. */
+typedef struct {
+    apr_int64_t max_pool_size;
+    apr_int64_t processes, sessions; /**< AppPoolCapacity */
+    const char *runtime_dir, *libexec, *spool_dir;
+    apr_int64_t spool_free; /**< percent of its file system */
+} apppool_server_t;
+
+/** All AppRoots, and all sections with settings, of this configuration. */
+typedef struct {
+    apr_array_header_t *mounts;   /**< of apppool_mount_t * */
+    apr_array_header_t *sections; /**< of apppool_dir_t * */
+    int queries; /**< a status page somewhere shows query strings */
+} apppool_config_t;
+
+/** Begin a configuration; pre_config, before any directive is read. */
+void apppool_config_begin(apr_pool_t *p);
+
+/** This configuration. */
+apppool_config_t *apppool_config(void);
+
+void *apppool_dir_create(apr_pool_t *p, char *path);
+void *apppool_dir_merge(apr_pool_t *p, void *base, void *over);
+void *apppool_server_create(apr_pool_t *p, server_rec *s);
+
+/** What holds for a mount: its section's settings over its server's. */
+const apppool_dir_t *apppool_dir_of(apr_pool_t *p,
+                                    const apppool_mount_t *mount);
+
+/** Does httpd look for files first? A virtual host that is an application, and
+ * has no DocumentRoot of its own, has none. */
+int apppool_mount_has_files(const apppool_mount_t *mount);
+
+/** The settings of the whole server, with defaults. */
+apppool_server_t apppool_server_of(const server_rec *main_server);
+
+/** The app that a request belongs to. @return NULL: none */
+const apppool_mount_t *apppool_mount_of(const request_rec *r);
+
+/** Defaults of what is looked up for each request. */
+#define APPPOOL_QUEUE_TIMEOUT (30 * APR_USEC_PER_SEC)
+#define APPPOOL_BUFFERS       1
+#define APPPOOL_SPOOL_LIMIT   (APR_INT64_C(1) << 30)
+#define APPPOOL_TRACEPARENT   1
+
+/** AppQueueTimeout of a request, us. */
+apr_int64_t apppool_queue_timeout(const request_rec *r);
+
+/** AppTimeout of a request, us; APPPOOL_UNSET: ProxyTimeout holds. */
+apr_int64_t apppool_timeout(const request_rec *r);
+
+/** AppBufferRequest, AppBufferResponse of a request. */
+int apppool_buffers_request(const request_rec *r);
+int apppool_buffers_response(const request_rec *r);
+
+/** AppSpoolLimit of a request, bytes. */
+apr_off_t apppool_spool_limit(const request_rec *r);
+
+/** AppSendFile of a request; NULL: it is not set. */
+const apppool_sendfile_t *apppool_sendfile_of(const request_rec *r);
+
+/** The default of AppFriendlyErrors. */
+int apppool_is_friendly(const char *environment);
+
+/** AppFriendlyErrors of a request for an app of this AppEnvironment. */
+int apppool_friendly_errors(const request_rec *r, const char *environment);
+
+/** AppTraceparent of a request. */
+int apppool_traceparent(const request_rec *r);
+
+/** AppStatusDetail full, AppStatusAllowKill of a request. */
+int apppool_status_full(const request_rec *r);
+int apppool_status_kill(const request_rec *r);
+
+/** A number, or its default. */
+static inline apr_int64_t apppool_or(apr_int64_t set, apr_int64_t otherwise)
+{
+    return set == APPPOOL_UNSET ? otherwise : set;
+}
+
+#endif

@@ -1,0 +1,212 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "mod_apppool/config/denied_root.h"
+
+#include <apr_strings.h>
+#include <http_core.h>
+#include <http_log.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "mod_apppool/config/app.h"
+
+APLOG_USE_MODULE(apppool);
+
+#define WILD "*?["
+
+/* Which section decides about a directory? */
+typedef struct {
+    apr_pool_t *p;
+    const char *path;           /* of the directory */
+    const char *base_uri;       /* of the URLs that lead there */
+    const ap_directive_t *best; /* the longest <Directory> that says Require */
+    size_t length;              /* of its path */
+    int unsure;                 /* something else may decide */
+} search_t;
+
+static int is(const ap_directive_t *d, const char *name)
+{
+    return !ap_cstr_casecmp(d->directive, name);
+}
+
+/* ---- what a section says ---- */
+
+/* How many Require are in it? *last is one of them. */
+static int count_requires(const ap_directive_t *d, const ap_directive_t **last)
+{
+    int n = 0;
+
+    for (d = d->first_child; d; d = d->next) {
+        if (is(d, "Require")) {
+            *last = d;
+            n++;
+        }
+        n += count_requires(d, last);
+    }
+    return n;
+}
+
+static int decides(const ap_directive_t *section)
+{
+    const ap_directive_t *last;
+
+    return count_requires(section, &last) > 0;
+}
+
+static int denies_all(apr_pool_t *p, const ap_directive_t *section)
+{
+    const ap_directive_t *last = NULL;
+    const char *args;
+
+    if (count_requires(section, &last) != 1 || last->parent != section)
+        return 0;
+    args = last->args;
+    return !ap_cstr_casecmp(ap_getword_conf(p, &args), "all") &&
+           !ap_cstr_casecmp(ap_getword_conf(p, &args), "denied");
+}
+
+/* "/srv/shop" of <Directory "/srv/shop/">; NULL: a pattern of another kind */
+static char *argument(apr_pool_t *p, const ap_directive_t *section)
+{
+    const char *args = section->args;
+    char *path = ap_getword_conf(p, &args);
+    size_t n = strlen(path);
+
+    if (!strcmp(path, "~"))
+        return NULL;
+    if (n > 0 && path[n - 1] == '>' && !*args)
+        path[--n] = 0;
+    ap_no2slash(path);
+    for (n = strlen(path); n > 0 && path[n - 1] == '/'; n--)
+        path[n - 1] = 0;
+    return path;
+}
+
+/* Is this directory, or URL, below the other one, or the same? */
+static int is_below(const char *path, const char *above, size_t n)
+{
+    return !strncmp(path, above, n) && (!path[n] || path[n] == '/' || above[n]);
+}
+
+/* ---- the search ---- */
+
+static void consider_directory(search_t *s, const ap_directive_t *d)
+{
+    const char *path = argument(s->p, d);
+    size_t n = path ? strcspn(path, WILD) : 0;
+
+    if (!decides(d) || (path && !is_below(s->path, path, n)))
+        return;
+    if (!path || path[n])
+        s->unsure = 1;
+    else if (!s->best || n >= s->length) {
+        s->best = d;
+        s->length = n;
+    }
+}
+
+/* It goes before all <Directory>. */
+static void consider_location(search_t *s, const ap_directive_t *d)
+{
+    const char *path = argument(s->p, d);
+
+    if (decides(d) &&
+        (!path || is_below(s->base_uri, path, strcspn(path, WILD))))
+        s->unsure = 1;
+}
+
+static void consider(search_t *s, const ap_directive_t *list)
+{
+    const ap_directive_t *d;
+
+    for (d = list; d; d = d->next)
+        if (is(d, "<Directory"))
+            consider_directory(s, d);
+        else if (is(d, "<Location"))
+            consider_location(s, d);
+        else if (is(d, "<DirectoryMatch") || is(d, "<LocationMatch") ||
+                 is(d, "<If") || is(d, "<ElseIf") || is(d, "<Else"))
+            s->unsure |= decides(d);
+}
+
+/* The section of a virtual host. @return NULL: it is not to be told from
+ * others, of a macro maybe */
+static const ap_directive_t *section_of(const server_rec *server)
+{
+    const ap_directive_t *d, *found = NULL;
+
+    for (d = ap_conftree; d; d = d->next)
+        if (is(d, "<VirtualHost") &&
+            d->line_num == (int)server->defn_line_number &&
+            !strcmp(d->filename, server->defn_name)) {
+            if (found)
+                return NULL;
+            found = d;
+        }
+    return found;
+}
+
+/* @return what is to be done; NULL: nothing, as far as is known */
+static const char *advice(apr_pool_t *p, const server_rec *server,
+                          const char *base_uri, const char *path)
+{
+    char *bare = apr_pstrdup(p, path);
+    search_t s = {p, bare, base_uri, NULL, 0, 0};
+    const ap_directive_t *host = NULL;
+    size_t n;
+
+    for (n = strlen(bare); n > 0 && bare[n - 1] == '/'; n--)
+        bare[n - 1] = 0;
+    if (server->is_virtual) {
+        host = section_of(server);
+        if (!host)
+            return NULL;
+    }
+    consider(&s, ap_conftree);
+    if (host)
+        consider(&s, host->first_child);
+    if (s.unsure || !s.best || !denies_all(p, s.best))
+        return NULL;
+    return apr_psprintf(
+        p,
+        "all that is below %s is 403, also the application's own URLs, as "
+        "<Directory %s (line %d of %s) says \"Require all denied\"; where it "
+        "is to be granted, add to this %s: <Directory \"%s\"> Require all "
+        "granted </Directory> (three lines)",
+        bare, s.best->args, s.best->line_num, s.best->filename,
+        host ? "virtual host" : "configuration", bare);
+}
+
+/* ---- saying so ---- */
+
+void apppool_denied_warn(apr_pool_t *p, const apppool_mount_t *mount)
+{
+    const core_server_config *core =
+        ap_get_core_module_config(mount->server->module_config);
+    const char *documents = core->ap_document_root, *what;
+
+    if (!documents || !apppool_mount_has_files(mount) ||
+        !access(ap_make_full_path(p, documents, ".htaccess"), F_OK))
+        return;
+    what = advice(p, mount->server, mount->base_uri, documents);
+    if (what)
+        ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_WARNING, 0, NULL,
+                     "apppool: AppRoot %s (%s): %s", mount->app->pool.root,
+                     mount->place, what);
+}
+
+int apppool_denied_log(request_rec *r)
+{
+    const apppool_mount_t *mount = apppool_mount_of(r);
+    const char *what;
+
+    if (r->status != HTTP_FORBIDDEN || r->handler || !mount ||
+        !apppool_mount_has_files(mount))
+        return DECLINED;
+    what = advice(r->pool, r->server, mount->base_uri,
+                  ap_context_document_root(r));
+    if (what)
+        ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r, "apppool: %s: %s",
+                      mount->app->label, what);
+    return DECLINED;
+}

@@ -1,0 +1,90 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "mod_apppool/config/max_workers.h"
+
+#include <ap_mpm.h>
+#include <http_log.h>
+#include <http_main.h>
+
+APLOG_USE_MODULE(apppool);
+
+#define SAY(...)                                                               \
+    ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_WARNING, 0, NULL,           \
+                 "apppool: " __VA_ARGS__)
+
+#define QUEUE     100 /* AppMaxQueue, if that many fit */
+#define QUEUE_MIN 10
+
+/* MaxRequestWorkers */
+static apr_int64_t count_workers(void)
+{
+    int daemons = 0, threads = 0;
+
+    ap_mpm_query(AP_MPMQ_MAX_DAEMONS, &daemons);
+    ap_mpm_query(AP_MPMQ_MAX_THREADS, &threads);
+    return (apr_int64_t)daemons * (threads > 0 ? threads : 1);
+}
+
+static apr_int64_t count_processes(const apl_options_t *o)
+{
+    apr_int64_t n = apppool_server_of(ap_server_conf).max_pool_size;
+
+    return o->max_instances != 0 && o->max_instances < n ? o->max_instances : n;
+}
+
+/* Requests at a time; 0: as many as there are */
+static apr_int64_t may_run(const apl_options_t *o)
+{
+    uint32_t each = o->concurrency == APL_CONCURRENCY_AUTO ? 1 : o->concurrency;
+
+    return count_processes(o) * each;
+}
+
+/* The same */
+static apr_int64_t may_wait(const apl_options_t *o)
+{
+    return (apr_int64_t)o->max_queue *
+           (o->global_queue ? 1 : count_processes(o));
+}
+
+static uint32_t default_queue(const apl_options_t *o)
+{
+    apr_int64_t run = may_run(o), room = count_workers() / 2 - run;
+
+    if (run == 0 || room >= QUEUE)
+        return QUEUE;
+    return room < QUEUE_MIN ? QUEUE_MIN : (uint32_t)room;
+}
+
+void apppool_workers_share(apppool_app_t *app)
+{
+    const apppool_dir_t *set = app->set;
+    apl_options_t *o = &app->pool.options;
+
+    o->max_queue = set->max_queue != APPPOOL_UNSET ? (uint32_t)set->max_queue
+                                                   : default_queue(o);
+    app->max_lasting =
+        (uint32_t)apppool_or(set->max_lasting, (count_workers() + 1) / 2);
+}
+
+void apppool_workers_warn(const apppool_app_t *app)
+{
+    const apl_options_t *o = &app->pool.options;
+    apr_int64_t run = may_run(o), wait = may_wait(o), all = count_workers();
+
+    /* Without AppConcurrency, the administrator has said: all of them. */
+    if (run == 0 || (wait != 0 && wait + run <= all / 2))
+        return;
+    if (wait == 0)
+        SAY("%s (%s): AppMaxQueue 0 is no limit: if it hangs, the requests "
+            "that wait can take all of the %" APR_INT64_T_FMT
+            " workers (MaxRequestWorkers)",
+            app->pool.root, app->place, all);
+    else
+        SAY("%s (%s): %" APR_INT64_T_FMT
+            " requests that may wait (AppMaxQueue) and %" APR_INT64_T_FMT
+            " that may run are more than half of the %" APR_INT64_T_FMT
+            " workers (MaxRequestWorkers): if it hangs, too few are left for "
+            "all else",
+            app->pool.root, app->place, wait, run, all);
+}

@@ -1,0 +1,71 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file value.h
+ * @brief The kinds of values that directives take: numbers, times, switches,
+ *        words, texts, paths. What is said of a wrong one is one sentence with
+ *        the directive, the value and what is allowed.
+ *
+ * An apppool_value_t is the cmd_data of a directive; what is read goes where
+ * it says, in an apppool_dir_t or apppool_server_t.
+ *
+ * Lock:  none.
+ * Crash: not concerned.
+ * Trust: values are root's, but may be any bytes.
+ */
+#ifndef MOD_APPPOOL_CONFIG_VALUE_H
+#define MOD_APPPOOL_CONFIG_VALUE_H
+
+#include "mod_apppool/config/config.h"
+
+/** Whose a setting is. */
+enum {
+    APPPOOL_GROUP,   /**< of an app: it has its place beside AppRoot */
+    APPPOOL_REQUEST, /**< looked up for each request */
+    APPPOOL_SERVER,  /**< of the whole server */
+};
+
+/** One value of a directive: where it goes, and what it may be. */
+typedef struct {
+    int scope;
+    size_t at;            /**< offset in apppool_dir_t or apppool_server_t */
+    apr_int64_t min, max; /**< numbers, and times in seconds */
+    const char *zero;     /**< what 0 means; a time has no 0 without it */
+    const char *words; /**< those that are allowed, of apppool_value_word() */
+} apppool_value_t;
+
+/** Where a directive stands: "line 12 of /etc/..." */
+const char *apppool_value_place(const cmd_parms *cmd);
+
+/**
+ * Is the directive allowed here, and is what it says text?
+ * @return NULL: yes; or the sentence that says why not
+ */
+const char *apppool_value_check(cmd_parms *cmd, void *dir,
+                                const apppool_value_t *v, const char *arg);
+
+/* For directives of one argument; max of a time is in seconds. */
+const char *apppool_value_number(cmd_parms *cmd, void *dir, const char *arg);
+const char *apppool_value_time(cmd_parms *cmd, void *dir, const char *arg);
+const char *apppool_value_switch(cmd_parms *cmd, void *dir, const char *arg);
+const char *apppool_value_path(cmd_parms *cmd, void *dir, const char *arg);
+
+/** min and max are the length's. */
+const char *apppool_value_text(cmd_parms *cmd, void *dir, const char *arg);
+
+/** Bytes; K, M and G stand for 1024 and its powers. */
+const char *apppool_value_size(cmd_parms *cmd, void *dir, const char *arg);
+
+/** A signal that a process can handle, by name or number. With a min of 0
+ * also none, which is 0. */
+const char *apppool_value_signal(cmd_parms *cmd, void *dir, const char *arg);
+
+/** One of a few words; its place among them is the value. */
+const char *apppool_value_word(cmd_parms *cmd, void *dir, const char *arg);
+
+/** Two numbers side by side, of two apppool_value_t; the second may be
+ * missing. */
+const char *apppool_value_numbers(cmd_parms *cmd, void *dir, const char *arg,
+                                  const char *more);
+
+#endif

@@ -1,0 +1,234 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "mod_apppool/parent/app_table_write.h"
+
+#include <apr_file_io.h>
+#include <apr_strings.h>
+#include <http_log.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <unixd.h>
+
+#include "mod_apppool/config/app.h"
+#include "mod_apppool/backend/proxy_api.h"
+#include "mod_apppool/config/log_route.h"
+#include "mod_apppool/config/config_origin.h"
+#include "spawner/shared/contract.h"
+#include "spawner/shared/userdb.h"
+
+APLOG_USE_MODULE(apppool);
+
+static json_t *text(const char *s)
+{
+    return s ? json_string(s) : json_null();
+}
+
+static json_t *number(apr_int64_t n)
+{
+    return json_integer((json_int_t)n);
+}
+
+static json_t *seconds(apr_int64_t us)
+{
+    return json_real((double)us / APR_USEC_PER_SEC);
+}
+
+static json_t *user(uid_t uid)
+{
+    return uid == USERDB_NOBODY ? json_null() : number((apr_int64_t)uid);
+}
+
+static json_t *variables(apr_pool_t *p, apr_hash_t *env)
+{
+    json_t *o = json_object();
+    apr_hash_index_t *i;
+
+    for (i = env ? apr_hash_first(p, env) : NULL; i; i = apr_hash_next(i))
+        json_object_set_new(o, apr_hash_this_key(i),
+                            text(apr_hash_this_val(i)));
+    return o;
+}
+
+/* Soft and hard; -1: no limit. */
+static json_t *rlimit(const struct rlimit *limit)
+{
+    return limit ? json_pack("[I, I]",
+                             limit->rlim_cur == RLIM_INFINITY
+                                 ? (json_int_t)-1
+                                 : (json_int_t)limit->rlim_cur,
+                             limit->rlim_max == RLIM_INFINITY
+                                 ? (json_int_t)-1
+                                 : (json_int_t)limit->rlim_max)
+                 : json_null();
+}
+
+static json_t *rlimits(const apppool_rlimits_t *limits)
+{
+    json_t *o = json_object();
+
+    json_object_set_new(o, "cpu", rlimit(limits->cpu));
+    json_object_set_new(o, "mem", rlimit(limits->mem));
+    json_object_set_new(o, "nproc", rlimit(limits->nproc));
+    return o;
+}
+
+static const char *listen_word(apr_int64_t way)
+{
+    return way == APL_LISTEN_UNIX  ? "unix"
+           : way == APL_LISTEN_TCP ? "tcp"
+                                   : "fd";
+}
+
+static json_t *describe_app(apr_pool_t *p, const apppool_app_t *app,
+                            const server_rec *main_server)
+{
+    const apl_options_t *o = &app->pool.options;
+    json_t *j = json_object();
+
+    json_object_set_new(j, "name", text(app->pool.name));
+    json_object_set_new(j, "label", text(app->label));
+    json_object_set_new(j, "root", text(app->pool.root));
+    json_object_set_new(j, "command", text(app->set->command));
+    json_object_set_new(j, "user", text(app->set->user));
+    json_object_set_new(j, "group", text(app->set->user_group));
+    json_object_set_new(j, "owner", user(app->owner));
+    json_object_set_new(j, "uid", user(app->uid));
+    json_object_set_new(j, "environment", text(app->environment));
+    json_object_set_new(j, "env", variables(p, app->set->env));
+    json_object_set_new(j, "env_file", text(app->set->env_file));
+    json_object_set_new(j, "protocol",
+                        text(apppool_proxy_scheme(app->protocol)));
+    json_object_set_new(j, "listen", text(listen_word(app->listen)));
+    json_object_set_new(j, "log", text(apppool_route(p, app, main_server)));
+    json_object_set_new(j, "log_raw", json_boolean(app->log_raw));
+    json_object_set_new(j, "notify", text(app->set->notify));
+    json_object_set_new(j, "base_uri", text(app->base_uri));
+    json_object_set_new(j, "ready", text(app->ready));
+    json_object_set_new(j, "host", text(app->host));
+    json_object_set_new(j, "start_timeout", seconds(app->start_timeout));
+    json_object_set_new(j, "stop_timeout", seconds(app->stop_timeout));
+    json_object_set_new(j, "min", number(o->min_instances));
+    json_object_set_new(j, "max", number(o->max_instances));
+    json_object_set_new(j, "memory_limit", number(app->memory_limit));
+    json_object_set_new(j, "slow_log", seconds(app->slow_log));
+    json_object_set_new(j, "dump_signal", number(app->dump_signal));
+    json_object_set_new(j, "stop_signal", number(app->stop_signal));
+    json_object_set_new(j, "drain_timeout", seconds(app->drain_timeout));
+    json_object_set_new(j, "no_new_privileges",
+                        json_boolean(app->no_new_privileges));
+    json_object_set_new(j, "max_requests", number(o->max_requests));
+    json_object_set_new(j, "jitter", number(o->jitter));
+    json_object_set_new(j, "concurrency",
+                        o->concurrency == APL_CONCURRENCY_AUTO
+                            ? json_null()
+                            : number(o->concurrency));
+    json_object_set_new(j, "idle_time", seconds(o->idle_time));
+    json_object_set_new(j, "hung_after", seconds(o->hung_after));
+    json_object_set_new(j, "kill_after", seconds(o->kill_after));
+    json_object_set_new(j, "dying_limit", seconds(app->dying_limit));
+    json_object_set_new(j, "spawn_if_under", number(o->spawn_if_under));
+    json_object_set_new(j, "hung_extra", number(o->hung_extra));
+    json_object_set_new(j, "zombies_stop", number(o->zombies_stop));
+    json_object_set_new(j, "global_queue", json_boolean(o->global_queue));
+    json_object_set_new(j, "max_queue", number(o->max_queue));
+    json_object_set_new(j, "rolling", json_boolean(o->rolling));
+    json_object_set_new(j, "stat_interval", seconds(o->stat_interval));
+    json_object_set_new(j, "prestart", json_boolean(app->prestart));
+    json_object_set_new(j, "rlimits", rlimits(&app->rlimits));
+    json_object_set_new(j, "said", text(apppool_said_of(p, app)));
+    return j;
+}
+
+/* The main server's error log. Where that is no file of its own name, httpd's
+ * stderr: it leads to today's logger, while what the helpers inherited leads
+ * to that of the configuration they were started in. */
+static const char *error_log(apr_pool_t *p, const server_rec *s)
+{
+    const char *name = s->error_fname;
+
+    if (!name || *name == '|' || !strncmp(name, "syslog", 6) ||
+        !strncmp(name, "/dev/", 5) || !strncmp(name, "/proc/", 6))
+        return apr_psprintf(p, "/proc/%d/fd/2", (int)getpid());
+    return ap_server_root_relative(p, name);
+}
+
+static json_t *capacity(const apl_capacity_t *n)
+{
+    json_t *j = json_object();
+
+    json_object_set_new(j, "groups", number(n->groups));
+    json_object_set_new(j, "processes", number(n->processes));
+    json_object_set_new(j, "sessions", number(n->sessions));
+    json_object_set_new(j, "children", number(n->children));
+    return j;
+}
+
+static json_t *describe(const apppool_table_t *table, server_rec *s,
+                        apr_pool_t *p)
+{
+    const apr_array_header_t *apps = apppool_apps();
+    apppool_server_t server = apppool_server_of(s);
+    json_t *j = json_object(), *list = json_array();
+    int i, root = geteuid() == 0;
+
+    for (i = 0; i < apps->nelts; i++)
+        json_array_append_new(
+            list, describe_app(p, APR_ARRAY_IDX(apps, i, apppool_app_t *), s));
+    json_object_set_new(j, "version", number(1));
+    json_object_set_new(j, "config", number(table->generation));
+    json_object_set_new(
+        j, "instance", text(apr_psprintf(p, CONTRACT_ID_FMT, table->instance)));
+    json_object_set_new(j, "capacity", capacity(&table->capacity));
+    json_object_set_new(j, "httpd_uid",
+                        number(root ? ap_unixd_config.user_id : geteuid()));
+    json_object_set_new(j, "httpd_gid",
+                        number(root ? ap_unixd_config.group_id : getegid()));
+    json_object_set_new(j, "error_log", text(error_log(p, s)));
+    json_object_set_new(
+        j, "log_level",
+        number(ap_get_server_module_loglevel(s, APLOG_MODULE_INDEX)));
+    json_object_set_new(j, "max_pool_size", number(server.max_pool_size));
+    json_object_set_new(j, "apps", list);
+    return j;
+}
+
+static apr_status_t write_file(const char *path, const char *data,
+                               apr_pool_t *p)
+{
+    apr_file_t *file;
+    apr_status_t rv;
+
+    apr_file_remove(path, p);
+    rv = apr_file_open(&file, path,
+                       APR_FOPEN_WRITE | APR_FOPEN_CREATE | APR_FOPEN_EXCL,
+                       APR_FPROT_UREAD | APR_FPROT_UWRITE, p);
+    if (rv != APR_SUCCESS)
+        return rv;
+    rv = apr_file_write_full(file, data, strlen(data), NULL);
+    if (rv != APR_SUCCESS) {
+        apr_file_close(file);
+        return rv;
+    }
+    return apr_file_close(file);
+}
+
+apr_status_t apppool_table_write(const apppool_table_t *table,
+                                 server_rec *main_server, apr_pool_t *p)
+{
+    char *path = apr_pstrcat(p, table->runtime, "/" CONTRACT_TABLE, NULL);
+    char *beside = apr_pstrcat(p, path, ".new", NULL);
+    json_t *document = describe(table, main_server, p);
+    char *data = json_dumps(document, JSON_INDENT(1));
+    apr_status_t rv = APR_ENOMEM;
+
+    if (!data)
+        goto leave;
+    rv = write_file(beside, data, p);
+    if (rv == APR_SUCCESS)
+        rv = apr_file_rename(beside, path, p);
+leave:
+    free(data);
+    json_decref(document);
+    return rv;
+}

@@ -1,0 +1,38 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file app_table_write.h
+ * @brief The app table: what httpd's parent tells the spawner, and nobody
+ *        else. One JSON document in RUNTIME/table.
+ *
+ * It is written beside and renamed, so that a reader sees the old one or the
+ * new one. All keys are always there; the spawner ignores those it does not
+ * know.
+ *
+ * Lock:  none; only the parent writes.
+ * Crash: a half-written file has another name and is written over next time.
+ * Trust: mode 0600: what is run, as whom, comes from here alone.
+ */
+#ifndef MOD_APPPOOL_PARENT_APP_TABLE_WRITE_H
+#define MOD_APPPOOL_PARENT_APP_TABLE_WRITE_H
+
+#include <httpd.h>
+
+#include "shm/format/segment.h"
+
+/** What is told besides the apps of app.h. */
+typedef struct {
+    const char *runtime;     /**< the directory */
+    apl_capacity_t capacity; /**< of the segment */
+    apr_uint64_t instance;
+    apr_uint32_t generation;
+} apppool_table_t;
+
+/**
+ * Write the table.
+ * @return APR_SUCCESS, or what went wrong with the file
+ */
+apr_status_t apppool_table_write(const apppool_table_t *table,
+                                 server_rec *main_server, apr_pool_t *p);
+
+#endif

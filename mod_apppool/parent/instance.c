@@ -1,0 +1,263 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "mod_apppool/parent/instance.h"
+
+#include <ap_mpm.h>
+#include <apr_strings.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <http_config.h>
+#include <http_core.h>
+#include <http_log.h>
+#include <http_main.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "mod_apppool/config/app.h"
+#include "mod_apppool/parent/other_builds.h"
+#include "mod_apppool/parent/helper_programs.h"
+#include "mod_apppool/parent/runtime_dir.h"
+#include "mod_apppool/parent/leftovers.h"
+#include "mod_apppool/parent/app_table_write.h"
+#include "spawner/shared/contract.h"
+#include "spawner/shared/pidfd.h"
+
+APLOG_USE_MODULE(apppool);
+
+#define SAY(level, rv, ...)                                                    \
+    ap_log_error(APLOG_MARK, level, rv, ap_server_conf, "apppool: " __VA_ARGS__)
+
+/* What a watchdog of ours gets as CONTRACT_..._FD. */
+#define FD(i, which) ((i)->kept.fds[CONTRACT_##which##_FD - CONTRACT_LIFE_FD])
+
+/* ---- the one ---- */
+
+const char *apppool_instance_build(apr_pool_t *p)
+{
+    return apr_psprintf(p, "contract %d, layout %016" PRIx64 ", %d bytes",
+                        CONTRACT_VERSION, APL_LAYOUT,
+                        (int)sizeof(apppool_instance_t));
+}
+
+apppool_instance_t *apppool_instance_find(apr_pool_t *p)
+{
+    apppool_retained_t *r = apppool_legacy_newest();
+
+    return r && !apppool_legacy_drains(r) &&
+                   !strcmp(r->build, apppool_instance_build(p))
+               ? (apppool_instance_t *)r
+               : NULL;
+}
+
+apppool_instance_t *apppool_instance_obtain(apr_pool_t *p)
+{
+    apppool_instance_t *i = apppool_instance_find(p);
+
+    return i ? i
+             : (apppool_instance_t *)apppool_legacy_add(
+                   sizeof *i, apppool_instance_build(p));
+}
+
+int apppool_instance_is_open(const apppool_instance_t *i)
+{
+    return apppool_legacy_is_open(&i->kept);
+}
+
+/* ---- its parts ---- */
+
+static apl_capacity_t capacity_of(server_rec *s)
+{
+    apppool_server_t server = apppool_server_of(s);
+    apl_capacity_t n;
+    int daemons = 0;
+
+    ap_mpm_query(AP_MPMQ_HARD_LIMIT_DAEMONS, &daemons);
+    n.processes = (uint32_t)server.processes;
+    n.sessions = (uint32_t)server.sessions;
+    n.groups = n.processes < 1024 ? 1024 : n.processes;
+    n.children = daemons < 96 ? 256 : (uint32_t)daemons * 2 + 64;
+    return n;
+}
+
+static int open_descriptors(apppool_instance_t *i)
+{
+    int ends[2];
+
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return -1;
+    FD(i, LIFE) = ends[0];
+    i->kept.life = ends[1];
+    FD(i, BELL) = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    FD(i, PARENT) = pidfd_open(getpid(), 0);
+    return FD(i, BELL) < 0 || FD(i, PARENT) < 0 ? -1 : 0;
+}
+
+static const char *open_programs(apppool_instance_t *i, server_rec *s,
+                                 apr_pool_t *ptemp)
+{
+    const char *libexec = apppool_server_of(s).libexec;
+    apppool_programs_t programs;
+    const char *wrong = apppool_programs_open(&programs, ptemp, libexec);
+
+    if (wrong)
+        return wrong;
+    i->kept.program = programs.watchdog;
+    FD(i, PROGRAM) = programs.spawner;
+    apr_cpystrn(i->libexec, libexec, sizeof i->libexec);
+    apr_snprintf(i->kept.name, sizeof i->kept.name, "%s/%s", libexec,
+                 CONTRACT_WATCHDOG_PROGRAM);
+    return NULL;
+}
+
+/* Beside an instance that drains, whose lock is ours as well. */
+static const char *move_in_beside(apppool_instance_t *i,
+                                  const apppool_retained_t *other,
+                                  apr_pool_t *ptemp)
+{
+    const char *path, *wrong;
+    int n = 0;
+
+    do
+        path = apppool_runtime_place(ptemp, other->base, n++);
+    while (path && apppool_legacy_uses(path));
+    if (!path)
+        return apr_psprintf(ptemp,
+                            "%s is full: %d instances of other builds wait "
+                            "for their last requests; restart httpd",
+                            other->base, n - 1);
+    wrong = apppool_runtime_make(ptemp, path);
+    if (wrong)
+        return wrong;
+    FD(i, LOCK) = fcntl(other->fds[CONTRACT_LOCK_FD - CONTRACT_LIFE_FD],
+                        F_DUPFD_CLOEXEC, 0);
+    apr_cpystrn(i->kept.runtime, path, sizeof i->kept.runtime);
+    SAY(APLOG_NOTICE, 0,
+        "another build of the module was loaded: applications start anew in "
+        "%s; those in %s go on until the requests of httpd's old children are "
+        "answered",
+        path, other->runtime);
+    return NULL;
+}
+
+/* Take the directory, and end what a killed httpd left there. */
+static const char *move_in(apppool_instance_t *i, server_rec *s,
+                           apr_pool_t *ptemp)
+{
+    const char *base = apppool_runtime_path(ptemp, s), *wrong;
+    const apppool_retained_t *other;
+
+    wrong = apppool_runtime_check(ptemp, base);
+    if (wrong)
+        return wrong;
+    apr_cpystrn(i->kept.base, base, sizeof i->kept.base);
+    other = apppool_legacy_in(base, &i->kept);
+    if (other)
+        return move_in_beside(i, other, ptemp);
+    wrong = apppool_runtime_make(ptemp, base);
+    if (!wrong)
+        wrong = apppool_runtime_lock(ptemp, base, &FD(i, LOCK));
+    if (!wrong)
+        wrong = apppool_stale_end(&i->kept, ptemp);
+    if (!wrong)
+        apr_cpystrn(i->kept.runtime, base, sizeof i->kept.runtime);
+    return wrong;
+}
+
+/* ---- start ---- */
+
+static const char *open_parts(apppool_instance_t *i, server_rec *s,
+                              apr_pool_t *ptemp)
+{
+    const char *wrong = open_programs(i, s, ptemp);
+    apr_status_t rv = APR_SUCCESS;
+    char text[120];
+
+    if (wrong)
+        return wrong;
+    if (open_descriptors(i) != 0)
+        rv = errno;
+    else {
+        wrong = move_in(i, s, ptemp);
+        if (!wrong)
+            rv = apl_segment_create(&i->pool, &i->capacity);
+    }
+    if (rv == APR_SUCCESS)
+        return wrong;
+    return apr_psprintf(ptemp, "cannot make the pool's shared memory: %s",
+                        apr_strerror(rv, text, sizeof text));
+}
+
+int apppool_instance_open(apppool_instance_t *i, server_rec *s,
+                          apr_pool_t *ptemp)
+{
+    const char *wrong;
+
+    i->capacity = capacity_of(s);
+    i->kept.n_fds = CONTRACT_LAST_FD - CONTRACT_LIFE_FD + 1;
+    i->kept.watchdog = i->kept.rapid = i->kept.grace = 0;
+    apr_generate_random_bytes((unsigned char *)&i->name, sizeof i->name);
+    wrong = open_parts(i, s, ptemp);
+    if (wrong) {
+        SAY(APLOG_EMERG, 0, "%s", wrong);
+        return !OK;
+    }
+    apppool_runtime_point(ptemp, i->kept.base, i->kept.runtime);
+    FD(i, SEGMENT) = i->pool.file;
+    i->pool.bell = FD(i, BELL);
+    i->kept.memory = i->pool.base;
+    i->kept.length = i->pool.size;
+    return OK;
+}
+
+/* What cannot change while the segment stays. */
+void apppool_instance_keep(const apppool_instance_t *i, server_rec *s,
+                           apr_pool_t *ptemp)
+{
+    apl_capacity_t now = capacity_of(s);
+    const char *path = apppool_runtime_path(ptemp, s);
+    const char *libexec = apppool_server_of(s).libexec;
+
+    if (now.processes != i->capacity.processes ||
+        now.sessions != i->capacity.sessions)
+        SAY(APLOG_WARNING, 0,
+            "AppPoolCapacity cannot be changed by a graceful restart; %u "
+            "processes and %u sessions stay until httpd is restarted",
+            i->capacity.processes, i->capacity.sessions);
+    if (path && strcmp(path, i->kept.base))
+        SAY(APLOG_WARNING, 0,
+            "AppPoolRuntimeDir cannot be changed by a graceful restart; %s "
+            "stays until httpd is restarted",
+            i->kept.base);
+    if (strcmp(libexec, i->libexec))
+        SAY(APLOG_WARNING, 0,
+            "AppPoolLibexec cannot be changed by a graceful restart; the "
+            "programs of %s run until httpd is restarted",
+            i->libexec);
+}
+
+int apppool_instance_tell(apppool_instance_t *i, server_rec *s,
+                          apr_pool_t *ptemp)
+{
+    const apr_array_header_t *apps = apppool_apps();
+    apppool_table_t table = {
+        .runtime = i->kept.runtime,
+        .capacity = i->capacity,
+        .instance = i->name,
+        .generation = (apr_uint32_t)ap_state_query(AP_SQ_CONFIG_GEN),
+    };
+    apr_status_t rv;
+    int n;
+
+    for (n = 0; n < apps->nelts; n++) {
+        const apppool_app_t *app = APR_ARRAY_IDX(apps, n, apppool_app_t *);
+
+        if (app->stop_timeout > i->kept.grace)
+            i->kept.grace = app->stop_timeout;
+    }
+    rv = apppool_table_write(&table, s, ptemp);
+    if (rv != APR_SUCCESS)
+        SAY(APLOG_EMERG, rv, "cannot write %s/" CONTRACT_TABLE,
+            i->kept.runtime);
+    return rv == APR_SUCCESS ? OK : !OK;
+}

@@ -1,0 +1,61 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file instance.h
+ * @brief What of ours outlives a configuration: the segment, descriptors, the
+ *        runtime directory, the watchdog.
+ *
+ * It is kept in memory that httpd keeps, as our own code is unloaded with
+ * each configuration: it holds no pointer into our code or data. What other
+ * builds of the module see of it is in retained.h.
+ *
+ * Instances of other builds, which drain, share its AppPoolRuntimeDir and the
+ * lock there; it then lives in a directory 1 to 99 in it, named by the link
+ * `current`.
+ *
+ * Lock:  none; the parent's, and inherited by its children as it was.
+ * Crash: see lifecycle.h.
+ * Trust: nothing is read from the segment.
+ */
+#ifndef MOD_APPPOOL_PARENT_INSTANCE_H
+#define MOD_APPPOOL_PARENT_INSTANCE_H
+
+#include <httpd.h>
+
+#include "mod_apppool/parent/retained.h"
+#include "shm/format/segment.h"
+
+typedef struct {
+    apppool_retained_t kept; /**< first: it is what other builds look at */
+    apl_pool_t pool;
+    apr_uint64_t name;
+    apl_capacity_t capacity;
+    char libexec[1024];
+} apppool_instance_t;
+
+/** The build that we are: who is another has an instance of its own. */
+const char *apppool_instance_build(apr_pool_t *p);
+
+/** Ours of this httpd. @return NULL: none yet, or none to go on with */
+apppool_instance_t *apppool_instance_find(apr_pool_t *p);
+
+/** The same; made, if there is none. */
+apppool_instance_t *apppool_instance_obtain(apr_pool_t *p);
+
+/** Was it started? */
+int apppool_instance_is_open(const apppool_instance_t *i);
+
+/** Make all but the watchdog. What goes wrong is in the log. @return OK, or !OK:
+ * then it is to be forgotten */
+int apppool_instance_open(apppool_instance_t *i, server_rec *s,
+                          apr_pool_t *ptemp);
+
+/** Graceful: say what a new configuration cannot change. */
+void apppool_instance_keep(const apppool_instance_t *i, server_rec *s,
+                           apr_pool_t *ptemp);
+
+/** Write the app table of this configuration. @return OK, !OK */
+int apppool_instance_tell(apppool_instance_t *i, server_rec *s,
+                          apr_pool_t *ptemp);
+
+#endif

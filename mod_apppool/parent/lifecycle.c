@@ -1,0 +1,207 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "mod_apppool/parent/lifecycle.h"
+
+#include <ap_mpm.h>
+#include <apr_strings.h>
+#include <http_config.h>
+#include <http_core.h>
+#include <http_log.h>
+#include <unistd.h>
+#include <unixd.h>
+
+#include "mod_apppool/config/app.h"
+#include "mod_apppool/backend/connection.h"
+#include "mod_apppool/parent/instance.h"
+#include "mod_apppool/parent/other_builds.h"
+#include "mod_apppool/parent/helper_programs.h"
+#include "mod_apppool/backend/proxy_api.h"
+#include "mod_apppool/parent/runtime_dir.h"
+#include "mod_apppool/body/spool.h"
+#include "mod_apppool/parent/watchdog_watch.h"
+#include "shm/verbs/checkout.h"
+#include "shm/lock/wake.h"
+
+APLOG_USE_MODULE(apppool);
+
+#define SAY(level, rv, ...)                                                    \
+    ap_log_error(APLOG_MARK, APLOG_STARTUP | (level), rv, ap_server_conf,      \
+                 "apppool: " __VA_ARGS__)
+
+static apppool_instance_t *instance; /* NULL, or one of this build */
+static pid_t parent;                 /* httpd's */
+static uid_t user;                   /* whom it was started by */
+static int prefork, dying;
+
+apl_pool_t *apppool_pool(void)
+{
+    return instance && apppool_instance_is_open(instance) ? &instance->pool
+                                                          : NULL;
+}
+
+const char *apppool_runtime(void)
+{
+    return instance->kept.runtime;
+}
+
+int apppool_child_dying(void)
+{
+    return prefork && dying; /* where there are threads, none reads it */
+}
+
+/* ---- with each configuration ---- */
+
+/* The configuration goes: to be read again, or for good. */
+static apr_status_t end_configuration(void *data)
+{
+    (void)data;
+    /* A graceful restart keeps what there is, and so does a child's exit.
+     * httpd -X has given up its rights by now: its end will be seen. */
+    if (getpid() == parent && geteuid() == user &&
+        (ap_state_query(AP_SQ_MAIN_STATE) == AP_SQ_MS_EXITING ||
+         ap_unixd_mpm_get_retained_data()->is_ungraceful))
+        apppool_watch_stop();
+    return APR_SUCCESS;
+}
+
+static int go_on(apr_pool_t *pconf, apr_pool_t *ptemp, server_rec *s)
+{
+    int rv = OK, is_new;
+
+    apppool_watch_look();
+    is_new = !apppool_instance_is_open(instance);
+    if (is_new)
+        rv = apppool_instance_open(instance, s, ptemp);
+    else
+        apppool_instance_keep(instance, s, ptemp);
+    if (rv == OK)
+        rv = apppool_instance_tell(instance, s, ptemp);
+    /* One that never got a table is of no use. */
+    if (rv != OK && is_new)
+        apppool_legacy_forget(&instance->kept);
+    apppool_watch(pconf);
+    if (rv == OK)
+        apl_wake_ring(instance->pool.bell);
+    return rv;
+}
+
+/* ---- hooks of the parent ---- */
+
+int apppool_lifecycle_pre_config(apr_pool_t *pconf, apr_pool_t *plog,
+                                 apr_pool_t *ptemp)
+{
+    (void)plog;
+    (void)ptemp;
+    parent = getpid();
+    user = geteuid();
+    apppool_config_begin(pconf);
+    /* Before another module forks a process that would keep hold of it. */
+    apppool_legacy_give_up(apppool_instance_build(ptemp));
+    instance = apppool_instance_find(ptemp);
+    /* Also when this configuration turns out to be unusable. And before httpd
+     * forgets which kind of restart it is. */
+    apr_pool_pre_cleanup_register(pconf, NULL, end_configuration);
+    return OK;
+}
+
+static const char *check_programs(apr_pool_t *ptemp, server_rec *s)
+{
+    apppool_programs_t programs;
+    const char *wrong =
+        apppool_programs_open(&programs, ptemp, apppool_server_of(s).libexec);
+
+    apppool_programs_close(&programs);
+    return wrong;
+}
+
+int apppool_lifecycle_check_config(apr_pool_t *pconf, apr_pool_t *plog,
+                                   apr_pool_t *ptemp, server_rec *s)
+{
+    int generation = ap_state_query(AP_SQ_CONFIG_GEN);
+    const char *wrong;
+
+    (void)plog;
+    if (apppool_apps_resolve(pconf, s, (apr_uint32_t)generation) != OK)
+        return !OK;
+    if (apppool_apps()->nelts == 0)
+        return OK;
+    wrong = apppool_proxy_check(ptemp);
+    /* Later it is looked at when an instance is opened, and an httpd that
+     * serves must not end over what it does not need. */
+    if (!wrong && generation == 0)
+        wrong = check_programs(ptemp, s);
+    if (!wrong && generation == 0)
+        wrong = apppool_runtime_check(ptemp, apppool_runtime_path(ptemp, s));
+    if (!wrong && generation == 0)
+        wrong = apppool_store_check(ptemp, apppool_server_of(s).spool_dir);
+    if (wrong)
+        SAY(APLOG_ERR, 0, "%s", wrong);
+    return wrong ? !OK : OK;
+}
+
+int apppool_lifecycle_post_config(apr_pool_t *pconf, apr_pool_t *plog,
+                                  apr_pool_t *ptemp, server_rec *s)
+{
+    int rv;
+
+    (void)plog;
+    if (ap_state_query(AP_SQ_MAIN_STATE) == AP_SQ_MS_CREATE_PRE_CONFIG)
+        return OK;
+    if (apppool_apps()->nelts == 0 && !apppool_pool()) {
+        apppool_watch_look();
+        apppool_watch(pconf);
+        return OK;
+    }
+    instance = apppool_instance_obtain(pconf);
+    rv = go_on(pconf, ptemp, s);
+    /* An httpd that serves must not end over a restart that went wrong. */
+    return ap_state_query(AP_SQ_CONFIG_GEN) > 1 ? OK : rv;
+}
+
+int apppool_lifecycle_monitor(apr_pool_t *p, server_rec *s)
+{
+    (void)p;
+    apppool_watch_again(s->process->pconf);
+    return DECLINED;
+}
+
+/* ---- hooks of the children ---- */
+
+static apr_status_t end_child(void *data)
+{
+    (void)data;
+    if (!prefork)
+        apl_child_unregister(&instance->pool);
+    return APR_SUCCESS;
+}
+
+void apppool_lifecycle_child_init(apr_pool_t *pchild, server_rec *s)
+{
+    char why[120];
+    int threads = 0;
+    apr_status_t rv;
+
+    if (getpid() != parent)
+        apppool_legacy_inherit(apppool_pool() ? instance->pool.bell : -1);
+    if (!apppool_pool())
+        return;
+    ap_mpm_query(AP_MPMQ_IS_THREADED, &threads);
+    prefork = !threads;
+    dying = 0;
+    rv = apl_child_register(&instance->pool,
+                            (uint32_t)ap_state_query(AP_SQ_CONFIG_GEN));
+    if (rv != APR_SUCCESS)
+        ap_log_error(APLOG_MARK, APLOG_ERR, 0, s,
+                     "apppool: this httpd child cannot join the pool: %s",
+                     apl_error_text(rv, why, sizeof why));
+    apr_pool_cleanup_register(pchild, NULL, end_child, apr_pool_cleanup_null);
+    apppool_channels_init(pchild);
+}
+
+void apppool_lifecycle_child_stopping(apr_pool_t *pchild, int graceful)
+{
+    (void)pchild;
+    dying = 1;
+    if (!graceful && !prefork && apppool_pool())
+        apl_checkout_stop(&instance->pool);
+}

@@ -1,0 +1,139 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "mod_apppool/parent/other_builds.h"
+
+#include <httpd.h>
+
+#include <apr_strings.h>
+#include <http_config.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "mod_apppool/parent/runtime_dir.h"
+
+/* All builds read these. */
+_Static_assert(sizeof(void *) != 8 ||
+                   (offsetof(apppool_retained_t, build) == 16 &&
+                    offsetof(apppool_retained_t, watchdog) == 496 &&
+                    offsetof(apppool_retained_t, fds) == 552 &&
+                    sizeof(apppool_retained_t) >= 616),
+               "the contract between builds only grows at its end");
+
+static void close_fd(apr_int32_t *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+apppool_retained_t *apppool_legacy_newest(void)
+{
+    return ap_retained_data_get(APPPOOL_RETAINED);
+}
+
+apppool_retained_t *apppool_legacy_add(apr_size_t size, const char *build)
+{
+    apppool_retained_t *older = apppool_legacy_newest();
+    apppool_retained_t *r = ap_retained_data_create(APPPOOL_RETAINED, size);
+    int i;
+
+    r->size = sizeof *r;
+    r->older = older;
+    apr_cpystrn(r->build, build, sizeof r->build);
+    r->life = r->program = -1;
+    for (i = 0; i < APPPOOL_RETAINED_FDS; i++)
+        r->fds[i] = -1;
+    return r;
+}
+
+int apppool_legacy_is_open(const apppool_retained_t *r)
+{
+    return r->runtime[0] != 0;
+}
+
+int apppool_legacy_drains(const apppool_retained_t *r)
+{
+    return apppool_legacy_is_open(r) && r->life < 0;
+}
+
+void apppool_legacy_give_up(const char *build)
+{
+    apppool_retained_t *r;
+
+    for (r = apppool_legacy_newest(); r; r = r->older) {
+        if (!apppool_legacy_is_open(r) || r->life < 0 ||
+            strcmp(r->build, build) == 0)
+            continue;
+        close_fd(&r->life);
+        if (r->memory)
+            madvise(r->memory, r->length, MADV_DONTFORK);
+    }
+}
+
+apppool_retained_t *apppool_legacy_in(const char *base,
+                                      const apppool_retained_t *but)
+{
+    apppool_retained_t *r;
+
+    for (r = apppool_legacy_newest(); r; r = r->older)
+        if (r != but && apppool_legacy_is_open(r) && !strcmp(r->base, base))
+            return r;
+    return NULL;
+}
+
+int apppool_legacy_uses(const char *runtime)
+{
+    const apppool_retained_t *r;
+
+    for (r = apppool_legacy_newest(); r; r = r->older)
+        if (strcmp(r->runtime, runtime) == 0)
+            return 1;
+    return 0;
+}
+
+/* Its memory is httpd's and stays; it is only a kilobyte. */
+static void unlink_from_list(apppool_retained_t *r)
+{
+    apppool_retained_t *other;
+
+    for (other = apppool_legacy_newest(); other; other = other->older)
+        if (other->older == r)
+            other->older = r->older;
+}
+
+void apppool_legacy_forget(apppool_retained_t *r)
+{
+    int i;
+
+    if (apppool_legacy_is_open(r)) {
+        apppool_runtime_clear(r->runtime, strcmp(r->runtime, r->base) != 0);
+        if (!apppool_legacy_in(r->base, r))
+            apppool_runtime_remove(r->base);
+    }
+    for (i = 0; i < APPPOOL_RETAINED_FDS; i++)
+        close_fd(&r->fds[i]);
+    close_fd(&r->life);
+    close_fd(&r->program);
+    if (r->memory)
+        munmap(r->memory, r->length);
+    r->memory = NULL;
+    r->runtime[0] = 0;
+    unlink_from_list(r);
+}
+
+void apppool_legacy_inherit(int bell)
+{
+    apppool_retained_t *r;
+    int i;
+
+    /* The lock is free when parent and helpers are gone. The write end of the
+     * life pipe stays open as long as a child lives. */
+    for (r = apppool_legacy_newest(); r; r = r->older) {
+        close_fd(&r->program);
+        for (i = 0; i < APPPOOL_RETAINED_FDS; i++)
+            if (r->fds[i] != bell)
+                close_fd(&r->fds[i]);
+    }
+}

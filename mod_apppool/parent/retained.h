@@ -1,0 +1,61 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file retained.h
+ * @brief What one build of the module leaves to the next: THE CONTRACT
+ *        BETWEEN BUILDS.
+ *
+ * httpd unloads its modules with each configuration and loads them again,
+ * maybe others. What outlives that lies in httpd's own memory, in one struct
+ * for each instance: a segment, a runtime directory, a watchdog. The newest
+ * is found by APPPOOL_RETAINED, the others from there through `older`.
+ *
+ * The next build may be any, also an older one. So the fields below never
+ * change; new ones come at the end, and `size` tells which ones the writer
+ * knew. No pointer leads into a module.
+ *
+ * A build goes on with the newest instance if `build` is its own. Else it
+ *
+ *   - gives it up: closes `life`, keeps `memory` from new children of httpd.
+ *     When the last child that has both is gone, the watchdog ends
+ *     everything of the instance, and then itself;
+ *   - starts its watchdog again if that dies otherwise: `program`, with
+ *     `name` and `runtime` as arguments, and fds[i] as descriptor 3 + i;
+ *   - ends it with httpd: SIGTERM, and SIGKILL when `grace` is long over;
+ *   - forgets it after its end (exit code 0 or 78): unmaps `memory`, closes
+ *     the descriptors, removes `runtime`, and with the last instance of
+ *     `base` the lock in there.
+ *
+ * Lock:  none; httpd's parent alone, and read by its children.
+ * Crash: it is gone with the parent; the watchdogs see that.
+ * Trust: httpd's own memory.
+ */
+#ifndef MOD_APPPOOL_PARENT_RETAINED_H
+#define MOD_APPPOOL_PARENT_RETAINED_H
+
+#include <apr_time.h>
+
+#define APPPOOL_RETAINED     "mod_apppool instances"
+#define APPPOOL_RETAINED_FDS 16
+
+typedef struct apppool_retained_t {
+    apr_uint32_t size;                /**< of this struct, as the writer knew */
+    apr_uint32_t n_fds;               /**< so many descriptors are handed on */
+    struct apppool_retained_t *older; /**< the instance before; NULL: none */
+    char build[64];                   /**< only the same may go on with it */
+    char base[80]; /**< AppPoolRuntimeDir; the lock is in it */
+    char
+        runtime[80]; /**< that, or a directory in it; "": nothing was started */
+    char name[256];  /**< argv[0] of the watchdog */
+    apr_int64_t watchdog; /**< pid; 0: none runs */
+    apr_int64_t since;    /**< us: when it was started */
+    apr_int64_t rapid;    /**< watchdogs in a row that died at once */
+    apr_int64_t grace;    /**< us: the largest AppStopTimeout */
+    void *memory;         /**< the segment; NULL: none */
+    apr_uint64_t length;  /**< of it */
+    apr_int32_t life;     /**< write end of the life pipe; -1: given up */
+    apr_int32_t program;  /**< the watchdog's, to be executed */
+    apr_int32_t fds[APPPOOL_RETAINED_FDS]; /**< what it gets; -1: none */
+} apppool_retained_t;
+
+#endif

@@ -1,0 +1,181 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "mod_apppool/request/cgi_variables.h"
+
+#include <apr_strings.h>
+#include <http_core.h>
+#include <util_script.h>
+
+#include "mod_apppool/request/forwarded.h"
+
+#define INDEX "index.php"
+
+/* What Debian's and Fedora's httpd run as PHP. */
+static const char *const suffixes[] = {".php", ".phtml", ".phar"};
+
+/* What the app is to be told. */
+typedef struct {
+    char *name, *path_info, *filename;
+} parts_t;
+
+/* ---- PHP ---- */
+
+static int is_php(const char *filename)
+{
+    const char *suffix = strrchr(filename, '.');
+    size_t i;
+
+    for (i = 0; suffix && i < sizeof suffixes / sizeof *suffixes; i++)
+        if (!ap_cstr_casecmp(suffix, suffixes[i]))
+            return 1;
+    return 0;
+}
+
+int apppool_script_is(const request_rec *r, const apppool_mount_t *mount,
+                      const char *filename)
+{
+    return (mount->app->protocol == APL_FCGI ||
+            mount->app->protocol == APL_AUTO) &&
+           r->finfo.filetype == APR_REG && is_php(filename);
+}
+
+/* Where httpd looks for the files of this mount; NULL: it has none. */
+static const char *documents_of(request_rec *r, const char *base_uri,
+                                const char *filename)
+{
+    const char *prefix = ap_context_prefix(r);
+    size_t n = strlen(base_uri);
+
+    if (*filename != '/')
+        return NULL;
+    if (n == 0)
+        return ap_document_root(r);
+    /* Alias /shop /srv/shop/public */
+    return !strncmp(prefix, base_uri, n) &&
+                   (!prefix[n] || !strcmp(prefix + n, "/"))
+               ? ap_context_document_root(r)
+               : NULL;
+}
+
+static int is_below(const char *filename, const char *directory)
+{
+    size_t n = directory ? strlen(directory) : 0;
+
+    while (n > 0 && directory[n - 1] == '/')
+        n--;
+    return n > 0 && !strncmp(filename, directory, n) && filename[n] == '/';
+}
+
+int apppool_script_is_own(request_rec *r, const apppool_mount_t *mount,
+                          const char *filename)
+{
+    const char *base_uri = mount->base_uri;
+
+    if (*base_uri && is_below(filename, documents_of(r, base_uri, filename)))
+        return 1;
+    /* A user's directory (UserDir) is that user's, wherever it is. */
+    return strncmp(ap_context_prefix(r), "/~", 2) &&
+           (is_below(filename, mount->app->pool.root) ||
+            is_below(filename, ap_document_root(r)));
+}
+
+/* The script that answers for what is no file; NULL: there is none. */
+static char *find_index(request_rec *r, const apppool_mount_t *mount,
+                        const char *filename)
+{
+    const char *root = mount->app->pool.root;
+    const char *places[] = {documents_of(r, mount->base_uri, filename),
+                            apr_pstrcat(r->pool, root, "/public", NULL), root};
+    size_t i;
+
+    for (i = 0; i < sizeof places / sizeof *places; i++) {
+        apr_finfo_t found;
+        char *path =
+            places[i] ? ap_make_full_path(r->pool, places[i], INDEX) : NULL;
+
+        if (path &&
+            apr_stat(&found, path, APR_FINFO_TYPE, r->pool) == APR_SUCCESS &&
+            found.filetype == APR_REG)
+            return path;
+    }
+    return NULL;
+}
+
+/* @return 0: it is no PHP */
+static int find_php(request_rec *r, const apppool_mount_t *mount,
+                    const char *filename, parts_t *parts)
+{
+    if (apppool_script_is(r, mount, filename) &&
+        apppool_script_is_own(r, mount, filename)) {
+        const char *more = r->path_info ? r->path_info : "";
+
+        parts->filename = apr_pstrdup(r->pool, filename);
+        parts->path_info = apr_pstrdup(r->pool, more);
+        parts->name =
+            *more ? apr_pstrndup(r->pool, r->uri,
+                                 (apr_size_t)ap_find_path_info(r->uri, more))
+                  : apr_pstrdup(r->pool, r->uri);
+        return 1;
+    }
+    parts->filename = find_index(r, mount, filename);
+    if (!parts->filename)
+        return 0;
+    parts->name = apr_pstrcat(r->pool, mount->base_uri, "/" INDEX, NULL);
+    if (!strcmp(parts->path_info, "/"))
+        parts->path_info = apr_pstrdup(r->pool, "");
+    return 1;
+}
+
+/* ---- all others ---- */
+
+static void find_parts(request_rec *r, const apppool_mount_t *mount,
+                       uint32_t protocol, const char *filename, parts_t *parts)
+{
+    const char *path = apppool_forward_path(r, mount->base_uri);
+
+    parts->path_info = apr_pstrdup(r->pool, path);
+    if (protocol == APL_FCGI && find_php(r, mount, filename, parts))
+        return;
+    parts->filename = apr_pstrdup(r->pool, mount->app->pool.root);
+    parts->name = apr_pstrdup(r->pool, mount->base_uri);
+    /* mod_proxy_uwsgi makes PATH_INFO by itself, and cuts as many bytes off
+     * SCRIPT_NAME, unless it is "/". */
+    if (protocol == APL_UWSGI) {
+        if (strcmp(path, "/"))
+            parts->name = r->uri;
+        parts->path_info = apr_pstrdup(r->pool, "");
+    }
+}
+
+void apppool_script_begin(request_rec *r, const apppool_mount_t *mount,
+                          uint32_t protocol, const char *filename,
+                          apppool_script_t *own)
+{
+    const char *secret = apr_table_get(r->headers_in, "Authorization");
+    parts_t parts;
+
+    find_parts(r, mount, protocol, filename, &parts);
+    own->uri = r->uri;
+    own->path_info = r->path_info;
+    own->filename = r->filename;
+    r->uri = parts.name;
+    r->filename = parts.filename;
+    r->path_info = NULL;
+    if (*parts.path_info)
+        apr_table_setn(r->subprocess_env, "PATH_INFO", parts.path_info);
+    else
+        apr_table_unset(r->subprocess_env, "PATH_INFO");
+    /* Over http the app gets it, too. */
+    if (secret)
+        apr_table_setn(r->subprocess_env, "HTTP_AUTHORIZATION", secret);
+    /* In CGI a body has a length: mod_proxy_fcgi finds it out. */
+    if (apr_table_get(r->headers_in, "Transfer-Encoding"))
+        apr_table_setn(r->subprocess_env, "proxy-sendcl", "1");
+}
+
+void apppool_script_end(request_rec *r, const apppool_script_t *own)
+{
+    r->uri = own->uri;
+    r->path_info = own->path_info;
+    r->filename = own->filename;
+}

@@ -1,0 +1,68 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file cgi_variables.h
+ * @brief What CGI calls the parts of a URL, for the protocols that have it
+ *        from CGI: fcgi, scgi and uwsgi.
+ *
+ *                      SCRIPT_NAME   PATH_INFO   SCRIPT_FILENAME
+ *     /shop/a/b        /shop         /a/b        AppRoot
+ *
+ * where the app is mounted at /shop. PHP wants a file to run. Over fcgi that
+ * is a file of DocumentRoot whose name ends in .php, .phtml or .phar, and else
+ * index.php of DocumentRoot, public/ or AppRoot, if there is one:
+ *
+ *     /old.php/a       /old.php      /a          DocumentRoot/old.php
+ *     /a/b             /index.php    /a/b        DocumentRoot/index.php
+ *
+ * mod_proxy takes SCRIPT_NAME from r->uri and SCRIPT_FILENAME from
+ * r->filename. So both are other ones while its handler asks the app, and
+ * themselves again before anybody else sees the answer. With PATH_INFO in
+ * r->path_info it would be simpler, but then httpd looks up PATH_TRANSLATED,
+ * by a walk over the directories, and it would lead PHP astray.
+ *
+ * Lock:  none.
+ * Crash: not concerned.
+ * Trust: a script that is run can do what the app's user can. So it has to be
+ *        below DocumentRoot or AppRoot, or where an Alias of the mount's own
+ *        path leads. Alias and UserDir bring the files of anybody, which are
+ *        neither run nor handed out. It is the name that counts: where links
+ *        may lead is for FollowSymLinks to say, and whoever can make a link
+ *        in those directories can put a script there as well. The values are
+ *        the client's.
+ */
+#ifndef MOD_APPPOOL_REQUEST_CGI_VARIABLES_H
+#define MOD_APPPOOL_REQUEST_CGI_VARIABLES_H
+
+#include "mod_apppool/config/app.h"
+
+/** A request's own, while it has others. */
+typedef struct {
+    char *uri, *path_info, *filename;
+} apppool_script_t;
+
+/**
+ * Is the file that this request names a script of the app? It is to be run,
+ * not to be handed out.
+ * @param filename what the URL was mapped to
+ */
+int apppool_script_is(const request_rec *r, const apppool_mount_t *mount,
+                      const char *filename);
+
+/** May the app run this script? By its name; see above. */
+int apppool_script_is_own(request_rec *r, const apppool_mount_t *mount,
+                          const char *filename);
+
+/**
+ * Give mod_proxy what the app is to be told.
+ * @param filename what the URL was mapped to
+ * @param own      filled in, for apppool_script_end()
+ */
+void apppool_script_begin(request_rec *r, const apppool_mount_t *mount,
+                          uint32_t protocol, const char *filename,
+                          apppool_script_t *own);
+
+/** Take that back. */
+void apppool_script_end(request_rec *r, const apppool_script_t *own);
+
+#endif

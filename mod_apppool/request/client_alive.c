@@ -1,0 +1,54 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "mod_apppool/request/client_alive.h"
+
+#include <apr_portable.h>
+#include <http_core.h>
+#include <http_protocol.h>
+#include <poll.h>
+
+/* httpd sends it only where it is expected; and never to HTTP/1.0. */
+static void send_continue(request_rec *r)
+{
+    int status = r->status;
+    const char *line = r->status_line;
+
+    r->expecting_100 = 1;
+    r->status = HTTP_CONTINUE;
+    r->status_line = NULL;
+    ap_send_interim_response(r, 0);
+    r->status = status;
+    r->status_line = line;
+}
+
+void apppool_client_continue(request_rec *r)
+{
+    if (r->expecting_100)
+        send_continue(r);
+}
+
+/* @return what poll() says of the socket; 0: there is none */
+static int look(conn_rec *c)
+{
+    apr_socket_t *sock = c->master ? NULL : ap_get_conn_socket(c);
+    struct pollfd client = {-1, POLLRDHUP, 0};
+
+    if (!sock || apr_os_sock_get(&client.fd, sock) != APR_SUCCESS)
+        return 0;
+    return poll(&client, 1, 0) == 1 ? client.revents : 0;
+}
+
+int apppool_client_gone(void *data)
+{
+    apppool_client_t *client = data;
+    conn_rec *c = client->r->connection;
+    int seen = look(c);
+
+    /* Of an earlier answer that is still being sent, it would be told too. */
+    if (seen & POLLRDHUP && !client->asked && !c->data_in_output_filters) {
+        client->asked = 1;
+        send_continue(client->r);
+        seen = look(c);
+    }
+    return c->aborted || (seen & (POLLHUP | POLLERR)) != 0;
+}

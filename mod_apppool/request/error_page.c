@@ -1,0 +1,295 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "mod_apppool/request/error_page.h"
+
+#include <apr_file_io.h>
+#include <apr_strings.h>
+#include <http_core.h>
+#include <http_protocol.h>
+#include <mod_core.h>
+#include <string.h>
+
+#include "mod_apppool/parent/lifecycle.h"
+#include "mod_apppool/config/text_check.h"
+#include "spawner/shared/contract.h"
+
+#define FILE_MAX 16384
+#define UNKNOWN  "\xEF\xBF\xBD" /* U+FFFD, for what is no character */
+
+/* What the spawner's file says; NULL: nothing. */
+typedef struct {
+    const char *id, *step, *failure, *command, *directory, *user, *output;
+} failure_t;
+
+/* ---- the file ---- */
+
+static char *slurp(request_rec *r, const apppool_app_t *app)
+{
+    const char *path =
+        apr_psprintf(r->pool, "%s/" CONTRACT_FAILURES "/" CONTRACT_ID_FMT,
+                     apppool_runtime(), app->pool.key);
+    char *text = apr_pcalloc(r->pool, FILE_MAX + 1);
+    apr_size_t length = 0;
+    apr_file_t *file;
+
+    if (apr_file_open(&file, path, APR_FOPEN_READ, 0, r->pool) != APR_SUCCESS)
+        return NULL;
+    apr_file_read_full(file, text, FILE_MAX, &length);
+    apr_file_close(file);
+    text[length] = 0;
+    return text;
+}
+
+static void take_line(failure_t *f, char *line)
+{
+    const struct {
+        const char *name, **value;
+    } lines[] = {{"id ", &f->id},           {"step ", &f->step},
+                 {"failure ", &f->failure}, {"command ", &f->command},
+                 {"user ", &f->user},       {"directory ", &f->directory}};
+    size_t i;
+
+    for (i = 0; i < sizeof lines / sizeof *lines; i++)
+        if (!strncmp(line, lines[i].name, strlen(lines[i].name)))
+            *lines[i].value = line + strlen(lines[i].name);
+}
+
+/* Of this very failure; there may be another one by now, and then its file
+ * says what our client's number does not stand for. */
+static failure_t recall(request_rec *r, const apppool_app_t *app,
+                        const char *id)
+{
+    static const failure_t nothing;
+    char *line = slurp(r, app), *end;
+    failure_t f = nothing;
+
+    while (line && (end = strchr(line, '\n')) != NULL) {
+        *end++ = 0;
+        if (!strcmp(line, "output")) {
+            f.output = *end ? end : NULL;
+            break;
+        }
+        take_line(&f, line);
+        line = end;
+    }
+    return f.id && !strcmp(f.id, id) ? f : nothing;
+}
+
+/* ---- words ---- */
+
+static const struct {
+    const char *step, *doing, *advice;
+} steps[] = {
+    {"prepare", "Preparing the process",
+     "This is httpd's own part: the error log has more. Are there enough "
+     "descriptors, processes and memory, and is there room on the disk of the "
+     "runtime directory?"},
+    {"user", "Becoming the application's user",
+     "Say with AppUser which user the application is to run as, or give "
+     "AppRoot to that user. It must exist, and neither the user nor its group "
+     "is ever root. A user without an entry in the user database needs a "
+     "group."},
+    {"variables", "Reading AppEnvFile",
+     "The file has to exist, belong to root or to the application's user, and "
+     "be writable by its owner alone. Each line is NAME=value. The failure "
+     "says which line is not."},
+    {"directory", "Entering the application's directory",
+     "The directory must exist, and the user must have the right to enter it "
+     "and every directory above it (chmod, chown). Without AppUser it must "
+     "belong to the owner that it had when httpd was last reloaded."},
+    {"command", "Running the command",
+     "Is the program installed, is it in the PATH of the application's user, "
+     "and may that user execute it? A full path in AppCommand helps. If what "
+     "is not found is there, the interpreter that its first line (#!) names "
+     "is not. Try the command yourself, as that user and in that directory."},
+    {"boot", "Starting up",
+     "The command ran, and ended by itself. It has to stay in the foreground. "
+     "What it printed last says why; if it printed nothing, run the command "
+     "yourself, as that user and in that directory. SIGKILL that nobody sent "
+     "is the kernel's, for want of memory: dmesg says so."},
+    {"ready", "Becoming ready",
+     "The command runs, but does not serve. Does it listen where AppListen "
+     "says (descriptor 3, the socket $APPPOOL_SOCKET, or port $PORT)? If it "
+     "only needs longer, raise AppStartTimeout."},
+    {"stay", "Staying alive",
+     "The application became ready, and ended before its first request. What "
+     "it printed last says why."},
+};
+
+static void describe(const failure_t *f, const char **doing,
+                     const char **advice)
+{
+    size_t i;
+
+    *doing = "Starting the application";
+    *advice = "Look for the error's number in the error log of httpd.";
+    for (i = 0; f->step && i < sizeof steps / sizeof *steps; i++)
+        if (!strcmp(f->step, steps[i].step)) {
+            *doing = steps[i].doing;
+            *advice = steps[i].advice;
+        }
+}
+
+/* UTF-8 without control characters, but for newline and tab. */
+static const char *clean(apr_pool_t *p, const char *text)
+{
+    char *made = apr_palloc(p, strlen(text) * strlen(UNKNOWN) + 1), *to = made;
+    apr_size_t n;
+
+    for (; *text; text += n ? n : 1) {
+        n = *text == '\n' || *text == '\t' ? 1 : apppool_words_character(text);
+        memcpy(to, n ? text : UNKNOWN, n ? n : strlen(UNKNOWN));
+        to += n ? n : strlen(UNKNOWN);
+    }
+    *to = 0;
+    return made;
+}
+
+/* ---- the page ---- */
+
+typedef struct {
+    request_rec *r;
+    int html;
+} page_t;
+
+static const char *show(const page_t *page, const char *text)
+{
+    text = clean(page->r->pool, text);
+    return page->html ? ap_escape_html(page->r->pool, text) : text;
+}
+
+static void put_row(const page_t *page, const char *name, const char *value)
+{
+    if (!value)
+        return;
+    value = show(page, value);
+    if (page->html)
+        ap_rvputs(page->r, "<dt>", name, "</dt><dd>", value, "</dd>\n", NULL);
+    else
+        ap_rprintf(page->r, "%-11s%s\n", name, value);
+}
+
+static void put_section(const page_t *page, const char *title,
+                        const char *element, const char *text)
+{
+    if (!text)
+        return;
+    text = show(page, text);
+    if (page->html)
+        ap_rvputs(page->r, "<h2>", title, "</h2>\n<", element, ">", text, "</",
+                  element, ">\n", NULL);
+    else
+        ap_rvputs(page->r, "\n", title, ":\n", text,
+                  *text && text[strlen(text) - 1] == '\n' ? "" : "\n", NULL);
+}
+
+static void put_head(const page_t *page, const char *title)
+{
+    title = show(page, title);
+    if (!page->html) {
+        ap_rvputs(page->r, title, "\n\n", NULL);
+        return;
+    }
+    ap_rvputs(page->r,
+              "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
+              "<meta charset=\"utf-8\">\n"
+              "<meta name=\"viewport\" content=\"width=device-width, "
+              "initial-scale=1\">\n<title>",
+              title,
+              "</title>\n<style>\n"
+              ":root{color-scheme:light dark}\n"
+              "body{font:16px/1.5 system-ui,sans-serif;max-width:44em;"
+              "margin:0 auto;padding:1em;overflow-wrap:anywhere}\n"
+              "h1{font-size:1.4em}h2{font-size:1.1em;margin-bottom:.3em}\n"
+              "dt{font-weight:bold}dd{margin:0 0 .5em}\n"
+              "dd,pre{font-family:ui-monospace,monospace;font-size:14px}\n"
+              "pre{white-space:pre-wrap;border-left:4px solid #c33;"
+              "margin:0;padding:.3em .8em}\n"
+              "footer{margin-top:2em;font-size:.85em}\n"
+              "</style>\n</head>\n<body>\n<h1>",
+              title, "</h1>\n", NULL);
+}
+
+static void put_end(const page_t *page, const char *text)
+{
+    if (page->html)
+        ap_rvputs(page->r, "<footer>", text, "</footer>\n</body>\n</html>\n",
+                  NULL);
+    else
+        ap_rvputs(page->r, "\n", text, "\n", NULL);
+}
+
+/* For visitors. */
+static void put_number(const page_t *page, const apl_hold_t *hold)
+{
+    put_head(page, "This application could not be started");
+    put_end(page, apr_psprintf(page->r->pool,
+                               "Error " CONTRACT_ID_FMT " in the server's log.",
+                               hold->error_id));
+}
+
+static void put_page(const page_t *page, const apppool_app_t *app,
+                     const apl_hold_t *hold)
+{
+    apr_pool_t *p = page->r->pool;
+    const char *id = apr_psprintf(p, CONTRACT_ID_FMT, hold->error_id);
+    const char *retry = apr_table_get(page->r->err_headers_out, "Retry-After");
+    failure_t f = recall(page->r, app, id);
+    const char *doing, *advice;
+
+    describe(&f, &doing, &advice);
+    put_head(page, apr_pstrcat(p, app->label, " could not be started", NULL));
+    if (page->html)
+        ap_rputs("<dl>\n", page->r);
+    put_row(page, "Step", doing);
+    put_row(page, "Failure", f.failure);
+    put_row(page, "Command", f.command);
+    put_row(page, "Directory", f.directory ? f.directory : app->pool.root);
+    put_row(page, "User", f.user);
+    put_row(page, "Next try",
+            retry ? apr_pstrcat(p, "in ", retry, " s", NULL)
+                  : "after a pause, with the next request");
+    put_row(page, "Error", id);
+    if (page->html)
+        ap_rputs("</dl>\n", page->r);
+    put_section(page, "Last output", "pre", f.output);
+    put_section(page, "What to try", "p", advice);
+    put_end(page, "AppFriendlyErrors is On here: visitors see this, too.");
+}
+
+/* Asked for by name: what takes anything is no browser. */
+static int wants_html(const request_rec *r)
+{
+    const char *accept = apr_table_get(r->headers_in, "Accept");
+
+    return accept && (ap_strcasestr(accept, "text/html") ||
+                      ap_strcasestr(accept, "application/xhtml+xml"));
+}
+
+int apppool_errorpage(request_rec *r, const apppool_app_t *app,
+                      const apl_hold_t *hold, int status)
+{
+    const page_t page = {r, wants_html(r)};
+
+    if (r->main || (r->prev && ap_is_HTTP_ERROR(r->prev->status)) ||
+        ap_response_code_string(r, ap_index_of_response(status)))
+        return 0;
+    r->proxyreq = PROXYREQ_NONE;
+    r->status = status;
+    r->status_line = NULL;
+    /* Not those of the URL. */
+    r->content_encoding = NULL;
+    r->content_languages = NULL;
+    ap_set_content_type(r, page.html ? "text/html; charset=utf-8"
+                                     : "text/plain; charset=utf-8");
+    apr_table_setn(r->headers_out, "Cache-Control", "no-store");
+    apr_table_setn(r->headers_out, "Content-Security-Policy",
+                   "default-src 'none'; style-src 'unsafe-inline'; "
+                   "base-uri 'none'; form-action 'none'");
+    apr_table_setn(r->headers_out, "X-Content-Type-Options", "nosniff");
+    if (apppool_friendly_errors(r, app->environment))
+        put_page(&page, app, hold);
+    else
+        put_number(&page, hold);
+    return 1;
+}

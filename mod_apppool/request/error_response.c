@@ -1,0 +1,182 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "mod_apppool/request/error_response.h"
+
+#include <apr_strings.h>
+#include <http_log.h>
+
+#include "mod_apppool/request/error_page.h"
+#include "spawner/shared/contract.h"
+
+APLOG_USE_MODULE(apppool);
+
+#define SAY(level, rv, r, ...)                                                 \
+    ap_log_rerror(APLOG_MARK, level, rv, r, "apppool: " __VA_ARGS__)
+
+/* An application that is drained comes back when somebody says so. */
+#define DRAINED (30 * APR_USEC_PER_SEC)
+
+static int try_later(request_rec *r, apr_int64_t us)
+{
+    apr_int64_t seconds = (us + APR_USEC_PER_SEC - 1) / APR_USEC_PER_SEC;
+
+    apr_table_setn(
+        r->err_headers_out, "Retry-After",
+        apr_psprintf(r->pool, "%" APR_INT64_T_FMT, seconds < 1 ? 1 : seconds));
+    return HTTP_SERVICE_UNAVAILABLE;
+}
+
+/* A line below httpd's own text. */
+static void tell(request_rec *r, const char *text)
+{
+    apr_table_setn(r->notes, "error-notes", text);
+    apr_table_setn(r->notes, "verbose-error-to", "*");
+}
+
+static const char *error_of(request_rec *r, const apl_hold_t *hold)
+{
+    return apr_psprintf(r->pool, CONTRACT_ID_FMT, hold->error_id);
+}
+
+/* A page that says all, or the number that stands in the log. */
+static int tell_start(request_rec *r, const apppool_app_t *app,
+                      const apl_hold_t *hold, int status)
+{
+    if (apppool_errorpage(r, app, hold, status))
+        return OK;
+    tell(r, apr_pstrcat(r->pool, "The application could not be started. Error ",
+                        error_of(r, hold), " in the server's log.", NULL));
+    return status;
+}
+
+static int not_started(request_rec *r, const apppool_app_t *app,
+                       const apl_hold_t *hold, int status)
+{
+    const char *id = error_of(r, hold);
+
+    SAY(APLOG_ERR, 0, r, "%s did not start: error %s", app->label, id);
+    return tell_start(r, app, hold, status);
+}
+
+int apppool_answer_lasting(request_rec *r, const apppool_app_t *app)
+{
+    SAY(APLOG_WARNING, 0, r,
+        "%s: %s %s is refused: %u upgraded connections and event streams are "
+        "open, as many as AppMaxLasting",
+        app->label, r->method, r->uri, app->max_lasting);
+    return try_later(r, 0);
+}
+
+static int client_gone(request_rec *r, const apppool_app_t *app)
+{
+    SAY(APLOG_DEBUG, 0, r, "%s: the client left while it waited", app->label);
+    r->connection->aborted = 1;
+    r->connection->keepalive = AP_CONN_CLOSE;
+    r->status = 499; /* for the access log; nobody else will see it */
+    return DONE;
+}
+
+int apppool_answer_pool(request_rec *r, const apppool_app_t *app,
+                        const apl_hold_t *hold, apr_status_t rv)
+{
+    char text[128];
+
+    switch (rv) {
+    case APL_EQUEUEFULL:
+        SAY(APLOG_WARNING, 0, r,
+            "%s: the queue is full: as many as AppMaxQueue %u wait", app->label,
+            app->pool.options.max_queue);
+        return try_later(r, 0);
+    case APL_ETIMEOUT:
+        SAY(APLOG_WARNING, 0, r,
+            "%s: no process was free; the request has left the queue after "
+            "%" APR_INT64_T_FMT " ms (AppQueueTimeout)",
+            app->label, apppool_queue_timeout(r) / 1000);
+        return try_later(r, 0);
+    case APL_EBACKOFF:
+        SAY(APLOG_WARNING, 0, r,
+            "%s does not start: error %s; next try in %" APR_INT64_T_FMT " ms",
+            app->label, error_of(r, hold),
+            (apr_int64_t)hold->retry_after / 1000);
+        return tell_start(r, app, hold, try_later(r, hold->retry_after));
+    case APL_EZOMBIES:
+        SAY(APLOG_ERR, 0, r,
+            "%s is not started: more than AppMaxZombies %u of its processes "
+            "survive SIGKILL",
+            app->label, app->pool.options.zombies_stop - 1);
+        return try_later(r, 0);
+    case APL_EDRAINED:
+        SAY(APLOG_WARNING, 0, r, "%s is drained: %s %s is refused", app->label,
+            r->method, r->uri);
+        return try_later(r, DRAINED);
+    case APL_ESTART:
+        return not_started(r, app, hold, HTTP_BAD_GATEWAY);
+    case APL_EREFUSED:
+        return not_started(r, app, hold, try_later(r, hold->retry_after));
+    case APL_ELASTING:
+        return apppool_answer_lasting(r, app);
+    case APL_EGONE:
+        return client_gone(r, app);
+    case APL_ESTOPPING:
+        SAY(APLOG_DEBUG, 0, r, "%s: this httpd child is being stopped",
+            app->label);
+        return try_later(r, 0);
+    default:
+        SAY(APLOG_ERR, 0, r, "%s: no place in the pool: %s", app->label,
+            apl_error_text(rv, text, sizeof text));
+        return try_later(r, 0);
+    }
+}
+
+int apppool_answer_connect(request_rec *r, const apppool_app_t *app,
+                           const apl_hold_t *hold, apr_status_t rv)
+{
+    SAY(APLOG_ERR, rv, r, "%s[%d] cannot be connected to", app->label,
+        (int)hold->pid);
+    return try_later(r, 0);
+}
+
+int apppool_answer_refused(request_rec *r, const apppool_app_t *app)
+{
+    SAY(APLOG_ERR, 0, r, "%s: one process after the other refused to connect",
+        app->label);
+    return try_later(r, 0);
+}
+
+void apppool_answer_forget(request_rec *r)
+{
+    apr_table_unset(r->notes, "error-notes");
+    apr_table_unset(r->notes, "verbose-error-to");
+    r->status = HTTP_OK;
+    r->status_line = NULL;
+}
+
+int apppool_answer_killed(request_rec *r, const apppool_app_t *app,
+                          const apl_hold_t *hold)
+{
+    SAY(APLOG_ERR, 0, r, "%s[%d] was killed and gave no answer: %s %s",
+        app->label, (int)hold->pid, r->method, r->uri);
+    apppool_answer_forget(r);
+    return HTTP_GATEWAY_TIME_OUT;
+}
+
+int apppool_answer_app(request_rec *r, const apppool_app_t *app,
+                       const apl_hold_t *hold, int status)
+{
+    int silent = status == HTTP_GATEWAY_TIME_OUT ||
+                 apr_table_get(r->notes, "proxy_timedout") != NULL;
+
+    if (status == DECLINED)
+        return HTTP_INTERNAL_SERVER_ERROR;
+    if (status != HTTP_BAD_GATEWAY && status != HTTP_SERVICE_UNAVAILABLE &&
+        status != HTTP_GATEWAY_TIME_OUT)
+        return status;
+    if (silent)
+        SAY(APLOG_ERR, 0, r, "%s[%d] was silent for too long: %s %s",
+            app->label, (int)hold->pid, r->method, r->uri);
+    else
+        SAY(APLOG_ERR, 0, r, "%s[%d] gave no answer: %s %s", app->label,
+            (int)hold->pid, r->method, r->uri);
+    apppool_answer_forget(r);
+    return silent ? HTTP_GATEWAY_TIME_OUT : HTTP_BAD_GATEWAY;
+}

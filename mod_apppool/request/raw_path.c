@@ -1,0 +1,94 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "mod_apppool/request/raw_path.h"
+
+#include <apr_lib.h>
+#include <apr_strings.h>
+#include <http_core.h>
+#include <stdlib.h>
+
+/* Notes of a request, and not its module's configuration: that is the
+ * visit's. There are none if both are the same. */
+#define ENCODED "apppool-path-encoded"
+#define DECODED "apppool-path-decoded"
+
+int apppool_path_pre_translate(request_rec *r)
+{
+    if (r->uri && ap_strchr_c(r->uri, '%'))
+        apr_table_set(r->notes, ENCODED, r->uri);
+    return DECLINED;
+}
+
+int apppool_path_translate(request_rec *r)
+{
+    const char *encoded = apr_table_get(r->notes, ENCODED);
+    /* The server's, as where it was decoded; not those of a <Location>. */
+    const core_dir_config *core =
+        ap_get_core_module_config(r->server->lookup_defaults);
+    char *decoded;
+
+    if (!encoded)
+        return DECLINED;
+    decoded = apr_pstrdup(r->pool, encoded);
+    /* After AllowEncodedSlashes On "..%2F" has led to another path. */
+    if (ap_unescape_url_keep2f(decoded, (int)core->decode_encoded_slashes) ==
+            OK &&
+        !strcmp(decoded, r->uri))
+        apr_table_setn(r->notes, DECODED, decoded);
+    return DECLINED;
+}
+
+/* Some clients send other bytes as they are. */
+static const char *encode_odd(apr_pool_t *p, const char *path)
+{
+    static const char digits[] = "0123456789ABCDEF";
+    char *to = apr_palloc(p, strlen(path) * 3 + 1), *out = to;
+    unsigned char c;
+
+    while ((c = (unsigned char)*path++) != 0)
+        if (apr_isalnum(c) || strchr("-._~!$&'()*+,;=:@/%", c))
+            *out++ = (char)c;
+        else {
+            *out++ = '%';
+            *out++ = digits[c >> 4];
+            *out++ = digits[c & 15];
+        }
+    *out = 0;
+    return to;
+}
+
+/* What stands behind the prefix; NULL: it does not begin with that. */
+static const char *behind(const char *encoded, const char *prefix)
+{
+    char c;
+
+    for (; *prefix; prefix++) {
+        c = *encoded;
+        if (c == '%' && apr_isxdigit(encoded[1]) && apr_isxdigit(encoded[2])) {
+            char digits[] = {encoded[1], encoded[2], 0};
+
+            c = (char)strtol(digits, NULL, 16);
+            if (c == '/')
+                return NULL;
+            encoded += 2;
+        }
+        if (c != *prefix)
+            return NULL;
+        encoded++;
+    }
+    return encoded;
+}
+
+const char *apppool_path_encoded(request_rec *r, const char *base_uri)
+{
+    const char *encoded = apr_table_get(r->notes, ENCODED);
+    const char *decoded = apr_table_get(r->notes, DECODED);
+    const char *rest;
+
+    if (!decoded || strcmp(decoded, r->uri))
+        return NULL;
+    rest = behind(encoded, base_uri);
+    if (!rest || (*rest && *rest != '/'))
+        return NULL;
+    return encode_odd(r->pool, *rest ? rest : "/");
+}

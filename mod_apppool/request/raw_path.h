@@ -1,0 +1,33 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file raw_path.h
+ * @brief The path of a URL as the client has encoded it.
+ *
+ * httpd decodes r->uri, and what is made of that again need not mean the same:
+ * `%2F` is a slash within a name, `;` may separate parameters where `%3B` does
+ * not. So the path is kept before it is decoded, and goes to the app like that
+ * if nobody has rewritten r->uri. It was made canonical by then, as httpd's
+ * access control sees it: no `.` and `..`, one slash for several (unless
+ * MergeSlashes is Off), no encoded letters.
+ *
+ * Lock:  none.
+ * Crash: not concerned.
+ * Trust: what a URL must not have is encoded.
+ */
+#ifndef MOD_APPPOOL_REQUEST_RAW_PATH_H
+#define MOD_APPPOOL_REQUEST_RAW_PATH_H
+
+#include <httpd.h>
+
+/* The hooks: before the path is decoded, and before it is rewritten. */
+int apppool_path_pre_translate(request_rec *r);
+int apppool_path_translate(request_rec *r);
+
+/**
+ * The path below base_uri, encoded.
+ * @return NULL: r->uri says all that there is to say
+ */
+const char *apppool_path_encoded(request_rec *r, const char *base_uri);
+
+#endif

@@ -1,0 +1,189 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "mod_apppool/request/routing.h"
+
+#include <apr_strings.h>
+#include <http_core.h>
+#include <http_log.h>
+#include <http_protocol.h>
+#include <http_request.h>
+
+#include "mod_apppool/config/app.h"
+#include "mod_apppool/request/untrusted_headers.h"
+#include "mod_apppool/request/cgi_variables.h"
+
+APLOG_USE_MODULE(apppool);
+
+#define NO_FILE "apppool:" /* r->filename of what is no file */
+
+/* mod_dir asks for each name of DirectoryIndex in turn, by a subrequest. For
+ * one that is not there it shall be a short one, unless mod_negotiation may
+ * find a file of another name. */
+static int is_missing_index(const request_rec *r)
+{
+    const request_rec *directory = r->main;
+    const char *name;
+    apr_finfo_t found;
+    size_t n;
+
+    if (!directory || directory->finfo.filetype != APR_DIR ||
+        (ap_allow_options((request_rec *)directory) & OPT_MULTI))
+        return 0;
+    n = strlen(directory->uri);
+    name = r->uri + n;
+    return n > 0 && directory->uri[n - 1] == '/' &&
+           !strncmp(r->uri, directory->uri, n) && !ap_strchr_c(name, '/') &&
+           apr_stat(&found,
+                    ap_make_full_path(r->pool, directory->filename, name),
+                    APR_FINFO_TYPE, r->pool) != APR_SUCCESS;
+}
+
+int apppool_whose_translate(request_rec *r)
+{
+    const apppool_mount_t *mount = apppool_mount_of(r);
+
+    if (!mount || r->proxyreq || r->uri[0] != '/')
+        return DECLINED;
+    if (is_missing_index(r))
+        return HTTP_NOT_FOUND;
+    if (mount->server != r->server || apppool_mount_has_files(mount))
+        return DECLINED;
+    r->filename = apr_pstrcat(r->pool, NO_FILE, r->uri, NULL);
+    return OK;
+}
+
+int apppool_whose_map_to_storage(request_rec *r)
+{
+    /* TRACE is httpd's own, as TraceEnable says. */
+    if (!r->filename || strncmp(r->filename, NO_FILE, sizeof NO_FILE - 1) ||
+        r->method_number == M_TRACE)
+        return DECLINED;
+    return OK;
+}
+
+int apppool_whose_header_parser(request_rec *r)
+{
+    if (apppool_mount_of(r) && !r->proxyreq)
+        apppool_clean(r);
+    return DECLINED;
+}
+
+/* The parser of headers is not asked for subrequests, which share those of the
+ * main one. */
+int apppool_whose_type_checker(request_rec *r)
+{
+    if (r->main && apppool_mount_of(r) && !r->proxyreq) {
+        r->headers_in = apr_table_copy(r->pool, r->headers_in);
+        apppool_clean(r);
+    }
+    return DECLINED;
+}
+
+/* Does nobody but httpd have to do with this file? */
+static int is_plain(const request_rec *r)
+{
+    static const char magic[] = "application/x-httpd-"; /* AddType's handlers */
+
+    return !r->handler && !(r->content_type &&
+                            !strncmp(r->content_type, magic, sizeof magic - 1));
+}
+
+/* httpd has a file for this, and does with it what is asked for. */
+static int is_file(const request_rec *r)
+{
+    return r->finfo.filetype == APR_REG && !(r->path_info && *r->path_info) &&
+           (r->method_number == M_GET || !is_plain(r));
+}
+
+/* Is this the app's, as far as can be known by now? */
+static int is_apps(const request_rec *r, const apppool_mount_t *mount)
+{
+    if (r->proxyreq || (r->handler && strcmp(r->handler, DIR_MAGIC_TYPE)))
+        return 0;
+    return !is_file(r) || apppool_script_is(r, mount, r->filename);
+}
+
+/* What a GET of the directory, with a slash, would find. */
+typedef enum { NO_INDEX, PLAIN_INDEX, SCRIPT_INDEX } index_t;
+
+static index_t find_index(request_rec *r, const char *slash)
+{
+    index_t found = NO_INDEX;
+    request_rec *within = ap_sub_req_lookup_uri(
+        apr_pstrcat(r->pool, ap_escape_uri(r->pool, r->uri), slash, NULL), r,
+        NULL);
+
+    if (within->status == HTTP_OK && within->finfo.filetype == APR_REG)
+        found = is_plain(within) ? PLAIN_INDEX : SCRIPT_INDEX;
+    else if (ap_is_HTTP_REDIRECT(within->status)) /* DirectoryIndexRedirect */
+        found = PLAIN_INDEX;
+    ap_destroy_sub_req(within);
+    return found;
+}
+
+/* May mod_dir have this directory? It looks for an index, which has to be one
+ * for that method; or adds a slash to the URL, which loses a form. */
+static int is_mod_dirs(request_rec *r)
+{
+    size_t n = strlen(r->uri);
+    int slash = n > 0 && r->uri[n - 1] == '/';
+
+    if (r->path_info && *r->path_info)
+        return 0;
+    if (r->method_number == M_GET)
+        return slash || find_index(r, "/") != NO_INDEX;
+    return slash && find_index(r, "") == SCRIPT_INDEX;
+}
+
+int apppool_whose_before_index(request_rec *r)
+{
+    const apppool_mount_t *mount = apppool_mount_of(r);
+
+    if (!mount || r->uri[0] != '/')
+        return DECLINED;
+    if (!is_apps(r, mount))
+        apppool_clean_undo(r);
+    else if (r->finfo.filetype == APR_DIR && !is_mod_dirs(r)) {
+        r->handler = DIR_MAGIC_TYPE; /* nor is it FallbackResource's */
+        r->finfo.filetype = APR_NOFILE;
+    }
+    return DECLINED;
+}
+
+/* There is no tunnel through an app. */
+static int refuse_method(request_rec *r)
+{
+    ap_allow_standard_methods(r, REPLACE_ALLOW, M_GET, M_POST, M_PUT, M_DELETE,
+                              M_PATCH, M_OPTIONS, -1);
+    return HTTP_METHOD_NOT_ALLOWED;
+}
+
+static int refuse_script(request_rec *r, const apppool_mount_t *mount)
+{
+    ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r,
+                  "apppool: %s is not run by %s: it is neither below "
+                  "DocumentRoot nor below AppRoot %s",
+                  r->filename, mount->app->label, mount->app->pool.root);
+    return HTTP_FORBIDDEN;
+}
+
+int apppool_whose_fixups(request_rec *r)
+{
+    const apppool_mount_t *mount = apppool_mount_of(r);
+
+    if (!mount || r->proxyreq)
+        return DECLINED;
+    /* A subrequest by file, of mod_include say: there is no URL to ask for. */
+    if (r->uri[0] != '/')
+        return apppool_script_is(r, mount, r->filename) ? HTTP_FORBIDDEN
+                                                        : DECLINED;
+    if (!is_apps(r, mount))
+        return DECLINED;
+    if (r->method_number == M_CONNECT)
+        return refuse_method(r);
+    if (apppool_script_is(r, mount, r->filename) &&
+        !apppool_script_is_own(r, mount, r->filename))
+        return refuse_script(r, mount);
+    r->handler = APPPOOL_HANDLER;
+    return OK;
+}

@@ -1,0 +1,97 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file session.h
+ * @brief A request's stay with a process of its app: from the checkout to the
+ *        last byte that the app has to say.
+ *
+ * The process is given back when the app's last byte has been read, not when
+ * the client has it: response_filter.h. In any case it is given back when the
+ * request ends; or it keeps the request, if it was silent for too long, or the
+ * client has left before the app's last byte.
+ *
+ * Lock:  the pool lock, in the verbs of shm/verbs/checkout.h.
+ * Crash: a child that is killed leaves its sessions to the spawner; one of
+ *        prefork that ends in its signal handler does the same.
+ * Trust: not concerned.
+ */
+#ifndef MOD_APPPOOL_REQUEST_SESSION_H
+#define MOD_APPPOOL_REQUEST_SESSION_H
+
+#include <httpd.h>
+
+#include "mod_apppool/body/request_body.h"
+#include "mod_apppool/backend/connection.h"
+#include "mod_apppool/body/response_buffer.h"
+#include "mod_apppool/body/streaming.h"
+#include "mod_apppool/request/cgi_variables.h"
+#include "mod_apppool/body/response_check.h"
+
+typedef struct {
+    request_rec *r;
+    const apppool_mount_t *mount;
+    const apppool_app_t *app;
+    apppool_body_t *body;
+    apppool_drain_t *drain; /**< the answer's; NULL: it has none */
+    apl_hold_t hold;
+    char *filename;   /**< what the URL was mapped to */
+    int64_t deadline; /**< of all waiting, us of apl_now() */
+    int64_t since;    /**< when it got its process, the same */
+    const char *file; /**< that the app wants to be sent, or NULL */
+    int wire;         /**< descriptor of the connection to the process */
+    const apppool_channel_t *channel; /**< that connection's */
+    apr_interval_time_t timeout;      /**< us that the process may be silent */
+    int keepalives;                   /**< the client's, while hidden; or -1 */
+    apppool_script_t script;          /**< the request's own, while hidden */
+    apppool_whole_t whole;            /**< whether the answer is one */
+    apppool_lasting_t lasting;        /**< whether it is one that ends */
+    int started;                      /**< the answer has begun */
+    int ended;                        /**< its end has come */
+    int silent;                       /**< for too long, the app was */
+    int closed;                       /**< the app has closed the connection */
+    int answered;                     /**< by a filter, in place of the app */
+    int error; /**< of an ErrorDocument: the status to answer with */
+} apppool_visit_t;
+
+/** Begin; the deadline runs from here, so the body was read before. */
+apppool_visit_t *apppool_visit_begin(request_rec *r,
+                                     const apppool_mount_t *mount,
+                                     apppool_body_t *body);
+
+/** Get a process; may wait. @return APR_SUCCESS, or as of apl_checkout() */
+apr_status_t apppool_visit_checkout(apppool_visit_t *v);
+
+/** Give the process back, if there is one. */
+void apppool_visit_checkin(apppool_visit_t *v);
+
+/** It refused the connection: detach it. */
+void apppool_visit_refused(apppool_visit_t *v);
+
+/** Has its process been killed? Who saw a connection break asks this before
+ * anybody else is sent there: the process may listen for a moment yet. If so
+ * it is detached. @return 1: it has */
+int apppool_visit_bereaved(apppool_visit_t *v);
+
+/** Was its process ended because of a request (AppKillAfter)? */
+int apppool_visit_killed(const apppool_visit_t *v);
+
+/** And is it being ended by now? */
+int apppool_visit_dying(const apppool_visit_t *v);
+
+/** Was it stopped because it had to leave, and only links were left
+ * (AppDrainTimeout)? This is one of them, then. */
+int apppool_visit_closed(const apppool_visit_t *v);
+
+/**
+ * Hide from mod_proxy that this is not the client's first request on its
+ * connection, so that a dead app is a 502 and no closed connection; and what
+ * CGI calls otherwise (cgi_variables.h). And take that back. The filter takes
+ * it back once the answer begins.
+ */
+void apppool_visit_hide(apppool_visit_t *v);
+void apppool_visit_unhide(apppool_visit_t *v);
+
+/** End: nothing of the visit is left but the answer. */
+void apppool_visit_end(apppool_visit_t *v);
+
+#endif

@@ -1,0 +1,155 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "mod_apppool/status/status.h"
+
+#include <apr_strings.h>
+#include <http_core.h>
+#include <http_log.h>
+#include <http_protocol.h>
+#include <http_request.h>
+#include <mod_status.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mod_apppool/config/app.h"
+#include "mod_apppool/parent/lifecycle.h"
+#include "mod_apppool/status/status_action.h"
+#include "mod_apppool/status/status_metrics.h"
+#include "mod_apppool/status/status_page.h"
+#include "mod_apppool/status/status_token.h"
+#include "shm/view/report.h"
+#include "shm/view/snapshot.h"
+
+APLOG_USE_MODULE(apppool);
+
+#define HANDLER "apppool-status"
+
+/* ---- the document ---- */
+
+/* No AppRoot, no pool: the same document, with nothing in it. */
+static json_t *report_nothing(request_rec *r)
+{
+    static const apl_capacity_t least = {1, 1, 1, 1};
+    apr_size_t size = apl_segment_size(&least);
+    char *memory = apr_pcalloc(r->pool, size + APL_LINES);
+    apl_pool_t none;
+
+    apl_segment_format(
+        &none, memory + APL_LINES - (apr_size_t)memory % APL_LINES, &least);
+    return apl_report_json(&none, 0);
+}
+
+/* @param full with what not everybody is to see */
+static json_t *report(request_rec *r, int full)
+{
+    apl_pool_t *pool = apppool_pool(), *copy;
+    apr_status_t rv;
+
+    if (!pool)
+        return apppool_apps()->nelts == 0 ? report_nothing(r) : NULL;
+    pool->patience = APL_PATIENCE; /* an earlier wait may have used it up */
+    rv = apl_snapshot_take(&copy, pool, r->pool);
+    if (rv != APR_SUCCESS) {
+        char text[120];
+
+        ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r, "apppool: no status: %s",
+                      apl_error_text(rv, text, sizeof text));
+        return NULL;
+    }
+    return apl_report_json(copy, full);
+}
+
+static void send_json(request_rec *r, const json_t *doc)
+{
+    char *text = json_dumps(doc, JSON_INDENT(2) | APL_REPORT_REALS);
+
+    ap_set_content_type(r, "application/json");
+    ap_rputs(text ? text : "null", r);
+    ap_rputs("\n", r);
+    free(text);
+}
+
+static void send_auto(request_rec *r, const json_t *doc)
+{
+    ap_set_content_type(r, "text/plain; charset=utf-8");
+    apppool_status_auto(r, doc);
+}
+
+static void send_page(request_rec *r, const json_t *doc)
+{
+    apppool_status_page(
+        r, doc, apppool_status_kill(r) ? apppool_status_token(r) : NULL);
+}
+
+/* ---- hooks ---- */
+
+static const struct {
+    const char *args;
+    void (*send)(request_rec *r, const json_t *doc);
+} views[] = {{"json", send_json},
+             {"metrics", apppool_status_metrics},
+             {"auto", send_auto},
+             {NULL, send_page}};
+
+/* What a browser may do with it: look, and neither keep nor frame it. */
+static void restrain(request_rec *r)
+{
+    static const char *const all[][2] = {
+        {"Cache-Control", "no-store"},
+        {"X-Content-Type-Options", "nosniff"},
+        {"X-Frame-Options", "DENY"},
+        {"Referrer-Policy", "no-referrer"},
+        {"Content-Security-Policy", APPPOOL_STATUS_POLICY}};
+    size_t i;
+
+    for (i = 0; i < sizeof all / sizeof *all; i++)
+        apr_table_setn(r->headers_out, all[i][0], all[i][1]);
+}
+
+/* "?json"; also "?json=", as those say it who can't say it otherwise. */
+static int is_view(const char *args, const char *view)
+{
+    size_t n = strlen(view);
+
+    return args && !strncmp(args, view, n) &&
+           (!args[n] || !strcmp(args + n, "="));
+}
+
+int apppool_status_handler(request_rec *r)
+{
+    json_t *doc;
+    int v = 0;
+
+    if (!r->handler || strcmp(r->handler, HANDLER))
+        return DECLINED;
+    restrain(r);
+    ap_allow_standard_methods(r, REPLACE_ALLOW, M_GET, M_POST, -1);
+    if (r->method_number == M_POST)
+        return apppool_status_action(r, apppool_status_kill(r));
+    if (r->method_number != M_GET)
+        return HTTP_METHOD_NOT_ALLOWED;
+    doc = report(r, apppool_status_full(r));
+    if (!doc)
+        return HTTP_SERVICE_UNAVAILABLE;
+    while (views[v].args && !is_view(r->args, views[v].args))
+        v++;
+    views[v].send(r, doc);
+    json_decref(doc);
+    return OK;
+}
+
+int apppool_status_section(request_rec *r, int flags)
+{
+    json_t *doc = apppool_pool() ? report(r, 0) : NULL;
+
+    if (!doc)
+        return OK;
+    if (flags & AP_STATUS_SHORT)
+        apppool_status_auto(r, doc);
+    else {
+        ap_rputs("<hr />\n<h1>Application pool</h1>\n", r);
+        apppool_status_body(r, doc, NULL);
+    }
+    json_decref(doc);
+    return OK;
+}

@@ -1,0 +1,266 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "mod_apppool/status/status_action.h"
+
+#include <apr_strings.h>
+#include <http_log.h>
+#include <http_protocol.h>
+#include <stdlib.h>
+#include <string.h>
+#include <util_script.h>
+
+#include "mod_apppool/config/app.h"
+#include "mod_apppool/parent/lifecycle.h"
+#include "mod_apppool/status/status_token.h"
+#include "shm/verbs/timeouts.h"
+#include "shm/slots/group.h"
+#include "shm/verbs/admin.h"
+#include "shm/view/snapshot.h"
+#include "shm/verbs/supervise.h"
+#include "spawner/shared/contract.h"
+
+APLOG_USE_MODULE(apppool);
+
+#define FORM_MAX   4096 /* bytes */
+#define FIELDS_MAX 8
+
+/** What a form says; "" is what it does not say. */
+typedef struct {
+    const char *token, *action, *name;
+} wish_t;
+
+/* ---- answers ---- */
+
+/* Relative: whatever stands before us knows where we are. */
+static const char *page_of(request_rec *r)
+{
+    const char *slash = strrchr(r->uri, '/');
+
+    return apr_pstrcat(r->pool, "./",
+                       ap_escape_path_segment(r->pool, slash ? slash + 1 : ""),
+                       NULL);
+}
+
+/* httpd's own pages have no words of ours for each status. */
+static int refuse(request_rec *r, int status, const char *sentence)
+{
+    ap_log_rerror(APLOG_MARK, APLOG_NOTICE, 0, r,
+                  "apppool: a button of the status page does nothing: %s",
+                  sentence);
+    r->status = status;
+    ap_set_content_type(r, "text/html; charset=utf-8");
+    ap_rvputs(r, "<!DOCTYPE html>\n<html lang=\"en\"><head><title>",
+              ap_get_status_line(status), "</title></head>\n<body><p>",
+              sentence, "</p>\n<p><a href=\"",
+              ap_escape_html(r->pool, page_of(r)),
+              "\">Back</a></p></body></html>\n", NULL);
+    return OK;
+}
+
+/* In words, for what a verb returned. */
+static int conclude(request_rec *r, apr_status_t rv, const char *what,
+                    const char *why)
+{
+    if (rv == APL_ELOCK)
+        return refuse(r, HTTP_SERVICE_UNAVAILABLE,
+                      "The pool is locked at the moment; try again.");
+    if (rv != APR_SUCCESS)
+        return refuse(r, HTTP_PRECONDITION_FAILED, why);
+    ap_log_rerror(APLOG_MARK, APLOG_NOTICE, 0, r,
+                  "apppool: %s: %s asked for that on the status page", what,
+                  r->user ? r->user : "somebody without a login");
+    apr_table_setn(r->headers_out, "Location", page_of(r));
+    return HTTP_SEE_OTHER;
+}
+
+/* ---- deeds ---- */
+
+/* A process of this id. @return NULL: there is none */
+static const apl_process_t *find(const apl_pool_t *copy, const char *id)
+{
+    uint32_t i, top = apl_top(&copy->header->top_process, copy->n.processes);
+    char hex[17];
+
+    for (i = 1; i <= top; i++) {
+        const apl_process_t *p = &copy->processes[i];
+
+        apr_snprintf(hex, sizeof hex, CONTRACT_ID_FMT, p->id);
+        if (p->state >= APL_PROCESS_STARTING && !strcmp(hex, id))
+            return p;
+    }
+    return NULL;
+}
+
+/* As the log calls the app; one that is configured no more has its name. */
+static const char *label_of(const apl_group_t *g)
+{
+    const apppool_app_t *app = apppool_app_find(g->name);
+
+    return app ? app->label : g->name;
+}
+
+static int detach(request_rec *r, apl_pool_t *copy, const wish_t *wish)
+{
+    static const char gone[] = "That process has ended, or is leaving already.";
+    const apl_process_t *p = find(copy, wish->name);
+    const apl_group_t *g = p ? apl_group_at(copy, p->group) : NULL;
+
+    if (!g)
+        return refuse(r, HTTP_PRECONDITION_FAILED, gone);
+    return conclude(r,
+                    apl_supervise_detach(apppool_pool(), p->id,
+                                         APL_EVENT_DETACHED, apl_now()),
+                    apr_psprintf(r->pool, "%s[%d] is detached", label_of(g),
+                                 (int)p->who.pid),
+                    gone);
+}
+
+/* "GET /cart" */
+static const char *request_of(request_rec *r, const apl_pool_t *copy,
+                              uint64_t ticket)
+{
+    uint32_t i, top = apl_top(&copy->header->top_session, copy->n.sessions);
+
+    for (i = 1; i <= top; i++) {
+        const apl_session_t *s = &copy->sessions[i];
+
+        if (s->state == APL_SESSION_HELD && s->ticket == ticket)
+            return apr_pstrcat(r->pool, s->method, " ", s->uri, NULL);
+    }
+    return "a request";
+}
+
+/* "PROCESS-REQUEST": its id, and the request's. */
+static int end(request_rec *r, apl_pool_t *copy, const wish_t *wish)
+{
+    static const char over[] =
+        "That request is over: the process works on it no more.";
+    const char *dash = strchr(wish->name, '-');
+    apr_uint64_t ticket = dash ? strtoull(dash + 1, NULL, 10) : 0;
+    const apl_process_t *p =
+        dash ? find(copy, apr_pstrmemdup(r->pool, wish->name,
+                                         (apr_size_t)(dash - wish->name)))
+             : NULL;
+    const apl_group_t *g = p ? apl_group_at(copy, p->group) : NULL;
+
+    if (!g || ticket == 0)
+        return refuse(r, HTTP_PRECONDITION_FAILED, over);
+    return conclude(r, apl_clock_kill(apppool_pool(), p->id, ticket, apl_now()),
+                    apr_psprintf(r->pool, "%s[%d] is killed because of %s",
+                                 label_of(g), (int)p->who.pid,
+                                 request_of(r, copy, ticket)),
+                    over);
+}
+
+/* Also ends a drain, but not if the page has not shown that there is one. */
+static int restart(request_rec *r, apl_pool_t *copy, const wish_t *wish)
+{
+    int resume = !strcmp(wish->action, "resume");
+    uint32_t i = apl_group_index(copy, apl_group_key(wish->name), wish->name);
+    const apl_group_t *g = apl_group_at(copy, i);
+    apr_status_t rv;
+
+    if (!g)
+        return refuse(r, HTTP_PRECONDITION_FAILED,
+                      "No application of that name was asked for since httpd "
+                      "was started.");
+    if (resume != (g->drained != 0))
+        return refuse(r, HTTP_PRECONDITION_FAILED,
+                      resume ? "That application is not drained any more."
+                             : "That application is drained by now.");
+    rv = apl_supervise_restart(apppool_pool(), g->name, -1, apl_now());
+    return conclude(
+        r, rv == APL_EDRAINED ? APR_SUCCESS : rv,
+        apr_pstrcat(r->pool, label_of(g),
+                    resume ? " is put back to work" : " is restarted", NULL),
+        "That application is not there any more.");
+}
+
+static const struct {
+    const char *word;
+    int (*act)(request_rec *r, apl_pool_t *copy, const wish_t *wish);
+} actions[] = {{"detach", detach},
+               {"kill", end},
+               {"restart", restart},
+               {"resume", restart}};
+
+/* ---- forms ---- */
+
+static const char *text_of(request_rec *r, const ap_form_pair_t *pair)
+{
+    char *text;
+    apr_off_t length = 0;
+    apr_size_t n;
+
+    apr_brigade_length(pair->value, 1, &length);
+    if (length < 0 || length > FORM_MAX)
+        return "";
+    n = (apr_size_t)length;
+    text = apr_palloc(r->pool, n + 1);
+    apr_brigade_flatten(pair->value, text, &n);
+    text[n] = 0;
+    return text;
+}
+
+static int read_form(request_rec *r, wish_t *wish)
+{
+    apr_array_header_t *pairs = NULL;
+    int i, status = ap_parse_form_data(r, NULL, &pairs, FIELDS_MAX, FORM_MAX);
+
+    wish->token = wish->action = wish->name = "";
+    if (status != OK)
+        return ap_is_HTTP_ERROR(status) ? status : HTTP_BAD_REQUEST;
+    for (i = 0; pairs && i < pairs->nelts; i++) {
+        const ap_form_pair_t *pair = &APR_ARRAY_IDX(pairs, i, ap_form_pair_t);
+
+        if (!strcmp(pair->name, "token"))
+            wish->token = text_of(r, pair);
+        else if (!strcmp(pair->name, "do"))
+            wish->action = text_of(r, pair);
+        else if (!strcmp(pair->name, "name"))
+            wish->name = text_of(r, pair);
+    }
+    return OK;
+}
+
+int apppool_status_action(request_rec *r, int allowed)
+{
+    apl_pool_t *copy;
+    wish_t wish;
+    size_t i;
+    int status;
+
+    if (!allowed)
+        return refuse(r, HTTP_FORBIDDEN, "AppStatusAllowKill is Off here.");
+    status = read_form(r, &wish);
+    if (status != OK)
+        return status;
+    if (!apppool_status_token_ok(r, wish.token))
+        return refuse(r, HTTP_FORBIDDEN,
+                      "The button is of another page or an old one: load the "
+                      "page anew.");
+    if (!apppool_pool())
+        return HTTP_SERVICE_UNAVAILABLE;
+    /* A wait in vain, for an earlier button, has used it up. */
+    apppool_pool()->patience = APL_PATIENCE;
+    if (apl_snapshot_take(&copy, apppool_pool(), r->pool) != APR_SUCCESS)
+        return HTTP_SERVICE_UNAVAILABLE;
+    for (i = 0; i < sizeof actions / sizeof *actions; i++)
+        if (!strcmp(wish.action, actions[i].word))
+            return actions[i].act(r, copy, &wish);
+    return refuse(r, HTTP_BAD_REQUEST, "There is no such button.");
+}
+
+const char *apppool_status_button(request_rec *r, const char *token,
+                                  const char *label, const char *action,
+                                  const char *name, const char *ask)
+{
+    return apr_pstrcat(r->pool, "<form method=\"post\"",
+                       ask ? " data-ask=\"" : "", ask ? ask : "",
+                       ask ? "\"" : "",
+                       "><input type=\"hidden\" name=\"token\" value=\"", token,
+                       "\"><input type=\"hidden\" name=\"do\" value=\"", action,
+                       "\"><input type=\"hidden\" name=\"name\" value=\"", name,
+                       "\"><button class=\"", action, "\" id=\"", action, "-",
+                       name, "\">", label, "</button></form>", NULL);
+}

@@ -1,0 +1,38 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file status_action.h
+ * @brief The buttons of the status page: detach a process, end a request
+ *        with its process, restart an application or end its drain.
+ *
+ * They do what any child of httpd can do to the segment: no right is needed
+ * that it has not, and root's processes are asked for nothing (SECURITY).
+ *
+ * Lock:  the pool lock, in the verbs of shm/verbs/supervise.h.
+ * Crash: a verb is done, or not.
+ * Trust: the form is any bytes. What it names is looked up in a snapshot.
+ */
+#ifndef MOD_APPPOOL_STATUS_STATUS_ACTION_H
+#define MOD_APPPOOL_STATUS_STATUS_ACTION_H
+
+#include <httpd.h>
+
+/**
+ * A POST to the page: do what its form says.
+ * @param allowed AppStatusAllowKill
+ * @return HTTP_SEE_OTHER: done; OK: an answer with 403: not allowed, or not
+ *         our form; 412: what it names is not there any more; 503: try again;
+ *         or an error
+ */
+int apppool_status_action(request_rec *r, int allowed);
+
+/**
+ * A button, as a form that sends what is to be done.
+ * @param token from apppool_status_token()
+ * @param ask   what the reader is asked before; NULL: nothing
+ */
+const char *apppool_status_button(request_rec *r, const char *token,
+                                  const char *label, const char *action,
+                                  const char *name, const char *ask);
+
+#endif

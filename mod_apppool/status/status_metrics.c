@@ -1,0 +1,265 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "mod_apppool/status/status_metrics.h"
+
+#include <apr_lib.h>
+#include <apr_strings.h>
+#include <http_protocol.h>
+#include <string.h>
+
+/* ---- values ---- */
+
+static const char *number(request_rec *r, const json_t *value)
+{
+    char buf[48];
+
+    if (json_is_integer(value))
+        return apr_psprintf(r->pool, "%" APR_INT64_T_FMT,
+                            (apr_int64_t)json_integer_value(value));
+    apr_snprintf(buf, sizeof buf, "%.6f", json_number_value(value));
+    return apr_pstrdup(r->pool, buf);
+}
+
+/* 0.001, 2.5, 10.0: as OpenMetrics wants bounds. */
+static const char *bound(request_rec *r, double le)
+{
+    char *text = apr_psprintf(r->pool, "%.4f", le);
+    size_t n = strlen(text);
+
+    while (text[n - 1] == '0' && text[n - 2] != '.')
+        text[--n] = 0;
+    return text;
+}
+
+static const char *escape(request_rec *r, const json_t *value)
+{
+    const char *from = json_is_string(value) ? json_string_value(value) : "";
+    char *text = apr_palloc(r->pool, 2 * strlen(from) + 1), *to = text;
+
+    for (; *from; from++) {
+        if (*from == '\\' || *from == '"' || *from == '\n')
+            *to++ = '\\';
+        *to++ = *from == '\n' ? 'n' : *from;
+    }
+    *to = 0;
+    return text;
+}
+
+/* ---- OpenMetrics ---- */
+
+/* @param unit the name ends with it; or NULL */
+static void family(request_rec *r, const char *name, const char *type,
+                   const char *unit, const char *help)
+{
+    ap_rvputs(r, "# TYPE apppool_", name, " ", type, "\n", NULL);
+    if (unit)
+        ap_rvputs(r, "# UNIT apppool_", name, " ", unit, "\n", NULL);
+    ap_rvputs(r, "# HELP apppool_", name, " ", help, "\n", NULL);
+}
+
+static void sample(request_rec *r, const char *name, const char *suffix,
+                   const char *app, const char *more, const char *value)
+{
+    ap_rvputs(r, "apppool_", name, suffix, NULL);
+    if (app)
+        ap_rvputs(r, "{app=\"", app, "\"", more, "}", NULL);
+    ap_rvputs(r, " ", value, "\n", NULL);
+}
+
+/* Gauges and counters of a group that the document has as they are. */
+static void simple(request_rec *r, const json_t *groups)
+{
+    static const struct {
+        const char *key, *name, *type, *help;
+    } all[] = {
+        {"queue", "queue_length", "gauge", "Requests that wait for a process."},
+        {"max", "instances_limit", "gauge", "MaxInstances; 0: no limit."},
+        {"requests_total", "requests", "counter",
+         "Requests that got a process."},
+        {"spawned", "starts", "counter", "Processes that became ready."},
+        {"start_failures", "start_failures", "counter", "Failed starts."},
+        {"died", "deaths", "counter", "Processes that ended unasked."},
+        {"restarts", "restarts", "counter", "Restarts of the application."},
+    };
+    const json_t *group;
+    size_t f, i;
+
+    for (f = 0; f < sizeof all / sizeof *all; f++) {
+        family(r, all[f].name, all[f].type, NULL, all[f].help);
+        json_array_foreach(groups, i, group)
+        {
+            sample(r, all[f].name, *all[f].type == 'c' ? "_total" : "",
+                   escape(r, json_object_get(group, "name")), "",
+                   number(r, json_object_get(group, all[f].key)));
+        }
+    }
+}
+
+static void processes(request_rec *r, const json_t *groups)
+{
+    const json_t *group;
+    const char *state;
+    json_t *n;
+    size_t i;
+
+    family(r, "processes", "gauge", NULL, "Processes, by their states.");
+    json_array_foreach(groups, i, group)
+    {
+        json_object_foreach(json_object_get(group, "states"), state, n)
+        {
+            sample(r, "processes", "",
+                   escape(r, json_object_get(group, "name")),
+                   apr_pstrcat(r->pool, ",state=\"", state, "\"", NULL),
+                   number(r, n));
+        }
+    }
+}
+
+static void failing(request_rec *r, const json_t *groups)
+{
+    const json_t *group;
+    size_t i;
+
+    family(r, "failing", "gauge", NULL, "1: its last start failed.");
+    json_array_foreach(groups, i, group)
+    {
+        const char *state = json_string_value(json_object_get(group, "state"));
+
+        sample(r, "failing", "", escape(r, json_object_get(group, "name")), "",
+               state && !strcmp(state, "failing") ? "1" : "0");
+    }
+}
+
+/* What the members of a list in a group come to. */
+static void over_list(request_rec *r, const json_t *groups, const char *list,
+                      const char *key, int largest, const char *name)
+{
+    const json_t *group, *one;
+    size_t i, j;
+
+    json_array_foreach(groups, i, group)
+    {
+        double all = 0;
+
+        json_array_foreach(json_object_get(group, list), j, one)
+        {
+            double n = json_number_value(json_object_get(one, key));
+
+            all = !largest ? all + n : n > all ? n : all;
+        }
+        sample(r, name, "", escape(r, json_object_get(group, "name")), "",
+               apr_psprintf(r->pool, largest ? "%.3f" : "%.0f", all));
+    }
+}
+
+static void histogram(request_rec *r, const json_t *groups, const char *key,
+                      const char *name, const char *help)
+{
+    const json_t *group, *bucket;
+    size_t i, b;
+
+    family(r, name, "histogram", "seconds", help);
+    json_array_foreach(groups, i, group)
+    {
+        const json_t *h = json_object_get(group, key);
+        const char *app = escape(r, json_object_get(group, "name"));
+        const char *count = number(r, json_object_get(h, "count"));
+
+        json_array_foreach(json_object_get(h, "buckets"), b, bucket)
+        {
+            double le = json_number_value(json_object_get(bucket, "le"));
+
+            sample(r, name, "_bucket", app,
+                   apr_pstrcat(r->pool, ",le=\"", bound(r, le), "\"", NULL),
+                   number(r, json_object_get(bucket, "count")));
+        }
+        sample(r, name, "_bucket", app, ",le=\"+Inf\"", count);
+        sample(r, name, "_count", app, "", count);
+        sample(r, name, "_sum", app, "", number(r, json_object_get(h, "sum")));
+    }
+}
+
+/* Each counter of the document, also one that comes later. */
+static void counters(request_rec *r, json_t *all)
+{
+    const char *key;
+    json_t *value;
+
+    json_object_foreach(all, key, value)
+    {
+        const char *name = apr_pstrcat(r->pool, "pool_", key, NULL);
+
+        family(r, name, "counter", json_is_real(value) ? "seconds" : NULL,
+               apr_pstrcat(r->pool, "Counter \"", key,
+                           "\" of the whole pool; see doc/status.md.", NULL));
+        sample(r, name, "_total", NULL, "", number(r, value));
+    }
+}
+
+void apppool_status_metrics(request_rec *r, const json_t *doc)
+{
+    const json_t *groups = json_object_get(doc, "groups");
+    const json_t *pool = json_object_get(doc, "pool");
+
+    ap_set_content_type(
+        r, "application/openmetrics-text; version=1.0.0; charset=utf-8");
+    family(r, "pool_limit", "gauge", NULL, "MaxPoolSize.");
+    sample(r, "pool_limit", "", NULL, "",
+           number(r, json_object_get(pool, "max")));
+    processes(r, groups);
+    failing(r, groups);
+    simple(r, groups);
+    family(r, "memory_bytes", "gauge", "bytes",
+           "Resident memory of the processes and what they started.");
+    over_list(r, groups, "processes", "memory", 0, "memory_bytes");
+    family(r, "oldest_request_seconds", "gauge", "seconds",
+           "Age of the oldest request that is open or waits.");
+    over_list(r, groups, "requests", "age", 1, "oldest_request_seconds");
+    histogram(r, groups, "queue_time", "queue_seconds",
+              "How long requests waited for a process.");
+    histogram(r, groups, "app_time", "app_seconds",
+              "How long requests had a process.");
+    counters(r, json_object_get(doc, "counters"));
+    ap_rputs("# EOF\n", r);
+}
+
+/* ---- Name: value ---- */
+
+/* "queue_full" as "QueueFull". */
+static const char *camel(request_rec *r, const char *key)
+{
+    char *name = apr_palloc(r->pool, strlen(key) + 1), *to = name;
+    int up = 1;
+
+    for (; *key; key++)
+        if (*key == '_')
+            up = 1;
+        else {
+            *to++ = up ? (char)apr_toupper(*key) : *key;
+            up = 0;
+        }
+    *to = 0;
+    return name;
+}
+
+static void lines(request_rec *r, json_t *object, const char *prefix)
+{
+    const char *key;
+    json_t *value;
+
+    json_object_foreach(object, key, value)
+    {
+        if (json_is_number(value))
+            ap_rvputs(r, prefix, camel(r, key), ": ", number(r, value), "\n",
+                      NULL);
+    }
+}
+
+void apppool_status_auto(request_rec *r, const json_t *doc)
+{
+    const json_t *pool = json_object_get(doc, "pool");
+
+    lines(r, json_object_get(doc, "pool"), "AppPool");
+    lines(r, json_object_get(pool, "states"), "AppPoolProcesses");
+    lines(r, json_object_get(doc, "counters"), "AppPoolTotal");
+}

@@ -1,0 +1,27 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file status_page.h
+ * @brief The status document (shm/view/report.h) for people.
+ *
+ * Lock:  none.
+ * Crash: nothing is held.
+ * Trust: everything that comes from the segment is escaped.
+ */
+#ifndef MOD_APPPOOL_STATUS_STATUS_PAGE_H
+#define MOD_APPPOOL_STATUS_STATUS_PAGE_H
+
+#include <httpd.h>
+#include <jansson.h>
+
+/** What a browser may load for any of our views, and who may frame it. */
+#define APPPOOL_STATUS_POLICY                                                  \
+    "default-src 'none'; base-uri 'none'; frame-ancestors 'none'"
+
+/** The page. @param token for its buttons; NULL: it has none */
+void apppool_status_page(request_rec *r, const json_t *doc, const char *token);
+
+/** What is in it, for a page of somebody else's. */
+void apppool_status_body(request_rec *r, const json_t *doc, const char *token);
+
+#endif

@@ -1,0 +1,32 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file status_token.h
+ * @brief What a button of the status page must show: that its page was ours,
+ *        and was sent to the same user a short time ago.
+ *
+ * Another site can have a browser send any form here, with the operator's
+ * login, but it can neither read the page nor guess a token. A token is the
+ * time and a MAC of time and user, with a key that httpd's parent makes with
+ * each configuration: nothing is stored, and all of httpd's children know it.
+ *
+ * Lock:  none.
+ * Crash: nothing is held.
+ * Trust: what comes is any bytes; it is compared in constant time.
+ */
+#ifndef MOD_APPPOOL_STATUS_STATUS_TOKEN_H
+#define MOD_APPPOOL_STATUS_STATUS_TOKEN_H
+
+#include <httpd.h>
+
+/** Make the key; in the parent, before its children are forked. */
+void apppool_status_token_begin(void);
+
+/** A token for this request's user. */
+const char *apppool_status_token(request_rec *r);
+
+/** Is it one of this user's, and not too old? It is good for a quarter of an
+ * hour at least, and for less than 20 minutes. */
+int apppool_status_token_ok(request_rec *r, const char *token);
+
+#endif

@@ -1,0 +1,58 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file error.h
+ * @brief The pool's own apr_status_t codes.
+ *
+ * Lock:  none.
+ * Crash: not concerned.
+ * Trust: not concerned.
+ */
+#ifndef APPPOOL_SHM_FORMAT_ERROR_H
+#define APPPOOL_SHM_FORMAT_ERROR_H
+
+#include <apr_errno.h>
+
+enum {
+    /** The request waits in its group's queue: apl_checkout_wait(). */
+    APL_EWAIT = APR_OS_START_USERERR + 7100,
+    /** AppMaxQueue requests wait already. */
+    APL_EQUEUEFULL,
+    /** The deadline passed while waiting. */
+    APL_ETIMEOUT,
+    /** The app did not start while the request waited for it. */
+    APL_ESTART,
+    /** The app did not start lately and has to wait before the next try. */
+    APL_EBACKOFF,
+    /** Too many of the app's processes survive SIGKILL (AppMaxZombies). */
+    APL_EZOMBIES,
+    /** The app is being worked on, and gets no requests (apppoolctl drain). */
+    APL_EDRAINED,
+    /** As many others of the app last as may (AppMaxLasting). */
+    APL_ELASTING,
+    /** The client left while it waited. */
+    APL_EGONE,
+    /** This httpd child is being stopped. */
+    APL_ESTOPPING,
+    /** A table of the segment is full. */
+    APL_EFULL,
+    /** The table of httpd's children is full. */
+    APL_ECHILDREN,
+    /** The record that was meant does not exist any more. */
+    APL_ESTALE,
+    /** The segment says what cannot be true. */
+    APL_EDAMAGED,
+    /** The segment is not ours: another layout, size or version. */
+    APL_EFOREIGN,
+    /** The lock was not to be had in time. */
+    APL_ELOCK,
+    /** The process does not work on that request, or on none. */
+    APL_EIDLE,
+    /** As APL_ESTART, and nothing of the app was run: something is missing. */
+    APL_EREFUSED
+};
+
+/** The code's sentence, or APR's for a code of APR's. @return static text */
+const char *apl_error_text(apr_status_t rv, char *buf, apr_size_t size);
+
+#endif

@@ -1,0 +1,400 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file format.h
+ * @brief THE FORMAT: every byte of the segment, and what must be true of it.
+ *
+ *     0           +-----------------------------------------------+
+ *                 | apl_header_t    lock, counters, list heads,   |
+ *                 |                 hash of group names, events,  |
+ *                 |                 history                       |
+ *     groups      +-----------------------------------------------+
+ *                 | apl_group_t     [n_groups]      1600 bytes    |
+ *     processes   +-----------------------------------------------+
+ *                 | apl_process_t   [n_processes]    256 bytes    |
+ *     sessions    +-----------------------------------------------+
+ *                 | apl_session_t   [n_sessions]     256 bytes    |
+ *     children    +-----------------------------------------------+
+ *                 | apl_child_t     [n_children]      64 bytes    |
+ *     scratch     +-----------------------------------------------+
+ *                 | uint64_t        for the time of a sort only   |
+ *     size        +-----------------------------------------------+
+ *
+ * Slots are the truth: what is marked [T] below. Each slot's truth is
+ * committed by one store of its `state`, after the fields that give it
+ * meaning. Everything else, marked [D], is derived: lists and counts, which
+ * repair.h rebuilds from the slots. So a process may die between any two
+ * stores. Outside the lock only the owner of a slot writes, and only what is
+ * marked [O]: text for the status page.
+ *
+ * There is no pointer in the segment. A list link is a byte offset from its
+ * start, a record is named by its index (and generation, where it may have
+ * been reused meanwhile); both are checked each time they are followed.
+ * Index 0 of each table is never used, so 0 means none.
+ *
+ * Life of a process slot (commit by `state`):
+ *
+ *     FREE -> WANTED -> STARTING -> LIVE -> LEAVING -> FREE
+ *      ^        |          |                  ^  |
+ *      +--------+----------+ failed           |  | really gone
+ *                          +------------------+  | (restart while it boots)
+ *
+ * Life of a session slot: FREE -> [WAITING ->] HELD -> FREE, or
+ * WAITING -> FAILED -> FREE when the app could not be started.
+ *
+ * The invariants. check.h proves them after each verb in the test builds, and
+ * on the live segment: the spawner does every two seconds, and `apppoolctl
+ * check`. One look cannot prove I2, which allows something, nor what speaks of
+ * the past: I11 and I12 (a limit may have been lowered meanwhile), I13 and I15.
+ * tests/unit/past.c and app_compare.c prove these after each verb. I7 is I3 and
+ * I8 together. "Live" = state LIVE, "busy" = live with sessions > 0.
+ *
+ *  I1  A group is reachable from the hash by its own name; a live process is
+ *      in the list `processes` of the group that it names, and in no other.
+ *  I2  A used group may have no process.
+ *  I3  Idle before busy: `idle` holds exactly the group's live processes
+ *      without sessions; `order` (a heap by sessions, then age) the busy ones
+ *      with room (apl_group_limit()).
+ *  I4  group.size == |processes|.
+ *  I5  A process that is leaving is in no list but pool.leavers.
+ *  I6  group.spawning == its WANTED and STARTING slots.
+ *  I7  sessions == 0 and live  <=>  in pool.inactive (and in group.idle).
+ *  I8  |inactive| == count - active, 0 <= active <= count.
+ *  I9  Sum of group.size == count.
+ *  I10 process.sessions == number of HELD sessions that name it.
+ *  I11 count + spawning - replacing <= max + credit, and count + spawning is
+ *      at most one above that, unless max was lowered, a hung process
+ *      recovered, a process died while it replaced another, or a try above
+ *      the limit became live, and no process has been idle since that could go.
+ *  I12 size + spawning <= max_instances + the group's credit, or one above it
+ *      while a process is replaced, unless that was lowered or a hung process
+ *      recovered.
+ *  I13 A generation never goes back.
+ *  I14 group.waiting == |queue| == its WAITING sessions; pool.waiting is
+ *      their sum; a waiter is in exactly one queue, in order of its ticket.
+ *  I15 processed and last_used never go back.
+ *  I16 pool.spawning == sum of group.spawning.
+ *  I17 A WAITING, HELD or FAILED session has an owner in the child table; or
+ *      it is HELD and abandoned, and its process is there.
+ *  I18 Lists are circular in both directions; each slot is in a state of its
+ *      table, and free or reachable, in exactly one list of its kind. A group
+ *      whose processes are all hung has its turn in `starved`, not `hungry`.
+ *  I19 Nobody waits for what is there: no group has both a waiter and a
+ *      process that could take it.
+ *  I20 A group that is in good health, not drained and below its limit, and has
+ *      waiters, but neither a start nor a process that is not hung, has its
+ *      turn in `starved`; and while one has, there is neither room nor an idle
+ *      process, unless max was lowered.
+ *  I21 group.outdated == its live processes of another revision;
+ *      pool.replacing == WANTED and STARTING slots that are to replace one, or
+ *      are the tries of groups whose starts fail. A group in pool.above has
+ *      its turn for that place, and loses it if it cannot start then.
+ *  I22 group.hung == its live processes that are marked hung, all of which have
+ *      a session; pool.hung is their sum. A group's credit is the smaller one
+ *      of hung and hung_extra, or 0 where spawn_if_under is 0; pool.credit is
+ *      their sum.
+ *  I23 group.zombies == its leaving processes that are marked so.
+ *  I24 process.abandoned == number of abandoned sessions that name it;
+ *      pool.abandoned is their sum.
+ *  I25 group.sessions == sessions that name it and are not FREE; group.leaving
+ *      == its LEAVING processes. So what of the pool still names a group, one
+ *      that is to be forgotten, is known without a walk.
+ *  I26 child.sessions == sessions that it owns and that are not FREE.
+ *
+ * Times are microseconds of CLOCK_MONOTONIC (alive for the host's uptime, the
+ * same in every process). Counters never wrap in practice (64 bit).
+ *
+ * Lock:  the header's lock guards all but [O].
+ * Crash: see above.
+ * Trust: any httpd child can write anything here at any time.
+ */
+#ifndef APPPOOL_SHM_FORMAT_FORMAT_H
+#define APPPOOL_SHM_FORMAT_FORMAT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "shm/format/statistics.h"
+#include "shm/format/crash_point.h"
+
+/* ---- basic pieces ---- */
+
+/** A link of a circular list, or its head: offsets of links, in bytes. */
+typedef struct {
+    uint32_t next, prev;
+} apl_link_t;
+
+/** Children of a heap node and its parent: indexes of processes. */
+typedef struct {
+    uint32_t left, right, parent;
+} apl_node_t;
+
+/** A process of the operating system: a pid alone is no identity. */
+typedef struct {
+    int32_t pid;
+    uint32_t unused;
+    uint64_t start; /**< clock ticks since boot, /proc/PID/stat field 22 */
+} apl_who_t;
+
+/** What is asked of a group; the parent's configuration, copied. */
+typedef struct {
+    uint32_t config;         /**< configuration generation it comes from */
+    uint32_t min_instances;  /**< kept alive once the group was used */
+    uint32_t max_instances;  /**< 0: no limit but the pool's */
+    uint32_t max_requests;   /**< 0: no limit */
+    uint32_t jitter;         /**< up to so many requests more, per process */
+    uint32_t concurrency;    /**< per process; 0: no limit; AUTO: its own */
+    uint32_t max_queue;      /**< waiting requests; more are refused */
+    uint32_t global_queue;   /**< 0: each process has a queue of its own */
+    uint32_t rolling;        /**< 1: a restart replaces, one by one */
+    uint32_t spawn_if_under; /**< above limits only with fewer unhung ones */
+    uint32_t hung_extra;     /**< at most so many hung ones do not count */
+    uint32_t zombies_stop;   /**< AppMaxZombies + 1, they end starts; 0: none */
+    int64_t idle_time;       /**< us; 0: idle processes stay */
+    int64_t stat_interval;   /**< us between looks at restart.txt */
+    int64_t hung_after;      /**< us a request may take; 0: for ever */
+    int64_t kill_after;      /**< us until its process is ended; 0: never */
+} apl_options_t;
+
+/** What was seen of restart.txt; equal bytes = unchanged. */
+typedef struct {
+    int64_t mtime_ns, ctime_ns;
+    uint64_t inode, size;
+    uint32_t exists; /**< restart.txt is there */
+    uint32_t always; /**< always_restart.txt is there */
+} apl_stamp_t;
+
+/* ---- the slots ---- */
+
+enum { APL_GROUP_FREE, APL_GROUP_USED };
+
+enum {
+    /** Nobody's. */
+    APL_PROCESS_FREE,
+    /** A place is reserved; the spawner has yet to take the order. */
+    APL_PROCESS_WANTED,
+    /** The spawner has it: being forked, or booting. */
+    APL_PROCESS_STARTING,
+    /** It takes requests; idle or busy by its sessions. */
+    APL_PROCESS_LIVE,
+    /** Detached: gets no new session, ends when the open ones are closed. */
+    APL_PROCESS_LEAVING,
+    APL_PROCESS_STATES
+};
+
+enum {
+    APL_SESSION_FREE,
+    /** In its group's queue. */
+    APL_SESSION_WAITING,
+    /** Its owner has the process it names. */
+    APL_SESSION_HELD,
+    /** Its wait ended without a process; the owner has yet to hear it. */
+    APL_SESSION_FAILED,
+    APL_SESSION_STATES
+};
+
+enum { APL_CHILD_FREE, APL_CHILD_USED };
+enum { APL_LISTEN_FD, APL_LISTEN_UNIX, APL_LISTEN_TCP };
+enum { APL_HTTP, APL_FCGI, APL_SCGI, APL_UWSGI, APL_AUTO };
+#define APL_CONCURRENCY_AUTO UINT32_MAX /* what is found in AppRoot decides */
+
+/** How a process is reached. The configuration may say another thing by now. */
+typedef struct {
+    uint16_t listen;      /**< APL_LISTEN_* */
+    uint16_t protocol;    /**< APL_HTTP ...; AUTO until it is found */
+    uint32_t port;        /**< APL_LISTEN_TCP */
+    uint32_t concurrency; /**< it is made for; 0: any; AUTO until found */
+} apl_wire_t;
+
+#define APL_NAME_MAX  256
+#define APL_ERROR_MAX 160
+
+/** An application. Its processes, and the requests that wait for one. */
+typedef struct {
+    uint32_t state;        /**< [T] */
+    uint32_t generation;   /**< [T] goes up each time the slot is taken */
+    uint64_t key;          /**< [T] hash of name */
+    apl_options_t options; /**< [T] */
+
+    apl_link_t processes; /**< [D] head: live ones, oldest first */
+    apl_link_t idle;      /**< [D] head: without session, last used first */
+    apl_link_t queue;     /**< [D] head: waiting sessions, oldest first */
+    apl_link_t turn;      /**< [D] link in pool.starved or pool.hungry */
+    apl_link_t bucket;    /**< [D] link in its hash bucket or the free list */
+    uint32_t order;       /**< [D] root of the heap of busy ones with room */
+    uint32_t size;        /**< [D] live processes */
+    uint32_t spawning;    /**< [D] wanted and starting ones */
+    uint32_t waiting;     /**< [D] sessions in queue */
+    uint32_t used;        /**< [T] 1: was asked for, so its minimum is kept */
+    uint32_t failures;    /**< [T] failed starts in a row; 0: healthy */
+    int64_t retry_at;     /**< [T] no start before; meaningful with failures */
+    uint64_t error_id;    /**< [T] of the last failed start; in the log too */
+
+    uint32_t stamp_seq; /**< [T] goes up whenever `stamp` is stored */
+    uint32_t retired;   /**< [T] 1: gone from the configuration */
+    int64_t stamp_at;   /**< [T] when restart.txt was looked at last */
+    apl_stamp_t stamp;  /**< [T] what was seen of it */
+
+    /* Since the group exists. */
+    uint64_t n_requests, n_spawned, n_failed, n_died, n_restarts;
+
+    uint32_t revision; /**< [T] of its code: goes up with a rolling restart */
+    uint32_t outdated; /**< [D] live processes of another revision */
+    uint32_t young;    /**< [T] processes in a row that died at once */
+    uint32_t hung;     /**< [D] live processes that are hung */
+    uint32_t zombies;  /**< [D] leaving ones that survive SIGKILL */
+    uint32_t drained;  /**< [T] 1: being worked on: no process, no request */
+
+    apl_histogram_t queue_time; /**< from the request to a process */
+    apl_histogram_t app_time;   /**< from there to its end */
+    uint32_t sessions;          /**< [D] that name it, in any state but FREE */
+    uint32_t leaving;           /**< [D] leaving processes */
+    apl_link_t above;           /**< [D] link in pool.above */
+    int64_t failed_at;          /**< [T] the last failed start; 0: none */
+    char padding[336];          /**< an odd number of lines: cache sets */
+    char name[APL_NAME_MAX];    /**< [T] NUL-terminated */
+    char root[APL_NAME_MAX];    /**< [T] AppRoot, for people to read */
+    char error[APL_ERROR_MAX];  /**< [T] the last failed start in a sentence */
+} apl_group_t;
+
+/** One process of an application, or the place reserved for it. */
+typedef struct {
+    uint32_t state;      /**< [T] */
+    uint32_t generation; /**< [T] goes up each time the slot is taken */
+    uint64_t id;         /**< [T] random and public; low 16 bits: the index */
+    apl_who_t who;       /**< [T] pid 0 until it is forked */
+    uint32_t group;      /**< [T] index */
+    uint32_t sessions;   /**< [D] open ones */
+    uint64_t processed;  /**< [T] closed ones */
+    int64_t started;     /**< [T] when it was wanted, then forked */
+    int64_t ready_at;    /**< [T] when it became live */
+    int64_t last_used;   /**< [T] a session opened or closed */
+    uint64_t birth;      /**< [T] ticket: smaller is older */
+
+    apl_link_t member;  /**< [D] in group.processes */
+    apl_link_t idle;    /**< [D] in group.idle */
+    apl_link_t pool;    /**< [D] in pool.inactive, wanted, leaving or free */
+    apl_node_t node;    /**< [D] in group.order */
+    apl_wire_t wire;    /**< [T] */
+    uint32_t hung;      /**< [T] 1: a request of it takes too long */
+    uint32_t reason;    /**< [T] APL_EVENT_* that made it leave, or will */
+    uint32_t revision;  /**< [T] the group's when it was started; 0: outdated */
+    uint32_t replaces;  /**< [T] 1: when it is live, another one leaves */
+    uint32_t zombie;    /**< [T] 1: it survives SIGKILL */
+    uint32_t abandoned; /**< [D] sessions that are */
+    char padding[104];
+} apl_process_t;
+
+/** A request: it waits for a process, or has one. */
+typedef struct {
+    uint32_t state;      /**< [T] */
+    uint32_t generation; /**< [T] goes up each time the slot is taken */
+    uint32_t owner;      /**< [T] index of the httpd child; 0, and HELD: it is
+                            abandoned: its client waits no more for the app */
+    uint32_t group;      /**< [T] index */
+    uint32_t process;    /**< [T] index, of a HELD one */
+    uint32_t process_generation;
+    uint32_t bell;    /**< futex: changes when the wait is over */
+    uint32_t outcome; /**< [T] apr_status_t of a FAILED one */
+    uint64_t ticket;  /**< [T] order of arrival */
+    int64_t queued;   /**< [T] when it asked */
+    int64_t since;    /**< [T] when it got its process */
+
+    apl_link_t link; /**< [D] in group.queue or the free list */
+
+    /* What stands above is one cache line. It is all that repair, check and the
+     * locked part of a snapshot touch. */
+    uint64_t id;      /**< [T] of the process, which may be gone meanwhile */
+    uint32_t killed;  /**< [T] 0, or APL_KILLED, ...: session.h */
+    uint16_t endless; /**< [O] 0, or APL_LASTS, ...: never hung */
+    uint16_t lasting; /**< [O] 1: a link, or it asks to become one */
+    char method[16];  /**< [O] what follows is text for the status page */
+    char client[48];  /**< [O] address */
+    char uri[112];    /**< [O] the path, cut off, and its NUL; then the query,
+                         where it is asked for, and another */
+} apl_session_t;
+
+/** What apl_child_t.died says beside 0. */
+#define APL_CHILD_EMPTIED 1 /* its sessions are being taken back */
+#define APL_CHILD_COUNTED 2 /* and its death is counted */
+
+/** An httpd child. */
+typedef struct {
+    uint32_t state;      /**< [T] */
+    uint32_t generation; /**< [T] goes up each time the slot is taken */
+    apl_who_t who;       /**< [T] */
+    uint32_t sessions;   /**< [D] its WAITING, HELD and FAILED ones */
+    uint32_t config;     /**< [T] configuration generation it serves */
+    apl_link_t link;     /**< [D] in the free list */
+    uint32_t died;       /**< [T] 0, or APL_CHILD_EMPTIED, ... */
+    char padding[20];
+} apl_child_t;
+
+/* ---- the header ---- */
+
+#define APL_MAGIC   0x6c6f6f706c706141 /* "Aplpool" */
+#define APL_BUCKETS 1024
+#define APL_LINES   64 /* bytes of a cache line */
+
+typedef struct {
+    uint64_t magic;
+    uint64_t layout; /**< APL_LAYOUT of the build that made it */
+    uint64_t size;   /**< of the segment, bytes */
+    uint32_t n_groups, n_processes, n_sessions, n_children;
+    uint64_t padding1[3];
+
+    /* What each checkout and checkin touches: two lines. */
+    uint32_t lock;            /**< lock.h */
+    uint32_t sequence;        /**< odd while somebody is inside: snapshot.h */
+    uint32_t max;             /**< [T] MaxPoolSize */
+    uint32_t count;           /**< [D] live processes */
+    uint32_t active;          /**< [D] those with sessions */
+    uint32_t spawning;        /**< [D] wanted and starting ones */
+    uint32_t waiting;         /**< [D] waiting sessions */
+    uint32_t leaving;         /**< [D] leaving processes */
+    apl_link_t inactive;      /**< [D] head: processes, longest idle first */
+    apl_link_t starved;       /**< [D] head: groups of hung ones, no room */
+    apl_link_t hungry;        /**< [D] head: other ones that want more */
+    apl_link_t sessions_free; /**< [D] head */
+    uint64_t ticket;          /**< [T] the last one given out */
+
+    apl_link_t groups_free, processes_free, children_free; /**< [D] heads */
+    apl_link_t wanted;  /**< [D] head: places for the spawner, oldest first */
+    apl_link_t leavers; /**< [D] head: leaving processes */
+    uint32_t top_group, top_process, top_session, top_child;
+    /**< no slot above is used. The last free ones of processes and sessions
+     * go above it with the tick. */
+    uint32_t config;    /**< [T] newest configuration generation */
+    uint32_t peak;      /**< [T] most that were waiting since the last sample */
+    uint32_t hung;      /**< [D] live processes that are hung */
+    uint32_t abandoned; /**< [D] sessions that are */
+    uint32_t credit;    /**< [D] sum over groups: hung ones not counted */
+    uint32_t replacing; /**< [D] wanted and starting ones that replace one */
+    uint32_t roll;      /**< [T] counts damage; not 0: the roll is due */
+    apl_link_t above;   /**< [D] head: groups that want the place above max */
+
+    apl_counters_t counters;
+    uint64_t n_events; /**< the next goes to n_events % APL_EVENT_MAX */
+    apl_event_t events[APL_EVENT_MAX];
+    uint64_t n_samples; /**< as n_events, of APL_SAMPLE_MAX */
+    apl_sample_t samples[APL_SAMPLE_MAX];
+    apl_link_t buckets[APL_BUCKETS]; /**< [D] heads: groups by key */
+} apl_header_t;
+
+/* ---- sizes: the layout is a promise between builds ---- */
+
+_Static_assert(sizeof(apl_group_t) == 1600, "group slots are 1600 bytes");
+_Static_assert(sizeof(apl_process_t) == 256, "process slots are 256 bytes");
+_Static_assert(sizeof(apl_session_t) == 256, "session slots are 256 bytes");
+_Static_assert(offsetof(apl_session_t, id) == APL_LINES,
+               "lists and counts are made from one line of a session");
+_Static_assert(sizeof(apl_child_t) == 64, "child slots are 64 bytes");
+_Static_assert(offsetof(apl_header_t, lock) == 64, "the lock opens a line");
+
+#define APL_FORMAT_VERSION 9
+#define APL_LAYOUT                                                             \
+    ((uint64_t)APL_FORMAT_VERSION << 48 ^ sizeof(apl_header_t) << 24 ^         \
+     offsetof(apl_group_t, name) << 12 ^ offsetof(apl_process_t, node) ^       \
+     offsetof(apl_session_t, link) << 4)
+
+#endif

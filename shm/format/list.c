@@ -1,0 +1,155 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "shm/format/list.h"
+
+#define FEW            32  /* links that are sorted by insertion */
+#define DIGITS         256 /* of a byte of the keys, for more links */
+#define NEAR           8   /* links */
+
+/* Bytes to fetch ahead: a list that is built anew has the order of slots. */
+#define AHEAD          2048
+
+/* The links of a list stand in the scratch while they are sorted, each with one
+ * half of its key. Whoever writes into the segment may write there, too. */
+#define ENTRY(key, at) ((uint64_t)(key) << 32 | (at))
+#define KEY(entry)     ((uint32_t)((entry) >> 32))
+#define AT(entry)      ((uint32_t)(entry))
+
+/* What a walk along a list came to. */
+typedef struct {
+    uint32_t n;
+    int whole, sorted;
+    uint64_t differ; /* bits in which its keys differ */
+} look_t;
+
+/* Write the links down. @param shift 32: the upper half of their keys */
+static look_t gather(apl_pool_t *pool, const apl_link_t *head, uint32_t bound,
+                     apl_list_key_t *key, uint32_t shift)
+{
+    uint32_t at = head->next, end = APL_OFFSET(pool, head);
+    look_t look = {.sorted = 1};
+    uint64_t before = 0;
+
+    for (; at != end && look.n < bound; look.n++) {
+        const apl_link_t *link = apl_link_at(pool, at);
+        uint32_t next = link->next;
+        uint64_t k;
+
+        __builtin_prefetch((const char *)link + AHEAD);
+        k = key(pool, at);
+        pool->scratch[look.n] = ENTRY((uint32_t)(k >> shift), at);
+        look.differ |= look.n > 0 ? k ^ before : 0;
+        look.sorted &= k >= before;
+        before = k;
+        at = next;
+    }
+    look.whole = at == end;
+    return look;
+}
+
+static void sort_few(uint64_t *entries, uint32_t n)
+{
+    uint32_t i, to;
+
+    for (i = 1; i < n; i++) {
+        uint64_t e = entries[i];
+
+        for (to = i; to > 0 && KEY(entries[to - 1]) > KEY(e); to--)
+            entries[to] = entries[to - 1];
+        entries[to] = e;
+    }
+}
+
+/* Sort by one byte of the keys. */
+static void sort_byte(const uint64_t *from, uint64_t *to, uint32_t n,
+                      uint32_t shift)
+{
+    uint32_t place[DIGITS] = {0};
+    uint32_t i, sum = 0;
+
+    for (i = 0; i < n; i++)
+        place[(KEY(from[i]) >> shift) % DIGITS]++;
+    for (i = 0; i < DIGITS; i++) {
+        uint32_t count = place[i];
+
+        place[i] = sum;
+        sum += count;
+    }
+    for (i = 0; i < n; i++) {
+        uint64_t e = from[i];
+        uint32_t at = place[(KEY(e) >> shift) % DIGITS]++;
+
+        if (at < n) /* else somebody has changed a key */
+            to[at] = e;
+    }
+}
+
+/* @param differ the bits of the keys that matter. @return where the entries are
+ * then */
+static const uint64_t *sort_entries(apl_pool_t *pool, uint32_t n,
+                                    uint32_t differ)
+{
+    uint64_t *from = pool->scratch, *to = from + pool->n_scratch;
+    uint32_t shift;
+
+    if (n <= FEW) {
+        sort_few(from, n);
+        return from;
+    }
+    for (shift = 0; shift < 32; shift += 8)
+        if ((differ >> shift) % DIGITS != 0) {
+            uint64_t *sorted = to;
+
+            sort_byte(from, sorted, n, shift);
+            to = from;
+            from = sorted;
+        }
+    return from;
+}
+
+static void relink(apl_pool_t *pool, apl_link_t *head, const uint64_t *entries,
+                   uint32_t n)
+{
+    uint32_t end = APL_OFFSET(pool, head), last = end, i;
+
+    for (i = 0; i < n; i++) {
+        uint32_t at = AT(entries[i]);
+        apl_link_t *link = apl_link_at(pool, at);
+
+        if (i + NEAR < n)
+            __builtin_prefetch(pool->base + AT(entries[i + NEAR]), 1);
+        link->prev = last;
+        link->next = i + 1 < n ? AT(entries[i + 1]) : end;
+        last = at;
+    }
+    head->next = AT(entries[0]);
+    head->prev = last;
+}
+
+/* Sort by one half of the keys. @return 1: they differ in the other half, too */
+static int sort_half(apl_pool_t *pool, apl_link_t *head, uint32_t bound,
+                     apl_list_key_t *key, uint32_t shift)
+{
+    look_t look = gather(pool, head, bound, key, shift);
+
+    if (!look.whole) {
+        pool->damaged = 1;
+        apl_list_init(pool, head);
+    }
+    if (!look.whole || look.sorted)
+        return 0;
+    relink(pool, head,
+           sort_entries(pool, look.n, (uint32_t)(look.differ >> shift)),
+           look.n);
+    return look.differ >> 32 != 0;
+}
+
+void apl_list_sort(apl_pool_t *pool, apl_link_t *head, uint32_t bound,
+                   apl_list_key_t *key)
+{
+    uint32_t most = bound < pool->n_scratch ? bound : pool->n_scratch;
+
+    /* The upper half last: links that are equal in it keep their order. */
+    if (sort_half(pool, head, most, key, 0))
+        sort_half(pool, head, most, key, 32);
+}

@@ -1,0 +1,116 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "shm/lock/alive.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PF_EXITING 0x4 /* include/linux/sched.h of the kernel */
+
+typedef struct {
+    char state;
+    int32_t session;
+    uint64_t flags, start, resident, pending;
+} stat_t;
+
+/* Fields 3, 6, 9, 22, 24 and 31. The name in field 2 may hold anything, so
+ * fields are counted from its last parenthesis. */
+static int parse_stat(const char *stat, stat_t *is)
+{
+    const char *at = strrchr(stat, ')');
+    int field;
+
+    if (!at || at[1] != ' ')
+        return -1;
+    at += 2;
+    is->state = *at;
+    for (field = 4; field <= 31; field++) {
+        at = strchr(at, ' ');
+        if (!at)
+            return -1;
+        at++;
+        if (field == 6)
+            is->session = (int32_t)strtol(at, NULL, 10);
+        else if (field == 9)
+            is->flags = strtoull(at, NULL, 10);
+        else if (field == 22)
+            is->start = strtoull(at, NULL, 10);
+        else if (field == 24)
+            is->resident = strtoull(at, NULL, 10);
+    }
+    is->pending = strtoull(at, NULL, 10);
+    return 0;
+}
+
+static int read_stat(int32_t pid, stat_t *is)
+{
+    char path[32], stat[1024];
+    ssize_t n;
+    int fd;
+
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    n = read(fd, stat, sizeof stat - 1);
+    close(fd);
+    if (n <= 0)
+        return -1;
+    stat[n] = 0;
+    return parse_stat(stat, is);
+}
+
+static int is_dead(const stat_t *is)
+{
+    return is->state == 'Z' || is->state == 'X';
+}
+
+int apl_alive_stat(int32_t pid, apl_stat_t *stat)
+{
+    stat_t is;
+
+    if (pid <= 0 || read_stat(pid, &is) != 0 || is_dead(&is))
+        return -1;
+    memset(stat, 0, sizeof *stat);
+    stat->who.pid = pid;
+    stat->who.start = is.start;
+    stat->session = is.session;
+    stat->resident = (int64_t)is.resident * sysconf(_SC_PAGESIZE);
+    return 0;
+}
+
+int apl_alive_look(int32_t pid, apl_who_t *who)
+{
+    apl_stat_t is;
+
+    if (apl_alive_stat(pid, &is) != 0)
+        return -1;
+    *who = is.who;
+    return 0;
+}
+
+int apl_alive(const apl_who_t *who)
+{
+    apl_who_t now;
+
+    return apl_alive_look(who->pid, &now) == 0 && now.start == who->start;
+}
+
+int apl_alive_ending(int32_t pid)
+{
+    stat_t is;
+
+    if (pid <= 0)
+        return 0;
+    /* With hidepid, there is nothing to be read of a stranger that lives. */
+    if (read_stat(pid, &is) != 0)
+        return kill(pid, 0) != 0 && errno == ESRCH;
+    /* Whatever signal ends a process, each of its threads gets a SIGKILL. */
+    return is_dead(&is) || (is.flags & PF_EXITING) != 0 ||
+           (is.pending & 1u << (SIGKILL - 1)) != 0;
+}

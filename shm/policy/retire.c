@@ -1,0 +1,253 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "shm/policy/retire.h"
+
+#include "shm/slots/group.h"
+#include "shm/format/list.h"
+#include "shm/slots/process.h"
+#include "shm/slots/queue.h"
+#include "shm/policy/capacity.h"
+
+static void retire_booting(apl_held_t *held, apl_group_t *group,
+                           uint32_t reason)
+{
+    apl_pool_t *pool = held->pool;
+    uint32_t i, top = group->spawning > 0 ? pool->header->top_process : 0;
+
+    /* They are in no list of their group, but they are few, and this is rare.
+     * An order that is not taken yet will be for the new code. */
+    for (i = 1; i <= top && i < pool->n.processes; i++) {
+        apl_process_t *p = &pool->processes[i];
+
+        if (p->group != APL_GROUP_INDEX(pool, group))
+            continue;
+        if (p->state == APL_PROCESS_STARTING)
+            apl_process_leave(held, p, reason);
+        else if (p->state == APL_PROCESS_WANTED && apl_group_closed(group))
+            apl_process_free(held, p);
+    }
+}
+
+static void retire_live(apl_held_t *held, apl_group_t *group, uint32_t reason,
+                        int unused_too)
+{
+    apl_pool_t *pool = held->pool;
+    apl_walk_t it = apl_list_walk(pool, &group->processes, pool->n.processes);
+    uint32_t at;
+
+    while ((at = apl_list_next(pool, &it)) != 0) {
+        apl_process_t *p = APL_PROCESS_OF(pool, at, member);
+
+        if (p && (unused_too || p->processed > 0 || p->sessions > 0))
+            apl_process_leave(held, p, reason);
+    }
+}
+
+static void retire_all(apl_held_t *held, apl_group_t *group, uint32_t reason)
+{
+    retire_live(held, group, reason, 1);
+    retire_booting(held, group, reason);
+    if (group->waiting > 0)
+        apl_room_want(held, group);
+}
+
+int apl_retire_removed(apl_held_t *held, apl_group_t *group)
+{
+    if (group->waiting == 0) {
+        if (group->size + group->spawning > 0)
+            retire_all(held, group, APL_EVENT_REMOVED);
+        return 0;
+    }
+    return group->size + group->spawning == 0 &&
+           apl_queue_fail(held, group, APL_ESTOPPING);
+}
+
+int apl_retire_drained(apl_held_t *held, apl_group_t *group)
+{
+    if (group->size + group->spawning > 0)
+        retire_all(held, group, APL_EVENT_DRAINED);
+    return apl_queue_fail(held, group, APL_EDRAINED);
+}
+
+void apl_retire_used(apl_held_t *held, apl_group_t *group)
+{
+    retire_live(held, group, APL_EVENT_RESTART, 0);
+    if (group->waiting > 0)
+        apl_room_want(held, group);
+}
+
+void apl_retire_restart(apl_held_t *held, apl_group_t *group, int rolling)
+{
+    group->n_restarts++;
+    held->pool->header->counters.restarts++;
+    /* The first start of the new code is not to pay for the old one's. */
+    group->failures = 0;
+    if (!rolling) {
+        retire_all(held, group, APL_EVENT_RESTART);
+        return;
+    }
+    retire_booting(held, group, APL_EVENT_RESTART);
+    /* 0 is for those that are outdated in any case. */
+    group->revision = group->revision + 1 != 0 ? group->revision + 1 : 1;
+    APL_STEP("restart_revision");
+    group->outdated = group->size;
+    if (group->waiting > 0)
+        apl_room_want(held, group);
+    apl_room_replace(held, group);
+}
+
+/* ---- MaxRequests ---- */
+
+/* With the jitter of this process; its id is random. */
+static uint64_t limit_of(const apl_group_t *group, const apl_process_t *process)
+{
+    const apl_options_t *o = &group->options;
+
+    return o->max_requests == 0
+               ? UINT64_MAX
+               : o->max_requests + (process->id >> 16) % (o->jitter + 1ull);
+}
+
+static int is_full(const apl_group_t *group, const apl_process_t *process)
+{
+    return process->processed >= limit_of(group, process);
+}
+
+/* Is it time for its replacement? With a tenth of its requests left; or after
+ * half of them, when the others will not last for a boot of each process of the
+ * group, as these are replaced one by one, and one boot more. */
+static int is_nearly_full(const apl_held_t *held, const apl_group_t *group,
+                          const apl_process_t *process)
+{
+    uint64_t limit = limit_of(group, process);
+    uint64_t had = __atomic_load_n(&process->processed, __ATOMIC_RELAXED);
+    uint64_t left = had < limit ? limit - had : 0;
+    int64_t age = apl_since(held->now, process->ready_at);
+    int64_t boot = apl_since(process->ready_at, process->started), lasts;
+
+    if (limit < 10 || limit == UINT64_MAX || had < left)
+        return 0;
+    if (left <= limit / 10)
+        return 1;
+    lasts = age / (int64_t)had * (int64_t)left;
+    return lasts / (group->size + 1ll) < boot;
+}
+
+/* A start of the group that was to replace a process, if there is one, takes
+ * the place that becomes free: another's start may not have it, too. */
+static void take_place(apl_held_t *held, const apl_group_t *group)
+{
+    apl_pool_t *pool = held->pool;
+    apl_header_t *h = pool->header;
+    uint32_t i, top = group->spawning > 0 ? h->top_process : 0;
+
+    for (i = 1; i <= top && i < pool->n.processes; i++) {
+        apl_process_t *p = &pool->processes[i];
+
+        if (p->group != APL_GROUP_INDEX(pool, group) || !p->replaces ||
+            (p->state != APL_PROCESS_WANTED &&
+             p->state != APL_PROCESS_STARTING))
+            continue;
+        p->replaces = 0;
+        APL_STEP("retire_replaces"); /* seen: nobody is replaced, but counted */
+        h->replacing--;
+    }
+}
+
+static void retire(apl_held_t *held, apl_group_t *group, apl_process_t *process)
+{
+    held->pool->header->counters.retired++;
+    take_place(held, group);
+    apl_process_leave(held, process, APL_EVENT_RETIRED);
+    /* The replacement has the place, unless another group waits for longer. */
+    if (group->waiting > 0 || group->size < group->options.min_instances)
+        apl_room_want(held, group);
+}
+
+/* It had all its requests. While starts fail it may be the last that works:
+ * then it serves on, until another one replaces it. */
+static void retire_full(apl_held_t *held, apl_group_t *group,
+                        apl_process_t *process)
+{
+    if (group->failures != 0)
+        apl_retire_outdate(held, group, process, APL_EVENT_RETIRED);
+    else
+        retire(held, group, process);
+}
+
+/* ---- one by one ---- */
+
+void apl_retire_outdate(apl_held_t *held, apl_group_t *group,
+                        apl_process_t *process, uint32_t reason)
+{
+    if (!apl_group_outdated(group, process)) {
+        process->reason = reason;
+        APL_STEP("outdated_reason");
+        process->revision = 0;
+        APL_STEP("outdated");
+        group->outdated++;
+    }
+    apl_room_replace(held, group);
+}
+
+int apl_retire_replaced(apl_held_t *held, apl_group_t *group,
+                        apl_process_t *process)
+{
+    apl_pool_t *pool = held->pool;
+    apl_walk_t it = apl_list_walk(pool, &group->processes, pool->n.processes);
+    apl_process_t *leaver = NULL;
+    uint32_t at;
+
+    while ((at = apl_list_next(pool, &it)) != 0) {
+        apl_process_t *p = APL_PROCESS_OF(pool, at, member);
+
+        if (!p || p == process || !apl_group_outdated(group, p))
+            continue;
+        if (!leaver || p->sessions == 0)
+            leaver = p;
+        if (p->sessions == 0)
+            break;
+    }
+    if (!leaver)
+        return 0;
+    if (leaver->reason == APL_EVENT_RETIRED)
+        pool->header->counters.retired++;
+    apl_process_leave(held, leaver,
+                      leaver->reason == APL_EVENT_RETIRED ? APL_EVENT_RETIRED
+                                                          : APL_EVENT_RESTART);
+    return 1;
+}
+
+void apl_retire_if_due(apl_held_t *held, apl_group_t *group,
+                       apl_process_t *process)
+{
+    if (process->state != APL_PROCESS_LIVE)
+        return;
+    /* always_restart.txt: who waits is not to get a used process. */
+    if (apl_group_above(held, group))
+        apl_process_leave(held, process, APL_EVENT_TRIMMED);
+    else if (group->stamp.always && group->waiting > 0)
+        retire(held, group, process);
+    else if (is_full(group, process))
+        retire_full(held, group, process);
+    else if (is_nearly_full(held, group, process))
+        apl_retire_outdate(held, group, process, APL_EVENT_RETIRED);
+}
+
+void apl_retire_forgotten(apl_held_t *held)
+{
+    apl_pool_t *pool = held->pool;
+    apl_walk_t it =
+        apl_list_walk(pool, &pool->header->inactive, pool->n.processes);
+    uint32_t at, left = APL_RETIRE_FORGOTTEN;
+
+    while (left > 0 && (at = apl_list_next(pool, &it)) != 0) {
+        apl_process_t *p = APL_PROCESS_OF(pool, at, pool);
+        apl_group_t *g = p ? apl_process_group(held, p) : NULL;
+
+        if (!g || !is_full(g, p))
+            continue;
+        retire_full(held, g, p);
+        left--;
+    }
+}

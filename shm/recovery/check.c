@@ -1,0 +1,391 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "shm/recovery/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "shm/slots/group.h"
+#include "shm/slots/hung.h"
+#include "shm/recovery/check_group.h"
+#include "shm/policy/capacity.h"
+#include "shm/format/slot.h"
+
+int apl_check_same(const apl_finding_t *a, const apl_finding_t *b)
+{
+    return a->number == b->number && a->slot == b->slot;
+}
+
+/* ---- who may be in a list of the header ---- */
+
+/* A process in this state; one that is live is idle. */
+static int is_in(apl_trail_t *trail, const apl_pool_t *pool, const void *state,
+                 uint32_t at)
+{
+    const apl_process_t *p = APL_PROCESS_OF(pool, at, pool);
+
+    (void)trail;
+    return p && p->state == *(const uint32_t *)state &&
+           (p->state != APL_PROCESS_LIVE || p->sessions == 0);
+}
+
+static int is_free(apl_trail_t *trail, const apl_pool_t *pool,
+                   const void *slots, uint32_t at)
+{
+    const apl_slots_t *s = slots;
+    const uint32_t *state =
+        apl_record_of(pool, at, s->table, s->n, s->size, s->link);
+
+    (void)trail;
+    return state && *state == 0;
+}
+
+static int has_turn(apl_trail_t *trail, const apl_pool_t *pool,
+                    const void *starves, uint32_t at)
+{
+    const apl_group_t *g = APL_GROUP_OF(pool, at, turn);
+
+    (void)trail;
+    return g && g->state == APL_GROUP_USED &&
+           apl_group_starves(g) == *(const int *)starves;
+}
+
+static int has_turn_above(apl_trail_t *trail, const apl_pool_t *pool,
+                          const void *owner, uint32_t at)
+{
+    const apl_group_t *g = APL_GROUP_OF(pool, at, above);
+
+    (void)trail;
+    (void)owner;
+    return g && g->state == APL_GROUP_USED;
+}
+
+/* ---- the header ---- */
+
+static int check_sums(apl_check_t *a, uint32_t i)
+{
+    const apl_header_t *h = a->pool.header;
+    const apl_truth_t *sum = &a->sum;
+    uint32_t active = sum->live - sum->idle;
+
+    (void)i;
+    if (h->count != sum->live)
+        return apl_proof_found(a, 9, "count %u, but %u live", h->count,
+                               sum->live);
+    if (h->active != active || h->active > h->count)
+        return apl_proof_found(a, 8, "active %u, but %u busy", h->active,
+                               active);
+    if (h->spawning != sum->spawning)
+        return apl_proof_found(a, 16, "spawning %u, but %u", h->spawning,
+                               sum->spawning);
+    if (h->waiting != sum->waiting)
+        return apl_proof_found(a, 14, "waiting %u, but %u", h->waiting,
+                               sum->waiting);
+    if (h->hung != sum->hung || h->credit != a->credit)
+        return apl_proof_found(a, 22, "hung %u with credit %u, but %u with %u",
+                               h->hung, h->credit, sum->hung, a->credit);
+    return APL_PROOF_DONE;
+}
+
+/* Counts that processes have, too: check_process() says which one is wrong. */
+static int check_totals(apl_check_t *a, uint32_t i)
+{
+    const apl_header_t *h = a->pool.header;
+    const apl_tally_t *t = &a->tally;
+
+    (void)i;
+    if (h->leaving != t->states[APL_PROCESS_LEAVING])
+        return apl_proof_found(a, 18, "leaving %u, but %u leave", h->leaving,
+                               t->states[APL_PROCESS_LEAVING]);
+    if (h->abandoned != t->abandoned)
+        return apl_proof_found(a, 24, "abandoned %u, but %u are", h->abandoned,
+                               t->abandoned);
+    if (h->replacing != t->replacing)
+        return apl_proof_found(a, 21, "replacing %u, but %u", h->replacing,
+                               t->replacing);
+    return APL_PROOF_DONE;
+}
+
+/* Each head of the hash has a group beside it that knows it, or none. */
+static int check_buckets(apl_check_t *a, uint32_t i)
+{
+    apl_pool_t *pool = &a->pool;
+    uint32_t b;
+
+    (void)i;
+    for (b = 0; b < APL_BUCKETS; b++) {
+        const apl_link_t *head = &pool->header->buckets[b];
+        uint32_t self = APL_OFFSET(pool, head);
+        const apl_group_t *g = APL_GROUP_OF(pool, head->next, bucket);
+
+        if (head->next == self
+                ? head->prev != self
+                : !g || g->state != APL_GROUP_USED || g->bucket.prev != self)
+            return apl_proof_found(a, 18, "bucket %u is torn", b);
+    }
+    a->left -= a->left < APL_BUCKETS ? a->left : APL_BUCKETS;
+    return APL_PROOF_DONE;
+}
+
+/* A list of the header: what should be in it. */
+typedef struct {
+    const char *name;
+    const apl_link_t *head;
+    uint32_t n;
+    apl_trail_member_t *member;
+    const void *owner;
+} list_t;
+
+#define LISTS 10
+
+static int check_list(apl_check_t *a, uint32_t i)
+{
+    static const uint32_t live = APL_PROCESS_LIVE, wanted = APL_PROCESS_WANTED,
+                          leaving = APL_PROCESS_LEAVING;
+    static const int yes = 1, no = 0;
+    const apl_header_t *h = a->pool.header;
+    const apl_tally_t *t = &a->tally;
+    const apl_slots_t groups = apl_slots_groups(&a->pool),
+                      processes = apl_slots_processes(&a->pool),
+                      sessions = apl_slots_sessions(&a->pool),
+                      children = apl_slots_children(&a->pool);
+    const list_t lists[LISTS] = {
+        {"inactive", &h->inactive, a->sum.idle, is_in, &live},
+        {"wanted", &h->wanted, t->states[wanted], is_in, &wanted},
+        {"leavers", &h->leavers, t->states[leaving], is_in, &leaving},
+        {"starved", &h->starved, t->starved, has_turn, &yes},
+        {"hungry", &h->hungry, t->hungry, has_turn, &no},
+        {"above", &h->above, t->above, has_turn_above, NULL},
+        {"groups_free", groups.free, t->groups_free, is_free, &groups},
+        {"processes_free", processes.free, t->states[APL_PROCESS_FREE], is_free,
+         &processes},
+        {"sessions_free", sessions.free, t->sessions_free, is_free, &sessions},
+        {"children_free", children.free, t->children_free, is_free, &children},
+    };
+    const list_t *l = &lists[a->part];
+    int verdict = apl_proof_walk(a, l->head, l->n, l->member, l->owner);
+
+    (void)i;
+    if (verdict > APL_TRAIL_WHOLE)
+        return apl_proof_found(a, a->part == 0 ? 8 : 18,
+                               "the list %s of %u is wrong", l->name, l->n);
+    return verdict == APL_TRAIL_MORE ? APL_PROOF_LATER : APL_PROOF_DONE;
+}
+
+/* ---- those who wait, processes, sessions, children ---- */
+
+/* Has everybody who waits a reason to? */
+static int check_waiters(apl_check_t *a, uint32_t i)
+{
+    const apl_pool_t *pool = &a->pool;
+    const apl_group_t *g = &pool->groups[i];
+
+    if (g->state != APL_GROUP_USED || g->waiting == 0 || g->spawning > 0 ||
+        g->failures > 0 || apl_group_closed(g) || apl_group_haunted(g) ||
+        apl_group_at_limit(g) || !apl_group_starves(g))
+        return APL_PROOF_DONE;
+    if (!apl_list_linked(&g->turn))
+        return apl_proof_found(a, 20, "group %.80s waits without a turn",
+                               g->name);
+    if (apl_room_left(pool, g, 0) ||
+        (apl_room_left(pool, NULL, 1) && a->sum.idle > 0))
+        return apl_proof_found(a, 20, "group %.80s waits without need",
+                               g->name);
+    return APL_PROOF_DONE;
+}
+
+static int check_process(apl_check_t *a, uint32_t i)
+{
+    const apl_process_t *p = &a->pool.processes[i];
+    const apl_load_t *is = &a->tally.processes[i];
+
+    if (p->state < APL_PROCESS_LIVE)
+        return APL_PROOF_DONE;
+    if (p->abandoned != is->abandoned)
+        return apl_proof_found(a, 24, "process %u: %u abandoned, but %u are", i,
+                               p->abandoned, is->abandoned);
+    if (p->sessions != is->held)
+        return apl_proof_found(a, 10,
+                               "process %u: %u sessions, but %u are held", i,
+                               p->sessions, is->held);
+    if (p->state == APL_PROCESS_LEAVING &&
+        (apl_list_linked(&p->member) || apl_list_linked(&p->idle)))
+        return apl_proof_found(a, 5, "process %u leaves, but is in its group",
+                               i);
+    return APL_PROOF_DONE;
+}
+
+/* Without an owner: has it at least a process? */
+static int is_abandoned(const apl_pool_t *pool, const apl_session_t *s)
+{
+    const apl_process_t *p = apl_process_at(pool, s->process);
+
+    return s->state == APL_SESSION_HELD && p && p->state >= APL_PROCESS_LIVE &&
+           p->generation == s->process_generation;
+}
+
+static int check_session(apl_check_t *a, uint32_t i)
+{
+    const apl_pool_t *pool = &a->pool;
+    const apl_session_t *s = &pool->sessions[i];
+    const apl_child_t *c = apl_child_at(pool, s->owner);
+    const apl_group_t *g = apl_group_at(pool, s->group);
+
+    if (s->state == APL_SESSION_FREE)
+        return APL_PROOF_DONE;
+    if (s->owner == 0 ? !is_abandoned(pool, s)
+                      : !c || c->state != APL_CHILD_USED)
+        return apl_proof_found(a, 17, "session %u has no owner", i);
+    if (!g || g->state != APL_GROUP_USED)
+        return apl_proof_found(a, 17, "session %u has no group", i);
+    return APL_PROOF_DONE;
+}
+
+static int check_child(apl_check_t *a, uint32_t i)
+{
+    const apl_child_t *c = &a->pool.children[i];
+    uint32_t owned = a->tally.children[i];
+
+    if (c->state == APL_CHILD_USED && c->sessions != owned)
+        return apl_proof_found(a, 26, "child %u: %u sessions, but it owns %u",
+                               i, c->sessions, owned);
+    return APL_PROOF_DONE;
+}
+
+/* ---- all of it ---- */
+
+/* A slot that was counted: is it in one of so many states? */
+static int is_known(apl_check_t *a, uint32_t state, uint32_t states)
+{
+    return state < states
+               ? APL_PROOF_DONE
+               : apl_proof_found(a, 18, "slot %u is in state %u", a->at, state);
+}
+
+static int count_group(apl_check_t *a, uint32_t i)
+{
+    apl_tally_group(&a->tally, &a->pool, i);
+    return is_known(a, a->pool.groups[i].state, APL_GROUP_USED + 1);
+}
+
+static int count_process(apl_check_t *a, uint32_t i)
+{
+    apl_tally_process(&a->tally, &a->pool, i);
+    return is_known(a, a->pool.processes[i].state, APL_PROCESS_STATES);
+}
+
+static int count_session(apl_check_t *a, uint32_t i)
+{
+    apl_tally_session(&a->tally, &a->pool, i);
+    return is_known(a, a->pool.sessions[i].state, APL_SESSION_STATES);
+}
+
+static int count_child(apl_check_t *a, uint32_t i)
+{
+    apl_tally_child(&a->tally, &a->pool, i);
+    return is_known(a, a->pool.children[i].state, APL_CHILD_USED + 1);
+}
+
+enum { HEADER, GROUPS, PROCESSES, SESSIONS, CHILDREN };
+
+static const struct {
+    int table;
+    uint32_t parts; /* of each slot */
+    int (*look)(apl_check_t *a, uint32_t i);
+} phases[] = {
+    {GROUPS, 1, count_group},
+    {PROCESSES, 1, count_process},
+    {SESSIONS, 1, count_session},
+    {CHILDREN, 1, count_child},
+    {HEADER, 1, check_buckets},
+    {GROUPS, APL_PROOF_GROUP_PARTS, apl_proof_group},
+    {HEADER, 1, check_sums},
+    {GROUPS, 1, check_waiters},
+    {PROCESSES, 1, check_process},
+    {HEADER, 1, check_totals},
+    {SESSIONS, 1, check_session},
+    {CHILDREN, 1, check_child},
+    {HEADER, LISTS, check_list},
+};
+
+#define PHASES (sizeof phases / sizeof *phases)
+
+/* The header is slot 0, and alone. */
+static uint32_t last_slot(const apl_check_t *a, int table)
+{
+    const apl_capacity_t *top = &a->tally.top;
+
+    return table == HEADER      ? 0
+           : table == GROUPS    ? top->groups
+           : table == PROCESSES ? top->processes
+           : table == SESSIONS  ? top->sessions
+                                : top->children;
+}
+
+static void begin_phase(apl_check_t *a, uint32_t phase)
+{
+    a->phase = phase;
+    a->at = phase < PHASES && phases[phase].table != HEADER;
+    a->part = 0;
+}
+
+apl_check_t *apl_check_begin(const apl_pool_t *pool)
+{
+    apl_check_t *a = calloc(1, sizeof *a);
+
+    if (!a || !apl_tally_begin(&a->tally, pool)) {
+        free(a);
+        return NULL;
+    }
+    a->pool = *pool;
+    begin_phase(a, 0);
+    return a;
+}
+
+int apl_check_go(apl_check_t *check, uint32_t steps, apl_finding_t *finding)
+{
+    apl_check_t *a = check;
+
+    a->left = steps;
+    while (a->phase < PHASES) {
+        uint32_t last = last_slot(a, phases[a->phase].table);
+
+        for (; a->at <= last; a->at++, a->part = 0)
+            for (; a->part < phases[a->phase].parts; a->part++) {
+                int came = a->left > 0 ? phases[a->phase].look(a, a->at)
+                                       : APL_PROOF_LATER;
+
+                if (came == APL_PROOF_BAD)
+                    *finding = a->finding;
+                if (came != APL_PROOF_DONE)
+                    return came == APL_PROOF_BAD ? APL_CHECK_BAD
+                                                 : APL_CHECK_MORE;
+                a->left -= a->left > 0;
+            }
+        begin_phase(a, a->phase + 1);
+    }
+    *finding = a->finding;
+    return APL_CHECK_GOOD;
+}
+
+void apl_check_end(apl_check_t *check)
+{
+    apl_tally_end(&check->tally);
+    free(check);
+}
+
+int apl_check(const apl_pool_t *pool, apl_finding_t *finding)
+{
+    apl_check_t *a = apl_check_begin(pool);
+    int came;
+
+    if (!a) {
+        *finding = (apl_finding_t){.text = "there is no memory for a check"};
+        return 0;
+    }
+    do
+        came = apl_check_go(a, UINT32_MAX, finding);
+    while (came == APL_CHECK_MORE);
+    apl_check_end(a);
+    return came == APL_CHECK_GOOD;
+}

@@ -1,0 +1,63 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file check.h
+ * @brief Do the invariants of format.h hold? Which does not, and where?
+ *
+ * A check takes time that is linear in the slots in use. Slots above the marks
+ * of use (header.top_*) are not looked at: the verb that takes one finds what
+ * is hidden there. A check can be done in slices:
+ *
+ *     check = apl_check_begin(copy);
+ *     while ((rv = apl_check_go(check, APL_CHECK_SLICE, &finding)) ==
+ *     APL_CHECK_MORE)
+ *         ... something else ...
+ *     apl_check_end(check);
+ *
+ * Lock:  the segment must not change meanwhile: under the lock, or on a
+ *        snapshot. It allocates: with the lock held, for tests alone.
+ * Crash: nothing is written.
+ * Trust: ends on any bytes, and stays in bounds.
+ */
+#ifndef APPPOOL_SHM_RECOVERY_CHECK_H
+#define APPPOOL_SHM_RECOVERY_CHECK_H
+
+#include "shm/format/segment.h"
+
+/** The first invariant that does not hold. */
+typedef struct {
+    int number; /**< of format.h: 4 = I4; 0: all hold */
+    uint32_t
+        slot; /**< of the group, process, session or child; 0: the header */
+    char text[160]; /**< what and where */
+} apl_finding_t;
+
+enum {
+    APL_CHECK_BAD,  /**< *finding says what does not hold */
+    APL_CHECK_GOOD, /**< all invariants hold */
+    APL_CHECK_MORE  /**< there is more to look at */
+};
+
+typedef struct apl_check_t apl_check_t;
+
+/** @return NULL: there is no memory */
+apl_check_t *apl_check_begin(const apl_pool_t *pool);
+
+#define APL_CHECK_SLICE 4000 /* steps that take less than a millisecond */
+
+/** Look on. @param steps slots and links to look at */
+int apl_check_go(apl_check_t *check, uint32_t steps, apl_finding_t *finding);
+
+void apl_check_end(apl_check_t *check);
+
+/**
+ * All at once.
+ * @return 1: all invariants hold; 0: *finding says which does not. Without
+ *         memory for it, that is number 0
+ */
+int apl_check(const apl_pool_t *pool, apl_finding_t *finding);
+
+/** Do two checks say the same? Figures in the text may differ. */
+int apl_check_same(const apl_finding_t *a, const apl_finding_t *b);
+
+#endif

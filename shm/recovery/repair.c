@@ -1,0 +1,297 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "shm/recovery/repair.h"
+
+#include <string.h>
+
+#include "shm/slots/event.h"
+#include "shm/slots/group.h"
+#include "shm/format/list.h"
+#include "shm/slots/process.h"
+#include "shm/slots/session.h"
+
+/* A link is in no list. What is right already is not written: a line of memory
+ * that was written goes back there, which takes as long as to read it. */
+static void clear(apl_link_t *link)
+{
+    if ((link->next | link->prev) != 0)
+        *link = (apl_link_t){0, 0};
+}
+
+/* The marks of use are hints; a wrong one costs time, not truth. */
+static uint32_t top_of(uint32_t *mark, uint32_t n)
+{
+    return *mark = apl_top(mark, n);
+}
+
+/* A group is good if it will be found by its own name, and alone. */
+static int good_group(apl_pool_t *pool, const apl_group_t *g)
+{
+    return g->state == APL_GROUP_USED && g->name[0] != 0 &&
+           memchr(g->name, 0, sizeof g->name) != NULL &&
+           g->key == apl_group_key(g->name) &&
+           apl_group_fits(pool, g->key, g->name);
+}
+
+static void repair_groups(apl_pool_t *pool)
+{
+    apl_header_t *h = pool->header;
+    uint32_t i, top = top_of(&h->top_group, pool->n.groups);
+
+    for (i = 1; i <= top; i++) {
+        apl_group_t *g = &pool->groups[i];
+
+        memset(&g->turn, 0, sizeof g->turn);
+        memset(&g->above, 0, sizeof g->above);
+        apl_list_init(pool, &g->processes);
+        apl_list_init(pool, &g->idle);
+        apl_list_init(pool, &g->queue);
+        g->order = g->size = g->spawning = g->waiting = g->outdated = 0;
+        g->hung = g->zombies = g->sessions = g->leaving = 0;
+        g->root[sizeof g->root - 1] = 0;
+        g->error[sizeof g->error - 1] = 0;
+        if (good_group(pool, g))
+            apl_group_link(pool, g);
+        else {
+            g->state = APL_GROUP_FREE;
+            apl_list_append(pool, &h->groups_free, &g->bucket);
+        }
+    }
+}
+
+static void repair_children(apl_pool_t *pool)
+{
+    apl_header_t *h = pool->header;
+    uint32_t i, top = top_of(&h->top_child, pool->n.children);
+
+    for (i = 1; i <= top; i++) {
+        apl_child_t *c = &pool->children[i];
+
+        c->sessions = 0;
+        memset(&c->link, 0, sizeof c->link);
+        if (c->state != APL_CHILD_USED) {
+            c->state = APL_CHILD_FREE;
+            apl_list_append(pool, &h->children_free, &c->link);
+        }
+    }
+}
+
+/* The next ticket given out is above all that are. One that no pool lives
+ * long enough to reach is damage. */
+static void keep_ticket(apl_header_t *h, uint64_t *ticket)
+{
+    if (*ticket >> 62 != 0)
+        *ticket = 0;
+    else if (*ticket > h->ticket)
+        h->ticket = *ticket;
+}
+
+static int used_group(const apl_pool_t *pool, const apl_group_t *g)
+{
+    return g && APL_GROUP_INDEX(pool, g) <= pool->header->top_group &&
+           g->state == APL_GROUP_USED;
+}
+
+static void clean_processes(apl_pool_t *pool, int64_t now)
+{
+    apl_header_t *h = pool->header;
+    uint32_t i, top = top_of(&h->top_process, pool->n.processes);
+
+    for (i = 1; i <= top; i++) {
+        apl_process_t *p = &pool->processes[i];
+        const apl_group_t *g = apl_group_at(pool, p->group);
+
+        p->sessions = p->abandoned = 0;
+        memset(&p->member, 0, sizeof p->member);
+        memset(&p->idle, 0, sizeof p->idle);
+        memset(&p->pool, 0, sizeof p->pool);
+        memset(&p->node, 0, sizeof p->node);
+        if (p->state >= APL_PROCESS_STATES || !used_group(pool, g) ||
+            (p->state > APL_PROCESS_WANTED && (p->id & 0xffff) != i))
+            p->state = APL_PROCESS_FREE;
+        else if (p->revision > g->revision)
+            p->revision = 0; /* one to come it cannot be of */
+        keep_ticket(h, &p->birth);
+        /* It would never be idle for long. Another's clock may be read a
+         * little later than ours. */
+        if (p->last_used > now + 60000000)
+            p->last_used = now;
+    }
+}
+
+/* Has a session in this state an owner and a group that are there? */
+static int good_session(const apl_pool_t *pool, uint32_t state,
+                        const apl_child_t *c, const apl_group_t *g)
+{
+    return state > APL_SESSION_FREE && state < APL_SESSION_STATES && c &&
+           APL_CHILD_INDEX(pool, c) <= pool->header->top_child &&
+           c->state == APL_CHILD_USED && used_group(pool, g);
+}
+
+/* Is it nobody's, but of a process that is there? Then so is its group: else
+ * the process would have been freed before. */
+static int is_abandoned(const apl_session_t *s, const apl_process_t *p)
+{
+    return s->owner == 0 && p && p->state >= APL_PROCESS_LIVE;
+}
+
+/* Its process is gone, and not to be taken for a later one in its slot. */
+static void bereave(const apl_pool_t *pool, apl_session_t *s)
+{
+    const apl_process_t *later = apl_process_at(pool, s->process);
+
+    if (later)
+        s->process_generation = later->generation - 1;
+}
+
+static void repair_sessions(apl_held_t *held)
+{
+    apl_pool_t *pool = held->pool;
+    apl_header_t *h = pool->header;
+    uint32_t i, top = top_of(&h->top_session, pool->n.sessions);
+
+    for (i = 1; i <= top; i++) {
+        apl_session_t *s = &pool->sessions[i];
+        apl_child_t *c = apl_child_at(pool, s->owner);
+        apl_group_t *g = apl_group_at(pool, s->group);
+        uint32_t state = apl_once(s->state);
+        apl_process_t *p =
+            state == APL_SESSION_HELD ? apl_session_process(held, s) : NULL;
+
+        apl_session_ahead(s);
+        clear(&s->link);
+        if (!good_session(pool, state, c, g) && !is_abandoned(s, p)) {
+            s->state = APL_SESSION_FREE;
+            apl_list_append(pool, &h->sessions_free, &s->link);
+            continue;
+        }
+        if (c)
+            c->sessions++;
+        if (g)
+            g->sessions++;
+        keep_ticket(h, &s->ticket);
+        if (state == APL_SESSION_WAITING) {
+            apl_list_append(pool, &g->queue, &s->link);
+            g->waiting++;
+            h->waiting++;
+        }
+        if (p)
+            apl_session_recount(held, s, p);
+        else if (state == APL_SESSION_HELD)
+            bereave(pool, s);
+    }
+}
+
+/* ---- the order of the lists ---- */
+
+static uint64_t by_ticket(const apl_pool_t *pool, uint32_t offset)
+{
+    const apl_session_t *s = APL_SESSION_OF(pool, offset, link);
+
+    return s ? s->ticket : 0;
+}
+
+static uint64_t by_birth(const apl_pool_t *pool, uint32_t offset)
+{
+    const apl_process_t *p = APL_PROCESS_OF(pool, offset, member);
+
+    return p ? p->birth : 0;
+}
+
+static uint64_t by_order(const apl_pool_t *pool, uint32_t offset)
+{
+    const apl_process_t *p = APL_PROCESS_OF(pool, offset, pool);
+
+    return p ? p->birth : 0;
+}
+
+static uint64_t by_recent_use(const apl_pool_t *pool, uint32_t offset)
+{
+    const apl_process_t *p = APL_PROCESS_OF(pool, offset, idle);
+
+    return p ? ~(uint64_t)p->last_used : 0;
+}
+
+static uint64_t by_use(const apl_pool_t *pool, uint32_t offset)
+{
+    const apl_process_t *p = APL_PROCESS_OF(pool, offset, pool);
+
+    return p ? (uint64_t)p->last_used : 0;
+}
+
+static uint64_t by_waiter(const apl_pool_t *pool, uint32_t offset)
+{
+    const apl_group_t *g = APL_GROUP_OF(pool, offset, turn);
+    const apl_session_t *s =
+        g ? APL_SESSION_OF(pool, g->queue.next, link) : NULL;
+
+    return s ? s->ticket : 0;
+}
+
+/* Whoever waits has a turn; that of a group which may not have a process now
+ * lapses when it comes. */
+static void give_turns(apl_pool_t *pool)
+{
+    apl_header_t *h = pool->header;
+    uint32_t i, top = apl_top(&h->top_group, pool->n.groups);
+
+    for (i = 1; i <= top; i++) {
+        apl_group_t *g = &pool->groups[i];
+
+        if (g->state == APL_GROUP_USED && g->waiting > 0)
+            apl_list_append(pool,
+                            apl_group_starves(g) ? &h->starved : &h->hungry,
+                            &g->turn);
+    }
+    apl_list_sort(pool, &h->starved, pool->n.groups, by_waiter);
+    apl_list_sort(pool, &h->hungry, pool->n.groups, by_waiter);
+}
+
+static void order_lists(apl_pool_t *pool)
+{
+    apl_header_t *h = pool->header;
+    uint32_t processes = pool->n.processes, sessions = pool->n.sessions;
+    uint32_t i, top = apl_top(&h->top_group, pool->n.groups);
+
+    apl_list_sort(pool, &h->inactive, processes, by_use);
+    apl_list_sort(pool, &h->wanted, processes, by_order);
+    for (i = 1; i <= top; i++) {
+        apl_group_t *g = &pool->groups[i];
+
+        if (g->state != APL_GROUP_USED)
+            continue;
+        apl_list_sort(pool, &g->queue, sessions, by_ticket);
+        apl_list_sort(pool, &g->processes, processes, by_birth);
+        apl_list_sort(pool, &g->idle, processes, by_recent_use);
+    }
+}
+
+void apl_repair(apl_held_t *held)
+{
+    apl_pool_t *pool = held->pool;
+    apl_header_t *h = pool->header;
+    uint32_t i, top;
+
+    /* From here on, damage is what somebody does meanwhile. */
+    pool->damaged = 0;
+    if (h->ticket >> 62 != 0)
+        h->ticket = 0;
+    apl_segment_empty(pool);
+    APL_STEP("repair_reset");
+    repair_groups(pool);
+    APL_STEP("repair_groups");
+    repair_children(pool);
+    APL_STEP("repair_children");
+    clean_processes(pool, held->now);
+    APL_STEP("repair_processes");
+    repair_sessions(held);
+    APL_STEP("repair_sessions");
+    top = apl_top(&h->top_process, pool->n.processes);
+    for (i = 1; i <= top; i++)
+        apl_process_enlist(held, &pool->processes[i]);
+    APL_STEP("repair_listed");
+    order_lists(pool);
+    give_turns(pool);
+    h->counters.repairs++;
+    apl_event_note(held, APL_EVENT_REPAIRED, NULL, NULL);
+}

@@ -1,0 +1,118 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "shm/recovery/tally.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "shm/slots/group.h"
+#include "shm/format/list.h"
+
+int apl_tally_begin(apl_tally_t *tally, const apl_pool_t *pool)
+{
+    const apl_header_t *h = pool->header;
+
+    memset(tally, 0, sizeof *tally);
+    tally->top.groups = apl_top(&h->top_group, pool->n.groups);
+    tally->top.processes = apl_top(&h->top_process, pool->n.processes);
+    tally->top.sessions = apl_top(&h->top_session, pool->n.sessions);
+    tally->top.children = apl_top(&h->top_child, pool->n.children);
+    tally->groups = calloc(tally->top.groups + 1, sizeof *tally->groups);
+    tally->processes =
+        calloc(tally->top.processes + 1, sizeof *tally->processes);
+    tally->children = calloc(tally->top.children + 1, sizeof *tally->children);
+    if (tally->groups && tally->processes && tally->children)
+        return 1;
+    apl_tally_end(tally);
+    return 0;
+}
+
+/* What is counted of the group of that index; what is counted nowhere goes to
+ * slot 0, which is nobody's. */
+static apl_truth_t *truth_of(apl_tally_t *tally, uint32_t group)
+{
+    return &tally->groups[group <= tally->top.groups ? group : 0];
+}
+
+void apl_tally_group(apl_tally_t *tally, const apl_pool_t *pool, uint32_t index)
+{
+    const apl_group_t *g = &pool->groups[index];
+    uint32_t turn = apl_list_linked(&g->turn) != 0;
+
+    if (g->state == APL_GROUP_FREE) {
+        tally->groups_free++;
+        return;
+    }
+    tally->above += apl_list_linked(&g->above) != 0;
+    if (apl_group_starves(g))
+        tally->starved += turn;
+    else
+        tally->hungry += turn;
+}
+
+static void count_live(apl_truth_t *t, const apl_group_t *g,
+                       const apl_process_t *p)
+{
+    t->live++;
+    t->idle += p->sessions == 0;
+    t->outdated += (uint32_t)apl_group_outdated(g, p);
+    t->marked += p->hung != 0;
+    t->hung += p->hung != 0 && p->sessions > 0;
+    t->room += (uint32_t)apl_group_has_room(g, p);
+}
+
+void apl_tally_process(apl_tally_t *tally, const apl_pool_t *pool,
+                       uint32_t index)
+{
+    const apl_process_t *p = &pool->processes[index];
+    const apl_group_t *g = apl_group_at(pool, p->group);
+    apl_truth_t *t = truth_of(tally, p->group);
+    int starts =
+        p->state == APL_PROCESS_WANTED || p->state == APL_PROCESS_STARTING;
+
+    if (p->state < APL_PROCESS_STATES)
+        tally->states[p->state]++;
+    tally->replacing += starts && p->replaces != 0;
+    t->spawning += (uint32_t)starts;
+    t->leaving += p->state == APL_PROCESS_LEAVING;
+    t->zombies += p->state == APL_PROCESS_LEAVING && p->zombie != 0;
+    if (g && p->state == APL_PROCESS_LIVE)
+        count_live(t, g, p);
+}
+
+void apl_tally_session(apl_tally_t *tally, const apl_pool_t *pool,
+                       uint32_t index)
+{
+    const apl_session_t *s = &pool->sessions[index];
+    const apl_process_t *p = apl_process_at(pool, s->process);
+    apl_load_t *load;
+
+    tally->sessions_free += s->state == APL_SESSION_FREE;
+    if (s->state != APL_SESSION_FREE) {
+        truth_of(tally, s->group)->sessions++;
+        tally->children[s->owner <= tally->top.children ? s->owner : 0]++;
+    }
+    if (s->state == APL_SESSION_WAITING)
+        truth_of(tally, s->group)->waiting++;
+    if (s->state != APL_SESSION_HELD || !p ||
+        s->process > tally->top.processes || p->state < APL_PROCESS_LIVE ||
+        s->process_generation != p->generation)
+        return;
+    load = &tally->processes[s->process];
+    load->held++;
+    load->abandoned += s->owner == 0;
+    tally->abandoned += s->owner == 0;
+}
+
+void apl_tally_child(apl_tally_t *tally, const apl_pool_t *pool, uint32_t index)
+{
+    tally->children_free += pool->children[index].state == APL_CHILD_FREE;
+}
+
+void apl_tally_end(apl_tally_t *tally)
+{
+    free(tally->groups);
+    free(tally->processes);
+    free(tally->children);
+    memset(tally, 0, sizeof *tally);
+}

@@ -1,0 +1,324 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "shm/slots/process.h"
+
+#include <string.h>
+
+#include "shm/slots/event.h"
+#include "shm/slots/group.h"
+#include "shm/format/heap.h"
+#include "shm/slots/hung.h"
+#include "shm/format/slot.h"
+
+apl_group_t *apl_process_group(apl_held_t *held, const apl_process_t *process)
+{
+    apl_group_t *g = apl_group_at(held->pool, process->group);
+
+    if (!g || g->state != APL_GROUP_USED) {
+        held->pool->damaged = 1;
+        return NULL;
+    }
+    return g;
+}
+
+apl_process_t *apl_process_find(apl_held_t *held, uint64_t id)
+{
+    uint32_t i = (uint32_t)(id & 0xffff);
+    apl_process_t *p = apl_process_at(held->pool, i);
+
+    return p && i <= held->pool->header->top_process &&
+                   p->state != APL_PROCESS_FREE && p->id == id
+               ? p
+               : NULL;
+}
+
+/* ---- lists and counts of each state ---- */
+
+/* A group that has a turn takes it among those that starve, or among those
+ * that do not. @param starved what it was until now */
+static void move_turn(apl_pool_t *pool, apl_group_t *g, int starved)
+{
+    int starves = apl_group_starves(g);
+
+    if (starves == starved || !apl_list_linked(&g->turn))
+        return;
+    apl_list_remove(pool, &g->turn);
+    apl_list_append(pool,
+                    starves ? &pool->header->starved : &pool->header->hungry,
+                    &g->turn);
+}
+
+/* Where it has room among those that requests share, it has a place there. */
+static void rank(apl_pool_t *pool, apl_group_t *g, apl_process_t *p)
+{
+    if (apl_group_has_room(g, p))
+        apl_heap_insert(pool, &g->order, p);
+}
+
+static void enlist_live(apl_held_t *held, apl_process_t *p, apl_group_t *g)
+{
+    apl_pool_t *pool = held->pool;
+    apl_header_t *h = pool->header;
+    int starved = apl_group_starves(g);
+
+    apl_list_append(pool, &g->processes, &p->member);
+    g->size++;
+    if (apl_group_outdated(g, p))
+        g->outdated++;
+    h->count++;
+    if (p->sessions == 0)
+        p->hung = 0; /* who closed the last one died on the way */
+    if (p->hung)
+        apl_hung_count(pool, g, 1);
+    move_turn(pool, g, starved);
+    if (p->sessions == 0) {
+        apl_list_prepend(pool, &g->idle, &p->idle);
+        apl_list_append(pool, &h->inactive, &p->pool);
+    }
+    else {
+        h->active++;
+        rank(pool, g, p);
+    }
+}
+
+static void delist_live(apl_held_t *held, apl_process_t *p, apl_group_t *g)
+{
+    apl_pool_t *pool = held->pool;
+    apl_header_t *h = pool->header;
+    int starved = apl_group_starves(g);
+
+    apl_list_remove(pool, &p->member);
+    g->size--;
+    if (apl_group_outdated(g, p))
+        g->outdated--;
+    if (p->hung)
+        apl_hung_count(pool, g, -1);
+    move_turn(pool, g, starved);
+    h->count--;
+    if (p->sessions == 0) {
+        apl_list_remove(pool, &p->idle);
+        apl_list_remove(pool, &p->pool);
+    }
+    else {
+        h->active--;
+        apl_heap_remove(pool, &g->order, p);
+    }
+}
+
+void apl_process_enlist(apl_held_t *held, apl_process_t *process)
+{
+    apl_pool_t *pool = held->pool;
+    apl_header_t *h = pool->header;
+    apl_group_t *g = process->state != APL_PROCESS_FREE
+                         ? apl_process_group(held, process)
+                         : NULL;
+
+    switch (process->state) {
+    case APL_PROCESS_WANTED:
+        apl_list_append(pool, &h->wanted, &process->pool);
+        /* fall through */
+    case APL_PROCESS_STARTING:
+        h->spawning++;
+        h->replacing += process->replaces != 0;
+        if (g)
+            g->spawning++;
+        break;
+    case APL_PROCESS_LIVE:
+        if (g)
+            enlist_live(held, process, g);
+        break;
+    case APL_PROCESS_LEAVING:
+        apl_list_append(pool, &h->leavers, &process->pool);
+        h->leaving++;
+        if (g) {
+            g->leaving++;
+            g->zombies += process->zombie != 0;
+        }
+        break;
+    default:
+        apl_slot_put(pool, apl_slots_processes(pool), process);
+        break;
+    }
+}
+
+/* Out of the lists and counts of the state it had. */
+static void delist(apl_held_t *held, apl_process_t *process, uint32_t state)
+{
+    apl_pool_t *pool = held->pool;
+    apl_header_t *h = pool->header;
+    apl_group_t *g = apl_process_group(held, process);
+
+    switch (state) {
+    case APL_PROCESS_WANTED:
+    case APL_PROCESS_STARTING:
+        apl_list_remove(pool, &process->pool);
+        h->spawning--;
+        h->replacing -= process->replaces != 0;
+        if (g)
+            g->spawning--;
+        break;
+    case APL_PROCESS_LIVE:
+        if (g)
+            delist_live(held, process, g);
+        break;
+    case APL_PROCESS_LEAVING:
+        apl_list_remove(pool, &process->pool);
+        h->leaving--;
+        if (g) {
+            g->leaving--;
+            g->zombies -= process->zombie != 0;
+        }
+        break;
+    default:
+        break;
+    }
+}
+
+static void move(apl_held_t *held, apl_process_t *process, uint32_t state)
+{
+    uint32_t before = process->state;
+
+    process->state = state;
+    APL_STEP("process_state"); /* seen: the new state; lists say the old one */
+    delist(held, process, before);
+    apl_process_enlist(held, process);
+}
+
+/* ---- moves ---- */
+
+void apl_process_renew(apl_process_t *process)
+{
+    process->generation++;
+    APL_STEP("process_generation");
+    memset(&process->id, 0, sizeof *process - offsetof(apl_process_t, id));
+}
+
+apl_process_t *apl_process_reserve(apl_held_t *held, apl_group_t *group,
+                                   int replaces)
+{
+    apl_process_t *p =
+        apl_slot_take(held->pool, apl_slots_processes(held->pool));
+
+    if (!p)
+        return NULL;
+    apl_process_renew(p);
+    p->group = APL_GROUP_INDEX(held->pool, group);
+    p->started = p->last_used = held->now;
+    p->birth = ++held->pool->header->ticket;
+    p->replaces = replaces != 0;
+    p->wire.concurrency = APL_CONCURRENCY_AUTO; /* 0 would be no limit */
+    APL_STEP("reserve_filled");
+    p->state = APL_PROCESS_WANTED;
+    APL_STEP("reserve_wanted"); /* seen: a place is taken; nobody counts it */
+    apl_process_enlist(held, p);
+    held->ring = 1;
+    return p;
+}
+
+void apl_process_start(apl_held_t *held, apl_process_t *process, uint64_t id)
+{
+    const apl_group_t *g = apl_process_group(held, process);
+
+    process->id = id;
+    process->started = held->now;
+    process->revision = g ? g->revision : 0;
+    APL_STEP("start_named");
+    move(held, process, APL_PROCESS_STARTING);
+}
+
+void apl_process_live(apl_held_t *held, apl_process_t *process)
+{
+    process->ready_at = held->now;
+    apl_process_touch(held, process);
+    APL_STEP("live_times");
+    move(held, process, APL_PROCESS_LIVE);
+}
+
+void apl_process_leave(apl_held_t *held, apl_process_t *process,
+                       uint32_t reason)
+{
+    apl_event_note(held, reason, apl_process_group(held, process), process);
+    process->reason = reason;
+    APL_STEP("leave_reason");
+    move(held, process, APL_PROCESS_LEAVING);
+    held->ring = 1;
+}
+
+void apl_process_free(apl_held_t *held, apl_process_t *process)
+{
+    move(held, process, APL_PROCESS_FREE);
+}
+
+/* ---- sessions ---- */
+
+void apl_process_hang(apl_held_t *held, apl_process_t *process, int hung)
+{
+    apl_pool_t *pool = held->pool;
+    apl_group_t *g = apl_process_group(held, process);
+    int starved;
+
+    if (!g || process->state != APL_PROCESS_LIVE)
+        return;
+    starved = apl_group_starves(g);
+    apl_heap_remove(pool, &g->order, process);
+    process->hung = hung != 0;
+    APL_STEP("process_hung"); /* seen: it hangs, or goes on; nobody counts it */
+    apl_hung_count(pool, g, hung ? 1 : -1);
+    move_turn(pool, g, starved);
+    rank(pool, g, process);
+    if (hung)
+        pool->header->counters.hung++;
+    else
+        pool->header->counters.unhung++;
+    apl_event_note(held, hung ? APL_EVENT_HUNG : APL_EVENT_UNHUNG, g, process);
+}
+
+void apl_process_open(apl_held_t *held, apl_process_t *process)
+{
+    apl_pool_t *pool = held->pool;
+    apl_header_t *h = pool->header;
+    apl_group_t *g = apl_process_group(held, process);
+
+    if (process->state != APL_PROCESS_LIVE || !g) {
+        process->sessions++;
+        return;
+    }
+    if (process->sessions == 0) {
+        apl_list_remove(pool, &process->idle);
+        apl_list_remove(pool, &process->pool);
+        h->active++;
+    }
+    else
+        apl_heap_remove(pool, &g->order, process);
+    process->sessions++;
+    rank(pool, g, process);
+}
+
+void apl_process_close(apl_held_t *held, apl_process_t *process)
+{
+    apl_pool_t *pool = held->pool;
+    apl_header_t *h = pool->header;
+    apl_group_t *g = apl_process_group(held, process);
+
+    if (process->sessions == 0) {
+        pool->damaged = 1;
+        return;
+    }
+    if (process->state != APL_PROCESS_LIVE || !g) {
+        process->sessions--;
+        if (process->sessions <= process->abandoned)
+            held->ring = 1; /* the spawner may end it now */
+        return;
+    }
+    apl_heap_remove(pool, &g->order, process);
+    process->sessions--;
+    if (process->sessions == 0) {
+        apl_list_prepend(pool, &g->idle, &process->idle);
+        apl_list_append(pool, &h->inactive, &process->pool);
+        h->active--;
+        if (__builtin_expect(process->hung, 0))
+            apl_process_hang(held, process, 0);
+    }
+    else
+        rank(pool, g, process);
+}

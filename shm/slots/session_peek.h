@@ -1,0 +1,41 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file session_peek.h
+ * @brief An open request, for those who only look: a copy of its slot that
+ *        is of one moment, without the lock.
+ *
+ *     for (i = 1; i <= apl_glance_top(pool); i++)
+ *         if (apl_glance_take(pool, i, &r) == APR_SUCCESS && ...
+ *
+ * Lock:  not needed; nobody is held up.
+ * Crash: nothing is written.
+ * Trust: the copy is other processes' word. Its texts are terminated, and
+ *        may hold any byte; `process` is a number to look up.
+ */
+#ifndef APPPOOL_SHM_SLOTS_SESSION_PEEK_H
+#define APPPOOL_SHM_SLOTS_SESSION_PEEK_H
+
+#include "shm/format/segment.h"
+
+typedef struct {
+    uint64_t process; /**< id of the process that it has */
+    uint64_t ticket;  /**< another request has another one */
+    int64_t since;    /**< us: when it got the process */
+    uint32_t endless; /**< 1: it may last: upgraded, or an event stream */
+    char method[sizeof((apl_session_t *)0)->method];
+    char client[sizeof((apl_session_t *)0)->client]; /**< address */
+    char uri[sizeof((apl_session_t *)0)->uri];       /**< path, cut off */
+} apl_glance_t;
+
+/** No slot above was ever used. */
+uint32_t apl_glance_top(const apl_pool_t *pool);
+
+/**
+ * The request in slot `index`.
+ * @return APL_ESTALE: there is none that has a process, or it ended just now
+ */
+apr_status_t apl_glance_take(const apl_pool_t *pool, uint32_t index,
+                             apl_glance_t *request);
+
+#endif

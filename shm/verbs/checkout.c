@@ -1,0 +1,380 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "shm/verbs/checkout.h"
+
+#include <string.h>
+
+#include "shm/verbs/checkin.h"
+#include "shm/verbs/child.h"
+#include "shm/verbs/enter.h"
+#include "shm/slots/group.h"
+#include "shm/format/list.h"
+#include "shm/slots/process.h"
+#include "shm/policy/retire.h"
+#include "shm/policy/capacity.h"
+#include "shm/slots/session.h"
+#include "shm/lock/wake.h"
+
+/* ---- asking ---- */
+
+/* An older configuration than what is there is not applied: a child of the
+ * last generation must not undo a graceful restart. */
+static apl_group_t *group_of(apl_held_t *held, const apl_app_t *app)
+{
+    apl_group_t *g = apl_group_ensure(held, app);
+
+    if (g && app->options.config >= g->options.config &&
+        apl_group_configure(held, g, &app->options))
+        apl_room_share(held, g);
+    return g;
+}
+
+/* restart.txt changed, or always_restart.txt is there. */
+static void restart(apl_held_t *held, apl_group_t *g, const apl_look_t *look)
+{
+    int due = look && apl_restart_due(held->pool, g, look);
+
+    if (due)
+        apl_retire_restart(held, g, g->options.rolling != 0);
+    if (look)
+        apl_restart_record(held, g, look);
+    if (g->stamp.always)
+        apl_retire_used(held, g);
+    /* Whoever has a turn was here before this request. */
+    if (due || g->stamp.always)
+        apl_room_settle(held);
+}
+
+static void write_text(char *to, size_t size, const char *from)
+{
+    size_t n = from ? strnlen(from, size - 1) : 0;
+
+    if (n > 0)
+        memcpy(to, from, n);
+    to[n] = 0;
+}
+
+/* For the status page; outside the lock, as the slot is ours. */
+static void describe(apl_session_t *s, const apl_request_t *request)
+{
+    size_t path;
+
+    if (!request)
+        return;
+    write_text(s->method, sizeof s->method, request->method);
+    write_text(s->client, sizeof s->client, request->client);
+    write_text(s->uri, sizeof s->uri, request->uri);
+    path = strlen(s->uri) + 1;
+    if (path < sizeof s->uri)
+        write_text(s->uri + path, sizeof s->uri - path, request->query);
+}
+
+/* Without the lock: the process may be gone and its slot another's, which
+ * maybe boots yet. Then the id is right still, and leads to no socket. */
+APL_UNLOCKED static void fill(apl_hold_t *hold, const apl_session_t *s,
+                              const apl_process_t *p)
+{
+    hold->id = s->id;
+    hold->pid = p->who.pid;
+    hold->wire = p->wire;
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    if (p->generation != s->process_generation) {
+        hold->pid = 0;
+        hold->wire.listen = APL_LISTEN_FD;
+    }
+    /* Both are times from before the lock was taken. */
+    hold->queued = s->since > s->queued ? s->since - s->queued : 0;
+}
+
+/* Its processes may be busy with requests that nobody waits for: the spawner
+ * looks more often whether these end. It knows once somebody waits. */
+static int is_to_be_told(apl_held_t *held, const apl_group_t *g)
+{
+    apl_pool_t *pool = held->pool;
+    apl_walk_t it;
+    uint32_t at;
+
+    if (pool->header->abandoned == 0 || g->waiting != 1)
+        return 0;
+    it = apl_list_walk(pool, &g->processes, pool->n.processes);
+    while ((at = apl_list_next(pool, &it)) != 0) {
+        const apl_process_t *p = APL_PROCESS_OF(pool, at, member);
+
+        if (p && p->abandoned > 0)
+            return 1;
+    }
+    return 0;
+}
+
+/* No process is free: queue up, or say why that is no use. */
+static apr_status_t queue(apl_held_t *held, apl_group_t *g, apl_session_t *s,
+                          apl_hold_t *hold)
+{
+    apl_counters_t *c = &held->pool->header->counters;
+
+    if (g->retired && g->size + g->spawning == 0)
+        return APL_ESTOPPING;
+    if (g->failures != 0 && held->now < g->retry_at &&
+        g->size + g->spawning == 0) {
+        hold->error_id = g->error_id;
+        hold->retry_after = g->retry_at - held->now;
+        return APL_EBACKOFF;
+    }
+    if (apl_group_haunted(g) && g->size + g->spawning == 0)
+        return APL_EZOMBIES;
+    if (g->options.max_queue != 0 && g->waiting >= g->options.max_queue) {
+        c->queue_full++;
+        return APL_EQUEUEFULL;
+    }
+    apl_session_queue(held, s);
+    apl_room_want(held, g);
+    apl_room_settle(held);
+    if (is_to_be_told(held, g))
+        held->ring = 1;
+    return APL_EWAIT;
+}
+
+static apr_status_t ask(apl_held_t *held, apl_group_t *g, apl_session_t *s,
+                        apl_hold_t *hold)
+{
+    apl_process_t *p;
+    uint32_t most;
+
+    if (apl_group_drained(g))
+        return APL_EDRAINED;
+    /* No overtaking: while somebody waits, nobody is served but from the
+     * queue. */
+    p = g->waiting == 0 ? apl_group_pick(held, g) : NULL;
+    if (!p)
+        return queue(held, g, s, hold);
+    apl_session_give(held, s, p);
+    fill(hold, s, p);
+    /* It is in a queue of its own behind another request; or beside one that
+     * hangs. */
+    most = apl_group_concurrency(g, p);
+    if ((most != 0 && p->sessions > most) || p->hung)
+        apl_room_want(held, g);
+    return APR_SUCCESS;
+}
+
+/* A session slot for a request. NULL: there is none, or there is damage. */
+static apl_session_t *take(apl_held_t *held, const apl_app_t *app,
+                           apl_group_t **group)
+{
+    apl_pool_t *pool = held->pool;
+
+    apl_child_confirm(held);
+    *group = pool->self != 0 ? group_of(held, app) : NULL;
+    return *group ? apl_session_take(held, pool->self, *group) : NULL;
+}
+
+apr_status_t apl_checkout(apl_pool_t *pool, apl_hold_t *hold,
+                          const apl_app_t *app, const apl_request_t *request,
+                          const apl_look_t *look, int64_t now)
+{
+    apl_session_t *s;
+    apl_group_t *g;
+    apl_held_t held;
+    apr_status_t rv = apl_enter(&held, pool, now, APL_FOREVER);
+
+    memset(hold, 0, sizeof *hold);
+    if (rv != APR_SUCCESS)
+        return rv;
+    s = take(&held, app, &g);
+    if (!s && pool->damaged) {
+        apl_leave(&held); /* which repairs */
+        rv = apl_enter(&held, pool, now, APL_FOREVER);
+        if (rv != APR_SUCCESS)
+            return rv;
+        s = take(&held, app, &g);
+    }
+    if (s) {
+        g->used = 1;
+        s->lasting = request && request->lasting;
+        restart(&held, g, look);
+        rv = ask(&held, g, s, hold);
+        if (rv != APR_SUCCESS && rv != APL_EWAIT)
+            apl_session_untake(&held, s);
+        else {
+            hold->session = APL_SESSION_INDEX(pool, s);
+            hold->generation = s->generation;
+        }
+    }
+    else
+        rv = pool->self == 0 ? APL_ECHILDREN : APL_EFULL;
+    apl_leave(&held);
+    if (hold->session != 0)
+        describe(s, request);
+    return rv;
+}
+
+/* ---- waiting ---- */
+
+/* The wait failed: learn why, and give the slot back. */
+static apr_status_t take_failure(apl_pool_t *pool, apl_hold_t *hold,
+                                 int64_t now)
+{
+    apl_held_t held;
+    apl_session_t *s;
+    apl_group_t *g;
+    apr_status_t rv = apl_enter(&held, pool, now, APL_FOREVER);
+
+    if (rv != APR_SUCCESS)
+        return rv;
+    rv = APL_EDAMAGED;
+    s = apl_checkin_session(pool, hold);
+    if (s && s->state == APL_SESSION_FAILED) {
+        rv = (apr_status_t)s->outcome;
+        g = apl_session_group(&held, s);
+        if (g) {
+            hold->error_id = g->error_id;
+            hold->retry_after = g->retry_at > now ? g->retry_at - now : 0;
+        }
+        apl_session_free(&held, s);
+    }
+    apl_leave(&held);
+    hold->session = 0;
+    return rv;
+}
+
+APL_UNLOCKED apr_status_t apl_checkout_poll(apl_pool_t *pool, apl_hold_t *hold,
+                                            int64_t now)
+{
+    apl_session_t *s = apl_checkin_session(pool, hold);
+    const apl_process_t *p;
+
+    if (!s) {
+        hold->session = 0;
+        return APL_EDAMAGED;
+    }
+    switch (__atomic_load_n(&s->state, __ATOMIC_ACQUIRE)) {
+    case APL_SESSION_WAITING:
+        return APL_EWAIT;
+    case APL_SESSION_HELD:
+        p = apl_process_at(pool, s->process);
+        if (!p)
+            return APL_EDAMAGED;
+        fill(hold, s, p);
+        return APR_SUCCESS;
+    default:
+        return take_failure(pool, hold, now);
+    }
+}
+
+static void count_end(apl_pool_t *pool, apr_status_t rv)
+{
+    apl_counters_t *c = &pool->header->counters;
+
+    if (rv == APL_ETIMEOUT)
+        __atomic_add_fetch(&c->timeouts, 1, __ATOMIC_RELAXED);
+    else if (rv == APL_EGONE)
+        __atomic_add_fetch(&c->gone, 1, __ATOMIC_RELAXED);
+}
+
+apr_status_t apl_checkout_wait(apl_pool_t *pool, apl_hold_t *hold,
+                               int64_t deadline, apl_gone_t *gone, void *ctx)
+{
+    apl_session_t *s = apl_checkin_session(pool, hold);
+    apr_status_t rv = s ? APL_EWAIT : APL_EDAMAGED;
+
+    while (s && rv == APL_EWAIT) {
+        uint32_t seen = apl_wake_read(&s->bell);
+        int64_t now = apl_now();
+        int64_t left = deadline - now;
+
+        rv = apl_checkout_poll(pool, hold, now);
+        if (rv == APL_EWAIT || rv == APR_SUCCESS) {
+            if (gone && gone(ctx))
+                rv = APL_EGONE;
+            else if (rv == APL_EWAIT && pool->stopping)
+                rv = APL_ESTOPPING;
+            else if (rv == APL_EWAIT && left <= 0)
+                rv = APL_ETIMEOUT;
+        }
+        if (rv == APL_EWAIT)
+            apl_wake_sleep(&s->bell, seen,
+                           left < APL_WAKE_SLICE ? left : APL_WAKE_SLICE);
+    }
+    if (rv != APR_SUCCESS && hold->session != 0) {
+        count_end(pool, rv);
+        apl_checkin_unused(pool, hold, apl_now());
+    }
+    return rv;
+}
+
+APL_UNLOCKED void apl_checkout_stop(apl_pool_t *pool)
+{
+    uint32_t i, top;
+
+    pool->stopping = 1;
+    /* Who begins to wait and does not see that is seen here. */
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    top = pool->header->top_session;
+    for (i = 1; i <= top && i < pool->n.sessions; i++) {
+        apl_session_t *s = &pool->sessions[i];
+
+        if (s->owner == pool->self && s->state == APL_SESSION_WAITING) {
+            apl_wake_mark(&s->bell);
+            apl_wake_up(&s->bell);
+        }
+    }
+}
+
+void apl_checkout_endless(apl_pool_t *pool, const apl_hold_t *hold,
+                          uint32_t how)
+{
+    apl_session_t *s = apl_checkin_session(pool, hold);
+
+    if (!s)
+        return;
+    __atomic_store_n(&s->lasting, how == APL_LINKS, __ATOMIC_RELAXED);
+    __atomic_store_n(&s->endless, (uint16_t)how, __ATOMIC_RELAXED);
+}
+
+/* One that was abandoned has no worker of httpd any more. */
+APL_UNLOCKED static int lasts_before(const apl_session_t *s,
+                                     const apl_session_t *own)
+{
+    return s->state != APL_SESSION_FREE && s->owner != 0 &&
+           s->group == own->group && s != own && s->lasting &&
+           (s->endless == APL_LINKS || s->ticket < own->ticket);
+}
+
+APL_UNLOCKED uint32_t apl_checkout_lasting(const apl_pool_t *pool,
+                                           const apl_hold_t *hold)
+{
+    apl_session_t *own = apl_checkin_session(pool, hold);
+    uint32_t i, n = 0, top;
+
+    if (!own)
+        return 0;
+    __atomic_store_n(&own->lasting, 1, __ATOMIC_SEQ_CST);
+    top = apl_top(&pool->header->top_session, pool->n.sessions);
+    for (i = 1; i <= top; i++)
+        n += (uint32_t)lasts_before(&pool->sessions[i], own);
+    return n;
+}
+
+static uint32_t killed(const apl_pool_t *pool, const apl_hold_t *hold)
+{
+    const apl_session_t *s = apl_checkin_session(pool, hold);
+
+    return s ? __atomic_load_n(&s->killed, __ATOMIC_RELAXED) : 0;
+}
+
+int apl_checkout_killed(const apl_pool_t *pool, const apl_hold_t *hold)
+{
+    uint32_t why = killed(pool, hold);
+
+    return why == APL_KILLED || why == APL_DYING;
+}
+
+int apl_checkout_dying(const apl_pool_t *pool, const apl_hold_t *hold)
+{
+    return killed(pool, hold) == APL_DYING;
+}
+
+int apl_checkout_closed(const apl_pool_t *pool, const apl_hold_t *hold)
+{
+    return killed(pool, hold) == APL_CLOSED;
+}

@@ -1,0 +1,169 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "shm/verbs/children.h"
+
+#include "shm/verbs/checkin.h"
+#include "shm/verbs/child.h"
+#include "shm/verbs/enter.h"
+#include "shm/slots/event.h"
+#include "shm/format/slot.h"
+
+#define BATCH 256 /* slots looked at under one lock */
+
+/* ---- one of them ---- */
+
+APL_UNLOCKED apr_status_t apl_supervise_child(const apl_pool_t *pool,
+                                              uint32_t index,
+                                              apl_watch_t *watch)
+{
+    const apl_child_t *c = apl_child_at(pool, index);
+
+    if (!c || index > pool->header->top_child ||
+        __atomic_load_n(&c->state, __ATOMIC_ACQUIRE) != APL_CHILD_USED)
+        return APL_ESTALE;
+    watch->index = index;
+    watch->generation = c->generation;
+    watch->who = c->who;
+    return APR_SUCCESS;
+}
+
+/* The child that is meant, and no other that has its slot by now. */
+static int is_child(const apl_child_t *c, const apl_watch_t *watch)
+{
+    return c && c->state == APL_CHILD_USED &&
+           c->generation == watch->generation && c->who.pid == watch->who.pid &&
+           c->who.start == watch->who.start;
+}
+
+/* Its sessions are taken back from now on. After damage, a child that lives
+ * takes another slot with its next request: no session comes into a part of the
+ * table that was looked at already. */
+static void empty(apl_child_t *c)
+{
+    if (c->died == 0)
+        c->died = APL_CHILD_EMPTIED;
+    APL_STEP("child_emptied");
+}
+
+/* All its sessions were looked at. */
+static void let_go(apl_held_t *held, apl_child_t *c)
+{
+    if (c->sessions > 0)
+        held->pool->damaged = 1;
+    apl_child_free(held, c);
+}
+
+/* Take a dead child's sessions from it, from slot *from on, as many as are
+ * looked at in a moment. @return how many those were */
+static uint32_t reclaim_some(apl_held_t *held, const apl_child_t *c,
+                             uint32_t *from)
+{
+    apl_pool_t *pool = held->pool;
+    uint32_t top = apl_top(&pool->header->top_session, pool->n.sessions);
+    uint32_t n = 0, left = BATCH;
+
+    for (; c->sessions > 0 && *from <= top && left-- > 0; ++*from) {
+        apl_session_t *s = &pool->sessions[*from];
+
+        if (s->state == APL_SESSION_FREE ||
+            s->owner != APL_CHILD_INDEX(pool, c))
+            continue;
+        apl_checkin_orphan(held, s);
+        n++;
+    }
+    return n;
+}
+
+apr_status_t apl_supervise_child_gone(apl_pool_t *pool,
+                                      const apl_watch_t *watch, int64_t now)
+{
+    apl_child_t *c = apl_child_at(pool, watch->index);
+    uint32_t from = 1;
+    apl_held_t held;
+    apr_status_t rv;
+    int more;
+
+    do {
+        rv = apl_enter_patiently(&held, pool, now);
+        if (rv != APR_SUCCESS)
+            return rv;
+        if (!is_child(c, watch)) {
+            apl_leave(&held);
+            return APL_ESTALE;
+        }
+        empty(c);
+        if (reclaim_some(&held, c, &from) > 0 && c->died != APL_CHILD_COUNTED) {
+            c->died = APL_CHILD_COUNTED;
+            pool->header->counters.child_deaths++;
+            apl_event_note(&held, APL_EVENT_CHILD_DIED, NULL, NULL);
+        }
+        more = c->sessions > 0 && !pool->damaged &&
+               from <= apl_top(&pool->header->top_session, pool->n.sessions);
+        if (!more)
+            let_go(&held, c);
+        apl_leave(&held);
+    } while (more);
+    return APR_SUCCESS;
+}
+
+/* ---- all of them ---- */
+
+static void empty_slot(apl_held_t *held, uint32_t i)
+{
+    apl_child_t *c = &held->pool->children[i];
+
+    if (c->state == APL_CHILD_USED)
+        empty(c);
+}
+
+static void reclaim_slot(apl_held_t *held, uint32_t i)
+{
+    apl_session_t *s = &held->pool->sessions[i];
+    const apl_child_t *c = apl_child_at(held->pool, s->owner);
+
+    if (s->state != APL_SESSION_FREE && c && c->state == APL_CHILD_USED &&
+        c->died != 0)
+        apl_checkin_orphan(held, s);
+}
+
+static void let_go_slot(apl_held_t *held, uint32_t i)
+{
+    apl_child_t *c = &held->pool->children[i];
+
+    if (c->state == APL_CHILD_USED && c->died != 0)
+        let_go(held, c);
+}
+
+/* Do this to each slot of a table, to a few under one lock. @return 0: the lock
+ * is not to be had */
+static int do_all(apl_pool_t *pool, int64_t now, apl_slots_t slots,
+                  void (*act)(apl_held_t *held, uint32_t i))
+{
+    uint32_t i, end;
+    apl_held_t held;
+
+    for (i = 1; i <= apl_top(slots.top, slots.n); i = end) {
+        if (apl_enter_patiently(&held, pool, now) != APR_SUCCESS)
+            return 0;
+        for (end = i + BATCH; i < end && i <= apl_top(slots.top, slots.n); i++)
+            act(&held, i);
+        apl_leave(&held);
+    }
+    return 1;
+}
+
+int apl_supervise_roll(apl_pool_t *pool, int64_t now)
+{
+    uint32_t due = __atomic_load_n(&pool->header->roll, __ATOMIC_RELAXED);
+
+    if (due == 0)
+        return 0;
+    /* Only the end of it ends it: a spawner that dies on the way leaves it to
+     * the next one. Nor is it over when there was damage meanwhile. */
+    if (do_all(pool, now, apl_slots_children(pool), empty_slot) &&
+        do_all(pool, now, apl_slots_sessions(pool), reclaim_slot) &&
+        do_all(pool, now, apl_slots_children(pool), let_go_slot))
+        __atomic_compare_exchange_n(&pool->header->roll, &due, 0, 0,
+                                    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    return 1;
+}

@@ -1,0 +1,161 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "shm/verbs/enter.h"
+
+#include "shm/slots/group.h"
+#include "shm/lock/lock.h"
+#include "shm/slots/process.h"
+#include "shm/recovery/repair.h"
+#include "shm/policy/retire.h"
+#include "shm/policy/capacity.h"
+#include "shm/lock/wake.h"
+
+/* Odd while somebody is inside. Who died inside left it odd. */
+static void begin_change(apl_header_t *h)
+{
+    __atomic_store_n(&h->sequence, h->sequence | 1, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+}
+
+static void end_change(apl_header_t *h)
+{
+    __atomic_store_n(&h->sequence, (h->sequence | 1) + 1, __ATOMIC_RELEASE);
+}
+
+static void mend(apl_held_t *held)
+{
+    apl_header_t *h = held->pool->header;
+
+    /* Who dies inside damages nothing: that is what the slots are for. */
+    if (held->pool->damaged)
+        h->roll++;
+    apl_repair(held);
+    /* The dead may have placed an order and not have rung. */
+    held->ring = 1;
+    /* The dead may have freed a process, and neither have given it to a waiter
+     * nor have sent it away. */
+    apl_retire_forgotten(held);
+    apl_room_share_all(held);
+}
+
+apr_status_t apl_enter(apl_held_t *held, apl_pool_t *pool, int64_t now,
+                       int64_t limit)
+{
+    apl_header_t *h = pool->header;
+    int died;
+    apr_status_t rv = apl_lock_take(&h->lock, limit, &died);
+
+    if (rv != APR_SUCCESS)
+        return rv;
+    held->pool = pool;
+    held->now = now;
+    held->ring = 0;
+    held->more = 0;
+    held->turns = 2 * pool->n.groups;
+    held->n_wakes = 0;
+    begin_change(h);
+    APL_STEP("enter_inside");
+    if (__builtin_expect(died || pool->damaged, 0))
+        mend(held);
+    return APR_SUCCESS;
+}
+
+apr_status_t apl_enter_patiently(apl_held_t *held, apl_pool_t *pool,
+                                 int64_t now)
+{
+    apr_status_t rv = apl_enter(held, pool, now, pool->patience);
+
+    if (rv == APL_ELOCK)
+        pool->patience = 0;
+    return rv;
+}
+
+/* @return 0: the lock was broken meanwhile, and others have been inside */
+static int go_out(apl_held_t *held)
+{
+    apl_pool_t *pool = held->pool;
+    apl_header_t *h = pool->header;
+    uint32_t i;
+    int mine;
+
+    if (__builtin_expect(apl_lock_mine(&h->lock), 1)) {
+        if (__builtin_expect(pool->damaged, 0))
+            mend(held);
+        end_change(h);
+        APL_STEP("leave_outside");
+    }
+    mine = apl_lock_give(&h->lock);
+    for (i = 0; i < held->n_wakes; i++) {
+        apl_session_t *s = apl_session_at(pool, held->wakes[i]);
+
+        if (s)
+            apl_wake_up(&s->bell);
+    }
+    if (held->ring)
+        apl_wake_ring(pool->bell);
+    return mine;
+}
+
+/* This process and others wrote at the same time. Nobody knows what became of
+ * it, so all is rebuilt from the slots, as after any damage. */
+static void mend_what_was_shared(apl_held_t *held)
+{
+    apl_pool_t *pool = held->pool;
+    apr_status_t rv = apl_enter(held, pool, held->now, APL_PATIENCE);
+
+    pool->damaged = 1; /* without the lock: for the next verb */
+    if (rv == APR_SUCCESS)
+        go_out(held);
+}
+
+apr_status_t apl_enter_process(apl_held_t *held, apl_pool_t *pool, uint64_t id,
+                               int64_t now, uint32_t from, uint32_t to,
+                               apl_process_t **process)
+{
+    apr_status_t rv = apl_enter_patiently(held, pool, now);
+
+    if (rv != APR_SUCCESS)
+        return rv;
+    *process = apl_process_find(held, id);
+    if (*process && (*process)->state >= from && (*process)->state <= to)
+        return APR_SUCCESS;
+    apl_leave(held);
+    return APL_ESTALE;
+}
+
+apr_status_t apl_enter_group(apl_held_t *held, apl_pool_t *pool,
+                             const char *name, int64_t now, apl_group_t **group)
+{
+    apr_status_t rv = apl_enter_patiently(held, pool, now);
+
+    if (rv != APR_SUCCESS)
+        return rv;
+    *group = apl_group_find(held, apl_group_key(name), name);
+    if (*group)
+        return APR_SUCCESS;
+    apl_leave(held);
+    return APL_ESTALE;
+}
+
+/* Rounds end: somebody may write into the pool that others wait. Whom they
+ * leave waiting is served by the spawner's tick. */
+static void serve_more(apl_held_t *held)
+{
+    apl_pool_t *pool = held->pool;
+    int64_t end = apl_now() + APL_PATIENCE;
+
+    do {
+        if (apl_enter(held, pool, held->now, APL_PATIENCE) != APR_SUCCESS)
+            return;
+        apl_room_share_all(held);
+        go_out(held);
+    } while (held->more && apl_now() < end);
+}
+
+void apl_leave(apl_held_t *held)
+{
+    if (__builtin_expect(!go_out(held), 0))
+        mend_what_was_shared(held);
+    if (held->more)
+        serve_more(held);
+}

@@ -1,0 +1,266 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "shm/verbs/housekeeping.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "shm/verbs/enter.h"
+#include "shm/slots/event.h"
+#include "shm/slots/group.h"
+#include "shm/slots/hung.h"
+#include "shm/slots/process.h"
+#include "shm/slots/queue.h"
+#include "shm/policy/retire.h"
+#include "shm/policy/capacity.h"
+#include "shm/format/slot.h"
+#include "shm/verbs/supervise.h"
+
+#define LOWER 2048 /* free slots, at most, that a tick takes off the end */
+
+/* ---- configuration ---- */
+
+apr_status_t apl_supervise_limits(apl_pool_t *pool, uint32_t max,
+                                  uint32_t config, int64_t now)
+{
+    apl_header_t *h = pool->header;
+    apl_held_t held;
+    apr_status_t rv;
+
+    if (h->max == max && h->config == config)
+        return APR_SUCCESS;
+    rv = apl_enter_patiently(&held, pool, now);
+    if (rv != APR_SUCCESS)
+        return rv;
+    h->max = max;
+    h->config = config;
+    APL_STEP("limits");
+    apl_room_share_all(&held);
+    apl_leave(&held);
+    return APR_SUCCESS;
+}
+
+apr_status_t apl_supervise_configure(apl_pool_t *pool, const apl_app_t *app,
+                                     int prestart, int64_t now)
+{
+    apl_group_t *g;
+    apl_held_t held;
+    apr_status_t rv = apl_enter_patiently(&held, pool, now);
+
+    if (rv != APR_SUCCESS)
+        return rv;
+    g = prestart ? apl_group_ensure(&held, app)
+                 : apl_group_find(&held, app->key, app->name);
+    if (g) {
+        apl_group_configure(&held, g, &app->options);
+        snprintf(g->root, sizeof g->root, "%s", app->root);
+        if (g->retry_at > now + APL_BACKOFF_MAX * 1000000ll)
+            g->retry_at = now; /* no pause is so long: damage */
+        g->retired = 0;
+        if (prestart)
+            g->used = 1;
+        apl_room_keep(&held, g);
+        apl_room_share(&held, g);
+    }
+    else if (prestart)
+        rv = pool->damaged ? APL_EDAMAGED : APL_EFULL;
+    apl_leave(&held);
+    return rv;
+}
+
+apr_status_t apl_supervise_repair(apl_pool_t *pool, int64_t now)
+{
+    apl_held_t held;
+    apr_status_t rv;
+
+    pool->damaged = 1;
+    rv = apl_enter_patiently(&held, pool, now);
+    if (rv == APR_SUCCESS)
+        apl_leave(&held);
+    return rv;
+}
+
+/* Where nothing is to run, nothing does; where nothing will come, nobody waits.
+ */
+static void wind_up(apl_held_t *held, apl_group_t *g)
+{
+    int left = 0;
+
+    if (apl_group_drained(g))
+        left = apl_retire_drained(held, g);
+    else if (g->retired)
+        left = apl_retire_removed(held, g);
+    else if (apl_group_haunted(g) && g->size + g->spawning == 0)
+        left = apl_queue_fail(held, g, APL_EZOMBIES);
+    if (left)
+        held->ring = 1; /* the rest with the next tick */
+}
+
+apr_status_t apl_supervise_remove(apl_pool_t *pool, const char *name,
+                                  int64_t now)
+{
+    apl_group_t *g;
+    apl_held_t held;
+    apr_status_t rv = apl_enter_group(&held, pool, name, now, &g);
+
+    if (rv != APR_SUCCESS)
+        return rv;
+    g->retired = 1;
+    APL_STEP("remove_retired");
+    wind_up(&held, g);
+    apl_room_settle(&held);
+    apl_leave(&held);
+    return APR_SUCCESS;
+}
+
+APL_UNLOCKED apr_status_t apl_supervise_group(const apl_pool_t *pool,
+                                              uint32_t index,
+                                              char name[APL_NAME_MAX])
+{
+    const apl_group_t *g = apl_group_at(pool, index);
+
+    if (!g || index > pool->header->top_group || g->state != APL_GROUP_USED)
+        return APL_ESTALE;
+    memcpy(name, g->name, APL_NAME_MAX);
+    name[APL_NAME_MAX - 1] = 0;
+    return APR_SUCCESS;
+}
+
+/* ---- the tick ---- */
+
+/* Be back in so many us, if that is soon. */
+static void due_in(int64_t us, const apl_held_t *held, int64_t *next)
+{
+    if (us >= 0 && us < *next - held->now)
+        *next = held->now + us;
+}
+
+/* End idle processes that nobody used for PoolIdleTime, or that are above a
+ * limit that was lowered; the longest idle first. */
+static void trim(apl_held_t *held, apl_group_t *g, int64_t *next)
+{
+    apl_pool_t *pool = held->pool;
+    const apl_options_t *o = &g->options;
+    uint32_t at, left = pool->n.processes;
+
+    while ((at = apl_list_last(pool, &g->idle)) != 0) {
+        apl_process_t *p = APL_PROCESS_OF(pool, at, idle);
+        int64_t idle;
+
+        if (left-- == 0 || !p || p->state != APL_PROCESS_LIVE ||
+            p->sessions != 0 || p->group != APL_GROUP_INDEX(pool, g)) {
+            pool->damaged = 1;
+            return;
+        }
+        if (apl_group_above(held, g)) {
+            apl_process_leave(held, p, APL_EVENT_TRIMMED);
+            continue;
+        }
+        if (o->idle_time <= 0 || g->size <= o->min_instances)
+            return;
+        idle = apl_since(held->now, p->last_used);
+        if (idle < o->idle_time) {
+            due_in(apl_since(o->idle_time, idle), held, next);
+            return;
+        }
+        pool->header->counters.idled++;
+        apl_process_leave(held, p, APL_EVENT_IDLE);
+    }
+}
+
+static void tend(apl_held_t *held, apl_group_t *g, int64_t *next)
+{
+    trim(held, g, next);
+    wind_up(held, g);
+    apl_room_keep(held, g);
+    apl_room_replace(held, g);
+    if (g->failures != 0 && g->waiting + g->outdated > 0)
+        due_in(apl_since(g->retry_at, held->now), held, next);
+    apl_room_share(held, g);
+    if (g->retired && g->size + g->spawning + g->leaving + g->sessions == 0)
+        apl_group_drop(held, g);
+}
+
+/* Above the pool's limit, and no group has more than its minimum: they do not
+ * fit, and the longest idle go all the same. */
+static void trim_pool(apl_held_t *held)
+{
+    apl_pool_t *pool = held->pool;
+    uint32_t at, left = pool->n.processes;
+
+    while (apl_hung_exceeded(pool) &&
+           (at = apl_list_first(pool, &pool->header->inactive)) != 0) {
+        apl_process_t *p = APL_PROCESS_OF(pool, at, pool);
+
+        if (left-- == 0 || !p || p->state != APL_PROCESS_LIVE ||
+            p->sessions != 0) {
+            pool->damaged = 1;
+            return;
+        }
+        apl_process_leave(held, p, APL_EVENT_TRIMMED);
+    }
+}
+
+APL_UNLOCKED static int is_low(const apl_pool_t *pool)
+{
+    const apl_header_t *h = pool->header;
+    uint32_t p = apl_top(&h->top_process, pool->n.processes);
+    uint32_t s = apl_top(&h->top_session, pool->n.sessions);
+
+    return (p == 0 || pool->processes[p].state != APL_PROCESS_FREE) &&
+           (s == 0 || pool->sessions[s].state != APL_SESSION_FREE);
+}
+
+/* What looks at all slots in use need not look at those of the busiest hour
+ * for ever. */
+static apr_status_t lower_marks(apl_pool_t *pool, int64_t now)
+{
+    apl_held_t held;
+    apr_status_t rv;
+
+    if (is_low(pool))
+        return APR_SUCCESS;
+    rv = apl_enter_patiently(&held, pool, now);
+    if (rv != APR_SUCCESS)
+        return rv;
+    apl_slot_lower(pool, apl_slots_processes(pool), LOWER);
+    apl_slot_lower(pool, apl_slots_sessions(pool), LOWER);
+    apl_leave(&held);
+    return APR_SUCCESS;
+}
+
+apr_status_t apl_supervise_tick(apl_pool_t *pool, int64_t now, int64_t *next)
+{
+    uint32_t i, top = apl_top(&pool->header->top_group, pool->n.groups);
+    apl_held_t held;
+    apr_status_t rv;
+    int spare = 0;
+
+    *next = now + 1000000;
+    /* One group under the lock at a time: requests pass in between. */
+    for (i = 1; i <= top; i++) {
+        apl_group_t *g = &pool->groups[i];
+
+        if (g->state != APL_GROUP_USED)
+            continue;
+        rv = apl_enter_patiently(&held, pool, now);
+        if (rv != APR_SUCCESS)
+            return rv;
+        if (g->state == APL_GROUP_USED)
+            tend(&held, g, next);
+        spare |= g->size > g->options.min_instances;
+        apl_leave(&held);
+    }
+    if ((spare || !apl_hung_exceeded(pool)) && pool->header->abandoned == 0)
+        return lower_marks(pool, now);
+    rv = apl_enter_patiently(&held, pool, now);
+    if (rv != APR_SUCCESS)
+        return rv;
+    if (!spare) {
+        trim_pool(&held);
+        apl_room_settle(&held);
+    }
+    apl_room_yield_all(&held);
+    apl_leave(&held);
+    return lower_marks(pool, now);
+}

@@ -1,0 +1,140 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file supervise.h
+ * @brief The verbs of the spawner about one process: take the order to start
+ *        it, report what became of it. Others are in housekeeping.h and
+ *        admin.h.
+ *
+ * A process is named by its id; the low 16 bits are its slot, so every verb
+ * finds it in O(1). A verb whose id is not (any more) in the expected state
+ * returns APL_ESTALE and changes nothing.
+ *
+ * Lock:  each verb takes and gives back the pool lock itself, by
+ *        apl_enter_patiently(): APL_ELOCK means try again later.
+ * Crash: the next spawner goes on from the slots and its registry.
+ * Trust: what a verb returns is other processes' word: a name to look up in
+ *        the app table, a number to report, nothing to obey.
+ */
+#ifndef APPPOOL_SHM_VERBS_SUPERVISE_H
+#define APPPOOL_SHM_VERBS_SUPERVISE_H
+
+#include "shm/format/segment.h"
+
+#define APL_BACKOFF_MAX 60      /* s between two starts, after failed ones */
+#define APL_YOUNG       1000000 /* us: who dies before, unused, did not start */
+
+/** The order to start a process. */
+typedef struct {
+    uint64_t id;             /**< of the new process */
+    char name[APL_NAME_MAX]; /**< of the group; NUL-terminated */
+} apl_order_t;
+
+/**
+ * Take the oldest order: its slot becomes STARTING.
+ * @param random 64 random bits, of which the id is made
+ * @return APR_SUCCESS; APR_EOF: there is none
+ */
+apr_status_t apl_supervise_take(apl_pool_t *pool, uint64_t random, int64_t now,
+                                apl_order_t *order);
+
+/** The process of an order was forked; once more, when it is known what it
+ * speaks. */
+apr_status_t apl_supervise_born(apl_pool_t *pool, uint64_t id, apl_who_t who,
+                                apl_wire_t wire, int64_t now);
+
+/**
+ * It accepts requests: it becomes LIVE and serves those who wait.
+ * @return APR_SUCCESS; APL_ESTALE: it was detached while it booted: stop it
+ */
+apr_status_t apl_supervise_ready(apl_pool_t *pool, uint64_t id, int64_t now);
+
+/**
+ * The start failed: the place is returned, the group backs off (1 s, doubled
+ * with each failure in a row, 60 s at the most), and if it has no process
+ * its waiters get APL_ESTART, or APL_EREFUSED.
+ * @param ran      1: the app's command was run; 0: it did not come to that
+ * @param error_id 64 random bits that are also in the log
+ * @param text     what failed, in a sentence
+ */
+apr_status_t apl_supervise_failed(apl_pool_t *pool, uint64_t id, int ran,
+                                  uint64_t error_id, const char *text,
+                                  int64_t now);
+
+/**
+ * The process is really gone, in whatever state it was. A LIVE one died
+ * unasked; its open sessions end with their requests.
+ */
+apr_status_t apl_supervise_gone(apl_pool_t *pool, uint64_t id, int64_t now);
+
+/** The same, of one whose end is known. @param reason in a few words, for the
+ * events */
+apr_status_t apl_supervise_died(apl_pool_t *pool, uint64_t id,
+                                const char *reason, int64_t now);
+
+/**
+ * Give it no new session; it ends when its open ones are closed.
+ * @param reason APL_EVENT_*
+ * @return APR_SUCCESS; APL_ESTALE: no such process, or leaving already
+ */
+apr_status_t apl_supervise_detach(apl_pool_t *pool, uint64_t id,
+                                  uint32_t reason, int64_t now);
+
+/**
+ * A process was made from another configuration than there is now. One that
+ * boots leaves; a live one goes on until another is there to replace it.
+ * @return APR_SUCCESS; APL_ESTALE: no such process, or leaving already
+ */
+apr_status_t apl_supervise_outdate(apl_pool_t *pool, uint64_t id, int64_t now);
+
+/**
+ * Put back a process that runs and is in the registry, but in no slot.
+ * @param live 1: it is ready; 0: it is still booting
+ */
+apr_status_t apl_supervise_adopt(apl_pool_t *pool, uint64_t id, apl_who_t who,
+                                 const char *name, apl_wire_t wire, int live,
+                                 int64_t now);
+
+/** What the segment says of a process. */
+typedef struct {
+    uint32_t state;     /**< APL_PROCESS_* */
+    uint32_t sessions;  /**< open ones */
+    uint32_t abandoned; /**< of these; nobody waits for them */
+    uint32_t reason;    /**< APL_EVENT_* of a leaving one */
+    uint32_t replaces;  /**< 1: it has, or had, the place above the limit,
+                         * and its group has outdated processes */
+    uint32_t waiting;   /**< requests that wait for a process of its group */
+    uint64_t processed;
+} apl_condition_t;
+
+/**
+ * Reads without the lock: while another process repairs, `sessions` may be too
+ * low (apl_supervise_drained()).
+ * @return APL_ESTALE: not in the segment
+ */
+apr_status_t apl_supervise_condition(const apl_pool_t *pool, uint64_t id,
+                                     apl_condition_t *condition);
+
+/**
+ * Does the slot say of this process what is true? Reads without the lock.
+ * @param name of its group
+ * @param live 1: it accepts requests; 0: it boots
+ */
+int apl_supervise_agrees(const apl_pool_t *pool, uint64_t id,
+                         const apl_who_t *who, const char *name,
+                         apl_wire_t wire, int live);
+
+/** Is a leaving process without sessions that somebody waits for?
+ * @return APR_SUCCESS: it may be ended; APL_EWAIT: not yet; APL_ESTALE: it is
+ * not leaving */
+apr_status_t apl_supervise_drained(apl_pool_t *pool, uint64_t id, int64_t now);
+
+/**
+ * Ids of the slots that ought to have a process (STARTING, LIVE, LEAVING).
+ * Reads without the lock. The spawner reports those it does not know as gone.
+ * @return how many were written to ids
+ */
+uint32_t apl_supervise_known(const apl_pool_t *pool, uint64_t *ids,
+                             uint32_t max);
+
+#endif

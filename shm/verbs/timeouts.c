@@ -1,0 +1,354 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "shm/verbs/timeouts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "shm/verbs/checkin.h"
+#include "shm/verbs/enter.h"
+#include "shm/slots/event.h"
+#include "shm/slots/hung.h"
+#include "shm/slots/process.h"
+#include "shm/policy/capacity.h"
+#include "shm/slots/session.h"
+
+/* ---- looking ---- */
+
+/* The process and the group of a request that is being served and may come to
+ * an end. Without the lock, where both may change: each is checked. */
+APL_UNLOCKED static const apl_process_t *served_by(const apl_pool_t *pool,
+                                                   const apl_session_t *s,
+                                                   const apl_group_t **group)
+{
+    const apl_process_t *p = apl_process_at(pool, s->process);
+
+    *group = apl_group_at(pool, s->group);
+    if (__atomic_load_n(&s->state, __ATOMIC_ACQUIRE) != APL_SESSION_HELD ||
+        s->endless || !p || !*group || p->id != s->id ||
+        p->generation != s->process_generation)
+        return NULL;
+    return p;
+}
+
+/* Does it still have this request, and is that too old? */
+static int is_hung(const apl_pool_t *pool, const apl_process_t *process,
+                   const apl_session_t *s, int64_t now)
+{
+    const apl_group_t *g;
+
+    return served_by(pool, s, &g) == process &&
+           apl_hung_at(apl_hung_age(s, now), g->options.hung_after);
+}
+
+/* Mark it, or take the mark away. @param s what it is hung by; NULL: it has no
+ * such request */
+static void mark(apl_pool_t *pool, apl_process_t *p, const apl_session_t *s,
+                 int64_t now)
+{
+    apl_held_t held;
+    apl_group_t *g;
+
+    if (apl_enter_patiently(&held, pool, now) != APR_SUCCESS)
+        return;
+    if (p->state == APL_PROCESS_LIVE && (p->hung != 0) != (s != NULL) &&
+        (!s || is_hung(pool, p, s, now))) {
+        apl_process_hang(&held, p, s != NULL);
+        g = apl_process_group(&held, p);
+        if (g)
+            apl_room_share(&held, g);
+    }
+    apl_leave(&held);
+}
+
+/* Note the request in a slot if it is overdue, unless an older one of the same
+ * process is noted. Its age is read with what it is known by: in a slot that
+ * is reused, the age of one and the name of the next may be met. */
+static uint32_t note(const apl_pool_t *pool, uint32_t index, int64_t limit,
+                     int64_t now, apl_glance_t *overdue, uint32_t n,
+                     uint32_t max)
+{
+    apl_glance_t r;
+    uint32_t i;
+
+    if (apl_glance_take(pool, index, &r) != APR_SUCCESS || r.endless ||
+        !apl_hung_at(apl_since(now, r.since), limit))
+        return n;
+    for (i = 0; i < n && overdue[i].process != r.process; i++)
+        ;
+    if (i == max || (i < n && overdue[i].since <= r.since))
+        return n;
+    overdue[i] = r;
+    return i == n ? n + 1 : n;
+}
+
+/* @param by the session by which each process is hung, or 0: filled in */
+APL_UNLOCKED static uint32_t look_at_sessions(const apl_pool_t *pool,
+                                              int64_t now, uint32_t *by,
+                                              apl_glance_t *overdue,
+                                              uint32_t max)
+{
+    uint32_t i, n = 0;
+    uint32_t top = apl_top(&pool->header->top_session, pool->n.sessions);
+
+    for (i = 1; i <= top; i++) {
+        const apl_session_t *s = &pool->sessions[i];
+        const apl_group_t *g;
+        const apl_process_t *p = served_by(pool, s, &g);
+        int64_t age = apl_hung_age(s, now);
+
+        if (!p)
+            continue;
+        if (apl_hung_at(age, g->options.hung_after))
+            by[APL_PROCESS_INDEX(pool, p)] = i;
+        if (apl_hung_at(age, g->options.kill_after) &&
+            p->state >= APL_PROCESS_LIVE && p->reason != APL_EVENT_KILLED)
+            n = note(pool, i, g->options.kill_after, now, overdue, n, max);
+    }
+    return n;
+}
+
+/* Those that go on first: what they were credit for is not to be given away
+ * once more. @param by as of look_at_sessions() */
+APL_UNLOCKED static void mark_all(apl_pool_t *pool, const uint32_t *by,
+                                  int hung, int64_t now)
+{
+    uint32_t i, top = apl_top(&pool->header->top_process, pool->n.processes);
+
+    for (i = 1; i <= top; i++) {
+        apl_process_t *p = &pool->processes[i];
+
+        if (p->state == APL_PROCESS_LIVE && (by[i] != 0) == hung &&
+            (p->hung != 0) != hung)
+            mark(pool, p, hung ? &pool->sessions[by[i]] : NULL, now);
+    }
+}
+
+uint32_t apl_clock_look(apl_pool_t *pool, int64_t now, apl_glance_t *overdue,
+                        uint32_t max)
+{
+    uint32_t n, *by = calloc(pool->n.processes, sizeof *by);
+
+    if (!by)
+        return 0;
+    n = look_at_sessions(pool, now, by, overdue, max);
+    mark_all(pool, by, 0, now);
+    mark_all(pool, by, 1, now);
+    free(by);
+    return n;
+}
+
+/* ---- ending ---- */
+
+/* The request of this ticket, if the process works on it; or NULL. */
+static const apl_session_t *request_of(const apl_held_t *held,
+                                       const apl_process_t *p, uint64_t ticket)
+{
+    const apl_pool_t *pool = held->pool;
+    uint32_t i, top = apl_top(&pool->header->top_session, pool->n.sessions);
+
+    for (i = 1; i <= top; i++) {
+        const apl_session_t *s = &pool->sessions[i];
+
+        if (s->state == APL_SESSION_HELD && s->ticket == ticket)
+            return apl_session_process(held, s) == p ? s : NULL;
+    }
+    return NULL;
+}
+
+/* Is there what it would be ended for? */
+static int has_reason(const apl_held_t *held, const apl_process_t *p,
+                      uint64_t ticket, int overdue)
+{
+    const apl_session_t *s;
+    const apl_group_t *g;
+
+    if (ticket == 0 && !overdue)
+        return p->sessions > 0;
+    s = request_of(held, p, ticket);
+    return s && (!overdue || (served_by(held->pool, s, &g) == p &&
+                              apl_hung_at(apl_hung_age(s, held->now),
+                                          g->options.kill_after)));
+}
+
+/* The next session of a process after that one, 0 at first; or NULL. */
+static apl_session_t *next_of(const apl_held_t *held, const apl_process_t *p,
+                              uint32_t *at)
+{
+    const apl_pool_t *pool = held->pool;
+    uint32_t top = apl_top(&pool->header->top_session, pool->n.sessions);
+
+    while (++*at <= top) {
+        apl_session_t *s = &pool->sessions[*at];
+
+        if (s->state == APL_SESSION_HELD && apl_session_process(held, s) == p)
+            return s;
+    }
+    return NULL;
+}
+
+/* Why their process ends: it is not broken. @param why APL_KILLED ... */
+static void tell_requests(apl_held_t *held, const apl_process_t *p,
+                          uint32_t why)
+{
+    uint32_t at = 0, left = p->sessions;
+    apl_session_t *s;
+
+    while (left-- > 0 && (s = next_of(held, p, &at)) != NULL)
+        __atomic_store_n(&s->killed, why, __ATOMIC_RELAXED);
+}
+
+/* @param overdue 1: only if that request is */
+static apr_status_t end(apl_pool_t *pool, uint64_t id, uint64_t ticket,
+                        int overdue, int64_t now)
+{
+    apl_process_t *p;
+    apl_group_t *g;
+    apl_held_t held;
+    apr_status_t rv = apl_enter_process(&held, pool, id, now, APL_PROCESS_LIVE,
+                                        APL_PROCESS_LEAVING, &p);
+
+    if (rv != APR_SUCCESS)
+        return rv;
+    if (p->state == APL_PROCESS_LEAVING && p->reason == APL_EVENT_KILLED)
+        rv = APL_ESTALE;
+    else if (!has_reason(&held, p, ticket, overdue))
+        rv = APL_EIDLE;
+    if (rv != APR_SUCCESS) {
+        apl_leave(&held);
+        return rv;
+    }
+    tell_requests(&held, p, APL_KILLED);
+    APL_STEP("kill_told");
+    pool->header->counters.killed++;
+    g = apl_process_group(&held, p);
+    if (p->state == APL_PROCESS_LIVE)
+        apl_process_leave(&held, p, APL_EVENT_KILLED);
+    else {
+        p->reason = APL_EVENT_KILLED;
+        APL_STEP("kill_reason");
+        apl_event_note(&held, APL_EVENT_KILLED, g, p);
+        held.ring = 1;
+    }
+    if (g) {
+        apl_room_keep(&held, g);
+        apl_room_share(&held, g);
+    }
+    apl_leave(&held);
+    return APR_SUCCESS;
+}
+
+apr_status_t apl_clock_kill(apl_pool_t *pool, uint64_t id, uint64_t ticket,
+                            int64_t now)
+{
+    return end(pool, id, ticket, 0, now);
+}
+
+apr_status_t apl_clock_dying(apl_pool_t *pool, uint64_t id, int64_t now)
+{
+    apl_process_t *p;
+    apl_held_t held;
+    apr_status_t rv = apl_enter_process(
+        &held, pool, id, now, APL_PROCESS_LEAVING, APL_PROCESS_LEAVING, &p);
+
+    if (rv != APR_SUCCESS)
+        return rv;
+    if (p->reason == APL_EVENT_KILLED)
+        tell_requests(&held, p, APL_DYING);
+    else
+        rv = APL_ESTALE;
+    APL_STEP("dying_told");
+    apl_leave(&held);
+    return rv;
+}
+
+apr_status_t apl_clock_expire(apl_pool_t *pool, const apl_glance_t *request,
+                              int64_t now)
+{
+    return end(pool, request->process, request->ticket, 1, now);
+}
+
+/* Has it links, and nothing that is to be finished? */
+static int has_only_links(const apl_held_t *held, const apl_process_t *p)
+{
+    uint32_t at = 0, left = p->sessions;
+    const apl_session_t *s;
+
+    while (left-- > 0 && (s = next_of(held, p, &at)) != NULL)
+        if (s->owner != 0 && s->endless != APL_LINKS)
+            return 0;
+    return 1;
+}
+
+apr_status_t apl_clock_close(apl_pool_t *pool, uint64_t id, int64_t now)
+{
+    apl_process_t *p;
+    apl_held_t held;
+    apr_status_t rv = apl_enter_process(
+        &held, pool, id, now, APL_PROCESS_LEAVING, APL_PROCESS_LEAVING, &p);
+
+    if (rv != APR_SUCCESS)
+        return rv;
+    if (has_only_links(&held, p)) {
+        tell_requests(&held, p, APL_CLOSED);
+        APL_STEP("close_told");
+    }
+    else
+        rv = APL_EWAIT;
+    apl_leave(&held);
+    return rv;
+}
+
+apr_status_t apl_clock_ended(apl_pool_t *pool, uint64_t id, uint32_t n,
+                             int64_t now)
+{
+    apr_status_t rv = APL_EIDLE;
+    apl_held_t held;
+    apl_process_t *p;
+    apl_session_t *s;
+
+    if (n > pool->n.sessions)
+        n = pool->n.sessions;
+    /* A walk for each, and room for whom it wakes. */
+    while (n-- > 0) {
+        apr_status_t one = apl_enter_process(
+            &held, pool, id, now, APL_PROCESS_LIVE, APL_PROCESS_LEAVING, &p);
+
+        if (one != APR_SUCCESS)
+            return one;
+        s = apl_session_abandoned(&held, p);
+        if (s) {
+            apl_checkin_reclaim(&held, s);
+            rv = APR_SUCCESS;
+        }
+        else
+            n = 0;
+        apl_leave(&held);
+    }
+    return rv;
+}
+
+apr_status_t apl_clock_zombie(apl_pool_t *pool, uint64_t id, int64_t now)
+{
+    apl_process_t *p;
+    apl_group_t *g;
+    apl_held_t held;
+    apr_status_t rv = apl_enter_process(
+        &held, pool, id, now, APL_PROCESS_LEAVING, APL_PROCESS_LEAVING, &p);
+
+    if (rv != APR_SUCCESS)
+        return rv;
+    g = apl_process_group(&held, p);
+    if (p->zombie || !g)
+        rv = APL_ESTALE;
+    else {
+        p->zombie = 1;
+        APL_STEP("zombie"); /* seen: it is one; nobody counts it */
+        g->zombies++;
+        pool->header->counters.zombies++;
+        apl_event_note(&held, APL_EVENT_ZOMBIE, g, p);
+        held.ring = 1;
+    }
+    apl_leave(&held);
+    return rv;
+}

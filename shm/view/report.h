@@ -1,0 +1,37 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file report.h
+ * @brief The pool as the JSON document that doc/status.md describes; the one
+ *        place that knows its keys. The only file of shm/ that uses jansson.
+ *
+ * Lock:  none: it reads a snapshot.
+ * Crash: not concerned.
+ * Trust: texts of the segment come out as valid UTF-8, cut where they ought
+ *        to end; a reference that leads nowhere is left out.
+ */
+#ifndef APPPOOL_SHM_VIEW_REPORT_H
+#define APPPOOL_SHM_VIEW_REPORT_H
+
+#include <jansson.h>
+
+#include "shm/format/segment.h"
+
+/** For json_dumps(): 0.1 is 0.1, and not 0.10000000000000001. */
+#define APL_REPORT_REALS JSON_REAL_PRECISION(15)
+
+/**
+ * Describe a snapshot.
+ * @param copy from apl_snapshot_take()
+ * @param full 1: with query strings, where they were put down
+ * @return a new reference, or NULL when out of memory
+ */
+json_t *apl_report_json(const apl_pool_t *copy, int full);
+
+/** Any bytes as a text of JSON: what is no UTF-8 becomes "?". */
+json_t *apl_report_text(const char *s);
+
+/** The word for an APL_EVENT_* in the report. */
+const char *apl_report_event(uint32_t kind);
+
+#endif

@@ -1,0 +1,253 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "shm/view/snapshot.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "shm/verbs/enter.h"
+
+#define TRIES 200
+#define HASTE 3       /* of them without a pause */
+#define PAUSE 50000   /* ns: longer than anybody is inside */
+#define SLICE 512     /* slots that are copied between two looks */
+#define FRESH 0x40000 /* bytes of memory that are made ready in a call */
+#define PAGE  4096
+#define LARGE 0x400000 /* bytes of a table for which pages are to be huge */
+
+/* ---- the tables ---- */
+
+enum { GROUPS, PROCESSES, SESSIONS, CHILDREN, TABLES };
+
+/* A table in the segment, and in a copy of it at the same place, so that links
+ * lead where they led. */
+typedef struct {
+    uint32_t offset, slot; /* bytes */
+    uint32_t top;          /* slots in use, as the mark says */
+} table_t;
+
+static table_t table_of(const apl_pool_t *pool, int which)
+{
+    const apl_header_t *h = pool->header;
+    const struct {
+        const void *at;
+        size_t slot;
+        const uint32_t *top;
+        uint32_t n;
+    } t[] = {
+        {pool->groups, sizeof *pool->groups, &h->top_group, pool->n.groups},
+        {pool->processes, sizeof *pool->processes, &h->top_process,
+         pool->n.processes},
+        {pool->sessions, sizeof *pool->sessions, &h->top_session,
+         pool->n.sessions},
+        {pool->children, sizeof *pool->children, &h->top_child,
+         pool->n.children},
+    };
+
+    return (table_t){(uint32_t)((const char *)t[which].at - pool->base),
+                     (uint32_t)t[which].slot,
+                     apl_top(t[which].top, t[which].n)};
+}
+
+/* Copy the slots from i on, up to `end`: of a session only what lists and
+ * counts are made of. */
+static void copy_slots(apl_pool_t *to, const apl_pool_t *from, int which,
+                       uint32_t i, uint32_t end)
+{
+    table_t t = table_of(to, which);
+
+    if (which == SESSIONS)
+        for (; i < end; i++) {
+            apl_session_ahead(&from->sessions[i]);
+            apl_copy(&to->sessions[i], &from->sessions[i], APL_LINES);
+        }
+    else
+        apl_copy(to->base + t.offset + (size_t)i * t.slot,
+                 from->base + t.offset + (size_t)i * t.slot,
+                 (size_t)(end - i) * t.slot);
+}
+
+/* ---- one copy ---- */
+
+APL_UNLOCKED static int is_quiet(const apl_pool_t *pool, uint32_t before)
+{
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    return __atomic_load_n(&pool->header->sequence, __ATOMIC_RELAXED) == before;
+}
+
+/* What was never used is left zero, which the system does not store. It is
+ * given up as soon as somebody enters.
+ * @param locked 1: nobody can. @return 0: somebody entered */
+static int copy_all(apl_pool_t *to, const apl_pool_t *from, uint32_t before,
+                    int locked)
+{
+    int which;
+
+    apl_copy(to->header, from->header, sizeof *to->header);
+    for (which = 0; which < TABLES; which++) {
+        uint32_t i, end, top = table_of(to, which).top;
+
+        for (i = 0; i <= top; i = end) {
+            end = top - i < SLICE ? top + 1 : i + SLICE;
+            copy_slots(to, from, which, i, end);
+            if (!locked && !is_quiet(from, before))
+                return 0;
+        }
+    }
+    return 1;
+}
+
+static int copy_quietly(apl_pool_t *to, const apl_pool_t *from)
+{
+    uint32_t before =
+        __atomic_load_n(&from->header->sequence, __ATOMIC_ACQUIRE);
+
+    return !(before & 1) && copy_all(to, from, before, 0);
+}
+
+/* A page that is used for the first time takes microseconds; a huge one takes
+ * the place of 512. */
+static void want_huge(const apl_pool_t *copy, const table_t *t)
+{
+    size_t from = (t->offset + PAGE - 1) / PAGE * PAGE;
+    size_t to = t->offset + (size_t)t->top * t->slot;
+
+    if (to > from + LARGE)
+        madvise(copy->base + from, to - from, MADV_HUGEPAGE);
+}
+
+/* Memory for the slots in use, before the copy: a page of it costs more than
+ * to copy what stands there. @return 0: there was something to do */
+static int make_ready(apl_snapshot_t *s)
+{
+    uint32_t *ready[] = {&s->ready.groups, &s->ready.processes,
+                         &s->ready.sessions, &s->ready.children};
+    uint32_t left = FRESH;
+    int which;
+
+    for (which = 0; which < TABLES; which++) {
+        table_t t = table_of(s->of, which);
+
+        if (*ready[which] <= t.top)
+            want_huge(s->copy, &t);
+        for (; *ready[which] <= t.top; ++*ready[which]) {
+            size_t at = t.offset + (size_t)*ready[which] * t.slot;
+
+            if (left < t.slot)
+                return 0;
+            left -= t.slot;
+            if (at % PAGE < t.slot)
+                *(volatile char *)(s->copy->base + at) = 0;
+        }
+    }
+    return left == FRESH;
+}
+
+apr_status_t apl_snapshot_try(apl_snapshot_t *snapshot, int enter)
+{
+    apl_held_t held;
+    apr_status_t rv;
+
+    if (!make_ready(snapshot))
+        return APR_INCOMPLETE;
+    if (!enter)
+        return copy_quietly(snapshot->copy, snapshot->of) ? APR_SUCCESS
+                                                          : APR_EAGAIN;
+    rv = apl_enter_patiently(&held, snapshot->of, apl_now());
+    if (rv != APR_SUCCESS)
+        return rv;
+    copy_all(snapshot->copy, snapshot->of, 0, 1);
+    apl_leave(&held);
+    return APR_SUCCESS;
+}
+
+/* ---- room for it ---- */
+
+static apr_status_t unmap(void *copy)
+{
+    apl_pool_t *c = copy;
+
+    munmap(c->base, c->size);
+    return APR_SUCCESS;
+}
+
+/* Memory of its own, all zero and not there until it is written, instead of
+ * megabytes of a request's pool. */
+apr_status_t apl_snapshot_room(apl_snapshot_t *snapshot, apl_pool_t *pool,
+                               apr_pool_t *p)
+{
+    apl_capacity_t n = {pool->n.groups - 1, pool->n.processes - 1,
+                        pool->n.sessions - 1, pool->n.children - 1};
+    apl_pool_t *c = apr_palloc(p, sizeof *c);
+    void *memory = mmap(NULL, pool->size, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (memory == MAP_FAILED)
+        return APR_ENOMEM;
+    apl_segment_format(c, memory, &n);
+    apr_pool_cleanup_register(p, c, unmap, apr_pool_cleanup_null);
+    memset(snapshot, 0, sizeof *snapshot);
+    snapshot->copy = c;
+    snapshot->of = pool;
+    return APR_SUCCESS;
+}
+
+/* ---- with texts ---- */
+
+/* The text of the request that was copied; nothing if it is another by now. */
+static void copy_text(apl_session_t *to, const apl_session_t *from)
+{
+    size_t rest = offsetof(apl_session_t, id);
+
+    apl_copy((char *)to + rest, (const char *)from + rest, sizeof *to - rest);
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    if (__atomic_load_n(&from->generation, __ATOMIC_RELAXED) != to->generation)
+        memset((char *)to + rest, 0, sizeof *to - rest);
+    to->method[sizeof to->method - 1] = 0;
+    to->client[sizeof to->client - 1] = 0;
+    to->uri[sizeof to->uri - 1] = 0;
+}
+
+static void add_texts(apl_pool_t *copy, const apl_pool_t *of)
+{
+    uint32_t i, top = table_of(copy, SESSIONS).top;
+
+    for (i = 1; i <= top; i++)
+        if (copy->sessions[i].state != APL_SESSION_FREE)
+            copy_text(&copy->sessions[i], &of->sessions[i]);
+    for (i = 1; i <= table_of(copy, GROUPS).top; i++) {
+        apl_group_t *g = &copy->groups[i];
+
+        g->name[sizeof g->name - 1] = 0;
+        g->root[sizeof g->root - 1] = 0;
+        g->error[sizeof g->error - 1] = 0;
+    }
+    for (i = 0; i < APL_EVENT_MAX; i++) {
+        apl_event_t *e = &copy->header->events[i];
+
+        e->app[sizeof e->app - 1] = 0;
+        e->reason[sizeof e->reason - 1] = 0;
+    }
+}
+
+apr_status_t apl_snapshot_take(apl_pool_t **copy, apl_pool_t *pool,
+                               apr_pool_t *p)
+{
+    static const struct timespec pause = {0, PAUSE};
+    apl_snapshot_t s;
+    apr_status_t rv = apl_snapshot_room(&s, pool, p);
+    int i = 0;
+
+    if (rv != APR_SUCCESS)
+        return rv;
+    while ((rv = apl_snapshot_try(&s, i >= TRIES)) != APR_SUCCESS) {
+        if (rv != APR_EAGAIN && rv != APR_INCOMPLETE)
+            return rv;
+        if (rv == APR_EAGAIN && i++ > HASTE)
+            nanosleep(&pause, NULL);
+    }
+    add_texts(s.copy, pool);
+    *copy = s.copy;
+    return APR_SUCCESS;
+}

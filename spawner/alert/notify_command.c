@@ -1,0 +1,195 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/alert/notify_command.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "spawner/common/exit_cause.h"
+#include "spawner/common/cgroup.h"
+#include "spawner/child/environment.h"
+#include "spawner/common/child_reset.h"
+#include "spawner/life/life.h"
+#include "spawner/child/rlimits.h"
+#include "spawner/shared/privilege.h"
+#include "spawner/output/app_log.h"
+#include "spawner/common/daemonize.h"
+#include "spawner/state/stray_cgroups.h"
+#include "spawner/state/approot_owner.h"
+
+#define LIMIT (30 * SECOND)
+#define LINES 10 /* of what it prints */
+
+/* ---- in the child ---- */
+
+static _Noreturn void refuse(const char *why)
+{
+    dprintf(STDERR_FILENO, "%s\n", why);
+    _exit(126);
+}
+
+static _Noreturn void work(const spawner_t *s, const table_app_t *a,
+                           uint64_t id, int input, int output)
+{
+    char error[PRIVILEGE_ERROR_MAX];
+    const char *refused;
+    privilege_t who;
+
+    if (dup2(input, 0) < 0 || dup2(output, 1) < 0 || dup2(output, 2) < 0)
+        _exit(126);
+    if (cgroup_enter(id) != 0)
+        refuse("it cannot have a cgroup of its own");
+    if (fresh_descriptors(-1) != 0)
+        refuse("the spawner's descriptors cannot be closed");
+    if (privilege_find(&who, a->user, a->group, approot_user(a), a->app.root,
+                       error) != 0 ||
+        privilege_groups(&who, error) != 0)
+        refuse(error);
+    /* What modules of the user database have opened. */
+    if (fresh_descriptors(-1) != 0)
+        refuse("descriptors cannot be closed");
+    settle_memory("0");
+    umask(022);
+    refused = limits_take(a, &s->descriptors);
+    if (refused) {
+        snprintf(error, sizeof error, "%s cannot be set: %s", refused,
+                 strerror(errno));
+        refuse(error);
+    }
+    if (privilege_drop(&who, 0, error) != 0)
+        refuse(error);
+    if (chdir("/") != 0)
+        refuse(strerror(errno));
+    execle("/bin/sh", "sh", "-c", a->notify, NULL,
+           environment_of_user(s->instance, id, &who));
+    refuse("/bin/sh cannot be executed");
+}
+
+/* ---- what it says ---- */
+
+/* A bounded piece: others have their turn before the next. What is more than
+ * fits is read all the same: who prints much must not die of it. */
+static void hear(tell_t *t)
+{
+    char chunk[4096];
+    ssize_t n = t->output.fd < 0 ? -1 : read(t->output.fd, chunk, sizeof chunk);
+    size_t room = sizeof t->said - t->length;
+    size_t kept = n > 0 && (size_t)n < room ? (size_t)n : room;
+
+    if (n == 0)
+        loop_drop(&t->output);
+    if (n <= 0)
+        return;
+    memcpy(t->said + t->length, chunk, kept);
+    t->length += kept;
+}
+
+static void output_ready(void *owner, uint32_t events)
+{
+    (void)events;
+    hear(owner);
+}
+
+static void log_said(const tell_t *t, const table_app_t *a)
+{
+    const char *line = t->said, *end = t->said + t->length, *stop;
+    int n;
+
+    for (n = 0; n < LINES && line < end; n++, line = stop + 1) {
+        stop = memchr(line, '\n', (size_t)(end - line));
+        if (!stop)
+            stop = end;
+        say_app(a, LOG_NOTICE, "%s: AppNotify said: %.*s", t->label,
+                (int)(stop - line), line);
+    }
+}
+
+static void ended(spawner_t *s, errand_t *e, const siginfo_t *cause)
+{
+    tell_t *t = (tell_t *)e;
+    const table_app_t *a = table_find(s->table, t->app);
+    char text[CAUSE_MAX];
+
+    stray_look(s, 0);
+    hear(t);
+    loop_drop(&t->output);
+    log_said(t, a);
+    if (!cause)
+        say_app(a, LOG_ERROR,
+                "%s: AppNotify took more than %d s and was killed: %s",
+                t->label, (int)(LIMIT / SECOND), t->command);
+    else if (cause->si_code != CLD_EXITED || cause->si_status != 0)
+        say_app(a, LOG_ERROR, "%s: AppNotify failed with %s: %s", t->label,
+                cause_text(cause, text), t->command);
+}
+
+/* ---- beginning ---- */
+
+/* A pipe that holds the text; nobody writes any more. @return its read end, or
+ * -1 with errno */
+static int hold(const char *text, size_t length)
+{
+    int ends[2];
+    ssize_t n;
+
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return -1;
+    fcntl(ends[1], F_SETFL, O_NONBLOCK);
+    n = write(ends[1], text, length);
+    close(ends[1]);
+    if (n == (ssize_t)length)
+        return ends[0];
+    close(ends[0]);
+    if (n >= 0)
+        errno = ENOSPC; /* a pipe of this user's is smaller than others */
+    return -1;
+}
+
+static int run(spawner_t *s, tell_t *t, const table_app_t *a, int input)
+{
+    uint64_t id = life_random();
+    int ends[2], kept;
+    pid_t pid;
+
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return -1;
+    fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    pid = errand_fork(s, &t->errand, LIMIT, ended);
+    if (pid == 0)
+        work(s, a, id, input, ends[1]);
+    kept = errno;
+    t->errand.id = id;
+    close(ends[1]);
+    if (pid > 0)
+        loop_add(&t->output, ends[0], EPOLLIN, output_ready, t);
+    else
+        close(ends[0]);
+    errno = kept;
+    return pid > 0 ? 0 : -1;
+}
+
+int tell_begin(spawner_t *s, tell_t *t, const table_app_t *app,
+               const char *text, size_t length)
+{
+    int input = hold(text, length), rv;
+
+    if (input < 0)
+        return -1;
+    t->length = 0;
+    t->output.fd = -1;
+    snprintf(t->app, sizeof t->app, "%s", app->app.name);
+    snprintf(t->label, sizeof t->label, "%s", app->label);
+    snprintf(t->command, sizeof t->command, "%s", app->notify);
+    rv = run(s, t, app, input);
+    close(input);
+    return rv;
+}
+
+int tell_is_busy(const tell_t *t)
+{
+    return t->errand.pid != 0;
+}

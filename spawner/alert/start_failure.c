@@ -1,0 +1,247 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/alert/start_failure.h"
+
+#include <apr_strings.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "shm/slots/group.h"
+#include "spawner/alert/alert.h"
+#include "spawner/state/process.h"
+#include "spawner/output/app_log.h"
+
+#define TAIL_LINES 20
+
+/* httpd's error page knows these words. */
+static const char *const steps[] = {"prepare", "user", "variables", "directory",
+                                    "command", "boot", "ready",     "stay"};
+
+/* Where the line begins that has its newline there. */
+static size_t line_at(const char *tail, size_t newline)
+{
+    while (newline > 0 && tail[newline - 1] != '\n')
+        newline--;
+    return newline;
+}
+
+/* Where the first of the last lines is that fit; n: there is none.
+ * @param frames do those of a stack trace count? */
+static size_t last_lines(const char *tail, size_t n, int lines, size_t room,
+                         int frames)
+{
+    size_t end, begin, from = n, used = 0;
+
+    for (end = n; end > 0 && lines > 0; end = begin) {
+        begin = line_at(tail, end - 1);
+        if (!frames && output_is_frame(tail + begin))
+            continue;
+        used += end - begin + 2;
+        if (used > room && from < n)
+            break;
+        from = begin;
+        lines--;
+    }
+    return from;
+}
+
+/* As many of the last lines as fit, on one line. A frame of a stack trace says
+ * little without the others. @param lines at most */
+static void last_output(const process_t *p, int lines, char *text, size_t size)
+{
+    static const char intro[] = "; last output: ";
+    const char *tail = p->output.tail, *between = intro;
+    size_t end, n = tail ? p->output.tail_length : 0, used = 0;
+    size_t i = last_lines(tail, n, lines, size - sizeof intro, 0);
+    int frames = i == n;
+
+    if (frames)
+        i = last_lines(tail, n, lines, size - sizeof intro, 1);
+    text[0] = 0;
+    for (; i < n && used + 1 < size; i = end + 1) {
+        end = i + strcspn(tail + i, "\n");
+        if (!frames && output_is_frame(tail + i))
+            continue;
+        used += (size_t)snprintf(text + used, size - used, "%s%.*s", between,
+                                 (int)(end - i), tail + i);
+        between = " | ";
+    }
+}
+
+void failure_log(const spawner_t *s, const process_t *p)
+{
+    const table_app_t *a = table_find(s->table, p->is.name);
+    char tail[1024];
+
+    last_output(p, TAIL_LINES, tail, sizeof tail);
+    say(p, LOG_ERROR,
+        "could not be started: %s (error id " CONTRACT_ID_FMT "%s%s%s%s%s%s)%s",
+        p->failure, p->error_id, p->command ? "; command: " : "",
+        p->command ? p->command : "", p->user[0] ? "; user: " : "", p->user,
+        a ? "; directory: " : "", a ? a->app.root : "", tail);
+}
+
+void failure_brief(const process_t *p, char *text, size_t size)
+{
+    char tail[256], *end;
+
+    last_output(p, 1, tail, sizeof tail);
+    end = apr_cpystrn(text, p->failure, size);
+    apr_cpystrn(end, tail, size - (size_t)(end - text));
+}
+
+/* ---- the file ---- */
+
+static void name_of(char name[32], const process_t *p, const char *end)
+{
+    snprintf(name, 32, CONTRACT_FAILURES "/" CONTRACT_ID_FMT "%s",
+             apl_group_key(p->is.name), end);
+}
+
+/* Values have one line. */
+static void put(FILE *file, const char *name, const char *value)
+{
+    if (!value || !*value)
+        return;
+    fprintf(file, "%s ", name);
+    for (; *value; value++)
+        putc(*value == '\n' ? ' ' : *value, file);
+    putc('\n', file);
+}
+
+static void put_all(FILE *file, const spawner_t *s, const process_t *p,
+                    int step, uint64_t id, const char *text)
+{
+    const table_app_t *a = table_find(s->table, p->is.name);
+    size_t i;
+
+    fprintf(file, "id " CONTRACT_ID_FMT "\n", id);
+    put(file, "step", steps[step]);
+    put(file, "failure", text);
+    put(file, "command", p->command);
+    put(file, "directory", a ? a->app.root : NULL);
+    put(file, "user", p->user);
+    fputs("output\n", file);
+    for (i = 0; p->output.tail && i < p->output.tail_length; i++)
+        putc(p->output.tail[i] ? p->output.tail[i] : ' ', file);
+}
+
+static void alert_all(spawner_t *s, const process_t *p, uint64_t id,
+                      const char *text)
+{
+    apl_condition_t is;
+    char tail[256];
+
+    last_output(p, 1, tail, sizeof tail);
+    alert_raise(s, p, ALERT_START_FAILED, "%s (error id " CONTRACT_ID_FMT ")%s",
+                text, id, tail);
+    if (!alert_open(s, p))
+        return;
+    alert_raise(s, p, ALERT_BACKOFF_OPENED,
+                "starts fail, and are tried less and less often, up to %d s "
+                "apart: %s%s",
+                APL_BACKOFF_MAX, text, tail);
+    if (apl_supervise_condition(&s->shm, p->is.id, &is) == APR_SUCCESS &&
+        is.replaces)
+        alert_raise(s, p, ALERT_BROKEN_DEPLOY,
+                    "a new process does not start, and the old ones serve on: "
+                    "%s%s",
+                    text, tail);
+}
+
+static void write_file(const spawner_t *s, const process_t *p, int step,
+                       uint64_t id, const char *text)
+{
+    char name[32], temp[32];
+    int fd, good;
+    FILE *file;
+
+    name_of(name, p, "");
+    name_of(temp, p, ".new");
+    unlinkat(s->rt.fd, temp, 0);
+    fd = openat(s->rt.fd, temp,
+                O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0400);
+    if (fd < 0)
+        return;
+    good = geteuid() != 0 ||
+           (fchown(fd, 0, s->rt.gid) == 0 && fchmod(fd, 0440) == 0);
+    file = fdopen(fd, "w");
+    if (!file) {
+        close(fd);
+        return;
+    }
+    put_all(file, s, p, step, id, text);
+    good &= !ferror(file);
+    good &= fclose(file) == 0;
+    if (!good || renameat(s->rt.fd, temp, s->rt.fd, name) != 0) {
+        /* An older one would tell of another error. */
+        unlinkat(s->rt.fd, temp, 0);
+        unlinkat(s->rt.fd, name, 0);
+    }
+}
+
+void failure_keep(spawner_t *s, const process_t *p, int step, uint64_t id,
+                  const char *text)
+{
+    if (!table_find(s->table, p->is.name))
+        return; /* nobody asks for it any more */
+    alert_all(s, p, id, text);
+    write_file(s, p, step, id, text);
+}
+
+void failure_forget(spawner_t *s, const process_t *p)
+{
+    char name[32];
+
+    if (!alert_close(s, p))
+        return;
+    name_of(name, p, "");
+    unlinkat(s->rt.fd, name, 0);
+}
+
+void failure_recall(const spawner_t *s)
+{
+    char name[32];
+    uint32_t i;
+
+    for (i = 0; i < s->table->n; i++) {
+        snprintf(name, sizeof name, CONTRACT_FAILURES "/" CONTRACT_ID_FMT,
+                 s->table->apps[i].app.key);
+        if (faccessat(s->rt.fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+            alert_recall(s->table->apps[i].app.name);
+    }
+}
+
+static int is_known(const spawner_t *s, const char *name)
+{
+    char own[32];
+    uint32_t i;
+
+    for (i = 0; i < s->table->n; i++) {
+        snprintf(own, sizeof own, CONTRACT_ID_FMT, s->table->apps[i].app.key);
+        if (strcmp(own, name) == 0)
+            return 1;
+    }
+    return 0;
+}
+
+void failure_sweep(const spawner_t *s)
+{
+    int fd = openat(s->rt.fd, CONTRACT_FAILURES,
+                    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    const struct dirent *entry;
+
+    while (dir && (entry = readdir(dir)) != NULL)
+        if (entry->d_name[0] != '.' && !is_known(s, entry->d_name))
+            unlinkat(fd, entry->d_name, 0);
+    if (dir)
+        closedir(dir);
+    else if (fd >= 0)
+        close(fd);
+}

@@ -1,0 +1,311 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/child/boot.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "spawner/common/cgroup.h"
+#include "spawner/shared/detect.h"
+#include "spawner/child/env_file.h"
+#include "spawner/child/environment.h"
+#include "spawner/alert/start_failure.h"
+#include "spawner/common/child_reset.h"
+#include "spawner/child/rlimits.h"
+#include "spawner/shared/privilege.h"
+#include "spawner/common/daemonize.h"
+#include "spawner/state/approot_owner.h"
+
+#define LISTENER_FD 3
+#define REPORT_FD   4
+
+static int report_fd;
+static uint32_t step = STEP_USER; /* what is being done */
+static uid_t owner; /* of AppRoot, that runs the app; or USERDB_NOBODY */
+
+/* The report says the rest, and which step this is. */
+static void tell(boot_report_t report, const char *text)
+{
+    report.step = step;
+    snprintf(report.text, sizeof report.text, "%s", text);
+    if (write(report_fd, &report, sizeof report) < 0) {
+        /* The spawner died; the next one will see the exit. */
+    }
+}
+
+static _Noreturn void fail(const char *format, ...)
+    __attribute__((format(printf, 1, 2)));
+
+static _Noreturn void fail(const char *format, ...)
+{
+    char text[BOOT_TEXT_MAX];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    tell((boot_report_t){.kind = BOOT_FAILED}, text);
+    _exit(1);
+}
+
+/* What root has to hand over to the app's user. */
+static void hand_over(const boot_t *b, const privilege_t *who)
+{
+    runtime_path_t path;
+
+    runtime_path(b->rt, CONTRACT_NOTIFY, b->id, path);
+    if (runtime_give(path, who->uid, who->gid) != 0)
+        fail("%s cannot be given to user %s: %s", path, who->name,
+             strerror(errno));
+    /* So that the app may open /dev/stderr. */
+    if (fchown(STDOUT_FILENO, who->uid, who->gid) != 0)
+        fail("the output cannot be given to user %s: %s", who->name,
+             strerror(errno));
+    if (b->app->listen != APL_LISTEN_UNIX)
+        return;
+    runtime_path(b->rt, CONTRACT_OWN, b->id, path);
+    *strrchr(path, '/') = 0;
+    if (mkdir(path, 0700) != 0 || lchown(path, who->uid, who->gid) != 0)
+        fail("%s cannot be made: %s", path, strerror(errno));
+}
+
+static void close_others(void)
+{
+    if (close_range(REPORT_FD + 1, ~0u, 0) != 0)
+        fail("the spawner's descriptors cannot be closed: %s", strerror(errno));
+}
+
+/* From here on the child holds nothing else of the spawner's: what follows may
+ * be slow, and whoever waits for the end of a connection to the spawner must
+ * not wait for that. */
+static void own_descriptors(const boot_t *b)
+{
+    /* Out of the way of what they are to become. */
+    int listener = b->listener < 0 ? -1 : fcntl(b->listener, F_DUPFD, 10);
+    int output = fcntl(b->output, F_DUPFD, 10);
+    int null = open("/dev/null", O_RDWR);
+    int report = fcntl(report_fd, F_DUPFD, 10);
+
+    if ((b->listener >= 0 && listener < 0) || null < 0 || dup2(null, 0) < 0 ||
+        dup2(output, 1) < 0 || dup2(output, 2) < 0 ||
+        dup2(report, REPORT_FD) < 0)
+        fail("descriptors cannot be set up: %s", strerror(errno));
+    report_fd = REPORT_FD;
+    if (fcntl(REPORT_FD, F_SETFD, FD_CLOEXEC) != 0 ||
+        (listener >= 0 && dup2(listener, LISTENER_FD) < 0))
+        fail("descriptors cannot be set up: %s", strerror(errno));
+    if (listener < 0)
+        close(LISTENER_FD);
+    close_others();
+}
+
+/* ---- user and directory ---- */
+
+static void find_user(const boot_t *b, privilege_t *who)
+{
+    const char *root = b->app->app.root;
+    char error[PRIVILEGE_ERROR_MAX];
+
+    step = STEP_DIRECTORY;
+    if (access(root, F_OK) != 0 && errno != EACCES)
+        fail("AppRoot %s cannot be used: %s", root, strerror(errno));
+    step = STEP_USER;
+    owner = approot_user(b->app);
+    if (privilege_find(who, b->app->user, b->app->group, owner, root, error) !=
+        0)
+        fail("%s", error);
+    tell((boot_report_t){.kind = BOOT_USER, .uid = who->uid, .gid = who->gid},
+         who->name);
+}
+
+/* By the app's user already, and looked at from within: whose directory this
+ * is cannot change between look and use. */
+static void enter_root(const boot_t *b, const privilege_t *who)
+{
+    const char *root = b->app->app.root;
+    struct stat st;
+
+    step = STEP_DIRECTORY;
+    if (chdir(root) != 0)
+        fail("AppRoot %s cannot be entered by user %s: %s", root, who->name,
+             strerror(errno));
+    if (owner == USERDB_NOBODY)
+        return;
+    if (stat(".", &st) != 0)
+        fail("AppRoot %s cannot be looked at by user %s: %s", root, who->name,
+             strerror(errno));
+    if (st.st_uid != who->uid)
+        fail("AppRoot %s belongs to user %u now, and belonged to user %s when "
+             "httpd read its configuration: reload httpd (apachectl graceful), "
+             "or say with AppUser who runs the app",
+             root, (unsigned)st.st_uid, who->name);
+}
+
+/* ---- the command ---- */
+
+/* %s: where to listen; %%: a percent sign; any other % stays. */
+static char *expand(const boot_t *b, const char *command)
+{
+    runtime_path_t where;
+    char *text = malloc(strlen(command) * sizeof where + 1), *to = text;
+
+    if (!text)
+        fail("out of memory");
+    if (b->app->listen == APL_LISTEN_TCP)
+        snprintf(where, sizeof where, "127.0.0.1:%u", b->port);
+    else
+        runtime_path(b->rt, runtime_kind((uint32_t)b->app->listen), b->id,
+                     where);
+    for (; *command; command++) {
+        if (command[0] == '%' && command[1] == 's') {
+            to = stpcpy(to, where);
+            command++;
+        }
+        else {
+            if (command[0] == '%' && command[1] == '%')
+                command++;
+            *to++ = *command;
+        }
+    }
+    *to = 0;
+    return text;
+}
+
+/* Does the command begin with NAME=value? */
+static int assigns(const char *command)
+{
+    size_t n = strspn(command, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                               "abcdefghijklmnopqrstuvwxyz0123456789_");
+
+    return n > 0 && command[n] == '=';
+}
+
+static void find_command(const boot_t *b, detect_found_t *found)
+{
+    const detect_wish_t wish = {b->app->listen, b->app->protocol,
+                                b->app->app.options.concurrency};
+
+    if (b->app->command)
+        detect_given(&wish, b->app->command, found);
+    else if (!detect_command(&wish, found))
+        fail("no AppCommand is set, and in %s %s", b->app->app.root,
+             found->why);
+    if (b->app->ready && found->protocol != APL_HTTP)
+        fail("%s, and that is spoken to over FastCGI: AppReady %s is asked for "
+             "over HTTP; say AppReady notify or accept",
+             found->why, b->app->ready);
+}
+
+/* FastCGI and SCGI programs know their socket as standard input. */
+static void give_stdin(const boot_t *b, uint32_t protocol)
+{
+    if (b->listener >= 0 && (protocol == APL_FCGI || protocol == APL_SCGI) &&
+        dup2(LISTENER_FD, 0) < 0)
+        fail("descriptors cannot be set up: %s", strerror(errno));
+}
+
+/* ---- AppEnvFile ---- */
+
+static struct {
+    char *text; /* NULL: there is none */
+    size_t length;
+} variables;
+
+/* While what is root's can be read. */
+static void read_variables(const boot_t *b, const privilege_t *who)
+{
+    char error[ENVFILE_ERROR_MAX];
+
+    if (!b->app->env_file)
+        return;
+    step = STEP_VARIABLES;
+    variables.text =
+        envfile_read(b->app->env_file, who, &variables.length, error);
+    if (!variables.text)
+        fail("%s", error);
+}
+
+/* With the app's rights. */
+static char **parse_variables(const boot_t *b)
+{
+    char error[ENVFILE_ERROR_MAX] = "out of memory", **list;
+
+    if (!variables.text)
+        return NULL;
+    step = STEP_VARIABLES;
+    list = envfile_parse(b->app->env_file, variables.text, variables.length,
+                         error);
+    if (!list)
+        fail("%s", error);
+    return list;
+}
+
+/* ---- becoming the app ---- */
+
+static void drop_rights(const boot_t *b, const privilege_t *who)
+{
+    char error[PRIVILEGE_ERROR_MAX];
+    const char *refused = limits_take(b->app, &b->descriptors);
+
+    if (refused)
+        fail("%s cannot be set: %s", refused, strerror(errno));
+    step = STEP_USER;
+    if (privilege_drop(who, !b->app->no_new_privileges, error) != 0)
+        fail("%s", error);
+}
+
+static _Noreturn void execute(const boot_t *b, const privilege_t *who)
+{
+    char *line, *command, **list = parse_variables(b);
+    static detect_found_t found;
+
+    step = STEP_COMMAND;
+    find_command(b, &found);
+    command = expand(b, b->app->command ? b->app->command : found.command);
+    give_stdin(b, found.protocol);
+    tell((boot_report_t){.kind = BOOT_COMMAND,
+                         .protocol = found.protocol,
+                         .concurrency = found.concurrency},
+         command);
+    if (asprintf(&line, "exec %s%s", assigns(command) ? "env " : "", command) <
+        0)
+        fail("out of memory");
+    execle("/bin/sh", "sh", "-c", line, NULL, environment_make(b, who, list));
+    fail("/bin/sh cannot be executed: %s", strerror(errno));
+}
+
+_Noreturn void boot_app(const boot_t *b)
+{
+    char error[PRIVILEGE_ERROR_MAX], go;
+    privilege_t who;
+
+    report_fd = b->report;
+    setsid();
+    fresh_signals();
+    if (read(b->go, &go, 1) != 1)
+        _exit(1);
+    step = STEP_PREPARE;
+    if (cgroup_enter(b->id) != 0)
+        fail("it cannot have a cgroup of its own: %s", strerror(errno));
+    own_descriptors(b);
+    find_user(b, &who);
+    step = STEP_PREPARE;
+    hand_over(b, &who);
+    if (privilege_groups(&who, error) != 0)
+        fail("%s", error);
+    /* What modules of the user database have opened. */
+    close_others();
+    settle_memory("0");
+    umask(022);
+    read_variables(b, &who);
+    drop_rights(b, &who);
+    enter_root(b, &who);
+    execute(b, &who);
+}

@@ -1,0 +1,279 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/child/env_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "spawner/state/approot_owner.h"
+#include "spawner/output/open_as.h"
+#include "spawner/shared/env_name.h"
+
+#define BLANK " \t"
+
+/* ---- lines ---- */
+
+/* One line, without its end; each of them returns NULL, or what is wrong. */
+typedef struct {
+    char *at; /* what is not read yet */
+    char *name, *value;
+} line_t;
+
+static char *skip(char *s)
+{
+    return s + strspn(s, BLANK);
+}
+
+/* Only blanks and then the end. */
+static const char *end_of(const char *s)
+{
+    return s[strspn(s, BLANK)] == 0 ? NULL
+                                    : "there is something behind the quote "
+                                      "that ends the value";
+}
+
+static const char *read_single(line_t *l)
+{
+    char *end = strchr(l->at + 1, '\'');
+
+    if (!end)
+        return "the quote that begins the value has no other on its line";
+    l->value = l->at + 1;
+    *end = 0;
+    return end_of(end + 1);
+}
+
+/* In double quotes a backslash takes their meaning from these. */
+static const char *read_double(line_t *l)
+{
+    char *from = l->at + 1, *to = from;
+
+    l->value = to;
+    for (; *from && *from != '"'; from++) {
+        if (*from == '\\' && from[1] && strchr("\"\\$`", from[1]))
+            from++;
+        *to++ = *from;
+    }
+    if (!*from)
+        return "the quote that begins the value has no other on its line";
+    *to = 0;
+    return end_of(from + 1);
+}
+
+static const char *read_plain(line_t *l)
+{
+    size_t n = strlen(l->at), i;
+
+    while (n > 0 && strchr(BLANK, l->at[n - 1]))
+        n--;
+    l->value = l->at;
+    l->at[n] = 0;
+    for (i = 0; i < n; i++)
+        if (strchr("'\"\\", l->at[i]) ||
+            (l->at[i] == '#' && i > 0 && strchr(BLANK, l->at[i - 1])))
+            return "a value with quotes, a backslash, or # after a blank has "
+                   "to stand in quotes";
+    return NULL;
+}
+
+static const char *read_value(line_t *l)
+{
+    l->at = skip(l->at);
+    return *l->at == '\''  ? read_single(l)
+           : *l->at == '"' ? read_double(l)
+                           : read_plain(l);
+}
+
+static const char *read_name(line_t *l)
+{
+    const char *wrong;
+    char *end;
+
+    if (strncmp(l->at, "export", 6) == 0 && l->at[6] && strchr(BLANK, l->at[6]))
+        l->at = skip(l->at + 6);
+    end = strchr(l->at, '=');
+    if (!end)
+        return "there is no = in it";
+    l->name = l->at;
+    wrong = variable_refused(l->name, (size_t)(end - l->name));
+    *end = 0;
+    l->at = end + 1;
+    return wrong;
+}
+
+/* name NULL: it sets nothing. */
+static const char *read_line(line_t *l, size_t length)
+{
+    size_t i;
+
+    l->name = NULL;
+    for (i = 0; i < length; i++)
+        if ((unsigned char)l->at[i] < 0x20 && l->at[i] != '\t')
+            return "there is a control character in it";
+    l->at = skip(l->at);
+    if (!*l->at || *l->at == '#' || *l->at == ';')
+        return NULL;
+    return read_name(l);
+}
+
+/* ---- the text ---- */
+
+static size_t lines_of(const char *text, size_t length)
+{
+    size_t i, n = 1;
+
+    for (i = 0; i < length; i++)
+        n += text[i] == '\n';
+    return n;
+}
+
+static int complain(char error[ENVFILE_ERROR_MAX], const char *path, int line,
+                    const line_t *l, const char *wrong)
+{
+    /* A name is no secret, but what stands before a = may be no name. */
+    if (l->name && variable_refused(l->name, strlen(l->name)) == NULL)
+        snprintf(error, ENVFILE_ERROR_MAX, "AppEnvFile %s: line %d, %s: %s",
+                 path, line, l->name, wrong);
+    else if (l->name)
+        snprintf(error, ENVFILE_ERROR_MAX,
+                 "AppEnvFile %s: line %d: what stands before the = %s", path,
+                 line, wrong);
+    else
+        snprintf(error, ENVFILE_ERROR_MAX, "AppEnvFile %s: line %d: %s", path,
+                 line, wrong);
+    return 0;
+}
+
+/* @return 0: error says why not */
+static int add_line(char **entry, const char *path, int number, char *text,
+                    size_t length, char error[ENVFILE_ERROR_MAX])
+{
+    line_t l = {.at = text};
+    const char *wrong;
+
+    if (length > 0 && text[length - 1] == '\r')
+        text[--length] = 0;
+    wrong = read_line(&l, length);
+    if (!wrong && l.name)
+        wrong = read_value(&l);
+    if (wrong)
+        return complain(error, path, number, &l, wrong);
+    *entry = NULL;
+    if (l.name && asprintf(entry, "%s=%s", l.name, l.value) < 0)
+        return complain(error, path, number, &l, "out of memory");
+    return 1;
+}
+
+char **envfile_parse(const char *path, char *text, size_t length,
+                     char error[ENVFILE_ERROR_MAX])
+{
+    char **list = calloc(lines_of(text, length) + 1, sizeof *list);
+    char *at = text, *end;
+    size_t n = 0;
+    int number;
+
+    for (number = 1; list && at <= text + length; number++, at = end + 1) {
+        end = memchr(at, '\n', (size_t)(text + length - at));
+        if (!end)
+            end = text + length;
+        *end = 0;
+        if (!add_line(&list[n], path, number, at, (size_t)(end - at), error)) {
+            free(list);
+            return NULL;
+        }
+        n += list[n] != NULL;
+    }
+    return list;
+}
+
+/* ---- the file ---- */
+
+static char *refuse(char error[ENVFILE_ERROR_MAX], const char *path,
+                    const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static char *refuse(char error[ENVFILE_ERROR_MAX], const char *path,
+                    const char *format, ...)
+{
+    int n = snprintf(error, ENVFILE_ERROR_MAX, "AppEnvFile %.300s ", path);
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(error + n, ENVFILE_ERROR_MAX - (size_t)n, format, args);
+    va_end(args);
+    return NULL;
+}
+
+/* @return 1: it may be believed */
+static int is_good(const char *path, const struct stat *st,
+                   const privilege_t *who, int as_root,
+                   char error[ENVFILE_ERROR_MAX])
+{
+    if (!S_ISREG(st->st_mode) || st->st_size > ENVFILE_MAX)
+        refuse(error, path, "is no plain file of %d bytes at most",
+               ENVFILE_MAX);
+    else if (st->st_uid != 0 && st->st_uid != who->uid)
+        refuse(error, path,
+               "belongs to user %u: it has to belong to root or to user %s",
+               (unsigned)st->st_uid, who->name);
+    else if (as_root && st->st_uid != 0)
+        refuse(error, path, "may not be read by its own user, %s", who->name);
+    else if (st->st_mode & 022)
+        refuse(error, path,
+               "may be written by others than its owner (mode %03o): chmod "
+               "go-w",
+               (unsigned)st->st_mode & 0777);
+    else if (geteuid() == 0 && !approot_holds(path, as_root ? 0 : who->uid, st))
+        refuse(error, path,
+               "stands where others than root%s%s may put another file, or on "
+               "a FUSE file system",
+               as_root ? "" : " and user ", as_root ? "" : who->name);
+    else
+        return 1;
+    return 0;
+}
+
+static char *explain(const char *path, const privilege_t *who, int as_root,
+                     char error[ENVFILE_ERROR_MAX])
+{
+    if (as_root && errno == ELOOP)
+        return refuse(error, path,
+                      "may not be read by user %s, and for root there may be "
+                      "no symbolic link in its path",
+                      who->name);
+    if (as_root && errno == EPERM)
+        return refuse(error, path,
+                      "may not be read by user %s, and for root it has to be "
+                      "a plain file with one name",
+                      who->name);
+    return refuse(error, path, "cannot be opened: %s", strerror(errno));
+}
+
+char *envfile_read(const char *path, const privilege_t *who, size_t *length,
+                   char error[ENVFILE_ERROR_MAX])
+{
+    struct stat st;
+    int as_root, fd = openas(path, O_RDONLY, 0, who->uid, who->gid, &as_root);
+    char *text;
+    ssize_t n;
+
+    if (fd < 0)
+        return explain(path, who, as_root, error);
+    if (fstat(fd, &st) != 0 || !is_good(path, &st, who, as_root, error)) {
+        close(fd);
+        return NULL;
+    }
+    text = malloc(ENVFILE_MAX + 1);
+    n = text ? read(fd, text, ENVFILE_MAX) : -1;
+    close(fd);
+    if (n < 0)
+        return refuse(error, path, "cannot be read: %s", strerror(errno));
+    *length = (size_t)n;
+    return text;
+}

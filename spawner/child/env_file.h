@@ -1,0 +1,50 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file env_file.h
+ * @brief AppEnvFile: environment variables of an app in a file, which may be
+ *        root's alone.
+ *
+ *     # a comment
+ *     NAME=value
+ *     export NAME='value'
+ *     NAME="a value with \" and \\"
+ *
+ * The common subset of systemd's EnvironmentFile= and of .env: what those read
+ * in different ways is refused. The whole format is in doc/directives.md.
+ *
+ * Errors: a sentence with the file, the line and the name of the variable; no
+ *         value.
+ * Trust:  read by the child that becomes the app, before it gives up root's
+ *         rights (open_as.h). It must belong to root or to the app's user, and
+ *         nobody else may write it, or put another file in its place
+ *         (approot_owner.h). With root's rights only a file of root's is read,
+ *         from a directory that only root may write. So neither can a user put
+ *         a file of root's into his app's environment, nor another user change
+ *         that environment. What stands there is looked at when root's rights
+ *         are given up.
+ */
+#ifndef APPPOOL_SPAWNER_CHILD_ENV_FILE_H
+#define APPPOOL_SPAWNER_CHILD_ENV_FILE_H
+
+#include "spawner/shared/privilege.h"
+
+#define ENVFILE_MAX       65536 /* bytes of a file */
+#define ENVFILE_ERROR_MAX 512
+
+/**
+ * Read the file, as root. The process has the groups of `who` already.
+ * @return its text, never freed. NULL: error says why not
+ */
+char *envfile_read(const char *path, const privilege_t *who, size_t *length,
+                   char error[ENVFILE_ERROR_MAX]);
+
+/**
+ * What the text says; with the rights of the app's user.
+ * @param text is written to, and stays
+ * @return NAME=value, NULL at the end; never freed. NULL: error says why not
+ */
+char **envfile_parse(const char *path, char *text, size_t length,
+                     char error[ENVFILE_ERROR_MAX]);
+
+#endif

@@ -1,0 +1,18 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file child_reset.h
+ * @brief What a forked child sheds of the spawner: its signals and its
+ *        descriptors. libc only.
+ */
+#ifndef APPPOOL_SPAWNER_COMMON_CHILD_RESET_H
+#define APPPOOL_SPAWNER_COMMON_CHILD_RESET_H
+
+/** All signals at their default action, none blocked. */
+void fresh_signals(void);
+
+/** Close all descriptors above standard error but `keep`.
+ * @return 0, or -1 with errno: some are open yet */
+int fresh_descriptors(int keep);
+
+#endif

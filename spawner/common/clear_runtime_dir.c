@@ -1,0 +1,91 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/common/clear_runtime_dir.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "spawner/shared/contract.h"
+#include "spawner/common/remove_tree.h"
+
+static int holds_our_lock(int dirfd)
+{
+    struct stat ours, there;
+
+    return fstat(CONTRACT_LOCK_FD, &ours) == 0 &&
+           fstatat(dirfd, CONTRACT_LOCK, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+           ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
+}
+
+/* Does another instance, or the administrator, have something there? */
+static int is_in_use(int dirfd)
+{
+    int fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    struct dirent *entry;
+    int found = 0;
+
+    if (!dir)
+        return 1;
+    while (!found && (entry = readdir(dir)) != NULL)
+        found = strcmp(entry->d_name, ".") != 0 &&
+                strcmp(entry->d_name, "..") != 0 &&
+                strcmp(entry->d_name, CONTRACT_LOCK) != 0 &&
+                strcmp(entry->d_name, CONTRACT_CURRENT) != 0;
+    closedir(dir);
+    return found;
+}
+
+static void vacate_base(int dirfd, const char *base)
+{
+    const char *name = strrchr(base, '/') + 1;
+
+    /* Each instance looks after it has removed what is its own, so the last
+     * one finds nothing. */
+    if (!holds_our_lock(dirfd) || is_in_use(dirfd))
+        return;
+    unlinkat(dirfd, CONTRACT_CURRENT, 0);
+    unlinkat(dirfd, CONTRACT_LOCK, 0);
+    if (strncmp(name, CONTRACT_PREFIX, sizeof CONTRACT_PREFIX - 1) == 0)
+        rmdir(base);
+}
+
+void vacate_directory(int dirfd, const char *runtime, int all)
+{
+    static const char *const names[] = {
+        CONTRACT_SOCKETS, CONTRACT_OUTPUT, CONTRACT_NOTIFY, CONTRACT_FAILURES,
+        CONTRACT_CONTROL, CONTRACT_USERS, CONTRACT_REGISTRY, CONTRACT_SPAWNER,
+        CONTRACT_SPAWNER_WORDS, CONTRACT_WATCHDOG_WORDS, CONTRACT_ERRORLOG,
+        CONTRACT_SPAWNER ".new", CONTRACT_INSTANCE ".new",
+        CONTRACT_REGISTRY ".new", CONTRACT_SPAWNER_BEAT ".new",
+        CONTRACT_SPAWNER_BEAT, CONTRACT_WATCHDOG_BEAT ".new",
+        /* Late, as what apps have left there may take long. Httpd looks for
+         * the watchdog's beat meanwhile; as long as the instance is there, the
+         * next start goes on with what is left. */
+        CONTRACT_OWN, CONTRACT_INSTANCE, CONTRACT_WATCHDOG_BEAT};
+    char base[PATH_MAX];
+    size_t i;
+    int above;
+
+    for (i = 0; i < sizeof names / sizeof *names; i++)
+        remove_tree(dirfd, names[i]);
+    if (!all)
+        return;
+    unlinkat(dirfd, CONTRACT_TABLE, 0);
+    unlinkat(dirfd, CONTRACT_TABLE ".new", 0);
+    vacate_base(dirfd, runtime);
+    above = openat(dirfd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (above >= 0 && holds_our_lock(above)) {
+        snprintf(base, sizeof base, "%s", runtime);
+        unlinkat(above, strrchr(base, '/') + 1, AT_REMOVEDIR);
+        *strrchr(base, '/') = 0;
+        vacate_base(above, base);
+    }
+    if (above >= 0)
+        close(above);
+}

@@ -1,0 +1,21 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file exit_cause.h
+ * @brief How a process ended, in words. libc only.
+ */
+#ifndef APPPOOL_SPAWNER_COMMON_EXIT_CAUSE_H
+#define APPPOOL_SPAWNER_COMMON_EXIT_CAUSE_H
+
+#include <signal.h>
+
+#define CAUSE_MAX 64
+
+/**
+ * "exit code 3", "signal 9 (SIGKILL)"; what waitid() filled in.
+ * @param info si_pid 0: how it ended is not known
+ * @return text, which is buf
+ */
+const char *cause_text(const siginfo_t *info, char buf[CAUSE_MAX]);
+
+#endif

@@ -1,0 +1,112 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/common/kill_instance.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "spawner/output/log_program.h"
+#include "spawner/shared/heartbeat.h"
+#include "spawner/common/cgroup.h"
+#include "spawner/common/log.h"
+#include "spawner/common/environ_scan.h"
+#include "spawner/shared/clock_ms.h"
+#include "spawner/common/procfs.h"
+#include "spawner/common/reap.h"
+
+#define LIMIT    10000 /* ms */
+#define PATIENCE 2000  /* ms with those that wait in the kernel */
+#define PAUSE    20    /* ms */
+
+typedef struct {
+    const char *mark;
+    int left;
+    int dying; /* of these, those that do not wait in the kernel */
+    int say;   /* log whom this hits */
+} hunt_t;
+
+static int runs(const procfs_t *who)
+{
+    return who->pid != getpid() && who->state != 'Z' && who->state != 'X';
+}
+
+static void end(hunt_t *h, const procfs_t *who)
+{
+    h->left++;
+    h->dying += who->state != 'D';
+    if (procfs_signal(who->pid, who->start, SIGKILL) == 0 && h->say)
+        log_line(LOG_NOTICE, "process %d was left over: SIGKILL",
+                 (int)who->pid);
+}
+
+/* Root's, so it is no process of an app: it waits for the disk of one. */
+static int is_writer(const procfs_t *who)
+{
+    uid_t uid;
+
+    return strcmp(who->name, APPLOG_PROGRAM) == 0 &&
+           procfs_uid(who->pid, &uid) == 0 && uid == geteuid();
+}
+
+static void end_child(const procfs_t *who, void *ctx)
+{
+    if (!runs(who) || who->ppid != getpid())
+        return;
+    if (is_writer(who)) /* is waited for by nobody */
+        procfs_signal(who->pid, who->start, SIGKILL);
+    else
+        end(ctx, who);
+}
+
+static int is_stranger(const procfs_t *who, void *ctx)
+{
+    (void)ctx;
+    return runs(who) && who->ppid != getpid();
+}
+
+static void end_marked(const procfs_t *who, const char *mark, void *ctx)
+{
+    hunt_t *h = ctx;
+
+    if (mark && strncmp(mark, h->mark, strlen(h->mark)) == 0)
+        end(h, who);
+    else if (!mark && h->say)
+        log_line(LOG_WARN,
+                 "process %d (%s) keeps its environment from being read: it "
+                 "is left alone",
+                 (int)who->pid, who->name);
+}
+
+int sweep_processes(const char *instance)
+{
+    int64_t now = millis_now(), until = now + LIMIT, sunk = now + PATIENCE;
+    char mark[40];
+    hunt_t h = {mark, 0, 0, 1};
+    int n;
+
+    snprintf(mark, sizeof mark, "%s-", instance);
+    do {
+        beat();
+        h.left = h.dying = 0;
+        procfs_each(end_child, &h);
+        if (instance[0])
+            marks_read(is_stranger, end_marked, &h);
+        h.left += cgroup_sweep(instance);
+        for (n = 0; n < REAP_MOST && waitpid(-1, NULL, WNOHANG) > 0; n++)
+            ;
+        if (h.left == 0)
+            return 0;
+        h.say = 0;
+        poll(NULL, 0, PAUSE);
+        now = millis_now();
+        if (h.dying > 0)
+            sunk = now + PATIENCE;
+    } while (now < until && now < sunk);
+    log_line(LOG_ERROR, "%d processes of apps survive SIGKILL", h.left);
+    return h.left;
+}

@@ -1,0 +1,164 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/common/log.h"
+
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "spawner/shared/contract.h"
+#include "spawner/shared/clock_ms.h"
+
+#define TELL_PAUSE (10 * BUCKET_SECOND)
+
+static const char *const levels[] = {[LOG_ERROR] = "error",
+                                     [LOG_WARN] = "warn",
+                                     [LOG_NOTICE] = "notice",
+                                     [LOG_INFO] = "info"};
+static int directory = -1;
+static int most = LOG_NOTICE;
+static log_kind_t *cut; /* kinds of which lines were dropped */
+
+void log_directory(int fd)
+{
+    directory = fd;
+}
+
+void log_level(int level)
+{
+    most = level;
+}
+
+int log_open(void)
+{
+    /* No O_CREAT: until a rotated log exists again, CONTRACT_LOG_FD is right.
+     * O_NONBLOCK: should the log be a FIFO without a reader. */
+    return openat(directory, CONTRACT_ERRORLOG,
+                  O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+}
+
+size_t log_escape(char *to, size_t size, const char *from, size_t length)
+{
+    static const char hex[] = "0123456789abcdef";
+    size_t i, n = 0;
+
+    for (i = 0; i < length && n + 5 < size; i++) {
+        unsigned char c = (unsigned char)from[i];
+
+        if (c == '\t' || (c >= 0x20 && c != 0x7f)) {
+            to[n++] = (char)c;
+            continue;
+        }
+        to[n++] = '\\';
+        to[n++] = 'x';
+        to[n++] = hex[c >> 4];
+        to[n++] = hex[c & 15];
+    }
+    to[n] = 0;
+    return n;
+}
+
+size_t log_time(char *to, size_t size)
+{
+    static char day[32], year[8];
+    static time_t second = -1;
+    struct timespec now;
+    struct tm tm;
+    int n;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (now.tv_sec != second) {
+        second = now.tv_sec;
+        localtime_r(&second, &tm);
+        strftime(day, sizeof day, "%a %b %d %H:%M:%S", &tm);
+        strftime(year, sizeof year, "%Y", &tm);
+    }
+    n = snprintf(to, size, "[%s.%06ld %s] ", day, now.tv_nsec / 1000, year);
+    return n > 0 && (size_t)n < size ? (size_t)n : 0;
+}
+
+size_t log_origin(char *to, size_t size, int level)
+{
+    int n = snprintf(to, size, "[apppool:%s] [pid %d] apppool: ", levels[level],
+                     (int)getpid());
+
+    return n > 0 && (size_t)n < size ? (size_t)n : 0;
+}
+
+static void put(int level, const char *text)
+{
+    char line[LOG_MAX + 128];
+    size_t n = log_time(line, sizeof line);
+    int fd = log_open();
+
+    n += log_origin(line + n, sizeof line - n, level);
+    n += log_escape(line + n, sizeof line - n - 1, text, strlen(text));
+    line[n++] = '\n';
+    if (write(fd < 0 ? CONTRACT_LOG_FD : fd, line, n) < 0) {
+        /* Nobody is left to tell. */
+    }
+    if (fd >= 0)
+        close(fd);
+}
+
+/* ---- lines that are too many ---- */
+
+static void drop(log_kind_t *kind, const char *text)
+{
+    if (kind->told == 0) {
+        kind->next = cut;
+        cut = kind;
+        kind->told = 1;
+    }
+    kind->dropped++;
+    snprintf(kind->last, sizeof kind->last, "%.90s", text);
+}
+
+void log_tend(int last)
+{
+    int64_t now = millis_now() * 1000;
+    char text[200];
+    log_kind_t *kind;
+
+    for (kind = cut; kind; kind = kind->next) {
+        if (kind->dropped == 0 || (!last && now - kind->told < TELL_PAUSE))
+            continue;
+        snprintf(text, sizeof text, "%lu lines dropped, the last one: %s",
+                 kind->dropped, kind->last);
+        put(LOG_WARN, text);
+        kind->dropped = 0;
+        kind->told = now;
+    }
+}
+
+int log_has(int level)
+{
+    return level <= most || level == LOG_NOTICE;
+}
+
+int log_text_of(log_kind_t *kind, int level, const char *text)
+{
+    if (!bucket_take(&kind->bucket, millis_now() * 1000, LOG_RATE, LOG_BURST,
+                     1)) {
+        drop(kind, text);
+        return 0;
+    }
+    put(level, text);
+    return 1;
+}
+
+void log_line_of(log_kind_t *kind, int level, const char *format, ...)
+{
+    char text[LOG_MAX];
+    va_list args;
+
+    if (!log_has(level))
+        return;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    log_text_of(kind, level, text);
+}

@@ -1,0 +1,89 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file log.h
+ * @brief Lines for httpd's error log, in its own style. libc only.
+ *
+ *     [Sat Nov 21 06:54:17.123456 2026] [apppool:notice] [pid 12] apppool: ...
+ *
+ * The log is found by the symbolic link `errorlog` of the runtime directory
+ * and opened for each line, so it may be rotated at any time. Where that
+ * cannot be opened (it is too early, say) lines go to CONTRACT_LOG_FD.
+ *
+ * A line is written if the LogLevel of httpd lets it through; a notice always
+ * is, as in httpd. Each call of log_line() in the source is a kind of its own,
+ * of which LOG_BURST lines are written at once, and LOG_RATE a second. How many
+ * others were dropped is a line as well.
+ *
+ * Trust: what a line is made of may come from anywhere; control characters
+ *        are written as \xNN, so one call is one line. Whoever makes us log
+ *        without end does not fill the log.
+ */
+#ifndef APPPOOL_SPAWNER_COMMON_LOG_H
+#define APPPOOL_SPAWNER_COMMON_LOG_H
+
+#include <stddef.h>
+
+#include "spawner/common/token_bucket.h"
+
+/** As httpd numbers them. */
+enum { LOG_ERROR = 3, LOG_WARN, LOG_NOTICE, LOG_INFO };
+
+#define LOG_MAX   2048
+#define LOG_BURST 1000
+#define LOG_RATE  10
+
+/** Of one call in the source; zeroed at first. */
+typedef struct log_kind {
+    struct log_kind *next; /**< of those of which lines were dropped */
+    bucket_t bucket;
+    unsigned long dropped; /**< since that was told */
+    int64_t told;          /**< us */
+    char last[100];        /**< the beginning of the last one dropped */
+} log_kind_t;
+
+/** The open runtime directory. */
+void log_directory(int fd);
+
+/** Write lines up to this level from now on. LOG_NOTICE at first. */
+void log_level(int most);
+
+/** Write one line; cut off where it gets longer than LOG_MAX. */
+#define log_line(level, ...)                                                   \
+    do {                                                                       \
+        static log_kind_t log_kind_;                                           \
+        log_line_of(&log_kind_, level, __VA_ARGS__);                           \
+    } while (0)
+
+void log_line_of(log_kind_t *kind, int level, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/** Does the LogLevel of httpd let such a line through? */
+int log_has(int level);
+
+/** Write one line, which is of a level that log_has(). @return 0: it is one too
+ * many, and is dropped */
+int log_text_of(log_kind_t *kind, int level, const char *text);
+
+/**
+ * Say how many lines were dropped, of each kind every ten seconds.
+ * @param last the program ends, so all of it is said now
+ */
+void log_tend(int last);
+
+/** The error log to append to, or -1. The caller closes it. */
+int log_open(void);
+
+/**
+ * Copy text so that it stays on one line.
+ * @return bytes written to `to`, without the NUL; less than size
+ */
+size_t log_escape(char *to, size_t size, const char *from, size_t length);
+
+/** Beginning of a line of httpd's log: "[time] ". @return its length */
+size_t log_time(char *to, size_t size);
+
+/** What follows: "[apppool:info] [pid 12] apppool: ". @return its length */
+size_t log_origin(char *to, size_t size, int level);
+
+#endif

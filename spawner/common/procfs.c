@@ -1,0 +1,249 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/common/procfs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "spawner/shared/contract.h"
+#include "spawner/shared/pidfd.h"
+
+/* Fields are counted from the last parenthesis: the name in field 2 may hold
+ * anything. */
+static int parse(const char *stat, procfs_t *who)
+{
+    const char *name = strchr(stat, '('), *at = strrchr(stat, ')');
+    unsigned long user, system;
+    long ppid, pgrp, session;
+    int field;
+
+    if (!name || !at ||
+        sscanf(at, ") %c %ld %ld %ld", &who->state, &ppid, &pgrp, &session) !=
+            4)
+        return -1;
+    snprintf(who->name, sizeof who->name, "%.*s", (int)(at - name - 1),
+             name + 1);
+    who->ppid = (pid_t)ppid;
+    who->pgrp = (pid_t)pgrp;
+    who->session = (pid_t)session;
+    at += 2;
+    for (field = 3; field < 22; field++) {
+        at = strchr(at, ' ');
+        if (!at)
+            return -1;
+        at++;
+        if (field == 13 && sscanf(at, "%lu %lu", &user, &system) != 2)
+            return -1;
+    }
+    who->cpu = user + system;
+    if (sscanf(at, "%" SCNu64 " %*u %" SCNd64, &who->start, &who->memory) != 2)
+        return -1;
+    who->memory *= sysconf(_SC_PAGESIZE);
+    return 0;
+}
+
+ssize_t procfs_text(pid_t pid, const char *name, char *text, size_t size)
+{
+    char path[64];
+    ssize_t n;
+    int fd;
+
+    text[0] = 0;
+    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    n = read(fd, text, size - 1);
+    close(fd);
+    text[n > 0 ? n : 0] = 0;
+    return n;
+}
+
+int procfs_read(pid_t pid, procfs_t *who)
+{
+    char stat[512];
+
+    if (pid <= 0 || procfs_text(pid, "stat", stat, sizeof stat) <= 0)
+        return -1;
+    who->pid = pid;
+    return parse(stat, who);
+}
+
+int procfs_thread(pid_t pid, pid_t thread, procfs_t *who)
+{
+    char name[32], stat[512];
+
+    snprintf(name, sizeof name, "task/%d/stat", (int)thread);
+    if (pid <= 0 || procfs_text(pid, name, stat, sizeof stat) <= 0)
+        return -1;
+    who->pid = thread;
+    return parse(stat, who);
+}
+
+int procfs_dead(pid_t pid, uint64_t start)
+{
+    procfs_t who;
+
+    if (pid <= 0 || (kill(pid, 0) != 0 && errno == ESRCH))
+        return 1;
+    return procfs_read(pid, &who) == 0 &&
+           (who.start != start || who.state == 'Z' || who.state == 'X');
+}
+
+int procfs_doomed(pid_t pid)
+{
+    static const char *const fields[] = {"\nSigPnd:", "\nShdPnd:"};
+    char text[2048];
+    size_t i;
+
+    if (procfs_text(pid, "status", text, sizeof text) <= 0)
+        return 0;
+    for (i = 0; i < sizeof fields / sizeof *fields; i++) {
+        const char *at = strstr(text, fields[i]);
+
+        if (at &&
+            strtoull(at + strlen(fields[i]), NULL, 16) >> (SIGKILL - 1) & 1)
+            return 1;
+    }
+    return 0;
+}
+
+uint64_t procfs_now(void)
+{
+    struct timespec t;
+    uint64_t hertz = (uint64_t)sysconf(_SC_CLK_TCK);
+
+    clock_gettime(CLOCK_BOOTTIME, &t);
+    return (uint64_t)t.tv_sec * hertz +
+           (uint64_t)t.tv_nsec * hertz / 1000000000;
+}
+
+int procfs_uid(pid_t pid, uid_t *uid)
+{
+    char text[1024];
+    const char *at;
+
+    if (procfs_text(pid, "status", text, sizeof text) <= 0)
+        return -1;
+    at = strstr(text, "\nUid:");
+    if (!at)
+        return -1;
+    *uid = (uid_t)strtoul(at + 5, NULL, 10);
+    return 0;
+}
+
+int64_t procfs_own_memory(pid_t pid)
+{
+    char text[2048];
+    const char *at;
+
+    if (procfs_text(pid, "smaps_rollup", text, sizeof text) <= 0)
+        return -1;
+    at = strstr(text, "\nPss:");
+    return at ? strtoll(at + 5, NULL, 10) * 1024 : -1;
+}
+
+pid_t procfs_of_pidfd(int fd)
+{
+    char name[32], text[512];
+    const char *at;
+    long pid;
+
+    snprintf(name, sizeof name, "fdinfo/%d", fd);
+    if (procfs_text(getpid(), name, text, sizeof text) <= 0)
+        return 0;
+    at = strstr(text, "\nPid:");
+    pid = at ? strtol(at + 5, NULL, 10) : 0;
+    return pid > 0 ? (pid_t)pid : 0;
+}
+
+void procfs_each(void (*each)(const procfs_t *who, void *ctx), void *ctx)
+{
+    DIR *dir = opendir("/proc");
+    struct dirent *entry;
+    procfs_t who;
+
+    if (!dir)
+        return;
+    while ((entry = readdir(dir)) != NULL) {
+        char *end;
+        long pid = strtol(entry->d_name, &end, 10);
+
+        if (*end == 0 && pid > 0 && procfs_read((pid_t)pid, &who) == 0)
+            each(&who, ctx);
+    }
+    closedir(dir);
+}
+
+int procfs_mark(pid_t pid, char *mark, size_t size)
+{
+    static const char name[] = CONTRACT_MARK "=";
+    size_t length = sizeof name - 1, used = 0;
+    size_t matched = 0; /* > length: this is another variable */
+    char path[32], chunk[1024];
+    ssize_t n, i;
+    int fd, ended = 0;
+
+    snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    while (!ended && (n = read(fd, chunk, sizeof chunk)) > 0)
+        for (i = 0; i < n && !ended; i++) {
+            if (chunk[i] == 0) {
+                ended = matched == length;
+                matched = 0;
+            }
+            else if (matched < length && chunk[i] == name[matched])
+                matched++;
+            else if (matched != length)
+                matched = length + 1;
+            else if (used + 1 < size)
+                mark[used++] = chunk[i];
+        }
+    close(fd);
+    mark[used] = 0;
+    return used > 0 ? 0 : -1;
+}
+
+/* Does it run, and is it still the process that started at `start`? */
+static int is_alive(pid_t pid, uint64_t start)
+{
+    procfs_t who;
+
+    return procfs_read(pid, &who) == 0 && who.start == start &&
+           who.state != 'Z' && who.state != 'X';
+}
+
+int procfs_pidfd(pid_t pid, uint64_t start)
+{
+    int fd = pid > 0 ? pidfd_open(pid, 0) : -1;
+
+    if (fd < 0)
+        return -1;
+    /* Asked after opening: the answer is about what the descriptor holds. */
+    if (is_alive(pid, start))
+        return fd;
+    close(fd);
+    return -1;
+}
+
+int procfs_signal(pid_t pid, uint64_t start, int sign)
+{
+    int fd = procfs_pidfd(pid, start);
+    int rv;
+
+    if (fd < 0)
+        return -1;
+    rv = pidfd_send_signal(fd, sign, NULL, 0);
+    close(fd);
+    return rv;
+}

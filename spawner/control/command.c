@@ -1,0 +1,195 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/control/command.h"
+
+#include <apr_strings.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "spawner/shared/privilege.h"
+#include "spawner/state/process.h"
+#include "spawner/control/command_list.h"
+
+#define ID_MIN    4 /* digits of an id */
+#define SHOWN_MAX 8 /* of what there is, in a refusal */
+
+json_t *question_refuse(const question_t *q, const char *format, ...)
+{
+    va_list args;
+    json_t *o;
+
+    va_start(args, format);
+    o = verbs_error(apr_pvsprintf(q->p, format, args));
+    va_end(args);
+    return o;
+}
+
+json_t *question_later(const question_t *q)
+{
+    return question_refuse(q, "the pool is locked at the moment; ask again");
+}
+
+const char *question_by(const question_t *q)
+{
+    return q->who.is_root ? "apppoolctl"
+                          : apr_psprintf(q->p, "apppoolctl, user %u",
+                                         (unsigned)q->who.uid);
+}
+
+int question_may(const asker_t *who, const table_app_t *a)
+{
+    return who->is_root || (a && a->uid != USERDB_NOBODY && a->uid == who->uid);
+}
+
+/* ---- an app ---- */
+
+/* "/srv/shop (production)", ... */
+static const char *list_apps(const question_t *q)
+{
+    const table_t *t = q->s->table;
+    const char *text = "";
+    uint32_t i, n = 0;
+
+    for (i = 0; i < t->n; i++)
+        if (question_may(&q->who, &t->apps[i]) && n++ < SHOWN_MAX)
+            text = apr_psprintf(q->p, "%s%s\"%s\"", text, n > 1 ? ", " : "",
+                                t->apps[i].app.name);
+    if (n == 0)
+        return "there is none";
+    if (n > SHOWN_MAX)
+        text = apr_psprintf(q->p, "%s and %u more", text, n - SHOWN_MAX);
+    return apr_pstrcat(q->p, "there is ", text, NULL);
+}
+
+/* "shop" of "alice/shop", "alice/shop (staging)" or "shop (staging)" */
+static int ends_with(const char *label, const char *word)
+{
+    const char *more = strstr(label, " (");
+    size_t length = more ? (size_t)(more - label) : strlen(label);
+    size_t n = strlen(word);
+
+    return n > 0 && n <= length && memcmp(label + length - n, word, n) == 0 &&
+           (n == length || label[length - n - 1] == '/');
+}
+
+/* By its name, its AppRoot, its label or the end of that. NULL: there is none,
+ * or more than one. */
+static const table_app_t *find_app(const question_t *q, const char *word,
+                                   int *several)
+{
+    const table_t *t = q->s->table;
+    const table_app_t *found = table_find(t, word);
+    uint32_t i;
+
+    *several = 0;
+    if (found && question_may(&q->who, found))
+        return found;
+    for (i = 0, found = NULL; i < t->n; i++) {
+        const table_app_t *a = &t->apps[i];
+
+        if (!question_may(&q->who, a))
+            continue;
+        if (strcmp(a->label, word) == 0) {
+            *several = 0;
+            return a;
+        }
+        if (strcmp(a->app.root, word) != 0 && !ends_with(a->label, word))
+            continue;
+        *several |= found != NULL;
+        found = a;
+    }
+    return *several ? NULL : found;
+}
+
+const table_app_t *question_app(const question_t *q, json_t **refusal)
+{
+    const char *word = q->words[1];
+    int several;
+    const table_app_t *a = find_app(q, word, &several);
+
+    if (!a)
+        *refusal = question_refuse(q, "%s app has the name %s: %s",
+                                   several ? "more than one" : "no", word,
+                                   list_apps(q));
+    return a;
+}
+
+/* ---- a process ---- */
+
+static int is_id(const char *word)
+{
+    size_t n = strlen(word);
+
+    return n >= ID_MIN && n <= 16 && strspn(word, "0123456789abcdef") == n;
+}
+
+/* An app can get another user while processes of the one before still run. */
+static int is_named(const question_t *q, const process_t *p)
+{
+    return !p->gone && !p->done &&
+           (q->who.is_root || p->is.uid == q->who.uid) &&
+           question_may(&q->who, table_find(q->s->table, p->is.name));
+}
+
+/* "shop[4711] 0123456789abcdef, ..." of those that can be asked for. */
+static const char *list_processes(const question_t *q)
+{
+    const char *text = "";
+    const process_t *p;
+    int n = 0;
+
+    for (p = q->s->processes; p; p = p->next) {
+        if (!is_named(q, p) || n++ >= SHOWN_MAX)
+            continue;
+        text = apr_psprintf(q->p, "%s%s" PROCESS_FMT " " CONTRACT_ID_FMT, text,
+                            n > 1 ? ", " : "", PROCESS_NAME(p), p->is.id);
+    }
+    if (n == 0)
+        return "none runs";
+    if (n > SHOWN_MAX)
+        text = apr_psprintf(q->p, "%s and %d more", text, n - SHOWN_MAX);
+    return apr_pstrcat(q->p, "there is ", text, NULL);
+}
+
+/* The one whose id begins so. NULL: there is none, or more than one. */
+static process_t *find_process(const question_t *q, const char *word,
+                               int *several)
+{
+    process_t *p, *found = NULL;
+    char id[17];
+
+    *several = 0;
+    for (p = q->s->processes; p; p = p->next) {
+        snprintf(id, sizeof id, CONTRACT_ID_FMT, p->is.id);
+        if (!is_named(q, p) || strncmp(id, word, strlen(word)) != 0)
+            continue;
+        *several = found != NULL;
+        found = p;
+    }
+    return *several ? NULL : found;
+}
+
+process_t *question_process(const question_t *q, json_t **refusal)
+{
+    const char *word = q->words[1];
+    process_t *p;
+    int several;
+
+    if (!is_id(word)) {
+        *refusal = question_refuse(
+            q,
+            "%s is no process id: %d to 16 hexadecimal digits, as the status "
+            "shows them",
+            word, ID_MIN);
+        return NULL;
+    }
+    p = find_process(q, word, &several);
+    if (!p)
+        *refusal = several
+                       ? question_refuse(
+                             q, "more than one process id begins with %s", word)
+                       : question_refuse(q, "no process has the id %s: %s",
+                                         word, list_processes(q));
+    return p;
+}

@@ -1,0 +1,233 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/control/command_app.h"
+
+#include <apr_strings.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shm/verbs/admin.h"
+#include "shm/view/report.h"
+#include "spawner/shared/privilege.h"
+#include "spawner/state/process.h"
+#include "spawner/output/recent_output.h"
+#include "spawner/output/app_log.h"
+
+static json_t *refuse_app(const question_t *q, const table_app_t *a,
+                          apr_status_t rv)
+{
+    switch (rv) {
+    case APL_EFULL:
+        return question_refuse(q, "the pool has no room for one more app "
+                                  "(AppPoolCapacity)");
+    case APL_EDRAINED:
+        return question_refuse(
+            q,
+            "%s is drained: apppoolctl restart, by root, puts it back to work",
+            a->label);
+    case APL_EZOMBIES:
+        return question_refuse(
+            q, "too many processes of %s survive SIGKILL (AppMaxZombies)",
+            a->label);
+    case APL_EBACKOFF:
+        return question_refuse(
+            q, "%s failed to start less than a second ago: ask again",
+            a->label);
+    case APL_EWAIT:
+        return question_refuse(
+            q,
+            "%s cannot be started now: all processes of the pool are busy "
+            "(MaxPoolSize)",
+            a->label);
+    default:
+        return question_later(q);
+    }
+}
+
+/* May the asker do something to the app that starts it? The answer stays true
+ * until it is done: it is this program that drains and that sees starts fail.
+ * */
+static apr_status_t permits(const question_t *q, const table_app_t *a)
+{
+    return q->who.is_root
+               ? APR_SUCCESS
+               : apl_supervise_permits(&q->s->shm, a->app.name, q->s->now);
+}
+
+json_t *verbs_drain(question_t *q)
+{
+    json_t *refusal;
+    const table_app_t *a = question_app(q, &refusal);
+    apr_status_t rv;
+
+    if (!a)
+        return refusal;
+    rv = apl_supervise_drain(&q->s->shm, &a->app, q->s->now);
+    if (rv != APR_SUCCESS)
+        return refuse_app(q, a, rv);
+    say_app(a, LOG_NOTICE, "%s is drained (apppoolctl)", a->label);
+    state_wake(q->s, q->s->now);
+    return json_pack("{s:b, s:s, s:o}", "ok", 1, "app", a->app.name, "text",
+                     json_sprintf("%s is drained: it gets no more requests, "
+                                  "and its processes end after those they "
+                                  "have; apppoolctl restart puts it back to "
+                                  "work",
+                                  a->label));
+}
+
+/* ---- the processes that it has now ---- */
+
+static int is_its(const process_t *p, const table_app_t *a)
+{
+    return p->phase < PHASE_ENDING && !p->gone && !p->done &&
+           strcmp(p->is.name, a->app.name) == 0;
+}
+
+static json_t *ids_of(const spawner_t *s, const table_app_t *a)
+{
+    json_t *ids = json_array();
+    const process_t *p;
+    char id[17];
+
+    for (p = s->processes; p; p = p->next) {
+        if (!is_its(p, a))
+            continue;
+        snprintf(id, sizeof id, CONTRACT_ID_FMT, p->is.id);
+        json_array_append_new(ids, json_string(id));
+    }
+    return ids;
+}
+
+json_t *verbs_start(question_t *q)
+{
+    json_t *refusal, *ids;
+    const table_app_t *a = question_app(q, &refusal);
+    size_t n;
+    apr_status_t rv;
+
+    if (!a)
+        return refusal;
+    rv = permits(q, a);
+    if (rv == APR_SUCCESS)
+        rv = apl_supervise_start(&q->s->shm, &a->app, q->s->now);
+    if (rv != APR_SUCCESS)
+        return refuse_app(q, a, rv);
+    ids = ids_of(q->s, a);
+    n = json_array_size(ids);
+    json_decref(ids);
+    say_app(a, LOG_NOTICE, "%s is started (%s)", a->label, question_by(q));
+    state_wake(q->s, q->s->now);
+    return json_pack(
+        "{s:b, s:s, s:o}", "ok", 1, "app", a->app.name, "text",
+        n == 0 ? json_sprintf("%s is being started", a->label)
+               : json_sprintf("%s has %d process%s; what is missing to "
+                              "MinInstances is being started",
+                              a->label, (int)n, n == 1 ? "" : "es"));
+}
+
+/* ---- restart ---- */
+
+/* @return as apl_supervise_restart() wants it, or -2 */
+static int how_of(const char *word)
+{
+    return strcmp(word, "rolling") == 0    ? 1
+           : strcmp(word, "blocking") == 0 ? 0
+           : strcmp(word, "default") == 0  ? -1
+                                           : -2;
+}
+
+/* What became of an app that was there. */
+static const char *restarted(apr_status_t rv, int rolling)
+{
+    return rv == APL_EDRAINED ? "is put back to work"
+           : rv == APL_ESTALE ? "has not been asked for yet: nothing runs "
+                                "that could be restarted"
+           : rolling ? "is restarted: its processes are replaced one by one"
+                     : "is restarted: its processes end after the requests "
+                       "they have";
+}
+
+json_t *verbs_restart(question_t *q)
+{
+    int rolling = how_of(q->words[2]);
+    const table_app_t *a;
+    json_t *refusal;
+    apr_status_t rv;
+
+    if (rolling < -1)
+        return question_refuse(q, "%s is none of rolling, blocking, default",
+                               q->words[2]);
+    a = question_app(q, &refusal);
+    if (!a)
+        return refusal;
+    rv = permits(q, a);
+    if (rv != APR_SUCCESS)
+        return refuse_app(q, a, rv);
+    rv = apl_supervise_restart(&q->s->shm, a->app.name, rolling, q->s->now);
+    if (rv != APR_SUCCESS && rv != APL_EDRAINED && rv != APL_ESTALE)
+        return refuse_app(q, a, rv);
+    if (rolling < 0)
+        rolling = (int)a->app.options.rolling;
+    if (rv != APL_ESTALE)
+        say_app(a, LOG_NOTICE, "%s %s (%s)", a->label, restarted(rv, rolling),
+                question_by(q));
+    state_wake(q->s, q->s->now);
+    return json_pack("{s:b, s:s, s:b, s:b, s:o, s:o}", "ok", 1, "app",
+                     a->app.name, "rolling", rolling, "drained",
+                     rv == APL_EDRAINED, "old", ids_of(q->s, a), "text",
+                     json_sprintf("%s %s", a->label, restarted(rv, rolling)));
+}
+
+/* ---- logs ---- */
+
+json_t *verbs_logs(question_t *q)
+{
+    json_t *refusal, *o;
+    const table_app_t *a = question_app(q, &refusal);
+    uint64_t from = 0;
+    char *end;
+
+    if (!a)
+        return refusal;
+    if (q->n > 2) {
+        from = strtoull(q->words[2], &end, 10);
+        if (end == q->words[2] || *end)
+            return question_refuse(q, "%s is no number of a line", q->words[2]);
+    }
+    o = recent_lines(a->app.name, from,
+                     q->who.is_root ? USERDB_NOBODY : q->who.uid);
+    if (o)
+        json_object_set_new(o, "app", json_string(a->app.name));
+    return o;
+}
+
+/* ---- show ---- */
+
+/* "NAME\tWORDS\tPLACE"; both of the last two may be empty. */
+static json_t *setting_of(char *line)
+{
+    char *name = strsep(&line, "\t"), *words = strsep(&line, "\t");
+
+    if (!words || !line)
+        return NULL;
+    return json_pack("{s:s, s:o, s:o}", "directive", name, "value",
+                     *words ? apl_report_text(words) : json_null(), "place",
+                     *line ? apl_report_text(line) : json_null());
+}
+
+json_t *verbs_show(question_t *q)
+{
+    json_t *refusal, *settings = json_array();
+    const table_app_t *a = question_app(q, &refusal);
+    char *text = a ? apr_pstrdup(q->p, a->said) : NULL, *line;
+
+    if (!a) {
+        json_decref(settings);
+        return refusal;
+    }
+    while ((line = strsep(&text, "\n")) != NULL)
+        if (*line)
+            json_array_append_new(settings, setting_of(line));
+    return json_pack("{s:s, s:o}", "app", a->app.name, "settings", settings);
+}

@@ -1,0 +1,84 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/control/command_list.h"
+
+#include <string.h>
+
+#include "spawner/control/command_app.h"
+#include "spawner/control/command_view.h"
+#include "spawner/control/command_process.h"
+
+json_t *verbs_error(const char *sentence)
+{
+    return json_pack("{s:s}", "error", sentence);
+}
+
+/* EVERYBODY: of what is not the asker's, nothing is found. */
+enum { ROOT, EVERYBODY };
+
+static const struct {
+    const char *word;
+    json_t *(*answer)(question_t *q);
+    int least, most; /* words that follow */
+    int whose;
+} verbs[] = {
+    {"status", verbs_status, 0, 1, EVERYBODY},
+    {"restart", verbs_restart, 2, 2, EVERYBODY},
+    {"start", verbs_start, 1, 1, EVERYBODY},
+    {"logs", verbs_logs, 1, 2, EVERYBODY},
+    {"report", verbs_report, 1, 1, EVERYBODY},
+    {"check", verbs_check, 0, 0, ROOT},
+    {"detach", verbs_detach, 1, 1, ROOT},
+    {"kill", verbs_kill, 1, 1, ROOT},
+    {"drain", verbs_drain, 1, 1, ROOT},
+    {"show", verbs_show, 1, 1, ROOT},
+};
+
+static json_t *decide(question_t *q)
+{
+    size_t i;
+
+    for (i = 0; i < sizeof verbs / sizeof *verbs; i++) {
+        if (strcmp(q->words[0], verbs[i].word) != 0)
+            continue;
+        if (verbs[i].whose == ROOT && !q->who.is_root)
+            return question_refuse(q, "only root may ask for %s",
+                                   verbs[i].word);
+        if (q->n - 1 < verbs[i].least || q->n - 1 > verbs[i].most)
+            return question_refuse(q, "%s takes %d words and not %d",
+                                   verbs[i].word, verbs[i].most, q->n - 1);
+        return verbs[i].answer(q);
+    }
+    return question_refuse(q, "there is no command of that name");
+}
+
+json_t *verbs_answer(spawner_t *s, char *line, size_t length,
+                     const asker_t *who, answer_order_t *order)
+{
+    question_t q = {.s = s, .who = *who};
+    json_t *o;
+    size_t i;
+
+    memset(order, 0, sizeof *order);
+    memset(&q.order, 0, sizeof q.order);
+    line[length] = 0;
+    q.words[q.n++] = line;
+    for (i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)line[i];
+
+        if (c == '\t') {
+            if (q.n == QUESTION_WORDS)
+                return verbs_error("there are too many words");
+            line[i] = 0;
+            q.words[q.n++] = line + i + 1;
+        }
+        else if (c < 0x20 || c == 0x7f)
+            return verbs_error("there is a control character in the question");
+    }
+    apr_pool_create(&q.p, s->pool);
+    o = decide(&q);
+    apr_pool_destroy(q.p);
+    *order = q.order;
+    /* A text that is no UTF-8 cannot be said again. */
+    return o || order->make ? o : verbs_error("that cannot be answered");
+}

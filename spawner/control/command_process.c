@@ -1,0 +1,68 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/control/command_process.h"
+
+#include <stdio.h>
+
+#include "shm/verbs/timeouts.h"
+#include "spawner/state/process.h"
+#include "spawner/output/app_log.h"
+
+/* What was done to it. */
+static json_t *done_to(const question_t *q, const process_t *p,
+                       const char *what)
+{
+    char id[17];
+
+    snprintf(id, sizeof id, CONTRACT_ID_FMT, p->is.id);
+    state_wake(q->s, q->s->now);
+    return json_pack("{s:b, s:s, s:s, s:i, s:o}", "ok", 1, "app", p->is.name,
+                     "id", id, "pid", (int)p->is.pid, "text",
+                     json_sprintf(PROCESS_FMT " %s", PROCESS_NAME(p), what));
+}
+
+json_t *verbs_detach(question_t *q)
+{
+    json_t *refusal;
+    const process_t *p = question_process(q, &refusal);
+
+    if (!p)
+        return refusal;
+    switch (apl_supervise_detach(&q->s->shm, p->is.id, APL_EVENT_DETACHED,
+                                 q->s->now)) {
+    case APR_SUCCESS:
+        break;
+    case APL_ELOCK:
+        return question_later(q);
+    default:
+        return question_refuse(q, PROCESS_FMT " is leaving already",
+                               PROCESS_NAME(p));
+    }
+    say(p, LOG_NOTICE, "is detached by apppoolctl");
+    return done_to(q, p, "gets no more requests, and ends after those it has");
+}
+
+json_t *verbs_kill(question_t *q)
+{
+    json_t *refusal;
+    const process_t *p = question_process(q, &refusal);
+
+    if (!p)
+        return refusal;
+    switch (apl_clock_kill(&q->s->shm, p->is.id, 0, q->s->now)) {
+    case APR_SUCCESS:
+        break;
+    case APL_ELOCK:
+        return question_later(q);
+    case APL_EIDLE:
+        return question_refuse(
+            q, PROCESS_FMT " works on no request: say detach, and it ends",
+            PROCESS_NAME(p));
+    default:
+        return question_refuse(
+            q, PROCESS_FMT " is not ready, or is being ended already",
+            PROCESS_NAME(p));
+    }
+    say(p, LOG_NOTICE, "is killed by apppoolctl");
+    return done_to(q, p, "is ended, with the requests it has");
+}

@@ -1,0 +1,21 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file command_process.h
+ * @brief Verbs of apppoolctl about one process, which its id names.
+ *
+ * Errors: a refusal; nothing was done then.
+ * Trust:  as in command.h.
+ */
+#ifndef APPPOOL_SPAWNER_CONTROL_COMMAND_PROCESS_H
+#define APPPOOL_SPAWNER_CONTROL_COMMAND_PROCESS_H
+
+#include "spawner/control/command.h"
+
+/** It ends after the requests that it has. */
+json_t *verbs_detach(question_t *q);
+
+/** It ends with the requests that it has. */
+json_t *verbs_kill(question_t *q);
+
+#endif

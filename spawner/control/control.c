@@ -1,0 +1,320 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/control/control.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "shm/view/report.h"
+#include "spawner/control/status_job.h"
+#include "spawner/shared/privilege.h"
+#include "spawner/shared/no_descriptors.h"
+#include "spawner/control/user_sockets.h"
+#include "spawner/control/command_list.h"
+
+#define CLIENTS  16
+#define OWN      2 /* of them for one user of apps, at most */
+#define PATIENCE (5 * SECOND)
+#define WAIT     (2 * ANSWER_LIMIT) /* another answer may be made first */
+
+typedef struct {
+    loop_source_t source;
+    int64_t until; /* 0: free */
+    asker_t who;
+    char line[CONTRACT_QUESTION_MAX];
+    size_t length;
+    answer_order_t order; /* what it waits for; make NULL: it does not */
+    int begun;            /* a child makes that now */
+    char *answer;         /* NULL: there is none yet */
+    size_t size, sent;
+} client_t;
+
+static loop_source_t listener = {-1, NULL, NULL};
+static client_t clients[CLIENTS];
+
+static void drop(client_t *c)
+{
+    rights_drop(&c->source);
+    free(c->answer);
+    memset(c, 0, sizeof *c);
+    c->source.fd = -1;
+}
+
+/* Unknown: somebody who may do nothing. */
+static asker_t who_is(const spawner_t *s, int fd)
+{
+    struct ucred peer;
+    socklen_t length = sizeof peer;
+    asker_t who = {.uid = USERDB_NOBODY};
+
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0)
+        return who;
+    who.uid = peer.uid;
+    who.is_root = peer.uid == 0 || peer.uid == geteuid();
+    who.is_httpd = peer.uid == s->rt.uid;
+    return who;
+}
+
+/* ---- clients ---- */
+
+static void send_answer(client_t *c)
+{
+    ssize_t n = send(c->source.fd, c->answer + c->sent, c->size - c->sent,
+                     MSG_NOSIGNAL | MSG_DONTWAIT);
+
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (n > 0)
+        c->sent += (size_t)n;
+    if (n < 0 || c->sent == c->size)
+        drop(c);
+}
+
+/* @param text NULL: there is no memory */
+static void answer_client(client_t *c, const char *text, size_t size)
+{
+    c->order.make = NULL;
+    c->begun = 0;
+    c->answer = text ? malloc(size) : NULL;
+    if (!c->answer) {
+        drop(c);
+        return;
+    }
+    memcpy(c->answer, text, size);
+    c->size = size;
+    c->until = spawner_state()->now + PATIENCE;
+    loop_change(&c->source, EPOLLOUT);
+    send_answer(c);
+}
+
+static void answer_object(client_t *c, json_t *o)
+{
+    char *text = o ? json_dumps(o, JSON_INDENT(1) | APL_REPORT_REALS) : NULL;
+
+    json_decref(o);
+    answer_client(c, text, text ? strlen(text) : 0);
+    free(text);
+}
+
+/* A complete line. */
+static void take_question(client_t *c, size_t length)
+{
+    spawner_t *s = spawner_state();
+    json_t *o = verbs_answer(s, c->line, length, &c->who, &c->order);
+
+    if (!c->order.make) {
+        answer_object(c, o);
+        return;
+    }
+    c->until = s->now + WAIT;
+    loop_change(&c->source, 0); /* only that it hangs up */
+    state_wake(s, s->now);
+}
+
+static void receive(client_t *c)
+{
+    int sent;
+    ssize_t n = rights_recv(c->source.fd, c->line + c->length,
+                            sizeof c->line - c->length, &sent);
+    char *end;
+
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (n <= 0 || sent) {
+        drop(c);
+        return;
+    }
+    c->length += (size_t)n;
+    end = memchr(c->line, '\n', c->length);
+    if (end)
+        take_question(c, (size_t)(end - c->line));
+    else if (c->length == sizeof c->line)
+        answer_object(c, verbs_error("the question is too long"));
+}
+
+static void client_ready(void *owner, uint32_t events)
+{
+    client_t *c = owner;
+
+    (void)events;
+    if (c->answer)
+        send_answer(c);
+    else if (c->order.make)
+        drop(c); /* it has hung up */
+    else
+        receive(c);
+}
+
+/* Who has a place of a lower rank gives way first. */
+static int rank(const asker_t *who)
+{
+    return who->is_root ? 2 : who->is_httpd;
+}
+
+/* The oldest place of a user of apps who has as many as one may have; NULL. */
+static client_t *find_own(const asker_t *who)
+{
+    client_t *c, *oldest = NULL;
+    int n = 0;
+
+    if (rank(who) > 0)
+        return NULL;
+    for (c = clients; c < clients + CLIENTS; c++) {
+        if (c->until == 0 || c->who.uid != who->uid)
+            continue;
+        n++;
+        if (!oldest || c->until < oldest->until)
+            oldest = c;
+    }
+    return n < OWN ? NULL : oldest;
+}
+
+/* A free place; else the oldest of those who have the lowest rank: neither a
+ * child of httpd nor an app can keep root out. */
+static client_t *find_place(const asker_t *who)
+{
+    client_t *c, *best = find_own(who);
+
+    if (best)
+        return best;
+    best = clients;
+    for (c = clients; c < clients + CLIENTS && best->until != 0; c++)
+        if (c->until == 0 || rank(&c->who) < rank(&best->who) ||
+            (rank(&c->who) == rank(&best->who) && c->until < best->until))
+            best = c;
+    return best;
+}
+
+/* The owner of a socket can open it to everybody. So its mode is no answer to
+ * the question who may connect. */
+static int is_welcome(const loop_source_t *from, const asker_t *who)
+{
+    return who->is_root ||
+           (from == &listener ? who->is_httpd
+                              : usersock_owner(from) == who->uid);
+}
+
+static void accept_client(void *owner, uint32_t events)
+{
+    const loop_source_t *from = owner;
+    const spawner_t *s = spawner_state();
+    asker_t who;
+    client_t *c;
+    int fd = accept4(from->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+    (void)events;
+    if (fd < 0)
+        return;
+    rights_guard(fd);
+    who = who_is(s, fd);
+    if (!is_welcome(from, &who)) {
+        rights_close(fd);
+        return;
+    }
+    c = find_place(&who);
+    drop(c);
+    c->until = s->now + PATIENCE;
+    c->who = who;
+    if (loop_add(&c->source, fd, EPOLLIN, client_ready, c) != 0)
+        c->until = 0;
+}
+
+/* ---- answers that take their time ---- */
+
+static void give(spawner_t *s, const char *text, size_t size)
+{
+    client_t *c;
+
+    (void)s;
+    for (c = clients; c < clients + CLIENTS; c++)
+        if (c->begun && text)
+            answer_client(c, text, size);
+        else if (c->begun)
+            answer_object(c, verbs_error("the answer could not be made"));
+}
+
+/* The one of the highest rank that has waited for longest: those of a lower
+ * rank give way here as well. NULL: none waits */
+static client_t *find_waiting(void)
+{
+    client_t *c, *first = NULL;
+
+    for (c = clients; c < clients + CLIENTS; c++)
+        if (c->order.make && !c->begun &&
+            (!first || rank(&c->who) > rank(&first->who) ||
+             (rank(&c->who) == rank(&first->who) && c->until < first->until)))
+            first = c;
+    return first;
+}
+
+/* Who asks for the same is given the same answer. */
+static void begin_next(spawner_t *s)
+{
+    const client_t *first = find_waiting();
+    int begun = first ? answer_begin(s, &first->order, give) : 0;
+    client_t *c;
+
+    if (begun == 0)
+        return;
+    for (c = clients; c < clients + CLIENTS; c++)
+        c->begun |= memcmp(&c->order, &first->order, sizeof first->order) == 0;
+    if (begun < 0)
+        give(s, NULL, 0);
+}
+
+void control_tend(spawner_t *s)
+{
+    client_t *c;
+
+    for (c = clients; c < clients + CLIENTS; c++) {
+        if (c->until != 0 && c->until <= s->now)
+            drop(c);
+        else if (c->until != 0)
+            state_wake(s, c->until);
+    }
+    begin_next(s);
+}
+
+/* ---- the socket ---- */
+
+void control_configure(spawner_t *s)
+{
+    struct sockaddr_un at;
+
+    snprintf(at.sun_path, sizeof at.sun_path, "%s/%s", s->rt.dir,
+             CONTRACT_CONTROL);
+    if (geteuid() == 0 && lchown(at.sun_path, s->rt.uid, s->rt.gid) != 0) {
+        /* It stays root's. */
+    }
+    usersock_configure(s, accept_client);
+}
+
+int control_open(spawner_t *s)
+{
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    int i, fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+    for (i = 0; i < CLIENTS; i++)
+        clients[i].source.fd = -1;
+    if (fd < 0)
+        return -1;
+    rights_guard(fd);
+    snprintf(at.sun_path, sizeof at.sun_path, "%s/%s", s->rt.dir,
+             CONTRACT_CONTROL);
+    unlink(at.sun_path);
+    if (bind(fd, (struct sockaddr *)&at, sizeof at) != 0 ||
+        chmod(at.sun_path, 0600) != 0 || listen(fd, CLIENTS) != 0) {
+        close(fd);
+        return -1;
+    }
+    usersock_begin(s);
+    control_configure(s);
+    return loop_add(&listener, fd, EPOLLIN, accept_client, &listener);
+}

@@ -1,0 +1,53 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file status_job.h
+ * @brief An answer that takes its time is made by a child of the spawner
+ *        (helper_job.h): the loop only copies its text.
+ *
+ * One child runs at a time. After it there is a pause that is at least as long
+ * as the child ran: a flood of questions uses half of a core at most.
+ *
+ * Lock:   the child may take the pool's lock for a copy (snapshot.h).
+ * Errors: a child that fails, or takes too long, has made no text.
+ * Crash:  of the spawner: its clients lose their connections.
+ * Trust:  the child is the spawner's own program.
+ */
+#ifndef APPPOOL_SPAWNER_CONTROL_STATUS_JOB_H
+#define APPPOOL_SPAWNER_CONTROL_STATUS_JOB_H
+
+#include <jansson.h>
+
+#include "spawner/state/state.h"
+
+#define ANSWER_LIMIT (20 * SECOND) /* for the child */
+
+typedef struct answer_order answer_order_t;
+
+/** Make an answer: called in the child. @return NULL: there is no memory */
+typedef json_t *answer_make_t(spawner_t *s, const answer_order_t *order);
+
+/** What is to be made. Zeroed at first, so that two that are the same are equal
+ * byte by byte. */
+struct answer_order {
+    answer_make_t *make;
+    uid_t only; /**< of the apps of this user; USERDB_NOBODY: of all */
+    char app[APL_NAME_MAX]; /**< of this app; "": of all */
+    uint64_t process;       /**< id of a process */
+    int64_t limit;          /**< us for the child; 0: ANSWER_LIMIT */
+};
+
+/** The child has ended.
+ * @param text of `size` bytes, as long as this call lasts; NULL: there is none
+ */
+typedef void answer_made_t(spawner_t *s, const char *text, size_t size);
+
+/**
+ * Have an answer made. The pool is read after this call.
+ * @return 1: `made` will be called; 0: not now, the spawner is woken to try it
+ *         again; -1: there is no memory, or no child
+ */
+int answer_begin(spawner_t *s, const answer_order_t *order,
+                 answer_made_t *made);
+
+#endif

@@ -1,0 +1,308 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/diagnose/process_report.h"
+
+#include <dirent.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "spawner/common/log.h"
+#include "spawner/common/procfs.h"
+#include "spawner/diagnose/syscalls.h"
+#include "spawner/shared/userdb.h"
+
+#define SEEN_MAX  256 /* threads that are looked at */
+#define SHOWN_MAX 8   /* those that get a line */
+#define PAUSE_MS  200 /* between two readings of the CPU time */
+
+typedef struct {
+    pid_t pid;     /* its process */
+    procfs_t is;   /* the thread; is.pid is its number */
+    uint64_t used; /* ticks during the pause */
+    int order;     /* -1: the leader's first */
+} thread_t;
+
+/* All that is looked at. */
+typedef struct {
+    const look_for_t *asked;
+    pid_t leader;
+    uint64_t start;
+    int processes, n, threads; /* threads: those that are not in `of` as well */
+    int64_t memory;
+    uint64_t cpu, used; /* ticks, of whole processes */
+    thread_t of[SEEN_MAX];
+} look_t;
+
+/* ---- words ---- */
+
+const char *look_doing(char state, const char *syscall,
+                       char text[LOOK_TEXT_MAX])
+{
+    char *end, in[48] = "";
+    long number = strtol(syscall, &end, 10);
+    const char *name = NULL;
+
+    if (end != syscall && number >= 0) {
+        name = syscalls_name(number);
+        if (name)
+            snprintf(in, sizeof in, " in %s", name);
+        else
+            snprintf(in, sizeof in, " in system call %ld", number);
+    }
+    else if (end != syscall)
+        snprintf(in, sizeof in, " outside of system calls");
+    switch (state) {
+    case 'R':
+        snprintf(text, LOOK_TEXT_MAX, "runs");
+        break;
+    case 'S':
+        if (name && number == SYS_futex)
+            snprintf(text, LOOK_TEXT_MAX, "waits for a lock (futex)");
+        else
+            snprintf(text, LOOK_TEXT_MAX, "sleeps%s", in);
+        break;
+    case 'D':
+        snprintf(text, LOOK_TEXT_MAX, "waits for the kernel%s", in);
+        break;
+    case 'T':
+        snprintf(text, LOOK_TEXT_MAX, "is stopped");
+        break;
+    case 't':
+        snprintf(text, LOOK_TEXT_MAX, "is stopped by a debugger");
+        break;
+    case 'Z':
+    case 'X':
+        snprintf(text, LOOK_TEXT_MAX, "is dead");
+        break;
+    default:
+        snprintf(text, LOOK_TEXT_MAX, "is in state %c%s", state, in);
+    }
+    return text;
+}
+
+void look_stack(char *stack)
+{
+    char *from = stack, *to = stack, *line;
+
+    for (line = strsep(&from, "\n"); line; line = strsep(&from, "\n")) {
+        const char *frame = strchr(line, ' ');
+        size_t n;
+
+        /* "[<0>] name+0x1/0x2": what has no address is no frame */
+        if (line[0] != '[' || !frame)
+            continue;
+        n = strlen(++frame);
+        if (to != stack) {
+            memmove(to, " < ", 3);
+            to += 3;
+        }
+        memmove(to, frame, n);
+        to += n;
+    }
+    *to = 0;
+}
+
+/* ---- reading ---- */
+
+/* The kernel gives /proc/PID to the user that the process runs as, and to root
+ * if others are not to look into it: such as one that is setuid. */
+static int may_see(const look_t *l, pid_t pid)
+{
+    char path[32];
+    struct stat is;
+
+    snprintf(path, sizeof path, "/proc/%d", (int)pid);
+    return l->asked->only == USERDB_NOBODY ||
+           (stat(path, &is) == 0 && is.st_uid == l->asked->only);
+}
+
+static int is_meant(const look_t *l, const procfs_t *who)
+{
+    return who->session == l->leader && who->start >= l->start &&
+           (who->pid != l->leader || who->start == l->start) &&
+           who->state != 'Z' && who->state != 'X' && may_see(l, who->pid);
+}
+
+static void add_thread(look_t *l, pid_t pid, pid_t id)
+{
+    thread_t *t = &l->of[l->n];
+
+    l->threads++;
+    if (l->n == SEEN_MAX || procfs_thread(pid, id, &t->is) != 0)
+        return;
+    t->pid = pid;
+    t->used = t->is.cpu;
+    t->order = id == l->leader ? -1 : l->n;
+    l->n++;
+}
+
+static void add_process(const procfs_t *who, void *ctx)
+{
+    look_t *l = ctx;
+    char path[32];
+    struct dirent *entry;
+    DIR *dir;
+
+    if (!is_meant(l, who))
+        return;
+    l->processes++;
+    l->memory += who->memory;
+    l->cpu += who->cpu;
+    snprintf(path, sizeof path, "/proc/%d/task", (int)who->pid);
+    dir = opendir(path);
+    while (dir && (entry = readdir(dir)) != NULL)
+        if (entry->d_name[0] != '.')
+            add_thread(l, who->pid, (pid_t)strtol(entry->d_name, NULL, 10));
+    if (dir)
+        closedir(dir);
+}
+
+static void add_cpu(const procfs_t *who, void *ctx)
+{
+    look_t *l = ctx;
+
+    if (is_meant(l, who))
+        l->used += who->cpu;
+}
+
+/* Again, for who has used how much meanwhile. */
+static void read_again(look_t *l)
+{
+    procfs_t is;
+    int i;
+
+    for (i = 0; i < l->n; i++) {
+        thread_t *t = &l->of[i];
+        uint64_t before = t->used;
+
+        t->used = 0;
+        if (procfs_thread(t->pid, t->is.pid, &is) != 0 ||
+            is.start != t->is.start)
+            continue;
+        t->used = is.cpu >= before ? is.cpu - before : 0;
+        t->is = is;
+    }
+    procfs_each(add_cpu, l);
+    l->used = l->used >= l->cpu ? l->used - l->cpu : 0;
+}
+
+/* ---- telling ---- */
+
+static void tell(const look_t *l, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void tell(const look_t *l, const char *format, ...)
+{
+    char text[LOG_MAX];
+    int n = snprintf(text, sizeof text, "%s report: ", l->asked->name);
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text + n, sizeof text - (size_t)n, format, args);
+    va_end(args);
+    l->asked->tell(l->asked->ctx, text);
+}
+
+static int percent(uint64_t ticks)
+{
+    return (int)(ticks * 100 * 1000 / PAUSE_MS /
+                 (uint64_t)sysconf(_SC_CLK_TCK));
+}
+
+static void tell_all(const look_t *l)
+{
+    double hertz = (double)sysconf(_SC_CLK_TCK);
+
+    tell(l,
+         "%d process%s, %d thread%s, %.1f MB, CPU %.2f s in "
+         "all and %d%% now, %.0f s old",
+         l->processes, l->processes == 1 ? "" : "es", l->threads,
+         l->threads == 1 ? "" : "s", (double)l->memory / 1048576.0,
+         (double)l->cpu / hertz, percent(l->used),
+         (double)(procfs_now() - l->start) / hertz);
+}
+
+static void tell_thread(const look_t *l, const thread_t *t)
+{
+    char path[64], call[160], wchan[64], stack[1400], doing[LOOK_TEXT_MAX];
+    int is_main = t->is.pid == t->pid;
+    procfs_t now;
+
+    snprintf(path, sizeof path, "task/%d/syscall", (int)t->is.pid);
+    procfs_text(t->pid, path, call, sizeof call);
+    call[strcspn(call, "\n")] = 0;
+    snprintf(path, sizeof path, "task/%d/wchan", (int)t->is.pid);
+    procfs_text(t->pid, path, wchan, sizeof wchan);
+    snprintf(path, sizeof path, "task/%d/stack", (int)t->is.pid);
+    stack[0] = 0;
+    if (l->asked->only == USERDB_NOBODY)
+        procfs_text(t->pid, path, stack, sizeof stack);
+    look_stack(stack);
+    look_doing(t->is.state, call, doing);
+    if (l->asked->only != USERDB_NOBODY)
+        call[0] = wchan[0] = 0; /* addresses */
+    /* All this was of the one that was seen first, or it is not told. */
+    if (procfs_thread(t->pid, t->is.pid, &now) != 0 || now.start != t->is.start)
+        return;
+    tell(l, "%s %d (%s) %s (state %c; CPU %d%% now%s%s%s%s%s%s)",
+         is_main ? "process" : "thread", (int)t->is.pid, t->is.name, doing,
+         t->is.state, percent(t->used), wchan[0] > '0' ? "; wchan " : "",
+         wchan[0] > '0' ? wchan : "", call[0] ? "; syscall " : "", call,
+         stack[0] ? "; kernel stack " : "", stack);
+}
+
+/* The last to be told, as it is in the process's own memory: whoever has that
+ * locked, or has to bring it from a slow disk, makes us wait. */
+static void tell_command(const look_t *l)
+{
+    char command[256];
+    ssize_t i, n = procfs_text(l->leader, "cmdline", command, sizeof command);
+
+    for (i = 0; i + 1 < n; i++)
+        if (command[i] == 0)
+            command[i] = ' ';
+    if (n > 0)
+        tell(l, "command %s", command);
+}
+
+/* The leader first, then who does something, then who sleeps. */
+static int compare(const void *a_, const void *b_)
+{
+    const thread_t *a = a_, *b = b_;
+    int asleep = (a->is.state == 'S') - (b->is.state == 'S');
+
+    return a->order < 0   ? -1
+           : b->order < 0 ? 1
+           : asleep       ? asleep
+                          : a->order - b->order;
+}
+
+void look_report(const look_for_t *asked)
+{
+    static look_t l;
+    static const struct timespec pause = {0, PAUSE_MS * 1000000};
+    procfs_t is;
+    int i;
+
+    l.asked = asked;
+    l.leader = asked->leader;
+    l.start = asked->start;
+    if (procfs_thread(l.leader, l.leader, &is) != 0 || is.start != l.start)
+        return;
+    procfs_each(add_process, &l);
+    nanosleep(&pause, NULL);
+    read_again(&l);
+    tell_all(&l);
+    qsort(l.of, (size_t)l.n, sizeof *l.of, compare);
+    for (i = 0; i < l.n && i < SHOWN_MAX; i++)
+        tell_thread(&l, &l.of[i]);
+    if (l.threads > i)
+        tell(&l, "and %d threads more", l.threads - i);
+    tell_command(&l);
+}

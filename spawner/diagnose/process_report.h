@@ -1,0 +1,56 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file process_report.h
+ * @brief What a process is doing, in words: whatever it is written in, and
+ *        without ptrace.
+ *
+ *     shop[4711] report: 1 process, 1 thread, 41.2 MB, CPU 12.31 s in all and
+ *         0% now, 3600 s old
+ *     shop[4711] report: process 4711 (python3) sleeps in clock_nanosleep
+ *         (state S; CPU 0% now; wchan hrtimer_nanosleep; syscall 230 0x0 ...;
+ *         kernel stack hrtimer_nanosleep+0x74/0xf0 < ...)
+ *     shop[4711] report: command python3 app.py
+ *
+ * libc only.
+ *
+ * Trust: names and command lines are the app's words; log_line() escapes
+ *        them. Kernel stacks are for root to read.
+ */
+#ifndef APPPOOL_SPAWNER_DIAGNOSE_PROCESS_REPORT_H
+#define APPPOOL_SPAWNER_DIAGNOSE_PROCESS_REPORT_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#define LOOK_TEXT_MAX 128
+
+/** What is to be looked at, and who is told. */
+typedef struct {
+    const char *name; /**< for the lines: "shop[4711]" */
+    pid_t leader;
+    uint64_t start; /**< of the leader, procfs_t */
+    uid_t only;     /**< only what this user may read, of processes whose files
+                         in /proc are this user's; USERDB_NOBODY: all */
+    void (*tell)(void *ctx, const char *line);
+    void *ctx;
+} look_for_t;
+
+/**
+ * Look at a process and at all of its session, and tell lines. It takes a fifth
+ * of a second, and may block: in a child of the spawner only.
+ */
+void look_report(const look_for_t *asked);
+
+/**
+ * "sleeps in read", "waits for a lock (futex)", "is stopped", "runs".
+ * @param state   as in /proc/PID/stat
+ * @param syscall content of /proc/PID/syscall, or ""
+ */
+const char *look_doing(char state, const char *syscall,
+                       char text[LOOK_TEXT_MAX]);
+
+/** Make one line of the content of /proc/PID/stack, innermost call first. */
+void look_stack(char *stack);
+
+#endif

@@ -1,0 +1,79 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/diagnose/slow_request.h"
+
+#include <stdlib.h>
+
+#include "shm/slots/hung.h"
+#include "spawner/state/process.h"
+#include "spawner/diagnose/stuck_report.h"
+
+#define LINES   16            /* a second; others come after */
+#define REPORTS 4             /* a second */
+#define AGAIN   (10 * SECOND) /* a process of which there was a report */
+
+/* By slot: the ticket of the request that was reported last. */
+static uint64_t *told;
+
+/* The shortest AppSlowLog; 0: there is none. */
+static int64_t shortest(const table_t *t)
+{
+    int64_t least = 0;
+    uint32_t i;
+
+    for (i = 0; i < t->n; i++) {
+        int64_t limit = t->apps[i].slow_log;
+
+        if (limit > 0 && (least == 0 || limit < least))
+            least = limit;
+    }
+    return least;
+}
+
+/* Its process, if it lasts too long and nobody was told. */
+static process_t *is_slow(const spawner_t *s, uint32_t i, int64_t least,
+                          apl_glance_t *r)
+{
+    const table_app_t *a;
+    process_t *p;
+
+    int64_t age;
+
+    if (apl_glance_take(&s->shm, i, r) != APR_SUCCESS || r->endless ||
+        told[i] == r->ticket)
+        return NULL;
+    age = apl_since(s->now, r->since);
+    if (!apl_hung_at(age, least))
+        return NULL;
+    p = process_find(s, r->process);
+    a = p && !p->gone ? table_find(s->table, p->is.name) : NULL;
+    return a && apl_hung_at(age, a->slow_log) ? p : NULL;
+}
+
+void slow_look(spawner_t *s)
+{
+    int64_t least = shortest(s->table);
+    int lines = LINES, left = REPORTS;
+    apl_glance_t r;
+    uint32_t i, top;
+
+    if (least == 0)
+        return;
+    if (!told)
+        told = calloc(s->shm.n.sessions, sizeof *told);
+    top = told ? apl_glance_top(&s->shm) : 0;
+    for (i = 1; i <= top && lines > 0 && left > 0; i++) {
+        process_t *p = is_slow(s, i, least, &r);
+
+        if (!p)
+            continue;
+        lines--;
+        told[i] = r.ticket;
+        stuck_request(s, p, "is slow", &r);
+        if (s->now < p->report_at)
+            continue;
+        left--;
+        if (stuck_report(s, p) == 0)
+            p->report_at = s->now + AGAIN;
+    }
+}

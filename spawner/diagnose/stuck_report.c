@@ -1,0 +1,133 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/diagnose/stuck_report.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "spawner/state/helper_job.h"
+#include "spawner/common/child_reset.h"
+#include "spawner/common/log.h"
+#include "spawner/diagnose/process_report.h"
+#include "spawner/state/process.h"
+#include "spawner/common/procfs.h"
+#include "spawner/output/app_log.h"
+#include "spawner/shared/userdb.h"
+
+#define AT_ONCE     16           /* reports */
+#define LIMIT       (2 * SECOND) /* for one */
+#define TIME_TO_SAY SECOND       /* for the app, after AppDumpSignal */
+
+typedef struct {
+    errand_t errand; /* first: it is how this is found */
+    uint64_t id;     /* of the process */
+    int is_last;     /* before it is ended */
+} report_t;
+
+static report_t reports[AT_ONCE];
+
+void stuck_request(const spawner_t *s, const process_t *p, const char *what,
+                   const apl_glance_t *request)
+{
+    say(p, LOG_WARN, "%s: %s %s has lasted %.1f s, client %s", what,
+        request->method, request->uri,
+        (double)apl_since(s->now, request->since) / SECOND, request->client);
+}
+
+/* To the leader: what it has started may not know the signal. */
+static void send_dump(const spawner_t *s, process_t *p)
+{
+    const table_app_t *a = table_find(s->table, p->is.name);
+    const char *name = a ? sigabbrev_np(a->dump_signal) : NULL;
+
+    p->quiet = s->now;
+    if (!a || a->dump_signal == 0 ||
+        procfs_signal(p->is.pid, p->is.start, a->dump_signal) != 0)
+        return;
+    say(p, LOG_NOTICE, "is sent signal %d%s%s%s (AppDumpSignal)",
+        a->dump_signal, name ? " (SIG" : "", name ? name : "", name ? ")" : "");
+    p->quiet = s->now + TIME_TO_SAY;
+}
+
+static void ended(spawner_t *s, errand_t *e, const siginfo_t *cause)
+{
+    const report_t *r = (report_t *)e;
+    process_t *p = process_find(s, r->id);
+
+    if (!p || p->gone)
+        return;
+    if (!cause)
+        say(p, LOG_WARN,
+            "report: it took too long, and is "
+            "given up");
+    if (r->is_last && p->phase <= PHASE_LIVE)
+        send_dump(s, p);
+    state_wake(s, s->now);
+}
+
+static report_t *find_free(void)
+{
+    int i;
+
+    for (i = 0; i < AT_ONCE; i++)
+        if (reports[i].errand.pid == 0)
+            return &reports[i];
+    return NULL;
+}
+
+static void log_one(void *ctx, const char *line)
+{
+    (void)ctx;
+    log_line(LOG_NOTICE, "%s", line);
+}
+
+static _Noreturn void work(const spawner_t *s, const process_t *p)
+{
+    char name[96];
+    const look_for_t asked = {.name = name,
+                              .leader = p->is.pid,
+                              .start = p->is.start,
+                              .only = USERDB_NOBODY,
+                              .tell = log_one};
+
+    fresh_descriptors(s->rt.fd);
+    snprintf(name, sizeof name, PROCESS_FMT, PROCESS_NAME(p));
+    look_report(&asked);
+    _exit(0);
+}
+
+int stuck_report(spawner_t *s, process_t *p)
+{
+    report_t *r = find_free();
+
+    if (!r)
+        return -1;
+    switch (errand_fork(s, &r->errand, LIMIT, ended)) {
+    case 0:
+        work(s, p);
+    case -1:
+        return -1;
+    }
+    r->id = p->is.id;
+    r->is_last = p->condemned;
+    return 0;
+}
+
+int stuck_is_told(spawner_t *s, process_t *p)
+{
+    if (!p->condemned) {
+        p->condemned = 1;
+        p->quiet = s->now + LIMIT + SECOND; /* sooner, when it has ended */
+        if (stuck_report(s, p) != 0) {
+            say(p, LOG_WARN,
+                "report: too many are being written, there "
+                "is none");
+            send_dump(s, p);
+        }
+    }
+    if (s->now >= p->quiet)
+        return 1;
+    state_wake(s, p->quiet);
+    return 0;
+}

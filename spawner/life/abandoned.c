@@ -1,0 +1,126 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/life/abandoned.h"
+
+#include "shm/verbs/timeouts.h"
+#include "spawner/state/sock_diag.h"
+#include "spawner/state/process.h"
+#include "spawner/output/app_log.h"
+#include "spawner/state/socket_owner.h"
+
+/* us between two looks at one process: most end soon, or never. A look is at
+ * all sockets of the host, so it is for all processes that are due. */
+#define PAUSE_MIN   10000
+#define PAUSE_MAX   SECOND
+#define PAUSE_ASKED (SECOND / 10) /* while requests wait for a process */
+#define PAUSE_ALL   PAUSE_MIN     /* between two looks at any */
+
+void abandoned_note(process_t *p, uint32_t n, uint32_t waiting)
+{
+    if (n > p->left.requests || n == 0)
+        p->left.pause = PAUSE_MIN;
+    if (n == 0)
+        p->left.connections = 0;
+    p->left.requests = n;
+    p->left.waiting = waiting;
+}
+
+/* us: the next look. */
+static int64_t due_at(const process_t *p)
+{
+    int64_t pause = p->left.pause;
+
+    if (p->left.waiting > 0 && pause > PAUSE_ASKED)
+        pause = PAUSE_ASKED;
+    return p->left.at + pause;
+}
+
+static int is_due(const spawner_t *s, const process_t *p)
+{
+    return p->left.requests > 0 && p->phase == PHASE_LIVE && !p->gone &&
+           s->now >= due_at(p);
+}
+
+/* ---- what is left ---- */
+
+static void add(const spawner_t *s, process_t *p, uint32_t n)
+{
+    if (p && is_due(s, p))
+        p->left.now += n;
+}
+
+static void on_unix(const diag_socket_t *at, uint32_t n, void *ctx)
+{
+    if (n > 0)
+        add(ctx, sockfile_owner(ctx, at), n);
+}
+
+static void on_tcp(uint32_t port, uint32_t uid, uint32_t n, void *ctx)
+{
+    (void)uid;
+    add(ctx, process_of_port(ctx, port), n);
+}
+
+/* @return 0: none is due */
+static int count_left(spawner_t *s)
+{
+    int on[2] = {0, 0};
+    process_t *p;
+
+    for (p = s->processes; p; p = p->next) {
+        if (!is_due(s, p))
+            continue;
+        p->left.now = 0;
+        on[p->is.wire.listen == APL_LISTEN_TCP] = 1;
+    }
+    if (on[0])
+        diag_unix_left(on_unix, s);
+    if (on[1])
+        diag_tcp_left(on_tcp, s);
+    return on[0] || on[1];
+}
+
+/* ---- what follows ---- */
+
+static uint32_t ended(const process_t *p)
+{
+    uint32_t gone = p->left.connections > p->left.now
+                        ? p->left.connections - p->left.now
+                        : 0;
+    uint32_t more =
+        p->left.requests > p->left.now ? p->left.requests - p->left.now : 0;
+
+    return gone > more ? gone : more;
+}
+
+static void conclude(spawner_t *s, process_t *p)
+{
+    uint32_t n = ended(p);
+    apr_status_t rv = APL_EIDLE;
+
+    if (n > 0)
+        rv = apl_clock_ended(&s->shm, p->is.id, n, s->now);
+    p->left.at = s->now;
+    if (rv == APL_ELOCK)
+        return;
+    p->left.connections = p->left.now;
+    if (rv == APR_SUCCESS)
+        say(p, LOG_INFO, "is done with an abandoned request");
+    else if (p->left.pause < PAUSE_MAX)
+        p->left.pause *= 2;
+}
+
+void abandoned_look(spawner_t *s)
+{
+    process_t *p;
+
+    if (s->now >= s->look_at && count_left(s)) {
+        for (p = s->processes; p; p = p->next)
+            if (is_due(s, p))
+                conclude(s, p);
+        s->look_at = s->now + PAUSE_ALL;
+    }
+    for (p = s->processes; p; p = p->next)
+        if (p->left.requests > 0 && p->phase == PHASE_LIVE && !p->gone)
+            state_wake(s, due_at(p) > s->look_at ? due_at(p) : s->look_at);
+}

@@ -1,0 +1,197 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/life/adopt.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "spawner/shared/heartbeat.h"
+#include "spawner/state/mark_scan.h"
+#include "spawner/life/launch.h"
+#include "spawner/life/life.h"
+#include "spawner/state/leftover_dirs.h"
+#include "spawner/common/log.h"
+#include "spawner/life/sd_notify.h"
+#include "spawner/state/process.h"
+#include "spawner/common/procfs.h"
+#include "spawner/output/app_log.h"
+#include "spawner/state/stray_cgroups.h"
+
+enum { LEADER_DEAD, LEADER_RUNS, LEADER_UNKNOWN };
+
+static uint32_t unwatched; /* processes that wait for a descriptor */
+static int64_t again;      /* us: no other try for them before */
+
+/* Is the record's process still that one? What cannot be looked at, for want
+ * of descriptors, is not dead for that.
+ * @param fd its pidfd, if it runs */
+static int find_leader(const registry_record_t *is, int *fd)
+{
+    uid_t uid;
+
+    *fd = procfs_pidfd(is->pid, is->start);
+    if (*fd >= 0) {
+        int known = procfs_uid(is->pid, &uid) == 0;
+
+        /* While it boots it may be root yet. */
+        if (is->state == REGISTRY_BOOTING || is->uid == UINT32_MAX ||
+            (known && uid == is->uid))
+            return LEADER_RUNS;
+        close(*fd);
+        if (known)
+            return LEADER_DEAD;
+    }
+    return procfs_dead(is->pid, is->start) ? LEADER_DEAD : LEADER_UNKNOWN;
+}
+
+/* Where it stands. The segment was told before the registry. */
+static void find_phase(spawner_t *s, process_t *p)
+{
+    apl_condition_t is;
+
+    p->listed = apl_supervise_condition(&s->shm, p->is.id, &is) == APR_SUCCESS;
+    p->deadline = p->is.deadline;
+    switch (p->is.state) {
+    case REGISTRY_ENDING:
+        p->phase = PHASE_ENDING;
+        return;
+    case REGISTRY_LIVE:
+        p->phase = PHASE_LIVE;
+        break;
+    default:
+        p->phase = p->listed && is.state == APL_PROCESS_LIVE ? PHASE_LIVE
+                                                             : PHASE_BOOTING;
+    }
+    if (p->phase == PHASE_LIVE)
+        p->deadline = 0;
+    /* Not in the segment, but it ought to be: obey() puts it back. */
+    p->listed = 1;
+}
+
+static int is_short(void)
+{
+    return errno == EMFILE || errno == ENFILE || errno == ENOMEM;
+}
+
+static int reopen_output(spawner_t *s, process_t *p)
+{
+    int fd = runtime_output_again(&s->rt, p->is.id);
+
+    if (fd >= 0 && loop_add(&p->fifo, fd, EPOLLIN, launch_output, p) == 0)
+        return 0;
+    return is_short() ? -1 : 0;
+}
+
+static void reopen_notify(spawner_t *s, process_t *p)
+{
+    runtime_path_t path;
+    int fd;
+
+    /* A datagram socket cannot be taken over: bind anew, give it away again. */
+    fd = runtime_notify(&s->rt, p->is.id);
+    if (fd < 0 || loop_add(&p->notify, fd, EPOLLIN, notify_ready, p) != 0)
+        return;
+    runtime_path(&s->rt, CONTRACT_NOTIFY, p->is.id, path);
+    runtime_give(path, p->is.uid, p->is.gid);
+}
+
+/* @return -1: there are no descriptors for it */
+static int watch(spawner_t *s, process_t *p)
+{
+    siginfo_t unknown;
+    int fd, is;
+
+    if (p->fifo.fd < 0 && reopen_output(s, p) != 0)
+        return -1;
+    is = find_leader(&p->is, &fd);
+    if (is == LEADER_UNKNOWN ||
+        (is == LEADER_RUNS &&
+         loop_add(&p->pidfd, fd, EPOLLIN, life_pidfd, p) != 0)) {
+        loop_drop(&p->fifo); /* the spawner itself needs one */
+        return -1;
+    }
+    reopen_notify(s, p);
+    if (is == LEADER_RUNS) {
+        say(p, LOG_INFO, "is taken over");
+        return 0;
+    }
+    /* It died while nobody looked; of its group only the mark tells. */
+    p->gone = 1;
+    memset(&unknown, 0, sizeof unknown);
+    life_died(s, p, &unknown);
+    return 0;
+}
+
+static void adopt(spawner_t *s, uint32_t index, const registry_record_t *is)
+{
+    process_t *p = process_again(s, index, is);
+
+    if (!p)
+        return;
+    p->adopted = s->now;
+    find_phase(s, p);
+    if (p->phase == PHASE_BOOTING)
+        output_keep(&p->output);
+    unwatched += watch(s, p) != 0;
+    /* Its report is lost, so nobody knows what it speaks. */
+    if (p->phase == PHASE_BOOTING && p->is.wire.protocol == APL_AUTO)
+        life_stop(s, p, "the spawner that started it died");
+}
+
+void adopt_tend(spawner_t *s)
+{
+    process_t *p;
+
+    if (unwatched == 0)
+        return;
+    if (s->now >= again) {
+        again = s->now + SECOND;
+        unwatched = 0;
+        for (p = s->processes; p; p = p->next)
+            if (p->adopted && !p->gone && !p->done && p->pidfd.fd < 0)
+                unwatched += watch(s, p) != 0;
+    }
+    state_wake(s, again);
+}
+
+/* What was made for a process that was not recorded in time. */
+static void remove_stray(uint64_t id, void *ctx)
+{
+    spawner_t *s = ctx;
+
+    if (!process_find(s, id) && runtime_remove(&s->rt, id))
+        litter_note(s);
+}
+
+void adopt_all(spawner_t *s)
+{
+    registry_record_t is;
+    uint32_t i, n = 0, broken = 0;
+    int what;
+
+    for (i = 0; (what = registry_read(i, &is)) != REGISTRY_END; i++) {
+        beat();
+        broken += what == REGISTRY_BROKEN;
+        if (what == REGISTRY_RECORD && !process_find(s, is.id)) {
+            adopt(s, i, &is);
+            n = i + 1;
+        }
+        else if (what != REGISTRY_EMPTY)
+            registry_clear(i);
+    }
+    registry_cut(n);
+    if (broken > 0)
+        log_line(LOG_ERROR,
+                 "%u records of %s/%s are damaged: the processes that were "
+                 "in them are ended",
+                 broken, s->rt.dir, CONTRACT_REGISTRY);
+    if (unwatched > 0)
+        log_line(LOG_ERROR,
+                 "no descriptors are left to watch %u processes of apps: they "
+                 "serve on, and are taken over when there are some",
+                 unwatched);
+    hunt_strays(s);
+    stray_look(s, 1);
+    runtime_each(&s->rt, remove_stray, s);
+}

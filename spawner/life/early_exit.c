@@ -1,0 +1,39 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/life/early_exit.h"
+
+#include "spawner/alert/start_failure.h"
+
+int stay_failed(const spawner_t *s, const process_t *p)
+{
+    apl_condition_t is;
+
+    return p->phase == PHASE_LIVE && !p->is.stops_itself &&
+           s->now - p->live < APL_YOUNG &&
+           apl_supervise_condition(&s->shm, p->is.id, &is) == APR_SUCCESS &&
+           is.state == APL_PROCESS_LIVE && is.processed + is.sessions == 0;
+}
+
+static int has_served(const spawner_t *s, const process_t *p)
+{
+    apl_condition_t is;
+
+    return apl_supervise_condition(&s->shm, p->is.id, &is) == APR_SUCCESS &&
+           is.processed > 0;
+}
+
+void stay_look(spawner_t *s, process_t *p)
+{
+    int grown = s->now - p->live >= APL_YOUNG;
+
+    if (p->phase != PHASE_LIVE)
+        return;
+    if (!p->stays && (grown || has_served(s, p))) {
+        p->stays = 1;
+        failure_forget(s, p);
+    }
+    if (grown)
+        output_forget_tail(&p->output);
+    else
+        state_wake(s, p->live + APL_YOUNG);
+}

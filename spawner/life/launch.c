@@ -1,0 +1,289 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/life/launch.h"
+
+#include <apr_strings.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "shm/verbs/housekeeping.h"
+#include "spawner/child/boot.h"
+#include "spawner/alert/start_failure.h"
+#include "spawner/life/life.h"
+#include "spawner/common/log.h"
+#include "spawner/life/sd_notify.h"
+#include "spawner/life/overdue.h"
+#include "spawner/state/process.h"
+#include "spawner/common/procfs.h"
+#include "spawner/output/app_log.h"
+
+#define AT_ONCE  8             /* booting processes */
+#define PATIENCE (10 * SECOND) /* those that need longer do not count */
+
+/* Descriptors that the child needs; all -1 at first. */
+typedef struct {
+    int listener, output, go[2], report[2];
+} parts_t;
+
+static void close_parts(parts_t *x)
+{
+    int *fds = (int *)x;
+    size_t i;
+
+    for (i = 0; i < sizeof *x / sizeof *fds; i++)
+        if (fds[i] >= 0)
+            close(fds[i]);
+    memset(x, -1, sizeof *x);
+}
+
+/* ---- what the child reports ---- */
+
+/* In the registry first: a process that is LIVE in the segment must not be one
+ * of which the next spawner does not know what it speaks. */
+static void found(spawner_t *s, process_t *p, const boot_report_t *got)
+{
+    apl_who_t who = {p->is.pid, 0, p->is.start};
+
+    p->is.wire.protocol = (uint16_t)got->protocol;
+    p->is.wire.concurrency = got->concurrency;
+    process_record(p, p->is.state);
+    apl_supervise_born(&s->shm, p->is.id, who, p->is.wire, s->now);
+}
+
+/* In this order, and each once: its user decides what is given to whom. */
+static void report(spawner_t *s, process_t *p, boot_report_t *got)
+{
+    got->text[sizeof got->text - 1] = 0;
+    switch (got->kind) {
+    case BOOT_USER:
+        if (p->user[0] || p->command)
+            break;
+        p->is.uid = got->uid;
+        p->is.gid = got->gid;
+        apr_cpystrn(p->user, got->text, sizeof p->user);
+        process_record(p, p->is.state);
+        break;
+    case BOOT_COMMAND:
+        if (p->command)
+            break;
+        p->command = strdup(got->text);
+        found(s, p, got);
+        say(p, LOG_INFO, "starts as %s: %s", p->user, got->text);
+        break;
+    default:
+        life_failed(s, p, got->step < STEP_BOOT ? (int)got->step : STEP_PREPARE,
+                    "%s", got->text);
+    }
+}
+
+void launch_read_reports(spawner_t *s, process_t *p)
+{
+    boot_report_t got;
+    ssize_t n = -1;
+
+    while (p->reports.fd >= 0 &&
+           (n = read(p->reports.fd, &got, sizeof got)) == sizeof got)
+        report(s, p, &got);
+    if (n >= 0)
+        loop_drop(&p->reports);
+}
+
+static void reports_ready(void *owner, uint32_t events)
+{
+    (void)events;
+    launch_read_reports(spawner_state(), owner);
+}
+
+void launch_output(void *owner, uint32_t events)
+{
+    process_t *p = owner;
+
+    (void)events;
+    /* As whom it runs was said before it could print anything. */
+    launch_read_reports(spawner_state(), p);
+    /* Nobody has it open any more, so nobody ever will. */
+    if (!output_drain(p))
+        loop_drop(&p->fifo);
+}
+
+/* ---- making one ---- */
+
+static int choose_port(spawner_t *s, process_t *p)
+{
+    int i, port = -1;
+
+    for (i = 0; i < 100; i++) {
+        port = runtime_port();
+        if (port < 0 || !process_of_port(s, (uint32_t)port))
+            break;
+    }
+    if (port > 0)
+        process_listens(s, p, (uint32_t)port);
+    return port > 0 ? 0 : -1;
+}
+
+/* Sockets, FIFO and pipes. @return what could not be made, or NULL */
+static const char *make_parts(spawner_t *s, process_t *p, parts_t *x)
+{
+    runtime_path_t path;
+    int fd;
+
+    if (p->is.wire.listen == APL_LISTEN_FD &&
+        (x->listener = runtime_listen(&s->rt, p->is.id)) < 0)
+        return "its listening socket";
+    if (p->is.wire.listen == APL_LISTEN_TCP && choose_port(s, p) != 0)
+        return "a port to listen on";
+    fd = runtime_output(&s->rt, p->is.id);
+    if (fd < 0 || loop_add(&p->fifo, fd, EPOLLIN, launch_output, p) != 0)
+        return "the FIFO of its output";
+    runtime_path(&s->rt, CONTRACT_OUTPUT, p->is.id, path);
+    x->output = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (x->output < 0)
+        return "the FIFO of its output";
+    fd = runtime_notify(&s->rt, p->is.id);
+    if (fd < 0 || loop_add(&p->notify, fd, EPOLLIN, notify_ready, p) != 0)
+        return "its notify socket";
+    if (pipe2(x->go, O_CLOEXEC) != 0 ||
+        pipe2(x->report, O_CLOEXEC | O_NONBLOCK) != 0)
+        return "a pipe";
+    if (loop_add(&p->reports, x->report[0], EPOLLIN, reports_ready, p) != 0)
+        return "a pipe";
+    x->report[0] = -1;
+    return NULL;
+}
+
+static pid_t fork_app(spawner_t *s, process_t *p, const table_app_t *app,
+                      parts_t *x)
+{
+    boot_t boot = {.app = app,
+                   .rt = &s->rt,
+                   .instance = s->instance,
+                   .id = p->is.id,
+                   .port = p->is.wire.port,
+                   .descriptors = s->descriptors,
+                   .listener = x->listener,
+                   .output = x->output,
+                   .go = x->go[0],
+                   .report = x->report[1]};
+    pid_t pid = fork();
+
+    if (pid != 0)
+        return pid;
+    /* Only the spawner may say go: its death must be seen as EOF. */
+    close(x->go[1]);
+    boot_app(&boot);
+}
+
+/* It is in the registry, then in the segment, then it may go. */
+static const char *let_go(spawner_t *s, process_t *p, const parts_t *x)
+{
+    apl_who_t who = {p->is.pid, 0, 0};
+    procfs_t found;
+
+    if (procfs_read(p->is.pid, &found) != 0)
+        return "found";
+    who.start = p->is.start = found.start;
+    if (process_record(p, REGISTRY_BOOTING) != 0)
+        return "registered";
+    apl_supervise_born(&s->shm, p->is.id, who, p->is.wire, s->now);
+    return write(x->go[1], "g", 1) == 1 ? NULL : "told to go";
+}
+
+static void launch(spawner_t *s, process_t *p, const table_app_t *app)
+{
+    uint32_t zombies = overdue_haunted(s, app);
+    parts_t x;
+    const char *what;
+    pid_t pid;
+
+    if (zombies > 0) {
+        p->gone = 1;
+        life_failed(s, p, STEP_PREPARE,
+                    "%u of its processes survive SIGKILL: more than "
+                    "AppMaxZombies",
+                    zombies);
+        return;
+    }
+    memset(&x, -1, sizeof x);
+    what = make_parts(s, p, &x);
+    if (what) {
+        int why = errno;
+
+        p->gone = 1;
+        life_failed(s, p, STEP_PREPARE, "%s could not be made: %s", what,
+                    strerror(why));
+        close_parts(&x);
+        return;
+    }
+    output_keep(&p->output);
+    pid = fork_app(s, p, app, &x);
+    if (pid < 0) {
+        int why = errno;
+
+        p->gone = 1;
+        life_failed(s, p, STEP_PREPARE, "fork: %s", strerror(why));
+        close_parts(&x);
+        return;
+    }
+    process_forked(s, p, pid);
+    what = let_go(s, p, &x);
+    if (what)
+        life_failed(s, p, STEP_PREPARE, "the new process could not be %s",
+                    what);
+    /* Ours of the listener, too: else connecting to a dead app succeeds. */
+    close_parts(&x);
+}
+
+static void start(spawner_t *s, const apl_order_t *order)
+{
+    const table_app_t *app = table_find(s->table, order->name);
+    process_t *p;
+
+    if (!app) {
+        log_line(LOG_ERROR, "%s cannot be started: it is not configured",
+                 order->name);
+        apl_supervise_failed(&s->shm, order->id, 0, life_random(),
+                             "the configuration knows no such app", s->now);
+        return;
+    }
+    p = process_new(s, order->id, order->name);
+    if (!p) {
+        apl_supervise_failed(&s->shm, order->id, 0, life_random(),
+                             "the spawner is out of memory", s->now);
+        return;
+    }
+    p->listed = 1;
+    p->is.wire.listen = (uint16_t)app->listen;
+    p->is.wire.protocol = (uint16_t)app->protocol;
+    p->is.print = app->print;
+    p->is.owner = app->owner;
+    p->is.began = s->now;
+    p->is.deadline = p->deadline = s->now + app->start_timeout;
+    launch(s, p, app);
+}
+
+static int booting(const spawner_t *s)
+{
+    const process_t *p;
+    int n = 0;
+
+    for (p = s->processes; p; p = p->next)
+        n += p->phase == PHASE_BOOTING && s->now - p->is.began < PATIENCE;
+    return n;
+}
+
+void launch_orders(spawner_t *s)
+{
+    apl_order_t order;
+    int n = booting(s);
+
+    while (n++ < AT_ONCE && apl_supervise_take(&s->shm, life_random(), s->now,
+                                               &order) == APR_SUCCESS) {
+        start(s, &order);
+        state_wake(s, s->now);
+    }
+}

@@ -1,0 +1,369 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/life/life.h"
+
+#include <apr_strings.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "shm/lock/alive.h"
+#include "spawner/alert/alert.h"
+#include "spawner/shared/heartbeat.h"
+#include "spawner/common/exit_cause.h"
+#include "spawner/common/cgroup.h"
+#include "spawner/state/helper_job.h"
+#include "spawner/alert/start_failure.h"
+#include "spawner/life/launch.h"
+#include "spawner/state/leftover_dirs.h"
+#include "spawner/life/memory_limit.h"
+#include "spawner/life/sd_notify.h"
+#include "spawner/life/obey.h"
+#include "spawner/life/overdue.h"
+#include "spawner/state/process.h"
+#include "spawner/common/procfs.h"
+#include "spawner/life/ready.h"
+#include "spawner/common/reap.h"
+#include "spawner/shared/no_descriptors.h"
+#include "spawner/output/app_log.h"
+#include "spawner/life/early_exit.h"
+#include "spawner/state/stray_cgroups.h"
+#include "spawner/output/log_writer.h"
+
+#define REMAINS_LIMIT (5 * SECOND)  /* for the rest of a group to end */
+#define KILL_LIMIT    (10 * SECOND) /* for SIGKILL to be of effect */
+#define STOP_LIMIT    (2 * SECOND)  /* the same when httpd stops */
+#define HURRY_LIMIT   (5 * SECOND)  /* to stop, when httpd is dead */
+#define REMAINS_POLL  50000
+
+uint64_t life_random(void)
+{
+    uint64_t bits = 0;
+
+    while (getrandom(&bits, sizeof bits, 0) != (ssize_t)sizeof bits)
+        ;
+    return bits;
+}
+
+static double seconds(int64_t us)
+{
+    return (double)us / 1e6;
+}
+
+/* ---- starting ---- */
+
+void life_failed(spawner_t *s, process_t *p, int step, const char *format, ...)
+{
+    char text[512];
+    va_list args;
+
+    if (p->failure || p->phase != PHASE_BOOTING)
+        return;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    p->failure = strdup(text);
+    p->error_id = life_random();
+    p->phase = PHASE_KILLED;
+    p->deadline = s->now + KILL_LIMIT;
+    p->is.deadline = s->now;
+    process_record(p, REGISTRY_ENDING);
+    process_signal(s, p, SIGKILL);
+    output_finish(p);
+    failure_log(s, p);
+    failure_keep(s, p, step, p->error_id, text);
+    state_wake(s, s->now);
+}
+
+/* What was found for its command is on record, also for the next spawner. */
+static int has_run(const process_t *p)
+{
+    return p->is.wire.concurrency != APL_CONCURRENCY_AUTO;
+}
+
+static void tell_failure(spawner_t *s, process_t *p)
+{
+    char text[APL_ERROR_MAX];
+    apr_status_t rv;
+
+    failure_brief(p, text, sizeof text);
+    rv = apl_supervise_failed(&s->shm, p->is.id, has_run(p), p->error_id, text,
+                              s->now);
+    if (rv == APR_SUCCESS)
+        p->listed = 0;
+}
+
+void life_ready(spawner_t *s, process_t *p)
+{
+    apr_status_t rv = apl_supervise_ready(&s->shm, p->is.id, s->now);
+
+    if (rv != APR_SUCCESS)
+        return; /* detached meanwhile: obey(); no lock: the next probe */
+    p->phase = PHASE_LIVE;
+    p->deadline = 0;
+    process_record(p, REGISTRY_LIVE);
+    say(p, LOG_INFO, "ready after %.2f s", seconds(s->now - p->is.began));
+    p->live = s->now;
+    p->weigh_at = s->now + MEMORY_REST * (s->now - p->is.began);
+}
+
+/* ---- ending ---- */
+
+static void stop(spawner_t *s, process_t *p, const char *why, int sign,
+                 int64_t limit)
+{
+    struct pollfd parent = {CONTRACT_PARENT_FD, POLLIN, 0};
+
+    if (p->phase >= PHASE_ENDING)
+        return;
+    if (limit > HURRY_LIMIT && poll(&parent, 1, 0) == 1)
+        limit = HURRY_LIMIT;
+    say(p, LOG_INFO, "is stopped: %s", why);
+    p->phase = PHASE_ENDING;
+    p->is.deadline = p->deadline = s->now + limit;
+    process_record(p, REGISTRY_ENDING);
+    ready_end(p);
+    process_signal(s, p, sign);
+    process_signal(s, p, SIGCONT); /* one that is stopped hears nothing else */
+    state_wake(s, s->now);
+}
+
+void life_stop(spawner_t *s, process_t *p, const char *why)
+{
+    stop(s, p, why, p->stop_signal, p->stop_timeout);
+}
+
+void life_kill(spawner_t *s, process_t *p, const char *why)
+{
+    stop(s, p, why, SIGTERM, p->dying_limit);
+}
+
+static void kill_late(spawner_t *s, process_t *p)
+{
+    say(p, LOG_WARN, "did not end in time: SIGKILL");
+    p->phase = PHASE_KILLED;
+    p->deadline = s->now + KILL_LIMIT;
+    process_signal(s, p, SIGKILL);
+}
+
+/* Words for the log; a death that nobody asked for is an error. To the pool
+ * one that did not stay is a failed start, whose error id is the process's. */
+static void log_end(spawner_t *s, const process_t *p)
+{
+    char cause[CAUSE_MAX], text[CAUSE_MAX + 64], id[48] = "";
+    int asked = p->phase != PHASE_LIVE || p->is.stops_itself || p->condemned;
+    int clean = p->cause.si_pid == 0 ||
+                (p->cause.si_code == CLD_EXITED && p->cause.si_status == 0);
+
+    cause_text(&p->cause, cause);
+    if (stay_failed(s, p)) {
+        snprintf(id, sizeof id, " (error id " CONTRACT_ID_FMT ")", p->is.id);
+        snprintf(text, sizeof text, "it ended with %s as soon as it was ready",
+                 cause);
+        failure_keep(s, p, STEP_STAY, p->is.id, text);
+    }
+    else if (!asked && !clean)
+        alert_death(s, p, cause);
+    say(p,
+        asked   ? LOG_INFO
+        : clean ? LOG_NOTICE
+                : LOG_ERROR,
+        "%s: %s%s%s",
+        asked   ? "ended"
+        : clean ? "ended by itself"
+                : "died",
+        cause, id[0] ? ", as soon as it was ready" : "", id);
+}
+
+/* What the shell says when it cannot execute the command. */
+static int boot_step(const siginfo_t *cause)
+{
+    return cause->si_code == CLD_EXITED &&
+                   (cause->si_status == 126 || cause->si_status == 127)
+               ? STEP_COMMAND
+               : STEP_BOOT;
+}
+
+static apr_status_t forget(spawner_t *s, const process_t *p)
+{
+    char text[CAUSE_MAX];
+
+    return apl_supervise_died(&s->shm, p->is.id, cause_text(&p->cause, text),
+                              s->now);
+}
+
+void life_died(spawner_t *s, process_t *p, const siginfo_t *cause)
+{
+    char text[CAUSE_MAX];
+
+    p->cause = *cause;
+    launch_read_reports(s, p);
+    notify_ready(p, 0);
+    if (!p->gone)
+        p->died_ticks = procfs_now();
+    if (p->child)
+        waitpid(p->is.pid, NULL, 0);
+    loop_drop(&p->pidfd);
+    p->gone = 1;
+    process_signal(s, p, p->phase == PHASE_KILLED ? SIGKILL : SIGTERM);
+    output_finish(p);
+    if (p->phase == PHASE_BOOTING && p->child)
+        life_failed(s, p, boot_step(cause), "it ended with %s while it started",
+                    cause_text(cause, text));
+    else if (!p->failure)
+        log_end(s, p);
+    /* One that booted under the last spawner may never have been let go: that
+     * is no failed start, and who waits for it has it started again. */
+    if (p->is.stops_itself)
+        apl_supervise_detach(&s->shm, p->is.id, APL_EVENT_EXITED, s->now);
+    if (p->phase <= PHASE_LIVE && forget(s, p) != APL_ELOCK)
+        p->listed = 0;
+    if (p->phase == PHASE_BOOTING)
+        p->phase = PHASE_ENDING;
+    p->deadline = s->now + (p->stop_timeout < REMAINS_LIMIT ? p->stop_timeout
+                                                            : REMAINS_LIMIT);
+    state_wake(s, s->now);
+}
+
+void life_pidfd(void *owner, uint32_t events)
+{
+    process_t *p = owner;
+    siginfo_t unknown;
+
+    (void)events;
+    memset(&unknown, 0, sizeof unknown);
+    life_died(spawner_state(), p, &unknown);
+}
+
+static int reap_one(const siginfo_t *info, void *ctx)
+{
+    spawner_t *s = ctx;
+    process_t *p = process_of_child(s, info->si_pid);
+
+    if (p)
+        life_died(s, p, info);
+    else {
+        errand_reap(s, info);
+        writer_reap(info->si_pid);
+        waitpid(info->si_pid, NULL, WNOHANG);
+    }
+    return 0;
+}
+
+void life_reap(spawner_t *s)
+{
+    s->unreaped = reap_children(reap_one, s);
+}
+
+/* Nothing is left of it. */
+static void finish(spawner_t *s, process_t *p)
+{
+    apr_status_t rv = APR_SUCCESS;
+
+    if (p->listed)
+        rv = forget(s, p);
+    if (rv == APL_ELOCK && !s->stopping)
+        return;
+    output_finish(p);
+    loop_drop(&p->fifo);
+    rights_drop(&p->notify);
+    loop_drop(&p->reports);
+    ready_end(p);
+    if (runtime_remove(&s->rt, p->is.id))
+        litter_note(s);
+    if (cgroup_remove(p->is.id) != 0)
+        stray_look(s, 0);
+    registry_clear(p->record);
+    p->done = 1;
+    state_wake(s, s->now);
+}
+
+/* The limit is over. The log calls a process a survivor only if a look that
+ * began after SIGKILL has found it. Until then the spawner waits, except at the
+ * stop: the sweep follows there. What bears the mark but is not in the session
+ * (mark_scan.h) had the whole limit. */
+static void abandon_remains(spawner_t *s, process_t *p)
+{
+    int marked_only = p->census.killed && p->census.found == 0;
+
+    if (p->census.survived || (marked_only && !s->stopping))
+        say(p, LOG_ERROR, "left processes that survive SIGKILL");
+    else if (!s->stopping)
+        return;
+    finish(s, p);
+}
+
+/* The leader is dead: wait for the rest of its group. */
+static void tend_remains(spawner_t *s, process_t *p)
+{
+    if (s->now < p->rest_at) {
+        state_wake(s, p->rest_at);
+        return;
+    }
+    if (process_remains(s, p) == 0) {
+        finish(s, p);
+        return;
+    }
+    if (s->now >= p->deadline && p->phase != PHASE_KILLED) {
+        say(p, LOG_WARN, "left processes behind: SIGKILL");
+        p->phase = PHASE_KILLED;
+        p->deadline = s->now + (s->stopping ? STOP_LIMIT : KILL_LIMIT);
+    }
+    if (p->phase == PHASE_KILLED)
+        process_signal(s, p, SIGKILL);
+    if (p->phase == PHASE_KILLED && s->now >= p->deadline)
+        abandon_remains(s, p);
+    state_wake(s, p->rest_at = s->now + REMAINS_POLL);
+}
+
+/* ---- what is due ---- */
+
+static void tend(spawner_t *s, process_t *p)
+{
+    char missing[READY_TEXT_MAX];
+
+    output_tend(s, p);
+    if (p->failure && p->listed)
+        tell_failure(s, p);
+    if (p->gone) {
+        tend_remains(s, p);
+        return;
+    }
+    obey(s, p);
+    if (p->phase == PHASE_KILLED && !p->zombie)
+        overdue_survives(s, p, p->deadline - KILL_LIMIT);
+    stay_look(s, p);
+    if (p->deadline == 0)
+        return;
+    if (p->phase == PHASE_KILLED && s->stopping &&
+        s->now >= p->deadline - KILL_LIMIT + STOP_LIMIT) {
+        say(p, LOG_ERROR, "survives SIGKILL");
+        finish(s, p);
+    }
+    else if (s->now >= p->deadline) {
+        if (p->phase == PHASE_BOOTING)
+            life_failed(s, p, STEP_READY, "%s within %.3g s",
+                        ready_missing(s, p, missing),
+                        seconds(p->is.deadline - p->is.began));
+        else if (p->phase == PHASE_ENDING)
+            kill_late(s, p);
+    }
+    else
+        state_wake(s, p->deadline);
+}
+
+void life_tend(spawner_t *s)
+{
+    process_t *p;
+
+    for (p = s->processes; p; p = p->next)
+        if (!p->done) {
+            beat();
+            tend(s, p);
+        }
+}

@@ -1,0 +1,118 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/life/memory_limit.h"
+
+#include <unistd.h>
+
+#include "spawner/state/session_scan.h"
+#include "spawner/common/cgroup.h"
+#include "spawner/state/helper_job.h"
+#include "spawner/common/child_reset.h"
+#include "spawner/state/process.h"
+#include "spawner/common/procfs.h"
+#include "spawner/output/app_log.h"
+
+#define PAUSE    (10 * SECOND) /* between two looks at all */
+#define PATIENCE (5 * SECOND)  /* with the kernel's look at one */
+#define MEGABYTE 1048576.0
+
+static int64_t due;
+static errand_t scale;
+static uint64_t on_scale; /* id of the process */
+
+static int64_t limit_of(const spawner_t *s, const process_t *p)
+{
+    const table_app_t *a = table_find(s->table, p->is.name);
+
+    return a ? a->memory_limit : 0;
+}
+
+static int is_weighed(const spawner_t *s, const process_t *p)
+{
+    return p->phase == PHASE_LIVE && p->listed && !p->gone && !p->heavy &&
+           !p->is.stops_itself && s->now >= p->weigh_at && limit_of(s, p) > 0;
+}
+
+/* All of them, roughly. */
+static void estimate(spawner_t *s)
+{
+    process_t *p;
+
+    for (p = s->processes; p; p = p->next) {
+        p->weight = -1;
+        if (is_weighed(s, p))
+            census_weigh(s, p);
+    }
+}
+
+/* ---- one of them, exactly ---- */
+
+static void add_own(const procfs_t *who, void *ctx)
+{
+    int64_t *weight = ctx, own = procfs_own_memory(who->pid);
+
+    *weight += own >= 0 ? own : who->memory;
+}
+
+static _Noreturn void weigh(const process_t *p)
+{
+    int64_t weight = 0;
+
+    fresh_descriptors(cgroup_descriptor());
+    census_each(p, add_own, &weight);
+    _exit(errand_tell(&weight, sizeof weight) != 0);
+}
+
+static void replace(spawner_t *s, process_t *p, int64_t weight)
+{
+    if (apl_supervise_outdate(&s->shm, p->is.id, s->now) == APL_ELOCK)
+        return; /* the next time */
+    p->heavy = 1;
+    say(p, LOG_NOTICE,
+        "uses %.1f MB of memory, more than the %.1f MB of "
+        "AppMemoryLimit: it is to be replaced",
+        (double)weight / MEGABYTE, (double)limit_of(s, p) / MEGABYTE);
+}
+
+static void weighed(spawner_t *s, errand_t *e, const siginfo_t *cause)
+{
+    process_t *p = process_find(s, on_scale);
+    int64_t weight;
+
+    (void)cause;
+    if (errand_read(e, &weight, sizeof weight) == 0 && p && is_weighed(s, p) &&
+        weight > limit_of(s, p))
+        replace(s, p, weight);
+}
+
+/* Among those that seem to be above their limit, who was not for longest. */
+static process_t *next_suspect(const spawner_t *s)
+{
+    process_t *p, *next = NULL;
+
+    for (p = s->processes; p; p = p->next)
+        if (is_weighed(s, p) && p->weight > limit_of(s, p) &&
+            (!next || p->weigh_at < next->weigh_at))
+            next = p;
+    return next;
+}
+
+void memory_look(spawner_t *s)
+{
+    process_t *p;
+    pid_t pid;
+
+    if (s->now >= due) {
+        due = s->now + PAUSE;
+        estimate(s);
+    }
+    p = scale.pid == 0 ? next_suspect(s) : NULL;
+    pid = p ? errand_ask(s, &scale, PATIENCE, weighed) : -1;
+    if (pid == 0)
+        weigh(p);
+    if (pid < 0)
+        return;
+    p->weight = -1;
+    p->weigh_at = s->now;
+    on_scale = p->is.id;
+}

@@ -1,0 +1,106 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/life/obey.h"
+
+#include "shm/lock/alive.h"
+#include "shm/verbs/timeouts.h"
+#include "shm/verbs/housekeeping.h"
+#include "shm/view/report.h"
+#include "spawner/life/abandoned.h"
+#include "spawner/upkeep/apply_table.h"
+#include "spawner/life/life.h"
+#include "spawner/life/overdue.h"
+#include "spawner/state/process.h"
+#include "spawner/output/app_log.h"
+
+#define DRAIN_PAUSE SECOND /* while it has requests to finish as well */
+
+static void put_back(spawner_t *s, process_t *p)
+{
+    apl_who_t who = {p->is.pid, 0, p->is.start};
+    /* Its group may be lost as well. */
+    apr_status_t rv = apply_process(s, p);
+
+    if (rv == APL_ELOCK || rv == APL_EDAMAGED)
+        return;
+    rv = apl_supervise_adopt(&s->shm, p->is.id, who, p->is.name, p->is.wire,
+                             p->phase == PHASE_LIVE, s->now);
+    if (rv == APR_SUCCESS) {
+        say(p, LOG_WARN, "had lost its place in the pool");
+        p->outdated = 0;
+        p->drain_at = 0;
+    }
+    else if (rv != APL_ELOCK) {
+        p->listed = 0;
+        life_stop(s, p, "the pool has no place for it");
+    }
+}
+
+/* It has to leave, and has sessions: links may keep it for a while. */
+static void drain(spawner_t *s, process_t *p)
+{
+    if (p->drain_timeout == 0)
+        return;
+    if (p->drain_at == 0)
+        p->drain_at = s->now + p->drain_timeout;
+    if (s->now >= p->drain_at) {
+        if (apl_clock_close(&s->shm, p->is.id, s->now) == APR_SUCCESS) {
+            life_stop(s, p, "its WebSockets and event streams are closed");
+            return;
+        }
+        p->drain_at = s->now + DRAIN_PAUSE;
+    }
+    state_wake(s, p->drain_at);
+}
+
+/* Its requests need not wait for its end. */
+static void tell_requests(spawner_t *s, process_t *p)
+{
+    p->untold = apl_clock_dying(&s->shm, p->is.id, s->now) == APL_ELOCK;
+    if (p->untold)
+        state_wake(s, s->now);
+}
+
+void obey(spawner_t *s, process_t *p)
+{
+    apl_condition_t is;
+
+    if (p->untold)
+        tell_requests(s, p);
+    if (!p->listed || p->phase >= PHASE_ENDING)
+        return;
+    if (apl_supervise_condition(&s->shm, p->is.id, &is) != APR_SUCCESS) {
+        put_back(s, p);
+        return;
+    }
+    if (is.state != APL_PROCESS_LEAVING && p->is.stops_itself) {
+        apl_supervise_detach(&s->shm, p->is.id, APL_EVENT_EXITED, s->now);
+        state_wake(s, s->now); /* no lock: again; else: look at it again */
+        return;
+    }
+    if (is.state == APL_PROCESS_LEAVING && is.reason == APL_EVENT_KILLED) {
+        if (overdue_may_end(s, p)) {
+            life_kill(s, p, "with its requests");
+            tell_requests(s, p);
+        }
+        return;
+    }
+    abandoned_note(p, is.abandoned, is.waiting);
+    if (is.state != APL_PROCESS_LEAVING)
+        return;
+    if (is.sessions > is.abandoned) {
+        drain(s, p);
+        return;
+    }
+    if (apl_supervise_drained(&s->shm, p->is.id, s->now) != APR_SUCCESS)
+        return;
+    if (!p->is.stops_itself && apl_alive_ending(p->is.pid))
+        return; /* its death says more than a stop of the dying */
+    if (p->is.stops_itself && p->phase == PHASE_LIVE) {
+        if (p->deadline == 0)
+            p->deadline = s->now + p->stop_timeout;
+        if (s->now < p->deadline)
+            return;
+    }
+    life_stop(s, p, apl_report_event(is.reason));
+}

@@ -1,0 +1,112 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/life/overdue.h"
+
+#include <string.h>
+
+#include "shm/verbs/timeouts.h"
+#include "shm/slots/hung.h"
+#include "spawner/alert/alert.h"
+#include "spawner/state/process.h"
+#include "spawner/output/app_log.h"
+#include "spawner/diagnose/stuck_report.h"
+
+#define KILLS 16 /* a second; others come after */
+#define ZOMBIE_AFTER                                                           \
+    SECOND /* SIGKILL is of effect at once, or who knows when */
+
+void overdue_look(spawner_t *s)
+{
+    apl_glance_t overdue[KILLS];
+    uint32_t i, n = apl_clock_look(&s->shm, s->now, overdue, KILLS);
+
+    for (i = 0; i < n; i++) {
+        const process_t *p = process_find(s, overdue[i].process);
+
+        if (p && !p->gone && p->phase <= PHASE_LIVE)
+            apl_clock_expire(&s->shm, &overdue[i], s->now);
+    }
+}
+
+/* The request that it has had for longest. @return 0: none */
+static int find_request(const spawner_t *s, const process_t *p,
+                        apl_glance_t *oldest)
+{
+    uint32_t i, top = apl_glance_top(&s->shm);
+    apl_glance_t r;
+    int found = 0;
+
+    for (i = 1; i <= top; i++) {
+        if (apl_glance_take(&s->shm, i, &r) != APR_SUCCESS ||
+            r.process != p->is.id || (found && r.since >= oldest->since))
+            continue;
+        *oldest = r;
+        found = 1;
+    }
+    return found;
+}
+
+int overdue_may_end(spawner_t *s, process_t *p)
+{
+    const table_app_t *a = table_find(s->table, p->is.name);
+    int64_t limit = a ? a->app.options.hung_after : 0;
+    apl_glance_t r;
+
+    if (!p->condemned && find_request(s, p, &r)) {
+        stuck_request(s, p,
+                      apl_hung_at(apl_since(s->now, r.since), limit)
+                          ? "is hung and is killed"
+                          : "is killed",
+                      &r);
+        alert_raise(s, p, ALERT_KILLED,
+                    "it was killed: %s %s had lasted %.1f s", r.method, r.uri,
+                    (double)apl_since(s->now, r.since) / SECOND);
+    }
+    return stuck_is_told(s, p);
+}
+
+/* ---- zombies ---- */
+
+static uint32_t count_zombies(const spawner_t *s, const char *name)
+{
+    const process_t *p;
+    uint32_t n = 0;
+
+    for (p = s->processes; p; p = p->next)
+        n += p->zombie && !p->gone && strcmp(p->is.name, name) == 0;
+    return n;
+}
+
+uint32_t overdue_haunted(const spawner_t *s, const table_app_t *app)
+{
+    uint32_t stop = app->app.options.zombies_stop;
+    uint32_t n = stop == 0 ? 0 : count_zombies(s, app->app.name);
+
+    return n >= stop ? n : 0;
+}
+
+void overdue_survives(spawner_t *s, process_t *p, int64_t killed)
+{
+    const table_app_t *a = table_find(s->table, p->is.name);
+    uint32_t n, stop = a ? a->app.options.zombies_stop : 0;
+
+    if (s->now < killed + ZOMBIE_AFTER) {
+        state_wake(s, killed + ZOMBIE_AFTER);
+        return;
+    }
+    if (apl_clock_zombie(&s->shm, p->is.id, s->now) == APL_ELOCK)
+        return;
+    p->zombie = 1;
+    say(p, LOG_ERROR, "is a zombie: it survives SIGKILL");
+    n = count_zombies(s, p->is.name);
+    if (stop == 0 || n != stop)
+        return;
+    say_app(a, LOG_ERROR,
+            "%s has zombies: %u, more than AppMaxZombies %u: no process of it "
+            "is started until there are fewer",
+            p->label, n, stop - 1);
+    alert_raise(s, p, ALERT_ZOMBIES,
+                "%u of its processes survive SIGKILL: none is started until "
+                "there are fewer",
+                n);
+}

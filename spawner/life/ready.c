@@ -1,0 +1,223 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/life/ready.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "spawner/state/sock_diag.h"
+#include "spawner/life/life.h"
+#include "spawner/state/process.h"
+#include "spawner/shared/no_descriptors.h"
+#include "spawner/state/socket_owner.h"
+#include "spawner/life/warmup.h"
+
+#define POLL_MIN  10000 /* us between two looks, for those just forked */
+#define POLL_MAX  50000
+
+/* Behind a stranger's connection a probe says nothing: a server that takes
+ * one after the other may be reading from it. Let it go and try again. */
+#define PROBE_AGE SECOND
+
+/* READY=1 that was said while no spawner ran is lost. Of an app that was taken
+ * over it is enough that it accepts connections, and is silent for so long. */
+#define SILENCE   (5 * SECOND)
+
+/* What a look found out about one app's listening socket. */
+enum { NOT_SEEN, SEEN_EMPTY, SEEN_QUEUED, SEEN_FOREIGN };
+
+static int asks(const process_t *p)
+{
+    return p->phase == PHASE_BOOTING && p->is.pid > 0 && !p->gone;
+}
+
+/* Has the connection been made? Also for TCP, where it takes a moment. */
+static int is_connected(int fd)
+{
+    struct pollfd poller = {fd, POLLOUT, 0};
+    int error = 0;
+    socklen_t length = sizeof error;
+
+    return poll(&poller, 1, 0) == 1 && !(poller.revents & POLLERR) &&
+           getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) == 0 &&
+           error == 0;
+}
+
+void ready_end(process_t *p)
+{
+    if (p->probe >= 0)
+        rights_close(p->probe);
+    if (p->entry >= 0)
+        close(p->entry);
+    p->probe = p->entry = -1;
+}
+
+/* One that binds its socket itself: where is it? */
+static int find_entry(const spawner_t *s, process_t *p)
+{
+    if (p->is.wire.listen != APL_LISTEN_UNIX)
+        return 0;
+    p->entry = runtime_entry(&s->rt, p->is.id, p->is.uid);
+    p->barred = p->entry < 0 ? errno : 0;
+    return p->entry < 0 ? -1 : 0;
+}
+
+static void probe(spawner_t *s, process_t *p)
+{
+    struct pollfd poller = {p->probe, 0, 0};
+
+    if (p->warmup.asked)
+        return;
+    if (p->probe >= 0 &&
+        (s->now - p->probed > PROBE_AGE ||
+         (poll(&poller, 1, 0) == 1 && (poller.revents & POLLERR))))
+        ready_end(p); /* too old, or refused */
+    if (p->probe >= 0)
+        return;
+    ready_end(p);
+    if (find_entry(s, p) != 0)
+        return;
+    p->probe = runtime_connect(&s->rt, p->is.id, &p->is.wire, p->entry);
+    p->probed = s->now;
+}
+
+static void saw(process_t *p, uint32_t queued)
+{
+    if (queued > 0)
+        p->seen = SEEN_QUEUED;
+    else if (p->seen == NOT_SEEN)
+        p->seen = SEEN_EMPTY;
+}
+
+static void on_unix(const diag_socket_t *at, uint32_t queued, void *ctx)
+{
+    process_t *p = sockfile_owner(ctx, at);
+
+    if (!p || !asks(p))
+        return;
+    p->listeners += at->listens;
+    saw(p, queued);
+}
+
+/* Two sockets listen at one path only where their files are not known, and one
+ * is somebody else's. Whose queue it is, is not known then. The process counts
+ * as ready: a request waits in its queue at worst. Else anybody could keep it
+ * from ever being ready. */
+static int is_queued(const process_t *p)
+{
+    return p->seen == SEEN_QUEUED && p->listeners <= 1;
+}
+
+/* Who else had the port first would get the app's requests. Root may listen
+ * for it, as container engines do. */
+static void on_tcp(uint32_t port, uint32_t uid, uint32_t queued, void *ctx)
+{
+    process_t *p = process_of_port(ctx, port);
+
+    if (!p || !asks(p))
+        return;
+    if (uid != p->is.uid && uid != 0)
+        p->seen = SEEN_FOREIGN;
+    else if (p->seen != SEEN_FOREIGN)
+        saw(p, queued);
+}
+
+/* An app that binds its socket itself may do so by another name: there it is
+ * enough that the connection could be made. */
+static int accepts(const process_t *p, int known)
+{
+    if (p->probe < 0 || !is_connected(p->probe) || is_queued(p) ||
+        p->seen == SEEN_FOREIGN)
+        return 0;
+    if (p->seen != NOT_SEEN)
+        return 1;
+    return known ? p->is.wire.listen != APL_LISTEN_FD
+                 : p->is.says_ready || p->is.wire.listen != APL_LISTEN_FD;
+}
+
+static int owes_word(const spawner_t *s, const process_t *p,
+                     const table_app_t *a)
+{
+    return a && a->notifies && !p->is.says_ready &&
+           (p->adopted == 0 || s->now - p->adopted < SILENCE);
+}
+
+static int is_ready(const spawner_t *s, process_t *p, int known)
+{
+    const table_app_t *a = table_find(s->table, p->is.name);
+
+    if (p->warmup.asked)
+        return warmup_look(s, p, a);
+    if (!accepts(p, known) || owes_word(s, p, a))
+        return 0;
+    return warmup_look(s, p, a);
+}
+
+/* httpd connects to the socket that was looked at, and to no other one. */
+static int is_admitted(const spawner_t *s, process_t *p)
+{
+    if (p->is.wire.listen == APL_LISTEN_TCP ||
+        runtime_admit(&s->rt, p->is.id, p->entry) == 0)
+        return 1;
+    p->barred = errno;
+    ready_end(p);
+    return 0;
+}
+
+const char *ready_missing(const spawner_t *s, const process_t *p,
+                          char text[READY_TEXT_MAX])
+{
+    const table_app_t *a = table_find(s->table, p->is.name);
+
+    if (p->barred == ENOTSOCK)
+        snprintf(text, READY_TEXT_MAX,
+                 "it did not put a socket of its own at $APPPOOL_SOCKET");
+    else if (p->barred != 0 && p->barred != ENOENT)
+        snprintf(text, READY_TEXT_MAX,
+                 "its socket could not be opened to httpd (%s)",
+                 strerror(p->barred));
+    else if (p->warmup.again != 0)
+        warmup_missing(p, a, text);
+    else
+        snprintf(text, READY_TEXT_MAX, "it did not %s",
+                 a && a->notifies && !p->is.says_ready ? "say READY=1"
+                                                       : "accept connections");
+    return text;
+}
+
+void ready_look(spawner_t *s)
+{
+    int unix_probes = 0, tcp_probes = 0, unix_known, tcp_known;
+    int64_t pause = POLL_MAX;
+    process_t *p;
+
+    for (p = s->processes; p; p = p->next) {
+        if (!asks(p))
+            continue;
+        p->seen = NOT_SEEN;
+        p->listeners = 0;
+        probe(s, p);
+        if (p->probe >= 0)
+            *(p->is.wire.listen == APL_LISTEN_TCP ? &tcp_probes
+                                                  : &unix_probes) = 1;
+        if (s->now - p->is.began < SECOND)
+            pause = POLL_MIN;
+        state_wake(s, s->now + pause);
+    }
+    unix_known = unix_probes && diag_unix(on_unix, s) == 0;
+    tcp_known = tcp_probes && diag_tcp(on_tcp, s) == 0;
+    for (p = s->processes; p; p = p->next) {
+        if (!asks(p) ||
+            !is_ready(s, p,
+                      p->is.wire.listen == APL_LISTEN_TCP ? tcp_known
+                                                          : unix_known) ||
+            !is_admitted(s, p))
+            continue;
+        life_ready(s, p);
+        if (p->phase == PHASE_LIVE)
+            ready_end(p);
+    }
+}

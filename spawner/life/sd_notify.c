@@ -1,0 +1,72 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/life/sd_notify.h"
+
+#include <string.h>
+
+#include "spawner/state/process.h"
+#include "spawner/shared/no_descriptors.h"
+#include "spawner/output/app_log.h"
+
+#define MESSAGES 16 /* of one app before others have their turn */
+
+static int says(const char *message, const char *line)
+{
+    size_t n = strlen(line);
+    const char *at = message;
+
+    do {
+        if (strncmp(at, line, n) == 0 && (at[n] == 0 || at[n] == '\n'))
+            return 1;
+        at = strchr(at, '\n');
+    } while (at && *++at);
+    return 0;
+}
+
+/* On record first: the next spawner goes on from there. */
+static void stopping(spawner_t *s, process_t *p)
+{
+    if (p->is.stops_itself)
+        return;
+    p->is.stops_itself = 1;
+    process_record(p, p->is.state);
+    say(p, LOG_INFO, "stops itself");
+    state_wake(s, s->now);
+}
+
+/* On record, too: it says so only once. */
+static void says_ready(spawner_t *s, process_t *p)
+{
+    if (p->is.says_ready || p->phase != PHASE_BOOTING)
+        return;
+    p->is.says_ready = 1;
+    process_record(p, p->is.state);
+    state_wake(s, s->now);
+}
+
+void notify_ready(void *owner, uint32_t events)
+{
+    spawner_t *s = spawner_state();
+    process_t *p = owner;
+    char message[4096];
+    ssize_t n;
+    int i, sent;
+
+    (void)events;
+    for (i = 0; i < MESSAGES && p->notify.fd >= 0; i++) {
+        n = rights_recv(p->notify.fd, message, sizeof message - 1, &sent);
+        if (n < 0)
+            return;
+        message[n] = 0;
+        if (says(message, "READY=1"))
+            says_ready(s, p);
+        if (says(message, "STOPPING=1"))
+            stopping(s, p);
+        if (sent) {
+            say(p, LOG_WARN,
+                "sent a descriptor to $NOTIFY_SOCKET: "
+                "nothing more is read from there");
+            rights_drop(&p->notify);
+        }
+    }
+}

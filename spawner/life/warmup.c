@@ -1,0 +1,105 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/life/warmup.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "spawner/shared/no_descriptors.h"
+
+#define PAUSE   (SECOND / 4) /* between two requests */
+#define PATIENT SECOND       /* with the rest of an answer */
+#define CHUNKS  16           /* of one answer before others have their turn */
+
+static int ask(process_t *p, const table_app_t *app)
+{
+    char request[2048];
+    int n = snprintf(request, sizeof request,
+                     "GET %s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n"
+                     "User-Agent: mod_apppool (AppReady)\r\n\r\n",
+                     app->ready, app->host);
+
+    return n < (int)sizeof request &&
+           send(p->probe, request, (size_t)n, MSG_NOSIGNAL) == n;
+}
+
+/* The three digits; 0: that is no answer of HTTP. */
+static int status_of(const warmup_t *w)
+{
+    if (w->length < sizeof w->line || memcmp(w->line, "HTTP/1.", 7) != 0 ||
+        w->line[8] != ' ' || w->line[9] < '1' || w->line[9] > '5' ||
+        w->line[10] < '0' || w->line[10] > '9' || w->line[11] < '0' ||
+        w->line[11] > '9')
+        return 0;
+    return (w->line[9] - '0') * 100 + (w->line[10] - '0') * 10 +
+           (w->line[11] - '0');
+}
+
+/* @return 1: there is nothing more to read */
+static int answer_ended(const spawner_t *s, process_t *p)
+{
+    char chunk[16384];
+    warmup_t *w = &p->warmup;
+    ssize_t n = -1;
+    int i, sent;
+
+    for (i = 0; i < CHUNKS; i++) {
+        size_t room = sizeof w->line - w->length;
+        size_t take;
+
+        n = rights_recv(p->probe, chunk, sizeof chunk, &sent);
+        if (n <= 0)
+            break;
+        take = (size_t)n < room ? (size_t)n : room;
+        memcpy(w->line + w->length, chunk, take);
+        w->length += take;
+        if (sent)
+            return 1; /* nothing behind it can be read */
+        if (w->length == sizeof w->line && w->until == 0)
+            w->until = s->now + PATIENT;
+    }
+    if (n < 0)
+        return (errno != EAGAIN && errno != EINTR) ||
+               (w->until != 0 && s->now >= w->until);
+    return n == 0 || (w->until != 0 && s->now >= w->until);
+}
+
+int warmup_look(const spawner_t *s, process_t *p, const table_app_t *app)
+{
+    warmup_t *w = &p->warmup;
+
+    /* In its own way: the configuration may say another thing by now. */
+    if (!app || !app->ready || p->is.wire.protocol != APL_HTTP)
+        return 1;
+    if (!w->asked && s->now < w->again)
+        return 0;
+    if (!w->asked) {
+        w->asked = 1;
+        w->length = 0;
+        w->until = 0;
+        w->again = s->now + PAUSE;
+        if (ask(p, app))
+            return 0;
+    }
+    else if (!answer_ended(s, p))
+        return 0;
+    rights_close(p->probe);
+    p->probe = -1;
+    w->asked = 0;
+    w->status = status_of(w);
+    return w->status >= 200 && w->status < 400;
+}
+
+void warmup_missing(const process_t *p, const table_app_t *app, char text[256])
+{
+    const warmup_t *w = &p->warmup;
+    char last[32] = "it gave none";
+
+    if (w->status != 0)
+        snprintf(last, sizeof last, "the last was %d", w->status);
+    snprintf(text, 256, "it did not answer GET %.128s with 2xx or 3xx (%s)",
+             app && app->ready ? app->ready : "/", last);
+}

@@ -1,0 +1,95 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/output/app_log.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "spawner/output/log_program.h"
+#include "spawner/state/process.h"
+#include "spawner/shared/userdb.h"
+#include "spawner/output/log_writer.h"
+
+/* Where the copy goes: as the app's output. */
+typedef struct {
+    const char *route;
+    int raw;
+    uid_t uid;
+    gid_t gid;
+} where_t;
+
+static void copy(const where_t *to, int level, const char *text)
+{
+    char line[LOG_MAX + 128];
+    int to_errorlog = to->route && *to->route == APPLOG_ERRORLOG;
+    writer_t *w;
+    size_t n;
+
+    if (!to->route || (to->raw && !to_errorlog) ||
+        !writer_can(to->route, to->uid))
+        return;
+    n = log_time(line, sizeof line);
+    if (to_errorlog)
+        n += log_origin(line + n, sizeof line - n, level);
+    n += log_escape(line + n, sizeof line - n - 1, text, strlen(text));
+    line[n++] = '\n';
+    w = writer_get(to->route, to->raw, to->uid, to->gid);
+    if (w)
+        writer_send(w, line, n, 1);
+    writer_put(w);
+}
+
+void say_of(log_kind_t *kind, const process_t *p, int level, const char *format,
+            ...)
+{
+    const where_t to = {p->log, p->log_raw, p->is.uid, p->is.gid};
+    char text[LOG_MAX];
+    va_list args;
+    int n;
+
+    if (!log_has(level))
+        return;
+    n = snprintf(text, sizeof text, PROCESS_FMT " ", PROCESS_NAME(p));
+    va_start(args, format);
+    vsnprintf(text + n, sizeof text - (size_t)n, format, args);
+    va_end(args);
+    if (log_text_of(kind, level, text))
+        copy(&to, level, text);
+}
+
+/* A file is opened as the app's user: one of its processes is that user's, and
+ * knows the group. Others may be of an earlier configuration. */
+static where_t where_of(const table_app_t *a)
+{
+    where_t to = {NULL, 0, USERDB_NOBODY, (gid_t)-1};
+    const process_t *p = a ? spawner_state()->processes : NULL;
+
+    if (a) {
+        to.route = a->log;
+        to.raw = a->log_raw;
+    }
+    while (p && (p->is.uid != a->uid || strcmp(p->is.name, a->app.name)))
+        p = p->next;
+    if (p) {
+        to.uid = p->is.uid;
+        to.gid = p->is.gid;
+    }
+    return to;
+}
+
+void say_app_of(log_kind_t *kind, const table_app_t *a, int level,
+                const char *format, ...)
+{
+    const where_t to = where_of(a);
+    char text[LOG_MAX];
+    va_list args;
+
+    if (!log_has(level))
+        return;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (log_text_of(kind, level, text))
+        copy(&to, level, text);
+}

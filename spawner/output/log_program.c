@@ -1,0 +1,321 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/output/log_program.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <poll.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "spawner/shared/contract.h"
+#include "spawner/common/log.h"
+#include "spawner/shared/clock_ms.h"
+#include "spawner/output/open_as.h"
+#include "spawner/output/output.h"
+#include "spawner/output/piped_log.h"
+#include "spawner/shared/privilege.h"
+#include "spawner/common/daemonize.h"
+#include "spawner/output/tosyslog.h"
+
+#define SAY_AGAIN 60000 /* ms: that the file cannot be opened */
+
+int applog_open(const char *path, unsigned uid, unsigned gid)
+{
+    mode_t mask = umask(027);
+    int fd = openas(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, 0640, uid,
+                    gid, NULL);
+    int error = errno;
+
+    umask(mask);
+    errno = error;
+    return fd;
+}
+
+/* ---- files ---- */
+
+/* The groups that the app has. Where they cannot be found, only its first one:
+ * the groups that httpd was started with are root's. */
+static void take_groups(uid_t uid, gid_t gid)
+{
+    privilege_t who = {.uid = uid, .gid = gid};
+    const struct passwd *pw = getpwuid(uid);
+    char error[PRIVILEGE_ERROR_MAX];
+
+    if (pw) {
+        snprintf(who.name, sizeof who.name, "%s", pw->pw_name);
+        who.known = 1;
+    }
+    if (privilege_groups(&who, error) != 0)
+        setgroups(1, &gid);
+}
+
+static void write_all(int fd, const char *text, size_t length)
+{
+    ssize_t n;
+
+    while (length > 0 && (n = write(fd, text, length)) > 0) {
+        text += n;
+        length -= (size_t)n;
+    }
+}
+
+/* ---- the error log, where a log cannot be had ---- */
+
+static int is_raw(char **argv)
+{
+    return strcmp(argv[APPLOG_FORMAT], APPLOG_RAW) == 0;
+}
+
+/* What the error log has for a line. @return bytes; 0: it does not fit */
+static size_t convert(char **argv, const char *from, size_t length,
+                      char to[OUTPUT_LINE_MAX])
+{
+    const char *rest = memmem(from, length, "] ", 2);
+    size_t n = 0;
+
+    if (is_raw(argv)) {
+        n = log_time(to, OUTPUT_LINE_MAX);
+        n += log_origin(to + n, OUTPUT_LINE_MAX - n, LOG_INFO);
+        n += (size_t)snprintf(to + n, OUTPUT_LINE_MAX - n, "AppLog %.200s> ",
+                              argv[APPLOG_ROUTE]);
+        n += log_escape(to + n, OUTPUT_LINE_MAX - n - 1, from, length);
+        to[n++] = '\n';
+        return n;
+    }
+    if (*argv[APPLOG_ROUTE] != APPLOG_ERRORLOG && rest) {
+        rest += 2;
+        n = (size_t)(rest - from);
+        memcpy(to, from, n);
+        length -= n;
+        from = rest;
+        n += log_origin(to + n, OUTPUT_LINE_MAX - n, LOG_INFO);
+    }
+    if (length + 1 > OUTPUT_LINE_MAX - n)
+        return 0;
+    memcpy(to + n, from, length);
+    to[n + length] = '\n';
+    return n + length + 1;
+}
+
+static void write_elsewhere(char **argv, const char *text, size_t length)
+{
+    static char line[OUTPUT_LINE_MAX];
+    static bucket_t bucket;
+    int fd = log_open(), to = fd < 0 ? CONTRACT_LOG_FD : fd;
+    const char *end;
+
+    for (; (end = memchr(text, '\n', length)) != NULL; text = end + 1) {
+        size_t n = (size_t)(end - text);
+
+        if (output_may(&bucket, 0, millis_now() * 1000, n))
+            write_all(to, line, convert(argv, text, n, line));
+        length -= n + 1;
+    }
+    if (fd >= 0)
+        close(fd);
+}
+
+/* ---- where it goes ---- */
+
+/* "=/proc/PID/fd/N DEV:INO" */
+static int open_errorlog(const char *route)
+{
+    unsigned long long dev, ino;
+    char path[64];
+    struct stat st;
+    int found, fd = -1, error;
+
+    errno = EINVAL;
+    if (sscanf(route, "=%63s %llu:%llu", path, &dev, &ino) != 3)
+        return -1;
+    /* Opening another file for writing may have an effect of its own. */
+    found = open(path, O_PATH | O_CLOEXEC);
+    if (found < 0)
+        return -1;
+    errno = ESTALE;
+    if (fstat(found, &st) == 0 && st.st_dev == dev && st.st_ino == ino) {
+        snprintf(path, sizeof path, "/proc/self/fd/%d", found);
+        fd =
+            open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    }
+    error = errno;
+    close(found);
+    errno = error;
+    return fd;
+}
+
+static int open_or_say(char **argv)
+{
+    static int64_t said = -SAY_AGAIN;
+    const char *route = argv[APPLOG_ROUTE];
+    int fd;
+
+    if (*route == APPLOG_ERRORLOG)
+        return open_errorlog(route); /* httpd opens it anew, or ends */
+    fd = applog_open(route, (unsigned)strtoul(argv[APPLOG_UID], NULL, 10),
+                     (unsigned)strtoul(argv[APPLOG_GID], NULL, 10));
+    if (fd < 0 && millis_now() - said >= SAY_AGAIN) {
+        log_line(LOG_ERROR, "AppLog %s cannot be opened: %s", route,
+                 strerror(errno));
+        said = millis_now();
+    }
+    return fd;
+}
+
+/* ---- a message ---- */
+
+static volatile sig_atomic_t reloaded;
+static int is_stuck; /* the command does not read */
+
+/* A wait for what is there already does not hear them. */
+static void hear_signals(void)
+{
+    struct timespec now = {0, 0};
+    sigset_t none;
+
+    sigemptyset(&none);
+    ppoll(NULL, 0, &now, &none);
+}
+
+static int nobody_sends(void)
+{
+    struct pollfd input = {STDIN_FILENO, 0, 0};
+
+    return poll(&input, 1, 0) == 1 && (input.revents & POLLHUP);
+}
+
+/* The command ends after a reload; and when nobody sends any more, if it does
+ * not read. */
+static int may_go_on(int stuck)
+{
+    is_stuck = stuck;
+    hear_signals();
+    return !reloaded && !(stuck && nobody_sends());
+}
+
+/* What is left is for the next command, from the next line on. */
+static void write_piped(const char *command, const char *text, size_t length)
+{
+    while (length > 0) {
+        size_t n = piped_write(command, text, length, may_go_on);
+        const char *torn = n > 0 && n < length && text[n - 1] != '\n'
+                               ? memchr(text + n, '\n', length - n)
+                               : NULL;
+
+        if (n == length)
+            return;
+        piped_end(!is_stuck);
+        if (!reloaded)
+            exit(0);
+        reloaded = 0;
+        n = torn ? (size_t)(torn - text) + 1 : n;
+        text += n;
+        length -= n;
+    }
+}
+
+static void write_message(char **argv, const char *text, size_t length)
+{
+    static const char to_syslog[] = "=syslog";
+    const char *route = argv[APPLOG_ROUTE];
+    int fd;
+
+    if (*route == APPLOG_PIPE) {
+        write_piped(route + 1, text, length);
+        return;
+    }
+    if (strncmp(route, to_syslog, sizeof to_syslog - 1) == 0) {
+        tosyslog_write(route + 1, text, length);
+        return;
+    }
+    fd = open_or_say(argv);
+    if (fd < 0) {
+        write_elsewhere(argv, text, length);
+        return;
+    }
+    fcntl(fd, F_SETFL, O_APPEND); /* a FIFO that is full is waited for */
+    write_all(fd, text, length);
+    close(fd);
+}
+
+/* ---- the program ---- */
+
+static void hear(int sign)
+{
+    reloaded |= sign == SIGHUP;
+}
+
+/* They are blocked but while they are asked for, and a message is waited for
+ * (wait_for_message). */
+static void listen_for(int sign)
+{
+    struct sigaction action;
+    sigset_t set;
+
+    memset(&action, 0, sizeof action);
+    action.sa_handler = hear;
+    sigaction(sign, &action, NULL);
+    sigemptyset(&set);
+    sigaddset(&set, sign);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
+static void begin(char **argv)
+{
+    prctl(PR_SET_NAME, APPLOG_PROGRAM, 0, 0, 0);
+    close(CONTRACT_PROGRAM_FD);
+    signal(SIGPIPE, SIG_IGN); /* an AppLog that is a FIFO */
+    settle_memory("0");
+    log_directory(
+        open(argv[APPLOG_RUNTIME], O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (*argv[APPLOG_ROUTE] == '/')
+        take_groups((uid_t)strtoul(argv[APPLOG_UID], NULL, 10),
+                    (gid_t)strtoul(argv[APPLOG_GID], NULL, 10));
+    listen_for(SIGHUP);
+    listen_for(SIGCHLD);
+}
+
+/* A message, or the end of all; meanwhile a command is kept running. */
+static void wait_for_message(const char *route)
+{
+    struct pollfd input = {STDIN_FILENO, POLLIN, 0};
+    struct timespec limit;
+    sigset_t none;
+    int ms;
+
+    sigemptyset(&none);
+    do {
+        if (reloaded)
+            piped_end(1);
+        reloaded = 0;
+        ms = *route == APPLOG_PIPE ? piped_tend(route + 1) : -1;
+        limit.tv_sec = ms / 1000;
+        limit.tv_nsec = ms % 1000 * 1000000;
+    } while (ppoll(&input, 1, ms < 0 ? NULL : &limit, &none) != 1);
+}
+
+int applog_main(char **argv)
+{
+    static char text[APPLOG_MAX];
+    ssize_t n;
+
+    begin(argv);
+    for (;;) {
+        wait_for_message(argv[APPLOG_ROUTE]);
+        n = recv(STDIN_FILENO, text, sizeof text, 0);
+        if (n <= 0)
+            break;
+        write_message(argv, text, (size_t)n);
+    }
+    piped_end(1);
+    return 0;
+}

@@ -1,0 +1,323 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/output/log_writer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "spawner/output/log_program.h"
+#include "spawner/shared/contract.h"
+#include "spawner/common/child_reset.h"
+#include "spawner/common/log.h"
+#include "spawner/shared/userdb.h"
+
+#define ROOM       (1 << 20)     /* bytes that wait for a child */
+#define SAY_PAUSE  (10 * SECOND) /* between two lines about one file */
+#define TRY_PAUSE  SECOND        /* between two children for one file */
+#define LINGER     (5 * SECOND)  /* without users, before it ends */
+#define STOP_TRIES 200
+#define STOP_PAUSE 10 /* ms */
+
+struct writer {
+    writer_t *next;
+    char *route;
+    int raw;
+    uid_t uid;
+    gid_t gid;
+    unsigned users; /* processes of apps */
+    int64_t idle;   /* us: when the last of the users left it */
+    int fd;         /* to the child; -1 */
+    pid_t pid;      /* of the child, until it is reaped; 0 */
+    int64_t again;  /* us: no other child before */
+    struct {
+        char *lines; /* that wait for the next child; NULL: none */
+        size_t length;
+        unsigned n;
+    } held;
+    uint64_t dropped;
+    int64_t say; /* us: dropped lines are not told of before */
+};
+
+static writer_t *writers;
+
+static writer_t *find(const char *route, int raw, uid_t uid, gid_t gid)
+{
+    writer_t *w;
+
+    for (w = writers; w; w = w->next)
+        if (w->uid == uid && w->gid == gid && w->raw == raw &&
+            strcmp(w->route, route) == 0)
+            break;
+    return w;
+}
+
+static writer_t *make(const char *route, int raw, uid_t uid, gid_t gid)
+{
+    writer_t *w = calloc(1, sizeof *w);
+
+    if (!w)
+        return NULL;
+    w->route = strdup(route);
+    if (!w->route) {
+        free(w);
+        return NULL;
+    }
+    w->raw = raw;
+    w->uid = uid;
+    w->gid = gid;
+    w->fd = -1;
+    w->next = writers;
+    writers = w;
+    return w;
+}
+
+int writer_can(const char *route, uid_t uid)
+{
+    return *route != '/' || uid != USERDB_NOBODY;
+}
+
+writer_t *writer_get(const char *route, int raw, uid_t uid, gid_t gid)
+{
+    writer_t *w;
+
+    /* Only files are opened as the app's user. */
+    if (*route != '/')
+        uid = gid = 0;
+    w = find(route, raw, uid, gid);
+    if (!w)
+        w = make(route, raw, uid, gid);
+    if (w)
+        w->users++;
+    return w;
+}
+
+static void hang_up(writer_t *w)
+{
+    if (w->fd >= 0)
+        close(w->fd);
+    w->fd = -1;
+}
+
+/* A process that died has a successor, most of the time, and its first lines
+ * need a child. */
+void writer_put(writer_t *w)
+{
+    spawner_t *s = spawner_state();
+
+    if (!w || --w->users > 0)
+        return;
+    w->idle = s->now;
+    state_wake(s, w->idle + LINGER);
+}
+
+/* ---- lines ---- */
+
+static int give(writer_t *w, const char *lines, size_t length)
+{
+    if (send(w->fd, lines, length, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0)
+        return 0;
+    if (errno != EAGAIN)
+        hang_up(w); /* it is dead, and not reaped yet */
+    return -1;
+}
+
+/* One message for the next child, which cannot start yet. */
+static int hold(writer_t *w, const char *lines, size_t length, unsigned n)
+{
+    if (!w->held.lines)
+        w->held.lines = malloc(APPLOG_MAX);
+    if (!w->held.lines || w->held.length + length > APPLOG_MAX)
+        return -1;
+    memcpy(w->held.lines + w->held.length, lines, length);
+    w->held.length += length;
+    w->held.n += n;
+    return 0;
+}
+
+static void let_go(writer_t *w)
+{
+    if (w->held.lines &&
+        (w->fd < 0 || give(w, w->held.lines, w->held.length) != 0))
+        w->dropped += w->held.n;
+    free(w->held.lines);
+    memset(&w->held, 0, sizeof w->held);
+}
+
+/* ---- the child ---- */
+
+static _Noreturn void become(const spawner_t *s, const writer_t *w, int input)
+{
+    char program[32], uid[16], gid[16];
+    char *argv[] = {APPLOG_PROGRAM,
+                    APPLOG_WORD,
+                    strdup(s->rt.dir),
+                    uid,
+                    gid,
+                    w->route,
+                    w->raw ? APPLOG_RAW : APPLOG_PREFIXED,
+                    NULL};
+    sigset_t reload;
+
+    setsid();
+    fresh_signals();
+    /* It would be the end, until it is listened for. */
+    sigemptyset(&reload);
+    sigaddset(&reload, SIGHUP);
+    sigprocmask(SIG_BLOCK, &reload, NULL);
+    if (dup2(input, STDIN_FILENO) < 0)
+        _exit(1);
+    snprintf(uid, sizeof uid, "%u", (unsigned)w->uid);
+    snprintf(gid, sizeof gid, "%u", (unsigned)w->gid);
+    fresh_descriptors(CONTRACT_PROGRAM_FD);
+    fcntl(CONTRACT_PROGRAM_FD, F_SETFD, 0);
+    snprintf(program, sizeof program, "/proc/self/fd/%d", CONTRACT_PROGRAM_FD);
+    execv(program, argv);
+    _exit(1);
+}
+
+/* Only one at a time: so a file that does not answer costs one process. */
+static void start(const spawner_t *s, writer_t *w)
+{
+    int ends[2], room = ROOM;
+
+    if (w->pid != 0 || s->now < w->again)
+        return;
+    w->again = s->now + TRY_PAUSE;
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+        return;
+    if (setsockopt(ends[0], SOL_SOCKET, SO_SNDBUFFORCE, &room, sizeof room) !=
+        0)
+        setsockopt(ends[0], SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
+    w->pid = fork();
+    if (w->pid == 0)
+        become(s, w, ends[1]);
+    close(ends[1]);
+    w->fd = ends[0];
+    if (w->pid > 0) {
+        let_go(w);
+        return;
+    }
+    w->pid = 0;
+    hang_up(w);
+}
+
+void writer_send(writer_t *w, const char *lines, size_t length, unsigned n)
+{
+    if (w->fd < 0)
+        start(spawner_state(), w);
+    if (w->fd >= 0 && give(w, lines, length) == 0)
+        return;
+    if (w->fd >= 0 || hold(w, lines, length, n) != 0)
+        w->dropped += n;
+}
+
+void writer_reap(pid_t pid)
+{
+    writer_t *w;
+
+    for (w = writers; w; w = w->next)
+        if (w->pid == pid) {
+            w->pid = 0;
+            hang_up(w);
+        }
+}
+
+/* ---- from time to time ---- */
+
+static void say_dropped(const spawner_t *s, writer_t *w)
+{
+    if (w->dropped == 0 || s->now < w->say)
+        return;
+    if (*w->route == APPLOG_ERRORLOG)
+        log_line(LOG_WARN,
+                 "the ErrorLog of a virtual host is not written fast enough: "
+                 "%llu lines dropped",
+                 (unsigned long long)w->dropped);
+    else
+        log_line(LOG_WARN,
+                 "AppLog %s is not written fast enough: %llu lines dropped",
+                 w->route, (unsigned long long)w->dropped);
+    w->dropped = 0;
+    w->say = s->now + SAY_PAUSE;
+}
+
+/* The last one is reaped, or it will be, which is another turn of the loop. */
+static void go_on(spawner_t *s, writer_t *w)
+{
+    if (w->held.lines && w->fd < 0)
+        start(s, w);
+    if (w->held.lines && w->pid == 0)
+        state_wake(s, w->again);
+}
+
+static void end_idle(spawner_t *s, writer_t *w)
+{
+    if (w->users > 0 || w->fd < 0)
+        return;
+    if (s->now >= w->idle + LINGER)
+        hang_up(w);
+    else
+        state_wake(s, w->idle + LINGER);
+}
+
+void writer_tend(spawner_t *s)
+{
+    writer_t **at = &writers, *w;
+
+    while ((w = *at) != NULL) {
+        go_on(s, w);
+        say_dropped(s, w);
+        end_idle(s, w);
+        if (w->users == 0 && w->pid == 0 && w->dropped == 0 && !w->held.lines) {
+            *at = w->next;
+            free(w->route);
+            free(w);
+        }
+        else
+            at = &w->next;
+    }
+}
+
+void writer_reload(void)
+{
+    const writer_t *w;
+
+    for (w = writers; w; w = w->next)
+        if (*w->route == APPLOG_PIPE && w->pid > 0)
+            kill(w->pid, SIGHUP);
+}
+
+void writer_stop(void)
+{
+    writer_t *w;
+    int i, left = 1;
+
+    for (w = writers; w; w = w->next) {
+        w->again = w->say = 0;
+        go_on(spawner_state(), w);
+        let_go(w);
+        hang_up(w);
+        say_dropped(spawner_state(), w);
+    }
+    for (i = 0; i < STOP_TRIES && left; i++) {
+        left = 0;
+        for (w = writers; w; w = w->next)
+            if (w->pid != 0 && waitpid(w->pid, NULL, WNOHANG) == 0)
+                left = 1;
+            else
+                w->pid = 0;
+        if (left)
+            poll(NULL, 0, STOP_PAUSE);
+    }
+    for (w = writers; w; w = w->next)
+        if (w->pid != 0)
+            kill(w->pid, SIGKILL); /* as soon as its disk lets it */
+}

@@ -1,0 +1,381 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/output/output.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "spawner/output/log_program.h"
+#include "spawner/common/log.h"
+#include "spawner/state/process.h"
+#include "spawner/output/recent_output.h"
+#include "spawner/output/app_log.h"
+#include "spawner/output/log_writer.h"
+
+#define LINE_MAX_  8192 /* of a line; what is longer is cut */
+#define MARK_MAX   64   /* which says so at its end */
+#define RAW_MAX    (APPLOG_MAX - MARK_MAX) /* of one as the app prints it */
+#define BATCH      65536 /* bytes of one app before others have their turn */
+#define TAIL_MAX   2048
+#define TAIL_LINES 20
+#define PAUSE      (SECOND / 20) /* of one who prints too much */
+#define SAY_FIRST  SECOND        /* from the first line dropped */
+#define SAY_PAUSE  (10 * SECOND)
+
+/* Of a process, in bytes; a line counts as some bytes more. So AppLog takes
+ * 13,000 lines a second of 100 bytes, and the error log 660. */
+#define LINE_COST  200
+#define OWN_RATE   4000000
+#define OWN_SIZE   8000000
+#define ERROR_RATE 200000
+#define ERROR_SIZE 1000000
+
+/* Where the lines of one batch go. */
+typedef struct {
+    process_t *p;
+    size_t used; /* bytes of them, in `lines` */
+    unsigned n;
+} sink_t;
+
+static char lines[APPLOG_MAX];
+
+void output_keep(output_t *output)
+{
+    if (!output->tail)
+        output->tail = malloc(TAIL_MAX);
+    output->tail_length = 0;
+}
+
+void output_forget_tail(output_t *output)
+{
+    free(output->tail);
+    output->tail = NULL;
+}
+
+void output_forget(output_t *output)
+{
+    free(output->tail);
+    free(output->partial);
+    writer_put(output->writer);
+    memset(output, 0, sizeof *output);
+}
+
+/* ---- the last lines ---- */
+
+int output_is_frame(const char *line)
+{
+    return *line == ' ' || *line == '\t';
+}
+
+static char *line_after(const output_t *o, char *line)
+{
+    char *last = o->tail + o->tail_length;
+    char *end = memchr(line, '\n', (size_t)(last - line));
+
+    return end ? end + 1 : last;
+}
+
+/* The oldest frame of a stack trace, if there is one: Ruby and node print the
+ * reason first, and many frames after it. */
+static void drop_one(output_t *o)
+{
+    char *last = o->tail + o->tail_length, *line = o->tail, *next;
+
+    while (line < last && !output_is_frame(line))
+        line = line_after(o, line);
+    if (line == last)
+        line = o->tail;
+    next = line_after(o, line);
+    memmove(line, next, (size_t)(last - next));
+    o->tail_length -= (size_t)(next - line);
+}
+
+static size_t lines_in(const output_t *o)
+{
+    size_t i, n = 0;
+
+    for (i = 0; i < o->tail_length; i++)
+        n += o->tail[i] == '\n';
+    return n;
+}
+
+static void remember(output_t *o, const char *line, size_t length)
+{
+    if (!o->tail || length == 0)
+        return;
+    if (length > TAIL_MAX / 4)
+        length = TAIL_MAX / 4;
+    while (o->tail_length + length + 1 > TAIL_MAX || lines_in(o) >= TAIL_LINES)
+        drop_one(o);
+    memcpy(o->tail + o->tail_length, line, length);
+    o->tail[o->tail_length + length] = '\n';
+    o->tail_length += length + 1;
+}
+
+/* ---- the log ---- */
+
+int output_may(bucket_t *bucket, int own, int64_t now, size_t length)
+{
+    return bucket_take(bucket, now, own ? OWN_RATE : ERROR_RATE,
+                       own ? OWN_SIZE : ERROR_SIZE,
+                       (int64_t)length + LINE_COST);
+}
+
+/* Has the process a child that writes its lines? */
+static int has_writer(const process_t *p)
+{
+    return p->log && writer_can(p->log, p->is.uid);
+}
+
+/* Do its lines go to a log that is not an error log? */
+static int has_own(const process_t *p)
+{
+    return has_writer(p) && *p->log != APPLOG_ERRORLOG;
+}
+
+static int is_raw(const process_t *p)
+{
+    return has_own(p) && p->log_raw;
+}
+
+static void flush(sink_t *sink)
+{
+    process_t *p = sink->p;
+    int fd;
+
+    if (sink->used == 0)
+        return;
+    if (has_writer(p)) {
+        if (!p->output.writer)
+            p->output.writer =
+                writer_get(p->log, p->log_raw, p->is.uid, p->is.gid);
+        if (p->output.writer)
+            writer_send(p->output.writer, lines, sink->used, sink->n);
+    }
+    else {
+        fd = log_open();
+        if (write(fd < 0 ? CONTRACT_LOG_FD : fd, lines, sink->used) < 0) {
+            /* The disk is full, say: what can be done is done. */
+        }
+        if (fd >= 0)
+            close(fd);
+    }
+    sink->used = sink->n = 0;
+}
+
+/* What goes to the error log may go to a pipe, which tears what is longer. */
+static void add(sink_t *sink, const char *line, size_t length)
+{
+    size_t room = has_own(sink->p) ? sizeof lines : PIPE_BUF;
+
+    if (sink->used + length > room)
+        flush(sink);
+    memcpy(lines + sink->used, line, length);
+    sink->used += length;
+    sink->n++;
+}
+
+static void drop(process_t *p)
+{
+    if (p->output.dropped++ == 0 && p->output.say < spawner_state()->now)
+        p->output.say = spawner_state()->now + SAY_FIRST;
+    p->output.over = 1;
+}
+
+static size_t copy(char line[APPLOG_MAX], const char *text, size_t length)
+{
+    memcpy(line, text, length);
+    return length;
+}
+
+/* @param origin 1: as a line of httpd's error log */
+static size_t compose(const process_t *p, int origin,
+                      char line[OUTPUT_LINE_MAX], const char *text,
+                      size_t length)
+{
+    size_t n = log_time(line, OUTPUT_LINE_MAX);
+
+    if (origin)
+        n += log_origin(line + n, OUTPUT_LINE_MAX - n, LOG_INFO);
+    n += (size_t)snprintf(line + n, OUTPUT_LINE_MAX - n, PROCESS_FMT "> ",
+                          PROCESS_NAME(p));
+    return n + log_escape(line + n, OUTPUT_LINE_MAX - n - 1, text, length);
+}
+
+static void emit(sink_t *sink, const char *text, size_t length)
+{
+    static char line[APPLOG_MAX];
+    process_t *p = sink->p;
+    size_t n;
+
+    if (length > 0 && text[length - 1] == '\r')
+        length--;
+    if (!output_may(&p->output.bucket, has_own(p), spawner_state()->now,
+                    length)) {
+        drop(p);
+        return;
+    }
+    remember(&p->output, text, length);
+    n = compose(p, 0, line, text, length);
+    recent_add(p, line, n);
+    if (!has_own(p))
+        n = compose(p, 1, line, text, length);
+    else if (is_raw(p))
+        n = copy(line, text, length);
+    line[n++] = '\n';
+    add(sink, line, n);
+}
+
+/* What is left out of a line that is too long costs us something, too. */
+static void leave_out(process_t *p, size_t length)
+{
+    if (!output_may(&p->output.bucket, has_own(p), spawner_state()->now,
+                    length))
+        p->output.over = 1;
+}
+
+static size_t longest(const process_t *p)
+{
+    return is_raw(p) ? RAW_MAX : LINE_MAX_;
+}
+
+/* Add to the line that has no end yet. */
+static void extend(sink_t *sink, const char *text, size_t length)
+{
+    output_t *o = &sink->p->output;
+    size_t kept;
+
+    if (length == 0)
+        return;
+    if (!o->partial) {
+        o->room = longest(sink->p);
+        o->partial = malloc(o->room + MARK_MAX);
+    }
+    if (!o->partial)
+        return;
+    kept = length < o->room - o->length ? length : o->room - o->length;
+    memcpy(o->partial + o->length, text, kept);
+    o->length += kept;
+    if (kept < length) {
+        o->cut += length - kept;
+        leave_out(sink->p, length - kept);
+    }
+}
+
+static void end_line(sink_t *sink)
+{
+    output_t *o = &sink->p->output;
+
+    if (o->cut > 0)
+        o->length += (size_t)snprintf(o->partial + o->length, MARK_MAX,
+                                      " [... %llu bytes left out]",
+                                      (unsigned long long)o->cut);
+    if (o->partial)
+        emit(sink, o->partial, o->length);
+    free(o->partial);
+    o->partial = NULL;
+    o->length = 0;
+    o->cut = 0;
+}
+
+static void take(sink_t *sink, const char *text, size_t length)
+{
+    output_t *o = &sink->p->output;
+
+    while (length > 0) {
+        const char *end = memchr(text, '\n', length);
+        size_t n = end ? (size_t)(end - text) : length;
+
+        if (end && !o->partial && n <= longest(sink->p))
+            emit(sink, text, n);
+        else {
+            extend(sink, text, n);
+            if (end)
+                end_line(sink);
+        }
+        n += end != NULL;
+        text += n;
+        length -= n;
+    }
+}
+
+int output_drain(process_t *p)
+{
+    static char chunk[16384];
+    sink_t sink = {p, 0, 0};
+    size_t total = 0;
+    ssize_t n = -1;
+
+    if (p->fifo.fd < 0)
+        return 0;
+    p->output.over = 0;
+    while (total < BATCH && (n = read(p->fifo.fd, chunk, sizeof chunk)) > 0) {
+        take(&sink, chunk, (size_t)n);
+        total += (size_t)n;
+    }
+    flush(&sink);
+    if (n != 0 && p->output.over) {
+        loop_pause(&p->fifo);
+        p->output.resume = spawner_state()->now + PAUSE;
+        state_wake(spawner_state(), p->output.resume);
+    }
+    return n != 0;
+}
+
+void output_finish(process_t *p)
+{
+    sink_t sink = {p, 0, 0};
+
+    output_drain(p);
+    if (p->output.partial)
+        end_line(&sink);
+    flush(&sink);
+}
+
+static int is_same(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+void output_to(process_t *p, const char *route, int raw)
+{
+    if (is_same(p->log, route) && p->log_raw == raw)
+        return;
+    writer_put(p->output.writer);
+    p->output.writer = NULL;
+    free(p->log);
+    p->log = route ? strdup(route) : NULL;
+    p->log_raw = raw;
+}
+
+/* ---- what was too much ---- */
+
+static void say_dropped(const spawner_t *s, process_t *p)
+{
+    output_t *o = &p->output;
+
+    if (o->dropped == 0 || s->now < o->say)
+        return;
+    say(p, LOG_WARN, "prints too much: %llu lines dropped",
+        (unsigned long long)o->dropped);
+    o->dropped = 0;
+    o->say = s->now + SAY_PAUSE;
+}
+
+void output_tend(spawner_t *s, process_t *p)
+{
+    output_t *o = &p->output;
+
+    say_dropped(s, p);
+    if (o->resume == 0)
+        return;
+    if (s->now < o->resume)
+        state_wake(s, o->resume);
+    else {
+        o->resume = loop_resume(&p->fifo) == 0 ? 0 : s->now + PAUSE;
+        state_wake(s, s->now);
+    }
+}

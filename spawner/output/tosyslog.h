@@ -1,0 +1,23 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file tosyslog.h
+ * @brief Lines for a virtual host whose ErrorLog is syslog. libc only.
+ *
+ * Apart from log.h, whose levels have the names of syslog's.
+ *
+ * Errors: none; what syslog does not take is lost.
+ */
+#ifndef APPPOOL_SPAWNER_OUTPUT_TOSYSLOG_H
+#define APPPOOL_SPAWNER_OUTPUT_TOSYSLOG_H
+
+#include <stddef.h>
+
+/**
+ * Write lines of the error log, of the level that they name, and without their
+ * time, which syslog knows.
+ * @param where as in ErrorLog: syslog[:[FACILITY][:TAG]]
+ */
+void tosyslog_write(const char *where, const char *text, size_t length);
+
+#endif

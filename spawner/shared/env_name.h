@@ -1,0 +1,21 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file env_name.h
+ * @brief Names of environment variables that an app may be given: by AppSetEnv
+ *        and by AppEnvFile. libc only.
+ *
+ * Trust: takes any bytes.
+ */
+#ifndef APPPOOL_SPAWNER_SHARED_ENV_NAME_H
+#define APPPOOL_SPAWNER_SHARED_ENV_NAME_H
+
+#include <stddef.h>
+
+/**
+ * @return NULL: it may be set; or why not, to be said after the name: "is set
+ *         by mod_apppool itself"
+ */
+const char *variable_refused(const char *name, size_t length);
+
+#endif

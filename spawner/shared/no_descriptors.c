@@ -1,0 +1,121 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/shared/no_descriptors.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "spawner/common/child_reset.h"
+
+static int by_hand; /* the kernel cannot refuse them */
+
+void rights_by_hand(void)
+{
+    by_hand = 1;
+}
+
+void rights_guard(int fd)
+{
+    int yes = 1;
+
+    if (!by_hand && rights_refuse(fd) != 0)
+        by_hand = 1;
+    /* An urgent byte that is not in line is dropped behind the reader's back,
+     * with all that was sent along. */
+    if (by_hand)
+        setsockopt(fd, SOL_SOCKET, SO_OOBINLINE, &yes, sizeof yes);
+}
+
+/* Without room for them, descriptors that are only looked at stay where they
+ * are, and a flag tells of them. */
+static ssize_t look(int fd, void *data, size_t size, int *sent)
+{
+    struct iovec piece = {data, size};
+    struct msghdr message = {.msg_iov = &piece, .msg_iovlen = 1};
+    ssize_t n = recvmsg(fd, &message, MSG_PEEK | MSG_DONTWAIT);
+
+    *sent = n >= 0 && (message.msg_flags & MSG_CTRUNC) != 0;
+    return n;
+}
+
+ssize_t rights_recv(int fd, void *data, size_t size, int *sent)
+{
+    ssize_t n;
+
+    *sent = 0;
+    if (!by_hand)
+        return recv(fd, data, size, MSG_DONTWAIT);
+    n = look(fd, data, size, sent);
+    if (n < 0 || *sent)
+        return n;
+    /* No more than was seen: what has come since may bring descriptors. */
+    return recv(fd, data, (size_t)n, MSG_DONTWAIT);
+}
+
+static int option(int fd, int name)
+{
+    int value = -1;
+    socklen_t length = sizeof value;
+
+    return getsockopt(fd, SOL_SOCKET, name, &value, &length) == 0 ? value : -1;
+}
+
+/* Is anything in its queue? From now on nothing more gets in. */
+static int is_unread(int fd)
+{
+    int sent;
+    char byte = 0;
+    ssize_t n;
+
+    if (option(fd, SO_DOMAIN) != AF_UNIX)
+        return 0;
+    shutdown(fd, SHUT_RDWR);
+    n = look(fd, &byte, 1, &sent);
+    return n > 0 || (n == 0 && option(fd, SO_TYPE) != SOCK_STREAM);
+}
+
+/* Its copy is the last when ours is closed: then the pipe ends. */
+static _Noreturn void be_last(int fd, int end)
+{
+    char byte;
+
+    fresh_signals();
+    if (dup2(fd, 0) < 0 || dup2(end, 1) < 0)
+        _exit(1);
+    close_range(2, ~0u, 0);
+    _exit(read(1, &byte, 1) != 0);
+}
+
+static void leave_to_child(int fd)
+{
+    int ends[2];
+    pid_t pid;
+
+    /* If there is no child to be had the socket stays open: to lose a
+     * descriptor is better than to hang. */
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return;
+    pid = fork();
+    if (pid == 0)
+        be_last(fd, ends[0]);
+    if (pid > 0)
+        close(fd);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+void rights_close(int fd)
+{
+    if (by_hand && is_unread(fd))
+        leave_to_child(fd);
+    else
+        close(fd);
+}
+
+void rights_drop(loop_source_t *source)
+{
+    int fd = loop_release(source);
+
+    if (fd >= 0)
+        rights_close(fd);
+}

@@ -1,0 +1,233 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/shared/privilege.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <pwd.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "spawner/shared/userdb.h"
+
+#define SAY(error, ...) snprintf(error, PRIVILEGE_ERROR_MAX, __VA_ARGS__)
+
+static void copy(char *to, size_t size, const char *from)
+{
+    snprintf(to, size, "%s", from ? from : "");
+}
+
+static int no_answer(const char *what, const char *name, char *error)
+{
+    SAY(error, USERDB_NO_ANSWER "; a later start may succeed", what, name,
+        strerror(errno));
+    return -1;
+}
+
+static void fill_in(privilege_t *who, const struct passwd *pw)
+{
+    who->uid = pw->pw_uid;
+    who->gid = pw->pw_gid;
+    who->known = 1;
+    copy(who->name, sizeof who->name, pw->pw_name);
+    copy(who->home, sizeof who->home, pw->pw_dir);
+    copy(who->shell, sizeof who->shell,
+         pw->pw_shell[0] ? pw->pw_shell : "/bin/sh");
+}
+
+/* @return 1: it has an entry; 0: it has none; -1: an error */
+static int find_number(privilege_t *who, uid_t uid, char *error)
+{
+    const struct passwd *pw;
+
+    who->uid = uid;
+    who->gid = 0;
+    snprintf(who->name, sizeof who->name, "%lu", (unsigned long)uid);
+    copy(who->home, sizeof who->home, "/");
+    copy(who->shell, sizeof who->shell, "/bin/sh");
+    errno = 0;
+    pw = getpwuid(uid);
+    if (pw)
+        fill_in(who, pw);
+    else if (!userdb_missing(errno))
+        return no_answer("user", who->name, error);
+    return pw != NULL;
+}
+
+static int find_name(privilege_t *who, const char *user, char *error)
+{
+    const struct passwd *pw;
+
+    errno = 0;
+    pw = getpwnam(user);
+    if (pw) {
+        fill_in(who, pw);
+        return 0;
+    }
+    if (!userdb_missing(errno))
+        return no_answer("user", user, error);
+    SAY(error, "AppUser: " USERDB_NO_SUCH, "user", user);
+    return -1;
+}
+
+/* Of AppUser. */
+static int find_user(privilege_t *who, const char *user, const char *group,
+                     char *error)
+{
+    uint32_t n;
+    int rv;
+
+    if (!userdb_number(user, &n))
+        return find_name(who, user, error);
+    rv = find_number(who, n, error);
+    if (rv != 0 || group)
+        return rv < 0 ? -1 : 0;
+    SAY(error, "AppUser: " USERDB_NO_GROUP, user, user);
+    return -1;
+}
+
+static int find_owner(privilege_t *who, uid_t owner, const char *root,
+                      char *error)
+{
+    int rv;
+
+    if (owner == USERDB_NOBODY) {
+        SAY(error,
+            "when httpd read its configuration, AppRoot %s had no owner that "
+            "could run the app, and others than its owner could have changed "
+            "that: reload httpd (apachectl graceful), or say who runs the app "
+            "with AppUser",
+            root);
+        return -1;
+    }
+    rv = find_number(who, owner, error);
+    if (rv == 0)
+        SAY(error, "AppRoot " USERDB_NO_OWNER, root, owner, owner);
+    return rv > 0 ? 0 : -1;
+}
+
+/* Without root's rights all apps run as the user that httpd runs as. */
+static int find_self(privilege_t *who, char *error)
+{
+    int rv = find_number(who, geteuid(), error);
+
+    who->gid = getegid();
+    return rv < 0 ? -1 : 0;
+}
+
+static int find_group(privilege_t *who, const char *group, char *error)
+{
+    const struct group *gr;
+    uint32_t n;
+
+    if (!group)
+        return 0;
+    if (userdb_number(group, &n)) {
+        who->gid = n;
+        return 0;
+    }
+    errno = 0;
+    gr = getgrnam(group);
+    if (!gr && !userdb_missing(errno))
+        return no_answer("group", group, error);
+    if (!gr) {
+        SAY(error, "AppUser: " USERDB_NO_SUCH, "group", group);
+        return -1;
+    }
+    who->gid = gr->gr_gid;
+    return 0;
+}
+
+static int refuse_root(const privilege_t *who, const char *group,
+                       const char *root, char *error)
+{
+    if (who->uid == 0)
+        SAY(error,
+            "user %s, which is to run the app of AppRoot %s, is root, and no "
+            "application runs as root: set AppUser, or give the directory to "
+            "the user that is to run it",
+            who->name, root);
+    else if (who->gid == 0 && group)
+        SAY(error, "AppUser: " USERDB_GROUP_IS_ROOTS, group);
+    else if (who->gid == 0)
+        SAY(error, USERDB_ROOTS_GROUP, who->name, who->known ? "" : "#",
+            who->name);
+    return who->uid == 0 || who->gid == 0 ? -1 : 0;
+}
+
+int privilege_find(privilege_t *who, const char *user, const char *group,
+                   uid_t owner, const char *root,
+                   char error[PRIVILEGE_ERROR_MAX])
+{
+    int rv;
+
+    memset(who, 0, sizeof *who);
+    if (user)
+        rv = find_user(who, user, group, error);
+    else if (geteuid() != 0)
+        rv = find_self(who, error);
+    else
+        rv = find_owner(who, owner, root, error);
+    if (rv != 0 || find_group(who, group, error) != 0)
+        return -1;
+    if (geteuid() == 0)
+        return refuse_root(who, group, root, error);
+    if (who->uid == geteuid() && who->gid == getegid())
+        return 0;
+    SAY(error, "only root can run an app as user %s", who->name);
+    return -1;
+}
+
+/* All groups of the user but root's: what a file gives to that group is meant
+ * for administrators. */
+static int take_groups(const privilege_t *who)
+{
+    gid_t *list = NULL, *more;
+    int n = 32, room, i, kept = 0, rv;
+
+    do {
+        room = n;
+        more = realloc(list, (size_t)room * sizeof *list);
+        if (!more)
+            break;
+        list = more;
+        rv = getgrouplist(who->name, who->gid, list, &n);
+    } while (rv < 0 && n > room);
+    for (i = 0; more && i < n && i < room; i++)
+        if (list[i] != 0)
+            list[kept++] = list[i];
+    rv = more ? setgroups((size_t)kept, list) : -1;
+    free(list);
+    return rv;
+}
+
+int privilege_groups(const privilege_t *who, char error[PRIVILEGE_ERROR_MAX])
+{
+    /* A number may be somebody else's name. */
+    if (geteuid() != 0 ||
+        (who->known ? take_groups(who) : setgroups(1, &who->gid)) == 0)
+        return 0;
+    SAY(error, "the groups of user %s cannot be set: %s", who->name,
+        strerror(errno));
+    return -1;
+}
+
+int privilege_drop(const privilege_t *who, int may_gain,
+                   char error[PRIVILEGE_ERROR_MAX])
+{
+    if (geteuid() == 0 &&
+        (setresgid(who->gid, who->gid, who->gid) != 0 ||
+         setresuid(who->uid, who->uid, who->uid) != 0 || setuid(0) == 0)) {
+        SAY(error, "cannot become user %s: %s", who->name, strerror(errno));
+        return -1;
+    }
+    if (!may_gain && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
+        SAY(error, "no_new_privs cannot be set: %s", strerror(errno));
+        return -1;
+    }
+    return 0;
+}

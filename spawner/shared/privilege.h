@@ -1,0 +1,54 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file privilege.h
+ * @brief As whom an app runs: find the user, become that user for good.
+ *
+ * Called in the forked child only: user databases and disks may be slow.
+ *
+ * Errors: 0, or -1 and a sentence in `error`. A user database that gives no
+ *         answer is told from one that has no such entry: a later start may
+ *         succeed then.
+ * Trust:  user, group and owner are the app table's. When httpd was started as
+ *         root, an app runs neither as root nor in root's group, and no group
+ *         is guessed: a user without an entry needs a group in AppUser.
+ */
+#ifndef APPPOOL_SPAWNER_SHARED_PRIVILEGE_H
+#define APPPOOL_SPAWNER_SHARED_PRIVILEGE_H
+
+#include <sys/types.h>
+
+#include "spawner/shared/userdb.h"
+
+#define PRIVILEGE_ERROR_MAX 400
+
+typedef struct {
+    uid_t uid;
+    gid_t gid;
+    int known; /**< is in the user database; else `name` is a number */
+    char name[64];
+    char home[256];
+    char shell[64];
+} privilege_t;
+
+/**
+ * Find user and group. Without root's rights, without `user`: our own.
+ * @param user  name or #number; NULL: `owner`
+ * @param group name or #number; NULL: the user's own
+ * @param owner of AppRoot, as httpd's parent saw it; or USERDB_NOBODY
+ * @param root  for the sentence only
+ */
+int privilege_find(privilege_t *who, const char *user, const char *group,
+                   uid_t owner, const char *root,
+                   char error[PRIVILEGE_ERROR_MAX]);
+
+/** Take the user's supplementary groups but root's; nothing when we are not
+ * root. */
+int privilege_groups(const privilege_t *who, char error[PRIVILEGE_ERROR_MAX]);
+
+/** Become the user. There is no way back, nor up by setuid programs unless
+ * `may_gain`. */
+int privilege_drop(const privilege_t *who, int may_gain,
+                   char error[PRIVILEGE_ERROR_MAX]);
+
+#endif

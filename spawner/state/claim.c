@@ -1,0 +1,106 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/state/claim.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "spawner/shared/heartbeat.h"
+#include "spawner/common/cgroup.h"
+#include "spawner/common/log.h"
+#include "spawner/common/procfs.h"
+#include "spawner/state/socket_owner.h"
+
+#define REGISTRY_TRIES 200 /* of 10 ms: the last spawner's end */
+#define DOOMED_TRIES   50  /* if it was sent SIGKILL */
+
+void instance_recall(const runtime_t *rt, char instance[17])
+{
+    int fd =
+        openat(rt->fd, CONTRACT_INSTANCE, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, instance, 16) : 0;
+
+    instance[n > 0 ? n : 0] = 0;
+    if (fd >= 0)
+        close(fd);
+    if (strspn(instance, "0123456789abcdef") != 16)
+        instance[0] = 0;
+}
+
+/* Take it from a spawner that survives SIGKILL. @return 0, -1 */
+static int replace_registry(const spawner_t *s)
+{
+    pid_t owner = registry_owner();
+
+    if (owner <= 0 || !procfs_doomed(owner) || registry_copy(s->rt.fd) != 0)
+        return -1;
+    log_line(LOG_WARN,
+             "spawner %d survives SIGKILL and never runs again: its registry "
+             "is taken over",
+             (int)owner);
+    return 0;
+}
+
+/* Only one spawner at a time writes the registry. */
+static int open_registry(const spawner_t *s)
+{
+    int i;
+
+    for (i = 0; registry_open(s->rt.fd) != 0; i++) {
+        int why = errno, taken = why == EAGAIN || why == EACCES;
+
+        if (taken && i >= DOOMED_TRIES && replace_registry(s) == 0)
+            return 0;
+        beat();
+        if (taken && i < REGISTRY_TRIES) {
+            poll(NULL, 0, 10);
+            continue;
+        }
+        log_line(LOG_ERROR, "%s/%s cannot be used: %s", s->rt.dir,
+                 CONTRACT_REGISTRY,
+                 taken ? "another spawner has it" : strerror(why));
+        return -1;
+    }
+    return 0;
+}
+
+/* So that the watchdog finds us. */
+static int sign(const spawner_t *s)
+{
+    char text[64];
+    procfs_t self;
+
+    if (procfs_read(getpid(), &self) != 0)
+        return -1;
+    snprintf(text, sizeof text, "%d %llu\n", (int)getpid(),
+             (unsigned long long)self.start);
+    return runtime_write(&s->rt, CONTRACT_SPAWNER, text);
+}
+
+int instance_claim(spawner_t *s)
+{
+    char text[512];
+
+    if (open_registry(s) != 0)
+        return -1;
+    if (sign(s) != 0 || runtime_prepare(&s->rt) != 0 ||
+        runtime_write(&s->rt, CONTRACT_INSTANCE, s->instance) != 0) {
+        log_line(LOG_ERROR, "%s cannot be set up: %s", s->rt.dir,
+                 strerror(errno));
+        return -1;
+    }
+    sockfile_learn(&s->rt);
+    if (!s->instance[0])
+        return 0;
+    if (cgroup_open(s->instance, text, sizeof text) == 0)
+        log_line(LOG_INFO, "what apps start is known by cgroup, in %s", text);
+    else
+        log_line(LOG_INFO,
+                 "what apps start is known by session and environment: %s",
+                 text);
+    return 0;
+}

@@ -1,0 +1,92 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/state/leftover_dirs.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "spawner/state/helper_job.h"
+#include "spawner/common/child_reset.h"
+#include "spawner/common/log.h"
+#include "spawner/state/process.h"
+
+#define LIMIT (10 * SECOND)
+#define PAUSE (60 * SECOND)
+
+static errand_t errand;
+static int64_t due = INT64_MAX; /* us */
+static int said;                /* that something cannot be removed */
+
+/* What an errand is to remove. */
+static uint64_t *ids;
+static size_t n_ids;
+
+void litter_note(spawner_t *s)
+{
+    due = s->now;
+    state_wake(s, due);
+}
+
+/* By the spawner: a child would not know those that start meanwhile. */
+static void collect(uint64_t id, void *ctx)
+{
+    const spawner_t *s = ctx;
+    const process_t *p = process_find(s, id);
+    uint64_t *more;
+
+    if (p && !p->done)
+        return;
+    more = realloc(ids, (n_ids + 1) * sizeof *ids);
+    if (!more)
+        return;
+    ids = more;
+    ids[n_ids++] = id;
+}
+
+static _Noreturn void clear(const spawner_t *s)
+{
+    int left = 0;
+
+    fresh_descriptors(s->rt.fd);
+    while (n_ids > 0)
+        left |= runtime_clear(&s->rt, ids[--n_ids]) != 0;
+    _exit(left);
+}
+
+static void ended(spawner_t *s, errand_t *e, const siginfo_t *cause)
+{
+    int whole = cause && cause->si_code == CLD_EXITED && cause->si_status == 0;
+
+    (void)e;
+    if (whole) {
+        said = 0;
+        state_wake(s, due);
+        return;
+    }
+    if (!said)
+        log_line(LOG_WARN,
+                 "%s/" CONTRACT_OWN ": what an app left there could not be "
+                 "removed yet (too much, or a mount)",
+                 s->rt.dir);
+    said = 1;
+    if (due > s->now + PAUSE)
+        due = s->now + PAUSE;
+    state_wake(s, due);
+}
+
+void litter_tend(spawner_t *s)
+{
+    if (s->now >= due && errand.pid == 0) {
+        due = INT64_MAX;
+        n_ids = 0;
+        runtime_each(&s->rt, collect, s);
+        switch (errand_fork(s, &errand, LIMIT, ended)) {
+        case 0:
+            clear(s);
+        case -1:
+            due = s->now + PAUSE;
+        }
+    }
+    if (errand.pid == 0)
+        state_wake(s, due);
+}

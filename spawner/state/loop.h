@@ -1,0 +1,59 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file loop.h
+ * @brief The spawner's only place to sleep: descriptors and who cares.
+ *
+ * A source lives in its owner's memory, which must stay until loop_call() has
+ * returned: a source that another callback has dropped is skipped.
+ */
+#ifndef APPPOOL_SPAWNER_STATE_LOOP_H
+#define APPPOOL_SPAWNER_STATE_LOOP_H
+
+#include <stdint.h>
+#include <sys/epoll.h>
+
+typedef void loop_ready_t(void *owner, uint32_t events);
+
+/** A descriptor that is watched; zeroed with fd -1 when it is not. */
+typedef struct {
+    int fd;
+    loop_ready_t *ready;
+    void *owner;
+} loop_source_t;
+
+/** @return 0, or -1 with errno */
+int loop_open(void);
+
+/**
+ * Watch a descriptor, which then belongs to the source.
+ * @return 0; -1: it could not be watched and was closed
+ */
+int loop_add(loop_source_t *source, int fd, uint32_t events,
+             loop_ready_t *ready, void *owner);
+
+/** Ask for other events. */
+void loop_change(loop_source_t *source, uint32_t events);
+
+/** Forget it; its descriptor is the caller's again.
+ * @return that; -1: there was nothing */
+int loop_release(loop_source_t *source);
+
+/** Do not look at it, until loop_resume(). Not even its end is seen. */
+void loop_pause(loop_source_t *source);
+
+/** Look at it again, for input. @return 0, or -1 with errno: try it later */
+int loop_resume(loop_source_t *source);
+
+/** Forget and close. Harmless when there is nothing. */
+void loop_drop(loop_source_t *source);
+
+/** Sleep for `ms` at the most, until a descriptor is ready. Whoever works all
+ * the time sleeps before that, so that a flood of whatever kind costs a part
+ * of a core, and not all of it. */
+void loop_wait(int ms);
+
+/** Call those whose descriptor is ready. */
+void loop_call(void);
+
+#endif

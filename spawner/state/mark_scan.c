@@ -1,0 +1,188 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/state/mark_scan.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "spawner/state/helper_job.h"
+#include "spawner/common/child_reset.h"
+#include "spawner/common/log.h"
+#include "spawner/common/environ_scan.h"
+#include "spawner/state/process.h"
+
+#define LIMIT (5 * SECOND)
+#define PAUSE (SECOND / 20) /* from one to the next */
+
+/* Of the child's answer. */
+typedef struct {
+    uint64_t id; /* of a process that has strays; 0: `who` is not readable */
+    pid_t pid;
+    uint64_t start;
+} found_t;
+
+static errand_t hunter;
+static int64_t again;      /* us: no other before */
+static uint64_t before;    /* ticks: strays are older; 0: nobody asks */
+static uint64_t oldest;    /* ticks: no one older is of interest */
+static found_t unreadable; /* was logged */
+
+void hunt_ask(spawner_t *s, process_t *p, int sign)
+{
+    if (p->seek != SIGKILL && (sign == SIGKILL || sign > p->seek))
+        p->seek = sign;
+    state_wake(s, s->now);
+}
+
+void hunt_strays(spawner_t *s)
+{
+    before = procfs_now();
+    state_wake(s, s->now);
+}
+
+/* ---- in the child ---- */
+
+static void tell(uint64_t id, const procfs_t *who)
+{
+    found_t found;
+
+    memset(&found, 0, sizeof found);
+    found.id = id;
+    found.pid = who->pid;
+    found.start = who->start;
+    if (errand_tell(&found, sizeof found) != 0)
+        _exit(1);
+}
+
+static int is_wanted(const procfs_t *who, void *ctx)
+{
+    (void)ctx;
+    return who->pid != getpid() && who->pid != getppid() && who->state != 'Z' &&
+           who->state != 'X' && (who->start >= oldest || who->start < before);
+}
+
+static void end_stray(const procfs_t *who)
+{
+    if (who->start < before &&
+        procfs_signal(who->pid, who->start, SIGKILL) == 0)
+        log_line(LOG_WARN, "process %d is of an app, but in no record: SIGKILL",
+                 (int)who->pid);
+}
+
+static void judge(const procfs_t *who, const char *mark, void *ctx)
+{
+    const spawner_t *s = ctx;
+    process_t *p;
+
+    if (!mark) {
+        tell(0, who);
+        return;
+    }
+    if (strncmp(mark, s->instance, 16) != 0 || mark[16] != '-')
+        return;
+    p = process_find(s, strtoull(mark + 17, NULL, 16));
+    if (!p) {
+        end_stray(who);
+        return;
+    }
+    if (p->seek < 0 || who->start < p->is.start)
+        return;
+    if (p->strays != 1)
+        tell(p->is.id, who);
+    p->strays = 1; /* told; the memory is our own */
+    if (p->seek > 0)
+        procfs_signal(who->pid, who->start, p->seek);
+}
+
+static _Noreturn void work(spawner_t *s)
+{
+    process_t *p;
+
+    fresh_descriptors(s->rt.fd);
+    for (p = s->processes; p; p = p->next)
+        p->strays = 0;
+    marks_read(is_wanted, judge, s);
+    _exit(0);
+}
+
+/* ---- in the spawner ---- */
+
+static void blame(const found_t *f)
+{
+    if (f->pid == unreadable.pid && f->start == unreadable.start)
+        return;
+    unreadable = *f;
+    log_line(LOG_WARN,
+             "process %d keeps its environment from being read: whether it is "
+             "of an app is not known, and it is left alone",
+             (int)f->pid);
+}
+
+static void ended(spawner_t *s, errand_t *e, const siginfo_t *cause)
+{
+    int good = cause && cause->si_code == CLD_EXITED && cause->si_status == 0;
+    found_t f, odd = {0, 0, 0};
+    process_t *p;
+
+    for (p = s->processes; p && good; p = p->next)
+        if (p->sought)
+            p->strays = 0;
+    while (errand_read(e, &f, sizeof f) == 0) {
+        p = process_find(s, f.id);
+        if (f.id == 0 && odd.pid == 0)
+            odd = f;
+        if (p && p->sought)
+            p->strays = 1;
+    }
+    for (p = s->processes; p; p = p->next) {
+        if (p->sought)
+            p->rest_at = s->now;
+        p->sought = 0;
+    }
+    if (odd.pid)
+        blame(&odd);
+    if (!good)
+        log_line(LOG_WARN,
+                 "what apps have left behind could not be looked for");
+    state_wake(s, s->now);
+}
+
+/* Is anything asked for? Notes how far back that goes. */
+static int is_due(const spawner_t *s)
+{
+    const process_t *p;
+
+    oldest = UINT64_MAX;
+    for (p = s->processes; p; p = p->next)
+        if (p->seek >= 0 && p->is.start < oldest)
+            oldest = p->is.start;
+    return before > 0 || oldest < UINT64_MAX;
+}
+
+void hunt_tend(spawner_t *s)
+{
+    process_t *p;
+    pid_t pid;
+
+    if (hunter.pid != 0 || !is_due(s))
+        return;
+    if (s->now < again) {
+        state_wake(s, again);
+        return;
+    }
+    again = s->now + PAUSE;
+    pid = errand_ask(s, &hunter, LIMIT, ended);
+    if (pid == 0)
+        work(s);
+    if (pid < 0) {
+        state_wake(s, again);
+        return;
+    }
+    before = 0;
+    for (p = s->processes; p; p = p->next) {
+        /* What a living leader has started is not all there yet. */
+        p->sought = p->seek >= 0 && p->gone;
+        p->seek = -1;
+    }
+}

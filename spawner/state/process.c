@@ -1,0 +1,248 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/state/process.h"
+
+#include <apr_hash.h>
+#include <apr_strings.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "spawner/state/session_scan.h"
+#include "spawner/common/cgroup.h"
+#include "spawner/state/mark_scan.h"
+#include "spawner/shared/pidfd.h"
+
+#define STOP_TIMEOUT  (30 * SECOND) /* of an app that left the table */
+#define DYING_LIMIT   (10 * SECOND)
+#define DRAIN_TIMEOUT (60 * SECOND)
+
+/* ---- the index ---- */
+
+static void open_index(spawner_t *s)
+{
+    apr_pool_t *pool;
+
+    if (s->by_id)
+        return;
+    apr_pool_create(&pool, s->pool);
+    s->by_id = apr_hash_make(pool);
+    s->by_child = apr_hash_make(pool);
+    s->by_port = apr_hash_make(pool);
+}
+
+/* The index holds a pointer to the key, too: the old one goes first. */
+static void put(apr_hash_t *index, const void *key, apr_ssize_t size,
+                process_t *p)
+{
+    apr_hash_set(index, key, size, NULL);
+    apr_hash_set(index, key, size, p);
+}
+
+/* A number may be another process's by now. */
+static void drop(apr_hash_t *index, const void *key, apr_ssize_t size,
+                 const process_t *p)
+{
+    if (apr_hash_get(index, key, size) == p)
+        apr_hash_set(index, key, size, NULL);
+}
+
+static process_t *get(apr_hash_t *index, const void *key, apr_ssize_t size)
+{
+    return index ? apr_hash_get(index, key, size) : NULL;
+}
+
+process_t *process_find(const spawner_t *s, uint64_t id)
+{
+    return get(s->by_id, &id, sizeof id);
+}
+
+process_t *process_of_child(const spawner_t *s, pid_t pid)
+{
+    int32_t number = pid;
+    process_t *p = get(s->by_child, &number, sizeof number);
+
+    return p && !p->gone ? p : NULL;
+}
+
+process_t *process_of_port(const spawner_t *s, uint32_t port)
+{
+    return get(s->by_port, &port, sizeof port);
+}
+
+/* DIR/KIND/ID or DIR/KIND/ID/s: the id is read, the rest is compared. */
+process_t *process_of_path(const spawner_t *s, const char *path)
+{
+    size_t length = strlen(s->rt.dir);
+    const char *id;
+    runtime_path_t own;
+    process_t *p;
+
+    if (strncmp(path, s->rt.dir, length) != 0 || path[length] != '/')
+        return NULL;
+    id = strchr(path + length + 1, '/');
+    p = id ? process_find(s, strtoull(id + 1, NULL, 16)) : NULL;
+    if (!p || p->is.wire.listen == APL_LISTEN_TCP)
+        return NULL;
+    runtime_path(&s->rt, runtime_kind(p->is.wire.listen), p->is.id, own);
+    return strcmp(path, own) == 0 ? p : NULL;
+}
+
+/* ---- the list ---- */
+
+static process_t *make(spawner_t *s, uint32_t record,
+                       const registry_record_t *is)
+{
+    process_t *p = calloc(1, sizeof *p);
+
+    if (!p)
+        return NULL;
+    open_index(s);
+    p->record = record;
+    p->is = *is;
+    p->probe = p->entry = -1;
+    p->seek = p->strays = p->census.found = -1;
+    p->pidfd.fd = p->reports.fd = p->fifo.fd = p->notify.fd = -1;
+    p->stop_timeout = STOP_TIMEOUT;
+    p->dying_limit = DYING_LIMIT;
+    p->drain_timeout = DRAIN_TIMEOUT;
+    p->stop_signal = SIGTERM;
+    apr_cpystrn(p->label, is->name, sizeof p->label);
+    p->next = s->processes;
+    s->processes = p;
+    put(s->by_id, &p->is.id, sizeof p->is.id, p);
+    process_configure(s, p);
+    return p;
+}
+
+process_t *process_new(spawner_t *s, uint64_t id, const char *name)
+{
+    registry_record_t is = {.magic = REGISTRY_MAGIC,
+                            .id = id,
+                            .uid = UINT32_MAX,
+                            .gid = UINT32_MAX,
+                            .wire.concurrency = APL_CONCURRENCY_AUTO};
+    int record = registry_take();
+    process_t *p;
+
+    snprintf(is.name, sizeof is.name, "%s", name);
+    p = record < 0 ? NULL : make(s, (uint32_t)record, &is);
+    if (!p && record >= 0)
+        registry_clear((uint32_t)record);
+    return p;
+}
+
+process_t *process_again(spawner_t *s, uint32_t record,
+                         const registry_record_t *is)
+{
+    process_t *p = make(s, record, is);
+
+    if (!p)
+        return NULL;
+    registry_keep(record);
+    if (is->wire.port != 0)
+        put(s->by_port, &p->is.wire.port, sizeof p->is.wire.port, p);
+    return p;
+}
+
+void process_forked(spawner_t *s, process_t *p, pid_t pid)
+{
+    p->is.pid = pid;
+    p->child = 1;
+    put(s->by_child, &p->is.pid, sizeof p->is.pid, p);
+}
+
+void process_listens(spawner_t *s, process_t *p, uint32_t port)
+{
+    p->is.wire.port = port;
+    put(s->by_port, &p->is.wire.port, sizeof p->is.wire.port, p);
+}
+
+void process_configure(spawner_t *s, process_t *p)
+{
+    const table_app_t *a = s->table ? table_find(s->table, p->is.name) : NULL;
+
+    if (!a)
+        return;
+    p->outdated = 0;
+    p->stop_timeout = a->stop_timeout;
+    p->dying_limit = a->dying_limit;
+    p->drain_timeout = a->drain_timeout;
+    p->stop_signal = a->stop_signal;
+    snprintf(p->label, sizeof p->label, "%s", a->label);
+    output_to(p, a->log, a->log_raw);
+}
+
+int process_record(process_t *p, uint32_t state)
+{
+    p->is.state = state;
+    return registry_write(p->record, &p->is);
+}
+
+/* ---- all that it has started ---- */
+
+void process_signal(spawner_t *s, process_t *p, int sign)
+{
+    /* Nothing that it has started can leave its cgroup. */
+    int is_killed = sign == SIGKILL && cgroup_kill(p->is.id) == 0;
+    int populated;
+
+    if (is_killed && p->gone)
+        p->census.killed = 1;
+    if (p->is.pid <= 1)
+        return;
+    if (!p->gone && p->child) {
+        /* Dead or alive, it is not reaped yet. */
+        if (kill(-p->is.pid, sign) != 0)
+            kill(p->is.pid, sign); /* before its setsid() */
+        if (sign != SIGKILL)
+            return;
+    }
+    else if (!p->gone)
+        pidfd_send_signal(p->pidfd.fd, sign, NULL, 0);
+    populated = cgroup_populated(p->is.id);
+    if (is_killed || (p->gone && populated == 0))
+        return;
+    census_ask(s, p, sign);
+    if (populated < 0 && (sign == SIGKILL || p->gone))
+        hunt_ask(s, p, sign);
+}
+
+int process_remains(spawner_t *s, process_t *p)
+{
+    int populated = cgroup_populated(p->is.id);
+
+    if (populated >= 0) {
+        p->census.survived = p->census.killed && populated;
+        return populated;
+    }
+    if (p->is.pid <= 1)
+        return 0;
+    if (p->census.found != 0)
+        census_ask(s, p, 0);
+    if (p->strays != 0)
+        hunt_ask(s, p, 0);
+    return p->census.found != 0 || p->strays != 0;
+}
+
+void process_collect(spawner_t *s)
+{
+    process_t **at = &s->processes, *p;
+
+    while ((p = *at) != NULL) {
+        if (!p->done) {
+            at = &p->next;
+            continue;
+        }
+        *at = p->next;
+        drop(s->by_id, &p->is.id, sizeof p->is.id, p);
+        drop(s->by_child, &p->is.pid, sizeof p->is.pid, p);
+        drop(s->by_port, &p->is.wire.port, sizeof p->is.wire.port, p);
+        output_forget(&p->output);
+        free(p->log);
+        free(p->command);
+        free(p->failure);
+        free(p);
+    }
+}

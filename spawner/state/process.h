@@ -1,0 +1,65 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file process.h
+ * @brief The spawner's list of app processes, and signals for one and all
+ *        that it has started: known by cgroup, or by session and mark.
+ *
+ * Errors: 0, or -1.
+ * Crash:  a process is in the registry before it runs.
+ * Trust:  no pid is believed that was not forked here or verified by its
+ *         start time. A group is signalled as a whole only while its leader,
+ *         alive or an unreaped zombie, keeps the number from being reused.
+ */
+#ifndef APPPOOL_SPAWNER_STATE_PROCESS_H
+#define APPPOOL_SPAWNER_STATE_PROCESS_H
+
+#include "spawner/state/state.h"
+
+/** A new one in the list, with a free record. @return NULL: there is no memory
+ * or no record */
+process_t *process_new(spawner_t *s, uint64_t id, const char *name);
+
+/** One of another spawner, which is in this record. @return NULL: no memory */
+process_t *process_again(spawner_t *s, uint32_t record,
+                         const registry_record_t *is);
+
+/** Its leader is this child of ours. */
+void process_forked(spawner_t *s, process_t *p, pid_t pid);
+
+/** This port is its own. */
+void process_listens(spawner_t *s, process_t *p, uint32_t port);
+
+/** Take what the table says of its app; where that is gone, it stays. */
+void process_configure(spawner_t *s, process_t *p);
+
+process_t *process_find(const spawner_t *s, uint64_t id);
+process_t *process_of_child(const spawner_t *s, pid_t pid);
+process_t *process_of_port(const spawner_t *s, uint32_t port);
+
+/** Whose listening socket has this path? */
+process_t *process_of_path(const spawner_t *s, const char *path);
+
+/** Write its record, with `state`. */
+int process_record(process_t *p, uint32_t state);
+
+/**
+ * Send a signal to its process group, or to the leader and its session if it
+ * was adopted; KILL, and any signal when the leader is dead, to whatever it has
+ * started. The group, the leader, and a cgroup that is killed get it at once;
+ * what must be looked for gets it a little later (session_scan.h, mark_scan.h).
+ */
+void process_signal(spawner_t *s, process_t *p, int sign);
+
+/** Does anything run that it has started, or is that not known yet? For one
+ * whose leader is dead. What is not known is asked for. */
+int process_remains(spawner_t *s, process_t *p);
+
+/** Free those that are done. */
+void process_collect(spawner_t *s);
+
+/** For messages: shop[4711] */
+#define PROCESS_FMT     "%s[%d]"
+#define PROCESS_NAME(p) (p)->label, (int)(p)->is.pid
+
+#endif

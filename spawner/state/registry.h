@@ -1,0 +1,80 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file registry.h
+ * @brief The spawner's record of every app process, for the next spawner.
+ *
+ * A process is recorded before it may do anything, so an unrecorded app
+ * cannot exist. Records have a fixed size and are written by one pwrite().
+ *
+ * Errors: 0, or -1 with errno.
+ * Crash:  a record is there as a whole or not; what it says is held against
+ *         /proc before it is believed.
+ * Trust:  root's file in root's directory.
+ */
+#ifndef APPPOOL_SPAWNER_STATE_REGISTRY_H
+#define APPPOOL_SPAWNER_STATE_REGISTRY_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "shm/format/format.h"
+
+#define REGISTRY_MAGIC 0x33706c61 /* goes up with the layout */
+
+#define REGISTRY_MAX   65536 /* records; an id's slot has 16 bits */
+
+enum { REGISTRY_FREE, REGISTRY_BOOTING, REGISTRY_LIVE, REGISTRY_ENDING };
+
+typedef struct {
+    uint32_t magic;
+    uint32_t state; /**< REGISTRY_* */
+    uint64_t id;
+    uint64_t start;   /**< with pid: the process's identity */
+    int64_t began;    /**< us, apl_now(): when it was forked */
+    int64_t deadline; /**< us: when its boot has taken too long */
+    uint64_t print;   /**< table_app_t.print it was made from */
+    int32_t pid;
+    uint32_t uid, gid; /**< UINT32_MAX: not known yet */
+    apl_wire_t wire;
+    uint32_t stops_itself;   /**< it said STOPPING=1: it ends when it likes */
+    char name[APL_NAME_MAX]; /**< of the group */
+    uint32_t says_ready;     /**< it said READY=1 */
+    uint32_t owner;          /**< what the table said when it was made */
+    char padding[172];
+} registry_record_t;
+
+_Static_assert(sizeof(registry_record_t) == 512, "records are 512 bytes");
+
+/** Open, or make, and lock. @return -1, EAGAIN: another spawner has it */
+int registry_open(int dirfd);
+
+/** Who has it? After EAGAIN. @return 0: nobody any more */
+pid_t registry_owner(void);
+
+/** Go on with a copy of it, which has the name from now on: its owner waits in
+ * the kernel with SIGKILL pending, so it never gives the lock back, and never
+ * writes again. */
+int registry_copy(int dirfd);
+
+/** Take the lowest record that is free. @return its index; -1: all are taken */
+int registry_take(void);
+
+/** Take record `index`, of a process that is adopted. */
+void registry_keep(uint32_t index);
+
+/** Write record `index`. */
+int registry_write(uint32_t index, const registry_record_t *record);
+
+/** Empty record `index`: it is free. */
+void registry_clear(uint32_t index);
+
+enum { REGISTRY_END, REGISTRY_EMPTY, REGISTRY_BROKEN, REGISTRY_RECORD };
+
+/** Read record `index`. @return what it is; REGISTRY_END: there are no more */
+int registry_read(uint32_t index, registry_record_t *record);
+
+/** There are no more than `n` records. */
+void registry_cut(uint32_t n);
+
+#endif

@@ -1,0 +1,272 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/state/session_scan.h"
+
+#include <apr_hash.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "spawner/common/cgroup.h"
+#include "spawner/state/helper_job.h"
+#include "spawner/common/child_reset.h"
+#include "spawner/common/log.h"
+#include "spawner/state/process.h"
+
+#define LIMIT (20 * SECOND)
+#define PAUSE (SECOND / 20) /* from one to the next, at least */
+
+/* A question, and the answer: in memory that is shared with the child. */
+typedef struct question {
+    uint64_t id, signals;
+    int weighed, found;
+    int64_t memory;
+    /* the child's own */
+    const process_t *p;
+    struct question *next; /* of one with the same session */
+} question_t;
+
+static errand_t looker;
+static question_t *questions;
+static size_t n_questions;
+static int asked;            /* is anything asked for? */
+static int64_t began, again; /* us */
+static int failed;           /* the last time, and that was logged */
+
+void census_ask(spawner_t *s, process_t *p, int sign)
+{
+    if (sign > 0)
+        p->census.signals |= (uint64_t)1 << sign;
+    p->census.asked = asked = 1;
+    state_wake(s, s->now);
+}
+
+void census_weigh(spawner_t *s, process_t *p)
+{
+    p->census.weighed = 1;
+    census_ask(s, p, 0);
+}
+
+/* ---- who is of it? ---- */
+
+static int runs(const procfs_t *who)
+{
+    return who->state != 'Z' && who->state != 'X';
+}
+
+/* What is in its session. */
+static int is_member(const process_t *p, const procfs_t *who)
+{
+    return runs(who) && who->session == p->is.pid &&
+           who->start >= p->is.start &&
+           (who->pid != p->is.pid || who->start == p->is.start) &&
+           (!p->gone || who->start <= p->died_ticks);
+}
+
+typedef struct {
+    const process_t *p;
+    void (*each)(const procfs_t *who, void *ctx);
+    void *ctx;
+} visit_t;
+
+/* While the leader lives, what has left its session is on its own. The pid was
+ * read a moment ago: asked again, now that the start time is known. */
+static void visit_pid(pid_t pid, void *ctx)
+{
+    const visit_t *v = ctx;
+    procfs_t who;
+
+    if (procfs_read(pid, &who) == 0 && runs(&who) &&
+        (v->p->gone || is_member(v->p, &who)) && cgroup_has(v->p->is.id, pid))
+        v->each(&who, v->ctx);
+}
+
+static void visit_member(const procfs_t *who, void *ctx)
+{
+    const visit_t *v = ctx;
+
+    if (is_member(v->p, who))
+        v->each(who, v->ctx);
+}
+
+void census_each(const process_t *p,
+                 void (*each)(const procfs_t *who, void *ctx), void *ctx)
+{
+    visit_t v = {p, each, ctx};
+
+    if (cgroup_members(p->is.id, visit_pid, &v) != 0)
+        procfs_each(visit_member, &v);
+}
+
+/* ---- in the child ---- */
+
+/* The leader, and the spawner has sent it the signal; but for one that was
+ * adopted while there was no descriptor for it. */
+static int has_had_it(const process_t *p, const procfs_t *who)
+{
+    return who->pid == p->is.pid && who->start == p->is.start &&
+           (p->child || p->pidfd.fd >= 0);
+}
+
+static void answer(const procfs_t *who, void *ctx)
+{
+    question_t *q = ctx;
+    int sign;
+
+    q->found = 1;
+    q->memory += who->memory;
+    if (has_had_it(q->p, who))
+        return;
+    for (sign = 1; sign < 64; sign++)
+        if (q->signals >> sign & 1)
+            procfs_signal(who->pid, who->start, sign);
+}
+
+static void count(const procfs_t *who, void *ctx)
+{
+    int32_t session = who->session;
+    question_t *q = apr_hash_get(ctx, &session, sizeof session);
+
+    for (; q; q = q->next)
+        if (is_member(q->p, who))
+            answer(who, q);
+}
+
+static _Noreturn void work(const spawner_t *s)
+{
+    apr_hash_t *by_session = apr_hash_make(s->pool);
+    size_t i;
+
+    fresh_descriptors(cgroup_descriptor());
+    for (i = 0; i < n_questions; i++) {
+        question_t *q = &questions[i];
+        const int32_t *pid = &q->p->is.pid;
+        visit_t v = {q->p, answer, q};
+
+        if (cgroup_members(q->id, visit_pid, &v) == 0)
+            continue;
+        q->next = apr_hash_get(by_session, pid, sizeof *pid);
+        apr_hash_set(by_session, pid, sizeof *pid, q);
+    }
+    if (apr_hash_count(by_session) > 0)
+        procfs_each(count, by_session);
+    _exit(0);
+}
+
+/* ---- in the spawner ---- */
+
+static void take(const spawner_t *s, process_t *p, const question_t *q)
+{
+    if (p->census.sought) {
+        p->census.found = q->found;
+        /* One that sends SIGKILL has found what that has not ended yet. */
+        p->census.survived = p->census.killed && q->found;
+        p->census.killed |= (int)(q->signals >> SIGKILL & 1);
+        p->rest_at = s->now;
+    }
+    if (q->weighed)
+        p->weight = q->memory;
+    p->census.sought = 0;
+}
+
+static void ask_again(process_t *p, const question_t *q)
+{
+    p->census.signals |= q->signals;
+    p->census.weighed |= q->weighed;
+    p->census.sought = 0;
+    p->census.asked = asked = 1;
+}
+
+static void forget(void)
+{
+    munmap(questions, (n_questions + 1) * sizeof *questions);
+    questions = NULL;
+}
+
+static void ended(spawner_t *s, errand_t *e, const siginfo_t *cause)
+{
+    int good = cause && cause->si_code == CLD_EXITED && cause->si_status == 0;
+    int64_t took = s->now - began;
+    size_t i;
+
+    (void)e;
+    for (i = 0; i < n_questions; i++) {
+        process_t *p = process_find(s, questions[i].id);
+
+        if (p && good)
+            take(s, p, &questions[i]);
+        else if (p)
+            ask_again(p, &questions[i]);
+    }
+    forget();
+    /* On a host with many processes, half of a core at most. */
+    again = s->now + (took > PAUSE ? took : PAUSE);
+    if (!good && !failed)
+        log_line(LOG_WARN, "what runs of apps could not be found out: it is "
+                           "tried again");
+    failed = !good;
+    state_wake(s, s->now);
+}
+
+/* @return -1: no memory */
+static int note_questions(spawner_t *s)
+{
+    process_t *p;
+    size_t n = 0;
+
+    for (p = s->processes; p; p = p->next)
+        n += p->census.asked != 0;
+    questions = mmap(NULL, (n + 1) * sizeof *questions, PROT_READ | PROT_WRITE,
+                     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (questions == MAP_FAILED)
+        return -1;
+    n_questions = 0;
+    for (p = s->processes; p; p = p->next)
+        if (p->census.asked)
+            questions[n_questions++] =
+                (question_t){.id = p->is.id,
+                             .signals = p->census.signals,
+                             .weighed = p->census.weighed,
+                             .p = p};
+    return 0;
+}
+
+/* It is asked by now. */
+static void note_asked(spawner_t *s)
+{
+    process_t *p;
+
+    for (p = s->processes; p; p = p->next) {
+        if (!p->census.asked)
+            continue;
+        /* What a living leader has started is not all there yet. */
+        p->census.sought = p->gone;
+        p->census.signals = 0;
+        p->census.asked = p->census.weighed = 0;
+    }
+    asked = 0;
+    began = s->now;
+}
+
+void census_tend(spawner_t *s)
+{
+    pid_t pid;
+
+    if (looker.pid != 0 || !asked)
+        return;
+    if (s->now < again) {
+        state_wake(s, again);
+        return;
+    }
+    again = s->now + PAUSE;
+    state_wake(s, again);
+    if (note_questions(s) != 0)
+        return;
+    pid = errand_fork(s, &looker, LIMIT, ended);
+    if (pid == 0)
+        work(s);
+    if (pid < 0)
+        forget();
+    else
+        note_asked(s);
+}

@@ -1,0 +1,225 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/state/sock_diag.h"
+
+#include <arpa/inet.h>
+#include <linux/inet_diag.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <linux/sock_diag.h>
+#include <linux/unix_diag.h>
+#include <netinet/tcp.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#define LISTENING (1u << TCP_LISTEN)
+#define ACCEPTED  (1u << TCP_ESTABLISHED)
+#define LEFT      (1u << TCP_CLOSE_WAIT)
+#define UNREAD    (1u << TCP_FIN_WAIT1)
+#define NO_ROOM   4 /* idiag_timer: the other side takes no more */
+
+/* Shut down in both directions: what UNIX_DIAG_SHUTDOWN says of a connection
+ * whose other side was closed. */
+#define GONE      (SHUT_RDWR + 1)
+
+typedef void each_t(const struct nlmsghdr *message, void *ctx);
+
+typedef struct {
+    diag_unix_t *on_unix;
+    diag_tcp_t *on_tcp;
+    void *ctx;
+} asker_t;
+
+/* What follows in the kernel's answer; its own macros mix signs. */
+static const void *after(const void *at, size_t length)
+{
+    return (const char *)at + length;
+}
+
+/* Send a dump request, hand out what is answered. */
+static int ask(const void *request, size_t length, each_t *each, void *ctx)
+{
+    static char answer[16384] __attribute__((aligned(8)));
+    struct {
+        struct nlmsghdr head;
+        char body[64];
+    } out;
+    struct timeval limit = {1, 0};
+    int rv = -1, more = 1;
+    int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
+
+    if (fd < 0)
+        return -1;
+    memset(&out, 0, sizeof out);
+    out.head.nlmsg_len = (uint32_t)NLMSG_LENGTH(length);
+    out.head.nlmsg_type = SOCK_DIAG_BY_FAMILY;
+    out.head.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
+    memcpy(out.body, request, length);
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    if (send(fd, &out, out.head.nlmsg_len, 0) < 0)
+        more = 0;
+    while (more) {
+        ssize_t n = recv(fd, answer, sizeof answer, 0);
+        const struct nlmsghdr *m = (const void *)answer;
+        const char *end = answer + n;
+
+        if (n <= 0)
+            break;
+        for (; NLMSG_OK(m, (size_t)(end - (const char *)m));
+             m = after(m, NLMSG_ALIGN(m->nlmsg_len))) {
+            if (m->nlmsg_type == NLMSG_DONE)
+                rv = 0;
+            if (m->nlmsg_type == NLMSG_DONE || m->nlmsg_type == NLMSG_ERROR) {
+                more = 0;
+                break;
+            }
+            each(m, ctx);
+        }
+    }
+    close(fd);
+    return rv;
+}
+
+/* ---- unix ---- */
+
+static void unix_found(const struct nlmsghdr *m, void *ctx)
+{
+    const asker_t *asker = ctx;
+    const struct unix_diag_msg *body = NLMSG_DATA(m);
+    const struct rtattr *at = after(m, NLMSG_SPACE(sizeof *body));
+    const char *end = after(m, m->nlmsg_len);
+    struct unix_diag_rqlen queue = {0, 0};
+    struct unix_diag_vfs file = {0, 0};
+    diag_socket_t found = {0};
+    char path[128] = "";
+    uint8_t down = 0;
+
+    for (; end - (const char *)at >= (ptrdiff_t)sizeof *at &&
+           at->rta_len >= sizeof *at && at->rta_len <= end - (const char *)at;
+         at = after(at, RTA_ALIGN(at->rta_len))) {
+        size_t n = RTA_PAYLOAD(at);
+
+        if (at->rta_type == UNIX_DIAG_NAME && n < sizeof path) {
+            memcpy(path, RTA_DATA(at), n);
+            path[n] = 0;
+        }
+        if (at->rta_type == UNIX_DIAG_RQLEN && n >= sizeof queue)
+            memcpy(&queue, RTA_DATA(at), sizeof queue);
+        if (at->rta_type == UNIX_DIAG_SHUTDOWN && n >= sizeof down)
+            memcpy(&down, RTA_DATA(at), sizeof down);
+        if (at->rta_type == UNIX_DIAG_VFS && n >= sizeof file)
+            memcpy(&file, RTA_DATA(at), sizeof file);
+    }
+    if (!path[0])
+        return;
+    found.path = path;
+    found.listens = body->udiag_state == TCP_LISTEN;
+    found.number = body->udiag_ino;
+    found.inode = file.udiag_vfs_ino;
+    found.device = file.udiag_vfs_dev;
+    asker->on_unix(&found, found.listens ? queue.udiag_rqueue : down == GONE,
+                   asker->ctx);
+}
+
+/* Connections that nobody has accepted stand there as sockets of their own,
+ * in state 02, with the listener's path. */
+static int read_proc(const asker_t *asker)
+{
+    FILE *file = fopen("/proc/net/unix", "re");
+    char line[256], path[128];
+    diag_socket_t found = {.path = path};
+    unsigned flags, state;
+
+    if (!file)
+        return -1;
+    while (fgets(line, sizeof line, file))
+        if (sscanf(line, "%*s %*x %*x %x %*x %x %*u %127s", &flags, &state,
+                   path) == 3) {
+            found.listens = (flags & 0x10000) != 0;
+            if (found.listens || state == 2)
+                asker->on_unix(&found, !found.listens, asker->ctx);
+        }
+    fclose(file);
+    return 0;
+}
+
+static int ask_unix(asker_t *asker, uint32_t states)
+{
+    struct unix_diag_req request;
+
+    memset(&request, 0, sizeof request);
+    request.sdiag_family = AF_UNIX;
+    request.udiag_states = states;
+    request.udiag_show = UDIAG_SHOW_NAME | UDIAG_SHOW_VFS | UDIAG_SHOW_RQLEN;
+    request.udiag_cookie[0] = request.udiag_cookie[1] = ~0u;
+    return ask(&request, sizeof request, unix_found, asker);
+}
+
+int diag_unix(diag_unix_t *each, void *ctx)
+{
+    asker_t asker = {each, NULL, ctx};
+
+    return ask_unix(&asker, LISTENING) == 0 ? 0 : read_proc(&asker);
+}
+
+int diag_unix_left(diag_unix_t *each, void *ctx)
+{
+    asker_t asker = {each, NULL, ctx};
+
+    return ask_unix(&asker, LISTENING | ACCEPTED);
+}
+
+/* ---- tcp ---- */
+
+static void tcp_found(const struct nlmsghdr *m, void *ctx)
+{
+    const asker_t *asker = ctx;
+    const struct inet_diag_msg *body = NLMSG_DATA(m);
+
+    /* The side that was closed: its end stands behind what is unread. */
+    if (body->idiag_state == TCP_FIN_WAIT1) {
+        if (body->idiag_timer == NO_ROOM)
+            asker->on_tcp(ntohs(body->id.idiag_dport), body->idiag_uid, 1,
+                          asker->ctx);
+        return;
+    }
+    asker->on_tcp(ntohs(body->id.idiag_sport), body->idiag_uid,
+                  body->idiag_state == TCP_LISTEN ? body->idiag_rqueue : 1,
+                  asker->ctx);
+}
+
+static int ask_tcp(asker_t *asker, uint32_t states)
+{
+    static const uint8_t families[] = {AF_INET, AF_INET6};
+    struct inet_diag_req_v2 request;
+    int i, rv = -1;
+
+    for (i = 0; i < 2; i++) {
+        memset(&request, 0, sizeof request);
+        request.sdiag_family = families[i];
+        request.sdiag_protocol = IPPROTO_TCP;
+        request.idiag_states = states;
+        if (ask(&request, sizeof request, tcp_found, asker) == 0)
+            rv = 0;
+    }
+    return rv;
+}
+
+int diag_tcp(diag_tcp_t *each, void *ctx)
+{
+    asker_t asker = {NULL, each, ctx};
+
+    return ask_tcp(&asker, LISTENING);
+}
+
+/* Also of those in the queue. */
+int diag_tcp_left(diag_tcp_t *each, void *ctx)
+{
+    asker_t asker = {NULL, each, ctx};
+
+    return ask_tcp(&asker, LEFT | UNREAD);
+}

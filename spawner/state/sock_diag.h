@@ -1,0 +1,40 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file sock_diag.h
+ * @brief Listening sockets and how many connections wait in their queues, or
+ *        are left to their apps, from the kernel's sock_diag; the former also
+ *        from /proc/net/unix where that is missing.
+ *
+ * Errors: 0, or -1: nothing can be known.
+ */
+#ifndef APPPOOL_SPAWNER_STATE_SOCK_DIAG_H
+#define APPPOOL_SPAWNER_STATE_SOCK_DIAG_H
+
+#include <stdint.h>
+
+/** A Unix socket. Anybody can bind the same path in a mount namespace of its
+ * own; the inode and the device tell the files apart. */
+typedef struct {
+    const char *path; /**< as the program that bound it wrote it */
+    int listens;      /**< 0: it is a connection to one that listens */
+    uint32_t number;  /**< of the socket itself; 0: not known */
+    uint32_t inode;   /**< of the file it is bound to, as the kernel has it */
+    uint32_t device;  /**< both 0: not known */
+} diag_socket_t;
+
+/** One listening socket. @param queued connections nobody has accepted yet */
+typedef void diag_unix_t(const diag_socket_t *at, uint32_t queued, void *ctx);
+typedef void diag_tcp_t(uint32_t port, uint32_t uid, uint32_t queued,
+                        void *ctx);
+
+int diag_unix(diag_unix_t *each, void *ctx);
+int diag_tcp(diag_tcp_t *each, void *ctx);
+
+/** The same of connections whose other side is gone: those in the queue, and
+ * those that were accepted and are not closed. Several calls for an address
+ * are to be added. */
+int diag_unix_left(diag_unix_t *each, void *ctx);
+int diag_tcp_left(diag_tcp_t *each, void *ctx);
+
+#endif

@@ -1,0 +1,237 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/upkeep/apply_table.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "shm/verbs/housekeeping.h"
+#include "spawner/common/log.h"
+#include "spawner/shared/privilege.h"
+#include "spawner/state/process.h"
+#include "spawner/output/app_log.h"
+#include "spawner/output/log_writer.h"
+
+static int64_t due; /* when the segment hears of the table again */
+
+/* ---- loading ---- */
+
+static char refused[TABLE_ERROR_MAX]; /* why the last one was; "": it was not */
+static int64_t again;                 /* us: no other look at it before */
+
+static int has_changed(const spawner_t *s)
+{
+    static struct stat seen;
+    struct stat st;
+
+    if (fstatat(s->rt.fd, CONTRACT_TABLE, &st, AT_SYMLINK_NOFOLLOW) != 0)
+        return 0;
+    if (st.st_ino == seen.st_ino && st.st_size == seen.st_size &&
+        st.st_mtim.tv_sec == seen.st_mtim.tv_sec &&
+        st.st_mtim.tv_nsec == seen.st_mtim.tv_nsec)
+        return refused[0] && s->now >= again;
+    seen = st;
+    return 1;
+}
+
+/* For want of descriptors or memory, maybe, so it is read again. */
+static void refuse(spawner_t *s, const char *error)
+{
+    again = s->now + SECOND;
+    if (strcmp(error, refused) == 0)
+        return;
+    snprintf(refused, sizeof refused, "%s", error);
+    log_line(LOG_ERROR, "the app table %s/%s is refused: %s", s->rt.dir,
+             CONTRACT_TABLE, error);
+}
+
+/* The watchdog logs to the same place, and does not read JSON. */
+static void link_log(const spawner_t *s, const char *path)
+{
+    char old[4096];
+    ssize_t n = readlinkat(s->rt.fd, CONTRACT_ERRORLOG, old, sizeof old - 1);
+
+    old[n > 0 ? n : 0] = 0;
+    if (path && strcmp(path, old) == 0)
+        return;
+    unlinkat(s->rt.fd, CONTRACT_ERRORLOG, 0);
+    if (path && symlinkat(path, s->rt.fd, CONTRACT_ERRORLOG) != 0)
+        log_line(LOG_WARN, "%s/%s cannot be made", s->rt.dir,
+                 CONTRACT_ERRORLOG);
+}
+
+/* AppRoot was away for a moment when httpd read its configuration, so its
+ * owner is not known: it is the one that it had. Nothing is lost if that is
+ * wrong, as a new process looks again (boot.c). */
+static void keep_owners(table_t *fresh, const table_t *old)
+{
+    uint32_t i;
+
+    for (i = 0; i < fresh->n; i++) {
+        table_app_t *a = &fresh->apps[i];
+        const table_app_t *was = table_find(old, a->app.name);
+
+        if (a->owner == USERDB_NOBODY && !a->user && was &&
+            strcmp(was->app.root, a->app.root) == 0)
+            a->owner = was->owner;
+    }
+}
+
+int apply_refresh(spawner_t *s)
+{
+    char error[TABLE_ERROR_MAX];
+    table_t *fresh, *old = s->table;
+    process_t *p;
+
+    if (!has_changed(s))
+        return 0;
+    fresh = table_load(s->rt.fd, CONTRACT_TABLE, s->pool, error);
+    if (fresh && old && old->instance[0] &&
+        strcmp(fresh->instance, old->instance) != 0) {
+        memcpy(error, "it is another instance's", 25);
+        apr_pool_destroy(fresh->pool);
+        fresh = NULL;
+    }
+    if (!fresh) {
+        refuse(s, error);
+        return 0;
+    }
+    if (refused[0])
+        log_line(LOG_NOTICE, "the app table %s/%s is in force", s->rt.dir,
+                 CONTRACT_TABLE);
+    refused[0] = 0;
+    if (old)
+        keep_owners(fresh, old);
+    s->table = fresh;
+    s->rt.uid = fresh->httpd_uid;
+    s->rt.gid = fresh->httpd_gid;
+    memcpy(s->instance, fresh->instance, sizeof s->instance);
+    link_log(s, fresh->error_log);
+    log_level(fresh->log_level);
+    for (p = s->processes; p; p = p->next)
+        process_configure(s, p);
+    writer_reload();
+    if (old)
+        apr_pool_destroy(old->pool);
+    due = 0;
+    return 1;
+}
+
+/* ---- applying ---- */
+
+static int locked_out(apr_status_t rv)
+{
+    return rv == APL_ELOCK;
+}
+
+apr_status_t apply_process(spawner_t *s, const process_t *p)
+{
+    const table_app_t *a = table_find(s->table, p->is.name);
+
+    return a ? apl_supervise_configure(&s->shm, &a->app, 1, s->now)
+             : APR_SUCCESS;
+}
+
+static int configure_groups(spawner_t *s)
+{
+    char name[APL_NAME_MAX];
+    apr_status_t rv;
+    uint32_t i;
+
+    for (i = 0; i < s->table->n; i++) {
+        const table_app_t *a = &s->table->apps[i];
+
+        rv = apl_supervise_configure(&s->shm, &a->app, a->prestart, s->now);
+        if (locked_out(rv))
+            return -1;
+        if (rv == APL_EFULL)
+            say_app(a, LOG_ERROR, "%s: the pool has no room for one more app",
+                    a->label);
+    }
+    for (i = 1; i < s->shm.n.groups; i++)
+        if (apl_supervise_group(&s->shm, i, name) == APR_SUCCESS &&
+            !table_find(s->table, name) &&
+            locked_out(apl_supervise_remove(&s->shm, name, s->now)))
+            return -1;
+    return 0;
+}
+
+/* Was it made from another command, user or environment? While nobody knows
+ * whose AppRoot is, it may still be the same owner's. One that found another
+ * owner than this table has (approot_owner.h) is not outdated by the same
+ * table. */
+static int is_outdated(const process_t *p, const table_app_t *a)
+{
+    return a->print != p->is.print ||
+           (a->owner != USERDB_NOBODY && p->is.uid != UINT32_MAX &&
+            p->is.uid != a->owner && p->is.owner != a->owner);
+}
+
+static int replace_outdated(spawner_t *s)
+{
+    process_t *p;
+
+    for (p = s->processes; p; p = p->next) {
+        const table_app_t *a = table_find(s->table, p->is.name);
+        apr_status_t rv;
+
+        if (!a || p->outdated || !p->listed || !is_outdated(p, a) ||
+            p->phase >= PHASE_ENDING)
+            continue;
+        rv = apl_supervise_outdate(&s->shm, p->is.id, s->now);
+        if (locked_out(rv))
+            return -1;
+        p->outdated = 1;
+        if (rv == APR_SUCCESS)
+            say(p, LOG_INFO,
+                "is to be replaced: its configuration "
+                "changed");
+    }
+    return 0;
+}
+
+static int tell(spawner_t *s)
+{
+    if (locked_out(apl_supervise_limits(&s->shm, s->table->max_pool_size,
+                                        s->table->config, s->now)))
+        return -1;
+    return configure_groups(s) == 0 ? replace_outdated(s) : -1;
+}
+
+/* httpd looks at AppRoot's owner when it reads its configuration, a process
+ * when it begins. Of what was made from this table, the newest is right. */
+static int find_users(spawner_t *s)
+{
+    const process_t *p;
+    int found = 0;
+
+    for (p = s->processes; p; p = p->next) {
+        const table_app_t *known = table_find(s->table, p->is.name);
+        table_app_t *a;
+
+        if (!known || p->phase >= PHASE_ENDING || p->gone ||
+            p->is.uid == USERDB_NOBODY || p->is.print != known->print ||
+            p->is.owner != known->owner || p->is.began < known->uid_at)
+            continue;
+        a = &s->table->apps[known - s->table->apps];
+        found |= a->uid != p->is.uid;
+        a->uid = p->is.uid;
+        a->uid_at = p->is.began;
+    }
+    return found;
+}
+
+int apply_table(spawner_t *s)
+{
+    int found = 0;
+
+    if (s->now >= due) {
+        found = find_users(s);
+        due = tell(s) == 0 ? s->now + SECOND : s->now;
+    }
+    state_wake(s, due);
+    return found;
+}

@@ -1,0 +1,37 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file apply_table.h
+ * @brief A new app table: load it, and make the segment and the running
+ *        processes follow.
+ *
+ * Errors: a table that is refused is logged once, and read again each second;
+ *         the old one stays in force meanwhile.
+ */
+#ifndef APPPOOL_SPAWNER_UPKEEP_APPLY_TABLE_H
+#define APPPOOL_SPAWNER_UPKEEP_APPLY_TABLE_H
+
+#include "spawner/state/state.h"
+
+/**
+ * Load the table if its file is another one than last time.
+ * @return 1: a new table is in force
+ */
+int apply_refresh(spawner_t *s);
+
+/**
+ * Tell the segment of the app of this process, which has a place there from now
+ * on.
+ * @return that of apl_supervise_configure(); APR_SUCCESS: no such app
+ */
+apr_status_t apply_process(spawner_t *s, const process_t *p);
+
+/**
+ * Bring the segment up to the table: at once after a new one, and each second
+ * in case that the segment has lost what it was told. And the table up to the
+ * processes, which know whose AppRoot was when they began.
+ * @return 1: an app has another user now
+ */
+int apply_table(spawner_t *s);
+
+#endif

@@ -1,0 +1,142 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/upkeep/audit.h"
+
+#include <stdlib.h>
+
+#include "shm/recovery/check.h"
+#include "shm/verbs/children.h"
+#include "shm/verbs/housekeeping.h"
+#include "shm/view/snapshot.h"
+#include "spawner/common/log.h"
+#include "spawner/state/process.h"
+
+#define PERIOD (2 * SECOND) /* between two looks at all invariants */
+#define AGAIN  (SECOND / 2) /* until the second look, if there is a finding */
+#define TRIES  20           /* to copy the pool while nobody is inside */
+#define HASTE  (SECOND / 1000) /* between two of them */
+
+/* Slots that ought to have a process, and have none, become free. */
+static void forget_strangers(spawner_t *s)
+{
+    uint32_t i, n, forgotten = 0, max = s->shm.n.processes;
+    uint64_t *ids = malloc(max * sizeof *ids), last = 0;
+
+    if (!ids)
+        return;
+    n = apl_supervise_known(&s->shm, ids, max);
+    for (i = 0; i < n; i++)
+        if (!process_find(s, ids[i]) &&
+            apl_supervise_gone(&s->shm, ids[i], s->now) == APR_SUCCESS) {
+            last = ids[i];
+            forgotten++;
+        }
+    free(ids);
+    if (forgotten > 0)
+        log_line(LOG_WARN,
+                 "%u processes of the pool are none of ours: forgotten "
+                 "(" CONTRACT_ID_FMT ")",
+                 forgotten, last);
+}
+
+/* A slot that says another thing of its process is emptied: the process is
+ * put back at once (life.c), with its open sessions. */
+static void correct(spawner_t *s)
+{
+    apl_condition_t is;
+    process_t *p;
+
+    for (p = s->processes; p; p = p->next) {
+        apl_who_t who = {p->is.pid, 0, p->is.start};
+
+        if (p->listed && !p->gone && p->phase < PHASE_ENDING &&
+            apl_supervise_condition(&s->shm, p->is.id, &is) == APR_SUCCESS &&
+            !apl_supervise_agrees(&s->shm, p->is.id, &who, p->is.name,
+                                  p->is.wire, p->phase == PHASE_LIVE))
+            apl_supervise_gone(&s->shm, p->is.id, s->now);
+    }
+}
+
+/* ---- all invariants ---- */
+
+/* A look at all invariants, that is under way or due. */
+static struct {
+    apl_snapshot_t snapshot;
+    apl_check_t *check; /* of the copy; NULL: there is none yet */
+    int tries;          /* copies that were in vain */
+    int64_t due;        /* when the next look begins */
+    apl_finding_t last; /* of the look before; number 0: all was well */
+} look;
+
+static void end_look(const spawner_t *s, int64_t pause)
+{
+    if (look.check)
+        apl_check_end(look.check);
+    look.check = NULL;
+    look.tries = 0;
+    look.due = s->now + pause;
+}
+
+static void begin_check(spawner_t *s)
+{
+    apr_status_t rv = APR_SUCCESS;
+
+    if (!look.snapshot.copy)
+        rv = apl_snapshot_room(&look.snapshot, &s->shm, s->pool);
+    if (rv == APR_SUCCESS)
+        rv = apl_snapshot_try(&look.snapshot, look.tries >= TRIES);
+    if (rv == APR_EAGAIN) {
+        look.tries++;
+        state_wake(s, s->now + HASTE);
+    }
+    else if (rv == APR_INCOMPLETE)
+        state_wake(s, s->now);
+    else if (rv != APR_SUCCESS ||
+             !(look.check = apl_check_begin(look.snapshot.copy)))
+        end_look(s, PERIOD);
+    else
+        state_wake(s, s->now);
+}
+
+/* What one look finds may be true for a moment only: between two rounds of
+ * apl_leave() there are processes for those who still wait (I19). What two
+ * looks find is damage. */
+static void judge(spawner_t *s, const apl_finding_t *finding)
+{
+    int again = apl_check_same(finding, &look.last);
+
+    look.last = *finding;
+    if (finding->number != 0 && again) {
+        log_line(LOG_ERROR, "the pool is damaged and is repaired: I%d: %s",
+                 finding->number, finding->text);
+        apl_supervise_repair(&s->shm, s->now);
+        look.last.number = 0;
+    }
+    end_look(s, look.last.number == 0 ? PERIOD : AGAIN);
+}
+
+void audit_prove(spawner_t *s)
+{
+    apl_finding_t finding;
+
+    if (s->now < look.due)
+        state_wake(s, look.due);
+    else if (!look.check)
+        begin_check(s);
+    else if (apl_check_go(look.check, APL_CHECK_SLICE, &finding) ==
+             APL_CHECK_MORE)
+        state_wake(s, s->now);
+    else
+        judge(s, &finding);
+}
+
+/* ---- once a second ---- */
+
+void audit_look(spawner_t *s)
+{
+    forget_strangers(s);
+    correct(s);
+    if (apl_supervise_roll(&s->shm, s->now))
+        log_line(LOG_WARN, "the pool was damaged: who has a process now is "
+                           "found out anew");
+}

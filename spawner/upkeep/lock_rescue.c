@@ -1,0 +1,79 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/upkeep/lock_rescue.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "shm/lock/lock.h"
+#include "spawner/common/log.h"
+#include "spawner/common/procfs.h"
+
+/* A look at the lock. */
+typedef struct {
+    uint32_t owner;    /* thread id; 0: nobody */
+    uint32_t sequence; /* of the pool: somebody was inside since, or not */
+    int64_t since;     /* us: when this was first seen */
+} look_t;
+
+static int is_ours(const procfs_t *owner)
+{
+    struct pollfd parent = {CONTRACT_PARENT_FD, POLLIN, 0};
+
+    /* Orphans have another parent than httpd's. */
+    return owner->ppid == procfs_of_pidfd(CONTRACT_PARENT_FD) ||
+           poll(&parent, 1, 0) == 1;
+}
+
+static int cannot_hold(uint32_t owner)
+{
+    procfs_t who;
+
+    if ((pid_t)owner == getpid())
+        return 1;
+    /* A thread that cannot be looked at, for want of descriptors for example,
+     * may hold the lock. */
+    if (procfs_read((pid_t)owner, &who) != 0)
+        return kill((pid_t)owner, 0) != 0 && errno == ESRCH;
+    return !is_ours(&who) || who.state == 'S' || who.state == 'I';
+}
+
+static look_t look(const spawner_t *s)
+{
+    const apl_header_t *h = s->shm.header;
+    look_t now = {apl_lock_owner(&h->lock),
+                  __atomic_load_n(&h->sequence, __ATOMIC_RELAXED), s->now};
+
+    return now;
+}
+
+static int is_same(const look_t *a, const look_t *b)
+{
+    return a->owner == b->owner && a->sequence == b->sequence;
+}
+
+void guard_look(spawner_t *s)
+{
+    static look_t seen;
+    look_t now = look(s), again;
+
+    if (now.owner == 0 || !is_same(&now, &seen)) {
+        seen = now;
+        return;
+    }
+    if (s->now - seen.since < SECOND || !cannot_hold(now.owner))
+        return;
+    /* /proc takes its time: that thread may have left and come in again. */
+    again = look(s);
+    if (!is_same(&again, &now))
+        return;
+    log_line(LOG_ERROR,
+             "the pool's lock was in the name of %u, who does not hold it: it "
+             "is free again",
+             now.owner);
+    apl_lock_break(&s->shm.header->lock, now.owner);
+    memset(&seen, 0, sizeof seen);
+}

@@ -1,0 +1,209 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/watchdog/spawner_watch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "spawner/common/exit_cause.h"
+#include "spawner/shared/contract.h"
+#include "spawner/shared/stderr_file.h"
+#include "spawner/common/log.h"
+#include "spawner/shared/pidfd.h"
+#include "spawner/common/procfs.h"
+
+#define LOOK    3000 /* ms from one look at its beat to the next */
+#define LOOKS   10   /* without a new beat: it hangs */
+#define HURRY   1000 /* the same for one that is to stop */
+#define HURRIES 4
+#define LOST    60000  /* ms that the wait gets longer with each that is left */
+#define FORGIVE 600000 /* ms of life that make up for all of them */
+
+/* There is one to be watched. */
+static void begin(ward_t *w, pid_t pid, int pidfd, int child, int64_t now)
+{
+    w->pid = pid;
+    w->pidfd = pidfd;
+    w->child = child;
+    w->born = now;
+    w->hurry = 0;
+    w->look_at = now + LOOK;
+    memset(&w->pulse, 0, sizeof w->pulse);
+}
+
+int ward_join(ward_t *w, int64_t now)
+{
+    char text[64];
+    unsigned long long begun;
+    long pid;
+    ssize_t n;
+    int fd =
+        openat(w->dirfd, CONTRACT_SPAWNER, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+
+    if (fd < 0)
+        return 0;
+    n = read(fd, text, sizeof text - 1);
+    close(fd);
+    text[n > 0 ? n : 0] = 0;
+    if (sscanf(text, "%ld %llu", &pid, &begun) != 2)
+        return 0;
+    fd = procfs_pidfd((pid_t)pid, begun);
+    if (fd < 0)
+        return 0;
+    if (procfs_doomed((pid_t)pid)) {
+        close(fd);
+        return 0;
+    }
+    begin(w, (pid_t)pid, fd, 0, now);
+    log_line(LOG_NOTICE, "watchdog joins the running spawner %ld", pid);
+    return 1;
+}
+
+static _Noreturn void become(ward_t *w, int stop)
+{
+    char *argv[] = {w->name, (char *)(uintptr_t)w->runtime,
+                    stop ? (char *)(uintptr_t)CONTRACT_STOP : NULL, NULL};
+    int words = lastwords_open(w->dirfd, CONTRACT_SPAWNER_WORDS);
+    char path[32];
+    sigset_t mask;
+
+    if (words >= 0)
+        dup2(words, STDERR_FILENO);
+    /* SIGTERM waits until the spawner looks for it. */
+    sigemptyset(&mask);
+    sigaddset(&mask, SIGTERM);
+    sigprocmask(SIG_SETMASK, &mask, NULL);
+    /* By descriptor, but in a way that suits a script as well. */
+    snprintf(path, sizeof path, "/proc/self/fd/%d", CONTRACT_PROGRAM_FD);
+    execv(path, argv);
+    log_line(LOG_ERROR, "%s cannot be executed: %s", w->name, strerror(errno));
+    _exit(w->served ? 1 : CONTRACT_EXIT_CONFIG);
+}
+
+int ward_start(ward_t *w, int64_t now, int stop)
+{
+    pid_t pid = fork();
+
+    if (pid == 0)
+        become(w, stop);
+    if (pid < 0) {
+        log_line(LOG_ERROR, "apppool-spawner cannot be started: fork: %s",
+                 strerror(errno));
+        return -1;
+    }
+    begin(w, pid, pidfd_open(pid, 0), 1, now);
+    w->hurry = stop;
+    return 0;
+}
+
+int ward_ended(const ward_t *w)
+{
+    struct pollfd end = {w->pidfd, POLLIN, 0};
+    siginfo_t info;
+
+    if (w->pid == 0)
+        return 0;
+    if (w->pidfd >= 0)
+        return poll(&end, 1, 0) == 1;
+    memset(&info, 0, sizeof info);
+    waitid(P_PID, (id_t)w->pid, &info, WEXITED | WNOHANG | WNOWAIT);
+    return info.si_pid != 0;
+}
+
+/* Without a pidfd it is our child: its pid is its own until we reap it. */
+static void tell(const ward_t *w, int sign)
+{
+    if (w->pidfd >= 0)
+        pidfd_send_signal(w->pidfd, sign, NULL, 0);
+    else if (w->pid > 0)
+        kill(w->pid, sign);
+}
+
+void ward_stop(ward_t *w, int64_t now)
+{
+    tell(w, SIGTERM);
+    tell(w, SIGCONT);
+    w->hurry = 1;
+    w->pulse.silent = 0;
+    w->look_at = now + HURRY;
+}
+
+int ward_look(ward_t *w, int64_t now)
+{
+    int pause = w->hurry ? HURRY : LOOK, limit = w->hurry ? HURRIES : LOOKS;
+    int silent;
+
+    if (w->pid == 0 || now < w->look_at)
+        return 0;
+    w->look_at = now + pause;
+    silent = beat_look(&w->pulse, w->dirfd, CONTRACT_SPAWNER_BEAT);
+    if (w->pulse.inode == 0)
+        return 0;
+    if (silent != limit)
+        return silent > limit;
+    /* First, as the log may be what it waits for, and so may we. */
+    tell(w, SIGKILL);
+    log_line(LOG_ERROR, "spawner %d has not turned its loop for %d s: SIGKILL",
+             (int)w->pid, limit * pause / 1000);
+    return 0;
+}
+
+static void drop_pidfd(ward_t *w)
+{
+    if (w->pidfd >= 0)
+        close(w->pidfd);
+    w->pidfd = -1;
+}
+
+int64_t ward_leave(ward_t *w, int64_t now)
+{
+    log_line(LOG_ERROR,
+             "spawner %d survives SIGKILL: it waits for a disk, or another "
+             "part of the kernel, and never runs again",
+             (int)w->pid);
+    drop_pidfd(w);
+    w->pid = 0;
+    if (now - w->born > FORGIVE)
+        w->lost = 0;
+    return (int64_t)w->lost++ * LOST;
+}
+
+int ward_mourn(ward_t *w, int asked)
+{
+    char cause[CAUSE_MAX], words[LASTWORDS_MAX];
+    siginfo_t info;
+    int code;
+
+    memset(&info, 0, sizeof info);
+    /* A debugger may have it yet: then its end is not known. */
+    if (w->child)
+        waitid(P_PID, (id_t)w->pid, &info, WEXITED | WNOHANG);
+    drop_pidfd(w);
+    code = info.si_pid != 0 && info.si_code == CLD_EXITED ? info.si_status : -1;
+    if (!asked || code != CONTRACT_EXIT_DONE)
+        log_line(asked && !w->child ? LOG_NOTICE : LOG_ERROR,
+                 "spawner %d ended: %s%s", (int)w->pid,
+                 cause_text(&info, cause),
+                 lastwords_read(w->dirfd, CONTRACT_SPAWNER_WORDS, words));
+    w->pid = 0;
+    w->served |= code != CONTRACT_EXIT_CONFIG;
+    return code;
+}
+
+int64_t ward_pause(ward_t *w, int64_t now)
+{
+    int s = throttle_died(&w->throttle, now - w->born);
+
+    if (s > w->waits)
+        log_line(LOG_ERROR, "spawner dies again and again: next start in %d s",
+                 s);
+    w->waits = s;
+    return (int64_t)s * 1000;
+}

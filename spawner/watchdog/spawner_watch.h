@@ -1,0 +1,81 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file spawner_watch.h
+ * @brief The spawner, as the watchdog sees it: started, or found running,
+ *        watched, mourned. libc only.
+ *
+ * Crash: a watchdog that is killed loses its ward to the next one, which
+ *        finds it by the file CONTRACT_SPAWNER.
+ * Trust: root's files.
+ */
+#ifndef APPPOOL_SPAWNER_WATCHDOG_SPAWNER_WATCH_H
+#define APPPOOL_SPAWNER_WATCHDOG_SPAWNER_WATCH_H
+
+#include <limits.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "spawner/shared/heartbeat.h"
+#include "spawner/watchdog/throttle.h"
+
+typedef struct {
+    const char *runtime; /**< the directory, and open: */
+    int dirfd;
+    char name[PATH_MAX]; /**< of the program, for people */
+    pid_t pid;           /**< 0: none runs */
+    int pidfd;           /**< -1: none runs, or there was no descriptor for
+                          * a child of ours; POLLIN: ward_ended() */
+    int child;           /**< 1: ours, so waitid() tells how it ended */
+    int served;          /**< one ran already */
+    int64_t born;        /**< ms: when it was started, or found */
+    throttle_t throttle;
+    int waits; /**< s: the throttle's last word */
+    pulse_t pulse;
+    int64_t look_at; /**< ms: the next look at its beat */
+    int hurry;       /**< it was told to stop */
+    int lost;        /**< that survived SIGKILL, of late */
+} ward_t;
+
+/** One that runs already. There can be only one, so look before each start.
+ * @return 1: found */
+int ward_join(ward_t *w, int64_t now);
+
+/**
+ * Start one.
+ * @param stop it is to end everything
+ * @return 0, or -1: that was logged
+ */
+int ward_start(ward_t *w, int64_t now, int stop);
+
+/** Has it ended? Then ward_mourn() is due. SIGCHLD says when to look at one
+ * that has no pidfd. */
+int ward_ended(const ward_t *w);
+
+/** Tell it to stop, also if it is stopped (SIGSTOP). */
+void ward_stop(ward_t *w, int64_t now);
+
+/**
+ * Does it still turn its loop? One that has not for 30 s, or for 4 s when it is
+ * to stop, gets SIGKILL, and its death is seen as any other. Where there is
+ * no beat (heartbeat.h), nothing is known of it, and it is left in peace.
+ * @return 1: it survives SIGKILL, so it is to be left: ward_leave()
+ */
+int ward_look(ward_t *w, int64_t now);
+
+/** Forget it while it dies. It never runs again: ward_join() does not find it,
+ * and the next one takes its registry over. @return ms: when the next one is
+ * due; each that is left so keeps its memory, so the wait gets longer */
+int64_t ward_leave(ward_t *w, int64_t now);
+
+/**
+ * It is gone: log how, unless that is in order.
+ * @param asked it was told to stop
+ * @return its exit code; -1: a signal, or not known
+ */
+int ward_mourn(ward_t *w, int asked);
+
+/** After its death: when is the next one due? @return ms from now */
+int64_t ward_pause(ward_t *w, int64_t now);
+
+#endif

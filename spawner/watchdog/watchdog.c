@@ -1,0 +1,285 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file watchdog.c
+ * @brief apppool-watchdog: keeps a spawner running, replaces one that hangs,
+ *        and cleans up at the end.
+ *
+ * It holds no state that matters: killed, it is started again by httpd's
+ * parent and joins the spawner that runs. libc only, no shared memory, no
+ * allocation after the start.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "spawner/shared/heartbeat.h"
+#include "spawner/shared/contract.h"
+#include "spawner/common/log.h"
+#include "spawner/shared/clock_ms.h"
+#include "spawner/common/reap.h"
+#include "spawner/common/daemonize.h"
+#include "spawner/common/kill_instance.h"
+#include "spawner/common/clear_runtime_dir.h"
+#include "spawner/watchdog/spawner_watch.h"
+
+#define NEVER      INT64_MAX
+#define STOP_TRIES 3
+#define TURN       1000 /* ms, of the loop at the most */
+
+typedef struct {
+    ward_t ward;
+    int signals;
+    int stopping;
+    int unreaped;         /* orphans may be dead: reap_children() is due */
+    int stops;            /* spawners that ended without stopping all */
+    int status;           /* exit code of ours */
+    int64_t start_at;     /* ms; when to start the spawner */
+    int64_t parent_until; /* ms; the parent is dead, so stop then */
+} watchdog_t;
+
+static int parent_is_dead(int ms)
+{
+    struct pollfd parent = {CONTRACT_PARENT_FD, POLLIN, 0};
+
+    return poll(&parent, 1, ms) == 1;
+}
+
+/* ---- the spawner ---- */
+
+/* It stops by itself when httpd is gone, and may see that first. */
+static int has_reason(const watchdog_t *w)
+{
+    struct pollfd life = {CONTRACT_LIFE_FD, 0, 0};
+
+    return w->stopping || parent_is_dead(0) || poll(&life, 1, 0) == 1;
+}
+
+static void start(watchdog_t *w)
+{
+    int64_t now = millis_now();
+
+    w->start_at = NEVER;
+    if (ward_join(&w->ward, now)) {
+        if (w->stopping)
+            ward_stop(&w->ward, now);
+    }
+    else if (ward_start(&w->ward, now, w->stopping) != 0)
+        w->start_at = now + 1000;
+}
+
+/* One is no more. @param pause ms, to the next @return 1: no more of them */
+static int next(watchdog_t *w, int64_t pause)
+{
+    if (w->stopping && w->stops++ == STOP_TRIES)
+        return 1;
+    w->start_at = millis_now() + (w->stopping ? 0 : pause);
+    return 0;
+}
+
+/* @return 1: everything is done */
+static int spawner_ended(watchdog_t *w)
+{
+    int asked = has_reason(w), code = ward_mourn(&w->ward, asked);
+
+    w->stopping |= asked && code == CONTRACT_EXIT_DONE;
+    if (code == CONTRACT_EXIT_CONFIG) {
+        w->status = CONTRACT_EXIT_CONFIG;
+        return 1;
+    }
+    if (w->stopping && code == CONTRACT_EXIT_DONE)
+        return 1;
+    return next(w, w->stopping ? 0 : ward_pause(&w->ward, millis_now()));
+}
+
+static int spawner_hangs(watchdog_t *w)
+{
+    return next(w, ward_leave(&w->ward, millis_now()));
+}
+
+static void stop(watchdog_t *w)
+{
+    if (w->stopping)
+        return;
+    w->stopping = 1;
+    ward_stop(&w->ward, millis_now());
+    if (w->ward.pid == 0)
+        w->start_at = millis_now();
+}
+
+/* ---- events ---- */
+
+static void on_signals(watchdog_t *w)
+{
+    struct signalfd_siginfo got;
+
+    while (read(w->signals, &got, sizeof got) == sizeof got)
+        if (got.ssi_signo == SIGTERM)
+            stop(w);
+    w->unreaped = 1;
+}
+
+/* An orphan of an app; the spawner is left to its pidfd. */
+static int reap_one(const siginfo_t *info, void *ctx)
+{
+    const watchdog_t *w = ctx;
+
+    if (w->ward.child && info->si_pid == w->ward.pid)
+        return 1;
+    waitpid(info->si_pid, NULL, WNOHANG);
+    return 0;
+}
+
+static int wait_ms(const watchdog_t *w)
+{
+    int64_t at = w->start_at < w->parent_until ? w->start_at : w->parent_until;
+    int64_t left;
+
+    if (w->unreaped)
+        return 0;
+    left = at - millis_now();
+    return left < 0 ? 0 : left > TURN ? TURN : (int)left;
+}
+
+/* httpd uses us no more: it is gone, or it has another instance. */
+static void life_ended(watchdog_t *w)
+{
+    /* A process that dies closes its files a moment before it is dead. */
+    if (w->parent_until == NEVER && !parent_is_dead(100))
+        log_line(LOG_NOTICE, "no process of httpd uses %s any more",
+                 w->ward.runtime);
+    w->parent_until = NEVER - 1;
+    stop(w);
+}
+
+static void watch(watchdog_t *w)
+{
+    struct pollfd fds[4];
+
+    for (;;) {
+        int orphaned = w->parent_until != NEVER;
+
+        fds[0] = (struct pollfd){w->signals, POLLIN, 0};
+        fds[1] = (struct pollfd){w->ward.pidfd, POLLIN, 0};
+        fds[2] = (struct pollfd){
+            orphaned || w->stopping ? -1 : CONTRACT_PARENT_FD, POLLIN, 0};
+        fds[3] = (struct pollfd){w->stopping ? -1 : CONTRACT_LIFE_FD, 0, 0};
+        if (poll(fds, 4, wait_ms(w)) < 0 && errno != EINTR)
+            poll(NULL, 0, 100);
+        beat();
+        log_tend(0);
+        if (fds[2].revents) {
+            log_line(LOG_WARN, "httpd's parent process is gone");
+            w->parent_until = millis_now() + CONTRACT_ORPHANS * 1000;
+        }
+        if (fds[3].revents || millis_now() >= w->parent_until)
+            life_ended(w);
+        if (ward_ended(&w->ward) && spawner_ended(w))
+            return;
+        if (fds[0].revents)
+            on_signals(w);
+        if (w->unreaped)
+            w->unreaped = reap_children(reap_one, w);
+        if (ward_look(&w->ward, millis_now()) && spawner_hangs(w))
+            return;
+        if (w->ward.pid == 0 && millis_now() >= w->start_at)
+            start(w);
+    }
+}
+
+/* ---- start and end ---- */
+
+static int usage(const char *what)
+{
+    fprintf(stderr,
+            "usage: apppool-watchdog RUNTIME-DIRECTORY [" CONTRACT_STOP "]\n"
+            "It is started by httpd (mod_apppool), with its descriptors.\n"
+            "apppool-watchdog: %s\n",
+            what);
+    return CONTRACT_EXIT_CONFIG;
+}
+
+static const char *check_descriptors(void)
+{
+    struct pollfd parent = {CONTRACT_PARENT_FD, POLLIN, 0};
+    struct stat st;
+
+    if (fstat(CONTRACT_LIFE_FD, &st) != 0 || !S_ISFIFO(st.st_mode))
+        return "descriptor 3 is not httpd's life pipe";
+    if (fstat(CONTRACT_BELL_FD, &st) != 0)
+        return "descriptor 4 is not open";
+    if (fstat(CONTRACT_LOCK_FD, &st) != 0 || !S_ISREG(st.st_mode))
+        return "descriptor 5 is not the lock file";
+    if (poll(&parent, 1, 0) < 0 || (parent.revents & POLLNVAL))
+        return "descriptor 6 is not open";
+    if (fcntl(CONTRACT_PROGRAM_FD, F_GETFD) < 0)
+        return "descriptor 8 is not open";
+    return NULL;
+}
+
+/* It is executed by descriptor; this is what people see. */
+static void name_spawner(watchdog_t *w, const char *own_name)
+{
+    const char *slash = strrchr(own_name, '/');
+
+    snprintf(w->ward.name, sizeof w->ward.name, "%.*s" CONTRACT_SPAWNER_PROGRAM,
+             slash ? (int)(slash + 1 - own_name) : 0, own_name);
+}
+
+/* What is left when the last spawner is gone. */
+static void clean_up(const watchdog_t *w)
+{
+    char instance[33];
+    ssize_t n = 0;
+    int fd = openat(w->ward.dirfd, CONTRACT_INSTANCE,
+                    O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+
+    if (fd >= 0) {
+        n = read(fd, instance, sizeof instance - 1);
+        close(fd);
+    }
+    instance[n > 0 ? n : 0] = 0;
+    instance[strspn(instance, "0123456789abcdef")] = 0;
+    sweep_processes(instance);
+    log_tend(1);
+    vacate_directory(w->ward.dirfd, w->ward.runtime, parent_is_dead(0));
+}
+
+int main(int argc, char **argv)
+{
+    static watchdog_t w = {
+        .ward.pidfd = -1, .start_at = NEVER, .parent_until = NEVER};
+    const char *wrong;
+
+    if (argc == 2 && strcmp(argv[1], "--version") == 0)
+        return puts(CONTRACT_WATCHDOG_VERSION) < 0;
+    w.stopping = argc == 3 && strcmp(argv[2], CONTRACT_STOP) == 0;
+    if (argc != 2 + w.stopping || argv[1][0] != '/')
+        return usage("one absolute path is wanted");
+    wrong = check_descriptors();
+    if (wrong)
+        return usage(wrong);
+    close(CONTRACT_SELF_FD);
+    w.ward.runtime = argv[1];
+    w.ward.dirfd = open(w.ward.runtime, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (w.ward.dirfd < 0)
+        return usage(strerror(errno));
+    name_spawner(&w, argv[0]);
+    umask(077);
+    log_directory(w.ward.dirfd);
+    beat_begin(w.ward.dirfd, CONTRACT_WATCHDOG_BEAT);
+    w.signals = settle_in(CONTRACT_WATCHDOG_PROGRAM);
+    settle_memory("-1000");
+    w.start_at = millis_now();
+    watch(&w);
+    clean_up(&w);
+    return w.status;
+}

@@ -45,8 +45,50 @@ def test_sections() -> None:
             assert re.search(line, section, re.M), f"{directive}: no {line}"
 
 
+def test_order_of_sections() -> None:
+    """One sentence, the facts, an example, what it interacts with"""
+    for directive, section in documented().items():
+        first = section.strip().partition("\n\n")[0]
+        assert re.fullmatch(r"[^.*]+(\.\S[^.*]*)*\.", first), \
+            f"{directive} does not begin with a sentence"
+        places = [section.find(part) for part in
+                  ("**Syntax:**", "**Context:**", "**Default:**",
+                   "**Range:**", f"\n    {directive} ",
+                   "**Interacts with:**")]
+        places = [place for place in places if place >= 0]
+        assert len(places) > 4 and places == sorted(places), directive
+
+
+def bounds() -> dict[str, tuple[str, bool]]:
+    """Directive with a number or a time: its range, and does 0 mean more?"""
+    sizes = {"DAY": "24h", "365 * DAY": "8760h"}
+    for path in c_files("shm"):
+        sizes.update(re.findall(r"^#define (APL_\w+_MAX) +(\d+)",
+                                path.read_text(), re.M))
+    table = DIRECTIVES_C.read_text().partition("command_rec apppool_")[2]
+    found = {}
+    for kind, directive, rest in re.findall(
+            r'^    (NUMBER|TIME)\("(\w+)",(.*?)\),$', table, re.M | re.S):
+        *_, least, largest, zero = re.split(r",\s+", rest)
+        least = "0" if kind == "TIME" and zero != "NULL" else \
+            "1ms" if kind == "TIME" else least
+        found[directive] = f"{least} to {sizes.get(largest, largest)}", \
+            zero != "NULL"
+    return found
+
+
+def test_ranges() -> None:
+    """The numbers of the manual are those of the code."""
+    assert len(bounds()) > 15
+    for directive, (wanted, zero) in bounds().items():
+        said = re.search(r"^\*\*Range:\*\* (.*)$", documented()[directive],
+                         re.M)
+        assert said and said[1].startswith(wanted), f"{directive}: {wanted}"
+        assert (" 0: " in said[1]) == zero, f"{directive}: what is 0?"
+
+
 def default_of(section: str) -> str:
-    found = re.search(r"^\*\*Default:\*\* ((?:.+\n)+)", section, re.M)
+    found = re.search(r"^\*\*Default:\*\* ((?:(?!\*\*).+\n)+)", section, re.M)
     assert found
     return " ".join(found[1].split())
 

@@ -1,12 +1,13 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""The examples of doc/apps.md do what they say: each is put where it says,
-and asked for its front page."""
+"""The examples of doc/apps.md and of the pages doc/from-*.md do what they say:
+each is put where it says, and asked for its front page."""
 import re
 import subprocess
 import textwrap
 
 import pytest
 
+from harness.config import App
 from harness.httpd import Httpd, USER
 from harness.places import TOP
 
@@ -32,6 +33,16 @@ def blocks(section: str, before: str) -> list[tuple[str, str]]:
     return [(name, textwrap.dedent(text)) for name, text in found]
 
 
+def put(app: App, section: str, user: str = USER) -> None:
+    """The files of an example of doc/apps.md, made and owned as it says."""
+    for path, text in blocks(section, r"`/srv/shop/([^`]*)`"):
+        (app.root / path).write_text(text)
+    for _, command in blocks(section, "(Made by)"):
+        subprocess.run(command.replace("/srv/shop", str(app.root)),
+                       shell=True, check=True)
+    subprocess.run(["chown", "-R", user, app.root], check=True)
+
+
 @pytest.mark.mpms("event")
 @pytest.mark.parametrize("name", list(EXAMPLES))
 def test_example(httpd: Httpd, name: str) -> None:
@@ -42,18 +53,61 @@ def test_example(httpd: Httpd, name: str) -> None:
     httpd.directives.append("DirectoryIndex index.php index.html")
     # Django answers to no other name.
     app = httpd.app("localhost", command=None)
-    for path, text in blocks(section, r"`/srv/shop/([^`]*)`"):
-        (app.root / path).write_text(text)
-    for _, command in blocks(section, "(Made by)"):
-        subprocess.run(command.replace("/srv/shop", str(app.root)),
-                       shell=True, check=True)
     (_, directives), = blocks(section, "(Configuration)")
     app.directives += [line.replace("/srv/shop", str(app.root))
                        for line in directives.splitlines() if line]
     if name == "Express":
         app.directives.append("AppSetEnv NODE_PATH /usr/share/nodejs")
-    subprocess.run(["chown", "-R", USER, app.root], check=True)
+    put(app, section)
     httpd.start()
     answer = httpd.get("/", "localhost", timeout=60)
     assert answer.status == 200
     assert EXAMPLES[name] in answer.text
+
+
+# Page, and the example whose files its virtual host serves.
+PAGES = {
+    "from-passenger": "Sinatra and other Rack applications",
+    "from-mod_wsgi": "Flask", "from-uwsgi": "Flask",
+    "from-nginx-unit": "FastAPI and other ASGI applications",
+    "from-php-fpm": "PHP", "from-mod_fcgid": "C",
+}
+
+
+def after(page: str) -> str:
+    """The configuration that a page ends up with."""
+    text = (TOP / "doc" / f"{page}.md").read_text().split("\n## After\n")[1]
+    found = re.match(r"\n((?:    [^\n]*\n|\n)+)", text)
+    assert found, f"{page} has no configuration"
+    return textwrap.dedent(found[1])
+
+
+def test_each_page_is_here() -> None:
+    assert set(PAGES) == {page.stem
+                          for page in (TOP / "doc").glob("from-*.md")}
+
+
+@pytest.mark.mpms("event")
+@pytest.mark.parametrize("page", list(PAGES))
+def test_after_a_move(httpd: Httpd, page: str) -> None:
+    """Its virtual host has no warning, and serves the application and files"""
+    user = "nobody"  # httpd's own would be a warning
+    httpd.modules += ["alias", "proxy_fcgi", "proxy_uwsgi"]
+    app = httpd.app("shop", command=None)
+    httpd.apps.clear()
+    put(app, sections()[PAGES[page]], user)
+    for name in ("public", "static"):
+        (app.root / name).mkdir(exist_ok=True)
+        (app.root / name / "style.css").write_text(f"{name} style")
+    text = re.sub(r"(AppUser +)shop.*", rf"\1{user}", after(page))
+    httpd.directives += text.replace("/srv/shop", str(app.root)).replace(
+        "*:80", f"*:{httpd.port}").splitlines()
+    done = httpd.test()
+    assert (done.returncode, done.stdout) == (0, "Syntax OK\n")
+    httpd.start()
+    answer = httpd.get("/", "shop.example", timeout=60)
+    assert (answer.status, answer.text) == (200, "Hello")
+    assert httpd.get("/style.css", "shop.example").text == "public style"
+    if "/static" in text:
+        assert httpd.get("/static/style.css", "shop.example").text \
+            == "static style"

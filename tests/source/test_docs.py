@@ -174,3 +174,13 @@ def test_links_lead_somewhere() -> None:
     for path in sorted((TOP / "doc").glob("*.md")):
         for link in re.findall(r"\]\((?!https?:)([^)#]+)", path.read_text()):
             assert (path.parent / link).exists(), f"{name(path)}: {link}"
+
+
+def test_pages_about_a_move() -> None:
+    """From another server: all have the same parts, in the same order."""
+    for path in sorted((TOP / "doc").glob("from-*.md")):
+        heads = re.findall(r"^## (.*)$", path.read_text(), re.M)
+        assert [head if head != "Options" else "Directives"
+                for head in heads] == [
+            "Before", "After", "Directives", "What behaves differently",
+            "Checklist"], name(path)

@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""The first five minutes: README's first example, as it stands there, on the
-configuration that Debian ships and on one like RHEL's."""
+"""The first five minutes: README.md's first example, as it stands there, on
+the configuration that Debian ships and on one like RHEL's."""
 import re
 from typing import Iterator
 

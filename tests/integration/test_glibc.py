@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""What was built asks for no later glibc than README says, so that it can be
-built, and run, where that is the newest."""
+"""What was built asks for no later glibc than README.md says, so that it can
+be built, and run, where that is the newest."""
 import re
 import subprocess
 from pathlib import Path
@@ -37,7 +37,7 @@ def test_versions(program: Path) -> None:
 @pytest.mark.mpms("event")
 def test_readme() -> None:
     major, minor = LATEST
-    readme = (TOP / "README").read_text()
+    readme = (TOP / "README.md").read_text()
     assert f"glibc {major}.{minor} or later" in readme
     assert f"glibc {major}.{minor} or later" \
         in (TOP / "shm/format/needs.h").read_text()

@@ -8,7 +8,7 @@ import pytest
 from source import TOP, c_files, name
 from test_docs import helped, known
 
-PAGES = [*sorted((TOP / "doc").glob("*.md")), TOP / "README"]
+PAGES = [*sorted((TOP / "doc").glob("*.md")), TOP / "README.md"]
 # Numbers of ?auto, made of the names of others.
 LINES = re.compile(r"AppPool(Max|Count|Processes|Total)")
 

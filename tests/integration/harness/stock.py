@@ -50,8 +50,8 @@ def debian_package() -> Optional[Path]:
 
 
 def readme() -> str:
-    """README's first example."""
-    text = (TOP / "README").read_text()
+    """README.md's first example."""
+    text = (TOP / "README.md").read_text()
     found = re.search(r"(?:^    [^\n]*\n|^\n)+", text[text.index("\n    "):],
                       re.M)
     assert found is not None

@@ -16,8 +16,9 @@ LONGEST = 400  # lines
 SCRIPTS = [TOP / ".ci" / "run", TOP / "demo" / "run", TOP / "tests" / "soak",
            *(path for path in (TOP / "tests").rglob("run")
              if path.is_file())]
-BENCHES = [path for path in (TOP / "tests" / "bench").iterdir()
-           if path.is_file() and path not in SCRIPTS]
+BENCHES = [TOP / "demo" / "picture",
+           *(path for path in (TOP / "tests" / "bench").iterdir()
+             if path.is_file() and path not in SCRIPTS)]
 SOURCES = c_files() + SCRIPTS + BENCHES + sorted(
     path for pattern in ("*.py", "*.sh", "*.js", "*.ru", "*.mk", "*.pml",
                     "*.dict")

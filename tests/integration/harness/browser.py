@@ -33,6 +33,7 @@ class Chromium:
                  "chromium", "--headless=new", "--no-sandbox",
                  "--disable-gpu", "--disable-dev-shm-usage",
                  "--no-first-run", "--no-proxy-server", "--hide-scrollbars",
+                 "--disable-lcd-text",
                  "--disable-background-networking",
                  "--remote-debugging-pipe", f"--user-data-dir={self.home}"],
                 pass_fds=[theirs, answers], stdin=subprocess.DEVNULL,
@@ -166,8 +167,9 @@ class Browser:
         root = self.page("DOM.getDocument")["root"]["nodeId"]
         return self.page("DOM.getOuterHTML", nodeId=root)["outerHTML"]
 
-    def picture(self, path: Path) -> None:
-        shot = self.page("Page.captureScreenshot", captureBeyondViewport=True)
+    def picture(self, path: Path, whole: bool = True) -> None:
+        """Of the whole page, or of what the window shows."""
+        shot = self.page("Page.captureScreenshot", captureBeyondViewport=whole)
         path.write_bytes(base64.b64decode(shot["data"]))
 
     # ---- end

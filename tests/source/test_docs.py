@@ -171,7 +171,7 @@ def test_headers_state_their_contract() -> None:
 
 
 def test_links_lead_somewhere() -> None:
-    for path in sorted((TOP / "doc").glob("*.md")):
+    for path in [TOP / "README.md", *sorted((TOP / "doc").glob("*.md"))]:
         for link in re.findall(r"\]\((?!https?:)([^)#]+)", path.read_text()):
             assert (path.parent / link).exists(), f"{name(path)}: {link}"
 

@@ -98,7 +98,7 @@ Use Site two.example
 @pytest.mark.parametrize("text", [MACRO, BY_NAME],
                          ids=["macro", "macro and vhost_alias"])
 def test_many_sites(httpd: Httpd, text: str) -> None:
-    """As doc/apps.md has it: a line for each, whose app is its own"""
+    """As doc/tenants.md has it: a line for each, whose app is its own"""
     load(httpd, "vhost_alias", "macro")
     for name in ("one.example", "two.example", "three.example"):
         site(httpd, name)

@@ -68,7 +68,8 @@ def quotes(path: Path) -> list[str]:
 
 def test_lines_of_the_log_exist() -> None:
     """As far as nothing of it is filled in"""
-    found = quotes(TOP / "doc" / "operations.md")
+    found = [one for page in ("operations.md", "logs.md")
+             for one in quotes(TOP / "doc" / page)]
     assert len(found) > 25
     assert [one for one in found if not is_said(one)] == []
     assert not is_said("shop[4711] has fallen asleep: GET /cart")

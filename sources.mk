@@ -49,7 +49,7 @@ module_sources = \
 	mod_apppool/body/request_body.c \
 	mod_apppool/backend/connection.c \
 	mod_apppool/request/untrusted_headers.c \
-	mod_apppool/request/client_alive.c \
+	mod_apppool/request/client.c \
 	mod_apppool/config/config.c \
 	mod_apppool/config/denied_root.c \
 	mod_apppool/backend/connect.c \
@@ -57,14 +57,14 @@ module_sources = \
 	mod_apppool/body/response_buffer.c \
 	mod_apppool/request/error_page.c \
 	mod_apppool/parent/exec_program.c \
-	mod_apppool/body/websocket_close.c \
+	mod_apppool/backend/websocket_close.c \
 	mod_apppool/request/forwarded.c \
 	mod_apppool/request/handler.c \
-	mod_apppool/parent/watchdog_start.c \
+	mod_apppool/parent/watchdog_process.c \
 	mod_apppool/parent/instance.c \
 	mod_apppool/config/app_label.c \
 	mod_apppool/body/streaming.c \
-	mod_apppool/parent/other_builds.c \
+	mod_apppool/parent/instance_list.c \
 	mod_apppool/parent/lifecycle.c \
 	mod_apppool/mod_apppool.c \
 	mod_apppool/body/output_room.c \
@@ -311,7 +311,7 @@ unit_tests = \
 	tests/unit/audit \
 	tests/unit/bells \
 	tests/unit/census \
-	tests/unit/channel \
+	tests/unit/connection \
 	tests/unit/checkout \
 	tests/unit/credit \
 	tests/unit/crossfire \
@@ -322,7 +322,7 @@ unit_tests = \
 	tests/unit/envfile \
 	tests/unit/errand \
 	tests/unit/extra \
-	tests/unit/farewell \
+	tests/unit/websocket_close \
 	tests/unit/found \
 	tests/unit/glance \
 	tests/unit/guard \
@@ -389,7 +389,7 @@ unit_tests = \
 # unit/hostile, whose thread is one that writes where it must not.
 threaded_tests = \
 	tests/unit/bells \
-	tests/unit/channel \
+	tests/unit/connection \
 	tests/unit/glance \
 	tests/unit/lock \
 	tests/unit/scenarios \

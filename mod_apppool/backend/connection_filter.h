@@ -21,7 +21,7 @@
 #include <httpd.h>
 #include <mod_proxy.h>
 
-#include "mod_apppool/body/websocket_close.h"
+#include "mod_apppool/backend/websocket_close.h"
 
 /** The first three are its owner's to set. */
 typedef struct {

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "mod_apppool/config/app.h"
-#include "mod_apppool/parent/other_builds.h"
+#include "mod_apppool/parent/instance_list.h"
 #include "mod_apppool/parent/helper_programs.h"
 #include "mod_apppool/parent/runtime_dir.h"
 #include "mod_apppool/parent/leftovers.h"

@@ -10,7 +10,7 @@
 #include <http_main.h>
 #include <string.h>
 
-#include "mod_apppool/parent/watchdog_start.h"
+#include "mod_apppool/parent/watchdog_process.h"
 #include "mod_apppool/parent/runtime_dir.h"
 
 APLOG_USE_MODULE(apppool);

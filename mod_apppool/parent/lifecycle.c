@@ -13,7 +13,7 @@
 #include "mod_apppool/config/app.h"
 #include "mod_apppool/backend/connection.h"
 #include "mod_apppool/parent/instance.h"
-#include "mod_apppool/parent/other_builds.h"
+#include "mod_apppool/parent/instance_list.h"
 #include "mod_apppool/parent/helper_programs.h"
 #include "mod_apppool/backend/proxy_api.h"
 #include "mod_apppool/parent/runtime_dir.h"

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "mod_apppool/parent/watchdog_start.h"
-#include "mod_apppool/parent/other_builds.h"
+#include "mod_apppool/parent/watchdog_process.h"
+#include "mod_apppool/parent/instance_list.h"
 #include "spawner/shared/contract.h"
 #include "spawner/shared/clock_ms.h"
 

@@ -10,7 +10,7 @@
 #include "mod_apppool/backend/first_byte.h"
 #include "mod_apppool/body/request_body.h"
 #include "mod_apppool/backend/connection.h"
-#include "mod_apppool/request/client_alive.h"
+#include "mod_apppool/request/client.h"
 #include "mod_apppool/request/forwarded.h"
 #include "mod_apppool/parent/lifecycle.h"
 #include "mod_apppool/backend/proxy_api.h"

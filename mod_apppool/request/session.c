@@ -6,7 +6,7 @@
 #include <http_log.h>
 #include <http_protocol.h>
 
-#include "mod_apppool/request/client_alive.h"
+#include "mod_apppool/request/client.h"
 #include "mod_apppool/parent/lifecycle.h"
 #include "mod_apppool/request/response_filter.h"
 #include "shm/lock/alive.h"

@@ -2,7 +2,7 @@
 
 /* Between which frames of a WebSocket httpd may say good bye. */
 
-#include "mod_apppool/body/websocket_close.h"
+#include "mod_apppool/backend/websocket_close.h"
 
 #include <apr_general.h>
 #include <string.h>

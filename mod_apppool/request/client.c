@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "mod_apppool/request/client_alive.h"
+#include "mod_apppool/request/client.h"
 
 #include <apr_portable.h>
 #include <http_core.h>

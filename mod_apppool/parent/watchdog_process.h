@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
 /**
- * @file watchdog_start.h
+ * @file watchdog_process.h
  * @brief Start apppool-watchdog, which starts apppool-spawner, and wait for
  *        its end.
  *
@@ -10,8 +10,8 @@
  * Trust: the helper gets the descriptors of spawner/shared/contract.h and
  *        nothing else of httpd's (exec_program.h).
  */
-#ifndef MOD_APPPOOL_PARENT_WATCHDOG_START_H
-#define MOD_APPPOOL_PARENT_WATCHDOG_START_H
+#ifndef MOD_APPPOOL_PARENT_WATCHDOG_PROCESS_H
+#define MOD_APPPOOL_PARENT_WATCHDOG_PROCESS_H
 
 #include <apr_time.h>
 #include <sys/types.h>

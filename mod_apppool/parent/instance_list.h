@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
 /**
- * @file other_builds.h
+ * @file instance_list.h
  * @brief The instances that httpd has: ours, and those that other builds of
  *        the module left (retained.h).
  *
@@ -9,8 +9,8 @@
  * Crash: see retained.h.
  * Trust: httpd's own memory.
  */
-#ifndef MOD_APPPOOL_PARENT_OTHER_BUILDS_H
-#define MOD_APPPOOL_PARENT_OTHER_BUILDS_H
+#ifndef MOD_APPPOOL_PARENT_INSTANCE_LIST_H
+#define MOD_APPPOOL_PARENT_INSTANCE_LIST_H
 
 #include <apr_pools.h>
 

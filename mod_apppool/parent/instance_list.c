@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "mod_apppool/parent/other_builds.h"
+#include "mod_apppool/parent/instance_list.h"
 
 #include <httpd.h>
 

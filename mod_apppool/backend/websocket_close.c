@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "mod_apppool/body/websocket_close.h"
+#include "mod_apppool/backend/websocket_close.h"
 
 #define OPCODE 0x0f
 #define CLOSE  0x08

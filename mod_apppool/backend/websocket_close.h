@@ -12,8 +12,8 @@
  * Crash: not concerned.
  * Trust: an app that sends no frames, or wrong ones, spoils its own connection.
  */
-#ifndef MOD_APPPOOL_BODY_WEBSOCKET_CLOSE_H
-#define MOD_APPPOOL_BODY_WEBSOCKET_CLOSE_H
+#ifndef MOD_APPPOOL_BACKEND_WEBSOCKET_CLOSE_H
+#define MOD_APPPOOL_BACKEND_WEBSOCKET_CLOSE_H
 
 #include <apr_buckets.h>
 #include <stdint.h>

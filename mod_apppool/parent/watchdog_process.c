@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "mod_apppool/parent/watchdog_start.h"
+#include "mod_apppool/parent/watchdog_process.h"
 
 #include <errno.h>
 #include <fcntl.h>

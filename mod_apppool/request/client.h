@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
 /**
- * @file client_alive.h
+ * @file client.h
  * @brief The client of a request that waits: is it still there?
  *
  * A reset connection says that it has gone. A closed half does not: the client
@@ -15,8 +15,8 @@
  * Crash: not concerned.
  * Trust: a client can only harm its own request.
  */
-#ifndef MOD_APPPOOL_REQUEST_CLIENT_ALIVE_H
-#define MOD_APPPOOL_REQUEST_CLIENT_ALIVE_H
+#ifndef MOD_APPPOOL_REQUEST_CLIENT_H
+#define MOD_APPPOOL_REQUEST_CLIENT_H
 
 #include <httpd.h>
 

@@ -106,6 +106,21 @@ def test_table_of_defaults() -> None:
             if not default.startswith("none")} - places == set(rows)
 
 
+def test_status_document() -> None:
+    """Each key and each word of the report has its place in status.md."""
+    code = "".join((TOP / "shm/view" / file).read_text()
+                   for file in ("report.c", "report_times.c"))
+    keys = set(re.findall(r'_(?:known|new)\(\s*\w+,\s*"(\w+)"', code))
+    words = set(re.findall(r'"([a-z_]+)"[,;]$', code, re.M)) | \
+        set(re.findall(r'return "([a-z]+)"', code))
+    assert {"pool", "queue_full", "last_used", "le", "latency"} <= keys
+    assert {"busy", "lasting", "drained", "child_died"} <= words
+    page = (TOP / "doc" / "status.md").read_text()
+    said = {word for span in re.findall(r"`([^`]+)`", page)
+            for word in re.findall(r"\w+", span)}
+    assert keys | words <= said | {"none", "unknown"}
+
+
 def helped() -> tuple[set[str], set[str]]:
     """Commands and long options that apppoolctl --help names."""
     text = re.search(r"char help\[\] =(.*?);\n", CTL.read_text(), re.S)

@@ -73,6 +73,7 @@ module_sources = \
 	mod_apppool/parent/helper_programs.c \
 	mod_apppool/backend/proxy_api.c \
 	mod_apppool/request/response_filter.c \
+	mod_apppool/config/renamed.c \
 	mod_apppool/config/rlimits.c \
 	mod_apppool/config/log_route.c \
 	mod_apppool/parent/runtime_dir.c \

@@ -4,7 +4,7 @@
  * @file first_byte.h
  * @brief The wait for the first byte of an answer. It is over as well when the
  *        process is killed: its client is told at once, although the process
- *        may take AppDyingLimit to end.
+ *        may take AppHungStopTimeout to end.
  *
  * Over fcgi and scgi mod_proxy waits by itself, and nobody can call it back.
  * But the moment of the kill is known before: AppKillAfter. So mod_proxy waits

@@ -57,7 +57,7 @@ static void fill_options(apl_options_t *o, const apppool_dir_t *set,
     o->kill_after = apppool_or(set->kill_after, SECONDS(1800));
     o->spawn_if_under = (uint32_t)apppool_or(set->spawn_if_under, 0);
     o->hung_extra = (uint32_t)apppool_or(set->hung_extra, 2);
-    o->zombies_stop = (uint32_t)(set->max_zombies + 1); /* unset: 0, never */
+    o->zombies_stop = (uint32_t)(set->max_unkillable + 1); /* unset: 0, never */
 }
 
 /* What the application is asked by (AppReady). */
@@ -100,8 +100,8 @@ static apppool_app_t *make_app(apr_pool_t *p, const apppool_mount_t *mount,
     app->start_timeout = apppool_or(set->start_timeout, SECONDS(90));
     app->stop_timeout = apppool_or(set->stop_timeout, SECONDS(30));
     app->memory_limit = apppool_or(set->memory_limit, 0);
-    app->slow_log = apppool_or(set->slow_log, 0);
-    app->dying_limit = apppool_or(set->dying_limit, SECONDS(10));
+    app->slow_after = apppool_or(set->slow_after, 0);
+    app->hung_stop_timeout = apppool_or(set->hung_stop_timeout, SECONDS(10));
     app->dump_signal = apppool_or(set->dump_signal, 0);
     app->stop_signal = apppool_or(set->stop_signal, SIGTERM);
     app->drain_timeout = apppool_or(set->drain_timeout, SECONDS(60));

@@ -43,8 +43,8 @@ struct apppool_app_t {
     apr_int64_t listen, protocol, prestart, log_raw;
     apr_int64_t start_timeout, stop_timeout; /**< us */
     apr_int64_t memory_limit;                /**< bytes; 0: none */
-    apr_int64_t slow_log;                    /**< us; 0: none */
-    apr_int64_t dying_limit;                 /**< us */
+    apr_int64_t slow_after;                  /**< us; 0: none */
+    apr_int64_t hung_stop_timeout;           /**< us */
     apr_int64_t dump_signal;                 /**< 0: none */
     apr_int64_t stop_signal;
     apr_int64_t drain_timeout;     /**< us; 0: no limit */

@@ -54,8 +54,9 @@ int apppool_same_limits(const apppool_app_t *a, const apppool_app_t *b)
            a->log_raw == b->log_raw && equal(a->restart_dir, b->restart_dir) &&
            a->prestart == b->prestart &&
            equal(a->set->notify, b->set->notify) &&
-           a->memory_limit == b->memory_limit && a->slow_log == b->slow_log &&
-           a->dying_limit == b->dying_limit &&
+           a->memory_limit == b->memory_limit &&
+           a->slow_after == b->slow_after &&
+           a->hung_stop_timeout == b->hung_stop_timeout &&
            a->dump_signal == b->dump_signal &&
            a->max_lasting == b->max_lasting &&
            a->start_timeout == b->start_timeout &&

@@ -40,7 +40,7 @@ apppool_config_t *apppool_config(void)
     X(jitter)                                                                  \
     X(concurrency)                                                             \
     X(memory_limit)                                                            \
-    X(slow_log)                                                                \
+    X(slow_after)                                                              \
     X(dump_signal)                                                             \
     X(stop_signal)                                                             \
     X(drain_timeout)                                                           \
@@ -50,10 +50,10 @@ apppool_config_t *apppool_config(void)
     X(idle_time)                                                               \
     X(hung_after)                                                              \
     X(kill_after)                                                              \
-    X(dying_limit)                                                             \
+    X(hung_stop_timeout)                                                       \
     X(spawn_if_under)                                                          \
     X(hung_extra)                                                              \
-    X(max_zombies)                                                             \
+    X(max_unkillable)                                                          \
     X(queue_timeout)                                                           \
     X(start_timeout)                                                           \
     X(stop_timeout)                                                            \
@@ -66,7 +66,7 @@ apppool_config_t *apppool_config(void)
     X(friendly_errors)                                                         \
     X(traceparent)                                                             \
     X(status_detail)                                                           \
-    X(status_kill)
+    X(status_actions)
 
 #define TEXTS(X)                                                               \
     X(mount)                                                                   \
@@ -269,7 +269,7 @@ int apppool_status_full(const request_rec *r)
     return apppool_or(dir_of_request(r)->status_detail, 0) != 0;
 }
 
-int apppool_status_kill(const request_rec *r)
+int apppool_status_actions(const request_rec *r)
 {
-    return apppool_or(dir_of_request(r)->status_kill, 0) != 0;
+    return apppool_or(dir_of_request(r)->status_actions, 0) != 0;
 }

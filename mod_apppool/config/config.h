@@ -71,14 +71,14 @@ struct apppool_dir_t {
     apr_int64_t concurrency, max_queue, max_lasting;
     apr_int64_t memory_limit; /**< bytes */
     apr_int64_t idle_time, queue_timeout, start_timeout, stop_timeout;
-    apr_int64_t timeout, slow_log, stat_interval, rolling;
-    apr_int64_t hung_after, kill_after, dying_limit;
-    apr_int64_t spawn_if_under, hung_extra, max_zombies;
+    apr_int64_t timeout, slow_after, stat_interval, rolling;
+    apr_int64_t hung_after, kill_after, hung_stop_timeout;
+    apr_int64_t spawn_if_under, hung_extra, max_unkillable;
     apr_int64_t dump_signal; /**< 0: none */
     apr_int64_t stop_signal, drain_timeout, no_new_privileges;
     apr_int64_t buffer_request, buffer_response, friendly_errors, traceparent;
     apr_int64_t spool_limit; /**< bytes; 0: no limit */
-    apr_int64_t status_detail, status_kill;
+    apr_int64_t status_detail, status_actions;
     const apppool_sendfile_t *sendfile;
     apr_hash_t *said;  /**< directives, with their places: config_origin.h */
     const char *stray; /**< first directive that belongs to an AppRoot */
@@ -155,9 +155,9 @@ int apppool_friendly_errors(const request_rec *r, const char *environment);
 /** AppTraceparent of a request. */
 int apppool_traceparent(const request_rec *r);
 
-/** AppStatusDetail full, AppStatusAllowKill of a request. */
+/** AppStatusDetail full, AppStatusAllowActions of a request. */
 int apppool_status_full(const request_rec *r);
-int apppool_status_kill(const request_rec *r);
+int apppool_status_actions(const request_rec *r);
 
 /** A number, or its default. */
 static inline apr_int64_t apppool_or(apr_int64_t set, apr_int64_t otherwise)

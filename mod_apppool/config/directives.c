@@ -10,6 +10,7 @@
 
 #include "mod_apppool/config/app_user.h"
 #include "mod_apppool/body/sendfile.h"
+#include "mod_apppool/config/renamed.h"
 #include "mod_apppool/config/value.h"
 #include "mod_apppool/config/text_check.h"
 
@@ -328,10 +329,10 @@ const command_rec apppool_directives[] = {
            APL_PROCESSES_MAX, "none"),
     TIME("AppKillAfter", "time after which a request's process is ended",
          GROUP, kill_after, 365 * DAY, "never"),
-    TIME("AppDyingLimit", "time between SIGTERM and SIGKILL then", GROUP,
-         dying_limit, DAY, "SIGKILL at once"),
-    NUMBER("AppMaxZombies", ANYWHERE, "number of processes that may survive "
-           "SIGKILL", GROUP, IN_DIR(max_zombies), 0, APL_PROCESSES_MAX, NULL),
+    TIME("AppHungStopTimeout", "time between SIGTERM and SIGKILL then", GROUP,
+         hung_stop_timeout, DAY, "SIGKILL at once"),
+    NUMBER("AppMaxUnkillable", ANYWHERE, "number of processes that may survive "
+           "SIGKILL", GROUP, IN_DIR(max_unkillable), 0, APL_PROCESSES_MAX, NULL),
 
     SWITCH("AppGlobalQueue", "Off if requests queue up for a process instead "
            "of the application", GROUP, global_queue),
@@ -362,8 +363,8 @@ const command_rec apppool_directives[] = {
     AP_INIT_TAKE1("AppDumpSignal", apppool_value_signal,
                   VALUE(GROUP, IN_DIR(dump_signal)), ANYWHERE,
                   "signal that is sent before a process is killed, or none"),
-    TIME("AppSlowLog", "time after which a request is reported in the log",
-         GROUP, slow_log, DAY, "never"),
+    TIME("AppSlowAfter", "time after which a request is reported in the log",
+         GROUP, slow_after, DAY, "never"),
     SWITCH("AppBufferRequest", "Off if request bodies are passed on as they "
            "come", REQUEST, buffer_request),
     SWITCH("AppBufferResponse", "Off if answers are passed on as they come",
@@ -390,9 +391,10 @@ const command_rec apppool_directives[] = {
                   RANGE(REQUEST, IN_DIR(status_detail), 0, 0, NULL,
                         "basic full"),
                   ACCESS_CONF, "full if the status shows query strings"),
-    AP_INIT_TAKE1("AppStatusAllowKill", apppool_value_switch,
-                  VALUE(REQUEST, IN_DIR(status_kill)), ACCESS_CONF,
+    AP_INIT_TAKE1("AppStatusAllowActions", apppool_value_switch,
+                  VALUE(REQUEST, IN_DIR(status_actions)), ACCESS_CONF,
                   "On if the status page has buttons"),
+    APPPOOL_RENAMED,
     {0},
 };
 /* clang-format on */

@@ -111,7 +111,7 @@ static json_t *describe_app(apr_pool_t *p, const apppool_app_t *app,
     json_object_set_new(j, "min", number(o->min_instances));
     json_object_set_new(j, "max", number(o->max_instances));
     json_object_set_new(j, "memory_limit", number(app->memory_limit));
-    json_object_set_new(j, "slow_log", seconds(app->slow_log));
+    json_object_set_new(j, "slow_after", seconds(app->slow_after));
     json_object_set_new(j, "dump_signal", number(app->dump_signal));
     json_object_set_new(j, "stop_signal", number(app->stop_signal));
     json_object_set_new(j, "drain_timeout", seconds(app->drain_timeout));
@@ -126,7 +126,8 @@ static json_t *describe_app(apr_pool_t *p, const apppool_app_t *app,
     json_object_set_new(j, "idle_time", seconds(o->idle_time));
     json_object_set_new(j, "hung_after", seconds(o->hung_after));
     json_object_set_new(j, "kill_after", seconds(o->kill_after));
-    json_object_set_new(j, "dying_limit", seconds(app->dying_limit));
+    json_object_set_new(j, "hung_stop_timeout",
+                        seconds(app->hung_stop_timeout));
     json_object_set_new(j, "spawn_if_under", number(o->spawn_if_under));
     json_object_set_new(j, "hung_extra", number(o->hung_extra));
     json_object_set_new(j, "zombies_stop", number(o->zombies_stop));

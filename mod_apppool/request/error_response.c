@@ -101,7 +101,7 @@ int apppool_answer_pool(request_rec *r, const apppool_app_t *app,
         return tell_start(r, app, hold, try_later(r, hold->retry_after));
     case APL_EZOMBIES:
         SAY(APLOG_ERR, 0, r,
-            "%s is not started: more than AppMaxZombies %u of its processes "
+            "%s is not started: more than AppMaxUnkillable %u of its processes "
             "survive SIGKILL",
             app->label, app->pool.options.zombies_stop - 1);
         return try_later(r, 0);

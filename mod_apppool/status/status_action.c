@@ -231,7 +231,7 @@ int apppool_status_action(request_rec *r, int allowed)
     int status;
 
     if (!allowed)
-        return refuse(r, HTTP_FORBIDDEN, "AppStatusAllowKill is Off here.");
+        return refuse(r, HTTP_FORBIDDEN, "AppStatusAllowActions is Off here.");
     status = read_form(r, &wish);
     if (status != OK)
         return status;

@@ -19,7 +19,7 @@
 
 /**
  * A POST to the page: do what its form says.
- * @param allowed AppStatusAllowKill
+ * @param allowed AppStatusAllowActions
  * @return HTTP_SEE_OTHER: done; OK: an answer with 403: not allowed, or not
  *         our form; 412: what it names is not there any more; 503: try again;
  *         or an error

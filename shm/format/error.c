@@ -19,7 +19,7 @@ const char *apl_error_text(apr_status_t rv, char *buf, apr_size_t size)
         return "the application could not be started lately";
     case APL_EZOMBIES:
         return "too many of the application's processes survive SIGKILL "
-               "(AppMaxZombies)";
+               "(AppMaxUnkillable)";
     case APL_EDRAINED:
         return "the application is drained";
     case APL_ELASTING:

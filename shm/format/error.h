@@ -24,7 +24,7 @@ enum {
     APL_ESTART,
     /** The app did not start lately and has to wait before the next try. */
     APL_EBACKOFF,
-    /** Too many of the app's processes survive SIGKILL (AppMaxZombies). */
+    /** Too many of the app's processes survive SIGKILL (AppMaxUnkillable). */
     APL_EZOMBIES,
     /** The app is being worked on, and gets no requests (apppoolctl drain). */
     APL_EDRAINED,

@@ -149,7 +149,7 @@ typedef struct {
     uint32_t rolling;        /**< 1: a restart replaces, one by one */
     uint32_t spawn_if_under; /**< above limits only with fewer unhung ones */
     uint32_t hung_extra;     /**< at most so many hung ones do not count */
-    uint32_t zombies_stop;   /**< AppMaxZombies + 1, they end starts; 0: none */
+    uint32_t zombies_stop;   /**< AppMaxUnkillable + 1, ends starts; 0: none */
     int64_t idle_time;       /**< us; 0: idle processes stay */
     int64_t stat_interval;   /**< us between looks at restart.txt */
     int64_t hung_after;      /**< us a request may take; 0: for ever */

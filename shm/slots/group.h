@@ -95,7 +95,7 @@ uint32_t apl_group_limit(const apl_group_t *group,
 /** Does a busy process take one more? */
 int apl_group_has_room(const apl_group_t *group, const apl_process_t *process);
 
-/** Has it more zombies than AppMaxZombies? Then nothing more is started. */
+/** Has it more zombies than AppMaxUnkillable? Then nothing more is started. */
 static inline int apl_group_haunted(const apl_group_t *group)
 {
     return group->options.zombies_stop != 0 &&

@@ -31,7 +31,7 @@ enum {
     ALERT_BROKEN_DEPLOY,  /**< new code does not start, the old one serves on */
     ALERT_DEATHS,         /**< alert_death() */
     ALERT_KILLED,         /**< a process was killed for a request of its */
-    ALERT_ZOMBIES         /**< AppMaxZombies */
+    ALERT_ZOMBIES         /**< AppMaxUnkillable */
 };
 
 /** Something happened to a process, or with it to its app. */

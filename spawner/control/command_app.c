@@ -28,7 +28,7 @@ static json_t *refuse_app(const question_t *q, const table_app_t *a,
             a->label);
     case APL_EZOMBIES:
         return question_refuse(
-            q, "too many processes of %s survive SIGKILL (AppMaxZombies)",
+            q, "too many processes of %s survive SIGKILL (AppMaxUnkillable)",
             a->label);
     case APL_EBACKOFF:
         return question_refuse(

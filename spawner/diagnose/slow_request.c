@@ -15,14 +15,14 @@
 /* By slot: the ticket of the request that was reported last. */
 static uint64_t *told;
 
-/* The shortest AppSlowLog; 0: there is none. */
+/* The shortest AppSlowAfter; 0: there is none. */
 static int64_t shortest(const table_t *t)
 {
     int64_t least = 0;
     uint32_t i;
 
     for (i = 0; i < t->n; i++) {
-        int64_t limit = t->apps[i].slow_log;
+        int64_t limit = t->apps[i].slow_after;
 
         if (limit > 0 && (least == 0 || limit < least))
             least = limit;
@@ -47,7 +47,7 @@ static process_t *is_slow(const spawner_t *s, uint32_t i, int64_t least,
         return NULL;
     p = process_find(s, r->process);
     a = p && !p->gone ? table_find(s->table, p->is.name) : NULL;
-    return a && apl_hung_at(age, a->slow_log) ? p : NULL;
+    return a && apl_hung_at(age, a->slow_after) ? p : NULL;
 }
 
 void slow_look(spawner_t *s)

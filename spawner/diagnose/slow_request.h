@@ -2,7 +2,7 @@
 
 /**
  * @file slow_request.h
- * @brief AppSlowLog: a request that lasts is reported, once.
+ * @brief AppSlowAfter: a request that lasts is reported, once.
  *
  * Lock:  none is taken; requests are read one by one.
  * Crash: the next spawner reports once more what is slow.

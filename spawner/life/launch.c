@@ -204,7 +204,7 @@ static void launch(spawner_t *s, process_t *p, const table_app_t *app)
         p->gone = 1;
         life_failed(s, p, STEP_PREPARE,
                     "%u of its processes survive SIGKILL: more than "
-                    "AppMaxZombies",
+                    "AppMaxUnkillable",
                     zombies);
         return;
     }

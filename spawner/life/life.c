@@ -140,7 +140,7 @@ void life_stop(spawner_t *s, process_t *p, const char *why)
 
 void life_kill(spawner_t *s, process_t *p, const char *why)
 {
-    stop(s, p, why, SIGTERM, p->dying_limit);
+    stop(s, p, why, SIGTERM, p->hung_stop_timeout);
 }
 
 static void kill_late(spawner_t *s, process_t *p)

@@ -101,10 +101,11 @@ void overdue_survives(spawner_t *s, process_t *p, int64_t killed)
     n = count_zombies(s, p->is.name);
     if (stop == 0 || n != stop)
         return;
-    say_app(a, LOG_ERROR,
-            "%s has zombies: %u, more than AppMaxZombies %u: no process of it "
-            "is started until there are fewer",
-            p->label, n, stop - 1);
+    say_app(
+        a, LOG_ERROR,
+        "%s has zombies: %u, more than AppMaxUnkillable %u: no process of it "
+        "is started until there are fewer",
+        p->label, n, stop - 1);
     alert_raise(s, p, ALERT_ZOMBIES,
                 "%u of its processes survive SIGKILL: none is started until "
                 "there are fewer",

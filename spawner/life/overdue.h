@@ -28,7 +28,7 @@ void overdue_look(spawner_t *s);
  */
 int overdue_may_end(spawner_t *s, process_t *p);
 
-/** How many zombies has an app, if that is more than AppMaxZombies; else 0.
+/** How many zombies has an app, if that is more than AppMaxUnkillable; else 0.
  * With those that never were ready: the segment has no slot for them. */
 uint32_t overdue_haunted(const spawner_t *s, const table_app_t *app);
 

@@ -252,8 +252,8 @@ static void read_app(reader_t *r, table_app_t *a, uint32_t config,
     a->start_timeout = reader_duration(r, o, "start_timeout");
     a->stop_timeout = reader_duration(r, o, "stop_timeout");
     a->memory_limit = reader_number(r, o, "memory_limit", 0, INT64_MAX);
-    a->slow_log = reader_duration(r, o, "slow_log");
-    a->dying_limit = reader_duration(r, o, "dying_limit");
+    a->slow_after = reader_duration(r, o, "slow_after");
+    a->hung_stop_timeout = reader_duration(r, o, "hung_stop_timeout");
     a->dump_signal = (int)reader_number(r, o, "dump_signal", 0, SIGRTMAX);
     a->stop_signal = (int)reader_number(r, o, "stop_signal", 1, SIGRTMAX);
     a->drain_timeout = reader_duration(r, o, "drain_timeout");

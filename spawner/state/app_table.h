@@ -59,8 +59,8 @@ typedef struct {
     int prestart;
     int64_t start_timeout, stop_timeout; /**< us */
     int64_t memory_limit;                /**< bytes; 0: none */
-    int64_t slow_log;                    /**< us; 0: none */
-    int64_t dying_limit;                 /**< us */
+    int64_t slow_after;                  /**< us; 0: none */
+    int64_t hung_stop_timeout;           /**< us */
     int dump_signal;                     /**< AppDumpSignal; 0: none */
     int stop_signal;                     /**< AppStopSignal */
     int64_t drain_timeout;               /**< us; 0: no limit */

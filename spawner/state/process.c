@@ -14,9 +14,9 @@
 #include "spawner/state/mark_scan.h"
 #include "spawner/shared/pidfd.h"
 
-#define STOP_TIMEOUT  (30 * SECOND) /* of an app that left the table */
-#define DYING_LIMIT   (10 * SECOND)
-#define DRAIN_TIMEOUT (60 * SECOND)
+#define STOP_TIMEOUT      (30 * SECOND) /* of an app that left the table */
+#define HUNG_STOP_TIMEOUT (10 * SECOND)
+#define DRAIN_TIMEOUT     (60 * SECOND)
 
 /* ---- the index ---- */
 
@@ -105,7 +105,7 @@ static process_t *make(spawner_t *s, uint32_t record,
     p->seek = p->strays = p->census.found = -1;
     p->pidfd.fd = p->reports.fd = p->fifo.fd = p->notify.fd = -1;
     p->stop_timeout = STOP_TIMEOUT;
-    p->dying_limit = DYING_LIMIT;
+    p->hung_stop_timeout = HUNG_STOP_TIMEOUT;
     p->drain_timeout = DRAIN_TIMEOUT;
     p->stop_signal = SIGTERM;
     apr_cpystrn(p->label, is->name, sizeof p->label);
@@ -167,7 +167,7 @@ void process_configure(spawner_t *s, process_t *p)
         return;
     p->outdated = 0;
     p->stop_timeout = a->stop_timeout;
-    p->dying_limit = a->dying_limit;
+    p->hung_stop_timeout = a->hung_stop_timeout;
     p->drain_timeout = a->drain_timeout;
     p->stop_signal = a->stop_signal;
     snprintf(p->label, sizeof p->label, "%s", a->label);

@@ -78,7 +78,7 @@ typedef struct process {
     siginfo_t cause;     /**< of the leader's end; si_pid 0: not known */
     uint64_t died_ticks; /**< when the leader died; procfs_now() */
     int64_t deadline;    /**< us; of the phase; see life.c */
-    int64_t stop_timeout, dying_limit, drain_timeout;
+    int64_t stop_timeout, hung_stop_timeout, drain_timeout;
     int stop_signal;
     int64_t drain_at; /**< us: obey.c: its links may last until then; 0: it
                         * does not have to leave */

@@ -33,7 +33,7 @@ static void is_good(const table_t *t, const table_app_t *a)
     must(table_find(t, a->app.name) == a);
     must(a->app.root[0] == '/' && a->label != NULL);
     must(a->listen <= APL_LISTEN_TCP && a->protocol <= APL_AUTO);
-    must(a->start_timeout >= 0 && a->stop_timeout >= 0 && a->slow_log >= 0);
+    must(a->start_timeout >= 0 && a->stop_timeout >= 0 && a->slow_after >= 0);
     must(a->dump_signal >= 0 && a->dump_signal <= 64);
     is_line(a->app.name);
     is_line(a->app.root);

@@ -156,8 +156,9 @@ def test_app_log(httpd: Httpd, disk: Disk) -> None:
 def test_the_client_of_a_zombie(httpd: Httpd, disk: Disk) -> None:
     """Nothing breaks its connection but AppTimeout"""
     httpd.log.expect(*STUCK)
-    httpd.app("shop", "AppHungAfter 1", "AppKillAfter 2", "AppDyingLimit 1",
-              "AppTimeout 10", f"AppSetEnv SINK {disk.file}",
+    httpd.app("shop", "AppHungAfter 1", "AppKillAfter 2",
+              "AppHungStopTimeout 1", "AppTimeout 10",
+              f"AppSetEnv SINK {disk.file}",
               program="stuck.py")
     httpd.start()
     bad = httpd.get_async("/sink", "shop", 60)
@@ -171,12 +172,12 @@ def test_the_client_of_a_zombie(httpd: Httpd, disk: Disk) -> None:
 @pytest.mark.xdist_group("zombies")
 def test_zombies(httpd: Httpd, disk: Disk) -> None:
     """P18: one of an app survives SIGKILL. It is shown, it is told, and where
-    that is one more than AppMaxZombies nothing of the app is started, until
+    that is one more than AppMaxUnkillable nothing of the app is started, until
     it is gone"""
     httpd.log.expect(*STUCK)
     app = httpd.app("shop", "AppHungAfter 1", "AppKillAfter 2",
-                    "AppDyingLimit 1", "AppMaxZombies 0", "AppTimeout 20",
-                    f"AppSetEnv SINK {disk.file}", witness(httpd),
+                    "AppHungStopTimeout 1", "AppMaxUnkillable 0",
+                    "AppTimeout 20", f"AppSetEnv SINK {disk.file}", witness(httpd),
                     program="stuck.py")
     httpd.app("blog")
     httpd.start()

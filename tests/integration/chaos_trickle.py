@@ -53,7 +53,7 @@ def test_a_trickle_of_bad_ones(httpd: Httpd) -> None:
                      sentences.NO_TERM, sentences.NO_BACKEND)
     httpd.directives += ["MaxPoolSize 20"]
     app = httpd.app("shop", f"AppHungAfter {HUNG}", f"AppKillAfter {KILL}",
-                    "AppDyingLimit 1", f"MaxInstances {MOST}",
+                    "AppHungStopTimeout 1", f"MaxInstances {MOST}",
                     f"AppSpawnIfUnder {UNDER}", f"AppHungExtra {EXTRA}")
     httpd.start()
     assert httpd.get("/pid", "shop").status == 200

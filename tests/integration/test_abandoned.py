@@ -39,8 +39,8 @@ def abandon(httpd: Httpd, app: App, path: str = "/nap") -> int:
 def test_it_gets_no_other_request(httpd: Httpd) -> None:
     """It is hung, no capacity, and is ended; others are served meanwhile"""
     app = httpd.app("shop", *SILENT, "AppHungAfter 4", "AppKillAfter 15",
-                    "AppDyingLimit 1", "MaxInstances 1", "AppSpawnIfUnder 1",
-                    program="stuck.py")
+                    "AppHungStopTimeout 1", "MaxInstances 1",
+                    "AppSpawnIfUnder 1", program="stuck.py")
     httpd.start()
     pid = abandon(httpd, app)
     request, = httpd.group(app)["requests"]
@@ -65,7 +65,7 @@ def test_it_gets_no_other_request(httpd: Httpd) -> None:
 def test_it_does_not_even_read(httpd: Httpd, listen: str) -> None:
     """Over tcp, it does not hear of the end before it has read the body"""
     app = httpd.app("shop", *SILENT, "AppHungAfter 4", "AppKillAfter 15",
-                    "AppDyingLimit 1", "AppListen " + listen,
+                    "AppHungStopTimeout 1", "AppListen " + listen,
                     program="stuck.py")
     httpd.log.expect("AH01084|AH01097")
     httpd.start()

@@ -55,7 +55,7 @@ APP = [
     ("AppHungAfter soon", "soon"),
     ("AppHungAfter -1", "-1"),
     ("AppKillAfter late", "late"),
-    ("AppDyingLimit 2d", "2d"),
+    ("AppHungStopTimeout 2d", "2d"),
     ("AppDrainTimeout soon", "soon"),
     ("AppStopSignal none", "none"),
     ("AppStopSignal KILL", "KILL"),
@@ -63,7 +63,7 @@ APP = [
     ("AppNoNewPrivileges maybe", "maybe"),
     ("AppSpawnIfUnder few", "few"),
     ("AppHungExtra -1", "-1"),
-    ("AppMaxZombies none", "none"),
+    ("AppMaxUnkillable none", "none"),
     ("AppReady maybe", "maybe"),
     ("AppReady up", "up"),
     ("AppReady ''", ""),
@@ -110,6 +110,19 @@ def test_bad_app_value(httpd: Httpd, line: str, value: str) -> None:
     refused(httpd, line.split()[0], value)
 
 
+@pytest.mark.parametrize("old,new", [
+    ("AppMaxZombies 1", "AppMaxUnkillable"),
+    ("AppSlowLog 10s", "AppSlowAfter"),
+    ("AppDyingLimit 'any'", "AppHungStopTimeout"),
+    ("AppStatusAllowKill", "AppStatusAllowActions")])
+def test_old_name(httpd: Httpd, old: str, new: str) -> None:
+    """Whatever its arguments are, the error says the new name"""
+    httpd.app("shop", old)
+    done = httpd.test()
+    assert done.returncode != 0
+    assert f"{old.split()[0]} has another name now: {new}" in done.stdout
+
+
 def test_long_runtime_dir(httpd: Httpd) -> None:
     """Its path is limited by the sockets in it"""
     httpd.app("shop")
@@ -149,8 +162,8 @@ def test_good_values(httpd: Httpd) -> None:
               "AppQueueTimeout 30s", "AppStartTimeout 1min",
               "AppStopTimeout 10", "AppTimeout 500ms", "AppRestartDir tmp",
               "AppStatInterval 1s", "AppLog shop.log", "AppHungAfter 5s",
-              "AppKillAfter 1min", "AppDyingLimit 0", "AppSpawnIfUnder 2",
-              "AppHungExtra 1", "AppMaxZombies 0", "AppDrainTimeout 0",
+              "AppKillAfter 1min", "AppHungStopTimeout 0", "AppSpawnIfUnder 2",
+              "AppHungExtra 1", "AppMaxUnkillable 0", "AppDrainTimeout 0",
               "AppStopSignal sigquit", "AppNoNewPrivileges Off")
     done = httpd.test()
     assert done.returncode == 0, done.stdout
@@ -348,8 +361,8 @@ def test_root_without_rights(httpd: Httpd) -> None:
 
 @pytest.mark.parametrize("directive", [
     "AppReady /up", "AppMemoryLimit 1G", "AppStartTimeout 5",
-    "AppStopTimeout 5", "AppHungAfter 5", "AppDyingLimit 1", "MaxRequests 7",
-    "RLimitCPU 100", "AppLog /dev/null", "AppRestartDir /tmp",
+    "AppStopTimeout 5", "AppHungAfter 5", "AppHungStopTimeout 1",
+    "MaxRequests 7", "RLimitCPU 100", "AppLog /dev/null", "AppRestartDir /tmp",
     "AppPreStart On", "AppDrainTimeout 1", "AppStopSignal INT",
     "AppNoNewPrivileges Off"])
 def test_one_app_with_two_limits(httpd: Httpd, directive: str) -> None:

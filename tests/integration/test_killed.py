@@ -21,7 +21,7 @@ from harness.procs import alive, kill9
 from harness.wait import wait_until
 from harness.web import BROKEN
 
-KILL = ("AppHungAfter 1", "AppKillAfter 2", "AppDyingLimit 1")
+KILL = ("AppHungAfter 1", "AppKillAfter 2", "AppHungStopTimeout 1")
 # So that its pid is known before a request is: that one ends in a moment.
 EARLY = ("AppPreStart On", "MinInstances 1")
 
@@ -80,7 +80,7 @@ def test_the_client_gets_504(httpd: Httpd, how: str) -> None:
 def test_the_other_one_is_there_before(httpd: Httpd) -> None:
     """P5, P15: it is replaced when it is killed, not when it is gone"""
     app = httpd.app("shop", "AppHungAfter 1", "AppKillAfter 2",
-                    "AppDyingLimit 60", "MaxInstances 1", *EARLY,
+                    "AppHungStopTimeout 60", "MaxInstances 1", *EARLY,
                     "AppSetEnv IGNORE_TERM 1", "AppStopTimeout 1")
     httpd.start()
     pid = pid_of(httpd, app)
@@ -102,7 +102,7 @@ def test_the_client_does_not_wait_for_its_end(httpd: Httpd,
                                               listen: str) -> None:
     """P16: 504 when it gets TERM, and not when it is dead"""
     app = httpd.app("shop", "AppHungAfter 1", "AppKillAfter 2",
-                    "AppDyingLimit 600", "MaxInstances 1", *EARLY,
+                    "AppHungStopTimeout 600", "MaxInstances 1", *EARLY,
                     "AppSetEnv IGNORE_TERM 1", "AppListen " + listen)
     httpd.start()
     pid = pid_of(httpd, app)
@@ -122,7 +122,7 @@ def test_nor_over_another_wire(httpd: Httpd, protocol: str) -> None:
     httpd.modules.append("proxy_" + protocol)
     httpd.log.expect(*BROKEN, "Script timed out", "AH01110")
     app = httpd.app("shop", "AppHungAfter 1", "AppKillAfter 2",
-                    "AppDyingLimit 600", "MaxInstances 1", *EARLY,
+                    "AppHungStopTimeout 600", "MaxInstances 1", *EARLY,
                     "AppSetEnv IGNORE_TERM 1", "AppStopTimeout 1",
                     "AppProtocol " + protocol)
     httpd.start()
@@ -139,9 +139,9 @@ def test_nor_over_another_wire(httpd: Httpd, protocol: str) -> None:
 
 
 def test_it_ignores_term(httpd: Httpd) -> None:
-    """P16: so it gets KILL, after AppDyingLimit and not AppStopTimeout"""
+    """P16: so it gets KILL, after AppHungStopTimeout and not AppStopTimeout"""
     app = httpd.app("shop", "AppHungAfter 1", "AppKillAfter 2",
-                    "AppDyingLimit 3", *EARLY, "AppSetEnv IGNORE_TERM 1",
+                    "AppHungStopTimeout 3", *EARLY, "AppSetEnv IGNORE_TERM 1",
                     "AppStopTimeout 1")
     httpd.start()
     pid = pid_of(httpd, app)
@@ -169,7 +169,7 @@ def test_no_request_writes_lines(httpd: Httpd) -> None:
     """What a URL says is one line of the log and of the table, without control
     characters, whoever ends the process because of it"""
     httpd.directives.append(f'<Location "{STATUS}">\n'
-                            "AppStatusAllowKill On\n</Location>")
+                            "AppStatusAllowActions On\n</Location>")
     httpd.app("shop", "AppHungAfter 1", "AppKillAfter 2")
     app = httpd.app("blog")
     httpd.start()
@@ -233,7 +233,7 @@ def test_half_an_answer_is_not_a_whole_one(httpd: Httpd, path: str) -> None:
 def test_the_spawner_dies_meanwhile(httpd: Httpd) -> None:
     """The next one goes on: TERM was sent, KILL comes"""
     app = httpd.app("shop", "AppHungAfter 1", "AppKillAfter 2",
-                    "AppDyingLimit 2", *EARLY, "AppSetEnv IGNORE_TERM 1")
+                    "AppHungStopTimeout 2", *EARLY, "AppSetEnv IGNORE_TERM 1")
     httpd.log.expect(sentences.SLOW, sentences.KILLED_UNANSWERED,
                      sentences.NO_TERM, sentences.NO_BACKEND)
     httpd.start()
@@ -323,9 +323,9 @@ def limit(httpd: Httpd, app: App) -> None:
 
 @pytest.mark.mpms("event")
 def test_zombies(httpd: Httpd, freezer: Path) -> None:
-    """P6, P18: what survives KILL is shown; more than AppMaxZombies of them
+    """P6, P18: what survives KILL is shown; more than AppMaxUnkillable of them
     (strictly) end all starts, until there are fewer"""
-    app = httpd.app("shop", "AppMaxZombies 1")
+    app = httpd.app("shop", "AppMaxUnkillable 1")
     httpd.app("blog")
     httpd.start()
     bad = [httpd.hold("shop", f"key{n}") for n in range(2)]
@@ -335,7 +335,7 @@ def test_zombies(httpd: Httpd, freezer: Path) -> None:
     wait_until(lambda: httpd.pids(app, "zombie") == pids, "both are zombies",
                30)
     wait_until(lambda: httpd.group(app)["state"] == "zombies", "it says so")
-    line, = httpd.log.wait_for("more than AppMaxZombies 1")
+    line, = httpd.log.wait_for("more than AppMaxUnkillable 1")
     assert len(httpd.log.wait_for("is a zombie: it survives SIGKILL", 2)) == 2
     assert "shop has zombies: 2" in line
     assert len(httpd.events("zombie")) == 2
@@ -355,7 +355,7 @@ def test_zombies_that_never_were_ready(httpd: Httpd, freezer: Path) -> None:
     """They count as well: else each try would leave one more"""
     (freezer / "tasks").chmod(0o666)
     (freezer / "freezer.state").write_text("FROZEN")
-    httpd.app("shop", "AppMaxZombies 0", "AppStartTimeout 2",
+    httpd.app("shop", "AppMaxUnkillable 0", "AppStartTimeout 2",
               command=f"/bin/sh -c 'echo 0 > {freezer}/tasks; sleep 600'")
     httpd.start()
     assert httpd.get("/pid", "shop").status == 502
@@ -376,7 +376,7 @@ def test_zombies_that_never_were_ready(httpd: Httpd, freezer: Path) -> None:
 @pytest.mark.mpms("event")
 def test_one_zombie_is_allowed(httpd: Httpd, freezer: Path) -> None:
     """P18: strictly more"""
-    app = httpd.app("shop", "AppMaxZombies 1")
+    app = httpd.app("shop", "AppMaxUnkillable 1")
     httpd.start()
     bad = httpd.hold("shop", "a")
     freeze(freezer, bad.pid)

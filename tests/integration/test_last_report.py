@@ -15,7 +15,7 @@ from harness.wait import wait_until
 
 pytestmark = pytest.mark.one_mpm("the spawner writes it")
 
-KILL = ("AppHungAfter 300ms", "AppKillAfter 600ms", "AppDyingLimit 1s")
+KILL = ("AppHungAfter 300ms", "AppKillAfter 600ms", "AppHungStopTimeout 1s")
 TRIES = 5  # an app has a second to print; a loaded machine may keep it
 
 
@@ -137,8 +137,8 @@ def test_event_stream(httpd: Httpd) -> None:
     """Is meant to last: neither slow nor hung"""
     httpd.log.expect("is slow: GET", *KILLED)
     app = httpd.app("shop", *KILL, "AppPreStart On", "MinInstances 1",
-                    "AppSlowLog 300ms", program="stuck.py")
-    httpd.app("other", "AppSlowLog 300ms", program="stuck.py")
+                    "AppSlowAfter 300ms", program="stuck.py")
+    httpd.app("other", "AppSlowAfter 300ms", program="stuck.py")
     httpd.start()
     pid = idle(httpd, app)
     with Raw(httpd.port, b"GET /stream HTTP/1.1\r\nHost: shop\r\n"

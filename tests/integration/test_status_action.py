@@ -20,7 +20,7 @@ FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
 def allow(httpd: Httpd) -> App:
     httpd.directives.append(f'<Location "{STATUS}">\n'
-                            "AppStatusAllowKill On\n</Location>")
+                            "AppStatusAllowActions On\n</Location>")
     return httpd.app("shop", "AppGroupName shop", "MaxInstances 2")
 
 
@@ -149,7 +149,7 @@ def test_off(httpd: Httpd) -> None:
     page = httpd.get(STATUS).text
     assert "<form" not in page and "token" not in page
     answer = press(httpd, "detach", process_id(httpd, app), "0-0")
-    assert answer.status == 403 and "AppStatusAllowKill" in answer.text
+    assert answer.status == 403 and "AppStatusAllowActions" in answer.text
     assert httpd.get("/pid", "shop").text == pid
 
 
@@ -324,9 +324,9 @@ def test_wrong_values(httpd: Httpd) -> None:
     httpd.app("shop")
     conf = httpd.configure().read_text()
     for line, why in (("AppStatusDetail most", "basic or full"),
-                      ("AppStatusAllowKill maybe", "On or Off")):
+                      ("AppStatusAllowActions maybe", "On or Off")):
         done = httpd.test(f'{conf}\n<Location "/x">\n{line}\n</Location>')
         assert done.returncode != 0 and line.split()[0] in done.stdout
         assert line.split()[1] in done.stdout, (done.stdout, why)
-    done = httpd.test(f"{conf}\nAppStatusAllowKill On")
+    done = httpd.test(f"{conf}\nAppStatusAllowActions On")
     assert done.returncode != 0 and "not allowed here" in done.stdout

@@ -63,7 +63,7 @@ def load(httpd: Httpd) -> list[Held]:
 def test_hung(httpd: Httpd, width: int) -> None:
     """What hangs is seen at once"""
     httpd.directives += ["MaxPoolSize 2", f'<Location "{STATUS}">\n'
-                         "AppStatusAllowKill On\n</Location>"]
+                         "AppStatusAllowActions On\n</Location>"]
     httpd.app("shop", "AppHungAfter 1", "AppSpawnIfUnder 1")
     httpd.start()
     with Browser(width, 900, width < 600) as browser:

@@ -84,7 +84,7 @@ def test_dying_limit(httpd: Httpd) -> None:
                      sentences.NO_TERM, sentences.REPORT_LATE,
                      sentences.NO_BACKEND)
     app = httpd.app("shop", "AppHungAfter 1", "AppKillAfter 2",
-                    "AppDyingLimit 0", "AppStopTimeout 60", *EARLY,
+                    "AppHungStopTimeout 0", "AppStopTimeout 60", *EARLY,
                     "AppSetEnv IGNORE_TERM 1")
     httpd.start()
     pid, = wait_until(lambda: httpd.pids(app, "idle"), "it is started")

@@ -276,7 +276,7 @@ static void p18_more_zombies_than_that_end_all_starts(void **state)
     int i;
 
     (void)state;
-    a->options.zombies_stop = 2; /* AppMaxZombies 1 */
+    a->options.zombies_stop = 2; /* AppMaxUnkillable 1 */
     scene_busy(s, a, h, 2);
     for (i = 0; i < 2; i++) {
         assert_int_equal(apl_clock_zombie(&s->pool, h[i].id, s->now),

@@ -28,13 +28,13 @@ static const char good[] =
     " 'listen': 'tcp', 'log': '/var/log/shop', 'log_raw': true, 'notify': "
     "'mail',"
     " 'base_uri': '/shop', 'start_timeout': 90, 'stop_timeout': 0.5,"
-    " 'memory_limit': 3000000000, 'slow_log': 2.5, 'dump_signal': 12, "
+    " 'memory_limit': 3000000000, 'slow_after': 2.5, 'dump_signal': 12, "
     "'stop_signal': 3, 'drain_timeout': 1.5, 'no_new_privileges': false, "
     "'min': "
     "1, 'max': 8, "
     "'max_requests': 100, "
     "'jitter': 10,"
-    " 'hung_after': 30, 'kill_after': 1800, 'dying_limit': 2.5,"
+    " 'hung_after': 30, 'kill_after': 1800, 'hung_stop_timeout': 2.5,"
     " 'spawn_if_under': 5, 'hung_extra': 4, 'zombies_stop': 6,"
     " 'concurrency': 2, 'idle_time': 300.0, 'global_queue': true,"
     " 'max_queue': 7, 'stat_interval': 1.5, 'rolling': true, 'prestart': "
@@ -109,7 +109,7 @@ static void all_values_arrive(void **state)
     assert_int_equal(a->stop_signal, 3);
     assert_int_equal(a->drain_timeout, 1500000);
     assert_int_equal(a->no_new_privileges, 0);
-    assert_int_equal(a->slow_log, 2500000);
+    assert_int_equal(a->slow_after, 2500000);
     assert_int_equal(a->app.options.config, 3);
     assert_int_equal(a->app.options.concurrency, 2);
     assert_int_equal(a->app.options.global_queue, 1);
@@ -119,7 +119,7 @@ static void all_values_arrive(void **state)
     assert_int_equal(a->app.options.spawn_if_under, 5);
     assert_int_equal(a->app.options.hung_extra, 4);
     assert_int_equal(a->app.options.zombies_stop, 6);
-    assert_int_equal(a->dying_limit, 2500000);
+    assert_int_equal(a->hung_stop_timeout, 2500000);
     assert_int_equal(a->n_rlimits, 2);
     assert_int_equal(a->rlimits[0].resource, RLIMIT_CPU);
     assert_int_equal(a->rlimits[0].to.rlim_cur, 10);
@@ -171,7 +171,7 @@ static void what_is_wrong_is_named(void **state)
         {"'notify': 'mail'", "'notify': 'a\\nb'", "notify"},
         {"'dump_signal': 12", "'dump_signal': -1", "dump_signal"},
         {"'dump_signal': 12", "'dump_signal': 65", "dump_signal"},
-        {"'slow_log': 2.5", "'slow_log': -1", "slow_log"},
+        {"'slow_after': 2.5", "'slow_after': -1", "slow_after"},
         {"'max': 8", "'max': 9999999999", "max"},
         {"'prestart': false", "'prestart': 0", "prestart"},
         {"[10, 20]", "[10]", "rlimits"},

@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""AppSlowLog: a request that lasts is reported once, with what its process is
+"""AppSlowAfter: a request that lasts is reported once, with what its process is
 doing; a line tells apart why it does not go on."""
 import os
 import re
@@ -22,7 +22,7 @@ def start(httpd: Httpd, *directives: str) -> App:
     """Nothing is slow before limit() says so."""
     httpd.log.expect(SLOW, r"died: signal 9", "AH01102|AH01110|AH00898",
                      "gave no answer")
-    app = httpd.app("shop", "AppSlowLog 1h", *directives, program="stuck.py")
+    app = httpd.app("shop", "AppSlowAfter 1h", *directives, program="stuck.py")
     httpd.start()
     assert httpd.get("/pid", "shop").status == 200
     return app
@@ -30,7 +30,7 @@ def start(httpd: Httpd, *directives: str) -> App:
 
 def limit(httpd: Httpd, app: App, time: str = "500ms") -> None:
     """From now on, also for the requests that are open."""
-    app.directives[0] = f"AppSlowLog {time}"
+    app.directives[0] = f"AppSlowAfter {time}"
     httpd.graceful()
 
 
@@ -197,7 +197,7 @@ def looks(httpd: Httpd, n: int) -> None:
 def test_off(httpd: Httpd) -> None:
     """The default"""
     app = httpd.app("shop", program="stuck.py")
-    httpd.app("other", "AppSlowLog 500ms", program="stuck.py")
+    httpd.app("other", "AppSlowAfter 500ms", program="stuck.py")
     httpd.log.expect(SLOW)
     httpd.start()
     held = httpd.hold("shop", "a")
@@ -291,10 +291,10 @@ def test_hostile_text(httpd: Httpd) -> None:
 @pytest.mark.mpms("event")
 @pytest.mark.parametrize("value", ["soon", "-1", "86401"])
 def test_bad_value(httpd: Httpd, value: str) -> None:
-    httpd.app("shop", f"AppSlowLog {value}")
+    httpd.app("shop", f"AppSlowAfter {value}")
     done = httpd.test()
     assert done.returncode != 0
-    assert f'AppSlowLog: "{value}" is not a time' in done.stdout
+    assert f'AppSlowAfter: "{value}" is not a time' in done.stdout
     assert "0 means never" in done.stdout
 
 

@@ -137,7 +137,8 @@ def lines_of(section: str) -> list[str]:
     at its end."""
     text = (TOP / "doc" / "apps.md").read_text().split("\n## Examples\n")[1]
     block = r"\n((?:    [^\n]*\n|\n)+)"
-    found = re.search(r"It knows scheme, host, path and client (?:by itself|with"
+    found = re.search(r"The application knows scheme, host, path and client "
+                      r"(?:by itself|with"
                       fr"[^\n]*\n(?:[^\n]+\n)*{block}(?:and [^\n]*\n{block})?)",
                       text.split(f"\n### {section}\n")[1].split("\n### ")[0])
     assert found, f"{section} does not say it"

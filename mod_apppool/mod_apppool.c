@@ -49,9 +49,9 @@ static void register_hooks(apr_pool_t *p)
                                                NULL};
 
     (void)p;
-    apppool_body_register();
-    apppool_reply_register();
-    apppool_taps_register();
+    apppool_request_body_register();
+    apppool_response_filter_register();
+    apppool_connection_filter_register();
 
     ap_hook_pre_config(apppool_lifecycle_pre_config, NULL, NULL,
                        APR_HOOK_MIDDLE);
@@ -66,35 +66,37 @@ static void register_hooks(apr_pool_t *p)
     ap_hook_child_stopping(apppool_lifecycle_child_stopping, NULL, NULL,
                            APR_HOOK_MIDDLE);
 
-    ap_hook_pre_translate_name(apppool_path_pre_translate, NULL, NULL,
+    ap_hook_pre_translate_name(apppool_raw_path_pre_translate, NULL, NULL,
                                APR_HOOK_REALLY_FIRST);
-    ap_hook_translate_name(apppool_path_translate, NULL, NULL,
+    ap_hook_translate_name(apppool_raw_path_translate, NULL, NULL,
                            APR_HOOK_REALLY_FIRST);
     /* Rewrite rules, aliases, and hosts and users by their names come first. */
-    ap_hook_translate_name(apppool_whose_translate, NULL, NULL, APR_HOOK_LAST);
-    ap_hook_map_to_storage(apppool_whose_map_to_storage, NULL, NULL,
+    ap_hook_translate_name(apppool_routing_translate, NULL, NULL,
+                           APR_HOOK_LAST);
+    ap_hook_map_to_storage(apppool_routing_map_to_storage, NULL, NULL,
                            APR_HOOK_FIRST);
-    ap_hook_header_parser(apppool_whose_header_parser, NULL, NULL,
+    ap_hook_header_parser(apppool_routing_header_parser, NULL, NULL,
                           APR_HOOK_FIRST);
-    ap_hook_type_checker(apppool_whose_type_checker, NULL, NULL,
+    ap_hook_type_checker(apppool_routing_type_checker, NULL, NULL,
                          APR_HOOK_REALLY_FIRST);
-    ap_hook_fixups(apppool_whose_before_index, NULL, before_index,
+    ap_hook_fixups(apppool_routing_before_index, NULL, before_index,
                    APR_HOOK_LAST);
-    ap_hook_fixups(apppool_whose_fixups, after_index, NULL, APR_HOOK_LAST);
-    APR_OPTIONAL_HOOK(proxy, fixups, apppool_forward_fixups, NULL, NULL,
+    ap_hook_fixups(apppool_routing_fixups, after_index, NULL, APR_HOOK_LAST);
+    APR_OPTIONAL_HOOK(proxy, fixups, apppool_forwarded_fixups, NULL, NULL,
                       APR_HOOK_MIDDLE);
     ap_hook_handler(apppool_handler, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_handler(apppool_status_handler, NULL, NULL, APR_HOOK_MIDDLE);
-    ap_hook_log_transaction(apppool_denied_log, NULL, NULL, APR_HOOK_MIDDLE);
+    ap_hook_log_transaction(apppool_denied_root_log, NULL, NULL,
+                            APR_HOOK_MIDDLE);
     APR_OPTIONAL_HOOK(ap, status_hook, apppool_status_section, NULL, NULL,
                       APR_HOOK_MIDDLE);
 }
 
 AP_DECLARE_MODULE(apppool) = {
     STANDARD20_MODULE_STUFF,
-    apppool_dir_create,
-    apppool_dir_merge,
-    apppool_server_create,
+    apppool_config_dir_create,
+    apppool_config_dir_merge,
+    apppool_config_server_create,
     NULL,
     apppool_directives,
     register_hooks,

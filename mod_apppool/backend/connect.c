@@ -38,9 +38,9 @@ static apr_status_t connect_unix(apr_socket_t *sock,
     return APR_SUCCESS;
 }
 
-static apr_status_t dial_unix(apr_socket_t **sock,
-                              const apppool_target_t *target, int64_t deadline,
-                              apr_pool_t *p)
+static apr_status_t open_unix(apr_socket_t **sock,
+                              const apppool_endpoint_t *endpoint,
+                              int64_t deadline, apr_pool_t *p)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     apr_status_t rv = apr_socket_create(sock, AF_UNIX, SOCK_STREAM, 0, p);
@@ -53,8 +53,8 @@ static apr_status_t dial_unix(apr_socket_t **sock,
     apr_os_sock_get(&fd, *sock);
     rights_refuse(fd);
     apr_snprintf(address.sun_path, sizeof address.sun_path,
-                 "%s/" CONTRACT_SOCKETS "/" CONTRACT_ID_FMT, apppool_runtime(),
-                 target->id);
+                 "%s/" CONTRACT_SOCKETS "/" CONTRACT_ID_FMT,
+                 apppool_lifecycle_runtime(), endpoint->id);
     do {
         left = deadline - apl_now();
         rv = connect_unix(*sock, &address, left < SLICE ? left : SLICE);
@@ -63,14 +63,14 @@ static apr_status_t dial_unix(apr_socket_t **sock,
     return rv;
 }
 
-static apr_status_t dial_tcp(apr_socket_t **sock,
-                             const apppool_target_t *target, int64_t deadline,
-                             apr_pool_t *p)
+static apr_status_t open_tcp(apr_socket_t **sock,
+                             const apppool_endpoint_t *endpoint,
+                             int64_t deadline, apr_pool_t *p)
 {
     int64_t left = deadline - apl_now();
     apr_sockaddr_t *address;
     apr_status_t rv = apr_sockaddr_info_get(
-        &address, "127.0.0.1", APR_INET, (apr_port_t)target->wire.port, 0, p);
+        &address, "127.0.0.1", APR_INET, (apr_port_t)endpoint->wire.port, 0, p);
 
     if (rv == APR_SUCCESS)
         rv = apr_socket_create(sock, APR_INET, SOCK_STREAM, APR_PROTO_TCP, p);
@@ -81,15 +81,16 @@ static apr_status_t dial_tcp(apr_socket_t **sock,
     return apr_socket_connect(*sock, address);
 }
 
-apr_status_t apppool_dial(apr_socket_t **sock, const apppool_target_t *target,
-                          int64_t deadline, apr_pool_t *p)
+apr_status_t apppool_connect(apr_socket_t **sock,
+                             const apppool_endpoint_t *endpoint,
+                             int64_t deadline, apr_pool_t *p)
 {
     apr_status_t rv;
 
     *sock = NULL;
-    rv = target->wire.listen == APL_LISTEN_TCP
-             ? dial_tcp(sock, target, deadline, p)
-             : dial_unix(sock, target, deadline, p);
+    rv = endpoint->wire.listen == APL_LISTEN_TCP
+             ? open_tcp(sock, endpoint, deadline, p)
+             : open_unix(sock, endpoint, deadline, p);
     if (rv != APR_SUCCESS && *sock) {
         apr_socket_close(*sock);
         *sock = NULL;

@@ -23,9 +23,10 @@
  * Connect.
  * @param deadline us of apl_now(), for a full backlog
  * @param p        the socket is closed with it
- * @return see apppool_channel_connect()
+ * @return see apppool_connection_open()
  */
-apr_status_t apppool_dial(apr_socket_t **sock, const apppool_target_t *target,
-                          int64_t deadline, apr_pool_t *p);
+apr_status_t apppool_connect(apr_socket_t **sock,
+                             const apppool_endpoint_t *endpoint,
+                             int64_t deadline, apr_pool_t *p);
 
 #endif

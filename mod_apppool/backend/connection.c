@@ -21,26 +21,26 @@
 /* An idle connection that is older may just be being closed by the app. */
 #define KEEP_LIMIT 1000000 /* us */
 
-struct apppool_channel_t {
-    apppool_channel_t *next; /* in the list of idle ones */
-    uint64_t id;             /* the process it is connected to; 0: none */
-    int64_t used;            /* when its connection became idle */
-    apr_socket_t *sock;      /* of that connection; NULL: mod_proxy is done */
-    apppool_tap_t tap;       /* has the worker */
+struct apppool_connection_t {
+    apppool_connection_t *next; /* in the list of idle ones */
+    uint64_t id;                /* the process it is connected to; 0: none */
+    int64_t used;               /* when its connection became idle */
+    apr_socket_t *sock; /* of that connection; NULL: mod_proxy is done */
+    apppool_connection_filter_t filter; /* has the worker */
 };
 
 /* Per child. */
 static struct {
     apr_pool_t *pool;
     apr_thread_mutex_t *mutex;
-    apppool_channel_t *idle;
-    int reaping;  /* those that were idle for too long will be looked for */
-    int unreaped; /* the MPM cannot call us: nobody would; read by anybody */
-} channels;
+    apppool_connection_t *idle;
+    int is_scheduled; /* those that were idle for too long will be looked for */
+    int no_callback; /* the MPM cannot call us: nobody would; read by anybody */
+} connections;
 
 /* ---- channels ---- */
 
-void apppool_channels_init(apr_pool_t *pchild)
+void apppool_connection_init(apr_pool_t *pchild)
 {
     apr_allocator_t *allocator;
     apr_thread_mutex_t *mutex;
@@ -49,158 +49,161 @@ void apppool_channels_init(apr_pool_t *pchild)
     apr_allocator_create(&allocator);
     apr_thread_mutex_create(&mutex, APR_THREAD_MUTEX_DEFAULT, pchild);
     apr_allocator_mutex_set(allocator, mutex);
-    apr_pool_create_ex(&channels.pool, pchild, NULL, allocator);
-    apr_allocator_owner_set(allocator, channels.pool);
-    apr_pool_tag(channels.pool, "apppool_channels");
-    apr_thread_mutex_create(&channels.mutex, APR_THREAD_MUTEX_DEFAULT, pchild);
-    channels.idle = NULL;
-    channels.reaping = channels.unreaped = 0;
+    apr_pool_create_ex(&connections.pool, pchild, NULL, allocator);
+    apr_allocator_owner_set(allocator, connections.pool);
+    apr_pool_tag(connections.pool, "apppool_channels");
+    apr_thread_mutex_create(&connections.mutex, APR_THREAD_MUTEX_DEFAULT,
+                            pchild);
+    connections.idle = NULL;
+    connections.is_scheduled = connections.no_callback = 0;
 }
 
 /* One connection, no list of mod_proxy's; the mutex is held. */
-static apppool_channel_t *make_channel(server_rec *s)
+static apppool_connection_t *make_connection(server_rec *s)
 {
-    apppool_channel_t *ch = apr_pcalloc(channels.pool, sizeof *ch);
+    apppool_connection_t *c = apr_pcalloc(connections.pool, sizeof *c);
     proxy_worker *w;
 
-    if (apppool_proxy.ap_proxy_define_worker(channels.pool, &w, NULL, NULL,
+    if (apppool_proxy.ap_proxy_define_worker(connections.pool, &w, NULL, NULL,
                                              "http://localhost", 0))
         return NULL;
     w->s->status |= PROXY_WORKER_INITIALIZED | PROXY_WORKER_IGNORE_ERRORS;
     w->s->hmax = w->s->smax = w->s->min = 0;
-    ch->tap.worker = w;
-    return apppool_proxy.ap_proxy_initialize_worker(w, s, channels.pool) ==
+    c->filter.worker = w;
+    return apppool_proxy.ap_proxy_initialize_worker(w, s, connections.pool) ==
                    APR_SUCCESS
-               ? ch
+               ? c
                : NULL;
 }
 
-apppool_channel_t *apppool_channel_take(server_rec *s, uint64_t id)
+apppool_connection_t *apppool_connection_take(server_rec *s, uint64_t id)
 {
-    apppool_channel_t **at, **pick = NULL, *ch;
+    apppool_connection_t **at, **pick = NULL, *c;
 
-    apr_thread_mutex_lock(channels.mutex);
-    for (at = &channels.idle; *at; at = &(*at)->next) {
+    apr_thread_mutex_lock(connections.mutex);
+    for (at = &connections.idle; *at; at = &(*at)->next) {
         if (!pick || (*at)->id == id)
             pick = at;
         if ((*at)->id == id)
             break;
     }
     if (pick) {
-        ch = *pick;
-        *pick = ch->next;
+        c = *pick;
+        *pick = c->next;
     }
     else
-        ch = make_channel(s);
-    apr_thread_mutex_unlock(channels.mutex);
-    return ch;
+        c = make_connection(s);
+    apr_thread_mutex_unlock(connections.mutex);
+    return c;
 }
 
-static proxy_conn_rec *take_conn(apppool_channel_t *ch, server_rec *s)
+static proxy_conn_rec *take_conn(apppool_connection_t *c, server_rec *s)
 {
     proxy_conn_rec *conn = NULL;
 
-    if (apppool_proxy.ap_proxy_acquire_connection(SCHEME, &conn, ch->tap.worker,
-                                                  s) != OK)
+    if (apppool_proxy.ap_proxy_acquire_connection(SCHEME, &conn,
+                                                  c->filter.worker, s) != OK)
         return NULL;
     return conn;
 }
 
 /* A connection record as new: mod_proxy gives its memory back. */
-static proxy_conn_rec *renew_conn(apppool_channel_t *ch, proxy_conn_rec *conn,
+static proxy_conn_rec *renew_conn(apppool_connection_t *c, proxy_conn_rec *conn,
                                   server_rec *s)
 {
-    ch->id = 0;
-    ch->tap.worker->s->is_address_reusable = 0;
+    c->id = 0;
+    c->filter.worker->s->is_address_reusable = 0;
     apppool_proxy.ap_proxy_release_connection(SCHEME, conn, s);
-    return take_conn(ch, s);
+    return take_conn(c, s);
 }
 
 /* Nobody will use it again. */
-static void close_conn(apppool_channel_t *ch)
+static void close_conn(apppool_connection_t *c)
 {
-    proxy_conn_rec *conn = take_conn(ch, ap_server_conf);
+    proxy_conn_rec *conn = take_conn(c, ap_server_conf);
 
-    ch->id = 0;
-    ch->tap.worker->s->is_address_reusable = 0;
+    c->id = 0;
+    c->filter.worker->s->is_address_reusable = 0;
     if (conn)
         apppool_proxy.ap_proxy_release_connection(SCHEME, conn, ap_server_conf);
 }
 
 /* ---- idle ones ---- */
 
-static void put_idle(apppool_channel_t *ch)
+static void put_idle(apppool_connection_t *c)
 {
-    ch->next = channels.idle;
-    channels.idle = ch;
+    c->next = connections.idle;
+    connections.idle = c;
 }
 
 /* Take those out of the list that are connected, and have been idle for too
  * long; the mutex is held. */
-static apppool_channel_t *take_stale(int64_t now)
+static apppool_connection_t *take_expired(int64_t now)
 {
-    apppool_channel_t **at = &channels.idle, *ch, *stale = NULL;
+    apppool_connection_t **at = &connections.idle, *c, *expired = NULL;
 
-    while ((ch = *at)) {
-        if (ch->id == 0 || now - ch->used < KEEP_LIMIT) {
-            at = &ch->next;
+    while ((c = *at)) {
+        if (c->id == 0 || now - c->used < KEEP_LIMIT) {
+            at = &c->next;
             continue;
         }
-        *at = ch->next;
-        ch->next = stale;
-        stale = ch;
+        *at = c->next;
+        c->next = expired;
+        expired = c;
     }
-    return stale;
+    return expired;
 }
 
-static void reap(void *data);
+static void close_expired(void *data);
 
 /* The mutex is held. @return 0: nobody would reap */
-static int reap_later(void)
+static int schedule_close(void)
 {
-    if (!channels.reaping)
-        channels.reaping = ap_mpm_register_timed_callback(KEEP_LIMIT, reap,
-                                                          NULL) == APR_SUCCESS;
-    __atomic_store_n(&channels.unreaped, !channels.reaping, __ATOMIC_RELAXED);
-    return channels.reaping;
+    if (!connections.is_scheduled)
+        connections.is_scheduled =
+            ap_mpm_register_timed_callback(KEEP_LIMIT, close_expired, NULL) ==
+            APR_SUCCESS;
+    __atomic_store_n(&connections.no_callback, !connections.is_scheduled,
+                     __ATOMIC_RELAXED);
+    return connections.is_scheduled;
 }
 
 /* An app that is to end may wait for its clients, us among them. */
-static void reap(void *data)
+static void close_expired(void *data)
 {
-    apppool_channel_t *stale, *ch;
+    apppool_connection_t *expired, *c;
 
     (void)data;
-    apr_thread_mutex_lock(channels.mutex);
-    stale = take_stale(apl_now());
-    apr_thread_mutex_unlock(channels.mutex);
-    for (ch = stale; ch; ch = ch->next)
-        close_conn(ch);
-    apr_thread_mutex_lock(channels.mutex);
-    channels.reaping = 0;
-    while ((ch = stale)) {
-        stale = ch->next;
-        put_idle(ch);
+    apr_thread_mutex_lock(connections.mutex);
+    expired = take_expired(apl_now());
+    apr_thread_mutex_unlock(connections.mutex);
+    for (c = expired; c; c = c->next)
+        close_conn(c);
+    apr_thread_mutex_lock(connections.mutex);
+    connections.is_scheduled = 0;
+    while ((c = expired)) {
+        expired = c->next;
+        put_idle(c);
     }
-    for (ch = channels.idle; ch; ch = ch->next)
-        if (ch->id != 0)
-            reap_later();
-    apr_thread_mutex_unlock(channels.mutex);
+    for (c = connections.idle; c; c = c->next)
+        if (c->id != 0)
+            schedule_close();
+    apr_thread_mutex_unlock(connections.mutex);
 }
 
-void apppool_channel_give(apppool_channel_t *ch)
+void apppool_connection_give(apppool_connection_t *c)
 {
-    const proxy_conn_rec *conn = ch->tap.worker->cp->conn;
+    const proxy_conn_rec *conn = c->filter.worker->cp->conn;
 
-    ch->tap.r = NULL;
-    ch->used = apl_now();
-    if (!conn || !conn->sock || ch->tap.deaf)
-        ch->id = 0;
-    apr_thread_mutex_lock(channels.mutex);
-    if (ch->id != 0 && !reap_later())
-        close_conn(ch);
-    put_idle(ch);
-    apr_thread_mutex_unlock(channels.mutex);
+    c->filter.r = NULL;
+    c->used = apl_now();
+    if (!conn || !conn->sock || c->filter.hung_up)
+        c->id = 0;
+    apr_thread_mutex_lock(connections.mutex);
+    if (c->id != 0 && !schedule_close())
+        close_conn(c);
+    put_idle(c);
+    apr_thread_mutex_unlock(connections.mutex);
 }
 
 /* ---- connecting ---- */
@@ -209,28 +212,29 @@ void apppool_channel_give(apppool_channel_t *ch)
  * that speaks h2c would be reached past all that is configured for it here. */
 static const char *upgrades(const request_rec *r)
 {
-    return apr_table_get(r->headers_in, "Upgrade") && !apppool_lasting_asks(r)
+    return apr_table_get(r->headers_in, "Upgrade") &&
+                   !apppool_streaming_wants_upgrade(r)
                ? ""
                : "*";
 }
 
-static void fit_worker(apppool_channel_t *ch, const request_rec *r,
-                       const apppool_target_t *target)
+static void set_up_worker(apppool_connection_t *c, const request_rec *r,
+                          const apppool_endpoint_t *endpoint)
 {
-    proxy_worker_shared *s = ch->tap.worker->s;
-    int keeps =
-        target->keep && !__atomic_load_n(&channels.unreaped, __ATOMIC_RELAXED);
+    proxy_worker_shared *s = c->filter.worker->s;
+    int keeps = endpoint->keep &&
+                !__atomic_load_n(&connections.no_callback, __ATOMIC_RELAXED);
 
     /* A name for mod_proxy to tell connections by. It is no path, so that it
      * does not connect by itself, where we would not see what is sent. */
     apr_snprintf(s->uds_path, sizeof s->uds_path, "apppool-" CONTRACT_ID_FMT,
-                 target->id);
-    ch->tap.http = target->wire.protocol == APL_HTTP;
-    ch->tap.local = target->wire.listen != APL_LISTEN_TCP;
+                 endpoint->id);
+    c->filter.http = endpoint->wire.protocol == APL_HTTP;
+    c->filter.local = endpoint->wire.listen != APL_LISTEN_TCP;
     s->is_address_reusable = keeps != 0;
     s->disablereuse = !keeps;
     s->disablereuse_set = 1;
-    s->timeout = target->timeout;
+    s->timeout = endpoint->timeout;
     s->timeout_set = 1;
     s->flush_packets = flush_auto; /* fcgi; the others do so by themselves */
     apr_cpystrn(s->upgrade, upgrades(r), sizeof s->upgrade);
@@ -238,93 +242,98 @@ static void fit_worker(apppool_channel_t *ch, const request_rec *r,
 
 /* The app may close it at this very moment: then the request is sent again, if
  * that may be. */
-static int usable(apppool_channel_t *ch, proxy_conn_rec *conn,
-                  const request_rec *r, const apppool_target_t *target)
+static int is_usable(apppool_connection_t *c, proxy_conn_rec *conn,
+                     const request_rec *r, const apppool_endpoint_t *endpoint)
 {
-    return ch->id == target->id && conn->connection &&
-           apl_now() - ch->used < KEEP_LIMIT &&
-           apppool_tap_may_repeat(r, target->wire.listen != APL_LISTEN_TCP) &&
+    return c->id == endpoint->id && conn->connection &&
+           apl_now() - c->used < KEEP_LIMIT &&
+           apppool_connection_filter_may_repeat(r, endpoint->wire.listen !=
+                                                       APL_LISTEN_TCP) &&
            apppool_proxy.ap_proxy_check_connection(SCHEME, conn, r->server, 0,
                                                    PROXY_CHECK_CONN_EMPTY) ==
                APR_SUCCESS;
 }
 
-static apr_status_t connect_new(apppool_channel_t *ch, proxy_conn_rec *conn,
-                                request_rec *r, const apppool_target_t *target,
+static apr_status_t connect_new(apppool_connection_t *c, proxy_conn_rec *conn,
+                                request_rec *r,
+                                const apppool_endpoint_t *endpoint,
                                 int64_t deadline)
 {
-    apr_status_t rv = apppool_dial(&conn->sock, target, deadline, conn->scpool);
+    apr_status_t rv =
+        apppool_connect(&conn->sock, endpoint, deadline, conn->scpool);
 
     if (rv != APR_SUCCESS) {
         conn->sock = NULL;
         return rv;
     }
-    apr_socket_timeout_set(conn->sock, target->timeout);
+    apr_socket_timeout_set(conn->sock, endpoint->timeout);
     if (apppool_proxy.ap_proxy_connection_create_ex(SCHEME, conn, r) != OK)
         return APR_EGENERAL;
-    apppool_tap_put(&ch->tap, conn->connection);
-    ch->id = target->id;
+    apppool_connection_filter_add(&c->filter, conn->connection);
+    c->id = endpoint->id;
     return APR_SUCCESS;
 }
 
-apr_status_t apppool_channel_connect(apppool_channel_t *ch, request_rec *r,
-                                     const apppool_target_t *target,
+apr_status_t apppool_connection_open(apppool_connection_t *c, request_rec *r,
+                                     const apppool_endpoint_t *endpoint,
                                      int64_t deadline)
 {
     server_rec *s = r->server;
-    proxy_conn_rec *conn = take_conn(ch, s);
+    proxy_conn_rec *conn = take_conn(c, s);
     apr_status_t rv = APR_SUCCESS;
     int reused;
 
     if (!conn)
         return APR_EGENERAL;
-    ch->tap.r = NULL;
-    reused = usable(ch, conn, r, target);
+    c->filter.r = NULL;
+    reused = is_usable(c, conn, r, endpoint);
     if (!reused) {
-        conn = renew_conn(ch, conn, s);
+        conn = renew_conn(c, conn, s);
         if (!conn)
             return APR_EGENERAL;
     }
-    fit_worker(ch, r, target);
+    set_up_worker(c, r, endpoint);
     if (reused)
-        apr_socket_timeout_set(conn->sock, target->timeout);
+        apr_socket_timeout_set(conn->sock, endpoint->timeout);
     else
-        rv = connect_new(ch, conn, r, target, deadline);
+        rv = connect_new(c, conn, r, endpoint, deadline);
     /* The scheme handler takes exactly this one. */
-    ch->tap.worker->cp->conn = conn;
-    ch->sock = conn->sock;
+    c->filter.worker->cp->conn = conn;
+    c->sock = conn->sock;
     return rv;
 }
 
-void apppool_channel_patience(const apppool_channel_t *ch,
-                              apr_interval_time_t timeout)
+void apppool_connection_set_timeout(const apppool_connection_t *c,
+                                    apr_interval_time_t timeout)
 {
-    if (ch->sock)
-        apr_socket_timeout_set(ch->sock, timeout);
+    if (c->sock)
+        apr_socket_timeout_set(c->sock, timeout);
 }
 
-int apppool_channel_descriptor(const apppool_channel_t *ch)
+int apppool_connection_descriptor(const apppool_connection_t *c)
 {
     apr_os_sock_t fd = -1;
 
-    apr_os_sock_get(&fd, ch->sock);
+    apr_os_sock_get(&fd, c->sock);
     return fd;
 }
 
-const apppool_tap_t *apppool_channel_tap(const apppool_channel_t *ch)
+const apppool_connection_filter_t *
+apppool_connection_filter(const apppool_connection_t *c)
 {
-    return &ch->tap;
+    return &c->filter;
 }
 
-int apppool_channel_run(apppool_channel_t *ch, request_rec *r, const char *url)
+int apppool_connection_run(apppool_connection_t *c, request_rec *r,
+                           const char *url)
 {
     int status;
 
-    apppool_tap_begin(&ch->tap, r);
+    apppool_connection_filter_begin(&c->filter, r);
     status = apppool_proxy.proxy_run_scheme_handler(
-        r, ch->tap.worker, apppool_proxy_conf(r->server),
+        r, c->filter.worker, apppool_proxy_api_conf(r->server),
         apr_pstrdup(r->pool, url), NULL, 0);
-    ch->sock = NULL;
-    apppool_tap_end(&ch->tap);
+    c->sock = NULL;
+    apppool_connection_filter_end(&c->filter);
     return status;
 }

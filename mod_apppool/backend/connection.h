@@ -9,11 +9,11 @@
  * connect is known as what it is, and hand the connected one to mod_proxy's
  * scheme handler. A tap on it says how that went.
  *
- *     ch = apppool_channel_take(r->server, target.id);
- *     rv = apppool_channel_connect(ch, r, &target, deadline);
+ *     ch = apppool_connection_take(r->server, target.id);
+ *     rv = apppool_connection_open(ch, r, &target, deadline);
  *     if (rv == APR_SUCCESS)
- *         status = apppool_channel_run(ch, r, url);
- *     apppool_channel_give(ch);
+ *         status = apppool_connection_run(ch, r, url);
+ *     apppool_connection_give(ch);
  *
  * A connection is closed with its request, unless the target says that its
  * app keeps connections; then the next request to the same process has it, if
@@ -36,7 +36,7 @@
 #include "mod_apppool/backend/connection_filter.h"
 #include "shm/format/format.h"
 
-typedef struct apppool_channel_t apppool_channel_t;
+typedef struct apppool_connection_t apppool_connection_t;
 
 /** Where an app process listens. */
 typedef struct {
@@ -44,18 +44,18 @@ typedef struct {
     apl_wire_t wire;             /**< how to reach it */
     int keep;                    /**< connections are kept */
     apr_interval_time_t timeout; /**< us of silence that are allowed */
-} apppool_target_t;
+} apppool_endpoint_t;
 
 /** In each httpd child. */
-void apppool_channels_init(apr_pool_t *pchild);
+void apppool_connection_init(apr_pool_t *pchild);
 
 /**
  * A channel, if possible one that is connected to this process.
  * @return NULL: mod_proxy could not make one; it said why in the log
  */
-apppool_channel_t *apppool_channel_take(server_rec *s, uint64_t id);
+apppool_connection_t *apppool_connection_take(server_rec *s, uint64_t id);
 
-void apppool_channel_give(apppool_channel_t *ch);
+void apppool_connection_give(apppool_connection_t *c);
 
 /**
  * Be connected to the target. Nothing is read from the client, and nothing
@@ -65,27 +65,29 @@ void apppool_channel_give(apppool_channel_t *ch);
  *         EAGAIN, over TCP APR_TIMEUP: the backlog stayed full; others: our own
  *         troubles
  */
-apr_status_t apppool_channel_connect(apppool_channel_t *ch, request_rec *r,
-                                     const apppool_target_t *target,
+apr_status_t apppool_connection_open(apppool_connection_t *c, request_rec *r,
+                                     const apppool_endpoint_t *endpoint,
                                      int64_t deadline);
 
 /** From now on the app may be silent for so long, where mod_proxy waits for it
  * by itself. Nothing, once mod_proxy is done: the socket may be gone.
  * @param timeout us */
-void apppool_channel_patience(const apppool_channel_t *ch,
-                              apr_interval_time_t timeout);
+void apppool_connection_set_timeout(const apppool_connection_t *c,
+                                    apr_interval_time_t timeout);
 
 /** The socket that it is connected by. */
-int apppool_channel_descriptor(const apppool_channel_t *ch);
+int apppool_connection_descriptor(const apppool_connection_t *c);
 
-/** What was seen on it of the last apppool_channel_run(). */
-const apppool_tap_t *apppool_channel_tap(const apppool_channel_t *ch);
+/** What was seen on it of the last apppool_connection_run(). */
+const apppool_connection_filter_t *
+apppool_connection_filter(const apppool_connection_t *c);
 
 /**
  * Let mod_proxy send the request and pass on the answer.
  * @param url as proxy_run_canon_handler() left it, without "proxy:"
  * @return what mod_proxy's scheme handler returned
  */
-int apppool_channel_run(apppool_channel_t *ch, request_rec *r, const char *url);
+int apppool_connection_run(apppool_connection_t *c, request_rec *r,
+                           const char *url);
 
 #endif

@@ -17,21 +17,22 @@ static ap_filter_rec_t *input, *output;
 
 /* With a body, part of it may have been acted upon. A reset of a TCP connection
  * says less than one of a Unix socket: the app may have asked for it. */
-int apppool_tap_may_repeat(const request_rec *r, int local)
+int apppool_connection_filter_may_repeat(const request_rec *r, int local)
 {
     return !ap_request_has_body((request_rec *)r) &&
            (local || r->method_number == M_GET ||
             r->method_number == M_OPTIONS);
 }
 
-static int repeatable(const apppool_tap_t *tap)
+static int is_repeatable(const apppool_connection_filter_t *filter)
 {
-    return apppool_tap_may_repeat(tap->r, tap->local);
+    return apppool_connection_filter_may_repeat(filter->r, filter->local);
 }
 
-static const apppool_visit_t *visit_of(const apppool_tap_t *tap)
+static const apppool_session_t *
+session_of(const apppool_connection_filter_t *filter)
 {
-    return ap_get_module_config(tap->r->request_config, &apppool_module);
+    return ap_get_module_config(filter->r->request_config, &apppool_module);
 }
 
 /* mod_proxy is about to complain of what will be tried again. */
@@ -57,24 +58,24 @@ static void silence(request_rec *r)
 
 /* The connection broke before anything was sent. mod_proxy is kept from
  * connecting by itself: to a worker in error it does not. */
-static void give_up(apppool_tap_t *tap)
+static void give_up(apppool_connection_filter_t *filter)
 {
-    tap->worker->s->status |= PROXY_WORKER_IN_ERROR;
-    silence(tap->r);
+    filter->worker->s->status |= PROXY_WORKER_IN_ERROR;
+    silence(filter->r);
 }
 
 /* An app may answer without reading the body, and hang up: 413, say. What it
  * has not read makes that a reset, and not the plain end that it meant. */
-static int hung_up(apr_status_t rv)
+static int is_hang_up(apr_status_t rv)
 {
     return APR_STATUS_IS_EPIPE(rv) || APR_STATUS_IS_ECONNRESET(rv);
 }
 
 /* All of a body that was sent may be in the kernel yet, so that no write has
  * failed. The reset comes after what the app has answered. */
-static int may_be_deaf(const apppool_tap_t *tap)
+static int may_have_hung_up(const apppool_connection_filter_t *filter)
 {
-    return tap->deaf || ap_request_has_body(tap->r);
+    return filter->hung_up || ap_request_has_body(filter->r);
 }
 
 /* mod_proxy_http takes whatever begins otherwise for HTTP/0.9, and hands it to
@@ -89,16 +90,18 @@ static int is_http(apr_bucket_brigade *bb)
 }
 
 /* mod_proxy reads the header line by line, and then what the app sends. */
-static int is_websocket(const apppool_tap_t *tap, ap_input_mode_t mode)
+static int is_websocket(const apppool_connection_filter_t *filter,
+                        ap_input_mode_t mode)
 {
-    const char *wish = apr_table_get(tap->r->headers_in, "Upgrade");
+    const char *value = apr_table_get(filter->r->headers_in, "Upgrade");
 
     return mode == AP_MODE_READBYTES &&
-           tap->r->status == HTTP_SWITCHING_PROTOCOLS && wish &&
-           !ap_cstr_casecmp(wish, "websocket");
+           filter->r->status == HTTP_SWITCHING_PROTOCOLS && value &&
+           !ap_cstr_casecmp(value, "websocket");
 }
 
-static void see_frames(apppool_tap_t *tap, const apr_bucket_brigade *bb)
+static void follow_frames(apppool_connection_filter_t *filter,
+                          const apr_bucket_brigade *bb)
 {
     const char *bytes;
     apr_bucket *b;
@@ -108,20 +111,21 @@ static void see_frames(apppool_tap_t *tap, const apr_bucket_brigade *bb)
          b = APR_BUCKET_NEXT(b))
         if (!APR_BUCKET_IS_METADATA(b) &&
             apr_bucket_read(b, &bytes, &n, APR_NONBLOCK_READ) == APR_SUCCESS)
-            apppool_farewell_see(&tap->farewell, bytes, n);
+            apppool_websocket_close_follow(&filter->websocket, bytes, n);
 }
 
 /* The process was stopped, and this was a link to it: that is no failure.
  * @return 1: there is something to be read yet */
-static int end_well(apppool_tap_t *tap, apr_bucket_brigade *bb,
-                    ap_input_mode_t mode)
+static int end_websocket(apppool_connection_filter_t *filter,
+                         apr_bucket_brigade *bb, ap_input_mode_t mode)
 {
-    const apppool_visit_t *v = visit_of(tap);
+    const apppool_session_t *s = session_of(filter);
 
-    if (!v || !apppool_visit_closed(v))
+    if (!s || !apppool_session_is_cut_off(s))
         return 0;
-    silence(tap->r);
-    return is_websocket(tap, mode) && apppool_farewell_say(&tap->farewell, bb);
+    silence(filter->r);
+    return is_websocket(filter, mode) &&
+           apppool_websocket_close_insert(&filter->websocket, bb);
 }
 
 static int is_end(apr_status_t rv, const apr_bucket_brigade *bb)
@@ -136,122 +140,128 @@ static apr_status_t read_some(ap_filter_t *f, apr_bucket_brigade *bb,
                               ap_input_mode_t mode, apr_read_type_e block,
                               apr_off_t bytes)
 {
-    const apppool_tap_t *tap = f->ctx;
-    const apppool_visit_t *v = tap->r ? visit_of(tap) : NULL;
+    const apppool_connection_filter_t *filter = f->ctx;
+    const apppool_session_t *s = filter->r ? session_of(filter) : NULL;
     apr_status_t rv = APR_SUCCESS;
 
-    if (v && !tap->answered && block == APR_BLOCK_READ)
-        rv = apppool_await(v, f->next);
+    if (s && !filter->answered && block == APR_BLOCK_READ)
+        rv = apppool_first_byte_wait(s, f->next);
     if (APR_STATUS_IS_ECONNABORTED(rv))
-        silence(tap->r);
+        silence(filter->r);
     return rv == APR_SUCCESS ? ap_get_brigade(f->next, bb, mode, block, bytes)
                              : rv;
 }
 
-static apr_status_t tap_in(ap_filter_t *f, apr_bucket_brigade *bb,
-                           ap_input_mode_t mode, apr_read_type_e block,
-                           apr_off_t bytes)
+static apr_status_t filter_input(ap_filter_t *f, apr_bucket_brigade *bb,
+                                 ap_input_mode_t mode, apr_read_type_e block,
+                                 apr_off_t bytes)
 {
-    apppool_tap_t *tap = f->ctx;
+    apppool_connection_filter_t *filter = f->ctx;
     apr_status_t rv = read_some(f, bb, mode, block, bytes);
 
-    if (!tap->r)
+    if (!filter->r)
         return rv;
     if (mode == AP_MODE_SPECULATIVE) {
         if (rv != APR_SUCCESS && !APR_STATUS_IS_EAGAIN(rv))
-            give_up(tap);
+            give_up(filter);
         return rv;
     }
-    if (tap->answered && hung_up(rv) && may_be_deaf(tap)) {
+    if (filter->answered && is_hang_up(rv) && may_have_hung_up(filter)) {
         APR_BRIGADE_INSERT_TAIL(bb, apr_bucket_eos_create(bb->bucket_alloc));
-        tap->deaf = tap->ended = 1;
+        filter->hung_up = filter->ended = 1;
         return APR_SUCCESS;
     }
-    if (is_end(rv, bb) && end_well(tap, bb, mode))
+    if (is_end(rv, bb) && end_websocket(filter, bb, mode))
         return APR_SUCCESS;
-    if (rv == APR_SUCCESS && is_websocket(tap, mode))
-        see_frames(tap, bb);
+    if (rv == APR_SUCCESS && is_websocket(filter, mode))
+        follow_frames(filter, bb);
     if (rv == APR_SUCCESS && !APR_BRIGADE_EMPTY(bb)) {
-        if (!tap->answered && tap->http && !is_http(bb))
+        if (!filter->answered && filter->http && !is_http(bb))
             rv = APR_EGENERAL;
-        tap->answered = 1;
-        tap->ended = APR_BUCKET_IS_EOS(APR_BRIGADE_LAST(bb));
+        filter->answered = 1;
+        filter->ended = APR_BUCKET_IS_EOS(APR_BRIGADE_LAST(bb));
     }
     else if (rv != APR_SUCCESS && !APR_STATUS_IS_EAGAIN(rv)) {
-        tap->error = rv;
-        if (!tap->answered && APR_STATUS_IS_ECONNRESET(rv) && repeatable(tap))
-            silence(tap->r);
+        filter->error = rv;
+        if (!filter->answered && APR_STATUS_IS_ECONNRESET(rv) &&
+            is_repeatable(filter))
+            silence(filter->r);
     }
     return rv;
 }
 
 /* mod_proxy reads an answer only when it could send all of the request. */
-static apr_status_t tap_out(ap_filter_t *f, apr_bucket_brigade *bb)
+static apr_status_t filter_output(ap_filter_t *f, apr_bucket_brigade *bb)
 {
-    apppool_tap_t *tap = f->ctx;
-    apr_status_t rv = tap->deaf ? APR_SUCCESS : ap_pass_brigade(f->next, bb);
+    apppool_connection_filter_t *filter = f->ctx;
+    apr_status_t rv =
+        filter->hung_up ? APR_SUCCESS : ap_pass_brigade(f->next, bb);
 
-    if (rv != APR_SUCCESS && tap->r) {
-        tap->unwritten = 1;
-        if (repeatable(tap))
-            silence(tap->r);
-        else if (hung_up(rv))
-            tap->deaf = 1;
+    if (rv != APR_SUCCESS && filter->r) {
+        filter->unwritten = 1;
+        if (is_repeatable(filter))
+            silence(filter->r);
+        else if (is_hang_up(rv))
+            filter->hung_up = 1;
     }
-    if (!tap->deaf)
+    if (!filter->hung_up)
         return rv;
     apr_brigade_cleanup(bb);
     return APR_SUCCESS;
 }
 
-int apppool_tap_ended(const apppool_tap_t *tap)
+int apppool_connection_filter_has_ended(
+    const apppool_connection_filter_t *filter)
 {
-    return tap->ended || APR_STATUS_IS_EOF(tap->error);
+    return filter->ended || APR_STATUS_IS_EOF(filter->error);
 }
 
-apppool_fate_t apppool_tap_fate(const apppool_tap_t *tap)
+apppool_outcome_t
+apppool_connection_filter_outcome(const apppool_connection_filter_t *filter)
 {
-    int answered = tap->answered || tap->worker->s->read != tap->read;
+    int answered = filter->answered || filter->worker->s->read != filter->read;
 
-    if (tap->worker->s->transferred == tap->sent && !answered)
+    if (filter->worker->s->transferred == filter->sent && !answered)
         return APPPOOL_UNSENT;
-    if (answered || !repeatable(tap))
+    if (answered || !is_repeatable(filter))
         return APPPOOL_HEARD;
-    return tap->unwritten || APR_STATUS_IS_ECONNRESET(tap->error)
+    return filter->unwritten || APR_STATUS_IS_ECONNRESET(filter->error)
                ? APPPOOL_UNREAD
                : APPPOOL_HEARD;
 }
 
-void apppool_taps_register(void)
+void apppool_connection_filter_register(void)
 {
-    input = ap_register_input_filter("APPPOOL_TAP", tap_in, NULL,
+    input = ap_register_input_filter("APPPOOL_TAP", filter_input, NULL,
                                      AP_FTYPE_CONNECTION);
-    output = ap_register_output_filter("APPPOOL_TAP", tap_out, NULL,
+    output = ap_register_output_filter("APPPOOL_TAP", filter_output, NULL,
                                        AP_FTYPE_CONNECTION);
 }
 
-void apppool_tap_put(apppool_tap_t *tap, conn_rec *c)
+void apppool_connection_filter_add(apppool_connection_filter_t *filter,
+                                   conn_rec *c)
 {
-    ap_add_input_filter_handle(input, tap, NULL, c);
-    ap_add_output_filter_handle(output, tap, NULL, c);
+    ap_add_input_filter_handle(input, filter, NULL, c);
+    ap_add_output_filter_handle(output, filter, NULL, c);
 }
 
-void apppool_tap_begin(apppool_tap_t *tap, request_rec *r)
+void apppool_connection_filter_begin(apppool_connection_filter_t *filter,
+                                     request_rec *r)
 {
-    tap->r = r;
-    tap->log = r->log;
-    tap->unwritten = tap->answered = tap->deaf = tap->ended = 0;
-    tap->error = APR_SUCCESS;
-    memset(&tap->farewell, 0, sizeof tap->farewell);
-    tap->sent = tap->worker->s->transferred;
-    tap->read = tap->worker->s->read;
+    filter->r = r;
+    filter->log = r->log;
+    filter->unwritten = filter->answered = filter->hung_up = filter->ended = 0;
+    filter->error = APR_SUCCESS;
+    memset(&filter->websocket, 0, sizeof filter->websocket);
+    filter->sent = filter->worker->s->transferred;
+    filter->read = filter->worker->s->read;
 }
 
-void apppool_tap_end(apppool_tap_t *tap)
+void apppool_connection_filter_end(apppool_connection_filter_t *filter)
 {
-    tap->worker->s->status &= ~(unsigned)PROXY_WORKER_IN_ERROR;
+    filter->worker->s->status &= ~(unsigned)PROXY_WORKER_IN_ERROR;
     /* As mod_proxy_http notes it, and the others do not. */
-    if (!tap->answered && APR_STATUS_IS_TIMEUP(tap->error))
-        apr_table_setn(tap->r->notes, "proxy_timedout", "1");
-    tap->r->log = tap->log;
+    if (!filter->answered && APR_STATUS_IS_TIMEUP(filter->error))
+        apr_table_setn(filter->r->notes, "proxy_timedout", "1");
+    filter->r->log = filter->log;
 }

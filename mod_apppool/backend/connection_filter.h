@@ -33,40 +33,44 @@ typedef struct {
     apr_off_t sent, read;         /**< bytes, before this request */
     /* What was seen of it. */
     int unwritten, answered;
-    int deaf; /**< the app has hung up, but may have answered before */
+    int hung_up; /**< the app has hung up, but may have answered before */
     int ended;
-    apppool_farewell_t farewell; /**< of a WebSocket */
+    apppool_websocket_close_t websocket; /**< of a WebSocket */
     apr_status_t error;
-} apppool_tap_t;
+} apppool_connection_filter_t;
 
 /** Once, before any configuration's hooks run. */
-void apppool_taps_register(void);
+void apppool_connection_filter_register(void);
 
 /** On a new connection. */
-void apppool_tap_put(apppool_tap_t *tap, conn_rec *c);
+void apppool_connection_filter_add(apppool_connection_filter_t *filter,
+                                   conn_rec *c);
 
 /** May the request be sent again when nobody has read it?
  * @param local over a Unix socket */
-int apppool_tap_may_repeat(const request_rec *r, int local);
+int apppool_connection_filter_may_repeat(const request_rec *r, int local);
 
 /** A request is about to be sent ... */
-void apppool_tap_begin(apppool_tap_t *tap, request_rec *r);
+void apppool_connection_filter_begin(apppool_connection_filter_t *filter,
+                                     request_rec *r);
 
 /** ... and mod_proxy is done with it. The request's notes say if the app was
  * silent. */
-void apppool_tap_end(apppool_tap_t *tap);
+void apppool_connection_filter_end(apppool_connection_filter_t *filter);
 
 /** How that went. */
 typedef enum {
     APPPOOL_HEARD,  /**< the app answered, or may have read the request */
     APPPOOL_UNSENT, /**< not a byte was sent */
     APPPOOL_UNREAD, /**< sent, but the app closed without having read it */
-} apppool_fate_t;
+} apppool_outcome_t;
 
-apppool_fate_t apppool_tap_fate(const apppool_tap_t *tap);
+apppool_outcome_t
+apppool_connection_filter_outcome(const apppool_connection_filter_t *filter);
 
 /** Has the app closed it, or died, and has mod_proxy read as far as that? What
  * mod_proxy reads by itself (fcgi; an answer's body of scgi) is not seen. */
-int apppool_tap_ended(const apppool_tap_t *tap);
+int apppool_connection_filter_has_ended(
+    const apppool_connection_filter_t *filter);
 
 #endif

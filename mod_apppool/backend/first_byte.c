@@ -15,10 +15,10 @@
 /* Some may have been read from the socket already.
  * @return APR_EAGAIN: none. Another error is told only once by the kernel: who
  *         reads again finds an end without a reason. */
-static apr_status_t peek(const apppool_visit_t *v, ap_filter_t *next)
+static apr_status_t peek(const apppool_session_t *s, ap_filter_t *next)
 {
     apr_bucket_brigade *bb =
-        apr_brigade_create(v->r->pool, v->r->connection->bucket_alloc);
+        apr_brigade_create(s->r->pool, s->r->connection->bucket_alloc);
     apr_status_t rv =
         ap_get_brigade(next, bb, AP_MODE_SPECULATIVE, APR_NONBLOCK_READ, 1);
 
@@ -28,43 +28,44 @@ static apr_status_t peek(const apppool_visit_t *v, ap_filter_t *next)
     return rv;
 }
 
-apr_status_t apppool_await(const apppool_visit_t *v, ap_filter_t *next)
+apr_status_t apppool_first_byte_wait(const apppool_session_t *s,
+                                     ap_filter_t *next)
 {
-    struct pollfd app = {v->wire, POLLIN, 0};
-    int64_t until = apl_now() + v->timeout;
-    apr_status_t rv = peek(v, next);
+    struct pollfd app = {s->socket, POLLIN, 0};
+    int64_t until = apl_now() + s->timeout;
+    apr_status_t rv = peek(s, next);
 
     if (!APR_STATUS_IS_EAGAIN(rv))
         return rv;
     while (poll(&app, 1, SLICE) <= 0) {
-        if (apppool_visit_dying(v))
+        if (apppool_session_is_being_killed(s))
             return APR_ECONNABORTED;
-        if (v->timeout >= 0 && apl_now() >= until)
+        if (s->timeout >= 0 && apl_now() >= until)
             return APR_TIMEUP;
     }
     return APR_SUCCESS;
 }
 
 /* It reads the socket itself, and never asks our filters. */
-static int is_deaf(const apppool_visit_t *v)
+static int reads_socket_itself(const apppool_session_t *s)
 {
-    return v->hold.wire.protocol == APL_FCGI ||
-           v->hold.wire.protocol == APL_SCGI;
+    return s->hold.wire.protocol == APL_FCGI ||
+           s->hold.wire.protocol == APL_SCGI;
 }
 
-void apppool_await_limit(const apppool_visit_t *v)
+void apppool_first_byte_limit(const apppool_session_t *s)
 {
-    int64_t limit = v->app->pool.options.kill_after, left;
+    int64_t limit = s->app->pool.options.kill_after, left;
 
-    if (limit == 0 || !is_deaf(v))
+    if (limit == 0 || !reads_socket_itself(s))
         return;
-    left = v->since + limit + KILL_BEGUN - apl_now();
-    if (v->timeout < 0 || left < v->timeout)
-        apppool_channel_patience(v->channel, left > 1 ? left : 1);
+    left = s->process_since + limit + KILL_BEGUN - apl_now();
+    if (s->timeout < 0 || left < s->timeout)
+        apppool_connection_set_timeout(s->connection, left > 1 ? left : 1);
 }
 
-void apppool_await_begun(const apppool_visit_t *v)
+void apppool_first_byte_came(const apppool_session_t *s)
 {
-    if (is_deaf(v))
-        apppool_channel_patience(v->channel, v->timeout);
+    if (reads_socket_itself(s))
+        apppool_connection_set_timeout(s->connection, s->timeout);
 }

@@ -28,12 +28,13 @@
  *         in AppTimeout; APR_ECONNABORTED: the process is being killed; or the
  *         error that the connection has met
  */
-apr_status_t apppool_await(const apppool_visit_t *v, ap_filter_t *next);
+apr_status_t apppool_first_byte_wait(const apppool_session_t *s,
+                                     ap_filter_t *next);
 
 /** Before mod_proxy sends the request. */
-void apppool_await_limit(const apppool_visit_t *v);
+void apppool_first_byte_limit(const apppool_session_t *s);
 
 /** The answer has begun: from here on it may pause for AppTimeout again. */
-void apppool_await_begun(const apppool_visit_t *v);
+void apppool_first_byte_came(const apppool_session_t *s);
 
 #endif

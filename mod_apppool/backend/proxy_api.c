@@ -45,7 +45,7 @@ static const char *want(apr_pool_t *p, const char *who, const char *name)
                         who, name, name, name, name);
 }
 
-const char *apppool_proxy_check(apr_pool_t *p)
+const char *apppool_proxy_api_check(apr_pool_t *p)
 {
     const module *m = ap_find_linked_module("mod_proxy.c");
     const char *missing;
@@ -95,7 +95,7 @@ const char *apppool_proxy_speaks_any(apr_pool_t *p)
     return apppool_proxy_speaks(p, APL_HTTP);
 }
 
-proxy_server_conf *apppool_proxy_conf(const server_rec *s)
+proxy_server_conf *apppool_proxy_api_conf(const server_rec *s)
 {
     return ap_get_module_config(s->module_config, apppool_proxy.proxy_module);
 }

@@ -39,14 +39,14 @@ typedef struct {
     module *proxy_module;
 } apppool_proxy_api_t;
 
-/** Filled in by apppool_proxy_check(). */
+/** Filled in by apppool_proxy_api_check(). */
 extern apppool_proxy_api_t apppool_proxy;
 
 /**
  * Is mod_proxy there, with all that we need? If so, it is looked up.
  * @return NULL: yes; or the sentence that says what to load
  */
-const char *apppool_proxy_check(apr_pool_t *p);
+const char *apppool_proxy_api_check(apr_pool_t *p);
 
 /** "http", "fcgi" ... of APL_HTTP ...; "auto" */
 const char *apppool_proxy_scheme(apr_int64_t protocol);
@@ -61,6 +61,6 @@ const char *apppool_proxy_speaks(apr_pool_t *p, apr_int64_t protocol);
 const char *apppool_proxy_speaks_any(apr_pool_t *p);
 
 /** mod_proxy's settings of a server. */
-proxy_server_conf *apppool_proxy_conf(const server_rec *s);
+proxy_server_conf *apppool_proxy_api_conf(const server_rec *s);
 
 #endif

@@ -23,15 +23,16 @@ typedef struct {
     unsigned char head[14]; /**< of the frame, as far as it has come */
     unsigned n;             /**< bytes of that */
     uint64_t left;          /**< bytes of the frame's payload to come */
-    int said;               /**< the app, or we, have sent Close */
-} apppool_farewell_t;
+    int closed;             /**< the app, or we, have sent Close */
+} apppool_websocket_close_t;
 
 /** The app has sent this. */
-void apppool_farewell_see(apppool_farewell_t *f, const char *bytes,
-                          apr_size_t n);
+void apppool_websocket_close_follow(apppool_websocket_close_t *w,
+                                    const char *bytes, apr_size_t n);
 
 /** The app has ended: put Close at the beginning of `bb`.
  * @return 0: nothing can be said: it was said, or a frame is not whole */
-int apppool_farewell_say(apppool_farewell_t *f, apr_bucket_brigade *bb);
+int apppool_websocket_close_insert(apppool_websocket_close_t *w,
+                                   apr_bucket_brigade *bb);
 
 #endif

@@ -19,7 +19,7 @@
 #define STREAM     (16 * 1024)
 #define SLICE      20 /* ms between two looks at a stream */
 
-struct apppool_outlet_t {
+struct apppool_output_room_t {
     conn_rec *c;
     int socket;               /* descriptor; -1: it is a stream */
     apr_bucket_brigade *none; /* always empty */
@@ -32,7 +32,7 @@ struct apppool_outlet_t {
 
 typedef struct {
     apr_bucket_refcount refcount; /* first */
-    apppool_outlet_t *outlet;
+    apppool_output_room_t *room;
     apr_off_t upto; /* bytes that were passed before it */
 } mark_t;
 
@@ -42,8 +42,8 @@ static void destroy_mark(void *data)
 
     if (!apr_bucket_shared_destroy(mark))
         return;
-    if (mark->upto > mark->outlet->taken)
-        mark->outlet->taken = mark->upto;
+    if (mark->upto > mark->room->taken)
+        mark->room->taken = mark->upto;
     apr_bucket_free(mark);
 }
 
@@ -68,7 +68,7 @@ static const apr_bucket_type_t mark_type = {
     apr_bucket_shared_copy,
 };
 
-static void append_mark(apppool_outlet_t *outlet, apr_bucket_brigade *bb)
+static void append_mark(apppool_output_room_t *room, apr_bucket_brigade *bb)
 {
     apr_bucket *b = apr_bucket_alloc(sizeof *b, bb->bucket_alloc);
     mark_t *mark = apr_bucket_alloc(sizeof *mark, bb->bucket_alloc);
@@ -76,53 +76,53 @@ static void append_mark(apppool_outlet_t *outlet, apr_bucket_brigade *bb)
     APR_BUCKET_INIT(b);
     b->free = apr_bucket_free;
     b->list = bb->bucket_alloc;
-    mark->outlet = outlet;
-    mark->upto = outlet->passed;
+    mark->room = room;
+    mark->upto = room->passed;
     b = apr_bucket_shared_make(b, mark, 0, 0);
     b->type = &mark_type;
     APR_BRIGADE_INSERT_TAIL(bb, b);
 }
 
 /* mod_http2 destroys what was taken when something is sent, be it nothing. */
-static void collect_marks(apppool_outlet_t *outlet)
+static void collect_marks(apppool_output_room_t *room)
 {
-    ap_pass_brigade(outlet->c->output_filters, outlet->none);
+    ap_pass_brigade(room->c->output_filters, room->none);
 }
 
 /* ---- an outlet ---- */
 
-apppool_outlet_t *apppool_outlet_make(request_rec *r)
+apppool_output_room_t *apppool_output_room_make(request_rec *r)
 {
     conn_rec *c = r->connection;
     apr_socket_t *sock = c->master ? NULL : ap_get_conn_socket(c);
     /* Marks are with mod_http2 when the request's own memory is gone; that of
      * its connection serves no other one. */
-    apppool_outlet_t *outlet =
-        apr_pcalloc(c->master ? c->pool : r->pool, sizeof *outlet);
+    apppool_output_room_t *room =
+        apr_pcalloc(c->master ? c->pool : r->pool, sizeof *room);
 
-    outlet->c = c;
-    outlet->none = apr_brigade_create(r->pool, c->bucket_alloc);
+    room->c = c;
+    room->none = apr_brigade_create(r->pool, c->bucket_alloc);
     if (c->master)
-        outlet->socket = -1;
-    else if (!sock || apr_os_sock_get(&outlet->socket, sock) != APR_SUCCESS)
+        room->socket = -1;
+    else if (!sock || apr_os_sock_get(&room->socket, sock) != APR_SUCCESS)
         return NULL;
-    return outlet;
+    return room;
 }
 
-int apppool_outlet_is_stream(const apppool_outlet_t *outlet)
+int apppool_output_room_is_stream(const apppool_output_room_t *room)
 {
-    return outlet->socket < 0;
+    return room->socket < 0;
 }
 
-int apppool_outlet_rests(const apppool_outlet_t *outlet)
+int apppool_output_room_is_resting(const apppool_output_room_t *room)
 {
-    return outlet->slow && apl_now() < outlet->rest;
+    return room->slow && apl_now() < room->rest;
 }
 
-int apppool_outlet_is_clear(const apppool_outlet_t *outlet)
+int apppool_output_room_is_clear(const apppool_output_room_t *room)
 {
-    return apppool_outlet_is_stream(outlet) || outlet->c->aborted ||
-           !outlet->c->data_in_output_filters;
+    return apppool_output_room_is_stream(room) || room->c->aborted ||
+           !room->c->data_in_output_filters;
 }
 
 /* @param socket -1: only the app is waited for */
@@ -136,14 +136,14 @@ static int wait_for(int socket, int app, int ms)
     while (n < 0 && errno == EINTR);
     if (n <= 0)
         return 0;
-    return (fds[0].revents ? APPPOOL_CLIENT : 0) |
-           (fds[1].revents ? APPPOOL_APP : 0);
+    return (fds[0].revents ? APPPOOL_CLIENT_READY : 0) |
+           (fds[1].revents ? APPPOOL_APP_READY : 0);
 }
 
 /* Write what the core filter has kept, as far as that goes without waiting:
  * just as event does it when a handler has returned. The next pass fails when
  * this does. */
-static void push(conn_rec *c)
+static void flush_core_filter(conn_rec *c)
 {
     ap_filter_t *core = c->output_filters;
 
@@ -152,68 +152,70 @@ static void push(conn_rec *c)
     core->frec->filter_func.out_func(core, NULL);
 }
 
-static apr_off_t room_of_stream(apppool_outlet_t *outlet)
+static apr_off_t room_of_stream(apppool_output_room_t *room)
 {
-    collect_marks(outlet);
-    return outlet->taken + STREAM - outlet->passed;
+    collect_marks(room);
+    return room->taken + STREAM - room->passed;
 }
 
-static apr_off_t room_of_socket(apppool_outlet_t *outlet)
+static apr_off_t room_of_socket(apppool_output_room_t *room)
 {
-    if (!wait_for(outlet->socket, -1, 0))
+    if (!wait_for(room->socket, -1, 0))
         return 0;
-    if (outlet->c->data_in_output_filters)
-        push(outlet->c);
-    return apppool_outlet_is_clear(outlet) ? PIECE : 0;
+    if (room->c->data_in_output_filters)
+        flush_core_filter(room->c);
+    return apppool_output_room_is_clear(room) ? PIECE : 0;
 }
 
-apr_off_t apppool_outlet_room(apppool_outlet_t *outlet)
+apr_off_t apppool_output_room_bytes(apppool_output_room_t *room)
 {
-    apr_off_t room = apppool_outlet_is_stream(outlet) ? room_of_stream(outlet)
-                                                      : room_of_socket(outlet);
+    apr_off_t bytes = apppool_output_room_is_stream(room)
+                          ? room_of_stream(room)
+                          : room_of_socket(room);
 
-    return outlet->slow && room > SLOW_PIECE ? SLOW_PIECE : room;
+    return room->slow && bytes > SLOW_PIECE ? SLOW_PIECE : bytes;
 }
 
-apr_status_t apppool_outlet_pass(apppool_outlet_t *outlet, ap_filter_t *next,
-                                 apr_bucket_brigade *bb)
+apr_status_t apppool_output_room_pass(apppool_output_room_t *room,
+                                      ap_filter_t *next, apr_bucket_brigade *bb)
 {
     int64_t since = apl_now(), took;
     apr_off_t n = 0;
     apr_status_t rv;
 
-    if (apppool_outlet_is_stream(outlet)) {
+    if (apppool_output_room_is_stream(room)) {
         apr_brigade_length(bb, 0, &n);
-        outlet->passed += n;
-        append_mark(outlet, bb);
+        room->passed += n;
+        append_mark(room, bb);
     }
     rv = ap_pass_brigade(next, bb);
     apr_brigade_cleanup(bb);
     took = apl_now() - since;
-    outlet->slow = took > SLOW;
-    outlet->rest = since + took + REST * took;
+    room->slow = took > SLOW;
+    room->rest = since + took + REST * took;
     return rv;
 }
 
-static int wait_for_stream(apppool_outlet_t *outlet, int app, int ms)
+static int wait_for_stream(apppool_output_room_t *room, int app, int ms)
 {
-    int who = 0, slice;
+    int ready = 0, slice;
 
-    while (!who) {
-        if (outlet->c->aborted || room_of_stream(outlet) > 0)
-            return wait_for(-1, app, 0) | APPPOOL_CLIENT;
+    while (!ready) {
+        if (room->c->aborted || room_of_stream(room) > 0)
+            return wait_for(-1, app, 0) | APPPOOL_CLIENT_READY;
         if (ms == 0)
             return 0;
         slice = ms < 0 || ms > SLICE ? SLICE : ms;
-        who = wait_for(-1, app, slice);
+        ready = wait_for(-1, app, slice);
         if (ms > 0)
             ms -= slice;
     }
-    return who;
+    return ready;
 }
 
-int apppool_outlet_wait(apppool_outlet_t *outlet, int app, int ms)
+int apppool_output_room_wait(apppool_output_room_t *room, int app, int ms)
 {
-    return apppool_outlet_is_stream(outlet) ? wait_for_stream(outlet, app, ms)
-                                            : wait_for(outlet->socket, app, ms);
+    return apppool_output_room_is_stream(room)
+               ? wait_for_stream(room, app, ms)
+               : wait_for(room->socket, app, ms);
 }

@@ -27,30 +27,30 @@
 #include <httpd.h>
 #include <util_filter.h>
 
-typedef struct apppool_outlet_t apppool_outlet_t;
+typedef struct apppool_output_room_t apppool_output_room_t;
 
 /** Who is ready. */
-#define APPPOOL_CLIENT 1
-#define APPPOOL_APP    2
+#define APPPOOL_CLIENT_READY 1
+#define APPPOOL_APP_READY    2
 
 /**
  * That of a request.
  * @return NULL: the connection is of a kind that we do not know
  */
-apppool_outlet_t *apppool_outlet_make(request_rec *r);
+apppool_output_room_t *apppool_output_room_make(request_rec *r);
 
 /** It is a stream of a connection, and not the connection. */
-int apppool_outlet_is_stream(const apppool_outlet_t *outlet);
+int apppool_output_room_is_stream(const apppool_output_room_t *room);
 
 /** The last pass was slow, and not long ago: an app that has something to say
  * should not wait for another one. */
-int apppool_outlet_rests(const apppool_outlet_t *outlet);
+int apppool_output_room_is_resting(const apppool_output_room_t *room);
 
 /** How many bytes can be passed on now; 0: it would have to wait. */
-apr_off_t apppool_outlet_room(apppool_outlet_t *outlet);
+apr_off_t apppool_output_room_bytes(apppool_output_room_t *room);
 
 /** Is there nothing that was passed on, and waits for the client's socket? */
-int apppool_outlet_is_clear(const apppool_outlet_t *outlet);
+int apppool_output_room_is_clear(const apppool_output_room_t *room);
 
 /**
  * Pass something on, whether there is room or not.
@@ -58,15 +58,16 @@ int apppool_outlet_is_clear(const apppool_outlet_t *outlet);
  * @param bb   emptied
  * @return as next said
  */
-apr_status_t apppool_outlet_pass(apppool_outlet_t *outlet, ap_filter_t *next,
-                                 apr_bucket_brigade *bb);
+apr_status_t apppool_output_room_pass(apppool_output_room_t *room,
+                                      ap_filter_t *next,
+                                      apr_bucket_brigade *bb);
 
 /**
  * Wait until there is room, or until the app says something.
  * @param app descriptor of the connection to the process
  * @param ms  to wait at most; -1: no limit
- * @return APPPOOL_CLIENT, APPPOOL_APP, both; 0: neither in that time
+ * @return APPPOOL_CLIENT_READY, APPPOOL_APP_READY, both; 0: neither in that time
  */
-int apppool_outlet_wait(apppool_outlet_t *outlet, int app, int ms);
+int apppool_output_room_wait(apppool_output_room_t *room, int app, int ms);
 
 #endif

@@ -14,10 +14,10 @@
 
 APLOG_USE_MODULE(apppool);
 
-struct apppool_body_t {
+struct apppool_request_body_t {
     request_rec *r;
     const char *label;
-    apppool_store_t *store; /* NULL: it is passed on as it comes */
+    apppool_spool_t *spool; /* NULL: it is passed on as it comes */
     ap_filter_t *filter;    /* NULL: there is none */
     /* r's own. */
     ap_filter_t *protocol_filters;
@@ -30,9 +30,9 @@ static ap_filter_rec_t *input;
 
 /* With MergeTrailers On, the end of a body brings headers. They would be
  * believed, as headers were cleaned (untrusted_headers.h) before. */
-static apr_status_t get(request_rec *r, ap_filter_t *filters,
-                        apr_bucket_brigade *bb, ap_input_mode_t mode,
-                        apr_read_type_e block, apr_off_t most)
+static apr_status_t read_client(request_rec *r, ap_filter_t *filters,
+                                apr_bucket_brigade *bb, ap_input_mode_t mode,
+                                apr_read_type_e block, apr_off_t most)
 {
     apr_table_t *headers = r->headers_in;
     apr_status_t rv = ap_get_brigade(filters, bb, mode, block, most);
@@ -51,39 +51,39 @@ static apr_status_t pass_on(ap_filter_t *f, apr_bucket_brigade *bb,
     apr_status_t rv;
 
     f->r->proxyreq = PROXYREQ_NONE;
-    rv = get(f->r, f->next, bb, mode, block, most);
+    rv = read_client(f->r, f->next, bb, mode, block, most);
     f->r->proxyreq = proxyreq;
     return rv;
 }
 
-static apr_status_t hand_out(ap_filter_t *f, apr_bucket_brigade *bb,
-                             ap_input_mode_t mode, apr_read_type_e block,
-                             apr_off_t most)
+static apr_status_t read_body(ap_filter_t *f, apr_bucket_brigade *bb,
+                              ap_input_mode_t mode, apr_read_type_e block,
+                              apr_off_t most)
 {
-    apppool_body_t *body = f->ctx;
+    apppool_request_body_t *body = f->ctx;
     apr_status_t rv;
 
-    if (mode != AP_MODE_READBYTES || !body->store)
+    if (mode != AP_MODE_READBYTES || !body->spool)
         return pass_on(f, bb, mode, block, most);
-    rv = apppool_store_get(body->store, bb, most);
-    if (rv == APR_SUCCESS && apppool_store_left(body->store) == 0)
+    rv = apppool_spool_get(body->spool, bb, most);
+    if (rv == APR_SUCCESS && apppool_spool_left(body->spool) == 0)
         APR_BRIGADE_INSERT_TAIL(bb, apr_bucket_eos_create(bb->bucket_alloc));
     return rv;
 }
 
-void apppool_body_register(void)
+void apppool_request_body_register(void)
 {
-    input = ap_register_input_filter("APPPOOL_BODY", hand_out, NULL,
+    input = ap_register_input_filter("APPPOOL_BODY", read_body, NULL,
                                      AP_FTYPE_RESOURCE - 1);
 }
 
 /* Where mod_proxy_http finds other filters than those of the protocol, it does
  * not trust Content-Length, and stores the body by itself. Ours can be trusted
  * if there are no others below, or all was read. */
-static void insert_filter(apppool_body_t *body)
+static void insert_filter(apppool_request_body_t *body)
 {
     request_rec *r = body->r;
-    int trusted = body->store || r->input_filters == r->proto_input_filters;
+    int trusted = body->spool || r->input_filters == r->proto_input_filters;
 
     body->protocol_filters = r->proto_input_filters;
     body->filter = ap_add_input_filter_handle(input, body, r, r->connection);
@@ -103,13 +103,13 @@ static int has_body(const request_rec *r)
 }
 
 /* @return HTTP_* */
-static int no_room(const apppool_body_t *body, apr_status_t rv)
+static int no_room(const apppool_request_body_t *body, apr_status_t rv)
 {
     ap_log_rerror(APLOG_MARK, APLOG_ERR, rv, body->r,
                   "apppool: %s: a request body of more than %" APR_OFF_T_FMT
                   " bytes cannot be stored in %s",
-                  body->label, apppool_store_size(body->store),
-                  apppool_store_dir());
+                  body->label, apppool_spool_size(body->spool),
+                  apppool_spool_dir());
     /* What the client still sends is not another request. */
     body->r->connection->keepalive = AP_CONN_CLOSE;
     return rv == ENOSPC || rv == EDQUOT ? HTTP_INSUFFICIENT_STORAGE
@@ -117,7 +117,7 @@ static int no_room(const apppool_body_t *body, apr_status_t rv)
 }
 
 /* The client's fault. @return what the handler is to return */
-static int not_read(const apppool_body_t *body, apr_status_t rv)
+static int not_read(const apppool_request_body_t *body, apr_status_t rv)
 {
     ap_log_rerror(APLOG_MARK, APLOG_INFO, rv, body->r,
                   "apppool: %s: the request body was not received",
@@ -126,7 +126,8 @@ static int not_read(const apppool_body_t *body, apr_status_t rv)
 }
 
 /* Empties the brigade. @return OK, or HTTP_* */
-static int store(apppool_body_t *body, apr_bucket_brigade *bb, int *last)
+static int store(apppool_request_body_t *body, apr_bucket_brigade *bb,
+                 int *last)
 {
     apr_bucket *b;
     const char *bytes;
@@ -141,7 +142,7 @@ static int store(apppool_body_t *body, apr_bucket_brigade *bb, int *last)
             rv = apr_bucket_read(b, &bytes, &count, APR_BLOCK_READ);
             if (rv != APR_SUCCESS)
                 return not_read(body, rv);
-            rv = apppool_store_put(body->store, bytes, count);
+            rv = apppool_spool_put(body->spool, bytes, count);
             if (rv != APR_SUCCESS)
                 return no_room(body, rv);
         }
@@ -150,7 +151,7 @@ static int store(apppool_body_t *body, apr_bucket_brigade *bb, int *last)
     return OK;
 }
 
-static int read_all(apppool_body_t *body)
+static int read_all(apppool_request_body_t *body)
 {
     request_rec *r = body->r;
     apr_bucket_brigade *bb =
@@ -159,8 +160,8 @@ static int read_all(apppool_body_t *body)
     apr_status_t rv;
 
     while (status == OK && !last) {
-        rv = get(r, r->input_filters, bb, AP_MODE_READBYTES, APR_BLOCK_READ,
-                 HUGE_STRING_LEN);
+        rv = read_client(r, r->input_filters, bb, AP_MODE_READBYTES,
+                         APR_BLOCK_READ, HUGE_STRING_LEN);
         status =
             rv == APR_SUCCESS ? store(body, bb, &last) : not_read(body, rv);
         apr_brigade_cleanup(bb);
@@ -182,19 +183,19 @@ static int is_coded(const request_rec *r)
 
 /* Headers as they are true now; r's own are kept, for the log and for whom
  * looks for the end of what the client sends. */
-static void fit_headers(apppool_body_t *body)
+static void fit_headers(apppool_request_body_t *body)
 {
     request_rec *r = body->r;
 
     r->headers_in = apr_table_copy(r->pool, r->headers_in);
     apr_table_unset(r->headers_in, "Transfer-Encoding");
     apr_table_setn(r->headers_in, "Content-Length",
-                   apr_off_t_toa(r->pool, apppool_store_size(body->store)));
+                   apr_off_t_toa(r->pool, apppool_spool_size(body->spool)));
 }
 
 /* As it comes: mod_proxy is not to wait for the first 16 KB, nor the client to
  * send what is too much. */
-static int stream(apppool_body_t *body)
+static int prepare_streaming(apppool_request_body_t *body)
 {
     request_rec *r = body->r;
     apr_off_t size, limit = ap_get_limit_req_body(r);
@@ -207,10 +208,10 @@ static int stream(apppool_body_t *body)
                : OK;
 }
 
-int apppool_body_begin(apppool_body_t **body_, request_rec *r,
-                       const char *label)
+int apppool_request_body_begin(apppool_request_body_t **body_, request_rec *r,
+                               const char *label)
 {
-    apppool_body_t *body = *body_ = apr_pcalloc(r->pool, sizeof *body);
+    apppool_request_body_t *body = *body_ = apr_pcalloc(r->pool, sizeof *body);
     /* An ErrorDocument is asked for without the body that the request has. */
     int is_document = ap_is_HTTP_ERROR(r->status), status;
 
@@ -221,30 +222,32 @@ int apppool_body_begin(apppool_body_t **body_, request_rec *r,
         return OK;
     if (is_coded(r))
         return HTTP_NOT_IMPLEMENTED;
-    if (is_document || apppool_buffers_request(r))
-        body->store = apppool_store_make(r, APPPOOL_STORE_MEMORY);
-    status = is_document ? OK : body->store ? read_all(body) : stream(body);
+    if (is_document || apppool_config_buffers_request(r))
+        body->spool = apppool_spool_make(r, APPPOOL_SPOOL_MEMORY);
+    status = is_document   ? OK
+             : body->spool ? read_all(body)
+                           : prepare_streaming(body);
     if (status != OK)
         return status;
-    if (body->store)
+    if (body->spool)
         fit_headers(body);
     insert_filter(body);
     return OK;
 }
 
-void apppool_body_rewind(apppool_body_t *body)
+void apppool_request_body_rewind(apppool_request_body_t *body)
 {
     request_rec *r = body->r;
 
-    if (!body->store)
+    if (!body->spool)
         return;
-    apppool_store_rewind(body->store);
+    apppool_spool_rewind(body->spool);
     /* What mod_proxy has got of it already. */
     apr_pool_userdata_setn(NULL, "proxy-req-input", NULL, r->pool);
     apr_pool_userdata_setn(NULL, "proxy-fcgi-input", NULL, r->pool);
 }
 
-void apppool_body_end(apppool_body_t *body)
+void apppool_request_body_end(apppool_request_body_t *body)
 {
     request_rec *r = body->r;
 

@@ -5,11 +5,11 @@
  * @brief A request's body: read before a process is asked for, so that a slow
  *        upload holds none.
  *
- *     status = apppool_body_begin(&body, r, label);
+ *     status = apppool_request_body_begin(&body, r, label);
  *     if (status != OK)
  *         return status;
- *     ... for each attempt:  apppool_body_rewind(body);
- *     apppool_body_end(body);
+ *     ... for each attempt:  apppool_request_body_rewind(body);
+ *     apppool_request_body_end(body);
  *
  * In between r has another body: an input filter hands out what was read, and
  * the headers say how long it is. So mod_proxy need not send it in chunks,
@@ -31,10 +31,10 @@
 
 #include <httpd.h>
 
-typedef struct apppool_body_t apppool_body_t;
+typedef struct apppool_request_body_t apppool_request_body_t;
 
 /** Once, before any configuration's hooks run. */
-void apppool_body_register(void);
+void apppool_request_body_register(void);
 
 /**
  * Read the body, if there is one.
@@ -43,13 +43,13 @@ void apppool_body_register(void);
  *         slow, or sent too much (413), or in a coding that is not chunked
  *         (501); there is no room for it (507)
  */
-int apppool_body_begin(apppool_body_t **body, request_rec *r,
-                       const char *label);
+int apppool_request_body_begin(apppool_request_body_t **body, request_rec *r,
+                               const char *label);
 
 /** It is going to be read again, from the start if it was stored. */
-void apppool_body_rewind(apppool_body_t *body);
+void apppool_request_body_rewind(apppool_request_body_t *body);
 
 /** Nobody wants to read it any more: r is as it was. */
-void apppool_body_end(apppool_body_t *body);
+void apppool_request_body_end(apppool_request_body_t *body);
 
 #endif

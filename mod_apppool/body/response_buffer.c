@@ -16,139 +16,149 @@ APLOG_USE_MODULE(apppool);
  * that, beside what it was given (output_room.c), or the rest would wait. */
 #define STREAM (8 * 1024)
 
-struct apppool_drain_t {
+struct apppool_response_buffer_t {
     request_rec *r;
     const char *label;
-    apppool_store_t *store;
-    apppool_outlet_t *outlet;
+    apppool_spool_t *spool;
+    apppool_output_room_t *room;
     apr_bucket_brigade *piece;
     apr_off_t limit; /* bytes in the store */
     int app;         /* descriptor */
-    int patience;    /* ms */
-    int complained;
+    int timeout_ms;  /* ms */
+    int has_warned;
 };
 
 /* ---- an answer ---- */
 
-apppool_drain_t *apppool_drain_make(request_rec *r, const char *label, int app,
-                                    apr_interval_time_t timeout)
+apppool_response_buffer_t *
+apppool_response_buffer_make(request_rec *r, const char *label, int app,
+                             apr_interval_time_t timeout)
 {
     apr_int64_t ms = timeout / 1000;
-    apppool_outlet_t *outlet;
-    apppool_drain_t *drain;
+    apppool_output_room_t *room;
+    apppool_response_buffer_t *buffer;
 
-    if (apppool_lasting_is(r) || !apppool_buffers_response(r))
+    if (apppool_streaming_kind(r) || !apppool_config_buffers_response(r))
         return NULL;
-    outlet = apppool_outlet_make(r);
-    if (!outlet)
+    room = apppool_output_room_make(r);
+    if (!room)
         return NULL;
-    drain = apr_pcalloc(r->pool, sizeof *drain);
-    drain->r = r;
-    drain->label = label;
-    drain->outlet = outlet;
-    drain->store = apppool_store_make(
-        r, apppool_outlet_is_stream(outlet) ? STREAM : APPPOOL_STORE_MEMORY);
-    drain->piece = apr_brigade_create(r->pool, r->connection->bucket_alloc);
-    drain->limit = apppool_spool_limit(r);
-    drain->app = app;
-    drain->patience = ms < 0 || ms > INT_MAX ? -1 : (int)ms;
-    return drain;
+    buffer = apr_pcalloc(r->pool, sizeof *buffer);
+    buffer->r = r;
+    buffer->label = label;
+    buffer->room = room;
+    buffer->spool = apppool_spool_make(
+        r, apppool_output_room_is_stream(room) ? STREAM : APPPOOL_SPOOL_MEMORY);
+    buffer->piece = apr_brigade_create(r->pool, r->connection->bucket_alloc);
+    buffer->limit = apppool_config_spool_limit(r);
+    buffer->app = app;
+    buffer->timeout_ms = ms < 0 || ms > INT_MAX ? -1 : (int)ms;
+    return buffer;
 }
 
 /* ---- the client's side ---- */
 
 /* The next of what is stored. */
-static apr_status_t pass_piece(apppool_drain_t *drain, ap_filter_t *next,
-                               apr_off_t most)
+static apr_status_t pass_piece(apppool_response_buffer_t *buffer,
+                               ap_filter_t *next, apr_off_t most)
 {
-    apr_status_t rv = apppool_store_get(drain->store, drain->piece, most);
+    apr_status_t rv = apppool_spool_get(buffer->spool, buffer->piece, most);
 
     if (rv == APR_SUCCESS)
-        rv = apppool_outlet_pass(drain->outlet, next, drain->piece);
-    apr_brigade_cleanup(drain->piece);
-    if (apppool_store_left(drain->store) == 0)
-        apppool_store_clear(drain->store);
+        rv = apppool_output_room_pass(buffer->room, next, buffer->piece);
+    apr_brigade_cleanup(buffer->piece);
+    if (apppool_spool_left(buffer->spool) == 0)
+        apppool_spool_clear(buffer->spool);
     return rv;
 }
 
-static apr_status_t pass_part(apppool_drain_t *drain, ap_filter_t *next,
-                              apr_bucket_brigade *bb, int flush)
+static apr_status_t pass_part(apppool_response_buffer_t *buffer,
+                              ap_filter_t *next, apr_bucket_brigade *bb,
+                              int flush)
 {
     if (flush)
         APR_BRIGADE_INSERT_TAIL(bb, apr_bucket_flush_create(bb->bucket_alloc));
-    return apppool_outlet_pass(drain->outlet, next, bb);
+    return apppool_output_room_pass(buffer->room, next, bb);
 }
 
 /* The client may have room: fill it, without waiting. */
-static apr_status_t write_some(apppool_drain_t *drain, ap_filter_t *next)
+static apr_status_t write_some(apppool_response_buffer_t *buffer,
+                               ap_filter_t *next)
 {
-    apr_off_t room = apppool_outlet_room(drain->outlet);
+    apr_off_t bytes = apppool_output_room_bytes(buffer->room);
 
-    return room > 0 && apppool_store_left(drain->store) > 0
-               ? pass_piece(drain, next, room)
+    return bytes > 0 && apppool_spool_left(buffer->spool) > 0
+               ? pass_piece(buffer, next, bytes)
                : APR_SUCCESS;
 }
 
 /* The app pauses: until it does not, the client can have the rest. */
-static apr_status_t write_meanwhile(apppool_drain_t *drain, ap_filter_t *next)
+static apr_status_t write_meanwhile(apppool_response_buffer_t *buffer,
+                                    ap_filter_t *next)
 {
     apr_status_t rv = APR_SUCCESS;
-    int who;
+    int ready;
 
     while (rv == APR_SUCCESS) {
-        who = apppool_outlet_wait(drain->outlet, drain->app, drain->patience);
-        if (who & APPPOOL_CLIENT && apppool_store_left(drain->store) == 0 &&
-            apppool_outlet_is_clear(drain->outlet))
-            return pass_part(drain, next, drain->piece, 1);
-        if (who & APPPOOL_CLIENT)
-            rv = write_some(drain, next);
-        if (who & APPPOOL_APP || !who)
+        ready = apppool_output_room_wait(buffer->room, buffer->app,
+                                         buffer->timeout_ms);
+        if (ready & APPPOOL_CLIENT_READY &&
+            apppool_spool_left(buffer->spool) == 0 &&
+            apppool_output_room_is_clear(buffer->room))
+            return pass_part(buffer, next, buffer->piece, 1);
+        if (ready & APPPOOL_CLIENT_READY)
+            rv = write_some(buffer, next);
+        if (ready & APPPOOL_APP_READY || !ready)
             return rv;
     }
     return rv;
 }
 
 /* There is no room to store more. */
-static apr_status_t write_all(apppool_drain_t *drain, ap_filter_t *next)
+static apr_status_t write_all(apppool_response_buffer_t *buffer,
+                              ap_filter_t *next)
 {
     apr_status_t rv = APR_SUCCESS;
 
-    while (rv == APR_SUCCESS && apppool_store_left(drain->store) > 0)
-        rv = pass_piece(drain, next, apppool_store_left(drain->store));
+    while (rv == APR_SUCCESS && apppool_spool_left(buffer->spool) > 0)
+        rv = pass_piece(buffer, next, apppool_spool_left(buffer->spool));
     return rv;
 }
 
 /* ---- the app's side ---- */
 
-static void complain(apppool_drain_t *drain, apr_status_t rv, const char *why)
+static void warn_once(apppool_response_buffer_t *buffer, apr_status_t rv,
+                      const char *why)
 {
-    if (!drain->complained)
-        ap_log_rerror(APLOG_MARK, APLOG_WARNING, rv, drain->r,
+    if (!buffer->has_warned)
+        ap_log_rerror(APLOG_MARK, APLOG_WARNING, rv, buffer->r,
                       "apppool: %s: an answer cannot be stored in %s%s: the "
                       "process waits for its reader",
-                      drain->label, apppool_store_dir(), why);
-    drain->complained = 1;
+                      buffer->label, apppool_spool_dir(), why);
+    buffer->has_warned = 1;
 }
 
 /* @return 0: there is no room */
-static int store(apppool_drain_t *drain, const char *bytes, apr_size_t count)
+static int store(apppool_response_buffer_t *buffer, const char *bytes,
+                 apr_size_t count)
 {
     apr_status_t rv;
 
-    if (apppool_store_size(drain->store) >= drain->limit)
+    if (apppool_spool_size(buffer->spool) >= buffer->limit)
         return 0;
-    if (apppool_store_is_tight(drain->store)) {
-        complain(drain, 0, ", as less than AppPoolSpoolFree is free");
+    if (apppool_spool_is_tight(buffer->spool)) {
+        warn_once(buffer, 0, ", as less than AppPoolSpoolFree is free");
         return 0;
     }
-    rv = apppool_store_put(drain->store, bytes, count);
+    rv = apppool_spool_put(buffer->spool, bytes, count);
     if (rv != APR_SUCCESS)
-        complain(drain, rv, "");
+        warn_once(buffer, rv, "");
     return rv == APR_SUCCESS;
 }
 
 /* Store the part; what finds no room stays in it. */
-static apr_status_t take(apppool_drain_t *drain, apr_bucket_brigade *bb)
+static apr_status_t store_part(apppool_response_buffer_t *buffer,
+                               apr_bucket_brigade *bb)
 {
     const char *bytes;
     apr_size_t count;
@@ -160,7 +170,7 @@ static apr_status_t take(apppool_drain_t *drain, apr_bucket_brigade *bb)
         rv = apr_bucket_read(b, &bytes, &count, APR_BLOCK_READ);
         if (rv != APR_SUCCESS)
             return rv;
-        if (!store(drain, bytes, count))
+        if (!store(buffer, bytes, count))
             return APR_SUCCESS;
         apr_bucket_delete(b);
     }
@@ -195,48 +205,50 @@ static int is_plain(apr_bucket_brigade *bb)
     return 1;
 }
 
-static void prepend_rest(apppool_drain_t *drain, apr_bucket_brigade *bb)
+static void prepend_rest(apppool_response_buffer_t *buffer,
+                         apr_bucket_brigade *bb)
 {
-    apppool_store_rest(drain->store, drain->piece);
-    APR_BRIGADE_PREPEND(bb, drain->piece);
+    apppool_spool_get_rest(buffer->spool, buffer->piece);
+    APR_BRIGADE_PREPEND(bb, buffer->piece);
 }
 
 /* ---- both ---- */
 
 /* Can it be passed on as it is? */
-static int has_room(apppool_drain_t *drain, apr_bucket_brigade *bb)
+static int has_room(apppool_response_buffer_t *buffer, apr_bucket_brigade *bb)
 {
-    apr_off_t n = 0, room;
+    apr_off_t n = 0, bytes;
 
-    if (apppool_store_left(drain->store) > 0 ||
-        apppool_outlet_rests(drain->outlet) ||
+    if (apppool_spool_left(buffer->spool) > 0 ||
+        apppool_output_room_is_resting(buffer->room) ||
         apr_brigade_length(bb, 1, &n) != APR_SUCCESS)
         return 0;
-    room = apppool_outlet_room(drain->outlet);
-    return room > 0 && n <= room;
+    bytes = apppool_output_room_bytes(buffer->room);
+    return bytes > 0 && n <= bytes;
 }
 
-apr_status_t apppool_drain(apppool_drain_t *drain, ap_filter_t *next,
-                           apr_bucket_brigade *bb)
+apr_status_t apppool_response_buffer_pass(apppool_response_buffer_t *buffer,
+                                          ap_filter_t *next,
+                                          apr_bucket_brigade *bb)
 {
     int flush;
     apr_status_t rv;
 
     if (!APR_BRIGADE_EMPTY(bb) && APR_BUCKET_IS_EOS(APR_BRIGADE_LAST(bb))) {
-        prepend_rest(drain, bb);
+        prepend_rest(buffer, bb);
         return APR_SUCCESS;
     }
     flush = remove_flushes(bb);
     if (!is_plain(bb))
-        return write_all(drain, next);
-    if (has_room(drain, bb))
-        return pass_part(drain, next, bb, flush);
-    rv = take(drain, bb);
+        return write_all(buffer, next);
+    if (has_room(buffer, bb))
+        return pass_part(buffer, next, bb, flush);
+    rv = store_part(buffer, bb);
     if (rv == APR_SUCCESS && !APR_BRIGADE_EMPTY(bb))
-        return write_all(drain, next);
+        return write_all(buffer, next);
     if (rv == APR_SUCCESS && flush)
-        return write_meanwhile(drain, next);
-    if (rv == APR_SUCCESS && !apppool_outlet_rests(drain->outlet))
-        return write_some(drain, next);
+        return write_meanwhile(buffer, next);
+    if (rv == APR_SUCCESS && !apppool_output_room_is_resting(buffer->room))
+        return write_some(buffer, next);
     return rv;
 }

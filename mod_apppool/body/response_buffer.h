@@ -32,7 +32,7 @@
 #include <httpd.h>
 #include <util_filter.h>
 
-typedef struct apppool_drain_t apppool_drain_t;
+typedef struct apppool_response_buffer_t apppool_response_buffer_t;
 
 /**
  * For an answer whose header is known.
@@ -41,8 +41,9 @@ typedef struct apppool_drain_t apppool_drain_t;
  * @param timeout us that the app may be silent
  * @return NULL: this one is passed on as it comes
  */
-apppool_drain_t *apppool_drain_make(request_rec *r, const char *label, int app,
-                                    apr_interval_time_t timeout);
+apppool_response_buffer_t *
+apppool_response_buffer_make(request_rec *r, const char *label, int app,
+                             apr_interval_time_t timeout);
 
 /**
  * Take a part of the answer.
@@ -51,7 +52,8 @@ apppool_drain_t *apppool_drain_make(request_rec *r, const char *label, int app,
  *        is left if it was the last part, else mostly nothing
  * @return APR_SUCCESS; or what next said, or why the app cannot be read
  */
-apr_status_t apppool_drain(apppool_drain_t *drain, ap_filter_t *next,
-                           apr_bucket_brigade *bb);
+apr_status_t apppool_response_buffer_pass(apppool_response_buffer_t *buffer,
+                                          ap_filter_t *next,
+                                          apr_bucket_brigade *bb);
 
 #endif

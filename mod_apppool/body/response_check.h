@@ -29,35 +29,37 @@ typedef struct {
     const char *label;
     uint32_t protocol;
     int headers;      /**< that were there before */
-    int none;         /**< it was no answer */
+    int is_none;      /**< it was no answer */
     int trusts;       /**< mod_proxy is told to keep Content-Length */
     apr_off_t length; /**< that the answer says it has; -1: it does not */
     apr_off_t seen;   /**< bytes of it */
-} apppool_whole_t;
+} apppool_response_check_t;
 
 /**
  * Before the app is asked, each time.
  * @param label the app's, for the log
  */
-void apppool_whole_begin(apppool_whole_t *w, request_rec *r, const char *label,
-                         uint32_t protocol);
+void apppool_response_check_begin(apppool_response_check_t *check,
+                                  request_rec *r, const char *label,
+                                  uint32_t protocol);
 
 /** The answer begins, or there is none: take back what mod_proxy was told. */
-void apppool_whole_end(apppool_whole_t *w, request_rec *r);
+void apppool_response_check_end(apppool_response_check_t *check,
+                                request_rec *r);
 
 /**
  * The first part of its answer comes.
  * @return 0: this is no answer; it is not to be passed on
  */
-int apppool_whole_first(apppool_whole_t *w, const request_rec *r,
-                        apr_bucket_brigade *bb);
+int apppool_response_check_first(apppool_response_check_t *check,
+                                 const request_rec *r, apr_bucket_brigade *bb);
 
 /**
  * A part of the answer's body is to be passed on, the first one too. What is
  * too much is taken out, and an end that comes too early is made an error.
  */
-void apppool_whole_part(apppool_whole_t *w, request_rec *r,
-                        apr_bucket_brigade *bb);
+void apppool_response_check_part(apppool_response_check_t *check,
+                                 request_rec *r, apr_bucket_brigade *bb);
 
 /**
  * Did the app answer with this error, and mod_proxy has dropped its page
@@ -65,15 +67,15 @@ void apppool_whole_part(apppool_whole_t *w, request_rec *r,
  * returns OK; mod_proxy_scgi does no such thing.
  * @param status what the scheme handler returned
  */
-int apppool_whole_overridden(const apppool_whole_t *w, const request_rec *r,
-                             int status);
+int apppool_response_check_overridden(const apppool_response_check_t *check,
+                                      const request_rec *r, int status);
 
 /**
  * @param status what the scheme handler returned
  * @param begun  part of the answer has come
  * @return what it would be over http
  */
-int apppool_whole_status(const apppool_whole_t *w, const request_rec *r,
-                         int status, int begun);
+int apppool_response_check_status(const apppool_response_check_t *check,
+                                  const request_rec *r, int status, int begun);
 
 #endif

@@ -84,7 +84,7 @@ const char *apppool_sendfile_set(cmd_parms *cmd, void *dir_, int argc,
 
 void apppool_sendfile_offer(request_rec *r)
 {
-    const apppool_sendfile_t *set = apppool_sendfile_of(r);
+    const apppool_sendfile_t *set = apppool_config_sendfile(r);
 
     if (set && set->on)
         apr_table_setn(r->headers_in, HEADER "-Type", HEADER);
@@ -100,7 +100,7 @@ static const char *header_of(const request_rec *r, const char *name)
 
 const char *apppool_sendfile_name(request_rec *r, int error)
 {
-    const apppool_sendfile_t *set = apppool_sendfile_of(r);
+    const apppool_sendfile_t *set = apppool_config_sendfile(r);
     const char *name;
 
     if (!set || !set->on)
@@ -134,7 +134,7 @@ static int is_in(const char *path, const tree_t *tree, int own)
 static int is_allowed(const request_rec *r, const apppool_app_t *app,
                       const char *path, uid_t owner)
 {
-    const apr_array_header_t *dirs = apppool_sendfile_of(r)->dirs;
+    const apr_array_header_t *dirs = apppool_config_sendfile(r)->dirs;
     tree_t root = {app->pool.root, app->real_root};
     int own = owner == app->uid, i;
 
@@ -230,8 +230,8 @@ static int fit_headers(request_rec *r, apr_file_t *file)
     return ap_meets_conditions(r);
 }
 
-void apppool_sendfile(request_rec *r, const apppool_app_t *app,
-                      const char *name, apr_bucket_brigade *bb)
+void apppool_sendfile_replace(request_rec *r, const apppool_app_t *app,
+                              const char *name, apr_bucket_brigade *bb)
 {
     apr_file_t *file;
     apr_bucket *b;

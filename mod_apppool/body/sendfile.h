@@ -48,7 +48,7 @@ const char *apppool_sendfile_name(request_rec *r, int error);
  * Make the answer one with this file.
  * @param bb emptied, then filled: the file, or an error, and the end
  */
-void apppool_sendfile(request_rec *r, const apppool_app_t *app,
-                      const char *name, apr_bucket_brigade *bb);
+void apppool_sendfile_replace(request_rec *r, const apppool_app_t *app,
+                              const char *name, apr_bucket_brigade *bb);
 
 #endif

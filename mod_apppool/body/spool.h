@@ -6,7 +6,7 @@
  *        memory, the rest in a temporary file.
  *
  * What was put in is got out in the same order, once, or again from the start
- * after apppool_store_rewind(). The file is in AppPoolSpoolDir, else in
+ * after apppool_spool_rewind(). The file is in AppPoolSpoolDir, else in
  * $TMPDIR, else in /var/tmp: not in /tmp, which may be memory, too. It has no
  * name, so that nothing is left when httpd is killed.
  *
@@ -21,58 +21,58 @@
 #include <httpd.h>
 #include <apr_buckets.h>
 
-typedef struct apppool_store_t apppool_store_t;
+typedef struct apppool_spool_t apppool_spool_t;
 
 /** As many bytes are usually kept in memory. */
-#define APPPOOL_STORE_MEMORY (64 * 1024)
+#define APPPOOL_SPOOL_MEMORY (64 * 1024)
 
 /** An empty one, of a request. @param most bytes in memory */
-apppool_store_t *apppool_store_make(request_rec *r, apr_off_t most);
+apppool_spool_t *apppool_spool_make(request_rec *r, apr_off_t most);
 
 /** Where temporary files are made. */
-const char *apppool_store_dir(void);
+const char *apppool_spool_dir(void);
 
 /**
  * Can temporary files be made in this directory?
  * @return NULL: it is one; or the sentence that says what is wrong
  */
-const char *apppool_store_check(apr_pool_t *p, const char *dir);
+const char *apppool_spool_check_dir(apr_pool_t *p, const char *dir);
 
 /**
  * Append bytes.
  * @return APR_SUCCESS; or why the file cannot be made or written, ENOSPC above
  *         all: then none of them was appended
  */
-apr_status_t apppool_store_put(apppool_store_t *store, const char *bytes,
+apr_status_t apppool_spool_put(apppool_spool_t *spool, const char *bytes,
                                apr_size_t count);
 
 /** Has its file system less free than AppPoolSpoolFree? Looked at after each
  * megabyte of the file. */
-int apppool_store_is_tight(apppool_store_t *store);
+int apppool_spool_is_tight(apppool_spool_t *spool);
 
 /** How many bytes were put in. */
-apr_off_t apppool_store_size(const apppool_store_t *store);
+apr_off_t apppool_spool_size(const apppool_spool_t *spool);
 
 /** How many of them were not got out yet. */
-apr_off_t apppool_store_left(const apppool_store_t *store);
+apr_off_t apppool_spool_left(const apppool_spool_t *spool);
 
 /**
  * Get the next bytes, as buckets in memory.
  * @param most how many; it may be fewer, but not none if any are left
  */
-apr_status_t apppool_store_get(apppool_store_t *store, apr_bucket_brigade *bb,
+apr_status_t apppool_spool_get(apppool_spool_t *spool, apr_bucket_brigade *bb,
                                apr_off_t most);
 
 /**
  * Get all that is left, what is in the file as a bucket of it. Nothing may be
  * put in afterwards: the file may go with its bucket.
  */
-void apppool_store_rest(apppool_store_t *store, apr_bucket_brigade *bb);
+void apppool_spool_get_rest(apppool_spool_t *spool, apr_bucket_brigade *bb);
 
 /** Get it from the start again. */
-void apppool_store_rewind(apppool_store_t *store);
+void apppool_spool_rewind(apppool_spool_t *spool);
 
 /** Forget all; give the room back. */
-void apppool_store_clear(apppool_store_t *store);
+void apppool_spool_clear(apppool_spool_t *spool);
 
 #endif

@@ -32,26 +32,26 @@ typedef struct {
     const request_rec *r;
     const apl_hold_t *hold;
     ap_filter_t *filter; /**< NULL: it does not wait */
-} apppool_lasting_t;
+} apppool_streaming_t;
 
 /** Once, before any configuration's hooks run. */
-void apppool_lasting_register(void);
+void apppool_streaming_register(void);
 
 /** Does the request ask for an upgrade that is not httpd's own? */
-int apppool_lasting_asks(const request_rec *r);
+int apppool_streaming_wants_upgrade(const request_rec *r);
 
 /** Are there as many others of its app as AppMaxLasting allows? This one is
  * counted from now on. */
-int apppool_lasting_full(const apppool_app_t *app, const apl_hold_t *hold);
+int apppool_streaming_is_full(const apppool_app_t *app, const apl_hold_t *hold);
 
 /** @return APL_LINKS: an event stream; APL_LASTS: an answer with
  * `X-Accel-Buffering: no`; 0: neither */
-uint32_t apppool_lasting_is(const request_rec *r);
+uint32_t apppool_streaming_kind(const request_rec *r);
 
 /** Tell the pool when the connection is upgraded. Nothing where the client
  * does not ask for that. */
-void apppool_lasting_begin(apppool_lasting_t *lasting, request_rec *r,
-                           const apl_hold_t *hold);
-void apppool_lasting_end(apppool_lasting_t *lasting);
+void apppool_streaming_begin(apppool_streaming_t *streaming, request_rec *r,
+                             const apl_hold_t *hold);
+void apppool_streaming_end(apppool_streaming_t *streaming);
 
 #endif

@@ -33,7 +33,7 @@ APLOG_USE_MODULE(apppool);
 /* Of this configuration, in its pool. */
 static apr_array_header_t *apps;
 
-const apr_array_header_t *apppool_apps(void)
+const apr_array_header_t *apppool_app_all(void)
 {
     return apps;
 }
@@ -44,19 +44,19 @@ static void fill_options(apl_options_t *o, const apppool_dir_t *set,
                          apr_uint32_t generation)
 {
     o->config = generation;
-    o->min_instances = (uint32_t)apppool_or(set->min_instances, 0);
-    o->max_instances = (uint32_t)apppool_or(set->max_instances, 0);
-    o->max_requests = (uint32_t)apppool_or(set->max_requests, 0);
-    o->jitter = (uint32_t)apppool_or(set->jitter, 0);
+    o->min_instances = (uint32_t)apppool_config_or(set->min_instances, 0);
+    o->max_instances = (uint32_t)apppool_config_or(set->max_instances, 0);
+    o->max_requests = (uint32_t)apppool_config_or(set->max_requests, 0);
+    o->jitter = (uint32_t)apppool_config_or(set->jitter, 0);
     o->concurrency =
-        (uint32_t)apppool_or(set->concurrency, APL_CONCURRENCY_AUTO);
-    o->global_queue = (uint32_t)apppool_or(set->global_queue, 1);
-    o->idle_time = apppool_or(set->idle_time, SECONDS(300));
-    o->stat_interval = apppool_or(set->stat_interval, 0);
-    o->hung_after = apppool_or(set->hung_after, SECONDS(30));
-    o->kill_after = apppool_or(set->kill_after, SECONDS(1800));
-    o->spawn_if_under = (uint32_t)apppool_or(set->spawn_if_under, 0);
-    o->hung_extra = (uint32_t)apppool_or(set->hung_extra, 2);
+        (uint32_t)apppool_config_or(set->concurrency, APL_CONCURRENCY_AUTO);
+    o->global_queue = (uint32_t)apppool_config_or(set->global_queue, 1);
+    o->idle_time = apppool_config_or(set->idle_time, SECONDS(300));
+    o->stat_interval = apppool_config_or(set->stat_interval, 0);
+    o->hung_after = apppool_config_or(set->hung_after, SECONDS(30));
+    o->kill_after = apppool_config_or(set->kill_after, SECONDS(1800));
+    o->spawn_if_under = (uint32_t)apppool_config_or(set->spawn_if_under, 0);
+    o->hung_extra = (uint32_t)apppool_config_or(set->hung_extra, 2);
     o->zombies_stop = (uint32_t)(set->max_unkillable + 1); /* unset: 0, never */
 }
 
@@ -74,7 +74,7 @@ static apppool_app_t *make_app(apr_pool_t *p, const apppool_mount_t *mount,
                                apr_uint32_t generation)
 {
     apppool_app_t *app = apr_pcalloc(p, sizeof *app);
-    const apppool_dir_t *set = apppool_dir_of(p, mount);
+    const apppool_dir_t *set = apppool_config_dir(p, mount);
     const char *tmp = set->restart_dir ? set->restart_dir : "tmp";
 
     app->set = set;
@@ -89,29 +89,30 @@ static apppool_app_t *make_app(apr_pool_t *p, const apppool_mount_t *mount,
     app->pool.key = apl_group_key(app->pool.name);
     app->restart_dir =
         *tmp == '/' ? tmp : apr_pstrcat(p, set->root, "/", tmp, NULL);
-    app->listen = apppool_or(set->listen, APL_LISTEN_FD);
-    app->protocol = apppool_or(set->protocol, APL_AUTO);
+    app->listen = apppool_config_or(set->listen, APL_LISTEN_FD);
+    app->protocol = apppool_config_or(set->protocol, APL_AUTO);
     if (app->protocol == APL_AUTO && set->command)
         app->protocol = APL_HTTP;
     app->ready = set->ready ? set->ready : "accept";
     app->host = host_of(mount->server);
-    app->prestart = apppool_or(set->prestart, 0);
-    app->log_raw = apppool_or(set->log_format, 0);
-    app->start_timeout = apppool_or(set->start_timeout, SECONDS(90));
-    app->stop_timeout = apppool_or(set->stop_timeout, SECONDS(30));
-    app->memory_limit = apppool_or(set->memory_limit, 0);
-    app->slow_after = apppool_or(set->slow_after, 0);
-    app->hung_stop_timeout = apppool_or(set->hung_stop_timeout, SECONDS(10));
-    app->dump_signal = apppool_or(set->dump_signal, 0);
-    app->stop_signal = apppool_or(set->stop_signal, SIGTERM);
-    app->drain_timeout = apppool_or(set->drain_timeout, SECONDS(60));
-    app->no_new_privileges = apppool_or(set->no_new_privileges, 1);
+    app->prestart = apppool_config_or(set->prestart, 0);
+    app->log_raw = apppool_config_or(set->log_format, 0);
+    app->start_timeout = apppool_config_or(set->start_timeout, SECONDS(90));
+    app->stop_timeout = apppool_config_or(set->stop_timeout, SECONDS(30));
+    app->memory_limit = apppool_config_or(set->memory_limit, 0);
+    app->slow_after = apppool_config_or(set->slow_after, 0);
+    app->hung_stop_timeout =
+        apppool_config_or(set->hung_stop_timeout, SECONDS(10));
+    app->dump_signal = apppool_config_or(set->dump_signal, 0);
+    app->stop_signal = apppool_config_or(set->stop_signal, SIGTERM);
+    app->drain_timeout = apppool_config_or(set->drain_timeout, SECONDS(60));
+    app->no_new_privileges = apppool_config_or(set->no_new_privileges, 1);
     app->rlimits = apppool_rlimits_of(mount);
     app->uid = app->owner = USERDB_NOBODY;
     fill_options(&app->pool.options, set, generation);
-    app->pool.options.rolling = (uint32_t)apppool_or(
+    app->pool.options.rolling = (uint32_t)apppool_config_or(
         set->rolling, !strcmp(app->environment, "production"));
-    apppool_workers_share(app);
+    apppool_max_workers_share(app);
     return app;
 }
 
@@ -133,7 +134,7 @@ static void warn_of_httpds_user(const apppool_app_t *app)
  * httpd must neither fail to start nor end at a reload because of what the
  * owner of a directory or link can do. The spawner looks again when it starts
  * a process (approot_owner.h). */
-static void look_at_root(apr_pool_t *p, apppool_app_t *app)
+static void check_root(apr_pool_t *p, apppool_app_t *app)
 {
     const char *root = app->pool.root, *user = app->set->user, *wrong;
     struct stat st;
@@ -151,17 +152,17 @@ static void look_at_root(apr_pool_t *p, apppool_app_t *app)
         return;
     }
     app->real_root = apppool_sendfile_real(p, root);
-    wrong = user ? NULL : apppool_owner_default(p, root, &st);
+    wrong = user ? NULL : apppool_app_user_check_owner(p, root, &st);
     if (wrong) {
         SAY(APLOG_WARNING, "AppRoot (%s): %s", app->place, wrong);
         app->owner = st.st_uid == 0 ? USERDB_NOBODY : st.st_uid;
         return;
     }
-    app->uid = apppool_owner_uid(user, &st);
+    app->uid = apppool_app_user_uid(user, &st);
     if (!user && geteuid() == 0)
         app->owner = app->uid;
     warn_of_httpds_user(app);
-    if (!apppool_owner_may_enter(user, &st))
+    if (!apppool_app_user_may_enter(user, &st))
         SAY(APLOG_WARNING, "AppRoot %s (%s) may not be entered by %s", root,
             app->place, user ? user : "its owner");
 }
@@ -280,7 +281,7 @@ const apppool_app_t *apppool_app_find(const char *name)
 static int share(apr_pool_t *p, const apppool_app_t *first,
                  const apppool_app_t *second)
 {
-    const char *what = apppool_same_app(p, first, second);
+    const char *what = apppool_app_compare_identity(p, first, second);
 
     if (what) {
         SAY(APLOG_ERR,
@@ -290,7 +291,7 @@ static int share(apr_pool_t *p, const apppool_app_t *first,
             first->pool.name, first->place, second->place, what);
         return 0;
     }
-    if (!apppool_same_limits(first, second))
+    if (!apppool_app_compare_options(first, second))
         SAY(APLOG_WARNING,
             "%s is the same application as %s, with other limits; those of "
             "the first hold",
@@ -308,16 +309,16 @@ static int resolve(apr_pool_t *p, apppool_mount_t *mount,
 
     mount->app = first ? first : app;
     warn_of_document_root(mount);
-    apppool_denied_warn(p, mount);
+    apppool_denied_root_warn(p, mount);
     if (first)
         return share(p, first, app);
     APR_ARRAY_PUSH(apps, apppool_app_t *) = app;
-    look_at_root(p, app);
+    check_root(p, app);
     return check_limits(app) & check_protocol(p, app);
 }
 
 /* Settings that have no AppRoot beside them. */
-static void warn_strays(void)
+static void warn_misplaced(void)
 {
     const apr_array_header_t *sections = apppool_config()->sections;
     int i;
@@ -329,13 +330,13 @@ static void warn_strays(void)
             SAY(APLOG_WARNING,
                 "%s (%s) has no effect here: its place is beside AppRoot, or "
                 "in the virtual host around it",
-                dir->stray, dir->stray_place);
+                dir->misplaced, dir->misplaced_place);
     }
 }
 
 static int check_pool(server_rec *main_server)
 {
-    apppool_server_t server = apppool_server_of(main_server);
+    apppool_server_t server = apppool_config_server(main_server);
     apr_int64_t minimum = 0;
     int i;
 
@@ -343,8 +344,8 @@ static int check_pool(server_rec *main_server)
         const apppool_app_t *app = APR_ARRAY_IDX(apps, i, apppool_app_t *);
 
         minimum += app->pool.options.min_instances;
-        apppool_vain_warn(app, server.max_pool_size);
-        apppool_workers_warn(app);
+        apppool_no_effect_warn(app, server.max_pool_size);
+        apppool_max_workers_warn(app);
     }
     if (server.max_pool_size > server.processes) {
         SAY(APLOG_ERR,
@@ -362,8 +363,8 @@ static int check_pool(server_rec *main_server)
     return 1;
 }
 
-int apppool_apps_resolve(apr_pool_t *p, server_rec *main_server,
-                         apr_uint32_t generation)
+int apppool_app_resolve_all(apr_pool_t *p, server_rec *main_server,
+                            apr_uint32_t generation)
 {
     const apr_array_header_t *mounts = apppool_config()->mounts;
     int i, good = 1;
@@ -372,8 +373,8 @@ int apppool_apps_resolve(apr_pool_t *p, server_rec *main_server,
     for (i = 0; i < mounts->nelts; i++)
         good &=
             resolve(p, APR_ARRAY_IDX(mounts, i, apppool_mount_t *), generation);
-    apppool_labels_give(p, apps);
-    warn_strays();
+    apppool_app_label_all(p, apps);
+    warn_misplaced();
     good &= check_pool(main_server);
     return good ? OK : !OK;
 }

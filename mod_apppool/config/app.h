@@ -59,11 +59,11 @@ struct apppool_app_t {
  * @param generation of the configuration, for apl_options_t.config
  * @return OK, or !OK: the configuration cannot be used
  */
-int apppool_apps_resolve(apr_pool_t *p, server_rec *main_server,
-                         apr_uint32_t generation);
+int apppool_app_resolve_all(apr_pool_t *p, server_rec *main_server,
+                            apr_uint32_t generation);
 
-/** What apppool_apps_resolve() made: const apppool_app_t *, in order. */
-const apr_array_header_t *apppool_apps(void);
+/** What apppool_app_resolve_all() made: const apppool_app_t *, in order. */
+const apr_array_header_t *apppool_app_all(void);
 
 /** The one of this name, pool.name; or NULL. */
 const apppool_app_t *apppool_app_find(const char *name);

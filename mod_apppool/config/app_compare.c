@@ -24,8 +24,8 @@ static int equal_env(apr_pool_t *p, apr_hash_t *a, apr_hash_t *b)
     return 1;
 }
 
-const char *apppool_same_app(apr_pool_t *p, const apppool_app_t *a,
-                             const apppool_app_t *b)
+const char *apppool_app_compare_identity(apr_pool_t *p, const apppool_app_t *a,
+                                         const apppool_app_t *b)
 {
     if (!equal(a->pool.root, b->pool.root))
         return "AppRoot";
@@ -45,7 +45,7 @@ const char *apppool_same_app(apr_pool_t *p, const apppool_app_t *a,
     return equal_env(p, a->set->env, b->set->env) ? NULL : "AppSetEnv";
 }
 
-int apppool_same_limits(const apppool_app_t *a, const apppool_app_t *b)
+int apppool_app_compare_options(const apppool_app_t *a, const apppool_app_t *b)
 {
     return memcmp(&a->pool.options, &b->pool.options, sizeof a->pool.options) ==
                0 &&

@@ -14,10 +14,10 @@
 #include "mod_apppool/config/app.h"
 
 /** @return NULL: they are the same app; or the directive that differs */
-const char *apppool_same_app(apr_pool_t *p, const apppool_app_t *a,
-                             const apppool_app_t *b);
+const char *apppool_app_compare_identity(apr_pool_t *p, const apppool_app_t *a,
+                                         const apppool_app_t *b);
 
 /** Do all other directives of an app say the same? */
-int apppool_same_limits(const apppool_app_t *a, const apppool_app_t *b);
+int apppool_app_compare_options(const apppool_app_t *a, const apppool_app_t *b);
 
 #endif

@@ -95,7 +95,7 @@ static void add_environment(apr_pool_t *p, const apr_array_header_t *apps)
         }
 }
 
-void apppool_labels_give(apr_pool_t *p, const apr_array_header_t *apps)
+void apppool_app_label_all(apr_pool_t *p, const apr_array_header_t *apps)
 {
     int i, names;
 

@@ -21,6 +21,6 @@
 #include <apr_tables.h>
 
 /** Give all apps of a configuration, apppool_app_t *, their labels. */
-void apppool_labels_give(apr_pool_t *p, const apr_array_header_t *apps);
+void apppool_app_label_all(apr_pool_t *p, const apr_array_header_t *apps);
 
 #endif

@@ -97,9 +97,9 @@ static const char *check_group(apr_pool_t *p, const char *group,
     return NULL;
 }
 
-const char *apppool_owner_check(apr_pool_t *p, const char *user,
-                                const char *group, const char **user_name,
-                                const char **group_name)
+const char *apppool_app_user_check(apr_pool_t *p, const char *user,
+                                   const char *group, const char **user_name,
+                                   const char **group_name)
 {
     const char *wrong = check_user(p, user, group, user_name);
 
@@ -107,8 +107,8 @@ const char *apppool_owner_check(apr_pool_t *p, const char *user,
     return wrong || !group ? wrong : check_group(p, group, group_name);
 }
 
-const char *apppool_owner_default(apr_pool_t *p, const char *root,
-                                  const struct stat *st)
+const char *apppool_app_user_check_owner(apr_pool_t *p, const char *root,
+                                         const struct stat *st)
 {
     const struct passwd *pw;
 
@@ -129,7 +129,7 @@ const char *apppool_owner_default(apr_pool_t *p, const char *root,
     return NULL;
 }
 
-uid_t apppool_owner_uid(const char *user, const struct stat *st)
+uid_t apppool_app_user_uid(const char *user, const struct stat *st)
 {
     const struct passwd *pw;
     uint32_t n;
@@ -144,7 +144,7 @@ uid_t apppool_owner_uid(const char *user, const struct stat *st)
     return pw ? pw->pw_uid : USERDB_NOBODY;
 }
 
-int apppool_owner_may_enter(const char *user, const struct stat *st)
+int apppool_app_user_may_enter(const char *user, const struct stat *st)
 {
     const struct passwd *pw = user ? find_user(user) : getpwuid(st->st_uid);
     mode_t bit = S_IXOTH;

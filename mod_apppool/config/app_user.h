@@ -24,28 +24,28 @@
  * @param user_name, group_name its names; a number without entry stays "#33"
  * @return NULL: it is possible; or the sentence that says why not
  */
-const char *apppool_owner_check(apr_pool_t *p, const char *user,
-                                const char *group, const char **user_name,
-                                const char **group_name);
+const char *apppool_app_user_check(apr_pool_t *p, const char *user,
+                                   const char *group, const char **user_name,
+                                   const char **group_name);
 
 /**
  * Can the owner of this AppRoot run the app, when there is no AppUser?
  * @return NULL: yes; or the sentence that says why not
  */
-const char *apppool_owner_default(apr_pool_t *p, const char *root,
-                                  const struct stat *st);
+const char *apppool_app_user_check_owner(apr_pool_t *p, const char *root,
+                                         const struct stat *st);
 
 /**
  * The user that runs an app.
  * @param user of AppUser, or NULL: the owner of AppRoot
  * @return USERDB_NOBODY: there is no such user
  */
-uid_t apppool_owner_uid(const char *user, const struct stat *st);
+uid_t apppool_app_user_uid(const char *user, const struct stat *st);
 
 /**
  * May this user (NULL: the owner) enter the directory, as far as its own mode
  * says? Groups other than the user's first are not looked at: 1 when unsure.
  */
-int apppool_owner_may_enter(const char *user, const struct stat *st);
+int apppool_app_user_may_enter(const char *user, const struct stat *st);
 
 #endif

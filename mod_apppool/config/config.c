@@ -78,7 +78,7 @@ apppool_config_t *apppool_config(void)
     X(notify)                                                                  \
     X(sendfile)
 
-void *apppool_dir_create(apr_pool_t *p, char *path)
+void *apppool_config_dir_create(apr_pool_t *p, char *path)
 {
     apppool_dir_t *dir = apr_pcalloc(p, sizeof *dir);
 
@@ -105,7 +105,7 @@ static void merge_identity(apr_pool_t *p, apppool_dir_t *dir,
         dir->env = over->env ? over->env : base->env;
 }
 
-void *apppool_dir_merge(apr_pool_t *p, void *base_, void *over_)
+void *apppool_config_dir_merge(apr_pool_t *p, void *base_, void *over_)
 {
     const apppool_dir_t *base = base_, *over = over_;
     apppool_dir_t *dir = apr_pcalloc(p, sizeof *dir);
@@ -117,8 +117,8 @@ void *apppool_dir_merge(apr_pool_t *p, void *base_, void *over_)
 #define TEXT(name) dir->name = over->name ? over->name : base->name;
     TEXTS(TEXT)
 #undef TEXT
-    dir->said = apppool_said_merge(p, base->said, over->said,
-                                   base->mount && over->mount);
+    dir->origins = apppool_config_origin_merge(p, base->origins, over->origins,
+                                               base->mount && over->mount);
     if (base->mount && over->mount) {
         dir->listen = over->listen;
         dir->protocol = over->protocol;
@@ -129,16 +129,18 @@ void *apppool_dir_merge(apr_pool_t *p, void *base_, void *over_)
     return dir;
 }
 
-const apppool_dir_t *apppool_dir_of(apr_pool_t *p, const apppool_mount_t *mount)
+const apppool_dir_t *apppool_config_dir(apr_pool_t *p,
+                                        const apppool_mount_t *mount)
 {
     void *own =
         ap_get_module_config(mount->server->lookup_defaults, &apppool_module);
 
-    return mount->section ? apppool_dir_merge(p, own, (void *)mount->section)
-                          : own;
+    return mount->section
+               ? apppool_config_dir_merge(p, own, (void *)mount->section)
+               : own;
 }
 
-int apppool_mount_has_files(const apppool_mount_t *mount)
+int apppool_config_mount_has_files(const apppool_mount_t *mount)
 {
     const core_server_config *own, *main_server;
 
@@ -151,7 +153,7 @@ int apppool_mount_has_files(const apppool_mount_t *mount)
 
 /* ---- the whole server ---- */
 
-void *apppool_server_create(apr_pool_t *p, server_rec *s)
+void *apppool_config_server_create(apr_pool_t *p, server_rec *s)
 {
     apppool_server_t *server = apr_pcalloc(p, sizeof *server);
 
@@ -179,15 +181,15 @@ static apr_int64_t default_pool_size(apr_int64_t capacity)
     return n < capacity ? n : capacity;
 }
 
-apppool_server_t apppool_server_of(const server_rec *main_server)
+apppool_server_t apppool_config_server(const server_rec *main_server)
 {
     const apppool_server_t *set =
         ap_get_module_config(main_server->module_config, &apppool_module);
     apppool_server_t server = *set;
 
-    server.processes = apppool_or(set->processes, 1024);
-    server.max_pool_size =
-        apppool_or(set->max_pool_size, default_pool_size(server.processes));
+    server.processes = apppool_config_or(set->processes, 1024);
+    server.max_pool_size = apppool_config_or(
+        set->max_pool_size, default_pool_size(server.processes));
     if (set->sessions == APPPOOL_UNSET)
         server.sessions = server.processes <= 1024 ? 16384
                           : server.processes > APL_SESSIONS_MAX / 16
@@ -197,7 +199,7 @@ apppool_server_t apppool_server_of(const server_rec *main_server)
         server.libexec = APPPOOL_LIBEXECDIR;
     if (!set->spool_dir)
         server.spool_dir = default_spool_dir();
-    server.spool_free = apppool_or(set->spool_free, 5);
+    server.spool_free = apppool_config_or(set->spool_free, 5);
     return server;
 }
 
@@ -208,68 +210,73 @@ static const apppool_dir_t *dir_of_request(const request_rec *r)
     return ap_get_module_config(r->per_dir_config, &apppool_module);
 }
 
-const apppool_mount_t *apppool_mount_of(const request_rec *r)
+const apppool_mount_t *apppool_config_mount(const request_rec *r)
 {
     const apppool_dir_t *dir = dir_of_request(r);
 
     return dir && dir->mount && dir->mount->app ? dir->mount : NULL;
 }
 
-apr_int64_t apppool_queue_timeout(const request_rec *r)
+apr_int64_t apppool_config_queue_timeout(const request_rec *r)
 {
-    return apppool_or(dir_of_request(r)->queue_timeout, APPPOOL_QUEUE_TIMEOUT);
+    return apppool_config_or(dir_of_request(r)->queue_timeout,
+                             APPPOOL_QUEUE_TIMEOUT);
 }
 
-apr_int64_t apppool_timeout(const request_rec *r)
+apr_int64_t apppool_config_timeout(const request_rec *r)
 {
     return dir_of_request(r)->timeout;
 }
 
-int apppool_buffers_request(const request_rec *r)
+int apppool_config_buffers_request(const request_rec *r)
 {
-    return apppool_or(dir_of_request(r)->buffer_request, APPPOOL_BUFFERS) != 0;
+    return apppool_config_or(dir_of_request(r)->buffer_request,
+                             APPPOOL_BUFFERS) != 0;
 }
 
-int apppool_buffers_response(const request_rec *r)
+int apppool_config_buffers_response(const request_rec *r)
 {
-    return apppool_or(dir_of_request(r)->buffer_response, APPPOOL_BUFFERS) != 0;
+    return apppool_config_or(dir_of_request(r)->buffer_response,
+                             APPPOOL_BUFFERS) != 0;
 }
 
-apr_off_t apppool_spool_limit(const request_rec *r)
+apr_off_t apppool_config_spool_limit(const request_rec *r)
 {
     apr_int64_t limit =
-        apppool_or(dir_of_request(r)->spool_limit, APPPOOL_SPOOL_LIMIT);
+        apppool_config_or(dir_of_request(r)->spool_limit, APPPOOL_SPOOL_LIMIT);
 
     return limit == 0 ? APR_INT64_MAX : limit;
 }
 
-const apppool_sendfile_t *apppool_sendfile_of(const request_rec *r)
+const apppool_sendfile_t *apppool_config_sendfile(const request_rec *r)
 {
     return dir_of_request(r)->sendfile;
 }
 
-int apppool_is_friendly(const char *environment)
+int apppool_config_is_friendly(const char *environment)
 {
     return strcmp(environment, "production") != 0;
 }
 
-int apppool_friendly_errors(const request_rec *r, const char *environment)
+int apppool_config_friendly_errors(const request_rec *r,
+                                   const char *environment)
 {
-    return apppool_or(dir_of_request(r)->friendly_errors,
-                      apppool_is_friendly(environment)) != 0;
+    return apppool_config_or(dir_of_request(r)->friendly_errors,
+                             apppool_config_is_friendly(environment)) != 0;
 }
 
-int apppool_traceparent(const request_rec *r)
+int apppool_config_traceparent(const request_rec *r)
 {
-    return apppool_or(dir_of_request(r)->traceparent, APPPOOL_TRACEPARENT) != 0;
+    return apppool_config_or(dir_of_request(r)->traceparent,
+                             APPPOOL_TRACEPARENT) != 0;
 }
 
-int apppool_status_full(const request_rec *r)
+int apppool_config_status_full(const request_rec *r)
 {
-    return apppool_or(dir_of_request(r)->status_detail, 0) != 0;
+    return apppool_config_or(dir_of_request(r)->status_detail, 0) != 0;
 }
 
 int apppool_status_actions(const request_rec *r)
 {
-    return apppool_or(dir_of_request(r)->status_actions, 0) != 0;
+    return apppool_config_or(dir_of_request(r)->status_actions, 0) != 0;
 }

@@ -53,7 +53,7 @@ struct apppool_mount_t {
     const char *base_uri; /**< "/shop", or "" */
     server_rec *server;
     const apppool_dir_t *section; /**< NULL: the server's own settings */
-    const apppool_app_t *app;     /**< once apppool_apps_resolve() was here */
+    const apppool_app_t *app; /**< once apppool_app_resolve_all() was here */
 };
 
 /** Settings of a place. */
@@ -80,9 +80,9 @@ struct apppool_dir_t {
     apr_int64_t spool_limit; /**< bytes; 0: no limit */
     apr_int64_t status_detail, status_actions;
     const apppool_sendfile_t *sendfile;
-    apr_hash_t *said;  /**< directives, with their places: config_origin.h */
-    const char *stray; /**< first directive that belongs to an AppRoot */
-    const char *stray_place; /**< and where that stands */
+    apr_hash_t *origins; /**< directives, with their places: config_origin.h */
+    const char *misplaced; /**< first directive that belongs to an AppRoot */
+    const char *misplaced_place; /**< and where that stands */
 };
 
 /** Settings of the whole server. */
@@ -106,23 +106,23 @@ void apppool_config_begin(apr_pool_t *p);
 /** This configuration. */
 apppool_config_t *apppool_config(void);
 
-void *apppool_dir_create(apr_pool_t *p, char *path);
-void *apppool_dir_merge(apr_pool_t *p, void *base, void *over);
-void *apppool_server_create(apr_pool_t *p, server_rec *s);
+void *apppool_config_dir_create(apr_pool_t *p, char *path);
+void *apppool_config_dir_merge(apr_pool_t *p, void *base, void *over);
+void *apppool_config_server_create(apr_pool_t *p, server_rec *s);
 
 /** What holds for a mount: its section's settings over its server's. */
-const apppool_dir_t *apppool_dir_of(apr_pool_t *p,
-                                    const apppool_mount_t *mount);
+const apppool_dir_t *apppool_config_dir(apr_pool_t *p,
+                                        const apppool_mount_t *mount);
 
 /** Does httpd look for files first? A virtual host that is an application, and
  * has no DocumentRoot of its own, has none. */
-int apppool_mount_has_files(const apppool_mount_t *mount);
+int apppool_config_mount_has_files(const apppool_mount_t *mount);
 
 /** The settings of the whole server, with defaults. */
-apppool_server_t apppool_server_of(const server_rec *main_server);
+apppool_server_t apppool_config_server(const server_rec *main_server);
 
 /** The app that a request belongs to. @return NULL: none */
-const apppool_mount_t *apppool_mount_of(const request_rec *r);
+const apppool_mount_t *apppool_config_mount(const request_rec *r);
 
 /** Defaults of what is looked up for each request. */
 #define APPPOOL_QUEUE_TIMEOUT (30 * APR_USEC_PER_SEC)
@@ -131,36 +131,38 @@ const apppool_mount_t *apppool_mount_of(const request_rec *r);
 #define APPPOOL_TRACEPARENT   1
 
 /** AppQueueTimeout of a request, us. */
-apr_int64_t apppool_queue_timeout(const request_rec *r);
+apr_int64_t apppool_config_queue_timeout(const request_rec *r);
 
 /** AppTimeout of a request, us; APPPOOL_UNSET: ProxyTimeout holds. */
-apr_int64_t apppool_timeout(const request_rec *r);
+apr_int64_t apppool_config_timeout(const request_rec *r);
 
 /** AppBufferRequest, AppBufferResponse of a request. */
-int apppool_buffers_request(const request_rec *r);
-int apppool_buffers_response(const request_rec *r);
+int apppool_config_buffers_request(const request_rec *r);
+int apppool_config_buffers_response(const request_rec *r);
 
 /** AppSpoolLimit of a request, bytes. */
-apr_off_t apppool_spool_limit(const request_rec *r);
+apr_off_t apppool_config_spool_limit(const request_rec *r);
 
 /** AppSendFile of a request; NULL: it is not set. */
-const apppool_sendfile_t *apppool_sendfile_of(const request_rec *r);
+const apppool_sendfile_t *apppool_config_sendfile(const request_rec *r);
 
 /** The default of AppFriendlyErrors. */
-int apppool_is_friendly(const char *environment);
+int apppool_config_is_friendly(const char *environment);
 
 /** AppFriendlyErrors of a request for an app of this AppEnvironment. */
-int apppool_friendly_errors(const request_rec *r, const char *environment);
+int apppool_config_friendly_errors(const request_rec *r,
+                                   const char *environment);
 
 /** AppTraceparent of a request. */
-int apppool_traceparent(const request_rec *r);
+int apppool_config_traceparent(const request_rec *r);
 
 /** AppStatusDetail full, AppStatusAllowActions of a request. */
-int apppool_status_full(const request_rec *r);
+int apppool_config_status_full(const request_rec *r);
 int apppool_status_actions(const request_rec *r);
 
 /** A number, or its default. */
-static inline apr_int64_t apppool_or(apr_int64_t set, apr_int64_t otherwise)
+static inline apr_int64_t apppool_config_or(apr_int64_t set,
+                                            apr_int64_t otherwise)
 {
     return set == APPPOOL_UNSET ? otherwise : set;
 }

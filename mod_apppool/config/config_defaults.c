@@ -131,7 +131,7 @@ static const char *user_of(apr_pool_t *p, const apppool_app_t *app)
 
 static const char *timeout_of(apr_pool_t *p, const apppool_app_t *app)
 {
-    const proxy_server_conf *conf = apppool_proxy_conf(app->server);
+    const proxy_server_conf *conf = apppool_proxy_api_conf(app->server);
 
     return write_time(p,
                       conf->timeout_set ? conf->timeout : app->server->timeout);
@@ -164,7 +164,7 @@ static const char *restart_mode_of(apr_pool_t *p, const apppool_app_t *app)
 static const char *friendly_of(apr_pool_t *p, const apppool_app_t *app)
 {
     (void)p;
-    return apppool_is_friendly(app->environment) ? "On" : "Off";
+    return apppool_config_is_friendly(app->environment) ? "On" : "Off";
 }
 
 static const char *listen_of(apr_pool_t *p, const apppool_app_t *app)
@@ -222,8 +222,8 @@ static const struct {
     {"AppRestartMode", restart_mode_of},
 };
 
-const char *apppool_unsaid(apr_pool_t *p, const apppool_app_t *app,
-                           const char *name)
+const char *apppool_config_defaults_of(apr_pool_t *p, const apppool_app_t *app,
+                                       const char *name)
 {
     size_t i;
 

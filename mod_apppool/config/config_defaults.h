@@ -19,7 +19,7 @@
  * @param name of the directive
  * @return NULL: its default is none
  */
-const char *apppool_unsaid(apr_pool_t *p, const apppool_app_t *app,
-                           const char *name);
+const char *apppool_config_defaults_of(apr_pool_t *p, const apppool_app_t *app,
+                                       const char *name);
 
 #endif

@@ -13,7 +13,7 @@
 
 typedef struct {
     const char *name, *words, *place;
-} said_t;
+} origin_t;
 
 /* ---- what was said ---- */
 
@@ -28,20 +28,20 @@ static const char *on_a_line(apr_pool_t *p, const char *text)
     return copy;
 }
 
-void apppool_said(cmd_parms *cmd, apppool_dir_t *dir)
+void apppool_config_origin_note(cmd_parms *cmd, apppool_dir_t *dir)
 {
     const char *args = cmd->directive->args, *key = cmd->cmd->name;
-    said_t *said = apr_pcalloc(cmd->pool, sizeof *said);
+    origin_t *origin = apr_pcalloc(cmd->pool, sizeof *origin);
 
-    said->name = cmd->cmd->name;
-    said->words = on_a_line(cmd->pool, args);
-    said->place = apppool_value_place(cmd);
+    origin->name = cmd->cmd->name;
+    origin->words = on_a_line(cmd->pool, args);
+    origin->place = apppool_value_place(cmd);
     if (!strcmp(key, SET_ENV))
         key = apr_pstrcat(cmd->pool, key, " ",
                           ap_getword_conf(cmd->pool, &args), NULL);
-    if (!dir->said)
-        dir->said = apr_hash_make(cmd->pool);
-    apr_hash_set(dir->said, key, APR_HASH_KEY_STRING, said);
+    if (!dir->origins)
+        dir->origins = apr_hash_make(cmd->pool);
+    apr_hash_set(dir->origins, key, APR_HASH_KEY_STRING, origin);
 }
 
 /* What merge_identity() does not hand down to another app (config.c). */
@@ -59,15 +59,15 @@ static int is_identity(const char *name)
     return 0;
 }
 
-apr_hash_t *apppool_said_merge(apr_pool_t *p, apr_hash_t *base,
-                               apr_hash_t *over, int another)
+apr_hash_t *apppool_config_origin_merge(apr_pool_t *p, apr_hash_t *base,
+                                        apr_hash_t *over, int another)
 {
     apr_hash_t *all = base ? apr_hash_copy(p, base) : apr_hash_make(p);
     apr_hash_index_t *i;
 
     for (i = another && base ? apr_hash_first(p, base) : NULL; i;
          i = apr_hash_next(i))
-        if (is_identity(((const said_t *)apr_hash_this_val(i))->name))
+        if (is_identity(((const origin_t *)apr_hash_this_val(i))->name))
             apr_hash_set(all, apr_hash_this_key(i), APR_HASH_KEY_STRING, NULL);
     return over ? apr_hash_overlay(p, over, all) : all;
 }
@@ -81,35 +81,35 @@ static int is_of_apps(const command_rec *c)
 }
 
 /* Those of one name, which are several of AppSetEnv. @return 0: none */
-static int add_said(apr_pool_t *p, apr_array_header_t *lines,
-                    const apppool_app_t *app, const char *name)
+static int add_origins(apr_pool_t *p, apr_array_header_t *lines,
+                       const apppool_app_t *app, const char *name)
 {
     apr_hash_index_t *i;
     int n = 0;
 
-    for (i = app->set->said ? apr_hash_first(p, app->set->said) : NULL; i;
+    for (i = app->set->origins ? apr_hash_first(p, app->set->origins) : NULL; i;
          i = apr_hash_next(i)) {
-        const said_t *said = apr_hash_this_val(i);
+        const origin_t *origin = apr_hash_this_val(i);
 
-        if (strcmp(said->name, name) != 0)
+        if (strcmp(origin->name, name) != 0)
             continue;
         APR_ARRAY_PUSH(lines, const char *) = apr_pstrcat(
-            p, name, "\t", said->words, "\t", said->place, "\n", NULL);
+            p, name, "\t", origin->words, "\t", origin->place, "\n", NULL);
         n++;
     }
     return n;
 }
 
-const char *apppool_said_of(apr_pool_t *p, const apppool_app_t *app)
+const char *apppool_config_origin_of(apr_pool_t *p, const apppool_app_t *app)
 {
     apr_array_header_t *lines = apr_array_make(p, 64, sizeof(char *));
     const command_rec *c;
     const char *value;
 
     for (c = apppool_directives; c->name; c++) {
-        if (!is_of_apps(c) || add_said(p, lines, app, c->name))
+        if (!is_of_apps(c) || add_origins(p, lines, app, c->name))
             continue;
-        value = apppool_unsaid(p, app, c->name);
+        value = apppool_config_defaults_of(p, app, c->name);
         APR_ARRAY_PUSH(lines, const char *) =
             apr_pstrcat(p, c->name, "\t", value ? value : "", "\t\n", NULL);
     }

@@ -179,13 +179,13 @@ static const char *advice(apr_pool_t *p, const server_rec *server,
 
 /* ---- saying so ---- */
 
-void apppool_denied_warn(apr_pool_t *p, const apppool_mount_t *mount)
+void apppool_denied_root_warn(apr_pool_t *p, const apppool_mount_t *mount)
 {
     const core_server_config *core =
         ap_get_core_module_config(mount->server->module_config);
     const char *documents = core->ap_document_root, *what;
 
-    if (!documents || !apppool_mount_has_files(mount) ||
+    if (!documents || !apppool_config_mount_has_files(mount) ||
         !access(ap_make_full_path(p, documents, ".htaccess"), F_OK))
         return;
     what = advice(p, mount->server, mount->base_uri, documents);
@@ -195,13 +195,13 @@ void apppool_denied_warn(apr_pool_t *p, const apppool_mount_t *mount)
                      mount->place, what);
 }
 
-int apppool_denied_log(request_rec *r)
+int apppool_denied_root_log(request_rec *r)
 {
-    const apppool_mount_t *mount = apppool_mount_of(r);
+    const apppool_mount_t *mount = apppool_config_mount(r);
     const char *what;
 
     if (r->status != HTTP_FORBIDDEN || r->handler || !mount ||
-        !apppool_mount_has_files(mount))
+        !apppool_config_mount_has_files(mount))
         return DECLINED;
     what = advice(r->pool, r->server, mount->base_uri,
                   ap_context_document_root(r));

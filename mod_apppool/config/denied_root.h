@@ -22,9 +22,9 @@
 #include "mod_apppool/config/config.h"
 
 /** Warn of this AppRoot, if what is in DocumentRoot is denied. */
-void apppool_denied_warn(apr_pool_t *p, const apppool_mount_t *mount);
+void apppool_denied_root_warn(apr_pool_t *p, const apppool_mount_t *mount);
 
 /** The hook: a 403 of an application's URL that reached no handler. */
-int apppool_denied_log(request_rec *r);
+int apppool_denied_root_log(request_rec *r);
 
 #endif

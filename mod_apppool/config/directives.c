@@ -102,8 +102,8 @@ static const char *set_user(cmd_parms *cmd, void *dir_, const char *user,
     if (!wrong && group)
         wrong = apppool_value_check(cmd, dir, v, group);
     if (!wrong)
-        wrong = apppool_owner_check(cmd->pool, user, group, &dir->user,
-                                    &dir->user_group);
+        wrong = apppool_app_user_check(cmd->pool, user, group, &dir->user,
+                                       &dir->user_group);
     return wrong;
 }
 
@@ -117,7 +117,7 @@ static const char *set_env(cmd_parms *cmd, void *dir_, const char *name,
     if (!wrong)
         wrong = apppool_value_check(cmd, dir, v, value);
     if (!wrong)
-        wrong = apppool_words_variable(cmd->pool, cmd->cmd->name, name);
+        wrong = apppool_text_check_variable(cmd->pool, cmd->cmd->name, name);
     if (wrong)
         return wrong;
     if (!dir->env)

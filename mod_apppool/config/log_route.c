@@ -40,8 +40,8 @@ static const char *error_log(apr_pool_t *p, const server_rec *s,
         (int)getpid(), fd, (apr_uint64_t)st.st_dev, (apr_uint64_t)st.st_ino);
 }
 
-const char *apppool_route(apr_pool_t *p, const apppool_app_t *app,
-                          const server_rec *main_server)
+const char *apppool_log_route(apr_pool_t *p, const apppool_app_t *app,
+                              const server_rec *main_server)
 {
     return app->set->log ? app->set->log
                          : error_log(p, app->server, main_server);

@@ -21,7 +21,7 @@
  * the very file or pipe that httpd writes to, until the next graceful restart.
  * @return NULL: to the error log of the main server
  */
-const char *apppool_route(apr_pool_t *p, const apppool_app_t *app,
-                          const server_rec *main_server);
+const char *apppool_log_route(apr_pool_t *p, const apppool_app_t *app,
+                              const server_rec *main_server);
 
 #endif

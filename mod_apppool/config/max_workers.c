@@ -27,7 +27,7 @@ static apr_int64_t count_workers(void)
 
 static apr_int64_t count_processes(const apl_options_t *o)
 {
-    apr_int64_t n = apppool_server_of(ap_server_conf).max_pool_size;
+    apr_int64_t n = apppool_config_server(ap_server_conf).max_pool_size;
 
     return o->max_instances != 0 && o->max_instances < n ? o->max_instances : n;
 }
@@ -56,18 +56,18 @@ static uint32_t default_queue(const apl_options_t *o)
     return room < QUEUE_MIN ? QUEUE_MIN : (uint32_t)room;
 }
 
-void apppool_workers_share(apppool_app_t *app)
+void apppool_max_workers_share(apppool_app_t *app)
 {
     const apppool_dir_t *set = app->set;
     apl_options_t *o = &app->pool.options;
 
     o->max_queue = set->max_queue != APPPOOL_UNSET ? (uint32_t)set->max_queue
                                                    : default_queue(o);
-    app->max_lasting =
-        (uint32_t)apppool_or(set->max_lasting, (count_workers() + 1) / 2);
+    app->max_lasting = (uint32_t)apppool_config_or(set->max_lasting,
+                                                   (count_workers() + 1) / 2);
 }
 
-void apppool_workers_warn(const apppool_app_t *app)
+void apppool_max_workers_warn(const apppool_app_t *app)
 {
     const apl_options_t *o = &app->pool.options;
     apr_int64_t run = may_run(o), wait = may_wait(o), all = count_workers();

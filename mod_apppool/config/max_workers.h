@@ -19,9 +19,9 @@
 
 /** Put in the defaults of AppMaxQueue and AppMaxLasting: what half of the
  * workers allows. The app's other options are known. */
-void apppool_workers_share(apppool_app_t *app);
+void apppool_max_workers_share(apppool_app_t *app);
 
 /** Say so where what waits and what runs take more than half of them. */
-void apppool_workers_warn(const apppool_app_t *app);
+void apppool_max_workers_warn(const apppool_app_t *app);
 
 #endif

@@ -10,7 +10,7 @@ APLOG_USE_MODULE(apppool);
     ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_WARNING, 0, NULL,           \
                  "apppool: " __VA_ARGS__)
 
-void apppool_vain_warn(const apppool_app_t *app, apr_int64_t max)
+void apppool_no_effect_warn(const apppool_app_t *app, apr_int64_t max)
 {
     const apl_options_t *o = &app->pool.options;
 

@@ -15,6 +15,6 @@
 #include "mod_apppool/config/app.h"
 
 /** @param max MaxPoolSize */
-void apppool_vain_warn(const apppool_app_t *app, apr_int64_t max);
+void apppool_no_effect_warn(const apppool_app_t *app, apr_int64_t max);
 
 #endif

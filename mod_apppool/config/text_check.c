@@ -16,7 +16,7 @@ static int is_turning(const unsigned char *s)
                             (s[1] == 0x81 && s[2] >= 0xa6 && s[2] <= 0xa9));
 }
 
-apr_size_t apppool_words_character(const char *text)
+apr_size_t apppool_text_check_character(const char *text)
 {
     const unsigned char *s = (const unsigned char *)text;
     static const struct {
@@ -45,19 +45,19 @@ apr_size_t apppool_words_character(const char *text)
     return 0;
 }
 
-int apppool_words_ok(const char *text)
+int apppool_text_check_is_text(const char *text)
 {
     apr_size_t n;
 
     for (; *text; text += n) {
-        n = apppool_words_character(text);
+        n = apppool_text_check_character(text);
         if (n == 0)
             return 0;
     }
     return 1;
 }
 
-int apppool_words_time(const char *text)
+int apppool_text_check_time(const char *text)
 {
     static const char *const units[] = {"", "ms", "s", "mi", "min", "h"};
     size_t i, n = strspn(text, "0123456789");
@@ -68,8 +68,8 @@ int apppool_words_time(const char *text)
     return 0;
 }
 
-const char *apppool_words_variable(apr_pool_t *p, const char *directive,
-                                   const char *name)
+const char *apppool_text_check_variable(apr_pool_t *p, const char *directive,
+                                        const char *name)
 {
     const char *wrong = variable_refused(name, strlen(name));
 

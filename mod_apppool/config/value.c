@@ -31,16 +31,16 @@ const char *apppool_value_check(cmd_parms *cmd, void *dir_,
 
     if (wrong)
         return wrong;
-    if (!apppool_words_ok(arg))
+    if (!apppool_text_check_is_text(arg))
         return apr_psprintf(cmd->pool,
                             "%s: the value has to be UTF-8 without control "
                             "characters",
                             cmd->cmd->name);
     if (v->scope != APPPOOL_SERVER)
-        apppool_said(cmd, dir);
-    if (v->scope == APPPOOL_GROUP && cmd->path && !dir->stray) {
-        dir->stray = cmd->cmd->name;
-        dir->stray_place = apppool_value_place(cmd);
+        apppool_config_origin_note(cmd, dir);
+    if (v->scope == APPPOOL_GROUP && cmd->path && !dir->misplaced) {
+        dir->misplaced = cmd->cmd->name;
+        dir->misplaced_place = apppool_value_place(cmd);
         APR_ARRAY_PUSH(apppool_config()->sections, apppool_dir_t *) = dir;
     }
     return NULL;
@@ -107,7 +107,7 @@ const char *apppool_value_time(cmd_parms *cmd, void *dir, const char *arg)
     if (wrong)
         return wrong;
     errno = 0;
-    if (!apppool_words_time(arg) ||
+    if (!apppool_text_check_time(arg) ||
         ap_timeout_parameter_parse(arg, &t, "s") != APR_SUCCESS ||
         t > v->max * APR_USEC_PER_SEC || (t == 0 && !v->zero))
         return apr_psprintf(

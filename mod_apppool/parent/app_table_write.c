@@ -100,7 +100,7 @@ static json_t *describe_app(apr_pool_t *p, const apppool_app_t *app,
     json_object_set_new(j, "protocol",
                         text(apppool_proxy_scheme(app->protocol)));
     json_object_set_new(j, "listen", text(listen_word(app->listen)));
-    json_object_set_new(j, "log", text(apppool_route(p, app, main_server)));
+    json_object_set_new(j, "log", text(apppool_log_route(p, app, main_server)));
     json_object_set_new(j, "log_raw", json_boolean(app->log_raw));
     json_object_set_new(j, "notify", text(app->set->notify));
     json_object_set_new(j, "base_uri", text(app->base_uri));
@@ -137,7 +137,7 @@ static json_t *describe_app(apr_pool_t *p, const apppool_app_t *app,
     json_object_set_new(j, "stat_interval", seconds(o->stat_interval));
     json_object_set_new(j, "prestart", json_boolean(app->prestart));
     json_object_set_new(j, "rlimits", rlimits(&app->rlimits));
-    json_object_set_new(j, "said", text(apppool_said_of(p, app)));
+    json_object_set_new(j, "said", text(apppool_config_origin_of(p, app)));
     return j;
 }
 
@@ -165,11 +165,11 @@ static json_t *capacity(const apl_capacity_t *n)
     return j;
 }
 
-static json_t *describe(const apppool_table_t *table, server_rec *s,
+static json_t *describe(const apppool_app_table_t *table, server_rec *s,
                         apr_pool_t *p)
 {
-    const apr_array_header_t *apps = apppool_apps();
-    apppool_server_t server = apppool_server_of(s);
+    const apr_array_header_t *apps = apppool_app_all();
+    apppool_server_t server = apppool_config_server(s);
     json_t *j = json_object(), *list = json_array();
     int i, root = geteuid() == 0;
 
@@ -214,8 +214,8 @@ static apr_status_t write_file(const char *path, const char *data,
     return apr_file_close(file);
 }
 
-apr_status_t apppool_table_write(const apppool_table_t *table,
-                                 server_rec *main_server, apr_pool_t *p)
+apr_status_t apppool_app_table_write(const apppool_app_table_t *table,
+                                     server_rec *main_server, apr_pool_t *p)
 {
     char *path = apr_pstrcat(p, table->runtime, "/" CONTRACT_TABLE, NULL);
     char *beside = apr_pstrcat(p, path, ".new", NULL);

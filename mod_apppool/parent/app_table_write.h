@@ -26,13 +26,13 @@ typedef struct {
     apl_capacity_t capacity; /**< of the segment */
     apr_uint64_t instance;
     apr_uint32_t generation;
-} apppool_table_t;
+} apppool_app_table_t;
 
 /**
  * Write the table.
  * @return APR_SUCCESS, or what went wrong with the file
  */
-apr_status_t apppool_table_write(const apppool_table_t *table,
-                                 server_rec *main_server, apr_pool_t *p);
+apr_status_t apppool_app_table_write(const apppool_app_table_t *table,
+                                     server_rec *main_server, apr_pool_t *p);
 
 #endif

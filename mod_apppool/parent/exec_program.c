@@ -108,8 +108,8 @@ leave:
     return error;
 }
 
-int apppool_exec(pid_t *pid, int program, char *const argv[], const int *fds,
-                 int n)
+int apppool_exec_program(pid_t *pid, int program, char *const argv[],
+                         const int *fds, int n)
 {
     int up[APPPOOL_EXEC_FDS], made, error = 0;
 

@@ -27,7 +27,7 @@
  * @param n       how many; descriptor n is the program itself
  * @return 0, or errno: also when it cannot be executed
  */
-int apppool_exec(pid_t *pid, int program, char *const argv[], const int *fds,
-                 int n);
+int apppool_exec_program(pid_t *pid, int program, char *const argv[],
+                         const int *fds, int n);
 
 #endif

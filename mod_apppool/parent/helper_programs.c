@@ -18,8 +18,8 @@
 #include "spawner/shared/contract.h"
 
 /* Long: httpd does not start without an answer, and machines are held up. */
-#define PATIENCE (20 * APR_USEC_PER_SEC)
-#define SAID_MAX 120
+#define PATIENCE        (20 * APR_USEC_PER_SEC)
+#define LINE_MAX_LENGTH 120
 #define REMEDY                                                                 \
     "; install the programs of the module's build, or say with "               \
     "AppPoolLibexec in which directory they are"
@@ -34,20 +34,20 @@ static int left_ms(apr_time_t end)
 }
 
 /* Its first line; "" if there is none. @return 0: it took too long */
-static int hear(int fd, apr_time_t end, char said[SAID_MAX])
+static int read_line(int fd, apr_time_t end, char line[LINE_MAX_LENGTH])
 {
     struct pollfd answer = {fd, POLLIN, 0};
     size_t length = 0;
     ssize_t n = -1;
 
-    while (n != 0 && length < SAID_MAX - 1) {
+    while (n != 0 && length < LINE_MAX_LENGTH - 1) {
         if (poll(&answer, 1, left_ms(end)) == 0)
             return 0;
-        n = read(fd, said + length, SAID_MAX - 1 - length);
+        n = read(fd, line + length, LINE_MAX_LENGTH - 1 - length);
         length += n > 0 ? (size_t)n : 0;
     }
-    said[length] = 0;
-    said[strcspn(said, "\r\n")] = 0;
+    line[length] = 0;
+    line[strcspn(line, "\r\n")] = 0;
     return 1;
 }
 
@@ -62,7 +62,8 @@ static int ended(pid_t pid, apr_time_t end)
 }
 
 /* @return 0; ETIMEDOUT, or why it cannot be executed */
-static int ask(int program, const char *path, char said[SAID_MAX])
+static int run_version(int program, const char *path,
+                       char line[LINE_MAX_LENGTH])
 {
     char *argv[] = {(char *)(apr_uintptr_t)path,
                     (char *)(apr_uintptr_t) "--version", NULL};
@@ -74,9 +75,9 @@ static int ask(int program, const char *path, char said[SAID_MAX])
         return errno;
     fds[0] = fds[2] = -1;
     fds[1] = ends[1];
-    error = apppool_exec(&pid, program, argv, fds, 3);
+    error = apppool_exec_program(&pid, program, argv, fds, 3);
     close(ends[1]);
-    if (!error && (!hear(ends[0], end, said) || !ended(pid, end))) {
+    if (!error && (!read_line(ends[0], end, line) || !ended(pid, end))) {
         error = ETIMEDOUT;
         kill(-pid, SIGKILL);
         waitpid(pid, NULL, 0);
@@ -91,7 +92,7 @@ static const char *open_one(int *fd, apr_pool_t *p, const char *libexec,
                             const char *name, const char *version)
 {
     const char *path = apr_pstrcat(p, libexec, "/", name, NULL);
-    char said[SAID_MAX] = "";
+    char line[LINE_MAX_LENGTH] = "";
     struct stat st;
     int error = 0;
 
@@ -101,25 +102,25 @@ static const char *open_one(int *fd, apr_pool_t *p, const char *libexec,
     else if (S_ISDIR(st.st_mode))
         error = EISDIR;
     else
-        error = ask(*fd, path, said);
+        error = run_version(*fd, path, line);
     if (error == ETIMEDOUT)
         return apr_psprintf(p, "%s does not answer to --version in %d s" REMEDY,
                             path, (int)apr_time_sec(PATIENCE));
     if (error)
         return apr_psprintf(p, "cannot execute %s: %s" REMEDY, path,
                             strerror(error));
-    if (strcmp(said, version) != 0)
+    if (strcmp(line, version) != 0)
         return apr_psprintf(p,
                             "%s is not of the module's build: asked for "
                             "--version it says \"%s\" and not \"%s\"" REMEDY,
-                            path, said, version);
+                            path, line, version);
     return NULL;
 }
 
 /* ---- both ---- */
 
-const char *apppool_programs_open(apppool_programs_t *programs, apr_pool_t *p,
-                                  const char *libexec)
+const char *apppool_helper_programs_open(apppool_helper_programs_t *programs,
+                                         apr_pool_t *p, const char *libexec)
 {
     const char *wrong;
 
@@ -131,11 +132,11 @@ const char *apppool_programs_open(apppool_programs_t *programs, apr_pool_t *p,
             open_one(&programs->spawner, p, libexec, CONTRACT_SPAWNER_PROGRAM,
                      apr_psprintf(p, CONTRACT_SPAWNER_VERSION, APL_LAYOUT));
     if (wrong)
-        apppool_programs_close(programs);
+        apppool_helper_programs_close(programs);
     return wrong;
 }
 
-void apppool_programs_close(apppool_programs_t *programs)
+void apppool_helper_programs_close(apppool_helper_programs_t *programs)
 {
     if (programs->watchdog >= 0)
         close(programs->watchdog);

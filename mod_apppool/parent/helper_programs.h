@@ -23,15 +23,15 @@
 /** Both programs, open and close-on-exec. */
 typedef struct {
     int watchdog, spawner;
-} apppool_programs_t;
+} apppool_helper_programs_t;
 
 /**
  * Open and check both programs of a directory.
  * @return NULL; or the sentence that says what is wrong: nothing is open then
  */
-const char *apppool_programs_open(apppool_programs_t *programs, apr_pool_t *p,
-                                  const char *libexec);
+const char *apppool_helper_programs_open(apppool_helper_programs_t *programs,
+                                         apr_pool_t *p, const char *libexec);
 
-void apppool_programs_close(apppool_programs_t *programs);
+void apppool_helper_programs_close(apppool_helper_programs_t *programs);
 
 #endif

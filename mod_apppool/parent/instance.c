@@ -42,9 +42,9 @@ const char *apppool_instance_build(apr_pool_t *p)
 
 apppool_instance_t *apppool_instance_find(apr_pool_t *p)
 {
-    apppool_retained_t *r = apppool_legacy_newest();
+    apppool_retained_t *r = apppool_instance_list_newest();
 
-    return r && !apppool_legacy_drains(r) &&
+    return r && !apppool_instance_list_winds_down(r) &&
                    !strcmp(r->build, apppool_instance_build(p))
                ? (apppool_instance_t *)r
                : NULL;
@@ -55,20 +55,20 @@ apppool_instance_t *apppool_instance_obtain(apr_pool_t *p)
     apppool_instance_t *i = apppool_instance_find(p);
 
     return i ? i
-             : (apppool_instance_t *)apppool_legacy_add(
+             : (apppool_instance_t *)apppool_instance_list_add(
                    sizeof *i, apppool_instance_build(p));
 }
 
 int apppool_instance_is_open(const apppool_instance_t *i)
 {
-    return apppool_legacy_is_open(&i->kept);
+    return apppool_instance_list_is_open(&i->kept);
 }
 
 /* ---- its parts ---- */
 
 static apl_capacity_t capacity_of(server_rec *s)
 {
-    apppool_server_t server = apppool_server_of(s);
+    apppool_server_t server = apppool_config_server(s);
     apl_capacity_t n;
     int daemons = 0;
 
@@ -96,9 +96,9 @@ static int open_descriptors(apppool_instance_t *i)
 static const char *open_programs(apppool_instance_t *i, server_rec *s,
                                  apr_pool_t *ptemp)
 {
-    const char *libexec = apppool_server_of(s).libexec;
-    apppool_programs_t programs;
-    const char *wrong = apppool_programs_open(&programs, ptemp, libexec);
+    const char *libexec = apppool_config_server(s).libexec;
+    apppool_helper_programs_t programs;
+    const char *wrong = apppool_helper_programs_open(&programs, ptemp, libexec);
 
     if (wrong)
         return wrong;
@@ -119,14 +119,14 @@ static const char *move_in_beside(apppool_instance_t *i,
     int n = 0;
 
     do
-        path = apppool_runtime_place(ptemp, other->base, n++);
-    while (path && apppool_legacy_uses(path));
+        path = apppool_runtime_dir_place(ptemp, other->base, n++);
+    while (path && apppool_instance_list_uses(path));
     if (!path)
         return apr_psprintf(ptemp,
                             "%s is full: %d instances of other builds wait "
                             "for their last requests; restart httpd",
                             other->base, n - 1);
-    wrong = apppool_runtime_make(ptemp, path);
+    wrong = apppool_runtime_dir_make(ptemp, path);
     if (wrong)
         return wrong;
     FD(i, LOCK) = fcntl(other->fds[CONTRACT_LOCK_FD - CONTRACT_LIFE_FD],
@@ -144,21 +144,21 @@ static const char *move_in_beside(apppool_instance_t *i,
 static const char *move_in(apppool_instance_t *i, server_rec *s,
                            apr_pool_t *ptemp)
 {
-    const char *base = apppool_runtime_path(ptemp, s), *wrong;
+    const char *base = apppool_runtime_dir_path(ptemp, s), *wrong;
     const apppool_retained_t *other;
 
-    wrong = apppool_runtime_check(ptemp, base);
+    wrong = apppool_runtime_dir_check(ptemp, base);
     if (wrong)
         return wrong;
     apr_cpystrn(i->kept.base, base, sizeof i->kept.base);
-    other = apppool_legacy_in(base, &i->kept);
+    other = apppool_instance_list_in(base, &i->kept);
     if (other)
         return move_in_beside(i, other, ptemp);
-    wrong = apppool_runtime_make(ptemp, base);
+    wrong = apppool_runtime_dir_make(ptemp, base);
     if (!wrong)
-        wrong = apppool_runtime_lock(ptemp, base, &FD(i, LOCK));
+        wrong = apppool_runtime_dir_lock(ptemp, base, &FD(i, LOCK));
     if (!wrong)
-        wrong = apppool_stale_end(&i->kept, ptemp);
+        wrong = apppool_leftovers_end(&i->kept, ptemp);
     if (!wrong)
         apr_cpystrn(i->kept.runtime, base, sizeof i->kept.runtime);
     return wrong;
@@ -202,7 +202,7 @@ int apppool_instance_open(apppool_instance_t *i, server_rec *s,
         SAY(APLOG_EMERG, 0, "%s", wrong);
         return !OK;
     }
-    apppool_runtime_point(ptemp, i->kept.base, i->kept.runtime);
+    apppool_runtime_dir_point(ptemp, i->kept.base, i->kept.runtime);
     FD(i, SEGMENT) = i->pool.file;
     i->pool.bell = FD(i, BELL);
     i->kept.memory = i->pool.base;
@@ -211,12 +211,12 @@ int apppool_instance_open(apppool_instance_t *i, server_rec *s,
 }
 
 /* What cannot change while the segment stays. */
-void apppool_instance_keep(const apppool_instance_t *i, server_rec *s,
-                           apr_pool_t *ptemp)
+void apppool_instance_warn_fixed(const apppool_instance_t *i, server_rec *s,
+                                 apr_pool_t *ptemp)
 {
     apl_capacity_t now = capacity_of(s);
-    const char *path = apppool_runtime_path(ptemp, s);
-    const char *libexec = apppool_server_of(s).libexec;
+    const char *path = apppool_runtime_dir_path(ptemp, s);
+    const char *libexec = apppool_config_server(s).libexec;
 
     if (now.processes != i->capacity.processes ||
         now.sessions != i->capacity.sessions)
@@ -236,11 +236,11 @@ void apppool_instance_keep(const apppool_instance_t *i, server_rec *s,
             i->libexec);
 }
 
-int apppool_instance_tell(apppool_instance_t *i, server_rec *s,
-                          apr_pool_t *ptemp)
+int apppool_instance_write_table(apppool_instance_t *i, server_rec *s,
+                                 apr_pool_t *ptemp)
 {
-    const apr_array_header_t *apps = apppool_apps();
-    apppool_table_t table = {
+    const apr_array_header_t *apps = apppool_app_all();
+    apppool_app_table_t table = {
         .runtime = i->kept.runtime,
         .capacity = i->capacity,
         .instance = i->name,
@@ -255,7 +255,7 @@ int apppool_instance_tell(apppool_instance_t *i, server_rec *s,
         if (app->stop_timeout > i->kept.grace)
             i->kept.grace = app->stop_timeout;
     }
-    rv = apppool_table_write(&table, s, ptemp);
+    rv = apppool_app_table_write(&table, s, ptemp);
     if (rv != APR_SUCCESS)
         SAY(APLOG_EMERG, rv, "cannot write %s/" CONTRACT_TABLE,
             i->kept.runtime);

@@ -51,11 +51,11 @@ int apppool_instance_open(apppool_instance_t *i, server_rec *s,
                           apr_pool_t *ptemp);
 
 /** Graceful: say what a new configuration cannot change. */
-void apppool_instance_keep(const apppool_instance_t *i, server_rec *s,
-                           apr_pool_t *ptemp);
+void apppool_instance_warn_fixed(const apppool_instance_t *i, server_rec *s,
+                                 apr_pool_t *ptemp);
 
 /** Write the app table of this configuration. @return OK, !OK */
-int apppool_instance_tell(apppool_instance_t *i, server_rec *s,
-                          apr_pool_t *ptemp);
+int apppool_instance_write_table(apppool_instance_t *i, server_rec *s,
+                                 apr_pool_t *ptemp);
 
 #endif

@@ -28,14 +28,15 @@ static void close_fd(apr_int32_t *fd)
     *fd = -1;
 }
 
-apppool_retained_t *apppool_legacy_newest(void)
+apppool_retained_t *apppool_instance_list_newest(void)
 {
     return ap_retained_data_get(APPPOOL_RETAINED);
 }
 
-apppool_retained_t *apppool_legacy_add(apr_size_t size, const char *build)
+apppool_retained_t *apppool_instance_list_add(apr_size_t size,
+                                              const char *build)
 {
-    apppool_retained_t *older = apppool_legacy_newest();
+    apppool_retained_t *older = apppool_instance_list_newest();
     apppool_retained_t *r = ap_retained_data_create(APPPOOL_RETAINED, size);
     int i;
 
@@ -48,22 +49,22 @@ apppool_retained_t *apppool_legacy_add(apr_size_t size, const char *build)
     return r;
 }
 
-int apppool_legacy_is_open(const apppool_retained_t *r)
+int apppool_instance_list_is_open(const apppool_retained_t *r)
 {
     return r->runtime[0] != 0;
 }
 
-int apppool_legacy_drains(const apppool_retained_t *r)
+int apppool_instance_list_winds_down(const apppool_retained_t *r)
 {
-    return apppool_legacy_is_open(r) && r->life < 0;
+    return apppool_instance_list_is_open(r) && r->life < 0;
 }
 
-void apppool_legacy_give_up(const char *build)
+void apppool_instance_list_give_up(const char *build)
 {
     apppool_retained_t *r;
 
-    for (r = apppool_legacy_newest(); r; r = r->older) {
-        if (!apppool_legacy_is_open(r) || r->life < 0 ||
+    for (r = apppool_instance_list_newest(); r; r = r->older) {
+        if (!apppool_instance_list_is_open(r) || r->life < 0 ||
             strcmp(r->build, build) == 0)
             continue;
         close_fd(&r->life);
@@ -72,22 +73,23 @@ void apppool_legacy_give_up(const char *build)
     }
 }
 
-apppool_retained_t *apppool_legacy_in(const char *base,
-                                      const apppool_retained_t *but)
+apppool_retained_t *apppool_instance_list_in(const char *base,
+                                             const apppool_retained_t *but)
 {
     apppool_retained_t *r;
 
-    for (r = apppool_legacy_newest(); r; r = r->older)
-        if (r != but && apppool_legacy_is_open(r) && !strcmp(r->base, base))
+    for (r = apppool_instance_list_newest(); r; r = r->older)
+        if (r != but && apppool_instance_list_is_open(r) &&
+            !strcmp(r->base, base))
             return r;
     return NULL;
 }
 
-int apppool_legacy_uses(const char *runtime)
+int apppool_instance_list_uses(const char *runtime)
 {
     const apppool_retained_t *r;
 
-    for (r = apppool_legacy_newest(); r; r = r->older)
+    for (r = apppool_instance_list_newest(); r; r = r->older)
         if (strcmp(r->runtime, runtime) == 0)
             return 1;
     return 0;
@@ -98,19 +100,19 @@ static void unlink_from_list(apppool_retained_t *r)
 {
     apppool_retained_t *other;
 
-    for (other = apppool_legacy_newest(); other; other = other->older)
+    for (other = apppool_instance_list_newest(); other; other = other->older)
         if (other->older == r)
             other->older = r->older;
 }
 
-void apppool_legacy_forget(apppool_retained_t *r)
+void apppool_instance_list_forget(apppool_retained_t *r)
 {
     int i;
 
-    if (apppool_legacy_is_open(r)) {
-        apppool_runtime_clear(r->runtime, strcmp(r->runtime, r->base) != 0);
-        if (!apppool_legacy_in(r->base, r))
-            apppool_runtime_remove(r->base);
+    if (apppool_instance_list_is_open(r)) {
+        apppool_runtime_dir_clear(r->runtime, strcmp(r->runtime, r->base) != 0);
+        if (!apppool_instance_list_in(r->base, r))
+            apppool_runtime_dir_remove(r->base);
     }
     for (i = 0; i < APPPOOL_RETAINED_FDS; i++)
         close_fd(&r->fds[i]);
@@ -123,14 +125,14 @@ void apppool_legacy_forget(apppool_retained_t *r)
     unlink_from_list(r);
 }
 
-void apppool_legacy_inherit(int bell)
+void apppool_instance_list_inherit(int bell)
 {
     apppool_retained_t *r;
     int i;
 
     /* The lock is free when parent and helpers are gone. The write end of the
      * life pipe stays open as long as a child lives. */
-    for (r = apppool_legacy_newest(); r; r = r->older) {
+    for (r = apppool_instance_list_newest(); r; r = r->older) {
         close_fd(&r->program);
         for (i = 0; i < APPPOOL_RETAINED_FDS; i++)
             if (r->fds[i] != bell)

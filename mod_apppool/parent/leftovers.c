@@ -21,14 +21,14 @@ static const char *end_one(apppool_retained_t *r, const char *runtime,
                            apr_pool_t *p)
 {
     pid_t pid;
-    int status, error = apppool_helper_end(&pid, r, runtime);
+    int status, error = apppool_watchdog_process_end(&pid, r, runtime);
 
     if (error)
         return apr_psprintf(p, "cannot start %s: %s", r->name, strerror(error));
     ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, ap_server_conf,
                  "apppool: ending what an httpd that was killed left in %s",
                  runtime);
-    if (!apppool_helper_wait(pid, LIMIT, &status))
+    if (!apppool_watchdog_process_wait(pid, LIMIT, &status))
         return apr_psprintf(p,
                             "applications of an httpd that was killed still "
                             "run; watchdog %d waits for them in %s",
@@ -41,18 +41,19 @@ static const char *end_one(apppool_retained_t *r, const char *runtime,
     return NULL;
 }
 
-const char *apppool_stale_end(apppool_retained_t *r, apr_pool_t *p)
+const char *apppool_leftovers_end(apppool_retained_t *r, apr_pool_t *p)
 {
     const char *runtime, *wrong;
     int n;
 
-    for (n = 0; (runtime = apppool_runtime_place(p, r->base, n)) != NULL; n++) {
-        if (!apppool_runtime_is_stale(p, runtime, n > 0))
+    for (n = 0; (runtime = apppool_runtime_dir_place(p, r->base, n)) != NULL;
+         n++) {
+        if (!apppool_runtime_dir_has_leftovers(p, runtime, n > 0))
             continue;
         wrong = end_one(r, runtime, p);
         if (wrong)
             return wrong;
-        apppool_runtime_clear(runtime, n > 0);
+        apppool_runtime_dir_clear(runtime, n > 0);
     }
     return NULL;
 }

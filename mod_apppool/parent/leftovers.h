@@ -23,6 +23,6 @@
  * @param r program, descriptors and `base` are used
  * @return NULL, or the sentence that says what is wrong
  */
-const char *apppool_stale_end(apppool_retained_t *r, apr_pool_t *p);
+const char *apppool_leftovers_end(apppool_retained_t *r, apr_pool_t *p);
 
 #endif

@@ -33,18 +33,18 @@ static pid_t parent;                 /* httpd's */
 static uid_t user;                   /* whom it was started by */
 static int prefork, dying;
 
-apl_pool_t *apppool_pool(void)
+apl_pool_t *apppool_lifecycle_pool(void)
 {
     return instance && apppool_instance_is_open(instance) ? &instance->pool
                                                           : NULL;
 }
 
-const char *apppool_runtime(void)
+const char *apppool_lifecycle_runtime(void)
 {
     return instance->kept.runtime;
 }
 
-int apppool_child_dying(void)
+int apppool_lifecycle_child_is_dying(void)
 {
     return prefork && dying; /* where there are threads, none reads it */
 }
@@ -60,26 +60,27 @@ static apr_status_t end_configuration(void *data)
     if (getpid() == parent && geteuid() == user &&
         (ap_state_query(AP_SQ_MAIN_STATE) == AP_SQ_MS_EXITING ||
          ap_unixd_mpm_get_retained_data()->is_ungraceful))
-        apppool_watch_stop();
+        apppool_watchdog_watch_stop();
     return APR_SUCCESS;
 }
 
-static int go_on(apr_pool_t *pconf, apr_pool_t *ptemp, server_rec *s)
+static int start_or_continue(apr_pool_t *pconf, apr_pool_t *ptemp,
+                             server_rec *s)
 {
     int rv = OK, is_new;
 
-    apppool_watch_look();
+    apppool_watchdog_watch_collect();
     is_new = !apppool_instance_is_open(instance);
     if (is_new)
         rv = apppool_instance_open(instance, s, ptemp);
     else
-        apppool_instance_keep(instance, s, ptemp);
+        apppool_instance_warn_fixed(instance, s, ptemp);
     if (rv == OK)
-        rv = apppool_instance_tell(instance, s, ptemp);
+        rv = apppool_instance_write_table(instance, s, ptemp);
     /* One that never got a table is of no use. */
     if (rv != OK && is_new)
-        apppool_legacy_forget(&instance->kept);
-    apppool_watch(pconf);
+        apppool_instance_list_forget(&instance->kept);
+    apppool_watchdog_watch_all(pconf);
     if (rv == OK)
         apl_wake_ring(instance->pool.bell);
     return rv;
@@ -96,7 +97,7 @@ int apppool_lifecycle_pre_config(apr_pool_t *pconf, apr_pool_t *plog,
     user = geteuid();
     apppool_config_begin(pconf);
     /* Before another module forks a process that would keep hold of it. */
-    apppool_legacy_give_up(apppool_instance_build(ptemp));
+    apppool_instance_list_give_up(apppool_instance_build(ptemp));
     instance = apppool_instance_find(ptemp);
     /* Also when this configuration turns out to be unusable. And before httpd
      * forgets which kind of restart it is. */
@@ -106,11 +107,11 @@ int apppool_lifecycle_pre_config(apr_pool_t *pconf, apr_pool_t *plog,
 
 static const char *check_programs(apr_pool_t *ptemp, server_rec *s)
 {
-    apppool_programs_t programs;
-    const char *wrong =
-        apppool_programs_open(&programs, ptemp, apppool_server_of(s).libexec);
+    apppool_helper_programs_t programs;
+    const char *wrong = apppool_helper_programs_open(
+        &programs, ptemp, apppool_config_server(s).libexec);
 
-    apppool_programs_close(&programs);
+    apppool_helper_programs_close(&programs);
     return wrong;
 }
 
@@ -121,19 +122,21 @@ int apppool_lifecycle_check_config(apr_pool_t *pconf, apr_pool_t *plog,
     const char *wrong;
 
     (void)plog;
-    if (apppool_apps_resolve(pconf, s, (apr_uint32_t)generation) != OK)
+    if (apppool_app_resolve_all(pconf, s, (apr_uint32_t)generation) != OK)
         return !OK;
-    if (apppool_apps()->nelts == 0)
+    if (apppool_app_all()->nelts == 0)
         return OK;
-    wrong = apppool_proxy_check(ptemp);
+    wrong = apppool_proxy_api_check(ptemp);
     /* Later it is looked at when an instance is opened, and an httpd that
      * serves must not end over what it does not need. */
     if (!wrong && generation == 0)
         wrong = check_programs(ptemp, s);
     if (!wrong && generation == 0)
-        wrong = apppool_runtime_check(ptemp, apppool_runtime_path(ptemp, s));
+        wrong = apppool_runtime_dir_check(ptemp,
+                                          apppool_runtime_dir_path(ptemp, s));
     if (!wrong && generation == 0)
-        wrong = apppool_store_check(ptemp, apppool_server_of(s).spool_dir);
+        wrong =
+            apppool_spool_check_dir(ptemp, apppool_config_server(s).spool_dir);
     if (wrong)
         SAY(APLOG_ERR, 0, "%s", wrong);
     return wrong ? !OK : OK;
@@ -147,13 +150,13 @@ int apppool_lifecycle_post_config(apr_pool_t *pconf, apr_pool_t *plog,
     (void)plog;
     if (ap_state_query(AP_SQ_MAIN_STATE) == AP_SQ_MS_CREATE_PRE_CONFIG)
         return OK;
-    if (apppool_apps()->nelts == 0 && !apppool_pool()) {
-        apppool_watch_look();
-        apppool_watch(pconf);
+    if (apppool_app_all()->nelts == 0 && !apppool_lifecycle_pool()) {
+        apppool_watchdog_watch_collect();
+        apppool_watchdog_watch_all(pconf);
         return OK;
     }
     instance = apppool_instance_obtain(pconf);
-    rv = go_on(pconf, ptemp, s);
+    rv = start_or_continue(pconf, ptemp, s);
     /* An httpd that serves must not end over a restart that went wrong. */
     return ap_state_query(AP_SQ_CONFIG_GEN) > 1 ? OK : rv;
 }
@@ -161,7 +164,7 @@ int apppool_lifecycle_post_config(apr_pool_t *pconf, apr_pool_t *plog,
 int apppool_lifecycle_monitor(apr_pool_t *p, server_rec *s)
 {
     (void)p;
-    apppool_watch_again(s->process->pconf);
+    apppool_watchdog_watch_check(s->process->pconf);
     return DECLINED;
 }
 
@@ -182,8 +185,9 @@ void apppool_lifecycle_child_init(apr_pool_t *pchild, server_rec *s)
     apr_status_t rv;
 
     if (getpid() != parent)
-        apppool_legacy_inherit(apppool_pool() ? instance->pool.bell : -1);
-    if (!apppool_pool())
+        apppool_instance_list_inherit(
+            apppool_lifecycle_pool() ? instance->pool.bell : -1);
+    if (!apppool_lifecycle_pool())
         return;
     ap_mpm_query(AP_MPMQ_IS_THREADED, &threads);
     prefork = !threads;
@@ -195,13 +199,13 @@ void apppool_lifecycle_child_init(apr_pool_t *pchild, server_rec *s)
                      "apppool: this httpd child cannot join the pool: %s",
                      apl_error_text(rv, why, sizeof why));
     apr_pool_cleanup_register(pchild, NULL, end_child, apr_pool_cleanup_null);
-    apppool_channels_init(pchild);
+    apppool_connection_init(pchild);
 }
 
 void apppool_lifecycle_child_stopping(apr_pool_t *pchild, int graceful)
 {
     (void)pchild;
     dying = 1;
-    if (!graceful && !prefork && apppool_pool())
+    if (!graceful && !prefork && apppool_lifecycle_pool())
         apl_checkout_stop(&instance->pool);
 }

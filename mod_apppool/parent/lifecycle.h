@@ -31,13 +31,13 @@
 #include "shm/format/segment.h"
 
 /** The pool, in an httpd child that may use it. @return NULL: there is none */
-apl_pool_t *apppool_pool(void);
+apl_pool_t *apppool_lifecycle_pool(void);
 
 /** The runtime directory. */
-const char *apppool_runtime(void);
+const char *apppool_lifecycle_runtime(void);
 
 /** Is this child on its way out, so that the pool lock is not to be taken? */
-int apppool_child_dying(void);
+int apppool_lifecycle_child_is_dying(void);
 
 /* The hooks. */
 int apppool_lifecycle_pre_config(apr_pool_t *pconf, apr_pool_t *plog,

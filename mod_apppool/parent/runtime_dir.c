@@ -29,9 +29,10 @@ APLOG_USE_MODULE(apppool);
 #define WAIT_STEP  (50 * 1000)             /* us */
 #define WAIT_LIMIT (60 * APR_USEC_PER_SEC) /* for a dying httpd's apps */
 
-const char *apppool_runtime_path(apr_pool_t *p, const server_rec *main_server)
+const char *apppool_runtime_dir_path(apr_pool_t *p,
+                                     const server_rec *main_server)
 {
-    apppool_server_t server = apppool_server_of(main_server);
+    apppool_server_t server = apppool_config_server(main_server);
     apr_uint64_t key;
 
     if (server.runtime_dir)
@@ -44,7 +45,7 @@ const char *apppool_runtime_path(apr_pool_t *p, const server_rec *main_server)
 }
 
 /* What stands there is a directory of ours. */
-static const char *look(apr_pool_t *p, const char *path)
+static const char *check_existing(apr_pool_t *p, const char *path)
 {
     struct stat st;
 
@@ -72,7 +73,7 @@ static const char *look(apr_pool_t *p, const char *path)
 }
 
 /* Could a directory be made there? */
-static const char *look_above(apr_pool_t *p, const char *path)
+static const char *check_parent(apr_pool_t *p, const char *path)
 {
     const char *above = ap_make_dirstr_parent(p, path);
     struct stat st;
@@ -90,7 +91,7 @@ static const char *look_above(apr_pool_t *p, const char *path)
     return NULL;
 }
 
-const char *apppool_runtime_check(apr_pool_t *p, const char *path)
+const char *apppool_runtime_dir_check(apr_pool_t *p, const char *path)
 {
     struct stat st;
 
@@ -105,18 +106,18 @@ const char *apppool_runtime_check(apr_pool_t *p, const char *path)
             "AppPoolRuntimeDir",
             path, BASE_MAX);
     if (lstat(path, &st) != 0)
-        return look_above(p, path);
+        return check_parent(p, path);
     if (access(path, W_OK) != 0 && errno == EROFS)
         return apr_psprintf(p,
                             "cannot write to the runtime directory %s: %s; say "
                             "another with AppPoolRuntimeDir",
                             path, strerror(errno));
-    return look(p, path);
+    return check_existing(p, path);
 }
 
 /* ---- the directory ---- */
 
-const char *apppool_runtime_make(apr_pool_t *p, const char *path)
+const char *apppool_runtime_dir_make(apr_pool_t *p, const char *path)
 {
     const char *wrong;
 
@@ -125,7 +126,7 @@ const char *apppool_runtime_make(apr_pool_t *p, const char *path)
                             "cannot make the runtime directory %s: %s; say "
                             "another with AppPoolRuntimeDir",
                             path, strerror(errno));
-    wrong = look(p, path);
+    wrong = check_existing(p, path);
     if (!wrong && chmod(path, 0711) != 0)
         wrong = apr_psprintf(p,
                              "cannot use the runtime directory %s: %s; say "
@@ -134,14 +135,15 @@ const char *apppool_runtime_make(apr_pool_t *p, const char *path)
     return wrong;
 }
 
-const char *apppool_runtime_place(apr_pool_t *p, const char *base, int n)
+const char *apppool_runtime_dir_place(apr_pool_t *p, const char *base, int n)
 {
     if (n >= PLACES)
         return NULL;
     return n ? apr_psprintf(p, "%s/%d", base, n) : base;
 }
 
-void apppool_runtime_point(apr_pool_t *p, const char *base, const char *place)
+void apppool_runtime_dir_point(apr_pool_t *p, const char *base,
+                               const char *place)
 {
     const char *link = apr_pstrcat(p, base, "/" CONTRACT_CURRENT, NULL);
 
@@ -194,11 +196,11 @@ static int same_file(int fd, const char *path)
            a.st_dev == b.st_dev;
 }
 
-const char *apppool_runtime_lock(apr_pool_t *p, const char *base, int *lock)
+const char *apppool_runtime_dir_lock(apr_pool_t *p, const char *base, int *lock)
 {
     const char *path = apr_pstrcat(p, base, "/" CONTRACT_LOCK, NULL);
     apr_interval_time_t waited = 0;
-    int fd = -1, pid = 0, said = 0;
+    int fd = -1, pid = 0, logged = 0;
 
     for (;; waited += WAIT_STEP, apr_sleep(WAIT_STEP)) {
         if (fd < 0)
@@ -219,7 +221,7 @@ const char *apppool_runtime_lock(apr_pool_t *p, const char *base, int *lock)
                                 "can have the same AppPoolRuntimeDir",
                                 path, pid);
         }
-        if (!said++)
+        if (!logged++)
             ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, ap_server_conf,
                          "apppool: waiting until the applications of an httpd "
                          "that was killed (pid %d) have ended",
@@ -232,7 +234,8 @@ const char *apppool_runtime_lock(apr_pool_t *p, const char *base, int *lock)
 
 /* ---- the end ---- */
 
-int apppool_runtime_is_stale(apr_pool_t *p, const char *path, int below)
+int apppool_runtime_dir_has_leftovers(apr_pool_t *p, const char *path,
+                                      int below)
 {
     struct stat st;
 
@@ -249,7 +252,7 @@ static void remove_file(const char *directory, const char *name)
     unlink(path);
 }
 
-void apppool_runtime_clear(const char *runtime, int below)
+void apppool_runtime_dir_clear(const char *runtime, int below)
 {
     remove_file(runtime, CONTRACT_TABLE ".new");
     remove_file(runtime, CONTRACT_TABLE);
@@ -257,7 +260,7 @@ void apppool_runtime_clear(const char *runtime, int below)
         rmdir(runtime);
 }
 
-void apppool_runtime_remove(const char *base)
+void apppool_runtime_dir_remove(const char *base)
 {
     remove_file(base, CONTRACT_CURRENT);
     remove_file(base, CONTRACT_LOCK);

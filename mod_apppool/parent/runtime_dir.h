@@ -21,38 +21,42 @@
 #include <httpd.h>
 
 /** Where the directory is. @return NULL: not a path */
-const char *apppool_runtime_path(apr_pool_t *p, const server_rec *main_server);
+const char *apppool_runtime_dir_path(apr_pool_t *p,
+                                     const server_rec *main_server);
 
 /**
  * Can this be the directory? Touches nothing.
  * @return NULL: yes; or the sentence that says why not
  */
-const char *apppool_runtime_check(apr_pool_t *p, const char *path);
+const char *apppool_runtime_dir_check(apr_pool_t *p, const char *path);
 
 /** Make a directory, or take the one that is there. @return NULL, or why not */
-const char *apppool_runtime_make(apr_pool_t *p, const char *path);
+const char *apppool_runtime_dir_make(apr_pool_t *p, const char *path);
 
 /**
  * Take the lock. Waits for a dying httpd; says so in the log.
  * @param lock descriptor of the lock file, close-on-exec
  * @return NULL, or the sentence that says what is wrong
  */
-const char *apppool_runtime_lock(apr_pool_t *p, const char *base, int *lock);
+const char *apppool_runtime_dir_lock(apr_pool_t *p, const char *base,
+                                     int *lock);
 
 /** Place `n` for an instance: base, base/1 ... @return NULL: no such place */
-const char *apppool_runtime_place(apr_pool_t *p, const char *base, int n);
+const char *apppool_runtime_dir_place(apr_pool_t *p, const char *base, int n);
 
 /** Have base/current lead to the newest instance's place. */
-void apppool_runtime_point(apr_pool_t *p, const char *base, const char *place);
+void apppool_runtime_dir_point(apr_pool_t *p, const char *base,
+                               const char *place);
 
 /** Is something left in there? @param below it is a directory in the base */
-int apppool_runtime_is_stale(apr_pool_t *p, const char *path, int below);
+int apppool_runtime_dir_has_leftovers(apr_pool_t *p, const char *path,
+                                      int below);
 
 /** Remove what the parent made for an instance. */
-void apppool_runtime_clear(const char *runtime, int below);
+void apppool_runtime_dir_clear(const char *runtime, int below);
 
 /** Remove what is left then: the lock, and a directory that was not named by
  * the administrator. */
-void apppool_runtime_remove(const char *base);
+void apppool_runtime_dir_remove(const char *base);
 
 #endif

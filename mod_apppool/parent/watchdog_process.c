@@ -46,12 +46,12 @@ static int start(pid_t *pid, const apppool_retained_t *r, const char *runtime,
     fds[STDERR_FILENO] = open_words(runtime);
     for (i = 0; i < r->n_fds && i < APPPOOL_RETAINED_FDS; i++)
         fds[FIRST_FD + i] = r->fds[i];
-    error = apppool_exec(pid, r->program, argv, fds, FIRST_FD + (int)i);
+    error = apppool_exec_program(pid, r->program, argv, fds, FIRST_FD + (int)i);
     close(fds[STDERR_FILENO]);
     return error;
 }
 
-int apppool_helper_start(apppool_retained_t *r)
+int apppool_watchdog_process_start(apppool_retained_t *r)
 {
     pid_t pid = 0;
     int error = start(&pid, r, r->runtime, NULL);
@@ -61,16 +61,16 @@ int apppool_helper_start(apppool_retained_t *r)
     return error;
 }
 
-int apppool_helper_end(pid_t *pid, const apppool_retained_t *r,
-                       const char *runtime)
+int apppool_watchdog_process_end(pid_t *pid, const apppool_retained_t *r,
+                                 const char *runtime)
 {
     return start(pid, r, runtime, CONTRACT_STOP);
 }
 
 /* ---- end ---- */
 
-const char *apppool_helper_words(const apppool_retained_t *r,
-                                 char buf[LASTWORDS_MAX])
+const char *apppool_watchdog_process_last_words(const apppool_retained_t *r,
+                                                char buf[LASTWORDS_MAX])
 {
     char path[WORDS_PATH];
 
@@ -78,13 +78,13 @@ const char *apppool_helper_words(const apppool_retained_t *r,
     return lastwords_read(AT_FDCWD, path, buf);
 }
 
-int apppool_helper_runs(pid_t pid, int *status)
+int apppool_watchdog_process_runs(pid_t pid, int *status)
 {
     *status = 0;
     return pid > 0 && waitpid(pid, status, WNOHANG) == 0;
 }
 
-int apppool_helper_silent(const apppool_retained_t *r, pulse_t *pulse)
+int apppool_watchdog_process_silent(const apppool_retained_t *r, pulse_t *pulse)
 {
     char path[WORDS_PATH];
 
@@ -93,7 +93,8 @@ int apppool_helper_silent(const apppool_retained_t *r, pulse_t *pulse)
     return pulse->inode == 0 ? 0 : pulse->silent;
 }
 
-int apppool_helper_wait(pid_t pid, apr_interval_time_t limit, int *status)
+int apppool_watchdog_process_wait(pid_t pid, apr_interval_time_t limit,
+                                  int *status)
 {
     apr_time_t end = apr_time_now() + limit;
     pid_t got;

@@ -22,29 +22,31 @@
 
 /** Start the watchdog of an instance; r->watchdog is its pid then.
  * @return 0, or errno */
-int apppool_helper_start(apppool_retained_t *r);
+int apppool_watchdog_process_start(apppool_retained_t *r);
 
 /** Start a watchdog that ends what there is in `runtime`, and then itself.
  * @return 0, or errno */
-int apppool_helper_end(pid_t *pid, const apppool_retained_t *r,
-                       const char *runtime);
+int apppool_watchdog_process_end(pid_t *pid, const apppool_retained_t *r,
+                                 const char *runtime);
 
 /**
  * Wait for its end.
  * @param status as of waitpid(); -1: it was no child of ours
  * @return 0: it runs yet, after `limit` us
  */
-int apppool_helper_wait(pid_t pid, apr_interval_time_t limit, int *status);
+int apppool_watchdog_process_wait(pid_t pid, apr_interval_time_t limit,
+                                  int *status);
 
 /** What the watchdog said before it died: ": ...", or "". */
-const char *apppool_helper_words(const apppool_retained_t *r,
-                                 char buf[LASTWORDS_MAX]);
+const char *apppool_watchdog_process_last_words(const apppool_retained_t *r,
+                                                char buf[LASTWORDS_MAX]);
 
 /** Does it run? A dead one is reaped. @param status of a dead one */
-int apppool_helper_runs(pid_t pid, int *status);
+int apppool_watchdog_process_runs(pid_t pid, int *status);
 
 /** Looks in a row at which the watchdog has not moved. 0 where that is not
  * known: one of an older build does not beat. */
-int apppool_helper_silent(const apppool_retained_t *r, pulse_t *pulse);
+int apppool_watchdog_process_silent(const apppool_retained_t *r,
+                                    pulse_t *pulse);
 
 #endif

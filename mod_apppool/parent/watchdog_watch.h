@@ -23,16 +23,16 @@
 #include "mod_apppool/parent/retained.h"
 
 /** Forget what has ended while nobody was told: between two configurations. */
-void apppool_watch_look(void);
+void apppool_watchdog_watch_collect(void);
 
 /** Start what does not run, and be told of each one's death. */
-void apppool_watch(apr_pool_t *pconf);
+void apppool_watchdog_watch_all(apr_pool_t *pconf);
 
 /** End what hangs, and start again what died too often in a row; from time to
  * time. */
-void apppool_watch_again(apr_pool_t *pconf);
+void apppool_watchdog_watch_check(apr_pool_t *pconf);
 
 /** End all of them, and wait for that. */
-void apppool_watch_stop(void);
+void apppool_watchdog_watch_stop(void);
 
 #endif

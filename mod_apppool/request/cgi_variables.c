@@ -31,8 +31,9 @@ static int is_php(const char *filename)
     return 0;
 }
 
-int apppool_script_is(const request_rec *r, const apppool_mount_t *mount,
-                      const char *filename)
+int apppool_cgi_variables_is_script(const request_rec *r,
+                                    const apppool_mount_t *mount,
+                                    const char *filename)
 {
     return (mount->app->protocol == APL_FCGI ||
             mount->app->protocol == APL_AUTO) &&
@@ -66,8 +67,8 @@ static int is_below(const char *filename, const char *directory)
     return n > 0 && !strncmp(filename, directory, n) && filename[n] == '/';
 }
 
-int apppool_script_is_own(request_rec *r, const apppool_mount_t *mount,
-                          const char *filename)
+int apppool_cgi_variables_may_run(request_rec *r, const apppool_mount_t *mount,
+                                  const char *filename)
 {
     const char *base_uri = mount->base_uri;
 
@@ -105,8 +106,8 @@ static char *find_index(request_rec *r, const apppool_mount_t *mount,
 static int find_php(request_rec *r, const apppool_mount_t *mount,
                     const char *filename, parts_t *parts)
 {
-    if (apppool_script_is(r, mount, filename) &&
-        apppool_script_is_own(r, mount, filename)) {
+    if (apppool_cgi_variables_is_script(r, mount, filename) &&
+        apppool_cgi_variables_may_run(r, mount, filename)) {
         const char *more = r->path_info ? r->path_info : "";
 
         parts->filename = apr_pstrdup(r->pool, filename);
@@ -131,7 +132,7 @@ static int find_php(request_rec *r, const apppool_mount_t *mount,
 static void find_parts(request_rec *r, const apppool_mount_t *mount,
                        uint32_t protocol, const char *filename, parts_t *parts)
 {
-    const char *path = apppool_forward_path(r, mount->base_uri);
+    const char *path = apppool_forwarded_path(r, mount->base_uri);
 
     parts->path_info = apr_pstrdup(r->pool, path);
     if (protocol == APL_FCGI && find_php(r, mount, filename, parts))
@@ -147,9 +148,9 @@ static void find_parts(request_rec *r, const apppool_mount_t *mount,
     }
 }
 
-void apppool_script_begin(request_rec *r, const apppool_mount_t *mount,
-                          uint32_t protocol, const char *filename,
-                          apppool_script_t *own)
+void apppool_cgi_variables_set(request_rec *r, const apppool_mount_t *mount,
+                               uint32_t protocol, const char *filename,
+                               apppool_cgi_variables_t *own)
 {
     const char *secret = apr_table_get(r->headers_in, "Authorization");
     parts_t parts;
@@ -173,7 +174,8 @@ void apppool_script_begin(request_rec *r, const apppool_mount_t *mount,
         apr_table_setn(r->subprocess_env, "proxy-sendcl", "1");
 }
 
-void apppool_script_end(request_rec *r, const apppool_script_t *own)
+void apppool_cgi_variables_restore(request_rec *r,
+                                   const apppool_cgi_variables_t *own)
 {
     r->uri = own->uri;
     r->path_info = own->path_info;

@@ -39,30 +39,32 @@
 /** A request's own, while it has others. */
 typedef struct {
     char *uri, *path_info, *filename;
-} apppool_script_t;
+} apppool_cgi_variables_t;
 
 /**
  * Is the file that this request names a script of the app? It is to be run,
  * not to be handed out.
  * @param filename what the URL was mapped to
  */
-int apppool_script_is(const request_rec *r, const apppool_mount_t *mount,
-                      const char *filename);
+int apppool_cgi_variables_is_script(const request_rec *r,
+                                    const apppool_mount_t *mount,
+                                    const char *filename);
 
 /** May the app run this script? By its name; see above. */
-int apppool_script_is_own(request_rec *r, const apppool_mount_t *mount,
-                          const char *filename);
+int apppool_cgi_variables_may_run(request_rec *r, const apppool_mount_t *mount,
+                                  const char *filename);
 
 /**
  * Give mod_proxy what the app is to be told.
  * @param filename what the URL was mapped to
- * @param own      filled in, for apppool_script_end()
+ * @param own      filled in, for apppool_cgi_variables_restore()
  */
-void apppool_script_begin(request_rec *r, const apppool_mount_t *mount,
-                          uint32_t protocol, const char *filename,
-                          apppool_script_t *own);
+void apppool_cgi_variables_set(request_rec *r, const apppool_mount_t *mount,
+                               uint32_t protocol, const char *filename,
+                               apppool_cgi_variables_t *own);
 
 /** Take that back. */
-void apppool_script_end(request_rec *r, const apppool_script_t *own);
+void apppool_cgi_variables_restore(request_rec *r,
+                                   const apppool_cgi_variables_t *own);
 
 #endif

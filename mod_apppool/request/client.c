@@ -21,14 +21,14 @@ static void send_continue(request_rec *r)
     r->status_line = line;
 }
 
-void apppool_client_continue(request_rec *r)
+void apppool_client_send_continue(request_rec *r)
 {
     if (r->expecting_100)
         send_continue(r);
 }
 
 /* @return what poll() says of the socket; 0: there is none */
-static int look(conn_rec *c)
+static int poll_client(conn_rec *c)
 {
     apr_socket_t *sock = c->master ? NULL : ap_get_conn_socket(c);
     struct pollfd client = {-1, POLLRDHUP, 0};
@@ -38,17 +38,17 @@ static int look(conn_rec *c)
     return poll(&client, 1, 0) == 1 ? client.revents : 0;
 }
 
-int apppool_client_gone(void *data)
+int apppool_client_has_left(void *data)
 {
     apppool_client_t *client = data;
     conn_rec *c = client->r->connection;
-    int seen = look(c);
+    int seen = poll_client(c);
 
     /* Of an earlier answer that is still being sent, it would be told too. */
     if (seen & POLLRDHUP && !client->asked && !c->data_in_output_filters) {
         client->asked = 1;
         send_continue(client->r);
-        seen = look(c);
+        seen = poll_client(c);
     }
     return c->aborted || (seen & (POLLHUP | POLLERR)) != 0;
 }

@@ -28,9 +28,9 @@ typedef struct {
 /** Has it gone? What it has sent meanwhile is not looked at. A stream of HTTP/2
  * has no socket of its own: mod_http2 says when it is reset.
  * @param client an apppool_client_t */
-int apppool_client_gone(void *client);
+int apppool_client_has_left(void *client);
 
 /** Send 100 Continue, if the client waits for that before it sends a body. */
-void apppool_client_continue(request_rec *r);
+void apppool_client_send_continue(request_rec *r);
 
 #endif

@@ -23,11 +23,11 @@ typedef struct {
 
 /* ---- the file ---- */
 
-static char *slurp(request_rec *r, const apppool_app_t *app)
+static char *read_file(request_rec *r, const apppool_app_t *app)
 {
     const char *path =
         apr_psprintf(r->pool, "%s/" CONTRACT_FAILURES "/" CONTRACT_ID_FMT,
-                     apppool_runtime(), app->pool.key);
+                     apppool_lifecycle_runtime(), app->pool.key);
     char *text = apr_pcalloc(r->pool, FILE_MAX + 1);
     apr_size_t length = 0;
     apr_file_t *file;
@@ -56,11 +56,11 @@ static void take_line(failure_t *f, char *line)
 
 /* Of this very failure; there may be another one by now, and then its file
  * says what our client's number does not stand for. */
-static failure_t recall(request_rec *r, const apppool_app_t *app,
-                        const char *id)
+static failure_t read_failure(request_rec *r, const apppool_app_t *app,
+                              const char *id)
 {
     static const failure_t nothing;
-    char *line = slurp(r, app), *end;
+    char *line = read_file(r, app), *end;
     failure_t f = nothing;
 
     while (line && (end = strchr(line, '\n')) != NULL) {
@@ -137,7 +137,8 @@ static const char *clean(apr_pool_t *p, const char *text)
     apr_size_t n;
 
     for (; *text; text += n ? n : 1) {
-        n = *text == '\n' || *text == '\t' ? 1 : apppool_words_character(text);
+        n = *text == '\n' || *text == '\t' ? 1
+                                           : apppool_text_check_character(text);
         memcpy(to, n ? text : UNKNOWN, n ? n : strlen(UNKNOWN));
         to += n ? n : strlen(UNKNOWN);
     }
@@ -234,7 +235,7 @@ static void put_page(const page_t *page, const apppool_app_t *app,
     apr_pool_t *p = page->r->pool;
     const char *id = apr_psprintf(p, CONTRACT_ID_FMT, hold->error_id);
     const char *retry = apr_table_get(page->r->err_headers_out, "Retry-After");
-    failure_t f = recall(page->r, app, id);
+    failure_t f = read_failure(page->r, app, id);
     const char *doing, *advice;
 
     describe(&f, &doing, &advice);
@@ -266,8 +267,8 @@ static int wants_html(const request_rec *r)
                       ap_strcasestr(accept, "application/xhtml+xml"));
 }
 
-int apppool_errorpage(request_rec *r, const apppool_app_t *app,
-                      const apl_hold_t *hold, int status)
+int apppool_error_page_send(request_rec *r, const apppool_app_t *app,
+                            const apl_hold_t *hold, int status)
 {
     const page_t page = {r, wants_html(r)};
 
@@ -287,7 +288,7 @@ int apppool_errorpage(request_rec *r, const apppool_app_t *app,
                    "default-src 'none'; style-src 'unsafe-inline'; "
                    "base-uri 'none'; form-action 'none'");
     apr_table_setn(r->headers_out, "X-Content-Type-Options", "nosniff");
-    if (apppool_friendly_errors(r, app->environment))
+    if (apppool_config_friendly_errors(r, app->environment))
         put_page(&page, app, hold);
     else
         put_number(&page, hold);

@@ -27,7 +27,7 @@
  * for this status, or where the request is for one.
  * @return 1: the answer is given; 0: nothing was done
  */
-int apppool_errorpage(request_rec *r, const apppool_app_t *app,
-                      const apl_hold_t *hold, int status);
+int apppool_error_page_send(request_rec *r, const apppool_app_t *app,
+                            const apl_hold_t *hold, int status);
 
 #endif

@@ -14,7 +14,7 @@ APLOG_USE_MODULE(apppool);
     ap_log_rerror(APLOG_MARK, level, rv, r, "apppool: " __VA_ARGS__)
 
 /* An application that is drained comes back when somebody says so. */
-#define DRAINED (30 * APR_USEC_PER_SEC)
+#define DRAINED_RETRY (30 * APR_USEC_PER_SEC)
 
 static int try_later(request_rec *r, apr_int64_t us)
 {
@@ -27,7 +27,7 @@ static int try_later(request_rec *r, apr_int64_t us)
 }
 
 /* A line below httpd's own text. */
-static void tell(request_rec *r, const char *text)
+static void add_note(request_rec *r, const char *text)
 {
     apr_table_setn(r->notes, "error-notes", text);
     apr_table_setn(r->notes, "verbose-error-to", "*");
@@ -39,13 +39,14 @@ static const char *error_of(request_rec *r, const apl_hold_t *hold)
 }
 
 /* A page that says all, or the number that stands in the log. */
-static int tell_start(request_rec *r, const apppool_app_t *app,
-                      const apl_hold_t *hold, int status)
+static int respond_start_failure(request_rec *r, const apppool_app_t *app,
+                                 const apl_hold_t *hold, int status)
 {
-    if (apppool_errorpage(r, app, hold, status))
+    if (apppool_error_page_send(r, app, hold, status))
         return OK;
-    tell(r, apr_pstrcat(r->pool, "The application could not be started. Error ",
-                        error_of(r, hold), " in the server's log.", NULL));
+    add_note(r, apr_pstrcat(r->pool,
+                            "The application could not be started. Error ",
+                            error_of(r, hold), " in the server's log.", NULL));
     return status;
 }
 
@@ -55,10 +56,10 @@ static int not_started(request_rec *r, const apppool_app_t *app,
     const char *id = error_of(r, hold);
 
     SAY(APLOG_ERR, 0, r, "%s did not start: error %s", app->label, id);
-    return tell_start(r, app, hold, status);
+    return respond_start_failure(r, app, hold, status);
 }
 
-int apppool_answer_lasting(request_rec *r, const apppool_app_t *app)
+int apppool_error_response_streaming(request_rec *r, const apppool_app_t *app)
 {
     SAY(APLOG_WARNING, 0, r,
         "%s: %s %s is refused: %u upgraded connections and event streams are "
@@ -76,8 +77,8 @@ static int client_gone(request_rec *r, const apppool_app_t *app)
     return DONE;
 }
 
-int apppool_answer_pool(request_rec *r, const apppool_app_t *app,
-                        const apl_hold_t *hold, apr_status_t rv)
+int apppool_error_response_pool(request_rec *r, const apppool_app_t *app,
+                                const apl_hold_t *hold, apr_status_t rv)
 {
     char text[128];
 
@@ -91,14 +92,15 @@ int apppool_answer_pool(request_rec *r, const apppool_app_t *app,
         SAY(APLOG_WARNING, 0, r,
             "%s: no process was free; the request has left the queue after "
             "%" APR_INT64_T_FMT " ms (AppQueueTimeout)",
-            app->label, apppool_queue_timeout(r) / 1000);
+            app->label, apppool_config_queue_timeout(r) / 1000);
         return try_later(r, 0);
     case APL_EBACKOFF:
         SAY(APLOG_WARNING, 0, r,
             "%s does not start: error %s; next try in %" APR_INT64_T_FMT " ms",
             app->label, error_of(r, hold),
             (apr_int64_t)hold->retry_after / 1000);
-        return tell_start(r, app, hold, try_later(r, hold->retry_after));
+        return respond_start_failure(r, app, hold,
+                                     try_later(r, hold->retry_after));
     case APL_EZOMBIES:
         SAY(APLOG_ERR, 0, r,
             "%s is not started: more than AppMaxUnkillable %u of its processes "
@@ -108,13 +110,13 @@ int apppool_answer_pool(request_rec *r, const apppool_app_t *app,
     case APL_EDRAINED:
         SAY(APLOG_WARNING, 0, r, "%s is drained: %s %s is refused", app->label,
             r->method, r->uri);
-        return try_later(r, DRAINED);
+        return try_later(r, DRAINED_RETRY);
     case APL_ESTART:
         return not_started(r, app, hold, HTTP_BAD_GATEWAY);
     case APL_EREFUSED:
         return not_started(r, app, hold, try_later(r, hold->retry_after));
     case APL_ELASTING:
-        return apppool_answer_lasting(r, app);
+        return apppool_error_response_streaming(r, app);
     case APL_EGONE:
         return client_gone(r, app);
     case APL_ESTOPPING:
@@ -128,22 +130,22 @@ int apppool_answer_pool(request_rec *r, const apppool_app_t *app,
     }
 }
 
-int apppool_answer_connect(request_rec *r, const apppool_app_t *app,
-                           const apl_hold_t *hold, apr_status_t rv)
+int apppool_error_response_connect(request_rec *r, const apppool_app_t *app,
+                                   const apl_hold_t *hold, apr_status_t rv)
 {
     SAY(APLOG_ERR, rv, r, "%s[%d] cannot be connected to", app->label,
         (int)hold->pid);
     return try_later(r, 0);
 }
 
-int apppool_answer_refused(request_rec *r, const apppool_app_t *app)
+int apppool_error_response_refused(request_rec *r, const apppool_app_t *app)
 {
     SAY(APLOG_ERR, 0, r, "%s: one process after the other refused to connect",
         app->label);
     return try_later(r, 0);
 }
 
-void apppool_answer_forget(request_rec *r)
+void apppool_error_response_forget(request_rec *r)
 {
     apr_table_unset(r->notes, "error-notes");
     apr_table_unset(r->notes, "verbose-error-to");
@@ -151,17 +153,17 @@ void apppool_answer_forget(request_rec *r)
     r->status_line = NULL;
 }
 
-int apppool_answer_killed(request_rec *r, const apppool_app_t *app,
-                          const apl_hold_t *hold)
+int apppool_error_response_killed(request_rec *r, const apppool_app_t *app,
+                                  const apl_hold_t *hold)
 {
     SAY(APLOG_ERR, 0, r, "%s[%d] was killed and gave no answer: %s %s",
         app->label, (int)hold->pid, r->method, r->uri);
-    apppool_answer_forget(r);
+    apppool_error_response_forget(r);
     return HTTP_GATEWAY_TIME_OUT;
 }
 
-int apppool_answer_app(request_rec *r, const apppool_app_t *app,
-                       const apl_hold_t *hold, int status)
+int apppool_error_response_app(request_rec *r, const apppool_app_t *app,
+                               const apl_hold_t *hold, int status)
 {
     int silent = status == HTTP_GATEWAY_TIME_OUT ||
                  apr_table_get(r->notes, "proxy_timedout") != NULL;
@@ -177,6 +179,6 @@ int apppool_answer_app(request_rec *r, const apppool_app_t *app,
     else
         SAY(APLOG_ERR, 0, r, "%s[%d] gave no answer: %s %s", app->label,
             (int)hold->pid, r->method, r->uri);
-    apppool_answer_forget(r);
+    apppool_error_response_forget(r);
     return silent ? HTTP_GATEWAY_TIME_OUT : HTTP_BAD_GATEWAY;
 }

@@ -32,32 +32,32 @@
 #include "mod_apppool/config/app.h"
 
 /** The pool said no. @return what the handler is to return */
-int apppool_answer_pool(request_rec *r, const apppool_app_t *app,
-                        const apl_hold_t *hold, apr_status_t rv);
+int apppool_error_response_pool(request_rec *r, const apppool_app_t *app,
+                                const apl_hold_t *hold, apr_status_t rv);
 
 /** The process could not be connected to, for a reason of ours. */
-int apppool_answer_connect(request_rec *r, const apppool_app_t *app,
-                           const apl_hold_t *hold, apr_status_t rv);
+int apppool_error_response_connect(request_rec *r, const apppool_app_t *app,
+                                   const apl_hold_t *hold, apr_status_t rv);
 
 /** Ten processes in a row refused the connection. */
-int apppool_answer_refused(request_rec *r, const apppool_app_t *app);
+int apppool_error_response_refused(request_rec *r, const apppool_app_t *app);
 
 /**
  * The app's answer failed. Replaces what mod_proxy noted about it.
  * @param status what the scheme handler returned
  * @return what the handler is to return; 504 if the app was silent, only then
  */
-int apppool_answer_app(request_rec *r, const apppool_app_t *app,
-                       const apl_hold_t *hold, int status);
+int apppool_error_response_app(request_rec *r, const apppool_app_t *app,
+                               const apl_hold_t *hold, int status);
 
 /** Its process was ended while it worked on this, or on another request. */
-int apppool_answer_killed(request_rec *r, const apppool_app_t *app,
-                          const apl_hold_t *hold);
+int apppool_error_response_killed(request_rec *r, const apppool_app_t *app,
+                                  const apl_hold_t *hold);
 
 /** Take back what mod_proxy has noted for an answer that is not given. */
-void apppool_answer_forget(request_rec *r);
+void apppool_error_response_forget(request_rec *r);
 
 /** One that would last is one too many. @return HTTP_* */
-int apppool_answer_lasting(request_rec *r, const apppool_app_t *app);
+int apppool_error_response_streaming(request_rec *r, const apppool_app_t *app);
 
 #endif

@@ -20,8 +20,8 @@ static void tell_https(request_rec *r, const char *scheme)
         apr_table_setn(r->subprocess_env, "HTTPS", "on");
 }
 
-void apppool_forward_headers(request_rec *r, const char *base_uri,
-                             apr_int64_t protocol)
+void apppool_forwarded_headers(request_rec *r, const char *base_uri,
+                               apr_int64_t protocol)
 {
     const char *scheme = apr_table_get(r->headers_in, "X-Forwarded-Proto");
     const char *host = apr_table_get(r->headers_in, "X-Forwarded-Host");
@@ -39,7 +39,7 @@ void apppool_forward_headers(request_rec *r, const char *base_uri,
         apr_table_setn(r->headers_in, "X-Forwarded-Proto", ap_http_scheme(r));
 }
 
-int apppool_forward_fixups(request_rec *r)
+int apppool_forwarded_fixups(request_rec *r)
 {
     const char *host = apr_table_get(r->notes, FORWARDED_HOST);
 
@@ -48,7 +48,7 @@ int apppool_forward_fixups(request_rec *r)
     return DECLINED;
 }
 
-const char *apppool_forward_path(const request_rec *r, const char *base_uri)
+const char *apppool_forwarded_path(const request_rec *r, const char *base_uri)
 {
     size_t n = strlen(base_uri);
 
@@ -58,14 +58,14 @@ const char *apppool_forward_path(const request_rec *r, const char *base_uri)
     return r->uri[n] ? r->uri + n : "/";
 }
 
-char *apppool_forward_url(request_rec *r, const char *scheme,
-                          const char *base_uri)
+char *apppool_forwarded_url(request_rec *r, const char *scheme,
+                            const char *base_uri)
 {
     const char *host = r->hostname && *r->hostname
                            ? r->hostname
                            : ap_get_server_name_for_url(r);
     const char *port = r->hostname ? r->parsed_uri.port_str : NULL;
-    const char *path = apppool_path_encoded(r, base_uri);
+    const char *path = apppool_raw_path_below(r, base_uri);
 
     if (ap_strchr_c(host, ':') && *host != '[')
         host = apr_pstrcat(r->pool, "[", host, "]", NULL);
@@ -74,7 +74,7 @@ char *apppool_forward_url(request_rec *r, const char *scheme,
     if (path && !strcmp(scheme, "http"))
         apr_table_setn(r->notes, "proxy-noencode", "1");
     else
-        path = apppool_forward_path(r, base_uri);
+        path = apppool_forwarded_path(r, base_uri);
     return apr_pstrcat(r->pool, scheme, "://", host, port ? ":" : "",
                        port ? port : "", path, NULL);
 }

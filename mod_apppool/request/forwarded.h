@@ -31,20 +31,20 @@
  * @param protocol APL_HTTP ...; all others have the prefix in SCRIPT_NAME, and
  *                 the scheme in HTTPS
  */
-void apppool_forward_headers(request_rec *r, const char *base_uri,
-                             apr_int64_t protocol);
+void apppool_forwarded_headers(request_rec *r, const char *base_uri,
+                               apr_int64_t protocol);
 
 /** mod_proxy's hook, when it has added its headers to ours. */
-int apppool_forward_fixups(request_rec *r);
+int apppool_forwarded_fixups(request_rec *r);
 
 /** The path of the URL, below the mount: "/" and more. */
-const char *apppool_forward_path(const request_rec *r, const char *base_uri);
+const char *apppool_forwarded_path(const request_rec *r, const char *base_uri);
 
 /**
  * The URL for mod_proxy's canon handler, which is told whether the path is
  * encoded. Its host is never resolved: it becomes the Host header.
  */
-char *apppool_forward_url(request_rec *r, const char *scheme,
-                          const char *base_uri);
+char *apppool_forwarded_url(request_rec *r, const char *scheme,
+                            const char *base_uri);
 
 #endif

@@ -27,22 +27,22 @@ APLOG_USE_MODULE(apppool);
 #define ATTEMPTS 10 /* processes that may refuse */
 #define RESETS   4  /* connections that one process may reset */
 
-static apppool_target_t target_of(const apppool_visit_t *v)
+static apppool_endpoint_t endpoint_of(const apppool_session_t *s)
 {
-    apr_int64_t timeout = apppool_timeout(v->r);
-    proxy_server_conf *conf = apppool_proxy_conf(v->r->server);
-    apppool_target_t target = {
-        .id = v->hold.id,
-        .wire = v->hold.wire,
+    apr_int64_t timeout = apppool_config_timeout(s->r);
+    proxy_server_conf *conf = apppool_proxy_api_conf(s->r->server);
+    apppool_endpoint_t endpoint = {
+        .id = s->hold.id,
+        .wire = s->hold.wire,
         /* A kept one is in the way of other requests to a serial process. */
-        .keep = v->hold.wire.protocol == APL_HTTP &&
-                apl_concurrency(&v->app->pool.options, &v->hold.wire) != 1,
+        .keep = s->hold.wire.protocol == APL_HTTP &&
+                apl_concurrency(&s->app->pool.options, &s->hold.wire) != 1,
         .timeout = timeout != APPPOOL_UNSET ? timeout
                    : conf->timeout_set      ? conf->timeout
-                                            : v->r->server->timeout,
+                                            : s->r->server->timeout,
     };
 
-    return target;
+    return endpoint;
 }
 
 static int refused(apr_status_t rv)
@@ -65,179 +65,185 @@ static int break_off(request_rec *r)
 /* Would we hear that nobody has read the request? mod_proxy's fcgi and scgi do
  * not tell. So the process had better live: a connection to one that is being
  * killed can be made for a moment yet. */
-static int tells_unread(const apppool_target_t *target)
+static int tells_if_unread(const apppool_endpoint_t *endpoint)
 {
-    return target->wire.protocol != APL_FCGI &&
-           target->wire.protocol != APL_SCGI;
+    return endpoint->wire.protocol != APL_FCGI &&
+           endpoint->wire.protocol != APL_SCGI;
 }
 
 /* Over one connection. @return 1: *status is the answer; 0: *rv says why the
  * process should be asked again, or another one */
-static int try_once(apppool_visit_t *v, const apppool_target_t *target,
+static int try_once(apppool_session_t *s, const apppool_endpoint_t *endpoint,
                     const char *url, int *status, apr_status_t *rv)
 {
-    apppool_channel_t *ch = apppool_channel_take(v->r->server, target->id);
-    apppool_fate_t fate;
+    apppool_connection_t *c =
+        apppool_connection_take(s->r->server, endpoint->id);
+    apppool_outcome_t outcome;
 
-    if (!ch) {
+    if (!c) {
         *status = HTTP_INTERNAL_SERVER_ERROR;
         return 1;
     }
-    *rv = apppool_channel_connect(ch, v->r, target, v->deadline);
+    *rv = apppool_connection_open(c, s->r, endpoint, s->deadline);
     if (*rv != APR_SUCCESS) {
-        apppool_channel_give(ch);
+        apppool_connection_give(c);
         return 0;
     }
-    if (!tells_unread(target) && apl_alive_ending(v->hold.pid)) {
-        apppool_channel_give(ch);
+    if (!tells_if_unread(endpoint) && apl_alive_ending(s->hold.pid)) {
+        apppool_connection_give(c);
         return 0;
     }
-    v->channel = ch;
-    v->wire = apppool_channel_descriptor(ch);
-    v->timeout = target->timeout;
-    apppool_await_limit(v);
+    s->connection = c;
+    s->socket = apppool_connection_descriptor(c);
+    s->timeout = endpoint->timeout;
+    apppool_first_byte_limit(s);
     /* The app's server may not know it, and would wait for the body. */
-    apppool_client_continue(v->r);
-    apppool_body_rewind(v->body);
-    apppool_visit_hide(v);
-    *status = apppool_channel_run(ch, v->r, url);
-    apppool_visit_unhide(v);
-    *status = apppool_whole_status(&v->whole, v->r, *status, v->started);
-    if (*status == AP_FILTER_ERROR && v->started)
-        *status = v->answered ? DONE : break_off(v->r);
+    apppool_client_send_continue(s->r);
+    apppool_request_body_rewind(s->body);
+    apppool_session_prepare(s);
+    *status = apppool_connection_run(c, s->r, url);
+    apppool_session_restore(s);
+    *status =
+        apppool_response_check_status(&s->check, s->r, *status, s->started);
+    if (*status == AP_FILTER_ERROR && s->started)
+        *status = s->answered ? DONE : break_off(s->r);
     if (*status == OK)
-        apppool_reply_finish(v);
-    fate = apppool_tap_fate(apppool_channel_tap(ch));
-    v->closed = apppool_tap_ended(apppool_channel_tap(ch));
-    apppool_channel_give(ch);
-    return v->started || fate == APPPOOL_HEARD ||
+        apppool_response_filter_finish(s);
+    outcome = apppool_connection_filter_outcome(apppool_connection_filter(c));
+    s->closed =
+        apppool_connection_filter_has_ended(apppool_connection_filter(c));
+    apppool_connection_give(c);
+    return s->started || outcome == APPPOOL_HEARD ||
            (*status != HTTP_BAD_GATEWAY && *status != HTTP_SERVICE_UNAVAILABLE);
 }
 
 /* By one process. @return 0: it refused the connection, or is ending */
-static int ask(apppool_visit_t *v, const char *url, int *status)
+static int ask_process(apppool_session_t *s, const char *url, int *status)
 {
-    apppool_target_t target = target_of(v);
+    apppool_endpoint_t endpoint = endpoint_of(s);
     apr_status_t rv = APR_SUCCESS;
     int i, done;
 
     for (i = 0; i < RESETS; i++) {
-        done = try_once(v, &target, url, status, &rv);
-        if (rv == APR_SUCCESS && !v->started && apppool_visit_killed(v)) {
-            *status = apppool_answer_killed(v->r, v->app, &v->hold);
+        done = try_once(s, &endpoint, url, status, &rv);
+        if (rv == APR_SUCCESS && !s->started && apppool_session_is_killed(s)) {
+            *status = apppool_error_response_killed(s->r, s->app, &s->hold);
             return 1;
         }
-        if (done && !v->started &&
-            !apppool_whole_overridden(&v->whole, v->r, *status)) {
-            *status = apppool_answer_app(v->r, v->app, &v->hold, *status);
-            v->silent = *status == HTTP_GATEWAY_TIME_OUT;
+        if (done && !s->started &&
+            !apppool_response_check_overridden(&s->check, s->r, *status)) {
+            *status =
+                apppool_error_response_app(s->r, s->app, &s->hold, *status);
+            s->silent = *status == HTTP_GATEWAY_TIME_OUT;
         }
         if (done)
             return 1;
-        apppool_answer_forget(v->r);
+        apppool_error_response_forget(s->r);
         if (rv != APR_SUCCESS && refused(rv)) {
             *status = OK;
-            apppool_visit_refused(v);
+            apppool_session_detach_refusing(s);
             return 0;
         }
         if (rv != APR_SUCCESS) {
-            *status = apppool_answer_connect(v->r, v->app, &v->hold, rv);
+            *status =
+                apppool_error_response_connect(s->r, s->app, &s->hold, rv);
             return 1;
         }
-        if (apppool_visit_bereaved(v)) {
+        if (apppool_session_detach_if_ending(s)) {
             *status = OK;
             return 0;
         }
         apr_sleep(1000 << i); /* it does not want us */
     }
-    *status = apppool_answer_app(v->r, v->app, &v->hold, *status);
+    *status = apppool_error_response_app(s->r, s->app, &s->hold, *status);
     return 1;
 }
 
 /* mod_proxy's scgi and uwsgi take no body whose length is not known. */
-static int takes_body(apppool_visit_t *v, uint32_t protocol)
+static int takes_body(apppool_session_t *s, uint32_t protocol)
 {
     return (protocol != APL_SCGI && protocol != APL_UWSGI) ||
-           !apr_table_get(v->r->headers_in, "Transfer-Encoding");
+           !apr_table_get(s->r->headers_in, "Transfer-Encoding");
 }
 
 /* Make it a request of this protocol. @return OK, or HTTP_* */
-static int fit(apppool_visit_t *v, uint32_t protocol, const char **url)
+static int fit_request(apppool_session_t *s, uint32_t protocol,
+                       const char **url)
 {
-    request_rec *r = v->r;
+    request_rec *r = s->r;
     int status;
 
-    if (!takes_body(v, protocol))
+    if (!takes_body(s, protocol))
         return HTTP_LENGTH_REQUIRED;
-    apppool_forward_headers(r, v->mount->base_uri, protocol);
+    apppool_forwarded_headers(r, s->mount->base_uri, protocol);
     r->proxyreq = PROXYREQ_REVERSE;
     status = apppool_proxy.proxy_run_canon_handler(
-        r, apppool_forward_url(r, apppool_proxy_scheme(protocol),
-                               v->mount->base_uri));
+        r, apppool_forwarded_url(r, apppool_proxy_scheme(protocol),
+                                 s->mount->base_uri));
     if (status == OK)
         *url = r->filename + strlen("proxy:");
     if (status != DECLINED)
         return status;
-    ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r, "apppool: %s: %s", v->app->label,
+    ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r, "apppool: %s: %s", s->app->label,
                   apppool_proxy_speaks(r->pool, protocol));
     return HTTP_INTERNAL_SERVER_ERROR;
 }
 
-static int serve(apppool_visit_t *v)
+static int serve(apppool_session_t *s)
 {
-    uint32_t protocol = (uint32_t)v->app->protocol;
+    uint32_t protocol = (uint32_t)s->app->protocol;
     const char *url = NULL;
     apr_status_t rv;
     int i, status;
 
-    apppool_sendfile_offer(v->r);
-    apppool_trace_start(v->r);
-    status = protocol == APL_AUTO ? OK : fit(v, protocol, &url);
+    apppool_sendfile_offer(s->r);
+    apppool_trace_headers_start(s->r);
+    status = protocol == APL_AUTO ? OK : fit_request(s, protocol, &url);
     for (i = 0; status == OK && i < ATTEMPTS; i++) {
-        rv = apppool_visit_checkout(v);
+        rv = apppool_session_checkout(s);
         if (rv != APR_SUCCESS)
-            return apppool_answer_pool(v->r, v->app, &v->hold, rv);
+            return apppool_error_response_pool(s->r, s->app, &s->hold, rv);
         /* What was found in AppRoot, or of an earlier configuration. */
-        if (v->hold.wire.protocol != protocol) {
-            protocol = v->hold.wire.protocol;
-            status = fit(v, protocol, &url);
+        if (s->hold.wire.protocol != protocol) {
+            protocol = s->hold.wire.protocol;
+            status = fit_request(s, protocol, &url);
             if (status != OK)
                 break;
         }
-        if (ask(v, url, &status))
+        if (ask_process(s, url, &status))
             return status;
     }
-    return status == OK ? apppool_answer_refused(v->r, v->app) : status;
+    return status == OK ? apppool_error_response_refused(s->r, s->app) : status;
 }
 
 int apppool_handler(request_rec *r)
 {
     const apppool_mount_t *mount;
-    apppool_body_t *body;
-    apppool_visit_t *v;
+    apppool_request_body_t *body;
+    apppool_session_t *s;
     char *filename = r->filename;
     int status;
 
     if (!r->handler || strcmp(r->handler, APPPOOL_HANDLER))
         return DECLINED;
-    mount = apppool_mount_of(r);
+    mount = apppool_config_mount(r);
     if (!mount)
         return HTTP_NOT_FOUND;
-    if (!apppool_pool()) {
+    if (!apppool_lifecycle_pool()) {
         ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r,
                       "apppool: %s: there is no pool; httpd said why when it "
                       "started",
                       mount->app->label);
         return HTTP_SERVICE_UNAVAILABLE;
     }
-    apppool_trace_parent(r);
-    status = apppool_body_begin(&body, r, mount->app->label);
+    apppool_trace_headers_parent(r);
+    status = apppool_request_body_begin(&body, r, mount->app->label);
     if (status != OK)
         return status;
-    v = apppool_visit_begin(r, mount, body);
-    status = serve(v);
-    apppool_visit_end(v);
-    apppool_body_end(body);
+    s = apppool_session_begin(r, mount, body);
+    status = serve(s);
+    apppool_session_end(s);
+    apppool_request_body_end(body);
     /* Redirects of scgi apps within httpd; the process is free again. */
     if (status == OK)
         apppool_proxy.proxy_run_request_status(&status, r);
@@ -245,8 +251,8 @@ int apppool_handler(request_rec *r)
     if (ap_is_HTTP_ERROR(status)) {
         r->proxyreq = PROXYREQ_NONE;
         /* Else the ErrorDocument of this one would be asked for. */
-        if (v->error)
-            r->status = v->error;
+        if (s->error)
+            r->status = s->error;
         /* An ErrorDocument shares our pool, but has no body. */
         apr_pool_userdata_setn(NULL, "proxy-req-input", NULL, r->pool);
     }

@@ -12,14 +12,14 @@
 #define ENCODED "apppool-path-encoded"
 #define DECODED "apppool-path-decoded"
 
-int apppool_path_pre_translate(request_rec *r)
+int apppool_raw_path_pre_translate(request_rec *r)
 {
     if (r->uri && ap_strchr_c(r->uri, '%'))
         apr_table_set(r->notes, ENCODED, r->uri);
     return DECLINED;
 }
 
-int apppool_path_translate(request_rec *r)
+int apppool_raw_path_translate(request_rec *r)
 {
     const char *encoded = apr_table_get(r->notes, ENCODED);
     /* The server's, as where it was decoded; not those of a <Location>. */
@@ -58,7 +58,7 @@ static const char *encode_odd(apr_pool_t *p, const char *path)
 }
 
 /* What stands behind the prefix; NULL: it does not begin with that. */
-static const char *behind(const char *encoded, const char *prefix)
+static const char *skip_prefix(const char *encoded, const char *prefix)
 {
     char c;
 
@@ -79,7 +79,7 @@ static const char *behind(const char *encoded, const char *prefix)
     return encoded;
 }
 
-const char *apppool_path_encoded(request_rec *r, const char *base_uri)
+const char *apppool_raw_path_below(request_rec *r, const char *base_uri)
 {
     const char *encoded = apr_table_get(r->notes, ENCODED);
     const char *decoded = apr_table_get(r->notes, DECODED);
@@ -87,7 +87,7 @@ const char *apppool_path_encoded(request_rec *r, const char *base_uri)
 
     if (!decoded || strcmp(decoded, r->uri))
         return NULL;
-    rest = behind(encoded, base_uri);
+    rest = skip_prefix(encoded, base_uri);
     if (!rest || (*rest && *rest != '/'))
         return NULL;
     return encode_odd(r->pool, *rest ? rest : "/");

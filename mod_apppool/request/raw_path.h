@@ -21,13 +21,13 @@
 #include <httpd.h>
 
 /* The hooks: before the path is decoded, and before it is rewritten. */
-int apppool_path_pre_translate(request_rec *r);
-int apppool_path_translate(request_rec *r);
+int apppool_raw_path_pre_translate(request_rec *r);
+int apppool_raw_path_translate(request_rec *r);
 
 /**
  * The path below base_uri, encoded.
  * @return NULL: r->uri says all that there is to say
  */
-const char *apppool_path_encoded(request_rec *r, const char *base_uri);
+const char *apppool_raw_path_below(request_rec *r, const char *base_uri);
 
 #endif

@@ -14,7 +14,7 @@
 #include "mod_apppool/backend/proxy_api.h"
 #include "mod_apppool/body/sendfile.h"
 
-static ap_filter_rec_t *done;
+static ap_filter_rec_t *filter_rec;
 
 /* Is there one that can't be read? */
 static int has_error(apr_bucket_brigade *bb)
@@ -28,31 +28,31 @@ static int has_error(apr_bucket_brigade *bb)
     return 0;
 }
 
-static void see_begin(apppool_visit_t *v)
+static void begin_response(apppool_session_t *s)
 {
-    uint32_t lasts = apppool_lasting_is(v->r);
+    uint32_t kind = apppool_streaming_kind(s->r);
 
-    v->started = 1;
-    apppool_visit_unhide(v);
+    s->started = 1;
+    apppool_session_restore(s);
     /* A page of httpd's own comes from no process. */
-    if (v->hold.session != 0) {
-        if (lasts)
-            apl_checkout_endless(apppool_pool(), &v->hold, lasts);
-        apppool_await_begun(v);
-        v->file = apppool_sendfile_name(v->r, v->error);
-        if (!v->file)
-            v->drain =
-                apppool_drain_make(v->r, v->app->label, v->wire, v->timeout);
+    if (s->hold.session != 0) {
+        if (kind)
+            apl_checkout_endless(apppool_lifecycle_pool(), &s->hold, kind);
+        apppool_first_byte_came(s);
+        s->file = apppool_sendfile_name(s->r, s->error);
+        if (!s->file)
+            s->buffer = apppool_response_buffer_make(s->r, s->app->label,
+                                                     s->socket, s->timeout);
     }
-    if (v->error && v->r->status == HTTP_OK) {
-        v->r->status = v->error;
-        v->r->status_line = NULL;
+    if (s->error && s->r->status == HTTP_OK) {
+        s->r->status = s->error;
+        s->r->status_line = NULL;
     }
 }
 
 /* The end of an event stream whose process was stopped, in the place of an
  * error. Its client asks for another one. */
-static void end_well(apr_bucket_brigade *bb)
+static void end_stream(apr_bucket_brigade *bb)
 {
     apr_bucket *b, *next;
 
@@ -64,105 +64,108 @@ static void end_well(apr_bucket_brigade *bb)
     APR_BRIGADE_INSERT_TAIL(bb, apr_bucket_eos_create(bb->bucket_alloc));
 }
 
-static int ends(const apr_bucket_brigade *bb)
+static int has_end(const apr_bucket_brigade *bb)
 {
     return !APR_BRIGADE_EMPTY(bb) && APR_BUCKET_IS_EOS(APR_BRIGADE_LAST(bb));
 }
 
 /* The app's own body is of no use then, but has to be read. */
-static void replace_body(apppool_visit_t *v, apr_bucket_brigade *bb)
+static void replace_body(apppool_session_t *s, apr_bucket_brigade *bb)
 {
-    if (!ends(bb))
+    if (!has_end(bb))
         apr_brigade_cleanup(bb);
     else if (has_error(bb))
-        v->file = NULL;
+        s->file = NULL;
     else
-        apppool_sendfile(v->r, v->app, v->file, bb);
+        apppool_sendfile_replace(s->r, s->app, s->file, bb);
 }
 
 /* The end of what an scgi app says may be its own. */
-static int is_bereft(apppool_visit_t *v)
+static int has_lost_process(apppool_session_t *s)
 {
-    return v->hold.wire.protocol == APL_SCGI && apppool_visit_bereaved(v);
+    return s->hold.wire.protocol == APL_SCGI &&
+           apppool_session_detach_if_ending(s);
 }
 
 /* In the place of an end that is none. */
-static void spoil_end(const apppool_visit_t *v, apr_bucket_brigade *bb)
+static void replace_end_by_error(const apppool_session_t *s,
+                                 apr_bucket_brigade *bb)
 {
     if (!APR_BRIGADE_EMPTY(bb))
         apr_bucket_delete(APR_BRIGADE_LAST(bb));
-    apppool_proxy.ap_proxy_backend_broke(v->r, bb);
+    apppool_proxy.ap_proxy_backend_broke(s->r, bb);
 }
 
 /* An answer without a length ends with its connection, and so does one whose
  * process is killed. Over scgi mod_proxy reads past our filters. */
-static int is_torn(const apppool_visit_t *v)
+static int is_cut_short(const apppool_session_t *s)
 {
-    return v->whole.length < 0 && !v->r->header_only &&
-           !AP_STATUS_IS_HEADER_ONLY(v->r->status) &&
-           (v->hold.wire.protocol == APL_SCGI ||
-            apppool_tap_ended(apppool_channel_tap(v->channel))) &&
-           apppool_visit_killed(v);
+    return s->check.length < 0 && !s->r->header_only &&
+           !AP_STATUS_IS_HEADER_ONLY(s->r->status) &&
+           (s->hold.wire.protocol == APL_SCGI ||
+            apppool_connection_filter_has_ended(
+                apppool_connection_filter(s->connection))) &&
+           apppool_session_is_killed(s);
 }
 
 /* Who is below may have answered itself: that something is wrong with this. */
-static apr_status_t pass(apppool_visit_t *v, apr_status_t rv)
+static apr_status_t pass(apppool_session_t *s, apr_status_t rv)
 {
-    v->answered |= rv == AP_FILTER_ERROR;
+    s->answered |= rv == AP_FILTER_ERROR;
     return rv;
 }
 
 /* It would be an event stream too many: in place of the app, httpd answers. */
 static apr_status_t refuse(ap_filter_t *f, apr_bucket_brigade *bb)
 {
-    apppool_visit_t *v = f->ctx;
+    apppool_session_t *s = f->ctx;
 
-    v->started = v->ended = v->answered = 1;
-    apppool_visit_unhide(v);
+    s->started = s->ended = s->answered = 1;
+    apppool_session_restore(s);
     ap_remove_output_filter(f);
     apr_brigade_cleanup(bb);
-    ap_die(apppool_answer_lasting(v->r, v->app), v->r);
+    ap_die(apppool_error_response_streaming(s->r, s->app), s->r);
     return AP_FILTER_ERROR;
 }
 
-static apr_status_t see_part(ap_filter_t *f, apr_bucket_brigade *bb)
+static apr_status_t filter_part(ap_filter_t *f, apr_bucket_brigade *bb)
 {
-    apppool_visit_t *v = f->ctx;
+    apppool_session_t *s = f->ctx;
     ap_filter_t *next = f->next;
     apr_status_t rv = APR_SUCCESS;
 
-    if (!v->started && v->hold.session != 0 &&
-        !apppool_whole_first(&v->whole, v->r, bb))
+    if (!s->started && s->hold.session != 0 &&
+        !apppool_response_check_first(&s->check, s->r, bb))
         return APR_EGENERAL;
-    if (!v->started && v->hold.session != 0 &&
-        apppool_lasting_is(v->r) == APL_LINKS &&
-        apppool_lasting_full(v->app, &v->hold))
+    if (!s->started && s->hold.session != 0 &&
+        apppool_streaming_kind(s->r) == APL_LINKS &&
+        apppool_streaming_is_full(s->app, &s->hold))
         return refuse(f, bb);
-    if (!v->started)
-        see_begin(v);
-    if (v->hold.session != 0 && !v->file)
-        apppool_whole_part(&v->whole, v->r, bb);
-    if (v->hold.session != 0 && !v->file && ends(bb) && is_torn(v))
-        spoil_end(v, bb);
-    if (has_error(bb) && apppool_visit_closed(v))
-        end_well(bb);
-    if (v->drain)
-        rv = pass(v, apppool_drain(v->drain, next, bb));
-    else if (v->file)
-        replace_body(v, bb);
+    if (!s->started)
+        begin_response(s);
+    if (s->hold.session != 0 && !s->file)
+        apppool_response_check_part(&s->check, s->r, bb);
+    if (s->hold.session != 0 && !s->file && has_end(bb) && is_cut_short(s))
+        replace_end_by_error(s, bb);
+    if (has_error(bb) && apppool_session_is_cut_off(s))
+        end_stream(bb);
+    if (s->buffer)
+        rv = pass(s, apppool_response_buffer_pass(s->buffer, next, bb));
+    else if (s->file)
+        replace_body(s, bb);
     if (rv != APR_SUCCESS || APR_BRIGADE_EMPTY(bb))
         return rv;
-    if (ends(bb)) {
-        v->ended = 1;
-        if ((v->file || !has_error(bb)) && !is_bereft(v))
-            apppool_visit_checkin(v);
+    if (has_end(bb)) {
+        s->ended = 1;
+        if ((s->file || !has_error(bb)) && !has_lost_process(s))
+            apppool_session_checkin(s);
         ap_remove_output_filter(f);
     }
-    return pass(v, ap_pass_brigade(next, bb));
+    return pass(s, ap_pass_brigade(next, bb));
 }
 
 /* Take what comes first out of an answer that has yet to be read. */
-static void take_first(apppool_visit_t *v, apr_bucket_brigade *bb,
+static void take_first(apppool_session_t *s, apr_bucket_brigade *bb,
                        apr_bucket_brigade *part, apr_read_type_e *mode)
 {
     apr_bucket *b = APR_BRIGADE_FIRST(bb);
@@ -185,24 +188,24 @@ static void take_first(apppool_visit_t *v, apr_bucket_brigade *bb,
         return;
     }
     apr_brigade_cleanup(bb);
-    apppool_proxy.ap_proxy_backend_broke(v->r, part);
+    apppool_proxy.ap_proxy_backend_broke(s->r, part);
 }
 
 /* mod_proxy_scgi passes the connection to the app itself, with the end of the
  * answer behind it, for whoever writes it to read. */
-static apr_status_t see_answer(ap_filter_t *f, apr_bucket_brigade *bb)
+static apr_status_t filter_response(ap_filter_t *f, apr_bucket_brigade *bb)
 {
-    apppool_visit_t *v = f->ctx;
+    apppool_session_t *s = f->ctx;
     apr_read_type_e mode = APR_NONBLOCK_READ;
     apr_bucket_brigade *part;
     apr_status_t rv = APR_SUCCESS;
 
-    if (v->hold.session == 0 || v->hold.wire.protocol != APL_SCGI)
-        return see_part(f, bb);
-    part = apr_brigade_create(v->r->pool, bb->bucket_alloc);
+    if (s->hold.session == 0 || s->hold.wire.protocol != APL_SCGI)
+        return filter_part(f, bb);
+    part = apr_brigade_create(s->r->pool, bb->bucket_alloc);
     while (rv == APR_SUCCESS && !APR_BRIGADE_EMPTY(bb)) {
-        take_first(v, bb, part, &mode);
-        rv = see_part(f, part);
+        take_first(s, bb, part, &mode);
+        rv = filter_part(f, part);
         apr_brigade_cleanup(part);
     }
     return rv;
@@ -210,40 +213,40 @@ static apr_status_t see_answer(ap_filter_t *f, apr_bucket_brigade *bb)
 
 /* ---- begin and end ---- */
 
-void apppool_reply_register(void)
+void apppool_response_filter_register(void)
 {
     /* Before all that may hold the answer back, such as compression. */
-    done = ap_register_output_filter("APPPOOL_DONE", see_answer, NULL,
-                                     AP_FTYPE_RESOURCE - 1);
-    apppool_lasting_register();
+    filter_rec = ap_register_output_filter("APPPOOL_DONE", filter_response,
+                                           NULL, AP_FTYPE_RESOURCE - 1);
+    apppool_streaming_register();
 }
 
-void apppool_reply_begin(apppool_visit_t *v)
+void apppool_response_filter_add(apppool_session_t *s)
 {
-    ap_add_output_filter_handle(done, v, v->r, v->r->connection);
+    ap_add_output_filter_handle(filter_rec, s, s->r, s->r->connection);
 }
 
-void apppool_reply_end(apppool_visit_t *v)
+void apppool_response_filter_remove(apppool_session_t *s)
 {
     ap_filter_t *f;
 
-    for (f = v->r->output_filters; f; f = f->next)
-        if (f->frec == done && f->ctx == v) {
+    for (f = s->r->output_filters; f; f = f->next)
+        if (f->frec == filter_rec && f->ctx == s) {
             ap_remove_output_filter(f);
             break;
         }
 }
 
-void apppool_reply_finish(apppool_visit_t *v)
+void apppool_response_filter_finish(apppool_session_t *s)
 {
-    apr_bucket_alloc_t *list = v->r->connection->bucket_alloc;
+    apr_bucket_alloc_t *list = s->r->connection->bucket_alloc;
     apr_bucket_brigade *bb;
 
-    if (v->ended || (!v->started && v->hold.wire.protocol != APL_FCGI))
+    if (s->ended || (!s->started && s->hold.wire.protocol != APL_FCGI))
         return;
-    bb = apr_brigade_create(v->r->pool, list);
+    bb = apr_brigade_create(s->r->pool, list);
     APR_BRIGADE_INSERT_TAIL(bb, apr_bucket_eos_create(list));
-    if (apppool_visit_killed(v))
-        spoil_end(v, bb);
-    ap_pass_brigade(v->r->output_filters, bb);
+    if (apppool_session_is_killed(s))
+        replace_end_by_error(s, bb);
+    ap_pass_brigade(s->r->output_filters, bb);
 }

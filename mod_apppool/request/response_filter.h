@@ -19,14 +19,14 @@
 #include "mod_apppool/request/session.h"
 
 /** Once, before any configuration's hooks run. */
-void apppool_reply_register(void);
+void apppool_response_filter_register(void);
 
 /** See the answer from now on; and no more. */
-void apppool_reply_begin(apppool_visit_t *v);
-void apppool_reply_end(apppool_visit_t *v);
+void apppool_response_filter_add(apppool_session_t *s);
+void apppool_response_filter_remove(apppool_session_t *s);
 
 /** The app has said all: so has the answer. mod_proxy_fcgi passes the end on
  * only if the app sends a record for it, and php-cgi does not. */
-void apppool_reply_finish(apppool_visit_t *v);
+void apppool_response_filter_finish(apppool_session_t *s);
 
 #endif

@@ -38,21 +38,21 @@ static int is_missing_index(const request_rec *r)
                     APR_FINFO_TYPE, r->pool) != APR_SUCCESS;
 }
 
-int apppool_whose_translate(request_rec *r)
+int apppool_routing_translate(request_rec *r)
 {
-    const apppool_mount_t *mount = apppool_mount_of(r);
+    const apppool_mount_t *mount = apppool_config_mount(r);
 
     if (!mount || r->proxyreq || r->uri[0] != '/')
         return DECLINED;
     if (is_missing_index(r))
         return HTTP_NOT_FOUND;
-    if (mount->server != r->server || apppool_mount_has_files(mount))
+    if (mount->server != r->server || apppool_config_mount_has_files(mount))
         return DECLINED;
     r->filename = apr_pstrcat(r->pool, NO_FILE, r->uri, NULL);
     return OK;
 }
 
-int apppool_whose_map_to_storage(request_rec *r)
+int apppool_routing_map_to_storage(request_rec *r)
 {
     /* TRACE is httpd's own, as TraceEnable says. */
     if (!r->filename || strncmp(r->filename, NO_FILE, sizeof NO_FILE - 1) ||
@@ -61,20 +61,20 @@ int apppool_whose_map_to_storage(request_rec *r)
     return OK;
 }
 
-int apppool_whose_header_parser(request_rec *r)
+int apppool_routing_header_parser(request_rec *r)
 {
-    if (apppool_mount_of(r) && !r->proxyreq)
-        apppool_clean(r);
+    if (apppool_config_mount(r) && !r->proxyreq)
+        apppool_untrusted_headers_remove(r);
     return DECLINED;
 }
 
 /* The parser of headers is not asked for subrequests, which share those of the
  * main one. */
-int apppool_whose_type_checker(request_rec *r)
+int apppool_routing_type_checker(request_rec *r)
 {
-    if (r->main && apppool_mount_of(r) && !r->proxyreq) {
+    if (r->main && apppool_config_mount(r) && !r->proxyreq) {
         r->headers_in = apr_table_copy(r->pool, r->headers_in);
-        apppool_clean(r);
+        apppool_untrusted_headers_remove(r);
     }
     return DECLINED;
 }
@@ -96,11 +96,12 @@ static int is_file(const request_rec *r)
 }
 
 /* Is this the app's, as far as can be known by now? */
-static int is_apps(const request_rec *r, const apppool_mount_t *mount)
+static int is_for_app(const request_rec *r, const apppool_mount_t *mount)
 {
     if (r->proxyreq || (r->handler && strcmp(r->handler, DIR_MAGIC_TYPE)))
         return 0;
-    return !is_file(r) || apppool_script_is(r, mount, r->filename);
+    return !is_file(r) ||
+           apppool_cgi_variables_is_script(r, mount, r->filename);
 }
 
 /* What a GET of the directory, with a slash, would find. */
@@ -123,7 +124,7 @@ static index_t find_index(request_rec *r, const char *slash)
 
 /* May mod_dir have this directory? It looks for an index, which has to be one
  * for that method; or adds a slash to the URL, which loses a form. */
-static int is_mod_dirs(request_rec *r)
+static int is_for_mod_dir(request_rec *r)
 {
     size_t n = strlen(r->uri);
     int slash = n > 0 && r->uri[n - 1] == '/';
@@ -135,15 +136,15 @@ static int is_mod_dirs(request_rec *r)
     return slash && find_index(r, "") == SCRIPT_INDEX;
 }
 
-int apppool_whose_before_index(request_rec *r)
+int apppool_routing_before_index(request_rec *r)
 {
-    const apppool_mount_t *mount = apppool_mount_of(r);
+    const apppool_mount_t *mount = apppool_config_mount(r);
 
     if (!mount || r->uri[0] != '/')
         return DECLINED;
-    if (!is_apps(r, mount))
-        apppool_clean_undo(r);
-    else if (r->finfo.filetype == APR_DIR && !is_mod_dirs(r)) {
+    if (!is_for_app(r, mount))
+        apppool_untrusted_headers_restore(r);
+    else if (r->finfo.filetype == APR_DIR && !is_for_mod_dir(r)) {
         r->handler = DIR_MAGIC_TYPE; /* nor is it FallbackResource's */
         r->finfo.filetype = APR_NOFILE;
     }
@@ -167,22 +168,23 @@ static int refuse_script(request_rec *r, const apppool_mount_t *mount)
     return HTTP_FORBIDDEN;
 }
 
-int apppool_whose_fixups(request_rec *r)
+int apppool_routing_fixups(request_rec *r)
 {
-    const apppool_mount_t *mount = apppool_mount_of(r);
+    const apppool_mount_t *mount = apppool_config_mount(r);
 
     if (!mount || r->proxyreq)
         return DECLINED;
     /* A subrequest by file, of mod_include say: there is no URL to ask for. */
     if (r->uri[0] != '/')
-        return apppool_script_is(r, mount, r->filename) ? HTTP_FORBIDDEN
-                                                        : DECLINED;
-    if (!is_apps(r, mount))
+        return apppool_cgi_variables_is_script(r, mount, r->filename)
+                   ? HTTP_FORBIDDEN
+                   : DECLINED;
+    if (!is_for_app(r, mount))
         return DECLINED;
     if (r->method_number == M_CONNECT)
         return refuse_method(r);
-    if (apppool_script_is(r, mount, r->filename) &&
-        !apppool_script_is_own(r, mount, r->filename))
+    if (apppool_cgi_variables_is_script(r, mount, r->filename) &&
+        !apppool_cgi_variables_may_run(r, mount, r->filename))
         return refuse_script(r, mount);
     r->handler = APPPOOL_HANDLER;
     return OK;

@@ -31,11 +31,11 @@
 #define APPPOOL_HANDLER "apppool-app"
 
 /* The hooks. */
-int apppool_whose_translate(request_rec *r);
-int apppool_whose_map_to_storage(request_rec *r);
-int apppool_whose_header_parser(request_rec *r);
-int apppool_whose_type_checker(request_rec *r);
-int apppool_whose_before_index(request_rec *r);
-int apppool_whose_fixups(request_rec *r);
+int apppool_routing_translate(request_rec *r);
+int apppool_routing_map_to_storage(request_rec *r);
+int apppool_routing_header_parser(request_rec *r);
+int apppool_routing_type_checker(request_rec *r);
+int apppool_routing_before_index(request_rec *r);
+int apppool_routing_fixups(request_rec *r);
 
 #endif

@@ -22,139 +22,142 @@ static void note_ms(const request_rec *r, const char *name, int64_t us)
     apr_table_setn(r->subprocess_env, name, apr_off_t_toa(r->pool, us / 1000));
 }
 
-static void note_begin(apppool_visit_t *v)
+static void note_begin(apppool_session_t *s)
 {
-    request_rec *r = v->r;
+    request_rec *r = s->r;
 
-    v->since = apl_now();
+    s->process_since = apl_now();
     apr_table_setn(r->subprocess_env, "APPPOOL_PID",
-                   apr_itoa(r->pool, v->hold.pid));
-    note_ms(r, "APPPOOL_QUEUE_MS", v->hold.queued);
+                   apr_itoa(r->pool, s->hold.pid));
+    note_ms(r, "APPPOOL_QUEUE_MS", s->hold.queued);
     /* Of a process before, which died. */
     apr_table_unset(r->subprocess_env, "APPPOOL_APP_MS");
 }
 
-static void note_end(const apppool_visit_t *v)
+static void note_end(const apppool_session_t *s)
 {
-    note_ms(v->r, "APPPOOL_APP_MS", apl_now() - v->since);
+    note_ms(s->r, "APPPOOL_APP_MS", apl_now() - s->process_since);
 }
 
 /* ---- begin and end ---- */
 
-static apr_status_t last_resort(void *data)
+static apr_status_t checkin_at_cleanup(void *data)
 {
-    apppool_visit_t *v = data;
+    apppool_session_t *s = data;
 
     /* It may be this very thread that holds the pool lock. */
-    if (!apppool_child_dying())
-        apppool_visit_checkin(v);
+    if (!apppool_lifecycle_child_is_dying())
+        apppool_session_checkin(s);
     return APR_SUCCESS;
 }
 
 /* mod_proxy_fcgi asks for an ErrorDocument, in place of an answer that it has
  * read, before its handler returns: so the process may be asked again. */
-static void release_before(const request_rec *r)
+static void release_previous(const request_rec *r)
 {
-    apppool_visit_t *v =
+    apppool_session_t *s =
         r->prev ? ap_get_module_config(r->prev->request_config, &apppool_module)
                 : NULL;
 
-    if (v && v->hold.wire.protocol == APL_FCGI) {
-        apppool_visit_unhide(v);
-        apppool_visit_checkin(v);
+    if (s && s->hold.wire.protocol == APL_FCGI) {
+        apppool_session_restore(s);
+        apppool_session_checkin(s);
     }
 }
 
-apppool_visit_t *apppool_visit_begin(request_rec *r,
-                                     const apppool_mount_t *mount,
-                                     apppool_body_t *body)
+apppool_session_t *apppool_session_begin(request_rec *r,
+                                         const apppool_mount_t *mount,
+                                         apppool_request_body_t *body)
 {
-    apppool_visit_t *v = apr_pcalloc(r->pool, sizeof *v);
+    apppool_session_t *s = apr_pcalloc(r->pool, sizeof *s);
 
-    v->r = r;
-    v->mount = mount;
-    v->app = mount->app;
-    v->body = body;
-    v->filename = r->filename;
-    v->deadline = apl_now() + apppool_queue_timeout(r);
-    v->keepalives = -1;
-    v->error = ap_is_HTTP_ERROR(r->status) ? r->status : 0;
-    ap_set_module_config(r->request_config, &apppool_module, v);
-    release_before(r);
-    apr_pool_cleanup_register(r->pool, v, last_resort, apr_pool_cleanup_null);
-    apppool_reply_begin(v);
-    return v;
+    s->r = r;
+    s->mount = mount;
+    s->app = mount->app;
+    s->body = body;
+    s->filename = r->filename;
+    s->deadline = apl_now() + apppool_config_queue_timeout(r);
+    s->keepalives = -1;
+    s->error = ap_is_HTTP_ERROR(r->status) ? r->status : 0;
+    ap_set_module_config(r->request_config, &apppool_module, s);
+    release_previous(r);
+    apr_pool_cleanup_register(r->pool, s, checkin_at_cleanup,
+                              apr_pool_cleanup_null);
+    apppool_response_filter_add(s);
+    return s;
 }
 
 /* An app that did not answer, or whose answer was not read to its end, may
  * still work on the request: also when the client has left. */
-static void give_back(apppool_visit_t *v)
+static void give_back(apppool_session_t *s)
 {
-    if (v->hold.session == 0 || v->closed || !(v->silent || v->started)) {
-        apppool_visit_checkin(v);
+    if (s->hold.session == 0 || s->closed || !(s->silent || s->started)) {
+        apppool_session_checkin(s);
         return;
     }
-    note_end(v);
-    apl_checkin_abandon(apppool_pool(), &v->hold, apl_now());
+    note_end(s);
+    apl_checkin_abandon(apppool_lifecycle_pool(), &s->hold, apl_now());
 }
 
-void apppool_visit_end(apppool_visit_t *v)
+void apppool_session_end(apppool_session_t *s)
 {
-    apppool_visit_unhide(v);
-    if (!apppool_visit_bereaved(v))
-        give_back(v);
-    apr_pool_cleanup_kill(v->r->pool, v, last_resort);
-    apppool_reply_end(v);
+    apppool_session_restore(s);
+    if (!apppool_session_detach_if_ending(s))
+        give_back(s);
+    apr_pool_cleanup_kill(s->r->pool, s, checkin_at_cleanup);
+    apppool_response_filter_remove(s);
 }
 
-void apppool_visit_hide(apppool_visit_t *v)
+void apppool_session_prepare(apppool_session_t *s)
 {
-    v->keepalives = v->r->connection->keepalives;
-    v->r->connection->keepalives = 0;
-    apppool_lasting_begin(&v->lasting, v->r, &v->hold);
-    apppool_whole_begin(&v->whole, v->r, v->app->label, v->hold.wire.protocol);
-    if (v->hold.wire.protocol != APL_HTTP)
-        apppool_script_begin(v->r, v->mount, v->hold.wire.protocol, v->filename,
-                             &v->script);
+    s->keepalives = s->r->connection->keepalives;
+    s->r->connection->keepalives = 0;
+    apppool_streaming_begin(&s->streaming, s->r, &s->hold);
+    apppool_response_check_begin(&s->check, s->r, s->app->label,
+                                 s->hold.wire.protocol);
+    if (s->hold.wire.protocol != APL_HTTP)
+        apppool_cgi_variables_set(s->r, s->mount, s->hold.wire.protocol,
+                                  s->filename, &s->cgi);
 }
 
-void apppool_visit_unhide(apppool_visit_t *v)
+void apppool_session_restore(apppool_session_t *s)
 {
-    if (v->keepalives >= 0)
-        v->r->connection->keepalives = v->keepalives;
-    v->keepalives = -1;
-    apppool_lasting_end(&v->lasting);
-    apppool_whole_end(&v->whole, v->r);
-    if (v->script.uri)
-        apppool_script_end(v->r, &v->script);
-    v->script.uri = NULL;
+    if (s->keepalives >= 0)
+        s->r->connection->keepalives = s->keepalives;
+    s->keepalives = -1;
+    apppool_streaming_end(&s->streaming);
+    apppool_response_check_end(&s->check, s->r);
+    if (s->cgi.uri)
+        apppool_cgi_variables_restore(s->r, &s->cgi);
+    s->cgi.uri = NULL;
 }
 
 /* ---- a process ---- */
 
 /* Ask for a process; one that asks for a place among the lasting ones may be
  * refused before it waits. */
-static apr_status_t ask(apppool_visit_t *v, const apl_look_t *look, int64_t now)
+static apr_status_t ask_pool(apppool_session_t *s, const apl_look_t *look,
+                             int64_t now)
 {
-    request_rec *r = v->r;
+    request_rec *r = s->r;
     apl_request_t request = {r->method, r->uri, r->useragent_ip,
                              apppool_config()->queries ? r->args : NULL,
-                             apppool_lasting_asks(r)};
-    apr_status_t rv = apl_checkout(apppool_pool(), &v->hold, &v->app->pool,
-                                   &request, look, now);
+                             apppool_streaming_wants_upgrade(r)};
+    apr_status_t rv = apl_checkout(apppool_lifecycle_pool(), &s->hold,
+                                   &s->app->pool, &request, look, now);
 
-    if (!request.lasting || v->hold.session == 0 ||
-        !apppool_lasting_full(v->app, &v->hold))
+    if (!request.lasting || s->hold.session == 0 ||
+        !apppool_streaming_is_full(s->app, &s->hold))
         return rv;
-    apl_checkin_unused(apppool_pool(), &v->hold, now);
+    apl_checkin_unused(apppool_lifecycle_pool(), &s->hold, now);
     return APL_ELASTING;
 }
 
-apr_status_t apppool_visit_checkout(apppool_visit_t *v)
+apr_status_t apppool_session_checkout(apppool_session_t *s)
 {
-    request_rec *r = v->r;
-    apl_pool_t *pool = apppool_pool();
-    const apl_app_t *app = &v->app->pool;
+    request_rec *r = s->r;
+    apl_pool_t *pool = apppool_lifecycle_pool();
+    const apl_app_t *app = &s->app->pool;
     apppool_client_t client = {r, 0};
     int64_t now = apl_now();
     apl_look_t look;
@@ -162,62 +165,63 @@ apr_status_t apppool_visit_checkout(apppool_visit_t *v)
     apr_status_t rv;
 
     looked = apl_restart_look(pool, apl_group_index(pool, app->key, app->name),
-                              v->app->restart_dir, now, &look);
+                              s->app->restart_dir, now, &look);
     do {
-        rv = ask(v, looked ? &look : NULL, now);
+        rv = ask_pool(s, looked ? &look : NULL, now);
         if (rv == APL_EWAIT)
-            rv = apl_checkout_wait(pool, &v->hold, v->deadline,
-                                   apppool_client_gone, &client);
+            rv = apl_checkout_wait(pool, &s->hold, s->deadline,
+                                   apppool_client_has_left, &client);
         /* Its place in the queue was lost in a repair: queue up again. */
     } while (rv == APL_EDAMAGED && --tries > 0);
     if (rv == APR_SUCCESS)
-        note_begin(v);
+        note_begin(s);
     else
         note_ms(r, "APPPOOL_QUEUE_MS", apl_now() - now);
     return rv;
 }
 
-void apppool_visit_checkin(apppool_visit_t *v)
+void apppool_session_checkin(apppool_session_t *s)
 {
-    if (v->hold.session == 0)
+    if (s->hold.session == 0)
         return;
-    note_end(v);
-    apl_checkin(apppool_pool(), &v->hold, apl_now());
+    note_end(s);
+    apl_checkin(apppool_lifecycle_pool(), &s->hold, apl_now());
 }
 
-int apppool_visit_killed(const apppool_visit_t *v)
+int apppool_session_is_killed(const apppool_session_t *s)
 {
-    return v->hold.session != 0 &&
-           apl_checkout_killed(apppool_pool(), &v->hold);
+    return s->hold.session != 0 &&
+           apl_checkout_killed(apppool_lifecycle_pool(), &s->hold);
 }
 
-int apppool_visit_dying(const apppool_visit_t *v)
+int apppool_session_is_being_killed(const apppool_session_t *s)
 {
-    return v->hold.session != 0 && apl_checkout_dying(apppool_pool(), &v->hold);
+    return s->hold.session != 0 &&
+           apl_checkout_dying(apppool_lifecycle_pool(), &s->hold);
 }
 
-int apppool_visit_closed(const apppool_visit_t *v)
+int apppool_session_is_cut_off(const apppool_session_t *s)
 {
-    return v->hold.session != 0 &&
-           apl_checkout_closed(apppool_pool(), &v->hold);
+    return s->hold.session != 0 &&
+           apl_checkout_closed(apppool_lifecycle_pool(), &s->hold);
 }
 
-int apppool_visit_bereaved(apppool_visit_t *v)
+int apppool_session_detach_if_ending(apppool_session_t *s)
 {
-    if (v->hold.session == 0 || !apl_alive_ending(v->hold.pid))
+    if (s->hold.session == 0 || !apl_alive_ending(s->hold.pid))
         return 0;
-    ap_log_rerror(APLOG_MARK, APLOG_INFO, 0, v->r,
+    ap_log_rerror(APLOG_MARK, APLOG_INFO, 0, s->r,
                   "apppool: %s[%d] is ending: it gets no more requests",
-                  v->app->label, (int)v->hold.pid);
-    note_end(v);
-    apl_checkin_refused(apppool_pool(), &v->hold, apl_now());
+                  s->app->label, (int)s->hold.pid);
+    note_end(s);
+    apl_checkin_refused(apppool_lifecycle_pool(), &s->hold, apl_now());
     return 1;
 }
 
-void apppool_visit_refused(apppool_visit_t *v)
+void apppool_session_detach_refusing(apppool_session_t *s)
 {
-    ap_log_rerror(APLOG_MARK, APLOG_INFO, 0, v->r,
+    ap_log_rerror(APLOG_MARK, APLOG_INFO, 0, s->r,
                   "apppool: %s[%d] refuses to connect; trying another process",
-                  v->app->label, (int)v->hold.pid);
-    apl_checkin_refused(apppool_pool(), &v->hold, apl_now());
+                  s->app->label, (int)s->hold.pid);
+    apl_checkin_refused(apppool_lifecycle_pool(), &s->hold, apl_now());
 }

@@ -47,11 +47,11 @@ static const char *make(apr_pool_t *p)
                        NULL);
 }
 
-void apppool_trace_parent(request_rec *r)
+void apppool_trace_headers_parent(request_rec *r)
 {
-    const char *said = apr_table_get(r->headers_in, "traceparent"), *made;
+    const char *given = apr_table_get(r->headers_in, "traceparent"), *made;
 
-    if (!apppool_traceparent(r) || (said && is_valid(said)))
+    if (!apppool_config_traceparent(r) || (given && is_valid(given)))
         return;
     made = make(r->pool);
     if (made)
@@ -60,7 +60,7 @@ void apppool_trace_parent(request_rec *r)
     apr_table_unset(r->headers_in, "tracestate");
 }
 
-void apppool_trace_start(request_rec *r)
+void apppool_trace_headers_start(request_rec *r)
 {
     apr_time_t now = apr_time_now();
 

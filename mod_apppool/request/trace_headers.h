@@ -28,10 +28,10 @@
 
 /** The request belongs to a trace. Before its body is read, so that it keeps
  * the header, for the access log. */
-void apppool_trace_parent(request_rec *r);
+void apppool_trace_headers_parent(request_rec *r);
 
 /** The request begins to wait, unless a trusted proxy (untrusted_headers.h) or the
  * configuration has said when it did. */
-void apppool_trace_start(request_rec *r);
+void apppool_trace_headers_start(request_rec *r);
 
 #endif

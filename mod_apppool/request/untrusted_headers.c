@@ -110,7 +110,7 @@ static int take(void *r_, const char *name, const char *value)
     return 1;
 }
 
-void apppool_clean(request_rec *r)
+void apppool_untrusted_headers_remove(request_rec *r)
 {
     search_t search = {apr_table_make(r->pool, 4), is_peer_trusted(r)};
 
@@ -131,7 +131,7 @@ static int give_back(void *headers, const char *name, const char *value)
     return 1;
 }
 
-void apppool_clean_undo(request_rec *r)
+void apppool_untrusted_headers_restore(request_rec *r)
 {
     void *taken = NULL;
 

@@ -34,10 +34,10 @@
 #include <httpd.h>
 
 /** Take them away. r->headers_in has to be the request's own. */
-void apppool_clean(request_rec *r);
+void apppool_untrusted_headers_remove(request_rec *r);
 
-/** Give back what apppool_clean() took, unless somebody else has set it since:
+/** Give back what apppool_untrusted_headers_remove() took, unless somebody else has set it since:
  * the request is not the app's. */
-void apppool_clean_undo(request_rec *r);
+void apppool_untrusted_headers_restore(request_rec *r);
 
 #endif

@@ -42,11 +42,11 @@ static json_t *report_nothing(request_rec *r)
 /* @param full with what not everybody is to see */
 static json_t *report(request_rec *r, int full)
 {
-    apl_pool_t *pool = apppool_pool(), *copy;
+    apl_pool_t *pool = apppool_lifecycle_pool(), *copy;
     apr_status_t rv;
 
     if (!pool)
-        return apppool_apps()->nelts == 0 ? report_nothing(r) : NULL;
+        return apppool_app_all()->nelts == 0 ? report_nothing(r) : NULL;
     pool->patience = APL_PATIENCE; /* an earlier wait may have used it up */
     rv = apl_snapshot_take(&copy, pool, r->pool);
     if (rv != APR_SUCCESS) {
@@ -128,7 +128,7 @@ int apppool_status_handler(request_rec *r)
         return apppool_status_action(r, apppool_status_actions(r));
     if (r->method_number != M_GET)
         return HTTP_METHOD_NOT_ALLOWED;
-    doc = report(r, apppool_status_full(r));
+    doc = report(r, apppool_config_status_full(r));
     if (!doc)
         return HTTP_SERVICE_UNAVAILABLE;
     while (views[v].args && !is_view(r->args, views[v].args))
@@ -140,7 +140,7 @@ int apppool_status_handler(request_rec *r)
 
 int apppool_status_section(request_rec *r, int flags)
 {
-    json_t *doc = apppool_pool() ? report(r, 0) : NULL;
+    json_t *doc = apppool_lifecycle_pool() ? report(r, 0) : NULL;
 
     if (!doc)
         return OK;

@@ -108,7 +108,7 @@ static int detach(request_rec *r, apl_pool_t *copy, const wish_t *wish)
     if (!g)
         return refuse(r, HTTP_PRECONDITION_FAILED, gone);
     return conclude(r,
-                    apl_supervise_detach(apppool_pool(), p->id,
+                    apl_supervise_detach(apppool_lifecycle_pool(), p->id,
                                          APL_EVENT_DETACHED, apl_now()),
                     apr_psprintf(r->pool, "%s[%d] is detached", label_of(g),
                                  (int)p->who.pid),
@@ -145,11 +145,11 @@ static int end(request_rec *r, apl_pool_t *copy, const wish_t *wish)
 
     if (!g || ticket == 0)
         return refuse(r, HTTP_PRECONDITION_FAILED, over);
-    return conclude(r, apl_clock_kill(apppool_pool(), p->id, ticket, apl_now()),
-                    apr_psprintf(r->pool, "%s[%d] is killed because of %s",
-                                 label_of(g), (int)p->who.pid,
-                                 request_of(r, copy, ticket)),
-                    over);
+    return conclude(
+        r, apl_clock_kill(apppool_lifecycle_pool(), p->id, ticket, apl_now()),
+        apr_psprintf(r->pool, "%s[%d] is killed because of %s", label_of(g),
+                     (int)p->who.pid, request_of(r, copy, ticket)),
+        over);
 }
 
 /* Also ends a drain, but not if the page has not shown that there is one. */
@@ -168,7 +168,8 @@ static int restart(request_rec *r, apl_pool_t *copy, const wish_t *wish)
         return refuse(r, HTTP_PRECONDITION_FAILED,
                       resume ? "That application is not drained any more."
                              : "That application is drained by now.");
-    rv = apl_supervise_restart(apppool_pool(), g->name, -1, apl_now());
+    rv =
+        apl_supervise_restart(apppool_lifecycle_pool(), g->name, -1, apl_now());
     return conclude(
         r, rv == APL_EDRAINED ? APR_SUCCESS : rv,
         apr_pstrcat(r->pool, label_of(g),
@@ -239,11 +240,12 @@ int apppool_status_action(request_rec *r, int allowed)
         return refuse(r, HTTP_FORBIDDEN,
                       "The button is of another page or an old one: load the "
                       "page anew.");
-    if (!apppool_pool())
+    if (!apppool_lifecycle_pool())
         return HTTP_SERVICE_UNAVAILABLE;
     /* A wait in vain, for an earlier button, has used it up. */
-    apppool_pool()->patience = APL_PATIENCE;
-    if (apl_snapshot_take(&copy, apppool_pool(), r->pool) != APR_SUCCESS)
+    apppool_lifecycle_pool()->patience = APL_PATIENCE;
+    if (apl_snapshot_take(&copy, apppool_lifecycle_pool(), r->pool) !=
+        APR_SUCCESS)
         return HTTP_SERVICE_UNAVAILABLE;
     for (i = 0; i < sizeof actions / sizeof *actions; i++)
         if (!strcmp(wish.action, actions[i].word))

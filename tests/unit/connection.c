@@ -37,7 +37,7 @@ typedef struct {
     uint32_t taken; /* by a request */
 } fake_t;
 
-static uint32_t made, dialled, reused, reaped, ended;
+static uint32_t made, connected, reused, expired, ended;
 static void (*callback)(void *data);
 static pthread_mutex_t callback_mutex = PTHREAD_MUTEX_INITIALIZER;
 static __thread int is_mpm;
@@ -102,7 +102,7 @@ static int release(const char *scheme, proxy_conn_rec *conn, server_rec *s)
         conn->sock = NULL;
         conn->connection = NULL;
         if (is_mpm)
-            __atomic_add_fetch(&reaped, 1, __ATOMIC_RELAXED);
+            __atomic_add_fetch(&expired, 1, __ATOMIC_RELAXED);
     }
     return OK;
 }
@@ -122,7 +122,7 @@ static int create(const char *scheme, proxy_conn_rec *conn, request_rec *r)
     return OK;
 }
 
-proxy_server_conf *apppool_proxy_conf(const server_rec *s)
+proxy_server_conf *apppool_proxy_api_conf(const server_rec *s)
 {
     (void)s;
     return NULL;
@@ -130,39 +130,42 @@ proxy_server_conf *apppool_proxy_conf(const server_rec *s)
 
 /* ---- the rest of the module, and of httpd ---- */
 
-apr_status_t apppool_dial(apr_socket_t **sock, const apppool_target_t *target,
-                          int64_t deadline, apr_pool_t *p)
+apr_status_t apppool_connect(apr_socket_t **sock,
+                             const apppool_endpoint_t *endpoint,
+                             int64_t deadline, apr_pool_t *p)
 {
-    (void)target, (void)deadline;
-    __atomic_add_fetch(&dialled, 1, __ATOMIC_RELAXED);
+    (void)endpoint, (void)deadline;
+    __atomic_add_fetch(&connected, 1, __ATOMIC_RELAXED);
     return apr_socket_create(sock, APR_INET, SOCK_STREAM, APR_PROTO_TCP, p);
 }
 
-int apppool_lasting_asks(const request_rec *r)
+int apppool_streaming_wants_upgrade(const request_rec *r)
 {
     (void)r;
     return 0;
 }
 
-void apppool_tap_put(apppool_tap_t *tap, conn_rec *c)
+void apppool_connection_filter_add(apppool_connection_filter_t *filter,
+                                   conn_rec *c)
 {
-    (void)tap, (void)c;
+    (void)filter, (void)c;
 }
 
-int apppool_tap_may_repeat(const request_rec *r, int local)
+int apppool_connection_filter_may_repeat(const request_rec *r, int local)
 {
     (void)r, (void)local;
     return 1;
 }
 
-void apppool_tap_begin(apppool_tap_t *tap, request_rec *r)
+void apppool_connection_filter_begin(apppool_connection_filter_t *filter,
+                                     request_rec *r)
 {
-    tap->r = r;
+    filter->r = r;
 }
 
-void apppool_tap_end(apppool_tap_t *tap)
+void apppool_connection_filter_end(apppool_connection_filter_t *filter)
 {
-    (void)tap;
+    (void)filter;
 }
 
 apr_status_t ap_mpm_register_timed_callback(apr_time_t t,
@@ -197,25 +200,25 @@ static void *be_mpm(void *unused)
 
 static void one_request(request_rec *r, uint64_t id)
 {
-    apppool_target_t target = {
+    apppool_endpoint_t endpoint = {
         .id = id, .wire.listen = APL_LISTEN_UNIX, .keep = 1, .timeout = 1000};
-    apppool_channel_t *ch = apppool_channel_take(r->server, id);
-    fake_t *f = (fake_t *)apppool_channel_tap(ch)->worker;
+    apppool_connection_t *c = apppool_connection_take(r->server, id);
+    fake_t *f = (fake_t *)apppool_connection_filter(c)->worker;
 
     /* A channel that was taken is its taker's alone. */
     if (__atomic_exchange_n(&f->taken, 1, __ATOMIC_RELAXED) != 0)
         abort();
-    if (apppool_channel_connect(ch, r, &target, 0) != APR_SUCCESS)
+    if (apppool_connection_open(c, r, &endpoint, 0) != APR_SUCCESS)
         abort();
     __atomic_store_n(&f->taken, 0, __ATOMIC_RELAXED);
-    apppool_channel_give(ch);
+    apppool_connection_give(c);
 }
 
 static int all_happened(void)
 {
-    return __atomic_load_n(&dialled, __ATOMIC_RELAXED) > 0 &&
+    return __atomic_load_n(&connected, __ATOMIC_RELAXED) > 0 &&
            __atomic_load_n(&reused, __ATOMIC_RELAXED) > 0 &&
-           __atomic_load_n(&reaped, __ATOMIC_RELAXED) > 0;
+           __atomic_load_n(&expired, __ATOMIC_RELAXED) > 0;
 }
 
 static void *be_worker(void *number)
@@ -248,7 +251,7 @@ static void nobody_elses(void **state)
     apppool_proxy.ap_proxy_release_connection = release;
     apppool_proxy.ap_proxy_check_connection = check;
     apppool_proxy.ap_proxy_connection_create_ex = create;
-    apppool_channels_init(p);
+    apppool_connection_init(p);
     pthread_create(&mpm, NULL, be_mpm, NULL);
     for (i = 0; i < THREADS; i++)
         pthread_create(&threads[i], NULL, be_worker, (void *)i);

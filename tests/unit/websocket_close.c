@@ -21,11 +21,11 @@ static int begin(void **state)
     return 0;
 }
 
-static int may_say(const apppool_farewell_t *f)
+static int may_say(const apppool_websocket_close_t *f)
 {
-    apppool_farewell_t copy = *f;
+    apppool_websocket_close_t copy = *f;
     apr_bucket_brigade *bb = apr_brigade_create(pool, list);
-    int may = apppool_farewell_say(&copy, bb);
+    int may = apppool_websocket_close_insert(&copy, bb);
     char is[16];
     apr_size_t n = sizeof is;
 
@@ -39,7 +39,7 @@ static int may_say(const apppool_farewell_t *f)
 static void one_frame(const char *head, size_t n_head, size_t n, size_t piece)
 {
     static char frame[70000];
-    apppool_farewell_t f;
+    apppool_websocket_close_t f;
     size_t at, size, all = n_head + n;
 
     memset(&f, 0, sizeof f);
@@ -48,7 +48,7 @@ static void one_frame(const char *head, size_t n_head, size_t n, size_t piece)
     assert_true(may_say(&f));
     for (at = 0; at < all; at += size) {
         size = all - at < piece ? all - at : piece;
-        apppool_farewell_see(&f, frame + at, size);
+        apppool_websocket_close_follow(&f, frame + at, size);
         assert_int_equal(may_say(&f), at + size == all);
     }
 }
@@ -71,15 +71,15 @@ static void frames_of_any_size(void **state)
 
 static void it_is_said_once(void **state)
 {
-    apppool_farewell_t f;
+    apppool_websocket_close_t f;
     apr_bucket_brigade *bb = apr_brigade_create(pool, list);
 
     (void)state;
     memset(&f, 0, sizeof f);
-    apppool_farewell_see(&f, "\x81\x01x\x88\x02\x03\xe8", 7);
+    apppool_websocket_close_follow(&f, "\x81\x01x\x88\x02\x03\xe8", 7);
     assert_false(may_say(&f)); /* the app has said it */
     memset(&f, 0, sizeof f);
-    assert_true(apppool_farewell_say(&f, bb));
+    assert_true(apppool_websocket_close_insert(&f, bb));
     assert_false(may_say(&f));
 }
 

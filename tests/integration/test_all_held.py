@@ -1,7 +1,7 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """All MaxRequestWorkers are held by requests that wait for one application:
 what an administrator sees of that, and can do (doc/operations.md, When nothing
-answers)."""
+responds)."""
 import json
 from typing import Any
 

@@ -171,7 +171,7 @@ spawner_sources = \
 	spawner/common/environ_scan.c \
 	spawner/life/memory_limit.c \
 	spawner/life/sd_notify.c \
-	spawner/life/obey.c \
+	spawner/life/slot_state.c \
 	spawner/output/open_as.c \
 	spawner/output/output.c \
 	spawner/life/overdue.c \
@@ -200,7 +200,7 @@ spawner_sources = \
 	spawner/diagnose/syscalls.c \
 	spawner/state/app_table.c \
 	spawner/alert/notify_command.c \
-	spawner/output/tosyslog.c \
+	spawner/output/to_syslog.c \
 	spawner/shared/userdb.c \
 	spawner/control/user_sockets.c \
 	spawner/common/clear_runtime_dir.c \
@@ -307,11 +307,11 @@ unit_tests = \
 	tests/unit/above \
 	tests/unit/alert \
 	tests/unit/alive \
-	tests/unit/answer \
-	tests/unit/approot \
+	tests/unit/status_job \
+	tests/unit/approot_owner \
 	tests/unit/audit \
 	tests/unit/bells \
-	tests/unit/census \
+	tests/unit/session_scan \
 	tests/unit/connection \
 	tests/unit/checkout \
 	tests/unit/credit \
@@ -320,20 +320,20 @@ unit_tests = \
 	tests/unit/detect \
 	tests/unit/door \
 	tests/unit/drained \
-	tests/unit/envfile \
-	tests/unit/errand \
+	tests/unit/env_file \
+	tests/unit/helper_job \
 	tests/unit/extra \
 	tests/unit/websocket_close \
-	tests/unit/found \
+	tests/unit/process_find \
 	tests/unit/glance \
-	tests/unit/guard \
+	tests/unit/lock_rescue \
 	tests/unit/histogram \
 	tests/unit/history \
 	tests/unit/hostile \
 	tests/unit/hung \
 	tests/unit/lasting \
 	tests/unit/launch \
-	tests/unit/hunt \
+	tests/unit/mark_scan \
 	tests/unit/inside \
 	tests/unit/invariants \
 	tests/unit/judge \
@@ -343,25 +343,25 @@ unit_tests = \
 	tests/unit/lists \
 	tests/unit/lock \
 	tests/unit/log \
-	tests/unit/look \
-	tests/unit/looks \
+	tests/unit/process_report \
+	tests/unit/abandoned_check \
 	tests/unit/made \
-	tests/unit/marks \
-	tests/unit/obey \
+	tests/unit/environ_scan \
+	tests/unit/slot_state \
 	tests/unit/order \
 	tests/unit/orphan \
 	tests/unit/owner \
 	tests/unit/past \
 	tests/unit/reap \
-	tests/unit/recent \
+	tests/unit/recent_output \
 	tests/unit/registry \
 	tests/unit/privilege \
-	tests/unit/remove \
+	tests/unit/remove_tree \
 	tests/unit/removed \
 	tests/unit/repair \
-	tests/unit/reports \
+	tests/unit/launch_reports \
 	tests/unit/restart \
-	tests/unit/rights \
+	tests/unit/guarded_socket \
 	tests/unit/roll \
 	tests/unit/rolling \
 	tests/unit/scenarios \
@@ -375,16 +375,16 @@ unit_tests = \
 	tests/unit/starting \
 	tests/unit/states \
 	tests/unit/storm \
-	tests/unit/table \
-	tests/unit/tell \
+	tests/unit/app_table \
+	tests/unit/notify_command \
 	tests/unit/token \
 	tests/unit/turns \
 	tests/unit/undone \
 	tests/unit/wait \
 	tests/unit/walk \
-	tests/unit/ward \
+	tests/unit/spawner_watch \
 	tests/unit/warmup \
-	tests/unit/writer
+	tests/unit/log_writer
 
 # Those of them that have threads: ThreadSanitizer looks at them, too. Not at
 # unit/hostile, whose thread is one that writes where it must not.

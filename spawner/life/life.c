@@ -23,7 +23,7 @@
 #include "spawner/state/leftover_dirs.h"
 #include "spawner/life/memory_limit.h"
 #include "spawner/life/sd_notify.h"
-#include "spawner/life/obey.h"
+#include "spawner/life/slot_state.h"
 #include "spawner/life/overdue.h"
 #include "spawner/state/process.h"
 #include "spawner/common/procfs.h"

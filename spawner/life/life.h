@@ -6,7 +6,7 @@
  *        due.
  *
  * Crash:  phases and deadlines are in the registry; the next spawner goes on.
- * Trust:  not concerned; what the segment says is obey.h's.
+ * Trust:  not concerned; what the segment says is slot_state.h's.
  */
 #ifndef APPPOOL_SPAWNER_LIFE_LIFE_H
 #define APPPOOL_SPAWNER_LIFE_LIFE_H

@@ -24,7 +24,7 @@
 #include "spawner/output/piped_log.h"
 #include "spawner/shared/privilege.h"
 #include "spawner/common/daemonize.h"
-#include "spawner/output/tosyslog.h"
+#include "spawner/output/to_syslog.h"
 
 #define SAY_AGAIN 60000 /* ms: that the file cannot be opened */
 

@@ -12,7 +12,7 @@
  *     |rotatelogs ...          AppLog: a command (piped_log.h)
  *     =/proc/PID/fd/N DEV:INO  the ErrorLog of a virtual host: the file or pipe
  *                              that httpd's parent PID has open there
- *     =syslog:FACILITY:TAG     the same, where that is syslog (tosyslog.h)
+ *     =syslog:FACILITY:TAG     the same, where that is syslog (to_syslog.h)
  *
  * Each message on standard input is some whole lines. A file is opened for
  * each message, so it may be rotated at any time. SIGHUP: httpd was reloaded,

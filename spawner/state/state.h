@@ -80,7 +80,8 @@ typedef struct process {
     int64_t deadline;    /**< us; of the phase; see life.c */
     int64_t stop_timeout, hung_stop_timeout, drain_timeout;
     int stop_signal;
-    int64_t drain_at; /**< us: obey.c: its links may last until then; 0: it
+    int64_t
+        drain_at; /**< us: slot_state.c: its links may last until then; 0: it
                         * does not have to leave */
     char label[64];
     char *log;     /**< where its output goes (log_program.h); NULL: the error
@@ -101,7 +102,7 @@ typedef struct process {
     int zombie;       /**< it survives SIGKILL, and that is known */
     int heavy;        /**< it is above AppMemoryLimit, and to be replaced */
     int condemned;    /**< stuck_report.c: its last report was begun */
-    int untold;       /**< obey.c: its requests are yet to hear that it is
+    int untold;       /**< slot_state.c: its requests are yet to hear that it is
                             killed */
     int64_t quiet;    /**< us: stuck_report.c: it may be ended from then on */
     int64_t report_at; /**< us: slow_request.c has it looked at from then on */

@@ -80,7 +80,7 @@ CYCLES = [
      "spawner/life/early_exit",
      "spawner/life/launch",
      "spawner/life/life",
-     "spawner/life/obey",
+     "spawner/life/slot_state",
      "spawner/life/overdue",
      "spawner/life/ready"},
     {"spawner/control/command",

@@ -1,15 +1,15 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
 /**
- * @file tosyslog.h
+ * @file to_syslog.h
  * @brief Lines for a virtual host whose ErrorLog is syslog. libc only.
  *
  * Apart from log.h, whose levels have the names of syslog's.
  *
  * Errors: none; what syslog does not take is lost.
  */
-#ifndef APPPOOL_SPAWNER_OUTPUT_TOSYSLOG_H
-#define APPPOOL_SPAWNER_OUTPUT_TOSYSLOG_H
+#ifndef APPPOOL_SPAWNER_OUTPUT_TO_SYSLOG_H
+#define APPPOOL_SPAWNER_OUTPUT_TO_SYSLOG_H
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "spawner/life/obey.h"
+#include "spawner/life/slot_state.h"
 
 #include "shm/lock/alive.h"
 #include "shm/verbs/timeouts.h"

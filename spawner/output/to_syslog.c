@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "spawner/output/tosyslog.h"
+#include "spawner/output/to_syslog.h"
 
 #include <stdio.h>
 #include <string.h>

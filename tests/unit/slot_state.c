@@ -3,7 +3,7 @@
 /* What the spawner does of what the segment says, where it could not be done
  * at once, or where the segment forgot the process in between. */
 
-#include "spawner/life/obey.h"
+#include "spawner/life/slot_state.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -198,6 +198,7 @@ spawner_sources = \
 	spawner/diagnose/stuck_report.c \
 	spawner/common/kill_instance.c \
 	spawner/diagnose/syscalls.c \
+	spawner/state/app_entry.c \
 	spawner/state/app_table.c \
 	spawner/alert/notify_command.c \
 	spawner/output/to_syslog.c \

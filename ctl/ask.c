@@ -142,7 +142,7 @@ static int connect_to(const char *dir, int *fd)
     *fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (*fd < 0)
         return ask_complain(EXIT_NO, "socket: %s", strerror(errno));
-    rights_refuse(*fd);
+    no_descriptors_refuse(*fd);
     setsockopt(*fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     setsockopt(*fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
     error = try_connect(dir, *fd, &at);
@@ -166,8 +166,9 @@ static char *read_answer(int fd)
     ssize_t n;
 
     do {
-        more = length < CONTRACT_ANSWER_MAX ? realloc(text, length + CHUNK + 1)
-                                            : NULL;
+        more = length < CONTRACT_RESPONSE_MAX
+                   ? realloc(text, length + CHUNK + 1)
+                   : NULL;
         if (!more)
             break;
         text = more;
@@ -185,7 +186,7 @@ static char *read_answer(int fd)
 
 /* Words with a tab between them. */
 static int make_line(const char *const *words, int n,
-                     char line[CONTRACT_QUESTION_MAX])
+                     char line[CONTRACT_COMMAND_MAX])
 {
     size_t i, used = 0;
     int w;
@@ -197,7 +198,7 @@ static int make_line(const char *const *words, int n,
             if ((unsigned char)words[w][i] < 0x20 || words[w][i] == 0x7f)
                 return ask_complain(EXIT_USAGE,
                                     "there is a control character in a word");
-        if (used + length + 2 > CONTRACT_QUESTION_MAX)
+        if (used + length + 2 > CONTRACT_COMMAND_MAX)
             return ask_complain(EXIT_USAGE, "that is too long");
         memcpy(line + used, words[w], length);
         used += length;
@@ -209,7 +210,7 @@ static int make_line(const char *const *words, int n,
 
 int ask_server(const char *dir, const char *const *words, int n, char **answer)
 {
-    char line[CONTRACT_QUESTION_MAX];
+    char line[CONTRACT_COMMAND_MAX];
     int fd = -1, rv = make_line(words, n, line);
     size_t length;
 

@@ -124,7 +124,7 @@ static void stop_all(spawner_t *s)
 
     for (p = s->processes; p; p = p->next)
         if (!p->gone && !p->done) {
-            beat();
+            heartbeat();
             life_stop(s, p, "httpd stops");
         }
 }
@@ -149,16 +149,16 @@ static void keep_house(spawner_t *s)
     static int64_t tick_at, second_at;
 
     if (s->now >= second_at || s->rung)
-        children_look(s);
+        httpd_children_check(s);
     if (s->now >= second_at) {
         second_at = s->now + SECOND;
-        audit_look(s);
-        overdue_look(s);
-        memory_look(s);
-        guard_look(s);
-        slow_look(s);
+        audit_check(s);
+        overdue_check(s);
+        memory_limit_check(s);
+        lock_rescue_check(s);
+        slow_request_check(s);
         tell_repairs(s);
-        log_tend(0);
+        log_tick(0);
         apl_history_sample(&s->shm, s->now);
     }
     audit_prove(s);
@@ -175,7 +175,7 @@ static void turn(spawner_t *s)
     int64_t left = s->unreaped ? 0 : s->wake - apl_now();
 
     loop_wait(left <= 0 ? 0 : (int)(left / 1000) + 1);
-    beat();
+    heartbeat();
     s->now = apl_now();
     s->wake = s->now + SECOND;
     s->shm.patience = APL_PATIENCE;
@@ -186,29 +186,29 @@ static void turn(spawner_t *s)
     if (s->stopping)
         stop_all(s);
     else {
-        if (apply_refresh(s)) {
-            descriptors_raise(s);
+        if (apply_table_refresh(s)) {
+            fd_limit_raise(s);
             control_configure(s);
-            failure_sweep(s);
-            recent_sweep(s);
+            start_failure_sweep(s);
+            recent_output_sweep(s);
         }
         if (apply_table(s))
             control_configure(s);
         keep_house(s);
         launch_orders(s);
-        ready_look(s);
+        ready_check(s);
     }
-    adopt_tend(s);
-    life_tend(s);
-    abandoned_look(s);
-    control_tend(s);
-    census_tend(s);
-    hunt_tend(s);
-    errand_tend(s);
-    stray_tend(s);
-    litter_tend(s);
-    alert_tend(s);
-    writer_tend(s);
+    adopt_tick(s);
+    life_tick(s);
+    abandoned_check(s);
+    control_tick(s);
+    session_scan_tick(s);
+    mark_scan_tick(s);
+    helper_job_tick(s);
+    stray_cgroups_tick(s);
+    leftover_dirs_tick(s);
+    alert_tick(s);
+    log_writer_tick(s);
     process_collect(s);
 }
 
@@ -218,8 +218,8 @@ static void set_apart(void)
 {
     int fd;
 
-    signals.fd = settle_in(CONTRACT_SPAWNER_PROGRAM);
-    settle_memory("-900"); /* after the watchdog */
+    signals.fd = daemonize(CONTRACT_SPAWNER_PROGRAM);
+    daemonize_oom_score("-900"); /* after the watchdog */
     umask(077);
     for (fd = CONTRACT_LIFE_FD; fd <= CONTRACT_LAST_FD; fd++)
         fcntl(fd, F_SETFD, FD_CLOEXEC);
@@ -270,7 +270,7 @@ static int attach(spawner_t *s)
 /* Without a table there is only the instance's name, for the mark. */
 static void no_table(spawner_t *s)
 {
-    instance_recall(&s->rt, s->instance);
+    claim_recall(&s->rt, s->instance);
     s->table = apr_pcalloc(s->pool, sizeof *s->table);
 }
 
@@ -279,13 +279,13 @@ static int begin(spawner_t *s)
     int rv;
 
     s->now = apl_now();
-    if (!apply_refresh(s)) {
+    if (!apply_table_refresh(s)) {
         if (!s->stopping)
             return 1;
         no_table(s);
     }
-    descriptors_raise(s);
-    if (instance_claim(s) != 0)
+    fd_limit_raise(s);
+    if (claim_instance(s) != 0)
         return 1;
     rv = attach(s);
     if (rv != 0)
@@ -294,8 +294,8 @@ static int begin(spawner_t *s)
         log_line(LOG_ERROR, "%s/%s cannot be made: %s", s->rt.dir,
                  CONTRACT_CONTROL, strerror(errno));
     watch_descriptors(s);
-    failure_sweep(s);
-    failure_recall(s);
+    start_failure_sweep(s);
+    start_failure_recall(s);
     adopt_all(s);
     return 0;
 }
@@ -304,17 +304,17 @@ static void end(spawner_t *s)
 {
     int alone;
 
-    errand_stop();
-    writer_stop();
+    helper_job_stop();
+    log_writer_stop();
     unlinkat(s->rt.fd, CONTRACT_SPAWNER, 0);
     unlinkat(s->rt.fd, CONTRACT_CONTROL, 0);
     /* As the watchdog does, if there is one. */
     alone = parent_is_dead();
     if (alone)
-        sweep_processes(s->instance);
-    log_tend(1);
+        kill_instance(s->instance);
+    log_tick(1);
     if (alone)
-        vacate_directory(s->rt.fd, s->rt.dir, 1);
+        clear_runtime_dir(s->rt.fd, s->rt.dir, 1);
 }
 
 static int usage(const char *what)
@@ -334,8 +334,8 @@ int spawner_main(int argc, char **argv)
 
     if (argc == 2 && strcmp(argv[1], "--version") == 0)
         return printf(CONTRACT_SPAWNER_VERSION "\n", APL_LAYOUT) < 0;
-    if (argc == APPLOG_ARGS && strcmp(argv[1], APPLOG_WORD) == 0)
-        return applog_main(argv);
+    if (argc == LOG_PROGRAM_ARGS && strcmp(argv[1], LOG_PROGRAM_WORD) == 0)
+        return log_program_main(argv);
     if (argc < 2 || argc > 3 || argv[1][0] != '/' ||
         strlen(argv[1]) > CONTRACT_RUNTIME_MAX ||
         (argc == 3 && strcmp(argv[2], CONTRACT_STOP) != 0))
@@ -350,7 +350,7 @@ int spawner_main(int argc, char **argv)
     s->stopping = argc == 3;
     set_apart();
     log_directory(s->rt.fd);
-    beat_begin(s->rt.fd, CONTRACT_SPAWNER_BEAT);
+    heartbeat_begin(s->rt.fd, CONTRACT_SPAWNER_HEARTBEAT);
     apr_initialize();
     apr_pool_create(&s->pool, NULL);
     rv = begin(s);

@@ -51,7 +51,7 @@ static apr_status_t open_unix(apr_socket_t **sock,
         return rv;
     /* An app must not make this thread wait in a close(). */
     apr_os_sock_get(&fd, *sock);
-    rights_refuse(fd);
+    no_descriptors_refuse(fd);
     apr_snprintf(address.sun_path, sizeof address.sun_path,
                  "%s/" CONTRACT_SOCKETS "/" CONTRACT_ID_FMT,
                  apppool_lifecycle_runtime(), endpoint->id);

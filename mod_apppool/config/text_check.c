@@ -71,7 +71,7 @@ int apppool_text_check_time(const char *text)
 const char *apppool_text_check_variable(apr_pool_t *p, const char *directive,
                                         const char *name)
 {
-    const char *wrong = variable_refused(name, strlen(name));
+    const char *wrong = env_name_refused(name, strlen(name));
 
     return wrong ? apr_psprintf(p, "%s: \"%s\" %s", directive, name, wrong)
                  : NULL;

@@ -18,7 +18,7 @@
 
 static void words_path(char path[WORDS_PATH], const char *runtime)
 {
-    snprintf(path, WORDS_PATH, "%s/" CONTRACT_WATCHDOG_WORDS, runtime);
+    snprintf(path, WORDS_PATH, "%s/" CONTRACT_WATCHDOG_STDERR, runtime);
 }
 
 /* Its stderr: a file for its last words; where that cannot be, httpd's. */
@@ -28,7 +28,7 @@ static int open_words(const char *runtime)
     int fd;
 
     words_path(path, runtime);
-    fd = lastwords_open(AT_FDCWD, path);
+    fd = stderr_file_open(AT_FDCWD, path);
     return fd < 0 ? dup(STDERR_FILENO) : fd;
 }
 
@@ -70,12 +70,12 @@ int apppool_watchdog_process_end(pid_t *pid, const apppool_retained_t *r,
 /* ---- end ---- */
 
 const char *apppool_watchdog_process_last_words(const apppool_retained_t *r,
-                                                char buf[LASTWORDS_MAX])
+                                                char buf[STDERR_FILE_MAX])
 {
     char path[WORDS_PATH];
 
     words_path(path, r->runtime);
-    return lastwords_read(AT_FDCWD, path, buf);
+    return stderr_file_read(AT_FDCWD, path, buf);
 }
 
 int apppool_watchdog_process_runs(pid_t pid, int *status)
@@ -84,12 +84,13 @@ int apppool_watchdog_process_runs(pid_t pid, int *status)
     return pid > 0 && waitpid(pid, status, WNOHANG) == 0;
 }
 
-int apppool_watchdog_process_silent(const apppool_retained_t *r, pulse_t *pulse)
+int apppool_watchdog_process_silent(const apppool_retained_t *r,
+                                    heartbeat_t *pulse)
 {
     char path[WORDS_PATH];
 
-    snprintf(path, sizeof path, "%s/" CONTRACT_WATCHDOG_BEAT, r->runtime);
-    beat_look(pulse, AT_FDCWD, path);
+    snprintf(path, sizeof path, "%s/" CONTRACT_WATCHDOG_HEARTBEAT, r->runtime);
+    heartbeat_check(pulse, AT_FDCWD, path);
     return pulse->inode == 0 ? 0 : pulse->silent;
 }
 

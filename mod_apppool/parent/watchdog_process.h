@@ -39,7 +39,7 @@ int apppool_watchdog_process_wait(pid_t pid, apr_interval_time_t limit,
 
 /** What the watchdog said before it died: ": ...", or "". */
 const char *apppool_watchdog_process_last_words(const apppool_retained_t *r,
-                                                char buf[LASTWORDS_MAX]);
+                                                char buf[STDERR_FILE_MAX]);
 
 /** Does it run? A dead one is reaped. @param status of a dead one */
 int apppool_watchdog_process_runs(pid_t pid, int *status);
@@ -47,6 +47,6 @@ int apppool_watchdog_process_runs(pid_t pid, int *status);
 /** Looks in a row at which the watchdog has not moved. 0 where that is not
  * known: one of an older build does not beat. */
 int apppool_watchdog_process_silent(const apppool_retained_t *r,
-                                    pulse_t *pulse);
+                                    heartbeat_t *pulse);
 
 #endif

@@ -37,7 +37,7 @@ typedef struct watched_t {
     struct watched_t *next;
     apppool_retained_t *instance; /* NULL: it has ended */
     apr_proc_t process;
-    pulse_t pulse;
+    heartbeat_t pulse;
     int64_t check_at; /* ms */
 } watched_t;
 
@@ -52,7 +52,7 @@ static void watch_one(apppool_retained_t *r, apr_pool_t *pconf)
 
     w->instance = r;
     w->process.pid = (pid_t)r->watchdog;
-    w->check_at = millis_now() + CHECK_INTERVAL;
+    w->check_at = clock_ms() + CHECK_INTERVAL;
     w->next = watched;
     watched = w;
     apr_proc_other_child_register(&w->process, handle_death, w, NULL, pconf);
@@ -85,7 +85,7 @@ static int note_end(apppool_retained_t *r, int status)
     int code = status > 255 ? WEXITSTATUS(status) : status & 0x7f;
     const char *sign =
         status > 0 && status <= 255 && code < 32 ? sigabbrev_np(code) : NULL;
-    char buf[LASTWORDS_MAX];
+    char buf[STDERR_FILE_MAX];
     const char *words = apppool_watchdog_process_last_words(r, buf);
     int pid = (int)r->watchdog;
 
@@ -135,7 +135,7 @@ static void replace_unkillable(watched_t *w, apr_pool_t *pconf)
 /* Does it still move? Its death is told to maintain(). */
 static void check_beat(watched_t *w, apr_pool_t *pconf)
 {
-    int64_t now = millis_now();
+    int64_t now = clock_ms();
     int silent;
 
     if (!w->instance || now < w->check_at)
@@ -222,9 +222,9 @@ static void kill_watchdog(apppool_retained_t *r, int silent)
 /* Wait for that. @return 1: it is done */
 static int has_ended(apppool_retained_t *r)
 {
-    int64_t until = millis_now() + (r->grace + STOP_MARGIN) / 1000;
+    int64_t until = clock_ms() + (r->grace + STOP_MARGIN) / 1000;
     int status = -1, silent;
-    pulse_t pulse = {0};
+    heartbeat_t pulse = {0};
 
     if (r->watchdog == 0)
         return 0;
@@ -232,7 +232,7 @@ static int has_ended(apppool_retained_t *r)
     while (!apppool_watchdog_process_wait((pid_t)r->watchdog,
                                           STOP_CHECK_INTERVAL, &status)) {
         silent = apppool_watchdog_process_silent(r, &pulse);
-        if (silent >= STOP_CHECKS || millis_now() >= until) {
+        if (silent >= STOP_CHECKS || clock_ms() >= until) {
             kill_watchdog(r, silent);
             return 0;
         }

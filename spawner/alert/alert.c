@@ -34,7 +34,7 @@ typedef struct alert {
     int64_t again;          /* us: no command before */
     int64_t deaths[DEATHS]; /* us: when the last ones were, as a ring; 0 */
     unsigned died;          /* how many there were */
-    tell_t tell;
+    notify_command_t tell;
 } alert_t;
 
 static alert_t *alerts;
@@ -46,7 +46,7 @@ static const char *const words[] = {
     [ALERT_BROKEN_DEPLOY] = "broken_deploy",
     [ALERT_DEATHS] = "deaths",
     [ALERT_KILLED] = "killed",
-    [ALERT_ZOMBIES] = "zombies",
+    [ALERT_UNKILLABLE] = "zombies",
 };
 
 /* ---- events ---- */
@@ -111,7 +111,7 @@ static alert_t *find_or_make(const char *app)
 /* NULL: nobody is to be told. */
 static alert_t *alert_of(const spawner_t *s, const process_t *p)
 {
-    const table_app_t *app = table_find(s->table, p->is.name);
+    const app_entry_t *app = app_table_find(s->table, p->is.name);
 
     return app && app->notify && !s->stopping ? find_or_make(p->is.name) : NULL;
 }
@@ -189,7 +189,7 @@ void alert_recall(const char *app)
 
 /* ---- the object ---- */
 
-static json_t *object_of(const alert_t *a, const table_app_t *app)
+static json_t *object_of(const alert_t *a, const app_entry_t *app)
 {
     size_t n = json_array_size(a->events);
     json_t *o = json_deep_copy(json_array_get(a->events, n - 1));
@@ -207,18 +207,18 @@ static json_t *object_of(const alert_t *a, const table_app_t *app)
 }
 
 /* The object on one line, without as many of the oldest ones as it takes. */
-static size_t line_of(const alert_t *a, const table_app_t *app,
-                      char text[TELL_MAX])
+static size_t line_of(const alert_t *a, const app_entry_t *app,
+                      char text[NOTIFY_COMMAND_MAX])
 {
     json_t *o = object_of(a, app), *earlier = json_object_get(o, "earlier");
-    size_t n = json_dumpb(o, text, TELL_MAX - 1, JSON_COMPACT);
+    size_t n = json_dumpb(o, text, NOTIFY_COMMAND_MAX - 1, JSON_COMPACT);
 
-    while (n >= TELL_MAX && json_array_size(earlier) > 0) {
+    while (n >= NOTIFY_COMMAND_MAX && json_array_size(earlier) > 0) {
         json_array_remove(earlier, 0);
-        n = json_dumpb(o, text, TELL_MAX - 1, JSON_COMPACT);
+        n = json_dumpb(o, text, NOTIFY_COMMAND_MAX - 1, JSON_COMPACT);
     }
     json_decref(o);
-    if (n == 0 || n >= TELL_MAX)
+    if (n == 0 || n >= NOTIFY_COMMAND_MAX)
         return 0;
     text[n++] = '\n';
     return n;
@@ -235,8 +235,8 @@ static void forget_events(alert_t *a)
 
 static void tell(spawner_t *s, alert_t *a)
 {
-    const table_app_t *app = table_find(s->table, a->app);
-    char text[TELL_MAX];
+    const app_entry_t *app = app_table_find(s->table, a->app);
+    char text[NOTIFY_COMMAND_MAX];
     size_t n;
 
     a->again = s->now + PERIOD;
@@ -245,9 +245,9 @@ static void tell(spawner_t *s, alert_t *a)
         return;
     }
     n = line_of(a, app, text);
-    if (n > 0 && tell_begin(s, &a->tell, app, text, n) != 0) {
-        say_app(app, LOG_ERROR, "%s: AppNotify could not be run: %s",
-                app->label, strerror(errno));
+    if (n > 0 && notify_command_begin(s, &a->tell, app, text, n) != 0) {
+        app_log_about(app, LOG_ERROR, "%s: AppNotify could not be run: %s",
+                      app->label, strerror(errno));
         return; /* in a minute */
     }
     forget_events(a);
@@ -259,7 +259,7 @@ static int running(void)
     int n = 0;
 
     for (a = alerts; a; a = a->next)
-        n += tell_is_busy(&a->tell);
+        n += notify_command_is_busy(&a->tell);
     return n;
 }
 
@@ -271,22 +271,22 @@ static int is_mourned(const spawner_t *s, const alert_t *a)
     return last != 0 && s->now - last <= PERIOD;
 }
 
-void alert_tend(spawner_t *s)
+void alert_tick(spawner_t *s)
 {
     alert_t **at = &alerts, *a;
 
     while ((a = *at) != NULL) {
-        if (tell_is_busy(&a->tell)) {
+        if (notify_command_is_busy(&a->tell)) {
             at = &a->next;
             continue;
         }
         if (a->events && s->now >= a->again && running() < AT_ONCE)
             tell(s, a);
-        if (a->open && !table_find(s->table, a->app))
+        if (a->open && !app_table_find(s->table, a->app))
             a->open = 0; /* nobody asks for it any more */
         if (a->events)
             state_wake(s, a->again > s->now ? a->again : s->now + SECOND);
-        if (a->open || a->events || tell_is_busy(&a->tell) ||
+        if (a->open || a->events || notify_command_is_busy(&a->tell) ||
             s->now < a->again || is_mourned(s, a))
             at = &a->next;
         else {

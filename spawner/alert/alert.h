@@ -31,7 +31,7 @@ enum {
     ALERT_BROKEN_DEPLOY,  /**< new code does not start, the old one serves on */
     ALERT_DEATHS,         /**< alert_death() */
     ALERT_KILLED,         /**< a process was killed for a request of its */
-    ALERT_ZOMBIES         /**< AppMaxUnkillable */
+    ALERT_UNKILLABLE      /**< AppMaxUnkillable */
 };
 
 /** Something happened to a process, or with it to its app. */
@@ -53,6 +53,6 @@ void alert_recall(const char *app);
 void alert_death(spawner_t *s, const process_t *p, const char *cause);
 
 /** Tell what is due. */
-void alert_tend(spawner_t *s);
+void alert_tick(spawner_t *s);
 
 #endif

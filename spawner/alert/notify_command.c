@@ -32,7 +32,7 @@ static _Noreturn void refuse(const char *why)
     _exit(126);
 }
 
-static _Noreturn void work(const spawner_t *s, const table_app_t *a,
+static _Noreturn void work(const spawner_t *s, const app_entry_t *a,
                            uint64_t id, int input, int output)
 {
     char error[PRIVILEGE_ERROR_MAX];
@@ -43,18 +43,18 @@ static _Noreturn void work(const spawner_t *s, const table_app_t *a,
         _exit(126);
     if (cgroup_enter(id) != 0)
         refuse("it cannot have a cgroup of its own");
-    if (fresh_descriptors(-1) != 0)
+    if (child_reset_descriptors(-1) != 0)
         refuse("the spawner's descriptors cannot be closed");
-    if (privilege_find(&who, a->user, a->group, approot_user(a), a->app.root,
-                       error) != 0 ||
+    if (privilege_find(&who, a->user, a->group, approot_owner_user(a),
+                       a->app.root, error) != 0 ||
         privilege_groups(&who, error) != 0)
         refuse(error);
     /* What modules of the user database have opened. */
-    if (fresh_descriptors(-1) != 0)
+    if (child_reset_descriptors(-1) != 0)
         refuse("descriptors cannot be closed");
-    settle_memory("0");
+    daemonize_oom_score("0");
     umask(022);
-    refused = limits_take(a, &s->descriptors);
+    refused = rlimits_apply(a, &s->descriptors);
     if (refused) {
         snprintf(error, sizeof error, "%s cannot be set: %s", refused,
                  strerror(errno));
@@ -73,7 +73,7 @@ static _Noreturn void work(const spawner_t *s, const table_app_t *a,
 
 /* A bounded piece: others have their turn before the next. What is more than
  * fits is read all the same: who prints much must not die of it. */
-static void hear(tell_t *t)
+static void hear(notify_command_t *t)
 {
     char chunk[4096];
     ssize_t n = t->output.fd < 0 ? -1 : read(t->output.fd, chunk, sizeof chunk);
@@ -94,7 +94,7 @@ static void output_ready(void *owner, uint32_t events)
     hear(owner);
 }
 
-static void log_said(const tell_t *t, const table_app_t *a)
+static void log_said(const notify_command_t *t, const app_entry_t *a)
 {
     const char *line = t->said, *end = t->said + t->length, *stop;
     int n;
@@ -103,28 +103,28 @@ static void log_said(const tell_t *t, const table_app_t *a)
         stop = memchr(line, '\n', (size_t)(end - line));
         if (!stop)
             stop = end;
-        say_app(a, LOG_NOTICE, "%s: AppNotify said: %.*s", t->label,
-                (int)(stop - line), line);
+        app_log_about(a, LOG_NOTICE, "%s: AppNotify said: %.*s", t->label,
+                      (int)(stop - line), line);
     }
 }
 
-static void ended(spawner_t *s, errand_t *e, const siginfo_t *cause)
+static void ended(spawner_t *s, helper_job_t *e, const siginfo_t *cause)
 {
-    tell_t *t = (tell_t *)e;
-    const table_app_t *a = table_find(s->table, t->app);
-    char text[CAUSE_MAX];
+    notify_command_t *t = (notify_command_t *)e;
+    const app_entry_t *a = app_table_find(s->table, t->app);
+    char text[EXIT_CAUSE_MAX];
 
-    stray_look(s, 0);
+    stray_cgroups_check(s, 0);
     hear(t);
     loop_drop(&t->output);
     log_said(t, a);
     if (!cause)
-        say_app(a, LOG_ERROR,
-                "%s: AppNotify took more than %d s and was killed: %s",
-                t->label, (int)(LIMIT / SECOND), t->command);
+        app_log_about(a, LOG_ERROR,
+                      "%s: AppNotify took more than %d s and was killed: %s",
+                      t->label, (int)(LIMIT / SECOND), t->command);
     else if (cause->si_code != CLD_EXITED || cause->si_status != 0)
-        say_app(a, LOG_ERROR, "%s: AppNotify failed with %s: %s", t->label,
-                cause_text(cause, text), t->command);
+        app_log_about(a, LOG_ERROR, "%s: AppNotify failed with %s: %s",
+                      t->label, exit_cause_text(cause, text), t->command);
 }
 
 /* ---- beginning ---- */
@@ -149,7 +149,8 @@ static int hold(const char *text, size_t length)
     return -1;
 }
 
-static int run(spawner_t *s, tell_t *t, const table_app_t *a, int input)
+static int run(spawner_t *s, notify_command_t *t, const app_entry_t *a,
+               int input)
 {
     uint64_t id = life_random();
     int ends[2], kept;
@@ -158,7 +159,7 @@ static int run(spawner_t *s, tell_t *t, const table_app_t *a, int input)
     if (pipe2(ends, O_CLOEXEC) != 0)
         return -1;
     fcntl(ends[0], F_SETFL, O_NONBLOCK);
-    pid = errand_fork(s, &t->errand, LIMIT, ended);
+    pid = helper_job_fork(s, &t->errand, LIMIT, ended);
     if (pid == 0)
         work(s, a, id, input, ends[1]);
     kept = errno;
@@ -172,8 +173,9 @@ static int run(spawner_t *s, tell_t *t, const table_app_t *a, int input)
     return pid > 0 ? 0 : -1;
 }
 
-int tell_begin(spawner_t *s, tell_t *t, const table_app_t *app,
-               const char *text, size_t length)
+int notify_command_begin(spawner_t *s, notify_command_t *t,
+                         const app_entry_t *app, const char *text,
+                         size_t length)
 {
     int input = hold(text, length), rv;
 
@@ -189,7 +191,7 @@ int tell_begin(spawner_t *s, tell_t *t, const table_app_t *app,
     return rv;
 }
 
-int tell_is_busy(const tell_t *t)
+int notify_command_is_busy(const notify_command_t *t)
 {
     return t->errand.pid != 0;
 }

@@ -24,24 +24,26 @@
 
 /** Bytes of a text, at the most: as many as fit into any pipe at once, so it
  * does not matter whether and when the command reads. */
-#define TELL_MAX PIPE_BUF
+#define NOTIFY_COMMAND_MAX PIPE_BUF
 
 /** A command that runs. Zeroed at first. */
 typedef struct {
-    errand_t errand; /**< first: it is how this is found */
+    helper_job_t errand; /**< first: it is how this is found */
     loop_source_t output;
     char app[APL_NAME_MAX];
     char label[64];    /**< of the app */
     char command[128]; /**< for messages, cut off */
     char said[1024];   /**< the beginning of what it prints */
     size_t length;
-} tell_t;
+} notify_command_t;
 
-/** Run the command of `app`. @param text of TELL_MAX bytes at the most */
-int tell_begin(spawner_t *s, tell_t *t, const table_app_t *app,
-               const char *text, size_t length);
+/** Run the command of `app`. @param text of NOTIFY_COMMAND_MAX bytes at the
+ * most */
+int notify_command_begin(spawner_t *s, notify_command_t *t,
+                         const app_entry_t *app, const char *text,
+                         size_t length);
 
 /** Does it run yet? */
-int tell_is_busy(const tell_t *t);
+int notify_command_is_busy(const notify_command_t *t);
 
 #endif

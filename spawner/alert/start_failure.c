@@ -73,20 +73,21 @@ static void last_output(const process_t *p, int lines, char *text, size_t size)
     }
 }
 
-void failure_log(const spawner_t *s, const process_t *p)
+void start_failure_log(const spawner_t *s, const process_t *p)
 {
-    const table_app_t *a = table_find(s->table, p->is.name);
+    const app_entry_t *a = app_table_find(s->table, p->is.name);
     char tail[1024];
 
     last_output(p, TAIL_LINES, tail, sizeof tail);
-    say(p, LOG_ERROR,
-        "could not be started: %s (error id " CONTRACT_ID_FMT "%s%s%s%s%s%s)%s",
-        p->failure, p->error_id, p->command ? "; command: " : "",
-        p->command ? p->command : "", p->user[0] ? "; user: " : "", p->user,
-        a ? "; directory: " : "", a ? a->app.root : "", tail);
+    app_log(p, LOG_ERROR,
+            "could not be started: %s (error id " CONTRACT_ID_FMT
+            "%s%s%s%s%s%s)%s",
+            p->failure, p->error_id, p->command ? "; command: " : "",
+            p->command ? p->command : "", p->user[0] ? "; user: " : "", p->user,
+            a ? "; directory: " : "", a ? a->app.root : "", tail);
 }
 
-void failure_brief(const process_t *p, char *text, size_t size)
+void start_failure_brief(const process_t *p, char *text, size_t size)
 {
     char tail[256], *end;
 
@@ -117,7 +118,7 @@ static void put(FILE *file, const char *name, const char *value)
 static void put_all(FILE *file, const spawner_t *s, const process_t *p,
                     int step, uint64_t id, const char *text)
 {
-    const table_app_t *a = table_find(s->table, p->is.name);
+    const app_entry_t *a = app_table_find(s->table, p->is.name);
     size_t i;
 
     fprintf(file, "id " CONTRACT_ID_FMT "\n", id);
@@ -185,16 +186,16 @@ static void write_file(const spawner_t *s, const process_t *p, int step,
     }
 }
 
-void failure_keep(spawner_t *s, const process_t *p, int step, uint64_t id,
-                  const char *text)
+void start_failure_keep(spawner_t *s, const process_t *p, int step, uint64_t id,
+                        const char *text)
 {
-    if (!table_find(s->table, p->is.name))
+    if (!app_table_find(s->table, p->is.name))
         return; /* nobody asks for it any more */
     alert_all(s, p, id, text);
     write_file(s, p, step, id, text);
 }
 
-void failure_forget(spawner_t *s, const process_t *p)
+void start_failure_forget(spawner_t *s, const process_t *p)
 {
     char name[32];
 
@@ -204,7 +205,7 @@ void failure_forget(spawner_t *s, const process_t *p)
     unlinkat(s->rt.fd, name, 0);
 }
 
-void failure_recall(const spawner_t *s)
+void start_failure_recall(const spawner_t *s)
 {
     char name[32];
     uint32_t i;
@@ -230,7 +231,7 @@ static int is_known(const spawner_t *s, const char *name)
     return 0;
 }
 
-void failure_sweep(const spawner_t *s)
+void start_failure_sweep(const spawner_t *s)
 {
     int fd = openat(s->rt.fd, CONTRACT_FAILURES,
                     O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

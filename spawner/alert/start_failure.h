@@ -22,38 +22,38 @@
 
 /** What was being done. */
 enum {
-    STEP_PREPARE,   /**< sockets, pipes, fork: ours */
-    STEP_USER,      /**< finding AppUser, taking on its rights */
-    STEP_VARIABLES, /**< reading AppEnvFile */
-    STEP_DIRECTORY, /**< entering AppRoot */
-    STEP_COMMAND,   /**< finding what to run, and running it */
-    STEP_BOOT,      /**< it ended while it started */
-    STEP_READY,     /**< it was not ready in time */
-    STEP_STAY       /**< it ended as soon as it was ready */
+    START_STEP_PREPARE,   /**< sockets, pipes, fork: ours */
+    START_STEP_USER,      /**< finding AppUser, taking on its rights */
+    START_STEP_VARIABLES, /**< reading AppEnvFile */
+    START_STEP_DIRECTORY, /**< entering AppRoot */
+    START_STEP_COMMAND,   /**< finding what to run, and running it */
+    START_STEP_BOOT,      /**< it ended while it started */
+    START_STEP_READY,     /**< it was not ready in time */
+    START_STEP_STAY       /**< it ended as soon as it was ready */
 };
 
 /** Write the line for the log. */
-void failure_log(const spawner_t *s, const process_t *p);
+void start_failure_log(const spawner_t *s, const process_t *p);
 
 /** What failed, and the last line of output, on one line. */
-void failure_brief(const process_t *p, char *text, size_t size);
+void start_failure_brief(const process_t *p, char *text, size_t size);
 
 /**
  * Write the file, and tell of the failure (AppNotify).
  * @param id   of the error; stands in the log and in the segment
  * @param text what failed, in a sentence
  */
-void failure_keep(spawner_t *s, const process_t *p, int step, uint64_t id,
-                  const char *text);
+void start_failure_keep(spawner_t *s, const process_t *p, int step, uint64_t id,
+                        const char *text);
 
 /** It stays: if its app could not be started until now, remove the file and
  * tell that (AppNotify). */
-void failure_forget(spawner_t *s, const process_t *p);
+void start_failure_forget(spawner_t *s, const process_t *p);
 
 /** A new spawner: which apps could not be started under the last one? */
-void failure_recall(const spawner_t *s);
+void start_failure_recall(const spawner_t *s);
 
 /** Remove what is no file of a configured app. */
-void failure_sweep(const spawner_t *s);
+void start_failure_sweep(const spawner_t *s);
 
 #endif

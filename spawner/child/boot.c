@@ -27,7 +27,7 @@
 #define REPORT_FD   4
 
 static int report_fd;
-static uint32_t step = STEP_USER; /* what is being done */
+static uint32_t step = START_STEP_USER; /* what is being done */
 static uid_t owner; /* of AppRoot, that runs the app; or USERDB_NOBODY */
 
 /* The report says the rest, and which step this is. */
@@ -58,10 +58,10 @@ static _Noreturn void fail(const char *format, ...)
 /* What root has to hand over to the app's user. */
 static void hand_over(const boot_t *b, const privilege_t *who)
 {
-    runtime_path_t path;
+    process_files_path_t path;
 
-    runtime_path(b->rt, CONTRACT_NOTIFY, b->id, path);
-    if (runtime_give(path, who->uid, who->gid) != 0)
+    process_files_path(b->rt, CONTRACT_NOTIFY, b->id, path);
+    if (process_files_give(path, who->uid, who->gid) != 0)
         fail("%s cannot be given to user %s: %s", path, who->name,
              strerror(errno));
     /* So that the app may open /dev/stderr. */
@@ -70,7 +70,7 @@ static void hand_over(const boot_t *b, const privilege_t *who)
              strerror(errno));
     if (b->app->listen != APL_LISTEN_UNIX)
         return;
-    runtime_path(b->rt, CONTRACT_OWN, b->id, path);
+    process_files_path(b->rt, CONTRACT_OWN, b->id, path);
     *strrchr(path, '/') = 0;
     if (mkdir(path, 0700) != 0 || lchown(path, who->uid, who->gid) != 0)
         fail("%s cannot be made: %s", path, strerror(errno));
@@ -113,11 +113,11 @@ static void find_user(const boot_t *b, privilege_t *who)
     const char *root = b->app->app.root;
     char error[PRIVILEGE_ERROR_MAX];
 
-    step = STEP_DIRECTORY;
+    step = START_STEP_DIRECTORY;
     if (access(root, F_OK) != 0 && errno != EACCES)
         fail("AppRoot %s cannot be used: %s", root, strerror(errno));
-    step = STEP_USER;
-    owner = approot_user(b->app);
+    step = START_STEP_USER;
+    owner = approot_owner_user(b->app);
     if (privilege_find(who, b->app->user, b->app->group, owner, root, error) !=
         0)
         fail("%s", error);
@@ -132,7 +132,7 @@ static void enter_root(const boot_t *b, const privilege_t *who)
     const char *root = b->app->app.root;
     struct stat st;
 
-    step = STEP_DIRECTORY;
+    step = START_STEP_DIRECTORY;
     if (chdir(root) != 0)
         fail("AppRoot %s cannot be entered by user %s: %s", root, who->name,
              strerror(errno));
@@ -153,7 +153,7 @@ static void enter_root(const boot_t *b, const privilege_t *who)
 /* %s: where to listen; %%: a percent sign; any other % stays. */
 static char *expand(const boot_t *b, const char *command)
 {
-    runtime_path_t where;
+    process_files_path_t where;
     char *text = malloc(strlen(command) * sizeof where + 1), *to = text;
 
     if (!text)
@@ -161,8 +161,8 @@ static char *expand(const boot_t *b, const char *command)
     if (b->app->listen == APL_LISTEN_TCP)
         snprintf(where, sizeof where, "127.0.0.1:%u", b->port);
     else
-        runtime_path(b->rt, runtime_kind((uint32_t)b->app->listen), b->id,
-                     where);
+        process_files_path(b->rt, process_files_kind((uint32_t)b->app->listen),
+                           b->id, where);
     for (; *command; command++) {
         if (command[0] == '%' && command[1] == 's') {
             to = stpcpy(to, where);
@@ -221,13 +221,13 @@ static struct {
 /* While what is root's can be read. */
 static void read_variables(const boot_t *b, const privilege_t *who)
 {
-    char error[ENVFILE_ERROR_MAX];
+    char error[ENV_FILE_ERROR_MAX];
 
     if (!b->app->env_file)
         return;
-    step = STEP_VARIABLES;
+    step = START_STEP_VARIABLES;
     variables.text =
-        envfile_read(b->app->env_file, who, &variables.length, error);
+        env_file_read(b->app->env_file, who, &variables.length, error);
     if (!variables.text)
         fail("%s", error);
 }
@@ -235,13 +235,13 @@ static void read_variables(const boot_t *b, const privilege_t *who)
 /* With the app's rights. */
 static char **parse_variables(const boot_t *b)
 {
-    char error[ENVFILE_ERROR_MAX] = "out of memory", **list;
+    char error[ENV_FILE_ERROR_MAX] = "out of memory", **list;
 
     if (!variables.text)
         return NULL;
-    step = STEP_VARIABLES;
-    list = envfile_parse(b->app->env_file, variables.text, variables.length,
-                         error);
+    step = START_STEP_VARIABLES;
+    list = env_file_parse(b->app->env_file, variables.text, variables.length,
+                          error);
     if (!list)
         fail("%s", error);
     return list;
@@ -252,11 +252,11 @@ static char **parse_variables(const boot_t *b)
 static void drop_rights(const boot_t *b, const privilege_t *who)
 {
     char error[PRIVILEGE_ERROR_MAX];
-    const char *refused = limits_take(b->app, &b->descriptors);
+    const char *refused = rlimits_apply(b->app, &b->descriptors);
 
     if (refused)
         fail("%s cannot be set: %s", refused, strerror(errno));
-    step = STEP_USER;
+    step = START_STEP_USER;
     if (privilege_drop(who, !b->app->no_new_privileges, error) != 0)
         fail("%s", error);
 }
@@ -266,7 +266,7 @@ static _Noreturn void execute(const boot_t *b, const privilege_t *who)
     char *line, *command, **list = parse_variables(b);
     static detect_found_t found;
 
-    step = STEP_COMMAND;
+    step = START_STEP_COMMAND;
     find_command(b, &found);
     command = expand(b, b->app->command ? b->app->command : found.command);
     give_stdin(b, found.protocol);
@@ -288,21 +288,21 @@ _Noreturn void boot_app(const boot_t *b)
 
     report_fd = b->report;
     setsid();
-    fresh_signals();
+    child_reset_signals();
     if (read(b->go, &go, 1) != 1)
         _exit(1);
-    step = STEP_PREPARE;
+    step = START_STEP_PREPARE;
     if (cgroup_enter(b->id) != 0)
         fail("it cannot have a cgroup of its own: %s", strerror(errno));
     own_descriptors(b);
     find_user(b, &who);
-    step = STEP_PREPARE;
+    step = START_STEP_PREPARE;
     hand_over(b, &who);
     if (privilege_groups(&who, error) != 0)
         fail("%s", error);
     /* What modules of the user database have opened. */
     close_others();
-    settle_memory("0");
+    daemonize_oom_score("0");
     umask(022);
     read_variables(b, &who);
     drop_rights(b, &who);

@@ -38,8 +38,8 @@ typedef struct {
 } boot_report_t;
 
 typedef struct {
-    const table_app_t *app;
-    const runtime_t *rt;
+    const app_entry_t *app;
+    const runtime_dir_t *rt;
     const char *instance;
     uint64_t id;
     uint32_t port;

@@ -101,7 +101,7 @@ static const char *read_name(line_t *l)
     if (!end)
         return "there is no = in it";
     l->name = l->at;
-    wrong = variable_refused(l->name, (size_t)(end - l->name));
+    wrong = env_name_refused(l->name, (size_t)(end - l->name));
     *end = 0;
     l->at = end + 1;
     return wrong;
@@ -133,26 +133,26 @@ static size_t lines_of(const char *text, size_t length)
     return n;
 }
 
-static int complain(char error[ENVFILE_ERROR_MAX], const char *path, int line,
+static int complain(char error[ENV_FILE_ERROR_MAX], const char *path, int line,
                     const line_t *l, const char *wrong)
 {
     /* A name is no secret, but what stands before a = may be no name. */
-    if (l->name && variable_refused(l->name, strlen(l->name)) == NULL)
-        snprintf(error, ENVFILE_ERROR_MAX, "AppEnvFile %s: line %d, %s: %s",
+    if (l->name && env_name_refused(l->name, strlen(l->name)) == NULL)
+        snprintf(error, ENV_FILE_ERROR_MAX, "AppEnvFile %s: line %d, %s: %s",
                  path, line, l->name, wrong);
     else if (l->name)
-        snprintf(error, ENVFILE_ERROR_MAX,
+        snprintf(error, ENV_FILE_ERROR_MAX,
                  "AppEnvFile %s: line %d: what stands before the = %s", path,
                  line, wrong);
     else
-        snprintf(error, ENVFILE_ERROR_MAX, "AppEnvFile %s: line %d: %s", path,
+        snprintf(error, ENV_FILE_ERROR_MAX, "AppEnvFile %s: line %d: %s", path,
                  line, wrong);
     return 0;
 }
 
 /* @return 0: error says why not */
 static int add_line(char **entry, const char *path, int number, char *text,
-                    size_t length, char error[ENVFILE_ERROR_MAX])
+                    size_t length, char error[ENV_FILE_ERROR_MAX])
 {
     line_t l = {.at = text};
     const char *wrong;
@@ -170,8 +170,8 @@ static int add_line(char **entry, const char *path, int number, char *text,
     return 1;
 }
 
-char **envfile_parse(const char *path, char *text, size_t length,
-                     char error[ENVFILE_ERROR_MAX])
+char **env_file_parse(const char *path, char *text, size_t length,
+                      char error[ENV_FILE_ERROR_MAX])
 {
     char **list = calloc(lines_of(text, length) + 1, sizeof *list);
     char *at = text, *end;
@@ -194,18 +194,18 @@ char **envfile_parse(const char *path, char *text, size_t length,
 
 /* ---- the file ---- */
 
-static char *refuse(char error[ENVFILE_ERROR_MAX], const char *path,
+static char *refuse(char error[ENV_FILE_ERROR_MAX], const char *path,
                     const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-static char *refuse(char error[ENVFILE_ERROR_MAX], const char *path,
+static char *refuse(char error[ENV_FILE_ERROR_MAX], const char *path,
                     const char *format, ...)
 {
-    int n = snprintf(error, ENVFILE_ERROR_MAX, "AppEnvFile %.300s ", path);
+    int n = snprintf(error, ENV_FILE_ERROR_MAX, "AppEnvFile %.300s ", path);
     va_list args;
 
     va_start(args, format);
-    vsnprintf(error + n, ENVFILE_ERROR_MAX - (size_t)n, format, args);
+    vsnprintf(error + n, ENV_FILE_ERROR_MAX - (size_t)n, format, args);
     va_end(args);
     return NULL;
 }
@@ -213,11 +213,11 @@ static char *refuse(char error[ENVFILE_ERROR_MAX], const char *path,
 /* @return 1: it may be believed */
 static int is_good(const char *path, const struct stat *st,
                    const privilege_t *who, int as_root,
-                   char error[ENVFILE_ERROR_MAX])
+                   char error[ENV_FILE_ERROR_MAX])
 {
-    if (!S_ISREG(st->st_mode) || st->st_size > ENVFILE_MAX)
+    if (!S_ISREG(st->st_mode) || st->st_size > ENV_FILE_MAX)
         refuse(error, path, "is no plain file of %d bytes at most",
-               ENVFILE_MAX);
+               ENV_FILE_MAX);
     else if (st->st_uid != 0 && st->st_uid != who->uid)
         refuse(error, path,
                "belongs to user %u: it has to belong to root or to user %s",
@@ -229,7 +229,8 @@ static int is_good(const char *path, const struct stat *st,
                "may be written by others than its owner (mode %03o): chmod "
                "go-w",
                (unsigned)st->st_mode & 0777);
-    else if (geteuid() == 0 && !approot_holds(path, as_root ? 0 : who->uid, st))
+    else if (geteuid() == 0 &&
+             !approot_owner_holds(path, as_root ? 0 : who->uid, st))
         refuse(error, path,
                "stands where others than root%s%s may put another file, or on "
                "a FUSE file system",
@@ -240,7 +241,7 @@ static int is_good(const char *path, const struct stat *st,
 }
 
 static char *explain(const char *path, const privilege_t *who, int as_root,
-                     char error[ENVFILE_ERROR_MAX])
+                     char error[ENV_FILE_ERROR_MAX])
 {
     if (as_root && errno == ELOOP)
         return refuse(error, path,
@@ -255,11 +256,11 @@ static char *explain(const char *path, const privilege_t *who, int as_root,
     return refuse(error, path, "cannot be opened: %s", strerror(errno));
 }
 
-char *envfile_read(const char *path, const privilege_t *who, size_t *length,
-                   char error[ENVFILE_ERROR_MAX])
+char *env_file_read(const char *path, const privilege_t *who, size_t *length,
+                    char error[ENV_FILE_ERROR_MAX])
 {
     struct stat st;
-    int as_root, fd = openas(path, O_RDONLY, 0, who->uid, who->gid, &as_root);
+    int as_root, fd = open_as(path, O_RDONLY, 0, who->uid, who->gid, &as_root);
     char *text;
     ssize_t n;
 
@@ -269,8 +270,8 @@ char *envfile_read(const char *path, const privilege_t *who, size_t *length,
         close(fd);
         return NULL;
     }
-    text = malloc(ENVFILE_MAX + 1);
-    n = text ? read(fd, text, ENVFILE_MAX) : -1;
+    text = malloc(ENV_FILE_MAX + 1);
+    n = text ? read(fd, text, ENV_FILE_MAX) : -1;
     close(fd);
     if (n < 0)
         return refuse(error, path, "cannot be read: %s", strerror(errno));

@@ -29,22 +29,22 @@
 
 #include "spawner/shared/privilege.h"
 
-#define ENVFILE_MAX       65536 /* bytes of a file */
-#define ENVFILE_ERROR_MAX 512
+#define ENV_FILE_MAX       65536 /* bytes of a file */
+#define ENV_FILE_ERROR_MAX 512
 
 /**
  * Read the file, as root. The process has the groups of `who` already.
  * @return its text, never freed. NULL: error says why not
  */
-char *envfile_read(const char *path, const privilege_t *who, size_t *length,
-                   char error[ENVFILE_ERROR_MAX]);
+char *env_file_read(const char *path, const privilege_t *who, size_t *length,
+                    char error[ENV_FILE_ERROR_MAX]);
 
 /**
  * What the text says; with the rights of the app's user.
  * @param text is written to, and stays
  * @return NAME=value, NULL at the end; never freed. NULL: error says why not
  */
-char **envfile_parse(const char *path, char *text, size_t length,
-                     char error[ENVFILE_ERROR_MAX]);
+char **env_file_parse(const char *path, char *text, size_t length,
+                      char error[ENV_FILE_ERROR_MAX]);
 
 #endif

@@ -48,7 +48,7 @@ static void set(environment_t *e, const char *format, ...)
 
 static void set_socket(environment_t *e, const boot_t *boot)
 {
-    runtime_path_t path;
+    process_files_path_t path;
 
     switch (boot->app->listen) {
     case APL_LISTEN_FD:
@@ -57,7 +57,7 @@ static void set_socket(environment_t *e, const boot_t *boot)
         set(e, "LISTEN_FDNAMES=apppool");
         break;
     case APL_LISTEN_UNIX:
-        runtime_path(boot->rt, CONTRACT_OWN, boot->id, path);
+        process_files_path(boot->rt, CONTRACT_OWN, boot->id, path);
         set(e, "APPPOOL_SOCKET=%s", path);
         break;
     default:
@@ -69,7 +69,7 @@ static void set_socket(environment_t *e, const boot_t *boot)
      * in httpd's group does as well. */
     if (boot->app->listen != APL_LISTEN_TCP)
         set(e, "FORWARDED_ALLOW_IPS=*");
-    runtime_path(boot->rt, CONTRACT_NOTIFY, boot->id, path);
+    process_files_path(boot->rt, CONTRACT_NOTIFY, boot->id, path);
     set(e, "NOTIFY_SOCKET=%s", path);
 }
 
@@ -129,7 +129,7 @@ char **environment_make(const boot_t *boot, const privilege_t *who,
     static const char *const modes[] = {"APPPOOL_ENV", "RAILS_ENV", "RACK_ENV",
                                         "NODE_ENV"};
     const char *const *of_file = (const char *const *)variables;
-    const table_app_t *app = boot->app;
+    const app_entry_t *app = boot->app;
     environment_t e = begin(OURS + count(of_file) + count(app->env));
     size_t i;
 

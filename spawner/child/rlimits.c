@@ -11,14 +11,14 @@ static const char *name_of(int resource)
                                    : "RLimitNPROC";
 }
 
-const char *limits_take(const table_app_t *app,
-                        const struct rlimit *descriptors)
+const char *rlimits_apply(const app_entry_t *app,
+                          const struct rlimit *descriptors)
 {
     int i;
 
     setrlimit(RLIMIT_NOFILE, descriptors);
     for (i = 0; i < app->n_rlimits; i++) {
-        const table_rlimit_t *l = &app->rlimits[i];
+        const app_rlimit_t *l = &app->rlimits[i];
 
         if (setrlimit((__rlimit_resource_t)l->resource, &l->to) != 0)
             return name_of(l->resource);

@@ -15,7 +15,7 @@
  * @param descriptors RLIMIT_NOFILE
  * @return NULL; or the directive that could not be followed, and errno
  */
-const char *limits_take(const table_app_t *app,
-                        const struct rlimit *descriptors);
+const char *rlimits_apply(const app_entry_t *app,
+                          const struct rlimit *descriptors);
 
 #endif

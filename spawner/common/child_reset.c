@@ -9,7 +9,7 @@
 
 /* By the kernel's own interface: glibc keeps two signals to itself, which
  * posix_spawn() has left ignored in us. All zero is the default action. */
-void fresh_signals(void)
+void child_reset_signals(void)
 {
     static const unsigned long action[8];
     sigset_t none;
@@ -21,7 +21,7 @@ void fresh_signals(void)
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-int fresh_descriptors(int keep)
+int child_reset_descriptors(int keep)
 {
     unsigned first = STDERR_FILENO + 1;
 

@@ -9,10 +9,10 @@
 #define APPPOOL_SPAWNER_COMMON_CHILD_RESET_H
 
 /** All signals at their default action, none blocked. */
-void fresh_signals(void);
+void child_reset_signals(void);
 
 /** Close all descriptors above standard error but `keep`.
  * @return 0, or -1 with errno: some are open yet */
-int fresh_descriptors(int keep);
+int child_reset_descriptors(int keep);
 
 #endif

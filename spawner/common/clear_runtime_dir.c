@@ -41,7 +41,7 @@ static int is_in_use(int dirfd)
     return found;
 }
 
-static void vacate_base(int dirfd, const char *base)
+static void clear_base(int dirfd, const char *base)
 {
     const char *name = strrchr(base, '/') + 1;
 
@@ -55,19 +55,19 @@ static void vacate_base(int dirfd, const char *base)
         rmdir(base);
 }
 
-void vacate_directory(int dirfd, const char *runtime, int all)
+void clear_runtime_dir(int dirfd, const char *runtime, int all)
 {
     static const char *const names[] = {
         CONTRACT_SOCKETS, CONTRACT_OUTPUT, CONTRACT_NOTIFY, CONTRACT_FAILURES,
         CONTRACT_CONTROL, CONTRACT_USERS, CONTRACT_REGISTRY, CONTRACT_SPAWNER,
-        CONTRACT_SPAWNER_WORDS, CONTRACT_WATCHDOG_WORDS, CONTRACT_ERRORLOG,
+        CONTRACT_SPAWNER_STDERR, CONTRACT_WATCHDOG_STDERR, CONTRACT_ERRORLOG,
         CONTRACT_SPAWNER ".new", CONTRACT_INSTANCE ".new",
-        CONTRACT_REGISTRY ".new", CONTRACT_SPAWNER_BEAT ".new",
-        CONTRACT_SPAWNER_BEAT, CONTRACT_WATCHDOG_BEAT ".new",
+        CONTRACT_REGISTRY ".new", CONTRACT_SPAWNER_HEARTBEAT ".new",
+        CONTRACT_SPAWNER_HEARTBEAT, CONTRACT_WATCHDOG_HEARTBEAT ".new",
         /* Late, as what apps have left there may take long. Httpd looks for
          * the watchdog's beat meanwhile; as long as the instance is there, the
          * next start goes on with what is left. */
-        CONTRACT_OWN, CONTRACT_INSTANCE, CONTRACT_WATCHDOG_BEAT};
+        CONTRACT_OWN, CONTRACT_INSTANCE, CONTRACT_WATCHDOG_HEARTBEAT};
     char base[PATH_MAX];
     size_t i;
     int above;
@@ -78,13 +78,13 @@ void vacate_directory(int dirfd, const char *runtime, int all)
         return;
     unlinkat(dirfd, CONTRACT_TABLE, 0);
     unlinkat(dirfd, CONTRACT_TABLE ".new", 0);
-    vacate_base(dirfd, runtime);
+    clear_base(dirfd, runtime);
     above = openat(dirfd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (above >= 0 && holds_our_lock(above)) {
         snprintf(base, sizeof base, "%s", runtime);
         unlinkat(above, strrchr(base, '/') + 1, AT_REMOVEDIR);
         *strrchr(base, '/') = 0;
-        vacate_base(above, base);
+        clear_base(above, base);
     }
     if (above >= 0)
         close(above);

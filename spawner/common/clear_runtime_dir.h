@@ -17,6 +17,6 @@
  * Remove what watchdog and spawner made.
  * @param all httpd's parent is dead: also what was his to remove
  */
-void vacate_directory(int dirfd, const char *runtime, int all);
+void clear_runtime_dir(int dirfd, const char *runtime, int all);
 
 #endif

@@ -10,7 +10,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-int settle_in(const char *name)
+int daemonize(const char *name)
 {
     static const int signs[] = {SIGINT, SIGHUP, SIGPIPE, SIGUSR1, SIGUSR2};
     sigset_t mask;
@@ -28,7 +28,7 @@ int settle_in(const char *name)
     return signalfd(-1, &mask, SFD_NONBLOCK | SFD_CLOEXEC);
 }
 
-void settle_memory(const char *score)
+void daemonize_oom_score(const char *score)
 {
     int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
 

@@ -15,11 +15,11 @@
  * is ignored. Orphans of applications become its children.
  * @return the descriptor, non-blocking and close-on-exec
  */
-int settle_in(const char *name);
+int daemonize(const char *name);
 
 /** What the out-of-memory killer makes of this process, as
  * /proc/PID/oom_score_adj has it: "-1000" never, "0" as of any other. Only root
  * may ask for less, so it is a wish. */
-void settle_memory(const char *score);
+void daemonize_oom_score(const char *score);
 
 #endif

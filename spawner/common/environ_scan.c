@@ -98,7 +98,7 @@ static _Noreturn void work(list_t *l)
     size_t i;
 
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-    fresh_signals();
+    child_reset_signals();
     alarm(LIMIT / 1000 + 1);
     while ((i = __atomic_fetch_add(&l->next, 1, __ATOMIC_RELAXED)) < l->n) {
         entry_t *e = &l->entries[i];
@@ -121,7 +121,7 @@ static void end(pid_t *workers, int n)
     for (looks = 0; n > 0 && looks < DEATH / 2; looks++) {
         if (looks > 0)
             poll(NULL, 0, 2);
-        beat();
+        heartbeat();
         for (i = n; i-- > 0;)
             if (waitpid(workers[i], NULL, WNOHANG) != 0)
                 workers[i] = workers[--n];
@@ -132,7 +132,7 @@ static void end(pid_t *workers, int n)
  * a rule they were held with him. */
 static int64_t turn(int64_t *then)
 {
-    int64_t now = millis_now(), took = now - *then;
+    int64_t now = clock_ms(), took = now - *then;
 
     *then = now;
     return took < TURN ? took : TURN;
@@ -140,7 +140,7 @@ static int64_t turn(int64_t *then)
 
 static void read_all(list_t *l)
 {
-    int64_t clock = millis_now(), now = 0, last = 0, more = 0;
+    int64_t clock = clock_ms(), now = 0, last = 0, more = 0;
     pid_t workers[WORKERS];
     size_t known = 0, is;
     int n = 0;
@@ -153,7 +153,7 @@ static void read_all(list_t *l)
             n += workers[n] > 0;
             more = now + STALLED;
         }
-        beat();
+        heartbeat();
         poll(NULL, 0, 1);
         now += turn(&clock);
         is = __atomic_load_n(&l->known, __ATOMIC_ACQUIRE);
@@ -182,9 +182,10 @@ static void call_blind(const procfs_t *who, void *ctx)
         b->each(who, NULL, b->ctx);
 }
 
-void marks_read(int (*wanted)(const procfs_t *who, void *ctx),
-                void (*each)(const procfs_t *who, const char *mark, void *ctx),
-                void *ctx)
+void environ_scan_read(int (*wanted)(const procfs_t *who, void *ctx),
+                       void (*each)(const procfs_t *who, const char *mark,
+                                    void *ctx),
+                       void *ctx)
 {
     list_t *l = make_list(wanted, ctx);
     size_t i;

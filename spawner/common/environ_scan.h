@@ -27,8 +27,9 @@
  *             that could not be found out: it waited for a second, or there
  *             was no memory or child to read it
  */
-void marks_read(int (*wanted)(const procfs_t *who, void *ctx),
-                void (*each)(const procfs_t *who, const char *mark, void *ctx),
-                void *ctx);
+void environ_scan_read(int (*wanted)(const procfs_t *who, void *ctx),
+                       void (*each)(const procfs_t *who, const char *mark,
+                                    void *ctx),
+                       void *ctx);
 
 #endif

@@ -6,20 +6,20 @@
 #include <string.h>
 #include <sys/wait.h>
 
-const char *cause_text(const siginfo_t *info, char buf[CAUSE_MAX])
+const char *exit_cause_text(const siginfo_t *info, char buf[EXIT_CAUSE_MAX])
 {
     const char *name;
 
     if (info->si_pid == 0) {
-        snprintf(buf, CAUSE_MAX, "exit status not known");
+        snprintf(buf, EXIT_CAUSE_MAX, "exit status not known");
         return buf;
     }
     if (info->si_code == CLD_EXITED) {
-        snprintf(buf, CAUSE_MAX, "exit code %d", info->si_status);
+        snprintf(buf, EXIT_CAUSE_MAX, "exit code %d", info->si_status);
         return buf;
     }
     name = sigabbrev_np(info->si_status);
-    snprintf(buf, CAUSE_MAX, "signal %d%s%s%s%s", info->si_status,
+    snprintf(buf, EXIT_CAUSE_MAX, "signal %d%s%s%s%s", info->si_status,
              name ? " (SIG" : "", name ? name : "", name ? ")" : "",
              info->si_code == CLD_DUMPED ? ", core dumped" : "");
     return buf;

@@ -9,13 +9,13 @@
 
 #include <signal.h>
 
-#define CAUSE_MAX 64
+#define EXIT_CAUSE_MAX 64
 
 /**
  * "exit code 3", "signal 9 (SIGKILL)"; what waitid() filled in.
  * @param info si_pid 0: how it ended is not known
  * @return text, which is buf
  */
-const char *cause_text(const siginfo_t *info, char buf[CAUSE_MAX]);
+const char *exit_cause_text(const siginfo_t *info, char buf[EXIT_CAUSE_MAX]);
 
 #endif

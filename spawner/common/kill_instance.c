@@ -49,7 +49,7 @@ static int is_writer(const procfs_t *who)
 {
     uid_t uid;
 
-    return strcmp(who->name, APPLOG_PROGRAM) == 0 &&
+    return strcmp(who->name, LOG_PROGRAM_PROGRAM) == 0 &&
            procfs_uid(who->pid, &uid) == 0 && uid == geteuid();
 }
 
@@ -82,28 +82,28 @@ static void end_marked(const procfs_t *who, const char *mark, void *ctx)
                  (int)who->pid, who->name);
 }
 
-int sweep_processes(const char *instance)
+int kill_instance(const char *instance)
 {
-    int64_t now = millis_now(), until = now + LIMIT, sunk = now + PATIENCE;
+    int64_t now = clock_ms(), until = now + LIMIT, sunk = now + PATIENCE;
     char mark[40];
     hunt_t h = {mark, 0, 0, 1};
     int n;
 
     snprintf(mark, sizeof mark, "%s-", instance);
     do {
-        beat();
+        heartbeat();
         h.left = h.dying = 0;
         procfs_each(end_child, &h);
         if (instance[0])
-            marks_read(is_stranger, end_marked, &h);
+            environ_scan_read(is_stranger, end_marked, &h);
         h.left += cgroup_sweep(instance);
-        for (n = 0; n < REAP_MOST && waitpid(-1, NULL, WNOHANG) > 0; n++)
+        for (n = 0; n < REAP_MAX && waitpid(-1, NULL, WNOHANG) > 0; n++)
             ;
         if (h.left == 0)
             return 0;
         h.say = 0;
         poll(NULL, 0, PAUSE);
-        now = millis_now();
+        now = clock_ms();
         if (h.dying > 0)
             sunk = now + PATIENCE;
     } while (now < until && now < sunk);

@@ -19,6 +19,6 @@
  * @param instance hex; "": only children of ours
  * @return how many were left
  */
-int sweep_processes(const char *instance);
+int kill_instance(const char *instance);
 
 #endif

@@ -12,7 +12,7 @@
 #include "spawner/shared/contract.h"
 #include "spawner/shared/clock_ms.h"
 
-#define TELL_PAUSE (10 * BUCKET_SECOND)
+#define TELL_PAUSE (10 * TOKEN_BUCKET_SECOND)
 
 static const char *const levels[] = {[LOG_ERROR] = "error",
                                      [LOG_WARN] = "warn",
@@ -117,9 +117,9 @@ static void drop(log_kind_t *kind, const char *text)
     snprintf(kind->last, sizeof kind->last, "%.90s", text);
 }
 
-void log_tend(int last)
+void log_tick(int last)
 {
-    int64_t now = millis_now() * 1000;
+    int64_t now = clock_ms() * 1000;
     char text[200];
     log_kind_t *kind;
 
@@ -141,8 +141,8 @@ int log_has(int level)
 
 int log_text_of(log_kind_t *kind, int level, const char *text)
 {
-    if (!bucket_take(&kind->bucket, millis_now() * 1000, LOG_RATE, LOG_BURST,
-                     1)) {
+    if (!token_bucket_take(&kind->bucket, clock_ms() * 1000, LOG_RATE,
+                           LOG_BURST, 1)) {
         drop(kind, text);
         return 0;
     }

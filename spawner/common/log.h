@@ -36,7 +36,7 @@ enum { LOG_ERROR = 3, LOG_WARN, LOG_NOTICE, LOG_INFO };
 /** Of one call in the source; zeroed at first. */
 typedef struct log_kind {
     struct log_kind *next; /**< of those of which lines were dropped */
-    bucket_t bucket;
+    token_bucket_t bucket;
     unsigned long dropped; /**< since that was told */
     int64_t told;          /**< us */
     char last[100];        /**< the beginning of the last one dropped */
@@ -69,7 +69,7 @@ int log_text_of(log_kind_t *kind, int level, const char *text);
  * Say how many lines were dropped, of each kind every ten seconds.
  * @param last the program ends, so all of it is said now
  */
-void log_tend(int last);
+void log_tick(int last);
 
 /** The error log to append to, or -1. The caller closes it. */
 int log_open(void);

@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-int beneath_open(int dirfd, const char *name, int flags)
+int open_beneath(int dirfd, const char *name, int flags)
 {
     const struct open_how how = {
         .flags = (unsigned)(flags | O_NOFOLLOW | O_CLOEXEC),

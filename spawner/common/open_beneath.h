@@ -16,6 +16,6 @@
 #define APPPOOL_SPAWNER_COMMON_OPEN_BENEATH_H
 
 /** openat() with O_CLOEXEC and O_NOFOLLOW. @param flags no O_CREAT */
-int beneath_open(int dirfd, const char *name, int flags);
+int open_beneath(int dirfd, const char *name, int flags);
 
 #endif

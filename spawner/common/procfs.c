@@ -98,7 +98,7 @@ int procfs_dead(pid_t pid, uint64_t start)
            (who.start != start || who.state == 'Z' || who.state == 'X');
 }
 
-int procfs_doomed(pid_t pid)
+int procfs_is_killed(pid_t pid)
 {
     static const char *const fields[] = {"\nSigPnd:", "\nShdPnd:"};
     char text[2048];

@@ -43,7 +43,7 @@ int procfs_dead(pid_t pid, uint64_t start);
 
 /** Was it sent SIGKILL, and has not died of it yet? It waits in the kernel, and
  * never runs again outside of it. */
-int procfs_doomed(pid_t pid);
+int procfs_is_killed(pid_t pid);
 
 /** The clock that start times are of. */
 uint64_t procfs_now(void);

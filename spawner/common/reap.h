@@ -18,14 +18,14 @@
 #include <signal.h>
 
 /** Children that one call reaps at most. */
-#define REAP_MOST 256
+#define REAP_MAX 256
 
 /** A child is dead. The function reaps it, by its pid.
  * @return 0; 1: it was not reaped, so reap_children() ends */
 typedef int reap_one_t(const siginfo_t *info, void *ctx);
 
 /**
- * Call `one` for dead children: for at most REAP_MOST of them, and for about
+ * Call `one` for dead children: for at most REAP_MAX of them, and for about
  * 50 ms at most.
  * @return 1: there may be more, of which no signal tells: call again soon
  */

@@ -57,7 +57,7 @@ static void empty(tree_t *t, int fd, int depth)
     while (dir && (entry = readdir(dir)) != NULL) {
         const char *name = entry->d_name;
 
-        beat();
+        heartbeat();
         if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
             is_done(fd, name))
             continue;
@@ -65,7 +65,7 @@ static void empty(tree_t *t, int fd, int depth)
             lift(t, fd, name);
             continue;
         }
-        below = beneath_open(fd, name, O_RDONLY | O_DIRECTORY);
+        below = open_beneath(fd, name, O_RDONLY | O_DIRECTORY);
         if (below >= 0)
             empty(t, below, depth + 1);
         unlinkat(fd, name, AT_REMOVEDIR);
@@ -82,12 +82,12 @@ void remove_tree(int dirfd, const char *name)
 
     if (is_done(dirfd, name))
         return;
-    t.top = beneath_open(dirfd, name, O_RDONLY | O_DIRECTORY);
+    t.top = open_beneath(dirfd, name, O_RDONLY | O_DIRECTORY);
     if (t.top < 0)
         return;
     do {
         before = t.lifted;
-        fd = beneath_open(t.top, ".", O_RDONLY | O_DIRECTORY);
+        fd = open_beneath(t.top, ".", O_RDONLY | O_DIRECTORY);
         if (fd >= 0)
             empty(&t, fd, 1);
     } while (t.lifted != before);

@@ -12,13 +12,13 @@
 
 #include <stdint.h>
 
-#define BUCKET_SECOND ((int64_t)1000000)
+#define TOKEN_BUCKET_SECOND ((int64_t)1000000)
 
 /** Zeroed: full. */
 typedef struct {
     int64_t at;   /**< us: the last refill */
     int64_t gone; /**< tokens that are not in it, times 1,000,000 */
-} bucket_t;
+} token_bucket_t;
 
 /**
  * Take `cost` tokens.
@@ -26,21 +26,21 @@ typedef struct {
  * @param size tokens that it holds; both below 10^9
  * @return 0: there are not that many, and none was taken
  */
-static inline int bucket_take(bucket_t *b, int64_t now, int64_t rate,
-                              int64_t size, int64_t cost)
+static inline int token_bucket_take(token_bucket_t *b, int64_t now,
+                                    int64_t rate, int64_t size, int64_t cost)
 {
     int64_t passed = now - b->at;
 
     b->at = now;
-    if (passed > 1000 * BUCKET_SECOND)
-        passed = 1000 * BUCKET_SECOND; /* no overflow below */
+    if (passed > 1000 * TOKEN_BUCKET_SECOND)
+        passed = 1000 * TOKEN_BUCKET_SECOND; /* no overflow below */
     if (passed > 0)
         b->gone -= passed * rate;
     if (b->gone < 0)
         b->gone = 0;
-    if (b->gone + cost * BUCKET_SECOND > size * BUCKET_SECOND)
+    if (b->gone + cost * TOKEN_BUCKET_SECOND > size * TOKEN_BUCKET_SECOND)
         return 0;
-    b->gone += cost * BUCKET_SECOND;
+    b->gone += cost * TOKEN_BUCKET_SECOND;
     return 1;
 }
 

@@ -14,30 +14,30 @@
 #define ID_MIN    4 /* digits of an id */
 #define SHOWN_MAX 8 /* of what there is, in a refusal */
 
-json_t *question_refuse(const question_t *q, const char *format, ...)
+json_t *command_refuse(const command_t *q, const char *format, ...)
 {
     va_list args;
     json_t *o;
 
     va_start(args, format);
-    o = verbs_error(apr_pvsprintf(q->p, format, args));
+    o = command_list_error(apr_pvsprintf(q->p, format, args));
     va_end(args);
     return o;
 }
 
-json_t *question_later(const question_t *q)
+json_t *command_refuse_busy(const command_t *q)
 {
-    return question_refuse(q, "the pool is locked at the moment; ask again");
+    return command_refuse(q, "the pool is locked at the moment; ask again");
 }
 
-const char *question_by(const question_t *q)
+const char *command_by(const command_t *q)
 {
     return q->who.is_root ? "apppoolctl"
                           : apr_psprintf(q->p, "apppoolctl, user %u",
                                          (unsigned)q->who.uid);
 }
 
-int question_may(const asker_t *who, const table_app_t *a)
+int command_may(const command_client_t *who, const app_entry_t *a)
 {
     return who->is_root || (a && a->uid != USERDB_NOBODY && a->uid == who->uid);
 }
@@ -45,14 +45,14 @@ int question_may(const asker_t *who, const table_app_t *a)
 /* ---- an app ---- */
 
 /* "/srv/shop (production)", ... */
-static const char *list_apps(const question_t *q)
+static const char *list_apps(const command_t *q)
 {
-    const table_t *t = q->s->table;
+    const app_table_t *t = q->s->table;
     const char *text = "";
     uint32_t i, n = 0;
 
     for (i = 0; i < t->n; i++)
-        if (question_may(&q->who, &t->apps[i]) && n++ < SHOWN_MAX)
+        if (command_may(&q->who, &t->apps[i]) && n++ < SHOWN_MAX)
             text = apr_psprintf(q->p, "%s%s\"%s\"", text, n > 1 ? ", " : "",
                                 t->apps[i].app.name);
     if (n == 0)
@@ -75,20 +75,20 @@ static int ends_with(const char *label, const char *word)
 
 /* By its name, its AppRoot, its label or the end of that. NULL: there is none,
  * or more than one. */
-static const table_app_t *find_app(const question_t *q, const char *word,
+static const app_entry_t *find_app(const command_t *q, const char *word,
                                    int *several)
 {
-    const table_t *t = q->s->table;
-    const table_app_t *found = table_find(t, word);
+    const app_table_t *t = q->s->table;
+    const app_entry_t *found = app_table_find(t, word);
     uint32_t i;
 
     *several = 0;
-    if (found && question_may(&q->who, found))
+    if (found && command_may(&q->who, found))
         return found;
     for (i = 0, found = NULL; i < t->n; i++) {
-        const table_app_t *a = &t->apps[i];
+        const app_entry_t *a = &t->apps[i];
 
-        if (!question_may(&q->who, a))
+        if (!command_may(&q->who, a))
             continue;
         if (strcmp(a->label, word) == 0) {
             *several = 0;
@@ -102,16 +102,16 @@ static const table_app_t *find_app(const question_t *q, const char *word,
     return *several ? NULL : found;
 }
 
-const table_app_t *question_app(const question_t *q, json_t **refusal)
+const app_entry_t *command_find_app(const command_t *q, json_t **refusal)
 {
     const char *word = q->words[1];
     int several;
-    const table_app_t *a = find_app(q, word, &several);
+    const app_entry_t *a = find_app(q, word, &several);
 
     if (!a)
-        *refusal = question_refuse(q, "%s app has the name %s: %s",
-                                   several ? "more than one" : "no", word,
-                                   list_apps(q));
+        *refusal = command_refuse(q, "%s app has the name %s: %s",
+                                  several ? "more than one" : "no", word,
+                                  list_apps(q));
     return a;
 }
 
@@ -125,15 +125,15 @@ static int is_id(const char *word)
 }
 
 /* An app can get another user while processes of the one before still run. */
-static int is_named(const question_t *q, const process_t *p)
+static int is_named(const command_t *q, const process_t *p)
 {
     return !p->gone && !p->done &&
            (q->who.is_root || p->is.uid == q->who.uid) &&
-           question_may(&q->who, table_find(q->s->table, p->is.name));
+           command_may(&q->who, app_table_find(q->s->table, p->is.name));
 }
 
 /* "shop[4711] 0123456789abcdef, ..." of those that can be asked for. */
-static const char *list_processes(const question_t *q)
+static const char *list_processes(const command_t *q)
 {
     const char *text = "";
     const process_t *p;
@@ -153,7 +153,7 @@ static const char *list_processes(const question_t *q)
 }
 
 /* The one whose id begins so. NULL: there is none, or more than one. */
-static process_t *find_process(const question_t *q, const char *word,
+static process_t *find_process(const command_t *q, const char *word,
                                int *several)
 {
     process_t *p, *found = NULL;
@@ -170,14 +170,14 @@ static process_t *find_process(const question_t *q, const char *word,
     return *several ? NULL : found;
 }
 
-process_t *question_process(const question_t *q, json_t **refusal)
+process_t *command_find_process(const command_t *q, json_t **refusal)
 {
     const char *word = q->words[1];
     process_t *p;
     int several;
 
     if (!is_id(word)) {
-        *refusal = question_refuse(
+        *refusal = command_refuse(
             q,
             "%s is no process id: %d to 16 hexadecimal digits, as the status "
             "shows them",
@@ -187,9 +187,9 @@ process_t *question_process(const question_t *q, json_t **refusal)
     p = find_process(q, word, &several);
     if (!p)
         *refusal = several
-                       ? question_refuse(
+                       ? command_refuse(
                              q, "more than one process id begins with %s", word)
-                       : question_refuse(q, "no process has the id %s: %s",
-                                         word, list_processes(q));
+                       : command_refuse(q, "no process has the id %s: %s", word,
+                                        list_processes(q));
     return p;
 }

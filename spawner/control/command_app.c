@@ -14,51 +14,51 @@
 #include "spawner/output/recent_output.h"
 #include "spawner/output/app_log.h"
 
-static json_t *refuse_app(const question_t *q, const table_app_t *a,
+static json_t *refuse_app(const command_t *q, const app_entry_t *a,
                           apr_status_t rv)
 {
     switch (rv) {
     case APL_EFULL:
-        return question_refuse(q, "the pool has no room for one more app "
-                                  "(AppPoolCapacity)");
+        return command_refuse(q, "the pool has no room for one more app "
+                                 "(AppPoolCapacity)");
     case APL_EDRAINED:
-        return question_refuse(
+        return command_refuse(
             q,
             "%s is drained: apppoolctl restart, by root, puts it back to work",
             a->label);
     case APL_EZOMBIES:
-        return question_refuse(
+        return command_refuse(
             q, "too many processes of %s survive SIGKILL (AppMaxUnkillable)",
             a->label);
     case APL_EBACKOFF:
-        return question_refuse(
+        return command_refuse(
             q, "%s failed to start less than a second ago: ask again",
             a->label);
     case APL_EWAIT:
-        return question_refuse(
+        return command_refuse(
             q,
             "%s cannot be started now: all processes of the pool are busy "
             "(MaxPoolSize)",
             a->label);
     default:
-        return question_later(q);
+        return command_refuse_busy(q);
     }
 }
 
 /* May the asker do something to the app that starts it? The answer stays true
  * until it is done: it is this program that drains and that sees starts fail.
  * */
-static apr_status_t permits(const question_t *q, const table_app_t *a)
+static apr_status_t permits(const command_t *q, const app_entry_t *a)
 {
     return q->who.is_root
                ? APR_SUCCESS
                : apl_supervise_permits(&q->s->shm, a->app.name, q->s->now);
 }
 
-json_t *verbs_drain(question_t *q)
+json_t *command_app_drain(command_t *q)
 {
     json_t *refusal;
-    const table_app_t *a = question_app(q, &refusal);
+    const app_entry_t *a = command_find_app(q, &refusal);
     apr_status_t rv;
 
     if (!a)
@@ -66,7 +66,7 @@ json_t *verbs_drain(question_t *q)
     rv = apl_supervise_drain(&q->s->shm, &a->app, q->s->now);
     if (rv != APR_SUCCESS)
         return refuse_app(q, a, rv);
-    say_app(a, LOG_NOTICE, "%s is drained (apppoolctl)", a->label);
+    app_log_about(a, LOG_NOTICE, "%s is drained (apppoolctl)", a->label);
     state_wake(q->s, q->s->now);
     return json_pack("{s:b, s:s, s:o}", "ok", 1, "app", a->app.name, "text",
                      json_sprintf("%s is drained: it gets no more requests, "
@@ -78,13 +78,13 @@ json_t *verbs_drain(question_t *q)
 
 /* ---- the processes that it has now ---- */
 
-static int is_its(const process_t *p, const table_app_t *a)
+static int is_its(const process_t *p, const app_entry_t *a)
 {
     return p->phase < PHASE_ENDING && !p->gone && !p->done &&
            strcmp(p->is.name, a->app.name) == 0;
 }
 
-static json_t *ids_of(const spawner_t *s, const table_app_t *a)
+static json_t *ids_of(const spawner_t *s, const app_entry_t *a)
 {
     json_t *ids = json_array();
     const process_t *p;
@@ -99,10 +99,10 @@ static json_t *ids_of(const spawner_t *s, const table_app_t *a)
     return ids;
 }
 
-json_t *verbs_start(question_t *q)
+json_t *command_app_start(command_t *q)
 {
     json_t *refusal, *ids;
-    const table_app_t *a = question_app(q, &refusal);
+    const app_entry_t *a = command_find_app(q, &refusal);
     size_t n;
     apr_status_t rv;
 
@@ -116,7 +116,7 @@ json_t *verbs_start(question_t *q)
     ids = ids_of(q->s, a);
     n = json_array_size(ids);
     json_decref(ids);
-    say_app(a, LOG_NOTICE, "%s is started (%s)", a->label, question_by(q));
+    app_log_about(a, LOG_NOTICE, "%s is started (%s)", a->label, command_by(q));
     state_wake(q->s, q->s->now);
     return json_pack(
         "{s:b, s:s, s:o}", "ok", 1, "app", a->app.name, "text",
@@ -148,17 +148,17 @@ static const char *restarted(apr_status_t rv, int rolling)
                        "they have";
 }
 
-json_t *verbs_restart(question_t *q)
+json_t *command_app_restart(command_t *q)
 {
     int rolling = how_of(q->words[2]);
-    const table_app_t *a;
+    const app_entry_t *a;
     json_t *refusal;
     apr_status_t rv;
 
     if (rolling < -1)
-        return question_refuse(q, "%s is none of rolling, blocking, default",
-                               q->words[2]);
-    a = question_app(q, &refusal);
+        return command_refuse(q, "%s is none of rolling, blocking, default",
+                              q->words[2]);
+    a = command_find_app(q, &refusal);
     if (!a)
         return refusal;
     rv = permits(q, a);
@@ -170,8 +170,8 @@ json_t *verbs_restart(question_t *q)
     if (rolling < 0)
         rolling = (int)a->app.options.rolling;
     if (rv != APL_ESTALE)
-        say_app(a, LOG_NOTICE, "%s %s (%s)", a->label, restarted(rv, rolling),
-                question_by(q));
+        app_log_about(a, LOG_NOTICE, "%s %s (%s)", a->label,
+                      restarted(rv, rolling), command_by(q));
     state_wake(q->s, q->s->now);
     return json_pack("{s:b, s:s, s:b, s:b, s:o, s:o}", "ok", 1, "app",
                      a->app.name, "rolling", rolling, "drained",
@@ -181,10 +181,10 @@ json_t *verbs_restart(question_t *q)
 
 /* ---- logs ---- */
 
-json_t *verbs_logs(question_t *q)
+json_t *command_app_logs(command_t *q)
 {
     json_t *refusal, *o;
-    const table_app_t *a = question_app(q, &refusal);
+    const app_entry_t *a = command_find_app(q, &refusal);
     uint64_t from = 0;
     char *end;
 
@@ -193,10 +193,10 @@ json_t *verbs_logs(question_t *q)
     if (q->n > 2) {
         from = strtoull(q->words[2], &end, 10);
         if (end == q->words[2] || *end)
-            return question_refuse(q, "%s is no number of a line", q->words[2]);
+            return command_refuse(q, "%s is no number of a line", q->words[2]);
     }
-    o = recent_lines(a->app.name, from,
-                     q->who.is_root ? USERDB_NOBODY : q->who.uid);
+    o = recent_output_lines(a->app.name, from,
+                            q->who.is_root ? USERDB_NOBODY : q->who.uid);
     if (o)
         json_object_set_new(o, "app", json_string(a->app.name));
     return o;
@@ -216,10 +216,10 @@ static json_t *setting_of(char *line)
                      *line ? apl_report_text(line) : json_null());
 }
 
-json_t *verbs_show(question_t *q)
+json_t *command_app_show(command_t *q)
 {
     json_t *refusal, *settings = json_array();
-    const table_app_t *a = question_app(q, &refusal);
+    const app_entry_t *a = command_find_app(q, &refusal);
     char *text = a ? apr_pstrdup(q->p, a->said) : NULL, *line;
 
     if (!a) {

@@ -14,19 +14,19 @@
 #include "spawner/control/command.h"
 
 /** Out of service, until it is restarted. */
-json_t *verbs_drain(question_t *q);
+json_t *command_app_drain(command_t *q);
 
 /** Its minimum runs, and at least one process. */
-json_t *verbs_start(question_t *q);
+json_t *command_app_start(command_t *q);
 
 /** Its code is loaded anew. The answer has the ids of the processes that run
  * the old one. */
-json_t *verbs_restart(question_t *q);
+json_t *command_app_restart(command_t *q);
 
 /** What it printed last, from the line on that a third word numbers. */
-json_t *verbs_logs(question_t *q);
+json_t *command_app_logs(command_t *q);
 
 /** All its directives: what holds, and where that was said. */
-json_t *verbs_show(question_t *q);
+json_t *command_app_show(command_t *q);
 
 #endif

@@ -8,7 +8,7 @@
 #include "spawner/control/command_view.h"
 #include "spawner/control/command_process.h"
 
-json_t *verbs_error(const char *sentence)
+json_t *command_list_error(const char *sentence)
 {
     return json_pack("{s:s}", "error", sentence);
 }
@@ -18,23 +18,23 @@ enum { ROOT, EVERYBODY };
 
 static const struct {
     const char *word;
-    json_t *(*answer)(question_t *q);
+    json_t *(*answer)(command_t *q);
     int least, most; /* words that follow */
     int whose;
 } verbs[] = {
-    {"status", verbs_status, 0, 1, EVERYBODY},
-    {"restart", verbs_restart, 2, 2, EVERYBODY},
-    {"start", verbs_start, 1, 1, EVERYBODY},
-    {"logs", verbs_logs, 1, 2, EVERYBODY},
-    {"report", verbs_report, 1, 1, EVERYBODY},
-    {"check", verbs_check, 0, 0, ROOT},
-    {"detach", verbs_detach, 1, 1, ROOT},
-    {"kill", verbs_kill, 1, 1, ROOT},
-    {"drain", verbs_drain, 1, 1, ROOT},
-    {"show", verbs_show, 1, 1, ROOT},
+    {"status", command_view_status, 0, 1, EVERYBODY},
+    {"restart", command_app_restart, 2, 2, EVERYBODY},
+    {"start", command_app_start, 1, 1, EVERYBODY},
+    {"logs", command_app_logs, 1, 2, EVERYBODY},
+    {"report", command_view_report, 1, 1, EVERYBODY},
+    {"check", command_view_check, 0, 0, ROOT},
+    {"detach", command_process_detach, 1, 1, ROOT},
+    {"kill", command_process_kill, 1, 1, ROOT},
+    {"drain", command_app_drain, 1, 1, ROOT},
+    {"show", command_app_show, 1, 1, ROOT},
 };
 
-static json_t *decide(question_t *q)
+static json_t *decide(command_t *q)
 {
     size_t i;
 
@@ -42,20 +42,19 @@ static json_t *decide(question_t *q)
         if (strcmp(q->words[0], verbs[i].word) != 0)
             continue;
         if (verbs[i].whose == ROOT && !q->who.is_root)
-            return question_refuse(q, "only root may ask for %s",
-                                   verbs[i].word);
+            return command_refuse(q, "only root may ask for %s", verbs[i].word);
         if (q->n - 1 < verbs[i].least || q->n - 1 > verbs[i].most)
-            return question_refuse(q, "%s takes %d words and not %d",
-                                   verbs[i].word, verbs[i].most, q->n - 1);
+            return command_refuse(q, "%s takes %d words and not %d",
+                                  verbs[i].word, verbs[i].most, q->n - 1);
         return verbs[i].answer(q);
     }
-    return question_refuse(q, "there is no command of that name");
+    return command_refuse(q, "there is no command of that name");
 }
 
-json_t *verbs_answer(spawner_t *s, char *line, size_t length,
-                     const asker_t *who, answer_order_t *order)
+json_t *command_list_run(spawner_t *s, char *line, size_t length,
+                         const command_client_t *who, status_job_order_t *order)
 {
-    question_t q = {.s = s, .who = *who};
+    command_t q = {.s = s, .who = *who};
     json_t *o;
     size_t i;
 
@@ -67,18 +66,19 @@ json_t *verbs_answer(spawner_t *s, char *line, size_t length,
         unsigned char c = (unsigned char)line[i];
 
         if (c == '\t') {
-            if (q.n == QUESTION_WORDS)
-                return verbs_error("there are too many words");
+            if (q.n == COMMAND_WORDS)
+                return command_list_error("there are too many words");
             line[i] = 0;
             q.words[q.n++] = line + i + 1;
         }
         else if (c < 0x20 || c == 0x7f)
-            return verbs_error("there is a control character in the question");
+            return command_list_error(
+                "there is a control character in the question");
     }
     apr_pool_create(&q.p, s->pool);
     o = decide(&q);
     apr_pool_destroy(q.p);
     *order = q.order;
     /* A text that is no UTF-8 cannot be said again. */
-    return o || order->make ? o : verbs_error("that cannot be answered");
+    return o || order->make ? o : command_list_error("that cannot be answered");
 }

@@ -30,7 +30,7 @@
 #include "spawner/control/command.h"
 
 /** A question that could not be read. */
-json_t *verbs_error(const char *sentence);
+json_t *command_list_error(const char *sentence);
 
 /**
  * Answer a line.
@@ -38,7 +38,8 @@ json_t *verbs_error(const char *sentence);
  * @param order zeroed; or what is to make the answer in a child (status_job.h)
  * @return NULL: order->make is set
  */
-json_t *verbs_answer(spawner_t *s, char *line, size_t length,
-                     const asker_t *who, answer_order_t *order);
+json_t *command_list_run(spawner_t *s, char *line, size_t length,
+                         const command_client_t *who,
+                         status_job_order_t *order);
 
 #endif

@@ -9,8 +9,7 @@
 #include "spawner/output/app_log.h"
 
 /* What was done to it. */
-static json_t *done_to(const question_t *q, const process_t *p,
-                       const char *what)
+static json_t *done_to(const command_t *q, const process_t *p, const char *what)
 {
     char id[17];
 
@@ -21,10 +20,10 @@ static json_t *done_to(const question_t *q, const process_t *p,
                      json_sprintf(PROCESS_FMT " %s", PROCESS_NAME(p), what));
 }
 
-json_t *verbs_detach(question_t *q)
+json_t *command_process_detach(command_t *q)
 {
     json_t *refusal;
-    const process_t *p = question_process(q, &refusal);
+    const process_t *p = command_find_process(q, &refusal);
 
     if (!p)
         return refusal;
@@ -33,19 +32,19 @@ json_t *verbs_detach(question_t *q)
     case APR_SUCCESS:
         break;
     case APL_ELOCK:
-        return question_later(q);
+        return command_refuse_busy(q);
     default:
-        return question_refuse(q, PROCESS_FMT " is leaving already",
-                               PROCESS_NAME(p));
+        return command_refuse(q, PROCESS_FMT " is leaving already",
+                              PROCESS_NAME(p));
     }
-    say(p, LOG_NOTICE, "is detached by apppoolctl");
+    app_log(p, LOG_NOTICE, "is detached by apppoolctl");
     return done_to(q, p, "gets no more requests, and ends after those it has");
 }
 
-json_t *verbs_kill(question_t *q)
+json_t *command_process_kill(command_t *q)
 {
     json_t *refusal;
-    const process_t *p = question_process(q, &refusal);
+    const process_t *p = command_find_process(q, &refusal);
 
     if (!p)
         return refusal;
@@ -53,16 +52,16 @@ json_t *verbs_kill(question_t *q)
     case APR_SUCCESS:
         break;
     case APL_ELOCK:
-        return question_later(q);
+        return command_refuse_busy(q);
     case APL_EIDLE:
-        return question_refuse(
+        return command_refuse(
             q, PROCESS_FMT " works on no request: say detach, and it ends",
             PROCESS_NAME(p));
     default:
-        return question_refuse(
+        return command_refuse(
             q, PROCESS_FMT " is not ready, or is being ended already",
             PROCESS_NAME(p));
     }
-    say(p, LOG_NOTICE, "is killed by apppoolctl");
+    app_log(p, LOG_NOTICE, "is killed by apppoolctl");
     return done_to(q, p, "is ended, with the requests it has");
 }

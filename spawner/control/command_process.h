@@ -13,9 +13,9 @@
 #include "spawner/control/command.h"
 
 /** It ends after the requests that it has. */
-json_t *verbs_detach(question_t *q);
+json_t *command_process_detach(command_t *q);
 
 /** It ends with the requests that it has. */
-json_t *verbs_kill(question_t *q);
+json_t *command_process_kill(command_t *q);
 
 #endif

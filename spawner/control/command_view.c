@@ -16,18 +16,18 @@
 
 /* ---- status ---- */
 
-static int is_shown(const spawner_t *s, const answer_order_t *order,
+static int is_shown(const spawner_t *s, const status_job_order_t *order,
                     const json_t *group)
 {
     const char *name = json_string_value(json_object_get(group, "name"));
-    const table_app_t *a = name ? table_find(s->table, name) : NULL;
+    const app_entry_t *a = name ? app_table_find(s->table, name) : NULL;
 
     return a && (!order->app[0] || strcmp(order->app, name) == 0) &&
            (order->only == USERDB_NOBODY || order->only == a->uid);
 }
 
 /* The groups that are shown, and nothing else. */
-static json_t *narrowed(const spawner_t *s, const answer_order_t *order,
+static json_t *narrowed(const spawner_t *s, const status_job_order_t *order,
                         json_t *report)
 {
     json_t *groups = json_array(), *group;
@@ -42,27 +42,27 @@ static json_t *narrowed(const spawner_t *s, const answer_order_t *order,
     return json_pack("{s:i, s:o}", "version", 1, "groups", groups);
 }
 
-static json_t *make_status(spawner_t *s, const answer_order_t *order)
+static json_t *make_status(spawner_t *s, const status_job_order_t *order)
 {
     apl_pool_t *copy;
     json_t *report;
 
     if (apl_snapshot_take(&copy, &s->shm, s->pool) != APR_SUCCESS)
-        return verbs_error("the pool could not be read");
+        return command_list_error("the pool could not be read");
     report = apl_report_json(copy, 1);
     return order->app[0] || order->only != USERDB_NOBODY
                ? narrowed(s, order, report)
                : report;
 }
 
-json_t *verbs_status(question_t *q)
+json_t *command_view_status(command_t *q)
 {
-    const table_app_t *a;
+    const app_entry_t *a;
     json_t *refusal;
 
     q->who.is_root |= q->who.is_httpd; /* to look */
     if (q->n > 1) {
-        a = question_app(q, &refusal);
+        a = command_find_app(q, &refusal);
         if (!a)
             return refusal;
         apr_cpystrn(q->order.app, a->app.name, sizeof q->order.app);
@@ -74,7 +74,7 @@ json_t *verbs_status(question_t *q)
 
 /* ---- check ---- */
 
-static json_t *make_check(spawner_t *s, const answer_order_t *order)
+static json_t *make_check(spawner_t *s, const status_job_order_t *order)
 {
     apl_pool_t *copy;
     apl_finding_t finding;
@@ -82,17 +82,17 @@ static json_t *make_check(spawner_t *s, const answer_order_t *order)
 
     (void)order;
     if (apl_snapshot_take(&copy, &s->shm, s->pool) != APR_SUCCESS)
-        return verbs_error("the pool could not be read");
+        return command_list_error("the pool could not be read");
     if (apl_check(copy, &finding))
         return json_pack("{s:b}", "ok", 1);
     if (finding.number == 0)
-        return verbs_error(finding.text);
+        return command_list_error(finding.text);
     snprintf(name, sizeof name, "I%d", finding.number);
     return json_pack("{s:b, s:s, s:s}", "ok", 0, "invariant", name, "text",
                      finding.text);
 }
 
-json_t *verbs_check(question_t *q)
+json_t *command_view_check(command_t *q)
 {
     q->order.make = make_check;
     return NULL;
@@ -107,37 +107,37 @@ static void add_line(void *lines, const char *line)
     json_array_append_new(lines, apl_report_text(line));
 }
 
-static json_t *make_report(spawner_t *s, const answer_order_t *order)
+static json_t *make_report(spawner_t *s, const status_job_order_t *order)
 {
     const process_t *p = process_find(s, order->process);
     json_t *lines = json_array();
     char name[96];
-    look_for_t asked = {
+    process_report_t asked = {
         .name = name, .only = order->only, .tell = add_line, .ctx = lines};
 
     if (p) {
         snprintf(name, sizeof name, PROCESS_FMT, PROCESS_NAME(p));
         asked.leader = p->is.pid;
         asked.start = p->is.start;
-        look_report(&asked);
+        process_report_write(&asked);
     }
     if (json_array_size(lines) == 0) {
         json_decref(lines);
-        return verbs_error("the process has ended");
+        return command_list_error("the process has ended");
     }
     return json_pack("{s:s, s:i, s:o}", "app", p->is.name, "pid",
                      (int)p->is.pid, "lines", lines);
 }
 
-json_t *verbs_report(question_t *q)
+json_t *command_view_report(command_t *q)
 {
     json_t *refusal;
-    const process_t *p = question_process(q, &refusal);
+    const process_t *p = command_find_process(q, &refusal);
 
     if (!p)
         return refusal;
     if (p->is.pid <= 0)
-        return question_refuse(q, "%s has no process yet", p->label);
+        return command_refuse(q, "%s has no process yet", p->label);
     q->order.process = p->is.id;
     q->order.limit = REPORT_LIMIT;
     q->order.only = q->who.is_root ? USERDB_NOBODY : q->who.uid;

@@ -17,12 +17,12 @@
 
 /** Of all apps, or of the one that is named. @return NULL: a child is to make
  * the answer */
-json_t *verbs_status(question_t *q);
+json_t *command_view_status(command_t *q);
 
 /** Do the invariants hold? @return NULL */
-json_t *verbs_check(question_t *q);
+json_t *command_view_check(command_t *q);
 
 /** What is the process doing? */
-json_t *verbs_report(question_t *q);
+json_t *command_view_report(command_t *q);
 
 #endif

@@ -22,17 +22,17 @@
 #define CLIENTS  16
 #define OWN      2 /* of them for one user of apps, at most */
 #define PATIENCE (5 * SECOND)
-#define WAIT     (2 * ANSWER_LIMIT) /* another answer may be made first */
+#define WAIT     (2 * STATUS_JOB_LIMIT) /* another answer may be made first */
 
 typedef struct {
     loop_source_t source;
     int64_t until; /* 0: free */
-    asker_t who;
-    char line[CONTRACT_QUESTION_MAX];
+    command_client_t who;
+    char line[CONTRACT_COMMAND_MAX];
     size_t length;
-    answer_order_t order; /* what it waits for; make NULL: it does not */
-    int begun;            /* a child makes that now */
-    char *answer;         /* NULL: there is none yet */
+    status_job_order_t order; /* what it waits for; make NULL: it does not */
+    int begun;                /* a child makes that now */
+    char *answer;             /* NULL: there is none yet */
     size_t size, sent;
 } client_t;
 
@@ -41,18 +41,18 @@ static client_t clients[CLIENTS];
 
 static void drop(client_t *c)
 {
-    rights_drop(&c->source);
+    guarded_socket_drop(&c->source);
     free(c->answer);
     memset(c, 0, sizeof *c);
     c->source.fd = -1;
 }
 
 /* Unknown: somebody who may do nothing. */
-static asker_t who_is(const spawner_t *s, int fd)
+static command_client_t who_is(const spawner_t *s, int fd)
 {
     struct ucred peer;
     socklen_t length = sizeof peer;
-    asker_t who = {.uid = USERDB_NOBODY};
+    command_client_t who = {.uid = USERDB_NOBODY};
 
     if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0)
         return who;
@@ -107,7 +107,7 @@ static void answer_object(client_t *c, json_t *o)
 static void take_question(client_t *c, size_t length)
 {
     spawner_t *s = spawner_state();
-    json_t *o = verbs_answer(s, c->line, length, &c->who, &c->order);
+    json_t *o = command_list_run(s, c->line, length, &c->who, &c->order);
 
     if (!c->order.make) {
         answer_object(c, o);
@@ -121,8 +121,8 @@ static void take_question(client_t *c, size_t length)
 static void receive(client_t *c)
 {
     int sent;
-    ssize_t n = rights_recv(c->source.fd, c->line + c->length,
-                            sizeof c->line - c->length, &sent);
+    ssize_t n = guarded_socket_recv(c->source.fd, c->line + c->length,
+                                    sizeof c->line - c->length, &sent);
     char *end;
 
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
@@ -136,7 +136,7 @@ static void receive(client_t *c)
     if (end)
         take_question(c, (size_t)(end - c->line));
     else if (c->length == sizeof c->line)
-        answer_object(c, verbs_error("the question is too long"));
+        answer_object(c, command_list_error("the question is too long"));
 }
 
 static void client_ready(void *owner, uint32_t events)
@@ -153,13 +153,13 @@ static void client_ready(void *owner, uint32_t events)
 }
 
 /* Who has a place of a lower rank gives way first. */
-static int rank(const asker_t *who)
+static int rank(const command_client_t *who)
 {
     return who->is_root ? 2 : who->is_httpd;
 }
 
 /* The oldest place of a user of apps who has as many as one may have; NULL. */
-static client_t *find_own(const asker_t *who)
+static client_t *find_own(const command_client_t *who)
 {
     client_t *c, *oldest = NULL;
     int n = 0;
@@ -178,7 +178,7 @@ static client_t *find_own(const asker_t *who)
 
 /* A free place; else the oldest of those who have the lowest rank: neither a
  * child of httpd nor an app can keep root out. */
-static client_t *find_place(const asker_t *who)
+static client_t *find_place(const command_client_t *who)
 {
     client_t *c, *best = find_own(who);
 
@@ -194,28 +194,28 @@ static client_t *find_place(const asker_t *who)
 
 /* The owner of a socket can open it to everybody. So its mode is no answer to
  * the question who may connect. */
-static int is_welcome(const loop_source_t *from, const asker_t *who)
+static int is_welcome(const loop_source_t *from, const command_client_t *who)
 {
     return who->is_root ||
            (from == &listener ? who->is_httpd
-                              : usersock_owner(from) == who->uid);
+                              : user_sockets_owner(from) == who->uid);
 }
 
 static void accept_client(void *owner, uint32_t events)
 {
     const loop_source_t *from = owner;
     const spawner_t *s = spawner_state();
-    asker_t who;
+    command_client_t who;
     client_t *c;
     int fd = accept4(from->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
     (void)events;
     if (fd < 0)
         return;
-    rights_guard(fd);
+    guarded_socket_begin(fd);
     who = who_is(s, fd);
     if (!is_welcome(from, &who)) {
-        rights_close(fd);
+        guarded_socket_close(fd);
         return;
     }
     c = find_place(&who);
@@ -237,7 +237,8 @@ static void give(spawner_t *s, const char *text, size_t size)
         if (c->begun && text)
             answer_client(c, text, size);
         else if (c->begun)
-            answer_object(c, verbs_error("the answer could not be made"));
+            answer_object(c,
+                          command_list_error("the answer could not be made"));
 }
 
 /* The one of the highest rank that has waited for longest: those of a lower
@@ -258,7 +259,7 @@ static client_t *find_waiting(void)
 static void begin_next(spawner_t *s)
 {
     const client_t *first = find_waiting();
-    int begun = first ? answer_begin(s, &first->order, give) : 0;
+    int begun = first ? status_job_begin(s, &first->order, give) : 0;
     client_t *c;
 
     if (begun == 0)
@@ -269,7 +270,7 @@ static void begin_next(spawner_t *s)
         give(s, NULL, 0);
 }
 
-void control_tend(spawner_t *s)
+void control_tick(spawner_t *s)
 {
     client_t *c;
 
@@ -293,7 +294,7 @@ void control_configure(spawner_t *s)
     if (geteuid() == 0 && lchown(at.sun_path, s->rt.uid, s->rt.gid) != 0) {
         /* It stays root's. */
     }
-    usersock_configure(s, accept_client);
+    user_sockets_configure(s, accept_client);
 }
 
 int control_open(spawner_t *s)
@@ -305,7 +306,7 @@ int control_open(spawner_t *s)
         clients[i].source.fd = -1;
     if (fd < 0)
         return -1;
-    rights_guard(fd);
+    guarded_socket_begin(fd);
     snprintf(at.sun_path, sizeof at.sun_path, "%s/%s", s->rt.dir,
              CONTRACT_CONTROL);
     unlink(at.sun_path);
@@ -314,7 +315,7 @@ int control_open(spawner_t *s)
         close(fd);
         return -1;
     }
-    usersock_begin(s);
+    user_sockets_begin(s);
     control_configure(s);
     return loop_add(&listener, fd, EPOLLIN, accept_client, &listener);
 }

@@ -29,6 +29,6 @@ int control_open(spawner_t *s);
 void control_configure(spawner_t *s);
 
 /** Drop clients that are too slow, and have the next answer made. */
-void control_tend(spawner_t *s);
+void control_tick(spawner_t *s);
 
 #endif

@@ -14,21 +14,21 @@
 /* Shared with the child. Memory that nobody writes does not exist. */
 typedef struct {
     size_t size;
-    char text[CONTRACT_ANSWER_MAX];
+    char text[CONTRACT_RESPONSE_MAX];
 } answer_t;
 
-static errand_t maker;
+static helper_job_t maker;
 static answer_t *answer;
-static answer_made_t *tell;
+static status_job_made_t *tell;
 static int64_t began, again; /* us */
 
 /* Without the spawner's descriptors: a client waits for the end of its
  * connection, which the child would have open as well. */
-static _Noreturn void work(spawner_t *s, const answer_order_t *order)
+static _Noreturn void work(spawner_t *s, const status_job_order_t *order)
 {
     json_t *o;
 
-    fresh_descriptors(-1);
+    child_reset_descriptors(-1);
     o = order->make(s, order);
     answer->size = o ? json_dumpb(o, answer->text, sizeof answer->text,
                                   JSON_INDENT(1) | APL_REPORT_REALS)
@@ -42,7 +42,7 @@ static void forget(void)
     answer = NULL;
 }
 
-static void ended(spawner_t *s, errand_t *e, const siginfo_t *cause)
+static void ended(spawner_t *s, helper_job_t *e, const siginfo_t *cause)
 {
     int good = cause && cause->si_code == CLD_EXITED && cause->si_status == 0;
     int64_t took = s->now - began;
@@ -54,7 +54,8 @@ static void ended(spawner_t *s, errand_t *e, const siginfo_t *cause)
     state_wake(s, s->now);
 }
 
-int answer_begin(spawner_t *s, const answer_order_t *order, answer_made_t *made)
+int status_job_begin(spawner_t *s, const status_job_order_t *order,
+                     status_job_made_t *made)
 {
     pid_t pid;
 
@@ -68,8 +69,8 @@ int answer_begin(spawner_t *s, const answer_order_t *order, answer_made_t *made)
                   MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (answer == MAP_FAILED)
         return -1;
-    pid = errand_fork(s, &maker, order->limit > 0 ? order->limit : ANSWER_LIMIT,
-                      ended);
+    pid = helper_job_fork(
+        s, &maker, order->limit > 0 ? order->limit : STATUS_JOB_LIMIT, ended);
     if (pid == 0)
         work(s, order);
     if (pid < 0) {

@@ -20,34 +20,35 @@
 
 #include "spawner/state/state.h"
 
-#define ANSWER_LIMIT (20 * SECOND) /* for the child */
+#define STATUS_JOB_LIMIT (20 * SECOND) /* for the child */
 
-typedef struct answer_order answer_order_t;
+typedef struct status_job_order status_job_order_t;
 
 /** Make an answer: called in the child. @return NULL: there is no memory */
-typedef json_t *answer_make_t(spawner_t *s, const answer_order_t *order);
+typedef json_t *status_job_make_t(spawner_t *s,
+                                  const status_job_order_t *order);
 
 /** What is to be made. Zeroed at first, so that two that are the same are equal
  * byte by byte. */
-struct answer_order {
-    answer_make_t *make;
+struct status_job_order {
+    status_job_make_t *make;
     uid_t only; /**< of the apps of this user; USERDB_NOBODY: of all */
     char app[APL_NAME_MAX]; /**< of this app; "": of all */
     uint64_t process;       /**< id of a process */
-    int64_t limit;          /**< us for the child; 0: ANSWER_LIMIT */
+    int64_t limit;          /**< us for the child; 0: STATUS_JOB_LIMIT */
 };
 
 /** The child has ended.
  * @param text of `size` bytes, as long as this call lasts; NULL: there is none
  */
-typedef void answer_made_t(spawner_t *s, const char *text, size_t size);
+typedef void status_job_made_t(spawner_t *s, const char *text, size_t size);
 
 /**
  * Have an answer made. The pool is read after this call.
  * @return 1: `made` will be called; 0: not now, the spawner is woken to try it
  *         again; -1: there is no memory, or no child
  */
-int answer_begin(spawner_t *s, const answer_order_t *order,
-                 answer_made_t *made);
+int status_job_begin(spawner_t *s, const status_job_order_t *order,
+                     status_job_made_t *made);
 
 #endif

@@ -27,7 +27,7 @@ typedef struct usersock {
 
 static usersock_t *all;
 
-void usersock_begin(const spawner_t *s)
+void user_sockets_begin(const spawner_t *s)
 {
     remove_tree(s->rt.fd, CONTRACT_USERS);
     if (mkdirat(s->rt.fd, CONTRACT_USERS, 0711) != 0 ||
@@ -53,7 +53,7 @@ static int make_socket(const spawner_t *s, uid_t uid)
 
     if (fd < 0)
         return -1;
-    rights_guard(fd);
+    guarded_socket_begin(fd);
     unlink(at.sun_path);
     if (bind(fd, (struct sockaddr *)&at, sizeof at) == 0 &&
         chmod(at.sun_path, 0600) == 0 &&
@@ -72,7 +72,7 @@ static usersock_t *find(uid_t uid)
     return u;
 }
 
-uid_t usersock_owner(const loop_source_t *source)
+uid_t user_sockets_owner(const loop_source_t *source)
 {
     const usersock_t *u;
 
@@ -114,12 +114,12 @@ static void drop_unwanted(const spawner_t *s)
         }
         *at = u->next;
         unlink(address(s, u->uid).sun_path);
-        rights_drop(&u->source);
+        guarded_socket_drop(&u->source);
         free(u);
     }
 }
 
-void usersock_configure(spawner_t *s, loop_ready_t *accept)
+void user_sockets_configure(spawner_t *s, loop_ready_t *accept)
 {
     uint32_t i;
 

@@ -7,7 +7,7 @@
  * So the kernel keeps out everybody else: a socket that all may connect to
  * would let any user of the host keep the spawner busy. As the user owns the
  * socket and may change its mode, who connects is looked at all the same
- * (usersock_owner()).
+ * (user_sockets_owner()).
  *
  * Errors: a socket that cannot be made is missing, and the log says so.
  * Crash:  the next spawner removes them all and makes its own.
@@ -24,13 +24,13 @@
  * user, and for no other.
  * @param accept called with the socket's loop_source_t as its owner
  */
-void usersock_configure(spawner_t *s, loop_ready_t *accept);
+void user_sockets_configure(spawner_t *s, loop_ready_t *accept);
 
 /** Whose is it? @param source the owner that `accept` was called with
  * @return USERDB_NOBODY: it is none of these sockets */
-uid_t usersock_owner(const loop_source_t *source);
+uid_t user_sockets_owner(const loop_source_t *source);
 
 /** A new spawner: remove those of the last one. */
-void usersock_begin(const spawner_t *s);
+void user_sockets_begin(const spawner_t *s);
 
 #endif

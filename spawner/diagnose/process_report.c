@@ -30,7 +30,7 @@ typedef struct {
 
 /* All that is looked at. */
 typedef struct {
-    const look_for_t *asked;
+    const process_report_t *asked;
     pid_t leader;
     uint64_t start;
     int processes, n, threads; /* threads: those that are not in `of` as well */
@@ -41,8 +41,8 @@ typedef struct {
 
 /* ---- words ---- */
 
-const char *look_doing(char state, const char *syscall,
-                       char text[LOOK_TEXT_MAX])
+const char *process_report_doing(char state, const char *syscall,
+                                 char text[PROCESS_REPORT_TEXT_MAX])
 {
     char *end, in[48] = "";
     long number = strtol(syscall, &end, 10);
@@ -59,34 +59,34 @@ const char *look_doing(char state, const char *syscall,
         snprintf(in, sizeof in, " outside of system calls");
     switch (state) {
     case 'R':
-        snprintf(text, LOOK_TEXT_MAX, "runs");
+        snprintf(text, PROCESS_REPORT_TEXT_MAX, "runs");
         break;
     case 'S':
         if (name && number == SYS_futex)
-            snprintf(text, LOOK_TEXT_MAX, "waits for a lock (futex)");
+            snprintf(text, PROCESS_REPORT_TEXT_MAX, "waits for a lock (futex)");
         else
-            snprintf(text, LOOK_TEXT_MAX, "sleeps%s", in);
+            snprintf(text, PROCESS_REPORT_TEXT_MAX, "sleeps%s", in);
         break;
     case 'D':
-        snprintf(text, LOOK_TEXT_MAX, "waits for the kernel%s", in);
+        snprintf(text, PROCESS_REPORT_TEXT_MAX, "waits for the kernel%s", in);
         break;
     case 'T':
-        snprintf(text, LOOK_TEXT_MAX, "is stopped");
+        snprintf(text, PROCESS_REPORT_TEXT_MAX, "is stopped");
         break;
     case 't':
-        snprintf(text, LOOK_TEXT_MAX, "is stopped by a debugger");
+        snprintf(text, PROCESS_REPORT_TEXT_MAX, "is stopped by a debugger");
         break;
     case 'Z':
     case 'X':
-        snprintf(text, LOOK_TEXT_MAX, "is dead");
+        snprintf(text, PROCESS_REPORT_TEXT_MAX, "is dead");
         break;
     default:
-        snprintf(text, LOOK_TEXT_MAX, "is in state %c%s", state, in);
+        snprintf(text, PROCESS_REPORT_TEXT_MAX, "is in state %c%s", state, in);
     }
     return text;
 }
 
-void look_stack(char *stack)
+void process_report_stack(char *stack)
 {
     char *from = stack, *to = stack, *line;
 
@@ -230,7 +230,8 @@ static void tell_all(const look_t *l)
 
 static void tell_thread(const look_t *l, const thread_t *t)
 {
-    char path[64], call[160], wchan[64], stack[1400], doing[LOOK_TEXT_MAX];
+    char path[64], call[160], wchan[64], stack[1400],
+        doing[PROCESS_REPORT_TEXT_MAX];
     int is_main = t->is.pid == t->pid;
     procfs_t now;
 
@@ -243,8 +244,8 @@ static void tell_thread(const look_t *l, const thread_t *t)
     stack[0] = 0;
     if (l->asked->only == USERDB_NOBODY)
         procfs_text(t->pid, path, stack, sizeof stack);
-    look_stack(stack);
-    look_doing(t->is.state, call, doing);
+    process_report_stack(stack);
+    process_report_doing(t->is.state, call, doing);
     if (l->asked->only != USERDB_NOBODY)
         call[0] = wchan[0] = 0; /* addresses */
     /* All this was of the one that was seen first, or it is not told. */
@@ -283,7 +284,7 @@ static int compare(const void *a_, const void *b_)
                           : a->order - b->order;
 }
 
-void look_report(const look_for_t *asked)
+void process_report_write(const process_report_t *asked)
 {
     static look_t l;
     static const struct timespec pause = {0, PAUSE_MS * 1000000};

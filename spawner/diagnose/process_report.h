@@ -23,7 +23,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define LOOK_TEXT_MAX 128
+#define PROCESS_REPORT_TEXT_MAX 128
 
 /** What is to be looked at, and who is told. */
 typedef struct {
@@ -34,23 +34,23 @@ typedef struct {
                          in /proc are this user's; USERDB_NOBODY: all */
     void (*tell)(void *ctx, const char *line);
     void *ctx;
-} look_for_t;
+} process_report_t;
 
 /**
  * Look at a process and at all of its session, and tell lines. It takes a fifth
  * of a second, and may block: in a child of the spawner only.
  */
-void look_report(const look_for_t *asked);
+void process_report_write(const process_report_t *asked);
 
 /**
  * "sleeps in read", "waits for a lock (futex)", "is stopped", "runs".
  * @param state   as in /proc/PID/stat
  * @param syscall content of /proc/PID/syscall, or ""
  */
-const char *look_doing(char state, const char *syscall,
-                       char text[LOOK_TEXT_MAX]);
+const char *process_report_doing(char state, const char *syscall,
+                                 char text[PROCESS_REPORT_TEXT_MAX]);
 
 /** Make one line of the content of /proc/PID/stack, innermost call first. */
-void look_stack(char *stack);
+void process_report_stack(char *stack);
 
 #endif

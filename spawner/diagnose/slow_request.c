@@ -16,7 +16,7 @@
 static uint64_t *told;
 
 /* The shortest AppSlowAfter; 0: there is none. */
-static int64_t shortest(const table_t *t)
+static int64_t shortest(const app_table_t *t)
 {
     int64_t least = 0;
     uint32_t i;
@@ -34,7 +34,7 @@ static int64_t shortest(const table_t *t)
 static process_t *is_slow(const spawner_t *s, uint32_t i, int64_t least,
                           apl_glance_t *r)
 {
-    const table_app_t *a;
+    const app_entry_t *a;
     process_t *p;
 
     int64_t age;
@@ -46,11 +46,11 @@ static process_t *is_slow(const spawner_t *s, uint32_t i, int64_t least,
     if (!apl_hung_at(age, least))
         return NULL;
     p = process_find(s, r->process);
-    a = p && !p->gone ? table_find(s->table, p->is.name) : NULL;
+    a = p && !p->gone ? app_table_find(s->table, p->is.name) : NULL;
     return a && apl_hung_at(age, a->slow_after) ? p : NULL;
 }
 
-void slow_look(spawner_t *s)
+void slow_request_check(spawner_t *s)
 {
     int64_t least = shortest(s->table);
     int lines = LINES, left = REPORTS;
@@ -69,11 +69,11 @@ void slow_look(spawner_t *s)
             continue;
         lines--;
         told[i] = r.ticket;
-        stuck_request(s, p, "is slow", &r);
+        stuck_report_request(s, p, "is slow", &r);
         if (s->now < p->report_at)
             continue;
         left--;
-        if (stuck_report(s, p) == 0)
+        if (stuck_report_begin(s, p) == 0)
             p->report_at = s->now + AGAIN;
     }
 }

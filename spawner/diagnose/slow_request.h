@@ -15,6 +15,6 @@
 #include "spawner/state/state.h"
 
 /** Look at all open requests; once a second. */
-void slow_look(spawner_t *s);
+void slow_request_check(spawner_t *s);
 
 #endif

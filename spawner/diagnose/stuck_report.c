@@ -20,37 +20,39 @@
 #define TIME_TO_SAY SECOND       /* for the app, after AppDumpSignal */
 
 typedef struct {
-    errand_t errand; /* first: it is how this is found */
-    uint64_t id;     /* of the process */
-    int is_last;     /* before it is ended */
+    helper_job_t errand; /* first: it is how this is found */
+    uint64_t id;         /* of the process */
+    int is_last;         /* before it is ended */
 } report_t;
 
 static report_t reports[AT_ONCE];
 
-void stuck_request(const spawner_t *s, const process_t *p, const char *what,
-                   const apl_glance_t *request)
+void stuck_report_request(const spawner_t *s, const process_t *p,
+                          const char *what, const apl_glance_t *request)
 {
-    say(p, LOG_WARN, "%s: %s %s has lasted %.1f s, client %s", what,
-        request->method, request->uri,
-        (double)apl_since(s->now, request->since) / SECOND, request->client);
+    app_log(p, LOG_WARN, "%s: %s %s has lasted %.1f s, client %s", what,
+            request->method, request->uri,
+            (double)apl_since(s->now, request->since) / SECOND,
+            request->client);
 }
 
 /* To the leader: what it has started may not know the signal. */
 static void send_dump(const spawner_t *s, process_t *p)
 {
-    const table_app_t *a = table_find(s->table, p->is.name);
+    const app_entry_t *a = app_table_find(s->table, p->is.name);
     const char *name = a ? sigabbrev_np(a->dump_signal) : NULL;
 
     p->quiet = s->now;
     if (!a || a->dump_signal == 0 ||
         procfs_signal(p->is.pid, p->is.start, a->dump_signal) != 0)
         return;
-    say(p, LOG_NOTICE, "is sent signal %d%s%s%s (AppDumpSignal)",
-        a->dump_signal, name ? " (SIG" : "", name ? name : "", name ? ")" : "");
+    app_log(p, LOG_NOTICE, "is sent signal %d%s%s%s (AppDumpSignal)",
+            a->dump_signal, name ? " (SIG" : "", name ? name : "",
+            name ? ")" : "");
     p->quiet = s->now + TIME_TO_SAY;
 }
 
-static void ended(spawner_t *s, errand_t *e, const siginfo_t *cause)
+static void ended(spawner_t *s, helper_job_t *e, const siginfo_t *cause)
 {
     const report_t *r = (report_t *)e;
     process_t *p = process_find(s, r->id);
@@ -58,9 +60,9 @@ static void ended(spawner_t *s, errand_t *e, const siginfo_t *cause)
     if (!p || p->gone)
         return;
     if (!cause)
-        say(p, LOG_WARN,
-            "report: it took too long, and is "
-            "given up");
+        app_log(p, LOG_WARN,
+                "report: it took too long, and is "
+                "given up");
     if (r->is_last && p->phase <= PHASE_LIVE)
         send_dump(s, p);
     state_wake(s, s->now);
@@ -85,25 +87,25 @@ static void log_one(void *ctx, const char *line)
 static _Noreturn void work(const spawner_t *s, const process_t *p)
 {
     char name[96];
-    const look_for_t asked = {.name = name,
-                              .leader = p->is.pid,
-                              .start = p->is.start,
-                              .only = USERDB_NOBODY,
-                              .tell = log_one};
+    const process_report_t asked = {.name = name,
+                                    .leader = p->is.pid,
+                                    .start = p->is.start,
+                                    .only = USERDB_NOBODY,
+                                    .tell = log_one};
 
-    fresh_descriptors(s->rt.fd);
+    child_reset_descriptors(s->rt.fd);
     snprintf(name, sizeof name, PROCESS_FMT, PROCESS_NAME(p));
-    look_report(&asked);
+    process_report_write(&asked);
     _exit(0);
 }
 
-int stuck_report(spawner_t *s, process_t *p)
+int stuck_report_begin(spawner_t *s, process_t *p)
 {
     report_t *r = find_free();
 
     if (!r)
         return -1;
-    switch (errand_fork(s, &r->errand, LIMIT, ended)) {
+    switch (helper_job_fork(s, &r->errand, LIMIT, ended)) {
     case 0:
         work(s, p);
     case -1:
@@ -114,15 +116,15 @@ int stuck_report(spawner_t *s, process_t *p)
     return 0;
 }
 
-int stuck_is_told(spawner_t *s, process_t *p)
+int stuck_report_is_done(spawner_t *s, process_t *p)
 {
     if (!p->condemned) {
         p->condemned = 1;
         p->quiet = s->now + LIMIT + SECOND; /* sooner, when it has ended */
-        if (stuck_report(s, p) != 0) {
-            say(p, LOG_WARN,
-                "report: too many are being written, there "
-                "is none");
+        if (stuck_report_begin(s, p) != 0) {
+            app_log(p, LOG_WARN,
+                    "report: too many are being written, there "
+                    "is none");
             send_dump(s, p);
         }
     }

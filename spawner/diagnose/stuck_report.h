@@ -5,12 +5,12 @@
  * @brief Reports on processes that are stuck: which request, and what the
  *        process is doing. Nothing here waits.
  *
- *     stuck_request(s, p, "is slow", &request);
- *     stuck_report(s, p);
+ *     stuck_report_request(s, p, "is slow", &request);
+ *     stuck_report_begin(s, p);
  *
  * and before a process is killed, again and again until it says yes:
  *
- *     if (!stuck_is_told(s, p))
+ *     if (!stuck_report_is_done(s, p))
  *         return;
  *
  * The report is written by a child of the spawner (helper_job.h), as what it
@@ -28,18 +28,18 @@
 #include "spawner/state/state.h"
 
 /** One line: the process "is slow", say, with this request. */
-void stuck_request(const spawner_t *s, const process_t *p, const char *what,
-                   const apl_glance_t *request);
+void stuck_report_request(const spawner_t *s, const process_t *p,
+                          const char *what, const apl_glance_t *request);
 
 /** Begin the report. @return 0; -1: too many are being written, there is none
  * of this process */
-int stuck_report(spawner_t *s, process_t *p);
+int stuck_report_begin(spawner_t *s, process_t *p);
 
 /**
  * May it be ended? The first call begins a report. When that is written it is
  * sent AppDumpSignal, and has a second to print; then it may.
  * @return 0: not yet; the loop is woken when it is worth asking again
  */
-int stuck_is_told(spawner_t *s, process_t *p);
+int stuck_report_is_done(spawner_t *s, process_t *p);
 
 #endif

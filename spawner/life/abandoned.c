@@ -49,10 +49,10 @@ static void add(const spawner_t *s, process_t *p, uint32_t n)
         p->left.now += n;
 }
 
-static void on_unix(const diag_socket_t *at, uint32_t n, void *ctx)
+static void on_unix(const sock_diag_socket_t *at, uint32_t n, void *ctx)
 {
     if (n > 0)
-        add(ctx, sockfile_owner(ctx, at), n);
+        add(ctx, socket_owner_find(ctx, at), n);
 }
 
 static void on_tcp(uint32_t port, uint32_t uid, uint32_t n, void *ctx)
@@ -74,9 +74,9 @@ static int count_left(spawner_t *s)
         on[p->is.wire.listen == APL_LISTEN_TCP] = 1;
     }
     if (on[0])
-        diag_unix_left(on_unix, s);
+        sock_diag_unix_left(on_unix, s);
     if (on[1])
-        diag_tcp_left(on_tcp, s);
+        sock_diag_tcp_left(on_tcp, s);
     return on[0] || on[1];
 }
 
@@ -105,12 +105,12 @@ static void conclude(spawner_t *s, process_t *p)
         return;
     p->left.connections = p->left.now;
     if (rv == APR_SUCCESS)
-        say(p, LOG_INFO, "is done with an abandoned request");
+        app_log(p, LOG_INFO, "is done with an abandoned request");
     else if (p->left.pause < PAUSE_MAX)
         p->left.pause *= 2;
 }
 
-void abandoned_look(spawner_t *s)
+void abandoned_check(spawner_t *s)
 {
     process_t *p;
 

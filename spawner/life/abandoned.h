@@ -33,6 +33,6 @@
 void abandoned_note(process_t *p, uint32_t n, uint32_t waiting);
 
 /** Look at those that are due. */
-void abandoned_look(spawner_t *s);
+void abandoned_check(spawner_t *s);
 
 #endif

@@ -65,7 +65,8 @@ static void find_phase(spawner_t *s, process_t *p)
     }
     if (p->phase == PHASE_LIVE)
         p->deadline = 0;
-    /* Not in the segment, but it ought to be: obey() puts it back. */
+    /* Not in the segment, but it ought to be: slot_state_apply() puts it back.
+     */
     p->listed = 1;
 }
 
@@ -76,7 +77,7 @@ static int is_short(void)
 
 static int reopen_output(spawner_t *s, process_t *p)
 {
-    int fd = runtime_output_again(&s->rt, p->is.id);
+    int fd = process_files_output_again(&s->rt, p->is.id);
 
     if (fd >= 0 && loop_add(&p->fifo, fd, EPOLLIN, launch_output, p) == 0)
         return 0;
@@ -85,15 +86,15 @@ static int reopen_output(spawner_t *s, process_t *p)
 
 static void reopen_notify(spawner_t *s, process_t *p)
 {
-    runtime_path_t path;
+    process_files_path_t path;
     int fd;
 
     /* A datagram socket cannot be taken over: bind anew, give it away again. */
-    fd = runtime_notify(&s->rt, p->is.id);
-    if (fd < 0 || loop_add(&p->notify, fd, EPOLLIN, notify_ready, p) != 0)
+    fd = process_files_notify(&s->rt, p->is.id);
+    if (fd < 0 || loop_add(&p->notify, fd, EPOLLIN, sd_notify_read, p) != 0)
         return;
-    runtime_path(&s->rt, CONTRACT_NOTIFY, p->is.id, path);
-    runtime_give(path, p->is.uid, p->is.gid);
+    process_files_path(&s->rt, CONTRACT_NOTIFY, p->is.id, path);
+    process_files_give(path, p->is.uid, p->is.gid);
 }
 
 /* @return -1: there are no descriptors for it */
@@ -113,7 +114,7 @@ static int watch(spawner_t *s, process_t *p)
     }
     reopen_notify(s, p);
     if (is == LEADER_RUNS) {
-        say(p, LOG_INFO, "is taken over");
+        app_log(p, LOG_INFO, "is taken over");
         return 0;
     }
     /* It died while nobody looked; of its group only the mark tells. */
@@ -125,7 +126,7 @@ static int watch(spawner_t *s, process_t *p)
 
 static void adopt(spawner_t *s, uint32_t index, const registry_record_t *is)
 {
-    process_t *p = process_again(s, index, is);
+    process_t *p = process_adopted(s, index, is);
 
     if (!p)
         return;
@@ -139,7 +140,7 @@ static void adopt(spawner_t *s, uint32_t index, const registry_record_t *is)
         life_stop(s, p, "the spawner that started it died");
 }
 
-void adopt_tend(spawner_t *s)
+void adopt_tick(spawner_t *s)
 {
     process_t *p;
 
@@ -160,8 +161,8 @@ static void remove_stray(uint64_t id, void *ctx)
 {
     spawner_t *s = ctx;
 
-    if (!process_find(s, id) && runtime_remove(&s->rt, id))
-        litter_note(s);
+    if (!process_find(s, id) && process_files_remove(&s->rt, id))
+        leftover_dirs_note(s);
 }
 
 void adopt_all(spawner_t *s)
@@ -171,7 +172,7 @@ void adopt_all(spawner_t *s)
     int what;
 
     for (i = 0; (what = registry_read(i, &is)) != REGISTRY_END; i++) {
-        beat();
+        heartbeat();
         broken += what == REGISTRY_BROKEN;
         if (what == REGISTRY_RECORD && !process_find(s, is.id)) {
             adopt(s, i, &is);
@@ -191,7 +192,7 @@ void adopt_all(spawner_t *s)
                  "no descriptors are left to watch %u processes of apps: they "
                  "serve on, and are taken over when there are some",
                  unwatched);
-    hunt_strays(s);
-    stray_look(s, 1);
-    runtime_each(&s->rt, remove_stray, s);
+    mark_scan_kill_strays(s);
+    stray_cgroups_check(s, 1);
+    process_files_each(&s->rt, remove_stray, s);
 }

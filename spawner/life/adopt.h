@@ -19,6 +19,6 @@
 void adopt_all(spawner_t *s);
 
 /** Take over those for which there was no descriptor. */
-void adopt_tend(spawner_t *s);
+void adopt_tick(spawner_t *s);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "spawner/alert/start_failure.h"
 
-int stay_failed(const spawner_t *s, const process_t *p)
+int early_exit_failed(const spawner_t *s, const process_t *p)
 {
     apl_condition_t is;
 
@@ -22,7 +22,7 @@ static int has_served(const spawner_t *s, const process_t *p)
            is.processed > 0;
 }
 
-void stay_look(spawner_t *s, process_t *p)
+void early_exit_check(spawner_t *s, process_t *p)
 {
     int grown = s->now - p->live >= APL_YOUNG;
 
@@ -30,7 +30,7 @@ void stay_look(spawner_t *s, process_t *p)
         return;
     if (!p->stays && (grown || has_served(s, p))) {
         p->stays = 1;
-        failure_forget(s, p);
+        start_failure_forget(s, p);
     }
     if (grown)
         output_forget_tail(&p->output);

@@ -16,10 +16,10 @@
 
 /** It is dead: did it end unasked, as soon as it was ready? To the pool that
  * is a failed start. */
-int stay_failed(const spawner_t *s, const process_t *p);
+int early_exit_failed(const spawner_t *s, const process_t *p);
 
 /** Does it stay by now? Then no start that failed before is of interest, nor
  * what it has printed so far. */
-void stay_look(spawner_t *s, process_t *p);
+void early_exit_check(spawner_t *s, process_t *p);
 
 #endif

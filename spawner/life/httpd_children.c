@@ -67,7 +67,7 @@ static void begin(child_t *c, const apl_watch_t *watch)
         memset(&c->watch, 0, sizeof c->watch); /* try again in a second */
 }
 
-void children_look(spawner_t *s)
+void httpd_children_check(spawner_t *s)
 {
     uint32_t i, top = s->shm.header->top_child;
     apl_watch_t watch;

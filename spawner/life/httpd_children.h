@@ -12,6 +12,6 @@
 #include "spawner/state/state.h"
 
 /** Watch those that are new, forget those that left; tell of dead ones. */
-void children_look(spawner_t *s);
+void httpd_children_check(spawner_t *s);
 
 #endif

@@ -72,10 +72,12 @@ static void report(spawner_t *s, process_t *p, boot_report_t *got)
             break;
         p->command = strdup(got->text);
         found(s, p, got);
-        say(p, LOG_INFO, "starts as %s: %s", p->user, got->text);
+        app_log(p, LOG_INFO, "starts as %s: %s", p->user, got->text);
         break;
     default:
-        life_failed(s, p, got->step < STEP_BOOT ? (int)got->step : STEP_PREPARE,
+        life_failed(s, p,
+                    got->step < START_STEP_BOOT ? (int)got->step
+                                                : START_STEP_PREPARE,
                     "%s", got->text);
     }
 }
@@ -117,35 +119,35 @@ static int choose_port(spawner_t *s, process_t *p)
     int i, port = -1;
 
     for (i = 0; i < 100; i++) {
-        port = runtime_port();
+        port = process_files_port();
         if (port < 0 || !process_of_port(s, (uint32_t)port))
             break;
     }
     if (port > 0)
-        process_listens(s, p, (uint32_t)port);
+        process_has_port(s, p, (uint32_t)port);
     return port > 0 ? 0 : -1;
 }
 
 /* Sockets, FIFO and pipes. @return what could not be made, or NULL */
 static const char *make_parts(spawner_t *s, process_t *p, parts_t *x)
 {
-    runtime_path_t path;
+    process_files_path_t path;
     int fd;
 
     if (p->is.wire.listen == APL_LISTEN_FD &&
-        (x->listener = runtime_listen(&s->rt, p->is.id)) < 0)
+        (x->listener = process_files_listen(&s->rt, p->is.id)) < 0)
         return "its listening socket";
     if (p->is.wire.listen == APL_LISTEN_TCP && choose_port(s, p) != 0)
         return "a port to listen on";
-    fd = runtime_output(&s->rt, p->is.id);
+    fd = process_files_output(&s->rt, p->is.id);
     if (fd < 0 || loop_add(&p->fifo, fd, EPOLLIN, launch_output, p) != 0)
         return "the FIFO of its output";
-    runtime_path(&s->rt, CONTRACT_OUTPUT, p->is.id, path);
+    process_files_path(&s->rt, CONTRACT_OUTPUT, p->is.id, path);
     x->output = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     if (x->output < 0)
         return "the FIFO of its output";
-    fd = runtime_notify(&s->rt, p->is.id);
-    if (fd < 0 || loop_add(&p->notify, fd, EPOLLIN, notify_ready, p) != 0)
+    fd = process_files_notify(&s->rt, p->is.id);
+    if (fd < 0 || loop_add(&p->notify, fd, EPOLLIN, sd_notify_read, p) != 0)
         return "its notify socket";
     if (pipe2(x->go, O_CLOEXEC) != 0 ||
         pipe2(x->report, O_CLOEXEC | O_NONBLOCK) != 0)
@@ -156,7 +158,7 @@ static const char *make_parts(spawner_t *s, process_t *p, parts_t *x)
     return NULL;
 }
 
-static pid_t fork_app(spawner_t *s, process_t *p, const table_app_t *app,
+static pid_t fork_app(spawner_t *s, process_t *p, const app_entry_t *app,
                       parts_t *x)
 {
     boot_t boot = {.app = app,
@@ -193,16 +195,16 @@ static const char *let_go(spawner_t *s, process_t *p, const parts_t *x)
     return write(x->go[1], "g", 1) == 1 ? NULL : "told to go";
 }
 
-static void launch(spawner_t *s, process_t *p, const table_app_t *app)
+static void launch(spawner_t *s, process_t *p, const app_entry_t *app)
 {
-    uint32_t zombies = overdue_haunted(s, app);
+    uint32_t zombies = overdue_unkillable(s, app);
     parts_t x;
     const char *what;
     pid_t pid;
 
     if (zombies > 0) {
         p->gone = 1;
-        life_failed(s, p, STEP_PREPARE,
+        life_failed(s, p, START_STEP_PREPARE,
                     "%u of its processes survive SIGKILL: more than "
                     "AppMaxUnkillable",
                     zombies);
@@ -214,7 +216,7 @@ static void launch(spawner_t *s, process_t *p, const table_app_t *app)
         int why = errno;
 
         p->gone = 1;
-        life_failed(s, p, STEP_PREPARE, "%s could not be made: %s", what,
+        life_failed(s, p, START_STEP_PREPARE, "%s could not be made: %s", what,
                     strerror(why));
         close_parts(&x);
         return;
@@ -225,14 +227,14 @@ static void launch(spawner_t *s, process_t *p, const table_app_t *app)
         int why = errno;
 
         p->gone = 1;
-        life_failed(s, p, STEP_PREPARE, "fork: %s", strerror(why));
+        life_failed(s, p, START_STEP_PREPARE, "fork: %s", strerror(why));
         close_parts(&x);
         return;
     }
     process_forked(s, p, pid);
     what = let_go(s, p, &x);
     if (what)
-        life_failed(s, p, STEP_PREPARE, "the new process could not be %s",
+        life_failed(s, p, START_STEP_PREPARE, "the new process could not be %s",
                     what);
     /* Ours of the listener, too: else connecting to a dead app succeeds. */
     close_parts(&x);
@@ -240,7 +242,7 @@ static void launch(spawner_t *s, process_t *p, const table_app_t *app)
 
 static void start(spawner_t *s, const apl_order_t *order)
 {
-    const table_app_t *app = table_find(s->table, order->name);
+    const app_entry_t *app = app_table_find(s->table, order->name);
     process_t *p;
 
     if (!app) {

@@ -75,8 +75,8 @@ void life_failed(spawner_t *s, process_t *p, int step, const char *format, ...)
     process_record(p, REGISTRY_ENDING);
     process_signal(s, p, SIGKILL);
     output_finish(p);
-    failure_log(s, p);
-    failure_keep(s, p, step, p->error_id, text);
+    start_failure_log(s, p);
+    start_failure_keep(s, p, step, p->error_id, text);
     state_wake(s, s->now);
 }
 
@@ -91,7 +91,7 @@ static void tell_failure(spawner_t *s, process_t *p)
     char text[APL_ERROR_MAX];
     apr_status_t rv;
 
-    failure_brief(p, text, sizeof text);
+    start_failure_brief(p, text, sizeof text);
     rv = apl_supervise_failed(&s->shm, p->is.id, has_run(p), p->error_id, text,
                               s->now);
     if (rv == APR_SUCCESS)
@@ -103,13 +103,13 @@ void life_ready(spawner_t *s, process_t *p)
     apr_status_t rv = apl_supervise_ready(&s->shm, p->is.id, s->now);
 
     if (rv != APR_SUCCESS)
-        return; /* detached meanwhile: obey(); no lock: the next probe */
+        return; /* detached (slot_state.h), or no lock: the next probe */
     p->phase = PHASE_LIVE;
     p->deadline = 0;
     process_record(p, REGISTRY_LIVE);
-    say(p, LOG_INFO, "ready after %.2f s", seconds(s->now - p->is.began));
+    app_log(p, LOG_INFO, "ready after %.2f s", seconds(s->now - p->is.began));
     p->live = s->now;
-    p->weigh_at = s->now + MEMORY_REST * (s->now - p->is.began);
+    p->weigh_at = s->now + MEMORY_LIMIT_REST * (s->now - p->is.began);
 }
 
 /* ---- ending ---- */
@@ -123,7 +123,7 @@ static void stop(spawner_t *s, process_t *p, const char *why, int sign,
         return;
     if (limit > HURRY_LIMIT && poll(&parent, 1, 0) == 1)
         limit = HURRY_LIMIT;
-    say(p, LOG_INFO, "is stopped: %s", why);
+    app_log(p, LOG_INFO, "is stopped: %s", why);
     p->phase = PHASE_ENDING;
     p->is.deadline = p->deadline = s->now + limit;
     process_record(p, REGISTRY_ENDING);
@@ -145,7 +145,7 @@ void life_kill(spawner_t *s, process_t *p, const char *why)
 
 static void kill_late(spawner_t *s, process_t *p)
 {
-    say(p, LOG_WARN, "did not end in time: SIGKILL");
+    app_log(p, LOG_WARN, "did not end in time: SIGKILL");
     p->phase = PHASE_KILLED;
     p->deadline = s->now + KILL_LIMIT;
     process_signal(s, p, SIGKILL);
@@ -155,29 +155,29 @@ static void kill_late(spawner_t *s, process_t *p)
  * one that did not stay is a failed start, whose error id is the process's. */
 static void log_end(spawner_t *s, const process_t *p)
 {
-    char cause[CAUSE_MAX], text[CAUSE_MAX + 64], id[48] = "";
+    char cause[EXIT_CAUSE_MAX], text[EXIT_CAUSE_MAX + 64], id[48] = "";
     int asked = p->phase != PHASE_LIVE || p->is.stops_itself || p->condemned;
     int clean = p->cause.si_pid == 0 ||
                 (p->cause.si_code == CLD_EXITED && p->cause.si_status == 0);
 
-    cause_text(&p->cause, cause);
-    if (stay_failed(s, p)) {
+    exit_cause_text(&p->cause, cause);
+    if (early_exit_failed(s, p)) {
         snprintf(id, sizeof id, " (error id " CONTRACT_ID_FMT ")", p->is.id);
         snprintf(text, sizeof text, "it ended with %s as soon as it was ready",
                  cause);
-        failure_keep(s, p, STEP_STAY, p->is.id, text);
+        start_failure_keep(s, p, START_STEP_STAY, p->is.id, text);
     }
     else if (!asked && !clean)
         alert_death(s, p, cause);
-    say(p,
-        asked   ? LOG_INFO
-        : clean ? LOG_NOTICE
-                : LOG_ERROR,
-        "%s: %s%s%s",
-        asked   ? "ended"
-        : clean ? "ended by itself"
-                : "died",
-        cause, id[0] ? ", as soon as it was ready" : "", id);
+    app_log(p,
+            asked   ? LOG_INFO
+            : clean ? LOG_NOTICE
+                    : LOG_ERROR,
+            "%s: %s%s%s",
+            asked   ? "ended"
+            : clean ? "ended by itself"
+                    : "died",
+            cause, id[0] ? ", as soon as it was ready" : "", id);
 }
 
 /* What the shell says when it cannot execute the command. */
@@ -185,25 +185,25 @@ static int boot_step(const siginfo_t *cause)
 {
     return cause->si_code == CLD_EXITED &&
                    (cause->si_status == 126 || cause->si_status == 127)
-               ? STEP_COMMAND
-               : STEP_BOOT;
+               ? START_STEP_COMMAND
+               : START_STEP_BOOT;
 }
 
 static apr_status_t forget(spawner_t *s, const process_t *p)
 {
-    char text[CAUSE_MAX];
+    char text[EXIT_CAUSE_MAX];
 
-    return apl_supervise_died(&s->shm, p->is.id, cause_text(&p->cause, text),
-                              s->now);
+    return apl_supervise_died(&s->shm, p->is.id,
+                              exit_cause_text(&p->cause, text), s->now);
 }
 
 void life_died(spawner_t *s, process_t *p, const siginfo_t *cause)
 {
-    char text[CAUSE_MAX];
+    char text[EXIT_CAUSE_MAX];
 
     p->cause = *cause;
     launch_read_reports(s, p);
-    notify_ready(p, 0);
+    sd_notify_read(p, 0);
     if (!p->gone)
         p->died_ticks = procfs_now();
     if (p->child)
@@ -214,7 +214,7 @@ void life_died(spawner_t *s, process_t *p, const siginfo_t *cause)
     output_finish(p);
     if (p->phase == PHASE_BOOTING && p->child)
         life_failed(s, p, boot_step(cause), "it ended with %s while it started",
-                    cause_text(cause, text));
+                    exit_cause_text(cause, text));
     else if (!p->failure)
         log_end(s, p);
     /* One that booted under the last spawner may never have been let go: that
@@ -248,8 +248,8 @@ static int reap_one(const siginfo_t *info, void *ctx)
     if (p)
         life_died(s, p, info);
     else {
-        errand_reap(s, info);
-        writer_reap(info->si_pid);
+        helper_job_reap(s, info);
+        log_writer_reap(info->si_pid);
         waitpid(info->si_pid, NULL, WNOHANG);
     }
     return 0;
@@ -271,13 +271,13 @@ static void finish(spawner_t *s, process_t *p)
         return;
     output_finish(p);
     loop_drop(&p->fifo);
-    rights_drop(&p->notify);
+    guarded_socket_drop(&p->notify);
     loop_drop(&p->reports);
     ready_end(p);
-    if (runtime_remove(&s->rt, p->is.id))
-        litter_note(s);
+    if (process_files_remove(&s->rt, p->is.id))
+        leftover_dirs_note(s);
     if (cgroup_remove(p->is.id) != 0)
-        stray_look(s, 0);
+        stray_cgroups_check(s, 0);
     registry_clear(p->record);
     p->done = 1;
     state_wake(s, s->now);
@@ -292,7 +292,7 @@ static void abandon_remains(spawner_t *s, process_t *p)
     int marked_only = p->census.killed && p->census.found == 0;
 
     if (p->census.survived || (marked_only && !s->stopping))
-        say(p, LOG_ERROR, "left processes that survive SIGKILL");
+        app_log(p, LOG_ERROR, "left processes that survive SIGKILL");
     else if (!s->stopping)
         return;
     finish(s, p);
@@ -305,12 +305,12 @@ static void tend_remains(spawner_t *s, process_t *p)
         state_wake(s, p->rest_at);
         return;
     }
-    if (process_remains(s, p) == 0) {
+    if (process_has_remains(s, p) == 0) {
         finish(s, p);
         return;
     }
     if (s->now >= p->deadline && p->phase != PHASE_KILLED) {
-        say(p, LOG_WARN, "left processes behind: SIGKILL");
+        app_log(p, LOG_WARN, "left processes behind: SIGKILL");
         p->phase = PHASE_KILLED;
         p->deadline = s->now + (s->stopping ? STOP_LIMIT : KILL_LIMIT);
     }
@@ -327,27 +327,27 @@ static void tend(spawner_t *s, process_t *p)
 {
     char missing[READY_TEXT_MAX];
 
-    output_tend(s, p);
+    output_tick(s, p);
     if (p->failure && p->listed)
         tell_failure(s, p);
     if (p->gone) {
         tend_remains(s, p);
         return;
     }
-    obey(s, p);
+    slot_state_apply(s, p);
     if (p->phase == PHASE_KILLED && !p->zombie)
-        overdue_survives(s, p, p->deadline - KILL_LIMIT);
-    stay_look(s, p);
+        overdue_survives_kill(s, p, p->deadline - KILL_LIMIT);
+    early_exit_check(s, p);
     if (p->deadline == 0)
         return;
     if (p->phase == PHASE_KILLED && s->stopping &&
         s->now >= p->deadline - KILL_LIMIT + STOP_LIMIT) {
-        say(p, LOG_ERROR, "survives SIGKILL");
+        app_log(p, LOG_ERROR, "survives SIGKILL");
         finish(s, p);
     }
     else if (s->now >= p->deadline) {
         if (p->phase == PHASE_BOOTING)
-            life_failed(s, p, STEP_READY, "%s within %.3g s",
+            life_failed(s, p, START_STEP_READY, "%s within %.3g s",
                         ready_missing(s, p, missing),
                         seconds(p->is.deadline - p->is.began));
         else if (p->phase == PHASE_ENDING)
@@ -357,13 +357,13 @@ static void tend(spawner_t *s, process_t *p)
         state_wake(s, p->deadline);
 }
 
-void life_tend(spawner_t *s)
+void life_tick(spawner_t *s)
 {
     process_t *p;
 
     for (p = s->processes; p; p = p->next)
         if (!p->done) {
-            beat();
+            heartbeat();
             tend(s, p);
         }
 }

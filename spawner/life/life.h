@@ -38,7 +38,7 @@ void life_pidfd(void *owner, uint32_t events);
 void life_reap(spawner_t *s);
 
 /** Do what is due for each process. */
-void life_tend(spawner_t *s);
+void life_tick(spawner_t *s);
 
 /** 64 random bits. */
 uint64_t life_random(void);

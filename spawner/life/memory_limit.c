@@ -17,12 +17,12 @@
 #define MEGABYTE 1048576.0
 
 static int64_t due;
-static errand_t scale;
+static helper_job_t scale;
 static uint64_t on_scale; /* id of the process */
 
 static int64_t limit_of(const spawner_t *s, const process_t *p)
 {
-    const table_app_t *a = table_find(s->table, p->is.name);
+    const app_entry_t *a = app_table_find(s->table, p->is.name);
 
     return a ? a->memory_limit : 0;
 }
@@ -41,7 +41,7 @@ static void estimate(spawner_t *s)
     for (p = s->processes; p; p = p->next) {
         p->weight = -1;
         if (is_weighed(s, p))
-            census_weigh(s, p);
+            session_scan_measure(s, p);
     }
 }
 
@@ -58,9 +58,9 @@ static _Noreturn void weigh(const process_t *p)
 {
     int64_t weight = 0;
 
-    fresh_descriptors(cgroup_descriptor());
-    census_each(p, add_own, &weight);
-    _exit(errand_tell(&weight, sizeof weight) != 0);
+    child_reset_descriptors(cgroup_descriptor());
+    session_scan_each(p, add_own, &weight);
+    _exit(helper_job_report(&weight, sizeof weight) != 0);
 }
 
 static void replace(spawner_t *s, process_t *p, int64_t weight)
@@ -68,20 +68,20 @@ static void replace(spawner_t *s, process_t *p, int64_t weight)
     if (apl_supervise_outdate(&s->shm, p->is.id, s->now) == APL_ELOCK)
         return; /* the next time */
     p->heavy = 1;
-    say(p, LOG_NOTICE,
-        "uses %.1f MB of memory, more than the %.1f MB of "
-        "AppMemoryLimit: it is to be replaced",
-        (double)weight / MEGABYTE, (double)limit_of(s, p) / MEGABYTE);
+    app_log(p, LOG_NOTICE,
+            "uses %.1f MB of memory, more than the %.1f MB of "
+            "AppMemoryLimit: it is to be replaced",
+            (double)weight / MEGABYTE, (double)limit_of(s, p) / MEGABYTE);
 }
 
-static void weighed(spawner_t *s, errand_t *e, const siginfo_t *cause)
+static void weighed(spawner_t *s, helper_job_t *e, const siginfo_t *cause)
 {
     process_t *p = process_find(s, on_scale);
     int64_t weight;
 
     (void)cause;
-    if (errand_read(e, &weight, sizeof weight) == 0 && p && is_weighed(s, p) &&
-        weight > limit_of(s, p))
+    if (helper_job_read(e, &weight, sizeof weight) == 0 && p &&
+        is_weighed(s, p) && weight > limit_of(s, p))
         replace(s, p, weight);
 }
 
@@ -97,7 +97,7 @@ static process_t *next_suspect(const spawner_t *s)
     return next;
 }
 
-void memory_look(spawner_t *s)
+void memory_limit_check(spawner_t *s)
 {
     process_t *p;
     pid_t pid;
@@ -107,7 +107,7 @@ void memory_look(spawner_t *s)
         estimate(s);
     }
     p = scale.pid == 0 ? next_suspect(s) : NULL;
-    pid = p ? errand_ask(s, &scale, PATIENCE, weighed) : -1;
+    pid = p ? helper_job_fork_reporting(s, &scale, PATIENCE, weighed) : -1;
     if (pid == 0)
         weigh(p);
     if (pid < 0)

@@ -27,9 +27,9 @@
 
 /** A new process is left alone so many times as long as it took to start: a
  * limit that is too low does not make the app start all the time. */
-#define MEMORY_REST 10
+#define MEMORY_LIMIT_REST 10
 
 /** Look at all processes; once a second. */
-void memory_look(spawner_t *s);
+void memory_limit_check(spawner_t *s);
 
 #endif

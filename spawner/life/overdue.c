@@ -12,10 +12,10 @@
 #include "spawner/diagnose/stuck_report.h"
 
 #define KILLS 16 /* a second; others come after */
-#define ZOMBIE_AFTER                                                           \
+#define UNKILLABLE_AFTER                                                       \
     SECOND /* SIGKILL is of effect at once, or who knows when */
 
-void overdue_look(spawner_t *s)
+void overdue_check(spawner_t *s)
 {
     apl_glance_t overdue[KILLS];
     uint32_t i, n = apl_clock_look(&s->shm, s->now, overdue, KILLS);
@@ -48,26 +48,26 @@ static int find_request(const spawner_t *s, const process_t *p,
 
 int overdue_may_end(spawner_t *s, process_t *p)
 {
-    const table_app_t *a = table_find(s->table, p->is.name);
+    const app_entry_t *a = app_table_find(s->table, p->is.name);
     int64_t limit = a ? a->app.options.hung_after : 0;
     apl_glance_t r;
 
     if (!p->condemned && find_request(s, p, &r)) {
-        stuck_request(s, p,
-                      apl_hung_at(apl_since(s->now, r.since), limit)
-                          ? "is hung and is killed"
-                          : "is killed",
-                      &r);
+        stuck_report_request(s, p,
+                             apl_hung_at(apl_since(s->now, r.since), limit)
+                                 ? "is hung and is killed"
+                                 : "is killed",
+                             &r);
         alert_raise(s, p, ALERT_KILLED,
                     "it was killed: %s %s had lasted %.1f s", r.method, r.uri,
                     (double)apl_since(s->now, r.since) / SECOND);
     }
-    return stuck_is_told(s, p);
+    return stuck_report_is_done(s, p);
 }
 
 /* ---- zombies ---- */
 
-static uint32_t count_zombies(const spawner_t *s, const char *name)
+static uint32_t count_unkillable(const spawner_t *s, const char *name)
 {
     const process_t *p;
     uint32_t n = 0;
@@ -77,36 +77,36 @@ static uint32_t count_zombies(const spawner_t *s, const char *name)
     return n;
 }
 
-uint32_t overdue_haunted(const spawner_t *s, const table_app_t *app)
+uint32_t overdue_unkillable(const spawner_t *s, const app_entry_t *app)
 {
     uint32_t stop = app->app.options.zombies_stop;
-    uint32_t n = stop == 0 ? 0 : count_zombies(s, app->app.name);
+    uint32_t n = stop == 0 ? 0 : count_unkillable(s, app->app.name);
 
     return n >= stop ? n : 0;
 }
 
-void overdue_survives(spawner_t *s, process_t *p, int64_t killed)
+void overdue_survives_kill(spawner_t *s, process_t *p, int64_t killed)
 {
-    const table_app_t *a = table_find(s->table, p->is.name);
+    const app_entry_t *a = app_table_find(s->table, p->is.name);
     uint32_t n, stop = a ? a->app.options.zombies_stop : 0;
 
-    if (s->now < killed + ZOMBIE_AFTER) {
-        state_wake(s, killed + ZOMBIE_AFTER);
+    if (s->now < killed + UNKILLABLE_AFTER) {
+        state_wake(s, killed + UNKILLABLE_AFTER);
         return;
     }
     if (apl_clock_zombie(&s->shm, p->is.id, s->now) == APL_ELOCK)
         return;
     p->zombie = 1;
-    say(p, LOG_ERROR, "is a zombie: it survives SIGKILL");
-    n = count_zombies(s, p->is.name);
+    app_log(p, LOG_ERROR, "is a zombie: it survives SIGKILL");
+    n = count_unkillable(s, p->is.name);
     if (stop == 0 || n != stop)
         return;
-    say_app(
+    app_log_about(
         a, LOG_ERROR,
         "%s has zombies: %u, more than AppMaxUnkillable %u: no process of it "
         "is started until there are fewer",
         p->label, n, stop - 1);
-    alert_raise(s, p, ALERT_ZOMBIES,
+    alert_raise(s, p, ALERT_UNKILLABLE,
                 "%u of its processes survive SIGKILL: none is started until "
                 "there are fewer",
                 n);

@@ -19,7 +19,7 @@
 #include "spawner/state/state.h"
 
 /** Look at the clock; once a second. */
-void overdue_look(spawner_t *s);
+void overdue_check(spawner_t *s);
 
 /**
  * It is to be ended with the requests it has, whoever said so. The log and
@@ -30,10 +30,10 @@ int overdue_may_end(spawner_t *s, process_t *p);
 
 /** How many zombies has an app, if that is more than AppMaxUnkillable; else 0.
  * With those that never were ready: the segment has no slot for them. */
-uint32_t overdue_haunted(const spawner_t *s, const table_app_t *app);
+uint32_t overdue_unkillable(const spawner_t *s, const app_entry_t *app);
 
 /** It was sent SIGKILL then, us, and lives: if that was a while ago, it is a
  * zombie. The segment and the log are told, once. */
-void overdue_survives(spawner_t *s, process_t *p, int64_t killed);
+void overdue_survives_kill(spawner_t *s, process_t *p, int64_t killed);
 
 #endif

@@ -49,7 +49,7 @@ static int is_connected(int fd)
 void ready_end(process_t *p)
 {
     if (p->probe >= 0)
-        rights_close(p->probe);
+        guarded_socket_close(p->probe);
     if (p->entry >= 0)
         close(p->entry);
     p->probe = p->entry = -1;
@@ -60,7 +60,7 @@ static int find_entry(const spawner_t *s, process_t *p)
 {
     if (p->is.wire.listen != APL_LISTEN_UNIX)
         return 0;
-    p->entry = runtime_entry(&s->rt, p->is.id, p->is.uid);
+    p->entry = process_files_socket(&s->rt, p->is.id, p->is.uid);
     p->barred = p->entry < 0 ? errno : 0;
     return p->entry < 0 ? -1 : 0;
 }
@@ -80,7 +80,7 @@ static void probe(spawner_t *s, process_t *p)
     ready_end(p);
     if (find_entry(s, p) != 0)
         return;
-    p->probe = runtime_connect(&s->rt, p->is.id, &p->is.wire, p->entry);
+    p->probe = process_files_connect(&s->rt, p->is.id, &p->is.wire, p->entry);
     p->probed = s->now;
 }
 
@@ -92,9 +92,9 @@ static void saw(process_t *p, uint32_t queued)
         p->seen = SEEN_EMPTY;
 }
 
-static void on_unix(const diag_socket_t *at, uint32_t queued, void *ctx)
+static void on_unix(const sock_diag_socket_t *at, uint32_t queued, void *ctx)
 {
-    process_t *p = sockfile_owner(ctx, at);
+    process_t *p = socket_owner_find(ctx, at);
 
     if (!p || !asks(p))
         return;
@@ -139,7 +139,7 @@ static int accepts(const process_t *p, int known)
 }
 
 static int owes_word(const spawner_t *s, const process_t *p,
-                     const table_app_t *a)
+                     const app_entry_t *a)
 {
     return a && a->notifies && !p->is.says_ready &&
            (p->adopted == 0 || s->now - p->adopted < SILENCE);
@@ -147,20 +147,20 @@ static int owes_word(const spawner_t *s, const process_t *p,
 
 static int is_ready(const spawner_t *s, process_t *p, int known)
 {
-    const table_app_t *a = table_find(s->table, p->is.name);
+    const app_entry_t *a = app_table_find(s->table, p->is.name);
 
     if (p->warmup.asked)
-        return warmup_look(s, p, a);
+        return warmup_check(s, p, a);
     if (!accepts(p, known) || owes_word(s, p, a))
         return 0;
-    return warmup_look(s, p, a);
+    return warmup_check(s, p, a);
 }
 
 /* httpd connects to the socket that was looked at, and to no other one. */
 static int is_admitted(const spawner_t *s, process_t *p)
 {
     if (p->is.wire.listen == APL_LISTEN_TCP ||
-        runtime_admit(&s->rt, p->is.id, p->entry) == 0)
+        process_files_admit(&s->rt, p->is.id, p->entry) == 0)
         return 1;
     p->barred = errno;
     ready_end(p);
@@ -170,7 +170,7 @@ static int is_admitted(const spawner_t *s, process_t *p)
 const char *ready_missing(const spawner_t *s, const process_t *p,
                           char text[READY_TEXT_MAX])
 {
-    const table_app_t *a = table_find(s->table, p->is.name);
+    const app_entry_t *a = app_table_find(s->table, p->is.name);
 
     if (p->barred == ENOTSOCK)
         snprintf(text, READY_TEXT_MAX,
@@ -188,7 +188,7 @@ const char *ready_missing(const spawner_t *s, const process_t *p,
     return text;
 }
 
-void ready_look(spawner_t *s)
+void ready_check(spawner_t *s)
 {
     int unix_probes = 0, tcp_probes = 0, unix_known, tcp_known;
     int64_t pause = POLL_MAX;
@@ -207,8 +207,8 @@ void ready_look(spawner_t *s)
             pause = POLL_MIN;
         state_wake(s, s->now + pause);
     }
-    unix_known = unix_probes && diag_unix(on_unix, s) == 0;
-    tcp_known = tcp_probes && diag_tcp(on_tcp, s) == 0;
+    unix_known = unix_probes && sock_diag_unix(on_unix, s) == 0;
+    tcp_known = tcp_probes && sock_diag_tcp(on_tcp, s) == 0;
     for (p = s->processes; p; p = p->next) {
         if (!asks(p) ||
             !is_ready(s, p,

@@ -21,7 +21,7 @@
 #include "spawner/state/state.h"
 
 /** Look at those that boot; some of them may be ready now. */
-void ready_look(spawner_t *s);
+void ready_check(spawner_t *s);
 
 /** Look no more: it has become ready, or is to end. Who stops first reads
  * from all who are connected, and a probe says nothing. */

@@ -30,7 +30,7 @@ static void stopping(spawner_t *s, process_t *p)
         return;
     p->is.stops_itself = 1;
     process_record(p, p->is.state);
-    say(p, LOG_INFO, "stops itself");
+    app_log(p, LOG_INFO, "stops itself");
     state_wake(s, s->now);
 }
 
@@ -44,7 +44,7 @@ static void says_ready(spawner_t *s, process_t *p)
     state_wake(s, s->now);
 }
 
-void notify_ready(void *owner, uint32_t events)
+void sd_notify_read(void *owner, uint32_t events)
 {
     spawner_t *s = spawner_state();
     process_t *p = owner;
@@ -54,7 +54,8 @@ void notify_ready(void *owner, uint32_t events)
 
     (void)events;
     for (i = 0; i < MESSAGES && p->notify.fd >= 0; i++) {
-        n = rights_recv(p->notify.fd, message, sizeof message - 1, &sent);
+        n = guarded_socket_recv(p->notify.fd, message, sizeof message - 1,
+                                &sent);
         if (n < 0)
             return;
         message[n] = 0;
@@ -63,10 +64,10 @@ void notify_ready(void *owner, uint32_t events)
         if (says(message, "STOPPING=1"))
             stopping(s, p);
         if (sent) {
-            say(p, LOG_WARN,
-                "sent a descriptor to $NOTIFY_SOCKET: "
-                "nothing more is read from there");
-            rights_drop(&p->notify);
+            app_log(p, LOG_WARN,
+                    "sent a descriptor to $NOTIFY_SOCKET: "
+                    "nothing more is read from there");
+            guarded_socket_drop(&p->notify);
         }
     }
 }

@@ -16,6 +16,6 @@
 #include <stdint.h>
 
 /** loop_ready_t of a process's notify socket. */
-void notify_ready(void *owner, uint32_t events);
+void sd_notify_read(void *owner, uint32_t events);
 
 #endif

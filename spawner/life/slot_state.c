@@ -19,14 +19,14 @@ static void put_back(spawner_t *s, process_t *p)
 {
     apl_who_t who = {p->is.pid, 0, p->is.start};
     /* Its group may be lost as well. */
-    apr_status_t rv = apply_process(s, p);
+    apr_status_t rv = apply_table_process(s, p);
 
     if (rv == APL_ELOCK || rv == APL_EDAMAGED)
         return;
     rv = apl_supervise_adopt(&s->shm, p->is.id, who, p->is.name, p->is.wire,
                              p->phase == PHASE_LIVE, s->now);
     if (rv == APR_SUCCESS) {
-        say(p, LOG_WARN, "had lost its place in the pool");
+        app_log(p, LOG_WARN, "had lost its place in the pool");
         p->outdated = 0;
         p->drain_at = 0;
     }
@@ -61,7 +61,7 @@ static void tell_requests(spawner_t *s, process_t *p)
         state_wake(s, s->now);
 }
 
-void obey(spawner_t *s, process_t *p)
+void slot_state_apply(spawner_t *s, process_t *p)
 {
     apl_condition_t is;
 

@@ -17,6 +17,6 @@
 #include "spawner/state/state.h"
 
 /** With each turn of the loop. */
-void obey(spawner_t *s, process_t *p);
+void slot_state_apply(spawner_t *s, process_t *p);
 
 #endif

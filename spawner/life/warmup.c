@@ -14,7 +14,7 @@
 #define PATIENT SECOND       /* with the rest of an answer */
 #define CHUNKS  16           /* of one answer before others have their turn */
 
-static int ask(process_t *p, const table_app_t *app)
+static int ask(process_t *p, const app_entry_t *app)
 {
     char request[2048];
     int n = snprintf(request, sizeof request,
@@ -50,7 +50,7 @@ static int answer_ended(const spawner_t *s, process_t *p)
         size_t room = sizeof w->line - w->length;
         size_t take;
 
-        n = rights_recv(p->probe, chunk, sizeof chunk, &sent);
+        n = guarded_socket_recv(p->probe, chunk, sizeof chunk, &sent);
         if (n <= 0)
             break;
         take = (size_t)n < room ? (size_t)n : room;
@@ -67,7 +67,7 @@ static int answer_ended(const spawner_t *s, process_t *p)
     return n == 0 || (w->until != 0 && s->now >= w->until);
 }
 
-int warmup_look(const spawner_t *s, process_t *p, const table_app_t *app)
+int warmup_check(const spawner_t *s, process_t *p, const app_entry_t *app)
 {
     warmup_t *w = &p->warmup;
 
@@ -86,14 +86,14 @@ int warmup_look(const spawner_t *s, process_t *p, const table_app_t *app)
     }
     else if (!answer_ended(s, p))
         return 0;
-    rights_close(p->probe);
+    guarded_socket_close(p->probe);
     p->probe = -1;
     w->asked = 0;
     w->status = status_of(w);
     return w->status >= 200 && w->status < 400;
 }
 
-void warmup_missing(const process_t *p, const table_app_t *app, char text[256])
+void warmup_missing(const process_t *p, const app_entry_t *app, char text[256])
 {
     const warmup_t *w = &p->warmup;
     char last[32] = "it gave none";

@@ -24,9 +24,9 @@
  *            was started under a configuration with another protocol
  * @return 1: it is ready
  */
-int warmup_look(const spawner_t *s, process_t *p, const table_app_t *app);
+int warmup_check(const spawner_t *s, process_t *p, const app_entry_t *app);
 
 /** "GET /up was not answered with 2xx or 3xx (last: 503)" */
-void warmup_missing(const process_t *p, const table_app_t *app, char text[256]);
+void warmup_missing(const process_t *p, const app_entry_t *app, char text[256]);
 
 #endif

@@ -22,26 +22,26 @@ typedef struct {
 static void copy(const where_t *to, int level, const char *text)
 {
     char line[LOG_MAX + 128];
-    int to_errorlog = to->route && *to->route == APPLOG_ERRORLOG;
-    writer_t *w;
+    int to_errorlog = to->route && *to->route == LOG_PROGRAM_ERRORLOG;
+    log_writer_t *w;
     size_t n;
 
     if (!to->route || (to->raw && !to_errorlog) ||
-        !writer_can(to->route, to->uid))
+        !log_writer_can_send(to->route, to->uid))
         return;
     n = log_time(line, sizeof line);
     if (to_errorlog)
         n += log_origin(line + n, sizeof line - n, level);
     n += log_escape(line + n, sizeof line - n - 1, text, strlen(text));
     line[n++] = '\n';
-    w = writer_get(to->route, to->raw, to->uid, to->gid);
+    w = log_writer_get(to->route, to->raw, to->uid, to->gid);
     if (w)
-        writer_send(w, line, n, 1);
-    writer_put(w);
+        log_writer_send(w, line, n, 1);
+    log_writer_put(w);
 }
 
-void say_of(log_kind_t *kind, const process_t *p, int level, const char *format,
-            ...)
+void app_log_of(log_kind_t *kind, const process_t *p, int level,
+                const char *format, ...)
 {
     const where_t to = {p->log, p->log_raw, p->is.uid, p->is.gid};
     char text[LOG_MAX];
@@ -60,7 +60,7 @@ void say_of(log_kind_t *kind, const process_t *p, int level, const char *format,
 
 /* A file is opened as the app's user: one of its processes is that user's, and
  * knows the group. Others may be of an earlier configuration. */
-static where_t where_of(const table_app_t *a)
+static where_t where_of(const app_entry_t *a)
 {
     where_t to = {NULL, 0, USERDB_NOBODY, (gid_t)-1};
     const process_t *p = a ? spawner_state()->processes : NULL;
@@ -78,8 +78,8 @@ static where_t where_of(const table_app_t *a)
     return to;
 }
 
-void say_app_of(log_kind_t *kind, const table_app_t *a, int level,
-                const char *format, ...)
+void app_log_about_of(log_kind_t *kind, const app_entry_t *a, int level,
+                      const char *format, ...)
 {
     const where_t to = where_of(a);
     char text[LOG_MAX];

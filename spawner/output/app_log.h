@@ -28,24 +28,25 @@
 #include "spawner/state/state.h"
 
 /** A line about a process: its name, and what the format says after it. */
-#define say(process, level, ...)                                               \
+#define app_log(process, level, ...)                                           \
     do {                                                                       \
-        static log_kind_t say_kind_;                                           \
-        say_of(&say_kind_, process, level, __VA_ARGS__);                       \
+        static log_kind_t app_log_kind_;                                       \
+        app_log_of(&app_log_kind_, process, level, __VA_ARGS__);               \
     } while (0)
 
 /** A line about an app. The format says its name, too. */
-#define say_app(app, level, ...)                                               \
+#define app_log_about(app, level, ...)                                         \
     do {                                                                       \
-        static log_kind_t say_kind_;                                           \
-        say_app_of(&say_kind_, app, level, __VA_ARGS__);                       \
+        static log_kind_t app_log_kind_;                                       \
+        app_log_about_of(&app_log_kind_, app, level, __VA_ARGS__);             \
     } while (0)
 
-void say_of(log_kind_t *kind, const process_t *p, int level, const char *format,
-            ...) __attribute__((format(printf, 4, 5)));
+void app_log_of(log_kind_t *kind, const process_t *p, int level,
+                const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 /** @param a may be NULL: then there is no copy */
-void say_app_of(log_kind_t *kind, const table_app_t *a, int level,
-                const char *format, ...) __attribute__((format(printf, 4, 5)));
+void app_log_about_of(log_kind_t *kind, const app_entry_t *a, int level,
+                      const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 
 #endif

@@ -28,11 +28,11 @@
 
 #define SAY_AGAIN 60000 /* ms: that the file cannot be opened */
 
-int applog_open(const char *path, unsigned uid, unsigned gid)
+int log_program_open(const char *path, unsigned uid, unsigned gid)
 {
     mode_t mask = umask(027);
-    int fd = openas(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, 0640, uid,
-                    gid, NULL);
+    int fd = open_as(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, 0640,
+                     uid, gid, NULL);
     int error = errno;
 
     umask(mask);
@@ -72,7 +72,7 @@ static void write_all(int fd, const char *text, size_t length)
 
 static int is_raw(char **argv)
 {
-    return strcmp(argv[APPLOG_FORMAT], APPLOG_RAW) == 0;
+    return strcmp(argv[LOG_PROGRAM_FORMAT], LOG_PROGRAM_RAW) == 0;
 }
 
 /* What the error log has for a line. @return bytes; 0: it does not fit */
@@ -86,12 +86,12 @@ static size_t convert(char **argv, const char *from, size_t length,
         n = log_time(to, OUTPUT_LINE_MAX);
         n += log_origin(to + n, OUTPUT_LINE_MAX - n, LOG_INFO);
         n += (size_t)snprintf(to + n, OUTPUT_LINE_MAX - n, "AppLog %.200s> ",
-                              argv[APPLOG_ROUTE]);
+                              argv[LOG_PROGRAM_ROUTE]);
         n += log_escape(to + n, OUTPUT_LINE_MAX - n - 1, from, length);
         to[n++] = '\n';
         return n;
     }
-    if (*argv[APPLOG_ROUTE] != APPLOG_ERRORLOG && rest) {
+    if (*argv[LOG_PROGRAM_ROUTE] != LOG_PROGRAM_ERRORLOG && rest) {
         rest += 2;
         n = (size_t)(rest - from);
         memcpy(to, from, n);
@@ -109,14 +109,14 @@ static size_t convert(char **argv, const char *from, size_t length,
 static void write_elsewhere(char **argv, const char *text, size_t length)
 {
     static char line[OUTPUT_LINE_MAX];
-    static bucket_t bucket;
+    static token_bucket_t bucket;
     int fd = log_open(), to = fd < 0 ? CONTRACT_LOG_FD : fd;
     const char *end;
 
     for (; (end = memchr(text, '\n', length)) != NULL; text = end + 1) {
         size_t n = (size_t)(end - text);
 
-        if (output_may(&bucket, 0, millis_now() * 1000, n))
+        if (output_may(&bucket, 0, clock_ms() * 1000, n))
             write_all(to, line, convert(argv, text, n, line));
         length -= n + 1;
     }
@@ -156,17 +156,18 @@ static int open_errorlog(const char *route)
 static int open_or_say(char **argv)
 {
     static int64_t said = -SAY_AGAIN;
-    const char *route = argv[APPLOG_ROUTE];
+    const char *route = argv[LOG_PROGRAM_ROUTE];
     int fd;
 
-    if (*route == APPLOG_ERRORLOG)
+    if (*route == LOG_PROGRAM_ERRORLOG)
         return open_errorlog(route); /* httpd opens it anew, or ends */
-    fd = applog_open(route, (unsigned)strtoul(argv[APPLOG_UID], NULL, 10),
-                     (unsigned)strtoul(argv[APPLOG_GID], NULL, 10));
-    if (fd < 0 && millis_now() - said >= SAY_AGAIN) {
+    fd = log_program_open(route,
+                          (unsigned)strtoul(argv[LOG_PROGRAM_UID], NULL, 10),
+                          (unsigned)strtoul(argv[LOG_PROGRAM_GID], NULL, 10));
+    if (fd < 0 && clock_ms() - said >= SAY_AGAIN) {
         log_line(LOG_ERROR, "AppLog %s cannot be opened: %s", route,
                  strerror(errno));
-        said = millis_now();
+        said = clock_ms();
     }
     return fd;
 }
@@ -206,14 +207,14 @@ static int may_go_on(int stuck)
 static void write_piped(const char *command, const char *text, size_t length)
 {
     while (length > 0) {
-        size_t n = piped_write(command, text, length, may_go_on);
+        size_t n = piped_log_write(command, text, length, may_go_on);
         const char *torn = n > 0 && n < length && text[n - 1] != '\n'
                                ? memchr(text + n, '\n', length - n)
                                : NULL;
 
         if (n == length)
             return;
-        piped_end(!is_stuck);
+        piped_log_end(!is_stuck);
         if (!reloaded)
             exit(0);
         reloaded = 0;
@@ -226,15 +227,15 @@ static void write_piped(const char *command, const char *text, size_t length)
 static void write_message(char **argv, const char *text, size_t length)
 {
     static const char to_syslog[] = "=syslog";
-    const char *route = argv[APPLOG_ROUTE];
+    const char *route = argv[LOG_PROGRAM_ROUTE];
     int fd;
 
-    if (*route == APPLOG_PIPE) {
+    if (*route == LOG_PROGRAM_PIPE) {
         write_piped(route + 1, text, length);
         return;
     }
     if (strncmp(route, to_syslog, sizeof to_syslog - 1) == 0) {
-        tosyslog_write(route + 1, text, length);
+        to_syslog_write(route + 1, text, length);
         return;
     }
     fd = open_or_say(argv);
@@ -271,15 +272,15 @@ static void listen_for(int sign)
 
 static void begin(char **argv)
 {
-    prctl(PR_SET_NAME, APPLOG_PROGRAM, 0, 0, 0);
+    prctl(PR_SET_NAME, LOG_PROGRAM_PROGRAM, 0, 0, 0);
     close(CONTRACT_PROGRAM_FD);
     signal(SIGPIPE, SIG_IGN); /* an AppLog that is a FIFO */
-    settle_memory("0");
+    daemonize_oom_score("0");
     log_directory(
-        open(argv[APPLOG_RUNTIME], O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (*argv[APPLOG_ROUTE] == '/')
-        take_groups((uid_t)strtoul(argv[APPLOG_UID], NULL, 10),
-                    (gid_t)strtoul(argv[APPLOG_GID], NULL, 10));
+        open(argv[LOG_PROGRAM_RUNTIME], O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (*argv[LOG_PROGRAM_ROUTE] == '/')
+        take_groups((uid_t)strtoul(argv[LOG_PROGRAM_UID], NULL, 10),
+                    (gid_t)strtoul(argv[LOG_PROGRAM_GID], NULL, 10));
     listen_for(SIGHUP);
     listen_for(SIGCHLD);
 }
@@ -295,27 +296,27 @@ static void wait_for_message(const char *route)
     sigemptyset(&none);
     do {
         if (reloaded)
-            piped_end(1);
+            piped_log_end(1);
         reloaded = 0;
-        ms = *route == APPLOG_PIPE ? piped_tend(route + 1) : -1;
+        ms = *route == LOG_PROGRAM_PIPE ? piped_log_tick(route + 1) : -1;
         limit.tv_sec = ms / 1000;
         limit.tv_nsec = ms % 1000 * 1000000;
     } while (ppoll(&input, 1, ms < 0 ? NULL : &limit, &none) != 1);
 }
 
-int applog_main(char **argv)
+int log_program_main(char **argv)
 {
-    static char text[APPLOG_MAX];
+    static char text[LOG_PROGRAM_MAX];
     ssize_t n;
 
     begin(argv);
     for (;;) {
-        wait_for_message(argv[APPLOG_ROUTE]);
+        wait_for_message(argv[LOG_PROGRAM_ROUTE]);
         n = recv(STDIN_FILENO, text, sizeof text, 0);
         if (n <= 0)
             break;
         write_message(argv, text, (size_t)n);
     }
-    piped_end(1);
+    piped_log_end(1);
     return 0;
 }

@@ -30,33 +30,33 @@
 #define APPPOOL_SPAWNER_OUTPUT_LOG_PROGRAM_H
 
 /** First argument; then the runtime directory, uid, gid, route and format. */
-#define APPLOG_WORD    "--log"
-#define APPLOG_PROGRAM "apppool-log"
+#define LOG_PROGRAM_WORD    "--log"
+#define LOG_PROGRAM_PROGRAM "apppool-log"
 enum {
-    APPLOG_RUNTIME = 2,
-    APPLOG_UID,
-    APPLOG_GID,
-    APPLOG_ROUTE,
-    APPLOG_FORMAT,
-    APPLOG_ARGS
+    LOG_PROGRAM_RUNTIME = 2,
+    LOG_PROGRAM_UID,
+    LOG_PROGRAM_GID,
+    LOG_PROGRAM_ROUTE,
+    LOG_PROGRAM_FORMAT,
+    LOG_PROGRAM_ARGS
 };
 
 /** The format: lines begin with time and process, or are as the app printed
  * them. */
-#define APPLOG_PREFIXED "prefixed"
-#define APPLOG_RAW      "raw"
+#define LOG_PROGRAM_PREFIXED "prefixed"
+#define LOG_PROGRAM_RAW      "raw"
 
 /** First byte of a route: a command; the ErrorLog of a virtual host. */
-#define APPLOG_PIPE     '|'
-#define APPLOG_ERRORLOG '='
+#define LOG_PROGRAM_PIPE     '|'
+#define LOG_PROGRAM_ERRORLOG '='
 
 /** Bytes of a message, at the most. */
-#define APPLOG_MAX      65536
+#define LOG_PROGRAM_MAX      65536
 
 /** @return exit code */
-int applog_main(char **argv);
+int log_program_main(char **argv);
 
 /** Open an AppLog to append to. @return descriptor, or -1 with errno */
-int applog_open(const char *path, unsigned uid, unsigned gid);
+int log_program_open(const char *path, unsigned uid, unsigned gid);
 
 #endif

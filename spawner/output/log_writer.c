@@ -27,7 +27,7 @@
 #define STOP_PAUSE 10 /* ms */
 
 struct writer {
-    writer_t *next;
+    log_writer_t *next;
     char *route;
     int raw;
     uid_t uid;
@@ -46,11 +46,11 @@ struct writer {
     int64_t say; /* us: dropped lines are not told of before */
 };
 
-static writer_t *writers;
+static log_writer_t *writers;
 
-static writer_t *find(const char *route, int raw, uid_t uid, gid_t gid)
+static log_writer_t *find(const char *route, int raw, uid_t uid, gid_t gid)
 {
-    writer_t *w;
+    log_writer_t *w;
 
     for (w = writers; w; w = w->next)
         if (w->uid == uid && w->gid == gid && w->raw == raw &&
@@ -59,9 +59,9 @@ static writer_t *find(const char *route, int raw, uid_t uid, gid_t gid)
     return w;
 }
 
-static writer_t *make(const char *route, int raw, uid_t uid, gid_t gid)
+static log_writer_t *make(const char *route, int raw, uid_t uid, gid_t gid)
 {
-    writer_t *w = calloc(1, sizeof *w);
+    log_writer_t *w = calloc(1, sizeof *w);
 
     if (!w)
         return NULL;
@@ -79,14 +79,14 @@ static writer_t *make(const char *route, int raw, uid_t uid, gid_t gid)
     return w;
 }
 
-int writer_can(const char *route, uid_t uid)
+int log_writer_can_send(const char *route, uid_t uid)
 {
     return *route != '/' || uid != USERDB_NOBODY;
 }
 
-writer_t *writer_get(const char *route, int raw, uid_t uid, gid_t gid)
+log_writer_t *log_writer_get(const char *route, int raw, uid_t uid, gid_t gid)
 {
-    writer_t *w;
+    log_writer_t *w;
 
     /* Only files are opened as the app's user. */
     if (*route != '/')
@@ -99,7 +99,7 @@ writer_t *writer_get(const char *route, int raw, uid_t uid, gid_t gid)
     return w;
 }
 
-static void hang_up(writer_t *w)
+static void hang_up(log_writer_t *w)
 {
     if (w->fd >= 0)
         close(w->fd);
@@ -108,7 +108,7 @@ static void hang_up(writer_t *w)
 
 /* A process that died has a successor, most of the time, and its first lines
  * need a child. */
-void writer_put(writer_t *w)
+void log_writer_put(log_writer_t *w)
 {
     spawner_t *s = spawner_state();
 
@@ -120,7 +120,7 @@ void writer_put(writer_t *w)
 
 /* ---- lines ---- */
 
-static int give(writer_t *w, const char *lines, size_t length)
+static int give(log_writer_t *w, const char *lines, size_t length)
 {
     if (send(w->fd, lines, length, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0)
         return 0;
@@ -130,11 +130,11 @@ static int give(writer_t *w, const char *lines, size_t length)
 }
 
 /* One message for the next child, which cannot start yet. */
-static int hold(writer_t *w, const char *lines, size_t length, unsigned n)
+static int hold(log_writer_t *w, const char *lines, size_t length, unsigned n)
 {
     if (!w->held.lines)
-        w->held.lines = malloc(APPLOG_MAX);
-    if (!w->held.lines || w->held.length + length > APPLOG_MAX)
+        w->held.lines = malloc(LOG_PROGRAM_MAX);
+    if (!w->held.lines || w->held.length + length > LOG_PROGRAM_MAX)
         return -1;
     memcpy(w->held.lines + w->held.length, lines, length);
     w->held.length += length;
@@ -142,7 +142,7 @@ static int hold(writer_t *w, const char *lines, size_t length, unsigned n)
     return 0;
 }
 
-static void let_go(writer_t *w)
+static void let_go(log_writer_t *w)
 {
     if (w->held.lines &&
         (w->fd < 0 || give(w, w->held.lines, w->held.length) != 0))
@@ -153,21 +153,22 @@ static void let_go(writer_t *w)
 
 /* ---- the child ---- */
 
-static _Noreturn void become(const spawner_t *s, const writer_t *w, int input)
+static _Noreturn void become(const spawner_t *s, const log_writer_t *w,
+                             int input)
 {
     char program[32], uid[16], gid[16];
-    char *argv[] = {APPLOG_PROGRAM,
-                    APPLOG_WORD,
+    char *argv[] = {LOG_PROGRAM_PROGRAM,
+                    LOG_PROGRAM_WORD,
                     strdup(s->rt.dir),
                     uid,
                     gid,
                     w->route,
-                    w->raw ? APPLOG_RAW : APPLOG_PREFIXED,
+                    w->raw ? LOG_PROGRAM_RAW : LOG_PROGRAM_PREFIXED,
                     NULL};
     sigset_t reload;
 
     setsid();
-    fresh_signals();
+    child_reset_signals();
     /* It would be the end, until it is listened for. */
     sigemptyset(&reload);
     sigaddset(&reload, SIGHUP);
@@ -176,7 +177,7 @@ static _Noreturn void become(const spawner_t *s, const writer_t *w, int input)
         _exit(1);
     snprintf(uid, sizeof uid, "%u", (unsigned)w->uid);
     snprintf(gid, sizeof gid, "%u", (unsigned)w->gid);
-    fresh_descriptors(CONTRACT_PROGRAM_FD);
+    child_reset_descriptors(CONTRACT_PROGRAM_FD);
     fcntl(CONTRACT_PROGRAM_FD, F_SETFD, 0);
     snprintf(program, sizeof program, "/proc/self/fd/%d", CONTRACT_PROGRAM_FD);
     execv(program, argv);
@@ -184,7 +185,7 @@ static _Noreturn void become(const spawner_t *s, const writer_t *w, int input)
 }
 
 /* Only one at a time: so a file that does not answer costs one process. */
-static void start(const spawner_t *s, writer_t *w)
+static void start(const spawner_t *s, log_writer_t *w)
 {
     int ends[2], room = ROOM;
 
@@ -209,7 +210,8 @@ static void start(const spawner_t *s, writer_t *w)
     hang_up(w);
 }
 
-void writer_send(writer_t *w, const char *lines, size_t length, unsigned n)
+void log_writer_send(log_writer_t *w, const char *lines, size_t length,
+                     unsigned n)
 {
     if (w->fd < 0)
         start(spawner_state(), w);
@@ -219,9 +221,9 @@ void writer_send(writer_t *w, const char *lines, size_t length, unsigned n)
         w->dropped += n;
 }
 
-void writer_reap(pid_t pid)
+void log_writer_reap(pid_t pid)
 {
-    writer_t *w;
+    log_writer_t *w;
 
     for (w = writers; w; w = w->next)
         if (w->pid == pid) {
@@ -232,11 +234,11 @@ void writer_reap(pid_t pid)
 
 /* ---- from time to time ---- */
 
-static void say_dropped(const spawner_t *s, writer_t *w)
+static void say_dropped(const spawner_t *s, log_writer_t *w)
 {
     if (w->dropped == 0 || s->now < w->say)
         return;
-    if (*w->route == APPLOG_ERRORLOG)
+    if (*w->route == LOG_PROGRAM_ERRORLOG)
         log_line(LOG_WARN,
                  "the ErrorLog of a virtual host is not written fast enough: "
                  "%llu lines dropped",
@@ -250,7 +252,7 @@ static void say_dropped(const spawner_t *s, writer_t *w)
 }
 
 /* The last one is reaped, or it will be, which is another turn of the loop. */
-static void go_on(spawner_t *s, writer_t *w)
+static void go_on(spawner_t *s, log_writer_t *w)
 {
     if (w->held.lines && w->fd < 0)
         start(s, w);
@@ -258,7 +260,7 @@ static void go_on(spawner_t *s, writer_t *w)
         state_wake(s, w->again);
 }
 
-static void end_idle(spawner_t *s, writer_t *w)
+static void end_idle(spawner_t *s, log_writer_t *w)
 {
     if (w->users > 0 || w->fd < 0)
         return;
@@ -268,9 +270,9 @@ static void end_idle(spawner_t *s, writer_t *w)
         state_wake(s, w->idle + LINGER);
 }
 
-void writer_tend(spawner_t *s)
+void log_writer_tick(spawner_t *s)
 {
-    writer_t **at = &writers, *w;
+    log_writer_t **at = &writers, *w;
 
     while ((w = *at) != NULL) {
         go_on(s, w);
@@ -286,18 +288,18 @@ void writer_tend(spawner_t *s)
     }
 }
 
-void writer_reload(void)
+void log_writer_reload(void)
 {
-    const writer_t *w;
+    const log_writer_t *w;
 
     for (w = writers; w; w = w->next)
-        if (*w->route == APPLOG_PIPE && w->pid > 0)
+        if (*w->route == LOG_PROGRAM_PIPE && w->pid > 0)
             kill(w->pid, SIGHUP);
 }
 
-void writer_stop(void)
+void log_writer_stop(void)
 {
-    writer_t *w;
+    log_writer_t *w;
     int i, left = 1;
 
     for (w = writers; w; w = w->next) {

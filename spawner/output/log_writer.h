@@ -21,11 +21,11 @@
 
 #include "spawner/state/state.h"
 
-typedef struct writer writer_t;
+typedef struct writer log_writer_t;
 
 /** Is it known who writes there? A file is opened as the app's user.
  * @param uid of the app; USERDB_NOBODY: not known yet */
-int writer_can(const char *route, uid_t uid);
+int log_writer_can_send(const char *route, uid_t uid);
 
 /**
  * That of this route (log_program.h), for one that uses it.
@@ -33,25 +33,26 @@ int writer_can(const char *route, uid_t uid);
  * @param uid, gid of the app, for a file
  * @return NULL: no memory
  */
-writer_t *writer_get(const char *route, int raw, uid_t uid, gid_t gid);
+log_writer_t *log_writer_get(const char *route, int raw, uid_t uid, gid_t gid);
 
 /** One uses it no more. Harmless for NULL. */
-void writer_put(writer_t *w);
+void log_writer_put(log_writer_t *w);
 
-/** Send `n` whole lines, of APPLOG_MAX bytes at the most. */
-void writer_send(writer_t *w, const char *lines, size_t length, unsigned n);
+/** Send `n` whole lines, of LOG_PROGRAM_MAX bytes at the most. */
+void log_writer_send(log_writer_t *w, const char *lines, size_t length,
+                     unsigned n);
 
 /** A child that is dead and not reaped yet: it may be one of these. */
-void writer_reap(pid_t pid);
+void log_writer_reap(pid_t pid);
 
 /** httpd was reloaded: commands are ended, and started anew with the next line.
  */
-void writer_reload(void);
+void log_writer_reload(void);
 
 /** Say what was dropped, and end the children that nobody needs. */
-void writer_tend(spawner_t *s);
+void log_writer_tick(spawner_t *s);
 
 /** The spawner ends: let them write what they were sent, for two seconds. */
-void writer_stop(void);
+void log_writer_stop(void);
 
 #endif

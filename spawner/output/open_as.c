@@ -54,8 +54,8 @@ static int open_as_user(const char *path, int flags, mode_t mode, uid_t uid,
     return fd;
 }
 
-int openas(const char *path, int flags, mode_t mode, uid_t uid, gid_t gid,
-           int *as_root)
+int open_as(const char *path, int flags, mode_t mode, uid_t uid, gid_t gid,
+            int *as_root)
 {
     int fd = -1;
 

@@ -26,7 +26,7 @@
  * @param uid     0 or USERDB_NOBODY: none but root
  * @param as_root NULL; or set to 1 if root's rights were needed
  */
-int openas(const char *path, int flags, mode_t mode, uid_t uid, gid_t gid,
-           int *as_root);
+int open_as(const char *path, int flags, mode_t mode, uid_t uid, gid_t gid,
+            int *as_root);
 
 #endif

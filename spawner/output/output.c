@@ -17,7 +17,7 @@
 
 #define LINE_MAX_  8192 /* of a line; what is longer is cut */
 #define MARK_MAX   64   /* which says so at its end */
-#define RAW_MAX    (APPLOG_MAX - MARK_MAX) /* of one as the app prints it */
+#define RAW_MAX    (LOG_PROGRAM_MAX - MARK_MAX) /* as the app prints it */
 #define BATCH      65536 /* bytes of one app before others have their turn */
 #define TAIL_MAX   2048
 #define TAIL_LINES 20
@@ -40,7 +40,7 @@ typedef struct {
     unsigned n;
 } sink_t;
 
-static char lines[APPLOG_MAX];
+static char lines[LOG_PROGRAM_MAX];
 
 void output_keep(output_t *output)
 {
@@ -59,7 +59,7 @@ void output_forget(output_t *output)
 {
     free(output->tail);
     free(output->partial);
-    writer_put(output->writer);
+    log_writer_put(output->writer);
     memset(output, 0, sizeof *output);
 }
 
@@ -117,23 +117,23 @@ static void remember(output_t *o, const char *line, size_t length)
 
 /* ---- the log ---- */
 
-int output_may(bucket_t *bucket, int own, int64_t now, size_t length)
+int output_may(token_bucket_t *bucket, int own, int64_t now, size_t length)
 {
-    return bucket_take(bucket, now, own ? OWN_RATE : ERROR_RATE,
-                       own ? OWN_SIZE : ERROR_SIZE,
-                       (int64_t)length + LINE_COST);
+    return token_bucket_take(bucket, now, own ? OWN_RATE : ERROR_RATE,
+                             own ? OWN_SIZE : ERROR_SIZE,
+                             (int64_t)length + LINE_COST);
 }
 
 /* Has the process a child that writes its lines? */
 static int has_writer(const process_t *p)
 {
-    return p->log && writer_can(p->log, p->is.uid);
+    return p->log && log_writer_can_send(p->log, p->is.uid);
 }
 
 /* Do its lines go to a log that is not an error log? */
 static int has_own(const process_t *p)
 {
-    return has_writer(p) && *p->log != APPLOG_ERRORLOG;
+    return has_writer(p) && *p->log != LOG_PROGRAM_ERRORLOG;
 }
 
 static int is_raw(const process_t *p)
@@ -151,9 +151,9 @@ static void flush(sink_t *sink)
     if (has_writer(p)) {
         if (!p->output.writer)
             p->output.writer =
-                writer_get(p->log, p->log_raw, p->is.uid, p->is.gid);
+                log_writer_get(p->log, p->log_raw, p->is.uid, p->is.gid);
         if (p->output.writer)
-            writer_send(p->output.writer, lines, sink->used, sink->n);
+            log_writer_send(p->output.writer, lines, sink->used, sink->n);
     }
     else {
         fd = log_open();
@@ -185,7 +185,7 @@ static void drop(process_t *p)
     p->output.over = 1;
 }
 
-static size_t copy(char line[APPLOG_MAX], const char *text, size_t length)
+static size_t copy(char line[LOG_PROGRAM_MAX], const char *text, size_t length)
 {
     memcpy(line, text, length);
     return length;
@@ -207,7 +207,7 @@ static size_t compose(const process_t *p, int origin,
 
 static void emit(sink_t *sink, const char *text, size_t length)
 {
-    static char line[APPLOG_MAX];
+    static char line[LOG_PROGRAM_MAX];
     process_t *p = sink->p;
     size_t n;
 
@@ -220,7 +220,7 @@ static void emit(sink_t *sink, const char *text, size_t length)
     }
     remember(&p->output, text, length);
     n = compose(p, 0, line, text, length);
-    recent_add(p, line, n);
+    recent_output_add(p, line, n);
     if (!has_own(p))
         n = compose(p, 1, line, text, length);
     else if (is_raw(p))
@@ -344,7 +344,7 @@ void output_to(process_t *p, const char *route, int raw)
 {
     if (is_same(p->log, route) && p->log_raw == raw)
         return;
-    writer_put(p->output.writer);
+    log_writer_put(p->output.writer);
     p->output.writer = NULL;
     free(p->log);
     p->log = route ? strdup(route) : NULL;
@@ -359,13 +359,13 @@ static void say_dropped(const spawner_t *s, process_t *p)
 
     if (o->dropped == 0 || s->now < o->say)
         return;
-    say(p, LOG_WARN, "prints too much: %llu lines dropped",
-        (unsigned long long)o->dropped);
+    app_log(p, LOG_WARN, "prints too much: %llu lines dropped",
+            (unsigned long long)o->dropped);
     o->dropped = 0;
     o->say = s->now + SAY_PAUSE;
 }
 
-void output_tend(spawner_t *s, process_t *p)
+void output_tick(spawner_t *s, process_t *p)
 {
     output_t *o = &p->output;
 

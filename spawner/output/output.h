@@ -36,7 +36,7 @@ typedef struct {
     char *tail;   /**< last lines; NULL: none are kept */
     size_t tail_length;
     struct writer *writer; /**< of AppLog; NULL: none yet */
-    bucket_t bucket;
+    token_bucket_t bucket;
     int over;         /**< there was too much since the FIFO was read last */
     int64_t resume;   /**< us: the FIFO is not read before; 0: it is */
     uint64_t dropped; /**< lines, since that was said */
@@ -69,10 +69,10 @@ void output_finish(struct process *p);
 void output_to(struct process *p, const char *route, int raw);
 
 /** Do what is due: read on, say what was dropped. */
-void output_tend(struct spawner *s, struct process *p);
+void output_tick(struct spawner *s, struct process *p);
 
 /** May a line of that length be written? Takes it from the bucket.
  * @param own to AppLog; 0: to the error log, which has less room */
-int output_may(bucket_t *bucket, int own, int64_t now, size_t length);
+int output_may(token_bucket_t *bucket, int own, int64_t now, size_t length);
 
 #endif

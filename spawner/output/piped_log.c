@@ -51,12 +51,12 @@ static _Noreturn void become(const char *command)
     int log = log_open();
     char **argv;
 
-    fresh_signals();
+    child_reset_signals();
     if (dup2(ends[0], STDIN_FILENO) < 0 ||
         dup2(log < 0 ? CONTRACT_LOG_FD : log, STDOUT_FILENO) < 0 ||
         dup2(STDOUT_FILENO, STDERR_FILENO) < 0)
         _exit(126);
-    fresh_descriptors(-1);
+    child_reset_descriptors(-1);
     argv = words_of(command);
     if (argv && argv[0])
         execvp(argv[0], argv);
@@ -66,13 +66,13 @@ static _Noreturn void become(const char *command)
 static void say_ended(const char *command, const siginfo_t *cause)
 {
     static int64_t said = -SAY_AGAIN;
-    char text[CAUSE_MAX];
+    char text[EXIT_CAUSE_MAX];
 
-    if (millis_now() - said < SAY_AGAIN)
+    if (clock_ms() - said < SAY_AGAIN)
         return;
     log_line(LOG_WARN, "AppLog |%s: the command ended: %s; it is started again",
-             command, cause_text(cause, text));
-    said = millis_now();
+             command, exit_cause_text(cause, text));
+    said = clock_ms();
 }
 
 static int has_ended(siginfo_t *cause)
@@ -90,9 +90,9 @@ static void keep_running(const char *command)
         pid = 0;
         say_ended(command, &cause);
     }
-    if (pid != 0 || millis_now() < again)
+    if (pid != 0 || clock_ms() < again)
         return;
-    again = millis_now() + TRY_PAUSE;
+    again = clock_ms() + TRY_PAUSE;
     pid = fork();
     if (pid == 0)
         become(command);
@@ -112,14 +112,14 @@ static int open_pipe(void)
            fcntl(ends[1], F_SETFL, O_NONBLOCK) == 0;
 }
 
-int piped_tend(const char *command)
+int piped_log_tick(const char *command)
 {
     int64_t left;
 
     if (ends[0] < 0)
         return -1;
     keep_running(command);
-    left = again - millis_now();
+    left = again - clock_ms();
     return pid != 0 ? -1 : left > 0 ? (int)left : 0;
 }
 
@@ -135,8 +135,8 @@ static size_t piece(const char *text, size_t length)
     return end ? (size_t)(end - text) + 1 : PIPE_BUF;
 }
 
-size_t piped_write(const char *command, const char *text, size_t length,
-                   piped_may_t *may)
+size_t piped_log_write(const char *command, const char *text, size_t length,
+                       piped_log_may_t *may)
 {
     size_t done = 0;
 
@@ -172,7 +172,7 @@ static int wait_for_end(int ms)
     return 0;
 }
 
-void piped_end(int reads)
+void piped_log_end(int reads)
 {
     if (ends[0] < 0)
         return;

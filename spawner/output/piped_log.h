@@ -22,25 +22,25 @@
 
 /** May the command have more? @param stuck 1: it has not read for a second;
  * 0: it reads, and has whole lines so far */
-typedef int piped_may_t(int stuck);
+typedef int piped_log_may_t(int stuck);
 
 /**
  * Write whole lines. Waits while the command does not read.
  * @param may asked after each 4 KB, and each second of a wait
  * @return bytes that were written: all, or until it said 0
  */
-size_t piped_write(const char *command, const char *text, size_t length,
-                   piped_may_t *may);
+size_t piped_log_write(const char *command, const char *text, size_t length,
+                       piped_log_may_t *may);
 
-/** Start it again if it has ended. @return ms: to be called again then; -1: with
- * SIGCHLD */
-int piped_tend(const char *command);
+/** Start it again if it has ended. @return ms: to be called again then; -1:
+ * with SIGCHLD */
+int piped_log_tick(const char *command);
 
 /**
  * End its input, and then the command: TERM after a second and a half, KILL a
  * fifth of a second later. Nothing happens if none runs.
  * @param reads 0: it does not read, so it is sent TERM at once
  */
-void piped_end(int reads);
+void piped_log_end(int reads);
 
 #endif

@@ -76,7 +76,7 @@ static void belong(recent_t *r, uid_t uid)
     r->uid = uid;
 }
 
-void recent_add(const process_t *p, const char *line, size_t length)
+void recent_output_add(const process_t *p, const char *line, size_t length)
 {
     recent_t *r = find(p->is.name);
 
@@ -103,7 +103,7 @@ static json_t *line_of(const char *text, size_t length)
     return line;
 }
 
-json_t *recent_lines(const char *app, uint64_t from, uid_t only)
+json_t *recent_output_lines(const char *app, uint64_t from, uid_t only)
 {
     const recent_t *kept = find(app);
     const recent_t *r =
@@ -128,12 +128,12 @@ json_t *recent_lines(const char *app, uint64_t from, uid_t only)
                      (json_int_t)number, "lines", lines);
 }
 
-void recent_sweep(const spawner_t *s)
+void recent_output_sweep(const spawner_t *s)
 {
     recent_t **at = &all, *r;
 
     while ((r = *at) != NULL) {
-        if (table_find(s->table, r->name)) {
+        if (app_table_find(s->table, r->name)) {
             at = &r->next_app;
             continue;
         }

@@ -23,7 +23,7 @@
 
 /** A process has printed a line, which log_escape() has made; without its end.
  */
-void recent_add(const process_t *p, const char *line, size_t length);
+void recent_output_add(const process_t *p, const char *line, size_t length);
 
 /**
  * Those lines of an app that are kept, from the one with this number on.
@@ -32,9 +32,9 @@ void recent_add(const process_t *p, const char *line, size_t length);
  * @return {"first": number of the first one, "next": of the one that comes,
  *         "lines": [...]}
  */
-json_t *recent_lines(const char *app, uint64_t from, uid_t only);
+json_t *recent_output_lines(const char *app, uint64_t from, uid_t only);
 
 /** Forget the apps that are not in the table. */
-void recent_sweep(const spawner_t *s);
+void recent_output_sweep(const spawner_t *s);
 
 #endif

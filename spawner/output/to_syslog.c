@@ -65,7 +65,7 @@ static void write_line(const char *line, size_t length)
     syslog(level_of(line + n, length - n), "%.*s", (int)(length - n), line + n);
 }
 
-void tosyslog_write(const char *where, const char *text, size_t length)
+void to_syslog_write(const char *where, const char *text, size_t length)
 {
     const char *end;
 

@@ -18,6 +18,6 @@
  * time, which syslog knows.
  * @param where as in ErrorLog: syslog[:[FACILITY][:TAG]]
  */
-void tosyslog_write(const char *where, const char *text, size_t length);
+void to_syslog_write(const char *where, const char *text, size_t length);
 
 #endif

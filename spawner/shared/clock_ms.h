@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <time.h>
 
-static inline int64_t millis_now(void)
+static inline int64_t clock_ms(void)
 {
     struct timespec t;
 

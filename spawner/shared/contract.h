@@ -41,71 +41,71 @@
 
 /** httpd's stderr: for lines while the error log is not to be had. Stderr is
  * a file for last words (stderr_file.h). */
-#define CONTRACT_LOG_FD          1
+#define CONTRACT_LOG_FD             1
 /** Read end of the life pipe: EOF when no process of httpd uses the instance
  * any more. */
-#define CONTRACT_LIFE_FD         3
+#define CONTRACT_LIFE_FD            3
 /** eventfd: the segment has work for the spawner. */
-#define CONTRACT_BELL_FD         4
+#define CONTRACT_BELL_FD            4
 /** The runtime directory's lock file, flock'ed. */
-#define CONTRACT_LOCK_FD         5
+#define CONTRACT_LOCK_FD            5
 /** pidfd of httpd's parent. */
-#define CONTRACT_PARENT_FD       6
+#define CONTRACT_PARENT_FD          6
 /** The segment. The watchdog only passes it on. */
-#define CONTRACT_SEGMENT_FD      7
+#define CONTRACT_SEGMENT_FD         7
 /** The program of the spawner, so that it is of one build with all others. */
-#define CONTRACT_PROGRAM_FD      8
-#define CONTRACT_SELF_FD         9 /* what the watchdog was executed by; to close */
-#define CONTRACT_LAST_FD         8
+#define CONTRACT_PROGRAM_FD         8
+#define CONTRACT_SELF_FD            9 /* the watchdog's program; to close */
+#define CONTRACT_LAST_FD            8
 
 /** Second argument: end what runs, and yourself. */
-#define CONTRACT_STOP            "--stop"
+#define CONTRACT_STOP               "--stop"
 
 /** s: httpd's parent is dead; so long its children may finish. */
-#define CONTRACT_ORPHANS         30
+#define CONTRACT_ORPHANS            30
 
 /* Exit codes. Any other, or a signal, means: start me again. */
-#define CONTRACT_EXIT_DONE       0  /* everything is cleaned up */
-#define CONTRACT_EXIT_CONFIG     78 /* it makes no sense to start me again */
+#define CONTRACT_EXIT_DONE          0  /* everything is cleaned up */
+#define CONTRACT_EXIT_CONFIG        78 /* it makes no sense to start me again */
 
 /* Names in the runtime directory. */
-#define CONTRACT_LOCK            "lock"
-#define CONTRACT_TABLE           "table"
-#define CONTRACT_SPAWNER_WORDS   "spawner.words" /* its stderr */
-#define CONTRACT_WATCHDOG_WORDS  "watchdog.words"
-#define CONTRACT_SPAWNER_BEAT    "spawner.beat" /* see heartbeat.h */
-#define CONTRACT_WATCHDOG_BEAT   "watchdog.beat"
-#define CONTRACT_REGISTRY        "registry"
-#define CONTRACT_CONTROL         "control.sock"
-#define CONTRACT_USERS           "c" /* c/UID: the same for an app's user */
-#define CONTRACT_SPAWNER         "spawner.pid" /* "PID START\n" */
-#define CONTRACT_CURRENT         "current" /* link, where several are: the newest */
-#define CONTRACT_INSTANCE        "instance" /* the mark's first half, hex */
-#define CONTRACT_ERRORLOG        "errorlog" /* symlink to httpd's error log */
-#define CONTRACT_SOCKETS         "s"        /* s/ID: what httpd connects to */
-#define CONTRACT_OWN             "a"        /* a/ID/s: sockets apps bind */
-#define CONTRACT_OUTPUT          "o"        /* o/ID: FIFOs of stdout, stderr */
-#define CONTRACT_NOTIFY          "n"        /* n/ID: $NOTIFY_SOCKET */
-#define CONTRACT_FAILURES        "e" /* e/KEY: why an app failed to start */
+#define CONTRACT_LOCK               "lock"
+#define CONTRACT_TABLE              "table"
+#define CONTRACT_SPAWNER_STDERR     "spawner.words" /* its stderr */
+#define CONTRACT_WATCHDOG_STDERR    "watchdog.words"
+#define CONTRACT_SPAWNER_HEARTBEAT  "spawner.beat" /* see heartbeat.h */
+#define CONTRACT_WATCHDOG_HEARTBEAT "watchdog.beat"
+#define CONTRACT_REGISTRY           "registry"
+#define CONTRACT_CONTROL            "control.sock"
+#define CONTRACT_USERS              "c" /* c/UID: the same for an app's user */
+#define CONTRACT_SPAWNER            "spawner.pid" /* "PID START\n" */
+#define CONTRACT_CURRENT            "current"     /* link to the newest one */
+#define CONTRACT_INSTANCE           "instance" /* the mark's first half, hex */
+#define CONTRACT_ERRORLOG           "errorlog" /* link to httpd's error log */
+#define CONTRACT_SOCKETS            "s" /* s/ID: what httpd connects to */
+#define CONTRACT_OWN                "a" /* a/ID/s: sockets apps bind */
+#define CONTRACT_OUTPUT             "o" /* o/ID: FIFOs of stdout, stderr */
+#define CONTRACT_NOTIFY             "n" /* n/ID: $NOTIFY_SOCKET */
+#define CONTRACT_FAILURES           "e" /* e/KEY: why an app failed to start */
 
 /** Bytes of a question to the control socket, its newline included. */
-#define CONTRACT_QUESTION_MAX    1024
+#define CONTRACT_COMMAND_MAX        1024
 /** Bytes of an answer. */
-#define CONTRACT_ANSWER_MAX      (1 << 28)
+#define CONTRACT_RESPONSE_MAX       (1 << 28)
 /** A runtime directory whose name begins so was made by httpd's parent, and is
  * removed in the end. */
-#define CONTRACT_PREFIX          "apppool-"
+#define CONTRACT_PREFIX             "apppool-"
 
 /** A process id (uint64_t) in file names and in the status: 16 hex digits.
  * Not "llx", which APR's printf does not know. */
-#define CONTRACT_ID_FMT          "%016" PRIx64
+#define CONTRACT_ID_FMT             "%016" PRIx64
 
 /** Bytes of a socket's path that mod_proxy can take, NUL included. */
-#define CONTRACT_SOCKET_PATH_MAX 96
+#define CONTRACT_SOCKET_PATH_MAX    96
 /** So long may the runtime directory's path be: "/s/" + 16 + NUL, "/a/.../s" */
-#define CONTRACT_RUNTIME_MAX     74
+#define CONTRACT_RUNTIME_MAX        74
 
 /** Environment variable that marks each process of an app: INSTANCE-ID. */
-#define CONTRACT_MARK            "APPPOOL_ID"
+#define CONTRACT_MARK               "APPPOOL_ID"
 
 #endif

@@ -9,7 +9,7 @@ static int is_letter(char c)
     return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
 }
 
-const char *variable_refused(const char *name, size_t length)
+const char *env_name_refused(const char *name, size_t length)
 {
     static const char *const ours[] = {"LISTEN_FDS", "LISTEN_PID",
                                        "LISTEN_FDNAMES", "NOTIFY_SOCKET"};

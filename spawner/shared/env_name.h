@@ -16,6 +16,6 @@
  * @return NULL: it may be set; or why not, to be said after the name: "is set
  *         by mod_apppool itself"
  */
-const char *variable_refused(const char *name, size_t length);
+const char *env_name_refused(const char *name, size_t length);
 
 #endif

@@ -32,7 +32,7 @@ static int make(int dirfd, const char *name)
     return -1;
 }
 
-void beat_begin(int dirfd, const char *name)
+void heartbeat_begin(int dirfd, const char *name)
 {
     file = make(dirfd, name);
     if (file < 0)
@@ -41,19 +41,19 @@ void beat_begin(int dirfd, const char *name)
         unlinkat(dirfd, name, 0); /* nobody beats there any more */
     else
         futimens(file, NULL);
-    next = millis_now() + PAUSE;
+    next = clock_ms() + PAUSE;
 }
 
-void beat_forget(void)
+void heartbeat_forget(void)
 {
     if (file >= 0)
         close(file);
     file = -1;
 }
 
-void beat(void)
+void heartbeat(void)
 {
-    int64_t now = millis_now();
+    int64_t now = clock_ms();
 
     if (file < 0 || now < next)
         return;
@@ -61,7 +61,7 @@ void beat(void)
     futimens(file, NULL);
 }
 
-int beat_look(pulse_t *p, int dirfd, const char *name)
+int heartbeat_check(heartbeat_t *p, int dirfd, const char *name)
 {
     struct stat st;
 

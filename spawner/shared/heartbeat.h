@@ -15,7 +15,8 @@
  *
  * Lock:  none; one thread.
  * Errors: where there is neither a new file nor an old one, there is no beat
- *        (pulse_t.inode 0): the supervisor cannot say that the program hangs.
+ *        (heartbeat_t.inode 0): the supervisor cannot say that the program
+ *        hangs.
  * Trust: root's file in root's directory.
  */
 #ifndef APPPOOL_SPAWNER_SHARED_HEARTBEAT_H
@@ -29,18 +30,18 @@ typedef struct {
     ino_t inode; /**< of the program's file; 0: it has none */
     int64_t s, ns;
     int silent; /**< looks in a row that found no new beat */
-} pulse_t;
+} heartbeat_t;
 
 /** Make the file and beat for the first time. */
-void beat_begin(int dirfd, const char *name);
+void heartbeat_begin(int dirfd, const char *name);
 
 /** In a forked child: it does not beat for its parent. */
-void beat_forget(void);
+void heartbeat_forget(void);
 
 /** The program gets on. May be called often: it beats once a second. */
-void beat(void);
+void heartbeat(void);
 
 /** Look for a new beat. @return p->silent */
-int beat_look(pulse_t *p, int dirfd, const char *name);
+int heartbeat_check(heartbeat_t *p, int dirfd, const char *name);
 
 #endif

@@ -9,16 +9,16 @@
 
 static int by_hand; /* the kernel cannot refuse them */
 
-void rights_by_hand(void)
+void guarded_socket_by_hand(void)
 {
     by_hand = 1;
 }
 
-void rights_guard(int fd)
+void guarded_socket_begin(int fd)
 {
     int yes = 1;
 
-    if (!by_hand && rights_refuse(fd) != 0)
+    if (!by_hand && no_descriptors_refuse(fd) != 0)
         by_hand = 1;
     /* An urgent byte that is not in line is dropped behind the reader's back,
      * with all that was sent along. */
@@ -38,7 +38,7 @@ static ssize_t look(int fd, void *data, size_t size, int *sent)
     return n;
 }
 
-ssize_t rights_recv(int fd, void *data, size_t size, int *sent)
+ssize_t guarded_socket_recv(int fd, void *data, size_t size, int *sent)
 {
     ssize_t n;
 
@@ -79,7 +79,7 @@ static _Noreturn void be_last(int fd, int end)
 {
     char byte;
 
-    fresh_signals();
+    child_reset_signals();
     if (dup2(fd, 0) < 0 || dup2(end, 1) < 0)
         _exit(1);
     close_range(2, ~0u, 0);
@@ -104,7 +104,7 @@ static void leave_to_child(int fd)
     close(ends[1]);
 }
 
-void rights_close(int fd)
+void guarded_socket_close(int fd)
 {
     if (by_hand && is_unread(fd))
         leave_to_child(fd);
@@ -112,10 +112,10 @@ void rights_close(int fd)
         close(fd);
 }
 
-void rights_drop(loop_source_t *source)
+void guarded_socket_drop(loop_source_t *source)
 {
     int fd = loop_release(source);
 
     if (fd >= 0)
-        rights_close(fd);
+        guarded_socket_close(fd);
 }

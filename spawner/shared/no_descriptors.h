@@ -40,7 +40,7 @@
 
 /** Let the kernel refuse. For httpd and apppoolctl, which have nothing else.
  * @return 0; -1: it cannot */
-static inline int rights_refuse(int fd)
+static inline int no_descriptors_refuse(int fd)
 {
 #ifdef SO_PASSRIGHTS
     int pass = 0;
@@ -55,23 +55,23 @@ static inline int rights_refuse(int fd)
 
 /** A Unix socket of the spawner's is new: before it is bound or connected, or
  * as soon as it is accepted. */
-void rights_guard(int fd);
+void guarded_socket_begin(int fd);
 
 /**
  * recv(fd, data, size, MSG_DONTWAIT), and no descriptor is taken.
  * @param sent set to 1 if descriptors were sent along. The message was then
  *             only looked at, and nothing behind it can be read: what is left
- *             to do is rights_close()
+ *             to do is guarded_socket_close()
  */
-ssize_t rights_recv(int fd, void *data, size_t size, int *sent);
+ssize_t guarded_socket_recv(int fd, void *data, size_t size, int *sent);
 
 /** Close a socket that was guarded, or another one. Does not wait. */
-void rights_close(int fd);
+void guarded_socket_close(int fd);
 
 /** loop_drop() for a socket that was guarded. */
-void rights_drop(loop_source_t *source);
+void guarded_socket_drop(loop_source_t *source);
 
 /** For tests: from now on as with a kernel before 6.16. */
-void rights_by_hand(void);
+void guarded_socket_by_hand(void);
 
 #endif

@@ -9,7 +9,7 @@
 
 #define TAIL 8192 /* a sanitizer goes on after its summary */
 
-int lastwords_open(int dirfd, const char *name)
+int stderr_file_open(int dirfd, const char *name)
 {
     return openat(dirfd, name,
                   O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_NOFOLLOW |
@@ -30,7 +30,8 @@ static void read_tail(int dirfd, const char *name, char text[TAIL])
         close(fd);
 }
 
-const char *lastwords_read(int dirfd, const char *name, char buf[LASTWORDS_MAX])
+const char *stderr_file_read(int dirfd, const char *name,
+                             char buf[STDERR_FILE_MAX])
 {
     static const char summary[] = "SUMMARY: ";
     char text[TAIL], *line, *best = NULL, *rest = text;
@@ -45,6 +46,6 @@ const char *lastwords_read(int dirfd, const char *name, char buf[LASTWORDS_MAX])
     }
     if (!best)
         return "";
-    snprintf(buf, LASTWORDS_MAX, ": %s", best);
+    snprintf(buf, STDERR_FILE_MAX, ": %s", best);
     return buf;
 }

@@ -13,16 +13,16 @@
 #ifndef APPPOOL_SPAWNER_SHARED_STDERR_FILE_H
 #define APPPOOL_SPAWNER_SHARED_STDERR_FILE_H
 
-#define LASTWORDS_MAX 256
+#define STDERR_FILE_MAX 256
 
 /** Make the file, or empty it. @return descriptor, or -1 */
-int lastwords_open(int dirfd, const char *name);
+int stderr_file_open(int dirfd, const char *name);
 
 /**
  * The line that says most: a sanitizer's summary, or the last one.
  * @return ": ..." for the end of a sentence, which is buf; or ""
  */
-const char *lastwords_read(int dirfd, const char *name,
-                           char buf[LASTWORDS_MAX]);
+const char *stderr_file_read(int dirfd, const char *name,
+                             char buf[STDERR_FILE_MAX]);
 
 #endif

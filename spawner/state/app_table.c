@@ -20,19 +20,20 @@
 
 #define FILE_MAX (64 << 20)
 
-_Static_assert(TABLE_ERROR_MAX == READER_ERROR_MAX, "the reader writes there");
+_Static_assert(APP_TABLE_ERROR_MAX == JSON_READER_ERROR_MAX,
+               "the reader writes there");
 
 /* ---- an app ---- */
 
 /* NAME=value; the mark is nobody's to set. */
-static const char *const *environment(reader_t *r, const json_t *o)
+static const char *const *environment(json_reader_t *r, const json_t *o)
 {
     json_t *env = json_object_get(o, "env"), *value;
     const char **list, *name;
     size_t n = 0;
 
     if (!json_is_object(env)) {
-        reader_refuse(r, "\"env\" is no object");
+        json_reader_refuse(r, "\"env\" is no object");
         env = NULL;
     }
     list = apr_pcalloc(r->p, (json_object_size(env) + 1) * sizeof *list);
@@ -40,40 +41,40 @@ static const char *const *environment(reader_t *r, const json_t *o)
     {
         const char *s = json_string_value(value);
 
-        if (!s || !*name || strchr(name, '=') || reader_has_control(name))
-            reader_refuse(r, "\"env\" has no text for \"%s\"", name);
+        if (!s || !*name || strchr(name, '=') || json_reader_has_control(name))
+            json_reader_refuse(r, "\"env\" has no text for \"%s\"", name);
         else if (strcmp(name, CONTRACT_MARK) == 0)
-            reader_refuse(r, "\"env\" must not set %s", name);
+            json_reader_refuse(r, "\"env\" must not set %s", name);
         else
             list[n++] = apr_pstrcat(r->p, name, "=", s, NULL);
     }
     return list;
 }
 
-static const char *read_said(reader_t *r, const json_t *o)
+static const char *read_said(json_reader_t *r, const json_t *o)
 {
     const char *s = json_string_value(json_object_get(o, "said"));
 
     if (!s)
-        reader_refuse(r, "\"said\" is no text");
+        json_reader_refuse(r, "\"said\" is no text");
     return apr_pstrdup(r->p, s ? s : "");
 }
 
 /* One of a few words; its place among them. */
-static uint32_t read_word(reader_t *r, const json_t *o, const char *key,
+static uint32_t read_word(json_reader_t *r, const json_t *o, const char *key,
                           const char *const *words)
 {
-    const char *s = reader_text(r, o, key, 0);
+    const char *s = json_reader_text(r, o, key, 0);
     uint32_t i;
 
     for (i = 0; words[i]; i++)
         if (strcmp(s, words[i]) == 0)
             return i;
-    reader_refuse(r, "\"%s\" is not what it may be", key);
+    json_reader_refuse(r, "\"%s\" is not what it may be", key);
     return 0;
 }
 
-static void read_wire(reader_t *r, table_app_t *a, const json_t *o)
+static void read_wire(json_reader_t *r, app_entry_t *a, const json_t *o)
 {
     static const char *const listens[] = {[APL_LISTEN_FD] = "fd",
                                           [APL_LISTEN_UNIX] = "unix",
@@ -95,28 +96,29 @@ static int is_visible(const char *s)
     return *s == 0;
 }
 
-static void read_ready(reader_t *r, table_app_t *a, const json_t *o)
+static void read_ready(json_reader_t *r, app_entry_t *a, const json_t *o)
 {
-    const char *ready = reader_text(r, o, "ready", 0);
+    const char *ready = json_reader_text(r, o, "ready", 0);
 
-    a->host = reader_text(r, o, "host", 0);
+    a->host = json_reader_text(r, o, "host", 0);
     a->notifies = strcmp(ready, "notify") == 0;
     if (*ready == '/' && is_visible(ready))
         a->ready = ready;
     else if (!a->notifies && strcmp(ready, "accept") != 0)
-        reader_refuse(r, "\"ready\" is none of notify, accept, a path");
+        json_reader_refuse(r, "\"ready\" is none of notify, accept, a path");
     if (a->ready && !is_visible(a->host))
-        reader_refuse(r, "\"host\" is no name");
+        json_reader_refuse(r, "\"host\" is no name");
     if (a->ready && a->protocol != APL_HTTP && a->protocol != APL_AUTO)
-        reader_refuse(r, "\"ready\" is a path, and \"protocol\" is not http");
+        json_reader_refuse(r,
+                           "\"ready\" is a path, and \"protocol\" is not http");
 }
 
-static void read_log(reader_t *r, table_app_t *a, const json_t *o)
+static void read_log(json_reader_t *r, app_entry_t *a, const json_t *o)
 {
-    a->log = reader_text(r, o, "log", 1);
-    a->log_raw = reader_truth(r, o, "log_raw");
+    a->log = json_reader_text(r, o, "log", 1);
+    a->log_raw = json_reader_boolean(r, o, "log_raw");
     if (a->log && (!strchr("/|=", *a->log) || !a->log[0] || !a->log[1]))
-        reader_refuse(r, "\"log\" is no path, command or error log");
+        json_reader_refuse(r, "\"log\" is no path, command or error log");
 }
 
 static rlim_t rlimit(const json_t *v)
@@ -126,7 +128,7 @@ static rlim_t rlimit(const json_t *v)
     return n < 0 ? RLIM_INFINITY : (rlim_t)n;
 }
 
-static void read_rlimits(reader_t *r, table_app_t *a, const json_t *o)
+static void read_rlimits(json_reader_t *r, app_entry_t *a, const json_t *o)
 {
     static const struct {
         const char *key;
@@ -139,13 +141,13 @@ static void read_rlimits(reader_t *r, table_app_t *a, const json_t *o)
     for (i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         const json_t *v = json_object_get(limits, kinds[i].key);
         const json_t *soft = json_array_get(v, 0), *hard = json_array_get(v, 1);
-        table_rlimit_t *to = &a->rlimits[a->n_rlimits];
+        app_rlimit_t *to = &a->rlimits[a->n_rlimits];
 
         if (json_is_null(v))
             continue;
         if (!json_is_integer(soft) || !json_is_integer(hard)) {
-            reader_refuse(r, "\"rlimits\" has no two numbers for \"%s\"",
-                          kinds[i].key);
+            json_reader_refuse(r, "\"rlimits\" has no two numbers for \"%s\"",
+                               kinds[i].key);
             return;
         }
         to->resource = kinds[i].resource;
@@ -155,162 +157,126 @@ static void read_rlimits(reader_t *r, table_app_t *a, const json_t *o)
     }
 }
 
-static void mix(uint64_t *print, const char *s)
-{
-    do
-        *print = (*print ^ (unsigned char)(s ? *s : 1)) * 0x100000001b3;
-    while (s && *s++);
-}
-
-static void mix_number(uint64_t *print, uint64_t n)
-{
-    *print = (*print ^ n) * 0x100000001b3;
-}
-
-static uint64_t fingerprint(const table_app_t *a)
-{
-    uint64_t print = 0xcbf29ce484222325 ^ a->listen ^ a->protocol << 8;
-    int l;
-    size_t i;
-
-    for (l = 0; l < a->n_rlimits; l++) {
-        mix_number(&print, (uint64_t)a->rlimits[l].resource);
-        mix_number(&print, a->rlimits[l].to.rlim_cur);
-        mix_number(&print, a->rlimits[l].to.rlim_max);
-    }
-    mix_number(&print, (uint64_t)a->no_new_privileges);
-    if (!a->command) /* so it is found, and told how many threads to have */
-        mix_number(&print, a->app.options.concurrency);
-    mix(&print, a->app.root);
-    mix(&print, a->command);
-    mix(&print, a->user);
-    mix(&print, a->group);
-    mix(&print, a->environment);
-    mix(&print, a->base_uri);
-    mix(&print, a->env_file);
-    /* In whatever order the parent wrote them. */
-    for (i = 0; a->env[i]; i++) {
-        uint64_t one = 0xcbf29ce484222325;
-
-        mix(&one, a->env[i]);
-        print += one;
-    }
-    return print;
-}
-
-static apl_capacity_t capacity(reader_t *r, const json_t *o)
+static apl_capacity_t capacity(json_reader_t *r, const json_t *o)
 {
     apl_capacity_t n;
 
-    n.groups = (uint32_t)reader_number(r, o, "groups", 1, APL_PROCESSES_MAX);
+    n.groups =
+        (uint32_t)json_reader_number(r, o, "groups", 1, APL_PROCESSES_MAX);
     n.processes =
-        (uint32_t)reader_number(r, o, "processes", 1, APL_PROCESSES_MAX);
-    n.sessions = (uint32_t)reader_number(r, o, "sessions", 1, APL_SESSIONS_MAX);
-    n.children = (uint32_t)reader_number(r, o, "children", 1, APL_SESSIONS_MAX);
+        (uint32_t)json_reader_number(r, o, "processes", 1, APL_PROCESSES_MAX);
+    n.sessions =
+        (uint32_t)json_reader_number(r, o, "sessions", 1, APL_SESSIONS_MAX);
+    n.children =
+        (uint32_t)json_reader_number(r, o, "children", 1, APL_SESSIONS_MAX);
     return n;
 }
 
 /* null: it is not known, or of no interest. */
-static uid_t read_user(reader_t *r, const json_t *o, const char *key)
+static uid_t read_user(json_reader_t *r, const json_t *o, const char *key)
 {
     if (json_is_null(json_object_get(o, key)))
         return USERDB_NOBODY;
-    return (uid_t)reader_number(r, o, key, 0, UINT32_MAX - 1);
+    return (uid_t)json_reader_number(r, o, key, 0, UINT32_MAX - 1);
 }
 
-static void read_app(reader_t *r, table_app_t *a, uint32_t config,
+static void read_app(json_reader_t *r, app_entry_t *a, uint32_t config,
                      const json_t *o)
 {
     apl_options_t *options = &a->app.options;
 
     r->where = NULL;
     if (!json_is_object(o)) {
-        reader_refuse(r, "an app is no object");
+        json_reader_refuse(r, "an app is no object");
         return;
     }
-    a->app.name = reader_text(r, o, "name", 0);
+    a->app.name = json_reader_text(r, o, "name", 0);
     if (!*a->app.name || strlen(a->app.name) >= APL_NAME_MAX)
-        reader_refuse(r, "an app's name has 1 to %d bytes", APL_NAME_MAX - 1);
+        json_reader_refuse(r, "an app's name has 1 to %d bytes",
+                           APL_NAME_MAX - 1);
     r->where = a->app.name;
     a->app.key = apl_group_key(a->app.name);
-    a->app.root = reader_path(r, o, "root", 0);
-    a->label = reader_text(r, o, "label", 0);
-    a->command = reader_text(r, o, "command", 1);
-    a->user = reader_text(r, o, "user", 1);
-    a->group = reader_text(r, o, "group", 1);
+    a->app.root = json_reader_path(r, o, "root", 0);
+    a->label = json_reader_text(r, o, "label", 0);
+    a->command = json_reader_text(r, o, "command", 1);
+    a->user = json_reader_text(r, o, "user", 1);
+    a->group = json_reader_text(r, o, "group", 1);
     a->owner = read_user(r, o, "owner");
     a->uid = read_user(r, o, "uid");
-    a->environment = reader_text(r, o, "environment", 0);
+    a->environment = json_reader_text(r, o, "environment", 0);
     a->env = environment(r, o);
-    a->env_file = reader_path(r, o, "env_file", 1);
+    a->env_file = json_reader_path(r, o, "env_file", 1);
     a->said = read_said(r, o);
     read_wire(r, a, o);
     read_ready(r, a, o);
     read_log(r, a, o);
-    a->notify = reader_text(r, o, "notify", 1);
-    a->base_uri = reader_text(r, o, "base_uri", 0);
-    a->start_timeout = reader_duration(r, o, "start_timeout");
-    a->stop_timeout = reader_duration(r, o, "stop_timeout");
-    a->memory_limit = reader_number(r, o, "memory_limit", 0, INT64_MAX);
-    a->slow_after = reader_duration(r, o, "slow_after");
-    a->hung_stop_timeout = reader_duration(r, o, "hung_stop_timeout");
-    a->dump_signal = (int)reader_number(r, o, "dump_signal", 0, SIGRTMAX);
-    a->stop_signal = (int)reader_number(r, o, "stop_signal", 1, SIGRTMAX);
-    a->drain_timeout = reader_duration(r, o, "drain_timeout");
-    a->no_new_privileges = reader_truth(r, o, "no_new_privileges");
-    a->prestart = reader_truth(r, o, "prestart");
+    a->notify = json_reader_text(r, o, "notify", 1);
+    a->base_uri = json_reader_text(r, o, "base_uri", 0);
+    a->start_timeout = json_reader_duration(r, o, "start_timeout");
+    a->stop_timeout = json_reader_duration(r, o, "stop_timeout");
+    a->memory_limit = json_reader_number(r, o, "memory_limit", 0, INT64_MAX);
+    a->slow_after = json_reader_duration(r, o, "slow_after");
+    a->hung_stop_timeout = json_reader_duration(r, o, "hung_stop_timeout");
+    a->dump_signal = (int)json_reader_number(r, o, "dump_signal", 0, SIGRTMAX);
+    a->stop_signal = (int)json_reader_number(r, o, "stop_signal", 1, SIGRTMAX);
+    a->drain_timeout = json_reader_duration(r, o, "drain_timeout");
+    a->no_new_privileges = json_reader_boolean(r, o, "no_new_privileges");
+    a->prestart = json_reader_boolean(r, o, "prestart");
     read_rlimits(r, a, o);
     options->config = config;
-    options->min_instances = reader_count(r, o, "min");
-    options->max_instances = reader_count(r, o, "max");
-    options->max_requests = reader_count(r, o, "max_requests");
-    options->jitter = reader_count(r, o, "jitter");
+    options->min_instances = json_reader_count(r, o, "min");
+    options->max_instances = json_reader_count(r, o, "max");
+    options->max_requests = json_reader_count(r, o, "max_requests");
+    options->jitter = json_reader_count(r, o, "jitter");
     options->concurrency = json_is_null(json_object_get(o, "concurrency"))
                                ? APL_CONCURRENCY_AUTO
-                               : reader_count(r, o, "concurrency");
-    options->max_queue = reader_count(r, o, "max_queue");
-    options->global_queue = (uint32_t)reader_truth(r, o, "global_queue");
-    options->rolling = (uint32_t)reader_truth(r, o, "rolling");
-    options->idle_time = reader_duration(r, o, "idle_time");
-    options->stat_interval = reader_duration(r, o, "stat_interval");
-    options->hung_after = reader_duration(r, o, "hung_after");
-    options->kill_after = reader_duration(r, o, "kill_after");
-    options->spawn_if_under = reader_count(r, o, "spawn_if_under");
-    options->hung_extra = reader_count(r, o, "hung_extra");
-    options->zombies_stop = reader_count(r, o, "zombies_stop");
-    a->print = fingerprint(a);
+                               : json_reader_count(r, o, "concurrency");
+    options->max_queue = json_reader_count(r, o, "max_queue");
+    options->global_queue = (uint32_t)json_reader_boolean(r, o, "global_queue");
+    options->rolling = (uint32_t)json_reader_boolean(r, o, "rolling");
+    options->idle_time = json_reader_duration(r, o, "idle_time");
+    options->stat_interval = json_reader_duration(r, o, "stat_interval");
+    options->hung_after = json_reader_duration(r, o, "hung_after");
+    options->kill_after = json_reader_duration(r, o, "kill_after");
+    options->spawn_if_under = json_reader_count(r, o, "spawn_if_under");
+    options->hung_extra = json_reader_count(r, o, "hung_extra");
+    options->zombies_stop = json_reader_count(r, o, "zombies_stop");
+    a->print = app_entry_fingerprint(a);
 }
 
 /* The name is its own, or the table is refused. */
-static void index_app(reader_t *r, const table_t *t, const table_app_t *a)
+static void index_app(json_reader_t *r, const app_table_t *t,
+                      const app_entry_t *a)
 {
-    if (table_find(t, a->app.name))
-        reader_refuse(r, "there are two of that name");
+    if (app_table_find(t, a->app.name))
+        json_reader_refuse(r, "there are two of that name");
     apr_hash_set(t->by_name, a->app.name, APR_HASH_KEY_STRING, a);
 }
 
-static void read_table(reader_t *r, table_t *t, const json_t *o)
+static void read_table(json_reader_t *r, app_table_t *t, const json_t *o)
 {
     const json_t *apps = json_object_get(o, "apps");
     const char *instance;
     uint32_t i;
 
-    reader_number(r, o, "version", 1, 1);
-    t->config = (uint32_t)reader_number(r, o, "config", 0, UINT32_MAX);
+    json_reader_number(r, o, "version", 1, 1);
+    t->config = (uint32_t)json_reader_number(r, o, "config", 0, UINT32_MAX);
     t->max_pool_size =
-        (uint32_t)reader_number(r, o, "max_pool_size", 1, INT32_MAX);
-    t->httpd_uid = (uid_t)reader_number(r, o, "httpd_uid", 0, UINT32_MAX - 1);
-    t->httpd_gid = (gid_t)reader_number(r, o, "httpd_gid", 0, UINT32_MAX - 1);
+        (uint32_t)json_reader_number(r, o, "max_pool_size", 1, INT32_MAX);
+    t->httpd_uid =
+        (uid_t)json_reader_number(r, o, "httpd_uid", 0, UINT32_MAX - 1);
+    t->httpd_gid =
+        (gid_t)json_reader_number(r, o, "httpd_gid", 0, UINT32_MAX - 1);
     t->capacity = capacity(r, json_object_get(o, "capacity"));
-    t->error_log = reader_path(r, o, "error_log", 1);
-    t->log_level = (int)reader_number(r, o, "log_level", 0, 15);
-    instance = reader_text(r, o, "instance", 0);
+    t->error_log = json_reader_path(r, o, "error_log", 1);
+    t->log_level = (int)json_reader_number(r, o, "log_level", 0, 15);
+    instance = json_reader_text(r, o, "instance", 0);
     if (strlen(instance) != 16 || strspn(instance, "0123456789abcdef") != 16)
-        reader_refuse(r, "\"instance\" is not 16 hex digits");
+        json_reader_refuse(r, "\"instance\" is not 16 hex digits");
     else
         memcpy(t->instance, instance, 17);
     if (!json_is_array(apps))
-        reader_refuse(r, "\"apps\" is no array");
+        json_reader_refuse(r, "\"apps\" is no array");
     t->n = (uint32_t)json_array_size(apps);
     t->apps = apr_pcalloc(r->p, (t->n + 1) * sizeof *t->apps);
     for (i = 0; i < t->n && !r->wrong; i++) {
@@ -320,11 +286,11 @@ static void read_table(reader_t *r, table_t *t, const json_t *o)
     }
 }
 
-table_t *table_parse(const char *source, size_t length, apr_pool_t *parent,
-                     char *error)
+app_table_t *app_table_parse(const char *source, size_t length,
+                             apr_pool_t *parent, char *error)
 {
-    reader_t r = {NULL, error, 0, NULL};
-    table_t *table;
+    json_reader_t r = {NULL, error, 0, NULL};
+    app_table_t *table;
     json_error_t trouble;
     json_t *o;
 
@@ -334,8 +300,8 @@ table_t *table_parse(const char *source, size_t length, apr_pool_t *parent,
     table->by_name = apr_hash_make(r.p);
     o = json_loadb(source, length, JSON_REJECT_DUPLICATES, &trouble);
     if (!json_is_object(o))
-        reader_refuse(&r, "line %d: %s", trouble.line,
-                      o ? "no object" : trouble.text);
+        json_reader_refuse(&r, "line %d: %s", trouble.line,
+                           o ? "no object" : trouble.text);
     else
         read_table(&r, table, o);
     json_decref(o);
@@ -355,14 +321,14 @@ static char *slurp(int fd, size_t *length, char *error)
 
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size > FILE_MAX ||
         (st.st_uid != 0 && st.st_uid != geteuid()) || (st.st_mode & 022)) {
-        snprintf(error, TABLE_ERROR_MAX,
+        snprintf(error, APP_TABLE_ERROR_MAX,
                  "it is no file that only root may write");
         return NULL;
     }
     source = malloc((size_t)st.st_size + 1);
     n = source ? read(fd, source, (size_t)st.st_size) : -1;
     if (n != st.st_size) {
-        snprintf(error, TABLE_ERROR_MAX, "it could not be read as a whole");
+        snprintf(error, APP_TABLE_ERROR_MAX, "it could not be read as a whole");
         free(source);
         return NULL;
     }
@@ -370,28 +336,28 @@ static char *slurp(int fd, size_t *length, char *error)
     return source;
 }
 
-table_t *table_load(int dirfd, const char *name, apr_pool_t *parent,
-                    char *error)
+app_table_t *app_table_load(int dirfd, const char *name, apr_pool_t *parent,
+                            char *error)
 {
     int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-    table_t *table = NULL;
+    app_table_t *table = NULL;
     size_t length = 0;
     char *source;
 
     if (fd < 0) {
-        snprintf(error, TABLE_ERROR_MAX, "it cannot be opened: %s",
+        snprintf(error, APP_TABLE_ERROR_MAX, "it cannot be opened: %s",
                  strerror(errno));
         return NULL;
     }
     source = slurp(fd, &length, error);
     close(fd);
     if (source)
-        table = table_parse(source, length, parent, error);
+        table = app_table_parse(source, length, parent, error);
     free(source);
     return table;
 }
 
-const table_app_t *table_find(const table_t *table, const char *name)
+const app_entry_t *app_table_find(const app_table_t *table, const char *name)
 {
     return table->by_name
                ? apr_hash_get(table->by_name, name, APR_HASH_KEY_STRING)

@@ -123,7 +123,7 @@ static int leads(const char *path, uid_t owner, struct stat *there)
     return good;
 }
 
-int approot_is_held(const char *path, uid_t owner)
+int approot_owner_is_held(const char *path, uid_t owner)
 {
     struct stat there;
 
@@ -131,7 +131,7 @@ int approot_is_held(const char *path, uid_t owner)
            there.st_uid == owner;
 }
 
-int approot_holds(const char *path, uid_t owner, const struct stat *file)
+int approot_owner_holds(const char *path, uid_t owner, const struct stat *file)
 {
     struct stat there;
 
@@ -139,7 +139,7 @@ int approot_holds(const char *path, uid_t owner, const struct stat *file)
            there.st_ino == file->st_ino;
 }
 
-uid_t approot_user(const table_app_t *app)
+uid_t approot_owner_user(const app_entry_t *app)
 {
     struct stat st;
 
@@ -147,7 +147,7 @@ uid_t approot_user(const table_app_t *app)
         return USERDB_NOBODY;
     if (stat(app->app.root, &st) != 0 || st.st_uid == app->owner)
         return app->owner;
-    return st.st_uid == 0 || approot_is_held(app->app.root, st.st_uid)
+    return st.st_uid == 0 || approot_owner_is_held(app->app.root, st.st_uid)
                ? st.st_uid
                : app->owner;
 }

@@ -26,7 +26,7 @@
  * @return USERDB_NOBODY: AppUser runs it, or we are not root, or nobody
  *         knows
  */
-uid_t approot_user(const table_app_t *app);
+uid_t approot_owner_user(const app_entry_t *app);
 
 /**
  * Could nobody but root and this user have put this directory in its place?
@@ -34,10 +34,10 @@ uid_t approot_user(const table_app_t *app);
  * one of them and be writable by nobody else. A FUSE file system says of its
  * files what its user likes, so there the answer is no.
  */
-int approot_is_held(const char *path, uid_t owner);
+int approot_owner_is_held(const char *path, uid_t owner);
 
 /** The same for a file, that was opened: is it the one that the path leads to,
  * and could nobody but root and this user have put it there? */
-int approot_holds(const char *path, uid_t owner, const struct stat *file);
+int approot_owner_holds(const char *path, uid_t owner, const struct stat *file);
 
 #endif

@@ -18,7 +18,7 @@
 #define REGISTRY_TRIES 200 /* of 10 ms: the last spawner's end */
 #define DOOMED_TRIES   50  /* if it was sent SIGKILL */
 
-void instance_recall(const runtime_t *rt, char instance[17])
+void claim_recall(const runtime_dir_t *rt, char instance[17])
 {
     int fd =
         openat(rt->fd, CONTRACT_INSTANCE, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
@@ -36,7 +36,7 @@ static int replace_registry(const spawner_t *s)
 {
     pid_t owner = registry_owner();
 
-    if (owner <= 0 || !procfs_doomed(owner) || registry_copy(s->rt.fd) != 0)
+    if (owner <= 0 || !procfs_is_killed(owner) || registry_copy(s->rt.fd) != 0)
         return -1;
     log_line(LOG_WARN,
              "spawner %d survives SIGKILL and never runs again: its registry "
@@ -55,7 +55,7 @@ static int open_registry(const spawner_t *s)
 
         if (taken && i >= DOOMED_TRIES && replace_registry(s) == 0)
             return 0;
-        beat();
+        heartbeat();
         if (taken && i < REGISTRY_TRIES) {
             poll(NULL, 0, 10);
             continue;
@@ -78,22 +78,22 @@ static int sign(const spawner_t *s)
         return -1;
     snprintf(text, sizeof text, "%d %llu\n", (int)getpid(),
              (unsigned long long)self.start);
-    return runtime_write(&s->rt, CONTRACT_SPAWNER, text);
+    return process_files_write(&s->rt, CONTRACT_SPAWNER, text);
 }
 
-int instance_claim(spawner_t *s)
+int claim_instance(spawner_t *s)
 {
     char text[512];
 
     if (open_registry(s) != 0)
         return -1;
-    if (sign(s) != 0 || runtime_prepare(&s->rt) != 0 ||
-        runtime_write(&s->rt, CONTRACT_INSTANCE, s->instance) != 0) {
+    if (sign(s) != 0 || process_files_prepare(&s->rt) != 0 ||
+        process_files_write(&s->rt, CONTRACT_INSTANCE, s->instance) != 0) {
         log_line(LOG_ERROR, "%s cannot be set up: %s", s->rt.dir,
                  strerror(errno));
         return -1;
     }
-    sockfile_learn(&s->rt);
+    socket_owner_learn(&s->rt);
     if (!s->instance[0])
         return 0;
     if (cgroup_open(s->instance, text, sizeof text) == 0)

@@ -16,12 +16,12 @@
 #include "spawner/state/state.h"
 
 /** The instance that the directory was last of, without a table. */
-void instance_recall(const runtime_t *rt, char instance[17]);
+void claim_recall(const runtime_dir_t *rt, char instance[17]);
 
 /**
  * Become the directory's only spawner, and of this instance.
  * @return 0, or -1; that was logged
  */
-int instance_claim(spawner_t *s);
+int claim_instance(spawner_t *s);
 
 #endif

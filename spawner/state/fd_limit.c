@@ -20,7 +20,7 @@ static rlim_t needed(const spawner_t *s)
            (rlim_t)EACH * s->table->max_pool_size;
 }
 
-void descriptors_raise(spawner_t *s)
+void fd_limit_raise(spawner_t *s)
 {
     rlim_t need = needed(s);
     struct rlimit most;

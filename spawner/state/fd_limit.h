@@ -16,6 +16,6 @@
 
 /** Raise the limit to what MaxPoolSize needs, with each table anew. What apps
  * get is s->descriptors: httpd's own. */
-void descriptors_raise(spawner_t *s);
+void fd_limit_raise(spawner_t *s);
 
 #endif

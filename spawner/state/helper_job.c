@@ -13,10 +13,10 @@
 /* In the child: its standard input, as the log may be on the other two. */
 #define ANSWER_FD STDIN_FILENO
 
-static errand_t *errands;
+static helper_job_t *errands;
 
-pid_t errand_fork(spawner_t *s, errand_t *e, int64_t limit,
-                  errand_ended_t *ended)
+pid_t helper_job_fork(spawner_t *s, helper_job_t *e, int64_t limit,
+                      helper_job_ended_t *ended)
 {
     pid_t pid = fork();
 
@@ -24,8 +24,8 @@ pid_t errand_fork(spawner_t *s, errand_t *e, int64_t limit,
         return -1;
     if (pid == 0) {
         setsid();
-        beat_forget();
-        fresh_signals();
+        heartbeat_forget();
+        child_reset_signals();
         alarm((unsigned)(limit / SECOND) + 1);
         return 0;
     }
@@ -41,15 +41,15 @@ pid_t errand_fork(spawner_t *s, errand_t *e, int64_t limit,
     return pid;
 }
 
-pid_t errand_ask(spawner_t *s, errand_t *e, int64_t limit,
-                 errand_ended_t *ended)
+pid_t helper_job_fork_reporting(spawner_t *s, helper_job_t *e, int64_t limit,
+                                helper_job_ended_t *ended)
 {
     int ends[2];
     pid_t pid;
 
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
         return -1;
-    pid = errand_fork(s, e, limit, ended);
+    pid = helper_job_fork(s, e, limit, ended);
     if (pid == 0 && dup2(ends[1], ANSWER_FD) < 0)
         _exit(1);
     close(ends[1]);
@@ -60,19 +60,19 @@ pid_t errand_ask(spawner_t *s, errand_t *e, int64_t limit,
     return pid;
 }
 
-int errand_tell(const void *answer, size_t size)
+int helper_job_report(const void *answer, size_t size)
 {
     return write(ANSWER_FD, answer, size) == (ssize_t)size ? 0 : -1;
 }
 
-int errand_read(const errand_t *e, void *answer, size_t size)
+int helper_job_read(const helper_job_t *e, void *answer, size_t size)
 {
     return read(e->answer, answer, size) == (ssize_t)size ? 0 : -1;
 }
 
-int errand_owns(uint64_t id)
+int helper_job_has_cgroup(uint64_t id)
 {
-    const errand_t *e;
+    const helper_job_t *e;
 
     for (e = errands; e; e = e->next)
         if (e->id == id)
@@ -81,7 +81,7 @@ int errand_owns(uint64_t id)
 }
 
 /* It is a child that is not reaped, so the number is its own. */
-static void end(const errand_t *e)
+static void end(const helper_job_t *e)
 {
     if (e->id != 0)
         cgroup_kill(e->id);
@@ -89,10 +89,10 @@ static void end(const errand_t *e)
         kill(e->pid, SIGKILL); /* before its setsid() */
 }
 
-static void over(spawner_t *s, errand_t *e, const siginfo_t *cause)
+static void over(spawner_t *s, helper_job_t *e, const siginfo_t *cause)
 {
     int answer = e->answer;
-    errand_t **at = &errands;
+    helper_job_t **at = &errands;
 
     while (*at != e)
         at = &(*at)->next;
@@ -104,9 +104,9 @@ static void over(spawner_t *s, errand_t *e, const siginfo_t *cause)
         close(answer);
 }
 
-void errand_reap(spawner_t *s, const siginfo_t *cause)
+void helper_job_reap(spawner_t *s, const siginfo_t *cause)
 {
-    errand_t *e;
+    helper_job_t *e;
 
     for (e = errands; e; e = e->next)
         if (e->pid == cause->si_pid) {
@@ -115,9 +115,9 @@ void errand_reap(spawner_t *s, const siginfo_t *cause)
         }
 }
 
-void errand_tend(spawner_t *s)
+void helper_job_tick(spawner_t *s)
 {
-    errand_t *e;
+    helper_job_t *e;
 
     for (e = errands; e; e = e->next) {
         if (e->late)
@@ -131,7 +131,7 @@ void errand_tend(spawner_t *s)
     }
 }
 
-void errand_stop(void)
+void helper_job_stop(void)
 {
     for (; errands; errands = errands->next)
         end(errands);

@@ -14,40 +14,41 @@
 #include <jansson.h>
 #include <stdint.h>
 
-#define READER_ERROR_MAX 256
+#define JSON_READER_ERROR_MAX 256
 
 /** Who reads. */
 typedef struct {
     apr_pool_t *p;     /**< what is read is kept there */
-    char *error;       /**< READER_ERROR_MAX bytes */
+    char *error;       /**< JSON_READER_ERROR_MAX bytes */
     int wrong;         /**< there was a complaint */
     const char *where; /**< name of the app, for the sentence; NULL: none */
-} reader_t;
+} json_reader_t;
 
-void reader_refuse(reader_t *r, const char *format, ...)
+void json_reader_refuse(json_reader_t *r, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /** Has a text control characters in it? */
-int reader_has_control(const char *s);
+int json_reader_has_control(const char *s);
 
 /** A text without control characters. @param nullable may be null */
-const char *reader_text(reader_t *r, const json_t *o, const char *key,
-                        int nullable);
+const char *json_reader_text(json_reader_t *r, const json_t *o, const char *key,
+                             int nullable);
 
 /** An absolute path. */
-const char *reader_path(reader_t *r, const json_t *o, const char *key,
-                        int nullable);
+const char *json_reader_path(json_reader_t *r, const json_t *o, const char *key,
+                             int nullable);
 
 /** A whole number from min to max. */
-int64_t reader_number(reader_t *r, const json_t *o, const char *key,
-                      int64_t min, int64_t max);
+int64_t json_reader_number(json_reader_t *r, const json_t *o, const char *key,
+                           int64_t min, int64_t max);
 
 /** One from 0 on. */
-uint32_t reader_count(reader_t *r, const json_t *o, const char *key);
+uint32_t json_reader_count(json_reader_t *r, const json_t *o, const char *key);
 
-int reader_truth(reader_t *r, const json_t *o, const char *key);
+int json_reader_boolean(json_reader_t *r, const json_t *o, const char *key);
 
 /** Seconds; as microseconds. */
-int64_t reader_duration(reader_t *r, const json_t *o, const char *key);
+int64_t json_reader_duration(json_reader_t *r, const json_t *o,
+                             const char *key);
 
 #endif

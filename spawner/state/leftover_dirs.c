@@ -13,7 +13,7 @@
 #define LIMIT (10 * SECOND)
 #define PAUSE (60 * SECOND)
 
-static errand_t errand;
+static helper_job_t errand;
 static int64_t due = INT64_MAX; /* us */
 static int said;                /* that something cannot be removed */
 
@@ -21,7 +21,7 @@ static int said;                /* that something cannot be removed */
 static uint64_t *ids;
 static size_t n_ids;
 
-void litter_note(spawner_t *s)
+void leftover_dirs_note(spawner_t *s)
 {
     due = s->now;
     state_wake(s, due);
@@ -47,13 +47,13 @@ static _Noreturn void clear(const spawner_t *s)
 {
     int left = 0;
 
-    fresh_descriptors(s->rt.fd);
+    child_reset_descriptors(s->rt.fd);
     while (n_ids > 0)
-        left |= runtime_clear(&s->rt, ids[--n_ids]) != 0;
+        left |= process_files_clear(&s->rt, ids[--n_ids]) != 0;
     _exit(left);
 }
 
-static void ended(spawner_t *s, errand_t *e, const siginfo_t *cause)
+static void ended(spawner_t *s, helper_job_t *e, const siginfo_t *cause)
 {
     int whole = cause && cause->si_code == CLD_EXITED && cause->si_status == 0;
 
@@ -74,13 +74,13 @@ static void ended(spawner_t *s, errand_t *e, const siginfo_t *cause)
     state_wake(s, due);
 }
 
-void litter_tend(spawner_t *s)
+void leftover_dirs_tick(spawner_t *s)
 {
     if (s->now >= due && errand.pid == 0) {
         due = INT64_MAX;
         n_ids = 0;
-        runtime_each(&s->rt, collect, s);
-        switch (errand_fork(s, &errand, LIMIT, ended)) {
+        process_files_each(&s->rt, collect, s);
+        switch (helper_job_fork(s, &errand, LIMIT, ended)) {
         case 0:
             clear(s);
         case -1:

@@ -18,9 +18,9 @@
 #include "spawner/state/state.h"
 
 /** A directory of a process that has ended may be left. */
-void litter_note(spawner_t *s);
+void leftover_dirs_note(spawner_t *s);
 
 /** Begin what is due. */
-void litter_tend(spawner_t *s);
+void leftover_dirs_tick(spawner_t *s);
 
 #endif

@@ -22,20 +22,20 @@ typedef struct {
     uint64_t start;
 } found_t;
 
-static errand_t hunter;
+static helper_job_t hunter;
 static int64_t again;      /* us: no other before */
 static uint64_t before;    /* ticks: strays are older; 0: nobody asks */
 static uint64_t oldest;    /* ticks: no one older is of interest */
 static found_t unreadable; /* was logged */
 
-void hunt_ask(spawner_t *s, process_t *p, int sign)
+void mark_scan_ask(spawner_t *s, process_t *p, int sign)
 {
     if (p->seek != SIGKILL && (sign == SIGKILL || sign > p->seek))
         p->seek = sign;
     state_wake(s, s->now);
 }
 
-void hunt_strays(spawner_t *s)
+void mark_scan_kill_strays(spawner_t *s)
 {
     before = procfs_now();
     state_wake(s, s->now);
@@ -51,7 +51,7 @@ static void tell(uint64_t id, const procfs_t *who)
     found.id = id;
     found.pid = who->pid;
     found.start = who->start;
-    if (errand_tell(&found, sizeof found) != 0)
+    if (helper_job_report(&found, sizeof found) != 0)
         _exit(1);
 }
 
@@ -99,10 +99,10 @@ static _Noreturn void work(spawner_t *s)
 {
     process_t *p;
 
-    fresh_descriptors(s->rt.fd);
+    child_reset_descriptors(s->rt.fd);
     for (p = s->processes; p; p = p->next)
         p->strays = 0;
-    marks_read(is_wanted, judge, s);
+    environ_scan_read(is_wanted, judge, s);
     _exit(0);
 }
 
@@ -119,7 +119,7 @@ static void blame(const found_t *f)
              (int)f->pid);
 }
 
-static void ended(spawner_t *s, errand_t *e, const siginfo_t *cause)
+static void ended(spawner_t *s, helper_job_t *e, const siginfo_t *cause)
 {
     int good = cause && cause->si_code == CLD_EXITED && cause->si_status == 0;
     found_t f, odd = {0, 0, 0};
@@ -128,7 +128,7 @@ static void ended(spawner_t *s, errand_t *e, const siginfo_t *cause)
     for (p = s->processes; p && good; p = p->next)
         if (p->sought)
             p->strays = 0;
-    while (errand_read(e, &f, sizeof f) == 0) {
+    while (helper_job_read(e, &f, sizeof f) == 0) {
         p = process_find(s, f.id);
         if (f.id == 0 && odd.pid == 0)
             odd = f;
@@ -160,7 +160,7 @@ static int is_due(const spawner_t *s)
     return before > 0 || oldest < UINT64_MAX;
 }
 
-void hunt_tend(spawner_t *s)
+void mark_scan_tick(spawner_t *s)
 {
     process_t *p;
     pid_t pid;
@@ -172,7 +172,7 @@ void hunt_tend(spawner_t *s)
         return;
     }
     again = s->now + PAUSE;
-    pid = errand_ask(s, &hunter, LIMIT, ended);
+    pid = helper_job_fork_reporting(s, &hunter, LIMIT, ended);
     if (pid == 0)
         work(s);
     if (pid < 0) {

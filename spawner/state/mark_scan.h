@@ -18,12 +18,12 @@
 
 /** Send `sign` to whatever bears its mark; 0: only look. p->strays says what
  * was found, once its leader is dead. */
-void hunt_ask(spawner_t *s, process_t *p, int sign);
+void mark_scan_ask(spawner_t *s, process_t *p, int sign);
 
 /** KILL what bears our mark, began before now and is in no record. */
-void hunt_strays(spawner_t *s);
+void mark_scan_kill_strays(spawner_t *s);
 
 /** Begin what is due. */
-void hunt_tend(spawner_t *s);
+void mark_scan_tick(spawner_t *s);
 
 #endif

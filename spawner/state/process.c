@@ -76,7 +76,7 @@ process_t *process_of_path(const spawner_t *s, const char *path)
 {
     size_t length = strlen(s->rt.dir);
     const char *id;
-    runtime_path_t own;
+    process_files_path_t own;
     process_t *p;
 
     if (strncmp(path, s->rt.dir, length) != 0 || path[length] != '/')
@@ -85,7 +85,8 @@ process_t *process_of_path(const spawner_t *s, const char *path)
     p = id ? process_find(s, strtoull(id + 1, NULL, 16)) : NULL;
     if (!p || p->is.wire.listen == APL_LISTEN_TCP)
         return NULL;
-    runtime_path(&s->rt, runtime_kind(p->is.wire.listen), p->is.id, own);
+    process_files_path(&s->rt, process_files_kind(p->is.wire.listen), p->is.id,
+                       own);
     return strcmp(path, own) == 0 ? p : NULL;
 }
 
@@ -133,8 +134,8 @@ process_t *process_new(spawner_t *s, uint64_t id, const char *name)
     return p;
 }
 
-process_t *process_again(spawner_t *s, uint32_t record,
-                         const registry_record_t *is)
+process_t *process_adopted(spawner_t *s, uint32_t record,
+                           const registry_record_t *is)
 {
     process_t *p = make(s, record, is);
 
@@ -153,7 +154,7 @@ void process_forked(spawner_t *s, process_t *p, pid_t pid)
     put(s->by_child, &p->is.pid, sizeof p->is.pid, p);
 }
 
-void process_listens(spawner_t *s, process_t *p, uint32_t port)
+void process_has_port(spawner_t *s, process_t *p, uint32_t port)
 {
     p->is.wire.port = port;
     put(s->by_port, &p->is.wire.port, sizeof p->is.wire.port, p);
@@ -161,7 +162,8 @@ void process_listens(spawner_t *s, process_t *p, uint32_t port)
 
 void process_configure(spawner_t *s, process_t *p)
 {
-    const table_app_t *a = s->table ? table_find(s->table, p->is.name) : NULL;
+    const app_entry_t *a =
+        s->table ? app_table_find(s->table, p->is.name) : NULL;
 
     if (!a)
         return;
@@ -204,12 +206,12 @@ void process_signal(spawner_t *s, process_t *p, int sign)
     populated = cgroup_populated(p->is.id);
     if (is_killed || (p->gone && populated == 0))
         return;
-    census_ask(s, p, sign);
+    session_scan_ask(s, p, sign);
     if (populated < 0 && (sign == SIGKILL || p->gone))
-        hunt_ask(s, p, sign);
+        mark_scan_ask(s, p, sign);
 }
 
-int process_remains(spawner_t *s, process_t *p)
+int process_has_remains(spawner_t *s, process_t *p)
 {
     int populated = cgroup_populated(p->is.id);
 
@@ -220,9 +222,9 @@ int process_remains(spawner_t *s, process_t *p)
     if (p->is.pid <= 1)
         return 0;
     if (p->census.found != 0)
-        census_ask(s, p, 0);
+        session_scan_ask(s, p, 0);
     if (p->strays != 0)
-        hunt_ask(s, p, 0);
+        mark_scan_ask(s, p, 0);
     return p->census.found != 0 || p->strays != 0;
 }
 

@@ -21,14 +21,14 @@
 process_t *process_new(spawner_t *s, uint64_t id, const char *name);
 
 /** One of another spawner, which is in this record. @return NULL: no memory */
-process_t *process_again(spawner_t *s, uint32_t record,
-                         const registry_record_t *is);
+process_t *process_adopted(spawner_t *s, uint32_t record,
+                           const registry_record_t *is);
 
 /** Its leader is this child of ours. */
 void process_forked(spawner_t *s, process_t *p, pid_t pid);
 
 /** This port is its own. */
-void process_listens(spawner_t *s, process_t *p, uint32_t port);
+void process_has_port(spawner_t *s, process_t *p, uint32_t port);
 
 /** Take what the table says of its app; where that is gone, it stays. */
 void process_configure(spawner_t *s, process_t *p);
@@ -53,7 +53,7 @@ void process_signal(spawner_t *s, process_t *p, int sign);
 
 /** Does anything run that it has started, or is that not known yet? For one
  * whose leader is dead. What is not known is asked for. */
-int process_remains(spawner_t *s, process_t *p);
+int process_has_remains(spawner_t *s, process_t *p);
 
 /** Free those that are done. */
 void process_collect(spawner_t *s);

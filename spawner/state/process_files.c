@@ -27,8 +27,8 @@ static const char *const kinds[] = {CONTRACT_SOCKETS, CONTRACT_OUTPUT,
                                     CONTRACT_NOTIFY, CONTRACT_OWN};
 #define FILES 3 /* the first of them: they hold files of root's */
 
-static int own(const runtime_t *rt, const char *name, mode_t mode, uid_t uid,
-               gid_t gid)
+static int own(const runtime_dir_t *rt, const char *name, mode_t mode,
+               uid_t uid, gid_t gid)
 {
     /* In directories where nobody but root may put anything. */
     if (geteuid() == 0 && fchownat(rt->fd, name, uid, gid, 0) != 0)
@@ -36,7 +36,7 @@ static int own(const runtime_t *rt, const char *name, mode_t mode, uid_t uid,
     return fchmodat(rt->fd, name, mode, 0);
 }
 
-int runtime_prepare(const runtime_t *rt)
+int process_files_prepare(const runtime_dir_t *rt)
 {
     static const struct {
         const char *name;
@@ -59,14 +59,14 @@ int runtime_prepare(const runtime_t *rt)
     return 0;
 }
 
-void runtime_path(const runtime_t *rt, const char *kind, uint64_t id,
-                  runtime_path_t path)
+void process_files_path(const runtime_dir_t *rt, const char *kind, uint64_t id,
+                        process_files_path_t path)
 {
-    snprintf(path, sizeof(runtime_path_t), "%s/%s/" CONTRACT_ID_FMT "%s",
+    snprintf(path, sizeof(process_files_path_t), "%s/%s/" CONTRACT_ID_FMT "%s",
              rt->dir, kind, id, strcmp(kind, CONTRACT_OWN) == 0 ? "/s" : "");
 }
 
-const char *runtime_kind(uint32_t listen)
+const char *process_files_kind(uint32_t listen)
 {
     return listen == APL_LISTEN_UNIX ? CONTRACT_OWN : CONTRACT_SOCKETS;
 }
@@ -76,19 +76,20 @@ static void name_of(char name[24], const char *kind, uint64_t id)
     snprintf(name, 24, "%s/" CONTRACT_ID_FMT, kind, id);
 }
 
-static struct sockaddr_un address(const runtime_t *rt, const char *kind,
+static struct sockaddr_un address(const runtime_dir_t *rt, const char *kind,
                                   uint64_t id)
 {
     struct sockaddr_un to = {.sun_family = AF_UNIX};
-    runtime_path_t path;
+    process_files_path_t path;
 
-    runtime_path(rt, kind, id, path);
+    process_files_path(rt, kind, id, path);
     memcpy(to.sun_path, path, sizeof path);
     return to;
 }
 
 /* A socket bound to KIND/ID, with mode 0600 from the umask. */
-static int bound(const runtime_t *rt, const char *kind, uint64_t id, int type)
+static int bound(const runtime_dir_t *rt, const char *kind, uint64_t id,
+                 int type)
 {
     struct sockaddr_un to = address(rt, kind, id);
     char name[24];
@@ -97,7 +98,7 @@ static int bound(const runtime_t *rt, const char *kind, uint64_t id, int type)
     name_of(name, kind, id);
     if (fd < 0)
         return -1;
-    rights_guard(fd);
+    guarded_socket_begin(fd);
     unlinkat(rt->fd, name, 0);
     if (bind(fd, (struct sockaddr *)&to, sizeof to) == 0 &&
         fchmodat(rt->fd, name, 0600, 0) == 0)
@@ -106,7 +107,7 @@ static int bound(const runtime_t *rt, const char *kind, uint64_t id, int type)
     return -1;
 }
 
-int runtime_listen(const runtime_t *rt, uint64_t id)
+int process_files_listen(const runtime_dir_t *rt, uint64_t id)
 {
     char name[24];
     int fd = bound(rt, CONTRACT_SOCKETS, id, SOCK_STREAM);
@@ -122,7 +123,7 @@ int runtime_listen(const runtime_t *rt, uint64_t id)
     return -1;
 }
 
-int runtime_entry(const runtime_t *rt, uint64_t id, uid_t uid)
+int process_files_socket(const runtime_dir_t *rt, uint64_t id, uid_t uid)
 {
     char name[24];
     struct stat st;
@@ -131,9 +132,9 @@ int runtime_entry(const runtime_t *rt, uint64_t id, uid_t uid)
     name_of(name, CONTRACT_OWN, id);
     dir = uid == USERDB_NOBODY
               ? -1
-              : beneath_open(rt->fd, name, O_PATH | O_DIRECTORY);
+              : open_beneath(rt->fd, name, O_PATH | O_DIRECTORY);
     if (dir >= 0) {
-        fd = beneath_open(dir, "s", O_PATH);
+        fd = open_beneath(dir, "s", O_PATH);
         close(dir);
     }
     if (fd < 0) {
@@ -153,7 +154,8 @@ static void name_entry(char name[32], int entry)
     snprintf(name, 32, "/proc/self/fd/%d", entry);
 }
 
-int runtime_stat(const runtime_t *rt, uint64_t id, int entry, struct stat *st)
+int process_files_stat(const runtime_dir_t *rt, uint64_t id, int entry,
+                       struct stat *st)
 {
     char name[24];
 
@@ -162,7 +164,7 @@ int runtime_stat(const runtime_t *rt, uint64_t id, int entry, struct stat *st)
                       : fstatat(rt->fd, name, st, AT_SYMLINK_NOFOLLOW);
 }
 
-int runtime_admit(const runtime_t *rt, uint64_t id, int entry)
+int process_files_admit(const runtime_dir_t *rt, uint64_t id, int entry)
 {
     char from[32], name[24];
 
@@ -176,17 +178,17 @@ int runtime_admit(const runtime_t *rt, uint64_t id, int entry)
     return own(rt, name, 0660, (uid_t)-1, rt->gid);
 }
 
-int runtime_notify(const runtime_t *rt, uint64_t id)
+int process_files_notify(const runtime_dir_t *rt, uint64_t id)
 {
     return bound(rt, CONTRACT_NOTIFY, id, SOCK_DGRAM);
 }
 
-int runtime_give(const char *path, uid_t uid, gid_t gid)
+int process_files_give(const char *path, uid_t uid, gid_t gid)
 {
     return uid == (uid_t)-1 ? 0 : lchown(path, uid, gid);
 }
 
-int runtime_output(const runtime_t *rt, uint64_t id)
+int process_files_output(const runtime_dir_t *rt, uint64_t id)
 {
     char name[24];
 
@@ -194,10 +196,10 @@ int runtime_output(const runtime_t *rt, uint64_t id)
     unlinkat(rt->fd, name, 0);
     if (mkfifoat(rt->fd, name, 0600) != 0)
         return -1;
-    return runtime_output_again(rt, id);
+    return process_files_output_again(rt, id);
 }
 
-int runtime_output_again(const runtime_t *rt, uint64_t id)
+int process_files_output_again(const runtime_dir_t *rt, uint64_t id)
 {
     char name[24];
 
@@ -205,7 +207,7 @@ int runtime_output_again(const runtime_t *rt, uint64_t id)
     return openat(rt->fd, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
 }
 
-int runtime_port(void)
+int process_files_port(void)
 {
     struct sockaddr_in at = {.sin_family = AF_INET,
                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -221,7 +223,7 @@ int runtime_port(void)
     return port;
 }
 
-int runtime_remove(const runtime_t *rt, uint64_t id)
+int process_files_remove(const runtime_dir_t *rt, uint64_t id)
 {
     char name[24];
     size_t i;
@@ -232,7 +234,7 @@ int runtime_remove(const runtime_t *rt, uint64_t id)
         unlinkat(rt->fd, name, 0);
     }
     name_of(name, CONTRACT_OWN, id);
-    dir = beneath_open(rt->fd, name, O_PATH | O_DIRECTORY);
+    dir = open_beneath(rt->fd, name, O_PATH | O_DIRECTORY);
     if (dir >= 0) {
         unlinkat(dir, "s", 0);
         close(dir);
@@ -240,7 +242,7 @@ int runtime_remove(const runtime_t *rt, uint64_t id)
     return unlinkat(rt->fd, name, AT_REMOVEDIR) != 0 && errno != ENOENT;
 }
 
-int runtime_clear(const runtime_t *rt, uint64_t id)
+int process_files_clear(const runtime_dir_t *rt, uint64_t id)
 {
     char name[24];
 
@@ -249,8 +251,8 @@ int runtime_clear(const runtime_t *rt, uint64_t id)
     return faccessat(rt->fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-void runtime_each(const runtime_t *rt, void (*each)(uint64_t id, void *ctx),
-                  void *ctx)
+void process_files_each(const runtime_dir_t *rt,
+                        void (*each)(uint64_t id, void *ctx), void *ctx)
 {
     size_t i;
 
@@ -281,8 +283,8 @@ static int connected(int fd, const void *to, socklen_t length)
     return -1;
 }
 
-int runtime_connect(const runtime_t *rt, uint64_t id, const apl_wire_t *wire,
-                    int entry)
+int process_files_connect(const runtime_dir_t *rt, uint64_t id,
+                          const apl_wire_t *wire, int entry)
 {
     int type = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
 
@@ -300,12 +302,12 @@ int runtime_connect(const runtime_t *rt, uint64_t id, const apl_wire_t *wire,
         if (entry >= 0)
             name_entry(to.sun_path, entry);
         if (fd >= 0)
-            rights_guard(fd);
+            guarded_socket_begin(fd);
         return connected(fd, &to, sizeof to);
     }
 }
 
-static int write_as(const runtime_t *rt, const char *name, int flags,
+static int write_as(const runtime_dir_t *rt, const char *name, int flags,
                     const char *text)
 {
     size_t length = strlen(text);
@@ -319,7 +321,8 @@ static int write_as(const runtime_t *rt, const char *name, int flags,
     return ok ? 0 : -1;
 }
 
-int runtime_write(const runtime_t *rt, const char *name, const char *text)
+int process_files_write(const runtime_dir_t *rt, const char *name,
+                        const char *text)
 {
     char temp[40];
 

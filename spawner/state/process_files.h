@@ -9,7 +9,7 @@
  *         by the next one when no process has that id.
  * Trust:  all is root's but a/ID, which belongs to the app's user, who may put
  *         anything there at any time: nothing is known by its name there, but
- *         by a descriptor (runtime_entry).
+ *         by a descriptor (process_files_socket).
  */
 #ifndef APPPOOL_SPAWNER_STATE_PROCESS_FILES_H
 #define APPPOOL_SPAWNER_STATE_PROCESS_FILES_H
@@ -26,39 +26,39 @@ typedef struct {
     int fd;
     uid_t uid; /**< httpd's user, who may connect to the sockets */
     gid_t gid;
-} runtime_t;
+} runtime_dir_t;
 
-typedef char runtime_path_t[CONTRACT_SOCKET_PATH_MAX];
+typedef char process_files_path_t[CONTRACT_SOCKET_PATH_MAX];
 
 /** Make s/ a/ o/ n/ e/ where they are not there yet, with the right modes. */
-int runtime_prepare(const runtime_t *rt);
+int process_files_prepare(const runtime_dir_t *rt);
 
 /** Path of s/ID, o/ID or n/ID (or a/ID with /s). */
-void runtime_path(const runtime_t *rt, const char *kind, uint64_t id,
-                  runtime_path_t path);
+void process_files_path(const runtime_dir_t *rt, const char *kind, uint64_t id,
+                        process_files_path_t path);
 
 /** The directory of the socket that an app listens on. @param listen
  * APL_LISTEN_* but for tcp */
-const char *runtime_kind(uint32_t listen);
+const char *process_files_kind(uint32_t listen);
 
-/** s/ID: a listening socket, which is root's yet (runtime_admit).
+/** s/ID: a listening socket, which is root's yet (process_files_admit).
  * @return descriptor */
-int runtime_listen(const runtime_t *rt, uint64_t id);
+int process_files_listen(const runtime_dir_t *rt, uint64_t id);
 
 /** n/ID: a datagram socket; the app's user gets it later. */
-int runtime_notify(const runtime_t *rt, uint64_t id);
+int process_files_notify(const runtime_dir_t *rt, uint64_t id);
 
 /** Give n/ID to the app's user. @param uid UINT32_MAX: not known, not done */
-int runtime_give(const char *path, uid_t uid, gid_t gid);
+int process_files_give(const char *path, uid_t uid, gid_t gid);
 
 /** o/ID: make the FIFO and open it to read. */
-int runtime_output(const runtime_t *rt, uint64_t id);
+int process_files_output(const runtime_dir_t *rt, uint64_t id);
 
 /** Open it to read again, after a restart of the spawner. */
-int runtime_output_again(const runtime_t *rt, uint64_t id);
+int process_files_output_again(const runtime_dir_t *rt, uint64_t id);
 
 /** A loopback port that is free right now. @return port, or -1 */
-int runtime_port(void);
+int process_files_port(void);
 
 /**
  * a/ID/s: what the app has put there.
@@ -66,42 +66,44 @@ int runtime_port(void);
  * @return descriptor (O_PATH) of a socket that belongs to that user; -1 with
  *         ENOENT: nothing is there yet, or ENOTSOCK: it is something else
  */
-int runtime_entry(const runtime_t *rt, uint64_t id, uid_t uid);
+int process_files_socket(const runtime_dir_t *rt, uint64_t id, uid_t uid);
 
 /** The file of the socket that httpd connects to, or is to connect to.
  * @param entry the socket that the app has made, if that is not at s/ID yet;
  * -1 */
-int runtime_stat(const runtime_t *rt, uint64_t id, int entry, struct stat *st);
+int process_files_stat(const runtime_dir_t *rt, uint64_t id, int entry,
+                       struct stat *st);
 
 /**
  * From now on httpd's user may connect to the process, at s/ID.
  * @param entry the socket that is to be there, if the app has made it; -1
  * @return -1 with ENOENT: the app has removed it
  */
-int runtime_admit(const runtime_t *rt, uint64_t id, int entry);
+int process_files_admit(const runtime_dir_t *rt, uint64_t id, int entry);
 
 /** Remove all that a process had, at once. @return 1: a/ID is left, with
- * something in it: that is for runtime_clear() */
-int runtime_remove(const runtime_t *rt, uint64_t id);
+ * something in it: that is for process_files_clear() */
+int process_files_remove(const runtime_dir_t *rt, uint64_t id);
 
 /** Remove a/ID. May take long. @return 1: it is still there */
-int runtime_clear(const runtime_t *rt, uint64_t id);
+int process_files_clear(const runtime_dir_t *rt, uint64_t id);
 
 /** Call `each` for the id of everything that a process had; for an id as often
  * as there is something. */
-void runtime_each(const runtime_t *rt, void (*each)(uint64_t id, void *ctx),
-                  void *ctx);
+void process_files_each(const runtime_dir_t *rt,
+                        void (*each)(uint64_t id, void *ctx), void *ctx);
 
 /**
  * Start connecting to where a process listens. Does not block.
  * @param entry a socket that the app has made, or -1
  * @return descriptor; -1: nobody listens there (yet)
  */
-int runtime_connect(const runtime_t *rt, uint64_t id, const apl_wire_t *wire,
-                    int entry);
+int process_files_connect(const runtime_dir_t *rt, uint64_t id,
+                          const apl_wire_t *wire, int entry);
 
 /** Write a small file, 0600: at once or not at all; on a full disk over the one
  * that is there, whose end may then be left of it. */
-int runtime_write(const runtime_t *rt, const char *name, const char *text);
+int process_files_write(const runtime_dir_t *rt, const char *name,
+                        const char *text);
 
 #endif

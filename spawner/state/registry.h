@@ -33,7 +33,7 @@ typedef struct {
     uint64_t start;   /**< with pid: the process's identity */
     int64_t began;    /**< us, apl_now(): when it was forked */
     int64_t deadline; /**< us: when its boot has taken too long */
-    uint64_t print;   /**< table_app_t.print it was made from */
+    uint64_t print;   /**< app_entry_t.print it was made from */
     int32_t pid;
     uint32_t uid, gid; /**< UINT32_MAX: not known yet */
     apl_wire_t wire;

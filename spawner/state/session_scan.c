@@ -16,24 +16,24 @@
 #define LIMIT (20 * SECOND)
 #define PAUSE (SECOND / 20) /* from one to the next, at least */
 
-/* A question, and the answer: in memory that is shared with the child. */
-typedef struct question {
+/* What to look for, and what was found; shared with the child. */
+typedef struct target {
     uint64_t id, signals;
     int weighed, found;
     int64_t memory;
     /* the child's own */
     const process_t *p;
-    struct question *next; /* of one with the same session */
-} question_t;
+    struct target *next; /* of one with the same session */
+} target_t;
 
-static errand_t looker;
-static question_t *questions;
-static size_t n_questions;
+static helper_job_t looker;
+static target_t *targets;
+static size_t n_targets;
 static int asked;            /* is anything asked for? */
 static int64_t began, again; /* us */
 static int failed;           /* the last time, and that was logged */
 
-void census_ask(spawner_t *s, process_t *p, int sign)
+void session_scan_ask(spawner_t *s, process_t *p, int sign)
 {
     if (sign > 0)
         p->census.signals |= (uint64_t)1 << sign;
@@ -41,10 +41,10 @@ void census_ask(spawner_t *s, process_t *p, int sign)
     state_wake(s, s->now);
 }
 
-void census_weigh(spawner_t *s, process_t *p)
+void session_scan_measure(spawner_t *s, process_t *p)
 {
     p->census.weighed = 1;
-    census_ask(s, p, 0);
+    session_scan_ask(s, p, 0);
 }
 
 /* ---- who is of it? ---- */
@@ -89,8 +89,8 @@ static void visit_member(const procfs_t *who, void *ctx)
         v->each(who, v->ctx);
 }
 
-void census_each(const process_t *p,
-                 void (*each)(const procfs_t *who, void *ctx), void *ctx)
+void session_scan_each(const process_t *p,
+                       void (*each)(const procfs_t *who, void *ctx), void *ctx)
 {
     visit_t v = {p, each, ctx};
 
@@ -110,7 +110,7 @@ static int has_had_it(const process_t *p, const procfs_t *who)
 
 static void answer(const procfs_t *who, void *ctx)
 {
-    question_t *q = ctx;
+    target_t *q = ctx;
     int sign;
 
     q->found = 1;
@@ -125,7 +125,7 @@ static void answer(const procfs_t *who, void *ctx)
 static void count(const procfs_t *who, void *ctx)
 {
     int32_t session = who->session;
-    question_t *q = apr_hash_get(ctx, &session, sizeof session);
+    target_t *q = apr_hash_get(ctx, &session, sizeof session);
 
     for (; q; q = q->next)
         if (is_member(q->p, who))
@@ -137,9 +137,9 @@ static _Noreturn void work(const spawner_t *s)
     apr_hash_t *by_session = apr_hash_make(s->pool);
     size_t i;
 
-    fresh_descriptors(cgroup_descriptor());
-    for (i = 0; i < n_questions; i++) {
-        question_t *q = &questions[i];
+    child_reset_descriptors(cgroup_descriptor());
+    for (i = 0; i < n_targets; i++) {
+        target_t *q = &targets[i];
         const int32_t *pid = &q->p->is.pid;
         visit_t v = {q->p, answer, q};
 
@@ -155,7 +155,7 @@ static _Noreturn void work(const spawner_t *s)
 
 /* ---- in the spawner ---- */
 
-static void take(const spawner_t *s, process_t *p, const question_t *q)
+static void take(const spawner_t *s, process_t *p, const target_t *q)
 {
     if (p->census.sought) {
         p->census.found = q->found;
@@ -169,7 +169,7 @@ static void take(const spawner_t *s, process_t *p, const question_t *q)
     p->census.sought = 0;
 }
 
-static void ask_again(process_t *p, const question_t *q)
+static void ask_again(process_t *p, const target_t *q)
 {
     p->census.signals |= q->signals;
     p->census.weighed |= q->weighed;
@@ -179,24 +179,24 @@ static void ask_again(process_t *p, const question_t *q)
 
 static void forget(void)
 {
-    munmap(questions, (n_questions + 1) * sizeof *questions);
-    questions = NULL;
+    munmap(targets, (n_targets + 1) * sizeof *targets);
+    targets = NULL;
 }
 
-static void ended(spawner_t *s, errand_t *e, const siginfo_t *cause)
+static void ended(spawner_t *s, helper_job_t *e, const siginfo_t *cause)
 {
     int good = cause && cause->si_code == CLD_EXITED && cause->si_status == 0;
     int64_t took = s->now - began;
     size_t i;
 
     (void)e;
-    for (i = 0; i < n_questions; i++) {
-        process_t *p = process_find(s, questions[i].id);
+    for (i = 0; i < n_targets; i++) {
+        process_t *p = process_find(s, targets[i].id);
 
         if (p && good)
-            take(s, p, &questions[i]);
+            take(s, p, &targets[i]);
         else if (p)
-            ask_again(p, &questions[i]);
+            ask_again(p, &targets[i]);
     }
     forget();
     /* On a host with many processes, half of a core at most. */
@@ -209,25 +209,24 @@ static void ended(spawner_t *s, errand_t *e, const siginfo_t *cause)
 }
 
 /* @return -1: no memory */
-static int note_questions(spawner_t *s)
+static int note_targets(spawner_t *s)
 {
     process_t *p;
     size_t n = 0;
 
     for (p = s->processes; p; p = p->next)
         n += p->census.asked != 0;
-    questions = mmap(NULL, (n + 1) * sizeof *questions, PROT_READ | PROT_WRITE,
-                     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (questions == MAP_FAILED)
+    targets = mmap(NULL, (n + 1) * sizeof *targets, PROT_READ | PROT_WRITE,
+                   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (targets == MAP_FAILED)
         return -1;
-    n_questions = 0;
+    n_targets = 0;
     for (p = s->processes; p; p = p->next)
         if (p->census.asked)
-            questions[n_questions++] =
-                (question_t){.id = p->is.id,
-                             .signals = p->census.signals,
-                             .weighed = p->census.weighed,
-                             .p = p};
+            targets[n_targets++] = (target_t){.id = p->is.id,
+                                              .signals = p->census.signals,
+                                              .weighed = p->census.weighed,
+                                              .p = p};
     return 0;
 }
 
@@ -248,7 +247,7 @@ static void note_asked(spawner_t *s)
     began = s->now;
 }
 
-void census_tend(spawner_t *s)
+void session_scan_tick(spawner_t *s)
 {
     pid_t pid;
 
@@ -260,9 +259,9 @@ void census_tend(spawner_t *s)
     }
     again = s->now + PAUSE;
     state_wake(s, again);
-    if (note_questions(s) != 0)
+    if (note_targets(s) != 0)
         return;
-    pid = errand_fork(s, &looker, LIMIT, ended);
+    pid = helper_job_fork(s, &looker, LIMIT, ended);
     if (pid == 0)
         work(s);
     if (pid < 0)

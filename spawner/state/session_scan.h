@@ -30,17 +30,17 @@
 
 /** Send `sign` to all that it has started, and not to its leader; 0: only
  * look. p->census says what was found, once its leader is dead. */
-void census_ask(spawner_t *s, process_t *p, int sign);
+void session_scan_ask(spawner_t *s, process_t *p, int sign);
 
 /** Have its memory added up: p->weight. */
-void census_weigh(spawner_t *s, process_t *p);
+void session_scan_measure(spawner_t *s, process_t *p);
 
 /** Begin what is due. */
-void census_tend(spawner_t *s);
+void session_scan_tick(spawner_t *s);
 
 /** Call `each` for every process that runs and is of `p`, its leader too. It
  * takes its time: in a child only. */
-void census_each(const process_t *p,
-                 void (*each)(const procfs_t *who, void *ctx), void *ctx);
+void session_scan_each(const process_t *p,
+                       void (*each)(const procfs_t *who, void *ctx), void *ctx);
 
 #endif

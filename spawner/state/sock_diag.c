@@ -29,10 +29,10 @@
 typedef void each_t(const struct nlmsghdr *message, void *ctx);
 
 typedef struct {
-    diag_unix_t *on_unix;
-    diag_tcp_t *on_tcp;
+    sock_diag_unix_t *on_unix;
+    sock_diag_tcp_t *on_tcp;
     void *ctx;
-} asker_t;
+} command_client_t;
 
 /* What follows in the kernel's answer; its own macros mix signs. */
 static const void *after(const void *at, size_t length)
@@ -88,13 +88,13 @@ static int ask(const void *request, size_t length, each_t *each, void *ctx)
 
 static void unix_found(const struct nlmsghdr *m, void *ctx)
 {
-    const asker_t *asker = ctx;
+    const command_client_t *asker = ctx;
     const struct unix_diag_msg *body = NLMSG_DATA(m);
     const struct rtattr *at = after(m, NLMSG_SPACE(sizeof *body));
     const char *end = after(m, m->nlmsg_len);
     struct unix_diag_rqlen queue = {0, 0};
     struct unix_diag_vfs file = {0, 0};
-    diag_socket_t found = {0};
+    sock_diag_socket_t found = {0};
     char path[128] = "";
     uint8_t down = 0;
 
@@ -127,11 +127,11 @@ static void unix_found(const struct nlmsghdr *m, void *ctx)
 
 /* Connections that nobody has accepted stand there as sockets of their own,
  * in state 02, with the listener's path. */
-static int read_proc(const asker_t *asker)
+static int read_proc(const command_client_t *asker)
 {
     FILE *file = fopen("/proc/net/unix", "re");
     char line[256], path[128];
-    diag_socket_t found = {.path = path};
+    sock_diag_socket_t found = {.path = path};
     unsigned flags, state;
 
     if (!file)
@@ -147,7 +147,7 @@ static int read_proc(const asker_t *asker)
     return 0;
 }
 
-static int ask_unix(asker_t *asker, uint32_t states)
+static int ask_unix(command_client_t *asker, uint32_t states)
 {
     struct unix_diag_req request;
 
@@ -159,16 +159,16 @@ static int ask_unix(asker_t *asker, uint32_t states)
     return ask(&request, sizeof request, unix_found, asker);
 }
 
-int diag_unix(diag_unix_t *each, void *ctx)
+int sock_diag_unix(sock_diag_unix_t *each, void *ctx)
 {
-    asker_t asker = {each, NULL, ctx};
+    command_client_t asker = {each, NULL, ctx};
 
     return ask_unix(&asker, LISTENING) == 0 ? 0 : read_proc(&asker);
 }
 
-int diag_unix_left(diag_unix_t *each, void *ctx)
+int sock_diag_unix_left(sock_diag_unix_t *each, void *ctx)
 {
-    asker_t asker = {each, NULL, ctx};
+    command_client_t asker = {each, NULL, ctx};
 
     return ask_unix(&asker, LISTENING | ACCEPTED);
 }
@@ -177,7 +177,7 @@ int diag_unix_left(diag_unix_t *each, void *ctx)
 
 static void tcp_found(const struct nlmsghdr *m, void *ctx)
 {
-    const asker_t *asker = ctx;
+    const command_client_t *asker = ctx;
     const struct inet_diag_msg *body = NLMSG_DATA(m);
 
     /* The side that was closed: its end stands behind what is unread. */
@@ -192,7 +192,7 @@ static void tcp_found(const struct nlmsghdr *m, void *ctx)
                   asker->ctx);
 }
 
-static int ask_tcp(asker_t *asker, uint32_t states)
+static int ask_tcp(command_client_t *asker, uint32_t states)
 {
     static const uint8_t families[] = {AF_INET, AF_INET6};
     struct inet_diag_req_v2 request;
@@ -209,17 +209,17 @@ static int ask_tcp(asker_t *asker, uint32_t states)
     return rv;
 }
 
-int diag_tcp(diag_tcp_t *each, void *ctx)
+int sock_diag_tcp(sock_diag_tcp_t *each, void *ctx)
 {
-    asker_t asker = {NULL, each, ctx};
+    command_client_t asker = {NULL, each, ctx};
 
     return ask_tcp(&asker, LISTENING);
 }
 
 /* Also of those in the queue. */
-int diag_tcp_left(diag_tcp_t *each, void *ctx)
+int sock_diag_tcp_left(sock_diag_tcp_t *each, void *ctx)
 {
-    asker_t asker = {NULL, each, ctx};
+    command_client_t asker = {NULL, each, ctx};
 
     return ask_tcp(&asker, LEFT | UNREAD);
 }

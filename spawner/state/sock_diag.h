@@ -21,20 +21,21 @@ typedef struct {
     uint32_t number;  /**< of the socket itself; 0: not known */
     uint32_t inode;   /**< of the file it is bound to, as the kernel has it */
     uint32_t device;  /**< both 0: not known */
-} diag_socket_t;
+} sock_diag_socket_t;
 
 /** One listening socket. @param queued connections nobody has accepted yet */
-typedef void diag_unix_t(const diag_socket_t *at, uint32_t queued, void *ctx);
-typedef void diag_tcp_t(uint32_t port, uint32_t uid, uint32_t queued,
-                        void *ctx);
+typedef void sock_diag_unix_t(const sock_diag_socket_t *at, uint32_t queued,
+                              void *ctx);
+typedef void sock_diag_tcp_t(uint32_t port, uint32_t uid, uint32_t queued,
+                             void *ctx);
 
-int diag_unix(diag_unix_t *each, void *ctx);
-int diag_tcp(diag_tcp_t *each, void *ctx);
+int sock_diag_unix(sock_diag_unix_t *each, void *ctx);
+int sock_diag_tcp(sock_diag_tcp_t *each, void *ctx);
 
 /** The same of connections whose other side is gone: those in the queue, and
  * those that were accepted and are not closed. Several calls for an address
  * are to be added. */
-int diag_unix_left(diag_unix_t *each, void *ctx);
-int diag_tcp_left(diag_tcp_t *each, void *ctx);
+int sock_diag_unix_left(sock_diag_unix_t *each, void *ctx);
+int sock_diag_tcp_left(sock_diag_tcp_t *each, void *ctx);
 
 #endif

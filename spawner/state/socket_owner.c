@@ -13,7 +13,7 @@ static struct {
 
 static int comparable;
 
-static void on_own(const diag_socket_t *at, uint32_t queued, void *ctx)
+static void on_own(const sock_diag_socket_t *at, uint32_t queued, void *ctx)
 {
     (void)queued;
     (void)ctx;
@@ -23,25 +23,26 @@ static void on_own(const diag_socket_t *at, uint32_t queued, void *ctx)
     learned.device = at->device;
 }
 
-void sockfile_learn(const runtime_t *rt)
+void socket_owner_learn(const runtime_dir_t *rt)
 {
-    int fd = runtime_listen(rt, NOBODY);
+    int fd = process_files_listen(rt, NOBODY);
     struct stat own, file;
 
     comparable = 0;
     if (fd < 0)
         return;
-    if (fstat(fd, &own) == 0 && runtime_stat(rt, NOBODY, -1, &file) == 0) {
+    if (fstat(fd, &own) == 0 &&
+        process_files_stat(rt, NOBODY, -1, &file) == 0) {
         learned.number = (uint32_t)own.st_ino;
         learned.inode = 0;
-        comparable = diag_unix(on_own, NULL) == 0 && learned.inode != 0 &&
+        comparable = sock_diag_unix(on_own, NULL) == 0 && learned.inode != 0 &&
                      learned.inode == (uint32_t)file.st_ino;
     }
     close(fd);
-    runtime_remove(rt, NOBODY);
+    process_files_remove(rt, NOBODY);
 }
 
-process_t *sockfile_owner(const spawner_t *s, const diag_socket_t *at)
+process_t *socket_owner_find(const spawner_t *s, const sock_diag_socket_t *at)
 {
     process_t *p = process_of_path(s, at->path);
     struct stat st;
@@ -49,7 +50,7 @@ process_t *sockfile_owner(const spawner_t *s, const diag_socket_t *at)
     if (!p || !comparable || at->inode == 0)
         return p;
     if (at->device != learned.device ||
-        runtime_stat(&s->rt, p->is.id, p->entry, &st) != 0 ||
+        process_files_stat(&s->rt, p->is.id, p->entry, &st) != 0 ||
         at->inode != (uint32_t)st.st_ino)
         return NULL;
     return p;

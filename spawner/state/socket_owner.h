@@ -20,9 +20,9 @@
 #include "spawner/state/process.h"
 
 /** Find out whether files can be compared here. Once, at the start. */
-void sockfile_learn(const runtime_t *rt);
+void socket_owner_learn(const runtime_dir_t *rt);
 
 /** @return NULL: no process's */
-process_t *sockfile_owner(const spawner_t *s, const diag_socket_t *at);
+process_t *socket_owner_find(const spawner_t *s, const sock_diag_socket_t *at);
 
 #endif

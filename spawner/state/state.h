@@ -59,7 +59,7 @@ typedef struct {
     int found;        /**< 1: something runs; 0: nothing; -1: not known */
     int killed;       /**< what was left of it was sent SIGKILL */
     int survived;     /**< and was there when a later one began */
-} census_t;
+} session_scan_t;
 
 enum { PHASE_BOOTING, PHASE_LIVE, PHASE_ENDING, PHASE_KILLED };
 
@@ -111,10 +111,10 @@ typedef struct process {
     int seek;          /**< mark_scan.c: signal for what bears its mark; -1 */
     int sought;        /**< mark_scan.c: the child looks for that */
     int strays; /**< mark_scan.c: something bears its mark; -1: not known */
-    census_t census; /**< what runs of its session, or of its cgroup */
-    int64_t rest_at; /**< us: life.c asks for what is left from then on */
-    int64_t live;    /**< us, apl_now(): when it became ready; 0: not seen */
-    int stays; /**< early_exit.c: it has served, or is not young any more */
+    session_scan_t census; /**< what runs of its session, or of its cgroup */
+    int64_t rest_at;       /**< us: life.c asks for what is left from then on */
+    int64_t live; /**< us, apl_now(): when it became ready; 0: not seen */
+    int stays;    /**< early_exit.c: it has served, or is not young any more */
     output_t output;
     loop_source_t pidfd, reports, fifo, notify;
 } process_t;
@@ -122,9 +122,9 @@ typedef struct process {
 typedef struct spawner {
     apr_pool_t *pool;
     apl_pool_t shm;
-    runtime_t rt;
+    runtime_dir_t rt;
     char instance[17];
-    table_t *table;
+    app_table_t *table;
     process_t *processes;
     apr_hash_t *by_id, *by_child, *by_port; /**< of them: process.c */
     int64_t now;               /**< us, apl_now(): of this turn of the loop */

@@ -14,7 +14,7 @@ static int64_t due = INT64_MAX; /* us */
 static int64_t rest;            /* us: until the time after that */
 static int loud, left;
 
-void stray_look(spawner_t *s, int say)
+void stray_cgroups_check(spawner_t *s, int say)
 {
     due = s->now;
     rest = PAUSE;
@@ -26,7 +26,7 @@ static int is_owned(const spawner_t *s, uint64_t id)
 {
     const process_t *p = process_find(s, id);
 
-    return (p && !p->done) || errand_owns(id);
+    return (p && !p->done) || helper_job_has_cgroup(id);
 }
 
 static void end(uint64_t id, void *ctx)
@@ -42,7 +42,7 @@ static void end(uint64_t id, void *ctx)
     left |= cgroup_remove(id) != 0;
 }
 
-void stray_tend(spawner_t *s)
+void stray_cgroups_tick(spawner_t *s)
 {
     if (s->now >= due) {
         left = 0;

@@ -16,9 +16,9 @@
 #include "spawner/state/state.h"
 
 /** There may be some. @param say 1: log in which of them something runs */
-void stray_look(spawner_t *s, int say);
+void stray_cgroups_check(spawner_t *s, int say);
 
 /** End them; again and again, for those that are not empty yet. */
-void stray_tend(spawner_t *s);
+void stray_cgroups_tick(spawner_t *s);
 
 #endif

@@ -19,8 +19,9 @@ static int64_t due; /* when the segment hears of the table again */
 
 /* ---- loading ---- */
 
-static char refused[TABLE_ERROR_MAX]; /* why the last one was; "": it was not */
-static int64_t again;                 /* us: no other look at it before */
+static char
+    refused[APP_TABLE_ERROR_MAX]; /* why the last one was; "": it was not */
+static int64_t again;             /* us: no other look at it before */
 
 static int has_changed(const spawner_t *s)
 {
@@ -66,13 +67,13 @@ static void link_log(const spawner_t *s, const char *path)
 /* AppRoot was away for a moment when httpd read its configuration, so its
  * owner is not known: it is the one that it had. Nothing is lost if that is
  * wrong, as a new process looks again (boot.c). */
-static void keep_owners(table_t *fresh, const table_t *old)
+static void keep_owners(app_table_t *fresh, const app_table_t *old)
 {
     uint32_t i;
 
     for (i = 0; i < fresh->n; i++) {
-        table_app_t *a = &fresh->apps[i];
-        const table_app_t *was = table_find(old, a->app.name);
+        app_entry_t *a = &fresh->apps[i];
+        const app_entry_t *was = app_table_find(old, a->app.name);
 
         if (a->owner == USERDB_NOBODY && !a->user && was &&
             strcmp(was->app.root, a->app.root) == 0)
@@ -80,15 +81,15 @@ static void keep_owners(table_t *fresh, const table_t *old)
     }
 }
 
-int apply_refresh(spawner_t *s)
+int apply_table_refresh(spawner_t *s)
 {
-    char error[TABLE_ERROR_MAX];
-    table_t *fresh, *old = s->table;
+    char error[APP_TABLE_ERROR_MAX];
+    app_table_t *fresh, *old = s->table;
     process_t *p;
 
     if (!has_changed(s))
         return 0;
-    fresh = table_load(s->rt.fd, CONTRACT_TABLE, s->pool, error);
+    fresh = app_table_load(s->rt.fd, CONTRACT_TABLE, s->pool, error);
     if (fresh && old && old->instance[0] &&
         strcmp(fresh->instance, old->instance) != 0) {
         memcpy(error, "it is another instance's", 25);
@@ -113,7 +114,7 @@ int apply_refresh(spawner_t *s)
     log_level(fresh->log_level);
     for (p = s->processes; p; p = p->next)
         process_configure(s, p);
-    writer_reload();
+    log_writer_reload();
     if (old)
         apr_pool_destroy(old->pool);
     due = 0;
@@ -127,9 +128,9 @@ static int locked_out(apr_status_t rv)
     return rv == APL_ELOCK;
 }
 
-apr_status_t apply_process(spawner_t *s, const process_t *p)
+apr_status_t apply_table_process(spawner_t *s, const process_t *p)
 {
-    const table_app_t *a = table_find(s->table, p->is.name);
+    const app_entry_t *a = app_table_find(s->table, p->is.name);
 
     return a ? apl_supervise_configure(&s->shm, &a->app, 1, s->now)
              : APR_SUCCESS;
@@ -142,18 +143,19 @@ static int configure_groups(spawner_t *s)
     uint32_t i;
 
     for (i = 0; i < s->table->n; i++) {
-        const table_app_t *a = &s->table->apps[i];
+        const app_entry_t *a = &s->table->apps[i];
 
         rv = apl_supervise_configure(&s->shm, &a->app, a->prestart, s->now);
         if (locked_out(rv))
             return -1;
         if (rv == APL_EFULL)
-            say_app(a, LOG_ERROR, "%s: the pool has no room for one more app",
-                    a->label);
+            app_log_about(a, LOG_ERROR,
+                          "%s: the pool has no room for one more app",
+                          a->label);
     }
     for (i = 1; i < s->shm.n.groups; i++)
         if (apl_supervise_group(&s->shm, i, name) == APR_SUCCESS &&
-            !table_find(s->table, name) &&
+            !app_table_find(s->table, name) &&
             locked_out(apl_supervise_remove(&s->shm, name, s->now)))
             return -1;
     return 0;
@@ -163,7 +165,7 @@ static int configure_groups(spawner_t *s)
  * whose AppRoot is, it may still be the same owner's. One that found another
  * owner than this table has (approot_owner.h) is not outdated by the same
  * table. */
-static int is_outdated(const process_t *p, const table_app_t *a)
+static int is_outdated(const process_t *p, const app_entry_t *a)
 {
     return a->print != p->is.print ||
            (a->owner != USERDB_NOBODY && p->is.uid != UINT32_MAX &&
@@ -175,7 +177,7 @@ static int replace_outdated(spawner_t *s)
     process_t *p;
 
     for (p = s->processes; p; p = p->next) {
-        const table_app_t *a = table_find(s->table, p->is.name);
+        const app_entry_t *a = app_table_find(s->table, p->is.name);
         apr_status_t rv;
 
         if (!a || p->outdated || !p->listed || !is_outdated(p, a) ||
@@ -186,9 +188,9 @@ static int replace_outdated(spawner_t *s)
             return -1;
         p->outdated = 1;
         if (rv == APR_SUCCESS)
-            say(p, LOG_INFO,
-                "is to be replaced: its configuration "
-                "changed");
+            app_log(p, LOG_INFO,
+                    "is to be replaced: its configuration "
+                    "changed");
     }
     return 0;
 }
@@ -209,8 +211,8 @@ static int find_users(spawner_t *s)
     int found = 0;
 
     for (p = s->processes; p; p = p->next) {
-        const table_app_t *known = table_find(s->table, p->is.name);
-        table_app_t *a;
+        const app_entry_t *known = app_table_find(s->table, p->is.name);
+        app_entry_t *a;
 
         if (!known || p->phase >= PHASE_ENDING || p->gone ||
             p->is.uid == USERDB_NOBODY || p->is.print != known->print ||

@@ -17,14 +17,14 @@
  * Load the table if its file is another one than last time.
  * @return 1: a new table is in force
  */
-int apply_refresh(spawner_t *s);
+int apply_table_refresh(spawner_t *s);
 
 /**
  * Tell the segment of the app of this process, which has a place there from now
  * on.
  * @return that of apl_supervise_configure(); APR_SUCCESS: no such app
  */
-apr_status_t apply_process(spawner_t *s, const process_t *p);
+apr_status_t apply_table_process(spawner_t *s, const process_t *p);
 
 /**
  * Bring the segment up to the table: at once after a new one, and each second

@@ -132,7 +132,7 @@ void audit_prove(spawner_t *s)
 
 /* ---- once a second ---- */
 
-void audit_look(spawner_t *s)
+void audit_check(spawner_t *s)
 {
     forget_strangers(s);
     correct(s);

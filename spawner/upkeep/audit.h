@@ -17,7 +17,7 @@
 #include "spawner/state/state.h"
 
 /** Compare the segment with the records; once a second. */
-void audit_look(spawner_t *s);
+void audit_check(spawner_t *s);
 
 /**
  * Look at all invariants, and repair what two looks in a row find. To be called

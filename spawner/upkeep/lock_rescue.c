@@ -55,7 +55,7 @@ static int is_same(const look_t *a, const look_t *b)
     return a->owner == b->owner && a->sequence == b->sequence;
 }
 
-void guard_look(spawner_t *s)
+void lock_rescue_check(spawner_t *s)
 {
     static look_t seen;
     look_t now = look(s), again;

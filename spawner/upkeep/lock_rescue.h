@@ -25,6 +25,6 @@
 #include "spawner/state/state.h"
 
 /** Look, once a second. */
-void guard_look(spawner_t *s);
+void lock_rescue_check(spawner_t *s);
 
 #endif

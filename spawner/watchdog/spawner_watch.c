@@ -27,7 +27,8 @@
 #define FORGIVE 600000 /* ms of life that make up for all of them */
 
 /* There is one to be watched. */
-static void begin(ward_t *w, pid_t pid, int pidfd, int child, int64_t now)
+static void begin(spawner_watch_t *w, pid_t pid, int pidfd, int child,
+                  int64_t now)
 {
     w->pid = pid;
     w->pidfd = pidfd;
@@ -38,7 +39,7 @@ static void begin(ward_t *w, pid_t pid, int pidfd, int child, int64_t now)
     memset(&w->pulse, 0, sizeof w->pulse);
 }
 
-int ward_join(ward_t *w, int64_t now)
+int spawner_watch_join(spawner_watch_t *w, int64_t now)
 {
     char text[64];
     unsigned long long begun;
@@ -57,7 +58,7 @@ int ward_join(ward_t *w, int64_t now)
     fd = procfs_pidfd((pid_t)pid, begun);
     if (fd < 0)
         return 0;
-    if (procfs_doomed((pid_t)pid)) {
+    if (procfs_is_killed((pid_t)pid)) {
         close(fd);
         return 0;
     }
@@ -66,11 +67,11 @@ int ward_join(ward_t *w, int64_t now)
     return 1;
 }
 
-static _Noreturn void become(ward_t *w, int stop)
+static _Noreturn void become(spawner_watch_t *w, int stop)
 {
     char *argv[] = {w->name, (char *)(uintptr_t)w->runtime,
                     stop ? (char *)(uintptr_t)CONTRACT_STOP : NULL, NULL};
-    int words = lastwords_open(w->dirfd, CONTRACT_SPAWNER_WORDS);
+    int words = stderr_file_open(w->dirfd, CONTRACT_SPAWNER_STDERR);
     char path[32];
     sigset_t mask;
 
@@ -87,7 +88,7 @@ static _Noreturn void become(ward_t *w, int stop)
     _exit(w->served ? 1 : CONTRACT_EXIT_CONFIG);
 }
 
-int ward_start(ward_t *w, int64_t now, int stop)
+int spawner_watch_start(spawner_watch_t *w, int64_t now, int stop)
 {
     pid_t pid = fork();
 
@@ -103,7 +104,7 @@ int ward_start(ward_t *w, int64_t now, int stop)
     return 0;
 }
 
-int ward_ended(const ward_t *w)
+int spawner_watch_has_ended(const spawner_watch_t *w)
 {
     struct pollfd end = {w->pidfd, POLLIN, 0};
     siginfo_t info;
@@ -118,7 +119,7 @@ int ward_ended(const ward_t *w)
 }
 
 /* Without a pidfd it is our child: its pid is its own until we reap it. */
-static void tell(const ward_t *w, int sign)
+static void tell(const spawner_watch_t *w, int sign)
 {
     if (w->pidfd >= 0)
         pidfd_send_signal(w->pidfd, sign, NULL, 0);
@@ -126,7 +127,7 @@ static void tell(const ward_t *w, int sign)
         kill(w->pid, sign);
 }
 
-void ward_stop(ward_t *w, int64_t now)
+void spawner_watch_stop(spawner_watch_t *w, int64_t now)
 {
     tell(w, SIGTERM);
     tell(w, SIGCONT);
@@ -135,7 +136,7 @@ void ward_stop(ward_t *w, int64_t now)
     w->look_at = now + HURRY;
 }
 
-int ward_look(ward_t *w, int64_t now)
+int spawner_watch_check(spawner_watch_t *w, int64_t now)
 {
     int pause = w->hurry ? HURRY : LOOK, limit = w->hurry ? HURRIES : LOOKS;
     int silent;
@@ -143,7 +144,7 @@ int ward_look(ward_t *w, int64_t now)
     if (w->pid == 0 || now < w->look_at)
         return 0;
     w->look_at = now + pause;
-    silent = beat_look(&w->pulse, w->dirfd, CONTRACT_SPAWNER_BEAT);
+    silent = heartbeat_check(&w->pulse, w->dirfd, CONTRACT_SPAWNER_HEARTBEAT);
     if (w->pulse.inode == 0)
         return 0;
     if (silent != limit)
@@ -155,14 +156,14 @@ int ward_look(ward_t *w, int64_t now)
     return 0;
 }
 
-static void drop_pidfd(ward_t *w)
+static void drop_pidfd(spawner_watch_t *w)
 {
     if (w->pidfd >= 0)
         close(w->pidfd);
     w->pidfd = -1;
 }
 
-int64_t ward_leave(ward_t *w, int64_t now)
+int64_t spawner_watch_abandon(spawner_watch_t *w, int64_t now)
 {
     log_line(LOG_ERROR,
              "spawner %d survives SIGKILL: it waits for a disk, or another "
@@ -175,9 +176,9 @@ int64_t ward_leave(ward_t *w, int64_t now)
     return (int64_t)w->lost++ * LOST;
 }
 
-int ward_mourn(ward_t *w, int asked)
+int spawner_watch_log_end(spawner_watch_t *w, int asked)
 {
-    char cause[CAUSE_MAX], words[LASTWORDS_MAX];
+    char cause[EXIT_CAUSE_MAX], words[STDERR_FILE_MAX];
     siginfo_t info;
     int code;
 
@@ -190,14 +191,14 @@ int ward_mourn(ward_t *w, int asked)
     if (!asked || code != CONTRACT_EXIT_DONE)
         log_line(asked && !w->child ? LOG_NOTICE : LOG_ERROR,
                  "spawner %d ended: %s%s", (int)w->pid,
-                 cause_text(&info, cause),
-                 lastwords_read(w->dirfd, CONTRACT_SPAWNER_WORDS, words));
+                 exit_cause_text(&info, cause),
+                 stderr_file_read(w->dirfd, CONTRACT_SPAWNER_STDERR, words));
     w->pid = 0;
     w->served |= code != CONTRACT_EXIT_CONFIG;
     return code;
 }
 
-int64_t ward_pause(ward_t *w, int64_t now)
+int64_t spawner_watch_pause(spawner_watch_t *w, int64_t now)
 {
     int s = throttle_died(&w->throttle, now - w->born);
 

@@ -25,57 +25,57 @@ typedef struct {
     char name[PATH_MAX]; /**< of the program, for people */
     pid_t pid;           /**< 0: none runs */
     int pidfd;           /**< -1: none runs, or there was no descriptor for
-                          * a child of ours; POLLIN: ward_ended() */
+                          * a child of ours; POLLIN: has it ended? */
     int child;           /**< 1: ours, so waitid() tells how it ended */
     int served;          /**< one ran already */
     int64_t born;        /**< ms: when it was started, or found */
     throttle_t throttle;
     int waits; /**< s: the throttle's last word */
-    pulse_t pulse;
+    heartbeat_t pulse;
     int64_t look_at; /**< ms: the next look at its beat */
     int hurry;       /**< it was told to stop */
     int lost;        /**< that survived SIGKILL, of late */
-} ward_t;
+} spawner_watch_t;
 
 /** One that runs already. There can be only one, so look before each start.
  * @return 1: found */
-int ward_join(ward_t *w, int64_t now);
+int spawner_watch_join(spawner_watch_t *w, int64_t now);
 
 /**
  * Start one.
  * @param stop it is to end everything
  * @return 0, or -1: that was logged
  */
-int ward_start(ward_t *w, int64_t now, int stop);
+int spawner_watch_start(spawner_watch_t *w, int64_t now, int stop);
 
-/** Has it ended? Then ward_mourn() is due. SIGCHLD says when to look at one
- * that has no pidfd. */
-int ward_ended(const ward_t *w);
+/** Has it ended? Then spawner_watch_log_end() is due. SIGCHLD says when to look
+ * at one that has no pidfd. */
+int spawner_watch_has_ended(const spawner_watch_t *w);
 
 /** Tell it to stop, also if it is stopped (SIGSTOP). */
-void ward_stop(ward_t *w, int64_t now);
+void spawner_watch_stop(spawner_watch_t *w, int64_t now);
 
 /**
  * Does it still turn its loop? One that has not for 30 s, or for 4 s when it is
  * to stop, gets SIGKILL, and its death is seen as any other. Where there is
  * no beat (heartbeat.h), nothing is known of it, and it is left in peace.
- * @return 1: it survives SIGKILL, so it is to be left: ward_leave()
+ * @return 1: it survives SIGKILL, so it is to be left: spawner_watch_abandon()
  */
-int ward_look(ward_t *w, int64_t now);
+int spawner_watch_check(spawner_watch_t *w, int64_t now);
 
-/** Forget it while it dies. It never runs again: ward_join() does not find it,
- * and the next one takes its registry over. @return ms: when the next one is
- * due; each that is left so keeps its memory, so the wait gets longer */
-int64_t ward_leave(ward_t *w, int64_t now);
+/** Forget it while it dies. It never runs again: spawner_watch_join() does not
+ * find it, and the next one takes its registry over. @return ms: when the next
+ * one is due; each that is left so keeps its memory, so the wait gets longer */
+int64_t spawner_watch_abandon(spawner_watch_t *w, int64_t now);
 
 /**
  * It is gone: log how, unless that is in order.
  * @param asked it was told to stop
  * @return its exit code; -1: a signal, or not known
  */
-int ward_mourn(ward_t *w, int asked);
+int spawner_watch_log_end(spawner_watch_t *w, int asked);
 
 /** After its death: when is the next one due? @return ms from now */
-int64_t ward_pause(ward_t *w, int64_t now);
+int64_t spawner_watch_pause(spawner_watch_t *w, int64_t now);
 
 #endif

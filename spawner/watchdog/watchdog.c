@@ -36,7 +36,7 @@
 #define TURN       1000 /* ms, of the loop at the most */
 
 typedef struct {
-    ward_t ward;
+    spawner_watch_t ward;
     int signals;
     int stopping;
     int unreaped;         /* orphans may be dead: reap_children() is due */
@@ -65,14 +65,14 @@ static int has_reason(const watchdog_t *w)
 
 static void start(watchdog_t *w)
 {
-    int64_t now = millis_now();
+    int64_t now = clock_ms();
 
     w->start_at = NEVER;
-    if (ward_join(&w->ward, now)) {
+    if (spawner_watch_join(&w->ward, now)) {
         if (w->stopping)
-            ward_stop(&w->ward, now);
+            spawner_watch_stop(&w->ward, now);
     }
-    else if (ward_start(&w->ward, now, w->stopping) != 0)
+    else if (spawner_watch_start(&w->ward, now, w->stopping) != 0)
         w->start_at = now + 1000;
 }
 
@@ -81,14 +81,14 @@ static int next(watchdog_t *w, int64_t pause)
 {
     if (w->stopping && w->stops++ == STOP_TRIES)
         return 1;
-    w->start_at = millis_now() + (w->stopping ? 0 : pause);
+    w->start_at = clock_ms() + (w->stopping ? 0 : pause);
     return 0;
 }
 
 /* @return 1: everything is done */
 static int spawner_ended(watchdog_t *w)
 {
-    int asked = has_reason(w), code = ward_mourn(&w->ward, asked);
+    int asked = has_reason(w), code = spawner_watch_log_end(&w->ward, asked);
 
     w->stopping |= asked && code == CONTRACT_EXIT_DONE;
     if (code == CONTRACT_EXIT_CONFIG) {
@@ -97,12 +97,12 @@ static int spawner_ended(watchdog_t *w)
     }
     if (w->stopping && code == CONTRACT_EXIT_DONE)
         return 1;
-    return next(w, w->stopping ? 0 : ward_pause(&w->ward, millis_now()));
+    return next(w, w->stopping ? 0 : spawner_watch_pause(&w->ward, clock_ms()));
 }
 
 static int spawner_hangs(watchdog_t *w)
 {
-    return next(w, ward_leave(&w->ward, millis_now()));
+    return next(w, spawner_watch_abandon(&w->ward, clock_ms()));
 }
 
 static void stop(watchdog_t *w)
@@ -110,9 +110,9 @@ static void stop(watchdog_t *w)
     if (w->stopping)
         return;
     w->stopping = 1;
-    ward_stop(&w->ward, millis_now());
+    spawner_watch_stop(&w->ward, clock_ms());
     if (w->ward.pid == 0)
-        w->start_at = millis_now();
+        w->start_at = clock_ms();
 }
 
 /* ---- events ---- */
@@ -145,7 +145,7 @@ static int wait_ms(const watchdog_t *w)
 
     if (w->unreaped)
         return 0;
-    left = at - millis_now();
+    left = at - clock_ms();
     return left < 0 ? 0 : left > TURN ? TURN : (int)left;
 }
 
@@ -174,23 +174,23 @@ static void watch(watchdog_t *w)
         fds[3] = (struct pollfd){w->stopping ? -1 : CONTRACT_LIFE_FD, 0, 0};
         if (poll(fds, 4, wait_ms(w)) < 0 && errno != EINTR)
             poll(NULL, 0, 100);
-        beat();
-        log_tend(0);
+        heartbeat();
+        log_tick(0);
         if (fds[2].revents) {
             log_line(LOG_WARN, "httpd's parent process is gone");
-            w->parent_until = millis_now() + CONTRACT_ORPHANS * 1000;
+            w->parent_until = clock_ms() + CONTRACT_ORPHANS * 1000;
         }
-        if (fds[3].revents || millis_now() >= w->parent_until)
+        if (fds[3].revents || clock_ms() >= w->parent_until)
             life_ended(w);
-        if (ward_ended(&w->ward) && spawner_ended(w))
+        if (spawner_watch_has_ended(&w->ward) && spawner_ended(w))
             return;
         if (fds[0].revents)
             on_signals(w);
         if (w->unreaped)
             w->unreaped = reap_children(reap_one, w);
-        if (ward_look(&w->ward, millis_now()) && spawner_hangs(w))
+        if (spawner_watch_check(&w->ward, clock_ms()) && spawner_hangs(w))
             return;
-        if (w->ward.pid == 0 && millis_now() >= w->start_at)
+        if (w->ward.pid == 0 && clock_ms() >= w->start_at)
             start(w);
     }
 }
@@ -248,9 +248,9 @@ static void clean_up(const watchdog_t *w)
     }
     instance[n > 0 ? n : 0] = 0;
     instance[strspn(instance, "0123456789abcdef")] = 0;
-    sweep_processes(instance);
-    log_tend(1);
-    vacate_directory(w->ward.dirfd, w->ward.runtime, parent_is_dead(0));
+    kill_instance(instance);
+    log_tick(1);
+    clear_runtime_dir(w->ward.dirfd, w->ward.runtime, parent_is_dead(0));
 }
 
 int main(int argc, char **argv)
@@ -275,10 +275,10 @@ int main(int argc, char **argv)
     name_spawner(&w, argv[0]);
     umask(077);
     log_directory(w.ward.dirfd);
-    beat_begin(w.ward.dirfd, CONTRACT_WATCHDOG_BEAT);
-    w.signals = settle_in(CONTRACT_WATCHDOG_PROGRAM);
-    settle_memory("-1000");
-    w.start_at = millis_now();
+    heartbeat_begin(w.ward.dirfd, CONTRACT_WATCHDOG_HEARTBEAT);
+    w.signals = daemonize(CONTRACT_WATCHDOG_PROGRAM);
+    daemonize_oom_score("-1000");
+    w.start_at = clock_ms();
     watch(&w);
     clean_up(&w);
     return w.status;

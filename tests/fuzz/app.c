@@ -112,7 +112,7 @@ static void notify(process_t *p, dice_t *d)
         is_ready |= says(text, "READY=1");
         stops |= says(text, "STOPPING=1");
     }
-    notify_ready(p, 0);
+    sd_notify_read(p, 0);
     must(!p->is.says_ready == !is_ready && !p->is.stops_itself == !stops);
     close(ends[0]);
     close(ends[1]);

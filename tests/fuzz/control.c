@@ -33,8 +33,8 @@ static void must(int truth)
 /* Two apps, and three processes that the table of apps knows or does not. */
 static void fill(spawner_t *s)
 {
-    static table_app_t apps[2];
-    static table_t table = {.n = 2, .apps = apps};
+    static app_entry_t apps[2];
+    static app_table_t table = {.n = 2, .apps = apps};
     static process_t processes[3];
     const uint8_t bytes[] = {0, 0, 0, 1, 3, 0, 1, 1, 0, 1, 3};
     dice_t d = {bytes, bytes + sizeof bytes};
@@ -77,7 +77,7 @@ process_t *process_find(const spawner_t *s, uint64_t id)
 
 /* ---- without a child ---- */
 
-static json_t *make_now(spawner_t *s, const answer_order_t *order)
+static json_t *make_now(spawner_t *s, const status_job_order_t *order)
 {
     apr_pool_t *all = s->pool;
     json_t *o;
@@ -89,10 +89,11 @@ static json_t *make_now(spawner_t *s, const answer_order_t *order)
     return o;
 }
 
-static answer_order_t begun;
-static answer_made_t *tell;
+static status_job_order_t begun;
+static status_job_made_t *tell;
 
-int answer_begin(spawner_t *s, const answer_order_t *order, answer_made_t *made)
+int status_job_begin(spawner_t *s, const status_job_order_t *order,
+                     status_job_made_t *made)
 {
     (void)s;
     begun = *order;
@@ -122,7 +123,7 @@ static void is_answer(const json_t *o)
 }
 
 /* Nothing of the other user's app, but what the question said itself. */
-static void is_own(json_t *o, const char *question, const asker_t *who)
+static void is_own(json_t *o, const char *question, const command_client_t *who)
 {
     static const char *const secret[] = {"other-label", "/of-another"};
     char *text = json_dumps(o, 0);
@@ -138,12 +139,12 @@ static void is_own(json_t *o, const char *question, const asker_t *who)
 }
 
 static void ask(spawner_t *s, const uint8_t *data, size_t size,
-                const asker_t *who)
+                const command_client_t *who)
 {
-    char line[CONTRACT_QUESTION_MAX], question[CONTRACT_QUESTION_MAX];
+    char line[CONTRACT_COMMAND_MAX], question[CONTRACT_COMMAND_MAX];
     const uint8_t *end = memchr(data, '\n', size);
     size_t n = end ? (size_t)(end - data) : size;
-    answer_order_t order;
+    status_job_order_t order;
     json_t *o;
 
     if (n > sizeof line - 1)
@@ -151,7 +152,7 @@ static void ask(spawner_t *s, const uint8_t *data, size_t size,
     memcpy(line, data, n);
     memcpy(question, data, n);
     question[n] = 0;
-    o = verbs_answer(s, line, n, who, &order);
+    o = command_list_run(s, line, n, who, &order);
     if (order.make)
         o = make_now(s, &order);
     is_answer(o);
@@ -162,13 +163,14 @@ static void ask(spawner_t *s, const uint8_t *data, size_t size,
     json_decref(o);
 }
 
-static asker_t asker(uint8_t byte)
+static command_client_t asker(uint8_t byte)
 {
     static const uid_t uids[] = {33, USER, STRANGER, STRANGER};
-    asker_t who = {.uid = uids[byte >> 2 & 3], .is_httpd = !(byte >> 2 & 3)};
+    command_client_t who = {.uid = uids[byte >> 2 & 3],
+                            .is_httpd = !(byte >> 2 & 3)};
 
     if (byte & 2)
-        who = (asker_t){.is_root = 1};
+        who = (command_client_t){.is_root = 1};
     return who;
 }
 
@@ -176,7 +178,7 @@ static void turn(void)
 {
     loop_wait(0);
     loop_call();
-    control_tend(spawner_state());
+    control_tick(spawner_state());
     finish(spawner_state());
 }
 
@@ -200,7 +202,7 @@ static void call(spawner_t *s, const uint8_t *data, size_t size, size_t chunk)
     static char answer[1 << 20];
     static struct sockaddr_un at = {.sun_family = AF_UNIX};
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    int newline = size < CONTRACT_QUESTION_MAX && memchr(data, '\n', size);
+    int newline = size < CONTRACT_COMMAND_MAX && memchr(data, '\n', size);
     json_t *o;
 
     if (!at.sun_path[0]) {
@@ -231,7 +233,7 @@ static void call(spawner_t *s, const uint8_t *data, size_t size, size_t chunk)
     close(fd);
     turn();
     s->now += 10 * SECOND;
-    control_tend(s);
+    control_tick(s);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -244,7 +246,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (data[0] & 1)
         call(s, data + 1, size - 1, 1 + (size_t)(data[0] >> 2) * 8);
     else {
-        const asker_t who = asker(data[0]);
+        const command_client_t who = asker(data[0]);
 
         ask(s, data + 1, size - 1, &who);
     }

@@ -25,12 +25,12 @@ static void is_line(const char *s)
         must((unsigned char)*s >= 0x20 && *s != 0x7f);
 }
 
-static void is_good(const table_t *t, const table_app_t *a)
+static void is_good(const app_table_t *t, const app_entry_t *a)
 {
     size_t i;
 
     must(a->app.name[0] != 0 && strlen(a->app.name) < APL_NAME_MAX);
-    must(table_find(t, a->app.name) == a);
+    must(app_table_find(t, a->app.name) == a);
     must(a->app.root[0] == '/' && a->label != NULL);
     must(a->listen <= APL_LISTEN_TCP && a->protocol <= APL_AUTO);
     must(a->start_timeout >= 0 && a->stop_timeout >= 0 && a->slow_after >= 0);
@@ -49,15 +49,15 @@ static void is_good(const table_t *t, const table_app_t *a)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static apr_pool_t *p;
-    char error[READER_ERROR_MAX] = "";
-    const table_t *t;
+    char error[JSON_READER_ERROR_MAX] = "";
+    const app_table_t *t;
     uint32_t i;
 
     if (!p) {
         apr_initialize();
         apr_pool_create(&p, NULL);
     }
-    t = table_parse((const char *)data, size, p, error);
+    t = app_table_parse((const char *)data, size, p, error);
     must(t || error[0]);
     must(strlen(error) < sizeof error);
     for (i = 0; t && i < t->n; i++)

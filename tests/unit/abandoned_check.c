@@ -20,14 +20,14 @@ static spawner_t *spawner;
 static process_t p[APPS];
 static int looks, told;
 
-int __wrap_diag_unix_left(diag_unix_t *tell, void *ctx);
+int __wrap_sock_diag_unix_left(sock_diag_unix_t *tell, void *ctx);
 apr_status_t __real_apl_clock_ended(apl_pool_t *pool, uint64_t id, uint32_t n,
                                     int64_t now);
 apr_status_t __wrap_apl_clock_ended(apl_pool_t *pool, uint64_t id, uint32_t n,
                                     int64_t now);
 
 /* All of them are left. */
-int __wrap_diag_unix_left(diag_unix_t *tell, void *ctx)
+int __wrap_sock_diag_unix_left(sock_diag_unix_t *tell, void *ctx)
 {
     (void)tell;
     (void)ctx;
@@ -62,14 +62,14 @@ static int begin(void **state)
     return 0;
 }
 
-/* The turns of a second that abandoned_look() asks for, and others. */
+/* The turns of a second that abandoned_check() asks for, and others. */
 static void pass(int64_t us)
 {
     int64_t until = spawner->now + us;
 
     while (spawner->now < until) {
         spawner->wake = spawner->now + MS;
-        abandoned_look(spawner);
+        abandoned_check(spawner);
         assert_true(spawner->wake > spawner->now);
         spawner->now = spawner->wake;
     }

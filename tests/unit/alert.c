@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* When AppNotify is told that an app does not start, and that it starts
- * again; also where no file can be written. tell_begin() is ours here: the
+/* When AppNotify is told that an app does not start, and that it starts again;
+ * also where no file can be written. notify_command_begin() is ours here: the
  * linker wraps it. */
 
 #include "spawner/alert/alert.h"
@@ -25,13 +25,14 @@
 #define PERIOD (60 * SECOND)
 
 static scene_t *scene;
-static table_app_t app;
-static table_t table = {.apps = &app};
+static app_entry_t app;
+static app_table_t table = {.apps = &app};
 static char told[2048]; /* the events of all objects, oldest first */
 static int n_told;      /* objects */
 
-int __wrap_tell_begin(spawner_t *s, tell_t *t, const table_app_t *a,
-                      const char *text, size_t length);
+int __wrap_notify_command_begin(spawner_t *s, notify_command_t *t,
+                                const app_entry_t *a, const char *text,
+                                size_t length);
 
 static void add(const json_t *event)
 {
@@ -42,8 +43,9 @@ static void add(const json_t *event)
              told[0] ? " " : "", what);
 }
 
-int __wrap_tell_begin(spawner_t *s, tell_t *t, const table_app_t *a,
-                      const char *text, size_t length)
+int __wrap_notify_command_begin(spawner_t *s, notify_command_t *t,
+                                const app_entry_t *a, const char *text,
+                                size_t length)
 {
     json_t *object = json_loadb(text, length, 0, NULL), *earlier;
     size_t i;
@@ -109,8 +111,8 @@ static int teardown(void **state)
 {
     configure(0);
     spawner()->now += 2 * PERIOD;
-    alert_tend(spawner());
-    alert_tend(spawner());
+    alert_tick(spawner());
+    alert_tick(spawner());
     scene_drop(scene);
     return scratch_end(state);
 }
@@ -118,7 +120,7 @@ static int teardown(void **state)
 static void pass(int64_t us)
 {
     spawner()->now += us;
-    alert_tend(spawner());
+    alert_tick(spawner());
 }
 
 static process_t *begin(void)
@@ -142,7 +144,7 @@ static process_t *begin_ready(void)
 
     p->phase = PHASE_LIVE;
     p->live = spawner()->now;
-    stay_look(spawner(), p);
+    early_exit_check(spawner(), p);
     return p;
 }
 
@@ -150,7 +152,7 @@ static void start_badly(void)
 {
     process_t *p = begin();
 
-    failure_keep(spawner(), p, STEP_BOOT, p->is.id, "it ended");
+    start_failure_keep(spawner(), p, START_STEP_BOOT, p->is.id, "it ended");
     forget(p);
 }
 
@@ -160,8 +162,8 @@ static void die_young(void)
     process_t *p = begin_ready();
 
     pass(SECOND / 5);
-    stay_look(spawner(), p);
-    failure_keep(spawner(), p, STEP_STAY, p->is.id, "it ended");
+    early_exit_check(spawner(), p);
+    start_failure_keep(spawner(), p, START_STEP_STAY, p->is.id, "it ended");
     forget(p);
 }
 
@@ -170,7 +172,7 @@ static void stay(void)
     process_t *p = begin_ready();
 
     pass(SECOND);
-    stay_look(spawner(), p);
+    early_exit_check(spawner(), p);
     forget(p);
 }
 
@@ -247,7 +249,7 @@ static void an_old_one_serves_on(void **state)
     pass(SECOND / 2);
     start_badly();
     pass(SECOND);
-    stay_look(spawner(), old);
+    early_exit_check(spawner(), old);
     start_badly();
     pass(PERIOD);
     assert_string_equal(told, "start_failed backoff_opened start_failed");
@@ -269,10 +271,10 @@ static void one_that_serves(void **state)
     p->is.id = hold.id;
     p->phase = PHASE_LIVE;
     p->live = spawner()->now;
-    stay_look(spawner(), p);
+    early_exit_check(spawner(), p);
     assert_int_equal(n_files(), 1);
     scene_close(scene, &hold);
-    stay_look(spawner(), p);
+    early_exit_check(spawner(), p);
     assert_int_equal(n_files(), 0);
     pass(PERIOD);
     assert_string_equal(told, "start_failed backoff_opened backoff_closed");
@@ -290,9 +292,9 @@ static void a_new_spawner(void **state)
     configure(0); /* all is forgotten */
     pass(2 * PERIOD);
     configure(1);
-    failure_recall(spawner());
+    start_failure_recall(spawner());
     adopted->phase = PHASE_LIVE; /* live: 0 */
-    stay_look(spawner(), adopted);
+    early_exit_check(spawner(), adopted);
     start_badly();
     stay();
     pass(PERIOD);

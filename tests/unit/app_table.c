@@ -42,10 +42,10 @@ static const char good[] =
 
 #define WIRE "'protocol': 'scgi', 'ready': 'notify'"
 
-static char error[TABLE_ERROR_MAX];
+static char error[APP_TABLE_ERROR_MAX];
 
 /* Single quotes for double ones, to be readable here. */
-static table_t *parse(const char *text)
+static app_table_t *parse(const char *text)
 {
     char *json = apr_pstrdup(memory, text), *c;
 
@@ -53,11 +53,11 @@ static table_t *parse(const char *text)
         if (*c == '\'')
             *c = '"';
     error[0] = 0;
-    return table_parse(json, strlen(json), memory, error);
+    return app_table_parse(json, strlen(json), memory, error);
 }
 
 /* The good table with one value changed. */
-static table_t *with(const char *from, const char *to)
+static app_table_t *with(const char *from, const char *to)
 {
     const char *at = strstr(good, from);
 
@@ -69,8 +69,8 @@ static table_t *with(const char *from, const char *to)
 
 static void all_values_arrive(void **state)
 {
-    const table_t *t = parse(good);
-    const table_app_t *a;
+    const app_table_t *t = parse(good);
+    const app_entry_t *a;
 
     (void)state;
     assert_non_null(t);
@@ -85,8 +85,8 @@ static void all_values_arrive(void **state)
     assert_int_equal(t->capacity.children, 128);
     assert_null(t->error_log);
     assert_int_equal(t->log_level, 4);
-    assert_null(table_find(t, "shop"));
-    a = table_find(t, "/srv/shop/current (production)");
+    assert_null(app_table_find(t, "shop"));
+    a = app_table_find(t, "/srv/shop/current (production)");
     assert_non_null(a);
     assert_string_equal(a->label, "shop");
     assert_null(a->command);
@@ -205,7 +205,7 @@ static void a_name_stands_for_one_app(void **state)
 
 static void a_path_is_asked_for_over_http(void **state)
 {
-    const table_t *t = with(WIRE, "'protocol': 'http', 'ready': '/up?a=b'");
+    const app_table_t *t = with(WIRE, "'protocol': 'http', 'ready': '/up?a=b'");
 
     (void)state;
     assert_non_null(t);
@@ -220,7 +220,7 @@ static void the_host_matters_for_a_path_only(void **state)
     assert_non_null(with("'a.example'", "'b\u00fccher shop'"));
 }
 
-static uint64_t print_of(const table_t *t)
+static uint64_t print_of(const app_table_t *t)
 {
     assert_non_null(t);
     return t->apps[0].print;

@@ -81,7 +81,7 @@ static int end(void **state)
 
 static int held(const char *name, uid_t owner)
 {
-    return approot_is_held(at(name), owner);
+    return approot_owner_is_held(at(name), owner);
 }
 
 static void roots_directories_lead_there(void **state)

@@ -183,7 +183,7 @@ static process_t *record_of(const apl_process_t *slot, const apl_app_t *a)
     process_t *p;
 
     snprintf(is.name, sizeof is.name, "%s", a->name);
-    p = process_again(&s, 0, &is);
+    p = process_adopted(&s, 0, &is);
     assert_non_null(p);
     p->phase = PHASE_LIVE;
     p->listed = 1;
@@ -202,10 +202,10 @@ static void a_slot_that_says_something_else(void **state)
     assert_int_equal(scene_get(scene, &h, a), APR_SUCCESS);
     slot = scene_process(scene, h.id);
     p = record_of(slot, a);
-    audit_look(&s);
+    audit_check(&s);
     assert_int_equal(apl_supervise_condition(&s.shm, h.id, &is), APR_SUCCESS);
     slot->who.pid++;
-    audit_look(&s);
+    audit_check(&s);
     assert_int_not_equal(apl_supervise_condition(&s.shm, h.id, &is),
                          APR_SUCCESS);
     p->done = 1;
@@ -220,7 +220,7 @@ static void a_slot_of_nobody(void **state)
 
     (void)state;
     assert_int_equal(scene_get(scene, &h, a), APR_SUCCESS);
-    audit_look(&s);
+    audit_check(&s);
     assert_int_not_equal(apl_supervise_condition(&s.shm, h.id, &is),
                          APR_SUCCESS);
 }

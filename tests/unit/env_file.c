@@ -10,7 +10,7 @@
 
 #include "tests/unit/support/scene.h"
 
-static char error[ENVFILE_ERROR_MAX];
+static char error[ENV_FILE_ERROR_MAX];
 
 int __lsan_is_turned_off(void);
 
@@ -25,7 +25,7 @@ static char **parse(const char *text)
     char *copy = strdup(text);
 
     error[0] = 0;
-    return envfile_parse("/etc/shop.env", copy, strlen(copy), error);
+    return env_file_parse("/etc/shop.env", copy, strlen(copy), error);
 }
 
 /* The only variable of a text. */
@@ -117,7 +117,7 @@ static void a_nul_is_a_control_character(void **state)
     char text[] = "A=1\0002\n";
 
     (void)state;
-    assert_null(envfile_parse("f", text, sizeof text - 1, error));
+    assert_null(env_file_parse("f", text, sizeof text - 1, error));
     assert_non_null(strstr(error, "control character"));
 }
 

@@ -69,7 +69,7 @@ static tally_t read_marks(void)
     int status;
 
     marked_read(1);
-    marks_read(is_app, judge, &t);
+    environ_scan_read(is_app, judge, &t);
     /* Nobody who reads is left: who does not end by himself is ended. */
     while (waitpid(-1, &status, 0) > 0)
         assert_true(status == 0 || status == SIGKILL);
@@ -148,7 +148,7 @@ static void a_sweep_ends(void **state)
     neighbour = marked_start(another, 1);
     marked_read(0);
     clock_gettime(CLOCK_BOOTTIME, &begun);
-    assert_int_equal(sweep_processes(marked_instance()), 0);
+    assert_int_equal(kill_instance(marked_instance()), 0);
     assert_true(seconds_since(&begun) < 60);
     assert_true(marked_is_alive(marked[0]));
     for (n_stuck = 1; n_stuck < 4; n_stuck++)

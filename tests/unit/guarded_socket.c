@@ -117,7 +117,7 @@ ssize_t __wrap_recv(int fd, void *data, size_t size, int flags)
 static void pair(int type, int ends[2])
 {
     assert_int_equal(socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, ends), 0);
-    rights_guard(ends[0]);
+    guarded_socket_begin(ends[0]);
 }
 
 /* A listening socket, and a client that waits to be accepted. */
@@ -127,7 +127,7 @@ static void call(int ends[2])
     socklen_t length = sizeof(sa_family_t); /* any abstract name */
 
     ends[0] = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    rights_guard(ends[0]);
+    guarded_socket_begin(ends[0]);
     assert_int_equal(bind(ends[0], (struct sockaddr *)&at, length), 0);
     assert_int_equal(listen(ends[0], 4), 0);
     length = sizeof at;
@@ -141,7 +141,7 @@ static int accepted(int listener)
     int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
 
     assert_true(fd >= 0);
-    rights_guard(fd);
+    guarded_socket_begin(fd);
     return fd;
 }
 
@@ -151,7 +151,7 @@ static void needs_kernel(void)
 {
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), can;
 
-    can = rights_refuse(fd) == 0;
+    can = no_descriptors_refuse(fd) == 0;
     close(fd);
     if (!can)
         skip();
@@ -164,7 +164,7 @@ static void refused(const int ends[2])
 
     assert_int_equal(send_along(ends[1], "X", 0), -EPERM);
     assert_int_equal(send(ends[1], "Y", 1, 0), 1);
-    assert_int_equal(rights_recv(ends[0], word, sizeof word, &sent), 1);
+    assert_int_equal(guarded_socket_recv(ends[0], word, sizeof word, &sent), 1);
     assert_int_equal(word[0], 'Y');
     assert_int_equal(sent, 0);
 }
@@ -178,7 +178,7 @@ static void a_sender_is_refused(void **state)
     for (i = 0; i < 2; i++) {
         pair(types[i], ends);
         refused(ends);
-        rights_close(ends[0]);
+        guarded_socket_close(ends[0]);
         close(ends[1]);
     }
     no_child();
@@ -195,7 +195,7 @@ static void so_is_who_is_not_accepted_yet(void **state)
     both[0] = accepted(ends[0]);
     both[1] = ends[1];
     refused(both);
-    rights_close(both[0]);
+    guarded_socket_close(both[0]);
     close(ends[0]);
     close(ends[1]);
 }
@@ -211,12 +211,12 @@ static void so_is_who_is_connected_to(void **state)
     call(ends);
     assert_int_equal(getsockname(ends[0], (struct sockaddr *)&at, &length), 0);
     both[0] = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    rights_guard(both[0]);
+    guarded_socket_begin(both[0]);
     assert_int_equal(connect(both[0], (struct sockaddr *)&at, length), 0);
     close(accepted(ends[0]));
     both[1] = accepted(ends[0]);
     refused(both);
-    rights_close(both[0]);
+    guarded_socket_close(both[0]);
     close(both[1]);
     close(ends[0]);
     close(ends[1]);
@@ -226,7 +226,7 @@ static void so_is_who_is_connected_to(void **state)
 
 static int by_hand(void **state)
 {
-    rights_by_hand();
+    guarded_socket_by_hand();
     return setup(state);
 }
 
@@ -237,14 +237,14 @@ static void looked_at(int type)
 
     pair(type, ends);
     assert_int_equal(send(ends[1], "ab", 2, 0), 2);
-    assert_int_equal(rights_recv(ends[0], word, sizeof word, &sent), 2);
+    assert_int_equal(guarded_socket_recv(ends[0], word, sizeof word, &sent), 2);
     assert_int_equal(sent, 0);
     assert_memory_equal(word, "ab", 2);
     assert_int_equal(send_along(ends[1], "XY", 0), 2);
-    assert_int_equal(rights_recv(ends[0], word, sizeof word, &sent), 2);
+    assert_int_equal(guarded_socket_recv(ends[0], word, sizeof word, &sent), 2);
     assert_int_equal(sent, 1);
     assert_memory_equal(word, "XY", 2);
-    rights_close(ends[0]);
+    guarded_socket_close(ends[0]);
     assert_int_equal(fcntl(ends[0], F_GETFD), -1);
     close(ends[1]);
     one_more_child();
@@ -272,12 +272,12 @@ static void what_comes_after_the_look_stays(void **state)
     pair(SOCK_STREAM, ends);
     assert_int_equal(send(ends[1], "ab", 2, 0), 2);
     late = ends[1];
-    assert_int_equal(rights_recv(ends[0], word, sizeof word, &sent), 2);
+    assert_int_equal(guarded_socket_recv(ends[0], word, sizeof word, &sent), 2);
     assert_int_equal(sent, 0);
-    assert_int_equal(rights_recv(ends[0], word, sizeof word, &sent), 2);
+    assert_int_equal(guarded_socket_recv(ends[0], word, sizeof word, &sent), 2);
     assert_int_equal(sent, 1);
     assert_memory_equal(word, "XY", 2);
-    rights_close(ends[0]);
+    guarded_socket_close(ends[0]);
     close(ends[1]);
     one_more_child();
 }
@@ -295,11 +295,11 @@ static void an_urgent_byte(void **state)
         skip(); /* before 5.15 */
     assert_int_equal(n, 1);
     assert_int_equal(send(ends[1], "b", 1, 0), 1);
-    assert_int_equal(rights_recv(ends[0], word, sizeof word, &sent), 1);
+    assert_int_equal(guarded_socket_recv(ends[0], word, sizeof word, &sent), 1);
     assert_int_equal(sent, 0);
-    rights_recv(ends[0], word, sizeof word, &sent);
+    guarded_socket_recv(ends[0], word, sizeof word, &sent);
     assert_int_equal(sent, 1);
-    rights_close(ends[0]);
+    guarded_socket_close(ends[0]);
     close(ends[1]);
     one_more_child();
 }
@@ -313,9 +313,9 @@ static void who_is_accepted(void **state)
     call(ends);
     assert_int_equal(send_along(ends[1], "X", 0), 1);
     fd = accepted(ends[0]);
-    assert_int_equal(rights_recv(fd, word, sizeof word, &sent), 1);
+    assert_int_equal(guarded_socket_recv(fd, word, sizeof word, &sent), 1);
     assert_int_equal(sent, 1);
-    rights_close(fd);
+    guarded_socket_close(fd);
     close(ends[0]);
     close(ends[1]);
     one_more_child();
@@ -331,7 +331,7 @@ static void a_queue_nobody_reads(void **state)
         pair(types[i], ends);
         assert_int_equal(send(ends[1], "a", (size_t)i, 0), i);
         assert_int_equal(send_along(ends[1], "X", 0), 1);
-        rights_close(ends[0]);
+        guarded_socket_close(ends[0]);
         close(ends[1]);
         one_more_child();
     }
@@ -346,14 +346,17 @@ static void nothing_to_leave_to_a_child(void **state)
     (void)state;
     for (i = 0; i < 2; i++) {
         pair(types[i], ends);
-        assert_int_equal(rights_recv(ends[0], word, sizeof word, &sent), -1);
+        assert_int_equal(guarded_socket_recv(ends[0], word, sizeof word, &sent),
+                         -1);
         assert_int_equal(errno, EAGAIN);
         assert_int_equal(send(ends[1], "a", 1, 0), 1);
-        assert_int_equal(rights_recv(ends[0], word, sizeof word, &sent), 1);
+        assert_int_equal(guarded_socket_recv(ends[0], word, sizeof word, &sent),
+                         1);
         close(ends[1]);
         if (types[i] == SOCK_STREAM)
-            assert_int_equal(rights_recv(ends[0], word, sizeof word, &sent), 0);
-        rights_close(ends[0]);
+            assert_int_equal(
+                guarded_socket_recv(ends[0], word, sizeof word, &sent), 0);
+        guarded_socket_close(ends[0]);
     }
     no_child();
 }
@@ -368,9 +371,9 @@ static void an_empty_datagram(void **state)
     pair(SOCK_DGRAM, ends);
     assert_int_equal(send(ends[1], "", 0, 0), 0);
     assert_int_equal(send(ends[1], "a", 1, 0), 1);
-    assert_int_equal(rights_recv(ends[0], word, sizeof word, &sent), 0);
-    assert_int_equal(rights_recv(ends[0], word, sizeof word, &sent), 1);
-    rights_close(ends[0]);
+    assert_int_equal(guarded_socket_recv(ends[0], word, sizeof word, &sent), 0);
+    assert_int_equal(guarded_socket_recv(ends[0], word, sizeof word, &sent), 1);
+    guarded_socket_close(ends[0]);
     close(ends[1]);
 }
 

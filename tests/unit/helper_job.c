@@ -17,19 +17,19 @@
 #define LIMIT (200 * SECOND)
 
 static spawner_t spawner;
-static errand_t errand;
+static helper_job_t errand;
 static siginfo_t ended_with;
 static int n_ended, was_late;
 static int64_t answer;
 
-static void ended(spawner_t *s, errand_t *e, const siginfo_t *cause)
+static void ended(spawner_t *s, helper_job_t *e, const siginfo_t *cause)
 {
     assert_ptr_equal(s, &spawner);
     n_ended++;
     was_late = cause == NULL;
     if (cause)
         ended_with = *cause;
-    if (e->answer >= 0 && errand_read(e, &answer, sizeof answer) != 0)
+    if (e->answer >= 0 && helper_job_read(e, &answer, sizeof answer) != 0)
         answer = -1;
 }
 
@@ -40,7 +40,7 @@ static siginfo_t reap(void)
 
     memset(&info, 0, sizeof info);
     assert_int_equal(waitid(P_ALL, 0, &info, WEXITED | WNOWAIT), 0);
-    errand_reap(&spawner, &info);
+    helper_job_reap(&spawner, &info);
     assert_int_equal(waitpid(info.si_pid, NULL, 0), info.si_pid);
     return info;
 }
@@ -58,11 +58,11 @@ static int setup(void **state)
 static void a_number(void **state)
 {
     int64_t seven = 7;
-    pid_t pid = errand_ask(&spawner, &errand, LIMIT, ended);
+    pid_t pid = helper_job_fork_reporting(&spawner, &errand, LIMIT, ended);
 
     (void)state;
     if (pid == 0)
-        _exit(errand_tell(&seven, sizeof seven) != 0);
+        _exit(helper_job_report(&seven, sizeof seven) != 0);
     assert_true(pid > 0);
     assert_true(spawner.wake <= SECOND + LIMIT);
     assert_int_equal(errand.pid, pid);
@@ -82,9 +82,9 @@ static void a_number_and_a_line_of_the_log(void **state)
 
     (void)state;
     log_directory(-1);
-    if (errand_ask(&spawner, &errand, LIMIT, ended) == 0) {
+    if (helper_job_fork_reporting(&spawner, &errand, LIMIT, ended) == 0) {
         log_line(LOG_INFO, "an errand has begun");
-        _exit(errand_tell(&seven, sizeof seven) != 0);
+        _exit(helper_job_report(&seven, sizeof seven) != 0);
     }
     reap();
     assert_int_equal(n_ended, 1);
@@ -94,7 +94,7 @@ static void a_number_and_a_line_of_the_log(void **state)
 static void no_answer(void **state)
 {
     (void)state;
-    if (errand_ask(&spawner, &errand, LIMIT, ended) == 0)
+    if (helper_job_fork_reporting(&spawner, &errand, LIMIT, ended) == 0)
         _exit(0);
     reap();
     assert_int_equal(n_ended, 1);
@@ -105,18 +105,18 @@ static void no_answer(void **state)
  * any number of them might be dying. */
 static void its_time_is_up(void **state)
 {
-    pid_t pid = errand_fork(&spawner, &errand, LIMIT, ended);
+    pid_t pid = helper_job_fork(&spawner, &errand, LIMIT, ended);
     siginfo_t end;
 
     (void)state;
     if (pid == 0)
         for (;;)
             pause();
-    errand_tend(&spawner);
+    helper_job_tick(&spawner);
     assert_int_equal(n_ended, 0);
     spawner.now += 2 * LIMIT;
-    errand_tend(&spawner);
-    errand_tend(&spawner);
+    helper_job_tick(&spawner);
+    helper_job_tick(&spawner);
     assert_int_equal(n_ended, 0);
     assert_int_equal(errand.pid, pid);
     end = reap();
@@ -135,13 +135,13 @@ static void nothing_is_left(void **state)
     int i;
 
     (void)state;
-    if (errand_ask(&spawner, &errand, LIMIT, ended) == 0) {
+    if (helper_job_fork_reporting(&spawner, &errand, LIMIT, ended) == 0) {
         left = fork();
         if (left == 0)
             for (;;)
                 pause();
         answer = left;
-        _exit(errand_tell(&answer, sizeof answer) != 0);
+        _exit(helper_job_report(&answer, sizeof answer) != 0);
     }
     assert_int_equal(reap().si_status, 0);
     assert_true(answer > 0);
@@ -164,7 +164,7 @@ static void alone(void **state)
     signal(SIGALRM, SIG_IGN);
     sigfillset(&set);
     sigprocmask(SIG_BLOCK, &set, NULL);
-    if (errand_fork(&spawner, &errand, 0, ended) == 0)
+    if (helper_job_fork(&spawner, &errand, 0, ended) == 0)
         for (;;)
             pause();
     end = reap();

@@ -100,8 +100,8 @@ _Noreturn void __wrap_boot_app(const boot_t *boot)
 
 static int begin(void **state)
 {
-    static table_app_t app = {.app = {.name = "shop"}};
-    static table_t table;
+    static app_entry_t app = {.app = {.name = "shop"}};
+    static app_table_t table;
     spawner_t *s = scratch_begin();
 
     (void)state;
@@ -112,7 +112,7 @@ static int begin(void **state)
     s->rt.uid = geteuid();
     s->rt.gid = getegid();
     return loop_open() != 0 || registry_open(s->rt.fd) != 0 ||
-           runtime_prepare(&s->rt) != 0;
+           process_files_prepare(&s->rt) != 0;
 }
 
 static process_t *launch(void)
@@ -132,7 +132,7 @@ static void end(process_t *p)
     loop_drop(&p->reports);
     loop_drop(&p->fifo);
     loop_drop(&p->notify);
-    runtime_remove(&spawner_state()->rt, p->is.id);
+    process_files_remove(&spawner_state()->rt, p->is.id);
 }
 
 /* Its socket was ours as well, and the child is dead. */
@@ -143,7 +143,8 @@ static void nobody_listens_for_a_dead_one(void **state)
 
     (void)state;
     assert_int_equal(p->is.wire.listen, APL_LISTEN_FD);
-    assert_int_equal(runtime_connect(&s->rt, p->is.id, &p->is.wire, -1), -1);
+    assert_int_equal(process_files_connect(&s->rt, p->is.id, &p->is.wire, -1),
+                     -1);
     assert_int_equal(errno, ECONNREFUSED);
     end(p);
 }
@@ -151,7 +152,7 @@ static void nobody_listens_for_a_dead_one(void **state)
 /* The spawner died before it could say go. */
 static void it_does_nothing_unasked(void **state)
 {
-    static const table_app_t app = {.app = {.root = "/nowhere"}};
+    static const app_entry_t app = {.app = {.root = "/nowhere"}};
     int go[2], report[2], status;
     boot_t boot = {.app = &app, .rt = &spawner_state()->rt, .listener = -1};
     pid_t pid;

@@ -80,8 +80,8 @@ apr_status_t __wrap_apl_supervise_failed(apl_pool_t *pool, uint64_t id,
 
 static int begin(void **state)
 {
-    static table_app_t app = {.app = {.name = "shop"}};
-    static table_t table;
+    static app_entry_t app = {.app = {.name = "shop"}};
+    static app_table_t table;
 
     (void)state;
     table.by_name = apr_hash_make(scratch_begin()->pool);
@@ -180,7 +180,7 @@ static int fails_as_run(void)
     p->deadline = INT64_MAX;
     p->failure = strdup("it ended");
     p->listed = 1;
-    life_tend(spawner_state());
+    life_tick(spawner_state());
     return ran;
 }
 
@@ -273,7 +273,7 @@ static void a_line_of_its_own_says_ready(void **state)
         p->is.says_ready = p->is.stops_itself = 0;
         assert_int_equal(send(app, message, strlen(message), 0),
                          strlen(message));
-        notify_ready(p, EPOLLIN);
+        sd_notify_read(p, EPOLLIN);
         assert_int_equal(p->is.says_ready, cases[i].is_ready);
         assert_int_equal(p->is.stops_itself, cases[i].stops);
     }
@@ -288,7 +288,7 @@ static void that_it_stops_is_recorded(void **state)
     (void)state;
     open_notify();
     assert_int_equal(send(app, "STOPPING=1", 10, 0), 10);
-    notify_ready(p, EPOLLIN);
+    sd_notify_read(p, EPOLLIN);
     assert_int_equal(registry_read(p->record, &record), REGISTRY_RECORD);
     assert_int_equal(record.stops_itself, 1);
     close_notify();
@@ -315,11 +315,11 @@ static void send_descriptor(void)
 static void nothing_is_read_behind_a_descriptor(void **state)
 {
     (void)state;
-    rights_by_hand();
+    guarded_socket_by_hand();
     open_notify();
     send_descriptor();
     assert_int_equal(send(app, "READY=1", 7, 0), 7);
-    notify_ready(p, EPOLLIN);
+    sd_notify_read(p, EPOLLIN);
     assert_int_equal(p->is.says_ready, 0);
     assert_int_equal(p->notify.fd, -1);
     assert_int_equal(scratch_lines("sent a descriptor"), 1);

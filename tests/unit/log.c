@@ -81,23 +81,23 @@ static void a_flood_is_cut(void **state)
     log_line(LOG_ERROR, "another line");
     assert_int_equal(written("flood "), LOG_BURST);
     assert_non_null(strstr(text, "another line"));
-    log_tend(0);
+    log_tick(0);
     assert_int_equal(written("[apppool:warn] [pid "), 1);
     assert_non_null(strstr(text, "99000 lines dropped, the last one: flood "
                                  "99999\n"));
     flood(10);
-    log_tend(0);
+    log_tick(0);
     assert_int_equal(written("flood "), 0); /* it was told just now */
     now += 20;
-    log_tend(0);
+    log_tick(0);
     assert_int_equal(written("10 lines dropped"), 1);
     flood(1000);
     assert_int_equal(written("flood "), 20 * LOG_RATE);
-    log_tend(0);
+    log_tick(0);
     assert_int_equal(written("lines dropped"), 0); /* it was told just now */
-    log_tend(1); /* but this is the last chance */
+    log_tick(1); /* but this is the last chance */
     assert_int_equal(written("800 lines dropped"), 1);
-    log_tend(1);
+    log_tick(1);
     assert_int_equal(written("lines dropped"), 0);
 }
 

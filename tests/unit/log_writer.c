@@ -52,14 +52,14 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    writer_stop();
+    log_writer_stop();
     close(CONTRACT_PROGRAM_FD);
     return scratch_end(state);
 }
 
-static void print(writer_t *w, const char *line)
+static void print(log_writer_t *w, const char *line)
 {
-    writer_send(w, line, strlen(line), 1);
+    log_writer_send(w, line, strlen(line), 1);
 }
 
 static void assert_file(const char *name, const char *text)
@@ -74,27 +74,27 @@ static void assert_file(const char *name, const char *text)
 }
 
 /* The last process has ended, and five seconds later the child's input. */
-static void hang_up(writer_t *w)
+static void hang_up(log_writer_t *w)
 {
-    writer_put(w);
+    log_writer_put(w);
     s->now += 6 * SECOND;
-    writer_tend(s);
+    log_writer_tick(s);
 }
 
 static void a_line_while_the_last_child_ends(void **state)
 {
-    writer_t *w = writer_get(path, 0, geteuid(), getegid());
+    log_writer_t *w = log_writer_get(path, 0, geteuid(), getegid());
 
     (void)state;
     close(make_file("log.stay", 0600, ""));
     print(w, "one\n");
     hang_up(w);
-    w = writer_get(path, 0, geteuid(), getegid());
+    w = log_writer_get(path, 0, geteuid(), getegid());
     print(w, "two\n");
     print(w, "three\n");
     assert_int_equal(unlinkat(s->rt.fd, "log.stay", 0), 0);
     scratch_reap(-1);
-    writer_tend(s);
+    log_writer_tick(s);
     print(w, "four\n");
     hang_up(w);
     scratch_reap(-1);
@@ -103,7 +103,7 @@ static void a_line_while_the_last_child_ends(void **state)
 
 static void a_line_when_the_child_is_dead(void **state)
 {
-    writer_t *w = writer_get(path, 0, geteuid(), getegid());
+    log_writer_t *w = log_writer_get(path, 0, geteuid(), getegid());
     siginfo_t info;
 
     (void)state;
@@ -114,7 +114,7 @@ static void a_line_when_the_child_is_dead(void **state)
     assert_int_equal(unlinkat(s->rt.fd, "log.die", 0), 0);
     scratch_reap(-1);
     s->now += SECOND;
-    writer_tend(s);
+    log_writer_tick(s);
     hang_up(w);
     scratch_reap(-1);
     assert_file("log", "one\n");
@@ -126,15 +126,15 @@ static void a_line_about_an_app_whose_user_changed(void **state)
 {
     static process_t old = {.is = {.name = "shop", .uid = 1, .gid = 1}},
                      new = {.is = {.name = "shop", .uid = 2, .gid = 3}};
-    table_app_t app = {.app = {.name = "shop"}, .log = path, .uid = 2};
+    app_entry_t app = {.app = {.name = "shop"}, .log = path, .uid = 2};
 
     (void)state;
     old.next = &new;
     s->processes = &old;
-    say_app(&app, LOG_NOTICE, "shop is started");
+    app_log_about(&app, LOG_NOTICE, "shop is started");
     s->processes = NULL;
     s->now += 6 * SECOND;
-    writer_tend(s);
+    log_writer_tick(s);
     scratch_reap(-1);
     assert_file("log.uid", "2\n");
 }

@@ -15,17 +15,17 @@
 
 #define ENOUGH 1000 /* reads, after which the test gives up */
 
-static tell_t tell;
-static errand_ended_t *ended;
+static notify_command_t tell;
+static helper_job_ended_t *ended;
 static int flooding, n_reads;
 
-pid_t __wrap_errand_fork(spawner_t *s, errand_t *e, int64_t limit,
-                         errand_ended_t *when);
+pid_t __wrap_helper_job_fork(spawner_t *s, helper_job_t *e, int64_t limit,
+                             helper_job_ended_t *when);
 ssize_t __real_read(int fd, void *to, size_t size);
 ssize_t __wrap_read(int fd, void *to, size_t size);
 
-pid_t __wrap_errand_fork(spawner_t *s, errand_t *e, int64_t limit,
-                         errand_ended_t *when)
+pid_t __wrap_helper_job_fork(spawner_t *s, helper_job_t *e, int64_t limit,
+                             helper_job_ended_t *when)
 {
     (void)s;
     assert_true(limit > 0);
@@ -44,7 +44,7 @@ ssize_t __wrap_read(int fd, void *to, size_t size)
 
 static int setup(void **state)
 {
-    static table_t table;
+    static app_table_t table;
 
     (void)state;
     scratch_begin()->table = &table;
@@ -53,12 +53,13 @@ static int setup(void **state)
 
 static void begin(void)
 {
-    static const table_app_t app = {
+    static const app_entry_t app = {
         .app = {.name = "shop"}, .label = "shop", .notify = "yes"};
 
     memset(&tell, 0, sizeof tell);
-    assert_int_equal(tell_begin(spawner_state(), &tell, &app, "{}\n", 3), 0);
-    assert_true(tell_is_busy(&tell));
+    assert_int_equal(
+        notify_command_begin(spawner_state(), &tell, &app, "{}\n", 3), 0);
+    assert_true(notify_command_is_busy(&tell));
     assert_true(tell.output.fd >= 0);
     n_reads = 0;
 }
@@ -70,7 +71,7 @@ static void end(void)
     tell.errand.pid = 0;
     ended(spawner_state(), &tell.errand, &good);
     assert_int_equal(tell.output.fd, -1);
-    assert_false(tell_is_busy(&tell));
+    assert_false(notify_command_is_busy(&tell));
 }
 
 static void turn(void)

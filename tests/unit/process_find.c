@@ -84,8 +84,8 @@ static void by_its_port(void **state)
     process_t *first = begin(1), *adopted;
 
     (void)state;
-    process_listens(spawner_state(), first, 1000);
-    adopted = process_again(spawner_state(), 5, &is);
+    process_has_port(spawner_state(), first, 1000);
+    adopted = process_adopted(spawner_state(), 5, &is);
     assert_ptr_equal(process_of_port(spawner_state(), 1000), first);
     assert_ptr_equal(process_of_port(spawner_state(), 2000), adopted);
     assert_null(process_of_port(spawner_state(), 0));
@@ -95,26 +95,26 @@ static void by_its_port(void **state)
 
 static void by_its_path(void **state)
 {
-    const runtime_t *rt = &spawner_state()->rt;
+    const runtime_dir_t *rt = &spawner_state()->rt;
     process_t *fd = begin(0x70001), *own = begin(0x70002), *tcp = begin(3);
-    runtime_path_t path;
+    process_files_path_t path;
     char odd[sizeof path + 1];
 
     (void)state;
     fd->is.wire.listen = APL_LISTEN_FD;
     own->is.wire.listen = APL_LISTEN_UNIX;
     tcp->is.wire.listen = APL_LISTEN_TCP;
-    runtime_path(rt, CONTRACT_SOCKETS, 0x70001, path);
+    process_files_path(rt, CONTRACT_SOCKETS, 0x70001, path);
     assert_ptr_equal(process_of_path(spawner_state(), path), fd);
     snprintf(odd, sizeof odd, "%s0", path);
     assert_null(process_of_path(spawner_state(), odd));
     path[strlen(path) - 1] = 0;
     assert_null(process_of_path(spawner_state(), path));
-    runtime_path(rt, CONTRACT_OWN, 0x70002, path);
+    process_files_path(rt, CONTRACT_OWN, 0x70002, path);
     assert_ptr_equal(process_of_path(spawner_state(), path), own);
-    runtime_path(rt, CONTRACT_SOCKETS, 0x70002, path); /* another kind */
+    process_files_path(rt, CONTRACT_SOCKETS, 0x70002, path); /* another kind */
     assert_null(process_of_path(spawner_state(), path));
-    runtime_path(rt, CONTRACT_SOCKETS, 3, path);
+    process_files_path(rt, CONTRACT_SOCKETS, 3, path);
     assert_null(process_of_path(spawner_state(), path));
     assert_null(process_of_path(spawner_state(), spawner_state()->rt.dir));
     assert_null(
@@ -125,7 +125,7 @@ static void by_its_path(void **state)
 static void each_has_a_record(void **state)
 {
     registry_record_t is = {.id = 9, .name = "shop"};
-    process_t *adopted = process_again(spawner_state(), 1, &is);
+    process_t *adopted = process_adopted(spawner_state(), 1, &is);
     process_t *of[3], *next;
     int i;
 

@@ -15,9 +15,9 @@
 
 static void says(char state, const char *syscall, const char *words)
 {
-    char text[LOOK_TEXT_MAX];
+    char text[PROCESS_REPORT_TEXT_MAX];
 
-    assert_string_equal(look_doing(state, syscall, text), words);
+    assert_string_equal(process_report_doing(state, syscall, text), words);
 }
 
 static void states_and_calls_have_words(void **state)
@@ -66,7 +66,7 @@ static void a_stack_is_one_line(void **state)
     (void)state;
     for (i = 0; i < sizeof cases / sizeof *cases; i++) {
         snprintf(text, sizeof text, "%s", cases[i].from);
-        look_stack(text);
+        process_report_stack(text);
         assert_string_equal(text, cases[i].to);
     }
 }

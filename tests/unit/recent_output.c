@@ -14,11 +14,11 @@
 
 #define KEPT 16384 /* bytes of an app */
 
-static table_t table;
-static table_app_t shop = {.app = {.name = "shop"}},
+static app_table_t table;
+static app_entry_t shop = {.app = {.name = "shop"}},
                    blog = {.app = {.name = "blog"}};
 
-static void be_in_the_table(table_app_t *app, int there)
+static void be_in_the_table(app_entry_t *app, int there)
 {
     apr_hash_set(table.by_name, app->app.name, APR_HASH_KEY_STRING,
                  there ? app : NULL);
@@ -41,7 +41,7 @@ static int forget(void **state)
 {
     (void)state;
     apr_hash_clear(table.by_name);
-    recent_sweep(spawner_state());
+    recent_output_sweep(spawner_state());
     be_in_the_table(&shop, 1);
     be_in_the_table(&blog, 1);
     return 0;
@@ -54,14 +54,14 @@ static void print(const char *app, uid_t uid, const char *line)
     memset(&p, 0, sizeof p);
     snprintf(p.is.name, sizeof p.is.name, "%s", app);
     p.is.uid = uid;
-    recent_add(&p, line, strlen(line));
+    recent_output_add(&p, line, strlen(line));
 }
 
 /* The lines, each with a newline; to be freed. */
 static char *read_lines(const char *app, uint64_t from, uid_t only,
                         uint64_t *first, uint64_t *next)
 {
-    json_t *o = recent_lines(app, from, only);
+    json_t *o = recent_output_lines(app, from, only);
     const json_t *lines = json_object_get(o, "lines");
     char *text = calloc(1, 2 * KEPT);
     size_t i, n = 0;
@@ -182,7 +182,7 @@ static void an_app_that_is_gone_is_forgotten(void **state)
     print("shop", 1000, "one");
     print("blog", 1000, "two");
     be_in_the_table(&shop, 0);
-    recent_sweep(spawner_state());
+    recent_output_sweep(spawner_state());
     expect("shop", 0, USERDB_NOBODY, "", 0, 0);
     expect("blog", 0, USERDB_NOBODY, "two\n", 0, 1);
     /* One of that name that comes later begins anew. */

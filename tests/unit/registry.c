@@ -127,53 +127,54 @@ static void set_time(const char *name, time_t s)
 
 static void looks_without_a_beat(void **state)
 {
-    static const char name[] = CONTRACT_SPAWNER_BEAT;
-    pulse_t pulse;
+    static const char name[] = CONTRACT_SPAWNER_HEARTBEAT;
+    heartbeat_t pulse;
     ino_t first;
 
     (void)state;
     memset(&pulse, 0, sizeof pulse);
-    assert_int_equal(beat_look(&pulse, place, name), 1);
+    assert_int_equal(heartbeat_check(&pulse, place, name), 1);
     assert_int_equal(pulse.inode, 0);
-    beat_begin(place, name);
-    assert_int_equal(beat_look(&pulse, place, name), 0);
-    assert_int_equal(beat_look(&pulse, place, name), 1);
-    assert_int_equal(beat_look(&pulse, place, name), 2);
+    heartbeat_begin(place, name);
+    assert_int_equal(heartbeat_check(&pulse, place, name), 0);
+    assert_int_equal(heartbeat_check(&pulse, place, name), 1);
+    assert_int_equal(heartbeat_check(&pulse, place, name), 2);
     set_time(name, 1); /* backwards is a beat, too: the clock was set */
-    assert_int_equal(beat_look(&pulse, place, name), 0);
-    assert_int_equal(beat_look(&pulse, place, name), 1);
+    assert_int_equal(heartbeat_check(&pulse, place, name), 0);
+    assert_int_equal(heartbeat_check(&pulse, place, name), 1);
     first = pulse.inode;
     renameat(place, name, place, "kept"); /* so that its number is taken */
-    beat_begin(place, name);
+    heartbeat_begin(place, name);
     set_time(name, 1); /* another program's, though at the same time */
-    assert_int_equal(beat_look(&pulse, place, name), 0);
+    assert_int_equal(heartbeat_check(&pulse, place, name), 0);
     assert_true(pulse.inode != first);
     set_time("kept", 5);
-    assert_int_equal(beat_look(&pulse, place, name), 1);
+    assert_int_equal(heartbeat_check(&pulse, place, name), 1);
 }
 
 /* Its name is taken, as where the disk has no room for another file. */
 static void beats_with_the_old_file(void **state)
 {
-    static const char name[] = CONTRACT_WATCHDOG_BEAT;
-    pulse_t pulse;
+    static const char name[] = CONTRACT_WATCHDOG_HEARTBEAT;
+    heartbeat_t pulse;
     ino_t first;
 
     (void)state;
     memset(&pulse, 0, sizeof pulse);
-    beat_begin(place, name);
+    heartbeat_begin(place, name);
     set_time(name, 1);
-    beat_look(&pulse, place, name);
+    heartbeat_check(&pulse, place, name);
     first = pulse.inode;
     assert_int_equal(linkat(place, name, place, "old", 0), 0);
-    assert_int_equal(mkdirat(place, CONTRACT_WATCHDOG_BEAT ".new", 0700), 0);
-    beat_begin(place, name);
-    assert_int_equal(beat_look(&pulse, place, name), 0);
+    assert_int_equal(mkdirat(place, CONTRACT_WATCHDOG_HEARTBEAT ".new", 0700),
+                     0);
+    heartbeat_begin(place, name);
+    assert_int_equal(heartbeat_check(&pulse, place, name), 0);
     assert_int_equal(pulse.inode, first);
     /* Nor is there an old one. */
     assert_int_equal(unlinkat(place, name, 0), 0);
-    beat_begin(place, name);
-    beat_look(&pulse, place, name);
+    heartbeat_begin(place, name);
+    heartbeat_check(&pulse, place, name);
     assert_int_equal(pulse.inode, 0);
 }
 

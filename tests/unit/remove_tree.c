@@ -148,16 +148,16 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
 static void the_program_beats(void **state)
 {
     struct timespec times[2] = {{1, 0}, {1, 0}};
-    pulse_t pulse = {0};
+    heartbeat_t pulse = {0};
 
     (void)state;
-    beat_begin(top, "beat");
+    heartbeat_begin(top, "beat");
     assert_int_equal(utimensat(top, "beat", times, 0), 0);
-    beat_look(&pulse, top, "beat");
+    heartbeat_check(&pulse, top, "beat");
     make_file("tree/file");
     remove_tree(top, "tree");
-    assert_int_equal(beat_look(&pulse, top, "beat"), 0);
-    beat_forget();
+    assert_int_equal(heartbeat_check(&pulse, top, "beat"), 0);
+    heartbeat_forget();
     remove_tree(top, "beat");
 }
 

@@ -69,7 +69,7 @@ static int begin(void)
     int n = forks.tried;
 
     spawner_state()->now += SECOND;
-    census_tend(spawner_state());
+    session_scan_tick(spawner_state());
     return forks.tried > n;
 }
 
@@ -82,7 +82,7 @@ static void look(void)
 /* The session is not this process's. */
 static void look_and_spare(process_t *p, const family_t *session)
 {
-    census_ask(spawner_state(), p, SIGKILL);
+    session_scan_ask(spawner_state(), p, SIGKILL);
     look();
     assert_int_equal(p->census.found, 0);
     assert_int_equal(family_alive(session), FAMILY_MEMBERS);
@@ -111,7 +111,7 @@ static void one_look_answers_all(void **state)
     }
     family_kill(&session[2]);
     for (i = 0; i < 3; i++)
-        census_ask(spawner_state(), p[i], i == 0 ? SIGTERM : 0);
+        session_scan_ask(spawner_state(), p[i], i == 0 ? SIGTERM : 0);
     look();
     assert_int_equal(forks.tried, 1);
     assert_int_equal(p[0]->census.found, 1);
@@ -121,8 +121,8 @@ static void one_look_answers_all(void **state)
     family_wait(&session[0]);
     assert_int_equal(family_alive(&session[1]), FAMILY_MEMBERS);
     assert_false(begin());
-    census_ask(spawner_state(), p[0], 0);
-    census_ask(spawner_state(), p[1], SIGKILL);
+    session_scan_ask(spawner_state(), p[0], 0);
+    session_scan_ask(spawner_state(), p[1], SIGKILL);
     look();
     assert_int_equal(p[0]->census.found, 0);
     assert_true(p[1]->census.killed);
@@ -136,20 +136,20 @@ static void only_a_later_look_finds_survivors(void **state)
     process_t *p = left_behind(&session);
 
     (void)state;
-    census_ask(spawner_state(), p, SIGKILL);
+    session_scan_ask(spawner_state(), p, SIGKILL);
     look();
     assert_int_equal(p->census.found, 1);
     assert_true(p->census.killed);
     assert_false(p->census.survived);
     family_wait(&session);
-    census_ask(spawner_state(), p, 0);
+    session_scan_ask(spawner_state(), p, 0);
     look();
     assert_int_equal(p->census.found, 0);
     assert_false(p->census.survived);
     /* Nothing here outlives SIGKILL: this one never got it. */
     p = left_behind(&session);
     p->census.killed = 1;
-    census_ask(spawner_state(), p, 0);
+    session_scan_ask(spawner_state(), p, 0);
     look();
     assert_true(p->census.survived);
     family_kill(&session);
@@ -167,7 +167,7 @@ static void at_the_stop_only_what_was_seen_is_said(void **state)
     p->deadline = other->deadline = s->now;
     other->census.killed = other->census.survived = 1;
     s->stopping = 1;
-    life_tend(s);
+    life_tick(s);
     s->stopping = 0;
     assert_true(p->done);
     assert_true(other->done);
@@ -210,7 +210,7 @@ static void a_leader_without_a_pidfd(void **state)
     family_begin(&session, 0);
     p = process_of(&session);
     p->child = 0;
-    census_ask(spawner_state(), p, SIGTERM);
+    session_scan_ask(spawner_state(), p, SIGTERM);
     look();
     family_wait(&session);
     assert_int_equal(waitpid(session.leader, NULL, 0), session.leader);
@@ -226,7 +226,7 @@ static void a_leader_that_lives(void **state)
     (void)state;
     family_begin(&session, 0);
     p = process_of(&session);
-    census_ask(spawner_state(), p, SIGTERM);
+    session_scan_ask(spawner_state(), p, SIGTERM);
     look();
     assert_int_equal(p->census.found, -1);
     family_wait(&session);
@@ -244,8 +244,8 @@ static void several_signals(void **state)
     (void)state;
     for (i = 0; i < FAMILY_MEMBERS; i++)
         kill(session.member[i], SIGSTOP);
-    census_ask(spawner_state(), p, SIGTERM);
-    census_ask(spawner_state(), p, SIGCONT);
+    session_scan_ask(spawner_state(), p, SIGTERM);
+    session_scan_ask(spawner_state(), p, SIGCONT);
     look();
     family_wait(&session);
 }
@@ -256,14 +256,14 @@ static void no_child_can_be_made(void **state)
     process_t *p = left_behind(&session);
 
     (void)state;
-    census_ask(spawner_state(), p, SIGKILL);
+    session_scan_ask(spawner_state(), p, SIGKILL);
     forks.refused = 2;
     assert_true(begin());
     assert_true(begin());
     assert_int_equal(p->census.found, -1);
     assert_int_equal(family_alive(&session), FAMILY_MEMBERS);
     spawner_state()->wake = INT64_MAX;
-    census_tend(spawner_state()); /* too soon, but it is not forgotten */
+    session_scan_tick(spawner_state()); /* too soon, but it is not forgotten */
     assert_true(spawner_state()->wake <= spawner_state()->now + SECOND);
     look();
     assert_int_equal(p->census.found, 1);
@@ -277,10 +277,10 @@ static void the_child_takes_too_long(void **state)
     process_t *p = left_behind(&session);
 
     (void)state;
-    census_ask(spawner_state(), p, SIGKILL);
+    session_scan_ask(spawner_state(), p, SIGKILL);
     assert_true(begin());
     spawner_state()->now += 60 * SECOND;
-    errand_tend(spawner_state());
+    helper_job_tick(spawner_state());
     scratch_reap(forks.child);
     assert_int_equal(p->census.found, -1);
     assert_false(p->census.killed);
@@ -296,7 +296,7 @@ static void nobody_waits_for_it(void **state)
     family_t session;
     process_t *p = left_behind(&session);
 
-    census_ask(spawner_state(), p, SIGKILL);
+    session_scan_ask(spawner_state(), p, SIGKILL);
     assert_true(begin());
     scratch_forget(state);
     scratch_reap(forks.child);
@@ -314,12 +314,12 @@ static void its_memory(void **state)
     p = process_of(&large);
     other = process_of(&small);
     other->weight = -1;
-    census_weigh(spawner_state(), p);
-    census_ask(spawner_state(), other, 0);
+    session_scan_measure(spawner_state(), p);
+    session_scan_ask(spawner_state(), other, 0);
     look();
     assert_true(p->weight >= FAMILY_MEMBERS * 20 * MEGABYTE);
     assert_int_equal(other->weight, -1); /* nobody has asked */
-    census_weigh(spawner_state(), other);
+    session_scan_measure(spawner_state(), other);
     look();
     assert_true(other->weight > 0 && other->weight < p->weight);
     family_kill(&large);

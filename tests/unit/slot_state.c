@@ -44,7 +44,7 @@ void __wrap_process_signal(spawner_t *state, process_t *to, int sign)
 /* A process with a request. */
 static int begin(void **state)
 {
-    static table_t none;
+    static app_table_t none;
 
     (void)state;
     s = scratch_begin();
@@ -76,7 +76,7 @@ static int finish(void **state)
 static void turn(void)
 {
     s->wake = INT64_MAX;
-    obey(s, p);
+    slot_state_apply(s, p);
 }
 
 static void a_kill_is_told_when_the_lock_is_free_again(void **state)

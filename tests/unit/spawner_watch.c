@@ -50,7 +50,7 @@ static int setup(void **state)
 /* A spawner that hangs is looked at. @return the signal that ended it */
 static int watch_it(int hurry, int looks)
 {
-    static ward_t w;
+    static spawner_watch_t w;
     int status, i;
 
     memset(&w, 0, sizeof w);
@@ -64,7 +64,7 @@ static int watch_it(int hurry, int looks)
     assert_true(w.pidfd >= 0);
     w.hurry = hurry;
     for (i = 1; i <= looks; i++)
-        ward_look(&w, i * LOOK);
+        spawner_watch_check(&w, i * LOOK);
     /* The first of two signals ends it. */
     kill(w.pid, SIGTERM);
     assert_int_equal(waitpid(w.pid, &status, 0), w.pid);
@@ -74,8 +74,8 @@ static int watch_it(int hurry, int looks)
 
 static void without_a_beat_it_is_killed(void **state)
 {
-    int fd =
-        openat(scratch->rt.fd, CONTRACT_SPAWNER_BEAT, O_WRONLY | O_CREAT, 0600);
+    int fd = openat(scratch->rt.fd, CONTRACT_SPAWNER_HEARTBEAT,
+                    O_WRONLY | O_CREAT, 0600);
 
     (void)state;
     assert_true(fd >= 0);
@@ -92,8 +92,8 @@ static void without_a_file_nothing_is_known(void **state)
     assert_int_equal(watch_it(0, 2 * LOOKS), SIGTERM);
 }
 
-/* As ward_start() does it when there are no more descriptors. */
-static void start_without_a_pidfd(ward_t *w, const char *script)
+/* As spawner_watch_start() does it when there are no more descriptors. */
+static void start_without_a_pidfd(spawner_watch_t *w, const char *script)
 {
     int fd = openat(scratch->rt.fd, "spawner", O_WRONLY | O_CREAT, 0700);
 
@@ -107,54 +107,54 @@ static void start_without_a_pidfd(ward_t *w, const char *script)
     w->dirfd = scratch->rt.fd;
     strcpy(w->name, "spawner");
     no_pidfds = 1;
-    assert_int_equal(ward_start(w, 0, 0), 0);
+    assert_int_equal(spawner_watch_start(w, 0, 0), 0);
     no_pidfds = 0;
     close(CONTRACT_PROGRAM_FD);
     assert_int_equal(w->pidfd, -1);
 }
 
-static void await_its_end(const ward_t *w)
+static void await_its_end(const spawner_watch_t *w)
 {
     siginfo_t info;
 
     assert_int_equal(waitid(P_PID, (id_t)w->pid, &info, WEXITED | WNOWAIT), 0);
-    assert_true(ward_ended(w));
+    assert_true(spawner_watch_has_ended(w));
 }
 
 static void the_end_is_seen_without_a_pidfd(void **state)
 {
-    ward_t w;
+    spawner_watch_t w;
 
     (void)state;
     start_without_a_pidfd(&w, "#!/bin/sh\nexit 0\n");
     await_its_end(&w);
-    assert_int_equal(ward_mourn(&w, 1), CONTRACT_EXIT_DONE);
-    assert_false(ward_ended(&w));
+    assert_int_equal(spawner_watch_log_end(&w, 1), CONTRACT_EXIT_DONE);
+    assert_false(spawner_watch_has_ended(&w));
 }
 
 static void without_a_pidfd_it_is_killed_as_well(void **state)
 {
-    int i, fd = openat(scratch->rt.fd, CONTRACT_SPAWNER_BEAT,
+    int i, fd = openat(scratch->rt.fd, CONTRACT_SPAWNER_HEARTBEAT,
                        O_WRONLY | O_CREAT, 0600);
-    ward_t w;
+    spawner_watch_t w;
 
     (void)state;
     close(fd);
     start_without_a_pidfd(&w, "#!/bin/sh\nexec sleep 60\n");
-    assert_false(ward_ended(&w));
+    assert_false(spawner_watch_has_ended(&w));
     for (i = 1; i <= LOOKS; i++)
-        ward_look(&w, i * LOOK);
+        spawner_watch_check(&w, i * LOOK);
     await_its_end(&w);
-    assert_int_equal(ward_mourn(&w, 1), -1);
+    assert_int_equal(spawner_watch_log_end(&w, 1), -1);
 }
 
 /* ---- the spawner that runs already ---- */
 
 static int is_doomed;
 
-int __wrap_procfs_doomed(pid_t pid);
+int __wrap_procfs_is_killed(pid_t pid);
 
-int __wrap_procfs_doomed(pid_t pid)
+int __wrap_procfs_is_killed(pid_t pid)
 {
     (void)pid;
     return is_doomed;
@@ -174,21 +174,21 @@ static void note_spawner(unsigned long long start)
 static void it_is_joined_if_it_is_that_one(void **state)
 {
     procfs_t me;
-    ward_t w;
+    spawner_watch_t w;
 
     (void)state;
     memset(&w, 0, sizeof w);
     w.pidfd = -1;
     w.dirfd = scratch->rt.fd;
-    assert_int_equal(ward_join(&w, 0), 0);
+    assert_int_equal(spawner_watch_join(&w, 0), 0);
     assert_int_equal(procfs_read(getpid(), &me), 0);
     note_spawner(me.start + 1);
-    assert_int_equal(ward_join(&w, 0), 0);
+    assert_int_equal(spawner_watch_join(&w, 0), 0);
     note_spawner(me.start);
     is_doomed = 1;
-    assert_int_equal(ward_join(&w, 0), 0);
+    assert_int_equal(spawner_watch_join(&w, 0), 0);
     is_doomed = 0;
-    assert_int_equal(ward_join(&w, 0), 1);
+    assert_int_equal(spawner_watch_join(&w, 0), 1);
     assert_int_equal(w.pid, getpid());
     close(w.pidfd);
 }

@@ -58,7 +58,7 @@ static void turn(void)
 {
     loop_wait(0);
     loop_call();
-    control_tend(spawner_state());
+    control_tick(spawner_state());
 }
 
 /* It has asked, but no child has begun since. */
@@ -222,7 +222,7 @@ static void a_client_that_hangs_up(void **state)
 
 /* ---- the child ---- */
 
-static json_t *make_large(spawner_t *s, const answer_order_t *order)
+static json_t *make_large(spawner_t *s, const status_job_order_t *order)
 {
     char *text = malloc(LARGE);
 
@@ -232,14 +232,15 @@ static json_t *make_large(spawner_t *s, const answer_order_t *order)
     return json_pack("{s:s%}", "large", text, (size_t)LARGE);
 }
 
-static json_t *make_nothing(spawner_t *s, const answer_order_t *order)
+static json_t *make_nothing(spawner_t *s, const status_job_order_t *order)
 {
     (void)s;
     (void)order;
     return NULL;
 }
 
-static _Noreturn json_t *make_no_end(spawner_t *s, const answer_order_t *order)
+static _Noreturn json_t *make_no_end(spawner_t *s,
+                                     const status_job_order_t *order)
 {
     (void)s;
     (void)order;
@@ -257,11 +258,11 @@ static void made(spawner_t *s, const char *text, size_t size)
     made_size = text ? size : 0;
 }
 
-static int begin(answer_make_t *make)
+static int begin(status_job_make_t *make)
 {
-    const answer_order_t order = {.make = make};
+    const status_job_order_t order = {.make = make};
 
-    return answer_begin(spawner_state(), &order, made);
+    return status_job_begin(spawner_state(), &order, made);
 }
 
 static void any_size(void **state)
@@ -288,13 +289,13 @@ static void a_limit(void **state)
     (void)state;
     n_made = 0;
     assert_int_equal(begin(make_no_end), 1);
-    spawner_state()->now += ANSWER_LIMIT;
-    errand_tend(spawner_state());
+    spawner_state()->now += STATUS_JOB_LIMIT;
+    helper_job_tick(spawner_state());
     scratch_reap(forks.child);
     assert_int_equal(n_made, 1);
     assert_int_equal(made_size, 0);
     /* The pause is as long as it took. */
-    spawner_state()->now += ANSWER_LIMIT - 1;
+    spawner_state()->now += STATUS_JOB_LIMIT - 1;
     assert_int_equal(begin(make_nothing), 0);
     spawner_state()->now++;
     assert_int_equal(begin(make_nothing), 1);

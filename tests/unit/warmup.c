@@ -12,7 +12,7 @@
 #include "spawner/shared/no_descriptors.h"
 #include "tests/unit/support/scene.h"
 
-static const table_app_t app = {.ready = "/up", .host = "a.example"};
+static const app_entry_t app = {.ready = "/up", .host = "a.example"};
 static spawner_t s;
 static process_t p;
 static int server;
@@ -46,21 +46,21 @@ static void over_http(void **state)
     ssize_t n;
 
     (void)state;
-    assert_int_equal(warmup_look(&s, &p, &app), 0);
+    assert_int_equal(warmup_check(&s, &p, &app), 0);
     n = recv(server, asked, sizeof asked - 1, 0);
     assert_true(n > 0);
     asked[n] = 0;
     assert_non_null(strstr(asked, "GET /up HTTP/1.1\r\nHost: a.example\r\n"));
     assert_int_equal(send(server, "HTTP/1.1 200 OK\r\n\r\n", 19, 0), 19);
     assert_int_equal(shutdown(server, SHUT_WR), 0);
-    assert_int_equal(warmup_look(&s, &p, &app), 1);
+    assert_int_equal(warmup_check(&s, &p, &app), 1);
 }
 
-static void say(const char *answer)
+static void app_log(const char *answer)
 {
     size_t n = strlen(answer);
 
-    assert_int_equal(warmup_look(&s, &p, &app), 0);
+    assert_int_equal(warmup_check(&s, &p, &app), 0);
     assert_int_equal(send(server, answer, n, 0), n);
 }
 
@@ -79,9 +79,9 @@ static void its_status_counts(void **state)
     size_t i;
 
     for (i = 0; i < sizeof cases / sizeof *cases; i++) {
-        say(cases[i].answer);
+        app_log(cases[i].answer);
         close(server);
-        assert_int_equal(warmup_look(&s, &p, &app), cases[i].is_ready);
+        assert_int_equal(warmup_check(&s, &p, &app), cases[i].is_ready);
         assert_int_equal(connect_both(state), 0);
     }
 }
@@ -90,12 +90,12 @@ static void its_status_counts(void **state)
 static void an_answer_without_an_end(void **state)
 {
     (void)state;
-    say("HTTP/1.1 200 OK\r\n\r\n");
-    assert_int_equal(warmup_look(&s, &p, &app), 0);
+    app_log("HTTP/1.1 200 OK\r\n\r\n");
+    assert_int_equal(warmup_check(&s, &p, &app), 0);
     s.now += SECOND - 1;
-    assert_int_equal(warmup_look(&s, &p, &app), 0);
+    assert_int_equal(warmup_check(&s, &p, &app), 0);
     s.now++;
-    assert_int_equal(warmup_look(&s, &p, &app), 1);
+    assert_int_equal(warmup_check(&s, &p, &app), 1);
 }
 
 /* Where the kernel cannot refuse it; the status came before. */
@@ -111,14 +111,14 @@ static void a_descriptor_behind_the_answer(void **state)
     struct cmsghdr *header = CMSG_FIRSTHDR(&message);
 
     (void)state;
-    rights_by_hand();
+    guarded_socket_by_hand();
     header->cmsg_len = CMSG_LEN(sizeof(int));
     header->cmsg_level = SOL_SOCKET;
     header->cmsg_type = SCM_RIGHTS;
     memcpy(CMSG_DATA(header), &server, sizeof server);
-    assert_int_equal(warmup_look(&s, &p, &app), 0);
+    assert_int_equal(warmup_check(&s, &p, &app), 0);
     assert_int_equal(sendmsg(server, &message, 0), sizeof more - 1);
-    assert_int_equal(warmup_look(&s, &p, &app), 1);
+    assert_int_equal(warmup_check(&s, &p, &app), 1);
 }
 
 /* The app table says http, but that is for those that are started now. */
@@ -128,7 +128,7 @@ static void a_process_of_an_older_configuration(void **state)
 
     (void)state;
     p.is.wire.protocol = APL_FCGI;
-    assert_int_equal(warmup_look(&s, &p, &app), 1);
+    assert_int_equal(warmup_check(&s, &p, &app), 1);
     assert_int_equal(recv(server, asked, sizeof asked, 0), -1);
 }
 

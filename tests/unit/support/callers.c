@@ -62,7 +62,7 @@ static apr_status_t ask(callers_t *c, const order_t *o)
                         looked ? &look : NULL, o->now);
 }
 
-static apr_status_t obey(callers_t *c, const order_t *o)
+static apr_status_t slot_state_apply(callers_t *c, const order_t *o)
 {
     apl_pool_t *pool = &c->s->pool;
     apl_hold_t *h = &c->holds[o->who];
@@ -124,7 +124,7 @@ static void serve(callers_t *c)
     if (apl_child_register(&c->s->pool, 1) != APR_SUCCESS)
         _exit(2);
     while (recv(c->sockets[0], &o, sizeof o, 0) == sizeof o) {
-        apr_status_t rv = obey(c, &o);
+        apr_status_t rv = slot_state_apply(c, &o);
 
         reply(c, o.who, rv);
         if (o.verb == ASK && rv == APL_EWAIT)
@@ -177,7 +177,7 @@ static apr_status_t order(callers_t *c, order_t o)
         hear(c, o.who);
     }
     else
-        c->rv[o.who] = obey(c, &o);
+        c->rv[o.who] = slot_state_apply(c, &o);
     scene_ok(c->s);
     return c->rv[o.who];
 }

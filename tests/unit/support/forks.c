@@ -9,13 +9,13 @@
 
 forks_t forks;
 
-pid_t __real_errand_fork(spawner_t *s, errand_t *e, int64_t limit,
-                         errand_ended_t *ended);
-pid_t __wrap_errand_fork(spawner_t *s, errand_t *e, int64_t limit,
-                         errand_ended_t *ended);
+pid_t __real_helper_job_fork(spawner_t *s, helper_job_t *e, int64_t limit,
+                             helper_job_ended_t *ended);
+pid_t __wrap_helper_job_fork(spawner_t *s, helper_job_t *e, int64_t limit,
+                             helper_job_ended_t *ended);
 
-pid_t __wrap_errand_fork(spawner_t *s, errand_t *e, int64_t limit,
-                         errand_ended_t *ended)
+pid_t __wrap_helper_job_fork(spawner_t *s, helper_job_t *e, int64_t limit,
+                             helper_job_ended_t *ended)
 {
     forks.tried++;
     if (forks.refused > 0) {
@@ -23,7 +23,7 @@ pid_t __wrap_errand_fork(spawner_t *s, errand_t *e, int64_t limit,
         errno = EAGAIN;
         return -1;
     }
-    forks.child = __real_errand_fork(s, e, limit, ended);
+    forks.child = __real_helper_job_fork(s, e, limit, ended);
     if (forks.child == 0 && forks.stopped)
         raise(SIGSTOP);
     return forks.child;

@@ -73,7 +73,7 @@ typedef struct {
     char *why;
 } audit_t;
 
-static int say(const audit_t *a, const char *what, const visit_t *v)
+static int app_log(const audit_t *a, const char *what, const visit_t *v)
 {
     snprintf(a->why, 200, "%s: group %u, ticket %llu, process %llx, event %llu",
              what, v->group, (unsigned long long)v->ticket,
@@ -106,7 +106,7 @@ static int collect(audit_t *a)
             if (v->died != 0)
                 a->dead[a->n_dead++] = v;
             else if (v->closed == 0)
-                return say(a, "a visit without an end", v);
+                return app_log(a, "a visit without an end", v);
             if (v->granted == 0)
                 continue;
             a->given[a->n_given++] = v;
@@ -150,9 +150,9 @@ static int check_processes(const audit_t *a)
         ends[kept] = end_of(v);
         n = kept + 1;
         if (n > rule->concurrency)
-            return say(a, "a process was given to too many at a time", v);
+            return app_log(a, "a process was given to too many at a time", v);
         if (++times > rule->max_requests && rule->max_requests != 0)
-            return say(a, "a process was given too often", v);
+            return app_log(a, "a process was given too often", v);
     }
     return 1;
 }
@@ -205,7 +205,7 @@ static int check_order(const audit_t *a, uint32_t group)
     for (i = 0; i < n && ok; i++)
         if (!marks[i].given) {
             if (last && last->ticket > marks[i].v->ticket)
-                ok = say(a, "somebody was overtaken", marks[i].v);
+                ok = app_log(a, "somebody was overtaken", marks[i].v);
         }
         else if (!last || marks[i].v->ticket > last->ticket)
             last = marks[i].v;
@@ -246,7 +246,7 @@ static int check_sleeps(const audit_t *a)
 
     for (i = 0; i < a->n_given; i++)
         if (a->given[i]->missed != 0 && !is_excused(a, i))
-            return say(a, "a wake-up was lost", a->given[i]);
+            return app_log(a, "a wake-up was lost", a->given[i]);
     return 1;
 }
 

@@ -89,7 +89,7 @@ void scratch_reap(pid_t child)
     assert_int_equal(waitid(child < 0 ? P_ALL : P_PID, (id_t)child, &info,
                             WEXITED | WNOWAIT),
                      0);
-    errand_reap(spawner_state(), &info);
-    writer_reap(info.si_pid);
+    helper_job_reap(spawner_state(), &info);
+    log_writer_reap(info.si_pid);
     assert_int_equal(waitpid(info.si_pid, NULL, 0), info.si_pid);
 }

@@ -9,7 +9,7 @@ shm_sources = \
 	shm/verbs/checkin.c \
 	shm/verbs/checkout.c \
 	shm/verbs/child.c \
-	shm/verbs/children.c \
+	shm/verbs/child_watch.c \
 	shm/verbs/timeouts.c \
 	shm/verbs/enter.c \
 	shm/format/error.c \
@@ -39,7 +39,7 @@ shm_sources = \
 	shm/view/snapshot.c \
 	shm/verbs/supervise.c \
 	shm/recovery/tally.c \
-	shm/recovery/trail.c \
+	shm/recovery/check_list.c \
 	shm/lock/wake.c
 
 module_sources = \
@@ -240,9 +240,9 @@ scene_sources = \
 	tests/unit/support/marked.c \
 	tests/unit/support/memory.c \
 	tests/unit/support/model.c \
-	tests/unit/support/model_clock.c \
+	tests/unit/support/model_timeouts.c \
 	tests/unit/support/model_repair.c \
-	tests/unit/support/model_room.c \
+	tests/unit/support/model_capacity.c \
 	tests/unit/support/model_spawner.c \
 	tests/unit/support/model_turns.c \
 	tests/unit/support/model_victim.c \
@@ -251,7 +251,7 @@ scene_sources = \
 	tests/unit/support/scene.c \
 	tests/unit/support/sleeps.c \
 	tests/unit/support/steps.c \
-	tests/unit/support/steps_clock.c \
+	tests/unit/support/steps_timeouts.c \
 	tests/unit/support/steps_death.c \
 	tests/unit/support/steps_spawner.c \
 	tests/unit/support/touch.c
@@ -326,7 +326,7 @@ unit_tests = \
 	tests/unit/extra \
 	tests/unit/websocket_close \
 	tests/unit/process_find \
-	tests/unit/glance \
+	tests/unit/session_peek \
 	tests/unit/lock_rescue \
 	tests/unit/histogram \
 	tests/unit/history \
@@ -392,7 +392,7 @@ unit_tests = \
 threaded_tests = \
 	tests/unit/bells \
 	tests/unit/connection \
-	tests/unit/glance \
+	tests/unit/session_peek \
 	tests/unit/lock \
 	tests/unit/scenarios \
 	tests/unit/scenarios_restart \

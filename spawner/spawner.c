@@ -163,7 +163,7 @@ static void keep_house(spawner_t *s)
     }
     audit_prove(s);
     if ((s->now >= tick_at || s->rung) &&
-        apl_supervise_tick(&s->shm, s->now, &tick_at) != APR_SUCCESS)
+        apl_housekeeping_tick(&s->shm, s->now, &tick_at) != APR_SUCCESS)
         tick_at = s->now + SECOND / 10;
     s->rung = 0;
     state_wake(s, second_at);

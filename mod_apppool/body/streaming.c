@@ -12,10 +12,10 @@ uint32_t apppool_streaming_kind(const request_rec *r)
 
     if (r->content_type &&
         !ap_cstr_casecmpn(r->content_type, "text/event-stream", 17))
-        return APL_LINKS;
+        return APL_LASTING_CONNECTION;
     if (!value) /* there it is over fcgi and scgi */
         value = apr_table_get(r->err_headers_out, "X-Accel-Buffering");
-    return value && !ap_cstr_casecmp(value, "no") ? APL_LASTS : 0;
+    return value && !ap_cstr_casecmp(value, "no") ? APL_LASTING_RESPONSE : 0;
 }
 
 int apppool_streaming_wants_upgrade(const request_rec *r)
@@ -26,7 +26,8 @@ int apppool_streaming_wants_upgrade(const request_rec *r)
            !ap_strcasestr(value, "tls/") && !ap_strcasestr(value, "http/");
 }
 
-int apppool_streaming_is_full(const apppool_app_t *app, const apl_hold_t *hold)
+int apppool_streaming_is_full(const apppool_app_t *app,
+                              const apl_session_ref_t *hold)
 {
     return app->max_lasting != 0 &&
            apl_checkout_lasting(apppool_lifecycle_pool(), hold) >=
@@ -40,7 +41,7 @@ static apr_status_t see_switch(ap_filter_t *f, apr_bucket_brigade *bb)
 
     if (streaming->r->status == HTTP_SWITCHING_PROTOCOLS) {
         apl_checkout_endless(apppool_lifecycle_pool(), streaming->hold,
-                             APL_LINKS);
+                             APL_LASTING_CONNECTION);
         apppool_streaming_end(streaming);
     }
     return ap_pass_brigade(next, bb);
@@ -53,7 +54,7 @@ void apppool_streaming_register(void)
 }
 
 void apppool_streaming_begin(apppool_streaming_t *streaming, request_rec *r,
-                             const apl_hold_t *hold)
+                             const apl_session_ref_t *hold)
 {
     streaming->r = r;
     streaming->hold = hold;

@@ -57,7 +57,8 @@ static void fill_options(apl_options_t *o, const apppool_dir_t *set,
     o->kill_after = apppool_config_or(set->kill_after, SECONDS(1800));
     o->spawn_if_under = (uint32_t)apppool_config_or(set->spawn_if_under, 0);
     o->hung_extra = (uint32_t)apppool_config_or(set->hung_extra, 2);
-    o->zombies_stop = (uint32_t)(set->max_unkillable + 1); /* unset: 0, never */
+    o->unkillable_stop =
+        (uint32_t)(set->max_unkillable + 1); /* unset: 0, never */
 }
 
 /* What the application is asked by (AppReady). */

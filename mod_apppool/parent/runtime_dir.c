@@ -179,7 +179,7 @@ static void write_holder(int fd)
     apl_who_t who;
     int n;
 
-    if (apl_alive_look(getpid(), &who) != 0 || ftruncate(fd, 0) != 0)
+    if (apl_alive_identify(getpid(), &who) != 0 || ftruncate(fd, 0) != 0)
         return;
     n = snprintf(text, sizeof text, "%d %llu\n", (int)who.pid,
                  (unsigned long long)who.start);

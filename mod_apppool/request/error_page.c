@@ -221,7 +221,7 @@ static void put_end(const page_t *page, const char *text)
 }
 
 /* For visitors. */
-static void put_number(const page_t *page, const apl_hold_t *hold)
+static void put_number(const page_t *page, const apl_session_ref_t *hold)
 {
     put_head(page, "This application could not be started");
     put_end(page, apr_psprintf(page->r->pool,
@@ -230,7 +230,7 @@ static void put_number(const page_t *page, const apl_hold_t *hold)
 }
 
 static void put_page(const page_t *page, const apppool_app_t *app,
-                     const apl_hold_t *hold)
+                     const apl_session_ref_t *hold)
 {
     apr_pool_t *p = page->r->pool;
     const char *id = apr_psprintf(p, CONTRACT_ID_FMT, hold->error_id);
@@ -268,7 +268,7 @@ static int wants_html(const request_rec *r)
 }
 
 int apppool_error_page_send(request_rec *r, const apppool_app_t *app,
-                            const apl_hold_t *hold, int status)
+                            const apl_session_ref_t *hold, int status)
 {
     const page_t page = {r, wants_html(r)};
 

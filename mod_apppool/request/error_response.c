@@ -33,14 +33,14 @@ static void add_note(request_rec *r, const char *text)
     apr_table_setn(r->notes, "verbose-error-to", "*");
 }
 
-static const char *error_of(request_rec *r, const apl_hold_t *hold)
+static const char *error_of(request_rec *r, const apl_session_ref_t *hold)
 {
     return apr_psprintf(r->pool, CONTRACT_ID_FMT, hold->error_id);
 }
 
 /* A page that says all, or the number that stands in the log. */
 static int respond_start_failure(request_rec *r, const apppool_app_t *app,
-                                 const apl_hold_t *hold, int status)
+                                 const apl_session_ref_t *hold, int status)
 {
     if (apppool_error_page_send(r, app, hold, status))
         return OK;
@@ -51,7 +51,7 @@ static int respond_start_failure(request_rec *r, const apppool_app_t *app,
 }
 
 static int not_started(request_rec *r, const apppool_app_t *app,
-                       const apl_hold_t *hold, int status)
+                       const apl_session_ref_t *hold, int status)
 {
     const char *id = error_of(r, hold);
 
@@ -78,7 +78,7 @@ static int client_gone(request_rec *r, const apppool_app_t *app)
 }
 
 int apppool_error_response_pool(request_rec *r, const apppool_app_t *app,
-                                const apl_hold_t *hold, apr_status_t rv)
+                                const apl_session_ref_t *hold, apr_status_t rv)
 {
     char text[128];
 
@@ -101,11 +101,11 @@ int apppool_error_response_pool(request_rec *r, const apppool_app_t *app,
             (apr_int64_t)hold->retry_after / 1000);
         return respond_start_failure(r, app, hold,
                                      try_later(r, hold->retry_after));
-    case APL_EZOMBIES:
+    case APL_EUNKILLABLE:
         SAY(APLOG_ERR, 0, r,
             "%s is not started: more than AppMaxUnkillable %u of its processes "
             "survive SIGKILL",
-            app->label, app->pool.options.zombies_stop - 1);
+            app->label, app->pool.options.unkillable_stop - 1);
         return try_later(r, 0);
     case APL_EDRAINED:
         SAY(APLOG_WARNING, 0, r, "%s is drained: %s %s is refused", app->label,
@@ -131,7 +131,8 @@ int apppool_error_response_pool(request_rec *r, const apppool_app_t *app,
 }
 
 int apppool_error_response_connect(request_rec *r, const apppool_app_t *app,
-                                   const apl_hold_t *hold, apr_status_t rv)
+                                   const apl_session_ref_t *hold,
+                                   apr_status_t rv)
 {
     SAY(APLOG_ERR, rv, r, "%s[%d] cannot be connected to", app->label,
         (int)hold->pid);
@@ -154,7 +155,7 @@ void apppool_error_response_forget(request_rec *r)
 }
 
 int apppool_error_response_killed(request_rec *r, const apppool_app_t *app,
-                                  const apl_hold_t *hold)
+                                  const apl_session_ref_t *hold)
 {
     SAY(APLOG_ERR, 0, r, "%s[%d] was killed and gave no answer: %s %s",
         app->label, (int)hold->pid, r->method, r->uri);
@@ -163,7 +164,7 @@ int apppool_error_response_killed(request_rec *r, const apppool_app_t *app,
 }
 
 int apppool_error_response_app(request_rec *r, const apppool_app_t *app,
-                               const apl_hold_t *hold, int status)
+                               const apl_session_ref_t *hold, int status)
 {
     int silent = status == HTTP_GATEWAY_TIME_OUT ||
                  apr_table_get(r->notes, "proxy_timedout") != NULL;

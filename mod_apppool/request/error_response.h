@@ -33,11 +33,12 @@
 
 /** The pool said no. @return what the handler is to return */
 int apppool_error_response_pool(request_rec *r, const apppool_app_t *app,
-                                const apl_hold_t *hold, apr_status_t rv);
+                                const apl_session_ref_t *hold, apr_status_t rv);
 
 /** The process could not be connected to, for a reason of ours. */
 int apppool_error_response_connect(request_rec *r, const apppool_app_t *app,
-                                   const apl_hold_t *hold, apr_status_t rv);
+                                   const apl_session_ref_t *hold,
+                                   apr_status_t rv);
 
 /** Ten processes in a row refused the connection. */
 int apppool_error_response_refused(request_rec *r, const apppool_app_t *app);
@@ -48,11 +49,11 @@ int apppool_error_response_refused(request_rec *r, const apppool_app_t *app);
  * @return what the handler is to return; 504 if the app was silent, only then
  */
 int apppool_error_response_app(request_rec *r, const apppool_app_t *app,
-                               const apl_hold_t *hold, int status);
+                               const apl_session_ref_t *hold, int status);
 
 /** Its process was ended while it worked on this, or on another request. */
 int apppool_error_response_killed(request_rec *r, const apppool_app_t *app,
-                                  const apl_hold_t *hold);
+                                  const apl_session_ref_t *hold);
 
 /** Take back what mod_proxy has noted for an answer that is not given. */
 void apppool_error_response_forget(request_rec *r);

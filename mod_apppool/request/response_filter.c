@@ -138,7 +138,7 @@ static apr_status_t filter_part(ap_filter_t *f, apr_bucket_brigade *bb)
         !apppool_response_check_first(&s->check, s->r, bb))
         return APR_EGENERAL;
     if (!s->started && s->hold.session != 0 &&
-        apppool_streaming_kind(s->r) == APL_LINKS &&
+        apppool_streaming_kind(s->r) == APL_LASTING_CONNECTION &&
         apppool_streaming_is_full(s->app, &s->hold))
         return refuse(f, bb);
     if (!s->started)

@@ -136,8 +136,8 @@ void apppool_session_restore(apppool_session_t *s)
 
 /* Ask for a process; one that asks for a place among the lasting ones may be
  * refused before it waits. */
-static apr_status_t ask_pool(apppool_session_t *s, const apl_look_t *look,
-                             int64_t now)
+static apr_status_t ask_pool(apppool_session_t *s,
+                             const apl_restart_seen_t *look, int64_t now)
 {
     request_rec *r = s->r;
     apl_request_t request = {r->method, r->uri, r->useragent_ip,
@@ -160,11 +160,11 @@ apr_status_t apppool_session_checkout(apppool_session_t *s)
     const apl_app_t *app = &s->app->pool;
     apppool_client_t client = {r, 0};
     int64_t now = apl_now();
-    apl_look_t look;
+    apl_restart_seen_t look;
     int looked, tries = 3;
     apr_status_t rv;
 
-    looked = apl_restart_look(pool, apl_group_index(pool, app->key, app->name),
+    looked = apl_restart_poll(pool, apl_group_index(pool, app->key, app->name),
                               s->app->restart_dir, now, &look);
     do {
         rv = ask_pool(s, looked ? &look : NULL, now);

@@ -33,7 +33,7 @@ typedef struct {
     const apppool_app_t *app;
     apppool_request_body_t *body;
     apppool_response_buffer_t *buffer; /**< the answer's; NULL: it has none */
-    apl_hold_t hold;
+    apl_session_ref_t hold;
     char *filename;        /**< what the URL was mapped to */
     int64_t deadline;      /**< of all waiting, us of apl_now() */
     int64_t process_since; /**< when it got its process, the same */

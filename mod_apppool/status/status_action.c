@@ -124,7 +124,7 @@ static const char *request_of(request_rec *r, const apl_pool_t *copy,
     for (i = 1; i <= top; i++) {
         const apl_session_t *s = &copy->sessions[i];
 
-        if (s->state == APL_SESSION_HELD && s->ticket == ticket)
+        if (s->state == APL_SESSION_OPEN && s->ticket == ticket)
             return apr_pstrcat(r->pool, s->method, " ", s->uri, NULL);
     }
     return "a request";
@@ -146,7 +146,8 @@ static int end(request_rec *r, apl_pool_t *copy, const wish_t *wish)
     if (!g || ticket == 0)
         return refuse(r, HTTP_PRECONDITION_FAILED, over);
     return conclude(
-        r, apl_clock_kill(apppool_lifecycle_pool(), p->id, ticket, apl_now()),
+        r,
+        apl_timeouts_kill(apppool_lifecycle_pool(), p->id, ticket, apl_now()),
         apr_psprintf(r->pool, "%s[%d] is killed because of %s", label_of(g),
                      (int)p->who.pid, request_of(r, copy, ticket)),
         over);
@@ -168,8 +169,7 @@ static int restart(request_rec *r, apl_pool_t *copy, const wish_t *wish)
         return refuse(r, HTTP_PRECONDITION_FAILED,
                       resume ? "That application is not drained any more."
                              : "That application is drained by now.");
-    rv =
-        apl_supervise_restart(apppool_lifecycle_pool(), g->name, -1, apl_now());
+    rv = apl_admin_restart(apppool_lifecycle_pool(), g->name, -1, apl_now());
     return conclude(
         r, rv == APL_EDRAINED ? APR_SUCCESS : rv,
         apr_pstrcat(r->pool, label_of(g),

@@ -5,12 +5,12 @@
  * @brief Marks the instant after a store that other processes can see.
  *
  *     p->state = APL_PROCESS_LIVE;
- *     APL_STEP("ready_live"); // seen: it is live; no list knows it yet
+ *     APL_CRASH_POINT("ready_live"); // seen: it is live; no list knows it yet
  *
  * A process that is killed leaves a prefix of its instruction stream behind,
  * so what must be right is the order of the stores in the binary. The macro
  * is a compiler barrier, which keeps that order, and a local symbol
- * `apl_step_<label>`, at which a debugger can stop and kill.
+ * `apl_crash_point_<label>`, at which a debugger can stop and kill.
  *
  * Lock:  none.
  * Crash: this is where it happens.
@@ -22,6 +22,7 @@
 #include "shm/format/needs.h"
 
 /* `%=` numbers the copies that inlining makes. */
-#define APL_STEP(label) __asm__ volatile("apl_step_" label ".%=:" ::: "memory")
+#define APL_CRASH_POINT(label)                                                 \
+    __asm__ volatile("apl_crash_point_" label ".%=:" ::: "memory")
 
 #endif

@@ -17,7 +17,7 @@ const char *apl_error_text(apr_status_t rv, char *buf, apr_size_t size)
         return "something is missing that the application needs to be started";
     case APL_EBACKOFF:
         return "the application could not be started lately";
-    case APL_EZOMBIES:
+    case APL_EUNKILLABLE:
         return "too many of the application's processes survive SIGKILL "
                "(AppMaxUnkillable)";
     case APL_EDRAINED:

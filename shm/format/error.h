@@ -25,7 +25,7 @@ enum {
     /** The app did not start lately and has to wait before the next try. */
     APL_EBACKOFF,
     /** Too many of the app's processes survive SIGKILL (AppMaxUnkillable). */
-    APL_EZOMBIES,
+    APL_EUNKILLABLE,
     /** The app is being worked on, and gets no requests (apppoolctl drain). */
     APL_EDRAINED,
     /** As many others of the app last as may (AppMaxLasting). */

@@ -39,7 +39,7 @@
  *      +--------+----------+ failed           |  | really gone
  *                          +------------------+  | (restart while it boots)
  *
- * Life of a session slot: FREE -> [WAITING ->] HELD -> FREE, or
+ * Life of a session slot: FREE -> [WAITING ->] OPEN -> FREE, or
  * WAITING -> FAILED -> FREE when the app could not be started.
  *
  * The invariants. check.h proves them after each verb in the test builds, and
@@ -61,7 +61,7 @@
  *  I7  sessions == 0 and live  <=>  in pool.inactive (and in group.idle).
  *  I8  |inactive| == count - active, 0 <= active <= count.
  *  I9  Sum of group.size == count.
- *  I10 process.sessions == number of HELD sessions that name it.
+ *  I10 process.sessions == number of OPEN sessions that name it.
  *  I11 count + spawning - replacing <= max + credit, and count + spawning is
  *      at most one above that, unless max was lowered, a hung process
  *      recovered, a process died while it replaced another, or a try above
@@ -74,8 +74,8 @@
  *      their sum; a waiter is in exactly one queue, in order of its ticket.
  *  I15 processed and last_used never go back.
  *  I16 pool.spawning == sum of group.spawning.
- *  I17 A WAITING, HELD or FAILED session has an owner in the child table; or
- *      it is HELD and abandoned, and its process is there.
+ *  I17 A WAITING, OPEN or FAILED session has an owner in the child table; or
+ *      it is OPEN and abandoned, and its process is there.
  *  I18 Lists are circular in both directions; each slot is in a state of its
  *      table, and free or reachable, in exactly one list of its kind. A group
  *      whose processes are all hung has its turn in `starved`, not `hungry`.
@@ -93,7 +93,7 @@
  *      a session; pool.hung is their sum. A group's credit is the smaller one
  *      of hung and hung_extra, or 0 where spawn_if_under is 0; pool.credit is
  *      their sum.
- *  I23 group.zombies == its leaving processes that are marked so.
+ *  I23 group.unkillable == its leaving processes that are marked so.
  *  I24 process.abandoned == number of abandoned sessions that name it;
  *      pool.abandoned is their sum.
  *  I25 group.sessions == sessions that name it and are not FREE; group.leaving
@@ -138,22 +138,22 @@ typedef struct {
 
 /** What is asked of a group; the parent's configuration, copied. */
 typedef struct {
-    uint32_t config;         /**< configuration generation it comes from */
-    uint32_t min_instances;  /**< kept alive once the group was used */
-    uint32_t max_instances;  /**< 0: no limit but the pool's */
-    uint32_t max_requests;   /**< 0: no limit */
-    uint32_t jitter;         /**< up to so many requests more, per process */
-    uint32_t concurrency;    /**< per process; 0: no limit; AUTO: its own */
-    uint32_t max_queue;      /**< waiting requests; more are refused */
-    uint32_t global_queue;   /**< 0: each process has a queue of its own */
-    uint32_t rolling;        /**< 1: a restart replaces, one by one */
-    uint32_t spawn_if_under; /**< above limits only with fewer unhung ones */
-    uint32_t hung_extra;     /**< at most so many hung ones do not count */
-    uint32_t zombies_stop;   /**< AppMaxUnkillable + 1, ends starts; 0: none */
-    int64_t idle_time;       /**< us; 0: idle processes stay */
-    int64_t stat_interval;   /**< us between looks at restart.txt */
-    int64_t hung_after;      /**< us a request may take; 0: for ever */
-    int64_t kill_after;      /**< us until its process is ended; 0: never */
+    uint32_t config;          /**< configuration generation it comes from */
+    uint32_t min_instances;   /**< kept alive once the group was used */
+    uint32_t max_instances;   /**< 0: no limit but the pool's */
+    uint32_t max_requests;    /**< 0: no limit */
+    uint32_t jitter;          /**< up to so many requests more, per process */
+    uint32_t concurrency;     /**< per process; 0: no limit; AUTO: its own */
+    uint32_t max_queue;       /**< waiting requests; more are refused */
+    uint32_t global_queue;    /**< 0: each process has a queue of its own */
+    uint32_t rolling;         /**< 1: a restart replaces, one by one */
+    uint32_t spawn_if_under;  /**< above limits only with fewer unhung ones */
+    uint32_t hung_extra;      /**< at most so many hung ones do not count */
+    uint32_t unkillable_stop; /**< with this many no start; 0: no limit */
+    int64_t idle_time;        /**< us; 0: idle processes stay */
+    int64_t stat_interval;    /**< us between looks at restart.txt */
+    int64_t hung_after;       /**< us a request may take; 0: for ever */
+    int64_t kill_after;       /**< us until its process is ended; 0: never */
 } apl_options_t;
 
 /** What was seen of restart.txt; equal bytes = unchanged. */
@@ -187,7 +187,7 @@ enum {
     /** In its group's queue. */
     APL_SESSION_WAITING,
     /** Its owner has the process it names. */
-    APL_SESSION_HELD,
+    APL_SESSION_OPEN,
     /** Its wait ended without a process; the owner has yet to hear it. */
     APL_SESSION_FAILED,
     APL_SESSION_STATES
@@ -238,12 +238,12 @@ typedef struct {
     /* Since the group exists. */
     uint64_t n_requests, n_spawned, n_failed, n_died, n_restarts;
 
-    uint32_t revision; /**< [T] of its code: goes up with a rolling restart */
-    uint32_t outdated; /**< [D] live processes of another revision */
-    uint32_t young;    /**< [T] processes in a row that died at once */
-    uint32_t hung;     /**< [D] live processes that are hung */
-    uint32_t zombies;  /**< [D] leaving ones that survive SIGKILL */
-    uint32_t drained;  /**< [T] 1: being worked on: no process, no request */
+    uint32_t revision;   /**< [T] of its code: goes up with a rolling restart */
+    uint32_t outdated;   /**< [D] live processes of another revision */
+    uint32_t young;      /**< [T] processes in a row that died at once */
+    uint32_t hung;       /**< [D] live processes that are hung */
+    uint32_t unkillable; /**< [D] leaving ones that survive SIGKILL */
+    uint32_t drained;    /**< [T] 1: being worked on: no process, no request */
 
     apl_histogram_t queue_time; /**< from the request to a process */
     apl_histogram_t app_time;   /**< from there to its end */
@@ -271,17 +271,17 @@ typedef struct {
     int64_t last_used;   /**< [T] a session opened or closed */
     uint64_t birth;      /**< [T] ticket: smaller is older */
 
-    apl_link_t member;  /**< [D] in group.processes */
-    apl_link_t idle;    /**< [D] in group.idle */
-    apl_link_t pool;    /**< [D] in pool.inactive, wanted, leaving or free */
-    apl_node_t node;    /**< [D] in group.order */
-    apl_wire_t wire;    /**< [T] */
-    uint32_t hung;      /**< [T] 1: a request of it takes too long */
-    uint32_t reason;    /**< [T] APL_EVENT_* that made it leave, or will */
-    uint32_t revision;  /**< [T] the group's when it was started; 0: outdated */
-    uint32_t replaces;  /**< [T] 1: when it is live, another one leaves */
-    uint32_t zombie;    /**< [T] 1: it survives SIGKILL */
-    uint32_t abandoned; /**< [D] sessions that are */
+    apl_link_t member; /**< [D] in group.processes */
+    apl_link_t idle;   /**< [D] in group.idle */
+    apl_link_t pool;   /**< [D] in pool.inactive, wanted, leaving or free */
+    apl_node_t node;   /**< [D] in group.order */
+    apl_wire_t wire;   /**< [T] */
+    uint32_t hung;     /**< [T] 1: a request of it takes too long */
+    uint32_t reason;   /**< [T] APL_EVENT_* that made it leave, or will */
+    uint32_t revision; /**< [T] the group's when it was started; 0: outdated */
+    uint32_t replaces; /**< [T] 1: when it is live, another one leaves */
+    uint32_t unkillable; /**< [T] 1: it survives SIGKILL */
+    uint32_t abandoned;  /**< [D] sessions that are */
     char padding[104];
 } apl_process_t;
 
@@ -289,10 +289,10 @@ typedef struct {
 typedef struct {
     uint32_t state;      /**< [T] */
     uint32_t generation; /**< [T] goes up each time the slot is taken */
-    uint32_t owner;      /**< [T] index of the httpd child; 0, and HELD: it is
+    uint32_t child;      /**< [T] index of the httpd child; 0, and OPEN: it is
                             abandoned: its client waits no more for the app */
     uint32_t group;      /**< [T] index */
-    uint32_t process;    /**< [T] index, of a HELD one */
+    uint32_t process;    /**< [T] index, of an OPEN one */
     uint32_t process_generation;
     uint32_t bell;    /**< futex: changes when the wait is over */
     uint32_t outcome; /**< [T] apr_status_t of a FAILED one */
@@ -306,7 +306,7 @@ typedef struct {
      * locked part of a snapshot touch. */
     uint64_t id;      /**< [T] of the process, which may be gone meanwhile */
     uint32_t killed;  /**< [T] 0, or APL_KILLED, ...: session.h */
-    uint16_t endless; /**< [O] 0, or APL_LASTS, ...: never hung */
+    uint16_t endless; /**< [O] 0, or APL_LASTING_RESPONSE, ...: never hung */
     uint16_t lasting; /**< [O] 1: a link, or it asks to become one */
     char method[16];  /**< [O] what follows is text for the status page */
     char client[48];  /**< [O] address */
@@ -323,7 +323,7 @@ typedef struct {
     uint32_t state;      /**< [T] */
     uint32_t generation; /**< [T] goes up each time the slot is taken */
     apl_who_t who;       /**< [T] */
-    uint32_t sessions;   /**< [D] its WAITING, HELD and FAILED ones */
+    uint32_t sessions;   /**< [D] its WAITING, OPEN and FAILED ones */
     uint32_t config;     /**< [T] configuration generation it serves */
     apl_link_t link;     /**< [D] in the free list */
     uint32_t died;       /**< [T] 0, or APL_CHILD_EMPTIED, ... */

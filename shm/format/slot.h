@@ -153,7 +153,7 @@ static inline void apl_slot_lower(apl_pool_t *pool, apl_slots_t slots,
     for (; top > 0 && most > 0 && *apl_slot_state(slots, top) == 0;
          top--, most--) {
         apl_list_remove(pool, apl_slot_link(slots, apl_slot_state(slots, top)));
-        APL_STEP("slot_unlisted"); /* seen: it is free, and in no list */
+        APL_CRASH_POINT("slot_unlisted"); /* seen: it is free, and in no list */
         *slots.top = top - 1;
     }
 }

@@ -43,7 +43,7 @@ enum {
     APL_EVENT_HUNG,
     APL_EVENT_UNHUNG,
     APL_EVENT_KILLED,
-    APL_EVENT_ZOMBIE,
+    APL_EVENT_UNKILLABLE,
     APL_EVENT_DRAINED,
     APL_EVENTS
 };
@@ -82,7 +82,7 @@ typedef struct {
     uint64_t hung;         /**< processes that became hung */
     uint64_t unhung;       /**< and went on */
     uint64_t killed;       /**< ended because of a request */
-    uint64_t zombies;      /**< processes that survived SIGKILL */
+    uint64_t unkillable;   /**< processes that survived SIGKILL */
     uint64_t served;       /**< processes given back after a request */
     uint64_t app_time;     /**< us that those had them, all together */
 } apl_counters_t;

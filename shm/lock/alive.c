@@ -84,7 +84,7 @@ int apl_alive_stat(int32_t pid, apl_stat_t *stat)
     return 0;
 }
 
-int apl_alive_look(int32_t pid, apl_who_t *who)
+int apl_alive_identify(int32_t pid, apl_who_t *who)
 {
     apl_stat_t is;
 
@@ -98,7 +98,7 @@ int apl_alive(const apl_who_t *who)
 {
     apl_who_t now;
 
-    return apl_alive_look(who->pid, &now) == 0 && now.start == who->start;
+    return apl_alive_identify(who->pid, &now) == 0 && now.start == who->start;
 }
 
 int apl_alive_ending(int32_t pid)

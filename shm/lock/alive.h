@@ -21,11 +21,11 @@ typedef struct {
     int64_t resident; /**< bytes, shared ones as well */
 } apl_stat_t;
 
-/** The same as apl_alive_look(), and more. */
+/** The same as apl_alive_identify(), and more. */
 int apl_alive_stat(int32_t pid, apl_stat_t *stat);
 
 /** Who is process `pid`? @return 0, or -1: there is none (or a zombie) */
-int apl_alive_look(int32_t pid, apl_who_t *who);
+int apl_alive_identify(int32_t pid, apl_who_t *who);
 
 /** Is this very process still there (and no zombie)? */
 int apl_alive(const apl_who_t *who);

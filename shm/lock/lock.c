@@ -194,12 +194,12 @@ int apl_lock_give(uint32_t *word)
     return mine;
 }
 
-int apl_lock_mine(const uint32_t *word)
+int apl_lock_is_mine(const uint32_t *word)
 {
-    return apl_lock_owner(word) == know_self()->tid;
+    return apl_lock_holder(word) == know_self()->tid;
 }
 
-uint32_t apl_lock_owner(const uint32_t *word)
+uint32_t apl_lock_holder(const uint32_t *word)
 {
     return __atomic_load_n(word, __ATOMIC_RELAXED) & FUTEX_TID_MASK;
 }

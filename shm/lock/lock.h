@@ -53,10 +53,10 @@ apr_status_t apl_lock_take(uint32_t *word, int64_t limit, int *died);
 int apl_lock_give(uint32_t *word);
 
 /** Does the word name this thread? */
-int apl_lock_mine(const uint32_t *word);
+int apl_lock_is_mine(const uint32_t *word);
 
 /** The thread that has it, as the word says. @return 0: nobody */
-uint32_t apl_lock_owner(const uint32_t *word);
+uint32_t apl_lock_holder(const uint32_t *word);
 
 /** `owner` does not hold the lock, or will not give it back: free it, as if
  * that thread had died inside. */

@@ -5,7 +5,7 @@
  * @brief The proof that the pool lock is held, and what is to be done when
  *        it is free again. Only apl_enter() makes one.
  *
- * Lock:  a function that needs the lock takes an apl_held_t as its first
+ * Lock:  a function that needs the lock takes an apl_lock_token_t as its first
  *        parameter. It may not allocate, log, block or call the kernel.
  * Crash: the token is private memory; what it notes is lost with its owner,
  *        which costs a waiter up to a second and nothing else.
@@ -28,9 +28,9 @@ typedef struct {
     uint32_t turns; /**< groups that may yet be given a place: capacity.c */
     uint32_t n_wakes;
     uint32_t wakes[APL_WAKES_MAX]; /**< sessions to wake */
-} apl_held_t;
+} apl_lock_token_t;
 
-/** CLOCK_MONOTONIC in us. Not for those who hold the lock: held->now. */
+/** CLOCK_MONOTONIC in us. Not for those who hold the lock: token->now. */
 static inline int64_t apl_now(void)
 {
     struct timespec t;

@@ -11,7 +11,7 @@
  * process-shared condition variable: glibc's loses wake-ups and hangs its
  * poster when a waiter is killed.
  *
- * Lock:  apl_wake_mark() under it, the others never.
+ * Lock:  apl_wake_change() under it, the others never.
  * Crash: a waker that dies between mark and wake costs the sleeper the rest
  *        of its slice, a second at the most. A dead sleeper leaves nothing.
  * Trust: a hostile bell can wake too often, or let a sleeper have its slice.
@@ -28,7 +28,7 @@ static inline uint32_t apl_wake_read(const uint32_t *bell)
     return __atomic_load_n(bell, __ATOMIC_ACQUIRE);
 }
 
-static inline void apl_wake_mark(uint32_t *bell)
+static inline void apl_wake_change(uint32_t *bell)
 {
     __atomic_add_fetch(bell, 1, __ATOMIC_RELEASE);
 }

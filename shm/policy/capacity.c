@@ -18,8 +18,8 @@ static int has_slots(const apl_pool_t *pool)
            pool->n.processes - 1;
 }
 
-int apl_room_left(const apl_pool_t *pool, const apl_group_t *group,
-                  uint32_t fewer)
+int apl_capacity_is_left(const apl_pool_t *pool, const apl_group_t *group,
+                         uint32_t fewer)
 {
     const apl_header_t *h = pool->header;
     uint64_t all = (uint64_t)h->count + h->spawning;
@@ -30,15 +30,16 @@ int apl_room_left(const apl_pool_t *pool, const apl_group_t *group,
 
 /* ---- turns ---- */
 
-static void take_turn_above(apl_held_t *held, apl_group_t *group)
+static void take_turn_above(apl_lock_token_t *token, apl_group_t *group)
 {
     if (!apl_list_linked(&group->above))
-        apl_list_append(held->pool, &held->pool->header->above, &group->above);
+        apl_list_append(token->pool, &token->pool->header->above,
+                        &group->above);
 }
 
-static void take_turn(apl_held_t *held, apl_group_t *group)
+static void take_turn(apl_lock_token_t *token, apl_group_t *group)
 {
-    apl_pool_t *pool = held->pool;
+    apl_pool_t *pool = token->pool;
     apl_header_t *h = pool->header;
 
     if (!apl_list_linked(&group->turn))
@@ -47,17 +48,17 @@ static void take_turn(apl_held_t *held, apl_group_t *group)
                         &group->turn);
 }
 
-typedef int fits_t(const apl_held_t *held, const apl_group_t *group);
+typedef int fits_t(const apl_lock_token_t *token, const apl_group_t *group);
 
-static int has_room(const apl_held_t *held, const apl_group_t *group)
+static int has_room(const apl_lock_token_t *token, const apl_group_t *group)
 {
-    return apl_room_left(held->pool, group, 0);
+    return apl_capacity_is_left(token->pool, group, 0);
 }
 
 /* May others give way to it? Not while its starts fail. */
-static int is_healthy(const apl_held_t *held, const apl_group_t *group)
+static int is_healthy(const apl_lock_token_t *token, const apl_group_t *group)
 {
-    (void)held;
+    (void)token;
     return group->failures == 0;
 }
 
@@ -65,10 +66,10 @@ static int is_healthy(const apl_held_t *held, const apl_group_t *group)
  * A group that should be healthy and is not takes a turn for the place above
  * the limit instead: so each is walked past once.
  * @param fits NULL: each does. @param but NULL: none */
-static apl_group_t *next_turn(apl_held_t *held, apl_link_t *list, fits_t *fits,
-                              const apl_group_t *but)
+static apl_group_t *next_turn(apl_lock_token_t *token, apl_link_t *list,
+                              fits_t *fits, const apl_group_t *but)
 {
-    apl_pool_t *pool = held->pool;
+    apl_pool_t *pool = token->pool;
     apl_walk_t it = apl_list_walk(pool, list, pool->n.groups);
     uint32_t at;
 
@@ -79,23 +80,24 @@ static apl_group_t *next_turn(apl_held_t *held, apl_link_t *list, fits_t *fits,
             pool->damaged = 1;
             return NULL;
         }
-        if (g->waiting == 0 || !apl_group_may_grow(held, g))
+        if (g->waiting == 0 || !apl_group_may_grow(token, g))
             apl_list_remove(pool, &g->turn);
-        else if (fits == is_healthy && !is_healthy(held, g)) {
+        else if (fits == is_healthy && !is_healthy(token, g)) {
             apl_list_remove(pool, &g->turn);
-            take_turn_above(held, g);
+            take_turn_above(token, g);
         }
-        else if (g != but && (!fits || fits(held, g)))
+        else if (g != but && (!fits || fits(token, g)))
             return g;
     }
     return NULL;
 }
 
 /* Who came first? A group without waiters came last. */
-static apl_group_t *older(apl_held_t *held, apl_group_t *a, apl_group_t *b)
+static apl_group_t *older(apl_lock_token_t *token, apl_group_t *a,
+                          apl_group_t *b)
 {
-    const apl_session_t *sa = a ? apl_queue_head(held, a) : NULL;
-    const apl_session_t *sb = b ? apl_queue_head(held, b) : NULL;
+    const apl_session_t *sa = a ? apl_queue_head(token, a) : NULL;
+    const apl_session_t *sb = b ? apl_queue_head(token, b) : NULL;
 
     if (!sa || !sb)
         return sa ? a : b;
@@ -103,23 +105,23 @@ static apl_group_t *older(apl_held_t *held, apl_group_t *a, apl_group_t *b)
 }
 
 /* Does another group that has a turn wait for longer than this one? */
-static int is_later(apl_held_t *held, apl_group_t *group)
+static int is_later(apl_lock_token_t *token, apl_group_t *group)
 {
-    apl_header_t *h = held->pool->header;
-    apl_group_t *first = older(held, next_turn(held, &h->starved, NULL, NULL),
-                               next_turn(held, &h->hungry, has_room, NULL));
+    apl_header_t *h = token->pool->header;
+    apl_group_t *first = older(token, next_turn(token, &h->starved, NULL, NULL),
+                               next_turn(token, &h->hungry, has_room, NULL));
 
-    return first && first != group && older(held, first, group) == first;
+    return first && first != group && older(token, first, group) == first;
 }
 
 /* The process that gives way to a newcomer: the longest idle one of a group
  * above its minimum; else, for one that starves, the longest idle one, as a
  * minimum must not lock another app out. A walk, but only where a process is
  * about to be started. @param starves 1: it does, or did */
-static apl_process_t *victim(apl_held_t *held, const apl_group_t *newcomer,
-                             int starves)
+static apl_process_t *victim(apl_lock_token_t *token,
+                             const apl_group_t *newcomer, int starves)
 {
-    apl_pool_t *pool = held->pool;
+    apl_pool_t *pool = token->pool;
     apl_walk_t it;
     apl_process_t *second = NULL;
     uint32_t at;
@@ -127,7 +129,7 @@ static apl_process_t *victim(apl_held_t *held, const apl_group_t *newcomer,
     it = apl_list_walk(pool, &pool->header->inactive, pool->n.processes);
     while ((at = apl_list_next(pool, &it)) != 0) {
         apl_process_t *p = APL_PROCESS_OF(pool, at, pool);
-        const apl_group_t *g = p ? apl_process_group(held, p) : NULL;
+        const apl_group_t *g = p ? apl_process_group(token, p) : NULL;
 
         if (!g || g == newcomer)
             continue;
@@ -141,119 +143,120 @@ static apl_process_t *victim(apl_held_t *held, const apl_group_t *newcomer,
 
 /* A busy one gives way: that of the fewest sessions. Its open ones go on. One
  * that is hung takes no room that it could give. */
-static apl_process_t *shared_victim(apl_held_t *held, const apl_group_t *of,
+static apl_process_t *shared_victim(apl_lock_token_t *token,
+                                    const apl_group_t *of,
                                     const apl_group_t *newcomer)
 {
     apl_process_t *p;
 
     if (!of || of == newcomer || of->order == 0)
         return NULL;
-    p = apl_process_at(held->pool, of->order);
+    p = apl_process_at(token->pool, of->order);
     return p && p->state == APL_PROCESS_LIVE && !p->hung ? p : NULL;
 }
 
-/* The process gives way to another group's. */
-static void evict(apl_held_t *held, apl_process_t *process)
+static void evict(apl_lock_token_t *token, apl_process_t *process)
 {
-    apl_group_t *g = apl_process_group(held, process);
+    apl_group_t *g = apl_process_group(token, process);
 
-    apl_process_leave(held, process, APL_EVENT_EVICTED);
-    held->pool->header->counters.evicted++;
+    apl_process_leave(token, process, APL_EVENT_EVICTED);
+    token->pool->header->counters.evicted++;
     /* It may have been at its own limit, and may start another one now. */
-    if (g && g->waiting > 0 && apl_group_may_grow(held, g))
-        take_turn(held, g);
+    if (g && g->waiting > 0 && apl_group_may_grow(token, g))
+        take_turn(token, g);
 }
 
 /* A process gives way to the newcomer. @param freed the group of which a place
  * became free, or NULL. @return 0: none can */
-static int make_room(apl_held_t *held, const apl_group_t *newcomer,
+static int make_room(apl_lock_token_t *token, const apl_group_t *newcomer,
                      const apl_group_t *freed)
 {
     apl_process_t *p;
 
-    if (!apl_room_left(held->pool, NULL, 1))
+    if (!apl_capacity_is_left(token->pool, NULL, 1))
         return 0;
-    p = victim(held, newcomer, apl_group_starves(newcomer));
+    p = victim(token, newcomer, apl_group_starves(newcomer));
     if (!p)
-        p = shared_victim(held, freed, newcomer);
+        p = shared_victim(token, freed, newcomer);
     if (!p)
         return 0;
-    evict(held, p);
+    evict(token, p);
     return 1;
 }
 
-void apl_room_want(apl_held_t *held, apl_group_t *group)
+void apl_capacity_ask(apl_lock_token_t *token, apl_group_t *group)
 {
-    if (!apl_group_may_grow(held, group))
+    if (!apl_group_may_grow(token, group))
         return;
-    if (apl_room_left(held->pool, group, 0) && !is_later(held, group))
-        apl_process_reserve(held, group, 0);
+    if (apl_capacity_is_left(token->pool, group, 0) && !is_later(token, group))
+        apl_process_reserve(token, group, 0);
     else if (group->waiting > 0)
-        take_turn(held, group);
+        take_turn(token, group);
 }
 
-void apl_room_keep(apl_held_t *held, apl_group_t *group)
+void apl_capacity_keep_minimum(apl_lock_token_t *token, apl_group_t *group)
 {
     if (group->used && group->size < group->options.min_instances)
-        apl_room_want(held, group);
+        apl_capacity_ask(token, group);
 }
 
-int apl_room_demand(apl_held_t *held, apl_group_t *group)
+int apl_capacity_reserve(apl_lock_token_t *token, apl_group_t *group)
 {
-    if (!apl_group_may_grow(held, group))
+    if (!apl_group_may_grow(token, group))
         return 0;
-    if (!apl_room_left(held->pool, group, 0) &&
-        (!is_healthy(held, group) || !make_room(held, group, NULL)))
+    if (!apl_capacity_is_left(token->pool, group, 0) &&
+        (!is_healthy(token, group) || !make_room(token, group, NULL)))
         return 0;
-    return apl_process_reserve(held, group, 0) != NULL;
+    return apl_process_reserve(token, group, 0) != NULL;
 }
 
 /* The next group to have a process, for which there is room: a place is left,
  * or a process gives way, if the group starves. NULL: none. @param freed as of
  * make_room() */
-static apl_group_t *next_served(apl_held_t *held, const apl_group_t *freed)
+static apl_group_t *next_served(apl_lock_token_t *token,
+                                const apl_group_t *freed)
 {
-    apl_header_t *h = held->pool->header;
+    apl_header_t *h = token->pool->header;
     apl_group_t *g;
 
-    if (apl_room_left(held->pool, NULL, 0))
-        return older(held, next_turn(held, &h->starved, NULL, NULL),
-                     next_turn(held, &h->hungry, has_room, NULL));
-    g = next_turn(held, &h->starved, is_healthy, NULL);
-    return g && make_room(held, g, freed) ? g : NULL;
+    if (apl_capacity_is_left(token->pool, NULL, 0))
+        return older(token, next_turn(token, &h->starved, NULL, NULL),
+                     next_turn(token, &h->hungry, has_room, NULL));
+    g = next_turn(token, &h->starved, is_healthy, NULL);
+    return g && make_room(token, g, freed) ? g : NULL;
 }
 
 /* The group's turn is over: its process is wanted. @param replaces 1: above the
  * limit, if that is reached. @return 0: no slot is free */
-static int serve(apl_held_t *held, apl_group_t *group, int replaces)
+static int serve(apl_lock_token_t *token, apl_group_t *group, int replaces)
 {
-    apl_list_remove(held->pool, &group->turn);
-    apl_list_remove(held->pool, &group->above);
-    return apl_process_reserve(held, group, replaces) != NULL;
+    apl_list_remove(token->pool, &group->turn);
+    apl_list_remove(token->pool, &group->above);
+    return apl_process_reserve(token, group, replaces) != NULL;
 }
 
 /* ---- the place above the limit ---- */
 
-static int may_replace(const apl_held_t *held, const apl_group_t *group)
+static int may_replace(const apl_lock_token_t *token, const apl_group_t *group)
 {
     uint32_t max = group->options.max_instances;
 
-    return group->outdated > 0 && apl_group_may_start(held, group) &&
+    return group->outdated > 0 && apl_group_may_start(token, group) &&
            (max == 0 || group->size <= max + apl_hung_credit(group));
 }
 
-static int may_try(const apl_held_t *held, const apl_group_t *group)
+static int may_try(const apl_lock_token_t *token, const apl_group_t *group)
 {
     return group->failures > 0 && group->waiting > 0 &&
-           apl_group_starves(group) && apl_group_may_grow(held, group);
+           apl_group_starves(group) && apl_group_may_grow(token, group);
 }
 
 /* The next group for it. One that may not start now loses its turn, so each
  * group is walked past once: the end of its boot or of its pause, or the tick,
  * gives the group a new turn. */
-static apl_group_t *next_above(apl_held_t *held)
+static apl_group_t *next_above(apl_lock_token_t *token)
 {
-    apl_pool_t *pool = held->pool;
+    apl_pool_t *pool = token->pool;
     apl_walk_t it = apl_list_walk(pool, &pool->header->above, pool->n.groups);
     uint32_t at;
 
@@ -264,7 +267,7 @@ static apl_group_t *next_above(apl_held_t *held)
             pool->damaged = 1;
             return NULL;
         }
-        if (may_replace(held, g) || may_try(held, g))
+        if (may_replace(token, g) || may_try(token, g))
             return g;
         apl_list_remove(pool, &g->above);
     }
@@ -280,81 +283,81 @@ static int is_left_above(const apl_pool_t *pool)
            (uint64_t)h->count + h->spawning <= apl_hung_limit(pool, NULL);
 }
 
-static void serve_above(apl_held_t *held)
+static void serve_above(apl_lock_token_t *token)
 {
     apl_group_t *g;
 
-    while (held->turns > 0 && is_left_above(held->pool) &&
-           (g = next_above(held)) != NULL) {
-        held->turns--;
-        if (!serve(held, g, may_replace(held, g) || !has_room(held, g)))
+    while (token->turns > 0 && is_left_above(token->pool) &&
+           (g = next_above(token)) != NULL) {
+        token->turns--;
+        if (!serve(token, g, may_replace(token, g) || !has_room(token, g)))
             return;
     }
 }
 
-void apl_room_replace(apl_held_t *held, apl_group_t *group)
+void apl_capacity_replace_outdated(apl_lock_token_t *token, apl_group_t *group)
 {
     if (group->outdated > 0)
-        take_turn_above(held, group);
-    serve_above(held);
+        take_turn_above(token, group);
+    serve_above(token);
 }
 
-void apl_room_return(apl_held_t *held, const apl_group_t *group)
+void apl_capacity_end_excess(apl_lock_token_t *token, const apl_group_t *group)
 {
     apl_process_t *p =
-        apl_hung_exceeded(held->pool) ? victim(held, group, 1) : NULL;
+        apl_hung_exceeded(token->pool) ? victim(token, group, 1) : NULL;
 
     if (p)
-        evict(held, p);
+        evict(token, p);
 }
 
 /* ---- sharing ---- */
 
 /* @param freed as of make_room() */
-static void settle(apl_held_t *held, const apl_group_t *freed)
+static void settle(apl_lock_token_t *token, const apl_group_t *freed)
 {
     apl_group_t *g;
 
     /* A group has one start at a time. The turns of a token end all the same
      * when somebody keeps writing that it has none. */
-    while (held->turns > 0 && (g = next_served(held, freed)) != NULL) {
-        held->turns--;
-        if (!serve(held, g, 0))
+    while (token->turns > 0 && (g = next_served(token, freed)) != NULL) {
+        token->turns--;
+        if (!serve(token, g, 0))
             return;
     }
-    serve_above(held);
+    serve_above(token);
 }
 
-void apl_room_settle(apl_held_t *held)
+void apl_capacity_assign(apl_lock_token_t *token)
 {
-    settle(held, NULL);
+    settle(token, NULL);
 }
 
-void apl_room_share(apl_held_t *held, apl_group_t *group)
+void apl_capacity_share(apl_lock_token_t *token, apl_group_t *group)
 {
-    apl_pool_t *pool = held->pool;
+    apl_pool_t *pool = token->pool;
     /* Compare with the group that settle() will serve: without a free place
      * that is none whose starts fail. */
-    fits_t *fits = apl_room_left(pool, NULL, 0) ? NULL : is_healthy;
-    apl_group_t *starved = next_turn(held, &pool->header->starved, fits, NULL);
+    fits_t *fits = apl_capacity_is_left(pool, NULL, 0) ? NULL : is_healthy;
+    apl_group_t *starved = next_turn(token, &pool->header->starved, fits, NULL);
 
-    if (starved && older(held, starved, group) == starved)
-        settle(held, group);
-    apl_queue_serve(held, group);
-    /* Not apl_room_want(): a place that is free goes to whose turn it is. */
-    if (group->waiting > 0 && !held->more && apl_group_may_grow(held, group))
-        take_turn(held, group);
-    apl_room_settle(held);
+    if (starved && older(token, starved, group) == starved)
+        settle(token, group);
+    apl_queue_serve(token, group);
+    /* Not apl_capacity_ask(): a place that is free goes to whose turn it is. */
+    if (group->waiting > 0 && !token->more && apl_group_may_grow(token, group))
+        take_turn(token, group);
+    apl_capacity_assign(token);
 }
 
-void apl_room_share_all(apl_held_t *held)
+void apl_capacity_share_all(apl_lock_token_t *token)
 {
-    apl_pool_t *pool = held->pool;
+    apl_pool_t *pool = token->pool;
     uint32_t i, top = pool->header->top_group;
 
     for (i = 1; i <= top && i < pool->n.groups; i++)
         if (pool->groups[i].state == APL_GROUP_USED)
-            apl_room_share(held, &pool->groups[i]);
+            apl_capacity_share(token, &pool->groups[i]);
 }
 
 /* ---- abandoned requests ---- */
@@ -368,28 +371,30 @@ static int is_forsaken(const apl_process_t *p, const apl_group_t *g)
            (!p->hung || g->hung > apl_hung_credit(g));
 }
 
-void apl_room_yield(apl_held_t *held, apl_process_t *process)
+void apl_capacity_evict_abandoned(apl_lock_token_t *token,
+                                  apl_process_t *process)
 {
-    apl_pool_t *pool = held->pool;
-    const apl_group_t *own = apl_process_group(held, process);
+    apl_pool_t *pool = token->pool;
+    const apl_group_t *own = apl_process_group(token, process);
     apl_group_t *g;
 
-    if (!own || !is_forsaken(process, own) || !apl_room_left(pool, NULL, 1))
+    if (!own || !is_forsaken(process, own) ||
+        !apl_capacity_is_left(pool, NULL, 1))
         return;
-    g = next_turn(held, &pool->header->starved, is_healthy, own);
+    g = next_turn(token, &pool->header->starved, is_healthy, own);
     if (g) {
-        evict(held, process);
-        serve(held, g, 0);
+        evict(token, process);
+        serve(token, g, 0);
     }
 }
 
-void apl_room_yield_all(apl_held_t *held)
+void apl_capacity_evict_all_abandoned(apl_lock_token_t *token)
 {
-    apl_pool_t *pool = held->pool;
+    apl_pool_t *pool = token->pool;
     apl_header_t *h = pool->header;
     uint32_t i, top = apl_top(&h->top_process, pool->n.processes);
 
     for (i = 1; i <= top && apl_list_first(pool, &h->starved) != 0; i++)
         if (pool->processes[i].abandoned > 0)
-            apl_room_yield(held, &pool->processes[i]);
+            apl_capacity_evict_abandoned(token, &pool->processes[i]);
 }

@@ -30,13 +30,13 @@
 
 /**
  * The group could use a process more: reserve its place, or take a turn, also
- * where another group waits for longer. Then apl_room_settle() is to follow.
+ * where another group waits for longer. Then apl_capacity_assign() is to follow.
  * Does nothing while one is being started or the group backs off.
  */
-void apl_room_want(apl_held_t *held, apl_group_t *group);
+void apl_capacity_ask(apl_lock_token_t *token, apl_group_t *group);
 
 /** The same, if the group was asked for and has less than its minimum. */
-void apl_room_keep(apl_held_t *held, apl_group_t *group);
+void apl_capacity_keep_minimum(apl_lock_token_t *token, apl_group_t *group);
 
 /**
  * Somebody wants a process of a group that has none, and waits in no queue: it
@@ -44,7 +44,7 @@ void apl_room_keep(apl_held_t *held, apl_group_t *group);
  * group if need be, but no turn.
  * @return 0: there is no place now
  */
-int apl_room_demand(apl_held_t *held, apl_group_t *group);
+int apl_capacity_reserve(apl_lock_token_t *token, apl_group_t *group);
 
 /**
  * If the group has outdated processes, it takes its turn for the place above
@@ -54,25 +54,25 @@ int apl_room_demand(apl_held_t *held, apl_group_t *group);
  * that is at its own limit, loses its turn. The end of that start or pause, or
  * the tick, gives it a new one, behind the others.
  */
-void apl_room_replace(apl_held_t *held, apl_group_t *group);
+void apl_capacity_replace_outdated(apl_lock_token_t *token, apl_group_t *group);
 
 /**
  * A process that took the place above the limit is live, and replaces none of
  * its group: it was the try of a group whose starts had failed. Another group's
  * gives way to it now, if the limit is exceeded and one is idle.
  */
-void apl_room_return(apl_held_t *held, const apl_group_t *group);
+void apl_capacity_end_excess(apl_lock_token_t *token, const apl_group_t *group);
 
 /**
  * Is there room for one more of the group, once `fewer` processes are leaving?
  * They keep their slots until they are gone.
  * @param group NULL: one without credit of its own
  */
-int apl_room_left(const apl_pool_t *pool, const apl_group_t *group,
-                  uint32_t fewer);
+int apl_capacity_is_left(const apl_pool_t *pool, const apl_group_t *group,
+                         uint32_t fewer);
 
 /** Give the room there is to the groups whose turn it is. */
-void apl_room_settle(apl_held_t *held);
+void apl_capacity_assign(apl_lock_token_t *token);
 
 /**
  * Something of this group's became free, or its limits changed: serve its
@@ -80,19 +80,20 @@ void apl_room_settle(apl_held_t *held);
  * that requests share are hardly ever idle, so one of them gives way to a
  * starved group when a place in it becomes free.
  */
-void apl_room_share(apl_held_t *held, apl_group_t *group);
+void apl_capacity_share(apl_lock_token_t *token, apl_group_t *group);
 
 /** The same for all groups, after repair.h. */
-void apl_room_share_all(apl_held_t *held);
+void apl_capacity_share_all(apl_lock_token_t *token);
 
 /**
  * If the process has abandoned requests only, it gives way to another group
  * that starves: requests that nobody waits for lock nobody out.
  */
-void apl_room_yield(apl_held_t *held, apl_process_t *process);
+void apl_capacity_evict_abandoned(apl_lock_token_t *token,
+                                  apl_process_t *process);
 
 /** The same for all processes, for groups that came to starve later. A walk over
  * all slots: for the tick. */
-void apl_room_yield_all(apl_held_t *held);
+void apl_capacity_evict_all_abandoned(apl_lock_token_t *token);
 
 #endif

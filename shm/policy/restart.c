@@ -22,7 +22,7 @@ static int64_t age(const struct timespec *t)
     return (nanoseconds(&now) - nanoseconds(t)) / 1000;
 }
 
-static void see(const char *dir, int64_t now, apl_look_t *look)
+static void see(const char *dir, int64_t now, apl_restart_seen_t *look)
 {
     apl_stamp_t *stamp = &look->stamp;
     char path[4096];
@@ -43,8 +43,8 @@ static void see(const char *dir, int64_t now, apl_look_t *look)
     stamp->always = stat(path, &st) == 0;
 }
 
-int apl_restart_look(const apl_pool_t *pool, uint32_t group, const char *dir,
-                     int64_t now, apl_look_t *look)
+int apl_restart_poll(const apl_pool_t *pool, uint32_t group, const char *dir,
+                     int64_t now, apl_restart_seen_t *look)
 {
     apl_group_t *g = apl_group_at(pool, group);
 
@@ -79,7 +79,7 @@ static int is_older(const apl_pool_t *pool, const apl_group_t *group,
 }
 
 int apl_restart_due(const apl_pool_t *pool, const apl_group_t *group,
-                    const apl_look_t *look)
+                    const apl_restart_seen_t *look)
 {
     /* Somebody looked later than we did. A file that was removed changes
      * nothing, and one that was there before all is only recorded. */
@@ -94,16 +94,16 @@ int apl_restart_due(const apl_pool_t *pool, const apl_group_t *group,
            group->stamp.size != look->stamp.size;
 }
 
-void apl_restart_record(apl_held_t *held, apl_group_t *group,
-                        const apl_look_t *look)
+void apl_restart_record(apl_lock_token_t *token, apl_group_t *group,
+                        const apl_restart_seen_t *look)
 {
     if (look->seq != group->stamp_seq)
         return;
-    group->stamp_at = held->now;
+    group->stamp_at = token->now;
     if (look->seq != 0 &&
         memcmp(&group->stamp, &look->stamp, sizeof group->stamp) == 0)
         return;
     group->stamp = look->stamp;
-    APL_STEP("restart_stamp");
+    APL_CRASH_POINT("restart_stamp");
     __atomic_store_n(&group->stamp_seq, group->stamp_seq + 1, __ATOMIC_RELEASE);
 }

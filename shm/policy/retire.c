@@ -8,10 +8,10 @@
 #include "shm/slots/queue.h"
 #include "shm/policy/capacity.h"
 
-static void retire_booting(apl_held_t *held, apl_group_t *group,
+static void retire_booting(apl_lock_token_t *token, apl_group_t *group,
                            uint32_t reason)
 {
-    apl_pool_t *pool = held->pool;
+    apl_pool_t *pool = token->pool;
     uint32_t i, top = group->spawning > 0 ? pool->header->top_process : 0;
 
     /* They are in no list of their group, but they are few, and this is rare.
@@ -22,16 +22,16 @@ static void retire_booting(apl_held_t *held, apl_group_t *group,
         if (p->group != APL_GROUP_INDEX(pool, group))
             continue;
         if (p->state == APL_PROCESS_STARTING)
-            apl_process_leave(held, p, reason);
+            apl_process_leave(token, p, reason);
         else if (p->state == APL_PROCESS_WANTED && apl_group_closed(group))
-            apl_process_free(held, p);
+            apl_process_free(token, p);
     }
 }
 
-static void retire_live(apl_held_t *held, apl_group_t *group, uint32_t reason,
-                        int unused_too)
+static void retire_live(apl_lock_token_t *token, apl_group_t *group,
+                        uint32_t reason, int unused_too)
 {
-    apl_pool_t *pool = held->pool;
+    apl_pool_t *pool = token->pool;
     apl_walk_t it = apl_list_walk(pool, &group->processes, pool->n.processes);
     uint32_t at;
 
@@ -39,61 +39,63 @@ static void retire_live(apl_held_t *held, apl_group_t *group, uint32_t reason,
         apl_process_t *p = APL_PROCESS_OF(pool, at, member);
 
         if (p && (unused_too || p->processed > 0 || p->sessions > 0))
-            apl_process_leave(held, p, reason);
+            apl_process_leave(token, p, reason);
     }
 }
 
-static void retire_all(apl_held_t *held, apl_group_t *group, uint32_t reason)
+static void retire_all(apl_lock_token_t *token, apl_group_t *group,
+                       uint32_t reason)
 {
-    retire_live(held, group, reason, 1);
-    retire_booting(held, group, reason);
+    retire_live(token, group, reason, 1);
+    retire_booting(token, group, reason);
     if (group->waiting > 0)
-        apl_room_want(held, group);
+        apl_capacity_ask(token, group);
 }
 
-int apl_retire_removed(apl_held_t *held, apl_group_t *group)
+int apl_retire_removed(apl_lock_token_t *token, apl_group_t *group)
 {
     if (group->waiting == 0) {
         if (group->size + group->spawning > 0)
-            retire_all(held, group, APL_EVENT_REMOVED);
+            retire_all(token, group, APL_EVENT_REMOVED);
         return 0;
     }
     return group->size + group->spawning == 0 &&
-           apl_queue_fail(held, group, APL_ESTOPPING);
+           apl_queue_fail(token, group, APL_ESTOPPING);
 }
 
-int apl_retire_drained(apl_held_t *held, apl_group_t *group)
+int apl_retire_drained(apl_lock_token_t *token, apl_group_t *group)
 {
     if (group->size + group->spawning > 0)
-        retire_all(held, group, APL_EVENT_DRAINED);
-    return apl_queue_fail(held, group, APL_EDRAINED);
+        retire_all(token, group, APL_EVENT_DRAINED);
+    return apl_queue_fail(token, group, APL_EDRAINED);
 }
 
-void apl_retire_used(apl_held_t *held, apl_group_t *group)
+void apl_retire_used(apl_lock_token_t *token, apl_group_t *group)
 {
-    retire_live(held, group, APL_EVENT_RESTART, 0);
+    retire_live(token, group, APL_EVENT_RESTART, 0);
     if (group->waiting > 0)
-        apl_room_want(held, group);
+        apl_capacity_ask(token, group);
 }
 
-void apl_retire_restart(apl_held_t *held, apl_group_t *group, int rolling)
+void apl_retire_restart(apl_lock_token_t *token, apl_group_t *group,
+                        int rolling)
 {
     group->n_restarts++;
-    held->pool->header->counters.restarts++;
+    token->pool->header->counters.restarts++;
     /* The first start of the new code is not to pay for the old one's. */
     group->failures = 0;
     if (!rolling) {
-        retire_all(held, group, APL_EVENT_RESTART);
+        retire_all(token, group, APL_EVENT_RESTART);
         return;
     }
-    retire_booting(held, group, APL_EVENT_RESTART);
+    retire_booting(token, group, APL_EVENT_RESTART);
     /* 0 is for those that are outdated in any case. */
     group->revision = group->revision + 1 != 0 ? group->revision + 1 : 1;
-    APL_STEP("restart_revision");
+    APL_CRASH_POINT("restart_revision");
     group->outdated = group->size;
     if (group->waiting > 0)
-        apl_room_want(held, group);
-    apl_room_replace(held, group);
+        apl_capacity_ask(token, group);
+    apl_capacity_replace_outdated(token, group);
 }
 
 /* ---- MaxRequests ---- */
@@ -116,13 +118,14 @@ static int is_full(const apl_group_t *group, const apl_process_t *process)
 /* Is it time for its replacement? With a tenth of its requests left; or after
  * half of them, when the others will not last for a boot of each process of the
  * group, as these are replaced one by one, and one boot more. */
-static int is_nearly_full(const apl_held_t *held, const apl_group_t *group,
+static int is_nearly_full(const apl_lock_token_t *token,
+                          const apl_group_t *group,
                           const apl_process_t *process)
 {
     uint64_t limit = limit_of(group, process);
     uint64_t had = __atomic_load_n(&process->processed, __ATOMIC_RELAXED);
     uint64_t left = had < limit ? limit - had : 0;
-    int64_t age = apl_since(held->now, process->ready_at);
+    int64_t age = apl_since(token->now, process->ready_at);
     int64_t boot = apl_since(process->ready_at, process->started), lasts;
 
     if (limit < 10 || limit == UINT64_MAX || had < left)
@@ -135,9 +138,9 @@ static int is_nearly_full(const apl_held_t *held, const apl_group_t *group,
 
 /* A start of the group that was to replace a process, if there is one, takes
  * the place that becomes free: another's start may not have it, too. */
-static void take_place(apl_held_t *held, const apl_group_t *group)
+static void take_place(apl_lock_token_t *token, const apl_group_t *group)
 {
-    apl_pool_t *pool = held->pool;
+    apl_pool_t *pool = token->pool;
     apl_header_t *h = pool->header;
     uint32_t i, top = group->spawning > 0 ? h->top_process : 0;
 
@@ -149,51 +152,53 @@ static void take_place(apl_held_t *held, const apl_group_t *group)
              p->state != APL_PROCESS_STARTING))
             continue;
         p->replaces = 0;
-        APL_STEP("retire_replaces"); /* seen: nobody is replaced, but counted */
+        APL_CRASH_POINT("retire_replaces");
+        /* seen: it replaces none; it is counted */
         h->replacing--;
     }
 }
 
-static void retire(apl_held_t *held, apl_group_t *group, apl_process_t *process)
+static void retire(apl_lock_token_t *token, apl_group_t *group,
+                   apl_process_t *process)
 {
-    held->pool->header->counters.retired++;
-    take_place(held, group);
-    apl_process_leave(held, process, APL_EVENT_RETIRED);
+    token->pool->header->counters.retired++;
+    take_place(token, group);
+    apl_process_leave(token, process, APL_EVENT_RETIRED);
     /* The replacement has the place, unless another group waits for longer. */
     if (group->waiting > 0 || group->size < group->options.min_instances)
-        apl_room_want(held, group);
+        apl_capacity_ask(token, group);
 }
 
 /* It had all its requests. While starts fail it may be the last that works:
  * then it serves on, until another one replaces it. */
-static void retire_full(apl_held_t *held, apl_group_t *group,
+static void retire_full(apl_lock_token_t *token, apl_group_t *group,
                         apl_process_t *process)
 {
     if (group->failures != 0)
-        apl_retire_outdate(held, group, process, APL_EVENT_RETIRED);
+        apl_retire_outdate(token, group, process, APL_EVENT_RETIRED);
     else
-        retire(held, group, process);
+        retire(token, group, process);
 }
 
 /* ---- one by one ---- */
 
-void apl_retire_outdate(apl_held_t *held, apl_group_t *group,
+void apl_retire_outdate(apl_lock_token_t *token, apl_group_t *group,
                         apl_process_t *process, uint32_t reason)
 {
     if (!apl_group_outdated(group, process)) {
         process->reason = reason;
-        APL_STEP("outdated_reason");
+        APL_CRASH_POINT("outdated_reason");
         process->revision = 0;
-        APL_STEP("outdated");
+        APL_CRASH_POINT("outdated");
         group->outdated++;
     }
-    apl_room_replace(held, group);
+    apl_capacity_replace_outdated(token, group);
 }
 
-int apl_retire_replaced(apl_held_t *held, apl_group_t *group,
+int apl_retire_replaced(apl_lock_token_t *token, apl_group_t *group,
                         apl_process_t *process)
 {
-    apl_pool_t *pool = held->pool;
+    apl_pool_t *pool = token->pool;
     apl_walk_t it = apl_list_walk(pool, &group->processes, pool->n.processes);
     apl_process_t *leaver = NULL;
     uint32_t at;
@@ -212,42 +217,42 @@ int apl_retire_replaced(apl_held_t *held, apl_group_t *group,
         return 0;
     if (leaver->reason == APL_EVENT_RETIRED)
         pool->header->counters.retired++;
-    apl_process_leave(held, leaver,
+    apl_process_leave(token, leaver,
                       leaver->reason == APL_EVENT_RETIRED ? APL_EVENT_RETIRED
                                                           : APL_EVENT_RESTART);
     return 1;
 }
 
-void apl_retire_if_due(apl_held_t *held, apl_group_t *group,
+void apl_retire_if_due(apl_lock_token_t *token, apl_group_t *group,
                        apl_process_t *process)
 {
     if (process->state != APL_PROCESS_LIVE)
         return;
     /* always_restart.txt: who waits is not to get a used process. */
-    if (apl_group_above(held, group))
-        apl_process_leave(held, process, APL_EVENT_TRIMMED);
+    if (apl_group_above(token, group))
+        apl_process_leave(token, process, APL_EVENT_TRIMMED);
     else if (group->stamp.always && group->waiting > 0)
-        retire(held, group, process);
+        retire(token, group, process);
     else if (is_full(group, process))
-        retire_full(held, group, process);
-    else if (is_nearly_full(held, group, process))
-        apl_retire_outdate(held, group, process, APL_EVENT_RETIRED);
+        retire_full(token, group, process);
+    else if (is_nearly_full(token, group, process))
+        apl_retire_outdate(token, group, process, APL_EVENT_RETIRED);
 }
 
-void apl_retire_forgotten(apl_held_t *held)
+void apl_retire_missed(apl_lock_token_t *token)
 {
-    apl_pool_t *pool = held->pool;
+    apl_pool_t *pool = token->pool;
     apl_walk_t it =
         apl_list_walk(pool, &pool->header->inactive, pool->n.processes);
-    uint32_t at, left = APL_RETIRE_FORGOTTEN;
+    uint32_t at, left = APL_RETIRE_MISSED_MAX;
 
     while (left > 0 && (at = apl_list_next(pool, &it)) != 0) {
         apl_process_t *p = APL_PROCESS_OF(pool, at, pool);
-        apl_group_t *g = p ? apl_process_group(held, p) : NULL;
+        apl_group_t *g = p ? apl_process_group(token, p) : NULL;
 
         if (!g || !is_full(g, p))
             continue;
-        retire_full(held, g, p);
+        retire_full(token, g, p);
         left--;
     }
 }

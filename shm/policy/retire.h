@@ -29,47 +29,48 @@
  * waits for one; who waits in vain is told so.
  * @return 1: some are left to be told
  */
-int apl_retire_removed(apl_held_t *held, apl_group_t *group);
+int apl_retire_removed(apl_lock_token_t *token, apl_group_t *group);
 
 /**
  * The app is drained: its processes leave, and who waits is told so.
  * @return 1: some are left to be told
  */
-int apl_retire_drained(apl_held_t *held, apl_group_t *group);
+int apl_retire_drained(apl_lock_token_t *token, apl_group_t *group);
 
 /** Those leave that have had a request (always_restart.txt). */
-void apl_retire_used(apl_held_t *held, apl_group_t *group);
+void apl_retire_used(apl_lock_token_t *token, apl_group_t *group);
 
 /**
  * The group's code is to be loaded anew.
  * @param rolling 1: a process leaves when another is there to replace it
  *                (apl_retire_replaced()); 0: all leave at once
  */
-void apl_retire_restart(apl_held_t *held, apl_group_t *group, int rolling);
+void apl_retire_restart(apl_lock_token_t *token, apl_group_t *group,
+                        int rolling);
 
 /**
  * A live process is to be replaced: by one that starts now, if one may.
  * @param reason APL_EVENT_RESTART, or APL_EVENT_RETIRED
  */
-void apl_retire_outdate(apl_held_t *held, apl_group_t *group,
+void apl_retire_outdate(apl_lock_token_t *token, apl_group_t *group,
                         apl_process_t *process, uint32_t reason);
 
 /** `process` is live and was to replace an outdated one: an idle one leaves,
  * else the oldest. @return 0: there is none */
-int apl_retire_replaced(apl_held_t *held, apl_group_t *group,
+int apl_retire_replaced(apl_lock_token_t *token, apl_group_t *group,
                         apl_process_t *process);
 
 /** A session of the process was closed: did it reach MaxRequests, or is it
  * near that? */
-void apl_retire_if_due(apl_held_t *held, apl_group_t *group,
+void apl_retire_if_due(apl_lock_token_t *token, apl_group_t *group,
                        apl_process_t *process);
 
-#define APL_RETIRE_FORGOTTEN 4
+#define APL_RETIRE_MISSED_MAX 4
 
 /** Idle processes that reached MaxRequests and are still there: the child of
  * httpd that closed the last request died before the process could leave. Each
- * that leaves takes a look at all starts. So at most APL_RETIRE_FORGOTTEN of
+ * that leaves takes a look at all starts. So at most APL_RETIRE_MISSED_MAX of
  * them leave now, and the others with their next request. */
-void apl_retire_forgotten(apl_held_t *held);
+void apl_retire_missed(apl_lock_token_t *token);
 
 #endif

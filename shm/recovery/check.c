@@ -11,7 +11,7 @@
 #include "shm/policy/capacity.h"
 #include "shm/format/slot.h"
 
-int apl_check_same(const apl_finding_t *a, const apl_finding_t *b)
+int apl_finding_same(const apl_finding_t *a, const apl_finding_t *b)
 {
     return a->number == b->number && a->slot == b->slot;
 }
@@ -19,43 +19,43 @@ int apl_check_same(const apl_finding_t *a, const apl_finding_t *b)
 /* ---- who may be in a list of the header ---- */
 
 /* A process in this state; one that is live is idle. */
-static int is_in(apl_trail_t *trail, const apl_pool_t *pool, const void *state,
-                 uint32_t at)
+static int is_in(apl_check_list_t *walk, const apl_pool_t *pool,
+                 const void *state, uint32_t at)
 {
     const apl_process_t *p = APL_PROCESS_OF(pool, at, pool);
 
-    (void)trail;
+    (void)walk;
     return p && p->state == *(const uint32_t *)state &&
            (p->state != APL_PROCESS_LIVE || p->sessions == 0);
 }
 
-static int is_free(apl_trail_t *trail, const apl_pool_t *pool,
+static int is_free(apl_check_list_t *walk, const apl_pool_t *pool,
                    const void *slots, uint32_t at)
 {
     const apl_slots_t *s = slots;
     const uint32_t *state =
         apl_record_of(pool, at, s->table, s->n, s->size, s->link);
 
-    (void)trail;
+    (void)walk;
     return state && *state == 0;
 }
 
-static int has_turn(apl_trail_t *trail, const apl_pool_t *pool,
+static int has_turn(apl_check_list_t *walk, const apl_pool_t *pool,
                     const void *starves, uint32_t at)
 {
     const apl_group_t *g = APL_GROUP_OF(pool, at, turn);
 
-    (void)trail;
+    (void)walk;
     return g && g->state == APL_GROUP_USED &&
            apl_group_starves(g) == *(const int *)starves;
 }
 
-static int has_turn_above(apl_trail_t *trail, const apl_pool_t *pool,
+static int has_turn_above(apl_check_list_t *walk, const apl_pool_t *pool,
                           const void *owner, uint32_t at)
 {
     const apl_group_t *g = APL_GROUP_OF(pool, at, above);
 
-    (void)trail;
+    (void)walk;
     (void)owner;
     return g && g->state == APL_GROUP_USED;
 }
@@ -65,26 +65,27 @@ static int has_turn_above(apl_trail_t *trail, const apl_pool_t *pool,
 static int check_sums(apl_check_t *a, uint32_t i)
 {
     const apl_header_t *h = a->pool.header;
-    const apl_truth_t *sum = &a->sum;
+    const apl_tally_group_t *sum = &a->sum;
     uint32_t active = sum->live - sum->idle;
 
     (void)i;
     if (h->count != sum->live)
-        return apl_proof_found(a, 9, "count %u, but %u live", h->count,
-                               sum->live);
+        return apl_check_state_found(a, 9, "count %u, but %u live", h->count,
+                                     sum->live);
     if (h->active != active || h->active > h->count)
-        return apl_proof_found(a, 8, "active %u, but %u busy", h->active,
-                               active);
+        return apl_check_state_found(a, 8, "active %u, but %u busy", h->active,
+                                     active);
     if (h->spawning != sum->spawning)
-        return apl_proof_found(a, 16, "spawning %u, but %u", h->spawning,
-                               sum->spawning);
+        return apl_check_state_found(a, 16, "spawning %u, but %u", h->spawning,
+                                     sum->spawning);
     if (h->waiting != sum->waiting)
-        return apl_proof_found(a, 14, "waiting %u, but %u", h->waiting,
-                               sum->waiting);
+        return apl_check_state_found(a, 14, "waiting %u, but %u", h->waiting,
+                                     sum->waiting);
     if (h->hung != sum->hung || h->credit != a->credit)
-        return apl_proof_found(a, 22, "hung %u with credit %u, but %u with %u",
-                               h->hung, h->credit, sum->hung, a->credit);
-    return APL_PROOF_DONE;
+        return apl_check_state_found(a, 22,
+                                     "hung %u with credit %u, but %u with %u",
+                                     h->hung, h->credit, sum->hung, a->credit);
+    return APL_PART_DONE;
 }
 
 /* Counts that processes have, too: check_process() says which one is wrong. */
@@ -95,15 +96,16 @@ static int check_totals(apl_check_t *a, uint32_t i)
 
     (void)i;
     if (h->leaving != t->states[APL_PROCESS_LEAVING])
-        return apl_proof_found(a, 18, "leaving %u, but %u leave", h->leaving,
-                               t->states[APL_PROCESS_LEAVING]);
+        return apl_check_state_found(a, 18, "leaving %u, but %u leave",
+                                     h->leaving,
+                                     t->states[APL_PROCESS_LEAVING]);
     if (h->abandoned != t->abandoned)
-        return apl_proof_found(a, 24, "abandoned %u, but %u are", h->abandoned,
-                               t->abandoned);
+        return apl_check_state_found(a, 24, "abandoned %u, but %u are",
+                                     h->abandoned, t->abandoned);
     if (h->replacing != t->replacing)
-        return apl_proof_found(a, 21, "replacing %u, but %u", h->replacing,
-                               t->replacing);
-    return APL_PROOF_DONE;
+        return apl_check_state_found(a, 21, "replacing %u, but %u",
+                                     h->replacing, t->replacing);
+    return APL_PART_DONE;
 }
 
 /* Each head of the hash has a group beside it that knows it, or none. */
@@ -121,10 +123,10 @@ static int check_buckets(apl_check_t *a, uint32_t i)
         if (head->next == self
                 ? head->prev != self
                 : !g || g->state != APL_GROUP_USED || g->bucket.prev != self)
-            return apl_proof_found(a, 18, "bucket %u is torn", b);
+            return apl_check_state_found(a, 18, "bucket %u is torn", b);
     }
     a->left -= a->left < APL_BUCKETS ? a->left : APL_BUCKETS;
-    return APL_PROOF_DONE;
+    return APL_PART_DONE;
 }
 
 /* A list of the header: what should be in it. */
@@ -132,7 +134,7 @@ typedef struct {
     const char *name;
     const apl_link_t *head;
     uint32_t n;
-    apl_trail_member_t *member;
+    apl_check_list_member_t *member;
     const void *owner;
 } list_t;
 
@@ -163,13 +165,14 @@ static int check_list(apl_check_t *a, uint32_t i)
         {"children_free", children.free, t->children_free, is_free, &children},
     };
     const list_t *l = &lists[a->part];
-    int verdict = apl_proof_walk(a, l->head, l->n, l->member, l->owner);
+    int verdict = apl_check_state_walk(a, l->head, l->n, l->member, l->owner);
 
     (void)i;
-    if (verdict > APL_TRAIL_WHOLE)
-        return apl_proof_found(a, a->part == 0 ? 8 : 18,
-                               "the list %s of %u is wrong", l->name, l->n);
-    return verdict == APL_TRAIL_MORE ? APL_PROOF_LATER : APL_PROOF_DONE;
+    if (verdict > APL_CHECK_LIST_GOOD)
+        return apl_check_state_found(a, a->part == 0 ? 8 : 18,
+                                     "the list %s of %u is wrong", l->name,
+                                     l->n);
+    return verdict == APL_CHECK_LIST_MORE ? APL_PART_LATER : APL_PART_DONE;
 }
 
 /* ---- those who wait, processes, sessions, children ---- */
@@ -181,38 +184,40 @@ static int check_waiters(apl_check_t *a, uint32_t i)
     const apl_group_t *g = &pool->groups[i];
 
     if (g->state != APL_GROUP_USED || g->waiting == 0 || g->spawning > 0 ||
-        g->failures > 0 || apl_group_closed(g) || apl_group_haunted(g) ||
-        apl_group_at_limit(g) || !apl_group_starves(g))
-        return APL_PROOF_DONE;
+        g->failures > 0 || apl_group_closed(g) ||
+        apl_group_too_many_unkillable(g) || apl_group_at_limit(g) ||
+        !apl_group_starves(g))
+        return APL_PART_DONE;
     if (!apl_list_linked(&g->turn))
-        return apl_proof_found(a, 20, "group %.80s waits without a turn",
-                               g->name);
-    if (apl_room_left(pool, g, 0) ||
-        (apl_room_left(pool, NULL, 1) && a->sum.idle > 0))
-        return apl_proof_found(a, 20, "group %.80s waits without need",
-                               g->name);
-    return APL_PROOF_DONE;
+        return apl_check_state_found(a, 20, "group %.80s waits without a turn",
+                                     g->name);
+    if (apl_capacity_is_left(pool, g, 0) ||
+        (apl_capacity_is_left(pool, NULL, 1) && a->sum.idle > 0))
+        return apl_check_state_found(a, 20, "group %.80s waits without need",
+                                     g->name);
+    return APL_PART_DONE;
 }
 
 static int check_process(apl_check_t *a, uint32_t i)
 {
     const apl_process_t *p = &a->pool.processes[i];
-    const apl_load_t *is = &a->tally.processes[i];
+    const apl_tally_process_t *is = &a->tally.processes[i];
 
     if (p->state < APL_PROCESS_LIVE)
-        return APL_PROOF_DONE;
+        return APL_PART_DONE;
     if (p->abandoned != is->abandoned)
-        return apl_proof_found(a, 24, "process %u: %u abandoned, but %u are", i,
-                               p->abandoned, is->abandoned);
-    if (p->sessions != is->held)
-        return apl_proof_found(a, 10,
-                               "process %u: %u sessions, but %u are held", i,
-                               p->sessions, is->held);
+        return apl_check_state_found(a, 24,
+                                     "process %u: %u abandoned, but %u are", i,
+                                     p->abandoned, is->abandoned);
+    if (p->sessions != is->open)
+        return apl_check_state_found(a, 10,
+                                     "process %u: %u sessions, but %u are held",
+                                     i, p->sessions, is->open);
     if (p->state == APL_PROCESS_LEAVING &&
         (apl_list_linked(&p->member) || apl_list_linked(&p->idle)))
-        return apl_proof_found(a, 5, "process %u leaves, but is in its group",
-                               i);
-    return APL_PROOF_DONE;
+        return apl_check_state_found(
+            a, 5, "process %u leaves, but is in its group", i);
+    return APL_PART_DONE;
 }
 
 /* Without an owner: has it at least a process? */
@@ -220,7 +225,7 @@ static int is_abandoned(const apl_pool_t *pool, const apl_session_t *s)
 {
     const apl_process_t *p = apl_process_at(pool, s->process);
 
-    return s->state == APL_SESSION_HELD && p && p->state >= APL_PROCESS_LIVE &&
+    return s->state == APL_SESSION_OPEN && p && p->state >= APL_PROCESS_LIVE &&
            p->generation == s->process_generation;
 }
 
@@ -228,17 +233,17 @@ static int check_session(apl_check_t *a, uint32_t i)
 {
     const apl_pool_t *pool = &a->pool;
     const apl_session_t *s = &pool->sessions[i];
-    const apl_child_t *c = apl_child_at(pool, s->owner);
+    const apl_child_t *c = apl_child_at(pool, s->child);
     const apl_group_t *g = apl_group_at(pool, s->group);
 
     if (s->state == APL_SESSION_FREE)
-        return APL_PROOF_DONE;
-    if (s->owner == 0 ? !is_abandoned(pool, s)
+        return APL_PART_DONE;
+    if (s->child == 0 ? !is_abandoned(pool, s)
                       : !c || c->state != APL_CHILD_USED)
-        return apl_proof_found(a, 17, "session %u has no owner", i);
+        return apl_check_state_found(a, 17, "session %u has no owner", i);
     if (!g || g->state != APL_GROUP_USED)
-        return apl_proof_found(a, 17, "session %u has no group", i);
-    return APL_PROOF_DONE;
+        return apl_check_state_found(a, 17, "session %u has no group", i);
+    return APL_PART_DONE;
 }
 
 static int check_child(apl_check_t *a, uint32_t i)
@@ -247,9 +252,10 @@ static int check_child(apl_check_t *a, uint32_t i)
     uint32_t owned = a->tally.children[i];
 
     if (c->state == APL_CHILD_USED && c->sessions != owned)
-        return apl_proof_found(a, 26, "child %u: %u sessions, but it owns %u",
-                               i, c->sessions, owned);
-    return APL_PROOF_DONE;
+        return apl_check_state_found(a, 26,
+                                     "child %u: %u sessions, but it owns %u", i,
+                                     c->sessions, owned);
+    return APL_PART_DONE;
 }
 
 /* ---- all of it ---- */
@@ -257,9 +263,9 @@ static int check_child(apl_check_t *a, uint32_t i)
 /* A slot that was counted: is it in one of so many states? */
 static int is_known(apl_check_t *a, uint32_t state, uint32_t states)
 {
-    return state < states
-               ? APL_PROOF_DONE
-               : apl_proof_found(a, 18, "slot %u is in state %u", a->at, state);
+    return state < states ? APL_PART_DONE
+                          : apl_check_state_found(
+                                a, 18, "slot %u is in state %u", a->at, state);
 }
 
 static int count_group(apl_check_t *a, uint32_t i)
@@ -298,7 +304,7 @@ static const struct {
     {SESSIONS, 1, count_session},
     {CHILDREN, 1, count_child},
     {HEADER, 1, check_buckets},
-    {GROUPS, APL_PROOF_GROUP_PARTS, apl_proof_group},
+    {GROUPS, APL_CHECK_GROUP_PARTS, apl_check_group},
     {HEADER, 1, check_sums},
     {GROUPS, 1, check_waiters},
     {PROCESSES, 1, check_process},
@@ -353,13 +359,13 @@ int apl_check_go(apl_check_t *check, uint32_t steps, apl_finding_t *finding)
         for (; a->at <= last; a->at++, a->part = 0)
             for (; a->part < phases[a->phase].parts; a->part++) {
                 int came = a->left > 0 ? phases[a->phase].look(a, a->at)
-                                       : APL_PROOF_LATER;
+                                       : APL_PART_LATER;
 
-                if (came == APL_PROOF_BAD)
+                if (came == APL_PART_BAD)
                     *finding = a->finding;
-                if (came != APL_PROOF_DONE)
-                    return came == APL_PROOF_BAD ? APL_CHECK_BAD
-                                                 : APL_CHECK_MORE;
+                if (came != APL_PART_DONE)
+                    return came == APL_PART_BAD ? APL_CHECK_BAD
+                                                : APL_CHECK_MORE;
                 a->left -= a->left > 0;
             }
         begin_phase(a, a->phase + 1);

@@ -58,6 +58,6 @@ void apl_check_end(apl_check_t *check);
 int apl_check(const apl_pool_t *pool, apl_finding_t *finding);
 
 /** Do two checks say the same? Figures in the text may differ. */
-int apl_check_same(const apl_finding_t *a, const apl_finding_t *b);
+int apl_finding_same(const apl_finding_t *a, const apl_finding_t *b);
 
 #endif

@@ -30,7 +30,7 @@ static int good_group(apl_pool_t *pool, const apl_group_t *g)
     return g->state == APL_GROUP_USED && g->name[0] != 0 &&
            memchr(g->name, 0, sizeof g->name) != NULL &&
            g->key == apl_group_key(g->name) &&
-           apl_group_fits(pool, g->key, g->name);
+           apl_group_can_add(pool, g->key, g->name);
 }
 
 static void repair_groups(apl_pool_t *pool)
@@ -47,7 +47,7 @@ static void repair_groups(apl_pool_t *pool)
         apl_list_init(pool, &g->idle);
         apl_list_init(pool, &g->queue);
         g->order = g->size = g->spawning = g->waiting = g->outdated = 0;
-        g->hung = g->zombies = g->sessions = g->leaving = 0;
+        g->hung = g->unkillable = g->sessions = g->leaving = 0;
         g->root[sizeof g->root - 1] = 0;
         g->error[sizeof g->error - 1] = 0;
         if (good_group(pool, g))
@@ -132,7 +132,7 @@ static int good_session(const apl_pool_t *pool, uint32_t state,
  * the process would have been freed before. */
 static int is_abandoned(const apl_session_t *s, const apl_process_t *p)
 {
-    return s->owner == 0 && p && p->state >= APL_PROCESS_LIVE;
+    return s->child == 0 && p && p->state >= APL_PROCESS_LIVE;
 }
 
 /* Its process is gone, and not to be taken for a later one in its slot. */
@@ -144,19 +144,19 @@ static void bereave(const apl_pool_t *pool, apl_session_t *s)
         s->process_generation = later->generation - 1;
 }
 
-static void repair_sessions(apl_held_t *held)
+static void repair_sessions(apl_lock_token_t *token)
 {
-    apl_pool_t *pool = held->pool;
+    apl_pool_t *pool = token->pool;
     apl_header_t *h = pool->header;
     uint32_t i, top = top_of(&h->top_session, pool->n.sessions);
 
     for (i = 1; i <= top; i++) {
         apl_session_t *s = &pool->sessions[i];
-        apl_child_t *c = apl_child_at(pool, s->owner);
+        apl_child_t *c = apl_child_at(pool, s->child);
         apl_group_t *g = apl_group_at(pool, s->group);
         uint32_t state = apl_once(s->state);
         apl_process_t *p =
-            state == APL_SESSION_HELD ? apl_session_process(held, s) : NULL;
+            state == APL_SESSION_OPEN ? apl_session_process(token, s) : NULL;
 
         apl_session_ahead(s);
         clear(&s->link);
@@ -176,8 +176,8 @@ static void repair_sessions(apl_held_t *held)
             h->waiting++;
         }
         if (p)
-            apl_session_recount(held, s, p);
-        else if (state == APL_SESSION_HELD)
+            apl_session_recount(token, s, p);
+        else if (state == APL_SESSION_OPEN)
             bereave(pool, s);
     }
 }
@@ -266,9 +266,9 @@ static void order_lists(apl_pool_t *pool)
     }
 }
 
-void apl_repair(apl_held_t *held)
+void apl_repair(apl_lock_token_t *token)
 {
-    apl_pool_t *pool = held->pool;
+    apl_pool_t *pool = token->pool;
     apl_header_t *h = pool->header;
     uint32_t i, top;
 
@@ -277,21 +277,21 @@ void apl_repair(apl_held_t *held)
     if (h->ticket >> 62 != 0)
         h->ticket = 0;
     apl_segment_empty(pool);
-    APL_STEP("repair_reset");
+    APL_CRASH_POINT("repair_reset");
     repair_groups(pool);
-    APL_STEP("repair_groups");
+    APL_CRASH_POINT("repair_groups");
     repair_children(pool);
-    APL_STEP("repair_children");
-    clean_processes(pool, held->now);
-    APL_STEP("repair_processes");
-    repair_sessions(held);
-    APL_STEP("repair_sessions");
+    APL_CRASH_POINT("repair_children");
+    clean_processes(pool, token->now);
+    APL_CRASH_POINT("repair_processes");
+    repair_sessions(token);
+    APL_CRASH_POINT("repair_sessions");
     top = apl_top(&h->top_process, pool->n.processes);
     for (i = 1; i <= top; i++)
-        apl_process_enlist(held, &pool->processes[i]);
-    APL_STEP("repair_listed");
+        apl_process_link(token, &pool->processes[i]);
+    APL_CRASH_POINT("repair_listed");
     order_lists(pool);
     give_turns(pool);
     h->counters.repairs++;
-    apl_event_note(held, APL_EVENT_REPAIRED, NULL, NULL);
+    apl_event_note(token, APL_EVENT_REPAIRED, NULL, NULL);
 }

@@ -22,6 +22,6 @@
 
 #include "shm/lock/lock_token.h"
 
-void apl_repair(apl_held_t *held);
+void apl_repair(apl_lock_token_t *token);
 
 #endif

@@ -29,7 +29,7 @@ int apl_tally_begin(apl_tally_t *tally, const apl_pool_t *pool)
 
 /* What is counted of the group of that index; what is counted nowhere goes to
  * slot 0, which is nobody's. */
-static apl_truth_t *truth_of(apl_tally_t *tally, uint32_t group)
+static apl_tally_group_t *truth_of(apl_tally_t *tally, uint32_t group)
 {
     return &tally->groups[group <= tally->top.groups ? group : 0];
 }
@@ -50,7 +50,7 @@ void apl_tally_group(apl_tally_t *tally, const apl_pool_t *pool, uint32_t index)
         tally->hungry += turn;
 }
 
-static void count_live(apl_truth_t *t, const apl_group_t *g,
+static void count_live(apl_tally_group_t *t, const apl_group_t *g,
                        const apl_process_t *p)
 {
     t->live++;
@@ -66,7 +66,7 @@ void apl_tally_process(apl_tally_t *tally, const apl_pool_t *pool,
 {
     const apl_process_t *p = &pool->processes[index];
     const apl_group_t *g = apl_group_at(pool, p->group);
-    apl_truth_t *t = truth_of(tally, p->group);
+    apl_tally_group_t *t = truth_of(tally, p->group);
     int starts =
         p->state == APL_PROCESS_WANTED || p->state == APL_PROCESS_STARTING;
 
@@ -75,7 +75,7 @@ void apl_tally_process(apl_tally_t *tally, const apl_pool_t *pool,
     tally->replacing += starts && p->replaces != 0;
     t->spawning += (uint32_t)starts;
     t->leaving += p->state == APL_PROCESS_LEAVING;
-    t->zombies += p->state == APL_PROCESS_LEAVING && p->zombie != 0;
+    t->unkillable += p->state == APL_PROCESS_LEAVING && p->unkillable != 0;
     if (g && p->state == APL_PROCESS_LIVE)
         count_live(t, g, p);
 }
@@ -85,23 +85,23 @@ void apl_tally_session(apl_tally_t *tally, const apl_pool_t *pool,
 {
     const apl_session_t *s = &pool->sessions[index];
     const apl_process_t *p = apl_process_at(pool, s->process);
-    apl_load_t *load;
+    apl_tally_process_t *load;
 
     tally->sessions_free += s->state == APL_SESSION_FREE;
     if (s->state != APL_SESSION_FREE) {
         truth_of(tally, s->group)->sessions++;
-        tally->children[s->owner <= tally->top.children ? s->owner : 0]++;
+        tally->children[s->child <= tally->top.children ? s->child : 0]++;
     }
     if (s->state == APL_SESSION_WAITING)
         truth_of(tally, s->group)->waiting++;
-    if (s->state != APL_SESSION_HELD || !p ||
+    if (s->state != APL_SESSION_OPEN || !p ||
         s->process > tally->top.processes || p->state < APL_PROCESS_LIVE ||
         s->process_generation != p->generation)
         return;
     load = &tally->processes[s->process];
-    load->held++;
-    load->abandoned += s->owner == 0;
-    tally->abandoned += s->owner == 0;
+    load->open++;
+    load->abandoned += s->child == 0;
+    tally->abandoned += s->child == 0;
 }
 
 void apl_tally_child(apl_tally_t *tally, const apl_pool_t *pool, uint32_t index)

@@ -23,19 +23,19 @@ typedef struct {
     uint32_t outdated;
     uint32_t marked; /**< live ones that are marked hung */
     uint32_t hung;   /**< those of them that have a session */
-    uint32_t leaving, zombies, sessions;
-} apl_truth_t;
+    uint32_t leaving, unkillable, sessions;
+} apl_tally_group_t;
 
 /** What the sessions say of a process. */
 typedef struct {
-    uint32_t held, abandoned;
-} apl_load_t;
+    uint32_t open, abandoned;
+} apl_tally_process_t;
 
 typedef struct {
-    apl_capacity_t top;    /**< slots of each table that are looked at */
-    apl_truth_t *groups;   /**< by index */
-    apl_load_t *processes; /**< by index */
-    uint32_t *children;    /**< by index: sessions that a child owns */
+    apl_capacity_t top;        /**< slots of each table that are looked at */
+    apl_tally_group_t *groups; /**< by index */
+    apl_tally_process_t *processes; /**< by index */
+    uint32_t *children;             /**< by index: sessions that a child owns */
     uint32_t states[APL_PROCESS_STATES]; /**< processes in each state */
     uint32_t replacing, abandoned;
     uint32_t groups_free, sessions_free, children_free;

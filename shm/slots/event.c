@@ -5,13 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
-void apl_event_note(apl_held_t *held, uint32_t kind, const apl_group_t *group,
-                    const apl_process_t *process)
+void apl_event_note(apl_lock_token_t *token, uint32_t kind,
+                    const apl_group_t *group, const apl_process_t *process)
 {
-    apl_header_t *h = held->pool->header;
+    apl_header_t *h = token->pool->header;
     apl_event_t *e = &h->events[h->n_events % APL_EVENT_MAX];
 
-    e->time = held->now;
+    e->time = token->now;
     e->kind = kind;
     e->id = process ? process->id : 0;
     e->pid = process ? process->who.pid : 0;
@@ -29,9 +29,10 @@ void apl_event_note(apl_held_t *held, uint32_t kind, const apl_group_t *group,
     h->n_events++;
 }
 
-void apl_event_explain(apl_held_t *held, const char *reason, uint64_t error_id)
+void apl_event_explain(apl_lock_token_t *token, const char *reason,
+                       uint64_t error_id)
 {
-    apl_header_t *h = held->pool->header;
+    apl_header_t *h = token->pool->header;
     apl_event_t *e = &h->events[(h->n_events - 1) % APL_EVENT_MAX];
 
     e->error_id = error_id;

@@ -14,13 +14,14 @@
 #include "shm/lock/lock_token.h"
 
 /** Note an event. @param group, process may be NULL */
-void apl_event_note(apl_held_t *held, uint32_t kind, const apl_group_t *group,
-                    const apl_process_t *process);
+void apl_event_note(apl_lock_token_t *token, uint32_t kind,
+                    const apl_group_t *group, const apl_process_t *process);
 
 /**
  * Say why, of the last event that was noted.
  * @param error_id of a start that failed; 0: none
  */
-void apl_event_explain(apl_held_t *held, const char *reason, uint64_t error_id);
+void apl_event_explain(apl_lock_token_t *token, const char *reason,
+                       uint64_t error_id);
 
 #endif

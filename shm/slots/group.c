@@ -66,9 +66,10 @@ uint32_t apl_group_index(apl_pool_t *pool, uint64_t key, const char *name)
     return g ? APL_GROUP_INDEX(pool, g) : 0;
 }
 
-apl_group_t *apl_group_find(apl_held_t *held, uint64_t key, const char *name)
+apl_group_t *apl_group_find(apl_lock_token_t *token, uint64_t key,
+                            const char *name)
 {
-    apl_pool_t *pool = held->pool;
+    apl_pool_t *pool = token->pool;
     miss_t miss;
     apl_group_t *g = look_up(pool, key, name, &miss);
 
@@ -77,7 +78,7 @@ apl_group_t *apl_group_find(apl_held_t *held, uint64_t key, const char *name)
     return g;
 }
 
-int apl_group_fits(apl_pool_t *pool, uint64_t key, const char *name)
+int apl_group_can_add(apl_pool_t *pool, uint64_t key, const char *name)
 {
     miss_t miss;
 
@@ -106,7 +107,7 @@ static apl_group_t *add(apl_pool_t *pool, const apl_app_t *app)
     if (!g)
         return NULL;
     g->generation++;
-    APL_STEP("group_generation");
+    APL_CRASH_POINT("group_generation");
     memset(&g->key, 0, sizeof *g - offsetof(apl_group_t, key));
     g->key = app->key;
     g->revision = 1;
@@ -116,30 +117,31 @@ static apl_group_t *add(apl_pool_t *pool, const apl_app_t *app)
     apl_list_init(pool, &g->processes);
     apl_list_init(pool, &g->idle);
     apl_list_init(pool, &g->queue);
-    APL_STEP("group_filled");
+    APL_CRASH_POINT("group_filled");
     g->state = APL_GROUP_USED;
-    APL_STEP("group_used"); /* seen: it exists; no bucket knows it yet */
+    APL_CRASH_POINT("group_used"); /* seen: it exists; no bucket knows it yet */
     apl_group_link(pool, g);
     return g;
 }
 
-apl_group_t *apl_group_ensure(apl_held_t *held, const apl_app_t *app)
+apl_group_t *apl_group_find_or_add(apl_lock_token_t *token,
+                                   const apl_app_t *app)
 {
-    apl_pool_t *pool = held->pool;
-    apl_group_t *g = apl_group_find(held, app->key, app->name);
+    apl_pool_t *pool = token->pool;
+    apl_group_t *g = apl_group_find(token, app->key, app->name);
 
     /* With damage it may be there, and not be found. */
-    if (g || pool->damaged || !apl_group_fits(pool, app->key, app->name))
+    if (g || pool->damaged || !apl_group_can_add(pool, app->key, app->name))
         return g;
     return add(pool, app);
 }
 
-void apl_group_drop(apl_held_t *held, apl_group_t *group)
+void apl_group_free(apl_lock_token_t *token, apl_group_t *group)
 {
-    apl_pool_t *pool = held->pool;
+    apl_pool_t *pool = token->pool;
 
     group->state = APL_GROUP_FREE;
-    APL_STEP("group_free");
+    APL_CRASH_POINT("group_free");
     apl_list_remove(pool, &group->turn);
     apl_list_remove(pool, &group->above);
     apl_list_remove(pool, &group->bucket);
@@ -187,20 +189,20 @@ static void reorder(apl_pool_t *pool, apl_group_t *group)
     }
 }
 
-int apl_group_configure(apl_held_t *held, apl_group_t *group,
+int apl_group_configure(apl_lock_token_t *token, apl_group_t *group,
                         const apl_options_t *options)
 {
     if (memcmp(&group->options, options, sizeof *options) == 0)
         return 0;
-    apl_hung_configure(held->pool, group, options);
+    apl_hung_configure(token->pool, group, options);
     group->retired = 0;
-    reorder(held->pool, group);
+    reorder(token->pool, group);
     return 1;
 }
 
-apl_process_t *apl_group_pick(apl_held_t *held, apl_group_t *group)
+apl_process_t *apl_group_pick(apl_lock_token_t *token, apl_group_t *group)
 {
-    apl_pool_t *pool = held->pool;
+    apl_pool_t *pool = token->pool;
     uint32_t at = apl_list_first(pool, &group->idle);
     apl_process_t *p;
 
@@ -215,33 +217,33 @@ apl_process_t *apl_group_pick(apl_held_t *held, apl_group_t *group)
     return p;
 }
 
-int apl_group_may_start(const apl_held_t *held, const apl_group_t *group)
+int apl_group_may_start(const apl_lock_token_t *token, const apl_group_t *group)
 {
     return group->spawning == 0 && !apl_group_closed(group) &&
-           !apl_group_haunted(group) &&
-           (group->failures == 0 || held->now >= group->retry_at);
+           !apl_group_too_many_unkillable(group) &&
+           (group->failures == 0 || token->now >= group->retry_at);
 }
 
 int apl_group_at_limit(const apl_group_t *group)
 {
     uint32_t max = group->options.max_instances;
 
-    if (max != 0 && apl_hung_short(group))
+    if (max != 0 && apl_hung_may_use_credit(group))
         max += apl_hung_credit(group);
     return max != 0 && group->size >= max;
 }
 
-int apl_group_may_grow(const apl_held_t *held, const apl_group_t *group)
+int apl_group_may_grow(const apl_lock_token_t *token, const apl_group_t *group)
 {
-    return apl_group_may_start(held, group) && !apl_group_at_limit(group);
+    return apl_group_may_start(token, group) && !apl_group_at_limit(group);
 }
 
-int apl_group_above(const apl_held_t *held, const apl_group_t *group)
+int apl_group_above(const apl_lock_token_t *token, const apl_group_t *group)
 {
     uint32_t max = group->options.max_instances;
 
     return (max != 0 && group->size > max + apl_hung_credit(group)) ||
-           (apl_hung_exceeded(held->pool) &&
+           (apl_hung_exceeded(token->pool) &&
             group->size > group->options.min_instances);
 }
 

@@ -31,24 +31,26 @@ apl_link_t *apl_group_bucket(const apl_pool_t *pool, uint64_t key);
 /** Index of the group, without the lock; 0: not found, or just not seen. */
 uint32_t apl_group_index(apl_pool_t *pool, uint64_t key, const char *name);
 
-/** @return NULL: there is none; or there is damage, and held->pool says so */
-apl_group_t *apl_group_find(apl_held_t *held, uint64_t key, const char *name);
+/** @return NULL: there is none; or there is damage, and token->pool says so */
+apl_group_t *apl_group_find(apl_lock_token_t *token, uint64_t key,
+                            const char *name);
 
 /**
  * The group of an app; where there is none, a new one with its options.
- * @return NULL: the table is full; or there is damage, and held->pool says so
+ * @return NULL: the table is full; or there is damage, and token->pool says so
  */
-apl_group_t *apl_group_ensure(apl_held_t *held, const apl_app_t *app);
+apl_group_t *apl_group_find_or_add(apl_lock_token_t *token,
+                                   const apl_app_t *app);
 
 /** Apply options. @return 1: they differ from those that were there */
-int apl_group_configure(apl_held_t *held, apl_group_t *group,
+int apl_group_configure(apl_lock_token_t *token, apl_group_t *group,
                         const apl_options_t *options);
 
 /** Free the slot of a group without processes and waiters. */
-void apl_group_drop(apl_held_t *held, apl_group_t *group);
+void apl_group_free(apl_lock_token_t *token, apl_group_t *group);
 
 /** Is there no group of that name, and room for one in its bucket? */
-int apl_group_fits(apl_pool_t *pool, uint64_t key, const char *name);
+int apl_group_can_add(apl_pool_t *pool, uint64_t key, const char *name);
 
 /** Put a group that fits where its name is found; for repair.h. */
 void apl_group_link(apl_pool_t *pool, apl_group_t *group);
@@ -59,7 +61,7 @@ void apl_group_link(apl_pool_t *pool, apl_group_t *group);
  * a hung one only if there is no other.
  * @return NULL: none has room
  */
-apl_process_t *apl_group_pick(apl_held_t *held, apl_group_t *group);
+apl_process_t *apl_group_pick(apl_lock_token_t *token, apl_group_t *group);
 
 /**
  * Requests that a process takes at a time: what AppConcurrency says; or with
@@ -96,10 +98,10 @@ uint32_t apl_group_limit(const apl_group_t *group,
 int apl_group_has_room(const apl_group_t *group, const apl_process_t *process);
 
 /** Has it more zombies than AppMaxUnkillable? Then nothing more is started. */
-static inline int apl_group_haunted(const apl_group_t *group)
+static inline int apl_group_too_many_unkillable(const apl_group_t *group)
 {
-    return group->options.zombies_stop != 0 &&
-           group->zombies >= group->options.zombies_stop;
+    return group->options.unkillable_stop != 0 &&
+           group->unkillable >= group->options.unkillable_stop;
 }
 
 /** Is it being worked on? It is 1 that says so, and no damage: nobody else would
@@ -123,17 +125,18 @@ static inline int apl_group_starves(const apl_group_t *group)
 }
 
 /** May a process be started now, but for the limits? */
-int apl_group_may_start(const apl_held_t *held, const apl_group_t *group);
+int apl_group_may_start(const apl_lock_token_t *token,
+                        const apl_group_t *group);
 
 /** Has it as many processes as it may have? */
 int apl_group_at_limit(const apl_group_t *group);
 
 /** May one more be started, but for the pool's limit? */
-int apl_group_may_grow(const apl_held_t *held, const apl_group_t *group);
+int apl_group_may_grow(const apl_lock_token_t *token, const apl_group_t *group);
 
 /** Has the group more processes than its limit allows? Or does the pool, and
  * the group can spare one? Limits fall, and those who hung recover. */
-int apl_group_above(const apl_held_t *held, const apl_group_t *group);
+int apl_group_above(const apl_lock_token_t *token, const apl_group_t *group);
 
 /** Does the process run code from before a rolling restart? */
 int apl_group_outdated(const apl_group_t *group, const apl_process_t *process);

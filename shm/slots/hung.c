@@ -10,7 +10,7 @@ uint32_t apl_hung_credit(const apl_group_t *group)
     return group->hung < most ? group->hung : most;
 }
 
-int apl_hung_short(const apl_group_t *group)
+int apl_hung_may_use_credit(const apl_group_t *group)
 {
     uint64_t all = (uint64_t)group->size + group->spawning;
 
@@ -22,7 +22,7 @@ APL_UNLOCKED uint64_t apl_hung_limit(const apl_pool_t *pool,
 {
     const apl_header_t *h = pool->header;
     uint32_t not_for_it =
-        group && !apl_hung_short(group) ? apl_hung_credit(group) : 0;
+        group && !apl_hung_may_use_credit(group) ? apl_hung_credit(group) : 0;
 
     return (uint64_t)h->max + h->credit - not_for_it;
 }

@@ -14,7 +14,7 @@
  * leave, the credit falls. What is above the limit then goes, as if MaxPoolSize
  * had been lowered.
  *
- * Lock:  needed, but not by apl_hung_at(), apl_hung_age(), and
+ * Lock:  needed, but not by apl_hung_is_overdue(), apl_hung_age(), and
  *        apl_hung_exceeded(): without it that one answers for about now.
  * Crash: a process's mark is the truth (process.h); counts follow.
  * Trust: ages and limits are any numbers.
@@ -26,7 +26,7 @@
 
 /** Is a request overdue? Here alone. @param age us, without the time it waited
  * in the queue. @param limit us; 0: it may take for ever */
-static inline int apl_hung_at(int64_t age, int64_t limit)
+static inline int apl_hung_is_overdue(int64_t age, int64_t limit)
 {
     return limit > 0 && age >= limit;
 }
@@ -42,7 +42,7 @@ uint32_t apl_hung_credit(const apl_group_t *group);
 
 /** May the group use its credit: has it too few processes that are not hung?
  * Starts count as such. */
-int apl_hung_short(const apl_group_t *group);
+int apl_hung_may_use_credit(const apl_group_t *group);
 
 /** The number of processes that the pool may have, without those that only
  * replace another one.

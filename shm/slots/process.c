@@ -10,23 +10,24 @@
 #include "shm/slots/hung.h"
 #include "shm/format/slot.h"
 
-apl_group_t *apl_process_group(apl_held_t *held, const apl_process_t *process)
+apl_group_t *apl_process_group(apl_lock_token_t *token,
+                               const apl_process_t *process)
 {
-    apl_group_t *g = apl_group_at(held->pool, process->group);
+    apl_group_t *g = apl_group_at(token->pool, process->group);
 
     if (!g || g->state != APL_GROUP_USED) {
-        held->pool->damaged = 1;
+        token->pool->damaged = 1;
         return NULL;
     }
     return g;
 }
 
-apl_process_t *apl_process_find(apl_held_t *held, uint64_t id)
+apl_process_t *apl_process_find(apl_lock_token_t *token, uint64_t id)
 {
     uint32_t i = (uint32_t)(id & 0xffff);
-    apl_process_t *p = apl_process_at(held->pool, i);
+    apl_process_t *p = apl_process_at(token->pool, i);
 
-    return p && i <= held->pool->header->top_process &&
+    return p && i <= token->pool->header->top_process &&
                    p->state != APL_PROCESS_FREE && p->id == id
                ? p
                : NULL;
@@ -55,9 +56,10 @@ static void rank(apl_pool_t *pool, apl_group_t *g, apl_process_t *p)
         apl_heap_insert(pool, &g->order, p);
 }
 
-static void enlist_live(apl_held_t *held, apl_process_t *p, apl_group_t *g)
+static void enlist_live(apl_lock_token_t *token, apl_process_t *p,
+                        apl_group_t *g)
 {
-    apl_pool_t *pool = held->pool;
+    apl_pool_t *pool = token->pool;
     apl_header_t *h = pool->header;
     int starved = apl_group_starves(g);
 
@@ -81,9 +83,10 @@ static void enlist_live(apl_held_t *held, apl_process_t *p, apl_group_t *g)
     }
 }
 
-static void delist_live(apl_held_t *held, apl_process_t *p, apl_group_t *g)
+static void delist_live(apl_lock_token_t *token, apl_process_t *p,
+                        apl_group_t *g)
 {
-    apl_pool_t *pool = held->pool;
+    apl_pool_t *pool = token->pool;
     apl_header_t *h = pool->header;
     int starved = apl_group_starves(g);
 
@@ -105,12 +108,12 @@ static void delist_live(apl_held_t *held, apl_process_t *p, apl_group_t *g)
     }
 }
 
-void apl_process_enlist(apl_held_t *held, apl_process_t *process)
+void apl_process_link(apl_lock_token_t *token, apl_process_t *process)
 {
-    apl_pool_t *pool = held->pool;
+    apl_pool_t *pool = token->pool;
     apl_header_t *h = pool->header;
     apl_group_t *g = process->state != APL_PROCESS_FREE
-                         ? apl_process_group(held, process)
+                         ? apl_process_group(token, process)
                          : NULL;
 
     switch (process->state) {
@@ -125,14 +128,14 @@ void apl_process_enlist(apl_held_t *held, apl_process_t *process)
         break;
     case APL_PROCESS_LIVE:
         if (g)
-            enlist_live(held, process, g);
+            enlist_live(token, process, g);
         break;
     case APL_PROCESS_LEAVING:
         apl_list_append(pool, &h->leavers, &process->pool);
         h->leaving++;
         if (g) {
             g->leaving++;
-            g->zombies += process->zombie != 0;
+            g->unkillable += process->unkillable != 0;
         }
         break;
     default:
@@ -142,11 +145,12 @@ void apl_process_enlist(apl_held_t *held, apl_process_t *process)
 }
 
 /* Out of the lists and counts of the state it had. */
-static void delist(apl_held_t *held, apl_process_t *process, uint32_t state)
+static void delist(apl_lock_token_t *token, apl_process_t *process,
+                   uint32_t state)
 {
-    apl_pool_t *pool = held->pool;
+    apl_pool_t *pool = token->pool;
     apl_header_t *h = pool->header;
-    apl_group_t *g = apl_process_group(held, process);
+    apl_group_t *g = apl_process_group(token, process);
 
     switch (state) {
     case APL_PROCESS_WANTED:
@@ -159,14 +163,14 @@ static void delist(apl_held_t *held, apl_process_t *process, uint32_t state)
         break;
     case APL_PROCESS_LIVE:
         if (g)
-            delist_live(held, process, g);
+            delist_live(token, process, g);
         break;
     case APL_PROCESS_LEAVING:
         apl_list_remove(pool, &process->pool);
         h->leaving--;
         if (g) {
             g->leaving--;
-            g->zombies -= process->zombie != 0;
+            g->unkillable -= process->unkillable != 0;
         }
         break;
     default:
@@ -174,87 +178,92 @@ static void delist(apl_held_t *held, apl_process_t *process, uint32_t state)
     }
 }
 
-static void move(apl_held_t *held, apl_process_t *process, uint32_t state)
+static void move(apl_lock_token_t *token, apl_process_t *process,
+                 uint32_t state)
 {
     uint32_t before = process->state;
 
     process->state = state;
-    APL_STEP("process_state"); /* seen: the new state; lists say the old one */
-    delist(held, process, before);
-    apl_process_enlist(held, process);
+    APL_CRASH_POINT("process_state");
+    /* seen: the new state; lists say the old one */
+    delist(token, process, before);
+    apl_process_link(token, process);
 }
 
 /* ---- moves ---- */
 
-void apl_process_renew(apl_process_t *process)
+void apl_process_reset(apl_process_t *process)
 {
     process->generation++;
-    APL_STEP("process_generation");
+    APL_CRASH_POINT("process_generation");
     memset(&process->id, 0, sizeof *process - offsetof(apl_process_t, id));
 }
 
-apl_process_t *apl_process_reserve(apl_held_t *held, apl_group_t *group,
+apl_process_t *apl_process_reserve(apl_lock_token_t *token, apl_group_t *group,
                                    int replaces)
 {
     apl_process_t *p =
-        apl_slot_take(held->pool, apl_slots_processes(held->pool));
+        apl_slot_take(token->pool, apl_slots_processes(token->pool));
 
     if (!p)
         return NULL;
-    apl_process_renew(p);
-    p->group = APL_GROUP_INDEX(held->pool, group);
-    p->started = p->last_used = held->now;
-    p->birth = ++held->pool->header->ticket;
+    apl_process_reset(p);
+    p->group = APL_GROUP_INDEX(token->pool, group);
+    p->started = p->last_used = token->now;
+    p->birth = ++token->pool->header->ticket;
     p->replaces = replaces != 0;
     p->wire.concurrency = APL_CONCURRENCY_AUTO; /* 0 would be no limit */
-    APL_STEP("reserve_filled");
+    APL_CRASH_POINT("reserve_filled");
     p->state = APL_PROCESS_WANTED;
-    APL_STEP("reserve_wanted"); /* seen: a place is taken; nobody counts it */
-    apl_process_enlist(held, p);
-    held->ring = 1;
+    APL_CRASH_POINT("reserve_wanted");
+    /* seen: a place is taken; nobody counts it */
+    apl_process_link(token, p);
+    token->ring = 1;
     return p;
 }
 
-void apl_process_start(apl_held_t *held, apl_process_t *process, uint64_t id)
+void apl_process_start(apl_lock_token_t *token, apl_process_t *process,
+                       uint64_t id)
 {
-    const apl_group_t *g = apl_process_group(held, process);
+    const apl_group_t *g = apl_process_group(token, process);
 
     process->id = id;
-    process->started = held->now;
+    process->started = token->now;
     process->revision = g ? g->revision : 0;
-    APL_STEP("start_named");
-    move(held, process, APL_PROCESS_STARTING);
+    APL_CRASH_POINT("start_named");
+    move(token, process, APL_PROCESS_STARTING);
 }
 
-void apl_process_live(apl_held_t *held, apl_process_t *process)
+void apl_process_live(apl_lock_token_t *token, apl_process_t *process)
 {
-    process->ready_at = held->now;
-    apl_process_touch(held, process);
-    APL_STEP("live_times");
-    move(held, process, APL_PROCESS_LIVE);
+    process->ready_at = token->now;
+    apl_process_touch(token, process);
+    APL_CRASH_POINT("live_times");
+    move(token, process, APL_PROCESS_LIVE);
 }
 
-void apl_process_leave(apl_held_t *held, apl_process_t *process,
+void apl_process_leave(apl_lock_token_t *token, apl_process_t *process,
                        uint32_t reason)
 {
-    apl_event_note(held, reason, apl_process_group(held, process), process);
+    apl_event_note(token, reason, apl_process_group(token, process), process);
     process->reason = reason;
-    APL_STEP("leave_reason");
-    move(held, process, APL_PROCESS_LEAVING);
-    held->ring = 1;
+    APL_CRASH_POINT("leave_reason");
+    move(token, process, APL_PROCESS_LEAVING);
+    token->ring = 1;
 }
 
-void apl_process_free(apl_held_t *held, apl_process_t *process)
+void apl_process_free(apl_lock_token_t *token, apl_process_t *process)
 {
-    move(held, process, APL_PROCESS_FREE);
+    move(token, process, APL_PROCESS_FREE);
 }
 
 /* ---- sessions ---- */
 
-void apl_process_hang(apl_held_t *held, apl_process_t *process, int hung)
+void apl_process_set_hung(apl_lock_token_t *token, apl_process_t *process,
+                          int hung)
 {
-    apl_pool_t *pool = held->pool;
-    apl_group_t *g = apl_process_group(held, process);
+    apl_pool_t *pool = token->pool;
+    apl_group_t *g = apl_process_group(token, process);
     int starved;
 
     if (!g || process->state != APL_PROCESS_LIVE)
@@ -262,7 +271,8 @@ void apl_process_hang(apl_held_t *held, apl_process_t *process, int hung)
     starved = apl_group_starves(g);
     apl_heap_remove(pool, &g->order, process);
     process->hung = hung != 0;
-    APL_STEP("process_hung"); /* seen: it hangs, or goes on; nobody counts it */
+    APL_CRASH_POINT("process_hung");
+    /* seen: it hangs, or goes on; nobody counts it */
     apl_hung_count(pool, g, hung ? 1 : -1);
     move_turn(pool, g, starved);
     rank(pool, g, process);
@@ -270,14 +280,14 @@ void apl_process_hang(apl_held_t *held, apl_process_t *process, int hung)
         pool->header->counters.hung++;
     else
         pool->header->counters.unhung++;
-    apl_event_note(held, hung ? APL_EVENT_HUNG : APL_EVENT_UNHUNG, g, process);
+    apl_event_note(token, hung ? APL_EVENT_HUNG : APL_EVENT_UNHUNG, g, process);
 }
 
-void apl_process_open(apl_held_t *held, apl_process_t *process)
+void apl_process_open(apl_lock_token_t *token, apl_process_t *process)
 {
-    apl_pool_t *pool = held->pool;
+    apl_pool_t *pool = token->pool;
     apl_header_t *h = pool->header;
-    apl_group_t *g = apl_process_group(held, process);
+    apl_group_t *g = apl_process_group(token, process);
 
     if (process->state != APL_PROCESS_LIVE || !g) {
         process->sessions++;
@@ -294,11 +304,11 @@ void apl_process_open(apl_held_t *held, apl_process_t *process)
     rank(pool, g, process);
 }
 
-void apl_process_close(apl_held_t *held, apl_process_t *process)
+void apl_process_close(apl_lock_token_t *token, apl_process_t *process)
 {
-    apl_pool_t *pool = held->pool;
+    apl_pool_t *pool = token->pool;
     apl_header_t *h = pool->header;
-    apl_group_t *g = apl_process_group(held, process);
+    apl_group_t *g = apl_process_group(token, process);
 
     if (process->sessions == 0) {
         pool->damaged = 1;
@@ -307,7 +317,7 @@ void apl_process_close(apl_held_t *held, apl_process_t *process)
     if (process->state != APL_PROCESS_LIVE || !g) {
         process->sessions--;
         if (process->sessions <= process->abandoned)
-            held->ring = 1; /* the spawner may end it now */
+            token->ring = 1; /* the spawner may end it now */
         return;
     }
     apl_heap_remove(pool, &g->order, process);
@@ -317,7 +327,7 @@ void apl_process_close(apl_held_t *held, apl_process_t *process)
         apl_list_append(pool, &h->inactive, &process->pool);
         h->active--;
         if (__builtin_expect(process->hung, 0))
-            apl_process_hang(held, process, 0);
+            apl_process_set_hung(token, process, 0);
     }
     else
         rank(pool, g, process);

@@ -7,52 +7,53 @@
 #include "shm/slots/session.h"
 #include "shm/lock/wake.h"
 
-apl_session_t *apl_queue_head(apl_held_t *held, const apl_group_t *group)
+apl_session_t *apl_queue_head(apl_lock_token_t *token, const apl_group_t *group)
 {
-    uint32_t at = apl_list_first(held->pool, &group->queue);
+    uint32_t at = apl_list_first(token->pool, &group->queue);
     apl_session_t *s;
 
     if (at == 0)
         return NULL;
-    s = APL_SESSION_OF(held->pool, at, link);
+    s = APL_SESSION_OF(token->pool, at, link);
     if (!s || s->state != APL_SESSION_WAITING) {
-        held->pool->damaged = 1;
+        token->pool->damaged = 1;
         return NULL;
     }
     return s;
 }
 
-static void wake(apl_held_t *held, apl_session_t *session)
+static void wake(apl_lock_token_t *token, apl_session_t *session)
 {
-    apl_wake_mark(&session->bell);
-    held->wakes[held->n_wakes++] = APL_SESSION_INDEX(held->pool, session);
+    apl_wake_change(&session->bell);
+    token->wakes[token->n_wakes++] = APL_SESSION_INDEX(token->pool, session);
 }
 
-void apl_queue_serve(apl_held_t *held, apl_group_t *group)
+void apl_queue_serve(apl_lock_token_t *token, apl_group_t *group)
 {
     apl_session_t *s;
     apl_process_t *p;
 
-    while ((s = apl_queue_head(held, group)) != NULL &&
-           (p = apl_group_pick(held, group)) != NULL) {
-        if (held->n_wakes == APL_WAKES_MAX) {
-            held->more = 1;
+    while ((s = apl_queue_head(token, group)) != NULL &&
+           (p = apl_group_pick(token, group)) != NULL) {
+        if (token->n_wakes == APL_WAKES_MAX) {
+            token->more = 1;
             return;
         }
-        apl_session_give(held, s, p);
-        wake(held, s);
+        apl_session_give(token, s, p);
+        wake(token, s);
     }
 }
 
-int apl_queue_fail(apl_held_t *held, apl_group_t *group, apr_status_t outcome)
+int apl_queue_fail(apl_lock_token_t *token, apl_group_t *group,
+                   apr_status_t outcome)
 {
     apl_session_t *s;
 
-    while ((s = apl_queue_head(held, group)) != NULL) {
-        if (held->n_wakes == APL_WAKES_MAX)
+    while ((s = apl_queue_head(token, group)) != NULL) {
+        if (token->n_wakes == APL_WAKES_MAX)
             return 1;
-        apl_session_fail(held, s, outcome);
-        wake(held, s);
+        apl_session_fail(token, s, outcome);
+        wake(token, s);
     }
     return 0;
 }

@@ -19,16 +19,18 @@
 #include "shm/lock/lock_token.h"
 
 /** The request that waits longest. @return NULL: none waits */
-apl_session_t *apl_queue_head(apl_held_t *held, const apl_group_t *group);
+apl_session_t *apl_queue_head(apl_lock_token_t *token,
+                              const apl_group_t *group);
 
 /** Give the group's processes to its waiters while there are both. No more
- * than APL_WAKES_MAX can be woken under one lock: held->more. */
-void apl_queue_serve(apl_held_t *held, apl_group_t *group);
+ * than APL_WAKES_MAX can be woken under one lock: token->more. */
+void apl_queue_serve(apl_lock_token_t *token, apl_group_t *group);
 
 /**
  * Tell the group's waiters that there will be no process.
  * @return 1: as many as can be woken are told, and some are left
  */
-int apl_queue_fail(apl_held_t *held, apl_group_t *group, apr_status_t outcome);
+int apl_queue_fail(apl_lock_token_t *token, apl_group_t *group,
+                   apr_status_t outcome);
 
 #endif

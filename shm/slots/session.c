@@ -6,189 +6,192 @@
 #include "shm/slots/process.h"
 #include "shm/format/slot.h"
 
-apl_session_t *apl_session_take(apl_held_t *held, uint32_t owner,
+apl_session_t *apl_session_take(apl_lock_token_t *token, uint32_t owner,
                                 const apl_group_t *group)
 {
     apl_session_t *s =
-        apl_slot_take(held->pool, apl_slots_sessions(held->pool));
+        apl_slot_take(token->pool, apl_slots_sessions(token->pool));
 
     if (!s)
         return NULL;
     s->generation++;
-    s->owner = owner;
-    s->group = APL_GROUP_INDEX(held->pool, group);
+    s->child = owner;
+    s->group = APL_GROUP_INDEX(token->pool, group);
     s->process = 0;
     s->killed = s->endless = s->lasting = 0;
-    s->queued = s->since = held->now;
-    s->ticket = ++held->pool->header->ticket;
+    s->queued = s->since = token->now;
+    s->ticket = ++token->pool->header->ticket;
     s->method[0] = s->client[0] = s->uri[0] = s->uri[1] = 0;
     return s;
 }
 
-void apl_session_untake(apl_held_t *held, apl_session_t *session)
+void apl_session_put_back(apl_lock_token_t *token, apl_session_t *session)
 {
-    apl_slot_put(held->pool, apl_slots_sessions(held->pool), session);
+    apl_slot_put(token->pool, apl_slots_sessions(token->pool), session);
 }
 
-static void count_owner(apl_held_t *held, const apl_session_t *s, int by)
+static void count_owner(apl_lock_token_t *token, const apl_session_t *s, int by)
 {
-    apl_child_t *c = apl_child_at(held->pool, s->owner);
+    apl_child_t *c = apl_child_at(token->pool, s->child);
 
     if (c)
         c->sessions += (uint32_t)by;
     else
-        held->pool->damaged = 1;
+        token->pool->damaged = 1;
 }
 
 /* A slot that names the group is used, or free again: by 1 or -1. */
-static void count_group(apl_held_t *held, const apl_session_t *s, int by)
+static void count_group(apl_lock_token_t *token, const apl_session_t *s, int by)
 {
-    apl_group_t *g = apl_session_group(held, s);
+    apl_group_t *g = apl_session_group(token, s);
 
     if (g)
         g->sessions += (uint32_t)by;
 }
 
-apl_group_t *apl_session_group(apl_held_t *held, const apl_session_t *session)
+apl_group_t *apl_session_group(apl_lock_token_t *token,
+                               const apl_session_t *session)
 {
-    apl_group_t *g = apl_group_at(held->pool, session->group);
+    apl_group_t *g = apl_group_at(token->pool, session->group);
 
     if (!g || g->state != APL_GROUP_USED) {
-        held->pool->damaged = 1;
+        token->pool->damaged = 1;
         return NULL;
     }
     return g;
 }
 
-static void dequeue(apl_held_t *held, apl_session_t *session)
+static void dequeue(apl_lock_token_t *token, apl_session_t *session)
 {
-    apl_group_t *g = apl_session_group(held, session);
+    apl_group_t *g = apl_session_group(token, session);
 
-    apl_list_remove(held->pool, &session->link);
-    held->pool->header->waiting--;
+    apl_list_remove(token->pool, &session->link);
+    token->pool->header->waiting--;
     if (g)
         g->waiting--;
 }
 
-void apl_session_give(apl_held_t *held, apl_session_t *session,
+void apl_session_give(apl_lock_token_t *token, apl_session_t *session,
                       apl_process_t *process)
 {
-    apl_header_t *h = held->pool->header;
+    apl_header_t *h = token->pool->header;
     int waited = session->state == APL_SESSION_WAITING;
-    apl_group_t *g = apl_session_group(held, session);
+    apl_group_t *g = apl_session_group(token, session);
 
-    session->process = APL_PROCESS_INDEX(held->pool, process);
+    session->process = APL_PROCESS_INDEX(token->pool, process);
     session->process_generation = process->generation;
     session->id = process->id;
-    session->since = held->now;
-    apl_process_touch(held, process);
-    APL_STEP("give_named");
-    __atomic_store_n(&session->state, APL_SESSION_HELD, __ATOMIC_RELEASE);
-    APL_STEP("give_held"); /* seen: it has the process; lists say it is idle */
+    session->since = token->now;
+    apl_process_touch(token, process);
+    APL_CRASH_POINT("give_named");
+    __atomic_store_n(&session->state, APL_SESSION_OPEN, __ATOMIC_RELEASE);
+    APL_CRASH_POINT("give_open");
+    /* seen: it has the process; lists say it is idle */
     if (waited) {
-        dequeue(held, session);
+        dequeue(token, session);
         h->counters.handoffs++;
     }
     else {
-        count_owner(held, session, 1);
-        count_group(held, session, 1);
+        count_owner(token, session, 1);
+        count_group(token, session, 1);
     }
-    apl_process_open(held, process);
+    apl_process_open(token, process);
     h->counters.requests++;
     if (g) {
         g->n_requests++;
         apl_histogram_count(&g->queue_time,
-                            apl_since(held->now, session->queued));
+                            apl_since(token->now, session->queued));
     }
 }
 
-void apl_session_queue(apl_held_t *held, apl_session_t *session)
+void apl_session_queue(apl_lock_token_t *token, apl_session_t *session)
 {
-    apl_group_t *g = apl_session_group(held, session);
+    apl_group_t *g = apl_session_group(token, session);
 
     session->state = APL_SESSION_WAITING;
-    APL_STEP("queue_waiting"); /* seen: it waits, in no queue yet */
-    count_owner(held, session, 1);
-    count_group(held, session, 1);
-    if (++held->pool->header->waiting > held->pool->header->peak)
-        held->pool->header->peak = held->pool->header->waiting;
-    held->pool->header->counters.waits++;
+    APL_CRASH_POINT("queue_waiting"); /* seen: it waits, in no queue yet */
+    count_owner(token, session, 1);
+    count_group(token, session, 1);
+    if (++token->pool->header->waiting > token->pool->header->peak)
+        token->pool->header->peak = token->pool->header->waiting;
+    token->pool->header->counters.waits++;
     if (g) {
         g->waiting++;
-        apl_list_append(held->pool, &g->queue, &session->link);
+        apl_list_append(token->pool, &g->queue, &session->link);
     }
 }
 
-void apl_session_fail(apl_held_t *held, apl_session_t *session,
+void apl_session_fail(apl_lock_token_t *token, apl_session_t *session,
                       apr_status_t outcome)
 {
     session->outcome = (uint32_t)outcome;
-    APL_STEP("fail_outcome");
+    APL_CRASH_POINT("fail_outcome");
     __atomic_store_n(&session->state, APL_SESSION_FAILED, __ATOMIC_RELEASE);
-    APL_STEP("fail_failed"); /* seen: the wait is over; it is still queued */
-    dequeue(held, session);
+    APL_CRASH_POINT("fail_failed");
+    /* seen: the wait is over; it is still queued */
+    dequeue(token, session);
 }
 
 /* One that was has ended. */
-static void count_abandoned(apl_held_t *held, const apl_session_t *s)
+static void count_abandoned(apl_lock_token_t *token, const apl_session_t *s)
 {
-    apl_process_t *p = apl_session_process(held, s);
+    apl_process_t *p = apl_session_process(token, s);
 
     if (p && p->abandoned > 0) {
         p->abandoned--;
-        held->pool->header->abandoned--;
+        token->pool->header->abandoned--;
     }
     else
-        held->pool->damaged = 1;
+        token->pool->damaged = 1;
 }
 
-void apl_session_free(apl_held_t *held, apl_session_t *session)
+void apl_session_free(apl_lock_token_t *token, apl_session_t *session)
 {
     uint32_t before = session->state;
 
     __atomic_store_n(&session->state, APL_SESSION_FREE, __ATOMIC_RELEASE);
-    APL_STEP("session_free"); /* seen: nobody's; counts say somebody's */
-    count_group(held, session, -1);
+    APL_CRASH_POINT("session_free"); /* seen: nobody's; counts say somebody's */
+    count_group(token, session, -1);
     if (before == APL_SESSION_WAITING)
-        dequeue(held, session);
-    if (session->owner != 0)
-        count_owner(held, session, -1);
+        dequeue(token, session);
+    if (session->child != 0)
+        count_owner(token, session, -1);
     else
-        count_abandoned(held, session);
-    apl_slot_put(held->pool, apl_slots_sessions(held->pool), session);
+        count_abandoned(token, session);
+    apl_slot_put(token->pool, apl_slots_sessions(token->pool), session);
 }
 
-void apl_session_abandon(apl_held_t *held, apl_session_t *session,
+void apl_session_abandon(apl_lock_token_t *token, apl_session_t *session,
                          apl_process_t *process)
 {
-    count_owner(held, session, -1);
-    APL_STEP("abandon_uncounted");
-    session->owner = 0;
-    APL_STEP("abandoned"); /* seen: it is nobody's, and not counted so */
+    count_owner(token, session, -1);
+    APL_CRASH_POINT("abandon_uncounted");
+    session->child = 0;
+    APL_CRASH_POINT("abandoned"); /* seen: it is nobody's, and not counted so */
     process->abandoned++;
-    held->pool->header->abandoned++;
-    held->ring = 1;
+    token->pool->header->abandoned++;
+    token->ring = 1;
 }
 
-void apl_session_recount(apl_held_t *held, const apl_session_t *session,
+void apl_session_recount(apl_lock_token_t *token, const apl_session_t *session,
                          apl_process_t *process)
 {
     process->sessions++;
-    process->abandoned += session->owner == 0;
-    held->pool->header->abandoned += session->owner == 0;
+    process->abandoned += session->child == 0;
+    token->pool->header->abandoned += session->child == 0;
 }
 
-static int is_abandoned(const apl_held_t *held, const apl_session_t *s,
+static int is_abandoned(const apl_lock_token_t *token, const apl_session_t *s,
                         const apl_process_t *by)
 {
-    return s->state == APL_SESSION_HELD && s->owner == 0 &&
-           apl_session_process(held, s) == by;
+    return s->state == APL_SESSION_OPEN && s->child == 0 &&
+           apl_session_process(token, s) == by;
 }
 
-apl_session_t *apl_session_abandoned(const apl_held_t *held,
-                                     const apl_process_t *process)
+apl_session_t *apl_session_oldest_abandoned(const apl_lock_token_t *token,
+                                            const apl_process_t *process)
 {
-    const apl_pool_t *pool = held->pool;
+    const apl_pool_t *pool = token->pool;
     uint32_t i, top = apl_top(&pool->header->top_session, pool->n.sessions);
     uint32_t left = process->abandoned;
     apl_session_t *first = NULL;
@@ -196,7 +199,7 @@ apl_session_t *apl_session_abandoned(const apl_held_t *held,
     for (i = 1; i <= top && left > 0; i++) {
         apl_session_t *s = &pool->sessions[i];
 
-        if (!is_abandoned(held, s, process))
+        if (!is_abandoned(token, s, process))
             continue;
         left--;
         if (!first || s->ticket < first->ticket)
@@ -205,20 +208,21 @@ apl_session_t *apl_session_abandoned(const apl_held_t *held,
     return first;
 }
 
-void apl_session_forget(apl_held_t *held, const apl_process_t *process)
+void apl_session_free_abandoned(apl_lock_token_t *token,
+                                const apl_process_t *process)
 {
-    apl_pool_t *pool = held->pool;
+    apl_pool_t *pool = token->pool;
     uint32_t i, top = apl_top(&pool->header->top_session, pool->n.sessions);
 
     for (i = 1; i <= top && process->abandoned > 0; i++)
-        if (is_abandoned(held, &pool->sessions[i], process))
-            apl_session_free(held, &pool->sessions[i]);
+        if (is_abandoned(token, &pool->sessions[i], process))
+            apl_session_free(token, &pool->sessions[i]);
 }
 
-apl_process_t *apl_session_process(const apl_held_t *held,
+apl_process_t *apl_session_process(const apl_lock_token_t *token,
                                    const apl_session_t *session)
 {
-    const apl_pool_t *pool = held->pool;
+    const apl_pool_t *pool = token->pool;
     apl_process_t *p = apl_process_at(pool, session->process);
 
     return p && APL_PROCESS_INDEX(pool, p) <= pool->header->top_process &&

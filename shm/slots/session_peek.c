@@ -28,13 +28,14 @@ APL_UNLOCKED static void copy_text(char *to, const char *from, size_t size)
     to[size - 1] = 0;
 }
 
-uint32_t apl_glance_top(const apl_pool_t *pool)
+uint32_t apl_session_peek_top(const apl_pool_t *pool)
 {
     return apl_top(&pool->header->top_session, pool->n.sessions);
 }
 
-APL_UNLOCKED apr_status_t apl_glance_take(const apl_pool_t *pool,
-                                          uint32_t index, apl_glance_t *request)
+APL_UNLOCKED apr_status_t apl_session_peek(const apl_pool_t *pool,
+                                           uint32_t index,
+                                           apl_session_peek_t *request)
 {
     const apl_session_t *s = apl_session_at(pool, index);
     mark_t before, after;
@@ -42,7 +43,7 @@ APL_UNLOCKED apr_status_t apl_glance_take(const apl_pool_t *pool,
     if (!s)
         return APL_ESTALE;
     before = mark_of(s);
-    if (before.state != APL_SESSION_HELD)
+    if (before.state != APL_SESSION_OPEN)
         return APL_ESTALE;
     request->process = s->id;
     request->ticket = before.ticket;

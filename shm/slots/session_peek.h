@@ -5,8 +5,8 @@
  * @brief An open request, for those who only look: a copy of its slot that
  *        is of one moment, without the lock.
  *
- *     for (i = 1; i <= apl_glance_top(pool); i++)
- *         if (apl_glance_take(pool, i, &r) == APR_SUCCESS && ...
+ *     for (i = 1; i <= apl_session_peek_top(pool); i++)
+ *         if (apl_session_peek(pool, i, &r) == APR_SUCCESS && ...
  *
  * Lock:  not needed; nobody is held up.
  * Crash: nothing is written.
@@ -26,16 +26,16 @@ typedef struct {
     char method[sizeof((apl_session_t *)0)->method];
     char client[sizeof((apl_session_t *)0)->client]; /**< address */
     char uri[sizeof((apl_session_t *)0)->uri];       /**< path, cut off */
-} apl_glance_t;
+} apl_session_peek_t;
 
 /** No slot above was ever used. */
-uint32_t apl_glance_top(const apl_pool_t *pool);
+uint32_t apl_session_peek_top(const apl_pool_t *pool);
 
 /**
  * The request in slot `index`.
  * @return APL_ESTALE: there is none that has a process, or it ended just now
  */
-apr_status_t apl_glance_take(const apl_pool_t *pool, uint32_t index,
-                             apl_glance_t *request);
+apr_status_t apl_session_peek(const apl_pool_t *pool, uint32_t index,
+                              apl_session_peek_t *request);
 
 #endif

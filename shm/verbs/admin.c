@@ -10,50 +10,50 @@
 
 /* To the group of an app, which is made if there is none yet. After an error
  * the lock is not held. */
-static apr_status_t enter_app(apl_held_t *held, apl_pool_t *pool,
+static apr_status_t enter_app(apl_lock_token_t *token, apl_pool_t *pool,
                               const apl_app_t *app, int64_t now,
                               apl_group_t **g)
 {
-    apr_status_t rv = apl_enter_patiently(held, pool, now);
+    apr_status_t rv = apl_enter_patiently(token, pool, now);
 
     if (rv != APR_SUCCESS)
         return rv;
-    *g = apl_group_ensure(held, app);
+    *g = apl_group_find_or_add(token, app);
     if (*g)
         return APR_SUCCESS;
     rv = pool->damaged ? APL_EDAMAGED : APL_EFULL;
-    apl_leave(held);
+    apl_leave(token);
     return rv;
 }
 
 /* Also one that nobody has asked for yet: the first request is not to start
  * it. */
-apr_status_t apl_supervise_drain(apl_pool_t *pool, const apl_app_t *app,
-                                 int64_t now)
+apr_status_t apl_admin_drain(apl_pool_t *pool, const apl_app_t *app,
+                             int64_t now)
 {
     apl_group_t *g;
-    apl_held_t held;
-    apr_status_t rv = enter_app(&held, pool, app, now, &g);
+    apl_lock_token_t token;
+    apr_status_t rv = enter_app(&token, pool, app, now, &g);
 
     if (rv != APR_SUCCESS)
         return rv;
     if (!apl_group_drained(g))
-        apl_event_note(&held, APL_EVENT_DRAINED, g, NULL);
+        apl_event_note(&token, APL_EVENT_DRAINED, g, NULL);
     g->drained = 1;
-    APL_STEP("drain_drained"); /* seen: closed; its processes are there */
-    if (apl_retire_drained(&held, g))
-        held.ring = 1; /* the rest with the next tick */
-    apl_room_settle(&held);
-    apl_leave(&held);
+    APL_CRASH_POINT("drain_drained");
+    /* seen: closed; its processes are there */
+    if (apl_retire_drained(&token, g))
+        token.ring = 1; /* the rest with the next tick */
+    apl_capacity_assign(&token);
+    apl_leave(&token);
     return rv;
 }
 
-apr_status_t apl_supervise_permits(apl_pool_t *pool, const char *name,
-                                   int64_t now)
+apr_status_t apl_admin_permits(apl_pool_t *pool, const char *name, int64_t now)
 {
     apl_group_t *g;
-    apl_held_t held;
-    apr_status_t rv = apl_enter_group(&held, pool, name, now, &g);
+    apl_lock_token_t token;
+    apr_status_t rv = apl_enter_group(&token, pool, name, now, &g);
 
     if (rv == APL_ESTALE)
         return APR_SUCCESS;
@@ -61,61 +61,62 @@ apr_status_t apl_supervise_permits(apl_pool_t *pool, const char *name,
         return rv;
     if (apl_group_drained(g))
         rv = APL_EDRAINED;
-    else if (g->failed_at <= now && g->failed_at > now - APL_PAUSE_LEAST)
+    else if (g->failed_at <= now && g->failed_at > now - APL_PAUSE_MIN)
         rv = APL_EBACKOFF;
-    apl_leave(&held);
+    apl_leave(&token);
     return rv;
 }
 
 /* The group is healthy enough for a process. */
-static apr_status_t start(apl_held_t *held, apl_group_t *g)
+static apr_status_t start(apl_lock_token_t *token, apl_group_t *g)
 {
     if (apl_group_drained(g))
         return APL_EDRAINED;
-    if (apl_group_haunted(g))
-        return APL_EZOMBIES;
+    if (apl_group_too_many_unkillable(g))
+        return APL_EUNKILLABLE;
     g->used = 1;
-    APL_STEP("start_used"); /* seen: its minimum is kept */
-    if (g->retry_at > held->now)
-        g->retry_at = held->now;
-    apl_room_keep(held, g);
-    return g->size + g->spawning > 0 || apl_room_demand(held, g) ? APR_SUCCESS
-                                                                 : APL_EWAIT;
+    APL_CRASH_POINT("start_used"); /* seen: its minimum is kept */
+    if (g->retry_at > token->now)
+        g->retry_at = token->now;
+    apl_capacity_keep_minimum(token, g);
+    return g->size + g->spawning > 0 || apl_capacity_reserve(token, g)
+               ? APR_SUCCESS
+               : APL_EWAIT;
 }
 
-apr_status_t apl_supervise_start(apl_pool_t *pool, const apl_app_t *app,
-                                 int64_t now)
+apr_status_t apl_admin_start(apl_pool_t *pool, const apl_app_t *app,
+                             int64_t now)
 {
     apl_group_t *g;
-    apl_held_t held;
-    apr_status_t rv = enter_app(&held, pool, app, now, &g);
+    apl_lock_token_t token;
+    apr_status_t rv = enter_app(&token, pool, app, now, &g);
 
     if (rv != APR_SUCCESS)
         return rv;
-    rv = start(&held, g);
-    apl_room_settle(&held);
-    apl_leave(&held);
+    rv = start(&token, g);
+    apl_capacity_assign(&token);
+    apl_leave(&token);
     return rv;
 }
 
-apr_status_t apl_supervise_restart(apl_pool_t *pool, const char *name,
-                                   int rolling, int64_t now)
+apr_status_t apl_admin_restart(apl_pool_t *pool, const char *name, int rolling,
+                               int64_t now)
 {
     apl_group_t *g;
-    apl_held_t held;
-    apr_status_t rv = apl_enter_group(&held, pool, name, now, &g);
+    apl_lock_token_t token;
+    apr_status_t rv = apl_enter_group(&token, pool, name, now, &g);
 
     if (rv != APR_SUCCESS)
         return rv;
     if (apl_group_drained(g)) {
         rv = APL_EDRAINED;
-        apl_event_note(&held, APL_EVENT_RESTART, g, NULL);
+        apl_event_note(&token, APL_EVENT_RESTART, g, NULL);
     }
     g->drained = 0;
-    APL_STEP("restart_undrained");
-    apl_retire_restart(&held, g,
+    APL_CRASH_POINT("restart_undrained");
+    apl_retire_restart(&token, g,
                        rolling < 0 ? g->options.rolling != 0 : rolling);
-    apl_room_share(&held, g);
-    apl_leave(&held);
+    apl_capacity_share(&token, g);
+    apl_leave(&token);
     return rv;
 }

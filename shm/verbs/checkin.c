@@ -9,13 +9,13 @@
 #include "shm/policy/capacity.h"
 #include "shm/slots/session.h"
 
-APL_UNLOCKED apl_session_t *apl_checkin_session(const apl_pool_t *pool,
-                                                const apl_hold_t *hold)
+APL_UNLOCKED apl_session_t *apl_session_ref_find(const apl_pool_t *pool,
+                                                 const apl_session_ref_t *ref)
 {
-    apl_session_t *s = apl_session_at(pool, hold->session);
+    apl_session_t *s = apl_session_at(pool, ref->session);
 
-    return s && hold->session <= pool->header->top_session &&
-                   s->generation == hold->generation && s->owner == pool->self
+    return s && ref->session <= pool->header->top_session &&
+                   s->generation == ref->generation && s->child == pool->self
                ? s
                : NULL;
 }
@@ -29,50 +29,52 @@ typedef enum {
     REFUSED,   /* the process did not take the connection */
 } ending_t;
 
-static void count_time(apl_held_t *held, const apl_session_t *s, apl_group_t *g)
+static void count_time(apl_lock_token_t *token, const apl_session_t *s,
+                       apl_group_t *g)
 {
-    apl_counters_t *c = &held->pool->header->counters;
+    apl_counters_t *c = &token->pool->header->counters;
 
     c->served++;
     c->app_time +=
-        apl_histogram_count(&g->app_time, apl_since(held->now, s->since));
+        apl_histogram_count(&g->app_time, apl_since(token->now, s->since));
 }
 
 /* Also that of one which was killed, and whose process may be gone: it is by
  * those that an app is known to be slow. */
 static int has_taken_time(const apl_session_t *s, ending_t how)
 {
-    return s->state == APL_SESSION_HELD &&
+    return s->state == APL_SESSION_OPEN &&
            (how <= ABANDONED || (how == REFUSED && s->killed));
 }
 
-static void close_session(apl_held_t *held, apl_session_t *s, ending_t how)
+static void close_session(apl_lock_token_t *token, apl_session_t *s,
+                          ending_t how)
 {
     apl_process_t *p =
-        s->state == APL_SESSION_HELD ? apl_session_process(held, s) : NULL;
-    apl_group_t *g = apl_session_group(held, s);
+        s->state == APL_SESSION_OPEN ? apl_session_process(token, s) : NULL;
+    apl_group_t *g = apl_session_group(token, s);
     int served = how <= RECLAIMED;
 
     if (g && has_taken_time(s, how))
-        count_time(held, s, g);
+        count_time(token, s, g);
     if (p) {
-        apl_process_touch(held, p);
+        apl_process_touch(token, p);
         p->processed += (uint64_t)served;
-        APL_STEP("close_counted");
+        APL_CRASH_POINT("close_counted");
     }
-    apl_session_free(held, s);
+    apl_session_free(token, s);
     if (!p || !g)
         return;
     if (served)
         g->young = 0;
-    apl_process_close(held, p);
+    apl_process_close(token, p);
     if (p->state == APL_PROCESS_LIVE && how == REFUSED) {
-        held->pool->header->counters.refused++;
-        apl_process_leave(held, p, APL_EVENT_REFUSED);
+        token->pool->header->counters.refused++;
+        apl_process_leave(token, p, APL_EVENT_REFUSED);
     }
     else
-        apl_retire_if_due(held, g, p);
-    apl_room_share(held, g);
+        apl_retire_if_due(token, g, p);
+    apl_capacity_share(token, g);
 }
 
 /* A process that is given no more requests is ended all the same. What would
@@ -91,75 +93,76 @@ static int may_abandon(const apl_process_t *p, const apl_group_t *g,
 /* The client of a response that lasts has gone: from now on it is a request
  * that has to end. First its age, so that nobody who looks without the lock
  * takes it for a request as old as the answer was. */
-static void make_finite(apl_held_t *held, apl_session_t *s)
+static void make_finite(apl_lock_token_t *token, apl_session_t *s)
 {
-    s->since = held->now;
+    s->since = token->now;
     __atomic_store_n(&s->endless, 0, __ATOMIC_RELEASE);
-    APL_STEP("abandon_finite");
+    APL_CRASH_POINT("abandon_finite");
 }
 
 /* @param answered 1: the client was, so its time counts. @return 0: to be
  * closed */
-static int abandon(apl_held_t *held, apl_session_t *s, int answered)
+static int abandon(apl_lock_token_t *token, apl_session_t *s, int answered)
 {
     apl_process_t *p =
-        s->state == APL_SESSION_HELD ? apl_session_process(held, s) : NULL;
-    apl_group_t *g = apl_session_group(held, s);
+        s->state == APL_SESSION_OPEN ? apl_session_process(token, s) : NULL;
+    apl_group_t *g = apl_session_group(token, s);
 
     if (!p || !g || !may_abandon(p, g, s, answered))
         return 0;
-    apl_process_touch(held, p);
+    apl_process_touch(token, p);
     if (answered)
-        count_time(held, s, g);
+        count_time(token, s, g);
     if (s->endless)
-        make_finite(held, s);
-    apl_session_abandon(held, s, p);
-    apl_room_yield(held, p);
+        make_finite(token, s);
+    apl_session_abandon(token, s, p);
+    apl_capacity_evict_abandoned(token, p);
     return 1;
 }
 
-static void end(apl_pool_t *pool, apl_hold_t *hold, int64_t now, ending_t how)
+static void end(apl_pool_t *pool, apl_session_ref_t *ref, int64_t now,
+                ending_t how)
 {
-    apl_session_t *s = apl_checkin_session(pool, hold);
-    apl_held_t held;
+    apl_session_t *s = apl_session_ref_find(pool, ref);
+    apl_lock_token_t token;
 
-    if (s && apl_enter(&held, pool, now, APL_FOREVER) == APR_SUCCESS) {
-        s = apl_checkin_session(pool, hold); /* still, after a repair */
+    if (s && apl_enter(&token, pool, now, APL_FOREVER) == APR_SUCCESS) {
+        s = apl_session_ref_find(pool, ref); /* still, after a repair */
         if (s && s->state != APL_SESSION_FREE &&
-            (how != ABANDONED || !abandon(&held, s, 1)))
-            close_session(&held, s, how);
-        apl_leave(&held);
+            (how != ABANDONED || !abandon(&token, s, 1)))
+            close_session(&token, s, how);
+        apl_leave(&token);
     }
-    hold->session = 0;
+    ref->session = 0;
 }
 
-void apl_checkin(apl_pool_t *pool, apl_hold_t *hold, int64_t now)
+void apl_checkin(apl_pool_t *pool, apl_session_ref_t *ref, int64_t now)
 {
-    end(pool, hold, now, CLOSED);
+    end(pool, ref, now, CLOSED);
 }
 
-void apl_checkin_abandon(apl_pool_t *pool, apl_hold_t *hold, int64_t now)
+void apl_checkin_abandon(apl_pool_t *pool, apl_session_ref_t *ref, int64_t now)
 {
-    end(pool, hold, now, ABANDONED);
+    end(pool, ref, now, ABANDONED);
 }
 
-void apl_checkin_refused(apl_pool_t *pool, apl_hold_t *hold, int64_t now)
+void apl_checkin_refused(apl_pool_t *pool, apl_session_ref_t *ref, int64_t now)
 {
-    end(pool, hold, now, REFUSED);
+    end(pool, ref, now, REFUSED);
 }
 
-void apl_checkin_unused(apl_pool_t *pool, apl_hold_t *hold, int64_t now)
+void apl_checkin_unused(apl_pool_t *pool, apl_session_ref_t *ref, int64_t now)
 {
-    end(pool, hold, now, UNUSED);
+    end(pool, ref, now, UNUSED);
 }
 
-void apl_checkin_orphan(apl_held_t *held, apl_session_t *session)
+void apl_checkin_orphan(apl_lock_token_t *token, apl_session_t *session)
 {
-    if (!abandon(held, session, 0))
-        close_session(held, session, RECLAIMED);
+    if (!abandon(token, session, 0))
+        close_session(token, session, RECLAIMED);
 }
 
-void apl_checkin_reclaim(apl_held_t *held, apl_session_t *session)
+void apl_checkin_reclaim(apl_lock_token_t *token, apl_session_t *session)
 {
-    close_session(held, session, RECLAIMED);
+    close_session(token, session, RECLAIMED);
 }

@@ -19,30 +19,31 @@
 
 /* An older configuration than what is there is not applied: a child of the
  * last generation must not undo a graceful restart. */
-static apl_group_t *group_of(apl_held_t *held, const apl_app_t *app)
+static apl_group_t *group_of(apl_lock_token_t *token, const apl_app_t *app)
 {
-    apl_group_t *g = apl_group_ensure(held, app);
+    apl_group_t *g = apl_group_find_or_add(token, app);
 
     if (g && app->options.config >= g->options.config &&
-        apl_group_configure(held, g, &app->options))
-        apl_room_share(held, g);
+        apl_group_configure(token, g, &app->options))
+        apl_capacity_share(token, g);
     return g;
 }
 
 /* restart.txt changed, or always_restart.txt is there. */
-static void restart(apl_held_t *held, apl_group_t *g, const apl_look_t *look)
+static void restart(apl_lock_token_t *token, apl_group_t *g,
+                    const apl_restart_seen_t *look)
 {
-    int due = look && apl_restart_due(held->pool, g, look);
+    int due = look && apl_restart_due(token->pool, g, look);
 
     if (due)
-        apl_retire_restart(held, g, g->options.rolling != 0);
+        apl_retire_restart(token, g, g->options.rolling != 0);
     if (look)
-        apl_restart_record(held, g, look);
+        apl_restart_record(token, g, look);
     if (g->stamp.always)
-        apl_retire_used(held, g);
+        apl_retire_used(token, g);
     /* Whoever has a turn was here before this request. */
     if (due || g->stamp.always)
-        apl_room_settle(held);
+        apl_capacity_assign(token);
 }
 
 static void write_text(char *to, size_t size, const char *from)
@@ -71,26 +72,26 @@ static void describe(apl_session_t *s, const apl_request_t *request)
 
 /* Without the lock: the process may be gone and its slot another's, which
  * maybe boots yet. Then the id is right still, and leads to no socket. */
-APL_UNLOCKED static void fill(apl_hold_t *hold, const apl_session_t *s,
+APL_UNLOCKED static void fill(apl_session_ref_t *ref, const apl_session_t *s,
                               const apl_process_t *p)
 {
-    hold->id = s->id;
-    hold->pid = p->who.pid;
-    hold->wire = p->wire;
+    ref->id = s->id;
+    ref->pid = p->who.pid;
+    ref->wire = p->wire;
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     if (p->generation != s->process_generation) {
-        hold->pid = 0;
-        hold->wire.listen = APL_LISTEN_FD;
+        ref->pid = 0;
+        ref->wire.listen = APL_LISTEN_FD;
     }
     /* Both are times from before the lock was taken. */
-    hold->queued = s->since > s->queued ? s->since - s->queued : 0;
+    ref->queued = s->since > s->queued ? s->since - s->queued : 0;
 }
 
 /* Its processes may be busy with requests that nobody waits for: the spawner
  * looks more often whether these end. It knows once somebody waits. */
-static int is_to_be_told(apl_held_t *held, const apl_group_t *g)
+static int is_to_be_told(apl_lock_token_t *token, const apl_group_t *g)
 {
-    apl_pool_t *pool = held->pool;
+    apl_pool_t *pool = token->pool;
     apl_walk_t it;
     uint32_t at;
 
@@ -107,35 +108,35 @@ static int is_to_be_told(apl_held_t *held, const apl_group_t *g)
 }
 
 /* No process is free: queue up, or say why that is no use. */
-static apr_status_t queue(apl_held_t *held, apl_group_t *g, apl_session_t *s,
-                          apl_hold_t *hold)
+static apr_status_t queue(apl_lock_token_t *token, apl_group_t *g,
+                          apl_session_t *s, apl_session_ref_t *ref)
 {
-    apl_counters_t *c = &held->pool->header->counters;
+    apl_counters_t *c = &token->pool->header->counters;
 
     if (g->retired && g->size + g->spawning == 0)
         return APL_ESTOPPING;
-    if (g->failures != 0 && held->now < g->retry_at &&
+    if (g->failures != 0 && token->now < g->retry_at &&
         g->size + g->spawning == 0) {
-        hold->error_id = g->error_id;
-        hold->retry_after = g->retry_at - held->now;
+        ref->error_id = g->error_id;
+        ref->retry_after = g->retry_at - token->now;
         return APL_EBACKOFF;
     }
-    if (apl_group_haunted(g) && g->size + g->spawning == 0)
-        return APL_EZOMBIES;
+    if (apl_group_too_many_unkillable(g) && g->size + g->spawning == 0)
+        return APL_EUNKILLABLE;
     if (g->options.max_queue != 0 && g->waiting >= g->options.max_queue) {
         c->queue_full++;
         return APL_EQUEUEFULL;
     }
-    apl_session_queue(held, s);
-    apl_room_want(held, g);
-    apl_room_settle(held);
-    if (is_to_be_told(held, g))
-        held->ring = 1;
+    apl_session_queue(token, s);
+    apl_capacity_ask(token, g);
+    apl_capacity_assign(token);
+    if (is_to_be_told(token, g))
+        token->ring = 1;
     return APL_EWAIT;
 }
 
-static apr_status_t ask(apl_held_t *held, apl_group_t *g, apl_session_t *s,
-                        apl_hold_t *hold)
+static apr_status_t ask(apl_lock_token_t *token, apl_group_t *g,
+                        apl_session_t *s, apl_session_ref_t *ref)
 {
     apl_process_t *p;
     uint32_t most;
@@ -144,66 +145,66 @@ static apr_status_t ask(apl_held_t *held, apl_group_t *g, apl_session_t *s,
         return APL_EDRAINED;
     /* No overtaking: while somebody waits, nobody is served but from the
      * queue. */
-    p = g->waiting == 0 ? apl_group_pick(held, g) : NULL;
+    p = g->waiting == 0 ? apl_group_pick(token, g) : NULL;
     if (!p)
-        return queue(held, g, s, hold);
-    apl_session_give(held, s, p);
-    fill(hold, s, p);
+        return queue(token, g, s, ref);
+    apl_session_give(token, s, p);
+    fill(ref, s, p);
     /* It is in a queue of its own behind another request; or beside one that
      * hangs. */
     most = apl_group_concurrency(g, p);
     if ((most != 0 && p->sessions > most) || p->hung)
-        apl_room_want(held, g);
+        apl_capacity_ask(token, g);
     return APR_SUCCESS;
 }
 
 /* A session slot for a request. NULL: there is none, or there is damage. */
-static apl_session_t *take(apl_held_t *held, const apl_app_t *app,
+static apl_session_t *take(apl_lock_token_t *token, const apl_app_t *app,
                            apl_group_t **group)
 {
-    apl_pool_t *pool = held->pool;
+    apl_pool_t *pool = token->pool;
 
-    apl_child_confirm(held);
-    *group = pool->self != 0 ? group_of(held, app) : NULL;
-    return *group ? apl_session_take(held, pool->self, *group) : NULL;
+    apl_child_confirm(token);
+    *group = pool->self != 0 ? group_of(token, app) : NULL;
+    return *group ? apl_session_take(token, pool->self, *group) : NULL;
 }
 
-apr_status_t apl_checkout(apl_pool_t *pool, apl_hold_t *hold,
+apr_status_t apl_checkout(apl_pool_t *pool, apl_session_ref_t *ref,
                           const apl_app_t *app, const apl_request_t *request,
-                          const apl_look_t *look, int64_t now)
+                          const apl_restart_seen_t *look, int64_t now)
 {
     apl_session_t *s;
     apl_group_t *g;
-    apl_held_t held;
-    apr_status_t rv = apl_enter(&held, pool, now, APL_FOREVER);
+    apl_lock_token_t token;
+    apr_status_t rv = apl_enter(&token, pool, now, APL_FOREVER);
 
-    memset(hold, 0, sizeof *hold);
+    memset(ref, 0, sizeof *ref);
     if (rv != APR_SUCCESS)
         return rv;
-    s = take(&held, app, &g);
+    s = take(&token, app, &g);
     if (!s && pool->damaged) {
-        apl_leave(&held); /* which repairs */
-        rv = apl_enter(&held, pool, now, APL_FOREVER);
+        apl_leave(&token); /* which repairs */
+        rv = apl_enter(&token, pool, now, APL_FOREVER);
         if (rv != APR_SUCCESS)
             return rv;
-        s = take(&held, app, &g);
+        s = take(&token, app, &g);
     }
     if (s) {
         g->used = 1;
         s->lasting = request && request->lasting;
-        restart(&held, g, look);
-        rv = ask(&held, g, s, hold);
+        restart(&token, g, look);
+        rv = ask(&token, g, s, ref);
         if (rv != APR_SUCCESS && rv != APL_EWAIT)
-            apl_session_untake(&held, s);
+            apl_session_put_back(&token, s);
         else {
-            hold->session = APL_SESSION_INDEX(pool, s);
-            hold->generation = s->generation;
+            ref->session = APL_SESSION_INDEX(pool, s);
+            ref->generation = s->generation;
         }
     }
     else
         rv = pool->self == 0 ? APL_ECHILDREN : APL_EFULL;
-    apl_leave(&held);
-    if (hold->session != 0)
+    apl_leave(&token);
+    if (ref->session != 0)
         describe(s, request);
     return rv;
 }
@@ -211,53 +212,53 @@ apr_status_t apl_checkout(apl_pool_t *pool, apl_hold_t *hold,
 /* ---- waiting ---- */
 
 /* The wait failed: learn why, and give the slot back. */
-static apr_status_t take_failure(apl_pool_t *pool, apl_hold_t *hold,
+static apr_status_t take_failure(apl_pool_t *pool, apl_session_ref_t *ref,
                                  int64_t now)
 {
-    apl_held_t held;
+    apl_lock_token_t token;
     apl_session_t *s;
     apl_group_t *g;
-    apr_status_t rv = apl_enter(&held, pool, now, APL_FOREVER);
+    apr_status_t rv = apl_enter(&token, pool, now, APL_FOREVER);
 
     if (rv != APR_SUCCESS)
         return rv;
     rv = APL_EDAMAGED;
-    s = apl_checkin_session(pool, hold);
+    s = apl_session_ref_find(pool, ref);
     if (s && s->state == APL_SESSION_FAILED) {
         rv = (apr_status_t)s->outcome;
-        g = apl_session_group(&held, s);
+        g = apl_session_group(&token, s);
         if (g) {
-            hold->error_id = g->error_id;
-            hold->retry_after = g->retry_at > now ? g->retry_at - now : 0;
+            ref->error_id = g->error_id;
+            ref->retry_after = g->retry_at > now ? g->retry_at - now : 0;
         }
-        apl_session_free(&held, s);
+        apl_session_free(&token, s);
     }
-    apl_leave(&held);
-    hold->session = 0;
+    apl_leave(&token);
+    ref->session = 0;
     return rv;
 }
 
-APL_UNLOCKED apr_status_t apl_checkout_poll(apl_pool_t *pool, apl_hold_t *hold,
-                                            int64_t now)
+APL_UNLOCKED apr_status_t apl_checkout_poll(apl_pool_t *pool,
+                                            apl_session_ref_t *ref, int64_t now)
 {
-    apl_session_t *s = apl_checkin_session(pool, hold);
+    apl_session_t *s = apl_session_ref_find(pool, ref);
     const apl_process_t *p;
 
     if (!s) {
-        hold->session = 0;
+        ref->session = 0;
         return APL_EDAMAGED;
     }
     switch (__atomic_load_n(&s->state, __ATOMIC_ACQUIRE)) {
     case APL_SESSION_WAITING:
         return APL_EWAIT;
-    case APL_SESSION_HELD:
+    case APL_SESSION_OPEN:
         p = apl_process_at(pool, s->process);
         if (!p)
             return APL_EDAMAGED;
-        fill(hold, s, p);
+        fill(ref, s, p);
         return APR_SUCCESS;
     default:
-        return take_failure(pool, hold, now);
+        return take_failure(pool, ref, now);
     }
 }
 
@@ -271,10 +272,11 @@ static void count_end(apl_pool_t *pool, apr_status_t rv)
         __atomic_add_fetch(&c->gone, 1, __ATOMIC_RELAXED);
 }
 
-apr_status_t apl_checkout_wait(apl_pool_t *pool, apl_hold_t *hold,
-                               int64_t deadline, apl_gone_t *gone, void *ctx)
+apr_status_t apl_checkout_wait(apl_pool_t *pool, apl_session_ref_t *ref,
+                               int64_t deadline, apl_client_gone_t *gone,
+                               void *ctx)
 {
-    apl_session_t *s = apl_checkin_session(pool, hold);
+    apl_session_t *s = apl_session_ref_find(pool, ref);
     apr_status_t rv = s ? APL_EWAIT : APL_EDAMAGED;
 
     while (s && rv == APL_EWAIT) {
@@ -282,7 +284,7 @@ apr_status_t apl_checkout_wait(apl_pool_t *pool, apl_hold_t *hold,
         int64_t now = apl_now();
         int64_t left = deadline - now;
 
-        rv = apl_checkout_poll(pool, hold, now);
+        rv = apl_checkout_poll(pool, ref, now);
         if (rv == APL_EWAIT || rv == APR_SUCCESS) {
             if (gone && gone(ctx))
                 rv = APL_EGONE;
@@ -295,9 +297,9 @@ apr_status_t apl_checkout_wait(apl_pool_t *pool, apl_hold_t *hold,
             apl_wake_sleep(&s->bell, seen,
                            left < APL_WAKE_SLICE ? left : APL_WAKE_SLICE);
     }
-    if (rv != APR_SUCCESS && hold->session != 0) {
+    if (rv != APR_SUCCESS && ref->session != 0) {
         count_end(pool, rv);
-        apl_checkin_unused(pool, hold, apl_now());
+        apl_checkin_unused(pool, ref, apl_now());
     }
     return rv;
 }
@@ -313,21 +315,22 @@ APL_UNLOCKED void apl_checkout_stop(apl_pool_t *pool)
     for (i = 1; i <= top && i < pool->n.sessions; i++) {
         apl_session_t *s = &pool->sessions[i];
 
-        if (s->owner == pool->self && s->state == APL_SESSION_WAITING) {
-            apl_wake_mark(&s->bell);
+        if (s->child == pool->self && s->state == APL_SESSION_WAITING) {
+            apl_wake_change(&s->bell);
             apl_wake_up(&s->bell);
         }
     }
 }
 
-void apl_checkout_endless(apl_pool_t *pool, const apl_hold_t *hold,
+void apl_checkout_endless(apl_pool_t *pool, const apl_session_ref_t *ref,
                           uint32_t how)
 {
-    apl_session_t *s = apl_checkin_session(pool, hold);
+    apl_session_t *s = apl_session_ref_find(pool, ref);
 
     if (!s)
         return;
-    __atomic_store_n(&s->lasting, how == APL_LINKS, __ATOMIC_RELAXED);
+    __atomic_store_n(&s->lasting, how == APL_LASTING_CONNECTION,
+                     __ATOMIC_RELAXED);
     __atomic_store_n(&s->endless, (uint16_t)how, __ATOMIC_RELAXED);
 }
 
@@ -335,15 +338,15 @@ void apl_checkout_endless(apl_pool_t *pool, const apl_hold_t *hold,
 APL_UNLOCKED static int lasts_before(const apl_session_t *s,
                                      const apl_session_t *own)
 {
-    return s->state != APL_SESSION_FREE && s->owner != 0 &&
+    return s->state != APL_SESSION_FREE && s->child != 0 &&
            s->group == own->group && s != own && s->lasting &&
-           (s->endless == APL_LINKS || s->ticket < own->ticket);
+           (s->endless == APL_LASTING_CONNECTION || s->ticket < own->ticket);
 }
 
 APL_UNLOCKED uint32_t apl_checkout_lasting(const apl_pool_t *pool,
-                                           const apl_hold_t *hold)
+                                           const apl_session_ref_t *ref)
 {
-    apl_session_t *own = apl_checkin_session(pool, hold);
+    apl_session_t *own = apl_session_ref_find(pool, ref);
     uint32_t i, n = 0, top;
 
     if (!own)
@@ -355,26 +358,26 @@ APL_UNLOCKED uint32_t apl_checkout_lasting(const apl_pool_t *pool,
     return n;
 }
 
-static uint32_t killed(const apl_pool_t *pool, const apl_hold_t *hold)
+static uint32_t killed(const apl_pool_t *pool, const apl_session_ref_t *ref)
 {
-    const apl_session_t *s = apl_checkin_session(pool, hold);
+    const apl_session_t *s = apl_session_ref_find(pool, ref);
 
     return s ? __atomic_load_n(&s->killed, __ATOMIC_RELAXED) : 0;
 }
 
-int apl_checkout_killed(const apl_pool_t *pool, const apl_hold_t *hold)
+int apl_checkout_killed(const apl_pool_t *pool, const apl_session_ref_t *ref)
 {
-    uint32_t why = killed(pool, hold);
+    uint32_t why = killed(pool, ref);
 
     return why == APL_KILLED || why == APL_DYING;
 }
 
-int apl_checkout_dying(const apl_pool_t *pool, const apl_hold_t *hold)
+int apl_checkout_dying(const apl_pool_t *pool, const apl_session_ref_t *ref)
 {
-    return killed(pool, hold) == APL_DYING;
+    return killed(pool, ref) == APL_DYING;
 }
 
-int apl_checkout_closed(const apl_pool_t *pool, const apl_hold_t *hold)
+int apl_checkout_closed(const apl_pool_t *pool, const apl_session_ref_t *ref)
 {
-    return killed(pool, hold) == APL_CLOSED;
+    return killed(pool, ref) == APL_CLOSED;
 }

@@ -10,9 +10,9 @@
 #include "shm/lock/wake.h"
 
 /* @return 0: all slots are taken */
-static int enroll(apl_held_t *held)
+static int enroll(apl_lock_token_t *token)
 {
-    apl_pool_t *pool = held->pool;
+    apl_pool_t *pool = token->pool;
     apl_child_t *c = apl_slot_take(pool, apl_slots_children(pool));
 
     if (!c)
@@ -22,30 +22,30 @@ static int enroll(apl_held_t *held)
     c->sessions = 0;
     c->config = pool->config;
     c->died = 0;
-    APL_STEP("child_filled");
+    APL_CRASH_POINT("child_filled");
     __atomic_store_n(&c->state, APL_CHILD_USED, __ATOMIC_RELEASE);
-    APL_STEP("child_used");
+    APL_CRASH_POINT("child_used");
     pool->self = APL_CHILD_INDEX(pool, c);
     pool->generation = c->generation;
-    held->ring = 1;
+    token->ring = 1;
     return 1;
 }
 
 apr_status_t apl_child_register(apl_pool_t *pool, uint32_t config)
 {
-    apl_held_t held;
+    apl_lock_token_t token;
     apr_status_t rv;
 
-    if (apl_alive_look(getpid(), &pool->who) != 0)
+    if (apl_alive_identify(getpid(), &pool->who) != 0)
         return APR_ENOENT;
-    rv = apl_enter(&held, pool, apl_now(), APL_FOREVER);
+    rv = apl_enter(&token, pool, apl_now(), APL_FOREVER);
     if (rv != APR_SUCCESS)
         return rv;
     pool->config = config;
     pool->self = 0;
     pool->stopping = 0;
-    rv = enroll(&held) ? APR_SUCCESS : APL_ECHILDREN;
-    apl_leave(&held);
+    rv = enroll(&token) ? APR_SUCCESS : APL_ECHILDREN;
+    apl_leave(&token);
     return rv;
 }
 
@@ -57,9 +57,9 @@ static int is_rolled(const apl_pool_t *pool, const apl_child_t *c)
            __atomic_load_n(&pool->header->roll, __ATOMIC_RELAXED) != 0;
 }
 
-void apl_child_confirm(apl_held_t *held)
+void apl_child_confirm(apl_lock_token_t *token)
 {
-    apl_pool_t *pool = held->pool;
+    apl_pool_t *pool = token->pool;
     const apl_child_t *c = apl_child_at(pool, pool->self);
 
     if (c && c->state == APL_CHILD_USED && c->generation == pool->generation &&
@@ -67,27 +67,27 @@ void apl_child_confirm(apl_held_t *held)
         return;
     pool->self = 0;
     if (pool->who.pid != 0)
-        enroll(held);
+        enroll(token);
 }
 
-void apl_child_free(apl_held_t *held, apl_child_t *child)
+void apl_child_free(apl_lock_token_t *token, apl_child_t *child)
 {
     child->state = APL_CHILD_FREE;
-    APL_STEP("child_free");
-    apl_slot_put(held->pool, apl_slots_children(held->pool), child);
+    APL_CRASH_POINT("child_free");
+    apl_slot_put(token->pool, apl_slots_children(token->pool), child);
 }
 
 void apl_child_unregister(apl_pool_t *pool)
 {
     apl_child_t *c = apl_child_at(pool, pool->self);
     pid_t self = getpid();
-    apl_held_t held;
+    apl_lock_token_t token;
 
     pool->self = 0;
     pool->who.pid = 0;
-    if (!c || apl_enter(&held, pool, apl_now(), APL_WAKE_SLICE) != APR_SUCCESS)
+    if (!c || apl_enter(&token, pool, apl_now(), APL_WAKE_SLICE) != APR_SUCCESS)
         return;
     if (c->state == APL_CHILD_USED && c->who.pid == self && c->sessions == 0)
-        apl_child_free(&held, c);
-    apl_leave(&held);
+        apl_child_free(&token, c);
+    apl_leave(&token);
 }

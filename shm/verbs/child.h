@@ -25,12 +25,12 @@ apr_status_t apl_child_register(apl_pool_t *pool, uint32_t config);
 /** Is the slot still this child's? Else take another one: the roll was called
  * (housekeeping.h) or is being called, there was damage, or there was none.
  * What the child held is given back by then, or before the roll is over. */
-void apl_child_confirm(apl_held_t *held);
+void apl_child_confirm(apl_lock_token_t *token);
 
 /** Take this child's slot back if it holds nothing; at its orderly end. */
 void apl_child_unregister(apl_pool_t *pool);
 
 /** USED -> FREE; it must have no session. */
-void apl_child_free(apl_held_t *held, apl_child_t *child);
+void apl_child_free(apl_lock_token_t *token, apl_child_t *child);
 
 #endif

@@ -22,23 +22,23 @@ static void end_change(apl_header_t *h)
     __atomic_store_n(&h->sequence, (h->sequence | 1) + 1, __ATOMIC_RELEASE);
 }
 
-static void mend(apl_held_t *held)
+static void mend(apl_lock_token_t *token)
 {
-    apl_header_t *h = held->pool->header;
+    apl_header_t *h = token->pool->header;
 
     /* Who dies inside damages nothing: that is what the slots are for. */
-    if (held->pool->damaged)
+    if (token->pool->damaged)
         h->roll++;
-    apl_repair(held);
+    apl_repair(token);
     /* The dead may have placed an order and not have rung. */
-    held->ring = 1;
+    token->ring = 1;
     /* The dead may have freed a process, and neither have given it to a waiter
      * nor have sent it away. */
-    apl_retire_forgotten(held);
-    apl_room_share_all(held);
+    apl_retire_missed(token);
+    apl_capacity_share_all(token);
 }
 
-apr_status_t apl_enter(apl_held_t *held, apl_pool_t *pool, int64_t now,
+apr_status_t apl_enter(apl_lock_token_t *token, apl_pool_t *pool, int64_t now,
                        int64_t limit)
 {
     apl_header_t *h = pool->header;
@@ -47,23 +47,23 @@ apr_status_t apl_enter(apl_held_t *held, apl_pool_t *pool, int64_t now,
 
     if (rv != APR_SUCCESS)
         return rv;
-    held->pool = pool;
-    held->now = now;
-    held->ring = 0;
-    held->more = 0;
-    held->turns = 2 * pool->n.groups;
-    held->n_wakes = 0;
+    token->pool = pool;
+    token->now = now;
+    token->ring = 0;
+    token->more = 0;
+    token->turns = 2 * pool->n.groups;
+    token->n_wakes = 0;
     begin_change(h);
-    APL_STEP("enter_inside");
+    APL_CRASH_POINT("enter_inside");
     if (__builtin_expect(died || pool->damaged, 0))
-        mend(held);
+        mend(token);
     return APR_SUCCESS;
 }
 
-apr_status_t apl_enter_patiently(apl_held_t *held, apl_pool_t *pool,
+apr_status_t apl_enter_patiently(apl_lock_token_t *token, apl_pool_t *pool,
                                  int64_t now)
 {
-    apr_status_t rv = apl_enter(held, pool, now, pool->patience);
+    apr_status_t rv = apl_enter(token, pool, now, pool->patience);
 
     if (rv == APL_ELOCK)
         pool->patience = 0;
@@ -71,91 +71,91 @@ apr_status_t apl_enter_patiently(apl_held_t *held, apl_pool_t *pool,
 }
 
 /* @return 0: the lock was broken meanwhile, and others have been inside */
-static int go_out(apl_held_t *held)
+static int go_out(apl_lock_token_t *token)
 {
-    apl_pool_t *pool = held->pool;
+    apl_pool_t *pool = token->pool;
     apl_header_t *h = pool->header;
     uint32_t i;
     int mine;
 
-    if (__builtin_expect(apl_lock_mine(&h->lock), 1)) {
+    if (__builtin_expect(apl_lock_is_mine(&h->lock), 1)) {
         if (__builtin_expect(pool->damaged, 0))
-            mend(held);
+            mend(token);
         end_change(h);
-        APL_STEP("leave_outside");
+        APL_CRASH_POINT("leave_outside");
     }
     mine = apl_lock_give(&h->lock);
-    for (i = 0; i < held->n_wakes; i++) {
-        apl_session_t *s = apl_session_at(pool, held->wakes[i]);
+    for (i = 0; i < token->n_wakes; i++) {
+        apl_session_t *s = apl_session_at(pool, token->wakes[i]);
 
         if (s)
             apl_wake_up(&s->bell);
     }
-    if (held->ring)
+    if (token->ring)
         apl_wake_ring(pool->bell);
     return mine;
 }
 
 /* This process and others wrote at the same time. Nobody knows what became of
  * it, so all is rebuilt from the slots, as after any damage. */
-static void mend_what_was_shared(apl_held_t *held)
+static void mend_what_was_shared(apl_lock_token_t *token)
 {
-    apl_pool_t *pool = held->pool;
-    apr_status_t rv = apl_enter(held, pool, held->now, APL_PATIENCE);
+    apl_pool_t *pool = token->pool;
+    apr_status_t rv = apl_enter(token, pool, token->now, APL_PATIENCE);
 
     pool->damaged = 1; /* without the lock: for the next verb */
     if (rv == APR_SUCCESS)
-        go_out(held);
+        go_out(token);
 }
 
-apr_status_t apl_enter_process(apl_held_t *held, apl_pool_t *pool, uint64_t id,
-                               int64_t now, uint32_t from, uint32_t to,
-                               apl_process_t **process)
+apr_status_t apl_enter_process(apl_lock_token_t *token, apl_pool_t *pool,
+                               uint64_t id, int64_t now, uint32_t from,
+                               uint32_t to, apl_process_t **process)
 {
-    apr_status_t rv = apl_enter_patiently(held, pool, now);
+    apr_status_t rv = apl_enter_patiently(token, pool, now);
 
     if (rv != APR_SUCCESS)
         return rv;
-    *process = apl_process_find(held, id);
+    *process = apl_process_find(token, id);
     if (*process && (*process)->state >= from && (*process)->state <= to)
         return APR_SUCCESS;
-    apl_leave(held);
+    apl_leave(token);
     return APL_ESTALE;
 }
 
-apr_status_t apl_enter_group(apl_held_t *held, apl_pool_t *pool,
+apr_status_t apl_enter_group(apl_lock_token_t *token, apl_pool_t *pool,
                              const char *name, int64_t now, apl_group_t **group)
 {
-    apr_status_t rv = apl_enter_patiently(held, pool, now);
+    apr_status_t rv = apl_enter_patiently(token, pool, now);
 
     if (rv != APR_SUCCESS)
         return rv;
-    *group = apl_group_find(held, apl_group_key(name), name);
+    *group = apl_group_find(token, apl_group_key(name), name);
     if (*group)
         return APR_SUCCESS;
-    apl_leave(held);
+    apl_leave(token);
     return APL_ESTALE;
 }
 
 /* Rounds end: somebody may write into the pool that others wait. Whom they
  * leave waiting is served by the spawner's tick. */
-static void serve_more(apl_held_t *held)
+static void serve_more(apl_lock_token_t *token)
 {
-    apl_pool_t *pool = held->pool;
+    apl_pool_t *pool = token->pool;
     int64_t end = apl_now() + APL_PATIENCE;
 
     do {
-        if (apl_enter(held, pool, held->now, APL_PATIENCE) != APR_SUCCESS)
+        if (apl_enter(token, pool, token->now, APL_PATIENCE) != APR_SUCCESS)
             return;
-        apl_room_share_all(held);
-        go_out(held);
-    } while (held->more && apl_now() < end);
+        apl_capacity_share_all(token);
+        go_out(token);
+    } while (token->more && apl_now() < end);
 }
 
-void apl_leave(apl_held_t *held)
+void apl_leave(apl_lock_token_t *token)
 {
-    if (__builtin_expect(!go_out(held), 0))
-        mend_what_was_shared(held);
-    if (held->more)
-        serve_more(held);
+    if (__builtin_expect(!go_out(token), 0))
+        mend_what_was_shared(token);
+    if (token->more)
+        serve_more(token);
 }

@@ -5,10 +5,10 @@
  * @brief The one door to the pool: take the lock, mend what a dead process
  *        left behind, hand out the token that every other function asks for.
  *
- *     rv = apl_enter(&held, pool, now, APL_FOREVER);
+ *     rv = apl_enter(&token, pool, now, APL_FOREVER);
  *     if (rv == APR_SUCCESS) {
  *         ...
- *         apl_leave(&held);
+ *         apl_leave(&token);
  *     }
  *
  * Lock:  apl_enter() takes the pool lock; between it and apl_leave() nothing
@@ -34,12 +34,12 @@
 
 /**
  * Take the pool lock, repairing first if its last owner died.
- * @param held  the token to pass on; valid until apl_leave()
+ * @param token  the token to pass on; valid until apl_leave()
  * @param now   apl_now(), or the time a test wants it to be
  * @param limit us to wait for the lock at most, or APL_FOREVER
  * @return APR_SUCCESS; APL_ELOCK: not to be had within the limit
  */
-apr_status_t apl_enter(apl_held_t *held, apl_pool_t *pool, int64_t now,
+apr_status_t apl_enter(apl_lock_token_t *token, apl_pool_t *pool, int64_t now,
                        int64_t limit);
 
 /**
@@ -47,7 +47,7 @@ apr_status_t apl_enter(apl_held_t *held, apl_pool_t *pool, int64_t now,
  * most pool->patience us, and once that was in vain not at all, until its
  * caller sets that anew.
  */
-apr_status_t apl_enter_patiently(apl_held_t *held, apl_pool_t *pool,
+apr_status_t apl_enter_patiently(apl_lock_token_t *token, apl_pool_t *pool,
                                  int64_t now);
 
 /**
@@ -55,21 +55,21 @@ apr_status_t apl_enter_patiently(apl_held_t *held, apl_pool_t *pool,
  * @param process filled in
  * @return APL_ESTALE: there is none, and nobody is inside; or as above
  */
-apr_status_t apl_enter_process(apl_held_t *held, apl_pool_t *pool, uint64_t id,
-                               int64_t now, uint32_t from, uint32_t to,
-                               apl_process_t **process);
+apr_status_t apl_enter_process(apl_lock_token_t *token, apl_pool_t *pool,
+                               uint64_t id, int64_t now, uint32_t from,
+                               uint32_t to, apl_process_t **process);
 
 /**
  * The same, and find a group by its name.
  * @param group filled in
  * @return APL_ESTALE: there is none, and nobody is inside; or as above
  */
-apr_status_t apl_enter_group(apl_held_t *held, apl_pool_t *pool,
+apr_status_t apl_enter_group(apl_lock_token_t *token, apl_pool_t *pool,
                              const char *name, int64_t now,
                              apl_group_t **group);
 
 /** Give the lock back; then wake and ring whom the verb noted. More waiters
  * than a token has room for are served in another round. */
-void apl_leave(apl_held_t *held);
+void apl_leave(apl_lock_token_t *token);
 
 #endif

@@ -16,12 +16,12 @@ apr_status_t apl_history_sample(apl_pool_t *pool, int64_t now)
 {
     apl_header_t *h = pool->header;
     apl_sample_t *to;
-    apl_held_t held;
+    apl_lock_token_t token;
     apr_status_t rv;
 
     if (!is_due(h, now))
         return APR_SUCCESS;
-    rv = apl_enter_patiently(&held, pool, now);
+    rv = apl_enter_patiently(&token, pool, now);
     if (rv != APR_SUCCESS)
         return rv;
     to = &h->samples[h->n_samples % APL_SAMPLE_MAX];
@@ -32,8 +32,8 @@ apr_status_t apl_history_sample(apl_pool_t *pool, int64_t now)
     to->busy = h->active;
     to->waiting = h->peak > h->waiting ? h->peak : h->waiting;
     h->peak = h->waiting;
-    APL_STEP("sample_written");
+    APL_CRASH_POINT("sample_written");
     h->n_samples++;
-    apl_leave(&held);
+    apl_leave(&token);
     return APR_SUCCESS;
 }

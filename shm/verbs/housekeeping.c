@@ -20,102 +20,102 @@
 
 /* ---- configuration ---- */
 
-apr_status_t apl_supervise_limits(apl_pool_t *pool, uint32_t max,
-                                  uint32_t config, int64_t now)
+apr_status_t apl_housekeeping_limits(apl_pool_t *pool, uint32_t max,
+                                     uint32_t config, int64_t now)
 {
     apl_header_t *h = pool->header;
-    apl_held_t held;
+    apl_lock_token_t token;
     apr_status_t rv;
 
     if (h->max == max && h->config == config)
         return APR_SUCCESS;
-    rv = apl_enter_patiently(&held, pool, now);
+    rv = apl_enter_patiently(&token, pool, now);
     if (rv != APR_SUCCESS)
         return rv;
     h->max = max;
     h->config = config;
-    APL_STEP("limits");
-    apl_room_share_all(&held);
-    apl_leave(&held);
+    APL_CRASH_POINT("limits");
+    apl_capacity_share_all(&token);
+    apl_leave(&token);
     return APR_SUCCESS;
 }
 
-apr_status_t apl_supervise_configure(apl_pool_t *pool, const apl_app_t *app,
-                                     int prestart, int64_t now)
+apr_status_t apl_housekeeping_configure(apl_pool_t *pool, const apl_app_t *app,
+                                        int prestart, int64_t now)
 {
     apl_group_t *g;
-    apl_held_t held;
-    apr_status_t rv = apl_enter_patiently(&held, pool, now);
+    apl_lock_token_t token;
+    apr_status_t rv = apl_enter_patiently(&token, pool, now);
 
     if (rv != APR_SUCCESS)
         return rv;
-    g = prestart ? apl_group_ensure(&held, app)
-                 : apl_group_find(&held, app->key, app->name);
+    g = prestart ? apl_group_find_or_add(&token, app)
+                 : apl_group_find(&token, app->key, app->name);
     if (g) {
-        apl_group_configure(&held, g, &app->options);
+        apl_group_configure(&token, g, &app->options);
         snprintf(g->root, sizeof g->root, "%s", app->root);
         if (g->retry_at > now + APL_BACKOFF_MAX * 1000000ll)
             g->retry_at = now; /* no pause is so long: damage */
         g->retired = 0;
         if (prestart)
             g->used = 1;
-        apl_room_keep(&held, g);
-        apl_room_share(&held, g);
+        apl_capacity_keep_minimum(&token, g);
+        apl_capacity_share(&token, g);
     }
     else if (prestart)
         rv = pool->damaged ? APL_EDAMAGED : APL_EFULL;
-    apl_leave(&held);
+    apl_leave(&token);
     return rv;
 }
 
-apr_status_t apl_supervise_repair(apl_pool_t *pool, int64_t now)
+apr_status_t apl_housekeeping_repair(apl_pool_t *pool, int64_t now)
 {
-    apl_held_t held;
+    apl_lock_token_t token;
     apr_status_t rv;
 
     pool->damaged = 1;
-    rv = apl_enter_patiently(&held, pool, now);
+    rv = apl_enter_patiently(&token, pool, now);
     if (rv == APR_SUCCESS)
-        apl_leave(&held);
+        apl_leave(&token);
     return rv;
 }
 
 /* Where nothing is to run, nothing does; where nothing will come, nobody waits.
  */
-static void wind_up(apl_held_t *held, apl_group_t *g)
+static void wind_up(apl_lock_token_t *token, apl_group_t *g)
 {
     int left = 0;
 
     if (apl_group_drained(g))
-        left = apl_retire_drained(held, g);
+        left = apl_retire_drained(token, g);
     else if (g->retired)
-        left = apl_retire_removed(held, g);
-    else if (apl_group_haunted(g) && g->size + g->spawning == 0)
-        left = apl_queue_fail(held, g, APL_EZOMBIES);
+        left = apl_retire_removed(token, g);
+    else if (apl_group_too_many_unkillable(g) && g->size + g->spawning == 0)
+        left = apl_queue_fail(token, g, APL_EUNKILLABLE);
     if (left)
-        held->ring = 1; /* the rest with the next tick */
+        token->ring = 1; /* the rest with the next tick */
 }
 
-apr_status_t apl_supervise_remove(apl_pool_t *pool, const char *name,
-                                  int64_t now)
+apr_status_t apl_housekeeping_remove(apl_pool_t *pool, const char *name,
+                                     int64_t now)
 {
     apl_group_t *g;
-    apl_held_t held;
-    apr_status_t rv = apl_enter_group(&held, pool, name, now, &g);
+    apl_lock_token_t token;
+    apr_status_t rv = apl_enter_group(&token, pool, name, now, &g);
 
     if (rv != APR_SUCCESS)
         return rv;
     g->retired = 1;
-    APL_STEP("remove_retired");
-    wind_up(&held, g);
-    apl_room_settle(&held);
-    apl_leave(&held);
+    APL_CRASH_POINT("remove_retired");
+    wind_up(&token, g);
+    apl_capacity_assign(&token);
+    apl_leave(&token);
     return APR_SUCCESS;
 }
 
-APL_UNLOCKED apr_status_t apl_supervise_group(const apl_pool_t *pool,
-                                              uint32_t index,
-                                              char name[APL_NAME_MAX])
+APL_UNLOCKED apr_status_t apl_housekeeping_group_name(const apl_pool_t *pool,
+                                                      uint32_t index,
+                                                      char name[APL_NAME_MAX])
 {
     const apl_group_t *g = apl_group_at(pool, index);
 
@@ -129,17 +129,17 @@ APL_UNLOCKED apr_status_t apl_supervise_group(const apl_pool_t *pool,
 /* ---- the tick ---- */
 
 /* Be back in so many us, if that is soon. */
-static void due_in(int64_t us, const apl_held_t *held, int64_t *next)
+static void due_in(int64_t us, const apl_lock_token_t *token, int64_t *next)
 {
-    if (us >= 0 && us < *next - held->now)
-        *next = held->now + us;
+    if (us >= 0 && us < *next - token->now)
+        *next = token->now + us;
 }
 
 /* End idle processes that nobody used for PoolIdleTime, or that are above a
  * limit that was lowered; the longest idle first. */
-static void trim(apl_held_t *held, apl_group_t *g, int64_t *next)
+static void trim(apl_lock_token_t *token, apl_group_t *g, int64_t *next)
 {
-    apl_pool_t *pool = held->pool;
+    apl_pool_t *pool = token->pool;
     const apl_options_t *o = &g->options;
     uint32_t at, left = pool->n.processes;
 
@@ -152,40 +152,40 @@ static void trim(apl_held_t *held, apl_group_t *g, int64_t *next)
             pool->damaged = 1;
             return;
         }
-        if (apl_group_above(held, g)) {
-            apl_process_leave(held, p, APL_EVENT_TRIMMED);
+        if (apl_group_above(token, g)) {
+            apl_process_leave(token, p, APL_EVENT_TRIMMED);
             continue;
         }
         if (o->idle_time <= 0 || g->size <= o->min_instances)
             return;
-        idle = apl_since(held->now, p->last_used);
+        idle = apl_since(token->now, p->last_used);
         if (idle < o->idle_time) {
-            due_in(apl_since(o->idle_time, idle), held, next);
+            due_in(apl_since(o->idle_time, idle), token, next);
             return;
         }
         pool->header->counters.idled++;
-        apl_process_leave(held, p, APL_EVENT_IDLE);
+        apl_process_leave(token, p, APL_EVENT_IDLE);
     }
 }
 
-static void tend(apl_held_t *held, apl_group_t *g, int64_t *next)
+static void tend(apl_lock_token_t *token, apl_group_t *g, int64_t *next)
 {
-    trim(held, g, next);
-    wind_up(held, g);
-    apl_room_keep(held, g);
-    apl_room_replace(held, g);
+    trim(token, g, next);
+    wind_up(token, g);
+    apl_capacity_keep_minimum(token, g);
+    apl_capacity_replace_outdated(token, g);
     if (g->failures != 0 && g->waiting + g->outdated > 0)
-        due_in(apl_since(g->retry_at, held->now), held, next);
-    apl_room_share(held, g);
+        due_in(apl_since(g->retry_at, token->now), token, next);
+    apl_capacity_share(token, g);
     if (g->retired && g->size + g->spawning + g->leaving + g->sessions == 0)
-        apl_group_drop(held, g);
+        apl_group_free(token, g);
 }
 
 /* Above the pool's limit, and no group has more than its minimum: they do not
  * fit, and the longest idle go all the same. */
-static void trim_pool(apl_held_t *held)
+static void trim_pool(apl_lock_token_t *token)
 {
-    apl_pool_t *pool = held->pool;
+    apl_pool_t *pool = token->pool;
     uint32_t at, left = pool->n.processes;
 
     while (apl_hung_exceeded(pool) &&
@@ -197,7 +197,7 @@ static void trim_pool(apl_held_t *held)
             pool->damaged = 1;
             return;
         }
-        apl_process_leave(held, p, APL_EVENT_TRIMMED);
+        apl_process_leave(token, p, APL_EVENT_TRIMMED);
     }
 }
 
@@ -215,24 +215,24 @@ APL_UNLOCKED static int is_low(const apl_pool_t *pool)
  * for ever. */
 static apr_status_t lower_marks(apl_pool_t *pool, int64_t now)
 {
-    apl_held_t held;
+    apl_lock_token_t token;
     apr_status_t rv;
 
     if (is_low(pool))
         return APR_SUCCESS;
-    rv = apl_enter_patiently(&held, pool, now);
+    rv = apl_enter_patiently(&token, pool, now);
     if (rv != APR_SUCCESS)
         return rv;
     apl_slot_lower(pool, apl_slots_processes(pool), LOWER);
     apl_slot_lower(pool, apl_slots_sessions(pool), LOWER);
-    apl_leave(&held);
+    apl_leave(&token);
     return APR_SUCCESS;
 }
 
-apr_status_t apl_supervise_tick(apl_pool_t *pool, int64_t now, int64_t *next)
+apr_status_t apl_housekeeping_tick(apl_pool_t *pool, int64_t now, int64_t *next)
 {
     uint32_t i, top = apl_top(&pool->header->top_group, pool->n.groups);
-    apl_held_t held;
+    apl_lock_token_t token;
     apr_status_t rv;
     int spare = 0;
 
@@ -243,24 +243,24 @@ apr_status_t apl_supervise_tick(apl_pool_t *pool, int64_t now, int64_t *next)
 
         if (g->state != APL_GROUP_USED)
             continue;
-        rv = apl_enter_patiently(&held, pool, now);
+        rv = apl_enter_patiently(&token, pool, now);
         if (rv != APR_SUCCESS)
             return rv;
         if (g->state == APL_GROUP_USED)
-            tend(&held, g, next);
+            tend(&token, g, next);
         spare |= g->size > g->options.min_instances;
-        apl_leave(&held);
+        apl_leave(&token);
     }
     if ((spare || !apl_hung_exceeded(pool)) && pool->header->abandoned == 0)
         return lower_marks(pool, now);
-    rv = apl_enter_patiently(&held, pool, now);
+    rv = apl_enter_patiently(&token, pool, now);
     if (rv != APR_SUCCESS)
         return rv;
     if (!spare) {
-        trim_pool(&held);
-        apl_room_settle(&held);
+        trim_pool(&token);
+        apl_capacity_assign(&token);
     }
-    apl_room_yield_all(&held);
-    apl_leave(&held);
+    apl_capacity_evict_all_abandoned(&token);
+    apl_leave(&token);
     return lower_marks(pool, now);
 }

@@ -21,26 +21,26 @@
  * who wait; a lowered one ends idle processes with the next tick, and others
  * with their requests.
  */
-apr_status_t apl_supervise_limits(apl_pool_t *pool, uint32_t max,
-                                  uint32_t config, int64_t now);
+apr_status_t apl_housekeeping_limits(apl_pool_t *pool, uint32_t max,
+                                     uint32_t config, int64_t now);
 
 /**
  * Apply an app's options, whatever is there; make its group if `prestart`.
  * @return APR_SUCCESS; or APL_EFULL, APL_EDAMAGED: it could not be made
  */
-apr_status_t apl_supervise_configure(apl_pool_t *pool, const apl_app_t *app,
-                                     int prestart, int64_t now);
+apr_status_t apl_housekeeping_configure(apl_pool_t *pool, const apl_app_t *app,
+                                        int prestart, int64_t now);
 
 /** The app is gone from the configuration: its processes leave. */
-apr_status_t apl_supervise_remove(apl_pool_t *pool, const char *name,
-                                  int64_t now);
+apr_status_t apl_housekeeping_remove(apl_pool_t *pool, const char *name,
+                                     int64_t now);
 
 /** Name of the group in slot `index`, without the lock. */
-apr_status_t apl_supervise_group(const apl_pool_t *pool, uint32_t index,
-                                 char name[APL_NAME_MAX]);
+apr_status_t apl_housekeeping_group_name(const apl_pool_t *pool, uint32_t index,
+                                         char name[APL_NAME_MAX]);
 
 /** There is damage that nobody has met: rebuild lists and counts. */
-apr_status_t apl_supervise_repair(apl_pool_t *pool, int64_t now);
+apr_status_t apl_housekeeping_repair(apl_pool_t *pool, int64_t now);
 
 /**
  * The pool's housekeeping: end what idled too long (never below the
@@ -49,6 +49,7 @@ apr_status_t apl_supervise_repair(apl_pool_t *pool, int64_t now);
  * @param next when to call again at the latest, us; in a second if nothing
  *             is due before
  */
-apr_status_t apl_supervise_tick(apl_pool_t *pool, int64_t now, int64_t *next);
+apr_status_t apl_housekeeping_tick(apl_pool_t *pool, int64_t now,
+                                   int64_t *next);
 
 #endif

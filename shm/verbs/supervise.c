@@ -17,52 +17,52 @@
 
 /* ---- starting ---- */
 
-apr_status_t apl_supervise_take(apl_pool_t *pool, uint64_t random, int64_t now,
-                                apl_order_t *order)
+apr_status_t apl_supervise_next_order(apl_pool_t *pool, uint64_t random,
+                                      int64_t now, apl_order_t *order)
 {
     apl_header_t *h = pool->header;
     apl_process_t *p;
     const apl_group_t *g;
-    apl_held_t held;
+    apl_lock_token_t token;
     uint32_t at;
     apr_status_t rv;
 
     if (apl_list_seems_empty(pool, &h->wanted) && !pool->damaged)
         return APR_EOF;
-    rv = apl_enter_patiently(&held, pool, now);
+    rv = apl_enter_patiently(&token, pool, now);
     if (rv != APR_SUCCESS)
         return rv;
     rv = APR_EOF;
     at = apl_list_first(pool, &h->wanted);
     p = at != 0 ? APL_PROCESS_OF(pool, at, pool) : NULL;
     if (p && p->state == APL_PROCESS_WANTED &&
-        (g = apl_process_group(&held, p)) != NULL) {
+        (g = apl_process_group(&token, p)) != NULL) {
         order->id = (random & ~0xffffull) | APL_PROCESS_INDEX(pool, p);
         memcpy(order->name, g->name, sizeof order->name);
         order->name[sizeof order->name - 1] = 0;
-        apl_process_start(&held, p, order->id);
+        apl_process_start(&token, p, order->id);
         rv = APR_SUCCESS;
     }
     else if (at != 0)
         pool->damaged = 1;
-    apl_leave(&held);
+    apl_leave(&token);
     return rv;
 }
 
-apr_status_t apl_supervise_born(apl_pool_t *pool, uint64_t id, apl_who_t who,
-                                apl_wire_t wire, int64_t now)
+apr_status_t apl_supervise_forked(apl_pool_t *pool, uint64_t id, apl_who_t who,
+                                  apl_wire_t wire, int64_t now)
 {
     apl_process_t *p;
-    apl_held_t held;
+    apl_lock_token_t token;
     apr_status_t rv = apl_enter_process(
-        &held, pool, id, now, APL_PROCESS_STARTING, APL_PROCESS_LEAVING, &p);
+        &token, pool, id, now, APL_PROCESS_STARTING, APL_PROCESS_LEAVING, &p);
 
     if (rv != APR_SUCCESS)
         return rv;
     p->who = who;
     p->wire = wire;
-    APL_STEP("born");
-    apl_leave(&held);
+    APL_CRASH_POINT("born");
+    apl_leave(&token);
     return APR_SUCCESS;
 }
 
@@ -70,44 +70,44 @@ apr_status_t apl_supervise_ready(apl_pool_t *pool, uint64_t id, int64_t now)
 {
     apl_process_t *p;
     apl_group_t *g;
-    apl_held_t held;
+    apl_lock_token_t token;
     apr_status_t rv = apl_enter_process(
-        &held, pool, id, now, APL_PROCESS_STARTING, APL_PROCESS_STARTING, &p);
+        &token, pool, id, now, APL_PROCESS_STARTING, APL_PROCESS_STARTING, &p);
 
     if (rv != APR_SUCCESS)
         return rv;
-    apl_process_live(&held, p);
-    APL_STEP("ready_live");
+    apl_process_live(&token, p);
+    APL_CRASH_POINT("ready_live");
     pool->header->counters.spawned++;
-    apl_event_note(&held, APL_EVENT_READY, apl_process_group(&held, p), p);
-    g = apl_process_group(&held, p);
+    apl_event_note(&token, APL_EVENT_READY, apl_process_group(&token, p), p);
+    g = apl_process_group(&token, p);
     if (!g) {
-        apl_leave(&held);
+        apl_leave(&token);
         return APL_EDAMAGED;
     }
     g->failures = 0;
     g->error[0] = 0; /* those that it ended have yet to read the id */
     g->n_spawned++;
-    if (p->replaces && !apl_retire_replaced(&held, g, p))
-        apl_room_return(&held, g);
-    apl_room_keep(&held, g);
-    apl_room_replace(&held, g);
-    apl_room_share(&held, g);
-    apl_leave(&held);
+    if (p->replaces && !apl_retire_replaced(&token, g, p))
+        apl_capacity_end_excess(&token, g);
+    apl_capacity_keep_minimum(&token, g);
+    apl_capacity_replace_outdated(&token, g);
+    apl_capacity_share(&token, g);
+    apl_leave(&token);
     return APR_SUCCESS;
 }
 
-static void back_off(apl_held_t *held, apl_group_t *g, uint64_t error_id,
+static void back_off(apl_lock_token_t *token, apl_group_t *g, uint64_t error_id,
                      const char *text)
 {
     uint32_t n = g->failures > g->young ? g->failures : g->young;
     int64_t wait = n < 6 ? 1 << n : APL_BACKOFF_MAX;
 
-    g->failed_at = held->now;
-    g->retry_at = held->now + wait * 1000000;
+    g->failed_at = token->now;
+    g->retry_at = token->now + wait * 1000000;
     g->error_id = error_id;
     snprintf(g->error, sizeof g->error, "%s", text);
-    APL_STEP("back_off_until");
+    APL_CRASH_POINT("back_off_until");
     g->failures++;
     g->n_failed++;
 }
@@ -119,27 +119,27 @@ apr_status_t apl_supervise_failed(apl_pool_t *pool, uint64_t id, int ran,
     uint32_t rounds = pool->n.sessions / APL_WAKES_MAX + 1;
     apl_process_t *p;
     apl_group_t *g;
-    apl_held_t held;
+    apl_lock_token_t token;
     apr_status_t rv = apl_enter_process(
-        &held, pool, id, now, APL_PROCESS_STARTING, APL_PROCESS_STARTING, &p);
+        &token, pool, id, now, APL_PROCESS_STARTING, APL_PROCESS_STARTING, &p);
 
     if (rv != APR_SUCCESS)
         return rv;
-    g = apl_process_group(&held, p);
+    g = apl_process_group(&token, p);
     pool->header->counters.failed++;
-    apl_event_note(&held, APL_EVENT_START_FAILED, g, p);
-    apl_event_explain(&held, text, error_id);
+    apl_event_note(&token, APL_EVENT_START_FAILED, g, p);
+    apl_event_explain(&token, text, error_id);
     if (g)
-        back_off(&held, g, error_id, text);
-    apl_process_free(&held, p);
+        back_off(&token, g, error_id, text);
+    apl_process_free(&token, p);
     while (g && g->size == 0 && rounds-- > 0 &&
-           apl_queue_fail(&held, g, ran ? APL_ESTART : APL_EREFUSED)) {
-        apl_leave(&held);
-        if (apl_enter_patiently(&held, pool, now) != APR_SUCCESS)
+           apl_queue_fail(&token, g, ran ? APL_ESTART : APL_EREFUSED)) {
+        apl_leave(&token);
+        if (apl_enter_patiently(&token, pool, now) != APR_SUCCESS)
             return APR_SUCCESS;
     }
-    apl_room_settle(&held);
-    apl_leave(&held);
+    apl_capacity_assign(&token);
+    apl_leave(&token);
     return APR_SUCCESS;
 }
 
@@ -147,16 +147,16 @@ apr_status_t apl_supervise_failed(apl_pool_t *pool, uint64_t id, int ran,
 
 /* Leave a group that has lost a process: its minimum is restored, what was to be
  * replaced will be, its waiters are seen to. @param group NULL: damage */
-static void leave_smaller(apl_held_t *held, apl_group_t *group)
+static void leave_smaller(apl_lock_token_t *token, apl_group_t *group)
 {
     if (!group) {
-        apl_leave(held);
+        apl_leave(token);
         return;
     }
-    apl_room_keep(held, group);
-    apl_room_replace(held, group);
-    apl_room_share(held, group);
-    apl_leave(held);
+    apl_capacity_keep_minimum(token, group);
+    apl_capacity_replace_outdated(token, group);
+    apl_capacity_share(token, group);
+    apl_leave(token);
 }
 
 /* One that served nothing and died at once would be started again and again:
@@ -168,19 +168,19 @@ static int died_young(const apl_process_t *p, int64_t now)
 }
 
 /* It ends unasked: a failed start, where it did not stay. */
-static void note_death(apl_held_t *held, apl_group_t *g, apl_process_t *p,
-                       const char *reason)
+static void note_death(apl_lock_token_t *token, apl_group_t *g,
+                       apl_process_t *p, const char *reason)
 {
     uint32_t live = p->state == APL_PROCESS_LIVE;
-    int young = live && g && died_young(p, held->now);
+    int young = live && g && died_young(p, token->now);
 
-    held->pool->header->counters.died++;
-    apl_event_note(held, APL_EVENT_DIED, g, p);
-    apl_event_explain(held, reason, young ? p->id : 0);
+    token->pool->header->counters.died++;
+    apl_event_note(token, APL_EVENT_DIED, g, p);
+    apl_event_explain(token, reason, young ? p->id : 0);
     if (g)
         g->n_died++;
     if (young) {
-        back_off(held, g, p->id, "it ended as soon as it was ready");
+        back_off(token, g, p->id, "it ended as soon as it was ready");
         g->young++;
     }
 }
@@ -195,19 +195,19 @@ apr_status_t apl_supervise_died(apl_pool_t *pool, uint64_t id,
 {
     apl_process_t *p;
     apl_group_t *g;
-    apl_held_t held;
+    apl_lock_token_t token;
     apr_status_t rv = apl_enter_process(
-        &held, pool, id, now, APL_PROCESS_STARTING, APL_PROCESS_LEAVING, &p);
+        &token, pool, id, now, APL_PROCESS_STARTING, APL_PROCESS_LEAVING, &p);
 
     if (rv != APR_SUCCESS)
         return rv;
-    g = apl_process_group(&held, p);
+    g = apl_process_group(&token, p);
     /* A child of httpd may have noticed first. */
     if (p->state == APL_PROCESS_LIVE || p->reason == APL_EVENT_REFUSED)
-        note_death(&held, g, p, reason);
-    apl_session_forget(&held, p);
-    apl_process_free(&held, p);
-    leave_smaller(&held, g);
+        note_death(&token, g, p, reason);
+    apl_session_free_abandoned(&token, p);
+    apl_process_free(&token, p);
+    leave_smaller(&token, g);
     return APR_SUCCESS;
 }
 
@@ -216,15 +216,15 @@ apr_status_t apl_supervise_detach(apl_pool_t *pool, uint64_t id,
 {
     apl_process_t *p;
     apl_group_t *g;
-    apl_held_t held;
+    apl_lock_token_t token;
     apr_status_t rv = apl_enter_process(
-        &held, pool, id, now, APL_PROCESS_STARTING, APL_PROCESS_LIVE, &p);
+        &token, pool, id, now, APL_PROCESS_STARTING, APL_PROCESS_LIVE, &p);
 
     if (rv != APR_SUCCESS)
         return rv;
-    g = apl_process_group(&held, p);
-    apl_process_leave(&held, p, reason);
-    leave_smaller(&held, g);
+    g = apl_process_group(&token, p);
+    apl_process_leave(&token, p, reason);
+    leave_smaller(&token, g);
     return APR_SUCCESS;
 }
 
@@ -232,27 +232,27 @@ apr_status_t apl_supervise_outdate(apl_pool_t *pool, uint64_t id, int64_t now)
 {
     apl_process_t *p;
     apl_group_t *g;
-    apl_held_t held;
+    apl_lock_token_t token;
     apr_status_t rv = apl_enter_process(
-        &held, pool, id, now, APL_PROCESS_STARTING, APL_PROCESS_LIVE, &p);
+        &token, pool, id, now, APL_PROCESS_STARTING, APL_PROCESS_LIVE, &p);
 
     if (rv != APR_SUCCESS)
         return rv;
-    g = apl_process_group(&held, p);
+    g = apl_process_group(&token, p);
     if (p->state == APL_PROCESS_STARTING)
-        apl_process_leave(&held, p, APL_EVENT_RESTART);
+        apl_process_leave(&token, p, APL_EVENT_RESTART);
     else if (g)
-        apl_retire_outdate(&held, g, p, APL_EVENT_RESTART);
-    leave_smaller(&held, g);
+        apl_retire_outdate(&token, g, p, APL_EVENT_RESTART);
+    leave_smaller(&token, g);
     return APR_SUCCESS;
 }
 
 /* ---- what is there ---- */
 
 /* The slot that the id names, out of any list. NULL: another's. */
-static apl_process_t *slot_for(apl_held_t *held, uint64_t id)
+static apl_process_t *slot_for(apl_lock_token_t *token, uint64_t id)
 {
-    apl_pool_t *pool = held->pool;
+    apl_pool_t *pool = token->pool;
     uint32_t i = (uint32_t)(id & 0xffff), at;
     uint32_t top = apl_top(&pool->header->top_process, pool->n.processes);
     apl_process_t *p = apl_process_at(pool, i);
@@ -276,19 +276,19 @@ static apl_process_t *slot_for(apl_held_t *held, uint64_t id)
 }
 
 /* Requests that have this process, in spite of what became of its slot. */
-static void claim_sessions(apl_held_t *held, apl_process_t *p)
+static void claim_sessions(apl_lock_token_t *token, apl_process_t *p)
 {
-    apl_pool_t *pool = held->pool;
+    apl_pool_t *pool = token->pool;
     uint32_t i, top = apl_top(&pool->header->top_session, pool->n.sessions);
 
     for (i = 1; i <= top; i++) {
         apl_session_t *s = &pool->sessions[i];
 
-        if (s->state != APL_SESSION_HELD || s->id != p->id ||
+        if (s->state != APL_SESSION_OPEN || s->id != p->id ||
             s->process != APL_PROCESS_INDEX(pool, p) || s->group != p->group)
             continue;
         s->process_generation = p->generation;
-        apl_session_recount(held, s, p);
+        apl_session_recount(token, s, p);
     }
 }
 
@@ -298,17 +298,17 @@ apr_status_t apl_supervise_adopt(apl_pool_t *pool, uint64_t id, apl_who_t who,
 {
     apl_group_t *g;
     apl_process_t *p;
-    apl_held_t held;
-    apr_status_t rv = apl_enter_group(&held, pool, name, now, &g);
+    apl_lock_token_t token;
+    apr_status_t rv = apl_enter_group(&token, pool, name, now, &g);
 
     if (rv != APR_SUCCESS)
         return rv;
-    p = slot_for(&held, id);
+    p = slot_for(&token, id);
     if (!p) {
-        apl_leave(&held);
+        apl_leave(&token);
         return APL_ESTALE;
     }
-    apl_process_renew(p);
+    apl_process_reset(p);
     p->id = id;
     p->who = who;
     p->group = APL_GROUP_INDEX(pool, g);
@@ -317,13 +317,14 @@ apr_status_t apl_supervise_adopt(apl_pool_t *pool, uint64_t id, apl_who_t who,
     p->birth = ++pool->header->ticket;
     /* A live one may run any code there ever was. */
     p->revision = live ? 0 : g->revision;
-    claim_sessions(&held, p);
-    APL_STEP("adopt_filled");
+    claim_sessions(&token, p);
+    APL_CRASH_POINT("adopt_filled");
     p->state = live ? APL_PROCESS_LIVE : APL_PROCESS_STARTING;
-    APL_STEP("adopt_state"); /* seen: it is there; no list knows it yet */
-    apl_process_enlist(&held, p);
-    apl_room_share(&held, g);
-    apl_leave(&held);
+    APL_CRASH_POINT("adopt_state");
+    /* seen: it is there; no list knows it yet */
+    apl_process_link(&token, p);
+    apl_capacity_share(&token, g);
+    apl_leave(&token);
     return APR_SUCCESS;
 }
 
@@ -348,9 +349,9 @@ APL_UNLOCKED apr_status_t apl_supervise_condition(const apl_pool_t *pool,
                                                                : APR_SUCCESS;
 }
 
-APL_UNLOCKED int apl_supervise_agrees(const apl_pool_t *pool, uint64_t id,
-                                      const apl_who_t *who, const char *name,
-                                      apl_wire_t wire, int live)
+APL_UNLOCKED int apl_supervise_matches(const apl_pool_t *pool, uint64_t id,
+                                       const apl_who_t *who, const char *name,
+                                       apl_wire_t wire, int live)
 {
     const apl_process_t *p = apl_process_at(pool, (uint32_t)(id & 0xffff));
     const apl_group_t *g = p ? apl_group_at(pool, p->group) : NULL;
@@ -364,22 +365,22 @@ APL_UNLOCKED int apl_supervise_agrees(const apl_pool_t *pool, uint64_t id,
             state == (live ? APL_PROCESS_LIVE : APL_PROCESS_STARTING));
 }
 
-apr_status_t apl_supervise_drained(apl_pool_t *pool, uint64_t id, int64_t now)
+apr_status_t apl_supervise_may_end(apl_pool_t *pool, uint64_t id, int64_t now)
 {
     apl_process_t *p;
-    apl_held_t held;
+    apl_lock_token_t token;
     apr_status_t rv = apl_enter_process(
-        &held, pool, id, now, APL_PROCESS_LEAVING, APL_PROCESS_LEAVING, &p);
+        &token, pool, id, now, APL_PROCESS_LEAVING, APL_PROCESS_LEAVING, &p);
 
     if (rv != APR_SUCCESS)
         return rv;
     rv = p->sessions == p->abandoned ? APR_SUCCESS : APL_EWAIT;
-    apl_leave(&held);
+    apl_leave(&token);
     return rv;
 }
 
-APL_UNLOCKED uint32_t apl_supervise_known(const apl_pool_t *pool, uint64_t *ids,
-                                          uint32_t max)
+APL_UNLOCKED uint32_t apl_supervise_ids(const apl_pool_t *pool, uint64_t *ids,
+                                        uint32_t max)
 {
     uint32_t i, n = 0;
     uint32_t top = apl_top(&pool->header->top_process, pool->n.processes);

@@ -35,13 +35,13 @@ typedef struct {
  * @param random 64 random bits, of which the id is made
  * @return APR_SUCCESS; APR_EOF: there is none
  */
-apr_status_t apl_supervise_take(apl_pool_t *pool, uint64_t random, int64_t now,
-                                apl_order_t *order);
+apr_status_t apl_supervise_next_order(apl_pool_t *pool, uint64_t random,
+                                      int64_t now, apl_order_t *order);
 
 /** The process of an order was forked; once more, when it is known what it
  * speaks. */
-apr_status_t apl_supervise_born(apl_pool_t *pool, uint64_t id, apl_who_t who,
-                                apl_wire_t wire, int64_t now);
+apr_status_t apl_supervise_forked(apl_pool_t *pool, uint64_t id, apl_who_t who,
+                                  apl_wire_t wire, int64_t now);
 
 /**
  * It accepts requests: it becomes LIVE and serves those who wait.
@@ -109,7 +109,7 @@ typedef struct {
 
 /**
  * Reads without the lock: while another process repairs, `sessions` may be too
- * low (apl_supervise_drained()).
+ * low (apl_supervise_may_end()).
  * @return APL_ESTALE: not in the segment
  */
 apr_status_t apl_supervise_condition(const apl_pool_t *pool, uint64_t id,
@@ -120,21 +120,20 @@ apr_status_t apl_supervise_condition(const apl_pool_t *pool, uint64_t id,
  * @param name of its group
  * @param live 1: it accepts requests; 0: it boots
  */
-int apl_supervise_agrees(const apl_pool_t *pool, uint64_t id,
-                         const apl_who_t *who, const char *name,
-                         apl_wire_t wire, int live);
+int apl_supervise_matches(const apl_pool_t *pool, uint64_t id,
+                          const apl_who_t *who, const char *name,
+                          apl_wire_t wire, int live);
 
 /** Is a leaving process without sessions that somebody waits for?
  * @return APR_SUCCESS: it may be ended; APL_EWAIT: not yet; APL_ESTALE: it is
  * not leaving */
-apr_status_t apl_supervise_drained(apl_pool_t *pool, uint64_t id, int64_t now);
+apr_status_t apl_supervise_may_end(apl_pool_t *pool, uint64_t id, int64_t now);
 
 /**
  * Ids of the slots that ought to have a process (STARTING, LIVE, LEAVING).
  * Reads without the lock. The spawner reports those it does not know as gone.
  * @return how many were written to ids
  */
-uint32_t apl_supervise_known(const apl_pool_t *pool, uint64_t *ids,
-                             uint32_t max);
+uint32_t apl_supervise_ids(const apl_pool_t *pool, uint64_t *ids, uint32_t max);
 
 #endif

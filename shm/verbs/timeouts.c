@@ -24,7 +24,7 @@ APL_UNLOCKED static const apl_process_t *served_by(const apl_pool_t *pool,
     const apl_process_t *p = apl_process_at(pool, s->process);
 
     *group = apl_group_at(pool, s->group);
-    if (__atomic_load_n(&s->state, __ATOMIC_ACQUIRE) != APL_SESSION_HELD ||
+    if (__atomic_load_n(&s->state, __ATOMIC_ACQUIRE) != APL_SESSION_OPEN ||
         s->endless || !p || !*group || p->id != s->id ||
         p->generation != s->process_generation)
         return NULL;
@@ -38,7 +38,7 @@ static int is_hung(const apl_pool_t *pool, const apl_process_t *process,
     const apl_group_t *g;
 
     return served_by(pool, s, &g) == process &&
-           apl_hung_at(apl_hung_age(s, now), g->options.hung_after);
+           apl_hung_is_overdue(apl_hung_age(s, now), g->options.hung_after);
 }
 
 /* Mark it, or take the mark away. @param s what it is hung by; NULL: it has no
@@ -46,33 +46,33 @@ static int is_hung(const apl_pool_t *pool, const apl_process_t *process,
 static void mark(apl_pool_t *pool, apl_process_t *p, const apl_session_t *s,
                  int64_t now)
 {
-    apl_held_t held;
+    apl_lock_token_t token;
     apl_group_t *g;
 
-    if (apl_enter_patiently(&held, pool, now) != APR_SUCCESS)
+    if (apl_enter_patiently(&token, pool, now) != APR_SUCCESS)
         return;
     if (p->state == APL_PROCESS_LIVE && (p->hung != 0) != (s != NULL) &&
         (!s || is_hung(pool, p, s, now))) {
-        apl_process_hang(&held, p, s != NULL);
-        g = apl_process_group(&held, p);
+        apl_process_set_hung(&token, p, s != NULL);
+        g = apl_process_group(&token, p);
         if (g)
-            apl_room_share(&held, g);
+            apl_capacity_share(&token, g);
     }
-    apl_leave(&held);
+    apl_leave(&token);
 }
 
 /* Note the request in a slot if it is overdue, unless an older one of the same
  * process is noted. Its age is read with what it is known by: in a slot that
  * is reused, the age of one and the name of the next may be met. */
 static uint32_t note(const apl_pool_t *pool, uint32_t index, int64_t limit,
-                     int64_t now, apl_glance_t *overdue, uint32_t n,
+                     int64_t now, apl_session_peek_t *overdue, uint32_t n,
                      uint32_t max)
 {
-    apl_glance_t r;
+    apl_session_peek_t r;
     uint32_t i;
 
-    if (apl_glance_take(pool, index, &r) != APR_SUCCESS || r.endless ||
-        !apl_hung_at(apl_since(now, r.since), limit))
+    if (apl_session_peek(pool, index, &r) != APR_SUCCESS || r.endless ||
+        !apl_hung_is_overdue(apl_since(now, r.since), limit))
         return n;
     for (i = 0; i < n && overdue[i].process != r.process; i++)
         ;
@@ -85,7 +85,7 @@ static uint32_t note(const apl_pool_t *pool, uint32_t index, int64_t limit,
 /* @param by the session by which each process is hung, or 0: filled in */
 APL_UNLOCKED static uint32_t look_at_sessions(const apl_pool_t *pool,
                                               int64_t now, uint32_t *by,
-                                              apl_glance_t *overdue,
+                                              apl_session_peek_t *overdue,
                                               uint32_t max)
 {
     uint32_t i, n = 0;
@@ -99,9 +99,9 @@ APL_UNLOCKED static uint32_t look_at_sessions(const apl_pool_t *pool,
 
         if (!p)
             continue;
-        if (apl_hung_at(age, g->options.hung_after))
+        if (apl_hung_is_overdue(age, g->options.hung_after))
             by[APL_PROCESS_INDEX(pool, p)] = i;
-        if (apl_hung_at(age, g->options.kill_after) &&
+        if (apl_hung_is_overdue(age, g->options.kill_after) &&
             p->state >= APL_PROCESS_LIVE && p->reason != APL_EVENT_KILLED)
             n = note(pool, i, g->options.kill_after, now, overdue, n, max);
     }
@@ -124,8 +124,8 @@ APL_UNLOCKED static void mark_all(apl_pool_t *pool, const uint32_t *by,
     }
 }
 
-uint32_t apl_clock_look(apl_pool_t *pool, int64_t now, apl_glance_t *overdue,
-                        uint32_t max)
+uint32_t apl_timeouts_find(apl_pool_t *pool, int64_t now,
+                           apl_session_peek_t *overdue, uint32_t max)
 {
     uint32_t n, *by = calloc(pool->n.processes, sizeof *by);
 
@@ -141,23 +141,23 @@ uint32_t apl_clock_look(apl_pool_t *pool, int64_t now, apl_glance_t *overdue,
 /* ---- ending ---- */
 
 /* The request of this ticket, if the process works on it; or NULL. */
-static const apl_session_t *request_of(const apl_held_t *held,
+static const apl_session_t *request_of(const apl_lock_token_t *token,
                                        const apl_process_t *p, uint64_t ticket)
 {
-    const apl_pool_t *pool = held->pool;
+    const apl_pool_t *pool = token->pool;
     uint32_t i, top = apl_top(&pool->header->top_session, pool->n.sessions);
 
     for (i = 1; i <= top; i++) {
         const apl_session_t *s = &pool->sessions[i];
 
-        if (s->state == APL_SESSION_HELD && s->ticket == ticket)
-            return apl_session_process(held, s) == p ? s : NULL;
+        if (s->state == APL_SESSION_OPEN && s->ticket == ticket)
+            return apl_session_process(token, s) == p ? s : NULL;
     }
     return NULL;
 }
 
 /* Is there what it would be ended for? */
-static int has_reason(const apl_held_t *held, const apl_process_t *p,
+static int has_reason(const apl_lock_token_t *token, const apl_process_t *p,
                       uint64_t ticket, int overdue)
 {
     const apl_session_t *s;
@@ -165,36 +165,36 @@ static int has_reason(const apl_held_t *held, const apl_process_t *p,
 
     if (ticket == 0 && !overdue)
         return p->sessions > 0;
-    s = request_of(held, p, ticket);
-    return s && (!overdue || (served_by(held->pool, s, &g) == p &&
-                              apl_hung_at(apl_hung_age(s, held->now),
-                                          g->options.kill_after)));
+    s = request_of(token, p, ticket);
+    return s && (!overdue || (served_by(token->pool, s, &g) == p &&
+                              apl_hung_is_overdue(apl_hung_age(s, token->now),
+                                                  g->options.kill_after)));
 }
 
 /* The next session of a process after that one, 0 at first; or NULL. */
-static apl_session_t *next_of(const apl_held_t *held, const apl_process_t *p,
-                              uint32_t *at)
+static apl_session_t *next_of(const apl_lock_token_t *token,
+                              const apl_process_t *p, uint32_t *at)
 {
-    const apl_pool_t *pool = held->pool;
+    const apl_pool_t *pool = token->pool;
     uint32_t top = apl_top(&pool->header->top_session, pool->n.sessions);
 
     while (++*at <= top) {
         apl_session_t *s = &pool->sessions[*at];
 
-        if (s->state == APL_SESSION_HELD && apl_session_process(held, s) == p)
+        if (s->state == APL_SESSION_OPEN && apl_session_process(token, s) == p)
             return s;
     }
     return NULL;
 }
 
 /* Why their process ends: it is not broken. @param why APL_KILLED ... */
-static void tell_requests(apl_held_t *held, const apl_process_t *p,
+static void tell_requests(apl_lock_token_t *token, const apl_process_t *p,
                           uint32_t why)
 {
     uint32_t at = 0, left = p->sessions;
     apl_session_t *s;
 
-    while (left-- > 0 && (s = next_of(held, p, &at)) != NULL)
+    while (left-- > 0 && (s = next_of(token, p, &at)) != NULL)
         __atomic_store_n(&s->killed, why, __ATOMIC_RELAXED);
 }
 
@@ -204,106 +204,106 @@ static apr_status_t end(apl_pool_t *pool, uint64_t id, uint64_t ticket,
 {
     apl_process_t *p;
     apl_group_t *g;
-    apl_held_t held;
-    apr_status_t rv = apl_enter_process(&held, pool, id, now, APL_PROCESS_LIVE,
+    apl_lock_token_t token;
+    apr_status_t rv = apl_enter_process(&token, pool, id, now, APL_PROCESS_LIVE,
                                         APL_PROCESS_LEAVING, &p);
 
     if (rv != APR_SUCCESS)
         return rv;
     if (p->state == APL_PROCESS_LEAVING && p->reason == APL_EVENT_KILLED)
         rv = APL_ESTALE;
-    else if (!has_reason(&held, p, ticket, overdue))
+    else if (!has_reason(&token, p, ticket, overdue))
         rv = APL_EIDLE;
     if (rv != APR_SUCCESS) {
-        apl_leave(&held);
+        apl_leave(&token);
         return rv;
     }
-    tell_requests(&held, p, APL_KILLED);
-    APL_STEP("kill_told");
+    tell_requests(&token, p, APL_KILLED);
+    APL_CRASH_POINT("kill_told");
     pool->header->counters.killed++;
-    g = apl_process_group(&held, p);
+    g = apl_process_group(&token, p);
     if (p->state == APL_PROCESS_LIVE)
-        apl_process_leave(&held, p, APL_EVENT_KILLED);
+        apl_process_leave(&token, p, APL_EVENT_KILLED);
     else {
         p->reason = APL_EVENT_KILLED;
-        APL_STEP("kill_reason");
-        apl_event_note(&held, APL_EVENT_KILLED, g, p);
-        held.ring = 1;
+        APL_CRASH_POINT("kill_reason");
+        apl_event_note(&token, APL_EVENT_KILLED, g, p);
+        token.ring = 1;
     }
     if (g) {
-        apl_room_keep(&held, g);
-        apl_room_share(&held, g);
+        apl_capacity_keep_minimum(&token, g);
+        apl_capacity_share(&token, g);
     }
-    apl_leave(&held);
+    apl_leave(&token);
     return APR_SUCCESS;
 }
 
-apr_status_t apl_clock_kill(apl_pool_t *pool, uint64_t id, uint64_t ticket,
-                            int64_t now)
+apr_status_t apl_timeouts_kill(apl_pool_t *pool, uint64_t id, uint64_t ticket,
+                               int64_t now)
 {
     return end(pool, id, ticket, 0, now);
 }
 
-apr_status_t apl_clock_dying(apl_pool_t *pool, uint64_t id, int64_t now)
+apr_status_t apl_timeouts_term_sent(apl_pool_t *pool, uint64_t id, int64_t now)
 {
     apl_process_t *p;
-    apl_held_t held;
+    apl_lock_token_t token;
     apr_status_t rv = apl_enter_process(
-        &held, pool, id, now, APL_PROCESS_LEAVING, APL_PROCESS_LEAVING, &p);
+        &token, pool, id, now, APL_PROCESS_LEAVING, APL_PROCESS_LEAVING, &p);
 
     if (rv != APR_SUCCESS)
         return rv;
     if (p->reason == APL_EVENT_KILLED)
-        tell_requests(&held, p, APL_DYING);
+        tell_requests(&token, p, APL_DYING);
     else
         rv = APL_ESTALE;
-    APL_STEP("dying_told");
-    apl_leave(&held);
+    APL_CRASH_POINT("dying_told");
+    apl_leave(&token);
     return rv;
 }
 
-apr_status_t apl_clock_expire(apl_pool_t *pool, const apl_glance_t *request,
-                              int64_t now)
+apr_status_t apl_timeouts_expire(apl_pool_t *pool,
+                                 const apl_session_peek_t *request, int64_t now)
 {
     return end(pool, request->process, request->ticket, 1, now);
 }
 
 /* Has it links, and nothing that is to be finished? */
-static int has_only_links(const apl_held_t *held, const apl_process_t *p)
+static int has_only_links(const apl_lock_token_t *token, const apl_process_t *p)
 {
     uint32_t at = 0, left = p->sessions;
     const apl_session_t *s;
 
-    while (left-- > 0 && (s = next_of(held, p, &at)) != NULL)
-        if (s->owner != 0 && s->endless != APL_LINKS)
+    while (left-- > 0 && (s = next_of(token, p, &at)) != NULL)
+        if (s->child != 0 && s->endless != APL_LASTING_CONNECTION)
             return 0;
     return 1;
 }
 
-apr_status_t apl_clock_close(apl_pool_t *pool, uint64_t id, int64_t now)
+apr_status_t apl_timeouts_close(apl_pool_t *pool, uint64_t id, int64_t now)
 {
     apl_process_t *p;
-    apl_held_t held;
+    apl_lock_token_t token;
     apr_status_t rv = apl_enter_process(
-        &held, pool, id, now, APL_PROCESS_LEAVING, APL_PROCESS_LEAVING, &p);
+        &token, pool, id, now, APL_PROCESS_LEAVING, APL_PROCESS_LEAVING, &p);
 
     if (rv != APR_SUCCESS)
         return rv;
-    if (has_only_links(&held, p)) {
-        tell_requests(&held, p, APL_CLOSED);
-        APL_STEP("close_told");
+    if (has_only_links(&token, p)) {
+        tell_requests(&token, p, APL_CLOSED);
+        APL_CRASH_POINT("close_told");
     }
     else
         rv = APL_EWAIT;
-    apl_leave(&held);
+    apl_leave(&token);
     return rv;
 }
 
-apr_status_t apl_clock_ended(apl_pool_t *pool, uint64_t id, uint32_t n,
-                             int64_t now)
+apr_status_t apl_timeouts_end_abandoned(apl_pool_t *pool, uint64_t id,
+                                        uint32_t n, int64_t now)
 {
     apr_status_t rv = APL_EIDLE;
-    apl_held_t held;
+    apl_lock_token_t token;
     apl_process_t *p;
     apl_session_t *s;
 
@@ -312,43 +312,44 @@ apr_status_t apl_clock_ended(apl_pool_t *pool, uint64_t id, uint32_t n,
     /* A walk for each, and room for whom it wakes. */
     while (n-- > 0) {
         apr_status_t one = apl_enter_process(
-            &held, pool, id, now, APL_PROCESS_LIVE, APL_PROCESS_LEAVING, &p);
+            &token, pool, id, now, APL_PROCESS_LIVE, APL_PROCESS_LEAVING, &p);
 
         if (one != APR_SUCCESS)
             return one;
-        s = apl_session_abandoned(&held, p);
+        s = apl_session_oldest_abandoned(&token, p);
         if (s) {
-            apl_checkin_reclaim(&held, s);
+            apl_checkin_reclaim(&token, s);
             rv = APR_SUCCESS;
         }
         else
             n = 0;
-        apl_leave(&held);
+        apl_leave(&token);
     }
     return rv;
 }
 
-apr_status_t apl_clock_zombie(apl_pool_t *pool, uint64_t id, int64_t now)
+apr_status_t apl_timeouts_mark_unkillable(apl_pool_t *pool, uint64_t id,
+                                          int64_t now)
 {
     apl_process_t *p;
     apl_group_t *g;
-    apl_held_t held;
+    apl_lock_token_t token;
     apr_status_t rv = apl_enter_process(
-        &held, pool, id, now, APL_PROCESS_LEAVING, APL_PROCESS_LEAVING, &p);
+        &token, pool, id, now, APL_PROCESS_LEAVING, APL_PROCESS_LEAVING, &p);
 
     if (rv != APR_SUCCESS)
         return rv;
-    g = apl_process_group(&held, p);
-    if (p->zombie || !g)
+    g = apl_process_group(&token, p);
+    if (p->unkillable || !g)
         rv = APL_ESTALE;
     else {
-        p->zombie = 1;
-        APL_STEP("zombie"); /* seen: it is one; nobody counts it */
-        g->zombies++;
-        pool->header->counters.zombies++;
-        apl_event_note(&held, APL_EVENT_ZOMBIE, g, p);
-        held.ring = 1;
+        p->unkillable = 1;
+        APL_CRASH_POINT("zombie"); /* seen: it is one; nobody counts it */
+        g->unkillable++;
+        pool->header->counters.unkillable++;
+        apl_event_note(&token, APL_EVENT_UNKILLABLE, g, p);
+        token.ring = 1;
     }
-    apl_leave(&held);
+    apl_leave(&token);
     return rv;
 }

@@ -5,9 +5,9 @@
  * @brief Requests that take too long: the spawner's look at them, once a
  *        second, and what comes of it.
  *
- *     n = apl_clock_look(pool, now, overdue, MAX);
+ *     n = apl_timeouts_find(pool, now, overdue, MAX);
  *     for (i = 0; i < n; i++)
- *         apl_clock_expire(pool, &overdue[i], now);
+ *         apl_timeouts_expire(pool, &overdue[i], now);
  *
  * There is one clock, and it runs without requests: else nobody would notice
  * that all of them hang.
@@ -30,8 +30,8 @@
  *                be killed, its app's kill_after being over
  * @return how many of them; others are found again with the next look
  */
-uint32_t apl_clock_look(apl_pool_t *pool, int64_t now, apl_glance_t *overdue,
-                        uint32_t max);
+uint32_t apl_timeouts_find(apl_pool_t *pool, int64_t now,
+                           apl_session_peek_t *overdue, uint32_t max);
 
 /**
  * End a process although it has requests: LIVE, or LEAVING for another reason,
@@ -41,33 +41,34 @@ uint32_t apl_clock_look(apl_pool_t *pool, int64_t now, apl_glance_t *overdue,
  * @return APR_SUCCESS; APL_ESTALE: no such process, or killed already;
  *         APL_EIDLE: it does not work on that request; APL_ELOCK
  */
-apr_status_t apl_clock_kill(apl_pool_t *pool, uint64_t id, uint64_t ticket,
-                            int64_t now);
+apr_status_t apl_timeouts_kill(apl_pool_t *pool, uint64_t id, uint64_t ticket,
+                               int64_t now);
 
 /**
  * A killed process was sent SIGTERM: its requests need not wait for its end
  * (apl_checkout_dying()).
  * @return APL_ESTALE: no such process, or it is not killed; APL_ELOCK
  */
-apr_status_t apl_clock_dying(apl_pool_t *pool, uint64_t id, int64_t now);
+apr_status_t apl_timeouts_term_sent(apl_pool_t *pool, uint64_t id, int64_t now);
 
 /**
- * The same as apl_clock_kill() for a request that apl_clock_look() found, if it
+ * The same as apl_timeouts_kill() for a request that apl_timeouts_find() found, if it
  * is overdue yet.
  * @return APL_EIDLE: it ended, or was upgraded, meanwhile; else as
- *         apl_clock_kill()
+ *         apl_timeouts_kill()
  */
-apr_status_t apl_clock_expire(apl_pool_t *pool, const apl_glance_t *request,
-                              int64_t now);
+apr_status_t apl_timeouts_expire(apl_pool_t *pool,
+                                 const apl_session_peek_t *request,
+                                 int64_t now);
 
 /**
  * A leaving process is about to be stopped although it has sessions. That is
- * right when all of them are links (APL_LINKS) or abandoned; then they are told
+ * right when all of them are links (APL_LASTING_CONNECTION) or abandoned; then they are told
  * (apl_checkout_closed()).
  * @return APR_SUCCESS; APL_EWAIT: it has requests to finish; APL_ESTALE: no
  *         such process; APL_ELOCK
  */
-apr_status_t apl_clock_close(apl_pool_t *pool, uint64_t id, int64_t now);
+apr_status_t apl_timeouts_close(apl_pool_t *pool, uint64_t id, int64_t now);
 
 /**
  * An app is done with abandoned requests: their sessions end, the oldest
@@ -75,11 +76,12 @@ apr_status_t apl_clock_close(apl_pool_t *pool, uint64_t id, int64_t now);
  * @param n how many at the most
  * @return APL_ESTALE: no such process; APL_EIDLE: it has none; APL_ELOCK
  */
-apr_status_t apl_clock_ended(apl_pool_t *pool, uint64_t id, uint32_t n,
-                             int64_t now);
+apr_status_t apl_timeouts_end_abandoned(apl_pool_t *pool, uint64_t id,
+                                        uint32_t n, int64_t now);
 
 /** A leaving process survives SIGKILL. @return APL_ESTALE: no such process, or
  * known already */
-apr_status_t apl_clock_zombie(apl_pool_t *pool, uint64_t id, int64_t now);
+apr_status_t apl_timeouts_mark_unkillable(apl_pool_t *pool, uint64_t id,
+                                          int64_t now);
 
 #endif

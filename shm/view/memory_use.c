@@ -10,20 +10,21 @@
 
 static int by_pid(const void *a, const void *b)
 {
-    const apl_resident_t *one = a, *other = b;
+    const apl_memory_use_t *one = a, *other = b;
 
     return (one->who.pid > other->who.pid) - (one->who.pid < other->who.pid);
 }
 
-static apl_resident_t *find(const apl_resident_t *of, uint32_t n, int32_t pid)
+static apl_memory_use_t *find(const apl_memory_use_t *of, uint32_t n,
+                              int32_t pid)
 {
-    apl_resident_t key = {{pid, 0, 0}, 0};
+    apl_memory_use_t key = {{pid, 0, 0}, 0};
 
     return n > 0 ? bsearch(&key, of, n, sizeof *of, by_pid) : NULL;
 }
 
 /* @return 1: this is a process, and may have started others */
-static int look_at(apl_resident_t *leader)
+static int look_at(apl_memory_use_t *leader)
 {
     apl_stat_t is;
 
@@ -35,9 +36,9 @@ static int look_at(apl_resident_t *leader)
     return 1;
 }
 
-static void add_member(apl_resident_t *of, uint32_t n, int32_t pid)
+static void add_member(apl_memory_use_t *of, uint32_t n, int32_t pid)
 {
-    apl_resident_t *leader;
+    apl_memory_use_t *leader;
     apl_stat_t is;
 
     if (apl_alive_stat(pid, &is) != 0 || is.session == pid)
@@ -47,7 +48,7 @@ static void add_member(apl_resident_t *of, uint32_t n, int32_t pid)
         leader->bytes += is.resident;
 }
 
-void apl_resident_look(apl_resident_t *of, uint32_t n)
+void apl_memory_use_measure(apl_memory_use_t *of, uint32_t n)
 {
     const struct dirent *entry;
     uint32_t i;
@@ -66,9 +67,9 @@ void apl_resident_look(apl_resident_t *of, uint32_t n)
     closedir(dir);
 }
 
-int64_t apl_resident_of(const apl_resident_t *of, uint32_t n, int32_t pid)
+int64_t apl_memory_use_of(const apl_memory_use_t *of, uint32_t n, int32_t pid)
 {
-    const apl_resident_t *found = pid > 0 ? find(of, n, pid) : NULL;
+    const apl_memory_use_t *found = pid > 0 ? find(of, n, pid) : NULL;
 
     return found ? found->bytes : -1;
 }

@@ -22,12 +22,12 @@
 typedef struct {
     apl_who_t who;
     int64_t bytes; /**< -1: there is no such process (any more) */
-} apl_resident_t;
+} apl_memory_use_t;
 
 /** Fill in the bytes. @param of is sorted on the way */
-void apl_resident_look(apl_resident_t *of, uint32_t n);
+void apl_memory_use_measure(apl_memory_use_t *of, uint32_t n);
 
 /** Bytes of the one with this pid. @return -1: not known */
-int64_t apl_resident_of(const apl_resident_t *of, uint32_t n, int32_t pid);
+int64_t apl_memory_use_of(const apl_memory_use_t *of, uint32_t n, int32_t pid);
 
 #endif

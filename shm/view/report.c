@@ -31,7 +31,7 @@ static const char *const event_words[] = {
     [APL_EVENT_HUNG] = "hung",
     [APL_EVENT_UNHUNG] = "unhung",
     [APL_EVENT_KILLED] = "killed",
-    [APL_EVENT_ZOMBIE] = "zombie",
+    [APL_EVENT_UNKILLABLE] = "zombie",
     [APL_EVENT_DRAINED] = "drained",
 };
 _Static_assert(sizeof event_words / sizeof *event_words == APL_EVENTS,
@@ -108,7 +108,7 @@ static int process_state(const apl_process_t *p)
                : p->sessions > 0 ? PROCESS_BUSY
                                  : PROCESS_IDLE;
     case APL_PROCESS_LEAVING:
-        return p->zombie                       ? PROCESS_ZOMBIE
+        return p->unkillable                   ? PROCESS_ZOMBIE
                : p->reason == APL_EVENT_KILLED ? PROCESS_DYING
                                                : PROCESS_LEAVING;
     default:
@@ -116,7 +116,6 @@ static int process_state(const apl_process_t *p)
     }
 }
 
-/* How many processes there are in each state. */
 static json_t *no_states(void)
 {
     json_t *o = json_object();
@@ -174,11 +173,12 @@ static const char *request_state(const apl_pool_t *copy, const apl_session_t *s)
 {
     const apl_group_t *g = apl_group_at(copy, s->group);
 
-    if (s->state != APL_SESSION_HELD)
+    if (s->state != APL_SESSION_OPEN)
         return "waiting";
     if (s->endless)
         return "lasting";
-    return g && apl_hung_at(apl_hung_age(s, apl_now()), g->options.hung_after)
+    return g && apl_hung_is_overdue(apl_hung_age(s, apl_now()),
+                                    g->options.hung_after)
                ? "hung"
                : "busy";
 }
@@ -188,10 +188,10 @@ static json_t *report_request(const apl_pool_t *copy, const apl_session_t *s,
 {
     json_t *o = json_object();
     const apl_process_t *p = apl_process_at(copy, s->process);
-    int held = s->state == APL_SESSION_HELD;
+    int open = s->state == APL_SESSION_OPEN;
 
     set_known(o, "pid",
-              held && p && p->who.pid ? json_integer(p->who.pid) : NULL);
+              open && p && p->who.pid ? json_integer(p->who.pid) : NULL);
     json_object_set_new(o, "method", apl_report_text(s->method));
     json_object_set_new(o, "uri", apl_report_text(s->uri));
     if (full && query_of(s))
@@ -199,7 +199,7 @@ static json_t *report_request(const apl_pool_t *copy, const apl_session_t *s,
     json_object_set_new(o, "client", apl_report_text(s->client));
     json_object_set_new(o, "age", seconds(apl_since(apl_now(), s->queued)));
     json_object_set_new(o, "state", json_string(request_state(copy, s)));
-    json_object_set_new(o, "abandoned", json_boolean(held && s->owner == 0));
+    json_object_set_new(o, "abandoned", json_boolean(open && s->child == 0));
     json_object_set_new(o, "id", number(s->ticket));
     return o;
 }
@@ -210,7 +210,7 @@ static const char *group_state(const apl_group_t *g)
         return "removed";
     if (apl_group_drained(g))
         return "drained";
-    if (apl_group_haunted(g))
+    if (apl_group_too_many_unkillable(g))
         return "zombies";
     if (g->failures != 0)
         return "failing";
@@ -292,7 +292,7 @@ static json_t *report_counters(const apl_counters_t *c)
     json_object_set_new(o, "hung", number(c->hung));
     json_object_set_new(o, "unhung", number(c->unhung));
     json_object_set_new(o, "killed", number(c->killed));
-    json_object_set_new(o, "zombies", number(c->zombies));
+    json_object_set_new(o, "zombies", number(c->unkillable));
     json_object_set_new(o, "served", number(c->served));
     json_object_set_new(o, "app_seconds", json_real((double)c->app_time / 1e6));
     return o;
@@ -328,16 +328,16 @@ static json_t *report_events(const apl_header_t *h)
 /* ---- the whole ---- */
 
 /* @return those of all processes, to be freed */
-static apl_resident_t *memory_of_all(const apl_pool_t *copy, uint32_t *n)
+static apl_memory_use_t *memory_of_all(const apl_pool_t *copy, uint32_t *n)
 {
     uint32_t i, top = copy->header->top_process;
-    apl_resident_t *all = calloc(copy->n.processes, sizeof *all);
+    apl_memory_use_t *all = calloc(copy->n.processes, sizeof *all);
 
     *n = 0;
     for (i = 1; all && i <= top && i < copy->n.processes; i++)
         if (copy->processes[i].state != APL_PROCESS_FREE)
             all[(*n)++].who = copy->processes[i].who;
-    apl_resident_look(all, *n);
+    apl_memory_use_measure(all, *n);
     return all;
 }
 
@@ -347,7 +347,7 @@ static void report_slots(const apl_pool_t *copy, json_t *pool,
 {
     const apl_header_t *h = copy->header;
     uint32_t i, n;
-    apl_resident_t *memory = memory_of_all(copy, &n);
+    apl_memory_use_t *memory = memory_of_all(copy, &n);
 
     for (i = 1; i <= h->top_process && i < copy->n.processes; i++) {
         const apl_process_t *p = &copy->processes[i];
@@ -358,7 +358,7 @@ static void report_slots(const apl_pool_t *copy, json_t *pool,
         json_array_append_new(
             json_object_get(by_group[p->group], "processes"),
             report_process(&copy->groups[p->group], p,
-                           apl_resident_of(memory, n, p->who.pid)));
+                           apl_memory_use_of(memory, n, p->who.pid)));
         count_state(by_group[p->group], process_state(p));
         count_state(pool, process_state(p));
     }

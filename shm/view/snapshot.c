@@ -146,7 +146,7 @@ static int make_ready(apl_snapshot_t *s)
 
 apr_status_t apl_snapshot_try(apl_snapshot_t *snapshot, int enter)
 {
-    apl_held_t held;
+    apl_lock_token_t token;
     apr_status_t rv;
 
     if (!make_ready(snapshot))
@@ -154,11 +154,11 @@ apr_status_t apl_snapshot_try(apl_snapshot_t *snapshot, int enter)
     if (!enter)
         return copy_quietly(snapshot->copy, snapshot->of) ? APR_SUCCESS
                                                           : APR_EAGAIN;
-    rv = apl_enter_patiently(&held, snapshot->of, apl_now());
+    rv = apl_enter_patiently(&token, snapshot->of, apl_now());
     if (rv != APR_SUCCESS)
         return rv;
     copy_all(snapshot->copy, snapshot->of, 0, 1);
-    apl_leave(&held);
+    apl_leave(&token);
     return APR_SUCCESS;
 }
 
@@ -174,8 +174,8 @@ static apr_status_t unmap(void *copy)
 
 /* Memory of its own, all zero and not there until it is written, instead of
  * megabytes of a request's pool. */
-apr_status_t apl_snapshot_room(apl_snapshot_t *snapshot, apl_pool_t *pool,
-                               apr_pool_t *p)
+apr_status_t apl_snapshot_prepare(apl_snapshot_t *snapshot, apl_pool_t *pool,
+                                  apr_pool_t *p)
 {
     apl_capacity_t n = {pool->n.groups - 1, pool->n.processes - 1,
                         pool->n.sessions - 1, pool->n.children - 1};
@@ -236,7 +236,7 @@ apr_status_t apl_snapshot_take(apl_pool_t **copy, apl_pool_t *pool,
 {
     static const struct timespec pause = {0, PAUSE};
     apl_snapshot_t s;
-    apr_status_t rv = apl_snapshot_room(&s, pool, p);
+    apr_status_t rv = apl_snapshot_prepare(&s, pool, p);
     int i = 0;
 
     if (rv != APR_SUCCESS)

@@ -42,8 +42,8 @@ typedef struct {
 } apl_snapshot_t;
 
 /** Room for copies of the pool, as long as `p` is there. @return APR_ENOMEM */
-apr_status_t apl_snapshot_room(apl_snapshot_t *snapshot, apl_pool_t *pool,
-                               apr_pool_t *p);
+apr_status_t apl_snapshot_prepare(apl_snapshot_t *snapshot, apl_pool_t *pool,
+                                  apr_pool_t *p);
 
 /**
  * Try to copy. Each call takes about a millisecond at the most.

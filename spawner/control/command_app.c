@@ -26,7 +26,7 @@ static json_t *refuse_app(const command_t *q, const app_entry_t *a,
             q,
             "%s is drained: apppoolctl restart, by root, puts it back to work",
             a->label);
-    case APL_EZOMBIES:
+    case APL_EUNKILLABLE:
         return command_refuse(
             q, "too many processes of %s survive SIGKILL (AppMaxUnkillable)",
             a->label);
@@ -52,7 +52,7 @@ static apr_status_t permits(const command_t *q, const app_entry_t *a)
 {
     return q->who.is_root
                ? APR_SUCCESS
-               : apl_supervise_permits(&q->s->shm, a->app.name, q->s->now);
+               : apl_admin_permits(&q->s->shm, a->app.name, q->s->now);
 }
 
 json_t *command_app_drain(command_t *q)
@@ -63,7 +63,7 @@ json_t *command_app_drain(command_t *q)
 
     if (!a)
         return refusal;
-    rv = apl_supervise_drain(&q->s->shm, &a->app, q->s->now);
+    rv = apl_admin_drain(&q->s->shm, &a->app, q->s->now);
     if (rv != APR_SUCCESS)
         return refuse_app(q, a, rv);
     app_log_about(a, LOG_NOTICE, "%s is drained (apppoolctl)", a->label);
@@ -110,7 +110,7 @@ json_t *command_app_start(command_t *q)
         return refusal;
     rv = permits(q, a);
     if (rv == APR_SUCCESS)
-        rv = apl_supervise_start(&q->s->shm, &a->app, q->s->now);
+        rv = apl_admin_start(&q->s->shm, &a->app, q->s->now);
     if (rv != APR_SUCCESS)
         return refuse_app(q, a, rv);
     ids = ids_of(q->s, a);
@@ -128,7 +128,7 @@ json_t *command_app_start(command_t *q)
 
 /* ---- restart ---- */
 
-/* @return as apl_supervise_restart() wants it, or -2 */
+/* @return as apl_admin_restart() wants it, or -2 */
 static int how_of(const char *word)
 {
     return strcmp(word, "rolling") == 0    ? 1
@@ -164,7 +164,7 @@ json_t *command_app_restart(command_t *q)
     rv = permits(q, a);
     if (rv != APR_SUCCESS)
         return refuse_app(q, a, rv);
-    rv = apl_supervise_restart(&q->s->shm, a->app.name, rolling, q->s->now);
+    rv = apl_admin_restart(&q->s->shm, a->app.name, rolling, q->s->now);
     if (rv != APR_SUCCESS && rv != APL_EDRAINED && rv != APL_ESTALE)
         return refuse_app(q, a, rv);
     if (rolling < 0)

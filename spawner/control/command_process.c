@@ -48,7 +48,7 @@ json_t *command_process_kill(command_t *q)
 
     if (!p)
         return refusal;
-    switch (apl_clock_kill(&q->s->shm, p->is.id, 0, q->s->now)) {
+    switch (apl_timeouts_kill(&q->s->shm, p->is.id, 0, q->s->now)) {
     case APR_SUCCESS:
         break;
     case APL_ELOCK:

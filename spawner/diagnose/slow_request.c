@@ -32,36 +32,36 @@ static int64_t shortest(const app_table_t *t)
 
 /* Its process, if it lasts too long and nobody was told. */
 static process_t *is_slow(const spawner_t *s, uint32_t i, int64_t least,
-                          apl_glance_t *r)
+                          apl_session_peek_t *r)
 {
     const app_entry_t *a;
     process_t *p;
 
     int64_t age;
 
-    if (apl_glance_take(&s->shm, i, r) != APR_SUCCESS || r->endless ||
+    if (apl_session_peek(&s->shm, i, r) != APR_SUCCESS || r->endless ||
         told[i] == r->ticket)
         return NULL;
     age = apl_since(s->now, r->since);
-    if (!apl_hung_at(age, least))
+    if (!apl_hung_is_overdue(age, least))
         return NULL;
     p = process_find(s, r->process);
     a = p && !p->gone ? app_table_find(s->table, p->is.name) : NULL;
-    return a && apl_hung_at(age, a->slow_after) ? p : NULL;
+    return a && apl_hung_is_overdue(age, a->slow_after) ? p : NULL;
 }
 
 void slow_request_check(spawner_t *s)
 {
     int64_t least = shortest(s->table);
     int lines = LINES, left = REPORTS;
-    apl_glance_t r;
+    apl_session_peek_t r;
     uint32_t i, top;
 
     if (least == 0)
         return;
     if (!told)
         told = calloc(s->shm.n.sessions, sizeof *told);
-    top = told ? apl_glance_top(&s->shm) : 0;
+    top = told ? apl_session_peek_top(&s->shm) : 0;
     for (i = 1; i <= top && lines > 0 && left > 0; i++) {
         process_t *p = is_slow(s, i, least, &r);
 

@@ -28,7 +28,7 @@ typedef struct {
 static report_t reports[AT_ONCE];
 
 void stuck_report_request(const spawner_t *s, const process_t *p,
-                          const char *what, const apl_glance_t *request)
+                          const char *what, const apl_session_peek_t *request)
 {
     app_log(p, LOG_WARN, "%s: %s %s has lasted %.1f s, client %s", what,
             request->method, request->uri,

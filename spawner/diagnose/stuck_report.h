@@ -29,7 +29,7 @@
 
 /** One line: the process "is slow", say, with this request. */
 void stuck_report_request(const spawner_t *s, const process_t *p,
-                          const char *what, const apl_glance_t *request);
+                          const char *what, const apl_session_peek_t *request);
 
 /** Begin the report. @return 0; -1: too many are being written, there is none
  * of this process */

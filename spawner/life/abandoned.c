@@ -99,7 +99,7 @@ static void conclude(spawner_t *s, process_t *p)
     apr_status_t rv = APL_EIDLE;
 
     if (n > 0)
-        rv = apl_clock_ended(&s->shm, p->is.id, n, s->now);
+        rv = apl_timeouts_end_abandoned(&s->shm, p->is.id, n, s->now);
     p->left.at = s->now;
     if (rv == APL_ELOCK)
         return;

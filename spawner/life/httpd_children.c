@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shm/verbs/children.h"
+#include "shm/verbs/child_watch.h"
 #include "spawner/common/procfs.h"
 
 /* One for each slot that was ever used. */
 typedef struct {
-    apl_watch_t watch;
+    apl_child_watch_t watch;
     loop_source_t pidfd;
     int dead; /* to be reported, as soon as the lock is to be had */
 } child_t;
@@ -44,13 +44,13 @@ static child_t *slot(spawner_t *s, uint32_t index)
     return children[index];
 }
 
-static int is_same(const apl_watch_t *a, const apl_watch_t *b)
+static int is_same(const apl_child_watch_t *a, const apl_child_watch_t *b)
 {
     return a->generation == b->generation && a->who.pid == b->who.pid &&
            a->who.start == b->who.start;
 }
 
-static void begin(child_t *c, const apl_watch_t *watch)
+static void begin(child_t *c, const apl_child_watch_t *watch)
 {
     int fd = procfs_pidfd(watch->who.pid, watch->who.start);
 
@@ -70,11 +70,11 @@ static void begin(child_t *c, const apl_watch_t *watch)
 void httpd_children_check(spawner_t *s)
 {
     uint32_t i, top = s->shm.header->top_child;
-    apl_watch_t watch;
+    apl_child_watch_t watch;
     child_t *c;
 
     for (i = 1; i <= top && (c = slot(s, i)) != NULL; i++) {
-        if (apl_supervise_child(&s->shm, i, &watch) != APR_SUCCESS) {
+        if (apl_child_watch_at(&s->shm, i, &watch) != APR_SUCCESS) {
             loop_drop(&c->pidfd);
             memset(&c->watch, 0, sizeof c->watch);
             c->dead = 0;
@@ -83,7 +83,7 @@ void httpd_children_check(spawner_t *s)
         if (!is_same(&watch, &c->watch))
             begin(c, &watch);
         if (c->dead &&
-            apl_supervise_child_gone(&s->shm, &watch, s->now) != APL_ELOCK)
+            apl_child_watch_gone(&s->shm, &watch, s->now) != APL_ELOCK)
             c->dead = 0;
     }
 }

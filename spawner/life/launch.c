@@ -51,7 +51,7 @@ static void found(spawner_t *s, process_t *p, const boot_report_t *got)
     p->is.wire.protocol = (uint16_t)got->protocol;
     p->is.wire.concurrency = got->concurrency;
     process_record(p, p->is.state);
-    apl_supervise_born(&s->shm, p->is.id, who, p->is.wire, s->now);
+    apl_supervise_forked(&s->shm, p->is.id, who, p->is.wire, s->now);
 }
 
 /* In this order, and each once: its user decides what is given to whom. */
@@ -191,7 +191,7 @@ static const char *let_go(spawner_t *s, process_t *p, const parts_t *x)
     who.start = p->is.start = found.start;
     if (process_record(p, REGISTRY_BOOTING) != 0)
         return "registered";
-    apl_supervise_born(&s->shm, p->is.id, who, p->is.wire, s->now);
+    apl_supervise_forked(&s->shm, p->is.id, who, p->is.wire, s->now);
     return write(x->go[1], "g", 1) == 1 ? NULL : "told to go";
 }
 
@@ -283,8 +283,9 @@ void launch_orders(spawner_t *s)
     apl_order_t order;
     int n = booting(s);
 
-    while (n++ < AT_ONCE && apl_supervise_take(&s->shm, life_random(), s->now,
-                                               &order) == APR_SUCCESS) {
+    while (n++ < AT_ONCE &&
+           apl_supervise_next_order(&s->shm, life_random(), s->now, &order) ==
+               APR_SUCCESS) {
         start(s, &order);
         state_wake(s, s->now);
     }

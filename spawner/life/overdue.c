@@ -17,27 +17,27 @@
 
 void overdue_check(spawner_t *s)
 {
-    apl_glance_t overdue[KILLS];
-    uint32_t i, n = apl_clock_look(&s->shm, s->now, overdue, KILLS);
+    apl_session_peek_t overdue[KILLS];
+    uint32_t i, n = apl_timeouts_find(&s->shm, s->now, overdue, KILLS);
 
     for (i = 0; i < n; i++) {
         const process_t *p = process_find(s, overdue[i].process);
 
         if (p && !p->gone && p->phase <= PHASE_LIVE)
-            apl_clock_expire(&s->shm, &overdue[i], s->now);
+            apl_timeouts_expire(&s->shm, &overdue[i], s->now);
     }
 }
 
 /* The request that it has had for longest. @return 0: none */
 static int find_request(const spawner_t *s, const process_t *p,
-                        apl_glance_t *oldest)
+                        apl_session_peek_t *oldest)
 {
-    uint32_t i, top = apl_glance_top(&s->shm);
-    apl_glance_t r;
+    uint32_t i, top = apl_session_peek_top(&s->shm);
+    apl_session_peek_t r;
     int found = 0;
 
     for (i = 1; i <= top; i++) {
-        if (apl_glance_take(&s->shm, i, &r) != APR_SUCCESS ||
+        if (apl_session_peek(&s->shm, i, &r) != APR_SUCCESS ||
             r.process != p->is.id || (found && r.since >= oldest->since))
             continue;
         *oldest = r;
@@ -50,14 +50,15 @@ int overdue_may_end(spawner_t *s, process_t *p)
 {
     const app_entry_t *a = app_table_find(s->table, p->is.name);
     int64_t limit = a ? a->app.options.hung_after : 0;
-    apl_glance_t r;
+    apl_session_peek_t r;
 
     if (!p->condemned && find_request(s, p, &r)) {
-        stuck_report_request(s, p,
-                             apl_hung_at(apl_since(s->now, r.since), limit)
-                                 ? "is hung and is killed"
-                                 : "is killed",
-                             &r);
+        stuck_report_request(
+            s, p,
+            apl_hung_is_overdue(apl_since(s->now, r.since), limit)
+                ? "is hung and is killed"
+                : "is killed",
+            &r);
         alert_raise(s, p, ALERT_KILLED,
                     "it was killed: %s %s had lasted %.1f s", r.method, r.uri,
                     (double)apl_since(s->now, r.since) / SECOND);
@@ -79,7 +80,7 @@ static uint32_t count_unkillable(const spawner_t *s, const char *name)
 
 uint32_t overdue_unkillable(const spawner_t *s, const app_entry_t *app)
 {
-    uint32_t stop = app->app.options.zombies_stop;
+    uint32_t stop = app->app.options.unkillable_stop;
     uint32_t n = stop == 0 ? 0 : count_unkillable(s, app->app.name);
 
     return n >= stop ? n : 0;
@@ -88,13 +89,13 @@ uint32_t overdue_unkillable(const spawner_t *s, const app_entry_t *app)
 void overdue_survives_kill(spawner_t *s, process_t *p, int64_t killed)
 {
     const app_entry_t *a = app_table_find(s->table, p->is.name);
-    uint32_t n, stop = a ? a->app.options.zombies_stop : 0;
+    uint32_t n, stop = a ? a->app.options.unkillable_stop : 0;
 
     if (s->now < killed + UNKILLABLE_AFTER) {
         state_wake(s, killed + UNKILLABLE_AFTER);
         return;
     }
-    if (apl_clock_zombie(&s->shm, p->is.id, s->now) == APL_ELOCK)
+    if (apl_timeouts_mark_unkillable(&s->shm, p->is.id, s->now) == APL_ELOCK)
         return;
     p->zombie = 1;
     app_log(p, LOG_ERROR, "is a zombie: it survives SIGKILL");

@@ -44,7 +44,7 @@ static void drain(spawner_t *s, process_t *p)
     if (p->drain_at == 0)
         p->drain_at = s->now + p->drain_timeout;
     if (s->now >= p->drain_at) {
-        if (apl_clock_close(&s->shm, p->is.id, s->now) == APR_SUCCESS) {
+        if (apl_timeouts_close(&s->shm, p->is.id, s->now) == APR_SUCCESS) {
             life_stop(s, p, "its WebSockets and event streams are closed");
             return;
         }
@@ -56,7 +56,7 @@ static void drain(spawner_t *s, process_t *p)
 /* Its requests need not wait for its end. */
 static void tell_requests(spawner_t *s, process_t *p)
 {
-    p->untold = apl_clock_dying(&s->shm, p->is.id, s->now) == APL_ELOCK;
+    p->untold = apl_timeouts_term_sent(&s->shm, p->is.id, s->now) == APL_ELOCK;
     if (p->untold)
         state_wake(s, s->now);
 }
@@ -92,7 +92,7 @@ void slot_state_apply(spawner_t *s, process_t *p)
         drain(s, p);
         return;
     }
-    if (apl_supervise_drained(&s->shm, p->is.id, s->now) != APR_SUCCESS)
+    if (apl_supervise_may_end(&s->shm, p->is.id, s->now) != APR_SUCCESS)
         return;
     if (!p->is.stops_itself && apl_alive_ending(p->is.pid))
         return; /* its death says more than a stop of the dying */

@@ -22,7 +22,7 @@ int apply_table_refresh(spawner_t *s);
 /**
  * Tell the segment of the app of this process, which has a place there from now
  * on.
- * @return that of apl_supervise_configure(); APR_SUCCESS: no such app
+ * @return that of apl_housekeeping_configure(); APR_SUCCESS: no such app
  */
 apr_status_t apply_table_process(spawner_t *s, const process_t *p);
 

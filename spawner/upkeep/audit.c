@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "shm/recovery/check.h"
-#include "shm/verbs/children.h"
+#include "shm/verbs/child_watch.h"
 #include "shm/verbs/housekeeping.h"
 #include "shm/view/snapshot.h"
 #include "spawner/common/log.h"
@@ -24,7 +24,7 @@ static void forget_strangers(spawner_t *s)
 
     if (!ids)
         return;
-    n = apl_supervise_known(&s->shm, ids, max);
+    n = apl_supervise_ids(&s->shm, ids, max);
     for (i = 0; i < n; i++)
         if (!process_find(s, ids[i]) &&
             apl_supervise_gone(&s->shm, ids[i], s->now) == APR_SUCCESS) {
@@ -51,8 +51,8 @@ static void correct(spawner_t *s)
 
         if (p->listed && !p->gone && p->phase < PHASE_ENDING &&
             apl_supervise_condition(&s->shm, p->is.id, &is) == APR_SUCCESS &&
-            !apl_supervise_agrees(&s->shm, p->is.id, &who, p->is.name,
-                                  p->is.wire, p->phase == PHASE_LIVE))
+            !apl_supervise_matches(&s->shm, p->is.id, &who, p->is.name,
+                                   p->is.wire, p->phase == PHASE_LIVE))
             apl_supervise_gone(&s->shm, p->is.id, s->now);
     }
 }
@@ -82,7 +82,7 @@ static void begin_check(spawner_t *s)
     apr_status_t rv = APR_SUCCESS;
 
     if (!look.snapshot.copy)
-        rv = apl_snapshot_room(&look.snapshot, &s->shm, s->pool);
+        rv = apl_snapshot_prepare(&look.snapshot, &s->shm, s->pool);
     if (rv == APR_SUCCESS)
         rv = apl_snapshot_try(&look.snapshot, look.tries >= TRIES);
     if (rv == APR_EAGAIN) {
@@ -103,13 +103,13 @@ static void begin_check(spawner_t *s)
  * looks find is damage. */
 static void judge(spawner_t *s, const apl_finding_t *finding)
 {
-    int again = apl_check_same(finding, &look.last);
+    int again = apl_finding_same(finding, &look.last);
 
     look.last = *finding;
     if (finding->number != 0 && again) {
         log_line(LOG_ERROR, "the pool is damaged and is repaired: I%d: %s",
                  finding->number, finding->text);
-        apl_supervise_repair(&s->shm, s->now);
+        apl_housekeeping_repair(&s->shm, s->now);
         look.last.number = 0;
     }
     end_look(s, look.last.number == 0 ? PERIOD : AGAIN);
@@ -136,7 +136,7 @@ void audit_check(spawner_t *s)
 {
     forget_strangers(s);
     correct(s);
-    if (apl_supervise_roll(&s->shm, s->now))
+    if (apl_child_watch_roll_call(&s->shm, s->now))
         log_line(LOG_WARN, "the pool was damaged: who has a process now is "
                            "found out anew");
 }

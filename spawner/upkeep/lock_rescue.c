@@ -44,7 +44,7 @@ static int cannot_hold(uint32_t owner)
 static look_t look(const spawner_t *s)
 {
     const apl_header_t *h = s->shm.header;
-    look_t now = {apl_lock_owner(&h->lock),
+    look_t now = {apl_lock_holder(&h->lock),
                   __atomic_load_n(&h->sequence, __ATOMIC_RELAXED), s->now};
 
     return now;

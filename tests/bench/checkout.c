@@ -51,7 +51,7 @@ static double lock_pairs(yard_t *y)
 static double requests(bench_pool_t *b)
 {
     int64_t begin = bench_ns();
-    apl_hold_t hold;
+    apl_session_ref_t hold;
     int i;
 
     for (i = 0; i < loops; i++) {
@@ -151,8 +151,8 @@ static void replacing(void)
     bench_pool_make(&plain, 500, 500);
     bench_pool_make(&busy, 500, 500);
     for (i = 0; i < busy.n_apps; i++)
-        apl_supervise_restart(&busy.pool, busy.apps[i].name, 1, 1);
-    apl_supervise_tick(&busy.pool, 1, &next);
+        apl_admin_restart(&busy.pool, busy.apps[i].name, 1, 1);
+    apl_housekeeping_tick(&busy.pool, 1, &next);
     for (i = 0; i < turns; i++) {
         keep_least(&a, requests(&plain));
         keep_least(&z, requests(&busy));

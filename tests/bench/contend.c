@@ -40,7 +40,7 @@ typedef struct {
 static void one_request(void *what)
 {
     bench_pool_t *b = what;
-    apl_hold_t hold;
+    apl_session_ref_t hold;
 
     if (apl_checkout(&b->pool, &hold, &b->apps[0], NULL, NULL, 1) !=
         APR_SUCCESS)
@@ -166,7 +166,7 @@ static double median(relay_t *r)
 }
 
 /* @return 1: it had to wait */
-static int take(bench_pool_t *b, apl_hold_t *hold)
+static int take(bench_pool_t *b, apl_session_ref_t *hold)
 {
     if (apl_checkout(&b->pool, hold, &b->apps[0], NULL, NULL, apl_now()) ==
         APR_SUCCESS)
@@ -179,7 +179,7 @@ static int take(bench_pool_t *b, apl_hold_t *hold)
 
 static void be_handed(bench_pool_t *b, relay_t *r)
 {
-    apl_hold_t hold;
+    apl_session_ref_t hold;
 
     apl_child_register(&b->pool, 1);
     while (r->n < (uint32_t)handoffs) {
@@ -199,7 +199,7 @@ static double hand_off(void)
 {
     relay_t *r = bench_share(sizeof *r);
     bench_pool_t b;
-    apl_hold_t hold;
+    apl_session_ref_t hold;
     double us;
     pid_t pid;
 

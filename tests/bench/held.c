@@ -72,7 +72,7 @@ static int tell(const char *what, double limit)
 
 static void request(bench_pool_t *b, int i)
 {
-    apl_hold_t hold;
+    apl_session_ref_t hold;
 
     if (apl_checkout(&b->pool, &hold, &b->apps[i % b->n_apps], NULL, NULL, i) ==
             APL_EWAIT &&
@@ -135,7 +135,7 @@ static int ticks(void)
     bench_pool_make(&b, 1000, 100);
     n_times = 0;
     for (i = 0; i < ROUNDS / 100; i++)
-        apl_supervise_tick(&b.pool, 2, &next);
+        apl_housekeeping_tick(&b.pool, 2, &next);
     bench_pool_free(&b);
     return tell("tick over 100 groups of 10 processes", 1000);
 }

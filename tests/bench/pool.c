@@ -61,7 +61,7 @@ void *bench_share(size_t size)
 void bench_pool_make(bench_pool_t *b, int processes, int groups)
 {
     const apl_capacity_t n = {1100, 1100, 2000, 100};
-    apl_hold_t *holds = calloc((size_t)processes, sizeof *holds);
+    apl_session_ref_t *holds = calloc((size_t)processes, sizeof *holds);
     apl_order_t order;
     void *memory;
     int i;
@@ -69,13 +69,13 @@ void bench_pool_make(bench_pool_t *b, int processes, int groups)
     b->size = apl_segment_size(&n);
     memory = bench_share(b->size);
     apl_segment_format(&b->pool, memory, &n);
-    apl_supervise_limits(&b->pool, LIMIT, 1, 1);
+    apl_housekeeping_limits(&b->pool, LIMIT, 1, 1);
     apl_child_register(&b->pool, 1);
     make_apps(b, groups);
     for (i = 0; i < processes; i++) {
         apl_checkout(&b->pool, &holds[i], &b->apps[i % groups], NULL, NULL, 1);
-        if (apl_supervise_take(&b->pool, (uint64_t)(i + 1) << 20, 1, &order) !=
-                APR_SUCCESS ||
+        if (apl_supervise_next_order(&b->pool, (uint64_t)(i + 1) << 20, 1,
+                                     &order) != APR_SUCCESS ||
             apl_supervise_ready(&b->pool, order.id, 1) != APR_SUCCESS ||
             apl_checkout_poll(&b->pool, &holds[i], 1) != APR_SUCCESS)
             abort();

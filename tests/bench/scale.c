@@ -53,7 +53,7 @@ static void add_groups(apl_pool_t *pool, uint32_t n, uint32_t busy)
 
         snprintf(name, sizeof name, "app%u", i);
         app.key = apl_group_key(name);
-        if (apl_supervise_configure(pool, &app, 1, 1) != APR_SUCCESS)
+        if (apl_housekeeping_configure(pool, &app, 1, 1) != APR_SUCCESS)
             abort();
     }
 }
@@ -76,10 +76,10 @@ static void fill(apl_pool_t *pool, uint32_t n, uint32_t groups, uint32_t busy)
     for (i = 1; i <= 10 * n; i++) {
         apl_session_t *s = &pool->sessions[i];
 
-        s->generation = s->process_generation = s->owner = 1;
+        s->generation = s->process_generation = s->child = 1;
         s->ticket = 1 + i * 2654435761ull % 1000003;
         s->process = 1 + (uint32_t)(i * 7927ull % n);
-        s->state = i <= busy * n ? APL_SESSION_HELD : APL_SESSION_WAITING;
+        s->state = i <= busy * n ? APL_SESSION_OPEN : APL_SESSION_WAITING;
         s->group = i <= busy * n ? pool->processes[s->process].group : 1;
     }
     h->top_process = n;
@@ -102,7 +102,7 @@ static void make(apl_pool_t *pool, uint32_t processes, uint32_t busy)
     const apl_capacity_t n = {processes / 100, processes, 10 * processes, 1};
 
     make_empty(pool, &n);
-    apl_supervise_limits(pool, processes, 1, 1);
+    apl_housekeeping_limits(pool, processes, 1, 1);
     apl_child_register(pool, 1);
     add_groups(pool, n.groups, busy);
     fill(pool, processes, n.groups, busy);
@@ -118,15 +118,15 @@ static void keep_best(took_t *best, took_t now)
 
 static took_t repair(apl_pool_t *pool)
 {
-    apl_held_t held;
+    apl_lock_token_t token;
     took_t t;
 
     pool->damaged = 1;
     t.all = -(double)cpu_ns();
-    if (apl_enter(&held, pool, 1, APL_FOREVER) != APR_SUCCESS)
+    if (apl_enter(&token, pool, 1, APL_FOREVER) != APR_SUCCESS)
         abort();
     t.all += (double)cpu_ns();
-    apl_leave(&held);
+    apl_leave(&token);
     t.slice = t.all;
     return t;
 }
@@ -212,7 +212,7 @@ static figures_t measure(uint32_t processes, uint32_t busy)
         apl_snapshot_t s;
 
         apr_pool_create(&p, NULL);
-        if (apl_snapshot_room(&s, &pool, p) != APR_SUCCESS)
+        if (apl_snapshot_prepare(&s, &pool, p) != APR_SUCCESS)
             abort();
         keep_best(&best.first, copy(&s, 0));
         keep_best(&best.copy, copy(&s, 0));

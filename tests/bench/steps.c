@@ -30,7 +30,7 @@ typedef struct {
 static void request(bench_pool_t *b, int i)
 {
     const apl_app_t *app = &b->apps[(i * 331) % b->n_apps];
-    apl_hold_t hold;
+    apl_session_ref_t hold;
 
     if (apl_checkout(&b->pool, &hold, app, NULL, NULL, i) != APR_SUCCESS)
         abort();
@@ -119,8 +119,8 @@ static count_t of_replaced(int groups)
 
     bench_pool_make(&b, groups, groups);
     for (i = 0; i < b.n_apps; i++)
-        apl_supervise_restart(&b.pool, b.apps[i].name, 1, 1);
-    apl_supervise_tick(&b.pool, 1, &next);
+        apl_admin_restart(&b.pool, b.apps[i].name, 1, 1);
+    apl_housekeeping_tick(&b.pool, 1, &next);
     n = count(&b);
     bench_pool_free(&b);
     return n;

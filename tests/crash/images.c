@@ -70,10 +70,10 @@ static char *outcome(const apl_pool_t *pool)
         const apl_group_t *g = &pool->groups[i];
 
         if (g->state != APL_GROUP_FREE)
-            n += (size_t)snprintf(text + n, size - n,
-                                  "g%u:%u,%u,%u,%u,%u,%u,%u,%u ", i, g->size,
-                                  g->spawning, g->waiting, g->failures,
-                                  g->outdated, g->hung, g->zombies, g->drained);
+            n += (size_t)snprintf(
+                text + n, size - n, "g%u:%u,%u,%u,%u,%u,%u,%u,%u ", i, g->size,
+                g->spawning, g->waiting, g->failures, g->outdated, g->hung,
+                g->unkillable, g->drained);
     }
     for (i = 1; i < pool->n.processes; i++) {
         const apl_process_t *p = &pool->processes[i];
@@ -88,8 +88,8 @@ static char *outcome(const apl_pool_t *pool)
 
         if (s->state != APL_SESSION_FREE)
             n += (size_t)snprintf(
-                text + n, size - n, "s%u:%u,%u,%u,%u ", i, s->state, s->owner,
-                s->group, s->state == APL_SESSION_HELD ? s->process : 0);
+                text + n, size - n, "s%u:%u,%u,%u,%u ", i, s->state, s->child,
+                s->group, s->state == APL_SESSION_OPEN ? s->process : 0);
     }
     for (i = 1; i < pool->n.children; i++)
         n += (size_t)snprintf(text + n, size - n, "c%u:%u,%u ", i,
@@ -175,15 +175,15 @@ static const char *incomplete(const run_t *run, const apl_pool_t *pool)
 
 static char *outcome_after_entering(apl_pool_t *pool, apl_finding_t *finding)
 {
-    apl_held_t held;
+    apl_lock_token_t token;
 
     finding->number = 0;
-    if (apl_enter(&held, pool, SCENE_NOW + 9, 2000000) != APR_SUCCESS) {
+    if (apl_enter(&token, pool, SCENE_NOW + 9, 2000000) != APR_SUCCESS) {
         finding->number = -1;
         snprintf(finding->text, sizeof finding->text, "no entrance");
         return strdup("");
     }
-    apl_leave(&held);
+    apl_leave(&token);
     apl_check(pool, finding);
     return outcome(pool);
 }
@@ -192,7 +192,7 @@ static char *outcome_after_a_tick(apl_pool_t *pool, apl_finding_t *finding)
 {
     int64_t next;
 
-    apl_supervise_tick(pool, SCENE_NOW + 9, &next);
+    apl_housekeeping_tick(pool, SCENE_NOW + 9, &next);
     return outcome_after_entering(pool, finding);
 }
 
@@ -278,7 +278,7 @@ static void really_kill(run_t *run)
     for (i = 0; i < run->n_instants; i++) {
         restore(run);
         stepper_kill(stepper_run_to(work, run, &run->path, run->instants[i]));
-        if (apl_lock_owner(&run->stage->pool.header->lock) != 0)
+        if (apl_lock_holder(&run->stage->pool.header->lock) != 0)
             fail(run, run->instants[i], "the kernel did not mark the lock");
         pid = stranger_enters(run->stage);
         if (pid > 0)

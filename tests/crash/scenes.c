@@ -40,22 +40,22 @@ static void checkout_restart(stage_t *g)
 
 static void restart(stage_t *g)
 {
-    apl_supervise_restart(&g->pool, "a", 0, SCENE_NOW + 9);
+    apl_admin_restart(&g->pool, "a", 0, SCENE_NOW + 9);
 }
 
 static void drain(stage_t *g)
 {
-    apl_supervise_drain(&g->pool, &g->apps[0], SCENE_NOW + 9);
+    apl_admin_drain(&g->pool, &g->apps[0], SCENE_NOW + 9);
 }
 
 static void start(stage_t *g)
 {
-    apl_supervise_start(&g->pool, &g->apps[0], SCENE_NOW + 9);
+    apl_admin_start(&g->pool, &g->apps[0], SCENE_NOW + 9);
 }
 
 static void roll(stage_t *g)
 {
-    apl_supervise_restart(&g->pool, "a", 1, SCENE_NOW + 9);
+    apl_admin_restart(&g->pool, "a", 1, SCENE_NOW + 9);
 }
 
 static void outdate(stage_t *g)
@@ -73,7 +73,7 @@ static void born(stage_t *g)
     apl_who_t who = {99, 0, 7};
     apl_wire_t wire = {APL_LISTEN_TCP, APL_HTTP, 8000, 1};
 
-    apl_supervise_born(&g->pool, g->ids[0], who, wire, SCENE_NOW + 9);
+    apl_supervise_forked(&g->pool, g->ids[0], who, wire, SCENE_NOW + 9);
 }
 
 static void ready(stage_t *g)
@@ -99,7 +99,7 @@ static void detach(stage_t *g)
 
 static void child_gone(stage_t *g)
 {
-    apl_supervise_child_gone(&g->pool, &g->watch, SCENE_NOW + 9);
+    apl_child_watch_gone(&g->pool, &g->watch, SCENE_NOW + 9);
 }
 
 static void register_child(stage_t *g)
@@ -109,19 +109,19 @@ static void register_child(stage_t *g)
 
 static void raise_limit(stage_t *g)
 {
-    apl_supervise_limits(&g->pool, 6, 2, SCENE_NOW + 9);
+    apl_housekeeping_limits(&g->pool, 6, 2, SCENE_NOW + 9);
 }
 
 static void configure(stage_t *g)
 {
     g->apps[0].options.config = 7;
     g->apps[0].options.concurrency = 2;
-    apl_supervise_configure(&g->pool, &g->apps[0], 0, SCENE_NOW + 9);
+    apl_housekeeping_configure(&g->pool, &g->apps[0], 0, SCENE_NOW + 9);
 }
 
 static void remove_app(stage_t *g)
 {
-    apl_supervise_remove(&g->pool, "a", SCENE_NOW + 9);
+    apl_housekeeping_remove(&g->pool, "a", SCENE_NOW + 9);
 }
 
 static void adopt(stage_t *g)
@@ -137,15 +137,15 @@ static void tick(stage_t *g)
 {
     int64_t next;
 
-    apl_supervise_tick(&g->pool, SCENE_NOW + 1000000, &next);
+    apl_housekeeping_tick(&g->pool, SCENE_NOW + 1000000, &next);
 }
 
 static void enter(stage_t *g)
 {
-    apl_held_t held;
+    apl_lock_token_t token;
 
-    if (apl_enter(&held, &g->pool, SCENE_NOW + 9, APL_FOREVER) == APR_SUCCESS)
-        apl_leave(&held);
+    if (apl_enter(&token, &g->pool, SCENE_NOW + 9, APL_FOREVER) == APR_SUCCESS)
+        apl_leave(&token);
 }
 
 static void leave(stage_t *g)
@@ -161,39 +161,39 @@ static void stop(stage_t *g)
 
 static void roll_call(stage_t *g)
 {
-    apl_supervise_roll(&g->pool, SCENE_NOW + 9);
+    apl_child_watch_roll_call(&g->pool, SCENE_NOW + 9);
 }
 
 static void drained(stage_t *g)
 {
-    apl_supervise_drained(&g->pool, g->ids[0], SCENE_NOW + 9);
+    apl_supervise_may_end(&g->pool, g->ids[0], SCENE_NOW + 9);
 }
 
 static void confirm(stage_t *g)
 {
-    apl_held_t held;
+    apl_lock_token_t token;
 
-    if (apl_enter(&held, &g->pool, SCENE_NOW + 9, APL_FOREVER) != APR_SUCCESS)
+    if (apl_enter(&token, &g->pool, SCENE_NOW + 9, APL_FOREVER) != APR_SUCCESS)
         return;
-    apl_child_confirm(&held);
-    apl_leave(&held);
+    apl_child_confirm(&token);
+    apl_leave(&token);
 }
 
 static void look(stage_t *g)
 {
-    apl_glance_t overdue;
+    apl_session_peek_t overdue;
 
-    apl_clock_look(&g->pool, SCENE_NOW + 5000000, &overdue, 1);
+    apl_timeouts_find(&g->pool, SCENE_NOW + 5000000, &overdue, 1);
 }
 
 static void end(stage_t *g)
 {
-    apl_clock_kill(&g->pool, g->ids[0], 0, SCENE_NOW + 5000000);
+    apl_timeouts_kill(&g->pool, g->ids[0], 0, SCENE_NOW + 5000000);
 }
 
 static void close_links(stage_t *g)
 {
-    apl_clock_close(&g->pool, g->ids[0], SCENE_NOW);
+    apl_timeouts_close(&g->pool, g->ids[0], SCENE_NOW);
 }
 
 static void abandon(stage_t *g)
@@ -203,12 +203,12 @@ static void abandon(stage_t *g)
 
 static void ended(stage_t *g)
 {
-    apl_clock_ended(&g->pool, g->ids[0], 1, SCENE_NOW + 9);
+    apl_timeouts_end_abandoned(&g->pool, g->ids[0], 1, SCENE_NOW + 9);
 }
 
 static void zombie(stage_t *g)
 {
-    apl_clock_zombie(&g->pool, g->ids[0], SCENE_NOW + 5000000);
+    apl_timeouts_mark_unkillable(&g->pool, g->ids[0], SCENE_NOW + 5000000);
 }
 
 const scene_t scenes[] = {

@@ -25,10 +25,10 @@ void stage_reset(stage_t *g)
     memset(g->pool.base, 0, g->size);
     apl_segment_format(&g->pool, g->pool.base, &stage_capacity);
     g->pool.file = file;
-    apl_supervise_limits(&g->pool, 4, 1, SCENE_NOW);
+    apl_housekeeping_limits(&g->pool, 4, 1, SCENE_NOW);
     apl_child_register(&g->pool, 1);
     apl_child_register(&g->pool, 1);
-    apl_supervise_child(&g->pool, 2, &g->watch);
+    apl_child_watch_at(&g->pool, 2, &g->watch);
     g->pool.self = 1;
     for (i = 0; i < 3; i++) {
         g->apps[i].name = names[i];
@@ -55,8 +55,8 @@ uint64_t stage_take(stage_t *g, int i)
 {
     apl_order_t order;
 
-    if (apl_supervise_take(&g->pool, (uint64_t)(i + 1) << 32, SCENE_NOW,
-                           &order) != APR_SUCCESS)
+    if (apl_supervise_next_order(&g->pool, (uint64_t)(i + 1) << 32, SCENE_NOW,
+                                 &order) != APR_SUCCESS)
         abort();
     return g->ids[i] = order.id;
 }
@@ -105,7 +105,7 @@ void stage_one_busy(stage_t *g)
 void stage_one_linked(stage_t *g)
 {
     busy(g, 0, 0);
-    apl_checkout_endless(&g->pool, &g->holds[0], APL_LINKS);
+    apl_checkout_endless(&g->pool, &g->holds[0], APL_LASTING_CONNECTION);
 }
 
 void stage_full_and_waiting(stage_t *g)
@@ -193,7 +193,7 @@ void stage_leaving_slowly(stage_t *g)
 void stage_leaving_linked(stage_t *g)
 {
     stage_leaving_slowly(g);
-    apl_checkout_endless(&g->pool, &g->holds[0], APL_LINKS);
+    apl_checkout_endless(&g->pool, &g->holds[0], APL_LASTING_CONNECTION);
 }
 
 /* All requests take too long; one more waits, another is endless. */
@@ -206,22 +206,22 @@ void stage_overdue(stage_t *g)
     o->spawn_if_under = 2;
     o->hung_extra = 1;
     stage_full_and_waiting(g);
-    apl_checkout_endless(&g->pool, &g->holds[1], APL_LASTS);
+    apl_checkout_endless(&g->pool, &g->holds[1], APL_LASTING_RESPONSE);
 }
 
 void stage_hung(stage_t *g)
 {
-    apl_glance_t overdue;
+    apl_session_peek_t overdue;
 
     stage_overdue(g);
-    apl_clock_look(&g->pool, SCENE_NOW + 5000000, &overdue, 1);
+    apl_timeouts_find(&g->pool, SCENE_NOW + 5000000, &overdue, 1);
 }
 
 /* One hangs, and there is an idle one above the limit. */
 void stage_one_above(stage_t *g)
 {
     apl_options_t *o = &g->apps[0].options;
-    apl_glance_t overdue;
+    apl_session_peek_t overdue;
     int i;
 
     o->hung_after = 5000000;
@@ -229,7 +229,7 @@ void stage_one_above(stage_t *g)
     o->hung_extra = 1;
     for (i = 1; i < 5; i++)
         busy(g, i, i / 3);
-    apl_clock_look(&g->pool, SCENE_NOW + 5000000, &overdue, 1);
+    apl_timeouts_find(&g->pool, SCENE_NOW + 5000000, &overdue, 1);
     busy(g, 0, 0);
     idle(g, 0);
 }
@@ -237,7 +237,7 @@ void stage_one_above(stage_t *g)
 void stage_killed(stage_t *g)
 {
     stage_hung(g);
-    apl_clock_kill(&g->pool, g->ids[0], 0, SCENE_NOW + 5000000);
+    apl_timeouts_kill(&g->pool, g->ids[0], 0, SCENE_NOW + 5000000);
 }
 
 void stage_abandoned(stage_t *g)
@@ -285,14 +285,14 @@ void stage_about_to_roll(stage_t *g)
 void stage_rolling(stage_t *g)
 {
     stage_full_with_idle(g);
-    apl_supervise_restart(&g->pool, "a", 1, SCENE_NOW);
+    apl_admin_restart(&g->pool, "a", 1, SCENE_NOW);
     stage_take(g, 0);
 }
 
 void stage_drained(stage_t *g)
 {
     stage_full_and_waiting(g);
-    apl_supervise_drain(&g->pool, &g->apps[0], SCENE_NOW);
+    apl_admin_drain(&g->pool, &g->apps[0], SCENE_NOW);
 }
 
 void stage_torn(stage_t *g)
@@ -312,11 +312,11 @@ void stage_child_died(stage_t *g)
 /* The child that acts was taken for dead: its slot was given away. */
 void stage_slot_lost(stage_t *g)
 {
-    apl_held_t held;
+    apl_lock_token_t token;
 
     stage_one_idle(g);
-    if (apl_enter(&held, &g->pool, SCENE_NOW, APL_FOREVER) != APR_SUCCESS)
+    if (apl_enter(&token, &g->pool, SCENE_NOW, APL_FOREVER) != APR_SUCCESS)
         abort();
-    apl_child_free(&held, &g->pool.children[1]);
-    apl_leave(&held);
+    apl_child_free(&token, &g->pool.children[1]);
+    apl_leave(&token);
 }

@@ -10,7 +10,7 @@
 
 #include "shm/verbs/checkin.h"
 #include "shm/verbs/checkout.h"
-#include "shm/verbs/children.h"
+#include "shm/verbs/child_watch.h"
 #include "shm/verbs/housekeeping.h"
 #include "shm/verbs/admin.h"
 #include "shm/verbs/supervise.h"
@@ -21,10 +21,10 @@
 typedef struct {
     apl_pool_t pool;
     apl_app_t apps[3];
-    apl_hold_t holds[16];
+    apl_session_ref_t holds[16];
     uint64_t ids[16];
-    apl_watch_t watch; /**< of the second child */
-    apl_look_t look;   /**< a restart.txt that is newer */
+    apl_child_watch_t watch; /**< of the second child */
+    apl_restart_seen_t look; /**< a restart.txt that is newer */
     size_t size;
 } stage_t;
 

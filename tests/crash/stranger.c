@@ -63,24 +63,24 @@ static void must_be_right(const apl_pool_t *pool)
 
 static void repair(apl_pool_t *pool)
 {
-    apl_held_t held;
+    apl_lock_token_t token;
 
-    must(apl_enter(&held, pool, SCENE_NOW + 9, 2000000) == APR_SUCCESS,
+    must(apl_enter(&token, pool, SCENE_NOW + 9, 2000000) == APR_SUCCESS,
          "no entrance");
-    apl_leave(&held);
+    apl_leave(&token);
 }
 
 static void bury(apl_pool_t *pool)
 {
     uint64_t ids[64];
-    apl_watch_t watch;
+    apl_child_watch_t watch;
     uint32_t i, n;
 
     for (i = 1; i < pool->n.children; i++)
-        if (apl_supervise_child(pool, i, &watch) == APR_SUCCESS)
-            must(apl_supervise_child_gone(pool, &watch, LATER) == APR_SUCCESS,
+        if (apl_child_watch_at(pool, i, &watch) == APR_SUCCESS)
+            must(apl_child_watch_gone(pool, &watch, LATER) == APR_SUCCESS,
                  "a child does not go");
-    n = apl_supervise_known(pool, ids, 64);
+    n = apl_supervise_ids(pool, ids, 64);
     for (i = 0; i < n; i++)
         must(apl_supervise_gone(pool, ids[i], LATER) == APR_SUCCESS,
              "a process does not go");
@@ -98,13 +98,13 @@ static void be_served(apl_pool_t *pool)
         .options = {
             .config = 9, .concurrency = 1, .global_queue = 1, .max_queue = 10}};
     apl_order_t order;
-    apl_hold_t hold;
+    apl_session_ref_t hold;
 
     must(apl_child_register(pool, 9) == APR_SUCCESS, "no slot for a child");
     must(apl_checkout(pool, &hold, &app, NULL, NULL, LATER) == APL_EWAIT,
          "there is a process already");
-    while (apl_supervise_take(pool, (uint64_t)getpid() << 32, LATER, &order) ==
-           APR_SUCCESS)
+    while (apl_supervise_next_order(pool, (uint64_t)getpid() << 32, LATER,
+                                    &order) == APR_SUCCESS)
         apl_supervise_ready(pool, order.id, LATER);
     must(apl_checkout_poll(pool, &hold, LATER) == APR_SUCCESS, "not served");
     must_be_right(pool);

@@ -68,7 +68,7 @@ play_t *play_begin(void)
         make_apps(&fresh);
         apl_child_register(&fresh.pool, 1);
         apl_child_register(&fresh.pool, 1);
-        apl_supervise_limits(&fresh.pool, 4, 1, fresh.now);
+        apl_housekeeping_limits(&fresh.pool, 4, 1, fresh.now);
         memcpy(image, memory, size);
     }
     memcpy(memory, image, size);
@@ -88,13 +88,13 @@ static void must_hold(play_t *p)
 
 void play_repair(play_t *p)
 {
-    apl_held_t held;
+    apl_lock_token_t token;
 
     p->pool.damaged = 1;
     p->pool.header->lock = 0;
-    if (apl_enter(&held, &p->pool, p->now, APL_FOREVER) != APR_SUCCESS)
+    if (apl_enter(&token, &p->pool, p->now, APL_FOREVER) != APR_SUCCESS)
         abort();
-    apl_leave(&held);
+    apl_leave(&token);
     must_hold(p);
     p->hostile = 0;
 }

@@ -10,7 +10,7 @@
 
 #include "shm/verbs/checkin.h"
 #include "shm/verbs/checkout.h"
-#include "shm/verbs/children.h"
+#include "shm/verbs/child_watch.h"
 #include "shm/verbs/housekeeping.h"
 #include "shm/verbs/admin.h"
 #include "shm/verbs/supervise.h"
@@ -24,7 +24,7 @@ typedef struct {
     apl_pool_t pool;
     int64_t now;
     apl_app_t apps[PLAY_APPS];
-    apl_hold_t holds[PLAY_HOLDS];
+    apl_session_ref_t holds[PLAY_HOLDS];
     uint64_t ids[PLAY_IDS]; /* of processes that were started last */
     unsigned n_ids;
     int hostile; /* somebody wrote, and nothing was repaired since */

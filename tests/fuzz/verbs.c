@@ -13,9 +13,9 @@ static apl_app_t *some_app(play_t *p, dice_t *d)
     return app;
 }
 
-static apl_hold_t *some_hold(play_t *p, dice_t *d)
+static apl_session_ref_t *some_hold(play_t *p, dice_t *d)
 {
-    apl_hold_t *hold = &p->holds[dice(d, PLAY_HOLDS)];
+    apl_session_ref_t *hold = &p->holds[dice(d, PLAY_HOLDS)];
 
     play_say(" hold %d", (int)(hold - p->holds));
     return hold;
@@ -37,18 +37,18 @@ static uint64_t some_id(play_t *p, dice_t *d)
 /* Be the first or the second child; one that was written over begins anew. */
 static int be_child(play_t *p, uint32_t index)
 {
-    apl_watch_t watch;
+    apl_child_watch_t watch;
 
     p->pool.self = index;
-    return apl_supervise_child(&p->pool, index, &watch) == APR_SUCCESS ||
+    return apl_child_watch_at(&p->pool, index, &watch) == APR_SUCCESS ||
            apl_child_register(&p->pool, 1) == APR_SUCCESS;
 }
 
 static void ask(play_t *p, dice_t *d)
 {
     static const apl_request_t request = {"GET", "/", "127.0.0.1", "a=b", 0};
-    apl_look_t seen = {0};
-    apl_hold_t *h = some_hold(p, d);
+    apl_restart_seen_t seen = {0};
+    apl_session_ref_t *h = some_hold(p, d);
     const apl_app_t *app = some_app(p, d);
     uint32_t how = dice(d, 8);
 
@@ -68,7 +68,7 @@ static void poll(play_t *p, dice_t *d)
 
 static void go_on_waiting(play_t *p, dice_t *d)
 {
-    apl_hold_t *h = some_hold(p, d);
+    apl_session_ref_t *h = some_hold(p, d);
 
     if (h->session != 0)
         apl_checkout_wait(&p->pool, h, 0, NULL, NULL);
@@ -99,7 +99,8 @@ static void take(play_t *p, dice_t *d)
     uint64_t random = (uint64_t)(p->n_ids + 1) << 32;
 
     (void)d;
-    if (apl_supervise_take(&p->pool, random, p->now, &order) == APR_SUCCESS)
+    if (apl_supervise_next_order(&p->pool, random, p->now, &order) ==
+        APR_SUCCESS)
         p->ids[p->n_ids++ % PLAY_IDS] = order.id;
 }
 
@@ -108,7 +109,7 @@ static void born(play_t *p, dice_t *d)
     const apl_who_t who = {77, 0, 7};
     const apl_wire_t wire = {APL_LISTEN_TCP, APL_HTTP, 80, p->n_ids % 4};
 
-    apl_supervise_born(&p->pool, some_id(p, d), who, wire, p->now);
+    apl_supervise_forked(&p->pool, some_id(p, d), who, wire, p->now);
 }
 
 static void ready(play_t *p, dice_t *d)
@@ -164,15 +165,15 @@ static void tick(play_t *p, dice_t *d)
     int64_t next;
 
     p->now += (int64_t)(1 + dice(d, 8)) * 1000000;
-    apl_supervise_tick(&p->pool, p->now, &next);
+    apl_housekeeping_tick(&p->pool, p->now, &next);
 }
 
 static void child_gone(play_t *p, dice_t *d)
 {
-    apl_watch_t watch;
+    apl_child_watch_t watch;
 
-    if (apl_supervise_child(&p->pool, 1 + dice(d, 2), &watch) == APR_SUCCESS)
-        apl_supervise_child_gone(&p->pool, &watch, p->now);
+    if (apl_child_watch_at(&p->pool, 1 + dice(d, 2), &watch) == APR_SUCCESS)
+        apl_child_watch_gone(&p->pool, &watch, p->now);
 }
 
 static void limits(play_t *p, dice_t *d)
@@ -180,7 +181,7 @@ static void limits(play_t *p, dice_t *d)
     uint32_t max = 1 + dice(d, 6);
 
     play_say(" %u", max);
-    apl_supervise_limits(&p->pool, max, 1, p->now);
+    apl_housekeeping_limits(&p->pool, max, 1, p->now);
 }
 
 static void configure(play_t *p, dice_t *d)
@@ -196,7 +197,7 @@ static void configure(play_t *p, dice_t *d)
         {"concurrency", &o->concurrency, 5}, {"queue", &o->max_queue, 5},
         {"global", &o->global_queue, 2},     {"rolling", &o->rolling, 2},
         {"under", &o->spawn_if_under, 4},    {"extra", &o->hung_extra, 4},
-        {"zombies", &o->zombies_stop, 3}};
+        {"zombies", &o->unkillable_stop, 3}};
     uint32_t i = dice(d, 14);
 
     if (i < sizeof all / sizeof *all) {
@@ -212,59 +213,59 @@ static void configure(play_t *p, dice_t *d)
     else
         o->idle_time = dice(d, 8) * 1000000;
     o->config++;
-    apl_supervise_configure(&p->pool, app, (int)dice(d, 2), p->now);
+    apl_housekeeping_configure(&p->pool, app, (int)dice(d, 2), p->now);
 }
 
 static void retire(play_t *p, dice_t *d)
 {
-    apl_supervise_remove(&p->pool, some_app(p, d)->name, p->now);
+    apl_housekeeping_remove(&p->pool, some_app(p, d)->name, p->now);
 }
 
 static void restart(play_t *p, dice_t *d)
 {
     const char *name = some_app(p, d)->name;
 
-    apl_supervise_restart(&p->pool, name, (int)dice(d, 3) - 1, p->now);
+    apl_admin_restart(&p->pool, name, (int)dice(d, 3) - 1, p->now);
 }
 
 static void start(play_t *p, dice_t *d)
 {
-    apl_supervise_start(&p->pool, some_app(p, d), p->now);
+    apl_admin_start(&p->pool, some_app(p, d), p->now);
 }
 
 static void drain(play_t *p, dice_t *d)
 {
-    apl_supervise_drain(&p->pool, some_app(p, d), p->now);
+    apl_admin_drain(&p->pool, some_app(p, d), p->now);
 }
 
 /* ---- of the clock ---- */
 
 static void endless(play_t *p, dice_t *d)
 {
-    apl_checkout_endless(&p->pool, some_hold(p, d), APL_LASTS);
+    apl_checkout_endless(&p->pool, some_hold(p, d), APL_LASTING_RESPONSE);
 }
 
 static void look_at_clock(play_t *p, dice_t *d)
 {
-    apl_glance_t overdue[4];
+    apl_session_peek_t overdue[4];
     uint32_t i, n;
 
     p->now += (int64_t)dice(d, 4) * 1000000;
-    n = apl_clock_look(&p->pool, p->now, overdue, 4);
+    n = apl_timeouts_find(&p->pool, p->now, overdue, 4);
     for (i = 0; i < n; i++)
         if (dice(d, 2))
-            apl_clock_expire(&p->pool, &overdue[i], p->now);
+            apl_timeouts_expire(&p->pool, &overdue[i], p->now);
 }
 
 static void end(play_t *p, dice_t *d)
 {
-    apl_clock_kill(&p->pool, some_id(p, d), 0, p->now);
+    apl_timeouts_kill(&p->pool, some_id(p, d), 0, p->now);
     apl_checkout_killed(&p->pool, some_hold(p, d));
 }
 
 static void zombie(play_t *p, dice_t *d)
 {
-    apl_clock_zombie(&p->pool, some_id(p, d), p->now);
+    apl_timeouts_mark_unkillable(&p->pool, some_id(p, d), p->now);
 }
 
 /* ---- who looks ---- */
@@ -283,9 +284,9 @@ static void look(play_t *p, dice_t *d)
     uint32_t i;
 
     play_look(p);
-    for (i = apl_supervise_known(&p->pool, ids, 8); i-- > 0;)
+    for (i = apl_supervise_ids(&p->pool, ids, 8); i-- > 0;)
         apl_supervise_condition(&p->pool, ids[i], &condition);
-    apl_supervise_group(&p->pool, dice(d, 5), name);
+    apl_housekeeping_group_name(&p->pool, dice(d, 5), name);
 }
 
 /* What happens often stands here twice. */

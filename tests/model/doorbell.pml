@@ -14,7 +14,7 @@
  *     close          apl_checkin(), also of one who gives up, and
  *                    take_failure()
  *     spawner        turn(): drain the bell, look for dead children
- *                    (apl_supervise_child_gone()), tick, take the order,
+ *                    (apl_child_watch_gone()), tick, take the order,
  *                    report it ready or failed
  *
  * A slice of sleep ends EARLY times in each child whenever it likes; and LATE

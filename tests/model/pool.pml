@@ -10,7 +10,7 @@
  *     leave          apl_leave(): unlock, then wake, then ring
  *     serve          apl_queue_serve()
  *     settle, mark   apl_session_give(), apl_session_fail(): the state first;
- *                    then lists and counts; then apl_wake_mark(), and the wake
+ *                    then lists and counts; then apl_wake_change(), and the wake
  *                    is noted
  *
  * Who includes it has me, to, note[], mend and ring. */

@@ -69,11 +69,11 @@ def read_table(table: Path) -> list[Mutant]:
 
 def barriers() -> list[Mutant]:
     """Each one left out."""
-    return [Mutant(f"step-{label}", str(path.relative_to(TOP)), line, "",
+    return [Mutant(f"crash-point-{label}", str(path.relative_to(TOP)), line, "",
                    [CRASH], {"barrier": label})
             for path in sorted((TOP / "shm").rglob("*.[ch]"))
             for line, label in re.findall(
-                r'(^ *APL_STEP\("(\w+)"\);.*\n)', path.read_text(), re.M)]
+                r'(^ *APL_CRASH_POINT\("(\w+)"\);.*\n)', path.read_text(), re.M)]
 
 
 def judge(shop: Workshop, mutant: Mutant) -> tuple[str, str]:

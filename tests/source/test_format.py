@@ -54,12 +54,12 @@ def test_each_invariant_is_checked() -> None:
 
 
 def test_steps_are_named_once() -> None:
-    """A label of APL_STEP names one instant."""
+    """A label of APL_CRASH_POINT names one instant."""
     labels: dict[str, str] = {}
     for path in c_files("shm"):
         if path.name == "step.h":
             continue
-        for label in re.findall(r'APL_STEP\("(\w+)"\)', code(path)):
+        for label in re.findall(r'APL_CRASH_POINT\("(\w+)"\)', code(path)):
             assert label not in labels, \
                 f"{label}: {labels[label]} and {name(path)}"
             labels[label] = name(path)

@@ -4,7 +4,7 @@
 
 #include "tests/unit/support/slow.h"
 
-static void abandon(scene_t *s, apl_hold_t *h)
+static void abandon(scene_t *s, apl_session_ref_t *h)
 {
     apl_checkin_abandon(&s->pool, h, s->now);
     assert_int_equal(h->session, 0);
@@ -13,7 +13,7 @@ static void abandon(scene_t *s, apl_hold_t *h)
 
 static apr_status_t ended(scene_t *s, uint64_t id, uint32_t n)
 {
-    apr_status_t rv = apl_clock_ended(&s->pool, id, n, s->now);
+    apr_status_t rv = apl_timeouts_end_abandoned(&s->pool, id, n, s->now);
 
     scene_ok(s);
     return rv;
@@ -23,7 +23,7 @@ static void it_is_not_given_to_another(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = slow_app(s, "a", 0, 0);
-    apl_hold_t h, waiting;
+    apl_session_ref_t h, waiting;
     uint64_t id;
 
     (void)state;
@@ -52,8 +52,8 @@ static void p4_also_when_its_client_waits_no_more(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = slow_app(s, "a", 1, 1);
-    apl_glance_t overdue;
-    apl_hold_t h, waiting;
+    apl_session_peek_t overdue;
+    apl_session_ref_t h, waiting;
     uint64_t id;
 
     (void)state;
@@ -67,9 +67,10 @@ static void p4_also_when_its_client_waits_no_more(void **state)
     assert_int_equal(scene_spawn(s), 1); /* on credit */
     assert_int_equal(scene_poll(s, &waiting), APR_SUCCESS);
     s->now += LIMIT;
-    assert_int_equal(apl_clock_look(&s->pool, s->now, &overdue, 1), 1);
+    assert_int_equal(apl_timeouts_find(&s->pool, s->now, &overdue, 1), 1);
     assert_true(overdue.process == id);
-    assert_int_equal(apl_clock_expire(&s->pool, &overdue, s->now), APR_SUCCESS);
+    assert_int_equal(apl_timeouts_expire(&s->pool, &overdue, s->now),
+                     APR_SUCCESS);
     assert_int_equal(scene_condition(s, id).reason, APL_EVENT_KILLED);
     scene_is(s, 1, 1);
     assert_int_equal(apl_supervise_gone(&s->pool, id, s->now), APR_SUCCESS);
@@ -81,7 +82,7 @@ static void one_that_goes_on_hangs_no_more(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = slow_app(s, "a", 0, 0);
-    apl_hold_t h;
+    apl_session_ref_t h;
     uint64_t id;
 
     (void)state;
@@ -101,7 +102,7 @@ static void as_many_as_it_serves_at_once(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = slow_app(s, "a", 0, 0);
-    apl_hold_t h[4];
+    apl_session_ref_t h[4];
     uint64_t id, last;
     int i;
 
@@ -121,7 +122,7 @@ static void as_many_as_it_serves_at_once(void **state)
     /* The oldest ends first: what is left is no older than it seems. */
     assert_int_equal(ended(s, id, 2), APR_SUCCESS);
     assert_int_equal(scene_condition(s, id).sessions, 1);
-    for (i = 1; s->pool.sessions[i].state != APL_SESSION_HELD; i++)
+    for (i = 1; s->pool.sessions[i].state != APL_SESSION_OPEN; i++)
         ;
     assert_true(s->pool.sessions[i].ticket == last);
     assert_int_equal(ended(s, id, 2), APR_SUCCESS);
@@ -134,7 +135,7 @@ static void without_a_limit_one_is_enough(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = slow_app(s, "a", 0, 0);
-    apl_hold_t h[2];
+    apl_session_ref_t h[2];
 
     (void)state;
     a->options.concurrency = 0;
@@ -149,7 +150,7 @@ static void who_leaves_does_not_wait_for_it(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = slow_app(s, "a", 0, 0);
-    apl_hold_t h[2];
+    apl_session_ref_t h[2];
     uint64_t ids[2];
     int i;
 
@@ -161,11 +162,11 @@ static void who_leaves_does_not_wait_for_it(void **state)
     abandon(s, &h[0]);
     for (i = 0; i < 2; i++)
         apl_supervise_detach(&s->pool, ids[i], APL_EVENT_DETACHED, s->now);
-    assert_int_equal(apl_supervise_drained(&s->pool, ids[1], s->now),
+    assert_int_equal(apl_supervise_may_end(&s->pool, ids[1], s->now),
                      APL_EWAIT);
     abandon(s, &h[1]);
     for (i = 0; i < 2; i++)
-        assert_int_equal(apl_supervise_drained(&s->pool, ids[i], s->now),
+        assert_int_equal(apl_supervise_may_end(&s->pool, ids[i], s->now),
                          APR_SUCCESS);
     assert_int_equal(scene_condition(s, ids[1]).abandoned, 0);
     assert_int_equal(scene_reap(s), 1);
@@ -178,7 +179,7 @@ static void it_ends_with_its_process(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = slow_app(s, "a", 0, 0);
-    apl_hold_t h[2];
+    apl_session_ref_t h[2];
     uint64_t id;
 
     (void)state;
@@ -198,16 +199,16 @@ static void it_outlives_its_child(void **state)
     scene_t *s = scene_new(1);
     apl_app_t *a = slow_app(s, "a", 0, 0);
     uint32_t self = s->pool.self;
-    apl_watch_t watch;
-    apl_hold_t h;
+    apl_child_watch_t watch;
+    apl_session_ref_t h;
     uint64_t id;
 
     (void)state;
     scene_busy(s, a, &h, 1);
     id = h.id;
     abandon(s, &h);
-    assert_int_equal(apl_supervise_child(&s->pool, self, &watch), APR_SUCCESS);
-    assert_int_equal(apl_supervise_child_gone(&s->pool, &watch, s->now),
+    assert_int_equal(apl_child_watch_at(&s->pool, self, &watch), APR_SUCCESS);
+    assert_int_equal(apl_child_watch_gone(&s->pool, &watch, s->now),
                      APR_SUCCESS);
     scene_is(s, 1, 1);
     assert_int_equal(ended(s, id, 1), APR_SUCCESS);
@@ -220,13 +221,13 @@ static void one_that_lasts_has_to_end(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = slow_app(s, "a", 0, 0);
-    apl_hold_t h, waiting;
+    apl_session_ref_t h, waiting;
     uint64_t id;
 
     (void)state;
     scene_busy(s, a, &h, 1);
     id = h.id;
-    apl_checkout_endless(&s->pool, &h, APL_LINKS);
+    apl_checkout_endless(&s->pool, &h, APL_LASTING_CONNECTION);
     slow_request_check(s, 10 * LIMIT);
     abandon(s, &h);
     scene_is(s, 1, 1);
@@ -248,12 +249,12 @@ static void one_that_lasts_among_any_number_is_closed(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = slow_app(s, "a", 0, 0);
-    apl_hold_t h;
+    apl_session_ref_t h;
 
     (void)state;
     a->options.concurrency = 0;
     scene_busy(s, a, &h, 1);
-    apl_checkout_endless(&s->pool, &h, APL_LASTS);
+    apl_checkout_endless(&s->pool, &h, APL_LASTING_RESPONSE);
     abandon(s, &h);
     scene_is(s, 1, 0);
     scene_end(s);
@@ -264,7 +265,7 @@ static void it_gives_way_to_another_app(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = slow_app(s, "a", 0, 0), *b = scene_app(s, "b");
-    apl_hold_t h[2], other, own;
+    apl_session_ref_t h[2], other, own;
     uint64_t id;
 
     (void)state;
@@ -275,7 +276,7 @@ static void it_gives_way_to_another_app(void **state)
     assert_int_equal(scene_ask(s, &own, a), APL_EWAIT);
     abandon(s, &h[0]);
     assert_int_equal(scene_condition(s, id).reason, APL_EVENT_EVICTED);
-    assert_int_equal(apl_supervise_drained(&s->pool, id, s->now), APR_SUCCESS);
+    assert_int_equal(apl_supervise_may_end(&s->pool, id, s->now), APR_SUCCESS);
     assert_int_equal(scene_spawn(s), 1);
     assert_int_equal(scene_poll(s, &other), APR_SUCCESS);
     /* Not to who has another process. */
@@ -296,7 +297,7 @@ static void also_to_one_that_asks_later(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = slow_app(s, "a", 0, 0), *b = scene_app(s, "b");
-    apl_hold_t h[2], other;
+    apl_session_ref_t h[2], other;
 
     (void)state;
     scene_busy(s, a, h, 2);
@@ -316,7 +317,7 @@ static void nor_is_the_next_one_held_up(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = slow_app(s, "a", 0, 0), *b = scene_app(s, "b");
-    apl_hold_t h, own, other;
+    apl_session_ref_t h, own, other;
 
     (void)state;
     scene_busy(s, a, &h, 1);
@@ -339,7 +340,7 @@ static void what_does_not_count_is_no_room(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = slow_app(s, "a", 0, 1), *b = scene_app(s, "b");
-    apl_hold_t h, own, other;
+    apl_session_ref_t h, own, other;
 
     (void)state;
     scene_busy(s, a, &h, 1);
@@ -362,7 +363,7 @@ static void what_no_process_has_is_closed(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = slow_app(s, "a", 0, 0);
-    apl_hold_t h, waiting;
+    apl_session_ref_t h, waiting;
 
     (void)state;
     scene_busy(s, a, &h, 1);

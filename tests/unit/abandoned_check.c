@@ -21,10 +21,10 @@ static process_t p[APPS];
 static int looks, told;
 
 int __wrap_sock_diag_unix_left(sock_diag_unix_t *tell, void *ctx);
-apr_status_t __real_apl_clock_ended(apl_pool_t *pool, uint64_t id, uint32_t n,
-                                    int64_t now);
-apr_status_t __wrap_apl_clock_ended(apl_pool_t *pool, uint64_t id, uint32_t n,
-                                    int64_t now);
+apr_status_t __real_apl_timeouts_end_abandoned(apl_pool_t *pool, uint64_t id,
+                                               uint32_t n, int64_t now);
+apr_status_t __wrap_apl_timeouts_end_abandoned(apl_pool_t *pool, uint64_t id,
+                                               uint32_t n, int64_t now);
 
 /* All of them are left. */
 int __wrap_sock_diag_unix_left(sock_diag_unix_t *tell, void *ctx)
@@ -35,8 +35,8 @@ int __wrap_sock_diag_unix_left(sock_diag_unix_t *tell, void *ctx)
     return 0;
 }
 
-apr_status_t __wrap_apl_clock_ended(apl_pool_t *pool, uint64_t id, uint32_t n,
-                                    int64_t now)
+apr_status_t __wrap_apl_timeouts_end_abandoned(apl_pool_t *pool, uint64_t id,
+                                               uint32_t n, int64_t now)
 {
     (void)pool;
     (void)id;
@@ -129,7 +129,7 @@ static int has_rung(scene_t *s)
 }
 
 /* @return 1: the request, which has to wait, rang for the spawner */
-static int rings(scene_t *s, apl_hold_t *waiting, const apl_app_t *a)
+static int rings(scene_t *s, apl_session_ref_t *waiting, const apl_app_t *a)
 {
     listen_for_rings(s);
     assert_int_equal(scene_ask(s, waiting, a), APL_EWAIT);
@@ -142,7 +142,7 @@ static void who_waits_rings(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = slow_app(s, "a", 0, 0);
-    apl_hold_t h, waiting[2];
+    apl_session_ref_t h, waiting[2];
     uint64_t id;
 
     (void)state;
@@ -153,7 +153,7 @@ static void who_waits_rings(void **state)
     assert_true(rings(s, &waiting[0], a));
     assert_int_equal(scene_condition(s, id).waiting, 1);
     assert_false(rings(s, &waiting[1], a));
-    assert_int_equal(__real_apl_clock_ended(&s->pool, id, 1, s->now),
+    assert_int_equal(__real_apl_timeouts_end_abandoned(&s->pool, id, 1, s->now),
                      APR_SUCCESS);
     assert_int_equal(scene_poll(s, &waiting[0]), APR_SUCCESS);
     scene_close(s, &waiting[0]);
@@ -166,7 +166,7 @@ static void so_does_who_leaves_one_to_others_that_wait(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = slow_app(s, "a", 0, 0);
-    apl_hold_t h, waiting;
+    apl_session_ref_t h, waiting;
     uint64_t id;
 
     (void)state;
@@ -176,7 +176,7 @@ static void so_does_who_leaves_one_to_others_that_wait(void **state)
     listen_for_rings(s);
     apl_checkin_abandon(&s->pool, &h, s->now);
     assert_true(has_rung(s));
-    assert_int_equal(__real_apl_clock_ended(&s->pool, id, 1, s->now),
+    assert_int_equal(__real_apl_timeouts_end_abandoned(&s->pool, id, 1, s->now),
                      APR_SUCCESS);
     assert_int_equal(scene_poll(s, &waiting), APR_SUCCESS);
     scene_close(s, &waiting);
@@ -187,7 +187,7 @@ static void who_waits_for_another_app_does_not(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = slow_app(s, "a", 0, 0), *b = slow_app(s, "b", 0, 0);
-    apl_hold_t h, busy, waiting;
+    apl_session_ref_t h, busy, waiting;
 
     (void)state;
     scene_busy(s, a, &h, 1);

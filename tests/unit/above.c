@@ -11,7 +11,7 @@
 /* A request to an app that does not start. */
 static void fail_once(scene_t *s, const apl_app_t *app)
 {
-    apl_hold_t h;
+    apl_session_ref_t h;
     uint64_t id;
 
     assert_int_equal(scene_ask(s, &h, app), APL_EWAIT);
@@ -26,7 +26,7 @@ static void fail_once(scene_t *s, const apl_app_t *app)
  * nobody knows that yet. */
 static void begin(scene_t *s, apl_app_t **healthy, apl_app_t **broken)
 {
-    apl_hold_t h;
+    apl_session_ref_t h;
 
     *healthy = scene_app(s, "healthy");
     *broken = scene_app(s, "broken");
@@ -61,13 +61,13 @@ static void one_that_succeeds_does(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a, *b;
-    apl_hold_t h;
+    apl_session_ref_t h;
     uint64_t id;
 
     (void)state;
     begin(s, &a, &b);
     a->options.min_instances = 1; /* which locks nobody out */
-    apl_supervise_configure(&s->pool, a, 0, s->now);
+    apl_housekeeping_configure(&s->pool, a, 0, s->now);
     assert_int_equal(scene_ask(s, &h, b), APL_EWAIT);
     id = scene_take(s);
     assert_int_equal(scene_condition(s, id).replaces, 0);
@@ -85,7 +85,7 @@ static void also_when_all_are_busy(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a, *b;
-    apl_hold_t ha, hb;
+    apl_session_ref_t ha, hb;
 
     (void)state;
     begin(s, &a, &b);
@@ -103,7 +103,7 @@ static void nor_does_a_failing_app_hold_up_others(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a, *b, *c;
-    apl_hold_t hb, hc;
+    apl_session_ref_t hb, hc;
     uint64_t id;
 
     (void)state;
@@ -127,7 +127,7 @@ static void a_failing_app_lets_nobody_overtake(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a, *b, *c, *d;
-    apl_hold_t ha, hb, hc, hd, older;
+    apl_session_ref_t ha, hb, hc, hd, older;
 
     (void)state;
     begin(s, &a, &b);
@@ -156,7 +156,7 @@ static void a_failing_app_is_passed_over_once(void **state)
     scene_t *s = scene_new(1);
     apl_app_t *a, *b, *c;
     const apl_group_t *failing;
-    apl_hold_t ha, hb, hc;
+    apl_session_ref_t ha, hb, hc;
     uint64_t id;
 
     (void)state;
@@ -185,15 +185,15 @@ static void a_failing_app_is_passed_over_once(void **state)
 }
 
 /* New code for two apps, "a" and "b", which have that many busy processes. */
-static void restart_busy(scene_t *s, apl_hold_t *ha, int na, apl_hold_t *hb,
-                         int nb)
+static void restart_busy(scene_t *s, apl_session_ref_t *ha, int na,
+                         apl_session_ref_t *hb, int nb)
 {
     apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
 
     scene_busy(s, a, ha, na);
     scene_busy(s, b, hb, nb);
-    apl_supervise_restart(&s->pool, a->name, 1, s->now);
-    apl_supervise_restart(&s->pool, b->name, 1, s->now);
+    apl_admin_restart(&s->pool, a->name, 1, s->now);
+    apl_admin_restart(&s->pool, b->name, 1, s->now);
 }
 
 /* The next order is of this group. */
@@ -210,7 +210,7 @@ static uint64_t take_of(scene_t *s, uint32_t group)
 static void two_apps_are_replaced_in_turn(void **state)
 {
     scene_t *s = scene_new(6);
-    apl_hold_t ha[4], hb[2];
+    apl_session_ref_t ha[4], hb[2];
     uint64_t id;
     int i, first = 1, second = 2;
 
@@ -235,7 +235,7 @@ static void two_apps_are_replaced_in_turn(void **state)
 static void one_that_backs_off_is_passed_over(void **state)
 {
     scene_t *s = scene_new(3);
-    apl_hold_t ha[1], hb[2];
+    apl_session_ref_t ha[1], hb[2];
     int i;
 
     (void)state;
@@ -254,7 +254,7 @@ static void one_that_cannot_have_it_loses_its_turn(void **state)
 {
     scene_t *s = scene_new(8);
     const apl_header_t *header = s->pool.header;
-    apl_hold_t ha[2], hb[1];
+    apl_session_ref_t ha[2], hb[1];
     uint64_t id;
 
     (void)state;

@@ -260,7 +260,7 @@ static void an_old_one_serves_on(void **state)
 static void one_that_serves(void **state)
 {
     apl_app_t *a = &scene->apps[0];
-    apl_hold_t hold;
+    apl_session_ref_t hold;
     process_t *p;
 
     (void)state;

@@ -27,7 +27,7 @@ static void who_runs_is_alive(void **state)
     apl_who_t who;
 
     (void)state;
-    assert_int_equal(apl_alive_look(getpid(), &who), 0);
+    assert_int_equal(apl_alive_identify(getpid(), &who), 0);
     assert_int_equal(who.pid, getpid());
     assert_true(apl_alive(&who));
     assert_false(apl_alive_ending(getpid()));
@@ -38,7 +38,7 @@ static void another_start_time_is_another_process(void **state)
     apl_who_t who;
 
     (void)state;
-    assert_int_equal(apl_alive_look(getpid(), &who), 0);
+    assert_int_equal(apl_alive_identify(getpid(), &who), 0);
     who.start++;
     assert_false(apl_alive(&who));
 }
@@ -48,9 +48,9 @@ static void a_name_may_look_like_the_fields_behind_it(void **state)
     apl_who_t who, named;
 
     (void)state;
-    assert_int_equal(apl_alive_look(getpid(), &who), 0);
+    assert_int_equal(apl_alive_identify(getpid(), &who), 0);
     prctl(PR_SET_NAME, "a) Z 1 2 3", 0, 0, 0);
-    assert_int_equal(apl_alive_look(getpid(), &named), 0);
+    assert_int_equal(apl_alive_identify(getpid(), &named), 0);
     assert_int_equal(named.start, who.start);
     assert_false(apl_alive_ending(getpid()));
 }
@@ -85,24 +85,24 @@ static pid_t family(volatile char *space, size_t size)
 static void memory_is_that_of_the_session(void **state)
 {
     static char space[16 << 20];
-    apl_resident_t of[3] = {{{1 << 30, 0, 7}, 0}};
+    apl_memory_use_t of[3] = {{{1 << 30, 0, 7}, 0}};
     pid_t leader = family(space, sizeof space);
     int64_t own;
     int i;
 
     (void)state;
-    assert_int_equal(apl_alive_look(getpid(), &of[1].who), 0);
-    assert_int_equal(apl_alive_look(leader, &of[2].who), 0);
-    apl_resident_look(of, 3);
-    own = apl_resident_of(of, 3, getpid());
+    assert_int_equal(apl_alive_identify(getpid(), &of[1].who), 0);
+    assert_int_equal(apl_alive_identify(leader, &of[2].who), 0);
+    apl_memory_use_measure(of, 3);
+    own = apl_memory_use_of(of, 3, getpid());
     assert_true(own > 0 && own < (int64_t)sizeof space);
-    assert_true(apl_resident_of(of, 3, leader) >= (int64_t)sizeof space);
-    assert_int_equal(apl_resident_of(of, 3, 1 << 30), -1);
-    assert_int_equal(apl_resident_of(of, 3, 0), -1);
+    assert_true(apl_memory_use_of(of, 3, leader) >= (int64_t)sizeof space);
+    assert_int_equal(apl_memory_use_of(of, 3, 1 << 30), -1);
+    assert_int_equal(apl_memory_use_of(of, 3, 0), -1);
     for (i = 0; i < 3; i++)
         of[i].who.start++;
-    apl_resident_look(of, 3);
-    assert_int_equal(apl_resident_of(of, 3, leader), -1);
+    apl_memory_use_measure(of, 3);
+    assert_int_equal(apl_memory_use_of(of, 3, leader), -1);
     kill(-leader, SIGKILL);
     waitpid(leader, NULL, 0);
 }
@@ -114,14 +114,14 @@ static void a_zombie_is_nobody(void **state)
     apl_who_t who;
 
     (void)state;
-    assert_int_equal(apl_alive_look(pid, &who), 0);
+    assert_int_equal(apl_alive_identify(pid, &who), 0);
     assert_false(apl_alive_ending(pid));
     kill(pid, SIGKILL);
     assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
-    assert_int_equal(apl_alive_look(pid, &who), -1);
+    assert_int_equal(apl_alive_identify(pid, &who), -1);
     assert_true(apl_alive_ending(pid));
     waitpid(pid, NULL, 0);
-    assert_int_equal(apl_alive_look(pid, &who), -1);
+    assert_int_equal(apl_alive_identify(pid, &who), -1);
     assert_true(apl_alive_ending(pid));
 }
 
@@ -130,8 +130,8 @@ static void no_pid_is_nobody(void **state)
     apl_who_t who;
 
     (void)state;
-    assert_int_equal(apl_alive_look(0, &who), -1);
-    assert_int_equal(apl_alive_look(-1, &who), -1);
+    assert_int_equal(apl_alive_identify(0, &who), -1);
+    assert_int_equal(apl_alive_identify(-1, &who), -1);
     assert_false(apl_alive_ending(0));
     assert_false(apl_alive_ending(-1));
 }

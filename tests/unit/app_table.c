@@ -118,7 +118,7 @@ static void all_values_arrive(void **state)
     assert_int_equal(a->app.options.kill_after, 1800000000);
     assert_int_equal(a->app.options.spawn_if_under, 5);
     assert_int_equal(a->app.options.hung_extra, 4);
-    assert_int_equal(a->app.options.zombies_stop, 6);
+    assert_int_equal(a->app.options.unkillable_stop, 6);
     assert_int_equal(a->hung_stop_timeout, 2500000);
     assert_int_equal(a->n_rlimits, 2);
     assert_int_equal(a->rlimits[0].resource, RLIMIT_CPU);

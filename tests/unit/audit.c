@@ -118,29 +118,31 @@ static void two_findings_are_not_the_same_one(void **state)
  * between two rounds of apl_leave(). */
 static void free_only(apl_session_t *session)
 {
-    apl_held_t held;
+    apl_lock_token_t token;
     apl_process_t *p;
 
-    assert_int_equal(apl_enter(&held, &s.shm, s.now, APL_FOREVER), APR_SUCCESS);
-    p = apl_session_process(&held, session);
-    apl_session_free(&held, session);
-    apl_process_close(&held, p);
-    apl_leave(&held);
+    assert_int_equal(apl_enter(&token, &s.shm, s.now, APL_FOREVER),
+                     APR_SUCCESS);
+    p = apl_session_process(&token, session);
+    apl_session_free(&token, session);
+    apl_process_close(&token, p);
+    apl_leave(&token);
 }
 
 static void serve(void)
 {
-    apl_held_t held;
+    apl_lock_token_t token;
 
-    assert_int_equal(apl_enter(&held, &s.shm, s.now, APL_FOREVER), APR_SUCCESS);
-    apl_room_share_all(&held);
-    apl_leave(&held);
+    assert_int_equal(apl_enter(&token, &s.shm, s.now, APL_FOREVER),
+                     APR_SUCCESS);
+    apl_capacity_share_all(&token);
+    apl_leave(&token);
 }
 
 static void who_is_about_to_be_served_is_no_damage(void **state)
 {
     apl_app_t *a = scene_app(scene, "a");
-    apl_hold_t h[2];
+    apl_session_ref_t h[2];
     apl_finding_t finding;
     uint64_t before = repairs();
 
@@ -196,7 +198,7 @@ static void a_slot_that_says_something_else(void **state)
     apl_condition_t is;
     apl_process_t *slot;
     process_t *p;
-    apl_hold_t h;
+    apl_session_ref_t h;
 
     (void)state;
     assert_int_equal(scene_get(scene, &h, a), APR_SUCCESS);
@@ -216,7 +218,7 @@ static void a_slot_of_nobody(void **state)
 {
     apl_app_t *a = scene_app(scene, "a");
     apl_condition_t is;
-    apl_hold_t h;
+    apl_session_ref_t h;
 
     (void)state;
     assert_int_equal(scene_get(scene, &h, a), APR_SUCCESS);

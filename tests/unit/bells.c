@@ -72,7 +72,7 @@ static void the_hand_off_wakes_who_sleeps(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h, w;
+    apl_session_ref_t h, w;
     uint32_t *bell, seen;
     pthread_t thread;
     sleeper_t z;
@@ -100,7 +100,7 @@ static void a_failed_start_wakes_all_who_sleep(void **state)
     apl_app_t *a = scene_app(s, "a");
     pthread_t threads[3];
     sleeper_t z[3];
-    apl_hold_t w[3];
+    apl_session_ref_t w[3];
     uint64_t id;
     int i;
 
@@ -123,7 +123,7 @@ static void who_stops_wakes_its_own(void **state)
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
     uint32_t first = s->pool.self, second = scene_child(s), seen;
-    apl_hold_t other, w;
+    apl_session_ref_t other, w;
     pthread_t thread;
     sleeper_t z;
 
@@ -187,7 +187,7 @@ static void the_spawner_hears_what_it_has_to_do(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h;
+    apl_session_ref_t h;
     uint64_t id;
 
     (void)state;
@@ -203,7 +203,8 @@ static void the_spawner_hears_what_it_has_to_do(void **state)
     assert_false(rang(s)); /* what goes by itself */
     apl_checkin_abandon(&s->pool, &h, s->now);
     assert_true(rang(s)); /* a request to watch */
-    assert_int_equal(apl_clock_ended(&s->pool, id, 1, s->now), APR_SUCCESS);
+    assert_int_equal(apl_timeouts_end_abandoned(&s->pool, id, 1, s->now),
+                     APR_SUCCESS);
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
     assert_int_equal(
         apl_supervise_detach(&s->pool, id, APL_EVENT_DETACHED, s->now),
@@ -212,7 +213,7 @@ static void the_spawner_hears_what_it_has_to_do(void **state)
     scene_close(s, &h);
     assert_true(rang(s)); /* which may be ended */
     assert_false(rang(s));
-    assert_int_equal(apl_supervise_repair(&s->pool, s->now), APR_SUCCESS);
+    assert_int_equal(apl_housekeeping_repair(&s->pool, s->now), APR_SUCCESS);
     assert_true(rang(s)); /* an order that the dead placed, maybe */
     s->pool.header->counters.repairs = 0;
     close(s->pool.bell);
@@ -224,7 +225,7 @@ static void the_last_one_that_somebody_waits_for(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t left, h;
+    apl_session_ref_t left, h;
 
     (void)state;
     a->options.concurrency = 2;

@@ -17,7 +17,7 @@ static void a1_an_idle_process_the_last_used_first_and_no_start(void **state)
 {
     scene_t *s = scene_new(6);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h[3], again;
+    apl_session_ref_t h[3], again;
     static const int order[] = {1, 2, 0};
     int i;
 
@@ -39,7 +39,7 @@ static void a2_all_busy_starts_one_and_waits(void **state)
 {
     scene_t *s = scene_new(6);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h, w[5];
+    apl_session_ref_t h, w[5];
     uint64_t id;
     int i;
 
@@ -64,7 +64,7 @@ static void a4_with_the_global_queue_it_waits_for_the_first_freed(void **state)
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
     const apl_header_t *header = s->pool.header;
-    apl_hold_t h[2], w[2];
+    apl_session_ref_t h[2], w[2];
 
     (void)state;
     scene_busy(s, a, h, 2);
@@ -84,7 +84,7 @@ static void a7_room_is_used_before_anybody_gives_way(void **state)
 {
     scene_t *s = scene_new(3);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h[2], b;
+    apl_session_ref_t h[2], b;
     int i;
 
     (void)state;
@@ -101,7 +101,7 @@ static void a9_no_more_starts_than_requests_at_once(void **state)
 {
     scene_t *s = scene_new(6);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h[2], w[10];
+    apl_session_ref_t h[2], w[10];
     int i;
 
     (void)state;
@@ -129,7 +129,7 @@ static void a10_who_refuses_is_detached_and_the_next_is_tried(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h[2], again;
+    apl_session_ref_t h[2], again;
 
     (void)state;
     scene_busy(s, a, h, 2);
@@ -152,7 +152,7 @@ static void a19_detach_is_by_a_random_key(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h;
+    apl_session_ref_t h;
     uint64_t id;
 
     (void)state;
@@ -188,7 +188,7 @@ static void b1_checkout_counts_active_and_never_touches_max(void **state)
 {
     scene_t *s = scene_new(5);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h[3];
+    apl_session_ref_t h[3];
     int i;
 
     (void)state;
@@ -209,7 +209,7 @@ static void b8_the_last_process_leaves_its_group_in_order(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h[2];
+    apl_session_ref_t h[2];
     int i;
 
     (void)state;
@@ -230,7 +230,7 @@ static void b16_who_leaves_is_counted_until_it_is_gone(void **state)
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
     const apl_header_t *header = s->pool.header;
-    apl_hold_t h[2], next[2];
+    apl_session_ref_t h[2], next[2];
     int i;
 
     (void)state;
@@ -253,7 +253,7 @@ static void b17_a_detached_process_counts_its_sessions_down(void **state)
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
     apl_condition_t is;
-    apl_hold_t h[3];
+    apl_session_ref_t h[3];
     uint64_t rings;
     int i;
 
@@ -282,7 +282,7 @@ static void b36_counts_never_fall_below_zero(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h, copy;
+    apl_session_ref_t h, copy;
     int i;
 
     (void)state;
@@ -312,7 +312,7 @@ static void b38_a_refused_connection_ends_its_session_uncounted(void **state)
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
     const apl_process_t *p;
-    apl_hold_t h;
+    apl_session_ref_t h;
 
     (void)state;
     scene_busy(s, a, &h, 1);
@@ -329,13 +329,12 @@ static void b39_a_process_is_not_ended_while_a_session_is_open(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h;
+    apl_session_ref_t h;
 
     (void)state;
     /* Detached after it was given away, and before the connection. */
     scene_busy(s, a, &h, 1);
-    assert_int_equal(apl_supervise_restart(&s->pool, "a", 0, s->now),
-                     APR_SUCCESS);
+    assert_int_equal(apl_admin_restart(&s->pool, "a", 0, s->now), APR_SUCCESS);
     assert_int_equal(scene_reap(s), 0);
     scene_close(s, &h);
     assert_int_equal(scene_reap(s), 1);
@@ -346,7 +345,7 @@ static void d4_groups_are_told_apart_by_name(void **state)
 {
     scene_t *s = scene_new(4);
     apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
-    apl_hold_t ha, hb;
+    apl_session_ref_t ha, hb;
 
     (void)state;
     /* One AppRoot, say in two environments. */

@@ -26,7 +26,7 @@ static void the_place_of_a_hung_one_is_anybodys(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = app(s, "a", 1, 2), *b = app(s, "b", 1, 2);
-    apl_hold_t h[2], other, more;
+    apl_session_ref_t h[2], other, more;
 
     (void)state;
     scene_busy(s, a, h, 2);
@@ -52,7 +52,7 @@ static void the_pool_grows_by_the_credit_alone(void **state)
 {
     scene_t *s = scene_new(3);
     apl_app_t *a = app(s, "a", 4, 1), *b = app(s, "b", 4, 4);
-    apl_hold_t h[6], other;
+    apl_session_ref_t h[6], other;
     int i;
 
     (void)state;
@@ -75,7 +75,7 @@ static void where_nobody_asks_for_it_the_limit_holds(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = app(s, "a", 0, 2), *b = app(s, "b", 1, 2);
-    apl_hold_t h, other;
+    apl_session_ref_t h, other;
 
     (void)state;
     scene_busy(s, a, &h, 1);
@@ -96,7 +96,7 @@ static void an_idle_one_stays_while_a_place_is_left(void **state)
     scene_t *s = scene_new(2);
     apl_app_t *a = app(s, "a", 1, 1), *b = app(s, "b", 0, 0);
     apl_app_t *c = app(s, "c", 0, 0);
-    apl_hold_t ha[2], hb, hc;
+    apl_session_ref_t ha[2], hb, hc;
 
     (void)state;
     scene_busy(s, a, ha, 1);
@@ -120,7 +120,7 @@ static void one_that_has_enough_is_in_nobodys_way(void **state)
     scene_t *s = scene_new(3);
     apl_app_t *a = app(s, "a", 2, 1), *b = app(s, "b", 2, 2);
     apl_app_t *c = app(s, "c", 2, 2);
-    apl_hold_t ha[4], hb[2], hc;
+    apl_session_ref_t ha[4], hb[2], hc;
 
     (void)state;
     scene_busy(s, a, ha, 1);
@@ -142,7 +142,7 @@ static void nor_is_the_next_one_in_its_list(void **state)
 {
     scene_t *s = scene_new(3);
     apl_app_t *a = app(s, "a", 1, 1), *b = app(s, "b", 1, 1);
-    apl_hold_t ha[3], hb[2];
+    apl_session_ref_t ha[3], hb[2];
 
     (void)state;
     scene_busy(s, a, ha, 1);
@@ -165,7 +165,7 @@ static void one_above_the_limit_gives_way(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = app(s, "a", 1, 1), *b = scene_app(s, "b");
-    apl_hold_t h, more, other;
+    apl_session_ref_t h, more, other;
 
     (void)state;
     scene_busy(s, a, &h, 1);
@@ -192,7 +192,7 @@ static void a_start_that_fails_gives_the_place_back(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = app(s, "a", 1, 1);
-    apl_hold_t h, more;
+    apl_session_ref_t h, more;
 
     (void)state;
     scene_busy(s, a, &h, 1);
@@ -212,7 +212,7 @@ static void one_that_outlives_the_hung_one_has_its_place(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = app(s, "a", 1, 1), *b = scene_app(s, "b");
-    apl_hold_t h, more, other;
+    apl_session_ref_t h, more, other;
     uint64_t id;
 
     (void)state;
@@ -233,7 +233,8 @@ static void one_that_outlives_the_hung_one_has_its_place(void **state)
 }
 
 /* A hung process, and an idle one above the limit. */
-static apl_app_t *with_one_above(scene_t *s, apl_hold_t *h, uint32_t requests)
+static apl_app_t *with_one_above(scene_t *s, apl_session_ref_t *h,
+                                 uint32_t requests)
 {
     apl_app_t *a = app(s, "a", 1, 1);
 
@@ -248,7 +249,7 @@ static apl_app_t *with_one_above(scene_t *s, apl_hold_t *h, uint32_t requests)
 static void one_above_the_limit_is_replaced(void **state)
 {
     scene_t *s = scene_new(1);
-    apl_hold_t h[2], more;
+    apl_session_ref_t h[2], more;
     apl_app_t *a = with_one_above(s, h, 0);
 
     (void)state;
@@ -267,7 +268,7 @@ static void one_above_the_limit_is_replaced(void **state)
 static void also_when_it_had_all_its_requests(void **state)
 {
     scene_t *s = scene_new(1);
-    apl_hold_t h[2], more;
+    apl_session_ref_t h[2], more;
     apl_app_t *a = with_one_above(s, h, 10);
     uint64_t id;
     int i;
@@ -291,7 +292,7 @@ static void less_credit_by_configuration(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = slow_app(s, "a", 0, 2);
-    apl_hold_t h[4];
+    apl_session_ref_t h[4];
 
     (void)state;
     scene_busy(s, a, h, 2);
@@ -299,7 +300,7 @@ static void less_credit_by_configuration(void **state)
     scene_busy(s, a, h + 2, 2);
     scene_is(s, 4, 4);
     a->options.hung_extra = 1;
-    apl_supervise_configure(&s->pool, a, 0, s->now);
+    apl_housekeeping_configure(&s->pool, a, 0, s->now);
     scene_ok(s);
     scene_close(s, &h[2]);
     scene_is(s, 3, 3);

@@ -42,7 +42,7 @@ static void lay_out(void)
                               MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
                          MAP_FAILED);
     apl_segment_format(&pool, memory, &capacity);
-    assert_int_equal(apl_supervise_limits(&pool, 16, 1, apl_now()),
+    assert_int_equal(apl_housekeeping_limits(&pool, 16, 1, apl_now()),
                      APR_SUCCESS);
 }
 
@@ -140,7 +140,7 @@ static void report(apr_pool_t *p)
 static uint64_t some_id(unsigned *dice)
 {
     uint64_t ids[64];
-    uint32_t n = apl_supervise_known(&pool, ids, 64);
+    uint32_t n = apl_supervise_ids(&pool, ids, 64);
 
     return n > 0 && rand_r(dice) % 4 ? ids[(uint32_t)rand_r(dice) % n]
                                      : (uint64_t)rand_r(dice);
@@ -151,7 +151,7 @@ static void supervise(unsigned *dice, int64_t now)
     static const apl_app_t app = {.name = "shop", .root = "/srv/shop"};
     apl_app_t asked = app;
     apl_condition_t condition;
-    apl_watch_t watch;
+    apl_child_watch_t watch;
     apl_order_t order;
     apl_who_t who = {4711, 0, 1};
     uint64_t id = some_id(dice);
@@ -161,10 +161,10 @@ static void supervise(unsigned *dice, int64_t now)
     asked.key = apl_group_key(app.name);
     asked.options.min_instances = (uint32_t)rand_r(dice) % 4;
     asked.options.concurrency = (uint32_t)rand_r(dice) % 3;
-    apl_supervise_configure(&pool, &asked, 1, now);
-    if (apl_supervise_take(&pool, (uint64_t)rand_r(dice) << 20, now, &order) ==
-        APR_SUCCESS) {
-        apl_supervise_born(&pool, order.id, who, scene_wire, now);
+    apl_housekeeping_configure(&pool, &asked, 1, now);
+    if (apl_supervise_next_order(&pool, (uint64_t)rand_r(dice) << 20, now,
+                                 &order) == APR_SUCCESS) {
+        apl_supervise_forked(&pool, order.id, who, scene_wire, now);
         if (rand_r(dice) % 4)
             apl_supervise_ready(&pool, order.id, now);
         else
@@ -181,19 +181,19 @@ static void supervise(unsigned *dice, int64_t now)
         apl_supervise_adopt(&pool, id, who, app.name, scene_wire, 1, now);
         break;
     case 3:
-        apl_supervise_restart(&pool, app.name, rand_r(dice) % 3 - 1, now);
+        apl_admin_restart(&pool, app.name, rand_r(dice) % 3 - 1, now);
         break;
     case 4:
         apl_supervise_outdate(&pool, id, now);
         break;
     default:
-        apl_supervise_remove(&pool, app.name, now);
+        apl_housekeeping_remove(&pool, app.name, now);
     }
     apl_supervise_condition(&pool, id, &condition);
     for (i = 0; i < 12; i++) {
-        apl_supervise_group(&pool, i, name);
-        if (apl_supervise_child(&pool, i, &watch) == APR_SUCCESS)
-            apl_supervise_child_gone(&pool, &watch, now);
+        apl_housekeeping_group_name(&pool, i, name);
+        if (apl_child_watch_at(&pool, i, &watch) == APR_SUCCESS)
+            apl_child_watch_gone(&pool, &watch, now);
     }
 }
 
@@ -209,7 +209,7 @@ static _Noreturn void be_root(void)
     apr_pool_create(&p, NULL);
     while (apl_now() - began < US || n <= TURNS) {
         supervise(&dice, apl_now());
-        apl_supervise_tick(&pool, apl_now(), &next);
+        apl_housekeeping_tick(&pool, apl_now(), &next);
         if (n % 3 == 0)
             pool.damaged = 1; /* and so repair is under fire as well */
         if (n++ % 16 == 0)

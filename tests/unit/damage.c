@@ -69,13 +69,14 @@ static void some_verb(scene_t *s, uint64_t id)
     const apl_app_t *app = &s->apps[rand() % 3];
     apl_who_t who = {5, 0, 5};
     apl_order_t order;
-    apl_watch_t watch;
+    apl_child_watch_t watch;
     int64_t next;
 
     s->now += rand() % 2000000;
     switch (rand() % 14) {
     case 0:
-        apl_supervise_take(&s->pool, (uint64_t)rand() << 20, s->now, &order);
+        apl_supervise_next_order(&s->pool, (uint64_t)rand() << 20, s->now,
+                                 &order);
         break;
     case 1:
         apl_supervise_ready(&s->pool, id, s->now);
@@ -94,28 +95,28 @@ static void some_verb(scene_t *s, uint64_t id)
                             rand() % 2, s->now);
         break;
     case 6:
-        if (apl_supervise_child(&s->pool, 1 + (uint32_t)rand() % 2, &watch) ==
+        if (apl_child_watch_at(&s->pool, 1 + (uint32_t)rand() % 2, &watch) ==
             APR_SUCCESS)
-            apl_supervise_child_gone(&s->pool, &watch, s->now);
+            apl_child_watch_gone(&s->pool, &watch, s->now);
         break;
     case 7:
-        apl_supervise_limits(&s->pool, (uint32_t)rand() % 8, (uint32_t)rand(),
-                             s->now);
+        apl_housekeeping_limits(&s->pool, (uint32_t)rand() % 8,
+                                (uint32_t)rand(), s->now);
         break;
     case 8:
-        apl_supervise_configure(&s->pool, app, rand() % 2, s->now);
+        apl_housekeeping_configure(&s->pool, app, rand() % 2, s->now);
         break;
     case 9:
-        apl_supervise_remove(&s->pool, app->name, s->now);
+        apl_housekeeping_remove(&s->pool, app->name, s->now);
         break;
     case 10:
-        apl_supervise_restart(&s->pool, app->name, rand() % 2, s->now);
+        apl_admin_restart(&s->pool, app->name, rand() % 2, s->now);
         break;
     case 11:
         apl_supervise_outdate(&s->pool, id, s->now);
         break;
     default:
-        apl_supervise_tick(&s->pool, s->now, &next);
+        apl_housekeeping_tick(&s->pool, s->now, &next);
         break;
     }
 }
@@ -126,7 +127,7 @@ static void some_verb(scene_t *s, uint64_t id)
  * not hold the lock. */
 static void free_lock(uint32_t *lock)
 {
-    uint32_t owner = apl_lock_owner(lock);
+    uint32_t owner = apl_lock_holder(lock);
 
     if (owner != 0)
         apl_lock_break(lock, owner);
@@ -135,10 +136,10 @@ static void free_lock(uint32_t *lock)
 static void meet_damage(unsigned seed)
 {
     scene_t *s = scene_new(6);
-    apl_hold_t holds[20];
+    apl_session_ref_t holds[20];
     uint64_t ids[70] = {1};
     uint32_t n;
-    apl_held_t held;
+    apl_lock_token_t token;
     apl_finding_t finding;
     int i;
 
@@ -158,14 +159,14 @@ static void meet_damage(unsigned seed)
         if (i % 3 == 0)
             scene_spawn(s);
     }
-    n = apl_supervise_known(&s->pool, ids, 70);
+    n = apl_supervise_ids(&s->pool, ids, 70);
     damage(s);
     for (i = 0; i < 12; i++)
         some_verb(s, n > 0 ? ids[(uint32_t)rand() % n] : 1);
     free_lock(&s->pool.header->lock);
     s->pool.damaged = 1;
-    assert_int_equal(apl_enter(&held, &s->pool, s->now, 0), APR_SUCCESS);
-    apl_leave(&held);
+    assert_int_equal(apl_enter(&token, &s->pool, s->now, 0), APR_SUCCESS);
+    apl_leave(&token);
     if (!apl_check(&s->pool, &finding))
         fail_msg("seed %u: I%d: %s", seed, finding.number, finding.text);
     scene_drop(s);
@@ -189,8 +190,8 @@ static void times_to_come_are_not_believed(void **state)
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
     apl_group_t *g = &s->pool.groups[1];
-    apl_hold_t h;
-    apl_look_t look;
+    apl_session_ref_t h;
+    apl_restart_seen_t look;
 
     (void)state;
     a->options.stat_interval = a->options.idle_time = 1000000;
@@ -201,11 +202,11 @@ static void times_to_come_are_not_believed(void **state)
     g->stamp_seq = 1;
     g->stamp_at = s->now + ((int64_t)1 << 60);
     s->pool.processes[1].last_used = s->now + ((int64_t)1 << 60);
-    assert_int_equal(apl_supervise_configure(&s->pool, a, 0, s->now),
+    assert_int_equal(apl_housekeeping_configure(&s->pool, a, 0, s->now),
                      APR_SUCCESS);
     assert_true(g->retry_at <= s->now);
     assert_int_equal(
-        apl_restart_look(&s->pool, 1, "/nonexistent", s->now, &look), 1);
+        apl_restart_poll(&s->pool, 1, "/nonexistent", s->now, &look), 1);
     scene_repair(s);
     scene_tick(s, 1000000);
     assert_int_equal(s->pool.header->count, 0);
@@ -234,7 +235,7 @@ static void what_is_said_of_a_process(void **state)
     scene_t *s = scene_new(3);
     apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
     apl_process_t *p, was;
-    apl_hold_t h, other;
+    apl_session_ref_t h, other;
     apl_who_t who;
 
     (void)state;
@@ -244,7 +245,7 @@ static void what_is_said_of_a_process(void **state)
     was = *p;
     who = p->who;
 #define AGREES(live)                                                           \
-    apl_supervise_agrees(&s->pool, h.id, &who, a->name, was.wire, live)
+    apl_supervise_matches(&s->pool, h.id, &who, a->name, was.wire, live)
     assert_true(AGREES(1));
     assert_false(AGREES(0));
 #define DIFFERS(field, value)                                                  \
@@ -276,7 +277,7 @@ static void what_is_above_a_mark_is_not_there(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h[3];
+    apl_session_ref_t h[3];
     uint64_t ids[2];
     int i;
 
@@ -313,7 +314,7 @@ static void a_session_has_a_process_of_its_own_group(void **state)
     const apl_who_t who = {4711, 0, 1};
     scene_t *s = scene_new(1);
     apl_app_t *b = scene_app(s, "b");
-    apl_hold_t of_a, of_b, waits;
+    apl_session_ref_t of_a, of_b, waits;
 
     (void)state;
     assert_int_equal(scene_get(s, &of_b, b), APR_SUCCESS);
@@ -344,14 +345,13 @@ static void no_process_is_of_a_revision_to_come(void **state)
 {
     scene_t *s = scene_new(3);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h;
+    apl_session_ref_t h;
 
     (void)state;
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
     s->pool.processes[1].revision = s->pool.groups[1].revision + 1;
     scene_repair(s);
-    assert_int_equal(apl_supervise_restart(&s->pool, "a", 1, s->now),
-                     APR_SUCCESS);
+    assert_int_equal(apl_admin_restart(&s->pool, "a", 1, s->now), APR_SUCCESS);
     scene_ok(s);
     assert_int_equal(s->pool.groups[1].outdated, 1);
     scene_spawn(s);

@@ -19,20 +19,20 @@ static void damage_is_repaired_before_the_lock_is_given_back(void **state)
 {
     scene_t *s = scene_new(2);
     apl_header_t *h = s->pool.header;
-    apl_held_t held;
+    apl_lock_token_t token;
 
     (void)state;
-    assert_int_equal(apl_enter(&held, &s->pool, s->now, APL_FOREVER),
+    assert_int_equal(apl_enter(&token, &s->pool, s->now, APL_FOREVER),
                      APR_SUCCESS);
     h->count = 77;
     s->pool.damaged = 1;
-    apl_leave(&held);
+    apl_leave(&token);
     assert_int_equal(h->count, 0);
     assert_int_equal(h->counters.repairs, 1);
     /* Once is enough. */
-    assert_int_equal(apl_enter(&held, &s->pool, s->now, APL_FOREVER),
+    assert_int_equal(apl_enter(&token, &s->pool, s->now, APL_FOREVER),
                      APR_SUCCESS);
-    apl_leave(&held);
+    apl_leave(&token);
     assert_int_equal(h->counters.repairs, 1);
     h->counters.repairs = 0;
     scene_end(s);
@@ -45,8 +45,8 @@ static void who_comes_between_two_rounds_overtakes_nobody(void **state)
     enum { N = APL_WAKES_MAX + 8 };
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h, w[N], late;
-    apl_held_t held;
+    apl_session_ref_t h, w[N], late;
+    apl_lock_token_t token;
     const apl_group_t *g;
     int i;
 
@@ -54,11 +54,11 @@ static void who_comes_between_two_rounds_overtakes_nobody(void **state)
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
     for (i = 0; i < N; i++)
         assert_int_equal(scene_ask(s, &w[i], a), APL_EWAIT);
-    g = scene_widen(s, a, &held);
+    g = scene_widen(s, a, &token);
     assert_int_equal(g->waiting, 8);
-    assert_true(held.more);
-    held.more = 0;
-    apl_leave(&held);
+    assert_true(token.more);
+    token.more = 0;
+    apl_leave(&token);
     /* I19 does not hold here, so not scene_ask(). */
     assert_int_equal(apl_checkout(&s->pool, &late, a, NULL, NULL, s->now),
                      APL_EWAIT);
@@ -72,18 +72,18 @@ static void who_comes_between_two_rounds_overtakes_nobody(void **state)
 /* A process that is inside, and stopped. */
 static pid_t stopped_inside(scene_t *s)
 {
-    apl_held_t held;
+    apl_lock_token_t token;
     pid_t pid = fork();
     int status;
 
     assert_true(pid >= 0);
     if (pid == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (apl_enter(&held, &s->pool, s->now, APL_FOREVER) != APR_SUCCESS)
+        if (apl_enter(&token, &s->pool, s->now, APL_FOREVER) != APR_SUCCESS)
             _exit(1);
         raise(SIGSTOP);
         s->pool.header->count = 77;
-        apl_leave(&held);
+        apl_leave(&token);
         _exit(0);
     }
     assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
@@ -99,18 +99,18 @@ static void who_comes_back_to_a_broken_lock_mends(void **state)
     scene_t *s = scene_new(2);
     apl_header_t *h = s->pool.header;
     pid_t owner = stopped_inside(s);
-    apl_held_t held;
+    apl_lock_token_t token;
     uint32_t sequence;
     int status;
 
     (void)state;
     apl_lock_break(&h->lock, (uint32_t)owner);
-    assert_int_equal(apl_enter(&held, &s->pool, s->now, APL_FOREVER),
+    assert_int_equal(apl_enter(&token, &s->pool, s->now, APL_FOREVER),
                      APR_SUCCESS);
     assert_int_equal(h->counters.repairs, 1);
     assert_int_equal(h->roll, 0);
-    apl_leave(&held); /* for a word without FUTEX_WAITERS */
-    assert_int_equal(apl_enter(&held, &s->pool, s->now, APL_FOREVER),
+    apl_leave(&token); /* for a word without FUTEX_WAITERS */
+    assert_int_equal(apl_enter(&token, &s->pool, s->now, APL_FOREVER),
                      APR_SUCCESS);
     assert_int_equal(h->lock, getpid());
     sequence = h->sequence;
@@ -119,8 +119,8 @@ static void who_comes_back_to_a_broken_lock_mends(void **state)
     while (!(__atomic_load_n(&h->lock, __ATOMIC_ACQUIRE) & FUTEX_WAITERS))
         assert_int_equal(waitpid(owner, &status, WNOHANG), 0);
     assert_int_equal(h->sequence, sequence);
-    assert_int_equal(apl_lock_owner(&h->lock), getpid());
-    apl_leave(&held);
+    assert_int_equal(apl_lock_holder(&h->lock), getpid());
+    apl_leave(&token);
     assert_int_equal(waitpid(owner, &status, 0), owner);
     assert_int_equal(status, 0);
     assert_int_equal(h->count, 0);

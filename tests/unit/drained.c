@@ -10,13 +10,13 @@
 
 static void drain(scene_t *s, const apl_app_t *a)
 {
-    assert_int_equal(apl_supervise_drain(&s->pool, a, s->now), APR_SUCCESS);
+    assert_int_equal(apl_admin_drain(&s->pool, a, s->now), APR_SUCCESS);
     scene_ok(s);
 }
 
 static void put_back(scene_t *s, const apl_app_t *a)
 {
-    assert_int_equal(apl_supervise_restart(&s->pool, a->name, -1, s->now),
+    assert_int_equal(apl_admin_restart(&s->pool, a->name, -1, s->now),
                      APL_EDRAINED);
     scene_ok(s);
 }
@@ -33,12 +33,12 @@ static unsigned events(const scene_t *s, uint32_t kind)
 /* Nothing of the app is there, nor comes, whatever is tried. */
 static void stays_empty(scene_t *s, apl_app_t *a)
 {
-    apl_hold_t h;
+    apl_session_ref_t h;
     int i;
 
     a->options.config++;
     for (i = 0; i < 3; i++) {
-        apl_supervise_configure(&s->pool, a, 1, s->now);
+        apl_housekeeping_configure(&s->pool, a, 1, s->now);
         assert_int_equal(scene_ask(s, &h, a), APL_EDRAINED);
         scene_tick(s, 70 * SECOND);
         assert_int_equal(scene_take(s), 0);
@@ -49,7 +49,7 @@ static void its_processes_end_after_their_requests(void **state)
 {
     scene_t *s = scene_new(4);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t busy, idle, refused;
+    apl_session_ref_t busy, idle, refused;
     apl_condition_t is;
 
     (void)state;
@@ -75,7 +75,7 @@ static void who_waits_is_told_at_once(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h, w[80];
+    apl_session_ref_t h, w[80];
     int i;
 
     (void)state;
@@ -100,7 +100,7 @@ static void what_boots_or_is_ordered_ends(void **state)
 {
     scene_t *s = scene_new(4);
     apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
-    apl_hold_t w1, w2;
+    apl_session_ref_t w1, w2;
     uint64_t boots;
 
     (void)state;
@@ -124,7 +124,7 @@ static void its_room_goes_to_others(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
-    apl_hold_t h, w;
+    apl_session_ref_t h, w;
 
     (void)state;
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
@@ -144,8 +144,8 @@ static void nothing_starts_it_but_a_restart(void **state)
 {
     scene_t *s = scene_new(6);
     apl_app_t *a = scene_app(s, "a");
-    apl_look_t look;
-    apl_hold_t h;
+    apl_restart_seen_t look;
+    apl_session_ref_t h;
 
     (void)state;
     a->options.min_instances = 2;
@@ -154,8 +154,7 @@ static void nothing_starts_it_but_a_restart(void **state)
     scene_close(s, &h);
     scene_is(s, 2, 0);
     s->pool.groups[1].stamp_seq = 1;
-    assert_int_equal(apl_supervise_restart(&s->pool, "a", 1, s->now),
-                     APR_SUCCESS);
+    assert_int_equal(apl_admin_restart(&s->pool, "a", 1, s->now), APR_SUCCESS);
     drain(s, a); /* in the midst of it */
     scene_reap(s);
     stays_empty(s, a);
@@ -185,7 +184,7 @@ static void one_that_nobody_asked_for_is_not_started(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h;
+    apl_session_ref_t h;
 
     (void)state;
     drain(s, a);
@@ -223,8 +222,7 @@ static void once_more_is_nothing_new(void **state)
     assert_int_equal(events(s, APL_EVENT_RESTART), 0);
     put_back(s, a);
     assert_int_equal(events(s, APL_EVENT_RESTART), 1);
-    assert_int_equal(apl_supervise_restart(&s->pool, "a", -1, s->now),
-                     APR_SUCCESS);
+    assert_int_equal(apl_admin_restart(&s->pool, "a", -1, s->now), APR_SUCCESS);
     drain(s, a);
     assert_int_equal(events(s, APL_EVENT_DRAINED), 2);
     scene_end(s);
@@ -234,7 +232,7 @@ static void failed_starts_are_forgotten_with_it(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h;
+    apl_session_ref_t h;
 
     (void)state;
     assert_int_equal(scene_ask(s, &h, a), APL_EWAIT);
@@ -254,7 +252,7 @@ static void half_a_drain_is_finished(void **state)
 {
     scene_t *s = scene_new(4);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t busy, idle, w;
+    apl_session_ref_t busy, idle, w;
 
     (void)state;
     a->options.min_instances = 2;
@@ -294,18 +292,20 @@ static void one_that_is_removed_is_forgotten(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h, w;
+    apl_session_ref_t h, w;
 
     (void)state;
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
     drain(s, a);
-    assert_int_equal(apl_supervise_remove(&s->pool, "a", s->now), APR_SUCCESS);
+    assert_int_equal(apl_housekeeping_remove(&s->pool, "a", s->now),
+                     APR_SUCCESS);
     /* A request of a child of the last generation. */
     assert_int_equal(scene_ask(s, &w, a), APL_EDRAINED);
     /* It is back before it is gone. */
-    apl_supervise_configure(&s->pool, a, 1, s->now);
+    apl_housekeeping_configure(&s->pool, a, 1, s->now);
     assert_int_equal(scene_ask(s, &w, a), APL_EDRAINED);
-    assert_int_equal(apl_supervise_remove(&s->pool, "a", s->now), APR_SUCCESS);
+    assert_int_equal(apl_housekeeping_remove(&s->pool, "a", s->now),
+                     APR_SUCCESS);
     scene_close(s, &h);
     scene_reap(s);
     scene_tick(s, SECOND);
@@ -323,7 +323,7 @@ static void where_there_is_no_slot_nothing_is_done(void **state)
     (void)state;
     s->pool.n.groups = 2;
     drain(s, a);
-    assert_int_equal(apl_supervise_drain(&s->pool, b, s->now), APL_EFULL);
+    assert_int_equal(apl_admin_drain(&s->pool, b, s->now), APL_EFULL);
     drain(s, a);
     scene_end(s);
 }
@@ -332,7 +332,7 @@ static void damage_drains_nobody(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h;
+    apl_session_ref_t h;
 
     (void)state;
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
@@ -349,7 +349,7 @@ static void i20_who_is_drained_needs_no_turn(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
-    apl_hold_t h, w[40];
+    apl_session_ref_t h, w[40];
     eventfd_t rung;
     int i;
 

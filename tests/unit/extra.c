@@ -9,7 +9,7 @@ static void p8_of_ten_six_hang_and_four_are_busy(void **state)
 {
     scene_t *s = scene_new(10);
     apl_app_t *a = slow_app(s, "a", 10, 5);
-    apl_hold_t h[10], more[3];
+    apl_session_ref_t h[10], more[3];
     int i;
 
     (void)state;
@@ -33,7 +33,7 @@ static void p9_the_ceiling_counts_what_is_being_started(void **state)
 {
     scene_t *s = scene_new(4);
     apl_app_t *a = slow_app(s, "a", 4, 4);
-    apl_hold_t h[10];
+    apl_session_ref_t h[10];
     int i, n = 0;
 
     (void)state;
@@ -56,7 +56,7 @@ static void p9_starts_under_way_count(void **state)
 {
     scene_t *s = scene_new(3);
     apl_app_t *all[4];
-    apl_hold_t h[3], more[4];
+    apl_session_ref_t h[3], more[4];
     char name[2] = "a";
     uint64_t ids[3];
     int i;
@@ -88,7 +88,7 @@ static void p10_enough_are_not_hung(void **state)
 {
     scene_t *s = scene_new(3);
     apl_app_t *a = slow_app(s, "a", 3, 2);
-    apl_hold_t h[3], more;
+    apl_session_ref_t h[3], more;
 
     (void)state;
     scene_busy(s, a, h, 1);
@@ -108,7 +108,7 @@ static void p11_the_surplus_goes_when_they_recover(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = slow_app(s, "a", 2, 2);
-    apl_hold_t h[3];
+    apl_session_ref_t h[3];
 
     (void)state;
     scene_busy(s, a, h, 2);
@@ -133,7 +133,7 @@ static void p12_never_below_the_minimum(void **state)
 {
     scene_t *s = scene_new(4);
     apl_app_t *a = slow_app(s, "a", 0, 1), *b = slow_app(s, "b", 0, 0);
-    apl_hold_t h[3], other[2];
+    apl_session_ref_t h[3], other[2];
     int i;
 
     (void)state;
@@ -146,8 +146,8 @@ static void p12_never_below_the_minimum(void **state)
     slow_request_check(s, SECOND);
     assert_int_equal(scene_spawn(s), 1);
     assert_int_equal(scene_poll(s, &h[2]), APR_SUCCESS);
-    apl_checkout_endless(&s->pool, &h[0], APL_LASTS);
-    apl_checkout_endless(&s->pool, &h[1], APL_LASTS);
+    apl_checkout_endless(&s->pool, &h[0], APL_LASTING_RESPONSE);
+    apl_checkout_endless(&s->pool, &h[1], APL_LASTING_RESPONSE);
     slow_request_check(s, 0);
     assert_int_equal(s->pool.header->hung, 0);
     scene_is(s, 5, 5); /* of four */
@@ -170,7 +170,7 @@ static void p21_eleven_hang_and_then_there_is_silence(void **state)
 {
     scene_t *s = scene_new(10);
     apl_app_t *a = slow_app(s, "a", 0, 1);
-    apl_hold_t h[11];
+    apl_session_ref_t h[11];
 
     (void)state;
     scene_busy(s, a, h, 10);
@@ -188,8 +188,8 @@ static void p22_a_trickle_of_bad_ones(void **state)
 {
     scene_t *s = scene_new(30);
     apl_app_t *a = slow_app(s, "a", 10, 1);
-    apl_hold_t bad[600], good;
-    apl_glance_t overdue[16];
+    apl_session_ref_t bad[600], good;
+    apl_session_peek_t overdue[16];
     int i, refused = 0, served = 0;
     uint32_t k, n, most = 0;
 
@@ -198,9 +198,9 @@ static void p22_a_trickle_of_bad_ones(void **state)
     a->options.kill_after = 8 * SECOND;
     for (i = 0; i < 600; i++) {
         s->now += SECOND;
-        n = apl_clock_look(&s->pool, s->now, overdue, 16);
+        n = apl_timeouts_find(&s->pool, s->now, overdue, 16);
         for (k = 0; k < n; k++)
-            assert_int_equal(apl_clock_expire(&s->pool, &overdue[k], s->now),
+            assert_int_equal(apl_timeouts_expire(&s->pool, &overdue[k], s->now),
                              APR_SUCCESS);
         scene_ok(s);
         for (k = 0; k < (uint32_t)i; k++) /* their connections break */
@@ -225,7 +225,7 @@ static void who_goes_on_gives_its_credit_back_first(void **state)
 {
     scene_t *s = scene_new(9);
     apl_app_t *a = slow_app(s, "a", 2, 9);
-    apl_hold_t first[2], second[2], waiting[4];
+    apl_session_ref_t first[2], second[2], waiting[4];
     int i;
 
     (void)state;
@@ -257,7 +257,7 @@ static void i20_who_has_only_hung_ones_is_given_way(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = slow_app(s, "a", 0, 0), *b = slow_app(s, "b", 0, 0);
-    apl_hold_t ha, hb, w;
+    apl_session_ref_t ha, hb, w;
 
     (void)state;
     scene_busy(s, a, &ha, 1);
@@ -276,7 +276,7 @@ static void i20_also_who_waits_when_it_hangs(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = slow_app(s, "a", 0, 0), *b = scene_app(s, "b");
-    apl_hold_t ha, hb, w;
+    apl_session_ref_t ha, hb, w;
 
     (void)state;
     scene_busy(s, a, &ha, 1);
@@ -297,7 +297,7 @@ static void a_hung_one_gives_no_room(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = slow_app(s, "a", 0, 0), *b = scene_app(s, "b");
-    apl_hold_t h[2], other;
+    apl_session_ref_t h[2], other;
 
     (void)state;
     a->options.concurrency = 3;
@@ -316,7 +316,7 @@ static void a_minimum_is_kept_where_there_is_credit(void **state)
 {
     scene_t *s = scene_new(3);
     apl_app_t *a = slow_app(s, "a", 0, 2), *b = slow_app(s, "b", 0, 0);
-    apl_hold_t h[3], hb;
+    apl_session_ref_t h[3], hb;
 
     (void)state;
     b->options.min_instances = 1;
@@ -337,7 +337,7 @@ static void a_lowered_limit_ends_others_all_the_same(void **state)
 {
     scene_t *s = scene_new(3);
     apl_app_t *a = slow_app(s, "a", 0, 1), *b = scene_app(s, "b");
-    apl_hold_t h, more, other[2];
+    apl_session_ref_t h, more, other[2];
     int i;
 
     (void)state;
@@ -346,7 +346,7 @@ static void a_lowered_limit_ends_others_all_the_same(void **state)
     for (i = 0; i < 2; i++)
         scene_close(s, &other[i]);
     slow_request_check(s, LIMIT);
-    apl_supervise_limits(&s->pool, 1, 1, s->now);
+    apl_housekeeping_limits(&s->pool, 1, 1, s->now);
     scene_tick(s, 0);
     assert_int_equal(scene_group(s, b)->size, 1);
     scene_is(s, 2, 1);

@@ -53,7 +53,7 @@ static void each_request_is_counted_with_its_group(void **state)
     apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
     const apl_group_t *of_a = &s->pool.groups[1];
     const apl_counters_t *c = &s->pool.header->counters;
-    apl_hold_t first, second, other;
+    apl_session_ref_t first, second, other;
 
     (void)state;
     a->options.max_instances = 1;
@@ -83,7 +83,7 @@ static void what_served_nothing_took_no_time(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t hold;
+    apl_session_ref_t hold;
 
     (void)state;
     assert_int_equal(scene_get(s, &hold, a), APR_SUCCESS);
@@ -101,18 +101,18 @@ static void what_was_killed_took_its_time(void **state)
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
     const apl_group_t *g = &s->pool.groups[1];
-    apl_hold_t first, second;
+    apl_session_ref_t first, second;
 
     (void)state;
     assert_int_equal(scene_get(s, &first, a), APR_SUCCESS);
     assert_int_equal(scene_get(s, &second, a), APR_SUCCESS);
     s->now += 30000;
-    assert_int_equal(apl_clock_kill(&s->pool, first.id, 0, s->now),
+    assert_int_equal(apl_timeouts_kill(&s->pool, first.id, 0, s->now),
                      APR_SUCCESS);
     scene_refused(s, &first);
     assert_int_equal(g->app_time.counts[5], 1);
     /* Also when its process is gone before it knows. */
-    assert_int_equal(apl_clock_kill(&s->pool, second.id, 0, s->now),
+    assert_int_equal(apl_timeouts_kill(&s->pool, second.id, 0, s->now),
                      APR_SUCCESS);
     assert_int_equal(apl_supervise_gone(&s->pool, second.id, s->now),
                      APR_SUCCESS);

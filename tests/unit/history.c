@@ -55,7 +55,7 @@ static void the_report_tells_what_was_between(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t holds[3];
+    apl_session_ref_t holds[3];
     json_t *history;
     int i;
 
@@ -127,7 +127,7 @@ static void a_query_is_told_only_where_all_is(void **state)
     apl_app_t *a = scene_app(s, "a");
     apl_request_t request = {"GET", "/pay", "::1", "card=4711", 0};
     char path[200];
-    apl_hold_t hold;
+    apl_session_ref_t hold;
     size_t n;
 
     (void)state;

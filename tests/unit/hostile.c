@@ -54,13 +54,13 @@ static void repair_against(scene_t *s, uint32_t *word, uint32_t good,
 {
     int64_t end = apl_now() + SECONDS(1) / 5;
     flipper_t f;
-    apl_held_t held;
+    apl_lock_token_t token;
 
     flip_begin(&f, word, good, bad);
     while (apl_now() < end) {
         s->pool.damaged = 1;
-        if (apl_enter(&held, &s->pool, s->now, SECONDS(5)) == APR_SUCCESS)
-            apl_leave(&held);
+        if (apl_enter(&token, &s->pool, s->now, SECONDS(5)) == APR_SUCCESS)
+            apl_leave(&token);
     }
     flip_end(&f);
     *word = good;
@@ -71,8 +71,8 @@ static void a_repair_stays_in_bounds(void **state)
     scene_t *s = scene_new(4);
     apl_app_t *a = scene_app(s, "a");
     apl_header_t *h = s->pool.header;
-    apl_hold_t holds[3];
-    apl_held_t held;
+    apl_session_ref_t holds[3];
+    apl_lock_token_t token;
     int i;
 
     (void)state;
@@ -83,7 +83,7 @@ static void a_repair_stays_in_bounds(void **state)
     repair_against(s, &h->top_group, 1, 0x7fffffff);
     repair_against(s, &h->top_session, 3, 0x7fffffff);
     repair_against(s, &h->top_child, 1, 0x7fffffff);
-    repair_against(s, &s->pool.sessions[3].owner, 1, 0x3fffffff);
+    repair_against(s, &s->pool.sessions[3].child, 1, 0x3fffffff);
     repair_against(s, &s->pool.sessions[3].group, 1, 0x00ffffff);
     repair_against(s, &s->pool.sessions[1].process, 1, 0x00ffffff);
     repair_against(s, &s->pool.processes[1].group, 1, 0x00ffffff);
@@ -92,8 +92,8 @@ static void a_repair_stays_in_bounds(void **state)
     repair_against(s, &s->pool.processes[1].member.next, 0,
                    APL_OFFSET(&s->pool, &s->pool.processes[1].member));
     s->pool.damaged = 1;
-    assert_int_equal(apl_enter(&held, &s->pool, s->now, 0), APR_SUCCESS);
-    apl_leave(&held);
+    assert_int_equal(apl_enter(&token, &s->pool, s->now, 0), APR_SUCCESS);
+    apl_leave(&token);
     h->counters.repairs = 0;
     scene_end(s);
 }
@@ -124,12 +124,12 @@ static void patience_is_for_all_verbs_together(void **state)
     s->pool.header->lock = 1; /* a thread that is always there */
     s->pool.patience = SECONDS(1) / 10;
     for (i = 0; i < 600; i++) /* a minute, were it for each of them */
-        assert_int_equal(apl_supervise_configure(&s->pool, a, 1, s->now),
+        assert_int_equal(apl_housekeeping_configure(&s->pool, a, 1, s->now),
                          APL_ELOCK);
     assert_in_range(apl_now() - begin, SECONDS(1) / 10, SECONDS(30));
     s->pool.header->lock = 0;
     s->pool.patience = APL_PATIENCE;
-    assert_int_equal(apl_supervise_configure(&s->pool, a, 1, s->now),
+    assert_int_equal(apl_housekeeping_configure(&s->pool, a, 1, s->now),
                      APR_SUCCESS);
     scene_end(s);
 }
@@ -139,7 +139,7 @@ static void patience_is_for_all_verbs_together(void **state)
 static void a_stranger_among_the_idle_ends_no_tick(void **state)
 {
     scene_t *s = scene_new(4);
-    apl_hold_t h;
+    apl_session_ref_t h;
     int64_t next;
 
     (void)state;
@@ -147,7 +147,8 @@ static void a_stranger_among_the_idle_ends_no_tick(void **state)
     scene_close(s, &h);
     scene_process(s, h.id)->state = APL_PROCESS_LEAVING;
     s->pool.header->max = 0;
-    assert_int_equal(apl_supervise_tick(&s->pool, s->now, &next), APR_SUCCESS);
+    assert_int_equal(apl_housekeeping_tick(&s->pool, s->now, &next),
+                     APR_SUCCESS);
     s->pool.header->counters.repairs = 0;
     scene_end(s);
 }
@@ -156,7 +157,7 @@ static void wild_times_call_the_tick_in_time(void **state)
 {
     static const int64_t wild[] = {INT64_MIN, -1, 0, 1, INT64_MAX};
     scene_t *s = scene_new(4);
-    apl_hold_t h;
+    apl_session_ref_t h;
     unsigned i, j;
     int64_t next;
 
@@ -170,7 +171,7 @@ static void wild_times_call_the_tick_in_time(void **state)
             s->pool.groups[1].outdated = 1;
             s->pool.groups[1].retry_at = wild[j];
             s->pool.processes[1].last_used = wild[j];
-            apl_supervise_tick(&s->pool, s->now, &next);
+            apl_housekeeping_tick(&s->pool, s->now, &next);
             assert_in_range(next, s->now, s->now + SECONDS(1));
         }
     scene_drop(s);
@@ -180,8 +181,8 @@ static void a_hidden_process_is_put_back(void **state)
 {
     scene_t *s = scene_new(8);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h[4], more;
-    apl_held_t held;
+    apl_session_ref_t h[4], more;
+    apl_lock_token_t token;
     int i;
 
     (void)state;
@@ -189,8 +190,8 @@ static void a_hidden_process_is_put_back(void **state)
         scene_get(s, &h[i], a);
     s->pool.header->top_process = 2;
     s->pool.damaged = 1;
-    assert_int_equal(apl_enter(&held, &s->pool, s->now, 0), APR_SUCCESS);
-    apl_leave(&held);
+    assert_int_equal(apl_enter(&token, &s->pool, s->now, 0), APR_SUCCESS);
+    apl_leave(&token);
     s->pool.header->counters.repairs = 0;
     for (i = 0; i < 4; i++) {
         apl_who_t who = {1, 0, 1};
@@ -217,7 +218,7 @@ static void a_broken_bucket_makes_no_second_group(void **state)
 {
     scene_t *s = scene_new(4);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h;
+    apl_session_ref_t h;
     int i;
 
     (void)state;
@@ -241,13 +242,13 @@ static void the_table_prevails_over_wild_options(void **state)
     scene_t *s = scene_new(4);
     apl_app_t *a = scene_app(s, "a");
     apl_options_t *o = &s->pool.groups[1].options;
-    apl_hold_t h;
+    apl_session_ref_t h;
 
     (void)state;
     scene_get(s, &h, a);
     scene_close(s, &h);
     memset(o, 0xff, sizeof *o);
-    apl_supervise_configure(&s->pool, a, 0, s->now);
+    apl_housekeeping_configure(&s->pool, a, 0, s->now);
     assert_memory_equal(o, &a->options, sizeof *o);
     scene_end(s);
 }

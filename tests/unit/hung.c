@@ -8,7 +8,7 @@ static void p4_hung_from_the_limit_on(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = slow_app(s, "a", 0, 0);
-    apl_hold_t h;
+    apl_session_ref_t h;
 
     (void)state;
     scene_busy(s, a, &h, 1);
@@ -25,7 +25,7 @@ static void p4_unhung_with_its_request_at_once_and_counted(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = slow_app(s, "a", 0, 0);
-    apl_hold_t h;
+    apl_session_ref_t h;
 
     (void)state;
     scene_busy(s, a, &h, 1);
@@ -41,7 +41,7 @@ static void p4_the_oldest_request_counts(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = slow_app(s, "a", 0, 0);
-    apl_hold_t old, young;
+    apl_session_ref_t old, young;
 
     (void)state;
     a->options.concurrency = 2;
@@ -62,7 +62,7 @@ static void p4_waiting_is_not_working(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = slow_app(s, "a", 0, 0);
-    apl_hold_t first, second;
+    apl_session_ref_t first, second;
 
     (void)state;
     scene_busy(s, a, &first, 1);
@@ -80,12 +80,12 @@ static void endless_requests_hang_nothing(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = slow_app(s, "a", 0, 0);
-    apl_hold_t h[2];
+    apl_session_ref_t h[2];
 
     (void)state;
     a->options.kill_after = LIMIT;
     scene_busy(s, a, h, 2);
-    apl_checkout_endless(&s->pool, &h[0], APL_LASTS);
+    apl_checkout_endless(&s->pool, &h[0], APL_LASTING_RESPONSE);
     assert_int_equal(slow_request_check(s, LIMIT), 1);
     assert_int_equal(s->pool.header->hung, 1);
     /* The next one in its slot is like any other. */
@@ -99,7 +99,7 @@ static void without_a_limit_nothing_hangs(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = slow_app(s, "a", 0, 0);
-    apl_hold_t h;
+    apl_session_ref_t h;
 
     (void)state;
     a->options.hung_after = 0;
@@ -113,7 +113,7 @@ static void requests_go_to_hung_ones_last(void **state)
 {
     scene_t *s = scene_new(3);
     apl_app_t *a = slow_app(s, "a", 0, 0);
-    apl_hold_t h[6];
+    apl_session_ref_t h[6];
 
     (void)state;
     a->options.concurrency = 3;

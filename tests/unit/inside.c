@@ -36,11 +36,11 @@ static void walk(walk_t *w)
 
 static void call_the_kernel_inside(walk_t *w)
 {
-    apl_held_t held;
+    apl_lock_token_t token;
 
-    apl_enter(&held, &w->s->pool, w->s->now, APL_FOREVER);
+    apl_enter(&token, &w->s->pool, w->s->now, APL_FOREVER);
     syscall(SYS_getppid);
-    apl_leave(&held);
+    apl_leave(&token);
     _exit(0);
 }
 

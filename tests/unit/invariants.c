@@ -69,7 +69,7 @@ static void i6_the_starts_of_a_group(void **state)
     full_t p = full_pool();
 
     (void)state;
-    apl_supervise_limits(&p.s->pool, 2, 1, p.s->now);
+    apl_housekeeping_limits(&p.s->pool, 2, 1, p.s->now);
     assert_int_equal(p.c->spawning, 1);
     breaks(p.s, 6, p.c->spawning = 0);
     scene_take(p.s);
@@ -146,7 +146,7 @@ static void i16_spawning_is_the_sum_of_starts(void **state)
 
     (void)state;
     breaks(p.s, 16, p.h->spawning = 1);
-    apl_supervise_limits(&p.s->pool, 2, 1, p.s->now);
+    apl_housekeeping_limits(&p.s->pool, 2, 1, p.s->now);
     assert_int_equal(p.h->spawning, 1);
     breaks(p.s, 16, p.h->spawning = 0);
     scene_end(p.s);
@@ -158,9 +158,9 @@ static void i17_a_session_has_an_owner(void **state)
     apl_pool_t *pool = &p.s->pool;
 
     (void)state;
-    breaks(p.s, 17, p.second->owner = 0);
-    breaks(p.s, 24, p.held->owner = 0);
-    breaks(p.s, 17, p.first->owner = pool->n.children);
+    breaks(p.s, 17, p.second->child = 0);
+    breaks(p.s, 24, p.held->child = 0);
+    breaks(p.s, 17, p.first->child = pool->n.children);
     breaks(p.s, 17, pool->children[1].state = APL_CHILD_FREE);
     breaks(p.s, 25, p.held->group = 3);
     breaks(p.s, 17, (p.held->group = 3, pool->groups[1].sessions--));
@@ -170,20 +170,20 @@ static void i17_a_session_has_an_owner(void **state)
 /* A session ends, and nobody serves who waits. */
 static void forget(scene_t *s, apl_session_t *session)
 {
-    apl_held_t held;
+    apl_lock_token_t token;
     apl_process_t *p;
 
-    apl_enter(&held, &s->pool, s->now, APL_FOREVER);
-    p = apl_session_process(&held, session);
-    apl_session_free(&held, session);
-    apl_process_close(&held, p);
-    apl_leave(&held);
+    apl_enter(&token, &s->pool, s->now, APL_FOREVER);
+    p = apl_session_process(&token, session);
+    apl_session_free(&token, session);
+    apl_process_close(&token, p);
+    apl_leave(&token);
 }
 
 static void i19_nobody_waits_for_what_is_there(void **state)
 {
     full_t p = full_pool();
-    apl_hold_t h;
+    apl_session_ref_t h;
 
     (void)state;
     assert_int_equal(scene_ask(p.s, &h, &p.s->apps[0]), APL_EWAIT);
@@ -209,7 +209,7 @@ static void i21_outdated_and_replacing(void **state)
     (void)state;
     breaks(p.s, 21, p.a->outdated++);
     breaks(p.s, 21, p.busy->revision++);
-    apl_supervise_restart(&p.s->pool, "a", 1, p.s->now);
+    apl_admin_restart(&p.s->pool, "a", 1, p.s->now);
     assert_int_equal(p.h->replacing, 1);
     breaks(p.s, 21, p.a->outdated = 0);
     breaks(p.s, 21, p.h->replacing = 0);
@@ -219,13 +219,13 @@ static void i21_outdated_and_replacing(void **state)
 static void i22_hung_ones_and_their_credit(void **state)
 {
     busy_t p = busy_pool();
-    apl_held_t held;
+    apl_lock_token_t token;
 
     (void)state;
     p.a->options.hung_extra = p.a->options.spawn_if_under = 1;
-    apl_enter(&held, &p.s->pool, p.s->now, APL_FOREVER);
-    apl_process_hang(&held, p.busy, 1);
-    apl_leave(&held);
+    apl_enter(&token, &p.s->pool, p.s->now, APL_FOREVER);
+    apl_process_set_hung(&token, p.busy, 1);
+    apl_leave(&token);
     assert_int_equal(p.h->credit, 1);
     breaks(p.s, 22, p.a->hung = 0);
     breaks(p.s, 22, p.busy->hung = 0);
@@ -237,31 +237,32 @@ static void i22_hung_ones_and_their_credit(void **state)
     scene_end(p.s);
 }
 
-static void i23_zombies(void **state)
+static void i23_unkillable(void **state)
 {
     busy_t p = busy_pool();
 
     (void)state;
-    breaks(p.s, 23, p.a->zombies++);
+    breaks(p.s, 23, p.a->unkillable++);
     apl_supervise_detach(&p.s->pool, p.busy->id, APL_EVENT_DETACHED, p.s->now);
-    assert_int_equal(apl_clock_zombie(&p.s->pool, p.busy->id, p.s->now),
-                     APR_SUCCESS);
-    breaks(p.s, 23, p.a->zombies = 0);
-    breaks(p.s, 23, p.busy->zombie = 0);
+    assert_int_equal(
+        apl_timeouts_mark_unkillable(&p.s->pool, p.busy->id, p.s->now),
+        APR_SUCCESS);
+    breaks(p.s, 23, p.a->unkillable = 0);
+    breaks(p.s, 23, p.busy->unkillable = 0);
     scene_end(p.s);
 }
 
 static void i26_the_sessions_of_a_child(void **state)
 {
     full_t p = full_pool();
-    apl_child_t *c = &p.s->pool.children[p.first->owner];
+    apl_child_t *c = &p.s->pool.children[p.first->child];
 
     (void)state;
     assert_int_equal(c->sessions, 3);
     breaks(p.s, 26, c->sessions = 2);
     breaks(p.s, 26, c->sessions = UINT32_MAX);
     scene_child(p.s);
-    breaks(p.s, 26, p.first->owner = p.s->pool.self);
+    breaks(p.s, 26, p.first->child = p.s->pool.self);
     scene_end(p.s);
 }
 
@@ -284,7 +285,7 @@ int main(void)
         cmocka_unit_test(i20_who_has_nothing_has_a_turn_and_a_reason),
         cmocka_unit_test(i21_outdated_and_replacing),
         cmocka_unit_test(i22_hung_ones_and_their_credit),
-        cmocka_unit_test(i23_zombies),
+        cmocka_unit_test(i23_unkillable),
         cmocka_unit_test(i26_the_sessions_of_a_child),
     };
 

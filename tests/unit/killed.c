@@ -12,8 +12,8 @@ static void p14_overdue_with_the_oldest_request(void **state)
     scene_t *s = scene_new(2);
     apl_app_t *a = slow_app(s, "a", 0, 0);
     apl_request_t request = {.method = "GET", .uri = "/slow"};
-    apl_glance_t overdue[2];
-    apl_hold_t h[3];
+    apl_session_peek_t overdue[2];
+    apl_session_ref_t h[3];
     uint32_t session;
 
     (void)state;
@@ -25,7 +25,7 @@ static void p14_overdue_with_the_oldest_request(void **state)
         apl_checkout(&s->pool, &h[1], a, &request, NULL, s->now - 2 * SECOND),
         APR_SUCCESS);
     s->now += 2 * LIMIT;
-    assert_int_equal(apl_clock_look(&s->pool, s->now, overdue, 2), 1);
+    assert_int_equal(apl_timeouts_find(&s->pool, s->now, overdue, 2), 1);
     assert_true(overdue[0].process == h[0].id);
     assert_string_equal(overdue[0].uri, "/slow");
     assert_true(s->now - overdue[0].since == 2 * (LIMIT + SECOND));
@@ -34,12 +34,12 @@ static void p14_overdue_with_the_oldest_request(void **state)
     session = h[1].session;
     scene_close(s, &h[1]);
     assert_int_equal(
-        apl_clock_kill(&s->pool, h[0].id, overdue[0].ticket, s->now),
+        apl_timeouts_kill(&s->pool, h[0].id, overdue[0].ticket, s->now),
         APL_EIDLE);
     scene_busy(s, a, h + 2, 1);
     assert_true(h[2].session == session && h[2].id == h[0].id);
     assert_int_equal(
-        apl_clock_kill(&s->pool, h[0].id, overdue[0].ticket, s->now),
+        apl_timeouts_kill(&s->pool, h[0].id, overdue[0].ticket, s->now),
         APL_EIDLE);
     scene_is(s, 1, 1);
     scene_end(s);
@@ -50,22 +50,23 @@ static void p14_only_what_is_overdue_yet(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = slow_app(s, "a", 0, 0);
-    apl_glance_t overdue;
-    apl_hold_t h;
+    apl_session_peek_t overdue;
+    apl_session_ref_t h;
 
     (void)state;
     a->options.kill_after = LIMIT;
     scene_busy(s, a, &h, 1);
     s->now += LIMIT;
-    assert_int_equal(apl_clock_look(&s->pool, s->now, &overdue, 1), 1);
-    assert_int_equal(apl_clock_expire(&s->pool, &overdue, s->now - 1),
+    assert_int_equal(apl_timeouts_find(&s->pool, s->now, &overdue, 1), 1);
+    assert_int_equal(apl_timeouts_expire(&s->pool, &overdue, s->now - 1),
                      APL_EIDLE);
-    apl_checkout_endless(&s->pool, &h, APL_LASTS);
-    assert_int_equal(apl_clock_expire(&s->pool, &overdue, s->now), APL_EIDLE);
+    apl_checkout_endless(&s->pool, &h, APL_LASTING_RESPONSE);
+    assert_int_equal(apl_timeouts_expire(&s->pool, &overdue, s->now),
+                     APL_EIDLE);
     scene_is(s, 1, 1);
     /* Who is asked to kill it does. */
     assert_int_equal(
-        apl_clock_kill(&s->pool, overdue.process, overdue.ticket, s->now),
+        apl_timeouts_kill(&s->pool, overdue.process, overdue.ticket, s->now),
         APR_SUCCESS);
     scene_end(s);
 }
@@ -74,15 +75,17 @@ static void p16_they_hear_that_the_kill_has_begun(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h;
+    apl_session_ref_t h;
 
     (void)state;
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
-    assert_int_equal(apl_clock_dying(&s->pool, h.id, s->now), APL_ESTALE);
-    assert_int_equal(apl_clock_kill(&s->pool, h.id, 0, s->now), APR_SUCCESS);
+    assert_int_equal(apl_timeouts_term_sent(&s->pool, h.id, s->now),
+                     APL_ESTALE);
+    assert_int_equal(apl_timeouts_kill(&s->pool, h.id, 0, s->now), APR_SUCCESS);
     assert_true(apl_checkout_killed(&s->pool, &h));
     assert_false(apl_checkout_dying(&s->pool, &h));
-    assert_int_equal(apl_clock_dying(&s->pool, h.id, s->now), APR_SUCCESS);
+    assert_int_equal(apl_timeouts_term_sent(&s->pool, h.id, s->now),
+                     APR_SUCCESS);
     assert_true(apl_checkout_killed(&s->pool, &h));
     assert_true(apl_checkout_dying(&s->pool, &h));
     scene_close(s, &h);
@@ -94,12 +97,13 @@ static void they_hear_nothing_where_nobody_kills(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h;
+    apl_session_ref_t h;
 
     (void)state;
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
     apl_supervise_detach(&s->pool, h.id, APL_EVENT_DETACHED, s->now);
-    assert_int_equal(apl_clock_dying(&s->pool, h.id, s->now), APL_ESTALE);
+    assert_int_equal(apl_timeouts_term_sent(&s->pool, h.id, s->now),
+                     APL_ESTALE);
     assert_false(apl_checkout_dying(&s->pool, &h));
     scene_close(s, &h);
     scene_end(s);
@@ -111,24 +115,25 @@ static void only_links_are_closed(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h[4];
+    apl_session_ref_t h[4];
     int i;
 
     (void)state;
     a->options.concurrency = 0;
     for (i = 0; i < 4; i++)
         assert_int_equal(scene_get(s, &h[i], a), APR_SUCCESS);
-    apl_checkout_endless(&s->pool, &h[0], APL_LINKS);
-    apl_checkout_endless(&s->pool, &h[1], APL_LINKS);
-    apl_checkout_endless(&s->pool, &h[2], APL_LASTS);
-    assert_int_equal(apl_clock_close(&s->pool, h[0].id, s->now), APL_ESTALE);
+    apl_checkout_endless(&s->pool, &h[0], APL_LASTING_CONNECTION);
+    apl_checkout_endless(&s->pool, &h[1], APL_LASTING_CONNECTION);
+    apl_checkout_endless(&s->pool, &h[2], APL_LASTING_RESPONSE);
+    assert_int_equal(apl_timeouts_close(&s->pool, h[0].id, s->now), APL_ESTALE);
     apl_supervise_detach(&s->pool, h[0].id, APL_EVENT_DETACHED, s->now);
-    assert_int_equal(apl_clock_close(&s->pool, h[0].id, s->now), APL_EWAIT);
+    assert_int_equal(apl_timeouts_close(&s->pool, h[0].id, s->now), APL_EWAIT);
     scene_close(s, &h[3]);
-    assert_int_equal(apl_clock_close(&s->pool, h[0].id, s->now), APL_EWAIT);
+    assert_int_equal(apl_timeouts_close(&s->pool, h[0].id, s->now), APL_EWAIT);
     assert_false(apl_checkout_closed(&s->pool, &h[0]));
     scene_close(s, &h[2]);
-    assert_int_equal(apl_clock_close(&s->pool, h[0].id, s->now), APR_SUCCESS);
+    assert_int_equal(apl_timeouts_close(&s->pool, h[0].id, s->now),
+                     APR_SUCCESS);
     for (i = 0; i < 2; i++) {
         assert_true(apl_checkout_closed(&s->pool, &h[i]));
         assert_false(apl_checkout_killed(&s->pool, &h[i]));
@@ -142,17 +147,18 @@ static void links_are_closed_beside_an_abandoned_one(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t link, h;
+    apl_session_ref_t link, h;
 
     (void)state;
     a->options.concurrency = 2;
     assert_int_equal(scene_get(s, &link, a), APR_SUCCESS);
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
-    apl_checkout_endless(&s->pool, &link, APL_LINKS);
+    apl_checkout_endless(&s->pool, &link, APL_LASTING_CONNECTION);
     apl_checkin_abandon(&s->pool, &h, s->now);
     apl_supervise_detach(&s->pool, link.id, APL_EVENT_DETACHED, s->now);
     assert_int_equal(scene_condition(s, link.id).sessions, 2);
-    assert_int_equal(apl_clock_close(&s->pool, link.id, s->now), APR_SUCCESS);
+    assert_int_equal(apl_timeouts_close(&s->pool, link.id, s->now),
+                     APR_SUCCESS);
     assert_true(apl_checkout_closed(&s->pool, &link));
     scene_close(s, &link);
     scene_end(s);
@@ -163,7 +169,7 @@ static void p15_the_replacement_is_wanted_at_once(void **state)
     scene_t *s = scene_new(2);
     apl_app_t *a = slow_app(s, "a", 2, 0);
     apl_condition_t is;
-    apl_hold_t h[2], waiting;
+    apl_session_ref_t h[2], waiting;
 
     (void)state;
     scene_busy(s, a, h, 2);
@@ -187,7 +193,7 @@ static void p15_so_is_the_minimum(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = slow_app(s, "a", 0, 0);
-    apl_hold_t h;
+    apl_session_ref_t h;
 
     (void)state;
     a->options.min_instances = 1;
@@ -201,7 +207,7 @@ static void p16_its_requests_are_told(void **state)
 {
     scene_t *s = scene_new(3);
     apl_app_t *a = slow_app(s, "a", 0, 0);
-    apl_hold_t h[3];
+    apl_session_ref_t h[3];
 
     (void)state;
     a->options.concurrency = 2;
@@ -233,7 +239,7 @@ static void p16_one_that_leaves_is_killed_as_well(void **state)
     scene_t *s = scene_new(2);
     apl_app_t *a = slow_app(s, "a", 0, 0);
     apl_condition_t is;
-    apl_hold_t h;
+    apl_session_ref_t h;
 
     (void)state;
     a->options.kill_after = LIMIT;
@@ -255,7 +261,7 @@ static void p26_who_does_not_work_is_not_killed(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = slow_app(s, "a", 0, 0);
-    apl_hold_t h, unknown = {.id = 0x777};
+    apl_session_ref_t h, unknown = {.id = 0x777};
 
     (void)state;
     scene_busy(s, a, &h, 1);
@@ -268,39 +274,43 @@ static void p26_who_does_not_work_is_not_killed(void **state)
 
 /* ---- zombies ---- */
 
-static void p18_more_zombies_than_that_end_all_starts(void **state)
+static void p18_more_unkillable_than_that_end_all_starts(void **state)
 {
     scene_t *s = scene_new(4);
     apl_app_t *a = slow_app(s, "a", 0, 0), *b = scene_app(s, "b");
-    apl_hold_t h[2], waiting, other;
+    apl_session_ref_t h[2], waiting, other;
     int i;
 
     (void)state;
-    a->options.zombies_stop = 2; /* AppMaxUnkillable 1 */
+    a->options.unkillable_stop = 2; /* AppMaxUnkillable 1 */
     scene_busy(s, a, h, 2);
     for (i = 0; i < 2; i++) {
-        assert_int_equal(apl_clock_zombie(&s->pool, h[i].id, s->now),
-                         APL_ESTALE); /* it is not even leaving */
+        assert_int_equal(
+            apl_timeouts_mark_unkillable(&s->pool, h[i].id, s->now),
+            APL_ESTALE); /* it is not even leaving */
         assert_int_equal(slow_kill(s, &h[i]), APR_SUCCESS);
     }
-    assert_int_equal(apl_clock_zombie(&s->pool, h[0].id, s->now), APR_SUCCESS);
-    assert_int_equal(apl_clock_zombie(&s->pool, h[0].id, s->now), APL_ESTALE);
+    assert_int_equal(apl_timeouts_mark_unkillable(&s->pool, h[0].id, s->now),
+                     APR_SUCCESS);
+    assert_int_equal(apl_timeouts_mark_unkillable(&s->pool, h[0].id, s->now),
+                     APL_ESTALE);
     assert_int_equal(scene_ask(s, &waiting, a), APL_EWAIT); /* one is fine */
     scene_failed(s, scene_take(s));
     assert_int_equal(scene_poll(s, &waiting), APL_ESTART);
     s->now += 2 * SECOND;
     assert_int_equal(scene_ask(s, &waiting, a), APL_EWAIT);
-    assert_int_equal(apl_clock_zombie(&s->pool, h[1].id, s->now), APR_SUCCESS);
+    assert_int_equal(apl_timeouts_mark_unkillable(&s->pool, h[1].id, s->now),
+                     APR_SUCCESS);
     scene_failed(s, scene_take(s));
     assert_int_equal(scene_poll(s, &waiting), APL_ESTART);
     s->now += 2 * SECOND;
-    assert_int_equal(scene_ask(s, &waiting, a), APL_EZOMBIES);
+    assert_int_equal(scene_ask(s, &waiting, a), APL_EUNKILLABLE);
     assert_int_equal(scene_get(s, &other, b), APR_SUCCESS);
     /* Until there are fewer. */
     scene_close(s, &h[1]);
     assert_int_equal(apl_supervise_gone(&s->pool, h[1].id, s->now),
                      APR_SUCCESS);
-    assert_int_equal(scene_group(s, a)->zombies, 1);
+    assert_int_equal(scene_group(s, a)->unkillable, 1);
     assert_int_equal(scene_get(s, &waiting, a), APR_SUCCESS);
     scene_end(s);
 }
@@ -309,21 +319,22 @@ static void p18_who_waits_is_told(void **state)
 {
     scene_t *s = scene_new(4);
     apl_app_t *a = slow_app(s, "a", 1, 0);
-    apl_hold_t h[2], waiting;
+    apl_session_ref_t h[2], waiting;
 
     (void)state;
-    a->options.zombies_stop = 1;
+    a->options.unkillable_stop = 1;
     scene_busy(s, a, h, 1);
     assert_int_equal(slow_kill(s, &h[0]), APR_SUCCESS);
     scene_busy(s, a, h + 1, 1);
     assert_int_equal(scene_ask(s, &waiting, a), APL_EWAIT);
-    assert_int_equal(apl_clock_zombie(&s->pool, h[0].id, s->now), APR_SUCCESS);
+    assert_int_equal(apl_timeouts_mark_unkillable(&s->pool, h[0].id, s->now),
+                     APR_SUCCESS);
     scene_tick(s, SECOND); /* there is one that may serve it yet */
     assert_int_equal(scene_poll(s, &waiting), APL_EWAIT);
     assert_int_equal(apl_supervise_gone(&s->pool, h[1].id, s->now),
                      APR_SUCCESS);
     scene_tick(s, SECOND);
-    assert_int_equal(scene_poll(s, &waiting), APL_EZOMBIES);
+    assert_int_equal(scene_poll(s, &waiting), APL_EUNKILLABLE);
     scene_end(s);
 }
 
@@ -341,7 +352,7 @@ int main(void)
         cmocka_unit_test(p16_its_requests_are_told),
         cmocka_unit_test(p16_one_that_leaves_is_killed_as_well),
         cmocka_unit_test(p26_who_does_not_work_is_not_killed),
-        cmocka_unit_test(p18_more_zombies_than_that_end_all_starts),
+        cmocka_unit_test(p18_more_unkillable_than_that_end_all_starts),
         cmocka_unit_test(p18_who_waits_is_told),
     };
 

@@ -5,7 +5,7 @@
 #include "shm/verbs/checkin.h"
 #include "tests/unit/support/slow.h"
 
-static apr_status_t ask(scene_t *s, apl_hold_t *h, const apl_app_t *a,
+static apr_status_t ask(scene_t *s, apl_session_ref_t *h, const apl_app_t *a,
                         int lasting)
 {
     apl_request_t request = {.method = "GET", .uri = "/", .lasting = lasting};
@@ -13,7 +13,7 @@ static apr_status_t ask(scene_t *s, apl_hold_t *h, const apl_app_t *a,
     return apl_checkout(&s->pool, h, a, &request, NULL, s->now);
 }
 
-static uint32_t others(scene_t *s, const apl_hold_t *h)
+static uint32_t others(scene_t *s, const apl_session_ref_t *h)
 {
     return apl_checkout_lasting(&s->pool, h);
 }
@@ -22,7 +22,7 @@ static void those_that_came_first_are_counted(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = slow_app(s, "a", 0, 0);
-    apl_hold_t h[3];
+    apl_session_ref_t h[3];
 
     (void)state;
     scene_busy(s, a, h, 1); /* does not last */
@@ -41,16 +41,16 @@ static void those_that_last_are_counted_whenever_they_came(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = slow_app(s, "a", 0, 0);
-    apl_hold_t h[2];
+    apl_session_ref_t h[2];
 
     (void)state;
     scene_busy(s, a, h, 2);
     assert_int_equal(others(s, &h[0]), 0);
     assert_int_equal(others(s, &h[1]), 1);
     assert_int_equal(others(s, &h[0]), 0);
-    apl_checkout_endless(&s->pool, &h[1], APL_LASTS);
+    apl_checkout_endless(&s->pool, &h[1], APL_LASTING_RESPONSE);
     assert_int_equal(others(s, &h[0]), 0);
-    apl_checkout_endless(&s->pool, &h[1], APL_LINKS);
+    apl_checkout_endless(&s->pool, &h[1], APL_LASTING_CONNECTION);
     assert_int_equal(others(s, &h[0]), 1);
     /* The next one in its slot is like any other. */
     scene_close(s, &h[1]);
@@ -65,7 +65,7 @@ static void one_that_was_abandoned_is_not(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = slow_app(s, "a", 0, 0);
-    apl_hold_t h[2];
+    apl_session_ref_t h[2];
 
     (void)state;
     scene_busy(s, a, h, 2);
@@ -80,12 +80,12 @@ static void those_of_another_app_are_not(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = slow_app(s, "a", 0, 0), *b = slow_app(s, "b", 0, 0);
-    apl_hold_t h[2];
+    apl_session_ref_t h[2];
 
     (void)state;
     scene_busy(s, a, &h[0], 1);
     scene_busy(s, b, &h[1], 1);
-    apl_checkout_endless(&s->pool, &h[0], APL_LINKS);
+    apl_checkout_endless(&s->pool, &h[0], APL_LASTING_CONNECTION);
     assert_int_equal(others(s, &h[1]), 0);
     scene_end(s);
 }

@@ -26,11 +26,11 @@ static void note(const char *word)
     strncat(done, word, sizeof done - strlen(done) - 1);
 }
 
-apr_status_t __wrap_apl_supervise_take(apl_pool_t *pool, uint64_t id,
-                                       int64_t now, apl_order_t *order);
-apr_status_t __wrap_apl_supervise_born(apl_pool_t *pool, uint64_t id,
-                                       apl_who_t who, apl_wire_t is,
-                                       int64_t now);
+apr_status_t __wrap_apl_supervise_next_order(apl_pool_t *pool, uint64_t id,
+                                             int64_t now, apl_order_t *order);
+apr_status_t __wrap_apl_supervise_forked(apl_pool_t *pool, uint64_t id,
+                                         apl_who_t who, apl_wire_t is,
+                                         int64_t now);
 apr_status_t __wrap_apl_supervise_condition(const apl_pool_t *pool, uint64_t id,
                                             apl_condition_t *condition);
 int __wrap_registry_write(uint32_t index, const registry_record_t *record);
@@ -40,8 +40,8 @@ ssize_t __real_write(int fd, const void *bytes, size_t n);
 _Noreturn void __wrap_boot_app(const boot_t *boot);
 _Noreturn void __real_boot_app(const boot_t *boot);
 
-apr_status_t __wrap_apl_supervise_take(apl_pool_t *pool, uint64_t id,
-                                       int64_t now, apl_order_t *order)
+apr_status_t __wrap_apl_supervise_next_order(apl_pool_t *pool, uint64_t id,
+                                             int64_t now, apl_order_t *order)
 {
     (void)pool;
     (void)now;
@@ -52,9 +52,9 @@ apr_status_t __wrap_apl_supervise_take(apl_pool_t *pool, uint64_t id,
     return APR_SUCCESS;
 }
 
-apr_status_t __wrap_apl_supervise_born(apl_pool_t *pool, uint64_t id,
-                                       apl_who_t who, apl_wire_t is,
-                                       int64_t now)
+apr_status_t __wrap_apl_supervise_forked(apl_pool_t *pool, uint64_t id,
+                                         apl_who_t who, apl_wire_t is,
+                                         int64_t now)
 {
     (void)pool;
     (void)id;

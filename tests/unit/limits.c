@@ -6,7 +6,7 @@
 #include "tests/unit/support/scene.h"
 
 /* n idle processes of an app, the first idle for longest, a second apart. */
-static void idle(scene_t *s, const apl_app_t *a, apl_hold_t *h, int n)
+static void idle(scene_t *s, const apl_app_t *a, apl_session_ref_t *h, int n)
 {
     int i;
 
@@ -22,7 +22,7 @@ static void a14_idle_ones_end_and_0_is_never(void **state)
 {
     scene_t *s = scene_new(6);
     apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
-    apl_hold_t h[3], busy;
+    apl_session_ref_t h[3], busy;
 
     (void)state;
     a->options.idle_time = 10 * SECOND;
@@ -40,7 +40,7 @@ static void a15_a_changed_idle_time_counts_at_once(void **state)
 {
     scene_t *s = scene_new(3);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h;
+    apl_session_ref_t h;
 
     (void)state;
     idle(s, a, &h, 1);
@@ -48,7 +48,7 @@ static void a15_a_changed_idle_time_counts_at_once(void **state)
     scene_is(s, 1, 0);
     a->options.config = 2;
     a->options.idle_time = 10 * SECOND;
-    apl_supervise_configure(&s->pool, a, 0, s->now);
+    apl_housekeeping_configure(&s->pool, a, 0, s->now);
     scene_tick(s, 0);
     scene_is(s, 0, 0);
     scene_end(s);
@@ -57,7 +57,7 @@ static void a15_a_changed_idle_time_counts_at_once(void **state)
 static void a16_a_raised_limit_serves_all_that_it_can(void **state)
 {
     scene_t *s = scene_new(1);
-    apl_hold_t h, w[3];
+    apl_session_ref_t h, w[3];
     char name[2] = "b";
     int i;
 
@@ -65,7 +65,8 @@ static void a16_a_raised_limit_serves_all_that_it_can(void **state)
     assert_int_equal(scene_get(s, &h, scene_app(s, "a")), APR_SUCCESS);
     for (i = 0; i < 3; i++, name[0]++)
         assert_int_equal(scene_ask(s, &w[i], scene_app(s, name)), APL_EWAIT);
-    assert_int_equal(apl_supervise_limits(&s->pool, 3, 2, s->now), APR_SUCCESS);
+    assert_int_equal(apl_housekeeping_limits(&s->pool, 3, 2, s->now),
+                     APR_SUCCESS);
     assert_int_equal(scene_spawn(s), 2);
     for (i = 0; i < 3; i++)
         assert_int_equal(scene_poll(s, &w[i]), i < 2 ? APR_SUCCESS : APL_EWAIT);
@@ -76,7 +77,7 @@ static void a21_each_app_has_an_idle_time_of_its_own(void **state)
 {
     scene_t *s = scene_new(3);
     apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
-    apl_hold_t h;
+    apl_session_ref_t h;
     int64_t next;
 
     (void)state;
@@ -100,7 +101,7 @@ static void b18_max_requests_with_others_open(void **state)
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
     apl_condition_t is;
-    apl_hold_t h[3], next;
+    apl_session_ref_t h[3], next;
     int i;
 
     (void)state;
@@ -127,7 +128,7 @@ static void b29_all_that_have_to_end_do_so_at_once(void **state)
 {
     scene_t *s = scene_new(9);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h[9];
+    apl_session_ref_t h[9];
     int i;
 
     (void)state;
@@ -140,7 +141,8 @@ static void b29_all_that_have_to_end_do_so_at_once(void **state)
         assert_int_equal(scene_get(s, &h[i], a), APR_SUCCESS);
     for (i = 0; i < 9; i += 2)
         scene_close(s, &h[i]);
-    assert_int_equal(apl_supervise_remove(&s->pool, "a", s->now), APR_SUCCESS);
+    assert_int_equal(apl_housekeeping_remove(&s->pool, "a", s->now),
+                     APR_SUCCESS);
     scene_is(s, 0, 0);
     assert_int_equal(s->pool.header->leaving, 9);
     scene_end(s);
@@ -150,7 +152,7 @@ static void b30_the_cleaner_comes_when_the_next_expires(void **state)
 {
     scene_t *s = scene_new(3);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h[3];
+    apl_session_ref_t h[3];
     int64_t next;
     int i;
 
@@ -175,11 +177,12 @@ static void b31_a_lowered_limit_trims_idle_ones(void **state)
 {
     scene_t *s = scene_new(4);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h[4];
+    apl_session_ref_t h[4];
 
     (void)state;
     idle(s, a, h, 4);
-    assert_int_equal(apl_supervise_limits(&s->pool, 1, 2, s->now), APR_SUCCESS);
+    assert_int_equal(apl_housekeeping_limits(&s->pool, 1, 2, s->now),
+                     APR_SUCCESS);
     scene_tick(s, 0);
     scene_is(s, 1, 0);
     /* The one that was used last. */
@@ -198,7 +201,7 @@ static void b32_minimum_0_1_2(void **state)
         char name[] = {(char)('a' + min), 0};
         apl_app_t *a = scene_app(s, name);
         const apl_group_t *g = &s->pool.groups[1 + min];
-        apl_hold_t h[3];
+        apl_session_ref_t h[3];
 
         a->options.min_instances = min;
         assert_int_equal(scene_ask(s, &h[0], a), APL_EWAIT);
@@ -218,7 +221,7 @@ static void b31_the_minimum_is_restored_after_a_death(void **state)
 {
     scene_t *s = scene_new(3);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h;
+    apl_session_ref_t h;
     uint64_t id;
 
     (void)state;
@@ -237,7 +240,7 @@ static void a13_a_process_retires_when_its_last_request_is_closed(void **state)
 {
     scene_t *s = scene_new(3);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h;
+    apl_session_ref_t h;
     uint64_t ids[9];
     int i, changes = 0;
 
@@ -259,7 +262,7 @@ static void b19_a_waiter_gets_the_replacement(void **state)
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
     apl_app_t *b = scene_app(s, "b");
-    apl_hold_t h1, h2, h3;
+    apl_session_ref_t h1, h2, h3;
 
     (void)state;
     a->options.max_requests = 1;
@@ -284,14 +287,14 @@ static void a17_the_newest_options_count_whoever_brings_them(void **state)
     scene_t *s = scene_new(4);
     apl_app_t *old = scene_app(s, "a");
     apl_app_t new = *old;
-    apl_hold_t h1, h2;
+    apl_session_ref_t h1, h2;
 
     (void)state;
     old->options.max_instances = 2;
     new.options.config = 2;
     new.options.max_instances = 1;
     assert_int_equal(scene_get(s, &h1, old), APR_SUCCESS);
-    assert_int_equal(apl_supervise_configure(&s->pool, &new, 0, s->now),
+    assert_int_equal(apl_housekeeping_configure(&s->pool, &new, 0, s->now),
                      APR_SUCCESS);
     assert_int_equal(scene_get(s, &h2, old), APL_EWAIT);
     scene_is(s, 1, 1);
@@ -307,7 +310,7 @@ static void out_of_slots_is_out_of_room(void **state)
 {
     scene_t *s = scene_new(3);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t ha, hb, hc, hd;
+    apl_session_ref_t ha, hb, hc, hd;
     uint64_t first, second;
 
     (void)state;
@@ -327,9 +330,9 @@ static void out_of_slots_is_out_of_room(void **state)
     scene_is(s, 1, 0);
     assert_int_equal(s->pool.header->spawning, 1);
     /* Another limit is no reason to end the idle one: it keeps its slot. */
-    apl_supervise_limits(&s->pool, 2, 1, s->now);
+    apl_housekeeping_limits(&s->pool, 2, 1, s->now);
     scene_is(s, 1, 0);
-    apl_supervise_limits(&s->pool, 3, 1, s->now);
+    apl_housekeeping_limits(&s->pool, 3, 1, s->now);
     scene_close(s, &ha);
     assert_int_equal(scene_reap(s), 1);
     assert_int_equal(s->pool.header->spawning, 2);

@@ -10,7 +10,7 @@ static void i18_lists_are_whole_and_hold_every_slot(void **state)
 {
     busy_t p = busy_pool();
     apl_pool_t *pool = &p.s->pool;
-    apl_hold_t h;
+    apl_session_ref_t h;
 
     (void)state;
     apl_supervise_detach(pool, p.busy->id, APL_EVENT_DETACHED, p.s->now);
@@ -81,16 +81,15 @@ static void i18_free_groups_and_children(void **state)
     apl_pool_t *pool = &p.s->pool;
     apl_app_t *gone = scene_app(p.s, "gone");
     uint32_t first = pool->self, left = scene_child(p.s);
-    apl_watch_t watch;
+    apl_child_watch_t watch;
 
     (void)state;
-    assert_int_equal(apl_supervise_child(pool, left, &watch), APR_SUCCESS);
-    assert_int_equal(apl_supervise_child_gone(pool, &watch, p.s->now),
-                     APR_SUCCESS);
+    assert_int_equal(apl_child_watch_at(pool, left, &watch), APR_SUCCESS);
+    assert_int_equal(apl_child_watch_gone(pool, &watch, p.s->now), APR_SUCCESS);
     scene_be(p.s, first);
-    assert_int_equal(apl_supervise_configure(pool, gone, 1, p.s->now),
+    assert_int_equal(apl_housekeeping_configure(pool, gone, 1, p.s->now),
                      APR_SUCCESS);
-    assert_int_equal(apl_supervise_remove(pool, gone->name, p.s->now),
+    assert_int_equal(apl_housekeeping_remove(pool, gone->name, p.s->now),
                      APR_SUCCESS);
     scene_tick(p.s, SECOND);
     assert_int_equal(pool->groups[3].state, APL_GROUP_FREE);

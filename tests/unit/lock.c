@@ -263,7 +263,7 @@ static void a_lock_can_be_broken(void **state)
 
     (void)state;
     m->word = 1;
-    assert_int_equal(apl_lock_owner(&m->word), 1);
+    assert_int_equal(apl_lock_holder(&m->word), 1);
     assert_int_equal(apl_lock_take(&m->word, 10000, &died), APL_ELOCK);
     waiter = fork();
     if (waiter == 0) {
@@ -275,11 +275,11 @@ static void a_lock_can_be_broken(void **state)
     }
     wait_until(&m->inside, 1);
     apl_lock_break(&m->word, 2); /* another one's is left alone */
-    assert_int_equal(apl_lock_owner(&m->word), 1);
+    assert_int_equal(apl_lock_holder(&m->word), 1);
     apl_lock_break(&m->word, 1);
     waitpid(waiter, &status, 0);
     assert_int_equal(status, 0);
-    assert_int_equal(apl_lock_owner(&m->word), 0);
+    assert_int_equal(apl_lock_holder(&m->word), 0);
     assert_int_equal(apl_lock_take(&m->word, 0, &died), APR_SUCCESS);
     assert_int_equal(died, 0);
     apl_lock_give(&m->word);
@@ -296,10 +296,10 @@ static void who_comes_back_frees_nobody_elses_lock(void **state)
     (void)state;
     if (owner == 0) {
         if (apl_lock_take(&m->word, -1, &died) != APR_SUCCESS ||
-            !apl_lock_mine(&m->word))
+            !apl_lock_is_mine(&m->word))
             _exit(1);
         raise(SIGSTOP);
-        if (apl_lock_mine(&m->word) || apl_lock_give(&m->word) ||
+        if (apl_lock_is_mine(&m->word) || apl_lock_give(&m->word) ||
             announced() != NULL)
             _exit(2);
         _exit(0);

@@ -73,13 +73,13 @@ static int is_taken_from(pid_t owner)
 
     *lock = (uint32_t)owner;
     lock_rescue_check(s);
-    assert_int_equal(apl_lock_owner(lock), owner);
+    assert_int_equal(apl_lock_holder(lock), owner);
     s->now += SECOND / 2; /* it may be about to leave */
     lock_rescue_check(s);
-    assert_int_equal(apl_lock_owner(lock), owner);
+    assert_int_equal(apl_lock_holder(lock), owner);
     s->now += 2 * SECOND;
     lock_rescue_check(s);
-    return apl_lock_owner(lock) == 0;
+    return apl_lock_holder(lock) == 0;
 }
 
 static void who_sleeps_does_not_hold_it(void **state)

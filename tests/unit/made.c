@@ -6,7 +6,7 @@
 
 static void restart(scene_t *s, const apl_app_t *a)
 {
-    assert_int_equal(apl_supervise_restart(&s->pool, a->name, 1, s->now),
+    assert_int_equal(apl_admin_restart(&s->pool, a->name, 1, s->now),
                      APR_SUCCESS);
     scene_ok(s);
 }
@@ -17,7 +17,7 @@ static void with_auto_a_serial_process_stays_serial(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h[2], waits, more[10];
+    apl_session_ref_t h[2], waits, more[10];
     uint64_t id;
     int i;
 
@@ -50,7 +50,7 @@ static void with_auto_a_wide_process_stays_wide(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h[8], more[2];
+    apl_session_ref_t h[8], more[2];
     uint64_t id;
     int i;
 
@@ -66,7 +66,7 @@ static void with_auto_a_wide_process_stays_wide(void **state)
     for (i = 0; i < 3; i++)
         scene_close(s, &h[i]);
     scene_close(s, &h[3]);
-    apl_supervise_configure(&s->pool, a, 0, s->now);
+    apl_housekeeping_configure(&s->pool, a, 0, s->now);
     assert_int_equal(scene_ask(s, &more[0], a), APR_SUCCESS);
     assert_true(more[0].id == id);
     assert_int_equal(scene_ask(s, &more[1], a), APR_SUCCESS);
@@ -75,7 +75,7 @@ static void with_auto_a_wide_process_stays_wide(void **state)
     /* What the administrator says is another matter: it holds for all. */
     a->options.concurrency = 2;
     a->options.config++;
-    apl_supervise_configure(&s->pool, a, 0, s->now);
+    apl_housekeeping_configure(&s->pool, a, 0, s->now);
     assert_int_equal(scene_poll(s, &h[3]), APR_SUCCESS);
     assert_true(h[3].id == id);
     for (i = 3; i < 6; i++)
@@ -91,15 +91,16 @@ static void with_auto_an_unknown_process_is_serial(void **state)
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
     apl_order_t order;
-    apl_hold_t h[2];
+    apl_session_ref_t h[2];
     int i;
 
     (void)state;
     a->options.concurrency = APL_CONCURRENCY_AUTO;
     for (i = 0; i < 2; i++)
         assert_int_equal(scene_ask(s, &h[i], a), APL_EWAIT);
-    assert_int_equal(apl_supervise_take(&s->pool, 1ull << 32, s->now, &order),
-                     APR_SUCCESS);
+    assert_int_equal(
+        apl_supervise_next_order(&s->pool, 1ull << 32, s->now, &order),
+        APR_SUCCESS);
     scene_ready(s, order.id);
     assert_int_equal(scene_poll(s, &h[0]), APR_SUCCESS);
     assert_int_equal(scene_poll(s, &h[1]), APL_EWAIT);

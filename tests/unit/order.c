@@ -45,7 +45,7 @@ static void use_slots(scene_t *s)
 {
     static const int order[] = {0, 1, 4, 3, 2};
     apl_app_t *x = scene_app(s, "x");
-    apl_hold_t h[5];
+    apl_session_ref_t h[5];
     int i;
 
     for (i = 0; i < 5; i++)
@@ -63,7 +63,7 @@ static void lists_have_the_order_they_had(void **state)
     scene_t *s = scene_new(5);
     const apl_header_t *h = s->pool.header;
     const apl_group_t *of_a, *of_b;
-    apl_hold_t holds[3], w[3];
+    apl_session_ref_t holds[3], w[3];
     apl_app_t *a, *b, *c;
     int i;
 
@@ -109,14 +109,14 @@ static void turns_do_too(void **state)
 {
     scene_t *s = scene_new(2);
     const apl_header_t *h = s->pool.header;
-    apl_hold_t holds[2], w[4];
+    apl_session_ref_t holds[2], w[4];
     apl_app_t *apps[4];
     int i;
 
     (void)state;
     for (i = 0; i < 4; i++) {
         apps[i] = scene_app(s, (const char *[]){"a", "b", "c", "d"}[i]);
-        apl_supervise_configure(&s->pool, apps[i], 1, s->now);
+        apl_housekeeping_configure(&s->pool, apps[i], 1, s->now);
     }
     assert_int_equal(scene_get(s, &holds[0], apps[0]), APR_SUCCESS);
     assert_int_equal(scene_get(s, &holds[1], apps[1]), APR_SUCCESS);
@@ -139,7 +139,7 @@ static void who_comes_afterwards_comes_last(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h, first, last;
+    apl_session_ref_t h, first, last;
 
     (void)state;
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);

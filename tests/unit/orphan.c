@@ -10,8 +10,8 @@ static void its_process_keeps_it(void **state)
     scene_t *s = scene_new(3);
     apl_app_t *a = slow_app(s, "a", 0, 0);
     uint32_t self = s->pool.self, child = scene_child(s);
-    apl_hold_t h[3], dead[2];
-    apl_watch_t watch;
+    apl_session_ref_t h[3], dead[2];
+    apl_child_watch_t watch;
     uint64_t id;
     int i;
 
@@ -25,8 +25,8 @@ static void its_process_keeps_it(void **state)
     s->now += SECOND;
     s->pool.header->counters.served = 0;
     scene_be(s, self);
-    assert_int_equal(apl_supervise_child(&s->pool, child, &watch), APR_SUCCESS);
-    assert_int_equal(apl_supervise_child_gone(&s->pool, &watch, s->now),
+    assert_int_equal(apl_child_watch_at(&s->pool, child, &watch), APR_SUCCESS);
+    assert_int_equal(apl_child_watch_gone(&s->pool, &watch, s->now),
                      APR_SUCCESS);
     scene_is(s, 3, 3);
     assert_int_equal(s->pool.header->waiting, 0);
@@ -51,19 +51,19 @@ static void but_not_where_that_would_last(void **state)
     scene_t *s = scene_new(2);
     apl_app_t *a = slow_app(s, "a", 0, 0);
     uint32_t self = s->pool.self, child = scene_child(s);
-    apl_hold_t h[2];
-    apl_watch_t watch;
+    apl_session_ref_t h[2];
+    apl_child_watch_t watch;
 
     (void)state;
     scene_busy(s, a, h, 2);
-    apl_checkout_endless(&s->pool, &h[0], APL_LASTS);
+    apl_checkout_endless(&s->pool, &h[0], APL_LASTING_RESPONSE);
     apl_supervise_detach(&s->pool, h[1].id, APL_EVENT_DETACHED, s->now);
     scene_be(s, self);
-    assert_int_equal(apl_supervise_child(&s->pool, child, &watch), APR_SUCCESS);
-    assert_int_equal(apl_supervise_child_gone(&s->pool, &watch, s->now),
+    assert_int_equal(apl_child_watch_at(&s->pool, child, &watch), APR_SUCCESS);
+    assert_int_equal(apl_child_watch_gone(&s->pool, &watch, s->now),
                      APR_SUCCESS);
     scene_is(s, 1, 0);
-    assert_int_equal(apl_supervise_drained(&s->pool, h[1].id, s->now),
+    assert_int_equal(apl_supervise_may_end(&s->pool, h[1].id, s->now),
                      APR_SUCCESS);
     scene_end(s);
 }

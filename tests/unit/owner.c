@@ -7,11 +7,11 @@
 #include "shm/verbs/child.h"
 #include "tests/unit/support/scene.h"
 
-static apl_watch_t watch_of(scene_t *s, uint32_t index)
+static apl_child_watch_t watch_of(scene_t *s, uint32_t index)
 {
-    apl_watch_t w;
+    apl_child_watch_t w;
 
-    assert_int_equal(apl_supervise_child(&s->pool, index, &w), APR_SUCCESS);
+    assert_int_equal(apl_child_watch_at(&s->pool, index, &w), APR_SUCCESS);
     return w;
 }
 
@@ -20,11 +20,11 @@ static void a_child_that_lost_its_slot_takes_another(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h;
+    apl_session_ref_t h;
 
     (void)state;
     s->pool.children[s->pool.self].state = APL_CHILD_FREE;
-    assert_int_equal(apl_supervise_repair(&s->pool, s->now), APR_SUCCESS);
+    assert_int_equal(apl_housekeeping_repair(&s->pool, s->now), APR_SUCCESS);
     s->pool.header->counters.repairs = 0;
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
     assert_int_equal(s->pool.children[s->pool.self].state, APL_CHILD_USED);
@@ -38,8 +38,8 @@ static void b34_its_sessions_come_back_and_its_waits_end(void **state)
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
     uint32_t first = s->pool.self, second = scene_child(s);
-    apl_hold_t h1, h2, dead_wait, wait;
-    apl_watch_t w = watch_of(s, second);
+    apl_session_ref_t h1, h2, dead_wait, wait;
+    apl_child_watch_t w = watch_of(s, second);
 
     (void)state;
     scene_be(s, first);
@@ -49,12 +49,10 @@ static void b34_its_sessions_come_back_and_its_waits_end(void **state)
     assert_int_equal(scene_get(s, &dead_wait, a), APL_EWAIT);
     scene_be(s, first);
     assert_int_equal(scene_get(s, &wait, a), APL_EWAIT);
-    assert_int_equal(apl_supervise_child_gone(&s->pool, &w, s->now),
-                     APR_SUCCESS);
+    assert_int_equal(apl_child_watch_gone(&s->pool, &w, s->now), APR_SUCCESS);
     assert_int_equal(s->pool.header->waiting, 1);
     assert_int_equal(s->pool.header->counters.child_deaths, 1);
-    assert_int_equal(apl_supervise_child_gone(&s->pool, &w, s->now),
-                     APL_ESTALE);
+    assert_int_equal(apl_child_watch_gone(&s->pool, &w, s->now), APL_ESTALE);
     /* The app may compute yet. When it closes the connection, it may not. */
     scene_is(s, 2, 2);
     assert_int_equal(scene_poll(s, &wait), APL_EWAIT);
@@ -71,14 +69,12 @@ static void a_slot_is_given_to_the_next_child(void **state)
 {
     scene_t *s = scene_new(2);
     uint32_t second = scene_child(s);
-    apl_watch_t w = watch_of(s, second);
+    apl_child_watch_t w = watch_of(s, second);
 
     (void)state;
-    assert_int_equal(apl_supervise_child_gone(&s->pool, &w, s->now),
-                     APR_SUCCESS);
+    assert_int_equal(apl_child_watch_gone(&s->pool, &w, s->now), APR_SUCCESS);
     assert_int_equal(scene_child(s), second);
-    assert_int_equal(apl_supervise_child_gone(&s->pool, &w, s->now),
-                     APL_ESTALE);
+    assert_int_equal(apl_child_watch_gone(&s->pool, &w, s->now), APL_ESTALE);
     apl_child_unregister(&s->pool);
     scene_ok(s);
     assert_int_equal(scene_child(s), second);
@@ -90,7 +86,7 @@ static void a_child_with_a_session_does_not_unregister(void **state)
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
     uint32_t self = s->pool.self;
-    apl_hold_t h;
+    apl_session_ref_t h;
 
     (void)state;
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
@@ -107,7 +103,7 @@ b21_a_process_that_died_is_no_concern_of_its_last_session(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h1, h2;
+    apl_session_ref_t h1, h2;
 
     (void)state;
     assert_int_equal(scene_get(s, &h1, a), APR_SUCCESS);
@@ -129,7 +125,7 @@ static void b21_a_hand_off_by_a_process_that_died_names_no_other(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h, w, x;
+    apl_session_ref_t h, w, x;
     uint64_t id, next;
 
     (void)state;
@@ -160,7 +156,7 @@ static void a_request_ends_whatever_the_lock_says(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h;
+    apl_session_ref_t h;
 
     (void)state;
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
@@ -177,16 +173,16 @@ static void a_mark_that_is_too_low_leaks_nothing(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h;
+    apl_session_ref_t h;
 
     (void)state;
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
     apl_checkout_endless(&s->pool, &h,
-                         APL_LASTS); /* so it ends with its child */
+                         APL_LASTING_RESPONSE); /* so it ends with its child */
     s->pool.header->top_child = 0;
     assert_int_equal(apl_child_register(&s->pool, 1), APR_SUCCESS);
     assert_int_equal(s->pool.header->counters.repairs, 1);
-    assert_int_equal(apl_supervise_roll(&s->pool, s->now), 1);
+    assert_int_equal(apl_child_watch_roll_call(&s->pool, s->now), 1);
     s->pool.header->counters.repairs = 0;
     scene_is(s, 1, 0);
     scene_end(s);
@@ -196,7 +192,7 @@ static void slots_that_run_out_are_an_error_and_come_back(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h[2001];
+    apl_session_ref_t h[2001];
     int i;
 
     (void)state;
@@ -217,7 +213,7 @@ static void a_lost_process_is_put_back(void **state)
 {
     scene_t *s = scene_new(4);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h;
+    apl_session_ref_t h;
     apl_who_t who = {4711, 0, 1};
     uint64_t id = 0xabcdef0000000005;
 
@@ -225,7 +221,7 @@ static void a_lost_process_is_put_back(void **state)
     assert_int_equal(
         apl_supervise_adopt(&s->pool, id, who, "a", scene_wire, 1, s->now),
         APL_ESTALE);
-    assert_int_equal(apl_supervise_configure(&s->pool, a, 1, s->now),
+    assert_int_equal(apl_housekeeping_configure(&s->pool, a, 1, s->now),
                      APR_SUCCESS);
     assert_int_equal(
         apl_supervise_adopt(&s->pool, id, who, "a", scene_wire, 1, s->now),
@@ -246,8 +242,8 @@ static void more_waiters_than_can_be_woken_at_once(void **state)
     scene_t *s = scene_new(N);
     apl_app_t *a = scene_app(s, "a");
     uint32_t first = s->pool.self, second = scene_child(s);
-    apl_watch_t w = watch_of(s, second);
-    static apl_hold_t held[N], waiting[N];
+    apl_child_watch_t w = watch_of(s, second);
+    static apl_session_ref_t held[N], waiting[N];
     int i;
 
     (void)state;
@@ -255,12 +251,11 @@ static void more_waiters_than_can_be_woken_at_once(void **state)
     for (i = 0; i < N; i++)
         assert_int_equal(scene_get(s, &held[i], a), APR_SUCCESS);
     for (i = 0; i < N; i++) /* so they end with their child */
-        apl_checkout_endless(&s->pool, &held[i], APL_LASTS);
+        apl_checkout_endless(&s->pool, &held[i], APL_LASTING_RESPONSE);
     scene_be(s, first);
     for (i = 0; i < N; i++)
         assert_int_equal(scene_ask(s, &waiting[i], a), APL_EWAIT);
-    assert_int_equal(apl_supervise_child_gone(&s->pool, &w, s->now),
-                     APR_SUCCESS);
+    assert_int_equal(apl_child_watch_gone(&s->pool, &w, s->now), APR_SUCCESS);
     scene_is(s, N, N);
     assert_int_equal(s->pool.header->waiting, 0);
     assert_int_equal(s->pool.header->counters.child_deaths, 1);
@@ -274,16 +269,14 @@ static void more_waiters_than_can_be_woken_at_once(void **state)
 static void who_is_reported_dead_must_be_the_one(void **state)
 {
     scene_t *s = scene_new(2);
-    apl_watch_t w = watch_of(s, s->pool.self);
+    apl_child_watch_t w = watch_of(s, s->pool.self);
 
     (void)state;
     w.who.start--;
-    assert_int_equal(apl_supervise_child_gone(&s->pool, &w, s->now),
-                     APL_ESTALE);
+    assert_int_equal(apl_child_watch_gone(&s->pool, &w, s->now), APL_ESTALE);
     w.who.start++;
     w.who.pid++;
-    assert_int_equal(apl_supervise_child_gone(&s->pool, &w, s->now),
-                     APL_ESTALE);
+    assert_int_equal(apl_child_watch_gone(&s->pool, &w, s->now), APL_ESTALE);
     scene_end(s);
 }
 
@@ -292,8 +285,8 @@ static void a_child_without_a_slot_gets_one_when_there_is_one(void **state)
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
     uint32_t last = 0;
-    apl_watch_t w;
-    apl_hold_t h;
+    apl_child_watch_t w;
+    apl_session_ref_t h;
 
     (void)state;
     while (apl_child_register(&s->pool, 1) == APR_SUCCESS)
@@ -302,8 +295,7 @@ static void a_child_without_a_slot_gets_one_when_there_is_one(void **state)
     /* AppPoolCapacity would change nothing. */
     assert_int_equal(scene_ask(s, &h, a), APL_ECHILDREN);
     w = watch_of(s, last);
-    assert_int_equal(apl_supervise_child_gone(&s->pool, &w, s->now),
-                     APR_SUCCESS);
+    assert_int_equal(apl_child_watch_gone(&s->pool, &w, s->now), APR_SUCCESS);
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
     assert_int_equal(s->pool.self, last);
     scene_close(s, &h);
@@ -316,18 +308,18 @@ static void a_leaving_process_is_drained_or_not(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h;
+    apl_session_ref_t h;
 
     (void)state;
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
-    assert_int_equal(apl_supervise_drained(&s->pool, h.id, s->now), APL_ESTALE);
+    assert_int_equal(apl_supervise_may_end(&s->pool, h.id, s->now), APL_ESTALE);
     apl_supervise_detach(&s->pool, h.id, APL_EVENT_DETACHED, s->now);
     scene_process(s, h.id)->sessions = 0;
     s->pool.damaged = 1;
-    assert_int_equal(apl_supervise_drained(&s->pool, h.id, s->now), APL_EWAIT);
+    assert_int_equal(apl_supervise_may_end(&s->pool, h.id, s->now), APL_EWAIT);
     s->pool.header->counters.repairs = 0;
     scene_close(s, &h);
-    assert_int_equal(apl_supervise_drained(&s->pool, h.id, s->now),
+    assert_int_equal(apl_supervise_may_end(&s->pool, h.id, s->now),
                      APR_SUCCESS);
     scene_end(s);
 }

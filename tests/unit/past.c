@@ -12,7 +12,7 @@ static void i2_a_group_may_have_no_process(void **state)
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
     const apl_group_t *g;
-    apl_hold_t h;
+    apl_session_ref_t h;
 
     (void)state;
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
@@ -35,7 +35,7 @@ static void i2_a_group_may_have_no_process(void **state)
 static void i11_starts_in_flight_are_counted(void **state)
 {
     scene_t *s = scene_new(4);
-    apl_hold_t h[12];
+    apl_session_ref_t h[12];
     uint64_t ids[4];
     char name[2] = "a";
     int i;
@@ -67,7 +67,7 @@ static void i11_above_a_lowered_limit_one_leaves_with_its_request(void **state)
 {
     scene_t *s = scene_new(3);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h[3], waiting[4];
+    apl_session_ref_t h[3], waiting[4];
     int i;
 
     (void)state;
@@ -77,11 +77,11 @@ static void i11_above_a_lowered_limit_one_leaves_with_its_request(void **state)
         assert_int_equal(scene_ask(s, &waiting[i], a), APL_EWAIT);
     a->options.max_instances = 2;
     a->options.config = 2;
-    apl_supervise_configure(&s->pool, a, 0, s->now);
+    apl_housekeeping_configure(&s->pool, a, 0, s->now);
     scene_close(s, &h[0]);
     scene_is(s, 2, 2);
     assert_int_equal(scene_poll(s, &waiting[0]), APL_EWAIT);
-    apl_supervise_limits(&s->pool, 1, 2, s->now);
+    apl_housekeeping_limits(&s->pool, 1, 2, s->now);
     scene_close(s, &h[1]);
     scene_is(s, 1, 1);
     scene_close(s, &h[2]);
@@ -97,7 +97,7 @@ static void i12_an_app_keeps_to_its_own_limit(void **state)
 {
     scene_t *s = scene_new(9);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h[6];
+    apl_session_ref_t h[6];
     uint64_t id;
     int i;
 
@@ -113,7 +113,7 @@ static void i12_an_app_keeps_to_its_own_limit(void **state)
     assert_int_equal(scene_take(s), 0);
     scene_is(s, 2, 2);
     /* One above it while one is replaced. */
-    apl_supervise_restart(&s->pool, "a", 1, s->now);
+    apl_admin_restart(&s->pool, "a", 1, s->now);
     id = scene_take(s);
     assert_int_equal(scene_group(s, a)->size + scene_group(s, a)->spawning, 3);
     assert_int_equal(scene_take(s), 0);
@@ -128,7 +128,7 @@ static void i13_nothing_comes_back(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h;
+    apl_session_ref_t h;
     uint32_t process = 0, session = 0;
     uint64_t id;
     int i;
@@ -167,7 +167,7 @@ static void i15_times_and_counts_never_go_back(void **state)
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
     apl_process_t *p = &s->pool.processes[1];
-    apl_hold_t h, w;
+    apl_session_ref_t h, w;
     int64_t now, started;
 
     (void)state;

@@ -6,7 +6,7 @@
 
 static void remove_app(scene_t *s, const apl_app_t *a)
 {
-    assert_int_equal(apl_supervise_remove(&s->pool, a->name, s->now),
+    assert_int_equal(apl_housekeeping_remove(&s->pool, a->name, s->now),
                      APR_SUCCESS);
     scene_ok(s);
 }
@@ -15,7 +15,7 @@ static void i6_a_removed_group_takes_its_processes_along(void **state)
 {
     scene_t *s = scene_new(3);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t busy, idle, waits;
+    apl_session_ref_t busy, idle, waits;
     uint64_t boots;
 
     (void)state;
@@ -36,7 +36,8 @@ static void i6_a_removed_group_takes_its_processes_along(void **state)
     scene_close(s, &busy);
     scene_reap(s);
     scene_tick(s, 1000000);
-    assert_int_equal(apl_supervise_remove(&s->pool, "a", s->now), APL_ESTALE);
+    assert_int_equal(apl_housekeeping_remove(&s->pool, "a", s->now),
+                     APL_ESTALE);
     /* Configured again, it works again. */
     assert_int_equal(scene_get(s, &idle, a), APR_SUCCESS);
     scene_close(s, &idle);
@@ -47,7 +48,7 @@ static void who_waits_is_served_first(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h, w1, w2;
+    apl_session_ref_t h, w1, w2;
 
     (void)state;
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
@@ -72,7 +73,7 @@ static void who_waits_in_vain_is_told(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h, w[80];
+    apl_session_ref_t h, w[80];
     int i;
 
     (void)state;
@@ -97,7 +98,7 @@ static void an_order_that_is_not_taken_yet_is_dropped(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t w;
+    apl_session_ref_t w;
 
     (void)state;
     assert_int_equal(scene_ask(s, &w, a), APL_EWAIT);
@@ -114,7 +115,7 @@ static void half_a_removal_is_finished(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h;
+    apl_session_ref_t h;
 
     (void)state;
     a->options.min_instances = 1;
@@ -130,12 +131,12 @@ static void it_may_come_back(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h;
+    apl_session_ref_t h;
 
     (void)state;
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
     remove_app(s, a);
-    apl_supervise_configure(&s->pool, a, 0, s->now);
+    apl_housekeeping_configure(&s->pool, a, 0, s->now);
     scene_ok(s);
     scene_close(s, &h);
     scene_reap(s);

@@ -13,20 +13,20 @@
 /* Enter as the next after a dead owner. */
 static void repair(scene_t *s)
 {
-    apl_held_t held;
+    apl_lock_token_t token;
     apl_finding_t finding;
 
     s->pool.damaged = 1;
-    assert_int_equal(apl_enter(&held, &s->pool, s->now, APL_FOREVER),
+    assert_int_equal(apl_enter(&token, &s->pool, s->now, APL_FOREVER),
                      APR_SUCCESS);
-    apl_leave(&held);
+    apl_leave(&token);
     if (!apl_check(&s->pool, &finding))
         fail_msg("I%d: %s", finding.number, finding.text);
     s->pool.header->counters.repairs = 0;
 }
 
 /* Two apps with idle, busy, starting, wanted, leaving ones, and waiters. */
-static scene_t *busy_scene(apl_hold_t *h)
+static scene_t *busy_scene(apl_session_ref_t *h)
 {
     scene_t *s = scene_new(8);
     apl_app_t *a = scene_app(s, "a");
@@ -56,7 +56,7 @@ static scene_t *busy_scene(apl_hold_t *h)
     return s;
 }
 
-static void close_all(scene_t *s, apl_hold_t *h)
+static void close_all(scene_t *s, apl_session_ref_t *h)
 {
     int i;
 
@@ -70,7 +70,7 @@ static void close_all(scene_t *s, apl_hold_t *h)
 
 static void lists_and_counts_come_back_as_they_were(void **state)
 {
-    apl_hold_t h[16];
+    apl_session_ref_t h[16];
     scene_t *s = busy_scene(h);
     apl_header_t *was = malloc(sizeof *was), *is = s->pool.header;
     uint32_t front, back, head;
@@ -103,7 +103,7 @@ static void lists_and_counts_come_back_as_they_were(void **state)
 
 static void what_the_dead_left_half_done_is_finished(void **state)
 {
-    apl_hold_t h[16];
+    apl_session_ref_t h[16];
     scene_t *s = busy_scene(h);
     apl_session_t *waiter = &s->pool.sessions[h[11].session];
     int i;
@@ -112,7 +112,7 @@ static void what_the_dead_left_half_done_is_finished(void **state)
     /* One closed its session, and died before it served the waiter. */
     assert_int_equal(waiter->state, APL_SESSION_WAITING);
     for (i = 3; i < 11; i++)
-        if (s->pool.sessions[h[i].session].state == APL_SESSION_HELD)
+        if (s->pool.sessions[h[i].session].state == APL_SESSION_OPEN)
             break;
     s->pool.sessions[h[i].session].state = APL_SESSION_FREE;
     repair(s);
@@ -125,7 +125,7 @@ static void who_had_its_last_request_retires(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h;
+    apl_session_ref_t h;
     apl_condition_t is;
 
     (void)state;
@@ -149,14 +149,15 @@ static void turns_come_back_in_the_order_of_the_waiters(void **state)
     scene_t *s = scene_new(1);
     apl_app_t *x = scene_app(s, "x");
     apl_app_t *apps[3];
-    apl_hold_t h, w[3];
+    apl_session_ref_t h, w[3];
     int i;
 
     (void)state;
     for (i = 2; i >= 0; i--) {
         apps[i] = scene_app(s, names[i]);
-        assert_int_equal(apl_supervise_configure(&s->pool, apps[i], 1, s->now),
-                         APR_SUCCESS);
+        assert_int_equal(
+            apl_housekeeping_configure(&s->pool, apps[i], 1, s->now),
+            APR_SUCCESS);
     }
     assert_int_equal(scene_get(s, &h, x), APR_SUCCESS);
     for (i = 0; i < 3; i++)
@@ -176,7 +177,7 @@ static void more_than_can_be_woken_at_once_are_served(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h[90];
+    apl_session_ref_t h[90];
     uint64_t id;
     int i;
 
@@ -195,16 +196,16 @@ static void more_than_can_be_woken_at_once_are_served(void **state)
 }
 
 /* The spawner empties the slots of processes that it does not know, and gives
- * back what dead children held; here all are. */
+ * back what dead children token; here all are. */
 static void reconcile(scene_t *s)
 {
     uint64_t ids[1200];
-    uint32_t i, n = apl_supervise_known(&s->pool, ids, 1200);
-    apl_watch_t w;
+    uint32_t i, n = apl_supervise_ids(&s->pool, ids, 1200);
+    apl_child_watch_t w;
 
     for (i = 1; i < s->pool.n.children; i++)
-        if (apl_supervise_child(&s->pool, i, &w) == APR_SUCCESS)
-            apl_supervise_child_gone(&s->pool, &w, s->now);
+        if (apl_child_watch_at(&s->pool, i, &w) == APR_SUCCESS)
+            apl_child_watch_gone(&s->pool, &w, s->now);
     for (i = 0; i < n; i++)
         apl_supervise_gone(&s->pool, ids[i], s->now);
 }
@@ -234,7 +235,7 @@ static void any_bytes_end_in_a_pool_that_works(void **state)
     (void)state;
     srand(3);
     for (round = 0; round < 400; round++) {
-        apl_hold_t h[16], x;
+        apl_session_ref_t h[16], x;
         scene_t *s = busy_scene(h);
         apl_app_t *app;
         apr_status_t rv;
@@ -243,16 +244,16 @@ static void any_bytes_end_in_a_pool_that_works(void **state)
             damage(s, round % 2);
         repair(s);
         reconcile(s);
-        apl_supervise_limits(&s->pool, 5, 1, s->now);
-        apl_supervise_limits(&s->pool, 4, 1, s->now);
+        apl_housekeeping_limits(&s->pool, 5, 1, s->now);
+        apl_housekeeping_limits(&s->pool, 4, 1, s->now);
         assert_int_equal(apl_child_register(&s->pool, 1), APR_SUCCESS);
         app = scene_app(s, "new");
         rv = apl_checkout(&s->pool, &x, app, NULL, NULL, s->now);
         for (i = 0; i < 20 && rv == APL_EWAIT; i++) {
             apl_order_t o;
 
-            while (apl_supervise_take(&s->pool, (uint64_t)rand() << 20, s->now,
-                                      &o) == APR_SUCCESS)
+            while (apl_supervise_next_order(&s->pool, (uint64_t)rand() << 20,
+                                            s->now, &o) == APR_SUCCESS)
                 apl_supervise_ready(&s->pool, o.id, s->now);
             rv = apl_checkout_poll(&s->pool, &x, s->now);
         }
@@ -268,7 +269,7 @@ static void a_session_names_no_process_to_come(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h, next;
+    apl_session_ref_t h, next;
 
     (void)state;
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
@@ -289,7 +290,7 @@ static void a_request_keeps_a_process_that_boots_again(void **state)
 {
     const apl_who_t who = {4711, 0, 1};
     scene_t *s = scene_new(2);
-    apl_hold_t h;
+    apl_session_ref_t h;
 
     (void)state;
     assert_int_equal(scene_get(s, &h, scene_app(s, "a")), APR_SUCCESS);

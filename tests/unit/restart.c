@@ -16,11 +16,11 @@
 /* A request that looks at the files; its process's id. */
 static uint64_t serve(scene_t *s, const apl_app_t *a)
 {
-    apl_hold_t h;
-    apl_look_t look;
+    apl_session_ref_t h;
+    apl_restart_seen_t look;
     uint64_t id;
     uint32_t group = apl_group_index(&s->pool, a->key, a->name);
-    int looked = apl_restart_look(&s->pool, group, touch_dir, s->now, &look);
+    int looked = apl_restart_poll(&s->pool, group, touch_dir, s->now, &look);
     apr_status_t rv =
         apl_checkout(&s->pool, &h, a, NULL, looked ? &look : NULL, s->now);
 
@@ -43,7 +43,7 @@ static void a11_due_when_it_appears_or_anything_of_it_changes(void **state)
                               .size = 8,
                               .exists = 1};
     apl_group_t g = {.stamp_seq = 3, .stamp = file};
-    apl_look_t look = {.seq = 3, .stamp = file};
+    apl_restart_seen_t look = {.seq = 3, .stamp = file};
 
     (void)state;
     assert_false(apl_restart_due(NULL, &g, &look));
@@ -110,15 +110,14 @@ static void d5_a_start_after_the_restart_is_of_the_new_code(void **state)
 {
     scene_t *s = scene_new(3);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h, w;
+    apl_session_ref_t h, w;
     uint64_t id;
 
     (void)state;
     a->options.rolling = 1;
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
     assert_int_equal(scene_ask(s, &w, a), APL_EWAIT);
-    assert_int_equal(apl_supervise_restart(&s->pool, "a", -1, s->now),
-                     APR_SUCCESS);
+    assert_int_equal(apl_admin_restart(&s->pool, "a", -1, s->now), APR_SUCCESS);
     id = scene_take(s); /* ordered before */
     scene_ready(s, id);
     assert_int_equal(s->pool.groups[1].outdated, 1);
@@ -135,9 +134,10 @@ static uint64_t start_ahead(scene_t *s, apl_app_t *a)
     int64_t next;
 
     a->options.min_instances = 1;
-    assert_int_equal(apl_supervise_configure(&s->pool, a, 1, s->now),
+    assert_int_equal(apl_housekeeping_configure(&s->pool, a, 1, s->now),
                      APR_SUCCESS);
-    assert_int_equal(apl_supervise_tick(&s->pool, s->now, &next), APR_SUCCESS);
+    assert_int_equal(apl_housekeeping_tick(&s->pool, s->now, &next),
+                     APR_SUCCESS);
     assert_int_equal(scene_spawn(s), 1);
     return s->pool.processes[1].id;
 }
@@ -168,9 +168,10 @@ static void a11_changed_while_it_boots_and_before_all_requests(void **state)
 
     (void)state;
     a->options.min_instances = 1;
-    assert_int_equal(apl_supervise_configure(&s->pool, a, 1, s->now),
+    assert_int_equal(apl_housekeeping_configure(&s->pool, a, 1, s->now),
                      APR_SUCCESS);
-    assert_int_equal(apl_supervise_tick(&s->pool, s->now, &next), APR_SUCCESS);
+    assert_int_equal(apl_housekeeping_tick(&s->pool, s->now, &next),
+                     APR_SUCCESS);
     old = scene_take(s);
     s->now += LATER;
     touch("restart.txt", 1000);
@@ -198,13 +199,13 @@ static void b12_who_looked_before_another_restarts_nothing(void **state)
 {
     scene_t *s = scene_new(3);
     apl_app_t *a = scene_app(s, "a");
-    apl_look_t early;
-    apl_hold_t h;
+    apl_restart_seen_t early;
+    apl_session_ref_t h;
     uint64_t id;
 
     (void)state;
     serve(s, a);
-    assert_int_equal(apl_restart_look(&s->pool, 1, touch_dir, s->now, &early),
+    assert_int_equal(apl_restart_poll(&s->pool, 1, touch_dir, s->now, &early),
                      1);
     touch("restart.txt", 1000);
     id = serve(s, a);
@@ -222,7 +223,7 @@ static void b12_waiters_under_always_restart_get_a_process_each(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h1, h2;
+    apl_session_ref_t h1, h2;
     uint64_t id;
 
     (void)state;
@@ -245,8 +246,8 @@ static void b11_a_booting_process_of_the_old_code_is_dropped(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h1, h2;
-    apl_look_t look;
+    apl_session_ref_t h1, h2;
+    apl_restart_seen_t look;
     uint64_t old;
 
     (void)state;
@@ -255,7 +256,7 @@ static void b11_a_booting_process_of_the_old_code_is_dropped(void **state)
     assert_int_equal(scene_ask(s, &h2, a), APL_EWAIT);
     old = scene_take(s);
     touch("restart.txt", 1000);
-    assert_int_equal(apl_restart_look(&s->pool, 1, touch_dir, s->now, &look),
+    assert_int_equal(apl_restart_poll(&s->pool, 1, touch_dir, s->now, &look),
                      1);
     scene_close(s, &h2);
     assert_int_equal(apl_checkout(&s->pool, &h2, a, NULL, &look, s->now),
@@ -276,15 +277,15 @@ static void b25_the_room_it_makes_goes_to_who_waits_longest(void **state)
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
     apl_app_t *b = scene_app(s, "b");
-    apl_hold_t h, first, later;
-    apl_look_t look;
+    apl_session_ref_t h, first, later;
+    apl_restart_seen_t look;
 
     (void)state;
     serve(s, a);
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
     assert_int_equal(scene_ask(s, &first, b), APL_EWAIT);
     touch("restart.txt", 1000);
-    assert_int_equal(apl_restart_look(&s->pool, 1, touch_dir, s->now, &look),
+    assert_int_equal(apl_restart_poll(&s->pool, 1, touch_dir, s->now, &look),
                      1);
     assert_int_equal(apl_checkout(&s->pool, &later, a, NULL, &look, s->now),
                      APL_EWAIT);
@@ -304,15 +305,15 @@ static void b14_the_interval_spares_the_disk(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
-    apl_look_t look;
+    apl_restart_seen_t look;
 
     (void)state;
     a->options.stat_interval = 5000000;
     serve(s, a);
-    assert_int_equal(apl_restart_look(&s->pool, 1, touch_dir, s->now, &look),
+    assert_int_equal(apl_restart_poll(&s->pool, 1, touch_dir, s->now, &look),
                      0);
     s->now += 5000000;
-    assert_int_equal(apl_restart_look(&s->pool, 1, touch_dir, s->now, &look),
+    assert_int_equal(apl_restart_poll(&s->pool, 1, touch_dir, s->now, &look),
                      1);
     scene_end(s);
 }

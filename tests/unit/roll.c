@@ -17,23 +17,23 @@ static void after_damage_the_roll_is_called(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h[2], wait, next;
+    apl_session_ref_t h[2], wait, next;
     apl_session_t *phantom;
 
     (void)state;
     assert_int_equal(scene_get(s, &h[0], a), APR_SUCCESS);
     assert_int_equal(scene_get(s, &h[1], a), APR_SUCCESS);
     scene_close(s, &h[1]);
-    assert_int_equal(apl_supervise_roll(&s->pool, s->now), 0);
+    assert_int_equal(apl_child_watch_roll_call(&s->pool, s->now), 0);
     phantom = &s->pool.sessions[2];
     assert_int_equal(phantom->state, APL_SESSION_FREE);
-    phantom->state = APL_SESSION_HELD;
-    assert_int_equal(apl_supervise_repair(&s->pool, s->now), APR_SUCCESS);
+    phantom->state = APL_SESSION_OPEN;
+    assert_int_equal(apl_housekeeping_repair(&s->pool, s->now), APR_SUCCESS);
     s->pool.header->counters.repairs = 0;
     scene_is(s, 2, 2); /* both are busy, and one for ever */
     assert_int_equal(scene_get(s, &wait, a), APL_EWAIT);
-    assert_int_equal(apl_supervise_roll(&s->pool, s->now), 1);
-    assert_int_equal(apl_supervise_roll(&s->pool, s->now), 0);
+    assert_int_equal(apl_child_watch_roll_call(&s->pool, s->now), 1);
+    assert_int_equal(apl_child_watch_roll_call(&s->pool, s->now), 0);
     scene_hang_up(s);
     scene_is(s, 2, 0);
     /* Who waited asks again, as a child with a slot of its own. */
@@ -55,18 +55,18 @@ static void the_roll_is_due_until_it_is_over(void **state)
 {
     scene_t *s = scene_new(1);
     apl_header_t *h = s->pool.header;
-    apl_held_t held;
+    apl_lock_token_t token;
     int status;
     pid_t spawner;
 
     (void)state;
     h->roll = 1;
-    assert_int_equal(apl_enter(&held, &s->pool, s->now, APL_FOREVER),
+    assert_int_equal(apl_enter(&token, &s->pool, s->now, APL_FOREVER),
                      APR_SUCCESS);
     spawner = fork();
     if (spawner == 0) {
         s->pool.patience = APL_FOREVER;
-        apl_supervise_roll(&s->pool, s->now);
+        apl_child_watch_roll_call(&s->pool, s->now);
         _exit(0);
     }
     while (!(__atomic_load_n(&h->lock, __ATOMIC_ACQUIRE) & FUTEX_WAITERS))
@@ -74,8 +74,8 @@ static void the_roll_is_due_until_it_is_over(void **state)
     kill(spawner, SIGKILL);
     assert_int_equal(waitpid(spawner, &status, 0), spawner);
     assert_int_equal(h->roll, 1);
-    apl_leave(&held);
-    assert_int_equal(apl_supervise_roll(&s->pool, s->now), 1);
+    apl_leave(&token);
+    assert_int_equal(apl_child_watch_roll_call(&s->pool, s->now), 1);
     assert_int_equal(h->roll, 0);
     scene_end(s);
 }
@@ -85,7 +85,7 @@ enum { BUSY = 1200 };
 
 static void be_busy(scene_t *s, const apl_app_t *a)
 {
-    static apl_hold_t h[BUSY];
+    static apl_session_ref_t h[BUSY];
     int i;
 
     for (i = 0;; i = (i + 1) % BUSY) {
@@ -114,8 +114,8 @@ static void a_roll_damages_nothing_where_children_are_busy(void **state)
         while (__atomic_load_n(&h->waiting, __ATOMIC_RELAXED) < BUSY - 1)
             assert_int_equal(waitpid(busy, &status, WNOHANG), 0);
         __atomic_store_n(&h->roll, 1, __ATOMIC_RELAXED);
-        assert_int_equal(apl_supervise_roll(&s->pool, s->now), 1);
-        assert_int_equal(apl_supervise_roll(&s->pool, s->now), 0);
+        assert_int_equal(apl_child_watch_roll_call(&s->pool, s->now), 1);
+        assert_int_equal(apl_child_watch_roll_call(&s->pool, s->now), 0);
     }
     kill(busy, SIGKILL);
     assert_int_equal(waitpid(busy, &status, 0), busy);
@@ -132,7 +132,7 @@ static void all_children_are_rolled_in_one_pass(void **state)
     apl_app_t *a = scene_app(s, "a");
     apl_header_t *h = s->pool.header;
     uint32_t children[CHILDREN], before;
-    apl_hold_t hold;
+    apl_session_ref_t hold;
     int i;
 
     (void)state;
@@ -145,7 +145,7 @@ static void all_children_are_rolled_in_one_pass(void **state)
     }
     h->roll = 1;
     before = h->sequence;
-    assert_int_equal(apl_supervise_roll(&s->pool, s->now), 1);
+    assert_int_equal(apl_child_watch_roll_call(&s->pool, s->now), 1);
     /* For the children, for 256 sessions three times, and for the children. */
     assert_int_equal((h->sequence - before) / 2, 5);
     assert_int_equal(h->roll, 0);
@@ -162,7 +162,7 @@ static void a_child_that_is_rolled_takes_another_slot(void **state)
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
     uint32_t self = s->pool.self;
-    apl_hold_t h[3];
+    apl_session_ref_t h[3];
 
     (void)state;
     assert_int_equal(scene_get(s, &h[0], a), APR_SUCCESS);
@@ -173,7 +173,7 @@ static void a_child_that_is_rolled_takes_another_slot(void **state)
     assert_int_equal(scene_ask(s, &h[2], a), APL_EWAIT);
     assert_int_not_equal(s->pool.self, self);
     assert_int_equal(s->pool.children[self].sessions, 2);
-    assert_int_equal(apl_supervise_roll(&s->pool, s->now), 1);
+    assert_int_equal(apl_child_watch_roll_call(&s->pool, s->now), 1);
     assert_int_equal(s->pool.children[self].sessions, 0);
     assert_int_equal(s->pool.header->roll, 0);
     assert_int_equal(s->pool.header->counters.child_deaths, 0);

@@ -6,7 +6,7 @@
 #include "shm/slots/group.h"
 #include "tests/unit/support/scene.h"
 
-static void close_all(scene_t *s, apl_hold_t *holds, int n)
+static void close_all(scene_t *s, apl_session_ref_t *holds, int n)
 {
     int i;
 
@@ -17,7 +17,7 @@ static void close_all(scene_t *s, apl_hold_t *holds, int n)
 
 static void restart(scene_t *s, const apl_app_t *a)
 {
-    assert_int_equal(apl_supervise_restart(&s->pool, a->name, 1, s->now),
+    assert_int_equal(apl_admin_restart(&s->pool, a->name, 1, s->now),
                      APR_SUCCESS);
     scene_ok(s);
 }
@@ -26,7 +26,7 @@ static void b15_one_by_one_and_never_fewer(void **state)
 {
     scene_t *s = scene_new(3);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h[3];
+    apl_session_ref_t h[3];
     uint32_t i;
 
     (void)state;
@@ -54,7 +54,7 @@ static void an_idle_one_leaves_first(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h[2];
+    apl_session_ref_t h[2];
 
     (void)state;
     scene_busy(s, a, h, 2);
@@ -71,7 +71,7 @@ static void b15_old_code_serves_while_the_new_fails(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h;
+    apl_session_ref_t h;
     uint64_t id;
 
     (void)state;
@@ -106,7 +106,7 @@ static void b3_a_second_restart_drops_what_boots(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h[2];
+    apl_session_ref_t h[2];
     uint64_t first, second;
 
     (void)state;
@@ -131,7 +131,7 @@ static void i11_never_more_than_one_above_the_limit(void **state)
 {
     scene_t *s = scene_new(4);
     apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
-    apl_hold_t h[4];
+    apl_session_ref_t h[4];
     uint64_t id;
     int n;
 
@@ -161,7 +161,7 @@ static void a_newcomer_gets_its_place_meanwhile(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
-    apl_hold_t h[2], new;
+    apl_session_ref_t h[2], new;
     uint64_t slow, order;
 
     (void)state;
@@ -188,7 +188,7 @@ static void one_outdated_process_is_replaced(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h[2];
+    apl_session_ref_t h[2];
     uint64_t boots;
 
     (void)state;
@@ -220,7 +220,7 @@ static void a_start_that_is_detached_is_wanted_anew(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h;
+    apl_session_ref_t h;
     uint64_t boots;
 
     (void)state;
@@ -245,12 +245,11 @@ static void without_a_process_there_is_nothing_to_replace(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h;
+    apl_session_ref_t h;
     uint64_t old;
 
     (void)state;
-    assert_int_equal(apl_supervise_restart(&s->pool, "a", 1, s->now),
-                     APL_ESTALE);
+    assert_int_equal(apl_admin_restart(&s->pool, "a", 1, s->now), APL_ESTALE);
     assert_int_equal(scene_ask(s, &h, a), APL_EWAIT);
     old = scene_take(s);
     restart(s, a);
@@ -268,12 +267,11 @@ static void a12_a_blocking_restart_ends_all_at_once(void **state)
 {
     scene_t *s = scene_new(3);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h[3];
+    apl_session_ref_t h[3];
 
     (void)state;
     scene_busy(s, a, h, 3);
-    assert_int_equal(apl_supervise_restart(&s->pool, "a", -1, s->now),
-                     APR_SUCCESS);
+    assert_int_equal(apl_admin_restart(&s->pool, "a", -1, s->now), APR_SUCCESS);
     scene_is(s, 0, 0);
     assert_int_equal(s->pool.header->leaving, 3);
     close_all(s, h, 3);
@@ -287,7 +285,7 @@ static void i11_two_that_are_replaced_make_no_room_for_a_third(void **state)
     scene_t *s = scene_new(4);
     apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
     apl_app_t *c = scene_app(s, "c");
-    apl_hold_t ha[2], hb[2], w;
+    apl_session_ref_t ha[2], hb[2], w;
     const apl_header_t *h = s->pool.header;
 
     (void)state;

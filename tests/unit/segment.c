@@ -27,7 +27,7 @@ static void another_process_attaches(void **state)
     assert_int_equal((uintptr_t)a.base % 64, 0);
     assert_int_equal(apl_segment_attach(&b, dup(a.file), &n), APR_SUCCESS);
     assert_ptr_not_equal(a.base, b.base);
-    assert_int_equal(apl_supervise_limits(&a, 7, 1, 1), APR_SUCCESS);
+    assert_int_equal(apl_housekeeping_limits(&a, 7, 1, 1), APR_SUCCESS);
     assert_int_equal(b.header->max, 7);
     apl_segment_close(&b);
     /* What somebody wrote there decides nothing. */
@@ -92,7 +92,7 @@ static void the_report_tells_what_is_there(void **state)
     scene_t *s = scene_new(3);
     apl_app_t *a = scene_app(s, "a");
     apl_request_t r = {"GET", "/x\xff/y", "127.0.0.1", NULL, 0};
-    apl_hold_t h1, h2, h3;
+    apl_session_ref_t h1, h2, h3;
     apl_pool_t *copy;
     json_t *j, *group;
 

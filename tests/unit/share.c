@@ -8,7 +8,7 @@ static void b37_requests_share_a_process_up_to_its_concurrency(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h[7];
+    apl_session_ref_t h[7];
     int i;
 
     (void)state;
@@ -45,7 +45,7 @@ static void without_a_limit_one_process_serves_all(void **state)
 {
     scene_t *s = scene_new(6);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h[200];
+    apl_session_ref_t h[200];
     int i;
 
     (void)state;
@@ -63,7 +63,7 @@ static void one_ready_process_answers_all_that_wait(void **state)
 {
     scene_t *s = scene_new(6);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h[90];
+    apl_session_ref_t h[90];
     int i;
 
     (void)state;
@@ -83,7 +83,7 @@ static void a3_without_the_global_queue_the_fewest_sessions(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h[7];
+    apl_session_ref_t h[7];
     int i;
 
     (void)state;
@@ -113,7 +113,7 @@ static void b23_the_queue_has_a_limit(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h, w[3], x;
+    apl_session_ref_t h, w[3], x;
     int i;
 
     (void)state;
@@ -133,7 +133,7 @@ static void b24_first_come_first_served_and_one_is_woken(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h, w[4];
+    apl_session_ref_t h, w[4];
     const apl_session_t *sessions[4];
     uint32_t bells[4];
     int i, j;
@@ -159,7 +159,7 @@ static void options_may_change_while_requests_are_open(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h1, h2, h3;
+    apl_session_ref_t h1, h2, h3;
 
     (void)state;
     assert_int_equal(scene_get(s, &h1, a), APR_SUCCESS);
@@ -183,7 +183,7 @@ static void a_newcomer_gets_a_place_from_those_who_share(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
-    apl_hold_t h[3], newcomer;
+    apl_session_ref_t h[3], newcomer;
     int i;
 
     (void)state;
@@ -205,7 +205,7 @@ static void a_newcomer_gets_a_place_from_those_who_share(void **state)
 }
 
 /* A process that is held, and n requests that wait for it. */
-static apl_app_t *crowd(scene_t *s, apl_hold_t *h, int n)
+static apl_app_t *crowd(scene_t *s, apl_session_ref_t *h, int n)
 {
     apl_app_t *a = scene_app(s, "a");
     int i;
@@ -222,7 +222,7 @@ static apl_app_t *crowd(scene_t *s, apl_hold_t *h, int n)
 /* More than can be woken under one lock. */
 #define CROWD 90
 
-static void disperse(scene_t *s, apl_hold_t *h)
+static void disperse(scene_t *s, apl_session_ref_t *h)
 {
     int i;
 
@@ -237,7 +237,7 @@ static void disperse(scene_t *s, apl_hold_t *h)
 static void options_that_come_with_a_request_let_waiters_in(void **state)
 {
     scene_t *s = scene_new(1);
-    apl_hold_t h[CROWD + 1], last;
+    apl_session_ref_t h[CROWD + 1], last;
     apl_app_t *a = crowd(s, h, CROWD);
 
     (void)state;
@@ -251,11 +251,11 @@ static void options_that_come_with_a_request_let_waiters_in(void **state)
 static void options_that_come_with_the_configuration_do_too(void **state)
 {
     scene_t *s = scene_new(1);
-    apl_hold_t h[CROWD + 1];
+    apl_session_ref_t h[CROWD + 1];
     apl_app_t *a = crowd(s, h, CROWD);
 
     (void)state;
-    assert_int_equal(apl_supervise_configure(&s->pool, a, 0, s->now),
+    assert_int_equal(apl_housekeeping_configure(&s->pool, a, 0, s->now),
                      APR_SUCCESS);
     disperse(s, h);
 }
@@ -266,8 +266,8 @@ static void a_dead_childs_many_sessions_are_all_given_away(void **state)
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
     uint32_t first = s->pool.self, second = scene_child(s);
-    apl_hold_t held[CROWD + 1], h[CROWD + 1];
-    apl_watch_t w;
+    apl_session_ref_t held[CROWD + 1], h[CROWD + 1];
+    apl_child_watch_t w;
     int i;
 
     (void)state;
@@ -276,13 +276,12 @@ static void a_dead_childs_many_sessions_are_all_given_away(void **state)
     for (i = 0; i <= CROWD; i++)
         assert_int_equal(scene_get(s, &held[i], a), APR_SUCCESS);
     for (i = 0; i <= CROWD; i++) /* so they end with their child */
-        apl_checkout_endless(&s->pool, &held[i], APL_LASTS);
+        apl_checkout_endless(&s->pool, &held[i], APL_LASTING_RESPONSE);
     scene_be(s, first);
     for (i = 0; i <= CROWD; i++)
         assert_int_equal(scene_ask(s, &h[i], a), APL_EWAIT);
-    assert_int_equal(apl_supervise_child(&s->pool, second, &w), APR_SUCCESS);
-    assert_int_equal(apl_supervise_child_gone(&s->pool, &w, s->now),
-                     APR_SUCCESS);
+    assert_int_equal(apl_child_watch_at(&s->pool, second, &w), APR_SUCCESS);
+    assert_int_equal(apl_child_watch_gone(&s->pool, &w, s->now), APR_SUCCESS);
     disperse(s, h);
 }
 

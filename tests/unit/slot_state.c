@@ -18,17 +18,20 @@ static spawner_t *s;
 static scene_t *scene;
 static apl_app_t *app;
 static process_t *p;
-static apl_hold_t h;
+static apl_session_ref_t h;
 static int locked_out; /* so often the lock is not to be had */
 
-apr_status_t __real_apl_clock_dying(apl_pool_t *pool, uint64_t id, int64_t now);
-apr_status_t __wrap_apl_clock_dying(apl_pool_t *pool, uint64_t id, int64_t now);
+apr_status_t __real_apl_timeouts_term_sent(apl_pool_t *pool, uint64_t id,
+                                           int64_t now);
+apr_status_t __wrap_apl_timeouts_term_sent(apl_pool_t *pool, uint64_t id,
+                                           int64_t now);
 void __wrap_process_signal(spawner_t *state, process_t *to, int sign);
 
-apr_status_t __wrap_apl_clock_dying(apl_pool_t *pool, uint64_t id, int64_t now)
+apr_status_t __wrap_apl_timeouts_term_sent(apl_pool_t *pool, uint64_t id,
+                                           int64_t now)
 {
     if (locked_out == 0)
-        return __real_apl_clock_dying(pool, id, now);
+        return __real_apl_timeouts_term_sent(pool, id, now);
     locked_out--;
     return APL_ELOCK;
 }
@@ -82,7 +85,7 @@ static void turn(void)
 static void a_kill_is_told_when_the_lock_is_free_again(void **state)
 {
     (void)state;
-    assert_int_equal(apl_clock_kill(&s->shm, h.id, 0, s->now), APR_SUCCESS);
+    assert_int_equal(apl_timeouts_kill(&s->shm, h.id, 0, s->now), APR_SUCCESS);
     p->condemned = 1; /* its report is written */
     locked_out = 2;
     turn();
@@ -100,7 +103,7 @@ static void a_kill_is_told_when_the_lock_is_free_again(void **state)
 /* A WebSocket, and the process has to leave. */
 static void must_leave(void)
 {
-    apl_checkout_endless(&scene->pool, &h, APL_LINKS);
+    apl_checkout_endless(&scene->pool, &h, APL_LASTING_CONNECTION);
     assert_int_equal(
         apl_supervise_detach(&s->shm, h.id, APL_EVENT_DETACHED, s->now),
         APR_SUCCESS);

@@ -10,14 +10,14 @@
 /* More sessions than are looked at under one lock. */
 static void dies_with_sessions(scene_t *s, apl_app_t *a, uint32_t child)
 {
-    apl_watch_t watch;
-    apl_hold_t h;
+    apl_child_watch_t watch;
+    apl_session_ref_t h;
     int i;
 
     for (i = 0; i < 300; i++)
         assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
-    assert_int_equal(apl_supervise_child(&s->pool, child, &watch), APR_SUCCESS);
-    assert_int_equal(apl_supervise_child_gone(&s->pool, &watch, s->now),
+    assert_int_equal(apl_child_watch_at(&s->pool, child, &watch), APR_SUCCESS);
+    assert_int_equal(apl_child_watch_gone(&s->pool, &watch, s->now),
                      APR_SUCCESS);
     scene_hang_up(s);
     scene_is(s, 1, 0);
@@ -46,7 +46,7 @@ static void a_hold_is_its_owners(void **state)
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
     uint32_t first = s->pool.self, second = scene_child(s);
-    apl_hold_t old, hold;
+    apl_session_ref_t old, hold;
 
     (void)state;
     scene_be(s, first);
@@ -72,7 +72,7 @@ static void a_group_that_is_gone_has_no_turn(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b"), *c, *d;
-    apl_hold_t h, first, w;
+    apl_session_ref_t h, first, w;
     uint32_t index;
 
     (void)state;
@@ -82,7 +82,8 @@ static void a_group_that_is_gone_has_no_turn(void **state)
     assert_int_equal(scene_ask(s, &w, c), APL_EWAIT);
     index = s->pool.sessions[w.session].group;
     scene_close(s, &w);
-    assert_int_equal(apl_supervise_remove(&s->pool, "c", s->now), APR_SUCCESS);
+    assert_int_equal(apl_housekeeping_remove(&s->pool, "c", s->now),
+                     APR_SUCCESS);
     scene_tick(s, 1000000);
     assert_int_equal(s->pool.groups[index].state, APL_GROUP_FREE);
     d = scene_app(s, "d");
@@ -97,7 +98,7 @@ static void names_of_one_hash_are_two_groups(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, ""), *b = scene_app(s, "");
-    apl_hold_t ha, hb;
+    apl_session_ref_t ha, hb;
 
     (void)state;
     a->name = "8yn0iYCKYHlIj4-BwPqk";
@@ -145,9 +146,10 @@ static void a_bucket_has_an_end(void **state)
 
     (void)state;
     crowd(s, apps, NAMES);
-    while (apl_supervise_configure(pool, apps[most], 1, s->now) == APR_SUCCESS)
+    while (apl_housekeeping_configure(pool, apps[most], 1, s->now) ==
+           APR_SUCCESS)
         assert_true(++most < NAMES);
-    assert_int_equal(apl_supervise_configure(pool, apps[most], 1, s->now),
+    assert_int_equal(apl_housekeeping_configure(pool, apps[most], 1, s->now),
                      APL_EFULL);
     scene_ok(s);
     for (i = most; i < NAMES; i++) {
@@ -176,7 +178,7 @@ static void marks_of_use_fall(void **state)
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
     apl_header_t *h = s->pool.header;
-    apl_hold_t holds[40], next[10];
+    apl_session_ref_t holds[40], next[10];
     uint32_t last = 0, generation;
     int i;
 

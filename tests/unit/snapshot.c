@@ -23,16 +23,16 @@ static void who_is_inside_is_waited_for(void **state)
     scene_t *s = scene_new(1);
     uint32_t before = s->pool.header->sequence;
     apl_pool_t *copy;
-    apl_held_t held;
+    apl_lock_token_t token;
 
     (void)state;
     assert_int_equal(before % 2, 0);
-    assert_int_equal(apl_enter(&held, &s->pool, s->now, APL_FOREVER),
+    assert_int_equal(apl_enter(&token, &s->pool, s->now, APL_FOREVER),
                      APR_SUCCESS);
     assert_int_equal(s->pool.header->sequence, before + 1);
     /* In vain, as it is this thread. */
     assert_int_equal(apl_snapshot_take(&copy, &s->pool, memory), APL_ELOCK);
-    apl_leave(&held);
+    apl_leave(&token);
     assert_int_equal(s->pool.header->sequence, before + 2);
     assert_int_equal(apl_snapshot_take(&copy, &s->pool, memory), APR_SUCCESS);
     scene_end(s);
@@ -68,14 +68,14 @@ static void *write_both(void *arg)
     uint32_t n = 0;
 
     while (!__atomic_load_n(&w->done, __ATOMIC_RELAXED)) {
-        apl_held_t held;
+        apl_lock_token_t token;
 
-        if (apl_enter(&held, pool, w->s->now, APL_FOREVER) != APR_SUCCESS)
+        if (apl_enter(&token, pool, w->s->now, APL_FOREVER) != APR_SUCCESS)
             break;
         pool->header->counters.gone = ++n;
-        APL_STEP("test_first");
+        APL_CRASH_POINT("test_first");
         pool->children[1].config = n;
-        apl_leave(&held);
+        apl_leave(&token);
     }
     return NULL;
 }
@@ -164,7 +164,7 @@ static void who_looks_writes_nothing(void **state)
 {
     scene_t *s = scene_new(3);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h[3];
+    apl_session_ref_t h[3];
     apl_pool_t *copy;
     pid_t owner, reader;
     int i, status;
@@ -189,7 +189,7 @@ static void who_looks_writes_nothing(void **state)
     scene_drop(s);
 }
 
-static void set_texts(scene_t *s, const apl_hold_t *h, const char *uri)
+static void set_texts(scene_t *s, const apl_session_ref_t *h, const char *uri)
 {
     apl_session_t *session = &s->pool.sessions[h->session];
 
@@ -201,7 +201,7 @@ static void set_texts(scene_t *s, const apl_hold_t *h, const char *uri)
 static void texts_are_copied_and_end(void **state)
 {
     scene_t *s = scene_new(1);
-    apl_hold_t h;
+    apl_session_ref_t h;
     apl_pool_t *copy;
     const apl_session_t *is;
 
@@ -225,13 +225,13 @@ static void a_try_waits_for_nobody(void **state)
 {
     scene_t *s = scene_new(1);
     apl_snapshot_t snapshot;
-    apl_hold_t h;
+    apl_session_ref_t h;
     apr_status_t rv;
 
     (void)state;
     assert_int_equal(scene_get(s, &h, scene_app(s, "a")), APR_SUCCESS);
     set_texts(s, &h, "/one");
-    assert_int_equal(apl_snapshot_room(&snapshot, &s->pool, memory),
+    assert_int_equal(apl_snapshot_prepare(&snapshot, &s->pool, memory),
                      APR_SUCCESS);
     while ((rv = apl_snapshot_try(&snapshot, 0)) == APR_INCOMPLETE)
         ;

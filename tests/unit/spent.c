@@ -10,7 +10,7 @@
 static uint64_t serve(scene_t *s, const apl_app_t *a, unsigned n)
 {
     uint64_t id = 0;
-    apl_hold_t h;
+    apl_session_ref_t h;
 
     while (n-- > 0) {
         assert_int_equal(scene_ask(s, &h, a), APR_SUCCESS);
@@ -26,7 +26,7 @@ static apl_app_t *begin(scene_t *s, uint32_t requests, uint32_t jitter,
                         uint32_t concurrency)
 {
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h;
+    apl_session_ref_t h;
 
     a->options.max_requests = requests;
     a->options.jitter = jitter;
@@ -66,7 +66,7 @@ static void p30_at_its_limit_it_goes_all_the_same(void **state)
     scene_t *s = scene_new(1);
     apl_app_t *a = begin(s, 20, 0, 1);
     uint64_t old = serve(s, a, 17), new = scene_take(s);
-    apl_hold_t h;
+    apl_session_ref_t h;
 
     (void)state;
     assert_true(serve(s, a, 2) == old);
@@ -88,7 +88,7 @@ static void its_open_requests_count_when_they_are_closed(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = begin(s, 10, 0, 4);
-    apl_hold_t h[4];
+    apl_session_ref_t h[4];
     uint64_t old = serve(s, a, 7);
     int i;
 
@@ -115,7 +115,7 @@ static void is_early(uint32_t processes, int64_t boot, int expected)
     scene_t *s = scene_new(processes + 1);
     apl_app_t *a = scene_app(s, "a");
     uint64_t id, first = 0;
-    apl_hold_t h;
+    apl_session_ref_t h;
     uint32_t i;
 
     a->options.max_requests = 100;
@@ -204,7 +204,7 @@ static void at_its_limit_it_stays_while_the_new_fails(void **state)
     for (i = 0; i < 2; i++) {
         scene_t *s = scene_new(1);
         apl_app_t *a = begin(s, limits[i], 0, 1);
-        apl_hold_t h;
+        apl_session_ref_t h;
         uint64_t old = serve(s, a, limits[i] - 3), new;
 
         apl_supervise_outdate(&s->pool, old, s->now);
@@ -237,7 +237,7 @@ static void nor_does_repair_end_it(void **state)
     apl_supervise_outdate(&s->pool, old, s->now);
     scene_failed(s, scene_take(s));
     scene_process(s, old)->processed = 5;
-    apl_supervise_repair(&s->pool, s->now);
+    apl_housekeeping_repair(&s->pool, s->now);
     assert_int_equal(scene_condition(s, old).state, APL_PROCESS_LIVE);
     assert_int_equal(s->pool.groups[1].outdated, 1);
     scene_drop(s);
@@ -248,10 +248,10 @@ static void nor_does_repair_end_it(void **state)
  * at all starts. */
 static void a_repair_ends_few_that_are_full(void **state)
 {
-    enum { FULL = 3 * APL_RETIRE_FORGOTTEN };
+    enum { FULL = 3 * APL_RETIRE_MISSED_MAX };
     scene_t *s = scene_new(FULL);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h[FULL];
+    apl_session_ref_t h[FULL];
     int i;
 
     (void)state;
@@ -261,7 +261,7 @@ static void a_repair_ends_few_that_are_full(void **state)
     s->pool.groups[1].options.max_requests = 1;
     for (i = 1; i <= 2; i++) {
         scene_repair(s);
-        assert_int_equal(s->pool.header->leaving, i * APL_RETIRE_FORGOTTEN);
+        assert_int_equal(s->pool.header->leaving, i * APL_RETIRE_MISSED_MAX);
     }
     scene_reap(s);
     scene_end(s);
@@ -272,7 +272,7 @@ static void i11_the_replacement_takes_the_place(void **state)
     scene_t *s = scene_new(2);
     apl_app_t *a = begin(s, 10, 0, 1), *b = scene_app(s, "b");
     const apl_header_t *h = s->pool.header;
-    apl_hold_t busy, waiting;
+    apl_session_ref_t busy, waiting;
     uint64_t id;
 
     (void)state;
@@ -297,7 +297,7 @@ static void i12_one_by_one(void **state)
 {
     scene_t *s = scene_new(8);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h[3];
+    apl_session_ref_t h[3];
     int i, k;
 
     (void)state;
@@ -331,7 +331,7 @@ static void two_wait_for_its_place(int own_first)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = begin(s, 2, 0, 1), *b = scene_app(s, "b");
-    apl_hold_t last, first, second;
+    apl_session_ref_t last, first, second;
 
     assert_int_equal(scene_ask(s, &last, a), APR_SUCCESS);
     assert_int_equal(scene_ask(s, &first, own_first ? a : b), APL_EWAIT);

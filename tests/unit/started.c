@@ -6,7 +6,7 @@
 
 static void start(scene_t *s, const apl_app_t *a, apr_status_t expected)
 {
-    assert_int_equal(apl_supervise_start(&s->pool, a, s->now), expected);
+    assert_int_equal(apl_admin_start(&s->pool, a, s->now), expected);
     scene_ok(s);
 }
 
@@ -46,7 +46,7 @@ static void an_idle_one_of_another_app_gives_way(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
-    apl_hold_t h;
+    apl_session_ref_t h;
 
     (void)state;
     assert_int_equal(scene_get(s, &h, b), APR_SUCCESS);
@@ -66,7 +66,7 @@ static void nobody_gives_way_to_one_that_fails(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
-    apl_hold_t h;
+    apl_session_ref_t h;
 
     (void)state;
     start(s, a, APR_SUCCESS);
@@ -87,7 +87,7 @@ static void one_that_is_drained_stays_so(void **state)
     apl_app_t *a = scene_app(s, "a");
 
     (void)state;
-    assert_int_equal(apl_supervise_drain(&s->pool, a, s->now), APR_SUCCESS);
+    assert_int_equal(apl_admin_drain(&s->pool, a, s->now), APR_SUCCESS);
     start(s, a, APL_EDRAINED);
     assert_int_equal(scene_take(s), 0);
     scene_end(s);
@@ -95,7 +95,7 @@ static void one_that_is_drained_stays_so(void **state)
 
 static void permits(scene_t *s, apr_status_t expected)
 {
-    assert_int_equal(apl_supervise_permits(&s->pool, "a", s->now), expected);
+    assert_int_equal(apl_admin_permits(&s->pool, "a", s->now), expected);
     scene_ok(s);
 }
 
@@ -110,13 +110,13 @@ static void a_user_ends_no_drain_and_not_the_whole_pause(void **state)
     permits(s, APR_SUCCESS);
     scene_failed(s, scene_take(s));
     permits(s, APL_EBACKOFF);
-    s->now += APL_PAUSE_LEAST - 1;
+    s->now += APL_PAUSE_MIN - 1;
     permits(s, APL_EBACKOFF);
     s->now++;
     permits(s, APR_SUCCESS);
     s->pool.groups[1].failed_at = INT64_MAX; /* a hostile byte */
     permits(s, APR_SUCCESS);
-    assert_int_equal(apl_supervise_drain(&s->pool, a, s->now), APR_SUCCESS);
+    assert_int_equal(apl_admin_drain(&s->pool, a, s->now), APR_SUCCESS);
     permits(s, APL_EDRAINED);
     scene_end(s);
 }

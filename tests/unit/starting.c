@@ -9,7 +9,7 @@ static void a18_a_failed_start_is_told_to_all_that_wait_for_it(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h1, h2, h3;
+    apl_session_ref_t h1, h2, h3;
     int i;
 
     (void)state;
@@ -46,7 +46,7 @@ static void what_could_not_be_run_is_told_apart(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h;
+    apl_session_ref_t h;
 
     (void)state;
     assert_int_equal(scene_ask(s, &h, a), APL_EWAIT);
@@ -63,7 +63,7 @@ static void a8_a_new_group_starts_up_to_its_minimum(void **state)
 {
     scene_t *s = scene_new(4);
     apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
-    apl_hold_t h, w;
+    apl_session_ref_t h, w;
     int i;
 
     (void)state;
@@ -87,7 +87,7 @@ static void a8_a_new_group_starts_up_to_its_minimum(void **state)
 static void a20_starts_end_in_any_order(void **state)
 {
     scene_t *s = scene_new(4);
-    apl_hold_t h[3];
+    apl_session_ref_t h[3];
     uint64_t ids[3];
     int i;
 
@@ -112,7 +112,7 @@ static void b4_a_failed_start_leaves_the_healthy_in_their_group(void **state)
     scene_t *s = scene_new(3);
     apl_app_t *a = scene_app(s, "a");
     const apl_group_t *g = &s->pool.groups[1];
-    apl_hold_t h[2], w;
+    apl_session_ref_t h[2], w;
 
     (void)state;
     assert_int_equal(scene_get(s, &h[0], a), APR_SUCCESS);
@@ -136,7 +136,7 @@ static void b5_a_slow_start_holds_up_nobody_else(void **state)
 {
     scene_t *s = scene_new(3);
     apl_app_t *slow = scene_app(s, "slow"), *b = scene_app(s, "b");
-    apl_hold_t w[5], h;
+    apl_session_ref_t w[5], h;
     uint64_t id;
     int i;
 
@@ -166,7 +166,7 @@ static void b9_starts_in_flight_take_their_place(void **state)
     scene_t *s = scene_new(3);
     const apl_header_t *header = s->pool.header;
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h[2], w;
+    apl_session_ref_t h[2], w;
     char name[2] = "b";
 
     (void)state;
@@ -185,7 +185,7 @@ static void b10_a_start_looks_at_the_minimum_of_now(void **state)
 {
     scene_t *s = scene_new(6);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h;
+    apl_session_ref_t h;
     uint64_t boots;
 
     (void)state;
@@ -195,13 +195,13 @@ static void b10_a_start_looks_at_the_minimum_of_now(void **state)
     boots = scene_take(s);
     a->options.config = 2;
     a->options.min_instances = 1;
-    apl_supervise_configure(&s->pool, a, 0, s->now);
+    apl_housekeeping_configure(&s->pool, a, 0, s->now);
     scene_ready(s, boots);
     assert_int_equal(scene_take(s), 0);
     scene_is(s, 2, 1);
     a->options.config = 3;
     a->options.min_instances = 5;
-    apl_supervise_configure(&s->pool, a, 0, s->now);
+    apl_housekeeping_configure(&s->pool, a, 0, s->now);
     assert_int_equal(scene_spawn(s), 3);
     scene_is(s, 5, 1);
     scene_end(s);
@@ -212,7 +212,7 @@ static void b11_what_was_detached_while_it_booted_is_ended(void **state)
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
     apl_condition_t is;
-    apl_hold_t h;
+    apl_session_ref_t h;
     uint64_t boots;
 
     (void)state;
@@ -234,7 +234,7 @@ static void b11_what_was_detached_while_it_booted_is_ended(void **state)
 static void b27_a_failed_start_frees_its_place_for_others(void **state)
 {
     scene_t *s = scene_new(1);
-    apl_hold_t a, b;
+    apl_session_ref_t a, b;
 
     (void)state;
     assert_int_equal(scene_ask(s, &a, scene_app(s, "a")), APL_EWAIT);
@@ -252,7 +252,7 @@ static void d2_the_second_process_boots_while_the_first_serves(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h, w;
+    apl_session_ref_t h, w;
     uint64_t boots;
     int i;
 
@@ -261,7 +261,7 @@ static void d2_the_second_process_boots_while_the_first_serves(void **state)
     assert_int_equal(scene_ask(s, &w, a), APL_EWAIT);
     boots = scene_take(s);
     for (i = 0; i < 10; i++) {
-        apl_hold_t *from = i % 2 ? &w : &h, *to = i % 2 ? &h : &w;
+        apl_session_ref_t *from = i % 2 ? &w : &h, *to = i % 2 ? &h : &w;
 
         scene_close(s, from);
         assert_int_equal(scene_poll(s, to), APR_SUCCESS);
@@ -277,7 +277,7 @@ static void one_that_dies_at_once_each_time_backs_off(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h;
+    apl_session_ref_t h;
     uint64_t id;
     int i, starts = 0;
 

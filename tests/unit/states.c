@@ -30,7 +30,7 @@ static json_int_t number(const json_t *owner, const char *key)
     return json_integer_value(json_object_get(owner, key));
 }
 
-static void is(scene_t *s, const json_t *requests, const apl_hold_t *h,
+static void is(scene_t *s, const json_t *requests, const apl_session_ref_t *h,
                const char *state)
 {
     json_int_t ticket = (json_int_t)s->pool.sessions[h->session].ticket;
@@ -55,7 +55,7 @@ static void p1_each_process_is_in_one_state(void **state)
                                         "dying",    "zombie", "leaving"};
     scene_t *s = scene_new(9);
     apl_app_t *a = slow_app(s, "a", 0, 0);
-    apl_hold_t h[9];
+    apl_session_ref_t h[9];
     json_t *r, *g, *p;
     json_int_t sum = 0;
     size_t i;
@@ -64,13 +64,14 @@ static void p1_each_process_is_in_one_state(void **state)
     s->now = apl_now() - LIMIT; /* the report reads the clock itself */
     scene_busy(s, a, h, 1);
     scene_busy(s, a, h + 1, 1);
-    apl_checkout_endless(&s->pool, &h[1], APL_LASTS);
+    apl_checkout_endless(&s->pool, &h[1], APL_LASTING_RESPONSE);
     s->now += LIMIT;
     scene_busy(s, a, h + 2, 5);
     slow_request_check(s, 0);
     assert_int_equal(slow_kill(s, &h[2]), APR_SUCCESS);
     assert_int_equal(slow_kill(s, &h[3]), APR_SUCCESS);
-    assert_int_equal(apl_clock_zombie(&s->pool, h[3].id, s->now), APR_SUCCESS);
+    assert_int_equal(apl_timeouts_mark_unkillable(&s->pool, h[3].id, s->now),
+                     APR_SUCCESS);
     apl_supervise_detach(&s->pool, h[4].id, APL_EVENT_DETACHED, s->now);
     scene_close(s, &h[5]);
     scene_ok(s);

@@ -36,7 +36,7 @@ static unsigned kills;
 static void visit(visit_t *v, uint32_t group, unsigned nap)
 {
     apl_pool_t *pool = &s->pool;
-    apl_hold_t h;
+    apl_session_ref_t h;
     int64_t now = apl_now();
     apr_status_t rv;
 
@@ -139,26 +139,26 @@ static void end(uint64_t id)
 /* Who takes a nap hangs, and now and then is killed. */
 static void look_at_clock(void)
 {
-    apl_glance_t r;
+    apl_session_peek_t r;
 
-    if (apl_clock_look(&s->pool, apl_now(), &r, 1) > 0 && rand() % 8 == 0)
-        apl_clock_expire(&s->pool, &r, apl_now());
+    if (apl_timeouts_find(&s->pool, apl_now(), &r, 1) > 0 && rand() % 8 == 0)
+        apl_timeouts_expire(&s->pool, &r, apl_now());
 }
 
 /* What an administrator may do meanwhile, and the clock. */
 static void meddle(void)
 {
     uint64_t ids[64];
-    uint32_t n = apl_supervise_known(&s->pool, ids, 64);
+    uint32_t n = apl_supervise_ids(&s->pool, ids, 64);
     const char *name = s->apps[rand() % 3].name;
     int64_t now = apl_now();
 
     switch (rand() % 60) {
     case 0:
-        apl_supervise_restart(&s->pool, name, rand() % 2, now);
+        apl_admin_restart(&s->pool, name, rand() % 2, now);
         break;
     case 1:
-        apl_supervise_limits(&s->pool, 2 + (uint32_t)(rand() % 3), 1, now);
+        apl_housekeeping_limits(&s->pool, 2 + (uint32_t)(rand() % 3), 1, now);
         break;
     case 2:
         if (n > 0)
@@ -178,12 +178,12 @@ static void supervise(void)
     uint32_t i, n;
 
     s->pool.patience = APL_PATIENCE;
-    while (apl_supervise_take(&s->pool, (uint64_t)rand() << 20, apl_now(),
-                              &order) == APR_SUCCESS)
+    while (apl_supervise_next_order(&s->pool, (uint64_t)rand() << 20, apl_now(),
+                                    &order) == APR_SUCCESS)
         make_ready(order.id);
-    n = apl_supervise_known(&s->pool, ids, 64);
+    n = apl_supervise_ids(&s->pool, ids, 64);
     for (i = 0; i < n; i++)
-        if (apl_supervise_drained(&s->pool, ids[i], apl_now()) == APR_SUCCESS)
+        if (apl_supervise_may_end(&s->pool, ids[i], apl_now()) == APR_SUCCESS)
             end(ids[i]);
 }
 
@@ -214,7 +214,7 @@ static void report_dead(int worker, pid_t pid)
 {
     uint32_t i, n = ledger->workers[worker].n;
     visit_t *v = n > 0 ? &ledger->workers[worker].visits[n - 1] : NULL;
-    apl_watch_t w;
+    apl_child_watch_t w;
 
     if (v && (v->closed != 0 || v->died != 0))
         v = NULL; /* it died between two */
@@ -222,10 +222,9 @@ static void report_dead(int worker, pid_t pid)
         v->died = ledger_now(ledger);
     s->pool.patience = APL_PATIENCE;
     for (i = 1; i < s->pool.n.children; i++)
-        if (apl_supervise_child(&s->pool, i, &w) == APR_SUCCESS &&
+        if (apl_child_watch_at(&s->pool, i, &w) == APR_SUCCESS &&
             w.who.pid == pid)
-            while (apl_supervise_child_gone(&s->pool, &w, apl_now()) ==
-                   APL_ELOCK)
+            while (apl_child_watch_gone(&s->pool, &w, apl_now()) == APL_ELOCK)
                 ;
     scene_hang_up(s);
     if (v)
@@ -288,16 +287,16 @@ static int catch_inside(const pid_t pids[WORKERS])
 
 static void check(void)
 {
-    apl_held_t held;
+    apl_lock_token_t token;
     apl_finding_t finding;
     uint32_t overtaken;
 
-    assert_int_equal(apl_enter(&held, &s->pool, apl_now(), APL_FOREVER), 0);
+    assert_int_equal(apl_enter(&token, &s->pool, apl_now(), APL_FOREVER), 0);
     apl_check(&s->pool, &finding);
     overtaken = scene_overtaken(&s->pool);
     /* Who dies inside leaves something to repair, but no damage. */
     assert_int_equal(s->pool.header->roll, 0);
-    apl_leave(&held);
+    apl_leave(&token);
     if (finding.number != 0)
         fail_msg("I%d: %s", finding.number, finding.text);
     assert_int_equal(overtaken, 0);

@@ -10,7 +10,7 @@ static void a5_a_full_busy_pool_makes_a_new_app_wait_its_turn(void **state)
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
     apl_app_t *b = scene_app(s, "b");
-    apl_hold_t h1, h2, h3, h4;
+    apl_session_ref_t h1, h2, h3, h4;
 
     (void)state;
     assert_int_equal(scene_get(s, &h1, a), APR_SUCCESS);
@@ -37,7 +37,7 @@ static void b25_who_waited_before_the_new_app_is_served_before_it(void **state)
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
     apl_app_t *b = scene_app(s, "b");
-    apl_hold_t h1, h2, h3;
+    apl_session_ref_t h1, h2, h3;
 
     (void)state;
     assert_int_equal(scene_get(s, &h1, a), APR_SUCCESS);
@@ -59,7 +59,7 @@ static void b25_who_gave_way_while_it_had_waiters_gets_its_turn(void **state)
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
     apl_app_t *b = scene_app(s, "b");
-    apl_hold_t h, w1, w2, w3;
+    apl_session_ref_t h, w1, w2, w3;
 
     (void)state;
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
@@ -81,7 +81,7 @@ static void b25_who_gave_way_while_it_had_waiters_gets_its_turn(void **state)
 }
 
 /* Two apps that are busy and want more than they have. */
-static void hungry(scene_t *s, apl_hold_t h[4])
+static void hungry(scene_t *s, apl_session_ref_t h[4])
 {
     apl_app_t *a = scene_app(s, "a");
     apl_app_t *b = scene_app(s, "b");
@@ -95,11 +95,12 @@ static void hungry(scene_t *s, apl_hold_t h[4])
 static void b25_a_new_place_goes_to_who_waits_longest(void **state)
 {
     scene_t *s = scene_new(2);
-    apl_hold_t h[4];
+    apl_session_ref_t h[4];
 
     (void)state;
     hungry(s, h);
-    assert_int_equal(apl_supervise_limits(&s->pool, 3, 2, s->now), APR_SUCCESS);
+    assert_int_equal(apl_housekeeping_limits(&s->pool, 3, 2, s->now),
+                     APR_SUCCESS);
     assert_int_equal(scene_spawn(s), 1);
     assert_int_equal(scene_poll(s, &h[2]), APR_SUCCESS);
     assert_int_equal(scene_poll(s, &h[3]), APL_EWAIT);
@@ -111,7 +112,7 @@ static void b25_a_new_place_goes_to_who_waits_longest(void **state)
 static void b25_the_place_of_a_dead_process_does_too(void **state)
 {
     scene_t *s = scene_new(2);
-    apl_hold_t h[4];
+    apl_session_ref_t h[4];
 
     (void)state;
     hungry(s, h);
@@ -132,7 +133,7 @@ static void b7_who_is_above_its_minimum_gives_way_first(void **state)
     apl_app_t *a = scene_app(s, "a");
     apl_app_t *b = scene_app(s, "b");
     apl_app_t *c = scene_app(s, "c");
-    apl_hold_t ha, hb, hc;
+    apl_session_ref_t ha, hb, hc;
 
     (void)state;
     a->options.min_instances = 1;
@@ -158,7 +159,7 @@ static void a6_a_full_idle_pool_gives_way_to_a_new_app(void **state)
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
     apl_app_t *b = scene_app(s, "b");
-    apl_hold_t h1, h2, h3;
+    apl_session_ref_t h1, h2, h3;
     uint64_t oldest;
 
     (void)state;
@@ -181,7 +182,7 @@ static void b6_an_app_that_backs_off_evicts_nobody(void **state)
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
     apl_app_t *b = scene_app(s, "b");
-    apl_hold_t h;
+    apl_session_ref_t h;
 
     (void)state;
     assert_int_equal(scene_ask(s, &h, b), APL_EWAIT);
@@ -200,7 +201,7 @@ static void b2_the_group_of_who_gives_way_loses_it(void **state)
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
     apl_app_t *c = scene_app(s, "c");
-    apl_hold_t ha, hb, hc;
+    apl_session_ref_t ha, hb, hc;
 
     (void)state;
     assert_int_equal(scene_get(s, &ha, a), APR_SUCCESS);
@@ -225,7 +226,7 @@ static void b6_a_broken_app_evicts_one_and_no_more(void **state)
 {
     scene_t *s = scene_new(3);
     apl_app_t *a = scene_app(s, "a"), *broken = scene_app(s, "broken");
-    apl_hold_t h[3], b;
+    apl_session_ref_t h[3], b;
     int i;
 
     (void)state;
@@ -249,7 +250,7 @@ static void b7_who_gives_way_while_it_starts_goes_on_starting(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
-    apl_hold_t ha, hb;
+    apl_session_ref_t ha, hb;
     uint64_t boots;
 
     (void)state;
@@ -276,13 +277,14 @@ static void d1_above_a_lowered_limit_the_pool_does_not_grow(void **state)
     scene_t *s = scene_new(4);
     apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
     const apl_header_t *header = s->pool.header;
-    apl_hold_t h[4], w;
+    apl_session_ref_t h[4], w;
     int i;
 
     (void)state;
     for (i = 0; i < 4; i++)
         assert_int_equal(scene_get(s, &h[i], a), APR_SUCCESS);
-    assert_int_equal(apl_supervise_limits(&s->pool, 2, 2, s->now), APR_SUCCESS);
+    assert_int_equal(apl_housekeeping_limits(&s->pool, 2, 2, s->now),
+                     APR_SUCCESS);
     /* Neither ==, nor one out, one in, keeps it where it is. */
     assert_int_equal(scene_ask(s, &w, b), APL_EWAIT);
     for (i = 0; i < 4; i++) {
@@ -302,7 +304,7 @@ static void d3_who_waits_for_a_process_and_who_for_room(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
-    apl_hold_t h[2], wa, wb;
+    apl_session_ref_t h[2], wa, wb;
     uint32_t bell;
 
     (void)state;

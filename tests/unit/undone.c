@@ -45,38 +45,40 @@ static void remember(void)
     undoing = 1;
 }
 
-void __real_apl_process_leave(apl_held_t *held, apl_process_t *process,
+void __real_apl_process_leave(apl_lock_token_t *token, apl_process_t *process,
                               uint32_t reason);
-void __wrap_apl_process_leave(apl_held_t *held, apl_process_t *process,
+void __wrap_apl_process_leave(apl_lock_token_t *token, apl_process_t *process,
                               uint32_t reason);
-apl_process_t *__real_apl_process_reserve(apl_held_t *held, apl_group_t *group,
-                                          int replaces);
-apl_process_t *__wrap_apl_process_reserve(apl_held_t *held, apl_group_t *group,
-                                          int replaces);
-void __real_apl_checkin_reclaim(apl_held_t *held, apl_session_t *session);
-void __wrap_apl_checkin_reclaim(apl_held_t *held, apl_session_t *session);
+apl_process_t *__real_apl_process_reserve(apl_lock_token_t *token,
+                                          apl_group_t *group, int replaces);
+apl_process_t *__wrap_apl_process_reserve(apl_lock_token_t *token,
+                                          apl_group_t *group, int replaces);
+void __real_apl_checkin_reclaim(apl_lock_token_t *token,
+                                apl_session_t *session);
+void __wrap_apl_checkin_reclaim(apl_lock_token_t *token,
+                                apl_session_t *session);
 int __real_clock_gettime(clockid_t clock, struct timespec *t);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *t);
 
-void __wrap_apl_process_leave(apl_held_t *held, apl_process_t *process,
+void __wrap_apl_process_leave(apl_lock_token_t *token, apl_process_t *process,
                               uint32_t reason)
 {
-    __real_apl_process_leave(held, process, reason);
+    __real_apl_process_leave(token, process, reason);
     undo();
 }
 
-apl_process_t *__wrap_apl_process_reserve(apl_held_t *held, apl_group_t *group,
-                                          int replaces)
+apl_process_t *__wrap_apl_process_reserve(apl_lock_token_t *token,
+                                          apl_group_t *group, int replaces)
 {
-    apl_process_t *p = __real_apl_process_reserve(held, group, replaces);
+    apl_process_t *p = __real_apl_process_reserve(token, group, replaces);
 
     undo();
     return p;
 }
 
-void __wrap_apl_checkin_reclaim(apl_held_t *held, apl_session_t *session)
+void __wrap_apl_checkin_reclaim(apl_lock_token_t *token, apl_session_t *session)
 {
-    __real_apl_checkin_reclaim(held, session);
+    __real_apl_checkin_reclaim(token, session);
     undo();
 }
 
@@ -103,7 +105,7 @@ static int setup(void **state)
     assert_ptr_not_equal(memory, MAP_FAILED);
     munmap(s->pool.base, s->pool.size);
     apl_segment_format(&s->pool, memory, &capacity);
-    apl_supervise_limits(&s->pool, 16, 1, s->now);
+    apl_housekeeping_limits(&s->pool, 16, 1, s->now);
     assert_int_equal(apl_child_register(&s->pool, 1), APR_SUCCESS);
     undoing = 0;
     hurry = 0;
@@ -122,7 +124,7 @@ static int teardown(void **state)
 static apl_group_t *idle_ones(int n)
 {
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h[16];
+    apl_session_ref_t h[16];
     int i;
 
     scene_busy(s, a, h, n);
@@ -142,7 +144,8 @@ static void trimming_a_group(void **state)
     (void)state;
     g->options.max_instances = 1;
     remember();
-    assert_int_equal(apl_supervise_tick(&s->pool, s->now, &next), APR_SUCCESS);
+    assert_int_equal(apl_housekeeping_tick(&s->pool, s->now, &next),
+                     APR_SUCCESS);
     assert_in_range(n_done, 4, s->pool.n.processes);
 }
 
@@ -155,14 +158,15 @@ static void trimming_the_pool(void **state)
     g->options.min_instances = 4;
     s->pool.header->max = 1;
     remember();
-    assert_int_equal(apl_supervise_tick(&s->pool, s->now, &next), APR_SUCCESS);
+    assert_int_equal(apl_housekeeping_tick(&s->pool, s->now, &next),
+                     APR_SUCCESS);
     assert_in_range(n_done, 4, s->pool.n.processes);
 }
 
 /* Two apps wait for a place, and there is one. */
 static void giving_places_away(void **state)
 {
-    apl_hold_t h, waits[2];
+    apl_session_ref_t h, waits[2];
 
     (void)state;
     s->pool.header->max = 1;
@@ -171,21 +175,21 @@ static void giving_places_away(void **state)
     assert_int_equal(scene_ask(s, &waits[1], scene_app(s, "c")), APL_EWAIT);
     s->pool.header->max = 16;
     remember();
-    assert_int_equal(apl_supervise_limits(&s->pool, 16, 2, s->now),
+    assert_int_equal(apl_housekeeping_limits(&s->pool, 16, 2, s->now),
                      APR_SUCCESS);
     assert_in_range(n_done, 2, 2 * s->pool.n.groups);
 }
 
 static void ending_abandoned_requests(void **state)
 {
-    apl_hold_t h;
+    apl_session_ref_t h;
 
     (void)state;
     assert_int_equal(scene_get(s, &h, scene_app(s, "a")), APR_SUCCESS);
     apl_checkin_abandon(&s->pool, &h, s->now);
     assert_int_equal(s->pool.header->abandoned, 1);
     remember();
-    apl_clock_ended(&s->pool, h.id, UINT32_MAX, s->now);
+    apl_timeouts_end_abandoned(&s->pool, h.id, UINT32_MAX, s->now);
     assert_in_range(n_done, 1, s->pool.n.sessions);
 }
 
@@ -195,8 +199,8 @@ static void serving_in_rounds(void **state)
 {
     enum { N = 2 * APL_WAKES_MAX + 8 };
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t h, w[N];
-    apl_held_t held;
+    apl_session_ref_t h, w[N];
+    apl_lock_token_t token;
     const apl_group_t *g;
     int i;
 
@@ -205,9 +209,9 @@ static void serving_in_rounds(void **state)
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
     for (i = 0; i < N; i++)
         assert_int_equal(scene_ask(s, &w[i], a), APL_EWAIT);
-    g = scene_widen(s, a, &held);
+    g = scene_widen(s, a, &token);
     hurry = 2 * SECOND;
-    apl_leave(&held);
+    apl_leave(&token);
     hurry = 0;
     assert_int_equal(g->waiting, 8);
     scene_tick(s, 0);

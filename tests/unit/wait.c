@@ -12,9 +12,9 @@
 
 typedef struct {
     scene_t *s;
-    apl_hold_t hold;
+    apl_session_ref_t hold;
     int64_t deadline;
-    apl_gone_t *gone;
+    apl_client_gone_t *gone;
     apr_status_t rv;
     int64_t missed;
 } waiter_t;
@@ -35,7 +35,7 @@ static int always_gone(void *ctx)
 }
 
 /* A pool of one process that is held, and a request that waits for it. */
-static scene_t *begin(apl_hold_t *h, waiter_t *w)
+static scene_t *begin(apl_session_ref_t *h, waiter_t *w)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
@@ -52,7 +52,7 @@ static scene_t *begin(apl_hold_t *h, waiter_t *w)
 static void the_waiter_is_woken_by_the_hand_off(void **state)
 {
     waiter_t w;
-    apl_hold_t h;
+    apl_session_ref_t h;
     scene_t *s = begin(&h, &w);
     pthread_t t;
     uint64_t id = h.id;
@@ -71,7 +71,7 @@ static void the_waiter_is_woken_by_the_hand_off(void **state)
 static void b23_at_the_deadline_it_leaves_the_queue(void **state)
 {
     waiter_t w;
-    apl_hold_t h;
+    apl_session_ref_t h;
     scene_t *s = begin(&h, &w);
 
     (void)state;
@@ -90,7 +90,7 @@ static void
 b28_a_client_that_left_waits_no_more_and_reaches_no_app(void **state)
 {
     waiter_t w;
-    apl_hold_t h;
+    apl_session_ref_t h;
     scene_t *s = begin(&h, &w);
     uint64_t processed;
 
@@ -113,7 +113,7 @@ b28_a_client_that_left_waits_no_more_and_reaches_no_app(void **state)
 static void a_stopping_child_waits_no_longer(void **state)
 {
     waiter_t w;
-    apl_hold_t h;
+    apl_session_ref_t h;
     scene_t *s = begin(&h, &w);
     pthread_t t;
 
@@ -157,7 +157,7 @@ static void *wait_and_watch(void *arg)
 /* Now it sleeps already, now it is about to, and now it need not. */
 static void b26_no_wake_up_is_lost(void **state)
 {
-    apl_hold_t h;
+    apl_session_ref_t h;
     waiter_t w;
     scene_t *s = begin(&h, &w);
     pthread_t t;
@@ -191,7 +191,7 @@ typedef struct {
 static void *work(void *arg)
 {
     worker_t *w = arg;
-    apl_hold_t h;
+    apl_session_ref_t h;
 
     while (w->served < 2000) {
         apr_status_t rv = apl_checkout(&w->s->pool, &h, &w->s->apps[0], NULL,
@@ -226,7 +226,7 @@ static void b20_closing_what_is_being_detached(void **state)
     }
     do {
         uint64_t ids[8];
-        uint32_t n = apl_supervise_known(&s->pool, ids, 8);
+        uint32_t n = apl_supervise_ids(&s->pool, ids, 8);
 
         if (n > 0)
             apl_supervise_detach(&s->pool, ids[0], APL_EVENT_DETACHED, s->now);

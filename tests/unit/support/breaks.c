@@ -34,7 +34,7 @@ busy_t busy_pool(void)
 {
     scene_t *s = scene_new(6);
     apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
-    apl_hold_t idle, busy, shared;
+    apl_session_ref_t idle, busy, shared;
 
     b->options.concurrency = 3;
     assert_int_equal(scene_get(s, &idle, a), APR_SUCCESS);
@@ -55,7 +55,7 @@ full_t full_pool(void)
 {
     scene_t *s = scene_new(1);
     apl_app_t *x = scene_app(s, "x"), *c = scene_app(s, "c");
-    apl_hold_t h, first, second;
+    apl_session_ref_t h, first, second;
 
     assert_int_equal(scene_get(s, &h, x), APR_SUCCESS);
     assert_int_equal(scene_ask(s, &first, c), APL_EWAIT);

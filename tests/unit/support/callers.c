@@ -31,13 +31,13 @@ typedef struct {
 typedef struct {
     int who;
     apr_status_t rv;
-    apl_hold_t hold;
+    apl_session_ref_t hold;
 } answer_t;
 
 struct callers {
     scene_t *s;
     int forked;
-    apl_hold_t holds[CALLERS];
+    apl_session_ref_t holds[CALLERS];
     apr_status_t rv[CALLERS];
     pid_t pids[PROCESSES];
     int sockets[PROCESSES]; /* in a process of callers: the first is its own */
@@ -52,10 +52,10 @@ static apr_status_t ask(callers_t *c, const order_t *o)
                      .root = "/srv/app",
                      .key = apl_group_key(o->name),
                      .options = o->options};
-    apl_look_t look;
+    apl_restart_seen_t look;
     int looked =
         o->dir[0] &&
-        apl_restart_look(pool, apl_group_index(pool, app.key, app.name), o->dir,
+        apl_restart_poll(pool, apl_group_index(pool, app.key, app.name), o->dir,
                          o->now, &look);
 
     return apl_checkout(pool, &c->holds[o->who], &app, NULL,
@@ -65,7 +65,7 @@ static apr_status_t ask(callers_t *c, const order_t *o)
 static apr_status_t slot_state_apply(callers_t *c, const order_t *o)
 {
     apl_pool_t *pool = &c->s->pool;
-    apl_hold_t *h = &c->holds[o->who];
+    apl_session_ref_t *h = &c->holds[o->who];
 
     switch (o->verb) {
     case ASK:
@@ -215,7 +215,7 @@ void callers_refused(callers_t *c, int who)
     order(c, (order_t){.verb = REFUSED, .who = who});
 }
 
-const apl_hold_t *callers_hold(const callers_t *c, int who)
+const apl_session_ref_t *callers_hold(const callers_t *c, int who)
 {
     return &c->holds[who];
 }

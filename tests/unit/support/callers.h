@@ -37,6 +37,6 @@ void callers_close(callers_t *c, int who);
 void callers_refused(callers_t *c, int who);
 
 /** What it has. */
-const apl_hold_t *callers_hold(const callers_t *c, int who);
+const apl_session_ref_t *callers_hold(const callers_t *c, int who);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "tests/unit/support/model.h"
 
-#include "tests/unit/support/model_room.h"
+#include "tests/unit/support/model_capacity.h"
 
 /* ---- asking ---- */
 
@@ -48,9 +48,9 @@ static apr_status_t queue(model_t *m, int session, int group)
     if (g->failures != 0 && m->now < g->retry_at &&
         model_size(m, group) + model_spawning(m, group) == 0)
         return APL_EBACKOFF;
-    if (model_haunted(m, group) &&
+    if (model_too_many_unkillable(m, group) &&
         model_size(m, group) + model_spawning(m, group) == 0)
-        return APL_EZOMBIES;
+        return APL_EUNKILLABLE;
     if (o->max_queue != 0 && model_waiting(m, group) >= o->max_queue)
         return APL_EQUEUEFULL;
     m->sessions[session].state = S_WAITING;
@@ -102,7 +102,7 @@ apr_status_t model_poll(model_t *m, int session)
 
     if (s->state == S_WAITING)
         return APL_EWAIT;
-    if (s->state == S_HELD)
+    if (s->state == S_OPEN)
         return APR_SUCCESS;
     s->state = S_FREE;
     return s->outcome;
@@ -114,7 +114,7 @@ int model_process_of(const model_t *m, const m_session_t *s)
 {
     const m_process_t *p = &m->processes[s->process];
 
-    return s->state == S_HELD && p->state != M_FREE && p->id == s->id
+    return s->state == S_OPEN && p->state != M_FREE && p->id == s->id
                ? s->process
                : -1;
 }

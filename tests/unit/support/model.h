@@ -6,7 +6,7 @@
  *        no list, no lock, no shared memory. What walk.c holds the pool to.
  *
  * The verbs of httpd's children are in model.c, those of the spawner in
- * model_spawner.c and model_clock.c.
+ * model_spawner.c and model_timeouts.c.
  */
 #ifndef APPPOOL_TESTS_UNIT_SUPPORT_MODEL_H
 #define APPPOOL_TESTS_UNIT_SUPPORT_MODEL_H
@@ -31,11 +31,11 @@ typedef struct {
     int64_t started, ready_at, last_used;
     uint64_t birth, enlisted, idle_since; /* ticks of the model's own counter */
     unsigned revision;                    /* 0: outdated in any case */
-    int replaces, hung, killed, zombie;
+    int replaces, hung, killed, unkillable;
     unsigned made_for; /* requests at a time; 0: no limit */
 } m_process_t;
 
-typedef enum { S_FREE, S_WAITING, S_HELD, S_FAILED } m_session_state_t;
+typedef enum { S_FREE, S_WAITING, S_OPEN, S_FAILED } m_session_state_t;
 
 typedef struct {
     m_session_state_t state;
@@ -145,12 +145,12 @@ void model_reclaim(model_t *m, int session);
 /** A session is closed, and nothing follows: before model_repair(). */
 void model_lose(model_t *m, int session);
 
-/** As apl_clock_look(). @return how many are to be killed */
+/** As apl_timeouts_find(). @return how many are to be killed */
 unsigned model_clock(model_t *m);
-/** As apl_clock_kill(), by whatever request. */
+/** As apl_timeouts_kill(), by whatever request. */
 apr_status_t model_kill(model_t *m, int process);
-apr_status_t model_zombie(model_t *m, int process);
-/** As apl_clock_ended(). */
+apr_status_t model_unkillable(model_t *m, int process);
+/** As apl_timeouts_end_abandoned(). */
 apr_status_t model_ended(model_t *m, int process, unsigned n);
 /** Abandoned ones of a process that is gone. */
 void model_forget(model_t *m, int process);

@@ -3,7 +3,7 @@
 /* The model after a repair: what only lists knew is lost. */
 
 #include "shm/policy/retire.h"
-#include "tests/unit/support/model_room.h"
+#include "tests/unit/support/model_capacity.h"
 
 /* The group waits, and for longer than another one. */
 static int waits_longer(const model_t *m, int group, int than)
@@ -28,7 +28,7 @@ static void give_turns(model_t *m)
 /* A few, those that are idle for longest first. */
 static void retire_forgotten(model_t *m)
 {
-    int seen[MODEL_PROCESSES] = {0}, left = APL_RETIRE_FORGOTTEN, i, best;
+    int seen[MODEL_PROCESSES] = {0}, left = APL_RETIRE_MISSED_MAX, i, best;
 
     do {
         for (best = -1, i = 0; i < m->n_processes; i++) {

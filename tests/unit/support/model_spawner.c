@@ -4,7 +4,7 @@
 
 #include "tests/unit/support/model.h"
 
-#include "tests/unit/support/model_room.h"
+#include "tests/unit/support/model_capacity.h"
 
 /* ---- processes ---- */
 
@@ -158,7 +158,7 @@ void model_adopt(model_t *m, int group, uint64_t id, unsigned made_for,
     for (i = 0; i < MODEL_SESSIONS; i++) {
         m_session_t *s = &m->sessions[i];
 
-        if (s->state == S_HELD && s->id == id && s->group == group) {
+        if (s->state == S_OPEN && s->id == id && s->group == group) {
             s->process = (int)(p - m->processes);
             p->sessions++;
         }
@@ -230,7 +230,7 @@ apr_status_t model_start(model_t *m, int group, unsigned slot,
 
     if (!g->there)
         model_found(m, group, slot, options);
-    runs = !g->drained && !model_haunted(m, group);
+    runs = !g->drained && !model_too_many_unkillable(m, group);
     if (runs) {
         g->used = 1;
         if (g->retry_at > m->now)
@@ -241,10 +241,10 @@ apr_status_t model_start(model_t *m, int group, unsigned slot,
                model_demand(m, group);
     }
     model_settle(m);
-    return g->drained                ? APL_EDRAINED
-           : model_haunted(m, group) ? APL_EZOMBIES
-           : runs                    ? APR_SUCCESS
-                                     : APL_EWAIT;
+    return g->drained                            ? APL_EDRAINED
+           : model_too_many_unkillable(m, group) ? APL_EUNKILLABLE
+           : runs                                ? APR_SUCCESS
+                                                 : APL_EWAIT;
 }
 
 void model_drain(model_t *m, int group, unsigned slot,
@@ -323,8 +323,8 @@ void model_tick(model_t *m)
         trim(m, g);
         if (m->groups[g].retired || m->groups[g].drained)
             wind_up(m, g);
-        else if (model_haunted(m, g))
-            give_up(m, g, APL_EZOMBIES);
+        else if (model_too_many_unkillable(m, g))
+            give_up(m, g, APL_EUNKILLABLE);
         keep_used(m, g);
         model_replace(m, g);
         model_share(m, g);

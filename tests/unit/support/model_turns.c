@@ -2,7 +2,7 @@
 
 /* The model's room, and whose turn it is to use it. */
 
-#include "tests/unit/support/model_room.h"
+#include "tests/unit/support/model_capacity.h"
 
 /* ---- room ---- */
 
@@ -79,7 +79,7 @@ static int may_start(const model_t *m, int group)
     const m_group_t *g = &m->groups[group];
 
     return !g->retired && !g->drained && model_spawning(m, group) == 0 &&
-           !model_haunted(m, group) &&
+           !model_too_many_unkillable(m, group) &&
            (g->failures == 0 || m->now >= g->retry_at);
 }
 

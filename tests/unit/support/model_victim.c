@@ -2,7 +2,7 @@
 
 /* Which process of the model gives way to another group. */
 
-#include "tests/unit/support/model_room.h"
+#include "tests/unit/support/model_capacity.h"
 
 /* If it hangs, does it count all the same? */
 static int counts(const model_t *m, int process)

@@ -107,8 +107,9 @@ static int processes(walk_t *w)
             return steps_differ(w, "its sessions", p->sessions, m->sessions);
         if (p->state == APL_PROCESS_LIVE && p->hung != (uint32_t)m->hung)
             return steps_differ(w, "is it hung", p->hung, m->hung);
-        if (p->zombie != (uint32_t)m->zombie)
-            return steps_differ(w, "is it a zombie", p->zombie, m->zombie);
+        if (p->unkillable != (uint32_t)m->unkillable)
+            return steps_differ(w, "is it a zombie", p->unkillable,
+                                m->unkillable);
         if (p->processed != m->processed)
             return steps_differ(w, "its requests", (long)p->processed,
                                 m->processed);
@@ -135,10 +136,10 @@ static int sessions(walk_t *w)
             return steps_differ(w, "state of a session", s->state, m->state);
         if (s->killed != (uint32_t)m->killed)
             return steps_differ(w, "is it killed", s->killed, m->killed);
-        if ((s->owner == 0) != (w->holds[k].owner < 0))
-            return steps_differ(w, "is it abandoned", s->owner,
+        if ((s->child == 0) != (w->holds[k].owner < 0))
+            return steps_differ(w, "is it abandoned", s->child,
                                 w->holds[k].owner);
-        if (m->state == S_HELD && s->id != m->id)
+        if (m->state == S_OPEN && s->id != m->id)
             return steps_differ(w, "process of a session", (long)s->id,
                                 (long)m->id);
     }

@@ -24,7 +24,7 @@ scene_t *scene_new(uint32_t max)
     s->now = 1000000000;
     s->pid = 1000;
     s->made_for = 1;
-    apl_supervise_limits(&s->pool, max, 1, s->now);
+    apl_housekeeping_limits(&s->pool, max, 1, s->now);
     assert_int_equal(apl_child_register(&s->pool, 1), APR_SUCCESS);
     return s;
 }
@@ -80,7 +80,7 @@ uint32_t scene_overtaken(const apl_pool_t *pool)
         for (j = 1; j <= top && s->state == APL_SESSION_WAITING; j++) {
             const apl_session_t *t = &pool->sessions[j];
 
-            if (t->state == APL_SESSION_HELD && t->group == s->group &&
+            if (t->state == APL_SESSION_OPEN && t->group == s->group &&
                 t->ticket > s->ticket)
                 return i;
         }
@@ -100,21 +100,21 @@ static void check_both(const scene_t *s, apl_finding_t *finding)
         ;
     apl_check_end(check);
     assert_int_equal(good, finding->number == 0);
-    assert_true(apl_check_same(finding, &other));
+    assert_true(apl_finding_same(finding, &other));
 }
 
 void scene_check(scene_t *s, const char *file, int line)
 {
     apl_finding_t finding;
-    apl_held_t held;
+    apl_lock_token_t token;
     uint32_t overtaken;
 
     /* Others may be about to enter. */
-    assert_int_equal(apl_enter(&held, &s->pool, s->now, APL_FOREVER),
+    assert_int_equal(apl_enter(&token, &s->pool, s->now, APL_FOREVER),
                      APR_SUCCESS);
     check_both(s, &finding);
     overtaken = scene_overtaken(&s->pool);
-    apl_leave(&held);
+    apl_leave(&token);
     if (finding.number != 0)
         print_error("I%d: %s\n", finding.number, finding.text);
     else if (overtaken != 0)
@@ -126,7 +126,7 @@ void scene_check(scene_t *s, const char *file, int line)
     _fail(file, line);
 }
 
-apr_status_t scene_ask(scene_t *s, apl_hold_t *h, const apl_app_t *app)
+apr_status_t scene_ask(scene_t *s, apl_session_ref_t *h, const apl_app_t *app)
 {
     apr_status_t rv = apl_checkout(&s->pool, h, app, NULL, NULL, s->now);
 
@@ -134,7 +134,7 @@ apr_status_t scene_ask(scene_t *s, apl_hold_t *h, const apl_app_t *app)
     return rv;
 }
 
-apr_status_t scene_poll(scene_t *s, apl_hold_t *h)
+apr_status_t scene_poll(scene_t *s, apl_session_ref_t *h)
 {
     apr_status_t rv = apl_checkout_poll(&s->pool, h, s->now);
 
@@ -142,7 +142,7 @@ apr_status_t scene_poll(scene_t *s, apl_hold_t *h)
     return rv;
 }
 
-apr_status_t scene_get(scene_t *s, apl_hold_t *h, const apl_app_t *app)
+apr_status_t scene_get(scene_t *s, apl_session_ref_t *h, const apl_app_t *app)
 {
     apr_status_t rv = scene_ask(s, h, app);
 
@@ -151,7 +151,7 @@ apr_status_t scene_get(scene_t *s, apl_hold_t *h, const apl_app_t *app)
     return rv;
 }
 
-void scene_busy(scene_t *s, const apl_app_t *app, apl_hold_t *h, int n)
+void scene_busy(scene_t *s, const apl_app_t *app, apl_session_ref_t *h, int n)
 {
     int i;
 
@@ -159,26 +159,27 @@ void scene_busy(scene_t *s, const apl_app_t *app, apl_hold_t *h, int n)
         assert_int_equal(scene_get(s, &h[i], app), APR_SUCCESS);
 }
 
-void scene_close(scene_t *s, apl_hold_t *h)
+void scene_close(scene_t *s, apl_session_ref_t *h)
 {
     apl_checkin(&s->pool, h, s->now);
     scene_ok(s);
 }
 
-const apl_group_t *scene_widen(scene_t *s, apl_app_t *app, apl_held_t *held)
+const apl_group_t *scene_widen(scene_t *s, apl_app_t *app,
+                               apl_lock_token_t *token)
 {
     apl_group_t *g;
 
-    assert_int_equal(apl_enter(held, &s->pool, s->now, APL_FOREVER),
+    assert_int_equal(apl_enter(token, &s->pool, s->now, APL_FOREVER),
                      APR_SUCCESS);
-    g = apl_group_find(held, app->key, app->name);
+    g = apl_group_find(token, app->key, app->name);
     app->options.concurrency = 0;
-    apl_group_configure(held, g, &app->options);
-    apl_queue_serve(held, g);
+    apl_group_configure(token, g, &app->options);
+    apl_queue_serve(token, g);
     return g;
 }
 
-void scene_refused(scene_t *s, apl_hold_t *h)
+void scene_refused(scene_t *s, apl_session_ref_t *h)
 {
     apl_checkin_refused(&s->pool, h, s->now);
     scene_ok(s);
@@ -191,12 +192,14 @@ uint64_t scene_take(scene_t *s)
     apl_who_t who = {s->pid, 0, 1};
     apl_wire_t wire = scene_wire;
 
-    if (apl_supervise_take(&s->pool, random, s->now, &order) != APR_SUCCESS)
+    if (apl_supervise_next_order(&s->pool, random, s->now, &order) !=
+        APR_SUCCESS)
         return 0;
     scene_ok(s);
     wire.concurrency = s->made_for;
-    assert_int_equal(apl_supervise_born(&s->pool, order.id, who, wire, s->now),
-                     APR_SUCCESS);
+    assert_int_equal(
+        apl_supervise_forked(&s->pool, order.id, who, wire, s->now),
+        APR_SUCCESS);
     return order.id;
 }
 
@@ -226,7 +229,7 @@ int scene_spawn(scene_t *s)
 int scene_reap(scene_t *s)
 {
     uint64_t ids[1200];
-    uint32_t i, n = apl_supervise_known(&s->pool, ids, 1200);
+    uint32_t i, n = apl_supervise_ids(&s->pool, ids, 1200);
     int gone = 0;
 
     for (i = 0; i < n; i++) {
@@ -247,9 +250,10 @@ void scene_hang_up(scene_t *s)
     uint32_t i, n;
     uint64_t ids[SCENE_APPS];
 
-    n = apl_supervise_known(&s->pool, ids, SCENE_APPS);
+    n = apl_supervise_ids(&s->pool, ids, SCENE_APPS);
     for (i = 0; i < n; i++)
-        while (apl_clock_ended(&s->pool, ids[i], 1, s->now) == APR_SUCCESS)
+        while (apl_timeouts_end_abandoned(&s->pool, ids[i], 1, s->now) ==
+               APR_SUCCESS)
             ;
 }
 
@@ -258,14 +262,15 @@ int64_t scene_tick(scene_t *s, int64_t us)
     int64_t next;
 
     s->now += us;
-    assert_int_equal(apl_supervise_tick(&s->pool, s->now, &next), APR_SUCCESS);
+    assert_int_equal(apl_housekeeping_tick(&s->pool, s->now, &next),
+                     APR_SUCCESS);
     scene_ok(s);
     return next;
 }
 
 void scene_repair(scene_t *s)
 {
-    assert_int_equal(apl_supervise_repair(&s->pool, s->now), APR_SUCCESS);
+    assert_int_equal(apl_housekeeping_repair(&s->pool, s->now), APR_SUCCESS);
     s->pool.header->counters.repairs = 0;
 }
 

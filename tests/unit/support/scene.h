@@ -27,7 +27,7 @@
 
 #include "shm/verbs/checkin.h"
 #include "shm/verbs/checkout.h"
-#include "shm/verbs/children.h"
+#include "shm/verbs/child_watch.h"
 #include "shm/verbs/housekeeping.h"
 #include "shm/verbs/admin.h"
 #include "shm/verbs/supervise.h"
@@ -64,22 +64,23 @@ void scene_be(scene_t *s, uint32_t child);
 apl_app_t *scene_app(scene_t *s, const char *name);
 
 /** apl_checkout(), nothing more. */
-apr_status_t scene_ask(scene_t *s, apl_hold_t *h, const apl_app_t *app);
+apr_status_t scene_ask(scene_t *s, apl_session_ref_t *h, const apl_app_t *app);
 
 /** Ask, and let the spawner do what is wanted until there is an answer or
  * nothing is left to do: then APL_EWAIT. */
-apr_status_t scene_get(scene_t *s, apl_hold_t *h, const apl_app_t *app);
+apr_status_t scene_get(scene_t *s, apl_session_ref_t *h, const apl_app_t *app);
 
 /** n requests that get a process. */
-void scene_busy(scene_t *s, const apl_app_t *app, apl_hold_t *h, int n);
+void scene_busy(scene_t *s, const apl_app_t *app, apl_session_ref_t *h, int n);
 
-apr_status_t scene_poll(scene_t *s, apl_hold_t *h);
-void scene_close(scene_t *s, apl_hold_t *h);
+apr_status_t scene_poll(scene_t *s, apl_session_ref_t *h);
+void scene_close(scene_t *s, apl_session_ref_t *h);
 
 /** Take the lock, and let the processes of an app have any number of requests
  * from now on: as many waiters are served as can be woken under one lock. */
-const apl_group_t *scene_widen(scene_t *s, apl_app_t *app, apl_held_t *held);
-void scene_refused(scene_t *s, apl_hold_t *h);
+const apl_group_t *scene_widen(scene_t *s, apl_app_t *app,
+                               apl_lock_token_t *token);
+void scene_refused(scene_t *s, apl_session_ref_t *h);
 
 /** Take one order; 0: there is none. @return the process's id */
 uint64_t scene_take(scene_t *s);

@@ -31,19 +31,19 @@ static inline apl_app_t *slow_app(scene_t *s, const char *name, uint32_t max,
 /** The clock, some time later. @return how many are to be killed */
 static inline uint32_t slow_request_check(scene_t *s, int64_t us)
 {
-    apl_glance_t overdue[16];
+    apl_session_peek_t overdue[16];
     uint32_t n;
 
     s->now += us;
-    n = apl_clock_look(&s->pool, s->now, overdue, 16);
+    n = apl_timeouts_find(&s->pool, s->now, overdue, 16);
     scene_ok(s);
     return n;
 }
 
 /** Kill it. */
-static inline apr_status_t slow_kill(scene_t *s, const apl_hold_t *h)
+static inline apr_status_t slow_kill(scene_t *s, const apl_session_ref_t *h)
 {
-    apr_status_t rv = apl_clock_kill(&s->pool, h->id, 0, s->now);
+    apr_status_t rv = apl_timeouts_kill(&s->pool, h->id, 0, s->now);
 
     scene_ok(s);
     return rv;

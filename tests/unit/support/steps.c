@@ -9,22 +9,22 @@
 #include "shm/slots/group.h"
 
 static const char *const words[KINDS] = {
-    [ASK] = "ask",       [LOOK] = "look",
-    [POLL] = "poll",     [GIVE_UP] = "give up",
-    [CLOSE] = "close",   [REFUSE] = "refuse",
-    [JOIN] = "join",     [TAKE] = "take",
-    [READY] = "ready",   [FAIL] = "fail",
-    [GONE] = "gone",     [REAP] = "reap",
-    [DETACH] = "detach", [OUTDATE] = "outdate",
-    [ADOPT] = "adopt",   [RESTART] = "restart",
-    [TICK] = "tick",     [LIMIT] = "limit",
-    [REMOVE] = "remove", [CONFIGURE] = "configure",
-    [TEAR] = "tear",     [OWNER_DIES] = "owner dies",
-    [ROLL] = "roll",     [LATE] = "late",
-    [CLOCK] = "clock",   [KILL] = "kill",
-    [ZOMBIE] = "zombie", [ENDLESS] = "endless",
-    [DRAIN] = "drain",   [ABANDON] = "abandon",
-    [ENDED] = "ended",   [START] = "start",
+    [ASK] = "ask",           [LOOK] = "look",
+    [POLL] = "poll",         [GIVE_UP] = "give up",
+    [CLOSE] = "close",       [REFUSE] = "refuse",
+    [JOIN] = "join",         [TAKE] = "take",
+    [READY] = "ready",       [FAIL] = "fail",
+    [GONE] = "gone",         [REAP] = "reap",
+    [DETACH] = "detach",     [OUTDATE] = "outdate",
+    [ADOPT] = "adopt",       [RESTART] = "restart",
+    [TICK] = "tick",         [LIMIT] = "limit",
+    [REMOVE] = "remove",     [CONFIGURE] = "configure",
+    [TEAR] = "tear",         [OWNER_DIES] = "owner dies",
+    [ROLL] = "roll",         [LATE] = "late",
+    [CLOCK] = "clock",       [KILL] = "kill",
+    [UNKILLABLE] = "zombie", [ENDLESS] = "endless",
+    [DRAIN] = "drain",       [ABANDON] = "abandon",
+    [ENDED] = "ended",       [START] = "start",
 };
 
 const char *steps_word(kind_t kind)
@@ -66,9 +66,9 @@ static void configure(walk_t *w)
         o->kill_after = g == 2 ? 0 : 3 * o->hung_after;
         o->spawn_if_under = (uint32_t)(3 - g);
         o->hung_extra = g != 3 ? 2 : 1;
-        o->zombies_stop = g == 0 ? 2 : 0;
+        o->unkillable_stop = g == 0 ? 2 : 0;
         w->old[g] = *o;
-        apl_supervise_configure(&w->s->pool, a, 1, w->s->now);
+        apl_housekeeping_configure(&w->s->pool, a, 1, w->s->now);
         model_configure(w->m, g, steps_slot(w, g), o, 1);
     }
 }
@@ -108,7 +108,7 @@ void steps_drop(walk_t *w, int hold)
 
 /* What a child saw; now and then it was slow, or an old one's file. */
 static void see(const walk_t *w, int group, unsigned n, m_look_t *seen,
-                apl_look_t *look)
+                apl_restart_seen_t *look)
 {
     const apl_group_t *g = &w->s->pool.groups[steps_slot(w, group)];
 
@@ -127,8 +127,8 @@ static int step_ask(walk_t *w, unsigned n, int looks)
 {
     int g = (int)(n % MODEL_GROUPS), i;
     apl_app_t app = w->s->apps[g];
-    apl_hold_t *h;
-    apl_look_t look;
+    apl_session_ref_t *h;
+    apl_restart_seen_t look;
     m_look_t seen;
     apr_status_t rv, expected;
 
@@ -177,7 +177,7 @@ static int nth_hold(walk_t *w, unsigned n)
 static int step_poll(walk_t *w, unsigned n)
 {
     int i = nth_hold(w, n);
-    apl_hold_t *h;
+    apl_session_ref_t *h;
     apr_status_t rv, expected;
 
     if (i < 0)
@@ -201,7 +201,7 @@ static int step_end(walk_t *w, unsigned n, m_end_t how)
     if (i < 0)
         return 1;
     /* Few leave while they wait. */
-    if (w->m->sessions[i].state != S_HELD && (how == M_REFUSED || n / 64 % 8))
+    if (w->m->sessions[i].state != S_OPEN && (how == M_REFUSED || n / 64 % 8))
         return step_poll(w, n);
     steps_drop(w, i);
     if (how == M_CLOSE)
@@ -214,7 +214,7 @@ static int step_end(walk_t *w, unsigned n, m_end_t how)
 
 static int step_late(walk_t *w)
 {
-    apl_hold_t copy = w->late;
+    apl_session_ref_t copy = w->late;
 
     scene_be(w->s, w->owners[w->late_owner]);
     apl_checkin(&w->s->pool, &copy, w->s->now);
@@ -277,7 +277,7 @@ static int do_step(walk_t *w, kind_t kind, unsigned n)
 int steps_served(walk_t *w, unsigned i)
 {
     if (!w->holds[i].used || w->holds[i].owner < 0 ||
-        w->m->sessions[i].state != S_HELD)
+        w->m->sessions[i].state != S_OPEN)
         return 0;
     scene_be(w->s, w->owners[w->holds[i].owner]);
     return 1;

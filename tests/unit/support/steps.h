@@ -6,7 +6,7 @@
  *        then both compared.
  *
  * The verbs of httpd's children are in steps.c, those of the spawner in
- * steps_spawner.c and steps_clock.c, deaths in steps_death.c, the comparison is
+ * steps_spawner.c and steps_timeouts.c, deaths in steps_death.c, the comparison is
  * in same.c.
  */
 #ifndef APPPOOL_TESTS_UNIT_SUPPORT_STEPS_H
@@ -46,7 +46,7 @@ typedef enum {
     ROLL,
     CLOCK,
     KILL,
-    ZOMBIE,
+    UNKILLABLE,
     ENDLESS, /* a request becomes one that lasts */
     ABANDON, /* the app is silent for too long */
     ENDED,   /* and is done with it later */
@@ -78,11 +78,13 @@ typedef struct {
     int64_t clock;
     uint32_t owners[OWNERS]; /* slots of the children */
     struct {
-        apl_hold_t hold; /* that of the model's session of the same index */
+        apl_session_ref_t
+            hold; /* that of the model's session of the same index */
         int used;
         int owner; /* -1: it is abandoned */
     } holds[HOLDS];
-    apl_hold_t late; /* a copy of one that was closed, or its owner dead */
+    apl_session_ref_t
+        late; /* a copy of one that was closed, or its owner dead */
     int late_owner;
     apl_options_t old[MODEL_GROUPS]; /* of the last configuration */
     uint32_t config;

@@ -34,12 +34,12 @@ static void reclaim(walk_t *w, int owner)
 static int step_owner_dies(walk_t *w, unsigned n)
 {
     unsigned owner = n % OWNERS;
-    apl_watch_t watch;
+    apl_child_watch_t watch;
 
     reclaim(w, (int)owner);
-    if (apl_supervise_child(&w->s->pool, w->owners[owner], &watch) !=
+    if (apl_child_watch_at(&w->s->pool, w->owners[owner], &watch) !=
             APR_SUCCESS ||
-        apl_supervise_child_gone(&w->s->pool, &watch, w->s->now) != APR_SUCCESS)
+        apl_child_watch_gone(&w->s->pool, &watch, w->s->now) != APR_SUCCESS)
         return steps_differ(w, "an owner's death", 0, 1);
     w->owners[owner] = scene_child(w->s);
     return 1;
@@ -47,7 +47,8 @@ static int step_owner_dies(walk_t *w, unsigned n)
 
 static int step_roll(walk_t *w)
 {
-    int rolled = apl_supervise_roll(&w->s->pool, w->s->now), expected = w->roll;
+    int rolled = apl_child_watch_roll_call(&w->s->pool, w->s->now),
+        expected = w->roll;
     int i;
 
     w->roll = 0;
@@ -81,7 +82,7 @@ static void tear(apl_pool_t *pool, unsigned n)
         &h->spawning,    &h->waiting,
         &h->leaving,     &h->replacing,
         &h->hung,        &h->credit,
-        &g->hung,        &g->zombies,
+        &g->hung,        &g->unkillable,
         &g->order,       &g->size,
         &g->spawning,    &g->waiting,
         &g->outdated,    &p->sessions,
@@ -101,12 +102,12 @@ static void tear(apl_pool_t *pool, unsigned n)
 
 static void die_inside(apl_pool_t *pool, int64_t now, unsigned n)
 {
-    apl_held_t held;
+    apl_lock_token_t token;
     pid_t pid = fork();
 
     assert_true(pid >= 0);
     if (pid == 0) {
-        apl_enter(&held, pool, now, APL_FOREVER);
+        apl_enter(&token, pool, now, APL_FOREVER);
         tear(pool, n);
         kill(getpid(), SIGKILL);
     }
@@ -116,7 +117,7 @@ static void die_inside(apl_pool_t *pool, int64_t now, unsigned n)
 /* It died when it had closed this session, and served nobody yet. */
 static void close_by_half(walk_t *w, int i)
 {
-    const apl_hold_t *h = &w->holds[i].hold;
+    const apl_session_ref_t *h = &w->holds[i].hold;
     apl_process_t *p;
 
     if (!steps_served(w, (unsigned)i))
@@ -131,7 +132,7 @@ static void close_by_half(walk_t *w, int i)
 static int step_tear(walk_t *w, unsigned n)
 {
     apl_pool_t *pool = &w->s->pool;
-    apl_held_t held;
+    apl_lock_token_t token;
 
     close_by_half(w, (int)(n / 4 % HOLDS));
     if (n % 4 == 0)
@@ -141,9 +142,9 @@ static int step_tear(walk_t *w, unsigned n)
         pool->damaged = 1;
         w->roll = 1;
     }
-    if (apl_enter(&held, pool, w->s->now, 1000000) != APR_SUCCESS)
+    if (apl_enter(&token, pool, w->s->now, 1000000) != APR_SUCCESS)
         return steps_differ(w, "entered", 0, 1);
-    apl_leave(&held);
+    apl_leave(&token);
     w->repairs++;
     model_repair(w->m);
     return 1;

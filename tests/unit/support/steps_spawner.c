@@ -21,7 +21,7 @@ static int step_take(walk_t *w, unsigned n)
 {
     apl_order_t order;
     apl_who_t who = {w->s->pid, 0, 1};
-    apr_status_t rv = apl_supervise_take(
+    apr_status_t rv = apl_supervise_next_order(
         &w->s->pool, (uint64_t)++w->s->pid << 20, w->s->now, &order);
     int p = model_take(w->m, order.id);
 
@@ -35,8 +35,8 @@ static int step_take(walk_t *w, unsigned n)
     if (n % 8 == 0)
         return 1; /* now and then it cannot be forked */
     model_born(w->m, p, n / 8 % 4);
-    return apl_supervise_born(&w->s->pool, order.id, who, wire_of(n / 8 % 4),
-                              w->s->now) == APR_SUCCESS;
+    return apl_supervise_forked(&w->s->pool, order.id, who, wire_of(n / 8 % 4),
+                                w->s->now) == APR_SUCCESS;
 }
 
 int steps_nth(const walk_t *w, m_state_t state, unsigned n)
@@ -144,14 +144,14 @@ static int step_tick(walk_t *w, unsigned n)
     w->clock += n % 9 * MODEL_SECOND / 2;
     w->m->now = w->s->now = w->clock;
     model_tick(w->m);
-    return apl_supervise_tick(&w->s->pool, w->s->now, &next) == APR_SUCCESS;
+    return apl_housekeeping_tick(&w->s->pool, w->s->now, &next) == APR_SUCCESS;
 }
 
 static int step_drain(walk_t *w, unsigned n)
 {
     int g = (int)(n % MODEL_GROUPS);
     const apl_app_t *a = &w->s->apps[g];
-    apr_status_t rv = apl_supervise_drain(&w->s->pool, a, w->s->now);
+    apr_status_t rv = apl_admin_drain(&w->s->pool, a, w->s->now);
 
     model_drain(w->m, g, steps_slot(w, g), &a->options);
     return rv == APR_SUCCESS || steps_differ(w, "drain", rv, 0);
@@ -161,7 +161,7 @@ static int step_start(walk_t *w, unsigned n)
 {
     int g = (int)(n % MODEL_GROUPS);
     const apl_app_t *a = &w->s->apps[g];
-    apr_status_t rv = apl_supervise_start(&w->s->pool, a, w->s->now);
+    apr_status_t rv = apl_admin_start(&w->s->pool, a, w->s->now);
     apr_status_t expected = model_start(w->m, g, steps_slot(w, g), &a->options);
 
     return rv == expected || steps_differ(w, "start", rv, expected);
@@ -174,8 +174,8 @@ static int step_restart(walk_t *w, unsigned n)
     apr_status_t expected = !there                    ? APL_ESTALE
                             : w->m->groups[g].drained ? APL_EDRAINED
                                                       : APR_SUCCESS;
-    apr_status_t rv = apl_supervise_restart(&w->s->pool, w->s->apps[g].name,
-                                            rolling, w->s->now);
+    apr_status_t rv =
+        apl_admin_restart(&w->s->pool, w->s->apps[g].name, rolling, w->s->now);
 
     if (there)
         model_restart(w->m, g,
@@ -189,7 +189,7 @@ static int step_limit(walk_t *w, unsigned n)
     unsigned max = 1 + n % 6;
     int news = max != w->m->max || w->config != w->s->pool.header->config;
 
-    apl_supervise_limits(&w->s->pool, max, w->config, w->s->now);
+    apl_housekeeping_limits(&w->s->pool, max, w->config, w->s->now);
     if (news)
         model_limit(w->m, max);
     return 1;
@@ -223,11 +223,12 @@ static int step_configure(walk_t *w, unsigned n)
         o->kill_after = k / 41472 % 3 * o->hung_after;
         o->spawn_if_under = k / 124416 % 4;
         o->hung_extra = k / 497664 % 3;
-        o->zombies_stop = k / 1492992 % 3;
+        o->unkillable_stop = k / 1492992 % 3;
     }
     if (!told)
         return 1;
-    apl_supervise_configure(&w->s->pool, &w->s->apps[g], prestart, w->s->now);
+    apl_housekeeping_configure(&w->s->pool, &w->s->apps[g], prestart,
+                               w->s->now);
     model_configure(w->m, g, steps_slot(w, g), o, prestart);
     return 1;
 }
@@ -236,7 +237,7 @@ static int step_remove(walk_t *w, unsigned n)
 {
     int g = (int)(n % MODEL_GROUPS), there = w->m->groups[g].there;
     apr_status_t rv =
-        apl_supervise_remove(&w->s->pool, w->s->apps[g].name, w->s->now);
+        apl_housekeeping_remove(&w->s->pool, w->s->apps[g].name, w->s->now);
 
     if (there)
         model_remove(w->m, g);
@@ -280,7 +281,7 @@ int steps_spawner(walk_t *w, kind_t kind, unsigned n)
         return step_remove(w, n);
     case CLOCK:
     case KILL:
-    case ZOMBIE:
+    case UNKILLABLE:
     case ENDLESS:
     case ABANDON:
     case ENDED:

@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "shm/verbs/children.h"
+#include "shm/verbs/child_watch.h"
 
 #include "shm/verbs/checkin.h"
 #include "shm/verbs/child.h"
@@ -12,9 +12,9 @@
 
 /* ---- one of them ---- */
 
-APL_UNLOCKED apr_status_t apl_supervise_child(const apl_pool_t *pool,
-                                              uint32_t index,
-                                              apl_watch_t *watch)
+APL_UNLOCKED apr_status_t apl_child_watch_at(const apl_pool_t *pool,
+                                             uint32_t index,
+                                             apl_child_watch_t *watch)
 {
     const apl_child_t *c = apl_child_at(pool, index);
 
@@ -28,7 +28,7 @@ APL_UNLOCKED apr_status_t apl_supervise_child(const apl_pool_t *pool,
 }
 
 /* The child that is meant, and no other that has its slot by now. */
-static int is_child(const apl_child_t *c, const apl_watch_t *watch)
+static int is_child(const apl_child_t *c, const apl_child_watch_t *watch)
 {
     return c && c->state == APL_CHILD_USED &&
            c->generation == watch->generation && c->who.pid == watch->who.pid &&
@@ -42,23 +42,23 @@ static void empty(apl_child_t *c)
 {
     if (c->died == 0)
         c->died = APL_CHILD_EMPTIED;
-    APL_STEP("child_emptied");
+    APL_CRASH_POINT("child_emptied");
 }
 
 /* All its sessions were looked at. */
-static void let_go(apl_held_t *held, apl_child_t *c)
+static void let_go(apl_lock_token_t *token, apl_child_t *c)
 {
     if (c->sessions > 0)
-        held->pool->damaged = 1;
-    apl_child_free(held, c);
+        token->pool->damaged = 1;
+    apl_child_free(token, c);
 }
 
 /* Take a dead child's sessions from it, from slot *from on, as many as are
  * looked at in a moment. @return how many those were */
-static uint32_t reclaim_some(apl_held_t *held, const apl_child_t *c,
+static uint32_t reclaim_some(apl_lock_token_t *token, const apl_child_t *c,
                              uint32_t *from)
 {
-    apl_pool_t *pool = held->pool;
+    apl_pool_t *pool = token->pool;
     uint32_t top = apl_top(&pool->header->top_session, pool->n.sessions);
     uint32_t n = 0, left = BATCH;
 
@@ -66,93 +66,94 @@ static uint32_t reclaim_some(apl_held_t *held, const apl_child_t *c,
         apl_session_t *s = &pool->sessions[*from];
 
         if (s->state == APL_SESSION_FREE ||
-            s->owner != APL_CHILD_INDEX(pool, c))
+            s->child != APL_CHILD_INDEX(pool, c))
             continue;
-        apl_checkin_orphan(held, s);
+        apl_checkin_orphan(token, s);
         n++;
     }
     return n;
 }
 
-apr_status_t apl_supervise_child_gone(apl_pool_t *pool,
-                                      const apl_watch_t *watch, int64_t now)
+apr_status_t apl_child_watch_gone(apl_pool_t *pool,
+                                  const apl_child_watch_t *watch, int64_t now)
 {
     apl_child_t *c = apl_child_at(pool, watch->index);
     uint32_t from = 1;
-    apl_held_t held;
+    apl_lock_token_t token;
     apr_status_t rv;
     int more;
 
     do {
-        rv = apl_enter_patiently(&held, pool, now);
+        rv = apl_enter_patiently(&token, pool, now);
         if (rv != APR_SUCCESS)
             return rv;
         if (!is_child(c, watch)) {
-            apl_leave(&held);
+            apl_leave(&token);
             return APL_ESTALE;
         }
         empty(c);
-        if (reclaim_some(&held, c, &from) > 0 && c->died != APL_CHILD_COUNTED) {
+        if (reclaim_some(&token, c, &from) > 0 &&
+            c->died != APL_CHILD_COUNTED) {
             c->died = APL_CHILD_COUNTED;
             pool->header->counters.child_deaths++;
-            apl_event_note(&held, APL_EVENT_CHILD_DIED, NULL, NULL);
+            apl_event_note(&token, APL_EVENT_CHILD_DIED, NULL, NULL);
         }
         more = c->sessions > 0 && !pool->damaged &&
                from <= apl_top(&pool->header->top_session, pool->n.sessions);
         if (!more)
-            let_go(&held, c);
-        apl_leave(&held);
+            let_go(&token, c);
+        apl_leave(&token);
     } while (more);
     return APR_SUCCESS;
 }
 
 /* ---- all of them ---- */
 
-static void empty_slot(apl_held_t *held, uint32_t i)
+static void empty_slot(apl_lock_token_t *token, uint32_t i)
 {
-    apl_child_t *c = &held->pool->children[i];
+    apl_child_t *c = &token->pool->children[i];
 
     if (c->state == APL_CHILD_USED)
         empty(c);
 }
 
-static void reclaim_slot(apl_held_t *held, uint32_t i)
+static void reclaim_slot(apl_lock_token_t *token, uint32_t i)
 {
-    apl_session_t *s = &held->pool->sessions[i];
-    const apl_child_t *c = apl_child_at(held->pool, s->owner);
+    apl_session_t *s = &token->pool->sessions[i];
+    const apl_child_t *c = apl_child_at(token->pool, s->child);
 
     if (s->state != APL_SESSION_FREE && c && c->state == APL_CHILD_USED &&
         c->died != 0)
-        apl_checkin_orphan(held, s);
+        apl_checkin_orphan(token, s);
 }
 
-static void let_go_slot(apl_held_t *held, uint32_t i)
+static void let_go_slot(apl_lock_token_t *token, uint32_t i)
 {
-    apl_child_t *c = &held->pool->children[i];
+    apl_child_t *c = &token->pool->children[i];
 
     if (c->state == APL_CHILD_USED && c->died != 0)
-        let_go(held, c);
+        let_go(token, c);
 }
 
 /* Do this to each slot of a table, to a few under one lock. @return 0: the lock
  * is not to be had */
 static int do_all(apl_pool_t *pool, int64_t now, apl_slots_t slots,
-                  void (*act)(apl_held_t *held, uint32_t i))
+                  void (*act)(apl_lock_token_t *token, uint32_t i))
 {
     uint32_t i, end;
-    apl_held_t held;
+    apl_lock_token_t token;
 
     for (i = 1; i <= apl_top(slots.top, slots.n); i = end) {
-        if (apl_enter_patiently(&held, pool, now) != APR_SUCCESS)
+        if (apl_enter_patiently(&token, pool, now) != APR_SUCCESS)
             return 0;
         for (end = i + BATCH; i < end && i <= apl_top(slots.top, slots.n); i++)
-            act(&held, i);
-        apl_leave(&held);
+            act(&token, i);
+        apl_leave(&token);
     }
     return 1;
 }
 
-int apl_supervise_roll(apl_pool_t *pool, int64_t now)
+int apl_child_watch_roll_call(apl_pool_t *pool, int64_t now)
 {
     uint32_t due = __atomic_load_n(&pool->header->roll, __ATOMIC_RELAXED);
 

@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "tests/unit/support/model_room.h"
+#include "tests/unit/support/model_capacity.h"
 
 #include <string.h>
 
@@ -75,14 +75,14 @@ int model_starves(const model_t *m, int group)
     return model_size(m, group) == model_hung(m, group);
 }
 
-int model_haunted(const model_t *m, int group)
+int model_too_many_unkillable(const model_t *m, int group)
 {
-    unsigned stop = m->groups[group].options.zombies_stop, n = 0;
+    unsigned stop = m->groups[group].options.unkillable_stop, n = 0;
     int i;
 
     for (i = 0; i < m->n_processes; i++)
         n += in(&m->processes[i], group, M_LEAVING, M_LEAVING) &&
-             m->processes[i].zombie;
+             m->processes[i].unkillable;
     return stop != 0 && n >= stop;
 }
 
@@ -254,7 +254,7 @@ void model_give(model_t *m, int session, int process)
     m_process_t *p = &m->processes[process];
     m_session_t *s = &m->sessions[session];
 
-    s->state = S_HELD;
+    s->state = S_OPEN;
     s->process = process;
     s->id = p->id;
     s->since = m->now;

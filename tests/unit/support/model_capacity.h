@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
 /**
- * @file model_room.h
+ * @file model_capacity.h
  * @brief The model's state searched, and its room shared out; for model.c and
  *        model_spawner.c.
  */
@@ -22,7 +22,7 @@ unsigned model_credit(const model_t *m, int group);
 int model_starves(const model_t *m, int group);
 
 /** Are there too many zombies? */
-int model_haunted(const model_t *m, int group);
+int model_too_many_unkillable(const model_t *m, int group);
 
 /** Is the group above its limit; or the pool, and the group can spare one? */
 int model_above(const model_t *m, int group);
@@ -98,7 +98,7 @@ int model_shared_victim(const model_t *m, int freed, int newcomer);
 /** Is it of use to nobody, and would leave a place? */
 int model_forsaken(const model_t *m, int process);
 
-/* As apl_room_want(), apl_room_replace(), and so on. */
+/* As apl_capacity_ask(), apl_capacity_replace_outdated(), and so on. */
 void model_want(model_t *m, int group);
 int model_demand(model_t *m, int group);
 void model_replace(model_t *m, int group);

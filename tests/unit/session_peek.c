@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* A glance at a request is of one request, whatever happens meanwhile. */
+/* A peek at a session is of one request, whatever happens meanwhile. */
 
 #include "shm/slots/session_peek.h"
 
@@ -16,12 +16,12 @@
 #include "tests/unit/support/scene.h"
 
 /* Those that have a process. */
-static uint32_t glances(const scene_t *s, apl_glance_t *last)
+static uint32_t peeks(const scene_t *s, apl_session_peek_t *last)
 {
-    uint32_t i, n = 0, top = apl_glance_top(&s->pool);
+    uint32_t i, n = 0, top = apl_session_peek_top(&s->pool);
 
     for (i = 1; i <= top; i++)
-        n += apl_glance_take(&s->pool, i, last) == APR_SUCCESS;
+        n += apl_session_peek(&s->pool, i, last) == APR_SUCCESS;
     return n;
 }
 
@@ -29,40 +29,40 @@ static void who_has_a_process_is_seen(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
-    apl_hold_t has = {0}, waits = {0};
-    apl_glance_t seen;
+    apl_session_ref_t has = {0}, waits = {0};
+    apl_session_peek_t seen;
     uint64_t ticket;
 
     (void)state;
-    assert_int_equal(glances(s, &seen), 0);
+    assert_int_equal(peeks(s, &seen), 0);
     assert_int_equal(scene_get(s, &has, a), APR_SUCCESS);
     assert_int_equal(scene_get(s, &waits, a), APL_EWAIT);
-    assert_int_equal(glances(s, &seen), 1);
+    assert_int_equal(peeks(s, &seen), 1);
     assert_true(seen.process == has.id);
     assert_int_equal(seen.since, s->now);
     assert_int_equal(seen.endless, 0);
     apl_session_at(&s->pool, 1)->endless = 1;
-    assert_int_equal(glances(s, &seen), 1);
+    assert_int_equal(peeks(s, &seen), 1);
     assert_int_equal(seen.endless, 1);
     ticket = seen.ticket;
     s->now += 5000000;
     scene_close(s, &has);
     assert_int_equal(scene_poll(s, &waits), APR_SUCCESS);
-    assert_int_equal(glances(s, &seen), 1);
+    assert_int_equal(peeks(s, &seen), 1);
     assert_int_equal(seen.since, s->now);
     assert_true(seen.ticket != ticket);
     assert_int_equal(seen.endless, 0);
     scene_close(s, &waits);
-    assert_int_equal(glances(s, &seen), 0);
+    assert_int_equal(peeks(s, &seen), 0);
     scene_end(s);
 }
 
 static void what_is_written_there_stays_in_bounds(void **state)
 {
     scene_t *s = scene_new(1);
-    apl_hold_t has = {0};
+    apl_session_ref_t has = {0};
     apl_session_t *slot;
-    apl_glance_t seen;
+    apl_session_peek_t seen;
 
     (void)state;
     assert_int_equal(scene_get(s, &has, scene_app(s, "a")), APR_SUCCESS);
@@ -71,13 +71,13 @@ static void what_is_written_there_stays_in_bounds(void **state)
     memset(slot->client, 'C', sizeof slot->client);
     memset(slot->uri, 'U', sizeof slot->uri);
     s->pool.header->top_session = UINT32_MAX;
-    assert_int_equal(apl_glance_top(&s->pool), s->pool.n.sessions - 1);
-    assert_int_equal(glances(s, &seen), 1);
+    assert_int_equal(apl_session_peek_top(&s->pool), s->pool.n.sessions - 1);
+    assert_int_equal(peeks(s, &seen), 1);
     assert_int_equal(strlen(seen.method), sizeof seen.method - 1);
     assert_int_equal(strlen(seen.client), sizeof seen.client - 1);
     assert_int_equal(strlen(seen.uri), sizeof seen.uri - 1);
-    assert_int_equal(apl_glance_take(&s->pool, 0, &seen), APL_ESTALE);
-    assert_int_equal(apl_glance_take(&s->pool, s->pool.n.sessions, &seen),
+    assert_int_equal(apl_session_peek(&s->pool, 0, &seen), APL_ESTALE);
+    assert_int_equal(apl_session_peek(&s->pool, s->pool.n.sessions, &seen),
                      APL_ESTALE);
     scene_drop(s);
 }
@@ -106,9 +106,9 @@ static void *write_requests(void *ctx)
         slot->generation++;
         slot->since = (int64_t)i;
         slot->ticket = i;
-        APL_STEP("test_named");
+        APL_CRASH_POINT("test_named");
         slot->id = i;
-        __atomic_store_n(&slot->state, APL_SESSION_HELD, __ATOMIC_RELEASE);
+        __atomic_store_n(&slot->state, APL_SESSION_OPEN, __ATOMIC_RELEASE);
         for (while_it_lasts = 0; while_it_lasts < (int)(i % 64);)
             while_it_lasts++;
         __atomic_store_n(&slot->state, APL_SESSION_FREE, __ATOMIC_RELEASE);
@@ -121,7 +121,7 @@ static void it_is_never_of_two(void **state)
 {
     scene_t *s = scene_new(1);
     log_writer_t w = {apl_session_at(&s->pool, 1), 0};
-    apl_glance_t seen;
+    apl_session_peek_t seen;
     int64_t end = apl_now() + PATIENCE;
     uint64_t last = 0;
     pthread_t writer;
@@ -130,7 +130,7 @@ static void it_is_never_of_two(void **state)
     (void)state;
     assert_int_equal(pthread_create(&writer, NULL, write_requests, &w), 0);
     while (n < REQUESTS && apl_now() < end) {
-        if (apl_glance_take(&s->pool, 1, &seen) != APR_SUCCESS)
+        if (apl_session_peek(&s->pool, 1, &seen) != APR_SUCCESS)
             continue;
         assert_true(seen.process == seen.ticket);
         assert_true(seen.since == (int64_t)seen.ticket);
@@ -155,7 +155,7 @@ static void *take_turns(void *arg)
         slot->generation++;
         slot->ticket = i;
         slot->since = i % 2 != 0 ? now : now - 2 * LIMIT;
-        __atomic_store_n(&slot->state, APL_SESSION_HELD, __ATOMIC_RELEASE);
+        __atomic_store_n(&slot->state, APL_SESSION_OPEN, __ATOMIC_RELEASE);
     }
     return NULL;
 }
@@ -166,8 +166,8 @@ static void what_is_overdue_is_as_old_as_that(void **state)
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
     log_writer_t w = {apl_session_at(&s->pool, 1), 0};
-    apl_hold_t has;
-    apl_glance_t r;
+    apl_session_ref_t has;
+    apl_session_peek_t r;
     int64_t end = apl_now() + PATIENCE;
     pthread_t writer;
     unsigned n = 0;
@@ -178,7 +178,7 @@ static void what_is_overdue_is_as_old_as_that(void **state)
     assert_int_equal(scene_get(s, &has, a), APR_SUCCESS);
     assert_int_equal(pthread_create(&writer, NULL, take_turns, &w), 0);
     while (n < LOOKS && apl_now() < end) {
-        if (apl_clock_look(&s->pool, s->now, &r, 1) == 0)
+        if (apl_timeouts_find(&s->pool, s->now, &r, 1) == 0)
             continue;
         assert_int_equal(r.ticket % 2, 0);
         n++;
@@ -188,14 +188,14 @@ static void what_is_overdue_is_as_old_as_that(void **state)
     scene_drop(s);
 }
 
-#define STEPS 600 /* instructions of a glance, up to its texts */
+#define STEPS 600 /* instructions of a peek, up to its texts */
 
-/* A child that stops before it takes a glance at a request.
+/* A child that stops before it peeks at a session.
  * @return 0: it may not be stopped here */
 static pid_t look_slowly(const scene_t *s)
 {
     pid_t pid = fork();
-    apl_glance_t r;
+    apl_session_peek_t r;
     apr_status_t rv;
     int status;
 
@@ -203,7 +203,7 @@ static pid_t look_slowly(const scene_t *s)
         if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0)
             _exit(0);
         raise(SIGSTOP);
-        rv = apl_glance_take(&s->pool, 1, &r);
+        rv = apl_session_peek(&s->pool, 1, &r);
         _exit(rv == APR_SUCCESS && !r.endless && r.since != s->now);
     }
     assert_int_equal(waitpid(pid, &status, 0), pid);
@@ -224,13 +224,13 @@ static int take_steps(pid_t pid, int n)
     return 1;
 }
 
-/* What lasted is abandoned between any two instructions of the glance, as by
+/* What lasted is abandoned between any two instructions of the peek, as by
  * apl_checkin_abandon(): it is not as old as the answer was. */
 static void what_lasted_is_young(void **state)
 {
     scene_t *s = scene_new(1);
     apl_session_t *slot = apl_session_at(&s->pool, 1);
-    apl_hold_t has;
+    apl_session_ref_t has;
     int n, status, more = 1;
     pid_t pid;
 
@@ -238,7 +238,7 @@ static void what_lasted_is_young(void **state)
     assert_int_equal(scene_get(s, &has, scene_app(s, "a")), APR_SUCCESS);
     for (n = 0; n < STEPS && more; n++) {
         slot->since = s->now - LIMIT;
-        slot->endless = APL_LASTS;
+        slot->endless = APL_LASTING_RESPONSE;
         pid = look_slowly(s);
         if (pid == 0)
             skip();

@@ -2,7 +2,7 @@
 
 /* The clock's verbs. */
 
-#include "tests/unit/support/model_room.h"
+#include "tests/unit/support/model_capacity.h"
 
 /* Of this age, has a process a request that can be too old? */
 static int has_older(const model_t *m, int process, int64_t limit)
@@ -133,12 +133,12 @@ apr_status_t model_ended(model_t *m, int process, unsigned n)
     return left < n ? APR_SUCCESS : APL_EIDLE;
 }
 
-apr_status_t model_zombie(model_t *m, int process)
+apr_status_t model_unkillable(model_t *m, int process)
 {
     m_process_t *p = &m->processes[process];
 
-    if (p->zombie)
+    if (p->unkillable)
         return APL_ESTALE;
-    p->zombie = 1;
+    p->unkillable = 1;
     return APR_SUCCESS;
 }

@@ -7,12 +7,12 @@
 
 static int step_clock(walk_t *w, unsigned n)
 {
-    apl_glance_t overdue[MODEL_PROCESSES];
+    apl_session_peek_t overdue[MODEL_PROCESSES];
     unsigned pool, model;
 
     w->clock += n % 9 * MODEL_SECOND / 4;
     w->m->now = w->s->now = w->clock;
-    pool = apl_clock_look(&w->s->pool, w->s->now, overdue, MODEL_PROCESSES);
+    pool = apl_timeouts_find(&w->s->pool, w->s->now, overdue, MODEL_PROCESSES);
     model = model_clock(w->m);
     return pool == model || steps_differ(w, "overdue ones", pool, model);
 }
@@ -24,20 +24,21 @@ static int step_kill(walk_t *w, unsigned n)
 
     if (p < 0)
         return 1;
-    rv = apl_clock_kill(&w->s->pool, w->m->processes[p].id, 0, w->s->now);
+    rv = apl_timeouts_kill(&w->s->pool, w->m->processes[p].id, 0, w->s->now);
     expected = model_kill(w->m, p);
     return rv == expected || steps_differ(w, "kill", rv, expected);
 }
 
-static int step_zombie(walk_t *w, unsigned n)
+static int step_unkillable(walk_t *w, unsigned n)
 {
     int p = steps_nth(w, M_LEAVING, n);
     apr_status_t rv, expected;
 
     if (p < 0)
         return 1;
-    rv = apl_clock_zombie(&w->s->pool, w->m->processes[p].id, w->s->now);
-    expected = model_zombie(w->m, p);
+    rv = apl_timeouts_mark_unkillable(&w->s->pool, w->m->processes[p].id,
+                                      w->s->now);
+    expected = model_unkillable(w->m, p);
     return rv == expected || steps_differ(w, "zombie", rv, expected);
 }
 
@@ -47,7 +48,7 @@ static int step_endless(walk_t *w, unsigned n)
 
     if (!steps_served(w, i))
         return 1;
-    apl_checkout_endless(&w->s->pool, &w->holds[i].hold, APL_LASTS);
+    apl_checkout_endless(&w->s->pool, &w->holds[i].hold, APL_LASTING_RESPONSE);
     w->m->sessions[i].endless = 1;
     return 1;
 }
@@ -55,7 +56,7 @@ static int step_endless(walk_t *w, unsigned n)
 static int step_abandon(walk_t *w, unsigned n)
 {
     unsigned i = n % HOLDS;
-    apl_hold_t hold = w->holds[i].hold;
+    apl_session_ref_t hold = w->holds[i].hold;
 
     if (!steps_served(w, i))
         return 1;
@@ -76,8 +77,8 @@ static int step_ended(walk_t *w, unsigned n)
 
     if (p < 0)
         return 1;
-    rv = apl_clock_ended(&w->s->pool, w->m->processes[p].id, 1 + n / 64 % 3,
-                         w->s->now);
+    rv = apl_timeouts_end_abandoned(&w->s->pool, w->m->processes[p].id,
+                                    1 + n / 64 % 3, w->s->now);
     expected = model_ended(w->m, p, 1 + n / 64 % 3);
     return rv == expected || steps_differ(w, "ended", rv, expected);
 }
@@ -89,8 +90,8 @@ int steps_clock(walk_t *w, kind_t kind, unsigned n)
         return step_clock(w, n);
     case KILL:
         return step_kill(w, n);
-    case ZOMBIE:
-        return step_zombie(w, n);
+    case UNKILLABLE:
+        return step_unkillable(w, n);
     case ABANDON:
         return step_abandon(w, n);
     case ENDED:

@@ -1,0 +1,20 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""A private httpd without this module."""
+import re
+from pathlib import Path
+
+from harness.httpd import Httpd
+
+OURS = re.compile(
+    r"(LoadModule apppool|LogLevel|App|MaxPoolSize|SetHandler apppool)")
+
+
+class Plain(Httpd):
+    """The same as Httpd, without this module and its directives."""
+
+    def configure(self) -> Path:
+        path = super().configure()
+        path.write_text("".join(
+            line for line in path.read_text().splitlines(keepends=True)
+            if not OURS.match(line)))
+        return path

@@ -22,6 +22,11 @@ packages_libraries="ruby-actionpack-action-caching ruby-actionpack-xml-parser
     libjs-jquery-cookie libphp-simplepie php-geshi php-phpseclib
     php-random-compat php-xml"
 packages_unpacked="redmine dokuwiki"
+# What tests/bench/run compares with, and the libraries of that.
+packages_peers="passenger libapache2-mod-passenger libapache2-mod-fcgid
+    libapache2-mod-wsgi-py3 php8.2-fpm"
+packages_peers_need="libapparmor1 libargon2-1 libev4 libpython3.11 libuv1
+    ruby-rack"
 # For tests/cross alone.
 packages_cross="gcc-aarch64-linux-gnu qemu-user"
 packages_test="$packages_demo $packages_servers $packages_libraries

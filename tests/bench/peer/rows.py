@@ -1,0 +1,336 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""The rows of tests/bench/peers and losses. The servers of a row run the same program, with
+the same number of processes. The first one is mod_apppool."""
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Iterator
+
+from harness import procs
+from harness.httpd import USER
+from harness.places import BUILD, TOP
+from harness.plain import Plain
+from servers import PHP_INI, Missing, Ours, Server, unpacked
+
+UWSGI = "uwsgi --plugin python3 --disable-logging --die-on-term " \
+    "--wsgi-file wsgi.py"
+
+
+# ---- HTTP, in C
+
+HELLO = BUILD / "tests" / "bench" / "peer" / "hello"
+
+
+class OursKept(Ours):
+    many = True
+
+    def configure(self) -> None:
+        self.add(HELLO)
+        self.app(2, "AppConcurrency 0", command="./hello 64")
+
+
+class OursOne(Ours):
+    def configure(self) -> None:
+        self.add(HELLO)
+        self.app(8, command="./hello 1")
+
+
+class Proxied(Server):
+    """By mod_proxy, to a server that somebody else has started."""
+    kind = Plain
+    threads, processes = 64, 2
+    way = "ProxyPass / unix:{0}|http://hello/"
+
+    def configure(self) -> None:
+        self.add(HELLO)
+        self.host(*self.way.format(self.socket).split("\n"))
+
+    def command(self) -> list[str]:
+        return ["./hello", str(self.threads), str(self.socket),
+                str(self.processes)]
+
+
+class PassKept(Proxied):
+    name = "ProxyPass"
+
+
+class HandlerKept(Proxied):
+    name = "SetHandler proxy:unix, enablereuse=on"
+    way = ("<Proxy unix:{0}|http://hello/>\nProxySet enablereuse=on\n"
+           "</Proxy>\n<Location />\nSetHandler proxy:unix:{0}|http://hello/\n"
+           "</Location>")
+
+
+class PassOne(Proxied):
+    name = "ProxyPass, disablereuse=on"
+    threads, processes = 1, 8
+    way = "ProxyPass / unix:{0}|http://hello/ disablereuse=on"
+
+
+class HandlerOne(Proxied):
+    name = "SetHandler proxy:unix"
+    threads, processes = 1, 8
+    way = ("<Location />\nSetHandler proxy:unix:{0}|http://hello/\n"
+           "</Location>")
+
+
+# ---- FastCGI, in C
+
+FCGI = """#include <fcgi_stdio.h>
+
+int main(void)
+{
+    while (FCGI_Accept() >= 0)
+        printf("Content-Type: text/plain\\r\\n\\r\\nhello\\n");
+    return 0;
+}
+"""
+
+
+def fcgi(root: Path) -> None:
+    (root / "hello.c").write_text(FCGI)
+    subprocess.run(["cc", "-O2", "-o", root / "hello.fcgi", root / "hello.c",
+                    "-lfcgi"], check=True)
+
+
+class OursFcgi(Ours):
+    def configure(self) -> None:
+        fcgi(self.root)
+        self.app(8)
+
+
+class ModFcgid(Server):
+    name, kind = "mod_fcgid", Plain
+
+    def configure(self) -> None:
+        fcgi(self.root)
+        self.known: set[int] = set()
+        self.path = "/hello.fcgi"
+        self.load("libapache2-mod-fcgid", "fcgid")
+        self.httpd.directives += [
+            f"FcgidIPCDir {self.root}/tmp",
+            f"FcgidProcessTableFile {self.root}/tmp/table"]
+        self.host("FcgidMinProcessesPerClass 8", "FcgidMaxProcessesPerClass 8",
+                  f"DocumentRoot {self.root}", f"<Directory {self.root}>",
+                  "Options +ExecCGI", "SetHandler fcgid-script", "</Directory>")
+
+    def serves(self, command: str) -> bool:
+        return "hello.fcgi" in command
+
+    def apps(self) -> list[int]:
+        return [pid for pid in procs.marked(str(self.root), self.httpd.born)
+                if self.serves(procs.command(pid))]
+
+    def managers(self) -> list[int]:
+        """The child of httpd that starts them, as they tell. There may be
+        none of them, as it starts few again of those that were killed."""
+        parents = {stat.ppid for pid in self.apps()
+                   if (stat := procs.stat(pid)) is not None}
+        self.known = parents & set(self.httpd.children()) or self.known
+        return sorted(filter(procs.alive, self.known))
+
+    def start(self) -> None:
+        super().start()
+        self.managers()
+
+
+# ---- PHP
+
+PHP = "<?php header('Content-Type: text/plain'); echo \"hello\\n\";\n"
+
+
+class OursPhp(Ours):
+    many = True
+
+    def configure(self) -> None:
+        self.path = "/index.php"
+        (self.root / "public" / "index.php").write_text(PHP)
+        self.app(1, "AppConcurrency 8")
+
+
+class PhpFpm(Server):
+    name, kind = "php-fpm", Plain
+
+    def configure(self) -> None:
+        self.path = "/index.php"
+        self.program = unpacked("php8.2-fpm", "usr/sbin/php-fpm*")
+        (self.root / "public" / "index.php").write_text(PHP)
+        (self.root / "fpm.conf").write_text(
+            f"[global]\nerror_log = {self.root}/tmp/log\ndaemonize = no\n"
+            f"[hello]\nlisten = {self.socket}\nlisten.mode = 0666\n"
+            "pm = static\npm.max_children = 8\n")
+        self.httpd.modules.append("proxy_fcgi")
+        self.host('<FilesMatch "\\.php$">',
+                  f"SetHandler proxy:unix:{self.socket}|fcgi://hello",
+                  "</FilesMatch>")
+
+    def command(self) -> list[str]:
+        return [str(self.program), "-c", f"{PHP_INI}/php.ini", "-y",
+                str(self.root / "fpm.conf"), "-F"]
+
+
+# ---- Passenger
+
+class Passenger(Server):
+    name, kind = "Passenger", Plain
+    files: tuple[str, ...] = ()
+    more: tuple[str, ...] = ()
+
+    def configure(self) -> None:
+        self.add(*(TOP / "demo" / file for file in self.files))
+        self.load("libapache2-mod-passenger", "passenger")
+        place = self.httpd.dir / "passenger"
+        shutil.copytree(unpacked("passenger", "usr"), place, symlinks=True,
+                        ignore=shutil.ignore_patterns("include", "doc", "man"))
+        where = next(place.rglob("locations.ini"))
+        where.write_text(where.read_text().replace("=/usr/", f"={place}/"))
+        (self.httpd.dir / "registry").mkdir()
+        self.httpd.directives += [
+            f"PassengerRoot {where}",
+            f"PassengerInstanceRegistryDir {self.httpd.dir}/registry",
+            "PassengerDisableSecurityUpdateCheck on",
+            "PassengerDisableAnonymousTelemetry on",
+            "PassengerMaxPoolSize 2", "PassengerRuby /usr/bin/ruby",
+            "PassengerPython /usr/bin/python3"]
+        self.host(f"PassengerAppRoot {self.root}", "PassengerMinInstances 2",
+                  f"PassengerUser {USER}", *self.more)
+
+    def serves(self, command: str) -> bool:
+        return command.startswith(("Passenger RubyApp", "Passenger NodeApp",
+                                   "Passenger WsgiApp")) \
+            or "wsgi-loader" in command or "node-loader" in command
+
+    def managers(self) -> list[int]:
+        return [pid for pid in procs.newer(self.httpd.born)
+                if "Passenger core" in procs.command(pid)
+                and os.readlink(f"/proc/{pid}/exe").startswith(
+                    str(self.httpd.dir))]
+
+
+# ---- Ruby, Python, Node: the sample applications of demo/
+
+class OursRack(Ours):
+    def configure(self) -> None:
+        self.add(TOP / "demo" / "ruby" / "config.ru")
+        self.app(2)
+
+
+class PassengerRack(Passenger):
+    files = ("ruby/config.ru",)
+
+
+class OursNode(Ours):
+    many = True
+
+    def configure(self) -> None:
+        self.add(TOP / "demo" / "node" / "app.js")
+        self.app(2)
+
+
+class PassengerNode(Passenger):
+    files = ("node/app.js",)
+    more = ("PassengerAppType node", "PassengerStartupFile app.js")
+
+
+class OursWsgi(Ours):
+    def configure(self) -> None:
+        self.add(TOP / "demo" / "python" / "wsgi.py")
+        self.app(2)
+
+
+class PassengerWsgi(Passenger):
+    files = ("python/wsgi.py",)
+    more = ("PassengerAppType wsgi", "PassengerStartupFile wsgi.py")
+
+
+class Gunicorn(Proxied):
+    name = "ProxyPass to gunicorn"
+
+    def configure(self) -> None:
+        self.add(TOP / "demo" / "python" / "wsgi.py")
+        self.host(self.way.format(self.socket))
+
+    def command(self) -> list[str]:
+        return ["gunicorn", "-w", "2", "-b", f"unix:{self.socket}", "wsgi"]
+
+
+class ModWsgi(Server):
+    name, kind = "mod_wsgi", Plain
+
+    def configure(self) -> None:
+        self.add(TOP / "demo" / "python" / "wsgi.py")
+        self.load("libapache2-mod-wsgi-py3", "wsgi")
+        self.httpd.directives.append(f"WSGISocketPrefix {self.httpd.dir}/run/w")
+        self.host(f"WSGIDaemonProcess hello processes=2 threads=1 user={USER} "
+                  "display-name=wsgi-hello", "WSGIProcessGroup hello",
+                  f"WSGIScriptAlias / {self.root}/wsgi.py")
+
+    def apps(self) -> list[int]:
+        return [pid for pid in procs.children(self.httpd.pid)
+                if procs.command(pid).startswith("wsgi-hello")]
+
+
+class OursUwsgi(Ours):
+    def configure(self) -> None:
+        self.add(TOP / "demo" / "python" / "wsgi.py")
+        self.app(2, "AppProtocol uwsgi",
+                 command=f"{UWSGI} --protocol uwsgi")
+
+
+class ProxyUwsgi(Proxied):
+    name = "mod_proxy_uwsgi to uWSGI"
+    way = "ProxyPass / unix:{0}|uwsgi://hello/"
+
+    def configure(self) -> None:
+        self.add(TOP / "demo" / "python" / "wsgi.py")
+        self.httpd.modules.append("proxy_uwsgi")
+        self.host(self.way.format(self.socket))
+
+    def command(self) -> list[str]:
+        return [*UWSGI.split(), "--master", "--processes", "2", "--socket",
+                str(self.socket), "--chmod-socket=666"]
+
+
+Row = tuple[str, list[type[Server]]]
+# The peers are mod_proxy itself, and start no process.
+PROXIES: list[Row] = [
+    ("C, any number of requests at once",
+     [OursKept, PassKept, HandlerKept]),
+    ("C, one request at once", [OursOne, PassOne, HandlerOne]),
+]
+MANAGERS: list[Row] = [
+    ("FastCGI in C", [OursFcgi, ModFcgid]),
+    ("PHP", [OursPhp, PhpFpm]),
+    ("Ruby (Rack)", [OursRack, PassengerRack]),
+    ("Python (WSGI)", [OursWsgi, ModWsgi, PassengerWsgi, Gunicorn]),
+    ("Python (uwsgi)", [OursUwsgi, ProxyUwsgi]),
+    ("Node", [OursNode, PassengerNode]),
+]
+
+
+@contextmanager
+def started(mpm: str, kinds: list[type[Server]]) -> Iterator[list[Server]]:
+    """Those that can be had; a peer that is missing is named. They end, too,
+    when this process gets TERM."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    servers: list[Server] = []
+    try:
+        for kind in kinds:
+            try:
+                servers.append(kind(mpm))
+            except Missing as package:
+                print(f"# missing: {kind.name}, package {package}")
+        for server in servers:
+            server.start()
+        yield servers
+    except AssertionError:
+        for server in servers:
+            print("\n".join(server.httpd.log.lines()[-5:]), file=sys.stderr)
+        raise
+    finally:
+        for server in servers:
+            server.destroy()

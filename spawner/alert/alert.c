@@ -172,7 +172,7 @@ int alert_close(spawner_t *s, const process_t *p)
 {
     alert_t *a = find(p->is.name);
 
-    if (!a || !a->open || p->live == 0 || p->live < a->failed)
+    if (!a || !a->open || p->live_since == 0 || p->live_since < a->failed)
         return 0;
     a->open = 0;
     alert_raise(s, p, ALERT_BACKOFF_CLOSED, "it starts again");

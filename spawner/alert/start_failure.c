@@ -82,8 +82,10 @@ void start_failure_log(const spawner_t *s, const process_t *p)
     app_log(p, LOG_ERROR,
             "could not be started: %s (error id " CONTRACT_ID_FMT
             "%s%s%s%s%s%s)%s",
-            p->failure, p->error_id, p->command ? "; command: " : "",
-            p->command ? p->command : "", p->user[0] ? "; user: " : "", p->user,
+            p->start.failure, p->start.error_id,
+            p->start.command ? "; command: " : "",
+            p->start.command ? p->start.command : "",
+            p->start.user[0] ? "; user: " : "", p->start.user,
             a ? "; directory: " : "", a ? a->app.root : "", tail);
 }
 
@@ -92,7 +94,7 @@ void start_failure_brief(const process_t *p, char *text, size_t size)
     char tail[256], *end;
 
     last_output(p, 1, tail, sizeof tail);
-    end = apr_cpystrn(text, p->failure, size);
+    end = apr_cpystrn(text, p->start.failure, size);
     apr_cpystrn(end, tail, size - (size_t)(end - text));
 }
 
@@ -124,9 +126,9 @@ static void put_all(FILE *file, const spawner_t *s, const process_t *p,
     fprintf(file, "id " CONTRACT_ID_FMT "\n", id);
     put(file, "step", steps[step]);
     put(file, "failure", text);
-    put(file, "command", p->command);
+    put(file, "command", p->start.command);
     put(file, "directory", a ? a->app.root : NULL);
-    put(file, "user", p->user);
+    put(file, "user", p->start.user);
     fputs("output\n", file);
     for (i = 0; p->output.tail && i < p->output.tail_length; i++)
         putc(p->output.tail[i] ? p->output.tail[i] : ' ', file);

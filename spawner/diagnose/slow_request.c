@@ -70,10 +70,10 @@ void slow_request_check(spawner_t *s)
         lines--;
         told[i] = r.ticket;
         stuck_report_request(s, p, "is slow", &r);
-        if (s->now < p->report_at)
+        if (s->now < p->slow_check_at)
             continue;
         left--;
         if (stuck_report_begin(s, p) == 0)
-            p->report_at = s->now + AGAIN;
+            p->slow_check_at = s->now + AGAIN;
     }
 }

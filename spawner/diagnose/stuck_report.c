@@ -42,14 +42,14 @@ static void send_dump(const spawner_t *s, process_t *p)
     const app_entry_t *a = app_table_find(s->table, p->is.name);
     const char *name = a ? sigabbrev_np(a->dump_signal) : NULL;
 
-    p->quiet = s->now;
+    p->stuck.may_end_at = s->now;
     if (!a || a->dump_signal == 0 ||
         procfs_signal(p->is.pid, p->is.start, a->dump_signal) != 0)
         return;
     app_log(p, LOG_NOTICE, "is sent signal %d%s%s%s (AppDumpSignal)",
             a->dump_signal, name ? " (SIG" : "", name ? name : "",
             name ? ")" : "");
-    p->quiet = s->now + TIME_TO_SAY;
+    p->stuck.may_end_at = s->now + TIME_TO_SAY;
 }
 
 static void ended(spawner_t *s, helper_job_t *e, const siginfo_t *cause)
@@ -112,15 +112,16 @@ int stuck_report_begin(spawner_t *s, process_t *p)
         return -1;
     }
     r->id = p->is.id;
-    r->is_last = p->condemned;
+    r->is_last = p->stuck.reported;
     return 0;
 }
 
 int stuck_report_is_done(spawner_t *s, process_t *p)
 {
-    if (!p->condemned) {
-        p->condemned = 1;
-        p->quiet = s->now + LIMIT + SECOND; /* sooner, when it has ended */
+    if (!p->stuck.reported) {
+        p->stuck.reported = 1;
+        p->stuck.may_end_at =
+            s->now + LIMIT + SECOND; /* sooner, when it has ended */
         if (stuck_report_begin(s, p) != 0) {
             app_log(p, LOG_WARN,
                     "report: too many are being written, there "
@@ -128,8 +129,8 @@ int stuck_report_is_done(spawner_t *s, process_t *p)
             send_dump(s, p);
         }
     }
-    if (s->now >= p->quiet)
+    if (s->now >= p->stuck.may_end_at)
         return 1;
-    state_wake(s, p->quiet);
+    state_wake(s, p->stuck.may_end_at);
     return 0;
 }

@@ -17,27 +17,27 @@
 
 void abandoned_note(process_t *p, uint32_t n, uint32_t waiting)
 {
-    if (n > p->left.requests || n == 0)
-        p->left.pause = PAUSE_MIN;
+    if (n > p->abandoned.requests || n == 0)
+        p->abandoned.pause = PAUSE_MIN;
     if (n == 0)
-        p->left.connections = 0;
-    p->left.requests = n;
-    p->left.waiting = waiting;
+        p->abandoned.connections = 0;
+    p->abandoned.requests = n;
+    p->abandoned.waiting = waiting;
 }
 
 /* us: the next look. */
 static int64_t due_at(const process_t *p)
 {
-    int64_t pause = p->left.pause;
+    int64_t pause = p->abandoned.pause;
 
-    if (p->left.waiting > 0 && pause > PAUSE_ASKED)
+    if (p->abandoned.waiting > 0 && pause > PAUSE_ASKED)
         pause = PAUSE_ASKED;
-    return p->left.at + pause;
+    return p->abandoned.counted_at + pause;
 }
 
 static int is_due(const spawner_t *s, const process_t *p)
 {
-    return p->left.requests > 0 && p->phase == PHASE_LIVE && !p->gone &&
+    return p->abandoned.requests > 0 && p->phase == PHASE_LIVE && !p->gone &&
            s->now >= due_at(p);
 }
 
@@ -46,7 +46,7 @@ static int is_due(const spawner_t *s, const process_t *p)
 static void add(const spawner_t *s, process_t *p, uint32_t n)
 {
     if (p && is_due(s, p))
-        p->left.now += n;
+        p->abandoned.counted += n;
 }
 
 static void on_unix(const sock_diag_socket_t *at, uint32_t n, void *ctx)
@@ -70,7 +70,7 @@ static int count_left(spawner_t *s)
     for (p = s->processes; p; p = p->next) {
         if (!is_due(s, p))
             continue;
-        p->left.now = 0;
+        p->abandoned.counted = 0;
         on[p->is.wire.listen == APL_LISTEN_TCP] = 1;
     }
     if (on[0])
@@ -84,11 +84,12 @@ static int count_left(spawner_t *s)
 
 static uint32_t ended(const process_t *p)
 {
-    uint32_t gone = p->left.connections > p->left.now
-                        ? p->left.connections - p->left.now
+    uint32_t gone = p->abandoned.connections > p->abandoned.counted
+                        ? p->abandoned.connections - p->abandoned.counted
                         : 0;
-    uint32_t more =
-        p->left.requests > p->left.now ? p->left.requests - p->left.now : 0;
+    uint32_t more = p->abandoned.requests > p->abandoned.counted
+                        ? p->abandoned.requests - p->abandoned.counted
+                        : 0;
 
     return gone > more ? gone : more;
 }
@@ -100,27 +101,28 @@ static void conclude(spawner_t *s, process_t *p)
 
     if (n > 0)
         rv = apl_timeouts_end_abandoned(&s->shm, p->is.id, n, s->now);
-    p->left.at = s->now;
+    p->abandoned.counted_at = s->now;
     if (rv == APL_ELOCK)
         return;
-    p->left.connections = p->left.now;
+    p->abandoned.connections = p->abandoned.counted;
     if (rv == APR_SUCCESS)
         app_log(p, LOG_INFO, "is done with an abandoned request");
-    else if (p->left.pause < PAUSE_MAX)
-        p->left.pause *= 2;
+    else if (p->abandoned.pause < PAUSE_MAX)
+        p->abandoned.pause *= 2;
 }
 
 void abandoned_check(spawner_t *s)
 {
     process_t *p;
 
-    if (s->now >= s->look_at && count_left(s)) {
+    if (s->now >= s->abandoned_at && count_left(s)) {
         for (p = s->processes; p; p = p->next)
             if (is_due(s, p))
                 conclude(s, p);
-        s->look_at = s->now + PAUSE_ALL;
+        s->abandoned_at = s->now + PAUSE_ALL;
     }
     for (p = s->processes; p; p = p->next)
-        if (p->left.requests > 0 && p->phase == PHASE_LIVE && !p->gone)
-            state_wake(s, due_at(p) > s->look_at ? due_at(p) : s->look_at);
+        if (p->abandoned.requests > 0 && p->phase == PHASE_LIVE && !p->gone)
+            state_wake(s, due_at(p) > s->abandoned_at ? due_at(p)
+                                                      : s->abandoned_at);
 }

@@ -50,7 +50,8 @@ static void find_phase(spawner_t *s, process_t *p)
 {
     apl_condition_t is;
 
-    p->listed = apl_supervise_condition(&s->shm, p->is.id, &is) == APR_SUCCESS;
+    p->slot.listed =
+        apl_supervise_condition(&s->shm, p->is.id, &is) == APR_SUCCESS;
     p->deadline = p->is.deadline;
     switch (p->is.state) {
     case REGISTRY_ENDING:
@@ -60,14 +61,15 @@ static void find_phase(spawner_t *s, process_t *p)
         p->phase = PHASE_LIVE;
         break;
     default:
-        p->phase = p->listed && is.state == APL_PROCESS_LIVE ? PHASE_LIVE
-                                                             : PHASE_BOOTING;
+        p->phase = p->slot.listed && is.state == APL_PROCESS_LIVE
+                       ? PHASE_LIVE
+                       : PHASE_BOOTING;
     }
     if (p->phase == PHASE_LIVE)
         p->deadline = 0;
     /* Not in the segment, but it ought to be: slot_state_apply() puts it back.
      */
-    p->listed = 1;
+    p->slot.listed = 1;
 }
 
 static int is_short(void)
@@ -130,7 +132,7 @@ static void adopt(spawner_t *s, uint32_t index, const registry_record_t *is)
 
     if (!p)
         return;
-    p->adopted = s->now;
+    p->adopted_at = s->now;
     find_phase(s, p);
     if (p->phase == PHASE_BOOTING)
         output_keep(&p->output);
@@ -150,7 +152,7 @@ void adopt_tick(spawner_t *s)
         again = s->now + SECOND;
         unwatched = 0;
         for (p = s->processes; p; p = p->next)
-            if (p->adopted && !p->gone && !p->done && p->pidfd.fd < 0)
+            if (p->adopted_at && !p->gone && !p->done && p->pidfd.fd < 0)
                 unwatched += watch(s, p) != 0;
     }
     state_wake(s, again);

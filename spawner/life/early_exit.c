@@ -9,7 +9,7 @@ int early_exit_failed(const spawner_t *s, const process_t *p)
     apl_condition_t is;
 
     return p->phase == PHASE_LIVE && !p->is.stops_itself &&
-           s->now - p->live < APL_YOUNG &&
+           s->now - p->live_since < APL_YOUNG &&
            apl_supervise_condition(&s->shm, p->is.id, &is) == APR_SUCCESS &&
            is.state == APL_PROCESS_LIVE && is.processed + is.sessions == 0;
 }
@@ -24,16 +24,16 @@ static int has_served(const spawner_t *s, const process_t *p)
 
 void early_exit_check(spawner_t *s, process_t *p)
 {
-    int grown = s->now - p->live >= APL_YOUNG;
+    int grown = s->now - p->live_since >= APL_YOUNG;
 
     if (p->phase != PHASE_LIVE)
         return;
-    if (!p->stays && (grown || has_served(s, p))) {
-        p->stays = 1;
+    if (!p->has_stayed && (grown || has_served(s, p))) {
+        p->has_stayed = 1;
         start_failure_forget(s, p);
     }
     if (grown)
         output_forget_tail(&p->output);
     else
-        state_wake(s, p->live + APL_YOUNG);
+        state_wake(s, p->live_since + APL_YOUNG);
 }

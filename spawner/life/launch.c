@@ -60,19 +60,19 @@ static void report(spawner_t *s, process_t *p, boot_report_t *got)
     got->text[sizeof got->text - 1] = 0;
     switch (got->kind) {
     case BOOT_USER:
-        if (p->user[0] || p->command)
+        if (p->start.user[0] || p->start.command)
             break;
         p->is.uid = got->uid;
         p->is.gid = got->gid;
-        apr_cpystrn(p->user, got->text, sizeof p->user);
+        apr_cpystrn(p->start.user, got->text, sizeof p->start.user);
         process_record(p, p->is.state);
         break;
     case BOOT_COMMAND:
-        if (p->command)
+        if (p->start.command)
             break;
-        p->command = strdup(got->text);
+        p->start.command = strdup(got->text);
         found(s, p, got);
-        app_log(p, LOG_INFO, "starts as %s: %s", p->user, got->text);
+        app_log(p, LOG_INFO, "starts as %s: %s", p->start.user, got->text);
         break;
     default:
         life_failed(s, p,
@@ -258,7 +258,7 @@ static void start(spawner_t *s, const apl_order_t *order)
                              "the spawner is out of memory", s->now);
         return;
     }
-    p->listed = 1;
+    p->slot.listed = 1;
     p->is.wire.listen = (uint16_t)app->listen;
     p->is.wire.protocol = (uint16_t)app->protocol;
     p->is.print = app->print;

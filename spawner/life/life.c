@@ -62,13 +62,13 @@ void life_failed(spawner_t *s, process_t *p, int step, const char *format, ...)
     char text[512];
     va_list args;
 
-    if (p->failure || p->phase != PHASE_BOOTING)
+    if (p->start.failure || p->phase != PHASE_BOOTING)
         return;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    p->failure = strdup(text);
-    p->error_id = life_random();
+    p->start.failure = strdup(text);
+    p->start.error_id = life_random();
     p->phase = PHASE_KILLED;
     p->deadline = s->now + KILL_LIMIT;
     p->is.deadline = s->now;
@@ -76,7 +76,7 @@ void life_failed(spawner_t *s, process_t *p, int step, const char *format, ...)
     process_signal(s, p, SIGKILL);
     output_finish(p);
     start_failure_log(s, p);
-    start_failure_keep(s, p, step, p->error_id, text);
+    start_failure_keep(s, p, step, p->start.error_id, text);
     state_wake(s, s->now);
 }
 
@@ -92,10 +92,10 @@ static void tell_failure(spawner_t *s, process_t *p)
     apr_status_t rv;
 
     start_failure_brief(p, text, sizeof text);
-    rv = apl_supervise_failed(&s->shm, p->is.id, has_run(p), p->error_id, text,
-                              s->now);
+    rv = apl_supervise_failed(&s->shm, p->is.id, has_run(p), p->start.error_id,
+                              text, s->now);
     if (rv == APR_SUCCESS)
-        p->listed = 0;
+        p->slot.listed = 0;
 }
 
 void life_ready(spawner_t *s, process_t *p)
@@ -108,8 +108,8 @@ void life_ready(spawner_t *s, process_t *p)
     p->deadline = 0;
     process_record(p, REGISTRY_LIVE);
     app_log(p, LOG_INFO, "ready after %.2f s", seconds(s->now - p->is.began));
-    p->live = s->now;
-    p->weigh_at = s->now + MEMORY_LIMIT_REST * (s->now - p->is.began);
+    p->live_since = s->now;
+    p->memory.check_at = s->now + MEMORY_LIMIT_REST * (s->now - p->is.began);
 }
 
 /* ---- ending ---- */
@@ -135,12 +135,12 @@ static void stop(spawner_t *s, process_t *p, const char *why, int sign,
 
 void life_stop(spawner_t *s, process_t *p, const char *why)
 {
-    stop(s, p, why, p->stop_signal, p->stop_timeout);
+    stop(s, p, why, p->app.stop_signal, p->app.stop_timeout);
 }
 
 void life_kill(spawner_t *s, process_t *p, const char *why)
 {
-    stop(s, p, why, SIGTERM, p->hung_stop_timeout);
+    stop(s, p, why, SIGTERM, p->app.hung_stop_timeout);
 }
 
 static void kill_late(spawner_t *s, process_t *p)
@@ -156,11 +156,13 @@ static void kill_late(spawner_t *s, process_t *p)
 static void log_end(spawner_t *s, const process_t *p)
 {
     char cause[EXIT_CAUSE_MAX], text[EXIT_CAUSE_MAX + 64], id[48] = "";
-    int asked = p->phase != PHASE_LIVE || p->is.stops_itself || p->condemned;
-    int clean = p->cause.si_pid == 0 ||
-                (p->cause.si_code == CLD_EXITED && p->cause.si_status == 0);
+    int asked =
+        p->phase != PHASE_LIVE || p->is.stops_itself || p->stuck.reported;
+    int clean =
+        p->end.cause.si_pid == 0 ||
+        (p->end.cause.si_code == CLD_EXITED && p->end.cause.si_status == 0);
 
-    exit_cause_text(&p->cause, cause);
+    exit_cause_text(&p->end.cause, cause);
     if (early_exit_failed(s, p)) {
         snprintf(id, sizeof id, " (error id " CONTRACT_ID_FMT ")", p->is.id);
         snprintf(text, sizeof text, "it ended with %s as soon as it was ready",
@@ -194,18 +196,18 @@ static apr_status_t forget(spawner_t *s, const process_t *p)
     char text[EXIT_CAUSE_MAX];
 
     return apl_supervise_died(&s->shm, p->is.id,
-                              exit_cause_text(&p->cause, text), s->now);
+                              exit_cause_text(&p->end.cause, text), s->now);
 }
 
 void life_died(spawner_t *s, process_t *p, const siginfo_t *cause)
 {
     char text[EXIT_CAUSE_MAX];
 
-    p->cause = *cause;
+    p->end.cause = *cause;
     launch_read_reports(s, p);
     sd_notify_read(p, 0);
     if (!p->gone)
-        p->died_ticks = procfs_now();
+        p->end.died_ticks = procfs_now();
     if (p->child)
         waitpid(p->is.pid, NULL, 0);
     loop_drop(&p->pidfd);
@@ -215,18 +217,19 @@ void life_died(spawner_t *s, process_t *p, const siginfo_t *cause)
     if (p->phase == PHASE_BOOTING && p->child)
         life_failed(s, p, boot_step(cause), "it ended with %s while it started",
                     exit_cause_text(cause, text));
-    else if (!p->failure)
+    else if (!p->start.failure)
         log_end(s, p);
     /* One that booted under the last spawner may never have been let go: that
      * is no failed start, and who waits for it has it started again. */
     if (p->is.stops_itself)
         apl_supervise_detach(&s->shm, p->is.id, APL_EVENT_EXITED, s->now);
     if (p->phase <= PHASE_LIVE && forget(s, p) != APL_ELOCK)
-        p->listed = 0;
+        p->slot.listed = 0;
     if (p->phase == PHASE_BOOTING)
         p->phase = PHASE_ENDING;
-    p->deadline = s->now + (p->stop_timeout < REMAINS_LIMIT ? p->stop_timeout
-                                                            : REMAINS_LIMIT);
+    p->deadline =
+        s->now + (p->app.stop_timeout < REMAINS_LIMIT ? p->app.stop_timeout
+                                                      : REMAINS_LIMIT);
     state_wake(s, s->now);
 }
 
@@ -265,7 +268,7 @@ static void finish(spawner_t *s, process_t *p)
 {
     apr_status_t rv = APR_SUCCESS;
 
-    if (p->listed)
+    if (p->slot.listed)
         rv = forget(s, p);
     if (rv == APL_ELOCK && !s->stopping)
         return;
@@ -289,9 +292,9 @@ static void finish(spawner_t *s, process_t *p)
  * (mark_scan.h) had the whole limit. */
 static void abandon_remains(spawner_t *s, process_t *p)
 {
-    int marked_only = p->census.killed && p->census.found == 0;
+    int marked_only = p->session.sent_kill && p->session.found == 0;
 
-    if (p->census.survived || (marked_only && !s->stopping))
+    if (p->session.survived || (marked_only && !s->stopping))
         app_log(p, LOG_ERROR, "left processes that survive SIGKILL");
     else if (!s->stopping)
         return;
@@ -301,8 +304,8 @@ static void abandon_remains(spawner_t *s, process_t *p)
 /* The leader is dead: wait for the rest of its group. */
 static void tend_remains(spawner_t *s, process_t *p)
 {
-    if (s->now < p->rest_at) {
-        state_wake(s, p->rest_at);
+    if (s->now < p->end.check_at) {
+        state_wake(s, p->end.check_at);
         return;
     }
     if (process_has_remains(s, p) == 0) {
@@ -318,7 +321,7 @@ static void tend_remains(spawner_t *s, process_t *p)
         process_signal(s, p, SIGKILL);
     if (p->phase == PHASE_KILLED && s->now >= p->deadline)
         abandon_remains(s, p);
-    state_wake(s, p->rest_at = s->now + REMAINS_POLL);
+    state_wake(s, p->end.check_at = s->now + REMAINS_POLL);
 }
 
 /* ---- what is due ---- */
@@ -328,14 +331,14 @@ static void tend(spawner_t *s, process_t *p)
     char missing[READY_TEXT_MAX];
 
     output_tick(s, p);
-    if (p->failure && p->listed)
+    if (p->start.failure && p->slot.listed)
         tell_failure(s, p);
     if (p->gone) {
         tend_remains(s, p);
         return;
     }
     slot_state_apply(s, p);
-    if (p->phase == PHASE_KILLED && !p->zombie)
+    if (p->phase == PHASE_KILLED && !p->unkillable)
         overdue_survives_kill(s, p, p->deadline - KILL_LIMIT);
     early_exit_check(s, p);
     if (p->deadline == 0)

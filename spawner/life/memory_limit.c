@@ -29,8 +29,9 @@ static int64_t limit_of(const spawner_t *s, const process_t *p)
 
 static int is_weighed(const spawner_t *s, const process_t *p)
 {
-    return p->phase == PHASE_LIVE && p->listed && !p->gone && !p->heavy &&
-           !p->is.stops_itself && s->now >= p->weigh_at && limit_of(s, p) > 0;
+    return p->phase == PHASE_LIVE && p->slot.listed && !p->gone &&
+           !p->memory.above_limit && !p->is.stops_itself &&
+           s->now >= p->memory.check_at && limit_of(s, p) > 0;
 }
 
 /* All of them, roughly. */
@@ -39,7 +40,7 @@ static void estimate(spawner_t *s)
     process_t *p;
 
     for (p = s->processes; p; p = p->next) {
-        p->weight = -1;
+        p->memory.bytes = -1;
         if (is_weighed(s, p))
             session_scan_measure(s, p);
     }
@@ -67,7 +68,7 @@ static void replace(spawner_t *s, process_t *p, int64_t weight)
 {
     if (apl_supervise_outdate(&s->shm, p->is.id, s->now) == APL_ELOCK)
         return; /* the next time */
-    p->heavy = 1;
+    p->memory.above_limit = 1;
     app_log(p, LOG_NOTICE,
             "uses %.1f MB of memory, more than the %.1f MB of "
             "AppMemoryLimit: it is to be replaced",
@@ -91,8 +92,8 @@ static process_t *next_suspect(const spawner_t *s)
     process_t *p, *next = NULL;
 
     for (p = s->processes; p; p = p->next)
-        if (is_weighed(s, p) && p->weight > limit_of(s, p) &&
-            (!next || p->weigh_at < next->weigh_at))
+        if (is_weighed(s, p) && p->memory.bytes > limit_of(s, p) &&
+            (!next || p->memory.check_at < next->memory.check_at))
             next = p;
     return next;
 }
@@ -112,7 +113,7 @@ void memory_limit_check(spawner_t *s)
         weigh(p);
     if (pid < 0)
         return;
-    p->weight = -1;
-    p->weigh_at = s->now;
+    p->memory.bytes = -1;
+    p->memory.check_at = s->now;
     on_scale = p->is.id;
 }

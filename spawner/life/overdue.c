@@ -52,7 +52,7 @@ int overdue_may_end(spawner_t *s, process_t *p)
     int64_t limit = a ? a->app.options.hung_after : 0;
     apl_session_peek_t r;
 
-    if (!p->condemned && find_request(s, p, &r)) {
+    if (!p->stuck.reported && find_request(s, p, &r)) {
         stuck_report_request(
             s, p,
             apl_hung_is_overdue(apl_since(s->now, r.since), limit)
@@ -74,7 +74,7 @@ static uint32_t count_unkillable(const spawner_t *s, const char *name)
     uint32_t n = 0;
 
     for (p = s->processes; p; p = p->next)
-        n += p->zombie && !p->gone && strcmp(p->is.name, name) == 0;
+        n += p->unkillable && !p->gone && strcmp(p->is.name, name) == 0;
     return n;
 }
 
@@ -97,7 +97,7 @@ void overdue_survives_kill(spawner_t *s, process_t *p, int64_t killed)
     }
     if (apl_timeouts_mark_unkillable(&s->shm, p->is.id, s->now) == APL_ELOCK)
         return;
-    p->zombie = 1;
+    p->unkillable = 1;
     app_log(p, LOG_ERROR, "is a zombie: it survives SIGKILL");
     n = count_unkillable(s, p->is.name);
     if (stop == 0 || n != stop)

@@ -48,11 +48,11 @@ static int is_connected(int fd)
 
 void ready_end(process_t *p)
 {
-    if (p->probe >= 0)
-        guarded_socket_close(p->probe);
-    if (p->entry >= 0)
-        close(p->entry);
-    p->probe = p->entry = -1;
+    if (p->ready.probe >= 0)
+        guarded_socket_close(p->ready.probe);
+    if (p->ready.socket >= 0)
+        close(p->ready.socket);
+    p->ready.probe = p->ready.socket = -1;
 }
 
 /* One that binds its socket itself: where is it? */
@@ -60,36 +60,37 @@ static int find_entry(const spawner_t *s, process_t *p)
 {
     if (p->is.wire.listen != APL_LISTEN_UNIX)
         return 0;
-    p->entry = process_files_socket(&s->rt, p->is.id, p->is.uid);
-    p->barred = p->entry < 0 ? errno : 0;
-    return p->entry < 0 ? -1 : 0;
+    p->ready.socket = process_files_socket(&s->rt, p->is.id, p->is.uid);
+    p->ready.connect_errno = p->ready.socket < 0 ? errno : 0;
+    return p->ready.socket < 0 ? -1 : 0;
 }
 
 static void probe(spawner_t *s, process_t *p)
 {
-    struct pollfd poller = {p->probe, 0, 0};
+    struct pollfd poller = {p->ready.probe, 0, 0};
 
-    if (p->warmup.asked)
+    if (p->warmup.sent)
         return;
-    if (p->probe >= 0 &&
-        (s->now - p->probed > PROBE_AGE ||
+    if (p->ready.probe >= 0 &&
+        (s->now - p->ready.probed_at > PROBE_AGE ||
          (poll(&poller, 1, 0) == 1 && (poller.revents & POLLERR))))
         ready_end(p); /* too old, or refused */
-    if (p->probe >= 0)
+    if (p->ready.probe >= 0)
         return;
     ready_end(p);
     if (find_entry(s, p) != 0)
         return;
-    p->probe = process_files_connect(&s->rt, p->is.id, &p->is.wire, p->entry);
-    p->probed = s->now;
+    p->ready.probe =
+        process_files_connect(&s->rt, p->is.id, &p->is.wire, p->ready.socket);
+    p->ready.probed_at = s->now;
 }
 
 static void saw(process_t *p, uint32_t queued)
 {
     if (queued > 0)
-        p->seen = SEEN_QUEUED;
-    else if (p->seen == NOT_SEEN)
-        p->seen = SEEN_EMPTY;
+        p->ready.seen = SEEN_QUEUED;
+    else if (p->ready.seen == NOT_SEEN)
+        p->ready.seen = SEEN_EMPTY;
 }
 
 static void on_unix(const sock_diag_socket_t *at, uint32_t queued, void *ctx)
@@ -98,7 +99,7 @@ static void on_unix(const sock_diag_socket_t *at, uint32_t queued, void *ctx)
 
     if (!p || !asks(p))
         return;
-    p->listeners += at->listens;
+    p->ready.listeners += at->listens;
     saw(p, queued);
 }
 
@@ -108,7 +109,7 @@ static void on_unix(const sock_diag_socket_t *at, uint32_t queued, void *ctx)
  * from ever being ready. */
 static int is_queued(const process_t *p)
 {
-    return p->seen == SEEN_QUEUED && p->listeners <= 1;
+    return p->ready.seen == SEEN_QUEUED && p->ready.listeners <= 1;
 }
 
 /* Who else had the port first would get the app's requests. Root may listen
@@ -120,8 +121,8 @@ static void on_tcp(uint32_t port, uint32_t uid, uint32_t queued, void *ctx)
     if (!p || !asks(p))
         return;
     if (uid != p->is.uid && uid != 0)
-        p->seen = SEEN_FOREIGN;
-    else if (p->seen != SEEN_FOREIGN)
+        p->ready.seen = SEEN_FOREIGN;
+    else if (p->ready.seen != SEEN_FOREIGN)
         saw(p, queued);
 }
 
@@ -129,10 +130,10 @@ static void on_tcp(uint32_t port, uint32_t uid, uint32_t queued, void *ctx)
  * enough that the connection could be made. */
 static int accepts(const process_t *p, int known)
 {
-    if (p->probe < 0 || !is_connected(p->probe) || is_queued(p) ||
-        p->seen == SEEN_FOREIGN)
+    if (p->ready.probe < 0 || !is_connected(p->ready.probe) || is_queued(p) ||
+        p->ready.seen == SEEN_FOREIGN)
         return 0;
-    if (p->seen != NOT_SEEN)
+    if (p->ready.seen != NOT_SEEN)
         return 1;
     return known ? p->is.wire.listen != APL_LISTEN_FD
                  : p->is.says_ready || p->is.wire.listen != APL_LISTEN_FD;
@@ -142,14 +143,14 @@ static int owes_word(const spawner_t *s, const process_t *p,
                      const app_entry_t *a)
 {
     return a && a->notifies && !p->is.says_ready &&
-           (p->adopted == 0 || s->now - p->adopted < SILENCE);
+           (p->adopted_at == 0 || s->now - p->adopted_at < SILENCE);
 }
 
 static int is_ready(const spawner_t *s, process_t *p, int known)
 {
     const app_entry_t *a = app_table_find(s->table, p->is.name);
 
-    if (p->warmup.asked)
+    if (p->warmup.sent)
         return warmup_check(s, p, a);
     if (!accepts(p, known) || owes_word(s, p, a))
         return 0;
@@ -160,9 +161,9 @@ static int is_ready(const spawner_t *s, process_t *p, int known)
 static int is_admitted(const spawner_t *s, process_t *p)
 {
     if (p->is.wire.listen == APL_LISTEN_TCP ||
-        process_files_admit(&s->rt, p->is.id, p->entry) == 0)
+        process_files_admit(&s->rt, p->is.id, p->ready.socket) == 0)
         return 1;
-    p->barred = errno;
+    p->ready.connect_errno = errno;
     ready_end(p);
     return 0;
 }
@@ -172,14 +173,14 @@ const char *ready_missing(const spawner_t *s, const process_t *p,
 {
     const app_entry_t *a = app_table_find(s->table, p->is.name);
 
-    if (p->barred == ENOTSOCK)
+    if (p->ready.connect_errno == ENOTSOCK)
         snprintf(text, READY_TEXT_MAX,
                  "it did not put a socket of its own at $APPPOOL_SOCKET");
-    else if (p->barred != 0 && p->barred != ENOENT)
+    else if (p->ready.connect_errno != 0 && p->ready.connect_errno != ENOENT)
         snprintf(text, READY_TEXT_MAX,
                  "its socket could not be opened to httpd (%s)",
-                 strerror(p->barred));
-    else if (p->warmup.again != 0)
+                 strerror(p->ready.connect_errno));
+    else if (p->warmup.not_before != 0)
         warmup_missing(p, a, text);
     else
         snprintf(text, READY_TEXT_MAX, "it did not %s",
@@ -197,10 +198,10 @@ void ready_check(spawner_t *s)
     for (p = s->processes; p; p = p->next) {
         if (!asks(p))
             continue;
-        p->seen = NOT_SEEN;
-        p->listeners = 0;
+        p->ready.seen = NOT_SEEN;
+        p->ready.listeners = 0;
         probe(s, p);
-        if (p->probe >= 0)
+        if (p->ready.probe >= 0)
             *(p->is.wire.listen == APL_LISTEN_TCP ? &tcp_probes
                                                   : &unix_probes) = 1;
         if (s->now - p->is.began < SECOND)

@@ -27,11 +27,11 @@ static void put_back(spawner_t *s, process_t *p)
                              p->phase == PHASE_LIVE, s->now);
     if (rv == APR_SUCCESS) {
         app_log(p, LOG_WARN, "had lost its place in the pool");
-        p->outdated = 0;
-        p->drain_at = 0;
+        p->slot.outdated = 0;
+        p->slot.drain_until = 0;
     }
     else if (rv != APL_ELOCK) {
-        p->listed = 0;
+        p->slot.listed = 0;
         life_stop(s, p, "the pool has no place for it");
     }
 }
@@ -39,25 +39,26 @@ static void put_back(spawner_t *s, process_t *p)
 /* It has to leave, and has sessions: links may keep it for a while. */
 static void drain(spawner_t *s, process_t *p)
 {
-    if (p->drain_timeout == 0)
+    if (p->app.drain_timeout == 0)
         return;
-    if (p->drain_at == 0)
-        p->drain_at = s->now + p->drain_timeout;
-    if (s->now >= p->drain_at) {
+    if (p->slot.drain_until == 0)
+        p->slot.drain_until = s->now + p->app.drain_timeout;
+    if (s->now >= p->slot.drain_until) {
         if (apl_timeouts_close(&s->shm, p->is.id, s->now) == APR_SUCCESS) {
             life_stop(s, p, "its WebSockets and event streams are closed");
             return;
         }
-        p->drain_at = s->now + DRAIN_PAUSE;
+        p->slot.drain_until = s->now + DRAIN_PAUSE;
     }
-    state_wake(s, p->drain_at);
+    state_wake(s, p->slot.drain_until);
 }
 
 /* Its requests need not wait for its end. */
 static void tell_requests(spawner_t *s, process_t *p)
 {
-    p->untold = apl_timeouts_term_sent(&s->shm, p->is.id, s->now) == APL_ELOCK;
-    if (p->untold)
+    p->slot.requests_untold =
+        apl_timeouts_term_sent(&s->shm, p->is.id, s->now) == APL_ELOCK;
+    if (p->slot.requests_untold)
         state_wake(s, s->now);
 }
 
@@ -65,9 +66,9 @@ void slot_state_apply(spawner_t *s, process_t *p)
 {
     apl_condition_t is;
 
-    if (p->untold)
+    if (p->slot.requests_untold)
         tell_requests(s, p);
-    if (!p->listed || p->phase >= PHASE_ENDING)
+    if (!p->slot.listed || p->phase >= PHASE_ENDING)
         return;
     if (apl_supervise_condition(&s->shm, p->is.id, &is) != APR_SUCCESS) {
         put_back(s, p);
@@ -98,7 +99,7 @@ void slot_state_apply(spawner_t *s, process_t *p)
         return; /* its death says more than a stop of the dying */
     if (p->is.stops_itself && p->phase == PHASE_LIVE) {
         if (p->deadline == 0)
-            p->deadline = s->now + p->stop_timeout;
+            p->deadline = s->now + p->app.stop_timeout;
         if (s->now < p->deadline)
             return;
     }

@@ -23,7 +23,7 @@ static int ask(process_t *p, const app_entry_t *app)
                      app->ready, app->host);
 
     return n < (int)sizeof request &&
-           send(p->probe, request, (size_t)n, MSG_NOSIGNAL) == n;
+           send(p->ready.probe, request, (size_t)n, MSG_NOSIGNAL) == n;
 }
 
 /* The three digits; 0: that is no answer of HTTP. */
@@ -50,7 +50,7 @@ static int answer_ended(const spawner_t *s, process_t *p)
         size_t room = sizeof w->line - w->length;
         size_t take;
 
-        n = guarded_socket_recv(p->probe, chunk, sizeof chunk, &sent);
+        n = guarded_socket_recv(p->ready.probe, chunk, sizeof chunk, &sent);
         if (n <= 0)
             break;
         take = (size_t)n < room ? (size_t)n : room;
@@ -58,13 +58,13 @@ static int answer_ended(const spawner_t *s, process_t *p)
         w->length += take;
         if (sent)
             return 1; /* nothing behind it can be read */
-        if (w->length == sizeof w->line && w->until == 0)
-            w->until = s->now + PATIENT;
+        if (w->length == sizeof w->line && w->read_until == 0)
+            w->read_until = s->now + PATIENT;
     }
     if (n < 0)
         return (errno != EAGAIN && errno != EINTR) ||
-               (w->until != 0 && s->now >= w->until);
-    return n == 0 || (w->until != 0 && s->now >= w->until);
+               (w->read_until != 0 && s->now >= w->read_until);
+    return n == 0 || (w->read_until != 0 && s->now >= w->read_until);
 }
 
 int warmup_check(const spawner_t *s, process_t *p, const app_entry_t *app)
@@ -74,21 +74,21 @@ int warmup_check(const spawner_t *s, process_t *p, const app_entry_t *app)
     /* In its own way: the configuration may say another thing by now. */
     if (!app || !app->ready || p->is.wire.protocol != APL_HTTP)
         return 1;
-    if (!w->asked && s->now < w->again)
+    if (!w->sent && s->now < w->not_before)
         return 0;
-    if (!w->asked) {
-        w->asked = 1;
+    if (!w->sent) {
+        w->sent = 1;
         w->length = 0;
-        w->until = 0;
-        w->again = s->now + PAUSE;
+        w->read_until = 0;
+        w->not_before = s->now + PAUSE;
         if (ask(p, app))
             return 0;
     }
     else if (!answer_ended(s, p))
         return 0;
-    guarded_socket_close(p->probe);
-    p->probe = -1;
-    w->asked = 0;
+    guarded_socket_close(p->ready.probe);
+    p->ready.probe = -1;
+    w->sent = 0;
     w->status = status_of(w);
     return w->status >= 200 && w->status < 400;
 }

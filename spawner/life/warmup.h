@@ -19,7 +19,7 @@
 #include "spawner/state/state.h"
 
 /**
- * Ask, or look for the answer. p->probe is connected.
+ * Ask, or look for the answer. p->ready.probe is connected.
  * @param app NULL: it left the table meanwhile; then it is ready, as one that
  *            was started under a configuration with another protocol
  * @return 1: it is ready

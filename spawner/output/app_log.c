@@ -43,7 +43,7 @@ static void copy(const where_t *to, int level, const char *text)
 void app_log_of(log_kind_t *kind, const process_t *p, int level,
                 const char *format, ...)
 {
-    const where_t to = {p->log, p->log_raw, p->is.uid, p->is.gid};
+    const where_t to = {p->app.log, p->app.log_raw, p->is.uid, p->is.gid};
     char text[LOG_MAX];
     va_list args;
     int n;

@@ -127,18 +127,18 @@ int output_may(token_bucket_t *bucket, int own, int64_t now, size_t length)
 /* Has the process a child that writes its lines? */
 static int has_writer(const process_t *p)
 {
-    return p->log && log_writer_can_send(p->log, p->is.uid);
+    return p->app.log && log_writer_can_send(p->app.log, p->is.uid);
 }
 
 /* Do its lines go to a log that is not an error log? */
 static int has_own(const process_t *p)
 {
-    return has_writer(p) && *p->log != LOG_PROGRAM_ERRORLOG;
+    return has_writer(p) && *p->app.log != LOG_PROGRAM_ERRORLOG;
 }
 
 static int is_raw(const process_t *p)
 {
-    return has_own(p) && p->log_raw;
+    return has_own(p) && p->app.log_raw;
 }
 
 static void flush(sink_t *sink)
@@ -150,8 +150,8 @@ static void flush(sink_t *sink)
         return;
     if (has_writer(p)) {
         if (!p->output.writer)
-            p->output.writer =
-                log_writer_get(p->log, p->log_raw, p->is.uid, p->is.gid);
+            p->output.writer = log_writer_get(p->app.log, p->app.log_raw,
+                                              p->is.uid, p->is.gid);
         if (p->output.writer)
             log_writer_send(p->output.writer, lines, sink->used, sink->n);
     }
@@ -342,13 +342,13 @@ static int is_same(const char *a, const char *b)
 
 void output_to(process_t *p, const char *route, int raw)
 {
-    if (is_same(p->log, route) && p->log_raw == raw)
+    if (is_same(p->app.log, route) && p->app.log_raw == raw)
         return;
     log_writer_put(p->output.writer);
     p->output.writer = NULL;
-    free(p->log);
-    p->log = route ? strdup(route) : NULL;
-    p->log_raw = raw;
+    free(p->app.log);
+    p->app.log = route ? strdup(route) : NULL;
+    p->app.log_raw = raw;
 }
 
 /* ---- what was too much ---- */

@@ -30,8 +30,9 @@ static found_t unreadable; /* was logged */
 
 void mark_scan_ask(spawner_t *s, process_t *p, int sign)
 {
-    if (p->seek != SIGKILL && (sign == SIGKILL || sign > p->seek))
-        p->seek = sign;
+    if (p->marks.signal != SIGKILL &&
+        (sign == SIGKILL || sign > p->marks.signal))
+        p->marks.signal = sign;
     state_wake(s, s->now);
 }
 
@@ -86,13 +87,13 @@ static void judge(const procfs_t *who, const char *mark, void *ctx)
         end_stray(who);
         return;
     }
-    if (p->seek < 0 || who->start < p->is.start)
+    if (p->marks.signal < 0 || who->start < p->is.start)
         return;
-    if (p->strays != 1)
+    if (p->marks.found != 1)
         tell(p->is.id, who);
-    p->strays = 1; /* told; the memory is our own */
-    if (p->seek > 0)
-        procfs_signal(who->pid, who->start, p->seek);
+    p->marks.found = 1; /* told; the memory is our own */
+    if (p->marks.signal > 0)
+        procfs_signal(who->pid, who->start, p->marks.signal);
 }
 
 static _Noreturn void work(spawner_t *s)
@@ -101,7 +102,7 @@ static _Noreturn void work(spawner_t *s)
 
     child_reset_descriptors(s->rt.fd);
     for (p = s->processes; p; p = p->next)
-        p->strays = 0;
+        p->marks.found = 0;
     environ_scan_read(is_wanted, judge, s);
     _exit(0);
 }
@@ -126,19 +127,19 @@ static void ended(spawner_t *s, helper_job_t *e, const siginfo_t *cause)
     process_t *p;
 
     for (p = s->processes; p && good; p = p->next)
-        if (p->sought)
-            p->strays = 0;
+        if (p->marks.scanned)
+            p->marks.found = 0;
     while (helper_job_read(e, &f, sizeof f) == 0) {
         p = process_find(s, f.id);
         if (f.id == 0 && odd.pid == 0)
             odd = f;
-        if (p && p->sought)
-            p->strays = 1;
+        if (p && p->marks.scanned)
+            p->marks.found = 1;
     }
     for (p = s->processes; p; p = p->next) {
-        if (p->sought)
-            p->rest_at = s->now;
-        p->sought = 0;
+        if (p->marks.scanned)
+            p->end.check_at = s->now;
+        p->marks.scanned = 0;
     }
     if (odd.pid)
         blame(&odd);
@@ -155,7 +156,7 @@ static int is_due(const spawner_t *s)
 
     oldest = UINT64_MAX;
     for (p = s->processes; p; p = p->next)
-        if (p->seek >= 0 && p->is.start < oldest)
+        if (p->marks.signal >= 0 && p->is.start < oldest)
             oldest = p->is.start;
     return before > 0 || oldest < UINT64_MAX;
 }
@@ -182,7 +183,7 @@ void mark_scan_tick(spawner_t *s)
     before = 0;
     for (p = s->processes; p; p = p->next) {
         /* What a living leader has started is not all there yet. */
-        p->sought = p->seek >= 0 && p->gone;
-        p->seek = -1;
+        p->marks.scanned = p->marks.signal >= 0 && p->gone;
+        p->marks.signal = -1;
     }
 }

@@ -7,7 +7,7 @@
  *        stranger may keep it waiting (environ_scan.h). One child looks for all
  *        that was asked for, and the next one begins when it has ended.
  *
- * Crash: a new spawner hunts anew.
+ * Crash: a new spawner scans anew.
  * Trust: a mark is the process's own word, and at worst ends itself. Whose
  *        mark cannot be read is left alone, and logged once.
  */
@@ -16,8 +16,8 @@
 
 #include "spawner/state/state.h"
 
-/** Send `sign` to whatever bears its mark; 0: only look. p->strays says what
- * was found, once its leader is dead. */
+/** Send `sign` to whatever bears its mark; 0: only look. When its leader is
+ * dead, p->marks.found says what was found. */
 void mark_scan_ask(spawner_t *s, process_t *p, int sign);
 
 /** KILL what bears our mark, began before now and is in no record. */

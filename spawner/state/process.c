@@ -102,13 +102,13 @@ static process_t *make(spawner_t *s, uint32_t record,
     open_index(s);
     p->record = record;
     p->is = *is;
-    p->probe = p->entry = -1;
-    p->seek = p->strays = p->census.found = -1;
+    p->ready.probe = p->ready.socket = -1;
+    p->marks.signal = p->marks.found = p->session.found = -1;
     p->pidfd.fd = p->reports.fd = p->fifo.fd = p->notify.fd = -1;
-    p->stop_timeout = STOP_TIMEOUT;
-    p->hung_stop_timeout = HUNG_STOP_TIMEOUT;
-    p->drain_timeout = DRAIN_TIMEOUT;
-    p->stop_signal = SIGTERM;
+    p->app.stop_timeout = STOP_TIMEOUT;
+    p->app.hung_stop_timeout = HUNG_STOP_TIMEOUT;
+    p->app.drain_timeout = DRAIN_TIMEOUT;
+    p->app.stop_signal = SIGTERM;
     apr_cpystrn(p->label, is->name, sizeof p->label);
     p->next = s->processes;
     s->processes = p;
@@ -167,11 +167,11 @@ void process_configure(spawner_t *s, process_t *p)
 
     if (!a)
         return;
-    p->outdated = 0;
-    p->stop_timeout = a->stop_timeout;
-    p->hung_stop_timeout = a->hung_stop_timeout;
-    p->drain_timeout = a->drain_timeout;
-    p->stop_signal = a->stop_signal;
+    p->slot.outdated = 0;
+    p->app.stop_timeout = a->stop_timeout;
+    p->app.hung_stop_timeout = a->hung_stop_timeout;
+    p->app.drain_timeout = a->drain_timeout;
+    p->app.stop_signal = a->stop_signal;
     snprintf(p->label, sizeof p->label, "%s", a->label);
     output_to(p, a->log, a->log_raw);
 }
@@ -191,7 +191,7 @@ void process_signal(spawner_t *s, process_t *p, int sign)
     int populated;
 
     if (is_killed && p->gone)
-        p->census.killed = 1;
+        p->session.sent_kill = 1;
     if (p->is.pid <= 1)
         return;
     if (!p->gone && p->child) {
@@ -216,16 +216,16 @@ int process_has_remains(spawner_t *s, process_t *p)
     int populated = cgroup_populated(p->is.id);
 
     if (populated >= 0) {
-        p->census.survived = p->census.killed && populated;
+        p->session.survived = p->session.sent_kill && populated;
         return populated;
     }
     if (p->is.pid <= 1)
         return 0;
-    if (p->census.found != 0)
+    if (p->session.found != 0)
         session_scan_ask(s, p, 0);
-    if (p->strays != 0)
+    if (p->marks.found != 0)
         mark_scan_ask(s, p, 0);
-    return p->census.found != 0 || p->strays != 0;
+    return p->session.found != 0 || p->marks.found != 0;
 }
 
 void process_collect(spawner_t *s)
@@ -242,9 +242,9 @@ void process_collect(spawner_t *s)
         drop(s->by_child, &p->is.pid, sizeof p->is.pid, p);
         drop(s->by_port, &p->is.wire.port, sizeof p->is.wire.port, p);
         output_forget(&p->output);
-        free(p->log);
-        free(p->command);
-        free(p->failure);
+        free(p->app.log);
+        free(p->start.command);
+        free(p->start.failure);
         free(p);
     }
 }

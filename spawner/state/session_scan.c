@@ -36,14 +36,14 @@ static int failed;           /* the last time, and that was logged */
 void session_scan_ask(spawner_t *s, process_t *p, int sign)
 {
     if (sign > 0)
-        p->census.signals |= (uint64_t)1 << sign;
-    p->census.asked = asked = 1;
+        p->session.signals |= (uint64_t)1 << sign;
+    p->session.wanted = asked = 1;
     state_wake(s, s->now);
 }
 
 void session_scan_measure(spawner_t *s, process_t *p)
 {
-    p->census.weighed = 1;
+    p->session.measure = 1;
     session_scan_ask(s, p, 0);
 }
 
@@ -60,7 +60,7 @@ static int is_member(const process_t *p, const procfs_t *who)
     return runs(who) && who->session == p->is.pid &&
            who->start >= p->is.start &&
            (who->pid != p->is.pid || who->start == p->is.start) &&
-           (!p->gone || who->start <= p->died_ticks);
+           (!p->gone || who->start <= p->end.died_ticks);
 }
 
 typedef struct {
@@ -157,24 +157,24 @@ static _Noreturn void work(const spawner_t *s)
 
 static void take(const spawner_t *s, process_t *p, const target_t *q)
 {
-    if (p->census.sought) {
-        p->census.found = q->found;
+    if (p->session.scanned) {
+        p->session.found = q->found;
         /* One that sends SIGKILL has found what that has not ended yet. */
-        p->census.survived = p->census.killed && q->found;
-        p->census.killed |= (int)(q->signals >> SIGKILL & 1);
-        p->rest_at = s->now;
+        p->session.survived = p->session.sent_kill && q->found;
+        p->session.sent_kill |= (int)(q->signals >> SIGKILL & 1);
+        p->end.check_at = s->now;
     }
     if (q->weighed)
-        p->weight = q->memory;
-    p->census.sought = 0;
+        p->memory.bytes = q->memory;
+    p->session.scanned = 0;
 }
 
 static void ask_again(process_t *p, const target_t *q)
 {
-    p->census.signals |= q->signals;
-    p->census.weighed |= q->weighed;
-    p->census.sought = 0;
-    p->census.asked = asked = 1;
+    p->session.signals |= q->signals;
+    p->session.measure |= q->weighed;
+    p->session.scanned = 0;
+    p->session.wanted = asked = 1;
 }
 
 static void forget(void)
@@ -215,17 +215,17 @@ static int note_targets(spawner_t *s)
     size_t n = 0;
 
     for (p = s->processes; p; p = p->next)
-        n += p->census.asked != 0;
+        n += p->session.wanted != 0;
     targets = mmap(NULL, (n + 1) * sizeof *targets, PROT_READ | PROT_WRITE,
                    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (targets == MAP_FAILED)
         return -1;
     n_targets = 0;
     for (p = s->processes; p; p = p->next)
-        if (p->census.asked)
+        if (p->session.wanted)
             targets[n_targets++] = (target_t){.id = p->is.id,
-                                              .signals = p->census.signals,
-                                              .weighed = p->census.weighed,
+                                              .signals = p->session.signals,
+                                              .weighed = p->session.measure,
                                               .p = p};
     return 0;
 }
@@ -236,12 +236,12 @@ static void note_asked(spawner_t *s)
     process_t *p;
 
     for (p = s->processes; p; p = p->next) {
-        if (!p->census.asked)
+        if (!p->session.wanted)
             continue;
         /* What a living leader has started is not all there yet. */
-        p->census.sought = p->gone;
-        p->census.signals = 0;
-        p->census.asked = p->census.weighed = 0;
+        p->session.scanned = p->gone;
+        p->session.signals = 0;
+        p->session.wanted = p->session.measure = 0;
     }
     asked = 0;
     began = s->now;

@@ -29,10 +29,10 @@
 #include "spawner/state/state.h"
 
 /** Send `sign` to all that it has started, and not to its leader; 0: only
- * look. p->census says what was found, once its leader is dead. */
+ * look. p->session says what was found, once its leader is dead. */
 void session_scan_ask(spawner_t *s, process_t *p, int sign);
 
-/** Have its memory added up: p->weight. */
+/** Have its memory added up: p->memory.bytes. */
 void session_scan_measure(spawner_t *s, process_t *p);
 
 /** Begin what is due. */

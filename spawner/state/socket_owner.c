@@ -50,7 +50,7 @@ process_t *socket_owner_find(const spawner_t *s, const sock_diag_socket_t *at)
     if (!p || !comparable || at->inode == 0)
         return p;
     if (at->device != learned.device ||
-        process_files_stat(&s->rt, p->is.id, p->entry, &st) != 0 ||
+        process_files_stat(&s->rt, p->is.id, p->ready.socket, &st) != 0 ||
         at->inode != (uint32_t)st.st_ino)
         return NULL;
     return p;

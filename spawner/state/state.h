@@ -30,92 +30,135 @@
 
 #define SECOND ((int64_t)1000000)
 
-/** Of warmup.c: a request on `probe`. Zeroed at first. */
+/* ---- what is kept of a process, grouped by the file that keeps it ---- */
+
+/** Of warmup.c: the request for the path of AppReady, on `ready.probe`. */
 typedef struct {
-    int asked;     /**< the request was sent */
-    int64_t again; /**< us: no other before */
-    int64_t until; /**< us: the rest of an answer is read so long; 0 */
-    char line[12]; /**< "HTTP/1.1 200" */
-    size_t length; /**< bytes of it that are there */
-    int status;    /**< of the last answer; 0: there was none */
+    int sent;           /**< the request was sent */
+    int64_t not_before; /**< us: the next request is not sent before that */
+    int64_t read_until; /**< us: until then the rest of a response is read */
+    char line[12];      /**< "HTTP/1.1 200" */
+    size_t length;      /**< bytes of it that are there */
+    int status;         /**< of the last response; 0: there was none */
 } warmup_t;
 
-/** Of abandoned.c: what is left to a process. Zeroed at first. */
+/** Of ready.c. */
 typedef struct {
-    uint32_t requests;    /**< that nobody waits for */
-    uint32_t waiting;     /**< other requests, for a process of its app */
-    uint32_t connections; /**< at the last look */
-    uint32_t now;         /**< during a look */
-    int64_t at;           /**< us: when that was */
-    int64_t pause;        /**< us: from then to the next */
-} left_t;
+    int probe;         /**< connection to the process, or -1 */
+    int64_t probed_at; /**< us: when that was made */
+    int socket;        /**< the socket that the process bound, O_PATH, or -1 */
+    int connect_errno; /**< why nobody can connect to that; 0 */
+    int seen;          /**< the probe was seen in a listening socket's queue */
+    int listeners;     /**< Unix sockets that listen at its path */
+} process_ready_t;
 
-/** Of session_scan.c. */
+/** Of launch.c and life.c: what is known of its start. */
 typedef struct {
-    uint64_t signals; /**< to be sent by the next one: bit N is signal N */
-    int asked;        /**< the next one is to look for it */
-    int weighed;      /**< and to add up its memory */
-    int sought;       /**< the one that runs does, and its leader was dead */
+    char user[64];     /**< name, for messages */
+    char *command;     /**< for messages; NULL: not known */
+    char *failure;     /**< why the start failed; NULL: it did not */
+    uint64_t error_id; /**< of the failure; in the log and in the segment */
+} process_start_t;
+
+/** Of life.c: its end. */
+typedef struct {
+    siginfo_t cause;     /**< of the leader's end; si_pid 0: not known */
+    uint64_t died_ticks; /**< when the leader died; procfs_now() */
+    int64_t check_at;    /**< us: from then on it is asked what is left */
+} process_end_t;
+
+/** Of process.c: what the app table says of its app. It stays when the app
+ * leaves the table. */
+typedef struct {
+    char *log;   /**< where its output goes (log_program.h); NULL: the error
+                      log */
+    int log_raw; /**< the lines are written as it prints them */
+    int stop_signal;
+    int64_t stop_timeout, hung_stop_timeout, drain_timeout; /**< us */
+} process_app_t;
+
+/** Its slot in the segment. */
+typedef struct {
+    int listed;          /**< it has a slot, which must hear of its end */
+    int outdated;        /**< apply_table.c: the segment knows that its
+                               configuration changed */
+    int64_t drain_until; /**< us: slot_state.c: upgraded connections may last
+                               until then; 0: it does not have to leave */
+    int requests_untold; /**< slot_state.c: its requests are yet to be told
+                               that it is killed */
+} process_slot_t;
+
+/** Of abandoned.c: requests that nobody waits for. */
+typedef struct {
+    uint32_t requests;    /**< how many */
+    uint32_t waiting;     /**< other requests, for a process of its app */
+    uint32_t connections; /**< at the last check */
+    uint32_t counted;     /**< connections found during a check */
+    int64_t counted_at;   /**< us: when that was */
+    int64_t pause;        /**< us: from then to the next check */
+} process_abandoned_t;
+
+/** Of memory_limit.c; `bytes` is filled in by session_scan.c. */
+typedef struct {
+    int64_t check_at; /**< us: it is measured from then on, or was then */
+    int64_t bytes;    /**< roughly; -1: of no interest */
+    int above_limit;  /**< it is above AppMemoryLimit, and to be replaced */
+} process_memory_t;
+
+/** Of stuck_report.c. */
+typedef struct {
+    int reported;       /**< the report before its end was begun */
+    int64_t may_end_at; /**< us: it may be ended from then on */
+} process_stuck_t;
+
+/** Of mark_scan.c. */
+typedef struct {
+    int signal;  /**< for what bears its mark, by the next scan; -1: none */
+    int scanned; /**< the scan that runs looks for that */
+    int found;   /**< 1: something bears its mark; 0: nothing; -1: not known */
+} process_marks_t;
+
+/** Of session_scan.c: what runs of its session, or of its cgroup. */
+typedef struct {
+    uint64_t signals; /**< that the next scan sends: bit N is signal N */
+    int wanted;       /**< the next scan is to look for it */
+    int measure;      /**< and to add up its memory */
+    int scanned;      /**< the scan that runs does, and its leader was dead */
     int found;        /**< 1: something runs; 0: nothing; -1: not known */
-    int killed;       /**< what was left of it was sent SIGKILL */
-    int survived;     /**< and was there when a later one began */
-} session_scan_t;
+    int sent_kill;    /**< what was left of it was sent SIGKILL */
+    int survived;     /**< and was there when a later scan began */
+} process_session_t;
 
 enum { PHASE_BOOTING, PHASE_LIVE, PHASE_ENDING, PHASE_KILLED };
 
 /** A process of an app. */
 typedef struct process {
-    struct process *next;
-    uint32_t record; /**< where it is in the registry */
+    struct process *next; /**< process.c */
+    uint32_t record;      /**< where it is in the registry */
     registry_record_t is;
-    int phase;
-    int child;       /**< ours to wait for; 0: adopted, so there is a pidfd */
-    int64_t adopted; /**< us: when it was taken over; 0: it was not */
-    int listed;   /**< it has a slot in the segment, which must hear its end */
-    int outdated; /**< the segment knows that its configuration changed */
-    int gone;     /**< the leader is dead and reaped */
-    int done;     /**< nothing is left; to be freed */
-    siginfo_t cause;     /**< of the leader's end; si_pid 0: not known */
-    uint64_t died_ticks; /**< when the leader died; procfs_now() */
-    int64_t deadline;    /**< us; of the phase; see life.c */
-    int64_t stop_timeout, hung_stop_timeout, drain_timeout;
-    int stop_signal;
-    int64_t
-        drain_at; /**< us: slot_state.c: its links may last until then; 0: it
-                        * does not have to leave */
     char label[64];
-    char *log;     /**< where its output goes (log_program.h); NULL: the error
-                            log */
-    int log_raw;   /**< as it prints it */
-    char user[64]; /**< name, for messages */
-    char *command; /**< for messages; NULL: not known */
-    char *failure; /**< why the start failed; NULL: it did not */
-    uint64_t error_id; /**< stands in the log and in the segment */
-    int probe;         /**< ready.c: connection to it, or -1 */
-    int entry;         /**< ready.c: the socket that it bound, O_PATH, or -1 */
-    int barred;        /**< ready.c: errno: why nobody can connect to that */
-    int64_t probed;    /**< ready.c: when that was made */
-    int seen;          /**< ready.c */
-    int listeners;     /**< ready.c: Unix sockets that listen at its path */
-    int64_t weigh_at; /**< us: memory_limit.c looks from then on, or did then */
-    int64_t weight;   /**< memory_limit.c: bytes, roughly; -1: of no interest */
-    int zombie;       /**< it survives SIGKILL, and that is known */
-    int heavy;        /**< it is above AppMemoryLimit, and to be replaced */
-    int condemned;    /**< stuck_report.c: its last report was begun */
-    int untold;       /**< slot_state.c: its requests are yet to hear that it is
-                            killed */
-    int64_t quiet;    /**< us: stuck_report.c: it may be ended from then on */
-    int64_t report_at; /**< us: slow_request.c has it looked at from then on */
-    warmup_t warmup;   /**< AppReady: its path is being asked for */
-    left_t left;       /**< requests that met AppTimeout */
-    int seek;          /**< mark_scan.c: signal for what bears its mark; -1 */
-    int sought;        /**< mark_scan.c: the child looks for that */
-    int strays; /**< mark_scan.c: something bears its mark; -1: not known */
-    session_scan_t census; /**< what runs of its session, or of its cgroup */
-    int64_t rest_at;       /**< us: life.c asks for what is left from then on */
-    int64_t live; /**< us, apl_now(): when it became ready; 0: not seen */
-    int stays;    /**< early_exit.c: it has served, or is not young any more */
-    output_t output;
+    int phase;          /**< life.c */
+    int64_t deadline;   /**< us: life.c: of the phase */
+    int child;          /**< it is a child of ours; 0: adopted by pidfd */
+    int64_t adopted_at; /**< us: adopt.c: when it was taken over; 0 */
+    int gone;           /**< the leader is dead and reaped */
+    int done;           /**< nothing is left; to be freed */
+    int64_t live_since; /**< us, apl_now(): when it became ready; 0: not seen */
+    int has_stayed;     /**< early_exit.c: its start is a success */
+    int unkillable;     /**< it survives SIGKILL, and that is known */
+    int64_t slow_check_at; /**< us: slow_request.c: no report before */
+    process_app_t app;
+    process_start_t start;
+    process_ready_t ready;
+    warmup_t warmup;
+    process_slot_t slot;
+    process_abandoned_t abandoned;
+    process_memory_t memory;
+    process_stuck_t stuck;
+    process_marks_t marks;
+    process_session_t session;
+    process_end_t end;
+    output_t output; /**< output.c */
     loop_source_t pidfd, reports, fifo, notify;
 } process_t;
 
@@ -129,7 +172,7 @@ typedef struct spawner {
     apr_hash_t *by_id, *by_child, *by_port; /**< of them: process.c */
     int64_t now;               /**< us, apl_now(): of this turn of the loop */
     int64_t wake;              /**< us: the next turn, at the latest */
-    int64_t look_at;           /**< us: abandoned.c: no look before */
+    int64_t abandoned_at;      /**< us: abandoned.c: no check before */
     struct rlimit descriptors; /**< RLIMIT_NOFILE as httpd was started with */
     int stopping;
     int unreaped; /**< children may be dead: life_reap() is due */

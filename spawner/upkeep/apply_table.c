@@ -180,13 +180,13 @@ static int replace_outdated(spawner_t *s)
         const app_entry_t *a = app_table_find(s->table, p->is.name);
         apr_status_t rv;
 
-        if (!a || p->outdated || !p->listed || !is_outdated(p, a) ||
+        if (!a || p->slot.outdated || !p->slot.listed || !is_outdated(p, a) ||
             p->phase >= PHASE_ENDING)
             continue;
         rv = apl_supervise_outdate(&s->shm, p->is.id, s->now);
         if (locked_out(rv))
             return -1;
-        p->outdated = 1;
+        p->slot.outdated = 1;
         if (rv == APR_SUCCESS)
             app_log(p, LOG_INFO,
                     "is to be replaced: its configuration "

@@ -49,7 +49,7 @@ static void correct(spawner_t *s)
     for (p = s->processes; p; p = p->next) {
         apl_who_t who = {p->is.pid, 0, p->is.start};
 
-        if (p->listed && !p->gone && p->phase < PHASE_ENDING &&
+        if (p->slot.listed && !p->gone && p->phase < PHASE_ENDING &&
             apl_supervise_condition(&s->shm, p->is.id, &is) == APR_SUCCESS &&
             !apl_supervise_matches(&s->shm, p->is.id, &who, p->is.name,
                                    p->is.wire, p->phase == PHASE_LIVE))

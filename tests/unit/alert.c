@@ -143,7 +143,7 @@ static process_t *begin_ready(void)
     process_t *p = begin();
 
     p->phase = PHASE_LIVE;
-    p->live = spawner()->now;
+    p->live_since = spawner()->now;
     early_exit_check(spawner(), p);
     return p;
 }
@@ -270,7 +270,7 @@ static void one_that_serves(void **state)
     p = begin();
     p->is.id = hold.id;
     p->phase = PHASE_LIVE;
-    p->live = spawner()->now;
+    p->live_since = spawner()->now;
     early_exit_check(spawner(), p);
     assert_int_equal(n_files(), 1);
     scene_close(scene, &hold);

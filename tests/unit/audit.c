@@ -188,7 +188,7 @@ static process_t *record_of(const apl_process_t *slot, const apl_app_t *a)
     p = process_adopted(&s, 0, &is);
     assert_non_null(p);
     p->phase = PHASE_LIVE;
-    p->listed = 1;
+    p->slot.listed = 1;
     return p;
 }
 

@@ -192,7 +192,7 @@ static void it_does_not_go_without_a_record(void **state)
     p = launch();
     failing = 0;
     assert_string_equal(done, "");
-    assert_non_null(strstr(p->failure, "registered"));
+    assert_non_null(strstr(p->start.failure, "registered"));
     end(p);
 }
 

@@ -141,8 +141,8 @@ static void is(uint32_t uid, const char *user, const char *command)
 
     assert_int_equal(p->is.uid, uid);
     assert_int_equal(p->is.gid, uid);
-    assert_string_equal(p->user, user);
-    assert_string_equal(p->command ? p->command : "", command);
+    assert_string_equal(p->start.user, user);
+    assert_string_equal(p->start.command ? p->start.command : "", command);
     assert_int_equal(registry_read(p->record, &record), REGISTRY_RECORD);
     assert_int_equal(record.uid, uid);
 }
@@ -178,8 +178,8 @@ static int fails_as_run(void)
     ran = -1;
     p->phase = PHASE_KILLED;
     p->deadline = INT64_MAX;
-    p->failure = strdup("it ended");
-    p->listed = 1;
+    p->start.failure = strdup("it ended");
+    p->slot.listed = 1;
     life_tick(spawner_state());
     return ran;
 }
@@ -190,13 +190,13 @@ static void a_failed_start_was_run_or_not(void **state)
     (void)state;
     tell(BOOT_USER, 1000, "shop");
     assert_int_equal(fails_as_run(), 0);
-    free(p->failure);
+    free(p->start.failure);
     tell(BOOT_COMMAND, 0, "serve");
     assert_int_equal(fails_as_run(), 1);
-    free(p->failure);
+    free(p->start.failure);
     /* The next spawner has what is on record. */
-    free(p->command);
-    p->command = NULL;
+    free(p->start.command);
+    p->start.command = NULL;
     assert_int_equal(registry_read(p->record, &p->is), REGISTRY_RECORD);
     assert_int_equal(fails_as_run(), 1);
 }

@@ -102,21 +102,21 @@ static void what_is_left_ends(void **state)
     mark_scan_ask(spawner_state(), p, 0);
     mark_scan_ask(spawner_state(), other, 0);
     hunt();
-    assert_int_equal(p->strays, 1);
-    assert_int_equal(other->strays, 1);
+    assert_int_equal(p->marks.found, 1);
+    assert_int_equal(other->marks.found, 1);
     for (i = 0; i < 3; i++)
         assert_true(marked_is_alive(left[i]));
     mark_scan_ask(spawner_state(), p, SIGTERM);
     mark_scan_ask(spawner_state(), p, SIGKILL);
     mark_scan_ask(spawner_state(), p, SIGTERM);
     hunt();
-    assert_int_equal(p->strays, 1);
+    assert_int_equal(p->marks.found, 1);
     for (i = 0; i < 3; i++)
         wait_for_end(left[i]);
     mark_scan_ask(spawner_state(), p, 0);
     hunt();
-    assert_int_equal(p->strays, 0);
-    assert_int_equal(other->strays, 1);
+    assert_int_equal(p->marks.found, 0);
+    assert_int_equal(other->marks.found, 1);
     assert_true(marked_is_alive(theirs));
     assert_true(marked_is_alive(foreign));
 }
@@ -132,7 +132,7 @@ static void what_is_older_is_not_its(void **state)
     p = dead(ID);
     mark_scan_ask(spawner_state(), p, SIGKILL);
     hunt();
-    assert_int_equal(p->strays, 0);
+    assert_int_equal(p->marks.found, 0);
     assert_true(marked_is_alive(old));
 }
 
@@ -148,7 +148,7 @@ static void nor_is_it_beside_an_older_one(void **state)
     mark_scan_ask(spawner_state(), oldest, 0);
     mark_scan_ask(spawner_state(), p, SIGKILL);
     hunt();
-    assert_int_equal(p->strays, 0);
+    assert_int_equal(p->marks.found, 0);
     assert_true(marked_is_alive(old));
 }
 
@@ -161,7 +161,7 @@ static void while_its_leader_lives(void **state)
     p->gone = 0;
     mark_scan_ask(spawner_state(), p, SIGKILL);
     hunt();
-    assert_int_equal(p->strays, -1);
+    assert_int_equal(p->marks.found, -1);
 }
 
 /* Others are ended, and it is named once. */
@@ -184,7 +184,7 @@ static void one_is_stuck(void **state)
     for (i = 0; i < 2; i++)
         wait_for_end(others[i]);
     assert_true(marked_is_alive(stuck));
-    assert_int_equal(p->strays, 0);
+    assert_int_equal(p->marks.found, 0);
     snprintf(line, sizeof line, "process %d keeps its environment", (int)stuck);
     assert_int_equal(scratch_lines(line), 1);
 }
@@ -204,7 +204,7 @@ static void the_hunter_is_killed(void **state)
     spawner_state()->now += 60 * SECOND;
     helper_job_tick(spawner_state());
     scratch_reap(-1);
-    assert_int_equal(p->strays, -1);
+    assert_int_equal(p->marks.found, -1);
     assert_int_equal(scratch_lines("have left behind could not be looked for"),
                      1);
     mark_scan_ask(spawner_state(), p, SIGKILL);
@@ -256,7 +256,7 @@ static void the_log_cannot_be_opened(void **state)
     log_directory(spawner_state()->rt.fd);
     wait_for_end(stray);
     assert_true(marked_is_alive(left));
-    assert_int_equal(p->strays, 1);
+    assert_int_equal(p->marks.found, 1);
 }
 
 int main(void)

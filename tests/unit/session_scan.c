@@ -52,7 +52,7 @@ static process_t *dead(const family_t *session)
 
     family_end_leader(session);
     p->gone = 1;
-    p->died_ticks = procfs_now();
+    p->end.died_ticks = procfs_now();
     return p;
 }
 
@@ -84,7 +84,7 @@ static void look_and_spare(process_t *p, const family_t *session)
 {
     session_scan_ask(spawner_state(), p, SIGKILL);
     look();
-    assert_int_equal(p->census.found, 0);
+    assert_int_equal(p->session.found, 0);
     assert_int_equal(family_alive(session), FAMILY_MEMBERS);
     family_kill(session);
 }
@@ -107,25 +107,25 @@ static void one_look_answers_all(void **state)
     for (i = 0; i < 3; i++) {
         family_begin(&session[i], 0);
         p[i] = dead(&session[i]);
-        assert_int_equal(p[i]->census.found, -1);
+        assert_int_equal(p[i]->session.found, -1);
     }
     family_kill(&session[2]);
     for (i = 0; i < 3; i++)
         session_scan_ask(spawner_state(), p[i], i == 0 ? SIGTERM : 0);
     look();
     assert_int_equal(forks.tried, 1);
-    assert_int_equal(p[0]->census.found, 1);
-    assert_int_equal(p[1]->census.found, 1);
-    assert_int_equal(p[2]->census.found, 0);
-    assert_false(p[0]->census.killed);
+    assert_int_equal(p[0]->session.found, 1);
+    assert_int_equal(p[1]->session.found, 1);
+    assert_int_equal(p[2]->session.found, 0);
+    assert_false(p[0]->session.sent_kill);
     family_wait(&session[0]);
     assert_int_equal(family_alive(&session[1]), FAMILY_MEMBERS);
     assert_false(begin());
     session_scan_ask(spawner_state(), p[0], 0);
     session_scan_ask(spawner_state(), p[1], SIGKILL);
     look();
-    assert_int_equal(p[0]->census.found, 0);
-    assert_true(p[1]->census.killed);
+    assert_int_equal(p[0]->session.found, 0);
+    assert_true(p[1]->session.sent_kill);
     family_wait(&session[1]);
 }
 
@@ -138,20 +138,20 @@ static void only_a_later_look_finds_survivors(void **state)
     (void)state;
     session_scan_ask(spawner_state(), p, SIGKILL);
     look();
-    assert_int_equal(p->census.found, 1);
-    assert_true(p->census.killed);
-    assert_false(p->census.survived);
+    assert_int_equal(p->session.found, 1);
+    assert_true(p->session.sent_kill);
+    assert_false(p->session.survived);
     family_wait(&session);
     session_scan_ask(spawner_state(), p, 0);
     look();
-    assert_int_equal(p->census.found, 0);
-    assert_false(p->census.survived);
+    assert_int_equal(p->session.found, 0);
+    assert_false(p->session.survived);
     /* Nothing here outlives SIGKILL: this one never got it. */
     p = left_behind(&session);
-    p->census.killed = 1;
+    p->session.sent_kill = 1;
     session_scan_ask(spawner_state(), p, 0);
     look();
-    assert_true(p->census.survived);
+    assert_true(p->session.survived);
     family_kill(&session);
 }
 
@@ -165,7 +165,7 @@ static void at_the_stop_only_what_was_seen_is_said(void **state)
     (void)state;
     p->phase = other->phase = PHASE_KILLED;
     p->deadline = other->deadline = s->now;
-    other->census.killed = other->census.survived = 1;
+    other->session.sent_kill = other->session.survived = 1;
     s->stopping = 1;
     life_tick(s);
     s->stopping = 0;
@@ -184,7 +184,7 @@ static void what_began_later_is_not_its(void **state)
     process_t *p = left_behind(&session);
 
     (void)state;
-    p->died_ticks = session.is.start - 1;
+    p->end.died_ticks = session.is.start - 1;
     look_and_spare(p, &session);
 }
 
@@ -195,8 +195,8 @@ static void what_is_older_is_not_its(void **state)
     process_t *p = left_behind(&session);
 
     (void)state;
-    p->is.start = p->died_ticks + 1;
-    p->died_ticks += 2;
+    p->is.start = p->end.died_ticks + 1;
+    p->end.died_ticks += 2;
     look_and_spare(p, &session);
 }
 
@@ -228,7 +228,7 @@ static void a_leader_that_lives(void **state)
     p = process_of(&session);
     session_scan_ask(spawner_state(), p, SIGTERM);
     look();
-    assert_int_equal(p->census.found, -1);
+    assert_int_equal(p->session.found, -1);
     family_wait(&session);
     assert_true(family_is_alive(session.leader));
     family_end_leader(&session);
@@ -260,14 +260,14 @@ static void no_child_can_be_made(void **state)
     forks.refused = 2;
     assert_true(begin());
     assert_true(begin());
-    assert_int_equal(p->census.found, -1);
+    assert_int_equal(p->session.found, -1);
     assert_int_equal(family_alive(&session), FAMILY_MEMBERS);
     spawner_state()->wake = INT64_MAX;
     session_scan_tick(spawner_state()); /* too soon, but it is not forgotten */
     assert_true(spawner_state()->wake <= spawner_state()->now + SECOND);
     look();
-    assert_int_equal(p->census.found, 1);
-    assert_true(p->census.killed);
+    assert_int_equal(p->session.found, 1);
+    assert_true(p->session.sent_kill);
     family_wait(&session);
 }
 
@@ -282,11 +282,11 @@ static void the_child_takes_too_long(void **state)
     spawner_state()->now += 60 * SECOND;
     helper_job_tick(spawner_state());
     scratch_reap(forks.child);
-    assert_int_equal(p->census.found, -1);
-    assert_false(p->census.killed);
+    assert_int_equal(p->session.found, -1);
+    assert_false(p->session.sent_kill);
     spawner_state()->now += 60 * SECOND;
     look();
-    assert_true(p->census.killed);
+    assert_true(p->session.sent_kill);
     family_wait(&session);
 }
 
@@ -313,15 +313,16 @@ static void its_memory(void **state)
     family_begin(&small, 0);
     p = process_of(&large);
     other = process_of(&small);
-    other->weight = -1;
+    other->memory.bytes = -1;
     session_scan_measure(spawner_state(), p);
     session_scan_ask(spawner_state(), other, 0);
     look();
-    assert_true(p->weight >= FAMILY_MEMBERS * 20 * MEGABYTE);
-    assert_int_equal(other->weight, -1); /* nobody has asked */
+    assert_true(p->memory.bytes >= FAMILY_MEMBERS * 20 * MEGABYTE);
+    assert_int_equal(other->memory.bytes, -1); /* nobody has asked */
     session_scan_measure(spawner_state(), other);
     look();
-    assert_true(other->weight > 0 && other->weight < p->weight);
+    assert_true(other->memory.bytes > 0 &&
+                other->memory.bytes < p->memory.bytes);
     family_kill(&large);
     family_kill(&small);
     family_end_leader(&small); /* it has copies of the other's descriptors */

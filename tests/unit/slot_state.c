@@ -61,7 +61,7 @@ static int begin(void **state)
         return -1;
     p = process_new(s, h.id, app->name);
     p->phase = PHASE_LIVE;
-    p->listed = 1;
+    p->slot.listed = 1;
     p->is.pid = getpid();
     p->is.wire = scene_wire;
     return 0;
@@ -86,7 +86,7 @@ static void a_kill_is_told_when_the_lock_is_free_again(void **state)
 {
     (void)state;
     assert_int_equal(apl_timeouts_kill(&s->shm, h.id, 0, s->now), APR_SUCCESS);
-    p->condemned = 1; /* its report is written */
+    p->stuck.reported = 1; /* its report is written */
     locked_out = 2;
     turn();
     assert_int_equal(p->phase, PHASE_ENDING);
@@ -97,7 +97,7 @@ static void a_kill_is_told_when_the_lock_is_free_again(void **state)
     assert_true(s->wake <= s->now);
     turn();
     assert_true(apl_checkout_dying(&scene->pool, &h));
-    assert_int_equal(p->untold, 0);
+    assert_int_equal(p->slot.requests_untold, 0);
 }
 
 /* A WebSocket, and the process has to leave. */
@@ -113,7 +113,7 @@ static void must_leave(void)
 static void links_are_closed_in_time(void **state)
 {
     (void)state;
-    p->drain_timeout = 60 * SECOND;
+    p->app.drain_timeout = 60 * SECOND;
     must_leave();
     s->now += 59 * SECOND;
     turn();
@@ -128,7 +128,7 @@ static void links_are_closed_in_time(void **state)
 static void one_that_is_put_back_has_its_time_anew(void **state)
 {
     (void)state;
-    p->drain_timeout = 60 * SECOND;
+    p->app.drain_timeout = 60 * SECOND;
     must_leave();
     assert_int_equal(apl_supervise_gone(&s->shm, h.id, s->now), APR_SUCCESS);
     scene_close(scene, &h);

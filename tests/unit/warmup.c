@@ -27,7 +27,7 @@ static int connect_both(void **state)
         return -1;
     memset(&p, 0, sizeof p);
     s.now = SECOND;
-    p.probe = ends[0];
+    p.ready.probe = ends[0];
     server = ends[1];
     return 0;
 }
@@ -35,8 +35,8 @@ static int connect_both(void **state)
 static int close_both(void **state)
 {
     (void)state;
-    if (p.probe >= 0)
-        close(p.probe);
+    if (p.ready.probe >= 0)
+        close(p.ready.probe);
     return close(server);
 }
 

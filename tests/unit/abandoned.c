@@ -62,7 +62,7 @@ static void p4_also_when_its_client_waits_no_more(void **state)
     id = h.id;
     abandon(s, &h);
     assert_int_equal(scene_ask(s, &waiting, a), APL_EWAIT);
-    slow_request_check(s, LIMIT);
+    slow_look(s, LIMIT);
     assert_int_equal(s->pool.header->hung, 1);
     assert_int_equal(scene_spawn(s), 1); /* on credit */
     assert_int_equal(scene_poll(s, &waiting), APR_SUCCESS);
@@ -89,7 +89,7 @@ static void one_that_goes_on_hangs_no_more(void **state)
     scene_busy(s, a, &h, 1);
     id = h.id;
     abandon(s, &h);
-    slow_request_check(s, LIMIT);
+    slow_look(s, LIMIT);
     assert_int_equal(s->pool.header->hung, 1);
     assert_int_equal(ended(s, id, 9), APR_SUCCESS);
     assert_int_equal(s->pool.header->hung, 0);
@@ -228,14 +228,14 @@ static void one_that_lasts_has_to_end(void **state)
     scene_busy(s, a, &h, 1);
     id = h.id;
     apl_checkout_endless(&s->pool, &h, APL_LASTING_CONNECTION);
-    slow_request_check(s, 10 * LIMIT);
+    slow_look(s, 10 * LIMIT);
     abandon(s, &h);
     scene_is(s, 1, 1);
     assert_int_equal(scene_ask(s, &waiting, a), APL_EWAIT);
     assert_int_equal(apl_checkout_lasting(&s->pool, &waiting), 0);
-    slow_request_check(s, LIMIT - 1);
+    slow_look(s, LIMIT - 1);
     assert_int_equal(s->pool.header->hung, 0);
-    slow_request_check(s, 1);
+    slow_look(s, 1);
     assert_int_equal(s->pool.header->hung, 1);
     assert_int_equal(ended(s, id, 1), APR_SUCCESS);
     assert_int_equal(scene_poll(s, &waiting), APR_SUCCESS);
@@ -284,7 +284,7 @@ static void it_gives_way_to_another_app(void **state)
     abandon(s, &h[1]);
     assert_int_equal(scene_condition(s, h[1].id).state, APL_PROCESS_LIVE);
     /* Nor to its own app: that is what AppKillAfter is for. */
-    slow_request_check(s, LIMIT);
+    slow_look(s, LIMIT);
     assert_int_equal(scene_condition(s, h[1].id).state, APL_PROCESS_LIVE);
     assert_int_equal(scene_poll(s, &own), APL_EWAIT);
     assert_int_equal(ended(s, h[1].id, 1), APR_SUCCESS);
@@ -322,7 +322,7 @@ static void nor_is_the_next_one_held_up(void **state)
     (void)state;
     scene_busy(s, a, &h, 1);
     assert_int_equal(scene_ask(s, &own, a), APL_EWAIT);
-    slow_request_check(s, LIMIT); /* it hangs, so both apps have nothing */
+    slow_look(s, LIMIT); /* it hangs, so both apps have nothing */
     assert_int_equal(scene_ask(s, &other, b), APL_EWAIT);
     assert_int_equal(scene_spawn(s), 0);
     abandon(s, &h);
@@ -345,7 +345,7 @@ static void what_does_not_count_is_no_room(void **state)
     (void)state;
     scene_busy(s, a, &h, 1);
     assert_int_equal(scene_ask(s, &own, a), APL_EWAIT);
-    slow_request_check(s, LIMIT);
+    slow_look(s, LIMIT);
     assert_int_equal(scene_spawn(s), 1);
     assert_int_equal(scene_poll(s, &own), APR_SUCCESS);
     abandon(s, &h);

@@ -32,7 +32,7 @@ static void the_place_of_a_hung_one_is_anybodys(void **state)
     scene_busy(s, a, h, 2);
     assert_int_equal(scene_ask(s, &other, b), APL_EWAIT);
     assert_int_equal(scene_ask(s, &more, a), APL_EWAIT);
-    slow_request_check(s, LIMIT);
+    slow_look(s, LIMIT);
     assert_int_equal(s->pool.header->credit, 2);
     assert_int_equal(scene_spawn(s), 2);
     assert_int_equal(scene_poll(s, &other), APR_SUCCESS);
@@ -60,7 +60,7 @@ static void the_pool_grows_by_the_credit_alone(void **state)
     for (i = 3; i < 6; i++)
         assert_int_equal(scene_ask(s, &h[i], a), APL_EWAIT);
     for (i = 0; i < 3; i++) {
-        slow_request_check(s, LIMIT);
+        slow_look(s, LIMIT);
         scene_spawn(s);
         assert_int_equal(s->pool.header->credit, 1);
         scene_is(s, 4, 4);
@@ -80,7 +80,7 @@ static void where_nobody_asks_for_it_the_limit_holds(void **state)
     (void)state;
     scene_busy(s, a, &h, 1);
     assert_int_equal(scene_ask(s, &other, b), APL_EWAIT);
-    slow_request_check(s, LIMIT);
+    slow_look(s, LIMIT);
     assert_int_equal(s->pool.header->hung, 1);
     assert_int_equal(s->pool.header->credit, 0);
     assert_int_equal(scene_take(s), 0);
@@ -102,7 +102,7 @@ static void an_idle_one_stays_while_a_place_is_left(void **state)
     scene_busy(s, a, ha, 1);
     scene_busy(s, b, &hb, 1);
     scene_close(s, &hb);
-    slow_request_check(s, LIMIT);
+    slow_look(s, LIMIT);
     assert_int_equal(scene_get(s, &hc, c), APR_SUCCESS);
     assert_int_equal(size(s, b), 1);
     scene_is(s, 3, 2);
@@ -127,7 +127,7 @@ static void one_that_has_enough_is_in_nobodys_way(void **state)
     s->now += LIMIT;
     scene_busy(s, a, ha + 1, 2);
     assert_int_equal(scene_ask(s, &ha[3], a), APL_EWAIT);
-    slow_request_check(s, 0);
+    slow_look(s, 0);
     assert_int_equal(scene_take(s), 0);
     assert_int_equal(scene_get(s, hb, b), APR_SUCCESS);
     scene_is(s, 4, 4);
@@ -151,7 +151,7 @@ static void nor_is_the_next_one_in_its_list(void **state)
     scene_busy(s, b, hb, 1);
     assert_int_equal(scene_ask(s, &ha[2], a), APL_EWAIT);
     assert_int_equal(scene_ask(s, &hb[1], b), APL_EWAIT);
-    slow_request_check(s, 0);
+    slow_look(s, 0);
     assert_int_equal(scene_spawn(s), 1);
     assert_int_equal(scene_poll(s, &hb[1]), APR_SUCCESS);
     assert_int_equal(scene_poll(s, &ha[2]), APL_EWAIT);
@@ -170,7 +170,7 @@ static void one_above_the_limit_gives_way(void **state)
     (void)state;
     scene_busy(s, a, &h, 1);
     assert_int_equal(scene_ask(s, &more, a), APL_EWAIT);
-    slow_request_check(s, LIMIT);
+    slow_look(s, LIMIT);
     assert_int_equal(scene_spawn(s), 1);
     scene_close(s, &more);
     scene_is(s, 2, 1);
@@ -197,7 +197,7 @@ static void a_start_that_fails_gives_the_place_back(void **state)
     (void)state;
     scene_busy(s, a, &h, 1);
     assert_int_equal(scene_ask(s, &more, a), APL_EWAIT);
-    slow_request_check(s, LIMIT);
+    slow_look(s, LIMIT);
     scene_failed(s, scene_take(s));
     assert_int_equal(scene_take(s), 0);
     scene_tick(s, 2 * SECOND);
@@ -217,7 +217,7 @@ static void one_that_outlives_the_hung_one_has_its_place(void **state)
 
     (void)state;
     scene_busy(s, a, &h, 1);
-    slow_request_check(s, LIMIT);
+    slow_look(s, LIMIT);
     assert_int_equal(scene_get(s, &more, a), APR_SUCCESS);
     id = more.id;
     assert_int_equal(scene_ask(s, &other, b), APL_EWAIT);
@@ -240,7 +240,7 @@ static apl_app_t *with_one_above(scene_t *s, apl_session_ref_t *h,
 
     a->options.max_requests = requests;
     scene_busy(s, a, &h[0], 1);
-    slow_request_check(s, LIMIT);
+    slow_look(s, LIMIT);
     assert_int_equal(scene_get(s, &h[1], a), APR_SUCCESS);
     scene_close(s, &h[1]);
     return a;
@@ -296,7 +296,7 @@ static void less_credit_by_configuration(void **state)
 
     (void)state;
     scene_busy(s, a, h, 2);
-    slow_request_check(s, LIMIT);
+    slow_look(s, LIMIT);
     scene_busy(s, a, h + 2, 2);
     scene_is(s, 4, 4);
     a->options.hung_extra = 1;

@@ -18,12 +18,12 @@ static void p8_of_ten_six_hang_and_four_are_busy(void **state)
     scene_busy(s, a, h + 6, 4);
     for (i = 0; i < 3; i++)
         assert_int_equal(scene_ask(s, &more[i], a), APL_EWAIT);
-    slow_request_check(s, SECOND);
+    slow_look(s, SECOND);
     assert_int_equal(s->pool.header->hung, 6);
     assert_int_equal(scene_spawn(s), 1); /* five that are not hung */
     assert_int_equal(scene_poll(s, &more[0]), APR_SUCCESS);
     scene_tick(s, SECOND);
-    slow_request_check(s, 0);
+    slow_look(s, 0);
     assert_int_equal(scene_take(s), 0); /* exactly one */
     scene_is(s, 11, 11);
     scene_end(s);
@@ -41,7 +41,7 @@ static void p9_the_ceiling_counts_what_is_being_started(void **state)
         scene_get(s, &h[i], a);
     /* All hang, and so will each that is added. */
     for (i = 0; i < 10; i++) {
-        slow_request_check(s, LIMIT);
+        slow_look(s, LIMIT);
         n += scene_spawn(s);
     }
     assert_int_equal(n, 2); /* AppHungExtra */
@@ -68,7 +68,7 @@ static void p9_starts_under_way_count(void **state)
     }
     for (i = 0; i < 3; i++)
         scene_busy(s, all[i], &h[i], 1);
-    slow_request_check(s, LIMIT);
+    slow_look(s, LIMIT);
     for (i = 0; i < 4; i++)
         assert_int_equal(scene_ask(s, &more[i], all[i]), APL_EWAIT);
     for (i = 0; i < 3; i++)
@@ -95,7 +95,7 @@ static void p10_enough_are_not_hung(void **state)
     s->now += LIMIT;
     scene_busy(s, a, h + 1, 2);
     assert_int_equal(scene_ask(s, &more, a), APL_EWAIT);
-    slow_request_check(s, 0);
+    slow_look(s, 0);
     assert_int_equal(s->pool.header->hung, 1);
     assert_int_equal(scene_take(s), 0);
     scene_close(s, &h[1]);
@@ -113,7 +113,7 @@ static void p11_the_surplus_goes_when_they_recover(void **state)
     (void)state;
     scene_busy(s, a, h, 2);
     assert_int_equal(scene_ask(s, &h[2], a), APL_EWAIT);
-    slow_request_check(s, LIMIT);
+    slow_look(s, LIMIT);
     assert_int_equal(scene_spawn(s), 1);
     scene_is(s, 3, 3);
     scene_close(s, &h[2]); /* there is credit for it */
@@ -143,12 +143,12 @@ static void p12_never_below_the_minimum(void **state)
     s->now += LIMIT - SECOND;
     scene_busy(s, b, other, 2);
     assert_int_equal(scene_ask(s, &h[2], a), APL_EWAIT);
-    slow_request_check(s, SECOND);
+    slow_look(s, SECOND);
     assert_int_equal(scene_spawn(s), 1);
     assert_int_equal(scene_poll(s, &h[2]), APR_SUCCESS);
     apl_checkout_endless(&s->pool, &h[0], APL_LASTING_RESPONSE);
     apl_checkout_endless(&s->pool, &h[1], APL_LASTING_RESPONSE);
-    slow_request_check(s, 0);
+    slow_look(s, 0);
     assert_int_equal(s->pool.header->hung, 0);
     scene_is(s, 5, 5); /* of four */
     for (i = 0; i < 2; i++)
@@ -175,9 +175,9 @@ static void p21_eleven_hang_and_then_there_is_silence(void **state)
     (void)state;
     scene_busy(s, a, h, 10);
     assert_int_equal(scene_ask(s, &h[10], a), APL_EWAIT);
-    slow_request_check(s, LIMIT - SECOND);
+    slow_look(s, LIMIT - SECOND);
     assert_int_equal(scene_take(s), 0);
-    slow_request_check(s, SECOND);
+    slow_look(s, SECOND);
     assert_int_equal(scene_spawn(s), 1);
     assert_int_equal(scene_poll(s, &h[10]), APR_SUCCESS);
     scene_end(s);
@@ -239,11 +239,11 @@ static void who_goes_on_gives_its_credit_back_first(void **state)
     s->now += LIMIT - 10 * SECOND;
     for (i = 0; i < 4; i++)
         assert_int_equal(scene_ask(s, &waiting[i], a), APL_EWAIT);
-    slow_request_check(s, 0); /* the first process hangs */
+    slow_look(s, 0); /* the first process hangs */
     assert_int_equal(scene_spawn(s), 1);
     s->now += 5 * SECOND;
     scene_close(s, &first[0]);
-    slow_request_check(s, 0); /* the second one does */
+    slow_look(s, 0); /* the second one does */
     assert_int_equal(s->pool.header->counters.hung, 2);
     assert_int_equal(s->pool.header->hung, 1);
     assert_int_equal(scene_poll(s, &waiting[3]), APL_EWAIT);
@@ -263,7 +263,7 @@ static void i20_who_has_only_hung_ones_is_given_way(void **state)
     scene_busy(s, a, &ha, 1);
     scene_busy(s, b, &hb, 1);
     scene_close(s, &hb);
-    slow_request_check(s, LIMIT);
+    slow_look(s, LIMIT);
     assert_int_equal(scene_get(s, &w, a), APR_SUCCESS);
     assert_int_equal(scene_group(s, b)->size, 0);
     assert_int_equal(s->pool.header->counters.evicted, 1);
@@ -285,7 +285,7 @@ static void i20_also_who_waits_when_it_hangs(void **state)
     scene_close(s, &hb);
     scene_is(s, 2, 1);
     assert_int_equal(scene_take(s), 0);
-    slow_request_check(s, LIMIT);
+    slow_look(s, LIMIT);
     assert_int_equal(scene_spawn(s), 1);
     assert_int_equal(scene_poll(s, &w), APR_SUCCESS);
     scene_is(s, 2, 2);
@@ -303,7 +303,7 @@ static void a_hung_one_gives_no_room(void **state)
     a->options.concurrency = 3;
     a->options.hung_extra = 1;
     scene_busy(s, a, h, 2);
-    slow_request_check(s, LIMIT);
+    slow_look(s, LIMIT);
     assert_int_equal(scene_ask(s, &other, b), APL_EWAIT);
     scene_close(s, &h[1]);
     assert_int_equal(s->pool.header->counters.evicted, 0);
@@ -325,7 +325,7 @@ static void a_minimum_is_kept_where_there_is_credit(void **state)
     scene_busy(s, a, h + 1, 1);
     scene_busy(s, b, &hb, 1);
     scene_close(s, &hb);
-    slow_request_check(s, 0);
+    slow_look(s, 0);
     assert_int_equal(scene_get(s, &h[2], a), APR_SUCCESS);
     assert_int_equal(scene_group(s, b)->size, 1);
     scene_is(s, 4, 3);
@@ -345,7 +345,7 @@ static void a_lowered_limit_ends_others_all_the_same(void **state)
     scene_busy(s, b, other, 2);
     for (i = 0; i < 2; i++)
         scene_close(s, &other[i]);
-    slow_request_check(s, LIMIT);
+    slow_look(s, LIMIT);
     apl_housekeeping_limits(&s->pool, 1, 1, s->now);
     scene_tick(s, 0);
     assert_int_equal(scene_group(s, b)->size, 1);

@@ -12,11 +12,11 @@ static void p4_hung_from_the_limit_on(void **state)
 
     (void)state;
     scene_busy(s, a, &h, 1);
-    slow_request_check(s, LIMIT - 1);
+    slow_look(s, LIMIT - 1);
     assert_int_equal(s->pool.header->hung, 0);
-    slow_request_check(s, 1);
+    slow_look(s, 1);
     assert_int_equal(s->pool.header->hung, 1);
-    slow_request_check(s, SECOND); /* it is no other */
+    slow_look(s, SECOND); /* it is no other */
     assert_int_equal(s->pool.header->counters.hung, 1);
     scene_end(s);
 }
@@ -29,7 +29,7 @@ static void p4_unhung_with_its_request_at_once_and_counted(void **state)
 
     (void)state;
     scene_busy(s, a, &h, 1);
-    slow_request_check(s, LIMIT);
+    slow_look(s, LIMIT);
     scene_close(s, &h);
     scene_is(s, 1, 0);
     assert_int_equal(s->pool.header->hung, 0);
@@ -48,10 +48,10 @@ static void p4_the_oldest_request_counts(void **state)
     scene_busy(s, a, &old, 1);
     s->now += LIMIT - SECOND;
     scene_busy(s, a, &young, 1);
-    slow_request_check(s, SECOND);
+    slow_look(s, SECOND);
     assert_int_equal(s->pool.header->hung, 1);
     scene_close(s, &old); /* the clock sees that the other is not that old */
-    slow_request_check(s, SECOND);
+    slow_look(s, SECOND);
     assert_int_equal(s->pool.header->hung, 0);
     assert_int_equal(s->pool.header->counters.unhung, 1);
     scene_end(s);
@@ -69,9 +69,9 @@ static void p4_waiting_is_not_working(void **state)
     assert_int_equal(scene_ask(s, &second, a), APL_EWAIT);
     s->now += LIMIT - SECOND;
     scene_close(s, &first);
-    slow_request_check(s, LIMIT - SECOND);
+    slow_look(s, LIMIT - SECOND);
     assert_int_equal(s->pool.header->hung, 0);
-    slow_request_check(s, SECOND);
+    slow_look(s, SECOND);
     assert_int_equal(s->pool.header->hung, 1);
     scene_end(s);
 }
@@ -86,12 +86,12 @@ static void endless_requests_hang_nothing(void **state)
     a->options.kill_after = LIMIT;
     scene_busy(s, a, h, 2);
     apl_checkout_endless(&s->pool, &h[0], APL_LASTING_RESPONSE);
-    assert_int_equal(slow_request_check(s, LIMIT), 1);
+    assert_int_equal(slow_look(s, LIMIT), 1);
     assert_int_equal(s->pool.header->hung, 1);
     /* The next one in its slot is like any other. */
     scene_close(s, &h[0]);
     scene_busy(s, a, h, 1);
-    assert_int_equal(slow_request_check(s, LIMIT), 2);
+    assert_int_equal(slow_look(s, LIMIT), 2);
     scene_end(s);
 }
 
@@ -104,7 +104,7 @@ static void without_a_limit_nothing_hangs(void **state)
     (void)state;
     a->options.hung_after = 0;
     scene_busy(s, a, &h, 1);
-    assert_int_equal(slow_request_check(s, 1000000 * SECOND), 0);
+    assert_int_equal(slow_look(s, 1000000 * SECOND), 0);
     assert_int_equal(s->pool.header->hung, 0);
     scene_end(s);
 }
@@ -118,7 +118,7 @@ static void requests_go_to_hung_ones_last(void **state)
     (void)state;
     a->options.concurrency = 3;
     scene_busy(s, a, h, 1);
-    slow_request_check(s, LIMIT);
+    slow_look(s, LIMIT);
     /* There is only that one: it gets it, and another is started beside. */
     assert_int_equal(scene_ask(s, &h[1], a), APR_SUCCESS);
     assert_true(h[1].id == h[0].id);

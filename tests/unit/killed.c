@@ -174,7 +174,7 @@ static void p15_the_replacement_is_wanted_at_once(void **state)
     (void)state;
     scene_busy(s, a, h, 2);
     assert_int_equal(scene_ask(s, &waiting, a), APL_EWAIT);
-    slow_request_check(s, LIMIT);
+    slow_look(s, LIMIT);
     assert_int_equal(slow_kill(s, &h[0]), APR_SUCCESS);
     scene_is(s, 1, 1); /* it is no capacity any more */
     assert_int_equal(s->pool.header->hung, 1);
@@ -247,12 +247,12 @@ static void p16_one_that_leaves_is_killed_as_well(void **state)
     assert_int_equal(
         apl_supervise_detach(&s->pool, h.id, APL_EVENT_DETACHED, s->now),
         APR_SUCCESS);
-    assert_int_equal(slow_request_check(s, LIMIT), 1);
+    assert_int_equal(slow_look(s, LIMIT), 1);
     assert_int_equal(slow_kill(s, &h), APR_SUCCESS);
     is = scene_condition(s, h.id);
     assert_int_equal(is.reason, APL_EVENT_KILLED);
     assert_true(apl_checkout_killed(&s->pool, &h));
-    assert_int_equal(slow_request_check(s, SECOND), 0); /* that was done */
+    assert_int_equal(slow_look(s, SECOND), 0); /* that was done */
     assert_int_equal(slow_kill(s, &h), APL_ESTALE);
     scene_end(s);
 }

@@ -91,13 +91,13 @@ static void what_is_written_there_stays_in_bounds(void **state)
 typedef struct {
     apl_session_t *slot;
     int stop;
-} log_writer_t;
+} writer_t;
 
 /* One request after the other in one slot: all that is said of each is the
  * same number. */
 static void *write_requests(void *ctx)
 {
-    log_writer_t *w = ctx;
+    writer_t *w = ctx;
     apl_session_t *slot = w->slot;
     volatile int while_it_lasts;
     uint64_t i;
@@ -120,7 +120,7 @@ static void *write_requests(void *ctx)
 static void it_is_never_of_two(void **state)
 {
     scene_t *s = scene_new(1);
-    log_writer_t w = {apl_session_at(&s->pool, 1), 0};
+    writer_t w = {apl_session_at(&s->pool, 1), 0};
     apl_session_peek_t seen;
     int64_t end = apl_now() + PATIENCE;
     uint64_t last = 0;
@@ -145,7 +145,7 @@ static void it_is_never_of_two(void **state)
 /* In turns an old request and a new one, of the same process. */
 static void *take_turns(void *arg)
 {
-    log_writer_t *w = arg;
+    writer_t *w = arg;
     apl_session_t *slot = w->slot;
     int64_t now = slot->since;
     uint64_t i;
@@ -165,7 +165,7 @@ static void what_is_overdue_is_as_old_as_that(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
-    log_writer_t w = {apl_session_at(&s->pool, 1), 0};
+    writer_t w = {apl_session_at(&s->pool, 1), 0};
     apl_session_ref_t has;
     apl_session_peek_t r;
     int64_t end = apl_now() + PATIENCE;

@@ -58,12 +58,12 @@ static void but_once_in_vain_and_no_more(void **state)
 typedef struct {
     scene_t *s;
     int done;
-} log_writer_t;
+} writer_t;
 
 /* What is first and what is last in the segment, together. */
 static void *write_both(void *arg)
 {
-    log_writer_t *w = arg;
+    writer_t *w = arg;
     apl_pool_t *pool = &w->s->pool;
     uint32_t n = 0;
 
@@ -83,7 +83,7 @@ static void *write_both(void *arg)
 static void what_changes_meanwhile_is_copied_again(void **state)
 {
     scene_t *s = scene_new(1);
-    log_writer_t w = {.s = s};
+    writer_t w = {.s = s};
     pthread_t thread;
     apr_pool_t *mine;
     apl_pool_t *copy;

@@ -67,7 +67,7 @@ static void p1_each_process_is_in_one_state(void **state)
     apl_checkout_endless(&s->pool, &h[1], APL_LASTING_RESPONSE);
     s->now += LIMIT;
     scene_busy(s, a, h + 2, 5);
-    slow_request_check(s, 0);
+    slow_look(s, 0);
     assert_int_equal(slow_kill(s, &h[2]), APR_SUCCESS);
     assert_int_equal(slow_kill(s, &h[3]), APR_SUCCESS);
     assert_int_equal(apl_timeouts_mark_unkillable(&s->pool, h[3].id, s->now),

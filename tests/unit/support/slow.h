@@ -29,7 +29,7 @@ static inline apl_app_t *slow_app(scene_t *s, const char *name, uint32_t max,
 }
 
 /** The clock, some time later. @return how many are to be killed */
-static inline uint32_t slow_request_check(scene_t *s, int64_t us)
+static inline uint32_t slow_look(scene_t *s, int64_t us)
 {
     apl_session_peek_t overdue[16];
     uint32_t n;

@@ -6,7 +6,8 @@
  *
  * Lock:  takes and gives back the pool lock when a sample is due.
  * Crash: a sample counts from the store of header.n_samples on.
- * Trust: what stands there leads nowhere; a time that cannot be is overwritten.
+ * Trust: no index is read from the samples; a time that cannot be is
+ *        overwritten.
  */
 #ifndef APPPOOL_SHM_VERBS_HISTORY_H
 #define APPPOOL_SHM_VERBS_HISTORY_H

@@ -176,6 +176,18 @@ def test_completion() -> None:
     assert complete("detect", f"{TOP}/spa") == {f"{TOP}/spawner"}
 
 
+def test_contributing_quotes_the_code() -> None:
+    """Its examples of style are lines of the files that it names"""
+    text = (TOP / "CONTRIBUTING").read_text()
+    found = re.findall(r"\((\w+/[\w/]+\.[ch])\):\n\n((?:    .+\n)+)", text)
+    assert len(found) == 3
+    for file, lines in found:
+        code_lines = [line.strip()
+                      for line in (TOP / file).read_text().splitlines()]
+        for line in lines.splitlines():
+            assert line.strip() in code_lines or "..." in line, f"{file}: {line}"
+
+
 def test_headers_state_their_contract() -> None:
     """Lock, Crash, Trust: what a caller has to know"""
     for path in c_files("shm"):

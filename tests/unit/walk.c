@@ -4,7 +4,7 @@
  * order. A walk that fails is cut down to the steps that matter.
  *
  * WALKS and STEPS in the environment ask for more, SEED for another one to
- * begin with: CONTRIBUTING. */
+ * begin with: tests/README.md. */
 
 #include <stdlib.h>
 #include <string.h>

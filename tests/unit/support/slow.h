@@ -5,7 +5,7 @@
  * @brief Apps whose requests take too long, and the clock: for the tests of
  *        what Paste's thread pool does about them, from threads to processes.
  *        A name that begins with p and a number holds that claim of the table
- *        in CONTRIBUTING.
+ *        in tests/README.md.
  */
 #ifndef APPPOOL_TESTS_UNIT_SUPPORT_SLOW_H
 #define APPPOOL_TESTS_UNIT_SUPPORT_SLOW_H

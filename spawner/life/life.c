@@ -286,10 +286,11 @@ static void finish(spawner_t *s, process_t *p)
     state_wake(s, s->now);
 }
 
-/* The limit is over. The log calls a process a survivor only if a look that
- * began after SIGKILL has found it. Until then the spawner waits, except at the
- * stop: the sweep follows there. What bears the mark but is not in the session
- * (mark_scan.h) had the whole limit. */
+/* The limit is over. The log calls a process a survivor only if a scan that
+ * began after SIGKILL has found it.
+ * Until then the spawner waits, except at the stop: the sweep follows there.
+ * What bears the mark but is not in the session (mark_scan.h) had the whole
+ * limit. */
 static void abandon_remains(spawner_t *s, process_t *p)
 {
     int marked_only = p->session.sent_kill && p->session.found == 0;

@@ -26,6 +26,7 @@ shm_sources = \
 	shm/verbs/admin.c \
 	shm/slots/process.c \
 	shm/recovery/check_group.c \
+	shm/recovery/check_state.c \
 	shm/slots/queue.c \
 	shm/recovery/repair.c \
 	shm/view/report.c \
@@ -36,6 +37,7 @@ shm_sources = \
 	shm/policy/capacity.c \
 	shm/format/segment.c \
 	shm/slots/session.c \
+	shm/slots/session_ref.c \
 	shm/view/snapshot.c \
 	shm/verbs/supervise.c \
 	shm/recovery/tally.c \

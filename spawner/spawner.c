@@ -56,6 +56,7 @@
 #include "spawner/common/kill_instance.h"
 #include "spawner/common/clear_runtime_dir.h"
 #include "spawner/output/log_writer.h"
+#include "shm/format/segment.h"
 
 /* Orphaned children of httpd may finish; the watchdog acts first. */
 #define LIFE_LIMIT ((CONTRACT_ORPHANS + 2) * SECOND)

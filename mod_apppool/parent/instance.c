@@ -22,6 +22,7 @@
 #include "mod_apppool/parent/app_table_write.h"
 #include "spawner/shared/contract.h"
 #include "spawner/shared/pidfd.h"
+#include "shm/format/segment.h"
 
 APLOG_USE_MODULE(apppool);
 

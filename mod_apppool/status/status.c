@@ -19,6 +19,7 @@
 #include "mod_apppool/status/status_token.h"
 #include "shm/view/report.h"
 #include "shm/view/snapshot.h"
+#include "shm/format/segment.h"
 
 APLOG_USE_MODULE(apppool);
 

@@ -19,7 +19,7 @@
 #ifndef APPPOOL_SHM_FORMAT_HEAP_H
 #define APPPOOL_SHM_FORMAT_HEAP_H
 
-#include "shm/format/segment.h"
+#include "shm/format/pool.h"
 
 /** Is the process in the heap with this root? */
 int apl_heap_has(const apl_pool_t *pool, uint32_t root,

@@ -20,7 +20,7 @@
 #ifndef APPPOOL_SHM_FORMAT_LIST_H
 #define APPPOOL_SHM_FORMAT_LIST_H
 
-#include "shm/format/segment.h"
+#include "shm/format/pool.h"
 
 #define APL_OFFSET(pool, link) ((uint32_t)((char *)(link) - (pool)->base))
 

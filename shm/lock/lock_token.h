@@ -16,7 +16,7 @@
 
 #include <time.h>
 
-#include "shm/format/segment.h"
+#include "shm/format/pool.h"
 
 #define APL_WAKES_MAX 32
 

@@ -11,11 +11,6 @@
 #include "shm/policy/capacity.h"
 #include "shm/format/slot.h"
 
-int apl_finding_same(const apl_finding_t *a, const apl_finding_t *b)
-{
-    return a->number == b->number && a->slot == b->slot;
-}
-
 /* ---- who may be in a list of the header ---- */
 
 /* A process in this state; one that is live is idle. */

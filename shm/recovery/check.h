@@ -22,15 +22,7 @@
 #ifndef APPPOOL_SHM_RECOVERY_CHECK_H
 #define APPPOOL_SHM_RECOVERY_CHECK_H
 
-#include "shm/format/segment.h"
-
-/** The first invariant that does not hold. */
-typedef struct {
-    int number; /**< of format.h: 4 = I4; 0: all hold */
-    uint32_t
-        slot; /**< of the group, process, session or child; 0: the header */
-    char text[160]; /**< what and where */
-} apl_finding_t;
+#include "shm/recovery/finding.h"
 
 enum {
     APL_CHECK_BAD,  /**< *finding says what does not hold */
@@ -56,8 +48,5 @@ void apl_check_end(apl_check_t *check);
  *         memory for it, that is number 0
  */
 int apl_check(const apl_pool_t *pool, apl_finding_t *finding);
-
-/** Do two checks say the same? Figures in the text may differ. */
-int apl_finding_same(const apl_finding_t *a, const apl_finding_t *b);
 
 #endif

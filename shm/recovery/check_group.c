@@ -2,8 +2,6 @@
 
 #include "shm/recovery/check_group.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "shm/slots/group.h"
@@ -11,19 +9,6 @@
 #include "shm/format/list.h"
 
 #define LOOK_UP 64 /* steps that finding a group by its name counts for */
-
-__attribute__((format(printf, 3, 4))) int
-apl_check_state_found(apl_check_t *a, int number, const char *format, ...)
-{
-    va_list args;
-
-    a->finding.number = number;
-    a->finding.slot = a->at;
-    va_start(args, format);
-    vsnprintf(a->finding.text, sizeof a->finding.text, format, args);
-    va_end(args);
-    return APL_PART_BAD;
-}
 
 /* ---- who may be in a list of a group ---- */
 

@@ -2,8 +2,7 @@
 
 /**
  * @file check_group.h
- * @brief The parts that check.c is made of, and nobody else's business: a check
- *        that is under way, and the look at one group.
+ * @brief The part of a check (check.h) that looks at one group.
  *
  * Lock:  as check.h.
  * Crash: as check.h.
@@ -12,41 +11,7 @@
 #ifndef APPPOOL_SHM_RECOVERY_CHECK_GROUP_H
 #define APPPOOL_SHM_RECOVERY_CHECK_GROUP_H
 
-#include "shm/recovery/check.h"
-#include "shm/recovery/tally.h"
-#include "shm/recovery/check_list.h"
-
-/* A check works on a handle of its own: walking a damaged list marks the
- * handle, not the caller's. */
-struct apl_check_t {
-    apl_pool_t pool;
-    apl_finding_t finding;
-    apl_tally_t tally;
-    apl_tally_group_t sum; /* over all groups */
-    uint32_t credit;       /* likewise */
-
-    uint32_t phase, at;    /* what is looked at: a phase, a slot in it, */
-    uint32_t part;         /* and something of that slot */
-    apl_check_list_t walk; /* the list that is walked along */
-    uint32_t left;         /* steps until the caller wants to be back */
-};
-
-/* What looking at a slot, or at a part of it, came to. */
-enum { APL_PART_BAD, APL_PART_DONE, APL_PART_LATER };
-
-/** Put a finding down. @return APL_PART_BAD */
-__attribute__((format(printf, 3, 4))) int
-apl_check_state_found(apl_check_t *a, int number, const char *format, ...);
-
-/** Go on along a list: check_list.h. */
-static inline int apl_check_state_walk(apl_check_t *a, const apl_link_t *head,
-                                       uint32_t n,
-                                       apl_check_list_member_t *member,
-                                       const void *owner)
-{
-    return apl_check_list_walk(&a->walk, &a->pool, head, n, member, owner,
-                               &a->left);
-}
+#include "shm/recovery/check_state.h"
 
 #define APL_CHECK_GROUP_PARTS 7
 

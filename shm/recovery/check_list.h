@@ -17,7 +17,7 @@
 #ifndef APPPOOL_SHM_RECOVERY_CHECK_LIST_H
 #define APPPOOL_SHM_RECOVERY_CHECK_LIST_H
 
-#include "shm/format/segment.h"
+#include "shm/format/pool.h"
 
 enum {
     APL_CHECK_LIST_MORE,     /**< no steps are left: go on later */

@@ -7,6 +7,7 @@
 #include "shm/slots/event.h"
 #include "shm/slots/group.h"
 #include "shm/format/list.h"
+#include "shm/format/segment.h"
 #include "shm/slots/process.h"
 #include "shm/slots/session.h"
 

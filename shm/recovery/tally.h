@@ -14,7 +14,7 @@
 #ifndef APPPOOL_SHM_RECOVERY_TALLY_H
 #define APPPOOL_SHM_RECOVERY_TALLY_H
 
-#include "shm/format/segment.h"
+#include "shm/format/pool.h"
 
 /** What the slots say of a group. */
 typedef struct {

@@ -16,7 +16,7 @@
 #ifndef APPPOOL_SHM_SLOTS_SESSION_PEEK_H
 #define APPPOOL_SHM_SLOTS_SESSION_PEEK_H
 
-#include "shm/format/segment.h"
+#include "shm/format/pool.h"
 
 typedef struct {
     uint64_t process; /**< id of the process that it has */

@@ -4,21 +4,11 @@
 
 #include "shm/verbs/enter.h"
 #include "shm/format/histogram.h"
+#include "shm/slots/group.h"
 #include "shm/slots/process.h"
 #include "shm/policy/retire.h"
 #include "shm/policy/capacity.h"
 #include "shm/slots/session.h"
-
-APL_UNLOCKED apl_session_t *apl_session_ref_find(const apl_pool_t *pool,
-                                                 const apl_session_ref_t *ref)
-{
-    apl_session_t *s = apl_session_at(pool, ref->session);
-
-    return s && ref->session <= pool->header->top_session &&
-                   s->generation == ref->generation && s->child == pool->self
-               ? s
-               : NULL;
-}
 
 /* How a session ends. */
 typedef enum {

@@ -13,7 +13,8 @@
 #ifndef APPPOOL_SHM_VERBS_CHECKIN_H
 #define APPPOOL_SHM_VERBS_CHECKIN_H
 
-#include "shm/verbs/checkout.h"
+#include "shm/lock/lock_token.h"
+#include "shm/slots/session_ref.h"
 
 /**
  * The session is closed: give the process back, to the next waiter if there
@@ -40,10 +41,6 @@ void apl_checkin_abandon(apl_pool_t *pool, apl_session_ref_t *ref, int64_t now);
 void apl_checkin_refused(apl_pool_t *pool, apl_session_ref_t *ref, int64_t now);
 
 /* ---- for the other verbs of shm/ ---- */
-
-/** The session of a hold. @return NULL: it is not this child's any more */
-apl_session_t *apl_session_ref_find(const apl_pool_t *pool,
-                                    const apl_session_ref_t *ref);
 
 /** It waits no more, or was served too late: no process has heard of it. */
 void apl_checkin_unused(apl_pool_t *pool, apl_session_ref_t *ref, int64_t now);

@@ -27,8 +27,9 @@
 #include "shm/verbs/child.h"
 #include "shm/slots/group.h"
 #include "shm/policy/restart.h"
-#include "shm/format/segment.h"
+#include "shm/format/pool.h"
 #include "shm/slots/session.h"
+#include "shm/slots/session_ref.h"
 
 /** A request; what the status page shows is copied, cut where too long. */
 typedef struct {
@@ -36,19 +37,6 @@ typedef struct {
     const char *query; /**< NULL: nobody is to see it */
     int lasting;       /**< it asks to be upgraded to a connection that lasts */
 } apl_request_t;
-
-/** A request's hold on a process. Private memory of the caller. */
-typedef struct {
-    uint32_t session, generation; /**< slot; 0: nothing is held */
-    /* Valid once a verb has returned APR_SUCCESS: */
-    uint64_t id;     /**< of the process: names its socket */
-    int32_t pid;     /**< for the log */
-    apl_wire_t wire; /**< how to reach it */
-    int64_t queued;  /**< us of waiting */
-    /* Valid once a verb has returned APL_ESTART, APL_EREFUSED, APL_EBACKOFF: */
-    uint64_t error_id;   /**< the failed start's; stands in the log too */
-    int64_t retry_after; /**< us until another start will be tried */
-} apl_session_ref_t;
 
 /** Has the client of a waiting request gone? Called outside the lock. */
 typedef int apl_client_gone_t(void *ctx);

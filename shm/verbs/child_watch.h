@@ -15,7 +15,7 @@
 #ifndef APPPOOL_SHM_VERBS_CHILD_WATCH_H
 #define APPPOOL_SHM_VERBS_CHILD_WATCH_H
 
-#include "shm/format/segment.h"
+#include "shm/format/pool.h"
 
 /** An httpd child to watch. */
 typedef struct {

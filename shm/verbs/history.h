@@ -12,7 +12,7 @@
 #ifndef APPPOOL_SHM_VERBS_HISTORY_H
 #define APPPOOL_SHM_VERBS_HISTORY_H
 
-#include "shm/format/segment.h"
+#include "shm/format/pool.h"
 
 /** Put down what the counters say, if APL_SAMPLE_PERIOD is over. The spawner's
  * alone. @return APR_SUCCESS; APL_ELOCK: try again later */

@@ -19,7 +19,7 @@
 #ifndef APPPOOL_SHM_VERBS_SUPERVISE_H
 #define APPPOOL_SHM_VERBS_SUPERVISE_H
 
-#include "shm/format/segment.h"
+#include "shm/format/pool.h"
 
 #define APL_BACKOFF_MAX 60      /* s between two starts, after failed ones */
 #define APL_YOUNG       1000000 /* us: who dies before, unused, did not start */

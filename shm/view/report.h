@@ -15,7 +15,7 @@
 
 #include <jansson.h>
 
-#include "shm/format/segment.h"
+#include "shm/format/pool.h"
 
 /** For json_dumps(): 0.1 is 0.1, and not 0.10000000000000001. */
 #define APL_REPORT_REALS JSON_REAL_PRECISION(15)

@@ -14,7 +14,7 @@
 
 #include <jansson.h>
 
-#include "shm/format/segment.h"
+#include "shm/format/pool.h"
 
 /** ISO 8601 of an instant on our clock (apl_now()). */
 json_t *apl_report_instant(int64_t t);

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "shm/verbs/enter.h"
+#include "shm/format/segment.h"
 
 #define TRIES 200
 #define HASTE 3       /* of them without a pause */

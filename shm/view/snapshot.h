@@ -23,7 +23,7 @@
 
 #include <apr_pools.h>
 
-#include "shm/format/segment.h"
+#include "shm/format/pool.h"
 
 /**
  * Copy the pool, with texts. The result is a handle like any other, in private

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "shm/slots/group.h"
+#include "shm/format/segment.h"
 
 #define LIMIT 2000
 

@@ -21,6 +21,7 @@
 #include "shm/slots/group.h"
 #include "shm/view/snapshot.h"
 #include "tests/bench/pool.h"
+#include "shm/format/segment.h"
 
 #define TIMES 7
 #define SMALL 100

@@ -25,6 +25,7 @@
 #include "tests/crash/scenes.h"
 #include "tests/crash/stepper.h"
 #include "tests/crash/stranger.h"
+#include "shm/format/segment.h"
 
 #define INSTANTS 4000
 

@@ -9,6 +9,7 @@
 #include "shm/verbs/timeouts.h"
 #include "shm/verbs/enter.h"
 #include "shm/slots/group.h"
+#include "shm/format/segment.h"
 
 const apl_capacity_t stage_capacity = {4, 10, 16, 3};
 

@@ -12,6 +12,7 @@
 #include "shm/recovery/check.h"
 #include "shm/verbs/enter.h"
 #include "shm/slots/group.h"
+#include "shm/format/segment.h"
 
 #define LATER (SCENE_NOW + 1000000000ll) /* all back-off is over */
 

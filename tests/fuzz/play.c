@@ -13,6 +13,7 @@
 #include "shm/slots/group.h"
 #include "shm/view/report.h"
 #include "shm/view/snapshot.h"
+#include "shm/format/segment.h"
 
 #define STEPS 300
 

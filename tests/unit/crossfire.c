@@ -20,6 +20,7 @@
 #include "shm/view/report.h"
 #include "shm/view/snapshot.h"
 #include "tests/unit/support/scene.h"
+#include "shm/format/segment.h"
 
 #define SPACE ((size_t)4 << 40) /* an index of 32 bits times a record */
 #define US    1000000           /* of each kind of writing */

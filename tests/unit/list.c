@@ -9,6 +9,7 @@
 #include "shm/format/heap.h"
 #include "shm/format/list.h"
 #include "tests/unit/support/scene.h"
+#include "shm/format/segment.h"
 
 static uint64_t key_of(const apl_pool_t *pool, uint32_t at)
 {

@@ -14,6 +14,7 @@
 #include "shm/view/snapshot.h"
 #include "tests/unit/support/memory.h"
 #include "tests/unit/support/scene.h"
+#include "shm/format/segment.h"
 
 static void another_process_attaches(void **state)
 {

@@ -14,6 +14,7 @@
 #include "shm/slots/process.h"
 #include "shm/slots/queue.h"
 #include "tests/unit/support/scene.h"
+#include "shm/format/segment.h"
 
 #define MANY 2000 /* whatever is done so often has no end */
 

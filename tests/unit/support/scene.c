@@ -11,6 +11,7 @@
 #include "shm/verbs/enter.h"
 #include "shm/slots/group.h"
 #include "shm/slots/queue.h"
+#include "shm/format/segment.h"
 
 scene_t *scene_new(uint32_t max)
 {

@@ -1,0 +1,184 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file pool.h
+ * @brief A process's handle of the pool, and how to find a record of the
+ *        segment by its index or by the offset of one of its links.
+ *
+ * The handle carries its own copy of the segment's sizes. So each bound is
+ * checked against the size that the creator of the segment gave, and not
+ * against a size that another process may have written there since.
+ *
+ * Lock:  these functions need no lock. The lock guards what they return.
+ * Crash: nothing is written.
+ * Trust: an index out of bounds gives NULL. An offset out of bounds leads to
+ *        a link in private memory (`trash`), and `damaged` remembers it.
+ */
+#ifndef APPPOOL_SHM_FORMAT_POOL_H
+#define APPPOOL_SHM_FORMAT_POOL_H
+
+#include <apr.h>
+#include <string.h>
+
+#include "shm/format/error.h"
+#include "shm/format/format.h"
+
+/** Sizes of a segment: usable slots of each table. */
+typedef struct {
+    uint32_t groups, processes, sessions, children;
+} apl_capacity_t;
+
+#define APL_PROCESSES_MAX 65000 /* a process id ends in 16 bits of index */
+#define APL_SESSIONS_MAX  1000000
+
+/** A process's handle of the pool. Threads of a process share it. */
+typedef struct {
+    char *base; /**< the header; 64-byte aligned */
+    apl_header_t *header;
+    apl_group_t *groups;
+    apl_process_t *processes;
+    apl_session_t *sessions;
+    apl_child_t *children;
+    uint64_t *scratch;     /**< twice n_scratch words, for apl_list_sort() */
+    uint32_t n_scratch;    /**< slots of the largest table */
+    uint32_t size;         /**< bytes from base */
+    apl_capacity_t n;      /**< slots of each table, the unused 0 included */
+    int file;              /**< memfd, or -1: in plain memory */
+    uint32_t self;         /**< index of this httpd child; 0: it is none */
+    uint32_t generation;   /**< of its slot */
+    uint32_t config;       /**< of its configuration */
+    apl_who_t who;         /**< itself */
+    int bell;              /**< eventfd that wakes the spawner, or -1 */
+    volatile int stopping; /**< waits are to end: apl_checkout_stop() */
+    int damaged;           /**< a reference led nowhere; repair is due */
+    int64_t patience;      /**< us: apl_enter_patiently() */
+    apl_link_t trash;      /**< where damaged links lead to */
+} apl_pool_t;
+
+#define APL_PATIENCE 1000000 /* us */
+
+/* ---- records by index: NULL when there is none such ---- */
+
+/** A number out of the segment, read once: else the compiler may read it
+ * again after it was checked, and another process write it in between. */
+static inline uint32_t apl_once(uint32_t i)
+{
+    __asm__("" : "+r"(i));
+    return i;
+}
+
+/**
+ * Of a function that reads without the lock what others write with it, and
+ * means to: what it reads is a hint, or is held against a sequence number, a
+ * state or a generation afterwards. A field is one aligned store and one load,
+ * so it is never half of each. ThreadSanitizer (tests/unit/run) knows locks and
+ * atomic operations and would call each of these reads a race; whatever has no
+ * such mark is none, or is reported.
+ */
+#ifdef __SANITIZE_THREAD__
+#define APL_UNLOCKED __attribute__((no_sanitize("thread")))
+#else
+#define APL_UNLOCKED
+#endif
+
+/**
+ * memcpy() of what others may write meanwhile. The copy counts only when a
+ * sequence number or a generation says so afterwards. ThreadSanitizer looks
+ * into memcpy() whoever calls it, so it gets words; these take three times as
+ * long. `from` and the size are multiples of 8.
+ */
+APL_UNLOCKED static inline void apl_copy(void *to, const void *from,
+                                         size_t size)
+{
+#ifdef __SANITIZE_THREAD__
+    uint64_t word;
+    size_t i;
+
+    for (i = 0; i < size; i += sizeof word) {
+        word = __atomic_load_n((const uint64_t *)from + i / sizeof word,
+                               __ATOMIC_RELAXED);
+        memcpy((char *)to + i, &word, sizeof word);
+    }
+#else
+    memcpy(to, from, size);
+#endif
+}
+
+/** A mark of use (header.top_*), held against its table of n slots. */
+APL_UNLOCKED static inline uint32_t apl_top(const uint32_t *mark, uint32_t n)
+{
+    uint32_t top = __atomic_load_n(mark, __ATOMIC_RELAXED);
+
+    return top < n ? top : n - 1;
+}
+
+static inline apl_group_t *apl_group_at(const apl_pool_t *pool, uint32_t i)
+{
+    i = apl_once(i);
+    return i - 1 < pool->n.groups - 1 ? &pool->groups[i] : NULL;
+}
+
+static inline apl_process_t *apl_process_at(const apl_pool_t *pool, uint32_t i)
+{
+    i = apl_once(i);
+    return i - 1 < pool->n.processes - 1 ? &pool->processes[i] : NULL;
+}
+
+static inline apl_session_t *apl_session_at(const apl_pool_t *pool, uint32_t i)
+{
+    i = apl_once(i);
+    return i - 1 < pool->n.sessions - 1 ? &pool->sessions[i] : NULL;
+}
+
+static inline apl_child_t *apl_child_at(const apl_pool_t *pool, uint32_t i)
+{
+    i = apl_once(i);
+    return i - 1 < pool->n.children - 1 ? &pool->children[i] : NULL;
+}
+
+/** Of a pass over all sessions, which are in no cache: fetch the line of one
+ * that comes soon. There need not be one. */
+static inline void apl_session_ahead(const apl_session_t *session)
+{
+    __builtin_prefetch((const char *)session + 24 * sizeof *session);
+}
+
+#define APL_GROUP_INDEX(pool, g)   ((uint32_t)((g) - (pool)->groups))
+#define APL_PROCESS_INDEX(pool, p) ((uint32_t)((p) - (pool)->processes))
+#define APL_SESSION_INDEX(pool, s) ((uint32_t)((s) - (pool)->sessions))
+#define APL_CHILD_INDEX(pool, c)   ((uint32_t)((c) - (pool)->children))
+
+/**
+ * The record whose link stands at `offset`, or NULL when no record of that
+ * table has a link there. Use the macros.
+ */
+static inline void *apl_record_of(const apl_pool_t *pool, uint32_t offset,
+                                  const void *table, uint32_t n,
+                                  uint32_t record, uint32_t field)
+{
+    uint32_t start = (uint32_t)((const char *)table - pool->base);
+    uint32_t at = apl_once(offset) - start - field;
+
+    if (at % record != 0 || at / record - 1 >= n - 1)
+        return NULL;
+    return pool->base + start + at;
+}
+
+#define APL_GROUP_OF(pool, offset, field)                                      \
+    ((apl_group_t *)apl_record_of(pool, offset, (pool)->groups,                \
+                                  (pool)->n.groups, sizeof(apl_group_t),       \
+                                  (uint32_t)offsetof(apl_group_t, field)))
+#define APL_PROCESS_OF(pool, offset, field)                                    \
+    ((apl_process_t *)apl_record_of(                                           \
+        pool, offset, (pool)->processes, (pool)->n.processes,                  \
+        sizeof(apl_process_t), (uint32_t)offsetof(apl_process_t, field)))
+#define APL_SESSION_OF(pool, offset, field)                                    \
+    ((apl_session_t *)apl_record_of(pool, offset, (pool)->sessions,            \
+                                    (pool)->n.sessions, sizeof(apl_session_t), \
+                                    (uint32_t)offsetof(apl_session_t, field)))
+#define APL_CHILD_OF(pool, offset, field)                                      \
+    ((apl_child_t *)apl_record_of(pool, offset, (pool)->children,              \
+                                  (pool)->n.children, sizeof(apl_child_t),     \
+                                  (uint32_t)offsetof(apl_child_t, field)))
+
+#endif

@@ -4,6 +4,8 @@ import re
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from source import TOP, c_files, name
 
 DIRECTIVES_C = TOP / "mod_apppool/config/directives.c"
@@ -204,10 +206,48 @@ def test_headers_state_their_contract() -> None:
                 line, path.read_text(), re.M), f"{name(path)}: no {line}"
 
 
-def test_links_lead_somewhere() -> None:
-    for path in [TOP / "README.md", *sorted((TOP / "doc").glob("*.md"))]:
-        for link in re.findall(r"\]\((?!https?:)([^)#]+)", path.read_text()):
-            assert (path.parent / link).exists(), f"{name(path)}: {link}"
+INDEX = TOP / "doc" / "README.md"
+PAGES = [*sorted(TOP.glob("README*")), TOP / "tests" / "README.md",
+         *sorted((TOP / "doc").glob("*.md"))]
+
+
+def links(path: Path) -> list[tuple[str, str]]:
+    """File and anchor of each relative link; either may be empty."""
+    text = re.sub(r"^    .*|`[^`]*`", "", path.read_text(), flags=re.M)
+    return re.findall(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)", text)
+
+
+def anchors(path: Path) -> set[str]:
+    """Of its headings, as GitHub makes them."""
+    return {re.sub(r"[^a-z0-9_ -]", "", head.lower()).replace(" ", "-")
+            for head in re.findall(r"^#+ (.*)$", path.read_text(), re.M)}
+
+
+@pytest.mark.parametrize("path", PAGES, ids=name)
+def test_links(path: Path) -> None:
+    """Each leads to a file, and to a heading of it."""
+    for file, anchor in links(path):
+        target = path.parent / file if file else path
+        assert target.exists(), file
+        assert not anchor or anchor in anchors(target), f"{file}#{anchor}"
+
+
+def test_index() -> None:
+    """It names each file of doc/, and says in a sentence what it is."""
+    named = re.findall(r"^\* \[([^]]+)\]\(([^)]+)\): (\w[^*]+?)\.$",
+                       INDEX.read_text(), re.M)
+    assert [file for file, link, _ in named if file != Path(link).name
+            and f"../{file}" != link] == []
+    assert {path.name for path in INDEX.parent.iterdir()} \
+        - {file for file, _, _ in named} == {INDEX.name}
+
+
+def test_questions() -> None:
+    """Each one has a section that answers it."""
+    rows = re.findall(r"^\| [^|]+\? \| (.*) \|$", INDEX.read_text(), re.M)
+    assert len(rows) == 5
+    for answer in rows:
+        assert re.search(r"\]\([^)]+#[^)]+\)", answer), answer
 
 
 def test_pages_about_a_move() -> None:

@@ -91,13 +91,3 @@ def test_commands_exist(path: Path) -> None:
         verbs = [word for word in one.split() if not word.startswith("-")]
         assert not verbs or verbs[0] in commands, one
         assert set(re.findall(r"--[a-z]+", one)) <= options, one
-
-
-@pytest.mark.parametrize("path", PAGES, ids=name)
-def test_links_lead_to_a_heading(path: Path) -> None:
-    for file, anchor in re.findall(r"\]\((?!https?:)([^)#]*)#([^)]+)\)",
-                                   path.read_text()):
-        text = (path.parent / file if file else path).read_text()
-        heads = {re.sub(r"[^a-z0-9 -]", "", head.lower()).replace(" ", "-")
-                 for head in re.findall(r"^#+ (.*)$", text, re.M)}
-        assert anchor in heads, f"{file}#{anchor}"

@@ -119,13 +119,21 @@ build_threads() {
 
 # build DIR [VARIABLE=VALUE | --OPTION]...: configure where it is new or was
 # configured otherwise, then make $targets. Quiet unless it fails. configure and
-# libtool take half the time with Debian's sh that they take with bash.
+# libtool take half the time with Debian's sh that they take with bash. Suites
+# that run side by side may want the same build: one makes it, others wait.
 build() {
+    mkdir -p "$top/$1"
+    (
+        flock 6
+        build_alone "$@" 6>&-
+    ) 6>"$top/$1/.lock"
+}
+
+build_alone() {
     local dir=$top/$1 log=$scratch/${1//\//-}.log wish jobs
     shift
     wish="$* $([ -e /usr/include/cmocka.h ] && echo cmocka)"
     jobs=$(getconf _NPROCESSORS_ONLN)
-    mkdir -p "$dir"
     if [ "$(cat "$dir/.wish" 2>/dev/null)" != "$wish" ] ||
         ! [ "$dir/config.status" -nt "$top/configure" ]; then
         (cd "$dir" && CONFIG_SHELL=/bin/sh /bin/sh "$top/configure" -q "$@") \

@@ -85,7 +85,7 @@ def run_all(top: Path, suites: dict[str, str], *words: str) \
     """tests/run over suites that are a line of shell each."""
     (top / "tests/lib").mkdir(parents=True)
     (top / "tests/lib/setup.sh").write_text(SETUP)
-    for file in ("run", "lib/sum.sh"):
+    for file in ("run", "lib/sum.sh", "lib/apart.sh"):
         (top / "tests" / file).write_text((TOP / "tests" / file).read_text())
     for suite in ("source", "unit", "crash", "model", "fuzz", "bench",
                   "sanitized", "mutants", "integration", "cross"):
@@ -107,7 +107,7 @@ def test_all_suites(tmp_path: Path) -> None:
         "mutants": "sleep 1; touch late; echo 1 passed, 0 failed",
         "unit": "echo skipped - remove: no root; "
                 "echo 2 passed, 0 failed, 1 skipped",
-        "integration": 'flock "$APPPOOL_QUIET" ls late; '
+        "integration": 'flock "$APPPOOL_CALM" ls late; '
                        "echo skipped - fuse: no disk; "
                        "echo 4 passed, 0 failed, 1 skipped"})
     assert "late" in said

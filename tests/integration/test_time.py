@@ -116,7 +116,7 @@ def test_max_requests_without_a_wait(httpd: Httpd, count: int,
                                      mode: str) -> None:
     """The replacement is there first: no request waits for its start, and
     there is never more than one process above the limit"""
-    app = httpd.app("shop", "MaxRequests 150 20", f"MaxInstances {count}",
+    app = httpd.app("shop", "MaxRequests 60 20", f"MaxInstances {count}",
                     f"MinInstances {count}", f"AppRestartMode {mode}",
                     "AppSetEnv BOOT_SLEEP 0.5")
     httpd.start()
@@ -154,7 +154,7 @@ def test_max_requests_without_a_wait(httpd: Httpd, count: int,
     assert after["waits"] == before["waits"], "nobody had to wait"
     assert statuses == {200} and max(sizes) == count + 1
     served = [line.split()[1] for line in httpd.requests_seen()]
-    assert max(served.count(pid) for pid in set(served)) <= 170
+    assert max(served.count(pid) for pid in set(served)) <= 80
     httpd.check()
 
 

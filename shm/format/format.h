@@ -198,7 +198,7 @@ enum { APL_LISTEN_FD, APL_LISTEN_UNIX, APL_LISTEN_TCP };
 enum { APL_HTTP, APL_FCGI, APL_SCGI, APL_UWSGI, APL_AUTO };
 #define APL_CONCURRENCY_AUTO UINT32_MAX /* what is found in AppRoot decides */
 
-/** How a process is reached. The configuration may say another thing by now. */
+/** How a process is reached: endpoint and wire protocol, as it was started. */
 typedef struct {
     uint16_t listen;      /**< APL_LISTEN_* */
     uint16_t protocol;    /**< APL_HTTP ...; AUTO until it is found */

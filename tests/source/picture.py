@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""Draw the folders of the code in levels, as text.
+
+    tests/source/picture.py              the picture, and what the code includes
+    tests/source/picture.py --write      put the picture into ARCHITECTURE
+
+The picture is drawn from the table of ARCHITECTURE, which test_layers.py holds
+against the includes. A folder stands one level above the highest folder that it
+may include. The counts are those of the includes.
+"""
+import re
+import sys
+from collections.abc import Callable
+
+from source import HOUSES, TOP, c_files, name, own_includes
+from test_layers import MAY, cycles, folder
+
+INTRO = "tests/source/picture.py draws them:\n\n"
+
+
+def picture() -> str:
+    """The folders of each level, highest level first."""
+    level: dict[str, int] = {}
+    while len(level) < len(MAY):
+        for one in MAY:
+            if (MAY[one] - {one}) <= set(level):
+                level[one] = max((level[other] + 1
+                                  for other in MAY[one] - {one}), default=0)
+    lines = []
+    for number in range(max(level.values()), -1, -1):
+        line = f"    {number:2} "
+        for one in sorted(one for one in MAY if level[one] == number):
+            if len(line) + 2 + len(one) > 78:
+                lines.append(line)
+                line = " " * 7
+            line += "  " + one
+        lines.append(line)
+    return "\n".join(lines) + "\n"
+
+
+def graph(node: Callable[[str], str]) -> dict[str, set[str]]:
+    """Node: the nodes that its files include. @param node: of a file's name"""
+    found: dict[str, set[str]] = {}
+    for path in c_files(*HOUSES):
+        own = node(name(path))
+        found.setdefault(own, set()).update(
+            {node(header) for header in own_includes(path)} - {own})
+    return found
+
+
+def counts() -> str:
+    folders = graph(folder)
+    files = graph(lambda file: re.sub(r"\.[ch]$", "", file))
+    edges = sum(len(others) for others in folders.values())
+    loops = cycles(files)
+    return (f"{len(folders)} folders, {edges} edges, "
+            f"{len(cycles(folders))} cycles\n"
+            f"{len(files)} files (x.c and x.h are one), {len(loops)} cycles of "
+            f"{sum(map(len, loops))} files\n")
+
+
+def with_picture(text: str) -> str:
+    """ARCHITECTURE with the picture of today."""
+    before, _, rest = text.partition(INTRO)
+    return before + INTRO + picture() + "\n\n" + rest.partition("\n\n\n")[2]
+
+
+if __name__ == "__main__":
+    if "--write" in sys.argv:
+        ARCHITECTURE = TOP / "ARCHITECTURE"
+        ARCHITECTURE.write_text(with_picture(ARCHITECTURE.read_text()))
+    else:
+        print(picture() + "\n" + counts(), end="")

@@ -1,0 +1,39 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""What ARCHITECTURE says of files is there."""
+import re
+
+import picture
+from source import TOP
+
+TEXT = (TOP / "ARCHITECTURE").read_text()
+
+
+def glossary() -> list[tuple[str, str]]:
+    """Each word, and the file that says most about it."""
+    return re.findall(r"^    (\S.*?)(?: \(.*\))? {2,}(\S+)$",
+                      TEXT.partition("\nGlossary\n")[2], re.M)
+
+
+def test_the_picture_is_of_today() -> None:
+    assert picture.INTRO in TEXT
+    assert picture.with_picture(TEXT) == TEXT, \
+        "tests/source/picture.py --write"
+
+
+def test_each_word_of_the_glossary_is_in_its_file() -> None:
+    assert len(glossary()) >= 30
+    for word, file in glossary():
+        text = (TOP / file).read_text().lower()
+        assert word.lower() in re.sub(r"[\s*/_]+", " ", text), (word, file)
+
+
+def test_the_glossary_is_in_order() -> None:
+    words = [word for word, _ in glossary()]
+    assert words == sorted(words, key=str.lower) and len(set(words)) == len(words)
+
+
+def test_files_that_are_named_exist() -> None:
+    named = re.findall(r"\b(?:shm|spawner|mod_apppool|ctl|tests)/[\w/]+"
+                       r"\.(?:[ch]|py)\b", TEXT)
+    assert len(named) > 50
+    assert [file for file in named if not (TOP / file).is_file()] == []

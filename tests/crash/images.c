@@ -162,7 +162,7 @@ static const char *incomplete(const run_t *run, const apl_pool_t *pool)
             return "an order";
     for (i = 1; i < pool->n.sessions; i++)
         if (done.sessions[i].state != APL_SESSION_FREE &&
-            (DIFFERS(sessions, owner, process) ||
+            (DIFFERS(sessions, child, process) ||
              DIFFERS(sessions, outcome, link) ||
              DIFFERS(sessions, killed, method)))
             return "a session";

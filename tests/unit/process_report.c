@@ -78,7 +78,7 @@ static void a_process_knows_itself(void **state)
 
     (void)state;
     assert_int_equal(procfs_read(getpid(), &is), 0);
-    assert_string_equal(is.name, "look");
+    assert_string_equal(is.name, program_invocation_short_name);
     assert_int_equal(is.state, 'R');
     assert_int_equal(is.ppid, getppid());
     assert_int_equal(is.session, getsid(0));

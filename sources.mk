@@ -60,6 +60,7 @@ module_sources = \
 	mod_apppool/request/error_page.c \
 	mod_apppool/parent/exec_program.c \
 	mod_apppool/backend/websocket_close.c \
+	mod_apppool/request/exchange.c \
 	mod_apppool/request/forwarded.c \
 	mod_apppool/request/handler.c \
 	mod_apppool/parent/watchdog_process.c \

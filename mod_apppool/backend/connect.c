@@ -9,7 +9,6 @@
 #include <sys/time.h>
 #include <sys/un.h>
 
-#include "mod_apppool/parent/lifecycle.h"
 #include "shm/format/format.h"
 #include "shm/lock/lock_token.h"
 #include "spawner/shared/contract.h"
@@ -53,8 +52,8 @@ static apr_status_t open_unix(apr_socket_t **sock,
     apr_os_sock_get(&fd, *sock);
     no_descriptors_refuse(fd);
     apr_snprintf(address.sun_path, sizeof address.sun_path,
-                 "%s/" CONTRACT_SOCKETS "/" CONTRACT_ID_FMT,
-                 apppool_lifecycle_runtime(), endpoint->id);
+                 "%s/" CONTRACT_SOCKETS "/" CONTRACT_ID_FMT, endpoint->runtime,
+                 endpoint->id);
     do {
         left = deadline - apl_now();
         rv = connect_unix(*sock, &address, left < SLICE ? left : SLICE);

@@ -16,8 +16,19 @@
 #define MOD_APPPOOL_BACKEND_CONNECT_H
 
 #include <apr_network_io.h>
+#include <stdint.h>
 
-#include "mod_apppool/backend/connection.h"
+#include "shm/format/format.h"
+
+/** Where an app process listens, and what may be sent there. */
+typedef struct {
+    uint64_t id;                 /**< of the process */
+    apl_wire_t wire;             /**< how to reach it */
+    const char *runtime;         /**< directory of the Unix sockets */
+    int keep;                    /**< connections are kept */
+    int refuses_upgrade;         /**< the Upgrade header is not passed on */
+    apr_interval_time_t timeout; /**< us that the app may be silent */
+} apppool_endpoint_t;
 
 /**
  * Connect.

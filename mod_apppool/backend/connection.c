@@ -9,7 +9,6 @@
 #include <http_config.h>
 
 #include "mod_apppool/backend/connect.h"
-#include "mod_apppool/body/streaming.h"
 #include "mod_apppool/backend/proxy_api.h"
 #include "mod_apppool/backend/connection_filter.h"
 #include "shm/format/format.h"
@@ -208,17 +207,7 @@ void apppool_connection_give(apppool_connection_t *c)
 
 /* ---- connecting ---- */
 
-/* To what may the app upgrade? Not to what httpd negotiates by itself: an app
- * that speaks h2c would be reached past all that is configured for it here. */
-static const char *upgrades(const request_rec *r)
-{
-    return apr_table_get(r->headers_in, "Upgrade") &&
-                   !apppool_streaming_wants_upgrade(r)
-               ? ""
-               : "*";
-}
-
-static void set_up_worker(apppool_connection_t *c, const request_rec *r,
+static void set_up_worker(apppool_connection_t *c,
                           const apppool_endpoint_t *endpoint)
 {
     proxy_worker_shared *s = c->filter.worker->s;
@@ -237,7 +226,8 @@ static void set_up_worker(apppool_connection_t *c, const request_rec *r,
     s->timeout = endpoint->timeout;
     s->timeout_set = 1;
     s->flush_packets = flush_auto; /* fcgi; the others do so by themselves */
-    apr_cpystrn(s->upgrade, upgrades(r), sizeof s->upgrade);
+    apr_cpystrn(s->upgrade, endpoint->refuses_upgrade ? "" : "*",
+                sizeof s->upgrade);
 }
 
 /* The app may close it at this very moment: then the request is sent again, if
@@ -292,7 +282,7 @@ apr_status_t apppool_connection_open(apppool_connection_t *c, request_rec *r,
         if (!conn)
             return APR_EGENERAL;
     }
-    set_up_worker(c, r, endpoint);
+    set_up_worker(c, endpoint);
     if (reused)
         apr_socket_timeout_set(conn->sock, endpoint->timeout);
     else
@@ -301,13 +291,6 @@ apr_status_t apppool_connection_open(apppool_connection_t *c, request_rec *r,
     c->filter.worker->cp->conn = conn;
     c->sock = conn->sock;
     return rv;
-}
-
-void apppool_connection_set_timeout(const apppool_connection_t *c,
-                                    apr_interval_time_t timeout)
-{
-    if (c->sock)
-        apr_socket_timeout_set(c->sock, timeout);
 }
 
 int apppool_connection_descriptor(const apppool_connection_t *c)
@@ -324,16 +307,30 @@ apppool_connection_filter(const apppool_connection_t *c)
     return &c->filter;
 }
 
+static void set_timeout(const apppool_connection_t *c,
+                        apr_interval_time_t timeout)
+{
+    if (c->sock)
+        apr_socket_timeout_set(c->sock, timeout);
+}
+
 int apppool_connection_run(apppool_connection_t *c, request_rec *r,
+                           const apppool_first_byte_t *first_byte,
                            const char *url)
 {
     int status;
 
-    apppool_connection_filter_begin(&c->filter, r);
+    set_timeout(c, apppool_first_byte_timeout(first_byte));
+    apppool_connection_filter_begin(&c->filter, r, first_byte);
     status = apppool_proxy.proxy_run_scheme_handler(
         r, c->filter.worker, apppool_proxy_api_conf(r->server),
         apr_pstrdup(r->pool, url), NULL, 0);
     c->sock = NULL;
     apppool_connection_filter_end(&c->filter);
     return status;
+}
+
+void apppool_connection_response_began(const apppool_connection_t *c)
+{
+    set_timeout(c, c->filter.first_byte.timeout);
 }

@@ -33,18 +33,10 @@
 #include <httpd.h>
 #include <stdint.h>
 
+#include "mod_apppool/backend/connect.h"
 #include "mod_apppool/backend/connection_filter.h"
-#include "shm/format/format.h"
 
 typedef struct apppool_connection_t apppool_connection_t;
-
-/** Where an app process listens. */
-typedef struct {
-    uint64_t id;                 /**< of the process */
-    apl_wire_t wire;             /**< how to reach it */
-    int keep;                    /**< connections are kept */
-    apr_interval_time_t timeout; /**< us of silence that are allowed */
-} apppool_endpoint_t;
 
 /** In each httpd child. */
 void apppool_connection_init(apr_pool_t *pchild);
@@ -69,12 +61,6 @@ apr_status_t apppool_connection_open(apppool_connection_t *c, request_rec *r,
                                      const apppool_endpoint_t *endpoint,
                                      int64_t deadline);
 
-/** From now on the app may be silent for so long, where mod_proxy waits for it
- * by itself. Nothing, once mod_proxy is done: the socket may be gone.
- * @param timeout us */
-void apppool_connection_set_timeout(const apppool_connection_t *c,
-                                    apr_interval_time_t timeout);
-
 /** The socket that it is connected by. */
 int apppool_connection_descriptor(const apppool_connection_t *c);
 
@@ -83,11 +69,17 @@ const apppool_connection_filter_t *
 apppool_connection_filter(const apppool_connection_t *c);
 
 /**
- * Let mod_proxy send the request and pass on the answer.
+ * Let mod_proxy send the request and pass on the response.
+ * @param first_byte how long the first byte is waited for
  * @param url as proxy_run_canon_handler() left it, without "proxy:"
  * @return what mod_proxy's scheme handler returned
  */
 int apppool_connection_run(apppool_connection_t *c, request_rec *r,
+                           const apppool_first_byte_t *first_byte,
                            const char *url);
+
+/** The first byte has come: from here on the app may pause for the endpoint's
+ * timeout again. */
+void apppool_connection_response_began(const apppool_connection_t *c);
 
 #endif

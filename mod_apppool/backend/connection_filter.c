@@ -7,9 +7,7 @@
 #include <string.h>
 #include <util_filter.h>
 
-#include "mod_apppool/backend/first_byte.h"
 #include "mod_apppool/backend/proxy_api.h"
-#include "mod_apppool/request/session.h"
 
 APLOG_USE_MODULE(apppool);
 
@@ -27,12 +25,6 @@ int apppool_connection_filter_may_repeat(const request_rec *r, int local)
 static int is_repeatable(const apppool_connection_filter_t *filter)
 {
     return apppool_connection_filter_may_repeat(filter->r, filter->local);
-}
-
-static const apppool_session_t *
-session_of(const apppool_connection_filter_t *filter)
-{
-    return ap_get_module_config(filter->r->request_config, &apppool_module);
 }
 
 /* mod_proxy is about to complain of what will be tried again. */
@@ -119,9 +111,9 @@ static void follow_frames(apppool_connection_filter_t *filter,
 static int end_websocket(apppool_connection_filter_t *filter,
                          apr_bucket_brigade *bb, ap_input_mode_t mode)
 {
-    const apppool_session_t *s = session_of(filter);
+    const apppool_first_byte_t *of = &filter->first_byte;
 
-    if (!s || !apppool_session_is_cut_off(s))
+    if (of->hold->session == 0 || !apl_checkout_closed(of->pool, of->hold))
         return 0;
     silence(filter->r);
     return is_websocket(filter, mode) &&
@@ -141,11 +133,10 @@ static apr_status_t read_some(ap_filter_t *f, apr_bucket_brigade *bb,
                               apr_off_t bytes)
 {
     const apppool_connection_filter_t *filter = f->ctx;
-    const apppool_session_t *s = filter->r ? session_of(filter) : NULL;
     apr_status_t rv = APR_SUCCESS;
 
-    if (s && !filter->answered && block == APR_BLOCK_READ)
-        rv = apppool_first_byte_wait(s, f->next);
+    if (filter->r && !filter->answered && block == APR_BLOCK_READ)
+        rv = apppool_first_byte_wait(&filter->first_byte, filter->r, f->next);
     if (APR_STATUS_IS_ECONNABORTED(rv))
         silence(filter->r);
     return rv == APR_SUCCESS ? ap_get_brigade(f->next, bb, mode, block, bytes)
@@ -246,9 +237,11 @@ void apppool_connection_filter_add(apppool_connection_filter_t *filter,
 }
 
 void apppool_connection_filter_begin(apppool_connection_filter_t *filter,
-                                     request_rec *r)
+                                     request_rec *r,
+                                     const apppool_first_byte_t *first_byte)
 {
     filter->r = r;
+    filter->first_byte = *first_byte;
     filter->log = r->log;
     filter->unwritten = filter->answered = filter->hung_up = filter->ended = 0;
     filter->error = APR_SUCCESS;

@@ -21,16 +21,18 @@
 #include <httpd.h>
 #include <mod_proxy.h>
 
+#include "mod_apppool/backend/first_byte.h"
 #include "mod_apppool/backend/websocket_close.h"
 
 /** The first three are its owner's to set. */
 typedef struct {
-    proxy_worker *worker;         /**< mod_proxy's, whose connection it is */
-    int local;                    /**< over a Unix socket */
-    int http;                     /**< the app speaks HTTP */
-    request_rec *r;               /**< the request it carries, or NULL */
-    const struct ap_logconf *log; /**< of that request, as it was */
-    apr_off_t sent, read;         /**< bytes, before this request */
+    proxy_worker *worker;            /**< mod_proxy's, whose connection it is */
+    int local;                       /**< over a Unix socket */
+    int http;                        /**< the app speaks HTTP */
+    request_rec *r;                  /**< the request it carries, or NULL */
+    apppool_first_byte_t first_byte; /**< of that request */
+    const struct ap_logconf *log;    /**< of that request, as it was */
+    apr_off_t sent, read;            /**< bytes, before this request */
     /* What was seen of it. */
     int unwritten, answered;
     int hung_up; /**< the app has hung up, but may have answered before */
@@ -50,9 +52,11 @@ void apppool_connection_filter_add(apppool_connection_filter_t *filter,
  * @param local over a Unix socket */
 int apppool_connection_filter_may_repeat(const request_rec *r, int local);
 
-/** A request is about to be sent ... */
+/** A request is about to be sent ... @param first_byte copied; what it points
+ * to lives as long as the request */
 void apppool_connection_filter_begin(apppool_connection_filter_t *filter,
-                                     request_rec *r);
+                                     request_rec *r,
+                                     const apppool_first_byte_t *first_byte);
 
 /** ... and mod_proxy is done with it. The request's notes say if the app was
  * silent. */

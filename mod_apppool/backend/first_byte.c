@@ -6,19 +6,20 @@
 
 #include "shm/lock/lock_token.h"
 
-#define SLICE      250 /* ms between two looks at the pool */
+#define SLICE      250 /* ms between two checks of the pool */
 
-/* us after AppKillAfter: by then the spawner, which looks each second, has
- * begun to end the process. */
+/* us after AppKillAfter. The spawner checks each second, so it has begun to end
+ * the process by then. */
 #define KILL_BEGUN (2 * APR_USEC_PER_SEC)
 
-/* Some may have been read from the socket already.
- * @return APR_EAGAIN: none. Another error is told only once by the kernel: who
- *         reads again finds an end without a reason. */
-static apr_status_t peek(const apppool_session_t *s, ap_filter_t *next)
+/* Some bytes may have been read from the socket already.
+ * @return APR_EAGAIN: none. The kernel reports any other error only once, so it
+ *         has to be returned: the next read would find an end without
+ *         reason. */
+static apr_status_t peek(request_rec *r, ap_filter_t *next)
 {
     apr_bucket_brigade *bb =
-        apr_brigade_create(s->r->pool, s->r->connection->bucket_alloc);
+        apr_brigade_create(r->pool, r->connection->bucket_alloc);
     apr_status_t rv =
         ap_get_brigade(next, bb, AP_MODE_SPECULATIVE, APR_NONBLOCK_READ, 1);
 
@@ -28,44 +29,44 @@ static apr_status_t peek(const apppool_session_t *s, ap_filter_t *next)
     return rv;
 }
 
-apr_status_t apppool_first_byte_wait(const apppool_session_t *s,
-                                     ap_filter_t *next)
+static int is_being_killed(const apppool_first_byte_t *w)
 {
-    struct pollfd app = {s->socket, POLLIN, 0};
-    int64_t until = apl_now() + s->timeout;
-    apr_status_t rv = peek(s, next);
+    return w->hold->session != 0 && apl_checkout_dying(w->pool, w->hold);
+}
+
+apr_status_t apppool_first_byte_wait(const apppool_first_byte_t *w,
+                                     request_rec *r, ap_filter_t *next)
+{
+    struct pollfd app = {w->socket, POLLIN, 0};
+    int64_t until = apl_now() + w->timeout;
+    apr_status_t rv = peek(r, next);
 
     if (!APR_STATUS_IS_EAGAIN(rv))
         return rv;
     while (poll(&app, 1, SLICE) <= 0) {
-        if (apppool_session_is_being_killed(s))
+        if (is_being_killed(w))
             return APR_ECONNABORTED;
-        if (s->timeout >= 0 && apl_now() >= until)
+        if (w->timeout >= 0 && apl_now() >= until)
             return APR_TIMEUP;
     }
     return APR_SUCCESS;
 }
 
-/* It reads the socket itself, and never asks our filters. */
-static int reads_socket_itself(const apppool_session_t *s)
+/* mod_proxy's fcgi and scgi read the socket without our filters. */
+static int bypasses_filters(const apppool_first_byte_t *w)
 {
-    return s->hold.wire.protocol == APL_FCGI ||
-           s->hold.wire.protocol == APL_SCGI;
+    return w->hold->wire.protocol == APL_FCGI ||
+           w->hold->wire.protocol == APL_SCGI;
 }
 
-void apppool_first_byte_limit(const apppool_session_t *s)
+apr_interval_time_t apppool_first_byte_timeout(const apppool_first_byte_t *w)
 {
-    int64_t limit = s->app->pool.options.kill_after, left;
+    int64_t left;
 
-    if (limit == 0 || !reads_socket_itself(s))
-        return;
-    left = s->process_since + limit + KILL_BEGUN - apl_now();
-    if (s->timeout < 0 || left < s->timeout)
-        apppool_connection_set_timeout(s->connection, left > 1 ? left : 1);
-}
-
-void apppool_first_byte_came(const apppool_session_t *s)
-{
-    if (reads_socket_itself(s))
-        apppool_connection_set_timeout(s->connection, s->timeout);
+    if (w->kill_at == 0 || !bypasses_filters(w))
+        return w->timeout;
+    left = w->kill_at + KILL_BEGUN - apl_now();
+    if (w->timeout >= 0 && left >= w->timeout)
+        return w->timeout;
+    return left > 1 ? left : 1;
 }

@@ -2,16 +2,17 @@
 
 /**
  * @file first_byte.h
- * @brief The wait for the first byte of an answer. It is over as well when the
- *        process is killed: its client is told at once, although the process
- *        may take AppHungStopTimeout to end.
+ * @brief The wait for the first byte of a response. The wait also ends when
+ *        the process is killed: the client gets its error at once, although
+ *        the process may take AppHungStopTimeout to end.
  *
- * Over fcgi and scgi mod_proxy waits by itself, and nobody can call it back.
- * But the moment of the kill is known before: AppKillAfter. So mod_proxy waits
- * until then, and not longer. Should the kill be late, as the spawner is just
- * being started again, the client gets 504 all the same; the process keeps the
- * request, and is killed for it later. A kill that nobody could foresee, for
- * another request or by hand, is heard of when the process ends.
+ * Over fcgi and scgi mod_proxy reads the socket itself, and nobody can
+ * interrupt it. But the time of the kill is known before: AppKillAfter. So
+ * mod_proxy waits until that time and no longer. The kill may come late, for
+ * example while the spawner is being restarted. Then the client gets 504 all
+ * the same; the process keeps the request and is killed for it later. A kill
+ * that is not known before (for another request, or by an administrator) is
+ * noticed when the process ends.
  *
  * Lock:  none.
  * Crash: not concerned.
@@ -20,21 +21,32 @@
 #ifndef MOD_APPPOOL_BACKEND_FIRST_BYTE_H
 #define MOD_APPPOOL_BACKEND_FIRST_BYTE_H
 
-#include "mod_apppool/request/session.h"
+#include <httpd.h>
+#include <util_filter.h>
+
+#include "shm/verbs/checkout.h"
+
+/** A request and the process that works on it. */
+typedef struct {
+    const apl_pool_t *pool;
+    const apl_session_ref_t *hold;
+    int64_t kill_at;             /**< AppKillAfter, us of apl_now(); 0: never */
+    apr_interval_time_t timeout; /**< us that the app may be silent; or < 0 */
+    int socket;                  /**< descriptor of the connection */
+} apppool_first_byte_t;
 
 /**
- * @param next what reads from the connection to the app
- * @return APR_SUCCESS: something is there, if only an end; APR_TIMEUP: nothing
- *         in AppTimeout; APR_ECONNABORTED: the process is being killed; or the
- *         error that the connection has met
+ * Wait.
+ * @param next the filter that reads from the connection to the app
+ * @return APR_SUCCESS: there is something to read, or the end; APR_TIMEUP:
+ *         nothing came within the timeout; APR_ECONNABORTED: the process is
+ *         being killed; or the error of the connection
  */
-apr_status_t apppool_first_byte_wait(const apppool_session_t *s,
-                                     ap_filter_t *next);
+apr_status_t apppool_first_byte_wait(const apppool_first_byte_t *w,
+                                     request_rec *r, ap_filter_t *next);
 
-/** Before mod_proxy sends the request. */
-void apppool_first_byte_limit(const apppool_session_t *s);
-
-/** The answer has begun: from here on it may pause for AppTimeout again. */
-void apppool_first_byte_came(const apppool_session_t *s);
+/** How long may mod_proxy wait for the first byte by itself?
+ * @return us; below 0: no limit */
+apr_interval_time_t apppool_first_byte_timeout(const apppool_first_byte_t *w);
 
 #endif

@@ -2,8 +2,6 @@
 
 #include "mod_apppool/body/streaming.h"
 
-#include "mod_apppool/parent/lifecycle.h"
-
 static ap_filter_rec_t *switching;
 
 uint32_t apppool_streaming_kind(const request_rec *r)
@@ -26,12 +24,11 @@ int apppool_streaming_wants_upgrade(const request_rec *r)
            !ap_strcasestr(value, "tls/") && !ap_strcasestr(value, "http/");
 }
 
-int apppool_streaming_is_full(const apppool_app_t *app,
+int apppool_streaming_is_full(const apppool_app_t *app, const apl_pool_t *pool,
                               const apl_session_ref_t *hold)
 {
     return app->max_lasting != 0 &&
-           apl_checkout_lasting(apppool_lifecycle_pool(), hold) >=
-               app->max_lasting;
+           apl_checkout_lasting(pool, hold) >= app->max_lasting;
 }
 
 static apr_status_t see_switch(ap_filter_t *f, apr_bucket_brigade *bb)
@@ -40,7 +37,7 @@ static apr_status_t see_switch(ap_filter_t *f, apr_bucket_brigade *bb)
     ap_filter_t *next = f->next;
 
     if (streaming->r->status == HTTP_SWITCHING_PROTOCOLS) {
-        apl_checkout_endless(apppool_lifecycle_pool(), streaming->hold,
+        apl_checkout_endless(streaming->pool, streaming->hold,
                              APL_LASTING_CONNECTION);
         apppool_streaming_end(streaming);
     }
@@ -54,9 +51,10 @@ void apppool_streaming_register(void)
 }
 
 void apppool_streaming_begin(apppool_streaming_t *streaming, request_rec *r,
-                             const apl_session_ref_t *hold)
+                             apl_pool_t *pool, const apl_session_ref_t *hold)
 {
     streaming->r = r;
+    streaming->pool = pool;
     streaming->hold = hold;
     if (!streaming->filter && apr_table_get(r->headers_in, "Upgrade"))
         streaming->filter = ap_add_output_filter_handle(switching, streaming,

@@ -30,6 +30,7 @@
 /** Waits for 101; zeroed at first. */
 typedef struct {
     const request_rec *r;
+    apl_pool_t *pool;
     const apl_session_ref_t *hold;
     ap_filter_t *filter; /**< NULL: it does not wait */
 } apppool_streaming_t;
@@ -42,7 +43,7 @@ int apppool_streaming_wants_upgrade(const request_rec *r);
 
 /** Are there as many others of its app as AppMaxLasting allows? This one is
  * counted from now on. */
-int apppool_streaming_is_full(const apppool_app_t *app,
+int apppool_streaming_is_full(const apppool_app_t *app, const apl_pool_t *pool,
                               const apl_session_ref_t *hold);
 
 /** @return APL_LASTING_CONNECTION: an event stream; APL_LASTING_RESPONSE: an answer with
@@ -52,7 +53,7 @@ uint32_t apppool_streaming_kind(const request_rec *r);
 /** Tell the pool when the connection is upgraded. Nothing where the client
  * does not ask for that. */
 void apppool_streaming_begin(apppool_streaming_t *streaming, request_rec *r,
-                             const apl_session_ref_t *hold);
+                             apl_pool_t *pool, const apl_session_ref_t *hold);
 void apppool_streaming_end(apppool_streaming_t *streaming);
 
 #endif

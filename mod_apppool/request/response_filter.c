@@ -8,9 +8,7 @@
 #include <util_filter.h>
 
 #include "mod_apppool/request/error_response.h"
-#include "mod_apppool/backend/first_byte.h"
 #include "mod_apppool/body/response_buffer.h"
-#include "mod_apppool/parent/lifecycle.h"
 #include "mod_apppool/backend/proxy_api.h"
 #include "mod_apppool/body/sendfile.h"
 
@@ -37,8 +35,8 @@ static void begin_response(apppool_session_t *s)
     /* A page of httpd's own comes from no process. */
     if (s->hold.session != 0) {
         if (kind)
-            apl_checkout_endless(apppool_lifecycle_pool(), &s->hold, kind);
-        apppool_first_byte_came(s);
+            apl_checkout_endless(s->pool, &s->hold, kind);
+        apppool_connection_response_began(s->connection);
         s->file = apppool_sendfile_name(s->r, s->error);
         if (!s->file)
             s->buffer = apppool_response_buffer_make(s->r, s->app->label,
@@ -139,7 +137,7 @@ static apr_status_t filter_part(ap_filter_t *f, apr_bucket_brigade *bb)
         return APR_EGENERAL;
     if (!s->started && s->hold.session != 0 &&
         apppool_streaming_kind(s->r) == APL_LASTING_CONNECTION &&
-        apppool_streaming_is_full(s->app, &s->hold))
+        apppool_streaming_is_full(s->app, s->pool, &s->hold))
         return refuse(f, bb);
     if (!s->started)
         begin_response(s);

@@ -8,7 +8,6 @@
 
 #include "mod_apppool/request/client.h"
 #include "mod_apppool/parent/lifecycle.h"
-#include "mod_apppool/request/response_filter.h"
 #include "shm/lock/alive.h"
 #include "shm/verbs/checkin.h"
 #include "shm/slots/group.h"
@@ -72,6 +71,7 @@ apppool_session_t *apppool_session_begin(request_rec *r,
     apppool_session_t *s = apr_pcalloc(r->pool, sizeof *s);
 
     s->r = r;
+    s->pool = apppool_lifecycle_pool();
     s->mount = mount;
     s->app = mount->app;
     s->body = body;
@@ -83,7 +83,6 @@ apppool_session_t *apppool_session_begin(request_rec *r,
     release_previous(r);
     apr_pool_cleanup_register(r->pool, s, checkin_at_cleanup,
                               apr_pool_cleanup_null);
-    apppool_response_filter_add(s);
     return s;
 }
 
@@ -96,7 +95,7 @@ static void give_back(apppool_session_t *s)
         return;
     }
     note_end(s);
-    apl_checkin_abandon(apppool_lifecycle_pool(), &s->hold, apl_now());
+    apl_checkin_abandon(s->pool, &s->hold, apl_now());
 }
 
 void apppool_session_end(apppool_session_t *s)
@@ -105,14 +104,13 @@ void apppool_session_end(apppool_session_t *s)
     if (!apppool_session_detach_if_ending(s))
         give_back(s);
     apr_pool_cleanup_kill(s->r->pool, s, checkin_at_cleanup);
-    apppool_response_filter_remove(s);
 }
 
 void apppool_session_prepare(apppool_session_t *s)
 {
     s->keepalives = s->r->connection->keepalives;
     s->r->connection->keepalives = 0;
-    apppool_streaming_begin(&s->streaming, s->r, &s->hold);
+    apppool_streaming_begin(&s->streaming, s->r, s->pool, &s->hold);
     apppool_response_check_begin(&s->check, s->r, s->app->label,
                                  s->hold.wire.protocol);
     if (s->hold.wire.protocol != APL_HTTP)
@@ -143,20 +141,20 @@ static apr_status_t ask_pool(apppool_session_t *s,
     apl_request_t request = {r->method, r->uri, r->useragent_ip,
                              apppool_config()->queries ? r->args : NULL,
                              apppool_streaming_wants_upgrade(r)};
-    apr_status_t rv = apl_checkout(apppool_lifecycle_pool(), &s->hold,
-                                   &s->app->pool, &request, look, now);
+    apr_status_t rv =
+        apl_checkout(s->pool, &s->hold, &s->app->pool, &request, look, now);
 
     if (!request.lasting || s->hold.session == 0 ||
-        !apppool_streaming_is_full(s->app, &s->hold))
+        !apppool_streaming_is_full(s->app, s->pool, &s->hold))
         return rv;
-    apl_checkin_unused(apppool_lifecycle_pool(), &s->hold, now);
+    apl_checkin_unused(s->pool, &s->hold, now);
     return APL_ELASTING;
 }
 
 apr_status_t apppool_session_checkout(apppool_session_t *s)
 {
     request_rec *r = s->r;
-    apl_pool_t *pool = apppool_lifecycle_pool();
+    apl_pool_t *pool = s->pool;
     const apl_app_t *app = &s->app->pool;
     apppool_client_t client = {r, 0};
     int64_t now = apl_now();
@@ -185,25 +183,17 @@ void apppool_session_checkin(apppool_session_t *s)
     if (s->hold.session == 0)
         return;
     note_end(s);
-    apl_checkin(apppool_lifecycle_pool(), &s->hold, apl_now());
+    apl_checkin(s->pool, &s->hold, apl_now());
 }
 
 int apppool_session_is_killed(const apppool_session_t *s)
 {
-    return s->hold.session != 0 &&
-           apl_checkout_killed(apppool_lifecycle_pool(), &s->hold);
-}
-
-int apppool_session_is_being_killed(const apppool_session_t *s)
-{
-    return s->hold.session != 0 &&
-           apl_checkout_dying(apppool_lifecycle_pool(), &s->hold);
+    return s->hold.session != 0 && apl_checkout_killed(s->pool, &s->hold);
 }
 
 int apppool_session_is_cut_off(const apppool_session_t *s)
 {
-    return s->hold.session != 0 &&
-           apl_checkout_closed(apppool_lifecycle_pool(), &s->hold);
+    return s->hold.session != 0 && apl_checkout_closed(s->pool, &s->hold);
 }
 
 int apppool_session_detach_if_ending(apppool_session_t *s)
@@ -214,7 +204,7 @@ int apppool_session_detach_if_ending(apppool_session_t *s)
                   "apppool: %s[%d] is ending: it gets no more requests",
                   s->app->label, (int)s->hold.pid);
     note_end(s);
-    apl_checkin_refused(apppool_lifecycle_pool(), &s->hold, apl_now());
+    apl_checkin_refused(s->pool, &s->hold, apl_now());
     return 1;
 }
 
@@ -223,5 +213,5 @@ void apppool_session_detach_refusing(apppool_session_t *s)
     ap_log_rerror(APLOG_MARK, APLOG_INFO, 0, s->r,
                   "apppool: %s[%d] refuses to connect; trying another process",
                   s->app->label, (int)s->hold.pid);
-    apl_checkin_refused(apppool_lifecycle_pool(), &s->hold, apl_now());
+    apl_checkin_refused(s->pool, &s->hold, apl_now());
 }

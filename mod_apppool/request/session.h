@@ -33,6 +33,7 @@ typedef struct {
     const apppool_app_t *app;
     apppool_request_body_t *body;
     apppool_response_buffer_t *buffer; /**< the answer's; NULL: it has none */
+    apl_pool_t *pool;
     apl_session_ref_t hold;
     char *filename;        /**< what the URL was mapped to */
     int64_t deadline;      /**< of all waiting, us of apl_now() */
@@ -74,9 +75,6 @@ int apppool_session_detach_if_ending(apppool_session_t *s);
 
 /** Was its process ended because of a request (AppKillAfter)? */
 int apppool_session_is_killed(const apppool_session_t *s);
-
-/** And is it being ended by now? */
-int apppool_session_is_being_killed(const apppool_session_t *s);
 
 /** Was it stopped because it had to leave, and only links were left
  * (AppDrainTimeout)? This is one of them, then. */

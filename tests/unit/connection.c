@@ -16,7 +16,6 @@
 #include <time.h>
 
 #include "mod_apppool/backend/connect.h"
-#include "mod_apppool/body/streaming.h"
 #include "mod_apppool/backend/proxy_api.h"
 #include "tests/unit/support/scene.h"
 
@@ -139,10 +138,9 @@ apr_status_t apppool_connect(apr_socket_t **sock,
     return apr_socket_create(sock, APR_INET, SOCK_STREAM, APR_PROTO_TCP, p);
 }
 
-int apppool_streaming_wants_upgrade(const request_rec *r)
+apr_interval_time_t apppool_first_byte_timeout(const apppool_first_byte_t *w)
 {
-    (void)r;
-    return 0;
+    return w->timeout;
 }
 
 void apppool_connection_filter_add(apppool_connection_filter_t *filter,
@@ -158,8 +156,10 @@ int apppool_connection_filter_may_repeat(const request_rec *r, int local)
 }
 
 void apppool_connection_filter_begin(apppool_connection_filter_t *filter,
-                                     request_rec *r)
+                                     request_rec *r,
+                                     const apppool_first_byte_t *first_byte)
 {
+    filter->first_byte = *first_byte;
     filter->r = r;
 }
 

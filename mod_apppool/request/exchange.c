@@ -1,0 +1,172 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "mod_apppool/request/exchange.h"
+
+#include <http_log.h>
+#include <http_protocol.h>
+
+#include "mod_apppool/backend/proxy_api.h"
+#include "mod_apppool/parent/lifecycle.h"
+#include "mod_apppool/request/client.h"
+#include "mod_apppool/request/error_response.h"
+#include "mod_apppool/request/response_filter.h"
+#include "shm/lock/alive.h"
+#include "shm/slots/group.h"
+
+#define RESETS 4 /* connections that one process may reset */
+
+static apppool_endpoint_t endpoint_of(const apppool_session_t *s)
+{
+    apr_int64_t timeout = apppool_config_timeout(s->r);
+    proxy_server_conf *conf = apppool_proxy_api_conf(s->r->server);
+    apppool_endpoint_t endpoint = {
+        .id = s->hold.id,
+        .wire = s->hold.wire,
+        .runtime = apppool_lifecycle_runtime(),
+        /* A kept one is in the way of other requests to a serial process. */
+        .keep = s->hold.wire.protocol == APL_HTTP &&
+                apl_concurrency(&s->app->pool.options, &s->hold.wire) != 1,
+        /* httpd negotiates some upgrades itself. An app that speaks h2c would
+         * be reached past all that is configured for it here. */
+        .refuses_upgrade = apr_table_get(s->r->headers_in, "Upgrade") &&
+                           !apppool_streaming_wants_upgrade(s->r),
+        .timeout = timeout != APPPOOL_UNSET ? timeout
+                   : conf->timeout_set      ? conf->timeout
+                                            : s->r->server->timeout,
+    };
+
+    return endpoint;
+}
+
+static apppool_first_byte_t first_byte_of(const apppool_session_t *s)
+{
+    int64_t kill_after = s->app->pool.options.kill_after;
+    apppool_first_byte_t first_byte = {
+        .pool = s->pool,
+        .hold = &s->hold,
+        .kill_at = kill_after == 0 ? 0 : s->process_since + kill_after,
+        .timeout = s->timeout,
+        .socket = s->socket,
+    };
+
+    return first_byte;
+}
+
+static int refused(apr_status_t rv)
+{
+    return APR_STATUS_IS_ECONNREFUSED(rv) || APR_STATUS_IS_ENOENT(rv) ||
+           APR_STATUS_IS_ECONNRESET(rv);
+}
+
+/* The app ended in the middle of its response, so the client's ends too. */
+static int break_off(request_rec *r)
+{
+    apr_bucket_brigade *bb =
+        apr_brigade_create(r->pool, r->connection->bucket_alloc);
+
+    apppool_proxy.ap_proxy_backend_broke(r, bb);
+    ap_pass_brigade(r->output_filters, bb);
+    return DONE;
+}
+
+/* mod_proxy's fcgi and scgi do not tell whether the app has read the request.
+ * So the process has to be alive before it is sent: a process that is being
+ * killed still accepts connections for a moment. */
+static int tells_if_unread(const apppool_endpoint_t *endpoint)
+{
+    return endpoint->wire.protocol != APL_FCGI &&
+           endpoint->wire.protocol != APL_SCGI;
+}
+
+/* Send the request over an open connection. @return what the handler is to
+ * return, if the app has responded */
+static int run(apppool_session_t *s, apppool_connection_t *c, const char *url)
+{
+    apppool_first_byte_t first_byte = first_byte_of(s);
+    int status;
+
+    /* The app's server may not know Expect, and would wait for the body. */
+    apppool_client_send_continue(s->r);
+    apppool_request_body_rewind(s->body);
+    apppool_session_prepare(s);
+    status = apppool_connection_run(c, s->r, &first_byte, url);
+    apppool_session_restore(s);
+    status = apppool_response_check_status(&s->check, s->r, status, s->started);
+    if (status == AP_FILTER_ERROR && s->started)
+        status = s->answered ? DONE : break_off(s->r);
+    if (status == OK)
+        apppool_response_filter_finish(s);
+    return status;
+}
+
+/* Try one connection. @return 1: *status is the result; 0: *rv says why this
+ * process should be asked again, or another one */
+static int try_once(apppool_session_t *s, const apppool_endpoint_t *endpoint,
+                    const char *url, int *status, apr_status_t *rv)
+{
+    apppool_connection_t *c =
+        apppool_connection_take(s->r->server, endpoint->id);
+    apppool_outcome_t outcome;
+
+    if (!c) {
+        *status = HTTP_INTERNAL_SERVER_ERROR;
+        return 1;
+    }
+    *rv = apppool_connection_open(c, s->r, endpoint, s->deadline);
+    if (*rv != APR_SUCCESS ||
+        (!tells_if_unread(endpoint) && apl_alive_ending(s->hold.pid))) {
+        apppool_connection_give(c);
+        return 0;
+    }
+    s->connection = c;
+    s->socket = apppool_connection_descriptor(c);
+    s->timeout = endpoint->timeout;
+    *status = run(s, c, url);
+    outcome = apppool_connection_filter_outcome(apppool_connection_filter(c));
+    s->closed =
+        apppool_connection_filter_has_ended(apppool_connection_filter(c));
+    apppool_connection_give(c);
+    return s->started || outcome == APPPOOL_HEARD ||
+           (*status != HTTP_BAD_GATEWAY && *status != HTTP_SERVICE_UNAVAILABLE);
+}
+
+int apppool_exchange(apppool_session_t *s, const char *url, int *status)
+{
+    apppool_endpoint_t endpoint = endpoint_of(s);
+    apr_status_t rv = APR_SUCCESS;
+    int i, done;
+
+    for (i = 0; i < RESETS; i++) {
+        done = try_once(s, &endpoint, url, status, &rv);
+        if (rv == APR_SUCCESS && !s->started && apppool_session_is_killed(s)) {
+            *status = apppool_error_response_killed(s->r, s->app, &s->hold);
+            return 1;
+        }
+        if (done && !s->started &&
+            !apppool_response_check_overridden(&s->check, s->r, *status)) {
+            *status =
+                apppool_error_response_app(s->r, s->app, &s->hold, *status);
+            s->silent = *status == HTTP_GATEWAY_TIME_OUT;
+        }
+        if (done)
+            return 1;
+        apppool_error_response_forget(s->r);
+        if (rv != APR_SUCCESS && refused(rv)) {
+            *status = OK;
+            apppool_session_detach_refusing(s);
+            return 0;
+        }
+        if (rv != APR_SUCCESS) {
+            *status =
+                apppool_error_response_connect(s->r, s->app, &s->hold, rv);
+            return 1;
+        }
+        if (apppool_session_detach_if_ending(s)) {
+            *status = OK;
+            return 0;
+        }
+        apr_sleep(1000 << i); /* the process lives, but resets connections */
+    }
+    *status = apppool_error_response_app(s->r, s->app, &s->hold, *status);
+    return 1;
+}

@@ -47,6 +47,9 @@ shm_sources = \
 module_sources = \
 	mod_apppool/request/error_response.c \
 	mod_apppool/config/app.c \
+	mod_apppool/config/app_check.c \
+	mod_apppool/config/app_resolve.c \
+	mod_apppool/config/config_report.c \
 	mod_apppool/backend/first_byte.c \
 	mod_apppool/body/request_body.c \
 	mod_apppool/backend/connection.c \
@@ -56,6 +59,8 @@ module_sources = \
 	mod_apppool/config/denied_root.c \
 	mod_apppool/backend/connect.c \
 	mod_apppool/config/directives.c \
+	mod_apppool/config/protocol.c \
+	mod_apppool/config/sendfile_dirs.c \
 	mod_apppool/body/response_buffer.c \
 	mod_apppool/request/error_page.c \
 	mod_apppool/parent/exec_program.c \
@@ -99,7 +104,6 @@ module_sources = \
 	mod_apppool/backend/connection_filter.c \
 	mod_apppool/request/trace_headers.c \
 	mod_apppool/config/config_defaults.c \
-	mod_apppool/config/no_effect.c \
 	mod_apppool/config/value.c \
 	mod_apppool/request/session.c \
 	mod_apppool/parent/watchdog_watch.c \

@@ -6,7 +6,7 @@
 #include <dlfcn.h>
 #include <http_config.h>
 
-#include "shm/format/format.h"
+#include "mod_apppool/config/protocol.h"
 
 apppool_proxy_api_t apppool_proxy;
 
@@ -37,21 +37,13 @@ static const char *load(const module *m)
     return NULL;
 }
 
-static const char *want(apr_pool_t *p, const char *who, const char *name)
-{
-    return apr_psprintf(p,
-                        "%s needs mod_%s: add \"LoadModule %s_module "
-                        "modules/mod_%s.so\" (Debian: a2enmod %s)",
-                        who, name, name, name, name);
-}
-
 const char *apppool_proxy_api_check(apr_pool_t *p)
 {
     const module *m = ap_find_linked_module("mod_proxy.c");
     const char *missing;
 
     if (!m)
-        return want(p, "AppRoot", "proxy");
+        return apppool_protocol_missing_proxy(p, "AppRoot");
     missing = load(m);
     if (missing)
         return apr_psprintf(p,
@@ -59,40 +51,6 @@ const char *apppool_proxy_api_check(apr_pool_t *p)
                             "use: it has no %s()",
                             missing);
     return NULL;
-}
-
-const char *apppool_proxy_scheme(apr_int64_t protocol)
-{
-    static const char *const schemes[] = {[APL_HTTP] = "http",
-                                          [APL_FCGI] = "fcgi",
-                                          [APL_SCGI] = "scgi",
-                                          [APL_UWSGI] = "uwsgi",
-                                          [APL_AUTO] = "auto"};
-
-    return schemes[protocol >= APL_HTTP && protocol <= APL_AUTO ? protocol
-                                                                : APL_HTTP];
-}
-
-const char *apppool_proxy_speaks(apr_pool_t *p, apr_int64_t protocol)
-{
-    const char *scheme = apppool_proxy_scheme(protocol);
-    const char *name = ap_find_linked_module("mod_proxy.c")
-                           ? apr_pstrcat(p, "proxy_", scheme, NULL)
-                           : "proxy";
-
-    if (ap_find_linked_module(apr_pstrcat(p, "mod_", name, ".c", NULL)))
-        return NULL;
-    return want(p, apr_pstrcat(p, "AppProtocol ", scheme, NULL), name);
-}
-
-const char *apppool_proxy_speaks_any(apr_pool_t *p)
-{
-    apr_int64_t i;
-
-    for (i = APL_HTTP; i < APL_AUTO; i++)
-        if (!apppool_proxy_speaks(p, i))
-            return NULL;
-    return apppool_proxy_speaks(p, APL_HTTP);
 }
 
 proxy_server_conf *apppool_proxy_api_conf(const server_rec *s)

@@ -48,18 +48,6 @@ extern apppool_proxy_api_t apppool_proxy;
  */
 const char *apppool_proxy_api_check(apr_pool_t *p);
 
-/** "http", "fcgi" ... of APL_HTTP ...; "auto" */
-const char *apppool_proxy_scheme(apr_int64_t protocol);
-
-/**
- * Is the module there that speaks this protocol?
- * @return NULL: yes; or the sentence that says what to load
- */
-const char *apppool_proxy_speaks(apr_pool_t *p, apr_int64_t protocol);
-
-/** The same of any protocol that an application may turn out to speak. */
-const char *apppool_proxy_speaks_any(apr_pool_t *p);
-
 /** mod_proxy's settings of a server. */
 proxy_server_conf *apppool_proxy_api_conf(const server_rec *s);
 

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "mod_apppool/config/value.h"
+#include "mod_apppool/config/sendfile_dirs.h"
 
 APLOG_USE_MODULE(apppool);
 
@@ -22,63 +22,6 @@ APLOG_USE_MODULE(apppool);
 
 #define SAY(rv, r, ...)                                                        \
     ap_log_rerror(APLOG_MARK, APLOG_ERR, rv, r, "apppool: " __VA_ARGS__)
-
-/* A directory that is configured. */
-typedef struct {
-    const char *name;
-    const char *real; /* when the configuration was read; NULL: not there */
-} tree_t;
-
-struct apppool_sendfile_t {
-    int on;
-    apr_array_header_t *dirs; /* of tree_t: beside AppRoot */
-};
-
-/* ---- the directive ---- */
-
-const char *apppool_sendfile_real(apr_pool_t *p, const char *dir)
-{
-    char real[PATH_MAX];
-
-    return realpath(dir, real) ? apr_pstrdup(p, real) : NULL;
-}
-
-const char *apppool_sendfile_set(cmd_parms *cmd, void *dir_, int argc,
-                                 char *const argv[])
-{
-    apppool_dir_t *dir = dir_;
-    apppool_sendfile_t *set = apr_pcalloc(cmd->pool, sizeof *set);
-    const char *word = argc > 0 ? argv[0] : "", *path, *wrong;
-    tree_t *tree;
-    int i;
-
-    wrong = apppool_value_check(cmd, dir, cmd->info, word);
-    if (wrong)
-        return wrong;
-    set->on = !ap_cstr_casecmp(word, "On");
-    if (!set->on && ap_cstr_casecmp(word, "Off"))
-        return apr_psprintf(cmd->pool, "%s: \"%s\" is neither On nor Off",
-                            cmd->cmd->name, word);
-    if (!set->on && argc > 1)
-        return apr_psprintf(cmd->pool, "%s: Off takes no directories",
-                            cmd->cmd->name);
-    set->dirs = apr_array_make(cmd->pool, argc, sizeof(tree_t));
-    for (i = 1; i < argc; i++) {
-        wrong = apppool_value_check(cmd, dir, cmd->info, argv[i]);
-        if (wrong)
-            return wrong;
-        path = ap_server_root_relative(cmd->pool, argv[i]);
-        if (!path || !strcmp(path, "/"))
-            return apr_psprintf(cmd->pool, "%s: \"%s\" is not a path%s",
-                                cmd->cmd->name, argv[i],
-                                path ? " below /" : "");
-        tree = apr_array_push(set->dirs);
-        tree->name = path;
-        tree->real = apppool_sendfile_real(cmd->pool, path);
-    }
-    dir->sendfile = set;
-    return NULL;
-}
 
 /* ---- the header ---- */
 
@@ -123,25 +66,25 @@ static int is_below(const char *path, const char *dir)
 
 /* Whoever owns a directory above may have put another in its place since the
  * configuration was read. There the app's user gets what is his own. */
-static int is_in(const char *path, const tree_t *tree, int own)
+static int is_in(const char *path, const apppool_sendfile_dir_t *dir, int own)
 {
     char now[PATH_MAX];
 
-    return (tree->real && is_below(path, tree->real)) ||
-           (own && realpath(tree->name, now) && is_below(path, now));
+    return (dir->real && is_below(path, dir->real)) ||
+           (own && realpath(dir->name, now) && is_below(path, now));
 }
 
 static int is_allowed(const request_rec *r, const apppool_app_t *app,
                       const char *path, uid_t owner)
 {
     const apr_array_header_t *dirs = apppool_config_sendfile(r)->dirs;
-    tree_t root = {app->pool.root, app->real_root};
+    apppool_sendfile_dir_t root = {app->pool.root, app->real_root};
     int own = owner == app->uid, i;
 
     if (is_in(path, &root, own))
         return 1;
     for (i = 0; i < dirs->nelts; i++)
-        if (is_in(path, &APR_ARRAY_IDX(dirs, i, tree_t), own))
+        if (is_in(path, &APR_ARRAY_IDX(dirs, i, apppool_sendfile_dir_t), own))
             return 1;
     return 0;
 }

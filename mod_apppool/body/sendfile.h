@@ -22,17 +22,9 @@
 #define MOD_APPPOOL_BODY_SENDFILE_H
 
 #include <httpd.h>
-#include <http_config.h>
 #include <apr_buckets.h>
 
 #include "mod_apppool/config/app.h"
-
-/** AppSendFile On|Off [DIRECTORY]... */
-const char *apppool_sendfile_set(cmd_parms *cmd, void *dir, int argc,
-                                 char *const argv[]);
-
-/** Where a directory is, links followed; NULL: it is not there. */
-const char *apppool_sendfile_real(apr_pool_t *p, const char *dir);
 
 /** Tell the app that it may name files, if it may. */
 void apppool_sendfile_offer(request_rec *r);

@@ -2,21 +2,12 @@
 
 /**
  * @file app.h
- * @brief The applications of a configuration: made once from all AppRoots,
- *        checked, and constant from then on.
- *
- * Two AppRoots with one group name are one app; if they do not agree about
- * what that app is, the configuration is refused.
- *
- * What is refused: what the configuration itself says and what can never work
- * (a group name with two meanings, limits that contradict each other). What is
- * only said, as a warning, also by `httpd -t`: any state of an app's files
- * (AppRoot is not there, or is root's), as one tenant could otherwise end httpd
- * for all; and what works in some way (minimums above MaxPoolSize).
+ * @brief An application as it was configured, and the list of all of them.
+ *        Made by app_resolve.h; constant from then on.
  *
  * Lock:  none.
  * Crash: not concerned.
- * Trust: looks at directories with the rights of the one who starts httpd.
+ * Trust: the configuration is root's.
  */
 #ifndef MOD_APPPOOL_CONFIG_APP_H
 #define MOD_APPPOOL_CONFIG_APP_H
@@ -53,16 +44,13 @@ struct apppool_app_t {
     apppool_rlimits_t rlimits;
 };
 
-/**
- * Make the apps of this configuration and connect its mounts with them.
- * Errors and warnings go to the log.
- * @param generation of the configuration, for apl_options_t.config
- * @return OK, or !OK: the configuration cannot be used
- */
-int apppool_app_resolve_all(apr_pool_t *p, server_rec *main_server,
-                            apr_uint32_t generation);
+/** Begin the list of a configuration. @param n a guess of its length */
+void apppool_app_begin(apr_pool_t *p, int n);
 
-/** What apppool_app_resolve_all() made: const apppool_app_t *, in order. */
+/** Add one to the list. */
+void apppool_app_add(apppool_app_t *app);
+
+/** The list of this configuration: const apppool_app_t *, in order. */
 const apr_array_header_t *apppool_app_all(void);
 
 /** The one of this name, pool.name; or NULL. */

@@ -276,7 +276,7 @@ int apppool_config_status_full(const request_rec *r)
     return apppool_config_or(dir_of_request(r)->status_detail, 0) != 0;
 }
 
-int apppool_status_actions(const request_rec *r)
+int apppool_config_status_actions(const request_rec *r)
 {
     return apppool_config_or(dir_of_request(r)->status_actions, 0) != 0;
 }

@@ -53,7 +53,7 @@ struct apppool_mount_t {
     const char *base_uri; /**< "/shop", or "" */
     server_rec *server;
     const apppool_dir_t *section; /**< NULL: the server's own settings */
-    const apppool_app_t *app; /**< once apppool_app_resolve_all() was here */
+    const apppool_app_t *app;     /**< once apppool_app_resolve() has run */
 };
 
 /** Settings of a place. */
@@ -158,7 +158,7 @@ int apppool_config_traceparent(const request_rec *r);
 
 /** AppStatusDetail full, AppStatusAllowActions of a request. */
 int apppool_config_status_full(const request_rec *r);
-int apppool_status_actions(const request_rec *r);
+int apppool_config_status_actions(const request_rec *r);
 
 /** A number, or its default. */
 static inline apr_int64_t apppool_config_or(apr_int64_t set,

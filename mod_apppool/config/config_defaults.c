@@ -4,12 +4,13 @@
 
 #include <apr_strings.h>
 #include <http_core.h>
+#include <mod_proxy.h>
 #include <pwd.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "mod_apppool/config/app_user.h"
-#include "mod_apppool/backend/proxy_api.h"
+#include "mod_apppool/config/protocol.h"
 
 /* How a value is written. */
 typedef enum { TIME, NUMBER, SIZE, SWITCH, BIT, SIGNAL, TEXT } kind_t;
@@ -131,7 +132,8 @@ static const char *user_of(apr_pool_t *p, const apppool_app_t *app)
 
 static const char *timeout_of(apr_pool_t *p, const apppool_app_t *app)
 {
-    const proxy_server_conf *conf = apppool_proxy_api_conf(app->server);
+    const proxy_server_conf *conf = ap_get_module_config(
+        app->server->module_config, ap_find_linked_module("mod_proxy.c"));
 
     return write_time(p,
                       conf->timeout_set ? conf->timeout : app->server->timeout);
@@ -152,7 +154,7 @@ static const char *log_of(apr_pool_t *p, const apppool_app_t *app)
 static const char *protocol_of(apr_pool_t *p, const apppool_app_t *app)
 {
     (void)p;
-    return apppool_proxy_scheme(app->protocol);
+    return apppool_protocol_name(app->protocol);
 }
 
 static const char *restart_mode_of(apr_pool_t *p, const apppool_app_t *app)

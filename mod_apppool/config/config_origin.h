@@ -2,8 +2,8 @@
 
 /**
  * @file config_origin.h
- * @brief What was said in the configuration, in its own words and with its
- *        place, for apppoolctl show.
+ * @brief What the configuration says, in its own words and with its places, for
+ *        apppoolctl show.
  *
  * Lock:  none; constant once the configuration was read.
  * Crash: not concerned.
@@ -12,19 +12,31 @@
 #ifndef MOD_APPPOOL_CONFIG_CONFIG_ORIGIN_H
 #define MOD_APPPOOL_CONFIG_CONFIG_ORIGIN_H
 
-#include "mod_apppool/config/app.h"
+#include <apr_hash.h>
+#include <httpd.h>
+#include <http_config.h>
 
-/** A directive of this section. The last one of its name counts; of AppSetEnv,
- * for each variable. */
-void apppool_config_origin_note(cmd_parms *cmd, apppool_dir_t *dir);
+/** A directive of the configuration. */
+typedef struct {
+    const char *name, *words, *place;
+} apppool_config_origin_t;
 
-/** As apppool_config_dir_merge(). @param another 1: `over` has an AppRoot of its own,
- * below that of `base`, and so what makes an app the one that it is */
+/** Where a directive stands: "line 12 of /etc/..." */
+const char *apppool_config_origin_place(const cmd_parms *cmd);
+
+/**
+ * Note a directive. The last one of a name counts; of AppSetEnv, the last one
+ * for each variable.
+ * @param origins of the section: apppool_config_origin_t *; made if it is NULL
+ */
+void apppool_config_origin_note(const cmd_parms *cmd, apr_hash_t **origins);
+
+/**
+ * Merge those of two sections, as apppool_config_dir_merge() does.
+ * @param another 1: `over` has an AppRoot of its own below that of `base`, so
+ *                it does not inherit what makes an app the one that it is
+ */
 apr_hash_t *apppool_config_origin_merge(apr_pool_t *p, apr_hash_t *base,
                                         apr_hash_t *over, int another);
-
-/** Each directive that an app may have, a line for each: its name, a tab, what
- * was said or its default, a tab, the place or nothing. */
-const char *apppool_config_origin_of(apr_pool_t *p, const apppool_app_t *app);
 
 #endif

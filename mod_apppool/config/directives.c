@@ -9,8 +9,9 @@
 #include <stddef.h>
 
 #include "mod_apppool/config/app_user.h"
-#include "mod_apppool/body/sendfile.h"
+#include "mod_apppool/config/config_origin.h"
 #include "mod_apppool/config/renamed.h"
+#include "mod_apppool/config/sendfile_dirs.h"
 #include "mod_apppool/config/value.h"
 #include "mod_apppool/config/text_check.h"
 
@@ -34,7 +35,7 @@ enum {
 
 /* ---- directives with rules of their own ---- */
 
-/* The URI that <Location "/shop"> stands for; a pattern stands for none. */
+/* The URI of <Location "/shop">; a pattern has none. */
 static const char *base_uri_of(const cmd_parms *cmd)
 {
     const ap_directive_t *section = cmd->directive->parent;
@@ -52,7 +53,7 @@ static const char *base_uri_of(const cmd_parms *cmd)
     return uri;
 }
 
-/* What AppRoot Off mounts: it has no app. */
+/* The mount of AppRoot Off: it has no app. */
 static apppool_mount_t nothing;
 
 static const char *set_root(cmd_parms *cmd, void *dir_, const char *arg)
@@ -84,7 +85,7 @@ static const char *set_root(cmd_parms *cmd, void *dir_, const char *arg)
         mount = apr_pcalloc(cmd->pool, sizeof *mount);
         APR_ARRAY_PUSH(apppool_config()->mounts, apppool_mount_t *) = mount;
     }
-    mount->place = apppool_value_place(cmd);
+    mount->place = apppool_config_origin_place(cmd);
     mount->base_uri = base_uri_of(cmd);
     mount->server = cmd->server;
     mount->section = cmd->path ? dir : NULL;
@@ -126,7 +127,7 @@ static const char *set_env(cmd_parms *cmd, void *dir_, const char *name,
     return NULL;
 }
 
-/* A path is sent in a request line: nothing that ends it. */
+/* A path is sent in a request line: it holds nothing that ends it. */
 static const char *set_ready(cmd_parms *cmd, void *dir_, const char *arg)
 {
     apppool_dir_t *dir = dir_;
@@ -170,7 +171,7 @@ static const char *set_notify(cmd_parms *cmd, void *dir_, const char *arg)
     return NULL;
 }
 
-/* Without a jitter there is none, also where a section around this has one. */
+/* Without a second number there is no jitter; it is not inherited. */
 static const char *set_requests(cmd_parms *cmd, void *dir, const char *arg,
                                 const char *more)
 {
@@ -208,7 +209,7 @@ static const char *set_log(cmd_parms *cmd, void *dir_, const char *arg)
     return NULL;
 }
 
-/* Queries are put down only if somebody is to see them. */
+/* Query strings are recorded only if a status page shows them. */
 static const char *set_detail(cmd_parms *cmd, void *dir_, const char *arg)
 {
     const apppool_dir_t *dir = dir_;
@@ -269,7 +270,7 @@ const command_rec apppool_directives[] = {
     PATH("AppPoolSpoolDir", RSRC_CONF, "directory of temporary files", SERVER,
          IN_SERVER(spool_dir)),
     NUMBER("AppPoolSpoolFree", RSRC_CONF, "percent of its file system that "
-           "stored answers leave free", SERVER, IN_SERVER(spool_free), 0, 99,
+           "stored responses leave free", SERVER, IN_SERVER(spool_free), 0, 99,
            "all of it may be used"),
 
     AP_INIT_TAKE1("AppRoot", set_root, VALUE(GROUP, IN_DIR(root)), ANYWHERE,
@@ -331,8 +332,8 @@ const command_rec apppool_directives[] = {
          GROUP, kill_after, 365 * DAY, "never"),
     TIME("AppHungStopTimeout", "time between SIGTERM and SIGKILL then", GROUP,
          hung_stop_timeout, DAY, "SIGKILL at once"),
-    NUMBER("AppMaxUnkillable", ANYWHERE, "number of processes that may survive "
-           "SIGKILL", GROUP, IN_DIR(max_unkillable), 0, APL_PROCESSES_MAX, NULL),
+    NUMBER("AppMaxUnkillable", ANYWHERE, "processes that may survive SIGKILL",
+           GROUP, IN_DIR(max_unkillable), 0, APL_PROCESSES_MAX, NULL),
 
     SWITCH("AppGlobalQueue", "Off if requests queue up for a process instead "
            "of the application", GROUP, global_queue),
@@ -367,16 +368,15 @@ const command_rec apppool_directives[] = {
          GROUP, slow_after, DAY, "never"),
     SWITCH("AppBufferRequest", "Off if request bodies are passed on as they "
            "come", REQUEST, buffer_request),
-    SWITCH("AppBufferResponse", "Off if answers are passed on as they come",
+    SWITCH("AppBufferResponse", "Off if responses are passed on as they come",
            REQUEST, buffer_response),
     AP_INIT_TAKE1("AppSpoolLimit", apppool_value_size,
                   RANGE(REQUEST, IN_DIR(spool_limit), 0, TERABYTE, "no limit",
                         NULL),
-                  ANYWHERE, "bytes of an answer that are stored for a slow "
-                  "reader"),
-    AP_INIT_TAKE_ARGV("AppSendFile", apppool_sendfile_set, VALUE(REQUEST, 0),
-                      ANYWHERE, "On if the application may name a file that "
-                      "is sent, and directories of such files"),
+                  ANYWHERE, "bytes of a response that are stored"),
+    AP_INIT_TAKE_ARGV("AppSendFile", apppool_sendfile_dirs_set,
+                      VALUE(REQUEST, 0), ANYWHERE, "On if the application may "
+                      "name files to be sent, and their directories"),
     SWITCH("AppFriendlyErrors", "On if the client is shown why an application "
            "did not start", REQUEST, friendly_errors),
     SWITCH("AppTraceparent", "Off if requests are not put into a trace",
@@ -385,7 +385,7 @@ const command_rec apppool_directives[] = {
          restart_dir, 1024),
     WORD("AppRestartMode", "rolling if processes are replaced one by one, "
          "blocking if all end at once", rolling, "blocking rolling"),
-    TIME("AppStatInterval", "time between two looks at restart.txt", GROUP,
+    TIME("AppStatInterval", "time between two checks of restart.txt", GROUP,
          stat_interval, DAY, "at each request"),
     AP_INIT_TAKE1("AppStatusDetail", set_detail,
                   RANGE(REQUEST, IN_DIR(status_detail), 0, 0, NULL,

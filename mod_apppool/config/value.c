@@ -12,14 +12,6 @@
 #include "mod_apppool/config/config_origin.h"
 #include "mod_apppool/config/text_check.h"
 
-/* ---- the places ---- */
-
-const char *apppool_value_place(const cmd_parms *cmd)
-{
-    return apr_psprintf(cmd->pool, "line %d of %s", cmd->directive->line_num,
-                        cmd->directive->filename);
-}
-
 const char *apppool_value_check(cmd_parms *cmd, void *dir_,
                                 const apppool_value_t *v, const char *arg)
 {
@@ -37,10 +29,10 @@ const char *apppool_value_check(cmd_parms *cmd, void *dir_,
                             "characters",
                             cmd->cmd->name);
     if (v->scope != APPPOOL_SERVER)
-        apppool_config_origin_note(cmd, dir);
+        apppool_config_origin_note(cmd, &dir->origins);
     if (v->scope == APPPOOL_GROUP && cmd->path && !dir->misplaced) {
         dir->misplaced = cmd->cmd->name;
-        dir->misplaced_place = apppool_value_place(cmd);
+        dir->misplaced_place = apppool_config_origin_place(cmd);
         APR_ARRAY_PUSH(apppool_config()->sections, apppool_dir_t *) = dir;
     }
     return NULL;

@@ -34,9 +34,6 @@ typedef struct {
     const char *words; /**< those that are allowed, of apppool_value_word() */
 } apppool_value_t;
 
-/** Where a directive stands: "line 12 of /etc/..." */
-const char *apppool_value_place(const cmd_parms *cmd);
-
 /**
  * Is the directive allowed here, and is what it says text?
  * @return NULL: yes; or the sentence that says why not

@@ -11,9 +11,9 @@
 #include <unixd.h>
 
 #include "mod_apppool/config/app.h"
-#include "mod_apppool/backend/proxy_api.h"
+#include "mod_apppool/config/protocol.h"
 #include "mod_apppool/config/log_route.h"
-#include "mod_apppool/config/config_origin.h"
+#include "mod_apppool/config/config_report.h"
 #include "spawner/shared/contract.h"
 #include "spawner/shared/userdb.h"
 
@@ -98,7 +98,7 @@ static json_t *describe_app(apr_pool_t *p, const apppool_app_t *app,
     json_object_set_new(j, "env", variables(p, app->set->env));
     json_object_set_new(j, "env_file", text(app->set->env_file));
     json_object_set_new(j, "protocol",
-                        text(apppool_proxy_scheme(app->protocol)));
+                        text(apppool_protocol_name(app->protocol)));
     json_object_set_new(j, "listen", text(listen_word(app->listen)));
     json_object_set_new(j, "log", text(apppool_log_route(p, app, main_server)));
     json_object_set_new(j, "log_raw", json_boolean(app->log_raw));
@@ -137,7 +137,7 @@ static json_t *describe_app(apr_pool_t *p, const apppool_app_t *app,
     json_object_set_new(j, "stat_interval", seconds(o->stat_interval));
     json_object_set_new(j, "prestart", json_boolean(app->prestart));
     json_object_set_new(j, "rlimits", rlimits(&app->rlimits));
-    json_object_set_new(j, "said", text(apppool_config_origin_of(p, app)));
+    json_object_set_new(j, "said", text(apppool_config_report(p, app)));
     return j;
 }
 

@@ -11,6 +11,7 @@
 #include <unixd.h>
 
 #include "mod_apppool/config/app.h"
+#include "mod_apppool/config/app_resolve.h"
 #include "mod_apppool/backend/connection.h"
 #include "mod_apppool/parent/instance.h"
 #include "mod_apppool/parent/instance_list.h"
@@ -122,7 +123,7 @@ int apppool_lifecycle_check_config(apr_pool_t *pconf, apr_pool_t *plog,
     const char *wrong;
 
     (void)plog;
-    if (apppool_app_resolve_all(pconf, s, (apr_uint32_t)generation) != OK)
+    if (apppool_app_resolve(pconf, s, (apr_uint32_t)generation) != OK)
         return !OK;
     if (apppool_app_all()->nelts == 0)
         return OK;

@@ -12,6 +12,7 @@
 #include "mod_apppool/request/forwarded.h"
 #include "mod_apppool/parent/lifecycle.h"
 #include "mod_apppool/backend/proxy_api.h"
+#include "mod_apppool/config/protocol.h"
 #include "mod_apppool/request/response_filter.h"
 #include "mod_apppool/body/sendfile.h"
 #include "mod_apppool/request/trace_headers.h"
@@ -41,14 +42,14 @@ static int fit_request(apppool_session_t *s, uint32_t protocol,
     apppool_forwarded_headers(r, s->mount->base_uri, protocol);
     r->proxyreq = PROXYREQ_REVERSE;
     status = apppool_proxy.proxy_run_canon_handler(
-        r, apppool_forwarded_url(r, apppool_proxy_scheme(protocol),
+        r, apppool_forwarded_url(r, apppool_protocol_name(protocol),
                                  s->mount->base_uri));
     if (status == OK)
         *url = r->filename + strlen("proxy:");
     if (status != DECLINED)
         return status;
     ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r, "apppool: %s: %s", s->app->label,
-                  apppool_proxy_speaks(r->pool, protocol));
+                  apppool_protocol_missing(r->pool, protocol));
     return HTTP_INTERNAL_SERVER_ERROR;
 }
 

@@ -79,7 +79,8 @@ static void send_auto(request_rec *r, const json_t *doc)
 static void send_page(request_rec *r, const json_t *doc)
 {
     apppool_status_page(
-        r, doc, apppool_status_actions(r) ? apppool_status_token(r) : NULL);
+        r, doc,
+        apppool_config_status_actions(r) ? apppool_status_token(r) : NULL);
 }
 
 /* ---- hooks ---- */
@@ -126,7 +127,7 @@ int apppool_status_handler(request_rec *r)
     restrain(r);
     ap_allow_standard_methods(r, REPLACE_ALLOW, M_GET, M_POST, -1);
     if (r->method_number == M_POST)
-        return apppool_status_action(r, apppool_status_actions(r));
+        return apppool_status_action(r, apppool_config_status_actions(r));
     if (r->method_number != M_GET)
         return HTTP_METHOD_NOT_ALLOWED;
     doc = report(r, apppool_config_status_full(r));

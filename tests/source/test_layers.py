@@ -22,29 +22,8 @@ YET = {
      "spawner/life/life.h"),
     ("spawner/child/boot.c",
      "spawner/alert/start_failure.h"),
-    ("mod_apppool/config/app.c",
-     "mod_apppool/backend/proxy_api.h"),
-    ("mod_apppool/config/app.c",
-     "mod_apppool/body/sendfile.h"),
-    ("mod_apppool/config/config_defaults.c",
-     "mod_apppool/backend/proxy_api.h"),
-    ("mod_apppool/config/directives.c",
-     "mod_apppool/body/sendfile.h"),
 }
 CYCLES = [
-    {"mod_apppool/body/sendfile",
-     "mod_apppool/config/app",
-     "mod_apppool/config/app_compare",
-     "mod_apppool/config/app_label",
-     "mod_apppool/config/config",
-     "mod_apppool/config/config_defaults",
-     "mod_apppool/config/config_origin",
-     "mod_apppool/config/denied_root",
-     "mod_apppool/config/directives",
-     "mod_apppool/config/max_workers",
-     "mod_apppool/config/no_effect",
-     "mod_apppool/config/rlimits",
-     "mod_apppool/config/value"},
     {"spawner/alert/alert",
      "spawner/alert/notify_command",
      "spawner/alert/start_failure",
@@ -186,7 +165,8 @@ def declared(header: Path) -> list[str]:
         text = re.sub(r"\{[^{}]*\}", ";", text)
     return [match[1] for statement in text.split(";")
             if not re.search(r"\b(typedef|static)\b", statement)
-            and (match := re.search(r"\b(apl_\w+)\s*\(", statement))]
+            and (match := re.search(r"\b(ap(?:l|ppool)_\w+)\s*\(",
+                                    statement))]
 
 
 def defined(source: Path) -> set[str]:
@@ -199,14 +179,25 @@ def defined(source: Path) -> set[str]:
 def test_header_declares_what_its_file_defines() -> None:
     """x.h declares what x.c defines: one finds it by its name."""
     found = 0
-    for path in c_files("shm"):
+    for path in c_files("shm", "mod_apppool"):
         if path.suffix == ".h" and (names := declared(path)):
             source = path.with_suffix(".c")
             assert source.exists(), f"{name(path)}: {names}"
             assert set(names) - defined(source) == set(), \
                 f"declared in {name(path)}, not defined in {name(source)}"
             found += len(names)
-    assert found >= len(c_files("shm"))  # one a file: the test finds them
+    # One for each file: the test finds them.
+    assert found >= len(c_files("shm", "mod_apppool"))
+
+
+def test_function_is_named_after_its_file() -> None:
+    """x.c of the module has apppool_x() and apppool_x_...()"""
+    for path in c_files("mod_apppool"):
+        if path.suffix == ".h":
+            noun = "status" if path.parent.name == "status" else path.stem
+            assert [function for function in declared(path)
+                    if not f"{function}_".startswith(f"apppool_{noun}_")
+                    ] == [], name(path)
 
 
 def test_headers_have_no_cycle() -> None:

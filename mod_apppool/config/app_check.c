@@ -1,0 +1,184 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "mod_apppool/config/app_check.h"
+
+#include <apr_strings.h>
+#include <errno.h>
+#include <http_core.h>
+#include <http_log.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <unixd.h>
+
+#include "mod_apppool/config/app_user.h"
+#include "mod_apppool/config/protocol.h"
+#include "mod_apppool/config/sendfile_dirs.h"
+#include "spawner/shared/detect.h"
+
+APLOG_USE_MODULE(apppool);
+
+#define SAY(level, ...)                                                        \
+    ap_log_error(APLOG_MARK, APLOG_STARTUP | (level), 0, NULL,                 \
+                 "apppool: " __VA_ARGS__)
+
+/* What belongs to httpd's user can be changed by anybody who is that user. */
+static void warn_of_httpds_user(const apppool_app_t *app)
+{
+    if (ap_state_query(AP_SQ_RUN_MODE) == AP_SQ_RM_CONFIG_TEST &&
+        geteuid() == 0 && app->uid == ap_unixd_config.user_id)
+        SAY(APLOG_WARNING,
+            "%s (%s) runs as httpd's own user, so it can do what it likes to "
+            "httpd's children and to the requests of all other applications: "
+            "say another with AppUser",
+            app->pool.root, app->place);
+}
+
+void apppool_app_check_root(apr_pool_t *p, apppool_app_t *app)
+{
+    const char *root = app->pool.root, *user = app->set->user, *wrong;
+    struct stat st;
+
+    if (stat(root, &st) != 0) {
+        int error = errno;
+
+        SAY(APLOG_WARNING, "AppRoot %s (%s) cannot be used: %s", root,
+            app->place, strerror(error));
+        return;
+    }
+    if (!S_ISDIR(st.st_mode)) {
+        SAY(APLOG_WARNING, "AppRoot %s (%s) is not a directory", root,
+            app->place);
+        return;
+    }
+    app->real_root = apppool_sendfile_dirs_real(p, root);
+    wrong = user ? NULL : apppool_app_user_check_owner(p, root, &st);
+    if (wrong) {
+        SAY(APLOG_WARNING, "AppRoot (%s): %s", app->place, wrong);
+        app->owner = st.st_uid == 0 ? USERDB_NOBODY : st.st_uid;
+        return;
+    }
+    app->uid = apppool_app_user_uid(user, &st);
+    if (!user && geteuid() == 0)
+        app->owner = app->uid;
+    warn_of_httpds_user(app);
+    if (!apppool_app_user_may_enter(user, &st))
+        SAY(APLOG_WARNING, "AppRoot %s (%s) may not be entered by %s", root,
+            app->place, user ? user : "its owner");
+}
+
+/* Is it laid out to be a DocumentRoot? Its scripts are run, not handed out. */
+static int is_php_site(const apppool_app_t *app)
+{
+    const char *file;
+
+    return (app->protocol == APL_FCGI ||
+            (app->protocol == APL_AUTO && !app->set->command)) &&
+           detect_protocol(app->pool.root, &file) == APL_FCGI &&
+           !strcmp(file, "index.php");
+}
+
+void apppool_app_check_document_root(const apppool_mount_t *mount)
+{
+    const core_server_config *core =
+        ap_get_core_module_config(mount->server->module_config);
+    const char *documents = core->ap_document_root,
+               *root = mount->app->pool.root;
+    size_t n = documents ? strlen(documents) : 0;
+
+    while (n > 0 && documents[n - 1] == '/')
+        n--;
+    if (n == 0 || strncmp(documents, root, n) != 0)
+        return;
+    if (root[n] ? root[n] == '/' : !is_php_site(mount->app))
+        SAY(APLOG_WARNING,
+            "DocumentRoot %s has AppRoot %s (%s) in it: httpd hands out the "
+            "application's own files, source and secrets as well",
+            documents, root, mount->place);
+}
+
+/* What the files show is a tenant's, so it is no error. */
+static const char *check_detected(apr_pool_t *p, const apppool_app_t *app)
+{
+    const char *file, *wrong;
+    uint32_t shown = detect_protocol(app->pool.root, &file);
+
+    if (shown == APL_AUTO)
+        return apppool_protocol_missing_any(p);
+    wrong = apppool_protocol_missing(p, shown);
+    if (wrong)
+        SAY(APLOG_WARNING, "%s (%s): as %s is there, %s", app->pool.root,
+            app->place, file, wrong);
+    return NULL;
+}
+
+int apppool_app_check_protocol(apr_pool_t *p, const apppool_app_t *app)
+{
+    const char *wrong = app->protocol == APL_AUTO
+                            ? check_detected(p, app)
+                            : apppool_protocol_missing(p, app->protocol);
+
+    if (!wrong && *app->ready == '/' && app->protocol != APL_HTTP &&
+        app->protocol != APL_AUTO)
+        wrong = apr_psprintf(p,
+                             "AppReady %s is asked for over HTTP, and "
+                             "AppProtocol is %s: say AppReady notify or accept",
+                             app->ready, apppool_protocol_name(app->protocol));
+    if (wrong)
+        SAY(APLOG_ERR, "%s (%s): %s", app->pool.root, app->place, wrong);
+    return !wrong;
+}
+
+static double in_seconds(apr_int64_t us)
+{
+    return (double)us / APR_USEC_PER_SEC;
+}
+
+int apppool_app_check_limits(const apppool_app_t *app)
+{
+    const apl_options_t *o = &app->pool.options;
+
+    if (strlen(app->pool.name) >= APL_NAME_MAX) {
+        SAY(APLOG_ERR,
+            "AppRoot %s (%s) makes a group name of more than %d bytes: say a "
+            "shorter one with AppGroupName",
+            app->pool.root, app->place, APL_NAME_MAX - 1);
+        return 0;
+    }
+    if (o->max_instances != 0 && o->min_instances > o->max_instances) {
+        SAY(APLOG_ERR, "%s (%s): MinInstances %u is above MaxInstances %u",
+            app->pool.root, app->place, o->min_instances, o->max_instances);
+        return 0;
+    }
+    if (o->kill_after != 0 && o->kill_after < o->hung_after) {
+        SAY(APLOG_ERR,
+            "%s (%s): AppKillAfter, %g s, is below AppHungAfter, %g s: what is "
+            "to be killed hangs first; 0 is never",
+            app->pool.root, app->place, in_seconds(o->kill_after),
+            in_seconds(o->hung_after));
+        return 0;
+    }
+    return 1;
+}
+
+void apppool_app_check_effects(const apppool_app_t *app, apr_int64_t max)
+{
+    const apl_options_t *o = &app->pool.options;
+
+    if (app->prestart && o->min_instances == 0)
+        SAY(APLOG_WARNING,
+            "AppPreStart On (%s) starts nothing, as MinInstances is 0",
+            app->place);
+    if (app->log_raw && !app->set->log)
+        SAY(APLOG_WARNING,
+            "AppLogFormat raw (%s) has no effect without AppLog: what the "
+            "application prints goes to the error log, where each line begins "
+            "with its time and process",
+            app->place);
+    if (o->max_instances > max)
+        SAY(APLOG_WARNING,
+            "%s (%s): MaxInstances %u is above MaxPoolSize %" APR_INT64_T_FMT
+            ", the limit of all applications together: there are never so "
+            "many processes",
+            app->pool.root, app->place, o->max_instances, max);
+}

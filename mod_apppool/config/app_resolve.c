@@ -1,0 +1,209 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "mod_apppool/config/app_resolve.h"
+
+#include <apr_strings.h>
+#include <http_core.h>
+#include <http_log.h>
+#include <signal.h>
+#include <string.h>
+
+#include "mod_apppool/config/denied_root.h"
+#include "mod_apppool/config/app_label.h"
+#include "mod_apppool/config/app_compare.h"
+#include "mod_apppool/config/app_check.h"
+#include "mod_apppool/config/max_workers.h"
+#include "shm/slots/group.h"
+#include "spawner/shared/userdb.h"
+
+APLOG_USE_MODULE(apppool);
+
+#define SECONDS(n) ((apr_int64_t)(n)*APR_USEC_PER_SEC)
+
+#define SAY(level, ...)                                                        \
+    ap_log_error(APLOG_MARK, APLOG_STARTUP | (level), 0, NULL,                 \
+                 "apppool: " __VA_ARGS__)
+
+/* ---- one app ---- */
+
+static void fill_options(apl_options_t *o, const apppool_dir_t *set,
+                         apr_uint32_t generation)
+{
+    o->config = generation;
+    o->min_instances = (uint32_t)apppool_config_or(set->min_instances, 0);
+    o->max_instances = (uint32_t)apppool_config_or(set->max_instances, 0);
+    o->max_requests = (uint32_t)apppool_config_or(set->max_requests, 0);
+    o->jitter = (uint32_t)apppool_config_or(set->jitter, 0);
+    o->concurrency =
+        (uint32_t)apppool_config_or(set->concurrency, APL_CONCURRENCY_AUTO);
+    o->global_queue = (uint32_t)apppool_config_or(set->global_queue, 1);
+    o->idle_time = apppool_config_or(set->idle_time, SECONDS(300));
+    o->stat_interval = apppool_config_or(set->stat_interval, 0);
+    o->hung_after = apppool_config_or(set->hung_after, SECONDS(30));
+    o->kill_after = apppool_config_or(set->kill_after, SECONDS(1800));
+    o->spawn_if_under = (uint32_t)apppool_config_or(set->spawn_if_under, 0);
+    o->hung_extra = (uint32_t)apppool_config_or(set->hung_extra, 2);
+    o->unkillable_stop =
+        (uint32_t)(set->max_unkillable + 1); /* unset: 0, never */
+}
+
+/* What the application is asked by (AppReady). */
+static const char *host_of(const server_rec *server)
+{
+    const char *name = server->server_hostname, *c = name;
+
+    while (c && *c > ' ' && *c < 0x7f)
+        c++;
+    return name && *name && *c == 0 ? name : "localhost";
+}
+
+static apppool_app_t *make_app(apr_pool_t *p, const apppool_mount_t *mount,
+                               apr_uint32_t generation)
+{
+    apppool_app_t *app = apr_pcalloc(p, sizeof *app);
+    const apppool_dir_t *set = apppool_config_dir(p, mount);
+    const char *tmp = set->restart_dir ? set->restart_dir : "tmp";
+
+    app->set = set;
+    app->place = mount->place;
+    app->server = mount->server;
+    app->base_uri = mount->base_uri;
+    app->environment = set->environment ? set->environment : "production";
+    app->pool.root = set->root;
+    app->pool.name = set->group_name ? set->group_name
+                                     : apr_psprintf(p, "%s (%s)", set->root,
+                                                    app->environment);
+    app->pool.key = apl_group_key(app->pool.name);
+    app->restart_dir =
+        *tmp == '/' ? tmp : apr_pstrcat(p, set->root, "/", tmp, NULL);
+    app->listen = apppool_config_or(set->listen, APL_LISTEN_FD);
+    app->protocol = apppool_config_or(set->protocol, APL_AUTO);
+    if (app->protocol == APL_AUTO && set->command)
+        app->protocol = APL_HTTP;
+    app->ready = set->ready ? set->ready : "accept";
+    app->host = host_of(mount->server);
+    app->prestart = apppool_config_or(set->prestart, 0);
+    app->log_raw = apppool_config_or(set->log_format, 0);
+    app->start_timeout = apppool_config_or(set->start_timeout, SECONDS(90));
+    app->stop_timeout = apppool_config_or(set->stop_timeout, SECONDS(30));
+    app->memory_limit = apppool_config_or(set->memory_limit, 0);
+    app->slow_after = apppool_config_or(set->slow_after, 0);
+    app->hung_stop_timeout =
+        apppool_config_or(set->hung_stop_timeout, SECONDS(10));
+    app->dump_signal = apppool_config_or(set->dump_signal, 0);
+    app->stop_signal = apppool_config_or(set->stop_signal, SIGTERM);
+    app->drain_timeout = apppool_config_or(set->drain_timeout, SECONDS(60));
+    app->no_new_privileges = apppool_config_or(set->no_new_privileges, 1);
+    app->rlimits = apppool_rlimits_of(mount);
+    app->uid = app->owner = USERDB_NOBODY;
+    fill_options(&app->pool.options, set, generation);
+    app->pool.options.rolling = (uint32_t)apppool_config_or(
+        set->rolling, !strcmp(app->environment, "production"));
+    apppool_max_workers_share(app);
+    return app;
+}
+
+/* ---- two of one name ---- */
+
+/* @return 0: refused */
+static int share(apr_pool_t *p, const apppool_app_t *first,
+                 const apppool_app_t *second)
+{
+    const char *what = apppool_app_compare_identity(p, first, second);
+
+    if (what) {
+        SAY(APLOG_ERR,
+            "the group name \"%s\" stands for two applications: %s and %s "
+            "do not have the same %s; give one of them another name with "
+            "AppGroupName",
+            first->pool.name, first->place, second->place, what);
+        return 0;
+    }
+    if (!apppool_app_compare_options(first, second))
+        SAY(APLOG_WARNING,
+            "%s is the same application as %s, with other limits; those of "
+            "the first hold",
+            second->place, first->place);
+    return 1;
+}
+
+/* ---- all of them ---- */
+
+static int resolve(apr_pool_t *p, apppool_mount_t *mount,
+                   apr_uint32_t generation)
+{
+    apppool_app_t *app = make_app(p, mount, generation);
+    const apppool_app_t *first = apppool_app_find(app->pool.name);
+
+    mount->app = first ? first : app;
+    apppool_app_check_document_root(mount);
+    apppool_denied_root_warn(p, mount);
+    if (first)
+        return share(p, first, app);
+    apppool_app_add(app);
+    apppool_app_check_root(p, app);
+    return apppool_app_check_limits(app) & apppool_app_check_protocol(p, app);
+}
+
+/* Settings that have no AppRoot beside them. */
+static void warn_misplaced(void)
+{
+    const apr_array_header_t *sections = apppool_config()->sections;
+    int i;
+
+    for (i = 0; i < sections->nelts; i++) {
+        const apppool_dir_t *dir = APR_ARRAY_IDX(sections, i, apppool_dir_t *);
+
+        if (!dir->mount)
+            SAY(APLOG_WARNING,
+                "%s (%s) has no effect here: its place is beside AppRoot, or "
+                "in the virtual host around it",
+                dir->misplaced, dir->misplaced_place);
+    }
+}
+
+static int check_pool(server_rec *main_server)
+{
+    const apr_array_header_t *apps = apppool_app_all();
+    apppool_server_t server = apppool_config_server(main_server);
+    apr_int64_t minimum = 0;
+    int i;
+
+    for (i = 0; i < apps->nelts; i++) {
+        const apppool_app_t *app = APR_ARRAY_IDX(apps, i, apppool_app_t *);
+
+        minimum += app->pool.options.min_instances;
+        apppool_app_check_effects(app, server.max_pool_size);
+        apppool_max_workers_warn(app);
+    }
+    if (server.max_pool_size > server.processes) {
+        SAY(APLOG_ERR,
+            "MaxPoolSize %" APR_INT64_T_FMT " is above the %" APR_INT64_T_FMT
+            " processes of AppPoolCapacity",
+            server.max_pool_size, server.processes);
+        return 0;
+    }
+    if (minimum > server.max_pool_size)
+        SAY(APLOG_WARNING,
+            "the sum of all MinInstances, %" APR_INT64_T_FMT
+            ", is above MaxPoolSize %" APR_INT64_T_FMT
+            ": not all minimums can be kept",
+            minimum, server.max_pool_size);
+    return 1;
+}
+
+int apppool_app_resolve(apr_pool_t *p, server_rec *main_server,
+                        apr_uint32_t generation)
+{
+    const apr_array_header_t *mounts = apppool_config()->mounts;
+    int i, good = 1;
+
+    apppool_app_begin(p, mounts->nelts);
+    for (i = 0; i < mounts->nelts; i++)
+        good &=
+            resolve(p, APR_ARRAY_IDX(mounts, i, apppool_mount_t *), generation);
+    apppool_app_label_all(p, apppool_app_all());
+    warn_misplaced();
+    good &= check_pool(main_server);
+    return good ? OK : !OK;
+}

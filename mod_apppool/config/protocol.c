@@ -1,0 +1,55 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "mod_apppool/config/protocol.h"
+
+#include <apr_strings.h>
+#include <http_config.h>
+
+#include "shm/format/format.h"
+
+static const char *want(apr_pool_t *p, const char *who, const char *name)
+{
+    return apr_psprintf(p,
+                        "%s needs mod_%s: add \"LoadModule %s_module "
+                        "modules/mod_%s.so\" (Debian: a2enmod %s)",
+                        who, name, name, name, name);
+}
+
+const char *apppool_protocol_missing_proxy(apr_pool_t *p, const char *who)
+{
+    return want(p, who, "proxy");
+}
+
+const char *apppool_protocol_name(apr_int64_t protocol)
+{
+    static const char *const schemes[] = {[APL_HTTP] = "http",
+                                          [APL_FCGI] = "fcgi",
+                                          [APL_SCGI] = "scgi",
+                                          [APL_UWSGI] = "uwsgi",
+                                          [APL_AUTO] = "auto"};
+
+    return schemes[protocol >= APL_HTTP && protocol <= APL_AUTO ? protocol
+                                                                : APL_HTTP];
+}
+
+const char *apppool_protocol_missing(apr_pool_t *p, apr_int64_t protocol)
+{
+    const char *scheme = apppool_protocol_name(protocol);
+    const char *name = ap_find_linked_module("mod_proxy.c")
+                           ? apr_pstrcat(p, "proxy_", scheme, NULL)
+                           : "proxy";
+
+    if (ap_find_linked_module(apr_pstrcat(p, "mod_", name, ".c", NULL)))
+        return NULL;
+    return want(p, apr_pstrcat(p, "AppProtocol ", scheme, NULL), name);
+}
+
+const char *apppool_protocol_missing_any(apr_pool_t *p)
+{
+    apr_int64_t i;
+
+    for (i = APL_HTTP; i < APL_AUTO; i++)
+        if (!apppool_protocol_missing(p, i))
+            return NULL;
+    return apppool_protocol_missing(p, APL_HTTP);
+}

@@ -1,0 +1,34 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file protocol.h
+ * @brief AppProtocol: the names of the protocols, and the modules of httpd that
+ *        speak them.
+ *
+ * Lock:  none; constant once the configuration was read.
+ * Crash: not concerned.
+ * Trust: not concerned.
+ */
+#ifndef MOD_APPPOOL_CONFIG_PROTOCOL_H
+#define MOD_APPPOOL_CONFIG_PROTOCOL_H
+
+#include <httpd.h>
+
+/** "http", "fcgi" ... of APL_HTTP ...; "auto" */
+const char *apppool_protocol_name(apr_int64_t protocol);
+
+/**
+ * Is the module loaded that speaks this protocol?
+ * @return NULL: yes; or the sentence that says what to load
+ */
+const char *apppool_protocol_missing(apr_pool_t *p, apr_int64_t protocol);
+
+/** The same for all protocols that an application may turn out to speak: one
+ * of their modules is enough. */
+const char *apppool_protocol_missing_any(apr_pool_t *p);
+
+/** The sentence that says how to load mod_proxy.
+ * @param who needs it: a directive */
+const char *apppool_protocol_missing_proxy(apr_pool_t *p, const char *who);
+
+#endif

@@ -66,7 +66,7 @@ module_sources = \
 	mod_apppool/parent/exec_program.c \
 	mod_apppool/backend/websocket_close.c \
 	mod_apppool/request/exchange.c \
-	mod_apppool/request/forwarded.c \
+	mod_apppool/request/app_headers.c \
 	mod_apppool/request/handler.c \
 	mod_apppool/parent/watchdog_process.c \
 	mod_apppool/parent/instance.c \
@@ -89,7 +89,6 @@ module_sources = \
 	mod_apppool/config/app_compare.c \
 	mod_apppool/request/cgi_variables.c \
 	mod_apppool/body/sendfile.c \
-	mod_apppool/parent/leftovers.c \
 	mod_apppool/status/status.c \
 	mod_apppool/status/status_action.c \
 	mod_apppool/status/status_assets.c \
@@ -102,7 +101,6 @@ module_sources = \
 	mod_apppool/body/spool.c \
 	mod_apppool/parent/app_table_write.c \
 	mod_apppool/backend/connection_filter.c \
-	mod_apppool/request/trace_headers.c \
 	mod_apppool/config/config_defaults.c \
 	mod_apppool/config/value.c \
 	mod_apppool/request/session.c \

@@ -15,7 +15,7 @@
 #include "mod_apppool/config/config.h"
 #include "mod_apppool/config/denied_root.h"
 #include "mod_apppool/config/directives.h"
-#include "mod_apppool/request/forwarded.h"
+#include "mod_apppool/request/app_headers.h"
 #include "mod_apppool/request/handler.h"
 #include "mod_apppool/parent/lifecycle.h"
 #include "mod_apppool/request/raw_path.h"
@@ -82,7 +82,7 @@ static void register_hooks(apr_pool_t *p)
     ap_hook_fixups(apppool_routing_before_index, NULL, before_index,
                    APR_HOOK_LAST);
     ap_hook_fixups(apppool_routing_fixups, after_index, NULL, APR_HOOK_LAST);
-    APR_OPTIONAL_HOOK(proxy, fixups, apppool_forwarded_fixups, NULL, NULL,
+    APR_OPTIONAL_HOOK(proxy, fixups, apppool_app_headers_fixups, NULL, NULL,
                       APR_HOOK_MIDDLE);
     ap_hook_handler(apppool_handler, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_handler(apppool_status_handler, NULL, NULL, APR_HOOK_MIDDLE);

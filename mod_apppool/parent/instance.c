@@ -18,8 +18,8 @@
 #include "mod_apppool/parent/instance_list.h"
 #include "mod_apppool/parent/helper_programs.h"
 #include "mod_apppool/parent/runtime_dir.h"
-#include "mod_apppool/parent/leftovers.h"
 #include "mod_apppool/parent/app_table_write.h"
+#include "mod_apppool/parent/watchdog_process.h"
 #include "spawner/shared/contract.h"
 #include "spawner/shared/pidfd.h"
 #include "shm/format/segment.h"
@@ -29,8 +29,10 @@ APLOG_USE_MODULE(apppool);
 #define SAY(level, rv, ...)                                                    \
     ap_log_error(APLOG_MARK, level, rv, ap_server_conf, "apppool: " __VA_ARGS__)
 
+#define LEFTOVERS_LIMIT (60 * APR_USEC_PER_SEC) /* for the end of them */
+
 /* What a watchdog of ours gets as CONTRACT_..._FD. */
-#define FD(i, which) ((i)->kept.fds[CONTRACT_##which##_FD - CONTRACT_LIFE_FD])
+#define FD(i, which)    ((i)->kept.fds[CONTRACT_##which##_FD - CONTRACT_LIFE_FD])
 
 /* ---- the one ---- */
 
@@ -58,11 +60,6 @@ apppool_instance_t *apppool_instance_obtain(apr_pool_t *p)
     return i ? i
              : (apppool_instance_t *)apppool_instance_list_add(
                    sizeof *i, apppool_instance_build(p));
-}
-
-int apppool_instance_is_open(const apppool_instance_t *i)
-{
-    return apppool_instance_list_is_open(&i->kept);
 }
 
 /* ---- its parts ---- */
@@ -141,6 +138,50 @@ static const char *move_in_beside(apppool_instance_t *i,
     return NULL;
 }
 
+static const char *end_one(apppool_retained_t *r, const char *runtime,
+                           apr_pool_t *p)
+{
+    pid_t pid;
+    int status, error = apppool_watchdog_process_end(&pid, r, runtime);
+
+    if (error)
+        return apr_psprintf(p, "cannot start %s: %s", r->name, strerror(error));
+    ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, ap_server_conf,
+                 "apppool: ending what an httpd that was killed left in %s",
+                 runtime);
+    if (!apppool_watchdog_process_wait(pid, LEFTOVERS_LIMIT, &status))
+        return apr_psprintf(p,
+                            "applications of an httpd that was killed still "
+                            "run; watchdog %d waits for them in %s",
+                            (int)pid, runtime);
+    if (status != 0)
+        return apr_psprintf(p,
+                            "what an httpd that was killed left in %s could "
+                            "not be ended: see the lines above",
+                            runtime);
+    return NULL;
+}
+
+/* An httpd that was killed with its watchdog left processes behind. For each
+ * runtime directory that was not left in good order, a watchdog ends them and
+ * empties it. The lock is held. */
+static const char *end_leftovers(apppool_retained_t *r, apr_pool_t *p)
+{
+    const char *runtime, *wrong;
+    int n;
+
+    for (n = 0; (runtime = apppool_runtime_dir_place(p, r->base, n)) != NULL;
+         n++) {
+        if (!apppool_runtime_dir_has_leftovers(p, runtime, n > 0))
+            continue;
+        wrong = end_one(r, runtime, p);
+        if (wrong)
+            return wrong;
+        apppool_runtime_dir_clear(runtime, n > 0);
+    }
+    return NULL;
+}
+
 /* Take the directory, and end what a killed httpd left there. */
 static const char *move_in(apppool_instance_t *i, server_rec *s,
                            apr_pool_t *ptemp)
@@ -159,7 +200,7 @@ static const char *move_in(apppool_instance_t *i, server_rec *s,
     if (!wrong)
         wrong = apppool_runtime_dir_lock(ptemp, base, &FD(i, LOCK));
     if (!wrong)
-        wrong = apppool_leftovers_end(&i->kept, ptemp);
+        wrong = end_leftovers(&i->kept, ptemp);
     if (!wrong)
         apr_cpystrn(i->kept.runtime, base, sizeof i->kept.runtime);
     return wrong;

@@ -43,7 +43,10 @@ apppool_instance_t *apppool_instance_find(apr_pool_t *p);
 apppool_instance_t *apppool_instance_obtain(apr_pool_t *p);
 
 /** Was it started? */
-int apppool_instance_is_open(const apppool_instance_t *i);
+static inline int apppool_instance_is_open(const apppool_instance_t *i)
+{
+    return i->kept.runtime[0] != 0;
+}
 
 /** Make all but the watchdog. What goes wrong is in the log. @return OK, or !OK:
  * then it is to be forgotten */

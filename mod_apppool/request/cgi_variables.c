@@ -6,7 +6,7 @@
 #include <http_core.h>
 #include <util_script.h>
 
-#include "mod_apppool/request/forwarded.h"
+#include "mod_apppool/request/app_headers.h"
 
 #define INDEX "index.php"
 
@@ -132,7 +132,7 @@ static int find_php(request_rec *r, const apppool_mount_t *mount,
 static void find_parts(request_rec *r, const apppool_mount_t *mount,
                        uint32_t protocol, const char *filename, parts_t *parts)
 {
-    const char *path = apppool_forwarded_path(r, mount->base_uri);
+    const char *path = apppool_app_headers_path(r, mount->base_uri);
 
     parts->path_info = apr_pstrdup(r->pool, path);
     if (protocol == APL_FCGI && find_php(r, mount, filename, parts))

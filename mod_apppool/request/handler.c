@@ -9,13 +9,12 @@
 #include "mod_apppool/request/error_response.h"
 #include "mod_apppool/request/exchange.h"
 #include "mod_apppool/body/request_body.h"
-#include "mod_apppool/request/forwarded.h"
+#include "mod_apppool/request/app_headers.h"
 #include "mod_apppool/parent/lifecycle.h"
 #include "mod_apppool/backend/proxy_api.h"
 #include "mod_apppool/config/protocol.h"
 #include "mod_apppool/request/response_filter.h"
 #include "mod_apppool/body/sendfile.h"
-#include "mod_apppool/request/trace_headers.h"
 #include "mod_apppool/request/session.h"
 #include "mod_apppool/request/routing.h"
 
@@ -39,11 +38,11 @@ static int fit_request(apppool_session_t *s, uint32_t protocol,
 
     if (!takes_body(s, protocol))
         return HTTP_LENGTH_REQUIRED;
-    apppool_forwarded_headers(r, s->mount->base_uri, protocol);
+    apppool_app_headers_set_origin(r, s->mount->base_uri, protocol);
     r->proxyreq = PROXYREQ_REVERSE;
     status = apppool_proxy.proxy_run_canon_handler(
-        r, apppool_forwarded_url(r, apppool_protocol_name(protocol),
-                                 s->mount->base_uri));
+        r, apppool_app_headers_url(r, apppool_protocol_name(protocol),
+                                   s->mount->base_uri));
     if (status == OK)
         *url = r->filename + strlen("proxy:");
     if (status != DECLINED)
@@ -61,7 +60,7 @@ static int serve(apppool_session_t *s)
     int i, status;
 
     apppool_sendfile_offer(s->r);
-    apppool_trace_headers_start(s->r);
+    apppool_app_headers_set_start(s->r);
     status = protocol == APL_AUTO ? OK : fit_request(s, protocol, &url);
     for (i = 0; status == OK && i < ATTEMPTS; i++) {
         rv = apppool_session_checkout(s);
@@ -100,7 +99,7 @@ int apppool_handler(request_rec *r)
                       mount->app->label);
         return HTTP_SERVICE_UNAVAILABLE;
     }
-    apppool_trace_headers_parent(r);
+    apppool_app_headers_set_trace(r);
     status = apppool_request_body_begin(&body, r, mount->app->label);
     if (status != OK)
         return status;

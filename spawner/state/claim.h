@@ -6,7 +6,7 @@
  *
  * The last spawner of this instance leaves processes to adopt. What another
  * instance left there was ended before this one began
- * (mod_apppool/parent/leftovers.h).
+ * (mod_apppool/parent/instance.c).
  *
  * Crash: may be repeated.
  */

@@ -1,0 +1,151 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "mod_apppool/request/app_headers.h"
+
+#include <apr_escape.h>
+#include <apr_general.h>
+#include <apr_strings.h>
+#include <http_core.h>
+#include <http_protocol.h>
+
+#include "mod_apppool/config/config.h"
+#include "mod_apppool/request/raw_path.h"
+#include "shm/format/format.h"
+
+#define TRACE          16 /* bytes of a trace's id */
+#define SPAN           8  /* and of its parent's */
+#define RECORDED       "01"
+
+/* A note of a request: what it said before mod_proxy added to it. */
+#define FORWARDED_HOST "apppool-forwarded-host"
+
+/* ---- where the request came from ---- */
+
+/* CGI's variables have it otherwise. A proxy before this httpd may have come
+ * by TLS when nobody speaks it here. */
+static void tell_https(request_rec *r, const char *scheme)
+{
+    if (!ap_cstr_casecmp(scheme, "https"))
+        apr_table_setn(r->subprocess_env, "HTTPS", "on");
+}
+
+void apppool_app_headers_set_origin(request_rec *r, const char *base_uri,
+                                    apr_int64_t protocol)
+{
+    const char *scheme = apr_table_get(r->headers_in, "X-Forwarded-Proto");
+    const char *host = apr_table_get(r->headers_in, "X-Forwarded-Host");
+
+    if (host)
+        apr_table_setn(r->notes, FORWARDED_HOST, host);
+    apr_table_unset(r->headers_in, "X-Forwarded-Prefix");
+    if (protocol != APL_HTTP) {
+        tell_https(r, scheme ? scheme : "http");
+        return;
+    }
+    if (*base_uri)
+        apr_table_setn(r->headers_in, "X-Forwarded-Prefix", base_uri);
+    if (!scheme)
+        apr_table_setn(r->headers_in, "X-Forwarded-Proto", ap_http_scheme(r));
+}
+
+int apppool_app_headers_fixups(request_rec *r)
+{
+    const char *host = apr_table_get(r->notes, FORWARDED_HOST);
+
+    if (host)
+        apr_table_setn(r->headers_in, "X-Forwarded-Host", host);
+    return DECLINED;
+}
+
+const char *apppool_app_headers_path(const request_rec *r, const char *base_uri)
+{
+    size_t n = strlen(base_uri);
+
+    if (n == 0 || strncmp(r->uri, base_uri, n) ||
+        (r->uri[n] != '/' && r->uri[n] != 0))
+        return r->uri;
+    return r->uri[n] ? r->uri + n : "/";
+}
+
+char *apppool_app_headers_url(request_rec *r, const char *scheme,
+                              const char *base_uri)
+{
+    const char *host = r->hostname && *r->hostname
+                           ? r->hostname
+                           : ap_get_server_name_for_url(r);
+    const char *port = r->hostname ? r->parsed_uri.port_str : NULL;
+    const char *path = apppool_raw_path_below(r, base_uri);
+
+    if (ap_strchr_c(host, ':') && *host != '[')
+        host = apr_pstrcat(r->pool, "[", host, "]", NULL);
+    apr_table_unset(r->notes, "proxy-noencode");
+    /* CGI's variables have it decoded. */
+    if (path && !strcmp(scheme, "http"))
+        apr_table_setn(r->notes, "proxy-noencode", "1");
+    else
+        path = apppool_app_headers_path(r, base_uri);
+    return apr_pstrcat(r->pool, scheme, "://", host, port ? ":" : "",
+                       port ? port : "", path, NULL);
+}
+
+/* ---- for monitoring ---- */
+
+/* n digits in hex, as W3C wants them, and what follows them. */
+static int is_hex(const char **text, size_t n, int zero, char end)
+{
+    size_t digits = strspn(*text, "0123456789abcdef");
+    size_t zeros = strspn(*text, "0");
+
+    if (digits != n || (!zero && zeros >= n) || (*text)[n] != end)
+        return 0;
+    *text += n + 1;
+    return 1;
+}
+
+/* A later version may have more fields. */
+static int is_valid(const char *text)
+{
+    int first = !strncmp(text, "00-", 3);
+
+    return strncmp(text, "ff-", 3) && is_hex(&text, 2, 1, '-') &&
+           is_hex(&text, 2 * TRACE, 0, '-') &&
+           is_hex(&text, 2 * SPAN, 0, '-') &&
+           (is_hex(&text, 2, 1, 0) || (!first && is_hex(&text, 2, 1, '-')));
+}
+
+static const char *make(apr_pool_t *p)
+{
+    unsigned char id[TRACE + SPAN];
+
+    /* A number that is 0 is no id; that comes once in 2^64 times. */
+    if (apr_generate_random_bytes(id, sizeof id) != APR_SUCCESS)
+        return NULL;
+    return apr_pstrcat(p, "00-", apr_pescape_hex(p, id, TRACE, 0), "-",
+                       apr_pescape_hex(p, id + TRACE, SPAN, 0), "-" RECORDED,
+                       NULL);
+}
+
+void apppool_app_headers_set_trace(request_rec *r)
+{
+    const char *given = apr_table_get(r->headers_in, "traceparent"), *made;
+
+    if (!apppool_config_traceparent(r) || (given && is_valid(given)))
+        return;
+    made = make(r->pool);
+    if (made)
+        apr_table_setn(r->headers_in, "traceparent", made);
+    /* It tells more of the trace that the other one has named. */
+    apr_table_unset(r->headers_in, "tracestate");
+}
+
+void apppool_app_headers_set_start(request_rec *r)
+{
+    apr_time_t now = apr_time_now();
+
+    if (apr_table_get(r->headers_in, "X-Request-Start") ||
+        apr_table_get(r->headers_in, "X-Queue-Start"))
+        return;
+    apr_table_setn(r->headers_in, "X-Request-Start",
+                   apr_psprintf(r->pool, "t=%" APR_TIME_T_FMT ".%06d",
+                                apr_time_sec(now), (int)apr_time_usec(now)));
+}

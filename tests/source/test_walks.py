@@ -1,0 +1,42 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""The ways of ARCHITECTURE are those of the code."""
+import re
+
+import pytest
+
+from source import TOP, code
+from walks import Step, functions, measure, walks
+
+WALKS = walks()
+
+
+def test_there_are_walks() -> None:
+    assert "The way of a request" in WALKS
+    for title, steps in WALKS.items():
+        assert [step.number for step in steps] == \
+            list(range(1, len(steps) + 1)), title
+        assert len(steps) > 5, title
+
+
+def is_called(step: Step, before: list[Step]) -> bool:
+    return any(re.search(rf"\b{step.function}\b", code(TOP / other.file))
+               for other in before)
+
+
+@pytest.mark.parametrize("title", list(WALKS))
+def test_each_step_is_called(title: str) -> None:
+    """By the file of a step before it."""
+    steps = WALKS[title]
+    for i, step in enumerate(steps):
+        assert step.function in functions((TOP / step.file).read_text()), \
+            f"{step.file} has no {step.function}()"
+        assert step.outside or is_called(step, steps[:i]), \
+            f"nothing before step {step.number} calls {step.function}()"
+
+
+@pytest.mark.parametrize("title", list(WALKS))
+def test_no_climb(title: str) -> None:
+    """A file does not call one that leads to it."""
+    files, climbs = measure(TOP, title)
+    assert climbs == []
+    assert {step.file for step in WALKS[title]} <= set(files)

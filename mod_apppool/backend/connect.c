@@ -14,19 +14,19 @@
 #include "spawner/shared/contract.h"
 #include "spawner/shared/no_descriptors.h"
 
-/* Of a wait for a place in a full backlog: the kernel wakes one at a time, and
- * when that one is killed just then the place is free and nobody knows. */
+/* Of a wait for a place in a full backlog. The kernel wakes one waiter at a
+ * time. If that one is killed at this moment, the place is free and no waiter
+ * knows. */
 #define SLICE       (5 * APR_USEC_PER_SEC)
 #define TCP_CONNECT APR_USEC_PER_SEC /* us, at least; it is on this host */
 
-/* While its backlog is full, the kernel lets those in who wait for it, in the
- * order in which they came. Who tried again after a nap would find that each
- * place was just taken by a newcomer.
- * @param us to wait, then it is EAGAIN */
+/* Wait in connect(): the kernel lets those who wait in, in their order of
+ * arrival. To sleep and try again would lose each free place to a newcomer.
+ * @param us to wait, then EAGAIN */
 static apr_status_t connect_unix(apr_socket_t *sock,
                                  const struct sockaddr_un *address, int64_t us)
 {
-    int64_t some = us > 0 ? us : 1; /* 0 would be for ever */
+    int64_t some = us > 0 ? us : 1; /* 0 means no limit */
     struct timeval limit = {some / APR_USEC_PER_SEC, some % APR_USEC_PER_SEC};
     apr_os_sock_t fd;
 
@@ -48,7 +48,8 @@ static apr_status_t open_unix(apr_socket_t **sock,
 
     if (rv != APR_SUCCESS)
         return rv;
-    /* An app must not make this thread wait in a close(). */
+    /* An app must not be able to make this thread wait in a close(), by
+     * descriptors that it sends. */
     apr_os_sock_get(&fd, *sock);
     no_descriptors_refuse(fd);
     apr_snprintf(address.sun_path, sizeof address.sun_path,

@@ -2,15 +2,16 @@
 
 /**
  * @file connect.h
- * @brief Connect to an app process. Never blocks longer than it may.
+ * @brief Connect to an app process. It never blocks longer than its deadline.
  *
- * A process whose backlog is full is waited for: over a Unix socket first come
- * first served, over TCP the kernel asks again, at first each second.
+ * If the backlog of a process is full, the connection waits: over a Unix socket
+ * in the order of arrival; over TCP the kernel tries again, at first each
+ * second.
  *
  * Lock:  none.
  * Crash: not concerned.
- * Trust: the path is made from the process id, in a directory of root's: no
- *        app decides what is there.
+ * Trust: the path is made from the process id, in a directory of root's: no app
+ *        decides what is there.
  */
 #ifndef MOD_APPPOOL_BACKEND_CONNECT_H
 #define MOD_APPPOOL_BACKEND_CONNECT_H

@@ -17,7 +17,7 @@
 
 #define SCHEME     "apppool"
 
-/* An idle connection that is older may just be being closed by the app. */
+/* The app may be about to close an idle connection that is older. */
 #define KEEP_LIMIT 1000000 /* us */
 
 struct apppool_connection_t {
@@ -33,11 +33,11 @@ static struct {
     apr_pool_t *pool;
     apr_thread_mutex_t *mutex;
     apppool_connection_t *idle;
-    int is_scheduled; /* those that were idle for too long will be looked for */
-    int no_callback; /* the MPM cannot call us: nobody would; read by anybody */
+    int is_scheduled; /* close_expired() will be called */
+    int no_callback;  /* the MPM cannot call it; read by all threads */
 } connections;
 
-/* ---- channels ---- */
+/* ---- take one ---- */
 
 void apppool_connection_init(apr_pool_t *pchild)
 {
@@ -57,7 +57,7 @@ void apppool_connection_init(apr_pool_t *pchild)
     connections.is_scheduled = connections.no_callback = 0;
 }
 
-/* One connection, no list of mod_proxy's; the mutex is held. */
+/* A worker for one connection, in no list of mod_proxy. The mutex is held. */
 static apppool_connection_t *make_connection(server_rec *s)
 {
     apppool_connection_t *c = apr_pcalloc(connections.pool, sizeof *c);
@@ -106,7 +106,7 @@ static proxy_conn_rec *take_conn(apppool_connection_t *c, server_rec *s)
     return conn;
 }
 
-/* A connection record as new: mod_proxy gives its memory back. */
+/* Renew the connection record: mod_proxy gives its memory back. */
 static proxy_conn_rec *renew_conn(apppool_connection_t *c, proxy_conn_rec *conn,
                                   server_rec *s)
 {
@@ -116,7 +116,7 @@ static proxy_conn_rec *renew_conn(apppool_connection_t *c, proxy_conn_rec *conn,
     return take_conn(c, s);
 }
 
-/* Nobody will use it again. */
+/* Close it for good. */
 static void close_conn(apppool_connection_t *c)
 {
     proxy_conn_rec *conn = take_conn(c, ap_server_conf);
@@ -135,8 +135,8 @@ static void put_idle(apppool_connection_t *c)
     connections.idle = c;
 }
 
-/* Take those out of the list that are connected, and have been idle for too
- * long; the mutex is held. */
+/* Remove from the list those that are connected and have been idle for too
+ * long. The mutex is held. */
 static apppool_connection_t *take_expired(int64_t now)
 {
     apppool_connection_t **at = &connections.idle, *c, *expired = NULL;
@@ -155,7 +155,7 @@ static apppool_connection_t *take_expired(int64_t now)
 
 static void close_expired(void *data);
 
-/* The mutex is held. @return 0: nobody would reap */
+/* The mutex is held. @return 0: the MPM cannot call us */
 static int schedule_close(void)
 {
     if (!connections.is_scheduled)
@@ -167,7 +167,8 @@ static int schedule_close(void)
     return connections.is_scheduled;
 }
 
-/* An app that is to end may wait for its clients, us among them. */
+/* An app that is told to stop may wait until its clients have closed their
+ * connections. */
 static void close_expired(void *data)
 {
     apppool_connection_t *expired, *c;
@@ -214,8 +215,8 @@ static void set_up_worker(apppool_connection_t *c,
     int keeps = endpoint->keep &&
                 !__atomic_load_n(&connections.no_callback, __ATOMIC_RELAXED);
 
-    /* A name for mod_proxy to tell connections by. It is no path, so that it
-     * does not connect by itself, where we would not see what is sent. */
+    /* mod_proxy tells connections apart by this name. It is not a path, so that
+     * mod_proxy cannot connect by itself, without our filter. */
     apr_snprintf(s->uds_path, sizeof s->uds_path, "apppool-" CONTRACT_ID_FMT,
                  endpoint->id);
     c->filter.http = endpoint->wire.protocol == APL_HTTP;
@@ -225,13 +226,13 @@ static void set_up_worker(apppool_connection_t *c,
     s->disablereuse_set = 1;
     s->timeout = endpoint->timeout;
     s->timeout_set = 1;
-    s->flush_packets = flush_auto; /* fcgi; the others do so by themselves */
+    s->flush_packets = flush_auto; /* for fcgi; the others flush anyway */
     apr_cpystrn(s->upgrade, endpoint->refuses_upgrade ? "" : "*",
                 sizeof s->upgrade);
 }
 
-/* The app may close it at this very moment: then the request is sent again, if
- * that may be. */
+/* The app may close it at this moment. Then the request is sent again, so it
+ * has to be one that may be repeated. */
 static int is_usable(apppool_connection_t *c, proxy_conn_rec *conn,
                      const request_rec *r, const apppool_endpoint_t *endpoint)
 {

@@ -2,29 +2,29 @@
 
 /**
  * @file connection.h
- * @brief A connection to an app process, and mod_proxy's way to talk over it.
+ * @brief A connection to an app process, and mod_proxy's way to use it.
  *
- * A channel is a private worker of mod_proxy with one connection, used by one
- * request at a time. We connect its socket ourselves, so that a failure to
- * connect is known as what it is, and hand the connected one to mod_proxy's
- * scheme handler. A tap on it says how that went.
+ * A connection is a private worker of mod_proxy, used by one request at a time.
+ * We connect its socket ourselves, so that a failure to connect is known as
+ * what it is, and hand the connected socket to mod_proxy's scheme handler. A
+ * filter on it says how that went.
  *
- *     ch = apppool_connection_take(r->server, target.id);
- *     rv = apppool_connection_open(ch, r, &target, deadline);
+ *     c = apppool_connection_take(r->server, endpoint.id);
+ *     rv = apppool_connection_open(c, r, &endpoint, deadline);
  *     if (rv == APR_SUCCESS)
- *         status = apppool_connection_run(ch, r, url);
- *     apppool_connection_give(ch);
+ *         status = apppool_connection_run(c, r, &first_byte, url);
+ *     apppool_connection_give(c);
  *
- * A connection is closed with its request, unless the target says that its
- * app keeps connections; then the next request to the same process has it, if
- * that comes within a second and could be sent again should the app close just
- * then. After that second it is closed. Only event can call us then, so under
- * other MPMs none is kept.
+ * A connection is closed with its request, unless the endpoint says that its
+ * app keeps connections. Then the next request to the same process uses it, if
+ * that request comes within a second, and could be sent again if the app closes
+ * the connection at that moment. After that second it is closed. Only event can
+ * call us then, so under other MPMs no connection is kept.
  *
- * Lock:  the list of idle channels has a mutex of its own; a channel that was
- *        taken is its taker's alone.
+ * Lock:  the list of idle connections has a mutex of its own; a connection that
+ *        was taken belongs to its taker alone.
  * Crash: all is private memory of the httpd child.
- * Trust: the answer is mod_proxy's to parse. A socket's path is made from the
+ * Trust: mod_proxy parses the response. The path of a socket is made from the
  *        process id, never read from anywhere.
  */
 #ifndef MOD_APPPOOL_BACKEND_CONNECTION_H
@@ -38,33 +38,33 @@
 
 typedef struct apppool_connection_t apppool_connection_t;
 
-/** In each httpd child. */
+/** To be called in each httpd child. */
 void apppool_connection_init(apr_pool_t *pchild);
 
 /**
- * A channel, if possible one that is connected to this process.
- * @return NULL: mod_proxy could not make one; it said why in the log
+ * Take one that is idle, if possible one that is connected to this process.
+ * @return NULL: mod_proxy could not make one; it logged why
  */
 apppool_connection_t *apppool_connection_take(server_rec *s, uint64_t id);
 
 void apppool_connection_give(apppool_connection_t *c);
 
 /**
- * Be connected to the target. Nothing is read from the client, and nothing
- * sent to the app.
+ * Connect to the endpoint. Nothing is read from the client, and nothing is sent
+ * to the app.
  * @param deadline us of apl_now(); a full backlog is waited for until then
  * @return APR_SUCCESS; ECONNREFUSED, ENOENT, ECONNRESET: nobody listens there;
- *         EAGAIN, over TCP APR_TIMEUP: the backlog stayed full; others: our own
- *         troubles
+ *         EAGAIN, over TCP APR_TIMEUP: the backlog stayed full; all others:
+ *         problems of httpd itself
  */
 apr_status_t apppool_connection_open(apppool_connection_t *c, request_rec *r,
                                      const apppool_endpoint_t *endpoint,
                                      int64_t deadline);
 
-/** The socket that it is connected by. */
+/** The descriptor of its socket. */
 int apppool_connection_descriptor(const apppool_connection_t *c);
 
-/** What was seen on it of the last apppool_connection_run(). */
+/** What its filter has seen of the last apppool_connection_run(). */
 const apppool_connection_filter_t *
 apppool_connection_filter(const apppool_connection_t *c);
 

@@ -13,8 +13,8 @@ APLOG_USE_MODULE(apppool);
 
 static ap_filter_rec_t *input, *output;
 
-/* With a body, part of it may have been acted upon. A reset of a TCP connection
- * says less than one of a Unix socket: the app may have asked for it. */
+/* The app may have acted on a part of a body. A reset of a TCP connection says
+ * less than a reset of a Unix socket: the app may have caused it on purpose. */
 int apppool_connection_filter_may_repeat(const request_rec *r, int local)
 {
     return !ap_request_has_body((request_rec *)r) &&
@@ -27,7 +27,7 @@ static int is_repeatable(const apppool_connection_filter_t *filter)
     return apppool_connection_filter_may_repeat(filter->r, filter->local);
 }
 
-/* mod_proxy is about to complain of what will be tried again. */
+/* mod_proxy is about to log an error of a request that will be tried again. */
 static void silence(request_rec *r)
 {
     static const char *const speakers[] = {
@@ -48,30 +48,30 @@ static void silence(request_rec *r)
     r->log = quiet;
 }
 
-/* The connection broke before anything was sent. mod_proxy is kept from
- * connecting by itself: to a worker in error it does not. */
+/* The connection broke before anything was sent. mod_proxy must not connect by
+ * itself; it does not if the worker is in error. */
 static void give_up(apppool_connection_filter_t *filter)
 {
     filter->worker->s->status |= PROXY_WORKER_IN_ERROR;
     silence(filter->r);
 }
 
-/* An app may answer without reading the body, and hang up: 413, say. What it
- * has not read makes that a reset, and not the plain end that it meant. */
+/* An app may respond without reading the body, 413 for example, and close. As
+ * it has not read everything, that is a reset and not a plain end. */
 static int is_hang_up(apr_status_t rv)
 {
     return APR_STATUS_IS_EPIPE(rv) || APR_STATUS_IS_ECONNRESET(rv);
 }
 
-/* All of a body that was sent may be in the kernel yet, so that no write has
- * failed. The reset comes after what the app has answered. */
+/* All of a body that was sent may still be in the kernel, so that no write has
+ * failed. The reset comes after the app's response. */
 static int may_have_hung_up(const apppool_connection_filter_t *filter)
 {
     return filter->hung_up || ap_request_has_body(filter->r);
 }
 
-/* mod_proxy_http takes whatever begins otherwise for HTTP/0.9, and hands it to
- * the client as a page. A line without anything may go before. */
+/* mod_proxy_http takes any other beginning for HTTP/0.9, and sends it to the
+ * client as a page. An empty line may come first. */
 static int is_http(apr_bucket_brigade *bb)
 {
     char begin[5] = "";
@@ -106,8 +106,8 @@ static void follow_frames(apppool_connection_filter_t *filter,
             apppool_websocket_close_follow(&filter->websocket, bytes, n);
 }
 
-/* The process was stopped, and this was a link to it: that is no failure.
- * @return 1: there is something to be read yet */
+/* If the process was stopped and this was a stream of it, the end is no error.
+ * @return 1: a Close frame was put into bb */
 static int end_websocket(apppool_connection_filter_t *filter,
                          apr_bucket_brigade *bb, ap_input_mode_t mode)
 {
@@ -127,7 +127,7 @@ static int is_end(apr_status_t rv, const apr_bucket_brigade *bb)
                              : !APR_STATUS_IS_EAGAIN(rv);
 }
 
-/* Read, but not for longer than somebody may wait for the answer. */
+/* Read, but for the first byte wait no longer than it can come. */
 static apr_status_t read_some(ap_filter_t *f, apr_bucket_brigade *bb,
                               ap_input_mode_t mode, apr_read_type_e block,
                               apr_off_t bytes)
@@ -181,7 +181,7 @@ static apr_status_t filter_input(ap_filter_t *f, apr_bucket_brigade *bb,
     return rv;
 }
 
-/* mod_proxy reads an answer only when it could send all of the request. */
+/* mod_proxy reads a response only if it could send all of the request. */
 static apr_status_t filter_output(ap_filter_t *f, apr_bucket_brigade *bb)
 {
     apppool_connection_filter_t *filter = f->ctx;
@@ -253,7 +253,7 @@ void apppool_connection_filter_begin(apppool_connection_filter_t *filter,
 void apppool_connection_filter_end(apppool_connection_filter_t *filter)
 {
     filter->worker->s->status &= ~(unsigned)PROXY_WORKER_IN_ERROR;
-    /* As mod_proxy_http notes it, and the others do not. */
+    /* mod_proxy_http notes this, the others do not. */
     if (!filter->answered && APR_STATUS_IS_TIMEUP(filter->error))
         apr_table_setn(filter->r->notes, "proxy_timedout", "1");
     filter->r->log = filter->log;

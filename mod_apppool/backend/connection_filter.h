@@ -2,18 +2,20 @@
 
 /**
  * @file connection_filter.h
- * @brief Filters on a connection to an app process, which see what mod_proxy
- *        does not tell: whether the app answered a single byte, and how the
+ * @brief Filters on a connection to an app process. They see what mod_proxy
+ *        does not tell: whether the app sent a single byte, and how the
  *        connection ended.
  *
- * And they let the answer through of an app that hangs up before it has read
- * the body, wait for an answer no longer than it can come, and end a WebSocket
- * well whose process is stopped. They keep mod_proxy from connecting by itself
- * to a process that we have not chosen, and from taking any bytes for HTTP/0.9.
+ * They also pass on the response of an app that closes the connection before it
+ * has read the body; wait for a response no longer than it can come; and end a
+ * WebSocket in order when its process is stopped. They keep mod_proxy from
+ * connecting by itself to a process that we have not chosen, and from taking
+ * any bytes for HTTP/0.9.
  *
- * Lock:  none; a tap is its channel's, which one request has at a time.
+ * Lock:  none; a filter belongs to its connection, which one request has at a
+ *        time.
  * Crash: all is private memory of the httpd child.
- * Trust: what an app sends is looked at, and mod_proxy's to parse.
+ * Trust: the filters look at what an app sends; mod_proxy parses it.
  */
 #ifndef MOD_APPPOOL_BACKEND_CONNECTION_FILTER_H
 #define MOD_APPPOOL_BACKEND_CONNECTION_FILTER_H
@@ -24,7 +26,7 @@
 #include "mod_apppool/backend/first_byte.h"
 #include "mod_apppool/backend/websocket_close.h"
 
-/** The first three are its owner's to set. */
+/** connection.c sets the first three. */
 typedef struct {
     proxy_worker *worker;            /**< mod_proxy's, whose connection it is */
     int local;                       /**< over a Unix socket */
@@ -33,9 +35,9 @@ typedef struct {
     apppool_first_byte_t first_byte; /**< of that request */
     const struct ap_logconf *log;    /**< of that request, as it was */
     apr_off_t sent, read;            /**< bytes, before this request */
-    /* What was seen of it. */
+    /* What was seen of this request. */
     int unwritten, answered;
-    int hung_up; /**< the app has hung up, but may have answered before */
+    int hung_up; /**< the app has closed, maybe after a response */
     int ended;
     apppool_websocket_close_t websocket; /**< of a WebSocket */
     apr_status_t error;
@@ -52,19 +54,19 @@ void apppool_connection_filter_add(apppool_connection_filter_t *filter,
  * @param local over a Unix socket */
 int apppool_connection_filter_may_repeat(const request_rec *r, int local);
 
-/** A request is about to be sent ... @param first_byte copied; what it points
- * to lives as long as the request */
+/** A request is about to be sent.
+ * @param first_byte copied; what it points to lives as long as the request */
 void apppool_connection_filter_begin(apppool_connection_filter_t *filter,
                                      request_rec *r,
                                      const apppool_first_byte_t *first_byte);
 
-/** ... and mod_proxy is done with it. The request's notes say if the app was
+/** mod_proxy is done with the request. The request's notes say if the app was
  * silent. */
 void apppool_connection_filter_end(apppool_connection_filter_t *filter);
 
-/** How that went. */
+/** How it went. */
 typedef enum {
-    APPPOOL_HEARD,  /**< the app answered, or may have read the request */
+    APPPOOL_HEARD,  /**< the app responded, or may have read the request */
     APPPOOL_UNSENT, /**< not a byte was sent */
     APPPOOL_UNREAD, /**< sent, but the app closed without having read it */
 } apppool_outcome_t;
@@ -72,8 +74,9 @@ typedef enum {
 apppool_outcome_t
 apppool_connection_filter_outcome(const apppool_connection_filter_t *filter);
 
-/** Has the app closed it, or died, and has mod_proxy read as far as that? What
- * mod_proxy reads by itself (fcgi; an answer's body of scgi) is not seen. */
+/** Has mod_proxy read the end of the connection, because the app has closed it
+ * or died? What mod_proxy reads without filters (fcgi; the body of a response
+ * over scgi) is not seen. */
 int apppool_connection_filter_has_ended(
     const apppool_connection_filter_t *filter);
 

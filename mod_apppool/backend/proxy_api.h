@@ -4,13 +4,14 @@
  * @file proxy_api.h
  * @brief The functions of mod_proxy that we use, looked up in its own DSO.
  *
- * So our module can be loaded before mod_proxy: nothing of it is an undefined
- * symbol of ours. mod_proxy may move with each configuration, and our memory
- * is made anew then too, so they are looked up each time.
+ * So our module can be loaded before mod_proxy: it has no undefined symbol that
+ * mod_proxy defines. mod_proxy may be at another address with each
+ * configuration, and our memory is new then, too; so they are looked up each
+ * time.
  *
  * Lock:  none; constant in the children.
  * Crash: not concerned.
- * Trust: types are taken from mod_proxy.h, so that a wrong one does not
+ * Trust: the types are those of mod_proxy.h, so that a wrong one does not
  *        compile.
  */
 #ifndef MOD_APPPOOL_BACKEND_PROXY_API_H

@@ -5,8 +5,8 @@
  * @brief The last frame of a WebSocket whose process was stopped: Close with
  *        code 1001, "going away" (RFC 6455), so that the client reconnects.
  *
- * It can be said between two frames of the app only. So the frames that the app
- * sends are followed, by their heads.
+ * The frame can only stand between two frames of the app. So the headers of the
+ * app's frames are followed.
  *
  * Lock:  none; it belongs to one connection.
  * Crash: not concerned.
@@ -20,18 +20,18 @@
 
 /** What the app has sent; zeroed at first. */
 typedef struct {
-    unsigned char head[14]; /**< of the frame, as far as it has come */
-    unsigned n;             /**< bytes of that */
+    unsigned char head[14]; /**< of the current frame, so far */
+    unsigned n;             /**< bytes of head */
     uint64_t left;          /**< bytes of the frame's payload to come */
     int closed;             /**< the app, or we, have sent Close */
 } apppool_websocket_close_t;
 
-/** The app has sent this. */
+/** Follow what the app has sent. */
 void apppool_websocket_close_follow(apppool_websocket_close_t *w,
                                     const char *bytes, apr_size_t n);
 
 /** The app has ended: put Close at the beginning of `bb`.
- * @return 0: nothing can be said: it was said, or a frame is not whole */
+ * @return 0: Close was sent before, or a frame of the app is not complete */
 int apppool_websocket_close_insert(apppool_websocket_close_t *w,
                                    apr_bucket_brigade *bb);
 

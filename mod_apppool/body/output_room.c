@@ -14,10 +14,10 @@
 #define SLOW       20000 /* us of a pass */
 #define REST       10    /* times the time of a slow one */
 
-/* mod_http2's default is 32 KB for a stream, and the first part of a store
- * (response_buffer.c) has to fit in as well. */
+/* mod_http2's default is 32 KB for a stream. The part that response_buffer.c
+ * keeps in memory has to fit in as well. */
 #define STREAM     (16 * 1024)
-#define SLICE      20 /* ms between two looks at a stream */
+#define SLICE      20 /* ms between two checks of a stream */
 
 struct apppool_output_room_t {
     conn_rec *c;
@@ -83,20 +83,21 @@ static void append_mark(apppool_output_room_t *room, apr_bucket_brigade *bb)
     APR_BRIGADE_INSERT_TAIL(bb, b);
 }
 
-/* mod_http2 destroys what was taken when something is sent, be it nothing. */
+/* mod_http2 destroys what was taken when something is sent, even an empty
+ * brigade. */
 static void collect_marks(apppool_output_room_t *room)
 {
     ap_pass_brigade(room->c->output_filters, room->none);
 }
 
-/* ---- an outlet ---- */
+/* ---- room ---- */
 
 apppool_output_room_t *apppool_output_room_make(request_rec *r)
 {
     conn_rec *c = r->connection;
     apr_socket_t *sock = c->master ? NULL : ap_get_conn_socket(c);
-    /* Marks are with mod_http2 when the request's own memory is gone; that of
-     * its connection serves no other one. */
+    /* mod_http2 may hold marks when the request's own memory is gone. The
+     * memory of a stream's connection serves this request only. */
     apppool_output_room_t *room =
         apr_pcalloc(c->master ? c->pool : r->pool, sizeof *room);
 
@@ -140,9 +141,9 @@ static int wait_for(int socket, int app, int ms)
            (fds[1].revents ? APPPOOL_APP_READY : 0);
 }
 
-/* Write what the core filter has kept, as far as that goes without waiting:
- * just as event does it when a handler has returned. The next pass fails when
- * this does. */
+/* Write what the core filter has kept, as far as possible without waiting, as
+ * event does when a handler has returned. If this fails, the next pass fails,
+ * too. */
 static void flush_core_filter(conn_rec *c)
 {
     ap_filter_t *core = c->output_filters;

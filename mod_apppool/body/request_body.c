@@ -17,7 +17,7 @@ APLOG_USE_MODULE(apppool);
 struct apppool_request_body_t {
     request_rec *r;
     const char *label;
-    apppool_spool_t *spool; /* NULL: it is passed on as it comes */
+    apppool_spool_t *spool; /* NULL: passed on as it comes */
     ap_filter_t *filter;    /* NULL: there is none */
     /* r's own. */
     ap_filter_t *protocol_filters;
@@ -28,8 +28,8 @@ static ap_filter_rec_t *input;
 
 /* ---- the filter ---- */
 
-/* With MergeTrailers On, the end of a body brings headers. They would be
- * believed, as headers were cleaned (untrusted_headers.h) before. */
+/* With MergeTrailers On, the end of a body adds headers. The app would trust
+ * them, as untrusted headers were removed before (untrusted_headers.h). */
 static apr_status_t read_client(request_rec *r, ap_filter_t *filters,
                                 apr_bucket_brigade *bb, ap_input_mode_t mode,
                                 apr_read_type_e block, apr_off_t most)
@@ -41,8 +41,8 @@ static apr_status_t read_client(request_rec *r, ap_filter_t *filters,
     return rv;
 }
 
-/* httpd's own filter looks up LimitRequestBody when it is first read from, but
- * not for a request that mod_proxy has. */
+/* httpd's own filter looks up LimitRequestBody at its first read, but not for a
+ * request of mod_proxy. */
 static apr_status_t pass_on(ap_filter_t *f, apr_bucket_brigade *bb,
                             ap_input_mode_t mode, apr_read_type_e block,
                             apr_off_t most)
@@ -77,9 +77,9 @@ void apppool_request_body_register(void)
                                      AP_FTYPE_RESOURCE - 1);
 }
 
-/* Where mod_proxy_http finds other filters than those of the protocol, it does
- * not trust Content-Length, and stores the body by itself. Ours can be trusted
- * if there are no others below, or all was read. */
+/* If mod_proxy_http finds filters other than those of the protocol, it does not
+ * trust Content-Length, and stores the body itself. Ours can be trusted if
+ * there are no others below it, or if all was read. */
 static void insert_filter(apppool_request_body_t *body)
 {
     request_rec *r = body->r;
@@ -93,7 +93,7 @@ static void insert_filter(apppool_request_body_t *body)
 
 /* ---- reading ---- */
 
-/* httpd's function of the kind says that HEAD has none. */
+/* httpd's own function of this kind says that HEAD has no body. */
 static int has_body(const request_rec *r)
 {
     const char *length = apr_table_get(r->headers_in, "Content-Length");
@@ -110,13 +110,14 @@ static int no_room(const apppool_request_body_t *body, apr_status_t rv)
                   " bytes cannot be stored in %s",
                   body->label, apppool_spool_size(body->spool),
                   apppool_spool_dir());
-    /* What the client still sends is not another request. */
+    /* What the client still sends belongs to this body, not to a next
+     * request. */
     body->r->connection->keepalive = AP_CONN_CLOSE;
     return rv == ENOSPC || rv == EDQUOT ? HTTP_INSUFFICIENT_STORAGE
                                         : HTTP_SERVICE_UNAVAILABLE;
 }
 
-/* The client's fault. @return what the handler is to return */
+/* An error of the client. @return what the handler is to return */
 static int not_read(const apppool_request_body_t *body, apr_status_t rv)
 {
     ap_log_rerror(APLOG_MARK, APLOG_INFO, rv, body->r,
@@ -172,8 +173,8 @@ static int read_all(apppool_request_body_t *body)
 
 /* ---- a request ---- */
 
-/* httpd decodes chunks if they are the last coding of several; nobody would
- * decode the others. */
+/* httpd decodes chunks if they are the last of several codings. The others
+ * would not be decoded. */
 static int is_coded(const request_rec *r)
 {
     const char *coding = apr_table_get(r->headers_in, "Transfer-Encoding");
@@ -181,8 +182,8 @@ static int is_coded(const request_rec *r)
     return coding && ap_cstr_casecmp(coding, "chunked");
 }
 
-/* Headers as they are true now; r's own are kept, for the log and for whom
- * looks for the end of what the client sends. */
+/* Headers as they are true now. r's own are kept for the log, and for those
+ * who look for the end of what the client sends. */
 static void fit_headers(apppool_request_body_t *body)
 {
     request_rec *r = body->r;
@@ -193,8 +194,8 @@ static void fit_headers(apppool_request_body_t *body)
                    apr_off_t_toa(r->pool, apppool_spool_size(body->spool)));
 }
 
-/* As it comes: mod_proxy is not to wait for the first 16 KB, nor the client to
- * send what is too much. */
+/* Pass the body on as it comes. mod_proxy must not wait for the first 16 KB,
+ * and a client must not send a body that is too long. */
 static int prepare_streaming(apppool_request_body_t *body)
 {
     request_rec *r = body->r;
@@ -212,7 +213,7 @@ int apppool_request_body_begin(apppool_request_body_t **body_, request_rec *r,
                                const char *label)
 {
     apppool_request_body_t *body = *body_ = apr_pcalloc(r->pool, sizeof *body);
-    /* An ErrorDocument is asked for without the body that the request has. */
+    /* A request for an ErrorDocument has headers of a body, but no body. */
     int is_document = ap_is_HTTP_ERROR(r->status), status;
 
     body->r = r;

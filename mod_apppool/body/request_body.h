@@ -2,8 +2,8 @@
 
 /**
  * @file request_body.h
- * @brief A request's body: read before a process is asked for, so that a slow
- *        upload holds none.
+ * @brief The body of a request. It is read before a process is asked for, so a
+ *        slow upload holds no process.
  *
  *     status = apppool_request_body_begin(&body, r, label);
  *     if (status != OK)
@@ -11,20 +11,20 @@
  *     ... for each attempt:  apppool_request_body_rewind(body);
  *     apppool_request_body_end(body);
  *
- * In between r has another body: an input filter hands out what was read, and
+ * In between, r has another body: an input filter hands out what was read, and
  * the headers say how long it is. So mod_proxy need not send it in chunks,
- * which SCGI and uwsgi have no way to do; 100 Continue was answered by httpd;
- * and another process can be given the body from the start, if the first was
- * not sent a byte.
+ * which SCGI and uwsgi do not have; httpd has answered Expect: 100-continue;
+ * and another process can be given the body from the start, if the first one
+ * was not sent a byte.
  *
- * With AppBufferRequest Off the same filter passes the body on as it comes,
- * and sees to it that LimitRequestBody holds: httpd forgets it for what goes
- * through mod_proxy.
+ * With AppBufferRequest Off the same filter passes the body on as it comes, and
+ * enforces LimitRequestBody, which httpd ignores for requests that go through
+ * mod_proxy.
  *
  * Lock:  none; no process is held while a body is read.
  * Crash: not concerned; see spool.h.
- * Trust: how much there is to read is httpd's to check (LimitRequestBody,
- *        RequestReadTimeout), and what a chunk is, too.
+ * Trust: httpd checks how much is read (LimitRequestBody, RequestReadTimeout)
+ *        and the form of chunks.
  */
 #ifndef MOD_APPPOOL_BODY_REQUEST_BODY_H
 #define MOD_APPPOOL_BODY_REQUEST_BODY_H
@@ -39,17 +39,17 @@ void apppool_request_body_register(void);
 /**
  * Read the body, if there is one.
  * @param label of the app, for the log
- * @return OK; or what the handler is to return: the client has gone, was too
- *         slow, or sent too much (413), or in a coding that is not chunked
- *         (501); there is no room for it (507)
+ * @return OK; or what the handler is to return: the client has left or was too
+ *         slow; the body is too long (413), has a coding other than chunked
+ *         (501), or does not fit on the disk (507)
  */
 int apppool_request_body_begin(apppool_request_body_t **body, request_rec *r,
                                const char *label);
 
-/** It is going to be read again, from the start if it was stored. */
+/** The body will be read again: from the start, if it was stored. */
 void apppool_request_body_rewind(apppool_request_body_t *body);
 
-/** Nobody wants to read it any more: r is as it was. */
+/** Nobody reads it any more: r is as it was. */
 void apppool_request_body_end(apppool_request_body_t *body);
 
 #endif

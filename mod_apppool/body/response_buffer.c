@@ -12,8 +12,8 @@
 
 APLOG_USE_MODULE(apppool);
 
-/* What is kept in memory of a stream's answer; mod_http2 has to have room for
- * that, beside what it was given (output_room.c), or the rest would wait. */
+/* Bytes of a stream's response that are kept in memory. mod_http2 needs room
+ * for them beside what it was given (output_room.c), or the rest would wait. */
 #define STREAM (8 * 1024)
 
 struct apppool_response_buffer_t {
@@ -22,13 +22,13 @@ struct apppool_response_buffer_t {
     apppool_spool_t *spool;
     apppool_output_room_t *room;
     apr_bucket_brigade *piece;
-    apr_off_t limit; /* bytes in the store */
+    apr_off_t limit; /* bytes in the spool */
     int app;         /* descriptor */
     int timeout_ms;  /* ms */
     int has_warned;
 };
 
-/* ---- an answer ---- */
+/* ---- a response ---- */
 
 apppool_response_buffer_t *
 apppool_response_buffer_make(request_rec *r, const char *label, int app,
@@ -58,7 +58,7 @@ apppool_response_buffer_make(request_rec *r, const char *label, int app,
 
 /* ---- the client's side ---- */
 
-/* The next of what is stored. */
+/* Pass on the next bytes of what is stored. */
 static apr_status_t pass_piece(apppool_response_buffer_t *buffer,
                                ap_filter_t *next, apr_off_t most)
 {
@@ -81,7 +81,7 @@ static apr_status_t pass_part(apppool_response_buffer_t *buffer,
     return apppool_output_room_pass(buffer->room, next, bb);
 }
 
-/* The client may have room: fill it, without waiting. */
+/* If the client has room, fill it without waiting. */
 static apr_status_t write_some(apppool_response_buffer_t *buffer,
                                ap_filter_t *next)
 {
@@ -92,7 +92,7 @@ static apr_status_t write_some(apppool_response_buffer_t *buffer,
                : APR_SUCCESS;
 }
 
-/* The app pauses: until it does not, the client can have the rest. */
+/* The app pauses. Until it goes on, the client can have the rest. */
 static apr_status_t write_meanwhile(apppool_response_buffer_t *buffer,
                                     ap_filter_t *next)
 {
@@ -114,7 +114,7 @@ static apr_status_t write_meanwhile(apppool_response_buffer_t *buffer,
     return rv;
 }
 
-/* There is no room to store more. */
+/* Nothing more can be stored. */
 static apr_status_t write_all(apppool_response_buffer_t *buffer,
                               ap_filter_t *next)
 {
@@ -132,8 +132,8 @@ static void warn_once(apppool_response_buffer_t *buffer, apr_status_t rv,
 {
     if (!buffer->has_warned)
         ap_log_rerror(APLOG_MARK, APLOG_WARNING, rv, buffer->r,
-                      "apppool: %s: an answer cannot be stored in %s%s: the "
-                      "process waits for its reader",
+                      "apppool: %s: a response cannot be stored in %s%s: the "
+                      "process waits for the client",
                       buffer->label, apppool_spool_dir(), why);
     buffer->has_warned = 1;
 }
@@ -156,7 +156,7 @@ static int store(apppool_response_buffer_t *buffer, const char *bytes,
     return rv == APR_SUCCESS;
 }
 
-/* Store the part; what finds no room stays in it. */
+/* Store the part. What cannot be stored stays in it. */
 static apr_status_t store_part(apppool_response_buffer_t *buffer,
                                apr_bucket_brigade *bb)
 {
@@ -177,7 +177,7 @@ static apr_status_t store_part(apppool_response_buffer_t *buffer,
     return APR_SUCCESS;
 }
 
-/* @return 1: there were some */
+/* @return 1: there was one */
 static int remove_flushes(apr_bucket_brigade *bb)
 {
     apr_bucket *b, *next;
@@ -193,7 +193,7 @@ static int remove_flushes(apr_bucket_brigade *bb)
     return found;
 }
 
-/* Nothing but data? */
+/* Does it hold nothing but data? */
 static int is_plain(apr_bucket_brigade *bb)
 {
     apr_bucket *b;

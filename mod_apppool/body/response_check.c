@@ -27,13 +27,14 @@ void apppool_response_check_begin(apppool_response_check_t *check,
     check->is_none = 0;
     check->length = -1;
     check->seen = 0;
-    /* Of an ErrorDocument it is the error's. */
+    /* A request for an ErrorDocument has the status of the error. */
     r->status = HTTP_OK;
-    /* Not what mod_mime makes of the URL: the app says what it is. */
+    /* Not the types that mod_mime derives from the URL: the app sends its
+     * own. */
     r->content_type = NULL;
     r->content_encoding = NULL;
     r->content_languages = NULL;
-    /* Else mod_proxy_scgi takes Content-Length out of the answer. */
+    /* Otherwise mod_proxy_scgi removes Content-Length from the response. */
     check->trusts =
         protocol == APL_SCGI &&
         !apr_table_get(r->subprocess_env, AP_TRUST_CGILIKE_CL_ENVVAR);
@@ -54,8 +55,8 @@ static int has_end(const apr_bucket_brigade *bb)
     return !APR_BRIGADE_EMPTY(bb) && APR_BUCKET_IS_EOS(APR_BRIGADE_LAST(bb));
 }
 
-/* Without any field of it, or with one that is none: then httpd says 500, but
- * not with the app's words. */
+/* Is there no header field, or an invalid one? For an invalid one httpd sets
+ * 500, without a status line of the app. */
 static int has_no_header(const apppool_response_check_t *check,
                          const request_rec *r)
 {
@@ -63,7 +64,7 @@ static int has_no_header(const apppool_response_check_t *check,
                                count_headers(r) == check->headers);
 }
 
-/* @return 0: it says what no length is, or two of them */
+/* @return 0: Content-Length is not a number, or there are two */
 static int read_length(apppool_response_check_t *check, const request_rec *r)
 {
     const char *text =
@@ -74,7 +75,7 @@ static int read_length(apppool_response_check_t *check, const request_rec *r)
     if (ap_parse_strict_length(&check->length, text))
         return 1;
     ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r,
-                  "apppool: %s: Content-Length of the answer is not a number",
+                  "apppool: %s: Content-Length of the response is not a number",
                   check->label);
     return 0;
 }
@@ -95,7 +96,7 @@ int apppool_response_check_first(apppool_response_check_t *check,
     return !check->is_none;
 }
 
-/* The client would take it for the next answer. */
+/* Remove what the client would take for the next response. */
 static void cut(apppool_response_check_t *check, const request_rec *r,
                 apr_bucket_brigade *bb, apr_off_t room)
 {
@@ -110,7 +111,7 @@ static void cut(apppool_response_check_t *check, const request_rec *r,
     }
     if (check->seen <= check->length)
         ap_log_rerror(APLOG_MARK, APLOG_WARNING, 0, r,
-                      "apppool: %s: the answer is longer than its "
+                      "apppool: %s: the response is longer than its "
                       "Content-Length; the rest is dropped",
                       check->label);
 }
@@ -139,7 +140,7 @@ int apppool_response_check_overridden(const apppool_response_check_t *check,
 {
     if (check->protocol == APL_HTTP)
         return apr_table_get(r->notes, "proxy-error-override") != NULL;
-    /* It leaves the header of an answer there, and of none nothing. */
+    /* mod_proxy_uwsgi keeps the header of the response that it dropped. */
     return check->protocol == APL_UWSGI && ap_is_HTTP_ERROR(status) &&
            count_headers(r) > check->headers;
 }

@@ -33,7 +33,7 @@ void apppool_sendfile_offer(request_rec *r)
         apr_table_setn(r->headers_in, HEADER "-Type", HEADER);
 }
 
-/* Over fcgi and scgi it is among those that stay with an error. */
+/* Over fcgi and scgi it is among the headers that are kept with an error. */
 static const char *header_of(const request_rec *r, const char *name)
 {
     const char *value = apr_table_get(r->headers_out, name);
@@ -51,7 +51,7 @@ const char *apppool_sendfile_name(request_rec *r, int error)
     name = header_of(r, HEADER);
     apr_table_unset(r->headers_out, HEADER);
     apr_table_unset(r->err_headers_out, HEADER);
-    /* An ErrorDocument's may be the error's already. */
+    /* An ErrorDocument may have the status of its error already. */
     return r->status == HTTP_OK || r->status == error ? name : NULL;
 }
 
@@ -64,8 +64,9 @@ static int is_below(const char *path, const char *dir)
     return !strncmp(path, dir, n) && path[n] == '/';
 }
 
-/* Whoever owns a directory above may have put another in its place since the
- * configuration was read. There the app's user gets what is his own. */
+/* The owner of a directory above may have put another one in its place since
+ * the configuration was read. There the app may only name files that belong to
+ * its own user. */
 static int is_in(const char *path, const apppool_sendfile_dir_t *dir, int own)
 {
     char now[PATH_MAX];
@@ -97,7 +98,8 @@ static int status_of(apr_status_t rv)
                                       : HTTP_INTERNAL_SERVER_ERROR;
 }
 
-/* What a descriptor leads to, that was opened without reading. @return OK */
+/* May the file of this descriptor, opened without reading, be sent?
+ * @return OK, or HTTP_* */
 static int look(request_rec *r, const apppool_app_t *app, const char *name,
                 int fd, const char *link)
 {
@@ -154,7 +156,7 @@ static int open_file(request_rec *r, const apppool_app_t *app, const char *name,
     return status;
 }
 
-/* As for any file; what the app says of it stays. @return OK, or HTTP_* */
+/* Headers as for any file; those of the app are kept. @return OK, or HTTP_* */
 static int fit_headers(request_rec *r, apr_file_t *file)
 {
     apr_status_t rv = apr_file_info_get(&r->finfo, APR_FINFO_NORM, file);

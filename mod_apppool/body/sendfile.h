@@ -5,18 +5,19 @@
  * @brief X-Sendfile: an app names a file, and httpd sends it, with ranges and
  *        conditions as for any file.
  *
- * The app is told by `X-Sendfile-Type: X-Sendfile` that it may (Rack asks for
- * that). Its own body is not used.
+ * `X-Sendfile-Type: X-Sendfile` tells the app that it may name a file; Rack
+ * wants that. The app's own body is not used.
  *
  * Lock:  none.
  * Crash: not concerned.
- * Trust: the app chooses the name, and httpd's user opens it, who may read what
- *        the app may not. So what was opened has to be a plain file, really
- *        below AppRoot or a directory of AppSendFile: links are followed first,
- *        and it is the opened file that is looked at, not its name. Where those
- *        are was found out when the configuration was read: the app may be
- *        able to move them. Where they are now it may name files of its own
- *        user. A file is never mapped: the app may cut it meanwhile.
+ * Trust: the app chooses the name, and httpd's user opens the file. httpd's
+ *        user may read files that the app may not. So the opened file has to be
+ *        a plain file that is really below AppRoot or a directory of
+ *        AppSendFile: links are followed first, and the opened file is checked,
+ *        not its name. Where these directories are was found out when the
+ *        configuration was read, as the app may be able to move them. Where
+ *        they are now, the app may name files of its own user. A file is never
+ *        mapped into memory, as the app may truncate it meanwhile.
  */
 #ifndef MOD_APPPOOL_BODY_SENDFILE_H
 #define MOD_APPPOOL_BODY_SENDFILE_H
@@ -26,18 +27,18 @@
 
 #include "mod_apppool/config/app.h"
 
-/** Tell the app that it may name files, if it may. */
+/** Tell the app that it may name files, if the configuration allows it. */
 void apppool_sendfile_offer(request_rec *r);
 
 /**
- * Does the answer name a file? The header that does is taken out of it.
+ * Does the response name a file? The header that does is removed from it.
  * @param error status that an ErrorDocument is for, or 0
- * @return the name; NULL: it does not, or may not
+ * @return the name; NULL: it names none, or may not name one
  */
 const char *apppool_sendfile_name(request_rec *r, int error);
 
 /**
- * Make the answer one with this file.
+ * Replace the response by this file.
  * @param bb emptied, then filled: the file, or an error, and the end
  */
 void apppool_sendfile_replace(request_rec *r, const apppool_app_t *app,

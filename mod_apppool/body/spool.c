@@ -14,7 +14,7 @@
 #include "mod_apppool/config/config.h"
 
 #define PIECE (32 * 1024)   /* of the file, in one bucket */
-#define STEP  (1024 * 1024) /* of the file, between two looks at the disk */
+#define STEP  (1024 * 1024) /* of the file, between two checks of the disk */
 
 struct apppool_spool_t {
     apr_pool_t *pool;
@@ -221,7 +221,7 @@ void apppool_spool_rewind(apppool_spool_t *spool)
 void apppool_spool_clear(apppool_spool_t *spool)
 {
     apr_brigade_cleanup(spool->memory);
-    /* Should that fail, the room is used again later. */
+    /* If that fails, the room is used again later. */
     if (spool->in_file > 0 && ftruncate(spool->fd, 0) != 0)
         errno = 0;
     spool->taken = spool->in_memory = spool->in_file = 0;

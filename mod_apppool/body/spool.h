@@ -2,18 +2,18 @@
 
 /**
  * @file spool.h
- * @brief Bytes that have to wait for somebody slow: the first ones in
+ * @brief Bytes that wait for a slow client or a slow upload: the first ones in
  *        memory, the rest in a temporary file.
  *
- * What was put in is got out in the same order, once, or again from the start
- * after apppool_spool_rewind(). The file is in AppPoolSpoolDir, else in
- * $TMPDIR, else in /var/tmp: not in /tmp, which may be memory, too. It has no
- * name, so that nothing is left when httpd is killed.
+ * The bytes come out in the order in which they went in: once, or again from
+ * the start after apppool_spool_rewind(). The file is in AppPoolSpoolDir, else
+ * in $TMPDIR, else in /var/tmp; not in /tmp, which may be memory, too. It has
+ * no name, so nothing is left when httpd is killed.
  *
- * Lock:  none; a store belongs to one request.
+ * Lock:  none; a spool belongs to one request.
  * Crash: the kernel frees the file with its last descriptor.
- * Trust: the directory may be anybody's; the file is made anew, readable for
- *        httpd's user alone.
+ * Trust: the directory may be anybody's; the file is new, and only httpd's user
+ *        can read it.
  */
 #ifndef MOD_APPPOOL_BODY_SPOOL_H
 #define MOD_APPPOOL_BODY_SPOOL_H
@@ -23,10 +23,10 @@
 
 typedef struct apppool_spool_t apppool_spool_t;
 
-/** As many bytes are usually kept in memory. */
+/** The number of bytes that are usually kept in memory. */
 #define APPPOOL_SPOOL_MEMORY (64 * 1024)
 
-/** An empty one, of a request. @param most bytes in memory */
+/** Make an empty one for a request. @param most bytes in memory */
 apppool_spool_t *apppool_spool_make(request_rec *r, apr_off_t most);
 
 /** Where temporary files are made. */
@@ -34,45 +34,45 @@ const char *apppool_spool_dir(void);
 
 /**
  * Can temporary files be made in this directory?
- * @return NULL: it is one; or the sentence that says what is wrong
+ * @return NULL: yes; or the sentence that says what is wrong
  */
 const char *apppool_spool_check_dir(apr_pool_t *p, const char *dir);
 
 /**
  * Append bytes.
- * @return APR_SUCCESS; or why the file cannot be made or written, ENOSPC above
- *         all: then none of them was appended
+ * @return APR_SUCCESS; or why the file cannot be made or written, such as
+ *         ENOSPC: then none of the bytes was appended
  */
 apr_status_t apppool_spool_put(apppool_spool_t *spool, const char *bytes,
                                apr_size_t count);
 
-/** Has its file system less free than AppPoolSpoolFree? Looked at after each
- * megabyte of the file. */
+/** Is less of its file system free than AppPoolSpoolFree? This is checked after
+ * each megabyte of the file. */
 int apppool_spool_is_tight(apppool_spool_t *spool);
 
-/** How many bytes were put in. */
+/** How many bytes went in? */
 apr_off_t apppool_spool_size(const apppool_spool_t *spool);
 
-/** How many of them were not got out yet. */
+/** How many of them have not come out yet? */
 apr_off_t apppool_spool_left(const apppool_spool_t *spool);
 
 /**
  * Get the next bytes, as buckets in memory.
- * @param most how many; it may be fewer, but not none if any are left
+ * @param most how many; it may be fewer, but at least one if any are left
  */
 apr_status_t apppool_spool_get(apppool_spool_t *spool, apr_bucket_brigade *bb,
                                apr_off_t most);
 
 /**
- * Get all that is left, what is in the file as a bucket of it. Nothing may be
- * put in afterwards: the file may go with its bucket.
+ * Get all that is left; what is in the file comes as a file bucket. Nothing may
+ * be put in afterwards: the file may be closed with its bucket.
  */
 void apppool_spool_get_rest(apppool_spool_t *spool, apr_bucket_brigade *bb);
 
-/** Get it from the start again. */
+/** Begin again with the first byte. */
 void apppool_spool_rewind(apppool_spool_t *spool);
 
-/** Forget all; give the room back. */
+/** Forget all bytes, and give the room back. */
 void apppool_spool_clear(apppool_spool_t *spool);
 
 #endif

@@ -11,7 +11,7 @@ uint32_t apppool_streaming_kind(const request_rec *r)
     if (r->content_type &&
         !ap_cstr_casecmpn(r->content_type, "text/event-stream", 17))
         return APL_LASTING_CONNECTION;
-    if (!value) /* there it is over fcgi and scgi */
+    if (!value) /* over fcgi and scgi it is here */
         value = apr_table_get(r->err_headers_out, "X-Accel-Buffering");
     return value && !ap_cstr_casecmp(value, "no") ? APL_LASTING_RESPONSE : 0;
 }

@@ -2,21 +2,21 @@
 
 /**
  * @file streaming.h
- * @brief Answers that last: event streams, and connections that were upgraded.
- *        They are not stored (response_buffer.h), and make no process hang
+ * @brief Streams: upgraded connections and event streams. They are not stored
+ *        (response_buffer.h), and do not make a process hung
  *        (shm/slots/hung.h).
  *
- * mod_proxy sends 101 past the filters of the request, and then tunnels until
- * the end. So a filter of the connection waits for it, where the client wants
- * an upgrade.
+ * mod_proxy sends 101 past the filters of the request, and is a tunnel until
+ * the end. So, if the client asks for an upgrade, a filter of the connection
+ * waits for the 101.
  *
- * Each has a worker of httpd for as long as it lasts. So an app has no more of
- * them than AppMaxLasting: a request that asks for an upgrade is refused before
- * it waits for a process, an event stream when its answer begins.
+ * A stream holds one of httpd's workers until its end. So an app has at most
+ * AppMaxLasting of them: a request that asks for an upgrade is refused before
+ * it waits for a process, an event stream when its response begins.
  *
  * Lock:  none.
  * Crash: not concerned.
- * Trust: the application says what its answer is.
+ * Trust: the application says what its response is.
  */
 #ifndef MOD_APPPOOL_BODY_STREAMING_H
 #define MOD_APPPOOL_BODY_STREAMING_H
@@ -32,7 +32,7 @@ typedef struct {
     const request_rec *r;
     apl_pool_t *pool;
     const apl_session_ref_t *hold;
-    ap_filter_t *filter; /**< NULL: it does not wait */
+    ap_filter_t *filter; /**< NULL: it is not waiting */
 } apppool_streaming_t;
 
 /** Once, before any configuration's hooks run. */
@@ -41,17 +41,18 @@ void apppool_streaming_register(void);
 /** Does the request ask for an upgrade that is not httpd's own? */
 int apppool_streaming_wants_upgrade(const request_rec *r);
 
-/** Are there as many others of its app as AppMaxLasting allows? This one is
- * counted from now on. */
+/** Does its app have AppMaxLasting other streams already? This one is counted
+ * from now on. */
 int apppool_streaming_is_full(const apppool_app_t *app, const apl_pool_t *pool,
                               const apl_session_ref_t *hold);
 
-/** @return APL_LASTING_CONNECTION: an event stream; APL_LASTING_RESPONSE: an answer with
+/** @return APL_LASTING_CONNECTION: the response is an event stream;
+ *         APL_LASTING_RESPONSE: it has
  * `X-Accel-Buffering: no`; 0: neither */
 uint32_t apppool_streaming_kind(const request_rec *r);
 
-/** Tell the pool when the connection is upgraded. Nothing where the client
- * does not ask for that. */
+/** Tell the pool when the connection is upgraded. This does nothing if the
+ * client does not ask for an upgrade. */
 void apppool_streaming_begin(apppool_streaming_t *streaming, request_rec *r,
                              apl_pool_t *pool, const apl_session_ref_t *hold);
 void apppool_streaming_end(apppool_streaming_t *streaming);

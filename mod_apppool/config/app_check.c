@@ -22,15 +22,15 @@ APLOG_USE_MODULE(apppool);
     ap_log_error(APLOG_MARK, APLOG_STARTUP | (level), 0, NULL,                 \
                  "apppool: " __VA_ARGS__)
 
-/* What belongs to httpd's user can be changed by anybody who is that user. */
+/* All processes of httpd's user can change httpd's children and files. */
 static void warn_of_httpds_user(const apppool_app_t *app)
 {
     if (ap_state_query(AP_SQ_RUN_MODE) == AP_SQ_RM_CONFIG_TEST &&
         geteuid() == 0 && app->uid == ap_unixd_config.user_id)
         SAY(APLOG_WARNING,
-            "%s (%s) runs as httpd's own user, so it can do what it likes to "
+            "%s (%s) runs as httpd's own user, so it can do anything to "
             "httpd's children and to the requests of all other applications: "
-            "say another with AppUser",
+            "name another user with AppUser",
             app->pool.root, app->place);
 }
 
@@ -67,7 +67,8 @@ void apppool_app_check_root(apr_pool_t *p, apppool_app_t *app)
             app->place, user ? user : "its owner");
 }
 
-/* Is it laid out to be a DocumentRoot? Its scripts are run, not handed out. */
+/* Is it a PHP site, made to be a DocumentRoot? Its scripts are run, and not
+ * sent to clients. */
 static int is_php_site(const apppool_app_t *app)
 {
     const char *file;
@@ -97,7 +98,7 @@ void apppool_app_check_document_root(const apppool_mount_t *mount)
             documents, root, mount->place);
 }
 
-/* What the files show is a tenant's, so it is no error. */
+/* The files belong to a tenant, so what they show is no error. */
 static const char *check_detected(apr_pool_t *p, const apppool_app_t *app)
 {
     const char *file, *wrong;
@@ -152,8 +153,8 @@ int apppool_app_check_limits(const apppool_app_t *app)
     }
     if (o->kill_after != 0 && o->kill_after < o->hung_after) {
         SAY(APLOG_ERR,
-            "%s (%s): AppKillAfter, %g s, is below AppHungAfter, %g s: what is "
-            "to be killed hangs first; 0 is never",
+            "%s (%s): AppKillAfter, %g s, is below AppHungAfter, %g s: a "
+            "process is hung before it is killed; 0 means never",
             app->pool.root, app->place, in_seconds(o->kill_after),
             in_seconds(o->hung_after));
         return 0;
@@ -178,7 +179,7 @@ void apppool_app_check_effects(const apppool_app_t *app, apr_int64_t max)
     if (o->max_instances > max)
         SAY(APLOG_WARNING,
             "%s (%s): MaxInstances %u is above MaxPoolSize %" APR_INT64_T_FMT
-            ", the limit of all applications together: there are never so "
-            "many processes",
+            ", the limit of all applications together: this number is never "
+            "reached",
             app->pool.root, app->place, o->max_instances, max);
 }

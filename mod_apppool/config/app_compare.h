@@ -17,7 +17,7 @@
 const char *apppool_app_compare_identity(apr_pool_t *p, const apppool_app_t *a,
                                          const apppool_app_t *b);
 
-/** Do all other directives of an app say the same? */
+/** Are all other directives of the app the same? @return 0: no */
 int apppool_app_compare_options(const apppool_app_t *a, const apppool_app_t *b);
 
 #endif

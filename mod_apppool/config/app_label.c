@@ -17,7 +17,7 @@ static apppool_app_t *at(const apr_array_header_t *apps, int i)
     return APR_ARRAY_IDX(apps, i, apppool_app_t *);
 }
 
-/* That many names at the end of the path, or all of it if it has no more. */
+/* The last names of the path, as many as `names`, or all of it. */
 static const char *tail(apr_pool_t *p, const char *root, int names)
 {
     const char *end = root + strlen(root), *from;
@@ -32,7 +32,7 @@ static const char *tail(apr_pool_t *p, const char *root, int names)
                            : root;
 }
 
-/* Which root does each label stand for? */
+/* The root that each label stands for. */
 static apr_hash_t *roots_of(apr_pool_t *p, const apr_array_header_t *apps)
 {
     apr_hash_t *roots = apr_hash_make(p);
@@ -53,7 +53,7 @@ static apr_hash_t *roots_of(apr_pool_t *p, const apr_array_header_t *apps)
     return roots;
 }
 
-/* @return 0: all are told apart, as far as their paths can tell */
+/* @return 0: all labels differ, as far as the paths differ */
 static int lengthen(apr_pool_t *p, const apr_array_header_t *apps, int names)
 {
     apr_hash_t *roots = roots_of(p, apps);

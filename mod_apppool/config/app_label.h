@@ -2,15 +2,15 @@
 
 /**
  * @file app_label.h
- * @brief The short name of each application, for the log and for people:
- *        "shop" of "shop[4711]".
+ * @brief The short name of each application, for the log and for people: "shop"
+ *        of "shop[4711]".
  *
- * It is AppGroupName. Where there is none, it is the last name of AppRoot's
- * path, without a `current` at its end, as deployments have it. Where several
- * AppRoots would be called the same, each gets as many names of its path as
- * tell it from the others, "alice/shop"; and where one AppRoot is several
- * applications, AppEnvironment tells: "shop (staging)". So no two have the
- * same.
+ * It is AppGroupName. Without an AppGroupName it is the last name of AppRoot's
+ * path; a `current` at its end, as deployments have it, is left out. If several
+ * AppRoots would get the same label, each label gets as many names of the path
+ * as are needed to tell it from the others: "alice/shop". If one AppRoot is
+ * several applications, AppEnvironment tells them apart: "shop (staging)". So
+ * no two applications have the same label.
  *
  * Lock:  none.
  * Crash: not concerned.
@@ -20,7 +20,7 @@
 
 #include <apr_tables.h>
 
-/** Give all apps of a configuration, apppool_app_t *, their labels. */
+/** Set the labels of all apps of a configuration, apppool_app_t *. */
 void apppool_app_label_all(apr_pool_t *p, const apr_array_header_t *apps);
 
 #endif

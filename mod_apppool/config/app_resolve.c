@@ -47,7 +47,7 @@ static void fill_options(apl_options_t *o, const apppool_dir_t *set,
         (uint32_t)(set->max_unkillable + 1); /* unset: 0, never */
 }
 
-/* What the application is asked by (AppReady). */
+/* The host name of our own requests to the application (AppReady). */
 static const char *host_of(const server_rec *server)
 {
     const char *name = server->server_hostname, *c = name;
@@ -113,17 +113,17 @@ static int share(apr_pool_t *p, const apppool_app_t *first,
 
     if (what) {
         SAY(APLOG_ERR,
-            "the group name \"%s\" stands for two applications: %s and %s "
-            "do not have the same %s; give one of them another name with "
+            "two applications have the group name \"%s\": %s and %s do not "
+            "have the same %s; give one of them another name with "
             "AppGroupName",
             first->pool.name, first->place, second->place, what);
         return 0;
     }
     if (!apppool_app_compare_options(first, second))
         SAY(APLOG_WARNING,
-            "%s is the same application as %s, with other limits; those of "
-            "the first hold",
-            second->place, first->place);
+            "%s is the same application as %s, with other limits; those of %s "
+            "are used",
+            second->place, first->place, first->place);
     return 1;
 }
 
@@ -145,7 +145,7 @@ static int resolve(apr_pool_t *p, apppool_mount_t *mount,
     return apppool_app_check_limits(app) & apppool_app_check_protocol(p, app);
 }
 
-/* Settings that have no AppRoot beside them. */
+/* Settings in sections without an AppRoot. */
 static void warn_misplaced(void)
 {
     const apr_array_header_t *sections = apppool_config()->sections;
@@ -187,7 +187,7 @@ static int check_pool(server_rec *main_server)
         SAY(APLOG_WARNING,
             "the sum of all MinInstances, %" APR_INT64_T_FMT
             ", is above MaxPoolSize %" APR_INT64_T_FMT
-            ": not all minimums can be kept",
+            ": not all minimums can be reached",
             minimum, server.max_pool_size);
     return 1;
 }

@@ -117,7 +117,7 @@ const char *apppool_app_user_check_owner(apr_pool_t *p, const char *root,
     if (st->st_uid == 0)
         return apr_psprintf(p,
                             "%s belongs to root, and no application runs as "
-                            "root: say who shall run it with AppUser, or give "
+                            "root: name another user with AppUser, or give "
                             "the directory to that user",
                             root);
     pw = getpwuid(st->st_uid);

@@ -18,8 +18,8 @@
 #include "spawner/shared/userdb.h"
 
 /**
- * Check what AppUser says: names, or numbers after a #. A user whose number
- * has no entry in the user database needs a group.
+ * Check the values of AppUser: names, or numbers after a #. A number without an
+ * entry in the user database needs a group.
  * @param group       may be NULL: the user's own
  * @param user_name, group_name its names; a number without entry stays "#33"
  * @return NULL: it is possible; or the sentence that says why not
@@ -29,7 +29,7 @@ const char *apppool_app_user_check(apr_pool_t *p, const char *user,
                                    const char **group_name);
 
 /**
- * Can the owner of this AppRoot run the app, when there is no AppUser?
+ * Can the owner of this AppRoot run the app, if there is no AppUser?
  * @return NULL: yes; or the sentence that says why not
  */
 const char *apppool_app_user_check_owner(apr_pool_t *p, const char *root,
@@ -43,8 +43,8 @@ const char *apppool_app_user_check_owner(apr_pool_t *p, const char *root,
 uid_t apppool_app_user_uid(const char *user, const struct stat *st);
 
 /**
- * May this user (NULL: the owner) enter the directory, as far as its own mode
- * says? Groups other than the user's first are not looked at: 1 when unsure.
+ * May this user (NULL: the owner) enter the directory? Only the directory's own
+ * mode and the user's first group are checked. @return 1: yes, or unknown
  */
 int apppool_app_user_may_enter(const char *user, const struct stat *st);
 

@@ -95,7 +95,7 @@ static void merge_identity(apr_pool_t *p, apppool_dir_t *dir,
 {
     dir->command = over->command ? over->command : base->command;
     dir->group_name = over->group_name ? over->group_name : base->group_name;
-    /* A user with another's group would be another user. */
+    /* A user with the group of another AppUser would be wrong. */
     dir->user = over->user ? over->user : base->user;
     dir->user_group = over->user ? over->user_group : base->user_group;
     dir->env_file = over->env_file ? over->env_file : base->env_file;
@@ -171,7 +171,7 @@ static const char *default_spool_dir(void)
     return dir && *dir ? dir : "/var/tmp";
 }
 
-/* Two for each processor: more cannot compute at once, and some wait. */
+/* Two for each processor: one computes while another one waits. */
 static apr_int64_t default_pool_size(apr_int64_t capacity)
 {
     apr_int64_t n = 2 * (apr_int64_t)sysconf(_SC_NPROCESSORS_ONLN);

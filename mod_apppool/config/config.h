@@ -2,31 +2,31 @@
 
 /**
  * @file config.h
- * @brief What the administrator wrote: one struct for the settings of a place
- *        (server, virtual host, <Location>, <Directory>), one for those of
- *        the whole server, and how they merge.
+ * @brief The settings of the configuration: one struct for those of a place
+ *        (server, virtual host, <Location>, <Directory>), one for those of the
+ *        whole server, and how they merge.
  *
- * All settings of a place, also a virtual host's, live in httpd's per
- * directory configuration, so that a <Location> merges over its virtual host
- * and that over the main server. A number that was not set is
- * APPPOOL_UNSET, a text that was not set is NULL; defaults are put in by the
- * accessors below and nowhere else.
+ * All settings of a place, also of a virtual host, are in httpd's per directory
+ * configuration. So a <Location> merges over its virtual host, and a virtual
+ * host over the main server. A number that was not set is APPPOOL_UNSET, a text
+ * that was not set is NULL. Defaults are added by the accessors below and by
+ * app_resolve.h.
  *
- * What makes an app the one that it is (command, group, user, listening,
- * environment variables and their file) is not inherited by another AppRoot
- * below it.
+ * Another AppRoot below an AppRoot does not inherit what makes an app the one
+ * that it is: command, group, user, listening, protocol, environment variables
+ * and their file.
  *
- * Each AppRoot makes an apppool_mount_t, and merging carries a pointer to it
- * to the requests below: they use the app as it was resolved (app.h) from the
- * settings that stand beside that AppRoot. Only AppTimeout,
- * AppQueueTimeout, AppBuffer*, AppSpoolLimit, AppSendFile, AppFriendlyErrors
- * and AppTraceparent are looked up for each request.
+ * Each AppRoot makes an apppool_mount_t, and merging carries a pointer to it to
+ * the requests below. They use the app as app_resolve.h made it from the
+ * settings beside that AppRoot. Only AppTimeout, AppQueueTimeout, AppBuffer*,
+ * AppSpoolLimit, AppSendFile, AppFriendlyErrors and AppTraceparent are looked
+ * up for each request.
  *
  * Times are microseconds.
  *
  * Lock:  none; constant once the configuration was read.
  * Crash: not concerned.
- * Trust: the configuration is root's. Nothing of it is legal in .htaccess.
+ * Trust: the configuration is root's. No directive is legal in .htaccess.
  */
 #ifndef MOD_APPPOOL_CONFIG_CONFIG_H
 #define MOD_APPPOOL_CONFIG_CONFIG_H
@@ -46,8 +46,8 @@ typedef struct apppool_dir_t apppool_dir_t;
 typedef struct apppool_mount_t apppool_mount_t;
 typedef struct apppool_sendfile_t apppool_sendfile_t;
 
-/** An AppRoot directive: where an application is to be found; that of
- * `AppRoot Off` is empty. */
+/** An AppRoot directive: where an application is. That of `AppRoot Off` is
+ * empty. */
 struct apppool_mount_t {
     const char *place;    /**< "line 12 of /etc/..." */
     const char *base_uri; /**< "/shop", or "" */
@@ -100,7 +100,7 @@ typedef struct {
     int queries; /**< a status page somewhere shows query strings */
 } apppool_config_t;
 
-/** Begin a configuration; pre_config, before any directive is read. */
+/** Begin a configuration: in pre_config, before any directive is read. */
 void apppool_config_begin(apr_pool_t *p);
 
 /** This configuration. */
@@ -110,12 +110,12 @@ void *apppool_config_dir_create(apr_pool_t *p, char *path);
 void *apppool_config_dir_merge(apr_pool_t *p, void *base, void *over);
 void *apppool_config_server_create(apr_pool_t *p, server_rec *s);
 
-/** What holds for a mount: its section's settings over its server's. */
+/** The settings of a mount: those of its section over those of its server. */
 const apppool_dir_t *apppool_config_dir(apr_pool_t *p,
                                         const apppool_mount_t *mount);
 
-/** Does httpd look for files first? A virtual host that is an application, and
- * has no DocumentRoot of its own, has none. */
+/** Does httpd look for files first? A virtual host that is an application and
+ * has no DocumentRoot of its own has no files. */
 int apppool_config_mount_has_files(const apppool_mount_t *mount);
 
 /** The settings of the whole server, with defaults. */

@@ -2,8 +2,8 @@
 
 /**
  * @file config_defaults.h
- * @brief What holds for an app where the configuration says nothing, in the
- *        words of the directive, for apppoolctl show.
+ * @brief The value of a directive that the configuration does not give, written
+ *        as the directive would be, for apppoolctl show.
  *
  * Lock:  none; constant once the configuration was read.
  * Crash: not concerned.
@@ -15,9 +15,9 @@
 #include "mod_apppool/config/app.h"
 
 /**
- * The value in force of a directive that nobody has given.
+ * The value of a directive that the configuration does not give.
  * @param name of the directive
- * @return NULL: its default is none
+ * @return NULL: it has no default
  */
 const char *apppool_config_defaults_of(apr_pool_t *p, const apppool_app_t *app,
                                        const char *name);

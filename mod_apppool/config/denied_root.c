@@ -31,7 +31,7 @@ static int is(const ap_directive_t *d, const char *name)
 
 /* ---- what a section says ---- */
 
-/* How many Require are in it? *last is one of them. */
+/* How many Require directives are in it? *last is one of them. */
 static int count_requires(const ap_directive_t *d, const ap_directive_t **last)
 {
     int n = 0;
@@ -82,7 +82,7 @@ static char *argument(apr_pool_t *p, const ap_directive_t *section)
     return path;
 }
 
-/* Is this directory, or URL, below the other one, or the same? */
+/* Is this directory or URL the other one, or below it? */
 static int is_below(const char *path, const char *above, size_t n)
 {
     return !strncmp(path, above, n) && (!path[n] || path[n] == '/' || above[n]);
@@ -105,7 +105,7 @@ static void consider_directory(search_t *s, const ap_directive_t *d)
     }
 }
 
-/* It goes before all <Directory>. */
+/* A <Location> goes before all <Directory>. */
 static void consider_location(search_t *s, const ap_directive_t *d)
 {
     const char *path = argument(s->p, d);
@@ -129,8 +129,8 @@ static void consider(search_t *s, const ap_directive_t *list)
             s->unsure |= decides(d);
 }
 
-/* The section of a virtual host. @return NULL: it is not to be told from
- * others, of a macro maybe */
+/* The section of a virtual host. @return NULL: it cannot be told from others,
+ * for example if a macro made it */
 static const ap_directive_t *section_of(const server_rec *server)
 {
     const ap_directive_t *d, *found = NULL;
@@ -146,7 +146,7 @@ static const ap_directive_t *section_of(const server_rec *server)
     return found;
 }
 
-/* @return what is to be done; NULL: nothing, as far as is known */
+/* @return what the administrator has to add; NULL: nothing, as far as known */
 static const char *advice(apr_pool_t *p, const server_rec *server,
                           const char *base_uri, const char *path)
 {
@@ -169,15 +169,15 @@ static const char *advice(apr_pool_t *p, const server_rec *server,
         return NULL;
     return apr_psprintf(
         p,
-        "all that is below %s is 403, also the application's own URLs, as "
-        "<Directory %s (line %d of %s) says \"Require all denied\"; where it "
-        "is to be granted, add to this %s: <Directory \"%s\"> Require all "
-        "granted </Directory> (three lines)",
+        "everything below %s is 403, also the application's own URLs, because "
+        "<Directory %s (line %d of %s) says \"Require all denied\"; to grant "
+        "access, add to this %s: <Directory \"%s\"> Require all granted "
+        "</Directory> (three lines)",
         bare, s.best->args, s.best->line_num, s.best->filename,
         host ? "virtual host" : "configuration", bare);
 }
 
-/* ---- saying so ---- */
+/* ---- the messages ---- */
 
 void apppool_denied_root_warn(apr_pool_t *p, const apppool_mount_t *mount)
 {

@@ -2,13 +2,13 @@
 
 /**
  * @file directives.h
- * @brief The directives: names, places, ranges, and what is said of a wrong
- *        value: one sentence with the directive, the value and what is
- *        allowed. One table; values go to config.h's structs.
+ * @brief The directives: names, places, ranges. An error in a value is one
+ *        sentence with the directive, the value and what is allowed. One table;
+ *        the values go to the structs of config.h.
  *
- * What can be told from a value alone is refused here, while the
- * configuration is read; what takes more (the file system, other directives)
- * is app.h's to check.
+ * What a value alone shows is refused here, while the configuration is read.
+ * What needs more (the file system, other directives) is checked by
+ * app_resolve.h.
  *
  * Lock:  none.
  * Crash: not concerned.

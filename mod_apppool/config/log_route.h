@@ -2,7 +2,7 @@
 
 /**
  * @file log_route.h
- * @brief Where an app's output goes, in the words of the app table
+ * @brief Where an app's output goes, in the form of the app table
  *        (spawner/output/log_program.h): AppLog, or the ErrorLog of its virtual
  *        host.
  *
@@ -16,9 +16,10 @@
 #include "mod_apppool/config/app.h"
 
 /**
- * The error logs have to be open: post_config. A virtual host's is named by the
- * descriptor that this process, httpd's parent, has of it: so the lines go to
- * the very file or pipe that httpd writes to, until the next graceful restart.
+ * To be called in post_config, when the error logs are open. That of a virtual
+ * host is named by the descriptor that this process, httpd's parent, has of it.
+ * So the lines go to the same file or pipe that httpd writes to, until the next
+ * graceful restart.
  * @return NULL: to the error log of the main server
  */
 const char *apppool_log_route(apr_pool_t *p, const apppool_app_t *app,

@@ -72,19 +72,19 @@ void apppool_max_workers_warn(const apppool_app_t *app)
     const apl_options_t *o = &app->pool.options;
     apr_int64_t run = may_run(o), wait = may_wait(o), all = count_workers();
 
-    /* Without AppConcurrency, the administrator has said: all of them. */
+    /* With AppConcurrency 0, the administrator allows all of them. */
     if (run == 0 || (wait != 0 && wait + run <= all / 2))
         return;
     if (wait == 0)
-        SAY("%s (%s): AppMaxQueue 0 is no limit: if it hangs, the requests "
-            "that wait can take all of the %" APR_INT64_T_FMT
+        SAY("%s (%s): AppMaxQueue 0 is no limit: if the application hangs, "
+            "waiting requests can take all of the %" APR_INT64_T_FMT
             " workers (MaxRequestWorkers)",
             app->pool.root, app->place, all);
     else
         SAY("%s (%s): %" APR_INT64_T_FMT
             " requests that may wait (AppMaxQueue) and %" APR_INT64_T_FMT
             " that may run are more than half of the %" APR_INT64_T_FMT
-            " workers (MaxRequestWorkers): if it hangs, too few are left for "
-            "all else",
+            " workers (MaxRequestWorkers): if the application hangs, too few "
+            "are left for everything else",
             app->pool.root, app->place, wait, run, all);
 }

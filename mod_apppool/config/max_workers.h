@@ -3,10 +3,10 @@
 /**
  * @file max_workers.h
  * @brief How many of httpd's workers (MaxRequestWorkers) can an app hold? Each
- *        of its requests has one, whether it waits, runs, or lasts: an app that
- *        hangs must leave some for all that httpd does besides.
+ *        of its requests holds one, whether it waits, runs or is a stream. An
+ *        app that hangs must leave some for everything else that httpd does.
  *
- * To be asked when the MPM has checked its own configuration.
+ * To be called when the MPM has checked its own configuration.
  *
  * Lock:  none.
  * Crash: not concerned.
@@ -17,11 +17,11 @@
 
 #include "mod_apppool/config/app.h"
 
-/** Put in the defaults of AppMaxQueue and AppMaxLasting: what half of the
- * workers allows. The app's other options are known. */
+/** Set the defaults of AppMaxQueue and AppMaxLasting to what half of the
+ * workers allows. The app's other options have to be set before. */
 void apppool_max_workers_share(apppool_app_t *app);
 
-/** Say so where what waits and what runs take more than half of them. */
+/** Warn if the requests that wait and run can take more than half of them. */
 void apppool_max_workers_warn(const apppool_app_t *app);
 
 #endif

@@ -6,8 +6,8 @@
 
 #include "mod_apppool/config/config.h"
 
-/* httpd's settings of the <Location> in which the AppRoot stands; it has ours
- * beside them. NULL: it stands in no section. */
+/* httpd's settings of the <Location> of the AppRoot: the section that has our
+ * settings, too. NULL: the AppRoot is in no section. */
 static const core_dir_config *section_of(const apppool_mount_t *mount)
 {
     const core_server_config *server =

@@ -2,14 +2,14 @@
 
 /**
  * @file rlimits.h
- * @brief RLimitCPU, RLimitMEM and RLimitNPROC, httpd's own directives, of the
- *        place where an AppRoot stands: they hold for its processes as they
- *        do for those of CGI scripts.
+ * @brief The resource limits of an app: RLimitCPU, RLimitMEM and RLimitNPROC,
+ *        httpd's own directives, at the place of its AppRoot. They hold for its
+ *        processes as they do for CGI scripts.
  *
  * Lock:  none.
  * Crash: not concerned.
  * Trust: the configuration is root's; .htaccess, where these directives are
- *        legal, is not looked at.
+ *        legal, is not read.
  */
 #ifndef MOD_APPPOOL_CONFIG_RLIMITS_H
 #define MOD_APPPOOL_CONFIG_RLIMITS_H
@@ -23,7 +23,7 @@ typedef struct {
     const struct rlimit *cpu, *mem, *nproc;
 } apppool_rlimits_t;
 
-/** What was set beside the AppRoot, or for its server. */
+/** Those beside the AppRoot, or else those of its server. */
 apppool_rlimits_t apppool_rlimits_of(const struct apppool_mount_t *mount);
 
 /** Are they the same? */

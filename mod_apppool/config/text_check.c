@@ -8,8 +8,8 @@
 
 #include "spawner/shared/env_name.h"
 
-/* U+202A to U+202E and U+2066 to U+2069: what follows is shown in another
- * order. */
+/* U+202A to U+202E and U+2066 to U+2069 change the order in which the text
+ * after them is shown. */
 static int is_turning(const unsigned char *s)
 {
     return s[0] == 0xe2 && ((s[1] == 0x80 && s[2] >= 0xaa && s[2] <= 0xae) ||

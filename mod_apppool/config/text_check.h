@@ -2,7 +2,7 @@
 
 /**
  * @file text_check.h
- * @brief Is this text what it should be? For directives.c and value.c.
+ * @brief Is a text valid? For directives.c, value.c and error_page.c.
  *
  * Lock:  none.
  * Crash: not concerned.
@@ -13,14 +13,15 @@
 
 #include <apr_pools.h>
 
-/** Valid UTF-8 without control characters (it goes to JSON and to logs). */
+/** Is it valid UTF-8 without control characters? It goes to JSON and to
+ * logs. */
 int apppool_text_check_is_text(const char *text);
 
-/** Bytes of the UTF-8 character at `text`, which is no control character.
- * @return 0: what stands there is none */
+/** The number of bytes of the UTF-8 character at `text`.
+ * @return 0: it is invalid, or a control character */
 apr_size_t apppool_text_check_character(const char *text);
 
-/** A number with one of httpd's units of time, or none. */
+/** Is it a number, with or without one of httpd's units of time? */
 int apppool_text_check_time(const char *text);
 
 /**

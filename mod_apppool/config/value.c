@@ -142,7 +142,7 @@ const char *apppool_value_word(cmd_parms *cmd, void *dir, const char *arg)
             *(apr_int64_t *)field_of(cmd, dir, v) = n;
             return NULL;
         }
-    return apr_psprintf(cmd->pool, "%s: \"%s\" is none of these: %s",
+    return apr_psprintf(cmd->pool, "%s: \"%s\" is not one of these: %s",
                         cmd->cmd->name, arg, v->words);
 }
 
@@ -210,7 +210,7 @@ const char *apppool_value_size(cmd_parms *cmd, void *dir, const char *arg)
     return NULL;
 }
 
-/* @return 0: there is none of that name or number */
+/* @return 0: no signal has this name or number */
 static int find_signal(const char *arg)
 {
     apr_int64_t n;
@@ -247,7 +247,7 @@ const char *apppool_value_signal(cmd_parms *cmd, void *dir, const char *arg)
         n = find_signal(arg);
     if (!none && (n == 0 || n == SIGKILL || n == SIGSTOP))
         return apr_psprintf(cmd->pool,
-                            "%s: \"%s\" is no signal that a process can "
+                            "%s: \"%s\" is not a signal that a process can "
                             "handle: a name such as USR2 or SIGQUIT, or a "
                             "number from 1 to %d%s",
                             cmd->cmd->name, arg, SIGRTMAX,

@@ -3,11 +3,11 @@
 /**
  * @file value.h
  * @brief The kinds of values that directives take: numbers, times, switches,
- *        words, texts, paths. What is said of a wrong one is one sentence with
- *        the directive, the value and what is allowed.
+ *        words, texts, paths. An error is one sentence with the directive, the
+ *        value and what is allowed.
  *
- * An apppool_value_t is the cmd_data of a directive; what is read goes where
- * it says, in an apppool_dir_t or apppool_server_t.
+ * An apppool_value_t is the cmd_data of a directive. It says where in an
+ * apppool_dir_t or apppool_server_t the value goes.
  *
  * Lock:  none.
  * Crash: not concerned.
@@ -18,24 +18,24 @@
 
 #include "mod_apppool/config/config.h"
 
-/** Whose a setting is. */
+/** What a setting belongs to. */
 enum {
-    APPPOOL_GROUP,   /**< of an app: it has its place beside AppRoot */
+    APPPOOL_GROUP,   /**< an app: its place is beside AppRoot */
     APPPOOL_REQUEST, /**< looked up for each request */
-    APPPOOL_SERVER,  /**< of the whole server */
+    APPPOOL_SERVER,  /**< the whole server */
 };
 
-/** One value of a directive: where it goes, and what it may be. */
+/** One value of a directive: where it goes, and what is allowed. */
 typedef struct {
     int scope;
     size_t at;            /**< offset in apppool_dir_t or apppool_server_t */
     apr_int64_t min, max; /**< numbers, and times in seconds */
-    const char *zero;     /**< what 0 means; a time has no 0 without it */
+    const char *zero;     /**< what 0 means; NULL: a time may not be 0 */
     const char *words; /**< those that are allowed, of apppool_value_word() */
 } apppool_value_t;
 
 /**
- * Is the directive allowed here, and is what it says text?
+ * Is the directive allowed here, and is its value valid text?
  * @return NULL: yes; or the sentence that says why not
  */
 const char *apppool_value_check(cmd_parms *cmd, void *dir,
@@ -53,11 +53,11 @@ const char *apppool_value_text(cmd_parms *cmd, void *dir, const char *arg);
 /** Bytes; K, M and G stand for 1024 and its powers. */
 const char *apppool_value_size(cmd_parms *cmd, void *dir, const char *arg);
 
-/** A signal that a process can handle, by name or number. With a min of 0
- * also none, which is 0. */
+/** A signal that a process can handle, by name or number. If min is 0, also
+ * `none`, which is 0. */
 const char *apppool_value_signal(cmd_parms *cmd, void *dir, const char *arg);
 
-/** One of a few words; its place among them is the value. */
+/** One of a few words. Its index among them is the value. */
 const char *apppool_value_word(cmd_parms *cmd, void *dir, const char *arg);
 
 /** Two numbers side by side, of two apppool_value_t; the second may be

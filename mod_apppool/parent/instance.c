@@ -29,10 +29,10 @@ APLOG_USE_MODULE(apppool);
 #define SAY(level, rv, ...)                                                    \
     ap_log_error(APLOG_MARK, level, rv, ap_server_conf, "apppool: " __VA_ARGS__)
 
-#define LEFTOVERS_LIMIT (60 * APR_USEC_PER_SEC) /* for the end of them */
+#define LIMIT        (60 * APR_USEC_PER_SEC) /* for the end of them */
 
 /* What a watchdog of ours gets as CONTRACT_..._FD. */
-#define FD(i, which)    ((i)->kept.fds[CONTRACT_##which##_FD - CONTRACT_LIFE_FD])
+#define FD(i, which) ((i)->kept.fds[CONTRACT_##which##_FD - CONTRACT_LIFE_FD])
 
 /* ---- the one ---- */
 
@@ -149,7 +149,7 @@ static const char *end_one(apppool_retained_t *r, const char *runtime,
     ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, ap_server_conf,
                  "apppool: ending what an httpd that was killed left in %s",
                  runtime);
-    if (!apppool_watchdog_process_wait(pid, LEFTOVERS_LIMIT, &status))
+    if (!apppool_watchdog_process_wait(pid, LIMIT, &status))
         return apr_psprintf(p,
                             "applications of an httpd that was killed still "
                             "run; watchdog %d waits for them in %s",

@@ -48,8 +48,8 @@ static inline int apppool_instance_is_open(const apppool_instance_t *i)
     return i->kept.runtime[0] != 0;
 }
 
-/** Make all but the watchdog. What goes wrong is in the log. @return OK, or !OK:
- * then it is to be forgotten */
+/** Make all but the watchdog. What goes wrong is in the log. @return OK, or
+ * !OK: then it is to be forgotten */
 int apppool_instance_open(apppool_instance_t *i, server_rec *s,
                           apr_pool_t *ptemp);
 

@@ -74,13 +74,13 @@ int apppool_cgi_variables_may_run(request_rec *r, const apppool_mount_t *mount,
 
     if (*base_uri && is_below(filename, documents_of(r, base_uri, filename)))
         return 1;
-    /* A user's directory (UserDir) is that user's, wherever it is. */
+    /* A directory of UserDir belongs to its user, wherever it is. */
     return strncmp(ap_context_prefix(r), "/~", 2) &&
            (is_below(filename, mount->app->pool.root) ||
             is_below(filename, ap_document_root(r)));
 }
 
-/* The script that answers for what is no file; NULL: there is none. */
+/* The script for URLs that are no file; NULL: there is none. */
 static char *find_index(request_rec *r, const apppool_mount_t *mount,
                         const char *filename)
 {
@@ -102,7 +102,7 @@ static char *find_index(request_rec *r, const apppool_mount_t *mount,
     return NULL;
 }
 
-/* @return 0: it is no PHP */
+/* @return 0: it is not PHP */
 static int find_php(request_rec *r, const apppool_mount_t *mount,
                     const char *filename, parts_t *parts)
 {
@@ -166,10 +166,10 @@ void apppool_cgi_variables_set(request_rec *r, const apppool_mount_t *mount,
         apr_table_setn(r->subprocess_env, "PATH_INFO", parts.path_info);
     else
         apr_table_unset(r->subprocess_env, "PATH_INFO");
-    /* Over http the app gets it, too. */
+    /* The app gets it as it does over http. */
     if (secret)
         apr_table_setn(r->subprocess_env, "HTTP_AUTHORIZATION", secret);
-    /* In CGI a body has a length: mod_proxy_fcgi finds it out. */
+    /* In CGI a body has a length: this has mod_proxy_fcgi find it out. */
     if (apr_table_get(r->headers_in, "Transfer-Encoding"))
         apr_table_setn(r->subprocess_env, "proxy-sendcl", "1");
 }

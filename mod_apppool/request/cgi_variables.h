@@ -2,48 +2,48 @@
 
 /**
  * @file cgi_variables.h
- * @brief What CGI calls the parts of a URL, for the protocols that have it
- *        from CGI: fcgi, scgi and uwsgi.
+ * @brief CGI's names for the parts of a URL, for the protocols that use them:
+ *        fcgi, scgi and uwsgi.
  *
  *                      SCRIPT_NAME   PATH_INFO   SCRIPT_FILENAME
  *     /shop/a/b        /shop         /a/b        AppRoot
  *
- * where the app is mounted at /shop. PHP wants a file to run. Over fcgi that
- * is a file of DocumentRoot whose name ends in .php, .phtml or .phar, and else
- * index.php of DocumentRoot, public/ or AppRoot, if there is one:
+ * where the app is mounted at /shop. PHP wants a file to run. Over fcgi that is
+ * a file of DocumentRoot whose name ends in .php, .phtml or .phar, and
+ * otherwise index.php of DocumentRoot, public/ or AppRoot, if there is one:
  *
  *     /old.php/a       /old.php      /a          DocumentRoot/old.php
  *     /a/b             /index.php    /a/b        DocumentRoot/index.php
  *
- * mod_proxy takes SCRIPT_NAME from r->uri and SCRIPT_FILENAME from
- * r->filename. So both are other ones while its handler asks the app, and
- * themselves again before anybody else sees the answer. With PATH_INFO in
- * r->path_info it would be simpler, but then httpd looks up PATH_TRANSLATED,
- * by a walk over the directories, and it would lead PHP astray.
+ * mod_proxy takes SCRIPT_NAME from r->uri and SCRIPT_FILENAME from r->filename.
+ * So both have other values while mod_proxy's handler asks the app, and have
+ * their own values again before another module sees the response. PATH_INFO in
+ * r->path_info would be simpler, but then httpd looks up PATH_TRANSLATED by a
+ * walk over the directories, and PHP would use it.
  *
  * Lock:  none.
  * Crash: not concerned.
- * Trust: a script that is run can do what the app's user can. So it has to be
+ * Trust: a script that is run has the rights of the app's user. So it has to be
  *        below DocumentRoot or AppRoot, or where an Alias of the mount's own
- *        path leads. Alias and UserDir bring the files of anybody, which are
- *        neither run nor handed out. It is the name that counts: where links
- *        may lead is for FollowSymLinks to say, and whoever can make a link
- *        in those directories can put a script there as well. The values are
- *        the client's.
+ *        path leads. Other Aliases and UserDir lead to files of other users;
+ *        such scripts are neither run nor sent to clients. The name decides:
+ *        FollowSymLinks says where links may lead, and a user who can make a
+ *        link in those directories can put a script there as well. The values
+ *        are the client's.
  */
 #ifndef MOD_APPPOOL_REQUEST_CGI_VARIABLES_H
 #define MOD_APPPOOL_REQUEST_CGI_VARIABLES_H
 
 #include "mod_apppool/config/app.h"
 
-/** A request's own, while it has others. */
+/** The request's own values, while it has CGI's. */
 typedef struct {
     char *uri, *path_info, *filename;
 } apppool_cgi_variables_t;
 
 /**
  * Is the file that this request names a script of the app? It is to be run,
- * not to be handed out.
+ * not to be sent to clients.
  * @param filename what the URL was mapped to
  */
 int apppool_cgi_variables_is_script(const request_rec *r,
@@ -55,7 +55,7 @@ int apppool_cgi_variables_may_run(request_rec *r, const apppool_mount_t *mount,
                                   const char *filename);
 
 /**
- * Give mod_proxy what the app is to be told.
+ * Set what mod_proxy tells the app.
  * @param filename what the URL was mapped to
  * @param own      filled in, for apppool_cgi_variables_restore()
  */
@@ -63,7 +63,7 @@ void apppool_cgi_variables_set(request_rec *r, const apppool_mount_t *mount,
                                uint32_t protocol, const char *filename,
                                apppool_cgi_variables_t *own);
 
-/** Take that back. */
+/** Set the request's own values again. */
 void apppool_cgi_variables_restore(request_rec *r,
                                    const apppool_cgi_variables_t *own);
 

@@ -7,7 +7,7 @@
 #include <http_protocol.h>
 #include <poll.h>
 
-/* httpd sends it only where it is expected; and never to HTTP/1.0. */
+/* httpd sends it only if it is expected, and never to HTTP/1.0. */
 static void send_continue(request_rec *r)
 {
     int status = r->status;
@@ -44,7 +44,8 @@ int apppool_client_has_left(void *data)
     conn_rec *c = client->r->connection;
     int seen = poll_client(c);
 
-    /* Of an earlier answer that is still being sent, it would be told too. */
+    /* It would be sent in the middle of an earlier response that is still being
+     * sent. */
     if (seen & POLLRDHUP && !client->asked && !c->data_in_output_filters) {
         client->asked = 1;
         send_continue(client->r);

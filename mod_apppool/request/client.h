@@ -4,12 +4,13 @@
  * @file client.h
  * @brief The client of a request that waits: is it still there?
  *
- * A reset connection says that it has gone. A closed half does not: the client
- * may have closed all, or only the half that it has sent its request by. The
- * two look the same until something is sent. So it is sent 100 Continue, which
- * a client of HTTP/1.1 has to expect at any time, and which the kernel of one
- * that has gone answers with a reset. A client of HTTP/1.0 that has closed its
- * half is taken to be there, as it is while it is served.
+ * A reset connection says that the client has left. A half-closed connection
+ * does not: the client may have closed all of it, or only the half by which it
+ * has sent its request. The two look the same until something is sent. So the
+ * client is sent 100 Continue. A client of HTTP/1.1 has to expect that at any
+ * time, and the kernel of a client that has left responds with a reset. A
+ * client of HTTP/1.0 that has closed its half is taken to be there, as it is
+ * while it is served.
  *
  * Lock:  none.
  * Crash: not concerned.
@@ -22,11 +23,11 @@
 
 typedef struct {
     request_rec *r;
-    int asked; /**< it was sent 100 Continue, to find out; 0 at first */
+    int asked; /**< it was sent 100 Continue to find out; 0 at first */
 } apppool_client_t;
 
-/** Has it gone? What it has sent meanwhile is not looked at. A stream of HTTP/2
- * has no socket of its own: mod_http2 says when it is reset.
+/** Has it left? What it has sent meanwhile is not read. A stream of HTTP/2 has
+ * no socket of its own: mod_http2 says when it is reset.
  * @param client an apppool_client_t */
 int apppool_client_has_left(void *client);
 

@@ -54,8 +54,8 @@ static void take_line(failure_t *f, char *line)
             *lines[i].value = line + strlen(lines[i].name);
 }
 
-/* Of this very failure; there may be another one by now, and then its file
- * says what our client's number does not stand for. */
+/* Of this failure only. There may be a newer one by now, and then the file does
+ * not belong to the error id of our client. */
 static failure_t read_failure(request_rec *r, const apppool_app_t *app,
                               const char *id)
 {
@@ -81,7 +81,7 @@ static const struct {
     const char *step, *doing, *advice;
 } steps[] = {
     {"prepare", "Preparing the process",
-     "This is httpd's own part: the error log has more. Are there enough "
+     "This part is done by httpd: the error log has more. Are there enough "
      "descriptors, processes and memory, and is there room on the disk of the "
      "runtime directory?"},
     {"user", "Becoming the application's user",
@@ -99,14 +99,15 @@ static const struct {
      "belong to the owner that it had when httpd was last reloaded."},
     {"command", "Running the command",
      "Is the program installed, is it in the PATH of the application's user, "
-     "and may that user execute it? A full path in AppCommand helps. If what "
-     "is not found is there, the interpreter that its first line (#!) names "
-     "is not. Try the command yourself, as that user and in that directory."},
+     "and may that user execute it? A full path in AppCommand helps. If the "
+     "program is there and is not found, the interpreter that its first line "
+     "(#!) names is missing. Try the command yourself, as that user and in "
+     "that directory."},
     {"boot", "Starting up",
      "The command ran, and ended by itself. It has to stay in the foreground. "
      "What it printed last says why; if it printed nothing, run the command "
-     "yourself, as that user and in that directory. SIGKILL that nobody sent "
-     "is the kernel's, for want of memory: dmesg says so."},
+     "yourself, as that user and in that directory. If nobody sent SIGKILL, "
+     "the kernel did, because memory ran out: dmesg says so."},
     {"ready", "Becoming ready",
      "The command runs, but does not serve. Does it listen where AppListen "
      "says (descriptor 3, the socket $APPPOOL_SOCKET, or port $PORT)? If it "
@@ -258,7 +259,8 @@ static void put_page(const page_t *page, const apppool_app_t *app,
     put_end(page, "AppFriendlyErrors is On here: visitors see this, too.");
 }
 
-/* Asked for by name: what takes anything is no browser. */
+/* Does the client ask for HTML by name? One that accepts anything is not a
+ * browser. */
 static int wants_html(const request_rec *r)
 {
     const char *accept = apr_table_get(r->headers_in, "Accept");

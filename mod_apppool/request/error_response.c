@@ -13,7 +13,7 @@ APLOG_USE_MODULE(apppool);
 #define SAY(level, rv, r, ...)                                                 \
     ap_log_rerror(APLOG_MARK, level, rv, r, "apppool: " __VA_ARGS__)
 
-/* An application that is drained comes back when somebody says so. */
+/* An administrator decides when a drained application comes back. */
 #define DRAINED_RETRY (30 * APR_USEC_PER_SEC)
 
 static int try_later(request_rec *r, apr_int64_t us)
@@ -38,7 +38,7 @@ static const char *error_of(request_rec *r, const apl_session_ref_t *hold)
     return apr_psprintf(r->pool, CONTRACT_ID_FMT, hold->error_id);
 }
 
-/* A page that says all, or the number that stands in the log. */
+/* Send the page with the reason, or the error id that stands in the log. */
 static int respond_start_failure(request_rec *r, const apppool_app_t *app,
                                  const apl_session_ref_t *hold, int status)
 {
@@ -73,7 +73,7 @@ static int client_gone(request_rec *r, const apppool_app_t *app)
     SAY(APLOG_DEBUG, 0, r, "%s: the client left while it waited", app->label);
     r->connection->aborted = 1;
     r->connection->keepalive = AP_CONN_CLOSE;
-    r->status = 499; /* for the access log; nobody else will see it */
+    r->status = 499; /* for the access log only */
     return DONE;
 }
 
@@ -141,7 +141,7 @@ int apppool_error_response_connect(request_rec *r, const apppool_app_t *app,
 
 int apppool_error_response_refused(request_rec *r, const apppool_app_t *app)
 {
-    SAY(APLOG_ERR, 0, r, "%s: one process after the other refused to connect",
+    SAY(APLOG_ERR, 0, r, "%s: ten processes in a row refused the connection",
         app->label);
     return try_later(r, 0);
 }
@@ -157,7 +157,7 @@ void apppool_error_response_forget(request_rec *r)
 int apppool_error_response_killed(request_rec *r, const apppool_app_t *app,
                                   const apl_session_ref_t *hold)
 {
-    SAY(APLOG_ERR, 0, r, "%s[%d] was killed and gave no answer: %s %s",
+    SAY(APLOG_ERR, 0, r, "%s[%d] was killed and gave no response: %s %s",
         app->label, (int)hold->pid, r->method, r->uri);
     apppool_error_response_forget(r);
     return HTTP_GATEWAY_TIME_OUT;
@@ -178,7 +178,7 @@ int apppool_error_response_app(request_rec *r, const apppool_app_t *app,
         SAY(APLOG_ERR, 0, r, "%s[%d] was silent for too long: %s %s",
             app->label, (int)hold->pid, r->method, r->uri);
     else
-        SAY(APLOG_ERR, 0, r, "%s[%d] gave no answer: %s %s", app->label,
+        SAY(APLOG_ERR, 0, r, "%s[%d] gave no response: %s %s", app->label,
             (int)hold->pid, r->method, r->uri);
     apppool_error_response_forget(r);
     return silent ? HTTP_GATEWAY_TIME_OUT : HTTP_BAD_GATEWAY;

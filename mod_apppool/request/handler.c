@@ -22,7 +22,7 @@ APLOG_USE_MODULE(apppool);
 
 #define ATTEMPTS 10 /* processes that may refuse */
 
-/* mod_proxy's scgi and uwsgi take no body whose length is not known. */
+/* mod_proxy's scgi and uwsgi take a body only if its length is known. */
 static int takes_body(apppool_session_t *s, uint32_t protocol)
 {
     return (protocol != APL_SCGI && protocol != APL_UWSGI) ||
@@ -66,7 +66,8 @@ static int serve(apppool_session_t *s)
         rv = apppool_session_checkout(s);
         if (rv != APR_SUCCESS)
             return apppool_error_response_pool(s->r, s->app, &s->hold, rv);
-        /* What was found in AppRoot, or of an earlier configuration. */
+        /* AppProtocol is auto, or this process was started under another
+         * AppProtocol: build the request for its protocol. */
         if (s->hold.wire.protocol != protocol) {
             protocol = s->hold.wire.protocol;
             status = fit_request(s, protocol, &url);
@@ -109,16 +110,16 @@ int apppool_handler(request_rec *r)
     apppool_session_end(s);
     apppool_response_filter_remove(s);
     apppool_request_body_end(body);
-    /* Redirects of scgi apps within httpd; the process is free again. */
+    /* Internal redirects of scgi apps; the process is free again. */
     if (status == OK)
         apppool_proxy.proxy_run_request_status(&status, r);
     r->filename = filename;
     if (ap_is_HTTP_ERROR(status)) {
         r->proxyreq = PROXYREQ_NONE;
-        /* Else the ErrorDocument of this one would be asked for. */
+        /* Otherwise httpd would ask for the ErrorDocument of this status. */
         if (s->error)
             r->status = s->error;
-        /* An ErrorDocument shares our pool, but has no body. */
+        /* The request for an ErrorDocument shares our pool, but has no body. */
         apr_pool_userdata_setn(NULL, "proxy-req-input", NULL, r->pool);
     }
     return status;

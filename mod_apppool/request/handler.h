@@ -2,19 +2,16 @@
 
 /**
  * @file handler.h
- * @brief A request of the app: which process answers it?
+ * @brief The handler of an application's requests: which process serves it?
  *
- * A process that cannot be connected to is detached and the next one tried,
- * ten times at the most and until AppQueueTimeout. A request of which a byte
- * was sent is not repeated, unless it has no body and the app is known not to
- * have read it: the connection was reset with the request still in it. That
- * is what happens to a connection in the backlog of a process that is being
- * killed.
+ * A process that cannot be connected to is detached and the next one is tried,
+ * at most ten times and until AppQueueTimeout. exchange.h says when a request
+ * is repeated.
  *
  * Lock:  none but in what is called.
  * Crash: see session.h.
- * Trust: the client's request was checked by httpd, the app's answer is
- *        mod_proxy's to check.
+ * Trust: httpd checked the client's request; mod_proxy checks the app's
+ *        response.
  */
 #ifndef MOD_APPPOOL_REQUEST_HANDLER_H
 #define MOD_APPPOOL_REQUEST_HANDLER_H

@@ -7,8 +7,8 @@
 #include <http_core.h>
 #include <stdlib.h>
 
-/* Notes of a request, and not its module's configuration: that is the
- * visit's. There are none if both are the same. */
+/* Notes of a request. Its module configuration is the session's. There are no
+ * notes if both forms are the same. */
 #define ENCODED "apppool-path-encoded"
 #define DECODED "apppool-path-decoded"
 
@@ -22,7 +22,8 @@ int apppool_raw_path_pre_translate(request_rec *r)
 int apppool_raw_path_translate(request_rec *r)
 {
     const char *encoded = apr_table_get(r->notes, ENCODED);
-    /* The server's, as where it was decoded; not those of a <Location>. */
+    /* The server's settings, as httpd used them to decode; not a
+     * <Location>'s. */
     const core_dir_config *core =
         ap_get_core_module_config(r->server->lookup_defaults);
     char *decoded;
@@ -30,7 +31,7 @@ int apppool_raw_path_translate(request_rec *r)
     if (!encoded)
         return DECLINED;
     decoded = apr_pstrdup(r->pool, encoded);
-    /* After AllowEncodedSlashes On "..%2F" has led to another path. */
+    /* With AllowEncodedSlashes On, "..%2F" leads to another path. */
     if (ap_unescape_url_keep2f(decoded, (int)core->decode_encoded_slashes) ==
             OK &&
         !strcmp(decoded, r->uri))
@@ -38,7 +39,7 @@ int apppool_raw_path_translate(request_rec *r)
     return DECLINED;
 }
 
-/* Some clients send other bytes as they are. */
+/* Some clients do not encode all bytes that have to be encoded. */
 static const char *encode_odd(apr_pool_t *p, const char *path)
 {
     static const char digits[] = "0123456789ABCDEF";
@@ -57,7 +58,7 @@ static const char *encode_odd(apr_pool_t *p, const char *path)
     return to;
 }
 
-/* What stands behind the prefix; NULL: it does not begin with that. */
+/* What follows the prefix; NULL: it does not begin with the prefix. */
 static const char *skip_prefix(const char *encoded, const char *prefix)
 {
     char c;

@@ -4,16 +4,16 @@
  * @file raw_path.h
  * @brief The path of a URL as the client has encoded it.
  *
- * httpd decodes r->uri, and what is made of that again need not mean the same:
- * `%2F` is a slash within a name, `;` may separate parameters where `%3B` does
- * not. So the path is kept before it is decoded, and goes to the app like that
- * if nobody has rewritten r->uri. It was made canonical by then, as httpd's
- * access control sees it: no `.` and `..`, one slash for several (unless
- * MergeSlashes is Off), no encoded letters.
+ * httpd decodes r->uri, and encoding it again may change its meaning: `%2F` is
+ * a slash within a name, and `;` may separate parameters where `%3B` does not.
+ * So the path is kept before it is decoded, and goes to the app in this form,
+ * unless r->uri was rewritten. The path is canonical by then, as httpd's access
+ * control sees it: no `.` and `..`, one slash for several (unless MergeSlashes
+ * is Off), no encoded letters.
  *
  * Lock:  none.
  * Crash: not concerned.
- * Trust: what a URL must not have is encoded.
+ * Trust: bytes that a URL must not have are encoded.
  */
 #ifndef MOD_APPPOOL_REQUEST_RAW_PATH_H
 #define MOD_APPPOOL_REQUEST_RAW_PATH_H
@@ -26,7 +26,7 @@ int apppool_raw_path_translate(request_rec *r);
 
 /**
  * The path below base_uri, encoded.
- * @return NULL: r->uri says all that there is to say
+ * @return NULL: use r->uri
  */
 const char *apppool_raw_path_below(request_rec *r, const char *base_uri);
 

@@ -14,7 +14,7 @@
 
 static ap_filter_rec_t *filter_rec;
 
-/* Is there one that can't be read? */
+/* Does it hold an error? */
 static int has_error(apr_bucket_brigade *bb)
 {
     apr_bucket *b;
@@ -32,7 +32,7 @@ static void begin_response(apppool_session_t *s)
 
     s->started = 1;
     apppool_session_restore(s);
-    /* A page of httpd's own comes from no process. */
+    /* A page of httpd's own does not come from a process. */
     if (s->hold.session != 0) {
         if (kind)
             apl_checkout_endless(s->pool, &s->hold, kind);
@@ -48,8 +48,8 @@ static void begin_response(apppool_session_t *s)
     }
 }
 
-/* The end of an event stream whose process was stopped, in the place of an
- * error. Its client asks for another one. */
+/* The process of an event stream was stopped: an end instead of an error. The
+ * client will connect again. */
 static void end_stream(apr_bucket_brigade *bb)
 {
     apr_bucket *b, *next;
@@ -67,7 +67,7 @@ static int has_end(const apr_bucket_brigade *bb)
     return !APR_BRIGADE_EMPTY(bb) && APR_BUCKET_IS_EOS(APR_BRIGADE_LAST(bb));
 }
 
-/* The app's own body is of no use then, but has to be read. */
+/* The app has named a file: its own body is read and dropped. */
 static void replace_body(apppool_session_t *s, apr_bucket_brigade *bb)
 {
     if (!has_end(bb))
@@ -78,14 +78,14 @@ static void replace_body(apppool_session_t *s, apr_bucket_brigade *bb)
         apppool_sendfile_replace(s->r, s->app, s->file, bb);
 }
 
-/* The end of what an scgi app says may be its own. */
+/* An scgi response ends with its connection, so maybe with the process. */
 static int has_lost_process(apppool_session_t *s)
 {
     return s->hold.wire.protocol == APL_SCGI &&
            apppool_session_detach_if_ending(s);
 }
 
-/* In the place of an end that is none. */
+/* The response is not complete: an error instead of its end. */
 static void replace_end_by_error(const apppool_session_t *s,
                                  apr_bucket_brigade *bb)
 {
@@ -94,8 +94,8 @@ static void replace_end_by_error(const apppool_session_t *s,
     apppool_proxy.ap_proxy_backend_broke(s->r, bb);
 }
 
-/* An answer without a length ends with its connection, and so does one whose
- * process is killed. Over scgi mod_proxy reads past our filters. */
+/* A response without a length ends with its connection, and a killed process
+ * ends the connection, too. Over scgi mod_proxy reads without our filters. */
 static int is_cut_short(const apppool_session_t *s)
 {
     return s->check.length < 0 && !s->r->header_only &&
@@ -106,14 +106,14 @@ static int is_cut_short(const apppool_session_t *s)
            apppool_session_is_killed(s);
 }
 
-/* Who is below may have answered itself: that something is wrong with this. */
+/* A filter below may have sent an error response itself. */
 static apr_status_t pass(apppool_session_t *s, apr_status_t rv)
 {
     s->answered |= rv == AP_FILTER_ERROR;
     return rv;
 }
 
-/* It would be an event stream too many: in place of the app, httpd answers. */
+/* The event stream is one more than AppMaxLasting: httpd sends an error. */
 static apr_status_t refuse(ap_filter_t *f, apr_bucket_brigade *bb)
 {
     apppool_session_t *s = f->ctx;
@@ -162,7 +162,7 @@ static apr_status_t filter_part(ap_filter_t *f, apr_bucket_brigade *bb)
     return pass(s, ap_pass_brigade(next, bb));
 }
 
-/* Take what comes first out of an answer that has yet to be read. */
+/* Move the first bucket of a response, which may have to be read, to `part`. */
 static void take_first(apppool_session_t *s, apr_bucket_brigade *bb,
                        apr_bucket_brigade *part, apr_read_type_e *mode)
 {
@@ -189,8 +189,8 @@ static void take_first(apppool_session_t *s, apr_bucket_brigade *bb,
     apppool_proxy.ap_proxy_backend_broke(s->r, part);
 }
 
-/* mod_proxy_scgi passes the connection to the app itself, with the end of the
- * answer behind it, for whoever writes it to read. */
+/* mod_proxy_scgi passes on the app's connection itself as a bucket, and the end
+ * behind it. Other handlers pass what they have read. */
 static apr_status_t filter_response(ap_filter_t *f, apr_bucket_brigade *bb)
 {
     apppool_session_t *s = f->ctx;
@@ -213,7 +213,8 @@ static apr_status_t filter_response(ap_filter_t *f, apr_bucket_brigade *bb)
 
 void apppool_response_filter_register(void)
 {
-    /* Before all that may hold the answer back, such as compression. */
+    /* Before all filters that may hold the response back, such as
+     * compression. */
     filter_rec = ap_register_output_filter("APPPOOL_DONE", filter_response,
                                            NULL, AP_FTYPE_RESOURCE - 1);
     apppool_streaming_register();

@@ -2,16 +2,16 @@
 
 /**
  * @file response_filter.h
- * @brief The answer of a visit, as it passes on its way to the client: an
- *        output filter sees it begin and end.
+ * @brief An output filter that sees the response of a session begin, pass and
+ *        end.
  *
- * An end that is none, as its process was killed, is turned into an error for
- * the filters below, so that the client can tell.
+ * If the process was killed, the end of a response may look complete. The
+ * filter then passes on an error instead, so that the client can tell.
  *
- * Lock:  that of the visit's verbs.
+ * Lock:  that of the session's verbs.
  * Crash: not concerned.
- * Trust: the answer is the app's word; response_buffer.h, sendfile.h and
- *        response_check.h say what is made of it.
+ * Trust: the response may be any bytes; response_buffer.h, sendfile.h and
+ *        response_check.h say how it is treated.
  */
 #ifndef MOD_APPPOOL_REQUEST_RESPONSE_FILTER_H
 #define MOD_APPPOOL_REQUEST_RESPONSE_FILTER_H
@@ -21,12 +21,12 @@
 /** Once, before any configuration's hooks run. */
 void apppool_response_filter_register(void);
 
-/** See the answer from now on; and no more. */
+/** Add the filter to the request, and remove it. */
 void apppool_response_filter_add(apppool_session_t *s);
 void apppool_response_filter_remove(apppool_session_t *s);
 
-/** The app has said all: so has the answer. mod_proxy_fcgi passes the end on
- * only if the app sends a record for it, and php-cgi does not. */
+/** The app has sent everything: pass the end on, if mod_proxy has not. For
+ * mod_proxy_fcgi the end is a record, and php-cgi does not send it. */
 void apppool_response_filter_finish(apppool_session_t *s);
 
 #endif

@@ -16,8 +16,8 @@ APLOG_USE_MODULE(apppool);
 
 #define NO_FILE "apppool:" /* r->filename of what is no file */
 
-/* mod_dir asks for each name of DirectoryIndex in turn, by a subrequest. For
- * one that is not there it shall be a short one, unless mod_negotiation may
+/* mod_dir asks for each name of DirectoryIndex in turn, by a subrequest. If the
+ * name does not exist, the subrequest ends here, unless mod_negotiation may
  * find a file of another name. */
 static int is_missing_index(const request_rec *r)
 {
@@ -54,7 +54,7 @@ int apppool_routing_translate(request_rec *r)
 
 int apppool_routing_map_to_storage(request_rec *r)
 {
-    /* TRACE is httpd's own, as TraceEnable says. */
+    /* httpd serves TRACE, as TraceEnable says. */
     if (!r->filename || strncmp(r->filename, NO_FILE, sizeof NO_FILE - 1) ||
         r->method_number == M_TRACE)
         return DECLINED;
@@ -68,8 +68,8 @@ int apppool_routing_header_parser(request_rec *r)
     return DECLINED;
 }
 
-/* The parser of headers is not asked for subrequests, which share those of the
- * main one. */
+/* Subrequests do not pass the hook header_parser, and share the headers of the
+ * main request. */
 int apppool_routing_type_checker(request_rec *r)
 {
     if (r->main && apppool_config_mount(r) && !r->proxyreq) {
@@ -79,7 +79,7 @@ int apppool_routing_type_checker(request_rec *r)
     return DECLINED;
 }
 
-/* Does nobody but httpd have to do with this file? */
+/* Does httpd serve this file without a handler? */
 static int is_plain(const request_rec *r)
 {
     static const char magic[] = "application/x-httpd-"; /* AddType's handlers */
@@ -88,14 +88,14 @@ static int is_plain(const request_rec *r)
                             !strncmp(r->content_type, magic, sizeof magic - 1));
 }
 
-/* httpd has a file for this, and does with it what is asked for. */
+/* Is there a file, and does httpd do with it what the method says? */
 static int is_file(const request_rec *r)
 {
     return r->finfo.filetype == APR_REG && !(r->path_info && *r->path_info) &&
            (r->method_number == M_GET || !is_plain(r));
 }
 
-/* Is this the app's, as far as can be known by now? */
+/* Does the application serve this, as far as is known by now? */
 static int is_for_app(const request_rec *r, const apppool_mount_t *mount)
 {
     if (r->proxyreq || (r->handler && strcmp(r->handler, DIR_MAGIC_TYPE)))
@@ -104,7 +104,7 @@ static int is_for_app(const request_rec *r, const apppool_mount_t *mount)
            apppool_cgi_variables_is_script(r, mount, r->filename);
 }
 
-/* What a GET of the directory, with a slash, would find. */
+/* What would a GET of the directory, with a slash, find? */
 typedef enum { NO_INDEX, PLAIN_INDEX, SCRIPT_INDEX } index_t;
 
 static index_t find_index(request_rec *r, const char *slash)
@@ -122,8 +122,8 @@ static index_t find_index(request_rec *r, const char *slash)
     return found;
 }
 
-/* May mod_dir have this directory? It looks for an index, which has to be one
- * for that method; or adds a slash to the URL, which loses a form. */
+/* Does mod_dir get this directory? It looks for an index, which has to take the
+ * method; or it adds a slash to the URL, which loses a form. */
 static int is_for_mod_dir(request_rec *r)
 {
     size_t n = strlen(r->uri);
@@ -145,13 +145,13 @@ int apppool_routing_before_index(request_rec *r)
     if (!is_for_app(r, mount))
         apppool_untrusted_headers_restore(r);
     else if (r->finfo.filetype == APR_DIR && !is_for_mod_dir(r)) {
-        r->handler = DIR_MAGIC_TYPE; /* nor is it FallbackResource's */
+        r->handler = DIR_MAGIC_TYPE; /* not for FallbackResource either */
         r->finfo.filetype = APR_NOFILE;
     }
     return DECLINED;
 }
 
-/* There is no tunnel through an app. */
+/* An application is no tunnel. */
 static int refuse_method(request_rec *r)
 {
     ap_allow_standard_methods(r, REPLACE_ALLOW, M_GET, M_POST, M_PUT, M_DELETE,
@@ -174,7 +174,8 @@ int apppool_routing_fixups(request_rec *r)
 
     if (!mount || r->proxyreq)
         return DECLINED;
-    /* A subrequest by file, of mod_include say: there is no URL to ask for. */
+    /* A subrequest by file name, of mod_include for example, has no URL that
+     * the application could be asked for. */
     if (r->uri[0] != '/')
         return apppool_cgi_variables_is_script(r, mount, r->filename)
                    ? HTTP_FORBIDDEN

@@ -2,32 +2,32 @@
 
 /**
  * @file routing.h
- * @brief Whose is a request: the app's, httpd's, or another module's?
+ * @brief Who serves a request: the application, httpd, or another module?
  *
- * A GET of a file of DocumentRoot is httpd's; so are requests that something
- * else was configured to handle (SetHandler, Alias to a script, ProxyPass).
- * Everything else under an AppRoot is the app's. A virtual host with an AppRoot
- * and no DocumentRoot of its own has no files; its requests take no walk
- * through the file system.
+ * httpd serves a GET of a file of DocumentRoot. Other modules serve requests
+ * that were configured for them (SetHandler, Alias to a script, ProxyPass). The
+ * application serves everything else under an AppRoot. A virtual host with an
+ * AppRoot and without a DocumentRoot of its own has no files; its requests do
+ * not walk through the file system.
  *
- * Of a directory mod_dir makes its index, or a redirect to the URL with a
- * slash. It may have the directory only if there is an index, and one that
- * takes the request's method; else a form would be lost. mod_dir looks for an
- * index by itself, as nobody else knows its names.
+ * For a directory, mod_dir serves its index, or redirects to the URL with a
+ * slash. It gets the directory only if there is an index that takes the method
+ * of the request; otherwise a form would be lost. mod_dir looks for the index
+ * itself, as only mod_dir knows the names of indexes.
  *
- * A request that is the app's loses the headers that its client has no
- * business to send (untrusted_headers.h). Any other one keeps them.
+ * A request of the application loses the headers that its client must not send
+ * (untrusted_headers.h). All other requests keep them.
  *
  * Lock:  none.
  * Crash: not concerned.
- * Trust: the client's request was checked by httpd.
+ * Trust: httpd checked the client's request.
  */
 #ifndef MOD_APPPOOL_REQUEST_ROUTING_H
 #define MOD_APPPOOL_REQUEST_ROUTING_H
 
 #include <httpd.h>
 
-/** r->handler of a request that is the app's. */
+/** r->handler of a request of the application. */
 #define APPPOOL_HANDLER "apppool-app"
 
 /* The hooks. */

@@ -29,7 +29,7 @@ static void note_begin(apppool_session_t *s)
     apr_table_setn(r->subprocess_env, "APPPOOL_PID",
                    apr_itoa(r->pool, s->hold.pid));
     note_ms(r, "APPPOOL_QUEUE_MS", s->hold.queued);
-    /* Of a process before, which died. */
+    /* That of an earlier process, which died. */
     apr_table_unset(r->subprocess_env, "APPPOOL_APP_MS");
 }
 
@@ -44,14 +44,15 @@ static apr_status_t checkin_at_cleanup(void *data)
 {
     apppool_session_t *s = data;
 
-    /* It may be this very thread that holds the pool lock. */
+    /* This thread may hold the pool lock. */
     if (!apppool_lifecycle_child_is_dying())
         apppool_session_checkin(s);
     return APR_SUCCESS;
 }
 
-/* mod_proxy_fcgi asks for an ErrorDocument, in place of an answer that it has
- * read, before its handler returns: so the process may be asked again. */
+/* mod_proxy_fcgi asks for an ErrorDocument, in place of a response that it has
+ * read, before its handler returns. The process is given back first, so it may
+ * serve the ErrorDocument. */
 static void release_previous(const request_rec *r)
 {
     apppool_session_t *s =
@@ -86,8 +87,8 @@ apppool_session_t *apppool_session_begin(request_rec *r,
     return s;
 }
 
-/* An app that did not answer, or whose answer was not read to its end, may
- * still work on the request: also when the client has left. */
+/* An app that did not respond, or whose response was not read to its end, may
+ * still work on the request, also when the client has left. */
 static void give_back(apppool_session_t *s)
 {
     if (s->hold.session == 0 || s->closed || !(s->silent || s->started)) {
@@ -132,8 +133,8 @@ void apppool_session_restore(apppool_session_t *s)
 
 /* ---- a process ---- */
 
-/* Ask for a process; one that asks for a place among the lasting ones may be
- * refused before it waits. */
+/* Ask for a process. A request for an upgrade may be refused before it waits
+ * (AppMaxLasting). */
 static apr_status_t ask_pool(apppool_session_t *s,
                              const apl_restart_seen_t *look, int64_t now)
 {
@@ -169,7 +170,7 @@ apr_status_t apppool_session_checkout(apppool_session_t *s)
         if (rv == APL_EWAIT)
             rv = apl_checkout_wait(pool, &s->hold, s->deadline,
                                    apppool_client_has_left, &client);
-        /* Its place in the queue was lost in a repair: queue up again. */
+        /* A repair has lost its place in the queue: queue up again. */
     } while (rv == APL_EDAMAGED && --tries > 0);
     if (rv == APR_SUCCESS)
         note_begin(s);
@@ -210,8 +211,9 @@ int apppool_session_detach_if_ending(apppool_session_t *s)
 
 void apppool_session_detach_refusing(apppool_session_t *s)
 {
-    ap_log_rerror(APLOG_MARK, APLOG_INFO, 0, s->r,
-                  "apppool: %s[%d] refuses to connect; trying another process",
-                  s->app->label, (int)s->hold.pid);
+    ap_log_rerror(
+        APLOG_MARK, APLOG_INFO, 0, s->r,
+        "apppool: %s[%d] refuses the connection; trying another process",
+        s->app->label, (int)s->hold.pid);
     apl_checkin_refused(s->pool, &s->hold, apl_now());
 }

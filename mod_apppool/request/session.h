@@ -2,17 +2,17 @@
 
 /**
  * @file session.h
- * @brief A request's stay with a process of its app: from the checkout to the
- *        last byte that the app has to say.
+ * @brief The session of a request: its relation with a process of its app, from
+ *        the checkout to the last byte that the app sends.
  *
  * The process is given back when the app's last byte has been read, not when
- * the client has it: response_filter.h. In any case it is given back when the
- * request ends; or it keeps the request, if it was silent for too long, or the
- * client has left before the app's last byte.
+ * the client has it (response_filter.h), and in any case when the request ends.
+ * There is one exception: the process keeps a request if the app was silent for
+ * too long, or if the client left before the app's last byte.
  *
  * Lock:  the pool lock, in the verbs of shm/verbs/checkout.h.
- * Crash: a child that is killed leaves its sessions to the spawner; one of
- *        prefork that ends in its signal handler does the same.
+ * Crash: a child that is killed leaves its sessions to the spawner; so does a
+ *        child of prefork that ends in its signal handler.
  * Trust: not concerned.
  */
 #ifndef MOD_APPPOOL_REQUEST_SESSION_H
@@ -32,64 +32,65 @@ typedef struct {
     const apppool_mount_t *mount;
     const apppool_app_t *app;
     apppool_request_body_t *body;
-    apppool_response_buffer_t *buffer; /**< the answer's; NULL: it has none */
+    apppool_response_buffer_t *buffer; /**< of the response; NULL: none */
     apl_pool_t *pool;
     apl_session_ref_t hold;
     char *filename;        /**< what the URL was mapped to */
     int64_t deadline;      /**< of all waiting, us of apl_now() */
     int64_t process_since; /**< when it got its process, the same */
-    const char *file;      /**< that the app wants to be sent, or NULL */
+    const char *file;      /**< that the app has named (X-Sendfile), or NULL */
     int socket;            /**< descriptor of the connection to the process */
-    const apppool_connection_t *connection; /**< that connection's */
-    apr_interval_time_t timeout;    /**< us that the process may be silent */
-    int keepalives;                 /**< the client's, while hidden; or -1 */
-    apppool_cgi_variables_t cgi;    /**< the request's own, while hidden */
-    apppool_response_check_t check; /**< whether the answer is one */
-    apppool_streaming_t streaming;  /**< whether it is one that ends */
-    int started;                    /**< the answer has begun */
+    const apppool_connection_t *connection; /**< to the process */
+    apr_interval_time_t timeout; /**< us that the process may be silent */
+    int keepalives;              /**< the real number, while prepared; or -1 */
+    apppool_cgi_variables_t
+        cgi; /**< the request's own values, while prepared */
+    apppool_response_check_t check; /**< is the response one? */
+    apppool_streaming_t streaming;  /**< is the response a stream? */
+    int started;                    /**< the response has begun */
     int ended;                      /**< its end has come */
-    int silent;                     /**< for too long, the app was */
+    int silent;                     /**< the app was silent for too long */
     int closed;                     /**< the app has closed the connection */
-    int answered;                   /**< by a filter, in place of the app */
-    int error; /**< of an ErrorDocument: the status to answer with */
+    int answered;                   /**< a filter has responded, not the app */
+    int error; /**< of an ErrorDocument: the status of the response */
 } apppool_session_t;
 
-/** Begin; the deadline runs from here, so the body was read before. */
+/** Begin. The deadline runs from here, so the body has to be read before. */
 apppool_session_t *apppool_session_begin(request_rec *r,
                                          const apppool_mount_t *mount,
                                          apppool_request_body_t *body);
 
-/** Get a process; may wait. @return APR_SUCCESS, or as of apl_checkout() */
+/** Get a process; may wait. @return APR_SUCCESS, or that of apl_checkout() */
 apr_status_t apppool_session_checkout(apppool_session_t *s);
 
 /** Give the process back, if there is one. */
 void apppool_session_checkin(apppool_session_t *s);
 
-/** It refused the connection: detach it. */
+/** The process refused the connection: detach it. */
 void apppool_session_detach_refusing(apppool_session_t *s);
 
-/** Has its process been killed? Who saw a connection break asks this before
- * anybody else is sent there: the process may listen for a moment yet. If so
- * it is detached. @return 1: it has */
+/** Is its process ending? If so, it is detached. To be called when a connection
+ * broke, before another request goes to this process, which may still listen
+ * for a moment. @return 1: it is ending */
 int apppool_session_detach_if_ending(apppool_session_t *s);
 
 /** Was its process ended because of a request (AppKillAfter)? */
 int apppool_session_is_killed(const apppool_session_t *s);
 
-/** Was it stopped because it had to leave, and only links were left
- * (AppDrainTimeout)? This is one of them, then. */
+/** Was this stream cut off, because its process retires and AppDrainTimeout is
+ * over? */
 int apppool_session_is_cut_off(const apppool_session_t *s);
 
 /**
- * Hide from mod_proxy that this is not the client's first request on its
- * connection, so that a dead app is a 502 and no closed connection; and what
- * CGI calls otherwise (cgi_variables.h). And take that back. The filter takes
- * it back once the answer begins.
+ * Prepare the request for mod_proxy. It looks like the first request of the
+ * client's connection, so that a dead app gives 502 and not a closed
+ * connection; and it has CGI's values (cgi_variables.h). restore() takes this
+ * back; the filter calls it when the response begins.
  */
 void apppool_session_prepare(apppool_session_t *s);
 void apppool_session_restore(apppool_session_t *s);
 
-/** End: nothing of the visit is left but the answer. */
+/** End: only the response is left. */
 void apppool_session_end(apppool_session_t *s);
 
 #endif

@@ -12,13 +12,14 @@ APLOG_USE_MODULE(apppool);
 /* In the request's pool: a table of what was taken. */
 #define TAKEN "apppool-taken"
 
-/* Nobody may say these. Some frameworks take the path from the last two. */
+/* Neither clients nor proxies may send these. Some frameworks take the path
+ * from the last two. */
 static const char *const ours[] = {
     "X-Forwarded-For", "X-Forwarded-Prefix", "X-Script-Name",  "Script-Name",
     "X-Sendfile-Type", "X-Accel-Mapping",    "X-Original-URL", "X-Rewrite-URL",
 };
 
-/* A trusted proxy may say these, and all that begin with FAMILY. */
+/* A trusted proxy may send these, and all that begin with FAMILY. */
 static const char *const proxys[] = {
     "Forwarded",       "X-Real-IP",           "X-Client-IP",   "Client-IP",
     "True-Client-IP",  "X-Cluster-Client-IP", "X-Scheme",      "X-Url-Scheme",
@@ -58,7 +59,7 @@ static int is_peer_trusted(const request_rec *r)
     if (r->useragent_addr == r->connection->client_addr)
         return 0;
     remoteip = ap_find_linked_module("mod_remoteip.c");
-    /* Of a connection it remembers the PROXY protocol, and nothing else. */
+    /* It has settings of a connection only for the PROXY protocol. */
     return remoteip && !ap_get_module_config(c->conn_config, remoteip);
 }
 
@@ -78,8 +79,8 @@ static int note_if_false(void *search_, const char *name, const char *value)
     return 1;
 }
 
-/* mod_proxy takes away what Connection names, also what we say, or what
- * RequestHeader does. */
+/* mod_proxy removes the headers that Connection names, also those that we or
+ * RequestHeader have set. */
 static void fit_connection(request_rec *r, apr_table_t *taken)
 {
     static const char *const known[] = {"close", "keep-alive", "upgrade", "te",
@@ -121,7 +122,7 @@ void apppool_untrusted_headers_remove(request_rec *r)
         apr_pool_userdata_setn(search.taken, TAKEN, NULL, r->pool);
 }
 
-/* Connection is there anyway, as we have left it. */
+/* Connection is there in any case: fit_connection() has set it. */
 static int give_back(void *headers, const char *name, const char *value)
 {
     if (!ap_cstr_casecmp(name, "Connection"))

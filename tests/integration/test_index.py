@@ -122,7 +122,7 @@ def test_index_by_redirect(httpd: Httpd) -> None:
 
 def test_error_page_of_a_form(httpd: Httpd) -> None:
     """A file is read in the place of an answer to POST, too"""
-    httpd.log.expect("gave no answer", "AH01102|AH00898")
+    httpd.log.expect("gave no response", "AH01102|AH00898")
     app = shop(httpd, "ErrorDocument 502 /sorry.html")
     (app.public / "sorry.html").write_text("sorry")
     httpd.start()

@@ -26,7 +26,7 @@ APPS = [
 
 
 def test_one_name(httpd: Httpd) -> None:
-    httpd.log.expect(*KILLED, r"gave no answer: GET /crash")
+    httpd.log.expect(*KILLED, r"gave no response: GET /crash")
     httpd.directives.append("MaxPoolSize 20")
     for host, root, directives, _ in APPS:
         place = httpd.dir / "srv" / root
@@ -41,7 +41,7 @@ def test_one_name(httpd: Httpd) -> None:
         assert names[host] == name or name is None
         assert httpd.get("/crash", host).status == 502
         assert httpd.log.wait_for(re.escape(f"apppool: {names[host]}[{pid}] "
-                                            "gave no answer: GET /crash"))
+                                            "gave no response: GET /crash"))
         done = httpd.ctl("restart", names[host])
         assert done.returncode == 0, done.stdout + done.stderr
         assert names[host] in done.stdout

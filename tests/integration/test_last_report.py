@@ -21,7 +21,7 @@ TRIES = 5  # an app has a second to print; a loaded machine may keep it
 
 def start(httpd: Httpd, *directives: str, program: str = "stuck.py") -> App:
     httpd.log.expect("is hung and is killed", "did not end in time: SIGKILL",
-                     "AH01102|AH01110|AH01114|AH00898", "gave no answer",
+                     "AH01102|AH01110|AH01114|AH00898", "gave no response",
                      "died: signal")
     app = httpd.app("shop", *KILL, "AppPreStart On", "MinInstances 1",
                     *directives, program=program)
@@ -162,7 +162,7 @@ def test_bad_value(httpd: Httpd, value: str) -> None:
     httpd.app("shop", f"AppDumpSignal {value}")
     done = httpd.test()
     assert done.returncode != 0
-    assert f'AppDumpSignal: "{value}" is no signal' in done.stdout
+    assert f'AppDumpSignal: "{value}" is not a signal' in done.stdout
 
 
 @pytest.mark.mpms("event")

@@ -62,7 +62,7 @@ CASES = [(what, protocol) for what, by in ANSWERS.items() for protocol in by]
 
 def raw(httpd: Httpd, protocol: str, answer: bytes, *directives: str) -> None:
     """An app that answers so, and one beside it."""
-    httpd.log.expect("apppool: .*shop.*(gave no answer|was silent)", "Script",
+    httpd.log.expect("apppool: .*shop.*(gave no response|was silent)", "Script",
                      sentences.ODD_ANSWER, sentences.TIMED_OUT,
                      sentences.NO_BACKEND, sentences.SLOW,
                      sentences.REPORT_LATE, sentences.TOO_LONG)
@@ -83,7 +83,7 @@ def test_nonsense(httpd: Httpd, what: str, protocol: str) -> None:
     for _ in range(2):
         assert httpd.get("/", "shop").status == 502
     (pid,) = httpd.pids(httpd.apps[0])
-    assert len(httpd.log.wait_for(rf"shop\[{pid}\] gave no answer", 2)) == 2
+    assert len(httpd.log.wait_for(rf"shop\[{pid}\] gave no response", 2)) == 2
     assert httpd.get("/pid", "blog").status == 200
     httpd.settles(active=0, count=2)
 
@@ -152,7 +152,7 @@ def test_more_than_it_says(httpd: Httpd, protocol: str, buffer: str) -> None:
         assert said.count(b"HTTP/1.1 200 OK") == 2
         assert said.count(b"\r\n\r\nok") == 2 and b"poison" not in said
     if protocol in ("scgi", "uwsgi"):
-        assert len(httpd.log.wait_for("shop: the answer is longer", 2)) == 2
+        assert len(httpd.log.wait_for("shop: the response is longer", 2)) == 2
     httpd.settles(active=0, count=1)
 
 
@@ -206,7 +206,7 @@ NO_LENGTHS = ["2x", "-1", "+2", "2, 2", "", "99999999999999999999"]
      for length in NO_LENGTHS] + [("uwsgi", "2\r\nContent-Length: 3")])
 @pytest.mark.mpms("event")
 def test_length_that_is_none(httpd: Httpd, protocol: str, length: str) -> None:
-    httpd.log.expect("Content-Length of the answer is not a number")
+    httpd.log.expect("Content-Length of the response is not a number")
     raw(httpd, protocol, answer_of(
         protocol, f"Content-Length: {length}\r\n".encode(), b"ok"))
     assert httpd.get("/", "shop").status == 502

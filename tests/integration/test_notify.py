@@ -104,7 +104,7 @@ def test_deaths(httpd: Httpd) -> None:
 
 
 def test_killed(httpd: Httpd) -> None:
-    httpd.log.expect("is hung and is killed", "was killed and gave no answer",
+    httpd.log.expect("is hung and is killed", "was killed and gave no response",
                      *KILLED)
     httpd.app("shop", witness(httpd), "AppHungAfter 300ms",
               "AppKillAfter 600ms")

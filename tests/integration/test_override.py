@@ -43,7 +43,7 @@ def test_errors_of_the_app(httpd: Httpd, name: str, document: str) -> None:
 @pytest.mark.parametrize("name", ["gunicorn", "libfcgi", "uwsgi"])
 def test_no_answer_is_none(httpd: Httpd, name: str) -> None:
     """An app that dies is a 502, which httpd has a page for"""
-    httpd.log.expect("died: signal 9", "gave no answer", "AH01102|AH01110",
+    httpd.log.expect("died: signal 9", "gave no response", "AH01102|AH01110",
                      "End of script output before headers",
                      sentences.NO_BACKEND, sentences.ODD_ANSWER,
                      sentences.TIMED_OUT)
@@ -55,13 +55,13 @@ def test_no_answer_is_none(httpd: Httpd, name: str) -> None:
     httpd.start()
     answer = place.get("/crash")
     assert (answer.status, answer.body) == (502, b"sorry")
-    httpd.log.wait_for("gave no answer")
+    httpd.log.wait_for("gave no response")
 
 
 @pytest.mark.parametrize("name", ["gunicorn", "libfcgi", "uwsgi"])
 def test_error_document_that_fails(httpd: Httpd, name: str) -> None:
     """It is asked for once"""
-    httpd.log.expect("died: signal 9", "gave no answer",
+    httpd.log.expect("died: signal 9", "gave no response",
                      "End of script output before headers",
                      sentences.NO_BACKEND, sentences.ODD_ANSWER,
                      sentences.TIMED_OUT)
@@ -69,4 +69,4 @@ def test_error_document_that_fails(httpd: Httpd, name: str) -> None:
     httpd.apps[0].directives.append("ErrorDocument 502 /crash")
     httpd.start()
     assert place.get("/crash").status == 502
-    assert len(httpd.log.matching("gave no answer")) == 2
+    assert len(httpd.log.matching("gave no response")) == 2

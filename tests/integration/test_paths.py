@@ -210,7 +210,7 @@ def test_error_document_below_a_path(httpd: Httpd) -> None:
 def test_error_documents(httpd: Httpd) -> None:
     """httpd's, of an app's failure; the app's own errors stay its own, unless
     ProxyErrorOverride is On"""
-    httpd.log.expect("AH01102|AH00898", "gave no answer")
+    httpd.log.expect("AH01102|AH00898", "gave no response")
     app = httpd.app("shop", "ErrorDocument 502 /sorry.html",
                     "ErrorDocument 404 /sorry.html",
                     '<Location "/override">', "ProxyErrorOverride On",

@@ -18,7 +18,7 @@ AGAIN = 4  # connections that one process may reset
     ("tcp", "POST", "/unread", 1), ("tcp", "GET", "/read", 1)])
 def test_so_often(httpd: Httpd, listen: str, method: str, path: str,
                   times: int) -> None:
-    httpd.log.expect(rf"shop\[\d+\] gave no answer: {method} {path}$",
+    httpd.log.expect(rf"shop\[\d+\] gave no response: {method} {path}$",
                      "AH01102: error reading status line from remote server",
                      f"AH00898: Error reading .* returned by {path}$")
     httpd.app("shop", f"AppListen {listen}", program="rude.py")

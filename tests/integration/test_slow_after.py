@@ -21,7 +21,7 @@ SLOW = r"is slow: "
 def start(httpd: Httpd, *directives: str) -> App:
     """Nothing is slow before limit() says so."""
     httpd.log.expect(SLOW, r"died: signal 9", "AH01102|AH01110|AH00898",
-                     "gave no answer")
+                     "gave no response")
     app = httpd.app("shop", "AppSlowAfter 1h", *directives, program="stuck.py")
     httpd.start()
     assert httpd.get("/pid", "shop").status == 200

@@ -50,7 +50,7 @@ def statuses(said: bytes) -> list[int]:
 def test_length_and_chunks(httpd: Httpd, buffer: str) -> None:
     """Content-Length is void then, and nothing is believed on that connection
     afterwards"""
-    httpd.log.expect("AH01095|AH02608|gave no answer")
+    httpd.log.expect("AH01095|AH02608|gave no response")
     start(httpd, f"AppBufferRequest {buffer}")
     body = b"5\r\nabcde\r\n0\r\n\r\n"
     for length in (4, len(body) + len(HIDDEN)):
@@ -147,7 +147,7 @@ SIZES = [b"-5", b"+5", b"0x5", b"5 5", b"g", b"", b" ", b"5\x0b", b"'5'",
 @BUFFER
 def test_bad_chunk_size(httpd: Httpd, buffer: str) -> None:
     """Refused, and the rest of the connection with it"""
-    httpd.log.expect("AH01095|AH02608|AH01097|gave no answer|AH01084")
+    httpd.log.expect("AH01095|AH02608|AH01097|gave no response|AH01084")
     start(httpd, f"AppBufferRequest {buffer}")
     for size in SIZES:
         with case(size):

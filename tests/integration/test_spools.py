@@ -15,8 +15,8 @@ from test_download import MEGABYTE, MUCH, SMALL, bulk, flood, get
 @pytest.mark.skipif(not can_mount(), reason="mount is denied")
 def test_disk_full(httpd: Httpd) -> None:
     """The app waits for the reader; he gets all; one line in the log"""
-    httpd.log.expect("shop: an answer cannot be stored in .*No space left|"
-                     "No space left.*shop: an answer cannot be stored in ")
+    httpd.log.expect("shop: a response cannot be stored in .*No space left|"
+                     "No space left.*shop: a response cannot be stored in ")
     place = httpd.dir / "spool"
     place.mkdir()
     httpd.wrapper = mounted("mount -t tmpfs -o size=256k,mode=1777 none "
@@ -90,7 +90,7 @@ def test_no_directory(httpd: Httpd) -> None:
 @pytest.mark.skipif(not can_mount(), reason="mount is denied")
 def test_share_of_the_disk(httpd: Httpd) -> None:
     """AppPoolSpoolFree: so much is free, whatever answers there are"""
-    httpd.log.expect("shop: an answer cannot be stored in .*, as less than "
+    httpd.log.expect("shop: a response cannot be stored in .*, as less than "
                      "AppPoolSpoolFree is free")
     place = httpd.dir / "spool"
     place.mkdir()

@@ -204,7 +204,7 @@ def test_body_is_not_the_error_document_s(httpd: Httpd) -> None:
 def test_too_long_by_its_header(httpd: Httpd, buffer: str) -> None:
     """413 before the client sends any of it"""
     bulk(httpd, "LimitRequestBody 100000", f"AppBufferRequest {buffer}")
-    httpd.log.expect("AH01095", "gave no answer") if buffer == "Off" else None
+    httpd.log.expect("AH01095", "gave no response") if buffer == "Off" else None
     httpd.start()
     with Raw(httpd.port, sized("/sum", 100001)) as client:
         assert client.answer("POST").status == 413
@@ -221,7 +221,7 @@ def test_too_long_by_its_header(httpd: Httpd, buffer: str) -> None:
 def test_too_long_in_chunks(httpd: Httpd, buffer: str) -> None:
     """413 as soon as it is too long; no more than the limit is stored"""
     bulk(httpd, "LimitRequestBody 100000", f"AppBufferRequest {buffer}")
-    httpd.log.expect("AH01095|AH02608|AH01097", "gave no answer") \
+    httpd.log.expect("AH01095|AH02608|AH01097", "gave no response") \
         if buffer == "Off" else None
     httpd.start()
     with Raw(httpd.port, chunked("/sum") + chunk(b"x" * 99999)) as client:

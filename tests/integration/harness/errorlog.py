@@ -23,7 +23,7 @@ KILLED_BY_PARENT = r"AH00046: child process {} still did not exit, "
 # A process of ours that ended; its signal, if that is known.
 ENDED = re.compile(
     r"apppool: (?:(?:spawner|watchdog) (\d+) (?:ended|died)|"
-    r"[^ ]+\[(\d+)\] (?:died: signal|gave no answer))(?:.*(SIG[A-Z0-9]+))?")
+    r"[^ ]+\[(\d+)\] (?:died: signal|gave no response))(?:.*(SIG[A-Z0-9]+))?")
 
 # What may follow where a helper has ended, by its next one: whether it does is
 # a matter of moments. That the helper ends has to be expected by the test.
@@ -47,7 +47,7 @@ UNHEARD = (
 )
 
 # What is logged when an app is killed, maybe with a request inside it.
-KILLED = (r"\[\d+\] died: signal 9 \(SIGKILL\)", r"\[\d+\] gave no answer",
+KILLED = (r"\[\d+\] died: signal 9 \(SIGKILL\)", r"\[\d+\] gave no response",
           "AH01102|AH01110|AH01114|AH00898|AH02454|AH10098")
 
 # httpd's own: event may close its pollset at a stop while a connection is

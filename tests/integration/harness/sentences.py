@@ -17,11 +17,11 @@ NOTIFY_FAILED = A + ": AppNotify failed with "
 REPORT_LATE = P + "report: it took too long, and is given up"
 DIED = P + r"died: signal 9 \(SIGKILL\)"
 DIED_OTHERWISE = P + "(died: (signal|exit code|exit status)|ended by itself)"
-NO_ANSWER = P + "gave no answer: " + R
-KILLED_UNANSWERED = P + "was killed and gave no answer: " + R
+NO_ANSWER = P + "gave no response: " + R
+KILLED_UNANSWERED = P + "was killed and gave no response: " + R
 SILENT = P + "was silent for too long: " + R
 UNREACHABLE = P + "cannot be connected to"
-REFUSED_ALL = A + ": one process after the other refused to connect"
+REFUSED_ALL = A + ": ten processes in a row refused the connection"
 SLOW = P + r"(is hung and is killed|is killed|is slow): " + R
 NO_TERM = P + "did not end in time: SIGKILL"
 CHILDREN_LEFT = P + "left processes behind: SIGKILL"
@@ -47,8 +47,8 @@ QUEUE_LATE = A + ": no process was free; the request has left the queue"
 DRAINED = A + " is drained: " + R + " is refused"
 LASTING_FULL = A + ": " + R + r" is refused: \d+ upgraded connections and"
 NO_ROOM = A + ": no place in the pool: "
-TOO_LONG = A + ": (Content-Length of the answer is not a number|the answer is " \
-    "longer than its Content-Length)"
+TOO_LONG = A + ": (Content-Length of the response is not a number|the response " \
+    "is longer than its Content-Length)"
 
 # ---- the helpers, where the test did not send the signal
 

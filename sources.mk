@@ -274,6 +274,7 @@ bench_programs = \
 	tests/bench/checkout \
 	tests/bench/contend \
 	tests/bench/held \
+	tests/bench/lines \
 	tests/bench/peer/hello \
 	tests/bench/scale \
 	tests/bench/steps

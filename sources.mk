@@ -180,10 +180,12 @@ spawner_sources = \
 	spawner/output/open_as.c \
 	spawner/output/output.c \
 	spawner/life/overdue.c \
+	spawner/life/phase.c \
 	spawner/output/piped_log.c \
 	spawner/shared/privilege.c \
 	spawner/state/process.c \
 	spawner/common/procfs.c \
+	spawner/common/random.c \
 	spawner/control/command.c \
 	spawner/state/json_reader.c \
 	spawner/life/ready.c \
@@ -191,7 +193,7 @@ spawner_sources = \
 	spawner/output/recent_output.c \
 	spawner/state/registry.c \
 	spawner/common/remove_tree.c \
-	spawner/shared/no_descriptors.c \
+	spawner/state/guarded_socket.c \
 	spawner/state/process_files.c \
 	spawner/output/app_log.c \
 	spawner/common/daemonize.c \
@@ -204,6 +206,7 @@ spawner_sources = \
 	spawner/common/kill_instance.c \
 	spawner/diagnose/syscalls.c \
 	spawner/state/app_entry.c \
+	spawner/state/state.c \
 	spawner/state/app_table.c \
 	spawner/alert/notify_command.c \
 	spawner/output/to_syslog.c \

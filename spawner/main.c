@@ -2,7 +2,7 @@
 
 /* Apart from all else, which the unit tests link as it is. */
 
-#include "spawner/state/state.h"
+#include "spawner/spawner.h"
 
 int main(int argc, char **argv)
 {

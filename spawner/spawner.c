@@ -8,6 +8,8 @@
  * started again by the watchdog and takes over all that runs. One thread, one
  * loop, nothing in it that waits for an app, a disk of an app or a client.
  */
+#include "spawner/spawner.h"
+
 #include <apr_general.h>
 #include <apr_strings.h>
 #include <errno.h>
@@ -43,6 +45,7 @@
 #include "spawner/state/claim.h"
 #include "spawner/life/launch.h"
 #include "spawner/life/life.h"
+#include "spawner/life/phase.h"
 #include "spawner/state/leftover_dirs.h"
 #include "spawner/common/log.h"
 #include "spawner/life/memory_limit.h"
@@ -61,14 +64,8 @@
 /* Orphaned children of httpd may finish; the watchdog acts first. */
 #define LIFE_LIMIT ((CONTRACT_ORPHANS + 2) * SECOND)
 
-static spawner_t spawner;
 static loop_source_t signals = {-1, NULL, NULL};
 static loop_source_t bell = {-1, NULL, NULL};
-
-spawner_t *spawner_state(void)
-{
-    return &spawner;
-}
 
 /* ---- events ---- */
 
@@ -126,7 +123,7 @@ static void stop_all(spawner_t *s)
     for (p = s->processes; p; p = p->next)
         if (!p->gone && !p->done) {
             heartbeat();
-            life_stop(s, p, "httpd stops");
+            phase_stop(s, p, "httpd stops");
         }
 }
 
@@ -330,7 +327,7 @@ static int usage(const char *what)
 
 int spawner_main(int argc, char **argv)
 {
-    spawner_t *s = &spawner;
+    spawner_t *s = state_spawner();
     int rv;
 
     if (argc == 2 && strcmp(argv[1], "--version") == 0)

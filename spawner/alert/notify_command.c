@@ -13,7 +13,7 @@
 #include "spawner/common/cgroup.h"
 #include "spawner/child/environment.h"
 #include "spawner/common/child_reset.h"
-#include "spawner/life/life.h"
+#include "spawner/common/random.h"
 #include "spawner/child/rlimits.h"
 #include "spawner/shared/privilege.h"
 #include "spawner/output/app_log.h"
@@ -152,7 +152,7 @@ static int hold(const char *text, size_t length)
 static int run(spawner_t *s, notify_command_t *t, const app_entry_t *a,
                int input)
 {
-    uint64_t id = life_random();
+    uint64_t id = random_id();
     int ends[2], kept;
     pid_t pid;
 

@@ -18,19 +18,8 @@
 #ifndef APPPOOL_SPAWNER_ALERT_START_FAILURE_H
 #define APPPOOL_SPAWNER_ALERT_START_FAILURE_H
 
+#include "spawner/child/start_step.h"
 #include "spawner/state/state.h"
-
-/** What was being done. */
-enum {
-    START_STEP_PREPARE,   /**< sockets, pipes, fork: ours */
-    START_STEP_USER,      /**< finding AppUser, taking on its rights */
-    START_STEP_VARIABLES, /**< reading AppEnvFile */
-    START_STEP_DIRECTORY, /**< entering AppRoot */
-    START_STEP_COMMAND,   /**< finding what to run, and running it */
-    START_STEP_BOOT,      /**< it ended while it started */
-    START_STEP_READY,     /**< it was not ready in time */
-    START_STEP_STAY       /**< it ended as soon as it was ready */
-};
 
 /** Write the line for the log. */
 void start_failure_log(const spawner_t *s, const process_t *p);

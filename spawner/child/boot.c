@@ -16,7 +16,7 @@
 #include "spawner/shared/detect.h"
 #include "spawner/child/env_file.h"
 #include "spawner/child/environment.h"
-#include "spawner/alert/start_failure.h"
+#include "spawner/child/start_step.h"
 #include "spawner/common/child_reset.h"
 #include "spawner/child/rlimits.h"
 #include "spawner/shared/privilege.h"

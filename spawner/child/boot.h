@@ -20,8 +20,7 @@
 #ifndef APPPOOL_SPAWNER_CHILD_BOOT_H
 #define APPPOOL_SPAWNER_CHILD_BOOT_H
 
-#include "spawner/state/process_files.h"
-#include "spawner/state/app_table.h"
+#include "spawner/child/boot_order.h"
 
 enum { BOOT_USER = 1, BOOT_COMMAND, BOOT_FAILED };
 
@@ -33,22 +32,9 @@ typedef struct {
     uint32_t uid, gid;        /**< BOOT_USER */
     uint32_t protocol;        /**< BOOT_COMMAND: APL_HTTP ... */
     uint32_t concurrency;     /**< BOOT_COMMAND: requests at once; 0: any */
-    uint32_t step;            /**< BOOT_FAILED: start_failure.h */
+    uint32_t step;            /**< BOOT_FAILED: start_step.h */
     char text[BOOT_TEXT_MAX]; /**< user's name, command, what failed */
 } boot_report_t;
-
-typedef struct {
-    const app_entry_t *app;
-    const runtime_dir_t *rt;
-    const char *instance;
-    uint64_t id;
-    uint32_t port;
-    struct rlimit descriptors; /**< RLIMIT_NOFILE that the app gets */
-    int listener;              /**< -1: the app binds its socket itself */
-    int output;                /**< the FIFO, open to write */
-    int go;                    /**< read end */
-    int report;                /**< write end */
-} boot_t;
 
 _Noreturn void boot_app(const boot_t *boot);
 

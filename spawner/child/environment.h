@@ -7,7 +7,7 @@
 #ifndef APPPOOL_SPAWNER_CHILD_ENVIRONMENT_H
 #define APPPOOL_SPAWNER_CHILD_ENVIRONMENT_H
 
-#include "spawner/child/boot.h"
+#include "spawner/child/boot_order.h"
 #include "spawner/shared/privilege.h"
 
 /**

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "spawner/output/log_program.h"
+#include "spawner/shared/contract.h"
 #include "spawner/shared/heartbeat.h"
 #include "spawner/common/cgroup.h"
 #include "spawner/common/log.h"
@@ -49,7 +49,7 @@ static int is_writer(const procfs_t *who)
 {
     uid_t uid;
 
-    return strcmp(who->name, LOG_PROGRAM_PROGRAM) == 0 &&
+    return strcmp(who->name, CONTRACT_LOG_PROGRAM) == 0 &&
            procfs_uid(who->pid, &uid) == 0 && uid == geteuid();
 }
 

@@ -9,10 +9,14 @@
 
 #include "spawner/shared/privilege.h"
 #include "spawner/state/process.h"
-#include "spawner/control/command_list.h"
 
 #define ID_MIN    4 /* digits of an id */
 #define SHOWN_MAX 8 /* of what there is, in a refusal */
+
+json_t *command_error(const char *sentence)
+{
+    return json_pack("{s:s}", "error", sentence);
+}
 
 json_t *command_refuse(const command_t *q, const char *format, ...)
 {
@@ -20,7 +24,7 @@ json_t *command_refuse(const command_t *q, const char *format, ...)
     json_t *o;
 
     va_start(args, format);
-    o = command_list_error(apr_pvsprintf(q->p, format, args));
+    o = command_error(apr_pvsprintf(q->p, format, args));
     va_end(args);
     return o;
 }

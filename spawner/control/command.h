@@ -36,6 +36,9 @@ typedef struct {
     status_job_order_t order; /**< make: the answer takes its time */
 } command_t;
 
+/** A refusal without a command: {"error": SENTENCE}. */
+json_t *command_error(const char *sentence);
+
 /** A refusal. */
 json_t *command_refuse(const command_t *q, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

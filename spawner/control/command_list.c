@@ -8,11 +8,6 @@
 #include "spawner/control/command_view.h"
 #include "spawner/control/command_process.h"
 
-json_t *command_list_error(const char *sentence)
-{
-    return json_pack("{s:s}", "error", sentence);
-}
-
 /* EVERYBODY: of what is not the asker's, nothing is found. */
 enum { ROOT, EVERYBODY };
 
@@ -67,12 +62,12 @@ json_t *command_list_run(spawner_t *s, char *line, size_t length,
 
         if (c == '\t') {
             if (q.n == COMMAND_WORDS)
-                return command_list_error("there are too many words");
+                return command_error("there are too many words");
             line[i] = 0;
             q.words[q.n++] = line + i + 1;
         }
         else if (c < 0x20 || c == 0x7f)
-            return command_list_error(
+            return command_error(
                 "there is a control character in the question");
     }
     apr_pool_create(&q.p, s->pool);
@@ -80,5 +75,5 @@ json_t *command_list_run(spawner_t *s, char *line, size_t length,
     apr_pool_destroy(q.p);
     *order = q.order;
     /* A text that is no UTF-8 cannot be said again. */
-    return o || order->make ? o : command_list_error("that cannot be answered");
+    return o || order->make ? o : command_error("that cannot be answered");
 }

@@ -29,9 +29,6 @@
 
 #include "spawner/control/command.h"
 
-/** A question that could not be read. */
-json_t *command_list_error(const char *sentence);
-
 /**
  * Answer a line.
  * @param line  where its newline stands, is written to

@@ -12,7 +12,6 @@
 #include "spawner/diagnose/process_report.h"
 #include "spawner/shared/privilege.h"
 #include "spawner/state/process.h"
-#include "spawner/control/command_list.h"
 
 /* ---- status ---- */
 
@@ -48,7 +47,7 @@ static json_t *make_status(spawner_t *s, const status_job_order_t *order)
     json_t *report;
 
     if (apl_snapshot_take(&copy, &s->shm, s->pool) != APR_SUCCESS)
-        return command_list_error("the pool could not be read");
+        return command_error("the pool could not be read");
     report = apl_report_json(copy, 1);
     return order->app[0] || order->only != USERDB_NOBODY
                ? narrowed(s, order, report)
@@ -82,11 +81,11 @@ static json_t *make_check(spawner_t *s, const status_job_order_t *order)
 
     (void)order;
     if (apl_snapshot_take(&copy, &s->shm, s->pool) != APR_SUCCESS)
-        return command_list_error("the pool could not be read");
+        return command_error("the pool could not be read");
     if (apl_check(copy, &finding))
         return json_pack("{s:b}", "ok", 1);
     if (finding.number == 0)
-        return command_list_error(finding.text);
+        return command_error(finding.text);
     snprintf(name, sizeof name, "I%d", finding.number);
     return json_pack("{s:b, s:s, s:s}", "ok", 0, "invariant", name, "text",
                      finding.text);
@@ -123,7 +122,7 @@ static json_t *make_report(spawner_t *s, const status_job_order_t *order)
     }
     if (json_array_size(lines) == 0) {
         json_decref(lines);
-        return command_list_error("the process has ended");
+        return command_error("the process has ended");
     }
     return json_pack("{s:s, s:i, s:o}", "app", p->is.name, "pid",
                      (int)p->is.pid, "lines", lines);

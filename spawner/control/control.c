@@ -15,7 +15,7 @@
 #include "shm/view/report.h"
 #include "spawner/control/status_job.h"
 #include "spawner/shared/privilege.h"
-#include "spawner/shared/no_descriptors.h"
+#include "spawner/state/guarded_socket.h"
 #include "spawner/control/user_sockets.h"
 #include "spawner/control/command_list.h"
 
@@ -89,7 +89,7 @@ static void answer_client(client_t *c, const char *text, size_t size)
     }
     memcpy(c->answer, text, size);
     c->size = size;
-    c->until = spawner_state()->now + PATIENCE;
+    c->until = state_spawner()->now + PATIENCE;
     loop_change(&c->source, EPOLLOUT);
     send_answer(c);
 }
@@ -106,7 +106,7 @@ static void answer_object(client_t *c, json_t *o)
 /* A complete line. */
 static void take_question(client_t *c, size_t length)
 {
-    spawner_t *s = spawner_state();
+    spawner_t *s = state_spawner();
     json_t *o = command_list_run(s, c->line, length, &c->who, &c->order);
 
     if (!c->order.make) {
@@ -136,7 +136,7 @@ static void receive(client_t *c)
     if (end)
         take_question(c, (size_t)(end - c->line));
     else if (c->length == sizeof c->line)
-        answer_object(c, command_list_error("the question is too long"));
+        answer_object(c, command_error("the question is too long"));
 }
 
 static void client_ready(void *owner, uint32_t events)
@@ -204,7 +204,7 @@ static int is_welcome(const loop_source_t *from, const command_client_t *who)
 static void accept_client(void *owner, uint32_t events)
 {
     const loop_source_t *from = owner;
-    const spawner_t *s = spawner_state();
+    const spawner_t *s = state_spawner();
     command_client_t who;
     client_t *c;
     int fd = accept4(from->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -237,8 +237,7 @@ static void give(spawner_t *s, const char *text, size_t size)
         if (c->begun && text)
             answer_client(c, text, size);
         else if (c->begun)
-            answer_object(c,
-                          command_list_error("the answer could not be made"));
+            answer_object(c, command_error("the answer could not be made"));
 }
 
 /* The one of the highest rank that has waited for longest: those of a lower

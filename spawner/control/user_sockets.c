@@ -14,7 +14,7 @@
 #include "spawner/common/log.h"
 #include "spawner/shared/privilege.h"
 #include "spawner/common/remove_tree.h"
-#include "spawner/shared/no_descriptors.h"
+#include "spawner/state/guarded_socket.h"
 
 #define BACKLOG 4
 

@@ -10,6 +10,7 @@
 #include "spawner/state/mark_scan.h"
 #include "spawner/life/launch.h"
 #include "spawner/life/life.h"
+#include "spawner/life/phase.h"
 #include "spawner/state/leftover_dirs.h"
 #include "spawner/common/log.h"
 #include "spawner/life/sd_notify.h"
@@ -139,7 +140,7 @@ static void adopt(spawner_t *s, uint32_t index, const registry_record_t *is)
     unwatched += watch(s, p) != 0;
     /* Its report is lost, so nobody knows what it speaks. */
     if (p->phase == PHASE_BOOTING && p->is.wire.protocol == APL_AUTO)
-        life_stop(s, p, "the spawner that started it died");
+        phase_stop(s, p, "the spawner that started it died");
 }
 
 void adopt_tick(spawner_t *s)

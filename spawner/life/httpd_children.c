@@ -25,7 +25,7 @@ static void died(void *owner, uint32_t events)
     (void)events;
     loop_drop(&c->pidfd);
     c->dead = 1;
-    spawner_state()->rung = 1;
+    state_spawner()->rung = 1;
 }
 
 static child_t *slot(spawner_t *s, uint32_t index)

@@ -13,8 +13,9 @@
 #include "shm/verbs/housekeeping.h"
 #include "spawner/child/boot.h"
 #include "spawner/alert/start_failure.h"
-#include "spawner/life/life.h"
+#include "spawner/life/phase.h"
 #include "spawner/common/log.h"
+#include "spawner/common/random.h"
 #include "spawner/life/sd_notify.h"
 #include "spawner/life/overdue.h"
 #include "spawner/state/process.h"
@@ -75,10 +76,10 @@ static void report(spawner_t *s, process_t *p, boot_report_t *got)
         app_log(p, LOG_INFO, "starts as %s: %s", p->start.user, got->text);
         break;
     default:
-        life_failed(s, p,
-                    got->step < START_STEP_BOOT ? (int)got->step
-                                                : START_STEP_PREPARE,
-                    "%s", got->text);
+        phase_fail(s, p,
+                   got->step < START_STEP_BOOT ? (int)got->step
+                                               : START_STEP_PREPARE,
+                   "%s", got->text);
     }
 }
 
@@ -97,7 +98,7 @@ void launch_read_reports(spawner_t *s, process_t *p)
 static void reports_ready(void *owner, uint32_t events)
 {
     (void)events;
-    launch_read_reports(spawner_state(), owner);
+    launch_read_reports(state_spawner(), owner);
 }
 
 void launch_output(void *owner, uint32_t events)
@@ -106,7 +107,7 @@ void launch_output(void *owner, uint32_t events)
 
     (void)events;
     /* As whom it runs was said before it could print anything. */
-    launch_read_reports(spawner_state(), p);
+    launch_read_reports(state_spawner(), p);
     /* Nobody has it open any more, so nobody ever will. */
     if (!output_drain(p))
         loop_drop(&p->fifo);
@@ -204,10 +205,10 @@ static void launch(spawner_t *s, process_t *p, const app_entry_t *app)
 
     if (zombies > 0) {
         p->gone = 1;
-        life_failed(s, p, START_STEP_PREPARE,
-                    "%u of its processes survive SIGKILL: more than "
-                    "AppMaxUnkillable",
-                    zombies);
+        phase_fail(s, p, START_STEP_PREPARE,
+                   "%u of its processes survive SIGKILL: more than "
+                   "AppMaxUnkillable",
+                   zombies);
         return;
     }
     memset(&x, -1, sizeof x);
@@ -216,8 +217,8 @@ static void launch(spawner_t *s, process_t *p, const app_entry_t *app)
         int why = errno;
 
         p->gone = 1;
-        life_failed(s, p, START_STEP_PREPARE, "%s could not be made: %s", what,
-                    strerror(why));
+        phase_fail(s, p, START_STEP_PREPARE, "%s could not be made: %s", what,
+                   strerror(why));
         close_parts(&x);
         return;
     }
@@ -227,15 +228,15 @@ static void launch(spawner_t *s, process_t *p, const app_entry_t *app)
         int why = errno;
 
         p->gone = 1;
-        life_failed(s, p, START_STEP_PREPARE, "fork: %s", strerror(why));
+        phase_fail(s, p, START_STEP_PREPARE, "fork: %s", strerror(why));
         close_parts(&x);
         return;
     }
     process_forked(s, p, pid);
     what = let_go(s, p, &x);
     if (what)
-        life_failed(s, p, START_STEP_PREPARE, "the new process could not be %s",
-                    what);
+        phase_fail(s, p, START_STEP_PREPARE, "the new process could not be %s",
+                   what);
     /* Ours of the listener, too: else connecting to a dead app succeeds. */
     close_parts(&x);
 }
@@ -248,13 +249,13 @@ static void start(spawner_t *s, const apl_order_t *order)
     if (!app) {
         log_line(LOG_ERROR, "%s cannot be started: it is not configured",
                  order->name);
-        apl_supervise_failed(&s->shm, order->id, 0, life_random(),
+        apl_supervise_failed(&s->shm, order->id, 0, random_id(),
                              "the configuration knows no such app", s->now);
         return;
     }
     p = process_new(s, order->id, order->name);
     if (!p) {
-        apl_supervise_failed(&s->shm, order->id, 0, life_random(),
+        apl_supervise_failed(&s->shm, order->id, 0, random_id(),
                              "the spawner is out of memory", s->now);
         return;
     }
@@ -284,7 +285,7 @@ void launch_orders(spawner_t *s)
     int n = booting(s);
 
     while (n++ < AT_ONCE &&
-           apl_supervise_next_order(&s->shm, life_random(), s->now, &order) ==
+           apl_supervise_next_order(&s->shm, random_id(), s->now, &order) ==
                APR_SUCCESS) {
         start(s, &order);
         state_wake(s, s->now);

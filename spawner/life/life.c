@@ -3,12 +3,9 @@
 #include "spawner/life/life.h"
 
 #include <apr_strings.h>
-#include <poll.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,8 +17,8 @@
 #include "spawner/state/helper_job.h"
 #include "spawner/alert/start_failure.h"
 #include "spawner/life/launch.h"
+#include "spawner/life/phase.h"
 #include "spawner/state/leftover_dirs.h"
-#include "spawner/life/memory_limit.h"
 #include "spawner/life/sd_notify.h"
 #include "spawner/life/slot_state.h"
 #include "spawner/life/overdue.h"
@@ -29,26 +26,15 @@
 #include "spawner/common/procfs.h"
 #include "spawner/life/ready.h"
 #include "spawner/common/reap.h"
-#include "spawner/shared/no_descriptors.h"
+#include "spawner/state/guarded_socket.h"
 #include "spawner/output/app_log.h"
 #include "spawner/life/early_exit.h"
 #include "spawner/state/stray_cgroups.h"
 #include "spawner/output/log_writer.h"
 
-#define REMAINS_LIMIT (5 * SECOND)  /* for the rest of a group to end */
-#define KILL_LIMIT    (10 * SECOND) /* for SIGKILL to be of effect */
-#define STOP_LIMIT    (2 * SECOND)  /* the same when httpd stops */
-#define HURRY_LIMIT   (5 * SECOND)  /* to stop, when httpd is dead */
+#define REMAINS_LIMIT (5 * SECOND) /* for the rest of a group to end */
+#define STOP_LIMIT    (2 * SECOND) /* the same when httpd stops */
 #define REMAINS_POLL  50000
-
-uint64_t life_random(void)
-{
-    uint64_t bits = 0;
-
-    while (getrandom(&bits, sizeof bits, 0) != (ssize_t)sizeof bits)
-        ;
-    return bits;
-}
 
 static double seconds(int64_t us)
 {
@@ -56,29 +42,6 @@ static double seconds(int64_t us)
 }
 
 /* ---- starting ---- */
-
-void life_failed(spawner_t *s, process_t *p, int step, const char *format, ...)
-{
-    char text[512];
-    va_list args;
-
-    if (p->start.failure || p->phase != PHASE_BOOTING)
-        return;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    p->start.failure = strdup(text);
-    p->start.error_id = life_random();
-    p->phase = PHASE_KILLED;
-    p->deadline = s->now + KILL_LIMIT;
-    p->is.deadline = s->now;
-    process_record(p, REGISTRY_ENDING);
-    process_signal(s, p, SIGKILL);
-    output_finish(p);
-    start_failure_log(s, p);
-    start_failure_keep(s, p, step, p->start.error_id, text);
-    state_wake(s, s->now);
-}
 
 /* What was found for its command is on record, also for the next spawner. */
 static int has_run(const process_t *p)
@@ -98,56 +61,13 @@ static void tell_failure(spawner_t *s, process_t *p)
         p->slot.listed = 0;
 }
 
-void life_ready(spawner_t *s, process_t *p)
-{
-    apr_status_t rv = apl_supervise_ready(&s->shm, p->is.id, s->now);
-
-    if (rv != APR_SUCCESS)
-        return; /* detached (slot_state.h), or no lock: the next probe */
-    p->phase = PHASE_LIVE;
-    p->deadline = 0;
-    process_record(p, REGISTRY_LIVE);
-    app_log(p, LOG_INFO, "ready after %.2f s", seconds(s->now - p->is.began));
-    p->live_since = s->now;
-    p->memory.check_at = s->now + MEMORY_LIMIT_REST * (s->now - p->is.began);
-}
-
 /* ---- ending ---- */
-
-static void stop(spawner_t *s, process_t *p, const char *why, int sign,
-                 int64_t limit)
-{
-    struct pollfd parent = {CONTRACT_PARENT_FD, POLLIN, 0};
-
-    if (p->phase >= PHASE_ENDING)
-        return;
-    if (limit > HURRY_LIMIT && poll(&parent, 1, 0) == 1)
-        limit = HURRY_LIMIT;
-    app_log(p, LOG_INFO, "is stopped: %s", why);
-    p->phase = PHASE_ENDING;
-    p->is.deadline = p->deadline = s->now + limit;
-    process_record(p, REGISTRY_ENDING);
-    ready_end(p);
-    process_signal(s, p, sign);
-    process_signal(s, p, SIGCONT); /* one that is stopped hears nothing else */
-    state_wake(s, s->now);
-}
-
-void life_stop(spawner_t *s, process_t *p, const char *why)
-{
-    stop(s, p, why, p->app.stop_signal, p->app.stop_timeout);
-}
-
-void life_kill(spawner_t *s, process_t *p, const char *why)
-{
-    stop(s, p, why, SIGTERM, p->app.hung_stop_timeout);
-}
 
 static void kill_late(spawner_t *s, process_t *p)
 {
     app_log(p, LOG_WARN, "did not end in time: SIGKILL");
     p->phase = PHASE_KILLED;
-    p->deadline = s->now + KILL_LIMIT;
+    p->deadline = s->now + PHASE_KILL_LIMIT;
     process_signal(s, p, SIGKILL);
 }
 
@@ -215,8 +135,8 @@ void life_died(spawner_t *s, process_t *p, const siginfo_t *cause)
     process_signal(s, p, p->phase == PHASE_KILLED ? SIGKILL : SIGTERM);
     output_finish(p);
     if (p->phase == PHASE_BOOTING && p->child)
-        life_failed(s, p, boot_step(cause), "it ended with %s while it started",
-                    exit_cause_text(cause, text));
+        phase_fail(s, p, boot_step(cause), "it ended with %s while it started",
+                   exit_cause_text(cause, text));
     else if (!p->start.failure)
         log_end(s, p);
     /* One that booted under the last spawner may never have been let go: that
@@ -240,7 +160,7 @@ void life_pidfd(void *owner, uint32_t events)
 
     (void)events;
     memset(&unknown, 0, sizeof unknown);
-    life_died(spawner_state(), p, &unknown);
+    life_died(state_spawner(), p, &unknown);
 }
 
 static int reap_one(const siginfo_t *info, void *ctx)
@@ -276,7 +196,7 @@ static void finish(spawner_t *s, process_t *p)
     loop_drop(&p->fifo);
     guarded_socket_drop(&p->notify);
     loop_drop(&p->reports);
-    ready_end(p);
+    process_end_probe(p);
     if (process_files_remove(&s->rt, p->is.id))
         leftover_dirs_note(s);
     if (cgroup_remove(p->is.id) != 0)
@@ -316,7 +236,7 @@ static void tend_remains(spawner_t *s, process_t *p)
     if (s->now >= p->deadline && p->phase != PHASE_KILLED) {
         app_log(p, LOG_WARN, "left processes behind: SIGKILL");
         p->phase = PHASE_KILLED;
-        p->deadline = s->now + (s->stopping ? STOP_LIMIT : KILL_LIMIT);
+        p->deadline = s->now + (s->stopping ? STOP_LIMIT : PHASE_KILL_LIMIT);
     }
     if (p->phase == PHASE_KILLED)
         process_signal(s, p, SIGKILL);
@@ -340,20 +260,20 @@ static void tend(spawner_t *s, process_t *p)
     }
     slot_state_apply(s, p);
     if (p->phase == PHASE_KILLED && !p->unkillable)
-        overdue_survives_kill(s, p, p->deadline - KILL_LIMIT);
+        overdue_survives_kill(s, p, p->deadline - PHASE_KILL_LIMIT);
     early_exit_check(s, p);
     if (p->deadline == 0)
         return;
     if (p->phase == PHASE_KILLED && s->stopping &&
-        s->now >= p->deadline - KILL_LIMIT + STOP_LIMIT) {
+        s->now >= p->deadline - PHASE_KILL_LIMIT + STOP_LIMIT) {
         app_log(p, LOG_ERROR, "survives SIGKILL");
         finish(s, p);
     }
     else if (s->now >= p->deadline) {
         if (p->phase == PHASE_BOOTING)
-            life_failed(s, p, START_STEP_READY, "%s within %.3g s",
-                        ready_missing(s, p, missing),
-                        seconds(p->is.deadline - p->is.began));
+            phase_fail(s, p, START_STEP_READY, "%s within %.3g s",
+                       ready_missing(s, p, missing),
+                       seconds(p->is.deadline - p->is.began));
         else if (p->phase == PHASE_ENDING)
             kill_late(s, p);
     }

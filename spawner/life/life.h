@@ -13,20 +13,6 @@
 
 #include "spawner/state/state.h"
 
-/** The start failed at this step (start_failure.h), for the reason given in a
- * sentence: kill what is there, tell the segment and the log. */
-void life_failed(spawner_t *s, process_t *p, int step, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-
-/** It accepts connections. */
-void life_ready(spawner_t *s, process_t *p);
-
-/** The stop signal to the group now, KILL when the stop timeout is over. */
-void life_stop(spawner_t *s, process_t *p, const char *why);
-
-/** TERM to the group now, KILL when the dying limit is over. */
-void life_kill(spawner_t *s, process_t *p, const char *why);
-
 /** The leader is dead, and a zombie when it is a child of ours. */
 void life_died(spawner_t *s, process_t *p, const siginfo_t *cause);
 
@@ -39,8 +25,5 @@ void life_reap(spawner_t *s);
 
 /** Do what is due for each process. */
 void life_tick(spawner_t *s);
-
-/** 64 random bits. */
-uint64_t life_random(void);
 
 #endif

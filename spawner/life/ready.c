@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "spawner/state/sock_diag.h"
-#include "spawner/life/life.h"
+#include "spawner/life/phase.h"
 #include "spawner/state/process.h"
-#include "spawner/shared/no_descriptors.h"
+#include "spawner/state/guarded_socket.h"
 #include "spawner/state/socket_owner.h"
 #include "spawner/life/warmup.h"
 
@@ -46,15 +46,6 @@ static int is_connected(int fd)
            error == 0;
 }
 
-void ready_end(process_t *p)
-{
-    if (p->ready.probe >= 0)
-        guarded_socket_close(p->ready.probe);
-    if (p->ready.socket >= 0)
-        close(p->ready.socket);
-    p->ready.probe = p->ready.socket = -1;
-}
-
 /* One that binds its socket itself: where is it? */
 static int find_entry(const spawner_t *s, process_t *p)
 {
@@ -74,10 +65,10 @@ static void probe(spawner_t *s, process_t *p)
     if (p->ready.probe >= 0 &&
         (s->now - p->ready.probed_at > PROBE_AGE ||
          (poll(&poller, 1, 0) == 1 && (poller.revents & POLLERR))))
-        ready_end(p); /* too old, or refused */
+        process_end_probe(p); /* too old, or refused */
     if (p->ready.probe >= 0)
         return;
-    ready_end(p);
+    process_end_probe(p);
     if (find_entry(s, p) != 0)
         return;
     p->ready.probe =
@@ -164,7 +155,7 @@ static int is_admitted(const spawner_t *s, process_t *p)
         process_files_admit(&s->rt, p->is.id, p->ready.socket) == 0)
         return 1;
     p->ready.connect_errno = errno;
-    ready_end(p);
+    process_end_probe(p);
     return 0;
 }
 
@@ -217,8 +208,8 @@ void ready_check(spawner_t *s)
                                                           : unix_known) ||
             !is_admitted(s, p))
             continue;
-        life_ready(s, p);
+        phase_ready(s, p);
         if (p->phase == PHASE_LIVE)
-            ready_end(p);
+            process_end_probe(p);
     }
 }

@@ -23,10 +23,6 @@
 /** Look at those that boot; some of them may be ready now. */
 void ready_check(spawner_t *s);
 
-/** Look no more: it has become ready, or is to end. Who stops first reads
- * from all who are connected, and a probe says nothing. */
-void ready_end(process_t *p);
-
 #define READY_TEXT_MAX 256
 
 /** What is missing, for one that took too long: "it did not ...". */

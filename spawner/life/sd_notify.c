@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "spawner/state/process.h"
-#include "spawner/shared/no_descriptors.h"
+#include "spawner/state/guarded_socket.h"
 #include "spawner/output/app_log.h"
 
 #define MESSAGES 16 /* of one app before others have their turn */
@@ -46,7 +46,7 @@ static void says_ready(spawner_t *s, process_t *p)
 
 void sd_notify_read(void *owner, uint32_t events)
 {
-    spawner_t *s = spawner_state();
+    spawner_t *s = state_spawner();
     process_t *p = owner;
     char message[4096];
     ssize_t n;

@@ -8,7 +8,7 @@
 #include "shm/view/report.h"
 #include "spawner/life/abandoned.h"
 #include "spawner/upkeep/apply_table.h"
-#include "spawner/life/life.h"
+#include "spawner/life/phase.h"
 #include "spawner/life/overdue.h"
 #include "spawner/state/process.h"
 #include "spawner/output/app_log.h"
@@ -32,7 +32,7 @@ static void put_back(spawner_t *s, process_t *p)
     }
     else if (rv != APL_ELOCK) {
         p->slot.listed = 0;
-        life_stop(s, p, "the pool has no place for it");
+        phase_stop(s, p, "the pool has no place for it");
     }
 }
 
@@ -45,7 +45,7 @@ static void drain(spawner_t *s, process_t *p)
         p->slot.drain_until = s->now + p->app.drain_timeout;
     if (s->now >= p->slot.drain_until) {
         if (apl_timeouts_close(&s->shm, p->is.id, s->now) == APR_SUCCESS) {
-            life_stop(s, p, "its WebSockets and event streams are closed");
+            phase_stop(s, p, "its WebSockets and event streams are closed");
             return;
         }
         p->slot.drain_until = s->now + DRAIN_PAUSE;
@@ -81,7 +81,7 @@ void slot_state_apply(spawner_t *s, process_t *p)
     }
     if (is.state == APL_PROCESS_LEAVING && is.reason == APL_EVENT_KILLED) {
         if (overdue_may_end(s, p)) {
-            life_kill(s, p, "with its requests");
+            phase_kill(s, p, "with its requests");
             tell_requests(s, p);
         }
         return;
@@ -103,5 +103,5 @@ void slot_state_apply(spawner_t *s, process_t *p)
         if (s->now < p->deadline)
             return;
     }
-    life_stop(s, p, apl_report_event(is.reason));
+    phase_stop(s, p, apl_report_event(is.reason));
 }

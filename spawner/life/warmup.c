@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "spawner/shared/no_descriptors.h"
+#include "spawner/state/guarded_socket.h"
 
 #define PAUSE   (SECOND / 4) /* between two requests */
 #define PATIENT SECOND       /* with the rest of an answer */

@@ -63,7 +63,7 @@ void app_log_of(log_kind_t *kind, const process_t *p, int level,
 static where_t where_of(const app_entry_t *a)
 {
     where_t to = {NULL, 0, USERDB_NOBODY, (gid_t)-1};
-    const process_t *p = a ? spawner_state()->processes : NULL;
+    const process_t *p = a ? state_spawner()->processes : NULL;
 
     if (a) {
         to.route = a->log;

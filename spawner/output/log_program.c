@@ -272,7 +272,7 @@ static void listen_for(int sign)
 
 static void begin(char **argv)
 {
-    prctl(PR_SET_NAME, LOG_PROGRAM_PROGRAM, 0, 0, 0);
+    prctl(PR_SET_NAME, CONTRACT_LOG_PROGRAM, 0, 0, 0);
     close(CONTRACT_PROGRAM_FD);
     signal(SIGPIPE, SIG_IGN); /* an AppLog that is a FIFO */
     daemonize_oom_score("0");

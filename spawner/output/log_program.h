@@ -30,8 +30,7 @@
 #define APPPOOL_SPAWNER_OUTPUT_LOG_PROGRAM_H
 
 /** First argument; then the runtime directory, uid, gid, route and format. */
-#define LOG_PROGRAM_WORD    "--log"
-#define LOG_PROGRAM_PROGRAM "apppool-log"
+#define LOG_PROGRAM_WORD "--log"
 enum {
     LOG_PROGRAM_RUNTIME = 2,
     LOG_PROGRAM_UID,

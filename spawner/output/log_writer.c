@@ -110,7 +110,7 @@ static void hang_up(log_writer_t *w)
  * need a child. */
 void log_writer_put(log_writer_t *w)
 {
-    spawner_t *s = spawner_state();
+    spawner_t *s = state_spawner();
 
     if (!w || --w->users > 0)
         return;
@@ -157,7 +157,7 @@ static _Noreturn void become(const spawner_t *s, const log_writer_t *w,
                              int input)
 {
     char program[32], uid[16], gid[16];
-    char *argv[] = {LOG_PROGRAM_PROGRAM,
+    char *argv[] = {CONTRACT_LOG_PROGRAM,
                     LOG_PROGRAM_WORD,
                     strdup(s->rt.dir),
                     uid,
@@ -214,7 +214,7 @@ void log_writer_send(log_writer_t *w, const char *lines, size_t length,
                      unsigned n)
 {
     if (w->fd < 0)
-        start(spawner_state(), w);
+        start(state_spawner(), w);
     if (w->fd >= 0 && give(w, lines, length) == 0)
         return;
     if (w->fd >= 0 || hold(w, lines, length, n) != 0)
@@ -304,10 +304,10 @@ void log_writer_stop(void)
 
     for (w = writers; w; w = w->next) {
         w->again = w->say = 0;
-        go_on(spawner_state(), w);
+        go_on(state_spawner(), w);
         let_go(w);
         hang_up(w);
-        say_dropped(spawner_state(), w);
+        say_dropped(state_spawner(), w);
     }
     for (i = 0; i < STOP_TRIES && left; i++) {
         left = 0;

@@ -180,8 +180,8 @@ static void add(sink_t *sink, const char *line, size_t length)
 
 static void drop(process_t *p)
 {
-    if (p->output.dropped++ == 0 && p->output.say < spawner_state()->now)
-        p->output.say = spawner_state()->now + SAY_FIRST;
+    if (p->output.dropped++ == 0 && p->output.say < state_spawner()->now)
+        p->output.say = state_spawner()->now + SAY_FIRST;
     p->output.over = 1;
 }
 
@@ -213,7 +213,7 @@ static void emit(sink_t *sink, const char *text, size_t length)
 
     if (length > 0 && text[length - 1] == '\r')
         length--;
-    if (!output_may(&p->output.bucket, has_own(p), spawner_state()->now,
+    if (!output_may(&p->output.bucket, has_own(p), state_spawner()->now,
                     length)) {
         drop(p);
         return;
@@ -232,7 +232,7 @@ static void emit(sink_t *sink, const char *text, size_t length)
 /* What is left out of a line that is too long costs us something, too. */
 static void leave_out(process_t *p, size_t length)
 {
-    if (!output_may(&p->output.bucket, has_own(p), spawner_state()->now,
+    if (!output_may(&p->output.bucket, has_own(p), state_spawner()->now,
                     length))
         p->output.over = 1;
 }
@@ -319,8 +319,8 @@ int output_drain(process_t *p)
     flush(&sink);
     if (n != 0 && p->output.over) {
         loop_pause(&p->fifo);
-        p->output.resume = spawner_state()->now + PAUSE;
-        state_wake(spawner_state(), p->output.resume);
+        p->output.resume = state_spawner()->now + PAUSE;
+        state_wake(state_spawner(), p->output.resume);
     }
     return n != 0;
 }

@@ -33,7 +33,7 @@ static recent_t *make(const char *app)
     recent_t *r = calloc(1, sizeof *r);
 
     if (!by_name)
-        by_name = apr_hash_make(spawner_state()->pool);
+        by_name = apr_hash_make(state_spawner()->pool);
     if (r)
         r->name = strdup(app);
     if (!r || !r->name) {

@@ -29,6 +29,8 @@
 
 #define CONTRACT_WATCHDOG_PROGRAM "apppool-watchdog"
 #define CONTRACT_SPAWNER_PROGRAM  "apppool-spawner"
+/** The spawner's program when it writes a log (spawner/output/log_program.h). */
+#define CONTRACT_LOG_PROGRAM      "apppool-log"
 /** What they say to --version; of the spawner, a format for APL_LAYOUT. */
 #define CONTRACT_WATCHDOG_VERSION                                              \
     CONTRACT_WATCHDOG_PROGRAM                                                  \

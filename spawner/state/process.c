@@ -12,6 +12,7 @@
 #include "spawner/state/session_scan.h"
 #include "spawner/common/cgroup.h"
 #include "spawner/state/mark_scan.h"
+#include "spawner/state/guarded_socket.h"
 #include "spawner/shared/pidfd.h"
 
 #define STOP_TIMEOUT      (30 * SECOND) /* of an app that left the table */
@@ -180,6 +181,15 @@ int process_record(process_t *p, uint32_t state)
 {
     p->is.state = state;
     return registry_write(p->record, &p->is);
+}
+
+void process_end_probe(process_t *p)
+{
+    if (p->ready.probe >= 0)
+        guarded_socket_close(p->ready.probe);
+    if (p->ready.socket >= 0)
+        close(p->ready.socket);
+    p->ready.probe = p->ready.socket = -1;
 }
 
 /* ---- all that it has started ---- */

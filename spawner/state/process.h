@@ -43,6 +43,10 @@ process_t *process_of_path(const spawner_t *s, const char *path);
 /** Write its record, with `state`. */
 int process_record(process_t *p, uint32_t state);
 
+/** Close the probe of ready.h: the process has become ready, or is to end. Who
+ * stops first reads from all who are connected, and a probe sends nothing. */
+void process_end_probe(process_t *p);
+
 /**
  * Send a signal to its process group, or to the leader and its session if it
  * was adopted; KILL, and any signal when the leader is dead, to whatever it has

@@ -18,7 +18,7 @@
 #include "shm/format/format.h"
 #include "spawner/common/open_beneath.h"
 #include "spawner/common/remove_tree.h"
-#include "spawner/shared/no_descriptors.h"
+#include "spawner/state/guarded_socket.h"
 #include "spawner/shared/userdb.h"
 
 #define BACKLOG 1024

@@ -180,10 +180,7 @@ typedef struct spawner {
 } spawner_t;
 
 /** The one spawner of this program; for callbacks that know a process. */
-spawner_t *spawner_state(void);
-
-/** The whole program. @return its exit status */
-int spawner_main(int argc, char **argv);
+spawner_t *state_spawner(void);
 
 /** Be called again at `at`, at the latest. */
 static inline void state_wake(spawner_t *s, int64_t at)

@@ -178,8 +178,8 @@ static void turn(void)
 {
     loop_wait(0);
     loop_call();
-    control_tick(spawner_state());
-    finish(spawner_state());
+    control_tick(state_spawner());
+    finish(state_spawner());
 }
 
 /* All that comes until the end, or for now. @return bytes */

@@ -16,7 +16,7 @@ static spawner_t spawner;
 static char dir[200];
 static int error_log = -1;
 
-spawner_t *spawner_state(void)
+spawner_t *state_spawner(void)
 {
     return &spawner;
 }

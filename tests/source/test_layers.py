@@ -10,36 +10,10 @@ from source import HOUSES, TOP, c_files, code, name, own_includes, system_includ
 
 # Includes that the table forbids, and cycles of files: they are yet to go.
 YET = {
-    ("spawner/shared/no_descriptors.c",
-     "spawner/common/child_reset.h"),
-    ("spawner/shared/no_descriptors.h",
-     "spawner/state/loop.h"),
-    ("spawner/common/kill_instance.c",
-     "spawner/output/log_program.h"),
     ("spawner/state/state.h",
      "spawner/output/output.h"),
-    ("spawner/alert/notify_command.c",
-     "spawner/life/life.h"),
-    ("spawner/child/boot.c",
-     "spawner/alert/start_failure.h"),
 }
 CYCLES = [
-    {"spawner/alert/alert",
-     "spawner/alert/notify_command",
-     "spawner/alert/start_failure",
-     "spawner/child/boot",
-     "spawner/child/environment",
-     "spawner/life/early_exit",
-     "spawner/life/launch",
-     "spawner/life/life",
-     "spawner/life/slot_state",
-     "spawner/life/overdue",
-     "spawner/life/ready"},
-    {"spawner/control/command",
-     "spawner/control/command_app",
-     "spawner/control/command_list",
-     "spawner/control/command_process",
-     "spawner/control/command_view"},
     {"spawner/output/app_log",
      "spawner/output/log_program",
      "spawner/output/log_writer",
@@ -97,7 +71,7 @@ FORKS = {
     "spawner/life/launch.c",
     "spawner/output/log_writer.c",
     "spawner/output/piped_log.c",
-    "spawner/shared/no_descriptors.c",
+    "spawner/state/guarded_socket.c",
     "spawner/state/helper_job.c",
     "spawner/watchdog/spawner_watch.c",
 }
@@ -161,12 +135,12 @@ def test_files_have_no_cycle() -> None:
 def declared(header: Path) -> list[str]:
     """The functions that a header declares and does not define."""
     text = re.sub(r"^ *#(.*\\\n)*.*", "", code(header), flags=re.M)
+    text = re.sub(r"__attribute__\s*\(\(.*?\)\)\)?\s*", "", text)
     while re.search(r"\{[^{}]*\}", text):  # bodies, structures, their inner
         text = re.sub(r"\{[^{}]*\}", ";", text)
     return [match[1] for statement in text.split(";")
-            if not re.search(r"\b(typedef|static)\b", statement)
-            and (match := re.search(r"\b(ap(?:l|ppool)_\w+)\s*\(",
-                                    statement))]
+            if not re.search(r"\b(typedef|static|_Static_assert)\b", statement)
+            and (match := re.search(r"\b(\w+)\s*\(", statement))]
 
 
 def defined(source: Path) -> set[str]:
@@ -179,7 +153,7 @@ def defined(source: Path) -> set[str]:
 def test_header_declares_what_its_file_defines() -> None:
     """x.h declares what x.c defines: one finds it by its name."""
     found = 0
-    for path in c_files("shm", "mod_apppool"):
+    for path in c_files("shm", "mod_apppool", "spawner"):
         if path.suffix == ".h" and (names := declared(path)):
             source = path.with_suffix(".c")
             assert source.exists(), f"{name(path)}: {names}"
@@ -198,6 +172,15 @@ def test_function_is_named_after_its_file() -> None:
             assert [function for function in declared(path)
                     if not f"{function}_".startswith(f"apppool_{noun}_")
                     ] == [], name(path)
+
+
+def test_function_begins_with_the_name_of_its_file() -> None:
+    """Who reads a call of spawner/ knows which file to open."""
+    for path in c_files("spawner"):
+        if path.suffix == ".h":
+            for function in declared(path):
+                assert function.startswith(path.stem), \
+                    f"{function}() is declared in {name(path)}"
 
 
 def test_headers_have_no_cycle() -> None:

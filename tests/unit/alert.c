@@ -67,7 +67,7 @@ int __wrap_notify_command_begin(spawner_t *s, notify_command_t *t,
 
 static spawner_t *spawner(void)
 {
-    return spawner_state();
+    return state_spawner();
 }
 
 /* ---- the scene ---- */

@@ -5,6 +5,7 @@
  * these sockets takes an hour: what waits for it is ended by SIGALRM. */
 
 #include "spawner/shared/no_descriptors.h"
+#include "spawner/state/guarded_socket.h"
 
 #include <fcntl.h>
 #include <netinet/in.h>

@@ -117,7 +117,7 @@ static int begin(void **state)
 
 static process_t *launch(void)
 {
-    spawner_t *s = spawner_state();
+    spawner_t *s = state_spawner();
 
     done[0] = 0;
     ordered = 1;
@@ -132,14 +132,14 @@ static void end(process_t *p)
     loop_drop(&p->reports);
     loop_drop(&p->fifo);
     loop_drop(&p->notify);
-    process_files_remove(&spawner_state()->rt, p->is.id);
+    process_files_remove(&state_spawner()->rt, p->is.id);
 }
 
 /* Its socket was ours as well, and the child is dead. */
 static void nobody_listens_for_a_dead_one(void **state)
 {
     process_t *p = launch();
-    const spawner_t *s = spawner_state();
+    const spawner_t *s = state_spawner();
 
     (void)state;
     assert_int_equal(p->is.wire.listen, APL_LISTEN_FD);
@@ -154,7 +154,7 @@ static void it_does_nothing_unasked(void **state)
 {
     static const app_entry_t app = {.app = {.root = "/nowhere"}};
     int go[2], report[2], status;
-    boot_t boot = {.app = &app, .rt = &spawner_state()->rt, .listener = -1};
+    boot_t boot = {.app = &app, .rt = &state_spawner()->rt, .listener = -1};
     pid_t pid;
     char byte;
 

@@ -16,7 +16,7 @@
 #include "spawner/life/life.h"
 #include "spawner/life/sd_notify.h"
 #include "spawner/state/process.h"
-#include "spawner/shared/no_descriptors.h"
+#include "spawner/state/guarded_socket.h"
 #include "tests/unit/support/scene.h"
 #include "tests/unit/support/scratch.h"
 
@@ -87,8 +87,8 @@ static int begin(void **state)
     table.by_name = apr_hash_make(scratch_begin()->pool);
     apr_hash_set(table.by_name, "shop", APR_HASH_KEY_STRING, &app);
     table.apps = &app;
-    spawner_state()->table = &table;
-    return loop_open() != 0 || registry_open(spawner_state()->rt.fd) != 0;
+    state_spawner()->table = &table;
+    return loop_open() != 0 || registry_open(state_spawner()->rt.fd) != 0;
 }
 
 static void ignore(void *owner, uint32_t events)
@@ -102,7 +102,7 @@ static int fork_one(void **state)
     int ends[2];
 
     (void)state;
-    p = process_new(spawner_state(), 7, "shop");
+    p = process_new(state_spawner(), 7, "shop");
     if (!p || pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
         return -1;
     child = ends[1];
@@ -118,7 +118,7 @@ static int forget(void **state)
     close(child);
     loop_drop(&p->reports);
     p->done = 1;
-    process_collect(spawner_state());
+    process_collect(state_spawner());
     return 0;
 }
 
@@ -132,7 +132,7 @@ static void tell(uint32_t kind, uint32_t uid, const char *text)
 
     snprintf(report.text, sizeof report.text, "%s", text);
     assert_int_equal(write(child, &report, sizeof report), sizeof report);
-    launch_read_reports(spawner_state(), p);
+    launch_read_reports(state_spawner(), p);
 }
 
 static void is(uint32_t uid, const char *user, const char *command)
@@ -163,7 +163,7 @@ static void what_was_found(void **state)
     registry_record_t record;
 
     (void)state;
-    spawner_state()->table->apps->app.options.concurrency =
+    state_spawner()->table->apps->app.options.concurrency =
         APL_CONCURRENCY_AUTO;
     tell(BOOT_COMMAND, 0, "serve");
     assert_int_equal(wire.protocol, APL_FCGI);
@@ -180,7 +180,7 @@ static int fails_as_run(void)
     p->deadline = INT64_MAX;
     p->start.failure = strdup("it ended");
     p->slot.listed = 1;
-    life_tick(spawner_state());
+    life_tick(state_spawner());
     return ran;
 }
 
@@ -324,7 +324,7 @@ static void nothing_is_read_behind_a_descriptor(void **state)
     assert_int_equal(p->notify.fd, -1);
     assert_int_equal(scratch_lines("sent a descriptor"), 1);
     close(app);
-    while (waitpid(-1, NULL, 0) > 0) /* who closes it (no_descriptors.h) */
+    while (waitpid(-1, NULL, 0) > 0) /* who closes it (guarded_socket.h) */
         ;
 }
 

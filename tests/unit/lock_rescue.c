@@ -47,7 +47,7 @@ pid_t __wrap_procfs_of_pidfd(int fd)
 static int setup(void **state)
 {
     (void)state;
-    s = spawner_state();
+    s = state_spawner();
     scene = scene_new(1);
     s->shm = scene->pool;
     readable = 1;

@@ -44,7 +44,7 @@ static int forget(void **state)
 /* One whose leader is dead; what it left began later. */
 static process_t *dead(uint64_t id)
 {
-    process_t *p = process_new(spawner_state(), id, "shop");
+    process_t *p = process_new(state_spawner(), id, "shop");
 
     assert_non_null(p);
     p->is.pid = 1000000000;
@@ -59,8 +59,8 @@ static int begin(void)
     siginfo_t info;
 
     marked_read(0);
-    spawner_state()->now += SECOND;
-    mark_scan_tick(spawner_state());
+    state_spawner()->now += SECOND;
+    mark_scan_tick(state_spawner());
     return waitid(P_ALL, 0, &info, WEXITED | WNOWAIT | WNOHANG) == 0;
 }
 
@@ -99,21 +99,21 @@ static void what_is_left_ends(void **state)
         left[i] = marked_start(marked_instance(), ID);
     theirs = marked_start(marked_instance(), ID + 1);
     foreign = marked_start("0000000000000000", ID);
-    mark_scan_ask(spawner_state(), p, 0);
-    mark_scan_ask(spawner_state(), other, 0);
+    mark_scan_ask(state_spawner(), p, 0);
+    mark_scan_ask(state_spawner(), other, 0);
     hunt();
     assert_int_equal(p->marks.found, 1);
     assert_int_equal(other->marks.found, 1);
     for (i = 0; i < 3; i++)
         assert_true(marked_is_alive(left[i]));
-    mark_scan_ask(spawner_state(), p, SIGTERM);
-    mark_scan_ask(spawner_state(), p, SIGKILL);
-    mark_scan_ask(spawner_state(), p, SIGTERM);
+    mark_scan_ask(state_spawner(), p, SIGTERM);
+    mark_scan_ask(state_spawner(), p, SIGKILL);
+    mark_scan_ask(state_spawner(), p, SIGTERM);
     hunt();
     assert_int_equal(p->marks.found, 1);
     for (i = 0; i < 3; i++)
         wait_for_end(left[i]);
-    mark_scan_ask(spawner_state(), p, 0);
+    mark_scan_ask(state_spawner(), p, 0);
     hunt();
     assert_int_equal(p->marks.found, 0);
     assert_int_equal(other->marks.found, 1);
@@ -130,7 +130,7 @@ static void what_is_older_is_not_its(void **state)
     (void)state;
     usleep(50000); /* some ticks */
     p = dead(ID);
-    mark_scan_ask(spawner_state(), p, SIGKILL);
+    mark_scan_ask(state_spawner(), p, SIGKILL);
     hunt();
     assert_int_equal(p->marks.found, 0);
     assert_true(marked_is_alive(old));
@@ -145,8 +145,8 @@ static void nor_is_it_beside_an_older_one(void **state)
     (void)state;
     usleep(50000); /* some ticks */
     p = dead(ID);
-    mark_scan_ask(spawner_state(), oldest, 0);
-    mark_scan_ask(spawner_state(), p, SIGKILL);
+    mark_scan_ask(state_spawner(), oldest, 0);
+    mark_scan_ask(state_spawner(), p, SIGKILL);
     hunt();
     assert_int_equal(p->marks.found, 0);
     assert_true(marked_is_alive(old));
@@ -159,7 +159,7 @@ static void while_its_leader_lives(void **state)
 
     (void)state;
     p->gone = 0;
-    mark_scan_ask(spawner_state(), p, SIGKILL);
+    mark_scan_ask(state_spawner(), p, SIGKILL);
     hunt();
     assert_int_equal(p->marks.found, -1);
 }
@@ -178,7 +178,7 @@ static void one_is_stuck(void **state)
     for (i = 0; i < 2; i++)
         others[i] = marked_start(marked_instance(), ID);
     for (i = 0; i < 3; i++) {
-        mark_scan_ask(spawner_state(), p, SIGKILL);
+        mark_scan_ask(state_spawner(), p, SIGKILL);
         hunt();
     }
     for (i = 0; i < 2; i++)
@@ -199,15 +199,15 @@ static void the_hunter_is_killed(void **state)
     marked_start(marked_instance(), ID);
     n_stuck = 1; /* so that it takes a while */
     left = marked_start(marked_instance(), ID);
-    mark_scan_ask(spawner_state(), p, SIGKILL);
+    mark_scan_ask(state_spawner(), p, SIGKILL);
     assert_true(begin());
-    spawner_state()->now += 60 * SECOND;
-    helper_job_tick(spawner_state());
+    state_spawner()->now += 60 * SECOND;
+    helper_job_tick(state_spawner());
     scratch_reap(-1);
     assert_int_equal(p->marks.found, -1);
     assert_int_equal(scratch_lines("have left behind could not be looked for"),
                      1);
-    mark_scan_ask(spawner_state(), p, SIGKILL);
+    mark_scan_ask(state_spawner(), p, SIGKILL);
     hunt();
     wait_for_end(left);
 }
@@ -224,9 +224,9 @@ static void what_is_in_no_record(void **state)
     (void)state;
     stray = marked_start(marked_instance(), UNKNOWN);
     usleep(50000);
-    mark_scan_kill_strays(spawner_state());
+    mark_scan_kill_strays(state_spawner());
     late = marked_start(marked_instance(), UNKNOWN);
-    mark_scan_ask(spawner_state(), p, 0);
+    mark_scan_ask(state_spawner(), p, 0);
     hunt();
     wait_for_end(stray);
     assert_true(marked_is_alive(known));
@@ -247,13 +247,13 @@ static void the_log_cannot_be_opened(void **state)
 
     (void)state;
     usleep(50000);
-    mark_scan_kill_strays(spawner_state());
+    mark_scan_kill_strays(state_spawner());
     p = dead(ID);
     left = marked_start(marked_instance(), ID);
-    mark_scan_ask(spawner_state(), p, 0);
+    mark_scan_ask(state_spawner(), p, 0);
     log_directory(-1);
     hunt();
-    log_directory(spawner_state()->rt.fd);
+    log_directory(state_spawner()->rt.fd);
     wait_for_end(stray);
     assert_true(marked_is_alive(left));
     assert_int_equal(p->marks.found, 1);

@@ -58,7 +58,7 @@ static void begin(void)
 
     memset(&tell, 0, sizeof tell);
     assert_int_equal(
-        notify_command_begin(spawner_state(), &tell, &app, "{}\n", 3), 0);
+        notify_command_begin(state_spawner(), &tell, &app, "{}\n", 3), 0);
     assert_true(notify_command_is_busy(&tell));
     assert_true(tell.output.fd >= 0);
     n_reads = 0;
@@ -69,7 +69,7 @@ static void end(void)
     const siginfo_t good = {.si_code = CLD_EXITED};
 
     tell.errand.pid = 0;
-    ended(spawner_state(), &tell.errand, &good);
+    ended(state_spawner(), &tell.errand, &good);
     assert_int_equal(tell.output.fd, -1);
     assert_false(notify_command_is_busy(&tell));
 }

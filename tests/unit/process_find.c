@@ -23,7 +23,7 @@ static int setup(void **state)
 
 static process_t *begin(uint64_t id)
 {
-    process_t *p = process_new(spawner_state(), id, "shop");
+    process_t *p = process_new(state_spawner(), id, "shop");
 
     assert_non_null(p);
     return p;
@@ -33,14 +33,14 @@ static void forget(process_t *p)
 {
     registry_clear(p->record);
     p->done = 1;
-    process_collect(spawner_state());
+    process_collect(state_spawner());
 }
 
 static int forget_all(void **state)
 {
     (void)state;
-    while (spawner_state()->processes)
-        forget(spawner_state()->processes);
+    while (state_spawner()->processes)
+        forget(state_spawner()->processes);
     return 0;
 }
 
@@ -50,14 +50,14 @@ static void by_its_id(void **state)
     uint64_t i;
 
     (void)state;
-    assert_null(process_find(spawner_state(), 1));
+    assert_null(process_find(state_spawner(), 1));
     for (i = 0; i < MANY; i++)
         of[i] = begin(i << 16 | 1); /* all have had the same slot */
     for (i = 0; i < MANY; i++)
-        assert_ptr_equal(process_find(spawner_state(), i << 16 | 1), of[i]);
+        assert_ptr_equal(process_find(state_spawner(), i << 16 | 1), of[i]);
     forget(of[7]);
-    assert_null(process_find(spawner_state(), 7 << 16 | 1));
-    assert_ptr_equal(process_find(spawner_state(), 8 << 16 | 1), of[8]);
+    assert_null(process_find(state_spawner(), 7 << 16 | 1));
+    assert_ptr_equal(process_find(state_spawner(), 8 << 16 | 1), of[8]);
 }
 
 /* The first one is dead, and not all of it is gone. */
@@ -66,16 +66,16 @@ static void by_its_pid(void **state)
     process_t *first = begin(1), *second = begin(2);
 
     (void)state;
-    process_forked(spawner_state(), first, 4711);
-    assert_ptr_equal(process_of_child(spawner_state(), 4711), first);
+    process_forked(state_spawner(), first, 4711);
+    assert_ptr_equal(process_of_child(state_spawner(), 4711), first);
     first->gone = 1;
-    assert_null(process_of_child(spawner_state(), 4711));
-    process_forked(spawner_state(), second, 4711);
-    assert_ptr_equal(process_of_child(spawner_state(), 4711), second);
+    assert_null(process_of_child(state_spawner(), 4711));
+    process_forked(state_spawner(), second, 4711);
+    assert_ptr_equal(process_of_child(state_spawner(), 4711), second);
     forget(first);
-    assert_ptr_equal(process_of_child(spawner_state(), 4711), second);
+    assert_ptr_equal(process_of_child(state_spawner(), 4711), second);
     forget(second);
-    assert_null(process_of_child(spawner_state(), 4711));
+    assert_null(process_of_child(state_spawner(), 4711));
 }
 
 static void by_its_port(void **state)
@@ -84,18 +84,18 @@ static void by_its_port(void **state)
     process_t *first = begin(1), *adopted;
 
     (void)state;
-    process_has_port(spawner_state(), first, 1000);
-    adopted = process_adopted(spawner_state(), 5, &is);
-    assert_ptr_equal(process_of_port(spawner_state(), 1000), first);
-    assert_ptr_equal(process_of_port(spawner_state(), 2000), adopted);
-    assert_null(process_of_port(spawner_state(), 0));
+    process_has_port(state_spawner(), first, 1000);
+    adopted = process_adopted(state_spawner(), 5, &is);
+    assert_ptr_equal(process_of_port(state_spawner(), 1000), first);
+    assert_ptr_equal(process_of_port(state_spawner(), 2000), adopted);
+    assert_null(process_of_port(state_spawner(), 0));
     forget(first);
-    assert_null(process_of_port(spawner_state(), 1000));
+    assert_null(process_of_port(state_spawner(), 1000));
 }
 
 static void by_its_path(void **state)
 {
-    const runtime_dir_t *rt = &spawner_state()->rt;
+    const runtime_dir_t *rt = &state_spawner()->rt;
     process_t *fd = begin(0x70001), *own = begin(0x70002), *tcp = begin(3);
     process_files_path_t path;
     char odd[sizeof path + 1];
@@ -105,27 +105,27 @@ static void by_its_path(void **state)
     own->is.wire.listen = APL_LISTEN_UNIX;
     tcp->is.wire.listen = APL_LISTEN_TCP;
     process_files_path(rt, CONTRACT_SOCKETS, 0x70001, path);
-    assert_ptr_equal(process_of_path(spawner_state(), path), fd);
+    assert_ptr_equal(process_of_path(state_spawner(), path), fd);
     snprintf(odd, sizeof odd, "%s0", path);
-    assert_null(process_of_path(spawner_state(), odd));
+    assert_null(process_of_path(state_spawner(), odd));
     path[strlen(path) - 1] = 0;
-    assert_null(process_of_path(spawner_state(), path));
+    assert_null(process_of_path(state_spawner(), path));
     process_files_path(rt, CONTRACT_OWN, 0x70002, path);
-    assert_ptr_equal(process_of_path(spawner_state(), path), own);
+    assert_ptr_equal(process_of_path(state_spawner(), path), own);
     process_files_path(rt, CONTRACT_SOCKETS, 0x70002, path); /* another kind */
-    assert_null(process_of_path(spawner_state(), path));
+    assert_null(process_of_path(state_spawner(), path));
     process_files_path(rt, CONTRACT_SOCKETS, 3, path);
-    assert_null(process_of_path(spawner_state(), path));
-    assert_null(process_of_path(spawner_state(), spawner_state()->rt.dir));
+    assert_null(process_of_path(state_spawner(), path));
+    assert_null(process_of_path(state_spawner(), state_spawner()->rt.dir));
     assert_null(
-        process_of_path(spawner_state(), "/run/other/s/0000000000070001"));
-    assert_null(process_of_path(spawner_state(), ""));
+        process_of_path(state_spawner(), "/run/other/s/0000000000070001"));
+    assert_null(process_of_path(state_spawner(), ""));
 }
 
 static void each_has_a_record(void **state)
 {
     registry_record_t is = {.id = 9, .name = "shop"};
-    process_t *adopted = process_adopted(spawner_state(), 1, &is);
+    process_t *adopted = process_adopted(state_spawner(), 1, &is);
     process_t *of[3], *next;
     int i;
 
@@ -149,8 +149,8 @@ static void there_are_no_more_records(void **state)
     for (i = 0; i < REGISTRY_MAX; i++)
         assert_int_equal(registry_take(), i);
     assert_int_equal(registry_take(), -1);
-    assert_null(process_new(spawner_state(), 1, "shop"));
-    assert_null(process_find(spawner_state(), 1));
+    assert_null(process_new(state_spawner(), 1, "shop"));
+    assert_null(process_find(state_spawner(), 1));
     registry_clear(40000);
     assert_int_equal(begin(1)->record, 40000);
     for (i = 0; i < REGISTRY_MAX; i++)

@@ -41,7 +41,7 @@ static int forget(void **state)
 {
     (void)state;
     apr_hash_clear(table.by_name);
-    recent_output_sweep(spawner_state());
+    recent_output_sweep(state_spawner());
     be_in_the_table(&shop, 1);
     be_in_the_table(&blog, 1);
     return 0;
@@ -182,7 +182,7 @@ static void an_app_that_is_gone_is_forgotten(void **state)
     print("shop", 1000, "one");
     print("blog", 1000, "two");
     be_in_the_table(&shop, 0);
-    recent_output_sweep(spawner_state());
+    recent_output_sweep(state_spawner());
     expect("shop", 0, USERDB_NOBODY, "", 0, 0);
     expect("blog", 0, USERDB_NOBODY, "two\n", 0, 1);
     /* One of that name that comes later begins anew. */

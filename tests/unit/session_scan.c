@@ -37,7 +37,7 @@ static int forget(void **state)
 static process_t *process_of(const family_t *session)
 {
     static uint64_t id = 0x70001;
-    process_t *p = process_new(spawner_state(), id++, "shop");
+    process_t *p = process_new(state_spawner(), id++, "shop");
 
     assert_non_null(p);
     p->is.pid = session->leader;
@@ -68,8 +68,8 @@ static int begin(void)
 {
     int n = forks.tried;
 
-    spawner_state()->now += SECOND;
-    session_scan_tick(spawner_state());
+    state_spawner()->now += SECOND;
+    session_scan_tick(state_spawner());
     return forks.tried > n;
 }
 
@@ -82,7 +82,7 @@ static void look(void)
 /* The session is not this process's. */
 static void look_and_spare(process_t *p, const family_t *session)
 {
-    session_scan_ask(spawner_state(), p, SIGKILL);
+    session_scan_ask(state_spawner(), p, SIGKILL);
     look();
     assert_int_equal(p->session.found, 0);
     assert_int_equal(family_alive(session), FAMILY_MEMBERS);
@@ -111,7 +111,7 @@ static void one_look_answers_all(void **state)
     }
     family_kill(&session[2]);
     for (i = 0; i < 3; i++)
-        session_scan_ask(spawner_state(), p[i], i == 0 ? SIGTERM : 0);
+        session_scan_ask(state_spawner(), p[i], i == 0 ? SIGTERM : 0);
     look();
     assert_int_equal(forks.tried, 1);
     assert_int_equal(p[0]->session.found, 1);
@@ -121,8 +121,8 @@ static void one_look_answers_all(void **state)
     family_wait(&session[0]);
     assert_int_equal(family_alive(&session[1]), FAMILY_MEMBERS);
     assert_false(begin());
-    session_scan_ask(spawner_state(), p[0], 0);
-    session_scan_ask(spawner_state(), p[1], SIGKILL);
+    session_scan_ask(state_spawner(), p[0], 0);
+    session_scan_ask(state_spawner(), p[1], SIGKILL);
     look();
     assert_int_equal(p[0]->session.found, 0);
     assert_true(p[1]->session.sent_kill);
@@ -136,20 +136,20 @@ static void only_a_later_look_finds_survivors(void **state)
     process_t *p = left_behind(&session);
 
     (void)state;
-    session_scan_ask(spawner_state(), p, SIGKILL);
+    session_scan_ask(state_spawner(), p, SIGKILL);
     look();
     assert_int_equal(p->session.found, 1);
     assert_true(p->session.sent_kill);
     assert_false(p->session.survived);
     family_wait(&session);
-    session_scan_ask(spawner_state(), p, 0);
+    session_scan_ask(state_spawner(), p, 0);
     look();
     assert_int_equal(p->session.found, 0);
     assert_false(p->session.survived);
     /* Nothing here outlives SIGKILL: this one never got it. */
     p = left_behind(&session);
     p->session.sent_kill = 1;
-    session_scan_ask(spawner_state(), p, 0);
+    session_scan_ask(state_spawner(), p, 0);
     look();
     assert_true(p->session.survived);
     family_kill(&session);
@@ -160,7 +160,7 @@ static void at_the_stop_only_what_was_seen_is_said(void **state)
 {
     family_t unseen, seen;
     process_t *p = left_behind(&unseen), *other = left_behind(&seen);
-    spawner_t *s = spawner_state();
+    spawner_t *s = state_spawner();
 
     (void)state;
     p->phase = other->phase = PHASE_KILLED;
@@ -210,7 +210,7 @@ static void a_leader_without_a_pidfd(void **state)
     family_begin(&session, 0);
     p = process_of(&session);
     p->child = 0;
-    session_scan_ask(spawner_state(), p, SIGTERM);
+    session_scan_ask(state_spawner(), p, SIGTERM);
     look();
     family_wait(&session);
     assert_int_equal(waitpid(session.leader, NULL, 0), session.leader);
@@ -226,7 +226,7 @@ static void a_leader_that_lives(void **state)
     (void)state;
     family_begin(&session, 0);
     p = process_of(&session);
-    session_scan_ask(spawner_state(), p, SIGTERM);
+    session_scan_ask(state_spawner(), p, SIGTERM);
     look();
     assert_int_equal(p->session.found, -1);
     family_wait(&session);
@@ -244,8 +244,8 @@ static void several_signals(void **state)
     (void)state;
     for (i = 0; i < FAMILY_MEMBERS; i++)
         kill(session.member[i], SIGSTOP);
-    session_scan_ask(spawner_state(), p, SIGTERM);
-    session_scan_ask(spawner_state(), p, SIGCONT);
+    session_scan_ask(state_spawner(), p, SIGTERM);
+    session_scan_ask(state_spawner(), p, SIGCONT);
     look();
     family_wait(&session);
 }
@@ -256,15 +256,15 @@ static void no_child_can_be_made(void **state)
     process_t *p = left_behind(&session);
 
     (void)state;
-    session_scan_ask(spawner_state(), p, SIGKILL);
+    session_scan_ask(state_spawner(), p, SIGKILL);
     forks.refused = 2;
     assert_true(begin());
     assert_true(begin());
     assert_int_equal(p->session.found, -1);
     assert_int_equal(family_alive(&session), FAMILY_MEMBERS);
-    spawner_state()->wake = INT64_MAX;
-    session_scan_tick(spawner_state()); /* too soon, but it is not forgotten */
-    assert_true(spawner_state()->wake <= spawner_state()->now + SECOND);
+    state_spawner()->wake = INT64_MAX;
+    session_scan_tick(state_spawner()); /* too soon, but it is not forgotten */
+    assert_true(state_spawner()->wake <= state_spawner()->now + SECOND);
     look();
     assert_int_equal(p->session.found, 1);
     assert_true(p->session.sent_kill);
@@ -277,14 +277,14 @@ static void the_child_takes_too_long(void **state)
     process_t *p = left_behind(&session);
 
     (void)state;
-    session_scan_ask(spawner_state(), p, SIGKILL);
+    session_scan_ask(state_spawner(), p, SIGKILL);
     assert_true(begin());
-    spawner_state()->now += 60 * SECOND;
-    helper_job_tick(spawner_state());
+    state_spawner()->now += 60 * SECOND;
+    helper_job_tick(state_spawner());
     scratch_reap(forks.child);
     assert_int_equal(p->session.found, -1);
     assert_false(p->session.sent_kill);
-    spawner_state()->now += 60 * SECOND;
+    state_spawner()->now += 60 * SECOND;
     look();
     assert_true(p->session.sent_kill);
     family_wait(&session);
@@ -296,7 +296,7 @@ static void nobody_waits_for_it(void **state)
     family_t session;
     process_t *p = left_behind(&session);
 
-    session_scan_ask(spawner_state(), p, SIGKILL);
+    session_scan_ask(state_spawner(), p, SIGKILL);
     assert_true(begin());
     scratch_forget(state);
     scratch_reap(forks.child);
@@ -314,12 +314,12 @@ static void its_memory(void **state)
     p = process_of(&large);
     other = process_of(&small);
     other->memory.bytes = -1;
-    session_scan_measure(spawner_state(), p);
-    session_scan_ask(spawner_state(), other, 0);
+    session_scan_measure(state_spawner(), p);
+    session_scan_ask(state_spawner(), other, 0);
     look();
     assert_true(p->memory.bytes >= FAMILY_MEMBERS * 20 * MEGABYTE);
     assert_int_equal(other->memory.bytes, -1); /* nobody has asked */
-    session_scan_measure(spawner_state(), other);
+    session_scan_measure(state_spawner(), other);
     look();
     assert_true(other->memory.bytes > 0 &&
                 other->memory.bytes < p->memory.bytes);

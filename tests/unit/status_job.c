@@ -48,7 +48,7 @@ static int setup(void **state)
 {
     (void)state;
     memset(&forks, 0, sizeof forks);
-    spawner_state()->now += SECOND;
+    state_spawner()->now += SECOND;
     return 0;
 }
 
@@ -58,7 +58,7 @@ static void turn(void)
 {
     loop_wait(0);
     loop_call();
-    control_tick(spawner_state());
+    control_tick(state_spawner());
 }
 
 /* It has asked, but no child has begun since. */
@@ -67,7 +67,7 @@ static int client(const char *question)
     struct sockaddr_un at = {.sun_family = AF_UNIX};
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-    snprintf(at.sun_path, sizeof at.sun_path, "%s/%s", spawner_state()->rt.dir,
+    snprintf(at.sun_path, sizeof at.sun_path, "%s/%s", state_spawner()->rt.dir,
              CONTRACT_CONTROL);
     assert_int_equal(connect(fd, (struct sockaddr *)&at, sizeof at), 0);
     loop_wait(0);
@@ -141,8 +141,8 @@ static void a_later_question_waits_for_the_next(void **state)
     waits(later);
     turn();
     assert_int_equal(forks.tried, 1); /* there is a pause */
-    assert_true(spawner_state()->wake <= spawner_state()->now + SECOND / 20);
-    spawner_state()->now += SECOND;
+    assert_true(state_spawner()->wake <= state_spawner()->now + SECOND / 20);
+    state_spawner()->now += SECOND;
     turn();
     assert_int_equal(forks.tried, 2);
     scratch_reap(forks.child);
@@ -154,13 +154,13 @@ static void two_kinds(void **state)
     int status = client("status\n"), check;
 
     (void)state;
-    spawner_state()->now++;
+    state_spawner()->now++;
     check = client("check\n");
     turn();
     scratch_reap(forks.child);
     gets(status, "\"pool\"");
     waits(check);
-    spawner_state()->now += SECOND;
+    state_spawner()->now += SECOND;
     turn();
     scratch_reap(forks.child);
     gets(check, "\"ok\": true");
@@ -262,7 +262,7 @@ static int begin(status_job_make_t *make)
 {
     const status_job_order_t order = {.make = make};
 
-    return status_job_begin(spawner_state(), &order, made);
+    return status_job_begin(state_spawner(), &order, made);
 }
 
 static void any_size(void **state)
@@ -289,15 +289,15 @@ static void a_limit(void **state)
     (void)state;
     n_made = 0;
     assert_int_equal(begin(make_no_end), 1);
-    spawner_state()->now += STATUS_JOB_LIMIT;
-    helper_job_tick(spawner_state());
+    state_spawner()->now += STATUS_JOB_LIMIT;
+    helper_job_tick(state_spawner());
     scratch_reap(forks.child);
     assert_int_equal(n_made, 1);
     assert_int_equal(made_size, 0);
     /* The pause is as long as it took. */
-    spawner_state()->now += STATUS_JOB_LIMIT - 1;
+    state_spawner()->now += STATUS_JOB_LIMIT - 1;
     assert_int_equal(begin(make_nothing), 0);
-    spawner_state()->now++;
+    state_spawner()->now++;
     assert_int_equal(begin(make_nothing), 1);
     scratch_reap(forks.child);
 }

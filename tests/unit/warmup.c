@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "spawner/shared/no_descriptors.h"
+#include "spawner/state/guarded_socket.h"
 #include "tests/unit/support/scene.h"
 
 static const app_entry_t app = {.ready = "/up", .host = "a.example"};

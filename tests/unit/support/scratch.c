@@ -23,7 +23,7 @@ static char dir[] = "/tmp/apppool-unit-XXXXXX";
 
 spawner_t *scratch_begin(void)
 {
-    spawner_t *s = spawner_state();
+    spawner_t *s = state_spawner();
 
     apr_initialize();
     memset(s, 0, sizeof *s);
@@ -52,7 +52,7 @@ static int remove_one(const char *path, const struct stat *st, int type,
 int scratch_end(void **state)
 {
     (void)state;
-    close(spawner_state()->rt.fd);
+    close(state_spawner()->rt.fd);
     return nftw(dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
@@ -61,16 +61,16 @@ int scratch_forget(void **state)
     process_t *p;
 
     (void)state;
-    for (p = spawner_state()->processes; p; p = p->next)
+    for (p = state_spawner()->processes; p; p = p->next)
         p->done = 1;
-    process_collect(spawner_state());
+    process_collect(state_spawner());
     return 0;
 }
 
 int scratch_lines(const char *what)
 {
     char line[1024];
-    int n = 0, fd = openat(spawner_state()->rt.fd, CONTRACT_ERRORLOG,
+    int n = 0, fd = openat(state_spawner()->rt.fd, CONTRACT_ERRORLOG,
                            O_RDONLY | O_CLOEXEC);
     FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
 
@@ -89,7 +89,7 @@ void scratch_reap(pid_t child)
     assert_int_equal(waitid(child < 0 ? P_ALL : P_PID, (id_t)child, &info,
                             WEXITED | WNOWAIT),
                      0);
-    helper_job_reap(spawner_state(), &info);
+    helper_job_reap(state_spawner(), &info);
     log_writer_reap(info.si_pid);
     assert_int_equal(waitpid(info.si_pid, NULL, 0), info.si_pid);
 }

@@ -1,11 +1,12 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "spawner/shared/no_descriptors.h"
+#include "spawner/state/guarded_socket.h"
 
 #include <fcntl.h>
 #include <unistd.h>
 
 #include "spawner/common/child_reset.h"
+#include "spawner/shared/no_descriptors.h"
 
 static int by_hand; /* the kernel cannot refuse them */
 

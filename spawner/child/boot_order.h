@@ -1,0 +1,27 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file boot_order.h
+ * @brief What the forked child is to start, and the descriptors that it is
+ *        given for that.
+ */
+#ifndef APPPOOL_SPAWNER_CHILD_BOOT_ORDER_H
+#define APPPOOL_SPAWNER_CHILD_BOOT_ORDER_H
+
+#include "spawner/state/process_files.h"
+#include "spawner/state/app_table.h"
+
+typedef struct {
+    const app_entry_t *app;
+    const runtime_dir_t *rt;
+    const char *instance;
+    uint64_t id;
+    uint32_t port;
+    struct rlimit descriptors; /**< RLIMIT_NOFILE that the app gets */
+    int listener;              /**< -1: the app binds its socket itself */
+    int output;                /**< the FIFO, open to write */
+    int go;                    /**< read end */
+    int report;                /**< write end */
+} boot_t;
+
+#endif

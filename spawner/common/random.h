@@ -1,0 +1,15 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file random.h
+ * @brief Numbers that nobody can guess, for ids. libc only.
+ */
+#ifndef APPPOOL_SPAWNER_COMMON_RANDOM_H
+#define APPPOOL_SPAWNER_COMMON_RANDOM_H
+
+#include <stdint.h>
+
+/** 64 random bits. */
+uint64_t random_id(void);
+
+#endif

@@ -1,0 +1,84 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/life/phase.h"
+
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "spawner/alert/start_failure.h"
+#include "spawner/common/random.h"
+#include "spawner/life/memory_limit.h"
+#include "spawner/output/app_log.h"
+#include "spawner/shared/contract.h"
+#include "spawner/state/process.h"
+
+#define HURRY_LIMIT (5 * SECOND) /* to stop, when httpd is dead */
+
+void phase_fail(spawner_t *s, process_t *p, int step, const char *format, ...)
+{
+    char text[512];
+    va_list args;
+
+    if (p->start.failure || p->phase != PHASE_BOOTING)
+        return;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    p->start.failure = strdup(text);
+    p->start.error_id = random_id();
+    p->phase = PHASE_KILLED;
+    p->deadline = s->now + PHASE_KILL_LIMIT;
+    p->is.deadline = s->now;
+    process_record(p, REGISTRY_ENDING);
+    process_signal(s, p, SIGKILL);
+    output_finish(p);
+    start_failure_log(s, p);
+    start_failure_keep(s, p, step, p->start.error_id, text);
+    state_wake(s, s->now);
+}
+
+void phase_ready(spawner_t *s, process_t *p)
+{
+    apr_status_t rv = apl_supervise_ready(&s->shm, p->is.id, s->now);
+
+    if (rv != APR_SUCCESS)
+        return; /* detached (slot_state.h), or no lock: the next probe */
+    p->phase = PHASE_LIVE;
+    p->deadline = 0;
+    process_record(p, REGISTRY_LIVE);
+    app_log(p, LOG_INFO, "ready after %.2f s",
+            (double)(s->now - p->is.began) / 1e6);
+    p->live_since = s->now;
+    p->memory.check_at = s->now + MEMORY_LIMIT_REST * (s->now - p->is.began);
+}
+
+static void stop(spawner_t *s, process_t *p, const char *why, int sign,
+                 int64_t limit)
+{
+    struct pollfd parent = {CONTRACT_PARENT_FD, POLLIN, 0};
+
+    if (p->phase >= PHASE_ENDING)
+        return;
+    if (limit > HURRY_LIMIT && poll(&parent, 1, 0) == 1)
+        limit = HURRY_LIMIT;
+    app_log(p, LOG_INFO, "is stopped: %s", why);
+    p->phase = PHASE_ENDING;
+    p->is.deadline = p->deadline = s->now + limit;
+    process_record(p, REGISTRY_ENDING);
+    process_end_probe(p);
+    process_signal(s, p, sign);
+    process_signal(s, p, SIGCONT); /* one that is stopped hears nothing else */
+    state_wake(s, s->now);
+}
+
+void phase_stop(spawner_t *s, process_t *p, const char *why)
+{
+    stop(s, p, why, p->app.stop_signal, p->app.stop_timeout);
+}
+
+void phase_kill(spawner_t *s, process_t *p, const char *why)
+{
+    stop(s, p, why, SIGTERM, p->app.hung_stop_timeout);
+}

@@ -34,6 +34,7 @@
 #include "spawner/upkeep/apply_table.h"
 #include "spawner/upkeep/audit.h"
 #include "spawner/shared/heartbeat.h"
+#include "spawner/shared/panic.h"
 #include "spawner/state/session_scan.h"
 #include "spawner/life/httpd_children.h"
 #include "spawner/control/control.h"
@@ -190,6 +191,7 @@ static void turn(spawner_t *s)
             start_failure_sweep(s);
             recent_output_sweep(s);
         }
+        PANIC_UNLESS(s->table);
         if (apply_table(s))
             control_configure(s);
         keep_house(s);

@@ -12,6 +12,7 @@
 #include "shm/lock/alive.h"
 #include "spawner/alert/alert.h"
 #include "spawner/shared/heartbeat.h"
+#include "spawner/shared/panic.h"
 #include "spawner/common/exit_cause.h"
 #include "spawner/common/cgroup.h"
 #include "spawner/state/helper_job.h"
@@ -123,6 +124,7 @@ void life_died(spawner_t *s, process_t *p, const siginfo_t *cause)
 {
     char text[EXIT_CAUSE_MAX];
 
+    PANIC_UNLESS(!p->done);
     p->end.cause = *cause;
     launch_read_reports(s, p);
     sd_notify_read(p, 0);

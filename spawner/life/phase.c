@@ -12,6 +12,7 @@
 #include "spawner/life/memory_limit.h"
 #include "spawner/output/app_log.h"
 #include "spawner/shared/contract.h"
+#include "spawner/shared/panic.h"
 #include "spawner/state/process.h"
 
 #define HURRY_LIMIT (5 * SECOND) /* to stop, when httpd is dead */
@@ -45,6 +46,7 @@ void phase_ready(spawner_t *s, process_t *p)
 
     if (rv != APR_SUCCESS)
         return; /* detached (slot_state.h), or no lock: the next probe */
+    PANIC_UNLESS(p->phase == PHASE_BOOTING && !p->done);
     p->phase = PHASE_LIVE;
     p->deadline = 0;
     process_record(p, REGISTRY_LIVE);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "spawner/shared/heartbeat.h"
+#include "spawner/shared/panic.h"
 #include "spawner/common/cgroup.h"
 #include "spawner/common/child_reset.h"
 
@@ -18,8 +19,10 @@ static helper_job_t *errands;
 pid_t helper_job_fork(spawner_t *s, helper_job_t *e, int64_t limit,
                       helper_job_ended_t *ended)
 {
-    pid_t pid = fork();
+    pid_t pid;
 
+    PANIC_UNLESS(e->pid == 0); /* it would be in the list twice */
+    pid = fork();
     if (pid < 0)
         return -1;
     if (pid == 0) {

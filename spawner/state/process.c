@@ -1,6 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
 #include "spawner/state/process.h"
+#include "spawner/shared/panic.h"
 
 #include <apr_hash.h>
 #include <apr_strings.h>
@@ -150,6 +151,7 @@ process_t *process_adopted(spawner_t *s, uint32_t record,
 
 void process_forked(spawner_t *s, process_t *p, pid_t pid)
 {
+    PANIC_UNLESS(pid > 1); /* kill(-1) is for everybody */
     p->is.pid = pid;
     p->child = 1;
     put(s->by_child, &p->is.pid, sizeof p->is.pid, p);
@@ -247,6 +249,8 @@ void process_collect(spawner_t *s)
             at = &p->next;
             continue;
         }
+        PANIC_UNLESS(p->fifo.fd < 0 && p->notify.fd < 0 && p->reports.fd < 0 &&
+                     p->ready.probe < 0 && p->ready.socket < 0);
         *at = p->next;
         drop(s->by_id, &p->is.id, sizeof p->is.id, p);
         drop(s->by_child, &p->is.pid, sizeof p->is.pid, p);

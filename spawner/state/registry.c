@@ -1,6 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
 #include "spawner/state/registry.h"
+#include "spawner/shared/panic.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -118,6 +119,7 @@ void registry_keep(uint32_t index)
 
 int registry_write(uint32_t index, const registry_record_t *record)
 {
+    PANIC_UNLESS(index < REGISTRY_MAX);
     return pwrite(file, record, sizeof *record, place(index)) ==
                    (ssize_t)sizeof *record
                ? 0

@@ -4,9 +4,11 @@
  * also when one of these numbers is given away again. And each has a record
  * of its own. */
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "spawner/state/process.h"
@@ -157,6 +159,32 @@ static void there_are_no_more_records(void **state)
         registry_clear(i);
 }
 
+/* A broken assumption ends the program, and says where. */
+static void a_mistake_of_ours_is_a_panic(void **state)
+{
+    process_t *p = begin(1);
+    char said[256] = "";
+    int ends[2], status;
+    pid_t pid;
+
+    (void)state;
+    assert_int_equal(pipe(ends), 0);
+    pid = fork();
+    if (pid == 0) {
+        signal(SIGABRT, SIG_DFL);
+        dup2(ends[1], STDERR_FILENO);
+        process_forked(state_spawner(), p, -1);
+        _exit(0);
+    }
+    close(ends[1]);
+    assert_true(read(ends[0], said, sizeof said - 1) > 0);
+    close(ends[0]);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+    assert_non_null(strstr(said, "spawner/state/process.c:"));
+    assert_non_null(strstr(said, "it must hold that pid > 1"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -166,6 +194,7 @@ int main(void)
         cmocka_unit_test_teardown(by_its_path, forget_all),
         cmocka_unit_test_teardown(each_has_a_record, forget_all),
         cmocka_unit_test_teardown(there_are_no_more_records, forget_all),
+        cmocka_unit_test_teardown(a_mistake_of_ours_is_a_panic, forget_all),
     };
 
     return cmocka_run_group_tests(tests, setup, scratch_end);

@@ -198,17 +198,17 @@ static const char *let_go(spawner_t *s, process_t *p, const parts_t *x)
 
 static void launch(spawner_t *s, process_t *p, const app_entry_t *app)
 {
-    uint32_t zombies = overdue_unkillable(s, app);
+    uint32_t unkillable = overdue_unkillable(s, app);
     parts_t x;
     const char *what;
     pid_t pid;
 
-    if (zombies > 0) {
+    if (unkillable > 0) {
         p->gone = 1;
         phase_fail(s, p, START_STEP_PREPARE,
                    "%u of its processes survive SIGKILL: more than "
                    "AppMaxUnkillable",
-                   zombies);
+                   unkillable);
         return;
     }
     memset(&x, -1, sizeof x);

@@ -66,7 +66,7 @@ int overdue_may_end(spawner_t *s, process_t *p)
     return stuck_report_is_done(s, p);
 }
 
-/* ---- zombies ---- */
+/* ---- processes that survive SIGKILL ---- */
 
 static uint32_t count_unkillable(const spawner_t *s, const char *name)
 {
@@ -98,14 +98,14 @@ void overdue_survives_kill(spawner_t *s, process_t *p, int64_t killed)
     if (apl_timeouts_mark_unkillable(&s->shm, p->is.id, s->now) == APL_ELOCK)
         return;
     p->unkillable = 1;
-    app_log(p, LOG_ERROR, "is a zombie: it survives SIGKILL");
+    app_log(p, LOG_ERROR, "is unkillable: it survives SIGKILL");
     n = count_unkillable(s, p->is.name);
     if (stop == 0 || n != stop)
         return;
     app_log_about(
         a, LOG_ERROR,
-        "%s has zombies: %u, more than AppMaxUnkillable %u: no process of it "
-        "is started until there are fewer",
+        "%s has unkillable processes: %u, more than AppMaxUnkillable %u: no "
+        "process of it is started until there are fewer",
         p->label, n, stop - 1);
     alert_raise(s, p, ALERT_UNKILLABLE,
                 "%u of its processes survive SIGKILL: none is started until "

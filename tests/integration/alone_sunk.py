@@ -24,7 +24,8 @@ pytestmark = [pytest.mark.mpms("event"), pytest.mark.xdist_group("rest"),
 # What is said of a process of an app that no signal ends.
 STUCK = (sentences.UNKILLABLE, sentences.CHILDREN_STAY, sentences.NO_TERM,
          sentences.SLOW, sentences.KILLED_UNANSWERED, sentences.NO_ANSWER,
-         sentences.ZOMBIE, sentences.ZOMBIES, sentences.NO_MORE_ZOMBIES,
+         sentences.IS_UNKILLABLE, sentences.UNKILLABLES,
+         sentences.TOO_MANY_UNKILLABLE,
          sentences.CHILDREN_LEFT, sentences.SURVIVE, sentences.REPORT_LATE,
          sentences.NO_BACKEND, sentences.TIMED_OUT)
 
@@ -164,7 +165,7 @@ def test_the_client_of_a_zombie(httpd: Httpd, disk: Disk) -> None:
     bad = httpd.get_async("/sink", "shop", 60)
     disk.wait_for_write()
     assert bad.result(40).status == 504
-    wait_until(lambda: httpd.events("zombie"), "it is a zombie")
+    wait_until(lambda: httpd.events("zombie"), "it is unkillable")
     assert httpd.get("/pid", "shop").status == 200
     httpd.check()
 
@@ -184,11 +185,11 @@ def test_zombies(httpd: Httpd, disk: Disk) -> None:
     pid = int(httpd.get("/pid", "shop").text)
     bad = httpd.get_async("/sink", "shop", 60)
     disk.wait_for_write()
-    wait_until(lambda: httpd.pids(app, "zombie") == [pid], "it is a zombie",
+    wait_until(lambda: httpd.pids(app, "zombie") == [pid], "it is unkillable",
                30)
     assert sunk(pid)
     wait_until(lambda: httpd.group(app)["state"] == "zombies", "it says so")
-    httpd.log.wait_for(rf"shop\[{pid}\] is a zombie")
+    httpd.log.wait_for(rf"shop\[{pid}\] is unkillable")
     assert [one["pid"] for one in httpd.events("zombie")] == [pid]
     notes = [*told(httpd)]
     if "zombies" not in events(notes[0]):  # the kill was told at once

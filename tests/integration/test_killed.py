@@ -29,10 +29,11 @@ EARLY = ("AppPreStart On", "MinInstances 1")
 @pytest.fixture(autouse=True)
 def said(httpd: Httpd) -> None:
     httpd.log.expect(sentences.SLOW, sentences.KILLED_UNANSWERED,
-                     sentences.NO_TERM, sentences.ZOMBIE, sentences.NO_BACKEND,
+                     sentences.NO_TERM, sentences.IS_UNKILLABLE,
+                     sentences.NO_BACKEND,
                      sentences.TIMED_OUT, sentences.ODD_ANSWER,
-                     sentences.REPORT_LATE, sentences.ZOMBIES,
-                     sentences.NO_MORE_ZOMBIES, sentences.NOT_STARTED,
+                     sentences.REPORT_LATE, sentences.UNKILLABLES,
+                     sentences.TOO_MANY_UNKILLABLE, sentences.NOT_STARTED,
                      sentences.START_TOLD)
 
 
@@ -290,7 +291,7 @@ def test_by_hand(httpd: Httpd) -> None:
     assert httpd.ctl("kill").returncode == 2
 
 
-# ---- zombies
+# ---- unkillable processes
 
 @pytest.fixture
 def freezer() -> Iterator[Path]:
@@ -332,12 +333,12 @@ def test_zombies(httpd: Httpd, freezer: Path) -> None:
     pids = sorted(one.pid for one in bad)
     freeze(freezer, *pids)
     limit(httpd, app)
-    wait_until(lambda: httpd.pids(app, "zombie") == pids, "both are zombies",
+    wait_until(lambda: httpd.pids(app, "zombie") == pids, "both are unkillable",
                30)
     wait_until(lambda: httpd.group(app)["state"] == "zombies", "it says so")
     line, = httpd.log.wait_for("more than AppMaxUnkillable 1")
-    assert len(httpd.log.wait_for("is a zombie: it survives SIGKILL", 2)) == 2
-    assert "shop has zombies: 2" in line
+    assert len(httpd.log.wait_for("is unkillable: it survives SIGKILL", 2)) == 2
+    assert "shop has unkillable processes: 2" in line
     assert len(httpd.events("zombie")) == 2
     answer = httpd.get("/pid", "shop")
     assert answer.status == 503 and int(answer.headers["Retry-After"]) >= 1
@@ -361,7 +362,7 @@ def test_zombies_that_never_were_ready(httpd: Httpd, freezer: Path) -> None:
     assert httpd.get("/pid", "shop").status == 502
     line, = httpd.log.wait_for("starts as www-data")
     pid = int(re.findall(r"shop\[(\d+)\]", line)[0])
-    httpd.log.wait_for(rf"shop\[{pid}\] is a zombie")
+    httpd.log.wait_for(rf"shop\[{pid}\] is unkillable")
     wait_until(lambda: httpd.get("/pid", "shop").status == 503 and
                httpd.log.matching("1 of its processes survive SIGKILL"),
                "it is tried again")

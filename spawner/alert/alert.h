@@ -2,22 +2,24 @@
 
 /**
  * @file alert.h
- * @brief AppNotify: what an administrator wants to be told of, put together so
- *        that it does not become a flood.
+ * @brief AppNotify: collects the events of an app into notifications, so that
+ *        the administrator does not get a flood of them.
  *
- * The first event of an app is told at once, and those that follow together,
- * a minute later at the earliest: the last one, how many there were, and the
- * earlier ones, as far as they fit. doc/operations.md describes the object.
+ * The first event of an app is sent at once. The events that follow are sent
+ * together, a minute later at the earliest: the last one, how many there were,
+ * and the earlier ones as far as they fit. doc/operations.md describes the
+ * object.
  *
- * Whether starts of an app fail is kept here as well, told or not: it begins
- * with the first one that fails, and ends with a process that stays.
+ * This file also knows whether starts of an app fail, with or without
+ * AppNotify. That begins with the first start that fails, and ends with a
+ * start that is a success (early_exit.h).
  *
- * Crash: what was to be told later is lost; it is in the log. That starts fail
- *        is known from e/KEY (start_failure.h), and told once more when that
- *        could not be written. A process that began to stay meanwhile is
- *        unseen: the next one that does ends it.
- * Trust: texts may hold what an app or a client said, of any bytes; they
- *        arrive as valid JSON.
+ * Crash: events that were not sent yet are lost; the log has them. A new
+ *        spawner knows from e/KEY (start_failure.h) that starts fail. If that
+ *        file could not be written, it notifies of this once more. A success
+ *        while no spawner ran is not seen: the next success counts.
+ * Trust: texts may hold any bytes of an app or a client; the notification is
+ *        valid JSON all the same.
  */
 #ifndef APPPOOL_SPAWNER_ALERT_ALERT_H
 #define APPPOOL_SPAWNER_ALERT_ALERT_H
@@ -34,7 +36,7 @@ enum {
     ALERT_UNKILLABLE      /**< AppMaxUnkillable */
 };
 
-/** Something happened to a process, or with it to its app. */
+/** Something happened to a process or to its app. */
 void alert_raise(spawner_t *s, const process_t *p, int event,
                  const char *format, ...) __attribute__((format(printf, 4, 5)));
 
@@ -48,11 +50,11 @@ int alert_close(spawner_t *s, const process_t *p);
 /** Starts of the app failed already under the last spawner. */
 void alert_recall(const char *app);
 
-/** A process died unasked. Some within a minute are an event. @param cause in
- * words */
+/** A process died, and nobody had asked for that. Several deaths within a
+ * minute are an event. @param cause in words */
 void alert_death(spawner_t *s, const process_t *p, const char *cause);
 
-/** Tell what is due. */
+/** Send the notifications that are due. */
 void alert_tick(spawner_t *s);
 
 #endif

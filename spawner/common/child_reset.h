@@ -2,7 +2,7 @@
 
 /**
  * @file child_reset.h
- * @brief What a forked child sheds of the spawner: its signals and its
+ * @brief A forked child gives up the spawner's signal settings and
  *        descriptors. libc only.
  */
 #ifndef APPPOOL_SPAWNER_COMMON_CHILD_RESET_H

@@ -2,9 +2,8 @@
 
 /**
  * @file daemonize.h
- * @brief How watchdog and spawner set themselves apart from httpd, which has
- *        started them; child_reset.h is what their children shed of it. libc
- *        only.
+ * @brief Separates watchdog and spawner from httpd, which has started them.
+ *        child_reset.h undoes this in their children. libc only.
  */
 #ifndef APPPOOL_SPAWNER_COMMON_DAEMONIZE_H
 #define APPPOOL_SPAWNER_COMMON_DAEMONIZE_H

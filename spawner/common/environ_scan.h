@@ -2,18 +2,18 @@
 
 /**
  * @file environ_scan.h
- * @brief The marks of processes, read so that no process can hold up the
- *        reader.
+ * @brief Reads the marks of processes so that no process can hold up the
+ *        caller.
  *
- * Whoever reads a process's environment waits for a lock of its memory, and
- * there are ways to hold that for as long as one likes. So children of ours
- * read, from one list; while one of them waits, another goes on behind it.
+ * To read a process's environment takes a lock of its memory. A process can
+ * hold that lock as long as it likes. So children of the caller read, from one
+ * list. While one child waits, another one goes on with the next process.
  *
- * libc only: the watchdog uses it too. It still takes seconds at worst: not
- * for the spawner's loop.
+ * libc only: the watchdog uses it too. It may still take seconds, so the
+ * spawner's loop does not call it.
  *
  * Crash: the children end with the caller.
- * Trust: a mark is the process's own word.
+ * Trust: a process may write any mark into its own environment.
  */
 #ifndef APPPOOL_SPAWNER_COMMON_ENVIRON_SCAN_H
 #define APPPOOL_SPAWNER_COMMON_ENVIRON_SCAN_H

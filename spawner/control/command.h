@@ -2,13 +2,13 @@
 
 /**
  * @file command.h
- * @brief One question of apppoolctl: who asks, its words, and the app or the
+ * @brief One command of apppoolctl: its user, its words, and the app or the
  *        process that a word names.
  *
- * Errors: a refusal, {"error": SENTENCE}, which the asker gets.
- * Trust:  who asks is the kernel's word (SO_PEERCRED). A word is looked up and
- *         nothing else. A user finds the apps that run as that user; of others
- *         the user learns no more than of names that do not exist.
+ * Errors: a refusal, {"error": SENTENCE}, which apppoolctl gets.
+ * Trust:  the kernel says who the user is (SO_PEERCRED). A word is looked up
+ *         and nothing else. A user finds the apps that run as that user. To the
+ *         user, all other apps do not exist.
  */
 #ifndef APPPOOL_SPAWNER_CONTROL_COMMAND_H
 #define APPPOOL_SPAWNER_CONTROL_COMMAND_H
@@ -20,7 +20,7 @@
 
 #define COMMAND_WORDS 3
 
-/** Who asks. */
+/** The user who sends the command. */
 typedef struct {
     uid_t uid;
     int is_root;  /**< may ask for everything */
@@ -43,13 +43,13 @@ json_t *command_error(const char *sentence);
 json_t *command_refuse(const command_t *q, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/** The refusal while the pool's lock is not to be had. */
+/** The refusal while the pool's lock cannot be taken. */
 json_t *command_refuse_busy(const command_t *q);
 
 /** For the log: "apppoolctl", or "apppoolctl, user 1000". */
 const char *command_by(const command_t *q);
 
-/** May the asker see and restart this app? @param a NULL: no */
+/** May this user see and restart the app? @param a NULL: no */
 int command_may(const command_client_t *who, const app_entry_t *a);
 
 /** The app that the second word names: by its name, or by the log's short one

@@ -2,7 +2,7 @@
 
 /**
  * @file command_list.h
- * @brief What may be asked over the control socket, and the answers.
+ * @brief The commands of the control socket, and their responses.
  *
  *     status [APP]        root and httpd's user: all; a user: that user's apps
  *     restart APP HOW     root, or the app's user; HOW: rolling, blocking or
@@ -16,13 +16,13 @@
  *     drain APP           root
  *     show APP            root
  *
- * A question is one line of words with a tab between them; a word has no
- * control character. An answer is a JSON object: what was asked for, or
+ * A command is one line of words with a tab between them; a word has no
+ * control character. A response is a JSON object: what was asked for, or
  * {"ok": true, "text": SENTENCE, ...} when something was done, or
  * {"error": SENTENCE} when it was not.
  *
- * Trust: whoever asks is known by the kernel's word; what he says is checked
- *        before it is looked up, and only looked up.
+ * Trust: the kernel says who the user is. The words are checked and then looked
+ *        up; nothing else is done with them.
  */
 #ifndef APPPOOL_SPAWNER_CONTROL_COMMAND_LIST_H
 #define APPPOOL_SPAWNER_CONTROL_COMMAND_LIST_H

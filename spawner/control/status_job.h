@@ -2,11 +2,11 @@
 
 /**
  * @file status_job.h
- * @brief An answer that takes its time is made by a child of the spawner
- *        (helper_job.h): the loop only copies its text.
+ * @brief A helper job (helper_job.h) makes the responses that take long. The
+ *        loop only copies their text.
  *
- * One child runs at a time. After it there is a pause that is at least as long
- * as the child ran: a flood of questions uses half of a core at most.
+ * One job runs at a time. After it there is a pause that is at least as long as
+ * the job ran, so a flood of commands uses at most half of a core.
  *
  * Lock:   the child may take the pool's lock for a copy (snapshot.h).
  * Errors: a child that fails, or takes too long, has made no text.

@@ -2,8 +2,8 @@
 
 /**
  * @file process_report.h
- * @brief What a process is doing, in words: whatever it is written in, and
- *        without ptrace.
+ * @brief Says in words what a process is doing, in whatever language it is
+ *        written. It does not use ptrace.
  *
  *     shop[4711] report: 1 process, 1 thread, 41.2 MB, CPU 12.31 s in all and
  *         0% now, 3600 s old
@@ -14,8 +14,8 @@
  *
  * libc only.
  *
- * Trust: names and command lines are the app's words; log_line() escapes
- *        them. Kernel stacks are for root to read.
+ * Trust: names and command lines come from the app; log_line() escapes them.
+ *        Only root may read kernel stacks.
  */
 #ifndef APPPOOL_SPAWNER_DIAGNOSE_PROCESS_REPORT_H
 #define APPPOOL_SPAWNER_DIAGNOSE_PROCESS_REPORT_H
@@ -25,7 +25,7 @@
 
 #define PROCESS_REPORT_TEXT_MAX 128
 
-/** What is to be looked at, and who is told. */
+/** Which process the report is about, and where its lines go. */
 typedef struct {
     const char *name; /**< for the lines: "shop[4711]" */
     pid_t leader;
@@ -37,8 +37,8 @@ typedef struct {
 } process_report_t;
 
 /**
- * Look at a process and at all of its session, and tell lines. It takes a fifth
- * of a second, and may block: in a child of the spawner only.
+ * Report on a process and all of its session: `tell` is called for each line.
+ * It takes a fifth of a second and may block, so only a helper job calls it.
  */
 void process_report_write(const process_report_t *asked);
 

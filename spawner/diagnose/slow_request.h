@@ -14,7 +14,7 @@
 
 #include "spawner/state/state.h"
 
-/** Look at all open requests; once a second. */
+/** Check all open requests. Call this once a second. */
 void slow_request_check(spawner_t *s);
 
 #endif

@@ -2,25 +2,25 @@
 
 /**
  * @file life.h
- * @brief A process's way from boot to end: what happens to it, and what is
- *        due.
+ * @brief What time and death bring to a process: limits that are over, the
+ *        leader's death, and the end of the rest of its group.
  *
  * Crash:  phases and deadlines are in the registry; the next spawner goes on.
- * Trust:  not concerned; what the segment says is slot_state.h's.
+ * Trust:  not concerned; slot_state.h does what the segment says.
  */
 #ifndef APPPOOL_SPAWNER_LIFE_LIFE_H
 #define APPPOOL_SPAWNER_LIFE_LIFE_H
 
 #include "spawner/state/state.h"
 
-/** The leader is dead, and a zombie when it is a child of ours. */
+/** The leader is dead. A child of the spawner is not reaped yet. */
 void life_died(spawner_t *s, process_t *p, const siginfo_t *cause);
 
-/** An adopted one's leader is dead: loop_ready_t of its pidfd. */
+/** The leader of an adopted process is dead: loop_ready_t of its pidfd. */
 void life_pidfd(void *owner, uint32_t events);
 
-/** Reap children that are dead: apps, errands, orphans. It reaps a bounded
- * number; s->unreaped says that there may be more, for the next turn. */
+/** Reap dead children: leaders, helper jobs, orphans. It reaps a bounded
+ * number. s->unreaped says that there may be more, for the next turn. */
 void life_reap(spawner_t *s);
 
 /** Do what is due for each process. */

@@ -2,16 +2,16 @@
 
 /**
  * @file heartbeat.h
- * @brief A program beats, and the one that supervises it sees whether it still
- *        does. libc only.
+ * @brief A program touches a file again and again. Its supervisor sees from
+ *        that whether the program still runs. libc only.
  *
- * The beat is the time of last modification of a file in the runtime
- * directory, so it needs no room on a disk that is full. Each program makes its
- * file anew, so one that was replaced cannot beat for the next one. Where no
- * file can be made, it goes on with the file of the one before it.
+ * The heartbeat is the time of last modification of a file in the runtime
+ * directory, so it needs no room on a full disk. Each program makes its file
+ * anew, so a program that was replaced cannot touch the file of the next one.
+ * If no file can be made, the program uses the one of its predecessor.
  *
- * The supervisor counts its own looks, not seconds: a machine that was
- * suspended as a whole has not looked meanwhile, and nobody is blamed for that.
+ * The supervisor counts its own checks, not seconds: while a machine is
+ * suspended there are no checks, so no program is killed for that.
  *
  * Lock:  none; one thread.
  * Errors: where there is neither a new file nor an old one, there is no beat
@@ -32,13 +32,13 @@ typedef struct {
     int silent; /**< looks in a row that found no new beat */
 } heartbeat_t;
 
-/** Make the file and beat for the first time. */
+/** Make the file and touch it for the first time. */
 void heartbeat_begin(int dirfd, const char *name);
 
-/** In a forked child: it does not beat for its parent. */
+/** In a forked child: it does not touch the file of its parent. */
 void heartbeat_forget(void);
 
-/** The program gets on. May be called often: it beats once a second. */
+/** The program runs. May be called often: it touches once a second. */
 void heartbeat(void);
 
 /** Look for a new beat. @return p->silent */

@@ -2,12 +2,12 @@
 
 /**
  * @file stderr_file.h
- * @brief What a process said before it died: its stderr is a file of the
- *        runtime directory, where glibc, assert() and sanitizers leave the
- *        reason for an abort. libc only: httpd's parent reads the watchdog's,
- *        the watchdog the spawner's.
+ * @brief The stderr of watchdog and spawner is a file of the runtime
+ *        directory. There panic.h, glibc and sanitizers write the reason for an
+ *        abort. The watchdog reads the spawner's file, httpd's parent the
+ *        watchdog's. libc only.
  *
- * Crash: the file outlives whoever wants to read it.
+ * Crash: the file stays when its reader dies.
  * Trust: root's file; but what stands there may hold any bytes.
  */
 #ifndef APPPOOL_SPAWNER_SHARED_STDERR_FILE_H

@@ -2,7 +2,8 @@
 
 /**
  * @file loop.h
- * @brief The spawner's only place to sleep: descriptors and who cares.
+ * @brief The loop of the spawner: it waits for descriptors, and calls the
+ *        function of each that is ready. The spawner sleeps nowhere else.
  *
  * A source lives in its owner's memory, which must stay until loop_call() has
  * returned: a source that another callback has dropped is skipped.
@@ -48,9 +49,9 @@ int loop_resume(loop_source_t *source);
 /** Forget and close. Harmless when there is nothing. */
 void loop_drop(loop_source_t *source);
 
-/** Sleep for `ms` at the most, until a descriptor is ready. Whoever works all
- * the time sleeps before that, so that a flood of whatever kind costs a part
- * of a core, and not all of it. */
+/** Sleep for at most `ms`, until a descriptor is ready. A loop that works all
+ * the time sleeps before that, so that a flood of any kind costs only a part of
+ * a core. */
 void loop_wait(int ms);
 
 /** Call those whose descriptor is ready. */

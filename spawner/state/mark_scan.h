@@ -2,14 +2,18 @@
 
 /**
  * @file mark_scan.h
- * @brief What bears the mark of a process of an app, or of one that is in no
- *        record: found, and sent a signal, by a child of the spawner, as a
- *        stranger may keep it waiting (environ_scan.h). One child looks for all
- *        that was asked for, and the next one begins when it has ended.
+ * @brief Finds processes by their mark (APPPOOL_ID in their environment) and
+ *        sends them a signal.
+ *
+ * It finds what a process of an app has started, and what bears a mark of this
+ * instance but is in no record. A helper job scans, as any process may keep
+ * the reader of its environment waiting (environ_scan.h). One job scans for
+ * all that was asked for. The next one begins when it has ended.
  *
  * Crash: a new spawner scans anew.
- * Trust: a mark is the process's own word, and at worst ends itself. Whose
- *        mark cannot be read is left alone, and logged once.
+ * Trust: a process may write any mark into its own environment. At worst it
+ *        is killed for that. A process whose mark cannot be read is left
+ *        alone, and that is logged once.
  */
 #ifndef APPPOOL_SPAWNER_STATE_MARK_SCAN_H
 #define APPPOOL_SPAWNER_STATE_MARK_SCAN_H
@@ -20,10 +24,10 @@
  * dead, p->marks.found says what was found. */
 void mark_scan_ask(spawner_t *s, process_t *p, int sign);
 
-/** KILL what bears our mark, began before now and is in no record. */
+/** Send KILL to what bears our mark, began before now and is in no record. */
 void mark_scan_kill_strays(spawner_t *s);
 
-/** Begin what is due. */
+/** Begin the next scan if one is due. */
 void mark_scan_tick(spawner_t *s);
 
 #endif

@@ -2,23 +2,24 @@
 
 /**
  * @file session_scan.h
- * @brief What runs of which process of an app? One look at all processes of
- *        the system answers that for all who have asked, sends them signals,
- *        and adds up their memory.
+ * @brief Finds what runs of the processes of apps. One scan of all processes
+ *        of the system serves all that was asked for: it finds them, sends
+ *        them signals, and adds up their memory.
  *
- * A child of the spawner looks (helper_job.h), as that takes about 20 us for
- * each process of the system, whoever's it is. One looks at a time: who asks
- * meanwhile is answered by the next one. Nothing that the child reads makes it
- * wait. Who has a cgroup is looked for there, and nowhere else.
+ * A helper job scans (helper_job.h), as a scan takes about 20 us for each
+ * process of the system, whoever started it. One job scans at a time; what is
+ * asked for meanwhile is for the next one. Nothing that the job reads makes it
+ * wait. If a process has a cgroup, only its cgroup is scanned.
  *
- * Without a cgroup, what is in the leader's session is the app's: no stranger
- * can get its number while one of them lives. When the leader is dead, what
- * began later is only the app's if it bears the mark (mark_scan.h). So one look
- * that begins after that death misses nothing.
+ * Without a cgroup, all in the leader's session belongs to the app: nobody
+ * else can get the number of the session while one of its processes lives.
+ * When the leader is dead, what began later belongs to the app only if it
+ * bears the mark (mark_scan.h). So one scan that begins after the leader's
+ * death misses nothing.
  *
- * Errors: when there is no child, or it dies, all is asked for once more; a
- *         signal may then be sent twice.
- * Crash:  a new spawner asks anew.
+ * Errors: when no job can be started, or it dies, the next scan does all of it
+ *         again. A signal may then be sent twice.
+ * Crash:  a new spawner scans anew.
  * Trust:  the kernel's word. A signal is sent by a pidfd whose start time was
  *         compared.
  */
@@ -35,7 +36,7 @@ void session_scan_ask(spawner_t *s, process_t *p, int sign);
 /** Have its memory added up: p->memory.bytes. */
 void session_scan_measure(spawner_t *s, process_t *p);
 
-/** Begin what is due. */
+/** Begin the next scan if one is due. */
 void session_scan_tick(spawner_t *s);
 
 /** Call `each` for every process that runs and is of `p`, its leader too. It

@@ -2,11 +2,10 @@
 
 /**
  * @file spawner_watch.h
- * @brief The spawner, as the watchdog sees it: started, or found running,
- *        watched, mourned. libc only.
+ * @brief The watchdog starts the spawner or finds one that runs, watches its
+ *        heartbeat, and logs its end. libc only.
  *
- * Crash: a watchdog that is killed loses its ward to the next one, which
- *        finds it by the file CONTRACT_SPAWNER.
+ * Crash: the next watchdog finds the spawner by the file CONTRACT_SPAWNER.
  * Trust: root's files.
  */
 #ifndef APPPOOL_SPAWNER_WATCHDOG_SPAWNER_WATCH_H
@@ -37,12 +36,12 @@ typedef struct {
     int lost;        /**< that survived SIGKILL, of late */
 } spawner_watch_t;
 
-/** One that runs already. There can be only one, so look before each start.
- * @return 1: found */
+/** Find a spawner that runs already. There can be only one, so call this
+ * before each start. @return 1: found */
 int spawner_watch_join(spawner_watch_t *w, int64_t now);
 
 /**
- * Start one.
+ * Start a spawner.
  * @param stop it is to end everything
  * @return 0, or -1: that was logged
  */
@@ -56,9 +55,10 @@ int spawner_watch_has_ended(const spawner_watch_t *w);
 void spawner_watch_stop(spawner_watch_t *w, int64_t now);
 
 /**
- * Does it still turn its loop? One that has not for 30 s, or for 4 s when it is
- * to stop, gets SIGKILL, and its death is seen as any other. Where there is
- * no beat (heartbeat.h), nothing is known of it, and it is left in peace.
+ * Does it still turn its loop? If it has had no heartbeat for 30 s, or for 4 s
+ * when it is to stop, it gets SIGKILL. Its death is then seen like any other.
+ * If it has no heartbeat file (heartbeat.h), nothing is known of it, and it is
+ * left alone.
  * @return 1: it survives SIGKILL, so it is to be left: spawner_watch_abandon()
  */
 int spawner_watch_check(spawner_watch_t *w, int64_t now);

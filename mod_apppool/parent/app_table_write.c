@@ -141,9 +141,9 @@ static json_t *describe_app(apr_pool_t *p, const apppool_app_t *app,
     return j;
 }
 
-/* The main server's error log. Where that is no file of its own name, httpd's
- * stderr: it leads to today's logger, while what the helpers inherited leads
- * to that of the configuration they were started in. */
+/* The main server's error log. If that is not a file with a name, httpd's
+ * stderr: it leads to the current logger, while the stderr that the helper
+ * programs have inherited leads to the logger of an earlier configuration. */
 static const char *error_log(apr_pool_t *p, const server_rec *s)
 {
     const char *name = s->error_fname;

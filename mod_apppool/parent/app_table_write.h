@@ -2,16 +2,16 @@
 
 /**
  * @file app_table_write.h
- * @brief The app table: what httpd's parent tells the spawner, and nobody
- *        else. One JSON document in RUNTIME/table.
+ * @brief The app table: what httpd's parent tells the spawner. It is one JSON
+ *        document in RUNTIME/table.
  *
- * It is written beside and renamed, so that a reader sees the old one or the
- * new one. All keys are always there; the spawner ignores those it does not
- * know.
+ * It is written to a new file and renamed, so that a reader sees the old one or
+ * the new one. All keys are always there; the spawner ignores keys that it does
+ * not know.
  *
  * Lock:  none; only the parent writes.
- * Crash: a half-written file has another name and is written over next time.
- * Trust: mode 0600: what is run, as whom, comes from here alone.
+ * Crash: a half-written file has another name and is overwritten next time.
+ * Trust: mode 0600: what is run, and as which user, comes from here alone.
  */
 #ifndef MOD_APPPOOL_PARENT_APP_TABLE_WRITE_H
 #define MOD_APPPOOL_PARENT_APP_TABLE_WRITE_H
@@ -20,7 +20,7 @@
 
 #include "shm/format/segment.h"
 
-/** What is told besides the apps of app.h. */
+/** What the table has besides the apps of app.h. */
 typedef struct {
     const char *runtime;     /**< the directory */
     apl_capacity_t capacity; /**< of the segment */

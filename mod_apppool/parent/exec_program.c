@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A copy above all that they are to become, so that none is in another's way.
- * @return -1: errno */
+/* A copy above the numbers that the descriptors are to get, so that none
+ * overwrites another one. @return -1: errno */
 static int copy_up(int fd)
 {
     int null, up;
@@ -48,7 +48,7 @@ static int set_attributes(posix_spawnattr_t *attr)
     sigset_t all, mask;
     int error;
 
-    /* Also the two that glibc keeps to itself: it would have them ignored. */
+    /* Also the two that glibc reserves: it would have them ignored. */
     memset(&all, 0xff, sizeof all);
     sigemptyset(&mask);
     sigaddset(&mask, SIGTERM);

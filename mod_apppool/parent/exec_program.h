@@ -3,11 +3,11 @@
 /**
  * @file exec_program.h
  * @brief Execute a program that is open, so that it is the one that was
- *        looked at, whatever stands at its path by now.
+ *        checked, whatever is at its path by now.
  *
- * It gets the descriptors it is to have and no other of httpd's; it is in a
- * session of its own, in "/", with default signals, and of the environment it
- * has only what speaks of language and time zone. SIGTERM is blocked.
+ * It gets the descriptors that it is to have, and no other of httpd's. It is in
+ * a session of its own, in "/", with default signals. Of the environment it
+ * gets only the variables of language and time zone. SIGTERM is blocked.
  *
  * Lock:  none.
  * Crash: not concerned.
@@ -18,7 +18,7 @@
 
 #include <sys/types.h>
 
-#define APPPOOL_EXEC_FDS 24 /* at the most */
+#define APPPOOL_EXEC_FDS 24 /* at most */
 
 /**
  * @param program descriptor of the program; may be close-on-exec

@@ -17,14 +17,14 @@
 #include "shm/format/format.h"
 #include "spawner/shared/contract.h"
 
-/* Long: httpd does not start without an answer, and machines are held up. */
+/* Long: httpd does not start without an answer, and a machine may be busy. */
 #define PATIENCE        (20 * APR_USEC_PER_SEC)
 #define LINE_MAX_LENGTH 120
 #define REMEDY                                                                 \
-    "; install the programs of the module's build, or say with "               \
-    "AppPoolLibexec in which directory they are"
+    "; install the programs of the module's build, or set "                    \
+    "AppPoolLibexec to their directory"
 
-/* ---- question and answer ---- */
+/* ---- --version ---- */
 
 static int left_ms(apr_time_t end)
 {
@@ -33,7 +33,7 @@ static int left_ms(apr_time_t end)
     return left <= 0 ? 0 : (int)(left / 1000) + 1;
 }
 
-/* Its first line; "" if there is none. @return 0: it took too long */
+/* Read the first line; "" if there is none. @return 0: it took too long */
 static int read_line(int fd, apr_time_t end, char line[LINE_MAX_LENGTH])
 {
     struct pollfd answer = {fd, POLLIN, 0};

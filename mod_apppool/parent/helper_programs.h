@@ -5,15 +5,14 @@
  * @brief The helper programs, apppool-watchdog and apppool-spawner: are they
  *        there, and of this build?
  *
- * They are opened when an instance starts and executed by descriptor ever
- * after, so that an upgrade on disk never mixes builds. The answer to
- * --version is compared with what this build's programs say
- * (spawner/shared/contract.h).
+ * They are opened when an instance starts, and executed by descriptor from then
+ * on, so that an upgrade on disk never mixes builds. Their output for --version
+ * is compared with that of this build's programs (spawner/shared/contract.h).
  *
  * Lock:  none.
  * Crash: not concerned.
- * Trust: they are the administrator's; but one that hangs or babbles does not
- *        hold up httpd for more than five seconds.
+ * Trust: they are the administrator's; but a program that hangs or prints
+ *        without end does not hold up httpd for more than 20 seconds.
  */
 #ifndef MOD_APPPOOL_PARENT_HELPER_PROGRAMS_H
 #define MOD_APPPOOL_PARENT_HELPER_PROGRAMS_H

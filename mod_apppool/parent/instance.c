@@ -31,7 +31,7 @@ APLOG_USE_MODULE(apppool);
 
 #define LIMIT        (60 * APR_USEC_PER_SEC) /* for the end of them */
 
-/* What a watchdog of ours gets as CONTRACT_..._FD. */
+/* What our watchdog gets as CONTRACT_..._FD. */
 #define FD(i, which) ((i)->kept.fds[CONTRACT_##which##_FD - CONTRACT_LIFE_FD])
 
 /* ---- the one ---- */
@@ -108,7 +108,7 @@ static const char *open_programs(apppool_instance_t *i, server_rec *s,
     return NULL;
 }
 
-/* Beside an instance that drains, whose lock is ours as well. */
+/* Beside an old instance that winds down; its lock is ours as well. */
 static const char *move_in_beside(apppool_instance_t *i,
                                   const apppool_retained_t *other,
                                   apr_pool_t *ptemp)
@@ -182,7 +182,7 @@ static const char *end_leftovers(apppool_retained_t *r, apr_pool_t *p)
     return NULL;
 }
 
-/* Take the directory, and end what a killed httpd left there. */
+/* Take the directory, and end what an httpd that was killed left there. */
 static const char *move_in(apppool_instance_t *i, server_rec *s,
                            apr_pool_t *ptemp)
 {
@@ -252,7 +252,7 @@ int apppool_instance_open(apppool_instance_t *i, server_rec *s,
     return OK;
 }
 
-/* What cannot change while the segment stays. */
+/* These cannot change while the segment stays. */
 void apppool_instance_warn_fixed(const apppool_instance_t *i, server_rec *s,
                                  apr_pool_t *ptemp)
 {

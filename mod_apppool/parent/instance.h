@@ -2,18 +2,18 @@
 
 /**
  * @file instance.h
- * @brief What of ours outlives a configuration: the segment, descriptors, the
- *        runtime directory, the watchdog.
+ * @brief What outlives a configuration: the segment, descriptors, the runtime
+ *        directory, the watchdog.
  *
- * It is kept in memory that httpd keeps, as our own code is unloaded with
- * each configuration: it holds no pointer into our code or data. What other
- * builds of the module see of it is in retained.h.
+ * It is in memory that httpd keeps, as our own code is unloaded with each
+ * configuration: it holds no pointer into our code or data. retained.h is the
+ * part that other builds of the module read.
  *
- * Instances of other builds, which drain, share its AppPoolRuntimeDir and the
- * lock there; it then lives in a directory 1 to 99 in it, named by the link
- * `current`.
+ * Old instances of other builds, which wind down, share its AppPoolRuntimeDir
+ * and the lock there. It then lives in a directory 1 to 99 in it, which the
+ * link `current` names.
  *
- * Lock:  none; the parent's, and inherited by its children as it was.
+ * Lock:  none; it is the parent's, and its children inherit it.
  * Crash: see lifecycle.h.
  * Trust: nothing is read from the segment.
  */
@@ -33,13 +33,13 @@ typedef struct {
     char libexec[1024];
 } apppool_instance_t;
 
-/** The build that we are: who is another has an instance of its own. */
+/** The name of this build. Another build has an instance of its own. */
 const char *apppool_instance_build(apr_pool_t *p);
 
-/** Ours of this httpd. @return NULL: none yet, or none to go on with */
+/** The instance of this build. @return NULL: none yet, or none to go on with */
 apppool_instance_t *apppool_instance_find(apr_pool_t *p);
 
-/** The same; made, if there is none. */
+/** The same; it is made if there is none. */
 apppool_instance_t *apppool_instance_obtain(apr_pool_t *p);
 
 /** Was it started? */
@@ -53,7 +53,7 @@ static inline int apppool_instance_is_open(const apppool_instance_t *i)
 int apppool_instance_open(apppool_instance_t *i, server_rec *s,
                           apr_pool_t *ptemp);
 
-/** Graceful: say what a new configuration cannot change. */
+/** At a graceful restart: warn of settings that it cannot change. */
 void apppool_instance_warn_fixed(const apppool_instance_t *i, server_rec *s,
                                  apr_pool_t *ptemp);
 

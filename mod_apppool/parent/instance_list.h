@@ -2,8 +2,8 @@
 
 /**
  * @file instance_list.h
- * @brief The instances that httpd has: ours, and those that other builds of
- *        the module left (retained.h).
+ * @brief The instances that httpd has: the one of this build, and those that
+ *        other builds of the module have left (retained.h).
  *
  * Lock:  none.
  * Crash: see retained.h.
@@ -16,21 +16,21 @@
 
 #include "mod_apppool/parent/retained.h"
 
-/** The newest instance. @return NULL: there never was one */
+/** The newest instance. @return NULL: there has never been one */
 apppool_retained_t *apppool_instance_list_newest(void);
 
-/** Make room for a new one, `size` bytes that begin with that struct. */
+/** Add a new one: `size` bytes that begin with that struct. */
 apppool_retained_t *apppool_instance_list_add(apr_size_t size,
                                               const char *build);
 
-/** Was anything started, and not ended yet? */
+/** Was it started, and has it not ended yet? */
 int apppool_instance_list_is_open(const apppool_retained_t *r);
 
-/** Was it given up, so that it ends with the children that use it? */
+/** Was it given up? Then it ends with the last child that uses it. */
 int apppool_instance_list_winds_down(const apppool_retained_t *r);
 
-/** Give up all that other builds made; children of httpd that are forked from
- * now on know nothing of them. */
+/** Give up all instances of other builds. Children of httpd that are forked
+ * from now on do not have them. */
 void apppool_instance_list_give_up(const char *build);
 
 /** Another open instance in the same AppPoolRuntimeDir. @return NULL: none */
@@ -40,10 +40,10 @@ apppool_retained_t *apppool_instance_list_in(const char *base,
 /** Is there an open instance whose runtime directory this is? */
 int apppool_instance_list_uses(const char *runtime);
 
-/** It has ended: forget it, and remove what is the parent's to remove. */
+/** It has ended: forget it, and remove what the parent has to remove. */
 void apppool_instance_list_forget(apppool_retained_t *r);
 
-/** In a child of httpd: close what is the parent's alone. */
+/** In a child of httpd: close the descriptors that only the parent needs. */
 void apppool_instance_list_inherit(int bell);
 
 #endif

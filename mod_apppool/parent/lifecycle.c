@@ -31,7 +31,7 @@ APLOG_USE_MODULE(apppool);
 
 static apppool_instance_t *instance; /* NULL, or one of this build */
 static pid_t parent;                 /* httpd's */
-static uid_t user;                   /* whom it was started by */
+static uid_t user;                   /* that has started it */
 static int prefork, dying;
 
 apl_pool_t *apppool_lifecycle_pool(void)
@@ -47,17 +47,17 @@ const char *apppool_lifecycle_runtime(void)
 
 int apppool_lifecycle_child_is_dying(void)
 {
-    return prefork && dying; /* where there are threads, none reads it */
+    return prefork && dying; /* with threads, nobody reads it */
 }
 
 /* ---- with each configuration ---- */
 
-/* The configuration goes: to be read again, or for good. */
+/* The configuration ends: it is read again, or httpd ends. */
 static apr_status_t end_configuration(void *data)
 {
     (void)data;
-    /* A graceful restart keeps what there is, and so does a child's exit.
-     * httpd -X has given up its rights by now: its end will be seen. */
+    /* A graceful restart keeps everything, and so does a child's exit. httpd -X
+     * has given up its rights by now; the watchdog sees its end. */
     if (getpid() == parent && geteuid() == user &&
         (ap_state_query(AP_SQ_MAIN_STATE) == AP_SQ_MS_EXITING ||
          ap_unixd_mpm_get_retained_data()->is_ungraceful))
@@ -78,7 +78,7 @@ static int start_or_continue(apr_pool_t *pconf, apr_pool_t *ptemp,
         apppool_instance_warn_fixed(instance, s, ptemp);
     if (rv == OK)
         rv = apppool_instance_write_table(instance, s, ptemp);
-    /* One that never got a table is of no use. */
+    /* An instance that never got an app table is of no use. */
     if (rv != OK && is_new)
         apppool_instance_list_forget(&instance->kept);
     apppool_watchdog_watch_all(pconf);
@@ -97,10 +97,10 @@ int apppool_lifecycle_pre_config(apr_pool_t *pconf, apr_pool_t *plog,
     parent = getpid();
     user = geteuid();
     apppool_config_begin(pconf);
-    /* Before another module forks a process that would keep hold of it. */
+    /* Before another module forks a process that would inherit it. */
     apppool_instance_list_give_up(apppool_instance_build(ptemp));
     instance = apppool_instance_find(ptemp);
-    /* Also when this configuration turns out to be unusable. And before httpd
+    /* Also if this configuration turns out to be unusable; and before httpd
      * forgets which kind of restart it is. */
     apr_pool_pre_cleanup_register(pconf, NULL, end_configuration);
     return OK;
@@ -128,8 +128,8 @@ int apppool_lifecycle_check_config(apr_pool_t *pconf, apr_pool_t *plog,
     if (apppool_app_all()->nelts == 0)
         return OK;
     wrong = apppool_proxy_api_check(ptemp);
-    /* Later it is looked at when an instance is opened, and an httpd that
-     * serves must not end over what it does not need. */
+    /* Later it is checked when an instance is opened. An httpd that serves must
+     * not end because of what it does not need. */
     if (!wrong && generation == 0)
         wrong = check_programs(ptemp, s);
     if (!wrong && generation == 0)
@@ -158,7 +158,7 @@ int apppool_lifecycle_post_config(apr_pool_t *pconf, apr_pool_t *plog,
     }
     instance = apppool_instance_obtain(pconf);
     rv = start_or_continue(pconf, ptemp, s);
-    /* An httpd that serves must not end over a restart that went wrong. */
+    /* An httpd that serves must not end because a restart failed. */
     return ap_state_query(AP_SQ_CONFIG_GEN) > 1 ? OK : rv;
 }
 

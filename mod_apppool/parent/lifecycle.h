@@ -2,25 +2,25 @@
 
 /**
  * @file lifecycle.h
- * @brief When our instance starts, stays and ends with httpd, and who starts
- *        the watchdog again. And each httpd child's membership.
+ * @brief When our instance starts, stays and ends with httpd, who starts the
+ *        watchdog again, and how each child of httpd joins the pool.
  *
- *     start      runtime directory, lock, segment, table, watchdog
- *     graceful   all of that stays; a new table, and a ring for the spawner
- *                (of another build: as at the start, and the old one drains)
+ *     start      runtime directory, lock, segment, app table, watchdog
+ *     graceful   all of that stays; a new app table, and the doorbell rings (of
+ *                another build: as at the start; the old instance winds down)
  *     restart    the watchdog ends everything, then as at the start
  *     stop       the same; httpd waits for it
  *
- * What stays is in instance.h. Nothing starts before the first configuration
+ * instance.h says what stays. Nothing starts before the first configuration
  * with an AppRoot. `httpd -t` and `httpd -k` touch nothing.
  *
  * Lock:  the parent never takes the pool lock.
- * Crash: watchdog killed: the parent starts another within a second or two.
- *        Parent killed: the watchdog sees its pidfd and the life pipe end.
- *        Child killed: the spawner sees its pidfd. A child of prefork ends in
- *        its signal handler, wherever it was, maybe with the pool lock held;
- *        so it does nothing about the pool when it ends, which is the same
- *        case as being killed.
+ * Crash: watchdog killed: the parent starts another within two seconds.
+ *        Parent killed: the watchdog sees it by its pidfd, and then waits for
+ *        the end of the life pipe. Child killed: the spawner sees it by its
+ *        pidfd. A child of prefork ends in its signal handler, wherever it was,
+ *        maybe with the pool lock held. So it does nothing about the pool when
+ *        it ends, which is the same as being killed.
  * Trust: the parent reads nothing from the segment.
  */
 #ifndef MOD_APPPOOL_PARENT_LIFECYCLE_H
@@ -36,7 +36,7 @@ apl_pool_t *apppool_lifecycle_pool(void);
 /** The runtime directory. */
 const char *apppool_lifecycle_runtime(void);
 
-/** Is this child on its way out, so that the pool lock is not to be taken? */
+/** Is this child ending, so that it must not take the pool lock? */
 int apppool_lifecycle_child_is_dying(void);
 
 /* The hooks. */

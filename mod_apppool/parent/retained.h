@@ -5,10 +5,10 @@
  * @brief What one build of the module leaves to the next: THE CONTRACT
  *        BETWEEN BUILDS.
  *
- * httpd unloads its modules with each configuration and loads them again,
- * maybe others. What outlives that lies in httpd's own memory, in one struct
- * for each instance: a segment, a runtime directory, a watchdog. The newest
- * is found by APPPOOL_RETAINED, the others from there through `older`.
+ * httpd unloads its modules with each configuration and loads them again, maybe
+ * another build. What outlives that is in httpd's own memory, in one struct for
+ * each instance: a segment, a runtime directory, a watchdog. APPPOOL_RETAINED
+ * finds the newest instance, and `older` leads to the others.
  *
  * The next build may be any, also an older one. So the fields below never
  * change; new ones come at the end, and `size` tells which ones the writer
@@ -40,7 +40,7 @@
 
 typedef struct apppool_retained_t {
     apr_uint32_t size;                /**< of this struct, as the writer knew */
-    apr_uint32_t n_fds;               /**< so many descriptors are handed on */
+    apr_uint32_t n_fds;               /**< number of descriptors handed on */
     struct apppool_retained_t *older; /**< the instance before; NULL: none */
     char build[64];                   /**< only the same may go on with it */
     char base[80]; /**< AppPoolRuntimeDir; the lock is in it */

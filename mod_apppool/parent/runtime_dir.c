@@ -44,7 +44,7 @@ const char *apppool_runtime_dir_path(apr_pool_t *p,
         apr_psprintf(p, CONTRACT_PREFIX "%08x", (unsigned)(key ^ key >> 32)));
 }
 
-/* What stands there is a directory of ours. */
+/* Is this a directory that we can use? */
 static const char *check_existing(apr_pool_t *p, const char *path)
 {
     struct stat st;
@@ -54,15 +54,15 @@ static const char *check_existing(apr_pool_t *p, const char *path)
                             strerror(errno));
     if (S_ISLNK(st.st_mode))
         return apr_psprintf(p,
-                            "the runtime directory %s is a symbolic link: say "
-                            "with AppPoolRuntimeDir where it leads to",
+                            "the runtime directory %s is a symbolic link: set "
+                            "AppPoolRuntimeDir to the path where it leads",
                             path);
     if (!S_ISDIR(st.st_mode))
         return apr_psprintf(p,
                             "the runtime directory %s is no directory: remove "
                             "it, or say another with AppPoolRuntimeDir",
                             path);
-    /* Anybody may ask for httpd -t. */
+    /* Any user may run httpd -t. */
     if (st.st_uid != geteuid() && geteuid() == 0)
         return apr_psprintf(p,
                             "the runtime directory %s belongs to user %u and "
@@ -72,7 +72,7 @@ static const char *check_existing(apr_pool_t *p, const char *path)
     return NULL;
 }
 
-/* Could a directory be made there? */
+/* Can a directory be made there? */
 static const char *check_parent(apr_pool_t *p, const char *path)
 {
     const char *above = ap_make_dirstr_parent(p, path);
@@ -156,7 +156,7 @@ void apppool_runtime_dir_point(apr_pool_t *p, const char *base,
 
 /* ---- the lock ---- */
 
-/* Has the one who wrote "PID START" into the lock file ended? */
+/* Has the process ended that wrote "PID START" into the lock file? */
 static int holder_ended(int fd, int *pid)
 {
     char text[64] = "";
@@ -184,10 +184,10 @@ static void write_holder(int fd)
     n = snprintf(text, sizeof text, "%d %llu\n", (int)who.pid,
                  (unsigned long long)who.start);
     if (pwrite(fd, text, (size_t)n, 0) != n)
-        return; /* it is only for the message above */
+        return; /* it is only used in the message above */
 }
 
-/* Is what we have locked still what stands there? */
+/* Is the locked file still the one at this path? */
 static int same_file(int fd, const char *path)
 {
     struct stat a, b;
@@ -264,7 +264,7 @@ void apppool_runtime_dir_remove(const char *base)
 {
     remove_file(base, CONTRACT_CURRENT);
     remove_file(base, CONTRACT_LOCK);
-    /* One that the administrator named is his to keep. */
+    /* A directory that the administrator named stays. */
     if (!strncmp(strrchr(base, '/') + 1, CONTRACT_PREFIX,
                  sizeof CONTRACT_PREFIX - 1))
         rmdir(base);

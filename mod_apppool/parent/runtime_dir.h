@@ -4,16 +4,16 @@
  * @file runtime_dir.h
  * @brief The runtime directory and its lock: one httpd, one directory.
  *
- * While an instance of another build drains, a second one lives in a
+ * While an old instance of another build winds down, a second one lives in a
  * directory 1 to 99 in it.
  *
- * Lock:  the file `lock` in it is flock'ed by the parent, and through the
- *        inherited descriptor by watchdogs and spawners: it is free when all
- *        of them are gone.
- * Crash: what an httpd that was killed left behind holds the lock until it
- *        has cleaned up; the next one waits for that.
- * Trust: it belongs to the user who starts httpd, nobody else may write in
- *        it, and it is no symbolic link.
+ * Lock:  the parent has an flock on the file `lock` in it, and so have
+ *        watchdogs and spawners by the inherited descriptor: it is free when
+ *        all of them have ended.
+ * Crash: what an httpd that was killed has left behind holds the lock until it
+ *        has cleaned up; the next httpd waits for that.
+ * Trust: it belongs to the user who starts httpd, nobody else may write in it,
+ *        and it is no symbolic link.
  */
 #ifndef MOD_APPPOOL_PARENT_RUNTIME_DIR_H
 #define MOD_APPPOOL_PARENT_RUNTIME_DIR_H
@@ -30,7 +30,7 @@ const char *apppool_runtime_dir_path(apr_pool_t *p,
  */
 const char *apppool_runtime_dir_check(apr_pool_t *p, const char *path);
 
-/** Make a directory, or take the one that is there. @return NULL, or why not */
+/** Make the directory, or use an existing one. @return NULL, or why not */
 const char *apppool_runtime_dir_make(apr_pool_t *p, const char *path);
 
 /**
@@ -44,19 +44,19 @@ const char *apppool_runtime_dir_lock(apr_pool_t *p, const char *base,
 /** Place `n` for an instance: base, base/1 ... @return NULL: no such place */
 const char *apppool_runtime_dir_place(apr_pool_t *p, const char *base, int n);
 
-/** Have base/current lead to the newest instance's place. */
+/** Make base/current lead to the place of the newest instance. */
 void apppool_runtime_dir_point(apr_pool_t *p, const char *base,
                                const char *place);
 
-/** Is something left in there? @param below it is a directory in the base */
+/** Is something left in it? @param below it is a directory in the base */
 int apppool_runtime_dir_has_leftovers(apr_pool_t *p, const char *path,
                                       int below);
 
 /** Remove what the parent made for an instance. */
 void apppool_runtime_dir_clear(const char *runtime, int below);
 
-/** Remove what is left then: the lock, and a directory that was not named by
- * the administrator. */
+/** Remove what is left then: the lock, and the directory itself unless the
+ * administrator named it. */
 void apppool_runtime_dir_remove(const char *base);
 
 #endif

@@ -21,7 +21,7 @@ static void words_path(char path[WORDS_PATH], const char *runtime)
     snprintf(path, WORDS_PATH, "%s/" CONTRACT_WATCHDOG_STDERR, runtime);
 }
 
-/* Its stderr: a file for its last words; where that cannot be, httpd's. */
+/* Its stderr: a file, for what it prints before it dies; or else httpd's. */
 static int open_words(const char *runtime)
 {
     char path[WORDS_PATH];

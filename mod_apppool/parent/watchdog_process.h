@@ -2,13 +2,13 @@
 
 /**
  * @file watchdog_process.h
- * @brief Start apppool-watchdog, which starts apppool-spawner, and wait for
- *        its end.
+ * @brief Start apppool-watchdog, which starts apppool-spawner, and wait for its
+ *        end.
  *
  * Lock:  none.
  * Crash: see lifecycle.h.
- * Trust: the helper gets the descriptors of spawner/shared/contract.h and
- *        nothing else of httpd's (exec_program.h).
+ * Trust: the watchdog gets the descriptors of spawner/shared/contract.h and no
+ *        others of httpd's (exec_program.h).
  */
 #ifndef MOD_APPPOOL_PARENT_WATCHDOG_PROCESS_H
 #define MOD_APPPOOL_PARENT_WATCHDOG_PROCESS_H
@@ -24,7 +24,7 @@
  * @return 0, or errno */
 int apppool_watchdog_process_start(apppool_retained_t *r);
 
-/** Start a watchdog that ends what there is in `runtime`, and then itself.
+/** Start a watchdog that ends everything in `runtime`, and then itself.
  * @return 0, or errno */
 int apppool_watchdog_process_end(pid_t *pid, const apppool_retained_t *r,
                                  const char *runtime);
@@ -32,20 +32,20 @@ int apppool_watchdog_process_end(pid_t *pid, const apppool_retained_t *r,
 /**
  * Wait for its end.
  * @param status as of waitpid(); -1: it was no child of ours
- * @return 0: it runs yet, after `limit` us
+ * @return 0: it still runs after `limit` us
  */
 int apppool_watchdog_process_wait(pid_t pid, apr_interval_time_t limit,
                                   int *status);
 
-/** What the watchdog said before it died: ": ...", or "". */
+/** What the watchdog wrote to stderr before it died: ": ...", or "". */
 const char *apppool_watchdog_process_last_words(const apppool_retained_t *r,
                                                 char buf[STDERR_FILE_MAX]);
 
 /** Does it run? A dead one is reaped. @param status of a dead one */
 int apppool_watchdog_process_runs(pid_t pid, int *status);
 
-/** Looks in a row at which the watchdog has not moved. 0 where that is not
- * known: one of an older build does not beat. */
+/** Checks in a row that found no heartbeat of the watchdog. 0 if that is not
+ * known: the watchdog of an older build has no heartbeat. */
 int apppool_watchdog_process_silent(const apppool_retained_t *r,
                                     heartbeat_t *pulse);
 

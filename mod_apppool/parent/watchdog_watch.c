@@ -20,17 +20,18 @@ APLOG_USE_MODULE(apppool);
 #define SAY(level, rv, ...)                                                    \
     ap_log_error(APLOG_MARK, level, rv, ap_server_conf, "apppool: " __VA_ARGS__)
 
-#define RAPID               APR_USEC_PER_SEC /* a watchdog's life that is no life */
-#define RAPID_LIMIT         3 /* so many start at once, then wait */
-#define STOP_MARGIN         (15 * APR_USEC_PER_SEC) /* over the largest StopTimeout */
+#define RAPID       APR_USEC_PER_SEC /* us: it died at once */
+#define RAPID_LIMIT 3                /* starts at once in a row */
+#define STOP_MARGIN                                                            \
+    (15 * APR_USEC_PER_SEC) /* us more than the largest AppStopTimeout */
 
-/* A watchdog that does not move. httpd's monitor comes every ten seconds, and
- * more often when children of httpd end. */
+/* For a watchdog that does not move. httpd calls the monitor hook every ten
+ * seconds, and more often when children of httpd end. */
 #define CHECK_INTERVAL      9000             /* ms from one look to the next */
 #define CHECKS              3                /* it hangs */
 #define STOP_CHECK_INTERVAL APR_USEC_PER_SEC /* the same when it is to stop */
 #define STOP_CHECKS         4
-#define DEATH               APR_USEC_PER_SEC /* for SIGKILL to be of effect */
+#define DEATH               APR_USEC_PER_SEC /* us for SIGKILL to take effect */
 
 /* A watchdog that runs. It lives as long as the configuration. */
 typedef struct watched_t {
@@ -45,7 +46,7 @@ static watched_t *watched;
 
 static void handle_death(int reason, void *data, int status);
 
-/* Look after it, and have httpd call maintain() when it ends. */
+/* Watch it, and have httpd call handle_death() when it ends. */
 static void watch_one(apppool_retained_t *r, apr_pool_t *pconf)
 {
     watched_t *w = apr_pcalloc(pconf, sizeof *w);
@@ -76,7 +77,7 @@ static int running(void)
            now == AP_MPMQ_RUNNING;
 }
 
-/* What is to be said and kept of its end.
+/* Log its end, and note what is needed of it.
  * @param status exit code or signal as httpd tells it: by one number, or as
  *        of waitpid(); our programs have no exit code as small as a signal
  * @return 1: start it again, now */
@@ -119,7 +120,7 @@ static void handle_death(int reason, void *data, int status)
         start(r, ap_server_conf->process->pconf);
 }
 
-/* Another one takes over while it dies: it never runs again. */
+/* SIGKILL is pending, so it never runs again: start another one. */
 static void replace_unkillable(watched_t *w, apr_pool_t *pconf)
 {
     apppool_retained_t *r = w->instance;
@@ -132,7 +133,7 @@ static void replace_unkillable(watched_t *w, apr_pool_t *pconf)
     start(r, pconf);
 }
 
-/* Does it still move? Its death is told to maintain(). */
+/* Does it still move? httpd reports its death to handle_death(). */
 static void check_beat(watched_t *w, apr_pool_t *pconf)
 {
     int64_t now = clock_ms();
@@ -168,7 +169,7 @@ void apppool_watchdog_watch_all(apr_pool_t *pconf)
 {
     apppool_retained_t *r;
 
-    watched = NULL; /* that was of the last configuration's pool */
+    watched = NULL; /* the list was in the last configuration's pool */
     for (r = apppool_instance_list_newest(); r; r = r->older) {
         if (r->watchdog != 0)
             watch_one(r, pconf);
@@ -189,7 +190,7 @@ void apppool_watchdog_watch_check(apr_pool_t *pconf)
             start(r, pconf);
 }
 
-/* By its watchdog; by another one, if that is dead. */
+/* Ask its watchdog; or another one, if that is dead. */
 static void ask_to_stop(apppool_retained_t *r)
 {
     int status, error;
@@ -197,7 +198,7 @@ static void ask_to_stop(apppool_retained_t *r)
 
     if (apppool_watchdog_process_runs((pid_t)r->watchdog, &status)) {
         kill((pid_t)r->watchdog, SIGTERM);
-        kill((pid_t)r->watchdog, SIGCONT); /* stopped, it hears nothing */
+        kill((pid_t)r->watchdog, SIGCONT); /* it may be stopped */
         return;
     }
     error = apppool_watchdog_process_end(&pid, r, r->runtime);
@@ -206,7 +207,7 @@ static void ask_to_stop(apppool_retained_t *r)
     r->watchdog = pid;
 }
 
-/* It does not move, or takes too long. */
+/* It does not move, or it takes too long. */
 static void kill_watchdog(apppool_retained_t *r, int silent)
 {
     int status;
@@ -219,7 +220,7 @@ static void kill_watchdog(apppool_retained_t *r, int silent)
     r->watchdog = 0;
 }
 
-/* Wait for that. @return 1: it is done */
+/* Wait for its end. @return 1: everything has ended */
 static int has_ended(apppool_retained_t *r)
 {
     int64_t until = clock_ms() + (r->grace + STOP_MARGIN) / 1000;

@@ -2,14 +2,14 @@
 
 /**
  * @file watchdog_watch.h
- * @brief httpd's parent watches the watchdogs: of its own instance, and of
- *        those of other builds that drain.
+ * @brief httpd's parent watches the watchdogs: that of its own instance, and
+ *        those of old instances that wind down.
  *
- * One that dies is started again, at once, for as long as httpd runs; one
- * that dies at once again and again gets its next chance from httpd's
- * monitor, every ten seconds. One that hangs is ended and replaced, and so is
- * one that does not move when it is to stop. An instance of another build that
- * has ended in good order is forgotten.
+ * A watchdog that dies is started again at once, as long as httpd runs. If it
+ * dies at once several times in a row, httpd's monitor starts it, every ten
+ * seconds. A watchdog that hangs is killed and replaced, also one that does not
+ * move when it is to stop. An old instance of another build that has ended in
+ * good order is forgotten.
  *
  * Lock:  none.
  * Crash: see lifecycle.h.
@@ -22,14 +22,15 @@
 
 #include "mod_apppool/parent/retained.h"
 
-/** Forget what has ended while nobody was told: between two configurations. */
+/** Forget watchdogs that ended between two configurations, when httpd did not
+ * report it. */
 void apppool_watchdog_watch_collect(void);
 
-/** Start what does not run, and be told of each one's death. */
+/** Start those that do not run, and have httpd report the end of each. */
 void apppool_watchdog_watch_all(apr_pool_t *pconf);
 
-/** End what hangs, and start again what died too often in a row; from time to
- * time. */
+/** Kill those that hang, and start those again that died too often in a row. To
+ * be called from time to time. */
 void apppool_watchdog_watch_check(apr_pool_t *pconf);
 
 /** End all of them, and wait for that. */

@@ -27,7 +27,7 @@ APLOG_USE_MODULE(apppool);
 
 /* ---- the document ---- */
 
-/* No AppRoot, no pool: the same document, with nothing in it. */
+/* Without an AppRoot there is no pool: an empty document. */
 static json_t *report_nothing(request_rec *r)
 {
     static const apl_capacity_t least = {1, 1, 1, 1};
@@ -40,7 +40,7 @@ static json_t *report_nothing(request_rec *r)
     return apl_report_json(&none, 0);
 }
 
-/* @param full with what not everybody is to see */
+/* @param full with query strings (AppStatusDetail) */
 static json_t *report(request_rec *r, int full)
 {
     apl_pool_t *pool = apppool_lifecycle_pool(), *copy;
@@ -93,7 +93,7 @@ static const struct {
              {"auto", send_auto},
              {NULL, send_page}};
 
-/* What a browser may do with it: look, and neither keep nor frame it. */
+/* A browser may show the page, but not store or frame it. */
 static void restrain(request_rec *r)
 {
     static const char *const all[][2] = {
@@ -108,7 +108,7 @@ static void restrain(request_rec *r)
         apr_table_setn(r->headers_out, all[i][0], all[i][1]);
 }
 
-/* "?json"; also "?json=", as those say it who can't say it otherwise. */
+/* "?json"; also "?json=", as some clients cannot send the first form. */
 static int is_view(const char *args, const char *view)
 {
     size_t n = strlen(view);

@@ -2,10 +2,10 @@
 
 /**
  * @file status.h
- * @brief What an operator sees: SetHandler apppool-status, and a section in
- *        mod_status.
+ * @brief The views of the pool for an operator: SetHandler apppool-status, and
+ *        a section of mod_status.
  *
- * All views show one document, shm/view/report.h: the page, `?json`, `?auto`
+ * All views show one document (shm/view/report.h): the page, `?json`, `?auto`
  * and `?metrics`.
  *
  * Lock:  none, or for a copy: see shm/view/snapshot.h.

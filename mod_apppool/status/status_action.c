@@ -24,14 +24,14 @@ APLOG_USE_MODULE(apppool);
 #define FORM_MAX   4096 /* bytes */
 #define FIELDS_MAX 8
 
-/** What a form says; "" is what it does not say. */
+/** The fields of a form; "" if it has no such field. */
 typedef struct {
     const char *token, *action, *name;
 } wish_t;
 
-/* ---- answers ---- */
+/* ---- responses ---- */
 
-/* Relative: whatever stands before us knows where we are. */
+/* Relative: only a proxy before httpd knows the full URL. */
 static const char *page_of(request_rec *r)
 {
     const char *slash = strrchr(r->uri, '/');
@@ -41,7 +41,7 @@ static const char *page_of(request_rec *r)
                        NULL);
 }
 
-/* httpd's own pages have no words of ours for each status. */
+/* httpd's own pages have no text of ours. */
 static int refuse(request_rec *r, int status, const char *sentence)
 {
     ap_log_rerror(APLOG_MARK, APLOG_NOTICE, 0, r,
@@ -57,7 +57,7 @@ static int refuse(request_rec *r, int status, const char *sentence)
     return OK;
 }
 
-/* In words, for what a verb returned. */
+/* The text for the result of a verb. */
 static int conclude(request_rec *r, apr_status_t rv, const char *what,
                     const char *why)
 {
@@ -73,7 +73,7 @@ static int conclude(request_rec *r, apr_status_t rv, const char *what,
     return HTTP_SEE_OTHER;
 }
 
-/* ---- deeds ---- */
+/* ---- actions ---- */
 
 /* A process of this id. @return NULL: there is none */
 static const apl_process_t *find(const apl_pool_t *copy, const char *id)
@@ -91,7 +91,7 @@ static const apl_process_t *find(const apl_pool_t *copy, const char *id)
     return NULL;
 }
 
-/* As the log calls the app; one that is configured no more has its name. */
+/* The label of the app; its name, if it is not configured any more. */
 static const char *label_of(const apl_group_t *g)
 {
     const apppool_app_t *app = apppool_app_find(g->name);
@@ -130,7 +130,7 @@ static const char *request_of(request_rec *r, const apl_pool_t *copy,
     return "a request";
 }
 
-/* "PROCESS-REQUEST": its id, and the request's. */
+/* "PROCESS-REQUEST": the two ids. */
 static int end(request_rec *r, apl_pool_t *copy, const wish_t *wish)
 {
     static const char over[] =
@@ -153,7 +153,7 @@ static int end(request_rec *r, apl_pool_t *copy, const wish_t *wish)
         over);
 }
 
-/* Also ends a drain, but not if the page has not shown that there is one. */
+/* It also ends a drain, but only if the page has shown that there is one. */
 static int restart(request_rec *r, apl_pool_t *copy, const wish_t *wish)
 {
     int resume = !strcmp(wish->action, "resume");
@@ -242,7 +242,7 @@ int apppool_status_action(request_rec *r, int allowed)
                       "page anew.");
     if (!apppool_lifecycle_pool())
         return HTTP_SERVICE_UNAVAILABLE;
-    /* A wait in vain, for an earlier button, has used it up. */
+    /* An earlier button has used it up, if it waited without success. */
     apppool_lifecycle_pool()->patience = APL_PATIENCE;
     if (apl_snapshot_take(&copy, apppool_lifecycle_pool(), r->pool) !=
         APR_SUCCESS)

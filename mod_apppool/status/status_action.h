@@ -3,12 +3,13 @@
 /**
  * @file status_action.h
  * @brief The buttons of the status page: detach a process, end a request
- *        with its process, restart an application or end its drain.
+ *        together with its process, restart an application, or end its drain.
  *
- * They do what any child of httpd can do to the segment: no right is needed
- * that it has not, and root's processes are asked for nothing (SECURITY).
+ * They do what any child of httpd can do to the segment. They need no right
+ * that such a child does not have, and they ask nothing of root's processes
+ * (SECURITY).
  *
- * Lock:  the pool lock, in the verbs of shm/verbs/supervise.h.
+ * Lock:  the pool lock, in the verbs of shm/verbs/admin.h.
  * Crash: a verb is done, or not.
  * Trust: the form is any bytes. What it names is looked up in a snapshot.
  */
@@ -18,18 +19,18 @@
 #include <httpd.h>
 
 /**
- * A POST to the page: do what its form says.
+ * Serve a POST to the page: do what its form says.
  * @param allowed AppStatusAllowActions
- * @return HTTP_SEE_OTHER: done; OK: an answer with 403: not allowed, or not
- *         our form; 412: what it names is not there any more; 503: try again;
- *         or an error
+ * @return HTTP_SEE_OTHER: done; OK: a response was sent, with 403: not allowed,
+ *         or not our form; 412: what the form names does not exist any more;
+ *         503: try again; or an error
  */
 int apppool_status_action(request_rec *r, int allowed);
 
 /**
- * A button, as a form that sends what is to be done.
+ * A button: a form that sends an action.
  * @param token from apppool_status_token()
- * @param ask   what the reader is asked before; NULL: nothing
+ * @param ask   the question that the user has to confirm; NULL: none
  */
 const char *apppool_status_button(request_rec *r, const char *token,
                                   const char *label, const char *action,

@@ -2,8 +2,8 @@
 
 /**
  * @file status_assets.h
- * @brief Style and script of the status page. Constant; they are written into
- *        the page, which so is one answer and loads nothing.
+ * @brief Style and script of the status page. They are constant and part of the
+ *        page, so the page is one response and loads nothing.
  *
  * Lock:  none.
  * Crash: nothing is held.
@@ -15,11 +15,10 @@
 extern const char apppool_status_style[];
 
 /**
- * Every two seconds it asks for the page and puts the sections that changed
- * in place of those that are there; what is open stays open, what has the
- * focus keeps it. It waits while the page is hidden or text is selected, and
- * says so when no answer comes. A button's form is sent without leaving the
- * page.
+ * The script requests the page every two seconds and replaces the sections that
+ * have changed. What is open stays open, and what has the focus keeps it. The
+ * script waits while the page is hidden or text is selected, and says so if no
+ * response comes. It sends the form of a button without leaving the page.
  */
 extern const char apppool_status_script[];
 

@@ -9,9 +9,9 @@
 
 #define WIDTH  240 /* of the drawing; the page stretches it */
 #define HEIGHT 40
-#define PLACES 120  /* samples that have room */
-#define POINT  48   /* bytes that one of them takes */
-#define NONE   (-1) /* no value: no request has ended, say */
+#define PLACES 120  /* samples that fit in */
+#define POINT  48   /* bytes of one sample */
+#define NONE   (-1) /* no value, for example as no request has ended */
 
 typedef struct {
     const char *key, *title;
@@ -28,13 +28,13 @@ static const char *show_count(request_rec *r, double value)
     return apr_psprintf(r->pool, "%.0f", value);
 }
 
-/* So far from the right: the last sample is now. */
+/* The place of a sample, from the right: the last sample is now. */
 static double place(size_t i, size_t n)
 {
     return WIDTH - (double)(n - 1 - i) * WIDTH / (PLACES - 1);
 }
 
-/* A line, or the area below it. Where there is no value it has a gap. */
+/* A line, or the area below it. A missing value is a gap. */
 static const char *path_of(request_rec *r, const json_t *history,
                            const char *key, double most, int area)
 {

@@ -2,7 +2,7 @@
 
 /**
  * @file status_chart.h
- * @brief The history of the status document, drawn.
+ * @brief The history of the status document, as charts.
  *
  * Lock:  none.
  * Crash: nothing is held.

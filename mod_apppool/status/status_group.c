@@ -9,12 +9,12 @@
 #include "mod_apppool/status/status_action.h"
 #include "mod_apppool/status/status_text.h"
 
-#define SLOW                5   /* s that are much for a request */
-#define VERY_SLOW           120 /* and too much */
+#define SLOW                5   /* s: the age of a request is a warning */
+#define VERY_SLOW           120 /* s: it is an error */
 
 #define MEMBER(object, key) apppool_status_member(r, object, key)
 
-/* A state: a word that its own name gives a colour. */
+/* A state. Its word is also its class, which gives it a colour. */
 static const char *badge(request_rec *r, const json_t *object, const char *key)
 {
     const char *word = MEMBER(object, key);
@@ -31,7 +31,7 @@ static const char *since(request_rec *r, const json_t *object, const char *key)
         r, apppool_status_since(r, json_object_get(object, key)));
 }
 
-/* Only what is not leaving yet can be detached. */
+/* Only a process that is not leaving yet can be detached. */
 static const char *detach(request_rec *r, const json_t *p, const char *token)
 {
     const char *state = apppool_status_word(p, "state");
@@ -66,8 +66,8 @@ static void processes(request_rec *r, const json_t *all, const char *token)
     if (json_array_size(all) == 0)
         return;
     ap_rputs("<table class=\"q\"><tr><th class=\"n\">PID</th><th>State</th>"
-             "<th class=\"n opt\" title=\"requests inside it\">Open</th>"
-             "<th class=\"n opt\" title=\"requests answered\">Done</th>"
+             "<th class=\"n opt\" title=\"requests that it works on\">Open</th>"
+             "<th class=\"n opt\" title=\"requests served\">Done</th>"
              "<th class=\"n\">Memory</th><th class=\"n\">Age</th>"
              "<th class=\"n opt\">Used</th><th "
              "class=\"opt\">ID</th><th></th></tr>\n",
@@ -95,7 +95,7 @@ static const json_t *process_of(const json_t *group, apr_int64_t pid)
     return NULL;
 }
 
-/* Of a request that has a process which is not being ended already. */
+/* The button for a request whose process is not being ended already. */
 static const char *end(request_rec *r, const json_t *group, const json_t *q,
                        const char *token)
 {
@@ -108,7 +108,7 @@ static const char *end(request_rec *r, const json_t *group, const json_t *q,
     return apppool_status_button(
         r, token, "Kill", "kill",
         apr_pstrcat(r->pool, MEMBER(p, "id"), "-", MEMBER(q, "id"), NULL),
-        "End the process of this request, with all requests that it has?");
+        "End the process of this request, with all its requests?");
 }
 
 static void request(request_rec *r, const json_t *group, const json_t *q,
@@ -155,7 +155,7 @@ static void requests(request_rec *r, const json_t *group, const char *token)
 
 /* ---- the whole ---- */
 
-/* "half &le; 5.0 ms, 95 % &le; 250 ms": of the answers, and of the waits. */
+/* "half &le; 5.0 ms, 95 % &le; 250 ms": of the responses, and of the waits. */
 static void times(request_rec *r, const json_t *group, const char *key,
                   const char *what)
 {
@@ -188,12 +188,12 @@ static void facts(request_rec *r, const json_t *group)
                   ? " request so far"
                   : " requests so far",
               NULL);
-    times(r, group, "app_time", "answers:");
+    times(r, group, "app_time", "responses:");
     times(r, group, "queue_time", "waits:");
     ap_rvputs(r, ". ", MEMBER(group, "app_root"), "</span></p>\n", NULL);
 }
 
-/* Or the end of a drain. */
+/* The button that restarts the application, or ends its drain. */
 static const char *restart(request_rec *r, const json_t *group,
                            const char *token)
 {

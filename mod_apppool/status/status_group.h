@@ -2,7 +2,7 @@
 
 /**
  * @file status_group.h
- * @brief An application on the status page: what it is, its processes, its
+ * @brief An application on the status page: its facts, its processes, its
  *        requests.
  *
  * Lock:  none.
@@ -16,9 +16,9 @@
 #include <jansson.h>
 
 /**
- * One section.
+ * Write the section of an application.
  * @param n     its number on the page
- * @param token for its buttons; NULL: it has none
+ * @param token for its buttons; NULL: no buttons
  */
 void apppool_status_group(request_rec *r, const json_t *group, int n,
                           const char *token);

@@ -20,7 +20,7 @@ static const char *number(request_rec *r, const json_t *value)
     return apr_pstrdup(r->pool, buf);
 }
 
-/* 0.001, 2.5, 10.0: as OpenMetrics wants bounds. */
+/* 0.001, 2.5, 10.0: the form that OpenMetrics wants for bounds. */
 static const char *bound(request_rec *r, double le)
 {
     char *text = apr_psprintf(r->pool, "%.4f", le);
@@ -47,7 +47,7 @@ static const char *escape(request_rec *r, const json_t *value)
 
 /* ---- OpenMetrics ---- */
 
-/* @param unit the name ends with it; or NULL */
+/* @param unit at the end of the name; or NULL */
 static void family(request_rec *r, const char *name, const char *type,
                    const char *unit, const char *help)
 {
@@ -66,7 +66,7 @@ static void sample(request_rec *r, const char *name, const char *suffix,
     ap_rvputs(r, " ", value, "\n", NULL);
 }
 
-/* Gauges and counters of a group that the document has as they are. */
+/* Gauges and counters of a group that are members of the document. */
 static void simple(request_rec *r, const json_t *groups)
 {
     static const struct {
@@ -130,7 +130,7 @@ static void failing(request_rec *r, const json_t *groups)
     }
 }
 
-/* What the members of a list in a group come to. */
+/* The sums over a list in a group. */
 static void over_list(request_rec *r, const json_t *groups, const char *list,
                       const char *key, int largest, const char *name)
 {
@@ -179,7 +179,7 @@ static void histogram(request_rec *r, const json_t *groups, const char *key,
     }
 }
 
-/* Each counter of the document, also one that comes later. */
+/* Each counter of the document, also those of later versions. */
 static void counters(request_rec *r, json_t *all)
 {
     const char *key;

@@ -2,7 +2,7 @@
 
 /**
  * @file status_metrics.h
- * @brief The status document (shm/view/report.h) for machines that want lines:
+ * @brief The status document (shm/view/report.h) for programs that want lines:
  *        OpenMetrics, and "Name: value".
  *
  * Lock:  none.

@@ -11,7 +11,7 @@
 #include "mod_apppool/status/status_group.h"
 #include "mod_apppool/status/status_text.h"
 
-#define RECENT 12 /* events; the others are folded */
+#define RECENT 12 /* events that are shown; older ones are folded */
 
 /* ---- the summary ---- */
 
@@ -31,7 +31,8 @@ static void size(request_rec *r, const json_t *pool)
     ap_rputs(" processes", r);
 }
 
-/* " (3 busy, 1 idle), 1 starting": those that count are in brackets. */
+/* " (3 busy, 1 idle), 1 starting": processes that count against MaxPoolSize are
+ * in brackets. */
 static void states(request_rec *r, const json_t *now)
 {
     static const struct {
@@ -144,14 +145,15 @@ void apppool_status_body(request_rec *r, const json_t *doc, const char *token)
         apppool_status_group(r, group, (int)i + 1, token);
     }
     if (json_array_size(groups) == 0)
-        ap_rputs("<section id=\"none\">No application was asked for yet."
+        ap_rputs("<section id=\"none\">No application has had a request yet."
                  "</section>\n",
                  r);
     events(r, json_object_get(doc, "events"));
     counters(r, json_object_get(doc, "counters"));
 }
 
-/* Its own style and script, and to ask for it again. @return the nonce */
+/* Permit the page its own style and script, and requests to itself.
+ * @return the nonce */
 static const char *permit(request_rec *r)
 {
     unsigned char random[12];

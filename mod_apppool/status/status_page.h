@@ -14,14 +14,15 @@
 #include <httpd.h>
 #include <jansson.h>
 
-/** What a browser may load for any of our views, and who may frame it. */
+/** What a browser may load for any of our views, and which sites may frame
+ * it. */
 #define APPPOOL_STATUS_POLICY                                                  \
     "default-src 'none'; base-uri 'none'; frame-ancestors 'none'"
 
-/** The page. @param token for its buttons; NULL: it has none */
+/** Write the page. @param token for its buttons; NULL: no buttons */
 void apppool_status_page(request_rec *r, const json_t *doc, const char *token);
 
-/** What is in it, for a page of somebody else's. */
+/** Write only the body of the page, for a page of another module. */
 void apppool_status_body(request_rec *r, const json_t *doc, const char *token);
 
 #endif

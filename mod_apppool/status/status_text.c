@@ -65,7 +65,7 @@ const char *apppool_status_bytes(request_rec *r, const json_t *value)
 
 const char *apppool_status_span(request_rec *r, double s)
 {
-    /* Not what a segment may say that no system can be as old as. */
+    /* A segment may hold any number. No system is as old as this. */
     apr_int64_t n = s > 1e12 ? APR_INT64_C(1000000000000) : (apr_int64_t)s;
 
     if (s < 0)

@@ -2,7 +2,7 @@
 
 /**
  * @file status_text.h
- * @brief Values of the status document as people read them, as HTML.
+ * @brief Values of the status document as people read them, in HTML.
  *
  * Lock:  none.
  * Crash: nothing is held.
@@ -26,7 +26,7 @@ const char *apppool_status_member(request_rec *r, const json_t *object,
 /** The text of a member; "" if it has none. Not escaped. */
 const char *apppool_status_word(const json_t *object, const char *key);
 
-/** A member that is a whole number; 0 if it is none. */
+/** A member that is a whole number; otherwise 0. */
 apr_int64_t apppool_status_number(const json_t *object, const char *key);
 
 /** Bytes: "12.3 MB". */
@@ -35,7 +35,8 @@ const char *apppool_status_bytes(request_rec *r, const json_t *value);
 /** Seconds: "40 ms", "3.2 s", "5 min", "2 h 10 min", "3 d 4 h". */
 const char *apppool_status_span(request_rec *r, double seconds);
 
-/** Seconds since an ISO 8601 instant; below 0 if it is none. */
+/** Seconds since an ISO 8601 instant; below 0 if the value is not an
+ * instant. */
 double apppool_status_since(request_rec *r, const json_t *instant);
 
 /** "12:34:56" of an ISO 8601 instant. */

@@ -35,7 +35,7 @@ const char *apppool_status_token(request_rec *r)
     return make(r, r->request_time / STEP);
 }
 
-/* Takes as long for all of the same length, which is no secret. */
+/* In constant time for texts of the same length; the length is no secret. */
 static int equal(const char *a, const char *b)
 {
     size_t i, n = strlen(a);

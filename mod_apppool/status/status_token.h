@@ -2,13 +2,14 @@
 
 /**
  * @file status_token.h
- * @brief What a button of the status page must show: that its page was ours,
- *        and was sent to the same user a short time ago.
+ * @brief What a button of the status page must send: a proof that its page was
+ *        ours, and was sent to the same user a short time ago.
  *
- * Another site can have a browser send any form here, with the operator's
- * login, but it can neither read the page nor guess a token. A token is the
- * time and a MAC of time and user, with a key that httpd's parent makes with
- * each configuration: nothing is stored, and all of httpd's children know it.
+ * Another site can make a browser send any form here, with the operator's
+ * login. But that site can neither read the page nor guess a token. A token is
+ * the time and a MAC of time and user. httpd's parent makes the key of the MAC
+ * with each configuration: nothing is stored, and all of httpd's children know
+ * the key.
  *
  * Lock:  none.
  * Crash: nothing is held.
@@ -19,14 +20,14 @@
 
 #include <httpd.h>
 
-/** Make the key; in the parent, before its children are forked. */
+/** Make the key. To be called in the parent, before children are forked. */
 void apppool_status_token_begin(void);
 
 /** A token for this request's user. */
 const char *apppool_status_token(request_rec *r);
 
-/** Is it one of this user's, and not too old? It is good for a quarter of an
- * hour at least, and for less than 20 minutes. */
+/** Is it a token of this user, and not too old? A token is valid for at least
+ * 15 and less than 20 minutes. */
 int apppool_status_token_ok(request_rec *r, const char *token);
 
 #endif

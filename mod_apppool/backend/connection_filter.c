@@ -113,7 +113,7 @@ static int end_websocket(apppool_connection_filter_t *filter,
 {
     const apppool_first_byte_t *of = &filter->first_byte;
 
-    if (of->hold->session == 0 || !apl_checkout_closed(of->pool, of->hold))
+    if (of->ref->session == 0 || !apl_checkout_closed(of->pool, of->ref))
         return 0;
     silence(filter->r);
     return is_websocket(filter, mode) &&

@@ -31,7 +31,7 @@ static apr_status_t peek(request_rec *r, ap_filter_t *next)
 
 static int is_being_killed(const apppool_first_byte_t *w)
 {
-    return w->hold->session != 0 && apl_checkout_dying(w->pool, w->hold);
+    return w->ref->session != 0 && apl_checkout_dying(w->pool, w->ref);
 }
 
 apr_status_t apppool_first_byte_wait(const apppool_first_byte_t *w,
@@ -55,8 +55,8 @@ apr_status_t apppool_first_byte_wait(const apppool_first_byte_t *w,
 /* mod_proxy's fcgi and scgi read the socket without our filters. */
 static int bypasses_filters(const apppool_first_byte_t *w)
 {
-    return w->hold->wire.protocol == APL_FCGI ||
-           w->hold->wire.protocol == APL_SCGI;
+    return w->ref->wire.protocol == APL_FCGI ||
+           w->ref->wire.protocol == APL_SCGI;
 }
 
 apr_interval_time_t apppool_first_byte_timeout(const apppool_first_byte_t *w)

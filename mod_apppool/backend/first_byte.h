@@ -29,7 +29,7 @@
 /** A request and the process that works on it. */
 typedef struct {
     const apl_pool_t *pool;
-    const apl_session_ref_t *hold;
+    const apl_session_ref_t *ref;
     int64_t kill_at;             /**< AppKillAfter, us of apl_now(); 0: never */
     apr_interval_time_t timeout; /**< us that the app may be silent; or < 0 */
     int socket;                  /**< descriptor of the connection */

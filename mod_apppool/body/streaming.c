@@ -25,10 +25,10 @@ int apppool_streaming_wants_upgrade(const request_rec *r)
 }
 
 int apppool_streaming_is_full(const apppool_app_t *app, const apl_pool_t *pool,
-                              const apl_session_ref_t *hold)
+                              const apl_session_ref_t *ref)
 {
     return app->max_lasting != 0 &&
-           apl_checkout_lasting(pool, hold) >= app->max_lasting;
+           apl_checkout_lasting(pool, ref) >= app->max_lasting;
 }
 
 static apr_status_t see_switch(ap_filter_t *f, apr_bucket_brigade *bb)
@@ -37,7 +37,7 @@ static apr_status_t see_switch(ap_filter_t *f, apr_bucket_brigade *bb)
     ap_filter_t *next = f->next;
 
     if (streaming->r->status == HTTP_SWITCHING_PROTOCOLS) {
-        apl_checkout_endless(streaming->pool, streaming->hold,
+        apl_checkout_endless(streaming->pool, streaming->ref,
                              APL_LASTING_CONNECTION);
         apppool_streaming_end(streaming);
     }
@@ -51,11 +51,11 @@ void apppool_streaming_register(void)
 }
 
 void apppool_streaming_begin(apppool_streaming_t *streaming, request_rec *r,
-                             apl_pool_t *pool, const apl_session_ref_t *hold)
+                             apl_pool_t *pool, const apl_session_ref_t *ref)
 {
     streaming->r = r;
     streaming->pool = pool;
-    streaming->hold = hold;
+    streaming->ref = ref;
     if (!streaming->filter && apr_table_get(r->headers_in, "Upgrade"))
         streaming->filter = ap_add_output_filter_handle(switching, streaming,
                                                         NULL, r->connection);

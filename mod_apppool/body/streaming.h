@@ -31,7 +31,7 @@
 typedef struct {
     const request_rec *r;
     apl_pool_t *pool;
-    const apl_session_ref_t *hold;
+    const apl_session_ref_t *ref;
     ap_filter_t *filter; /**< NULL: it is not waiting */
 } apppool_streaming_t;
 
@@ -44,7 +44,7 @@ int apppool_streaming_wants_upgrade(const request_rec *r);
 /** Does its app have AppMaxLasting other streams already? This one is counted
  * from now on. */
 int apppool_streaming_is_full(const apppool_app_t *app, const apl_pool_t *pool,
-                              const apl_session_ref_t *hold);
+                              const apl_session_ref_t *ref);
 
 /** @return APL_LASTING_CONNECTION: the response is an event stream;
  *         APL_LASTING_RESPONSE: it has
@@ -54,7 +54,7 @@ uint32_t apppool_streaming_kind(const request_rec *r);
 /** Tell the pool when the connection is upgraded. This does nothing if the
  * client does not ask for an upgrade. */
 void apppool_streaming_begin(apppool_streaming_t *streaming, request_rec *r,
-                             apl_pool_t *pool, const apl_session_ref_t *hold);
+                             apl_pool_t *pool, const apl_session_ref_t *ref);
 void apppool_streaming_end(apppool_streaming_t *streaming);
 
 #endif

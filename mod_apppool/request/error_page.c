@@ -222,19 +222,19 @@ static void put_end(const page_t *page, const char *text)
 }
 
 /* For visitors. */
-static void put_number(const page_t *page, const apl_session_ref_t *hold)
+static void put_number(const page_t *page, const apl_session_ref_t *ref)
 {
     put_head(page, "This application could not be started");
     put_end(page, apr_psprintf(page->r->pool,
                                "Error " CONTRACT_ID_FMT " in the server's log.",
-                               hold->error_id));
+                               ref->error_id));
 }
 
 static void put_page(const page_t *page, const apppool_app_t *app,
-                     const apl_session_ref_t *hold)
+                     const apl_session_ref_t *ref)
 {
     apr_pool_t *p = page->r->pool;
-    const char *id = apr_psprintf(p, CONTRACT_ID_FMT, hold->error_id);
+    const char *id = apr_psprintf(p, CONTRACT_ID_FMT, ref->error_id);
     const char *retry = apr_table_get(page->r->err_headers_out, "Retry-After");
     failure_t f = read_failure(page->r, app, id);
     const char *doing, *advice;
@@ -270,7 +270,7 @@ static int wants_html(const request_rec *r)
 }
 
 int apppool_error_page_send(request_rec *r, const apppool_app_t *app,
-                            const apl_session_ref_t *hold, int status)
+                            const apl_session_ref_t *ref, int status)
 {
     const page_t page = {r, wants_html(r)};
 
@@ -291,8 +291,8 @@ int apppool_error_page_send(request_rec *r, const apppool_app_t *app,
                    "base-uri 'none'; form-action 'none'");
     apr_table_setn(r->headers_out, "X-Content-Type-Options", "nosniff");
     if (apppool_config_friendly_errors(r, app->environment))
-        put_page(&page, app, hold);
+        put_page(&page, app, ref);
     else
-        put_number(&page, hold);
+        put_number(&page, ref);
     return 1;
 }

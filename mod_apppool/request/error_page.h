@@ -28,6 +28,6 @@
  * @return 1: the response is sent; 0: nothing was done
  */
 int apppool_error_page_send(request_rec *r, const apppool_app_t *app,
-                            const apl_session_ref_t *hold, int status);
+                            const apl_session_ref_t *ref, int status);
 
 #endif

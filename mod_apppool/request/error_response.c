@@ -33,30 +33,30 @@ static void add_note(request_rec *r, const char *text)
     apr_table_setn(r->notes, "verbose-error-to", "*");
 }
 
-static const char *error_of(request_rec *r, const apl_session_ref_t *hold)
+static const char *error_of(request_rec *r, const apl_session_ref_t *ref)
 {
-    return apr_psprintf(r->pool, CONTRACT_ID_FMT, hold->error_id);
+    return apr_psprintf(r->pool, CONTRACT_ID_FMT, ref->error_id);
 }
 
 /* Send the page with the reason, or the error id that stands in the log. */
 static int respond_start_failure(request_rec *r, const apppool_app_t *app,
-                                 const apl_session_ref_t *hold, int status)
+                                 const apl_session_ref_t *ref, int status)
 {
-    if (apppool_error_page_send(r, app, hold, status))
+    if (apppool_error_page_send(r, app, ref, status))
         return OK;
     add_note(r, apr_pstrcat(r->pool,
                             "The application could not be started. Error ",
-                            error_of(r, hold), " in the server's log.", NULL));
+                            error_of(r, ref), " in the server's log.", NULL));
     return status;
 }
 
 static int not_started(request_rec *r, const apppool_app_t *app,
-                       const apl_session_ref_t *hold, int status)
+                       const apl_session_ref_t *ref, int status)
 {
-    const char *id = error_of(r, hold);
+    const char *id = error_of(r, ref);
 
     SAY(APLOG_ERR, 0, r, "%s did not start: error %s", app->label, id);
-    return respond_start_failure(r, app, hold, status);
+    return respond_start_failure(r, app, ref, status);
 }
 
 int apppool_error_response_streaming(request_rec *r, const apppool_app_t *app)
@@ -78,7 +78,7 @@ static int client_gone(request_rec *r, const apppool_app_t *app)
 }
 
 int apppool_error_response_pool(request_rec *r, const apppool_app_t *app,
-                                const apl_session_ref_t *hold, apr_status_t rv)
+                                const apl_session_ref_t *ref, apr_status_t rv)
 {
     char text[128];
 
@@ -97,10 +97,9 @@ int apppool_error_response_pool(request_rec *r, const apppool_app_t *app,
     case APL_EBACKOFF:
         SAY(APLOG_WARNING, 0, r,
             "%s does not start: error %s; next try in %" APR_INT64_T_FMT " ms",
-            app->label, error_of(r, hold),
-            (apr_int64_t)hold->retry_after / 1000);
-        return respond_start_failure(r, app, hold,
-                                     try_later(r, hold->retry_after));
+            app->label, error_of(r, ref), (apr_int64_t)ref->retry_after / 1000);
+        return respond_start_failure(r, app, ref,
+                                     try_later(r, ref->retry_after));
     case APL_EUNKILLABLE:
         SAY(APLOG_ERR, 0, r,
             "%s is not started: more than AppMaxUnkillable %u of its processes "
@@ -112,9 +111,9 @@ int apppool_error_response_pool(request_rec *r, const apppool_app_t *app,
             r->method, r->uri);
         return try_later(r, DRAINED_RETRY);
     case APL_ESTART:
-        return not_started(r, app, hold, HTTP_BAD_GATEWAY);
+        return not_started(r, app, ref, HTTP_BAD_GATEWAY);
     case APL_EREFUSED:
-        return not_started(r, app, hold, try_later(r, hold->retry_after));
+        return not_started(r, app, ref, try_later(r, ref->retry_after));
     case APL_ELASTING:
         return apppool_error_response_streaming(r, app);
     case APL_EGONE:
@@ -131,11 +130,11 @@ int apppool_error_response_pool(request_rec *r, const apppool_app_t *app,
 }
 
 int apppool_error_response_connect(request_rec *r, const apppool_app_t *app,
-                                   const apl_session_ref_t *hold,
+                                   const apl_session_ref_t *ref,
                                    apr_status_t rv)
 {
     SAY(APLOG_ERR, rv, r, "%s[%d] cannot be connected to", app->label,
-        (int)hold->pid);
+        (int)ref->pid);
     return try_later(r, 0);
 }
 
@@ -155,16 +154,16 @@ void apppool_error_response_forget(request_rec *r)
 }
 
 int apppool_error_response_killed(request_rec *r, const apppool_app_t *app,
-                                  const apl_session_ref_t *hold)
+                                  const apl_session_ref_t *ref)
 {
     SAY(APLOG_ERR, 0, r, "%s[%d] was killed and gave no response: %s %s",
-        app->label, (int)hold->pid, r->method, r->uri);
+        app->label, (int)ref->pid, r->method, r->uri);
     apppool_error_response_forget(r);
     return HTTP_GATEWAY_TIME_OUT;
 }
 
 int apppool_error_response_app(request_rec *r, const apppool_app_t *app,
-                               const apl_session_ref_t *hold, int status)
+                               const apl_session_ref_t *ref, int status)
 {
     int silent = status == HTTP_GATEWAY_TIME_OUT ||
                  apr_table_get(r->notes, "proxy_timedout") != NULL;
@@ -176,10 +175,10 @@ int apppool_error_response_app(request_rec *r, const apppool_app_t *app,
         return status;
     if (silent)
         SAY(APLOG_ERR, 0, r, "%s[%d] was silent for too long: %s %s",
-            app->label, (int)hold->pid, r->method, r->uri);
+            app->label, (int)ref->pid, r->method, r->uri);
     else
         SAY(APLOG_ERR, 0, r, "%s[%d] gave no response: %s %s", app->label,
-            (int)hold->pid, r->method, r->uri);
+            (int)ref->pid, r->method, r->uri);
     apppool_error_response_forget(r);
     return silent ? HTTP_GATEWAY_TIME_OUT : HTTP_BAD_GATEWAY;
 }

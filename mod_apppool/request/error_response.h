@@ -33,11 +33,11 @@
 
 /** The pool gave no process. @return what the handler is to return */
 int apppool_error_response_pool(request_rec *r, const apppool_app_t *app,
-                                const apl_session_ref_t *hold, apr_status_t rv);
+                                const apl_session_ref_t *ref, apr_status_t rv);
 
 /** The connection to the process failed, for a reason of httpd itself. */
 int apppool_error_response_connect(request_rec *r, const apppool_app_t *app,
-                                   const apl_session_ref_t *hold,
+                                   const apl_session_ref_t *ref,
                                    apr_status_t rv);
 
 /** Ten processes in a row refused the connection. */
@@ -49,11 +49,11 @@ int apppool_error_response_refused(request_rec *r, const apppool_app_t *app);
  * @return what the handler is to return; 504 if the app was silent, only then
  */
 int apppool_error_response_app(request_rec *r, const apppool_app_t *app,
-                               const apl_session_ref_t *hold, int status);
+                               const apl_session_ref_t *ref, int status);
 
 /** The process was ended while it worked on this request, or on another one. */
 int apppool_error_response_killed(request_rec *r, const apppool_app_t *app,
-                                  const apl_session_ref_t *hold);
+                                  const apl_session_ref_t *ref);
 
 /** Take back what mod_proxy has noted for a response that is not sent. */
 void apppool_error_response_forget(request_rec *r);

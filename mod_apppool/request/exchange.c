@@ -20,12 +20,12 @@ static apppool_endpoint_t endpoint_of(const apppool_session_t *s)
     apr_int64_t timeout = apppool_config_timeout(s->r);
     proxy_server_conf *conf = apppool_proxy_api_conf(s->r->server);
     apppool_endpoint_t endpoint = {
-        .id = s->hold.id,
-        .wire = s->hold.wire,
+        .id = s->ref.id,
+        .wire = s->ref.wire,
         .runtime = apppool_lifecycle_runtime(),
         /* A kept one is in the way of other requests to a serial process. */
-        .keep = s->hold.wire.protocol == APL_HTTP &&
-                apl_concurrency(&s->app->pool.options, &s->hold.wire) != 1,
+        .keep = s->ref.wire.protocol == APL_HTTP &&
+                apl_concurrency(&s->app->pool.options, &s->ref.wire) != 1,
         /* httpd negotiates some upgrades itself. An app that speaks h2c would
          * be reached past all that is configured for it here. */
         .refuses_upgrade = apr_table_get(s->r->headers_in, "Upgrade") &&
@@ -43,7 +43,7 @@ static apppool_first_byte_t first_byte_of(const apppool_session_t *s)
     int64_t kill_after = s->app->pool.options.kill_after;
     apppool_first_byte_t first_byte = {
         .pool = s->pool,
-        .hold = &s->hold,
+        .ref = &s->ref,
         .kill_at = kill_after == 0 ? 0 : s->process_since + kill_after,
         .timeout = s->timeout,
         .socket = s->socket,
@@ -114,7 +114,7 @@ static int try_once(apppool_session_t *s, const apppool_endpoint_t *endpoint,
     }
     *rv = apppool_connection_open(c, s->r, endpoint, s->deadline);
     if (*rv != APR_SUCCESS ||
-        (!tells_if_unread(endpoint) && apl_alive_ending(s->hold.pid))) {
+        (!tells_if_unread(endpoint) && apl_alive_ending(s->ref.pid))) {
         apppool_connection_give(c);
         return 0;
     }
@@ -139,13 +139,13 @@ int apppool_exchange(apppool_session_t *s, const char *url, int *status)
     for (i = 0; i < RESETS; i++) {
         done = try_once(s, &endpoint, url, status, &rv);
         if (rv == APR_SUCCESS && !s->started && apppool_session_is_killed(s)) {
-            *status = apppool_error_response_killed(s->r, s->app, &s->hold);
+            *status = apppool_error_response_killed(s->r, s->app, &s->ref);
             return 1;
         }
         if (done && !s->started &&
             !apppool_response_check_overridden(&s->check, s->r, *status)) {
             *status =
-                apppool_error_response_app(s->r, s->app, &s->hold, *status);
+                apppool_error_response_app(s->r, s->app, &s->ref, *status);
             s->silent = *status == HTTP_GATEWAY_TIME_OUT;
         }
         if (done)
@@ -157,8 +157,7 @@ int apppool_exchange(apppool_session_t *s, const char *url, int *status)
             return 0;
         }
         if (rv != APR_SUCCESS) {
-            *status =
-                apppool_error_response_connect(s->r, s->app, &s->hold, rv);
+            *status = apppool_error_response_connect(s->r, s->app, &s->ref, rv);
             return 1;
         }
         if (apppool_session_detach_if_ending(s)) {
@@ -167,6 +166,6 @@ int apppool_exchange(apppool_session_t *s, const char *url, int *status)
         }
         apr_sleep(1000 << i); /* the process lives, but resets connections */
     }
-    *status = apppool_error_response_app(s->r, s->app, &s->hold, *status);
+    *status = apppool_error_response_app(s->r, s->app, &s->ref, *status);
     return 1;
 }

@@ -65,11 +65,11 @@ static int serve(apppool_session_t *s)
     for (i = 0; status == OK && i < ATTEMPTS; i++) {
         rv = apppool_session_checkout(s);
         if (rv != APR_SUCCESS)
-            return apppool_error_response_pool(s->r, s->app, &s->hold, rv);
+            return apppool_error_response_pool(s->r, s->app, &s->ref, rv);
         /* AppProtocol is auto, or this process was started under another
          * AppProtocol: build the request for its protocol. */
-        if (s->hold.wire.protocol != protocol) {
-            protocol = s->hold.wire.protocol;
+        if (s->ref.wire.protocol != protocol) {
+            protocol = s->ref.wire.protocol;
             status = fit_request(s, protocol, &url);
             if (status != OK)
                 break;

@@ -33,9 +33,9 @@ static void begin_response(apppool_session_t *s)
     s->started = 1;
     apppool_session_restore(s);
     /* A page of httpd's own does not come from a process. */
-    if (s->hold.session != 0) {
+    if (s->ref.session != 0) {
         if (kind)
-            apl_checkout_endless(s->pool, &s->hold, kind);
+            apl_checkout_endless(s->pool, &s->ref, kind);
         apppool_connection_response_began(s->connection);
         s->file = apppool_sendfile_name(s->r, s->error);
         if (!s->file)
@@ -81,7 +81,7 @@ static void replace_body(apppool_session_t *s, apr_bucket_brigade *bb)
 /* An scgi response ends with its connection, so maybe with the process. */
 static int has_lost_process(apppool_session_t *s)
 {
-    return s->hold.wire.protocol == APL_SCGI &&
+    return s->ref.wire.protocol == APL_SCGI &&
            apppool_session_detach_if_ending(s);
 }
 
@@ -100,7 +100,7 @@ static int is_cut_short(const apppool_session_t *s)
 {
     return s->check.length < 0 && !s->r->header_only &&
            !AP_STATUS_IS_HEADER_ONLY(s->r->status) &&
-           (s->hold.wire.protocol == APL_SCGI ||
+           (s->ref.wire.protocol == APL_SCGI ||
             apppool_connection_filter_has_ended(
                 apppool_connection_filter(s->connection))) &&
            apppool_session_is_killed(s);
@@ -132,18 +132,18 @@ static apr_status_t filter_part(ap_filter_t *f, apr_bucket_brigade *bb)
     ap_filter_t *next = f->next;
     apr_status_t rv = APR_SUCCESS;
 
-    if (!s->started && s->hold.session != 0 &&
+    if (!s->started && s->ref.session != 0 &&
         !apppool_response_check_first(&s->check, s->r, bb))
         return APR_EGENERAL;
-    if (!s->started && s->hold.session != 0 &&
+    if (!s->started && s->ref.session != 0 &&
         apppool_streaming_kind(s->r) == APL_LASTING_CONNECTION &&
-        apppool_streaming_is_full(s->app, s->pool, &s->hold))
+        apppool_streaming_is_full(s->app, s->pool, &s->ref))
         return refuse(f, bb);
     if (!s->started)
         begin_response(s);
-    if (s->hold.session != 0 && !s->file)
+    if (s->ref.session != 0 && !s->file)
         apppool_response_check_part(&s->check, s->r, bb);
-    if (s->hold.session != 0 && !s->file && has_end(bb) && is_cut_short(s))
+    if (s->ref.session != 0 && !s->file && has_end(bb) && is_cut_short(s))
         replace_end_by_error(s, bb);
     if (has_error(bb) && apppool_session_is_cut_off(s))
         end_stream(bb);
@@ -198,7 +198,7 @@ static apr_status_t filter_response(ap_filter_t *f, apr_bucket_brigade *bb)
     apr_bucket_brigade *part;
     apr_status_t rv = APR_SUCCESS;
 
-    if (s->hold.session == 0 || s->hold.wire.protocol != APL_SCGI)
+    if (s->ref.session == 0 || s->ref.wire.protocol != APL_SCGI)
         return filter_part(f, bb);
     part = apr_brigade_create(s->r->pool, bb->bucket_alloc);
     while (rv == APR_SUCCESS && !APR_BRIGADE_EMPTY(bb)) {
@@ -241,7 +241,7 @@ void apppool_response_filter_finish(apppool_session_t *s)
     apr_bucket_alloc_t *list = s->r->connection->bucket_alloc;
     apr_bucket_brigade *bb;
 
-    if (s->ended || (!s->started && s->hold.wire.protocol != APL_FCGI))
+    if (s->ended || (!s->started && s->ref.wire.protocol != APL_FCGI))
         return;
     bb = apr_brigade_create(s->r->pool, list);
     APR_BRIGADE_INSERT_TAIL(bb, apr_bucket_eos_create(list));

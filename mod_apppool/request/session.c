@@ -27,8 +27,8 @@ static void note_begin(apppool_session_t *s)
 
     s->process_since = apl_now();
     apr_table_setn(r->subprocess_env, "APPPOOL_PID",
-                   apr_itoa(r->pool, s->hold.pid));
-    note_ms(r, "APPPOOL_QUEUE_MS", s->hold.queued);
+                   apr_itoa(r->pool, s->ref.pid));
+    note_ms(r, "APPPOOL_QUEUE_MS", s->ref.queued);
     /* That of an earlier process, which died. */
     apr_table_unset(r->subprocess_env, "APPPOOL_APP_MS");
 }
@@ -59,7 +59,7 @@ static void release_previous(const request_rec *r)
         r->prev ? ap_get_module_config(r->prev->request_config, &apppool_module)
                 : NULL;
 
-    if (s && s->hold.wire.protocol == APL_FCGI) {
+    if (s && s->ref.wire.protocol == APL_FCGI) {
         apppool_session_restore(s);
         apppool_session_checkin(s);
     }
@@ -91,12 +91,12 @@ apppool_session_t *apppool_session_begin(request_rec *r,
  * still work on the request, also when the client has left. */
 static void give_back(apppool_session_t *s)
 {
-    if (s->hold.session == 0 || s->closed || !(s->silent || s->started)) {
+    if (s->ref.session == 0 || s->closed || !(s->silent || s->started)) {
         apppool_session_checkin(s);
         return;
     }
     note_end(s);
-    apl_checkin_abandon(s->pool, &s->hold, apl_now());
+    apl_checkin_abandon(s->pool, &s->ref, apl_now());
 }
 
 void apppool_session_end(apppool_session_t *s)
@@ -111,11 +111,11 @@ void apppool_session_prepare(apppool_session_t *s)
 {
     s->keepalives = s->r->connection->keepalives;
     s->r->connection->keepalives = 0;
-    apppool_streaming_begin(&s->streaming, s->r, s->pool, &s->hold);
+    apppool_streaming_begin(&s->streaming, s->r, s->pool, &s->ref);
     apppool_response_check_begin(&s->check, s->r, s->app->label,
-                                 s->hold.wire.protocol);
-    if (s->hold.wire.protocol != APL_HTTP)
-        apppool_cgi_variables_set(s->r, s->mount, s->hold.wire.protocol,
+                                 s->ref.wire.protocol);
+    if (s->ref.wire.protocol != APL_HTTP)
+        apppool_cgi_variables_set(s->r, s->mount, s->ref.wire.protocol,
                                   s->filename, &s->cgi);
 }
 
@@ -143,12 +143,12 @@ static apr_status_t ask_pool(apppool_session_t *s,
                              apppool_config()->queries ? r->args : NULL,
                              apppool_streaming_wants_upgrade(r)};
     apr_status_t rv =
-        apl_checkout(s->pool, &s->hold, &s->app->pool, &request, look, now);
+        apl_checkout(s->pool, &s->ref, &s->app->pool, &request, look, now);
 
-    if (!request.lasting || s->hold.session == 0 ||
-        !apppool_streaming_is_full(s->app, s->pool, &s->hold))
+    if (!request.lasting || s->ref.session == 0 ||
+        !apppool_streaming_is_full(s->app, s->pool, &s->ref))
         return rv;
-    apl_checkin_unused(s->pool, &s->hold, now);
+    apl_checkin_unused(s->pool, &s->ref, now);
     return APL_ELASTING;
 }
 
@@ -168,7 +168,7 @@ apr_status_t apppool_session_checkout(apppool_session_t *s)
     do {
         rv = ask_pool(s, looked ? &look : NULL, now);
         if (rv == APL_EWAIT)
-            rv = apl_checkout_wait(pool, &s->hold, s->deadline,
+            rv = apl_checkout_wait(pool, &s->ref, s->deadline,
                                    apppool_client_has_left, &client);
         /* A repair has lost its place in the queue: queue up again. */
     } while (rv == APL_EDAMAGED && --tries > 0);
@@ -181,31 +181,31 @@ apr_status_t apppool_session_checkout(apppool_session_t *s)
 
 void apppool_session_checkin(apppool_session_t *s)
 {
-    if (s->hold.session == 0)
+    if (s->ref.session == 0)
         return;
     note_end(s);
-    apl_checkin(s->pool, &s->hold, apl_now());
+    apl_checkin(s->pool, &s->ref, apl_now());
 }
 
 int apppool_session_is_killed(const apppool_session_t *s)
 {
-    return s->hold.session != 0 && apl_checkout_killed(s->pool, &s->hold);
+    return s->ref.session != 0 && apl_checkout_killed(s->pool, &s->ref);
 }
 
 int apppool_session_is_cut_off(const apppool_session_t *s)
 {
-    return s->hold.session != 0 && apl_checkout_closed(s->pool, &s->hold);
+    return s->ref.session != 0 && apl_checkout_closed(s->pool, &s->ref);
 }
 
 int apppool_session_detach_if_ending(apppool_session_t *s)
 {
-    if (s->hold.session == 0 || !apl_alive_ending(s->hold.pid))
+    if (s->ref.session == 0 || !apl_alive_ending(s->ref.pid))
         return 0;
     ap_log_rerror(APLOG_MARK, APLOG_INFO, 0, s->r,
                   "apppool: %s[%d] is ending: it gets no more requests",
-                  s->app->label, (int)s->hold.pid);
+                  s->app->label, (int)s->ref.pid);
     note_end(s);
-    apl_checkin_refused(s->pool, &s->hold, apl_now());
+    apl_checkin_refused(s->pool, &s->ref, apl_now());
     return 1;
 }
 
@@ -214,6 +214,6 @@ void apppool_session_detach_refusing(apppool_session_t *s)
     ap_log_rerror(
         APLOG_MARK, APLOG_INFO, 0, s->r,
         "apppool: %s[%d] refuses the connection; trying another process",
-        s->app->label, (int)s->hold.pid);
-    apl_checkin_refused(s->pool, &s->hold, apl_now());
+        s->app->label, (int)s->ref.pid);
+    apl_checkin_refused(s->pool, &s->ref, apl_now());
 }

@@ -34,7 +34,7 @@ typedef struct {
     apppool_request_body_t *body;
     apppool_response_buffer_t *buffer; /**< of the response; NULL: none */
     apl_pool_t *pool;
-    apl_session_ref_t hold;
+    apl_session_ref_t ref;
     char *filename;        /**< what the URL was mapped to */
     int64_t deadline;      /**< of all waiting, us of apl_now() */
     int64_t process_since; /**< when it got its process, the same */

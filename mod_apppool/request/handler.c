@@ -95,7 +95,7 @@ int apppool_handler(request_rec *r)
         return HTTP_NOT_FOUND;
     if (!apppool_lifecycle_pool()) {
         ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r,
-                      "apppool: %s: there is no pool; httpd said why when it "
+                      "apppool: %s: there is no pool; httpd logged why when it "
                       "started",
                       mount->app->label);
         return HTTP_SERVICE_UNAVAILABLE;

@@ -80,7 +80,7 @@ TABLE_REFUSED = "apppool: the app table .* is refused: "
 NO_LOCK = "apppool: cannot open .*/lock: "
 NO_RUNTIME = "apppool: cannot make the runtime directory "
 OTHER_BUILD = "apppool: .* is not of the module's build: asked for --version it "
-NO_POOL = A + ": there is no pool; httpd said why when it started"
+NO_POOL = A + ": there is no pool; httpd logged why when it started"
 ROOT_UNUSABLE = r"apppool: AppRoot \S+ \(.*\) (cannot be used: |is not a " \
     r"directory|may not be entered by )"
 CONFIGURATION_FAILED = "AH000(16|20): Configuration Failed, exiting"

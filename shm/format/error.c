@@ -14,22 +14,24 @@ const char *apl_error_text(apr_status_t rv, char *buf, apr_size_t size)
     case APL_ESTART:
         return "the application could not be started";
     case APL_EREFUSED:
-        return "something is missing that the application needs to be started";
+        return "the application cannot be started: something it needs is "
+               "missing";
     case APL_EBACKOFF:
-        return "the application could not be started lately";
+        return "the application could not be started a moment ago";
     case APL_EUNKILLABLE:
         return "too many of the application's processes survive SIGKILL "
                "(AppMaxUnkillable)";
     case APL_EDRAINED:
         return "the application is drained";
     case APL_ELASTING:
-        return "too many connections of the application last (AppMaxLasting)";
+        return "too many requests of the application last already "
+               "(AppMaxLasting)";
     case APL_EGONE:
-        return "the client left while it waited";
+        return "the client left while its request waited";
     case APL_ESTOPPING:
         return "the server is being stopped";
     case APL_EFULL:
-        return "a table of the pool is full (AppPoolCapacity)";
+        return "a slot array of the pool is full (AppPoolCapacity)";
     case APL_ECHILDREN:
         return "the pool has no slot for one more child of httpd: restart "
                "httpd";
@@ -40,7 +42,7 @@ const char *apl_error_text(apr_status_t rv, char *buf, apr_size_t size)
     case APL_EFOREIGN:
         return "the shared memory was made by another version";
     case APL_ELOCK:
-        return "the pool's lock was not to be had in time";
+        return "the lock of the pool could not be taken in time";
     case APL_EIDLE:
         return "the process is not working on that request";
     default:

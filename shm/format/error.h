@@ -26,29 +26,30 @@ enum {
     APL_EBACKOFF,
     /** Too many of the app's processes survive SIGKILL (AppMaxUnkillable). */
     APL_EUNKILLABLE,
-    /** The app is being worked on, and gets no requests (apppoolctl drain). */
+    /** The app is drained, and gets no requests (apppoolctl drain). */
     APL_EDRAINED,
-    /** As many others of the app last as may (AppMaxLasting). */
+    /** AppMaxLasting requests of the app last already. */
     APL_ELASTING,
-    /** The client left while it waited. */
+    /** The client left while its request waited. */
     APL_EGONE,
     /** This httpd child is being stopped. */
     APL_ESTOPPING,
-    /** A table of the segment is full. */
+    /** A slot array of the segment is full. */
     APL_EFULL,
-    /** The table of httpd's children is full. */
+    /** The slot array of httpd's children is full. */
     APL_ECHILDREN,
-    /** The record that was meant does not exist any more. */
+    /** The record does not exist any more. */
     APL_ESTALE,
-    /** The segment says what cannot be true. */
+    /** The segment contains what cannot be true. */
     APL_EDAMAGED,
-    /** The segment is not ours: another layout, size or version. */
+    /** The segment has another layout, size or version. */
     APL_EFOREIGN,
-    /** The lock was not to be had in time. */
+    /** The lock could not be taken in time. */
     APL_ELOCK,
-    /** The process does not work on that request, or on none. */
+    /** The process does not work on that request, or on any. */
     APL_EIDLE,
-    /** As APL_ESTART, and nothing of the app was run: something is missing. */
+    /** As APL_ESTART, but the app's command was not run: something is missing.
+     */
     APL_EREFUSED
 };
 

@@ -20,17 +20,17 @@
  *                 | uint64_t        for the time of a sort only   |
  *     size        +-----------------------------------------------+
  *
- * Slots are the truth: what is marked [T] below. Each slot's truth is
- * committed by one store of its `state`, after the fields that give it
- * meaning. Everything else, marked [D], is derived: lists and counts, which
- * repair.h rebuilds from the slots. So a process may die between any two
- * stores. Outside the lock only the owner of a slot writes, and only what is
- * marked [O]: text for the status page.
+ * The slots are the truth: the fields marked [T] below. One store of its
+ * `state` commits a slot, after the fields that give the state its meaning. All
+ * other fields, marked [D], are derived: lists and counts, which repair.h
+ * rebuilds from the slots. So a process may die between any two stores. Outside
+ * the lock, only the child that has a session writes to its slot, and only the
+ * fields marked [O]: text for the status page.
  *
- * There is no pointer in the segment. A list link is a byte offset from its
- * start, a record is named by its index (and generation, where it may have
- * been reused meanwhile); both are checked each time they are followed.
- * Index 0 of each table is never used, so 0 means none.
+ * The segment contains no pointer. A list link is a byte offset from its start.
+ * A record is named by its index (and generation, where the slot may have been
+ * reused). Both are checked each time they are followed. Index 0 of each slot
+ * array is never used, so 0 means none.
  *
  * Life of a process slot (commit by `state`):
  *
@@ -42,12 +42,12 @@
  * Life of a session slot: FREE -> [WAITING ->] OPEN -> FREE, or
  * WAITING -> FAILED -> FREE when the app could not be started.
  *
- * The invariants. check.h proves them after each verb in the test builds, and
- * on the live segment: the spawner does every two seconds, and `apppoolctl
- * check`. One look cannot prove I2, which allows something, nor what speaks of
- * the past: I11 and I12 (a limit may have been lowered meanwhile), I13 and I15.
- * tests/unit/past.c and app_compare.c prove these after each verb. I7 is I3 and
- * I8 together. "Live" = state LIVE, "busy" = live with sessions > 0.
+ * The invariants. check.h checks them: after each verb in the test builds,
+ * every two seconds in the spawner, and in `apppoolctl check`. One check cannot
+ * show I2, which allows something, nor invariants about the past: I11 and I12
+ * (a limit may have been lowered), I13 and I15. tests/unit/past.c and same.c
+ * check these after each verb. I7 is I3 and I8 together.
+ * "Live" = state LIVE, "busy" = live with sessions > 0.
  *
  *  I1  A group is reachable from the hash by its own name; a live process is
  *      in the list `processes` of the group that it names, and in no other.
@@ -74,12 +74,12 @@
  *      their sum; a waiter is in exactly one queue, in order of its ticket.
  *  I15 processed and last_used never go back.
  *  I16 pool.spawning == sum of group.spawning.
- *  I17 A WAITING, OPEN or FAILED session has an owner in the child table; or
+ *  I17 A WAITING, OPEN or FAILED session has a child in the slot array; or
  *      it is OPEN and abandoned, and its process is there.
  *  I18 Lists are circular in both directions; each slot is in a state of its
- *      table, and free or reachable, in exactly one list of its kind. A group
+ *      array, and free or reachable, in exactly one list of its kind. A group
  *      whose processes are all hung has its turn in `starved`, not `hungry`.
- *  I19 Nobody waits for what is there: no group has both a waiter and a
+ *  I19 No request waits for what is there: no group has both a waiter and a
  *      process that could take it.
  *  I20 A group that is in good health, not drained and below its limit, and has
  *      waiters, but neither a start nor a process that is not hung, has its

@@ -2,19 +2,20 @@
 
 /**
  * @file heap.h
- * @brief A group's busy processes that can take one session more: the one
- *        with the fewest first, the oldest of those with as few.
+ * @brief The busy processes of a group that can take one more session, in an
+ *        order: the process with the fewest sessions first, and among equals
+ *        the oldest.
  *
- * A skew heap of process indexes (Sleator and Tarjan, "Self-adjusting heaps",
- * 1986): no memory but three indexes a node, insert and remove O(log n)
- * amortized.
+ * This is a skew heap of process indexes (Sleator and Tarjan, "Self-adjusting
+ * heaps", 1986). It needs no memory but three indexes per node. Insert and
+ * remove take O(log n) amortized.
  *
  * Lock:  needed by all.
- * Crash: derived; rebuilt by repair.h.
- * Trust: walks are bounded by the number of slots; an index out of bounds
- *        ends them and sets pool->damaged. While that is set, heaps are left
- *        alone: a torn one would make each walk as long as it can be, and all
- *        of them are rebuilt before the lock is given back.
+ * Crash: derived; repair.h rebuilds it.
+ * Trust: walks are limited by the number of slots. An index out of bounds ends
+ *        them and sets pool->damaged. While that is set, heaps are not
+ *        touched: in a broken heap each walk could be as long as possible, and
+ *        all heaps are rebuilt before the lock is given back.
  */
 #ifndef APPPOOL_SHM_FORMAT_HEAP_H
 #define APPPOOL_SHM_FORMAT_HEAP_H
@@ -25,14 +26,14 @@
 int apl_heap_has(const apl_pool_t *pool, uint32_t root,
                  const apl_process_t *process);
 
-/** The key of a process in a heap (sessions) must not change: remove it first.
- */
+/** The key of a process in a heap (its sessions) must not change: remove the
+ * process first. */
 void apl_heap_insert(apl_pool_t *pool, uint32_t *root, apl_process_t *process);
 
-/** Harmless when it is not in the heap. */
+/** Does nothing if the process is not in the heap. */
 void apl_heap_remove(apl_pool_t *pool, uint32_t *root, apl_process_t *process);
 
-/** The parent precedes its child. @return 1: the order holds between them */
+/** Does `a` come before `b`? A parent comes before its child. */
 int apl_heap_before(const apl_process_t *a, const apl_process_t *b);
 
 #endif

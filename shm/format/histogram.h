@@ -2,12 +2,12 @@
 
 /**
  * @file histogram.h
- * @brief How long requests wait and take: counted in a few classes, for
- *        machines that draw it.
+ * @brief How long requests wait and take, counted in a few classes, for
+ *        programs that draw it.
  *
- * Lock:  counting needs it.
- * Crash: a count may lack what its sum has; nothing follows from it.
- * Trust: for people to look at; nothing is decided by it.
+ * Lock:  needed to count.
+ * Crash: a count may be missing from its sum; nothing depends on it.
+ * Trust: only people read it; nothing is decided by it.
  */
 #ifndef APPPOOL_SHM_FORMAT_HISTOGRAM_H
 #define APPPOOL_SHM_FORMAT_HISTOGRAM_H
@@ -19,7 +19,8 @@ extern const int64_t apl_histogram_bounds[APL_HISTOGRAM_BOUNDS];
 
 /**
  * Count a time.
- * @param us below 0 is 0: times are taken before the lock, not in it
+ * @param us below 0 counts as 0: times are taken before the lock, not inside
+ *           it
  * @return the time, 0 or more
  */
 uint64_t apl_histogram_count(apl_histogram_t *h, int64_t us);

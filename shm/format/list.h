@@ -2,20 +2,21 @@
 
 /**
  * @file list.h
- * @brief Circular, doubly linked, intrusive lists of offsets.
+ * @brief Circular, doubly linked lists of offsets. The links are fields of the
+ *        records.
  *
  *     apl_list_append(pool, &group->processes, &process->member);
  *     it = apl_list_walk(pool, &group->processes, pool->n.processes);
  *     while ((at = apl_list_next(pool, &it)) != 0)
  *         process = APL_PROCESS_OF(pool, at, member);
  *
- * A head is a link whose next and prev are the ends of the list, or itself.
- * A link in no list is {0, 0}. All but the sort are O(1).
+ * A head is a link. Its next and prev are the ends of the list, or the head
+ * itself. A link in no list is {0, 0}. All but the sort are O(1).
  *
  * Lock:  needed by all.
- * Crash: lists are derived; a torn one is rebuilt by repair.h.
- * Trust: a link that leads out of the segment leads to pool->trash, and a
- *        walk that is longer than the table ends; both set pool->damaged.
+ * Crash: lists are derived; repair.h rebuilds a broken one.
+ * Trust: a link that leads out of the segment leads to pool->trash, and a walk
+ *        that is longer than the slot array ends. Both set pool->damaged.
  */
 #ifndef APPPOOL_SHM_FORMAT_LIST_H
 #define APPPOOL_SHM_FORMAT_LIST_H
@@ -37,7 +38,7 @@ static inline apl_link_t *apl_link_at(apl_pool_t *pool, uint32_t offset)
     return (apl_link_t *)(void *)(pool->base + offset);
 }
 
-/** Make it an empty list's head. */
+/** Make `head` the head of an empty list. */
 static inline void apl_list_init(apl_pool_t *pool, apl_link_t *head)
 {
     head->next = head->prev = APL_OFFSET(pool, head);
@@ -54,8 +55,8 @@ static inline uint32_t apl_list_first(apl_pool_t *pool, const apl_link_t *head)
     return head->next == APL_OFFSET(pool, head) ? 0 : head->next;
 }
 
-/** Is the list empty? For those without the lock: it may be different by now.
- */
+/** Is the list empty? For callers without the lock: it may have changed
+ * already. */
 APL_UNLOCKED static inline int apl_list_seems_empty(const apl_pool_t *pool,
                                                     const apl_link_t *head)
 {
@@ -91,7 +92,7 @@ static inline void apl_list_prepend(apl_pool_t *pool, apl_link_t *head,
     apl_list_insert(pool, APL_OFFSET(pool, head), head->next, link);
 }
 
-/** Take a link out of its list; harmless when it is in none. */
+/** Take a link out of its list. Does nothing if it is in no list. */
 static inline void apl_list_remove(apl_pool_t *pool, apl_link_t *link)
 {
     if (!apl_list_linked(link))
@@ -133,9 +134,10 @@ static inline uint32_t apl_list_next(apl_pool_t *pool, apl_walk_t *it)
 typedef uint64_t apl_list_key_t(const apl_pool_t *pool, uint32_t offset);
 
 /**
- * Sort ascending, equal keys keep their order. A radix sort, in the scratch of
- * the segment. O(n), also while somebody else writes into the links.
- * @param bound links that the list can have at the most; one that has more is
+ * Sort ascending; equal keys keep their order. A radix sort, in the scratch
+ * memory of the segment. O(n), even while another process writes into the
+ * links.
+ * @param bound the list can have at most this many links; one that has more is
  *              damaged, and empty afterwards
  */
 void apl_list_sort(apl_pool_t *pool, apl_link_t *head, uint32_t bound,

@@ -23,7 +23,7 @@
 #include "shm/format/error.h"
 #include "shm/format/format.h"
 
-/** Sizes of a segment: usable slots of each table. */
+/** Sizes of a segment: usable slots of each slot array. */
 typedef struct {
     uint32_t groups, processes, sessions, children;
 } apl_capacity_t;
@@ -40,9 +40,9 @@ typedef struct {
     apl_session_t *sessions;
     apl_child_t *children;
     uint64_t *scratch;     /**< twice n_scratch words, for apl_list_sort() */
-    uint32_t n_scratch;    /**< slots of the largest table */
+    uint32_t n_scratch;    /**< slots of the largest slot array */
     uint32_t size;         /**< bytes from base */
-    apl_capacity_t n;      /**< slots of each table, the unused 0 included */
+    apl_capacity_t n;      /**< slots of each array, with the unused 0 */
     int file;              /**< memfd, or -1: in plain memory */
     uint32_t self;         /**< index of this httpd child; 0: it is none */
     uint32_t generation;   /**< of its slot */
@@ -57,10 +57,10 @@ typedef struct {
 
 #define APL_PATIENCE 1000000 /* us */
 
-/* ---- records by index: NULL when there is none such ---- */
+/* ---- records by index: NULL if there is no such record ---- */
 
-/** A number out of the segment, read once: else the compiler may read it
- * again after it was checked, and another process write it in between. */
+/** A number from the segment, read once. Otherwise the compiler may read it
+ * again after the check, and another process may write it in between. */
 static inline uint32_t apl_once(uint32_t i)
 {
     __asm__("" : "+r"(i));
@@ -68,12 +68,12 @@ static inline uint32_t apl_once(uint32_t i)
 }
 
 /**
- * Of a function that reads without the lock what others write with it, and
- * means to: what it reads is a hint, or is held against a sequence number, a
- * state or a generation afterwards. A field is one aligned store and one load,
- * so it is never half of each. ThreadSanitizer (tests/unit/run) knows locks and
- * atomic operations and would call each of these reads a race; whatever has no
- * such mark is none, or is reported.
+ * Marks a function that reads on purpose, without the lock, what others write
+ * with the lock. What it reads is a hint, or is compared afterwards with a
+ * sequence number, a state or a generation. A field is one aligned store and
+ * one load, so it is never half old and half new. ThreadSanitizer
+ * (tests/unit/run) knows locks and atomic operations and would report each of
+ * these reads as a race. A function without this mark has no such read.
  */
 #ifdef __SANITIZE_THREAD__
 #define APL_UNLOCKED __attribute__((no_sanitize("thread")))
@@ -82,10 +82,10 @@ static inline uint32_t apl_once(uint32_t i)
 #endif
 
 /**
- * memcpy() of what others may write meanwhile. The copy counts only when a
- * sequence number or a generation says so afterwards. ThreadSanitizer looks
- * into memcpy() whoever calls it, so it gets words; these take three times as
- * long. `from` and the size are multiples of 8.
+ * memcpy() of memory that others may write meanwhile. The copy counts only
+ * when a sequence number or a generation says so afterwards. ThreadSanitizer
+ * checks memcpy() in any function, so under it words are copied, which takes
+ * three times as long. `from` and the size are multiples of 8.
  */
 APL_UNLOCKED static inline void apl_copy(void *to, const void *from,
                                          size_t size)
@@ -104,7 +104,7 @@ APL_UNLOCKED static inline void apl_copy(void *to, const void *from,
 #endif
 }
 
-/** A mark of use (header.top_*), held against its table of n slots. */
+/** A mark of use (header.top_*), but within its slot array of n slots. */
 APL_UNLOCKED static inline uint32_t apl_top(const uint32_t *mark, uint32_t n)
 {
     uint32_t top = __atomic_load_n(mark, __ATOMIC_RELAXED);
@@ -136,8 +136,8 @@ static inline apl_child_t *apl_child_at(const apl_pool_t *pool, uint32_t i)
     return i - 1 < pool->n.children - 1 ? &pool->children[i] : NULL;
 }
 
-/** Of a pass over all sessions, which are in no cache: fetch the line of one
- * that comes soon. There need not be one. */
+/** In a pass over all sessions, which are in no cache: fetch the cache line of
+ * a session that comes soon. It need not exist. */
 static inline void apl_session_ahead(const apl_session_t *session)
 {
     __builtin_prefetch((const char *)session + 24 * sizeof *session);
@@ -150,13 +150,13 @@ static inline void apl_session_ahead(const apl_session_t *session)
 
 /**
  * The record whose link stands at `offset`, or NULL when no record of that
- * table has a link there. Use the macros.
+ * slot array has a link there. Use the macros.
  */
 static inline void *apl_record_of(const apl_pool_t *pool, uint32_t offset,
-                                  const void *table, uint32_t n,
+                                  const void *array, uint32_t n,
                                   uint32_t record, uint32_t field)
 {
-    uint32_t start = (uint32_t)((const char *)table - pool->base);
+    uint32_t start = (uint32_t)((const char *)array - pool->base);
     uint32_t at = apl_once(offset) - start - field;
 
     if (at % record != 0 || at / record - 1 >= n - 1)

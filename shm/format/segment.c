@@ -15,7 +15,7 @@
 #define MFD_NOEXEC_SEAL 0x0008u /* Linux 6.3; vm.memfd_noexec may demand it */
 #endif
 
-/* Offsets of the tables; the last is the size. */
+/* Offsets of the slot arrays; the last is the size. */
 typedef struct {
     apr_size_t groups, processes, sessions, children, scratch, size;
 } plan_t;
@@ -32,7 +32,7 @@ static uint32_t largest(const apl_capacity_t *n)
     return most > n->sessions ? most : n->sessions;
 }
 
-/* Each table has its slots and slot 0, which is nobody's. */
+/* Each slot array has its slots and slot 0, which is never used. */
 static plan_t plan(const apl_capacity_t *n)
 {
     plan_t at;
@@ -94,7 +94,7 @@ void apl_segment_empty(apl_pool_t *pool)
         apl_list_init(pool, &h->buckets[i]);
 }
 
-/* For whoever looks at a core dump: nobody else reads it. */
+/* For people who read a core dump; the code never reads it. */
 static void sign(apl_header_t *h, const apl_capacity_t *capacity)
 {
     h->magic = APL_MAGIC;

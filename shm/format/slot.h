@@ -2,15 +2,16 @@
 
 /**
  * @file slot.h
- * @brief Take a free slot of a table, and put it back: the same for all four
- *        tables.
+ * @brief Take a free slot of a slot array, and put it back: the same for all
+ *        four slot arrays.
  *
- * The free slots up to the mark of use (header.top_*) are in a list. Those
+ * The free slots up to the mark of use (header.top_*) are in a list. Slots
  * above the mark are free as well, and in no list.
  *
  * Lock:  needed by all.
- * Crash: a free slot that is in no list is found by repair.h.
- * Trust: a slot of the list that is not free, or out of the table, is damage.
+ * Crash: repair.h finds a free slot that is in no list.
+ * Trust: a slot of the list that is not free, or not in the slot array, is
+ *        damage.
  */
 #ifndef APPPOOL_SHM_FORMAT_SLOT_H
 #define APPPOOL_SHM_FORMAT_SLOT_H
@@ -26,24 +27,24 @@ _Static_assert(APL_GROUP_FREE == 0 && APL_PROCESS_FREE == 0 &&
                    APL_SESSION_FREE == 0 && APL_CHILD_FREE == 0,
                "a slot in state 0 is free");
 
-/** One of the tables. */
+/** One of the slot arrays. */
 typedef struct {
     apl_link_t *free; /**< head of the list of free slots */
     uint32_t *top;    /**< the mark of use */
-    void *table;      /**< slot 0 */
+    void *array;      /**< slot 0 */
     uint32_t n;       /**< slots, the unused 0 included */
     uint32_t size;    /**< of a slot, bytes */
     uint32_t link;    /**< where a free slot has its link, bytes */
 } apl_slots_t;
 
-/* ---- the tables ---- */
+/* ---- the slot arrays ---- */
 
 static inline apl_slots_t apl_slots_groups(const apl_pool_t *pool)
 {
     return (apl_slots_t){
         .free = &pool->header->groups_free,
         .top = &pool->header->top_group,
-        .table = pool->groups,
+        .array = pool->groups,
         .n = pool->n.groups,
         .size = sizeof(apl_group_t),
         .link = offsetof(apl_group_t, bucket),
@@ -55,7 +56,7 @@ static inline apl_slots_t apl_slots_processes(const apl_pool_t *pool)
     return (apl_slots_t){
         .free = &pool->header->processes_free,
         .top = &pool->header->top_process,
-        .table = pool->processes,
+        .array = pool->processes,
         .n = pool->n.processes,
         .size = sizeof(apl_process_t),
         .link = offsetof(apl_process_t, pool),
@@ -67,7 +68,7 @@ static inline apl_slots_t apl_slots_sessions(const apl_pool_t *pool)
     return (apl_slots_t){
         .free = &pool->header->sessions_free,
         .top = &pool->header->top_session,
-        .table = pool->sessions,
+        .array = pool->sessions,
         .n = pool->n.sessions,
         .size = sizeof(apl_session_t),
         .link = offsetof(apl_session_t, link),
@@ -79,7 +80,7 @@ static inline apl_slots_t apl_slots_children(const apl_pool_t *pool)
     return (apl_slots_t){
         .free = &pool->header->children_free,
         .top = &pool->header->top_child,
-        .table = pool->children,
+        .array = pool->children,
         .n = pool->n.children,
         .size = sizeof(apl_child_t),
         .link = offsetof(apl_child_t, link),
@@ -88,10 +89,10 @@ static inline apl_slots_t apl_slots_children(const apl_pool_t *pool)
 
 /* ---- their slots ---- */
 
-/** The state of slot i, which must be one of the table. */
+/** The state of slot i, which must be in the slot array. */
 static inline uint32_t *apl_slot_state(apl_slots_t slots, uint32_t i)
 {
-    return (void *)((char *)slots.table + (size_t)i * slots.size);
+    return (void *)((char *)slots.array + (size_t)i * slots.size);
 }
 
 static inline apl_link_t *apl_slot_link(apl_slots_t slots, void *slot)
@@ -101,9 +102,9 @@ static inline apl_link_t *apl_slot_link(apl_slots_t slots, void *slot)
 
 /**
  * Take the first free slot, or the first that was never used. It stays FREE:
- * the caller fills it, and then stores its state.
- * @return NULL: the table is full; or there is damage, and pool->damaged says
- * so
+ * the caller fills it and then stores its state.
+ * @return NULL: the slot array is full; or there is damage, and pool->damaged
+ *         says so
  */
 static inline void *apl_slot_take(apl_pool_t *pool, apl_slots_t slots)
 {
@@ -112,7 +113,7 @@ static inline void *apl_slot_take(apl_pool_t *pool, apl_slots_t slots)
     uint32_t *state;
 
     if (at != 0) {
-        state = apl_record_of(pool, at, slots.table, slots.n, slots.size,
+        state = apl_record_of(pool, at, slots.array, slots.n, slots.size,
                               slots.link);
         if (!state || *state != 0) {
             pool->damaged = 1;
@@ -132,10 +133,10 @@ static inline void *apl_slot_take(apl_pool_t *pool, apl_slots_t slots)
 }
 
 /** Put a free slot into the list. Low slots are taken first, so that the last
- * ones come to rest. */
+ * ones remain unused. */
 static inline void apl_slot_put(apl_pool_t *pool, apl_slots_t slots, void *slot)
 {
-    size_t i = (size_t)((char *)slot - (char *)slots.table) / slots.size;
+    size_t i = (size_t)((char *)slot - (char *)slots.array) / slots.size;
 
     if (i > *slots.top / 2)
         apl_list_append(pool, slots.free, apl_slot_link(slots, slot));
@@ -143,8 +144,8 @@ static inline void apl_slot_put(apl_pool_t *pool, apl_slots_t slots, void *slot)
         apl_list_prepend(pool, slots.free, apl_slot_link(slots, slot));
 }
 
-/** Lower the mark of use by free slots at the end of the table, at most so
- * many. Their generations stay. */
+/** Lower the mark of use past at most `most` free slots at the end of the slot
+ * array. Their generations stay. */
 static inline void apl_slot_lower(apl_pool_t *pool, apl_slots_t slots,
                                   uint32_t most)
 {

@@ -2,8 +2,8 @@
 
 /**
  * @file statistics.h
- * @brief The part of the format (format.h) that is only there to be looked
- *        at: counters, events, how long requests took, the history.
+ * @brief The part of the format (format.h) that serves only the views:
+ *        counters, events, how long requests took, the history.
  *
  * Lock:  the header's lock guards all of it.
  * Crash: a count may be off by one; nothing is derived from it.
@@ -18,8 +18,8 @@
 
 /** How long something took; since the group exists. */
 typedef struct {
-    /** So often longer than the bound before and not than this one
-     * (histogram.h); the last has no bound. */
+    /** How often it took longer than the bound before, and not longer than
+     * this one (histogram.h); the last has no bound. */
     uint64_t counts[APL_HISTOGRAM_BOUNDS + 1];
     uint64_t sum; /**< us */
 } apl_histogram_t;

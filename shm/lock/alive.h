@@ -2,12 +2,12 @@
 
 /**
  * @file alive.h
- * @brief Is process N still the process we knew? A pid alone is no identity:
- *        pid and start time are.
+ * @brief Is process N still the process that we knew? A pid alone does not
+ *        identify a process; pid and start time do.
  *
  * Lock:  must not be held: this reads /proc.
  * Crash: not concerned.
- * Trust: /proc is the kernel's word.
+ * Trust: /proc is what the kernel says.
  */
 #ifndef APPPOOL_SHM_LOCK_ALIVE_H
 #define APPPOOL_SHM_LOCK_ALIVE_H
@@ -21,18 +21,23 @@ typedef struct {
     int64_t resident; /**< bytes, shared ones as well */
 } apl_stat_t;
 
-/** The same as apl_alive_identify(), and more. */
+/** As apl_alive_identify(), with more fields. */
 int apl_alive_stat(int32_t pid, apl_stat_t *stat);
 
-/** Who is process `pid`? @return 0, or -1: there is none (or a zombie) */
+/** Which process has this pid? @return 0; -1: none, or a dead one that was not
+ * reaped yet */
 int apl_alive_identify(int32_t pid, apl_who_t *who);
 
-/** Is this very process still there (and no zombie)? */
+/** Does exactly this process still run? A dead one that was not reaped yet does
+ * not. */
 int apl_alive(const apl_who_t *who);
 
-/** Is process `pid` gone, or about to be: killed, but with sockets that are
- * open yet? For some instructions of the kernel, between the signal and the
- * end, it does not look so. @return 1; 0: it runs, or /proc is not for us */
+/**
+ * Is the process gone, or about to be: was it killed, while its sockets are
+ * still open? Between the signal and the end of a process, the kernel does not
+ * show this for some instructions. @return 1; 0: it runs, or we may not read
+ * /proc
+ */
 int apl_alive_ending(int32_t pid);
 
 #endif

@@ -2,33 +2,36 @@
 
 /**
  * @file lock.h
- * @brief The pool's mutex: shared by processes, and it says when its last
- *        owner died while holding it.
+ * @brief The pool's mutex. Processes share it, and it says when its last
+ *        holder died inside.
  *
- * It is one word in the segment that follows the kernel's robust futex
- * protocol: the owner's thread id, FUTEX_WAITERS, FUTEX_OWNER_DIED. A POSIX
- * robust mutex follows the same protocol, but glibc links each one that is
- * held into a list whose pointers stand in the mutex, that is in the segment:
- * root's spawner would store through addresses that any httpd child can
- * write. So the list is not used. The word is named to the kernel by
- * `list_op_pending` of the thread's robust list head, which is private memory
- * and which glibc needs only during its own lock operations; nobody calls
- * those while this lock is held. When the thread ends, however it ends, the
- * kernel marks the word and wakes one waiter.
+ * It is one word in the segment that follows the robust futex protocol of the
+ * kernel: the thread id of the lock holder, FUTEX_WAITERS and
+ * FUTEX_OWNER_DIED. A POSIX robust mutex follows the same protocol. But glibc
+ * links each such mutex that is held into a list whose pointers are in the
+ * mutex, which means in the segment. Then root's spawner would write through
+ * addresses that any child of httpd can change. So that list is not used.
+ * Instead, `list_op_pending` of the thread's robust list head names the word
+ * to the kernel. That head is private memory, and glibc needs the field only
+ * during its own lock operations, which nobody calls while this lock is held.
+ * When the thread ends, in any way, the kernel marks the word and wakes one
+ * waiter.
  *
- * Should list_op_pending be overwritten all the same (a signal handler that
- * exits through cleanups), waiters find out within a second that the owner's
- * thread does not exist and take over as if the kernel had marked it.
+ * The field may be overwritten all the same, by a signal handler that exits
+ * through cleanups. Then waiters notice within a second that the holder's
+ * thread does not exist, and take the lock as if the kernel had marked it.
  *
- * A lock can be broken although its owner lives: the owner did not run for a
- * second, because its cgroup is frozen for example. When that owner runs again
- * it frees nothing: the word then names another thread, or nobody.
+ * A lock can be broken although its holder lives: the holder did not run for a
+ * second, for example because its cgroup is frozen. When that holder runs
+ * again, it does not free the lock: the word names another thread by then, or
+ * none.
  *
- * Lock:  this is it. Not recursive: APL_ELOCK to the thread that holds it.
- * Crash: at any instruction; the next owner gets APR_SUCCESS and *died = 1.
- * Trust: a hostile word can keep everybody waiting; who must not hang passes
- *        a limit, and who knows better breaks it. A word that names a thread
- *        which waits for the lock is taken as that of an owner that died.
+ * Lock:  this is it. It is not recursive: the lock holder gets APL_ELOCK.
+ * Crash: at any instruction; the next holder gets APR_SUCCESS and *died = 1.
+ * Trust: a hostile word can make everybody wait. A caller that must not hang
+ *        passes a limit, and a caller that knows better breaks the lock. If
+ *        the word names a thread that waits for the lock itself, that holder
+ *        counts as dead.
  */
 #ifndef APPPOOL_SHM_LOCK_LOCK_H
 #define APPPOOL_SHM_LOCK_LOCK_H
@@ -38,16 +41,17 @@
 #include "shm/format/error.h"
 
 /**
+ * Take the lock.
  * @param word  in the segment; 0 = free
- * @param limit us, or negative: wait as long as it takes
- * @param died  1: the last owner died inside
+ * @param limit us; negative: wait without a limit
+ * @param died  1: the last holder died inside
  * @return APR_SUCCESS or APL_ELOCK
  */
 apr_status_t apl_lock_take(uint32_t *word, int64_t limit, int *died);
 
 /**
- * Free the lock, and wake a waiter. Nothing happens to the word when it does
- * not name this thread any more.
+ * Free the lock and wake a waiter. The word does not change if it does not
+ * name this thread any more.
  * @return 1; 0: the lock was broken meanwhile, and others may have been inside
  */
 int apl_lock_give(uint32_t *word);
@@ -55,11 +59,11 @@ int apl_lock_give(uint32_t *word);
 /** Does the word name this thread? */
 int apl_lock_is_mine(const uint32_t *word);
 
-/** The thread that has it, as the word says. @return 0: nobody */
+/** The thread that has the lock, as the word says. @return 0: none */
 uint32_t apl_lock_holder(const uint32_t *word);
 
-/** `owner` does not hold the lock, or will not give it back: free it, as if
- * that thread had died inside. */
+/** The thread `owner` does not hold the lock, or will not give it back: free
+ * the lock as if that thread had died inside. */
 void apl_lock_break(uint32_t *word, uint32_t owner);
 
 #endif

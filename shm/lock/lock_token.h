@@ -2,13 +2,13 @@
 
 /**
  * @file lock_token.h
- * @brief The proof that the pool lock is held, and what is to be done when
- *        it is free again. Only apl_enter() makes one.
+ * @brief The proof that the caller is the lock holder, and a note of what is
+ *        to be done when the lock is free again. Only apl_enter() makes one.
  *
  * Lock:  a function that needs the lock takes an apl_lock_token_t as its first
- *        parameter. It may not allocate, log, block or call the kernel.
- * Crash: the token is private memory; what it notes is lost with its owner,
- *        which costs a waiter up to a second and nothing else.
+ *        parameter. It may not allocate, log, block or make a system call.
+ * Crash: the token is private memory. If its process dies, its notes are lost.
+ *        A waiter then waits up to a second longer; nothing else happens.
  * Trust: not concerned.
  */
 #ifndef APPPOOL_SHM_LOCK_LOCK_TOKEN_H
@@ -30,7 +30,7 @@ typedef struct {
     uint32_t wakes[APL_WAKES_MAX]; /**< sessions to wake */
 } apl_lock_token_t;
 
-/** CLOCK_MONOTONIC in us. Not for those who hold the lock: token->now. */
+/** CLOCK_MONOTONIC in us. The lock holder uses token->now instead. */
 static inline int64_t apl_now(void)
 {
     struct timespec t;
@@ -39,7 +39,7 @@ static inline int64_t apl_now(void)
     return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
-/** now - then, whatever a hostile segment says that these are. */
+/** now - then, for any two numbers that a hostile segment may contain. */
 static inline int64_t apl_since(int64_t now, int64_t then)
 {
     return (int64_t)((uint64_t)now - (uint64_t)then);

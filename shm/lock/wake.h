@@ -2,19 +2,20 @@
 
 /**
  * @file wake.h
- * @brief Doorbells: a futex word for a waiting request, an eventfd for the
- *        spawner.
+ * @brief How to wake a waiter: a futex word for a request that waits, and an
+ *        eventfd, the doorbell, for the spawner.
  *
- * The sleeper reads the bell, looks whether what it waits for is there, and
- * sleeps only while the bell still has the value it read. The waker stores
- * first, then changes the bell (under the lock), then wakes (after it). No
- * process-shared condition variable: glibc's loses wake-ups and hangs its
- * poster when a waiter is killed.
+ * The sleeper reads the word, checks whether what it waits for is there, and
+ * sleeps only while the word still has the value that it read. The waker
+ * stores first, then changes the word (under the lock), then wakes (after the
+ * lock). This is no process-shared condition variable: the one of glibc loses
+ * wake-ups and makes its caller hang when a waiter is killed.
  *
- * Lock:  apl_wake_change() under it, the others never.
- * Crash: a waker that dies between mark and wake costs the sleeper the rest
- *        of its slice, a second at the most. A dead sleeper leaves nothing.
- * Trust: a hostile bell can wake too often, or let a sleeper have its slice.
+ * Lock:  apl_wake_change() needs it; the others are never called under it.
+ * Crash: a waker that dies between change and wake costs the sleeper the rest
+ *        of its slice, at most a second. A dead sleeper leaves nothing.
+ * Trust: a hostile word can wake too often, or let a sleeper sleep for its
+ *        whole slice.
  */
 #ifndef APPPOOL_SHM_LOCK_WAKE_H
 #define APPPOOL_SHM_LOCK_WAKE_H
@@ -33,13 +34,14 @@ static inline void apl_wake_change(uint32_t *bell)
     __atomic_add_fetch(bell, 1, __ATOMIC_RELEASE);
 }
 
-/** Sleep for `us` at the most, unless the bell differs from `seen`. */
+/** Sleep for at most `us`, unless the word differs from `seen`. */
 void apl_wake_sleep(uint32_t *bell, uint32_t seen, int64_t us);
 
-/** Wake who sleeps on the bell. */
+/** Wake the threads that sleep on the word. */
 void apl_wake_up(uint32_t *bell);
 
-/** Ring for the spawner. @param bell eventfd, or -1: nobody to ring for */
+/** Ring the doorbell of the spawner. @param bell eventfd; -1: there is no
+ * spawner to wake */
 void apl_wake_ring(int bell);
 
 #endif

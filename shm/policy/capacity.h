@@ -2,25 +2,29 @@
 
 /**
  * @file capacity.h
- * @brief Who may start a process: the pool's capacity, shared between groups.
+ * @brief The pool's capacity, and which group may start a process next.
  *
- * A start reserves its place. The pool's limit is MaxPoolSize, and as many more
- * as hung processes do not count (hung.h). The start of a process that is to
- * replace an outdated one takes no place of others, but there is only one place
- * above the limit: so count + spawning <= limit + 1, and <= limit without
- * those. A try of a failing group that has become live may stand above the
- * limit too, until a process is idle that can go. A group that wants a process
- * while there is no room takes its turn in one of two lists: `starved` has none
- * but hung ones, and for it the longest idle process of another group gives
- * way; `hungry` has others and waits for room. But nobody gives way to a group
- * whose starts fail, before one succeeds: its tries have the place above the
- * limit, in turn with those that replace. When a turn in `starved` comes to
- * such a group, it takes a turn for that place instead. Among all of them, and
- * against the waiters of the group whose process became free, the group whose
- * request waits longest is served first: a busy group cannot starve a new one.
+ * A start reserves its place. The limit of the pool is MaxPoolSize, plus the
+ * hung processes that do not count (hung.h). A start that is to replace an
+ * outdated process takes no place from others, but there is only one place
+ * above the limit. So count + spawning <= limit + 1, and <= limit without such
+ * starts. A try of a failing group that has become live may also stand above
+ * the limit, until an idle process can leave.
+ *
+ * A group that wants a process while there is no room takes its turn in one of
+ * two lists. A group in `starved` has no processes, or hung ones only; the
+ * longest idle process of another group makes room for it. A group in `hungry`
+ * has other processes and waits for room. But no process makes room for a
+ * group whose starts fail, until one start succeeds. The tries of such a group
+ * use the place above the limit, in turn with the starts that replace. When
+ * its turn in `starved` comes, it takes a turn for that place instead.
+ *
+ * Of all these groups, and of the group whose process became free, the one
+ * whose request waits longest is served first. So a busy group cannot keep a
+ * new one out.
  *
  * Lock:  needed by all.
- * Crash: turns are derived: repair.h gives them anew.
+ * Crash: turns are derived; repair.h makes them again.
  * Trust: see list.h.
  */
 #ifndef APPPOOL_SHM_POLICY_CAPACITY_H
@@ -29,71 +33,72 @@
 #include "shm/lock/lock_token.h"
 
 /**
- * The group could use a process more: reserve its place, or take a turn, also
- * where another group waits for longer. Then apl_capacity_assign() is to follow.
- * Does nothing while one is being started or the group backs off.
+ * The group can use one more process: reserve its place, or take a turn, even
+ * if another group has waited longer. Call apl_capacity_assign() afterwards.
+ * Does nothing while a process of the group is being started, or the group
+ * backs off.
  */
 void apl_capacity_ask(apl_lock_token_t *token, apl_group_t *group);
 
-/** The same, if the group was asked for and has less than its minimum. */
+/** As apl_capacity_ask(), if the group was used and has fewer processes than
+ * its minimum. */
 void apl_capacity_keep_minimum(apl_lock_token_t *token, apl_group_t *group);
 
 /**
- * Somebody wants a process of a group that has none, and waits in no queue: it
- * gets a place as a request's would, at the cost of an idle process of another
- * group if need be, but no turn.
+ * A process is wanted for a group that has none, and no request waits in its
+ * queue. The group gets a place as for a request, if necessary at the cost of
+ * an idle process of another group, but it gets no turn.
  * @return 0: there is no place now
  */
 int apl_capacity_reserve(apl_lock_token_t *token, apl_group_t *group);
 
 /**
  * If the group has outdated processes, it takes its turn for the place above
- * the limit: for a start of the present revision, which will replace one of
- * them. Then that place is given to the group whose turn it is, unless it is
- * taken. A group in which a process is being started, or that backs off, or
- * that is at its own limit, loses its turn. The end of that start or pause, or
- * the tick, gives it a new one, behind the others.
+ * the limit. That place is for a start of the present revision, which will
+ * replace an outdated process. Then the place, if it is free, is given to the
+ * group whose turn it is. A group loses its turn if one of its processes is
+ * being started, if it backs off, or if it is at its own limit. The end of
+ * that start or pause, or the tick, gives it a new turn, behind the others.
  */
 void apl_capacity_replace_outdated(apl_lock_token_t *token, apl_group_t *group);
 
 /**
- * A process that took the place above the limit is live, and replaces none of
- * its group: it was the try of a group whose starts had failed. Another group's
- * gives way to it now, if the limit is exceeded and one is idle.
+ * A process that took the place above the limit is live and replaces no
+ * process of its group: it was the try of a group whose starts had failed. If
+ * the pool is above its limit and another group has an idle process, that
+ * process leaves now.
  */
 void apl_capacity_end_excess(apl_lock_token_t *token, const apl_group_t *group);
 
 /**
- * Is there room for one more of the group, once `fewer` processes are leaving?
- * They keep their slots until they are gone.
- * @param group NULL: one without credit of its own
+ * Is there room for one more process of the group, after `fewer` processes
+ * have left? Leaving processes keep their slots until they are gone.
+ * @param group NULL: a group without its own credit
  */
 int apl_capacity_is_left(const apl_pool_t *pool, const apl_group_t *group,
                          uint32_t fewer);
 
-/** Give the room there is to the groups whose turn it is. */
+/** Give the free places to the groups whose turn it is. */
 void apl_capacity_assign(apl_lock_token_t *token);
 
 /**
- * Something of this group's became free, or its limits changed: serve its
+ * A process of this group became free, or its limits changed: serve its
  * waiters, or the group that has waited longer; then use the room. Processes
- * that requests share are hardly ever idle, so one of them gives way to a
- * starved group when a place in it becomes free.
+ * that several requests share are hardly ever idle. So one of them leaves for
+ * a starved group when it can take another session.
  */
 void apl_capacity_share(apl_lock_token_t *token, apl_group_t *group);
 
-/** The same for all groups, after repair.h. */
+/** The same for all groups, after a repair. */
 void apl_capacity_share_all(apl_lock_token_t *token);
 
-/**
- * If the process has abandoned requests only, it gives way to another group
- * that starves: requests that nobody waits for lock nobody out.
- */
+/** If the process has only abandoned sessions, it leaves for another group that
+ * is starved: a request that nobody waits for keeps no other app out. */
 void apl_capacity_evict_abandoned(apl_lock_token_t *token,
                                   apl_process_t *process);
 
-/** The same for all processes, for groups that came to starve later. A walk over
- * all slots: for the tick. */
+/** The same for all processes, for groups that became starved later. It walks
+ * over all slots, so only the tick calls it. */
 void apl_capacity_evict_all_abandoned(apl_lock_token_t *token);
 
 #endif

@@ -2,18 +2,19 @@
 
 /**
  * @file restart.h
- * @brief restart.txt and always_restart.txt: deployment by touch.
+ * @brief restart.txt and always_restart.txt: a deployment by touch.
  *
- * Looking at the files is a system call on a disk that may hang, so it is
- * done outside the lock, before the checkout, and no more often than
- * AppStatInterval over all children. What was seen is compared under the
- * lock with what the group has on record. A child that looked before another
- * one stored a newer record is ignored (`seq`): one touch restarts once.
+ * To look at the files is a system call, and the disk may hang. So it is done
+ * outside the lock, before the checkout, and at most once per AppStatInterval
+ * over all children of httpd. What was seen is then compared, under the lock,
+ * with the record in the group. The record has a sequence number (`seq`). If
+ * another child has stored a newer record meanwhile, what this child saw is
+ * ignored: so one touch causes one restart.
  *
- * Lock:  apl_restart_poll() takes none, the others need it.
- * Crash: the record is in the group's slot; half of it stored looks like a
- *        change and costs one restart more at the worst.
- * Trust: the files are looked at with the rights of the httpd child.
+ * Lock:  apl_restart_poll() takes none; the others need it.
+ * Crash: the record is in the group's slot. A record of which only a part was
+ *        stored looks like a change and causes at most one more restart.
+ * Trust: the files are read with the rights of the child of httpd.
  */
 #ifndef APPPOOL_SHM_POLICY_RESTART_H
 #define APPPOOL_SHM_POLICY_RESTART_H
@@ -28,22 +29,25 @@ typedef struct {
 } apl_restart_seen_t;
 
 /**
- * Look at DIR/restart.txt and DIR/always_restart.txt, if the group's interval
- * says it is time.
- * @param group index of the group, 0: not known yet
+ * Look at DIR/restart.txt and DIR/always_restart.txt, if AppStatInterval has
+ * passed.
+ * @param group index of the group; 0: not known yet
  * @param dir   absolute path
- * @return 1: *look is filled in; 0: it is not time yet
+ * @return 1: *look is filled in; 0: AppStatInterval has not passed yet
  */
 int apl_restart_poll(const apl_pool_t *pool, uint32_t group, const char *dir,
                      int64_t now, apl_restart_seen_t *look);
 
-/** Is a restart of the group due? With the first look, for processes that were
- * started before the file was changed, of which nobody has asked for one. */
+/**
+ * Is a restart of the group due? When the group is looked at for the first
+ * time, a restart is due if it has processes that were started before the file
+ * was changed.
+ */
 int apl_restart_due(const apl_pool_t *pool, const apl_group_t *group,
                     const apl_restart_seen_t *look);
 
-/** Put what was seen on record; after the restart, so that one who dies on
- * the way leads to a second restart rather than to none. */
+/** Record what was seen. Call this after the restart: then a child that dies in
+ * between causes a second restart, and not a restart too few. */
 void apl_restart_record(apl_lock_token_t *token, apl_group_t *group,
                         const apl_restart_seen_t *look);
 

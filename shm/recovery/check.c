@@ -29,7 +29,7 @@ static int is_free(apl_check_list_t *walk, const apl_pool_t *pool,
 {
     const apl_slots_t *s = slots;
     const uint32_t *state =
-        apl_record_of(pool, at, s->table, s->n, s->size, s->link);
+        apl_record_of(pool, at, s->array, s->n, s->size, s->link);
 
     (void)walk;
     return state && *state == 0;
@@ -290,7 +290,7 @@ static int count_child(apl_check_t *a, uint32_t i)
 enum { HEADER, GROUPS, PROCESSES, SESSIONS, CHILDREN };
 
 static const struct {
-    int table;
+    int array;
     uint32_t parts; /* of each slot */
     int (*look)(apl_check_t *a, uint32_t i);
 } phases[] = {
@@ -312,21 +312,21 @@ static const struct {
 #define PHASES (sizeof phases / sizeof *phases)
 
 /* The header is slot 0, and alone. */
-static uint32_t last_slot(const apl_check_t *a, int table)
+static uint32_t last_slot(const apl_check_t *a, int array)
 {
     const apl_capacity_t *top = &a->tally.top;
 
-    return table == HEADER      ? 0
-           : table == GROUPS    ? top->groups
-           : table == PROCESSES ? top->processes
-           : table == SESSIONS  ? top->sessions
+    return array == HEADER      ? 0
+           : array == GROUPS    ? top->groups
+           : array == PROCESSES ? top->processes
+           : array == SESSIONS  ? top->sessions
                                 : top->children;
 }
 
 static void begin_phase(apl_check_t *a, uint32_t phase)
 {
     a->phase = phase;
-    a->at = phase < PHASES && phases[phase].table != HEADER;
+    a->at = phase < PHASES && phases[phase].array != HEADER;
     a->part = 0;
 }
 
@@ -349,7 +349,7 @@ int apl_check_go(apl_check_t *check, uint32_t steps, apl_finding_t *finding)
 
     a->left = steps;
     while (a->phase < PHASES) {
-        uint32_t last = last_slot(a, phases[a->phase].table);
+        uint32_t last = last_slot(a, phases[a->phase].array);
 
         for (; a->at <= last; a->at++, a->part = 0)
             for (; a->part < phases[a->phase].parts; a->part++) {

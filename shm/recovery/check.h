@@ -2,20 +2,22 @@
 
 /**
  * @file check.h
- * @brief Do the invariants of format.h hold? Which does not, and where?
+ * @brief Do the invariants of format.h hold? If not: which one fails, and
+ *        where?
  *
- * A check takes time that is linear in the slots in use. Slots above the marks
- * of use (header.top_*) are not looked at: the verb that takes one finds what
- * is hidden there. A check can be done in slices:
+ * A check takes a time that is linear in the slots in use. It does not look at
+ * slots above the marks of use (header.top_*): the operation that takes such a
+ * slot finds what is hidden there. A check can be done in slices:
  *
  *     check = apl_check_begin(copy);
  *     while ((rv = apl_check_go(check, APL_CHECK_SLICE, &finding)) ==
- *     APL_CHECK_MORE)
+ *            APL_CHECK_MORE)
  *         ... something else ...
  *     apl_check_end(check);
  *
- * Lock:  the segment must not change meanwhile: under the lock, or on a
- *        snapshot. It allocates: with the lock held, for tests alone.
+ * Lock:  the segment must not change meanwhile: check under the lock, or check
+ *        a snapshot. A check allocates memory, so only tests do it under the
+ *        lock.
  * Crash: nothing is written.
  * Trust: ends on any bytes, and stays in bounds.
  */
@@ -37,15 +39,15 @@ apl_check_t *apl_check_begin(const apl_pool_t *pool);
 
 #define APL_CHECK_SLICE 4000 /* steps that take less than a millisecond */
 
-/** Look on. @param steps slots and links to look at */
+/** Continue. @param steps the number of slots and links to look at */
 int apl_check_go(apl_check_t *check, uint32_t steps, apl_finding_t *finding);
 
 void apl_check_end(apl_check_t *check);
 
 /**
- * All at once.
- * @return 1: all invariants hold; 0: *finding says which does not. Without
- *         memory for it, that is number 0
+ * The whole check at once.
+ * @return 1: all invariants hold; 0: *finding says which one does not. Its
+ *         number is 0 if there is no memory for the check
  */
 int apl_check(const apl_pool_t *pool, apl_finding_t *finding);
 

@@ -2,16 +2,16 @@
 
 /**
  * @file check_list.h
- * @brief Walk along a list or a heap and prove it, a few links at a time.
+ * @brief Walk along a list or a heap and check it, a few links at a time.
  *
  *     apl_check_list_t walk = {0};
- *     while (apl_check_list_walk(&walk, pool, head, n, member, &left) ==
+ *     while (apl_check_list_walk(&walk, pool, head, n, member, owner, &left) ==
  *            APL_CHECK_LIST_MORE)
  *         left = 1000;
  *
  * Lock:  the segment must not change meanwhile, as for check.h.
  * Crash: nothing is written.
- * Trust: ends on any bytes: no link is passed twice, and not more of them than
+ * Trust: ends on any bytes: it passes no link twice, and no more links than
  *        there should be.
  */
 #ifndef APPPOOL_SHM_RECOVERY_CHECK_LIST_H

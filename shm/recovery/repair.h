@@ -4,17 +4,18 @@
  * @file repair.h
  * @brief Rebuild lists and counts from the slots.
  *
- * What a slot says is believed if it makes sense: a known state, references
- * within their tables to slots in use. Else the slot is emptied; what really
- * runs is put back by the spawner from its registry. Lists get the order they
- * had: processes by age and last use, queues by ticket, turns by who waits
- * longest.
+ * What a slot says is accepted if it makes sense: a known state, and
+ * references within their slot arrays to slots in use. Otherwise the slot is
+ * emptied. The spawner puts back the processes that really run, from its
+ * registry. Lists get the order that they had: processes by age and last use,
+ * queues by ticket, turns by the longest wait.
  *
- * Repair never looks who lives: the sessions of a dead child come back when
- * the spawner reports it.
+ * A repair never checks which processes are alive. The sessions of a dead
+ * child come back when the spawner reports its death.
  *
  * Lock:  needed. O(n log n) in the slots in use.
- * Crash: idempotent: whoever dies here leaves it to the next.
+ * Crash: a repair can be repeated: if a process dies here, the next one
+ *        repairs again.
  * Trust: ends on any bytes, and stays in bounds.
  */
 #ifndef APPPOOL_SHM_RECOVERY_REPAIR_H

@@ -2,14 +2,15 @@
 
 /**
  * @file tally.h
- * @brief What the slots say, counted in one pass over each table: what the
- *        lists and counts of format.h must agree with.
+ * @brief Count what the slots say, in one pass over each slot array. The lists
+ *        and counts of format.h have to agree with it.
  *
- * The caller counts each slot once, all processes before the first session.
+ * The caller counts each slot once, and all processes before the first
+ * session.
  *
  * Lock:  the segment must not change meanwhile, as for check.h.
- * Crash: nothing is written but the caller's own memory.
- * Trust: an index that leads out of its table is counted nowhere.
+ * Crash: only the caller's own memory is written.
+ * Trust: an index that leads out of its slot array is counted nowhere.
  */
 #ifndef APPPOOL_SHM_RECOVERY_TALLY_H
 #define APPPOOL_SHM_RECOVERY_TALLY_H
@@ -32,7 +33,7 @@ typedef struct {
 } apl_tally_process_t;
 
 typedef struct {
-    apl_capacity_t top;        /**< slots of each table that are looked at */
+    apl_capacity_t top;        /**< slots of each array that are looked at */
     apl_tally_group_t *groups; /**< by index */
     apl_tally_process_t *processes; /**< by index */
     uint32_t *children;             /**< by index: sessions that a child owns */

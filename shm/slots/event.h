@@ -2,23 +2,23 @@
 
 /**
  * @file event.h
- * @brief The last APL_EVENT_MAX things that an operator may want to know.
+ * @brief The last APL_EVENT_MAX events for the administrator to read.
  *
  * Lock:  needed.
- * Crash: the event that was being written may be lost or half a text.
- * Trust: for people to read only.
+ * Crash: the event that was being written may be lost, or have half a text.
+ * Trust: only people read events; nothing is decided by them.
  */
 #ifndef APPPOOL_SHM_SLOTS_EVENT_H
 #define APPPOOL_SHM_SLOTS_EVENT_H
 
 #include "shm/lock/lock_token.h"
 
-/** Note an event. @param group, process may be NULL */
+/** Record an event. @param group, process may be NULL */
 void apl_event_note(apl_lock_token_t *token, uint32_t kind,
                     const apl_group_t *group, const apl_process_t *process);
 
 /**
- * Say why, of the last event that was noted.
+ * Add the reason to the last recorded event.
  * @param error_id of a start that failed; 0: none
  */
 void apl_event_explain(apl_lock_token_t *token, const char *reason,

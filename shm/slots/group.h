@@ -2,8 +2,8 @@
 
 /**
  * @file group.h
- * @brief One application: find it, add it, apply its options, choose a
- *        process of it.
+ * @brief One application: find it, add it, apply its options, choose one of
+ *        its processes.
  *
  * Lock:  all but apl_group_key() and apl_group_index() need it.
  * Crash: a group exists from the store of its state on.
@@ -22,13 +22,14 @@ typedef struct {
     apl_options_t options;
 } apl_app_t;
 
-/** Hash of a group's name (FNV-1a, 64 bit). */
+/** The hash of a group's name (FNV-1a, 64 bit). */
 uint64_t apl_group_key(const char *name);
 
-/** The head of the hash bucket for groups of that key. */
+/** The head of the hash bucket for groups with that key. */
 apl_link_t *apl_group_bucket(const apl_pool_t *pool, uint64_t key);
 
-/** Index of the group, without the lock; 0: not found, or just not seen. */
+/** The index of the group, without the lock. 0: there is none, or it was missed
+ * because the list is changing. */
 uint32_t apl_group_index(apl_pool_t *pool, uint64_t key, const char *name);
 
 /** @return NULL: there is none; or there is damage, and token->pool says so */
@@ -36,37 +37,39 @@ apl_group_t *apl_group_find(apl_lock_token_t *token, uint64_t key,
                             const char *name);
 
 /**
- * The group of an app; where there is none, a new one with its options.
- * @return NULL: the table is full; or there is damage, and token->pool says so
+ * The group of an app. If there is none, a new one with the options of the app
+ * is added.
+ * @return NULL: the slot array is full; or there is damage, and token->pool
+ *         says so
  */
 apl_group_t *apl_group_find_or_add(apl_lock_token_t *token,
                                    const apl_app_t *app);
 
-/** Apply options. @return 1: they differ from those that were there */
+/** Apply options. @return 1: they differ from the options before */
 int apl_group_configure(apl_lock_token_t *token, apl_group_t *group,
                         const apl_options_t *options);
 
-/** Free the slot of a group without processes and waiters. */
+/** Free the slot of a group that has no processes and no waiters. */
 void apl_group_free(apl_lock_token_t *token, apl_group_t *group);
 
-/** Is there no group of that name, and room for one in its bucket? */
+/** Is there no group with that name, and room for one in its bucket? */
 int apl_group_can_add(apl_pool_t *pool, uint64_t key, const char *name);
 
-/** Put a group that fits where its name is found; for repair.h. */
+/** Link a group that can be added into its bucket; for repair.h. */
 void apl_group_link(apl_pool_t *pool, apl_group_t *group);
 
 /**
- * The process that a request should get: the idle one that was used last, or
- * where processes are shared, the one with the fewest sessions that has room;
- * a hung one only if there is no other.
+ * The process that the next request gets: the idle one that was used last;
+ * else, where processes are shared, the one with the fewest sessions that has
+ * room. A hung process is taken only if there is no other.
  * @return NULL: none has room
  */
 apl_process_t *apl_group_pick(apl_lock_token_t *token, apl_group_t *group);
 
 /**
- * Requests that a process takes at a time: what AppConcurrency says; or with
- * auto, what that process is made for, so an old one keeps its number when the
- * code changes.
+ * The number of requests that a process takes at a time: AppConcurrency. With
+ * `auto` it is the number that the process was started with. So an old process
+ * keeps its number when the code changes.
  * @return 0: no limit
  */
 static inline uint32_t apl_concurrency(const apl_options_t *options,
@@ -79,7 +82,7 @@ static inline uint32_t apl_concurrency(const apl_options_t *options,
     return n == APL_CONCURRENCY_AUTO ? 1 : n;
 }
 
-/** The same, of a process of the group. */
+/** The same, for a process of the group. */
 static inline uint32_t apl_group_concurrency(const apl_group_t *group,
                                              const apl_process_t *process)
 {
@@ -87,55 +90,59 @@ static inline uint32_t apl_group_concurrency(const apl_group_t *group,
 }
 
 /**
- * How many sessions a process of the group may have: its concurrency, and
- * where each process has a queue of its own, that queue too.
+ * The number of sessions that a process of the group may have: its
+ * concurrency, and also its queue where each process has its own queue.
  * @return UINT32_MAX: no limit
  */
 uint32_t apl_group_limit(const apl_group_t *group,
                          const apl_process_t *process);
 
-/** Does a busy process take one more? */
+/** Can a busy process take one more session? */
 int apl_group_has_room(const apl_group_t *group, const apl_process_t *process);
 
-/** Has it more zombies than AppMaxUnkillable? Then nothing more is started. */
+/** Does the group have more unkillable processes than AppMaxUnkillable? Then
+ * none of its processes is started. */
 static inline int apl_group_too_many_unkillable(const apl_group_t *group)
 {
     return group->options.unkillable_stop != 0 &&
            group->unkillable >= group->options.unkillable_stop;
 }
 
-/** Is it being worked on? It is 1 that says so, and no damage: nobody else would
- * put the app back to work. */
+/** Is the app drained? Only the value 1 says so. Any other value is damage, and
+ * after damage nobody else would put the app back to work. */
 static inline int apl_group_drained(const apl_group_t *group)
 {
     return group->drained == 1;
 }
 
-/** Is nothing more of it to be started: is it gone from the configuration, or
- * drained? */
+/** May no process of the group be started, because its app is drained or no
+ * longer in the configuration? */
 static inline int apl_group_closed(const apl_group_t *group)
 {
     return group->retired || apl_group_drained(group);
 }
 
-/** Has it no process but hung ones? */
+/** Are all processes of the group hung, or has it none? */
 static inline int apl_group_starves(const apl_group_t *group)
 {
     return group->size == group->hung;
 }
 
-/** May a process be started now, but for the limits? */
+/** May a process be started now, apart from the limits? */
 int apl_group_may_start(const apl_lock_token_t *token,
                         const apl_group_t *group);
 
-/** Has it as many processes as it may have? */
+/** Does the group have as many processes as it may have? */
 int apl_group_at_limit(const apl_group_t *group);
 
-/** May one more be started, but for the pool's limit? */
+/** May one more process be started, apart from the limit of the pool? */
 int apl_group_may_grow(const apl_lock_token_t *token, const apl_group_t *group);
 
-/** Has the group more processes than its limit allows? Or does the pool, and
- * the group can spare one? Limits fall, and those who hung recover. */
+/**
+ * Does the group have more processes than its limit allows? Or does the pool,
+ * and the group can spare one? A limit may have been lowered, and hung
+ * processes may have recovered.
+ */
 int apl_group_above(const apl_lock_token_t *token, const apl_group_t *group);
 
 /** Does the process run code from before a rolling restart? */

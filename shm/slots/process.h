@@ -7,30 +7,31 @@
  *
  * Lock:  needed by all.
  * Crash: each move is one store of the state; lists and counts follow.
- * Trust: what is read from the slot is checked where it leads somewhere.
+ * Trust: a reference that is read from the slot is checked before it is
+ *        followed.
  */
 #ifndef APPPOOL_SHM_SLOTS_PROCESS_H
 #define APPPOOL_SHM_SLOTS_PROCESS_H
 
 #include "shm/lock/lock_token.h"
 
-/** The group of a process, or NULL when it names none (damage). */
+/** The group of a process. NULL: it names none (damage) */
 apl_group_t *apl_process_group(apl_lock_token_t *token,
                                const apl_process_t *process);
 
-/** The process with this id, whatever its state but FREE. @return or NULL */
+/** The process with this id, in any state but FREE; or NULL. */
 apl_process_t *apl_process_find(apl_lock_token_t *token, uint64_t id);
 
 /**
  * FREE -> WANTED: reserve a place. The caller has checked the limits.
- * @param replaces 1: once it is live, an outdated one leaves
- * @return NULL: the table is full
+ * @param replaces 1: when the process is live, an outdated one leaves
+ * @return NULL: the slot array is full
  */
 apl_process_t *apl_process_reserve(apl_lock_token_t *token, apl_group_t *group,
                                    int replaces);
 
-/** Nothing of what was in the slot is left, but for its generation, which goes
- * up before: so no session of the past can mean the next process. */
+/** Clear the slot, except for its generation, which goes up first. So no
+ * session of the past can mean the next process. */
 void apl_process_reset(apl_process_t *process);
 
 /** WANTED -> STARTING, with the group's present revision. */
@@ -47,8 +48,8 @@ void apl_process_leave(apl_lock_token_t *token, apl_process_t *process,
 /** Any -> FREE. */
 void apl_process_free(apl_lock_token_t *token, apl_process_t *process);
 
-/** It is used now; or was, by a verb that read the clock later than this one
- * and had the lock before it. */
+/** The process is used now. Another operation may have read the clock later
+ * than this one and had the lock before it; then its time stays. */
 static inline void apl_process_touch(const apl_lock_token_t *token,
                                      apl_process_t *process)
 {
@@ -56,19 +57,17 @@ static inline void apl_process_touch(const apl_lock_token_t *token,
         process->last_used = token->now;
 }
 
-/** A session of it was opened, resp. closed: counts and lists follow. Without
- * one it is not hung. */
+/** A session of the process was opened or closed: counts and lists follow. A
+ * process without sessions is not hung. */
 void apl_process_open(apl_lock_token_t *token, apl_process_t *process);
 void apl_process_close(apl_lock_token_t *token, apl_process_t *process);
 
-/** It is hung from now on, or not any more. */
+/** The process is hung from now on (1), or not any more (0). */
 void apl_process_set_hung(apl_lock_token_t *token, apl_process_t *process,
                           int hung);
 
-/**
- * Enter a process into the lists and counts of its state; for repair.h. Its
- * `sessions` must be right.
- */
+/** Add a process to the lists and counts of its state; for repair.h. Its
+ * `sessions` must be right. */
 void apl_process_link(apl_lock_token_t *token, apl_process_t *process);
 
 #endif

@@ -2,14 +2,14 @@
 
 /**
  * @file queue.h
- * @brief Requests that wait for a process of their group, and their turn.
+ * @brief Requests that wait for a process of their group, and their order.
  *
- * First come, first served, by direct hand-off: whoever frees a process gives
- * it to the head of the queue and wakes that one alone. So nobody overtakes,
- * and nobody is woken in vain.
+ * A queue is served in the order of arrival, by direct hand-off: the child of
+ * httpd that frees a process gives it to the head of the queue and wakes only
+ * that request. So no request overtakes another, and none is woken in vain.
  *
  * Lock:  needed by all.
- * Crash: a waiter that was given a process and not woken looks for itself
+ * Crash: a waiter that got a process and was not woken looks at its slot again
  *        within a second.
  * Trust: see list.h.
  */
@@ -18,17 +18,20 @@
 
 #include "shm/lock/lock_token.h"
 
-/** The request that waits longest. @return NULL: none waits */
+/** The request that has waited longest. @return NULL: none waits */
 apl_session_t *apl_queue_head(apl_lock_token_t *token,
                               const apl_group_t *group);
 
-/** Give the group's processes to its waiters while there are both. No more
- * than APL_WAKES_MAX can be woken under one lock: token->more. */
+/**
+ * Give processes of the group to its waiters, while there are both. At most
+ * APL_WAKES_MAX waiters can be woken under one lock; token->more says that
+ * more are left.
+ */
 void apl_queue_serve(apl_lock_token_t *token, apl_group_t *group);
 
 /**
  * Tell the group's waiters that there will be no process.
- * @return 1: as many as can be woken are told, and some are left
+ * @return 1: APL_WAKES_MAX were told, and some are left
  */
 int apl_queue_fail(apl_lock_token_t *token, apl_group_t *group,
                    apr_status_t outcome);

@@ -2,19 +2,19 @@
 
 /**
  * @file session.h
- * @brief One session slot: a request that waits, or has a process.
+ * @brief One session slot: a request that waits, or that has a process.
  *
  * Lock:  needed by all.
  * Crash: each move is one store of the state; lists and counts follow.
- * Trust: references are checked; a process that was replaced meanwhile is
- *        told by its generation.
+ * Trust: references are checked. The generation shows whether a process was
+ *        replaced by another one in its slot.
  */
 #ifndef APPPOOL_SHM_SLOTS_SESSION_H
 #define APPPOOL_SHM_SLOTS_SESSION_H
 
 #include "shm/lock/lock_token.h"
 
-/** apl_session_t.killed: why is its process ended? */
+/** apl_session_t.killed: why does its process end? */
 enum {
     APL_KILLED = 1, /**< because of a request that took too long */
     APL_CLOSED,     /**< it had to leave, and had nothing but links */
@@ -29,8 +29,8 @@ enum {
 };
 
 /**
- * A free slot of this child's, still FREE.
- * @return NULL: the table is full
+ * A free slot for this child of httpd. It is still FREE.
+ * @return NULL: the slot array is full
  */
 apl_session_t *apl_session_take(apl_lock_token_t *token, uint32_t owner,
                                 const apl_group_t *group);
@@ -38,41 +38,42 @@ apl_session_t *apl_session_take(apl_lock_token_t *token, uint32_t owner,
 /** Put back a slot that was taken and not used. */
 void apl_session_put_back(apl_lock_token_t *token, apl_session_t *session);
 
-/** FREE, WAITING -> OPEN by this process. */
+/** FREE or WAITING -> OPEN, with this process. */
 void apl_session_give(apl_lock_token_t *token, apl_session_t *session,
                       apl_process_t *process);
 
-/** FREE -> WAITING, at the end of its group's queue. */
+/** FREE -> WAITING, at the end of the group's queue. */
 void apl_session_queue(apl_lock_token_t *token, apl_session_t *session);
 
 /** WAITING -> FAILED. @param outcome what the waiter is told */
 void apl_session_fail(apl_lock_token_t *token, apl_session_t *session,
                       apr_status_t outcome);
 
-/** Any -> FREE; the caller sees to the process. */
+/** Any state -> FREE. The caller updates the process. */
 void apl_session_free(apl_lock_token_t *token, apl_session_t *session);
 
-/** An OPEN one is its child's no more, but its process has it. */
+/** An OPEN session no longer belongs to its child of httpd, but its process
+ * keeps it. */
 void apl_session_abandon(apl_lock_token_t *token, apl_session_t *session,
                          apl_process_t *process);
 
-/** Count an OPEN one with its process, whose counts began at 0. */
+/** Count an OPEN session for its process, whose counts began at 0. */
 void apl_session_recount(apl_lock_token_t *token, const apl_session_t *session,
                          apl_process_t *process);
 
-/** The abandoned one of a process that it was given first, or NULL. */
+/** The oldest abandoned session of a process; or NULL. */
 apl_session_t *apl_session_oldest_abandoned(const apl_lock_token_t *token,
                                             const apl_process_t *process);
 
-/** Abandoned ones of a process that is gone -> FREE. */
+/** Free the abandoned sessions of a process that is gone. */
 void apl_session_free_abandoned(apl_lock_token_t *token,
                                 const apl_process_t *process);
 
-/** The process that an OPEN session has. @return NULL: it is gone */
+/** The process of an OPEN session. @return NULL: it is gone */
 apl_process_t *apl_session_process(const apl_lock_token_t *token,
                                    const apl_session_t *session);
 
-/** The group it belongs to. @return NULL: damage */
+/** The group of a session. @return NULL: damage */
 apl_group_t *apl_session_group(apl_lock_token_t *token,
                                const apl_session_t *session);
 

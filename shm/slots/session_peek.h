@@ -2,16 +2,16 @@
 
 /**
  * @file session_peek.h
- * @brief An open request, for those who only look: a copy of its slot that
- *        is of one moment, without the lock.
+ * @brief An open session for those who only read: a consistent copy of its
+ *        slot, made without the lock.
  *
  *     for (i = 1; i <= apl_session_peek_top(pool); i++)
  *         if (apl_session_peek(pool, i, &r) == APR_SUCCESS && ...
  *
- * Lock:  not needed; nobody is held up.
+ * Lock:  not needed, and nobody is delayed.
  * Crash: nothing is written.
- * Trust: the copy is other processes' word. Its texts are terminated, and
- *        may hold any byte; `process` is a number to look up.
+ * Trust: other processes wrote what is copied. Texts are terminated and may
+ *        contain any byte. `process` is a number to look up.
  */
 #ifndef APPPOOL_SHM_SLOTS_SESSION_PEEK_H
 #define APPPOOL_SHM_SLOTS_SESSION_PEEK_H
@@ -28,12 +28,12 @@ typedef struct {
     char uri[sizeof((apl_session_t *)0)->uri];       /**< path, cut off */
 } apl_session_peek_t;
 
-/** No slot above was ever used. */
+/** No slot with a higher index was ever used. */
 uint32_t apl_session_peek_top(const apl_pool_t *pool);
 
 /**
- * The request in slot `index`.
- * @return APL_ESTALE: there is none that has a process, or it ended just now
+ * The session in slot `index`.
+ * @return APL_ESTALE: there is no open session, or it ended just now
  */
 apr_status_t apl_session_peek(const apl_pool_t *pool, uint32_t index,
                               apl_session_peek_t *request);

@@ -2,23 +2,23 @@
 
 /**
  * @file checkout.h
- * @brief The verbs of httpd children: get a process for a request. How it is
- *        given back: checkin.h.
+ * @brief How a child of httpd gets a process for a request. How it gives the
+ *        process back: checkin.h.
  *
- *     rv = apl_checkout(pool, &ref, app, &request, &look, apl_now());
+ *     rv = apl_checkout(pool, &ref, app, &request, &seen, apl_now());
  *     if (rv == APL_EWAIT)
  *         rv = apl_checkout_wait(pool, &ref, deadline, client_gone, r);
  *     if (rv == APR_SUCCESS) {
- *         ... connect to hold.id ...
+ *         ... connect to ref.id ...
  *         apl_checkin(pool, &ref, apl_now());
  *     }
  *
- * The algorithm is seeds' get(), checkout_without_lock() and
- * session_has_been_closed() with the decisions listed in ARCHITECTURE.
+ * The algorithm is that of Phusion Passenger's get(), checkout_without_lock()
+ * and session_has_been_closed(), with the decisions that ARCHITECTURE lists.
  *
- * Lock:  each verb takes and gives back the pool lock itself.
- * Crash: a caller that dies leaves its sessions to
- *        apl_child_watch_gone(), or abandoned ones to apl_timeouts_end_abandoned().
+ * Lock:  each function takes and gives back the pool lock itself.
+ * Crash: if the caller dies, apl_child_watch_gone() ends its sessions, or
+ *        apl_timeouts_end_abandoned() ends the abandoned ones.
  * Trust: the caller trusts nothing but its own apl_session_ref_t.
  */
 #ifndef APPPOOL_SHM_VERBS_CHECKOUT_H
@@ -38,19 +38,20 @@ typedef struct {
     int lasting;       /**< it asks to be upgraded to a connection that lasts */
 } apl_request_t;
 
-/** Has the client of a waiting request gone? Called outside the lock. */
+/** Has the client of a waiting request left? Called outside the lock. */
 typedef int apl_client_gone_t(void *ctx);
 
 /**
  * Ask for a process.
- * @param ref    filled in; to be given to the other verbs
+ * @param ref     filled in; pass it to the other functions
  * @param request may be NULL
  * @param look    what apl_restart_poll() saw, or NULL when it did not look
  * @param now     us
- * @return APR_SUCCESS: the process is held;
- *         APL_EWAIT: it waits in the queue, go on with apl_checkout_wait();
- *         APL_EQUEUEFULL, APL_EBACKOFF (retry_after, error_id), APL_EUNKILLABLE,
- *         APL_EDRAINED, APL_EFULL, APL_ECHILDREN: refused, nothing is held
+ * @return APR_SUCCESS: the session has a process;
+ *         APL_EWAIT: it waits in the queue, call apl_checkout_wait();
+ *         APL_EQUEUEFULL, APL_EBACKOFF (retry_after, error_id),
+ *         APL_EUNKILLABLE, APL_EDRAINED, APL_EFULL, APL_ECHILDREN: refused,
+ *         there is no session
  */
 apr_status_t apl_checkout(apl_pool_t *pool, apl_session_ref_t *ref,
                           const apl_app_t *app, const apl_request_t *request,
@@ -58,18 +59,19 @@ apr_status_t apl_checkout(apl_pool_t *pool, apl_session_ref_t *ref,
 
 /**
  * Has the wait ended? Does not sleep.
- * @return APR_SUCCESS, APL_EWAIT; or APL_ESTART, APL_EREFUSED, APL_EDRAINED,
- *         after which nothing is held
+ * @return APR_SUCCESS; APL_EWAIT; or APL_ESTART, APL_EREFUSED, APL_EDRAINED,
+ *         after which there is no session
  */
 apr_status_t apl_checkout_poll(apl_pool_t *pool, apl_session_ref_t *ref,
                                int64_t now);
 
 /**
- * Sleep until the wait ends, in slices of a second at the most.
+ * Sleep until the wait ends, for at most a second at a time.
  * @param deadline us, absolute
- * @param gone     asked after each slice and before success; may be NULL
- * @return APR_SUCCESS: the process is held. APL_ESTART, APL_EREFUSED,
- *         APL_ETIMEOUT, APL_EGONE, APL_ESTOPPING, APL_EDRAINED: nothing is held
+ * @param gone     asked after each sleep, and before success; may be NULL
+ * @return APR_SUCCESS: the session has its process. APL_ESTART, APL_EREFUSED,
+ *         APL_ETIMEOUT, APL_EGONE, APL_ESTOPPING, APL_EDRAINED: there is no
+ *         session
  */
 apr_status_t apl_checkout_wait(apl_pool_t *pool, apl_session_ref_t *ref,
                                int64_t deadline, apl_client_gone_t *gone,
@@ -78,16 +80,20 @@ apr_status_t apl_checkout_wait(apl_pool_t *pool, apl_session_ref_t *ref,
 /** Make every apl_checkout_wait() of this process return APL_ESTOPPING. */
 void apl_checkout_stop(apl_pool_t *pool);
 
-/** The answer may last: it is never hung, and its process is never killed
- * because of it. @param how APL_LASTING_RESPONSE, APL_LASTING_CONNECTION */
+/**
+ * The response may last: the request never makes its process hung, and its
+ * process is never killed because of it. @param how APL_LASTING_RESPONSE,
+ * APL_LASTING_CONNECTION
+ */
 void apl_checkout_endless(apl_pool_t *pool, const apl_session_ref_t *ref,
                           uint32_t how);
 
 /**
- * The request lasts, or asks to. How many others of its app last already, or
- * asked before it? Looked for without the lock, in a time that grows with the
- * sessions in use. The ones that do not ask, event streams, are counted when
- * their answer begins: of two that begin at once, one may not see the other.
+ * The request lasts, or asks to last. How many other requests of its app last
+ * already, or asked before it? This is counted without the lock, in a time
+ * that grows with the sessions in use. Requests that do not ask (event
+ * streams) are counted when their response begins: if two begin at the same
+ * time, one may not see the other.
  */
 uint32_t apl_checkout_lasting(const apl_pool_t *pool,
                               const apl_session_ref_t *ref);
@@ -96,11 +102,12 @@ uint32_t apl_checkout_lasting(const apl_pool_t *pool,
  * long? Then the client is told so. */
 int apl_checkout_killed(const apl_pool_t *pool, const apl_session_ref_t *ref);
 
-/** The same, and is it being ended by now? It may take its time. */
+/** The same, and did the process get SIGTERM already? It may take its time to
+ * end. */
 int apl_checkout_dying(const apl_pool_t *pool, const apl_session_ref_t *ref);
 
-/** Is the process of this link stopped because it had to leave? Then the end of
- * the link is no failure. */
+/** Is the process of this lasting connection stopped because the process had to
+ * leave? Then the end of the connection is no failure. */
 int apl_checkout_closed(const apl_pool_t *pool, const apl_session_ref_t *ref);
 
 #endif

@@ -37,7 +37,7 @@ static int is_child(const apl_child_t *c, const apl_child_watch_t *watch)
 
 /* Its sessions are taken back from now on. After damage, a child that lives
  * takes another slot with its next request: no session comes into a part of the
- * table that was looked at already. */
+ * slot array that was looked at already. */
 static void empty(apl_child_t *c)
 {
     if (c->died == 0)
@@ -135,7 +135,7 @@ static void let_go_slot(apl_lock_token_t *token, uint32_t i)
         let_go(token, c);
 }
 
-/* Do this to each slot of a table, to a few under one lock. @return 0: the lock
+/* Do this to each slot of a slot array, to a few under one lock. @return 0: the lock
  * is not to be had */
 static int do_all(apl_pool_t *pool, int64_t now, apl_slots_t slots,
                   void (*act)(apl_lock_token_t *token, uint32_t i))

@@ -2,15 +2,15 @@
 
 /**
  * @file child_watch.h
- * @brief The verbs of the spawner about children of httpd: who there is, one
- *        that is gone, and all of them after damage.
+ * @brief The spawner's operations on children of httpd: which ones exist, the
+ *        death of one, and a roll call of all after damage.
  *
  * Lock:  apl_child_watch_at() needs none. The others take and give back the
- *        pool lock themselves, by apl_enter_patiently(), for a bounded number
+ *        pool lock themselves, by apl_enter_patiently(), for a limited number
  *        of slots at a time.
- * Crash: each verb may be called again; the next spawner does so.
- * Trust: what a verb returns is other processes' word: a child to look for,
- *        nothing to obey.
+ * Crash: each function may be called again; the next spawner does so.
+ * Trust: other processes wrote what is returned: a child to watch, nothing to
+ *        obey.
  */
 #ifndef APPPOOL_SHM_VERBS_CHILD_WATCH_H
 #define APPPOOL_SHM_VERBS_CHILD_WATCH_H
@@ -27,19 +27,21 @@ typedef struct {
 apr_status_t apl_child_watch_at(const apl_pool_t *pool, uint32_t index,
                                 apl_child_watch_t *watch);
 
-/** An httpd child is gone: its waits end. What its processes work on they keep,
- * as abandoned requests (apl_checkin_orphan()).
- * @return APL_ESTALE: the slot is another child's, or nobody's, by now */
+/**
+ * A child of httpd is gone: its waits end. Its processes keep the requests
+ * that they work on, as abandoned sessions (apl_checkin_orphan()).
+ * @return APL_ESTALE: the slot belongs to another child by now, or is free
+ */
 apr_status_t apl_child_watch_gone(apl_pool_t *pool,
                                   const apl_child_watch_t *watch, int64_t now);
 
 /**
- * After damage a session may be there that no child knows of, and would never
- * be given back. So all sessions are taken back, as if the children were gone,
- * and each child takes a slot anew with its next request. Requests that have
- * their process go on; those that wait get APL_EDAMAGED, and have never reached
- * an app.
- * @return 1: that was due and was done; 0: not
+ * After damage there may be a session that no child knows of and that would
+ * never be given back. So all sessions are taken back, as if all children were
+ * gone, and each child takes a new slot with its next request. Requests that
+ * have a process continue. Requests that wait get APL_EDAMAGED; they have
+ * never reached an app.
+ * @return 1: a roll call was due and was done; 0: none was due
  */
 int apl_child_watch_roll_call(apl_pool_t *pool, int64_t now);
 

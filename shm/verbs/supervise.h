@@ -2,19 +2,19 @@
 
 /**
  * @file supervise.h
- * @brief The verbs of the spawner about one process: take the order to start
- *        it, report what became of it. Others are in housekeeping.h and
+ * @brief The spawner's operations on one process: take the order to start it,
+ *        and report what became of it. Others are in housekeeping.h and
  *        admin.h.
  *
- * A process is named by its id; the low 16 bits are its slot, so every verb
- * finds it in O(1). A verb whose id is not (any more) in the expected state
- * returns APL_ESTALE and changes nothing.
+ * A process is named by its id. The low 16 bits are its slot, so each function
+ * finds it in O(1). If the process with that id is not in the expected state
+ * any more, the function returns APL_ESTALE and changes nothing.
  *
- * Lock:  each verb takes and gives back the pool lock itself, by
+ * Lock:  each function takes and gives back the pool lock itself, by
  *        apl_enter_patiently(): APL_ELOCK means try again later.
- * Crash: the next spawner goes on from the slots and its registry.
- * Trust: what a verb returns is other processes' word: a name to look up in
- *        the app table, a number to report, nothing to obey.
+ * Crash: the next spawner continues from the slots and its registry.
+ * Trust: other processes wrote what is returned: a name to look up in the app
+ *        table, a number to report, nothing to obey.
  */
 #ifndef APPPOOL_SHM_VERBS_SUPERVISE_H
 #define APPPOOL_SHM_VERBS_SUPERVISE_H
@@ -32,28 +32,28 @@ typedef struct {
 
 /**
  * Take the oldest order: its slot becomes STARTING.
- * @param random 64 random bits, of which the id is made
+ * @param random 64 random bits, from which the id is made
  * @return APR_SUCCESS; APR_EOF: there is none
  */
 apr_status_t apl_supervise_next_order(apl_pool_t *pool, uint64_t random,
                                       int64_t now, apl_order_t *order);
 
-/** The process of an order was forked; once more, when it is known what it
- * speaks. */
+/** The process of an order was forked. Called again when its wire protocol is
+ * known. */
 apr_status_t apl_supervise_forked(apl_pool_t *pool, uint64_t id, apl_who_t who,
                                   apl_wire_t wire, int64_t now);
 
 /**
- * It accepts requests: it becomes LIVE and serves those who wait.
+ * The process accepts requests: it becomes LIVE and serves waiters.
  * @return APR_SUCCESS; APL_ESTALE: it was detached while it booted: stop it
  */
 apr_status_t apl_supervise_ready(apl_pool_t *pool, uint64_t id, int64_t now);
 
 /**
- * The start failed: the place is returned, the group backs off (1 s, doubled
- * with each failure in a row, 60 s at the most), and if it has no process
- * its waiters get APL_ESTART, or APL_EREFUSED.
- * @param ran      1: the app's command was run; 0: it did not come to that
+ * The start failed: the place is free again, and the group backs off (1 s,
+ * doubled with each failure in a row, at most 60 s). If the group has no
+ * process, its waiters get APL_ESTART or APL_EREFUSED.
+ * @param ran      1: the app's command was run; 0: it was not run
  * @param error_id 64 random bits that are also in the log
  * @param text     what failed, in a sentence
  */
@@ -61,19 +61,17 @@ apr_status_t apl_supervise_failed(apl_pool_t *pool, uint64_t id, int ran,
                                   uint64_t error_id, const char *text,
                                   int64_t now);
 
-/**
- * The process is really gone, in whatever state it was. A LIVE one died
- * unasked; its open sessions end with their requests.
- */
+/** The process does not exist any more, whatever its state was. A LIVE one died
+ * without being asked to; its open sessions end with their requests. */
 apr_status_t apl_supervise_gone(apl_pool_t *pool, uint64_t id, int64_t now);
 
-/** The same, of one whose end is known. @param reason in a few words, for the
+/** The same, when the cause is known. @param reason in a few words, for the
  * events */
 apr_status_t apl_supervise_died(apl_pool_t *pool, uint64_t id,
                                 const char *reason, int64_t now);
 
 /**
- * Give it no new session; it ends when its open ones are closed.
+ * Give the process no new session. It ends when its open ones are closed.
  * @param reason APL_EVENT_*
  * @return APR_SUCCESS; APL_ESTALE: no such process, or leaving already
  */
@@ -81,15 +79,16 @@ apr_status_t apl_supervise_detach(apl_pool_t *pool, uint64_t id,
                                   uint32_t reason, int64_t now);
 
 /**
- * A process was made from another configuration than there is now. One that
- * boots leaves; a live one goes on until another is there to replace it.
+ * A process was made from another configuration than the present one. If it
+ * boots it leaves; if it is live it continues until another one is there to
+ * replace it.
  * @return APR_SUCCESS; APL_ESTALE: no such process, or leaving already
  */
 apr_status_t apl_supervise_outdate(apl_pool_t *pool, uint64_t id, int64_t now);
 
 /**
- * Put back a process that runs and is in the registry, but in no slot.
- * @param live 1: it is ready; 0: it is still booting
+ * Put back a process that runs and is in the registry, but has no slot.
+ * @param live 1: it is ready; 0: it still boots
  */
 apr_status_t apl_supervise_adopt(apl_pool_t *pool, uint64_t id, apl_who_t who,
                                  const char *name, apl_wire_t wire, int live,
@@ -116,7 +115,7 @@ apr_status_t apl_supervise_condition(const apl_pool_t *pool, uint64_t id,
                                      apl_condition_t *condition);
 
 /**
- * Does the slot say of this process what is true? Reads without the lock.
+ * Does the slot say the truth about this process? Reads without the lock.
  * @param name of its group
  * @param live 1: it accepts requests; 0: it boots
  */
@@ -124,14 +123,17 @@ int apl_supervise_matches(const apl_pool_t *pool, uint64_t id,
                           const apl_who_t *who, const char *name,
                           apl_wire_t wire, int live);
 
-/** Is a leaving process without sessions that somebody waits for?
+/**
+ * Does a leaving process have no session that a client waits for?
  * @return APR_SUCCESS: it may be ended; APL_EWAIT: not yet; APL_ESTALE: it is
- * not leaving */
+ *         not leaving
+ */
 apr_status_t apl_supervise_may_end(apl_pool_t *pool, uint64_t id, int64_t now);
 
 /**
- * Ids of the slots that ought to have a process (STARTING, LIVE, LEAVING).
- * Reads without the lock. The spawner reports those it does not know as gone.
+ * The ids of the slots that should have a process (STARTING, LIVE, LEAVING).
+ * Reads without the lock. The spawner reports the ids that it does not know as
+ * gone.
  * @return how many were written to ids
  */
 uint32_t apl_supervise_ids(const apl_pool_t *pool, uint64_t *ids, uint32_t max);

@@ -4,14 +4,15 @@
  * @file memory_use.h
  * @brief How much memory do processes have, with all that they have started?
  *
- * That is the resident memory of each with that of its session, workers say,
- * as /proc/PID/stat has it. What several of them share is counted for each.
- * One look at all processes of the system does it for all that are asked for:
- * some 10 us for each that runs there, and nobody is waited for.
+ * This is the resident memory of each process plus that of its session (its
+ * workers, for example), as in /proc/PID/stat. Memory that several of them
+ * share counts for each one. One pass over all processes of the system
+ * measures all processes that are asked for. It takes about 10 us for each
+ * process on the host, and no process can delay it.
  *
  * Lock:  must not be held: this reads /proc.
  * Crash: not concerned.
- * Trust: /proc is the kernel's word; who is asked for may be anybody.
+ * Trust: /proc is what the kernel says. The caller may ask for any process.
  */
 #ifndef APPPOOL_SHM_VIEW_MEMORY_USE_H
 #define APPPOOL_SHM_VIEW_MEMORY_USE_H
@@ -24,10 +25,10 @@ typedef struct {
     int64_t bytes; /**< -1: there is no such process (any more) */
 } apl_memory_use_t;
 
-/** Fill in the bytes. @param of is sorted on the way */
+/** Fill in the bytes. @param of becomes sorted */
 void apl_memory_use_measure(apl_memory_use_t *of, uint32_t n);
 
-/** Bytes of the one with this pid. @return -1: not known */
+/** The bytes of the process with this pid. @return -1: not known */
 int64_t apl_memory_use_of(const apl_memory_use_t *of, uint32_t n, int32_t pid);
 
 #endif

@@ -341,7 +341,7 @@ static apl_memory_use_t *memory_of_all(const apl_pool_t *copy, uint32_t *n)
     return all;
 }
 
-/* One pass over each table: by_group[i] describes group i. */
+/* One pass over each slot array: by_group[i] describes group i. */
 static void report_slots(const apl_pool_t *copy, json_t *pool,
                          json_t **by_group, int full)
 {

@@ -2,13 +2,13 @@
 
 /**
  * @file report.h
- * @brief The pool as the JSON document that doc/status.md describes; the one
- *        place that knows its keys. The only file of shm/ that uses jansson.
+ * @brief The pool as the JSON document that doc/status.md describes. Only this
+ *        file and report_times.h know its keys and use jansson in shm/.
  *
  * Lock:  none: it reads a snapshot.
  * Crash: not concerned.
- * Trust: texts of the segment come out as valid UTF-8, cut where they ought
- *        to end; a reference that leads nowhere is left out.
+ * Trust: texts of the segment become valid UTF-8 and end where they should. A
+ *        reference that leads nowhere is left out.
  */
 #ifndef APPPOOL_SHM_VIEW_REPORT_H
 #define APPPOOL_SHM_VIEW_REPORT_H
@@ -23,12 +23,12 @@
 /**
  * Describe a snapshot.
  * @param copy from apl_snapshot_take()
- * @param full 1: with query strings, where they were put down
- * @return a new reference, or NULL when out of memory
+ * @param full 1: with query strings, where they were recorded
+ * @return a new reference, or NULL when there is no memory
  */
 json_t *apl_report_json(const apl_pool_t *copy, int full);
 
-/** Any bytes as a text of JSON: what is no UTF-8 becomes "?". */
+/** Any bytes as a text of JSON: bytes that are not UTF-8 become "?". */
 json_t *apl_report_text(const char *s);
 
 /** The word for an APL_EVENT_* in the report. */

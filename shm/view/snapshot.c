@@ -15,20 +15,21 @@
 #define SLICE 512     /* slots that are copied between two looks */
 #define FRESH 0x40000 /* bytes of memory that are made ready in a call */
 #define PAGE  4096
-#define LARGE 0x400000 /* bytes of a table for which pages are to be huge */
+#define LARGE                                                                  \
+    0x400000 /* bytes of a slot array for which pages are to be huge */
 
-/* ---- the tables ---- */
+/* ---- the slot arrays ---- */
 
-enum { GROUPS, PROCESSES, SESSIONS, CHILDREN, TABLES };
+enum { GROUPS, PROCESSES, SESSIONS, CHILDREN, ARRAYS };
 
-/* A table in the segment, and in a copy of it at the same place, so that links
- * lead where they led. */
+/* A slot array in the segment, and in a copy of it at the same place, so that
+ * links lead where they led. */
 typedef struct {
     uint32_t offset, slot; /* bytes */
     uint32_t top;          /* slots in use, as the mark says */
-} table_t;
+} array_t;
 
-static table_t table_of(const apl_pool_t *pool, int which)
+static array_t array_of(const apl_pool_t *pool, int which)
 {
     const apl_header_t *h = pool->header;
     const struct {
@@ -46,7 +47,7 @@ static table_t table_of(const apl_pool_t *pool, int which)
          pool->n.children},
     };
 
-    return (table_t){(uint32_t)((const char *)t[which].at - pool->base),
+    return (array_t){(uint32_t)((const char *)t[which].at - pool->base),
                      (uint32_t)t[which].slot,
                      apl_top(t[which].top, t[which].n)};
 }
@@ -56,7 +57,7 @@ static table_t table_of(const apl_pool_t *pool, int which)
 static void copy_slots(apl_pool_t *to, const apl_pool_t *from, int which,
                        uint32_t i, uint32_t end)
 {
-    table_t t = table_of(to, which);
+    array_t t = array_of(to, which);
 
     if (which == SESSIONS)
         for (; i < end; i++) {
@@ -86,8 +87,8 @@ static int copy_all(apl_pool_t *to, const apl_pool_t *from, uint32_t before,
     int which;
 
     apl_copy(to->header, from->header, sizeof *to->header);
-    for (which = 0; which < TABLES; which++) {
-        uint32_t i, end, top = table_of(to, which).top;
+    for (which = 0; which < ARRAYS; which++) {
+        uint32_t i, end, top = array_of(to, which).top;
 
         for (i = 0; i <= top; i = end) {
             end = top - i < SLICE ? top + 1 : i + SLICE;
@@ -109,7 +110,7 @@ static int copy_quietly(apl_pool_t *to, const apl_pool_t *from)
 
 /* A page that is used for the first time takes microseconds; a huge one takes
  * the place of 512. */
-static void want_huge(const apl_pool_t *copy, const table_t *t)
+static void want_huge(const apl_pool_t *copy, const array_t *t)
 {
     size_t from = (t->offset + PAGE - 1) / PAGE * PAGE;
     size_t to = t->offset + (size_t)t->top * t->slot;
@@ -127,8 +128,8 @@ static int make_ready(apl_snapshot_t *s)
     uint32_t left = FRESH;
     int which;
 
-    for (which = 0; which < TABLES; which++) {
-        table_t t = table_of(s->of, which);
+    for (which = 0; which < ARRAYS; which++) {
+        array_t t = array_of(s->of, which);
 
         if (*ready[which] <= t.top)
             want_huge(s->copy, &t);
@@ -163,7 +164,7 @@ apr_status_t apl_snapshot_try(apl_snapshot_t *snapshot, int enter)
     return APR_SUCCESS;
 }
 
-/* ---- room for it ---- */
+/* ---- memory for it ---- */
 
 static apr_status_t unmap(void *copy)
 {
@@ -212,12 +213,12 @@ static void copy_text(apl_session_t *to, const apl_session_t *from)
 
 static void add_texts(apl_pool_t *copy, const apl_pool_t *of)
 {
-    uint32_t i, top = table_of(copy, SESSIONS).top;
+    uint32_t i, top = array_of(copy, SESSIONS).top;
 
     for (i = 1; i <= top; i++)
         if (copy->sessions[i].state != APL_SESSION_FREE)
             copy_text(&copy->sessions[i], &of->sessions[i]);
-    for (i = 1; i <= table_of(copy, GROUPS).top; i++) {
+    for (i = 1; i <= array_of(copy, GROUPS).top; i++) {
         apl_group_t *g = &copy->groups[i];
 
         g->name[sizeof g->name - 1] = 0;

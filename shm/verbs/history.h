@@ -2,12 +2,11 @@
 
 /**
  * @file history.h
- * @brief The history: the counters of the last ten minutes, for the status
- *        page.
+ * @brief The last ten minutes of the counters, for the status page.
  *
  * Lock:  takes and gives back the pool lock when a sample is due.
  * Crash: a sample counts from the store of header.n_samples on.
- * Trust: samples contain no references. A time that cannot be right is
+ * Trust: no index is read from the samples; a time that cannot be is
  *        overwritten.
  */
 #ifndef APPPOOL_SHM_VERBS_HISTORY_H
@@ -15,8 +14,8 @@
 
 #include "shm/format/pool.h"
 
-/** Record the counters, if APL_SAMPLE_PERIOD has passed. Only the spawner calls
- * it. @return APR_SUCCESS; APL_ELOCK: try again later */
+/** Put down what the counters say, if APL_SAMPLE_PERIOD is over. The spawner's
+ * alone. @return APR_SUCCESS; APL_ELOCK: try again later */
 apr_status_t apl_history_sample(apl_pool_t *pool, int64_t now);
 
 #endif

@@ -2,19 +2,20 @@
 
 /**
  * @file detect.h
- * @brief apppoolctl detect DIR: what would be run there, and why. Asks no
- *        httpd.
+ * @brief apppoolctl detect DIR: what would be run in that directory, and why.
+ *        It asks no httpd.
  *
- * Trust: the directory is an app's. It is looked at with its owner's rights,
- *        which is what the spawner does where no AppUser is set.
+ * Trust: the directory belongs to an app. It is read with its owner's rights,
+ *        as the spawner does if no AppUser is set.
  */
 #ifndef APPPOOL_CTL_DETECT_H
 #define APPPOOL_CTL_DETECT_H
 
 /**
- * Print it. The process has another user and directory then.
+ * Print it. The process has another user and another directory afterwards.
  * @param raw as JSON
- * @return NULL: a file tells; or the sentence that says why not
+ * @return NULL: a file says how to run the app; or a sentence that says why
+ *         none does
  */
 const char *detect_print(const char *dir, int raw);
 

@@ -2,19 +2,19 @@
 
 /**
  * @file events.h
- * @brief apppoolctl events: what happened, a line each.
+ * @brief apppoolctl events: what happened, one line for each event.
  *
- * Trust: keys that are missing are shown as "-"; texts are printed without
- *        control characters.
+ * Trust: missing keys are shown as "-"; texts are printed without control
+ *        characters.
  */
 #ifndef APPPOOL_CTL_EVENTS_H
 #define APPPOOL_CTL_EVENTS_H
 
 /**
- * Print to stdout.
- * @param raw    a JSON object for each
- * @param follow go on until the output ends: also while the spawner, or httpd,
- *               is started again
+ * Print to standard output.
+ * @param raw    a JSON object for each event
+ * @param follow continue until the output is closed, also while the spawner or
+ *               httpd is started again
  * @return the exit status
  */
 int events_print(const char *dir, int raw, int follow);

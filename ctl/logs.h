@@ -2,7 +2,7 @@
 
 /**
  * @file logs.h
- * @brief apppoolctl logs: what an app printed last, and what it prints.
+ * @brief apppoolctl logs: what an app printed last, and what it prints now.
  *
  * Errors: an exit status; the reason was printed.
  */
@@ -11,8 +11,8 @@
 
 /**
  * Print to standard output.
- * @param raw    1: as the server answered
- * @param follow 1: it does not end; it waits for a spawner that is started anew
+ * @param raw    1: as the server sent it
+ * @param follow 1: do not end; wait for the spawner when it is started again
  */
 int logs_print(const char *dir, const char *app, int raw, int follow);
 

@@ -2,12 +2,12 @@
 
 /**
  * @file show.h
- * @brief What the server answered, for people: a function for each kind of
- *        answer.
+ * @brief Show a response of the server to people: a function for each kind of
+ *        response.
  *
  * Errors: an exit status; the reason was printed.
- * Trust:  keys that are missing are shown as "-"; texts are printed without
- *         control characters.
+ * Trust:  missing keys are shown as "-"; texts are printed without control
+ *        characters.
  */
 #ifndef APPPOOL_CTL_SHOW_H
 #define APPPOOL_CTL_SHOW_H
@@ -19,13 +19,13 @@ int show_check(const json_t *o);
 int show_report(const json_t *o);
 int show_settings(const json_t *o);
 
-/** A sentence says what was done. */
+/** Print the sentence that says what was done. */
 int show_done(const json_t *o);
 
 /**
- * Print an answer.
- * @param raw     1: as it is
- * @param show_as one of those above
+ * Print a response.
+ * @param raw     1: as the server sent it
+ * @param show_as one of the functions above
  */
 int show_answer(const char *answer, int raw,
                 int (*show_as)(const json_t *answer));

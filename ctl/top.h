@@ -3,19 +3,19 @@
 /**
  * @file top.h
  * @brief apppoolctl top: the pool as it is now, again and again: its apps, and
- *        the open requests, those that last longest first.
+ *        the open requests, longest first.
  *
- * Trust: keys that are missing are shown as "-"; texts are printed without
- *        control characters.
+ * Trust: missing keys are shown as "-"; texts are printed without control
+ *        characters.
  */
 #ifndef APPPOOL_CTL_TOP_H
 #define APPPOOL_CTL_TOP_H
 
 /**
  * Show it until q is pressed.
- * @param raw   a JSON object on a line for each look
- * @param delay between two looks, ms
- * @param times so many looks, then no more; 0: no limit
+ * @param raw   a JSON object on a line each time
+ * @param delay between two updates, ms
+ * @param times end after this many updates; 0: no limit
  * @return the exit status
  */
 int top_show(const char *dir, int raw, int delay, long times);

@@ -2,8 +2,8 @@
 
 /**
  * @file wait_for.h
- * @brief What --wait waits for: that an app is drained, or that its new code
- *        serves.
+ * @brief Option --wait: wait until an app is drained, or until its new code
+ *        serves requests.
  *
  * Errors: an exit status; the reason was printed.
  */
@@ -11,26 +11,26 @@
 #define APPPOOL_CTL_WAIT_FOR_H
 
 typedef struct {
-    const char *dir;    /**< of the httpd that is meant */
-    const char *answer; /**< the server's, to the command */
-    int raw;            /**< 1: say nothing when it is over */
-    double seconds;     /**< at most; 0: as long as it takes */
+    const char *dir;    /**< runtime directory of the httpd */
+    const char *answer; /**< the server's response to the command */
+    int raw;            /**< 1: print nothing at the end */
+    double seconds;     /**< at most; 0: no limit */
 } await_t;
 
 /**
- * After drain: when is no process left?
- * @return EXIT_OK: none is; EXIT_NO: the app was put back to work, or httpd was
- *         started anew, or the time is over; EXIT_NOT_RUNNING: nobody has
- *         answered for half a minute
+ * After drain: wait until no process is left.
+ * @return EXIT_OK: none is left; EXIT_NO: the app was put back to work, or
+ *         httpd was started again, or the time is over; EXIT_NOT_RUNNING:
+ *         there was no response for half a minute
  */
 int await_drained(const await_t *a);
 
 /**
- * After restart or start: when does no process of before get requests any more,
- * and at least one of the new ones does, and goes on to for a second? Where
- * nothing would start a process, the server is asked to.
- * @return EXIT_OK; EXIT_NO: a process did not start, or the app was drained, or
- *         the time is over; EXIT_NOT_RUNNING
+ * After restart or start: wait until no old process gets requests any more,
+ * and at least one new process gets them and continues to for a second. If
+ * nothing else would start a process, ask the server to start one.
+ * @return EXIT_OK; EXIT_NO: a process did not start, or the app was drained,
+ *         or the time is over; EXIT_NOT_RUNNING
  */
 int await_running(const await_t *a);
 

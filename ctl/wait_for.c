@@ -190,8 +190,8 @@ static int has_failed(wait_t *w, const json_t *group)
                  table_text(group, "last_error"),
                  table_text(group, "last_error_id"),
                  w->left > 0 ? "; the old code serves on" : "");
-    else if (strcmp(state, "drained") == 0 || strcmp(state, "zombies") == 0 ||
-             strcmp(state, "removed") == 0)
+    else if (strcmp(state, "drained") == 0 ||
+             strcmp(state, "unkillable") == 0 || strcmp(state, "removed") == 0)
         snprintf(w->error, sizeof w->error, "%s is %s", w->app,
                  *state == 'z' ? "not started: its processes survive SIGKILL"
                                : state);

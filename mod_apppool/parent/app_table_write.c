@@ -130,7 +130,7 @@ static json_t *describe_app(apr_pool_t *p, const apppool_app_t *app,
                         seconds(app->hung_stop_timeout));
     json_object_set_new(j, "spawn_if_under", number(o->spawn_if_under));
     json_object_set_new(j, "hung_extra", number(o->hung_extra));
-    json_object_set_new(j, "zombies_stop", number(o->unkillable_stop));
+    json_object_set_new(j, "unkillable_stop", number(o->unkillable_stop));
     json_object_set_new(j, "global_queue", json_boolean(o->global_queue));
     json_object_set_new(j, "max_queue", number(o->max_queue));
     json_object_set_new(j, "rolling", json_boolean(o->rolling));

@@ -47,7 +47,7 @@ const char apppool_status_style[] =
     "border:1px solid currentColor}"
     ".s.idle,.s.running{color:var(--ok)}.s.busy,.s.lasting{color:var(--busy)}"
     ".s.starting,.s.restarting,.s.waiting,.s.leaving,.s.drained{color:var(--warn)}"
-    ".s.hung,.s.dying,.s.zombie,.s.zombies,.s.failing{color:var(--card);"
+    ".s.hung,.s.dying,.s.unkillable,.s.failing{color:var(--card);"
     "background:var(--bad);border-color:var(--bad)}"
     ".warn{color:var(--warn);font-weight:600}"
     ".bad{color:var(--bad);font-weight:600}\n"

@@ -38,7 +38,7 @@ static const char *detach(request_rec *r, const json_t *p, const char *token)
 
     if (!token || !json_is_string(json_object_get(p, "id")) ||
         !strcmp(state, "leaving") || !strcmp(state, "dying") ||
-        !strcmp(state, "zombie"))
+        !strcmp(state, "unkillable"))
         return "";
     return apppool_status_button(r, token, "Detach", "detach", MEMBER(p, "id"),
                                  NULL);
@@ -103,7 +103,7 @@ static const char *end(request_rec *r, const json_t *group, const json_t *q,
     const json_t *p = pid > 0 ? process_of(group, pid) : NULL;
     const char *state = apppool_status_word(p, "state");
 
-    if (!token || !p || !strcmp(state, "dying") || !strcmp(state, "zombie"))
+    if (!token || !p || !strcmp(state, "dying") || !strcmp(state, "unkillable"))
         return "";
     return apppool_status_button(
         r, token, "Kill", "kill",

@@ -38,9 +38,9 @@ static void states(request_rec *r, const json_t *now)
     static const struct {
         const char *state;
         int counts, always, bad;
-    } all[] = {{"busy", 1, 1, 0},     {"idle", 1, 1, 0},    {"hung", 1, 0, 1},
-               {"starting", 0, 0, 0}, {"leaving", 0, 0, 0}, {"dying", 0, 0, 1},
-               {"zombie", 0, 0, 1}};
+    } all[] = {{"busy", 1, 1, 0},      {"idle", 1, 1, 0},    {"hung", 1, 0, 1},
+               {"starting", 0, 0, 0},  {"leaving", 0, 0, 0}, {"dying", 0, 0, 1},
+               {"unkillable", 0, 0, 1}};
     const char *before = " (";
     size_t i;
 

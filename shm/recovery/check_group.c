@@ -158,7 +158,8 @@ static int check_counts(apl_check_t *a, const apl_group_t *g,
             a, 22, "group %.80s: hung %u, but %u of %u marked", g->name,
             g->hung, t->hung, t->marked);
     if (g->unkillable != t->unkillable)
-        return apl_check_state_found(a, 23, "group %.80s: zombies %u, but %u",
+        return apl_check_state_found(a, 23,
+                                     "group %.80s: unkillable %u, but %u",
                                      g->name, g->unkillable, t->unkillable);
     if (g->sessions != t->sessions || g->leaving != t->leaving)
         return apl_check_state_found(

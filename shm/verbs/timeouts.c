@@ -344,7 +344,7 @@ apr_status_t apl_timeouts_mark_unkillable(apl_pool_t *pool, uint64_t id,
         rv = APL_ESTALE;
     else {
         p->unkillable = 1;
-        APL_CRASH_POINT("zombie"); /* seen: it is one; nobody counts it */
+        APL_CRASH_POINT("unkillable"); /* seen: it is one; nobody counts it */
         g->unkillable++;
         pool->header->counters.unkillable++;
         apl_event_note(&token, APL_EVENT_UNKILLABLE, g, p);

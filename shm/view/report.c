@@ -31,7 +31,7 @@ static const char *const event_words[] = {
     [APL_EVENT_HUNG] = "hung",
     [APL_EVENT_UNHUNG] = "unhung",
     [APL_EVENT_KILLED] = "killed",
-    [APL_EVENT_UNKILLABLE] = "zombie",
+    [APL_EVENT_UNKILLABLE] = "unkillable",
     [APL_EVENT_DRAINED] = "drained",
 };
 _Static_assert(sizeof event_words / sizeof *event_words == APL_EVENTS,
@@ -92,13 +92,13 @@ enum {
     PROCESS_BUSY,
     PROCESS_HUNG,
     PROCESS_DYING,
-    PROCESS_ZOMBIE,
+    PROCESS_UNKILLABLE,
     PROCESS_LEAVING,
     PROCESS_WORDS
 };
 
 static const char *const process_words[PROCESS_WORDS] = {
-    "starting", "idle", "busy", "hung", "dying", "zombie", "leaving"};
+    "starting", "idle", "busy", "hung", "dying", "unkillable", "leaving"};
 
 static int process_state(const apl_process_t *p)
 {
@@ -108,7 +108,7 @@ static int process_state(const apl_process_t *p)
                : p->sessions > 0 ? PROCESS_BUSY
                                  : PROCESS_IDLE;
     case APL_PROCESS_LEAVING:
-        return p->unkillable                   ? PROCESS_ZOMBIE
+        return p->unkillable                   ? PROCESS_UNKILLABLE
                : p->reason == APL_EVENT_KILLED ? PROCESS_DYING
                                                : PROCESS_LEAVING;
     default:
@@ -211,7 +211,7 @@ static const char *group_state(const apl_group_t *g)
     if (apl_group_drained(g))
         return "drained";
     if (apl_group_too_many_unkillable(g))
-        return "zombies";
+        return "unkillable";
     if (g->failures != 0)
         return "failing";
     if (g->outdated > 0)
@@ -292,7 +292,7 @@ static json_t *report_counters(const apl_counters_t *c)
     json_object_set_new(o, "hung", number(c->hung));
     json_object_set_new(o, "unhung", number(c->unhung));
     json_object_set_new(o, "killed", number(c->killed));
-    json_object_set_new(o, "zombies", number(c->unkillable));
+    json_object_set_new(o, "unkillable", number(c->unkillable));
     json_object_set_new(o, "served", number(c->served));
     json_object_set_new(o, "app_seconds", json_real((double)c->app_time / 1e6));
     return o;

@@ -46,7 +46,7 @@ static const char *const words[] = {
     [ALERT_BROKEN_DEPLOY] = "broken_deploy",
     [ALERT_DEATHS] = "deaths",
     [ALERT_KILLED] = "killed",
-    [ALERT_UNKILLABLE] = "zombies",
+    [ALERT_UNKILLABLE] = "unkillable",
 };
 
 /* ---- events ---- */

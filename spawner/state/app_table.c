@@ -240,7 +240,7 @@ static void read_app(json_reader_t *r, app_entry_t *a, uint32_t config,
     options->kill_after = json_reader_duration(r, o, "kill_after");
     options->spawn_if_under = json_reader_count(r, o, "spawn_if_under");
     options->hung_extra = json_reader_count(r, o, "hung_extra");
-    options->unkillable_stop = json_reader_count(r, o, "zombies_stop");
+    options->unkillable_stop = json_reader_count(r, o, "unkillable_stop");
     a->print = app_entry_fingerprint(a);
 }
 

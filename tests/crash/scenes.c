@@ -206,7 +206,7 @@ static void ended(stage_t *g)
     apl_timeouts_end_abandoned(&g->pool, g->ids[0], 1, SCENE_NOW + 9);
 }
 
-static void zombie(stage_t *g)
+static void unkillable(stage_t *g)
 {
     apl_timeouts_mark_unkillable(&g->pool, g->ids[0], SCENE_NOW + 5000000);
 }
@@ -277,7 +277,7 @@ const scene_t scenes[] = {
     {"abandoned: it ended", stage_abandoned, ended, 0},
     {"abandoned: the process is gone", stage_abandoned, gone, 1},
     {"abandoned: the process is killed", stage_abandoned, end, 1},
-    {"zombie", stage_killed, zombie, 1},
+    {"unkillable", stage_killed, unkillable, 1},
     {"tick", stage_full_with_idle, tick, 1},
     {"repair", stage_torn, enter, 0},
 };

@@ -192,12 +192,12 @@ static void configure(play_t *p, dice_t *d)
         const char *name;
         uint32_t *value, sides;
     } all[] = {
-        {"min", &o->min_instances, 5},       {"max", &o->max_instances, 5},
-        {"requests", &o->max_requests, 4},   {"jitter", &o->jitter, 4},
-        {"concurrency", &o->concurrency, 5}, {"queue", &o->max_queue, 5},
-        {"global", &o->global_queue, 2},     {"rolling", &o->rolling, 2},
-        {"under", &o->spawn_if_under, 4},    {"extra", &o->hung_extra, 4},
-        {"zombies", &o->unkillable_stop, 3}};
+        {"min", &o->min_instances, 5},         {"max", &o->max_instances, 5},
+        {"requests", &o->max_requests, 4},     {"jitter", &o->jitter, 4},
+        {"concurrency", &o->concurrency, 5},   {"queue", &o->max_queue, 5},
+        {"global", &o->global_queue, 2},       {"rolling", &o->rolling, 2},
+        {"under", &o->spawn_if_under, 4},      {"extra", &o->hung_extra, 4},
+        {"unkillable", &o->unkillable_stop, 3}};
     uint32_t i = dice(d, 14);
 
     if (i < sizeof all / sizeof *all) {
@@ -263,7 +263,7 @@ static void end(play_t *p, dice_t *d)
     apl_checkout_killed(&p->pool, some_hold(p, d));
 }
 
-static void zombie(play_t *p, dice_t *d)
+static void unkillable(play_t *p, dice_t *d)
 {
     apl_timeouts_mark_unkillable(&p->pool, some_id(p, d), p->now);
 }
@@ -332,7 +332,7 @@ static const struct {
     {"clock", look_at_clock},
     {"clock", look_at_clock},
     {"kill", end},
-    {"zombie", zombie},
+    {"unkillable", unkillable},
     {"repair", repair},
     {"look", look},
 };

@@ -154,7 +154,7 @@ def test_app_log(httpd: Httpd, disk: Disk) -> None:
     disk.release()
 
 
-def test_the_client_of_a_zombie(httpd: Httpd, disk: Disk) -> None:
+def test_the_client_of_an_unkillable_one(httpd: Httpd, disk: Disk) -> None:
     """Nothing breaks its connection but AppTimeout"""
     httpd.log.expect(*STUCK)
     httpd.app("shop", "AppHungAfter 1", "AppKillAfter 2",
@@ -165,13 +165,13 @@ def test_the_client_of_a_zombie(httpd: Httpd, disk: Disk) -> None:
     bad = httpd.get_async("/sink", "shop", 60)
     disk.wait_for_write()
     assert bad.result(40).status == 504
-    wait_until(lambda: httpd.events("zombie"), "it is unkillable")
+    wait_until(lambda: httpd.events("unkillable"), "it is unkillable")
     assert httpd.get("/pid", "shop").status == 200
     httpd.check()
 
 
-@pytest.mark.xdist_group("zombies")
-def test_zombies(httpd: Httpd, disk: Disk) -> None:
+@pytest.mark.xdist_group("unkillable")
+def test_unkillable(httpd: Httpd, disk: Disk) -> None:
     """P18: one of an app survives SIGKILL. It is shown, it is told, and where
     that is one more than AppMaxUnkillable nothing of the app is started, until
     it is gone"""
@@ -185,20 +185,20 @@ def test_zombies(httpd: Httpd, disk: Disk) -> None:
     pid = int(httpd.get("/pid", "shop").text)
     bad = httpd.get_async("/sink", "shop", 60)
     disk.wait_for_write()
-    wait_until(lambda: httpd.pids(app, "zombie") == [pid], "it is unkillable",
+    wait_until(lambda: httpd.pids(app, "unkillable") == [pid], "it is so",
                30)
     assert sunk(pid)
-    wait_until(lambda: httpd.group(app)["state"] == "zombies", "it says so")
+    wait_until(lambda: httpd.group(app)["state"] == "unkillable", "it says so")
     httpd.log.wait_for(rf"shop\[{pid}\] is unkillable")
-    assert [one["pid"] for one in httpd.events("zombie")] == [pid]
+    assert [one["pid"] for one in httpd.events("unkillable")] == [pid]
     notes = [*told(httpd)]
-    if "zombies" not in events(notes[0]):  # the kill was told at once
+    if "unkillable" not in events(notes[0]):  # the kill was told at once
         notes = told(httpd, 2, 90)
-    zombies, = [one for note in notes for one in
+    unkillable, = [one for note in notes for one in
                 [*note["object"]["earlier"], note["object"]]
-                if one["event"] == "zombies"]
-    assert zombies["pid"] == pid
-    assert zombies["text"] == ("1 of its processes survive SIGKILL: none is "
+                if one["event"] == "unkillable"]
+    assert unkillable["pid"] == pid
+    assert unkillable["text"] == ("1 of its processes survive SIGKILL: none is "
                                "started until there are fewer")
     starts = httpd.log.matching(r"shop\[\d+\] starts as")
     answer = httpd.get("/pid", "shop")
@@ -206,7 +206,7 @@ def test_zombies(httpd: Httpd, disk: Disk) -> None:
     assert httpd.get("/pid", "blog").status == 200
     assert httpd.log.matching(r"shop\[\d+\] starts as") == starts
     disk.release()
-    wait_until(lambda: httpd.pids(app, "zombie") == [], "it is gone")
+    wait_until(lambda: httpd.pids(app, "unkillable") == [], "it is gone")
     assert not alive(pid)
     assert bad.result().status == 504
     assert httpd.get("/pid", "shop").status == 200

@@ -25,9 +25,9 @@ def test_limits(httpd: Httpd) -> None:
     app, = json.loads((httpd.runtime / "table").read_text())["apps"]
     assert {key: app[key] for key in (
         "hung_after", "kill_after", "hung_stop_timeout", "spawn_if_under",
-        "hung_extra", "zombies_stop")} == {
+        "hung_extra", "unkillable_stop")} == {
             "hung_after": 30, "kill_after": 1800, "hung_stop_timeout": 10,
-            "spawn_if_under": 0, "hung_extra": 2, "zombies_stop": 0}
+            "spawn_if_under": 0, "hung_extra": 2, "unkillable_stop": 0}
 
 
 def states(httpd: Httpd, app: App) -> dict[str, int]:

@@ -323,7 +323,7 @@ def limit(httpd: Httpd, app: App) -> None:
 
 
 @pytest.mark.mpms("event")
-def test_zombies(httpd: Httpd, freezer: Path) -> None:
+def test_unkillable(httpd: Httpd, freezer: Path) -> None:
     """P6, P18: what survives KILL is shown; more than AppMaxUnkillable of them
     (strictly) end all starts, until there are fewer"""
     app = httpd.app("shop", "AppMaxUnkillable 1")
@@ -333,26 +333,26 @@ def test_zombies(httpd: Httpd, freezer: Path) -> None:
     pids = sorted(one.pid for one in bad)
     freeze(freezer, *pids)
     limit(httpd, app)
-    wait_until(lambda: httpd.pids(app, "zombie") == pids, "both are unkillable",
+    wait_until(lambda: httpd.pids(app, "unkillable") == pids, "both are so",
                30)
-    wait_until(lambda: httpd.group(app)["state"] == "zombies", "it says so")
+    wait_until(lambda: httpd.group(app)["state"] == "unkillable", "it says so")
     line, = httpd.log.wait_for("more than AppMaxUnkillable 1")
     assert len(httpd.log.wait_for("is unkillable: it survives SIGKILL", 2)) == 2
     assert "shop has unkillable processes: 2" in line
-    assert len(httpd.events("zombie")) == 2
+    assert len(httpd.events("unkillable")) == 2
     answer = httpd.get("/pid", "shop")
     assert answer.status == 503 and int(answer.headers["Retry-After"]) >= 1
     assert httpd.get("/pid", "blog").status == 200
     httpd.check()
     (freezer / "freezer.state").write_text("THAWED")
-    wait_until(lambda: httpd.pids(app, "zombie") == [], "they are gone")
+    wait_until(lambda: httpd.pids(app, "unkillable") == [], "they are gone")
     assert {one.pending.result().status for one in bad} == {504}
     serves(httpd)
     httpd.check()
 
 
 @pytest.mark.mpms("event")
-def test_zombies_that_never_were_ready(httpd: Httpd, freezer: Path) -> None:
+def test_unkillable_and_never_ready(httpd: Httpd, freezer: Path) -> None:
     """They count as well: else each try would leave one more"""
     (freezer / "tasks").chmod(0o666)
     (freezer / "freezer.state").write_text("FROZEN")
@@ -375,14 +375,15 @@ def test_zombies_that_never_were_ready(httpd: Httpd, freezer: Path) -> None:
 
 
 @pytest.mark.mpms("event")
-def test_one_zombie_is_allowed(httpd: Httpd, freezer: Path) -> None:
+def test_one_unkillable_is_allowed(httpd: Httpd, freezer: Path) -> None:
     """P18: strictly more"""
     app = httpd.app("shop", "AppMaxUnkillable 1")
     httpd.start()
     bad = httpd.hold("shop", "a")
     freeze(freezer, bad.pid)
     limit(httpd, app)
-    wait_until(lambda: httpd.pids(app, "zombie") == [bad.pid], "it is one", 30)
+    wait_until(lambda: httpd.pids(app, "unkillable") == [bad.pid], "it is one",
+               30)
     serves(httpd)
     (freezer / "freezer.state").write_text("THAWED")
     assert bad.pending.result().status == 504

@@ -38,7 +38,7 @@ def wrong_sums(status: dict[str, Any]) -> list[str]:
         "count": (pool["count"], are("idle", "busy", "hung")),
         "active": (pool["active"], are("busy", "hung")),
         "spawning": (pool["spawning"], are("starting")),
-        "leaving": (pool["leaving"], are("leaving", "dying", "zombie")),
+        "leaving": (pool["leaving"], are("leaving", "dying", "unkillable")),
         "size": (pool["count"], sum(group["size"] for group in groups)),
         "waiting": (pool["waiting"], len(requests) - served),
         "queue": (pool["waiting"], sum(group["queue"] for group in groups)),

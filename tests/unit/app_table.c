@@ -35,7 +35,7 @@ static const char good[] =
     "'max_requests': 100, "
     "'jitter': 10,"
     " 'hung_after': 30, 'kill_after': 1800, 'hung_stop_timeout': 2.5,"
-    " 'spawn_if_under': 5, 'hung_extra': 4, 'zombies_stop': 6,"
+    " 'spawn_if_under': 5, 'hung_extra': 4, 'unkillable_stop': 6,"
     " 'concurrency': 2, 'idle_time': 300.0, 'global_queue': true,"
     " 'max_queue': 7, 'stat_interval': 1.5, 'rolling': true, 'prestart': "
     "false, 'rlimits': {'cpu': [10, 20], 'mem': null, 'nproc': [5, -1]}}]}";

@@ -272,7 +272,7 @@ static void p26_who_does_not_work_is_not_killed(void **state)
     scene_end(s);
 }
 
-/* ---- zombies ---- */
+/* ---- unkillable processes ---- */
 
 static void p18_more_unkillable_than_that_end_all_starts(void **state)
 {

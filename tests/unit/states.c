@@ -51,8 +51,8 @@ static void is(scene_t *s, const json_t *requests, const apl_session_ref_t *h,
 /* An idle one, a hung one, and so on: one each, but for two that are busy. */
 static void p1_each_process_is_in_one_state(void **state)
 {
-    static const char *const words[] = {"starting", "idle",   "busy",   "hung",
-                                        "dying",    "zombie", "leaving"};
+    static const char *const words[] = {
+        "starting", "idle", "busy", "hung", "dying", "unkillable", "leaving"};
     scene_t *s = scene_new(9);
     apl_app_t *a = slow_app(s, "a", 0, 0);
     apl_session_ref_t h[9];
@@ -90,7 +90,7 @@ static void p1_each_process_is_in_one_state(void **state)
                      of(p, "idle") + of(p, "busy") + of(p, "hung"));
     assert_int_equal(number(p, "spawning"), of(p, "starting"));
     assert_int_equal(number(p, "leaving"),
-                     of(p, "dying") + of(p, "zombie") + of(p, "leaving"));
+                     of(p, "dying") + of(p, "unkillable") + of(p, "leaving"));
     is(s, json_object_get(g, "requests"), &h[0], "hung");
     is(s, json_object_get(g, "requests"), &h[1], "lasting");
     is(s, json_object_get(g, "requests"), &h[6], "busy");

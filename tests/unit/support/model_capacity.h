@@ -21,7 +21,7 @@ unsigned model_credit(const model_t *m, int group);
 /** Has it none but hung ones? */
 int model_starves(const model_t *m, int group);
 
-/** Are there too many zombies? */
+/** Are there too many unkillable processes? */
 int model_too_many_unkillable(const model_t *m, int group);
 
 /** Is the group above its limit; or the pool, and the group can spare one? */

@@ -108,7 +108,7 @@ static int processes(walk_t *w)
         if (p->state == APL_PROCESS_LIVE && p->hung != (uint32_t)m->hung)
             return steps_differ(w, "is it hung", p->hung, m->hung);
         if (p->unkillable != (uint32_t)m->unkillable)
-            return steps_differ(w, "is it a zombie", p->unkillable,
+            return steps_differ(w, "is it unkillable", p->unkillable,
                                 m->unkillable);
         if (p->processed != m->processed)
             return steps_differ(w, "its requests", (long)p->processed,

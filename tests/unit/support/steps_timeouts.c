@@ -39,7 +39,7 @@ static int step_unkillable(walk_t *w, unsigned n)
     rv = apl_timeouts_mark_unkillable(&w->s->pool, w->m->processes[p].id,
                                       w->s->now);
     expected = model_unkillable(w->m, p);
-    return rv == expected || steps_differ(w, "zombie", rv, expected);
+    return rv == expected || steps_differ(w, "unkillable", rv, expected);
 }
 
 static int step_endless(walk_t *w, unsigned n)

@@ -73,7 +73,7 @@ FAILURES = {
     "/bin/sh -c 'kill -SEGV $$'":
         ("Starting up", "signal 11 (SIGSEGV)", "foreground", None),
     "/bin/sh -c 'kill -KILL $$'":
-        ("Starting up", "signal 9 (SIGKILL)", "want of memory", None),
+        ("Starting up", "signal 9 (SIGKILL)", "because memory ran out", None),
     "/nonexistent/command":
         ("Running the command", "exit code 127", "installed", "not found"),
     "{root}/orphan":

@@ -42,8 +42,8 @@ def test_readme(stock: Stock) -> None:
 
 def advice(text: str) -> str:
     """The lines that are to be added, and where."""
-    found = re.search("apppool: .*says \"Require all denied\"; where it is to "
-                      "be granted, add to this virtual host: (<Dir.*ory>)",
+    found = re.search("apppool: .*says \"Require all denied\"; to grant "
+                      "access, add to this virtual host: (<Dir.*ory>)",
                       text)
     assert found is not None, text
     return re.sub("(?<=>) | (?=<)", "\n", found.group(1)) + "\n"

@@ -143,8 +143,10 @@ spawner_sources = \
 	spawner/life/adopt.c \
 	spawner/alert/alert.c \
 	spawner/control/status_job.c \
+	spawner/output/line_limit.c \
 	spawner/output/log_program.c \
 	spawner/upkeep/apply_table.c \
+	spawner/upkeep/configure.c \
 	spawner/state/approot_owner.c \
 	spawner/upkeep/audit.c \
 	spawner/common/open_beneath.c \
@@ -184,6 +186,7 @@ spawner_sources = \
 	spawner/output/piped_log.c \
 	spawner/shared/privilege.c \
 	spawner/state/process.c \
+	spawner/state/process_signal.c \
 	spawner/common/procfs.c \
 	spawner/common/random.c \
 	spawner/control/command.c \

@@ -13,6 +13,7 @@
 
 #include "shm/slots/group.h"
 #include "spawner/alert/alert.h"
+#include "spawner/output/output.h"
 #include "spawner/state/process.h"
 #include "spawner/output/app_log.h"
 

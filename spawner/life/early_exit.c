@@ -3,6 +3,7 @@
 #include "spawner/life/early_exit.h"
 
 #include "spawner/alert/start_failure.h"
+#include "spawner/output/output.h"
 
 int early_exit_failed(const spawner_t *s, const process_t *p)
 {

@@ -23,7 +23,9 @@
 #include "spawner/life/sd_notify.h"
 #include "spawner/life/slot_state.h"
 #include "spawner/life/overdue.h"
+#include "spawner/output/output.h"
 #include "spawner/state/process.h"
+#include "spawner/state/process_signal.h"
 #include "spawner/common/procfs.h"
 #include "spawner/life/ready.h"
 #include "spawner/common/reap.h"
@@ -198,12 +200,14 @@ static void finish(spawner_t *s, process_t *p)
     loop_drop(&p->fifo);
     guarded_socket_drop(&p->notify);
     loop_drop(&p->reports);
+    loop_drop(&p->pidfd); /* the leader may live: it survives SIGKILL */
     process_end_probe(p);
     if (process_files_remove(&s->rt, p->is.id))
         leftover_dirs_note(s);
     if (cgroup_remove(p->is.id) != 0)
         stray_cgroups_check(s, 0);
     registry_clear(p->record);
+    output_forget(&p->output);
     p->done = 1;
     state_wake(s, s->now);
 }
@@ -231,7 +235,7 @@ static void tend_remains(spawner_t *s, process_t *p)
         state_wake(s, p->end.check_at);
         return;
     }
-    if (process_has_remains(s, p) == 0) {
+    if (process_signal_remains(s, p) == 0) {
         finish(s, p);
         return;
     }

@@ -13,7 +13,9 @@
 #include "spawner/output/app_log.h"
 #include "spawner/shared/contract.h"
 #include "spawner/shared/panic.h"
+#include "spawner/output/output.h"
 #include "spawner/state/process.h"
+#include "spawner/state/process_signal.h"
 
 #define HURRY_LIMIT (5 * SECOND) /* to stop, when httpd is dead */
 

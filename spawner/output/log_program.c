@@ -20,7 +20,7 @@
 #include "spawner/common/log.h"
 #include "spawner/shared/clock_ms.h"
 #include "spawner/output/open_as.h"
-#include "spawner/output/output.h"
+#include "spawner/output/line_limit.h"
 #include "spawner/output/piped_log.h"
 #include "spawner/shared/privilege.h"
 #include "spawner/common/daemonize.h"
@@ -77,17 +77,17 @@ static int is_raw(char **argv)
 
 /* What the error log has for a line. @return bytes; 0: it does not fit */
 static size_t convert(char **argv, const char *from, size_t length,
-                      char to[OUTPUT_LINE_MAX])
+                      char to[LINE_LIMIT_MAX])
 {
     const char *rest = memmem(from, length, "] ", 2);
     size_t n = 0;
 
     if (is_raw(argv)) {
-        n = log_time(to, OUTPUT_LINE_MAX);
-        n += log_origin(to + n, OUTPUT_LINE_MAX - n, LOG_INFO);
-        n += (size_t)snprintf(to + n, OUTPUT_LINE_MAX - n, "AppLog %.200s> ",
+        n = log_time(to, LINE_LIMIT_MAX);
+        n += log_origin(to + n, LINE_LIMIT_MAX - n, LOG_INFO);
+        n += (size_t)snprintf(to + n, LINE_LIMIT_MAX - n, "AppLog %.200s> ",
                               argv[LOG_PROGRAM_ROUTE]);
-        n += log_escape(to + n, OUTPUT_LINE_MAX - n - 1, from, length);
+        n += log_escape(to + n, LINE_LIMIT_MAX - n - 1, from, length);
         to[n++] = '\n';
         return n;
     }
@@ -97,9 +97,9 @@ static size_t convert(char **argv, const char *from, size_t length,
         memcpy(to, from, n);
         length -= n;
         from = rest;
-        n += log_origin(to + n, OUTPUT_LINE_MAX - n, LOG_INFO);
+        n += log_origin(to + n, LINE_LIMIT_MAX - n, LOG_INFO);
     }
-    if (length + 1 > OUTPUT_LINE_MAX - n)
+    if (length + 1 > LINE_LIMIT_MAX - n)
         return 0;
     memcpy(to + n, from, length);
     to[n + length] = '\n';
@@ -108,7 +108,7 @@ static size_t convert(char **argv, const char *from, size_t length,
 
 static void write_elsewhere(char **argv, const char *text, size_t length)
 {
-    static char line[OUTPUT_LINE_MAX];
+    static char line[LINE_LIMIT_MAX];
     static token_bucket_t bucket;
     int fd = log_open(), to = fd < 0 ? CONTRACT_LOG_FD : fd;
     const char *end;
@@ -116,7 +116,7 @@ static void write_elsewhere(char **argv, const char *text, size_t length)
     for (; (end = memchr(text, '\n', length)) != NULL; text = end + 1) {
         size_t n = (size_t)(end - text);
 
-        if (output_may(&bucket, 0, clock_ms() * 1000, n))
+        if (line_limit_allows(&bucket, 0, clock_ms() * 1000, n))
             write_all(to, line, convert(argv, text, n, line));
         length -= n + 1;
     }

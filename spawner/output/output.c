@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "spawner/output/line_limit.h"
 #include "spawner/output/log_program.h"
 #include "spawner/common/log.h"
 #include "spawner/state/process.h"
@@ -24,14 +25,6 @@
 #define PAUSE      (SECOND / 20) /* of one who prints too much */
 #define SAY_FIRST  SECOND        /* from the first line dropped */
 #define SAY_PAUSE  (10 * SECOND)
-
-/* Of a process, in bytes; a line counts as some bytes more. So AppLog takes
- * 13,000 lines a second of 100 bytes, and the error log 660. */
-#define LINE_COST  200
-#define OWN_RATE   4000000
-#define OWN_SIZE   8000000
-#define ERROR_RATE 200000
-#define ERROR_SIZE 1000000
 
 /* Where the lines of one batch go. */
 typedef struct {
@@ -117,13 +110,6 @@ static void remember(output_t *o, const char *line, size_t length)
 
 /* ---- the log ---- */
 
-int output_may(token_bucket_t *bucket, int own, int64_t now, size_t length)
-{
-    return token_bucket_take(bucket, now, own ? OWN_RATE : ERROR_RATE,
-                             own ? OWN_SIZE : ERROR_SIZE,
-                             (int64_t)length + LINE_COST);
-}
-
 /* Has the process a child that writes its lines? */
 static int has_writer(const process_t *p)
 {
@@ -192,17 +178,16 @@ static size_t copy(char line[LOG_PROGRAM_MAX], const char *text, size_t length)
 }
 
 /* @param origin 1: as a line of httpd's error log */
-static size_t compose(const process_t *p, int origin,
-                      char line[OUTPUT_LINE_MAX], const char *text,
-                      size_t length)
+static size_t compose(const process_t *p, int origin, char line[LINE_LIMIT_MAX],
+                      const char *text, size_t length)
 {
-    size_t n = log_time(line, OUTPUT_LINE_MAX);
+    size_t n = log_time(line, LINE_LIMIT_MAX);
 
     if (origin)
-        n += log_origin(line + n, OUTPUT_LINE_MAX - n, LOG_INFO);
-    n += (size_t)snprintf(line + n, OUTPUT_LINE_MAX - n, PROCESS_FMT "> ",
+        n += log_origin(line + n, LINE_LIMIT_MAX - n, LOG_INFO);
+    n += (size_t)snprintf(line + n, LINE_LIMIT_MAX - n, PROCESS_FMT "> ",
                           PROCESS_NAME(p));
-    return n + log_escape(line + n, OUTPUT_LINE_MAX - n - 1, text, length);
+    return n + log_escape(line + n, LINE_LIMIT_MAX - n - 1, text, length);
 }
 
 static void emit(sink_t *sink, const char *text, size_t length)
@@ -213,8 +198,8 @@ static void emit(sink_t *sink, const char *text, size_t length)
 
     if (length > 0 && text[length - 1] == '\r')
         length--;
-    if (!output_may(&p->output.bucket, has_own(p), state_spawner()->now,
-                    length)) {
+    if (!line_limit_allows(&p->output.bucket, has_own(p), state_spawner()->now,
+                           length)) {
         drop(p);
         return;
     }
@@ -232,8 +217,8 @@ static void emit(sink_t *sink, const char *text, size_t length)
 /* What is left out of a line that is too long costs us something, too. */
 static void leave_out(process_t *p, size_t length)
 {
-    if (!output_may(&p->output.bucket, has_own(p), state_spawner()->now,
-                    length))
+    if (!line_limit_allows(&p->output.bucket, has_own(p), state_spawner()->now,
+                           length))
         p->output.over = 1;
 }
 

@@ -17,31 +17,7 @@
 #ifndef APPPOOL_SPAWNER_OUTPUT_OUTPUT_H
 #define APPPOOL_SPAWNER_OUTPUT_OUTPUT_H
 
-#include <stddef.h>
-
-#include "spawner/common/token_bucket.h"
-
-/** Bytes of a line as it is written with time and name, at the most. */
-#define OUTPUT_LINE_MAX (4 * 8192 + 256)
-
-struct process;
-struct spawner;
-struct writer;
-
-/** Of one process; zeroed at first. */
-typedef struct {
-    char *partial; /**< a line that has no end yet */
-    size_t length, room;
-    uint64_t cut; /**< bytes of this line that are left out */
-    char *tail;   /**< last lines; NULL: none are kept */
-    size_t tail_length;
-    struct writer *writer; /**< of AppLog; NULL: none yet */
-    token_bucket_t bucket;
-    int over;         /**< there was too much since the FIFO was read last */
-    int64_t resume;   /**< us: the FIFO is not read before; 0: it is */
-    uint64_t dropped; /**< lines, since that was said */
-    int64_t say;      /**< us: not said before */
-} output_t;
+#include "spawner/state/state.h"
 
 /** Keep the last lines from now on. */
 void output_keep(output_t *output);
@@ -59,20 +35,16 @@ void output_forget(output_t *output);
  * Read what is there and write it to the log.
  * @return 0: nobody has the FIFO open any more
  */
-int output_drain(struct process *p);
+int output_drain(process_t *p);
 
 /** A last line without end, too. */
-void output_finish(struct process *p);
+void output_finish(process_t *p);
 
 /** It takes this route (log_program.h) from now on; NULL: to the error log.
  * @param raw 1: lines are written as the app prints them */
-void output_to(struct process *p, const char *route, int raw);
+void output_to(process_t *p, const char *route, int raw);
 
 /** Do what is due: read on, say what was dropped. */
-void output_tick(struct spawner *s, struct process *p);
-
-/** May a line of that length be written? Takes it from the bucket.
- * @param own to AppLog; 0: to the error log, which has less room */
-int output_may(token_bucket_t *bucket, int own, int64_t now, size_t length);
+void output_tick(spawner_t *s, process_t *p);
 
 #endif

@@ -1,7 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
 #include "spawner/state/process.h"
-#include "spawner/shared/panic.h"
 
 #include <apr_hash.h>
 #include <apr_strings.h>
@@ -10,11 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "spawner/state/session_scan.h"
-#include "spawner/common/cgroup.h"
-#include "spawner/state/mark_scan.h"
+#include "spawner/shared/panic.h"
 #include "spawner/state/guarded_socket.h"
-#include "spawner/shared/pidfd.h"
 
 #define STOP_TIMEOUT      (30 * SECOND) /* of an app that left the table */
 #define HUNG_STOP_TIMEOUT (10 * SECOND)
@@ -115,7 +111,6 @@ static process_t *make(spawner_t *s, uint32_t record,
     p->next = s->processes;
     s->processes = p;
     put(s->by_id, &p->is.id, sizeof p->is.id, p);
-    process_configure(s, p);
     return p;
 }
 
@@ -163,22 +158,6 @@ void process_has_port(spawner_t *s, process_t *p, uint32_t port)
     put(s->by_port, &p->is.wire.port, sizeof p->is.wire.port, p);
 }
 
-void process_configure(spawner_t *s, process_t *p)
-{
-    const app_entry_t *a =
-        s->table ? app_table_find(s->table, p->is.name) : NULL;
-
-    if (!a)
-        return;
-    p->slot.outdated = 0;
-    p->app.stop_timeout = a->stop_timeout;
-    p->app.hung_stop_timeout = a->hung_stop_timeout;
-    p->app.drain_timeout = a->drain_timeout;
-    p->app.stop_signal = a->stop_signal;
-    snprintf(p->label, sizeof p->label, "%s", a->label);
-    output_to(p, a->log, a->log_raw);
-}
-
 int process_record(process_t *p, uint32_t state)
 {
     p->is.state = state;
@@ -194,52 +173,6 @@ void process_end_probe(process_t *p)
     p->ready.probe = p->ready.socket = -1;
 }
 
-/* ---- all that it has started ---- */
-
-void process_signal(spawner_t *s, process_t *p, int sign)
-{
-    /* Nothing that it has started can leave its cgroup. */
-    int is_killed = sign == SIGKILL && cgroup_kill(p->is.id) == 0;
-    int populated;
-
-    if (is_killed && p->gone)
-        p->session.sent_kill = 1;
-    if (p->is.pid <= 1)
-        return;
-    if (!p->gone && p->child) {
-        /* Dead or alive, it is not reaped yet. */
-        if (kill(-p->is.pid, sign) != 0)
-            kill(p->is.pid, sign); /* before its setsid() */
-        if (sign != SIGKILL)
-            return;
-    }
-    else if (!p->gone)
-        pidfd_send_signal(p->pidfd.fd, sign, NULL, 0);
-    populated = cgroup_populated(p->is.id);
-    if (is_killed || (p->gone && populated == 0))
-        return;
-    session_scan_ask(s, p, sign);
-    if (populated < 0 && (sign == SIGKILL || p->gone))
-        mark_scan_ask(s, p, sign);
-}
-
-int process_has_remains(spawner_t *s, process_t *p)
-{
-    int populated = cgroup_populated(p->is.id);
-
-    if (populated >= 0) {
-        p->session.survived = p->session.sent_kill && populated;
-        return populated;
-    }
-    if (p->is.pid <= 1)
-        return 0;
-    if (p->session.found != 0)
-        session_scan_ask(s, p, 0);
-    if (p->marks.found != 0)
-        mark_scan_ask(s, p, 0);
-    return p->session.found != 0 || p->marks.found != 0;
-}
-
 void process_collect(spawner_t *s)
 {
     process_t **at = &s->processes, *p;
@@ -250,12 +183,12 @@ void process_collect(spawner_t *s)
             continue;
         }
         PANIC_UNLESS(p->fifo.fd < 0 && p->notify.fd < 0 && p->reports.fd < 0 &&
-                     p->ready.probe < 0 && p->ready.socket < 0);
+                     p->pidfd.fd < 0 && p->ready.probe < 0 &&
+                     p->ready.socket < 0);
         *at = p->next;
         drop(s->by_id, &p->is.id, sizeof p->is.id, p);
         drop(s->by_child, &p->is.pid, sizeof p->is.pid, p);
         drop(s->by_port, &p->is.wire.port, sizeof p->is.wire.port, p);
-        output_forget(&p->output);
         free(p->app.log);
         free(p->start.command);
         free(p->start.failure);

@@ -2,14 +2,12 @@
 
 /**
  * @file process.h
- * @brief The spawner's list of app processes, and signals for one and all
- *        that it has started: known by cgroup, or by session and mark.
+ * @brief The spawner's list of app processes, by id, pid, port and path.
  *
  * Errors: 0, or -1.
  * Crash:  a process is in the registry before it runs.
  * Trust:  no pid is believed that was not forked here or verified by its
- *         start time. A group is signalled as a whole only while its leader,
- *         alive or an unreaped zombie, keeps the number from being reused.
+ *         start time.
  */
 #ifndef APPPOOL_SPAWNER_STATE_PROCESS_H
 #define APPPOOL_SPAWNER_STATE_PROCESS_H
@@ -30,9 +28,6 @@ void process_forked(spawner_t *s, process_t *p, pid_t pid);
 /** This port is its own. */
 void process_has_port(spawner_t *s, process_t *p, uint32_t port);
 
-/** Take what the table says of its app; where that is gone, it stays. */
-void process_configure(spawner_t *s, process_t *p);
-
 process_t *process_find(const spawner_t *s, uint64_t id);
 process_t *process_of_child(const spawner_t *s, pid_t pid);
 process_t *process_of_port(const spawner_t *s, uint32_t port);
@@ -47,19 +42,8 @@ int process_record(process_t *p, uint32_t state);
  * stops first reads from all who are connected, and a probe sends nothing. */
 void process_end_probe(process_t *p);
 
-/**
- * Send a signal to its process group, or to the leader and its session if it
- * was adopted; KILL, and any signal when the leader is dead, to whatever it has
- * started. The group, the leader, and a cgroup that is killed get it at once;
- * what must be looked for gets it a little later (session_scan.h, mark_scan.h).
- */
-void process_signal(spawner_t *s, process_t *p, int sign);
-
-/** Does anything run that it has started, or is that not known yet? For one
- * whose leader is dead. What is not known is asked for. */
-int process_has_remains(spawner_t *s, process_t *p);
-
-/** Free those that are done. */
+/** Free those that are done. Their output was forgotten before
+ * (output_forget()). */
 void process_collect(spawner_t *s);
 
 /** For messages: shop[4711] */

@@ -23,7 +23,7 @@
 
 #include "shm/verbs/supervise.h"
 #include "spawner/state/loop.h"
-#include "spawner/output/output.h"
+#include "spawner/state/output_state.h"
 #include "spawner/state/registry.h"
 #include "spawner/state/process_files.h"
 #include "spawner/state/app_table.h"

@@ -11,6 +11,7 @@
 #include "shm/verbs/housekeeping.h"
 #include "spawner/common/log.h"
 #include "spawner/shared/privilege.h"
+#include "spawner/upkeep/configure.h"
 #include "spawner/state/process.h"
 #include "spawner/output/app_log.h"
 #include "spawner/output/log_writer.h"
@@ -113,7 +114,7 @@ int apply_table_refresh(spawner_t *s)
     link_log(s, fresh->error_log);
     log_level(fresh->log_level);
     for (p = s->processes; p; p = p->next)
-        process_configure(s, p);
+        configure_process(s, p);
     log_writer_reload();
     if (old)
         apr_pool_destroy(old->pool);

@@ -11,6 +11,7 @@
 
 #include "shm/verbs/timeouts.h"
 #include "spawner/state/process.h"
+#include "spawner/state/process_signal.h"
 #include "tests/unit/support/scene.h"
 #include "tests/unit/support/scratch.h"
 

@@ -15,6 +15,7 @@
 #include "spawner/shared/contract.h"
 #include "spawner/state/helper_job.h"
 #include "spawner/common/log.h"
+#include "spawner/output/output.h"
 #include "spawner/state/process.h"
 #include "spawner/output/log_writer.h"
 #include "tests/unit/support/scene.h"
@@ -61,8 +62,10 @@ int scratch_forget(void **state)
     process_t *p;
 
     (void)state;
-    for (p = state_spawner()->processes; p; p = p->next)
+    for (p = state_spawner()->processes; p; p = p->next) {
+        output_forget(&p->output);
         p->done = 1;
+    }
     process_collect(state_spawner());
     return 0;
 }

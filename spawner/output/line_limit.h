@@ -1,0 +1,28 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file line_limit.h
+ * @brief How much an app may print: into its AppLog, and into an error log,
+ *        which is shared by all apps and has less room.
+ *
+ * Crash:  the token bucket is full again in the next spawner.
+ * Trust:  not concerned.
+ */
+#ifndef APPPOOL_SPAWNER_OUTPUT_LINE_LIMIT_H
+#define APPPOOL_SPAWNER_OUTPUT_LINE_LIMIT_H
+
+#include <stddef.h>
+
+#include "spawner/common/token_bucket.h"
+
+/** Maximum length of a line as it is written, with time and name; bytes. */
+#define LINE_LIMIT_MAX (4 * 8192 + 256)
+
+/** May a line of this length be written now? Takes its cost from the bucket.
+ * @param own    1: the line goes to AppLog; 0: to an error log
+ * @param now    us
+ * @param length bytes */
+int line_limit_allows(token_bucket_t *bucket, int own, int64_t now,
+                      size_t length);
+
+#endif

@@ -333,5 +333,6 @@ int apppool_connection_run(apppool_connection_t *c, request_rec *r,
 
 void apppool_connection_response_began(const apppool_connection_t *c)
 {
-    set_timeout(c, c->filter.first_byte.timeout);
+    if (apppool_first_byte_bypasses_filters(&c->filter.first_byte))
+        set_timeout(c, c->filter.first_byte.timeout);
 }

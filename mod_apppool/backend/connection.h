@@ -79,7 +79,8 @@ int apppool_connection_run(apppool_connection_t *c, request_rec *r,
                            const char *url);
 
 /** The first byte has come: from here on the app may pause for the endpoint's
- * timeout again. */
+ * timeout again. Does nothing for http and uwsgi: mod_proxy_http may have closed
+ * and freed the socket before it passes on a short response. */
 void apppool_connection_response_began(const apppool_connection_t *c);
 
 #endif

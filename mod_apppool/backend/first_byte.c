@@ -52,8 +52,7 @@ apr_status_t apppool_first_byte_wait(const apppool_first_byte_t *w,
     return APR_SUCCESS;
 }
 
-/* mod_proxy's fcgi and scgi read the socket without our filters. */
-static int bypasses_filters(const apppool_first_byte_t *w)
+int apppool_first_byte_bypasses_filters(const apppool_first_byte_t *w)
 {
     return w->ref->wire.protocol == APL_FCGI ||
            w->ref->wire.protocol == APL_SCGI;
@@ -63,7 +62,7 @@ apr_interval_time_t apppool_first_byte_timeout(const apppool_first_byte_t *w)
 {
     int64_t left;
 
-    if (w->kill_at == 0 || !bypasses_filters(w))
+    if (w->kill_at == 0 || !apppool_first_byte_bypasses_filters(w))
         return w->timeout;
     left = w->kill_at + KILL_BEGUN - apl_now();
     if (w->timeout >= 0 && left >= w->timeout)

@@ -45,6 +45,9 @@ typedef struct {
 apr_status_t apppool_first_byte_wait(const apppool_first_byte_t *w,
                                      request_rec *r, ap_filter_t *next);
 
+/** Does mod_proxy read the socket without our filters (fcgi, scgi)? */
+int apppool_first_byte_bypasses_filters(const apppool_first_byte_t *w);
+
 /** How long may mod_proxy wait for the first byte by itself?
  * @return us; below 0: no limit */
 apr_interval_time_t apppool_first_byte_timeout(const apppool_first_byte_t *w);

@@ -9,7 +9,7 @@
  * that such a child does not have, and they ask nothing of root's processes
  * (SECURITY).
  *
- * Lock:  the pool lock, in the verbs of shm/verbs/admin.h.
+ * Lock:  the pool lock, in verbs of supervise.h, timeouts.h and admin.h.
  * Crash: a verb is done, or not.
  * Trust: the form is any bytes. What it names is looked up in a snapshot.
  */

@@ -12,7 +12,8 @@
  *
  * Crash: the next spawner sees it as well.
  * Trust: a child of httpd may have any process ended. What a request says of
- *        itself comes from a client; log_line() escapes it.
+ *        itself comes from a client, or from any child of httpd; log_line()
+ *        escapes it.
  */
 #ifndef APPPOOL_SPAWNER_LIFE_OVERDUE_H
 #define APPPOOL_SPAWNER_LIFE_OVERDUE_H

@@ -26,7 +26,8 @@
 
 typedef struct errand helper_job_t;
 
-/** The job has ended and is reaped: its structure may be used again.
+/** The job has ended and is out of the list: its structure may be used again.
+ * It is not reaped yet.
  * @param cause of its end; NULL: it took too long, and was killed */
 typedef void helper_job_ended_t(spawner_t *s, helper_job_t *e,
                                 const siginfo_t *cause);

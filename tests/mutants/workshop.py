@@ -172,7 +172,11 @@ class Workshop:
         """Exit status, or None: it hangs; and what it says."""
         command = ["./" + test] + ["--quick"] * (test == CRASH)
         where = self.build
+        # What a test leaves that is killed goes with the workshop.
+        scratch = {"TMPDIR": str(self.src / "scratch")}
+        (self.src / "scratch").mkdir(mode=0o755, exist_ok=True)
         if is_web:
+            scratch = {}
             where = self.src / INTEGRATION
             command = ["/usr/bin/python3", "-m", "pytest", "-q", "-x", "-rfE",
                        "-p", "no:cacheprovider", "--rootdir=.", "--tb=line",
@@ -182,7 +186,7 @@ class Workshop:
             self.process = subprocess.Popen(
                 command, cwd=where, stdin=subprocess.DEVNULL, stdout=out,
                 stderr=out, start_new_session=True, env={
-                    **os.environ, **VARIABLES, **also,
+                    **os.environ, **VARIABLES, **also, **scratch,
                     "APPPOOL_BUILD": str(self.build)})
             try:
                 status: int | None = self.process.wait(self.bound(test))

@@ -12,15 +12,16 @@
 
 #include "shm/format/format.h"
 #include "tests/unit/support/scene.h"
+#include "tests/unit/support/temporary.h"
 
-static char directory[64];
+static char directory[TEMPORARY_MAX];
 static detect_found_t found;
 
 static int begin(void **state)
 {
     (void)state;
-    snprintf(directory, sizeof directory, "/tmp/apl-unit-detect-XXXXXX");
-    return !mkdtemp(directory) || chdir(directory) != 0;
+    return !temporary_dir(directory, "apl-unit-detect") ||
+           chdir(directory) != 0;
 }
 
 static int finish(void **state)

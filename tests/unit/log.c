@@ -15,8 +15,9 @@
 
 #include "spawner/shared/contract.h"
 #include "tests/unit/support/scene.h"
+#include "tests/unit/support/temporary.h"
 
-static char dir[] = "/tmp/log-XXXXXX", text[1 << 20];
+static char dir[TEMPORARY_MAX], text[1 << 20];
 static int dirfd, file;
 static time_t now = 1000;
 
@@ -37,7 +38,9 @@ static int setup(void **state)
     char path[40];
 
     (void)state;
-    dirfd = mkdtemp(dir) ? open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    dirfd = temporary_dir(dir, "log")
+                ? open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+                : -1;
     file = memfd_create("log", MFD_CLOEXEC);
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
     log_directory(dirfd);

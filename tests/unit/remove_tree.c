@@ -16,17 +16,17 @@
 
 #include "spawner/shared/heartbeat.h"
 #include "tests/unit/support/scene.h"
+#include "tests/unit/support/temporary.h"
 
 #define LEVELS 5000
 
-static char place[] = "/tmp/remove-XXXXXX";
+static char place[TEMPORARY_MAX];
 static int top = -1;
 
 static int setup(void **state)
 {
     (void)state;
-    strcpy(place + strlen(place) - 6, "XXXXXX");
-    if (!mkdtemp(place))
+    if (!temporary_dir(place, "remove"))
         return -1;
     top = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     return mkdirat(top, "tree", 0700);

@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Iterator
@@ -313,24 +314,40 @@ MANAGERS: list[Row] = [
 
 
 @contextmanager
+def temporary() -> Iterator[None]:
+    """$TMPDIR: Passenger leaves reports there that it never removes."""
+    with tempfile.TemporaryDirectory(prefix="peers-", dir="/tmp") as place:
+        os.chmod(place, 0o1777)
+        before = os.environ.get("TMPDIR")
+        os.environ["TMPDIR"] = place
+        try:
+            yield
+        finally:
+            os.environ.pop("TMPDIR")
+            if before is not None:
+                os.environ["TMPDIR"] = before
+
+
+@contextmanager
 def started(mpm: str, kinds: list[type[Server]]) -> Iterator[list[Server]]:
     """Those that can be had; a peer that is missing is named. They end, too,
     when this process gets TERM."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     servers: list[Server] = []
-    try:
-        for kind in kinds:
-            try:
-                servers.append(kind(mpm))
-            except Missing as package:
-                print(f"# missing: {kind.name}, package {package}")
-        for server in servers:
-            server.start()
-        yield servers
-    except AssertionError:
-        for server in servers:
-            print("\n".join(server.httpd.log.lines()[-5:]), file=sys.stderr)
-        raise
-    finally:
-        for server in servers:
-            server.destroy()
+    with temporary():
+        try:
+            for kind in kinds:
+                try:
+                    servers.append(kind(mpm))
+                except Missing as package:
+                    print(f"# missing: {kind.name}, package {package}")
+            for server in servers:
+                server.start()
+            yield servers
+        except AssertionError:
+            for server in servers:
+                print("\n".join(server.httpd.log.lines()[-5:]), file=sys.stderr)
+            raise
+        finally:
+            for server in servers:
+                server.destroy()

@@ -19,8 +19,9 @@
 #include "spawner/state/process.h"
 #include "spawner/output/log_writer.h"
 #include "tests/unit/support/scene.h"
+#include "tests/unit/support/temporary.h"
 
-static char dir[] = "/tmp/apppool-unit-XXXXXX";
+static char dir[TEMPORARY_MAX];
 
 spawner_t *scratch_begin(void)
 {
@@ -29,8 +30,7 @@ spawner_t *scratch_begin(void)
     apr_initialize();
     memset(s, 0, sizeof *s);
     apr_pool_create(&s->pool, NULL);
-    strcpy(dir + strlen(dir) - 6, "XXXXXX");
-    assert_non_null(mkdtemp(dir));
+    assert_non_null(temporary_dir(dir, "apppool-unit"));
     s->rt.dir = dir;
     s->rt.fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     assert_true(s->rt.fd >= 0);

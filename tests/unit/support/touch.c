@@ -10,7 +10,7 @@
 
 #include "tests/unit/support/scene.h"
 
-char touch_dir[64];
+char touch_dir[TEMPORARY_MAX];
 
 const char *touch_path(const char *name)
 {
@@ -31,8 +31,7 @@ void touch(const char *name, time_t mtime)
 int touch_begin(void **state)
 {
     (void)state;
-    snprintf(touch_dir, sizeof touch_dir, "/tmp/apl-restart-XXXXXX");
-    return mkdtemp(touch_dir) == NULL;
+    return temporary_dir(touch_dir, "apl-restart") == NULL;
 }
 
 int touch_end(void **state)

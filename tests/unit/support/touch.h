@@ -9,8 +9,10 @@
 
 #include <time.h>
 
+#include "tests/unit/support/temporary.h"
+
 /** The directory; made and removed by these two, which are cmocka's. */
-extern char touch_dir[64];
+extern char touch_dir[TEMPORARY_MAX];
 int touch_begin(void **state);
 int touch_end(void **state);
 

@@ -197,8 +197,8 @@ static void ask_to_stop(apppool_retained_t *r)
     pid_t pid = 0;
 
     if (apppool_watchdog_process_runs((pid_t)r->watchdog, &status)) {
-        kill((pid_t)r->watchdog, SIGTERM);
         kill((pid_t)r->watchdog, SIGCONT); /* it may be stopped */
+        kill((pid_t)r->watchdog, SIGTERM);
         return;
     }
     error = apppool_watchdog_process_end(&pid, r, r->runtime);

@@ -72,8 +72,8 @@ static void stop(spawner_t *s, process_t *p, const char *why, int sign,
     p->is.deadline = p->deadline = s->now + limit;
     process_record(p, REGISTRY_ENDING);
     process_end_probe(p);
-    process_signal(s, p, sign);
     process_signal(s, p, SIGCONT); /* one that is stopped hears nothing else */
+    process_signal(s, p, sign);
     state_wake(s, s->now);
 }
 

@@ -129,8 +129,11 @@ static void tell(const spawner_watch_t *w, int sign)
 
 void spawner_watch_stop(spawner_watch_t *w, int64_t now)
 {
-    tell(w, SIGTERM);
+    /* A program that is stopped gets no other signal before this one. It goes
+     * first, as a program that ends may be built with LeakSanitizer: that stops
+     * its own threads at the exit, and SIGCONT takes such a stop back. */
     tell(w, SIGCONT);
+    tell(w, SIGTERM);
     w->hurry = 1;
     w->pulse.silent = 0;
     w->look_at = now + HURRY;

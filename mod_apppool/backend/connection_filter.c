@@ -127,7 +127,7 @@ static int is_end(apr_status_t rv, const apr_bucket_brigade *bb)
                              : !APR_STATUS_IS_EAGAIN(rv);
 }
 
-/* Read, but for the first byte wait no longer than it can come. */
+/* Read. The wait for the first byte ends when that byte cannot come. */
 static apr_status_t read_some(ap_filter_t *f, apr_bucket_brigade *bb,
                               ap_input_mode_t mode, apr_read_type_e block,
                               apr_off_t bytes)

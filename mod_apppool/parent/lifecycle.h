@@ -2,8 +2,8 @@
 
 /**
  * @file lifecycle.h
- * @brief When our instance starts, stays and ends with httpd, who starts the
- *        watchdog again, and how each child of httpd joins the pool.
+ * @brief The life of our instance: it starts, stays and ends with httpd. The
+ *        parent starts the watchdog again, and each child joins the pool.
  *
  *     start      runtime directory, lock, segment, app table, watchdog
  *     graceful   all of that stays; a new app table, and the doorbell rings (of

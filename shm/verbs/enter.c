@@ -10,7 +10,8 @@
 #include "shm/policy/capacity.h"
 #include "shm/lock/wake.h"
 
-/* Odd while somebody is inside. Who died inside left it odd. */
+/* The sequence is odd while a process is inside. A process that died inside has
+ * left it odd. */
 static void begin_change(apl_header_t *h)
 {
     __atomic_store_n(&h->sequence, h->sequence | 1, __ATOMIC_RELAXED);

@@ -18,10 +18,10 @@
  * name, they end at once, and the process is given requests again.
  *
  * Crash: the next spawner looks again.
- * Trust: a child of httpd may abandon any request; that costs its app a
- *        process, and us looks: a hundred a second at the most, for however
- *        many processes. The share of a processor that the loop takes bounds
- *        them, too (loop.c).
+ * Trust: a child of httpd may abandon any request. That costs its app a
+ *        process. The spawner makes at most a hundred looks a second, for any
+ *        number of processes. The loop's share of a processor is another limit
+ *        (loop.c).
  */
 #ifndef APPPOOL_SPAWNER_LIFE_ABANDONED_H
 #define APPPOOL_SPAWNER_LIFE_ABANDONED_H

@@ -38,7 +38,7 @@ log_writer_t *log_writer_get(const char *route, int raw, uid_t uid, gid_t gid);
 /** One uses it no more. Harmless for NULL. */
 void log_writer_put(log_writer_t *w);
 
-/** Send `n` whole lines, of LOG_PROGRAM_MAX bytes at the most. */
+/** Send `n` whole lines: at most LOG_PROGRAM_MAX bytes. */
 void log_writer_send(log_writer_t *w, const char *lines, size_t length,
                      unsigned n);
 

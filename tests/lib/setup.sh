@@ -31,7 +31,7 @@ packages_peers_need="libapparmor1 libargon2-1 libev4 libpython3.11 libuv1
 packages_cross="gcc-aarch64-linux-gnu qemu-user"
 packages_test="$packages_demo $packages_servers $packages_libraries
     libcmocka-dev python3-pytest python3-pytest-xdist clang clang-format cppcheck wrk nghttp2-client iproute2
-    spin chromium python3-prometheus-client"
+    strace spin chromium python3-prometheus-client"
 
 say() { printf '%s\n' "$*"; }
 die() { printf '%s: %s\n' "$0" "$*" >&2; exit 1; }

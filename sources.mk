@@ -345,7 +345,7 @@ unit_tests = \
 	tests/unit/history \
 	tests/unit/hostile \
 	tests/unit/hung \
-	tests/unit/lasting \
+	tests/unit/long_lived \
 	tests/unit/launch \
 	tests/unit/mark_scan \
 	tests/unit/inside \

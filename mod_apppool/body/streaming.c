@@ -10,10 +10,10 @@ uint32_t apppool_streaming_kind(const request_rec *r)
 
     if (r->content_type &&
         !ap_cstr_casecmpn(r->content_type, "text/event-stream", 17))
-        return APL_LASTING_CONNECTION;
+        return APL_LONG_LIVED_CONNECTION;
     if (!value) /* over fcgi and scgi it is here */
         value = apr_table_get(r->err_headers_out, "X-Accel-Buffering");
-    return value && !ap_cstr_casecmp(value, "no") ? APL_LASTING_RESPONSE : 0;
+    return value && !ap_cstr_casecmp(value, "no") ? APL_LONG_LIVED_RESPONSE : 0;
 }
 
 int apppool_streaming_wants_upgrade(const request_rec *r)
@@ -27,8 +27,8 @@ int apppool_streaming_wants_upgrade(const request_rec *r)
 int apppool_streaming_is_full(const apppool_app_t *app, const apl_pool_t *pool,
                               const apl_session_ref_t *ref)
 {
-    return app->max_lasting != 0 &&
-           apl_checkout_lasting(pool, ref) >= app->max_lasting;
+    return app->max_long_lived != 0 &&
+           apl_checkout_count_long_lived(pool, ref) >= app->max_long_lived;
 }
 
 static apr_status_t see_switch(ap_filter_t *f, apr_bucket_brigade *bb)
@@ -37,8 +37,8 @@ static apr_status_t see_switch(ap_filter_t *f, apr_bucket_brigade *bb)
     ap_filter_t *next = f->next;
 
     if (streaming->r->status == HTTP_SWITCHING_PROTOCOLS) {
-        apl_checkout_endless(streaming->pool, streaming->ref,
-                             APL_LASTING_CONNECTION);
+        apl_checkout_set_long_lived(streaming->pool, streaming->ref,
+                                    APL_LONG_LIVED_CONNECTION);
         apppool_streaming_end(streaming);
     }
     return ap_pass_brigade(next, bb);

@@ -2,17 +2,19 @@
 
 /**
  * @file streaming.h
- * @brief Streams: upgraded connections and event streams. They are not stored
- *        (response_buffer.h), and do not make a process hung
+ * @brief Long-lived connections (WebSockets, other upgraded connections and
+ *        event streams), and responses with `X-Accel-Buffering: no`. They are
+ *        not stored (response_buffer.h), and make no process hung
  *        (shm/slots/hung.h).
  *
  * mod_proxy sends 101 past the filters of the request, and is a tunnel until
  * the end. So, if the client asks for an upgrade, a filter of the connection
  * waits for the 101.
  *
- * A stream holds one of httpd's workers until its end. So an app has at most
- * AppMaxLasting of them: a request that asks for an upgrade is refused before
- * it waits for a process, an event stream when its response begins.
+ * A long-lived connection occupies one of httpd's workers until its end. So an
+ * app has at most AppMaxLongLived of them. A request that asks for an upgrade
+ * is refused before it waits for a process. An event stream is refused when its
+ * response begins.
  *
  * Lock:  none.
  * Crash: not concerned.
@@ -41,14 +43,14 @@ void apppool_streaming_register(void);
 /** Does the request ask for an upgrade that is not httpd's own? */
 int apppool_streaming_wants_upgrade(const request_rec *r);
 
-/** Does its app have AppMaxLasting other streams already? This one is counted
- * from now on. */
+/** Does the app have AppMaxLongLived other long-lived connections already? This
+ * one is counted from now on. */
 int apppool_streaming_is_full(const apppool_app_t *app, const apl_pool_t *pool,
                               const apl_session_ref_t *ref);
 
-/** @return APL_LASTING_CONNECTION: the response is an event stream;
- *         APL_LASTING_RESPONSE: it has
- * `X-Accel-Buffering: no`; 0: neither */
+/** @return APL_LONG_LIVED_CONNECTION: the response is an event stream;
+ *         APL_LONG_LIVED_RESPONSE: it has `X-Accel-Buffering: no`;
+ *         0: neither */
 uint32_t apppool_streaming_kind(const request_rec *r);
 
 /** Tell the pool when the connection is upgraded. This does nothing if the

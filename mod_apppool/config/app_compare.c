@@ -58,7 +58,7 @@ int apppool_app_compare_options(const apppool_app_t *a, const apppool_app_t *b)
            a->slow_after == b->slow_after &&
            a->hung_stop_timeout == b->hung_stop_timeout &&
            a->dump_signal == b->dump_signal &&
-           a->max_lasting == b->max_lasting &&
+           a->max_long_lived == b->max_long_lived &&
            a->start_timeout == b->start_timeout &&
            a->stop_timeout == b->stop_timeout &&
            a->stop_signal == b->stop_signal &&

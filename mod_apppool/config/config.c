@@ -46,7 +46,7 @@ apppool_config_t *apppool_config(void)
     X(drain_timeout)                                                           \
     X(no_new_privileges)                                                       \
     X(max_queue)                                                               \
-    X(max_lasting)                                                             \
+    X(max_long_lived)                                                          \
     X(idle_time)                                                               \
     X(hung_after)                                                              \
     X(kill_after)                                                              \

@@ -68,7 +68,7 @@ struct apppool_dir_t {
     const char *env_file;
     apr_int64_t listen, protocol, prestart, log_format, global_queue;
     apr_int64_t min_instances, max_instances, max_requests, jitter;
-    apr_int64_t concurrency, max_queue, max_lasting;
+    apr_int64_t concurrency, max_queue, max_long_lived;
     apr_int64_t memory_limit; /**< bytes */
     apr_int64_t idle_time, queue_timeout, start_timeout, stop_timeout;
     apr_int64_t timeout, slow_after, stat_interval, rolling;

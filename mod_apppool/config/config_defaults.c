@@ -41,7 +41,7 @@ static const struct {
     OPTION("AppMaxQueue", NUMBER, max_queue),
     OPTION("AppStatInterval", TIME, stat_interval),
     OPTION("AppGlobalQueue", BIT, global_queue),
-    OWN("AppMaxLasting", NUMBER, max_lasting),
+    OWN("AppMaxLongLived", NUMBER, max_long_lived),
     OWN("AppStartTimeout", TIME, start_timeout),
     OWN("AppStopTimeout", TIME, stop_timeout),
     OWN("AppStopSignal", SIGNAL, stop_signal),

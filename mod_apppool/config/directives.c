@@ -339,8 +339,8 @@ const command_rec apppool_directives[] = {
            "of the application", GROUP, global_queue),
     NUMBER("AppMaxQueue", ANYWHERE, "number of requests that may wait", GROUP,
            IN_DIR(max_queue), 0, 1000000, "no limit"),
-    NUMBER("AppMaxLasting", ANYWHERE, "number of upgraded connections and "
-           "event streams", GROUP, IN_DIR(max_lasting), 0, 1000000,
+    NUMBER("AppMaxLongLived", ANYWHERE, "number of upgraded connections and "
+           "event streams", GROUP, IN_DIR(max_long_lived), 0, 1000000,
            "no limit"),
     TIME("AppQueueTimeout", "time that a request waits for a process",
          REQUEST, queue_timeout, DAY, "not at all"),

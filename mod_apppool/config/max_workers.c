@@ -63,8 +63,8 @@ void apppool_max_workers_share(apppool_app_t *app)
 
     o->max_queue = set->max_queue != APPPOOL_UNSET ? (uint32_t)set->max_queue
                                                    : default_queue(o);
-    app->max_lasting = (uint32_t)apppool_config_or(set->max_lasting,
-                                                   (count_workers() + 1) / 2);
+    app->max_long_lived = (uint32_t)apppool_config_or(
+        set->max_long_lived, (count_workers() + 1) / 2);
 }
 
 void apppool_max_workers_warn(const apppool_app_t *app)

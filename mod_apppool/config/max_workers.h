@@ -3,7 +3,7 @@
 /**
  * @file max_workers.h
  * @brief How many of httpd's workers (MaxRequestWorkers) can an app hold? Each
- *        of its requests holds one, whether it waits, runs or is a stream. An
+ *        of its requests holds one, whether it waits, runs or is long-lived. An
  *        app that hangs must leave some for everything else that httpd does.
  *
  * To be called when the MPM has checked its own configuration.
@@ -17,7 +17,7 @@
 
 #include "mod_apppool/config/app.h"
 
-/** Set the defaults of AppMaxQueue and AppMaxLasting to what half of the
+/** Set the defaults of AppMaxQueue and AppMaxLongLived to what half of the
  * workers allows. The app's other options have to be set before. */
 void apppool_max_workers_share(apppool_app_t *app);
 

@@ -19,7 +19,8 @@
     APPPOOL_RENAME("AppMaxZombies", "AppMaxUnkillable"),                       \
         APPPOOL_RENAME("AppSlowLog", "AppSlowAfter"),                          \
         APPPOOL_RENAME("AppDyingLimit", "AppHungStopTimeout"),                 \
-        APPPOOL_RENAME("AppStatusAllowKill", "AppStatusAllowActions")
+        APPPOOL_RENAME("AppStatusAllowKill", "AppStatusAllowActions"),         \
+        APPPOOL_RENAME("AppMaxLasting", "AppMaxLongLived")
 
 #define APPPOOL_RENAME(old, now)                                               \
     AP_INIT_RAW_ARGS(old, apppool_renamed, (void *)(now), OR_ALL,              \

@@ -63,8 +63,8 @@ int apppool_error_response_streaming(request_rec *r, const apppool_app_t *app)
 {
     SAY(APLOG_WARNING, 0, r,
         "%s: %s %s is refused: %u upgraded connections and event streams are "
-        "open, as many as AppMaxLasting",
-        app->label, r->method, r->uri, app->max_lasting);
+        "open, as many as AppMaxLongLived",
+        app->label, r->method, r->uri, app->max_long_lived);
     return try_later(r, 0);
 }
 
@@ -114,7 +114,7 @@ int apppool_error_response_pool(request_rec *r, const apppool_app_t *app,
         return not_started(r, app, ref, HTTP_BAD_GATEWAY);
     case APL_EREFUSED:
         return not_started(r, app, ref, try_later(r, ref->retry_after));
-    case APL_ELASTING:
+    case APL_ELONGLIVED:
         return apppool_error_response_streaming(r, app);
     case APL_EGONE:
         return client_gone(r, app);

@@ -58,7 +58,7 @@ int apppool_error_response_killed(request_rec *r, const apppool_app_t *app,
 /** Take back what mod_proxy has noted for a response that is not sent. */
 void apppool_error_response_forget(request_rec *r);
 
-/** The stream is one more than AppMaxLasting. @return HTTP_* */
+/** The app has AppMaxLongLived other long-lived connections. @return HTTP_* */
 int apppool_error_response_streaming(request_rec *r, const apppool_app_t *app);
 
 #endif

@@ -35,7 +35,7 @@ static void begin_response(apppool_session_t *s)
     /* A page of httpd's own does not come from a process. */
     if (s->ref.session != 0) {
         if (kind)
-            apl_checkout_endless(s->pool, &s->ref, kind);
+            apl_checkout_set_long_lived(s->pool, &s->ref, kind);
         apppool_connection_response_began(s->connection);
         s->file = apppool_sendfile_name(s->r, s->error);
         if (!s->file)
@@ -113,7 +113,7 @@ static apr_status_t pass(apppool_session_t *s, apr_status_t rv)
     return rv;
 }
 
-/* The event stream is one more than AppMaxLasting: httpd sends an error. */
+/* The event stream is one more than AppMaxLongLived: httpd sends an error. */
 static apr_status_t refuse(ap_filter_t *f, apr_bucket_brigade *bb)
 {
     apppool_session_t *s = f->ctx;
@@ -136,7 +136,7 @@ static apr_status_t filter_part(ap_filter_t *f, apr_bucket_brigade *bb)
         !apppool_response_check_first(&s->check, s->r, bb))
         return APR_EGENERAL;
     if (!s->started && s->ref.session != 0 &&
-        apppool_streaming_kind(s->r) == APL_LASTING_CONNECTION &&
+        apppool_streaming_kind(s->r) == APL_LONG_LIVED_CONNECTION &&
         apppool_streaming_is_full(s->app, s->pool, &s->ref))
         return refuse(f, bb);
     if (!s->started)

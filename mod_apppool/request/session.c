@@ -134,7 +134,7 @@ void apppool_session_restore(apppool_session_t *s)
 /* ---- a process ---- */
 
 /* Ask for a process. A request for an upgrade may be refused before it waits
- * (AppMaxLasting). */
+ * (AppMaxLongLived). */
 static apr_status_t ask_pool(apppool_session_t *s,
                              const apl_restart_seen_t *look, int64_t now)
 {
@@ -145,11 +145,11 @@ static apr_status_t ask_pool(apppool_session_t *s,
     apr_status_t rv =
         apl_checkout(s->pool, &s->ref, &s->app->pool, &request, look, now);
 
-    if (!request.lasting || s->ref.session == 0 ||
+    if (!request.wants_upgrade || s->ref.session == 0 ||
         !apppool_streaming_is_full(s->app, s->pool, &s->ref))
         return rv;
     apl_checkin_unused(s->pool, &s->ref, now);
-    return APL_ELASTING;
+    return APL_ELONGLIVED;
 }
 
 apr_status_t apppool_session_checkout(apppool_session_t *s)

@@ -45,7 +45,7 @@ const char apppool_status_style[] =
     ".s{display:inline-block;font-size:.85em;line-height:1.5;padding:0 .55em;"
     "border-radius:1em;white-space:nowrap;color:var(--off);"
     "border:1px solid currentColor}"
-    ".s.idle,.s.running{color:var(--ok)}.s.busy,.s.lasting{color:var(--busy)}"
+    ".s.idle,.s.running{color:var(--ok)}.s.busy,.s.long_lived{color:var(--busy)}"
     ".s.starting,.s.restarting,.s.waiting,.s.leaving,.s.drained{color:var(--warn)}"
     ".s.hung,.s.dying,.s.unkillable,.s.failing{color:var(--card);"
     "background:var(--bad);border-color:var(--bad)}"

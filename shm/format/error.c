@@ -23,9 +23,9 @@ const char *apl_error_text(apr_status_t rv, char *buf, apr_size_t size)
                "(AppMaxUnkillable)";
     case APL_EDRAINED:
         return "the application is drained";
-    case APL_ELASTING:
-        return "too many requests of the application last already "
-               "(AppMaxLasting)";
+    case APL_ELONGLIVED:
+        return "the application has too many long-lived connections "
+               "(AppMaxLongLived)";
     case APL_EGONE:
         return "the client left while its request waited";
     case APL_ESTOPPING:

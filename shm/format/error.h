@@ -28,8 +28,8 @@ enum {
     APL_EUNKILLABLE,
     /** The app is drained, and gets no requests (apppoolctl drain). */
     APL_EDRAINED,
-    /** AppMaxLasting requests of the app last already. */
-    APL_ELASTING,
+    /** The app has AppMaxLongLived long-lived connections already. */
+    APL_ELONGLIVED,
     /** The client left while its request waited. */
     APL_EGONE,
     /** This httpd child is being stopped. */

@@ -304,13 +304,13 @@ typedef struct {
 
     /* What stands above is one cache line. It is all that repair, check and the
      * locked part of a snapshot touch. */
-    uint64_t id;      /**< [T] of the process, which may be gone meanwhile */
-    uint32_t killed;  /**< [T] 0, or APL_KILLED, ...: session.h */
-    uint16_t endless; /**< [O] 0, or APL_LASTING_RESPONSE, ...: never hung */
-    uint16_t lasting; /**< [O] 1: a link, or it asks to become one */
-    char method[16];  /**< [O] what follows is text for the status page */
-    char client[48];  /**< [O] address */
-    char uri[112];    /**< [O] the path, cut off, and its NUL; then the query,
+    uint64_t id;         /**< [T] of the process, which may be gone meanwhile */
+    uint32_t killed;     /**< [T] 0, or APL_KILLED, ...: session.h */
+    uint16_t long_lived; /**< [O] 0, or APL_LONG_LIVED_..., and never hung */
+    uint16_t counted;    /**< [O] 1: it counts for AppMaxLongLived */
+    char method[16];     /**< [O] what follows is text for the status page */
+    char client[48];     /**< [O] address */
+    char uri[112]; /**< [O] the path, cut off, and its NUL; then the query,
                          where it is asked for, and another */
 } apl_session_t;
 

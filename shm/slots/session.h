@@ -17,15 +17,17 @@
 /** apl_session_t.killed: why does its process end? */
 enum {
     APL_KILLED = 1, /**< because of a request that took too long */
-    APL_CLOSED,     /**< it had to leave, and had nothing but links */
+    APL_CLOSED,     /**< it had to leave, and had no other requests */
     APL_DYING,      /**< as APL_KILLED, and by now it was sent SIGTERM */
 };
 
-/** apl_session_t.endless: what lasts? */
+/** apl_session_t.long_lived: what may last for any time? Such a session never
+ * makes its process hung. */
 enum {
-    APL_LASTING_RESPONSE = 1, /**< an answer, for as long as it takes */
-    APL_LASTING_CONNECTION, /**< a link: upgraded, or an event stream. Its client opens
-                * another one when it ends */
+    APL_LONG_LIVED_RESPONSE = 1, /**< a response that httpd does not store */
+    /** An upgraded connection, or an event stream. Its client opens another one
+     * when it ends. */
+    APL_LONG_LIVED_CONNECTION,
 };
 
 /**

@@ -48,7 +48,7 @@ APL_UNLOCKED apr_status_t apl_session_peek(const apl_pool_t *pool,
     request->process = s->id;
     request->ticket = before.ticket;
     /* What lasts becomes younger before it is one that has to end. */
-    request->endless = __atomic_load_n(&s->endless, __ATOMIC_ACQUIRE);
+    request->long_lived = __atomic_load_n(&s->long_lived, __ATOMIC_ACQUIRE);
     request->since = s->since;
     copy_text(request->method, s->method, sizeof request->method);
     copy_text(request->client, s->client, sizeof request->client);

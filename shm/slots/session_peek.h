@@ -19,10 +19,10 @@
 #include "shm/format/pool.h"
 
 typedef struct {
-    uint64_t process; /**< id of the process that it has */
-    uint64_t ticket;  /**< another request has another one */
-    int64_t since;    /**< us: when it got the process */
-    uint32_t endless; /**< 1: it may last: upgraded, or an event stream */
+    uint64_t process;    /**< id of the process that it has */
+    uint64_t ticket;     /**< another request has another one */
+    int64_t since;       /**< us: when it got the process */
+    uint32_t long_lived; /**< as in apl_session_t */
     char method[sizeof((apl_session_t *)0)->method];
     char client[sizeof((apl_session_t *)0)->client]; /**< address */
     char uri[sizeof((apl_session_t *)0)->uri];       /**< path, cut off */

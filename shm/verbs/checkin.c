@@ -67,26 +67,26 @@ static void close_session(apl_lock_token_t *token, apl_session_t *s,
     apl_capacity_share(token, g);
 }
 
-/* A process that is given no more requests is ended all the same. What would
- * have lasted takes no place of one that serves any number; and it ends with
- * its child. */
+/* A process that gets no more requests ends anyway. A long-lived session is not
+ * abandoned but closed in two cases: its process serves any number of requests,
+ * so the session takes no place there; or its child of httpd is dead. */
 static int may_abandon(const apl_process_t *p, const apl_group_t *g,
                        const apl_session_t *s, int answered)
 {
     uint32_t most = apl_group_concurrency(g, p);
 
     return p->state == APL_PROCESS_LIVE &&
-           (!s->endless || (answered && most > 0)) &&
+           (!s->long_lived || (answered && most > 0)) &&
            p->abandoned < (most ? most : 1);
 }
 
-/* The client of a response that lasts has gone: from now on it is a request
- * that has to end. First its age, so that nobody who looks without the lock
- * takes it for a request as old as the answer was. */
+/* The client of a long-lived session has gone: from now on, the request has to
+ * end. Its age is set first, so that a reader without the lock does not take
+ * it for a request that is as old as the response. */
 static void make_finite(apl_lock_token_t *token, apl_session_t *s)
 {
     s->since = token->now;
-    __atomic_store_n(&s->endless, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&s->long_lived, 0, __ATOMIC_RELEASE);
     APL_CRASH_POINT("abandon_finite");
 }
 
@@ -103,7 +103,7 @@ static int abandon(apl_lock_token_t *token, apl_session_t *s, int answered)
     apl_process_touch(token, p);
     if (answered)
         count_time(token, s, g);
-    if (s->endless)
+    if (s->long_lived)
         make_finite(token, s);
     apl_session_abandon(token, s, p);
     apl_capacity_evict_abandoned(token, p);

@@ -191,7 +191,7 @@ apr_status_t apl_checkout(apl_pool_t *pool, apl_session_ref_t *ref,
     }
     if (s) {
         g->used = 1;
-        s->lasting = request && request->lasting;
+        s->counted = request && request->wants_upgrade;
         restart(&token, g, look);
         rv = ask(&token, g, s, ref);
         if (rv != APR_SUCCESS && rv != APL_EWAIT)
@@ -322,39 +322,40 @@ APL_UNLOCKED void apl_checkout_stop(apl_pool_t *pool)
     }
 }
 
-void apl_checkout_endless(apl_pool_t *pool, const apl_session_ref_t *ref,
-                          uint32_t how)
+void apl_checkout_set_long_lived(apl_pool_t *pool, const apl_session_ref_t *ref,
+                                 uint32_t how)
 {
     apl_session_t *s = apl_session_ref_find(pool, ref);
 
     if (!s)
         return;
-    __atomic_store_n(&s->lasting, how == APL_LASTING_CONNECTION,
+    __atomic_store_n(&s->counted, how == APL_LONG_LIVED_CONNECTION,
                      __ATOMIC_RELAXED);
-    __atomic_store_n(&s->endless, (uint16_t)how, __ATOMIC_RELAXED);
+    __atomic_store_n(&s->long_lived, (uint16_t)how, __ATOMIC_RELAXED);
 }
 
-/* One that was abandoned has no worker of httpd any more. */
-APL_UNLOCKED static int lasts_before(const apl_session_t *s,
-                                     const apl_session_t *own)
+/* A session that was abandoned occupies no worker of httpd. */
+APL_UNLOCKED static int counts_before(const apl_session_t *s,
+                                      const apl_session_t *own)
 {
     return s->state != APL_SESSION_FREE && s->child != 0 &&
-           s->group == own->group && s != own && s->lasting &&
-           (s->endless == APL_LASTING_CONNECTION || s->ticket < own->ticket);
+           s->group == own->group && s != own && s->counted &&
+           (s->long_lived == APL_LONG_LIVED_CONNECTION ||
+            s->ticket < own->ticket);
 }
 
-APL_UNLOCKED uint32_t apl_checkout_lasting(const apl_pool_t *pool,
-                                           const apl_session_ref_t *ref)
+APL_UNLOCKED uint32_t apl_checkout_count_long_lived(
+    const apl_pool_t *pool, const apl_session_ref_t *ref)
 {
     apl_session_t *own = apl_session_ref_find(pool, ref);
     uint32_t i, n = 0, top;
 
     if (!own)
         return 0;
-    __atomic_store_n(&own->lasting, 1, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&own->counted, 1, __ATOMIC_SEQ_CST);
     top = apl_top(&pool->header->top_session, pool->n.sessions);
     for (i = 1; i <= top; i++)
-        n += (uint32_t)lasts_before(&pool->sessions[i], own);
+        n += (uint32_t)counts_before(&pool->sessions[i], own);
     return n;
 }
 

@@ -35,7 +35,7 @@
 typedef struct {
     const char *method, *uri, *client;
     const char *query; /**< NULL: nobody is to see it */
-    int lasting;       /**< it asks to be upgraded to a connection that lasts */
+    int wants_upgrade; /**< it asks for an upgraded connection */
 } apl_request_t;
 
 /** Has the client of a waiting request left? Called outside the lock. */
@@ -81,22 +81,24 @@ apr_status_t apl_checkout_wait(apl_pool_t *pool, apl_session_ref_t *ref,
 void apl_checkout_stop(apl_pool_t *pool);
 
 /**
- * The response may last: the request never makes its process hung, and its
- * process is never killed because of it. @param how APL_LASTING_RESPONSE,
- * APL_LASTING_CONNECTION
+ * The session is long-lived: its request never makes the process hung, and the
+ * process is never killed because of it.
+ * @param how APL_LONG_LIVED_RESPONSE, APL_LONG_LIVED_CONNECTION
  */
-void apl_checkout_endless(apl_pool_t *pool, const apl_session_ref_t *ref,
-                          uint32_t how);
+void apl_checkout_set_long_lived(apl_pool_t *pool, const apl_session_ref_t *ref,
+                                 uint32_t how);
 
 /**
- * The request lasts, or asks to last. How many other requests of its app last
- * already, or asked before it? This is counted without the lock, in a time
- * that grows with the sessions in use. Requests that do not ask (event
- * streams) are counted when their response begins: if two begin at the same
- * time, one may not see the other.
+ * Count the session as a long-lived connection from now on: it is one, or its
+ * request asks for an upgrade.
+ * @return the number of other long-lived connections of the app, and of other
+ *         requests that asked for an upgrade before this one. This is counted
+ *         without the lock, in a time that grows with the sessions in use.
+ *         Event streams count when their response begins. If two begin at the
+ *         same time, one of them may not see the other.
  */
-uint32_t apl_checkout_lasting(const apl_pool_t *pool,
-                              const apl_session_ref_t *ref);
+uint32_t apl_checkout_count_long_lived(const apl_pool_t *pool,
+                                       const apl_session_ref_t *ref);
 
 /** Was the process of this request ended because of a request that took too
  * long? Then the client is told so. */
@@ -106,8 +108,8 @@ int apl_checkout_killed(const apl_pool_t *pool, const apl_session_ref_t *ref);
  * end. */
 int apl_checkout_dying(const apl_pool_t *pool, const apl_session_ref_t *ref);
 
-/** Is the process of this lasting connection stopped because the process had to
- * leave? Then the end of the connection is no failure. */
+/** Is the process of this long-lived connection stopped because the process had
+ * to leave? Then the end of the connection is no failure. */
 int apl_checkout_closed(const apl_pool_t *pool, const apl_session_ref_t *ref);
 
 #endif

@@ -25,7 +25,7 @@ APL_UNLOCKED static const apl_process_t *served_by(const apl_pool_t *pool,
 
     *group = apl_group_at(pool, s->group);
     if (__atomic_load_n(&s->state, __ATOMIC_ACQUIRE) != APL_SESSION_OPEN ||
-        s->endless || !p || !*group || p->id != s->id ||
+        s->long_lived || !p || !*group || p->id != s->id ||
         p->generation != s->process_generation)
         return NULL;
     return p;
@@ -71,7 +71,7 @@ static uint32_t note(const apl_pool_t *pool, uint32_t index, int64_t limit,
     apl_session_peek_t r;
     uint32_t i;
 
-    if (apl_session_peek(pool, index, &r) != APR_SUCCESS || r.endless ||
+    if (apl_session_peek(pool, index, &r) != APR_SUCCESS || r.long_lived ||
         !apl_hung_is_overdue(apl_since(now, r.since), limit))
         return n;
     for (i = 0; i < n && overdue[i].process != r.process; i++)
@@ -268,14 +268,15 @@ apr_status_t apl_timeouts_expire(apl_pool_t *pool,
     return end(pool, request->process, request->ticket, 1, now);
 }
 
-/* Has it links, and nothing that is to be finished? */
-static int has_only_links(const apl_lock_token_t *token, const apl_process_t *p)
+/* Has it no request that has to be finished? */
+static int has_only_long_lived(const apl_lock_token_t *token,
+                               const apl_process_t *p)
 {
     uint32_t at = 0, left = p->sessions;
     const apl_session_t *s;
 
     while (left-- > 0 && (s = next_of(token, p, &at)) != NULL)
-        if (s->child != 0 && s->endless != APL_LASTING_CONNECTION)
+        if (s->child != 0 && s->long_lived != APL_LONG_LIVED_CONNECTION)
             return 0;
     return 1;
 }
@@ -289,7 +290,7 @@ apr_status_t apl_timeouts_close(apl_pool_t *pool, uint64_t id, int64_t now)
 
     if (rv != APR_SUCCESS)
         return rv;
-    if (has_only_links(&token, p)) {
+    if (has_only_long_lived(&token, p)) {
         tell_requests(&token, p, APL_CLOSED);
         APL_CRASH_POINT("close_told");
     }

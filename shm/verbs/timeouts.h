@@ -64,8 +64,8 @@ apr_status_t apl_timeouts_expire(apl_pool_t *pool,
 
 /**
  * A leaving process is about to be stopped although it has sessions. This is
- * right if all of them are lasting connections (APL_LASTING_CONNECTION) or
- * abandoned. Then they are told (apl_checkout_closed()).
+ * right if each of them is a long-lived connection (APL_LONG_LIVED_CONNECTION)
+ * or abandoned. Then they are told (apl_checkout_closed()).
  * @return APR_SUCCESS; APL_EWAIT: it has requests to finish; APL_ESTALE: no
  *         such process; APL_ELOCK
  */

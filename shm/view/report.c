@@ -175,8 +175,8 @@ static const char *request_state(const apl_pool_t *copy, const apl_session_t *s)
 
     if (s->state != APL_SESSION_OPEN)
         return "waiting";
-    if (s->endless)
-        return "lasting";
+    if (s->long_lived)
+        return "long_lived";
     return g && apl_hung_is_overdue(apl_hung_age(s, apl_now()),
                                     g->options.hung_after)
                ? "hung"

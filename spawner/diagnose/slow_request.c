@@ -39,7 +39,7 @@ static process_t *is_slow(const spawner_t *s, uint32_t i, int64_t least,
 
     int64_t age;
 
-    if (apl_session_peek(&s->shm, i, r) != APR_SUCCESS || r->endless ||
+    if (apl_session_peek(&s->shm, i, r) != APR_SUCCESS || r->long_lived ||
         told[i] == r->ticket)
         return NULL;
     age = apl_since(s->now, r->since);

@@ -36,7 +36,8 @@ static void put_back(spawner_t *s, process_t *p)
     }
 }
 
-/* It has to leave, and has sessions: links may keep it for a while. */
+/* It has to leave, and has sessions. Long-lived connections may keep it for a
+ * while. */
 static void drain(spawner_t *s, process_t *p)
 {
     if (p->app.drain_timeout == 0)

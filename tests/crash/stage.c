@@ -106,7 +106,8 @@ void stage_one_busy(stage_t *g)
 void stage_one_linked(stage_t *g)
 {
     busy(g, 0, 0);
-    apl_checkout_endless(&g->pool, &g->holds[0], APL_LASTING_CONNECTION);
+    apl_checkout_set_long_lived(&g->pool, &g->holds[0],
+                                APL_LONG_LIVED_CONNECTION);
 }
 
 void stage_full_and_waiting(stage_t *g)
@@ -194,10 +195,11 @@ void stage_leaving_slowly(stage_t *g)
 void stage_leaving_linked(stage_t *g)
 {
     stage_leaving_slowly(g);
-    apl_checkout_endless(&g->pool, &g->holds[0], APL_LASTING_CONNECTION);
+    apl_checkout_set_long_lived(&g->pool, &g->holds[0],
+                                APL_LONG_LIVED_CONNECTION);
 }
 
-/* All requests take too long; one more waits, another is endless. */
+/* All requests take too long; one more waits, another one is long-lived. */
 void stage_overdue(stage_t *g)
 {
     apl_options_t *o = &g->apps[0].options;
@@ -207,7 +209,8 @@ void stage_overdue(stage_t *g)
     o->spawn_if_under = 2;
     o->hung_extra = 1;
     stage_full_and_waiting(g);
-    apl_checkout_endless(&g->pool, &g->holds[1], APL_LASTING_RESPONSE);
+    apl_checkout_set_long_lived(&g->pool, &g->holds[1],
+                                APL_LONG_LIVED_RESPONSE);
 }
 
 void stage_hung(stage_t *g)

@@ -240,9 +240,10 @@ static void drain(play_t *p, dice_t *d)
 
 /* ---- of the clock ---- */
 
-static void endless(play_t *p, dice_t *d)
+static void long_lived(play_t *p, dice_t *d)
 {
-    apl_checkout_endless(&p->pool, some_hold(p, d), APL_LASTING_RESPONSE);
+    apl_checkout_set_long_lived(&p->pool, some_hold(p, d),
+                                APL_LONG_LIVED_RESPONSE);
 }
 
 static void look_at_clock(play_t *p, dice_t *d)
@@ -328,7 +329,7 @@ static const struct {
     {"start", start},
     {"restart", restart},
     {"restart", restart},
-    {"endless", endless},
+    {"long_lived", long_lived},
     {"clock", look_at_clock},
     {"clock", look_at_clock},
     {"kill", end},

@@ -101,7 +101,7 @@ def test_it_goes_on(httpd: Httpd) -> None:
 
 def test_in_the_midst_of_an_answer(httpd: Httpd) -> None:
     app = httpd.app("shop", *SILENT, f"AppSetEnv GO {httpd.dir}/go",
-                    program="lasting.py")
+                    program="long_lived.py")
     httpd.start()
     with pytest.raises(Exception, match="(?i)incomplete|reset|closed"):
         httpd.get("/text", "shop")

@@ -114,7 +114,8 @@ def test_bad_app_value(httpd: Httpd, line: str, value: str) -> None:
     ("AppMaxZombies 1", "AppMaxUnkillable"),
     ("AppSlowLog 10s", "AppSlowAfter"),
     ("AppDyingLimit 'any'", "AppHungStopTimeout"),
-    ("AppStatusAllowKill", "AppStatusAllowActions")])
+    ("AppStatusAllowKill", "AppStatusAllowActions"),
+    ("AppMaxLasting 200", "AppMaxLongLived")])
 def test_old_name(httpd: Httpd, old: str, new: str) -> None:
     """Whatever its arguments are, the error says the new name"""
     httpd.app("shop", old)

@@ -108,7 +108,7 @@ def serves(httpd: Httpd) -> bool:
 # Each of these is what some field of the pool says.
 WHAT_BYTES_MAY_SAY = (
     sentences.CANNOT_JOIN, sentences.QUEUE_FULL, sentences.QUEUE_LATE,
-    sentences.DRAINED, sentences.LASTING_FULL, sentences.TOO_MANY_UNKILLABLE,
+    sentences.DRAINED, sentences.LONG_LIVED_FULL, sentences.TOO_MANY_UNKILLABLE,
     sentences.UNKILLABLES, sentences.IS_UNKILLABLE, sentences.START_TOLD,
     sentences.NOT_STARTED, sentences.NO_ANSWER, sentences.KILLED_UNANSWERED,
     sentences.SLOW, sentences.REPAIRED, sentences.NO_RECORD, sentences.NO_TERM,

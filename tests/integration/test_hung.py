@@ -153,7 +153,7 @@ def test_what_lasts(httpd: Httpd, path: str, status: int) -> None:
     """Event streams and upgraded connections neither hang nor are killed"""
     app = httpd.app("shop", "AppHungAfter 1", "AppKillAfter 6",
                     f"AppSetEnv GO {httpd.dir}/go", "AppConcurrency 2",
-                    "MaxInstances 1", program="lasting.py")
+                    "MaxInstances 1", program="long_lived.py")
     httpd.start()
     want = "Connection: Upgrade\r\nUpgrade: echo\r\n" if status == 101 \
         else "Connection: close\r\n"
@@ -162,7 +162,7 @@ def test_what_lasts(httpd: Httpd, path: str, status: int) -> None:
         assert line.head()[0] == status
         wait_until(lambda: [request["state"]
                             for request in httpd.group(app)["requests"]]
-                   == ["lasting"], "it is one that lasts")
+                   == ["long_lived"], "it is one that lasts")
         pid, = httpd.pids(app, "busy")
         # One beside it that is not shows that the clock runs.
         for n in range(1, 4):

@@ -202,7 +202,7 @@ def test_no_request_writes_lines(httpd: Httpd) -> None:
 def test_half_an_answer_is_broken_off(httpd: Httpd) -> None:
     """504 only where nothing was sent"""
     app = httpd.app("shop", *KILL, *EARLY, f"AppSetEnv GO {httpd.dir}/go",
-                    program="lasting.py")
+                    program="long_lived.py")
     httpd.start()
     pid = pid_of(httpd, app)
     with Raw(httpd.port, b"GET /text HTTP/1.1\r\nHost: shop\r\n\r\n") as line:
@@ -219,7 +219,7 @@ def test_half_an_answer_is_not_a_whole_one(httpd: Httpd, path: str) -> None:
     that came before the kill is whole"""
     go = httpd.dir / "go"
     app = httpd.app("shop", *KILL, *EARLY, f"AppSetEnv GO {go}",
-                    "AppConcurrency 2", program="lasting.py")
+                    "AppConcurrency 2", program="long_lived.py")
     httpd.start()
     pid = pid_of(httpd, app)
     bad = httpd.get_async(path, "shop", 60)

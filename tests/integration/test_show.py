@@ -105,7 +105,7 @@ def test_each_default(httpd: Httpd) -> None:
         "AppCommand": "found from the files",
         "AppGroupName": f"{root} (production)",
         "AppUser": "www-data",
-        "AppMaxLasting": str((int(workers[1]) + 1) // 2),
+        "AppMaxLongLived": str((int(workers[1]) + 1) // 2),
         "AppTimeout": "17s",
         "AppStopSignal": "TERM",
         "AppFriendlyErrors": "Off",

@@ -50,12 +50,12 @@ def test_default_queue(httpd: Httpd) -> None:
 
 # ---- those that last
 
-def lasting(httpd: Httpd, *directives: str) -> App:
+def long_lived(httpd: Httpd, *directives: str) -> App:
     httpd.log.expect("shop: GET /.* is refused: 2 upgraded connections and "
                      "event streams are open")
-    return httpd.app("shop", "AppConcurrency 0", "AppMaxLasting 2",
+    return httpd.app("shop", "AppConcurrency 0", "AppMaxLongLived 2",
                      f"AppSetEnv GO {httpd.dir}/go", *directives,
-                     program="lasting.py")
+                     program="long_lived.py")
 
 
 @pytest.mark.parametrize("first", [UPGRADE, EVENTS])
@@ -63,7 +63,7 @@ def lasting(httpd: Httpd, *directives: str) -> App:
 def test_limit(httpd: Httpd, first: bytes, then: bytes) -> None:
     """Of both together; other requests are served, and so is the next one
     when there is room"""
-    app = lasting(httpd)
+    app = long_lived(httpd)
     httpd.start()
     good = {UPGRADE: 101, EVENTS: 200}
     with Raw(httpd.port, UPGRADE) as one:
@@ -74,7 +74,7 @@ def test_limit(httpd: Httpd, first: bytes, then: bytes) -> None:
                 answer = refused.answer()
             assert answer.status == 503 and "Retry-After" in answer.headers
             assert answer.headers.get_content_type() == "text/html"
-            httpd.log.wait_for("as many as AppMaxLasting")
+            httpd.log.wait_for("as many as AppMaxLongLived")
             assert httpd.get("/", "shop").status == 200
             one.send(b"still there\n")
             assert one.stream.file.readline() == b"STILL THERE\n"
@@ -90,7 +90,7 @@ def test_limit(httpd: Httpd, first: bytes, then: bytes) -> None:
 @pytest.mark.mpms("event")
 def test_many_at_once(httpd: Httpd) -> None:
     """As many as may are let in, and no more"""
-    lasting(httpd)
+    long_lived(httpd)
     httpd.start()
     httpd.get("/", "shop")
     clients = [Raw(httpd.port, UPGRADE) for _ in range(20)]
@@ -105,7 +105,7 @@ def test_many_at_once(httpd: Httpd) -> None:
 def test_by_http2(httpd: Httpd) -> None:
     httpd.modules.append("http2")
     httpd.directives.append("Protocols h2c http/1.1")
-    lasting(httpd)
+    long_lived(httpd)
     httpd.start()
     with Http2(httpd.port, 1 << 20) as client:
         open_ones = [client.get("/events") for _ in range(2)]
@@ -120,8 +120,8 @@ def test_by_http2(httpd: Httpd) -> None:
 
 
 def test_no_limit(httpd: Httpd) -> None:
-    httpd.app("shop", "AppConcurrency 0", "AppMaxLasting 0",
-              f"AppSetEnv GO {httpd.dir}/go", program="lasting.py")
+    httpd.app("shop", "AppConcurrency 0", "AppMaxLongLived 0",
+              f"AppSetEnv GO {httpd.dir}/go", program="long_lived.py")
     httpd.start()
     clients = [Raw(httpd.port, UPGRADE) for _ in range(10)]
     assert {one.head()[0] for one in clients} == {101}

@@ -115,9 +115,9 @@ def test_status_document() -> None:
                    for file in ("report.c", "report_times.c"))
     keys = set(re.findall(r'_(?:known|new)\(\s*\w+,\s*"(\w+)"', code))
     words = set(re.findall(r'"([a-z_]+)"[,;]$', code, re.M)) | \
-        set(re.findall(r'return "([a-z]+)"', code))
+        set(re.findall(r'return "([a-z_]+)"', code))
     assert {"pool", "queue_full", "last_used", "le", "latency"} <= keys
-    assert {"busy", "lasting", "drained", "child_died"} <= words
+    assert {"busy", "long_lived", "drained", "child_died"} <= words
     page = (TOP / "doc" / "status.md").read_text()
     said = {word for span in re.findall(r"`([^`]+)`", page)
             for word in re.findall(r"\w+", span)}

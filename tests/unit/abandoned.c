@@ -227,12 +227,12 @@ static void one_that_lasts_has_to_end(void **state)
     (void)state;
     scene_busy(s, a, &h, 1);
     id = h.id;
-    apl_checkout_endless(&s->pool, &h, APL_LASTING_CONNECTION);
+    apl_checkout_set_long_lived(&s->pool, &h, APL_LONG_LIVED_CONNECTION);
     slow_look(s, 10 * LIMIT);
     abandon(s, &h);
     scene_is(s, 1, 1);
     assert_int_equal(scene_ask(s, &waiting, a), APL_EWAIT);
-    assert_int_equal(apl_checkout_lasting(&s->pool, &waiting), 0);
+    assert_int_equal(apl_checkout_count_long_lived(&s->pool, &waiting), 0);
     slow_look(s, LIMIT - 1);
     assert_int_equal(s->pool.header->hung, 0);
     slow_look(s, 1);
@@ -254,7 +254,7 @@ static void one_that_lasts_among_any_number_is_closed(void **state)
     (void)state;
     a->options.concurrency = 0;
     scene_busy(s, a, &h, 1);
-    apl_checkout_endless(&s->pool, &h, APL_LASTING_RESPONSE);
+    apl_checkout_set_long_lived(&s->pool, &h, APL_LONG_LIVED_RESPONSE);
     abandon(s, &h);
     scene_is(s, 1, 0);
     scene_end(s);

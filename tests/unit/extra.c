@@ -146,8 +146,8 @@ static void p12_never_below_the_minimum(void **state)
     slow_look(s, SECOND);
     assert_int_equal(scene_spawn(s), 1);
     assert_int_equal(scene_poll(s, &h[2]), APR_SUCCESS);
-    apl_checkout_endless(&s->pool, &h[0], APL_LASTING_RESPONSE);
-    apl_checkout_endless(&s->pool, &h[1], APL_LASTING_RESPONSE);
+    apl_checkout_set_long_lived(&s->pool, &h[0], APL_LONG_LIVED_RESPONSE);
+    apl_checkout_set_long_lived(&s->pool, &h[1], APL_LONG_LIVED_RESPONSE);
     slow_look(s, 0);
     assert_int_equal(s->pool.header->hung, 0);
     scene_is(s, 5, 5); /* of four */

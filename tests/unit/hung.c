@@ -76,7 +76,7 @@ static void p4_waiting_is_not_working(void **state)
     scene_end(s);
 }
 
-static void endless_requests_hang_nothing(void **state)
+static void long_lived_requests_make_no_process_hung(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = slow_app(s, "a", 0, 0);
@@ -85,7 +85,7 @@ static void endless_requests_hang_nothing(void **state)
     (void)state;
     a->options.kill_after = LIMIT;
     scene_busy(s, a, h, 2);
-    apl_checkout_endless(&s->pool, &h[0], APL_LASTING_RESPONSE);
+    apl_checkout_set_long_lived(&s->pool, &h[0], APL_LONG_LIVED_RESPONSE);
     assert_int_equal(slow_look(s, LIMIT), 1);
     assert_int_equal(s->pool.header->hung, 1);
     /* The next one in its slot is like any other. */
@@ -139,7 +139,7 @@ int main(void)
         cmocka_unit_test(p4_unhung_with_its_request_at_once_and_counted),
         cmocka_unit_test(p4_the_oldest_request_counts),
         cmocka_unit_test(p4_waiting_is_not_working),
-        cmocka_unit_test(endless_requests_hang_nothing),
+        cmocka_unit_test(long_lived_requests_make_no_process_hung),
         cmocka_unit_test(without_a_limit_nothing_hangs),
         cmocka_unit_test(requests_go_to_hung_ones_last),
     };

@@ -60,7 +60,7 @@ static void p14_only_what_is_overdue_yet(void **state)
     assert_int_equal(apl_timeouts_find(&s->pool, s->now, &overdue, 1), 1);
     assert_int_equal(apl_timeouts_expire(&s->pool, &overdue, s->now - 1),
                      APL_EIDLE);
-    apl_checkout_endless(&s->pool, &h, APL_LASTING_RESPONSE);
+    apl_checkout_set_long_lived(&s->pool, &h, APL_LONG_LIVED_RESPONSE);
     assert_int_equal(apl_timeouts_expire(&s->pool, &overdue, s->now),
                      APL_EIDLE);
     scene_is(s, 1, 1);
@@ -122,9 +122,9 @@ static void only_links_are_closed(void **state)
     a->options.concurrency = 0;
     for (i = 0; i < 4; i++)
         assert_int_equal(scene_get(s, &h[i], a), APR_SUCCESS);
-    apl_checkout_endless(&s->pool, &h[0], APL_LASTING_CONNECTION);
-    apl_checkout_endless(&s->pool, &h[1], APL_LASTING_CONNECTION);
-    apl_checkout_endless(&s->pool, &h[2], APL_LASTING_RESPONSE);
+    apl_checkout_set_long_lived(&s->pool, &h[0], APL_LONG_LIVED_CONNECTION);
+    apl_checkout_set_long_lived(&s->pool, &h[1], APL_LONG_LIVED_CONNECTION);
+    apl_checkout_set_long_lived(&s->pool, &h[2], APL_LONG_LIVED_RESPONSE);
     assert_int_equal(apl_timeouts_close(&s->pool, h[0].id, s->now), APL_ESTALE);
     apl_supervise_detach(&s->pool, h[0].id, APL_EVENT_DETACHED, s->now);
     assert_int_equal(apl_timeouts_close(&s->pool, h[0].id, s->now), APL_EWAIT);
@@ -153,7 +153,7 @@ static void links_are_closed_beside_an_abandoned_one(void **state)
     a->options.concurrency = 2;
     assert_int_equal(scene_get(s, &link, a), APR_SUCCESS);
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
-    apl_checkout_endless(&s->pool, &link, APL_LASTING_CONNECTION);
+    apl_checkout_set_long_lived(&s->pool, &link, APL_LONG_LIVED_CONNECTION);
     apl_checkin_abandon(&s->pool, &h, s->now);
     apl_supervise_detach(&s->pool, link.id, APL_EVENT_DETACHED, s->now);
     assert_int_equal(scene_condition(s, link.id).sessions, 2);

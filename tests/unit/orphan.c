@@ -56,7 +56,7 @@ static void but_not_where_that_would_last(void **state)
 
     (void)state;
     scene_busy(s, a, h, 2);
-    apl_checkout_endless(&s->pool, &h[0], APL_LASTING_RESPONSE);
+    apl_checkout_set_long_lived(&s->pool, &h[0], APL_LONG_LIVED_RESPONSE);
     apl_supervise_detach(&s->pool, h[1].id, APL_EVENT_DETACHED, s->now);
     scene_be(s, self);
     assert_int_equal(apl_child_watch_at(&s->pool, child, &watch), APR_SUCCESS);

@@ -177,8 +177,8 @@ static void a_mark_that_is_too_low_leaks_nothing(void **state)
 
     (void)state;
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
-    apl_checkout_endless(&s->pool, &h,
-                         APL_LASTING_RESPONSE); /* so it ends with its child */
+    apl_checkout_set_long_lived(
+        &s->pool, &h, APL_LONG_LIVED_RESPONSE); /* so it ends with its child */
     s->pool.header->top_child = 0;
     assert_int_equal(apl_child_register(&s->pool, 1), APR_SUCCESS);
     assert_int_equal(s->pool.header->counters.repairs, 1);
@@ -251,7 +251,8 @@ static void more_waiters_than_can_be_woken_at_once(void **state)
     for (i = 0; i < N; i++)
         assert_int_equal(scene_get(s, &held[i], a), APR_SUCCESS);
     for (i = 0; i < N; i++) /* so they end with their child */
-        apl_checkout_endless(&s->pool, &held[i], APL_LASTING_RESPONSE);
+        apl_checkout_set_long_lived(&s->pool, &held[i],
+                                    APL_LONG_LIVED_RESPONSE);
     scene_be(s, first);
     for (i = 0; i < N; i++)
         assert_int_equal(scene_ask(s, &waiting[i], a), APL_EWAIT);

@@ -40,10 +40,10 @@ static void who_has_a_process_is_seen(void **state)
     assert_int_equal(peeks(s, &seen), 1);
     assert_true(seen.process == has.id);
     assert_int_equal(seen.since, s->now);
-    assert_int_equal(seen.endless, 0);
-    apl_session_at(&s->pool, 1)->endless = 1;
+    assert_int_equal(seen.long_lived, 0);
+    apl_session_at(&s->pool, 1)->long_lived = 1;
     assert_int_equal(peeks(s, &seen), 1);
-    assert_int_equal(seen.endless, 1);
+    assert_int_equal(seen.long_lived, 1);
     ticket = seen.ticket;
     s->now += 5000000;
     scene_close(s, &has);
@@ -51,7 +51,7 @@ static void who_has_a_process_is_seen(void **state)
     assert_int_equal(peeks(s, &seen), 1);
     assert_int_equal(seen.since, s->now);
     assert_true(seen.ticket != ticket);
-    assert_int_equal(seen.endless, 0);
+    assert_int_equal(seen.long_lived, 0);
     scene_close(s, &waits);
     assert_int_equal(peeks(s, &seen), 0);
     scene_end(s);
@@ -204,7 +204,7 @@ static pid_t look_slowly(const scene_t *s)
             _exit(0);
         raise(SIGSTOP);
         rv = apl_session_peek(&s->pool, 1, &r);
-        _exit(rv == APR_SUCCESS && !r.endless && r.since != s->now);
+        _exit(rv == APR_SUCCESS && !r.long_lived && r.since != s->now);
     }
     assert_int_equal(waitpid(pid, &status, 0), pid);
     return WIFSTOPPED(status) ? pid : 0;
@@ -253,13 +253,13 @@ static void what_lasted_is_young(void **state)
     all = length(s);
     for (n = 0; more; n += 1 + all * all / (2 * STEPS)) {
         slot->since = s->now - LIMIT;
-        slot->endless = APL_LASTING_RESPONSE;
+        slot->long_lived = APL_LONG_LIVED_RESPONSE;
         pid = look_slowly(s);
         if (pid == 0)
             skip();
         more = take_steps(pid, n);
         slot->since = s->now;
-        __atomic_store_n(&slot->endless, 0, __ATOMIC_RELEASE);
+        __atomic_store_n(&slot->long_lived, 0, __ATOMIC_RELEASE);
         if (!more)
             break;
         assert_int_equal(ptrace(PTRACE_CONT, pid, NULL, NULL), 0);

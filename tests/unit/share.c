@@ -276,7 +276,8 @@ static void a_dead_childs_many_sessions_are_all_given_away(void **state)
     for (i = 0; i <= CROWD; i++)
         assert_int_equal(scene_get(s, &held[i], a), APR_SUCCESS);
     for (i = 0; i <= CROWD; i++) /* so they end with their child */
-        apl_checkout_endless(&s->pool, &held[i], APL_LASTING_RESPONSE);
+        apl_checkout_set_long_lived(&s->pool, &held[i],
+                                    APL_LONG_LIVED_RESPONSE);
     scene_be(s, first);
     for (i = 0; i <= CROWD; i++)
         assert_int_equal(scene_ask(s, &h[i], a), APL_EWAIT);

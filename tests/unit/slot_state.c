@@ -104,7 +104,7 @@ static void a_kill_is_told_when_the_lock_is_free_again(void **state)
 /* A WebSocket, and the process has to leave. */
 static void must_leave(void)
 {
-    apl_checkout_endless(&scene->pool, &h, APL_LASTING_CONNECTION);
+    apl_checkout_set_long_lived(&scene->pool, &h, APL_LONG_LIVED_CONNECTION);
     assert_int_equal(
         apl_supervise_detach(&s->shm, h.id, APL_EVENT_DETACHED, s->now),
         APR_SUCCESS);

@@ -64,7 +64,7 @@ static void p1_each_process_is_in_one_state(void **state)
     s->now = apl_now() - LIMIT; /* the report reads the clock itself */
     scene_busy(s, a, h, 1);
     scene_busy(s, a, h + 1, 1);
-    apl_checkout_endless(&s->pool, &h[1], APL_LASTING_RESPONSE);
+    apl_checkout_set_long_lived(&s->pool, &h[1], APL_LONG_LIVED_RESPONSE);
     s->now += LIMIT;
     scene_busy(s, a, h + 2, 5);
     slow_look(s, 0);
@@ -92,7 +92,7 @@ static void p1_each_process_is_in_one_state(void **state)
     assert_int_equal(number(p, "leaving"),
                      of(p, "dying") + of(p, "unkillable") + of(p, "leaving"));
     is(s, json_object_get(g, "requests"), &h[0], "hung");
-    is(s, json_object_get(g, "requests"), &h[1], "lasting");
+    is(s, json_object_get(g, "requests"), &h[1], "long_lived");
     is(s, json_object_get(g, "requests"), &h[6], "busy");
     g = json_array_get(json_object_get(r, "groups"), 1);
     is(s, json_object_get(g, "requests"), &h[7], "waiting");

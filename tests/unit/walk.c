@@ -74,7 +74,7 @@ static const unsigned often[KINDS] = {
     [REAP] = 10,   [DETACH] = 2,  [OUTDATE] = 2,    [ADOPT] = 2,
     [RESTART] = 3, [TICK] = 10,   [LIMIT] = 2,      [CONFIGURE] = 2,
     [REMOVE] = 1,  [TEAR] = 2,    [OWNER_DIES] = 1, [ROLL] = 2,
-    [CLOCK] = 10,  [KILL] = 3,    [UNKILLABLE] = 1, [ENDLESS] = 1,
+    [CLOCK] = 10,  [KILL] = 3,    [UNKILLABLE] = 1, [LONG_LIVED] = 1,
     [DRAIN] = 2,   [ABANDON] = 8, [ENDED] = 6,      [START] = 3,
 };
 

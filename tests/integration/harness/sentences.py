@@ -45,7 +45,7 @@ APPLOG_CLOSED = "apppool: AppLog .* cannot be opened: "
 QUEUE_FULL = A + r": the queue is full: as many as AppMaxQueue \d+ wait"
 QUEUE_LATE = A + ": no process was free; the request has left the queue"
 DRAINED = A + " is drained: " + R + " is refused"
-LASTING_FULL = A + ": " + R + r" is refused: \d+ upgraded connections and"
+LONG_LIVED_FULL = A + ": " + R + r" is refused: \d+ upgraded connections and"
 NO_ROOM = A + ": no place in the pool: "
 TOO_LONG = A + ": (Content-Length of the response is not a number|the response " \
     "is longer than its Content-Length)"

@@ -161,12 +161,12 @@ static int abandon(model_t *m, int session, int answered)
     if (process < 0 || m->processes[process].state != M_LIVE)
         return 0;
     most = model_concurrency(m, process);
-    if ((s->endless && (most == 0 || !answered)) ||
+    if ((s->long_lived && (most == 0 || !answered)) ||
         model_abandoned(m, process) >= (most != 0 ? most : 1))
         return 0;
-    if (s->endless)
+    if (s->long_lived)
         s->since = m->now;
-    s->endless = 0;
+    s->long_lived = 0;
     s->abandoned = 1;
     model_touch(m, &m->processes[process]);
     model_yield(m, process);

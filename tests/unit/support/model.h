@@ -43,7 +43,7 @@ typedef struct {
     uint64_t id; /* of the process, which may be gone */
     uint64_t ticket;
     int64_t since; /* when it got its process */
-    int endless, killed, abandoned;
+    int long_lived, killed, abandoned;
     apr_status_t outcome; /* of a failed one */
 } m_session_t;
 

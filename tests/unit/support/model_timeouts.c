@@ -12,7 +12,7 @@ static int has_older(const model_t *m, int process, int64_t limit)
     for (i = 0; i < MODEL_SESSIONS && limit > 0; i++) {
         const m_session_t *s = &m->sessions[i];
 
-        n += model_process_of(m, s) == process && !s->endless &&
+        n += model_process_of(m, s) == process && !s->long_lived &&
              m->now - s->since >= limit;
     }
     return n > 0;

@@ -47,10 +47,10 @@ typedef enum {
     CLOCK,
     KILL,
     UNKILLABLE,
-    ENDLESS, /* a request becomes one that lasts */
-    ABANDON, /* the app is silent for too long */
-    ENDED,   /* and is done with it later */
-    TEAR,    /* somebody dies with the lock held */
+    LONG_LIVED, /* a request becomes one that lasts */
+    ABANDON,    /* the app is silent for too long */
+    ENDED,      /* and is done with it later */
+    TEAR,       /* somebody dies with the lock held */
     KINDS
 } kind_t;
 

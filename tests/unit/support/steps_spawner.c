@@ -282,7 +282,7 @@ int steps_spawner(walk_t *w, kind_t kind, unsigned n)
     case CLOCK:
     case KILL:
     case UNKILLABLE:
-    case ENDLESS:
+    case LONG_LIVED:
     case ABANDON:
     case ENDED:
         return steps_clock(w, kind, n);

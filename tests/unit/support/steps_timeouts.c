@@ -42,14 +42,15 @@ static int step_unkillable(walk_t *w, unsigned n)
     return rv == expected || steps_differ(w, "unkillable", rv, expected);
 }
 
-static int step_endless(walk_t *w, unsigned n)
+static int step_long_lived(walk_t *w, unsigned n)
 {
     unsigned i = n % HOLDS;
 
     if (!steps_served(w, i))
         return 1;
-    apl_checkout_endless(&w->s->pool, &w->holds[i].hold, APL_LASTING_RESPONSE);
-    w->m->sessions[i].endless = 1;
+    apl_checkout_set_long_lived(&w->s->pool, &w->holds[i].hold,
+                                APL_LONG_LIVED_RESPONSE);
+    w->m->sessions[i].long_lived = 1;
     return 1;
 }
 
@@ -97,6 +98,6 @@ int steps_clock(walk_t *w, kind_t kind, unsigned n)
     case ENDED:
         return step_ended(w, n);
     default:
-        return step_endless(w, n);
+        return step_long_lived(w, n);
     }
 }

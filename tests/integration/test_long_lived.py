@@ -28,8 +28,8 @@ def start(httpd: Httpd, *directives: str, drain: str = "1") -> App:
     httpd.log.expect(sentences.ODD_ANSWER, sentences.TIMED_OUT)
     common = ("AppConcurrency 0", f"AppSetEnv GO {httpd.dir}/go")
     app = httpd.app("shop", *common, f"AppDrainTimeout {drain}", *directives,
-                    program="lasting.py")
-    httpd.app("blog", *common, "AppDrainTimeout 1", program="lasting.py")
+                    program="long_lived.py")
+    httpd.app("blog", *common, "AppDrainTimeout 1", program="long_lived.py")
     httpd.start()
     return app
 
@@ -58,7 +58,7 @@ def stream(httpd: Httpd, opened: ExitStack, path: str = "/stream") -> Raw:
 def links(httpd: Httpd, app: App, n: int) -> int:
     """Wait until the pool knows them. @return the pid that has them"""
     wait_until(lambda: [request["state"] for request in
-                        httpd.group(app)["requests"]] == ["lasting"] * n,
+                        httpd.group(app)["requests"]] == ["long_lived"] * n,
                "the pool knows them")
     pid, = httpd.pids(app, "busy")
     return pid

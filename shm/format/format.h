@@ -78,12 +78,12 @@
  *      it is OPEN and abandoned, and its process is there.
  *  I18 Lists are circular in both directions; each slot is in a state of its
  *      array, and free or reachable, in exactly one list of its kind. A group
- *      whose processes are all hung has its turn in `starved`, not `hungry`.
+ *      whose processes are all hung has its turn in `unserved`, not `growing`.
  *  I19 No request waits for what is there: no group has both a waiter and a
  *      process that could take it.
  *  I20 A group that is in good health, not drained and below its limit, and has
  *      waiters, but neither a start nor a process that is not hung, has its
- *      turn in `starved`; and while one has, there is neither room nor an idle
+ *      turn in `unserved`; and while one has, there is neither room nor an idle
  *      process, unless max was lowered.
  *  I21 group.outdated == its live processes of another revision;
  *      pool.replacing == WANTED and STARTING slots that are to replace one, or
@@ -219,7 +219,7 @@ typedef struct {
     apl_link_t processes; /**< [D] head: live ones, oldest first */
     apl_link_t idle;      /**< [D] head: without session, last used first */
     apl_link_t queue;     /**< [D] head: waiting sessions, oldest first */
-    apl_link_t turn;      /**< [D] link in pool.starved or pool.hungry */
+    apl_link_t turn;      /**< [D] link in pool.unserved or pool.growing */
     apl_link_t bucket;    /**< [D] link in its hash bucket or the free list */
     uint32_t order;       /**< [D] root of the heap of busy ones with room */
     uint32_t size;        /**< [D] live processes */
@@ -353,8 +353,8 @@ typedef struct {
     uint32_t waiting;         /**< [D] waiting sessions */
     uint32_t leaving;         /**< [D] leaving processes */
     apl_link_t inactive;      /**< [D] head: processes, longest idle first */
-    apl_link_t starved;       /**< [D] head: groups of hung ones, no room */
-    apl_link_t hungry;        /**< [D] head: other ones that want more */
+    apl_link_t unserved;      /**< [D] head: turns of unserved groups */
+    apl_link_t growing;       /**< [D] head: turns of the other groups */
     apl_link_t sessions_free; /**< [D] head */
     uint64_t ticket;          /**< [T] the last one given out */
 

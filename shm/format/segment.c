@@ -81,8 +81,8 @@ void apl_segment_empty(apl_pool_t *pool)
     h->count = h->active = h->spawning = h->waiting = h->leaving = 0;
     h->replacing = h->hung = h->credit = h->abandoned = 0;
     apl_list_init(pool, &h->inactive);
-    apl_list_init(pool, &h->starved);
-    apl_list_init(pool, &h->hungry);
+    apl_list_init(pool, &h->unserved);
+    apl_list_init(pool, &h->growing);
     apl_list_init(pool, &h->above);
     apl_list_init(pool, &h->sessions_free);
     apl_list_init(pool, &h->groups_free);

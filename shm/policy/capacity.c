@@ -44,7 +44,7 @@ static void take_turn(apl_lock_token_t *token, apl_group_t *group)
 
     if (!apl_list_linked(&group->turn))
         apl_list_append(pool,
-                        apl_group_starves(group) ? &h->starved : &h->hungry,
+                        apl_group_unserved(group) ? &h->unserved : &h->growing,
                         &group->turn);
 }
 
@@ -108,18 +108,18 @@ static apl_group_t *older(apl_lock_token_t *token, apl_group_t *a,
 static int is_later(apl_lock_token_t *token, apl_group_t *group)
 {
     apl_header_t *h = token->pool->header;
-    apl_group_t *first = older(token, next_turn(token, &h->starved, NULL, NULL),
-                               next_turn(token, &h->hungry, has_room, NULL));
+    apl_group_t *first = next_turn(token, &h->unserved, NULL, NULL);
 
+    first = older(token, first, next_turn(token, &h->growing, has_room, NULL));
     return first && first != group && older(token, first, group) == first;
 }
 
 /* The process that gives way to a newcomer: the longest idle one of a group
- * above its minimum; else, for one that starves, the longest idle one, as a
+ * above its minimum; else, for an unserved one, the longest idle one, as a
  * minimum must not lock another app out. A walk, but only where a process is
- * about to be started. @param starves 1: it does, or did */
+ * about to be started. @param unserved 1: it is, or was */
 static apl_process_t *victim(apl_lock_token_t *token,
-                             const apl_group_t *newcomer, int starves)
+                             const apl_group_t *newcomer, int unserved)
 {
     apl_pool_t *pool = token->pool;
     apl_walk_t it;
@@ -135,7 +135,7 @@ static apl_process_t *victim(apl_lock_token_t *token,
             continue;
         if (g->size > g->options.min_instances)
             return p;
-        if (!second && starves)
+        if (!second && unserved)
             second = p;
     }
     return second;
@@ -175,7 +175,7 @@ static int make_room(apl_lock_token_t *token, const apl_group_t *newcomer,
 
     if (!apl_capacity_is_left(token->pool, NULL, 1))
         return 0;
-    p = victim(token, newcomer, apl_group_starves(newcomer));
+    p = victim(token, newcomer, apl_group_unserved(newcomer));
     if (!p)
         p = shared_victim(token, freed, newcomer);
     if (!p)
@@ -211,7 +211,7 @@ int apl_capacity_reserve(apl_lock_token_t *token, apl_group_t *group)
 }
 
 /* The next group to have a process, for which there is room: a place is left,
- * or a process gives way, if the group starves. NULL: none. @param freed as of
+ * or a process gives way, if the group is unserved. NULL: none. @param freed as of
  * make_room() */
 static apl_group_t *next_served(apl_lock_token_t *token,
                                 const apl_group_t *freed)
@@ -220,9 +220,9 @@ static apl_group_t *next_served(apl_lock_token_t *token,
     apl_group_t *g;
 
     if (apl_capacity_is_left(token->pool, NULL, 0))
-        return older(token, next_turn(token, &h->starved, NULL, NULL),
-                     next_turn(token, &h->hungry, has_room, NULL));
-    g = next_turn(token, &h->starved, is_healthy, NULL);
+        return older(token, next_turn(token, &h->unserved, NULL, NULL),
+                     next_turn(token, &h->growing, has_room, NULL));
+    g = next_turn(token, &h->unserved, is_healthy, NULL);
     return g && make_room(token, g, freed) ? g : NULL;
 }
 
@@ -248,7 +248,7 @@ static int may_replace(const apl_lock_token_t *token, const apl_group_t *group)
 static int may_try(const apl_lock_token_t *token, const apl_group_t *group)
 {
     return group->failures > 0 && group->waiting > 0 &&
-           apl_group_starves(group) && apl_group_may_grow(token, group);
+           apl_group_unserved(group) && apl_group_may_grow(token, group);
 }
 
 /* The next group for it. One that may not start now loses its turn, so each
@@ -339,9 +339,9 @@ void apl_capacity_share(apl_lock_token_t *token, apl_group_t *group)
     /* Compare with the group that settle() will serve: without a free place
      * that is none whose starts fail. */
     fits_t *fits = apl_capacity_is_left(pool, NULL, 0) ? NULL : is_healthy;
-    apl_group_t *starved = next_turn(token, &pool->header->starved, fits, NULL);
+    apl_group_t *first = next_turn(token, &pool->header->unserved, fits, NULL);
 
-    if (starved && older(token, starved, group) == starved)
+    if (first && older(token, first, group) == first)
         settle(token, group);
     apl_queue_serve(token, group);
     /* Not apl_capacity_ask(): a place that is free goes to whose turn it is. */
@@ -381,7 +381,7 @@ void apl_capacity_evict_abandoned(apl_lock_token_t *token,
     if (!own || !is_forsaken(process, own) ||
         !apl_capacity_is_left(pool, NULL, 1))
         return;
-    g = next_turn(token, &pool->header->starved, is_healthy, own);
+    g = next_turn(token, &pool->header->unserved, is_healthy, own);
     if (g) {
         evict(token, process);
         serve(token, g, 0);
@@ -394,7 +394,7 @@ void apl_capacity_evict_all_abandoned(apl_lock_token_t *token)
     apl_header_t *h = pool->header;
     uint32_t i, top = apl_top(&h->top_process, pool->n.processes);
 
-    for (i = 1; i <= top && apl_list_first(pool, &h->starved) != 0; i++)
+    for (i = 1; i <= top && apl_list_first(pool, &h->unserved) != 0; i++)
         if (pool->processes[i].abandoned > 0)
             apl_capacity_evict_abandoned(token, &pool->processes[i]);
 }

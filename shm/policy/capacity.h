@@ -12,12 +12,12 @@
  * the limit, until an idle process can leave.
  *
  * A group that wants a process while there is no room takes its turn in one of
- * two lists. A group in `starved` has no processes, or hung ones only; the
- * longest idle process of another group makes room for it. A group in `hungry`
+ * two lists. A group in `unserved` has no processes, or hung ones only; the
+ * longest idle process of another group makes room for it. A group in `growing`
  * has other processes and waits for room. But no process makes room for a
  * group whose starts fail, until one start succeeds. The tries of such a group
  * use the place above the limit, in turn with the starts that replace. When
- * its turn in `starved` comes, it takes a turn for that place instead.
+ * its turn in `unserved` comes, it takes a turn for that place instead.
  *
  * Of all these groups, and of the group whose process became free, the one
  * whose request waits longest is served first. So a busy group cannot keep a
@@ -85,7 +85,7 @@ void apl_capacity_assign(apl_lock_token_t *token);
  * A process of this group became free, or its limits changed: serve its
  * waiters, or the group that has waited longer; then use the room. Processes
  * that several requests share are hardly ever idle. So one of them leaves for
- * a starved group when it can take another session.
+ * an unserved group when it can take another session.
  */
 void apl_capacity_share(apl_lock_token_t *token, apl_group_t *group);
 
@@ -93,11 +93,11 @@ void apl_capacity_share(apl_lock_token_t *token, apl_group_t *group);
 void apl_capacity_share_all(apl_lock_token_t *token);
 
 /** If the process has only abandoned sessions, it leaves for another group that
- * is starved: a request that nobody waits for keeps no other app out. */
+ * is unserved: a request that nobody waits for keeps no other app out. */
 void apl_capacity_evict_abandoned(apl_lock_token_t *token,
                                   apl_process_t *process);
 
-/** The same for all processes, for groups that became starved later. It walks
+/** The same for all processes, for groups that became unserved later. It walks
  * over all slots, so only the tick calls it. */
 void apl_capacity_evict_all_abandoned(apl_lock_token_t *token);
 

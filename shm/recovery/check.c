@@ -36,13 +36,13 @@ static int is_free(apl_check_list_t *walk, const apl_pool_t *pool,
 }
 
 static int has_turn(apl_check_list_t *walk, const apl_pool_t *pool,
-                    const void *starves, uint32_t at)
+                    const void *unserved, uint32_t at)
 {
     const apl_group_t *g = APL_GROUP_OF(pool, at, turn);
 
     (void)walk;
     return g && g->state == APL_GROUP_USED &&
-           apl_group_starves(g) == *(const int *)starves;
+           apl_group_unserved(g) == *(const int *)unserved;
 }
 
 static int has_turn_above(apl_check_list_t *walk, const apl_pool_t *pool,
@@ -150,8 +150,8 @@ static int check_list(apl_check_t *a, uint32_t i)
         {"inactive", &h->inactive, a->sum.idle, is_in, &live},
         {"wanted", &h->wanted, t->states[wanted], is_in, &wanted},
         {"leavers", &h->leavers, t->states[leaving], is_in, &leaving},
-        {"starved", &h->starved, t->starved, has_turn, &yes},
-        {"hungry", &h->hungry, t->hungry, has_turn, &no},
+        {"unserved", &h->unserved, t->unserved, has_turn, &yes},
+        {"growing", &h->growing, t->growing, has_turn, &no},
         {"above", &h->above, t->above, has_turn_above, NULL},
         {"groups_free", groups.free, t->groups_free, is_free, &groups},
         {"processes_free", processes.free, t->states[APL_PROCESS_FREE], is_free,
@@ -181,7 +181,7 @@ static int check_waiters(apl_check_t *a, uint32_t i)
     if (g->state != APL_GROUP_USED || g->waiting == 0 || g->spawning > 0 ||
         g->failures > 0 || apl_group_closed(g) ||
         apl_group_too_many_unkillable(g) || apl_group_at_limit(g) ||
-        !apl_group_starves(g))
+        !apl_group_unserved(g))
         return APL_PART_DONE;
     if (!apl_list_linked(&g->turn))
         return apl_check_state_found(a, 20, "group %.80s waits without a turn",

@@ -241,11 +241,11 @@ static void give_turns(apl_pool_t *pool)
 
         if (g->state == APL_GROUP_USED && g->waiting > 0)
             apl_list_append(pool,
-                            apl_group_starves(g) ? &h->starved : &h->hungry,
+                            apl_group_unserved(g) ? &h->unserved : &h->growing,
                             &g->turn);
     }
-    apl_list_sort(pool, &h->starved, pool->n.groups, by_waiter);
-    apl_list_sort(pool, &h->hungry, pool->n.groups, by_waiter);
+    apl_list_sort(pool, &h->unserved, pool->n.groups, by_waiter);
+    apl_list_sort(pool, &h->growing, pool->n.groups, by_waiter);
 }
 
 static void order_lists(apl_pool_t *pool)

@@ -44,10 +44,10 @@ void apl_tally_group(apl_tally_t *tally, const apl_pool_t *pool, uint32_t index)
         return;
     }
     tally->above += apl_list_linked(&g->above) != 0;
-    if (apl_group_starves(g))
-        tally->starved += turn;
+    if (apl_group_unserved(g))
+        tally->unserved += turn;
     else
-        tally->hungry += turn;
+        tally->growing += turn;
 }
 
 static void count_live(apl_tally_group_t *t, const apl_group_t *g,

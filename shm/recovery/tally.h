@@ -40,7 +40,7 @@ typedef struct {
     uint32_t states[APL_PROCESS_STATES]; /**< processes in each state */
     uint32_t replacing, abandoned;
     uint32_t groups_free, sessions_free, children_free;
-    uint32_t starved, hungry, above; /**< groups that have such a turn */
+    uint32_t unserved, growing, above; /**< groups that have such a turn */
 } apl_tally_t;
 
 /** Begin with nothing counted. @return 0: there is no memory */

@@ -122,8 +122,8 @@ static inline int apl_group_closed(const apl_group_t *group)
     return group->retired || apl_group_drained(group);
 }
 
-/** Are all processes of the group hung, or has it none? */
-static inline int apl_group_starves(const apl_group_t *group)
+/** Is the group unserved: does it have no process, or only hung ones? */
+static inline int apl_group_unserved(const apl_group_t *group)
 {
     return group->size == group->hung;
 }

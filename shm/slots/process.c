@@ -35,17 +35,18 @@ apl_process_t *apl_process_find(apl_lock_token_t *token, uint64_t id)
 
 /* ---- lists and counts of each state ---- */
 
-/* A group that has a turn takes it among those that starve, or among those
- * that do not. @param starved what it was until now */
-static void move_turn(apl_pool_t *pool, apl_group_t *g, int starved)
+/* A group that has a turn has it in the list `unserved` or in the list
+ * `growing`: move the turn if the group changed sides.
+ * @param was_unserved what apl_group_unserved() was before the change */
+static void move_turn(apl_pool_t *pool, apl_group_t *g, int was_unserved)
 {
-    int starves = apl_group_starves(g);
+    int unserved = apl_group_unserved(g);
 
-    if (starves == starved || !apl_list_linked(&g->turn))
+    if (unserved == was_unserved || !apl_list_linked(&g->turn))
         return;
     apl_list_remove(pool, &g->turn);
     apl_list_append(pool,
-                    starves ? &pool->header->starved : &pool->header->hungry,
+                    unserved ? &pool->header->unserved : &pool->header->growing,
                     &g->turn);
 }
 
@@ -61,7 +62,7 @@ static void enlist_live(apl_lock_token_t *token, apl_process_t *p,
 {
     apl_pool_t *pool = token->pool;
     apl_header_t *h = pool->header;
-    int starved = apl_group_starves(g);
+    int was_unserved = apl_group_unserved(g);
 
     apl_list_append(pool, &g->processes, &p->member);
     g->size++;
@@ -72,7 +73,7 @@ static void enlist_live(apl_lock_token_t *token, apl_process_t *p,
         p->hung = 0; /* who closed the last one died on the way */
     if (p->hung)
         apl_hung_count(pool, g, 1);
-    move_turn(pool, g, starved);
+    move_turn(pool, g, was_unserved);
     if (p->sessions == 0) {
         apl_list_prepend(pool, &g->idle, &p->idle);
         apl_list_append(pool, &h->inactive, &p->pool);
@@ -88,7 +89,7 @@ static void delist_live(apl_lock_token_t *token, apl_process_t *p,
 {
     apl_pool_t *pool = token->pool;
     apl_header_t *h = pool->header;
-    int starved = apl_group_starves(g);
+    int was_unserved = apl_group_unserved(g);
 
     apl_list_remove(pool, &p->member);
     g->size--;
@@ -96,7 +97,7 @@ static void delist_live(apl_lock_token_t *token, apl_process_t *p,
         g->outdated--;
     if (p->hung)
         apl_hung_count(pool, g, -1);
-    move_turn(pool, g, starved);
+    move_turn(pool, g, was_unserved);
     h->count--;
     if (p->sessions == 0) {
         apl_list_remove(pool, &p->idle);
@@ -264,17 +265,17 @@ void apl_process_set_hung(apl_lock_token_t *token, apl_process_t *process,
 {
     apl_pool_t *pool = token->pool;
     apl_group_t *g = apl_process_group(token, process);
-    int starved;
+    int was_unserved;
 
     if (!g || process->state != APL_PROCESS_LIVE)
         return;
-    starved = apl_group_starves(g);
+    was_unserved = apl_group_unserved(g);
     apl_heap_remove(pool, &g->order, process);
     process->hung = hung != 0;
     APL_CRASH_POINT("process_hung");
     /* seen: it hangs, or goes on; nobody counts it */
     apl_hung_count(pool, g, hung ? 1 : -1);
-    move_turn(pool, g, starved);
+    move_turn(pool, g, was_unserved);
     rank(pool, g, process);
     if (hung)
         pool->header->counters.hung++;

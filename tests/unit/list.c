@@ -20,7 +20,7 @@ static void sort_orders_any_number_and_is_stable(void **state)
 {
     scene_t *s = scene_new(6);
     apl_pool_t *pool = &s->pool;
-    apl_link_t *head = &pool->header->hungry;
+    apl_link_t *head = &pool->header->growing;
     uint32_t n, i, at;
 
     (void)state;
@@ -72,7 +72,7 @@ static void sort_takes_no_longer_while_somebody_writes(void **state)
     enum { LINKS = 64 };
     scene_t *s = scene_new(6);
     apl_pool_t *pool = &s->pool;
-    apl_link_t *head = &pool->header->hungry;
+    apl_link_t *head = &pool->header->growing;
     uint32_t i;
 
     (void)state;
@@ -141,7 +141,7 @@ static void a_walk_ends_on_damage(void **state)
 {
     scene_t *s = scene_new(6);
     apl_pool_t *pool = &s->pool;
-    apl_link_t *head = &pool->header->hungry;
+    apl_link_t *head = &pool->header->growing;
     apl_link_t *a = &pool->processes[1].pool, *b = &pool->processes[2].pool;
     apl_walk_t it;
 

@@ -23,8 +23,8 @@ static void i18_lists_are_whole_and_hold_every_slot(void **state)
     breaks(p.s, 18, p.h->leaving++);
     breaks(p.s, 18, apl_list_remove(pool, &p.shared->pool));
     breaks(p.s, 18, apl_list_init(pool, &p.h->sessions_free));
-    breaks(p.s, 18, p.h->starved.next = 0);
-    breaks(p.s, 18, p.h->hungry.prev = 64);
+    breaks(p.s, 18, p.h->unserved.next = 0);
+    breaks(p.s, 18, p.h->growing.prev = 64);
     assert_int_equal(scene_ask(p.s, &h, &p.s->apps[1]), APL_EWAIT);
     breaks(p.s, 18, apl_list_init(pool, &p.h->wanted));
     scene_end(p.s);
@@ -36,26 +36,27 @@ static void i18_turns(void **state)
     apl_pool_t *pool = &p.s->pool;
 
     (void)state;
-    assert_true(p.h->starved.next == APL_OFFSET(pool, &p.c->turn));
-    breaks(p.s, 18, apl_list_init(pool, &p.h->starved)); /* it is lost */
+    assert_true(p.h->unserved.next == APL_OFFSET(pool, &p.c->turn));
+    breaks(p.s, 18, apl_list_init(pool, &p.h->unserved)); /* it is lost */
     breaks(p.s, 18, p.c->turn.prev = 64);
     breaks(p.s, 18,
            (apl_list_remove(pool, &p.c->turn),
-            apl_list_append(pool, &p.h->hungry, &p.c->turn)));
-    breaks(p.s, 18, apl_list_append(pool, &p.h->starved, &p.first->link));
-    breaks(p.s, 18, apl_list_append(pool, &p.h->hungry, &pool->groups[3].turn));
+            apl_list_append(pool, &p.h->growing, &p.c->turn)));
+    breaks(p.s, 18, apl_list_append(pool, &p.h->unserved, &p.first->link));
+    breaks(p.s, 18,
+           apl_list_append(pool, &p.h->growing, &pool->groups[3].turn));
     /* One that has a process, and a turn all the same. */
-    apl_list_append(pool, &p.h->hungry, &pool->groups[1].turn);
-    breaks(p.s, 18, apl_list_init(pool, &p.h->hungry));
+    apl_list_append(pool, &p.h->growing, &pool->groups[1].turn);
+    breaks(p.s, 18, apl_list_init(pool, &p.h->growing));
     breaks(p.s, 18,
            (apl_list_remove(pool, &pool->groups[1].turn),
-            apl_list_append(pool, &p.h->starved, &pool->groups[1].turn)));
+            apl_list_append(pool, &p.h->unserved, &pool->groups[1].turn)));
     /* Each in the other's list. */
     breaks(p.s, 18,
            (apl_list_remove(pool, &pool->groups[1].turn),
-            apl_list_append(pool, &p.h->starved, &pool->groups[1].turn),
+            apl_list_append(pool, &p.h->unserved, &pool->groups[1].turn),
             apl_list_remove(pool, &p.c->turn),
-            apl_list_append(pool, &p.h->hungry, &p.c->turn)));
+            apl_list_append(pool, &p.h->growing, &p.c->turn)));
     scene_end(p.s);
 }
 

@@ -123,14 +123,14 @@ static void turns_do_too(void **state)
     for (i = 3; i >= 0; i--)
         assert_int_equal(scene_ask(s, &w[i], apps[i]), APL_EWAIT);
 
-    order_t starved = order_of(s, &h->starved),
-            hungry = order_of(s, &h->hungry);
+    order_t unserved = order_of(s, &h->unserved),
+            growing = order_of(s, &h->growing);
 
-    is_worth_a_look(&starved);
-    is_worth_a_look(&hungry);
+    is_worth_a_look(&unserved);
+    is_worth_a_look(&growing);
     scene_repair(s);
-    is_the_same(s, &h->starved, &starved);
-    is_the_same(s, &h->hungry, &hungry);
+    is_the_same(s, &h->unserved, &unserved);
+    is_the_same(s, &h->growing, &growing);
     scene_end(s);
 }
 

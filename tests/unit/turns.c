@@ -81,7 +81,7 @@ static void b25_who_gave_way_while_it_had_waiters_gets_its_turn(void **state)
 }
 
 /* Two apps that are busy and want more than they have. */
-static void hungry(scene_t *s, apl_session_ref_t h[4])
+static void wanting(scene_t *s, apl_session_ref_t h[4])
 {
     apl_app_t *a = scene_app(s, "a");
     apl_app_t *b = scene_app(s, "b");
@@ -98,7 +98,7 @@ static void b25_a_new_place_goes_to_who_waits_longest(void **state)
     apl_session_ref_t h[4];
 
     (void)state;
-    hungry(s, h);
+    wanting(s, h);
     assert_int_equal(apl_housekeeping_limits(&s->pool, 3, 2, s->now),
                      APR_SUCCESS);
     assert_int_equal(scene_spawn(s), 1);
@@ -115,7 +115,7 @@ static void b25_the_place_of_a_dead_process_does_too(void **state)
     apl_session_ref_t h[4];
 
     (void)state;
-    hungry(s, h);
+    wanting(s, h);
     assert_int_equal(apl_supervise_gone(&s->pool, h[0].id, s->now),
                      APR_SUCCESS);
     assert_int_equal(scene_spawn(s), 1);

@@ -70,7 +70,7 @@ unsigned model_credit(const model_t *m, int group)
     return n;
 }
 
-int model_starves(const model_t *m, int group)
+int model_unserved(const model_t *m, int group)
 {
     return model_size(m, group) == model_hung(m, group);
 }
@@ -214,32 +214,32 @@ m_process_t *model_add(model_t *m, int group, m_state_t state)
 
 /* With its first process that is not hung, or without its last, it takes its
  * turn anew. */
-static void turn_anew(model_t *m, int group, int starved)
+static void turn_anew(model_t *m, int group, int was_unserved)
 {
-    if (m->groups[group].turn != 0 && starved != model_starves(m, group))
+    if (m->groups[group].turn != 0 && was_unserved != model_unserved(m, group))
         m->groups[group].turn = ++m->clock;
 }
 
 void model_move(model_t *m, int process, m_state_t state)
 {
     m_process_t *p = &m->processes[process];
-    int starved = model_starves(m, p->group);
+    int was_unserved = model_unserved(m, p->group);
 
     p->state = state;
     if (state == M_LIVE) {
         p->enlisted = p->idle_since = ++m->clock;
         model_touch(m, p);
     }
-    turn_anew(m, p->group, starved);
+    turn_anew(m, p->group, was_unserved);
 }
 
 void model_hang(model_t *m, int process, int hung)
 {
     m_process_t *p = &m->processes[process];
-    int starved = model_starves(m, p->group);
+    int was_unserved = model_unserved(m, p->group);
 
     p->hung = hung;
-    turn_anew(m, p->group, starved);
+    turn_anew(m, p->group, was_unserved);
 }
 
 /* A verb may have read the clock before the last one did. */

@@ -19,7 +19,7 @@ unsigned model_hung(const model_t *m, int group);
 unsigned model_credit(const model_t *m, int group);
 
 /** Has it none but hung ones? */
-int model_starves(const model_t *m, int group);
+int model_unserved(const model_t *m, int group);
 
 /** Are there too many unkillable processes? */
 int model_too_many_unkillable(const model_t *m, int group);
@@ -88,8 +88,8 @@ void model_retire_full(model_t *m, int process);
 /** It closed a session: does it have to go? */
 void model_retire(model_t *m, int process);
 
-/** The process that gives way to a newcomer that starves, or not; or -1. */
-int model_victim(const model_t *m, int newcomer, int starves);
+/** The process that gives way to a newcomer that is unserved, or not; or -1. */
+int model_victim(const model_t *m, int newcomer, int unserved);
 
 /** One of those that the requests of a group share, when it has a place free;
  * or -1. */

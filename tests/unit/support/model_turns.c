@@ -123,7 +123,7 @@ static int fits(const model_t *m, int group, fits_t how)
 /* The first of those that want their turn yet, fit, and are not `but`; those
  * before it that do not want theirs lose it, and those that are not healthy, if
  * they should be, have that for the place above. */
-static int next_turn(model_t *m, int starved, fits_t how, int but)
+static int next_turn(model_t *m, int unserved, fits_t how, int but)
 {
     uint64_t after = 0;
 
@@ -132,7 +132,7 @@ static int next_turn(model_t *m, int starved, fits_t how, int but)
 
         for (g = 0; g < MODEL_GROUPS; g++)
             if (m->groups[g].there && m->groups[g].turn > after &&
-                model_starves(m, g) == starved &&
+                model_unserved(m, g) == unserved &&
                 (first < 0 || m->groups[g].turn < m->groups[first].turn))
                 first = g;
         if (first < 0)
@@ -161,8 +161,8 @@ static int older(const model_t *m, int a, int b)
 /* Does another one wait for longer? */
 static int is_later(model_t *m, int group)
 {
-    int starved = next_turn(m, 1, ANY, -1);
-    int first = older(m, starved, next_turn(m, 0, WITH_A_PLACE, -1));
+    int unserved = next_turn(m, 1, ANY, -1);
+    int first = older(m, unserved, next_turn(m, 0, WITH_A_PLACE, -1));
 
     return first >= 0 && first != group && older(m, first, group) == first;
 }
@@ -184,7 +184,7 @@ static int make_room(model_t *m, int newcomer, int freed)
 
     if (!has_place(m, model_limit_of(m) + 1))
         return 0;
-    v = model_victim(m, newcomer, model_starves(m, newcomer));
+    v = model_victim(m, newcomer, model_unserved(m, newcomer));
     if (v < 0)
         v = model_shared_victim(m, freed, newcomer);
     if (v >= 0)
@@ -219,7 +219,7 @@ static int serve(model_t *m, int group)
 }
 
 /* A free place goes to the group that waits longest. If there is none, one
- * gives way to a group that starves, unless its starts fail. */
+ * gives way to an unserved group, unless its starts fail. */
 static int serve_next(model_t *m, int freed)
 {
     int first;
@@ -259,7 +259,7 @@ static int may_replace(const model_t *m, int group)
 static int may_go_above(const model_t *m, int group)
 {
     return may_replace(m, group) ||
-           (m->groups[group].failures > 0 && model_starves(m, group) &&
+           (m->groups[group].failures > 0 && model_unserved(m, group) &&
             wants_turn(m, group));
 }
 
@@ -312,7 +312,7 @@ void model_return(model_t *m, int group)
 
 /* ---- sharing ---- */
 
-/* Of no use to anybody, it gives way to a group that starves. */
+/* Of no use to anybody, it gives way to an unserved group. */
 void model_yield(model_t *m, int process)
 {
     int g;
@@ -341,10 +341,10 @@ void model_settle(model_t *m)
 void model_share(model_t *m, int group)
 {
     int free = has_place(m, model_limit_of(m));
-    int starved = next_turn(m, 1, free ? ANY : HEALTHY, -1);
+    int unserved = next_turn(m, 1, free ? ANY : HEALTHY, -1);
     int s, p;
 
-    if (starved >= 0 && older(m, starved, group) == starved)
+    if (unserved >= 0 && older(m, unserved, group) == unserved)
         settle(m, group);
     while ((s = model_head(m, group)) >= 0 && (p = model_pick(m, group)) >= 0) {
         if (m->wakes == MODEL_WAKES) {

@@ -21,8 +21,8 @@ int model_forsaken(const model_t *m, int process)
 }
 
 /* The longest idle of another group; one above its minimum before others,
- * which only give way to a group that starves. */
-int model_victim(const model_t *m, int newcomer, int starves)
+ * which only give way to a group that unserved. */
+int model_victim(const model_t *m, int newcomer, int unserved)
 {
     int i, best[2] = {-1, -1};
 
@@ -37,7 +37,7 @@ int model_victim(const model_t *m, int newcomer, int starves)
         if (*b < 0 || model_idles_longer(m, i, *b))
             *b = i;
     }
-    return best[0] >= 0 || !starves ? best[0] : best[1];
+    return best[0] >= 0 || !unserved ? best[0] : best[1];
 }
 
 /* Of processes that requests share, one gives way when a place is freed. */

@@ -69,7 +69,7 @@ static void tear(apl_pool_t *pool, unsigned n)
     apl_process_t *p = &pool->processes[n % (h->top_process + 1)];
     apl_session_t *s = &pool->sessions[n % (h->top_session + 1)];
     apl_link_t *const links[] = {
-        &h->inactive,       &h->starved,       &h->hungry,
+        &h->inactive,       &h->unserved,      &h->growing,
         &h->above,          &g->above,         &h->wanted,
         &h->leavers,        &h->sessions_free, &h->groups_free,
         &h->processes_free, &h->children_free, &g->processes,

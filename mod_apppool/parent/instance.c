@@ -246,7 +246,7 @@ int apppool_instance_open(apppool_instance_t *i, server_rec *s,
     }
     apppool_runtime_dir_point(ptemp, i->kept.base, i->kept.runtime);
     FD(i, SEGMENT) = i->pool.file;
-    i->pool.bell = FD(i, BELL);
+    i->pool.doorbell = FD(i, BELL);
     i->kept.memory = i->pool.base;
     i->kept.length = i->pool.size;
     return OK;

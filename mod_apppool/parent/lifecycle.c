@@ -83,7 +83,7 @@ static int start_or_continue(apr_pool_t *pconf, apr_pool_t *ptemp,
         apppool_instance_list_forget(&instance->kept);
     apppool_watchdog_watch_all(pconf);
     if (rv == OK)
-        apl_wake_ring(instance->pool.bell);
+        apl_wake_ring(instance->pool.doorbell);
     return rv;
 }
 
@@ -187,7 +187,7 @@ void apppool_lifecycle_child_init(apr_pool_t *pchild, server_rec *s)
 
     if (getpid() != parent)
         apppool_instance_list_inherit(
-            apppool_lifecycle_pool() ? instance->pool.bell : -1);
+            apppool_lifecycle_pool() ? instance->pool.doorbell : -1);
     if (!apppool_lifecycle_pool())
         return;
     ap_mpm_query(AP_MPMQ_IS_THREADED, &threads);

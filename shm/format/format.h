@@ -294,11 +294,11 @@ typedef struct {
     uint32_t group;      /**< [T] index */
     uint32_t process;    /**< [T] index, of an OPEN one */
     uint32_t process_generation;
-    uint32_t bell;    /**< futex: changes when the wait is over */
-    uint32_t outcome; /**< [T] apr_status_t of a FAILED one */
-    uint64_t ticket;  /**< [T] order of arrival */
-    int64_t queued;   /**< [T] when it asked */
-    int64_t since;    /**< [T] when it got its process */
+    uint32_t wake_word; /**< futex: changes when the wait is over */
+    uint32_t outcome;   /**< [T] apr_status_t of a FAILED one */
+    uint64_t ticket;    /**< [T] order of arrival */
+    int64_t queued;     /**< [T] when it asked */
+    int64_t since;      /**< [T] when it got its process */
 
     apl_link_t link; /**< [D] in group.queue or the free list */
 

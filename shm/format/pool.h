@@ -48,7 +48,7 @@ typedef struct {
     uint32_t generation;   /**< of its slot */
     uint32_t config;       /**< of its configuration */
     apl_who_t who;         /**< itself */
-    int bell;              /**< eventfd that wakes the spawner, or -1 */
+    int doorbell;          /**< eventfd that wakes the spawner, or -1 */
     volatile int stopping; /**< waits are to end: apl_checkout_stop() */
     int damaged;           /**< a reference led nowhere; repair is due */
     int64_t patience;      /**< us: apl_enter_patiently() */

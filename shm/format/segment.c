@@ -69,7 +69,7 @@ static void point(apl_pool_t *pool, void *memory, const apl_capacity_t *n)
     pool->n.processes = n->processes + 1;
     pool->n.sessions = n->sessions + 1;
     pool->n.children = n->children + 1;
-    pool->file = pool->bell = -1;
+    pool->file = pool->doorbell = -1;
     pool->patience = APL_PATIENCE;
 }
 
@@ -188,5 +188,5 @@ void apl_segment_close(apl_pool_t *pool)
         close(pool->file);
     }
     memset(pool, 0, sizeof *pool);
-    pool->file = pool->bell = -1;
+    pool->file = pool->doorbell = -1;
 }

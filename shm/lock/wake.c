@@ -8,24 +8,24 @@
 #include <time.h>
 #include <unistd.h>
 
-void apl_wake_sleep(uint32_t *bell, uint32_t seen, int64_t us)
+void apl_wake_sleep(uint32_t *word, uint32_t seen, int64_t us)
 {
     struct timespec limit = {us / 1000000, us % 1000000 * 1000};
 
     if (us > 0)
-        syscall(SYS_futex, bell, FUTEX_WAIT, seen, &limit, NULL, 0);
+        syscall(SYS_futex, word, FUTEX_WAIT, seen, &limit, NULL, 0);
 }
 
-void apl_wake_up(uint32_t *bell)
+void apl_wake_up(uint32_t *word)
 {
-    syscall(SYS_futex, bell, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+    syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
-void apl_wake_ring(int bell)
+void apl_wake_ring(int doorbell)
 {
     const uint64_t one = 1;
 
     /* An eventfd that is full has been rung for. */
-    if (bell >= 0 && write(bell, &one, sizeof one) < 0)
+    if (doorbell >= 0 && write(doorbell, &one, sizeof one) < 0)
         return;
 }

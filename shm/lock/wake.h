@@ -24,24 +24,24 @@
 
 #define APL_WAKE_SLICE 1000000 /* us */
 
-static inline uint32_t apl_wake_read(const uint32_t *bell)
+static inline uint32_t apl_wake_read(const uint32_t *word)
 {
-    return __atomic_load_n(bell, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(word, __ATOMIC_ACQUIRE);
 }
 
-static inline void apl_wake_change(uint32_t *bell)
+static inline void apl_wake_change(uint32_t *word)
 {
-    __atomic_add_fetch(bell, 1, __ATOMIC_RELEASE);
+    __atomic_add_fetch(word, 1, __ATOMIC_RELEASE);
 }
 
 /** Sleep for at most `us`, unless the word differs from `seen`. */
-void apl_wake_sleep(uint32_t *bell, uint32_t seen, int64_t us);
+void apl_wake_sleep(uint32_t *word, uint32_t seen, int64_t us);
 
 /** Wake the threads that sleep on the word. */
-void apl_wake_up(uint32_t *bell);
+void apl_wake_up(uint32_t *word);
 
-/** Ring the doorbell of the spawner. @param bell eventfd; -1: there is no
+/** Ring the doorbell of the spawner. @param doorbell eventfd; -1: there is no
  * spawner to wake */
-void apl_wake_ring(int bell);
+void apl_wake_ring(int doorbell);
 
 #endif

@@ -24,7 +24,7 @@ apl_session_t *apl_queue_head(apl_lock_token_t *token, const apl_group_t *group)
 
 static void wake(apl_lock_token_t *token, apl_session_t *session)
 {
-    apl_wake_change(&session->bell);
+    apl_wake_change(&session->wake_word);
     token->wakes[token->n_wakes++] = APL_SESSION_INDEX(token->pool, session);
 }
 

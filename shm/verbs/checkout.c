@@ -280,7 +280,7 @@ apr_status_t apl_checkout_wait(apl_pool_t *pool, apl_session_ref_t *ref,
     apr_status_t rv = s ? APL_EWAIT : APL_EDAMAGED;
 
     while (s && rv == APL_EWAIT) {
-        uint32_t seen = apl_wake_read(&s->bell);
+        uint32_t seen = apl_wake_read(&s->wake_word);
         int64_t now = apl_now();
         int64_t left = deadline - now;
 
@@ -294,7 +294,7 @@ apr_status_t apl_checkout_wait(apl_pool_t *pool, apl_session_ref_t *ref,
                 rv = APL_ETIMEOUT;
         }
         if (rv == APL_EWAIT)
-            apl_wake_sleep(&s->bell, seen,
+            apl_wake_sleep(&s->wake_word, seen,
                            left < APL_WAKE_SLICE ? left : APL_WAKE_SLICE);
     }
     if (rv != APR_SUCCESS && ref->session != 0) {
@@ -316,8 +316,8 @@ APL_UNLOCKED void apl_checkout_stop(apl_pool_t *pool)
         apl_session_t *s = &pool->sessions[i];
 
         if (s->child == pool->self && s->state == APL_SESSION_WAITING) {
-            apl_wake_change(&s->bell);
-            apl_wake_up(&s->bell);
+            apl_wake_change(&s->wake_word);
+            apl_wake_up(&s->wake_word);
         }
     }
 }

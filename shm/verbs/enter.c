@@ -90,10 +90,10 @@ static int go_out(apl_lock_token_t *token)
         apl_session_t *s = apl_session_at(pool, token->wakes[i]);
 
         if (s)
-            apl_wake_up(&s->bell);
+            apl_wake_up(&s->wake_word);
     }
     if (token->ring)
-        apl_wake_ring(pool->bell);
+        apl_wake_ring(pool->doorbell);
     return mine;
 }
 

@@ -115,16 +115,16 @@ static void all_have_one_budget(void **state)
 
 static void listen_for_rings(scene_t *s)
 {
-    s->pool.bell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    s->pool.doorbell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 }
 
 static int has_rung(scene_t *s)
 {
     eventfd_t rung;
-    int has = eventfd_read(s->pool.bell, &rung) == 0;
+    int has = eventfd_read(s->pool.doorbell, &rung) == 0;
 
-    close(s->pool.bell);
-    s->pool.bell = -1;
+    close(s->pool.doorbell);
+    s->pool.doorbell = -1;
     return has;
 }
 

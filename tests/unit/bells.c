@@ -22,7 +22,7 @@
 /* ---- waiters ---- */
 
 typedef struct {
-    uint32_t *bell, seen;
+    uint32_t *word, seen;
     int64_t slept; /* us */
     int tid;
 } sleeper_t;
@@ -33,7 +33,7 @@ static void *sleep_long(void *arg)
     int64_t since = apl_now();
 
     __atomic_store_n(&z->tid, (int)syscall(SYS_gettid), __ATOMIC_RELEASE);
-    apl_wake_sleep(z->bell, z->seen, LONG);
+    apl_wake_sleep(z->word, z->seen, LONG);
     z->slept = apl_now() - since;
     return NULL;
 }
@@ -53,9 +53,9 @@ static int is_asleep(int tid)
     return at && at[2] == 'S';
 }
 
-static void fall_asleep(sleeper_t *z, pthread_t *thread, uint32_t *bell)
+static void fall_asleep(sleeper_t *z, pthread_t *thread, uint32_t *word)
 {
-    *z = (sleeper_t){.bell = bell, .seen = apl_wake_read(bell)};
+    *z = (sleeper_t){.word = word, .seen = apl_wake_read(word)};
     pthread_create(thread, NULL, sleep_long, z);
     while (__atomic_load_n(&z->tid, __ATOMIC_ACQUIRE) == 0 ||
            !is_asleep(z->tid))
@@ -73,21 +73,21 @@ static void the_hand_off_wakes_who_sleeps(void **state)
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
     apl_session_ref_t h, w;
-    uint32_t *bell, seen;
+    uint32_t *word, seen;
     pthread_t thread;
     sleeper_t z;
 
     (void)state;
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
     assert_int_equal(scene_ask(s, &w, a), APL_EWAIT);
-    bell = &s->pool.sessions[w.session].bell;
-    seen = apl_wake_read(bell);
-    fall_asleep(&z, &thread, bell);
+    word = &s->pool.sessions[w.session].wake_word;
+    seen = apl_wake_read(word);
+    fall_asleep(&z, &thread, word);
     scene_close(s, &h);
     is_woken(&z, thread);
     /* Who was about to sleep does not. */
-    assert_int_not_equal(apl_wake_read(bell), seen);
-    z = (sleeper_t){.bell = bell, .seen = seen};
+    assert_int_not_equal(apl_wake_read(word), seen);
+    z = (sleeper_t){.word = word, .seen = seen};
     sleep_long(&z);
     assert_true(z.slept < LONG / 2);
     scene_close(s, &w);
@@ -107,7 +107,8 @@ static void a_failed_start_wakes_all_who_sleep(void **state)
     (void)state;
     for (i = 0; i < 3; i++) {
         assert_int_equal(scene_ask(s, &w[i], a), APL_EWAIT);
-        fall_asleep(&z[i], &threads[i], &s->pool.sessions[w[i].session].bell);
+        fall_asleep(&z[i], &threads[i],
+                    &s->pool.sessions[w[i].session].wake_word);
     }
     id = scene_take(s);
     scene_failed(s, id);
@@ -129,13 +130,13 @@ static void who_stops_wakes_its_own(void **state)
 
     (void)state;
     assert_int_equal(scene_ask(s, &other, a), APL_EWAIT);
-    seen = s->pool.sessions[other.session].bell;
+    seen = s->pool.sessions[other.session].wake_word;
     scene_be(s, first);
     assert_int_equal(scene_ask(s, &w, a), APL_EWAIT);
-    fall_asleep(&z, &thread, &s->pool.sessions[w.session].bell);
+    fall_asleep(&z, &thread, &s->pool.sessions[w.session].wake_word);
     apl_checkout_stop(&s->pool);
     is_woken(&z, thread);
-    assert_int_equal(s->pool.sessions[other.session].bell, seen);
+    assert_int_equal(s->pool.sessions[other.session].wake_word, seen);
     scene_close(s, &w);
     scene_be(s, second);
     scene_close(s, &other);
@@ -180,7 +181,7 @@ static int rang(const scene_t *s)
 {
     uint64_t n;
 
-    return read(s->pool.bell, &n, sizeof n) == sizeof n;
+    return read(s->pool.doorbell, &n, sizeof n) == sizeof n;
 }
 
 static void the_spawner_hears_what_it_has_to_do(void **state)
@@ -191,7 +192,7 @@ static void the_spawner_hears_what_it_has_to_do(void **state)
     uint64_t id;
 
     (void)state;
-    s->pool.bell = eventfd(0, EFD_NONBLOCK);
+    s->pool.doorbell = eventfd(0, EFD_NONBLOCK);
     scene_child(s);
     assert_true(rang(s)); /* a child to watch */
     assert_int_equal(scene_ask(s, &h, a), APL_EWAIT);
@@ -216,7 +217,7 @@ static void the_spawner_hears_what_it_has_to_do(void **state)
     assert_int_equal(apl_housekeeping_repair(&s->pool, s->now), APR_SUCCESS);
     assert_true(rang(s)); /* an order that the dead placed, maybe */
     s->pool.header->counters.repairs = 0;
-    close(s->pool.bell);
+    close(s->pool.doorbell);
     scene_end(s);
 }
 
@@ -235,10 +236,10 @@ static void the_last_one_that_somebody_waits_for(void **state)
     assert_int_equal(
         apl_supervise_detach(&s->pool, h.id, APL_EVENT_DETACHED, s->now),
         APR_SUCCESS);
-    s->pool.bell = eventfd(0, EFD_NONBLOCK);
+    s->pool.doorbell = eventfd(0, EFD_NONBLOCK);
     scene_close(s, &h);
     assert_true(rang(s));
-    close(s->pool.bell);
+    close(s->pool.doorbell);
     scene_end(s);
 }
 

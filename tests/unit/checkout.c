@@ -262,19 +262,20 @@ static void b17_a_detached_process_counts_its_sessions_down(void **state)
     for (i = 0; i < 3; i++)
         assert_int_equal(scene_get(s, &h[i], a), APR_SUCCESS);
     apl_supervise_detach(&s->pool, h[0].id, APL_EVENT_DETACHED, s->now);
-    s->pool.bell = eventfd(0, EFD_NONBLOCK);
+    s->pool.doorbell = eventfd(0, EFD_NONBLOCK);
     for (i = 0; i < 3; i++) {
         /* The spawner is told of the last one. */
-        assert_true(read(s->pool.bell, &rings, sizeof rings) < 0);
+        assert_true(read(s->pool.doorbell, &rings, sizeof rings) < 0);
         is = scene_condition(s, h[0].id);
         assert_int_equal(is.sessions, 3 - i);
         scene_close(s, &h[i]);
     }
-    assert_int_equal(read(s->pool.bell, &rings, sizeof rings), sizeof rings);
+    assert_int_equal(read(s->pool.doorbell, &rings, sizeof rings),
+                     sizeof rings);
     is = scene_condition(s, h[0].id);
     assert_int_equal(is.sessions, 0);
     assert_int_equal(is.processed, 3);
-    close(s->pool.bell);
+    close(s->pool.doorbell);
     scene_end(s);
 }
 

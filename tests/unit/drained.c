@@ -85,7 +85,7 @@ static void who_waits_is_told_at_once(void **state)
         assert_int_equal(scene_ask(s, &w[i], a), APL_EWAIT);
     drain(s, a);
     /* As many as can be woken under one lock; the others with the ticks that
-     * the bell asks for. */
+     * the doorbell asks for. */
     assert_int_equal(s->pool.groups[1].waiting, 80 - APL_WAKES_MAX);
     for (i = 0; s->pool.groups[1].waiting > 0 && i < 9; i++)
         scene_tick(s, 0);
@@ -358,10 +358,10 @@ static void i20_who_is_drained_needs_no_turn(void **state)
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
     for (i = 0; i < 40; i++)
         assert_int_equal(scene_ask(s, &w[i], b), APL_EWAIT);
-    s->pool.bell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    s->pool.doorbell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     drain(s, b);
     assert_int_equal(s->pool.groups[2].waiting, 40 - APL_WAKES_MAX);
-    assert_int_equal(eventfd_read(s->pool.bell, &rung), 0);
+    assert_int_equal(eventfd_read(s->pool.doorbell, &rung), 0);
     /* Some wait yet, but a does not give way to them. */
     scene_close(s, &h);
     scene_is(s, 1, 0);
@@ -369,8 +369,8 @@ static void i20_who_is_drained_needs_no_turn(void **state)
     scene_tick(s, 0);
     for (i = 0; i < 40; i++)
         assert_int_equal(scene_poll(s, &w[i]), APL_EDRAINED);
-    close(s->pool.bell);
-    s->pool.bell = -1;
+    close(s->pool.doorbell);
+    s->pool.doorbell = -1;
     scene_end(s);
 }
 

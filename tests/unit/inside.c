@@ -23,7 +23,7 @@ static void walk(walk_t *w)
 {
     int i;
 
-    w->s->pool.bell = eventfd(0, EFD_NONBLOCK);
+    w->s->pool.doorbell = eventfd(0, EFD_NONBLOCK);
     for (i = 0; i < STEPS; i++) {
         step_t step = {(kind_t)(random() % KINDS), (unsigned)random()};
 

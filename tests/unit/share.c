@@ -135,7 +135,7 @@ static void b24_first_come_first_served_and_one_is_woken(void **state)
     apl_app_t *a = scene_app(s, "a");
     apl_session_ref_t h, w[4];
     const apl_session_t *sessions[4];
-    uint32_t bells[4];
+    uint32_t wake_words[4];
     int i, j;
 
     (void)state;
@@ -143,13 +143,13 @@ static void b24_first_come_first_served_and_one_is_woken(void **state)
     for (i = 0; i < 4; i++) {
         assert_int_equal(scene_ask(s, &w[i], a), APL_EWAIT);
         sessions[i] = &s->pool.sessions[w[i].session];
-        bells[i] = sessions[i]->bell;
+        wake_words[i] = sessions[i]->wake_word;
     }
     for (i = 0; i < 4; i++) {
         scene_close(s, i == 0 ? &h : &w[i - 1]);
         assert_int_equal(scene_poll(s, &w[i]), APR_SUCCESS);
         for (j = 0; j < 4; j++)
-            assert_int_equal(sessions[j]->bell, bells[j] + (j <= i));
+            assert_int_equal(sessions[j]->wake_word, wake_words[j] + (j <= i));
     }
     assert_int_equal(s->pool.header->counters.handoffs, 5);
     scene_end(s);

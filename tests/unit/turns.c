@@ -305,20 +305,20 @@ static void d3_who_waits_for_a_process_and_who_for_room(void **state)
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
     apl_session_ref_t h[2], wa, wb;
-    uint32_t bell;
+    uint32_t word;
 
     (void)state;
     assert_int_equal(scene_get(s, &h[0], a), APR_SUCCESS);
     assert_int_equal(scene_get(s, &h[1], a), APR_SUCCESS);
     assert_int_equal(scene_ask(s, &wa, a), APL_EWAIT);
     assert_int_equal(scene_ask(s, &wb, b), APL_EWAIT);
-    bell = s->pool.sessions[wb.session].bell;
+    word = s->pool.sessions[wb.session].wake_word;
     scene_close(s, &h[0]); /* a process: A's */
     assert_int_equal(scene_poll(s, &wa), APR_SUCCESS);
     scene_close(s, &wa); /* room: B's, but no process yet */
-    assert_int_equal(s->pool.sessions[wb.session].bell, bell);
+    assert_int_equal(s->pool.sessions[wb.session].wake_word, word);
     assert_int_equal(scene_spawn(s), 1);
-    assert_int_not_equal(s->pool.sessions[wb.session].bell, bell);
+    assert_int_not_equal(s->pool.sessions[wb.session].wake_word, word);
     assert_int_equal(scene_poll(s, &wb), APR_SUCCESS);
     scene_end(s);
 }

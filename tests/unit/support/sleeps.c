@@ -53,7 +53,8 @@ long syscall(long number, ...)
     va_end(args);
     rv = real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
     if (number == SYS_futex && a[1] == FUTEX_WAIT && watched &&
-        (uint32_t *)a[0] == &watched->bell && rv < 0 && errno == ETIMEDOUT &&
+        (uint32_t *)a[0] == &watched->wake_word && rv < 0 &&
+        errno == ETIMEDOUT &&
         __atomic_load_n(&watched->state, __ATOMIC_ACQUIRE) !=
             APL_SESSION_WAITING)
         missed = begin;

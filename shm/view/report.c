@@ -2,86 +2,16 @@
 
 #include "shm/view/report.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "shm/lock/lock_token.h"
 #include "shm/slots/hung.h"
 #include "shm/slots/group.h"
+#include "shm/view/report_statistics.h"
 #include "shm/view/report_times.h"
+#include "shm/view/report_value.h"
 #include "shm/view/memory_use.h"
-
-static const char *const event_words[] = {
-    [APL_EVENT_NONE] = "none",
-    [APL_EVENT_READY] = "ready",
-    [APL_EVENT_START_FAILED] = "start_failed",
-    [APL_EVENT_DIED] = "died",
-    [APL_EVENT_EXITED] = "exited",
-    [APL_EVENT_IDLE] = "idle",
-    [APL_EVENT_EVICTED] = "evicted",
-    [APL_EVENT_RETIRED] = "retired",
-    [APL_EVENT_RESTART] = "restart",
-    [APL_EVENT_REFUSED] = "refused",
-    [APL_EVENT_DETACHED] = "detached",
-    [APL_EVENT_TRIMMED] = "trimmed",
-    [APL_EVENT_REMOVED] = "removed",
-    [APL_EVENT_CHILD_DIED] = "child_died",
-    [APL_EVENT_REPAIRED] = "repaired",
-    [APL_EVENT_HUNG] = "hung",
-    [APL_EVENT_UNHUNG] = "unhung",
-    [APL_EVENT_KILLED] = "killed",
-    [APL_EVENT_UNKILLABLE] = "unkillable",
-    [APL_EVENT_DRAINED] = "drained",
-};
-_Static_assert(sizeof event_words / sizeof *event_words == APL_EVENTS,
-               "each event has a word");
-
-const char *apl_report_event(uint32_t kind)
-{
-    return kind < APL_EVENTS ? event_words[kind] : "unknown";
-}
-
-/* ---- values ---- */
-
-json_t *apl_report_text(const char *s)
-{
-    json_t *value = json_string(s);
-
-    if (!value) {
-        char *ascii = strdup(s), *c;
-
-        for (c = ascii; c && *c; c++)
-            if ((unsigned char)*c >= 0x80)
-                *c = '?';
-        value = json_string(ascii ? ascii : "");
-        free(ascii);
-    }
-    return value;
-}
-
-static json_t *number(uint64_t n)
-{
-    return json_integer((json_int_t)n);
-}
-
-static void set_known(json_t *o, const char *key, json_t *value)
-{
-    json_object_set_new(o, key, value ? value : json_null());
-}
-
-static json_t *seconds(int64_t us)
-{
-    return json_real((double)(us / 1000) / 1000.0);
-}
-
-static json_t *identity(uint64_t id)
-{
-    char hex[17];
-
-    snprintf(hex, sizeof hex, "%016llx", (unsigned long long)id);
-    return json_string(hex);
-}
 
 /* ---- parts ---- */
 
@@ -137,7 +67,7 @@ static void count_state(json_t *owner, int state)
 /* Of an app (AUTO: its processes tell) or a process (AUTO: it has yet to). */
 static json_t *concurrency(uint32_t n)
 {
-    return n == APL_CONCURRENCY_AUTO ? json_null() : number(n);
+    return n == APL_CONCURRENCY_AUTO ? json_null() : apl_report_number(n);
 }
 
 static json_t *report_process(const apl_group_t *g, const apl_process_t *p,
@@ -146,18 +76,20 @@ static json_t *report_process(const apl_group_t *g, const apl_process_t *p,
     uint32_t most = g->options.concurrency;
     json_t *o = json_object();
 
-    set_known(o, "pid", p->who.pid ? json_integer(p->who.pid) : NULL);
-    set_known(o, "id", p->state != APL_PROCESS_WANTED ? identity(p->id) : NULL);
+    apl_report_set_known(o, "pid",
+                         p->who.pid ? json_integer(p->who.pid) : NULL);
+    apl_report_set_known(
+        o, "id", p->state != APL_PROCESS_WANTED ? apl_report_id(p->id) : NULL);
     json_object_set_new(o, "state",
                         json_string(process_words[process_state(p)]));
-    json_object_set_new(o, "sessions", number(p->sessions));
-    json_object_set_new(o, "processed", number(p->processed));
+    json_object_set_new(o, "sessions", apl_report_number(p->sessions));
+    json_object_set_new(o, "processed", apl_report_number(p->processed));
     json_object_set_new(
         o, "concurrency",
         concurrency(most != APL_CONCURRENCY_AUTO ? most : p->wire.concurrency));
     json_object_set_new(o, "started", apl_report_instant(p->started));
     json_object_set_new(o, "last_used", apl_report_instant(p->last_used));
-    set_known(o, "memory", memory < 0 ? NULL : json_integer(memory));
+    apl_report_set_known(o, "memory", memory < 0 ? NULL : json_integer(memory));
     return o;
 }
 
@@ -190,17 +122,18 @@ static json_t *report_request(const apl_pool_t *copy, const apl_session_t *s,
     const apl_process_t *p = apl_process_at(copy, s->process);
     int open = s->state == APL_SESSION_OPEN;
 
-    set_known(o, "pid",
-              open && p && p->who.pid ? json_integer(p->who.pid) : NULL);
+    apl_report_set_known(
+        o, "pid", open && p && p->who.pid ? json_integer(p->who.pid) : NULL);
     json_object_set_new(o, "method", apl_report_text(s->method));
     json_object_set_new(o, "uri", apl_report_text(s->uri));
     if (full && query_of(s))
         json_object_set_new(o, "query", apl_report_text(query_of(s)));
     json_object_set_new(o, "client", apl_report_text(s->client));
-    json_object_set_new(o, "age", seconds(apl_since(apl_now(), s->queued)));
+    json_object_set_new(o, "age",
+                        apl_report_seconds(apl_since(apl_now(), s->queued)));
     json_object_set_new(o, "state", json_string(request_state(copy, s)));
     json_object_set_new(o, "abandoned", json_boolean(open && s->child == 0));
-    json_object_set_new(o, "id", number(s->ticket));
+    json_object_set_new(o, "id", apl_report_number(s->ticket));
     return o;
 }
 
@@ -230,25 +163,27 @@ static json_t *report_group(const apl_group_t *g)
     json_object_set_new(j, "name", apl_report_text(g->name));
     json_object_set_new(j, "app_root", apl_report_text(g->root));
     json_object_set_new(j, "state", json_string(group_state(g)));
-    json_object_set_new(j, "size", number(g->size));
-    json_object_set_new(j, "spawning", number(g->spawning));
+    json_object_set_new(j, "size", apl_report_number(g->size));
+    json_object_set_new(j, "spawning", apl_report_number(g->spawning));
     json_object_set_new(j, "states", no_states());
-    json_object_set_new(j, "outdated", number(g->outdated));
-    json_object_set_new(j, "queue", number(g->waiting));
-    json_object_set_new(j, "max", number(o->max_instances));
-    json_object_set_new(j, "min", number(o->min_instances));
+    json_object_set_new(j, "outdated", apl_report_number(g->outdated));
+    json_object_set_new(j, "queue", apl_report_number(g->waiting));
+    json_object_set_new(j, "max", apl_report_number(o->max_instances));
+    json_object_set_new(j, "min", apl_report_number(o->min_instances));
     json_object_set_new(j, "concurrency", concurrency(o->concurrency));
-    json_object_set_new(j, "requests_total", number(g->n_requests));
-    json_object_set_new(j, "restarts", number(g->n_restarts));
-    json_object_set_new(j, "spawned", number(g->n_spawned));
-    json_object_set_new(j, "start_failures", number(g->n_failed));
-    json_object_set_new(j, "died", number(g->n_died));
+    json_object_set_new(j, "requests_total", apl_report_number(g->n_requests));
+    json_object_set_new(j, "restarts", apl_report_number(g->n_restarts));
+    json_object_set_new(j, "spawned", apl_report_number(g->n_spawned));
+    json_object_set_new(j, "start_failures", apl_report_number(g->n_failed));
+    json_object_set_new(j, "died", apl_report_number(g->n_died));
     json_object_set_new(j, "queue_time", apl_report_histogram(&g->queue_time));
     json_object_set_new(j, "app_time", apl_report_histogram(&g->app_time));
-    set_known(j, "last_error", failed ? apl_report_text(g->error) : NULL);
-    set_known(j, "last_error_id", failed ? identity(g->error_id) : NULL);
-    set_known(j, "last_error_time",
-              failed ? apl_report_instant(g->failed_at) : NULL);
+    apl_report_set_known(j, "last_error",
+                         failed ? apl_report_text(g->error) : NULL);
+    apl_report_set_known(j, "last_error_id",
+                         failed ? apl_report_id(g->error_id) : NULL);
+    apl_report_set_known(j, "last_error_time",
+                         failed ? apl_report_instant(g->failed_at) : NULL);
     json_object_set_new(j, "processes", json_array());
     json_object_set_new(j, "requests", json_array());
     return j;
@@ -258,71 +193,15 @@ static json_t *report_pool(const apl_header_t *h)
 {
     json_t *o = json_object();
 
-    json_object_set_new(o, "max", number(h->max));
-    json_object_set_new(o, "count", number(h->count));
-    json_object_set_new(o, "active", number(h->active));
-    json_object_set_new(o, "spawning", number(h->spawning));
-    json_object_set_new(o, "waiting", number(h->waiting));
-    json_object_set_new(o, "leaving", number(h->leaving));
+    json_object_set_new(o, "max", apl_report_number(h->max));
+    json_object_set_new(o, "count", apl_report_number(h->count));
+    json_object_set_new(o, "active", apl_report_number(h->active));
+    json_object_set_new(o, "spawning", apl_report_number(h->spawning));
+    json_object_set_new(o, "waiting", apl_report_number(h->waiting));
+    json_object_set_new(o, "leaving", apl_report_number(h->leaving));
     json_object_set_new(o, "states", no_states());
-    json_object_set_new(o, "config", number(h->config));
+    json_object_set_new(o, "config", apl_report_number(h->config));
     return o;
-}
-
-static json_t *report_counters(const apl_counters_t *c)
-{
-    json_t *o = json_object();
-
-    json_object_set_new(o, "requests", number(c->requests));
-    json_object_set_new(o, "waits", number(c->waits));
-    json_object_set_new(o, "handoffs", number(c->handoffs));
-    json_object_set_new(o, "queue_full", number(c->queue_full));
-    json_object_set_new(o, "queue_timeouts", number(c->timeouts));
-    json_object_set_new(o, "clients_gone", number(c->gone));
-    json_object_set_new(o, "spawned", number(c->spawned));
-    json_object_set_new(o, "start_failures", number(c->failed));
-    json_object_set_new(o, "died", number(c->died));
-    json_object_set_new(o, "refused", number(c->refused));
-    json_object_set_new(o, "evicted", number(c->evicted));
-    json_object_set_new(o, "idled", number(c->idled));
-    json_object_set_new(o, "retired", number(c->retired));
-    json_object_set_new(o, "restarts", number(c->restarts));
-    json_object_set_new(o, "child_deaths", number(c->child_deaths));
-    json_object_set_new(o, "repairs", number(c->repairs));
-    json_object_set_new(o, "hung", number(c->hung));
-    json_object_set_new(o, "unhung", number(c->unhung));
-    json_object_set_new(o, "killed", number(c->killed));
-    json_object_set_new(o, "unkillable", number(c->unkillable));
-    json_object_set_new(o, "served", number(c->served));
-    json_object_set_new(o, "app_seconds", json_real((double)c->app_time / 1e6));
-    return o;
-}
-
-static json_t *report_events(const apl_header_t *h)
-{
-    json_t *a = json_array();
-    uint64_t n = h->n_events < APL_EVENT_MAX ? h->n_events : APL_EVENT_MAX;
-    uint64_t i;
-
-    for (i = h->n_events - n; i < h->n_events; i++) {
-        const apl_event_t *e = &h->events[i % APL_EVENT_MAX];
-        json_t *o = json_object();
-
-        json_object_set_new(o, "number", number(i));
-        json_object_set_new(o, "time", apl_report_instant(e->time));
-        json_object_set_new(o, "app", apl_report_text(e->app));
-        json_object_set_new(o, "event", json_string(apl_report_event(e->kind)));
-        if (e->pid)
-            json_object_set_new(o, "pid", json_integer(e->pid));
-        if (e->id)
-            json_object_set_new(o, "id", identity(e->id));
-        if (e->reason[0])
-            json_object_set_new(o, "reason", apl_report_text(e->reason));
-        if (e->error_id)
-            json_object_set_new(o, "error_id", identity(e->error_id));
-        json_array_append_new(a, o);
-    }
-    return a;
 }
 
 /* ---- the whole ---- */
@@ -392,9 +271,9 @@ json_t *apl_report_json(const apl_pool_t *copy, int full)
     free(by_group);
     json_object_set_new(report, "version", json_integer(1));
     json_object_set_new(report, "pool", pool);
-    json_object_set_new(report, "counters", report_counters(&h->counters));
+    json_object_set_new(report, "counters", apl_report_counters(&h->counters));
     json_object_set_new(report, "groups", groups);
-    json_object_set_new(report, "events", report_events(h));
+    json_object_set_new(report, "events", apl_report_events(h));
     json_object_set_new(report, "history", apl_report_history(h));
     return report;
 }

@@ -3,7 +3,8 @@
 /**
  * @file report.h
  * @brief The pool as the JSON document that doc/status.md describes. Only this
- *        file and report_times.h know its keys and use jansson in shm/.
+ *        file, report_statistics.h and report_times.h know its keys. These and
+ *        report_value.h are the part of shm/ that uses jansson.
  *
  * Lock:  none: it reads a snapshot.
  * Crash: not concerned.
@@ -27,11 +28,5 @@
  * @return a new reference, or NULL when there is no memory
  */
 json_t *apl_report_json(const apl_pool_t *copy, int full);
-
-/** Any bytes as a text of JSON: bytes that are not UTF-8 become "?". */
-json_t *apl_report_text(const char *s);
-
-/** The word for an APL_EVENT_* in the report. */
-const char *apl_report_event(uint32_t kind);
 
 #endif

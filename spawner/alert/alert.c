@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "shm/view/report.h"
+#include "shm/view/report_value.h"
 #include "spawner/common/log.h"
 #include "spawner/output/app_log.h"
 #include "spawner/alert/notify_command.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "shm/verbs/admin.h"
-#include "shm/view/report.h"
+#include "shm/view/report_value.h"
 #include "spawner/shared/privilege.h"
 #include "spawner/state/process.h"
 #include "spawner/output/recent_output.h"

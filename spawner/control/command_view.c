@@ -8,6 +8,7 @@
 
 #include "shm/recovery/check.h"
 #include "shm/view/report.h"
+#include "shm/view/report_value.h"
 #include "shm/view/snapshot.h"
 #include "spawner/diagnose/process_report.h"
 #include "spawner/shared/privilege.h"

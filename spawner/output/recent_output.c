@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shm/view/report.h"
+#include "shm/view/report_value.h"
 #include "spawner/shared/privilege.h"
 
 #define KEPT 16384      /* bytes of an app */

@@ -112,7 +112,8 @@ def test_table_of_defaults() -> None:
 def test_status_document() -> None:
     """Each key and each word of the report has its place in status.md."""
     code = "".join((TOP / "shm/view" / file).read_text()
-                   for file in ("report.c", "report_times.c"))
+                   for file in ("report.c", "report_statistics.c",
+                                "report_times.c"))
     keys = set(re.findall(r'_(?:known|new)\(\s*\w+,\s*"(\w+)"', code))
     words = set(re.findall(r'"([a-z_]+)"[,;]$', code, re.M)) | \
         set(re.findall(r'return "([a-z_]+)"', code))

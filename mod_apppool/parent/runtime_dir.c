@@ -160,7 +160,7 @@ void apppool_runtime_dir_point(apr_pool_t *p, const char *base,
 static int holder_ended(int fd, int *pid)
 {
     char text[64] = "";
-    apl_who_t who = {0};
+    apl_identity_t who = {0};
     long number = 0;
     unsigned long long start = 0;
 
@@ -176,7 +176,7 @@ static int holder_ended(int fd, int *pid)
 static void write_holder(int fd)
 {
     char text[64];
-    apl_who_t who;
+    apl_identity_t who;
     int n;
 
     if (apl_alive_identify(getpid(), &who) != 0 || ftruncate(fd, 0) != 0)

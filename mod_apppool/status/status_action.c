@@ -111,7 +111,7 @@ static int detach(request_rec *r, apl_pool_t *copy, const wish_t *wish)
                     apl_supervise_detach(apppool_lifecycle_pool(), p->id,
                                          APL_EVENT_DETACHED, apl_now()),
                     apr_psprintf(r->pool, "%s[%d] is detached", label_of(g),
-                                 (int)p->who.pid),
+                                 (int)p->identity.pid),
                     gone);
 }
 
@@ -149,7 +149,7 @@ static int end(request_rec *r, apl_pool_t *copy, const wish_t *wish)
         r,
         apl_timeouts_kill(apppool_lifecycle_pool(), p->id, ticket, apl_now()),
         apr_psprintf(r->pool, "%s[%d] is killed because of %s", label_of(g),
-                     (int)p->who.pid, request_of(r, copy, ticket)),
+                     (int)p->identity.pid, request_of(r, copy, ticket)),
         over);
 }
 

@@ -134,7 +134,7 @@ typedef struct {
     int32_t pid;
     uint32_t unused;
     uint64_t start; /**< clock ticks since boot, /proc/PID/stat field 22 */
-} apl_who_t;
+} apl_identity_t;
 
 /** What is asked of a group; the parent's configuration, copied. */
 typedef struct {
@@ -262,14 +262,14 @@ typedef struct {
     uint32_t state;      /**< [T] */
     uint32_t generation; /**< [T] goes up each time the slot is taken */
     uint64_t id;         /**< [T] random and public; low 16 bits: the index */
-    apl_who_t who;       /**< [T] pid 0 until it is forked */
-    uint32_t group;      /**< [T] index */
-    uint32_t sessions;   /**< [D] open ones */
-    uint64_t processed;  /**< [T] closed ones */
-    int64_t started;     /**< [T] when it was wanted, then forked */
-    int64_t ready_at;    /**< [T] when it became live */
-    int64_t last_used;   /**< [T] a session opened or closed */
-    uint64_t birth;      /**< [T] ticket: smaller is older */
+    apl_identity_t identity; /**< [T] pid 0 until it is forked */
+    uint32_t group;          /**< [T] index */
+    uint32_t sessions;       /**< [D] open ones */
+    uint64_t processed;      /**< [T] closed ones */
+    int64_t started;         /**< [T] when it was wanted, then forked */
+    int64_t ready_at;        /**< [T] when it became live */
+    int64_t last_used;       /**< [T] a session opened or closed */
+    uint64_t birth;          /**< [T] ticket: smaller is older */
 
     apl_link_t member; /**< [D] in group.processes */
     apl_link_t idle;   /**< [D] in group.idle */
@@ -320,13 +320,13 @@ typedef struct {
 
 /** An httpd child. */
 typedef struct {
-    uint32_t state;      /**< [T] */
-    uint32_t generation; /**< [T] goes up each time the slot is taken */
-    apl_who_t who;       /**< [T] */
-    uint32_t sessions;   /**< [D] its WAITING, OPEN and FAILED ones */
-    uint32_t config;     /**< [T] configuration generation it serves */
-    apl_link_t link;     /**< [D] in the free list */
-    uint32_t died;       /**< [T] 0, or APL_CHILD_EMPTIED, ... */
+    uint32_t state;          /**< [T] */
+    uint32_t generation;     /**< [T] goes up each time the slot is taken */
+    apl_identity_t identity; /**< [T] */
+    uint32_t sessions;       /**< [D] its WAITING, OPEN and FAILED ones */
+    uint32_t config;         /**< [T] configuration generation it serves */
+    apl_link_t link;         /**< [D] in the free list */
+    uint32_t died;           /**< [T] 0, or APL_CHILD_EMPTIED, ... */
     char padding[20];
 } apl_child_t;
 

@@ -39,20 +39,20 @@ typedef struct {
     apl_process_t *processes;
     apl_session_t *sessions;
     apl_child_t *children;
-    uint64_t *scratch;     /**< twice n_scratch words, for apl_list_sort() */
-    uint32_t n_scratch;    /**< slots of the largest slot array */
-    uint32_t size;         /**< bytes from base */
-    apl_capacity_t n;      /**< slots of each array, with the unused 0 */
-    int file;              /**< memfd, or -1: in plain memory */
-    uint32_t self;         /**< index of this httpd child; 0: it is none */
-    uint32_t generation;   /**< of its slot */
-    uint32_t config;       /**< of its configuration */
-    apl_who_t who;         /**< itself */
-    int doorbell;          /**< eventfd that wakes the spawner, or -1 */
-    volatile int stopping; /**< waits are to end: apl_checkout_stop() */
-    int damaged;           /**< a reference led nowhere; repair is due */
-    int64_t patience;      /**< us: apl_enter_patiently() */
-    apl_link_t trash;      /**< where damaged links lead to */
+    uint64_t *scratch;       /**< twice n_scratch words, for apl_list_sort() */
+    uint32_t n_scratch;      /**< slots of the largest slot array */
+    uint32_t size;           /**< bytes from base */
+    apl_capacity_t n;        /**< slots of each array, with the unused 0 */
+    int file;                /**< memfd, or -1: in plain memory */
+    uint32_t self;           /**< index of this httpd child; 0: it is none */
+    uint32_t generation;     /**< of its slot */
+    uint32_t config;         /**< of its configuration */
+    apl_identity_t identity; /**< itself */
+    int doorbell;            /**< eventfd that wakes the spawner, or -1 */
+    volatile int stopping;   /**< waits are to end: apl_checkout_stop() */
+    int damaged;             /**< a reference led nowhere; repair is due */
+    int64_t patience;        /**< us: apl_enter_patiently() */
+    apl_link_t trash;        /**< where damaged links lead to */
 } apl_pool_t;
 
 #define APL_PATIENCE 1000000 /* us */

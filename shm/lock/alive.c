@@ -77,28 +77,29 @@ int apl_alive_stat(int32_t pid, apl_stat_t *stat)
     if (pid <= 0 || read_stat(pid, &is) != 0 || is_dead(&is))
         return -1;
     memset(stat, 0, sizeof *stat);
-    stat->who.pid = pid;
-    stat->who.start = is.start;
+    stat->identity.pid = pid;
+    stat->identity.start = is.start;
     stat->session = is.session;
     stat->resident = (int64_t)is.resident * sysconf(_SC_PAGESIZE);
     return 0;
 }
 
-int apl_alive_identify(int32_t pid, apl_who_t *who)
+int apl_alive_identify(int32_t pid, apl_identity_t *identity)
 {
     apl_stat_t is;
 
     if (apl_alive_stat(pid, &is) != 0)
         return -1;
-    *who = is.who;
+    *identity = is.identity;
     return 0;
 }
 
-int apl_alive(const apl_who_t *who)
+int apl_alive(const apl_identity_t *identity)
 {
-    apl_who_t now;
+    apl_identity_t now;
 
-    return apl_alive_identify(who->pid, &now) == 0 && now.start == who->start;
+    return apl_alive_identify(identity->pid, &now) == 0 &&
+           now.start == identity->start;
 }
 
 int apl_alive_ending(int32_t pid)

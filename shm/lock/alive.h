@@ -16,7 +16,7 @@
 
 /** What /proc/PID/stat says of a process. */
 typedef struct {
-    apl_who_t who;
+    apl_identity_t identity;
     int32_t session;  /**< pid of who leads it */
     int64_t resident; /**< bytes, shared ones as well */
 } apl_stat_t;
@@ -26,11 +26,11 @@ int apl_alive_stat(int32_t pid, apl_stat_t *stat);
 
 /** Which process has this pid? @return 0; -1: none, or a dead one that was not
  * reaped yet */
-int apl_alive_identify(int32_t pid, apl_who_t *who);
+int apl_alive_identify(int32_t pid, apl_identity_t *identity);
 
 /** Does exactly this process still run? A dead one that was not reaped yet does
  * not. */
-int apl_alive(const apl_who_t *who);
+int apl_alive(const apl_identity_t *identity);
 
 /**
  * Is the process gone, or about to be: was it killed, while its sockets are

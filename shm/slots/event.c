@@ -14,7 +14,7 @@ void apl_event_note(apl_lock_token_t *token, uint32_t kind,
     e->time = token->now;
     e->kind = kind;
     e->id = process ? process->id : 0;
-    e->pid = process ? process->who.pid : 0;
+    e->pid = process ? process->identity.pid : 0;
     e->error_id = 0;
     e->reason[0] = 0;
     e->app[0] = 0;

@@ -76,7 +76,7 @@ APL_UNLOCKED static void fill(apl_session_ref_t *ref, const apl_session_t *s,
                               const apl_process_t *p)
 {
     ref->id = s->id;
-    ref->pid = p->who.pid;
+    ref->pid = p->identity.pid;
     ref->wire = p->wire;
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     if (p->generation != s->process_generation) {

@@ -18,7 +18,7 @@ static int enroll(apl_lock_token_t *token)
     if (!c)
         return 0;
     c->generation++;
-    c->who = pool->who;
+    c->identity = pool->identity;
     c->sessions = 0;
     c->config = pool->config;
     c->died = 0;
@@ -36,7 +36,7 @@ apr_status_t apl_child_register(apl_pool_t *pool, uint32_t config)
     apl_lock_token_t token;
     apr_status_t rv;
 
-    if (apl_alive_identify(getpid(), &pool->who) != 0)
+    if (apl_alive_identify(getpid(), &pool->identity) != 0)
         return APR_ENOENT;
     rv = apl_enter(&token, pool, apl_now(), APL_FOREVER);
     if (rv != APR_SUCCESS)
@@ -66,7 +66,7 @@ void apl_child_confirm(apl_lock_token_t *token)
         pool->self <= pool->header->top_child && !is_rolled(pool, c))
         return;
     pool->self = 0;
-    if (pool->who.pid != 0)
+    if (pool->identity.pid != 0)
         enroll(token);
 }
 
@@ -84,10 +84,11 @@ void apl_child_unregister(apl_pool_t *pool)
     apl_lock_token_t token;
 
     pool->self = 0;
-    pool->who.pid = 0;
+    pool->identity.pid = 0;
     if (!c || apl_enter(&token, pool, apl_now(), APL_WAKE_SLICE) != APR_SUCCESS)
         return;
-    if (c->state == APL_CHILD_USED && c->who.pid == self && c->sessions == 0)
+    if (c->state == APL_CHILD_USED && c->identity.pid == self &&
+        c->sessions == 0)
         apl_child_free(&token, c);
     apl_leave(&token);
 }

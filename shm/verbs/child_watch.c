@@ -23,7 +23,7 @@ APL_UNLOCKED apr_status_t apl_child_watch_at(const apl_pool_t *pool,
         return APL_ESTALE;
     watch->index = index;
     watch->generation = c->generation;
-    watch->who = c->who;
+    watch->identity = c->identity;
     return APR_SUCCESS;
 }
 
@@ -31,8 +31,9 @@ APL_UNLOCKED apr_status_t apl_child_watch_at(const apl_pool_t *pool,
 static int is_child(const apl_child_t *c, const apl_child_watch_t *watch)
 {
     return c && c->state == APL_CHILD_USED &&
-           c->generation == watch->generation && c->who.pid == watch->who.pid &&
-           c->who.start == watch->who.start;
+           c->generation == watch->generation &&
+           c->identity.pid == watch->identity.pid &&
+           c->identity.start == watch->identity.start;
 }
 
 /* Its sessions are taken back from now on. After damage, a child that lives

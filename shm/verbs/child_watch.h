@@ -20,7 +20,7 @@
 /** An httpd child to watch. */
 typedef struct {
     uint32_t index, generation;
-    apl_who_t who;
+    apl_identity_t identity;
 } apl_child_watch_t;
 
 /** The child in slot `index`, without the lock. @return APL_ESTALE: none */

@@ -49,8 +49,9 @@ apr_status_t apl_supervise_next_order(apl_pool_t *pool, uint64_t random,
     return rv;
 }
 
-apr_status_t apl_supervise_forked(apl_pool_t *pool, uint64_t id, apl_who_t who,
-                                  apl_wire_t wire, int64_t now)
+apr_status_t apl_supervise_forked(apl_pool_t *pool, uint64_t id,
+                                  apl_identity_t identity, apl_wire_t wire,
+                                  int64_t now)
 {
     apl_process_t *p;
     apl_lock_token_t token;
@@ -59,7 +60,7 @@ apr_status_t apl_supervise_forked(apl_pool_t *pool, uint64_t id, apl_who_t who,
 
     if (rv != APR_SUCCESS)
         return rv;
-    p->who = who;
+    p->identity = identity;
     p->wire = wire;
     APL_CRASH_POINT("born");
     apl_leave(&token);
@@ -292,9 +293,9 @@ static void claim_sessions(apl_lock_token_t *token, apl_process_t *p)
     }
 }
 
-apr_status_t apl_supervise_adopt(apl_pool_t *pool, uint64_t id, apl_who_t who,
-                                 const char *name, apl_wire_t wire, int live,
-                                 int64_t now)
+apr_status_t apl_supervise_adopt(apl_pool_t *pool, uint64_t id,
+                                 apl_identity_t identity, const char *name,
+                                 apl_wire_t wire, int live, int64_t now)
 {
     apl_group_t *g;
     apl_process_t *p;
@@ -310,7 +311,7 @@ apr_status_t apl_supervise_adopt(apl_pool_t *pool, uint64_t id, apl_who_t who,
     }
     apl_process_reset(p);
     p->id = id;
-    p->who = who;
+    p->identity = identity;
     p->group = APL_GROUP_INDEX(pool, g);
     p->wire = wire;
     p->started = p->ready_at = p->last_used = now;
@@ -350,8 +351,9 @@ APL_UNLOCKED apr_status_t apl_supervise_condition(const apl_pool_t *pool,
 }
 
 APL_UNLOCKED int apl_supervise_matches(const apl_pool_t *pool, uint64_t id,
-                                       const apl_who_t *who, const char *name,
-                                       apl_wire_t wire, int live)
+                                       const apl_identity_t *identity,
+                                       const char *name, apl_wire_t wire,
+                                       int live)
 {
     const apl_process_t *p = apl_process_at(pool, (uint32_t)(id & 0xffff));
     const apl_group_t *g = p ? apl_group_at(pool, p->group) : NULL;
@@ -359,7 +361,8 @@ APL_UNLOCKED int apl_supervise_matches(const apl_pool_t *pool, uint64_t id,
 
     return g && p->id == id && g->state == APL_GROUP_USED &&
            strncmp(g->name, name, sizeof g->name) == 0 &&
-           p->who.pid == who->pid && p->who.start == who->start &&
+           p->identity.pid == identity->pid &&
+           p->identity.start == identity->start &&
            memcmp(&p->wire, &wire, sizeof wire) == 0 &&
            (state == APL_PROCESS_LEAVING ||
             state == (live ? APL_PROCESS_LIVE : APL_PROCESS_STARTING));

@@ -40,8 +40,9 @@ apr_status_t apl_supervise_next_order(apl_pool_t *pool, uint64_t random,
 
 /** The process of an order was forked. Called again when its wire protocol is
  * known. */
-apr_status_t apl_supervise_forked(apl_pool_t *pool, uint64_t id, apl_who_t who,
-                                  apl_wire_t wire, int64_t now);
+apr_status_t apl_supervise_forked(apl_pool_t *pool, uint64_t id,
+                                  apl_identity_t identity, apl_wire_t wire,
+                                  int64_t now);
 
 /**
  * The process accepts requests: it becomes LIVE and serves waiters.
@@ -90,9 +91,9 @@ apr_status_t apl_supervise_outdate(apl_pool_t *pool, uint64_t id, int64_t now);
  * Put back a process that runs and is in the registry, but has no slot.
  * @param live 1: it is ready; 0: it still boots
  */
-apr_status_t apl_supervise_adopt(apl_pool_t *pool, uint64_t id, apl_who_t who,
-                                 const char *name, apl_wire_t wire, int live,
-                                 int64_t now);
+apr_status_t apl_supervise_adopt(apl_pool_t *pool, uint64_t id,
+                                 apl_identity_t identity, const char *name,
+                                 apl_wire_t wire, int live, int64_t now);
 
 /** What the segment says of a process. */
 typedef struct {
@@ -120,7 +121,7 @@ apr_status_t apl_supervise_condition(const apl_pool_t *pool, uint64_t id,
  * @param live 1: it accepts requests; 0: it boots
  */
 int apl_supervise_matches(const apl_pool_t *pool, uint64_t id,
-                          const apl_who_t *who, const char *name,
+                          const apl_identity_t *identity, const char *name,
                           apl_wire_t wire, int live);
 
 /**

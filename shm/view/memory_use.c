@@ -12,7 +12,8 @@ static int by_pid(const void *a, const void *b)
 {
     const apl_memory_use_t *one = a, *other = b;
 
-    return (one->who.pid > other->who.pid) - (one->who.pid < other->who.pid);
+    return (one->identity.pid > other->identity.pid) -
+           (one->identity.pid < other->identity.pid);
 }
 
 static apl_memory_use_t *find(const apl_memory_use_t *of, uint32_t n,
@@ -29,8 +30,8 @@ static int look_at(apl_memory_use_t *leader)
     apl_stat_t is;
 
     leader->bytes = -1;
-    if (apl_alive_stat(leader->who.pid, &is) != 0 ||
-        is.who.start != leader->who.start)
+    if (apl_alive_stat(leader->identity.pid, &is) != 0 ||
+        is.identity.start != leader->identity.start)
         return 0;
     leader->bytes = is.resident;
     return 1;
@@ -44,7 +45,8 @@ static void add_member(apl_memory_use_t *of, uint32_t n, int32_t pid)
     if (apl_alive_stat(pid, &is) != 0 || is.session == pid)
         return;
     leader = find(of, n, is.session);
-    if (leader && leader->bytes >= 0 && is.who.start >= leader->who.start)
+    if (leader && leader->bytes >= 0 &&
+        is.identity.start >= leader->identity.start)
         leader->bytes += is.resident;
 }
 

@@ -21,7 +21,7 @@
 
 /** A process that leads a session. */
 typedef struct {
-    apl_who_t who;
+    apl_identity_t identity;
     int64_t bytes; /**< -1: there is no such process (any more) */
 } apl_memory_use_t;
 

@@ -76,8 +76,8 @@ static json_t *report_process(const apl_group_t *g, const apl_process_t *p,
     uint32_t most = g->options.concurrency;
     json_t *o = json_object();
 
-    apl_report_set_known(o, "pid",
-                         p->who.pid ? json_integer(p->who.pid) : NULL);
+    apl_report_set_known(
+        o, "pid", p->identity.pid ? json_integer(p->identity.pid) : NULL);
     apl_report_set_known(
         o, "id", p->state != APL_PROCESS_WANTED ? apl_report_id(p->id) : NULL);
     json_object_set_new(o, "state",
@@ -123,7 +123,8 @@ static json_t *report_request(const apl_pool_t *copy, const apl_session_t *s,
     int open = s->state == APL_SESSION_OPEN;
 
     apl_report_set_known(
-        o, "pid", open && p && p->who.pid ? json_integer(p->who.pid) : NULL);
+        o, "pid",
+        open && p && p->identity.pid ? json_integer(p->identity.pid) : NULL);
     json_object_set_new(o, "method", apl_report_text(s->method));
     json_object_set_new(o, "uri", apl_report_text(s->uri));
     if (full && query_of(s))
@@ -215,7 +216,7 @@ static apl_memory_use_t *memory_of_all(const apl_pool_t *copy, uint32_t *n)
     *n = 0;
     for (i = 1; all && i <= top && i < copy->n.processes; i++)
         if (copy->processes[i].state != APL_PROCESS_FREE)
-            all[(*n)++].who = copy->processes[i].who;
+            all[(*n)++].identity = copy->processes[i].identity;
     apl_memory_use_measure(all, *n);
     return all;
 }
@@ -237,7 +238,7 @@ static void report_slots(const apl_pool_t *copy, json_t *pool,
         json_array_append_new(
             json_object_get(by_group[p->group], "processes"),
             report_process(&copy->groups[p->group], p,
-                           apl_memory_use_of(memory, n, p->who.pid)));
+                           apl_memory_use_of(memory, n, p->identity.pid)));
         count_state(by_group[p->group], process_state(p));
         count_state(pool, process_state(p));
     }

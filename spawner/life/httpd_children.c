@@ -46,13 +46,14 @@ static child_t *slot(spawner_t *s, uint32_t index)
 
 static int is_same(const apl_child_watch_t *a, const apl_child_watch_t *b)
 {
-    return a->generation == b->generation && a->who.pid == b->who.pid &&
-           a->who.start == b->who.start;
+    return a->generation == b->generation &&
+           a->identity.pid == b->identity.pid &&
+           a->identity.start == b->identity.start;
 }
 
 static void begin(child_t *c, const apl_child_watch_t *watch)
 {
-    int fd = procfs_pidfd(watch->who.pid, watch->who.start);
+    int fd = procfs_pidfd(watch->identity.pid, watch->identity.start);
 
     loop_drop(&c->pidfd);
     c->watch = *watch;
@@ -61,7 +62,7 @@ static void begin(child_t *c, const apl_child_watch_t *watch)
         return;
     /* Without descriptors nobody can be watched, but nobody is dead either:
      * its sessions are not to be taken from a living one. */
-    if (procfs_dead(watch->who.pid, watch->who.start))
+    if (procfs_dead(watch->identity.pid, watch->identity.start))
         c->dead = 1;
     else
         memset(&c->watch, 0, sizeof c->watch); /* try again in a second */

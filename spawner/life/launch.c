@@ -49,7 +49,7 @@ static void close_parts(parts_t *x)
  * of which the next spawner does not know what it speaks. */
 static void found(spawner_t *s, process_t *p, const boot_report_t *got)
 {
-    apl_who_t who = {p->is.pid, 0, p->is.start};
+    apl_identity_t who = {p->is.pid, 0, p->is.start};
 
     p->is.wire.protocol = (uint16_t)got->protocol;
     p->is.wire.concurrency = got->concurrency;
@@ -186,7 +186,7 @@ static pid_t fork_app(spawner_t *s, process_t *p, const app_entry_t *app,
 /* It is in the registry, then in the segment, then it may go. */
 static const char *let_go(spawner_t *s, process_t *p, const parts_t *x)
 {
-    apl_who_t who = {p->is.pid, 0, 0};
+    apl_identity_t who = {p->is.pid, 0, 0};
     procfs_t found;
 
     if (procfs_read(p->is.pid, &found) != 0)

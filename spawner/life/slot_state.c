@@ -17,7 +17,7 @@
 
 static void put_back(spawner_t *s, process_t *p)
 {
-    apl_who_t who = {p->is.pid, 0, p->is.start};
+    apl_identity_t who = {p->is.pid, 0, p->is.start};
     /* Its group may be lost as well. */
     apr_status_t rv = apply_table_process(s, p);
 

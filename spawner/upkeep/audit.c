@@ -47,7 +47,7 @@ static void correct(spawner_t *s)
     process_t *p;
 
     for (p = s->processes; p; p = p->next) {
-        apl_who_t who = {p->is.pid, 0, p->is.start};
+        apl_identity_t who = {p->is.pid, 0, p->is.start};
 
         if (p->slot.listed && !p->gone && p->phase < PHASE_ENDING &&
             apl_supervise_condition(&s->shm, p->is.id, &is) == APR_SUCCESS &&

@@ -168,7 +168,8 @@ static const char *incomplete(const run_t *run, const apl_pool_t *pool)
             return "a session";
     for (i = 1; i < pool->n.children; i++)
         if (done.children[i].state == APL_CHILD_USED &&
-            (pool->children[i].who.pid == 0 || DIFFERS(children, config, link)))
+            (pool->children[i].identity.pid == 0 ||
+             DIFFERS(children, config, link)))
             return "a child";
 #undef DIFFERS
     return NULL;

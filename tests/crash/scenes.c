@@ -70,10 +70,10 @@ static void supervise_take(stage_t *g)
 
 static void born(stage_t *g)
 {
-    apl_who_t who = {99, 0, 7};
+    apl_identity_t identity = {99, 0, 7};
     apl_wire_t wire = {APL_LISTEN_TCP, APL_HTTP, 8000, 1};
 
-    apl_supervise_forked(&g->pool, g->ids[0], who, wire, SCENE_NOW + 9);
+    apl_supervise_forked(&g->pool, g->ids[0], identity, wire, SCENE_NOW + 9);
 }
 
 static void ready(stage_t *g)
@@ -126,10 +126,10 @@ static void remove_app(stage_t *g)
 
 static void adopt(stage_t *g)
 {
-    apl_who_t who = {99, 0, 7};
+    apl_identity_t identity = {99, 0, 7};
     apl_wire_t wire = {APL_LISTEN_FD, APL_HTTP, 0, 1};
 
-    apl_supervise_adopt(&g->pool, 0x7770000000000008, who, "a", wire, 1,
+    apl_supervise_adopt(&g->pool, 0x7770000000000008, identity, "a", wire, 1,
                         SCENE_NOW + 9);
 }
 

@@ -309,7 +309,7 @@ void stage_torn(stage_t *g)
 void stage_child_died(stage_t *g)
 {
     stage_of_two_children(g);
-    g->pool.children[2].who.start++;
+    g->pool.children[2].identity.start++;
     g->pool.header->roll = 1;
 }
 

@@ -106,10 +106,10 @@ static void take(play_t *p, dice_t *d)
 
 static void born(play_t *p, dice_t *d)
 {
-    const apl_who_t who = {77, 0, 7};
+    const apl_identity_t identity = {77, 0, 7};
     const apl_wire_t wire = {APL_LISTEN_TCP, APL_HTTP, 80, p->n_ids % 4};
 
-    apl_supervise_forked(&p->pool, some_id(p, d), who, wire, p->now);
+    apl_supervise_forked(&p->pool, some_id(p, d), identity, wire, p->now);
 }
 
 static void ready(play_t *p, dice_t *d)
@@ -150,11 +150,11 @@ static void outdate(play_t *p, dice_t *d)
 
 static void adopt(play_t *p, dice_t *d)
 {
-    const apl_who_t who = {77, 0, 7};
+    const apl_identity_t identity = {77, 0, 7};
     const apl_wire_t wire = {APL_LISTEN_FD, APL_HTTP, 0, 1};
     uint64_t id = some_id(p, d);
 
-    apl_supervise_adopt(&p->pool, id, who, some_app(p, d)->name, wire,
+    apl_supervise_adopt(&p->pool, id, identity, some_app(p, d)->name, wire,
                         (int)dice(d, 2), p->now);
 }
 

@@ -24,34 +24,34 @@ static pid_t child(void)
 
 static void who_runs_is_alive(void **state)
 {
-    apl_who_t who;
+    apl_identity_t identity;
 
     (void)state;
-    assert_int_equal(apl_alive_identify(getpid(), &who), 0);
-    assert_int_equal(who.pid, getpid());
-    assert_true(apl_alive(&who));
+    assert_int_equal(apl_alive_identify(getpid(), &identity), 0);
+    assert_int_equal(identity.pid, getpid());
+    assert_true(apl_alive(&identity));
     assert_false(apl_alive_ending(getpid()));
 }
 
 static void another_start_time_is_another_process(void **state)
 {
-    apl_who_t who;
+    apl_identity_t identity;
 
     (void)state;
-    assert_int_equal(apl_alive_identify(getpid(), &who), 0);
-    who.start++;
-    assert_false(apl_alive(&who));
+    assert_int_equal(apl_alive_identify(getpid(), &identity), 0);
+    identity.start++;
+    assert_false(apl_alive(&identity));
 }
 
 static void a_name_may_look_like_the_fields_behind_it(void **state)
 {
-    apl_who_t who, named;
+    apl_identity_t identity, named;
 
     (void)state;
-    assert_int_equal(apl_alive_identify(getpid(), &who), 0);
+    assert_int_equal(apl_alive_identify(getpid(), &identity), 0);
     prctl(PR_SET_NAME, "a) Z 1 2 3", 0, 0, 0);
     assert_int_equal(apl_alive_identify(getpid(), &named), 0);
-    assert_int_equal(named.start, who.start);
+    assert_int_equal(named.start, identity.start);
     assert_false(apl_alive_ending(getpid()));
 }
 
@@ -91,8 +91,8 @@ static void memory_is_that_of_the_session(void **state)
     int i;
 
     (void)state;
-    assert_int_equal(apl_alive_identify(getpid(), &of[1].who), 0);
-    assert_int_equal(apl_alive_identify(leader, &of[2].who), 0);
+    assert_int_equal(apl_alive_identify(getpid(), &of[1].identity), 0);
+    assert_int_equal(apl_alive_identify(leader, &of[2].identity), 0);
     apl_memory_use_measure(of, 3);
     own = apl_memory_use_of(of, 3, getpid());
     assert_true(own > 0 && own < (int64_t)sizeof space);
@@ -100,7 +100,7 @@ static void memory_is_that_of_the_session(void **state)
     assert_int_equal(apl_memory_use_of(of, 3, 1 << 30), -1);
     assert_int_equal(apl_memory_use_of(of, 3, 0), -1);
     for (i = 0; i < 3; i++)
-        of[i].who.start++;
+        of[i].identity.start++;
     apl_memory_use_measure(of, 3);
     assert_int_equal(apl_memory_use_of(of, 3, leader), -1);
     kill(-leader, SIGKILL);
@@ -111,27 +111,27 @@ static void a_zombie_is_nobody(void **state)
 {
     pid_t pid = child();
     siginfo_t info;
-    apl_who_t who;
+    apl_identity_t identity;
 
     (void)state;
-    assert_int_equal(apl_alive_identify(pid, &who), 0);
+    assert_int_equal(apl_alive_identify(pid, &identity), 0);
     assert_false(apl_alive_ending(pid));
     kill(pid, SIGKILL);
     assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
-    assert_int_equal(apl_alive_identify(pid, &who), -1);
+    assert_int_equal(apl_alive_identify(pid, &identity), -1);
     assert_true(apl_alive_ending(pid));
     waitpid(pid, NULL, 0);
-    assert_int_equal(apl_alive_identify(pid, &who), -1);
+    assert_int_equal(apl_alive_identify(pid, &identity), -1);
     assert_true(apl_alive_ending(pid));
 }
 
 static void no_pid_is_nobody(void **state)
 {
-    apl_who_t who;
+    apl_identity_t identity;
 
     (void)state;
-    assert_int_equal(apl_alive_identify(0, &who), -1);
-    assert_int_equal(apl_alive_identify(-1, &who), -1);
+    assert_int_equal(apl_alive_identify(0, &identity), -1);
+    assert_int_equal(apl_alive_identify(-1, &identity), -1);
     assert_false(apl_alive_ending(0));
     assert_false(apl_alive_ending(-1));
 }

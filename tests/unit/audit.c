@@ -179,8 +179,8 @@ static void also_where_it_never_is_quiet(void **state)
 static process_t *record_of(const apl_process_t *slot, const apl_app_t *a)
 {
     registry_record_t is = {.id = slot->id,
-                            .pid = slot->who.pid,
-                            .start = slot->who.start,
+                            .pid = slot->identity.pid,
+                            .start = slot->identity.start,
                             .wire = slot->wire};
     process_t *p;
 
@@ -206,7 +206,7 @@ static void a_slot_that_says_something_else(void **state)
     p = record_of(slot, a);
     audit_check(&s);
     assert_int_equal(apl_supervise_condition(&s.shm, h.id, &is), APR_SUCCESS);
-    slot->who.pid++;
+    slot->identity.pid++;
     audit_check(&s);
     assert_int_not_equal(apl_supervise_condition(&s.shm, h.id, &is),
                          APR_SUCCESS);

@@ -67,7 +67,7 @@ static void damage(scene_t *s)
 static void some_verb(scene_t *s, uint64_t id)
 {
     const apl_app_t *app = &s->apps[rand() % 3];
-    apl_who_t who = {5, 0, 5};
+    apl_identity_t identity = {5, 0, 5};
     apl_order_t order;
     apl_child_watch_t watch;
     int64_t next;
@@ -91,7 +91,7 @@ static void some_verb(scene_t *s, uint64_t id)
         apl_supervise_detach(&s->pool, id, APL_EVENT_DETACHED, s->now);
         break;
     case 5:
-        apl_supervise_adopt(&s->pool, id, who, app->name, scene_wire,
+        apl_supervise_adopt(&s->pool, id, identity, app->name, scene_wire,
                             rand() % 2, s->now);
         break;
     case 6:
@@ -236,16 +236,16 @@ static void what_is_said_of_a_process(void **state)
     apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
     apl_process_t *p, was;
     apl_session_ref_t h, other;
-    apl_who_t who;
+    apl_identity_t identity;
 
     (void)state;
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
     assert_int_equal(scene_get(s, &other, b), APR_SUCCESS);
     p = scene_process(s, h.id);
     was = *p;
-    who = p->who;
+    identity = p->identity;
 #define AGREES(live)                                                           \
-    apl_supervise_matches(&s->pool, h.id, &who, a->name, was.wire, live)
+    apl_supervise_matches(&s->pool, h.id, &identity, a->name, was.wire, live)
     assert_true(AGREES(1));
     assert_false(AGREES(0));
 #define DIFFERS(field, value)                                                  \
@@ -254,8 +254,8 @@ static void what_is_said_of_a_process(void **state)
     *p = was
     DIFFERS(group, 2);
     DIFFERS(group, 77777);
-    DIFFERS(who.pid, was.who.pid + 1);
-    DIFFERS(who.start, was.who.start + 1);
+    DIFFERS(identity.pid, was.identity.pid + 1);
+    DIFFERS(identity.start, was.identity.start + 1);
     DIFFERS(wire.listen, 7);
     DIFFERS(wire.protocol, 7);
     DIFFERS(wire.port, 7);
@@ -311,7 +311,7 @@ static void what_is_above_a_mark_is_not_there(void **state)
  * would go on waiting. */
 static void a_session_has_a_process_of_its_own_group(void **state)
 {
-    const apl_who_t who = {4711, 0, 1};
+    const apl_identity_t identity = {4711, 0, 1};
     scene_t *s = scene_new(1);
     apl_app_t *b = scene_app(s, "b");
     apl_session_ref_t of_a, of_b, waits;
@@ -323,9 +323,9 @@ static void a_session_has_a_process_of_its_own_group(void **state)
     s->now += 2000000;
     apl_supervise_gone(&s->pool, of_a.id, s->now);
     /* The process that a's session has is b's, says the registry. */
-    assert_int_equal(
-        apl_supervise_adopt(&s->pool, of_a.id, who, "b", scene_wire, 1, s->now),
-        APR_SUCCESS);
+    assert_int_equal(apl_supervise_adopt(&s->pool, of_a.id, identity, "b",
+                                         scene_wire, 1, s->now),
+                     APR_SUCCESS);
     scene_ask(s, &waits, b);
     scene_close(s, &of_a);
     assert_int_equal(scene_poll(s, &waits), APR_SUCCESS);

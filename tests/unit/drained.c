@@ -276,12 +276,12 @@ static void one_that_comes_back_leaves_again(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
-    apl_who_t who = {77, 0, 1};
+    apl_identity_t identity = {77, 0, 1};
 
     (void)state;
     drain(s, a);
-    assert_int_equal(apl_supervise_adopt(&s->pool, 1ull << 32 | 1, who, "a",
-                                         scene_wire, 1, s->now),
+    assert_int_equal(apl_supervise_adopt(&s->pool, 1ull << 32 | 1, identity,
+                                         "a", scene_wire, 1, s->now),
                      APR_SUCCESS);
     stays_empty(s, a);
     assert_int_equal(scene_reap(s), 1);

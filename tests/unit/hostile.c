@@ -194,11 +194,11 @@ static void a_hidden_process_is_put_back(void **state)
     apl_leave(&token);
     s->pool.header->counters.repairs = 0;
     for (i = 0; i < 4; i++) {
-        apl_who_t who = {1, 0, 1};
+        apl_identity_t identity = {1, 0, 1};
 
         if (scene_condition(s, h[i].id).state != APL_PROCESS_FREE)
             continue;
-        assert_int_equal(apl_supervise_adopt(&s->pool, h[i].id, who, "a",
+        assert_int_equal(apl_supervise_adopt(&s->pool, h[i].id, identity, "a",
                                              scene_wire, 1, s->now),
                          APR_SUCCESS);
         scene_ok(s);

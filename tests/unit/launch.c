@@ -29,7 +29,7 @@ static void note(const char *word)
 apr_status_t __wrap_apl_supervise_next_order(apl_pool_t *pool, uint64_t id,
                                              int64_t now, apl_order_t *order);
 apr_status_t __wrap_apl_supervise_forked(apl_pool_t *pool, uint64_t id,
-                                         apl_who_t who, apl_wire_t is,
+                                         apl_identity_t identity, apl_wire_t is,
                                          int64_t now);
 apr_status_t __wrap_apl_supervise_condition(const apl_pool_t *pool, uint64_t id,
                                             apl_condition_t *condition);
@@ -53,14 +53,14 @@ apr_status_t __wrap_apl_supervise_next_order(apl_pool_t *pool, uint64_t id,
 }
 
 apr_status_t __wrap_apl_supervise_forked(apl_pool_t *pool, uint64_t id,
-                                         apl_who_t who, apl_wire_t is,
+                                         apl_identity_t identity, apl_wire_t is,
                                          int64_t now)
 {
     (void)pool;
     (void)id;
     (void)is;
     (void)now;
-    assert_true(who.start > 0);
+    assert_true(identity.start > 0);
     note("segment ");
     return APR_SUCCESS;
 }

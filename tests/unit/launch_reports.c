@@ -27,7 +27,7 @@ static int configured;  /* its app was changed */
 static int ran;         /* of a failed start, as the segment was told */
 
 apr_status_t __wrap_apl_supervise_forked(apl_pool_t *pool, uint64_t id,
-                                         apl_who_t who, apl_wire_t is,
+                                         apl_identity_t identity, apl_wire_t is,
                                          int64_t now);
 apr_status_t __wrap_apl_housekeeping_configure(apl_pool_t *pool,
                                                const apl_app_t *app,
@@ -37,7 +37,7 @@ apr_status_t __wrap_apl_supervise_failed(apl_pool_t *pool, uint64_t id,
                                          const char *text, int64_t now);
 
 apr_status_t __wrap_apl_supervise_forked(apl_pool_t *pool, uint64_t id,
-                                         apl_who_t who, apl_wire_t is,
+                                         apl_identity_t identity, apl_wire_t is,
                                          int64_t now)
 {
     registry_record_t record;
@@ -45,7 +45,7 @@ apr_status_t __wrap_apl_supervise_forked(apl_pool_t *pool, uint64_t id,
     (void)pool;
     (void)now;
     assert_int_equal(id, 7);
-    assert_int_equal(who.pid, getpid());
+    assert_int_equal(identity.pid, getpid());
     /* The next spawner has to know it as well. */
     assert_int_equal(registry_read(p->record, &record), REGISTRY_RECORD);
     assert_memory_equal(&record.wire, &is, sizeof is);

@@ -214,21 +214,21 @@ static void a_lost_process_is_put_back(void **state)
     scene_t *s = scene_new(4);
     apl_app_t *a = scene_app(s, "a");
     apl_session_ref_t h;
-    apl_who_t who = {4711, 0, 1};
+    apl_identity_t identity = {4711, 0, 1};
     uint64_t id = 0xabcdef0000000005;
 
     (void)state;
     assert_int_equal(
-        apl_supervise_adopt(&s->pool, id, who, "a", scene_wire, 1, s->now),
+        apl_supervise_adopt(&s->pool, id, identity, "a", scene_wire, 1, s->now),
         APL_ESTALE);
     assert_int_equal(apl_housekeeping_configure(&s->pool, a, 1, s->now),
                      APR_SUCCESS);
     assert_int_equal(
-        apl_supervise_adopt(&s->pool, id, who, "a", scene_wire, 1, s->now),
+        apl_supervise_adopt(&s->pool, id, identity, "a", scene_wire, 1, s->now),
         APR_SUCCESS);
     scene_is(s, 1, 0);
     assert_int_equal(
-        apl_supervise_adopt(&s->pool, id, who, "a", scene_wire, 1, s->now),
+        apl_supervise_adopt(&s->pool, id, identity, "a", scene_wire, 1, s->now),
         APL_ESTALE);
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
     assert_true(h.id == id && h.pid == 4711);
@@ -273,10 +273,10 @@ static void who_is_reported_dead_must_be_the_one(void **state)
     apl_child_watch_t w = watch_of(s, s->pool.self);
 
     (void)state;
-    w.who.start--;
+    w.identity.start--;
     assert_int_equal(apl_child_watch_gone(&s->pool, &w, s->now), APL_ESTALE);
-    w.who.start++;
-    w.who.pid++;
+    w.identity.start++;
+    w.identity.pid++;
     assert_int_equal(apl_child_watch_gone(&s->pool, &w, s->now), APL_ESTALE);
     scene_end(s);
 }

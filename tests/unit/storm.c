@@ -223,7 +223,7 @@ static void report_dead(int worker, pid_t pid)
     s->pool.patience = APL_PATIENCE;
     for (i = 1; i < s->pool.n.children; i++)
         if (apl_child_watch_at(&s->pool, i, &w) == APR_SUCCESS &&
-            w.who.pid == pid)
+            w.identity.pid == pid)
             while (apl_child_watch_gone(&s->pool, &w, apl_now()) == APL_ELOCK)
                 ;
     scene_hang_up(s);

@@ -190,7 +190,7 @@ uint64_t scene_take(scene_t *s)
 {
     apl_order_t order;
     uint64_t random = (uint64_t)++s->pid << 32;
-    apl_who_t who = {s->pid, 0, 1};
+    apl_identity_t identity = {s->pid, 0, 1};
     apl_wire_t wire = scene_wire;
 
     if (apl_supervise_next_order(&s->pool, random, s->now, &order) !=
@@ -199,7 +199,7 @@ uint64_t scene_take(scene_t *s)
     scene_ok(s);
     wire.concurrency = s->made_for;
     assert_int_equal(
-        apl_supervise_forked(&s->pool, order.id, who, wire, s->now),
+        apl_supervise_forked(&s->pool, order.id, identity, wire, s->now),
         APR_SUCCESS);
     return order.id;
 }

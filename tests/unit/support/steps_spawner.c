@@ -20,7 +20,7 @@ static apl_wire_t wire_of(unsigned made_for)
 static int step_take(walk_t *w, unsigned n)
 {
     apl_order_t order;
-    apl_who_t who = {w->s->pid, 0, 1};
+    apl_identity_t identity = {w->s->pid, 0, 1};
     apr_status_t rv = apl_supervise_next_order(
         &w->s->pool, (uint64_t)++w->s->pid << 20, w->s->now, &order);
     int p = model_take(w->m, order.id);
@@ -35,8 +35,8 @@ static int step_take(walk_t *w, unsigned n)
     if (n % 8 == 0)
         return 1; /* now and then it cannot be forked */
     model_born(w->m, p, n / 8 % 4);
-    return apl_supervise_forked(&w->s->pool, order.id, who, wire_of(n / 8 % 4),
-                                w->s->now) == APR_SUCCESS;
+    return apl_supervise_forked(&w->s->pool, order.id, identity,
+                                wire_of(n / 8 % 4), w->s->now) == APR_SUCCESS;
 }
 
 int steps_nth(const walk_t *w, m_state_t state, unsigned n)
@@ -107,11 +107,11 @@ static int adopt(walk_t *w, int g, uint64_t id, unsigned made_for, int live)
 {
     const apl_pool_t *pool = &w->s->pool;
     uint32_t slot = (uint32_t)(id & 0xffff);
-    apl_who_t who = {w->s->pid, 0, 1};
+    apl_identity_t identity = {w->s->pid, 0, 1};
     int expected = w->m->groups[g].there && slot <= MODEL_PROCESSES &&
                    pool->processes[slot].state == APL_PROCESS_FREE;
     apr_status_t rv =
-        apl_supervise_adopt(&w->s->pool, id, who, w->s->apps[g].name,
+        apl_supervise_adopt(&w->s->pool, id, identity, w->s->apps[g].name,
                             wire_of(made_for), live, w->s->now);
 
     if (expected)

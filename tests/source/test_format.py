@@ -8,7 +8,8 @@ from source import TOP, c_files, code, name
 
 FORMAT = TOP / "shm/format/format.h"
 STRUCTS = re.findall(r"typedef struct \w*\s*\{(.*?)\}\s*(\w+);",
-                     code(TOP / "shm/format/statistics.h") + code(FORMAT), re.S)
+                     "".join(code(FORMAT.with_name(file)) for file in
+                             ("fields.h", "statistics.h", "format.h")), re.S)
 
 
 @pytest.mark.parametrize("body,struct", STRUCTS, ids=[s for _, s in STRUCTS])
@@ -22,7 +23,7 @@ def test_no_pointer(body: str, struct: str) -> None:
 def test_there_are_structs() -> None:
     names = {struct for _, struct in STRUCTS}
     assert {"apl_group_t", "apl_process_t", "apl_session_t", "apl_child_t",
-            "apl_header_t"} <= names
+            "apl_header_t", "apl_wire_t"} <= names
 
 
 @pytest.mark.parametrize("struct", ["apl_group_t", "apl_process_t",

@@ -1,0 +1,75 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file fields.h
+ * @brief The types of fields that the slots of format.h have: links, the
+ *        identity of a process, the options of an app, its endpoint and wire
+ *        protocol.
+ *
+ * Lock:  as for the slot that has the field.
+ * Crash: as for the slot that has the field.
+ * Trust: any httpd child can write anything here at any time.
+ */
+#ifndef APPPOOL_SHM_FORMAT_FIELDS_H
+#define APPPOOL_SHM_FORMAT_FIELDS_H
+
+#include <stdint.h>
+
+/** A link of a circular list, or its head: offsets of links, in bytes. */
+typedef struct {
+    uint32_t next, prev;
+} apl_link_t;
+
+/** Children of a heap node and its parent: indexes of processes. */
+typedef struct {
+    uint32_t left, right, parent;
+} apl_node_t;
+
+/** A process of the operating system: a pid alone is no identity. */
+typedef struct {
+    int32_t pid;
+    uint32_t unused;
+    uint64_t start; /**< clock ticks since boot, /proc/PID/stat field 22 */
+} apl_identity_t;
+
+/** What is asked of a group; the parent's configuration, copied. */
+typedef struct {
+    uint32_t config;          /**< configuration generation it comes from */
+    uint32_t min_instances;   /**< kept alive once the group was used */
+    uint32_t max_instances;   /**< 0: no limit but the pool's */
+    uint32_t max_requests;    /**< 0: no limit */
+    uint32_t jitter;          /**< up to so many requests more, per process */
+    uint32_t concurrency;     /**< per process; 0: no limit; AUTO: its own */
+    uint32_t max_queue;       /**< waiting requests; more are refused */
+    uint32_t global_queue;    /**< 0: each process has a queue of its own */
+    uint32_t rolling;         /**< 1: a restart replaces, one by one */
+    uint32_t spawn_if_under;  /**< above limits only with fewer unhung ones */
+    uint32_t hung_extra;      /**< at most so many hung ones do not count */
+    uint32_t unkillable_stop; /**< with this many no start; 0: no limit */
+    int64_t idle_time;        /**< us; 0: idle processes stay */
+    int64_t stat_interval;    /**< us between looks at restart.txt */
+    int64_t hung_after;       /**< us a request may take; 0: for ever */
+    int64_t kill_after;       /**< us until its process is ended; 0: never */
+} apl_options_t;
+
+/** What was seen of restart.txt; equal bytes = unchanged. */
+typedef struct {
+    int64_t mtime_ns, ctime_ns;
+    uint64_t inode, size;
+    uint32_t exists; /**< restart.txt is there */
+    uint32_t always; /**< always_restart.txt is there */
+} apl_stamp_t;
+
+enum { APL_LISTEN_FD, APL_LISTEN_UNIX, APL_LISTEN_TCP };
+enum { APL_HTTP, APL_FCGI, APL_SCGI, APL_UWSGI, APL_AUTO };
+#define APL_CONCURRENCY_AUTO UINT32_MAX /* what is found in AppRoot decides */
+
+/** How a process is reached: endpoint and wire protocol, as it was started. */
+typedef struct {
+    uint16_t listen;      /**< APL_LISTEN_* */
+    uint16_t protocol;    /**< APL_HTTP ...; AUTO until it is found */
+    uint32_t port;        /**< APL_LISTEN_TCP */
+    uint32_t concurrency; /**< it is made for; 0: any; AUTO until found */
+} apl_wire_t;
+
+#endif

@@ -244,7 +244,7 @@ static void stand_in(spawner_t *s)
     void *memory = NULL;
     size_t size = apl_segment_size(&none);
 
-    if (posix_memalign(&memory, APL_LINES, size) != 0)
+    if (posix_memalign(&memory, APL_CACHE_LINE, size) != 0)
         abort();
     memset(memory, 0, size);
     apl_segment_format(&s->shm, memory, &none);

@@ -32,11 +32,12 @@ static json_t *report_nothing(request_rec *r)
 {
     static const apl_capacity_t least = {1, 1, 1, 1};
     apr_size_t size = apl_segment_size(&least);
-    char *memory = apr_pcalloc(r->pool, size + APL_LINES);
+    char *memory = apr_pcalloc(r->pool, size + APL_CACHE_LINE);
     apl_pool_t none;
 
     apl_segment_format(
-        &none, memory + APL_LINES - (apr_size_t)memory % APL_LINES, &least);
+        &none, memory + APL_CACHE_LINE - (apr_size_t)memory % APL_CACHE_LINE,
+        &least);
     return apl_report_json(&none, 0);
 }
 

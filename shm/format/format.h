@@ -275,9 +275,9 @@ typedef struct {
 
 /* ---- the header ---- */
 
-#define APL_MAGIC   0x6c6f6f706c706141 /* "Aplpool" */
-#define APL_BUCKETS 1024
-#define APL_LINES   64 /* bytes of a cache line */
+#define APL_MAGIC      0x6c6f6f706c706141 /* "Aplpool" */
+#define APL_BUCKETS    1024
+#define APL_CACHE_LINE 64 /* bytes of a cache line */
 
 typedef struct {
     uint64_t magic;
@@ -313,7 +313,7 @@ typedef struct {
     uint32_t abandoned; /**< [D] sessions that are */
     uint32_t credit;    /**< [D] sum over groups: hung ones not counted */
     uint32_t replacing; /**< [D] wanted and starting ones that replace one */
-    uint32_t roll;      /**< [T] counts damage; not 0: the roll is due */
+    uint32_t roll_call; /**< [T] counts damage; not 0: it is due */
     apl_link_t above;   /**< [D] head: groups that want the place above max */
 
     apl_counters_t counters;
@@ -329,7 +329,7 @@ typedef struct {
 _Static_assert(sizeof(apl_group_t) == 1600, "group slots are 1600 bytes");
 _Static_assert(sizeof(apl_process_t) == 256, "process slots are 256 bytes");
 _Static_assert(sizeof(apl_session_t) == 256, "session slots are 256 bytes");
-_Static_assert(offsetof(apl_session_t, id) == APL_LINES,
+_Static_assert(offsetof(apl_session_t, id) == APL_CACHE_LINE,
                "lists and counts are made from one line of a session");
 _Static_assert(sizeof(apl_child_t) == 64, "child slots are 64 bytes");
 _Static_assert(offsetof(apl_header_t, lock) == 64, "the lock opens a line");

@@ -29,7 +29,7 @@
 static inline apl_link_t *apl_link_at(apl_pool_t *pool, uint32_t offset)
 {
     offset = apl_once(offset);
-    if (__builtin_expect(offset < APL_LINES || offset % 4 != 0 ||
+    if (__builtin_expect(offset < APL_CACHE_LINE || offset % 4 != 0 ||
                              offset > pool->size - sizeof(apl_link_t),
                          0)) {
         pool->damaged = 1;

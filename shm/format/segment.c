@@ -20,9 +20,9 @@ typedef struct {
     apr_size_t groups, processes, sessions, children, scratch, size;
 } plan_t;
 
-static apr_size_t lines(apr_size_t bytes)
+static apr_size_t whole_lines(apr_size_t bytes)
 {
-    return (bytes + APL_LINES - 1) / APL_LINES * APL_LINES;
+    return (bytes + APL_CACHE_LINE - 1) / APL_CACHE_LINE * APL_CACHE_LINE;
 }
 
 static uint32_t largest(const apl_capacity_t *n)
@@ -37,7 +37,7 @@ static plan_t plan(const apl_capacity_t *n)
 {
     plan_t at;
 
-    at.groups = lines(sizeof(apl_header_t));
+    at.groups = whole_lines(sizeof(apl_header_t));
     at.processes = at.groups + (n->groups + 1) * sizeof(apl_group_t);
     at.sessions = at.processes + (n->processes + 1) * sizeof(apl_process_t);
     at.children = at.sessions + (n->sessions + 1) * sizeof(apl_session_t);

@@ -229,7 +229,7 @@ void apl_retire_if_due(apl_lock_token_t *token, apl_group_t *group,
     if (process->state != APL_PROCESS_LIVE)
         return;
     /* always_restart.txt: who waits is not to get a used process. */
-    if (apl_group_above(token, group))
+    if (apl_group_exceeds_limit(token, group))
         apl_process_leave(token, process, APL_EVENT_TRIMMED);
     else if (group->stamp.always && group->waiting > 0)
         retire(token, group, process);

@@ -238,7 +238,8 @@ int apl_group_may_grow(const apl_lock_token_t *token, const apl_group_t *group)
     return apl_group_may_start(token, group) && !apl_group_at_limit(group);
 }
 
-int apl_group_above(const apl_lock_token_t *token, const apl_group_t *group)
+int apl_group_exceeds_limit(const apl_lock_token_t *token,
+                            const apl_group_t *group)
 {
     uint32_t max = group->options.max_instances;
 

@@ -143,7 +143,8 @@ int apl_group_may_grow(const apl_lock_token_t *token, const apl_group_t *group);
  * and the group can spare one? A limit may have been lowered, and hung
  * processes may have recovered.
  */
-int apl_group_above(const apl_lock_token_t *token, const apl_group_t *group);
+int apl_group_exceeds_limit(const apl_lock_token_t *token,
+                            const apl_group_t *group);
 
 /** Does the process run code from before a rolling restart? */
 int apl_group_outdated(const apl_group_t *group, const apl_process_t *process);

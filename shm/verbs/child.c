@@ -54,7 +54,7 @@ apr_status_t apl_child_register(apl_pool_t *pool, uint32_t config)
 static int is_rolled(const apl_pool_t *pool, const apl_child_t *c)
 {
     return c->died != 0 &&
-           __atomic_load_n(&pool->header->roll, __ATOMIC_RELAXED) != 0;
+           __atomic_load_n(&pool->header->roll_call, __ATOMIC_RELAXED) != 0;
 }
 
 void apl_child_confirm(apl_lock_token_t *token)

@@ -156,7 +156,7 @@ static int do_all(apl_pool_t *pool, int64_t now, apl_slots_t slots,
 
 int apl_child_watch_roll_call(apl_pool_t *pool, int64_t now)
 {
-    uint32_t due = __atomic_load_n(&pool->header->roll, __ATOMIC_RELAXED);
+    uint32_t due = __atomic_load_n(&pool->header->roll_call, __ATOMIC_RELAXED);
 
     if (due == 0)
         return 0;
@@ -165,7 +165,7 @@ int apl_child_watch_roll_call(apl_pool_t *pool, int64_t now)
     if (do_all(pool, now, apl_slots_children(pool), empty_slot) &&
         do_all(pool, now, apl_slots_sessions(pool), reclaim_slot) &&
         do_all(pool, now, apl_slots_children(pool), let_go_slot))
-        __atomic_compare_exchange_n(&pool->header->roll, &due, 0, 0,
+        __atomic_compare_exchange_n(&pool->header->roll_call, &due, 0, 0,
                                     __ATOMIC_RELAXED, __ATOMIC_RELAXED);
     return 1;
 }

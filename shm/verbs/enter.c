@@ -29,7 +29,7 @@ static void mend(apl_lock_token_t *token)
 
     /* Who dies inside damages nothing: that is what the slots are for. */
     if (token->pool->damaged)
-        h->roll++;
+        h->roll_call++;
     apl_repair(token);
     /* The dead may have placed an order and not have rung. */
     token->ring = 1;

@@ -152,7 +152,7 @@ static void trim(apl_lock_token_t *token, apl_group_t *g, int64_t *next)
             pool->damaged = 1;
             return;
         }
-        if (apl_group_above(token, g)) {
+        if (apl_group_exceeds_limit(token, g)) {
             apl_process_leave(token, p, APL_EVENT_TRIMMED);
             continue;
         }

@@ -62,7 +62,7 @@ static void copy_slots(apl_pool_t *to, const apl_pool_t *from, int which,
     if (which == SESSIONS)
         for (; i < end; i++) {
             apl_session_ahead(&from->sessions[i]);
-            apl_copy(&to->sessions[i], &from->sessions[i], APL_LINES);
+            apl_copy(&to->sessions[i], &from->sessions[i], APL_CACHE_LINE);
         }
     else
         apl_copy(to->base + t.offset + (size_t)i * t.slot,

@@ -62,7 +62,7 @@ static void look_into(const char *range)
 {
     char name[128];
     unsigned long base, end;
-    size_t at, size = sizeof(apl_header_t) + APL_LINES;
+    size_t at, size = sizeof(apl_header_t) + APL_CACHE_LINE;
     const char *memory;
     int fd;
 
@@ -74,7 +74,7 @@ static void look_into(const char *range)
     if (fd < 0 || memory == MAP_FAILED)
         die(name);
     /* Whoever made it may keep a line for himself. */
-    for (at = 0; at <= APL_LINES; at += APL_LINES) {
+    for (at = 0; at <= APL_CACHE_LINE; at += APL_CACHE_LINE) {
         const apl_header_t *h = (const void *)(memory + at);
 
         if (h->magic == APL_MAGIC && h->layout == APL_LAYOUT) {

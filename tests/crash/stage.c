@@ -310,7 +310,7 @@ void stage_child_died(stage_t *g)
 {
     stage_of_two_children(g);
     g->pool.children[2].identity.start++;
-    g->pool.header->roll = 1;
+    g->pool.header->roll_call = 1;
 }
 
 /* The child that acts was taken for dead: its slot was given away. */

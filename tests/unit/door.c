@@ -108,7 +108,7 @@ static void who_comes_back_to_a_broken_lock_mends(void **state)
     assert_int_equal(apl_enter(&token, &s->pool, s->now, APL_FOREVER),
                      APR_SUCCESS);
     assert_int_equal(h->counters.repairs, 1);
-    assert_int_equal(h->roll, 0);
+    assert_int_equal(h->roll_call, 0);
     apl_leave(&token); /* for a word without FUTEX_WAITERS */
     assert_int_equal(apl_enter(&token, &s->pool, s->now, APL_FOREVER),
                      APR_SUCCESS);
@@ -125,10 +125,10 @@ static void who_comes_back_to_a_broken_lock_mends(void **state)
     assert_int_equal(status, 0);
     assert_int_equal(h->count, 0);
     assert_int_equal(h->counters.repairs, 2);
-    assert_true(h->roll != 0);
+    assert_true(h->roll_call != 0);
     assert_int_equal(h->lock, 0);
     assert_int_equal(h->sequence % 2, 0);
-    h->counters.repairs = h->roll = 0;
+    h->counters.repairs = h->roll_call = 0;
     scene_end(s);
 }
 

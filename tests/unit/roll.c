@@ -60,7 +60,7 @@ static void the_roll_is_due_until_it_is_over(void **state)
     pid_t spawner;
 
     (void)state;
-    h->roll = 1;
+    h->roll_call = 1;
     assert_int_equal(apl_enter(&token, &s->pool, s->now, APL_FOREVER),
                      APR_SUCCESS);
     spawner = fork();
@@ -73,10 +73,10 @@ static void the_roll_is_due_until_it_is_over(void **state)
         assert_int_equal(waitpid(spawner, &status, WNOHANG), 0);
     kill(spawner, SIGKILL);
     assert_int_equal(waitpid(spawner, &status, 0), spawner);
-    assert_int_equal(h->roll, 1);
+    assert_int_equal(h->roll_call, 1);
     apl_leave(&token);
     assert_int_equal(apl_child_watch_roll_call(&s->pool, s->now), 1);
-    assert_int_equal(h->roll, 0);
+    assert_int_equal(h->roll_call, 0);
     scene_end(s);
 }
 
@@ -113,7 +113,7 @@ static void a_roll_damages_nothing_where_children_are_busy(void **state)
     for (i = 0; i < 100; i++) {
         while (__atomic_load_n(&h->waiting, __ATOMIC_RELAXED) < BUSY - 1)
             assert_int_equal(waitpid(busy, &status, WNOHANG), 0);
-        __atomic_store_n(&h->roll, 1, __ATOMIC_RELAXED);
+        __atomic_store_n(&h->roll_call, 1, __ATOMIC_RELAXED);
         assert_int_equal(apl_child_watch_roll_call(&s->pool, s->now), 1);
         assert_int_equal(apl_child_watch_roll_call(&s->pool, s->now), 0);
     }
@@ -143,12 +143,12 @@ static void all_children_are_rolled_in_one_pass(void **state)
         scene_be(s, children[i % CHILDREN]);
         assert_int_equal(scene_get(s, &hold, a), APR_SUCCESS);
     }
-    h->roll = 1;
+    h->roll_call = 1;
     before = h->sequence;
     assert_int_equal(apl_child_watch_roll_call(&s->pool, s->now), 1);
     /* For the children, for 256 sessions three times, and for the children. */
     assert_int_equal((h->sequence - before) / 2, 5);
-    assert_int_equal(h->roll, 0);
+    assert_int_equal(h->roll_call, 0);
     for (i = 0; i < CHILDREN; i++)
         assert_int_equal(s->pool.children[children[i]].state, APL_CHILD_FREE);
     scene_hang_up(s);
@@ -169,13 +169,13 @@ static void a_child_that_is_rolled_takes_another_slot(void **state)
     s->pool.children[self].died = 1; /* without a roll it is noise */
     assert_int_equal(scene_get(s, &h[1], a), APR_SUCCESS);
     assert_int_equal(s->pool.self, self);
-    s->pool.header->roll = 1;
+    s->pool.header->roll_call = 1;
     assert_int_equal(scene_ask(s, &h[2], a), APL_EWAIT);
     assert_int_not_equal(s->pool.self, self);
     assert_int_equal(s->pool.children[self].sessions, 2);
     assert_int_equal(apl_child_watch_roll_call(&s->pool, s->now), 1);
     assert_int_equal(s->pool.children[self].sessions, 0);
-    assert_int_equal(s->pool.header->roll, 0);
+    assert_int_equal(s->pool.header->roll_call, 0);
     assert_int_equal(s->pool.header->counters.child_deaths, 0);
     scene_end(s);
 }

@@ -295,7 +295,7 @@ static void check(void)
     apl_check(&s->pool, &finding);
     overtaken = scene_overtaken(&s->pool);
     /* Who dies inside leaves something to repair, but no damage. */
-    assert_int_equal(s->pool.header->roll, 0);
+    assert_int_equal(s->pool.header->roll_call, 0);
     apl_leave(&token);
     if (finding.number != 0)
         fail_msg("I%d: %s", finding.number, finding.text);

@@ -2,12 +2,12 @@
 
 #include "shm/format/list.h"
 
-#define FEW            32  /* links that are sorted by insertion */
+#define INSERTION_MAX  32  /* links that are sorted by insertion */
 #define DIGITS         256 /* of a byte of the keys, for more links */
-#define NEAR           8   /* links */
+#define PREFETCH_LINKS 8   /* links */
 
 /* Bytes to fetch ahead: a list that is built anew has the order of slots. */
-#define AHEAD          2048
+#define PREFETCH_BYTES 2048
 
 /* The links of a list stand in the scratch while they are sorted, each with one
  * half of its key. Whoever writes into the segment may write there, too. */
@@ -20,14 +20,15 @@ typedef struct {
     uint32_t n;
     int whole, sorted;
     uint64_t differ; /* bits in which its keys differ */
-} look_t;
+} summary_t;
 
 /* Write the links down. @param shift 32: the upper half of their keys */
-static look_t gather(apl_pool_t *pool, const apl_link_t *head, uint32_t bound,
-                     apl_list_key_t *key, uint32_t shift)
+static summary_t copy_entries(apl_pool_t *pool, const apl_link_t *head,
+                              uint32_t bound, apl_list_key_t *key,
+                              uint32_t shift)
 {
     uint32_t at = head->next, end = APL_OFFSET(pool, head);
-    look_t look = {.sorted = 1};
+    summary_t look = {.sorted = 1};
     uint64_t before = 0;
 
     for (; at != end && look.n < bound; look.n++) {
@@ -35,7 +36,7 @@ static look_t gather(apl_pool_t *pool, const apl_link_t *head, uint32_t bound,
         uint32_t next = link->next;
         uint64_t k;
 
-        __builtin_prefetch((const char *)link + AHEAD);
+        __builtin_prefetch((const char *)link + PREFETCH_BYTES);
         k = key(pool, at);
         pool->scratch[look.n] = ENTRY((uint32_t)(k >> shift), at);
         look.differ |= look.n > 0 ? k ^ before : 0;
@@ -92,7 +93,7 @@ static const uint64_t *sort_entries(apl_pool_t *pool, uint32_t n,
     uint64_t *from = pool->scratch, *to = from + pool->n_scratch;
     uint32_t shift;
 
-    if (n <= FEW) {
+    if (n <= INSERTION_MAX) {
         sort_few(from, n);
         return from;
     }
@@ -116,8 +117,8 @@ static void relink(apl_pool_t *pool, apl_link_t *head, const uint64_t *entries,
         uint32_t at = AT(entries[i]);
         apl_link_t *link = apl_link_at(pool, at);
 
-        if (i + NEAR < n)
-            __builtin_prefetch(pool->base + AT(entries[i + NEAR]), 1);
+        if (i + PREFETCH_LINKS < n)
+            __builtin_prefetch(pool->base + AT(entries[i + PREFETCH_LINKS]), 1);
         link->prev = last;
         link->next = i + 1 < n ? AT(entries[i + 1]) : end;
         last = at;
@@ -130,7 +131,7 @@ static void relink(apl_pool_t *pool, apl_link_t *head, const uint64_t *entries,
 static int sort_half(apl_pool_t *pool, apl_link_t *head, uint32_t bound,
                      apl_list_key_t *key, uint32_t shift)
 {
-    look_t look = gather(pool, head, bound, key, shift);
+    summary_t look = copy_entries(pool, head, bound, key, shift);
 
     if (!look.whole) {
         pool->damaged = 1;

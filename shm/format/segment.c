@@ -18,14 +18,14 @@
 /* Offsets of the slot arrays; the last is the size. */
 typedef struct {
     apr_size_t groups, processes, sessions, children, scratch, size;
-} plan_t;
+} layout_t;
 
 static apr_size_t whole_lines(apr_size_t bytes)
 {
     return (bytes + APL_CACHE_LINE - 1) / APL_CACHE_LINE * APL_CACHE_LINE;
 }
 
-static uint32_t largest(const apl_capacity_t *n)
+static uint32_t largest_array(const apl_capacity_t *n)
 {
     uint32_t most = n->groups > n->processes ? n->groups : n->processes;
 
@@ -33,27 +33,28 @@ static uint32_t largest(const apl_capacity_t *n)
 }
 
 /* Each slot array has its slots and slot 0, which is never used. */
-static plan_t plan(const apl_capacity_t *n)
+static layout_t layout_of(const apl_capacity_t *n)
 {
-    plan_t at;
+    layout_t at;
 
     at.groups = whole_lines(sizeof(apl_header_t));
     at.processes = at.groups + (n->groups + 1) * sizeof(apl_group_t);
     at.sessions = at.processes + (n->processes + 1) * sizeof(apl_process_t);
     at.children = at.sessions + (n->sessions + 1) * sizeof(apl_session_t);
     at.scratch = at.children + (n->children + 1) * sizeof(apl_child_t);
-    at.size = at.scratch + 2ul * largest(n) * sizeof(uint64_t);
+    at.size = at.scratch + 2ul * largest_array(n) * sizeof(uint64_t);
     return at;
 }
 
 apr_size_t apl_segment_size(const apl_capacity_t *capacity)
 {
-    return plan(capacity).size;
+    return layout_of(capacity).size;
 }
 
-static void point(apl_pool_t *pool, void *memory, const apl_capacity_t *n)
+static void set_pointers(apl_pool_t *pool, void *memory,
+                         const apl_capacity_t *n)
 {
-    plan_t at = plan(n);
+    layout_t at = layout_of(n);
 
     memset(pool, 0, sizeof *pool);
     pool->base = memory;
@@ -63,7 +64,7 @@ static void point(apl_pool_t *pool, void *memory, const apl_capacity_t *n)
     pool->sessions = (void *)(pool->base + at.sessions);
     pool->children = (void *)(pool->base + at.children);
     pool->scratch = (void *)(pool->base + at.scratch);
-    pool->n_scratch = largest(n);
+    pool->n_scratch = largest_array(n);
     pool->size = (uint32_t)at.size;
     pool->n.groups = n->groups + 1;
     pool->n.processes = n->processes + 1;
@@ -95,7 +96,7 @@ void apl_segment_empty(apl_pool_t *pool)
 }
 
 /* For people who read a core dump; the code never reads it. */
-static void sign(apl_header_t *h, const apl_capacity_t *capacity)
+static void write_signature(apl_header_t *h, const apl_capacity_t *capacity)
 {
     h->magic = APL_MAGIC;
     h->layout = APL_LAYOUT;
@@ -109,8 +110,8 @@ static void sign(apl_header_t *h, const apl_capacity_t *capacity)
 void apl_segment_format(apl_pool_t *pool, void *memory,
                         const apl_capacity_t *capacity)
 {
-    point(pool, memory, capacity);
-    sign(pool->header, capacity);
+    set_pointers(pool, memory, capacity);
+    write_signature(pool->header, capacity);
     apl_segment_empty(pool);
 }
 
@@ -175,8 +176,8 @@ apr_status_t apl_segment_attach(apl_pool_t *pool, int file,
     memory = map(file, size);
     if (memory == MAP_FAILED)
         return errno;
-    point(pool, memory, capacity);
-    sign(pool->header, capacity);
+    set_pointers(pool, memory, capacity);
+    write_signature(pool->header, capacity);
     pool->file = file;
     return APR_SUCCESS;
 }

@@ -36,7 +36,7 @@ static void watch_forks(void)
     pthread_atfork(NULL, NULL, forget_self);
 }
 
-static self_t *know_self(void)
+static self_t *this_thread(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     self_t *me = &self;
@@ -165,7 +165,7 @@ static apr_status_t wait_for(uint32_t *word, uint32_t tid, int64_t limit,
 
 apr_status_t apl_lock_take(uint32_t *word, int64_t limit, int *died)
 {
-    self_t *me = know_self();
+    self_t *me = this_thread();
     apr_status_t rv = APR_SUCCESS;
 
     *died = 0;
@@ -181,7 +181,7 @@ apr_status_t apl_lock_take(uint32_t *word, int64_t limit, int *died)
 
 int apl_lock_give(uint32_t *word)
 {
-    self_t *me = know_self();
+    self_t *me = this_thread();
     uint32_t v = me->tid; /* mostly nobody waits */
     int mine = 1;
 
@@ -196,7 +196,7 @@ int apl_lock_give(uint32_t *word)
 
 int apl_lock_is_mine(const uint32_t *word)
 {
-    return apl_lock_holder(word) == know_self()->tid;
+    return apl_lock_holder(word) == this_thread()->tid;
 }
 
 uint32_t apl_lock_holder(const uint32_t *word)

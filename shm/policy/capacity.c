@@ -105,7 +105,7 @@ static apl_group_t *older(apl_lock_token_t *token, apl_group_t *a,
 }
 
 /* Does another group that has a turn wait for longer than this one? */
-static int is_later(apl_lock_token_t *token, apl_group_t *group)
+static int another_waits_longer(apl_lock_token_t *token, apl_group_t *group)
 {
     apl_header_t *h = token->pool->header;
     apl_group_t *first = next_turn(token, &h->unserved, NULL, NULL);
@@ -114,12 +114,11 @@ static int is_later(apl_lock_token_t *token, apl_group_t *group)
     return first && first != group && older(token, first, group) == first;
 }
 
-/* The process that gives way to a newcomer: the longest idle one of a group
- * above its minimum; else, for an unserved one, the longest idle one, as a
- * minimum must not lock another app out. A walk, but only where a process is
- * about to be started. @param unserved 1: it is, or was */
-static apl_process_t *victim(apl_lock_token_t *token,
-                             const apl_group_t *newcomer, int unserved)
+/* The longest idle process of a group above its minimum; else, for an unserved
+ * newcomer, the longest idle one, as a minimum must not lock another app out.
+ * A walk, but only where a process is about to be started. */
+static apl_process_t *idle_to_evict(apl_lock_token_t *token,
+                                    const apl_group_t *newcomer, int unserved)
 {
     apl_pool_t *pool = token->pool;
     apl_walk_t it;
@@ -141,9 +140,9 @@ static apl_process_t *victim(apl_lock_token_t *token,
     return second;
 }
 
-/* A busy one gives way: that of the fewest sessions. Its open ones go on. One
- * that is hung takes no room that it could give. */
-static apl_process_t *shared_victim(apl_lock_token_t *token,
+/* The busy process with the fewest sessions, which it finishes. Not a hung one:
+ * it takes no room that it could give. */
+static apl_process_t *busy_to_evict(apl_lock_token_t *token,
                                     const apl_group_t *of,
                                     const apl_group_t *newcomer)
 {
@@ -175,9 +174,9 @@ static int make_room(apl_lock_token_t *token, const apl_group_t *newcomer,
 
     if (!apl_capacity_is_left(token->pool, NULL, 1))
         return 0;
-    p = victim(token, newcomer, apl_group_unserved(newcomer));
+    p = idle_to_evict(token, newcomer, apl_group_unserved(newcomer));
     if (!p)
-        p = shared_victim(token, freed, newcomer);
+        p = busy_to_evict(token, freed, newcomer);
     if (!p)
         return 0;
     evict(token, p);
@@ -188,7 +187,8 @@ void apl_capacity_ask(apl_lock_token_t *token, apl_group_t *group)
 {
     if (!apl_group_may_grow(token, group))
         return;
-    if (apl_capacity_is_left(token->pool, group, 0) && !is_later(token, group))
+    if (apl_capacity_is_left(token->pool, group, 0) &&
+        !another_waits_longer(token, group))
         apl_process_reserve(token, group, 0);
     else if (group->waiting > 0)
         take_turn(token, group);
@@ -228,7 +228,7 @@ static apl_group_t *next_served(apl_lock_token_t *token,
 
 /* The group's turn is over: its process is wanted. @param replaces 1: above the
  * limit, if that is reached. @return 0: no slot is free */
-static int serve(apl_lock_token_t *token, apl_group_t *group, int replaces)
+static int start_for(apl_lock_token_t *token, apl_group_t *group, int replaces)
 {
     apl_list_remove(token->pool, &group->turn);
     apl_list_remove(token->pool, &group->above);
@@ -290,7 +290,7 @@ static void serve_above(apl_lock_token_t *token)
     while (token->turns > 0 && is_left_above(token->pool) &&
            (g = next_above(token)) != NULL) {
         token->turns--;
-        if (!serve(token, g, may_replace(token, g) || !has_room(token, g)))
+        if (!start_for(token, g, may_replace(token, g) || !has_room(token, g)))
             return;
     }
 }
@@ -305,7 +305,7 @@ void apl_capacity_replace_outdated(apl_lock_token_t *token, apl_group_t *group)
 void apl_capacity_end_excess(apl_lock_token_t *token, const apl_group_t *group)
 {
     apl_process_t *p =
-        apl_hung_exceeded(token->pool) ? victim(token, group, 1) : NULL;
+        apl_hung_exceeded(token->pool) ? idle_to_evict(token, group, 1) : NULL;
 
     if (p)
         evict(token, p);
@@ -314,7 +314,7 @@ void apl_capacity_end_excess(apl_lock_token_t *token, const apl_group_t *group)
 /* ---- sharing ---- */
 
 /* @param freed as of make_room() */
-static void settle(apl_lock_token_t *token, const apl_group_t *freed)
+static void serve_turns(apl_lock_token_t *token, const apl_group_t *freed)
 {
     apl_group_t *g;
 
@@ -322,7 +322,7 @@ static void settle(apl_lock_token_t *token, const apl_group_t *freed)
      * when somebody keeps writing that it has none. */
     while (token->turns > 0 && (g = next_served(token, freed)) != NULL) {
         token->turns--;
-        if (!serve(token, g, 0))
+        if (!start_for(token, g, 0))
             return;
     }
     serve_above(token);
@@ -330,19 +330,19 @@ static void settle(apl_lock_token_t *token, const apl_group_t *freed)
 
 void apl_capacity_assign(apl_lock_token_t *token)
 {
-    settle(token, NULL);
+    serve_turns(token, NULL);
 }
 
 void apl_capacity_share(apl_lock_token_t *token, apl_group_t *group)
 {
     apl_pool_t *pool = token->pool;
-    /* Compare with the group that settle() will serve: without a free place
+    /* Compare with the group that serve_turns() will serve: without a free place
      * that is none whose starts fail. */
     fits_t *fits = apl_capacity_is_left(pool, NULL, 0) ? NULL : is_healthy;
     apl_group_t *first = next_turn(token, &pool->header->unserved, fits, NULL);
 
     if (first && older(token, first, group) == first)
-        settle(token, group);
+        serve_turns(token, group);
     apl_queue_serve(token, group);
     /* Not apl_capacity_ask(): a place that is free goes to whose turn it is. */
     if (group->waiting > 0 && !token->more && apl_group_may_grow(token, group))
@@ -364,7 +364,7 @@ void apl_capacity_share_all(apl_lock_token_t *token)
 
 /* Would it leave a place if it ended, and is it of use to nobody? A hung one
  * that does not count leaves none. */
-static int is_forsaken(const apl_process_t *p, const apl_group_t *g)
+static int has_only_abandoned(const apl_process_t *p, const apl_group_t *g)
 {
     return p->state == APL_PROCESS_LIVE && p->abandoned > 0 &&
            p->sessions == p->abandoned &&
@@ -378,13 +378,13 @@ void apl_capacity_evict_abandoned(apl_lock_token_t *token,
     const apl_group_t *own = apl_process_group(token, process);
     apl_group_t *g;
 
-    if (!own || !is_forsaken(process, own) ||
+    if (!own || !has_only_abandoned(process, own) ||
         !apl_capacity_is_left(pool, NULL, 1))
         return;
     g = next_turn(token, &pool->header->unserved, is_healthy, own);
     if (g) {
         evict(token, process);
-        serve(token, g, 0);
+        start_for(token, g, 0);
     }
 }
 

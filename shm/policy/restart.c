@@ -14,7 +14,7 @@ static int64_t nanoseconds(const struct timespec *t)
 }
 
 /* Its age by the clock that files know, in us. */
-static int64_t age(const struct timespec *t)
+static int64_t file_age(const struct timespec *t)
 {
     struct timespec now;
 
@@ -22,7 +22,8 @@ static int64_t age(const struct timespec *t)
     return (nanoseconds(&now) - nanoseconds(t)) / 1000;
 }
 
-static void see(const char *dir, int64_t now, apl_restart_seen_t *look)
+static void look_at_files(const char *dir, int64_t now,
+                          apl_restart_seen_t *look)
 {
     apl_stamp_t *stamp = &look->stamp;
     char path[4096];
@@ -37,7 +38,7 @@ static void see(const char *dir, int64_t now, apl_restart_seen_t *look)
         stamp->ctime_ns = nanoseconds(&st.st_ctim);
         stamp->inode = st.st_ino;
         stamp->size = (uint64_t)st.st_size;
-        look->changed = now - age(&st.st_ctim);
+        look->changed = now - file_age(&st.st_ctim);
     }
     snprintf(path, sizeof path, "%s/always_restart.txt", dir);
     stamp->always = stat(path, &st) == 0;
@@ -58,13 +59,13 @@ int apl_restart_poll(const apl_pool_t *pool, uint32_t group, const char *dir,
             now - last < g->options.stat_interval)
             return 0;
     }
-    see(dir, now, look);
+    look_at_files(dir, now, look);
     return 1;
 }
 
 /* Has it a process from before that? One that boots may have read the code. */
-static int is_older(const apl_pool_t *pool, const apl_group_t *group,
-                    int64_t then)
+static int has_process_from_before(const apl_pool_t *pool,
+                                   const apl_group_t *group, int64_t then)
 {
     uint32_t i, top = apl_top(&pool->header->top_process, pool->n.processes);
 
@@ -86,7 +87,7 @@ int apl_restart_due(const apl_pool_t *pool, const apl_group_t *group,
     if (look->seq != group->stamp_seq || !look->stamp.exists)
         return 0;
     if (look->seq == 0)
-        return is_older(pool, group, look->changed);
+        return has_process_from_before(pool, group, look->changed);
     return group->stamp.exists == 0 ||
            group->stamp.mtime_ns != look->stamp.mtime_ns ||
            group->stamp.ctime_ns != look->stamp.ctime_ns ||

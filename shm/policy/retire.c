@@ -101,7 +101,8 @@ void apl_retire_restart(apl_lock_token_t *token, apl_group_t *group,
 /* ---- MaxRequests ---- */
 
 /* With the jitter of this process; its id is random. */
-static uint64_t limit_of(const apl_group_t *group, const apl_process_t *process)
+static uint64_t request_limit(const apl_group_t *group,
+                              const apl_process_t *process)
 {
     const apl_options_t *o = &group->options;
 
@@ -112,7 +113,7 @@ static uint64_t limit_of(const apl_group_t *group, const apl_process_t *process)
 
 static int is_full(const apl_group_t *group, const apl_process_t *process)
 {
-    return process->processed >= limit_of(group, process);
+    return process->processed >= request_limit(group, process);
 }
 
 /* Is it time for its replacement? With a tenth of its requests left; or after
@@ -122,23 +123,23 @@ static int is_nearly_full(const apl_lock_token_t *token,
                           const apl_group_t *group,
                           const apl_process_t *process)
 {
-    uint64_t limit = limit_of(group, process);
-    uint64_t had = __atomic_load_n(&process->processed, __ATOMIC_RELAXED);
-    uint64_t left = had < limit ? limit - had : 0;
+    uint64_t limit = request_limit(group, process);
+    uint64_t served = __atomic_load_n(&process->processed, __ATOMIC_RELAXED);
+    uint64_t left = served < limit ? limit - served : 0;
     int64_t age = apl_since(token->now, process->ready_at);
     int64_t boot = apl_since(process->ready_at, process->started), lasts;
 
-    if (limit < 10 || limit == UINT64_MAX || had < left)
+    if (limit < 10 || limit == UINT64_MAX || served < left)
         return 0;
     if (left <= limit / 10)
         return 1;
-    lasts = age / (int64_t)had * (int64_t)left;
+    lasts = age / (int64_t)served * (int64_t)left;
     return lasts / (group->size + 1ll) < boot;
 }
 
 /* A start of the group that was to replace a process, if there is one, takes
  * the place that becomes free: another's start may not have it, too. */
-static void take_place(apl_lock_token_t *token, const apl_group_t *group)
+static void count_replacement(apl_lock_token_t *token, const apl_group_t *group)
 {
     apl_pool_t *pool = token->pool;
     apl_header_t *h = pool->header;
@@ -162,7 +163,7 @@ static void retire(apl_lock_token_t *token, apl_group_t *group,
                    apl_process_t *process)
 {
     token->pool->header->counters.retired++;
-    take_place(token, group);
+    count_replacement(token, group);
     apl_process_leave(token, process, APL_EVENT_RETIRED);
     /* The replacement has the place, unless another group waits for longer. */
     if (group->waiting > 0 || group->size < group->options.min_instances)

@@ -8,7 +8,7 @@
 #include "shm/slots/hung.h"
 #include "shm/format/list.h"
 
-#define LOOK_UP 64 /* steps that finding a group by its name counts for */
+#define LOOK_UP_STEPS 64 /* steps that finding a group by its name counts for */
 
 /* ---- who may be in a list of a group ---- */
 
@@ -55,7 +55,7 @@ static int is_next(apl_check_list_t *walk, const apl_pool_t *pool,
 
 static int check_name(apl_check_t *a, const apl_group_t *g)
 {
-    a->left -= a->left < LOOK_UP ? a->left : LOOK_UP;
+    a->left -= a->left < LOOK_UP_STEPS ? a->left : LOOK_UP_STEPS;
     if (memchr(g->name, 0, sizeof g->name) == NULL ||
         apl_group_index(&a->pool, apl_group_key(g->name), g->name) !=
             APL_GROUP_INDEX(&a->pool, g))
@@ -84,7 +84,7 @@ static int check_bucket(apl_check_t *a, const apl_group_t *g)
 }
 
 /* What a walk along a list of a group came to, if it is not its length. */
-static int judge(apl_check_t *a, const apl_group_t *g, int verdict)
+static int report_walk(apl_check_t *a, const apl_group_t *g, int verdict)
 {
     if (verdict == APL_CHECK_LIST_TORN)
         return apl_check_state_found(a, 18, "a list of group %.80s is torn",
@@ -104,7 +104,7 @@ static int check_members(apl_check_t *a, const apl_group_t *g,
         (verdict == APL_CHECK_LIST_GOOD && g->size != t->live))
         return apl_check_state_found(a, 4, "group %.80s: size %u, but %u live",
                                      g->name, g->size, t->live);
-    return judge(a, g, verdict);
+    return report_walk(a, g, verdict);
 }
 
 static int check_idle(apl_check_t *a, const apl_group_t *g,
@@ -115,7 +115,7 @@ static int check_idle(apl_check_t *a, const apl_group_t *g,
     if (verdict == APL_CHECK_LIST_LENGTH)
         return apl_check_state_found(
             a, 3, "group %.80s: %u idle, not all listed", g->name, t->idle);
-    return judge(a, g, verdict);
+    return report_walk(a, g, verdict);
 }
 
 static int check_order(apl_check_t *a, const apl_group_t *g,
@@ -141,7 +141,7 @@ static int check_queue(apl_check_t *a, const apl_group_t *g,
         return apl_check_state_found(a, 14,
                                      "group %.80s: queue of %u, but %u wait",
                                      g->name, g->waiting, t->waiting);
-    return judge(a, g, verdict);
+    return report_walk(a, g, verdict);
 }
 
 static int check_counts(apl_check_t *a, const apl_group_t *g,

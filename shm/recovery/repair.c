@@ -13,20 +13,20 @@
 
 /* A link is in no list. What is right already is not written: a line of memory
  * that was written goes back there, which takes as long as to read it. */
-static void clear(apl_link_t *link)
+static void clear_link(apl_link_t *link)
 {
     if ((link->next | link->prev) != 0)
         *link = (apl_link_t){0, 0};
 }
 
 /* The marks of use are hints; a wrong one costs time, not truth. */
-static uint32_t top_of(uint32_t *mark, uint32_t n)
+static uint32_t keep_top_in_bounds(uint32_t *mark, uint32_t n)
 {
     return *mark = apl_top(mark, n);
 }
 
 /* A group is good if it will be found by its own name, and alone. */
-static int good_group(apl_pool_t *pool, const apl_group_t *g)
+static int is_good_group(apl_pool_t *pool, const apl_group_t *g)
 {
     return g->state == APL_GROUP_USED && g->name[0] != 0 &&
            memchr(g->name, 0, sizeof g->name) != NULL &&
@@ -37,7 +37,7 @@ static int good_group(apl_pool_t *pool, const apl_group_t *g)
 static void repair_groups(apl_pool_t *pool)
 {
     apl_header_t *h = pool->header;
-    uint32_t i, top = top_of(&h->top_group, pool->n.groups);
+    uint32_t i, top = keep_top_in_bounds(&h->top_group, pool->n.groups);
 
     for (i = 1; i <= top; i++) {
         apl_group_t *g = &pool->groups[i];
@@ -51,7 +51,7 @@ static void repair_groups(apl_pool_t *pool)
         g->hung = g->unkillable = g->sessions = g->leaving = 0;
         g->root[sizeof g->root - 1] = 0;
         g->error[sizeof g->error - 1] = 0;
-        if (good_group(pool, g))
+        if (is_good_group(pool, g))
             apl_group_link(pool, g);
         else {
             g->state = APL_GROUP_FREE;
@@ -63,7 +63,7 @@ static void repair_groups(apl_pool_t *pool)
 static void repair_children(apl_pool_t *pool)
 {
     apl_header_t *h = pool->header;
-    uint32_t i, top = top_of(&h->top_child, pool->n.children);
+    uint32_t i, top = keep_top_in_bounds(&h->top_child, pool->n.children);
 
     for (i = 1; i <= top; i++) {
         apl_child_t *c = &pool->children[i];
@@ -87,7 +87,7 @@ static void keep_ticket(apl_header_t *h, uint64_t *ticket)
         h->ticket = *ticket;
 }
 
-static int used_group(const apl_pool_t *pool, const apl_group_t *g)
+static int is_used_group(const apl_pool_t *pool, const apl_group_t *g)
 {
     return g && APL_GROUP_INDEX(pool, g) <= pool->header->top_group &&
            g->state == APL_GROUP_USED;
@@ -96,7 +96,7 @@ static int used_group(const apl_pool_t *pool, const apl_group_t *g)
 static void clean_processes(apl_pool_t *pool, int64_t now)
 {
     apl_header_t *h = pool->header;
-    uint32_t i, top = top_of(&h->top_process, pool->n.processes);
+    uint32_t i, top = keep_top_in_bounds(&h->top_process, pool->n.processes);
 
     for (i = 1; i <= top; i++) {
         apl_process_t *p = &pool->processes[i];
@@ -107,7 +107,7 @@ static void clean_processes(apl_pool_t *pool, int64_t now)
         memset(&p->idle, 0, sizeof p->idle);
         memset(&p->pool, 0, sizeof p->pool);
         memset(&p->node, 0, sizeof p->node);
-        if (p->state >= APL_PROCESS_STATES || !used_group(pool, g) ||
+        if (p->state >= APL_PROCESS_STATES || !is_used_group(pool, g) ||
             (p->state > APL_PROCESS_WANTED && (p->id & 0xffff) != i))
             p->state = APL_PROCESS_FREE;
         else if (p->revision > g->revision)
@@ -121,12 +121,12 @@ static void clean_processes(apl_pool_t *pool, int64_t now)
 }
 
 /* Has a session in this state an owner and a group that are there? */
-static int good_session(const apl_pool_t *pool, uint32_t state,
-                        const apl_child_t *c, const apl_group_t *g)
+static int is_good_session(const apl_pool_t *pool, uint32_t state,
+                           const apl_child_t *c, const apl_group_t *g)
 {
     return state > APL_SESSION_FREE && state < APL_SESSION_STATES && c &&
            APL_CHILD_INDEX(pool, c) <= pool->header->top_child &&
-           c->state == APL_CHILD_USED && used_group(pool, g);
+           c->state == APL_CHILD_USED && is_used_group(pool, g);
 }
 
 /* Is it nobody's, but of a process that is there? Then so is its group: else
@@ -137,7 +137,7 @@ static int is_abandoned(const apl_session_t *s, const apl_process_t *p)
 }
 
 /* Its process is gone, and not to be taken for a later one in its slot. */
-static void bereave(const apl_pool_t *pool, apl_session_t *s)
+static void make_process_stale(const apl_pool_t *pool, apl_session_t *s)
 {
     const apl_process_t *later = apl_process_at(pool, s->process);
 
@@ -149,7 +149,7 @@ static void repair_sessions(apl_lock_token_t *token)
 {
     apl_pool_t *pool = token->pool;
     apl_header_t *h = pool->header;
-    uint32_t i, top = top_of(&h->top_session, pool->n.sessions);
+    uint32_t i, top = keep_top_in_bounds(&h->top_session, pool->n.sessions);
 
     for (i = 1; i <= top; i++) {
         apl_session_t *s = &pool->sessions[i];
@@ -160,8 +160,8 @@ static void repair_sessions(apl_lock_token_t *token)
             state == APL_SESSION_OPEN ? apl_session_process(token, s) : NULL;
 
         apl_session_ahead(s);
-        clear(&s->link);
-        if (!good_session(pool, state, c, g) && !is_abandoned(s, p)) {
+        clear_link(&s->link);
+        if (!is_good_session(pool, state, c, g) && !is_abandoned(s, p)) {
             s->state = APL_SESSION_FREE;
             apl_list_append(pool, &h->sessions_free, &s->link);
             continue;
@@ -179,7 +179,7 @@ static void repair_sessions(apl_lock_token_t *token)
         if (p)
             apl_session_recount(token, s, p);
         else if (state == APL_SESSION_OPEN)
-            bereave(pool, s);
+            make_process_stale(pool, s);
     }
 }
 

@@ -29,7 +29,7 @@ int apl_tally_begin(apl_tally_t *tally, const apl_pool_t *pool)
 
 /* What is counted of the group of that index; what is counted nowhere goes to
  * slot 0, which is nobody's. */
-static apl_tally_group_t *truth_of(apl_tally_t *tally, uint32_t group)
+static apl_tally_group_t *group_tally(apl_tally_t *tally, uint32_t group)
 {
     return &tally->groups[group <= tally->top.groups ? group : 0];
 }
@@ -66,7 +66,7 @@ void apl_tally_process(apl_tally_t *tally, const apl_pool_t *pool,
 {
     const apl_process_t *p = &pool->processes[index];
     const apl_group_t *g = apl_group_at(pool, p->group);
-    apl_tally_group_t *t = truth_of(tally, p->group);
+    apl_tally_group_t *t = group_tally(tally, p->group);
     int starts =
         p->state == APL_PROCESS_WANTED || p->state == APL_PROCESS_STARTING;
 
@@ -89,11 +89,11 @@ void apl_tally_session(apl_tally_t *tally, const apl_pool_t *pool,
 
     tally->sessions_free += s->state == APL_SESSION_FREE;
     if (s->state != APL_SESSION_FREE) {
-        truth_of(tally, s->group)->sessions++;
+        group_tally(tally, s->group)->sessions++;
         tally->children[s->child <= tally->top.children ? s->child : 0]++;
     }
     if (s->state == APL_SESSION_WAITING)
-        truth_of(tally, s->group)->waiting++;
+        group_tally(tally, s->group)->waiting++;
     if (s->state != APL_SESSION_OPEN || !p ||
         s->process > tally->top.processes || p->state < APL_PROCESS_LIVE ||
         s->process_generation != p->generation)

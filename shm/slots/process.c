@@ -51,7 +51,7 @@ static void move_turn(apl_pool_t *pool, apl_group_t *g, int was_unserved)
 }
 
 /* Where it has room among those that requests share, it has a place there. */
-static void rank(apl_pool_t *pool, apl_group_t *g, apl_process_t *p)
+static void insert_if_room(apl_pool_t *pool, apl_group_t *g, apl_process_t *p)
 {
     if (apl_group_has_room(g, p))
         apl_heap_insert(pool, &g->order, p);
@@ -80,7 +80,7 @@ static void enlist_live(apl_lock_token_t *token, apl_process_t *p,
     }
     else {
         h->active++;
-        rank(pool, g, p);
+        insert_if_room(pool, g, p);
     }
 }
 
@@ -179,8 +179,8 @@ static void delist(apl_lock_token_t *token, apl_process_t *process,
     }
 }
 
-static void move(apl_lock_token_t *token, apl_process_t *process,
-                 uint32_t state)
+static void change_state(apl_lock_token_t *token, apl_process_t *process,
+                         uint32_t state)
 {
     uint32_t before = process->state;
 
@@ -232,7 +232,7 @@ void apl_process_start(apl_lock_token_t *token, apl_process_t *process,
     process->started = token->now;
     process->revision = g ? g->revision : 0;
     APL_CRASH_POINT("start_named");
-    move(token, process, APL_PROCESS_STARTING);
+    change_state(token, process, APL_PROCESS_STARTING);
 }
 
 void apl_process_live(apl_lock_token_t *token, apl_process_t *process)
@@ -240,7 +240,7 @@ void apl_process_live(apl_lock_token_t *token, apl_process_t *process)
     process->ready_at = token->now;
     apl_process_touch(token, process);
     APL_CRASH_POINT("live_times");
-    move(token, process, APL_PROCESS_LIVE);
+    change_state(token, process, APL_PROCESS_LIVE);
 }
 
 void apl_process_leave(apl_lock_token_t *token, apl_process_t *process,
@@ -249,13 +249,13 @@ void apl_process_leave(apl_lock_token_t *token, apl_process_t *process,
     apl_event_note(token, reason, apl_process_group(token, process), process);
     process->reason = reason;
     APL_CRASH_POINT("leave_reason");
-    move(token, process, APL_PROCESS_LEAVING);
+    change_state(token, process, APL_PROCESS_LEAVING);
     token->ring = 1;
 }
 
 void apl_process_free(apl_lock_token_t *token, apl_process_t *process)
 {
-    move(token, process, APL_PROCESS_FREE);
+    change_state(token, process, APL_PROCESS_FREE);
 }
 
 /* ---- sessions ---- */
@@ -276,7 +276,7 @@ void apl_process_set_hung(apl_lock_token_t *token, apl_process_t *process,
     /* seen: it hangs, or goes on; nobody counts it */
     apl_hung_count(pool, g, hung ? 1 : -1);
     move_turn(pool, g, was_unserved);
-    rank(pool, g, process);
+    insert_if_room(pool, g, process);
     if (hung)
         pool->header->counters.hung++;
     else
@@ -302,7 +302,7 @@ void apl_process_open(apl_lock_token_t *token, apl_process_t *process)
     else
         apl_heap_remove(pool, &g->order, process);
     process->sessions++;
-    rank(pool, g, process);
+    insert_if_room(pool, g, process);
 }
 
 void apl_process_close(apl_lock_token_t *token, apl_process_t *process)
@@ -331,5 +331,5 @@ void apl_process_close(apl_lock_token_t *token, apl_process_t *process)
             apl_process_set_hung(token, process, 0);
     }
     else
-        rank(pool, g, process);
+        insert_if_room(pool, g, process);
 }

@@ -68,7 +68,7 @@ apr_status_t apl_admin_permits(apl_pool_t *pool, const char *name, int64_t now)
 }
 
 /* The group is healthy enough for a process. */
-static apr_status_t start(apl_lock_token_t *token, apl_group_t *g)
+static apr_status_t start_group(apl_lock_token_t *token, apl_group_t *g)
 {
     if (apl_group_drained(g))
         return APL_EDRAINED;
@@ -93,7 +93,7 @@ apr_status_t apl_admin_start(apl_pool_t *pool, const apl_app_t *app,
 
     if (rv != APR_SUCCESS)
         return rv;
-    rv = start(&token, g);
+    rv = start_group(&token, g);
     apl_capacity_assign(&token);
     apl_leave(&token);
     return rv;

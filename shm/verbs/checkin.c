@@ -110,8 +110,8 @@ static int abandon(apl_lock_token_t *token, apl_session_t *s, int answered)
     return 1;
 }
 
-static void end(apl_pool_t *pool, apl_session_ref_t *ref, int64_t now,
-                ending_t how)
+static void end_session(apl_pool_t *pool, apl_session_ref_t *ref, int64_t now,
+                        ending_t how)
 {
     apl_session_t *s = apl_session_ref_find(pool, ref);
     apl_lock_token_t token;
@@ -128,22 +128,22 @@ static void end(apl_pool_t *pool, apl_session_ref_t *ref, int64_t now,
 
 void apl_checkin(apl_pool_t *pool, apl_session_ref_t *ref, int64_t now)
 {
-    end(pool, ref, now, CLOSED);
+    end_session(pool, ref, now, CLOSED);
 }
 
 void apl_checkin_abandon(apl_pool_t *pool, apl_session_ref_t *ref, int64_t now)
 {
-    end(pool, ref, now, ABANDONED);
+    end_session(pool, ref, now, ABANDONED);
 }
 
 void apl_checkin_refused(apl_pool_t *pool, apl_session_ref_t *ref, int64_t now)
 {
-    end(pool, ref, now, REFUSED);
+    end_session(pool, ref, now, REFUSED);
 }
 
 void apl_checkin_unused(apl_pool_t *pool, apl_session_ref_t *ref, int64_t now)
 {
-    end(pool, ref, now, UNUSED);
+    end_session(pool, ref, now, UNUSED);
 }
 
 void apl_checkin_orphan(apl_lock_token_t *token, apl_session_t *session)

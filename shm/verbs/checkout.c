@@ -72,8 +72,8 @@ static void describe(apl_session_t *s, const apl_request_t *request)
 
 /* Without the lock: the process may be gone and its slot another's, which
  * maybe boots yet. Then the id is right still, and leads to no socket. */
-APL_UNLOCKED static void fill(apl_session_ref_t *ref, const apl_session_t *s,
-                              const apl_process_t *p)
+APL_UNLOCKED static void
+fill_ref(apl_session_ref_t *ref, const apl_session_t *s, const apl_process_t *p)
 {
     ref->id = s->id;
     ref->pid = p->identity.pid;
@@ -89,7 +89,7 @@ APL_UNLOCKED static void fill(apl_session_ref_t *ref, const apl_session_t *s,
 
 /* Its processes may be busy with requests that nobody waits for: the spawner
  * looks more often whether these end. It knows once somebody waits. */
-static int is_to_be_told(apl_lock_token_t *token, const apl_group_t *g)
+static int spawner_should_look(apl_lock_token_t *token, const apl_group_t *g)
 {
     apl_pool_t *pool = token->pool;
     apl_walk_t it;
@@ -130,13 +130,13 @@ static apr_status_t queue(apl_lock_token_t *token, apl_group_t *g,
     apl_session_queue(token, s);
     apl_capacity_ask(token, g);
     apl_capacity_assign(token);
-    if (is_to_be_told(token, g))
+    if (spawner_should_look(token, g))
         token->ring = 1;
     return APL_EWAIT;
 }
 
-static apr_status_t ask(apl_lock_token_t *token, apl_group_t *g,
-                        apl_session_t *s, apl_session_ref_t *ref)
+static apr_status_t get_process(apl_lock_token_t *token, apl_group_t *g,
+                                apl_session_t *s, apl_session_ref_t *ref)
 {
     apl_process_t *p;
     uint32_t most;
@@ -149,7 +149,7 @@ static apr_status_t ask(apl_lock_token_t *token, apl_group_t *g,
     if (!p)
         return queue(token, g, s, ref);
     apl_session_give(token, s, p);
-    fill(ref, s, p);
+    fill_ref(ref, s, p);
     /* It is in a queue of its own behind another request; or beside one that
      * hangs. */
     most = apl_group_concurrency(g, p);
@@ -159,8 +159,8 @@ static apr_status_t ask(apl_lock_token_t *token, apl_group_t *g,
 }
 
 /* A session slot for a request. NULL: there is none, or there is damage. */
-static apl_session_t *take(apl_lock_token_t *token, const apl_app_t *app,
-                           apl_group_t **group)
+static apl_session_t *take_session(apl_lock_token_t *token,
+                                   const apl_app_t *app, apl_group_t **group)
 {
     apl_pool_t *pool = token->pool;
 
@@ -181,19 +181,19 @@ apr_status_t apl_checkout(apl_pool_t *pool, apl_session_ref_t *ref,
     memset(ref, 0, sizeof *ref);
     if (rv != APR_SUCCESS)
         return rv;
-    s = take(&token, app, &g);
+    s = take_session(&token, app, &g);
     if (!s && pool->damaged) {
         apl_leave(&token); /* which repairs */
         rv = apl_enter(&token, pool, now, APL_FOREVER);
         if (rv != APR_SUCCESS)
             return rv;
-        s = take(&token, app, &g);
+        s = take_session(&token, app, &g);
     }
     if (s) {
         g->used = 1;
         s->counted = request && request->wants_upgrade;
         restart(&token, g, look);
-        rv = ask(&token, g, s, ref);
+        rv = get_process(&token, g, s, ref);
         if (rv != APR_SUCCESS && rv != APL_EWAIT)
             apl_session_put_back(&token, s);
         else {
@@ -255,14 +255,14 @@ APL_UNLOCKED apr_status_t apl_checkout_poll(apl_pool_t *pool,
         p = apl_process_at(pool, s->process);
         if (!p)
             return APL_EDAMAGED;
-        fill(ref, s, p);
+        fill_ref(ref, s, p);
         return APR_SUCCESS;
     default:
         return take_failure(pool, ref, now);
     }
 }
 
-static void count_end(apl_pool_t *pool, apr_status_t rv)
+static void count_failure(apl_pool_t *pool, apr_status_t rv)
 {
     apl_counters_t *c = &pool->header->counters;
 
@@ -298,7 +298,7 @@ apr_status_t apl_checkout_wait(apl_pool_t *pool, apl_session_ref_t *ref,
                            left < APL_WAKE_SLICE ? left : APL_WAKE_SLICE);
     }
     if (rv != APR_SUCCESS && ref->session != 0) {
-        count_end(pool, rv);
+        count_failure(pool, rv);
         apl_checkin_unused(pool, ref, apl_now());
     }
     return rv;

@@ -28,7 +28,7 @@ APL_UNLOCKED apr_status_t apl_child_watch_at(const apl_pool_t *pool,
 }
 
 /* The child that is meant, and no other that has its slot by now. */
-static int is_child(const apl_child_t *c, const apl_child_watch_t *watch)
+static int is_same_child(const apl_child_t *c, const apl_child_watch_t *watch)
 {
     return c && c->state == APL_CHILD_USED &&
            c->generation == watch->generation &&
@@ -39,7 +39,7 @@ static int is_child(const apl_child_t *c, const apl_child_watch_t *watch)
 /* Its sessions are taken back from now on. After damage, a child that lives
  * takes another slot with its next request: no session comes into a part of the
  * slot array that was looked at already. */
-static void empty(apl_child_t *c)
+static void begin_reclaim(apl_child_t *c)
 {
     if (c->died == 0)
         c->died = APL_CHILD_EMPTIED;
@@ -47,7 +47,7 @@ static void empty(apl_child_t *c)
 }
 
 /* All its sessions were looked at. */
-static void let_go(apl_lock_token_t *token, apl_child_t *c)
+static void free_child(apl_lock_token_t *token, apl_child_t *c)
 {
     if (c->sessions > 0)
         token->pool->damaged = 1;
@@ -88,11 +88,11 @@ apr_status_t apl_child_watch_gone(apl_pool_t *pool,
         rv = apl_enter_patiently(&token, pool, now);
         if (rv != APR_SUCCESS)
             return rv;
-        if (!is_child(c, watch)) {
+        if (!is_same_child(c, watch)) {
             apl_leave(&token);
             return APL_ESTALE;
         }
-        empty(c);
+        begin_reclaim(c);
         if (reclaim_some(&token, c, &from) > 0 &&
             c->died != APL_CHILD_COUNTED) {
             c->died = APL_CHILD_COUNTED;
@@ -102,7 +102,7 @@ apr_status_t apl_child_watch_gone(apl_pool_t *pool,
         more = c->sessions > 0 && !pool->damaged &&
                from <= apl_top(&pool->header->top_session, pool->n.sessions);
         if (!more)
-            let_go(&token, c);
+            free_child(&token, c);
         apl_leave(&token);
     } while (more);
     return APR_SUCCESS;
@@ -110,12 +110,12 @@ apr_status_t apl_child_watch_gone(apl_pool_t *pool,
 
 /* ---- all of them ---- */
 
-static void empty_slot(apl_lock_token_t *token, uint32_t i)
+static void begin_reclaim_slot(apl_lock_token_t *token, uint32_t i)
 {
     apl_child_t *c = &token->pool->children[i];
 
     if (c->state == APL_CHILD_USED)
-        empty(c);
+        begin_reclaim(c);
 }
 
 static void reclaim_slot(apl_lock_token_t *token, uint32_t i)
@@ -128,18 +128,18 @@ static void reclaim_slot(apl_lock_token_t *token, uint32_t i)
         apl_checkin_orphan(token, s);
 }
 
-static void let_go_slot(apl_lock_token_t *token, uint32_t i)
+static void free_child_slot(apl_lock_token_t *token, uint32_t i)
 {
     apl_child_t *c = &token->pool->children[i];
 
     if (c->state == APL_CHILD_USED && c->died != 0)
-        let_go(token, c);
+        free_child(token, c);
 }
 
 /* Do this to each slot of a slot array, to a few under one lock. @return 0: the lock
  * is not to be had */
-static int do_all(apl_pool_t *pool, int64_t now, apl_slots_t slots,
-                  void (*act)(apl_lock_token_t *token, uint32_t i))
+static int for_each_slot(apl_pool_t *pool, int64_t now, apl_slots_t slots,
+                         void (*act)(apl_lock_token_t *token, uint32_t i))
 {
     uint32_t i, end;
     apl_lock_token_t token;
@@ -162,9 +162,10 @@ int apl_child_watch_roll_call(apl_pool_t *pool, int64_t now)
         return 0;
     /* Only the end of it ends it: a spawner that dies on the way leaves it to
      * the next one. Nor is it over when there was damage meanwhile. */
-    if (do_all(pool, now, apl_slots_children(pool), empty_slot) &&
-        do_all(pool, now, apl_slots_sessions(pool), reclaim_slot) &&
-        do_all(pool, now, apl_slots_children(pool), let_go_slot))
+    if (for_each_slot(pool, now, apl_slots_children(pool),
+                      begin_reclaim_slot) &&
+        for_each_slot(pool, now, apl_slots_sessions(pool), reclaim_slot) &&
+        for_each_slot(pool, now, apl_slots_children(pool), free_child_slot))
         __atomic_compare_exchange_n(&pool->header->roll_call, &due, 0, 0,
                                     __ATOMIC_RELAXED, __ATOMIC_RELAXED);
     return 1;

@@ -23,7 +23,7 @@ static void end_change(apl_header_t *h)
     __atomic_store_n(&h->sequence, (h->sequence | 1) + 1, __ATOMIC_RELEASE);
 }
 
-static void mend(apl_lock_token_t *token)
+static void repair_pool(apl_lock_token_t *token)
 {
     apl_header_t *h = token->pool->header;
 
@@ -57,7 +57,7 @@ apr_status_t apl_enter(apl_lock_token_t *token, apl_pool_t *pool, int64_t now,
     begin_change(h);
     APL_CRASH_POINT("enter_inside");
     if (__builtin_expect(died || pool->damaged, 0))
-        mend(token);
+        repair_pool(token);
     return APR_SUCCESS;
 }
 
@@ -72,7 +72,7 @@ apr_status_t apl_enter_patiently(apl_lock_token_t *token, apl_pool_t *pool,
 }
 
 /* @return 0: the lock was broken meanwhile, and others have been inside */
-static int go_out(apl_lock_token_t *token)
+static int leave_once(apl_lock_token_t *token)
 {
     apl_pool_t *pool = token->pool;
     apl_header_t *h = pool->header;
@@ -81,7 +81,7 @@ static int go_out(apl_lock_token_t *token)
 
     if (__builtin_expect(apl_lock_is_mine(&h->lock), 1)) {
         if (__builtin_expect(pool->damaged, 0))
-            mend(token);
+            repair_pool(token);
         end_change(h);
         APL_CRASH_POINT("leave_outside");
     }
@@ -99,14 +99,14 @@ static int go_out(apl_lock_token_t *token)
 
 /* This process and others wrote at the same time. Nobody knows what became of
  * it, so all is rebuilt from the slots, as after any damage. */
-static void mend_what_was_shared(apl_lock_token_t *token)
+static void repair_after_break(apl_lock_token_t *token)
 {
     apl_pool_t *pool = token->pool;
     apr_status_t rv = apl_enter(token, pool, token->now, APL_PATIENCE);
 
     pool->damaged = 1; /* without the lock: for the next verb */
     if (rv == APR_SUCCESS)
-        go_out(token);
+        leave_once(token);
 }
 
 apr_status_t apl_enter_process(apl_lock_token_t *token, apl_pool_t *pool,
@@ -149,14 +149,14 @@ static void serve_more(apl_lock_token_t *token)
         if (apl_enter(token, pool, token->now, APL_PATIENCE) != APR_SUCCESS)
             return;
         apl_capacity_share_all(token);
-        go_out(token);
+        leave_once(token);
     } while (token->more && apl_now() < end);
 }
 
 void apl_leave(apl_lock_token_t *token)
 {
-    if (__builtin_expect(!go_out(token), 0))
-        mend_what_was_shared(token);
+    if (__builtin_expect(!leave_once(token), 0))
+        repair_after_break(token);
     if (token->more)
         serve_more(token);
 }

@@ -16,7 +16,7 @@
 #include "shm/format/slot.h"
 #include "shm/verbs/supervise.h"
 
-#define LOWER 2048 /* free slots, at most, that a tick takes off the end */
+#define LOWER_MAX 2048 /* free slots, at most, that a tick takes off the end */
 
 /* ---- configuration ---- */
 
@@ -82,7 +82,7 @@ apr_status_t apl_housekeeping_repair(apl_pool_t *pool, int64_t now)
 
 /* Where nothing is to run, nothing does; where nothing will come, nobody waits.
  */
-static void wind_up(apl_lock_token_t *token, apl_group_t *g)
+static void end_closed(apl_lock_token_t *token, apl_group_t *g)
 {
     int left = 0;
 
@@ -107,7 +107,7 @@ apr_status_t apl_housekeeping_remove(apl_pool_t *pool, const char *name,
         return rv;
     g->retired = 1;
     APL_CRASH_POINT("remove_retired");
-    wind_up(&token, g);
+    end_closed(&token, g);
     apl_capacity_assign(&token);
     apl_leave(&token);
     return APR_SUCCESS;
@@ -129,7 +129,8 @@ APL_UNLOCKED apr_status_t apl_housekeeping_group_name(const apl_pool_t *pool,
 /* ---- the tick ---- */
 
 /* Be back in so many us, if that is soon. */
-static void due_in(int64_t us, const apl_lock_token_t *token, int64_t *next)
+static void wake_within(int64_t us, const apl_lock_token_t *token,
+                        int64_t *next)
 {
     if (us >= 0 && us < *next - token->now)
         *next = token->now + us;
@@ -160,7 +161,7 @@ static void trim(apl_lock_token_t *token, apl_group_t *g, int64_t *next)
             return;
         idle = apl_since(token->now, p->last_used);
         if (idle < o->idle_time) {
-            due_in(apl_since(o->idle_time, idle), token, next);
+            wake_within(apl_since(o->idle_time, idle), token, next);
             return;
         }
         pool->header->counters.idled++;
@@ -168,14 +169,14 @@ static void trim(apl_lock_token_t *token, apl_group_t *g, int64_t *next)
     }
 }
 
-static void tend(apl_lock_token_t *token, apl_group_t *g, int64_t *next)
+static void tend_group(apl_lock_token_t *token, apl_group_t *g, int64_t *next)
 {
     trim(token, g, next);
-    wind_up(token, g);
+    end_closed(token, g);
     apl_capacity_keep_minimum(token, g);
     apl_capacity_replace_outdated(token, g);
     if (g->failures != 0 && g->waiting + g->outdated > 0)
-        due_in(apl_since(g->retry_at, token->now), token, next);
+        wake_within(apl_since(g->retry_at, token->now), token, next);
     apl_capacity_share(token, g);
     if (g->retired && g->size + g->spawning + g->leaving + g->sessions == 0)
         apl_group_free(token, g);
@@ -201,7 +202,7 @@ static void trim_pool(apl_lock_token_t *token)
     }
 }
 
-APL_UNLOCKED static int is_low(const apl_pool_t *pool)
+APL_UNLOCKED static int marks_are_low(const apl_pool_t *pool)
 {
     const apl_header_t *h = pool->header;
     uint32_t p = apl_top(&h->top_process, pool->n.processes);
@@ -218,13 +219,13 @@ static apr_status_t lower_marks(apl_pool_t *pool, int64_t now)
     apl_lock_token_t token;
     apr_status_t rv;
 
-    if (is_low(pool))
+    if (marks_are_low(pool))
         return APR_SUCCESS;
     rv = apl_enter_patiently(&token, pool, now);
     if (rv != APR_SUCCESS)
         return rv;
-    apl_slot_lower(pool, apl_slots_processes(pool), LOWER);
-    apl_slot_lower(pool, apl_slots_sessions(pool), LOWER);
+    apl_slot_lower(pool, apl_slots_processes(pool), LOWER_MAX);
+    apl_slot_lower(pool, apl_slots_sessions(pool), LOWER_MAX);
     apl_leave(&token);
     return APR_SUCCESS;
 }
@@ -247,7 +248,7 @@ apr_status_t apl_housekeeping_tick(apl_pool_t *pool, int64_t now, int64_t *next)
         if (rv != APR_SUCCESS)
             return rv;
         if (g->state == APL_GROUP_USED)
-            tend(&token, g, next);
+            tend_group(&token, g, next);
         spare |= g->size > g->options.min_instances;
         apl_leave(&token);
     }

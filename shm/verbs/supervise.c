@@ -148,7 +148,7 @@ apr_status_t apl_supervise_failed(apl_pool_t *pool, uint64_t id, int ran,
 
 /* Leave a group that has lost a process: its minimum is restored, what was to be
  * replaced will be, its waiters are seen to. @param group NULL: damage */
-static void leave_smaller(apl_lock_token_t *token, apl_group_t *group)
+static void refill_and_leave(apl_lock_token_t *token, apl_group_t *group)
 {
     if (!group) {
         apl_leave(token);
@@ -208,7 +208,7 @@ apr_status_t apl_supervise_died(apl_pool_t *pool, uint64_t id,
         note_death(&token, g, p, reason);
     apl_session_free_abandoned(&token, p);
     apl_process_free(&token, p);
-    leave_smaller(&token, g);
+    refill_and_leave(&token, g);
     return APR_SUCCESS;
 }
 
@@ -225,7 +225,7 @@ apr_status_t apl_supervise_detach(apl_pool_t *pool, uint64_t id,
         return rv;
     g = apl_process_group(&token, p);
     apl_process_leave(&token, p, reason);
-    leave_smaller(&token, g);
+    refill_and_leave(&token, g);
     return APR_SUCCESS;
 }
 
@@ -244,14 +244,14 @@ apr_status_t apl_supervise_outdate(apl_pool_t *pool, uint64_t id, int64_t now)
         apl_process_leave(&token, p, APL_EVENT_RESTART);
     else if (g)
         apl_retire_outdate(&token, g, p, APL_EVENT_RESTART);
-    leave_smaller(&token, g);
+    refill_and_leave(&token, g);
     return APR_SUCCESS;
 }
 
 /* ---- what is there ---- */
 
 /* The slot that the id names, out of any list. NULL: another's. */
-static apl_process_t *slot_for(apl_lock_token_t *token, uint64_t id)
+static apl_process_t *take_slot(apl_lock_token_t *token, uint64_t id)
 {
     apl_pool_t *pool = token->pool;
     uint32_t i = (uint32_t)(id & 0xffff), at;
@@ -304,7 +304,7 @@ apr_status_t apl_supervise_adopt(apl_pool_t *pool, uint64_t id,
 
     if (rv != APR_SUCCESS)
         return rv;
-    p = slot_for(&token, id);
+    p = take_slot(&token, id);
     if (!p) {
         apl_leave(&token);
         return APL_ESTALE;

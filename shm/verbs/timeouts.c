@@ -43,8 +43,8 @@ static int is_hung(const apl_pool_t *pool, const apl_process_t *process,
 
 /* Mark it, or take the mark away. @param s what it is hung by; NULL: it has no
  * such request */
-static void mark(apl_pool_t *pool, apl_process_t *p, const apl_session_t *s,
-                 int64_t now)
+static void mark_process(apl_pool_t *pool, apl_process_t *p,
+                         const apl_session_t *s, int64_t now)
 {
     apl_lock_token_t token;
     apl_group_t *g;
@@ -64,9 +64,10 @@ static void mark(apl_pool_t *pool, apl_process_t *p, const apl_session_t *s,
 /* Note the request in a slot if it is overdue, unless an older one of the same
  * process is noted. Its age is read with what it is known by: in a slot that
  * is reused, the age of one and the name of the next may be met. */
-static uint32_t note(const apl_pool_t *pool, uint32_t index, int64_t limit,
-                     int64_t now, apl_session_peek_t *overdue, uint32_t n,
-                     uint32_t max)
+static uint32_t note_overdue(const apl_pool_t *pool, uint32_t index,
+                             int64_t limit, int64_t now,
+                             apl_session_peek_t *overdue, uint32_t n,
+                             uint32_t max)
 {
     apl_session_peek_t r;
     uint32_t i;
@@ -103,7 +104,8 @@ APL_UNLOCKED static uint32_t look_at_sessions(const apl_pool_t *pool,
             by[APL_PROCESS_INDEX(pool, p)] = i;
         if (apl_hung_is_overdue(age, g->options.kill_after) &&
             p->state >= APL_PROCESS_LIVE && p->reason != APL_EVENT_KILLED)
-            n = note(pool, i, g->options.kill_after, now, overdue, n, max);
+            n = note_overdue(pool, i, g->options.kill_after, now, overdue, n,
+                             max);
     }
     return n;
 }
@@ -120,7 +122,7 @@ APL_UNLOCKED static void mark_all(apl_pool_t *pool, const uint32_t *by,
 
         if (p->state == APL_PROCESS_LIVE && (by[i] != 0) == hung &&
             (p->hung != 0) != hung)
-            mark(pool, p, hung ? &pool->sessions[by[i]] : NULL, now);
+            mark_process(pool, p, hung ? &pool->sessions[by[i]] : NULL, now);
     }
 }
 
@@ -157,8 +159,9 @@ static const apl_session_t *request_of(const apl_lock_token_t *token,
 }
 
 /* Is there what it would be ended for? */
-static int has_reason(const apl_lock_token_t *token, const apl_process_t *p,
-                      uint64_t ticket, int overdue)
+static int has_such_request(const apl_lock_token_t *token,
+                            const apl_process_t *p, uint64_t ticket,
+                            int overdue)
 {
     const apl_session_t *s;
     const apl_group_t *g;
@@ -199,8 +202,8 @@ static void tell_requests(apl_lock_token_t *token, const apl_process_t *p,
 }
 
 /* @param overdue 1: only if that request is */
-static apr_status_t end(apl_pool_t *pool, uint64_t id, uint64_t ticket,
-                        int overdue, int64_t now)
+static apr_status_t end_process(apl_pool_t *pool, uint64_t id, uint64_t ticket,
+                                int overdue, int64_t now)
 {
     apl_process_t *p;
     apl_group_t *g;
@@ -212,7 +215,7 @@ static apr_status_t end(apl_pool_t *pool, uint64_t id, uint64_t ticket,
         return rv;
     if (p->state == APL_PROCESS_LEAVING && p->reason == APL_EVENT_KILLED)
         rv = APL_ESTALE;
-    else if (!has_reason(&token, p, ticket, overdue))
+    else if (!has_such_request(&token, p, ticket, overdue))
         rv = APL_EIDLE;
     if (rv != APR_SUCCESS) {
         apl_leave(&token);
@@ -241,7 +244,7 @@ static apr_status_t end(apl_pool_t *pool, uint64_t id, uint64_t ticket,
 apr_status_t apl_timeouts_kill(apl_pool_t *pool, uint64_t id, uint64_t ticket,
                                int64_t now)
 {
-    return end(pool, id, ticket, 0, now);
+    return end_process(pool, id, ticket, 0, now);
 }
 
 apr_status_t apl_timeouts_term_sent(apl_pool_t *pool, uint64_t id, int64_t now)
@@ -265,7 +268,7 @@ apr_status_t apl_timeouts_term_sent(apl_pool_t *pool, uint64_t id, int64_t now)
 apr_status_t apl_timeouts_expire(apl_pool_t *pool,
                                  const apl_session_peek_t *request, int64_t now)
 {
-    return end(pool, request->process, request->ticket, 1, now);
+    return end_process(pool, request->process, request->ticket, 1, now);
 }
 
 /* Has it no request that has to be finished? */

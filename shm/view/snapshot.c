@@ -9,14 +9,13 @@
 #include "shm/verbs/enter.h"
 #include "shm/format/segment.h"
 
-#define TRIES 200
-#define HASTE 3       /* of them without a pause */
-#define PAUSE 50000   /* ns: longer than anybody is inside */
-#define SLICE 512     /* slots that are copied between two looks */
-#define FRESH 0x40000 /* bytes of memory that are made ready in a call */
-#define PAGE  4096
-#define LARGE                                                                  \
-    0x400000 /* bytes of a slot array for which pages are to be huge */
+#define TRIES         200
+#define HURRIED_TRIES 3       /* of them without a pause */
+#define PAUSE         50000   /* ns: longer than anybody is inside */
+#define SLICE         512     /* slots that are copied between two looks */
+#define READY_BYTES   0x40000 /* bytes that a call makes ready */
+#define PAGE          4096
+#define HUGE_MIN      0x400000 /* bytes; a larger slot array gets huge pages */
 
 /* ---- the slot arrays ---- */
 
@@ -72,7 +71,7 @@ static void copy_slots(apl_pool_t *to, const apl_pool_t *from, int which,
 
 /* ---- one copy ---- */
 
-APL_UNLOCKED static int is_quiet(const apl_pool_t *pool, uint32_t before)
+APL_UNLOCKED static int is_unchanged(const apl_pool_t *pool, uint32_t before)
 {
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     return __atomic_load_n(&pool->header->sequence, __ATOMIC_RELAXED) == before;
@@ -93,14 +92,14 @@ static int copy_all(apl_pool_t *to, const apl_pool_t *from, uint32_t before,
         for (i = 0; i <= top; i = end) {
             end = top - i < SLICE ? top + 1 : i + SLICE;
             copy_slots(to, from, which, i, end);
-            if (!locked && !is_quiet(from, before))
+            if (!locked && !is_unchanged(from, before))
                 return 0;
         }
     }
     return 1;
 }
 
-static int copy_quietly(apl_pool_t *to, const apl_pool_t *from)
+static int copy_without_lock(apl_pool_t *to, const apl_pool_t *from)
 {
     uint32_t before =
         __atomic_load_n(&from->header->sequence, __ATOMIC_ACQUIRE);
@@ -115,7 +114,7 @@ static void want_huge(const apl_pool_t *copy, const array_t *t)
     size_t from = (t->offset + PAGE - 1) / PAGE * PAGE;
     size_t to = t->offset + (size_t)t->top * t->slot;
 
-    if (to > from + LARGE)
+    if (to > from + HUGE_MIN)
         madvise(copy->base + from, to - from, MADV_HUGEPAGE);
 }
 
@@ -125,7 +124,7 @@ static int make_ready(apl_snapshot_t *s)
 {
     uint32_t *ready[] = {&s->ready.groups, &s->ready.processes,
                          &s->ready.sessions, &s->ready.children};
-    uint32_t left = FRESH;
+    uint32_t left = READY_BYTES;
     int which;
 
     for (which = 0; which < ARRAYS; which++) {
@@ -143,7 +142,7 @@ static int make_ready(apl_snapshot_t *s)
                 *(volatile char *)(s->copy->base + at) = 0;
         }
     }
-    return left == FRESH;
+    return left == READY_BYTES;
 }
 
 apr_status_t apl_snapshot_try(apl_snapshot_t *snapshot, int enter)
@@ -154,8 +153,8 @@ apr_status_t apl_snapshot_try(apl_snapshot_t *snapshot, int enter)
     if (!make_ready(snapshot))
         return APR_INCOMPLETE;
     if (!enter)
-        return copy_quietly(snapshot->copy, snapshot->of) ? APR_SUCCESS
-                                                          : APR_EAGAIN;
+        return copy_without_lock(snapshot->copy, snapshot->of) ? APR_SUCCESS
+                                                               : APR_EAGAIN;
     rv = apl_enter_patiently(&token, snapshot->of, apl_now());
     if (rv != APR_SUCCESS)
         return rv;
@@ -246,7 +245,7 @@ apr_status_t apl_snapshot_take(apl_pool_t **copy, apl_pool_t *pool,
     while ((rv = apl_snapshot_try(&s, i >= TRIES)) != APR_SUCCESS) {
         if (rv != APR_EAGAIN && rv != APR_INCOMPLETE)
             return rv;
-        if (rv == APR_EAGAIN && i++ > HASTE)
+        if (rv == APR_EAGAIN && i++ > HURRIED_TRIES)
             nanosleep(&pause, NULL);
     }
     add_texts(s.copy, pool);

@@ -386,6 +386,7 @@ unit_tests = \
 	tests/unit/share \
 	tests/unit/slots \
 	tests/unit/snapshot \
+	tests/unit/sock_diag \
 	tests/unit/spent \
 	tests/unit/started \
 	tests/unit/starting \

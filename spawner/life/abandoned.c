@@ -2,18 +2,21 @@
 
 #include "spawner/life/abandoned.h"
 
+#include <errno.h>
+
 #include "shm/verbs/timeouts.h"
 #include "spawner/state/sock_diag.h"
 #include "spawner/state/process.h"
 #include "spawner/output/app_log.h"
 #include "spawner/state/socket_owner.h"
 
-/* us between two looks at one process: most end soon, or never. A look is at
- * all sockets of the host, so it is for all processes that are due. */
+/* us between two checks of one process. Most requests end soon, or never. A
+ * check reads all sockets of the host, so it is for all processes that are
+ * due. */
 #define PAUSE_MIN   10000
 #define PAUSE_MAX   SECOND
 #define PAUSE_ASKED (SECOND / 10) /* while requests wait for a process */
-#define PAUSE_ALL   PAUSE_MIN     /* between two looks at any */
+#define PAUSE_ALL   PAUSE_MIN     /* between two checks of any */
 
 void abandoned_note(process_t *p, uint32_t n, uint32_t waiting)
 {
@@ -25,7 +28,7 @@ void abandoned_note(process_t *p, uint32_t n, uint32_t waiting)
     p->abandoned.waiting = waiting;
 }
 
-/* us: the next look. */
+/* us: the next check. */
 static int64_t due_at(const process_t *p)
 {
     int64_t pause = p->abandoned.pause;
@@ -61,23 +64,38 @@ static void on_tcp(uint32_t port, uint32_t uid, uint32_t n, void *ctx)
     add(ctx, process_of_port(ctx, port), n);
 }
 
-/* @return 0: none is due */
-static int count_left(spawner_t *s)
+/* Processes that listen on TCP, or else on Unix sockets, and are due. */
+typedef struct {
+    int due;     /* there are some */
+    int unknown; /* the kernel gave no complete response this time */
+} kind_t;
+
+static int is_tcp(const process_t *p)
 {
-    int on[2] = {0, 0};
+    return p->is.wire.listen == APL_LISTEN_TCP;
+}
+
+static int failed(int rv)
+{
+    return rv != 0 && errno != ENOTSUP;
+}
+
+/* @return 0: none is due */
+static int count_left(spawner_t *s, kind_t kinds[2])
+{
     process_t *p;
 
     for (p = s->processes; p; p = p->next) {
         if (!is_due(s, p))
             continue;
         p->abandoned.counted = 0;
-        on[p->is.wire.listen == APL_LISTEN_TCP] = 1;
+        kinds[is_tcp(p)].due = 1;
     }
-    if (on[0])
-        sock_diag_unix_left(on_unix, s);
-    if (on[1])
-        sock_diag_tcp_left(on_tcp, s);
-    return on[0] || on[1];
+    if (kinds[0].due)
+        kinds[0].unknown = failed(sock_diag_unix_left(on_unix, s));
+    if (kinds[1].due)
+        kinds[1].unknown = failed(sock_diag_tcp_left(on_tcp, s));
+    return kinds[0].due || kinds[1].due;
 }
 
 /* ---- what follows ---- */
@@ -94,6 +112,12 @@ static uint32_t ended(const process_t *p)
     return gone > more ? gone : more;
 }
 
+static void look_less_often(process_t *p)
+{
+    if (p->abandoned.pause < PAUSE_MAX)
+        p->abandoned.pause *= 2;
+}
+
 static void conclude(spawner_t *s, process_t *p)
 {
     uint32_t n = ended(p);
@@ -107,18 +131,32 @@ static void conclude(spawner_t *s, process_t *p)
     p->abandoned.connections = p->abandoned.counted;
     if (rv == APR_SUCCESS)
         app_log(p, LOG_INFO, "is done with an abandoned request");
-    else if (p->abandoned.pause < PAUSE_MAX)
-        p->abandoned.pause *= 2;
+    else
+        look_less_often(p);
+}
+
+/* An incomplete count would take a connection that was not counted for one
+ * that was closed. */
+static void conclude_nothing(const spawner_t *s, process_t *p)
+{
+    p->abandoned.counted_at = s->now;
+    look_less_often(p);
 }
 
 void abandoned_check(spawner_t *s)
 {
+    kind_t kinds[2] = {{0, 0}, {0, 0}};
     process_t *p;
 
-    if (s->now >= s->abandoned_at && count_left(s)) {
-        for (p = s->processes; p; p = p->next)
-            if (is_due(s, p))
+    if (s->now >= s->abandoned_at && count_left(s, kinds)) {
+        for (p = s->processes; p; p = p->next) {
+            if (!is_due(s, p))
+                continue;
+            if (kinds[is_tcp(p)].unknown)
+                conclude_nothing(s, p);
+            else
                 conclude(s, p);
+        }
         s->abandoned_at = s->now + PAUSE_ALL;
     }
     for (p = s->processes; p; p = p->next)

@@ -2,25 +2,30 @@
 
 /**
  * @file abandoned.h
- * @brief Requests that an app was silent about for too long: their clients
- *        have been told so. When is the app done with them?
+ * @brief Finds out when an app is done with an abandoned request: one for
+ *        which no client waits any more.
  *
- * Its end of the connection says so. httpd has closed the other one; an app
- * that works on the request has not looked, or would go on all the same, and
- * whatever server it is, it closes its own in the end. Which ones are left the
- * kernel knows (sock_diag.h): while there are as many as abandoned requests,
- * none has ended. An app may keep some for other reasons, say in a process that
- * it forked: so one that goes counts as an end, however many are left. Only if
- * an app keeps one, and ends a request before the first look, is that taken for
- * the other: until one of the two is closed, or AppKillAfter is over.
+ * httpd has closed its end of the connection. An app that works on the request
+ * does not look at the connection, or goes on all the same. But each server
+ * closes its own end when it is done. The kernel knows which connections are
+ * still open (sock_diag.h). While there are as many as abandoned requests, no
+ * request has ended.
  *
- * Where the kernel does not tell, or the app has bound its socket by another
- * name, they end at once, and the process is given requests again.
+ * An app may keep a connection open for another reason, such as in a process
+ * that it forked. So each connection that goes counts as the end of one
+ * request, however many are left. There is one case in which this is wrong: an
+ * app keeps a connection, and ends another request before the first check.
+ * Then the connection that it keeps is taken for that request, until one of
+ * the two is closed, or until AppKillAfter is over.
  *
- * Crash: the next spawner looks again.
+ * If this kernel never tells, or the app has bound its socket by another name,
+ * the requests count as ended at once, and the process gets requests again. If
+ * the kernel fails to tell this time, nothing has ended.
+ *
+ * Crash: the next spawner checks again.
  * Trust: a child of httpd may abandon any request. That costs its app a
- *        process. The spawner makes at most a hundred looks a second, for any
- *        number of processes. The loop's share of a processor is another limit
+ *        process. There are at most a hundred checks a second, for any number
+ *        of processes. The loop's share of a processor is another limit
  *        (loop.c).
  */
 #ifndef APPPOOL_SPAWNER_LIFE_ABANDONED_H
@@ -28,11 +33,11 @@
 
 #include "spawner/state/state.h"
 
-/** What the segment says of a process: how many of its requests are abandoned,
- * and how many others wait for a process of its app. */
+/** The segment says of this process: `n` of its requests are abandoned, and
+ * `waiting` other requests wait for a process of its app. */
 void abandoned_note(process_t *p, uint32_t n, uint32_t waiting);
 
-/** Look at those that are due. */
+/** Check the processes that are due. */
 void abandoned_check(spawner_t *s);
 
 #endif

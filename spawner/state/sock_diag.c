@@ -3,6 +3,7 @@
 #include "spawner/state/sock_diag.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <linux/inet_diag.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
@@ -40,48 +41,77 @@ static const void *after(const void *at, size_t length)
     return (const char *)at + length;
 }
 
-/* Send a dump request, hand out what is answered. */
-static int ask(const void *request, size_t length, each_t *each, void *ctx)
+/* A kernel without this sock_diag, or a filter of system calls, says one of
+ * these each time. */
+static int is_missing(int error)
+{
+    return error == ENOENT || error == EPROTONOSUPPORT ||
+           error == EAFNOSUPPORT || error == EPERM || error == EACCES ||
+           error == ENOSYS;
+}
+
+/* The number that NLMSG_DONE and NLMSG_ERROR begin with. @return errno; 0 */
+static int error_of(const struct nlmsghdr *m)
+{
+    int error = 0;
+
+    if (m->nlmsg_len >= NLMSG_LENGTH(sizeof error))
+        memcpy(&error, NLMSG_DATA(m), sizeof error);
+    return -error;
+}
+
+/* Read the messages of a dump. @return 0; or errno: it is not complete */
+static int read_dump(int fd, each_t *each, void *ctx)
 {
     static char answer[16384] __attribute__((aligned(8)));
+
+    for (;;) {
+        ssize_t n = recv(fd, answer, sizeof answer, 0);
+        const struct nlmsghdr *m = (const void *)answer;
+        const char *end;
+
+        if (n <= 0)
+            return n < 0 ? errno : EIO;
+        end = answer + n;
+        for (; NLMSG_OK(m, (size_t)(end - (const char *)m));
+             m = after(m, NLMSG_ALIGN(m->nlmsg_len))) {
+            if (m->nlmsg_type == NLMSG_DONE)
+                return error_of(m);
+            if (m->nlmsg_type == NLMSG_ERROR)
+                return error_of(m) != 0 ? error_of(m) : EIO;
+            each(m, ctx);
+        }
+    }
+}
+
+/* Ask for a dump. */
+static int ask(const void *request, size_t length, each_t *each, void *ctx)
+{
     struct {
         struct nlmsghdr head;
         char body[64];
     } out;
     struct timeval limit = {1, 0};
-    int rv = -1, more = 1;
+    int error;
     int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
 
-    if (fd < 0)
-        return -1;
-    memset(&out, 0, sizeof out);
-    out.head.nlmsg_len = (uint32_t)NLMSG_LENGTH(length);
-    out.head.nlmsg_type = SOCK_DIAG_BY_FAMILY;
-    out.head.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
-    memcpy(out.body, request, length);
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-    if (send(fd, &out, out.head.nlmsg_len, 0) < 0)
-        more = 0;
-    while (more) {
-        ssize_t n = recv(fd, answer, sizeof answer, 0);
-        const struct nlmsghdr *m = (const void *)answer;
-        const char *end = answer + n;
-
-        if (n <= 0)
-            break;
-        for (; NLMSG_OK(m, (size_t)(end - (const char *)m));
-             m = after(m, NLMSG_ALIGN(m->nlmsg_len))) {
-            if (m->nlmsg_type == NLMSG_DONE)
-                rv = 0;
-            if (m->nlmsg_type == NLMSG_DONE || m->nlmsg_type == NLMSG_ERROR) {
-                more = 0;
-                break;
-            }
-            each(m, ctx);
-        }
+    error = fd < 0 ? errno : 0;
+    if (error == 0) {
+        memset(&out, 0, sizeof out);
+        out.head.nlmsg_len = (uint32_t)NLMSG_LENGTH(length);
+        out.head.nlmsg_type = SOCK_DIAG_BY_FAMILY;
+        out.head.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
+        memcpy(out.body, request, length);
+        setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+        error = send(fd, &out, out.head.nlmsg_len, 0) < 0
+                    ? errno
+                    : read_dump(fd, each, ctx);
+        close(fd);
     }
-    close(fd);
-    return rv;
+    if (error == 0)
+        return 0;
+    errno = is_missing(error) ? ENOTSUP : error;
+    return -1;
 }
 
 /* ---- unix ---- */
@@ -196,7 +226,7 @@ static int ask_tcp(command_client_t *asker, uint32_t states)
 {
     static const uint8_t families[] = {AF_INET, AF_INET6};
     struct inet_diag_req_v2 request;
-    int i, rv = -1;
+    int i, missing = 0;
 
     for (i = 0; i < 2; i++) {
         memset(&request, 0, sizeof request);
@@ -204,9 +234,12 @@ static int ask_tcp(command_client_t *asker, uint32_t states)
         request.sdiag_protocol = IPPROTO_TCP;
         request.idiag_states = states;
         if (ask(&request, sizeof request, tcp_found, asker) == 0)
-            rv = 0;
+            continue;
+        if (errno != ENOTSUP)
+            return -1;
+        missing++;
     }
-    return rv;
+    return missing == 2 ? -1 : 0;
 }
 
 int sock_diag_tcp(sock_diag_tcp_t *each, void *ctx)

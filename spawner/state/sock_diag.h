@@ -2,11 +2,13 @@
 
 /**
  * @file sock_diag.h
- * @brief Listening sockets and how many connections wait in their queues, or
- *        are left to their apps, from the kernel's sock_diag; the former also
- *        from /proc/net/unix where that is missing.
+ * @brief Asks the kernel (sock_diag) for listening sockets and connections:
+ *        how many connections wait in the queue of a socket, and how many are
+ *        left that httpd has closed. The queues of Unix sockets are also read
+ *        from /proc/net/unix, where sock_diag is missing.
  *
- * Errors: 0, or -1: nothing can be known.
+ * Errors: -1 with errno: the kernel gave no complete response, so what was
+ *         found is not all. ENOTSUP: this kernel never gives one.
  */
 #ifndef APPPOOL_SPAWNER_STATE_SOCK_DIAG_H
 #define APPPOOL_SPAWNER_STATE_SOCK_DIAG_H

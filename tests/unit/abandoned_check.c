@@ -3,6 +3,7 @@
 /* How often the spawner looks for the end of abandoned requests. What the
  * kernel and the segment say is ours here: the linker wraps it. */
 
+#include <errno.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -18,7 +19,7 @@
 
 static spawner_t *spawner;
 static process_t p[APPS];
-static int looks, told;
+static int looks, told, reason;
 
 int __wrap_sock_diag_unix_left(sock_diag_unix_t *tell, void *ctx);
 apr_status_t __real_apl_timeouts_end_abandoned(apl_pool_t *pool, uint64_t id,
@@ -26,13 +27,14 @@ apr_status_t __real_apl_timeouts_end_abandoned(apl_pool_t *pool, uint64_t id,
 apr_status_t __wrap_apl_timeouts_end_abandoned(apl_pool_t *pool, uint64_t id,
                                                uint32_t n, int64_t now);
 
-/* All of them are left. */
+/* No connection is left, or the dump fails for this reason. */
 int __wrap_sock_diag_unix_left(sock_diag_unix_t *tell, void *ctx)
 {
     (void)tell;
     (void)ctx;
     looks++;
-    return 0;
+    errno = reason;
+    return reason == 0 ? 0 : -1;
 }
 
 apr_status_t __wrap_apl_timeouts_end_abandoned(apl_pool_t *pool, uint64_t id,
@@ -58,7 +60,7 @@ static int begin(void **state)
         p[i].next = spawner->processes;
         spawner->processes = &p[i];
     }
-    looks = told = 0;
+    looks = told = reason = 0;
     return 0;
 }
 
@@ -109,6 +111,30 @@ static void all_have_one_budget(void **state)
     }
     assert_in_range(looks, 50, 101);
     assert_true(told > looks); /* one look was for many */
+}
+
+/* A dump that failed says nothing of the connections: none has ended. */
+static void a_failed_dump_ends_nothing(void **state)
+{
+    (void)state;
+    reason = EAGAIN;
+    abandoned_note(&p[0], 1, 1);
+    pass(SECOND);
+    assert_in_range(looks, 5, 101);
+    assert_int_equal(told, 0);
+    reason = 0;
+    pass(SECOND);
+    assert_true(told > 0);
+}
+
+/* Such a kernel never says it, so nobody waits for its word. */
+static void a_kernel_without_dumps_ends_all(void **state)
+{
+    (void)state;
+    reason = ENOTSUP;
+    abandoned_note(&p[0], 1, 1);
+    pass(SECOND);
+    assert_true(told > 0);
 }
 
 /* ---- when they are worth a look at once ---- */
@@ -208,6 +234,8 @@ int main(void)
         TEST(seldom_once_it_lasts),
         TEST(more_often_while_somebody_waits),
         TEST(all_have_one_budget),
+        TEST(a_failed_dump_ends_nothing),
+        TEST(a_kernel_without_dumps_ends_all),
         cmocka_unit_test(who_waits_rings),
         cmocka_unit_test(so_does_who_leaves_one_to_others_that_wait),
         cmocka_unit_test(who_waits_for_another_app_does_not),

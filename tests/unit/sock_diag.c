@@ -1,0 +1,130 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* A dump of sockets that is not complete has failed. What the kernel says is
+ * ours here: the linker wraps send() and recv(). */
+
+#include <errno.h>
+#include <linux/netlink.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "spawner/state/sock_diag.h"
+#include "tests/unit/support/scene.h"
+
+/* What a request gets; the second one is that for IPv6. */
+static struct {
+    int type;   /* NLMSG_DONE, NLMSG_ERROR; 0: recv() fails */
+    int reason; /* errno; 0: none */
+} responses[2];
+static int request;
+
+ssize_t __wrap_send(int fd, const void *data, size_t size, int flags);
+ssize_t __wrap_recv(int fd, void *data, size_t size, int flags);
+
+ssize_t __wrap_send(int fd, const void *data, size_t size, int flags)
+{
+    (void)fd;
+    (void)data;
+    (void)flags;
+    request++;
+    return (ssize_t)size;
+}
+
+ssize_t __wrap_recv(int fd, void *data, size_t size, int flags)
+{
+    struct {
+        struct nlmsghdr head;
+        struct nlmsgerr error; /* the same number stands behind NLMSG_DONE */
+    } message;
+
+    (void)fd;
+    (void)flags;
+    assert_in_range(request, 1, 2);
+    if (responses[request - 1].type == 0) {
+        errno = responses[request - 1].reason;
+        return -1;
+    }
+    memset(&message, 0, sizeof message);
+    message.head.nlmsg_len = sizeof message;
+    message.head.nlmsg_type = (uint16_t)responses[request - 1].type;
+    message.error.error = -responses[request - 1].reason;
+    assert_true(size >= sizeof message);
+    memcpy(data, &message, sizeof message);
+    return sizeof message;
+}
+
+static void on_unix(const sock_diag_socket_t *at, uint32_t n, void *ctx)
+{
+    (void)at;
+    (void)n;
+    (void)ctx;
+    fail();
+}
+
+static void on_tcp(uint32_t port, uint32_t uid, uint32_t n, void *ctx)
+{
+    (void)port;
+    (void)uid;
+    (void)n;
+    (void)ctx;
+    fail();
+}
+
+/* @return 0, or the errno of one dump */
+static int dump_unix(int type, int reason)
+{
+    request = 0;
+    responses[0].type = type;
+    responses[0].reason = reason;
+    return sock_diag_unix_left(on_unix, NULL) == 0 ? 0 : errno;
+}
+
+static int dump_tcp(int type4, int reason4, int type6, int reason6)
+{
+    request = 0;
+    responses[0].type = type4;
+    responses[0].reason = reason4;
+    responses[1].type = type6;
+    responses[1].reason = reason6;
+    return sock_diag_tcp_left(on_tcp, NULL) == 0 ? 0 : errno;
+}
+
+static void a_dump_ends_with_done(void **state)
+{
+    (void)state;
+    assert_int_equal(dump_unix(NLMSG_DONE, 0), 0);
+    assert_int_equal(dump_unix(NLMSG_DONE, ENOBUFS), ENOBUFS);
+    assert_int_equal(dump_unix(NLMSG_ERROR, ENOMEM), ENOMEM);
+    assert_int_equal(dump_unix(0, EAGAIN), EAGAIN);
+}
+
+static void a_kernel_that_cannot_dump(void **state)
+{
+    (void)state;
+    assert_int_equal(dump_unix(NLMSG_ERROR, ENOENT), ENOTSUP);
+    assert_int_equal(dump_unix(NLMSG_ERROR, EPERM), ENOTSUP);
+}
+
+static void both_families_of_tcp(void **state)
+{
+    (void)state;
+    assert_int_equal(dump_tcp(NLMSG_DONE, 0, NLMSG_DONE, 0), 0);
+    assert_int_equal(dump_tcp(0, EAGAIN, NLMSG_DONE, 0), EAGAIN);
+    assert_int_equal(dump_tcp(NLMSG_DONE, 0, 0, EAGAIN), EAGAIN);
+    /* A kernel without IPv6 says it all of IPv4. */
+    assert_int_equal(dump_tcp(NLMSG_DONE, 0, NLMSG_ERROR, ENOENT), 0);
+    assert_int_equal(dump_tcp(0, EAGAIN, NLMSG_ERROR, ENOENT), EAGAIN);
+    assert_int_equal(dump_tcp(NLMSG_ERROR, ENOENT, NLMSG_ERROR, ENOENT),
+                     ENOTSUP);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_dump_ends_with_done),
+        cmocka_unit_test(a_kernel_that_cannot_dump),
+        cmocka_unit_test(both_families_of_tcp),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -132,7 +132,6 @@ watchdog_sources = \
 	spawner/common/remove_tree.c \
 	spawner/common/daemonize.c \
 	spawner/common/kill_instance.c \
-	spawner/watchdog/throttle.c \
 	spawner/common/clear_runtime_dir.c \
 	spawner/watchdog/spawner_watch.c \
 	spawner/watchdog/watchdog.c

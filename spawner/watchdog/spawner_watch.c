@@ -23,6 +23,9 @@
 #define LOOKS   10   /* without a new beat: it hangs */
 #define HURRY   1000 /* the same for one that is to stop */
 #define HURRIES 4
+#define PAYS    2000 /* ms of life that pay for one death */
+#define FREE    5    /* deaths in a row after which the next start is at once */
+#define LONGEST 10   /* s */
 #define LOST    60000  /* ms that the wait gets longer with each that is left */
 #define FORGIVE 600000 /* ms of life that make up for all of them */
 
@@ -201,9 +204,22 @@ int spawner_watch_log_end(spawner_watch_t *w, int asked)
     return code;
 }
 
+/* A spawner that dies again and again must not take the processor from httpd,
+ * nor fill the log. Each death is a debt of one, and a life pays some of it
+ * back. @return s */
+static int add_death(spawner_watch_t *w, int64_t lived)
+{
+    int64_t paid = lived / PAYS;
+
+    w->debt = paid >= w->debt ? 0 : w->debt - (int)paid;
+    if (w->debt < FREE + LONGEST)
+        w->debt++;
+    return w->debt > FREE ? w->debt - FREE : 0;
+}
+
 int64_t spawner_watch_pause(spawner_watch_t *w, int64_t now)
 {
-    int s = throttle_died(&w->throttle, now - w->born);
+    int s = add_death(w, now - w->born);
 
     if (s > w->waits)
         log_line(LOG_ERROR, "spawner dies again and again: next start in %d s",

@@ -16,7 +16,6 @@
 #include <sys/types.h>
 
 #include "spawner/shared/heartbeat.h"
-#include "spawner/watchdog/throttle.h"
 
 typedef struct {
     const char *runtime; /**< the directory, and open: */
@@ -28,8 +27,8 @@ typedef struct {
     int child;           /**< 1: ours, so waitid() tells how it ended */
     int served;          /**< one ran already */
     int64_t born;        /**< ms: when it was started, or found */
-    throttle_t throttle;
-    int waits; /**< s: the throttle's last word */
+    int debt;            /**< deaths for which no life has paid */
+    int waits;           /**< s: spawner_watch_pause() of the last death */
     heartbeat_t pulse;
     int64_t look_at; /**< ms: the next look at its beat */
     int hurry;       /**< it was told to stop */
@@ -75,7 +74,12 @@ int64_t spawner_watch_abandon(spawner_watch_t *w, int64_t now);
  */
 int spawner_watch_log_end(spawner_watch_t *w, int asked);
 
-/** After its death: when is the next one due? @return ms from now */
+/**
+ * After its death: when is the next start? At once; but a spawner that died
+ * more than five times in a row waits, a second longer each time, up to ten.
+ * Two seconds of life make up for one death.
+ * @return ms from now
+ */
 int64_t spawner_watch_pause(spawner_watch_t *w, int64_t now);
 
 #endif

@@ -195,22 +195,29 @@ static void it_is_joined_if_it_is_that_one(void **state)
 
 /* ---- the next start ---- */
 
+/* @return s */
+static int64_t pause_after(spawner_watch_t *w, int64_t lived)
+{
+    w->born = 1000;
+    return spawner_watch_pause(w, w->born + lived) / 1000;
+}
+
 static void who_dies_again_and_again_waits(void **state)
 {
-    throttle_t t = {0};
+    spawner_watch_t w = {0};
     int i;
 
     (void)state;
     for (i = 0; i < 5; i++)
-        assert_int_equal(throttle_died(&t, 0), 0);
+        assert_int_equal(pause_after(&w, 0), 0);
     for (i = 1; i < 10; i++)
-        assert_int_equal(throttle_died(&t, 1999), i);
+        assert_int_equal(pause_after(&w, 1999), i);
     for (i = 0; i < 3; i++)
-        assert_int_equal(throttle_died(&t, 0), 10);
+        assert_int_equal(pause_after(&w, 0), 10);
     /* Two seconds of life pay for one death, this one is another. */
-    assert_int_equal(throttle_died(&t, 2000), 10);
-    assert_int_equal(throttle_died(&t, 6000), 8);
-    assert_int_equal(throttle_died(&t, 3600000), 0);
+    assert_int_equal(pause_after(&w, 2000), 10);
+    assert_int_equal(pause_after(&w, 6000), 8);
+    assert_int_equal(pause_after(&w, 3600000), 0);
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, scratch_end)

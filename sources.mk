@@ -204,7 +204,6 @@ spawner_sources = \
 	spawner/diagnose/slow_request.c \
 	spawner/state/socket_owner.c \
 	spawner/spawner.c \
-	spawner/life/early_exit.c \
 	spawner/state/stray_cgroups.c \
 	spawner/diagnose/stuck_report.c \
 	spawner/common/kill_instance.c \

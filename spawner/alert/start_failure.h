@@ -6,7 +6,7 @@
  *        in a file that httpd's children make the error page of.
  *
  * The file is e/KEY, one for each app, and is removed when a process of it
- * stays (early_exit.h), or when it leaves the configuration. Its lines are
+ * stays (phase.h), or when it leaves the configuration. Its lines are
  * "NAME VALUE": id, step, failure, command, directory, user; then "output", and
  * all lines after that are the app's.
  *

@@ -31,7 +31,6 @@
 #include "spawner/common/reap.h"
 #include "spawner/state/guarded_socket.h"
 #include "spawner/output/app_log.h"
-#include "spawner/life/early_exit.h"
 #include "spawner/state/stray_cgroups.h"
 #include "spawner/output/log_writer.h"
 
@@ -86,7 +85,7 @@ static void log_end(spawner_t *s, const process_t *p)
         (p->end.cause.si_code == CLD_EXITED && p->end.cause.si_status == 0);
 
     exit_cause_text(&p->end.cause, cause);
-    if (early_exit_failed(s, p)) {
+    if (phase_ended_early(s, p)) {
         snprintf(id, sizeof id, " (error id " CONTRACT_ID_FMT ")", p->is.id);
         snprintf(text, sizeof text, "it ended with %s as soon as it was ready",
                  cause);
@@ -267,7 +266,7 @@ static void tend(spawner_t *s, process_t *p)
     slot_state_apply(s, p);
     if (p->phase == PHASE_KILLED && !p->unkillable)
         overdue_survives_kill(s, p, p->deadline - PHASE_KILL_LIMIT);
-    early_exit_check(s, p);
+    phase_check_start(s, p);
     if (p->deadline == 0)
         return;
     if (p->phase == PHASE_KILLED && s->stopping &&

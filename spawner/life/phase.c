@@ -58,6 +58,40 @@ void phase_ready(spawner_t *s, process_t *p)
     p->memory.check_at = s->now + MEMORY_LIMIT_REST * (s->now - p->is.began);
 }
 
+int phase_ended_early(const spawner_t *s, const process_t *p)
+{
+    apl_condition_t is;
+
+    return p->phase == PHASE_LIVE && !p->is.stops_itself &&
+           s->now - p->live_since < APL_YOUNG &&
+           apl_supervise_condition(&s->shm, p->is.id, &is) == APR_SUCCESS &&
+           is.state == APL_PROCESS_LIVE && is.processed + is.sessions == 0;
+}
+
+static int has_served(const spawner_t *s, const process_t *p)
+{
+    apl_condition_t is;
+
+    return apl_supervise_condition(&s->shm, p->is.id, &is) == APR_SUCCESS &&
+           is.processed > 0;
+}
+
+void phase_check_start(spawner_t *s, process_t *p)
+{
+    int grown = s->now - p->live_since >= APL_YOUNG;
+
+    if (p->phase != PHASE_LIVE)
+        return;
+    if (!p->has_stayed && (grown || has_served(s, p))) {
+        p->has_stayed = 1;
+        start_failure_forget(s, p);
+    }
+    if (grown)
+        output_forget_tail(&p->output);
+    else
+        state_wake(s, p->live_since + APL_YOUNG);
+}
+
 static void stop(spawner_t *s, process_t *p, const char *why, int sign,
                  int64_t limit)
 {

@@ -3,12 +3,18 @@
 /**
  * @file phase.h
  * @brief The changes of a process's phase that somebody decides: its start
- *        failed, it is ready, it is to stop. life.h has those that time and
- *        its death bring.
+ *        failed, it is ready, its start was a success, it is to stop. life.h
+ *        has the changes that time and its death bring.
+ *
+ * A start is a success when the process has served a request, or has been
+ * ready for a second. Without this rule, a process that ends as soon as it is
+ * ready would be a success each time.
  *
  * Crash:  phase and deadline are in the registry before a signal is sent; the
- *         next spawner goes on.
- * Trust:  not concerned.
+ *         next spawner goes on. The start of a process that was ready before
+ *         this spawner began is a success.
+ * Trust:  a segment that lies about requests makes a start a success too
+ *         early, no more.
  */
 #ifndef APPPOOL_SPAWNER_LIFE_PHASE_H
 #define APPPOOL_SPAWNER_LIFE_PHASE_H
@@ -25,6 +31,14 @@ void phase_fail(spawner_t *s, process_t *p, int step, const char *format, ...)
 
 /** It accepts connections. */
 void phase_ready(spawner_t *s, process_t *p);
+
+/** It is dead: did it end by itself as soon as it was ready? To the pool, that
+ * is a failed start. */
+int phase_ended_early(const spawner_t *s, const process_t *p);
+
+/** If its start is a success by now, forget the failed starts of its app, and
+ * what it has printed so far. */
+void phase_check_start(spawner_t *s, process_t *p);
 
 /** Send the stop signal to the group now, and KILL when the stop timeout is
  * over. */

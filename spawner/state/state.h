@@ -144,7 +144,7 @@ typedef struct process {
     int gone;           /**< the leader is dead and reaped */
     int done;           /**< nothing is left; to be freed */
     int64_t live_since; /**< us, apl_now(): when it became ready; 0: not seen */
-    int has_stayed;     /**< early_exit.c: its start is a success */
+    int has_stayed;     /**< phase.c: its start is a success */
     int unkillable;     /**< it survives SIGKILL, and that is known */
     int64_t slow_check_at; /**< us: slow_request.c: no report before */
     process_app_t app;

@@ -17,7 +17,7 @@
 
 #include "spawner/alert/start_failure.h"
 #include "spawner/state/process.h"
-#include "spawner/life/early_exit.h"
+#include "spawner/life/phase.h"
 #include "spawner/alert/notify_command.h"
 #include "tests/unit/support/scene.h"
 #include "tests/unit/support/scratch.h"
@@ -144,7 +144,7 @@ static process_t *begin_ready(void)
 
     p->phase = PHASE_LIVE;
     p->live_since = spawner()->now;
-    early_exit_check(spawner(), p);
+    phase_check_start(spawner(), p);
     return p;
 }
 
@@ -162,7 +162,7 @@ static void die_young(void)
     process_t *p = begin_ready();
 
     pass(SECOND / 5);
-    early_exit_check(spawner(), p);
+    phase_check_start(spawner(), p);
     start_failure_keep(spawner(), p, START_STEP_STAY, p->is.id, "it ended");
     forget(p);
 }
@@ -172,7 +172,7 @@ static void stay(void)
     process_t *p = begin_ready();
 
     pass(SECOND);
-    early_exit_check(spawner(), p);
+    phase_check_start(spawner(), p);
     forget(p);
 }
 
@@ -249,7 +249,7 @@ static void an_old_one_serves_on(void **state)
     pass(SECOND / 2);
     start_badly();
     pass(SECOND);
-    early_exit_check(spawner(), old);
+    phase_check_start(spawner(), old);
     start_badly();
     pass(PERIOD);
     assert_string_equal(told, "start_failed backoff_opened start_failed");
@@ -271,10 +271,10 @@ static void one_that_serves(void **state)
     p->is.id = hold.id;
     p->phase = PHASE_LIVE;
     p->live_since = spawner()->now;
-    early_exit_check(spawner(), p);
+    phase_check_start(spawner(), p);
     assert_int_equal(n_files(), 1);
     scene_close(scene, &hold);
-    early_exit_check(spawner(), p);
+    phase_check_start(spawner(), p);
     assert_int_equal(n_files(), 0);
     pass(PERIOD);
     assert_string_equal(told, "start_failed backoff_opened backoff_closed");
@@ -294,7 +294,7 @@ static void a_new_spawner(void **state)
     configure(1);
     start_failure_recall(spawner());
     adopted->phase = PHASE_LIVE; /* live: 0 */
-    early_exit_check(spawner(), adopted);
+    phase_check_start(spawner(), adopted);
     start_badly();
     stay();
     pass(PERIOD);

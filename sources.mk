@@ -147,7 +147,6 @@ spawner_sources = \
 	spawner/output/line_limit.c \
 	spawner/output/log_program.c \
 	spawner/upkeep/apply_table.c \
-	spawner/upkeep/configure.c \
 	spawner/state/approot_owner.c \
 	spawner/upkeep/audit.c \
 	spawner/common/open_beneath.c \
@@ -158,7 +157,6 @@ spawner_sources = \
 	spawner/common/cgroup.c \
 	spawner/life/httpd_children.c \
 	spawner/control/control.c \
-	spawner/state/fd_limit.c \
 	spawner/shared/detect.c \
 	spawner/state/sock_diag.c \
 	spawner/child/env_file.c \

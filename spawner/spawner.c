@@ -38,7 +38,6 @@
 #include "spawner/state/session_scan.h"
 #include "spawner/life/httpd_children.h"
 #include "spawner/control/control.h"
-#include "spawner/state/fd_limit.h"
 #include "spawner/state/helper_job.h"
 #include "spawner/alert/start_failure.h"
 #include "spawner/upkeep/lock_rescue.h"
@@ -186,7 +185,6 @@ static void turn(spawner_t *s)
         stop_all(s);
     else {
         if (apply_table_refresh(s)) {
-            fd_limit_raise(s);
             control_configure(s);
             start_failure_sweep(s);
             recent_output_sweep(s);
@@ -267,13 +265,6 @@ static int attach(spawner_t *s)
     return rv == APL_EFOREIGN ? CONTRACT_EXIT_CONFIG : 1;
 }
 
-/* Without a table there is only the instance's name, for the mark. */
-static void no_table(spawner_t *s)
-{
-    claim_recall(&s->rt, s->instance);
-    s->table = apr_pcalloc(s->pool, sizeof *s->table);
-}
-
 static int begin(spawner_t *s)
 {
     int rv;
@@ -282,9 +273,8 @@ static int begin(spawner_t *s)
     if (!apply_table_refresh(s)) {
         if (!s->stopping)
             return 1;
-        no_table(s);
+        apply_table_none(s);
     }
-    fd_limit_raise(s);
     if (claim_instance(s) != 0)
         return 1;
     rv = attach(s);

@@ -15,7 +15,7 @@
 #include "spawner/common/log.h"
 #include "spawner/life/sd_notify.h"
 #include "spawner/output/output.h"
-#include "spawner/upkeep/configure.h"
+#include "spawner/upkeep/apply_table.h"
 #include "spawner/state/process.h"
 #include "spawner/common/procfs.h"
 #include "spawner/output/app_log.h"
@@ -135,7 +135,7 @@ static void adopt(spawner_t *s, uint32_t index, const registry_record_t *is)
 
     if (!p)
         return;
-    configure_process(s, p);
+    apply_table_configure(s, p);
     p->adopted_at = s->now;
     find_phase(s, p);
     if (p->phase == PHASE_BOOTING)

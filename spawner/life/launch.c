@@ -18,7 +18,7 @@
 #include "spawner/common/random.h"
 #include "spawner/life/sd_notify.h"
 #include "spawner/life/overdue.h"
-#include "spawner/upkeep/configure.h"
+#include "spawner/upkeep/apply_table.h"
 #include "spawner/output/output.h"
 #include "spawner/state/process.h"
 #include "spawner/common/procfs.h"
@@ -261,7 +261,7 @@ static void start(spawner_t *s, const apl_order_t *order)
                              "the spawner is out of memory", s->now);
         return;
     }
-    configure_process(s, p);
+    apply_table_configure(s, p);
     p->slot.listed = 1;
     p->is.wire.listen = (uint16_t)app->listen;
     p->is.wire.protocol = (uint16_t)app->protocol;

@@ -11,10 +11,15 @@
 #include "shm/verbs/housekeeping.h"
 #include "spawner/common/log.h"
 #include "spawner/shared/privilege.h"
-#include "spawner/upkeep/configure.h"
 #include "spawner/state/process.h"
 #include "spawner/output/app_log.h"
 #include "spawner/output/log_writer.h"
+#include "spawner/output/output.h"
+#include "spawner/state/claim.h"
+
+#define OWN 64 /* our own, control clients, helper jobs, starts */
+#define EACH                                                                   \
+    4 /* pidfd, FIFO, $NOTIFY_SOCKET; a connection or a file at times */
 
 static int64_t due; /* when the segment hears of the table again */
 
@@ -82,6 +87,73 @@ static void keep_owners(app_table_t *fresh, const app_table_t *old)
     }
 }
 
+void apply_table_configure(spawner_t *s, process_t *p)
+{
+    const app_entry_t *a =
+        s->table ? app_table_find(s->table, p->is.name) : NULL;
+
+    if (!a)
+        return;
+    p->slot.outdated = 0;
+    p->app.stop_timeout = a->stop_timeout;
+    p->app.hung_stop_timeout = a->hung_stop_timeout;
+    p->app.drain_timeout = a->drain_timeout;
+    p->app.stop_signal = a->stop_signal;
+    snprintf(p->label, sizeof p->label, "%s", a->label);
+    output_to(p, a->log, a->log_raw);
+}
+
+/* ---- how many descriptors the spawner may have ---- */
+
+/* With a control socket for each user of apps (user_sockets.h). */
+static rlim_t own(const spawner_t *s)
+{
+    return OWN + (rlim_t)s->table->n;
+}
+
+static rlim_t needed(const spawner_t *s)
+{
+    return own(s) + s->table->capacity.children +
+           (rlim_t)EACH * s->table->max_pool_size;
+}
+
+static void raise_limit(spawner_t *s)
+{
+    rlim_t need = needed(s);
+    struct rlimit most;
+
+    if (s->descriptors.rlim_cur == 0)
+        getrlimit(RLIMIT_NOFILE, &s->descriptors);
+    getrlimit(RLIMIT_NOFILE, &most);
+    if (most.rlim_max < need) {
+        struct rlimit more = {need, need};
+
+        if (setrlimit(RLIMIT_NOFILE, &more) == 0)
+            return;
+    }
+    most.rlim_cur = most.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &most);
+    if (most.rlim_max >= need)
+        return;
+    log_line(LOG_WARN,
+             "MaxPoolSize %u: the spawner needs %llu descriptors (%d for each "
+             "process, %u for httpd's children, %llu of its own), and its hard "
+             "limit is %llu: raise that of httpd (ulimit -Hn; LimitNOFILE= of "
+             "systemd), or lower MaxPoolSize",
+             s->table->max_pool_size, (unsigned long long)need, EACH,
+             s->table->capacity.children, (unsigned long long)own(s),
+             (unsigned long long)most.rlim_max);
+}
+
+/* ---- a new table ---- */
+
+void apply_table_none(spawner_t *s)
+{
+    claim_recall(&s->rt, s->instance);
+    s->table = apr_pcalloc(s->pool, sizeof *s->table);
+    raise_limit(s);
+}
+
 int apply_table_refresh(spawner_t *s)
 {
     char error[APP_TABLE_ERROR_MAX];
@@ -114,7 +186,8 @@ int apply_table_refresh(spawner_t *s)
     link_log(s, fresh->error_log);
     log_level(fresh->log_level);
     for (p = s->processes; p; p = p->next)
-        configure_process(s, p);
+        apply_table_configure(s, p);
+    raise_limit(s);
     log_writer_reload();
     if (old)
         apr_pool_destroy(old->pool);

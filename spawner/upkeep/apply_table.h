@@ -3,10 +3,14 @@
 /**
  * @file apply_table.h
  * @brief A new app table: load it, and make the segment and the running
- *        processes follow.
+ *        processes follow. The spawner gets as many descriptors as MaxPoolSize
+ *        needs.
  *
- * Errors: a table that is refused is logged once, and read again each second;
- *         the old one stays in force meanwhile.
+ * Errors: a table that is refused is logged once, and read again each second.
+ *         The old one stays in force meanwhile. If there are too few
+ *         descriptors, one line of the log has the numbers.
+ * Crash:  the next spawner does it again.
+ * Trust:  the app table is root's.
  */
 #ifndef APPPOOL_SPAWNER_UPKEEP_APPLY_TABLE_H
 #define APPPOOL_SPAWNER_UPKEEP_APPLY_TABLE_H
@@ -14,14 +18,25 @@
 #include "spawner/state/state.h"
 
 /**
- * Load the table if its file is another one than last time.
+ * Load the table if its file is another one than last time. The limit of
+ * descriptors is raised to what it needs; apps get s->descriptors, which is
+ * httpd's own.
  * @return 1: a new table is in force
  */
 int apply_table_refresh(spawner_t *s);
 
+/** There is no table: s->table is an empty one. Only the name of the instance
+ * is known, which the mark contains. */
+void apply_table_none(spawner_t *s);
+
+/** The process gets what the table says of its app: time limits, the stop
+ * signal, its label, and where its output goes. If the app has left the table,
+ * the process keeps what it has. */
+void apply_table_configure(spawner_t *s, process_t *p);
+
 /**
- * Tell the segment of the app of this process, which has a place there from now
- * on.
+ * Tell the segment of the app of this process, which has a place there from
+ * now on.
  * @return that of apl_housekeeping_configure(); APR_SUCCESS: no such app
  */
 apr_status_t apply_table_process(spawner_t *s, const process_t *p);

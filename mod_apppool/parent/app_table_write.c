@@ -137,7 +137,7 @@ static json_t *describe_app(apr_pool_t *p, const apppool_app_t *app,
     json_object_set_new(j, "stat_interval", seconds(o->stat_interval));
     json_object_set_new(j, "prestart", json_boolean(app->prestart));
     json_object_set_new(j, "rlimits", rlimits(&app->rlimits));
-    json_object_set_new(j, "said", text(apppool_config_report(p, app)));
+    json_object_set_new(j, "directives", text(apppool_config_report(p, app)));
     return j;
 }
 

@@ -220,7 +220,7 @@ json_t *command_app_show(command_t *q)
 {
     json_t *refusal, *settings = json_array();
     const app_entry_t *a = command_find_app(q, &refusal);
-    char *text = a ? apr_pstrdup(q->p, a->said) : NULL, *line;
+    char *text = a ? apr_pstrdup(q->p, a->directives) : NULL, *line;
 
     if (!a) {
         json_decref(settings);

@@ -22,7 +22,7 @@
  * also what a graceful restart compares: with another contract, or another
  * layout of the segment, the new build starts an instance of its own.
  */
-#define CONTRACT_VERSION          8
+#define CONTRACT_VERSION          9
 
 #define CONTRACT_TEXT_(x)         #x
 #define CONTRACT_TEXT(x)          CONTRACT_TEXT_(x)

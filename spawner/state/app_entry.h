@@ -35,8 +35,8 @@ typedef struct {
     const char *environment;
     const char *const *env; /**< NAME=value, NULL at the end */
     const char *env_file;   /**< AppEnvFile */
-    const char *said;       /**< directives, a line for each: name, words and
-                                 place, with tabs between; to be shown */
+    const char *directives; /**< for `apppoolctl show`: a line for each; name,
+                                 words and place, with tabs between */
     const char *log;        /**< a route (log_program.h); NULL: the error log */
     int log_raw;            /**< lines are written as the app prints them */
     const char *notify;     /**< AppNotify: a command */

@@ -51,12 +51,12 @@ static const char *const *environment(json_reader_t *r, const json_t *o)
     return list;
 }
 
-static const char *read_said(json_reader_t *r, const json_t *o)
+static const char *read_directives(json_reader_t *r, const json_t *o)
 {
-    const char *s = json_string_value(json_object_get(o, "said"));
+    const char *s = json_string_value(json_object_get(o, "directives"));
 
     if (!s)
-        json_reader_refuse(r, "\"said\" is no text");
+        json_reader_refuse(r, "\"directives\" is no text");
     return apr_pstrdup(r->p, s ? s : "");
 }
 
@@ -206,7 +206,7 @@ static void read_app(json_reader_t *r, app_entry_t *a, uint32_t config,
     a->environment = json_reader_text(r, o, "environment", 0);
     a->env = environment(r, o);
     a->env_file = json_reader_path(r, o, "env_file", 1);
-    a->said = read_said(r, o);
+    a->directives = read_directives(r, o);
     read_wire(r, a, o);
     read_ready(r, a, o);
     read_log(r, a, o);

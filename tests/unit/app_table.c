@@ -23,7 +23,7 @@ static const char good[] =
     " 'command': null, 'user': 'shop', 'group': null,"
     " 'owner': 1001, 'uid': 1001,"
     " 'environment': 'production', 'env': {'A': 'x y', 'B': ''}, 'env_file': "
-    "'/etc/shop', 'said': 'A',"
+    "'/etc/shop', 'directives': 'A',"
     " 'protocol': 'scgi', 'ready': 'notify', 'host': 'a.example',"
     " 'listen': 'tcp', 'log': '/var/log/shop', 'log_raw': true, 'notify': "
     "'mail',"

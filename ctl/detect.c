@@ -62,11 +62,11 @@ static void print_json(const char *dir, const detect_found_t *found)
 
 const char *detect_print(const char *dir, int raw)
 {
-    static const detect_wish_t wish = {APL_LISTEN_FD, APL_AUTO,
-                                       APL_CONCURRENCY_AUTO};
+    static const detect_config_t config = {APL_LISTEN_FD, APL_AUTO,
+                                           APL_CONCURRENCY_AUTO};
     static char error[DETECT_MAX + 512];
     static detect_found_t found;
-    int good = go(dir, found.why) && detect_command(&wish, &found);
+    int good = go(dir, found.why) && detect_command(&config, &found);
 
     calm(found.command);
     calm(found.why);

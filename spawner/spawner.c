@@ -128,17 +128,17 @@ static void stop_all(spawner_t *s)
 }
 
 /* Whoever repairs is in the midst of a request, and logs nothing. */
-static void tell_repairs(const spawner_t *s)
+static void log_repairs(const spawner_t *s)
 {
-    static uint64_t told;
+    static uint64_t logged;
     uint64_t repairs = s->shm.header->counters.repairs;
 
-    if (repairs > told)
+    if (repairs > logged)
         log_line(LOG_NOTICE,
                  "the pool was repaired: a process died with the lock held, or "
                  "there was damage (%llu times since the start)",
                  (unsigned long long)repairs);
-    told = repairs;
+    logged = repairs;
 }
 
 /* What is looked at once a second, and the pool's own housekeeping. */
@@ -155,7 +155,7 @@ static void keep_house(spawner_t *s)
         memory_limit_check(s);
         lock_rescue_check(s);
         slow_request_check(s);
-        tell_repairs(s);
+        log_repairs(s);
         log_tick(0);
         apl_history_sample(&s->shm, s->now);
     }

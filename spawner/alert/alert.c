@@ -22,19 +22,19 @@
 #define DEATHS      3 /* of an app in a PERIOD */
 #define TEXT_MAX    400
 
-/* An app of which there is, or lately was, something to tell; or of which
- * starts fail. */
+/* An app of which there is, or was in the last minute, something to report; or
+ * whose starts fail. */
 typedef struct alert {
     struct alert *next;
     char app[APL_NAME_MAX];
-    int open;               /* starts fail */
+    int failing;            /* starts fail */
     int64_t failed;         /* us: when the last one did; 0: before our time */
     json_t *events;         /* to be told, oldest first; NULL: none */
     unsigned count;         /* of them, with those that were too many to keep */
-    int64_t again;          /* us: no command before */
+    int64_t not_before;     /* us: no command before */
     int64_t deaths[DEATHS]; /* us: when the last ones were, as a ring; 0 */
     unsigned died;          /* how many there were */
-    notify_command_t tell;
+    notify_command_t command;
 } alert_t;
 
 static alert_t *alerts;
@@ -102,7 +102,7 @@ static alert_t *find_or_make(const char *app)
     if (!a)
         return NULL;
     snprintf(a->app, sizeof a->app, "%s", app);
-    a->tell.output.fd = -1;
+    a->command.output.fd = -1;
     a->next = alerts;
     alerts = a;
     return a;
@@ -159,10 +159,10 @@ void alert_death(spawner_t *s, const process_t *p, const char *cause)
 int alert_open(spawner_t *s, const process_t *p)
 {
     alert_t *a = find_or_make(p->is.name);
-    int first = !a || !a->open;
+    int first = !a || !a->failing;
 
     if (a) {
-        a->open = 1;
+        a->failing = 1;
         a->failed = s->now;
     }
     return first;
@@ -172,9 +172,9 @@ int alert_close(spawner_t *s, const process_t *p)
 {
     alert_t *a = find(p->is.name);
 
-    if (!a || !a->open || p->live_since == 0 || p->live_since < a->failed)
+    if (!a || !a->failing || p->live_since == 0 || p->live_since < a->failed)
         return 0;
-    a->open = 0;
+    a->failing = 0;
     alert_raise(s, p, ALERT_BACKOFF_CLOSED, "it starts again");
     return 1;
 }
@@ -184,7 +184,7 @@ void alert_recall(const char *app)
     alert_t *a = find_or_make(app);
 
     if (a)
-        a->open = 1;
+        a->failing = 1;
 }
 
 /* ---- the object ---- */
@@ -233,19 +233,19 @@ static void forget_events(alert_t *a)
     a->count = 0;
 }
 
-static void tell(spawner_t *s, alert_t *a)
+static void notify(spawner_t *s, alert_t *a)
 {
     const app_entry_t *app = app_table_find(s->table, a->app);
     char text[NOTIFY_COMMAND_MAX];
     size_t n;
 
-    a->again = s->now + PERIOD;
+    a->not_before = s->now + PERIOD;
     if (!app || !app->notify) {
         forget_events(a);
         return;
     }
     n = line_of(a, app, text);
-    if (n > 0 && notify_command_begin(s, &a->tell, app, text, n) != 0) {
+    if (n > 0 && notify_command_begin(s, &a->command, app, text, n) != 0) {
         app_log_about(app, LOG_ERROR, "%s: AppNotify could not be run: %s",
                       app->label, strerror(errno));
         return; /* in a minute */
@@ -259,12 +259,12 @@ static int running(void)
     int n = 0;
 
     for (a = alerts; a; a = a->next)
-        n += notify_command_is_busy(&a->tell);
+        n += notify_command_is_busy(&a->command);
     return n;
 }
 
 /* Has it died lately? */
-static int is_mourned(const spawner_t *s, const alert_t *a)
+static int died_lately(const spawner_t *s, const alert_t *a)
 {
     int64_t last = a->died > 0 ? a->deaths[(a->died - 1) % DEATHS] : 0;
 
@@ -276,18 +276,19 @@ void alert_tick(spawner_t *s)
     alert_t **at = &alerts, *a;
 
     while ((a = *at) != NULL) {
-        if (notify_command_is_busy(&a->tell)) {
+        if (notify_command_is_busy(&a->command)) {
             at = &a->next;
             continue;
         }
-        if (a->events && s->now >= a->again && running() < AT_ONCE)
-            tell(s, a);
-        if (a->open && !app_table_find(s->table, a->app))
-            a->open = 0; /* nobody asks for it any more */
+        if (a->events && s->now >= a->not_before && running() < AT_ONCE)
+            notify(s, a);
+        if (a->failing && !app_table_find(s->table, a->app))
+            a->failing = 0; /* nobody starts it any more */
         if (a->events)
-            state_wake(s, a->again > s->now ? a->again : s->now + SECOND);
-        if (a->open || a->events || notify_command_is_busy(&a->tell) ||
-            s->now < a->again || is_mourned(s, a))
+            state_wake(s, a->not_before > s->now ? a->not_before
+                                                 : s->now + SECOND);
+        if (a->failing || a->events || notify_command_is_busy(&a->command) ||
+            s->now < a->not_before || died_lately(s, a))
             at = &a->next;
         else {
             *at = a->next;

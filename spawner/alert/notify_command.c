@@ -73,65 +73,65 @@ static _Noreturn void work(const spawner_t *s, const app_entry_t *a,
 
 /* A bounded piece: others have their turn before the next. What is more than
  * fits is read all the same: who prints much must not die of it. */
-static void hear(notify_command_t *t)
+static void read_output(notify_command_t *c)
 {
     char chunk[4096];
-    ssize_t n = t->output.fd < 0 ? -1 : read(t->output.fd, chunk, sizeof chunk);
-    size_t room = sizeof t->said - t->length;
+    ssize_t n = c->output.fd < 0 ? -1 : read(c->output.fd, chunk, sizeof chunk);
+    size_t room = sizeof c->printed - c->length;
     size_t kept = n > 0 && (size_t)n < room ? (size_t)n : room;
 
     if (n == 0)
-        loop_drop(&t->output);
+        loop_drop(&c->output);
     if (n <= 0)
         return;
-    memcpy(t->said + t->length, chunk, kept);
-    t->length += kept;
+    memcpy(c->printed + c->length, chunk, kept);
+    c->length += kept;
 }
 
 static void output_ready(void *owner, uint32_t events)
 {
     (void)events;
-    hear(owner);
+    read_output(owner);
 }
 
-static void log_said(const notify_command_t *t, const app_entry_t *a)
+static void log_printed(const notify_command_t *c, const app_entry_t *a)
 {
-    const char *line = t->said, *end = t->said + t->length, *stop;
+    const char *line = c->printed, *end = c->printed + c->length, *stop;
     int n;
 
     for (n = 0; n < LINES && line < end; n++, line = stop + 1) {
         stop = memchr(line, '\n', (size_t)(end - line));
         if (!stop)
             stop = end;
-        app_log_about(a, LOG_NOTICE, "%s: AppNotify said: %.*s", t->label,
+        app_log_about(a, LOG_NOTICE, "%s: AppNotify said: %.*s", c->label,
                       (int)(stop - line), line);
     }
 }
 
-static void ended(spawner_t *s, helper_job_t *e, const siginfo_t *cause)
+static void ended(spawner_t *s, helper_job_t *job, const siginfo_t *cause)
 {
-    notify_command_t *t = (notify_command_t *)e;
-    const app_entry_t *a = app_table_find(s->table, t->app);
+    notify_command_t *c = (notify_command_t *)job;
+    const app_entry_t *a = app_table_find(s->table, c->app);
     char text[EXIT_CAUSE_MAX];
 
     stray_cgroups_check(s, 0);
-    hear(t);
-    loop_drop(&t->output);
-    log_said(t, a);
+    read_output(c);
+    loop_drop(&c->output);
+    log_printed(c, a);
     if (!cause)
         app_log_about(a, LOG_ERROR,
                       "%s: AppNotify took more than %d s and was killed: %s",
-                      t->label, (int)(LIMIT / SECOND), t->command);
+                      c->label, (int)(LIMIT / SECOND), c->command);
     else if (cause->si_code != CLD_EXITED || cause->si_status != 0)
         app_log_about(a, LOG_ERROR, "%s: AppNotify failed with %s: %s",
-                      t->label, exit_cause_text(cause, text), t->command);
+                      c->label, exit_cause_text(cause, text), c->command);
 }
 
 /* ---- beginning ---- */
 
 /* A pipe that holds the text; nobody writes any more. @return its read end, or
  * -1 with errno */
-static int hold(const char *text, size_t length)
+static int make_input(const char *text, size_t length)
 {
     int ends[2];
     ssize_t n;
@@ -149,7 +149,7 @@ static int hold(const char *text, size_t length)
     return -1;
 }
 
-static int run(spawner_t *s, notify_command_t *t, const app_entry_t *a,
+static int run(spawner_t *s, notify_command_t *c, const app_entry_t *a,
                int input)
 {
     uint64_t id = random_id();
@@ -159,39 +159,39 @@ static int run(spawner_t *s, notify_command_t *t, const app_entry_t *a,
     if (pipe2(ends, O_CLOEXEC) != 0)
         return -1;
     fcntl(ends[0], F_SETFL, O_NONBLOCK);
-    pid = helper_job_fork(s, &t->errand, LIMIT, ended);
+    pid = helper_job_fork(s, &c->job, LIMIT, ended);
     if (pid == 0)
         work(s, a, id, input, ends[1]);
     kept = errno;
-    t->errand.id = id;
+    c->job.id = id;
     close(ends[1]);
     if (pid > 0)
-        loop_add(&t->output, ends[0], EPOLLIN, output_ready, t);
+        loop_add(&c->output, ends[0], EPOLLIN, output_ready, c);
     else
         close(ends[0]);
     errno = kept;
     return pid > 0 ? 0 : -1;
 }
 
-int notify_command_begin(spawner_t *s, notify_command_t *t,
+int notify_command_begin(spawner_t *s, notify_command_t *c,
                          const app_entry_t *app, const char *text,
                          size_t length)
 {
-    int input = hold(text, length), rv;
+    int input = make_input(text, length), rv;
 
     if (input < 0)
         return -1;
-    t->length = 0;
-    t->output.fd = -1;
-    snprintf(t->app, sizeof t->app, "%s", app->app.name);
-    snprintf(t->label, sizeof t->label, "%s", app->label);
-    snprintf(t->command, sizeof t->command, "%s", app->notify);
-    rv = run(s, t, app, input);
+    c->length = 0;
+    c->output.fd = -1;
+    snprintf(c->app, sizeof c->app, "%s", app->app.name);
+    snprintf(c->label, sizeof c->label, "%s", app->label);
+    snprintf(c->command, sizeof c->command, "%s", app->notify);
+    rv = run(s, c, app, input);
     close(input);
     return rv;
 }
 
-int notify_command_is_busy(const notify_command_t *t)
+int notify_command_is_busy(const notify_command_t *c)
 {
-    return t->errand.pid != 0;
+    return c->job.pid != 0;
 }

@@ -28,22 +28,22 @@
 
 /** A command that runs. Zeroed at first. */
 typedef struct {
-    helper_job_t errand; /**< first: it is how this is found */
+    helper_job_t job; /**< first: it is how this is found */
     loop_source_t output;
     char app[APL_NAME_MAX];
-    char label[64];    /**< of the app */
-    char command[128]; /**< for messages, cut off */
-    char said[1024];   /**< the beginning of what it prints */
+    char label[64];     /**< of the app */
+    char command[128];  /**< for messages, cut off */
+    char printed[1024]; /**< the beginning of what it prints */
     size_t length;
 } notify_command_t;
 
 /** Run the command of `app`. @param text of NOTIFY_COMMAND_MAX bytes at the
  * most */
-int notify_command_begin(spawner_t *s, notify_command_t *t,
+int notify_command_begin(spawner_t *s, notify_command_t *c,
                          const app_entry_t *app, const char *text,
                          size_t length);
 
 /** Does it run yet? */
-int notify_command_is_busy(const notify_command_t *t);
+int notify_command_is_busy(const notify_command_t *c);
 
 #endif

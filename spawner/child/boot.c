@@ -31,7 +31,7 @@ static uint32_t step = START_STEP_USER; /* what is being done */
 static uid_t owner; /* of AppRoot, that runs the app; or USERDB_NOBODY */
 
 /* The report says the rest, and which step this is. */
-static void tell(boot_report_t report, const char *text)
+static void report_back(boot_report_t report, const char *text)
 {
     report.step = step;
     snprintf(report.text, sizeof report.text, "%s", text);
@@ -51,7 +51,7 @@ static _Noreturn void fail(const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    tell((boot_report_t){.kind = BOOT_FAILED}, text);
+    report_back((boot_report_t){.kind = BOOT_FAILED}, text);
     _exit(1);
 }
 
@@ -121,8 +121,9 @@ static void find_user(const boot_t *b, privilege_t *who)
     if (privilege_find(who, b->app->user, b->app->group, owner, root, error) !=
         0)
         fail("%s", error);
-    tell((boot_report_t){.kind = BOOT_USER, .uid = who->uid, .gid = who->gid},
-         who->name);
+    report_back(
+        (boot_report_t){.kind = BOOT_USER, .uid = who->uid, .gid = who->gid},
+        who->name);
 }
 
 /* By the app's user already, and looked at from within: whose directory this
@@ -189,12 +190,12 @@ static int assigns(const char *command)
 
 static void find_command(const boot_t *b, detect_found_t *found)
 {
-    const detect_wish_t wish = {b->app->listen, b->app->protocol,
-                                b->app->app.options.concurrency};
+    const detect_config_t config = {b->app->listen, b->app->protocol,
+                                    b->app->app.options.concurrency};
 
     if (b->app->command)
-        detect_given(&wish, b->app->command, found);
-    else if (!detect_command(&wish, found))
+        detect_given(&config, b->app->command, found);
+    else if (!detect_command(&config, found))
         fail("no AppCommand is set, and in %s %s", b->app->app.root,
              found->why);
     if (b->app->ready && found->protocol != APL_HTTP)
@@ -270,10 +271,10 @@ static _Noreturn void execute(const boot_t *b, const privilege_t *who)
     find_command(b, &found);
     command = expand(b, b->app->command ? b->app->command : found.command);
     give_stdin(b, found.protocol);
-    tell((boot_report_t){.kind = BOOT_COMMAND,
-                         .protocol = found.protocol,
-                         .concurrency = found.concurrency},
-         command);
+    report_back((boot_report_t){.kind = BOOT_COMMAND,
+                                .protocol = found.protocol,
+                                .concurrency = found.concurrency},
+                command);
     if (asprintf(&line, "exec %s%s", assigns(command) ? "env " : "", command) <
         0)
         fail("out of memory");

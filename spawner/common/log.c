@@ -12,7 +12,7 @@
 #include "spawner/shared/contract.h"
 #include "spawner/shared/clock_ms.h"
 
-#define TELL_PAUSE (10 * TOKEN_BUCKET_SECOND)
+#define DROPPED_PAUSE (10 * TOKEN_BUCKET_SECOND)
 
 static const char *const levels[] = {[LOG_ERROR] = "error",
                                      [LOG_WARN] = "warn",
@@ -108,10 +108,10 @@ static void put(int level, const char *text)
 
 static void drop(log_kind_t *kind, const char *text)
 {
-    if (kind->told == 0) {
+    if (kind->logged_at == 0) {
         kind->next = cut;
         cut = kind;
-        kind->told = 1;
+        kind->logged_at = 1;
     }
     kind->dropped++;
     snprintf(kind->last, sizeof kind->last, "%.90s", text);
@@ -124,13 +124,14 @@ void log_tick(int last)
     log_kind_t *kind;
 
     for (kind = cut; kind; kind = kind->next) {
-        if (kind->dropped == 0 || (!last && now - kind->told < TELL_PAUSE))
+        if (kind->dropped == 0 ||
+            (!last && now - kind->logged_at < DROPPED_PAUSE))
             continue;
         snprintf(text, sizeof text, "%lu lines dropped, the last one: %s",
                  kind->dropped, kind->last);
         put(LOG_WARN, text);
         kind->dropped = 0;
-        kind->told = now;
+        kind->logged_at = now;
     }
 }
 

@@ -37,8 +37,8 @@ enum { LOG_ERROR = 3, LOG_WARN, LOG_NOTICE, LOG_INFO };
 typedef struct log_kind {
     struct log_kind *next; /**< of those of which lines were dropped */
     token_bucket_t bucket;
-    unsigned long dropped; /**< since that was told */
-    int64_t told;          /**< us */
+    unsigned long dropped; /**< since `logged_at` */
+    int64_t logged_at;     /**< us: when dropped lines were last logged */
     char last[100];        /**< the beginning of the last one dropped */
 } log_kind_t;
 

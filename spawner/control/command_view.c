@@ -112,8 +112,10 @@ static json_t *make_report(spawner_t *s, const status_job_order_t *order)
     const process_t *p = process_find(s, order->process);
     json_t *lines = json_array();
     char name[96];
-    process_report_t asked = {
-        .name = name, .only = order->only, .tell = add_line, .ctx = lines};
+    process_report_t asked = {.name = name,
+                              .only = order->only,
+                              .write_line = add_line,
+                              .ctx = lines};
 
     if (p) {
         snprintf(name, sizeof name, PROCESS_FMT, PROCESS_NAME(p));

@@ -15,11 +15,11 @@
 typedef struct {
     size_t size;
     char text[CONTRACT_RESPONSE_MAX];
-} answer_t;
+} response_t;
 
-static helper_job_t maker;
-static answer_t *answer;
-static status_job_made_t *tell;
+static helper_job_t running_job;
+static response_t *response;
+static status_job_made_t *on_made;
 static int64_t began, again; /* us */
 
 /* Without the spawner's descriptors: a client waits for the end of its
@@ -30,26 +30,26 @@ static _Noreturn void work(spawner_t *s, const status_job_order_t *order)
 
     child_reset_descriptors(-1);
     o = order->make(s, order);
-    answer->size = o ? json_dumpb(o, answer->text, sizeof answer->text,
-                                  JSON_INDENT(1) | APL_REPORT_REALS)
-                     : 0;
-    _exit(answer->size == 0 || answer->size > sizeof answer->text);
+    response->size = o ? json_dumpb(o, response->text, sizeof response->text,
+                                    JSON_INDENT(1) | APL_REPORT_REALS)
+                       : 0;
+    _exit(response->size == 0 || response->size > sizeof response->text);
 }
 
 static void forget(void)
 {
-    munmap(answer, sizeof *answer);
-    answer = NULL;
+    munmap(response, sizeof *response);
+    response = NULL;
 }
 
-static void ended(spawner_t *s, helper_job_t *e, const siginfo_t *cause)
+static void ended(spawner_t *s, helper_job_t *job, const siginfo_t *cause)
 {
     int good = cause && cause->si_code == CLD_EXITED && cause->si_status == 0;
     int64_t took = s->now - began;
 
-    (void)e;
+    (void)job;
     again = s->now + (took > PAUSE ? took : PAUSE);
-    tell(s, good ? answer->text : NULL, good ? answer->size : 0);
+    on_made(s, good ? response->text : NULL, good ? response->size : 0);
     forget();
     state_wake(s, s->now);
 }
@@ -59,18 +59,19 @@ int status_job_begin(spawner_t *s, const status_job_order_t *order,
 {
     pid_t pid;
 
-    if (maker.pid != 0)
+    if (running_job.pid != 0)
         return 0;
     if (s->now < again) {
         state_wake(s, again);
         return 0;
     }
-    answer = mmap(NULL, sizeof *answer, PROT_READ | PROT_WRITE,
-                  MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (answer == MAP_FAILED)
+    response = mmap(NULL, sizeof *response, PROT_READ | PROT_WRITE,
+                    MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (response == MAP_FAILED)
         return -1;
-    pid = helper_job_fork(
-        s, &maker, order->limit > 0 ? order->limit : STATUS_JOB_LIMIT, ended);
+    pid = helper_job_fork(s, &running_job,
+                          order->limit > 0 ? order->limit : STATUS_JOB_LIMIT,
+                          ended);
     if (pid == 0)
         work(s, order);
     if (pid < 0) {
@@ -78,6 +79,6 @@ int status_job_begin(spawner_t *s, const status_job_order_t *order,
         return -1;
     }
     began = s->now;
-    tell = made;
+    on_made = made;
     return 1;
 }

@@ -37,7 +37,7 @@ typedef struct {
     int64_t memory;
     uint64_t cpu, used; /* ticks, of whole processes */
     thread_t of[SEEN_MAX];
-} look_t;
+} report_t;
 
 /* ---- words ---- */
 
@@ -112,7 +112,7 @@ void process_report_stack(char *stack)
 
 /* The kernel gives /proc/PID to the user that the process runs as, and to root
  * if others are not to look into it: such as one that is setuid. */
-static int may_see(const look_t *l, pid_t pid)
+static int may_see(const report_t *l, pid_t pid)
 {
     char path[32];
     struct stat is;
@@ -122,14 +122,14 @@ static int may_see(const look_t *l, pid_t pid)
            (stat(path, &is) == 0 && is.st_uid == l->asked->only);
 }
 
-static int is_meant(const look_t *l, const procfs_t *who)
+static int is_meant(const report_t *l, const procfs_t *who)
 {
     return who->session == l->leader && who->start >= l->start &&
            (who->pid != l->leader || who->start == l->start) &&
            who->state != 'Z' && who->state != 'X' && may_see(l, who->pid);
 }
 
-static void add_thread(look_t *l, pid_t pid, pid_t id)
+static void add_thread(report_t *l, pid_t pid, pid_t id)
 {
     thread_t *t = &l->of[l->n];
 
@@ -144,7 +144,7 @@ static void add_thread(look_t *l, pid_t pid, pid_t id)
 
 static void add_process(const procfs_t *who, void *ctx)
 {
-    look_t *l = ctx;
+    report_t *l = ctx;
     char path[32];
     struct dirent *entry;
     DIR *dir;
@@ -165,14 +165,14 @@ static void add_process(const procfs_t *who, void *ctx)
 
 static void add_cpu(const procfs_t *who, void *ctx)
 {
-    look_t *l = ctx;
+    report_t *l = ctx;
 
     if (is_meant(l, who))
         l->used += who->cpu;
 }
 
 /* Again, for who has used how much meanwhile. */
-static void read_again(look_t *l)
+static void read_again(report_t *l)
 {
     procfs_t is;
     int i;
@@ -194,10 +194,10 @@ static void read_again(look_t *l)
 
 /* ---- telling ---- */
 
-static void tell(const look_t *l, const char *format, ...)
+static void write_line(const report_t *l, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-static void tell(const look_t *l, const char *format, ...)
+static void write_line(const report_t *l, const char *format, ...)
 {
     char text[LOG_MAX];
     int n = snprintf(text, sizeof text, "%s report: ", l->asked->name);
@@ -206,7 +206,7 @@ static void tell(const look_t *l, const char *format, ...)
     va_start(args, format);
     vsnprintf(text + n, sizeof text - (size_t)n, format, args);
     va_end(args);
-    l->asked->tell(l->asked->ctx, text);
+    l->asked->write_line(l->asked->ctx, text);
 }
 
 static int percent(uint64_t ticks)
@@ -215,20 +215,20 @@ static int percent(uint64_t ticks)
                  (uint64_t)sysconf(_SC_CLK_TCK));
 }
 
-static void tell_all(const look_t *l)
+static void write_summary(const report_t *l)
 {
     double hertz = (double)sysconf(_SC_CLK_TCK);
 
-    tell(l,
-         "%d process%s, %d thread%s, %.1f MB, CPU %.2f s in "
-         "all and %d%% now, %.0f s old",
-         l->processes, l->processes == 1 ? "" : "es", l->threads,
-         l->threads == 1 ? "" : "s", (double)l->memory / 1048576.0,
-         (double)l->cpu / hertz, percent(l->used),
-         (double)(procfs_now() - l->start) / hertz);
+    write_line(l,
+               "%d process%s, %d thread%s, %.1f MB, CPU %.2f s in "
+               "all and %d%% now, %.0f s old",
+               l->processes, l->processes == 1 ? "" : "es", l->threads,
+               l->threads == 1 ? "" : "s", (double)l->memory / 1048576.0,
+               (double)l->cpu / hertz, percent(l->used),
+               (double)(procfs_now() - l->start) / hertz);
 }
 
-static void tell_thread(const look_t *l, const thread_t *t)
+static void write_thread(const report_t *l, const thread_t *t)
 {
     char path[64], call[160], wchan[64], stack[1400],
         doing[PROCESS_REPORT_TEXT_MAX];
@@ -251,16 +251,17 @@ static void tell_thread(const look_t *l, const thread_t *t)
     /* All this was of the one that was seen first, or it is not told. */
     if (procfs_thread(t->pid, t->is.pid, &now) != 0 || now.start != t->is.start)
         return;
-    tell(l, "%s %d (%s) %s (state %c; CPU %d%% now%s%s%s%s%s%s)",
-         is_main ? "process" : "thread", (int)t->is.pid, t->is.name, doing,
-         t->is.state, percent(t->used), wchan[0] > '0' ? "; wchan " : "",
-         wchan[0] > '0' ? wchan : "", call[0] ? "; syscall " : "", call,
-         stack[0] ? "; kernel stack " : "", stack);
+    write_line(l, "%s %d (%s) %s (state %c; CPU %d%% now%s%s%s%s%s%s)",
+               is_main ? "process" : "thread", (int)t->is.pid, t->is.name,
+               doing, t->is.state, percent(t->used),
+               wchan[0] > '0' ? "; wchan " : "", wchan[0] > '0' ? wchan : "",
+               call[0] ? "; syscall " : "", call,
+               stack[0] ? "; kernel stack " : "", stack);
 }
 
 /* The last to be told, as it is in the process's own memory: whoever has that
  * locked, or has to bring it from a slow disk, makes us wait. */
-static void tell_command(const look_t *l)
+static void write_command(const report_t *l)
 {
     char command[256];
     ssize_t i, n = procfs_text(l->leader, "cmdline", command, sizeof command);
@@ -269,7 +270,7 @@ static void tell_command(const look_t *l)
         if (command[i] == 0)
             command[i] = ' ';
     if (n > 0)
-        tell(l, "command %s", command);
+        write_line(l, "command %s", command);
 }
 
 /* The leader first, then who does something, then who sleeps. */
@@ -286,7 +287,7 @@ static int compare(const void *a_, const void *b_)
 
 void process_report_write(const process_report_t *asked)
 {
-    static look_t l;
+    static report_t l;
     static const struct timespec pause = {0, PAUSE_MS * 1000000};
     procfs_t is;
     int i;
@@ -299,11 +300,11 @@ void process_report_write(const process_report_t *asked)
     procfs_each(add_process, &l);
     nanosleep(&pause, NULL);
     read_again(&l);
-    tell_all(&l);
+    write_summary(&l);
     qsort(l.of, (size_t)l.n, sizeof *l.of, compare);
     for (i = 0; i < l.n && i < SHOWN_MAX; i++)
-        tell_thread(&l, &l.of[i]);
+        write_thread(&l, &l.of[i]);
     if (l.threads > i)
-        tell(&l, "and %d threads more", l.threads - i);
-    tell_command(&l);
+        write_line(&l, "and %d threads more", l.threads - i);
+    write_command(&l);
 }

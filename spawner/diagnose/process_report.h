@@ -32,12 +32,13 @@ typedef struct {
     uint64_t start; /**< of the leader, procfs_t */
     uid_t only;     /**< only what this user may read, of processes whose files
                          in /proc are this user's; USERDB_NOBODY: all */
-    void (*tell)(void *ctx, const char *line);
+    void (*write_line)(void *ctx, const char *line);
     void *ctx;
 } process_report_t;
 
 /**
- * Report on a process and all of its session: `tell` is called for each line.
+ * Report on a process and all of its session: `write_line` is called for each
+ * line.
  * It takes a fifth of a second and may block, so only a helper job calls it.
  */
 void process_report_write(const process_report_t *asked);

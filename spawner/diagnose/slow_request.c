@@ -13,7 +13,7 @@
 #define AGAIN   (10 * SECOND) /* a process of which there was a report */
 
 /* By slot: the ticket of the request that was reported last. */
-static uint64_t *told;
+static uint64_t *reported;
 
 /* The shortest AppSlowAfter; 0: there is none. */
 static int64_t shortest(const app_table_t *t)
@@ -30,7 +30,7 @@ static int64_t shortest(const app_table_t *t)
     return least;
 }
 
-/* Its process, if it lasts too long and nobody was told. */
+/* @return its process, if it lasts too long and was not reported yet */
 static process_t *is_slow(const spawner_t *s, uint32_t i, int64_t least,
                           apl_session_peek_t *r)
 {
@@ -40,7 +40,7 @@ static process_t *is_slow(const spawner_t *s, uint32_t i, int64_t least,
     int64_t age;
 
     if (apl_session_peek(&s->shm, i, r) != APR_SUCCESS || r->long_lived ||
-        told[i] == r->ticket)
+        reported[i] == r->ticket)
         return NULL;
     age = apl_since(s->now, r->since);
     if (!apl_hung_is_overdue(age, least))
@@ -59,16 +59,16 @@ void slow_request_check(spawner_t *s)
 
     if (least == 0)
         return;
-    if (!told)
-        told = calloc(s->shm.n.sessions, sizeof *told);
-    top = told ? apl_session_peek_top(&s->shm) : 0;
+    if (!reported)
+        reported = calloc(s->shm.n.sessions, sizeof *reported);
+    top = reported ? apl_session_peek_top(&s->shm) : 0;
     for (i = 1; i <= top && lines > 0 && left > 0; i++) {
         process_t *p = is_slow(s, i, least, &r);
 
         if (!p)
             continue;
         lines--;
-        told[i] = r.ticket;
+        reported[i] = r.ticket;
         stuck_report_request(s, p, "is slow", &r);
         if (s->now < p->slow_check_at)
             continue;

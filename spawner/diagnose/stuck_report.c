@@ -20,9 +20,9 @@
 #define TIME_TO_SAY SECOND       /* for the app, after AppDumpSignal */
 
 typedef struct {
-    helper_job_t errand; /* first: it is how this is found */
-    uint64_t id;         /* of the process */
-    int is_last;         /* before it is ended */
+    helper_job_t job; /* first: it is how this is found */
+    uint64_t id;      /* of the process */
+    int is_last;      /* before it is ended */
 } report_t;
 
 static report_t reports[AT_ONCE];
@@ -52,9 +52,9 @@ static void send_dump(const spawner_t *s, process_t *p)
     p->stuck.may_end_at = s->now + TIME_TO_SAY;
 }
 
-static void ended(spawner_t *s, helper_job_t *e, const siginfo_t *cause)
+static void ended(spawner_t *s, helper_job_t *job, const siginfo_t *cause)
 {
-    const report_t *r = (report_t *)e;
+    const report_t *r = (report_t *)job;
     process_t *p = process_find(s, r->id);
 
     if (!p || p->gone)
@@ -73,7 +73,7 @@ static report_t *find_free(void)
     int i;
 
     for (i = 0; i < AT_ONCE; i++)
-        if (reports[i].errand.pid == 0)
+        if (reports[i].job.pid == 0)
             return &reports[i];
     return NULL;
 }
@@ -91,7 +91,7 @@ static _Noreturn void work(const spawner_t *s, const process_t *p)
                                     .leader = p->is.pid,
                                     .start = p->is.start,
                                     .only = USERDB_NOBODY,
-                                    .tell = log_one};
+                                    .write_line = log_one};
 
     child_reset_descriptors(s->rt.fd);
     snprintf(name, sizeof name, PROCESS_FMT, PROCESS_NAME(p));
@@ -105,7 +105,7 @@ int stuck_report_begin(spawner_t *s, process_t *p)
 
     if (!r)
         return -1;
-    switch (helper_job_fork(s, &r->errand, LIMIT, ended)) {
+    switch (helper_job_fork(s, &r->job, LIMIT, ended)) {
     case 0:
         work(s, p);
     case -1:

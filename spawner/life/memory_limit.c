@@ -17,8 +17,8 @@
 #define MEGABYTE 1048576.0
 
 static int64_t due;
-static helper_job_t scale;
-static uint64_t on_scale; /* id of the process */
+static helper_job_t measure_job;
+static uint64_t measured_id; /* id of the process */
 
 static int64_t limit_of(const spawner_t *s, const process_t *p)
 {
@@ -27,7 +27,7 @@ static int64_t limit_of(const spawner_t *s, const process_t *p)
     return a ? a->memory_limit : 0;
 }
 
-static int is_weighed(const spawner_t *s, const process_t *p)
+static int is_measured(const spawner_t *s, const process_t *p)
 {
     return p->phase == PHASE_LIVE && p->slot.listed && !p->gone &&
            !p->memory.above_limit && !p->is.stops_itself &&
@@ -41,7 +41,7 @@ static void estimate(spawner_t *s)
 
     for (p = s->processes; p; p = p->next) {
         p->memory.bytes = -1;
-        if (is_weighed(s, p))
+        if (is_measured(s, p))
             session_scan_measure(s, p);
     }
 }
@@ -50,21 +50,21 @@ static void estimate(spawner_t *s)
 
 static void add_own(const procfs_t *who, void *ctx)
 {
-    int64_t *weight = ctx, own = procfs_own_memory(who->pid);
+    int64_t *used = ctx, own = procfs_own_memory(who->pid);
 
-    *weight += own >= 0 ? own : who->memory;
+    *used += own >= 0 ? own : who->memory;
 }
 
-static _Noreturn void weigh(const process_t *p)
+static _Noreturn void measure(const process_t *p)
 {
-    int64_t weight = 0;
+    int64_t used = 0;
 
     child_reset_descriptors(cgroup_descriptor());
-    session_scan_each(p, add_own, &weight);
-    _exit(helper_job_report(&weight, sizeof weight) != 0);
+    session_scan_each(p, add_own, &used);
+    _exit(helper_job_report(&used, sizeof used) != 0);
 }
 
-static void replace(spawner_t *s, process_t *p, int64_t weight)
+static void replace(spawner_t *s, process_t *p, int64_t used)
 {
     if (apl_supervise_outdate(&s->shm, p->is.id, s->now) == APL_ELOCK)
         return; /* the next time */
@@ -72,18 +72,18 @@ static void replace(spawner_t *s, process_t *p, int64_t weight)
     app_log(p, LOG_NOTICE,
             "uses %.1f MB of memory, more than the %.1f MB of "
             "AppMemoryLimit: it is to be replaced",
-            (double)weight / MEGABYTE, (double)limit_of(s, p) / MEGABYTE);
+            (double)used / MEGABYTE, (double)limit_of(s, p) / MEGABYTE);
 }
 
-static void weighed(spawner_t *s, helper_job_t *e, const siginfo_t *cause)
+static void ended(spawner_t *s, helper_job_t *job, const siginfo_t *cause)
 {
-    process_t *p = process_find(s, on_scale);
-    int64_t weight;
+    process_t *p = process_find(s, measured_id);
+    int64_t used;
 
     (void)cause;
-    if (helper_job_read(e, &weight, sizeof weight) == 0 && p &&
-        is_weighed(s, p) && weight > limit_of(s, p))
-        replace(s, p, weight);
+    if (helper_job_read(job, &used, sizeof used) == 0 && p &&
+        is_measured(s, p) && used > limit_of(s, p))
+        replace(s, p, used);
 }
 
 /* Among those that seem to be above their limit, who was not for longest. */
@@ -92,7 +92,7 @@ static process_t *next_suspect(const spawner_t *s)
     process_t *p, *next = NULL;
 
     for (p = s->processes; p; p = p->next)
-        if (is_weighed(s, p) && p->memory.bytes > limit_of(s, p) &&
+        if (is_measured(s, p) && p->memory.bytes > limit_of(s, p) &&
             (!next || p->memory.check_at < next->memory.check_at))
             next = p;
     return next;
@@ -107,13 +107,13 @@ void memory_limit_check(spawner_t *s)
         due = s->now + PAUSE;
         estimate(s);
     }
-    p = scale.pid == 0 ? next_suspect(s) : NULL;
-    pid = p ? helper_job_fork_reporting(s, &scale, PATIENCE, weighed) : -1;
+    p = measure_job.pid == 0 ? next_suspect(s) : NULL;
+    pid = p ? helper_job_fork_reporting(s, &measure_job, PATIENCE, ended) : -1;
     if (pid == 0)
-        weigh(p);
+        measure(p);
     if (pid < 0)
         return;
     p->memory.bytes = -1;
     p->memory.check_at = s->now;
-    on_scale = p->is.id;
+    measured_id = p->is.id;
 }

@@ -82,7 +82,7 @@ static const server_t php = {PHP, "php-cgi", {NULL}, PHP_ARGS, &phps};
 static const struct {
     const char *file;       /* or a pattern */
     uint32_t protocol;      /* of AppProtocol; APL_AUTO: it does not matter */
-    uint32_t concurrency;   /* AppConcurrency that it is made for */
+    uint32_t concurrency;   /* AppConcurrency that suits it */
     read_t *read;           /* from the file's content, and: */
     const server_t *server; /* this server, or NULL: */
     const char *command;    /* this command; the server's last argument;
@@ -107,10 +107,10 @@ static const char *const evented[] = {"node", "npm",    "npx",       "uvicorn",
                                       "deno", "nodejs", "hypercorn", "daphne",
                                       "bun",  NULL};
 
-static int fits(size_t rule, const detect_wish_t *wish)
+static int fits(size_t rule, const detect_config_t *config)
 {
-    return rules[rule].protocol == APL_AUTO || wish->protocol == APL_AUTO ||
-           rules[rule].protocol == wish->protocol;
+    return rules[rule].protocol == APL_AUTO || config->protocol == APL_AUTO ||
+           rules[rule].protocol == config->protocol;
 }
 
 static int is_file(const char *path)
@@ -214,30 +214,30 @@ static const char *choose(const server_t *server, detect_found_t *found)
 }
 
 static int serve(detect_found_t *found, const server_t *server,
-                 const char *last, const detect_wish_t *wish)
+                 const char *last, const detect_config_t *config)
 {
-    char told[DETECT_MAX];
+    char argument[DETECT_MAX];
     unsigned threads = found->concurrency ? found->concurrency : THREADS;
     const char *name;
     size_t n;
 
-    snprintf(told, sizeof told, "%s", found->command);
+    snprintf(argument, sizeof argument, "%s", found->command);
     if (server->several && threads > 1)
         server = server->several;
     name = choose(server, found);
     n = (size_t)snprintf(found->command, DETECT_MAX, server->env, threads);
     n += (size_t)snprintf(found->command + n, DETECT_MAX - n, "%s ", name);
     n += (size_t)snprintf(found->command + n, DETECT_MAX - n,
-                          server->args[wish->listen], threads);
-    snprintf(found->command + n, DETECT_MAX - n, "%s", last ? last : told);
+                          server->args[config->listen], threads);
+    snprintf(found->command + n, DETECT_MAX - n, "%s", last ? last : argument);
     return 1;
 }
 
 /* A program that is the app. It knows its socket as descriptor 0 only; the
  * shell has to know its name. */
-static int program(detect_found_t *found, const detect_wish_t *wish)
+static int program(detect_found_t *found, const detect_config_t *config)
 {
-    return wish->listen == APL_LISTEN_FD && access(found->file, X_OK) == 0 &&
+    return config->listen == APL_LISTEN_FD && access(found->file, X_OK) == 0 &&
            found->file[strspn(found->file, PLAIN)] == 0 &&
            keep(found, "./%s", found->file);
 }
@@ -264,43 +264,46 @@ static int is_evented(const char *command)
     return 0;
 }
 
-/* @param made what it is made for */
-static uint32_t concurrency_of(const detect_wish_t *wish, uint32_t made)
+/* @param suitable number for this kind of app */
+static uint32_t concurrency_of(const detect_config_t *config, uint32_t suitable)
 {
-    return wish->concurrency != APL_CONCURRENCY_AUTO ? wish->concurrency : made;
+    return config->concurrency != APL_CONCURRENCY_AUTO ? config->concurrency
+                                                       : suitable;
 }
 
-void detect_given(const detect_wish_t *wish, const char *command,
+void detect_given(const detect_config_t *config, const char *command,
                   detect_found_t *found)
 {
     memset(found, 0, sizeof *found);
     snprintf(found->why, sizeof found->why, "there is an AppCommand");
-    found->protocol = wish->protocol == APL_AUTO ? APL_HTTP : wish->protocol;
+    found->protocol =
+        config->protocol == APL_AUTO ? APL_HTTP : config->protocol;
     found->concurrency = is_evented(command) ? ANY : 1;
 }
 
-static int apply(size_t rule, detect_found_t *found, const detect_wish_t *wish)
+static int apply(size_t rule, detect_found_t *found,
+                 const detect_config_t *config)
 {
-    found->concurrency = concurrency_of(wish, rules[rule].concurrency);
+    found->concurrency = concurrency_of(config, rules[rule].concurrency);
     snprintf(found->why, DETECT_MAX, "%s is there", found->file);
     if (rules[rule].read && !rules[rule].read(found))
         return 0;
     if (rules[rule].server)
-        return serve(found, rules[rule].server, rules[rule].command, wish);
+        return serve(found, rules[rule].server, rules[rule].command, config);
     if (rules[rule].read)
         return 1;
     return rules[rule].command ? keep(found, "%s", rules[rule].command)
-                               : program(found, wish);
+                               : program(found, config);
 }
 
-static void say_nothing(detect_found_t *found, const detect_wish_t *wish,
-                        const char *other)
+static void explain_none(detect_found_t *found, const detect_config_t *config,
+                         const char *other)
 {
     const char *between = "there is none of ";
     size_t i, n = 0;
 
     for (i = 0; i < sizeof rules / sizeof *rules; i++)
-        if (fits(i, wish)) {
+        if (fits(i, config)) {
             n += (size_t)snprintf(found->why + n, DETECT_MAX - n, "%s%s",
                                   between, rules[i].file);
             between = ", ";
@@ -314,8 +317,8 @@ static void say_nothing(detect_found_t *found, const detect_wish_t *wish,
 }
 
 /* The files of a rule, one after the other. @return 1: one tells */
-static int look(size_t rule, detect_found_t *found, const detect_wish_t *wish,
-                char *other)
+static int try_rule(size_t rule, detect_found_t *found,
+                    const detect_config_t *config, char *other)
 {
     glob_t files;
     size_t i;
@@ -328,30 +331,30 @@ static int look(size_t rule, detect_found_t *found, const detect_wish_t *wish,
 
         if (!is_file(file) || strlen(file) >= sizeof found->file)
             continue;
-        snprintf(fits(rule, wish) ? found->file : other, sizeof found->file,
+        snprintf(fits(rule, config) ? found->file : other, sizeof found->file,
                  "%s", file);
-        done = fits(rule, wish) && apply(rule, found, wish);
+        done = fits(rule, config) && apply(rule, found, config);
     }
     globfree(&files);
     return done;
 }
 
-int detect_command(const detect_wish_t *wish, detect_found_t *found)
+int detect_command(const detect_config_t *config, detect_found_t *found)
 {
     char other[sizeof found->file] = "";
     size_t i;
 
     for (i = 0; i < sizeof rules / sizeof *rules; i++)
-        if (look(i, found, wish, other)) {
-            found->protocol = rules[i].protocol != APL_AUTO ? rules[i].protocol
-                              : wish->protocol != APL_AUTO  ? wish->protocol
-                                                            : APL_HTTP;
+        if (try_rule(i, found, config, other)) {
+            found->protocol = rules[i].protocol != APL_AUTO  ? rules[i].protocol
+                              : config->protocol != APL_AUTO ? config->protocol
+                                                             : APL_HTTP;
             /* A Procfile may name any program. */
             if (rules[i].protocol == APL_AUTO && is_evented(found->command))
-                found->concurrency = concurrency_of(wish, ANY);
+                found->concurrency = concurrency_of(config, ANY);
             return 1;
         }
-    say_nothing(found, wish, other);
+    explain_none(found, config, other);
     return 0;
 }
 

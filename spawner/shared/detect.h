@@ -24,7 +24,7 @@ typedef struct {
     uint32_t protocol;    /**< APL_HTTP ..., or APL_AUTO */
     uint32_t concurrency; /**< requests that a process gets at once; 0: any;
                                or APL_CONCURRENCY_AUTO */
-} detect_wish_t;
+} detect_config_t;
 
 typedef struct {
     uint32_t protocol;        /**< APL_HTTP ... */
@@ -35,11 +35,12 @@ typedef struct {
 } detect_found_t;
 
 /** @return 1: found; 0: no file tells, `why` is filled in */
-int detect_command(const detect_wish_t *wish, detect_found_t *found);
+int detect_command(const detect_config_t *config, detect_found_t *found);
 
 /** The same for a command that is given: only its first words tell. Its number
- * of requests is its own, and not the wish, which a reload may change. */
-void detect_given(const detect_wish_t *wish, const char *command,
+ * of requests is that of the command, and not config->concurrency, which a
+ * reload may change. */
+void detect_given(const detect_config_t *config, const char *command,
                   detect_found_t *found);
 
 /**

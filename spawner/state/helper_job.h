@@ -6,7 +6,7 @@
  *        block. It has a time limit, and its owner is told of its end. It
  *        belongs to no app.
  *
- *     switch (helper_job_fork(s, &e, 2 * SECOND, ended)) {
+ *     switch (helper_job_fork(s, &job, 2 * SECOND, ended)) {
  *     case 0: work(); _exit(0);
  *     case -1: could_not();
  *     }
@@ -24,23 +24,23 @@
 
 #include "spawner/state/state.h"
 
-typedef struct errand helper_job_t;
+typedef struct helper_job helper_job_t;
 
 /** The job has ended and is out of the list: its structure may be used again.
  * It is not reaped yet.
  * @param cause of its end; NULL: it took too long, and was killed */
-typedef void helper_job_ended_t(spawner_t *s, helper_job_t *e,
+typedef void helper_job_ended_t(spawner_t *s, helper_job_t *job,
                                 const siginfo_t *cause);
 
 /** In its owner's memory, which has to stay until the job has ended. */
-struct errand {
+struct helper_job {
     helper_job_t *next;
     pid_t pid;     /**< 0: none runs */
     uint64_t id;   /**< of its cgroup, which it is to enter; 0: it has none.
                         Set by its owner, when there is a child */
     int64_t until; /**< us */
     int late;      /**< it was killed, but is not dead yet */
-    int answer;    /**< what it writes, to be read when it has ended; -1 */
+    int report;    /**< what it writes, to be read when it has ended; -1 */
     helper_job_ended_t *ended;
 };
 
@@ -50,19 +50,19 @@ struct errand {
  * @param limit us
  * @return 0 in the child; the child's pid; -1
  */
-pid_t helper_job_fork(spawner_t *s, helper_job_t *e, int64_t limit,
+pid_t helper_job_fork(spawner_t *s, helper_job_t *job, int64_t limit,
                       helper_job_ended_t *ended);
 
 /** The same for a child that reports: at most 64 KiB. The child never waits
  * for its report to be read. */
-pid_t helper_job_fork_reporting(spawner_t *s, helper_job_t *e, int64_t limit,
+pid_t helper_job_fork_reporting(spawner_t *s, helper_job_t *job, int64_t limit,
                                 helper_job_ended_t *ended);
 
 /** In the child: add to the report. @return 0; -1: there is no room */
-int helper_job_report(const void *answer, size_t size);
+int helper_job_report(const void *report, size_t size);
 
 /** For `ended`: the next `size` bytes of the report. @return 0; -1: no more */
-int helper_job_read(const helper_job_t *e, void *answer, size_t size);
+int helper_job_read(const helper_job_t *job, void *report, size_t size);
 
 /** Does a job that runs have the cgroup `id`? */
 int helper_job_has_cgroup(uint64_t id);

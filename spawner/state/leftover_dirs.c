@@ -13,11 +13,11 @@
 #define LIMIT (10 * SECOND)
 #define PAUSE (60 * SECOND)
 
-static helper_job_t errand;
+static helper_job_t clear_job;
 static int64_t due = INT64_MAX; /* us */
-static int said;                /* that something cannot be removed */
+static int warned;              /* that something cannot be removed */
 
-/* What an errand is to remove. */
+/* What the job is to remove. */
 static uint64_t *ids;
 static size_t n_ids;
 
@@ -53,22 +53,23 @@ static _Noreturn void clear(const spawner_t *s)
     _exit(left);
 }
 
-static void ended(spawner_t *s, helper_job_t *e, const siginfo_t *cause)
+static void ended(spawner_t *s, helper_job_t *job, const siginfo_t *cause)
 {
-    int whole = cause && cause->si_code == CLD_EXITED && cause->si_status == 0;
+    int all_removed =
+        cause && cause->si_code == CLD_EXITED && cause->si_status == 0;
 
-    (void)e;
-    if (whole) {
-        said = 0;
+    (void)job;
+    if (all_removed) {
+        warned = 0;
         state_wake(s, due);
         return;
     }
-    if (!said)
+    if (!warned)
         log_line(LOG_WARN,
                  "%s/" CONTRACT_OWN ": what an app left there could not be "
                  "removed yet (too much, or a mount)",
                  s->rt.dir);
-    said = 1;
+    warned = 1;
     if (due > s->now + PAUSE)
         due = s->now + PAUSE;
     state_wake(s, due);
@@ -76,17 +77,17 @@ static void ended(spawner_t *s, helper_job_t *e, const siginfo_t *cause)
 
 void leftover_dirs_tick(spawner_t *s)
 {
-    if (s->now >= due && errand.pid == 0) {
+    if (s->now >= due && clear_job.pid == 0) {
         due = INT64_MAX;
         n_ids = 0;
         process_files_each(&s->rt, collect, s);
-        switch (helper_job_fork(s, &errand, LIMIT, ended)) {
+        switch (helper_job_fork(s, &clear_job, LIMIT, ended)) {
         case 0:
             clear(s);
         case -1:
             due = s->now + PAUSE;
         }
     }
-    if (errand.pid == 0)
+    if (clear_job.pid == 0)
         state_wake(s, due);
 }

@@ -3,7 +3,7 @@
 /**
  * @file leftover_dirs.h
  * @brief Directories of processes that have ended (a/ID), with what they left
- *        there: removed by an errand, as such a tree may be huge, or have the
+ *        there: removed by a helper job, as such a tree may be huge, or have the
  *        user's own mounts in it.
  *
  * What cannot be removed within ten seconds is named in the error log, once,

@@ -22,7 +22,7 @@ typedef struct {
     uint64_t start;
 } found_t;
 
-static helper_job_t hunter;
+static helper_job_t scan_job;
 static int64_t again;      /* us: no other before */
 static uint64_t before;    /* ticks: strays are older; 0: nobody asks */
 static uint64_t oldest;    /* ticks: no one older is of interest */
@@ -44,7 +44,7 @@ void mark_scan_kill_strays(spawner_t *s)
 
 /* ---- in the child ---- */
 
-static void tell(uint64_t id, const procfs_t *who)
+static void report(uint64_t id, const procfs_t *who)
 {
     found_t found;
 
@@ -71,13 +71,13 @@ static void end_stray(const procfs_t *who)
                  (int)who->pid);
 }
 
-static void judge(const procfs_t *who, const char *mark, void *ctx)
+static void check_mark(const procfs_t *who, const char *mark, void *ctx)
 {
     const spawner_t *s = ctx;
     process_t *p;
 
     if (!mark) {
-        tell(0, who);
+        report(0, who);
         return;
     }
     if (strncmp(mark, s->instance, 16) != 0 || mark[16] != '-')
@@ -90,7 +90,7 @@ static void judge(const procfs_t *who, const char *mark, void *ctx)
     if (p->marks.signal < 0 || who->start < p->is.start)
         return;
     if (p->marks.found != 1)
-        tell(p->is.id, who);
+        report(p->is.id, who);
     p->marks.found = 1; /* told; the memory is our own */
     if (p->marks.signal > 0)
         procfs_signal(who->pid, who->start, p->marks.signal);
@@ -103,13 +103,13 @@ static _Noreturn void work(spawner_t *s)
     child_reset_descriptors(s->rt.fd);
     for (p = s->processes; p; p = p->next)
         p->marks.found = 0;
-    environ_scan_read(is_wanted, judge, s);
+    environ_scan_read(is_wanted, check_mark, s);
     _exit(0);
 }
 
 /* ---- in the spawner ---- */
 
-static void blame(const found_t *f)
+static void log_unreadable(const found_t *f)
 {
     if (f->pid == unreadable.pid && f->start == unreadable.start)
         return;
@@ -120,19 +120,19 @@ static void blame(const found_t *f)
              (int)f->pid);
 }
 
-static void ended(spawner_t *s, helper_job_t *e, const siginfo_t *cause)
+static void ended(spawner_t *s, helper_job_t *job, const siginfo_t *cause)
 {
     int good = cause && cause->si_code == CLD_EXITED && cause->si_status == 0;
-    found_t f, odd = {0, 0, 0};
+    found_t f, hidden = {0, 0, 0};
     process_t *p;
 
     for (p = s->processes; p && good; p = p->next)
         if (p->marks.scanned)
             p->marks.found = 0;
-    while (helper_job_read(e, &f, sizeof f) == 0) {
+    while (helper_job_read(job, &f, sizeof f) == 0) {
         p = process_find(s, f.id);
-        if (f.id == 0 && odd.pid == 0)
-            odd = f;
+        if (f.id == 0 && hidden.pid == 0)
+            hidden = f;
         if (p && p->marks.scanned)
             p->marks.found = 1;
     }
@@ -141,8 +141,8 @@ static void ended(spawner_t *s, helper_job_t *e, const siginfo_t *cause)
             p->end.check_at = s->now;
         p->marks.scanned = 0;
     }
-    if (odd.pid)
-        blame(&odd);
+    if (hidden.pid)
+        log_unreadable(&hidden);
     if (!good)
         log_line(LOG_WARN,
                  "what apps have left behind could not be looked for");
@@ -166,14 +166,14 @@ void mark_scan_tick(spawner_t *s)
     process_t *p;
     pid_t pid;
 
-    if (hunter.pid != 0 || !is_due(s))
+    if (scan_job.pid != 0 || !is_due(s))
         return;
     if (s->now < again) {
         state_wake(s, again);
         return;
     }
     again = s->now + PAUSE;
-    pid = helper_job_fork_reporting(s, &hunter, LIMIT, ended);
+    pid = helper_job_fork_reporting(s, &scan_job, LIMIT, ended);
     if (pid == 0)
         work(s);
     if (pid < 0) {

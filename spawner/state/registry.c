@@ -21,11 +21,11 @@ static off_t place(uint32_t index)
     return (off_t)index * (off_t)sizeof(registry_record_t);
 }
 
-static int lock(int fd, int command, struct flock *whole)
+static int lock(int fd, int command, struct flock *range)
 {
     /* This kind of lock is not passed on to the processes we fork. */
-    *whole = (struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    return fcntl(fd, command, whole);
+    *range = (struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    return fcntl(fd, command, range);
 }
 
 /* Another spawner may have gone on with a copy. */
@@ -41,7 +41,7 @@ static int has_name(int dirfd)
 
 int registry_open(int dirfd)
 {
-    struct flock whole;
+    struct flock range;
 
     if (file >= 0 && !has_name(dirfd)) {
         close(file);
@@ -50,7 +50,7 @@ int registry_open(int dirfd)
     if (file < 0)
         file = openat(dirfd, CONTRACT_REGISTRY,
                       O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (file < 0 || lock(file, F_SETLK, &whole) != 0)
+    if (file < 0 || lock(file, F_SETLK, &range) != 0)
         return -1;
     if (has_name(dirfd))
         return 0;
@@ -60,10 +60,10 @@ int registry_open(int dirfd)
 
 pid_t registry_owner(void)
 {
-    struct flock whole;
+    struct flock range;
 
-    return lock(file, F_GETLK, &whole) == 0 && whole.l_type != F_UNLCK
-               ? whole.l_pid
+    return lock(file, F_GETLK, &range) == 0 && range.l_type != F_UNLCK
+               ? range.l_pid
                : 0;
 }
 
@@ -83,13 +83,13 @@ static int copy_to(int copy)
 int registry_copy(int dirfd)
 {
     static const char name[] = CONTRACT_REGISTRY ".new";
-    struct flock whole;
+    struct flock range;
     int copy = openat(
         dirfd, name, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 
     if (copy < 0)
         return -1;
-    if (copy_to(copy) != 0 || lock(copy, F_SETLK, &whole) != 0 ||
+    if (copy_to(copy) != 0 || lock(copy, F_SETLK, &range) != 0 ||
         renameat(dirfd, name, dirfd, CONTRACT_REGISTRY) != 0) {
         close(copy);
         return -1;

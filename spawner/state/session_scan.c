@@ -19,14 +19,14 @@
 /* What to look for, and what was found; shared with the child. */
 typedef struct target {
     uint64_t id, signals;
-    int weighed, found;
+    int measured, found;
     int64_t memory;
     /* the child's own */
     const process_t *p;
     struct target *next; /* of one with the same session */
 } target_t;
 
-static helper_job_t looker;
+static helper_job_t scan_job;
 static target_t *targets;
 static size_t n_targets;
 static int asked;            /* is anything asked for? */
@@ -102,20 +102,20 @@ void session_scan_each(const process_t *p,
 
 /* The leader, and the spawner has sent it the signal; but for one that was
  * adopted while there was no descriptor for it. */
-static int has_had_it(const process_t *p, const procfs_t *who)
+static int was_signalled(const process_t *p, const procfs_t *who)
 {
     return who->pid == p->is.pid && who->start == p->is.start &&
            (p->child || p->pidfd.fd >= 0);
 }
 
-static void answer(const procfs_t *who, void *ctx)
+static void add_found(const procfs_t *who, void *ctx)
 {
     target_t *q = ctx;
     int sign;
 
     q->found = 1;
     q->memory += who->memory;
-    if (has_had_it(q->p, who))
+    if (was_signalled(q->p, who))
         return;
     for (sign = 1; sign < 64; sign++)
         if (q->signals >> sign & 1)
@@ -129,7 +129,7 @@ static void count(const procfs_t *who, void *ctx)
 
     for (; q; q = q->next)
         if (is_member(q->p, who))
-            answer(who, q);
+            add_found(who, q);
 }
 
 static _Noreturn void work(const spawner_t *s)
@@ -141,7 +141,7 @@ static _Noreturn void work(const spawner_t *s)
     for (i = 0; i < n_targets; i++) {
         target_t *q = &targets[i];
         const int32_t *pid = &q->p->is.pid;
-        visit_t v = {q->p, answer, q};
+        visit_t v = {q->p, add_found, q};
 
         if (cgroup_members(q->id, visit_pid, &v) == 0)
             continue;
@@ -155,7 +155,7 @@ static _Noreturn void work(const spawner_t *s)
 
 /* ---- in the spawner ---- */
 
-static void take(const spawner_t *s, process_t *p, const target_t *q)
+static void take_result(const spawner_t *s, process_t *p, const target_t *q)
 {
     if (p->session.scanned) {
         p->session.found = q->found;
@@ -164,7 +164,7 @@ static void take(const spawner_t *s, process_t *p, const target_t *q)
         p->session.sent_kill |= (int)(q->signals >> SIGKILL & 1);
         p->end.check_at = s->now;
     }
-    if (q->weighed)
+    if (q->measured)
         p->memory.bytes = q->memory;
     p->session.scanned = 0;
 }
@@ -172,7 +172,7 @@ static void take(const spawner_t *s, process_t *p, const target_t *q)
 static void ask_again(process_t *p, const target_t *q)
 {
     p->session.signals |= q->signals;
-    p->session.measure |= q->weighed;
+    p->session.measure |= q->measured;
     p->session.scanned = 0;
     p->session.wanted = asked = 1;
 }
@@ -183,18 +183,18 @@ static void forget(void)
     targets = NULL;
 }
 
-static void ended(spawner_t *s, helper_job_t *e, const siginfo_t *cause)
+static void ended(spawner_t *s, helper_job_t *job, const siginfo_t *cause)
 {
     int good = cause && cause->si_code == CLD_EXITED && cause->si_status == 0;
     int64_t took = s->now - began;
     size_t i;
 
-    (void)e;
+    (void)job;
     for (i = 0; i < n_targets; i++) {
         process_t *p = process_find(s, targets[i].id);
 
         if (p && good)
-            take(s, p, &targets[i]);
+            take_result(s, p, &targets[i]);
         else if (p)
             ask_again(p, &targets[i]);
     }
@@ -225,7 +225,7 @@ static int note_targets(spawner_t *s)
         if (p->session.wanted)
             targets[n_targets++] = (target_t){.id = p->is.id,
                                               .signals = p->session.signals,
-                                              .weighed = p->session.measure,
+                                              .measured = p->session.measure,
                                               .p = p};
     return 0;
 }
@@ -251,7 +251,7 @@ void session_scan_tick(spawner_t *s)
 {
     pid_t pid;
 
-    if (looker.pid != 0 || !asked)
+    if (scan_job.pid != 0 || !asked)
         return;
     if (s->now < again) {
         state_wake(s, again);
@@ -261,7 +261,7 @@ void session_scan_tick(spawner_t *s)
     state_wake(s, again);
     if (note_targets(s) != 0)
         return;
-    pid = helper_job_fork(s, &looker, LIMIT, ended);
+    pid = helper_job_fork(s, &scan_job, LIMIT, ended);
     if (pid == 0)
         work(s);
     if (pid < 0)

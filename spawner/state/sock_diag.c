@@ -33,7 +33,7 @@ typedef struct {
     sock_diag_unix_t *on_unix;
     sock_diag_tcp_t *on_tcp;
     void *ctx;
-} command_client_t;
+} asker_t;
 
 /* What follows in the kernel's answer; its own macros mix signs. */
 static const void *after(const void *at, size_t length)
@@ -118,7 +118,7 @@ static int ask(const void *request, size_t length, each_t *each, void *ctx)
 
 static void unix_found(const struct nlmsghdr *m, void *ctx)
 {
-    const command_client_t *asker = ctx;
+    const asker_t *asker = ctx;
     const struct unix_diag_msg *body = NLMSG_DATA(m);
     const struct rtattr *at = after(m, NLMSG_SPACE(sizeof *body));
     const char *end = after(m, m->nlmsg_len);
@@ -157,7 +157,7 @@ static void unix_found(const struct nlmsghdr *m, void *ctx)
 
 /* Connections that nobody has accepted stand there as sockets of their own,
  * in state 02, with the listener's path. */
-static int read_proc(const command_client_t *asker)
+static int read_proc(const asker_t *asker)
 {
     FILE *file = fopen("/proc/net/unix", "re");
     char line[256], path[128];
@@ -177,7 +177,7 @@ static int read_proc(const command_client_t *asker)
     return 0;
 }
 
-static int ask_unix(command_client_t *asker, uint32_t states)
+static int ask_unix(asker_t *asker, uint32_t states)
 {
     struct unix_diag_req request;
 
@@ -191,14 +191,14 @@ static int ask_unix(command_client_t *asker, uint32_t states)
 
 int sock_diag_unix(sock_diag_unix_t *each, void *ctx)
 {
-    command_client_t asker = {each, NULL, ctx};
+    asker_t asker = {each, NULL, ctx};
 
     return ask_unix(&asker, LISTENING) == 0 ? 0 : read_proc(&asker);
 }
 
 int sock_diag_unix_left(sock_diag_unix_t *each, void *ctx)
 {
-    command_client_t asker = {each, NULL, ctx};
+    asker_t asker = {each, NULL, ctx};
 
     return ask_unix(&asker, LISTENING | ACCEPTED);
 }
@@ -207,7 +207,7 @@ int sock_diag_unix_left(sock_diag_unix_t *each, void *ctx)
 
 static void tcp_found(const struct nlmsghdr *m, void *ctx)
 {
-    const command_client_t *asker = ctx;
+    const asker_t *asker = ctx;
     const struct inet_diag_msg *body = NLMSG_DATA(m);
 
     /* The side that was closed: its end stands behind what is unread. */
@@ -222,7 +222,7 @@ static void tcp_found(const struct nlmsghdr *m, void *ctx)
                   asker->ctx);
 }
 
-static int ask_tcp(command_client_t *asker, uint32_t states)
+static int ask_tcp(asker_t *asker, uint32_t states)
 {
     static const uint8_t families[] = {AF_INET, AF_INET6};
     struct inet_diag_req_v2 request;
@@ -244,7 +244,7 @@ static int ask_tcp(command_client_t *asker, uint32_t states)
 
 int sock_diag_tcp(sock_diag_tcp_t *each, void *ctx)
 {
-    command_client_t asker = {NULL, each, ctx};
+    asker_t asker = {NULL, each, ctx};
 
     return ask_tcp(&asker, LISTENING);
 }
@@ -252,7 +252,7 @@ int sock_diag_tcp(sock_diag_tcp_t *each, void *ctx)
 /* Also of those in the queue. */
 int sock_diag_tcp_left(sock_diag_tcp_t *each, void *ctx)
 {
-    command_client_t asker = {NULL, each, ctx};
+    asker_t asker = {NULL, each, ctx};
 
     return ask_tcp(&asker, LEFT | UNREAD);
 }

@@ -6,7 +6,7 @@
  *        as soon as they are empty.
  *
  * A cgroup is somebody's while there is a process of an app with its id, or
- * an errand that runs.
+ * a helper job that runs.
  *
  * Crash: a new spawner looks for them all.
  */

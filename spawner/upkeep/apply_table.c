@@ -73,12 +73,12 @@ static void link_log(const spawner_t *s, const char *path)
 /* AppRoot was away for a moment when httpd read its configuration, so its
  * owner is not known: it is the one that it had. Nothing is lost if that is
  * wrong, as a new process looks again (boot.c). */
-static void keep_owners(app_table_t *fresh, const app_table_t *old)
+static void keep_owners(app_table_t *new_table, const app_table_t *old)
 {
     uint32_t i;
 
-    for (i = 0; i < fresh->n; i++) {
-        app_entry_t *a = &fresh->apps[i];
+    for (i = 0; i < new_table->n; i++) {
+        app_entry_t *a = &new_table->apps[i];
         const app_entry_t *was = app_table_find(old, a->app.name);
 
         if (a->owner == USERDB_NOBODY && !a->user && was &&
@@ -157,19 +157,19 @@ void apply_table_none(spawner_t *s)
 int apply_table_refresh(spawner_t *s)
 {
     char error[APP_TABLE_ERROR_MAX];
-    app_table_t *fresh, *old = s->table;
+    app_table_t *new_table, *old = s->table;
     process_t *p;
 
     if (!has_changed(s))
         return 0;
-    fresh = app_table_load(s->rt.fd, CONTRACT_TABLE, s->pool, error);
-    if (fresh && old && old->instance[0] &&
-        strcmp(fresh->instance, old->instance) != 0) {
+    new_table = app_table_load(s->rt.fd, CONTRACT_TABLE, s->pool, error);
+    if (new_table && old && old->instance[0] &&
+        strcmp(new_table->instance, old->instance) != 0) {
         memcpy(error, "it is another instance's", 25);
-        apr_pool_destroy(fresh->pool);
-        fresh = NULL;
+        apr_pool_destroy(new_table->pool);
+        new_table = NULL;
     }
-    if (!fresh) {
+    if (!new_table) {
         refuse(s, error);
         return 0;
     }
@@ -178,13 +178,13 @@ int apply_table_refresh(spawner_t *s)
                  CONTRACT_TABLE);
     refused[0] = 0;
     if (old)
-        keep_owners(fresh, old);
-    s->table = fresh;
-    s->rt.uid = fresh->httpd_uid;
-    s->rt.gid = fresh->httpd_gid;
-    memcpy(s->instance, fresh->instance, sizeof s->instance);
-    link_log(s, fresh->error_log);
-    log_level(fresh->log_level);
+        keep_owners(new_table, old);
+    s->table = new_table;
+    s->rt.uid = new_table->httpd_uid;
+    s->rt.gid = new_table->httpd_gid;
+    memcpy(s->instance, new_table->instance, sizeof s->instance);
+    link_log(s, new_table->error_log);
+    log_level(new_table->log_level);
     for (p = s->processes; p; p = p->next)
         apply_table_configure(s, p);
     raise_limit(s);
@@ -269,7 +269,7 @@ static int replace_outdated(spawner_t *s)
     return 0;
 }
 
-static int tell(spawner_t *s)
+static int update_segment(spawner_t *s)
 {
     if (locked_out(apl_housekeeping_limits(&s->shm, s->table->max_pool_size,
                                            s->table->config, s->now)))
@@ -306,7 +306,7 @@ int apply_table(spawner_t *s)
 
     if (s->now >= due) {
         found = find_users(s);
-        due = tell(s) == 0 ? s->now + SECOND : s->now;
+        due = update_segment(s) == 0 ? s->now + SECOND : s->now;
     }
     state_wake(s, due);
     return found;

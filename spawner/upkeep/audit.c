@@ -11,10 +11,10 @@
 #include "spawner/common/log.h"
 #include "spawner/state/process.h"
 
-#define PERIOD (2 * SECOND) /* between two looks at all invariants */
-#define AGAIN  (SECOND / 2) /* until the second look, if there is a finding */
-#define TRIES  20           /* to copy the pool while nobody is inside */
-#define HASTE  (SECOND / 1000) /* between two of them */
+#define PERIOD     (2 * SECOND)    /* between two proofs of all invariants */
+#define AGAIN      (SECOND / 2)    /* until the second proof, after a finding */
+#define TRIES      20              /* to copy the pool while nobody is inside */
+#define COPY_PAUSE (SECOND / 1000) /* between two of them */
 
 /* Slots that ought to have a process, and have none, become free. */
 static void forget_strangers(spawner_t *s)
@@ -59,75 +59,75 @@ static void correct(spawner_t *s)
 
 /* ---- all invariants ---- */
 
-/* A look at all invariants, that is under way or due. */
+/* The proof of all invariants that runs, or is due. */
 static struct {
     apl_snapshot_t snapshot;
     apl_check_t *check; /* of the copy; NULL: there is none yet */
-    int tries;          /* copies that were in vain */
-    int64_t due;        /* when the next look begins */
-    apl_finding_t last; /* of the look before; number 0: all was well */
-} look;
+    int tries;          /* copies that failed */
+    int64_t due;        /* when the next proof begins */
+    apl_finding_t last; /* of the proof before; number 0: all was well */
+} proof;
 
-static void end_look(const spawner_t *s, int64_t pause)
+static void end_proof(const spawner_t *s, int64_t pause)
 {
-    if (look.check)
-        apl_check_end(look.check);
-    look.check = NULL;
-    look.tries = 0;
-    look.due = s->now + pause;
+    if (proof.check)
+        apl_check_end(proof.check);
+    proof.check = NULL;
+    proof.tries = 0;
+    proof.due = s->now + pause;
 }
 
 static void begin_check(spawner_t *s)
 {
     apr_status_t rv = APR_SUCCESS;
 
-    if (!look.snapshot.copy)
-        rv = apl_snapshot_prepare(&look.snapshot, &s->shm, s->pool);
+    if (!proof.snapshot.copy)
+        rv = apl_snapshot_prepare(&proof.snapshot, &s->shm, s->pool);
     if (rv == APR_SUCCESS)
-        rv = apl_snapshot_try(&look.snapshot, look.tries >= TRIES);
+        rv = apl_snapshot_try(&proof.snapshot, proof.tries >= TRIES);
     if (rv == APR_EAGAIN) {
-        look.tries++;
-        state_wake(s, s->now + HASTE);
+        proof.tries++;
+        state_wake(s, s->now + COPY_PAUSE);
     }
     else if (rv == APR_INCOMPLETE)
         state_wake(s, s->now);
     else if (rv != APR_SUCCESS ||
-             !(look.check = apl_check_begin(look.snapshot.copy)))
-        end_look(s, PERIOD);
+             !(proof.check = apl_check_begin(proof.snapshot.copy)))
+        end_proof(s, PERIOD);
     else
         state_wake(s, s->now);
 }
 
-/* What one look finds may be true for a moment only: between two rounds of
- * apl_leave() there are processes for those who still wait (I19). What two
- * looks find is damage. */
-static void judge(spawner_t *s, const apl_finding_t *finding)
+/* What one proof finds may be true for a moment only: between two rounds of
+ * apl_leave() there are processes, and requests that still wait for them (I19).
+ * What two proofs find is damage. */
+static void conclude(spawner_t *s, const apl_finding_t *finding)
 {
-    int again = apl_finding_same(finding, &look.last);
+    int again = apl_finding_same(finding, &proof.last);
 
-    look.last = *finding;
+    proof.last = *finding;
     if (finding->number != 0 && again) {
         log_line(LOG_ERROR, "the pool is damaged and is repaired: I%d: %s",
                  finding->number, finding->text);
         apl_housekeeping_repair(&s->shm, s->now);
-        look.last.number = 0;
+        proof.last.number = 0;
     }
-    end_look(s, look.last.number == 0 ? PERIOD : AGAIN);
+    end_proof(s, proof.last.number == 0 ? PERIOD : AGAIN);
 }
 
 void audit_prove(spawner_t *s)
 {
     apl_finding_t finding;
 
-    if (s->now < look.due)
-        state_wake(s, look.due);
-    else if (!look.check)
+    if (s->now < proof.due)
+        state_wake(s, proof.due);
+    else if (!proof.check)
         begin_check(s);
-    else if (apl_check_go(look.check, APL_CHECK_SLICE, &finding) ==
+    else if (apl_check_go(proof.check, APL_CHECK_SLICE, &finding) ==
              APL_CHECK_MORE)
         state_wake(s, s->now);
     else
-        judge(s, &finding);
+        conclude(s, &finding);
 }
 
 /* ---- once a second ---- */

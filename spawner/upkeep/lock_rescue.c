@@ -12,12 +12,12 @@
 #include "spawner/common/log.h"
 #include "spawner/common/procfs.h"
 
-/* A look at the lock. */
+/* The lock at an instant. */
 typedef struct {
     uint32_t owner;    /* thread id; 0: nobody */
     uint32_t sequence; /* of the pool: somebody was inside since, or not */
     int64_t since;     /* us: when this was first seen */
-} look_t;
+} lock_state_t;
 
 static int is_ours(const procfs_t *owner)
 {
@@ -41,24 +41,25 @@ static int cannot_hold(uint32_t owner)
     return !is_ours(&who) || who.state == 'S' || who.state == 'I';
 }
 
-static look_t look(const spawner_t *s)
+static lock_state_t read_state(const spawner_t *s)
 {
     const apl_header_t *h = s->shm.header;
-    look_t now = {apl_lock_holder(&h->lock),
-                  __atomic_load_n(&h->sequence, __ATOMIC_RELAXED), s->now};
+    lock_state_t now = {apl_lock_holder(&h->lock),
+                        __atomic_load_n(&h->sequence, __ATOMIC_RELAXED),
+                        s->now};
 
     return now;
 }
 
-static int is_same(const look_t *a, const look_t *b)
+static int is_same(const lock_state_t *a, const lock_state_t *b)
 {
     return a->owner == b->owner && a->sequence == b->sequence;
 }
 
 void lock_rescue_check(spawner_t *s)
 {
-    static look_t seen;
-    look_t now = look(s), again;
+    static lock_state_t seen;
+    lock_state_t now = read_state(s), again;
 
     if (now.owner == 0 || !is_same(&now, &seen)) {
         seen = now;
@@ -67,7 +68,7 @@ void lock_rescue_check(spawner_t *s)
     if (s->now - seen.since < SECOND || !cannot_hold(now.owner))
         return;
     /* /proc takes its time: that thread may have left and come in again. */
-    again = look(s);
+    again = read_state(s);
     if (!is_same(&again, &now))
         return;
     log_line(LOG_ERROR,

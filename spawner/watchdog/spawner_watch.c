@@ -19,15 +19,16 @@
 #include "spawner/shared/pidfd.h"
 #include "spawner/common/procfs.h"
 
-#define LOOK    3000 /* ms from one look at its beat to the next */
-#define LOOKS   10   /* without a new beat: it hangs */
-#define HURRY   1000 /* the same for one that is to stop */
-#define HURRIES 4
-#define PAYS    2000 /* ms of life that pay for one death */
-#define FREE    5    /* deaths in a row after which the next start is at once */
-#define LONGEST 10   /* s */
-#define LOST    60000  /* ms that the wait gets longer with each that is left */
-#define FORGIVE 600000 /* ms of life that make up for all of them */
+#define CHECK_PAUSE 3000 /* ms from one check of its heartbeat to the next */
+#define CHECKS      10   /* without a new heartbeat: it hangs */
+#define STOP_PAUSE  1000 /* both for a spawner that is to stop */
+#define STOP_CHECKS 4
+#define PAYS        2000 /* ms of life that pay for one death */
+#define FREE        5 /* deaths in a row after which the next start is at once */
+#define LONGEST     10 /* s */
+#define UNKILLABLE_PAUSE                                                       \
+    60000 /* ms: each unkillable spawner makes the wait longer by that */
+#define FORGIVE_AFTER 600000 /* ms of life after which they do not count */
 
 /* There is one to be watched. */
 static void begin(spawner_watch_t *w, pid_t pid, int pidfd, int child,
@@ -37,9 +38,9 @@ static void begin(spawner_watch_t *w, pid_t pid, int pidfd, int child,
     w->pidfd = pidfd;
     w->child = child;
     w->born = now;
-    w->hurry = 0;
-    w->look_at = now + LOOK;
-    memset(&w->pulse, 0, sizeof w->pulse);
+    w->is_stopping = 0;
+    w->check_at = now + CHECK_PAUSE;
+    memset(&w->beat, 0, sizeof w->beat);
 }
 
 int spawner_watch_join(spawner_watch_t *w, int64_t now)
@@ -103,7 +104,7 @@ int spawner_watch_start(spawner_watch_t *w, int64_t now, int stop)
         return -1;
     }
     begin(w, pid, pidfd_open(pid, 0), 1, now);
-    w->hurry = stop;
+    w->is_stopping = stop;
     return 0;
 }
 
@@ -122,7 +123,7 @@ int spawner_watch_has_ended(const spawner_watch_t *w)
 }
 
 /* Without a pidfd it is our child: its pid is its own until we reap it. */
-static void tell(const spawner_watch_t *w, int sign)
+static void send_signal(const spawner_watch_t *w, int sign)
 {
     if (w->pidfd >= 0)
         pidfd_send_signal(w->pidfd, sign, NULL, 0);
@@ -135,28 +136,29 @@ void spawner_watch_stop(spawner_watch_t *w, int64_t now)
     /* A program that is stopped gets no other signal before this one. It goes
      * first, as a program that ends may be built with LeakSanitizer: that stops
      * its own threads at the exit, and SIGCONT takes such a stop back. */
-    tell(w, SIGCONT);
-    tell(w, SIGTERM);
-    w->hurry = 1;
-    w->pulse.silent = 0;
-    w->look_at = now + HURRY;
+    send_signal(w, SIGCONT);
+    send_signal(w, SIGTERM);
+    w->is_stopping = 1;
+    w->beat.silent = 0;
+    w->check_at = now + STOP_PAUSE;
 }
 
 int spawner_watch_check(spawner_watch_t *w, int64_t now)
 {
-    int pause = w->hurry ? HURRY : LOOK, limit = w->hurry ? HURRIES : LOOKS;
+    int pause = w->is_stopping ? STOP_PAUSE : CHECK_PAUSE,
+        limit = w->is_stopping ? STOP_CHECKS : CHECKS;
     int silent;
 
-    if (w->pid == 0 || now < w->look_at)
+    if (w->pid == 0 || now < w->check_at)
         return 0;
-    w->look_at = now + pause;
-    silent = heartbeat_check(&w->pulse, w->dirfd, CONTRACT_SPAWNER_HEARTBEAT);
-    if (w->pulse.inode == 0)
+    w->check_at = now + pause;
+    silent = heartbeat_check(&w->beat, w->dirfd, CONTRACT_SPAWNER_HEARTBEAT);
+    if (w->beat.inode == 0)
         return 0;
     if (silent != limit)
         return silent > limit;
     /* First, as the log may be what it waits for, and so may we. */
-    tell(w, SIGKILL);
+    send_signal(w, SIGKILL);
     log_line(LOG_ERROR, "spawner %d has not turned its loop for %d s: SIGKILL",
              (int)w->pid, limit * pause / 1000);
     return 0;
@@ -177,9 +179,9 @@ int64_t spawner_watch_abandon(spawner_watch_t *w, int64_t now)
              (int)w->pid);
     drop_pidfd(w);
     w->pid = 0;
-    if (now - w->born > FORGIVE)
-        w->lost = 0;
-    return (int64_t)w->lost++ * LOST;
+    if (now - w->born > FORGIVE_AFTER)
+        w->unkillable = 0;
+    return (int64_t)w->unkillable++ * UNKILLABLE_PAUSE;
 }
 
 int spawner_watch_log_end(spawner_watch_t *w, int asked)
@@ -221,9 +223,9 @@ int64_t spawner_watch_pause(spawner_watch_t *w, int64_t now)
 {
     int s = add_death(w, now - w->born);
 
-    if (s > w->waits)
+    if (s > w->last_pause)
         log_line(LOG_ERROR, "spawner dies again and again: next start in %d s",
                  s);
-    w->waits = s;
+    w->last_pause = s;
     return (int64_t)s * 1000;
 }

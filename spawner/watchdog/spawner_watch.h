@@ -28,11 +28,11 @@ typedef struct {
     int served;          /**< one ran already */
     int64_t born;        /**< ms: when it was started, or found */
     int debt;            /**< deaths for which no life has paid */
-    int waits;           /**< s: spawner_watch_pause() of the last death */
-    heartbeat_t pulse;
-    int64_t look_at; /**< ms: the next look at its beat */
-    int hurry;       /**< it was told to stop */
-    int lost;        /**< that survived SIGKILL, of late */
+    int last_pause;      /**< s: spawner_watch_pause() of the last death */
+    heartbeat_t beat;
+    int64_t check_at; /**< ms: the next check of its heartbeat */
+    int is_stopping;  /**< it was told to stop */
+    int unkillable;   /**< spawners that survived SIGKILL lately */
 } spawner_watch_t;
 
 /** Find a spawner that runs already. There can be only one, so call this
@@ -68,7 +68,7 @@ int spawner_watch_check(spawner_watch_t *w, int64_t now);
 int64_t spawner_watch_abandon(spawner_watch_t *w, int64_t now);
 
 /**
- * It is gone: log how, unless that is in order.
+ * It is gone: log how, unless that is as it should be.
  * @param asked it was told to stop
  * @return its exit code; -1: a signal, or not known
  */

@@ -36,7 +36,7 @@
 #define TURN       1000 /* ms, of the loop at the most */
 
 typedef struct {
-    spawner_watch_t ward;
+    spawner_watch_t spawner;
     int signals;
     int stopping;
     int unreaped;         /* orphans may be dead: reap_children() is due */
@@ -68,11 +68,11 @@ static void start(watchdog_t *w)
     int64_t now = clock_ms();
 
     w->start_at = NEVER;
-    if (spawner_watch_join(&w->ward, now)) {
+    if (spawner_watch_join(&w->spawner, now)) {
         if (w->stopping)
-            spawner_watch_stop(&w->ward, now);
+            spawner_watch_stop(&w->spawner, now);
     }
-    else if (spawner_watch_start(&w->ward, now, w->stopping) != 0)
+    else if (spawner_watch_start(&w->spawner, now, w->stopping) != 0)
         w->start_at = now + 1000;
 }
 
@@ -88,7 +88,7 @@ static int next(watchdog_t *w, int64_t pause)
 /* @return 1: everything is done */
 static int spawner_ended(watchdog_t *w)
 {
-    int asked = has_reason(w), code = spawner_watch_log_end(&w->ward, asked);
+    int asked = has_reason(w), code = spawner_watch_log_end(&w->spawner, asked);
 
     w->stopping |= asked && code == CONTRACT_EXIT_DONE;
     if (code == CONTRACT_EXIT_CONFIG) {
@@ -97,12 +97,13 @@ static int spawner_ended(watchdog_t *w)
     }
     if (w->stopping && code == CONTRACT_EXIT_DONE)
         return 1;
-    return next(w, w->stopping ? 0 : spawner_watch_pause(&w->ward, clock_ms()));
+    return next(w,
+                w->stopping ? 0 : spawner_watch_pause(&w->spawner, clock_ms()));
 }
 
 static int spawner_hangs(watchdog_t *w)
 {
-    return next(w, spawner_watch_abandon(&w->ward, clock_ms()));
+    return next(w, spawner_watch_abandon(&w->spawner, clock_ms()));
 }
 
 static void stop(watchdog_t *w)
@@ -110,8 +111,8 @@ static void stop(watchdog_t *w)
     if (w->stopping)
         return;
     w->stopping = 1;
-    spawner_watch_stop(&w->ward, clock_ms());
-    if (w->ward.pid == 0)
+    spawner_watch_stop(&w->spawner, clock_ms());
+    if (w->spawner.pid == 0)
         w->start_at = clock_ms();
 }
 
@@ -132,7 +133,7 @@ static int reap_one(const siginfo_t *info, void *ctx)
 {
     const watchdog_t *w = ctx;
 
-    if (w->ward.child && info->si_pid == w->ward.pid)
+    if (w->spawner.child && info->si_pid == w->spawner.pid)
         return 1;
     waitpid(info->si_pid, NULL, WNOHANG);
     return 0;
@@ -155,7 +156,7 @@ static void life_ended(watchdog_t *w)
     /* A process that dies closes its files a moment before it is dead. */
     if (w->parent_until == NEVER && !parent_is_dead(100))
         log_line(LOG_NOTICE, "no process of httpd uses %s any more",
-                 w->ward.runtime);
+                 w->spawner.runtime);
     w->parent_until = NEVER - 1;
     stop(w);
 }
@@ -168,7 +169,7 @@ static void watch(watchdog_t *w)
         int orphaned = w->parent_until != NEVER;
 
         fds[0] = (struct pollfd){w->signals, POLLIN, 0};
-        fds[1] = (struct pollfd){w->ward.pidfd, POLLIN, 0};
+        fds[1] = (struct pollfd){w->spawner.pidfd, POLLIN, 0};
         fds[2] = (struct pollfd){
             orphaned || w->stopping ? -1 : CONTRACT_PARENT_FD, POLLIN, 0};
         fds[3] = (struct pollfd){w->stopping ? -1 : CONTRACT_LIFE_FD, 0, 0};
@@ -182,15 +183,15 @@ static void watch(watchdog_t *w)
         }
         if (fds[3].revents || clock_ms() >= w->parent_until)
             life_ended(w);
-        if (spawner_watch_has_ended(&w->ward) && spawner_ended(w))
+        if (spawner_watch_has_ended(&w->spawner) && spawner_ended(w))
             return;
         if (fds[0].revents)
             on_signals(w);
         if (w->unreaped)
             w->unreaped = reap_children(reap_one, w);
-        if (spawner_watch_check(&w->ward, clock_ms()) && spawner_hangs(w))
+        if (spawner_watch_check(&w->spawner, clock_ms()) && spawner_hangs(w))
             return;
-        if (w->ward.pid == 0 && clock_ms() >= w->start_at)
+        if (w->spawner.pid == 0 && clock_ms() >= w->start_at)
             start(w);
     }
 }
@@ -230,7 +231,8 @@ static void name_spawner(watchdog_t *w, const char *own_name)
 {
     const char *slash = strrchr(own_name, '/');
 
-    snprintf(w->ward.name, sizeof w->ward.name, "%.*s" CONTRACT_SPAWNER_PROGRAM,
+    snprintf(w->spawner.name, sizeof w->spawner.name,
+             "%.*s" CONTRACT_SPAWNER_PROGRAM,
              slash ? (int)(slash + 1 - own_name) : 0, own_name);
 }
 
@@ -239,7 +241,7 @@ static void clean_up(const watchdog_t *w)
 {
     char instance[33];
     ssize_t n = 0;
-    int fd = openat(w->ward.dirfd, CONTRACT_INSTANCE,
+    int fd = openat(w->spawner.dirfd, CONTRACT_INSTANCE,
                     O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 
     if (fd >= 0) {
@@ -250,13 +252,13 @@ static void clean_up(const watchdog_t *w)
     instance[strspn(instance, "0123456789abcdef")] = 0;
     kill_instance(instance);
     log_tick(1);
-    clear_runtime_dir(w->ward.dirfd, w->ward.runtime, parent_is_dead(0));
+    clear_runtime_dir(w->spawner.dirfd, w->spawner.runtime, parent_is_dead(0));
 }
 
 int main(int argc, char **argv)
 {
     static watchdog_t w = {
-        .ward.pidfd = -1, .start_at = NEVER, .parent_until = NEVER};
+        .spawner.pidfd = -1, .start_at = NEVER, .parent_until = NEVER};
     const char *wrong;
 
     if (argc == 2 && strcmp(argv[1], "--version") == 0)
@@ -268,14 +270,15 @@ int main(int argc, char **argv)
     if (wrong)
         return usage(wrong);
     close(CONTRACT_SELF_FD);
-    w.ward.runtime = argv[1];
-    w.ward.dirfd = open(w.ward.runtime, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (w.ward.dirfd < 0)
+    w.spawner.runtime = argv[1];
+    w.spawner.dirfd =
+        open(w.spawner.runtime, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (w.spawner.dirfd < 0)
         return usage(strerror(errno));
     name_spawner(&w, argv[0]);
     umask(077);
-    log_directory(w.ward.dirfd);
-    heartbeat_begin(w.ward.dirfd, CONTRACT_WATCHDOG_HEARTBEAT);
+    log_directory(w.spawner.dirfd);
+    heartbeat_begin(w.spawner.dirfd, CONTRACT_WATCHDOG_HEARTBEAT);
     w.signals = daemonize(CONTRACT_WATCHDOG_PROGRAM);
     daemonize_oom_score("-1000");
     w.start_at = clock_ms();

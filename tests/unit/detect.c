@@ -54,9 +54,9 @@ static void put(const char *name, const char *text)
 static const char *detected_for(uint32_t protocol, uint32_t listen,
                                 uint32_t concurrency)
 {
-    const detect_wish_t wish = {listen, protocol, concurrency};
+    const detect_config_t config = {listen, protocol, concurrency};
 
-    assert_int_equal(detect_command(&wish, &found), 1);
+    assert_int_equal(detect_command(&config, &found), 1);
     return found.command;
 }
 
@@ -67,9 +67,9 @@ static const char *detected(uint32_t listen, uint32_t concurrency)
 
 static const char *not_detected(uint32_t protocol)
 {
-    const detect_wish_t wish = {APL_LISTEN_FD, protocol, 1};
+    const detect_config_t config = {APL_LISTEN_FD, protocol, 1};
 
-    assert_int_equal(detect_command(&wish, &found), 0);
+    assert_int_equal(detect_command(&config, &found), 0);
     return found.why;
 }
 
@@ -232,7 +232,8 @@ static void nothing_is_said(void **state)
         {"Procfile", "web: env A=b exec /usr/bin/node x.js", APL_HTTP, 0,
          "x.js"},
     };
-    const detect_wish_t wish = {APL_LISTEN_FD, APL_AUTO, APL_CONCURRENCY_AUTO};
+    const detect_config_t config = {APL_LISTEN_FD, APL_AUTO,
+                                    APL_CONCURRENCY_AUTO};
     const char *file;
     size_t i;
 
@@ -241,7 +242,7 @@ static void nothing_is_said(void **state)
     assert_int_equal(detect_protocol(".", &file), APL_AUTO);
     for (i = 0; i < sizeof cases / sizeof *cases; i++) {
         put(cases[i].file, cases[i].text);
-        assert_int_equal(detect_command(&wish, &found), 1);
+        assert_int_equal(detect_command(&config, &found), 1);
         assert_int_equal(found.protocol, cases[i].protocol);
         assert_int_equal(found.concurrency, cases[i].concurrency);
         assert_non_null(strstr(found.command, cases[i].command));
@@ -262,17 +263,17 @@ static void a_command_is_given(void **state)
                  {"./nodes", 1},
                  {"gunicorn node", 1},
                  {"", 1}};
-    detect_wish_t wish = {APL_LISTEN_FD, APL_AUTO, APL_CONCURRENCY_AUTO};
+    detect_config_t config = {APL_LISTEN_FD, APL_AUTO, APL_CONCURRENCY_AUTO};
     size_t i;
 
     (void)state;
     for (i = 0; i < sizeof cases / sizeof *cases; i++) {
-        detect_given(&wish, cases[i].command, &found);
+        detect_given(&config, cases[i].command, &found);
         assert_int_equal(found.protocol, APL_HTTP);
         assert_int_equal(found.concurrency, cases[i].concurrency);
     }
-    wish = (detect_wish_t){APL_LISTEN_FD, APL_SCGI, 7};
-    detect_given(&wish, "node app.js", &found);
+    config = (detect_config_t){APL_LISTEN_FD, APL_SCGI, 7};
+    detect_given(&config, "node app.js", &found);
     assert_int_equal(found.protocol, APL_SCGI);
     /* Its own, for the day when the configuration says auto again. */
     assert_int_equal(found.concurrency, 0);

@@ -13,11 +13,11 @@
 #include "spawner/common/procfs.h"
 #include "tests/unit/support/scene.h"
 
-/* An errand that is forgotten ends itself: not in the test's time. */
+/* A job that is forgotten ends itself: not in the test's time. */
 #define LIMIT (200 * SECOND)
 
 static spawner_t spawner;
-static helper_job_t errand;
+static helper_job_t job;
 static siginfo_t ended_with;
 static int n_ended, was_late;
 static int64_t answer;
@@ -29,7 +29,7 @@ static void ended(spawner_t *s, helper_job_t *e, const siginfo_t *cause)
     was_late = cause == NULL;
     if (cause)
         ended_with = *cause;
-    if (e->answer >= 0 && helper_job_read(e, &answer, sizeof answer) != 0)
+    if (e->report >= 0 && helper_job_read(e, &answer, sizeof answer) != 0)
         answer = -1;
 }
 
@@ -58,20 +58,20 @@ static int setup(void **state)
 static void a_number(void **state)
 {
     int64_t seven = 7;
-    pid_t pid = helper_job_fork_reporting(&spawner, &errand, LIMIT, ended);
+    pid_t pid = helper_job_fork_reporting(&spawner, &job, LIMIT, ended);
 
     (void)state;
     if (pid == 0)
         _exit(helper_job_report(&seven, sizeof seven) != 0);
     assert_true(pid > 0);
     assert_true(spawner.wake <= SECOND + LIMIT);
-    assert_int_equal(errand.pid, pid);
+    assert_int_equal(job.pid, pid);
     reap();
     assert_int_equal(n_ended, 1);
     assert_false(was_late);
     assert_int_equal(ended_with.si_code, CLD_EXITED);
     assert_int_equal(answer, 7);
-    assert_int_equal(errand.pid, 0);
+    assert_int_equal(job.pid, 0);
 }
 
 /* The error log cannot be opened, so its lines go to CONTRACT_LOG_FD. They are
@@ -82,8 +82,8 @@ static void a_number_and_a_line_of_the_log(void **state)
 
     (void)state;
     log_directory(-1);
-    if (helper_job_fork_reporting(&spawner, &errand, LIMIT, ended) == 0) {
-        log_line(LOG_INFO, "an errand has begun");
+    if (helper_job_fork_reporting(&spawner, &job, LIMIT, ended) == 0) {
+        log_line(LOG_INFO, "an job has begun");
         _exit(helper_job_report(&seven, sizeof seven) != 0);
     }
     reap();
@@ -94,7 +94,7 @@ static void a_number_and_a_line_of_the_log(void **state)
 static void no_answer(void **state)
 {
     (void)state;
-    if (helper_job_fork_reporting(&spawner, &errand, LIMIT, ended) == 0)
+    if (helper_job_fork_reporting(&spawner, &job, LIMIT, ended) == 0)
         _exit(0);
     reap();
     assert_int_equal(n_ended, 1);
@@ -105,7 +105,7 @@ static void no_answer(void **state)
  * any number of them might be dying. */
 static void its_time_is_up(void **state)
 {
-    pid_t pid = helper_job_fork(&spawner, &errand, LIMIT, ended);
+    pid_t pid = helper_job_fork(&spawner, &job, LIMIT, ended);
     siginfo_t end;
 
     (void)state;
@@ -118,13 +118,13 @@ static void its_time_is_up(void **state)
     helper_job_tick(&spawner);
     helper_job_tick(&spawner);
     assert_int_equal(n_ended, 0);
-    assert_int_equal(errand.pid, pid);
+    assert_int_equal(job.pid, pid);
     end = reap();
     assert_int_equal(end.si_code, CLD_KILLED);
     assert_int_equal(end.si_status, SIGKILL);
     assert_int_equal(n_ended, 1);
     assert_true(was_late);
-    assert_int_equal(errand.pid, 0);
+    assert_int_equal(job.pid, 0);
 }
 
 /* It ends well, with something in the background. */
@@ -135,7 +135,7 @@ static void nothing_is_left(void **state)
     int i;
 
     (void)state;
-    if (helper_job_fork_reporting(&spawner, &errand, LIMIT, ended) == 0) {
+    if (helper_job_fork_reporting(&spawner, &job, LIMIT, ended) == 0) {
         left = fork();
         if (left == 0)
             for (;;)
@@ -164,7 +164,7 @@ static void alone(void **state)
     signal(SIGALRM, SIG_IGN);
     sigfillset(&set);
     sigprocmask(SIG_BLOCK, &set, NULL);
-    if (helper_job_fork(&spawner, &errand, 0, ended) == 0)
+    if (helper_job_fork(&spawner, &job, 0, ended) == 0)
         for (;;)
             pause();
     end = reap();

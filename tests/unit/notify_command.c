@@ -68,8 +68,8 @@ static void end(void)
 {
     const siginfo_t good = {.si_code = CLD_EXITED};
 
-    tell.errand.pid = 0;
-    ended(state_spawner(), &tell.errand, &good);
+    tell.job.pid = 0;
+    ended(state_spawner(), &tell.job, &good);
     assert_int_equal(tell.output.fd, -1);
     assert_false(notify_command_is_busy(&tell));
 }
@@ -93,7 +93,7 @@ static void a_piece_a_turn(void **state)
         turn();
         assert_int_equal(n_reads, i);
     }
-    assert_int_equal(tell.length, sizeof tell.said);
+    assert_int_equal(tell.length, sizeof tell.printed);
     end();
     assert_true(n_reads <= 21);
     flooding = 0;

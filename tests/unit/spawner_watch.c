@@ -48,7 +48,7 @@ static int setup(void **state)
 }
 
 /* A spawner that hangs is looked at. @return the signal that ended it */
-static int watch_it(int hurry, int looks)
+static int watch_it(int is_stopping, int looks)
 {
     static spawner_watch_t w;
     int status, i;
@@ -62,7 +62,7 @@ static int watch_it(int hurry, int looks)
             pause();
     w.pidfd = pidfd_open(w.pid, 0);
     assert_true(w.pidfd >= 0);
-    w.hurry = hurry;
+    w.is_stopping = is_stopping;
     for (i = 1; i <= looks; i++)
         spawner_watch_check(&w, i * LOOK);
     /* The first of two signals ends it. */

@@ -48,7 +48,7 @@ def test_no_request_fails(httpd: Httpd) -> None:
     httpd.get("/pid", "shop")
     httpd.settles(active=0, count=2)
     pids = httpd.pids(app)
-    with Threads(httpd, "shop", 8) as clients:
+    with Threads(httpd, "shop", 8, pause=0) as clients:
         for _ in range(4):
             httpd.graceful()
             clients.more(50)

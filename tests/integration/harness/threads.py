@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""A few clients without a pause, each in a thread: GET, POST, and GET of an
-answer that comes in pieces. What is not a whole answer of status 200 has
+"""A few clients with next to no pause, each in a thread: GET, POST, and GET of
+an answer that comes in pieces. What is not a whole answer of status 200 has
 failed, and is kept."""
 import itertools
 import threading
@@ -13,6 +13,9 @@ from harness.httpd import Httpd
 from harness.wait import wait_until
 
 
+# Seconds from an answer to the next request. Without one, the clients and
+# their httpd have a whole processor while the test waits for something else.
+PAUSE = 0.02
 BIG = 60000  # bytes; more than is read or sent at once
 TURNS = [("GET", "/pid", None, 0), ("POST", "/pid", b"x" * 5000, 0),
          ("GET", f"/pid?n={BIG}", None, BIG)]
@@ -34,11 +37,13 @@ class Threads:
     """with Threads(httpd, "shop", 4) as clients: ... clients.failed"""
 
     def __init__(self, httpd: Httpd, host: str, count: int, kept: int = 0,
-                 name: Callable[[Response], str] = named) -> None:
+                 name: Callable[[Response], str] = named,
+                 pause: float = PAUSE) -> None:
         """So many clients; so many of them keep their connections."""
         self.httpd = httpd
         self.host = host
         self.name = name
+        self.pause = pause
         self.good = 0
         self.failed: list[str] = []
         self.answers: list[list[str]] = [[] for _ in range(count)]
@@ -50,7 +55,7 @@ class Threads:
     def run(self, answers: list[str], keep: bool) -> None:
         connection = None
         for method, path, body, size in itertools.cycle(TURNS):
-            if self.ended.is_set():
+            if self.ended.wait(self.pause):
                 break
             fresh = connection is None
             connection = connection or Connection(self.httpd.port)

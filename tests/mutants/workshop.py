@@ -39,7 +39,8 @@ class Skipped(Exception):
 
 
 def run_make(build: Path, *arguments: str) -> None:
-    done = subprocess.run(["make", "-s", "-C", str(build), *arguments],
+    done = subprocess.run(["make", "-s", "-C", str(build),
+                           f"LIBTOOL={TOP}/tests/lib/libtool", *arguments],
                           env={**os.environ, **VARIABLES}, text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if done.returncode != 0:

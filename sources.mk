@@ -108,6 +108,7 @@ module_sources = \
 	mod_apppool/request/session.c \
 	mod_apppool/parent/watchdog_watch.c \
 	mod_apppool/body/response_check.c \
+	mod_apppool/request/document_root.c \
 	mod_apppool/request/routing.c \
 	mod_apppool/config/text_check.c \
 	mod_apppool/config/max_workers.c \

@@ -16,6 +16,7 @@
 #include "mod_apppool/config/denied_root.h"
 #include "mod_apppool/config/directives.h"
 #include "mod_apppool/request/app_headers.h"
+#include "mod_apppool/request/document_root.h"
 #include "mod_apppool/request/handler.h"
 #include "mod_apppool/parent/lifecycle.h"
 #include "mod_apppool/request/raw_path.h"
@@ -63,6 +64,7 @@ static void register_hooks(apr_pool_t *p)
     ap_hook_monitor(apppool_lifecycle_monitor, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_child_init(apppool_lifecycle_child_init, after_proxy, NULL,
                        APR_HOOK_MIDDLE);
+    ap_hook_child_init(apppool_document_root_init, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_child_stopping(apppool_lifecycle_child_stopping, NULL, NULL,
                            APR_HOOK_MIDDLE);
 
@@ -75,6 +77,8 @@ static void register_hooks(apr_pool_t *p)
                            APR_HOOK_LAST);
     ap_hook_map_to_storage(apppool_routing_map_to_storage, NULL, NULL,
                            APR_HOOK_FIRST);
+    ap_hook_map_to_storage(apppool_document_root_map_to_storage, NULL, NULL,
+                           APR_HOOK_LAST);
     ap_hook_header_parser(apppool_routing_header_parser, NULL, NULL,
                           APR_HOOK_FIRST);
     ap_hook_type_checker(apppool_routing_type_checker, NULL, NULL,

@@ -9,6 +9,7 @@
 #include <http_request.h>
 
 #include "mod_apppool/config/app.h"
+#include "mod_apppool/request/document_root.h"
 #include "mod_apppool/request/untrusted_headers.h"
 #include "mod_apppool/request/cgi_variables.h"
 
@@ -46,6 +47,8 @@ int apppool_routing_translate(request_rec *r)
         return DECLINED;
     if (is_missing_index(r))
         return HTTP_NOT_FOUND;
+    if (mount->section)
+        apppool_document_root_note(r);
     if (mount->server != r->server || apppool_config_mount_has_files(mount))
         return DECLINED;
     r->filename = apr_pstrcat(r->pool, NO_FILE, r->uri, NULL);

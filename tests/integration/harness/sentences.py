@@ -50,6 +50,9 @@ NO_ROOM = A + ": no place in the pool: "
 TOO_LONG = A + ": (Content-Length of the response is not a number|the response " \
     "is longer than its Content-Length)"
 
+ALL_DENIED = A + ": everything below .* is 403, also the application's own"
+BAD_HTACCESS = r"\[core:alert\] .*/\.htaccess: .* not allowed here"
+
 # ---- the helpers, where the test did not send the signal
 
 SPAWNER_KILLED = r"apppool: spawner \d+ ended: (signal 9|exit status not known)"

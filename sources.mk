@@ -101,6 +101,7 @@ module_sources = \
 	mod_apppool/status/status_text.c \
 	mod_apppool/status/status_token.c \
 	mod_apppool/body/spool.c \
+	mod_apppool/body/spool_file.c \
 	mod_apppool/parent/app_table_write.c \
 	mod_apppool/backend/connection_filter.c \
 	mod_apppool/config/config_defaults.c \

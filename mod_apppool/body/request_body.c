@@ -11,6 +11,7 @@
 
 #include "mod_apppool/config/config.h"
 #include "mod_apppool/body/spool.h"
+#include "mod_apppool/body/spool_file.h"
 
 APLOG_USE_MODULE(apppool);
 
@@ -56,6 +57,19 @@ static apr_status_t pass_on(ap_filter_t *f, apr_bucket_brigade *bb,
     return rv;
 }
 
+/* mod_proxy asks for 8 KB, and sends what it gets at once. That of http takes
+ * any number of bytes; other filters and the other protocols may have room for
+ * no more than they ask for. */
+static apr_off_t most_at_once(const ap_filter_t *f, apr_off_t most)
+{
+    const request_rec *r = f->r;
+
+    return most < APPPOOL_SPOOL_PIECE && r->input_filters == f &&
+                   !strncmp(r->filename, "proxy:http:", 11)
+               ? APPPOOL_SPOOL_PIECE
+               : most;
+}
+
 static apr_status_t read_body(ap_filter_t *f, apr_bucket_brigade *bb,
                               ap_input_mode_t mode, apr_read_type_e block,
                               apr_off_t most)
@@ -65,7 +79,7 @@ static apr_status_t read_body(ap_filter_t *f, apr_bucket_brigade *bb,
 
     if (mode != AP_MODE_READBYTES || !body->spool)
         return pass_on(f, bb, mode, block, most);
-    rv = apppool_spool_get(body->spool, bb, most);
+    rv = apppool_spool_get(body->spool, bb, most_at_once(f, most));
     if (rv == APR_SUCCESS && apppool_spool_left(body->spool) == 0)
         APR_BRIGADE_INSERT_TAIL(bb, apr_bucket_eos_create(bb->bucket_alloc));
     return rv;
@@ -109,7 +123,7 @@ static int no_room(const apppool_request_body_t *body, apr_status_t rv)
                   "apppool: %s: a request body of more than %" APR_OFF_T_FMT
                   " bytes cannot be stored in %s",
                   body->label, apppool_spool_size(body->spool),
-                  apppool_spool_dir());
+                  apppool_spool_file_dir());
     /* What the client still sends belongs to this body, not to a next
      * request. */
     body->r->connection->keepalive = AP_CONN_CLOSE;

@@ -9,6 +9,7 @@
 #include "mod_apppool/body/streaming.h"
 #include "mod_apppool/body/output_room.h"
 #include "mod_apppool/body/spool.h"
+#include "mod_apppool/body/spool_file.h"
 
 APLOG_USE_MODULE(apppool);
 
@@ -134,7 +135,7 @@ static void warn_once(apppool_response_buffer_t *buffer, apr_status_t rv,
         ap_log_rerror(APLOG_MARK, APLOG_WARNING, rv, buffer->r,
                       "apppool: %s: a response cannot be stored in %s%s: the "
                       "process waits for the client",
-                      buffer->label, apppool_spool_dir(), why);
+                      buffer->label, apppool_spool_file_dir(), why);
     buffer->has_warned = 1;
 }
 
@@ -205,11 +206,13 @@ static int is_plain(apr_bucket_brigade *bb)
     return 1;
 }
 
-static void prepend_rest(apppool_response_buffer_t *buffer,
-                         apr_bucket_brigade *bb)
+static apr_status_t prepend_rest(apppool_response_buffer_t *buffer,
+                                 apr_bucket_brigade *bb)
 {
-    apppool_spool_get_rest(buffer->spool, buffer->piece);
+    apr_status_t rv = apppool_spool_get_rest(buffer->spool, buffer->piece);
+
     APR_BRIGADE_PREPEND(bb, buffer->piece);
+    return rv;
 }
 
 /* ---- both ---- */
@@ -234,10 +237,8 @@ apr_status_t apppool_response_buffer_pass(apppool_response_buffer_t *buffer,
     int flush;
     apr_status_t rv;
 
-    if (!APR_BRIGADE_EMPTY(bb) && APR_BUCKET_IS_EOS(APR_BRIGADE_LAST(bb))) {
-        prepend_rest(buffer, bb);
-        return APR_SUCCESS;
-    }
+    if (!APR_BRIGADE_EMPTY(bb) && APR_BUCKET_IS_EOS(APR_BRIGADE_LAST(bb)))
+        return prepend_rest(buffer, bb);
     flush = remove_flushes(bb);
     if (!is_plain(bb))
         return write_all(buffer, next);

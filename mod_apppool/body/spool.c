@@ -3,26 +3,25 @@
 #include "mod_apppool/body/spool.h"
 
 #include <apr_portable.h>
-#include <apr_strings.h>
 #include <errno.h>
 #include <http_core.h>
 #include <http_main.h>
-#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "mod_apppool/body/spool_file.h"
 #include "mod_apppool/config/config.h"
 
-#define PIECE (32 * 1024)   /* of the file, in one bucket */
-#define STEP  (1024 * 1024) /* of the file, between two checks of the disk */
+#define STEP (1024 * 1024) /* of the file, between two checks of the disk */
 
 struct apppool_spool_t {
     apr_pool_t *pool;
     apr_off_t most;             /* in memory */
     apr_bucket_brigade *memory; /* the first ones */
-    apr_file_t *file;           /* those after them; or NULL */
-    apr_os_file_t fd;           /* its descriptor */
-    apr_off_t in_memory, in_file;
+    int fd;                     /* the file of those after them; or -1 */
+    int is_out;                 /* the file is part of a response */
+    char *tail;                 /* bytes that will be written together */
+    apr_off_t in_memory, in_file, in_tail;
     apr_off_t taken;    /* how many */
     apr_off_t check_at; /* at the disk when there are as many in the file */
     int tight;          /* as was seen then */
@@ -35,13 +34,14 @@ apppool_spool_t *apppool_spool_make(request_rec *r, apr_off_t most)
     spool->pool = r->pool;
     spool->most = most;
     spool->check_at = STEP;
+    spool->fd = -1;
     spool->memory = apr_brigade_create(r->pool, r->connection->bucket_alloc);
     return spool;
 }
 
 apr_off_t apppool_spool_size(const apppool_spool_t *spool)
 {
-    return spool->in_memory + spool->in_file;
+    return spool->in_memory + spool->in_file + spool->in_tail;
 }
 
 apr_off_t apppool_spool_left(const apppool_spool_t *spool)
@@ -50,23 +50,6 @@ apr_off_t apppool_spool_left(const apppool_spool_t *spool)
 }
 
 /* ---- putting in ---- */
-
-const char *apppool_spool_dir(void)
-{
-    return apppool_config_server(ap_server_conf).spool_dir;
-}
-
-const char *apppool_spool_check_dir(apr_pool_t *p, const char *dir)
-{
-    struct stat st;
-
-    if (stat(dir, &st) != 0)
-        return apr_psprintf(p, "AppPoolSpoolDir %s cannot be used: %s", dir,
-                            strerror(errno));
-    return S_ISDIR(st.st_mode)
-               ? NULL
-               : apr_psprintf(p, "AppPoolSpoolDir %s is not a directory", dir);
-}
 
 /* As much as any user but root has. */
 static int is_tight(int fd)
@@ -88,41 +71,72 @@ int apppool_spool_is_tight(apppool_spool_t *spool)
     return spool->tight;
 }
 
-static apr_status_t make_file(apppool_spool_t *spool)
+static apr_status_t give_file(void *data)
 {
-    char *name =
-        apr_pstrcat(spool->pool, apppool_spool_dir(), "/apppool.XXXXXX", NULL);
-    apr_status_t rv =
-        apr_file_mktemp(&spool->file, name,
-                        APR_FOPEN_CREATE | APR_FOPEN_READ | APR_FOPEN_WRITE |
-                            APR_FOPEN_EXCL | APR_FOPEN_BINARY,
-                        spool->pool);
+    apppool_spool_t *spool = data;
 
-    if (rv != APR_SUCCESS) {
-        spool->file = NULL;
+    if (spool->is_out)
+        close(spool->fd);
+    else
+        apppool_spool_file_give(spool->fd);
+    spool->fd = -1;
+    return APR_SUCCESS;
+}
+
+static apr_status_t take_file(apppool_spool_t *spool)
+{
+    apr_status_t rv = apppool_spool_file_take(&spool->fd, spool->pool);
+
+    if (rv != APR_SUCCESS)
         return rv;
-    }
-    unlink(name);
-    return apr_os_file_get(&spool->fd, spool->file);
+    apr_pool_cleanup_register(spool->pool, spool, give_file,
+                              apr_pool_cleanup_null);
+    spool->tail = apr_palloc(spool->pool, APPPOOL_SPOOL_PIECE);
+    return APR_SUCCESS;
 }
 
 static apr_status_t write_file(apppool_spool_t *spool, const char *bytes,
-                               apr_size_t count)
+                               apr_off_t count)
 {
-    apr_off_t at = spool->in_file;
+    apr_off_t done = 0;
     ssize_t n;
 
-    while (count > 0) {
-        n = pwrite(spool->fd, bytes, count, at);
+    while (done < count) {
+        n = pwrite(spool->fd, bytes + done, (apr_size_t)(count - done),
+                   spool->in_file + done);
         if (n < 0 && errno != EINTR)
             return errno;
-        if (n > 0) {
-            bytes += n;
-            count -= (apr_size_t)n;
-            at += n;
-        }
+        if (n > 0)
+            done += n;
     }
-    spool->in_file = at;
+    spool->in_file += count;
+    return APR_SUCCESS;
+}
+
+static apr_status_t write_tail(apppool_spool_t *spool)
+{
+    apr_status_t rv = write_file(spool, spool->tail, spool->in_tail);
+
+    if (rv == APR_SUCCESS)
+        spool->in_tail = 0;
+    return rv;
+}
+
+/* httpd reads at most 8 KB at a time. Written one by one, they would cost a
+ * system call each. */
+static apr_status_t put_after_memory(apppool_spool_t *spool, const char *bytes,
+                                     apr_off_t count)
+{
+    apr_status_t rv = APR_SUCCESS;
+
+    if (spool->in_tail + count > APPPOOL_SPOOL_PIECE)
+        rv = write_tail(spool);
+    if (rv != APR_SUCCESS)
+        return rv;
+    if (count > APPPOOL_SPOOL_PIECE)
+        return write_file(spool, bytes, count);
+    memcpy(spool->tail + spool->in_tail, bytes, (apr_size_t)count);
+    spool->in_tail += count;
     return APR_SUCCESS;
 }
 
@@ -131,15 +145,16 @@ apr_status_t apppool_spool_put(apppool_spool_t *spool, const char *bytes,
 {
     apr_status_t rv = APR_SUCCESS;
 
-    if (spool->in_file == 0 &&
+    if (spool->in_file + spool->in_tail == 0 &&
         spool->in_memory + (apr_off_t)count <= spool->most) {
         /* A copy: a bucket of eight bytes may hold eight thousand. */
         spool->in_memory += (apr_off_t)count;
         return apr_brigade_write(spool->memory, NULL, NULL, bytes, count);
     }
-    if (!spool->file)
-        rv = make_file(spool);
-    return rv == APR_SUCCESS ? write_file(spool, bytes, count) : rv;
+    if (spool->fd < 0)
+        rv = take_file(spool);
+    return rv == APR_SUCCESS ? put_after_memory(spool, bytes, (apr_off_t)count)
+                             : rv;
 }
 
 /* ---- getting out ---- */
@@ -158,20 +173,36 @@ static void copy_memory(apppool_spool_t *spool, apr_bucket_brigade *bb,
     spool->taken = to;
 }
 
-static apr_status_t read_file(apppool_spool_t *spool, apr_bucket_brigade *bb,
-                              apr_size_t most)
+/* @param at the first byte, counted from the start of the file
+ * @return how many were read; 0: none, and errno says why */
+static apr_off_t read_after_memory(const apppool_spool_t *spool, char *buffer,
+                                   apr_off_t at, apr_off_t most)
 {
-    char *buffer = apr_bucket_alloc(most, bb->bucket_alloc);
     ssize_t n;
 
+    if (at >= spool->in_file) {
+        memcpy(buffer, spool->tail + (at - spool->in_file), (apr_size_t)most);
+        return most;
+    }
+    errno = APR_EOF;
     do
-        n = pread(spool->fd, buffer, most, spool->taken - spool->in_memory);
+        n = pread(spool->fd, buffer, (apr_size_t)most, at);
     while (n < 0 && errno == EINTR);
-    if (n <= 0) {
-        apr_status_t rv = n < 0 ? errno : APR_EOF;
+    return n > 0 ? n : 0;
+}
 
+static apr_status_t get_after_memory(apppool_spool_t *spool,
+                                     apr_bucket_brigade *bb, apr_off_t most)
+{
+    apr_size_t size =
+        (apr_size_t)(most < APPPOOL_SPOOL_PIECE ? most : APPPOOL_SPOOL_PIECE);
+    char *buffer = apr_bucket_alloc(size, bb->bucket_alloc);
+    apr_off_t n = read_after_memory(
+        spool, buffer, spool->taken - spool->in_memory, (apr_off_t)size);
+
+    if (n == 0) {
         apr_bucket_free(buffer);
-        return rv;
+        return errno;
     }
     APR_BRIGADE_INSERT_TAIL(bb, apr_bucket_heap_create(buffer, (apr_size_t)n,
                                                        apr_bucket_free,
@@ -190,27 +221,58 @@ apr_status_t apppool_spool_get(apppool_spool_t *spool, apr_bucket_brigade *bb,
     if (most == 0)
         return APR_SUCCESS;
     if (spool->taken >= spool->in_memory)
-        return read_file(spool, bb, most < PIECE ? (apr_size_t)most : PIECE);
+        return get_after_memory(spool, bb, most);
     if (most > spool->in_memory - spool->taken)
         most = spool->in_memory - spool->taken;
     copy_memory(spool, bb, spool->taken, spool->taken + most);
     return APR_SUCCESS;
 }
 
-void apppool_spool_get_rest(apppool_spool_t *spool, apr_bucket_brigade *bb)
+/* What is in the file, from there on, as a bucket that outlives the spool: it
+ * has a descriptor of its own. */
+static apr_status_t get_file(apppool_spool_t *spool, apr_bucket_brigade *bb,
+                             apr_off_t from)
 {
+    apr_os_file_t fd = spool->fd;
+    apr_file_t *file, *own;
+    apr_status_t rv;
+
+    rv = apr_os_file_put(&file, &fd, APR_FOPEN_READ, spool->pool);
+    if (rv == APR_SUCCESS)
+        rv = apr_file_dup(&own, file, spool->pool);
+    if (rv != APR_SUCCESS)
+        return rv;
+    spool->is_out = 1;
+    apr_bucket_file_enable_mmap(apr_brigade_insert_file(bb, own, from,
+                                                        spool->in_file - from,
+                                                        spool->pool),
+                                0);
+    return APR_SUCCESS;
+}
+
+apr_status_t apppool_spool_get_rest(apppool_spool_t *spool,
+                                    apr_bucket_brigade *bb)
+{
+    apr_status_t rv = APR_SUCCESS;
     apr_off_t skip;
-    apr_bucket *b;
 
     if (spool->taken < spool->in_memory)
         copy_memory(spool, bb, spool->taken, spool->in_memory);
     skip = spool->taken - spool->in_memory;
-    if (skip < spool->in_file) {
-        b = apr_brigade_insert_file(bb, spool->file, skip,
-                                    spool->in_file - skip, spool->pool);
-        apr_bucket_file_enable_mmap(b, 0);
-    }
+    /* mod_http2 makes a stream wait for its client that has much in memory. If
+     * the file cannot have it, the process waits. */
+    if (spool->in_tail > 0)
+        write_tail(spool);
+    if (skip < spool->in_file)
+        rv = get_file(spool, bb, skip);
+    if (rv != APR_SUCCESS)
+        return rv;
+    skip = skip > spool->in_file ? skip - spool->in_file : 0;
     spool->taken = apppool_spool_size(spool);
+    return skip < spool->in_tail
+               ? apr_brigade_write(bb, NULL, NULL, spool->tail + skip,
+                                   (apr_size_t)(spool->in_tail - skip))
+               : APR_SUCCESS;
 }
 
 void apppool_spool_rewind(apppool_spool_t *spool)
@@ -224,7 +286,7 @@ void apppool_spool_clear(apppool_spool_t *spool)
     /* If that fails, the room is used again later. */
     if (spool->in_file > 0 && ftruncate(spool->fd, 0) != 0)
         errno = 0;
-    spool->taken = spool->in_memory = spool->in_file = 0;
+    spool->taken = spool->in_memory = spool->in_file = spool->in_tail = 0;
     spool->check_at = STEP;
     spool->tight = 0;
 }

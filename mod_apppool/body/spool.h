@@ -6,14 +6,11 @@
  *        memory, the rest in a temporary file.
  *
  * The bytes come out in the order in which they went in: once, or again from
- * the start after apppool_spool_rewind(). The file is in AppPoolSpoolDir, else
- * in $TMPDIR, else in /var/tmp; not in /tmp, which may be memory, too. It has
- * no name, so nothing is left when httpd is killed.
+ * the start after apppool_spool_rewind(). The file has no name
+ * (body/spool_file.h). It ends with the pool of the request.
  *
  * Lock:  none; a spool belongs to one request.
- * Crash: the kernel frees the file with its last descriptor.
- * Trust: the directory may be anybody's; the file is new, and only httpd's user
- *        can read it.
+ * Crash: nothing is left when httpd is killed.
  */
 #ifndef MOD_APPPOOL_BODY_SPOOL_H
 #define MOD_APPPOOL_BODY_SPOOL_H
@@ -26,17 +23,12 @@ typedef struct apppool_spool_t apppool_spool_t;
 /** The number of bytes that are usually kept in memory. */
 #define APPPOOL_SPOOL_MEMORY (64 * 1024)
 
+/** The number of bytes that are written to the file, and read from it, at a
+ * time. A spool with a file has one buffer of this size. */
+#define APPPOOL_SPOOL_PIECE  (64 * 1024)
+
 /** Make an empty one for a request. @param most bytes in memory */
 apppool_spool_t *apppool_spool_make(request_rec *r, apr_off_t most);
-
-/** Where temporary files are made. */
-const char *apppool_spool_dir(void);
-
-/**
- * Can temporary files be made in this directory?
- * @return NULL: yes; or the sentence that says what is wrong
- */
-const char *apppool_spool_check_dir(apr_pool_t *p, const char *dir);
 
 /**
  * Append bytes.
@@ -58,16 +50,19 @@ apr_off_t apppool_spool_left(const apppool_spool_t *spool);
 
 /**
  * Get the next bytes, as buckets in memory.
- * @param most how many; it may be fewer, but at least one if any are left
+ * @param most how many; it may be fewer, but at least one if any are left.
+ *        Those of the file are at most APPPOOL_SPOOL_PIECE
  */
 apr_status_t apppool_spool_get(apppool_spool_t *spool, apr_bucket_brigade *bb,
                                apr_off_t most);
 
 /**
  * Get all that is left; what is in the file comes as a file bucket. Nothing may
- * be put in afterwards: the file may be closed with its bucket.
+ * be put in afterwards.
+ * @return APR_SUCCESS; or why the file cannot be passed on, such as EMFILE
  */
-void apppool_spool_get_rest(apppool_spool_t *spool, apr_bucket_brigade *bb);
+apr_status_t apppool_spool_get_rest(apppool_spool_t *spool,
+                                    apr_bucket_brigade *bb);
 
 /** Begin again with the first byte. */
 void apppool_spool_rewind(apppool_spool_t *spool);

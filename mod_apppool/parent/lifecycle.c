@@ -18,7 +18,7 @@
 #include "mod_apppool/parent/helper_programs.h"
 #include "mod_apppool/backend/proxy_api.h"
 #include "mod_apppool/parent/runtime_dir.h"
-#include "mod_apppool/body/spool.h"
+#include "mod_apppool/body/spool_file.h"
 #include "mod_apppool/parent/watchdog_watch.h"
 #include "shm/verbs/checkout.h"
 #include "shm/lock/wake.h"
@@ -136,8 +136,8 @@ int apppool_lifecycle_check_config(apr_pool_t *pconf, apr_pool_t *plog,
         wrong = apppool_runtime_dir_check(ptemp,
                                           apppool_runtime_dir_path(ptemp, s));
     if (!wrong && generation == 0)
-        wrong =
-            apppool_spool_check_dir(ptemp, apppool_config_server(s).spool_dir);
+        wrong = apppool_spool_file_check_dir(
+            ptemp, apppool_config_server(s).spool_dir);
     if (wrong)
         SAY(APLOG_ERR, 0, "%s", wrong);
     return wrong ? !OK : OK;
@@ -201,6 +201,7 @@ void apppool_lifecycle_child_init(apr_pool_t *pchild, server_rec *s)
                      apl_error_text(rv, why, sizeof why));
     apr_pool_cleanup_register(pchild, NULL, end_child, apr_pool_cleanup_null);
     apppool_connection_init(pchild);
+    apppool_spool_file_init(pchild);
 }
 
 void apppool_lifecycle_child_stopping(apr_pool_t *pchild, int graceful)

@@ -72,7 +72,7 @@ def test_directory(httpd: Httpd) -> None:
         assert wait_until(httpd.spools)[0].startswith(str(place))
         reader.answer()
     with Raw(httpd.port, b"POST /sum HTTP/1.1\r\nHost: shop\r\n"
-             b"Content-Length: 200000\r\n\r\n" + b"u" * 150000):
+             b"Content-Length: 400000\r\n\r\n" + b"u" * 300000):
         assert wait_until(httpd.spools)[0].startswith(str(place))
     assert list(place.iterdir()) == []
 

@@ -57,8 +57,8 @@ def test_half_sent_upload_holds_no_process(httpd: Httpd, kind: str) -> None:
     bulk(httpd)
     httpd.start()
     pid = httpd.get("/pid", "shop").text
-    half = b"a" * 100000
-    sent, rest = ((sized("/sum", 200000) + half, half) if kind == "sized"
+    half = b"a" * 200000
+    sent, rest = ((sized("/sum", 400000) + half, half) if kind == "sized"
                   else (chunked("/sum") + chunk(half), chunk(half) + chunk(b"")))
     with Raw(httpd.port, sent) as client:
         wait_until(httpd.spools, "some of it is stored")
@@ -67,7 +67,7 @@ def test_half_sent_upload_holds_no_process(httpd: Httpd, kind: str) -> None:
         assert len(httpd.requests_seen()) == 2
         client.send(rest)
         seen = client.answer("POST").json()
-    assert (seen["length"], seen["crc"]) == (200000, zlib.crc32(half * 2))
+    assert (seen["length"], seen["crc"]) == (400000, zlib.crc32(half * 2))
     wait_until(lambda: not httpd.spools(), "nothing is kept")
 
 
@@ -77,7 +77,7 @@ def test_half_sent_upload_by_any_protocol(httpd: Httpd, name: str) -> None:
     """In chunks, though these protocols have none"""
     place, _ = mount(httpd, SERVERS[name])
     httpd.start()
-    half = noise(100000)
+    half = noise(200000)
     with Raw(httpd.port, head("/up", "Transfer-Encoding: chunked",
                               host=place.host) + chunk(half)) as client:
         wait_until(httpd.spools, "some of it is stored")
@@ -92,9 +92,9 @@ def test_client_leaves_within_its_body(httpd: Httpd, kind: str) -> None:
     """Its request reaches no app"""
     bulk(httpd)
     httpd.start()
-    sent = sized("/sum", 200000) if kind == "sized" \
-        else chunked("/sum") + b"30d40\r\n"
-    with Raw(httpd.port, sent + b"a" * 100000):
+    sent = sized("/sum", 400000) if kind == "sized" \
+        else chunked("/sum") + b"61a80\r\n"
+    with Raw(httpd.port, sent + b"a" * 200000):
         wait_until(httpd.spools, "some of it is stored")
     wait_until(lambda: httpd.log.matching("shop: the request body was not"),
                "httpd knows")
@@ -340,7 +340,7 @@ def test_temporary_file_has_no_name(httpd: Httpd) -> None:
     httpd.wrapper = ["env", f"TMPDIR={place}"]
     bulk(httpd)
     httpd.start()
-    with Raw(httpd.port, sized("/sum", 200000) + b"a" * 100000):
+    with Raw(httpd.port, sized("/sum", 400000) + b"a" * 200000):
         wait_until(httpd.spools, "some of it is stored")
         assert httpd.spools()[0].startswith(f"{place}/apppool.")
         assert list(place.iterdir()) == []

@@ -248,9 +248,11 @@ class Httpd:
                 if "apppool-" not in procs.command(pid)]
 
     def spools(self) -> list[str]:
-        """Temporary files of bodies and answers that children have open."""
+        """Temporary files of bodies and responses in which something is
+        stored. Empty ones are kept."""
         return [name for pid in self.children()
-                for name in procs.open_files(pid) if "/apppool." in name]
+                for name in procs.open_files(pid, filled=True)
+                if "/apppool." in name]
 
     def helpers(self, name: str) -> list[int]:
         """All of apppool-watchdog or apppool-spawner of this httpd."""

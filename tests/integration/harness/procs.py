@@ -282,14 +282,16 @@ def peak_memory(pid: int) -> int:
     return 0
 
 
-def open_files(pid: int) -> list[str]:
-    """What its descriptors lead to; nothing when it is gone."""
+def open_files(pid: int, filled: bool = False) -> list[str]:
+    """What its descriptors lead to; nothing when it is gone. With filled, no
+    empty files."""
     place = PROC / str(pid) / "fd"
     found = []
     with suppress(FileNotFoundError, ProcessLookupError):
         for fd in os.listdir(place):
             with suppress(FileNotFoundError):
-                found.append(os.readlink(place / fd))
+                if not filled or (place / fd).stat().st_size > 0:
+                    found.append(os.readlink(place / fd))
     return found
 
 

@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""The rows of tests/bench/peers and losses. The servers of a row run the same program, with
-the same number of processes. The first one is mod_apppool."""
+"""The rows of tests/bench/peers and losses. The servers of a row run the same
+program, with the same number of processes. The first one is mod_apppool."""
 import os
 import shutil
 import signal
@@ -9,12 +9,13 @@ import sys
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Iterator
+from typing import Iterator, NamedTuple
 
 from harness import procs
 from harness.httpd import USER
 from harness.places import BUILD, TOP
 from harness.plain import Plain
+from load import Traffic, upload
 from servers import PHP_INI, Missing, Ours, Server, unpacked
 
 UWSGI = "uwsgi --plugin python3 --disable-logging --die-on-term " \
@@ -24,6 +25,8 @@ UWSGI = "uwsgi --plugin python3 --disable-logging --die-on-term " \
 # ---- HTTP, in C
 
 HELLO = BUILD / "tests" / "bench" / "peer" / "hello"
+# More than httpd keeps connections: a thread serves one at a time.
+THREADS = 512
 
 
 class OursKept(Ours):
@@ -31,7 +34,7 @@ class OursKept(Ours):
 
     def configure(self) -> None:
         self.add(HELLO)
-        self.app(2, "AppConcurrency 0", command="./hello 64")
+        self.app(2, "AppConcurrency 0", command=f"./hello {THREADS}")
 
 
 class OursOne(Ours):
@@ -43,7 +46,7 @@ class OursOne(Ours):
 class Proxied(Server):
     """By mod_proxy, to a server that somebody else has started."""
     kind = Plain
-    threads, processes = 64, 2
+    threads, processes = THREADS, 2
     way = "ProxyPass / unix:{0}|http://hello/"
 
     def configure(self) -> None:
@@ -79,6 +82,23 @@ class HandlerOne(Proxied):
            "</Location>")
 
 
+class Http2(Server):
+    """To be mixed into another one."""
+
+    def configure(self) -> None:
+        super().configure()
+        self.httpd.modules.append("http2")
+        self.httpd.directives.append("Protocols h2c http/1.1")
+
+
+class OursHttp2(Http2, OursKept):
+    pass
+
+
+class HandlerHttp2(Http2, HandlerKept):
+    pass
+
+
 # ---- FastCGI, in C
 
 FCGI = """#include <fcgi_stdio.h>
@@ -92,8 +112,8 @@ int main(void)
 """
 
 
-def fcgi(root: Path) -> None:
-    (root / "hello.c").write_text(FCGI)
+def fcgi(root: Path, source: str = FCGI) -> None:
+    (root / "hello.c").write_text(source)
     subprocess.run(["cc", "-O2", "-o", root / "hello.fcgi", root / "hello.c",
                     "-lfcgi"], check=True)
 
@@ -106,16 +126,18 @@ class OursFcgi(Ours):
 
 class ModFcgid(Server):
     name, kind = "mod_fcgid", Plain
+    source, processes = FCGI, 8
 
     def configure(self) -> None:
-        fcgi(self.root)
+        fcgi(self.root, self.source)
         self.known: set[int] = set()
         self.path = "/hello.fcgi"
         self.load("libapache2-mod-fcgid", "fcgid")
         self.httpd.directives += [
             f"FcgidIPCDir {self.root}/tmp",
             f"FcgidProcessTableFile {self.root}/tmp/table"]
-        self.host("FcgidMinProcessesPerClass 8", "FcgidMaxProcessesPerClass 8",
+        self.host(f"FcgidMinProcessesPerClass {self.processes}",
+                  f"FcgidMaxProcessesPerClass {self.processes}",
                   f"DocumentRoot {self.root}", f"<Directory {self.root}>",
                   "Options +ExecCGI", "SetHandler fcgid-script", "</Directory>")
 
@@ -145,16 +167,17 @@ PHP = "<?php header('Content-Type: text/plain'); echo \"hello\\n\";\n"
 
 
 class OursPhp(Ours):
-    many = True
+    many, processes = True, 8
 
     def configure(self) -> None:
         self.path = "/index.php"
         (self.root / "public" / "index.php").write_text(PHP)
-        self.app(1, "AppConcurrency 8")
+        self.app(1, f"AppConcurrency {self.processes}")
 
 
 class PhpFpm(Server):
     name, kind = "php-fpm", Plain
+    processes = 8
 
     def configure(self) -> None:
         self.path = "/index.php"
@@ -163,7 +186,7 @@ class PhpFpm(Server):
         (self.root / "fpm.conf").write_text(
             f"[global]\nerror_log = {self.root}/tmp/log\ndaemonize = no\n"
             f"[hello]\nlisten = {self.socket}\nlisten.mode = 0666\n"
-            "pm = static\npm.max_children = 8\n")
+            f"pm = static\npm.max_children = {self.processes}\n")
         self.httpd.modules.append("proxy_fcgi")
         self.host('<FilesMatch "\\.php$">',
                   f"SetHandler proxy:unix:{self.socket}|fcgi://hello",
@@ -180,6 +203,7 @@ class Passenger(Server):
     name, kind = "Passenger", Plain
     files: tuple[str, ...] = ()
     more: tuple[str, ...] = ()
+    processes = 2
 
     def configure(self) -> None:
         self.add(*(TOP / "demo" / file for file in self.files))
@@ -195,9 +219,10 @@ class Passenger(Server):
             f"PassengerInstanceRegistryDir {self.httpd.dir}/registry",
             "PassengerDisableSecurityUpdateCheck on",
             "PassengerDisableAnonymousTelemetry on",
-            "PassengerMaxPoolSize 2", "PassengerRuby /usr/bin/ruby",
+            f"PassengerMaxPoolSize {self.processes}", "PassengerRuby /usr/bin/ruby",
             "PassengerPython /usr/bin/python3"]
-        self.host(f"PassengerAppRoot {self.root}", "PassengerMinInstances 2",
+        self.host(f"PassengerAppRoot {self.root}",
+                  f"PassengerMinInstances {self.processes}",
                   f"PassengerUser {USER}", *self.more)
 
     def serves(self, command: str) -> bool:
@@ -296,20 +321,37 @@ class ProxyUwsgi(Proxied):
                 str(self.socket), "--chmod-socket=666"]
 
 
-Row = tuple[str, list[type[Server]]]
+class Row(NamedTuple):
+    name: str
+    kinds: list[type[Server]]
+    traffic: Traffic = Traffic()
+    mpms: tuple[str, ...] = ("prefork", "event")
+
+
+MB = 1 << 20
 # The peers are mod_proxy itself, and start no process.
-PROXIES: list[Row] = [
-    ("C, any number of requests at once",
-     [OursKept, PassKept, HandlerKept]),
-    ("C, one request at once", [OursOne, PassOne, HandlerOne]),
+PROXIES = [
+    Row("C, any number of requests at once",
+        [OursKept, PassKept, HandlerKept]),
+    Row("C, one request at once", [OursOne, PassOne, HandlerOne]),
+    Row("C, responses of 1 MB", [OursOne, HandlerOne],
+        Traffic(f"/bytes-{MB}")),
+    Row("C, responses of 100 MB", [OursOne, HandlerOne],
+        Traffic(f"/bytes-{100 * MB}", clients=2, seconds=2)),
+    Row("C, uploads of 1 MB", [OursOne, HandlerOne],
+        Traffic(script=upload(MB))),
+    Row("C, 1,000 kept clients", [OursKept, HandlerKept],
+        Traffic(clients=1000, seconds=2), ("event",)),
+    Row("C, HTTP/2", [OursHttp2, HandlerHttp2], Traffic(http2=True),
+        ("event",)),
 ]
-MANAGERS: list[Row] = [
-    ("FastCGI in C", [OursFcgi, ModFcgid]),
-    ("PHP", [OursPhp, PhpFpm]),
-    ("Ruby (Rack)", [OursRack, PassengerRack]),
-    ("Python (WSGI)", [OursWsgi, ModWsgi, PassengerWsgi, Gunicorn]),
-    ("Python (uwsgi)", [OursUwsgi, ProxyUwsgi]),
-    ("Node", [OursNode, PassengerNode]),
+MANAGERS = [
+    Row("FastCGI in C", [OursFcgi, ModFcgid]),
+    Row("PHP", [OursPhp, PhpFpm]),
+    Row("Ruby (Rack)", [OursRack, PassengerRack]),
+    Row("Python (WSGI)", [OursWsgi, ModWsgi, PassengerWsgi, Gunicorn]),
+    Row("Python (uwsgi)", [OursUwsgi, ProxyUwsgi]),
+    Row("Node", [OursNode, PassengerNode]),
 ]
 
 

@@ -24,59 +24,67 @@
 static const char help[] =
     "usage: apppoolctl [--runtime-dir DIR] [--json] COMMAND\n"
     "\n"
-    "  status [APP]     groups, processes and open requests\n"
+    "  status [APP]     show applications, processes and open requests\n"
     "  top [-s SECONDS] [-n TIMES]\n"
-    "                   the apps and the open requests, again and again; q "
-    "ends it\n"
-    "  events [-f]      what happened last, a line each; -f, --follow: and "
-    "what\n"
-    "                   happens from now on\n"
-    "  check            prove that the pool's shared memory is consistent\n"
-    "  detach ID        let a process end after the requests it has; ID, or\n"
-    "                   its beginning, as the status shows it\n"
-    "  kill ID          end a process with the requests it has: the clients "
-    "get\n"
-    "                   504; the log tells what it did\n"
+    "                   show applications and open requests, and refresh the\n"
+    "                   screen until q is pressed\n"
+    "  events [-f]      print the last events, one event a line; -f, "
+    "--follow:\n"
+    "                   continue with new events\n"
+    "  check            prove that the shared memory of the pool is "
+    "consistent\n"
+    "  detach ID        take a process out of the pool: it finishes the "
+    "requests\n"
+    "                   that it has, and ends; ID: the id of the process in "
+    "the\n"
+    "                   status, or the beginning of the id\n"
+    "  kill ID          kill a process together with the requests that it "
+    "has:\n"
+    "                   their clients get 504, and the log gets a report\n"
     "  drain APP [--wait [--timeout S]]\n"
-    "                   before it is worked on: its processes end after the\n"
-    "                   requests they have, all others get 503; --wait: until\n"
-    "                   no process of it is left\n"
+    "                   take an application out of service: its processes "
+    "finish\n"
+    "                   the requests that they have, and end; all other "
+    "requests\n"
+    "                   get 503; --wait: return when no process is left\n"
     "  restart APP [--rolling | --blocking] [--wait [--timeout S]]\n"
-    "                   load an app's code anew; as AppRestartMode says, or\n"
-    "                   process by process, or all of them at once; puts a\n"
-    "                   drained one back to work; --wait: until the new code\n"
-    "                   serves, or does not start\n"
+    "                   load new code as AppRestartMode says, or replace one\n"
+    "                   process after the other, or all processes at once; put "
+    "a\n"
+    "                   drained application back into service; --wait: return\n"
+    "                   when the new code serves requests, or does not start\n"
     "  start APP [--wait [--timeout S]]\n"
-    "                   start its minimum, and at least one process\n"
-    "  show APP         its directives: what holds, and where that was said\n"
-    "  logs APP [-f]    what it printed last; -f, --follow: and what it "
-    "prints\n"
-    "                   from now on\n"
-    "  report ID        what a process is doing just now, in the words of a\n"
-    "                   report before a kill; it goes on\n"
-    "  detect DIR       which command runs the app in DIR where no AppCommand\n"
-    "                   is set, and why; asks no httpd\n"
+    "                   start MinInstances processes, and at least one\n"
+    "  show APP         show the value of each directive, and where it is set\n"
+    "  logs APP [-f]    print the last output of an application; -f, "
+    "--follow:\n"
+    "                   continue with new output\n"
+    "  report ID        show what a process is doing now, as the log does "
+    "before\n"
+    "                   a kill; the process continues\n"
+    "  detect DIR       show the command that runs the application in DIR if "
+    "no\n"
+    "                   AppCommand is set, and why; needs no httpd\n"
     "\n"
     "  --runtime-dir DIR, --dir DIR\n"
-    "                   runtime directory of the httpd that is meant; "
-    "default:\n"
+    "                   the runtime directory of httpd; default:\n"
     "                   $APPPOOL_RUNTIME_DIR, or the only one of\n"
     "                   " ASK_WHERE "\n"
-    "  --timeout S      with --wait: for S seconds at most\n"
-    "  --seconds S      of top: between two looks, 2 without it\n"
-    "  --times N        of top: look so many times; without it, no end\n"
-    "  --json           print what the server answered; of events and top, an\n"
-    "                   object a line\n"
+    "  --timeout S      with --wait: wait for at most S seconds\n"
+    "  --seconds S      for top: the time between two screens, default 2\n"
+    "  --times N        for top: the number of screens, default no limit\n"
+    "  --json           print the JSON that the server has sent; for events "
+    "and\n"
+    "                   top, print one object a line\n"
     "  --version, --help\n"
     "\n"
-    "exit status: 0 all is well, or done; 1 the check failed, or the server\n"
-    "refused, or what --wait waited for did not come; 2 wrong usage; 3 no "
-    "such\n"
-    "httpd is running\n";
+    "exit status: 0 success; 1 the check failed, the server refused the "
+    "command,\n"
+    "or --wait had no success; 2 wrong usage; 3 no such httpd is running\n";
 
 /* ---- commands ---- */
 
-/* What stands on the command line. */
+/* The command line. */
 typedef struct {
     const char *dir;
     int raw;
@@ -84,7 +92,7 @@ typedef struct {
     const char *seconds, *times; /* of top */
     int wait;
     const char *timeout; /* of --wait */
-    const char *how;     /* "--rolling", "--blocking", or NULL: not said */
+    const char *how;     /* "--rolling", "--blocking", or NULL: not given */
     const char *const *words;
     int n;
 } asked_t;
@@ -114,7 +122,7 @@ static int logs(const asked_t *q)
     return status ? status : logs_print(dir, q->words[1], q->raw, q->follow);
 }
 
-/* A number above 0, at most max. @return 0: it is none */
+/* A number above 0, at most max. @return 0: the text is not such a number */
 static int read_number(const char *text, double max, double *value)
 {
     char *end;
@@ -132,12 +140,13 @@ static int top(const asked_t *q)
     int status;
 
     if (!read_number(q->seconds, 3600, &seconds) || seconds < 0.1)
-        return ask_complain(EXIT_USAGE,
-                            "--seconds: %s is no number from 0.1 to 3600",
-                            q->seconds);
+        return ask_complain(
+            EXIT_USAGE, "--seconds: \"%s\" is not a number from 0.1 to 3600",
+            q->seconds);
     if (!read_number(q->times, 1e9, &times) || times != (double)(long)times)
         return ask_complain(EXIT_USAGE,
-                            "--times: %s is no number from 1 to 1000000000",
+                            "--times: \"%s\" is not a whole number from 1 to "
+                            "1000000000",
                             q->times);
     status = ask_directory(&dir);
     return status ? status
@@ -154,9 +163,9 @@ static const struct {
     const char *word;
     const char *argument; /* NULL: it takes none */
     int may;              /* these options */
-    /* One of them: */
+    /* One of these two is set: */
     int (*act)(const asked_t *q);
-    int (*show)(const json_t *answer); /* of the server, which knows it */
+    int (*show)(const json_t *answer); /* prints the response of the server */
     int (*await)(const await_t *a);    /* --wait */
 } commands[] = {
     {"status", NULL, SOME, NULL, show_status, NULL},
@@ -174,7 +183,7 @@ static const struct {
     {"detect", "the directory of an app", 0, detect, NULL, NULL},
 };
 
-/* What was said, and does not belong to the command; NULL: nothing. */
+/* A word or an option that the command does not take; NULL: there is none. */
 static const char *surplus(const asked_t *q, int words, int may)
 {
     return q->n > words                   ? q->words[words]
@@ -187,7 +196,7 @@ static const char *surplus(const asked_t *q, int words, int may)
                                           : NULL;
 }
 
-/* Have the server do it. @param n words of the question */
+/* Send the command to the server. @param n number of words */
 static int ask(const asked_t *q, size_t command, int n)
 {
     const char *how = q->how ? q->how + strlen("--") : "default";
@@ -197,11 +206,11 @@ static int ask(const asked_t *q, size_t command, int n)
     int status;
 
     if (q->timeout && !q->wait)
-        return ask_complain(EXIT_USAGE, "--timeout is for --wait");
+        return ask_complain(EXIT_USAGE, "--timeout needs --wait");
     if (!read_number(q->timeout, 1e9, &await.seconds))
-        return ask_complain(EXIT_USAGE,
-                            "--timeout: %s is no number of seconds above 0",
-                            q->timeout);
+        return ask_complain(
+            EXIT_USAGE, "--timeout: \"%s\" is not a number of seconds above 0",
+            q->timeout);
     await.dir = q->dir;
     status = ask_directory(&await.dir);
     if (status == 0)
@@ -224,16 +233,17 @@ static int decide(const asked_t *q)
 
     while (strcmp(word, commands[i].word) != 0)
         if (++i == sizeof commands / sizeof *commands)
-            return ask_complain(EXIT_USAGE, "%s is no command; see --help",
+            return ask_complain(EXIT_USAGE,
+                                "there is no command %s; see apppoolctl --help",
                                 word);
     wanted =
         commands[i].argument || (commands[i].may & SOME && q->n > 1) ? 2 : 1;
     if (q->n < wanted)
-        return ask_complain(EXIT_USAGE, "%s wants %s", word,
+        return ask_complain(EXIT_USAGE, "%s needs %s", word,
                             commands[i].argument);
     extra = surplus(q, wanted, commands[i].may);
     if (extra)
-        return ask_complain(EXIT_USAGE, "%s is too much for %s", extra, word);
+        return ask_complain(EXIT_USAGE, "%s does not take %s", word, extra);
     if (commands[i].act)
         return commands[i].act(q);
     return ask(q, i, wanted + (commands[i].may & HOW));
@@ -287,7 +297,7 @@ int main(int argc, char **argv)
             how = c == 'R' ? "--rolling" : "--blocking";
             if (q.how && strcmp(q.how, how) != 0)
                 return ask_complain(EXIT_USAGE,
-                                    "it is either --rolling or --blocking");
+                                    "use either --rolling or --blocking");
             q.how = how;
             break;
         case 'V':
@@ -297,7 +307,7 @@ int main(int argc, char **argv)
             fputs(help, stdout);
             return EXIT_OK;
         default:
-            fputs("apppoolctl --help tells more\n", stderr);
+            fputs("see apppoolctl --help\n", stderr);
             return EXIT_USAGE;
         }
     if (optind == argc) {

@@ -20,7 +20,7 @@
 
 #define WHERE       ASK_WHERE
 #define ENVIRONMENT "APPPOOL_RUNTIME_DIR"
-#define LIMIT       10 /* s for an answer */
+#define LIMIT       10 /* s, for a response */
 #define CHUNK       65536
 #define TRIES       50 /* to connect, while the spawner starts */
 #define PAUSE_MS    20 /* between two of them */
@@ -58,20 +58,21 @@ int ask_directory(const char **dir)
         return ask_complain(EXIT_NOT_RUNNING,
                             "no runtime directory is found: $" ENVIRONMENT
                             " is not set, and there is no " WHERE
-                            "; say which with --runtime-dir");
+                            "; name it with --runtime-dir");
     if (found.gl_pathc == 1) {
         *dir = found.gl_pathv[0];
         return 0;
     }
-    ask_complain(EXIT_USAGE,
-                 "there are several; say which with --runtime-dir:");
+    ask_complain(
+        EXIT_USAGE,
+        "there are several runtime directories; name one with --runtime-dir:");
     for (i = 0; i < found.gl_pathc; i++)
         fprintf(stderr, "  %s\n", found.gl_pathv[i]);
     globfree(&found);
     return EXIT_USAGE;
 }
 
-/* ---- question and answer ---- */
+/* ---- command and response ---- */
 
 /* DIR/NAME, or DIR/current/NAME where several are, while an upgrade drains: the
  * newest. @return 0: too long */
@@ -138,7 +139,7 @@ static int connect_to(const char *dir, int *fd)
     int error;
 
     if (!find_socket(dir, CONTRACT_CONTROL, at.sun_path, sizeof at.sun_path))
-        return ask_complain(EXIT_USAGE, "%s is too long a path", dir);
+        return ask_complain(EXIT_USAGE, "the path %s is too long", dir);
     *fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (*fd < 0)
         return ask_complain(EXIT_NO, "socket: %s", strerror(errno));
@@ -151,8 +152,8 @@ static int connect_to(const char *dir, int *fd)
     close(*fd);
     if (error == EACCES || error == EPERM)
         return ask_complain(EXIT_NO,
-                            "%s: only root, httpd's user and users that run "
-                            "its apps may ask",
+                            "%s: only root, the user of httpd, and users that "
+                            "run its applications may use apppoolctl",
                             dir);
     return ask_complain(EXIT_NOT_RUNNING, "no pool is running in %s: %s", dir,
                         strerror(error));
@@ -197,9 +198,9 @@ static int make_line(const char *const *words, int n,
         for (i = 0; i < length; i++)
             if ((unsigned char)words[w][i] < 0x20 || words[w][i] == 0x7f)
                 return ask_complain(EXIT_USAGE,
-                                    "there is a control character in a word");
+                                    "an argument contains a control character");
         if (used + length + 2 > CONTRACT_COMMAND_MAX)
-            return ask_complain(EXIT_USAGE, "that is too long");
+            return ask_complain(EXIT_USAGE, "the arguments are too long");
         memcpy(line + used, words[w], length);
         used += length;
         line[used++] = w + 1 < n ? '\t' : '\n';
@@ -225,7 +226,7 @@ int ask_server(const char *dir, const char *const *words, int n, char **answer)
     close(fd);
     return *answer ? 0
                    : ask_complain(EXIT_NOT_RUNNING,
-                                  "the spawner of %s does not answer", dir);
+                                  "the spawner of %s does not respond", dir);
 }
 
 int ask_silently(const char *dir, const char *const *words, int n,
@@ -255,4 +256,15 @@ int ask_status(const char *dir, int silently, json_t **report)
     *report = json_loads(answer, 0, NULL);
     free(answer);
     return 0;
+}
+
+int ask_complain_report(const json_t *response)
+{
+    const char *error = json_string_value(json_object_get(response, "error"));
+
+    if (json_object_get(response, "groups"))
+        error = "only root and the user of httpd may see the whole pool; "
+                "apppoolctl status shows your applications";
+    return ask_complain(EXIT_NO, "%s",
+                        error ? error : "the response is not a report");
 }

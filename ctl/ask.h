@@ -44,4 +44,8 @@ int ask_silently(const char *dir, const char *const *words, int n,
  */
 int ask_status(const char *dir, int silently, json_t **report);
 
+/** Print why the response to "status" is not the report of the whole pool.
+ * @return EXIT_NO */
+int ask_complain_report(const json_t *response);
+
 #endif

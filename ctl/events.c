@@ -54,7 +54,7 @@ static void print_all(reader_t *r, const json_t *events)
     json_int_t first = n > 0 ? number_of(json_array_get(events, 0)) : 0;
 
     if (r->began && last + 1 < r->next) {
-        ask_complain(0, "the pool was started anew");
+        ask_complain(0, "httpd was restarted");
         r->next = 0;
     }
     else if (r->began && first > r->next)
@@ -69,18 +69,15 @@ static void print_all(reader_t *r, const json_t *events)
 
 static int look(reader_t *r, const char *dir)
 {
-    const char *error;
     json_t *o;
     int status = ask_status(dir, r->began, &o);
 
     if (status != 0)
         return status;
-    error = json_string_value(json_object_get(o, "error"));
     if (json_is_array(json_object_get(o, "events")))
         print_all(r, json_object_get(o, "events"));
     else
-        status = ask_complain(EXIT_NO, "%s",
-                              error ? error : "the answer has no events");
+        status = ask_complain_report(o);
     json_decref(o);
     if (fflush(stdout) == 0 && !ferror(stdout))
         return status;
@@ -98,7 +95,8 @@ int events_print(const char *dir, int raw, int follow)
         if (look(&r, dir) == 0)
             waits = 0;
         else if (waits++ == 0)
-            ask_complain(0, "there is no answer any more; it is waited for");
+            ask_complain(
+                0, "the spawner does not respond any more; waiting for it");
     }
     return status;
 }

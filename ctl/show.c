@@ -37,7 +37,7 @@ int show_report(const json_t *o)
     return EXIT_OK;
 }
 
-/* Words that nobody has said are the default; no words are none. */
+/* A setting without a place is the default. Without a value, it is none. */
 int show_settings(const json_t *o)
 {
     const json_t *settings = json_object_get(o, "settings"), *s;
@@ -61,7 +61,7 @@ int show_done(const json_t *o)
     return EXIT_OK;
 }
 
-/* What an answer says of itself, whatever was asked. */
+/* The exit status that a response to any command means. */
 static int verdict(const json_t *o)
 {
     const json_t *ok = json_object_get(o, "ok");
@@ -79,7 +79,7 @@ int show_answer(const char *answer, int raw,
 
     if (!json_is_object(o)) {
         json_decref(o);
-        return ask_complain(EXIT_NO, "the answer is no JSON object: %s",
+        return ask_complain(EXIT_NO, "the response is not a JSON object: %s",
                             trouble.text);
     }
     if (raw) {

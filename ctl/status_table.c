@@ -132,7 +132,7 @@ static void print_group(const json_t *g)
     if (number(g, "queue") > 0)
         printf(", %lld waiting", (long long)number(g, "queue"));
     if (number(g, "outdated") > 0)
-        printf(", %lld of old code", (long long)number(g, "outdated"));
+        printf(", %lld with old code", (long long)number(g, "outdated"));
     putchar('\n');
     if (json_is_string(json_object_get(g, "last_error")))
         print_error(g);
@@ -170,6 +170,6 @@ void table_print(const json_t *report)
     for (i = 0; (one = json_array_get(groups, i)) != NULL; i++)
         print_group(one);
     if (i == 0)
-        puts(pool ? "no app has been asked for yet"
-                  : "it has not been asked for yet");
+        puts(pool ? "no application has had a request yet"
+                  : "the application has had no request yet");
 }

@@ -14,7 +14,7 @@
 #include "ctl/terminal.h"
 #include "shm/view/report.h"
 
-/* The last look, and the one before. */
+/* The last two reports. */
 typedef struct {
     json_t *now, *before;
     double seconds; /* between them */
@@ -37,8 +37,8 @@ static json_int_t number(const json_t *o, const char *key)
 
 /* ---- rates ---- */
 
-/* So many a second as "12.5"; "-" with the first look, and when httpd was
- * started anew meanwhile. */
+/* A number a second as "12.5"; "-" with the first report, and when httpd was
+ * restarted meanwhile. */
 static const char *rate(const looks_t *l, const json_t *now,
                         const json_t *before, const char *key, char text[24])
 {
@@ -185,21 +185,19 @@ static char *compose(const looks_t *l)
 
 /* ---- looking ---- */
 
-/* Later, that there is no answer is a trouble that may pass: then EXIT_OK. */
+/* After the first report, a missing response is a trouble that may pass: then
+ * EXIT_OK. */
 static int look(looks_t *l, const char *dir)
 {
     json_t *o;
     int status = ask_status(dir, l->now != NULL, &o);
 
     if (status == 0 && !json_is_object(json_object_get(o, "pool"))) {
-        const char *error = json_string_value(json_object_get(o, "error"));
-
         status = EXIT_NO;
         if (!l->now)
-            ask_complain(status, "%s",
-                         error ? error : "the answer has no pool");
+            ask_complain_report(o);
     }
-    l->trouble = status ? "there is no answer any more" : NULL;
+    l->trouble = status ? "the spawner does not respond any more" : NULL;
     if (status != 0) {
         json_decref(o);
         return l->now ? EXIT_OK : status;
@@ -219,7 +217,7 @@ static int draw(const looks_t *l, int raw)
     int rv;
 
     if (!text)
-        return ask_complain(EXIT_NO, "there is no memory");
+        return ask_complain(EXIT_NO, "there is not enough memory");
     if (raw)
         rv = puts(text) < 0 || fflush(stdout) != 0 ? -1 : 0;
     else

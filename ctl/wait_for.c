@@ -100,7 +100,7 @@ static int wait_for(wait_t *w, judge_t *judge, const char *hope)
             return EXIT_OK;
         if (now() > heard + PATIENCE)
             return ask_complain(EXIT_NOT_RUNNING,
-                                "the spawner of %s does not answer any more",
+                                "the spawner of %s does not respond any more",
                                 w->how->dir);
         if (w->how->seconds > 0 && now() > end)
             return ask_complain(EXIT_NO, "after %g s %s", w->how->seconds,
@@ -185,16 +185,16 @@ static int has_failed(wait_t *w, const json_t *group)
         strcmp(table_text(group, "last_error_id"), w->error_id) == 0)
         return 0; /* nothing has failed since */
     if (strcmp(state, "failing") == 0)
+        snprintf(
+            w->error, sizeof w->error, "%s did not start: %s (error id %s)%s",
+            w->app, table_text(group, "last_error"),
+            table_text(group, "last_error_id"),
+            w->left > 0 ? "; the old code continues to serve requests" : "");
+    else if (strcmp(state, "unkillable") == 0)
         snprintf(w->error, sizeof w->error,
-                 "%s did not start: %s (error id %s)%s", w->app,
-                 table_text(group, "last_error"),
-                 table_text(group, "last_error_id"),
-                 w->left > 0 ? "; the old code serves on" : "");
-    else if (strcmp(state, "drained") == 0 ||
-             strcmp(state, "unkillable") == 0 || strcmp(state, "removed") == 0)
-        snprintf(w->error, sizeof w->error, "%s is %s", w->app,
-                 *state == 'z' ? "not started: its processes survive SIGKILL"
-                               : state);
+                 "%s is not started: its processes survive SIGKILL", w->app);
+    else if (strcmp(state, "drained") == 0 || strcmp(state, "removed") == 0)
+        snprintf(w->error, sizeof w->error, "%s is %s", w->app, state);
     return w->error[0] != 0;
 }
 
@@ -203,7 +203,7 @@ static void ask_to_start(const wait_t *w)
     const char *question[] = {"start", w->app};
     char *answer;
 
-    /* One that is refused is asked for again. */
+    /* If the start is refused, the next look asks again. */
     if (ask_silently(w->how->dir, question, 2, &answer) == 0)
         free(answer);
 }
@@ -231,8 +231,8 @@ int await_running(const await_t *a)
 
     begin(&w, a, &answer);
     look(&w, note_error, &status);
-    snprintf(hope, sizeof hope, "%s does not run its new code everywhere yet",
-             w.app);
+    snprintf(hope, sizeof hope,
+             "%s does not run its new code in all processes yet", w.app);
     status = wait_for(&w, judge_running, hope);
     if (status == EXIT_OK && !a->raw)
         printf("%s: %d process%s of the new code serve%s\n", w.app, w.fresh,

@@ -19,7 +19,7 @@ typedef struct {
 
 /**
  * After drain: wait until no process is left.
- * @return EXIT_OK: none is left; EXIT_NO: the app was put back to work, or
+ * @return EXIT_OK: none is left; EXIT_NO: the app was put back into service, or
  *         httpd was started again, or the time is over; EXIT_NOT_RUNNING:
  *         there was no response for half a minute
  */

@@ -101,7 +101,7 @@ static const char *label_of(const apl_group_t *g)
 
 static int detach(request_rec *r, apl_pool_t *copy, const wish_t *wish)
 {
-    static const char gone[] = "That process has ended, or is leaving already.";
+    static const char gone[] = "This process has ended, or is already leaving.";
     const apl_process_t *p = find(copy, wish->name);
     const apl_group_t *g = p ? apl_group_at(copy, p->group) : NULL;
 
@@ -134,7 +134,7 @@ static const char *request_of(request_rec *r, const apl_pool_t *copy,
 static int end(request_rec *r, apl_pool_t *copy, const wish_t *wish)
 {
     static const char over[] =
-        "That request is over: the process works on it no more.";
+        "That request is over: the process does not work on it any more.";
     const char *dash = strchr(wish->name, '-');
     apr_uint64_t ticket = dash ? strtoull(dash + 1, NULL, 10) : 0;
     const apl_process_t *p =
@@ -162,18 +162,20 @@ static int restart(request_rec *r, apl_pool_t *copy, const wish_t *wish)
     apr_status_t rv;
 
     if (!g)
-        return refuse(r, HTTP_PRECONDITION_FAILED,
-                      "No application of that name was asked for since httpd "
-                      "was started.");
+        return refuse(
+            r, HTTP_PRECONDITION_FAILED,
+            "No application of that name has had a request since httpd "
+            "was started.");
     if (resume != (g->drained != 0))
         return refuse(r, HTTP_PRECONDITION_FAILED,
                       resume ? "That application is not drained any more."
-                             : "That application is drained by now.");
+                             : "That application is drained now.");
     rv = apl_admin_restart(apppool_lifecycle_pool(), g->name, -1, apl_now());
     return conclude(
         r, rv == APL_EDRAINED ? APR_SUCCESS : rv,
         apr_pstrcat(r->pool, label_of(g),
-                    resume ? " is put back to work" : " is restarted", NULL),
+                    resume ? " is put back into service" : " is restarted",
+                    NULL),
         "That application is not there any more.");
 }
 
@@ -238,8 +240,8 @@ int apppool_status_action(request_rec *r, int allowed)
         return status;
     if (!apppool_status_token_ok(r, wish.token))
         return refuse(r, HTTP_FORBIDDEN,
-                      "The button is of another page or an old one: load the "
-                      "page anew.");
+                      "This button is from another page or an old page: "
+                      "reload the page.");
     if (!apppool_lifecycle_pool())
         return HTTP_SERVICE_UNAVAILABLE;
     /* An earlier button has used it up, if it waited without success. */

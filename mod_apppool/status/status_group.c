@@ -182,7 +182,7 @@ static void facts(request_rec *r, const json_t *group)
         ap_rvputs(r, "; <b class=\"warn\">", MEMBER(group, "queue"),
                   " wait</b>", NULL);
     if (apppool_status_number(group, "outdated") > 0)
-        ap_rvputs(r, "; ", MEMBER(group, "outdated"), " of old code", NULL);
+        ap_rvputs(r, "; ", MEMBER(group, "outdated"), " with old code", NULL);
     ap_rvputs(r, ". <span class=\"dim\">", MEMBER(group, "requests_total"),
               apppool_status_number(group, "requests_total") == 1
                   ? " request so far"
@@ -200,11 +200,11 @@ static const char *restart(request_rec *r, const json_t *group,
     int drained = !strcmp(apppool_status_word(group, "state"), "drained");
     const char *name = apppool_status_word(group, "name");
 
-    return apppool_status_button(r, token, drained ? "Resume" : "Restart",
-                                 drained ? "resume" : "restart",
-                                 ap_escape_html(r->pool, name),
-                                 drained ? "Put this application back to work?"
-                                         : "Restart this application?");
+    return apppool_status_button(
+        r, token, drained ? "Resume" : "Restart",
+        drained ? "resume" : "restart", ap_escape_html(r->pool, name),
+        drained ? "Put this application back into service?"
+                : "Restart this application?");
 }
 
 void apppool_status_group(request_rec *r, const json_t *group, int n,

@@ -31,7 +31,7 @@ json_t *command_refuse(const command_t *q, const char *format, ...)
 
 json_t *command_refuse_busy(const command_t *q)
 {
-    return command_refuse(q, "the pool is locked at the moment; ask again");
+    return command_refuse(q, "the pool is locked at the moment; try again");
 }
 
 const char *command_by(const command_t *q)

@@ -24,7 +24,8 @@ static json_t *refuse_app(const command_t *q, const app_entry_t *a,
     case APL_EDRAINED:
         return command_refuse(
             q,
-            "%s is drained: apppoolctl restart, by root, puts it back to work",
+            "%s is drained: root can put it back into service with apppoolctl "
+            "restart",
             a->label);
     case APL_EUNKILLABLE:
         return command_refuse(
@@ -32,7 +33,7 @@ static json_t *refuse_app(const command_t *q, const app_entry_t *a,
             a->label);
     case APL_EBACKOFF:
         return command_refuse(
-            q, "%s failed to start less than a second ago: ask again",
+            q, "%s failed to start less than a second ago: try again",
             a->label);
     case APL_EWAIT:
         return command_refuse(
@@ -70,9 +71,9 @@ json_t *command_app_drain(command_t *q)
     state_wake(q->s, q->s->now);
     return json_pack("{s:b, s:s, s:o}", "ok", 1, "app", a->app.name, "text",
                      json_sprintf("%s is drained: it gets no more requests, "
-                                  "and its processes end after those they "
-                                  "have; apppoolctl restart puts it back to "
-                                  "work",
+                                  "and its processes finish the requests that "
+                                  "they have, and end; apppoolctl restart puts "
+                                  "it back into service",
                                   a->label));
 }
 
@@ -121,8 +122,8 @@ json_t *command_app_start(command_t *q)
     return json_pack(
         "{s:b, s:s, s:o}", "ok", 1, "app", a->app.name, "text",
         n == 0 ? json_sprintf("%s is being started", a->label)
-               : json_sprintf("%s has %d process%s; what is missing to "
-                              "MinInstances is being started",
+               : json_sprintf("%s has %d process%s; more are being started if "
+                              "MinInstances is higher",
                               a->label, (int)n, n == 1 ? "" : "es"));
 }
 
@@ -140,9 +141,9 @@ static int how_of(const char *word)
 /* What became of an app that was there. */
 static const char *restarted(apr_status_t rv, int rolling)
 {
-    return rv == APL_EDRAINED ? "is put back to work"
-           : rv == APL_ESTALE ? "has not been asked for yet: nothing runs "
-                                "that could be restarted"
+    return rv == APL_EDRAINED ? "is put back into service"
+           : rv == APL_ESTALE ? "has had no request yet: it has no process "
+                                "to restart"
            : rolling ? "is restarted: its processes are replaced one by one"
                      : "is restarted: its processes end after the requests "
                        "they have";
@@ -156,7 +157,7 @@ json_t *command_app_restart(command_t *q)
     apr_status_t rv;
 
     if (rolling < -1)
-        return command_refuse(q, "%s is none of rolling, blocking, default",
+        return command_refuse(q, "\"%s\" is not rolling, blocking or default",
                               q->words[2]);
     a = command_find_app(q, &refusal);
     if (!a)
@@ -193,7 +194,8 @@ json_t *command_app_logs(command_t *q)
     if (q->n > 2) {
         from = strtoull(q->words[2], &end, 10);
         if (end == q->words[2] || *end)
-            return command_refuse(q, "%s is no number of a line", q->words[2]);
+            return command_refuse(q, "\"%s\" is not the number of a line",
+                                  q->words[2]);
     }
     o = recent_output_lines(a->app.name, from,
                             q->who.is_root ? USERDB_NOBODY : q->who.uid);

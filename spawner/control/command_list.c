@@ -39,11 +39,11 @@ static json_t *decide(command_t *q)
         if (verbs[i].whose == ROOT && !q->who.is_root)
             return command_refuse(q, "only root may ask for %s", verbs[i].word);
         if (q->n - 1 < verbs[i].least || q->n - 1 > verbs[i].most)
-            return command_refuse(q, "%s takes %d words and not %d",
+            return command_refuse(q, "%s takes at most %d words, not %d",
                                   verbs[i].word, verbs[i].most, q->n - 1);
         return verbs[i].answer(q);
     }
-    return command_refuse(q, "there is no command of that name");
+    return command_refuse(q, "there is no such command");
 }
 
 json_t *command_list_run(spawner_t *s, char *line, size_t length,
@@ -62,18 +62,19 @@ json_t *command_list_run(spawner_t *s, char *line, size_t length,
 
         if (c == '\t') {
             if (q.n == COMMAND_WORDS)
-                return command_error("there are too many words");
+                return command_error("the command has too many words");
             line[i] = 0;
             q.words[q.n++] = line + i + 1;
         }
         else if (c < 0x20 || c == 0x7f)
-            return command_error(
-                "there is a control character in the question");
+            return command_error("the command contains a control character");
     }
     apr_pool_create(&q.p, s->pool);
     o = decide(&q);
     apr_pool_destroy(q.p);
     *order = q.order;
-    /* A text that is no UTF-8 cannot be said again. */
-    return o || order->make ? o : command_error("that cannot be answered");
+    /* A text that is not UTF-8 cannot be a part of the response. */
+    return o || order->make
+               ? o
+               : command_error("the response cannot be written as JSON");
 }

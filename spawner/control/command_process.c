@@ -34,11 +34,13 @@ json_t *command_process_detach(command_t *q)
     case APL_ELOCK:
         return command_refuse_busy(q);
     default:
-        return command_refuse(q, PROCESS_FMT " is leaving already",
+        return command_refuse(q, PROCESS_FMT " is already leaving",
                               PROCESS_NAME(p));
     }
     app_log(p, LOG_NOTICE, "is detached by apppoolctl");
-    return done_to(q, p, "gets no more requests, and ends after those it has");
+    return done_to(q, p,
+                   "gets no more requests, finishes the requests that it has, "
+                   "and ends");
 }
 
 json_t *command_process_kill(command_t *q)
@@ -55,13 +57,13 @@ json_t *command_process_kill(command_t *q)
         return command_refuse_busy(q);
     case APL_EIDLE:
         return command_refuse(
-            q, PROCESS_FMT " works on no request: say detach, and it ends",
+            q, PROCESS_FMT " has no request: use apppoolctl detach",
             PROCESS_NAME(p));
     default:
         return command_refuse(
-            q, PROCESS_FMT " is not ready, or is being ended already",
+            q, PROCESS_FMT " is not ready yet, or is already being ended",
             PROCESS_NAME(p));
     }
     app_log(p, LOG_NOTICE, "is killed by apppoolctl");
-    return done_to(q, p, "is ended, with the requests it has");
+    return done_to(q, p, "is killed together with the requests that it has");
 }

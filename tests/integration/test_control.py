@@ -90,8 +90,8 @@ def test_detach_a_busy_process(httpd: Httpd) -> None:
     assert (answer["pid"], answer["id"]) == (held.pid, known)
     again = httpd.ctl("detach", known)
     assert again.returncode == 1
-    assert again.stderr == (f"apppoolctl: shop[{held.pid}] is leaving "
-                            "already\n")
+    assert again.stderr == (f"apppoolctl: shop[{held.pid}] is already "
+                            "leaving\n")
     assert httpd.pids(app, "leaving") == [held.pid]
     assert httpd.get("/pid", "shop").text != str(held.pid)
     assert held.release().status == 200
@@ -216,7 +216,7 @@ def test_which_app(httpd: Httpd) -> None:
     for word in ("shop", name, str(app.root)):
         unused = httpd.ctl("restart", word)
         assert unused.returncode == 0
-        assert "shop has not been asked for yet" in unused.stdout
+        assert "shop has had no request yet" in unused.stdout
     pids = {httpd.get("/pid", "shop").text}
     for word in ("shop", name, str(app.root)):
         done = httpd.ctl("--json", "restart", "--blocking", word)

@@ -107,6 +107,19 @@ def test_app_of_another_user(httpd: Httpd) -> None:
     assert httpd.pids(blog) == old
 
 
+def test_whole_pool(httpd: Httpd) -> None:
+    """A user of apps is told who may see the whole pool, and what to use"""
+    two_tenants(httpd)
+    for command in ("top -n 1", "--json top -n 1", "events", "events -f"):
+        done = as_user(httpd, OWNER, *command.split())
+        assert (done.returncode, done.stdout, done.stderr) == (
+            1, "", "apppoolctl: only root and the user of httpd may see the "
+            "whole pool; apppoolctl status shows your applications\n")
+    for command in ("top -n 1", "events"):
+        done = as_user(httpd, "www-data", *command.split())
+        assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_stranger(httpd: Httpd) -> None:
     """The kernel does not let him connect; he can neither list the sockets
     nor take another's"""
@@ -114,7 +127,7 @@ def test_stranger(httpd: Httpd) -> None:
     for words in (("status",), ("restart", "shop")):
         done = as_user(httpd, STRANGER, *words)
         assert done.returncode == 1
-        assert "only root, httpd's user and users that run its apps" \
+        assert "only root, the user of httpd, and users that run its applications" \
             in done.stderr
     script = ("import os, socket, sys\n"
               "for path in sys.argv[1:]:\n"
@@ -180,7 +193,7 @@ def test_user_ends_no_drain(httpd: Httpd) -> None:
     for verb in ("restart", "start"):
         done = as_user(httpd, OWNER, verb, "shop")
         assert done.returncode == 1
-        assert "shop is drained: apppoolctl restart, by root" in done.stderr
+        assert "shop is drained: root can put it back into service" in done.stderr
     assert httpd.group(shop)["state"] == "drained"
     assert httpd.ctl("restart", "shop").returncode == 0
     assert httpd.get("/pid", "shop").status == 200

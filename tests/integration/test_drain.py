@@ -124,8 +124,8 @@ def test_restart_puts_it_back(httpd: Httpd) -> None:
     assert (answer["ok"], answer["app"]) == (True, f"{app.root} (production)")
     assert drained(httpd, app)
     done = httpd.ctl("restart", "shop")
-    assert (done.returncode, done.stdout) == (0, "shop is put back to work\n")
-    httpd.log.wait_for("shop is put back to work")
+    assert (done.returncode, done.stdout) == (0, "shop is put back into service\n")
+    httpd.log.wait_for("shop is put back into service")
     httpd.settles(active=0, count=2)
     assert httpd.get("/pid", "shop").status == 200
     assert httpd.group(app)["state"] == "running"
@@ -211,7 +211,7 @@ def test_before_the_first_request(httpd: Httpd) -> None:
     assert refused(httpd.get("/pid", "shop"))
     assert httpd.get("/pid", "blog").status == 200
     assert drained(httpd, app)
-    assert httpd.ctl("restart", "shop").stdout == "shop is put back to work\n"
+    assert httpd.ctl("restart", "shop").stdout == "shop is put back into service\n"
     assert httpd.get("/pid", "shop").status == 200
 
 

@@ -126,7 +126,7 @@ def test_follow_when_the_spawner_dies(httpd: Httpd, app: App,
     spawner = httpd.helper("spawner")
     os.kill(httpd.watchdog_now(), signal.SIGSTOP)
     kill9(spawner)
-    wait_until(lambda: "it is waited for" in follower.err.read_text(),
+    wait_until(lambda: "waiting for it" in follower.err.read_text(),
                "it says so", 20)
     os.kill(httpd.watchdog_now(), signal.SIGCONT)
     app.touch()
@@ -146,7 +146,7 @@ def test_follow_when_httpd_restarts(httpd: Httpd, app: App,
     pid = httpd.get("/pid", "shop").text
     wait_until(lambda: any(f" {pid} " in line for line in follower.lines()),
                "it goes on", 20)
-    wait_until(lambda: "the pool was started anew"
+    wait_until(lambda: "httpd was restarted"
                in follower.err.read_text(), "it says so")
 
 

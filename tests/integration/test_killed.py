@@ -275,8 +275,8 @@ def test_by_hand(httpd: Httpd) -> None:
     known = id_of(httpd, app, pid)
     done = httpd.ctl("kill", known)
     assert done.returncode == 1
-    assert done.stderr == (f"apppoolctl: shop[{pid}] works on no request: "
-                           "say detach, and it ends\n")
+    assert done.stderr == (f"apppoolctl: shop[{pid}] has no request: use "
+                           "apppoolctl detach\n")
     bad = httpd.get_async("/sleep?s=600", "shop", 60)
     httpd.settles(active=1, count=1)
     done = httpd.ctl("--json", "kill", known)
@@ -340,6 +340,9 @@ def test_unkillable(httpd: Httpd, freezer: Path) -> None:
     assert len(httpd.log.wait_for("is unkillable: it survives SIGKILL", 2)) == 2
     assert "shop has unkillable processes: 2" in line
     assert len(httpd.events("unkillable")) == 2
+    done = httpd.ctl("restart", "shop", "--wait", "--timeout", "20")
+    assert done.returncode == 1
+    assert "is not started: its processes survive SIGKILL" in done.stderr
     answer = httpd.get("/pid", "shop")
     assert answer.status == 503 and int(answer.headers["Retry-After"]) >= 1
     assert httpd.get("/pid", "blog").status == 200

@@ -90,11 +90,11 @@ def test_broken_code(httpd: Httpd) -> None:
     assert httpd.group(app)["outdated"] == 2
     assert "exit" in httpd.group(app)["last_error"]
     said = httpd.ctl("status").stdout
-    assert re.search(r"failing, 2 of old code\n  the last start failed "
+    assert re.search(r"failing, 2 with old code\n  the last start failed "
                      r"\d+ s ago: it ended", said)
     assert re.search(r"The last start failed at \d\d:\d\d:\d\d \(UTC\): it "
                      "ended", httpd.get("/apppool-status").text)
-    assert "2 of old code" in httpd.get("/apppool-status").text
+    assert "2 with old code" in httpd.get("/apppool-status").text
     httpd.log.wait_for(r"shop\[\d+\] could not be started: .*exit code 1")
     for _ in range(10):
         assert int(httpd.get("/pid", "shop").text) in old

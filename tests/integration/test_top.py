@@ -159,12 +159,12 @@ def test_without_a_terminal(httpd: Httpd) -> None:
 
 
 @pytest.mark.parametrize("words, said", [
-    (["-s", "0"], "--seconds: 0 is no number from 0.1 to 3600"),
-    (["-s", "x"], "--seconds: x is no number"),
-    (["-n", "1.5"], "--times: 1.5 is no number"),
-    (["-n", "-1"], "--times: -1 is no number"),
-    (["shop"], "shop is too much for top"),
-    (["-f"], "--follow is too much for top")])
+    (["-s", "0"], '--seconds: "0" is not a number from 0.1 to 3600'),
+    (["-s", "x"], '--seconds: "x" is not a number'),
+    (["-n", "1.5"], '--times: "1.5" is not a whole number'),
+    (["-n", "-1"], '--times: "-1" is not a whole number'),
+    (["shop"], "top does not take shop"),
+    (["-f"], "top does not take --follow")])
 def test_wrong_words(httpd: Httpd, words: list[str], said: str) -> None:
     done = subprocess.run([str(CTL), "top", *words], capture_output=True,
                           text=True, timeout=40)

@@ -50,7 +50,7 @@ def test_options_of_others(httpd: Httpd) -> None:
                     assert done.returncode == there, words
                 else:
                     assert (done.returncode, done.stderr) == (
-                        2, f"apppoolctl: {option} is too much for {command}\n"
+                        2, f"apppoolctl: {command} does not take {option}\n"
                     ), words
         assert httpd.ctl(command, *argument, "more").returncode == 2, command
         assert not argument or command == "status" \
@@ -61,7 +61,7 @@ def test_either_or(httpd: Httpd) -> None:
     """Of two ways to restart it takes none, rather than the last one"""
     done = httpd.ctl("restart", "shop", "--rolling", "--blocking")
     assert (done.returncode, done.stderr) == (
-        2, "apppoolctl: it is either --rolling or --blocking\n")
+        2, "apppoolctl: use either --rolling or --blocking\n")
     assert httpd.ctl("restart", "shop", "--rolling",
                      "--rolling").returncode == 3
 

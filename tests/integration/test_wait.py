@@ -68,7 +68,7 @@ def test_new_code_does_not_start(httpd: Httpd, how: str) -> None:
     done = httpd.ctl("restart", "shop", how, "--wait")
     assert done.returncode == 1
     assert "did not start: " in done.stderr and "error id " in done.stderr
-    assert ("the old code serves on" in done.stderr) == (how == "--rolling")
+    assert ("the old code continues to serve requests" in done.stderr) == (how == "--rolling")
     if how == "--rolling":
         assert httpd.get("/pid", "shop").status == 200
     broken.unlink()

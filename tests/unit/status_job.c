@@ -173,7 +173,7 @@ static void others_are_answered_meanwhile(void **state)
 
     (void)state;
     turn();
-    gets(client("nothing\n"), "no command of that name");
+    gets(client("nothing\n"), "there is no such command");
     waits(fd);
     scratch_reap(forks.child);
     gets(fd, "\"pool\"");

@@ -6,113 +6,10 @@
 #include "shm/slots/group.h"
 #include "shm/slots/hung.h"
 #include "shm/format/list.h"
+#include "shm/policy/room.h"
+#include "shm/policy/turn.h"
 #include "shm/slots/process.h"
 #include "shm/slots/queue.h"
-
-/* Leaving processes keep their slots until they are gone. */
-static int has_slots(const apl_pool_t *pool)
-{
-    const apl_header_t *h = pool->header;
-
-    return (uint64_t)h->count + h->spawning + h->leaving <
-           pool->n.processes - 1;
-}
-
-int apl_capacity_is_left(const apl_pool_t *pool, const apl_group_t *group,
-                         uint32_t fewer)
-{
-    const apl_header_t *h = pool->header;
-    uint64_t all = (uint64_t)h->count + h->spawning;
-    uint64_t max = apl_hung_limit(pool, group) + fewer;
-
-    return has_slots(pool) && all - h->replacing < max && all <= max;
-}
-
-/* ---- turns ---- */
-
-static void take_turn_above(apl_lock_token_t *token, apl_group_t *group)
-{
-    if (!apl_list_linked(&group->above))
-        apl_list_append(token->pool, &token->pool->header->above,
-                        &group->above);
-}
-
-static void take_turn(apl_lock_token_t *token, apl_group_t *group)
-{
-    apl_pool_t *pool = token->pool;
-    apl_header_t *h = pool->header;
-
-    if (!apl_list_linked(&group->turn))
-        apl_list_append(pool,
-                        apl_group_unserved(group) ? &h->unserved : &h->growing,
-                        &group->turn);
-}
-
-typedef int fits_t(const apl_lock_token_t *token, const apl_group_t *group);
-
-static int has_room(const apl_lock_token_t *token, const apl_group_t *group)
-{
-    return apl_capacity_is_left(token->pool, group, 0);
-}
-
-/* May others give way to it? Not while its starts fail. */
-static int is_healthy(const apl_lock_token_t *token, const apl_group_t *group)
-{
-    (void)token;
-    return group->failures == 0;
-}
-
-/* The first group of a list that wants its turn yet and fits, and is not `but`.
- * A group that should be healthy and is not takes a turn for the place above
- * the limit instead: so each is walked past once.
- * @param fits NULL: each does. @param but NULL: none */
-static apl_group_t *next_turn(apl_lock_token_t *token, apl_link_t *list,
-                              fits_t *fits, const apl_group_t *but)
-{
-    apl_pool_t *pool = token->pool;
-    apl_walk_t it = apl_list_walk(pool, list, pool->n.groups);
-    uint32_t at;
-
-    while ((at = apl_list_next(pool, &it)) != 0) {
-        apl_group_t *g = APL_GROUP_OF(pool, at, turn);
-
-        if (!g) {
-            pool->damaged = 1;
-            return NULL;
-        }
-        if (g->waiting == 0 || !apl_group_may_grow(token, g))
-            apl_list_remove(pool, &g->turn);
-        else if (fits == is_healthy && !is_healthy(token, g)) {
-            apl_list_remove(pool, &g->turn);
-            take_turn_above(token, g);
-        }
-        else if (g != but && (!fits || fits(token, g)))
-            return g;
-    }
-    return NULL;
-}
-
-/* Who came first? A group without waiters came last. */
-static apl_group_t *older(apl_lock_token_t *token, apl_group_t *a,
-                          apl_group_t *b)
-{
-    const apl_session_t *sa = a ? apl_queue_head(token, a) : NULL;
-    const apl_session_t *sb = b ? apl_queue_head(token, b) : NULL;
-
-    if (!sa || !sb)
-        return sa ? a : b;
-    return sb->ticket < sa->ticket ? b : a;
-}
-
-/* Does another group that has a turn wait for longer than this one? */
-static int another_waits_longer(apl_lock_token_t *token, apl_group_t *group)
-{
-    apl_header_t *h = token->pool->header;
-    apl_group_t *first = next_turn(token, &h->unserved, NULL, NULL);
-
-    first = older(token, first, next_turn(token, &h->growing, has_room, NULL));
-    return first && first != group && older(token, first, group) == first;
-}
 
 /* The longest idle process of a group above its minimum; else, for an unserved
  * newcomer, the longest idle one, as a minimum must not lock another app out.
@@ -162,7 +59,7 @@ static void evict(apl_lock_token_t *token, apl_process_t *process)
     token->pool->header->counters.evicted++;
     /* It may have been at its own limit, and may start another one now. */
     if (g && g->waiting > 0 && apl_group_may_grow(token, g))
-        take_turn(token, g);
+        apl_turn_take(token, g);
 }
 
 /* A process gives way to the newcomer. @param freed the group of which a place
@@ -172,7 +69,7 @@ static int make_room(apl_lock_token_t *token, const apl_group_t *newcomer,
 {
     apl_process_t *p;
 
-    if (!apl_capacity_is_left(token->pool, NULL, 1))
+    if (!apl_room_is_left(token->pool, NULL, 1))
         return 0;
     p = idle_to_evict(token, newcomer, apl_group_unserved(newcomer));
     if (!p)
@@ -187,11 +84,11 @@ void apl_capacity_ask(apl_lock_token_t *token, apl_group_t *group)
 {
     if (!apl_group_may_grow(token, group))
         return;
-    if (apl_capacity_is_left(token->pool, group, 0) &&
-        !another_waits_longer(token, group))
+    if (apl_room_is_left(token->pool, group, 0) &&
+        !apl_turn_is_behind(token, group))
         apl_process_reserve(token, group, 0);
     else if (group->waiting > 0)
-        take_turn(token, group);
+        apl_turn_take(token, group);
 }
 
 void apl_capacity_keep_minimum(apl_lock_token_t *token, apl_group_t *group)
@@ -204,8 +101,8 @@ int apl_capacity_reserve(apl_lock_token_t *token, apl_group_t *group)
 {
     if (!apl_group_may_grow(token, group))
         return 0;
-    if (!apl_capacity_is_left(token->pool, group, 0) &&
-        (!is_healthy(token, group) || !make_room(token, group, NULL)))
+    if (!apl_room_is_left(token->pool, group, 0) &&
+        (!apl_turn_healthy(token, group) || !make_room(token, group, NULL)))
         return 0;
     return apl_process_reserve(token, group, 0) != NULL;
 }
@@ -219,10 +116,11 @@ static apl_group_t *next_served(apl_lock_token_t *token,
     apl_header_t *h = token->pool->header;
     apl_group_t *g;
 
-    if (apl_capacity_is_left(token->pool, NULL, 0))
-        return older(token, next_turn(token, &h->unserved, NULL, NULL),
-                     next_turn(token, &h->growing, has_room, NULL));
-    g = next_turn(token, &h->unserved, is_healthy, NULL);
+    if (apl_room_is_left(token->pool, NULL, 0))
+        return apl_turn_older(
+            token, apl_turn_next(token, &h->unserved, NULL, NULL),
+            apl_turn_next(token, &h->growing, apl_turn_has_room, NULL));
+    g = apl_turn_next(token, &h->unserved, apl_turn_healthy, NULL);
     return g && make_room(token, g, freed) ? g : NULL;
 }
 
@@ -237,60 +135,16 @@ static int start_for(apl_lock_token_t *token, apl_group_t *group, int replaces)
 
 /* ---- the place above the limit ---- */
 
-static int may_replace(const apl_lock_token_t *token, const apl_group_t *group)
-{
-    uint32_t max = group->options.max_instances;
-
-    return group->outdated > 0 && apl_group_may_start(token, group) &&
-           (max == 0 || group->size <= max + apl_hung_credit(group));
-}
-
-static int may_try(const apl_lock_token_t *token, const apl_group_t *group)
-{
-    return group->failures > 0 && group->waiting > 0 &&
-           apl_group_unserved(group) && apl_group_may_grow(token, group);
-}
-
-/* The next group for it. One that may not start now loses its turn, so each
- * group is walked past once: the end of its boot or of its pause, or the tick,
- * gives the group a new turn. */
-static apl_group_t *next_above(apl_lock_token_t *token)
-{
-    apl_pool_t *pool = token->pool;
-    apl_walk_t it = apl_list_walk(pool, &pool->header->above, pool->n.groups);
-    uint32_t at;
-
-    while ((at = apl_list_next(pool, &it)) != 0) {
-        apl_group_t *g = APL_GROUP_OF(pool, at, above);
-
-        if (!g) {
-            pool->damaged = 1;
-            return NULL;
-        }
-        if (may_replace(token, g) || may_try(token, g))
-            return g;
-        apl_list_remove(pool, &g->above);
-    }
-    return NULL;
-}
-
-/* At most one start is above the limit; but a try may find room below it. */
-static int is_left_above(const apl_pool_t *pool)
-{
-    const apl_header_t *h = pool->header;
-
-    return has_slots(pool) &&
-           (uint64_t)h->count + h->spawning <= apl_hung_limit(pool, NULL);
-}
-
 static void serve_above(apl_lock_token_t *token)
 {
     apl_group_t *g;
 
-    while (token->turns > 0 && is_left_above(token->pool) &&
-           (g = next_above(token)) != NULL) {
+    while (token->turns > 0 && apl_room_is_left_above(token->pool) &&
+           (g = apl_turn_next_above(token)) != NULL) {
         token->turns--;
-        if (!start_for(token, g, may_replace(token, g) || !has_room(token, g)))
+        if (!start_for(token, g,
+                       apl_turn_may_replace(token, g) ||
+                           !apl_turn_has_room(token, g)))
             return;
     }
 }
@@ -298,7 +152,7 @@ static void serve_above(apl_lock_token_t *token)
 void apl_capacity_replace_outdated(apl_lock_token_t *token, apl_group_t *group)
 {
     if (group->outdated > 0)
-        take_turn_above(token, group);
+        apl_turn_take_above(token, group);
     serve_above(token);
 }
 
@@ -338,15 +192,17 @@ void apl_capacity_share(apl_lock_token_t *token, apl_group_t *group)
     apl_pool_t *pool = token->pool;
     /* Compare with the group that serve_turns() will serve: without a free place
      * that is none whose starts fail. */
-    fits_t *fits = apl_capacity_is_left(pool, NULL, 0) ? NULL : is_healthy;
-    apl_group_t *first = next_turn(token, &pool->header->unserved, fits, NULL);
+    apl_turn_fits_t *fits =
+        apl_room_is_left(pool, NULL, 0) ? NULL : apl_turn_healthy;
+    apl_group_t *first =
+        apl_turn_next(token, &pool->header->unserved, fits, NULL);
 
-    if (first && older(token, first, group) == first)
+    if (first && apl_turn_older(token, first, group) == first)
         serve_turns(token, group);
     apl_queue_serve(token, group);
     /* Not apl_capacity_ask(): a place that is free goes to whose turn it is. */
     if (group->waiting > 0 && !token->more && apl_group_may_grow(token, group))
-        take_turn(token, group);
+        apl_turn_take(token, group);
     apl_capacity_assign(token);
 }
 
@@ -379,9 +235,9 @@ void apl_capacity_evict_abandoned(apl_lock_token_t *token,
     apl_group_t *g;
 
     if (!own || !has_only_abandoned(process, own) ||
-        !apl_capacity_is_left(pool, NULL, 1))
+        !apl_room_is_left(pool, NULL, 1))
         return;
-    g = next_turn(token, &pool->header->unserved, is_healthy, own);
+    g = apl_turn_next(token, &pool->header->unserved, apl_turn_healthy, own);
     if (g) {
         evict(token, process);
         start_for(token, g, 0);

@@ -70,14 +70,6 @@ void apl_capacity_replace_outdated(apl_lock_token_t *token, apl_group_t *group);
  */
 void apl_capacity_end_excess(apl_lock_token_t *token, const apl_group_t *group);
 
-/**
- * Is there room for one more process of the group, after `fewer` processes
- * have left? Leaving processes keep their slots until they are gone.
- * @param group NULL: a group without its own credit
- */
-int apl_capacity_is_left(const apl_pool_t *pool, const apl_group_t *group,
-                         uint32_t fewer);
-
 /** Give the free places to the groups whose turn it is. */
 void apl_capacity_assign(apl_lock_token_t *token);
 

@@ -8,7 +8,7 @@
 #include "shm/slots/group.h"
 #include "shm/slots/hung.h"
 #include "shm/recovery/check_group.h"
-#include "shm/policy/capacity.h"
+#include "shm/policy/room.h"
 #include "shm/format/slot.h"
 
 /* ---- who may be in a list of the header ---- */
@@ -186,8 +186,8 @@ static int check_waiters(apl_check_t *a, uint32_t i)
     if (!apl_list_linked(&g->turn))
         return apl_check_state_found(a, 20, "group %.80s waits without a turn",
                                      g->name);
-    if (apl_capacity_is_left(pool, g, 0) ||
-        (apl_capacity_is_left(pool, NULL, 1) && a->sum.idle > 0))
+    if (apl_room_is_left(pool, g, 0) ||
+        (apl_room_is_left(pool, NULL, 1) && a->sum.idle > 0))
         return apl_check_state_found(a, 20, "group %.80s waits without need",
                                      g->name);
     return APL_PART_DONE;

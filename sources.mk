@@ -10,6 +10,7 @@ shm_sources = \
 	shm/verbs/checkout.c \
 	shm/verbs/child.c \
 	shm/verbs/child_watch.c \
+	shm/verbs/configure.c \
 	shm/verbs/timeouts.c \
 	shm/verbs/enter.c \
 	shm/format/error.c \

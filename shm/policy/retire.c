@@ -70,6 +70,21 @@ int apl_retire_drained(apl_lock_token_t *token, apl_group_t *group)
     return apl_queue_fail(token, group, APL_EDRAINED);
 }
 
+void apl_retire_closed(apl_lock_token_t *token, apl_group_t *group)
+{
+    int left = 0;
+
+    if (apl_group_drained(group))
+        left = apl_retire_drained(token, group);
+    else if (group->retired)
+        left = apl_retire_removed(token, group);
+    else if (apl_group_too_many_unkillable(group) &&
+             group->size + group->spawning == 0)
+        left = apl_queue_fail(token, group, APL_EUNKILLABLE);
+    if (left)
+        token->ring = 1; /* the rest with the next tick */
+}
+
 void apl_retire_used(apl_lock_token_t *token, apl_group_t *group)
 {
     retire_live(token, group, APL_EVENT_RESTART, 0);

@@ -37,6 +37,13 @@ int apl_retire_removed(apl_lock_token_t *token, apl_group_t *group);
  */
 int apl_retire_drained(apl_lock_token_t *token, apl_group_t *group);
 
+/**
+ * If the app is not to run, as it was removed or drained, its processes leave.
+ * If no process will come, its waiters are told. Waiters that are left over are
+ * told by the next tick.
+ */
+void apl_retire_closed(apl_lock_token_t *token, apl_group_t *group);
+
 /** Processes that have served a request leave (always_restart.txt). */
 void apl_retire_used(apl_lock_token_t *token, apl_group_t *group);
 

@@ -18,56 +18,6 @@
 
 #define LOWER_MAX 2048 /* free slots, at most, that a tick takes off the end */
 
-/* ---- configuration ---- */
-
-apr_status_t apl_housekeeping_limits(apl_pool_t *pool, uint32_t max,
-                                     uint32_t config, int64_t now)
-{
-    apl_header_t *h = pool->header;
-    apl_lock_token_t token;
-    apr_status_t rv;
-
-    if (h->max == max && h->config == config)
-        return APR_SUCCESS;
-    rv = apl_enter_patiently(&token, pool, now);
-    if (rv != APR_SUCCESS)
-        return rv;
-    h->max = max;
-    h->config = config;
-    APL_CRASH_POINT("limits");
-    apl_capacity_share_all(&token);
-    apl_leave(&token);
-    return APR_SUCCESS;
-}
-
-apr_status_t apl_housekeeping_configure(apl_pool_t *pool, const apl_app_t *app,
-                                        int prestart, int64_t now)
-{
-    apl_group_t *g;
-    apl_lock_token_t token;
-    apr_status_t rv = apl_enter_patiently(&token, pool, now);
-
-    if (rv != APR_SUCCESS)
-        return rv;
-    g = prestart ? apl_group_find_or_add(&token, app)
-                 : apl_group_find(&token, app->key, app->name);
-    if (g) {
-        apl_group_configure(&token, g, &app->options);
-        snprintf(g->root, sizeof g->root, "%s", app->root);
-        if (g->retry_at > now + APL_BACKOFF_MAX * 1000000ll)
-            g->retry_at = now; /* no pause is so long: damage */
-        g->retired = 0;
-        if (prestart)
-            g->used = 1;
-        apl_capacity_keep_minimum(&token, g);
-        apl_capacity_share(&token, g);
-    }
-    else if (prestart)
-        rv = pool->damaged ? APL_EDAMAGED : APL_EFULL;
-    apl_leave(&token);
-    return rv;
-}
-
 apr_status_t apl_housekeeping_repair(apl_pool_t *pool, int64_t now)
 {
     apl_lock_token_t token;
@@ -79,54 +29,6 @@ apr_status_t apl_housekeeping_repair(apl_pool_t *pool, int64_t now)
         apl_leave(&token);
     return rv;
 }
-
-/* Where nothing is to run, nothing does; where nothing will come, nobody waits.
- */
-static void end_closed(apl_lock_token_t *token, apl_group_t *g)
-{
-    int left = 0;
-
-    if (apl_group_drained(g))
-        left = apl_retire_drained(token, g);
-    else if (g->retired)
-        left = apl_retire_removed(token, g);
-    else if (apl_group_too_many_unkillable(g) && g->size + g->spawning == 0)
-        left = apl_queue_fail(token, g, APL_EUNKILLABLE);
-    if (left)
-        token->ring = 1; /* the rest with the next tick */
-}
-
-apr_status_t apl_housekeeping_remove(apl_pool_t *pool, const char *name,
-                                     int64_t now)
-{
-    apl_group_t *g;
-    apl_lock_token_t token;
-    apr_status_t rv = apl_enter_group(&token, pool, name, now, &g);
-
-    if (rv != APR_SUCCESS)
-        return rv;
-    g->retired = 1;
-    APL_CRASH_POINT("remove_retired");
-    end_closed(&token, g);
-    apl_capacity_assign(&token);
-    apl_leave(&token);
-    return APR_SUCCESS;
-}
-
-APL_UNLOCKED apr_status_t apl_housekeeping_group_name(const apl_pool_t *pool,
-                                                      uint32_t index,
-                                                      char name[APL_NAME_MAX])
-{
-    const apl_group_t *g = apl_group_at(pool, index);
-
-    if (!g || index > pool->header->top_group || g->state != APL_GROUP_USED)
-        return APL_ESTALE;
-    memcpy(name, g->name, APL_NAME_MAX);
-    name[APL_NAME_MAX - 1] = 0;
-    return APR_SUCCESS;
-}
-
-/* ---- the tick ---- */
 
 /* Be back in so many us, if that is soon. */
 static void wake_within(int64_t us, const apl_lock_token_t *token,
@@ -172,7 +74,7 @@ static void trim(apl_lock_token_t *token, apl_group_t *g, int64_t *next)
 static void tend_group(apl_lock_token_t *token, apl_group_t *g, int64_t *next)
 {
     trim(token, g, next);
-    end_closed(token, g);
+    apl_retire_closed(token, g);
     apl_capacity_keep_minimum(token, g);
     apl_capacity_replace_outdated(token, g);
     if (g->failures != 0 && g->waiting + g->outdated > 0)

@@ -10,7 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "shm/verbs/housekeeping.h"
 #include "spawner/child/boot.h"
 #include "spawner/alert/start_failure.h"
 #include "spawner/life/phase.h"

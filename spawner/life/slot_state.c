@@ -4,7 +4,6 @@
 
 #include "shm/lock/alive.h"
 #include "shm/verbs/timeouts.h"
-#include "shm/verbs/housekeeping.h"
 #include "shm/view/report_statistics.h"
 #include "spawner/life/abandoned.h"
 #include "spawner/upkeep/apply_table.h"

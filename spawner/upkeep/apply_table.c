@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "shm/verbs/housekeeping.h"
+#include "shm/verbs/configure.h"
 #include "spawner/common/log.h"
 #include "spawner/shared/privilege.h"
 #include "spawner/state/process.h"
@@ -206,8 +206,7 @@ apr_status_t apply_table_process(spawner_t *s, const process_t *p)
 {
     const app_entry_t *a = app_table_find(s->table, p->is.name);
 
-    return a ? apl_housekeeping_configure(&s->shm, &a->app, 1, s->now)
-             : APR_SUCCESS;
+    return a ? apl_configure_group(&s->shm, &a->app, 1, s->now) : APR_SUCCESS;
 }
 
 static int configure_groups(spawner_t *s)
@@ -219,7 +218,7 @@ static int configure_groups(spawner_t *s)
     for (i = 0; i < s->table->n; i++) {
         const app_entry_t *a = &s->table->apps[i];
 
-        rv = apl_housekeeping_configure(&s->shm, &a->app, a->prestart, s->now);
+        rv = apl_configure_group(&s->shm, &a->app, a->prestart, s->now);
         if (locked_out(rv))
             return -1;
         if (rv == APL_EFULL)
@@ -228,9 +227,9 @@ static int configure_groups(spawner_t *s)
                           a->label);
     }
     for (i = 1; i < s->shm.n.groups; i++)
-        if (apl_housekeeping_group_name(&s->shm, i, name) == APR_SUCCESS &&
+        if (apl_configure_group_name(&s->shm, i, name) == APR_SUCCESS &&
             !app_table_find(s->table, name) &&
-            locked_out(apl_housekeeping_remove(&s->shm, name, s->now)))
+            locked_out(apl_configure_remove(&s->shm, name, s->now)))
             return -1;
     return 0;
 }
@@ -271,8 +270,8 @@ static int replace_outdated(spawner_t *s)
 
 static int update_segment(spawner_t *s)
 {
-    if (locked_out(apl_housekeeping_limits(&s->shm, s->table->max_pool_size,
-                                           s->table->config, s->now)))
+    if (locked_out(apl_configure_limits(&s->shm, s->table->max_pool_size,
+                                        s->table->config, s->now)))
         return -1;
     return configure_groups(s) == 0 ? replace_outdated(s) : -1;
 }

@@ -37,7 +37,7 @@ void apply_table_configure(spawner_t *s, process_t *p);
 /**
  * Tell the segment of the app of this process, which has a place there from
  * now on.
- * @return that of apl_housekeeping_configure(); APR_SUCCESS: no such app
+ * @return that of apl_configure_group(); APR_SUCCESS: no such app
  */
 apr_status_t apply_table_process(spawner_t *s, const process_t *p);
 

@@ -70,7 +70,7 @@ void bench_pool_make(bench_pool_t *b, int processes, int groups)
     b->size = apl_segment_size(&n);
     memory = bench_share(b->size);
     apl_segment_format(&b->pool, memory, &n);
-    apl_housekeeping_limits(&b->pool, LIMIT, 1, 1);
+    apl_configure_limits(&b->pool, LIMIT, 1, 1);
     apl_child_register(&b->pool, 1);
     make_apps(b, groups);
     for (i = 0; i < processes; i++) {

@@ -9,6 +9,7 @@
 
 #include "shm/verbs/checkin.h"
 #include "shm/verbs/checkout.h"
+#include "shm/verbs/configure.h"
 #include "shm/verbs/housekeeping.h"
 #include "shm/verbs/supervise.h"
 

@@ -54,7 +54,7 @@ static void add_groups(apl_pool_t *pool, uint32_t n, uint32_t busy)
 
         snprintf(name, sizeof name, "app%u", i);
         app.key = apl_group_key(name);
-        if (apl_housekeeping_configure(pool, &app, 1, 1) != APR_SUCCESS)
+        if (apl_configure_group(pool, &app, 1, 1) != APR_SUCCESS)
             abort();
     }
 }
@@ -103,7 +103,7 @@ static void make(apl_pool_t *pool, uint32_t processes, uint32_t busy)
     const apl_capacity_t n = {processes / 100, processes, 10 * processes, 1};
 
     make_empty(pool, &n);
-    apl_housekeeping_limits(pool, processes, 1, 1);
+    apl_configure_limits(pool, processes, 1, 1);
     apl_child_register(pool, 1);
     add_groups(pool, n.groups, busy);
     fill(pool, processes, n.groups, busy);

@@ -109,19 +109,19 @@ static void register_child(stage_t *g)
 
 static void raise_limit(stage_t *g)
 {
-    apl_housekeeping_limits(&g->pool, 6, 2, SCENE_NOW + 9);
+    apl_configure_limits(&g->pool, 6, 2, SCENE_NOW + 9);
 }
 
 static void configure(stage_t *g)
 {
     g->apps[0].options.config = 7;
     g->apps[0].options.concurrency = 2;
-    apl_housekeeping_configure(&g->pool, &g->apps[0], 0, SCENE_NOW + 9);
+    apl_configure_group(&g->pool, &g->apps[0], 0, SCENE_NOW + 9);
 }
 
 static void remove_app(stage_t *g)
 {
-    apl_housekeeping_remove(&g->pool, "a", SCENE_NOW + 9);
+    apl_configure_remove(&g->pool, "a", SCENE_NOW + 9);
 }
 
 static void adopt(stage_t *g)

@@ -26,7 +26,7 @@ void stage_reset(stage_t *g)
     memset(g->pool.base, 0, g->size);
     apl_segment_format(&g->pool, g->pool.base, &stage_capacity);
     g->pool.file = file;
-    apl_housekeeping_limits(&g->pool, 4, 1, SCENE_NOW);
+    apl_configure_limits(&g->pool, 4, 1, SCENE_NOW);
     apl_child_register(&g->pool, 1);
     apl_child_register(&g->pool, 1);
     apl_child_watch_at(&g->pool, 2, &g->watch);

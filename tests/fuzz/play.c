@@ -69,7 +69,7 @@ play_t *play_begin(void)
         make_apps(&fresh);
         apl_child_register(&fresh.pool, 1);
         apl_child_register(&fresh.pool, 1);
-        apl_housekeeping_limits(&fresh.pool, 4, 1, fresh.now);
+        apl_configure_limits(&fresh.pool, 4, 1, fresh.now);
         memcpy(image, memory, size);
     }
     memcpy(memory, image, size);

@@ -181,7 +181,7 @@ static void limits(play_t *p, dice_t *d)
     uint32_t max = 1 + dice(d, 6);
 
     play_say(" %u", max);
-    apl_housekeeping_limits(&p->pool, max, 1, p->now);
+    apl_configure_limits(&p->pool, max, 1, p->now);
 }
 
 static void configure(play_t *p, dice_t *d)
@@ -213,12 +213,12 @@ static void configure(play_t *p, dice_t *d)
     else
         o->idle_time = dice(d, 8) * 1000000;
     o->config++;
-    apl_housekeeping_configure(&p->pool, app, (int)dice(d, 2), p->now);
+    apl_configure_group(&p->pool, app, (int)dice(d, 2), p->now);
 }
 
 static void retire(play_t *p, dice_t *d)
 {
-    apl_housekeeping_remove(&p->pool, some_app(p, d)->name, p->now);
+    apl_configure_remove(&p->pool, some_app(p, d)->name, p->now);
 }
 
 static void restart(play_t *p, dice_t *d)
@@ -287,7 +287,7 @@ static void look(play_t *p, dice_t *d)
     play_look(p);
     for (i = apl_supervise_ids(&p->pool, ids, 8); i-- > 0;)
         apl_supervise_condition(&p->pool, ids[i], &condition);
-    apl_housekeeping_group_name(&p->pool, dice(d, 5), name);
+    apl_configure_group_name(&p->pool, dice(d, 5), name);
 }
 
 /* What happens often stands here twice. */

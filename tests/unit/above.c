@@ -67,7 +67,7 @@ static void one_that_succeeds_does(void **state)
     (void)state;
     begin(s, &a, &b);
     a->options.min_instances = 1; /* which locks nobody out */
-    apl_housekeeping_configure(&s->pool, a, 0, s->now);
+    apl_configure_group(&s->pool, a, 0, s->now);
     assert_int_equal(scene_ask(s, &h, b), APL_EWAIT);
     id = scene_take(s);
     assert_int_equal(scene_condition(s, id).replaces, 0);

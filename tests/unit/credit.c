@@ -300,7 +300,7 @@ static void less_credit_by_configuration(void **state)
     scene_busy(s, a, h + 2, 2);
     scene_is(s, 4, 4);
     a->options.hung_extra = 1;
-    apl_housekeeping_configure(&s->pool, a, 0, s->now);
+    apl_configure_group(&s->pool, a, 0, s->now);
     scene_ok(s);
     scene_close(s, &h[2]);
     scene_is(s, 3, 3);

@@ -43,7 +43,7 @@ static void lay_out(void)
                               MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
                          MAP_FAILED);
     apl_segment_format(&pool, memory, &capacity);
-    assert_int_equal(apl_housekeeping_limits(&pool, 16, 1, apl_now()),
+    assert_int_equal(apl_configure_limits(&pool, 16, 1, apl_now()),
                      APR_SUCCESS);
 }
 
@@ -162,7 +162,7 @@ static void supervise(unsigned *dice, int64_t now)
     asked.key = apl_group_key(app.name);
     asked.options.min_instances = (uint32_t)rand_r(dice) % 4;
     asked.options.concurrency = (uint32_t)rand_r(dice) % 3;
-    apl_housekeeping_configure(&pool, &asked, 1, now);
+    apl_configure_group(&pool, &asked, 1, now);
     if (apl_supervise_next_order(&pool, (uint64_t)rand_r(dice) << 20, now,
                                  &order) == APR_SUCCESS) {
         apl_supervise_forked(&pool, order.id, identity, scene_wire, now);
@@ -188,11 +188,11 @@ static void supervise(unsigned *dice, int64_t now)
         apl_supervise_outdate(&pool, id, now);
         break;
     default:
-        apl_housekeeping_remove(&pool, app.name, now);
+        apl_configure_remove(&pool, app.name, now);
     }
     apl_supervise_condition(&pool, id, &condition);
     for (i = 0; i < 12; i++) {
-        apl_housekeeping_group_name(&pool, i, name);
+        apl_configure_group_name(&pool, i, name);
         if (apl_child_watch_at(&pool, i, &watch) == APR_SUCCESS)
             apl_child_watch_gone(&pool, &watch, now);
     }

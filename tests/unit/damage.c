@@ -100,14 +100,14 @@ static void some_verb(scene_t *s, uint64_t id)
             apl_child_watch_gone(&s->pool, &watch, s->now);
         break;
     case 7:
-        apl_housekeeping_limits(&s->pool, (uint32_t)rand() % 8,
-                                (uint32_t)rand(), s->now);
+        apl_configure_limits(&s->pool, (uint32_t)rand() % 8, (uint32_t)rand(),
+                             s->now);
         break;
     case 8:
-        apl_housekeeping_configure(&s->pool, app, rand() % 2, s->now);
+        apl_configure_group(&s->pool, app, rand() % 2, s->now);
         break;
     case 9:
-        apl_housekeeping_remove(&s->pool, app->name, s->now);
+        apl_configure_remove(&s->pool, app->name, s->now);
         break;
     case 10:
         apl_admin_restart(&s->pool, app->name, rand() % 2, s->now);
@@ -202,8 +202,7 @@ static void times_to_come_are_not_believed(void **state)
     g->stamp_seq = 1;
     g->stamp_at = s->now + ((int64_t)1 << 60);
     s->pool.processes[1].last_used = s->now + ((int64_t)1 << 60);
-    assert_int_equal(apl_housekeeping_configure(&s->pool, a, 0, s->now),
-                     APR_SUCCESS);
+    assert_int_equal(apl_configure_group(&s->pool, a, 0, s->now), APR_SUCCESS);
     assert_true(g->retry_at <= s->now);
     assert_int_equal(
         apl_restart_poll(&s->pool, 1, "/nonexistent", s->now, &look), 1);

@@ -38,7 +38,7 @@ static void stays_empty(scene_t *s, apl_app_t *a)
 
     a->options.config++;
     for (i = 0; i < 3; i++) {
-        apl_housekeeping_configure(&s->pool, a, 1, s->now);
+        apl_configure_group(&s->pool, a, 1, s->now);
         assert_int_equal(scene_ask(s, &h, a), APL_EDRAINED);
         scene_tick(s, 70 * SECOND);
         assert_int_equal(scene_take(s), 0);
@@ -297,15 +297,13 @@ static void one_that_is_removed_is_forgotten(void **state)
     (void)state;
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
     drain(s, a);
-    assert_int_equal(apl_housekeeping_remove(&s->pool, "a", s->now),
-                     APR_SUCCESS);
+    assert_int_equal(apl_configure_remove(&s->pool, "a", s->now), APR_SUCCESS);
     /* A request of a child of the last generation. */
     assert_int_equal(scene_ask(s, &w, a), APL_EDRAINED);
     /* It is back before it is gone. */
-    apl_housekeeping_configure(&s->pool, a, 1, s->now);
+    apl_configure_group(&s->pool, a, 1, s->now);
     assert_int_equal(scene_ask(s, &w, a), APL_EDRAINED);
-    assert_int_equal(apl_housekeeping_remove(&s->pool, "a", s->now),
-                     APR_SUCCESS);
+    assert_int_equal(apl_configure_remove(&s->pool, "a", s->now), APR_SUCCESS);
     scene_close(s, &h);
     scene_reap(s);
     scene_tick(s, SECOND);

@@ -346,7 +346,7 @@ static void a_lowered_limit_ends_others_all_the_same(void **state)
     for (i = 0; i < 2; i++)
         scene_close(s, &other[i]);
     slow_look(s, LIMIT);
-    apl_housekeeping_limits(&s->pool, 1, 1, s->now);
+    apl_configure_limits(&s->pool, 1, 1, s->now);
     scene_tick(s, 0);
     assert_int_equal(scene_group(s, b)->size, 1);
     scene_is(s, 2, 1);

@@ -124,13 +124,12 @@ static void patience_is_for_all_verbs_together(void **state)
     s->pool.header->lock = 1; /* a thread that is always there */
     s->pool.patience = SECONDS(1) / 10;
     for (i = 0; i < 600; i++) /* a minute, were it for each of them */
-        assert_int_equal(apl_housekeeping_configure(&s->pool, a, 1, s->now),
+        assert_int_equal(apl_configure_group(&s->pool, a, 1, s->now),
                          APL_ELOCK);
     assert_in_range(apl_now() - begin, SECONDS(1) / 10, SECONDS(30));
     s->pool.header->lock = 0;
     s->pool.patience = APL_PATIENCE;
-    assert_int_equal(apl_housekeeping_configure(&s->pool, a, 1, s->now),
-                     APR_SUCCESS);
+    assert_int_equal(apl_configure_group(&s->pool, a, 1, s->now), APR_SUCCESS);
     scene_end(s);
 }
 
@@ -248,7 +247,7 @@ static void the_table_prevails_over_wild_options(void **state)
     scene_get(s, &h, a);
     scene_close(s, &h);
     memset(o, 0xff, sizeof *o);
-    apl_housekeeping_configure(&s->pool, a, 0, s->now);
+    apl_configure_group(&s->pool, a, 0, s->now);
     assert_memory_equal(o, &a->options, sizeof *o);
     scene_end(s);
 }

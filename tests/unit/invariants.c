@@ -69,7 +69,7 @@ static void i6_the_starts_of_a_group(void **state)
     full_t p = full_pool();
 
     (void)state;
-    apl_housekeeping_limits(&p.s->pool, 2, 1, p.s->now);
+    apl_configure_limits(&p.s->pool, 2, 1, p.s->now);
     assert_int_equal(p.c->spawning, 1);
     breaks(p.s, 6, p.c->spawning = 0);
     scene_take(p.s);
@@ -146,7 +146,7 @@ static void i16_spawning_is_the_sum_of_starts(void **state)
 
     (void)state;
     breaks(p.s, 16, p.h->spawning = 1);
-    apl_housekeeping_limits(&p.s->pool, 2, 1, p.s->now);
+    apl_configure_limits(&p.s->pool, 2, 1, p.s->now);
     assert_int_equal(p.h->spawning, 1);
     breaks(p.s, 16, p.h->spawning = 0);
     scene_end(p.s);

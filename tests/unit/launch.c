@@ -10,7 +10,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "shm/verbs/housekeeping.h"
 #include "spawner/child/boot.h"
 #include "spawner/life/launch.h"
 #include "spawner/state/process.h"

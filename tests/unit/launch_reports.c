@@ -29,9 +29,8 @@ static int ran;         /* of a failed start, as the segment was told */
 apr_status_t __wrap_apl_supervise_forked(apl_pool_t *pool, uint64_t id,
                                          apl_identity_t identity, apl_wire_t is,
                                          int64_t now);
-apr_status_t __wrap_apl_housekeeping_configure(apl_pool_t *pool,
-                                               const apl_app_t *app,
-                                               int prestart, int64_t now);
+apr_status_t __wrap_apl_configure_group(apl_pool_t *pool, const apl_app_t *app,
+                                        int prestart, int64_t now);
 apr_status_t __wrap_apl_supervise_failed(apl_pool_t *pool, uint64_t id,
                                          int has_run, uint64_t error_id,
                                          const char *text, int64_t now);
@@ -53,9 +52,8 @@ apr_status_t __wrap_apl_supervise_forked(apl_pool_t *pool, uint64_t id,
     return APR_SUCCESS;
 }
 
-apr_status_t __wrap_apl_housekeeping_configure(apl_pool_t *pool,
-                                               const apl_app_t *app,
-                                               int prestart, int64_t now)
+apr_status_t __wrap_apl_configure_group(apl_pool_t *pool, const apl_app_t *app,
+                                        int prestart, int64_t now)
 {
     (void)pool;
     (void)app;

@@ -48,7 +48,7 @@ static void a15_a_changed_idle_time_counts_at_once(void **state)
     scene_is(s, 1, 0);
     a->options.config = 2;
     a->options.idle_time = 10 * SECOND;
-    apl_housekeeping_configure(&s->pool, a, 0, s->now);
+    apl_configure_group(&s->pool, a, 0, s->now);
     scene_tick(s, 0);
     scene_is(s, 0, 0);
     scene_end(s);
@@ -65,8 +65,7 @@ static void a16_a_raised_limit_serves_all_that_it_can(void **state)
     assert_int_equal(scene_get(s, &h, scene_app(s, "a")), APR_SUCCESS);
     for (i = 0; i < 3; i++, name[0]++)
         assert_int_equal(scene_ask(s, &w[i], scene_app(s, name)), APL_EWAIT);
-    assert_int_equal(apl_housekeeping_limits(&s->pool, 3, 2, s->now),
-                     APR_SUCCESS);
+    assert_int_equal(apl_configure_limits(&s->pool, 3, 2, s->now), APR_SUCCESS);
     assert_int_equal(scene_spawn(s), 2);
     for (i = 0; i < 3; i++)
         assert_int_equal(scene_poll(s, &w[i]), i < 2 ? APR_SUCCESS : APL_EWAIT);
@@ -141,8 +140,7 @@ static void b29_all_that_have_to_end_do_so_at_once(void **state)
         assert_int_equal(scene_get(s, &h[i], a), APR_SUCCESS);
     for (i = 0; i < 9; i += 2)
         scene_close(s, &h[i]);
-    assert_int_equal(apl_housekeeping_remove(&s->pool, "a", s->now),
-                     APR_SUCCESS);
+    assert_int_equal(apl_configure_remove(&s->pool, "a", s->now), APR_SUCCESS);
     scene_is(s, 0, 0);
     assert_int_equal(s->pool.header->leaving, 9);
     scene_end(s);
@@ -181,8 +179,7 @@ static void b31_a_lowered_limit_trims_idle_ones(void **state)
 
     (void)state;
     idle(s, a, h, 4);
-    assert_int_equal(apl_housekeeping_limits(&s->pool, 1, 2, s->now),
-                     APR_SUCCESS);
+    assert_int_equal(apl_configure_limits(&s->pool, 1, 2, s->now), APR_SUCCESS);
     scene_tick(s, 0);
     scene_is(s, 1, 0);
     /* The one that was used last. */
@@ -294,7 +291,7 @@ static void a17_the_newest_options_count_whoever_brings_them(void **state)
     new.options.config = 2;
     new.options.max_instances = 1;
     assert_int_equal(scene_get(s, &h1, old), APR_SUCCESS);
-    assert_int_equal(apl_housekeeping_configure(&s->pool, &new, 0, s->now),
+    assert_int_equal(apl_configure_group(&s->pool, &new, 0, s->now),
                      APR_SUCCESS);
     assert_int_equal(scene_get(s, &h2, old), APL_EWAIT);
     scene_is(s, 1, 1);
@@ -330,9 +327,9 @@ static void out_of_slots_is_out_of_room(void **state)
     scene_is(s, 1, 0);
     assert_int_equal(s->pool.header->spawning, 1);
     /* Another limit is no reason to end the idle one: it keeps its slot. */
-    apl_housekeeping_limits(&s->pool, 2, 1, s->now);
+    apl_configure_limits(&s->pool, 2, 1, s->now);
     scene_is(s, 1, 0);
-    apl_housekeeping_limits(&s->pool, 3, 1, s->now);
+    apl_configure_limits(&s->pool, 3, 1, s->now);
     scene_close(s, &ha);
     assert_int_equal(scene_reap(s), 1);
     assert_int_equal(s->pool.header->spawning, 2);

@@ -88,9 +88,8 @@ static void i18_free_groups_and_children(void **state)
     assert_int_equal(apl_child_watch_at(pool, left, &watch), APR_SUCCESS);
     assert_int_equal(apl_child_watch_gone(pool, &watch, p.s->now), APR_SUCCESS);
     scene_be(p.s, first);
-    assert_int_equal(apl_housekeeping_configure(pool, gone, 1, p.s->now),
-                     APR_SUCCESS);
-    assert_int_equal(apl_housekeeping_remove(pool, gone->name, p.s->now),
+    assert_int_equal(apl_configure_group(pool, gone, 1, p.s->now), APR_SUCCESS);
+    assert_int_equal(apl_configure_remove(pool, gone->name, p.s->now),
                      APR_SUCCESS);
     scene_tick(p.s, SECOND);
     assert_int_equal(pool->groups[3].state, APL_GROUP_FREE);

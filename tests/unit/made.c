@@ -66,7 +66,7 @@ static void with_auto_a_wide_process_stays_wide(void **state)
     for (i = 0; i < 3; i++)
         scene_close(s, &h[i]);
     scene_close(s, &h[3]);
-    apl_housekeeping_configure(&s->pool, a, 0, s->now);
+    apl_configure_group(&s->pool, a, 0, s->now);
     assert_int_equal(scene_ask(s, &more[0], a), APR_SUCCESS);
     assert_true(more[0].id == id);
     assert_int_equal(scene_ask(s, &more[1], a), APR_SUCCESS);
@@ -75,7 +75,7 @@ static void with_auto_a_wide_process_stays_wide(void **state)
     /* What the administrator says is another matter: it holds for all. */
     a->options.concurrency = 2;
     a->options.config++;
-    apl_housekeeping_configure(&s->pool, a, 0, s->now);
+    apl_configure_group(&s->pool, a, 0, s->now);
     assert_int_equal(scene_poll(s, &h[3]), APR_SUCCESS);
     assert_true(h[3].id == id);
     for (i = 3; i < 6; i++)

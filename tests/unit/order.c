@@ -116,7 +116,7 @@ static void turns_do_too(void **state)
     (void)state;
     for (i = 0; i < 4; i++) {
         apps[i] = scene_app(s, (const char *[]){"a", "b", "c", "d"}[i]);
-        apl_housekeeping_configure(&s->pool, apps[i], 1, s->now);
+        apl_configure_group(&s->pool, apps[i], 1, s->now);
     }
     assert_int_equal(scene_get(s, &holds[0], apps[0]), APR_SUCCESS);
     assert_int_equal(scene_get(s, &holds[1], apps[1]), APR_SUCCESS);

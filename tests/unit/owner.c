@@ -221,8 +221,7 @@ static void a_lost_process_is_put_back(void **state)
     assert_int_equal(
         apl_supervise_adopt(&s->pool, id, identity, "a", scene_wire, 1, s->now),
         APL_ESTALE);
-    assert_int_equal(apl_housekeeping_configure(&s->pool, a, 1, s->now),
-                     APR_SUCCESS);
+    assert_int_equal(apl_configure_group(&s->pool, a, 1, s->now), APR_SUCCESS);
     assert_int_equal(
         apl_supervise_adopt(&s->pool, id, identity, "a", scene_wire, 1, s->now),
         APR_SUCCESS);

@@ -77,11 +77,11 @@ static void i11_above_a_lowered_limit_one_leaves_with_its_request(void **state)
         assert_int_equal(scene_ask(s, &waiting[i], a), APL_EWAIT);
     a->options.max_instances = 2;
     a->options.config = 2;
-    apl_housekeeping_configure(&s->pool, a, 0, s->now);
+    apl_configure_group(&s->pool, a, 0, s->now);
     scene_close(s, &h[0]);
     scene_is(s, 2, 2);
     assert_int_equal(scene_poll(s, &waiting[0]), APL_EWAIT);
-    apl_housekeeping_limits(&s->pool, 1, 2, s->now);
+    apl_configure_limits(&s->pool, 1, 2, s->now);
     scene_close(s, &h[1]);
     scene_is(s, 1, 1);
     scene_close(s, &h[2]);

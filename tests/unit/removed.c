@@ -6,7 +6,7 @@
 
 static void remove_app(scene_t *s, const apl_app_t *a)
 {
-    assert_int_equal(apl_housekeeping_remove(&s->pool, a->name, s->now),
+    assert_int_equal(apl_configure_remove(&s->pool, a->name, s->now),
                      APR_SUCCESS);
     scene_ok(s);
 }
@@ -36,8 +36,7 @@ static void i6_a_removed_group_takes_its_processes_along(void **state)
     scene_close(s, &busy);
     scene_reap(s);
     scene_tick(s, 1000000);
-    assert_int_equal(apl_housekeeping_remove(&s->pool, "a", s->now),
-                     APL_ESTALE);
+    assert_int_equal(apl_configure_remove(&s->pool, "a", s->now), APL_ESTALE);
     /* Configured again, it works again. */
     assert_int_equal(scene_get(s, &idle, a), APR_SUCCESS);
     scene_close(s, &idle);
@@ -136,7 +135,7 @@ static void it_may_come_back(void **state)
     (void)state;
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
     remove_app(s, a);
-    apl_housekeeping_configure(&s->pool, a, 0, s->now);
+    apl_configure_group(&s->pool, a, 0, s->now);
     scene_ok(s);
     scene_close(s, &h);
     scene_reap(s);

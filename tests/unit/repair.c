@@ -155,9 +155,8 @@ static void turns_come_back_in_the_order_of_the_waiters(void **state)
     (void)state;
     for (i = 2; i >= 0; i--) {
         apps[i] = scene_app(s, names[i]);
-        assert_int_equal(
-            apl_housekeeping_configure(&s->pool, apps[i], 1, s->now),
-            APR_SUCCESS);
+        assert_int_equal(apl_configure_group(&s->pool, apps[i], 1, s->now),
+                         APR_SUCCESS);
     }
     assert_int_equal(scene_get(s, &h, x), APR_SUCCESS);
     for (i = 0; i < 3; i++)
@@ -244,8 +243,8 @@ static void any_bytes_end_in_a_pool_that_works(void **state)
             damage(s, round % 2);
         repair(s);
         reconcile(s);
-        apl_housekeeping_limits(&s->pool, 5, 1, s->now);
-        apl_housekeeping_limits(&s->pool, 4, 1, s->now);
+        apl_configure_limits(&s->pool, 5, 1, s->now);
+        apl_configure_limits(&s->pool, 4, 1, s->now);
         assert_int_equal(apl_child_register(&s->pool, 1), APR_SUCCESS);
         app = scene_app(s, "new");
         rv = apl_checkout(&s->pool, &x, app, NULL, NULL, s->now);

@@ -134,8 +134,7 @@ static uint64_t start_ahead(scene_t *s, apl_app_t *a)
     int64_t next;
 
     a->options.min_instances = 1;
-    assert_int_equal(apl_housekeeping_configure(&s->pool, a, 1, s->now),
-                     APR_SUCCESS);
+    assert_int_equal(apl_configure_group(&s->pool, a, 1, s->now), APR_SUCCESS);
     assert_int_equal(apl_housekeeping_tick(&s->pool, s->now, &next),
                      APR_SUCCESS);
     assert_int_equal(scene_spawn(s), 1);
@@ -168,8 +167,7 @@ static void a11_changed_while_it_boots_and_before_all_requests(void **state)
 
     (void)state;
     a->options.min_instances = 1;
-    assert_int_equal(apl_housekeeping_configure(&s->pool, a, 1, s->now),
-                     APR_SUCCESS);
+    assert_int_equal(apl_configure_group(&s->pool, a, 1, s->now), APR_SUCCESS);
     assert_int_equal(apl_housekeeping_tick(&s->pool, s->now, &next),
                      APR_SUCCESS);
     old = scene_take(s);

@@ -268,7 +268,7 @@ static void s14_a_raised_limit_serves_one_more(void **state)
         play_get(p, i, p->a);
     play_get_none(p, 4, p->a);
     play_get_none(p, 5, p->a);
-    assert_int_equal(apl_housekeeping_limits(&p->s->pool, 4, 2, p->s->now),
+    assert_int_equal(apl_configure_limits(&p->s->pool, 4, 2, p->s->now),
                      APR_SUCCESS);
     assert_int_equal(scene_spawn(p->s), 1);
     play_has(p, 4);

@@ -28,7 +28,7 @@ static void another_process_attaches(void **state)
     assert_int_equal((uintptr_t)a.base % 64, 0);
     assert_int_equal(apl_segment_attach(&b, dup(a.file), &n), APR_SUCCESS);
     assert_ptr_not_equal(a.base, b.base);
-    assert_int_equal(apl_housekeeping_limits(&a, 7, 1, 1), APR_SUCCESS);
+    assert_int_equal(apl_configure_limits(&a, 7, 1, 1), APR_SUCCESS);
     assert_int_equal(b.header->max, 7);
     apl_segment_close(&b);
     /* What somebody wrote there decides nothing. */

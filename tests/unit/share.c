@@ -255,8 +255,7 @@ static void options_that_come_with_the_configuration_do_too(void **state)
     apl_app_t *a = crowd(s, h, CROWD);
 
     (void)state;
-    assert_int_equal(apl_housekeeping_configure(&s->pool, a, 0, s->now),
-                     APR_SUCCESS);
+    assert_int_equal(apl_configure_group(&s->pool, a, 0, s->now), APR_SUCCESS);
     disperse(s, h);
 }
 

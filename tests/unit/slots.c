@@ -82,8 +82,7 @@ static void a_group_that_is_gone_has_no_turn(void **state)
     assert_int_equal(scene_ask(s, &w, c), APL_EWAIT);
     index = s->pool.sessions[w.session].group;
     scene_close(s, &w);
-    assert_int_equal(apl_housekeeping_remove(&s->pool, "c", s->now),
-                     APR_SUCCESS);
+    assert_int_equal(apl_configure_remove(&s->pool, "c", s->now), APR_SUCCESS);
     scene_tick(s, 1000000);
     assert_int_equal(s->pool.groups[index].state, APL_GROUP_FREE);
     d = scene_app(s, "d");
@@ -146,10 +145,9 @@ static void a_bucket_has_an_end(void **state)
 
     (void)state;
     crowd(s, apps, NAMES);
-    while (apl_housekeeping_configure(pool, apps[most], 1, s->now) ==
-           APR_SUCCESS)
+    while (apl_configure_group(pool, apps[most], 1, s->now) == APR_SUCCESS)
         assert_true(++most < NAMES);
-    assert_int_equal(apl_housekeeping_configure(pool, apps[most], 1, s->now),
+    assert_int_equal(apl_configure_group(pool, apps[most], 1, s->now),
                      APL_EFULL);
     scene_ok(s);
     for (i = most; i < NAMES; i++) {

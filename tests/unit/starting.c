@@ -195,13 +195,13 @@ static void b10_a_start_looks_at_the_minimum_of_now(void **state)
     boots = scene_take(s);
     a->options.config = 2;
     a->options.min_instances = 1;
-    apl_housekeeping_configure(&s->pool, a, 0, s->now);
+    apl_configure_group(&s->pool, a, 0, s->now);
     scene_ready(s, boots);
     assert_int_equal(scene_take(s), 0);
     scene_is(s, 2, 1);
     a->options.config = 3;
     a->options.min_instances = 5;
-    apl_housekeeping_configure(&s->pool, a, 0, s->now);
+    apl_configure_group(&s->pool, a, 0, s->now);
     assert_int_equal(scene_spawn(s), 3);
     scene_is(s, 5, 1);
     scene_end(s);

@@ -158,7 +158,7 @@ static void meddle(void)
         apl_admin_restart(&s->pool, name, rand() % 2, now);
         break;
     case 1:
-        apl_housekeeping_limits(&s->pool, 2 + (uint32_t)(rand() % 3), 1, now);
+        apl_configure_limits(&s->pool, 2 + (uint32_t)(rand() % 3), 1, now);
         break;
     case 2:
         if (n > 0)

@@ -99,8 +99,7 @@ static void b25_a_new_place_goes_to_who_waits_longest(void **state)
 
     (void)state;
     wanting(s, h);
-    assert_int_equal(apl_housekeeping_limits(&s->pool, 3, 2, s->now),
-                     APR_SUCCESS);
+    assert_int_equal(apl_configure_limits(&s->pool, 3, 2, s->now), APR_SUCCESS);
     assert_int_equal(scene_spawn(s), 1);
     assert_int_equal(scene_poll(s, &h[2]), APR_SUCCESS);
     assert_int_equal(scene_poll(s, &h[3]), APL_EWAIT);
@@ -283,8 +282,7 @@ static void d1_above_a_lowered_limit_the_pool_does_not_grow(void **state)
     (void)state;
     for (i = 0; i < 4; i++)
         assert_int_equal(scene_get(s, &h[i], a), APR_SUCCESS);
-    assert_int_equal(apl_housekeeping_limits(&s->pool, 2, 2, s->now),
-                     APR_SUCCESS);
+    assert_int_equal(apl_configure_limits(&s->pool, 2, 2, s->now), APR_SUCCESS);
     /* Neither ==, nor one out, one in, keeps it where it is. */
     assert_int_equal(scene_ask(s, &w, b), APL_EWAIT);
     for (i = 0; i < 4; i++) {

@@ -106,7 +106,7 @@ static int setup(void **state)
     assert_ptr_not_equal(memory, MAP_FAILED);
     munmap(s->pool.base, s->pool.size);
     apl_segment_format(&s->pool, memory, &capacity);
-    apl_housekeeping_limits(&s->pool, 16, 1, s->now);
+    apl_configure_limits(&s->pool, 16, 1, s->now);
     assert_int_equal(apl_child_register(&s->pool, 1), APR_SUCCESS);
     undoing = 0;
     hurry = 0;
@@ -176,7 +176,7 @@ static void giving_places_away(void **state)
     assert_int_equal(scene_ask(s, &waits[1], scene_app(s, "c")), APL_EWAIT);
     s->pool.header->max = 16;
     remember();
-    assert_int_equal(apl_housekeeping_limits(&s->pool, 16, 2, s->now),
+    assert_int_equal(apl_configure_limits(&s->pool, 16, 2, s->now),
                      APR_SUCCESS);
     assert_in_range(n_done, 2, 2 * s->pool.n.groups);
 }

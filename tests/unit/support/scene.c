@@ -25,7 +25,7 @@ scene_t *scene_new(uint32_t max)
     s->now = 1000000000;
     s->pid = 1000;
     s->made_for = 1;
-    apl_housekeeping_limits(&s->pool, max, 1, s->now);
+    apl_configure_limits(&s->pool, max, 1, s->now);
     assert_int_equal(apl_child_register(&s->pool, 1), APR_SUCCESS);
     return s;
 }

@@ -84,7 +84,7 @@ static void configure(walk_t *w)
         o->hung_extra = g != 3 ? 2 : 1;
         o->unkillable_stop = g == 0 ? 2 : 0;
         w->old[g] = *o;
-        apl_housekeeping_configure(&w->s->pool, a, 1, w->s->now);
+        apl_configure_group(&w->s->pool, a, 1, w->s->now);
         model_configure(w->m, g, steps_slot(w, g), o, 1);
     }
 }

@@ -189,7 +189,7 @@ static int step_limit(walk_t *w, unsigned n)
     unsigned max = 1 + n % 6;
     int news = max != w->m->max || w->config != w->s->pool.header->config;
 
-    apl_housekeeping_limits(&w->s->pool, max, w->config, w->s->now);
+    apl_configure_limits(&w->s->pool, max, w->config, w->s->now);
     if (news)
         model_limit(w->m, max);
     return 1;
@@ -227,8 +227,7 @@ static int step_configure(walk_t *w, unsigned n)
     }
     if (!told)
         return 1;
-    apl_housekeeping_configure(&w->s->pool, &w->s->apps[g], prestart,
-                               w->s->now);
+    apl_configure_group(&w->s->pool, &w->s->apps[g], prestart, w->s->now);
     model_configure(w->m, g, steps_slot(w, g), o, prestart);
     return 1;
 }
@@ -237,7 +236,7 @@ static int step_remove(walk_t *w, unsigned n)
 {
     int g = (int)(n % MODEL_GROUPS), there = w->m->groups[g].there;
     apr_status_t rv =
-        apl_housekeeping_remove(&w->s->pool, w->s->apps[g].name, w->s->now);
+        apl_configure_remove(&w->s->pool, w->s->apps[g].name, w->s->now);
 
     if (there)
         model_remove(w->m, g);

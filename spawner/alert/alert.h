@@ -43,8 +43,9 @@ void alert_raise(spawner_t *s, const process_t *p, int event,
 /** A start of its app failed. @return 1: the first one in a row */
 int alert_open(spawner_t *s, const process_t *p);
 
-/** It stays, so its app starts again, unless a start failed after it had
- * become ready. @return 1: starts failed until now */
+/** The start of this process is a success, so its app starts again, unless a
+ * start failed after the process became ready. @return 1: starts failed until
+ * now */
 int alert_close(spawner_t *s, const process_t *p);
 
 /** Starts of the app failed already under the last spawner. */

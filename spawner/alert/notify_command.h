@@ -4,16 +4,17 @@
  * @file notify_command.h
  * @brief Runs the command of AppNotify, with a text on its standard input.
  *
- * It runs as the app's user, with no more rights than the app has, the same
- * limits, a cgroup of its own and no descriptors but a pipe of the text and
- * one of what it prints, which goes to the error log (app_log.h). What it has
- * started ends with it. It is none of the app's processes, but bears the mark
- * of the instance, so that it ends with that, too.
+ * The command runs as the app's user, with no more rights and the same limits
+ * as the app, and in a cgroup of its own. It gets two pipes and no other
+ * descriptors: one has the text, and what it prints into the other one goes to
+ * the error log (app_log.h). What the command has started ends with it. It is
+ * not a process of the app. But it has the mark of the instance, so it also
+ * ends with the instance.
  *
- * Errors: 0, or -1 with errno. What fails later is a line of the log.
- * Crash:  the command is ended when a new spawner finds it: stray_cgroups.h,
- *         mark_scan.h.
- * Trust:  what it prints may be any bytes; some lines of it are logged.
+ * Errors: 0, or -1 with errno. The log has a line for what fails later.
+ * Crash:  a new spawner finds the command (stray_cgroups.h, mark_scan.h) and
+ *         ends it.
+ * Trust:  the command may print any bytes. Some lines of it are logged.
  */
 #ifndef APPPOOL_SPAWNER_ALERT_NOTIFY_COMMAND_H
 #define APPPOOL_SPAWNER_ALERT_NOTIFY_COMMAND_H
@@ -22,13 +23,14 @@
 
 #include "spawner/state/helper_job.h"
 
-/** Bytes of a text, at the most: as many as fit into any pipe at once, so it
- * does not matter whether and when the command reads. */
+/** The maximum length of a text in bytes. So much fits into any pipe at once.
+ * So it does not matter whether and when the command reads. */
 #define NOTIFY_COMMAND_MAX PIPE_BUF
 
 /** A command that runs. Zeroed at first. */
 typedef struct {
-    helper_job_t job; /**< first: it is how this is found */
+    helper_job_t
+        job; /**< first, so that its address is that of this structure */
     loop_source_t output;
     char app[APL_NAME_MAX];
     char label[64];     /**< of the app */
@@ -37,13 +39,12 @@ typedef struct {
     size_t length;
 } notify_command_t;
 
-/** Run the command of `app`. @param text of NOTIFY_COMMAND_MAX bytes at the
- * most */
+/** Run the command of `app`. @param text at most NOTIFY_COMMAND_MAX bytes */
 int notify_command_begin(spawner_t *s, notify_command_t *c,
                          const app_entry_t *app, const char *text,
                          size_t length);
 
-/** Does it run yet? */
+/** Does it still run? */
 int notify_command_is_busy(const notify_command_t *c);
 
 #endif

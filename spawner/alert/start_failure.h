@@ -2,18 +2,19 @@
 
 /**
  * @file start_failure.h
- * @brief Why an app did not start: in words for the log, for the segment, and
- *        in a file that httpd's children make the error page of.
+ * @brief Why an app did not start: a text for the log and for the segment, and
+ *        a file from which httpd's children make the error page.
  *
- * The file is e/KEY, one for each app, and is removed when a process of it
- * stays (phase.h), or when it leaves the configuration. Its lines are
- * "NAME VALUE": id, step, failure, command, directory, user; then "output", and
- * all lines after that are the app's.
+ * The file is e/KEY, one for each app. It is removed when a start of the app is
+ * a success (phase.h), or when the app leaves the configuration. Its lines are
+ * "NAME VALUE": id, step, failure, command, directory, user. Then comes
+ * "output", and all lines after that are output of the app.
  *
- * Errors: a file that cannot be written is missing; the page says less then.
- * Crash:  a file is there as a whole or not.
- * Trust:  root's, for httpd's group to read. Output is the app's, and commands
- *         may hold secrets; the environment is left out.
+ * Errors: if the file cannot be written, there is none, and the page says less.
+ * Crash:  the file is complete or does not exist.
+ * Trust:  the file is root's, and httpd's group may read it. The output comes
+ *         from the app, and commands may contain secrets. The environment is
+ *         left out.
  */
 #ifndef APPPOOL_SPAWNER_ALERT_START_FAILURE_H
 #define APPPOOL_SPAWNER_ALERT_START_FAILURE_H
@@ -28,21 +29,21 @@ void start_failure_log(const spawner_t *s, const process_t *p);
 void start_failure_brief(const process_t *p, char *text, size_t size);
 
 /**
- * Write the file, and tell of the failure (AppNotify).
- * @param id   of the error; stands in the log and in the segment
- * @param text what failed, in a sentence
+ * Write the file, and notify of the failure (AppNotify).
+ * @param id   of the error, as in the log and in the segment
+ * @param text a sentence: what failed
  */
 void start_failure_keep(spawner_t *s, const process_t *p, int step, uint64_t id,
                         const char *text);
 
-/** It stays: if its app could not be started until now, remove the file and
- * tell that (AppNotify). */
+/** The start of this process is a success. If starts of its app failed until
+ * now, remove the file and notify of the success (AppNotify). */
 void start_failure_forget(spawner_t *s, const process_t *p);
 
-/** A new spawner: which apps could not be started under the last one? */
+/** A new spawner: read from the files which apps could not be started. */
 void start_failure_recall(const spawner_t *s);
 
-/** Remove what is no file of a configured app. */
+/** Remove files that belong to no configured app. */
 void start_failure_sweep(const spawner_t *s);
 
 #endif

@@ -2,8 +2,8 @@
 
 /**
  * @file boot_order.h
- * @brief What the forked child is to start, and the descriptors that it is
- *        given for that.
+ * @brief What the forked child has to start, and the descriptors that it
+ *        gets.
  */
 #ifndef APPPOOL_SPAWNER_CHILD_BOOT_ORDER_H
 #define APPPOOL_SPAWNER_CHILD_BOOT_ORDER_H

@@ -10,19 +10,20 @@
  *     export NAME='value'
  *     NAME="a value with \" and \\"
  *
- * The common subset of systemd's EnvironmentFile= and of .env: what those read
- * in different ways is refused. The whole format is in doc/directives.md.
+ * The format is the common subset of systemd's EnvironmentFile= and of .env.
+ * What these two read in different ways is refused. doc/directives.md has the
+ * whole format.
  *
- * Errors: a sentence with the file, the line and the name of the variable; no
- *         value.
- * Trust:  read by the child that becomes the app, before it gives up root's
- *         rights (open_as.h). It must belong to root or to the app's user, and
- *         nobody else may write it, or put another file in its place
- *         (approot_owner.h). With root's rights only a file of root's is read,
- *         from a directory that only root may write. So neither can a user put
- *         a file of root's into his app's environment, nor another user change
- *         that environment. What stands there is looked at when root's rights
- *         are given up.
+ * Errors: a sentence with the file, the line and the name of the variable, but
+ *         without its value.
+ * Trust:  the child that becomes the app reads the file before it gives up
+ *         root's rights (open_as.h). The file must belong to root or to the
+ *         app's user. Nobody else may write it, or put another file in its
+ *         place (approot_owner.h). With root's rights, only a file of root's is
+ *         read, from a directory that only root may write. So a user cannot get
+ *         a file of root's into the environment of an app, and another user
+ *         cannot change that environment. The text is parsed after root's
+ *         rights are given up.
  */
 #ifndef APPPOOL_SPAWNER_CHILD_ENV_FILE_H
 #define APPPOOL_SPAWNER_CHILD_ENV_FILE_H
@@ -34,15 +35,15 @@
 
 /**
  * Read the file, as root. The process has the groups of `who` already.
- * @return its text, never freed. NULL: error says why not
+ * @return its text, never freed; NULL: `error` says why
  */
 char *env_file_read(const char *path, const privilege_t *who, size_t *length,
                     char error[ENV_FILE_ERROR_MAX]);
 
 /**
- * What the text says; with the rights of the app's user.
- * @param text is written to, and stays
- * @return NAME=value, NULL at the end; never freed. NULL: error says why not
+ * Parse the text, with the rights of the app's user.
+ * @param text is changed; the result points into it
+ * @return NAME=value, NULL at the end; never freed. NULL: `error` says why
  */
 char **env_file_parse(const char *path, char *text, size_t length,
                       char error[ENV_FILE_ERROR_MAX]);

@@ -11,7 +11,7 @@
 #include "spawner/shared/privilege.h"
 
 /**
- * For what is run as a user and is no app. As below.
+ * The same as environment_make(), for a command that is not an app.
  * @param id of the mark
  */
 char **environment_of_user(const char *instance, uint64_t id,
@@ -20,8 +20,7 @@ char **environment_of_user(const char *instance, uint64_t id,
 /**
  * For execve(); allocated, never freed: the caller becomes another program.
  * @param variables of AppEnvFile, as NAME=value, NULL at the end; or NULL.
- * Those
- *                  of AppSetEnv replace them
+ *                  Variables of AppSetEnv replace them
  */
 char **environment_make(const boot_t *boot, const privilege_t *who,
                         char *const *variables);

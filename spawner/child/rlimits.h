@@ -2,8 +2,8 @@
 
 /**
  * @file rlimits.h
- * @brief What a process of an app's user may use: as httpd was started, or as
- *        RLimitCPU, RLimitMEM and RLimitNPROC say.
+ * @brief The limits of a process of an app's user: those that httpd was started
+ *        with, or those of RLimitCPU, RLimitMEM and RLimitNPROC.
  */
 #ifndef APPPOOL_SPAWNER_CHILD_RLIMITS_H
 #define APPPOOL_SPAWNER_CHILD_RLIMITS_H
@@ -11,9 +11,9 @@
 #include "spawner/state/app_table.h"
 
 /**
- * Set this process's, which is root's yet.
+ * Set the limits of this process, which still has root's rights.
  * @param descriptors RLIMIT_NOFILE
- * @return NULL; or the directive that could not be followed, and errno
+ * @return NULL; or the directive whose limit could not be set, and errno
  */
 const char *rlimits_apply(const app_entry_t *app,
                           const struct rlimit *descriptors);

@@ -2,12 +2,12 @@
 
 /**
  * @file start_step.h
- * @brief The steps of a start, to say at which of them it failed.
+ * @brief The steps of a start. A failure names its step.
  */
 #ifndef APPPOOL_SPAWNER_CHILD_START_STEP_H
 #define APPPOOL_SPAWNER_CHILD_START_STEP_H
 
-/** What was being done when it failed. */
+/** The step that failed. */
 enum {
     START_STEP_PREPARE,   /**< sockets, pipes, fork: ours */
     START_STEP_USER,      /**< finding AppUser, taking on its rights */

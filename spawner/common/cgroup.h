@@ -2,18 +2,20 @@
 
 /**
  * @file cgroup.h
- * @brief Where cgroup v2 may be written to, a cgroup for each process of an
- *        app, and for each command of AppNotify: nothing that it starts can
- *        leave it, so nothing is missed when it is killed. libc only: the
- *        watchdog uses it too.
+ * @brief A cgroup for each process of an app, and for each command of
+ *        AppNotify, if cgroup v2 may be written to. What the process starts
+ *        cannot leave its cgroup, so nothing is missed when the cgroup is
+ *        killed. libc only: the watchdog uses it too.
  *
  *     OURS/apppool-INSTANCE/ID    OURS: the cgroup that httpd runs in
  *
- * All of it is optional: without, processes are known by session and mark.
+ * All of it is optional. Without cgroups, processes are known by session and
+ * mark.
  *
  * Errors: -1: there is no such cgroup.
- * Crash:  what a dead spawner made is found by its name. A cgroup that exists
- *         has its process in it: who cannot enter removes it.
+ * Crash:  the next spawner finds each cgroup by its name. A cgroup that exists
+ *         contains its process, because a child that cannot enter its cgroup
+ *         removes it.
  * Trust:  the kernel's word. Apps may not write there.
  */
 #ifndef APPPOOL_SPAWNER_COMMON_CGROUP_H
@@ -24,34 +26,35 @@
 #include <sys/types.h>
 
 /**
- * Use cgroups from now on, if that is possible; make the instance's.
+ * Use cgroups from now on, if that is possible. Make that of the instance.
  * @param instance 16 hex digits
- * @param text     where it is, or why there is none; for people
+ * @param text     for the log: where it is, or why there is none
  * @return 0, or -1
  */
 int cgroup_open(const char *instance, char *text, size_t size);
 
-/** Make the cgroup of process `id` and enter it; by the forked child.
- * @return 0: it is in, or cgroups are not used here; -1 with errno: it could
- * not
- * be made or entered, and is not there */
+/**
+ * In the forked child: make the cgroup of process `id` and enter it.
+ * @return 0: the child is in it, or cgroups are not used here; -1 with errno:
+ *         it could not be made or entered, and does not exist
+ */
 int cgroup_enter(uint64_t id);
 
-/** SIGKILL for all that are in it. @return 0, or -1 */
+/** Send SIGKILL to all processes in it. @return 0, or -1 */
 int cgroup_kill(uint64_t id);
 
 /** Does anything run in it? @return 1, 0, or -1 */
 int cgroup_populated(uint64_t id);
 
-/** Call `each` for the pid of every process that is in it; it may be gone by
- * then. It takes as long as there are many. @return 0, or -1 */
+/** Call `each` for the pid of each process in it. The process may be gone by
+ * then. The time depends on the number of processes. @return 0, or -1 */
 int cgroup_members(uint64_t id, void (*each)(pid_t pid, void *ctx), void *ctx);
 
-/** Is process `pid` in it? The kernel is asked for that process alone. */
+/** Is process `pid` in it? Only the file of that process is read. */
 int cgroup_has(uint64_t id, pid_t pid);
 
-/** What cgroup_members() needs: not to be closed by a child that calls it.
- * @return a descriptor, or -1 */
+/** A child that calls cgroup_members() must keep this descriptor open.
+ * @return -1: there is none */
 int cgroup_descriptor(void);
 
 /** Remove it. @return 0: there is none (any more); -1: it is not empty */
@@ -61,8 +64,8 @@ int cgroup_remove(uint64_t id);
 void cgroup_each(void (*each)(uint64_t id, void *ctx), void *ctx);
 
 /**
- * The end of an instance, whoever made its cgroup: SIGKILL for all that are
- * in it, and away with it when it is empty.
+ * The end of an instance, no matter which program made its cgroup: send SIGKILL
+ * to all processes in it, and remove it when it is empty.
  * @return 1: it is not empty yet; 0: there is none (any more)
  */
 int cgroup_sweep(const char *instance);

@@ -11,8 +11,8 @@
 /** All signals at their default action, none blocked. */
 void child_reset_signals(void);
 
-/** Close all descriptors above standard error but `keep`.
- * @return 0, or -1 with errno: some are open yet */
+/** Close all descriptors above standard error, except `keep`.
+ * @return 0, or -1 with errno: some are still open */
 int child_reset_descriptors(int keep);
 
 #endif

@@ -9,16 +9,17 @@
 #define APPPOOL_SPAWNER_COMMON_DAEMONIZE_H
 
 /**
- * A session of its own, as httpd signals its process group, and a name. TERM
- * and CHLD are read from a descriptor, what else httpd or a terminal may send
- * is ignored. Orphans of applications become its children.
+ * Begin a session of its own, because httpd signals its process group, and set
+ * the name. TERM and CHLD are read from a descriptor. Other signals of httpd or
+ * a terminal are ignored. Orphans of applications become children of this
+ * process.
  * @return the descriptor, non-blocking and close-on-exec
  */
 int daemonize(const char *name);
 
-/** What the out-of-memory killer makes of this process, as
- * /proc/PID/oom_score_adj has it: "-1000" never, "0" as of any other. Only root
- * may ask for less, so it is a wish. */
+/** Set /proc/PID/oom_score_adj of this process: "-1000": the out-of-memory
+ * killer never takes it; "0": it is like any other process. Only root may lower
+ * the value, so this may have no effect. */
 void daemonize_oom_score(const char *score);
 
 #endif

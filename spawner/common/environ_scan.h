@@ -5,9 +5,10 @@
  * @brief Reads the marks of processes so that no process can hold up the
  *        caller.
  *
- * To read a process's environment takes a lock of its memory. A process can
- * hold that lock as long as it likes. So children of the caller read, from one
- * list. While one child waits, another one goes on with the next process.
+ * To read the environment of a process, the kernel takes a lock of its memory.
+ * A process can hold that lock as long as it likes. So children of the caller
+ * read, from one list. While one child waits, another one goes on with the next
+ * process.
  *
  * libc only: the watchdog uses it too. It may still take seconds, so the
  * spawner's loop does not call it.
@@ -23,9 +24,9 @@
 /**
  * Read the marks of all processes that are `wanted`, then call `each` for
  * them.
- * @param each its `mark` is "" where a process bears none, and NULL where
- *             that could not be found out: it waited for a second, or there
- *             was no memory or child to read it
+ * @param each its `mark` is "" if the process has none, and NULL if that is
+ *             not known: the reader waited for a second, or there was no memory
+ *             or child to read it
  */
 void environ_scan_read(int (*wanted)(const procfs_t *who, void *ctx),
                        void (*each)(const procfs_t *who, const char *mark,

@@ -12,8 +12,8 @@
 #define EXIT_CAUSE_MAX 64
 
 /**
- * "exit code 3", "signal 9 (SIGKILL)"; what waitid() filled in.
- * @param info si_pid 0: how it ended is not known
+ * "exit code 3", "signal 9 (SIGKILL)".
+ * @param info as waitid() fills it in; si_pid 0: the cause is not known
  * @return text, which is buf
  */
 const char *exit_cause_text(const siginfo_t *info, char buf[EXIT_CAUSE_MAX]);

@@ -6,18 +6,18 @@
  *
  *     [Sat Nov 21 06:54:17.123456 2026] [apppool:notice] [pid 12] apppool: ...
  *
- * The log is found by the symbolic link `errorlog` of the runtime directory
- * and opened for each line, so it may be rotated at any time. Where that
- * cannot be opened (it is too early, say) lines go to CONTRACT_LOG_FD.
+ * The log is found by the symbolic link `errorlog` of the runtime directory,
+ * and opened for each line, so it may be rotated at any time. If it cannot be
+ * opened, for example because it is too early, lines go to CONTRACT_LOG_FD.
  *
- * A line is written if the LogLevel of httpd lets it through; a notice always
- * is, as in httpd. Each call of log_line() in the source is a kind of its own,
- * of which LOG_BURST lines are written at once, and LOG_RATE a second. How many
- * others were dropped is a line as well.
+ * A line is written if the LogLevel of httpd lets it through. A notice is
+ * always written, as in httpd. Each call of log_line() in the source is a kind
+ * of line. Of each kind, LOG_BURST lines are written at once, and LOG_RATE a
+ * second. The others are dropped, and a line says how many.
  *
- * Trust: what a line is made of may come from anywhere; control characters
- *        are written as \xNN, so one call is one line. Whoever makes us log
- *        without end does not fill the log.
+ * Trust: the text of a line may come from anywhere. Control characters are
+ *        written as \xNN, so one call is one line. An app or a client that
+ *        causes lines without end does not fill the log.
  */
 #ifndef APPPOOL_SPAWNER_COMMON_LOG_H
 #define APPPOOL_SPAWNER_COMMON_LOG_H
@@ -33,9 +33,9 @@ enum { LOG_ERROR = 3, LOG_WARN, LOG_NOTICE, LOG_INFO };
 #define LOG_BURST 1000
 #define LOG_RATE  10
 
-/** Of one call in the source; zeroed at first. */
+/** State of one call in the source; zeroed at first. */
 typedef struct log_kind {
-    struct log_kind *next; /**< of those of which lines were dropped */
+    struct log_kind *next; /**< in the list of kinds with dropped lines */
     token_bucket_t bucket;
     unsigned long dropped; /**< since `logged_at` */
     int64_t logged_at;     /**< us: when dropped lines were last logged */
@@ -48,7 +48,7 @@ void log_directory(int fd);
 /** Write lines up to this level from now on. LOG_NOTICE at first. */
 void log_level(int most);
 
-/** Write one line; cut off where it gets longer than LOG_MAX. */
+/** Write one line, of at most LOG_MAX bytes; the rest is cut off. */
 #define log_line(level, ...)                                                   \
     do {                                                                       \
         static log_kind_t log_kind_;                                           \
@@ -61,13 +61,12 @@ void log_line_of(log_kind_t *kind, int level, const char *format, ...)
 /** Does the LogLevel of httpd let such a line through? */
 int log_has(int level);
 
-/** Write one line, which is of a level that log_has(). @return 0: it is one too
- * many, and is dropped */
+/** Write one line of a level that log_has(). @return 0: it was dropped */
 int log_text_of(log_kind_t *kind, int level, const char *text);
 
 /**
- * Say how many lines were dropped, of each kind every ten seconds.
- * @param last the program ends, so all of it is said now
+ * Log how many lines were dropped: for each kind every ten seconds.
+ * @param last the program ends, so log all of it now
  */
 void log_tick(int last);
 
@@ -83,7 +82,8 @@ size_t log_escape(char *to, size_t size, const char *from, size_t length);
 /** Beginning of a line of httpd's log: "[time] ". @return its length */
 size_t log_time(char *to, size_t size);
 
-/** What follows: "[apppool:info] [pid 12] apppool: ". @return its length */
+/** The part after the time: "[apppool:info] [pid 12] apppool: ".
+ * @return its length */
 size_t log_origin(char *to, size_t size, int level);
 
 #endif

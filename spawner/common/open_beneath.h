@@ -2,13 +2,13 @@
 
 /**
  * @file open_beneath.h
- * @brief Open what stands below a directory of root's, where an app's user may
- *        change the names: no symbolic link is followed, and no mount is
- *        entered. libc only.
+ * @brief Opens a file below a directory of root's, where an app's user may
+ *        change the names. It follows no symbolic link and enters no mount.
+ *        libc only.
  *
- * A user may mount a file system of its own on its directory (FUSE), and
- * whoever looks at something there waits for that user's program. Whether a
- * name is such a mount is known to the file system that it stands in.
+ * A user may mount a file system of their own (FUSE) on their directory. A
+ * process that opens a file there waits for that user's program. The file
+ * system above the mount knows that the name is a mount.
  *
  * Errors: -1 with errno; EXDEV: a mount; ELOOP: a symbolic link.
  */

@@ -2,8 +2,8 @@
 
 /**
  * @file procfs.h
- * @brief What /proc tells of processes: who is it, whose is it, does it bear
- *        an app's mark? And signals that cannot hit a stranger.
+ * @brief What /proc says of processes: identity, user, mark. And signals that
+ *        cannot reach another process with the same pid.
  *
  * libc only: the watchdog uses it too. Nothing allocates.
  *
@@ -27,44 +27,47 @@ typedef struct {
     char name[16];  /**< what it calls itself: any bytes */
 } procfs_t;
 
-/** Who is process `pid`? Zombies count. @return 0, or -1: there is none */
+/** Read about process `pid`, which may be a zombie. @return 0, or -1: there is
+ * none */
 int procfs_read(pid_t pid, procfs_t *who);
 
-/** The same of one thread of it; `pid` is then the thread's. */
+/** The same for one thread of it. who->pid is then the number of the thread. */
 int procfs_thread(pid_t pid, pid_t thread, procfs_t *who);
 
 /** A file of /proc/PID, as far as it fits; NUL-terminated.
  * @return its length, or -1 */
 ssize_t procfs_text(pid_t pid, const char *name, char *text, size_t size);
 
-/** Is it known that it does not run any more? What cannot be found out, for
- * want of descriptors or memory, is not known. */
+/** @return 1: it is known that the process does not run any more; 0: it runs,
+ * or that is not known, for example because there are no descriptors or no
+ * memory */
 int procfs_dead(pid_t pid, uint64_t start);
 
-/** Was it sent SIGKILL, and has not died of it yet? It waits in the kernel, and
- * never runs again outside of it. */
+/** @return 1: it was sent SIGKILL and is not dead yet. It waits in the kernel,
+ * and never runs its own code again */
 int procfs_is_killed(pid_t pid);
 
-/** The clock that start times are of. */
+/** Now, by the clock of the start times. */
 uint64_t procfs_now(void);
 
 /** Real user of process `pid`. @return 0, or -1 */
 int procfs_uid(pid_t pid, uid_t *uid);
 
-/** Resident bytes of process `pid`, shared ones by the part that is its.
- * @return -1: not known */
+/** Resident bytes of process `pid`. A page that several processes share counts
+ * in part. @return -1: not known */
 int64_t procfs_own_memory(pid_t pid);
 
-/** Whose pidfd is this? @return 0: it is dead and reaped, or not known */
+/** @return the pid of the process of this pidfd; 0: it is dead and reaped, or
+ * not known */
 pid_t procfs_of_pidfd(int fd);
 
 /** Call `each` for every process of the system. */
 void procfs_each(void (*each)(const procfs_t *who, void *ctx), void *ctx);
 
 /**
- * Read the mark APPPOOL_ID that the process bears in its environment; one
- * that overwrote its environment bears none. It may make us wait for as long
- * as it likes: see environ_scan.h. @return 0, or -1
+ * Read the mark APPPOOL_ID in the environment of the process. A process that
+ * has overwritten its environment has none. A process may make us wait for as
+ * long as it likes: see environ_scan.h. @return 0, or -1
  */
 int procfs_mark(pid_t pid, char *mark, size_t size);
 

@@ -2,22 +2,22 @@
 
 /**
  * @file reap.h
- * @brief Dead children are reaped, a bounded number at a time. libc only.
+ * @brief Reaps dead children, a bounded number at a time. libc only.
  *
- * Watchdog and spawner are subreapers: each orphan of an app becomes a child
- * of theirs. An app may leave thousands of children that sleep, over which
- * each waitid() walks, and thousands that die each second. So the number of
- * children reaped at a time has a bound, and so has the time.
+ * Watchdog and spawner are subreapers: each orphan of an app becomes their
+ * child. An app may leave thousands of children that sleep, and each waitid()
+ * walks through them. It may also leave thousands that die each second. So one
+ * call has a limit of children and a limit of time.
  *
  * Lock:  none; one thread.
- * Trust: none in the children: an app chooses how many there are.
+ * Trust: an app chooses how many children there are.
  */
 #ifndef APPPOOL_SPAWNER_COMMON_REAP_H
 #define APPPOOL_SPAWNER_COMMON_REAP_H
 
 #include <signal.h>
 
-/** Children that one call reaps at most. */
+/** The maximum number of children that one call reaps. */
 #define REAP_MAX 256
 
 /** A child is dead. The function reaps it, by its pid.
@@ -25,9 +25,9 @@
 typedef int reap_one_t(const siginfo_t *info, void *ctx);
 
 /**
- * Call `one` for dead children: for at most REAP_MAX of them, and for about
- * 50 ms at most.
- * @return 1: there may be more, of which no signal tells: call again soon
+ * Call `one` for dead children: for at most REAP_MAX of them, and for at most
+ * about 50 ms.
+ * @return 1: there may be more, and no signal will say so: call again soon
  */
 int reap_children(reap_one_t *one, void *ctx);
 

@@ -2,17 +2,18 @@
 
 /**
  * @file remove_tree.h
- * @brief Remove files and trees where an app's user may change them meanwhile:
- *        no symbolic link is followed, no mount is entered (open_beneath.h).
- *        libc only.
+ * @brief Removes files and trees that an app's user may change meanwhile. It
+ *        follows no symbolic link and enters no mount (open_beneath.h). libc
+ *        only.
  *
- * Any depth costs a bounded stack and a bounded number of descriptors. How
- * long it takes depends on the tree, and on who still adds to it.
+ * Stack and number of descriptors are bounded, however deep the tree is. The
+ * time depends on the tree, and on processes that still add to it.
  */
 #ifndef APPPOOL_SPAWNER_COMMON_REMOVE_TREE_H
 #define APPPOOL_SPAWNER_COMMON_REMOVE_TREE_H
 
-/** Remove a file or a whole tree. Silent: what cannot be removed stays. */
+/** Remove a file or a whole tree. What cannot be removed stays, and no error is
+ * reported. */
 void remove_tree(int dirfd, const char *name);
 
 #endif

@@ -17,13 +17,13 @@
 /** Zeroed: full. */
 typedef struct {
     int64_t at;   /**< us: the last refill */
-    int64_t gone; /**< tokens that are not in it, times 1,000,000 */
+    int64_t gone; /**< tokens that it lacks, times 1,000,000 */
 } token_bucket_t;
 
 /**
  * Take `cost` tokens.
  * @param rate tokens a second that flow in
- * @param size tokens that it holds; both below 10^9
+ * @param size tokens that it can hold; both below 10^9
  * @return 0: there are not that many, and none was taken
  */
 static inline int token_bucket_take(token_bucket_t *b, int64_t now,

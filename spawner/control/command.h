@@ -23,7 +23,7 @@
 /** The user who sends the command. */
 typedef struct {
     uid_t uid;
-    int is_root;  /**< may ask for everything */
+    int is_root;  /**< may send all commands */
     int is_httpd; /**< may see the status of all apps */
 } command_client_t;
 
@@ -33,7 +33,7 @@ typedef struct {
     command_client_t who;
     char *words[COMMAND_WORDS];
     int n;
-    status_job_order_t order; /**< make: the answer takes its time */
+    status_job_order_t order; /**< make: a job has to make the response */
 } command_t;
 
 /** A refusal without a command: {"error": SENTENCE}. */
@@ -52,8 +52,8 @@ const char *command_by(const command_t *q);
 /** May this user see and restart the app? @param a NULL: no */
 int command_may(const command_client_t *who, const app_entry_t *a);
 
-/** The app that the second word names: by its name, or by the log's short one
- * or its AppRoot, where only one app has that. @return NULL: *refusal is set */
+/** The app that the second word names: by its name, or by its short name or
+ * AppRoot, if only one app has that. @return NULL: *refusal is set */
 const app_entry_t *command_find_app(const command_t *q, json_t **refusal);
 
 /** The process whose id begins with the second word. @return NULL: *refusal is

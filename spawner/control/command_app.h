@@ -2,8 +2,8 @@
 
 /**
  * @file command_app.h
- * @brief Verbs of apppoolctl about one app, which its name, its short name or
- *        its AppRoot names.
+ * @brief Commands of apppoolctl about one app. Its name, its short name or its
+ *        AppRoot names it.
  *
  * Errors: a refusal; nothing was done then.
  * Trust:  as in command.h.
@@ -13,20 +13,21 @@
 
 #include "spawner/control/command.h"
 
-/** Out of service, until it is restarted. */
+/** Take the app out of service, until it is restarted. */
 json_t *command_app_drain(command_t *q);
 
-/** Its minimum runs, and at least one process. */
+/** Start its minimum of processes, and at least one. */
 json_t *command_app_start(command_t *q);
 
-/** Its code is loaded anew. The answer has the ids of the processes that run
- * the old one. */
+/** Restart it, so that new processes load its code. The response has the ids of
+ * the processes that run the old code. */
 json_t *command_app_restart(command_t *q);
 
-/** What it printed last, from the line on that a third word numbers. */
+/** What it printed last, beginning with the line whose number is the third
+ * word. */
 json_t *command_app_logs(command_t *q);
 
-/** All its directives: what holds, and where that was said. */
+/** All its directives: the values, and where in the configuration they are. */
 json_t *command_app_show(command_t *q);
 
 #endif

@@ -17,7 +17,7 @@
  *     show APP            root
  *
  * A command is one line of words with a tab between them; a word has no
- * control character. A response is a JSON object: what was asked for, or
+ * control character. A response is a JSON object: the result, or
  * {"ok": true, "text": SENTENCE, ...} when something was done, or
  * {"error": SENTENCE} when it was not.
  *
@@ -30,9 +30,10 @@
 #include "spawner/control/command.h"
 
 /**
- * Answer a line.
- * @param line  where its newline stands, is written to
- * @param order zeroed; or what is to make the answer in a child (status_job.h)
+ * Run the command of one line.
+ * @param line  is changed; it includes its newline
+ * @param order zeroed at first; filled in if a helper job has to make the
+ *              response (status_job.h)
  * @return NULL: order->make is set
  */
 json_t *command_list_run(spawner_t *s, char *line, size_t length,

@@ -2,7 +2,7 @@
 
 /**
  * @file command_process.h
- * @brief Verbs of apppoolctl about one process, which its id names.
+ * @brief Commands of apppoolctl about one process, which its id names.
  *
  * Errors: a refusal; nothing was done then.
  * Trust:  as in command.h.
@@ -12,10 +12,10 @@
 
 #include "spawner/control/command.h"
 
-/** It ends after the requests that it has. */
+/** End it after the requests that it has. */
 json_t *command_process_detach(command_t *q);
 
-/** It ends with the requests that it has. */
+/** End it together with the requests that it has. */
 json_t *command_process_kill(command_t *q);
 
 #endif

@@ -2,19 +2,20 @@
 
 /**
  * @file control.h
- * @brief The control socket: apppoolctl asks, the spawner answers.
+ * @brief The control socket: apppoolctl sends commands, the spawner responds.
  *
- * A client sends one line (command_list.h), gets one JSON document and EOF.
- * Nothing here blocks: a client that does not send or read is dropped after
- * some seconds, or when there are many. An answer that takes its time is made
- * by a child (status_job.h), once for all clients that have asked for it by
- * then.
+ * A client sends one line (command_list.h), and gets one JSON document and EOF.
+ * Nothing here blocks. A client that does not send or read is dropped after
+ * some seconds, or earlier if there are many. A response that takes long is
+ * made by a helper job (status_job.h), once for all clients that have sent the
+ * same command by then.
  *
- * control.sock is for root and httpd's user. A user of apps has a socket of
- * his own (user_sockets.h).
+ * control.sock is for root and httpd's user. Each user of apps has a socket
+ * (user_sockets.h).
  *
- * Trust: who asks, SO_PEERCRED says. Whoever is neither root nor the user that
- *        the socket is for is not heard, whatever the mode of the socket is.
+ * Trust: SO_PEERCRED says who the client is. A client that is neither root nor
+ *        the user of the socket is closed, whatever the mode of the socket
+ *        is.
  */
 #ifndef APPPOOL_SPAWNER_CONTROL_CONTROL_H
 #define APPPOOL_SPAWNER_CONTROL_CONTROL_H
@@ -24,11 +25,11 @@
 /** Bind and listen. @return 0, or -1 with errno */
 int control_open(spawner_t *s);
 
-/** Give the socket to httpd's user of the table; have those of its apps' users.
- */
+/** Give the socket to httpd's user, whom the table names. Make the sockets of
+ * the users of apps. */
 void control_configure(spawner_t *s);
 
-/** Drop clients that are too slow, and have the next answer made. */
+/** Drop clients that are too slow, and begin the next response. */
 void control_tick(spawner_t *s);
 
 #endif

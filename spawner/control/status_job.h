@@ -9,8 +9,8 @@
  * the job ran, so a flood of commands uses at most half of a core.
  *
  * Lock:   the child may take the pool's lock for a copy (snapshot.h).
- * Errors: a child that fails, or takes too long, has made no text.
- * Crash:  of the spawner: its clients lose their connections.
+ * Errors: if the child fails or takes too long, there is no text.
+ * Crash:  if the spawner dies, its clients lose their connections.
  * Trust:  the child is the spawner's own program.
  */
 #ifndef APPPOOL_SPAWNER_CONTROL_STATUS_JOB_H
@@ -24,16 +24,16 @@
 
 typedef struct status_job_order status_job_order_t;
 
-/** Make an answer: called in the child. @return NULL: there is no memory */
+/** Make a response: called in the child. @return NULL: there is no memory */
 typedef json_t *status_job_make_t(spawner_t *s,
                                   const status_job_order_t *order);
 
-/** What is to be made. Zeroed at first, so that two that are the same are equal
- * byte by byte. */
+/** Which response to make. Zeroed at first, so that two orders for the same
+ * response are equal byte by byte. */
 struct status_job_order {
     status_job_make_t *make;
-    uid_t only; /**< of the apps of this user; USERDB_NOBODY: of all */
-    char app[APL_NAME_MAX]; /**< of this app; "": of all */
+    uid_t only; /**< the apps of this user; USERDB_NOBODY: all apps */
+    char app[APL_NAME_MAX]; /**< this app; "": all */
     uint64_t process;       /**< id of a process */
     int64_t limit;          /**< us for the child; 0: STATUS_JOB_LIMIT */
 };
@@ -44,8 +44,8 @@ struct status_job_order {
 typedef void status_job_made_t(spawner_t *s, const char *text, size_t size);
 
 /**
- * Have an answer made. The pool is read after this call.
- * @return 1: `made` will be called; 0: not now, the spawner is woken to try it
+ * Begin a response. The pool is read after this call.
+ * @return 1: `made` will be called; 0: not now, the loop wakes up to try it
  *         again; -1: there is no memory, or no child
  */
 int status_job_begin(spawner_t *s, const status_job_order_t *order,

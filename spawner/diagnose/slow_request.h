@@ -2,12 +2,12 @@
 
 /**
  * @file slow_request.h
- * @brief AppSlowAfter: a request that lasts is reported, once.
+ * @brief AppSlowAfter: reports each slow request once.
  *
  * Lock:  none is taken; requests are read one by one.
- * Crash: the next spawner reports once more what is slow.
- * Trust: a request is believed as far as it names a process that is ours; a
- *        flood of them makes some lines a second and no more.
+ * Crash: the next spawner reports the slow requests once more.
+ * Trust: the process that a request names must be ours. A flood of slow
+ *        requests causes a bounded number of lines a second.
  */
 #ifndef APPPOOL_SPAWNER_DIAGNOSE_SLOW_REQUEST_H
 #define APPPOOL_SPAWNER_DIAGNOSE_SLOW_REQUEST_H

@@ -2,24 +2,25 @@
 
 /**
  * @file stuck_report.h
- * @brief Reports on processes that are stuck: which request, and what the
- *        process is doing. Nothing here waits.
+ * @brief Reports on stuck processes: which request it is, and what the process
+ *        is doing. Nothing here waits.
  *
  *     stuck_report_request(s, p, "is slow", &request);
  *     stuck_report_begin(s, p);
  *
- * and before a process is killed, again and again until it says yes:
+ * and before a process is killed, again and again until it returns 1:
  *
  *     if (!stuck_report_is_done(s, p))
  *         return;
  *
- * The report is written by a child of the spawner (helper_job.h), as what it
- * reads may block, and takes two seconds at the most.
+ * A helper job (helper_job.h) writes the report, because what it reads may
+ * block. It takes at most two seconds.
  *
- * Crash: a report that is being written when the spawner dies is finished; the
- *        next spawner begins another one before it ends the process.
- * Trust: what a request says of itself is a stranger's word; log_line()
- *        escapes it.
+ * Crash: if the spawner dies while a report is being written, the report is
+ *        finished. The next spawner begins another one before it ends the
+ *        process.
+ * Trust: what a request says of itself comes from anybody. log_line() escapes
+ *        it.
  */
 #ifndef APPPOOL_SPAWNER_DIAGNOSE_STUCK_REPORT_H
 #define APPPOOL_SPAWNER_DIAGNOSE_STUCK_REPORT_H
@@ -27,18 +28,18 @@
 #include "shm/slots/session_peek.h"
 #include "spawner/state/state.h"
 
-/** One line: the process "is slow", say, with this request. */
+/** Write one line: the process, `what` (such as "is slow"), and the request. */
 void stuck_report_request(const spawner_t *s, const process_t *p,
                           const char *what, const apl_session_peek_t *request);
 
-/** Begin the report. @return 0; -1: too many are being written, there is none
- * of this process */
+/** Begin the report. @return 0; -1: there is none, because too many are being
+ * written */
 int stuck_report_begin(spawner_t *s, process_t *p);
 
 /**
- * May it be ended? The first call begins a report. When that is written it is
- * sent AppDumpSignal, and has a second to print; then it may.
- * @return 0: not yet; the loop is woken when it is worth asking again
+ * May the process be ended? The first call begins a report. When the report is
+ * written, the process gets AppDumpSignal, and has a second to print.
+ * @return 1: yes; 0: not yet, and the loop wakes up for the next try
  */
 int stuck_report_is_done(spawner_t *s, process_t *p);
 

@@ -7,7 +7,7 @@
 #ifndef APPPOOL_SPAWNER_DIAGNOSE_SYSCALLS_H
 #define APPPOOL_SPAWNER_DIAGNOSE_SYSCALLS_H
 
-/** @return NULL: it has a number only */
+/** @return NULL: the name is not known */
 const char *syscalls_name(long number);
 
 #endif

@@ -2,16 +2,18 @@
 
 /**
  * @file httpd_children.h
- * @brief httpd's children: their death gives back what they held.
+ * @brief Watches httpd's children. When one dies, its sessions are given back.
  *
- * Trust: a slot may name any process; it is only watched.
+ * Crash: the next spawner watches them anew.
+ * Trust: a slot may name any process. That process is only watched.
  */
 #ifndef APPPOOL_SPAWNER_LIFE_HTTPD_CHILDREN_H
 #define APPPOOL_SPAWNER_LIFE_HTTPD_CHILDREN_H
 
 #include "spawner/state/state.h"
 
-/** Watch those that are new, forget those that left; tell of dead ones. */
+/** Watch new children, forget those that left, and report the dead ones to the
+ * segment. */
 void httpd_children_check(spawner_t *s);
 
 #endif

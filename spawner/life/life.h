@@ -2,11 +2,11 @@
 
 /**
  * @file life.h
- * @brief What time and death bring to a process: limits that are over, the
- *        leader's death, and the end of the rest of its group.
+ * @brief The changes of a process that nobody decides: a limit of time is over,
+ *        the leader dies, the rest of its process group ends.
  *
- * Crash:  phases and deadlines are in the registry; the next spawner goes on.
- * Trust:  not concerned; slot_state.h does what the segment says.
+ * Crash:  phases and deadlines are in the registry. The next spawner continues.
+ * Trust:  not concerned. slot_state.h does what the segment says.
  */
 #ifndef APPPOOL_SPAWNER_LIFE_LIFE_H
 #define APPPOOL_SPAWNER_LIFE_LIFE_H

@@ -2,20 +2,22 @@
 
 /**
  * @file memory_limit.h
- * @brief AppMemoryLimit: who uses more is replaced, as in a rolling restart:
- *        another process first, then it ends after its requests.
+ * @brief AppMemoryLimit: a process that uses more memory is replaced, as in a
+ *        rolling restart. Another process starts first; then it ends after its
+ *        requests.
  *
- * Measured is a process with all of its session, so also with the workers of
- * a server that forks. Every ten seconds, the resident bytes of /proc/PID/stat
- * are added up (session_scan.h), which waits for nobody, but counts shared
- * pages for each process that has them. Only a process that is above the limit
- * by that is measured by its part of them (smaps_rollup). For that the kernel
- * walks through the process's memory, and waits for a lock that a stuck one may
- * never give back: a child of ours does it (helper_job.h), for one of them a
- * second.
+ * The limit is for a process with all of its session, so the workers of a
+ * server that forks count as well. Every ten seconds, a scan adds up the
+ * resident bytes of /proc/PID/stat (session_scan.h). To read them never waits.
+ * But they include shared pages, once for each process that has them. If a
+ * process is above the limit by that sum, it is measured exactly: each process
+ * counts only its part of shared pages (smaps_rollup). For that the kernel
+ * walks through the memory of the process, and waits for a lock that a stuck
+ * process may never give back. So a helper job measures (helper_job.h), one
+ * process a second.
  *
- * A cgroup's own count is not to be had: the memory controller cannot be
- * handed on by a cgroup that has processes in it, as that of httpd has.
+ * The memory count of a cgroup cannot be used. A cgroup that contains
+ * processes, like that of httpd, cannot hand the memory controller on.
  *
  * Crash: the next spawner measures anew.
  * Trust: the kernel's word.
@@ -25,11 +27,11 @@
 
 #include "spawner/state/state.h"
 
-/** A new process is left alone so many times as long as it took to start: a
- * limit that is too low does not make the app start all the time. */
+/** A new process is not measured for this many times the time of its start. So
+ * with a limit that is too low, the app does not start all the time. */
 #define MEMORY_LIMIT_REST 10
 
-/** Look at all processes; once a second. */
+/** Check all processes. Call this once a second. */
 void memory_limit_check(spawner_t *s);
 
 #endif

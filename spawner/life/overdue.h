@@ -3,7 +3,7 @@
 /**
  * @file overdue.h
  * @brief Requests that take too long (AppHungAfter, AppKillAfter), and the
- *        processes that are ended because of them.
+ *        processes that are ended for them.
  *
  * The segment is told first. From then on a killed process is no capacity, its
  * replacement is ordered, and its requests know why they fail. Then
@@ -26,12 +26,12 @@ void overdue_check(spawner_t *s);
 /**
  * The process is to be ended with the requests it has. The first call writes
  * the log, notifies (AppNotify), and begins a report.
- * @return 0: the report is not finished; TERM would change what it shows
+ * @return 1: yes; 0: the report is not finished, and TERM would change it
  */
 int overdue_may_end(spawner_t *s, process_t *p);
 
 /** @return the number of the app's unkillable processes, if that is more than
- * AppMaxUnkillable; else 0. It counts those that never were ready, too: the
+ * AppMaxUnkillable; else 0. It includes processes that never were ready: the
  * segment has no slot for them */
 uint32_t overdue_unkillable(const spawner_t *s, const app_entry_t *app);
 

@@ -2,7 +2,7 @@
 
 /**
  * @file phase.h
- * @brief The changes of a process's phase that somebody decides: its start
+ * @brief The changes of the phase of a process that are decided: its start
  *        failed, it is ready, its start was a success, it is to stop. life.h
  *        has the changes that time and its death bring.
  *
@@ -24,8 +24,8 @@
 /** us: after that time SIGKILL should have ended a process. */
 #define PHASE_KILL_LIMIT (10 * SECOND)
 
-/** The start failed at this step (start_step.h), for the reason given in a
- * sentence: kill what is there, write the log and the error page's file. */
+/** The start failed at this step (start_step.h); `format` is a sentence that
+ * says why. Kill the process, write the log and the file for the error page. */
 void phase_fail(spawner_t *s, process_t *p, int step, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 

@@ -2,30 +2,31 @@
 
 /**
  * @file ready.h
- * @brief Does a booting app accept connections? Connect to it, and see whether
- *        the connection is taken out of its listening socket's queue.
+ * @brief Finds out whether a booting app accepts connections: connects to it,
+ *        and checks whether the app takes the connection out of the queue of
+ *        its listening socket.
  *
- * Nothing is sent: to the app it is a client that went away. With AppReady
- * notify it has to say READY=1, too; with a path, that is asked for in the
- * end (warmup.h).
+ * This connection is the probe. It sends nothing: for the app it is a client
+ * that went away. With AppReady notify, the app must also say READY=1. With
+ * AppReady /path, a request for that path comes last (warmup.h).
  *
- * Crash: what was said while no spawner ran is lost, so a process that was
- *        taken over is believed to be ready when it accepts connections and
- *        says nothing for five seconds.
- * Trust: whoever listens at the app's address is the app; a port is its own
- *        only if it is the app's user, or root, who listens there.
+ * Crash: a READY=1 that comes while no spawner runs is lost. So an adopted
+ *        process counts as ready when it accepts connections and has said
+ *        nothing for five seconds.
+ * Trust: the process that listens at the app's address counts as the app. On a
+ *        port, only a process of the app's user, or of root, may listen.
  */
 #ifndef APPPOOL_SPAWNER_LIFE_READY_H
 #define APPPOOL_SPAWNER_LIFE_READY_H
 
 #include "spawner/state/state.h"
 
-/** Look at those that boot; some of them may be ready now. */
+/** Check the processes that boot. Some of them may be ready now. */
 void ready_check(spawner_t *s);
 
 #define READY_TEXT_MAX 256
 
-/** What is missing, for one that took too long: "it did not ...". */
+/** For a process that took too long: what is missing? "it did not ..." */
 const char *ready_missing(const spawner_t *s, const process_t *p,
                           char text[READY_TEXT_MAX]);
 

@@ -2,13 +2,13 @@
 
 /**
  * @file sd_notify.h
- * @brief $NOTIFY_SOCKET: what apps say of themselves, in systemd's words.
+ * @brief Reads $NOTIFY_SOCKET: the messages of apps, in the format of systemd.
  *
- * READY=1    the app serves. It is believed once it has accepted a connection
- *            as well: some servers say so before their code is loaded.
- * STOPPING=1 it wants no more requests and ends when it likes.
+ * READY=1    The app serves. It must also accept a connection, because some
+ *            servers say READY=1 before their code is loaded.
+ * STOPPING=1 The app wants no more requests, and will end by itself.
  *
- * Trust:  whatever the app's user sends; all else is ignored.
+ * Trust:  any process of the app's user may send. Other messages are ignored.
  */
 #ifndef APPPOOL_SPAWNER_LIFE_SD_NOTIFY_H
 #define APPPOOL_SPAWNER_LIFE_SD_NOTIFY_H

@@ -7,10 +7,10 @@
  *        streams keep it for AppDrainTimeout; then it is stopped with them.
  *
  * Crash:  the next spawner does it; AppDrainTimeout begins again.
- * Trust:  of the segment only "is it leaving?" and "has it sessions?" are
- *         believed, and only for processes that the spawner knows. A child of
- *         httpd that says a request is an upgraded connection can have it
- *         broken off.
+ * Trust:  the spawner uses two facts of the segment: whether a process leaves,
+ *         and whether it has sessions; and only for processes that it knows. A
+ *         child of httpd may say that a request is an upgraded connection, and
+ *         so have it broken off.
  */
 #ifndef APPPOOL_SPAWNER_LIFE_SLOT_STATE_H
 #define APPPOOL_SPAWNER_LIFE_SLOT_STATE_H

@@ -2,16 +2,16 @@
 
 /**
  * @file warmup.h
- * @brief AppReady /path: a process that accepts connections is asked for that
- *        path, over HTTP, until it answers 2xx or 3xx. So the first client
- *        meets an app that has loaded all, and has its database.
+ * @brief AppReady /path: sends requests for that path, over HTTP, to a process
+ *        that accepts connections, until a response is 2xx or 3xx. So the first
+ *        client meets an app that has loaded its code and reached its database.
  *
- * One request at a time, on the probe of ready.h. Nothing blocks.
+ * There is one request at a time, on the probe of ready.h. Nothing blocks.
  *
- * Crash: the next spawner asks again.
- * Trust: of the answer only the status line's first twelve bytes are looked
- *        at; the rest is read and thrown away, so that the app is not hung up
- *        on, for a second at the most.
+ * Crash: the next spawner sends the request again.
+ * Trust: only the first twelve bytes of the status line are used. The rest of
+ *        the response is read and thrown away for at most a second, so that the
+ *        app can finish it.
  */
 #ifndef APPPOOL_SPAWNER_LIFE_WARMUP_H
 #define APPPOOL_SPAWNER_LIFE_WARMUP_H
@@ -19,14 +19,14 @@
 #include "spawner/state/state.h"
 
 /**
- * Ask, or look for the answer. p->ready.probe is connected.
- * @param app NULL: it left the table meanwhile; then it is ready, as one that
- *            was started under a configuration with another protocol
+ * Send the request, or read the response. p->ready.probe is connected.
+ * @param app NULL: it has left the table meanwhile. Then it is ready; so is a
+ *            process that was started with another protocol
  * @return 1: it is ready
  */
 int warmup_check(const spawner_t *s, process_t *p, const app_entry_t *app);
 
-/** "GET /up was not answered with 2xx or 3xx (last: 503)" */
+/** "it did not answer GET /up with 2xx or 3xx (the last was 503)" */
 void warmup_missing(const process_t *p, const app_entry_t *app, char text[256]);
 
 #endif

@@ -7,19 +7,19 @@
  *
  *     [...] [apppool:error] [pid 12] apppool: shop[4711] died: ...
  *
- * So whoever looks after the server has one place, and whoever looks after one
- * virtual host reads what its app printed beside what became of the app. The
- * copy is the same line in an error log, and has its time and text in an AppLog
- * ("[...] shop[4711] died: ..."). An AppLog whose format is raw gets none, as
- * its reader may not take anything but what the app printed. What a line of the
- * main log is spared (log.h) the copy is spared, too.
+ * So the administrator of the server has one place for all lines. The
+ * administrator of a virtual host reads the lines about its app beside the
+ * output of the app. In an error log, the copy is the same line. In an AppLog,
+ * it has the same time and text ("[...] shop[4711] died: ..."). An AppLog whose
+ * format is raw gets no copy, as its reader may understand only what the app
+ * prints. If a line of the main log is dropped (log.h), so is its copy.
  *
- * Errors: there is no copy while nobody knows as which user an AppLog is to be
- *         opened.
+ * Errors: there is no copy while it is not known as which user an AppLog has to
+ *         be opened.
  * Trust:  the copy goes through the same child as the output (log_writer.h).
- *         Text of an app's own has "> " behind its name, and that of a line has
- *         not. Reports (stuck_report.h) are not copied: stacks of the kernel
- *         are root's.
+ *         Output of the app has "> " behind the name, a line about the app has
+ *         not. Reports (stuck_report.h) are not copied: only root may see
+ *         stacks of the kernel.
  */
 #ifndef APPPOOL_SPAWNER_OUTPUT_APP_LOG_H
 #define APPPOOL_SPAWNER_OUTPUT_APP_LOG_H
@@ -27,14 +27,14 @@
 #include "spawner/common/log.h"
 #include "spawner/state/state.h"
 
-/** A line about a process: its name, and what the format says after it. */
+/** A line about a process. It begins with the name; the format is the rest. */
 #define app_log(process, level, ...)                                           \
     do {                                                                       \
         static log_kind_t app_log_kind_;                                       \
         app_log_of(&app_log_kind_, process, level, __VA_ARGS__);               \
     } while (0)
 
-/** A line about an app. The format says its name, too. */
+/** A line about an app. The format has to contain the name. */
 #define app_log_about(app, level, ...)                                         \
     do {                                                                       \
         static log_kind_t app_log_kind_;                                       \

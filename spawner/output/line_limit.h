@@ -2,8 +2,8 @@
 
 /**
  * @file line_limit.h
- * @brief How much an app may print: into its AppLog, and into an error log,
- *        which is shared by all apps and has less room.
+ * @brief How much an app may print into its AppLog. Into an error log it may
+ *        print less, because all apps share that.
  *
  * Crash:  the token bucket is full again in the next spawner.
  * Trust:  not concerned.
@@ -15,7 +15,7 @@
 
 #include "spawner/common/token_bucket.h"
 
-/** Maximum length of a line as it is written, with time and name; bytes. */
+/** Maximum bytes of a line in the log, with time and name. */
 #define LINE_LIMIT_MAX (4 * 8192 + 256)
 
 /** May a line of this length be written now? Takes its cost from the bucket.

@@ -3,8 +3,8 @@
 /**
  * @file log_program.h
  * @brief The program that writes one log of apps: apppool-spawner, executed
- *        once more (log_writer.h). A disk, or the reader of a pipe, may make it
- *        wait as long as it likes.
+ *        once more (log_writer.h). A disk, or the reader of a pipe, may make
+ *        this program wait for any time, but never the spawner.
  *
  * A route says where the lines go:
  *
@@ -12,18 +12,19 @@
  *     |rotatelogs ...          AppLog: a command (piped_log.h)
  *     =/proc/PID/fd/N DEV:INO  the ErrorLog of a virtual host: the file or pipe
  *                              that httpd's parent PID has open there
- *     =syslog:FACILITY:TAG     the same, where that is syslog (to_syslog.h)
+ *     =syslog:FACILITY:TAG     the ErrorLog of a virtual host, if that is
+ *                              syslog (to_syslog.h)
  *
- * Each message on standard input is some whole lines. A file is opened for
- * each message, so it may be rotated at any time. SIGHUP: httpd was reloaded,
- * and a command ends after the line that it is being written, however many
- * there are; the next line starts it anew. The program ends when its input
- * does.
+ * Each message on standard input has one or more whole lines. A file is opened
+ * for each message, so it may be rotated at any time. SIGHUP means that httpd
+ * was reloaded: a command then ends after the line that is being written, even
+ * if more lines wait. The next line starts it again. The program ends at the
+ * end of its input.
  *
- * Errors: lines of a file that cannot be opened go to the error log, as many
- *         as that may take. What cannot be written is lost.
- * Trust:  the file may stand in a directory of the app's user (open_as.h). The
- *         number of a descriptor may stand for another file by now, so device
+ * Errors: if a file cannot be opened, its lines go to the error log, within the
+ *         limits of that log. What cannot be written is lost.
+ * Trust:  the file may be in a directory of the app's user (open_as.h). The
+ *         number of a descriptor may belong to another file by now, so device
  *         and inode are compared.
  */
 #ifndef APPPOOL_SPAWNER_OUTPUT_LOG_PROGRAM_H
@@ -40,8 +41,8 @@ enum {
     LOG_PROGRAM_ARGS
 };
 
-/** The format: lines begin with time and process, or are as the app printed
- * them. */
+/** The format. Prefixed lines begin with time and process. Raw lines are as the
+ * app printed them. */
 #define LOG_PROGRAM_PREFIXED "prefixed"
 #define LOG_PROGRAM_RAW      "raw"
 
@@ -49,7 +50,7 @@ enum {
 #define LOG_PROGRAM_PIPE     '|'
 #define LOG_PROGRAM_ERRORLOG '='
 
-/** Bytes of a message, at the most. */
+/** Maximum bytes of a message. */
 #define LOG_PROGRAM_MAX      65536
 
 /** @return exit code */

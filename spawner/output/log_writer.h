@@ -3,18 +3,18 @@
 /**
  * @file log_writer.h
  * @brief The spawner's side of an AppLog: a child (log_program.h) for each
- *        route, which is sent lines and waited for by nobody; files have one
- *        for each user.
+ *        route. A route to a file has one child for each user. The spawner
+ *        sends lines to the child and never waits for it.
  *
- * It is started with the first line. It ends when no process of an app has
+ * The child starts with the first line. It ends when no process of an app has
  * needed it for five seconds, when httpd stops, or when the spawner is dead. It
- * writes what it was sent until then.
+ * writes all lines that it was sent until then.
  *
- * Errors: lines that the child does not take in time are dropped. How many
- *         those were is a line of the error log. While a child ends, one
- *         message of lines is held for the next child.
- * Crash:  the child writes what it was sent, and ends. The next spawner has a
- *         child of its own.
+ * Errors: lines that the child does not take in time are dropped, and the error
+ *         log says how many. While a child ends, one message is held for the
+ *         next child.
+ * Crash:  the child writes the lines that it was sent, and ends. The next
+ *         spawner starts a child of its own.
  */
 #ifndef APPPOOL_SPAWNER_OUTPUT_LOG_WRITER_H
 #define APPPOOL_SPAWNER_OUTPUT_LOG_WRITER_H
@@ -23,19 +23,20 @@
 
 typedef struct writer log_writer_t;
 
-/** Is it known who writes there? A file is opened as the app's user.
+/** Can lines be sent now? A file is opened as the app's user, who must be
+ * known.
  * @param uid of the app; USERDB_NOBODY: not known yet */
 int log_writer_can_send(const char *route, uid_t uid);
 
 /**
- * That of this route (log_program.h), for one that uses it.
+ * The writer of this route (log_program.h), for one more user of it.
  * @param raw 1: lines are as the app printed them
  * @param uid, gid of the app, for a file
  * @return NULL: no memory
  */
 log_writer_t *log_writer_get(const char *route, int raw, uid_t uid, gid_t gid);
 
-/** One uses it no more. Harmless for NULL. */
+/** The opposite of log_writer_get(). NULL: nothing happens. */
 void log_writer_put(log_writer_t *w);
 
 /** Send `n` whole lines: at most LOG_PROGRAM_MAX bytes. */
@@ -45,14 +46,14 @@ void log_writer_send(log_writer_t *w, const char *lines, size_t length,
 /** A child that is dead and not reaped yet: it may be one of these. */
 void log_writer_reap(pid_t pid);
 
-/** httpd was reloaded: commands are ended, and started anew with the next line.
- */
+/** httpd was reloaded: end the commands. The next line starts them again. */
 void log_writer_reload(void);
 
-/** Say what was dropped, and end the children that nobody needs. */
+/** Log what was dropped, and end the children that are not needed. */
 void log_writer_tick(spawner_t *s);
 
-/** The spawner ends: let them write what they were sent, for two seconds. */
+/** The spawner ends: the children have two seconds to write what they were
+ * sent. */
 void log_writer_stop(void);
 
 #endif

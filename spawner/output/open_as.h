@@ -2,17 +2,16 @@
 
 /**
  * @file open_as.h
- * @brief Open a file that belongs to an app, for a process of root's: with the
- *        rights of the app's user if they suffice.
+ * @brief Opens a file of an app for a process of root's. It uses the rights of
+ *        the app's user, if they suffice, and else those of root.
  *
- * Errors: -1 with errno; ELOOP: with root's rights no symbolic link is
- *         followed; EPERM: nor is anything opened but a plain file that has one
- *         name.
- * Trust:  the file may stand in a directory of the app's user, who can put
- *         links to files there that only root may open. So it is opened with
- *         the rights and the groups of that user first. With root's it is
- *         opened only along a path without symbolic links, and only if it has
- *         one name.
+ * Errors: -1 with errno. With root's rights: ELOOP: there is a symbolic link on
+ *         the path; EPERM: it is not a plain file that has one name only.
+ * Trust:  the file may be in a directory of the app's user. That user can put
+ *         links there to files that only root may open. So the first try has
+ *         the rights and the groups of that user. With root's rights, no
+ *         symbolic link is followed, and the file must be a plain one that has
+ *         one name only.
  */
 #ifndef APPPOOL_SPAWNER_OUTPUT_OPEN_AS_H
 #define APPPOOL_SPAWNER_OUTPUT_OPEN_AS_H
@@ -20,10 +19,10 @@
 #include <sys/types.h>
 
 /**
- * The process has the groups of that user already. Does not wait for the other
- * end of a FIFO.
+ * The process must have the groups of that user already. This does not wait for
+ * the other end of a FIFO.
  * @param flags   of open(2)
- * @param uid     0 or USERDB_NOBODY: none but root
+ * @param uid     0 or USERDB_NOBODY: root only
  * @param as_root NULL; or set to 1 if root's rights were needed
  */
 int open_as(const char *path, int flags, mode_t mode, uid_t uid, gid_t gid,

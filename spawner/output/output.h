@@ -2,49 +2,52 @@
 
 /**
  * @file output.h
- * @brief What apps write to stdout and stderr: line by line into AppLog or
- *        httpd's error log; the last lines are kept while an app boots.
+ * @brief Copies what apps write to stdout and stderr into their AppLog or
+ *        httpd's error log, line by line. It keeps the last lines while an app
+ *        boots.
  *
  *     [time] shop[4711]> text
  *
- * Each process has a bucket: what it prints beyond that is dropped, and how
- * many lines those were is logged. Its FIFO then is not read for a moment.
+ * Each process has a token bucket. When it is empty, lines are dropped, and the
+ * log says how many. Then the FIFO of the process is not read for a moment.
  *
- * Errors: an output that cannot be written is lost; nothing waits for a log.
- * Trust:  bytes of the app's; control characters are escaped. A line is cut
- *         beyond 8 KB, or 64 KB where lines are raw, and says so at its end.
+ * Errors: output that cannot be written is lost. Nothing waits for a log.
+ * Trust:  the app may print any bytes. Control characters are escaped. A line
+ *         is cut off after 8 KB, or after 64 KB if lines are raw, and its end
+ *         says so.
  */
 #ifndef APPPOOL_SPAWNER_OUTPUT_OUTPUT_H
 #define APPPOOL_SPAWNER_OUTPUT_OUTPUT_H
 
 #include "spawner/state/state.h"
 
-/** Keep the last lines from now on. */
+/** From now on, keep the last lines. */
 void output_keep(output_t *output);
 
-/** Is this line indented, as those of a stack trace are below its message? */
+/** Is this line indented, like the lines of a stack trace below its message? */
 int output_is_frame(const char *line);
 
-/** They are of no use any more. */
+/** Forget the lines that are kept, and keep no more. */
 void output_forget_tail(output_t *output);
 
-/** Free all that is kept. */
+/** Free all memory. */
 void output_forget(output_t *output);
 
 /**
- * Read what is there and write it to the log.
- * @return 0: nobody has the FIFO open any more
+ * Read the FIFO and write the lines to the log.
+ * @return 0: no process has the FIFO open any more
  */
 int output_drain(process_t *p);
 
-/** A last line without end, too. */
+/** Read what is left. A last line that has no newline is written as well. */
 void output_finish(process_t *p);
 
-/** It takes this route (log_program.h) from now on; NULL: to the error log.
+/** From now on, the output takes this route (log_program.h); NULL: to the error
+ * log.
  * @param raw 1: lines are written as the app prints them */
 void output_to(process_t *p, const char *route, int raw);
 
-/** Do what is due: read on, say what was dropped. */
+/** Do what is due: read again after a pause, log what was dropped. */
 void output_tick(spawner_t *s, process_t *p);
 
 #endif

@@ -5,41 +5,41 @@
  * @brief A log that is the standard input of a command, by httpd's rules for
  *        piped logs: `AppLog "|rotatelogs ..."`.
  *
- * The command runs as the user that started httpd, without a shell unless it
- * begins with $. When it ends it is started again, at most once a second; what
- * it has not read is in the pipe, and is for the next one.
+ * The command runs as the user that started httpd. It has no shell unless it
+ * begins with $. When it ends, it is started again, at most once a second. What
+ * it has not read stays in the pipe for the next one.
  *
- * Lock:   none; one command for a program (log_program.h).
- * Errors: a command that cannot be run is a warning of the error log, once a
- *         minute; what is written waits for it.
- * Crash:  of this program: the command reads the end of its input.
- * Trust:  the command is the administrator's; what it reads is the app's.
+ * Lock:   none; a program (log_program.h) has one command.
+ * Errors: if the command cannot be run, the error log gets a warning, once a
+ *         minute. What is to be written waits for the command.
+ * Crash:  if this program dies, the command reads the end of its input.
+ * Trust:  the command is the administrator's. Its input comes from the app.
  */
 #ifndef APPPOOL_SPAWNER_OUTPUT_PIPED_LOG_H
 #define APPPOOL_SPAWNER_OUTPUT_PIPED_LOG_H
 
 #include <stddef.h>
 
-/** May the command have more? @param stuck 1: it has not read for a second;
- * 0: it reads, and has whole lines so far */
+/** May more be written to the command? @param stuck 1: it has not read for a
+ * second; 0: it reads, and what it got so far ends with a newline */
 typedef int piped_log_may_t(int stuck);
 
 /**
  * Write whole lines. Waits while the command does not read.
- * @param may asked after each 4 KB, and each second of a wait
- * @return bytes that were written: all, or until it said 0
+ * @param may called after each 4 KB, and in each second of a wait
+ * @return bytes that were written: all, or those before `may` returned 0
  */
 size_t piped_log_write(const char *command, const char *text, size_t length,
                        piped_log_may_t *may);
 
-/** Start it again if it has ended. @return ms: to be called again then; -1:
- * with SIGCHLD */
+/** Start the command again if it has ended. @return ms: call this again then;
+ * -1: at the next SIGCHLD */
 int piped_log_tick(const char *command);
 
 /**
- * End its input, and then the command: TERM after a second and a half, KILL a
- * fifth of a second later. Nothing happens if none runs.
- * @param reads 0: it does not read, so it is sent TERM at once
+ * End the input of the command, and then the command: TERM after a second and a
+ * half, KILL a fifth of a second later. Nothing happens if none runs.
+ * @param reads 0: the command does not read, so send TERM at once
  */
 void piped_log_end(int reads);
 

@@ -2,17 +2,17 @@
 
 /**
  * @file recent_output.h
- * @brief What each app printed last, for apppoolctl logs: 16 KB of it, wherever
- *        its lines go.
+ * @brief The last 16 KB that each app printed, for apppoolctl logs. It does not
+ *        matter to which log the lines go.
  *
- * So a user sees the lines of the apps that run as that user and no others,
- * also where all go to an error log that only root may read; and nobody reads a
- * file with root's rights for that. With the first line of another user's
- * process the older ones are forgotten.
+ * So a user sees the lines of the apps that run as that user, and no others.
+ * This works even if the lines go to an error log that only root may read, and
+ * no file is read with root's rights for it. When a process of another user
+ * prints its first line, the older lines are forgotten.
  *
- * Errors: where there is no memory, lines are missing.
- * Crash:  the next spawner begins anew, and with other numbers.
- * Trust:  the lines are the app's; they have no control characters.
+ * Errors: if there is no memory, lines are missing.
+ * Crash:  the next spawner begins anew, with other numbers.
+ * Trust:  the lines come from the app. They have no control characters.
  */
 #ifndef APPPOOL_SPAWNER_OUTPUT_RECENT_OUTPUT_H
 #define APPPOOL_SPAWNER_OUTPUT_RECENT_OUTPUT_H
@@ -21,16 +21,15 @@
 
 #include "spawner/state/state.h"
 
-/** A process has printed a line, which log_escape() has made; without its end.
- */
+/** A process has printed this line: the result of log_escape(), without a
+ * newline. */
 void recent_output_add(const process_t *p, const char *line, size_t length);
 
 /**
- * Those lines of an app that are kept, from the one with this number on.
- * @param only none but those that processes of this user printed;
- * USERDB_NOBODY: all
- * @return {"first": number of the first one, "next": of the one that comes,
- *         "lines": [...]}
+ * The lines of an app that are kept, beginning with the number `from`.
+ * @param only lines of processes of this user; USERDB_NOBODY: all lines
+ * @return {"first": number of the first one, "next": number of the next line
+ *         that will come, "lines": [...]}
  */
 json_t *recent_output_lines(const char *app, uint64_t from, uid_t only);
 

@@ -4,7 +4,8 @@
  * @file to_syslog.h
  * @brief Lines for a virtual host whose ErrorLog is syslog. libc only.
  *
- * Apart from log.h, whose levels have the names of syslog's.
+ * This file does not include log.h, because <syslog.h> and log.h use the same
+ * names for levels.
  *
  * Errors: none; what syslog does not take is lost.
  */
@@ -14,8 +15,8 @@
 #include <stddef.h>
 
 /**
- * Write lines of the error log, of the level that they name, and without their
- * time, which syslog knows.
+ * Write lines of the error log. Each has the level that it names. Its time is
+ * left out, because syslog adds one.
  * @param where as in ErrorLog: syslog[:[FACILITY][:TAG]]
  */
 void to_syslog_write(const char *where, const char *text, size_t length);

@@ -2,8 +2,8 @@
 
 /**
  * @file clock_ms.h
- * @brief CLOCK_MONOTONIC in ms, for those that have no segment, whose clock is
- *        apl_now(). libc only.
+ * @brief CLOCK_MONOTONIC in ms, for programs that have no segment. With a
+ *        segment, the clock is apl_now(). libc only.
  */
 #ifndef APPPOOL_SPAWNER_SHARED_CLOCK_MS_H
 #define APPPOOL_SPAWNER_SHARED_CLOCK_MS_H

@@ -8,8 +8,8 @@
  *
  *     httpd parent --exec--> apppool-watchdog DIR --exec--> apppool-spawner DIR
  *
- * Both get the same open descriptors. Everything else stands in files of the
- * runtime directory, so that either may be replaced at any time.
+ * Both programs get the same open descriptors. Everything else is in files of
+ * the runtime directory, so each program may be replaced at any time.
  */
 #ifndef APPPOOL_SPAWNER_SHARED_CONTRACT_H
 #define APPPOOL_SPAWNER_SHARED_CONTRACT_H
@@ -17,10 +17,10 @@
 #include <inttypes.h>
 
 /**
- * Goes up with any change of what stands here, in the app table or in the
- * registry that a helper of the build before would not get along with. It is
- * also what a graceful restart compares: with another contract, or another
- * layout of the segment, the new build starts an instance of its own.
+ * Goes up with each change of this file, of the app table or of the registry
+ * that a helper program of the build before would not understand. A graceful
+ * restart compares it: if the contract or the layout of the segment differs,
+ * the new build starts an instance of its own.
  */
 #define CONTRACT_VERSION          9
 
@@ -29,7 +29,8 @@
 
 #define CONTRACT_WATCHDOG_PROGRAM "apppool-watchdog"
 #define CONTRACT_SPAWNER_PROGRAM  "apppool-spawner"
-/** The spawner's program when it writes a log (spawner/output/log_program.h). */
+/** The spawner's program when it writes a log
+ * (spawner/output/log_program.h). */
 #define CONTRACT_LOG_PROGRAM      "apppool-log"
 /** What they say to --version; of the spawner, a format for APL_LAYOUT. */
 #define CONTRACT_WATCHDOG_VERSION                                              \
@@ -41,8 +42,8 @@
 
 /* Descriptors, besides /dev/null. */
 
-/** httpd's stderr: for lines while the error log is not to be had. Stderr is
- * a file for last words (stderr_file.h). */
+/** httpd's stderr: gets the lines while the error log cannot be opened. Stderr
+ * itself is a file for the reason of an abort (stderr_file.h). */
 #define CONTRACT_LOG_FD             1
 /** Read end of the life pipe: EOF when no process of httpd uses the instance
  * any more. */
@@ -55,15 +56,15 @@
 #define CONTRACT_PARENT_FD          6
 /** The segment. The watchdog only passes it on. */
 #define CONTRACT_SEGMENT_FD         7
-/** The program of the spawner, so that it is of one build with all others. */
+/** The program of the spawner, so that all programs are of one build. */
 #define CONTRACT_PROGRAM_FD         8
 #define CONTRACT_SELF_FD            9 /* the watchdog's program; to close */
 #define CONTRACT_LAST_FD            8
 
-/** Second argument: end what runs, and yourself. */
+/** Second argument: end all applications, then the program itself. */
 #define CONTRACT_STOP               "--stop"
 
-/** s: httpd's parent is dead; so long its children may finish. */
+/** s: the time that httpd's children have to finish after their parent died. */
 #define CONTRACT_ORPHANS            30
 
 /* Exit codes. Any other, or a signal, means: start me again. */
@@ -90,12 +91,12 @@
 #define CONTRACT_NOTIFY             "n" /* n/ID: $NOTIFY_SOCKET */
 #define CONTRACT_FAILURES           "e" /* e/KEY: why an app failed to start */
 
-/** Bytes of a question to the control socket, its newline included. */
+/** Bytes of a command to the control socket, its newline included. */
 #define CONTRACT_COMMAND_MAX        1024
-/** Bytes of an answer. */
+/** Bytes of a response. */
 #define CONTRACT_RESPONSE_MAX       (1 << 28)
-/** A runtime directory whose name begins so was made by httpd's parent, and is
- * removed in the end. */
+/** A runtime directory whose name begins like this was made by httpd's parent,
+ * and is removed at the end. */
 #define CONTRACT_PREFIX             "apppool-"
 
 /** A process id (uint64_t) in file names and in the status: 16 hex digits.
@@ -104,7 +105,8 @@
 
 /** Bytes of a socket's path that mod_proxy can take, NUL included. */
 #define CONTRACT_SOCKET_PATH_MAX    96
-/** So long may the runtime directory's path be: "/s/" + 16 + NUL, "/a/.../s" */
+/** Maximum length of the runtime directory's path: "/s/" + 16 + NUL, "/a/.../s"
+ * have to follow */
 #define CONTRACT_RUNTIME_MAX        74
 
 /** Environment variable that marks each process of an app: INSTANCE-ID. */

@@ -2,11 +2,12 @@
 
 /**
  * @file detect.h
- * @brief Find out from an app's files which command runs it: one table.
+ * @brief Finds out from the files of an app which command runs it. One table
+ *        has all the rules.
  *
- * Looks into the current directory, with the rights of the app's user.
+ * It reads the current directory, with the rights of the app's user.
  *
- * Trust: the files are the app's own; so is what they make run.
+ * Trust: the files belong to the app, and so does the command that they name.
  */
 #ifndef APPPOOL_SPAWNER_SHARED_DETECT_H
 #define APPPOOL_SPAWNER_SHARED_DETECT_H
@@ -20,7 +21,7 @@
 
 /** What the configuration says of the app. */
 typedef struct {
-    uint32_t listen;      /**< APL_LISTEN_*: where it has to */
+    uint32_t listen;      /**< APL_LISTEN_*: where it has to listen */
     uint32_t protocol;    /**< APL_HTTP ..., or APL_AUTO */
     uint32_t concurrency; /**< requests that a process gets at once; 0: any;
                                or APL_CONCURRENCY_AUTO */
@@ -29,24 +30,25 @@ typedef struct {
 typedef struct {
     uint32_t protocol;        /**< APL_HTTP ... */
     uint32_t concurrency;     /**< 0: any number */
-    char file[256];           /**< that decided */
-    char command[DETECT_MAX]; /**< that runs the app; see boot.c for % */
-    char why[DETECT_MAX];     /**< it, or why there is none; a clause */
+    char file[256];           /**< the file that decided */
+    char command[DETECT_MAX]; /**< runs the app; see boot.c for % */
+    char why[DETECT_MAX];     /**< a clause: why this command, or why none */
 } detect_found_t;
 
-/** @return 1: found; 0: no file tells, `why` is filled in */
+/** @return 1: found; 0: no file names a command, and `why` says so */
 int detect_command(const detect_config_t *config, detect_found_t *found);
 
-/** The same for a command that is given: only its first words tell. Its number
- * of requests is that of the command, and not config->concurrency, which a
- * reload may change. */
+/** The same for a command that is configured: only its first words count. The
+ * number of requests is what suits the command, and not config->concurrency,
+ * which a reload may change. */
 void detect_given(const detect_config_t *config, const char *command,
                   detect_found_t *found);
 
 /**
- * What the names of the files alone say, for a warning. Nothing is opened.
+ * For a warning: which protocol do the names of the files suggest? No file is
+ * opened.
  * @param file filled in: the name that decides
- * @return APL_HTTP ..., or APL_AUTO: they say nothing
+ * @return APL_HTTP ...; APL_AUTO: not known
  */
 uint32_t detect_protocol(const char *dir, const char **file);
 

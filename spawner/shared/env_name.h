@@ -2,8 +2,8 @@
 
 /**
  * @file env_name.h
- * @brief Names of environment variables that an app may be given: by AppSetEnv
- *        and by AppEnvFile. libc only.
+ * @brief Names of environment variables that AppSetEnv and AppEnvFile may set
+ *        for an app. libc only.
  *
  * Trust: takes any bytes.
  */
@@ -13,8 +13,8 @@
 #include <stddef.h>
 
 /**
- * @return NULL: it may be set; or why not, to be said after the name: "is set
- *         by mod_apppool itself"
+ * @return NULL: it may be set; or the reason why not, which follows the name:
+ *         "is set by mod_apppool itself"
  */
 const char *env_name_refused(const char *name, size_t length);
 

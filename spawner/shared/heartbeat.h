@@ -14,9 +14,9 @@
  * suspended there are no checks, so no program is killed for that.
  *
  * Lock:  none; one thread.
- * Errors: where there is neither a new file nor an old one, there is no beat
- *        (heartbeat_t.inode 0): the supervisor cannot say that the program
- *        hangs.
+ * Errors: if there is neither a new file nor an old one, there is no heartbeat
+ *        (heartbeat_t.inode 0). Then the supervisor cannot say that the
+ *        program hangs.
  * Trust: root's file in root's directory.
  */
 #ifndef APPPOOL_SPAWNER_SHARED_HEARTBEAT_H
@@ -29,7 +29,7 @@
 typedef struct {
     ino_t inode; /**< of the program's file; 0: it has none */
     int64_t s, ns;
-    int silent; /**< looks in a row that found no new beat */
+    int silent; /**< checks in a row that found no new heartbeat */
 } heartbeat_t;
 
 /** Make the file and touch it for the first time. */
@@ -41,7 +41,7 @@ void heartbeat_forget(void);
 /** The program runs. May be called often: it touches once a second. */
 void heartbeat(void);
 
-/** Look for a new beat. @return p->silent */
+/** Check for a new heartbeat. @return p->silent */
 int heartbeat_check(heartbeat_t *p, int dirfd, const char *name);
 
 #endif

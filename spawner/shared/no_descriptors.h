@@ -5,11 +5,12 @@
  * @brief A Unix socket that lets the kernel refuse descriptors (SCM_RIGHTS)
  *        from the other side.
  *
- * Whoever may write to a Unix socket may send descriptors along. The receiver
- * pays for that, even if it does not want them (spawner/state/guarded_socket.h
- * says how). Since Linux 6.16 a socket can refuse descriptors: then the
- * sender's sendmsg() fails. A listening socket hands that down to what it
- * accepts, also to connections that already wait in its queue.
+ * A process that may write to a Unix socket may send descriptors along. The
+ * receiver pays for that, even if it does not want them
+ * (spawner/state/guarded_socket.h says how). Since Linux 6.16 a socket can
+ * refuse descriptors: then the sender's sendmsg() fails. If a listening socket
+ * refuses, the connections that it accepts refuse as well, even those that
+ * already wait in its queue.
  *
  * Errors: -1 with errno.
  * Trust:  the other side is hostile.

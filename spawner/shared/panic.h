@@ -5,9 +5,9 @@
  * @brief A root process that finds its own data inconsistent stops at once.
  *        libc only.
  *
- * PANIC_UNLESS() is for what only a mistake of ours can break, never for what
- * an app, a client, a child of httpd or a file may say: that is checked and
- * survived. It is always compiled in.
+ * PANIC_UNLESS() is for a condition that only a mistake of ours can break. What
+ * an app, a client, a child of httpd or a file says is checked, and never a
+ * reason to stop. PANIC_UNLESS() is always compiled in.
  *
  * Errors: the file, the line and the condition go to stderr, then abort().
  *         Stderr is a file (stderr_file.h), whose last line the supervisor

@@ -2,8 +2,8 @@
 
 /**
  * @file pidfd.h
- * @brief The kernel's calls for processes by descriptor. glibc has them since
- *        2.36, and the programs are to run with 2.34. libc only.
+ * @brief The system calls for pidfds. glibc has them since 2.36, but the
+ *        programs have to run with 2.34. libc only.
  *
  * Errors: -1 with errno. A pidfd is always close-on-exec.
  */

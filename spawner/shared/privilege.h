@@ -2,16 +2,17 @@
 
 /**
  * @file privilege.h
- * @brief As whom an app runs: find the user, become that user for good.
+ * @brief Finds the user that an app runs as, and becomes that user for good.
  *
- * Called in the forked child only: user databases and disks may be slow.
+ * Only the forked child calls this, as user databases and disks may be slow.
  *
- * Errors: 0, or -1 and a sentence in `error`. A user database that gives no
- *         answer is told from one that has no such entry: a later start may
- *         succeed then.
- * Trust:  user, group and owner are the app table's. When httpd was started as
- *         root, an app runs neither as root nor in root's group, and no group
- *         is guessed: a user without an entry needs a group in AppUser.
+ * Errors: 0, or -1 and a sentence in `error`. The sentence says whether the
+ *         user database has no such entry, or gives no answer. In the latter
+ *         case a later start may succeed.
+ * Trust:  user, group and owner come from the app table. When httpd was
+ *         started as root, an app runs neither as root nor in root's group. No
+ *         group is guessed: a user without an entry needs a group in
+ *         AppUser.
  */
 #ifndef APPPOOL_SPAWNER_SHARED_PRIVILEGE_H
 #define APPPOOL_SPAWNER_SHARED_PRIVILEGE_H
@@ -25,14 +26,14 @@
 typedef struct {
     uid_t uid;
     gid_t gid;
-    int known; /**< is in the user database; else `name` is a number */
+    int known; /**< the user database has it; else `name` is a number */
     char name[64];
     char home[256];
     char shell[64];
 } privilege_t;
 
 /**
- * Find user and group. Without root's rights, without `user`: our own.
+ * Find user and group. Without root's rights and without `user`: our own.
  * @param user  name or #number; NULL: `owner`
  * @param group name or #number; NULL: the user's own
  * @param owner of AppRoot, as httpd's parent saw it; or USERDB_NOBODY
@@ -42,12 +43,12 @@ int privilege_find(privilege_t *who, const char *user, const char *group,
                    uid_t owner, const char *root,
                    char error[PRIVILEGE_ERROR_MAX]);
 
-/** Take the user's supplementary groups but root's; nothing when we are not
- * root. */
+/** Take the supplementary groups of the user, except root's. It does nothing
+ * when we are not root. */
 int privilege_groups(const privilege_t *who, char error[PRIVILEGE_ERROR_MAX]);
 
-/** Become the user. There is no way back, nor up by setuid programs unless
- * `may_gain`. */
+/** Become the user. There is no way back. With `may_gain`, setuid programs work
+ * as usual; without it, they gain no rights. */
 int privilege_drop(const privilege_t *who, int may_gain,
                    char error[PRIVILEGE_ERROR_MAX]);
 

@@ -3,12 +3,12 @@
 /**
  * @file stderr_file.h
  * @brief The stderr of watchdog and spawner is a file of the runtime
- *        directory. There panic.h, glibc and sanitizers write the reason for an
- *        abort. The watchdog reads the spawner's file, httpd's parent the
+ *        directory. panic.h, glibc and sanitizers write the reason for an
+ *        abort there. The watchdog reads the spawner's file, httpd's parent the
  *        watchdog's. libc only.
  *
  * Crash: the file stays when its reader dies.
- * Trust: root's file; but what stands there may hold any bytes.
+ * Trust: root's file, but its text may contain any bytes.
  */
 #ifndef APPPOOL_SPAWNER_SHARED_STDERR_FILE_H
 #define APPPOOL_SPAWNER_SHARED_STDERR_FILE_H
@@ -19,7 +19,7 @@
 int stderr_file_open(int dirfd, const char *name);
 
 /**
- * The line that says most: a sanitizer's summary, or the last one.
+ * The most useful line: a sanitizer's summary, or else the last line.
  * @return ": ..." for the end of a sentence, which is buf; or ""
  */
 const char *stderr_file_read(int dirfd, const char *name,

@@ -2,11 +2,12 @@
 
 /**
  * @file userdb.h
- * @brief What AppUser may name, and why the user database does not help:
- *        shared by httpd's parent, the spawner and apppoolctl. libc only.
+ * @brief What AppUser may name, and the sentences for a user database that has
+ *        no answer. httpd's parent, the spawner and apppoolctl share them. libc
+ *        only.
  *
- * The sentences are formats of printf(), so that an administrator reads the
- * same words from `httpd -t` and from a start that failed.
+ * The sentences are formats of printf(). So an administrator reads the same
+ * words from `httpd -t` and from a start that failed.
  *
  * Trust: a name is checked before it becomes a number.
  */
@@ -16,7 +17,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/** No user, or one that is not known; where users are chosen, any. */
+/** No user, or one that is not known. In a parameter that chooses users: any
+ * user. */
 #define USERDB_NOBODY ((uid_t)-1)
 
 /** "#33" is number 33 of a user or group. @return 1; 0: it is a name */

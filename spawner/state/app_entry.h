@@ -4,7 +4,7 @@
  * @file app_entry.h
  * @brief An application as the app table describes it.
  *
- * The table's pool owns an entry. Texts are NULL where the table says null.
+ * The table's pool owns an entry. A text is NULL if the table has null.
  *
  * Trust: as app_table.h.
  */
@@ -28,7 +28,7 @@ typedef struct {
     const char *command;
     const char *user, *group;
     uid_t owner; /**< of AppRoot, when `user` is NULL; USERDB_NOBODY: unknown */
-    uid_t uid;   /**< that it runs as, and that may look after it;
+    uid_t uid;   /**< it runs as this user, who may also manage it;
                       USERDB_NOBODY: unknown */
     int64_t uid_at; /**< us: when the process began from which `uid` is known
                          (apply_table.h); 0: httpd knows it */
@@ -60,8 +60,8 @@ typedef struct {
     uint64_t print; /**< app_entry_fingerprint() */
 } app_entry_t;
 
-/** @return a number that is another one when that changes what a process of
- * the app is made from: then its processes are replaced */
+/** @return a number that changes when the configuration that a process is made
+ * from changes. Then the processes of the app are replaced */
 uint64_t app_entry_fingerprint(const app_entry_t *a);
 
 #endif

@@ -2,15 +2,15 @@
 
 /**
  * @file app_table.h
- * @brief The app table: what may be run, as whom, how. Written by httpd's
- *        parent, read by the spawner.
+ * @brief The app table: which applications may run, as which user, and how.
+ *        httpd's parent writes it, and the spawner reads it.
  *
- * A table is constant once it is loaded and lives as long as its pool. It is
- * refused as a whole when anything in it is not as it should be.
+ * A table does not change after it was loaded, and lives as long as its pool.
+ * If anything in it is wrong, the whole table is refused.
  *
  * Errors: a sentence for the log.
- * Trust:  the file must belong to root (or to us) and be writable by nobody
- *         else; its content is then the administrator's will.
+ * Trust:  the file must belong to root (or to us), and nobody else may write
+ *         it. Then its content is what the administrator wants.
  */
 #ifndef APPPOOL_SPAWNER_STATE_APP_TABLE_H
 #define APPPOOL_SPAWNER_STATE_APP_TABLE_H
@@ -50,8 +50,8 @@ app_table_t *app_table_load(int dirfd, const char *name, apr_pool_t *parent,
 app_table_t *app_table_parse(const char *text, size_t length,
                              apr_pool_t *parent, char *error);
 
-/** @return NULL: there is no app of that name, or no index (a table of
- * zeros has no apps) */
+/** @return NULL: there is no app of that name, or no index (an empty table has
+ * none) */
 const app_entry_t *app_table_find(const app_table_t *table, const char *name);
 
 #endif

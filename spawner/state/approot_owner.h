@@ -2,16 +2,17 @@
 
 /**
  * @file approot_owner.h
- * @brief Whose is AppRoot, where no AppUser runs the app?
+ * @brief Finds the owner of AppRoot, who runs the app if there is no AppUser.
  *
- * Its owner runs it. httpd's parent wrote the owner that it saw into the app
- * table. Another owner is believed only when nobody but root and that owner
- * could have put the directory there: else the owner of a link could run the
- * files of somebody else.
+ * httpd's parent has written the owner that it saw into the app table. If there
+ * is another owner now, that owner runs the app only if nobody but root and
+ * that owner could have put the directory there. Otherwise the owner of a
+ * symbolic link could run the files of somebody else.
  *
- * Called in the forked child only: disks may be slow.
+ * Only the forked child calls this, as disks may be slow.
  *
- * Trust: the path is the administrator's; what it leads through is anybody's.
+ * Trust: the path is the administrator's. The directories and links on the way
+ *        may belong to anybody.
  */
 #ifndef APPPOOL_SPAWNER_STATE_APPROOT_OWNER_H
 #define APPPOOL_SPAWNER_STATE_APPROOT_OWNER_H
@@ -21,23 +22,23 @@
 #include "spawner/state/app_table.h"
 
 /**
- * The user that runs this app as the owner of AppRoot. Root's own directory is
- * root's, for the sentence that refuses it.
- * @return USERDB_NOBODY: AppUser runs it, or we are not root, or nobody
- *         knows
+ * The user that runs this app as the owner of AppRoot. If that is root, the
+ * caller refuses it with a sentence of its own.
+ * @return USERDB_NOBODY: AppUser runs it, or we are not root, or it is not
+ *         known
  */
 uid_t approot_owner_user(const app_entry_t *app);
 
 /**
- * Could nobody but root and this user have put this directory in its place?
- * Each directory on the way, those of symbolic links as well, must belong to
- * one of them and be writable by nobody else. A FUSE file system says of its
- * files what its user likes, so there the answer is no.
+ * Is it certain that only root or this user have put this directory in its
+ * place? Each directory on the way, also those of symbolic links, must belong
+ * to one of them, and nobody else may write it. A FUSE file system says of its
+ * files what its user likes, so there it is not certain.
  */
 int approot_owner_is_held(const char *path, uid_t owner);
 
-/** The same for a file, that was opened: is it the one that the path leads to,
- * and could nobody but root and this user have put it there? */
+/** The same for a file that was opened. The path must lead to that file, and
+ * only root or this user may have put it there. */
 int approot_owner_holds(const char *path, uid_t owner, const struct stat *file);
 
 #endif

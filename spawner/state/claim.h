@@ -2,10 +2,10 @@
 
 /**
  * @file claim.h
- * @brief The spawner takes over its runtime directory, alone.
+ * @brief Makes the spawner the only spawner of its runtime directory.
  *
- * The last spawner of this instance leaves processes to adopt. What another
- * instance left there was ended before this one began
+ * The last spawner of this instance leaves processes to adopt. The processes of
+ * another instance were ended before this instance began
  * (mod_apppool/parent/instance.c).
  *
  * Crash: may be repeated.
@@ -15,12 +15,13 @@
 
 #include "spawner/state/state.h"
 
-/** The instance that the directory was last of, without a table. */
+/** Read the last instance of the directory from its file. For a spawner without
+ * a table. */
 void claim_recall(const runtime_dir_t *rt, char instance[17]);
 
 /**
- * Become the directory's only spawner, and of this instance.
- * @return 0, or -1; that was logged
+ * Become the only spawner of the directory, and write the name of the instance.
+ * @return 0; -1: that was logged
  */
 int claim_instance(spawner_t *s);
 

@@ -2,14 +2,14 @@
 
 /**
  * @file guarded_socket.h
- * @brief Unix sockets of the spawner, which take no descriptors (SCM_RIGHTS)
- *        from the other side, whatever the kernel's version.
+ * @brief Unix sockets of the spawner that take no descriptors (SCM_RIGHTS) from
+ *        the other side, with any version of the kernel.
  *
  * If a receiver does not want the descriptors of a message, the kernel closes
- * them for it, inside recv(), or inside the close() of a socket with an unread
- * queue. If that is the last reference, the close can take as long as the
- * sender likes: a TCP socket with SO_LINGER and unsent data waits in it, in
- * spite of MSG_DONTWAIT.
+ * them: inside recv(), or inside the close() of a socket with an unread queue.
+ * If that is the last reference, the close can take as long as the sender
+ * likes: a TCP socket with SO_LINGER and unsent data waits in it, in spite of
+ * MSG_DONTWAIT.
  *
  * Linux 6.16 and later refuse descriptors (no_descriptors.h). With an older
  * kernel, the spawner peeks at each message before it takes it. A message with
@@ -34,20 +34,20 @@
 void guarded_socket_begin(int fd);
 
 /**
- * recv(fd, data, size, MSG_DONTWAIT), and no descriptor is taken.
- * @param sent set to 1 if descriptors were sent along. The message was then
- *             only peeked at, and nothing behind it can be read: what is left
- *             to do is guarded_socket_close()
+ * recv(fd, data, size, MSG_DONTWAIT), but no descriptor is taken.
+ * @param sent set to 1 if descriptors were sent along. Then the message is
+ *             still in the queue, and nothing behind it can be read: close the
+ *             socket with guarded_socket_close()
  */
 ssize_t guarded_socket_recv(int fd, void *data, size_t size, int *sent);
 
-/** Close a socket that was guarded, or another one. Does not wait. */
+/** Close a guarded socket, or any other. This does not wait. */
 void guarded_socket_close(int fd);
 
-/** loop_drop() for a socket that was guarded. */
+/** loop_drop() for a guarded socket. */
 void guarded_socket_drop(loop_source_t *source);
 
-/** For tests: from now on as with a kernel before 6.16. */
+/** For tests: from now on, do as with a kernel before 6.16. */
 void guarded_socket_by_hand(void);
 
 #endif

@@ -32,21 +32,21 @@ typedef struct helper_job helper_job_t;
 typedef void helper_job_ended_t(spawner_t *s, helper_job_t *job,
                                 const siginfo_t *cause);
 
-/** In its owner's memory, which has to stay until the job has ended. */
+/** A job. The memory is its owner's, and must stay until the job has ended. */
 struct helper_job {
     helper_job_t *next;
     pid_t pid;     /**< 0: none runs */
-    uint64_t id;   /**< of its cgroup, which it is to enter; 0: it has none.
-                        Set by its owner, when there is a child */
+    uint64_t id;   /**< of its cgroup, which the child enters; 0: none. Its
+                        owner sets this after the fork */
     int64_t until; /**< us */
-    int late;      /**< it was killed, but is not dead yet */
-    int report;    /**< what it writes, to be read when it has ended; -1 */
+    int late;      /**< it took too long; SIGKILL was sent */
+    int report;    /**< pipe of its report, read when it has ended; -1: none */
     helper_job_ended_t *ended;
 };
 
 /**
- * Fork. The child leads a session and has fresh signals (child_reset.h), but
- * all else is as in the spawner, descriptors and rights as well.
+ * Fork. The child leads a session, and its signals are reset (child_reset.h).
+ * All else is as in the spawner, even descriptors and rights.
  * @param limit us
  * @return 0 in the child; the child's pid; -1
  */

@@ -2,10 +2,10 @@
 
 /**
  * @file json_reader.h
- * @brief Values of a JSON document, each held against what it may be.
+ * @brief Reads values of a JSON document, and checks each of them.
  *
- * Errors: the first complaint is kept, as a sentence; what is read from then
- *         on is harmless and of no use.
+ * Errors: the first mistake is kept, as a sentence. What is read after it is
+ *         harmless, but must not be used.
  */
 #ifndef APPPOOL_SPAWNER_STATE_JSON_READER_H
 #define APPPOOL_SPAWNER_STATE_JSON_READER_H
@@ -16,21 +16,21 @@
 
 #define JSON_READER_ERROR_MAX 256
 
-/** Who reads. */
+/** State of the reader. */
 typedef struct {
-    apr_pool_t *p;     /**< what is read is kept there */
+    apr_pool_t *p;     /**< memory for what is read */
     char *error;       /**< JSON_READER_ERROR_MAX bytes */
-    int wrong;         /**< there was a complaint */
+    int wrong;         /**< there was a mistake */
     const char *where; /**< name of the app, for the sentence; NULL: none */
 } json_reader_t;
 
 void json_reader_refuse(json_reader_t *r, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/** Has a text control characters in it? */
+/** Does a text have control characters? */
 int json_reader_has_control(const char *s);
 
-/** A text without control characters. @param nullable may be null */
+/** A text without control characters. @param nullable 1: it may be null */
 const char *json_reader_text(json_reader_t *r, const json_t *o, const char *key,
                              int nullable);
 
@@ -42,7 +42,7 @@ const char *json_reader_path(json_reader_t *r, const json_t *o, const char *key,
 int64_t json_reader_number(json_reader_t *r, const json_t *o, const char *key,
                            int64_t min, int64_t max);
 
-/** One from 0 on. */
+/** A whole number that is not negative. */
 uint32_t json_reader_count(json_reader_t *r, const json_t *o, const char *key);
 
 int json_reader_boolean(json_reader_t *r, const json_t *o, const char *key);

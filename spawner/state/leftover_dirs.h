@@ -2,14 +2,14 @@
 
 /**
  * @file leftover_dirs.h
- * @brief Directories of processes that have ended (a/ID), with what they left
- *        there: removed by a helper job, as such a tree may be huge, or have the
- *        user's own mounts in it.
+ * @brief Removes the directories of processes that have ended (a/ID), with all
+ *        files. A helper job does it, as such a tree may be huge, or contain
+ *        mounts of the user's own.
  *
- * What cannot be removed within ten seconds is named in the error log, once,
- * and tried again each minute.
+ * If something cannot be removed within ten seconds, the error log says so
+ * once, and each minute there is a new try.
  *
- * Crash: the next spawner looks for all that belong to no process.
+ * Crash: the next spawner finds all that belong to no process.
  * Trust: the trees are hostile (remove_tree.h).
  */
 #ifndef APPPOOL_SPAWNER_STATE_LEFTOVER_DIRS_H
@@ -20,7 +20,7 @@
 /** A directory of a process that has ended may be left. */
 void leftover_dirs_note(spawner_t *s);
 
-/** Begin what is due. */
+/** Begin a helper job if one is due. */
 void leftover_dirs_tick(spawner_t *s);
 
 #endif

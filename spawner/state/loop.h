@@ -5,8 +5,9 @@
  * @brief The loop of the spawner: it waits for descriptors, and calls the
  *        function of each that is ready. The spawner sleeps nowhere else.
  *
- * A source lives in its owner's memory, which must stay until loop_call() has
- * returned: a source that another callback has dropped is skipped.
+ * The memory of a source is its owner's, and must stay until loop_call() has
+ * returned, because loop_call() skips a source that another callback has
+ * dropped.
  */
 #ifndef APPPOOL_SPAWNER_STATE_LOOP_H
 #define APPPOOL_SPAWNER_STATE_LOOP_H
@@ -16,7 +17,7 @@
 
 typedef void loop_ready_t(void *owner, uint32_t events);
 
-/** A descriptor that is watched; zeroed with fd -1 when it is not. */
+/** A descriptor that the loop watches. If it does not: zeroed, with fd -1. */
 typedef struct {
     int fd;
     loop_ready_t *ready;
@@ -36,17 +37,17 @@ int loop_add(loop_source_t *source, int fd, uint32_t events,
 /** Ask for other events. */
 void loop_change(loop_source_t *source, uint32_t events);
 
-/** Forget it; its descriptor is the caller's again.
- * @return that; -1: there was nothing */
+/** Stop watching it. The caller owns the descriptor again.
+ * @return the descriptor; -1: there was none */
 int loop_release(loop_source_t *source);
 
-/** Do not look at it, until loop_resume(). Not even its end is seen. */
+/** Do not watch it until loop_resume(). Not even its end is seen. */
 void loop_pause(loop_source_t *source);
 
-/** Look at it again, for input. @return 0, or -1 with errno: try it later */
+/** Watch it again, for input. @return 0; -1 with errno: try again later */
 int loop_resume(loop_source_t *source);
 
-/** Forget and close. Harmless when there is nothing. */
+/** Stop watching it and close it. If there is none, nothing happens. */
 void loop_drop(loop_source_t *source);
 
 /** Sleep for at most `ms`, until a descriptor is ready. A loop that works all
@@ -54,7 +55,7 @@ void loop_drop(loop_source_t *source);
  * a core. */
 void loop_wait(int ms);
 
-/** Call those whose descriptor is ready. */
+/** Call the function of each source whose descriptor is ready. */
 void loop_call(void);
 
 #endif

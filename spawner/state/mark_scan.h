@@ -20,11 +20,12 @@
 
 #include "spawner/state/state.h"
 
-/** Send `sign` to whatever bears its mark; 0: only look. When its leader is
- * dead, p->marks.found says what was found. */
+/** Send `sign` to each process with its mark; 0: send nothing, only scan. When
+ * its leader is dead, p->marks.found says what was found. */
 void mark_scan_ask(spawner_t *s, process_t *p, int sign);
 
-/** Send KILL to what bears our mark, began before now and is in no record. */
+/** Send KILL to each stray process: it has our mark, began before now and is in
+ * no record. */
 void mark_scan_kill_strays(spawner_t *s);
 
 /** Begin the next scan if one is due. */

@@ -6,7 +6,7 @@
  *        are in spawner/output/output.h.
  *
  * Crash:  lines that were not written yet are lost.
- * Trust:  the lines are the app's own words.
+ * Trust:  the lines come from the app.
  */
 #ifndef APPPOOL_SPAWNER_STATE_OUTPUT_STATE_H
 #define APPPOOL_SPAWNER_STATE_OUTPUT_STATE_H
@@ -26,10 +26,10 @@ typedef struct {
     size_t tail_length;
     struct writer *writer; /**< of AppLog; NULL: none yet */
     token_bucket_t bucket;
-    int over;         /**< there was too much since the FIFO was read last */
-    int64_t resume;   /**< us: the FIFO is not read before; 0: it is */
-    uint64_t dropped; /**< lines, since that was said */
-    int64_t say;      /**< us: not said before */
+    int over; /**< the token bucket was empty since the FIFO was read last */
+    int64_t resume;   /**< us: the FIFO is not read before that; 0: no pause */
+    uint64_t dropped; /**< lines since that was logged */
+    int64_t say;      /**< us: not logged before that */
 } output_t;
 
 #endif

@@ -6,44 +6,44 @@
  *
  * Errors: 0, or -1.
  * Crash:  a process is in the registry before it runs.
- * Trust:  no pid is believed that was not forked here or verified by its
- *         start time.
+ * Trust:  a pid is used only if it was forked here, or its start time was
+ *         compared.
  */
 #ifndef APPPOOL_SPAWNER_STATE_PROCESS_H
 #define APPPOOL_SPAWNER_STATE_PROCESS_H
 
 #include "spawner/state/state.h"
 
-/** A new one in the list, with a free record. @return NULL: there is no memory
- * or no record */
+/** Add a new process to the list, with a free record. @return NULL: there is no
+ * memory or no record */
 process_t *process_new(spawner_t *s, uint64_t id, const char *name);
 
-/** One of another spawner, which is in this record. @return NULL: no memory */
+/** Add a process of the last spawner, which has this record. @return NULL: no
+ * memory */
 process_t *process_adopted(spawner_t *s, uint32_t record,
                            const registry_record_t *is);
 
-/** Its leader is this child of ours. */
+/** Its leader is this child of the spawner. */
 void process_forked(spawner_t *s, process_t *p, pid_t pid);
 
-/** This port is its own. */
+/** It listens on this port. */
 void process_has_port(spawner_t *s, process_t *p, uint32_t port);
 
 process_t *process_find(const spawner_t *s, uint64_t id);
 process_t *process_of_child(const spawner_t *s, pid_t pid);
 process_t *process_of_port(const spawner_t *s, uint32_t port);
 
-/** Whose listening socket has this path? */
+/** @return the process whose listening socket has this path; NULL: none */
 process_t *process_of_path(const spawner_t *s, const char *path);
 
 /** Write its record, with `state`. */
 int process_record(process_t *p, uint32_t state);
 
-/** Close the probe of ready.h: the process has become ready, or is to end. Who
- * stops first reads from all who are connected, and a probe sends nothing. */
+/** Close the probe of ready.h: the process is ready, or has to end. A server
+ * that stops first reads from all connections, and a probe never sends. */
 void process_end_probe(process_t *p);
 
-/** Free those that are done. Their output was forgotten before
- * (output_forget()). */
+/** Free the processes that are done. output_forget() was called for them. */
 void process_collect(spawner_t *s);
 
 /** For messages: shop[4711] */

@@ -2,14 +2,15 @@
 
 /**
  * @file process_files.h
- * @brief The runtime directory: the sockets and FIFOs of each process, by id.
+ * @brief The files of each process in the runtime directory: sockets and FIFOs,
+ *        named after its id.
  *
  * Errors: -1 with errno.
- * Crash:  what a dead spawner made is found by its id and removed with it, or
- *         by the next one when no process has that id.
- * Trust:  all is root's but a/ID, which belongs to the app's user, who may put
- *         anything there at any time: nothing is known by its name there, but
- *         by a descriptor (process_files_socket).
+ * Crash:  the next spawner finds the files by the id. It removes them with the
+ *         process, or at once if no process has that id.
+ * Trust:  all directories are root's except a/ID. That belongs to the app's
+ *         user, who may put anything there at any time. So a file there is used
+ *         by a descriptor, not by its name (process_files_socket).
  */
 #ifndef APPPOOL_SPAWNER_STATE_PROCESS_FILES_H
 #define APPPOOL_SPAWNER_STATE_PROCESS_FILES_H
@@ -30,7 +31,8 @@ typedef struct {
 
 typedef char process_files_path_t[CONTRACT_SOCKET_PATH_MAX];
 
-/** Make s/ a/ o/ n/ e/ where they are not there yet, with the right modes. */
+/** Make the directories s/ a/ o/ n/ e/ if they are missing, and set their
+ * modes. */
 int process_files_prepare(const runtime_dir_t *rt);
 
 /** Path of s/ID, o/ID or n/ID (or a/ID with /s). */
@@ -41,68 +43,70 @@ void process_files_path(const runtime_dir_t *rt, const char *kind, uint64_t id,
  * APL_LISTEN_* but for tcp */
 const char *process_files_kind(uint32_t listen);
 
-/** s/ID: a listening socket, which is root's yet (process_files_admit).
+/** s/ID: make a listening socket. It is root's until process_files_admit().
  * @return descriptor */
 int process_files_listen(const runtime_dir_t *rt, uint64_t id);
 
-/** n/ID: a datagram socket; the app's user gets it later. */
+/** n/ID: make a datagram socket. The app's user gets it later. */
 int process_files_notify(const runtime_dir_t *rt, uint64_t id);
 
-/** Give n/ID to the app's user. @param uid UINT32_MAX: not known, not done */
+/** Give n/ID to the app's user. @param uid UINT32_MAX: not known, so nothing is
+ * done */
 int process_files_give(const char *path, uid_t uid, gid_t gid);
 
 /** o/ID: make the FIFO and open it to read. */
 int process_files_output(const runtime_dir_t *rt, uint64_t id);
 
-/** Open it to read again, after a restart of the spawner. */
+/** Open it to read, after a restart of the spawner. */
 int process_files_output_again(const runtime_dir_t *rt, uint64_t id);
 
-/** A loopback port that is free right now. @return port, or -1 */
+/** A loopback port that is free at this moment. @return port, or -1 */
 int process_files_port(void);
 
 /**
  * a/ID/s: what the app has put there.
  * @param uid its user; UINT32_MAX: not known yet
  * @return descriptor (O_PATH) of a socket that belongs to that user; -1 with
- *         ENOENT: nothing is there yet, or ENOTSOCK: it is something else
+ *         ENOENT: nothing is there yet; ENOTSOCK: it is something else
  */
 int process_files_socket(const runtime_dir_t *rt, uint64_t id, uid_t uid);
 
-/** The file of the socket that httpd connects to, or is to connect to.
+/** stat() of the socket that httpd connects to, or will connect to.
  * @param entry the socket that the app has made, if that is not at s/ID yet;
- * -1 */
+ * or -1 */
 int process_files_stat(const runtime_dir_t *rt, uint64_t id, int entry,
                        struct stat *st);
 
 /**
  * From now on httpd's user may connect to the process, at s/ID.
- * @param entry the socket that is to be there, if the app has made it; -1
+ * @param entry the socket to put there, if the app has made it; or -1
  * @return -1 with ENOENT: the app has removed it
  */
 int process_files_admit(const runtime_dir_t *rt, uint64_t id, int entry);
 
-/** Remove all that a process had, at once. @return 1: a/ID is left, with
- * something in it: that is for process_files_clear() */
+/** Remove the files of a process, without waiting. @return 1: a/ID is left,
+ * because it is not empty: process_files_clear() removes it */
 int process_files_remove(const runtime_dir_t *rt, uint64_t id);
 
-/** Remove a/ID. May take long. @return 1: it is still there */
+/** Remove a/ID and all in it. This may take long. @return 1: it is still
+ * there */
 int process_files_clear(const runtime_dir_t *rt, uint64_t id);
 
-/** Call `each` for the id of everything that a process had; for an id as often
- * as there is something. */
+/** Call `each` for the id of each file. An id that has several files comes
+ * several times. */
 void process_files_each(const runtime_dir_t *rt,
                         void (*each)(uint64_t id, void *ctx), void *ctx);
 
 /**
- * Start connecting to where a process listens. Does not block.
+ * Begin to connect to the socket of a process. This does not block.
  * @param entry a socket that the app has made, or -1
- * @return descriptor; -1: nobody listens there (yet)
+ * @return descriptor; -1: no process listens there (yet)
  */
 int process_files_connect(const runtime_dir_t *rt, uint64_t id,
                           const apl_wire_t *wire, int entry);
 
-/** Write a small file, 0600: at once or not at all; on a full disk over the one
- * that is there, whose end may then be left of it. */
+/** Write a small file, mode 0600. The old file is replaced at once. On a full
+ * disk it is overwritten instead, and its end may be left. */
 int process_files_write(const runtime_dir_t *rt, const char *name,
                         const char *text);
 

@@ -2,13 +2,13 @@
 
 /**
  * @file process_signal.h
- * @brief Signals for a process of an app and for all that it has started,
- *        which is known by cgroup, or by session and mark.
+ * @brief Sends signals to a process of an app, and to all that it has started.
+ *        Those processes are found by cgroup, or by session and mark.
  *
- * Crash:  a signal that was to be sent later is sent again by the next
- *         spawner, which finds the deadline in the registry.
- * Trust:  a group is signalled as a whole only while its leader, alive or an
- *         unreaped zombie, keeps the number from being reused.
+ * Crash:  the next spawner finds the deadline in the registry, and sends the
+ *         signal that was to be sent later.
+ * Trust:  the whole process group is signalled only while its leader lives, or
+ *         is a zombie that was not reaped: so long its number is not reused.
  */
 #ifndef APPPOOL_SPAWNER_STATE_PROCESS_SIGNAL_H
 #define APPPOOL_SPAWNER_STATE_PROCESS_SIGNAL_H
@@ -16,15 +16,17 @@
 #include "spawner/state/state.h"
 
 /**
- * Send a signal to its process group, or to the leader and its session if it
- * was adopted; KILL, and any signal when the leader is dead, to whatever it has
- * started. The group, the leader, and a cgroup that is killed get it at once;
- * what must be looked for gets it a little later (session_scan.h, mark_scan.h).
+ * Send a signal to its process group; if it was adopted, to the leader and its
+ * session. KILL goes to all that it has started, and so does any signal when
+ * the leader is dead. The group, the leader, and a cgroup that is killed get
+ * the signal at once. Processes that a scan has to find get it a little later
+ * (session_scan.h, mark_scan.h).
  */
 void process_signal(spawner_t *s, process_t *p, int sign);
 
-/** Does anything run that it has started, or is that not known yet? For one
- * whose leader is dead. What is not known is asked for. */
+/** For a process whose leader is dead: does anything still run that it has
+ * started? If that is not known, a scan is asked for.
+ * @return 0: nothing runs; else something runs, or it is not known yet */
 int process_signal_remains(spawner_t *s, process_t *p);
 
 #endif

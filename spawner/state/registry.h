@@ -4,12 +4,13 @@
  * @file registry.h
  * @brief The spawner's record of every app process, for the next spawner.
  *
- * A process is recorded before it may do anything, so an unrecorded app
- * cannot exist. Records have a fixed size and are written by one pwrite().
+ * The spawner writes the record of a process before the process may do
+ * anything. So there is no app without a record. Records have a fixed size, and
+ * one pwrite() writes a record.
  *
  * Errors: 0, or -1 with errno.
- * Crash:  a record is there as a whole or not; what it says is held against
- *         /proc before it is believed.
+ * Crash:  a record is complete or does not exist. It is compared with /proc
+ *         before it is used.
  * Trust:  root's file in root's directory.
  */
 #ifndef APPPOOL_SPAWNER_STATE_REGISTRY_H
@@ -40,27 +41,29 @@ typedef struct {
     uint32_t stops_itself;   /**< it said STOPPING=1: it ends when it likes */
     char name[APL_NAME_MAX]; /**< of the group */
     uint32_t says_ready;     /**< it said READY=1 */
-    uint32_t owner;          /**< what the table said when it was made */
+    uint32_t owner; /**< of AppRoot, as the table said when it was made */
     char padding[172];
 } registry_record_t;
 
 _Static_assert(sizeof(registry_record_t) == 512, "records are 512 bytes");
 
-/** Open, or make, and lock. @return -1, EAGAIN: another spawner has it */
+/** Open or make the file, and lock it. @return -1 with EAGAIN: another spawner
+ * has it */
 int registry_open(int dirfd);
 
-/** Who has it? After EAGAIN. @return 0: nobody any more */
+/** After EAGAIN: the pid of the spawner that has it. @return 0: none any
+ * more */
 pid_t registry_owner(void);
 
-/** Go on with a copy of it, which has the name from now on: its owner waits in
- * the kernel with SIGKILL pending, so it never gives the lock back, and never
- * writes again. */
+/** Use a copy of the file, which has its name from now on. This is for a file
+ * whose owner waits in the kernel with SIGKILL pending: that owner never gives
+ * the lock back, and never writes again. */
 int registry_copy(int dirfd);
 
-/** Take the lowest record that is free. @return its index; -1: all are taken */
+/** Take the lowest free record. @return its index; -1: there is none */
 int registry_take(void);
 
-/** Take record `index`, of a process that is adopted. */
+/** Take record `index`: the process in it is adopted. */
 void registry_keep(uint32_t index);
 
 /** Write record `index`. */
@@ -71,10 +74,10 @@ void registry_clear(uint32_t index);
 
 enum { REGISTRY_END, REGISTRY_EMPTY, REGISTRY_BROKEN, REGISTRY_RECORD };
 
-/** Read record `index`. @return what it is; REGISTRY_END: there are no more */
+/** Read record `index`. @return REGISTRY_*; REGISTRY_END: there are no more */
 int registry_read(uint32_t index, registry_record_t *record);
 
-/** There are no more than `n` records. */
+/** Cut the file off after `n` records. */
 void registry_cut(uint32_t n);
 
 #endif

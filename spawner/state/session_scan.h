@@ -7,7 +7,7 @@
  *        them signals, and adds up their memory.
  *
  * A helper job scans (helper_job.h), as a scan takes about 20 us for each
- * process of the system, whoever started it. One job scans at a time; what is
+ * process of the system. One job scans at a time; what is
  * asked for meanwhile is for the next one. Nothing that the job reads makes it
  * wait. If a process has a cgroup, only its cgroup is scanned.
  *
@@ -29,18 +29,19 @@
 #include "spawner/common/procfs.h"
 #include "spawner/state/state.h"
 
-/** Send `sign` to all that it has started, and not to its leader; 0: only
- * look. p->session says what was found, once its leader is dead. */
+/** Send `sign` to all that it has started, but not to its leader; 0: send
+ * nothing, only scan. When its leader is dead, p->session says what was
+ * found. */
 void session_scan_ask(spawner_t *s, process_t *p, int sign);
 
-/** Have its memory added up: p->memory.bytes. */
+/** Have its memory added up, in p->memory.bytes. */
 void session_scan_measure(spawner_t *s, process_t *p);
 
 /** Begin the next scan if one is due. */
 void session_scan_tick(spawner_t *s);
 
-/** Call `each` for every process that runs and is of `p`, its leader too. It
- * takes its time: in a child only. */
+/** Call `each` for each running process of `p`, also for its leader. Only a
+ * helper job calls this, because it takes long. */
 void session_scan_each(const process_t *p,
                        void (*each)(const procfs_t *who, void *ctx), void *ctx);
 

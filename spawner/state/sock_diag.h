@@ -15,8 +15,8 @@
 
 #include <stdint.h>
 
-/** A Unix socket. Anybody can bind the same path in a mount namespace of its
- * own; the inode and the device tell the files apart. */
+/** A Unix socket. Any process can bind the same path in a mount namespace of
+ * its own. Inode and device say which file it is. */
 typedef struct {
     const char *path; /**< as the program that bound it wrote it */
     int listens;      /**< 0: it is a connection to one that listens */
@@ -25,7 +25,8 @@ typedef struct {
     uint32_t device;  /**< both 0: not known */
 } sock_diag_socket_t;
 
-/** One listening socket. @param queued connections nobody has accepted yet */
+/** One listening socket. @param queued connections that were not accepted
+ * yet */
 typedef void sock_diag_unix_t(const sock_diag_socket_t *at, uint32_t queued,
                               void *ctx);
 typedef void sock_diag_tcp_t(uint32_t port, uint32_t uid, uint32_t queued,
@@ -34,9 +35,9 @@ typedef void sock_diag_tcp_t(uint32_t port, uint32_t uid, uint32_t queued,
 int sock_diag_unix(sock_diag_unix_t *each, void *ctx);
 int sock_diag_tcp(sock_diag_tcp_t *each, void *ctx);
 
-/** The same of connections whose other side is gone: those in the queue, and
- * those that were accepted and are not closed. Several calls for an address
- * are to be added. */
+/** The same for connections whose other side is closed: those in the queue, and
+ * those that were accepted and are not closed. The caller adds up several calls
+ * for one address. */
 int sock_diag_unix_left(sock_diag_unix_t *each, void *ctx);
 int sock_diag_tcp_left(sock_diag_tcp_t *each, void *ctx);
 

@@ -2,16 +2,18 @@
 
 /**
  * @file socket_owner.h
- * @brief Which process's socket is it that sock_diag shows? The path of a
- *        socket is what the program that bound it wrote, in its own mount
- *        namespace: anybody can bind the same one. So the file must be the
- *        same, too.
+ * @brief Finds the process to which a socket of sock_diag belongs.
+ *
+ * The path of a socket is the text that a program gave to bind(), in the mount
+ * namespace of that program. Any process can bind the same path in another
+ * namespace. So the file must be the same, too.
  *
  * stat() does not show the kernel's device everywhere (btrfs), nor the kernel's
- * inode number (some overlays). A socket that is bound for a moment shows both.
+ * inode number (some overlays). So the spawner binds a socket of its own once,
+ * and compares what stat() and sock_diag say of it.
  *
- * Errors: none. Where files cannot be compared, the path alone decides.
- * Trust:  the path is an app's word; the file is the kernel's.
+ * Errors: none. If files cannot be compared, the path alone decides.
+ * Trust:  an app chooses the path. The kernel names the file.
  */
 #ifndef APPPOOL_SPAWNER_STATE_SOCKET_OWNER_H
 #define APPPOOL_SPAWNER_STATE_SOCKET_OWNER_H
@@ -19,10 +21,11 @@
 #include "spawner/state/sock_diag.h"
 #include "spawner/state/process.h"
 
-/** Find out whether files can be compared here. Once, at the start. */
+/** Find out whether files can be compared here. Call this once, at the
+ * start. */
 void socket_owner_learn(const runtime_dir_t *rt);
 
-/** @return NULL: no process's */
+/** @return NULL: it belongs to no process */
 process_t *socket_owner_find(const spawner_t *s, const sock_diag_socket_t *at);
 
 #endif

@@ -12,8 +12,8 @@
  *        +-- detached meanwhile --------------------------+                |
  *        +-- failed -------------------------------------------------------+
  *
- * In any of them its leader may die (`gone`); it is then waited for the rest
- * of its process group.
+ * In each phase its leader may die (`gone`). Then the spawner waits for the
+ * rest of its process group.
  */
 #ifndef APPPOOL_SPAWNER_STATE_STATE_H
 #define APPPOOL_SPAWNER_STATE_STATE_H
@@ -30,7 +30,7 @@
 
 #define SECOND ((int64_t)1000000)
 
-/* ---- what is kept of a process, grouped by the file that keeps it ---- */
+/* ---- the parts of a process_t, one for each file that uses it ---- */
 
 /** Of warmup.c: the request for the path of AppReady, on `ready.probe`. */
 typedef struct {
@@ -52,7 +52,7 @@ typedef struct {
     int listeners;     /**< Unix sockets that listen at its path */
 } process_ready_t;
 
-/** Of launch.c and life.c: what is known of its start. */
+/** Of launch.c and life.c: its start. */
 typedef struct {
     char user[64];     /**< name, for messages */
     char *command;     /**< for messages; NULL: not known */
@@ -64,10 +64,10 @@ typedef struct {
 typedef struct {
     siginfo_t cause;     /**< of the leader's end; si_pid 0: not known */
     uint64_t died_ticks; /**< when the leader died; procfs_now() */
-    int64_t check_at;    /**< us: from then on it is asked what is left */
+    int64_t check_at;    /**< us: no check for what is left before that */
 } process_end_t;
 
-/** Of process.c: what the app table says of its app. It stays when the app
+/** Of apply_table.c: what the app table says of its app. It stays when the app
  * leaves the table. */
 typedef struct {
     char *log;   /**< where its output goes (log_program.h); NULL: the error
@@ -79,7 +79,7 @@ typedef struct {
 
 /** Its slot in the segment. */
 typedef struct {
-    int listed;          /**< it has a slot, which must hear of its end */
+    int listed;          /**< it has a slot, which must learn of its end */
     int outdated;        /**< apply_table.c: the segment knows that its
                                configuration changed */
     int64_t drain_until; /**< us: slot_state.c: upgraded connections may last
@@ -100,8 +100,9 @@ typedef struct {
 
 /** Of memory_limit.c; `bytes` is filled in by session_scan.c. */
 typedef struct {
-    int64_t check_at; /**< us: it is measured from then on, or was then */
-    int64_t bytes;    /**< roughly; -1: of no interest */
+    int64_t check_at; /**< us: it is not measured before that; or when it was
+                           measured last */
+    int64_t bytes;    /**< an estimate; -1: not needed */
     int above_limit;  /**< it is above AppMemoryLimit, and to be replaced */
 } process_memory_t;
 
@@ -113,20 +114,21 @@ typedef struct {
 
 /** Of mark_scan.c. */
 typedef struct {
-    int signal;  /**< for what bears its mark, by the next scan; -1: none */
-    int scanned; /**< the scan that runs looks for that */
-    int found;   /**< 1: something bears its mark; 0: nothing; -1: not known */
+    int signal;  /**< that the next scan sends to what has its mark; -1: none */
+    int scanned; /**< the scan that runs includes that */
+    int found;   /**< 1: something has its mark; 0: nothing; -1: not known */
 } process_marks_t;
 
 /** Of session_scan.c: what runs of its session, or of its cgroup. */
 typedef struct {
     uint64_t signals; /**< that the next scan sends: bit N is signal N */
-    int wanted;       /**< the next scan is to look for it */
-    int measure;      /**< and to add up its memory */
-    int scanned;      /**< the scan that runs does, and its leader was dead */
+    int wanted;       /**< the next scan looks for it */
+    int measure;      /**< and adds up its memory */
+    int scanned;      /**< the scan that runs looks for it, and began after its
+                           leader's death */
     int found;        /**< 1: something runs; 0: nothing; -1: not known */
-    int sent_kill;    /**< what was left of it was sent SIGKILL */
-    int survived;     /**< and was there when a later scan began */
+    int sent_kill;    /**< what was left of it got SIGKILL */
+    int survived;     /**< and still ran when a later scan began */
 } process_session_t;
 
 enum { PHASE_BOOTING, PHASE_LIVE, PHASE_ENDING, PHASE_KILLED };
@@ -134,7 +136,7 @@ enum { PHASE_BOOTING, PHASE_LIVE, PHASE_ENDING, PHASE_KILLED };
 /** A process of an app. */
 typedef struct process {
     struct process *next; /**< process.c */
-    uint32_t record;      /**< where it is in the registry */
+    uint32_t record;      /**< its index in the registry */
     registry_record_t is;
     char label[64];
     int phase;          /**< life.c */
@@ -142,11 +144,11 @@ typedef struct process {
     int child;          /**< it is a child of ours; 0: adopted by pidfd */
     int64_t adopted_at; /**< us: adopt.c: when it was taken over; 0 */
     int gone;           /**< the leader is dead and reaped */
-    int done;           /**< nothing is left; to be freed */
+    int done;           /**< nothing is left, and it can be freed */
     int64_t live_since; /**< us, apl_now(): when it became ready; 0: not seen */
     int has_stayed;     /**< phase.c: its start is a success */
     int unkillable;     /**< it survives SIGKILL, and that is known */
-    int64_t slow_check_at; /**< us: slow_request.c: no report before */
+    int64_t slow_check_at; /**< us: slow_request.c: no report before that */
     process_app_t app;
     process_start_t start;
     process_ready_t ready;
@@ -172,17 +174,17 @@ typedef struct spawner {
     apr_hash_t *by_id, *by_child, *by_port; /**< of them: process.c */
     int64_t now;               /**< us, apl_now(): of this turn of the loop */
     int64_t wake;              /**< us: the next turn, at the latest */
-    int64_t abandoned_at;      /**< us: abandoned.c: no check before */
+    int64_t abandoned_at;      /**< us: abandoned.c: no check before that */
     struct rlimit descriptors; /**< RLIMIT_NOFILE as httpd was started with */
     int stopping;
     int unreaped; /**< children may be dead: life_reap() is due */
-    int rung;     /**< the bell rang, or a child of httpd died: look at once */
+    int rung; /**< the doorbell rang, or a child of httpd died: check at once */
 } spawner_t;
 
-/** The one spawner of this program; for callbacks that know a process. */
+/** The spawner of this program; for callbacks that get a process only. */
 spawner_t *state_spawner(void);
 
-/** Be called again at `at`, at the latest. */
+/** The next turn of the loop begins at `at`, at the latest. */
 static inline void state_wake(spawner_t *s, int64_t at)
 {
     if (at < s->wake)

@@ -2,23 +2,24 @@
 
 /**
  * @file stray_cgroups.h
- * @brief Cgroups of nobody: what runs in them is killed, and they are removed
- *        as soon as they are empty.
+ * @brief Kills what runs in stray cgroups, and removes them when they are
+ *        empty.
  *
- * A cgroup is somebody's while there is a process of an app with its id, or
- * a helper job that runs.
+ * A cgroup is stray when there is no process of an app with its id, and no
+ * helper job that runs in it.
  *
- * Crash: a new spawner looks for them all.
+ * Crash: the next spawner finds them all.
  */
 #ifndef APPPOOL_SPAWNER_STATE_STRAY_CGROUPS_H
 #define APPPOOL_SPAWNER_STATE_STRAY_CGROUPS_H
 
 #include "spawner/state/state.h"
 
-/** There may be some. @param say 1: log in which of them something runs */
+/** There may be stray cgroups. @param say 1: log in which of them something
+ * runs */
 void stray_cgroups_check(spawner_t *s, int say);
 
-/** End them; again and again, for those that are not empty yet. */
+/** End them. A cgroup that is not empty yet is tried again. */
 void stray_cgroups_tick(spawner_t *s);
 
 #endif

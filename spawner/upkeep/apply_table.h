@@ -42,9 +42,9 @@ void apply_table_configure(spawner_t *s, process_t *p);
 apr_status_t apply_table_process(spawner_t *s, const process_t *p);
 
 /**
- * Bring the segment up to the table: at once after a new one, and each second
- * in case that the segment has lost what it was told. And the table up to the
- * processes, which know whose AppRoot was when they began.
+ * Make the segment follow the table: at once after a new table, and then each
+ * second, because damage may have changed the segment. Also put the users of
+ * apps into the table: a process knows who owned AppRoot when it began.
  * @return 1: an app has another user now
  */
 int apply_table(spawner_t *s);

@@ -2,27 +2,29 @@
 
 /**
  * @file audit.h
- * @brief The segment is held against what the spawner knows, and against its
- *        own invariants; what is wrong there is put right.
+ * @brief Compares the segment with the records of the spawner, checks its
+ *        invariants, and corrects what is wrong.
  *
- * Which processes exist, and whose they are, the registry says. Damage that
- * nobody met yet, a list that lost a slot or a count that is not true, is
- * found by looking at all of it.
+ * The registry says which processes exist, and to which app they belong. A list
+ * that has lost a slot, or a count that is not true, may be noticed by no verb:
+ * a proof of all invariants finds it.
  *
- * Trust: nothing is taken from the segment; it is only told.
+ * Lock:  takes and gives back the pool lock, for the copy and for each verb.
+ * Crash: the next spawner begins anew.
+ * Trust: nothing is taken over from the segment; it is only corrected.
  */
 #ifndef APPPOOL_SPAWNER_UPKEEP_AUDIT_H
 #define APPPOOL_SPAWNER_UPKEEP_AUDIT_H
 
 #include "spawner/state/state.h"
 
-/** Compare the segment with the records; once a second. */
+/** Compare the segment with the records. Call this once a second. */
 void audit_check(spawner_t *s);
 
 /**
- * Look at all invariants, and repair what two looks in a row find. To be called
- * in each turn of the loop: it does a part that takes less than a millisecond,
- * and says when it is to be called again. A look begins every two seconds.
+ * Prove all invariants, and repair what two proofs in a row find. Call this in
+ * each turn of the loop: a call takes less than a millisecond, and wakes the
+ * loop for the next one. A proof begins every two seconds.
  */
 void audit_prove(spawner_t *s);
 

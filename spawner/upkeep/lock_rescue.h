@@ -2,29 +2,33 @@
 
 /**
  * @file lock_rescue.h
- * @brief The pool's lock in the name of somebody who does not hold it.
+ * @brief Frees the pool lock when it names a thread that does not hold it.
  *
- * A hostile child of httpd can write any thread's number into the lock. The
- * kernel frees it when that thread ends; one that lives would keep everybody
- * waiting for good. Whoever is inside runs, and is out again in microseconds:
- * he sleeps only when he is stopped, or waits for a page. So a thread that has
- * been in the lock for a second, without any change in the pool, and sleeps
- * for something to happen, does not hold it, or will not give it back soon; nor
- * does one that is no thread of httpd's children hold it.
+ * A hostile child of httpd can write the number of any thread into the lock.
+ * The kernel frees the lock when that thread ends. But if the thread lives, all
+ * others would wait for ever. A real lock holder runs, and gives the lock back
+ * after microseconds. It sleeps only when it is stopped, or waits for a page.
+ * So there are two signs. The lock has named the same thread for a second,
+ * nothing in the pool has changed, and the thread sleeps until something
+ * happens: then it does not hold the lock, or will not give it back soon. Or
+ * the thread belongs to no child of httpd: then it does not hold the lock
+ * either.
  *
- * A thread whose cgroup is frozen sleeps as well, and may have been inside. The
- * pool goes on without it; shm/verbs/enter.h says what it does when it runs
+ * A thread whose cgroup is frozen also sleeps, and may really hold the lock.
+ * The pool goes on without it. shm/verbs/enter.h says what happens when it runs
  * again.
  *
- * Trust: the lock is believed to name its owner, and nothing more. A child
- *        that keeps it and runs all the time cannot be told from a busy one.
+ * Lock:  reads the lock word, and may free the lock.
+ * Crash: the next spawner checks again.
+ * Trust: the number in the lock is used, and nothing else. A child that keeps
+ *        the lock and runs all the time looks like a busy one.
  */
 #ifndef APPPOOL_SPAWNER_UPKEEP_LOCK_RESCUE_H
 #define APPPOOL_SPAWNER_UPKEEP_LOCK_RESCUE_H
 
 #include "spawner/state/state.h"
 
-/** Look, once a second. */
+/** Check the lock. Call this once a second. */
 void lock_rescue_check(spawner_t *s);
 
 #endif

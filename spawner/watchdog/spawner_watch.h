@@ -18,14 +18,14 @@
 #include "spawner/shared/heartbeat.h"
 
 typedef struct {
-    const char *runtime; /**< the directory, and open: */
-    int dirfd;
-    char name[PATH_MAX]; /**< of the program, for people */
+    const char *runtime; /**< the runtime directory */
+    int dirfd;           /**< the same, open */
+    char name[PATH_MAX]; /**< of the program, as ps shows it */
     pid_t pid;           /**< 0: none runs */
-    int pidfd;           /**< -1: none runs, or there was no descriptor for
-                          * a child of ours; POLLIN: has it ended? */
+    int pidfd;           /**< POLLIN: it has ended; -1: none runs, or there was
+                              no descriptor for a child of ours */
     int child;           /**< 1: ours, so waitid() tells how it ended */
-    int served;          /**< one ran already */
+    int served;          /**< a spawner has run already */
     int64_t born;        /**< ms: when it was started, or found */
     int debt;            /**< deaths for which no life has paid */
     int last_pause;      /**< s: spawner_watch_pause() of the last death */
@@ -41,7 +41,7 @@ int spawner_watch_join(spawner_watch_t *w, int64_t now);
 
 /**
  * Start a spawner.
- * @param stop it is to end everything
+ * @param stop 1: it ends all applications, then itself
  * @return 0, or -1: that was logged
  */
 int spawner_watch_start(spawner_watch_t *w, int64_t now, int stop);
@@ -62,14 +62,15 @@ void spawner_watch_stop(spawner_watch_t *w, int64_t now);
  */
 int spawner_watch_check(spawner_watch_t *w, int64_t now);
 
-/** Forget it while it dies. It never runs again: spawner_watch_join() does not
- * find it, and the next one takes its registry over. @return ms: when the next
- * one is due; each that is left so keeps its memory, so the wait gets longer */
+/** Leave a spawner that survives SIGKILL. It never runs again:
+ * spawner_watch_join() does not find it, and the next spawner takes over its
+ * registry. @return ms until the next start. Each such spawner keeps its
+ * memory, so the wait gets longer each time */
 int64_t spawner_watch_abandon(spawner_watch_t *w, int64_t now);
 
 /**
- * It is gone: log how, unless that is as it should be.
- * @param asked it was told to stop
+ * It has ended: log how, unless it has stopped as it was told.
+ * @param asked 1: it was told to stop
  * @return its exit code; -1: a signal, or not known
  */
 int spawner_watch_log_end(spawner_watch_t *w, int asked);

@@ -14,6 +14,7 @@
 
 #define TRACE          16 /* bytes of a trace's id */
 #define SPAN           8  /* and of its parent's */
+#define RANDOM         32 /* requests that one call gets numbers for */
 #define RECORDED       "01"
 
 /* A note of a request: what it said before mod_proxy added to it. */
@@ -113,12 +114,27 @@ static int is_valid(const char *text)
            (is_hex(&text, 2, 1, 0) || (!first && is_hex(&text, 2, 1, '-')));
 }
 
+/* Random numbers for several requests of this thread: they are a system call.
+ * @return a number for a trace and its parent; NULL: there are none */
+static const unsigned char *random_id(void)
+{
+    static _Thread_local unsigned char ids[RANDOM][TRACE + SPAN];
+    static _Thread_local unsigned left;
+
+    if (left == 0) {
+        if (apr_generate_random_bytes(ids[0], sizeof ids) != APR_SUCCESS)
+            return NULL;
+        left = RANDOM;
+    }
+    return ids[--left];
+}
+
 static const char *make(apr_pool_t *p)
 {
-    unsigned char id[TRACE + SPAN];
-
     /* A number that is 0 is no id; that comes once in 2^64 times. */
-    if (apr_generate_random_bytes(id, sizeof id) != APR_SUCCESS)
+    const unsigned char *id = random_id();
+
+    if (!id)
         return NULL;
     return apr_pstrcat(p, "00-", apr_pescape_hex(p, id, TRACE, 0), "-",
                        apr_pescape_hex(p, id + TRACE, SPAN, 0), "-" RECORDED,

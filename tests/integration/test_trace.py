@@ -110,7 +110,11 @@ def test_trace_of_the_client(httpd: Httpd) -> None:
 
 
 def test_trace_that_is_none(httpd: Httpd) -> None:
-    """Another one is made, each time, and the state goes with it"""
+    """Another one is made, each time, and the state goes with it. A thread
+    makes several at a time"""
+    httpd.directives += ["StartServers 1", "ThreadsPerChild 2",
+                         "MinSpareThreads 1", "MaxSpareThreads 2",
+                         "MaxRequestWorkers 2"]
     httpd.app("shop")
     httpd.start()
     made = set()

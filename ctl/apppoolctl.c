@@ -156,7 +156,8 @@ static int top(const asked_t *q)
 #define APP     "the name of an app"
 #define PROCESS "the ID of a process"
 
-/* Options that not all commands have; SOME: one more word. */
+/* What a command may have: options that not all commands have. SOME: one more
+ * word, which may be left out. */
 enum { HOW = 1, FOLLOW = 2, TOP = 4, WAIT = 8, SOME = 16 };
 
 static const struct {

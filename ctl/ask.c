@@ -23,7 +23,7 @@
 #define LIMIT       10 /* s, for a response */
 #define CHUNK       65536
 #define TRIES       50 /* to connect, while the spawner starts */
-#define PAUSE_MS    20 /* between two of them */
+#define PAUSE_MS    20 /* between two tries */
 
 static int quiet;
 
@@ -74,8 +74,9 @@ int ask_directory(const char **dir)
 
 /* ---- command and response ---- */
 
-/* DIR/NAME, or DIR/current/NAME where several are, while an upgrade drains: the
- * newest. @return 0: too long */
+/* The path of a socket: DIR/current/NAME, or else DIR/NAME. During an upgrade a
+ * directory has several instances, and `current` is the newest.
+ * @return 0: the path is too long */
 static int find_socket(const char *dir, const char *name, char *path,
                        size_t size)
 {
@@ -90,8 +91,8 @@ static int find_socket(const char *dir, const char *name, char *path,
     return n >= 0 && (size_t)n < size;
 }
 
-/* The socket for root and httpd is not for this user: the user's own, if there
- * is one. @return 0, or errno */
+/* The socket for root and httpd refuses this user. Try the user's own socket.
+ * @return 0, or errno; EACCES: there is none */
 static int try_own(const char *dir, int fd, struct sockaddr_un *at)
 {
     char name[32];
@@ -104,8 +105,8 @@ static int try_own(const char *dir, int fd, struct sockaddr_un *at)
     return errno == ENOENT ? EACCES : errno;
 }
 
-/* httpd has begun, but its spawner does not listen yet; or another one starts.
- */
+/* Is the spawner about to listen? Either httpd has just started, or a new
+ * spawner starts. */
 static int is_starting(const char *dir, int error)
 {
     char path[PATH_MAX];
@@ -159,7 +160,7 @@ static int connect_to(const char *dir, int *fd)
                         strerror(error));
 }
 
-/* Everything up to EOF, to be freed. NULL: it did not come. */
+/* Read up to EOF. @return to be freed; NULL: the end did not come */
 static char *read_answer(int fd)
 {
     char *text = NULL, *more;
@@ -185,7 +186,7 @@ static char *read_answer(int fd)
     return NULL;
 }
 
-/* Words with a tab between them. */
+/* Write the words as one line, with tabs between them. */
 static int make_line(const char *const *words, int n,
                      char line[CONTRACT_COMMAND_MAX])
 {

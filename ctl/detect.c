@@ -14,7 +14,8 @@
 #include "spawner/shared/detect.h"
 #include "spawner/shared/privilege.h"
 
-/* Be the owner of the directory, and be there. @return 0: why not */
+/* Become the owner of the directory, and change into it.
+ * @return 0: that failed, and `why` has the reason */
 static int go(const char *dir, char why[DETECT_MAX])
 {
     privilege_t who;
@@ -24,14 +25,14 @@ static int go(const char *dir, char why[DETECT_MAX])
         snprintf(why, DETECT_MAX, "%s", strerror(errno));
         return 0;
     }
-    /* root's own directory is of no danger to root. */
+    /* A directory of root is no danger to root. */
     return geteuid() != 0 || st.st_uid == 0 ||
            (privilege_find(&who, NULL, NULL, st.st_uid, dir, why) == 0 &&
             privilege_groups(&who, why) == 0 &&
             privilege_drop(&who, 0, why) == 0);
 }
 
-/* The app's words, on root's terminal. */
+/* Replace control characters of the app: they could command root's terminal. */
 static void calm(char *text)
 {
     for (; *text; text++)

@@ -12,7 +12,7 @@
 #include "ctl/ask.h"
 #include "ctl/status_table.h"
 
-/* How far we have come. */
+/* What was printed so far. */
 typedef struct {
     int raw;
     int began;
@@ -46,7 +46,7 @@ static void print_one(const reader_t *r, const json_t *event)
     putchar('\n');
 }
 
-/* Those that are new. */
+/* Print the new events. */
 static void print_all(reader_t *r, const json_t *events)
 {
     size_t i, n = json_array_size(events);

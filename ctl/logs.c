@@ -12,7 +12,7 @@
 #include "ctl/ask.h"
 #include "ctl/status_table.h"
 
-/* How far we have come. */
+/* What was printed so far. */
 typedef struct {
     const char *dir, *app;
     int raw;

@@ -13,7 +13,7 @@
 
 #define WITH_CTRL(letter) ((letter)&0x1f)
 
-/* The second screen, so that the first one is there again at the end. */
+/* Switch to the second screen. The first one comes back at the end. */
 #define ENTER             "\033[?1049h\033[?25l"
 #define LEAVE             "\033[?25h\033[?1049l"
 
@@ -30,7 +30,7 @@ static void end(int number)
 
 static void resized(int number)
 {
-    (void)number; /* poll() returns */
+    (void)number; /* poll() returns, and that is enough */
 }
 
 static void put_right(void)
@@ -76,7 +76,7 @@ void terminal_begin(void)
 
 /* ---- drawing ---- */
 
-/* Bytes of the line, of which so many characters fit. */
+/* How many bytes of the line fit, if so many characters fit? */
 static int cut(const char *line, size_t length, int columns)
 {
     size_t i;
@@ -99,7 +99,7 @@ int terminal_draw(const char *screen)
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row == 0 ||
         size.ws_col == 0)
         size = (struct winsize){.ws_row = 24, .ws_col = 80};
-    /* Over what is there: to wipe it first would flicker. */
+    /* Write over the old text: to clear it first would flicker. */
     fputs("\033[H", stdout);
     for (row = 0; *screen && row < size.ws_row; row++) {
         size_t length = strcspn(screen, "\n");

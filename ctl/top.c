@@ -17,8 +17,8 @@
 /* The last two reports. */
 typedef struct {
     json_t *now, *before;
-    double seconds; /* between them */
-    double at;      /* of the last one */
+    double seconds; /* between the two */
+    double at;      /* time of the last one */
     const char *trouble;
 } looks_t;
 
@@ -99,7 +99,7 @@ static void put_groups(FILE *out, const looks_t *l)
     char per_second[24];
     size_t i;
 
-    /* The name is last, as it may be a long path. */
+    /* The name comes last, because it may be a long path. */
     fprintf(out, "%-10s %5s %5s %5s %6s %10s  %s\n", "STATE", "PROC", "BUSY",
             "HUNG", "QUEUE", "REQUESTS/S", "APP");
     for (i = 0; (g = json_array_get(groups, i)) != NULL; i++) {
@@ -115,7 +115,7 @@ static void put_groups(FILE *out, const looks_t *l)
     }
 }
 
-/* Longest first. */
+/* The request with the greatest age first. */
 static int compare(const void *a, const void *b)
 {
     double x = json_number_value(json_object_get(*(json_t *const *)a, "age"));
@@ -124,7 +124,7 @@ static int compare(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* Borrowed from the report; to be freed. */
+/* @return an array, to be freed; the report still owns its elements */
 static const json_t **sort_requests(const json_t *groups, size_t *n)
 {
     const json_t **list = NULL, **more, *g, *r;
@@ -168,7 +168,7 @@ static void put_requests(FILE *out, const json_t *report)
     free(list);
 }
 
-/* To be freed; NULL: no memory. */
+/* @return to be freed; NULL: no memory */
 static char *compose(const looks_t *l)
 {
     char *text = NULL;
@@ -183,7 +183,7 @@ static char *compose(const looks_t *l)
     return fclose(out) == 0 ? text : NULL;
 }
 
-/* ---- looking ---- */
+/* ---- the loop ---- */
 
 /* After the first report, a missing response is a trouble that may pass: then
  * EXIT_OK. */

@@ -13,9 +13,9 @@
 #include "ctl/status_table.h"
 #include "shm/verbs/supervise.h"
 
-#define PAUSE    0.25 /* s between two looks */
-#define PATIENCE 30.0 /* s without an answer; the spawner may have to start */
-/* s: who dies within that time did not start */
+#define PAUSE    0.25 /* s between two reports */
+#define PATIENCE 30.0 /* s without a response; the spawner may have to start */
+/* s: a process that dies within that time did not start */
 #define STAYS    (APL_YOUNG / 1e6)
 
 /* ---- time ---- */
@@ -35,27 +35,27 @@ static void pause_a_bit(void)
     nanosleep(&pause, NULL);
 }
 
-/* ---- a look ---- */
+/* ---- one report ---- */
 
-/* What is waited for: the app, and what the processes of before are. */
+/* What is waited for: the app, and the processes that it had before. */
 typedef struct {
     const await_t *how;
     char app[512];
-    json_t *old;  /* their ids */
-    double since; /* all is as it should be; 0: it is not */
-    int left;     /* processes of before that get requests */
-    int fresh;    /* the others */
+    json_t *old;  /* ids of the processes from before */
+    double since; /* since when all is as it should be; 0: it is not */
+    int left;     /* processes from before that still get requests */
+    int fresh;    /* new processes */
     json_int_t starting;
-    char error_id[32]; /* of a start that failed before */
-    char error[600];   /* why it is over, and no success */
+    char error_id[32]; /* of the last start that failed before the command */
+    char error[600];   /* why it has failed */
 } wait_t;
 
 enum { NOT_YET, OVER, FAILED };
 
-/* @param group NULL: the pool has nothing of it */
+/* @param group NULL: the pool has no such group */
 typedef int judge_t(wait_t *w, const json_t *group);
 
-/* @return 0: there is no answer now */
+/* @return 0: there is no response now */
 static int look(wait_t *w, judge_t *judge, int *verdict)
 {
     const char *question[] = {"status", w->app};
@@ -80,12 +80,12 @@ static void begin(wait_t *w, const await_t *how, json_t **answer)
     memset(w, 0, sizeof *w);
     w->how = how;
     w->old = json_object_get(*answer, "old");
-    /* Not table_text(): it goes back to the server. */
+    /* Not table_text(): the name goes back to the server. */
     snprintf(w->app, sizeof w->app, "%s",
              json_string_value(json_object_get(*answer, "app")));
 }
 
-/* Look until it is over. @param hope what is waited for */
+/* Read reports until the wait is over. @param hope what is waited for */
 static int wait_for(wait_t *w, judge_t *judge, const char *hope)
 {
     double start = now(), heard = start, end = start + w->how->seconds;
@@ -176,14 +176,14 @@ static int note_error(wait_t *w, const json_t *group)
     return NOT_YET;
 }
 
-/* @return 1: it cannot become what is waited for */
+/* @return 1: what is waited for cannot come */
 static int has_failed(wait_t *w, const json_t *group)
 {
     const char *state = table_text(group, "state");
 
     if (strcmp(state, "failing") == 0 &&
         strcmp(table_text(group, "last_error_id"), w->error_id) == 0)
-        return 0; /* nothing has failed since */
+        return 0; /* no start has failed since the command */
     if (strcmp(state, "failing") == 0)
         snprintf(
             w->error, sizeof w->error, "%s did not start: %s (error id %s)%s",

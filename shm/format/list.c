@@ -2,27 +2,29 @@
 
 #include "shm/format/list.h"
 
-#define INSERTION_MAX  32  /* links that are sorted by insertion */
-#define DIGITS         256 /* of a byte of the keys, for more links */
+#define INSERTION_MAX  32  /* the most links that are sorted by insertion */
+#define DIGITS         256 /* values of a byte of a key, for longer lists */
 #define PREFETCH_LINKS 8   /* links */
 
-/* Bytes to fetch ahead: a list that is built anew has the order of slots. */
+/* How far ahead to fetch, in bytes: a list that was rebuilt has the order of
+ * the slots. */
 #define PREFETCH_BYTES 2048
 
-/* The links of a list stand in the scratch while they are sorted, each with one
- * half of its key. Whoever writes into the segment may write there, too. */
+/* While a list is sorted, the scratch has its links, each with one half of its
+ * key. The scratch is in the segment, so other processes may write there. */
 #define ENTRY(key, at) ((uint64_t)(key) << 32 | (at))
 #define KEY(entry)     ((uint32_t)((entry) >> 32))
 #define AT(entry)      ((uint32_t)(entry))
 
-/* What a walk along a list came to. */
+/* What a walk along a list has found. */
 typedef struct {
     uint32_t n;
     int whole, sorted;
-    uint64_t differ; /* bits in which its keys differ */
+    uint64_t differ; /* bits in which the keys differ */
 } summary_t;
 
-/* Write the links down. @param shift 32: the upper half of their keys */
+/* Copy the links into the scratch. @param shift 32: with the upper half of
+ * their keys; 0: with the lower half */
 static summary_t copy_entries(apl_pool_t *pool, const apl_link_t *head,
                               uint32_t bound, apl_list_key_t *key,
                               uint32_t shift)
@@ -80,13 +82,13 @@ static void sort_byte(const uint64_t *from, uint64_t *to, uint32_t n,
         uint64_t e = from[i];
         uint32_t at = place[(KEY(e) >> shift) % DIGITS]++;
 
-        if (at < n) /* else somebody has changed a key */
+        if (at < n) /* else another process has changed a key */
             to[at] = e;
     }
 }
 
-/* @param differ the bits of the keys that matter. @return where the entries are
- * then */
+/* Sort the entries in the scratch. @param differ bits in which the keys differ
+ * @return where the sorted entries stand */
 static const uint64_t *sort_entries(apl_pool_t *pool, uint32_t n,
                                     uint32_t differ)
 {
@@ -127,7 +129,8 @@ static void relink(apl_pool_t *pool, apl_link_t *head, const uint64_t *entries,
     head->prev = last;
 }
 
-/* Sort by one half of the keys. @return 1: they differ in the other half, too */
+/* Sort by one half of the keys.
+ * @return 1: the keys differ in the upper half, too */
 static int sort_half(apl_pool_t *pool, apl_link_t *head, uint32_t bound,
                      apl_list_key_t *key, uint32_t shift)
 {
@@ -150,7 +153,8 @@ void apl_list_sort(apl_pool_t *pool, apl_link_t *head, uint32_t bound,
 {
     uint32_t most = bound < pool->n_scratch ? bound : pool->n_scratch;
 
-    /* The upper half last: links that are equal in it keep their order. */
+    /* The upper half comes last: links that are equal in it keep the order
+     * that the lower half gave them. */
     if (sort_half(pool, head, most, key, 0))
         sort_half(pool, head, most, key, 32);
 }

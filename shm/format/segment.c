@@ -15,7 +15,7 @@
 #define MFD_NOEXEC_SEAL 0x0008u /* Linux 6.3; vm.memfd_noexec may demand it */
 #endif
 
-/* Offsets of the slot arrays; the last is the size. */
+/* Offsets of the slot arrays and of the scratch, and the size of all. */
 typedef struct {
     apr_size_t groups, processes, sessions, children, scratch, size;
 } layout_t;
@@ -95,7 +95,7 @@ void apl_segment_empty(apl_pool_t *pool)
         apl_list_init(pool, &h->buckets[i]);
 }
 
-/* For people who read a core dump; the code never reads it. */
+/* For people who read a core dump. The code never reads these fields. */
 static void write_signature(apl_header_t *h, const apl_capacity_t *capacity)
 {
     h->magic = APL_MAGIC;

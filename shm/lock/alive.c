@@ -18,8 +18,8 @@ typedef struct {
     uint64_t flags, start, resident, pending;
 } stat_t;
 
-/* Fields 3, 6, 9, 22, 24 and 31. The name in field 2 may hold anything, so
- * fields are counted from its last parenthesis. */
+/* Read fields 3, 6, 9, 22, 24 and 31. The name in field 2 may contain any
+ * characters, so fields are counted from the last parenthesis. */
 static int parse_stat(const char *stat, stat_t *is)
 {
     const char *at = strrchr(stat, ')');
@@ -108,10 +108,12 @@ int apl_alive_ending(int32_t pid)
 
     if (pid <= 0)
         return 0;
-    /* With hidepid, there is nothing to be read of a stranger that lives. */
+    /* With the mount option hidepid, /proc shows nothing of a living process
+     * of another user. */
     if (read_stat(pid, &is) != 0)
         return kill(pid, 0) != 0 && errno == ESRCH;
-    /* Whatever signal ends a process, each of its threads gets a SIGKILL. */
+    /* Whichever signal ends a process, the kernel gives SIGKILL to each of its
+     * threads. */
     return is_dead(&is) || (is.flags & PF_EXITING) != 0 ||
            (is.pending & 1u << (SIGKILL - 1)) != 0;
 }

@@ -9,14 +9,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SLICE 1000000 /* us asleep before the owner is looked at */
+#define SLICE 1000000 /* us of sleep, then the owner is checked */
 #define SPINS 64
 
-/* What the kernel knows of this thread; one lookup for both. */
+/* What the kernel knows of this thread. One variable, so that one lookup of
+ * thread-local memory finds it all. */
 typedef struct {
     uint32_t tid;
     struct robust_list_head *robust;
-    void *before; /* list_op_pending when the lock was taken: glibc's */
+    void *before; /* glibc's list_op_pending from before */
     /* The word that this thread takes, has or gives. Others write the word in
      * the segment, but nobody else writes this. */
     const uint32_t *inside;
@@ -32,7 +33,7 @@ static void forget_self(void)
 
 static void watch_forks(void)
 {
-    /* The child's only thread has its parent's copy of `self`. */
+    /* After a fork, the only thread of the child has a copy of `self`. */
     pthread_atfork(NULL, NULL, forget_self);
 }
 
@@ -64,8 +65,8 @@ static inline void announce(self_t *me, const uint32_t *word)
     __asm__ volatile("" ::: "memory");
 }
 
-/* A signal handler may have come in the middle of glibc's own lock operation:
- * what stood there is put back. */
+/* Put back what stood in list_op_pending. It was not empty if this code runs in
+ * a signal handler that interrupted a lock operation of glibc. */
 static inline void unannounce(self_t *me)
 {
     __asm__ volatile("" ::: "memory");
@@ -80,7 +81,7 @@ static inline int swap(uint32_t *word, uint32_t from, uint32_t to)
                                        __ATOMIC_RELAXED);
 }
 
-/* @return 1: slept to the end */
+/* @return 1: the whole time has passed */
 static int sleep_on(uint32_t *word, uint32_t value, int64_t us)
 {
     struct timespec limit = {us / 1000000, us % 1000000 * 1000};
@@ -114,8 +115,9 @@ static inline void relax(void)
 #endif
 }
 
-/* The lock was taken when we came. `keep` is FUTEX_WAITERS once we have
- * slept: somebody else may still sleep, and only the word can say so. */
+/* Wait for a lock that another thread has. `keep` becomes FUTEX_WAITERS when
+ * this thread has slept. Others may sleep, too, and only that bit of the word
+ * tells the owner to wake them. */
 static apr_status_t wait_for(uint32_t *word, uint32_t tid, int64_t limit,
                              int *died)
 {
@@ -132,7 +134,7 @@ static apr_status_t wait_for(uint32_t *word, uint32_t tid, int64_t limit,
             *died = (v & FUTEX_OWNER_DIED) != 0;
             return APR_SUCCESS;
         }
-        if (owner == tid) { /* it never was: somebody else wrote that */
+        if (owner == tid) { /* this thread does not have it: damage */
             swap(word, v, FUTEX_WAITERS | FUTEX_OWNER_DIED);
             owner = 0;
         }
@@ -141,11 +143,12 @@ static apr_status_t wait_for(uint32_t *word, uint32_t tid, int64_t limit,
             relax();
             continue;
         }
-        /* The clock, not what was slept: the word may change for ever. */
+        /* Ask the clock. Sleeps may end early for ever, if the word keeps
+         * changing. */
         left = limit < 0 ? SLICE : until - now_us();
         if (left <= 0) {
             if (keep != 0)
-                wake_one(word); /* we may have been woken in another's place */
+                wake_one(word); /* pass on the wake-up that it may have got */
             return APL_ELOCK;
         }
         if (owner == 0)
@@ -170,7 +173,7 @@ apr_status_t apl_lock_take(uint32_t *word, int64_t limit, int *died)
 
     *died = 0;
     if (me->inside == word)
-        return APL_ELOCK; /* and what is announced must stay so */
+        return APL_ELOCK; /* this thread has it, so it stays announced */
     announce(me, word);
     if (!swap(word, 0, me->tid))
         rv = wait_for(word, me->tid, limit, died);
@@ -182,7 +185,7 @@ apr_status_t apl_lock_take(uint32_t *word, int64_t limit, int *died)
 int apl_lock_give(uint32_t *word)
 {
     self_t *me = this_thread();
-    uint32_t v = me->tid; /* mostly nobody waits */
+    uint32_t v = me->tid; /* the usual case: nobody waits */
     int mine = 1;
 
     while (mine && !__atomic_compare_exchange_n(

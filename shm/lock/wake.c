@@ -25,7 +25,7 @@ void apl_wake_ring(int doorbell)
 {
     const uint64_t one = 1;
 
-    /* An eventfd that is full has been rung for. */
+    /* If the eventfd is full, the doorbell has been rung already. */
     if (doorbell >= 0 && write(doorbell, &one, sizeof one) < 0)
         return;
 }

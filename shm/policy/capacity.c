@@ -11,9 +11,11 @@
 #include "shm/slots/process.h"
 #include "shm/slots/queue.h"
 
-/* The longest idle process of a group above its minimum; else, for an unserved
- * newcomer, the longest idle one, as a minimum must not lock another app out.
- * A walk, but only where a process is about to be started. */
+/* The longest idle process of a group above its minimum. If there is none and
+ * the newcomer is unserved: the longest idle process of any group, because a
+ * minimum must not lock another app out. This is a walk over idle processes,
+ * but only when a process is about to be started.
+ * @param unserved 1: the newcomer is unserved, or was until its try was live */
 static apl_process_t *idle_to_evict(apl_lock_token_t *token,
                                     const apl_group_t *newcomer, int unserved)
 {
@@ -37,8 +39,8 @@ static apl_process_t *idle_to_evict(apl_lock_token_t *token,
     return second;
 }
 
-/* The busy process with the fewest sessions, which it finishes. Not a hung one:
- * it takes no room that it could give. */
+/* The busy process of a group that has the fewest sessions. It finishes them. A
+ * hung process does not count, so it has no room to give. */
 static apl_process_t *busy_to_evict(apl_lock_token_t *token,
                                     const apl_group_t *of,
                                     const apl_group_t *newcomer)
@@ -57,13 +59,14 @@ static void evict(apl_lock_token_t *token, apl_process_t *process)
 
     apl_process_leave(token, process, APL_EVENT_EVICTED);
     token->pool->header->counters.evicted++;
-    /* It may have been at its own limit, and may start another one now. */
+    /* Its group may have been at its own limit, and may start a process
+     * now. */
     if (g && g->waiting > 0 && apl_group_may_grow(token, g))
         apl_turn_take(token, g);
 }
 
-/* A process gives way to the newcomer. @param freed the group of which a place
- * became free, or NULL. @return 0: none can */
+/* End a process to make room for the newcomer. @param freed the group of which
+ * a process became free, or NULL. @return 0: no process can leave */
 static int make_room(apl_lock_token_t *token, const apl_group_t *newcomer,
                      const apl_group_t *freed)
 {
@@ -107,9 +110,9 @@ int apl_capacity_reserve(apl_lock_token_t *token, apl_group_t *group)
     return apl_process_reserve(token, group, 0) != NULL;
 }
 
-/* The next group to have a process, for which there is room: a place is left,
- * or a process gives way, if the group is unserved. NULL: none. @param freed as of
- * make_room() */
+/* The next group that gets a process. Either a place is left, or a process
+ * makes room, if the group is unserved. @param freed as of make_room()
+ * @return NULL: there is none */
 static apl_group_t *next_served(apl_lock_token_t *token,
                                 const apl_group_t *freed)
 {
@@ -124,8 +127,8 @@ static apl_group_t *next_served(apl_lock_token_t *token,
     return g && make_room(token, g, freed) ? g : NULL;
 }
 
-/* The group's turn is over: its process is wanted. @param replaces 1: above the
- * limit, if that is reached. @return 0: no slot is free */
+/* The group's turn is over: a process is wanted for it. @param replaces 1: it
+ * may stand above the limit. @return 0: no slot is free */
 static int start_for(apl_lock_token_t *token, apl_group_t *group, int replaces)
 {
     apl_list_remove(token->pool, &group->turn);
@@ -167,13 +170,13 @@ void apl_capacity_end_excess(apl_lock_token_t *token, const apl_group_t *group)
 
 /* ---- sharing ---- */
 
-/* @param freed as of make_room() */
+/* Serve turns while there is room. @param freed as of make_room() */
 static void serve_turns(apl_lock_token_t *token, const apl_group_t *freed)
 {
     apl_group_t *g;
 
-    /* A group has one start at a time. The turns of a token end all the same
-     * when somebody keeps writing that it has none. */
+    /* A group has one start at a time, so this ends. If another process keeps
+     * writing that a group has no start, token->turns ends it. */
     while (token->turns > 0 && (g = next_served(token, freed)) != NULL) {
         token->turns--;
         if (!start_for(token, g, 0))
@@ -190,8 +193,8 @@ void apl_capacity_assign(apl_lock_token_t *token)
 void apl_capacity_share(apl_lock_token_t *token, apl_group_t *group)
 {
     apl_pool_t *pool = token->pool;
-    /* Compare with the group that serve_turns() will serve: without a free place
-     * that is none whose starts fail. */
+    /* Compare with the group that serve_turns() would serve. Without a free
+     * place, it serves no group whose starts fail. */
     apl_turn_fits_t *fits =
         apl_room_is_left(pool, NULL, 0) ? NULL : apl_turn_healthy;
     apl_group_t *first =
@@ -200,7 +203,8 @@ void apl_capacity_share(apl_lock_token_t *token, apl_group_t *group)
     if (first && apl_turn_older(token, first, group) == first)
         serve_turns(token, group);
     apl_queue_serve(token, group);
-    /* Not apl_capacity_ask(): a place that is free goes to whose turn it is. */
+    /* Not apl_capacity_ask(): a free place goes to the group whose turn it
+     * is. */
     if (group->waiting > 0 && !token->more && apl_group_may_grow(token, group))
         apl_turn_take(token, group);
     apl_capacity_assign(token);
@@ -218,8 +222,8 @@ void apl_capacity_share_all(apl_lock_token_t *token)
 
 /* ---- abandoned requests ---- */
 
-/* Would it leave a place if it ended, and is it of use to nobody? A hung one
- * that does not count leaves none. */
+/* Does the process serve only abandoned requests, and would its end leave a
+ * place? The end of a hung process that does not count leaves none. */
 static int has_only_abandoned(const apl_process_t *p, const apl_group_t *g)
 {
     return p->state == APL_PROCESS_LIVE && p->abandoned > 0 &&

@@ -7,13 +7,13 @@
 #include <sys/stat.h>
 #include <time.h>
 
-/* Only compared, so it may wrap. */
+/* The result is only compared, so it may wrap. */
 static int64_t nanoseconds(const struct timespec *t)
 {
     return (int64_t)((uint64_t)t->tv_sec * 1000000000 + (uint64_t)t->tv_nsec);
 }
 
-/* Its age by the clock that files know, in us. */
+/* The age of a file in us, by the clock of file times. */
 static int64_t file_age(const struct timespec *t)
 {
     struct timespec now;
@@ -54,7 +54,7 @@ int apl_restart_poll(const apl_pool_t *pool, uint32_t group, const char *dir,
         int64_t last = __atomic_load_n(&g->stamp_at, __ATOMIC_RELAXED);
 
         look->seq = __atomic_load_n(&g->stamp_seq, __ATOMIC_ACQUIRE);
-        /* One in the future is damage. */
+        /* A time in the future is damage. */
         if (look->seq != 0 && last <= now &&
             now - last < g->options.stat_interval)
             return 0;
@@ -63,7 +63,8 @@ int apl_restart_poll(const apl_pool_t *pool, uint32_t group, const char *dir,
     return 1;
 }
 
-/* Has it a process from before that? One that boots may have read the code. */
+/* Does the group have a process from before that time? A booting process
+ * counts, because it may have read the old code. */
 static int has_process_from_before(const apl_pool_t *pool,
                                    const apl_group_t *group, int64_t then)
 {
@@ -82,8 +83,9 @@ static int has_process_from_before(const apl_pool_t *pool,
 int apl_restart_due(const apl_pool_t *pool, const apl_group_t *group,
                     const apl_restart_seen_t *look)
 {
-    /* Somebody looked later than we did. A file that was removed changes
-     * nothing, and one that was there before all is only recorded. */
+    /* If the numbers differ, another child has looked later. A file that was
+     * removed changes nothing. A file that is older than all processes is only
+     * recorded. */
     if (look->seq != group->stamp_seq || !look->stamp.exists)
         return 0;
     if (look->seq == 0)

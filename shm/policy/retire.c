@@ -14,8 +14,9 @@ static void retire_booting(apl_lock_token_t *token, apl_group_t *group,
     apl_pool_t *pool = token->pool;
     uint32_t i, top = group->spawning > 0 ? pool->header->top_process : 0;
 
-    /* They are in no list of their group, but they are few, and this is rare.
-     * An order that is not taken yet will be for the new code. */
+    /* Booting processes are in no list of their group, so this looks at all
+     * slots. It is rare. An order that the spawner has not taken yet stays: it
+     * will start the new code. */
     for (i = 1; i <= top && i < pool->n.processes; i++) {
         apl_process_t *p = &pool->processes[i];
 
@@ -82,7 +83,7 @@ void apl_retire_closed(apl_lock_token_t *token, apl_group_t *group)
              group->size + group->spawning == 0)
         left = apl_queue_fail(token, group, APL_EUNKILLABLE);
     if (left)
-        token->ring = 1; /* the rest with the next tick */
+        token->ring = 1; /* the next tick does the rest */
 }
 
 void apl_retire_used(apl_lock_token_t *token, apl_group_t *group)
@@ -97,14 +98,14 @@ void apl_retire_restart(apl_lock_token_t *token, apl_group_t *group,
 {
     group->n_restarts++;
     token->pool->header->counters.restarts++;
-    /* The first start of the new code is not to pay for the old one's. */
+    /* Failures of the old code must not delay the first start of the new. */
     group->failures = 0;
     if (!rolling) {
         retire_all(token, group, APL_EVENT_RESTART);
         return;
     }
     retire_booting(token, group, APL_EVENT_RESTART);
-    /* 0 is for those that are outdated in any case. */
+    /* 0 is the revision of processes that are outdated in any case. */
     group->revision = group->revision + 1 != 0 ? group->revision + 1 : 1;
     APL_CRASH_POINT("restart_revision");
     group->outdated = group->size;
@@ -115,7 +116,7 @@ void apl_retire_restart(apl_lock_token_t *token, apl_group_t *group,
 
 /* ---- MaxRequests ---- */
 
-/* With the jitter of this process; its id is random. */
+/* MaxRequests and the jitter of this process. Its id is random. */
 static uint64_t request_limit(const apl_group_t *group,
                               const apl_process_t *process)
 {
@@ -131,9 +132,9 @@ static int is_full(const apl_group_t *group, const apl_process_t *process)
     return process->processed >= request_limit(group, process);
 }
 
-/* Is it time for its replacement? With a tenth of its requests left; or after
- * half of them, when the others will not last for a boot of each process of the
- * group, as these are replaced one by one, and one boot more. */
+/* Is it time to start the replacement? Yes when a tenth of the requests is
+ * left. Also after half of them, if the rest will not last for a boot of each
+ * process of the group and one boot more: processes are replaced one by one. */
 static int is_nearly_full(const apl_lock_token_t *token,
                           const apl_group_t *group,
                           const apl_process_t *process)
@@ -152,8 +153,9 @@ static int is_nearly_full(const apl_lock_token_t *token,
     return lasts / (group->size + 1ll) < boot;
 }
 
-/* A start of the group that was to replace a process, if there is one, takes
- * the place that becomes free: another's start may not have it, too. */
+/* The group may have a start that was to replace a process. That start takes
+ * the place that becomes free now. It is counted from now on, so that no other
+ * start gets the same place. */
 static void count_replacement(apl_lock_token_t *token, const apl_group_t *group)
 {
     apl_pool_t *pool = token->pool;
@@ -169,7 +171,7 @@ static void count_replacement(apl_lock_token_t *token, const apl_group_t *group)
             continue;
         p->replaces = 0;
         APL_CRASH_POINT("retire_replaces");
-        /* seen: it replaces none; it is counted */
+        /* seen: it replaces no process, but header.replacing has it */
         h->replacing--;
     }
 }
@@ -180,13 +182,13 @@ static void retire(apl_lock_token_t *token, apl_group_t *group,
     token->pool->header->counters.retired++;
     count_replacement(token, group);
     apl_process_leave(token, process, APL_EVENT_RETIRED);
-    /* The replacement has the place, unless another group waits for longer. */
+    /* The new process gets the place, unless another group waits for longer. */
     if (group->waiting > 0 || group->size < group->options.min_instances)
         apl_capacity_ask(token, group);
 }
 
-/* It had all its requests. While starts fail it may be the last that works:
- * then it serves on, until another one replaces it. */
+/* A process has served MaxRequests. While starts fail it may be the last one
+ * that works. Then it continues until another process replaces it. */
 static void retire_full(apl_lock_token_t *token, apl_group_t *group,
                         apl_process_t *process)
 {
@@ -244,7 +246,7 @@ void apl_retire_if_due(apl_lock_token_t *token, apl_group_t *group,
 {
     if (process->state != APL_PROCESS_LIVE)
         return;
-    /* always_restart.txt: who waits is not to get a used process. */
+    /* always_restart.txt: a waiter must not get a process that was used. */
     if (apl_group_exceeds_limit(token, group))
         apl_process_leave(token, process, APL_EVENT_TRIMMED);
     else if (group->stamp.always && group->waiting > 0)

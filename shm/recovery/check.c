@@ -11,9 +11,9 @@
 #include "shm/policy/room.h"
 #include "shm/format/slot.h"
 
-/* ---- who may be in a list of the header ---- */
+/* ---- what may be in a list of the header ---- */
 
-/* A process in this state; one that is live is idle. */
+/* A process in this state. A live one must be idle. */
 static int is_in(apl_check_list_t *walk, const apl_pool_t *pool,
                  const void *state, uint32_t at)
 {
@@ -83,7 +83,8 @@ static int check_sums(apl_check_t *a, uint32_t i)
     return APL_PART_DONE;
 }
 
-/* Counts that processes have, too: check_process() says which one is wrong. */
+/* Counts that each process has, too. This comes after check_process(), which
+ * says which process is wrong. */
 static int check_totals(apl_check_t *a, uint32_t i)
 {
     const apl_header_t *h = a->pool.header;
@@ -103,7 +104,7 @@ static int check_totals(apl_check_t *a, uint32_t i)
     return APL_PART_DONE;
 }
 
-/* Each head of the hash has a group beside it that knows it, or none. */
+/* The bucket is empty, or its first group has the link back to it. */
 static int check_buckets(apl_check_t *a, uint32_t i)
 {
     apl_pool_t *pool = &a->pool;
@@ -124,7 +125,7 @@ static int check_buckets(apl_check_t *a, uint32_t i)
     return APL_PART_DONE;
 }
 
-/* A list of the header: what should be in it. */
+/* A list of the header, and what should be in it. */
 typedef struct {
     const char *name;
     const apl_link_t *head;
@@ -170,9 +171,9 @@ static int check_list(apl_check_t *a, uint32_t i)
     return verdict == APL_CHECK_LIST_MORE ? APL_PART_LATER : APL_PART_DONE;
 }
 
-/* ---- those who wait, processes, sessions, children ---- */
+/* ---- groups that wait, processes, sessions, children ---- */
 
-/* Has everybody who waits a reason to? */
+/* Do the waiters of the group have a reason to wait? */
 static int check_waiters(apl_check_t *a, uint32_t i)
 {
     const apl_pool_t *pool = &a->pool;
@@ -215,7 +216,7 @@ static int check_process(apl_check_t *a, uint32_t i)
     return APL_PART_DONE;
 }
 
-/* Without an owner: has it at least a process? */
+/* Is the session abandoned: open, without an owner, with a process? */
 static int is_abandoned(const apl_pool_t *pool, const apl_session_t *s)
 {
     const apl_process_t *p = apl_process_at(pool, s->process);
@@ -255,7 +256,7 @@ static int check_child(apl_check_t *a, uint32_t i)
 
 /* ---- all of it ---- */
 
-/* A slot that was counted: is it in one of so many states? */
+/* Is the state of a counted slot one of the `states` that there are? */
 static int is_known(apl_check_t *a, uint32_t state, uint32_t states)
 {
     return state < states ? APL_PART_DONE
@@ -291,7 +292,7 @@ enum { HEADER, GROUPS, PROCESSES, SESSIONS, CHILDREN };
 
 static const struct {
     int array;
-    uint32_t parts; /* of each slot */
+    uint32_t parts; /* parts of the look at each slot */
     int (*look)(apl_check_t *a, uint32_t i);
 } phases[] = {
     {GROUPS, 1, count_group},
@@ -311,7 +312,7 @@ static const struct {
 
 #define PHASES (sizeof phases / sizeof *phases)
 
-/* The header is slot 0, and alone. */
+/* The header counts as an array with slot 0 only. */
 static uint32_t last_slot(const apl_check_t *a, int array)
 {
     const apl_capacity_t *top = &a->tally.top;

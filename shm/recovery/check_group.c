@@ -8,9 +8,9 @@
 #include "shm/slots/hung.h"
 #include "shm/format/list.h"
 
-#define LOOK_UP_STEPS 64 /* steps that finding a group by its name counts for */
+#define LOOK_UP_STEPS 64 /* steps that a look-up by name counts for */
 
-/* ---- who may be in a list of a group ---- */
+/* ---- what may be in a list of a group ---- */
 
 static const apl_process_t *inside(const apl_process_t *p, uint32_t state,
                                    uint32_t group)
@@ -37,7 +37,7 @@ static int is_idle(apl_check_list_t *walk, const apl_pool_t *pool,
     return p && p->sessions == 0;
 }
 
-/* Those who wait, in order. */
+/* The next waiter: tickets go up. */
 static int is_next(apl_check_list_t *walk, const apl_pool_t *pool,
                    const void *group, uint32_t at)
 {
@@ -64,9 +64,9 @@ static int check_name(apl_check_t *a, const apl_group_t *g)
     return APL_PART_DONE;
 }
 
-/* Its neighbour in the hash knows it, and is another group, or the end of its
- * own bucket. As each group is found by its name, no more is needed for whole
- * buckets than what check.c says of their heads. */
+/* The next link in the bucket has the link back, and belongs to another group
+ * or is the head of the bucket. check_name() has found the group from the head,
+ * and check.c checks the heads. So the buckets are whole. */
 static int check_bucket(apl_check_t *a, const apl_group_t *g)
 {
     apl_pool_t *pool = &a->pool;
@@ -83,7 +83,7 @@ static int check_bucket(apl_check_t *a, const apl_group_t *g)
     return APL_PART_DONE;
 }
 
-/* What a walk along a list of a group came to, if it is not its length. */
+/* Report what a walk along a list of a group found, other than its length. */
 static int report_walk(apl_check_t *a, const apl_group_t *g, int verdict)
 {
     if (verdict == APL_CHECK_LIST_TORN)

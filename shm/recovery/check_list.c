@@ -27,7 +27,7 @@ int apl_check_list_walk(apl_check_list_t *walk, apl_pool_t *pool,
     for (; *left > 0; --*left) {
         uint32_t next = apl_link_at(pool, walk->at)->next;
 
-        /* As each link is its neighbour's neighbour, none is met twice. */
+        /* Each link has the link back, so no link is met twice. */
         if (apl_link_at(pool, next)->prev != walk->at || pool->damaged)
             return end(walk, APL_CHECK_LIST_TORN);
         if (next == APL_OFFSET(pool, head))
@@ -42,7 +42,7 @@ int apl_check_list_walk(apl_check_list_t *walk, apl_pool_t *pool,
     return APL_CHECK_LIST_MORE;
 }
 
-/* Does the process belong into the heap, below the one that it names? */
+/* Does the process belong into the heap, below the parent that it names? */
 static int in_place(const apl_pool_t *pool, const apl_group_t *g, uint32_t i)
 {
     const apl_process_t *p = apl_process_at(pool, i), *above;
@@ -55,7 +55,7 @@ static int in_place(const apl_pool_t *pool, const apl_group_t *g, uint32_t i)
            (!above || apl_heap_before(above, p));
 }
 
-/* Up and down by the parents' references, without a stack. */
+/* Walk up and down by the references to parents, so no stack is needed. */
 int apl_check_list_walk_heap(apl_check_list_t *walk, const apl_pool_t *pool,
                              const apl_group_t *group, uint32_t n,
                              uint32_t *left)

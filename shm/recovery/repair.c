@@ -11,21 +11,23 @@
 #include "shm/slots/process.h"
 #include "shm/slots/session.h"
 
-/* A link is in no list. What is right already is not written: a line of memory
- * that was written goes back there, which takes as long as to read it. */
+/* Mark a link as in no list. A link that is clear already is not written: a
+ * cache line that was written has to go back to memory, which takes as long as
+ * to read it. */
 static void clear_link(apl_link_t *link)
 {
     if ((link->next | link->prev) != 0)
         *link = (apl_link_t){0, 0};
 }
 
-/* The marks of use are hints; a wrong one costs time, not truth. */
+/* Keep a mark of use in bounds. The marks are hints: a wrong mark makes passes
+ * longer, and what the slots say stays true. */
 static uint32_t keep_top_in_bounds(uint32_t *mark, uint32_t n)
 {
     return *mark = apl_top(mark, n);
 }
 
-/* A group is good if it will be found by its own name, and alone. */
+/* A group is good if its name leads to it, and to no other group. */
 static int is_good_group(apl_pool_t *pool, const apl_group_t *g)
 {
     return g->state == APL_GROUP_USED && g->name[0] != 0 &&
@@ -77,8 +79,8 @@ static void repair_children(apl_pool_t *pool)
     }
 }
 
-/* The next ticket given out is above all that are. One that no pool lives
- * long enough to reach is damage. */
+/* The next ticket must be above all tickets in the slots. A ticket that no pool
+ * lives long enough to reach is damage. */
 static void keep_ticket(apl_header_t *h, uint64_t *ticket)
 {
     if (*ticket >> 62 != 0)
@@ -111,16 +113,17 @@ static void clean_processes(apl_pool_t *pool, int64_t now)
             (p->state > APL_PROCESS_WANTED && (p->id & 0xffff) != i))
             p->state = APL_PROCESS_FREE;
         else if (p->revision > g->revision)
-            p->revision = 0; /* one to come it cannot be of */
+            p->revision = 0; /* it cannot have a revision of the future */
         keep_ticket(h, &p->birth);
-        /* It would never be idle for long. Another's clock may be read a
-         * little later than ours. */
+        /* With a time in the future, the process would never be idle for
+         * long. A little later is possible: another process read its clock
+         * after this one. */
         if (p->last_used > now + 60000000)
             p->last_used = now;
     }
 }
 
-/* Has a session in this state an owner and a group that are there? */
+/* Is the session in use, and do its owner and its group exist? */
 static int is_good_session(const apl_pool_t *pool, uint32_t state,
                            const apl_child_t *c, const apl_group_t *g)
 {
@@ -129,14 +132,15 @@ static int is_good_session(const apl_pool_t *pool, uint32_t state,
            c->state == APL_CHILD_USED && is_used_group(pool, g);
 }
 
-/* Is it nobody's, but of a process that is there? Then so is its group: else
- * the process would have been freed before. */
+/* Is the session abandoned: without an owner, but with a process? Then its
+ * group exists, or the process would have been freed before. */
 static int is_abandoned(const apl_session_t *s, const apl_process_t *p)
 {
     return s->child == 0 && p && p->state >= APL_PROCESS_LIVE;
 }
 
-/* Its process is gone, and not to be taken for a later one in its slot. */
+/* The process of the session is gone. A later process in its slot must not
+ * be taken for it. */
 static void make_process_stale(const apl_pool_t *pool, apl_session_t *s)
 {
     const apl_process_t *later = apl_process_at(pool, s->process);
@@ -229,8 +233,8 @@ static uint64_t by_waiter(const apl_pool_t *pool, uint32_t offset)
     return s ? s->ticket : 0;
 }
 
-/* Whoever waits has a turn; that of a group which may not have a process now
- * lapses when it comes. */
+/* Each group with waiters gets a turn. If the group may not have a process now,
+ * it loses its turn when it comes. */
 static void give_turns(apl_pool_t *pool)
 {
     apl_header_t *h = pool->header;
@@ -273,7 +277,7 @@ void apl_repair(apl_lock_token_t *token)
     apl_header_t *h = pool->header;
     uint32_t i, top;
 
-    /* From here on, damage is what somebody does meanwhile. */
+    /* Damage from here on is new: another process writes meanwhile. */
     pool->damaged = 0;
     if (h->ticket >> 62 != 0)
         h->ticket = 0;

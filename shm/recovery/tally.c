@@ -27,8 +27,8 @@ int apl_tally_begin(apl_tally_t *tally, const apl_pool_t *pool)
     return 0;
 }
 
-/* What is counted of the group of that index; what is counted nowhere goes to
- * slot 0, which is nobody's. */
+/* The tally of the group with that index. For an index out of bounds it is the
+ * tally of slot 0, which no group has. */
 static apl_tally_group_t *group_tally(apl_tally_t *tally, uint32_t group)
 {
     return &tally->groups[group <= tally->top.groups ? group : 0];

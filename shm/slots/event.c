@@ -22,7 +22,7 @@ void apl_event_note(apl_lock_token_t *token, uint32_t kind,
         size_t n = strnlen(group->name, sizeof group->name - 1);
         size_t skip = n < sizeof e->app ? 0 : n - (sizeof e->app - 1);
 
-        /* The end of a long path tells more than its beginning. */
+        /* Of a long path, keep the end: it says more than the beginning. */
         memcpy(e->app, group->name + skip, n - skip);
         e->app[n - skip] = 0;
     }

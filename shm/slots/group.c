@@ -22,22 +22,24 @@ apl_link_t *apl_group_bucket(const apl_pool_t *pool, uint64_t key)
     return &pool->header->buckets[(key ^ key >> 32) % APL_BUCKETS];
 }
 
-/* Groups that a bucket has at most. Names are spread evenly: they come from the
- * configuration of httpd, and from nobody who would choose them for their hash.
- * So more of them in one bucket are damage, and would make each walk long. */
+/* The number of groups that a bucket may have. Names come from the
+ * configuration of httpd. Nobody chooses them for their hash, so they are
+ * spread evenly. More groups in one bucket are damage, and would make each walk
+ * long. */
 static uint32_t bucket_limit(const apl_pool_t *pool)
 {
     return 32 + 4 * (pool->n.groups / APL_BUCKETS);
 }
 
-/* A walk along a bucket that found nothing. */
+/* What a walk along a bucket that found nothing has met. */
 typedef struct {
-    uint32_t n;   /* groups that it met */
-    uint32_t end; /* where it ended: at its bucket, or astray */
+    uint32_t n;   /* groups */
+    uint32_t end; /* where it ended: at its bucket; else the list is broken */
 } miss_t;
 
-/* Walks without apl_list_next(): whoever looks without the lock may well be
- * led astray by a list that is changing, which is no damage. */
+/* This walk does not use apl_list_next(), which reports damage. A caller
+ * without the lock may meet a list that is being changed, and that is no
+ * damage. */
 static apl_group_t *look_up(apl_pool_t *pool, uint64_t key, const char *name,
                             miss_t *miss)
 {
@@ -119,7 +121,7 @@ static apl_group_t *add(apl_pool_t *pool, const apl_app_t *app)
     apl_list_init(pool, &g->queue);
     APL_CRASH_POINT("group_filled");
     g->state = APL_GROUP_USED;
-    APL_CRASH_POINT("group_used"); /* seen: it exists; no bucket knows it yet */
+    APL_CRASH_POINT("group_used"); /* seen: it exists, in no bucket yet */
     apl_group_link(pool, g);
     return g;
 }
@@ -130,7 +132,7 @@ apl_group_t *apl_group_find_or_add(apl_lock_token_t *token,
     apl_pool_t *pool = token->pool;
     apl_group_t *g = apl_group_find(token, app->key, app->name);
 
-    /* With damage it may be there, and not be found. */
+    /* After damage the group may exist although it was not found. */
     if (g || pool->damaged || !apl_group_can_add(pool, app->key, app->name))
         return g;
     return add(pool, app);
@@ -168,7 +170,8 @@ int apl_group_has_room(const apl_group_t *group, const apl_process_t *process)
            process->sessions < apl_group_limit(group, process);
 }
 
-/* The limit of sessions changed, and with it who is in `order`. */
+/* The limit of sessions has changed, and with it which processes belong into
+ * `order`. */
 static void reorder(apl_pool_t *pool, apl_group_t *group)
 {
     apl_walk_t it;
@@ -176,8 +179,8 @@ static void reorder(apl_pool_t *pool, apl_group_t *group)
 
     group->order = 0;
     it = apl_list_walk(pool, &group->processes, pool->n.processes);
-    /* Damage is repaired, and the heap with it; in a torn one each insertion
-     * is a walk through all. */
+    /* Stop at damage: the repair rebuilds the heap. In a broken heap, each
+     * insertion would walk over all nodes. */
     while (!pool->damaged && (at = apl_list_next(pool, &it)) != 0) {
         apl_process_t *p = APL_PROCESS_OF(pool, at, member);
 

@@ -50,7 +50,7 @@ static void move_turn(apl_pool_t *pool, apl_group_t *g, int was_unserved)
                     &g->turn);
 }
 
-/* Where it has room among those that requests share, it has a place there. */
+/* A busy process that can take one more session belongs into `order`. */
 static void insert_if_room(apl_pool_t *pool, apl_group_t *g, apl_process_t *p)
 {
     if (apl_group_has_room(g, p))
@@ -70,7 +70,7 @@ static void enlist_live(apl_lock_token_t *token, apl_process_t *p,
         g->outdated++;
     h->count++;
     if (p->sessions == 0)
-        p->hung = 0; /* who closed the last one died on the way */
+        p->hung = 0; /* the closer of its last session has died */
     if (p->hung)
         apl_hung_count(pool, g, 1);
     move_turn(pool, g, was_unserved);
@@ -145,7 +145,7 @@ void apl_process_link(apl_lock_token_t *token, apl_process_t *process)
     }
 }
 
-/* Out of the lists and counts of the state it had. */
+/* Remove a process from the lists and counts of its old state. */
 static void delist(apl_lock_token_t *token, apl_process_t *process,
                    uint32_t state)
 {
@@ -186,7 +186,7 @@ static void change_state(apl_lock_token_t *token, apl_process_t *process,
 
     process->state = state;
     APL_CRASH_POINT("process_state");
-    /* seen: the new state; lists say the old one */
+    /* seen: the new state; the lists still have the old one */
     delist(token, process, before);
     apl_process_link(token, process);
 }
@@ -213,11 +213,11 @@ apl_process_t *apl_process_reserve(apl_lock_token_t *token, apl_group_t *group,
     p->started = p->last_used = token->now;
     p->birth = ++token->pool->header->ticket;
     p->replaces = replaces != 0;
-    p->wire.concurrency = APL_CONCURRENCY_AUTO; /* 0 would be no limit */
+    p->wire.concurrency = APL_CONCURRENCY_AUTO; /* because 0 means no limit */
     APL_CRASH_POINT("reserve_filled");
     p->state = APL_PROCESS_WANTED;
     APL_CRASH_POINT("reserve_wanted");
-    /* seen: a place is taken; nobody counts it */
+    /* seen: a place is taken, but not counted */
     apl_process_link(token, p);
     token->ring = 1;
     return p;
@@ -273,7 +273,7 @@ void apl_process_set_hung(apl_lock_token_t *token, apl_process_t *process,
     apl_heap_remove(pool, &g->order, process);
     process->hung = hung != 0;
     APL_CRASH_POINT("process_hung");
-    /* seen: it hangs, or goes on; nobody counts it */
+    /* seen: it is hung, or not any more; the counts are old */
     apl_hung_count(pool, g, hung ? 1 : -1);
     move_turn(pool, g, was_unserved);
     insert_if_room(pool, g, process);

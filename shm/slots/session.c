@@ -40,7 +40,7 @@ static void count_owner(apl_lock_token_t *token, const apl_session_t *s, int by)
         token->pool->damaged = 1;
 }
 
-/* A slot that names the group is used, or free again: by 1 or -1. */
+/* Count a session of the group (1), or one that is free again (-1). */
 static void count_group(apl_lock_token_t *token, const apl_session_t *s, int by)
 {
     apl_group_t *g = apl_session_group(token, s);
@@ -86,7 +86,7 @@ void apl_session_give(apl_lock_token_t *token, apl_session_t *session,
     APL_CRASH_POINT("give_named");
     __atomic_store_n(&session->state, APL_SESSION_OPEN, __ATOMIC_RELEASE);
     APL_CRASH_POINT("give_open");
-    /* seen: it has the process; lists say it is idle */
+    /* seen: it has the process; the lists say the process is idle */
     if (waited) {
         dequeue(token, session);
         h->counters.handoffs++;
@@ -128,11 +128,11 @@ void apl_session_fail(apl_lock_token_t *token, apl_session_t *session,
     APL_CRASH_POINT("fail_outcome");
     __atomic_store_n(&session->state, APL_SESSION_FAILED, __ATOMIC_RELEASE);
     APL_CRASH_POINT("fail_failed");
-    /* seen: the wait is over; it is still queued */
+    /* seen: the wait is over; it is still in the queue */
     dequeue(token, session);
 }
 
-/* One that was has ended. */
+/* An abandoned session has ended. */
 static void count_abandoned(apl_lock_token_t *token, const apl_session_t *s)
 {
     apl_process_t *p = apl_session_process(token, s);
@@ -150,7 +150,7 @@ void apl_session_free(apl_lock_token_t *token, apl_session_t *session)
     uint32_t before = session->state;
 
     __atomic_store_n(&session->state, APL_SESSION_FREE, __ATOMIC_RELEASE);
-    APL_CRASH_POINT("session_free"); /* seen: nobody's; counts say somebody's */
+    APL_CRASH_POINT("session_free"); /* seen: it is free, but still counted */
     count_group(token, session, -1);
     if (before == APL_SESSION_WAITING)
         dequeue(token, session);
@@ -167,7 +167,7 @@ void apl_session_abandon(apl_lock_token_t *token, apl_session_t *session,
     count_owner(token, session, -1);
     APL_CRASH_POINT("abandon_uncounted");
     session->child = 0;
-    APL_CRASH_POINT("abandoned"); /* seen: it is nobody's, and not counted so */
+    APL_CRASH_POINT("abandoned"); /* seen: it has no owner; the count is old */
     process->abandoned++;
     token->pool->header->abandoned++;
     token->ring = 1;

@@ -14,8 +14,8 @@ APL_UNLOCKED static mark_t mark_of(const apl_session_t *s)
 {
     mark_t m;
 
-    /* The generation goes up between two requests, so a state that is read
-     * after it is not the one before's. */
+    /* The generation goes up between two requests. So a state that is read
+     * after the generation is not the state of an earlier request. */
     m.generation = __atomic_load_n(&s->generation, __ATOMIC_ACQUIRE);
     m.state = __atomic_load_n(&s->state, __ATOMIC_ACQUIRE);
     m.ticket = __atomic_load_n(&s->ticket, __ATOMIC_ACQUIRE);

@@ -8,8 +8,8 @@
 #include "shm/policy/retire.h"
 #include "shm/policy/capacity.h"
 
-/* To the group of an app, which is made if there is none yet. After an error
- * the lock is not held. */
+/* Enter, and find or add the group of an app. After an error the lock is not
+ * held. */
 static apr_status_t enter_app(apl_lock_token_t *token, apl_pool_t *pool,
                               const apl_app_t *app, int64_t now,
                               apl_group_t **g)
@@ -26,8 +26,8 @@ static apr_status_t enter_app(apl_lock_token_t *token, apl_pool_t *pool,
     return rv;
 }
 
-/* Also one that nobody has asked for yet: the first request is not to start
- * it. */
+/* Also drains an app that has had no request yet: its first request must not
+ * start it. */
 apr_status_t apl_admin_drain(apl_pool_t *pool, const apl_app_t *app,
                              int64_t now)
 {
@@ -41,9 +41,9 @@ apr_status_t apl_admin_drain(apl_pool_t *pool, const apl_app_t *app,
         apl_event_note(&token, APL_EVENT_DRAINED, g, NULL);
     g->drained = 1;
     APL_CRASH_POINT("drain_drained");
-    /* seen: closed; its processes are there */
+    /* seen: it is drained, but its processes still run */
     if (apl_retire_drained(&token, g))
-        token.ring = 1; /* the rest with the next tick */
+        token.ring = 1; /* the next tick does the rest */
     apl_capacity_assign(&token);
     apl_leave(&token);
     return rv;
@@ -67,7 +67,7 @@ apr_status_t apl_admin_permits(apl_pool_t *pool, const char *name, int64_t now)
     return rv;
 }
 
-/* The group is healthy enough for a process. */
+/* Start a process of the group, if the group may have one. */
 static apr_status_t start_group(apl_lock_token_t *token, apl_group_t *g)
 {
     if (apl_group_drained(g))
@@ -75,7 +75,7 @@ static apr_status_t start_group(apl_lock_token_t *token, apl_group_t *g)
     if (apl_group_too_many_unkillable(g))
         return APL_EUNKILLABLE;
     g->used = 1;
-    APL_CRASH_POINT("start_used"); /* seen: its minimum is kept */
+    APL_CRASH_POINT("start_used"); /* seen: its minimum will be kept */
     if (g->retry_at > token->now)
         g->retry_at = token->now;
     apl_capacity_keep_minimum(token, g);

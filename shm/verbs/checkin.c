@@ -12,10 +12,10 @@
 
 /* How a session ends. */
 typedef enum {
-    CLOSED,    /* with a request served */
-    ABANDONED, /* its process works on it yet */
-    RECLAIMED, /* with a request that nobody waits for */
-    UNUSED,    /* its process never heard of it */
+    CLOSED,    /* its request was served */
+    ABANDONED, /* its process still works on it */
+    RECLAIMED, /* nobody waits for its request any more */
+    UNUSED,    /* its process never got the request */
     REFUSED,   /* the process did not take the connection */
 } ending_t;
 
@@ -29,8 +29,8 @@ static void count_time(apl_lock_token_t *token, const apl_session_t *s,
         apl_histogram_count(&g->app_time, apl_since(token->now, s->since));
 }
 
-/* Also that of one which was killed, and whose process may be gone: it is by
- * those that an app is known to be slow. */
+/* Does the time of the request count? Also when its process was killed because
+ * of it: such requests show that an app is slow. */
 static int has_taken_time(const apl_session_t *s, ending_t how)
 {
     return s->state == APL_SESSION_OPEN &&
@@ -90,8 +90,8 @@ static void make_finite(apl_lock_token_t *token, apl_session_t *s)
     APL_CRASH_POINT("abandon_finite");
 }
 
-/* @param answered 1: the client was, so its time counts. @return 0: to be
- * closed */
+/* @param answered 1: the client got its response, so the time counts
+ * @return 0: close the session instead */
 static int abandon(apl_lock_token_t *token, apl_session_t *s, int answered)
 {
     apl_process_t *p =
@@ -117,7 +117,7 @@ static void end_session(apl_pool_t *pool, apl_session_ref_t *ref, int64_t now,
     apl_lock_token_t token;
 
     if (s && apl_enter(&token, pool, now, APL_FOREVER) == APR_SUCCESS) {
-        s = apl_session_ref_find(pool, ref); /* still, after a repair */
+        s = apl_session_ref_find(pool, ref); /* a repair may have freed it */
         if (s && s->state != APL_SESSION_FREE &&
             (how != ABANDONED || !abandon(&token, s, 1)))
             close_session(&token, s, how);

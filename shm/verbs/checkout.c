@@ -17,8 +17,9 @@
 
 /* ---- asking ---- */
 
-/* An older configuration than what is there is not applied: a child of the
- * last generation must not undo a graceful restart. */
+/* Find the group and apply the options of the app. Older options than those of
+ * the group are not applied: a child of the last generation must not undo a
+ * graceful restart. */
 static apl_group_t *group_of(apl_lock_token_t *token, const apl_app_t *app)
 {
     apl_group_t *g = apl_group_find_or_add(token, app);
@@ -41,7 +42,7 @@ static void restart(apl_lock_token_t *token, apl_group_t *g,
         apl_restart_record(token, g, look);
     if (g->stamp.always)
         apl_retire_used(token, g);
-    /* Whoever has a turn was here before this request. */
+    /* A group that has a turn has waited before this request. */
     if (due || g->stamp.always)
         apl_capacity_assign(token);
 }
@@ -55,7 +56,8 @@ static void write_text(char *to, size_t size, const char *from)
     to[n] = 0;
 }
 
-/* For the status page; outside the lock, as the slot is ours. */
+/* Fill in the texts for the status page. The slot is this child's, so no lock
+ * is needed. */
 static void describe(apl_session_t *s, const apl_request_t *request)
 {
     size_t path;
@@ -70,8 +72,9 @@ static void describe(apl_session_t *s, const apl_request_t *request)
         write_text(s->uri + path, sizeof s->uri - path, request->query);
 }
 
-/* Without the lock: the process may be gone and its slot another's, which
- * maybe boots yet. Then the id is right still, and leads to no socket. */
+/* This runs without the lock. The process may be gone, and its slot may have
+ * another process, which perhaps still boots. Then the id is still that of the
+ * first process, and leads to no socket. */
 APL_UNLOCKED static void
 fill_ref(apl_session_ref_t *ref, const apl_session_t *s, const apl_process_t *p)
 {
@@ -83,12 +86,13 @@ fill_ref(apl_session_ref_t *ref, const apl_session_t *s, const apl_process_t *p)
         ref->pid = 0;
         ref->wire.listen = APL_LISTEN_FD;
     }
-    /* Both are times from before the lock was taken. */
+    /* Each of the two times was read before the lock was taken. */
     ref->queued = s->since > s->queued ? s->since - s->queued : 0;
 }
 
-/* Its processes may be busy with requests that nobody waits for: the spawner
- * looks more often whether these end. It knows once somebody waits. */
+/* The processes of the group may be busy with abandoned requests. When somebody
+ * waits, the spawner checks more often whether these have ended. So the first
+ * waiter rings. */
 static int spawner_should_look(apl_lock_token_t *token, const apl_group_t *g)
 {
     apl_pool_t *pool = token->pool;
@@ -107,7 +111,7 @@ static int spawner_should_look(apl_lock_token_t *token, const apl_group_t *g)
     return 0;
 }
 
-/* No process is free: queue up, or say why that is no use. */
+/* No process is free: wait in the queue, or say why that would be in vain. */
 static apr_status_t queue(apl_lock_token_t *token, apl_group_t *g,
                           apl_session_t *s, apl_session_ref_t *ref)
 {
@@ -143,22 +147,23 @@ static apr_status_t get_process(apl_lock_token_t *token, apl_group_t *g,
 
     if (apl_group_drained(g))
         return APL_EDRAINED;
-    /* No overtaking: while somebody waits, nobody is served but from the
-     * queue. */
+    /* No request overtakes another: while a request waits, only the queue is
+     * served. */
     p = g->waiting == 0 ? apl_group_pick(token, g) : NULL;
     if (!p)
         return queue(token, g, s, ref);
     apl_session_give(token, s, p);
     fill_ref(ref, s, p);
-    /* It is in a queue of its own behind another request; or beside one that
-     * hangs. */
+    /* The request waits in the process behind another one, or is beside one
+     * that hangs. */
     most = apl_group_concurrency(g, p);
     if ((most != 0 && p->sessions > most) || p->hung)
         apl_capacity_ask(token, g);
     return APR_SUCCESS;
 }
 
-/* A session slot for a request. NULL: there is none, or there is damage. */
+/* Take a session slot for a request. @return NULL: there is none, or there is
+ * damage */
 static apl_session_t *take_session(apl_lock_token_t *token,
                                    const apl_app_t *app, apl_group_t **group)
 {
@@ -183,7 +188,7 @@ apr_status_t apl_checkout(apl_pool_t *pool, apl_session_ref_t *ref,
         return rv;
     s = take_session(&token, app, &g);
     if (!s && pool->damaged) {
-        apl_leave(&token); /* which repairs */
+        apl_leave(&token); /* this repairs */
         rv = apl_enter(&token, pool, now, APL_FOREVER);
         if (rv != APR_SUCCESS)
             return rv;
@@ -211,7 +216,7 @@ apr_status_t apl_checkout(apl_pool_t *pool, apl_session_ref_t *ref,
 
 /* ---- waiting ---- */
 
-/* The wait failed: learn why, and give the slot back. */
+/* The wait has failed: read why, and give the slot back. */
 static apr_status_t take_failure(apl_pool_t *pool, apl_session_ref_t *ref,
                                  int64_t now)
 {
@@ -309,7 +314,8 @@ APL_UNLOCKED void apl_checkout_stop(apl_pool_t *pool)
     uint32_t i, top;
 
     pool->stopping = 1;
-    /* Who begins to wait and does not see that is seen here. */
+    /* A request that begins to wait and does not see `stopping` is seen by the
+     * loop below. */
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     top = pool->header->top_session;
     for (i = 1; i <= top && i < pool->n.sessions; i++) {

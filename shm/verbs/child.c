@@ -49,8 +49,8 @@ apr_status_t apl_child_register(apl_pool_t *pool, uint32_t config)
     return rv;
 }
 
-/* Are the sessions of a living child being taken back? Only a roll does that:
- * otherwise the mark says nothing, whoever wrote it. */
+/* Are the sessions of a living child being taken back? Only a roll call does
+ * that. At any other time the mark `died` of a living child is damage. */
 static int is_rolled(const apl_pool_t *pool, const apl_child_t *c)
 {
     return c->died != 0 &&

@@ -10,7 +10,7 @@
 
 #define BATCH 256 /* slots looked at under one lock */
 
-/* ---- one of them ---- */
+/* ---- one child ---- */
 
 APL_UNLOCKED apr_status_t apl_child_watch_at(const apl_pool_t *pool,
                                              uint32_t index,
@@ -27,7 +27,7 @@ APL_UNLOCKED apr_status_t apl_child_watch_at(const apl_pool_t *pool,
     return APR_SUCCESS;
 }
 
-/* The child that is meant, and no other that has its slot by now. */
+/* Does the slot still have the child that is meant? */
 static int is_same_child(const apl_child_t *c, const apl_child_watch_t *watch)
 {
     return c && c->state == APL_CHILD_USED &&
@@ -36,9 +36,9 @@ static int is_same_child(const apl_child_t *c, const apl_child_watch_t *watch)
            c->identity.start == watch->identity.start;
 }
 
-/* Its sessions are taken back from now on. After damage, a child that lives
- * takes another slot with its next request: no session comes into a part of the
- * slot array that was looked at already. */
+/* From now on the sessions of the child are taken back. After damage the child
+ * may be alive. Then it takes another slot with its next request. So it opens
+ * no session in a part of the slot array that was looked at already. */
 static void begin_reclaim(apl_child_t *c)
 {
     if (c->died == 0)
@@ -46,7 +46,7 @@ static void begin_reclaim(apl_child_t *c)
     APL_CRASH_POINT("child_emptied");
 }
 
-/* All its sessions were looked at. */
+/* Free the slot of a child. All its sessions were looked at. */
 static void free_child(apl_lock_token_t *token, apl_child_t *c)
 {
     if (c->sessions > 0)
@@ -54,8 +54,8 @@ static void free_child(apl_lock_token_t *token, apl_child_t *c)
     apl_child_free(token, c);
 }
 
-/* Take a dead child's sessions from it, from slot *from on, as many as are
- * looked at in a moment. @return how many those were */
+/* Take back sessions of a dead child, from slot *from on. It looks at a batch
+ * of slots only. @return how many sessions it took back */
 static uint32_t reclaim_some(apl_lock_token_t *token, const apl_child_t *c,
                              uint32_t *from)
 {
@@ -108,7 +108,7 @@ apr_status_t apl_child_watch_gone(apl_pool_t *pool,
     return APR_SUCCESS;
 }
 
-/* ---- all of them ---- */
+/* ---- all children ---- */
 
 static void begin_reclaim_slot(apl_lock_token_t *token, uint32_t i)
 {
@@ -136,8 +136,8 @@ static void free_child_slot(apl_lock_token_t *token, uint32_t i)
         free_child(token, c);
 }
 
-/* Do this to each slot of a slot array, to a few under one lock. @return 0: the lock
- * is not to be had */
+/* Call `act` for each slot of a slot array, for a batch under one lock.
+ * @return 0: the lock was not free in time */
 static int for_each_slot(apl_pool_t *pool, int64_t now, apl_slots_t slots,
                          void (*act)(apl_lock_token_t *token, uint32_t i))
 {
@@ -160,8 +160,9 @@ int apl_child_watch_roll_call(apl_pool_t *pool, int64_t now)
 
     if (due == 0)
         return 0;
-    /* Only the end of it ends it: a spawner that dies on the way leaves it to
-     * the next one. Nor is it over when there was damage meanwhile. */
+    /* The roll call is over when all three passes are done. If the spawner dies
+     * before, the next one repeats it. If there was damage meanwhile, the
+     * number has changed, and the roll call is repeated, too. */
     if (for_each_slot(pool, now, apl_slots_children(pool),
                       begin_reclaim_slot) &&
         for_each_slot(pool, now, apl_slots_sessions(pool), reclaim_slot) &&

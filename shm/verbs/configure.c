@@ -45,7 +45,7 @@ apr_status_t apl_configure_group(apl_pool_t *pool, const apl_app_t *app,
         apl_group_configure(&token, g, &app->options);
         snprintf(g->root, sizeof g->root, "%s", app->root);
         if (g->retry_at > now + APL_BACKOFF_MAX * 1000000ll)
-            g->retry_at = now; /* no pause is so long: damage */
+            g->retry_at = now; /* no pause is that long: this is damage */
         g->retired = 0;
         if (prestart)
             g->used = 1;

@@ -10,8 +10,8 @@
 #include "shm/policy/capacity.h"
 #include "shm/lock/wake.h"
 
-/* The sequence is odd while a process is inside. A process that died inside has
- * left it odd. */
+/* The sequence number is odd while a process is inside. If a process died
+ * inside, it is odd already. */
 static void begin_change(apl_header_t *h)
 {
     __atomic_store_n(&h->sequence, h->sequence | 1, __ATOMIC_RELAXED);
@@ -27,14 +27,15 @@ static void repair_pool(apl_lock_token_t *token)
 {
     apl_header_t *h = token->pool->header;
 
-    /* Who dies inside damages nothing: that is what the slots are for. */
+    /* A roll call is due after damage. A process that dies inside damages
+     * nothing: the slots are still right. */
     if (token->pool->damaged)
         h->roll_call++;
     apl_repair(token);
-    /* The dead may have placed an order and not have rung. */
+    /* The dead process may have placed an order without ringing. */
     token->ring = 1;
-    /* The dead may have freed a process, and neither have given it to a waiter
-     * nor have sent it away. */
+    /* The dead process may have closed a session without giving the process to
+     * a waiter or retiring it. */
     apl_retire_missed(token);
     apl_capacity_share_all(token);
 }
@@ -71,7 +72,8 @@ apr_status_t apl_enter_patiently(apl_lock_token_t *token, apl_pool_t *pool,
     return rv;
 }
 
-/* @return 0: the lock was broken meanwhile, and others have been inside */
+/* Give the lock back, then wake and ring.
+ * @return 0: the lock was broken meanwhile, and others have been inside */
 static int leave_once(apl_lock_token_t *token)
 {
     apl_pool_t *pool = token->pool;
@@ -97,14 +99,14 @@ static int leave_once(apl_lock_token_t *token)
     return mine;
 }
 
-/* This process and others wrote at the same time. Nobody knows what became of
- * it, so all is rebuilt from the slots, as after any damage. */
+/* This process and others wrote at the same time, so lists and counts may be
+ * wrong. All is rebuilt from the slots, as after any damage. */
 static void repair_after_break(apl_lock_token_t *token)
 {
     apl_pool_t *pool = token->pool;
     apr_status_t rv = apl_enter(token, pool, token->now, APL_PATIENCE);
 
-    pool->damaged = 1; /* without the lock: for the next verb */
+    pool->damaged = 1; /* if the lock is not free, the next verb repairs */
     if (rv == APR_SUCCESS)
         leave_once(token);
 }
@@ -138,8 +140,9 @@ apr_status_t apl_enter_group(apl_lock_token_t *token, apl_pool_t *pool,
     return APL_ESTALE;
 }
 
-/* Rounds end: somebody may write into the pool that others wait. Whom they
- * leave waiting is served by the spawner's tick. */
+/* Serve the waiters that the token had no room for. The rounds end after a
+ * time, because another process may keep writing that there are waiters. The
+ * tick serves waiters that are left. */
 static void serve_more(apl_lock_token_t *token)
 {
     apl_pool_t *pool = token->pool;

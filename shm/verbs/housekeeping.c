@@ -16,7 +16,7 @@
 #include "shm/format/slot.h"
 #include "shm/verbs/supervise.h"
 
-#define LOWER_MAX 2048 /* free slots, at most, that a tick takes off the end */
+#define LOWER_MAX 2048 /* a tick takes at most so many free slots off the end */
 
 apr_status_t apl_housekeeping_repair(apl_pool_t *pool, int64_t now)
 {
@@ -30,7 +30,7 @@ apr_status_t apl_housekeeping_repair(apl_pool_t *pool, int64_t now)
     return rv;
 }
 
-/* Be back in so many us, if that is soon. */
+/* The next tick is due in so many us, unless it is due before. */
 static void wake_within(int64_t us, const apl_lock_token_t *token,
                         int64_t *next)
 {
@@ -38,8 +38,8 @@ static void wake_within(int64_t us, const apl_lock_token_t *token,
         *next = token->now + us;
 }
 
-/* End idle processes that nobody used for PoolIdleTime, or that are above a
- * limit that was lowered; the longest idle first. */
+/* End idle processes, the longest idle first: those that were idle for
+ * PoolIdleTime, and those above a limit that was lowered. */
 static void trim(apl_lock_token_t *token, apl_group_t *g, int64_t *next)
 {
     apl_pool_t *pool = token->pool;
@@ -84,8 +84,8 @@ static void tend_group(apl_lock_token_t *token, apl_group_t *g, int64_t *next)
         apl_group_free(token, g);
 }
 
-/* Above the pool's limit, and no group has more than its minimum: they do not
- * fit, and the longest idle go all the same. */
+/* The pool is above its limit, although no group has more than its minimum. The
+ * minimums do not fit, so the longest idle processes leave all the same. */
 static void trim_pool(apl_lock_token_t *token)
 {
     apl_pool_t *pool = token->pool;
@@ -114,8 +114,8 @@ APL_UNLOCKED static int marks_are_low(const apl_pool_t *pool)
            (s == 0 || pool->sessions[s].state != APL_SESSION_FREE);
 }
 
-/* What looks at all slots in use need not look at those of the busiest hour
- * for ever. */
+/* Lower the marks of use. Otherwise each pass over the slots would for ever
+ * look at all slots that were in use in the busiest hour. */
 static apr_status_t lower_marks(apl_pool_t *pool, int64_t now)
 {
     apl_lock_token_t token;
@@ -140,7 +140,7 @@ apr_status_t apl_housekeeping_tick(apl_pool_t *pool, int64_t now, int64_t *next)
     int spare = 0;
 
     *next = now + 1000000;
-    /* One group under the lock at a time: requests pass in between. */
+    /* The lock is given back after each group, so requests pass in between. */
     for (i = 1; i <= top; i++) {
         apl_group_t *g = &pool->groups[i];
 

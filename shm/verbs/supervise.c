@@ -87,7 +87,7 @@ apr_status_t apl_supervise_ready(apl_pool_t *pool, uint64_t id, int64_t now)
         return APL_EDAMAGED;
     }
     g->failures = 0;
-    g->error[0] = 0; /* those that it ended have yet to read the id */
+    g->error[0] = 0; /* error_id stays: failed requests still read it */
     g->n_spawned++;
     if (p->replaces && !apl_retire_replaced(&token, g, p))
         apl_capacity_end_excess(&token, g);
@@ -146,8 +146,8 @@ apr_status_t apl_supervise_failed(apl_pool_t *pool, uint64_t id, int ran,
 
 /* ---- ending ---- */
 
-/* Leave a group that has lost a process: its minimum is restored, what was to be
- * replaced will be, its waiters are seen to. @param group NULL: damage */
+/* Leave, after a group has lost a process: restore its minimum, replace
+ * outdated processes, serve its waiters. @param group NULL: damage */
 static void refill_and_leave(apl_lock_token_t *token, apl_group_t *group)
 {
     if (!group) {
@@ -160,15 +160,16 @@ static void refill_and_leave(apl_lock_token_t *token, apl_group_t *group)
     apl_leave(token);
 }
 
-/* One that served nothing and died at once would be started again and again:
- * that counts as a failed start. */
+/* Did the process die at once, without serving a request? It would be started
+ * again and again, so that counts as a failed start. */
 static int died_young(const apl_process_t *p, int64_t now)
 {
     return p->processed == 0 && p->sessions == 0 &&
            apl_since(now, p->ready_at) < APL_YOUNG;
 }
 
-/* It ends unasked: a failed start, where it did not stay. */
+/* The process ended although nobody asked it to. Count that, and a death at
+ * once as a failed start. */
 static void note_death(apl_lock_token_t *token, apl_group_t *g,
                        apl_process_t *p, const char *reason)
 {
@@ -203,7 +204,7 @@ apr_status_t apl_supervise_died(apl_pool_t *pool, uint64_t id,
     if (rv != APR_SUCCESS)
         return rv;
     g = apl_process_group(&token, p);
-    /* A child of httpd may have noticed first. */
+    /* A child of httpd may have noticed it first. */
     if (p->state == APL_PROCESS_LIVE || p->reason == APL_EVENT_REFUSED)
         note_death(&token, g, p, reason);
     apl_session_free_abandoned(&token, p);
@@ -248,9 +249,9 @@ apr_status_t apl_supervise_outdate(apl_pool_t *pool, uint64_t id, int64_t now)
     return APR_SUCCESS;
 }
 
-/* ---- what is there ---- */
+/* ---- processes that exist ---- */
 
-/* The slot that the id names, out of any list. NULL: another's. */
+/* Take the slot of the id out of the free list. NULL: another process has it */
 static apl_process_t *take_slot(apl_lock_token_t *token, uint64_t id)
 {
     apl_pool_t *pool = token->pool;
@@ -264,7 +265,7 @@ static apl_process_t *take_slot(apl_lock_token_t *token, uint64_t id)
         apl_list_remove(pool, &p->pool);
         return p;
     }
-    /* Slots below become reachable with it: they must be free and listed. */
+    /* The slots below get into use with it, so they must be free and listed. */
     for (at = top + 1; at <= i; at++) {
         apl_process_t *q = &pool->processes[at];
 
@@ -276,7 +277,8 @@ static apl_process_t *take_slot(apl_lock_token_t *token, uint64_t id)
     return p;
 }
 
-/* Requests that have this process, in spite of what became of its slot. */
+/* Give the process its requests back: damage may have changed its slot, but
+ * they still name the id. */
 static void claim_sessions(apl_lock_token_t *token, apl_process_t *p)
 {
     apl_pool_t *pool = token->pool;
@@ -316,13 +318,13 @@ apr_status_t apl_supervise_adopt(apl_pool_t *pool, uint64_t id,
     p->wire = wire;
     p->started = p->ready_at = p->last_used = now;
     p->birth = ++pool->header->ticket;
-    /* A live one may run any code there ever was. */
+    /* A live process may run any code that the app ever had. */
     p->revision = live ? 0 : g->revision;
     claim_sessions(&token, p);
     APL_CRASH_POINT("adopt_filled");
     p->state = live ? APL_PROCESS_LIVE : APL_PROCESS_STARTING;
     APL_CRASH_POINT("adopt_state");
-    /* seen: it is there; no list knows it yet */
+    /* seen: it is there, but in no list yet */
     apl_process_link(&token, p);
     apl_capacity_share(&token, g);
     apl_leave(&token);

@@ -15,8 +15,8 @@
 
 /* ---- looking ---- */
 
-/* The process and the group of a request that is being served and may come to
- * an end. Without the lock, where both may change: each is checked. */
+/* The process and the group of a request that is served and has to end. This
+ * runs without the lock, so both may change, and each is checked. */
 APL_UNLOCKED static const apl_process_t *served_by(const apl_pool_t *pool,
                                                    const apl_session_t *s,
                                                    const apl_group_t **group)
@@ -31,7 +31,7 @@ APL_UNLOCKED static const apl_process_t *served_by(const apl_pool_t *pool,
     return p;
 }
 
-/* Does it still have this request, and is that too old? */
+/* Does the process still have this request, and is the request too old? */
 static int is_hung(const apl_pool_t *pool, const apl_process_t *process,
                    const apl_session_t *s, int64_t now)
 {
@@ -41,8 +41,8 @@ static int is_hung(const apl_pool_t *pool, const apl_process_t *process,
            apl_hung_is_overdue(apl_hung_age(s, now), g->options.hung_after);
 }
 
-/* Mark it, or take the mark away. @param s what it is hung by; NULL: it has no
- * such request */
+/* Mark the process as hung, or remove the mark. @param s the request by which
+ * it is hung; NULL: it has no such request, so remove the mark */
 static void mark_process(apl_pool_t *pool, apl_process_t *p,
                          const apl_session_t *s, int64_t now)
 {
@@ -62,8 +62,8 @@ static void mark_process(apl_pool_t *pool, apl_process_t *p,
 }
 
 /* Note the request in a slot if it is overdue, unless an older one of the same
- * process is noted. Its age is read with what it is known by: in a slot that
- * is reused, the age of one and the name of the next may be met. */
+ * process is noted. apl_session_peek() reads its age and its ticket together:
+ * in a slot that is reused meanwhile, they could belong to two requests. */
 static uint32_t note_overdue(const apl_pool_t *pool, uint32_t index,
                              int64_t limit, int64_t now,
                              apl_session_peek_t *overdue, uint32_t n,
@@ -83,7 +83,7 @@ static uint32_t note_overdue(const apl_pool_t *pool, uint32_t index,
     return i == n ? n + 1 : n;
 }
 
-/* @param by the session by which each process is hung, or 0: filled in */
+/* @param by filled in: for each process its session that is too old, or 0 */
 APL_UNLOCKED static uint32_t look_at_sessions(const apl_pool_t *pool,
                                               int64_t now, uint32_t *by,
                                               apl_session_peek_t *overdue,
@@ -110,8 +110,10 @@ APL_UNLOCKED static uint32_t look_at_sessions(const apl_pool_t *pool,
     return n;
 }
 
-/* Those that go on first: what they were credit for is not to be given away
- * once more. @param by as of look_at_sessions() */
+/* Mark all processes that became hung (1), or remove the marks of those that go
+ * on (0). The caller removes marks first: a place that was credited for a
+ * process that goes on must not be given away once more.
+ * @param by as of look_at_sessions() */
 APL_UNLOCKED static void mark_all(apl_pool_t *pool, const uint32_t *by,
                                   int hung, int64_t now)
 {
@@ -142,7 +144,7 @@ uint32_t apl_timeouts_find(apl_pool_t *pool, int64_t now,
 
 /* ---- ending ---- */
 
-/* The request of this ticket, if the process works on it; or NULL. */
+/* The request with this ticket, if the process works on it; or NULL. */
 static const apl_session_t *request_of(const apl_lock_token_t *token,
                                        const apl_process_t *p, uint64_t ticket)
 {
@@ -158,7 +160,8 @@ static const apl_session_t *request_of(const apl_lock_token_t *token,
     return NULL;
 }
 
-/* Is there what it would be ended for? */
+/* Does the process still have the request that it would be ended for? Any
+ * request, if ticket is 0. */
 static int has_such_request(const apl_lock_token_t *token,
                             const apl_process_t *p, uint64_t ticket,
                             int overdue)
@@ -174,7 +177,8 @@ static int has_such_request(const apl_lock_token_t *token,
                                                   g->options.kill_after)));
 }
 
-/* The next session of a process after that one, 0 at first; or NULL. */
+/* The next session of a process, after slot *at (0: from the first on); or
+ * NULL. */
 static apl_session_t *next_of(const apl_lock_token_t *token,
                               const apl_process_t *p, uint32_t *at)
 {
@@ -190,7 +194,8 @@ static apl_session_t *next_of(const apl_lock_token_t *token,
     return NULL;
 }
 
-/* Why their process ends: it is not broken. @param why APL_KILLED ... */
+/* Tell the requests of a process why it ends: it is not broken.
+ * @param why APL_KILLED ... */
 static void tell_requests(apl_lock_token_t *token, const apl_process_t *p,
                           uint32_t why)
 {
@@ -201,7 +206,7 @@ static void tell_requests(apl_lock_token_t *token, const apl_process_t *p,
         __atomic_store_n(&s->killed, why, __ATOMIC_RELAXED);
 }
 
-/* @param overdue 1: only if that request is */
+/* @param overdue 1: only if the request is overdue */
 static apr_status_t end_process(apl_pool_t *pool, uint64_t id, uint64_t ticket,
                                 int overdue, int64_t now)
 {
@@ -313,7 +318,8 @@ apr_status_t apl_timeouts_end_abandoned(apl_pool_t *pool, uint64_t id,
 
     if (n > pool->n.sessions)
         n = pool->n.sessions;
-    /* A walk for each, and room for whom it wakes. */
+    /* One entry for each session: each is a walk over all sessions, and the
+     * token has room for the waiters that it wakes. */
     while (n-- > 0) {
         apr_status_t one = apl_enter_process(
             &token, pool, id, now, APL_PROCESS_LIVE, APL_PROCESS_LEAVING, &p);
@@ -348,7 +354,7 @@ apr_status_t apl_timeouts_mark_unkillable(apl_pool_t *pool, uint64_t id,
         rv = APL_ESTALE;
     else {
         p->unkillable = 1;
-        APL_CRASH_POINT("unkillable"); /* seen: it is one; nobody counts it */
+        APL_CRASH_POINT("unkillable"); /* seen: it is marked, but not counted */
         g->unkillable++;
         pool->header->counters.unkillable++;
         apl_event_note(&token, APL_EVENT_UNKILLABLE, g, p);

@@ -24,7 +24,7 @@ static apl_memory_use_t *find(const apl_memory_use_t *of, uint32_t n,
     return n > 0 ? bsearch(&key, of, n, sizeof *of, by_pid) : NULL;
 }
 
-/* @return 1: this is a process, and may have started others */
+/* @return 1: the process exists, and may have started others */
 static int look_at(apl_memory_use_t *leader)
 {
     apl_stat_t is;

@@ -15,7 +15,7 @@
 
 /* ---- parts ---- */
 
-/* What a process is; each is one of these. */
+/* The state of a process in the report. */
 enum {
     PROCESS_STARTING,
     PROCESS_IDLE,
@@ -64,7 +64,8 @@ static void count_state(json_t *owner, int state)
     json_integer_set(n, json_integer_value(n) + 1);
 }
 
-/* Of an app (AUTO: its processes tell) or a process (AUTO: it has yet to). */
+/* AppConcurrency of an app or a process. It is null for an app with AUTO,
+ * whose processes have it, and for a process that has not found it yet. */
 static json_t *concurrency(uint32_t n)
 {
     return n == APL_CONCURRENCY_AUTO ? json_null() : apl_report_number(n);
@@ -93,7 +94,7 @@ static json_t *report_process(const apl_group_t *g, const apl_process_t *p,
     return o;
 }
 
-/* The query, if one was put down; it stands behind the path. */
+/* The query, if it was recorded. It stands behind the path. */
 static const char *query_of(const apl_session_t *s)
 {
     size_t path = strnlen(s->uri, sizeof s->uri) + 1;
@@ -207,7 +208,7 @@ static json_t *report_pool(const apl_header_t *h)
 
 /* ---- the whole ---- */
 
-/* @return those of all processes, to be freed */
+/* Measure all processes. @return an array, to be freed */
 static apl_memory_use_t *memory_of_all(const apl_pool_t *copy, uint32_t *n)
 {
     uint32_t i, top = copy->header->top_process;
@@ -221,7 +222,7 @@ static apl_memory_use_t *memory_of_all(const apl_pool_t *copy, uint32_t *n)
     return all;
 }
 
-/* One pass over each slot array: by_group[i] describes group i. */
+/* One pass over each slot array. by_group[i] is the object of group i. */
 static void report_slots(const apl_pool_t *copy, json_t *pool,
                          json_t **by_group, int full)
 {

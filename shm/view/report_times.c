@@ -73,7 +73,7 @@ json_t *apl_report_history(const apl_header_t *h)
         const apl_sample_t *b = &h->samples[at % APL_SAMPLE_MAX];
         const apl_sample_t *a = &h->samples[(at - 1) % APL_SAMPLE_MAX];
 
-        /* Counters that go back were damaged. */
+        /* Counters that went back are damage. */
         if (b->time > a->time && b->requests >= a->requests &&
             b->served >= a->served && b->app_time >= a->app_time)
             json_array_append_new(history, between(a, b));

@@ -10,9 +10,9 @@
 #include "shm/format/segment.h"
 
 #define TRIES         200
-#define HURRIED_TRIES 3       /* of them without a pause */
-#define PAUSE         50000   /* ns: longer than anybody is inside */
-#define SLICE         512     /* slots that are copied between two looks */
+#define HURRIED_TRIES 3       /* of these tries come without a pause */
+#define PAUSE         50000   /* ns: longer than a process is inside */
+#define SLICE         512     /* slots that are copied between two checks */
 #define READY_BYTES   0x40000 /* bytes that a call makes ready */
 #define PAGE          4096
 #define HUGE_MIN      0x400000 /* bytes; a larger slot array gets huge pages */
@@ -21,11 +21,11 @@
 
 enum { GROUPS, PROCESSES, SESSIONS, CHILDREN, ARRAYS };
 
-/* A slot array in the segment, and in a copy of it at the same place, so that
- * links lead where they led. */
+/* A slot array in the segment. A copy has it at the same offset, so links stay
+ * valid. */
 typedef struct {
     uint32_t offset, slot; /* bytes */
-    uint32_t top;          /* slots in use, as the mark says */
+    uint32_t top;          /* the highest slot in use, as the mark says */
 } array_t;
 
 static array_t array_of(const apl_pool_t *pool, int which)
@@ -51,8 +51,8 @@ static array_t array_of(const apl_pool_t *pool, int which)
                      apl_top(t[which].top, t[which].n)};
 }
 
-/* Copy the slots from i on, up to `end`: of a session only what lists and
- * counts are made of. */
+/* Copy the slots from i up to `end`, without it. Of a session it copies only
+ * the first cache line, from which lists and counts are made. */
 static void copy_slots(apl_pool_t *to, const apl_pool_t *from, int which,
                        uint32_t i, uint32_t end)
 {
@@ -77,9 +77,9 @@ APL_UNLOCKED static int is_unchanged(const apl_pool_t *pool, uint32_t before)
     return __atomic_load_n(&pool->header->sequence, __ATOMIC_RELAXED) == before;
 }
 
-/* What was never used is left zero, which the system does not store. It is
- * given up as soon as somebody enters.
- * @param locked 1: nobody can. @return 0: somebody entered */
+/* Slots that were never used stay zero, and the kernel stores no page for them.
+ * The copy is given up as soon as a process enters.
+ * @param locked 1: no process can enter. @return 0: a process has entered */
 static int copy_all(apl_pool_t *to, const apl_pool_t *from, uint32_t before,
                     int locked)
 {
@@ -107,8 +107,8 @@ static int copy_without_lock(apl_pool_t *to, const apl_pool_t *from)
     return !(before & 1) && copy_all(to, from, before, 0);
 }
 
-/* A page that is used for the first time takes microseconds; a huge one takes
- * the place of 512. */
+/* Ask for huge pages. The first use of a page takes microseconds, and a huge
+ * page replaces 512 pages. */
 static void want_huge(const apl_pool_t *copy, const array_t *t)
 {
     size_t from = (t->offset + PAGE - 1) / PAGE * PAGE;
@@ -118,8 +118,9 @@ static void want_huge(const apl_pool_t *copy, const array_t *t)
         madvise(copy->base + from, to - from, MADV_HUGEPAGE);
 }
 
-/* Memory for the slots in use, before the copy: a page of it costs more than
- * to copy what stands there. @return 0: there was something to do */
+/* Touch the memory for the slots in use before the copy begins: the first use
+ * of a page takes longer than to copy its content. @return 0: not done yet, or
+ * some memory was touched now */
 static int make_ready(apl_snapshot_t *s)
 {
     uint32_t *ready[] = {&s->ready.groups, &s->ready.processes,
@@ -163,7 +164,7 @@ apr_status_t apl_snapshot_try(apl_snapshot_t *snapshot, int enter)
     return APR_SUCCESS;
 }
 
-/* ---- memory for it ---- */
+/* ---- memory of a snapshot ---- */
 
 static apr_status_t unmap(void *copy)
 {
@@ -173,8 +174,8 @@ static apr_status_t unmap(void *copy)
     return APR_SUCCESS;
 }
 
-/* Memory of its own, all zero and not there until it is written, instead of
- * megabytes of a request's pool. */
+/* The copy has a mapping of its own, instead of megabytes from the pool of a
+ * request. The mapping is zero, and a page needs memory when it is written. */
 apr_status_t apl_snapshot_prepare(apl_snapshot_t *snapshot, apl_pool_t *pool,
                                   apr_pool_t *p)
 {
@@ -194,9 +195,10 @@ apr_status_t apl_snapshot_prepare(apl_snapshot_t *snapshot, apl_pool_t *pool,
     return APR_SUCCESS;
 }
 
-/* ---- with texts ---- */
+/* ---- texts ---- */
 
-/* The text of the request that was copied; nothing if it is another by now. */
+/* Copy the texts of a request. If the slot has another request by now, the
+ * texts stay empty. */
 static void copy_text(apl_session_t *to, const apl_session_t *from)
 {
     size_t rest = offsetof(apl_session_t, id);

@@ -321,25 +321,25 @@ fuzz_programs = \
 
 unit_tests = \
 	tests/unit/abandoned \
-	tests/unit/above \
+	tests/unit/place_above_limit \
 	tests/unit/alert \
 	tests/unit/alive \
 	tests/unit/status_job \
 	tests/unit/approot_owner \
 	tests/unit/audit \
-	tests/unit/bells \
+	tests/unit/wake \
 	tests/unit/session_scan \
 	tests/unit/connection \
 	tests/unit/checkout \
-	tests/unit/credit \
-	tests/unit/crossfire \
+	tests/unit/hung_credit \
+	tests/unit/hostile_random \
 	tests/unit/damage \
 	tests/unit/detect \
-	tests/unit/door \
-	tests/unit/drained \
+	tests/unit/enter \
+	tests/unit/app_drained \
 	tests/unit/env_file \
 	tests/unit/helper_job \
-	tests/unit/extra \
+	tests/unit/hung_extra \
 	tests/unit/websocket_close \
 	tests/unit/process_find \
 	tests/unit/session_peek \
@@ -351,54 +351,54 @@ unit_tests = \
 	tests/unit/long_lived \
 	tests/unit/launch \
 	tests/unit/mark_scan \
-	tests/unit/inside \
+	tests/unit/no_system_calls \
 	tests/unit/invariants \
-	tests/unit/judge \
+	tests/unit/ledger \
 	tests/unit/killed \
 	tests/unit/limits \
 	tests/unit/list \
-	tests/unit/lists \
+	tests/unit/invariant_lists \
 	tests/unit/lock \
 	tests/unit/log \
 	tests/unit/process_report \
 	tests/unit/abandoned_check \
-	tests/unit/made \
+	tests/unit/concurrency_auto \
 	tests/unit/environ_scan \
 	tests/unit/slot_state \
-	tests/unit/order \
-	tests/unit/orphan \
-	tests/unit/owner \
-	tests/unit/past \
+	tests/unit/repair_order \
+	tests/unit/abandoned_by_death \
+	tests/unit/child_death \
+	tests/unit/invariants_over_time \
 	tests/unit/reap \
 	tests/unit/recent_output \
 	tests/unit/registry \
 	tests/unit/privilege \
 	tests/unit/remove_tree \
-	tests/unit/removed \
+	tests/unit/app_removed \
 	tests/unit/repair \
 	tests/unit/launch_reports \
 	tests/unit/restart \
 	tests/unit/guarded_socket \
-	tests/unit/roll \
+	tests/unit/roll_call \
 	tests/unit/rolling \
 	tests/unit/scenarios \
 	tests/unit/scenarios_restart \
 	tests/unit/segment \
-	tests/unit/share \
-	tests/unit/slots \
+	tests/unit/shared_process \
+	tests/unit/slot_reuse \
 	tests/unit/snapshot \
 	tests/unit/sock_diag \
-	tests/unit/spent \
-	tests/unit/started \
+	tests/unit/max_requests \
+	tests/unit/app_started \
 	tests/unit/starting \
-	tests/unit/states \
+	tests/unit/report_states \
 	tests/unit/storm \
 	tests/unit/app_table \
 	tests/unit/notify_command \
-	tests/unit/token \
+	tests/unit/status_token \
 	tests/unit/turns \
-	tests/unit/undone \
-	tests/unit/wait \
+	tests/unit/undone_writes \
+	tests/unit/checkout_wait \
 	tests/unit/walk \
 	tests/unit/spawner_watch \
 	tests/unit/warmup \
@@ -407,11 +407,11 @@ unit_tests = \
 # Those of them that have threads: ThreadSanitizer looks at them, too. Not at
 # unit/hostile, whose thread is one that writes where it must not.
 threaded_tests = \
-	tests/unit/bells \
+	tests/unit/wake \
 	tests/unit/connection \
 	tests/unit/session_peek \
 	tests/unit/lock \
 	tests/unit/scenarios \
 	tests/unit/scenarios_restart \
 	tests/unit/snapshot \
-	tests/unit/wait
+	tests/unit/checkout_wait

@@ -45,8 +45,8 @@
  * The invariants. check.h checks them: after each verb in the test builds,
  * every two seconds in the spawner, and in `apppoolctl check`. One check cannot
  * show I2, which allows something, nor invariants about the past: I11 and I12
- * (a limit may have been lowered), I13 and I15. tests/unit/past.c and same.c
- * check these after each verb. I7 is I3 and I8 together.
+ * (a limit may have been lowered), I13 and I15. invariants_over_time.c and
+ * same.c in tests/unit check these after each verb. I7 is I3 and I8 together.
  * "Live" = state LIVE, "busy" = live with sessions > 0.
  *
  *  I1  A group is reachable from the hash by its own name; a live process is

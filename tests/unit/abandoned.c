@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* Requests of which nobody waits for the answer: their process has them. */
+/* Requests that nobody waits for any more. Their process still has them. */
 
 #include "tests/unit/support/slow.h"
 

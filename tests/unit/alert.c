@@ -1,8 +1,8 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* When AppNotify is told that an app does not start, and that it starts again;
- * also where no file can be written. notify_command_begin() is ours here: the
- * linker wraps it. */
+/* When AppNotify is told that an app does not start, and that it starts
+ * again, also where no file can be written. The linker wraps
+ * notify_command_begin(). */
 
 #include "spawner/alert/alert.h"
 

@@ -1,6 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* A pid and a start time are an identity; a zombie is nobody. */
+/* A pid and a start time identify a process. A zombie is no process any
+ * more. */
 
 #include "tests/unit/support/scene.h"
 

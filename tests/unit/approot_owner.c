@@ -1,6 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* Could nobody but root and the owner have put a directory in its place? */
+/* Is it certain that only root and the owner could have put a directory in its
+ * place? */
 
 #include "spawner/state/approot_owner.h"
 

@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* When a look at all invariants repairs the pool, and when it does not. */
+/* When a check of all invariants repairs the pool, and when it does not. */
 
 #include "spawner/upkeep/audit.h"
 

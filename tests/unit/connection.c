@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* Threads of one child of httpd, and the MPM's that calls back, share the list
- * of channels. Everything of mod_proxy and of the wire is played here. */
+/* The threads of a child of httpd and a callback of the MPM share the list of
+ * channels. mod_proxy and the wire are played here. */
 
 #include "mod_apppool/backend/connection.h"
 

@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* Verbs of the spawner in pools that are damaged anywhere, before anybody has
- * repaired them: they end and stay in bounds, and then the pool is mended. */
+/* Verbs of the spawner in damaged pools, before a repair. They end and stay in
+ * bounds, and afterwards the pool is repaired. */
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* Marks are read although a process keeps its readers waiting; and nothing
- * is left of the readers. */
+/* Marks are read although a process blocks its readers. No reader is left
+ * over. */
 
 #include "spawner/common/environ_scan.h"
 

@@ -1,8 +1,8 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* Descriptors that a hostile sender sends along do not hold up the receiver:
- * neither where the kernel refuses them, nor where it cannot. To close one of
- * these sockets takes an hour: what waits for it is ended by SIGALRM. */
+/* Descriptors that a hostile sender sends along do not block the receiver,
+ * whether the kernel can refuse them or not. To close one of these sockets
+ * takes an hour: a process that waits for it is ended by SIGALRM. */
 
 #include "spawner/shared/no_descriptors.h"
 #include "spawner/state/guarded_socket.h"

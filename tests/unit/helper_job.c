@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* What takes long is done by a child, and nobody waits for it. */
+/* Work that takes long is done by a child, and nobody waits for it. */
 
 #include "spawner/state/helper_job.h"
 

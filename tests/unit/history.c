@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* The last ten minutes: samples, what the report makes of them, and what of a
- * query it tells. */
+/* The last ten minutes: the samples, and what the report makes of them. Also
+ * how much of a query the report shows. */
 
 #include <apr_general.h>
 #include <apr_strings.h>

@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* The spawner's verbs meet what a hostile httpd child wrote, also while they
- * are at it: they end, they stay in bounds, and the pool works again. */
+/* A hostile child of httpd writes to the segment, also while verbs of the
+ * spawner run. The verbs end and stay in bounds, and the pool works again. */
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* The invariants of shm/format/format.h by their numbers: what apl_check() finds
- * where exactly that is broken. That they hold after each verb is shown by
- * all other tests; those that it cannot see are in past.c; lists are in
- * lists.c. */
+/* The invariants of shm/format/format.h by their numbers: apl_check() finds
+ * each one that is broken. All other tests check that the invariants hold after
+ * each verb. Invariants that apl_check() cannot see are in
+ * invariants_over_time.c, lists in invariant_lists.c. */
 
 #include "shm/verbs/timeouts.h"
 #include "shm/verbs/enter.h"

@@ -1,7 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* Processes that are ended because of a request, and those that survive
- * that. */
+/* Processes that are ended because of a request, and those that survive it. */
 
 #include "tests/unit/support/slow.h"
 

@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* No app runs that is not on record: a process is in the registry, and in the
- * segment, before its child is told to go on. */
+/* No app runs without a record: its process is in the registry and in the
+ * segment before its child is told to continue. */
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* What a booting child tells of itself is believed once; and what an app says
+/* What a booting child reports of itself is believed once. What an app writes
  * to $NOTIFY_SOCKET. */
 
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* Limits of the pool and of each app: processes, idleness, requests; and
- * what becomes of them when they change. */
+/* Limits of the pool and of each app: processes, idle time, requests. What
+ * happens when they change. */
 
 #include "tests/unit/support/scene.h"
 

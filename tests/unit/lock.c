@@ -1,6 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* The lock excludes, and says when its owner died, however it died. */
+/* The lock excludes others, and says when its owner has died, whichever way it
+ * died. */
 
 #include <linux/futex.h>
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* The lock is taken from a thread that does not hold it, and from no other.
- * The linker wraps what the spawner asks /proc with. */
+/* The lock is taken from a thread that does not hold it, and from no other. The
+ * linker wraps the functions by which the spawner reads /proc. */
 
 #include "spawner/upkeep/lock_rescue.h"
 

@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* How much of ours gets into the error log, and of which level. The clock is
- * ours here: the linker wraps it. */
+/* How many lines of this project get into the error log, and on which level.
+ * The linker wraps the clock. */
 
 #include "spawner/common/log.h"
 

@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* The lines of an AppLog between two children that write it; and the user that
- * it is opened as. */
+/* Two children write an AppLog: its lines stay whole. And the user as which the
+ * file is opened. */
 
 #include "spawner/output/log_writer.h"
 

@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* What dead processes have left is found by its mark and ended; and one that
- * keeps its mark from being read holds up nobody. */
+/* Processes that dead ones have left are found by their mark and ended. A
+ * process that keeps its mark from being read blocks nobody. */
 
 #include "spawner/state/mark_scan.h"
 

@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* A command of AppNotify that prints without end holds nobody up. The fork
- * and what is read are ours here: the linker wraps them. */
+/* A command of AppNotify that prints without end blocks nobody. The linker
+ * wraps the fork and the reads. */
 
 #include "spawner/alert/notify_command.h"
 

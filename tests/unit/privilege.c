@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* As whom an app runs, with user databases that have gaps and that fail: they
- * are ours here, the linker wraps them. */
+/* The user as which an app runs, with user databases that have gaps and that
+ * fail. The linker wraps their functions. */
 
 #include "spawner/shared/privilege.h"
 

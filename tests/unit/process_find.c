@@ -1,8 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* A process of an app is found by its id, its pid, its port and its path;
- * also when one of these numbers is given away again. And each has a record
- * of its own. */
+/* A process of an app is found by its id, its pid, its port and its path, also
+ * when one of these is used again. Each process has a record of its own. */
 
 #include <signal.h>
 #include <stdio.h>

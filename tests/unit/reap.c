@@ -1,6 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* However many children die, whoever reaps them gets on with other work. */
+/* However many children die at once, the process that reaps them continues its
+ * other work. */
 
 #include "spawner/common/reap.h"
 

@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* What an app printed last: how much of it is kept, and who may see it. */
+/* The last output of an app: how much of it is kept, and who may see it. */
 
 #include "spawner/output/recent_output.h"
 

@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* The registry has one writer; the next one may go on with a copy. And a beat
- * is its program's alone. */
+/* The registry has one writer. The next spawner may continue with a copy. And a
+ * heartbeat belongs to one program alone. */
 
 #include "spawner/state/registry.h"
 

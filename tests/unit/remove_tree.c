@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* What an app's user has left behind is removed, and nothing else. */
+/* What the user of an app has left behind is removed, and nothing else. */
 
 #include "spawner/common/remove_tree.h"
 

@@ -1,6 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* One touch of restart.txt restarts once, whoever looks, and however. */
+/* One touch of restart.txt restarts the app once, whichever child looks at it,
+ * and with each kind of restart. */
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,8 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* A rolling restart: the new process first, then an old one leaves; never
- * fewer processes than before, never more than one above the limit. */
+/* A rolling restart: first the new process starts, then an old one leaves.
+ * There are never fewer processes than before, and at most one above the
+ * limit. */
 
 #include "shm/slots/group.h"
 #include "tests/unit/support/scene.h"

@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* What people expect of the pool, scenario by scenario: each with all callers
- * in this process, and again with the callers spread over four. */
+/* What people expect of the pool, scenario by scenario. Each runs with all
+ * callers in this process, and with the callers spread over four. */
 
 #include "shm/slots/group.h"
 #include "tests/unit/support/play.h"

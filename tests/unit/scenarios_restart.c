@@ -1,6 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* What people expect of restart.txt and always_restart.txt: whoever looks. */
+/* What people expect of restart.txt and always_restart.txt, whichever child
+ * looks at them. */
 
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* One look at all processes answers all who have asked: what is left of a
- * session, signals for it, its memory. */
+/* One pass over all processes gives all callers what they asked for: what is
+ * left of a session, signals for it, its memory. */
 
 #include "spawner/state/session_scan.h"
 

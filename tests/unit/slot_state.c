@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* What the spawner does of what the segment says, where it could not be done
- * at once, or where the segment forgot the process in between. */
+/* What the spawner does about the state of a slot when it could not act at
+ * once, or when the segment lost the process in between. */
 
 #include "spawner/life/slot_state.h"
 

@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* A copy of the segment is of one instant, and of none inside a verb. */
+/* A snapshot shows one instant, and none inside a verb. */
 
 #include <pthread.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* A dump of sockets that is not complete has failed. What the kernel says is
- * ours here: the linker wraps send() and recv(). */
+/* A dump of sockets that is not complete has failed. The linker wraps send()
+ * and recv(). */
 
 #include <errno.h>
 #include <linux/netlink.h>

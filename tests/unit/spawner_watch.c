@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* A spawner that does not beat is killed; one that cannot beat is not. Its end
- * is seen, with and without a descriptor for it. */
+/* A spawner without a heartbeat is killed. One that cannot write its heartbeat
+ * is not. Its end is seen, with and without a descriptor for it. */
 
 #include "spawner/watchdog/spawner_watch.h"
 

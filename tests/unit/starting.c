@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* Starts: how many, for whom, how long they may take, and what becomes of
- * those that fail. */
+/* Starts: how many there are, for which app, how long they may take, and what
+ * happens when they fail. */
 
 #include "tests/unit/support/scene.h"
 

@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* The control socket has an answer that takes its time made by a child, once
- * for all that wait for it. */
+/* The control socket has a child make a response that takes long, once for all
+ * clients that wait for it. */
 
 #include "spawner/control/status_job.h"
 

@@ -1,7 +1,8 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* Many are killed, also inside the pool's verbs, while others work and keep a
- * ledger. Was a process given to two, a request lost, overtaken, left asleep? */
+/* Many processes are killed, also inside verbs, while others work and keep a
+ * ledger. Did two requests get one process? Was a request lost, overtaken or
+ * not woken? */
 
 #include <linux/futex.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* The pool is full: who gives way, and whose turn it is. */
+/* The pool is full: which process makes room, and whose turn it is. */
 
 #include "shm/slots/group.h"
 #include "tests/unit/support/scene.h"

@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* AppReady /path: who is asked, and how. */
+/* AppReady /path: which process is asked, and how. */
 
 #include "spawner/life/warmup.h"
 

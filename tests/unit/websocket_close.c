@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* Between which frames of a WebSocket httpd may say good bye. */
+/* Between which frames of a WebSocket httpd may send a close frame. */
 
 #include "mod_apppool/backend/websocket_close.h"
 

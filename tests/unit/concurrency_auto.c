@@ -1,6 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* AppConcurrency auto: how many requests at a time is a process's own. */
+/* AppConcurrency auto: each process has its own number of requests at a
+ * time. */
 
 #include "tests/unit/support/scene.h"
 

@@ -1,6 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* An app that is gone from the configuration drains. */
+/* An app that has left the configuration: its processes end after their
+ * requests. */
 
 #include "tests/unit/support/scene.h"
 

@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* After damage the roll is called: all sessions are taken back from children
- * that live. */
+/* After damage there is a roll call: all sessions are taken back, also those of
+ * living children. */
 
 #include <linux/futex.h>
 #include <signal.h>

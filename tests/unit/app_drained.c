@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* An app that is being worked on: apppoolctl drain. */
+/* apppoolctl drain: an app is taken out of service. */
 
 #include <string.h>
 #include <sys/eventfd.h>

@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* What an httpd child held comes back when it dies. */
+/* When a child of httpd dies, what it held comes back. */
 
 #include <unistd.h>
 

@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* The one place above MaxPoolSize: for a process that replaces another one, and
- * for the tries of an app whose starts fail. Each app in its turn. */
+/* The one place above MaxPoolSize. Processes that replace another one use it,
+ * and tries of an app whose starts fail. Apps take turns for it. */
 
 #include "shm/format/list.h"
 #include "tests/unit/support/scene.h"

@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* Hung processes do not count, up to AppHungExtra: their places are given away
- * as any others. */
+/* Hung processes do not count, up to AppHungExtra. Their places are given away
+ * like any others. */
 
 #include "tests/unit/support/slow.h"
 
@@ -21,7 +21,8 @@ static uint32_t size(scene_t *s, const apl_app_t *a)
     return scene_group(s, a)->size;
 }
 
-/* The app that asked first gets it; and the hung ones' app is not locked out. */
+/* The app that asked first gets it. The app with hung processes is not locked
+ * out. */
 static void the_place_of_a_hung_one_is_anybodys(void **state)
 {
     scene_t *s = scene_new(2);

@@ -1,6 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* Requests of an httpd child that died: their processes may be at them yet. */
+/* Requests of a child of httpd that died. Their processes may still work on
+ * them. */
 
 #include "tests/unit/support/slow.h"
 

@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* What the report says of processes and requests. */
+/* The states of processes and requests in the report. */
 
 #include <jansson.h>
 

@@ -1,8 +1,8 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* hostile.c at random: somebody writes anything anywhere while root's verbs
- * run. They end, and touch nothing beside the segment, which lies here between
- * areas that nobody may touch. */
+/* hostile.c at random: another process writes any bytes anywhere while verbs of
+ * root run. The verbs end, and touch nothing outside the segment. The segment
+ * lies here between areas that no process may touch. */
 
 #include <apr_general.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
 /* Repair gives each list the order that it had, whichever slots its members
- * have: here the young ones have the low slots. */
+ * have. Here young processes have low slots. */
 
 #include "shm/format/list.h"
 #include "tests/unit/support/scene.h"

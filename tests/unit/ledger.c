@@ -1,6 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* The judge of the storm's ledger finds what it is there to find. */
+/* The check of the storm's ledger finds each mistake that it is there to
+ * find. */
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* The one door to the pool: what is met inside is mended before the next one
- * comes in. */
+/* apl_enter() and apl_leave(): damage that is met inside is repaired before the
+ * next process enters. */
 
 #include <linux/futex.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* Waiting: woken at the hand-off, in time at the deadline, and not at all
- * for a client that has left. */
+/* A waiter is woken at the hand-off, and gives up at the deadline. A client
+ * that has left waits no more. */
 
 #include <pthread.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* An app that is to run before somebody asks for it: apppoolctl start. */
+/* apppoolctl start: an app starts before its first request. */
 
 #include "tests/unit/support/scene.h"
 

@@ -1,6 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* Processes that serve several requests at once, and queues of their own. */
+/* Processes that serve several requests at once, and processes with a queue of
+ * their own. */
 
 #include "tests/unit/support/scene.h"
 

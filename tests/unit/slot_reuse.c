@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* A slot that is used again has nothing of who had it before. */
+/* A slot that is used again contains nothing of its last use. */
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* The token of a button: whose it is, and for how long it is good. */
+/* The token of a button: which user it is for, and for how long. */
 
 #include "mod_apppool/status/status_token.h"
 

@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* Hung processes do not count as capacity: so many may be started above the
- * limits. */
+/* Hung processes do not count. For each of them, one process may be started
+ * above the limits. */
 
 #include "tests/unit/support/slow.h"
 

@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* I18: each list that there is, torn, with a member too few and with a stranger.
- * apl_check() finds it. */
+/* I18: apl_check() finds each list that is torn, that has a member too few, or
+ * one that does not belong there. */
 
 #include "shm/format/list.h"
 #include "tests/unit/support/breaks.h"

@@ -1,8 +1,8 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* Whatever a verb has done, somebody undoes at once: the bytes are again as
- * they were before. Each loop of the verb ends all the same. The linker wraps
- * what is done, so that it is undone each time and not now and then. */
+/* Another process undoes at once whatever a verb has written. Each loop of the
+ * verb ends all the same. The linker wraps the writes, so that each one is
+ * undone, and not only some. */
 
 #include <string.h>
 #include <sys/mman.h>

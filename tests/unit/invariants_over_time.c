@@ -1,8 +1,8 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* The invariants of shm/format/format.h that apl_check() cannot see, as they allow
- * something, speak of the past, or may be exceeded once a limit was lowered.
- * The walk holds them against the moment before, step by step. */
+/* Invariants of shm/format/format.h that apl_check() cannot see, because they
+ * allow something, speak of the past, or may be exceeded after a limit was
+ * lowered. walk.c compares them after each step with the moment before. */
 
 #include "shm/slots/group.h"
 #include "tests/unit/support/scene.h"

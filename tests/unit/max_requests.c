@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* MaxRequests: the replacement first, then the process goes; and never more
- * requests than that. */
+/* MaxRequests: first the replacement starts, then the process ends. No process
+ * gets more requests than that. */
 
 #include "shm/policy/retire.h"
 #include "tests/unit/support/scene.h"

@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* Who waits is woken, and the spawner hears of what it has to see to: at once,
- * not when a slice is over. */
+/* A waiter is woken, and the spawner is told of its work, at once and not at
+ * the end of a slice. */
 
 #include <linux/futex.h>
 #include <pthread.h>

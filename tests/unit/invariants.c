@@ -252,6 +252,42 @@ static void i23_unkillable(void **state)
     scene_end(p.s);
 }
 
+static void i24_abandoned_sessions(void **state)
+{
+    busy_t p = busy_pool();
+    apl_session_ref_t h;
+
+    (void)state;
+    breaks(p.s, 24, p.busy->abandoned = 1);
+    breaks(p.s, 24, p.h->abandoned = 1);
+    assert_int_equal(scene_get(p.s, &h, &p.s->apps[1]), APR_SUCCESS);
+    apl_checkin_abandon(&p.s->pool, &h, p.s->now);
+    assert_int_equal(p.shared->abandoned, 1);
+    assert_int_equal(p.h->abandoned, 1);
+    breaks(p.s, 24, p.shared->abandoned = 0);
+    breaks(p.s, 24, p.shared->abandoned = 2);
+    breaks(p.s, 24, p.h->abandoned = 0);
+    breaks(p.s, 24, p.held->child = 0);
+    scene_end(p.s);
+}
+
+static void i25_what_names_a_group(void **state)
+{
+    busy_t p = busy_pool();
+
+    (void)state;
+    assert_int_equal(p.a->sessions, 1);
+    breaks(p.s, 25, p.a->sessions = 0);
+    breaks(p.s, 25, p.b->sessions++);
+    breaks(p.s, 25, p.a->leaving = 1);
+    apl_supervise_detach(&p.s->pool, p.busy->id, APL_EVENT_DETACHED, p.s->now);
+    assert_int_equal(p.a->leaving, 1);
+    breaks(p.s, 25, p.a->leaving = 0);
+    breaks(p.s, 25, p.a->leaving = 2);
+    breaks(p.s, 25, p.held->group = 3);
+    scene_end(p.s);
+}
+
 static void i26_the_sessions_of_a_child(void **state)
 {
     full_t p = full_pool();
@@ -286,6 +322,8 @@ int main(void)
         cmocka_unit_test(i21_outdated_and_replacing),
         cmocka_unit_test(i22_hung_ones_and_their_credit),
         cmocka_unit_test(i23_unkillable),
+        cmocka_unit_test(i24_abandoned_sessions),
+        cmocka_unit_test(i25_what_names_a_group),
         cmocka_unit_test(i26_the_sessions_of_a_child),
     };
 

@@ -12,10 +12,13 @@ import random
 import re
 import shlex
 import signal
+import subprocess
 import sys
 import tempfile
 import time
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Iterator
 
 from workshop import CRASH, TOP, Broken, Skipped, Workshop, known_tests
 
@@ -160,6 +163,18 @@ def judge_all(mutants: list[Mutant], where: Path) -> dict[str, int]:
     return sums
 
 
+@contextmanager
+def directory() -> Iterator[Path]:
+    """For the workshops; apps of the tests enter. Broken tests of remove_tree
+    leave trees there that are deeper than Python's own rmtree can go."""
+    where = tempfile.mkdtemp(prefix="mutants-")
+    os.chmod(where, 0o755)
+    try:
+        yield Path(where)
+    finally:
+        subprocess.run(["rm", "-rf", where], check=True)
+
+
 def main(names: list[str]) -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # and clean up
     every = [m for table in sorted(HERE.glob("*.txt"))
@@ -173,9 +188,8 @@ def main(names: list[str]) -> int:
             print(f"not ok - {mutant.path}: {wrong}")
     mutants = [] if sums["wrong"] else chosen(every, names)
     if mutants:
-        with tempfile.TemporaryDirectory(prefix="mutants-") as where:
-            os.chmod(where, 0o755)  # apps of the tests enter
-            sums = judge_all(mutants, Path(where))
+        with directory() as where:
+            sums = judge_all(mutants, where)
     for kind, meaning in KINDS.items():
         if sums[kind] > 0:
             print(f"# {sums[kind]} {kind}: {meaning}")

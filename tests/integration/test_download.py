@@ -2,11 +2,12 @@
 """Answers to slow readers: stored, so that the process can go on."""
 import time
 import zlib
+from itertools import product
 
 import pytest
 
 from harness import procs
-from harness.cases import case
+from harness.cases import cases
 from harness.client import Raw
 from harness.config import App
 from harness.httpd import Httpd
@@ -171,10 +172,11 @@ def test_first_part_is_not_delayed(httpd: Httpd, buffer: str) -> None:
     """The client has what the app has said, while it says no more"""
     bulk(httpd, f"AppBufferResponse {buffer}")
     httpd.start()
-    for size in (0, 1, 5000, 100000):
-        for more in ("", "&chunked=1", "&chunked=1&type=text/event-stream"):
-            with case(size, more):
-                first_part(httpd, size, more, f"k{size}{len(more)}")
+    for (size, more), case in cases(product(
+            (0, 1, 5000, 100000),
+            ("", "&chunked=1", "&chunked=1&type=text/event-stream"))):
+        with case:
+            first_part(httpd, size, more, f"k{size}{len(more)}")
 
 
 def first_part(httpd: Httpd, size: int, more: str, key: str) -> None:

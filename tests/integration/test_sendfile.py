@@ -7,7 +7,7 @@ from typing import Optional
 
 import pytest
 
-from harness.cases import case
+from harness.cases import cases
 from harness.client import Raw, Response
 from harness.config import App
 from harness.httpd import Httpd
@@ -68,9 +68,10 @@ def test_head_and_empty_file(httpd: Httpd) -> None:
 
 def test_ranges(httpd: Httpd) -> None:
     start(httpd)
-    for asked, body in (("bytes=0-4", TEXT[:5]), ("bytes=100-", TEXT[100:]),
-                        ("bytes=-7", TEXT[-7:])):
-        with case(asked):
+    for (asked, body), case in cases([("bytes=0-4", TEXT[:5]),
+                                      ("bytes=100-", TEXT[100:]),
+                                      ("bytes=-7", TEXT[-7:])]):
+        with case:
             answer = ask(httpd, "storage/report", headers={"Range": asked})
             assert (answer.status, answer.body) == (206, body)
             assert answer.headers["Content-Range"].endswith(f"/{len(TEXT)}")
@@ -256,8 +257,8 @@ def test_outside(httpd: Httpd) -> None:
     names = ("/etc/hostname", "../outside", "storage/../../outside", "link",
              "linked/x", "/proc/self/environ", "/dev/null", "storage", ".",
              "/", "fifo", "/proc/self/root/etc/hostname", f"{app.root}-too/x")
-    for n, name in enumerate(names, 1):
-        with case(name):
+    for (n, name), case in cases(enumerate(names, 1)):
+        with case:
             answer = ask(httpd, name)
             assert answer.status == 403
             assert b"secret" not in answer.body

@@ -7,7 +7,7 @@ another.
 """
 import pytest
 
-from harness.cases import case
+from harness.cases import cases
 from harness.client import Raw, Response
 from harness.httpd import Httpd
 from harness.wait import wait_until
@@ -68,8 +68,8 @@ LENGTHS = [b"4, 5", b"5, 5", b"+5", b"-5", b"5 5", b"0x5", b"5;", b"5.0",
 
 def test_bad_length(httpd: Httpd) -> None:
     start(httpd)
-    for length in LENGTHS:
-        with case(length):
+    for length, case in cases(LENGTHS):
+        with case:
             said = send(httpd, post(b"Content-Length: " + length + b"\r\n",
                                     b"abcde" + HIDDEN))
             assert statuses(said) == [400]
@@ -106,22 +106,23 @@ def test_odd_coding_and_length(httpd: Httpd, buffer: str) -> None:
     start(httpd, f"AppBufferRequest {buffer}")
     body = b"0\r\n\r\n" + HIDDEN
     length = b"Content-Length: %d\r\n" % len(body)
-    for coding in CODINGS:
-        for headers in (coding + b"\r\n" + length,
-                        length + coding + b"\r\n"):
-            with case(headers):
-                said = send(httpd, post(headers, body))
-                assert statuses(said)
-                assert set(statuses(said)) <= {200, 400, 501}
-                assert set(seen(httpd)) <= {"POST /echo", "GET /last"}
+    rows = [headers for coding in CODINGS
+            for headers in (coding + b"\r\n" + length,
+                            length + coding + b"\r\n")]
+    for headers, case in cases(rows):
+        with case:
+            said = send(httpd, post(headers, body))
+            assert statuses(said)
+            assert set(statuses(said)) <= {200, 400, 501}
+            assert set(seen(httpd)) <= {"POST /echo", "GET /last"}
 
 
 def test_other_coding(httpd: Httpd) -> None:
     """Refused: nobody would decode it"""
     start(httpd)
-    for coding in (b"identity", b"gzip, chunked", b"chunkedx",
-                   b"chunked, chunked", b"chunked;q=1"):
-        with case(coding):
+    for coding, case in cases([b"identity", b"gzip, chunked", b"chunkedx",
+                               b"chunked, chunked", b"chunked;q=1"]):
+        with case:
             said = send(httpd, post(b"Transfer-Encoding: " + coding + b"\r\n",
                                     b"0\r\n\r\n" + HIDDEN))
             assert statuses(said) in ([400], [501])
@@ -149,8 +150,8 @@ def test_bad_chunk_size(httpd: Httpd, buffer: str) -> None:
     """Refused, and the rest of the connection with it"""
     httpd.log.expect("AH01095|AH02608|AH01097|gave no response|AH01084")
     start(httpd, f"AppBufferRequest {buffer}")
-    for size in SIZES:
-        with case(size):
+    for size, case in cases(SIZES):
+        with case:
             said = send(httpd, post(CHUNKED, size + b"\r\nabcde\r\n0\r\n\r\n"
                                     + HIDDEN))
             assert statuses(said) in ([400], [413])
@@ -159,11 +160,11 @@ def test_bad_chunk_size(httpd: Httpd, buffer: str) -> None:
 
 def test_bad_end_of_chunk(httpd: Httpd) -> None:
     start(httpd)
-    for body in (b"3\r\nabcde\r\n0\r\n\r\n",
-                 b"5\r\nabcdeX\r\n0\r\n\r\n",
-                 b"5\nabcde\n0\n\n",
-                 b"5\r\nabcde0\r\n\r\n"):
-        with case(body):
+    for body, case in cases([b"3\r\nabcde\r\n0\r\n\r\n",
+                             b"5\r\nabcdeX\r\n0\r\n\r\n",
+                             b"5\nabcde\n0\n\n",
+                             b"5\r\nabcde0\r\n\r\n"]):
+        with case:
             said = send(httpd, post(CHUNKED, body + HIDDEN))
             assert statuses(said) == [400]
             assert seen(httpd) == []
@@ -227,8 +228,8 @@ def test_client_does_not_say_where_the_app_is(httpd: Httpd) -> None:
     httpd.app("shop")
     httpd.app("sub", location="/sub")
     httpd.start()
-    for name in PREFIXES:
-        with case(name):
+    for name, case in cases(PREFIXES):
+        with case:
             line = name + b": /evil\r\n"
             answer = echo(httpd, line)
             assert "/evil" not in str(answer.json()["headers"])
@@ -263,10 +264,10 @@ def test_connection_names_no_header_of_ours(httpd: Httpd) -> None:
 def test_encoded_line_end_in_the_url(httpd: Httpd) -> None:
     """It stays encoded, or is refused"""
     start(httpd)
-    for url in (b"/a%0d%0aX-Evil:%201/echo",
-                b"/a%20HTTP/1.1%0d%0aX-Evil:%201/echo",
-                b"/a%00/echo", b"/echo?a%0d%0aX-Evil:%201"):
-        with case(url):
+    for url, case in cases([b"/a%0d%0aX-Evil:%201/echo",
+                            b"/a%20HTTP/1.1%0d%0aX-Evil:%201/echo",
+                            b"/a%00/echo", b"/echo?a%0d%0aX-Evil:%201"]):
+        with case:
             before = seen(httpd)
             answer = echo(httpd, b"", url)
             if answer.status == 200:

@@ -1,14 +1,28 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """The rows of a table that one httpd can answer for."""
 from contextlib import contextmanager
-from typing import Any, Iterator
+from typing import Iterable, Iterator, ContextManager, TypeVar
+
+Row = TypeVar("Row")
 
 
-@contextmanager
-def case(*row: Any) -> Iterator[None]:
-    """for row in TABLE: with case(row): ... says which one fails"""
-    try:
-        yield
-    except Exception as error:
-        raise AssertionError(f"{', '.join(map(repr, row))}: {error}") \
-            from error
+def cases(table: Iterable[Row]) -> Iterator[tuple[Row, ContextManager[None]]]:
+    """for row, case in cases(TABLE): with case: ... A failed assertion is
+    kept, and the other rows have their turn; in the end, all rows that failed
+    are named. Another error ends the test at once: httpd may be gone."""
+    failed: list[str] = []
+
+    @contextmanager
+    def case(row: Row) -> Iterator[None]:
+        try:
+            yield
+        except AssertionError as error:
+            failed.append(f"{row!r}: {error}")
+        except Exception as error:
+            said = [*failed, f"{row!r}: {error!r}"]
+            raise AssertionError("\n".join(said)) from error
+
+    for row in table:
+        yield row, case(row)
+    if failed:
+        raise AssertionError("\n".join(failed))

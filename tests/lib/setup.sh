@@ -27,6 +27,8 @@ packages_peers="passenger libapache2-mod-passenger libapache2-mod-fcgid
     libapache2-mod-wsgi-py3 php8.2-fpm"
 packages_peers_need="libapparmor1 libargon2-1 libev4 libpython3.11 libuv1
     ruby-rack"
+# What the first build of tests/run needs.
+packages_first="$packages_build libcmocka-dev"
 # For tests/cross alone.
 packages_cross="gcc-aarch64-linux-gnu qemu-user"
 packages_test="$packages_demo $packages_servers $packages_libraries
@@ -36,6 +38,7 @@ packages_test="$packages_demo $packages_servers $packages_libraries
 say() { printf '%s\n' "$*"; }
 die() { printf '%s: %s\n' "$0" "$*" >&2; exit 1; }
 
+updated= # the lists of packages, by this shell
 # install_packages PACKAGE...: install those that are missing.
 install_packages() {
     local package state missing=()
@@ -52,12 +55,14 @@ install_packages() {
     export DEBIAN_FRONTEND=noninteractive
     # Others may be at it, and a mirror may fail once.
     # shellcheck disable=SC2086 # a list of words
-    { apt-get $patient update && apt-get $patient install -y \
-        --no-install-recommends "${missing[@]}"; } \
-        >"$scratch/apt.log" 2>&1 </dev/null || {
+    { [ "$updated" ] || apt-get $patient update; } \
+        >"$scratch/apt.log" 2>&1 </dev/null &&
+        apt-get $patient install -y --no-install-recommends "${missing[@]}" \
+            >>"$scratch/apt.log" 2>&1 </dev/null || {
         tail -n 20 "$scratch/apt.log" >&2
         die "cannot install ${missing[*]}"
     }
+    updated=yes
 }
 
 # unpack_packages DIR PACKAGE...: put their files below DIR/PACKAGE. They are not

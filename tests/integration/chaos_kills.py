@@ -23,7 +23,7 @@ pytestmark = pytest.mark.bound(400)
 
 CLIENTS = 100
 ROUNDS = lasts(3, 10)  # of each
-ROUNDS_OF_TWO = lasts(2, 10)
+ROUNDS_OF_TWO = lasts(1, 10)  # in each MPM
 PROCESSES = 4
 BETWEEN = 50  # requests that are served after each kill, at least
 

@@ -15,7 +15,7 @@ from harness.httpd import Httpd
 from harness.long import lasts
 from harness.procs import alive, kill9
 
-SECONDS = int(os.environ.get("APPPOOL_STORM", lasts(8, 60)))
+SECONDS = int(os.environ.get("APPPOOL_STORM", lasts(5, 60)))
 CLIENTS = 32
 
 # So many workers from the start that httpd does not close kept connections

@@ -10,6 +10,7 @@ from typing import Callable
 
 import pytest
 
+from harness import packaged
 from harness.config import App
 from harness.deploy import restart_under_load
 from harness.httpd import Httpd, USER
@@ -59,13 +60,19 @@ def append(path: Path, text: str) -> None:
 
 
 def make_project(root: Path) -> None:
-    """With an administrator called ada."""
+    """With an administrator called ada. It is made once, and copied."""
+    packaged.kept("django", make_shop, root)
+    subprocess.run(["chown", "-R", USER, root], check=True)
+
+
+def make_shop(root: Path) -> None:
     def manage(*words: str) -> None:
         subprocess.run(["/usr/bin/python3", root / "manage.py", *words],
                        env={**os.environ,
                             "DJANGO_SUPERUSER_PASSWORD": "a secret"},
                        check=True, capture_output=True)
 
+    root.mkdir(parents=True)
     subprocess.run(["django-admin", "startproject", "shop", root], check=True)
     (root / "papers").mkdir()
     (root / "papers/models.py").write_text(MODELS)
@@ -76,7 +83,6 @@ def make_project(root: Path) -> None:
     manage("createsuperuser", "--noinput", "--username=ada",
            "--email=ada@shop.example")
     manage("collectstatic", "--noinput")
-    subprocess.run(["chown", "-R", USER, root], check=True)
 
 
 def a_day_in_the_office(httpd: Httpd, app: App, enter: Callable[[], Visitor]
@@ -104,6 +110,7 @@ def a_day_in_the_office(httpd: Httpd, app: App, enter: Callable[[], Visitor]
     restart_under_load(httpd, app, work)
 
 
+@pytest.mark.one_mpm("it is about the application")
 def test_site(httpd: Httpd) -> None:
     """Over TLS"""
     app = httpd.app("shop", command=None)

@@ -46,7 +46,7 @@ def kept(name: str, make: FunctionType, place: Path) -> None:
             make(new)
             new.touch()
             new.rename(store)
-    shutil.copytree(store, place, symlinks=True)
+    shutil.copytree(store, place, symlinks=True, dirs_exist_ok=True)
 
 
 def run(directory: Path, *command: str, **environment: str) -> None:

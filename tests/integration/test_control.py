@@ -152,6 +152,7 @@ def test_who_may(httpd: Httpd) -> None:
     assert httpd.get("/pid", "shop").text == str(pid)
 
 
+@pytest.mark.one_mpm("the spawner does it")
 def test_detach_under_load(httpd: Httpd) -> None:
     """One process after the other; no request is lost"""
     app = httpd.app("shop", "MinInstances 3", "MaxInstances 3",
@@ -238,6 +239,7 @@ def test_which_app(httpd: Httpd) -> None:
     assert json.loads(done.stdout)["app"].startswith(f"{httpd.dir}/other/shop")
 
 
+@pytest.mark.one_mpm("the spawner does it")
 def test_restart_under_load(httpd: Httpd) -> None:
     """Both ways, again and again: no request is lost"""
     app = httpd.app("shop", "MinInstances 3", "MaxInstances 3",

@@ -109,6 +109,7 @@ def tell_variables(httpd: Httpd, name: str) -> None:
 CGI = pytest.mark.parametrize("name", ["php", "uwsgi", "uwsgi-scgi"])
 
 
+@pytest.mark.one_mpm("the other modules are the same in both")
 @CGI
 def test_variables_of_cgi(httpd: Httpd, name: str) -> None:
     """SetEnv's, and who has logged in; the client has no say in them"""
@@ -127,6 +128,7 @@ def test_variables_of_cgi(httpd: Httpd, name: str) -> None:
     assert seen["SCRIPT_NAME"].startswith("/mnt/web")
 
 
+@pytest.mark.one_mpm("the other modules are the same in both")
 @CGI
 def test_variables_of_tls(httpd: Httpd, name: str) -> None:
     place, _ = mount(httpd, SERVERS[name])
@@ -144,6 +146,7 @@ def test_variables_of_tls(httpd: Httpd, name: str) -> None:
 
 # ---- after the app
 
+@pytest.mark.one_mpm("the other modules are the same in both")
 @pytest.mark.parametrize("size", [1000, 300000, 3 * MEGABYTE])
 def test_compression(httpd: Httpd, size: int) -> None:
     """For whom that wants it"""

@@ -33,6 +33,7 @@ def retired(httpd: Httpd, pid: int) -> bool:
         rf"shop\[{pid}\] ended: exit (code 0|status not known)")) and not httpd.log.matching(rf"shop\[{pid}\] is stopped")
 
 
+@pytest.mark.one_mpm("the process says it, and the spawner waits for it")
 @pytest.mark.parametrize("killed", ["nobody", "spawner"])
 def test_no_request_is_lost(httpd: Httpd, killed: str) -> None:
     """One after the other, under load; also while the spawner is dead"""

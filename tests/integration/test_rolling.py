@@ -4,11 +4,15 @@ then, and for as long as the new code does not start."""
 import re
 from typing import Callable
 
+import pytest
+
 from harness.config import App
 from harness.httpd import Httpd
 from harness.procs import alive, kill9
 from harness.threads import Threads
 from harness.wait import wait_until
+
+pytestmark = pytest.mark.one_mpm("the pool and the spawner decide when")
 
 
 def start(httpd: Httpd, *directives: str, program: str = "app.py") -> App:

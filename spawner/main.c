@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* Apart from all else, which the unit tests link as it is. */
+/* main() has a file of its own, because the unit tests link all the others. */
 
 #include "spawner/spawner.h"
 

@@ -61,7 +61,8 @@
 #include "spawner/output/log_writer.h"
 #include "shm/format/segment.h"
 
-/* Orphaned children of httpd may finish; the watchdog acts first. */
+/* httpd's children may finish after their parent died. The watchdog acts
+ * first. */
 #define LIFE_LIMIT ((CONTRACT_ORPHANS + 2) * SECOND)
 
 static loop_source_t signals = {-1, NULL, NULL};
@@ -97,7 +98,8 @@ static int parent_is_dead(void)
     return poll(&parent, 1, 0) == 1;
 }
 
-/* The watchdog says when to stop; unless it was killed with httpd. */
+/* Usually the watchdog says when to stop. It may have been killed with
+ * httpd. */
 static void look_for_httpd(spawner_t *s)
 {
     static int64_t until;
@@ -107,7 +109,7 @@ static void look_for_httpd(spawner_t *s)
         return;
     if (until == 0)
         until = s->now + LIFE_LIMIT;
-    /* Before the parent is dead, no EOF can be there. */
+    /* There is no EOF while the parent lives, so this check comes second. */
     if (poll(&life, 1, 0) != 1 && s->now < until)
         return;
     log_line(LOG_NOTICE, "httpd is gone: all apps are stopped");
@@ -127,7 +129,7 @@ static void stop_all(spawner_t *s)
         }
 }
 
-/* Whoever repairs is in the midst of a request, and logs nothing. */
+/* A process that repairs the pool has a request to serve, and does not log. */
 static void log_repairs(const spawner_t *s)
 {
     static uint64_t logged;
@@ -141,7 +143,7 @@ static void log_repairs(const spawner_t *s)
     logged = repairs;
 }
 
-/* What is looked at once a second, and the pool's own housekeeping. */
+/* Checks that are due once a second, and the housekeeping of the pool. */
 static void keep_house(spawner_t *s)
 {
     static int64_t tick_at, second_at;
@@ -235,7 +237,7 @@ static void watch_descriptors(spawner_t *s)
     loop_add(&signals, signals.fd, EPOLLIN, on_signal, s);
 }
 
-/* For --stop when there is no segment (any more): one that is empty. */
+/* For --stop without a segment: use an empty one. */
 static void stand_in(spawner_t *s)
 {
     apl_capacity_t none = {1, 1, 1, 1};
@@ -298,7 +300,7 @@ static void end(spawner_t *s)
     log_writer_stop();
     unlinkat(s->rt.fd, CONTRACT_SPAWNER, 0);
     unlinkat(s->rt.fd, CONTRACT_CONTROL, 0);
-    /* As the watchdog does, if there is one. */
+    /* If the watchdog lives, it does the same. */
     alone = parent_is_dead();
     if (alone)
         kill_instance(s->instance);

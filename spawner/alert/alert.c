@@ -27,13 +27,13 @@
 typedef struct alert {
     struct alert *next;
     char app[APL_NAME_MAX];
-    int failing;            /* starts fail */
-    int64_t failed;         /* us: when the last one did; 0: before our time */
-    json_t *events;         /* to be told, oldest first; NULL: none */
-    unsigned count;         /* of them, with those that were too many to keep */
-    int64_t not_before;     /* us: no command before */
-    int64_t deaths[DEATHS]; /* us: when the last ones were, as a ring; 0 */
-    unsigned died;          /* how many there were */
+    int failing;        /* starts fail */
+    int64_t failed;     /* us: last failed start; 0: before this spawner */
+    json_t *events;     /* to be sent, oldest first; NULL: none */
+    unsigned count;     /* number of events, also of those that were not kept */
+    int64_t not_before; /* us: no command before that */
+    int64_t deaths[DEATHS]; /* us: the last deaths, as a ring; 0 */
+    unsigned died;          /* number of deaths */
     notify_command_t command;
 } alert_t;
 
@@ -51,7 +51,7 @@ static const char *const words[] = {
 
 /* ---- events ---- */
 
-/* As the log has it. */
+/* The text, escaped as in the log. */
 static json_t *text_of(const char *bytes)
 {
     char text[TEXT_MAX];
@@ -108,7 +108,7 @@ static alert_t *find_or_make(const char *app)
     return a;
 }
 
-/* NULL: nobody is to be told. */
+/* @return NULL: there is nobody to notify */
 static alert_t *alert_of(const spawner_t *s, const process_t *p)
 {
     const app_entry_t *app = app_table_find(s->table, p->is.name);
@@ -206,7 +206,8 @@ static json_t *object_of(const alert_t *a, const app_entry_t *app)
     return o;
 }
 
-/* The object on one line, without as many of the oldest ones as it takes. */
+/* Write the object on one line. If it is too long, the oldest events are left
+ * out. */
 static size_t line_of(const alert_t *a, const app_entry_t *app,
                       char text[NOTIFY_COMMAND_MAX])
 {
@@ -248,7 +249,7 @@ static void notify(spawner_t *s, alert_t *a)
     if (n > 0 && notify_command_begin(s, &a->command, app, text, n) != 0) {
         app_log_about(app, LOG_ERROR, "%s: AppNotify could not be run: %s",
                       app->label, strerror(errno));
-        return; /* in a minute */
+        return; /* the next try is in a minute */
     }
     forget_events(a);
 }
@@ -263,7 +264,7 @@ static int running(void)
     return n;
 }
 
-/* Has it died lately? */
+/* Did a process of it die within the last PERIOD? */
 static int died_lately(const spawner_t *s, const alert_t *a)
 {
     int64_t last = a->died > 0 ? a->deaths[(a->died - 1) % DEATHS] : 0;

@@ -22,7 +22,7 @@
 #include "spawner/state/approot_owner.h"
 
 #define LIMIT (30 * SECOND)
-#define LINES 10 /* of what it prints */
+#define LINES 10 /* of its output that are logged */
 
 /* ---- in the child ---- */
 
@@ -49,7 +49,7 @@ static _Noreturn void work(const spawner_t *s, const app_entry_t *a,
                        a->app.root, error) != 0 ||
         privilege_groups(&who, error) != 0)
         refuse(error);
-    /* What modules of the user database have opened. */
+    /* Modules of the user database may have opened some. */
     if (child_reset_descriptors(-1) != 0)
         refuse("descriptors cannot be closed");
     daemonize_oom_score("0");
@@ -71,8 +71,9 @@ static _Noreturn void work(const spawner_t *s, const app_entry_t *a,
 
 /* ---- what it says ---- */
 
-/* A bounded piece: others have their turn before the next. What is more than
- * fits is read all the same: who prints much must not die of it. */
+/* Read one piece, so that other sources have their turn before the next one.
+ * What does not fit is read and forgotten: the command must not wait or die
+ * because it prints much. */
 static void read_output(notify_command_t *c)
 {
     char chunk[4096];
@@ -129,8 +130,8 @@ static void ended(spawner_t *s, helper_job_t *job, const siginfo_t *cause)
 
 /* ---- beginning ---- */
 
-/* A pipe that holds the text; nobody writes any more. @return its read end, or
- * -1 with errno */
+/* Make a pipe that contains the text and has no writer. @return its read end,
+ * or -1 with errno */
 static int make_input(const char *text, size_t length)
 {
     int ends[2];
@@ -145,7 +146,7 @@ static int make_input(const char *text, size_t length)
         return ends[0];
     close(ends[0]);
     if (n >= 0)
-        errno = ENOSPC; /* a pipe of this user's is smaller than others */
+        errno = ENOSPC; /* the user has many pipes, so this one is smaller */
     return -1;
 }
 

@@ -19,11 +19,11 @@
 
 #define TAIL_LINES 20
 
-/* httpd's error page knows these words. */
+/* httpd's error page reads these words. */
 static const char *const steps[] = {"prepare", "user", "variables", "directory",
                                     "command", "boot", "ready",     "stay"};
 
-/* Where the line begins that has its newline there. */
+/* @return the begin of the line whose newline is there */
 static size_t line_at(const char *tail, size_t newline)
 {
     while (newline > 0 && tail[newline - 1] != '\n')
@@ -31,8 +31,8 @@ static size_t line_at(const char *tail, size_t newline)
     return newline;
 }
 
-/* Where the first of the last lines is that fit; n: there is none.
- * @param frames do those of a stack trace count? */
+/* @return the begin of the first line of the last ones that fit; n: none fits.
+ * @param frames 1: include lines of a stack trace */
 static size_t last_lines(const char *tail, size_t n, int lines, size_t room,
                          int frames)
 {
@@ -51,8 +51,9 @@ static size_t last_lines(const char *tail, size_t n, int lines, size_t room,
     return from;
 }
 
-/* As many of the last lines as fit, on one line. A frame of a stack trace says
- * little without the others. @param lines at most */
+/* Write as many of the last lines as fit, on one line. Frames of a stack trace
+ * are left out unless there is nothing else: one frame says little without the
+ * others. @param lines maximum */
 static void last_output(const process_t *p, int lines, char *text, size_t size)
 {
     static const char intro[] = "; last output: ";
@@ -107,7 +108,7 @@ static void name_of(char name[32], const process_t *p, const char *end)
              apl_group_key(p->is.name), end);
 }
 
-/* Values have one line. */
+/* A value has one line. */
 static void put(FILE *file, const char *name, const char *value)
 {
     if (!value || !*value)
@@ -183,7 +184,7 @@ static void write_file(const spawner_t *s, const process_t *p, int step,
     good &= !ferror(file);
     good &= fclose(file) == 0;
     if (!good || renameat(s->rt.fd, temp, s->rt.fd, name) != 0) {
-        /* An older one would tell of another error. */
+        /* An older file would describe another error. */
         unlinkat(s->rt.fd, temp, 0);
         unlinkat(s->rt.fd, name, 0);
     }
@@ -193,7 +194,7 @@ void start_failure_keep(spawner_t *s, const process_t *p, int step, uint64_t id,
                         const char *text)
 {
     if (!app_table_find(s->table, p->is.name))
-        return; /* nobody asks for it any more */
+        return; /* the app is not configured any more */
     alert_all(s, p, id, text);
     write_file(s, p, step, id, text);
 }

@@ -27,16 +27,16 @@
 #define REPORT_FD   4
 
 static int report_fd;
-static uint32_t step = START_STEP_USER; /* what is being done */
-static uid_t owner; /* of AppRoot, that runs the app; or USERDB_NOBODY */
+static uint32_t step = START_STEP_USER; /* the step that runs */
+static uid_t owner; /* of AppRoot, if that user runs the app; or NOBODY */
 
-/* The report says the rest, and which step this is. */
+/* Send a report, with this text and the step. */
 static void report_back(boot_report_t report, const char *text)
 {
     report.step = step;
     snprintf(report.text, sizeof report.text, "%s", text);
     if (write(report_fd, &report, sizeof report) < 0) {
-        /* The spawner died; the next one will see the exit. */
+        /* The spawner died. The next one will see our exit. */
     }
 }
 
@@ -55,7 +55,7 @@ static _Noreturn void fail(const char *format, ...)
     _exit(1);
 }
 
-/* What root has to hand over to the app's user. */
+/* Give the files to the app's user that only root can give. */
 static void hand_over(const boot_t *b, const privilege_t *who)
 {
     process_files_path_t path;
@@ -64,7 +64,7 @@ static void hand_over(const boot_t *b, const privilege_t *who)
     if (process_files_give(path, who->uid, who->gid) != 0)
         fail("%s cannot be given to user %s: %s", path, who->name,
              strerror(errno));
-    /* So that the app may open /dev/stderr. */
+    /* Then the app may open /dev/stderr. */
     if (fchown(STDOUT_FILENO, who->uid, who->gid) != 0)
         fail("the output cannot be given to user %s: %s", who->name,
              strerror(errno));
@@ -82,12 +82,12 @@ static void close_others(void)
         fail("the spawner's descriptors cannot be closed: %s", strerror(errno));
 }
 
-/* From here on the child holds nothing else of the spawner's: what follows may
- * be slow, and whoever waits for the end of a connection to the spawner must
- * not wait for that. */
+/* From here on the child has no other descriptors of the spawner. What follows
+ * may be slow, and a client that waits for the end of its connection to the
+ * spawner must not wait for it. */
 static void own_descriptors(const boot_t *b)
 {
-    /* Out of the way of what they are to become. */
+    /* Move them up first, so that dup2() below overwrites none of them. */
     int listener = b->listener < 0 ? -1 : fcntl(b->listener, F_DUPFD, 10);
     int output = fcntl(b->output, F_DUPFD, 10);
     int null = open("/dev/null", O_RDWR);
@@ -126,8 +126,9 @@ static void find_user(const boot_t *b, privilege_t *who)
         who->name);
 }
 
-/* By the app's user already, and looked at from within: whose directory this
- * is cannot change between look and use. */
+/* The process is the app's user already. It enters the directory first and
+ * then checks its owner, so nobody can change the directory between check
+ * and use. */
 static void enter_root(const boot_t *b, const privilege_t *who)
 {
     const char *root = b->app->app.root;
@@ -151,7 +152,7 @@ static void enter_root(const boot_t *b, const privilege_t *who)
 
 /* ---- the command ---- */
 
-/* %s: where to listen; %%: a percent sign; any other % stays. */
+/* Replace %s by the address to listen on, and %% by %. Any other % stays. */
 static char *expand(const boot_t *b, const char *command)
 {
     process_files_path_t where;
@@ -204,7 +205,7 @@ static void find_command(const boot_t *b, detect_found_t *found)
              found->why, b->app->ready);
 }
 
-/* FastCGI and SCGI programs know their socket as standard input. */
+/* FastCGI and SCGI programs expect their socket as standard input. */
 static void give_stdin(const boot_t *b, uint32_t protocol)
 {
     if (b->listener >= 0 && (protocol == APL_FCGI || protocol == APL_SCGI) &&
@@ -219,7 +220,7 @@ static struct {
     size_t length;
 } variables;
 
-/* While what is root's can be read. */
+/* Called while files of root's can be read. */
 static void read_variables(const boot_t *b, const privilege_t *who)
 {
     char error[ENV_FILE_ERROR_MAX];
@@ -233,7 +234,7 @@ static void read_variables(const boot_t *b, const privilege_t *who)
         fail("%s", error);
 }
 
-/* With the app's rights. */
+/* Called with the app's rights. */
 static char **parse_variables(const boot_t *b)
 {
     char error[ENV_FILE_ERROR_MAX] = "out of memory", **list;
@@ -301,7 +302,7 @@ _Noreturn void boot_app(const boot_t *b)
     hand_over(b, &who);
     if (privilege_groups(&who, error) != 0)
         fail("%s", error);
-    /* What modules of the user database have opened. */
+    /* Modules of the user database may have opened some. */
     close_others();
     daemonize_oom_score("0");
     umask(022);

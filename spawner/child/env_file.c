@@ -19,9 +19,10 @@
 
 /* ---- lines ---- */
 
-/* One line, without its end; each of them returns NULL, or what is wrong. */
+/* The parser of one line, without its newline. Each function returns NULL, or a
+ * text that says what is wrong. */
 typedef struct {
-    char *at; /* what is not read yet */
+    char *at; /* the part that is not read yet */
     char *name, *value;
 } line_t;
 
@@ -30,7 +31,7 @@ static char *skip(char *s)
     return s + strspn(s, BLANK);
 }
 
-/* Only blanks and then the end. */
+/* Only blanks up to the end. */
 static const char *end_of(const char *s)
 {
     return s[strspn(s, BLANK)] == 0 ? NULL
@@ -49,7 +50,8 @@ static const char *read_single(line_t *l)
     return end_of(end + 1);
 }
 
-/* In double quotes a backslash takes their meaning from these. */
+/* In double quotes, a backslash takes the meaning from the next character, if
+ * that is one of these. */
 static const char *read_double(line_t *l)
 {
     char *from = l->at + 1, *to = from;
@@ -107,7 +109,7 @@ static const char *read_name(line_t *l)
     return wrong;
 }
 
-/* name NULL: it sets nothing. */
+/* name NULL: the line sets nothing. */
 static const char *read_line(line_t *l, size_t length)
 {
     size_t i;
@@ -136,7 +138,8 @@ static size_t lines_of(const char *text, size_t length)
 static int complain(char error[ENV_FILE_ERROR_MAX], const char *path, int line,
                     const line_t *l, const char *wrong)
 {
-    /* A name is no secret, but what stands before a = may be no name. */
+    /* A name is not secret. But the text before = may not be a name, so it is
+     * checked before it is logged. */
     if (l->name && env_name_refused(l->name, strlen(l->name)) == NULL)
         snprintf(error, ENV_FILE_ERROR_MAX, "AppEnvFile %s: line %d, %s: %s",
                  path, line, l->name, wrong);
@@ -150,7 +153,7 @@ static int complain(char error[ENV_FILE_ERROR_MAX], const char *path, int line,
     return 0;
 }
 
-/* @return 0: error says why not */
+/* @return 0: `error` says why */
 static int add_line(char **entry, const char *path, int number, char *text,
                     size_t length, char error[ENV_FILE_ERROR_MAX])
 {
@@ -210,7 +213,7 @@ static char *refuse(char error[ENV_FILE_ERROR_MAX], const char *path,
     return NULL;
 }
 
-/* @return 1: it may be believed */
+/* @return 1: the file may be used */
 static int is_good(const char *path, const struct stat *st,
                    const privilege_t *who, int as_root,
                    char error[ENV_FILE_ERROR_MAX])

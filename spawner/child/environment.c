@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define OURS 24 /* at most so many variables are ours */
+#define OURS 24 /* maximum number of our own variables */
 
 #define STANDARD_PATH                                                          \
     "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -18,7 +18,7 @@ typedef struct {
     size_t n, room;
 } environment_t;
 
-/* A later one replaces an earlier one of that name. */
+/* A variable replaces an earlier one of that name. */
 static void put(environment_t *e, char *entry)
 {
     size_t i, length = strcspn(entry, "=") + 1;
@@ -64,9 +64,9 @@ static void set_socket(environment_t *e, const boot_t *boot)
         set(e, "PORT=%u", boot->port);
         set(e, "HOST=127.0.0.1");
     }
-    /* uvicorn believes no headers over a Unix socket, unless all may say them.
-     * Nobody but httpd reaches this one; with AppListen unix, an app that runs
-     * in httpd's group does as well. */
+    /* Over a Unix socket, uvicorn uses X-Forwarded headers only if it trusts
+     * all clients. Only httpd can connect to this socket; with AppListen unix,
+     * so can an app that runs in httpd's group. */
     if (boot->app->listen != APL_LISTEN_TCP)
         set(e, "FORWARDED_ALLOW_IPS=*");
     process_files_path(boot->rt, CONTRACT_NOTIFY, boot->id, path);
@@ -88,7 +88,7 @@ static void set_user(environment_t *e, const char *instance, uint64_t id,
 {
     const char *lang = getenv("LANG");
 
-    /* The mark first: it is found at the first look. */
+    /* The mark comes first, so that a scan finds it in the first bytes. */
     set(e, "%s=%s-" CONTRACT_ID_FMT, CONTRACT_MARK, instance, id);
     set(e, "PATH=%s", STANDARD_PATH);
     set(e, "HOME=%s", who->home);
@@ -137,7 +137,7 @@ char **environment_make(const boot_t *boot, const privilege_t *who,
     for (i = 0; i < sizeof modes / sizeof *modes; i++)
         set(&e, "%s=%s", modes[i], app->environment);
     set(&e, "APP_BASE_URI=%s", app->base_uri);
-    if (*app->base_uri) /* an empty one is a wrong path of cookies */
+    if (*app->base_uri) /* an empty value would be a wrong path for cookies */
         set(&e, "RAILS_RELATIVE_URL_ROOT=%s", app->base_uri);
     set_socket(&e, boot);
     put_all(&e, of_file);

@@ -30,7 +30,7 @@ static int own_path(char *path, size_t size)
 
     while (file && rv != 0 && fgets(line, sizeof line, file)) {
         line[strcspn(line, "\n")] = 0;
-        /* Above the root of a namespace, there is nothing of ours. */
+        /* Above the root of the namespace there is no cgroup of ours. */
         if (strncmp(line, "0::/", 4) == 0 && !strstr(line, "/..")) {
             snprintf(path, size, "%s", line[4] ? line + 3 : "");
             rv = 0;
@@ -41,8 +41,9 @@ static int own_path(char *path, size_t size)
     return rv;
 }
 
-/* ID PARENT MAJOR:MINOR ROOT POINT OPTIONS [MORE...] - TYPE SOURCE OPTIONS:
- * of a cgroup2 that shows `own`, POINT and what of `own` is below it. */
+/* A line of mountinfo: ID PARENT MAJOR:MINOR ROOT POINT OPTIONS [MORE...] -
+ * TYPE SOURCE OPTIONS. If it is a cgroup2 that contains `own`, write POINT and
+ * the part of `own` below ROOT. */
 static int shows(char *line, const char *own, char *path, size_t size)
 {
     const char *type = strstr(line, " - "), *root = NULL, *point = NULL;
@@ -59,7 +60,7 @@ static int shows(char *line, const char *own, char *path, size_t size)
         else if (i == 4)
             point = word;
     }
-    if (!point || strchr(point, '\\')) /* an odd name: \040 is a space */
+    if (!point || strchr(point, '\\')) /* an escaped name: \040 is a space */
         return -1;
     n = strcmp(root, "/") == 0 ? 0 : strlen(root);
     if (strncmp(own, root, n) != 0 || (own[n] != 0 && own[n] != '/'))
@@ -67,7 +68,7 @@ static int shows(char *line, const char *own, char *path, size_t size)
     return snprintf(path, size, "%s%s", point, own + n) < (int)size ? 0 : -1;
 }
 
-/* The directory of the cgroup that we run in. @return 0, or -1 */
+/* Find the directory of the cgroup that we run in. @return 0, or -1 */
 static int own_directory(char *path, size_t size)
 {
     char line[PATH_MAX], own[PATH_MAX];
@@ -88,7 +89,7 @@ static int own_directory(char *path, size_t size)
     return rv;
 }
 
-/* The instance's own. @return 0, or -1 */
+/* Find the path of the cgroup of the instance. @return 0, or -1 */
 static int instance_path(const char *instance, char *path, size_t size)
 {
     char own[PATH_MAX];
@@ -217,7 +218,7 @@ int cgroup_members(uint64_t id, void (*each)(pid_t pid, void *ctx), void *ctx)
         close(fd);
         return -1;
     }
-    /* 0 is a process that our namespace has no number for. */
+    /* The kernel writes 0 for a process that has no number in our namespace. */
     while (fscanf(file, "%d", &pid) == 1)
         if (pid > 0)
             each(pid, ctx);

@@ -7,8 +7,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* By the kernel's own interface: glibc keeps two signals to itself, which
- * posix_spawn() has left ignored in us. All zero is the default action. */
+/* This calls the kernel directly. glibc refuses to change two signals that it
+ * uses itself, and posix_spawn() may have left them ignored. An action of zeros
+ * is the default action. */
 void child_reset_signals(void)
 {
     static const unsigned long action[8];

@@ -22,7 +22,7 @@ static int holds_our_lock(int dirfd)
            ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
 }
 
-/* Does another instance, or the administrator, have something there? */
+/* Does another instance or the administrator have a file there? */
 static int is_in_use(int dirfd)
 {
     int fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -45,8 +45,8 @@ static void clear_base(int dirfd, const char *base)
 {
     const char *name = strrchr(base, '/') + 1;
 
-    /* Each instance looks after it has removed what is its own, so the last
-     * one finds nothing. */
+    /* Each instance checks after it has removed its own files. So the last one
+     * finds the directory empty. */
     if (!holds_our_lock(dirfd) || is_in_use(dirfd))
         return;
     unlinkat(dirfd, CONTRACT_CURRENT, 0);
@@ -64,9 +64,9 @@ void clear_runtime_dir(int dirfd, const char *runtime, int all)
         CONTRACT_SPAWNER ".new", CONTRACT_INSTANCE ".new",
         CONTRACT_REGISTRY ".new", CONTRACT_SPAWNER_HEARTBEAT ".new",
         CONTRACT_SPAWNER_HEARTBEAT, CONTRACT_WATCHDOG_HEARTBEAT ".new",
-        /* Late, as what apps have left there may take long. Httpd looks for
-         * the watchdog's beat meanwhile; as long as the instance is there, the
-         * next start goes on with what is left. */
+        /* This comes late, because trees that apps have left may take long.
+         * Meanwhile httpd checks the watchdog's heartbeat. While the file of
+         * the instance is there, the next start continues with what is left. */
         CONTRACT_OWN, CONTRACT_INSTANCE, CONTRACT_WATCHDOG_HEARTBEAT};
     char base[PATH_MAX];
     size_t i;

@@ -35,7 +35,7 @@ void daemonize_oom_score(const char *score)
     if (fd < 0)
         return;
     if (write(fd, score, strlen(score)) < 0) {
-        /* It stays as it was. */
+        /* The score stays as it was. */
     }
     close(fd);
 }

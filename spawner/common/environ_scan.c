@@ -16,12 +16,12 @@
 #include "spawner/common/child_reset.h"
 #include "spawner/shared/clock_ms.h"
 
-#define WORKERS  32   /* so many processes may keep us waiting */
-#define STALLED  100  /* ms without a mark: one worker more */
-#define PATIENCE 1000 /* ms without a mark: no more of them */
-#define LIMIT    3000 /* ms for all */
-#define DEATH    100  /* ms for all workers to be dead */
-#define TURN     50   /* ms that a look at the readers takes, at the most */
+#define WORKERS  32   /* so many processes may block a worker each */
+#define STALLED  100  /* ms without a mark: start one more worker */
+#define PATIENCE 1000 /* ms without a mark: give up */
+#define LIMIT    3000 /* ms for the whole scan */
+#define DEATH    100  /* ms for all workers to die */
+#define TURN     50   /* ms: a turn of the loop counts as at most that */
 
 typedef struct {
     procfs_t who;
@@ -29,16 +29,16 @@ typedef struct {
     char mark[64];
 } entry_t;
 
-/* Shared with the workers. */
+/* Memory that is shared with the workers. */
 typedef struct {
     size_t n, known;
-    size_t next; /* to be read */
+    size_t next; /* index of the next process to read */
     entry_t entries[];
 } list_t;
 
 /* ---- the list ---- */
 
-/* Who is wanted, as one pass over /proc has found them. */
+/* The processes that are wanted, as one pass over /proc has found them. */
 typedef struct {
     int (*wanted)(const procfs_t *who, void *ctx);
     void *ctx;
@@ -111,7 +111,7 @@ static _Noreturn void work(list_t *l)
     _exit(0);
 }
 
-/* A worker that waits in the kernel may not die now: it is left. */
+/* A worker that waits in the kernel may not die yet. It is left alone. */
 static void end(pid_t *workers, int n)
 {
     int i, looks;
@@ -128,8 +128,9 @@ static void end(pid_t *workers, int n)
     }
 }
 
-/* Who is held himself, by the machine, says nothing of whom he waits for: as
- * a rule they were held with him. */
+/* If the machine has suspended this process, that time says nothing about the
+ * processes that the workers read: as a rule, they were suspended with it. So a
+ * turn counts as at most TURN. @return ms */
 static int64_t turn(int64_t *then)
 {
     int64_t now = clock_ms(), took = now - *then;

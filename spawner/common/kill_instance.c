@@ -20,14 +20,14 @@
 #include "spawner/common/reap.h"
 
 #define LIMIT    10000 /* ms */
-#define PATIENCE 2000  /* ms with those that wait in the kernel */
+#define PATIENCE 2000  /* ms for processes that wait in the kernel */
 #define PAUSE    20    /* ms */
 
 typedef struct {
     const char *mark;
     int left;
-    int dying; /* of these, those that do not wait in the kernel */
-    int say;   /* log whom this hits */
+    int dying; /* how many of them do not wait in the kernel */
+    int say;   /* log which processes are killed */
 } hunt_t;
 
 static int runs(const procfs_t *who)
@@ -44,7 +44,8 @@ static void end(hunt_t *h, const procfs_t *who)
                  (int)who->pid);
 }
 
-/* Root's, so it is no process of an app: it waits for the disk of one. */
+/* A log writer: a process of root's, so it is no app. It may wait for the disk
+ * of an app. */
 static int is_writer(const procfs_t *who)
 {
     uid_t uid;
@@ -57,7 +58,7 @@ static void end_child(const procfs_t *who, void *ctx)
 {
     if (!runs(who) || who->ppid != getpid())
         return;
-    if (is_writer(who)) /* is waited for by nobody */
+    if (is_writer(who)) /* killed, but nobody waits for its end */
         procfs_signal(who->pid, who->start, SIGKILL);
     else
         end(ctx, who);

@@ -20,7 +20,7 @@ static const char *const levels[] = {[LOG_ERROR] = "error",
                                      [LOG_INFO] = "info"};
 static int directory = -1;
 static int most = LOG_NOTICE;
-static log_kind_t *cut; /* kinds of which lines were dropped */
+static log_kind_t *cut; /* kinds with dropped lines */
 
 void log_directory(int fd)
 {
@@ -34,8 +34,8 @@ void log_level(int level)
 
 int log_open(void)
 {
-    /* No O_CREAT: until a rotated log exists again, CONTRACT_LOG_FD is right.
-     * O_NONBLOCK: should the log be a FIFO without a reader. */
+    /* No O_CREAT: while a rotated log does not exist, lines go to
+     * CONTRACT_LOG_FD. O_NONBLOCK: the log may be a FIFO without a reader. */
     return openat(directory, CONTRACT_ERRORLOG,
                   O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 }
@@ -98,7 +98,7 @@ static void put(int level, const char *text)
     n += log_escape(line + n, sizeof line - n - 1, text, strlen(text));
     line[n++] = '\n';
     if (write(fd < 0 ? CONTRACT_LOG_FD : fd, line, n) < 0) {
-        /* Nobody is left to tell. */
+        /* There is no place left to report this. */
     }
     if (fd >= 0)
         close(fd);

@@ -16,8 +16,8 @@
 #include "spawner/shared/contract.h"
 #include "spawner/shared/pidfd.h"
 
-/* Fields are counted from the last parenthesis: the name in field 2 may hold
- * anything. */
+/* Fields are counted from the last parenthesis, because the name in field 2 may
+ * contain any bytes. */
 static int parse(const char *stat, procfs_t *who)
 {
     const char *name = strchr(stat, '('), *at = strrchr(stat, ')');
@@ -187,7 +187,7 @@ int procfs_mark(pid_t pid, char *mark, size_t size)
 {
     static const char name[] = CONTRACT_MARK "=";
     size_t length = sizeof name - 1, used = 0;
-    size_t matched = 0; /* > length: this is another variable */
+    size_t matched = 0; /* > length: this is not the mark */
     char path[32], chunk[1024];
     ssize_t n, i;
     int fd, ended = 0;
@@ -214,7 +214,7 @@ int procfs_mark(pid_t pid, char *mark, size_t size)
     return used > 0 ? 0 : -1;
 }
 
-/* Does it run, and is it still the process that started at `start`? */
+/* Does it run, and is it the process that started at `start`? */
 static int is_alive(pid_t pid, uint64_t start)
 {
     procfs_t who;
@@ -229,7 +229,8 @@ int procfs_pidfd(pid_t pid, uint64_t start)
 
     if (fd < 0)
         return -1;
-    /* Asked after opening: the answer is about what the descriptor holds. */
+    /* This check comes after pidfd_open(), so it is about the process of the
+     * descriptor. */
     if (is_alive(pid, start))
         return fd;
     close(fd);

@@ -15,14 +15,14 @@
 
 #define DEPTH 16
 
-/* Of one removal. */
+/* State of one removal. */
 typedef struct {
-    int top;         /* its first directory */
-    uint64_t names;  /* so many were tried there */
-    uint64_t lifted; /* how many directories were moved there */
+    int top;         /* descriptor of the directory that is removed */
+    uint64_t names;  /* names that lift() has tried */
+    uint64_t lifted; /* how many directories were moved up */
 } tree_t;
 
-/* @return 0: it is a directory with something in it. A cgroup says EBUSY; so
+/* @return 0: it is a directory that is not empty. A cgroup fails with EBUSY; so
  * does a mount, which is not entered. */
 static int is_done(int at, const char *name)
 {
@@ -32,7 +32,7 @@ static int is_done(int at, const char *name)
            (errno != ENOTEMPTY && errno != EBUSY);
 }
 
-/* What stands too deep goes to the top, for another round. */
+/* A directory that is too deep is moved up to the top, for another round. */
 static void lift(tree_t *t, int at, const char *name)
 {
     char to[32];

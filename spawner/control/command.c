@@ -11,7 +11,7 @@
 #include "spawner/state/process.h"
 
 #define ID_MIN    4 /* digits of an id */
-#define SHOWN_MAX 8 /* of what there is, in a refusal */
+#define SHOWN_MAX 8 /* names that a refusal lists */
 
 json_t *command_error(const char *sentence)
 {
@@ -77,8 +77,8 @@ static int ends_with(const char *label, const char *word)
            (n == length || label[length - n - 1] == '/');
 }
 
-/* By its name, its AppRoot, its label or the end of that. NULL: there is none,
- * or more than one. */
+/* Find an app by its name, its AppRoot, its label or the end of its label.
+ * @return NULL: there is none, or more than one */
 static const app_entry_t *find_app(const command_t *q, const char *word,
                                    int *several)
 {
@@ -128,7 +128,7 @@ static int is_id(const char *word)
     return n >= ID_MIN && n <= 16 && strspn(word, "0123456789abcdef") == n;
 }
 
-/* An app can get another user while processes of the one before still run. */
+/* An app can get another user while processes of the old user still run. */
 static int is_named(const command_t *q, const process_t *p)
 {
     return !p->gone && !p->done &&
@@ -136,7 +136,7 @@ static int is_named(const command_t *q, const process_t *p)
            command_may(&q->who, app_table_find(q->s->table, p->is.name));
 }
 
-/* "shop[4711] 0123456789abcdef, ..." of those that can be asked for. */
+/* The processes that this user may name: "shop[4711] 0123456789abcdef, ..." */
 static const char *list_processes(const command_t *q)
 {
     const char *text = "";
@@ -156,7 +156,8 @@ static const char *list_processes(const command_t *q)
     return apr_pstrcat(q->p, "there is ", text, NULL);
 }
 
-/* The one whose id begins so. NULL: there is none, or more than one. */
+/* The process whose id begins with this. @return NULL: there is none, or more
+ * than one */
 static process_t *find_process(const command_t *q, const char *word,
                                int *several)
 {

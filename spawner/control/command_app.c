@@ -46,9 +46,8 @@ static json_t *refuse_app(const command_t *q, const app_entry_t *a,
     }
 }
 
-/* May the asker do something to the app that starts it? The answer stays true
- * until it is done: it is this program that drains and that sees starts fail.
- * */
+/* May this command start the app? The answer stays true until the command is
+ * done, because only this program drains apps and notices failed starts. */
 static apr_status_t permits(const command_t *q, const app_entry_t *a)
 {
     return q->who.is_root
@@ -129,7 +128,7 @@ json_t *command_app_start(command_t *q)
 
 /* ---- restart ---- */
 
-/* @return as apl_admin_restart() wants it, or -2 */
+/* @return the parameter of apl_admin_restart(), or -2 */
 static int how_of(const char *word)
 {
     return strcmp(word, "rolling") == 0    ? 1
@@ -138,7 +137,7 @@ static int how_of(const char *word)
                                            : -2;
 }
 
-/* What became of an app that was there. */
+/* What a restart does, as a part of the response. */
 static const char *restarted(apr_status_t rv, int rolling)
 {
     return rv == APL_EDRAINED ? "is put back into service"

@@ -8,13 +8,13 @@
 #include "spawner/control/command_view.h"
 #include "spawner/control/command_process.h"
 
-/* EVERYBODY: of what is not the asker's, nothing is found. */
+/* EVERYBODY: also users of apps, who find only their own apps. */
 enum { ROOT, EVERYBODY };
 
 static const struct {
     const char *word;
     json_t *(*answer)(command_t *q);
-    int least, most; /* words that follow */
+    int least, most; /* number of words that follow */
     int whose;
 } verbs[] = {
     {"status", command_view_status, 0, 1, EVERYBODY},

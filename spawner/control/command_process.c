@@ -8,7 +8,7 @@
 #include "spawner/state/process.h"
 #include "spawner/output/app_log.h"
 
-/* What was done to it. */
+/* The response: what was done to the process. */
 static json_t *done_to(const command_t *q, const process_t *p, const char *what)
 {
     char id[17];

@@ -26,7 +26,7 @@ static int is_shown(const spawner_t *s, const status_job_order_t *order,
            (order->only == USERDB_NOBODY || order->only == a->uid);
 }
 
-/* The groups that are shown, and nothing else. */
+/* Remove everything except the groups that this user may see. */
 static json_t *narrowed(const spawner_t *s, const status_job_order_t *order,
                         json_t *report)
 {
@@ -60,7 +60,7 @@ json_t *command_view_status(command_t *q)
     const app_entry_t *a;
     json_t *refusal;
 
-    q->who.is_root |= q->who.is_httpd; /* to look */
+    q->who.is_root |= q->who.is_httpd; /* httpd may see what root sees */
     if (q->n > 1) {
         a = command_find_app(q, &refusal);
         if (!a)
@@ -100,7 +100,7 @@ json_t *command_view_check(command_t *q)
 
 /* ---- report ---- */
 
-#define REPORT_LIMIT (2 * SECOND) /* a process can make its reader wait */
+#define REPORT_LIMIT (2 * SECOND) /* its reader may have to wait */
 
 static void add_line(void *lines, const char *line)
 {

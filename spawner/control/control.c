@@ -20,19 +20,19 @@
 #include "spawner/control/command_list.h"
 
 #define CLIENTS  16
-#define OWN      2 /* of them for one user of apps, at most */
+#define OWN      2 /* maximum places for one user of apps */
 #define PATIENCE (5 * SECOND)
-#define WAIT     (2 * STATUS_JOB_LIMIT) /* another answer may be made first */
+#define WAIT     (2 * STATUS_JOB_LIMIT) /* another response may be made first */
 
 typedef struct {
     loop_source_t source;
-    int64_t until; /* 0: free */
+    int64_t until; /* us: drop the client then; 0: the place is free */
     command_client_t who;
     char line[CONTRACT_COMMAND_MAX];
     size_t length;
-    status_job_order_t order; /* what it waits for; make NULL: it does not */
-    int begun;                /* a child makes that now */
-    char *answer;             /* NULL: there is none yet */
+    status_job_order_t order; /* the response it waits for; make NULL: none */
+    int begun;                /* a helper job makes that now */
+    char *answer;             /* NULL: not there yet */
     size_t size, sent;
 } client_t;
 
@@ -47,7 +47,7 @@ static void drop(client_t *c)
     c->source.fd = -1;
 }
 
-/* Unknown: somebody who may do nothing. */
+/* If the user is not known: somebody who may do nothing. */
 static command_client_t who_is(const spawner_t *s, int fd)
 {
     struct ucred peer;
@@ -103,7 +103,7 @@ static void answer_object(client_t *c, json_t *o)
     free(text);
 }
 
-/* A complete line. */
+/* Handle a complete line. */
 static void take_question(client_t *c, size_t length)
 {
     spawner_t *s = state_spawner();
@@ -114,7 +114,7 @@ static void take_question(client_t *c, size_t length)
         return;
     }
     c->until = s->now + WAIT;
-    loop_change(&c->source, 0); /* only that it hangs up */
+    loop_change(&c->source, 0); /* only to learn that it hangs up */
     state_wake(s, s->now);
 }
 
@@ -152,13 +152,14 @@ static void client_ready(void *owner, uint32_t events)
         receive(c);
 }
 
-/* Who has a place of a lower rank gives way first. */
+/* A client of a lower rank loses its place first. */
 static int rank(const command_client_t *who)
 {
     return who->is_root ? 2 : who->is_httpd;
 }
 
-/* The oldest place of a user of apps who has as many as one may have; NULL. */
+/* @return the oldest place of a user of apps who has the maximum number of
+ * places; else NULL */
 static client_t *find_own(const command_client_t *who)
 {
     client_t *c, *oldest = NULL;
@@ -176,8 +177,8 @@ static client_t *find_own(const command_client_t *who)
     return n < OWN ? NULL : oldest;
 }
 
-/* A free place; else the oldest of those who have the lowest rank: neither a
- * child of httpd nor an app can keep root out. */
+/* @return a free place; else the oldest place of the lowest rank. So neither a
+ * child of httpd nor an app can keep root out */
 static client_t *find_place(const command_client_t *who)
 {
     client_t *c, *best = find_own(who);
@@ -192,8 +193,8 @@ static client_t *find_place(const command_client_t *who)
     return best;
 }
 
-/* The owner of a socket can open it to everybody. So its mode is no answer to
- * the question who may connect. */
+/* The owner of a socket can open it to everybody. So its mode does not say who
+ * may connect. */
 static int is_welcome(const loop_source_t *from, const command_client_t *who)
 {
     return who->is_root ||
@@ -240,8 +241,8 @@ static void give(spawner_t *s, const char *text, size_t size)
             answer_object(c, command_error("the answer could not be made"));
 }
 
-/* The one of the highest rank that has waited for longest: those of a lower
- * rank give way here as well. NULL: none waits */
+/* @return the client of the highest rank that has waited longest; NULL: none
+ * waits. A client of a lower rank waits longer */
 static client_t *find_waiting(void)
 {
     client_t *c, *first = NULL;
@@ -254,7 +255,7 @@ static client_t *find_waiting(void)
     return first;
 }
 
-/* Who asks for the same is given the same answer. */
+/* All clients that wait for the same response get it. */
 static void begin_next(spawner_t *s)
 {
     const client_t *first = find_waiting();
@@ -291,7 +292,7 @@ void control_configure(spawner_t *s)
     snprintf(at.sun_path, sizeof at.sun_path, "%s/%s", s->rt.dir,
              CONTRACT_CONTROL);
     if (geteuid() == 0 && lchown(at.sun_path, s->rt.uid, s->rt.gid) != 0) {
-        /* It stays root's. */
+        /* The socket stays root's. */
     }
     user_sockets_configure(s, accept_client);
 }

@@ -9,9 +9,9 @@
 #include "spawner/state/helper_job.h"
 #include "spawner/common/child_reset.h"
 
-#define PAUSE (SECOND / 20) /* from one child to the next, at least */
+#define PAUSE (SECOND / 20) /* minimum time between two jobs */
 
-/* Shared with the child. Memory that nobody writes does not exist. */
+/* Shared with the child. Pages that nobody writes take no memory. */
 typedef struct {
     size_t size;
     char text[CONTRACT_RESPONSE_MAX];
@@ -22,8 +22,8 @@ static response_t *response;
 static status_job_made_t *on_made;
 static int64_t began, again; /* us */
 
-/* Without the spawner's descriptors: a client waits for the end of its
- * connection, which the child would have open as well. */
+/* The child closes the descriptors of the spawner. A client waits for the end
+ * of its connection, and the child would keep a copy open. */
 static _Noreturn void work(spawner_t *s, const status_job_order_t *order)
 {
     json_t *o;

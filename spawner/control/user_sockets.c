@@ -22,7 +22,7 @@ typedef struct usersock {
     struct usersock *next;
     loop_source_t source;
     uid_t uid;
-    int wanted; /* by the table that is being looked at */
+    int wanted; /* the new table has this user */
 } usersock_t;
 
 static usersock_t *all;
@@ -45,7 +45,8 @@ static struct sockaddr_un address(const spawner_t *s, uid_t uid)
     return at;
 }
 
-/* Nobody can connect before it listens. @return descriptor, or -1 */
+/* The mode is set before it listens, so nobody can connect too early. @return
+ * descriptor, or -1 */
 static int make_socket(const spawner_t *s, uid_t uid)
 {
     struct sockaddr_un at = address(s, uid);

@@ -17,25 +17,25 @@
 #include "spawner/diagnose/syscalls.h"
 #include "spawner/shared/userdb.h"
 
-#define SEEN_MAX  256 /* threads that are looked at */
-#define SHOWN_MAX 8   /* those that get a line */
+#define SEEN_MAX  256 /* maximum number of threads that are read */
+#define SHOWN_MAX 8   /* maximum number of threads that get a line */
 #define PAUSE_MS  200 /* between two readings of the CPU time */
 
 typedef struct {
-    pid_t pid;     /* its process */
+    pid_t pid;     /* of its process */
     procfs_t is;   /* the thread; is.pid is its number */
-    uint64_t used; /* ticks during the pause */
-    int order;     /* -1: the leader's first */
+    uint64_t used; /* ticks that it used during the pause */
+    int order;     /* order of discovery; -1: the first thread of the leader */
 } thread_t;
 
-/* All that is looked at. */
+/* All data of a report. */
 typedef struct {
     const process_report_t *asked;
     pid_t leader;
     uint64_t start;
-    int processes, n, threads; /* threads: those that are not in `of` as well */
+    int processes, n, threads; /* threads: also those not in `of` */
     int64_t memory;
-    uint64_t cpu, used; /* ticks, of whole processes */
+    uint64_t cpu, used; /* ticks of all processes */
     thread_t of[SEEN_MAX];
 } report_t;
 
@@ -94,7 +94,7 @@ void process_report_stack(char *stack)
         const char *frame = strchr(line, ' ');
         size_t n;
 
-        /* "[<0>] name+0x1/0x2": what has no address is no frame */
+        /* a frame is "[<0>] name+0x1/0x2" */
         if (line[0] != '[' || !frame)
             continue;
         n = strlen(++frame);
@@ -110,8 +110,8 @@ void process_report_stack(char *stack)
 
 /* ---- reading ---- */
 
-/* The kernel gives /proc/PID to the user that the process runs as, and to root
- * if others are not to look into it: such as one that is setuid. */
+/* /proc/PID belongs to the user that the process runs as. It belongs to root if
+ * others may not look into the process, for example into a setuid program. */
 static int may_see(const report_t *l, pid_t pid)
 {
     char path[32];
@@ -171,7 +171,7 @@ static void add_cpu(const procfs_t *who, void *ctx)
         l->used += who->cpu;
 }
 
-/* Again, for who has used how much meanwhile. */
+/* Read the CPU times again, for the time used during the pause. */
 static void read_again(report_t *l)
 {
     procfs_t is;
@@ -247,8 +247,9 @@ static void write_thread(const report_t *l, const thread_t *t)
     process_report_stack(stack);
     process_report_doing(t->is.state, call, doing);
     if (l->asked->only != USERDB_NOBODY)
-        call[0] = wchan[0] = 0; /* addresses */
-    /* All this was of the one that was seen first, or it is not told. */
+        call[0] = wchan[0] = 0; /* they contain addresses */
+    /* If the number belongs to another thread by now, what was read is not
+     * reported. */
     if (procfs_thread(t->pid, t->is.pid, &now) != 0 || now.start != t->is.start)
         return;
     write_line(l, "%s %d (%s) %s (state %c; CPU %d%% now%s%s%s%s%s%s)",
@@ -259,8 +260,9 @@ static void write_thread(const report_t *l, const thread_t *t)
                stack[0] ? "; kernel stack " : "", stack);
 }
 
-/* The last to be told, as it is in the process's own memory: whoever has that
- * locked, or has to bring it from a slow disk, makes us wait. */
+/* This line comes last, because the text is in the memory of the process. To
+ * read it may wait for a process that has that memory locked, or for a slow
+ * disk. */
 static void write_command(const report_t *l)
 {
     char command[256];
@@ -273,7 +275,8 @@ static void write_command(const report_t *l)
         write_line(l, "command %s", command);
 }
 
-/* The leader first, then who does something, then who sleeps. */
+/* The first thread of the leader comes first, then threads that do something,
+ * then threads that sleep. */
 static int compare(const void *a_, const void *b_)
 {
     const thread_t *a = a_, *b = b_;

@@ -8,11 +8,11 @@
 #include "spawner/state/process.h"
 #include "spawner/diagnose/stuck_report.h"
 
-#define LINES   16            /* a second; others come after */
-#define REPORTS 4             /* a second */
-#define AGAIN   (10 * SECOND) /* a process of which there was a report */
+#define LINES   16 /* lines a second; other requests get theirs later */
+#define REPORTS 4  /* reports a second */
+#define AGAIN   (10 * SECOND) /* until the next report on the same process */
 
-/* By slot: the ticket of the request that was reported last. */
+/* For each slot: the ticket of the request that was reported last. */
 static uint64_t *reported;
 
 /* The shortest AppSlowAfter; 0: there is none. */

@@ -15,14 +15,14 @@
 #include "spawner/output/app_log.h"
 #include "spawner/shared/userdb.h"
 
-#define AT_ONCE     16           /* reports */
-#define LIMIT       (2 * SECOND) /* for one */
-#define TIME_TO_SAY SECOND       /* for the app, after AppDumpSignal */
+#define AT_ONCE     16 /* maximum number of reports at the same time */
+#define LIMIT       (2 * SECOND) /* for one report */
+#define TIME_TO_SAY SECOND       /* for the app to print, after AppDumpSignal */
 
 typedef struct {
-    helper_job_t job; /* first: it is how this is found */
+    helper_job_t job; /* first, so that its address is that of this structure */
     uint64_t id;      /* of the process */
-    int is_last;      /* before it is ended */
+    int is_last;      /* 1: the process is ended after this report */
 } report_t;
 
 static report_t reports[AT_ONCE];
@@ -36,7 +36,7 @@ void stuck_report_request(const spawner_t *s, const process_t *p,
             request->client);
 }
 
-/* To the leader: what it has started may not know the signal. */
+/* Only the leader gets the signal: what it has started may not handle it. */
 static void send_dump(const spawner_t *s, process_t *p)
 {
     const app_entry_t *a = app_table_find(s->table, p->is.name);
@@ -121,7 +121,7 @@ int stuck_report_is_done(spawner_t *s, process_t *p)
     if (!p->stuck.reported) {
         p->stuck.reported = 1;
         p->stuck.may_end_at =
-            s->now + LIMIT + SECOND; /* sooner, when it has ended */
+            s->now + LIMIT + SECOND; /* ended() makes that earlier */
         if (stuck_report_begin(s, p) != 0) {
             app_log(p, LOG_WARN,
                     "report: too many are being written, there "

@@ -10,7 +10,7 @@
         SYS_##call, #call                                                      \
     }
 
-/* Those that can last. */
+/* System calls that can wait. */
 static const struct {
     long number;
     const char *name;
@@ -46,7 +46,7 @@ static const struct {
 #ifdef SYS_epoll_pwait2
     NAME(epoll_pwait2),
 #endif
-/* Those that younger architectures do without. */
+/* Newer architectures do not have these. */
 #ifdef SYS_poll
     NAME(epoll_wait),      NAME(open),
     NAME(pause),           NAME(poll),

@@ -24,11 +24,10 @@
 enum { LEADER_DEAD, LEADER_RUNS, LEADER_UNKNOWN };
 
 static uint32_t unwatched; /* processes that wait for a descriptor */
-static int64_t again;      /* us: no other try for them before */
+static int64_t again;      /* us: no other try for them before that */
 
-/* Is the record's process still that one? What cannot be looked at, for want
- * of descriptors, is not dead for that.
- * @param fd its pidfd, if it runs */
+/* Does the process of the record still run? If there are no descriptors to find
+ * that out, it does not count as dead. @param fd its pidfd, if it runs */
 static int find_leader(const registry_record_t *is, int *fd)
 {
     uid_t uid;
@@ -37,7 +36,7 @@ static int find_leader(const registry_record_t *is, int *fd)
     if (*fd >= 0) {
         int known = procfs_uid(is->pid, &uid) == 0;
 
-        /* While it boots it may be root yet. */
+        /* While it boots it may still be root. */
         if (is->state == REGISTRY_BOOTING || is->uid == UINT32_MAX ||
             (known && uid == is->uid))
             return LEADER_RUNS;
@@ -48,7 +47,7 @@ static int find_leader(const registry_record_t *is, int *fd)
     return procfs_dead(is->pid, is->start) ? LEADER_DEAD : LEADER_UNKNOWN;
 }
 
-/* Where it stands. The segment was told before the registry. */
+/* Find its phase. The segment was changed before the registry. */
 static void find_phase(spawner_t *s, process_t *p)
 {
     apl_condition_t is;
@@ -70,8 +69,7 @@ static void find_phase(spawner_t *s, process_t *p)
     }
     if (p->phase == PHASE_LIVE)
         p->deadline = 0;
-    /* Not in the segment, but it ought to be: slot_state_apply() puts it back.
-     */
+    /* If the segment has lost it, slot_state_apply() puts it back. */
     p->slot.listed = 1;
 }
 
@@ -94,7 +92,8 @@ static void reopen_notify(spawner_t *s, process_t *p)
     process_files_path_t path;
     int fd;
 
-    /* A datagram socket cannot be taken over: bind anew, give it away again. */
+    /* A datagram socket cannot be taken over. So bind a new one, and give it to
+     * the user again. */
     fd = process_files_notify(&s->rt, p->is.id);
     if (fd < 0 || loop_add(&p->notify, fd, EPOLLIN, sd_notify_read, p) != 0)
         return;
@@ -102,7 +101,7 @@ static void reopen_notify(spawner_t *s, process_t *p)
     process_files_give(path, p->is.uid, p->is.gid);
 }
 
-/* @return -1: there are no descriptors for it */
+/* @return -1: there are no descriptors */
 static int watch(spawner_t *s, process_t *p)
 {
     siginfo_t unknown;
@@ -114,7 +113,7 @@ static int watch(spawner_t *s, process_t *p)
     if (is == LEADER_UNKNOWN ||
         (is == LEADER_RUNS &&
          loop_add(&p->pidfd, fd, EPOLLIN, life_pidfd, p) != 0)) {
-        loop_drop(&p->fifo); /* the spawner itself needs one */
+        loop_drop(&p->fifo); /* the spawner itself needs a descriptor */
         return -1;
     }
     reopen_notify(s, p);
@@ -122,7 +121,8 @@ static int watch(spawner_t *s, process_t *p)
         app_log(p, LOG_INFO, "is taken over");
         return 0;
     }
-    /* It died while nobody looked; of its group only the mark tells. */
+    /* It died while no spawner ran. What it has started is found by its mark
+     * only. */
     p->gone = 1;
     memset(&unknown, 0, sizeof unknown);
     life_died(s, p, &unknown);
@@ -141,7 +141,7 @@ static void adopt(spawner_t *s, uint32_t index, const registry_record_t *is)
     if (p->phase == PHASE_BOOTING)
         output_keep(&p->output);
     unwatched += watch(s, p) != 0;
-    /* Its report is lost, so nobody knows what it speaks. */
+    /* Its report is lost, so its protocol is not known. */
     if (p->phase == PHASE_BOOTING && p->is.wire.protocol == APL_AUTO)
         phase_stop(s, p, "the spawner that started it died");
 }
@@ -162,7 +162,8 @@ void adopt_tick(spawner_t *s)
     state_wake(s, again);
 }
 
-/* What was made for a process that was not recorded in time. */
+/* Remove the files of a process that has no record, because the spawner died
+ * before it wrote one. */
 static void remove_stray(uint64_t id, void *ctx)
 {
     spawner_t *s = ctx;

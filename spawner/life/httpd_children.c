@@ -8,11 +8,11 @@
 #include "shm/verbs/child_watch.h"
 #include "spawner/common/procfs.h"
 
-/* One for each slot that was ever used. */
+/* The child of one slot. There is one for each slot that was ever used. */
 typedef struct {
     apl_child_watch_t watch;
     loop_source_t pidfd;
-    int dead; /* to be reported, as soon as the lock is to be had */
+    int dead; /* to be reported as soon as the lock can be taken */
 } child_t;
 
 static child_t **children;
@@ -60,8 +60,8 @@ static void begin(child_t *c, const apl_child_watch_t *watch)
     c->dead = 0;
     if (fd >= 0 && loop_add(&c->pidfd, fd, EPOLLIN, died, c) == 0)
         return;
-    /* Without descriptors nobody can be watched, but nobody is dead either:
-     * its sessions are not to be taken from a living one. */
+    /* Without descriptors a child cannot be watched. That does not mean that it
+     * is dead: a living child must not lose its sessions. */
     if (procfs_dead(watch->identity.pid, watch->identity.start))
         c->dead = 1;
     else

@@ -23,10 +23,10 @@
 #include "spawner/common/procfs.h"
 #include "spawner/output/app_log.h"
 
-#define AT_ONCE  8             /* booting processes */
-#define PATIENCE (10 * SECOND) /* those that need longer do not count */
+#define AT_ONCE  8             /* maximum number of booting processes */
+#define PATIENCE (10 * SECOND) /* a process that boots longer does not count */
 
-/* Descriptors that the child needs; all -1 at first. */
+/* Descriptors for the child; all -1 at first. */
 typedef struct {
     int listener, output, go[2], report[2];
 } parts_t;
@@ -44,8 +44,8 @@ static void close_parts(parts_t *x)
 
 /* ---- what the child reports ---- */
 
-/* In the registry first: a process that is LIVE in the segment must not be one
- * of which the next spawner does not know what it speaks. */
+/* The registry comes first: if a process is LIVE in the segment, the next
+ * spawner must know its protocol. */
 static void found(spawner_t *s, process_t *p, const boot_report_t *got)
 {
     apl_identity_t who = {p->is.pid, 0, p->is.start};
@@ -56,7 +56,8 @@ static void found(spawner_t *s, process_t *p, const boot_report_t *got)
     apl_supervise_forked(&s->shm, p->is.id, who, p->is.wire, s->now);
 }
 
-/* In this order, and each once: its user decides what is given to whom. */
+/* The reports come in this order, each once: the user decides who gets the
+ * files. */
 static void report(spawner_t *s, process_t *p, boot_report_t *got)
 {
     got->text[sizeof got->text - 1] = 0;
@@ -107,9 +108,10 @@ void launch_output(void *owner, uint32_t events)
     process_t *p = owner;
 
     (void)events;
-    /* As whom it runs was said before it could print anything. */
+    /* The child reports its user before it can print. So read the reports
+     * first. */
     launch_read_reports(state_spawner(), p);
-    /* Nobody has it open any more, so nobody ever will. */
+    /* No process has the FIFO open any more, so none can write to it again. */
     if (!output_drain(p))
         loop_drop(&p->fifo);
 }
@@ -130,7 +132,7 @@ static int choose_port(spawner_t *s, process_t *p)
     return port > 0 ? 0 : -1;
 }
 
-/* Sockets, FIFO and pipes. @return what could not be made, or NULL */
+/* Make sockets, FIFO and pipes. @return what could not be made, or NULL */
 static const char *make_parts(spawner_t *s, process_t *p, parts_t *x)
 {
     process_files_path_t path;
@@ -177,12 +179,14 @@ static pid_t fork_app(spawner_t *s, process_t *p, const app_entry_t *app,
 
     if (pid != 0)
         return pid;
-    /* Only the spawner may say go: its death must be seen as EOF. */
+    /* Only the spawner may hold the write end: its death must be seen as
+     * EOF. */
     close(x->go[1]);
     boot_app(&boot);
 }
 
-/* It is in the registry, then in the segment, then it may go. */
+/* The process gets into the registry, then into the segment, and then its
+ * "go". */
 static const char *let_go(spawner_t *s, process_t *p, const parts_t *x)
 {
     apl_identity_t who = {p->is.pid, 0, 0};
@@ -238,7 +242,8 @@ static void launch(spawner_t *s, process_t *p, const app_entry_t *app)
     if (what)
         phase_fail(s, p, START_STEP_PREPARE, "the new process could not be %s",
                    what);
-    /* Ours of the listener, too: else connecting to a dead app succeeds. */
+    /* This includes our copy of the listening socket: with it open, a
+     * connection to a dead app would succeed. */
     close_parts(&x);
 }
 

@@ -34,7 +34,7 @@
 #include "spawner/state/stray_cgroups.h"
 #include "spawner/output/log_writer.h"
 
-#define REMAINS_LIMIT (5 * SECOND) /* for the rest of a group to end */
+#define REMAINS_LIMIT (5 * SECOND) /* for the rest of a process group to end */
 #define STOP_LIMIT    (2 * SECOND) /* the same when httpd stops */
 #define REMAINS_POLL  50000
 
@@ -45,7 +45,8 @@ static double seconds(int64_t us)
 
 /* ---- starting ---- */
 
-/* What was found for its command is on record, also for the next spawner. */
+/* The report of its command has changed this in the record. So the next spawner
+ * knows it, too. */
 static int has_run(const process_t *p)
 {
     return p->is.wire.concurrency != APL_CONCURRENCY_AUTO;
@@ -73,8 +74,8 @@ static void kill_late(spawner_t *s, process_t *p)
     process_signal(s, p, SIGKILL);
 }
 
-/* Words for the log; a death that nobody asked for is an error. To the pool
- * one that did not stay is a failed start, whose error id is the process's. */
+/* Log the end. It is an error if nobody asked for it. If it came too early, it
+ * is a failed start to the pool, and the id of the process is the error id. */
 static void log_end(spawner_t *s, const process_t *p)
 {
     char cause[EXIT_CAUSE_MAX], text[EXIT_CAUSE_MAX + 64], id[48] = "";
@@ -104,7 +105,7 @@ static void log_end(spawner_t *s, const process_t *p)
             cause, id[0] ? ", as soon as it was ready" : "", id);
 }
 
-/* What the shell says when it cannot execute the command. */
+/* The shell exits with 126 or 127 if it cannot execute the command. */
 static int boot_step(const siginfo_t *cause)
 {
     return cause->si_code == CLD_EXITED &&
@@ -142,8 +143,9 @@ void life_died(spawner_t *s, process_t *p, const siginfo_t *cause)
                    exit_cause_text(cause, text));
     else if (!p->start.failure)
         log_end(s, p);
-    /* One that booted under the last spawner may never have been let go: that
-     * is no failed start, and who waits for it has it started again. */
+    /* A process that booted under the last spawner may never have got its "go".
+     * That is no failed start. A request that waits for it has another one
+     * started. */
     if (p->is.stops_itself)
         apl_supervise_detach(&s->shm, p->is.id, APL_EVENT_EXITED, s->now);
     if (p->phase <= PHASE_LIVE && forget(s, p) != APL_ELOCK)
@@ -186,7 +188,7 @@ void life_reap(spawner_t *s)
     s->unreaped = reap_children(reap_one, s);
 }
 
-/* Nothing is left of it. */
+/* Nothing is left of the process: free what belongs to it. */
 static void finish(spawner_t *s, process_t *p)
 {
     apr_status_t rv = APR_SUCCESS;
@@ -199,7 +201,7 @@ static void finish(spawner_t *s, process_t *p)
     loop_drop(&p->fifo);
     guarded_socket_drop(&p->notify);
     loop_drop(&p->reports);
-    loop_drop(&p->pidfd); /* the leader may live: it survives SIGKILL */
+    loop_drop(&p->pidfd); /* the leader may survive SIGKILL */
     process_end_probe(p);
     if (process_files_remove(&s->rt, p->is.id))
         leftover_dirs_note(s);
@@ -212,10 +214,9 @@ static void finish(spawner_t *s, process_t *p)
 }
 
 /* The limit is over. The log calls a process a survivor only if a scan that
- * began after SIGKILL has found it.
- * Until then the spawner waits, except at the stop: the sweep follows there.
- * What bears the mark but is not in the session (mark_scan.h) had the whole
- * limit. */
+ * began after SIGKILL has found it. Until then the spawner waits, except at the
+ * stop, where kill_instance() follows. A process that has the mark but is not
+ * in the session (mark_scan.h) had the whole limit to die. */
 static void abandon_remains(spawner_t *s, process_t *p)
 {
     int marked_only = p->session.sent_kill && p->session.found == 0;
@@ -227,7 +228,7 @@ static void abandon_remains(spawner_t *s, process_t *p)
     finish(s, p);
 }
 
-/* The leader is dead: wait for the rest of its group. */
+/* The leader is dead. Wait for the rest of its process group. */
 static void tend_remains(spawner_t *s, process_t *p)
 {
     if (s->now < p->end.check_at) {

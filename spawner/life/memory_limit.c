@@ -12,8 +12,8 @@
 #include "spawner/common/procfs.h"
 #include "spawner/output/app_log.h"
 
-#define PAUSE    (10 * SECOND) /* between two looks at all */
-#define PATIENCE (5 * SECOND)  /* with the kernel's look at one */
+#define PAUSE    (10 * SECOND) /* between two scans of all processes */
+#define PATIENCE (5 * SECOND)  /* for the exact measurement of one process */
 #define MEGABYTE 1048576.0
 
 static int64_t due;
@@ -34,7 +34,7 @@ static int is_measured(const spawner_t *s, const process_t *p)
            s->now >= p->memory.check_at && limit_of(s, p) > 0;
 }
 
-/* All of them, roughly. */
+/* Have the memory of all processes estimated. */
 static void estimate(spawner_t *s)
 {
     process_t *p;
@@ -67,7 +67,7 @@ static _Noreturn void measure(const process_t *p)
 static void replace(spawner_t *s, process_t *p, int64_t used)
 {
     if (apl_supervise_outdate(&s->shm, p->is.id, s->now) == APL_ELOCK)
-        return; /* the next time */
+        return; /* try again the next time */
     p->memory.above_limit = 1;
     app_log(p, LOG_NOTICE,
             "uses %.1f MB of memory, more than the %.1f MB of "
@@ -86,7 +86,8 @@ static void ended(spawner_t *s, helper_job_t *job, const siginfo_t *cause)
         replace(s, p, used);
 }
 
-/* Among those that seem to be above their limit, who was not for longest. */
+/* @return of the processes whose estimate is above their limit, the one that
+ * was measured longest ago; NULL: none */
 static process_t *next_suspect(const spawner_t *s)
 {
     process_t *p, *next = NULL;

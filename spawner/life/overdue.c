@@ -11,9 +11,8 @@
 #include "spawner/output/app_log.h"
 #include "spawner/diagnose/stuck_report.h"
 
-#define KILLS 16 /* a second; others come after */
-#define UNKILLABLE_AFTER                                                       \
-    SECOND /* SIGKILL is of effect at once, or who knows when */
+#define KILLS            16     /* kills a second; others follow later */
+#define UNKILLABLE_AFTER SECOND /* SIGKILL works at once or late */
 
 void overdue_check(spawner_t *s)
 {
@@ -28,7 +27,7 @@ void overdue_check(spawner_t *s)
     }
 }
 
-/* The request that it has had for longest. @return 0: none */
+/* Find the oldest request of the process. @return 0: none */
 static int find_request(const spawner_t *s, const process_t *p,
                         apl_session_peek_t *oldest)
 {

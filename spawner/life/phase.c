@@ -17,7 +17,7 @@
 #include "spawner/state/process.h"
 #include "spawner/state/process_signal.h"
 
-#define HURRY_LIMIT (5 * SECOND) /* to stop, when httpd is dead */
+#define HURRY_LIMIT (5 * SECOND) /* maximum stop timeout when httpd is dead */
 
 void phase_fail(spawner_t *s, process_t *p, int step, const char *format, ...)
 {
@@ -47,7 +47,7 @@ void phase_ready(spawner_t *s, process_t *p)
     apr_status_t rv = apl_supervise_ready(&s->shm, p->is.id, s->now);
 
     if (rv != APR_SUCCESS)
-        return; /* detached (slot_state.h), or no lock: the next probe */
+        return; /* detached (slot_state.h), or no lock: try later */
     PANIC_UNLESS(p->phase == PHASE_BOOTING && !p->done);
     p->phase = PHASE_LIVE;
     p->deadline = 0;
@@ -106,7 +106,7 @@ static void stop(spawner_t *s, process_t *p, const char *why, int sign,
     p->is.deadline = p->deadline = s->now + limit;
     process_record(p, REGISTRY_ENDING);
     process_end_probe(p);
-    process_signal(s, p, SIGCONT); /* one that is stopped hears nothing else */
+    process_signal(s, p, SIGCONT); /* or it handles no other */
     process_signal(s, p, sign);
     state_wake(s, s->now);
 }

@@ -15,18 +15,19 @@
 #include "spawner/state/socket_owner.h"
 #include "spawner/life/warmup.h"
 
-#define POLL_MIN  10000 /* us between two looks, for those just forked */
+#define POLL_MIN  10000 /* us between two checks of a young process */
 #define POLL_MAX  50000
 
-/* Behind a stranger's connection a probe says nothing: a server that takes
- * one after the other may be reading from it. Let it go and try again. */
+/* If another connection is before the probe, the probe says nothing: a server
+ * that serves one connection after the other may be reading from the first one.
+ * So a probe that is too old is closed, and a new one is made. */
 #define PROBE_AGE SECOND
 
-/* READY=1 that was said while no spawner ran is lost. Of an app that was taken
- * over it is enough that it accepts connections, and is silent for so long. */
+/* A READY=1 that comes while no spawner runs is lost. So an adopted app that
+ * accepts connections need not say READY=1 after this time. */
 #define SILENCE   (5 * SECOND)
 
-/* What a look found out about one app's listening socket. */
+/* What a check found out about the listening socket of an app. */
 enum { NOT_SEEN, SEEN_EMPTY, SEEN_QUEUED, SEEN_FOREIGN };
 
 static int asks(const process_t *p)
@@ -34,7 +35,7 @@ static int asks(const process_t *p)
     return p->phase == PHASE_BOOTING && p->is.pid > 0 && !p->gone;
 }
 
-/* Has the connection been made? Also for TCP, where it takes a moment. */
+/* Was the connection made? With TCP that takes a moment. */
 static int is_connected(int fd)
 {
     struct pollfd poller = {fd, POLLOUT, 0};
@@ -46,7 +47,7 @@ static int is_connected(int fd)
            error == 0;
 }
 
-/* One that binds its socket itself: where is it? */
+/* If the app binds its socket itself, find that socket. */
 static int find_entry(const spawner_t *s, process_t *p)
 {
     if (p->is.wire.listen != APL_LISTEN_UNIX)
@@ -94,17 +95,18 @@ static void on_unix(const sock_diag_socket_t *at, uint32_t queued, void *ctx)
     saw(p, queued);
 }
 
-/* Two sockets listen at one path only where their files are not known, and one
- * is somebody else's. Whose queue it is, is not known then. The process counts
- * as ready: a request waits in its queue at worst. Else anybody could keep it
- * from ever being ready. */
+/* Two sockets with the same path are found only if their files are not known,
+ * and one of them belongs to another process. Then it is not known whose queue
+ * has the probe. The process counts as ready, and in the worst case a request
+ * waits in its queue. Otherwise any process could keep the app from being
+ * ready. */
 static int is_queued(const process_t *p)
 {
     return p->ready.seen == SEEN_QUEUED && p->ready.listeners <= 1;
 }
 
-/* Who else had the port first would get the app's requests. Root may listen
- * for it, as container engines do. */
+/* A process of another user that has bound the port first would get the app's
+ * requests. Root may listen for the app, as container engines do. */
 static void on_tcp(uint32_t port, uint32_t uid, uint32_t queued, void *ctx)
 {
     process_t *p = process_of_port(ctx, port);
@@ -117,8 +119,8 @@ static void on_tcp(uint32_t port, uint32_t uid, uint32_t queued, void *ctx)
         saw(p, queued);
 }
 
-/* An app that binds its socket itself may do so by another name: there it is
- * enough that the connection could be made. */
+/* An app that binds its socket itself may use another name for it. Then it is
+ * enough that the connection was made. */
 static int accepts(const process_t *p, int known)
 {
     if (p->ready.probe < 0 || !is_connected(p->ready.probe) || is_queued(p) ||
@@ -148,7 +150,7 @@ static int is_ready(const spawner_t *s, process_t *p, int known)
     return warmup_check(s, p, a);
 }
 
-/* httpd connects to the socket that was looked at, and to no other one. */
+/* httpd will connect to the socket that was checked, and to no other one. */
 static int is_admitted(const spawner_t *s, process_t *p)
 {
     if (p->is.wire.listen == APL_LISTEN_TCP ||

@@ -8,7 +8,7 @@
 #include "spawner/state/guarded_socket.h"
 #include "spawner/output/app_log.h"
 
-#define MESSAGES 16 /* of one app before others have their turn */
+#define MESSAGES 16 /* of one app, before other apps have their turn */
 
 static int says(const char *message, const char *line)
 {
@@ -23,7 +23,7 @@ static int says(const char *message, const char *line)
     return 0;
 }
 
-/* On record first: the next spawner goes on from there. */
+/* The record comes first, so that the next spawner knows it. */
 static void stopping(spawner_t *s, process_t *p)
 {
     if (p->is.stops_itself)
@@ -34,7 +34,7 @@ static void stopping(spawner_t *s, process_t *p)
     state_wake(s, s->now);
 }
 
-/* On record, too: it says so only once. */
+/* This is recorded as well, because the app says it only once. */
 static void says_ready(spawner_t *s, process_t *p)
 {
     if (p->is.says_ready || p->phase != PHASE_BOOTING)

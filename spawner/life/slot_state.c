@@ -12,12 +12,12 @@
 #include "spawner/state/process.h"
 #include "spawner/output/app_log.h"
 
-#define DRAIN_PAUSE SECOND /* while it has requests to finish as well */
+#define DRAIN_PAUSE SECOND /* between two tries */
 
 static void put_back(spawner_t *s, process_t *p)
 {
     apl_identity_t who = {p->is.pid, 0, p->is.start};
-    /* Its group may be lost as well. */
+    /* The segment may have lost its group as well. */
     apr_status_t rv = apply_table_process(s, p);
 
     if (rv == APL_ELOCK || rv == APL_EDAMAGED)
@@ -35,7 +35,7 @@ static void put_back(spawner_t *s, process_t *p)
     }
 }
 
-/* It has to leave, and has sessions. Long-lived connections may keep it for a
+/* It has to leave, but has sessions. Long-lived connections may keep it for a
  * while. */
 static void drain(spawner_t *s, process_t *p)
 {
@@ -53,7 +53,8 @@ static void drain(spawner_t *s, process_t *p)
     state_wake(s, p->slot.drain_until);
 }
 
-/* Its requests need not wait for its end. */
+/* Tell its requests about the signal, so that they need not wait for its
+ * end. */
 static void tell_requests(spawner_t *s, process_t *p)
 {
     p->slot.requests_untold =
@@ -76,7 +77,7 @@ void slot_state_apply(spawner_t *s, process_t *p)
     }
     if (is.state != APL_PROCESS_LEAVING && p->is.stops_itself) {
         apl_supervise_detach(&s->shm, p->is.id, APL_EVENT_EXITED, s->now);
-        state_wake(s, s->now); /* no lock: again; else: look at it again */
+        state_wake(s, s->now); /* try again, or check the new state */
         return;
     }
     if (is.state == APL_PROCESS_LEAVING && is.reason == APL_EVENT_KILLED) {
@@ -96,7 +97,7 @@ void slot_state_apply(spawner_t *s, process_t *p)
     if (apl_supervise_may_end(&s->shm, p->is.id, s->now) != APR_SUCCESS)
         return;
     if (!p->is.stops_itself && apl_alive_ending(p->is.pid))
-        return; /* its death says more than a stop of the dying */
+        return; /* it dies already: the log should have the cause, not a stop */
     if (p->is.stops_itself && p->phase == PHASE_LIVE) {
         if (p->deadline == 0)
             p->deadline = s->now + p->app.stop_timeout;

@@ -11,8 +11,8 @@
 #include "spawner/state/guarded_socket.h"
 
 #define PAUSE   (SECOND / 4) /* between two requests */
-#define PATIENT SECOND       /* with the rest of an answer */
-#define CHUNKS  16           /* of one answer before others have their turn */
+#define PATIENT SECOND       /* for the rest of a response */
+#define CHUNKS  16 /* of one response, before other sources have their turn */
 
 static int ask(process_t *p, const app_entry_t *app)
 {
@@ -26,7 +26,7 @@ static int ask(process_t *p, const app_entry_t *app)
            send(p->ready.probe, request, (size_t)n, MSG_NOSIGNAL) == n;
 }
 
-/* The three digits; 0: that is no answer of HTTP. */
+/* @return the status; 0: it is no HTTP response */
 static int status_of(const warmup_t *w)
 {
     if (w->length < sizeof w->line || memcmp(w->line, "HTTP/1.", 7) != 0 ||
@@ -57,7 +57,7 @@ static int answer_ended(const spawner_t *s, process_t *p)
         memcpy(w->line + w->length, chunk, take);
         w->length += take;
         if (sent)
-            return 1; /* nothing behind it can be read */
+            return 1; /* nothing behind the descriptor can be read */
         if (w->length == sizeof w->line && w->read_until == 0)
             w->read_until = s->now + PATIENT;
     }
@@ -71,7 +71,8 @@ int warmup_check(const spawner_t *s, process_t *p, const app_entry_t *app)
 {
     warmup_t *w = &p->warmup;
 
-    /* In its own way: the configuration may say another thing by now. */
+    /* The protocol is that of the process: the configuration may have another
+     * one by now. */
     if (!app || !app->ready || p->is.wire.protocol != APL_HTTP)
         return 1;
     if (!w->sent && s->now < w->not_before)

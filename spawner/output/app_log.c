@@ -11,7 +11,7 @@
 #include "spawner/shared/userdb.h"
 #include "spawner/output/log_writer.h"
 
-/* Where the copy goes: as the app's output. */
+/* The copy takes the same route as the app's output. */
 typedef struct {
     const char *route;
     int raw;
@@ -58,8 +58,9 @@ void app_log_of(log_kind_t *kind, const process_t *p, int level,
         copy(&to, level, text);
 }
 
-/* A file is opened as the app's user: one of its processes is that user's, and
- * knows the group. Others may be of an earlier configuration. */
+/* A file is opened as the app's user. Find a process that runs as that user,
+ * because it knows the group. Other processes may be of an earlier
+ * configuration. */
 static where_t where_of(const app_entry_t *a)
 {
     where_t to = {NULL, 0, USERDB_NOBODY, (gid_t)-1};

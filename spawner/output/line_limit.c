@@ -2,8 +2,8 @@
 
 #include "spawner/output/line_limit.h"
 
-/* Bytes of one process; each line counts as some bytes more. So AppLog takes
- * 13,000 lines of 100 bytes in a second, and an error log takes 660. */
+/* Bytes of one process. Each line counts as some bytes more. So in a second an
+ * AppLog takes 13,000 lines of 100 bytes, and an error log takes 660. */
 #define LINE_COST  200
 #define OWN_RATE   4000000
 #define OWN_SIZE   8000000

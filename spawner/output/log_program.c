@@ -26,7 +26,7 @@
 #include "spawner/common/daemonize.h"
 #include "spawner/output/to_syslog.h"
 
-#define SAY_AGAIN 60000 /* ms: that the file cannot be opened */
+#define SAY_AGAIN 60000 /* ms between two lines about one file */
 
 int log_program_open(const char *path, unsigned uid, unsigned gid)
 {
@@ -42,8 +42,8 @@ int log_program_open(const char *path, unsigned uid, unsigned gid)
 
 /* ---- files ---- */
 
-/* The groups that the app has. Where they cannot be found, only its first one:
- * the groups that httpd was started with are root's. */
+/* Take the groups of the app. If they cannot be found, take only its first
+ * group: the groups that httpd was started with are root's. */
 static void take_groups(uid_t uid, gid_t gid)
 {
     privilege_t who = {.uid = uid, .gid = gid};
@@ -75,7 +75,7 @@ static int is_raw(char **argv)
     return strcmp(argv[LOG_PROGRAM_FORMAT], LOG_PROGRAM_RAW) == 0;
 }
 
-/* What the error log has for a line. @return bytes; 0: it does not fit */
+/* Make a line for the error log. @return bytes; 0: it does not fit */
 static size_t convert(char **argv, const char *from, size_t length,
                       char to[LINE_LIMIT_MAX])
 {
@@ -137,7 +137,8 @@ static int open_errorlog(const char *route)
     errno = EINVAL;
     if (sscanf(route, "=%63s %llu:%llu", path, &dev, &ino) != 3)
         return -1;
-    /* Opening another file for writing may have an effect of its own. */
+    /* Check the file before it is opened for writing: to open another file may
+     * have side effects. */
     found = open(path, O_PATH | O_CLOEXEC);
     if (found < 0)
         return -1;
@@ -160,7 +161,7 @@ static int open_or_say(char **argv)
     int fd;
 
     if (*route == LOG_PROGRAM_ERRORLOG)
-        return open_errorlog(route); /* httpd opens it anew, or ends */
+        return open_errorlog(route); /* httpd opens it again, or ends */
     fd = log_program_open(route,
                           (unsigned)strtoul(argv[LOG_PROGRAM_UID], NULL, 10),
                           (unsigned)strtoul(argv[LOG_PROGRAM_GID], NULL, 10));
@@ -177,7 +178,8 @@ static int open_or_say(char **argv)
 static volatile sig_atomic_t reloaded;
 static int is_stuck; /* the command does not read */
 
-/* A wait for what is there already does not hear them. */
+/* While messages are there already, the program does not wait, and learns of no
+ * signals. So it asks for them. */
 static void hear_signals(void)
 {
     struct timespec now = {0, 0};
@@ -194,8 +196,8 @@ static int nobody_sends(void)
     return poll(&input, 1, 0) == 1 && (input.revents & POLLHUP);
 }
 
-/* The command ends after a reload; and when nobody sends any more, if it does
- * not read. */
+/* The command ends after a reload. If it does not read, it also ends when the
+ * input of this program has ended. */
 static int may_go_on(int stuck)
 {
     is_stuck = stuck;
@@ -203,7 +205,7 @@ static int may_go_on(int stuck)
     return !reloaded && !(stuck && nobody_sends());
 }
 
-/* What is left is for the next command, from the next line on. */
+/* The next command gets the rest, beginning with the next line. */
 static void write_piped(const char *command, const char *text, size_t length)
 {
     while (length > 0) {
@@ -243,7 +245,7 @@ static void write_message(char **argv, const char *text, size_t length)
         write_elsewhere(argv, text, length);
         return;
     }
-    fcntl(fd, F_SETFL, O_APPEND); /* a FIFO that is full is waited for */
+    fcntl(fd, F_SETFL, O_APPEND); /* wait for a FIFO that is full */
     write_all(fd, text, length);
     close(fd);
 }
@@ -255,8 +257,8 @@ static void hear(int sign)
     reloaded |= sign == SIGHUP;
 }
 
-/* They are blocked but while they are asked for, and a message is waited for
- * (wait_for_message). */
+/* The signals are blocked, except when the program asks for them and when it
+ * waits for a message (wait_for_message). */
 static void listen_for(int sign)
 {
     struct sigaction action;
@@ -285,7 +287,8 @@ static void begin(char **argv)
     listen_for(SIGCHLD);
 }
 
-/* A message, or the end of all; meanwhile a command is kept running. */
+/* Wait for a message or the end of the input. Meanwhile, start a command again
+ * that has ended. */
 static void wait_for_message(const char *route)
 {
     struct pollfd input = {STDIN_FILENO, POLLIN, 0};

@@ -22,7 +22,7 @@
 #define ROOM       (1 << 20)     /* bytes that wait for a child */
 #define SAY_PAUSE  (10 * SECOND) /* between two lines about one file */
 #define TRY_PAUSE  SECOND        /* between two children for one file */
-#define LINGER     (5 * SECOND)  /* without users, before it ends */
+#define LINGER     (5 * SECOND)  /* without users, until the child ends */
 #define STOP_TRIES 200
 #define STOP_PAUSE 10 /* ms */
 
@@ -33,17 +33,17 @@ struct writer {
     uid_t uid;
     gid_t gid;
     unsigned users; /* processes of apps */
-    int64_t idle;   /* us: when the last of the users left it */
+    int64_t idle;   /* us: when the last user left it */
     int fd;         /* to the child; -1 */
     pid_t pid;      /* of the child, until it is reaped; 0 */
-    int64_t again;  /* us: no other child before */
+    int64_t again;  /* us: no other child before that */
     struct {
-        char *lines; /* that wait for the next child; NULL: none */
+        char *lines; /* they wait for the next child; NULL: none */
         size_t length;
         unsigned n;
     } held;
     uint64_t dropped;
-    int64_t say; /* us: dropped lines are not told of before */
+    int64_t say; /* us: dropped lines are not logged before that */
 };
 
 static log_writer_t *writers;
@@ -88,7 +88,7 @@ log_writer_t *log_writer_get(const char *route, int raw, uid_t uid, gid_t gid)
 {
     log_writer_t *w;
 
-    /* Only files are opened as the app's user. */
+    /* Only a file is opened as the app's user. */
     if (*route != '/')
         uid = gid = 0;
     w = find(route, raw, uid, gid);
@@ -106,8 +106,8 @@ static void hang_up(log_writer_t *w)
     w->fd = -1;
 }
 
-/* A process that died has a successor, most of the time, and its first lines
- * need a child. */
+/* The child stays for a while, because a process that died usually has a
+ * successor that prints its first lines. */
 void log_writer_put(log_writer_t *w)
 {
     spawner_t *s = state_spawner();
@@ -125,11 +125,11 @@ static int give(log_writer_t *w, const char *lines, size_t length)
     if (send(w->fd, lines, length, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0)
         return 0;
     if (errno != EAGAIN)
-        hang_up(w); /* it is dead, and not reaped yet */
+        hang_up(w); /* the child is dead, and not reaped yet */
     return -1;
 }
 
-/* One message for the next child, which cannot start yet. */
+/* Keep one message for the next child, which cannot start yet. */
 static int hold(log_writer_t *w, const char *lines, size_t length, unsigned n)
 {
     if (!w->held.lines)
@@ -169,7 +169,7 @@ static _Noreturn void become(const spawner_t *s, const log_writer_t *w,
 
     setsid();
     child_reset_signals();
-    /* It would be the end, until it is listened for. */
+    /* SIGHUP would end the child before it has set a handler. */
     sigemptyset(&reload);
     sigaddset(&reload, SIGHUP);
     sigprocmask(SIG_BLOCK, &reload, NULL);
@@ -184,7 +184,8 @@ static _Noreturn void become(const spawner_t *s, const log_writer_t *w,
     _exit(1);
 }
 
-/* Only one at a time: so a file that does not answer costs one process. */
+/* There is only one child at a time, so a disk that blocks costs one
+ * process. */
 static void start(const spawner_t *s, log_writer_t *w)
 {
     int ends[2], room = ROOM;
@@ -251,7 +252,7 @@ static void say_dropped(const spawner_t *s, log_writer_t *w)
     w->say = s->now + SAY_PAUSE;
 }
 
-/* The last one is reaped, or it will be, which is another turn of the loop. */
+/* The last child is reaped, or will be reaped in another turn of the loop. */
 static void go_on(spawner_t *s, log_writer_t *w)
 {
     if (w->held.lines && w->fd < 0)
@@ -321,5 +322,5 @@ void log_writer_stop(void)
     }
     for (w = writers; w; w = w->next)
         if (w->pid != 0)
-            kill(w->pid, SIGKILL); /* as soon as its disk lets it */
+            kill(w->pid, SIGKILL); /* it ends as soon as its disk responds */
 }

@@ -16,20 +16,20 @@
 #include "spawner/output/app_log.h"
 #include "spawner/output/log_writer.h"
 
-#define LINE_MAX_  8192 /* of a line; what is longer is cut */
-#define MARK_MAX   64   /* which says so at its end */
+#define LINE_MAX_  8192 /* of a line; a longer one is cut off */
+#define MARK_MAX   64   /* for the text at the end that says so */
 #define RAW_MAX    (LOG_PROGRAM_MAX - MARK_MAX) /* as the app prints it */
 #define BATCH      65536 /* bytes of one app before others have their turn */
 #define TAIL_MAX   2048
 #define TAIL_LINES 20
-#define PAUSE      (SECOND / 20) /* of one who prints too much */
-#define SAY_FIRST  SECOND        /* from the first line dropped */
+#define PAUSE      (SECOND / 20) /* of a process that prints too much */
+#define SAY_FIRST  SECOND /* from the first dropped line to the log line */
 #define SAY_PAUSE  (10 * SECOND)
 
-/* Where the lines of one batch go. */
+/* The lines of one batch. */
 typedef struct {
     process_t *p;
-    size_t used; /* bytes of them, in `lines` */
+    size_t used; /* bytes in `lines` */
     unsigned n;
 } sink_t;
 
@@ -71,8 +71,8 @@ static char *line_after(const output_t *o, char *line)
     return end ? end + 1 : last;
 }
 
-/* The oldest frame of a stack trace, if there is one: Ruby and node print the
- * reason first, and many frames after it. */
+/* Find the oldest frame of a stack trace, if there is one: Ruby and node print
+ * the reason first, and then many frames. */
 static void drop_one(output_t *o)
 {
     char *last = o->tail + o->tail_length, *line = o->tail, *next;
@@ -110,7 +110,7 @@ static void remember(output_t *o, const char *line, size_t length)
 
 /* ---- the log ---- */
 
-/* Has the process a child that writes its lines? */
+/* Does a child write the lines of the process? */
 static int has_writer(const process_t *p)
 {
     return p->app.log && log_writer_can_send(p->app.log, p->is.uid);
@@ -144,7 +144,7 @@ static void flush(sink_t *sink)
     else {
         fd = log_open();
         if (write(fd < 0 ? CONTRACT_LOG_FD : fd, lines, sink->used) < 0) {
-            /* The disk is full, say: what can be done is done. */
+            /* For example, the disk is full. Nothing more can be done. */
         }
         if (fd >= 0)
             close(fd);
@@ -152,7 +152,8 @@ static void flush(sink_t *sink)
     sink->used = sink->n = 0;
 }
 
-/* What goes to the error log may go to a pipe, which tears what is longer. */
+/* The error log may be a pipe. A longer write to a pipe may be mixed with
+ * others. */
 static void add(sink_t *sink, const char *line, size_t length)
 {
     size_t room = has_own(sink->p) ? sizeof lines : PIPE_BUF;
@@ -214,7 +215,7 @@ static void emit(sink_t *sink, const char *text, size_t length)
     add(sink, line, n);
 }
 
-/* What is left out of a line that is too long costs us something, too. */
+/* The part of a line that is left out also costs tokens. */
 static void leave_out(process_t *p, size_t length)
 {
     if (!line_limit_allows(&p->output.bucket, has_own(p), state_spawner()->now,
@@ -227,7 +228,7 @@ static size_t longest(const process_t *p)
     return is_raw(p) ? RAW_MAX : LINE_MAX_;
 }
 
-/* Add to the line that has no end yet. */
+/* Add to the line that has no newline yet. */
 static void extend(sink_t *sink, const char *text, size_t length)
 {
     output_t *o = &sink->p->output;

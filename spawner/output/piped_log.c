@@ -20,14 +20,14 @@
 #include "spawner/shared/clock_ms.h"
 
 #define TRY_PAUSE 1000  /* ms, between two starts */
-#define SAY_AGAIN 60000 /* ms: that it ended */
-#define END_WAIT  1500  /* ms, for the end after that of its input */
-#define TERM_WAIT 200   /* ms, and after TERM */
-#define LOOK      20    /* ms, between two looks for its end */
+#define SAY_AGAIN 60000 /* ms between two lines that say that it ended */
+#define END_WAIT  1500  /* ms for it to end after the end of its input */
+#define TERM_WAIT 200   /* ms for it to end after TERM */
+#define LOOK      20    /* ms between two checks whether it has ended */
 
 static int ends[2] = {-1, -1}; /* of its standard input */
 static pid_t pid;              /* 0: it does not run */
-static int64_t again;          /* ms: no start before */
+static int64_t again;          /* ms: no start before that */
 
 /* ---- the command ---- */
 
@@ -102,8 +102,9 @@ static void keep_running(const char *command)
 
 /* ---- its input ---- */
 
-/* Both ends stay open: what the last one has not read, the next one does. Ours
- * does not block, so that an end of the command is seen. */
+/* Both ends of the pipe stay open, so the next command reads what the last one
+ * has not read. Our end does not block, so that we notice when the command
+ * ends. */
 static int open_pipe(void)
 {
     if (ends[0] >= 0)
@@ -123,8 +124,9 @@ int piped_log_tick(const char *command)
     return pid != 0 ? -1 : left > 0 ? (int)left : 0;
 }
 
-/* What is written at once: whole lines, or a part of one that is longer than
- * what a pipe takes all of, or nothing of. */
+/* @return how many bytes to write at once: whole lines; or, of a line that is
+ * longer than PIPE_BUF, a part. A pipe takes such a piece completely or not at
+ * all */
 static size_t piece(const char *text, size_t length)
 {
     const char *end;

@@ -8,7 +8,7 @@
 #include "shm/view/report_value.h"
 #include "spawner/shared/privilege.h"
 
-#define KEPT 16384      /* bytes of an app */
+#define KEPT 16384      /* maximum bytes of an app */
 #define LINE (KEPT / 4) /* of one line; the rest is left out */
 
 typedef struct recent {
@@ -21,7 +21,7 @@ typedef struct recent {
 } recent_t;
 
 static recent_t *all;
-static apr_hash_t *by_name; /* of them */
+static apr_hash_t *by_name; /* of `all` */
 
 static recent_t *find(const char *app)
 {
@@ -47,7 +47,8 @@ static recent_t *make(const char *app)
     return r;
 }
 
-/* More than is needed at once, so that it is not moved for each line. */
+/* Free more than this line needs, so that the text is not moved for each
+ * line. */
 static void make_room(recent_t *r, size_t length)
 {
     size_t gone = 0;
@@ -68,7 +69,7 @@ static void make_room(recent_t *r, size_t length)
 static void belong(recent_t *r, uid_t uid)
 {
     if (uid == USERDB_NOBODY || uid == r->uid)
-        return; /* not known yet: our own program says why it did not start */
+        return; /* not known yet: the line is one of our own program */
     if (r->uid != USERDB_NOBODY) {
         r->length = 0;
         r->first = r->next;
@@ -112,7 +113,7 @@ json_t *recent_output_lines(const char *app, uint64_t from, uid_t only)
     uint64_t number = r ? r->first : 0, first;
     size_t at = 0;
 
-    /* A number that is to come is another spawner's. */
+    /* A number that was not given out yet comes from the last spawner. */
     if (!r || from > r->next)
         from = 0;
     first = from > number ? from : number;

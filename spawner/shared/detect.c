@@ -13,31 +13,31 @@
 #include <unistd.h>
 
 #define FILE_MAX 65536
-#define THREADS  16 /* where a process takes any number of requests */
+#define THREADS  16 /* if a process takes any number of requests */
 #define CHILDREN 5  /* of php-cgi */
 #define ANY      0  /* number of requests at once */
 #define PLAIN                                                                  \
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
 
-/* Reads the command, or the server's last argument, out of the file, and says
- * where. @return 0: there is none in it */
+/* Reads the command, or the last argument of the server, from the file. It also
+ * fills in `why`. @return 0: there is none in it */
 typedef int read_t(detect_found_t *found);
 
 static read_t procfile, django, package;
 
-/* A server by the way it gets its socket. */
+/* How to run a server, for each way in which it gets its socket. */
 typedef struct server {
-    const char *env; /* what it is to be run with */
+    const char *env; /* what comes before its name */
     const char *name;
-    const char *const places[3];  /* where it may be, besides in PATH */
+    const char *const places[3];  /* files to try before PATH */
     const char *args[3];          /* by APL_LISTEN_*. %u: threads */
-    const struct server *several; /* for more than one request at once */
+    const struct server *several; /* replaces it for several requests at once */
 } server_t;
 
-/* Both would say READY=1, or try to, before they are. */
+/* Puma and gunicorn would say READY=1, or try to, before they are ready. */
 #define QUIET "env -u NOTIFY_SOCKET "
 
-/* It tells the app where it is mounted only if it is told so itself. */
+/* Puma tells the app where it is mounted only if SCRIPT_NAME tells puma. */
 static const server_t puma = {
     QUIET "SCRIPT_NAME=\"$APP_BASE_URI\" ",
     "puma",
@@ -67,7 +67,7 @@ static const server_t uvicorn = {
      [APL_LISTEN_TCP] = UVICORN "--host 127.0.0.1 --port $PORT "},
     NULL};
 
-/* Of itself it ends after 500 requests; that is for MaxRequests to say. */
+/* By default it ends after 500 requests. Here, MaxRequests has that number. */
 #define PHP "env PHP_FCGI_MAX_REQUESTS=0 "
 #define PHP_ARGS                                                               \
     {                                                                          \
@@ -78,15 +78,17 @@ static const server_t phps = {
     PHP "PHP_FCGI_CHILDREN=%u ", "php-cgi", {NULL}, PHP_ARGS, NULL};
 static const server_t php = {PHP, "php-cgi", {NULL}, PHP_ARGS, &phps};
 
-/* THE TABLE: the first file that is there and tells decides. */
+/* THE TABLE: the first file that exists and gives a command decides. A rule
+ * with a server runs that server, and `command` is its last argument. Other
+ * rules run `command`. If that is NULL, what `read` found takes its place; or,
+ * without `read`, the file itself. */
 static const struct {
     const char *file;       /* or a pattern */
-    uint32_t protocol;      /* of AppProtocol; APL_AUTO: it does not matter */
+    uint32_t protocol;      /* AppProtocol; APL_AUTO: any */
     uint32_t concurrency;   /* AppConcurrency that suits it */
-    read_t *read;           /* from the file's content, and: */
-    const server_t *server; /* this server, or NULL: */
-    const char *command;    /* this command; the server's last argument;
-                             * NULL: what was read; else the file itself */
+    read_t *read;           /* reads the file; NULL: nothing to read */
+    const server_t *server; /* NULL: none */
+    const char *command;    /* NULL: see above */
 } rules[] = {
     {"Procfile", APL_AUTO, 1, procfile, NULL, NULL},
     {"config.ru", APL_HTTP, 1, NULL, &puma, ""},
@@ -120,7 +122,7 @@ static int is_file(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-/* The beginning of a file, to be freed. */
+/* @return the first FILE_MAX bytes of a file. The caller frees them */
 static char *content(const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -186,7 +188,7 @@ static int package(detect_found_t *found)
     return good;
 }
 
-/* Does Bundler decide which puma? */
+/* Does Bundler choose the version of puma? */
 static int bundled(void)
 {
     char *text = content("Gemfile");
@@ -196,7 +198,7 @@ static int bundled(void)
     return found;
 }
 
-/* Which of several servers of that name; and why that one. */
+/* Choose between several servers of that name, and add the reason to `why`. */
 static const char *choose(const server_t *server, detect_found_t *found)
 {
     size_t i, n = strlen(found->why);
@@ -233,8 +235,8 @@ static int serve(detect_found_t *found, const server_t *server,
     return 1;
 }
 
-/* A program that is the app. It knows its socket as descriptor 0 only; the
- * shell has to know its name. */
+/* The file itself is the program. It takes its socket as descriptor 0 only, and
+ * its name must need no quotes in a shell. */
 static int program(detect_found_t *found, const detect_config_t *config)
 {
     return config->listen == APL_LISTEN_FD && access(found->file, X_OK) == 0 &&
@@ -242,7 +244,7 @@ static int program(detect_found_t *found, const detect_config_t *config)
            keep(found, "./%s", found->file);
 }
 
-/* Its first word that is no option, variable or `env`. */
+/* Check the first word that is no option, variable or `env`. */
 static int is_evented(const char *command)
 {
     char text[DETECT_MAX], *word, *name, *rest = NULL;
@@ -316,7 +318,8 @@ static void explain_none(detect_found_t *found, const detect_config_t *config,
     found->command[0] = found->file[0] = 0;
 }
 
-/* The files of a rule, one after the other. @return 1: one tells */
+/* Try the files of a rule, one after the other. @return 1: one gives a
+ * command */
 static int try_rule(size_t rule, detect_found_t *found,
                     const detect_config_t *config, char *other)
 {

@@ -10,12 +10,12 @@
 
 #include "spawner/shared/clock_ms.h"
 
-#define PAUSE 900 /* ms: less than from one look to the next */
+#define PAUSE 900 /* ms: less than from one check to the next */
 
 static int file = -1;
 static int64_t next;
 
-/* The old file stays until the new one is there. */
+/* The old file stays until the new one exists. */
 static int make(int dirfd, const char *name)
 {
     char new[64];
@@ -38,7 +38,7 @@ void heartbeat_begin(int dirfd, const char *name)
     if (file < 0)
         file = openat(dirfd, name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
     if (file < 0)
-        unlinkat(dirfd, name, 0); /* nobody beats there any more */
+        unlinkat(dirfd, name, 0); /* no program touches that file any more */
     else
         futimens(file, NULL);
     next = clock_ms() + PAUSE;

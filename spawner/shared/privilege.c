@@ -74,7 +74,7 @@ static int find_name(privilege_t *who, const char *user, char *error)
     return -1;
 }
 
-/* Of AppUser. */
+/* Find the user and the group of AppUser. */
 static int find_user(privilege_t *who, const char *user, const char *group,
                      char *error)
 {
@@ -182,7 +182,7 @@ int privilege_find(privilege_t *who, const char *user, const char *group,
     return -1;
 }
 
-/* All groups of the user but root's: what a file gives to that group is meant
+/* All groups of the user except root's: what files allow that group is meant
  * for administrators. */
 static int take_groups(const privilege_t *who)
 {
@@ -207,7 +207,8 @@ static int take_groups(const privilege_t *who)
 
 int privilege_groups(const privilege_t *who, char error[PRIVILEGE_ERROR_MAX])
 {
-    /* A number may be somebody else's name. */
+    /* If the user is not known, `name` is a number, which may be the name of
+     * another user. So then only the group is taken. */
     if (geteuid() != 0 ||
         (who->known ? take_groups(who) : setgroups(1, &who->gid)) == 0)
         return 0;

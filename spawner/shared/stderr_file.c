@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define TAIL 8192 /* a sanitizer goes on after its summary */
+#define TAIL 8192 /* a sanitizer prints more after its summary */
 
 int stderr_file_open(int dirfd, const char *name)
 {
@@ -17,7 +17,7 @@ int stderr_file_open(int dirfd, const char *name)
                   0600);
 }
 
-/* The end of the file as a string. */
+/* Read the end of the file as a string. */
 static void read_tail(int dirfd, const char *name, char text[TAIL])
 {
     int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY);

@@ -19,7 +19,7 @@ int userdb_number(const char *name, uint32_t *number)
     return 1;
 }
 
-/* getpwnam(3) names these five. */
+/* getpwnam(3) lists these for "not found". */
 int userdb_missing(int error)
 {
     return error == 0 || error == ENOENT || error == ESRCH || error == EBADF ||

@@ -26,7 +26,7 @@ uint64_t app_entry_fingerprint(const app_entry_t *a)
         mix_number(&print, a->rlimits[l].to.rlim_max);
     }
     mix_number(&print, (uint64_t)a->no_new_privileges);
-    if (!a->command) /* so it is found, and told how many threads to have */
+    if (!a->command) /* then a command is found, and gets a number of threads */
         mix_number(&print, a->app.options.concurrency);
     mix(&print, a->app.root);
     mix(&print, a->command);
@@ -35,7 +35,7 @@ uint64_t app_entry_fingerprint(const app_entry_t *a)
     mix(&print, a->environment);
     mix(&print, a->base_uri);
     mix(&print, a->env_file);
-    /* In whatever order the parent wrote them. */
+    /* The sum does not depend on the order of the variables. */
     for (i = 0; a->env[i]; i++) {
         uint64_t one = 0xcbf29ce484222325;
 

@@ -25,7 +25,7 @@ _Static_assert(APP_TABLE_ERROR_MAX == JSON_READER_ERROR_MAX,
 
 /* ---- an app ---- */
 
-/* NAME=value; the mark is nobody's to set. */
+/* A list of NAME=value. The mark cannot be set. */
 static const char *const *environment(json_reader_t *r, const json_t *o)
 {
     json_t *env = json_object_get(o, "env"), *value;
@@ -60,7 +60,7 @@ static const char *read_directives(json_reader_t *r, const json_t *o)
     return apr_pstrdup(r->p, s ? s : "");
 }
 
-/* One of a few words; its place among them. */
+/* @return the index of the word in the list */
 static uint32_t read_word(json_reader_t *r, const json_t *o, const char *key,
                           const char *const *words)
 {
@@ -88,7 +88,7 @@ static void read_wire(json_reader_t *r, app_entry_t *a, const json_t *o)
     a->protocol = read_word(r, o, "protocol", protocols);
 }
 
-/* What ends up in a request has to stay on its line. */
+/* This becomes a line of a request, so it must not end that line. */
 static int is_visible(const char *s)
 {
     for (; *s > ' ' && *s < 0x7f; s++)
@@ -172,7 +172,7 @@ static apl_capacity_t capacity(json_reader_t *r, const json_t *o)
     return n;
 }
 
-/* null: it is not known, or of no interest. */
+/* null: it is not known, or not needed. */
 static uid_t read_user(json_reader_t *r, const json_t *o, const char *key)
 {
     if (json_is_null(json_object_get(o, key)))
@@ -244,7 +244,7 @@ static void read_app(json_reader_t *r, app_entry_t *a, uint32_t config,
     a->print = app_entry_fingerprint(a);
 }
 
-/* The name is its own, or the table is refused. */
+/* Each name occurs once, or the table is refused. */
 static void index_app(json_reader_t *r, const app_table_t *t,
                       const app_entry_t *a)
 {

@@ -16,10 +16,10 @@
 #define LINKS 40 /* as in the kernel */
 
 typedef struct {
-    int fd;              /* O_PATH: where we are; -1: nowhere */
-    struct stat st;      /* of that */
-    char rest[PATH_MAX]; /* the way from here */
-    int links;           /* that were followed */
+    int fd;              /* O_PATH: the directory that was reached; -1: none */
+    struct stat st;      /* of that directory */
+    char rest[PATH_MAX]; /* the rest of the path */
+    int links;           /* symbolic links that were followed */
     uid_t owner;
 } walk_t;
 
@@ -28,7 +28,7 @@ static int is_theirs(const walk_t *w, const struct stat *st)
     return st->st_uid == 0 || st->st_uid == w->owner;
 }
 
-/* Can nobody else put something in the place of this entry? */
+/* Is it certain that nobody else can replace this entry? */
 static int is_held(const walk_t *w, const struct stat *entry)
 {
     if (!is_theirs(w, &w->st))
@@ -52,7 +52,7 @@ static void stand_at(walk_t *w, int fd, const struct stat *st)
     w->st = *st;
 }
 
-/* At the root of all; @return 0: there is none */
+/* Begin at /. @return 0: that is not possible */
 static int begin(walk_t *w)
 {
     int fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -64,7 +64,7 @@ static int begin(walk_t *w)
     return 1;
 }
 
-/* Go on where this symbolic link leads. */
+/* Put the target of this symbolic link before the rest of the path. */
 static int follow(walk_t *w, int link)
 {
     char to[PATH_MAX], rest[PATH_MAX];
@@ -80,7 +80,8 @@ static int follow(walk_t *w, int link)
     return to[0] == '/' ? begin(w) : 1;
 }
 
-/* One name further. @return 0: somebody else may have put it there */
+/* Go to the next name of the path. @return 0: somebody else may have put it
+ * there */
 static int step(walk_t *w)
 {
     char name[PATH_MAX];
@@ -107,7 +108,7 @@ static int step(walk_t *w)
     return good;
 }
 
-/* @param there filled in: what the path leads to */
+/* @param there filled in: stat() of the end of the path */
 static int leads(const char *path, uid_t owner, struct stat *there)
 {
     walk_t w = {.fd = -1, .owner = owner};

@@ -15,8 +15,8 @@
 #include "spawner/common/procfs.h"
 #include "spawner/state/socket_owner.h"
 
-#define REGISTRY_TRIES 200 /* of 10 ms: the last spawner's end */
-#define DOOMED_TRIES   50  /* if it was sent SIGKILL */
+#define REGISTRY_TRIES 200 /* of 10 ms: for the last spawner to end */
+#define DOOMED_TRIES   50  /* the same if it was sent SIGKILL */
 
 void claim_recall(const runtime_dir_t *rt, char instance[17])
 {
@@ -31,7 +31,7 @@ void claim_recall(const runtime_dir_t *rt, char instance[17])
         instance[0] = 0;
 }
 
-/* Take it from a spawner that survives SIGKILL. @return 0, -1 */
+/* Take the registry from a spawner that survives SIGKILL. @return 0, -1 */
 static int replace_registry(const spawner_t *s)
 {
     pid_t owner = registry_owner();
@@ -68,7 +68,7 @@ static int open_registry(const spawner_t *s)
     return 0;
 }
 
-/* So that the watchdog finds us. */
+/* The watchdog finds us by this file. */
 static int sign(const spawner_t *s)
 {
     char text[64];

@@ -8,7 +8,7 @@
 #include "spawner/common/child_reset.h"
 #include "spawner/shared/no_descriptors.h"
 
-static int by_hand; /* the kernel cannot refuse them */
+static int by_hand; /* the kernel cannot refuse descriptors */
 
 void guarded_socket_by_hand(void)
 {
@@ -21,14 +21,14 @@ void guarded_socket_begin(int fd)
 
     if (!by_hand && no_descriptors_refuse(fd) != 0)
         by_hand = 1;
-    /* An urgent byte that is not in line is dropped behind the reader's back,
-     * with all that was sent along. */
+    /* If an urgent byte is not read in line, the kernel may drop it with the
+     * descriptors that were sent along, and the reader does not learn of it. */
     if (by_hand)
         setsockopt(fd, SOL_SOCKET, SO_OOBINLINE, &yes, sizeof yes);
 }
 
-/* Without room for them, descriptors that are only looked at stay where they
- * are, and a flag tells of them. */
+/* This recvmsg() only peeks, and has no room for descriptors. So they stay in
+ * the queue, and a flag says that they are there. */
 static ssize_t look(int fd, void *data, size_t size, int *sent)
 {
     struct iovec piece = {data, size};
@@ -49,7 +49,8 @@ ssize_t guarded_socket_recv(int fd, void *data, size_t size, int *sent)
     n = look(fd, data, size, sent);
     if (n < 0 || *sent)
         return n;
-    /* No more than was seen: what has come since may bring descriptors. */
+    /* Take no more than was seen: what has come since may contain
+     * descriptors. */
     return recv(fd, data, (size_t)n, MSG_DONTWAIT);
 }
 
@@ -61,7 +62,7 @@ static int option(int fd, int name)
     return getsockopt(fd, SOL_SOCKET, name, &value, &length) == 0 ? value : -1;
 }
 
-/* Is anything in its queue? From now on nothing more gets in. */
+/* Is anything in its queue? From now on nothing more can arrive. */
 static int is_unread(int fd)
 {
     int sent;
@@ -75,7 +76,8 @@ static int is_unread(int fd)
     return n > 0 || (n == 0 && option(fd, SO_TYPE) != SOCK_STREAM);
 }
 
-/* Its copy is the last when ours is closed: then the pipe ends. */
+/* The pipe ends when the spawner has closed its copy of the socket. Then the
+ * copy of this child is the last one. */
 static _Noreturn void be_last(int fd, int end)
 {
     char byte;
@@ -92,8 +94,8 @@ static void leave_to_child(int fd)
     int ends[2];
     pid_t pid;
 
-    /* If there is no child to be had the socket stays open: to lose a
-     * descriptor is better than to hang. */
+    /* If no child can be forked, the socket stays open: to lose a descriptor is
+     * better than to hang. */
     if (pipe2(ends, O_CLOEXEC) != 0)
         return;
     pid = fork();

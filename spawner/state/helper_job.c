@@ -11,7 +11,7 @@
 #include "spawner/common/cgroup.h"
 #include "spawner/common/child_reset.h"
 
-/* In the child: its standard input, as the log may be on the other two. */
+/* In the child: standard input, because the other two may be the log. */
 #define REPORT_FD STDIN_FILENO
 
 static helper_job_t *jobs;
@@ -83,13 +83,13 @@ int helper_job_has_cgroup(uint64_t id)
     return 0;
 }
 
-/* It is a child that is not reaped, so the number is its own. */
+/* The child is not reaped, so its pid is not used again. */
 static void end(const helper_job_t *job)
 {
     if (job->id != 0)
         cgroup_kill(job->id);
     if (kill(-job->pid, SIGKILL) != 0)
-        kill(job->pid, SIGKILL); /* before its setsid() */
+        kill(job->pid, SIGKILL); /* it has not called setsid() yet */
 }
 
 static void finish(spawner_t *s, helper_job_t *job, const siginfo_t *cause)

@@ -15,9 +15,9 @@
 
 static helper_job_t clear_job;
 static int64_t due = INT64_MAX; /* us */
-static int warned;              /* that something cannot be removed */
+static int warned; /* the log says that something cannot be removed */
 
-/* What the job is to remove. */
+/* The ids whose directories the job removes. */
 static uint64_t *ids;
 static size_t n_ids;
 
@@ -27,7 +27,8 @@ void leftover_dirs_note(spawner_t *s)
     state_wake(s, due);
 }
 
-/* By the spawner: a child would not know those that start meanwhile. */
+/* The spawner collects the ids, not the job: the job would not know the
+ * processes that start meanwhile. */
 static void collect(uint64_t id, void *ctx)
 {
     const spawner_t *s = ctx;

@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #define BATCH     64
-#define SHARE     6         /* of the time is the most that work may take, */
-#define BURST     100000000 /* ns: apart from so much of it at once */
-#define PAUSE_MAX 10000000  /* ns: for others who want something */
+#define SHARE     6         /* work may take one part in SHARE of the time, */
+#define BURST     100000000 /* ns: but so much work at once is free */
+#define PAUSE_MAX 10000000  /* ns: nobody waits longer than that */
 
 static int epoll = -1;
 static struct epoll_event events[BATCH];
@@ -49,7 +49,8 @@ int loop_release(loop_source_t *source)
 {
     int fd = source->fd;
 
-    /* Not by close() alone: an app being forked may hold a copy of it. */
+    /* close() alone does not remove it from epoll: a forked child may still
+     * hold a copy of the descriptor. */
     if (fd >= 0)
         epoll_ctl(epoll, EPOLL_CTL_DEL, fd, NULL);
     source->fd = -1;
@@ -88,7 +89,7 @@ static int64_t nanoseconds(clockid_t clock)
     return t.tv_sec * (int64_t)1000000000 + t.tv_nsec;
 }
 
-/* ns to sleep, so that we do not work for more than our share. */
+/* @return ns to sleep, so that work takes no more than its share of the time */
 static int64_t rest_due(void)
 {
     static int64_t worked, at, owed;

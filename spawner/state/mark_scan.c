@@ -13,20 +13,20 @@
 #include "spawner/state/process.h"
 
 #define LIMIT (5 * SECOND)
-#define PAUSE (SECOND / 20) /* from one to the next */
+#define PAUSE (SECOND / 20) /* between two scans */
 
-/* Of the child's answer. */
+/* An entry of the report of the job. */
 typedef struct {
-    uint64_t id; /* of a process that has strays; 0: `who` is not readable */
+    uint64_t id; /* of its process; 0: the mark of `pid` is not readable */
     pid_t pid;
     uint64_t start;
 } found_t;
 
 static helper_job_t scan_job;
-static int64_t again;      /* us: no other before */
-static uint64_t before;    /* ticks: strays are older; 0: nobody asks */
-static uint64_t oldest;    /* ticks: no one older is of interest */
-static found_t unreadable; /* was logged */
+static int64_t again;      /* us: no scan before that */
+static uint64_t before;    /* ticks: strays began before; 0: not wanted */
+static uint64_t oldest;    /* ticks: processes that are older are not wanted */
+static found_t unreadable; /* the one that was logged last */
 
 void mark_scan_ask(spawner_t *s, process_t *p, int sign)
 {
@@ -91,7 +91,7 @@ static void check_mark(const procfs_t *who, const char *mark, void *ctx)
         return;
     if (p->marks.found != 1)
         report(p->is.id, who);
-    p->marks.found = 1; /* told; the memory is our own */
+    p->marks.found = 1; /* reported once; this is the memory of the child */
     if (p->marks.signal > 0)
         procfs_signal(who->pid, who->start, p->marks.signal);
 }
@@ -149,7 +149,7 @@ static void ended(spawner_t *s, helper_job_t *job, const siginfo_t *cause)
     state_wake(s, s->now);
 }
 
-/* Is anything asked for? Notes how far back that goes. */
+/* Is a scan asked for? Also sets `oldest`. */
 static int is_due(const spawner_t *s)
 {
     const process_t *p;
@@ -182,7 +182,8 @@ void mark_scan_tick(spawner_t *s)
     }
     before = 0;
     for (p = s->processes; p; p = p->next) {
-        /* What a living leader has started is not all there yet. */
+        /* While the leader lives, it may start more processes. So this scan is
+         * no proof that nothing is left. */
         p->marks.scanned = p->marks.signal >= 0 && p->gone;
         p->marks.signal = -1;
     }

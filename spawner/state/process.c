@@ -12,7 +12,7 @@
 #include "spawner/shared/panic.h"
 #include "spawner/state/guarded_socket.h"
 
-#define STOP_TIMEOUT      (30 * SECOND) /* of an app that left the table */
+#define STOP_TIMEOUT      (30 * SECOND) /* of an app that has left the table */
 #define HUNG_STOP_TIMEOUT (10 * SECOND)
 #define DRAIN_TIMEOUT     (60 * SECOND)
 
@@ -30,7 +30,7 @@ static void open_index(spawner_t *s)
     s->by_port = apr_hash_make(pool);
 }
 
-/* The index holds a pointer to the key, too: the old one goes first. */
+/* The index also points to the key, so the old entry is removed first. */
 static void put(apr_hash_t *index, const void *key, apr_ssize_t size,
                 process_t *p)
 {
@@ -38,7 +38,7 @@ static void put(apr_hash_t *index, const void *key, apr_ssize_t size,
     apr_hash_set(index, key, size, p);
 }
 
-/* A number may be another process's by now. */
+/* Another process may have this number by now. */
 static void drop(apr_hash_t *index, const void *key, apr_ssize_t size,
                  const process_t *p)
 {
@@ -69,7 +69,8 @@ process_t *process_of_port(const spawner_t *s, uint32_t port)
     return get(s->by_port, &port, sizeof port);
 }
 
-/* DIR/KIND/ID or DIR/KIND/ID/s: the id is read, the rest is compared. */
+/* The path is DIR/KIND/ID or DIR/KIND/ID/s. The id is read from it, and the
+ * rest is compared. */
 process_t *process_of_path(const spawner_t *s, const char *path)
 {
     size_t length = strlen(s->rt.dir);
@@ -146,7 +147,7 @@ process_t *process_adopted(spawner_t *s, uint32_t record,
 
 void process_forked(spawner_t *s, process_t *p, pid_t pid)
 {
-    PANIC_UNLESS(pid > 1); /* kill(-1) is for everybody */
+    PANIC_UNLESS(pid > 1); /* kill(-1) would hit all processes */
     p->is.pid = pid;
     p->child = 1;
     put(s->by_child, &p->is.pid, sizeof p->is.pid, p);

@@ -25,12 +25,12 @@
 
 static const char *const kinds[] = {CONTRACT_SOCKETS, CONTRACT_OUTPUT,
                                     CONTRACT_NOTIFY, CONTRACT_OWN};
-#define FILES 3 /* the first of them: they hold files of root's */
+#define FILES 3 /* the first three hold files of root's */
 
 static int own(const runtime_dir_t *rt, const char *name, mode_t mode,
                uid_t uid, gid_t gid)
 {
-    /* In directories where nobody but root may put anything. */
+    /* The directories. Only root may put files into them. */
     if (geteuid() == 0 && fchownat(rt->fd, name, uid, gid, 0) != 0)
         return -1;
     return fchmodat(rt->fd, name, mode, 0);
@@ -41,7 +41,7 @@ int process_files_prepare(const runtime_dir_t *rt)
     static const struct {
         const char *name;
         mode_t mode;
-        int shared; /* with httpd's group */
+        int shared; /* httpd's group may enter it */
     } dirs[] = {{CONTRACT_SOCKETS, 0710, 1},
                 {CONTRACT_OWN, 0711, 0},
                 {CONTRACT_OUTPUT, 0700, 0},
@@ -87,7 +87,7 @@ static struct sockaddr_un address(const runtime_dir_t *rt, const char *kind,
     return to;
 }
 
-/* A socket bound to KIND/ID, with mode 0600 from the umask. */
+/* Bind a socket to KIND/ID. It has mode 0600 by the umask. */
 static int bound(const runtime_dir_t *rt, const char *kind, uint64_t id,
                  int type)
 {
@@ -114,7 +114,7 @@ int process_files_listen(const runtime_dir_t *rt, uint64_t id)
 
     if (fd < 0)
         return -1;
-    /* Servers expect a listener that blocks. */
+    /* Servers expect a listening socket that blocks. */
     if (fcntl(fd, F_SETFL, 0) == 0 && listen(fd, BACKLOG) == 0)
         return fd;
     close(fd);
@@ -148,7 +148,7 @@ int process_files_socket(const runtime_dir_t *rt, uint64_t id, uid_t uid)
     return -1;
 }
 
-/* By its descriptor: what else has its name by now is of no interest. */
+/* Use the descriptor, because the name may belong to another file by now. */
 static void name_entry(char name[32], int entry)
 {
     snprintf(name, 32, "/proc/self/fd/%d", entry);
@@ -331,6 +331,6 @@ int process_files_write(const runtime_dir_t *rt, const char *name,
         renameat(rt->fd, temp, rt->fd, name) == 0)
         return 0;
     unlinkat(rt->fd, temp, 0);
-    /* The disk is full, but what is there has its room. */
+    /* The disk is full, but the old file has its blocks. */
     return write_as(rt, name, 0, text);
 }

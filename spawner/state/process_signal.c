@@ -11,7 +11,7 @@
 
 void process_signal(spawner_t *s, process_t *p, int sign)
 {
-    /* Nothing that it has started can leave its cgroup. */
+    /* What it has started cannot leave its cgroup. */
     int is_killed = sign == SIGKILL && cgroup_kill(p->is.id) == 0;
     int populated;
 
@@ -20,9 +20,10 @@ void process_signal(spawner_t *s, process_t *p, int sign)
     if (p->is.pid <= 1)
         return;
     if (!p->gone && p->child) {
-        /* Dead or alive, it is not reaped yet. */
+        /* It is not reaped yet, so its pid is not used again, even if it is
+         * dead. */
         if (kill(-p->is.pid, sign) != 0)
-            kill(p->is.pid, sign); /* before its setsid() */
+            kill(p->is.pid, sign); /* it has not called setsid() yet */
         if (sign != SIGKILL)
             return;
     }

@@ -14,7 +14,7 @@
 #include "spawner/shared/contract.h"
 
 static int file = -1;
-static uint64_t taken[REGISTRY_MAX / 64]; /* one bit a record */
+static uint64_t taken[REGISTRY_MAX / 64]; /* one bit for each record */
 
 static off_t place(uint32_t index)
 {
@@ -23,12 +23,13 @@ static off_t place(uint32_t index)
 
 static int lock(int fd, int command, struct flock *range)
 {
-    /* This kind of lock is not passed on to the processes we fork. */
+    /* Forked processes do not inherit this kind of lock. */
     *range = (struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET};
     return fcntl(fd, command, range);
 }
 
-/* Another spawner may have gone on with a copy. */
+/* Is our file still the one of that name? Another spawner may use a copy by
+ * now. */
 static int has_name(int dirfd)
 {
     struct stat ours, there;
@@ -160,6 +161,6 @@ int registry_read(uint32_t index, registry_record_t *record)
 void registry_cut(uint32_t n)
 {
     if (ftruncate(file, place(n)) != 0) {
-        /* Then it is only longer than it need be. */
+        /* Then the file is longer than necessary. That does no harm. */
     }
 }

@@ -14,24 +14,24 @@
 #include "spawner/state/process.h"
 
 #define LIMIT (20 * SECOND)
-#define PAUSE (SECOND / 20) /* from one to the next, at least */
+#define PAUSE (SECOND / 20) /* minimum time between two scans */
 
-/* What to look for, and what was found; shared with the child. */
+/* What to look for, and what was found. The memory is shared with the child. */
 typedef struct target {
     uint64_t id, signals;
     int measured, found;
     int64_t memory;
-    /* the child's own */
+    /* for the child only */
     const process_t *p;
-    struct target *next; /* of one with the same session */
+    struct target *next; /* in the list of those with the same session */
 } target_t;
 
 static helper_job_t scan_job;
 static target_t *targets;
 static size_t n_targets;
-static int asked;            /* is anything asked for? */
+static int asked;            /* a scan was asked for */
 static int64_t began, again; /* us */
-static int failed;           /* the last time, and that was logged */
+static int failed;           /* the last scan failed, and that was logged */
 
 void session_scan_ask(spawner_t *s, process_t *p, int sign)
 {
@@ -54,7 +54,7 @@ static int runs(const procfs_t *who)
     return who->state != 'Z' && who->state != 'X';
 }
 
-/* What is in its session. */
+/* Is it in the session of this process? */
 static int is_member(const process_t *p, const procfs_t *who)
 {
     return runs(who) && who->session == p->is.pid &&
@@ -69,8 +69,9 @@ typedef struct {
     void *ctx;
 } visit_t;
 
-/* While the leader lives, what has left its session is on its own. The pid was
- * read a moment ago: asked again, now that the start time is known. */
+/* While the leader lives, a process that has left its session does not count.
+ * The pid was read a moment ago, so the cgroup of that pid is checked once more
+ * after the start time is known. */
 static void visit_pid(pid_t pid, void *ctx)
 {
     const visit_t *v = ctx;
@@ -100,8 +101,8 @@ void session_scan_each(const process_t *p,
 
 /* ---- in the child ---- */
 
-/* The leader, and the spawner has sent it the signal; but for one that was
- * adopted while there was no descriptor for it. */
+/* The spawner has sent the signal to the leader itself. It cannot do that to a
+ * leader that was adopted while there was no descriptor for it. */
 static int was_signalled(const process_t *p, const procfs_t *who)
 {
     return who->pid == p->is.pid && who->start == p->is.start &&
@@ -159,7 +160,8 @@ static void take_result(const spawner_t *s, process_t *p, const target_t *q)
 {
     if (p->session.scanned) {
         p->session.found = q->found;
-        /* One that sends SIGKILL has found what that has not ended yet. */
+        /* The scan that sends SIGKILL finds processes before they die of it. So
+         * only a later scan can find a survivor. */
         p->session.survived = p->session.sent_kill && q->found;
         p->session.sent_kill |= (int)(q->signals >> SIGKILL & 1);
         p->end.check_at = s->now;
@@ -199,7 +201,7 @@ static void ended(spawner_t *s, helper_job_t *job, const siginfo_t *cause)
             ask_again(p, &targets[i]);
     }
     forget();
-    /* On a host with many processes, half of a core at most. */
+    /* On a host with many processes, scans use at most half of a core. */
     again = s->now + (took > PAUSE ? took : PAUSE);
     if (!good && !failed)
         log_line(LOG_WARN, "what runs of apps could not be found out: it is "
@@ -230,7 +232,7 @@ static int note_targets(spawner_t *s)
     return 0;
 }
 
-/* It is asked by now. */
+/* The scan has begun: reset what was asked for. */
 static void note_asked(spawner_t *s)
 {
     process_t *p;
@@ -238,7 +240,8 @@ static void note_asked(spawner_t *s)
     for (p = s->processes; p; p = p->next) {
         if (!p->session.wanted)
             continue;
-        /* What a living leader has started is not all there yet. */
+        /* While the leader lives, it may start more processes. So this scan is
+         * no proof that nothing is left. */
         p->session.scanned = p->gone;
         p->session.signals = 0;
         p->session.wanted = p->session.measure = 0;

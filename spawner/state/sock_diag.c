@@ -21,7 +21,7 @@
 #define ACCEPTED  (1u << TCP_ESTABLISHED)
 #define LEFT      (1u << TCP_CLOSE_WAIT)
 #define UNREAD    (1u << TCP_FIN_WAIT1)
-#define NO_ROOM   4 /* idiag_timer: the other side takes no more */
+#define NO_ROOM   4 /* idiag_timer: the buffer of the other side is full */
 
 /* Shut down in both directions: what UNIX_DIAG_SHUTDOWN says of a connection
  * whose other side was closed. */
@@ -35,7 +35,8 @@ typedef struct {
     void *ctx;
 } asker_t;
 
-/* What follows in the kernel's answer; its own macros mix signs. */
+/* The next part of a message. The kernel's own macros mix signed and unsigned
+ * numbers. */
 static const void *after(const void *at, size_t length)
 {
     return (const char *)at + length;
@@ -155,8 +156,8 @@ static void unix_found(const struct nlmsghdr *m, void *ctx)
                    asker->ctx);
 }
 
-/* Connections that nobody has accepted stand there as sockets of their own,
- * in state 02, with the listener's path. */
+/* A connection that was not accepted yet is listed as a socket of its own, in
+ * state 02, with the path of the listening socket. */
 static int read_proc(const asker_t *asker)
 {
     FILE *file = fopen("/proc/net/unix", "re");
@@ -210,7 +211,8 @@ static void tcp_found(const struct nlmsghdr *m, void *ctx)
     const asker_t *asker = ctx;
     const struct inet_diag_msg *body = NLMSG_DATA(m);
 
-    /* The side that was closed: its end stands behind what is unread. */
+    /* The side that httpd has closed. Its FIN waits behind data that the app
+     * has not read. */
     if (body->idiag_state == TCP_FIN_WAIT1) {
         if (body->idiag_timer == NO_ROOM)
             asker->on_tcp(ntohs(body->id.idiag_dport), body->idiag_uid, 1,
@@ -249,7 +251,6 @@ int sock_diag_tcp(sock_diag_tcp_t *each, void *ctx)
     return ask_tcp(&asker, LISTENING);
 }
 
-/* Also of those in the queue. */
 int sock_diag_tcp_left(sock_diag_tcp_t *each, void *ctx)
 {
     asker_t asker = {NULL, each, ctx};

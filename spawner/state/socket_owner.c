@@ -7,7 +7,7 @@
 #define NOBODY 0 /* no process has this id */
 
 static struct {
-    uint32_t number; /* of the socket that is looked for */
+    uint32_t number; /* of our own socket */
     uint32_t inode, device;
 } learned;
 

@@ -7,11 +7,11 @@
 #include "spawner/common/log.h"
 #include "spawner/state/process.h"
 
-#define PAUSE     (SECOND / 50) /* SIGKILL is of effect at once, or late */
+#define PAUSE     (SECOND / 50) /* SIGKILL works at once, or much later */
 #define PAUSE_MAX (2 * SECOND)
 
 static int64_t due = INT64_MAX; /* us */
-static int64_t rest;            /* us: until the time after that */
+static int64_t rest;            /* us: from the next try to the one after it */
 static int loud, left;
 
 void stray_cgroups_check(spawner_t *s, int say)

@@ -17,17 +17,15 @@
 #include "spawner/output/output.h"
 #include "spawner/state/claim.h"
 
-#define OWN 64 /* our own, control clients, helper jobs, starts */
-#define EACH                                                                   \
-    4 /* pidfd, FIFO, $NOTIFY_SOCKET; a connection or a file at times */
+#define OWN  64 /* our own: control clients, helper jobs, starts */
+#define EACH 4  /* pidfd, FIFO, $NOTIFY_SOCKET; a connection or a file */
 
-static int64_t due; /* when the segment hears of the table again */
+static int64_t due; /* us: when update_segment() is called again */
 
 /* ---- loading ---- */
 
-static char
-    refused[APP_TABLE_ERROR_MAX]; /* why the last one was; "": it was not */
-static int64_t again;             /* us: no other look at it before */
+static char refused[APP_TABLE_ERROR_MAX]; /* why; "": it was not */
+static int64_t again; /* us: a refused table is not read again before that */
 
 static int has_changed(const spawner_t *s)
 {
@@ -44,7 +42,7 @@ static int has_changed(const spawner_t *s)
     return 1;
 }
 
-/* For want of descriptors or memory, maybe, so it is read again. */
+/* The reason may be a lack of descriptors or memory, so it is read again. */
 static void refuse(spawner_t *s, const char *error)
 {
     again = s->now + SECOND;
@@ -55,7 +53,7 @@ static void refuse(spawner_t *s, const char *error)
              CONTRACT_TABLE, error);
 }
 
-/* The watchdog logs to the same place, and does not read JSON. */
+/* Make a link to the error log for the watchdog, which does not read JSON. */
 static void link_log(const spawner_t *s, const char *path)
 {
     char old[4096];
@@ -70,9 +68,9 @@ static void link_log(const spawner_t *s, const char *path)
                  CONTRACT_ERRORLOG);
 }
 
-/* AppRoot was away for a moment when httpd read its configuration, so its
- * owner is not known: it is the one that it had. Nothing is lost if that is
- * wrong, as a new process looks again (boot.c). */
+/* AppRoot was missing for a moment when httpd read its configuration, so its
+ * owner is not known. Then the old owner stays. It does no harm if that is
+ * wrong, because each new process checks the owner (boot.c). */
 static void keep_owners(app_table_t *new_table, const app_table_t *old)
 {
     uint32_t i;
@@ -234,10 +232,10 @@ static int configure_groups(spawner_t *s)
     return 0;
 }
 
-/* Was it made from another command, user or environment? While nobody knows
- * whose AppRoot is, it may still be the same owner's. One that found another
- * owner than this table has (approot_owner.h) is not outdated by the same
- * table. */
+/* Was it made from another command, user or environment? While the owner of
+ * AppRoot is not known, the owner counts as the same. A process that found
+ * another owner than this table has (approot_owner.h) is not outdated by the
+ * same table. */
 static int is_outdated(const process_t *p, const app_entry_t *a)
 {
     return a->print != p->is.print ||
@@ -276,8 +274,9 @@ static int update_segment(spawner_t *s)
     return configure_groups(s) == 0 ? replace_outdated(s) : -1;
 }
 
-/* httpd looks at AppRoot's owner when it reads its configuration, a process
- * when it begins. Of what was made from this table, the newest is right. */
+/* httpd finds the owner of AppRoot when it reads its configuration, and a
+ * process when it begins. Of the processes that were made from this table, the
+ * newest one is right. */
 static int find_users(spawner_t *s)
 {
     const process_t *p;

@@ -13,10 +13,10 @@
 
 #define PERIOD     (2 * SECOND)    /* between two proofs of all invariants */
 #define AGAIN      (SECOND / 2)    /* until the second proof, after a finding */
-#define TRIES      20              /* to copy the pool while nobody is inside */
-#define COPY_PAUSE (SECOND / 1000) /* between two of them */
+#define TRIES      20              /* to copy the pool while the lock is free */
+#define COPY_PAUSE (SECOND / 1000) /* between two of these tries */
 
-/* Slots that ought to have a process, and have none, become free. */
+/* Free the slots whose process is not one of ours. */
 static void forget_strangers(spawner_t *s)
 {
     uint32_t i, n, forgotten = 0, max = s->shm.n.processes;
@@ -39,8 +39,8 @@ static void forget_strangers(spawner_t *s)
                  forgotten, last);
 }
 
-/* A slot that says another thing of its process is emptied: the process is
- * put back at once (life.c), with its open sessions. */
+/* If a slot disagrees with the record of its process, free the slot.
+ * slot_state_apply() puts the process back at once, with its open sessions. */
 static void correct(spawner_t *s)
 {
     apl_condition_t is;

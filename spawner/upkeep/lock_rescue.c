@@ -15,15 +15,15 @@
 /* The lock at an instant. */
 typedef struct {
     uint32_t owner;    /* thread id; 0: nobody */
-    uint32_t sequence; /* of the pool: somebody was inside since, or not */
-    int64_t since;     /* us: when this was first seen */
+    uint32_t sequence; /* of the pool: each lock holder changes it */
+    int64_t since;     /* us: when this state was first seen */
 } lock_state_t;
 
 static int is_ours(const procfs_t *owner)
 {
     struct pollfd parent = {CONTRACT_PARENT_FD, POLLIN, 0};
 
-    /* Orphans have another parent than httpd's. */
+    /* If httpd's parent is dead, its children have another parent. */
     return owner->ppid == procfs_of_pidfd(CONTRACT_PARENT_FD) ||
            poll(&parent, 1, 0) == 1;
 }
@@ -34,8 +34,8 @@ static int cannot_hold(uint32_t owner)
 
     if ((pid_t)owner == getpid())
         return 1;
-    /* A thread that cannot be looked at, for want of descriptors for example,
-     * may hold the lock. */
+    /* If the thread cannot be read, for example because there are no
+     * descriptors, it may hold the lock. */
     if (procfs_read((pid_t)owner, &who) != 0)
         return kill((pid_t)owner, 0) != 0 && errno == ESRCH;
     return !is_ours(&who) || who.state == 'S' || who.state == 'I';
@@ -67,7 +67,8 @@ void lock_rescue_check(spawner_t *s)
     }
     if (s->now - seen.since < SECOND || !cannot_hold(now.owner))
         return;
-    /* /proc takes its time: that thread may have left and come in again. */
+    /* To read /proc takes time. Meanwhile the thread may have given the lock
+     * back and taken it again. */
     again = read_state(s);
     if (!is_same(&again, &now))
         return;

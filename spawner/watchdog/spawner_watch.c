@@ -30,7 +30,7 @@
     60000 /* ms: each unkillable spawner makes the wait longer by that */
 #define FORGIVE_AFTER 600000 /* ms of life after which they do not count */
 
-/* There is one to be watched. */
+/* A spawner runs: watch it. */
 static void begin(spawner_watch_t *w, pid_t pid, int pidfd, int child,
                   int64_t now)
 {
@@ -81,11 +81,11 @@ static _Noreturn void become(spawner_watch_t *w, int stop)
 
     if (words >= 0)
         dup2(words, STDERR_FILENO);
-    /* SIGTERM waits until the spawner looks for it. */
+    /* SIGTERM is blocked until the spawner reads it. */
     sigemptyset(&mask);
     sigaddset(&mask, SIGTERM);
     sigprocmask(SIG_SETMASK, &mask, NULL);
-    /* By descriptor, but in a way that suits a script as well. */
+    /* Execute it by descriptor. This path works for a script as well. */
     snprintf(path, sizeof path, "/proc/self/fd/%d", CONTRACT_PROGRAM_FD);
     execv(path, argv);
     log_line(LOG_ERROR, "%s cannot be executed: %s", w->name, strerror(errno));
@@ -122,7 +122,8 @@ int spawner_watch_has_ended(const spawner_watch_t *w)
     return info.si_pid != 0;
 }
 
-/* Without a pidfd it is our child: its pid is its own until we reap it. */
+/* Without a pidfd it is our child. Its pid is not used again before we reap
+ * it. */
 static void send_signal(const spawner_watch_t *w, int sign)
 {
     if (w->pidfd >= 0)
@@ -133,9 +134,9 @@ static void send_signal(const spawner_watch_t *w, int sign)
 
 void spawner_watch_stop(spawner_watch_t *w, int64_t now)
 {
-    /* A program that is stopped gets no other signal before this one. It goes
-     * first, as a program that ends may be built with LeakSanitizer: that stops
-     * its own threads at the exit, and SIGCONT takes such a stop back. */
+    /* A stopped program handles no other signal before SIGCONT. SIGCONT goes
+     * first: a program that ends may be built with LeakSanitizer, which stops
+     * its own threads at the exit, and a later SIGCONT would continue them. */
     send_signal(w, SIGCONT);
     send_signal(w, SIGTERM);
     w->is_stopping = 1;
@@ -157,7 +158,8 @@ int spawner_watch_check(spawner_watch_t *w, int64_t now)
         return 0;
     if (silent != limit)
         return silent > limit;
-    /* First, as the log may be what it waits for, and so may we. */
+    /* The signal goes first: the spawner may wait for the log, and then so may
+     * we. */
     send_signal(w, SIGKILL);
     log_line(LOG_ERROR, "spawner %d has not turned its loop for %d s: SIGKILL",
              (int)w->pid, limit * pause / 1000);
@@ -191,7 +193,7 @@ int spawner_watch_log_end(spawner_watch_t *w, int asked)
     int code;
 
     memset(&info, 0, sizeof info);
-    /* A debugger may have it yet: then its end is not known. */
+    /* If a debugger still has it, its exit status is not known. */
     if (w->child)
         waitid(P_PID, (id_t)w->pid, &info, WEXITED | WNOHANG);
     drop_pidfd(w);

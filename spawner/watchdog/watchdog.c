@@ -33,17 +33,17 @@
 
 #define NEVER      INT64_MAX
 #define STOP_TRIES 3
-#define TURN       1000 /* ms, of the loop at the most */
+#define TURN       1000 /* ms: maximum time of a turn of the loop */
 
 typedef struct {
     spawner_watch_t spawner;
     int signals;
     int stopping;
-    int unreaped;         /* orphans may be dead: reap_children() is due */
+    int unreaped;         /* orphans may be dead, so call reap_children() */
     int stops;            /* spawners that ended without stopping all */
-    int status;           /* exit code of ours */
-    int64_t start_at;     /* ms; when to start the spawner */
-    int64_t parent_until; /* ms; the parent is dead, so stop then */
+    int status;           /* our exit code */
+    int64_t start_at;     /* ms: when to start the spawner */
+    int64_t parent_until; /* ms: the parent is dead, so stop then */
 } watchdog_t;
 
 static int parent_is_dead(int ms)
@@ -55,7 +55,7 @@ static int parent_is_dead(int ms)
 
 /* ---- the spawner ---- */
 
-/* It stops by itself when httpd is gone, and may see that first. */
+/* The spawner also stops when httpd is gone, and may notice that first. */
 static int has_reason(const watchdog_t *w)
 {
     struct pollfd life = {CONTRACT_LIFE_FD, 0, 0};
@@ -76,7 +76,8 @@ static void start(watchdog_t *w)
         w->start_at = now + 1000;
 }
 
-/* One is no more. @param pause ms, to the next @return 1: no more of them */
+/* A spawner is gone. @param pause ms to the next start @return 1: start no
+ * other one */
 static int next(watchdog_t *w, int64_t pause)
 {
     if (w->stopping && w->stops++ == STOP_TRIES)
@@ -128,7 +129,7 @@ static void on_signals(watchdog_t *w)
     w->unreaped = 1;
 }
 
-/* An orphan of an app; the spawner is left to its pidfd. */
+/* Reap an orphan of an app. The end of the spawner is noticed by its pidfd. */
 static int reap_one(const siginfo_t *info, void *ctx)
 {
     const watchdog_t *w = ctx;
@@ -150,10 +151,10 @@ static int wait_ms(const watchdog_t *w)
     return left < 0 ? 0 : left > TURN ? TURN : (int)left;
 }
 
-/* httpd uses us no more: it is gone, or it has another instance. */
+/* httpd does not use this instance any more: it is gone, or has another one. */
 static void life_ended(watchdog_t *w)
 {
-    /* A process that dies closes its files a moment before it is dead. */
+    /* A dying process closes its files a moment before it is dead. */
     if (w->parent_until == NEVER && !parent_is_dead(100))
         log_line(LOG_NOTICE, "no process of httpd uses %s any more",
                  w->spawner.runtime);
@@ -226,7 +227,7 @@ static const char *check_descriptors(void)
     return NULL;
 }
 
-/* It is executed by descriptor; this is what people see. */
+/* The spawner is executed by descriptor. This is the name that ps shows. */
 static void name_spawner(watchdog_t *w, const char *own_name)
 {
     const char *slash = strrchr(own_name, '/');
@@ -236,7 +237,7 @@ static void name_spawner(watchdog_t *w, const char *own_name)
              slash ? (int)(slash + 1 - own_name) : 0, own_name);
 }
 
-/* What is left when the last spawner is gone. */
+/* Clean up after the last spawner. */
 static void clean_up(const watchdog_t *w)
 {
     char instance[33];

@@ -18,7 +18,8 @@
 
 APLOG_USE_MODULE(apppool);
 
-#define SECONDS(n) ((apr_int64_t)(n)*APR_USEC_PER_SEC)
+#define SECONDS(n)      ((apr_int64_t)(n)*APR_USEC_PER_SEC)
+#define MILLISECONDS(n) ((apr_int64_t)(n)*1000)
 
 #define SAY(level, ...)                                                        \
     ap_log_error(APLOG_MARK, APLOG_STARTUP | (level), 0, NULL,                 \
@@ -38,7 +39,6 @@ static void fill_options(apl_options_t *o, const apppool_dir_t *set,
         (uint32_t)apppool_config_or(set->concurrency, APL_CONCURRENCY_AUTO);
     o->global_queue = (uint32_t)apppool_config_or(set->global_queue, 1);
     o->idle_time = apppool_config_or(set->idle_time, SECONDS(300));
-    o->stat_interval = apppool_config_or(set->stat_interval, 0);
     o->hung_after = apppool_config_or(set->hung_after, SECONDS(30));
     o->kill_after = apppool_config_or(set->kill_after, SECONDS(1800));
     o->spawn_if_under = (uint32_t)apppool_config_or(set->spawn_if_under, 0);
@@ -99,6 +99,9 @@ static apppool_app_t *make_app(apr_pool_t *p, const apppool_mount_t *mount,
     fill_options(&app->pool.options, set, generation);
     app->pool.options.rolling = (uint32_t)apppool_config_or(
         set->rolling, !strcmp(app->environment, "production"));
+    /* A rolling restart serves the next request by the old code anyway. */
+    app->pool.options.stat_interval = apppool_config_or(
+        set->stat_interval, app->pool.options.rolling ? MILLISECONDS(10) : 0);
     apppool_max_workers_share(app);
     return app;
 }

@@ -386,7 +386,7 @@ const command_rec apppool_directives[] = {
     WORD("AppRestartMode", "rolling if processes are replaced one by one, "
          "blocking if all end at once", rolling, "blocking rolling"),
     TIME("AppStatInterval", "time between two checks of restart.txt", GROUP,
-         stat_interval, DAY, "at each request"),
+         stat_interval, DAY, "with each request"),
     AP_INIT_TAKE1("AppStatusDetail", set_detail,
                   RANGE(REQUEST, IN_DIR(status_detail), 0, 0, NULL,
                         "basic full"),

@@ -175,7 +175,7 @@ typedef struct {
 
     uint32_t stamp_seq; /**< [T] goes up whenever `stamp` is stored */
     uint32_t retired;   /**< [T] 1: gone from the configuration */
-    int64_t stamp_at;   /**< [T] when restart.txt was looked at last */
+    int64_t stamp_at;   /**< [T] before the last look at restart.txt */
     apl_stamp_t stamp;  /**< [T] what was seen of it */
 
     /* Since the group exists. */

@@ -50,6 +50,7 @@ int apl_restart_poll(const apl_pool_t *pool, uint32_t group, const char *dir,
     apl_group_t *g = apl_group_at(pool, group);
 
     look->seq = 0;
+    look->at = now;
     if (g) {
         int64_t last = __atomic_load_n(&g->stamp_at, __ATOMIC_RELAXED);
 
@@ -100,9 +101,10 @@ int apl_restart_due(const apl_pool_t *pool, const apl_group_t *group,
 void apl_restart_record(apl_lock_token_t *token, apl_group_t *group,
                         const apl_restart_seen_t *look)
 {
+    (void)token;
     if (look->seq != group->stamp_seq)
         return;
-    group->stamp_at = token->now;
+    group->stamp_at = look->at;
     if (look->seq != 0 &&
         memcmp(&group->stamp, &look->stamp, sizeof group->stamp) == 0)
         return;

@@ -9,7 +9,9 @@
  * over all children of httpd. What was seen is then compared, under the lock,
  * with the record in the group. The record has a sequence number (`seq`). If
  * another child has stored a newer record meanwhile, what this child saw is
- * ignored: so one touch causes one restart.
+ * ignored: so one touch causes one restart. AppStatInterval begins before the
+ * files are looked at. So a request that comes AppStatInterval after a touch, or
+ * later, sees it, however long the child was stopped that looked before.
  *
  * Lock:  apl_restart_poll() takes none; the others need it.
  * Crash: the record is in the group's slot. A record of which only a part was
@@ -24,6 +26,7 @@
 /** What a child saw, and when. */
 typedef struct {
     uint32_t seq; /**< group.stamp_seq before looking */
+    int64_t at;   /**< us of apl_now(), before looking */
     apl_stamp_t stamp;
     int64_t changed; /**< us of apl_now(): when restart.txt was, if it exists */
 } apl_restart_seen_t;

@@ -63,6 +63,19 @@ def test_touch(httpd: Httpd) -> None:
     httpd.check()
 
 
+def test_next_request(httpd: Httpd) -> None:
+    """By default, one request after a touch is enough, also on an app that
+    was asked a moment ago. A request 10 ms later sees the file"""
+    app = start(httpd)
+    for _ in range(3):
+        old = httpd.pids(app)
+        assert httpd.get("/pid", "shop").status == 200
+        app.touch()
+        assert httpd.get("/pid", "shop").status == 200
+        wait_until(lambda: replaced(httpd, app, old), "it was seen")
+    assert httpd.status()["counters"]["restarts"] == 3
+
+
 def test_changed_configuration(httpd: Httpd) -> None:
     """graceful with another environment: the same"""
     app = start(httpd, "AppSetEnv BOOT_SLEEP 0.3")

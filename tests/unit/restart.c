@@ -317,6 +317,31 @@ static void b14_the_interval_spares_the_disk(void **state)
     scene_end(s);
 }
 
+static void b14_the_interval_begins_before_the_look(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_app_t *a = scene_app(s, "a");
+    apl_restart_seen_t early, later;
+    apl_session_ref_t h;
+
+    (void)state;
+    a->options.stat_interval = 5000000;
+    serve(s, a);
+    s->now += 5000000;
+    assert_int_equal(apl_restart_poll(&s->pool, 1, touch_dir, s->now, &early),
+                     1);
+    s->now += 4999999; /* it is stopped here; a touch is not what it saw */
+    assert_int_equal(apl_checkout(&s->pool, &h, a, NULL, &early, s->now),
+                     APR_SUCCESS);
+    scene_close(s, &h);
+    assert_int_equal(apl_restart_poll(&s->pool, 1, touch_dir, s->now, &later),
+                     0);
+    s->now++;
+    assert_int_equal(apl_restart_poll(&s->pool, 1, touch_dir, s->now, &later),
+                     1);
+    scene_end(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -345,6 +370,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a11_changed_before_the_start_is_nothing,
                                         touch_begin, touch_end),
         cmocka_unit_test_setup_teardown(b14_the_interval_spares_the_disk,
+                                        touch_begin, touch_end),
+        cmocka_unit_test_setup_teardown(b14_the_interval_begins_before_the_look,
                                         touch_begin, touch_end),
     };
 

@@ -1,11 +1,14 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """httpd.conf of a test."""
+import time
 from pathlib import Path
 from typing import Iterable, Optional
 
 from harness.places import apxs
 
 MODULES = ("authz_core", "authz_host", "dir", "proxy", "proxy_http")
+
+STAT_INTERVAL = 0.01  # default of AppStatInterval
 
 LIMITS = {
     "prefork": ("StartServers 4", "MinSpareServers 4", "MaxSpareServers 40",
@@ -45,10 +48,12 @@ class App:
                 "</VirtualHost>"]
 
     def touch(self, name: str = "restart.txt") -> Path:
-        """Create or touch a file of the app's tmp/."""
+        """Create or touch a file of the app's tmp/. The next request sees
+        it: what is promised by default is that one sees it after so long."""
         path = self.root / "tmp" / name
         path.parent.mkdir(exist_ok=True)
         path.touch()
+        time.sleep(STAT_INTERVAL)
         return path
 
 

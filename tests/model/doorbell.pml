@@ -1,36 +1,38 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* Requests that wait for a process, those who give them one, and the bell of
- * the spawner; everybody may be killed between any two steps.
+/* Requests that wait for a process, the children and the spawner that give
+ * them one, and the doorbell of the spawner. Each of them may be killed between
+ * any two steps.
  *
- * There is one process, which one request at a time may have. A step
- * (`atomic`) is one access to what others see, and what is concluded from it:
+ * There is one process, and it serves one request at a time. A step (`atomic`)
+ * is one access to shared memory, and what is concluded from it:
  *
  *     model          code
  *     enter ...      pool.pml: what is done with the lock held
- *     ask            apl_checkout(): held, or waiting and maybe a start wanted
- *     wait           apl_checkout_wait(): bell, poll, sleep; FUTEX_WAIT
- *                    compares and queues in one
- *     close          apl_checkin(), also of one who gives up, and
+ *     ask            apl_checkout(): the request has the process; or it waits,
+ *                    and perhaps a start is ordered
+ *     wait           apl_checkout_wait(): wake word, poll, sleep. FUTEX_WAIT
+ *                    compares and queues in one step
+ *     close          apl_checkin(), also for a request that gives up, and
  *                    take_failure()
- *     spawner        turn(): drain the bell, look for dead children
+ *     spawner        turn(): drain the doorbell, look for dead children
  *                    (apl_child_watch_gone()), tick, take the order,
  *                    report it ready or failed
  *
- * A slice of sleep ends EARLY times in each child whenever it likes; and LATE
- * times, when nothing else can happen, all slices end. Proved:
+ * A slice of sleep may end at any moment, EARLY times in each child. When
+ * nothing else can happen, all slices end, LATE times. What is proved:
  *
- *     always         one request has the process; a living one's slot stays
- *                    its own. In the end no slot is lost, and nothing is left
- *                    with the dead
- *     KILLS=0 LATE=0 each request has its outcome: no wake-up, no ring and no
+ *     always         at most one request has the process. The slot of a living
+ *                    child stays its own. In the end no slot is lost, and no
+ *                    dead child has one
+ *     KILLS=0 LATE=0 each request gets its outcome: no wake-up, no ring and no
  *                    hand-off is lost; also with EARLY, FAILS and GIVE_UP
- *     KILLS=1 LATE=1 each request of one who lives has its outcome, within one
- *                    slice
- *     KILLS=1 LATE=0 somebody sleeps on in one case only (`excused`): who had
- *                    stored his outcome died before the wake
+ *     KILLS=1 LATE=1 each request of a living child gets its outcome, within
+ *                    one slice
+ *     KILLS=1 LATE=0 a child sleeps on in one case only (`excused`): the
+ *                    process that stored its outcome died before the wake
  *
- * The spawner is killed like any other, and a new one comes.
+ * The spawner is killed like any child, and a new one starts.
  * M_* are mistakes. tests/model/run wants Spin to find each. */
 
 #include "pool.pml"
@@ -115,10 +117,10 @@ wait:
             :: IS(at, WAITING)
             fi
         };
-        seen = slot[at].bell;
+        seen = slot[at].wake_word;
 #else
 wait:
-        seen = slot[at].bell;
+        seen = slot[at].wake_word;
         atomic {
             assert(UNTOUCHED);
             if
@@ -140,7 +142,7 @@ wait:
 #ifdef M_NO_COMPARE
             :: true -> slot[at].asleep = true
 #else
-            :: slot[at].bell == seen -> slot[at].asleep = true
+            :: slot[at].wake_word == seen -> slot[at].asleep = true
             :: else -> slot[at].asleep = false
 #endif
             fi;
@@ -206,7 +208,7 @@ end:
 #define LOST(c) (c <= CHILDREN && killed[c] && !reported[c])
 #endif
 
-/* Everything of a dead child's is given back. */
+/* Take back all slots of a dead child. */
 inline child_gone()
 {
     enter();
@@ -244,13 +246,13 @@ proctype spawner(byte me)
 
 begin:
     {
-        goto turn; /* the first does not wait */
+        goto turn; /* the first turn does not wait */
 end:
         atomic {
             if
             :: rung
             :: LOST(1) || LOST(2) || LOST(3)
-            :: process == STARTING /* it becomes ready; or was adopted */
+            :: process == STARTING /* it becomes ready, or was adopted */
             :: second -> second = false
             fi
         };
@@ -274,7 +276,7 @@ turn:
             fi
         };
         leave();
-        /* Orders. A look without the lock, first. */
+        /* Orders. The first look needs no lock. */
         if
         :: process == WANTED ->
             enter();
@@ -285,7 +287,7 @@ turn:
 #ifdef M_DRAIN_LAST
         rung = false;
 #endif
-        /* What became of it. */
+        /* Does the start succeed? */
         if
         :: process == STARTING ->
             enter();
@@ -373,7 +375,7 @@ init {
         if
         :: slices < LATE && finished < CHILDREN ->
             atomic {
-                slices++; /* each sleep has been long enough */
+                slices++; /* each sleep has lasted its slice */
                 second = true;
                 slot[1].asleep = false;
                 slot[2].asleep = false;

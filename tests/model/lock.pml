@@ -1,9 +1,9 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* shm/lock.c: one word, the kernel's robust futex protocol, and threads that
- * are killed between any two steps.
+/* shm/lock/lock.c: one word, the robust futex protocol of the kernel, and
+ * threads that may be killed between any two steps.
  *
- * A step (`atomic`) is one access to what others see, and what the thread
+ * A step (`atomic`) is one access to shared memory, and what the thread
  * concludes from it:
  *
  *     model            code
@@ -15,35 +15,37 @@
  *     give             apl_lock_give(): compare and exchange until the word
  *                      names another thread or is free, FUTEX_WAKE,
  *                      unannounce()
- *     breaker          apl_lock_break() in the name of an owner that lives
+ *     breaker          apl_lock_break(), although the owner is alive
  *     died             the kernel's exit_robust_list() and
  *                      handle_futex_death(); then the thread's id is gone
  *
- * FUTEX_WAKE picks any sleeper here; the kernel picks the first. What is
- * stored is seen in the order of the program: all stores to the word are
- * locked instructions, and what a look tells is confirmed by one.
+ * In the model FUTEX_WAKE wakes any sleeper; the kernel wakes the first one.
+ * Stores are seen in the order of the program: all stores to the word are
+ * locked instructions, and such an instruction confirms what a look has seen.
  *
- * A slice of sleep ends EARLY times in each thread whenever it likes; and LATE
- * times, when nothing else can happen, all slices end. What is proved:
+ * A slice of sleep may end at any moment, EARLY times in each thread. When
+ * nothing else can happen, all slices end, LATE times. What is proved:
  *
- *     always         one is inside; who comes in is told if, and only if,
- *                    somebody died inside since the last was told
- *     KILLS=0 LATE=0 everybody comes in: no wake-up is lost; also with EARLY
- *     KILLS=n LATE=1 everybody who lives comes in, within one slice
- *     KILLS=n LATE=0 somebody sleeps on in one case only (`excused`): who was
- *                    to wake him, or was woken and had yet to look, died, and
- *                    a third had the lock when the kernel looked
- *     LOST=1 LATE=2  list_op_pending was overwritten, and the kernel does not
- *                    look: the slices find out, two at the most
- *     LIMIT=1        the last thread gives up, after some sleep, whenever it
- *                    likes; if it was woken, it wakes another
- *     BREAKS=n       the lock is taken from an owner that lives and goes on
- *                    later: it frees nobody else's
+ *     always         at most one thread is inside. A thread that comes in is
+ *                    told of a death if, and only if, a thread died inside
+ *                    since the last one was told
+ *     KILLS=0 LATE=0 each thread comes in: no wake-up is lost; also with EARLY
+ *     KILLS=n LATE=1 each living thread comes in, within one slice
+ *     KILLS=n LATE=0 a thread sleeps on in one case only (`excused`): another
+ *                    thread died that was to wake it, or that was woken and
+ *                    had not looked yet; and a third thread had the lock when
+ *                    the kernel looked
+ *     LOST=1 LATE=2  list_op_pending was overwritten, so the kernel does not
+ *                    look. Slices find the death, at most two of them
+ *     LIMIT=1        the last thread may give up at any moment after some
+ *                    sleep. If it was woken, it wakes another thread
+ *     BREAKS=n       the lock is taken from a living owner, which continues
+ *                    later. The owner does not free the lock of another thread
  *
  * M_* are mistakes. tests/model/run wants Spin to find each. */
 
 #ifndef N
-#define N 3 /* threads; their number is their id: 3 at the most */
+#define N 3 /* threads, at most 3; their number is their id */
 #endif
 #ifndef ROUNDS
 #define ROUNDS 2 /* how often each wants the lock */
@@ -72,18 +74,18 @@
 #define OWNER_DIED 8
 
 byte word;
-bool pending[4]; /* told to the kernel */
+bool pending[4]; /* announced to the kernel */
 bool asleep[4];  /* in the kernel's queue of the word */
 bool woken[4];   /* taken out of it by a wake-up */
-bool exists[4];  /* the thread's id means something */
+bool exists[4];  /* the thread has an id, so it was not reaped */
 bool killed[4];
 
 /* Only the claims look at these. */
-byte inside;   /* the thread between its taking and its giving */
-bool torn;     /* one died there, and nobody was told yet */
+byte inside;   /* the thread that has the lock */
+bool torn;     /* a thread died inside, and no thread was told yet */
 bool owing[4]; /* a sleeper's wake-up depends on this thread */
-bool excused;  /* a wake-up was lost in the way it may be */
-byte finished; /* threads that came in each time, or are dead */
+bool excused;  /* a wake-up was lost in the one way that is allowed */
+byte finished; /* threads that came in each time, or died */
 
 #ifdef M_UNTOLD
 #define TOLD(before) false

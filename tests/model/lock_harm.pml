@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* What is done to the threads of lock.pml. */
+/* Kills and breaks for the threads of lock.pml. */
 
 proctype killer()
 {
@@ -30,8 +30,8 @@ proctype killer()
     od
 }
 
-/* It sees somebody inside, and does not find out before it breaks the lock
- * whether that is so yet. */
+/* Sees a thread inside, and breaks the lock without another check that the
+ * thread is still inside. */
 proctype breaker()
 {
     byte me = 0, left = BREAKS, v;

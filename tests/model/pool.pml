@@ -1,19 +1,19 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* The segment, and what doorbell.pml's actors do with the lock held.
+/* The segment, and what the processes of doorbell.pml do with the lock held.
  *
  *     model          code
- *     enter          apl_enter(): who finds that the last owner died rebuilds
- *                    what is derived from the slots (here `busy`, whose parts
- *                    tests/crash sees to), and serves the waiters. The lock
- *                    itself is lock.pml's
+ *     enter          apl_enter(). If the last owner has died, rebuild what is
+ *                    derived from the slots, and serve the waiters. What is
+ *                    derived is one flag here, `busy`; tests/crash tests its
+ *                    parts. lock.pml has the lock itself
  *     leave          apl_leave(): unlock, then wake, then ring
  *     serve          apl_queue_serve()
- *     settle, mark   apl_session_give(), apl_session_fail(): the state first;
- *                    then lists and counts; then apl_wake_change(), and the wake
- *                    is noted
+ *     settle, mark   apl_session_give(), apl_session_fail(): first the state,
+ *                    then lists and counts, then apl_wake_change(), and a note
+ *                    to wake the waiter
  *
- * Who includes it has me, to, note[], mend and ring. */
+ * A process type that includes this file has me, to, note[], mend and ring. */
 
 #ifndef CHILDREN
 #define CHILDREN 2
@@ -37,7 +37,7 @@
 #define FAILS 0
 #endif
 #ifndef GIVE_UP
-#define GIVE_UP 0 /* one may end its wait whenever it looks */
+#define GIVE_UP 0 /* the first child may give up whenever it looks */
 #endif
 
 #define SPAWNER (CHILDREN + 1)
@@ -47,8 +47,8 @@ mtype = { NONE, WANTED, STARTING, LIVE };    /* the process */
 
 typedef slot_t {
     mtype state = FREE;
-    byte owner, ticket, bell;
-    bool asleep; /* the owner, in the kernel's queue of the bell */
+    byte owner, ticket, wake_word;
+    bool asleep; /* the owner sleeps on the wake word */
 };
 
 /* The segment */
@@ -60,14 +60,14 @@ bool busy;   /* process.sessions, idle lists: derived */
 byte tickets, top;
 
 bool rung;   /* the eventfd */
-bool second; /* the spawner's wait is over by the clock */
+bool second; /* the spawner's wait has ended by the clock */
 bool killed[5], reported[5];
 
 /* Only the claims look at these. */
-byte user;      /* who talks to the process */
-bool owing[5];  /* an outcome was stored, and its owner not yet woken */
+byte user;      /* the child that talks to the process */
+bool owing[5];  /* has stored an outcome, but not yet woken its owner */
 bool excused;
-byte finished;  /* children whose requests ended, or who are dead */
+byte finished;  /* children whose requests have ended, or that died */
 bool done[5];
 
 #define IS(i, what) (slot[i].state == what)
@@ -94,14 +94,14 @@ inline enter()
     fi
 }
 
-/* session_give(), session_fail(): the outcome, then the bell. */
+/* apl_session_give(), apl_session_fail(): the outcome, then the wake word. */
 inline settle(i, outcome)
 {
     to = i;
 #ifndef M_MARK_FIRST
     slot[to].state = outcome;
 #else
-    slot[to].bell++;
+    slot[to].wake_word++;
 #endif
     owing[me] = true
 }
@@ -122,7 +122,7 @@ inline mark(outcome)
             slot[to].state = outcome;
 #else
 #ifndef M_NO_MARK
-            slot[to].bell++;
+            slot[to].wake_word++;
 #endif
 #endif
             to = 0
@@ -131,7 +131,8 @@ inline mark(outcome)
     }
 }
 
-/* The head of the queue gets the process. One process: once is enough. */
+/* The head of the queue gets the process. There is one process, so once is
+ * enough. */
 inline serve()
 {
     atomic {

@@ -4,19 +4,19 @@
  * that may show a store later than a load that follows it (x86).
  *
  *     model         code
- *     sleeper       apl_checkout(): a slot that no one had before, WAITING;
- *                   then apl_checkout_wait(): bell, poll, stopping?, sleep
- *     stopper       apl_checkout_stop(): stopping, then mark and wake those
- *                   that wait, up to the last slot there is
- *     buffer        the stopper's processor: `stopping` is stored, and not yet
- *                   seen; a fence or a locked instruction (the mark) waits
- *                   for it. The sleeper's stores are seen when the lock is
- *                   given back
+ *     sleeper       apl_checkout(): a slot that was never used, WAITING; then
+ *                   apl_checkout_wait(): wake word, poll, stopping?, sleep
+ *     stopper       apl_checkout_stop(): store `stopping`, then mark and wake
+ *                   the waiters, up to the last slot in use
+ *     buffer        the processor of the stopper has stored `stopping`, but
+ *                   others do not see it yet. A fence or a locked instruction
+ *                   (the mark) waits until they do. The stores of the sleeper
+ *                   are seen when it gives the lock back
  *
- * Proved: the sleeper learns it without the end of a slice. */
+ * Proved: the sleeper learns of the stop before its slice ends. */
 
 bool waits, asleep; /* the slot */
-byte top, bell;
+byte top, wake_word;
 bool buffer, stopping;
 bool left;
 
@@ -29,7 +29,7 @@ active proctype sleeper()
         waits = true
     };
 wait:
-    seen = bell;
+    seen = wake_word;
     atomic {
         if
         :: stopping -> goto end
@@ -38,7 +38,7 @@ wait:
     };
     atomic {
         if
-        :: bell == seen -> asleep = true
+        :: wake_word == seen -> asleep = true
         :: else
         fi
     };
@@ -66,7 +66,7 @@ active proctype stopper()
     :: last >= 1 && waits ->
         !buffer;
 #ifndef M_NO_MARK
-        bell++;
+        wake_word++;
 #endif
         asleep = false
     :: else

@@ -2,13 +2,13 @@
 
 /**
  * @file checkout.c
- * @brief The speed of the pool itself: what a request pays for picking a
- *        process and giving it back. Ratios, each measured side by side.
+ * @brief The speed of the pool itself: what it costs a request to get a process
+ *        and to give it back, as ratios.
  *
- * Two sides of a ratio are measured in turns, many short ones, and the best
- * of each is taken: what disturbs a shared machine only ever adds time. What
- * the processor is good at, and what its caches hold, is in both sides: the
- * other one is the yard's (yard.h) where it is not the pool's own.
+ * The two sides of a ratio are measured in turns, in many short ones, and the
+ * best of each counts: other work on the machine only ever adds time. What the
+ * processor does fast, and what its caches hold, is the same for both sides.
+ * The other side is the pool, too, or the yard (yard.h).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static double yard_rounds(yard_t *y)
     return (double)(bench_ns() - begin) / loops;
 }
 
-/* Two of a POSIX robust mutex, which is what the lock is beside. */
+/* Two rounds of a POSIX robust mutex, which the lock is compared with. */
 static double lock_pairs(yard_t *y)
 {
     int64_t begin = bench_ns();
@@ -93,11 +93,11 @@ static void against_yard(void)
     yard_free(y);
 }
 
-/* One group in place of another has its lines out of the cache: what that may
- * cost is what it takes to read as many others. Which pages the kernel has put
- * where decides what the caches do: the figure is from 0.86 to 1.25 on one
- * machine. So the limit is for a request that does more work where there are
- * more groups; bench/lines counts what a request touches. */
+/* With many groups, the cache lines of a group are not in the cache. That
+ * may cost as much as to read as many other lines. The figure depends on
+ * where the kernel has put which pages: it is from 0.86 to 1.25 on one
+ * machine. So the limit only finds a request that does more work where there
+ * are more groups. bench/lines counts what a request touches. */
 static void flat_groups(void)
 {
     bench_pool_t few, many;
@@ -142,7 +142,7 @@ static void flat_processes(void)
     bench_pool_free(&many);
 }
 
-/* Groups that want the place above the limit, and cannot have it as each has a
+/* Groups that want the place above the limit, and cannot have it: each has a
  * start under way. */
 static void replacing(void)
 {

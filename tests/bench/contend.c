@@ -2,11 +2,11 @@
 
 /**
  * @file contend.c
- * @brief Many processes at once: how much they get done together, and how soon
- *        a waiter runs when its process is free. Each beside the same with the
- *        means of libc and kernel alone, in turns: how fast a cache line gets
- *        from one processor to another, and a sleeper onto one, is the
- *        machine's.
+ * @brief Many processes at once: how much they do together, and how soon a
+ *        waiter runs when its process is free. Each is compared, in turns, with
+ *        the same work by means of libc and the kernel alone. How fast a cache
+ *        line moves between processors, and how fast a sleeper wakes, depends
+ *        on the machine.
  */
 #include <linux/futex.h>
 #include <sched.h>
@@ -64,7 +64,7 @@ static void hit(score_t *score, int i, work_t *work, void *what)
     _exit(0);
 }
 
-/* Rounds in a second of so many processes together. */
+/* Rounds per second of so many processes together. */
 static double hammer(int processes, work_t *work, void *what, apl_pool_t *pool)
 {
     score_t *score = bench_share(sizeof *score);
@@ -186,15 +186,15 @@ static void be_handed(bench_pool_t *b, relay_t *r)
         if (take(b, &hold))
             r->took[r->n++] = bench_ns() - r->given;
         apl_checkin(&b->pool, &hold, apl_now());
-        /* The other one's turn. */
+        /* Now it is the turn of the other process. */
         while (b->pool.header->active == 0 && r->n < (uint32_t)handoffs)
             usleep(20);
     }
     _exit(0);
 }
 
-/* One process of an app, and two that take it in turns: from giving it back
- * until the other runs with it. The median, us. */
+/* One process of an app, and two children that take it in turns. The median
+ * time from giving it back until the other child runs with it, us. */
 static double hand_off(void)
 {
     relay_t *r = bench_share(sizeof *r);
@@ -241,7 +241,7 @@ static void be_woken(relay_t *r)
     _exit(0);
 }
 
-/* The same with a futex and nothing else. */
+/* The same with nothing but a futex. */
 static double wake_up(void)
 {
     relay_t *r = bench_share(sizeof *r);

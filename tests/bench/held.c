@@ -2,12 +2,12 @@
 
 /**
  * @file held.c
- * @brief For how long the pool's lock is held, by verb: between taking it and
- *        giving it back, while other processes use the pool as well.
+ * @brief How long each verb holds the pool lock, while other processes use the
+ *        pool, too.
  *
- * Linked with --wrap, so that it is the product's own objects that are
- * measured. A clock costs about as much as a checkout; what two readings of
- * it take is subtracted.
+ * It is linked with --wrap, so the objects of the product are measured. To read
+ * the clock takes about as long as a checkout, so the time of two readings is
+ * subtracted.
  */
 #include <sched.h>
 #include <stdio.h>

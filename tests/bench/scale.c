@@ -2,13 +2,13 @@
 
 /**
  * @file scale.c
- * @brief What looking at the whole pool takes, and mending it, by its size:
- *        a copy, a check of all invariants, a repair.
+ * @brief What a copy, a check of all invariants and a repair cost, by the size
+ *        of the pool.
  *
- * Each is done as the spawner does it: in slices. There are 10 sessions for
- * each process. One of them waits; then nine do, which is the worst: all for
- * one app, in an order that has nothing to do with that of the slots. Each time
- * is the best of some.
+ * Each is done in slices, as the spawner does it. There are 10 sessions for
+ * each process. First one of ten waits, then nine wait, which is the worst
+ * case: all for one app, in an order that is not the order of the slots. Each
+ * time is the best of a few.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,12 +27,12 @@
 #define SMALL 100
 #define LARGE 10000
 
-/* What one round of something took, in ns: all of it, and its longest slice. */
+/* The time of one round in ns: all of it, and its longest slice. */
 typedef struct {
     double all, slice;
 } took_t;
 
-/* The processor's time of this thread: the machine may have other work. */
+/* CPU time of this thread, because the machine may have other work. */
 static int64_t cpu_ns(void)
 {
     struct timespec t;
@@ -132,8 +132,8 @@ static took_t repair(apl_pool_t *pool)
     return t;
 }
 
-/* What a repair cannot do without: to read the first line of each session and
- * three of each process. */
+/* What a repair has to do at least: read the first line of each session and
+ * three lines of each process. */
 static took_t reading(const apl_pool_t *pool)
 {
     const apl_header_t *h = pool->header;
@@ -227,7 +227,8 @@ static figures_t measure(uint32_t processes, uint32_t busy)
     return best;
 }
 
-/* Somebody has written names into all groups that have one bucket. */
+/* Another process has written names into all groups, so that they have one
+ * bucket. */
 static void crowd(apl_pool_t *pool)
 {
     uint32_t i, k = 0;
@@ -302,7 +303,7 @@ int main(void)
     apr_initialize();
     small = measure(SMALL, 9);
     large = measure(LARGE, 9);
-    /* A slice of it may clear a huge page. */
+    /* One slice may clear a huge page. */
     bad += tell("first copy", small.first, large.first, 2);
     bad += tell("copy", small.copy, large.copy, 1);
     bad += tell("copy under the lock", small.locked, large.locked, 1);

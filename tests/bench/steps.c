@@ -2,9 +2,9 @@
 
 /**
  * @file steps.c
- * @brief How many instructions a request pays the pool, and how many system
- *        calls: counted one by one. So the figures are the same on a busy
- *        machine, and nearly so on any processor that runs this code.
+ * @brief How many instructions and system calls the pool costs a request. They
+ *        are counted one by one. So the figures are the same on a busy machine,
+ *        and nearly the same on each processor that runs this code.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -37,7 +37,8 @@ static void request(bench_pool_t *b, int i)
     apl_checkin(&b->pool, &hold, i);
 }
 
-/* Some without being looked at, so that all is known that is looked up once. */
+/* Some requests that are not counted, so that all that is looked up once is
+ * known. */
 static void be_stepped(bench_pool_t *b, int rounds)
 {
     int i;
@@ -88,7 +89,7 @@ static count_t count_all(bench_pool_t *b, int rounds)
     return n;
 }
 
-/* What lies between the two signals besides is subtracted. */
+/* The rest between the two signals is subtracted. */
 static count_t count(bench_pool_t *b)
 {
     count_t none = count_all(b, 0), n = count_all(b, ROUNDS);

@@ -2,13 +2,14 @@
 
 /**
  * @file yard.h
- * @brief What the pool is measured against: work of the same nature that is not
- *        the pool's. A limit in nanoseconds holds on one processor, and so does
- *        one in locks where locks are cheap and memory is not.
+ * @brief The yardstick of the benchmarks: work of the same kind as the pool's,
+ *        by means of libc. A limit in nanoseconds would hold on one processor
+ *        only. So would a limit in locks: on some processors locks are cheap
+ *        and memory is not.
  *
- * A round of the yard does what checkout and checkin cannot do without, in the
- * plainest way: it takes glibc's robust mutex twice, looks a name up, compares
- * a record, takes a slot off one list and puts it on another, and counts.
+ * A round does in the plainest way what checkout and checkin have to do. It
+ * takes the robust mutex of glibc twice, looks up a name, compares a record,
+ * moves a slot from one list to another, and counts.
  */
 #ifndef APPPOOL_TESTS_BENCH_YARD_H
 #define APPPOOL_TESTS_BENCH_YARD_H

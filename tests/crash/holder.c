@@ -5,12 +5,12 @@
  * @brief Catch a process of httpd while one of its threads holds the pool
  *        lock: `holder PID STEPS`.
  *
- * A watchpoint of the processor on the lock's word stops the thread that
- * takes it; from there it is stepped STEPS instructions on, or as far as it
- * goes before it gives the lock back. Then all threads are stopped, the
- * thread and its instruction are printed on one line, and the process stays
- * so until somebody kills it. Exit status 1 or 2: it could not be caught, and
- * is stopped if it was touched.
+ * A watchpoint of the processor on the lock word stops the thread that takes
+ * the lock. That thread is stepped STEPS instructions further, or until just
+ * before it gives the lock back. Then all threads are stopped. The thread and
+ * its instruction are printed on one line. The process stays stopped until it
+ * is killed. Exit status 1 or 2: it could not be caught. It is stopped if it
+ * was touched.
  */
 #include <dirent.h>
 #include <errno.h>

@@ -2,16 +2,16 @@
 
 /* A process may be killed after any instruction of any verb.
  *
- * Each verb is stepped through. Each new image of the segment is what a kill
- * at that instant would leave: a copy of it is entered as the next process
- * would enter it, all invariants must hold afterwards, and the outcome must
- * be that of before the verb or that of after it. Then the process is really
- * killed at each of these instants, and a stranger goes on.
+ * Each verb is run instruction by instruction. Each new image of the segment is
+ * what a kill at that instant would leave. A copy of the image is entered as
+ * the next process would enter it. Then all invariants must hold, and the
+ * outcome must be that of before the verb or that of after it. Then the process
+ * is really killed at each of these instants, and a stranger continues.
  *
  *     tests/crash/images [--quick] [PART/PARTS]
  *
- * --quick only looks at the images, and ends with the first scene that
- * fails. 1/2 takes the first scene of each two, 2/2 the other one. */
+ * --quick only checks the images, and ends with the first scene that fails.
+ * 1/2 takes the first scene of each two, 2/2 the other one. */
 
 #include <linux/futex.h>
 #include <stdio.h>
@@ -59,8 +59,8 @@ static void fail(run_t *run, unsigned step, const char *what)
 
 /* ---- outcomes ---- */
 
-/* What of a pool counts as its outcome: the states of slots, and who has
- * whom. Not: the times and numbers that a try leaves behind. */
+/* The outcome of a pool: the states of the slots, and which process each
+ * session has. Not the times and numbers that a try leaves behind. */
 static char *outcome(const apl_pool_t *pool)
 {
     size_t size = 4096, n = 0;
@@ -114,7 +114,7 @@ static apl_pool_t handle_on(const char *image, const apl_pool_t *pool)
     return h;
 }
 
-/* I13: else what is gone would be taken for what is there. */
+/* I13: otherwise a slot of the past could be taken for the present one. */
 static int generation_went_back(const run_t *run, const apl_pool_t *pool)
 {
     apl_pool_t old = handle_on(run->image, &run->stage->pool);
@@ -131,9 +131,9 @@ static int generation_went_back(const run_t *run, const apl_pool_t *pool)
     return back != 0;
 }
 
-/* Which field that counts is not what the verb makes it, though the states
- * say that it was done? NULL: none. New options of a group that was there may
- * be torn: whoever asks next brings them again. */
+/* The states say that the verb was done. Which field is not as the verb
+ * leaves it? NULL: none. New options of an old group may be half written:
+ * the next request brings them again. */
 static const char *incomplete(const run_t *run, const apl_pool_t *pool)
 {
     apl_pool_t done = handle_on(run->result, &run->stage->pool);
@@ -198,7 +198,7 @@ static char *outcome_after_a_tick(apl_pool_t *pool, apl_finding_t *finding)
     return outcome_after_entering(pool, finding);
 }
 
-/* Does a tick make of it what it makes of what the verb did? */
+/* After a tick, is the pool the same as after the verb and a tick? */
 static int is_finished(const run_t *run, apl_pool_t *pool)
 {
     apl_finding_t finding;
@@ -256,7 +256,7 @@ static int look_at_image(void *ctx, pid_t pid, unsigned step)
     copy->damaged = 0;
     if (lock == 0 && copy->header->sequence % 2 != 0)
         fail(run, step, "nobody is inside, but something changes");
-    /* What the kernel would do as the process ends. */
+    /* What the kernel does when the process ends. */
     copy->header->lock =
         (lock & FUTEX_TID_MASK) == (uint32_t)pid ? FUTEX_OWNER_DIED : lock;
     judge(run, step, copy);
@@ -303,7 +303,8 @@ static void copy_stage(run_t *run)
                                          run->stage->pool.n.children - 1});
 }
 
-/* Before: the pool as the next process would find it without the verb. */
+/* The outcome before the verb: the pool as the next process finds it without
+ * the verb. */
 static void step_through(const scene_t *scene, stage_t *stage)
 {
     run_t run = {.scene = scene, .stage = stage};

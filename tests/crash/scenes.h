@@ -2,8 +2,8 @@
 
 /**
  * @file scenes.h
- * @brief What the crash tests step through: verbs, each in pools where it has
- *        something to do.
+ * @brief The scenes of the crash tests: each is a verb in a pool where the verb
+ *        has something to do.
  */
 #ifndef APPPOOL_TESTS_CRASH_SCENES_H
 #define APPPOOL_TESTS_CRASH_SCENES_H
@@ -15,8 +15,8 @@ typedef struct {
     const char *name;
     void (*prepare)(stage_t *stage);
     void (*verb)(stage_t *stage);
-    /** 1: it does several things one after the other, and may be found
-     * between them; 2: which the next tick finishes */
+    /** 1: the verb has several steps, and a death may leave the pool between
+     * two of them; 2: the same, and the next tick does the rest */
     int several;
 } scene_t;
 

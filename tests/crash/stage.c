@@ -139,7 +139,7 @@ void stage_due_to_retire(stage_t *g)
     stage_ask(g, 2, 0);
 }
 
-/* It has had nine of ten requests when this one is closed. */
+/* When this request is closed, the process has had nine of ten requests. */
 void stage_due_to_be_replaced(stage_t *g)
 {
     g->apps[0].options.max_requests = 10;
@@ -147,7 +147,7 @@ void stage_due_to_be_replaced(stage_t *g)
     g->pool.processes[1].processed = 8;
 }
 
-/* It was replaced too late. */
+/* Its replacement came too late. */
 void stage_due_to_retire_and_replaced(stage_t *g)
 {
     stage_due_to_be_replaced(g);
@@ -199,7 +199,7 @@ void stage_leaving_linked(stage_t *g)
                                 APL_LONG_LIVED_CONNECTION);
 }
 
-/* All requests take too long; one more waits, another one is long-lived. */
+/* All requests take too long. One more waits, and another one is long-lived. */
 void stage_overdue(stage_t *g)
 {
     apl_options_t *o = &g->apps[0].options;
@@ -285,7 +285,7 @@ void stage_about_to_roll(stage_t *g)
     g->apps[0].options.rolling = 1;
 }
 
-/* Two are outdated, a third one boots that is to replace one of them. */
+/* Two processes are outdated, and a third one boots to replace one of them. */
 void stage_rolling(stage_t *g)
 {
     stage_full_with_idle(g);
@@ -305,7 +305,7 @@ void stage_torn(stage_t *g)
     g->pool.header->lock = FUTEX_OWNER_DIED;
 }
 
-/* The second child is another process than it was, and nobody saw it die. */
+/* The second child is another process now, and nobody saw the first one die. */
 void stage_child_died(stage_t *g)
 {
     stage_of_two_children(g);
@@ -313,7 +313,7 @@ void stage_child_died(stage_t *g)
     g->pool.header->roll_call = 1;
 }
 
-/* The child that acts was taken for dead: its slot was given away. */
+/* The child that acts was taken for dead, and its slot was given away. */
 void stage_slot_lost(stage_t *g)
 {
     apl_lock_token_t token;

@@ -29,7 +29,7 @@ typedef struct {
     size_t size;
 } stage_t;
 
-/** Small, so that each image of it is soon compared. */
+/** Small, so that the images are compared quickly. */
 extern const apl_capacity_t stage_capacity;
 
 /** An empty pool; the same memory each time. */
@@ -42,7 +42,7 @@ apr_status_t stage_ask(stage_t *g, int hold, int app);
  * kept in ids[i] */
 uint64_t stage_take(stage_t *g, int i);
 
-/* What makes an empty pool one of these. */
+/* Bring an empty pool into one of these states. */
 void stage_nothing(stage_t *g);
 void stage_one_idle(stage_t *g);
 void stage_two_died(stage_t *g);

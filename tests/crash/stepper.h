@@ -20,7 +20,7 @@ typedef void stepper_work_t(void *arg);
  * @return 0: go on; 1: that is enough */
 typedef int stepper_look_t(void *ctx, pid_t pid, unsigned step);
 
-/** Where a run came by; all zero at first. */
+/** The way of a run; all zero at first. */
 typedef struct {
     uintptr_t *at;    /**< [n]: the instruction after n of them */
     unsigned *firsts; /**< those n with an at[n] that was not there before */
@@ -39,9 +39,9 @@ unsigned stepper_run(stepper_work_t *work, void *arg, const void *memory,
                      stepper_path_t *path, pid_t *pid);
 
 /**
- * Fork, and run so many instructions of work(arg) and no more, on the way that
- * stepper_run() took: at full speed up to the last one that is new there, and
- * step by step behind it. Another way ends the program.
+ * Fork, and run exactly `stop` instructions of work(arg), on the way that
+ * stepper_run() took. It runs at full speed up to the last instruction that is
+ * new on this way, and then step by step. If the way differs, the program ends.
  * @return the process, stopped; kill it
  */
 pid_t stepper_run_to(stepper_work_t *work, void *arg,

@@ -2,8 +2,8 @@
 
 /**
  * @file stranger.h
- * @brief Goes on where another one was killed: a freshly executed process that
- *        knows nothing of the pool but its descriptor.
+ * @brief The stranger: a new program that continues where a process was killed.
+ *        It knows nothing of the pool but the descriptor.
  */
 #ifndef APPPOOL_TESTS_CRASH_STRANGER_H
 #define APPPOOL_TESTS_CRASH_STRANGER_H
@@ -14,16 +14,16 @@
  * to stranger_work(). */
 #define STRANGER "--stranger"
 
-/** Execute one. It attaches the segment, enters, which repairs it, and stops.
- * @return its pid, or -1: it could not */
+/** Execute a stranger. It attaches the segment, enters, which repairs the
+ * pool, and stops. @return its pid; -1: that failed */
 pid_t stranger_enters(const stage_t *stage);
 
-/** Then it finds all processes and children dead, and asks for a process of an
- * application that was never heard of.
- * @return it was served, and all invariants held */
+/** Let the stranger continue. It finds all processes and children dead, and
+ * asks for a process of a new application. @return 1: it was served, and all
+ * invariants held */
 int stranger_goes_on(pid_t pid);
 
-/** What it does. Does not return. */
+/** The work of a stranger. Does not return. */
 void stranger_work(const char *descriptor);
 
 #endif

@@ -1,11 +1,11 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* What an app can say: bytes on its standard output, which become lines of
- * the log, and messages to $NOTIFY_SOCKET.
+/* What an app writes: bytes on its standard output, which become lines of the
+ * log, and messages to $NOTIFY_SOCKET.
  *
- * Input: a byte whose lowest bit tells which of both, and what the app says,
- * in pieces: each begins with a byte that holds its length; or 255, and a byte
- * that is said over and over, for a line that is longer than it may be. */
+ * Input: a byte whose lowest bit selects one of the two, and what the app
+ * writes, in pieces. A piece begins with a byte that is its length. Or it is
+ * 255 and a byte that is repeated, for a line that is too long. */
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -25,7 +25,8 @@ static void must(int truth)
         abort();
 }
 
-/* Each line is one of ours; an app can begin none of its own. */
+/* Each line begins as the spawner's lines do. An app cannot begin a line of
+ * its own. */
 static void is_log(const char *text)
 {
     const char *line, *end;

@@ -1,11 +1,12 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
 /* The control socket: whatever a client sends, it gets one JSON object, or
- * nothing. Only root may do all. A user of apps hears of no other app, and
- * somebody else of none.
+ * nothing. Only root may do everything. A user of apps is told of no other app,
+ * and any other user of no app.
  *
- * Input: a byte (1: over the socket, in pieces of the upper bits; 2: root; else
- * the next two bits say which user), and what is sent. */
+ * Input: a byte, and what is sent. If bit 0 of the byte is set: over the
+ * socket, in pieces as long as the upper bits say. If bit 1 is set: as root;
+ * otherwise the next two bits select the user. */
 
 #include "spawner/control/control.h"
 
@@ -21,7 +22,7 @@
 #include "tests/fuzz/play.h"
 #include "tests/fuzz/state.h"
 
-/* Users: of the first app, of the second, of none. */
+/* Users: one of the first app, one of the second, one of no app. */
 enum { USER = 1001, OTHER, STRANGER };
 
 static void must(int truth)
@@ -30,7 +31,8 @@ static void must(int truth)
         abort();
 }
 
-/* Two apps, and three processes that the table of apps knows or does not. */
+/* Two apps, and three processes. The app table does not know the apps of all
+ * of them. */
 static void fill(spawner_t *s)
 {
     static app_entry_t apps[2];
@@ -65,7 +67,7 @@ static void fill(spawner_t *s)
     }
 }
 
-/* There is no index of them here. */
+/* There is no index of processes here. */
 process_t *process_find(const spawner_t *s, uint64_t id)
 {
     process_t *p;
@@ -122,7 +124,8 @@ static void is_answer(const json_t *o)
     must(json_is_object(o) && json_object_size(o) > 0);
 }
 
-/* Nothing of the other user's app, but what the question said itself. */
+/* The response names nothing of another user's app that was not in the
+ * command. */
 static void is_own(json_t *o, const char *question, const command_client_t *who)
 {
     static const char *const secret[] = {"other-label", "/of-another"};
@@ -182,7 +185,7 @@ static void turn(void)
     finish(state_spawner());
 }
 
-/* All that comes until the end, or for now. @return bytes */
+/* Read all that comes until the end, or for now. @return bytes */
 static size_t receive(int fd, char *answer, size_t size)
 {
     size_t length = 0;

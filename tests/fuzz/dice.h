@@ -2,7 +2,7 @@
 
 /**
  * @file dice.h
- * @brief An input as a row of decisions.
+ * @brief The input of a fuzzer as a sequence of decisions.
  */
 #ifndef APPPOOL_TESTS_FUZZ_DICE_H
 #define APPPOOL_TESTS_FUZZ_DICE_H

@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* Seeds for segment.c: plays an input of pool.c, and writes the pool that it
- * leaves behind as an input of segment.c.
+/* Makes seeds for segment.c: plays an input of pool.c, and writes the resulting
+ * pool as an input of segment.c.
  *
  *     tests/fuzz/image <tests/fuzz/corpus/pool/FILE >SEED */
 
@@ -16,7 +16,7 @@ static void put(const void *from, size_t size)
 
 int main(void)
 {
-    /* What will be done with it: 31 bytes to decide by. */
+    /* 31 bytes that decide what segment.c does with it. */
     static const uint8_t script[] = {31, 0, 1, 2, 3, 5, 8, 13, 21, 17, 18, 19};
     static uint8_t input[65536];
     size_t n = fread(input, 1, sizeof input, stdin), i;

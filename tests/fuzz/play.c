@@ -121,9 +121,9 @@ void play_look(play_t *p)
     apr_pool_clear(memory);
 }
 
-/* ---- somebody else writes ---- */
+/* ---- wrong values ---- */
 
-/* A value that could stand there, or nearly. */
+/* A value that could stand there, or almost. */
 static uint32_t value(play_t *p, dice_t *d, const uint32_t *word)
 {
     static const uint32_t edges[] = {

@@ -2,8 +2,8 @@
 
 /**
  * @file play.h
- * @brief All verbs of the pool, in an order that bytes decide, on a segment
- *        that somebody else may write to as well.
+ * @brief All verbs of the pool, in an order that the input decides, on a
+ *        segment that another process may write to, too.
  */
 #ifndef APPPOOL_TESTS_FUZZ_PLAY_H
 #define APPPOOL_TESTS_FUZZ_PLAY_H
@@ -28,22 +28,23 @@ typedef struct {
     apl_session_ref_t holds[PLAY_HOLDS];
     uint64_t ids[PLAY_IDS]; /* of processes that were started last */
     unsigned n_ids;
-    int hostile; /* somebody wrote, and nothing was repaired since */
+    int hostile; /* there were wrong values, and no repair since */
 } play_t;
 
 /** A pool without processes; two children; the same memory each time. */
 play_t *play_begin(void);
 
-/** Verbs, until the bytes are used up. @param hostile 1: and writes */
+/** Do verbs until the bytes are used up. @param hostile 1: and write wrong
+ * values */
 void play(play_t *p, dice_t *d, int hostile);
 
-/** As the next after a dead owner: then all invariants hold. */
+/** Enter as after a dead owner. Then all invariants must hold. */
 void play_repair(play_t *p);
 
 /** One verb. */
 void verbs_do(play_t *p, dice_t *d);
 
-/** For who has set TRACE in the environment, and reads. */
+/** Print a line if TRACE is set in the environment. */
 void play_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /** A snapshot, checked and reported as JSON. */

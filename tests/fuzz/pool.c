@@ -1,9 +1,9 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* The verbs of the pool in any order, from an empty pool on. After each all
- * invariants hold. Somebody writes plausible wrong values in between: then
- * each verb ends and stays in bounds; and after the next repair the invariants
- * hold again, from verb to verb. */
+/* The verbs of the pool in any order, beginning with an empty pool. After each
+ * verb all invariants hold. In between, plausible wrong values are written.
+ * Then each verb ends and stays in bounds. After the next repair the invariants
+ * hold again after each verb. */
 
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/play.h"

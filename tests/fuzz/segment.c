@@ -1,9 +1,9 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
 /* Any bytes as a segment: repair ends, stays in bounds, and leaves a pool in
- * which all invariants hold and go on to hold, whatever is done.
+ * which all invariants hold, and still hold after any verbs.
  *
- * Input: a byte, so many bytes to decide by, and the image, in the order: the
+ * Input: a byte, so many bytes that decide, and the image in this order: the
  * header up to its events, processes, sessions, children, groups, the rest of
  * the header. */
 
@@ -50,7 +50,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     lay(&p->pool, &image);
     p->pool.header->lock = 0;
     p->hostile = 1;
-    /* As it is, half of the time; then repaired. */
+    /* Half of the inputs are used before a repair; then the pool is
+     * repaired. */
     if (n & 1) {
         play_look(p);
         play(p, &script, 0);

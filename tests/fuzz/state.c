@@ -21,7 +21,7 @@ spawner_t *state_spawner(void)
     return &spawner;
 }
 
-/* What is fuzzed goes on from the record, and here there is none. */
+/* The code under test reads the registry, and there is none here. */
 int process_record(process_t *p, uint32_t state)
 {
     p->is.state = state;

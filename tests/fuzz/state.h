@@ -2,8 +2,8 @@
 
 /**
  * @file state.h
- * @brief A spawner without a loop of its own and without processes: for what
- *        of it is fuzzed.
+ * @brief A spawner without a loop and without processes, for the parts of it
+ *        that are fuzzed.
  */
 #ifndef APPPOOL_TESTS_FUZZ_STATE_H
 #define APPPOOL_TESTS_FUZZ_STATE_H

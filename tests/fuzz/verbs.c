@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* The verbs, each with what it needs drawn from the dice. */
+/* The verbs. The dice choose the arguments of each. */
 
 #include "shm/verbs/timeouts.h"
 #include "tests/fuzz/play.h"
@@ -21,7 +21,7 @@ static apl_session_ref_t *some_hold(play_t *p, dice_t *d)
     return hold;
 }
 
-/* That of a process there was; or any. */
+/* The id of a process that existed, or any id. */
 static uint64_t some_id(play_t *p, dice_t *d)
 {
     uint32_t n = dice(d, 16);
@@ -34,7 +34,8 @@ static uint64_t some_id(play_t *p, dice_t *d)
 
 /* ---- of a child of httpd ---- */
 
-/* Be the first or the second child; one that was written over begins anew. */
+/* Act as the first or the second child. A child whose slot was overwritten
+ * registers again. */
 static int be_child(play_t *p, uint32_t index)
 {
     apl_child_watch_t watch;
@@ -117,7 +118,7 @@ static void ready(play_t *p, dice_t *d)
     apl_supervise_ready(&p->pool, some_id(p, d), p->now);
 }
 
-/* All that is wanted starts. */
+/* All wanted processes start. */
 static void spawn(play_t *p, dice_t *d)
 {
     unsigned i, before = p->n_ids;
@@ -269,7 +270,7 @@ static void unkillable(play_t *p, dice_t *d)
     apl_timeouts_mark_unkillable(&p->pool, some_id(p, d), p->now);
 }
 
-/* ---- who looks ---- */
+/* ---- reads ---- */
 
 static void repair(play_t *p, dice_t *d)
 {
@@ -290,7 +291,7 @@ static void look(play_t *p, dice_t *d)
     apl_configure_group_name(&p->pool, dice(d, 5), name);
 }
 
-/* What happens often stands here twice. */
+/* Verbs that are frequent stand here twice. */
 static const struct {
     const char *name;
     void (*verb)(play_t *p, dice_t *d);

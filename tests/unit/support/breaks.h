@@ -10,8 +10,8 @@
 
 #include "tests/unit/support/scene.h"
 
-/** Do something to the segment; this invariant, and no other before it, is found
- * broken; undo it. */
+/** Change the segment. apl_check() must find this invariant broken, and no
+ * other one before it. Then undo the change. */
 #define breaks(s, number, what)                                                \
     do {                                                                       \
         char *image = breaks_save(s);                                          \
@@ -36,7 +36,7 @@ typedef struct {
 
 busy_t busy_pool(void);
 
-/** All places are taken; two requests of the group `c` wait, for room. */
+/** All places are taken. Two requests of the group `c` wait for room. */
 typedef struct {
     scene_t *s;
     apl_header_t *h;

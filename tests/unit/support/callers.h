@@ -2,13 +2,14 @@
 
 /**
  * @file callers.h
- * @brief Those who ask the pool for processes: all of them this process, or
- *        spread over four others, of which each is an httpd child.
+ * @brief Callers that ask the pool for processes. All callers are in this
+ *        process, or they are spread over four other processes. Each of these
+ *        is a child of httpd.
  *
- * A caller is a number and has one request at a time. Where the callers are
- * others, a request that has to wait does so in apl_checkout_wait(), in a
- * thread of its process, and sends word when its wait is over; here it is
- * asked by apl_checkout_poll().
+ * A caller is a number, and has one request at a time. In another process, a
+ * request waits in apl_checkout_wait(), in a thread of its own, and sends a
+ * message when its wait is over. In this process, it is asked by
+ * apl_checkout_poll().
  */
 #ifndef APPPOOL_TESTS_UNIT_SUPPORT_CALLERS_H
 #define APPPOOL_TESTS_UNIT_SUPPORT_CALLERS_H
@@ -30,13 +31,13 @@ void callers_end(callers_t *c);
 apr_status_t callers_ask(callers_t *c, int who, const apl_app_t *app,
                          const char *dir);
 
-/** What became of it. @return as apl_checkout_poll() */
+/** The state of the caller's request. @return as apl_checkout_poll() */
 apr_status_t callers_poll(callers_t *c, int who);
 
 void callers_close(callers_t *c, int who);
 void callers_refused(callers_t *c, int who);
 
-/** What it has. */
+/** The session of the caller. */
 const apl_session_ref_t *callers_hold(const callers_t *c, int who);
 
 #endif

@@ -2,8 +2,8 @@
 
 /**
  * @file family.h
- * @brief A session of processes: a leader, a child of ours, and what it has
- *        started, each in a process group of its own.
+ * @brief A session of processes: a leader, which is a child of the test, and
+ *        the processes that it has started. Each has its own process group.
  */
 #ifndef APPPOOL_TESTS_UNIT_SUPPORT_FAMILY_H
 #define APPPOOL_TESTS_UNIT_SUPPORT_FAMILY_H
@@ -24,8 +24,8 @@ typedef struct {
 /** Start them. @param memory bytes that each of the members uses */
 void family_begin(family_t *f, size_t memory);
 
-/** The leader ends, and is reaped. A family that began later has a copy of the
- * descriptor that it waits for, so that one ends first. */
+/** The leader ends, and is reaped. A family that began later has a copy of
+ * the descriptor that this leader waits for, so end that family first. */
 void family_end_leader(const family_t *f);
 
 int family_is_alive(pid_t pid);

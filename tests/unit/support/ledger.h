@@ -2,15 +2,14 @@
 
 /**
  * @file ledger.h
- * @brief What many processes did to one pool, written down beside it, and
- *        whether that can have been right.
+ * @brief A record of what many processes did to one pool, and a check whether
+ *        that can have been right.
  *
- * Each worker writes down its visits to the pool. An event is numbered by the
- * ledger's clock, so that one that has a smaller number was before; what a
- * worker did not come to, as it was killed, is 0. What an event means has
- * happened: `granted` is written after the pool gave the process, `closing`
- * before it is given back. So a visit had its process at least from the one
- * to the other.
+ * Each worker records its visits to the pool. The clock of the ledger numbers
+ * the events: an event with a smaller number came before. An event is 0 if the
+ * worker was killed before it. An event is recorded so that the visit had its
+ * process at least from `granted` to `closing`: `granted` is written after the
+ * pool gave the process, `closing` before the process is given back.
  */
 #ifndef APPPOOL_TESTS_UNIT_SUPPORT_LEDGER_H
 #define APPPOOL_TESTS_UNIT_SUPPORT_LEDGER_H
@@ -29,10 +28,10 @@ typedef struct {
     uint64_t ticket;
     uint64_t process;                         /**< id */
     uint64_t asked, granted, closing, closed; /**< events */
-    int64_t closed_at;   /**< us: who was to be woken has been */
+    int64_t closed_at;   /**< us: the next waiter was woken */
     int64_t missed;      /**< sleeps.h */
     uint64_t died;       /**< event: its worker is about to be reported dead */
-    int64_t reported_at; /**< us: it was */
+    int64_t reported_at; /**< us: it was reported */
 } visit_t;
 
 /** A process became ready. */
@@ -40,12 +39,12 @@ typedef struct {
     uint64_t process;
     uint64_t begun; /**< event */
     int64_t done_at;
-    uint32_t gone; /**< so many times */
+    uint32_t gone; /**< how many times it ended */
 } ready_t;
 
 typedef struct {
     uint64_t clock;
-    uint32_t stop; /**< whoever spawns is to end */
+    uint32_t stop; /**< the process that spawns must end */
     uint32_t allowed;
     uint32_t n_ready;
     ready_t ready[LEDGER_READY];
@@ -62,7 +61,8 @@ void ledger_drop(ledger_t *l);
 /** The number of an event that happens now. */
 uint64_t ledger_now(ledger_t *l);
 
-/** Go on. Else the pages are full when whoever kills is held for some time. */
+/** Let the workers continue. Otherwise their pages would be full when the
+ * process that kills does not run for some time. */
 void ledger_allow(ledger_t *l);
 
 /** The worker's next visit, once it is allowed. @return NULL: its pages are
@@ -83,11 +83,11 @@ typedef struct {
 } ledger_sums_t;
 
 /**
- * Once all are dead and reported: was no process given to more than its
- * concurrency at a time, nor more often than its requests; did nobody wait
- * longer than one who came later; was everybody woken by whom it was to be
- * woken, unless that one was killed before; did each visit end, and each
- * process once at the most?
+ * Check the ledger when all workers are dead and reported. No process had more
+ * sessions at a time than its concurrency, or more requests than MaxRequests.
+ * No visit waited longer than one that came later. Each waiter was woken by the
+ * worker that had to, unless that worker was killed before. Each visit ended,
+ * and each process ended at most once.
  * @return 1; or 0: why says what happened
  */
 int ledger_check(const ledger_t *l, const ledger_rule_t *rules,

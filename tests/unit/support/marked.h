@@ -2,13 +2,13 @@
 
 /**
  * @file marked.h
- * @brief Processes that bear a mark, and of which some never let it be read:
- *        in marked.c procfs_mark() is ours. Link with --wrap=procfs_mark.
+ * @brief Processes with a mark. Some of them never let their mark be read: the
+ *        linker wraps procfs_mark(). Link with --wrap=procfs_mark.
  *
- * Those who read have little time. What can be read is to be read on a machine
- * that holds them for seconds, too, so time goes by ten times slower until
- * only those are left that keep them waiting: link with --wrap=clock_gettime,
- * --wrap=alarm.
+ * The readers of marks have little time. On a machine that stops them for
+ * seconds, they must still read each mark that can be read. So time runs ten
+ * times slower until only those readers are left that are blocked. Link with
+ * --wrap=clock_gettime, --wrap=alarm.
  */
 #ifndef APPPOOL_TESTS_UNIT_SUPPORT_MARKED_H
 #define APPPOOL_TESTS_UNIT_SUPPORT_MARKED_H
@@ -19,23 +19,25 @@
 #define MARKED_MAX    40
 #define MARKED_SLOWER 10 /* also alarm() */
 
-/** Those that were started, in order. */
+/** The processes that were started, in order. */
 extern pid_t marked[MARKED_MAX];
 extern int n_marked;
 
-/** So many of the first ones keep those who read their mark waiting. */
+/** So many of the first ones block the readers of their mark. */
 extern int n_stuck;
 
-/** Their marks are going to be read. @param own so is that of this process */
+/** Their marks are going to be read. @param own 1: also the mark of this
+ * process */
 void marked_read(int own);
 
-/** At its n-th look at the clock ten seconds have passed. */
+/** At this look at the clock, ten seconds have passed. */
 extern int marked_held;
 
-/** 16 digits that are this run's alone. */
+/** 16 digits that only this run has. */
 const char *marked_instance(void);
 
-/** Start one. It is no child of ours, as a sweep would end that unasked. */
+/** Start a process. It is not a child of the test: a sweep would end a child
+ * in any case. */
 pid_t marked_start(const char *instance, uint64_t id);
 
 int marked_is_alive(pid_t pid);

@@ -2,8 +2,9 @@
 
 /**
  * @file model.h
- * @brief The pool's algorithm in the plainest code: arrays that are searched,
- *        no list, no lock, no shared memory. What walk.c holds the pool to.
+ * @brief The model: the algorithm of the pool in the plainest code. It searches
+ *        arrays, and has no list, no lock and no shared memory. walk.c compares
+ *        the pool with it.
  *
  * The verbs of httpd's children are in model.c, those of the spawner in
  * model_spawner.c and model_timeouts.c.
@@ -26,7 +27,7 @@ typedef enum { M_FREE, M_WANTED, M_STARTING, M_LIVE, M_LEAVING } m_state_t;
 typedef struct {
     m_state_t state;
     int group;
-    uint64_t id; /* the pool's, once the order is taken */
+    uint64_t id; /* that of the pool, once the order is taken */
     unsigned sessions, processed;
     int64_t started, ready_at, last_used;
     uint64_t birth, enlisted, idle_since; /* ticks of the model's own counter */
@@ -49,7 +50,7 @@ typedef struct {
 
 /** What a child saw of an app's restart.txt and always_restart.txt. */
 typedef struct {
-    int stale; /* somebody looked later */
+    int stale; /* another child has looked later */
     int exists, always;
     int64_t mtime;
 } m_look_t;
@@ -65,7 +66,7 @@ typedef struct {
     uint64_t turn;  /* when it took its turn; 0: it has none */
     uint64_t above; /* the same, for the place above the limit */
     unsigned revision, young;
-    int looked; /* somebody saw: */
+    int looked; /* a child has seen this: */
     m_look_t seen;
 } m_group_t;
 
@@ -76,12 +77,12 @@ typedef struct {
     m_group_t groups[MODEL_GROUPS];
     m_process_t processes[MODEL_PROCESSES];
     m_session_t sessions[MODEL_SESSIONS];
-    int n_processes; /* no slot behind was ever used */
-    unsigned wakes;  /* given away since the lock was taken */
-    int more;        /* more might have been */
+    int n_processes; /* slots from here on were never used */
+    unsigned wakes;  /* waiters that were woken under this lock */
+    int more;        /* more waiters could have been served */
 } model_t;
 
-/** What there is of a group, or of all where group is -1. */
+/** Counts of a group, or of all groups (group -1). */
 typedef struct {
     unsigned count, active, spawning, waiting, leaving, outdated, hung, credit;
 } m_sums_t;
@@ -142,26 +143,26 @@ void model_limit(model_t *m, unsigned max);
 int model_orphan(model_t *m, int session);
 /** A session that was abandoned ends. */
 void model_reclaim(model_t *m, int session);
-/** A session is closed, and nothing follows: before model_repair(). */
+/** A session is closed, and nothing follows. model_repair() comes next. */
 void model_lose(model_t *m, int session);
 
 /** As apl_timeouts_find(). @return how many are to be killed */
 unsigned model_clock(model_t *m);
-/** As apl_timeouts_kill(), by whatever request. */
+/** As apl_timeouts_kill(), because of any request. */
 apr_status_t model_kill(model_t *m, int process);
 apr_status_t model_unkillable(model_t *m, int process);
 /** As apl_timeouts_end_abandoned(). */
 apr_status_t model_ended(model_t *m, int process, unsigned n);
-/** Abandoned ones of a process that is gone. */
+/** Free the abandoned sessions of a process that is gone. */
 void model_forget(model_t *m, int process);
 /** Sessions of a process that are abandoned. */
 unsigned model_abandoned(const model_t *m, int process);
 
-/** The lock is given back: who could not be served yet is. All verbs end with
- * it. */
+/** The lock is given back: waiters that could not be served yet are served.
+ * All verbs end with it. */
 void model_unlock(model_t *m);
 
-/** A process died inside: what only lists knew is lost. */
+/** A process died inside: what only the lists knew is lost. */
 void model_repair(model_t *m);
 
 #endif

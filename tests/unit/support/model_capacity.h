@@ -2,15 +2,15 @@
 
 /**
  * @file model_capacity.h
- * @brief The model's state searched, and its room shared out; for model.c and
- *        model_spawner.c.
+ * @brief Searches in the state of the model, and how its room is shared. For
+ *        model.c and model_spawner.c.
  */
 #ifndef APPPOOL_TESTS_UNIT_SUPPORT_MODEL_ROOM_H
 #define APPPOOL_TESTS_UNIT_SUPPORT_MODEL_ROOM_H
 
 #include "tests/unit/support/model.h"
 
-/* How many there are; of all groups where \p group is -1. */
+/* How many there are, in a group or in all groups (group -1). */
 unsigned model_size(const model_t *m, int group);
 unsigned model_spawning(const model_t *m, int group);
 unsigned model_waiting(const model_t *m, int group);
@@ -18,7 +18,7 @@ unsigned model_waiting(const model_t *m, int group);
 unsigned model_hung(const model_t *m, int group);
 unsigned model_credit(const model_t *m, int group);
 
-/** Has it none but hung ones? */
+/** Does the group have no process, or only hung ones? */
 int model_unserved(const model_t *m, int group);
 
 /** Are there too many unkillable processes? */
@@ -30,7 +30,7 @@ int model_above(const model_t *m, int group);
 /** Is a process live, and of an old revision? */
 int model_outdated(const model_t *m, int process);
 
-/** So many processes may be there. */
+/** The number of processes that the pool may have. */
 unsigned model_limit_of(const model_t *m);
 
 /** Is the pool above its limit? */
@@ -39,7 +39,7 @@ int model_exceeded(const model_t *m);
 /** The session that waits longest, or -1. */
 int model_head(const model_t *m, int group);
 
-/** The groups that are there, in the order of the pool's slots. @return n */
+/** The groups that exist, in the order of the pool's slots. @return how many */
 int model_in_order(const model_t *m, int groups[MODEL_GROUPS]);
 
 /** Has a been idle for longer than b? */
@@ -54,48 +54,49 @@ m_process_t *model_add(model_t *m, int group, m_state_t state);
 /** A process changes its state. */
 void model_move(model_t *m, int process, m_state_t state);
 
-/** It is hung, or not any more. */
+/** A process is hung, or not any more. */
 void model_hang(model_t *m, int process, int hung);
 
-/** It is used now. */
+/** A process is used now. */
 void model_touch(const model_t *m, m_process_t *p);
 
 /** A session gets a process. */
 void model_give(model_t *m, int session, int process);
 
-/** A session's wait ends without one. */
+/** The wait of a session ends without a process. */
 void model_fail(model_t *m, int session, apr_status_t outcome);
 
 /** Apply options. @return 1: they were new */
 int model_options(model_t *m, int group, const apl_options_t *options);
 
-/** A group that was not there. */
+/** Add a group. */
 void model_found(model_t *m, int group, unsigned slot,
                  const apl_options_t *options);
 
 /** The processes of a group leave: live ones, booting ones. */
 void model_leave(model_t *m, int group, int live, int booting);
 
-/** A restart, without what is shared out after it. */
+/** A restart, without the sharing of room after it. */
 void model_reload(model_t *m, int group, int rolling);
 
-/** Has it had all its requests? */
+/** Has the process had MaxRequests? */
 int model_full(const model_t *m, int process);
 
-/** It had all its requests. */
+/** A process has had MaxRequests. */
 void model_retire_full(model_t *m, int process);
 
-/** It closed a session: does it have to go? */
+/** The process closed a session: retire it if it has to end. */
 void model_retire(model_t *m, int process);
 
-/** The process that gives way to a newcomer that is unserved, or not; or -1. */
+/** The process that makes room for a newcomer, or -1. @param unserved as of
+ * apl_group_unserved() */
 int model_victim(const model_t *m, int newcomer, int unserved);
 
-/** One of those that the requests of a group share, when it has a place free;
- * or -1. */
+/** A busy process of the group that can make room, or -1. */
 int model_shared_victim(const model_t *m, int freed, int newcomer);
 
-/** Is it of use to nobody, and would leave a place? */
+/** Does the process serve only abandoned requests, and would its end leave a
+ * place? */
 int model_forsaken(const model_t *m, int process);
 
 /* As apl_capacity_ask(), apl_capacity_replace_outdated(), and so on. */

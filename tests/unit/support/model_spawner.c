@@ -31,8 +31,8 @@ void model_born(model_t *m, int process, unsigned made_for)
     m->processes[process].made_for = made_for;
 }
 
-/* An outdated one leaves: the oldest idle one, else the oldest. @return 0: there
- * is none */
+/* An outdated process leaves: the oldest idle one, else the oldest.
+ * @return 0: there is none */
 static int replaced(model_t *m, int by)
 {
     int i, best = -1;
@@ -163,7 +163,7 @@ void model_adopt(model_t *m, int group, uint64_t id, unsigned made_for,
             p->sessions++;
         }
     }
-    /* A live one may run any code there ever was. */
+    /* A live process may run any code that the app ever had. */
     p->revision = live ? 0 : m->groups[group].revision;
     if (live) {
         model_move(m, (int)(p - m->processes), M_LIVE);
@@ -193,7 +193,7 @@ void model_configure(model_t *m, int group, unsigned slot,
     model_unlock(m);
 }
 
-/* Where nothing will come, nobody waits. */
+/* If no process will come, the waiters are told. */
 static void give_up(model_t *m, int group, apr_status_t why)
 {
     int s, n = MODEL_WAKES;
@@ -203,7 +203,7 @@ static void give_up(model_t *m, int group, apr_status_t why)
         model_fail(m, s, why);
 }
 
-/* Who waits is served first; but not where the app is drained. */
+/* Waiters are served first, but not if the app is drained. */
 static void wind_up(model_t *m, int group)
 {
     int drained = m->groups[group].drained;

@@ -1,10 +1,10 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* Which process of the model gives way to another group. */
+/* Which process of the model makes room for another group. */
 
 #include "tests/unit/support/model_capacity.h"
 
-/* If it hangs, does it count all the same? */
+/* Does the process count against the limit, although it may be hung? */
 static int counts(const model_t *m, int process)
 {
     const m_process_t *p = &m->processes[process];
@@ -20,8 +20,8 @@ int model_forsaken(const model_t *m, int process)
            p->sessions == model_abandoned(m, process) && counts(m, process);
 }
 
-/* The longest idle of another group; one above its minimum before others,
- * which only give way to a group that unserved. */
+/* The longest idle process of another group. Processes of groups above their
+ * minimum come first. The others only make room for an unserved group. */
 int model_victim(const model_t *m, int newcomer, int unserved)
 {
     int i, best[2] = {-1, -1};
@@ -40,7 +40,8 @@ int model_victim(const model_t *m, int newcomer, int unserved)
     return best[0] >= 0 || !unserved ? best[0] : best[1];
 }
 
-/* Of processes that requests share, one gives way when a place is freed. */
+/* Of processes that several requests share, one makes room when it has a
+ * place free. */
 int model_shared_victim(const model_t *m, int freed, int newcomer)
 {
     int p = freed < 0 || freed == newcomer ? -1 : model_pick(m, freed);

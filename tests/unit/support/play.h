@@ -2,9 +2,9 @@
 
 /**
  * @file play.h
- * @brief A scene with callers and two apps, and what can be said of them; each
- *        play is run twice: with all callers in this process, and with the
- *        callers spread over four.
+ * @brief A play: a scene with callers and two apps, and assertions about them.
+ *        Each play runs twice: with all callers in this process, and with the
+ *        callers spread over four processes.
  *
  *     static void the_second_waits(void **state)
  *     {
@@ -37,12 +37,12 @@ void play_end(play_t *p);
 uint64_t play_has(play_t *p, int who);
 void play_waits(play_t *p, int who);
 
-/** Ask, and no more: it has to wait. */
+/** Ask. The caller has to wait. */
 void play_ask(play_t *p, int who, const apl_app_t *app);
 
-/** Ask, and the spawner does what is wanted. @return the process's id */
+/** Ask, and let the spawner work. The caller gets a process. @return its id */
 uint64_t play_get(play_t *p, int who, const apl_app_t *app);
-/** The same, but it has to wait all the same. */
+/** The same, but the caller has to wait. */
 void play_get_none(play_t *p, int who, const apl_app_t *app);
 
 void play_close(play_t *p, int who);

@@ -11,18 +11,18 @@
  *     scene_is(s, 1, 0); // count, active; and all invariants hold
  *     scene_end(s);
  *
- * Every verb of a scene is followed by apl_check(), and by a look whether
- * anybody was overtaken.
+ * After each verb of a scene, apl_check() runs, and no waiter may have been
+ * overtaken.
  */
 #ifndef APPPOOL_TESTS_UNIT_SUPPORT_SCENE_H
 #define APPPOOL_TESTS_UNIT_SUPPORT_SCENE_H
 
-/* cmocka wants these before it. */
+/* cmocka.h needs these before it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* Its own order matters. */
+/* The order of these matters. */
 #include <cmocka.h>
 
 #include "shm/verbs/checkin.h"
@@ -41,8 +41,8 @@ static const apl_wire_t scene_wire = {APL_LISTEN_FD, APL_HTTP, 0, 1};
 typedef struct {
     apl_pool_t pool;
     int64_t now;       /**< us; moves only when a test says so */
-    int32_t pid;       /**< the last that was given out */
-    uint32_t made_for; /**< what the next processes take at a time */
+    int32_t pid;       /**< the last pid that was given out */
+    uint32_t made_for; /**< requests at a time of the next processes */
     apl_app_t apps[SCENE_APPS];
     char names[SCENE_APPS][16];
     int n_apps;
@@ -51,11 +51,11 @@ typedef struct {
 /** A pool of at most max processes, in memory that children of this process
  * share; this process is its httpd child. */
 scene_t *scene_new(uint32_t max);
-/** Check once more, and forget it; or just forget it. */
+/** Check once more, and free the scene; or only free it. */
 void scene_end(scene_t *s);
 void scene_drop(scene_t *s);
 
-/** Another httpd child, of which this process plays the part too. */
+/** Add a child of httpd. This process plays its part, too. */
 uint32_t scene_child(scene_t *s);
 
 /** Play the part of this child from now on. */
@@ -67,7 +67,7 @@ apl_app_t *scene_app(scene_t *s, const char *name);
 /** apl_checkout(), nothing more. */
 apr_status_t scene_ask(scene_t *s, apl_session_ref_t *h, const apl_app_t *app);
 
-/** Ask, and let the spawner do what is wanted until there is an answer or
+/** Ask, and let the spawner work until the request has a result, or until
  * nothing is left to do: then APL_EWAIT. */
 apr_status_t scene_get(scene_t *s, apl_session_ref_t *h, const apl_app_t *app);
 
@@ -94,20 +94,20 @@ int scene_spawn(scene_t *s);
 /** End the processes that leave and have no session. @return how many */
 int scene_reap(scene_t *s);
 
-/** The apps close the connections of all abandoned requests. Looks at nothing
- * after it: others may be inside. */
+/** The apps close the connections of all abandoned requests. There is no
+ * check after it, because others may be inside. */
 void scene_hang_up(scene_t *s);
 
 /** The clock moves, then the tick runs. @return when the next is due */
 int64_t scene_tick(scene_t *s, int64_t us);
 
-/** Everything is rebuilt from the slots, and does not count as a repair. */
+/** Rebuild everything from the slots. It does not count as a repair. */
 void scene_repair(scene_t *s);
 
 const apl_group_t *scene_group(scene_t *s, const apl_app_t *app);
 apl_process_t *scene_process(const scene_t *s, uint64_t id);
 
-/** What the spawner is told of a process; it is FREE if it is not there. */
+/** What the spawner is told of a process. FREE: there is no such process. */
 apl_condition_t scene_condition(const scene_t *s, uint64_t id);
 
 /** count and active are these, and all invariants hold. */
@@ -121,7 +121,8 @@ apl_condition_t scene_condition(const scene_t *s, uint64_t id);
 #define scene_ok(s) scene_check(s, __FILE__, __LINE__)
 void scene_check(scene_t *s, const char *file, int line);
 
-/** A waiting session of whose group a later one has a process; 0: none. */
+/** A waiting session that was overtaken: a later session of its group has a
+ * process. 0: there is none */
 uint32_t scene_overtaken(const apl_pool_t *pool);
 
 #endif

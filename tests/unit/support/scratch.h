@@ -2,9 +2,8 @@
 
 /**
  * @file scratch.h
- * @brief The spawner of a test program: with a runtime directory of its own,
- *        whose error log is a file, and with the loop's part in the end of its
- *        children.
+ * @brief The spawner of a test program. It has a runtime directory of its own,
+ *        its error log is a file, and it reaps its children as the loop does.
  */
 #ifndef APPPOOL_TESTS_UNIT_SUPPORT_SCRATCH_H
 #define APPPOOL_TESTS_UNIT_SUPPORT_SCRATCH_H

@@ -2,12 +2,12 @@
 
 /**
  * @file sleeps.h
- * @brief Was a sleeper woken, or did it find out by itself?
+ * @brief Was a sleeper woken, or did its slice end?
  *
- * Who is not woken looks again when its slice is over, a second later, so a
- * wake-up that is lost only shows as time that passes. The system call can
- * tell: a program that uses this file has a syscall() of its own, which notes
- * how each sleep on the session of this thread ended.
+ * A sleeper that is not woken looks again when its slice ends, a second later.
+ * So a lost wake-up only shows as time that passes. The result of the system
+ * call shows it at once: a program that uses this file has a syscall() of its
+ * own, which notes how each sleep on the session of this thread ended.
  *
  *     sleeps_on(session);
  *     rv = apl_checkout_wait(...);
@@ -28,8 +28,8 @@ void sleeps_on(const apl_session_t *session);
  */
 int64_t sleeps_missed(void);
 
-/** A sleep since `from` that ended with its slice ought to have been ended by
- * a wake-up that had been done at this time. */
+/** Was the wake-up lost? That is so if a sleep since `from` ended with its
+ * slice, although the wake-up was done at `woken_at`. */
 int sleeps_lost(int64_t from, int64_t woken_at);
 
 #endif

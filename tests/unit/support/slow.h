@@ -2,10 +2,10 @@
 
 /**
  * @file slow.h
- * @brief Apps whose requests take too long, and the clock: for the tests of
- *        what Paste's thread pool does about them, from threads to processes.
- *        A name that begins with p and a number holds that claim of the table
- *        in tests/README.md.
+ * @brief Apps whose requests take too long, and the clock. The tests hold what
+ *        the thread pool of Paste does about such requests, for processes. A
+ *        test whose name begins with p and a number holds that claim of
+ *        tests/claims.md.
  */
 #ifndef APPPOOL_TESTS_UNIT_SUPPORT_SLOW_H
 #define APPPOOL_TESTS_UNIT_SUPPORT_SLOW_H

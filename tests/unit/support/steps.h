@@ -2,12 +2,12 @@
 
 /**
  * @file steps.h
- * @brief The steps of a walk: each verb done to the pool and to the model, and
- *        then both compared.
+ * @brief The steps of a walk: each verb is done to the pool and to the model,
+ *        and then both are compared.
  *
  * The verbs of httpd's children are in steps.c, those of the spawner in
- * steps_spawner.c and steps_timeouts.c, deaths in steps_death.c, the comparison is
- * in same.c.
+ * steps_spawner.c and steps_timeouts.c, deaths in steps_death.c, and the
+ * comparison in same.c.
  */
 #ifndef APPPOOL_TESTS_UNIT_SUPPORT_STEPS_H
 #define APPPOOL_TESTS_UNIT_SUPPORT_STEPS_H
@@ -20,13 +20,13 @@
 
 typedef enum {
     ASK,
-    LOOK, /* ask, having looked at restart.txt and always_restart.txt */
+    LOOK, /* ask after a look at restart.txt and always_restart.txt */
     POLL,
-    GIVE_UP, /* a wait's deadline has come */
+    GIVE_UP, /* the deadline of a wait has come */
     CLOSE,
     REFUSE,
-    LATE, /* close what is closed already */
-    JOIN, /* an httpd child ends in good order, another begins */
+    LATE, /* close a session that is closed already */
+    JOIN, /* a child of httpd ends in good order, another starts */
     TAKE,
     READY,
     FAIL,
@@ -49,8 +49,8 @@ typedef enum {
     UNKILLABLE,
     LONG_LIVED, /* a request becomes one that lasts */
     ABANDON,    /* the app is silent for too long */
-    ENDED,      /* and is done with it later */
-    TEAR,       /* somebody dies with the lock held */
+    ENDED,      /* the app has finished it later */
+    TEAR,       /* a process dies with the lock held */
     KINDS
 } kind_t;
 
@@ -59,7 +59,7 @@ typedef struct {
     unsigned what;
 } step_t;
 
-/** What a look at one moment cannot tell: as it was before the step. */
+/** The state before the step, for invariants about the past. */
 typedef struct {
     unsigned all, regular, credit;
     unsigned group_all[MODEL_GROUPS], group_credit[MODEL_GROUPS];
@@ -109,23 +109,23 @@ int steps_do(walk_t *w, const step_t *step);
 
 /* ---- for the files of the walk alone ---- */
 
-/** The hold is none any more. */
+/** The hold is free again. */
 void steps_drop(walk_t *w, int hold);
 
 /** Hold `i` is that of a request that is served; its owner acts. @return 0: it
  * is not */
 int steps_served(walk_t *w, unsigned i);
 
-/** A step of the spawner's. */
+/** A step of the spawner. */
 int steps_spawner(walk_t *w, kind_t kind, unsigned n);
 
-/** The clock, and what comes of it. */
+/** A step of the clock, and its consequences. */
 int steps_clock(walk_t *w, kind_t kind, unsigned n);
 
 /** The `n`-th of the model's processes in a state, or -1. */
 int steps_nth(const walk_t *w, m_state_t state, unsigned n);
 
-/** A death, or what comes of it. */
+/** A death, or its consequences. */
 int steps_death(walk_t *w, kind_t kind, unsigned n);
 
 /** Compare. */

@@ -2,8 +2,8 @@
 
 /**
  * @file temporary.h
- * @brief Directories of tests. Whoever runs a test that may be killed sets
- *        TMPDIR, and removes what is left there.
+ * @brief Directories of tests. A program that runs tests that may be killed
+ *        sets TMPDIR, and removes what is left there.
  */
 #ifndef APPPOOL_TESTS_UNIT_SUPPORT_TEMPORARY_H
 #define APPPOOL_TESTS_UNIT_SUPPORT_TEMPORARY_H

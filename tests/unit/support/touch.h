@@ -2,7 +2,7 @@
 
 /**
  * @file touch.h
- * @brief A directory of the test's own, for restart.txt.
+ * @brief A directory of the test, for restart.txt.
  */
 #ifndef APPPOOL_TESTS_UNIT_SUPPORT_TOUCH_H
 #define APPPOOL_TESTS_UNIT_SUPPORT_TOUCH_H

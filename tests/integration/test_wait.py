@@ -1,7 +1,10 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """apppoolctl restart --wait and start: does the new code serve?"""
 import json
+import socket
 import subprocess
+import tempfile
+import threading
 
 import pytest
 
@@ -103,6 +106,39 @@ def test_nothing_would_start_it(httpd: Httpd) -> None:
     [second] = httpd.pids(app)
     assert first != second
     wait_until(lambda: not alive(first), "the old one ends")
+
+
+def respond(server: socket.socket) -> None:
+    """A spawner whose app has a process that survives SIGKILL"""
+    while True:
+        try:
+            client, _ = server.accept()
+        except OSError:
+            return
+        with client:
+            command = client.recv(4096).split(b"\t")[0]
+            said = {"groups": [{"name": "shop", "state": "unkillable"}]} \
+                if command == b"status" else {"app": "shop", "old": []}
+            client.sendall(json.dumps(said).encode())
+
+
+def test_survivors_of_sigkill_keep_it_from_starting() -> None:
+    """The wait ends with the reason. Only a broken disk makes such processes,
+    so the spawner is played here"""
+    with tempfile.TemporaryDirectory(prefix="ap", dir="/tmp") as place, \
+            socket.socket(socket.AF_UNIX) as server:
+        server.bind(f"{place}/control.sock")
+        server.listen()
+        spawner = threading.Thread(target=respond, args=(server,))
+        spawner.start()
+        done = subprocess.run([str(CTL), "--dir", place, "restart", "shop",
+                               "--wait", "--timeout", "30"],
+                              capture_output=True, text=True, check=False)
+        server.shutdown(socket.SHUT_RDWR)
+        spawner.join()
+    assert done.returncode == 1
+    assert done.stderr == ("apppoolctl: shop is not started: its processes "
+                           "survive SIGKILL\n")
 
 
 @pytest.mark.mpms("event")

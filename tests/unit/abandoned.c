@@ -34,7 +34,7 @@ static void it_is_not_given_to_another(void **state)
     scene_is(s, 1, 1);
     assert_int_equal(scene_condition(s, id).sessions, 1);
     assert_int_equal(scene_condition(s, id).abandoned, 1);
-    /* Its client was answered. */
+    /* Its client got the response. */
     assert_int_equal(s->pool.header->counters.served, 1);
     assert_int_equal(scene_ask(s, &waiting, a), APL_EWAIT);
     assert_int_equal(ended(s, id, 1), APR_SUCCESS);
@@ -116,10 +116,10 @@ static void as_many_as_it_serves_at_once(void **state)
         s->now += SECOND;
         abandon(s, &h[i]);
     }
-    /* The fourth was in its own queue: who knows where it is now? */
+    /* The fourth was in the queue of the process. Nobody knows where it is. */
     assert_int_equal(scene_condition(s, id).abandoned, 3);
     assert_int_equal(scene_condition(s, id).sessions, 3);
-    /* The oldest ends first: what is left is no older than it seems. */
+    /* The oldest ends first, so no request is older than it seems. */
     assert_int_equal(ended(s, id, 2), APR_SUCCESS);
     assert_int_equal(scene_condition(s, id).sessions, 1);
     for (i = 1; s->pool.sessions[i].state != APL_SESSION_OPEN; i++)
@@ -193,7 +193,7 @@ static void it_ends_with_its_process(void **state)
     scene_end(s);
 }
 
-/* Its child may die: the session is its no more. */
+/* The child may die: the session does not belong to it any more. */
 static void it_outlives_its_child(void **state)
 {
     scene_t *s = scene_new(1);
@@ -216,7 +216,7 @@ static void it_outlives_its_child(void **state)
     scene_end(s);
 }
 
-/* No longer than any other request, once its client has gone. */
+/* Once its client has gone, it may take as long as any other request. */
 static void one_that_lasts_has_to_end(void **state)
 {
     scene_t *s = scene_new(1);
@@ -244,7 +244,7 @@ static void one_that_lasts_has_to_end(void **state)
     scene_end(s);
 }
 
-/* It takes no place away. */
+/* It takes no place from others. */
 static void one_that_lasts_among_any_number_is_closed(void **state)
 {
     scene_t *s = scene_new(1);
@@ -260,7 +260,7 @@ static void one_that_lasts_among_any_number_is_closed(void **state)
     scene_end(s);
 }
 
-/* A full pool is not to be lost to what nobody waits for. */
+/* Requests that nobody waits for must not fill the pool. */
 static void it_gives_way_to_another_app(void **state)
 {
     scene_t *s = scene_new(2);
@@ -279,11 +279,11 @@ static void it_gives_way_to_another_app(void **state)
     assert_int_equal(apl_supervise_may_end(&s->pool, id, s->now), APR_SUCCESS);
     assert_int_equal(scene_spawn(s), 1);
     assert_int_equal(scene_poll(s, &other), APR_SUCCESS);
-    /* Not to who has another process. */
+    /* It makes no room for an app that has another process. */
     s->now += SECOND;
     abandon(s, &h[1]);
     assert_int_equal(scene_condition(s, h[1].id).state, APL_PROCESS_LIVE);
-    /* Nor to its own app: that is what AppKillAfter is for. */
+    /* Nor for its own app: AppKillAfter does that. */
     slow_look(s, LIMIT);
     assert_int_equal(scene_condition(s, h[1].id).state, APL_PROCESS_LIVE);
     assert_int_equal(scene_poll(s, &own), APL_EWAIT);
@@ -292,7 +292,7 @@ static void it_gives_way_to_another_app(void **state)
     scene_end(s);
 }
 
-/* At the latest with the next tick. */
+/* This happens with the next tick at the latest. */
 static void also_to_one_that_asks_later(void **state)
 {
     scene_t *s = scene_new(2);
@@ -312,7 +312,7 @@ static void also_to_one_that_asks_later(void **state)
     scene_end(s);
 }
 
-/* The first whose turn it is may be the app itself. */
+/* The first app in turn may be the app itself. */
 static void nor_is_the_next_one_held_up(void **state)
 {
     scene_t *s = scene_new(1);
@@ -326,7 +326,7 @@ static void nor_is_the_next_one_held_up(void **state)
     assert_int_equal(scene_ask(s, &other, b), APL_EWAIT);
     assert_int_equal(scene_spawn(s), 0);
     abandon(s, &h);
-    /* What is started for the other one goes to who waits for longer. */
+    /* The process for the other app goes to the app that waits longer. */
     assert_int_equal(scene_spawn(s), 2);
     assert_int_equal(scene_poll(s, &own), APR_SUCCESS);
     scene_close(s, &own);
@@ -335,7 +335,7 @@ static void nor_is_the_next_one_held_up(void **state)
     scene_end(s);
 }
 
-/* What hangs and does not count leaves no place. */
+/* The end of a hung process that does not count leaves no place. */
 static void what_does_not_count_is_no_room(void **state)
 {
     scene_t *s = scene_new(1);
@@ -358,7 +358,7 @@ static void what_does_not_count_is_no_room(void **state)
     scene_end(s);
 }
 
-/* In a wait, or of a process that is gone, there is nothing to abandon. */
+/* A request that waits, or whose process is gone, cannot be abandoned. */
 static void what_no_process_has_is_closed(void **state)
 {
     scene_t *s = scene_new(1);

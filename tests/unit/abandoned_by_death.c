@@ -5,7 +5,7 @@
 
 #include "tests/unit/support/slow.h"
 
-/* The process may compute yet. An idle one serves before it does. */
+/* The process may still compute. An idle process is chosen before it. */
 static void its_process_keeps_it(void **state)
 {
     scene_t *s = scene_new(3);
@@ -46,7 +46,7 @@ static void its_process_keeps_it(void **state)
     scene_end(s);
 }
 
-/* What it would not keep ends at once. */
+/* A session that is not to be abandoned ends at once. */
 static void but_not_where_that_would_last(void **state)
 {
     scene_t *s = scene_new(2);

@@ -30,7 +30,7 @@ static unsigned events(const scene_t *s, uint32_t kind)
     return n;
 }
 
-/* Nothing of the app is there, nor comes, whatever is tried. */
+/* The app has no process and gets none, whatever is tried. */
 static void stays_empty(scene_t *s, apl_app_t *a)
 {
     apl_session_ref_t h;
@@ -171,7 +171,7 @@ static void nothing_starts_it_but_a_restart(void **state)
     scene_tick(s, SECOND);
     assert_int_equal(scene_spawn(s), 2);
     scene_is(s, 2, 0);
-    /* What was deployed meanwhile runs: it is not restarted once more. */
+    /* The code that was deployed meanwhile runs. It is not restarted again. */
     look.seq = s->pool.groups[1].stamp_seq;
     assert_int_equal(apl_checkout(&s->pool, &h, a, NULL, &look, s->now),
                      APR_SUCCESS);
@@ -195,7 +195,7 @@ static void one_that_nobody_asked_for_is_not_started(void **state)
     scene_end(s);
 }
 
-/* Not even its minimum, which is kept from the first request on. */
+/* Not even its minimum, which is otherwise kept from the first request on. */
 static void to_put_it_back_is_not_to_ask_for_it(void **state)
 {
     scene_t *s = scene_new(2);
@@ -246,8 +246,8 @@ static void failed_starts_are_forgotten_with_it(void **state)
     scene_end(s);
 }
 
-/* The spawner died after it had marked the app: nobody is served any more, and
- * its next tick does the rest. */
+/* The spawner died after it had marked the app. No request is served any
+ * more, and the tick of the next spawner does the rest. */
 static void half_a_drain_is_finished(void **state)
 {
     scene_t *s = scene_new(4);
@@ -271,7 +271,7 @@ static void half_a_drain_is_finished(void **state)
     scene_end(s);
 }
 
-/* One that lost its place in the pool, and is found again. */
+/* A process that has lost its slot, and is found again. */
 static void one_that_comes_back_leaves_again(void **state)
 {
     scene_t *s = scene_new(2);
@@ -300,7 +300,7 @@ static void one_that_is_removed_is_forgotten(void **state)
     assert_int_equal(apl_configure_remove(&s->pool, "a", s->now), APR_SUCCESS);
     /* A request of a child of the last generation. */
     assert_int_equal(scene_ask(s, &w, a), APL_EDRAINED);
-    /* It is back before it is gone. */
+    /* The app is back before its process is gone. */
     apl_configure_group(&s->pool, a, 1, s->now);
     assert_int_equal(scene_ask(s, &w, a), APL_EDRAINED);
     assert_int_equal(apl_configure_remove(&s->pool, "a", s->now), APR_SUCCESS);
@@ -360,7 +360,7 @@ static void i20_who_is_drained_needs_no_turn(void **state)
     drain(s, b);
     assert_int_equal(s->pool.groups[2].waiting, 40 - APL_WAKES_MAX);
     assert_int_equal(eventfd_read(s->pool.doorbell, &rung), 0);
-    /* Some wait yet, but a does not give way to them. */
+    /* Some requests still wait, but app a makes no room for them. */
     scene_close(s, &h);
     scene_is(s, 1, 0);
     assert_int_equal(s->pool.groups[2].turn.next, 0);

@@ -30,7 +30,7 @@ static void i6_a_removed_group_takes_its_processes_along(void **state)
     scene_is(s, 0, 0);
     assert_int_equal(s->pool.header->leaving, 3);
     assert_int_equal(apl_supervise_ready(&s->pool, boots, s->now), APL_ESTALE);
-    /* It is there while something is left of it. */
+    /* The group exists while something is left of it. */
     scene_reap(s);
     scene_tick(s, 1000000);
     assert_int_equal(s->pool.groups[1].state, APL_GROUP_USED);
@@ -88,7 +88,7 @@ static void who_waits_in_vain_is_told(void **state)
         scene_tick(s, 1000000);
     for (i = 0; i < 80; i++)
         assert_int_equal(scene_poll(s, &w[i]), APL_ESTOPPING);
-    /* A child of the last generation has one more. */
+    /* A child of the last generation has one more request. */
     assert_int_equal(scene_ask(s, &w[0], a), APL_ESTOPPING);
     scene_close(s, &h);
     scene_end(s);

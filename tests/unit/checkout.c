@@ -52,7 +52,7 @@ static void a2_all_busy_starts_one_and_waits(void **state)
     id = scene_take(s);
     assert_int_equal(scene_take(s), 0);
     scene_ready(s, id);
-    /* Those that are left want the next one. */
+    /* The waiters that are left want the next process. */
     assert_int_equal(scene_poll(s, &w[0]), APR_SUCCESS);
     assert_int_equal(scene_poll(s, &w[1]), APL_EWAIT);
     assert_int_equal(s->pool.header->spawning, 1);
@@ -111,7 +111,8 @@ static void a9_no_more_starts_than_requests_at_once(void **state)
         scene_close(s, &h[1 - i % 2]);
     }
     assert_int_equal(s->pool.header->counters.spawned, 2);
-    /* Who waits while others are served needs none of its own. */
+    /* A request that waits while others are served needs no process of its
+     * own. */
     scene_busy(s, a, h, 2);
     for (i = 0; i < 10; i++)
         assert_int_equal(scene_ask(s, &w[i], a), APL_EWAIT);
@@ -158,7 +159,7 @@ static void a19_detach_is_by_a_random_key(void **state)
     (void)state;
     scene_busy(s, a, &h, 1);
     id = h.id;
-    /* Its slot alone, another key, and no slot at all. */
+    /* Only its slot, another key, and no slot. */
     assert_int_equal(
         apl_supervise_detach(&s->pool, id & 0xffff, APL_EVENT_DETACHED, s->now),
         APL_ESTALE);
@@ -169,7 +170,7 @@ static void a19_detach_is_by_a_random_key(void **state)
         apl_supervise_detach(&s->pool, id | 0xffff, APL_EVENT_DETACHED, s->now),
         APL_ESTALE);
     scene_is(s, 1, 1);
-    /* Another has its slot. */
+    /* Another process has its slot. */
     scene_close(s, &h);
     assert_int_equal(apl_supervise_gone(&s->pool, id, s->now), APR_SUCCESS);
     scene_busy(s, a, &h, 1);
@@ -239,7 +240,7 @@ static void b16_who_leaves_is_counted_until_it_is_gone(void **state)
         apl_supervise_detach(&s->pool, h[i].id, APL_EVENT_DETACHED, s->now);
     assert_int_equal(header->leaving, 2);
     scene_busy(s, a, next, 2);
-    /* Four processes there are, and all are in one of the counts. */
+    /* There are four processes, and each is in one of the counts. */
     assert_int_equal(header->count + header->leaving, 4);
     scene_close(s, &h[0]);
     assert_int_equal(header->leaving, 2);
@@ -298,7 +299,7 @@ static void b36_counts_never_fall_below_zero(void **state)
     }
     assert_int_equal(scene_process(s, h.id)->processed, 1);
     assert_int_equal(s->pool.children[s->pool.self].sessions, 0);
-    /* The process is gone before its session is closed. */
+    /* The process ends before its session is closed. */
     scene_busy(s, a, &h, 1);
     s->now += 5000000;
     assert_int_equal(apl_supervise_gone(&s->pool, h.id, s->now), APR_SUCCESS);
@@ -333,7 +334,8 @@ static void b39_a_process_is_not_ended_while_a_session_is_open(void **state)
     apl_session_ref_t h;
 
     (void)state;
-    /* Detached after it was given away, and before the connection. */
+    /* The process is detached after it was given to a request, and before
+     * the connection. */
     scene_busy(s, a, &h, 1);
     assert_int_equal(apl_admin_restart(&s->pool, "a", 0, s->now), APR_SUCCESS);
     assert_int_equal(scene_reap(s), 0);
@@ -349,7 +351,7 @@ static void d4_groups_are_told_apart_by_name(void **state)
     apl_session_ref_t ha, hb;
 
     (void)state;
-    /* One AppRoot, say in two environments. */
+    /* One AppRoot for two groups, for example two environments. */
     assert_string_equal(a->root, b->root);
     scene_busy(s, a, &ha, 1);
     scene_close(s, &ha);

@@ -99,7 +99,7 @@ b28_a_client_that_left_waits_no_more_and_reaches_no_app(void **state)
     wait_for(&w);
     assert_int_equal(w.rv, APL_EGONE);
     assert_int_equal(s->pool.header->waiting, 0);
-    /* Also when it was given a process in the same instant. */
+    /* Also when it got a process in the same instant. */
     assert_int_equal(scene_ask(s, &w.hold, &s->apps[0]), APL_EWAIT);
     scene_close(s, &h);
     processed = s->pool.processes[1].processed;
@@ -154,7 +154,7 @@ static void *wait_and_watch(void *arg)
     return NULL;
 }
 
-/* Now it sleeps already, now it is about to, and now it need not. */
+/* It sleeps already, or is about to sleep, or need not sleep. */
 static void b26_no_wake_up_is_lost(void **state)
 {
     apl_session_ref_t h;
@@ -208,8 +208,8 @@ static void *work(void *arg)
     return NULL;
 }
 
-/* A process is detached while a session of it is about to be closed: whoever
- * closes decides with the lock held. */
+/* A process is detached while a session of it is about to be closed. The
+ * close decides with the lock held. */
 static void b20_closing_what_is_being_detached(void **state)
 {
     scene_t *s = scene_new(3);

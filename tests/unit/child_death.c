@@ -53,7 +53,7 @@ static void b34_its_sessions_come_back_and_its_waits_end(void **state)
     assert_int_equal(s->pool.header->waiting, 1);
     assert_int_equal(s->pool.header->counters.child_deaths, 1);
     assert_int_equal(apl_child_watch_gone(&s->pool, &w, s->now), APL_ESTALE);
-    /* The app may compute yet. When it closes the connection, it may not. */
+    /* The app may still compute. When it closes the connection, it does not. */
     scene_is(s, 2, 2);
     assert_int_equal(scene_poll(s, &wait), APL_EWAIT);
     scene_hang_up(s);
@@ -109,7 +109,7 @@ b21_a_process_that_died_is_no_concern_of_its_last_session(void **state)
     assert_int_equal(scene_get(s, &h1, a), APR_SUCCESS);
     assert_int_equal(apl_supervise_gone(&s->pool, h1.id, s->now), APR_SUCCESS);
     scene_is(s, 0, 0);
-    /* Its slot is another's by now. */
+    /* Another process has its slot by now. */
     assert_int_equal(scene_get(s, &h2, a), APR_SUCCESS);
     assert_int_equal(h1.id & 0xffff, h2.id & 0xffff);
     scene_close(s, &h1);
@@ -151,7 +151,7 @@ static void b21_a_hand_off_by_a_process_that_died_names_no_other(void **state)
     scene_end(s);
 }
 
-/* A hostile child writes the thread's own id where the lock's owner stands. */
+/* A hostile child writes the id of this thread into the lock word. */
 static void a_request_ends_whatever_the_lock_says(void **state)
 {
     scene_t *s = scene_new(1);
@@ -167,8 +167,8 @@ static void a_request_ends_whatever_the_lock_says(void **state)
     scene_end(s);
 }
 
-/* A hostile child lowers a mark of use. Whoever takes a slot that is in use
- * calls the roll. */
+/* A hostile child lowers a mark of use. The process that takes a slot in use
+ * calls for a roll call. */
 static void a_mark_that_is_too_low_leaks_nothing(void **state)
 {
     scene_t *s = scene_new(2);
@@ -264,8 +264,8 @@ static void more_waiters_than_can_be_woken_at_once(void **state)
     scene_end(s);
 }
 
-/* A look without the lock may have mixed a dead child's pid with the next
- * one's generation. */
+/* A read without the lock may mix the pid of a dead child with the
+ * generation of the next one. */
 static void who_is_reported_dead_must_be_the_one(void **state)
 {
     scene_t *s = scene_new(2);
@@ -292,7 +292,7 @@ static void a_child_without_a_slot_gets_one_when_there_is_one(void **state)
     while (apl_child_register(&s->pool, 1) == APR_SUCCESS)
         last = s->pool.self;
     assert_int_equal(s->pool.self, 0);
-    /* AppPoolCapacity would change nothing. */
+    /* A higher AppPoolCapacity would change nothing. */
     assert_int_equal(scene_ask(s, &h, a), APL_ECHILDREN);
     w = watch_of(s, last);
     assert_int_equal(apl_child_watch_gone(&s->pool, &w, s->now), APR_SUCCESS);
@@ -303,7 +303,7 @@ static void a_child_without_a_slot_gets_one_when_there_is_one(void **state)
     scene_end(s);
 }
 
-/* Its last session may be closed while somebody repairs. */
+/* The last session may be closed during a repair. */
 static void a_leaving_process_is_drained_or_not(void **state)
 {
     scene_t *s = scene_new(2);

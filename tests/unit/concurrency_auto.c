@@ -12,8 +12,8 @@ static void restart(scene_t *s, const apl_app_t *a)
     scene_ok(s);
 }
 
-/* A deployment brings code that takes any number of requests: those that run
- * the code of before do not. */
+/* A deployment brings code that takes any number of requests. Processes with
+ * the old code do not. */
 static void with_auto_a_serial_process_stays_serial(void **state)
 {
     scene_t *s = scene_new(2);
@@ -73,7 +73,8 @@ static void with_auto_a_wide_process_stays_wide(void **state)
     assert_int_equal(scene_ask(s, &more[1], a), APR_SUCCESS);
     assert_true(more[1].id == h[4].id);
     assert_int_equal(scene_ask(s, &h[3], a), APL_EWAIT);
-    /* What the administrator says is another matter: it holds for all. */
+    /* A number in the configuration is different: it holds for all
+     * processes. */
     a->options.concurrency = 2;
     a->options.config++;
     apl_configure_group(&s->pool, a, 0, s->now);
@@ -86,7 +87,7 @@ static void with_auto_a_wide_process_stays_wide(void **state)
     scene_end(s);
 }
 
-/* Of which nobody knows: one at a time. */
+/* A process without a known number gets one request at a time. */
 static void with_auto_an_unknown_process_is_serial(void **state)
 {
     scene_t *s = scene_new(1);

@@ -38,8 +38,8 @@ static void damage_is_repaired_before_the_lock_is_given_back(void **state)
     scene_end(s);
 }
 
-/* Not all can be woken under one lock. Whoever was about to serve the rest in
- * another round died before it came in again. */
+/* Not all waiters can be woken under one lock. The process that was about to
+ * serve the rest in another round died before it entered again. */
 static void who_comes_between_two_rounds_overtakes_nobody(void **state)
 {
     enum { N = APL_WAKES_MAX + 8 };
@@ -69,7 +69,7 @@ static void who_comes_between_two_rounds_overtakes_nobody(void **state)
     scene_end(s);
 }
 
-/* A process that is inside, and stopped. */
+/* A process that is stopped inside. */
 static pid_t stopped_inside(scene_t *s)
 {
     apl_lock_token_t token;
@@ -91,9 +91,8 @@ static pid_t stopped_inside(scene_t *s)
     return pid;
 }
 
-/* The lock was broken while its owner did not run. When that one goes on,
- * another one is inside: it disturbs nobody, and mends what it may have done.
- * */
+/* The lock was broken while its owner did not run. When the owner continues,
+ * another process is inside. The owner disturbs nobody, and repairs the pool. */
 static void who_comes_back_to_a_broken_lock_mends(void **state)
 {
     scene_t *s = scene_new(2);

@@ -57,7 +57,7 @@ static void p4_the_oldest_request_counts(void **state)
     scene_end(s);
 }
 
-/* Time in the queue is not the process's. */
+/* Time in the queue does not count for the process. */
 static void p4_waiting_is_not_working(void **state)
 {
     scene_t *s = scene_new(1);
@@ -88,7 +88,7 @@ static void long_lived_requests_make_no_process_hung(void **state)
     apl_checkout_set_long_lived(&s->pool, &h[0], APL_LONG_LIVED_RESPONSE);
     assert_int_equal(slow_look(s, LIMIT), 1);
     assert_int_equal(s->pool.header->hung, 1);
-    /* The next one in its slot is like any other. */
+    /* The next request in its slot is like any other. */
     scene_close(s, &h[0]);
     scene_busy(s, a, h, 1);
     assert_int_equal(slow_look(s, LIMIT), 2);
@@ -119,7 +119,8 @@ static void requests_go_to_hung_ones_last(void **state)
     a->options.concurrency = 3;
     scene_busy(s, a, h, 1);
     slow_look(s, LIMIT);
-    /* There is only that one: it gets it, and another is started beside. */
+    /* There is no other process, so the request gets it, and another process
+     * is started. */
     assert_int_equal(scene_ask(s, &h[1], a), APR_SUCCESS);
     assert_true(h[1].id == h[0].id);
     assert_int_equal(scene_spawn(s), 1);

@@ -91,7 +91,7 @@ static void where_nobody_asks_for_it_the_limit_holds(void **state)
     scene_end(s);
 }
 
-/* While a place is left, nobody gives way. */
+/* While a place is left, no process has to make room. */
 static void an_idle_one_stays_while_a_place_is_left(void **state)
 {
     scene_t *s = scene_new(2);
@@ -107,7 +107,7 @@ static void an_idle_one_stays_while_a_place_is_left(void **state)
     assert_int_equal(scene_get(s, &hc, c), APR_SUCCESS);
     assert_int_equal(size(s, b), 1);
     scene_is(s, 3, 2);
-    /* Then it does, for an app that has hung processes only. */
+    /* Then a process makes room for an app that has only hung processes. */
     assert_int_equal(scene_get(s, &ha[1], a), APR_SUCCESS);
     assert_int_equal(size(s, b), 0);
     scene_is(s, 3, 3);
@@ -138,7 +138,7 @@ static void one_that_has_enough_is_in_nobodys_way(void **state)
     scene_end(s);
 }
 
-/* Also where that one is the first of those that have others. */
+/* Also when that app is the first in `growing`. */
 static void nor_is_the_next_one_in_its_list(void **state)
 {
     scene_t *s = scene_new(3);
@@ -188,7 +188,7 @@ static void one_above_the_limit_gives_way(void **state)
     scene_end(s);
 }
 
-/* The app that could not start spent nothing. */
+/* The app that could not start has used no credit. */
 static void a_start_that_fails_gives_the_place_back(void **state)
 {
     scene_t *s = scene_new(1);
@@ -208,7 +208,8 @@ static void a_start_that_fails_gives_the_place_back(void **state)
     scene_end(s);
 }
 
-/* The hung one is killed: the one started instead of it has its place. */
+/* The hung process is killed. The process that was started instead has its
+ * place. */
 static void one_that_outlives_the_hung_one_has_its_place(void **state)
 {
     scene_t *s = scene_new(1);
@@ -288,7 +289,8 @@ static void also_when_it_had_all_its_requests(void **state)
     scene_end(s);
 }
 
-/* With AppHungExtra lowered one more counts, and the surplus goes. */
+/* With a lower AppHungExtra, one more process counts, and the surplus
+ * leaves. */
 static void less_credit_by_configuration(void **state)
 {
     scene_t *s = scene_new(2);

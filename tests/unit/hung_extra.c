@@ -39,7 +39,7 @@ static void p9_the_ceiling_counts_what_is_being_started(void **state)
     (void)state;
     for (i = 0; i < 10; i++)
         scene_get(s, &h[i], a);
-    /* All hang, and so will each that is added. */
+    /* All processes hang, and each new one will hang. */
     for (i = 0; i < 10; i++) {
         slow_look(s, LIMIT);
         n += scene_spawn(s);
@@ -50,8 +50,8 @@ static void p9_the_ceiling_counts_what_is_being_started(void **state)
     scene_end(s);
 }
 
-/* Three apps have one above the limit each, and a fourth one none, before any
- * of these is ready. */
+/* Three apps have one start above the limit each, and a fourth app has none,
+ * before any of these is ready. */
 static void p9_starts_under_way_count(void **state)
 {
     scene_t *s = scene_new(3);
@@ -103,7 +103,8 @@ static void p10_enough_are_not_hung(void **state)
     scene_end(s);
 }
 
-/* One hung, one above the limit; then it recovers. */
+/* One process is hung, and one is above the limit. Then the hung one
+ * recovers. */
 static void p11_the_surplus_goes_when_they_recover(void **state)
 {
     scene_t *s = scene_new(2);
@@ -126,9 +127,10 @@ static void p11_the_surplus_goes_when_they_recover(void **state)
     scene_end(s);
 }
 
-/* What hung turns out to last, so there is one too many, and all work. Those
- * of another app, which has none too many, are the first to be idle. The
- * surplus goes once, however often one looks before it is gone. */
+/* A hung request turns out to be long-lived. So there is one process too
+ * many, and all work. Processes of another app, which has none too many,
+ * become idle first. One process leaves, and only one, however often the
+ * clock is checked before it is gone. */
 static void p12_never_below_the_minimum(void **state)
 {
     scene_t *s = scene_new(4);
@@ -220,7 +222,8 @@ static void p22_a_trickle_of_bad_ones(void **state)
     scene_end(s);
 }
 
-/* One goes on and another hangs, in the same second: that makes no place. */
+/* One process recovers and another one hangs, in the same second. That makes
+ * no place. */
 static void who_goes_on_gives_its_credit_back_first(void **state)
 {
     scene_t *s = scene_new(9);
@@ -252,7 +255,7 @@ static void who_goes_on_gives_its_credit_back_first(void **state)
     scene_end(s);
 }
 
-/* All of a group hang: that is as if it had none. */
+/* A group whose processes all hang is like a group without a process. */
 static void i20_who_has_only_hung_ones_is_given_way(void **state)
 {
     scene_t *s = scene_new(2);
@@ -271,7 +274,7 @@ static void i20_who_has_only_hung_ones_is_given_way(void **state)
     scene_end(s);
 }
 
-/* Its turn is another one from the moment on when the last one hangs. */
+/* When its last process hangs, its turn moves to the other list at once. */
 static void i20_also_who_waits_when_it_hangs(void **state)
 {
     scene_t *s = scene_new(2);
@@ -292,7 +295,7 @@ static void i20_also_who_waits_when_it_hangs(void **state)
     scene_end(s);
 }
 
-/* A process in which requests are shared, and that hangs, takes no room. */
+/* A hung process that several requests share takes no room. */
 static void a_hung_one_gives_no_room(void **state)
 {
     scene_t *s = scene_new(1);
@@ -311,7 +314,8 @@ static void a_hung_one_gives_no_room(void **state)
     scene_end(s);
 }
 
-/* An idle process of another app goes before, but not of its minimum. */
+/* An idle process of another app leaves first, but not below the minimum of
+ * that app. */
 static void a_minimum_is_kept_where_there_is_credit(void **state)
 {
     scene_t *s = scene_new(3);
@@ -332,7 +336,7 @@ static void a_minimum_is_kept_where_there_is_credit(void **state)
     scene_end(s);
 }
 
-/* A lowered limit ends idle ones: the hung one alone does not count. */
+/* A lowered limit ends idle processes: only the hung one does not count. */
 static void a_lowered_limit_ends_others_all_the_same(void **state)
 {
     scene_t *s = scene_new(3);

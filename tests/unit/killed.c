@@ -29,7 +29,7 @@ static void p14_overdue_with_the_oldest_request(void **state)
     assert_string_equal(overdue[0].uri, "/slow");
     assert_true(s->now - overdue[0].since == 2 * (LIMIT + SECOND));
     assert_int_equal(s->pool.header->hung, 1);
-    /* That one ends in time; the next in its slot is not meant. */
+    /* That request ends in time. The next one in its slot is not meant. */
     session = h[1].session;
     scene_close(s, &h[1]);
     assert_int_equal(
@@ -44,7 +44,7 @@ static void p14_overdue_with_the_oldest_request(void **state)
     scene_end(s);
 }
 
-/* What was found without the lock is looked at again with it. */
+/* What was found without the lock is checked again with the lock. */
 static void p14_only_what_is_overdue_yet(void **state)
 {
     scene_t *s = scene_new(1);
@@ -63,7 +63,7 @@ static void p14_only_what_is_overdue_yet(void **state)
     assert_int_equal(apl_timeouts_expire(&s->pool, &overdue, s->now),
                      APL_EIDLE);
     scene_is(s, 1, 1);
-    /* Who is asked to kill it does. */
+    /* On a command, the process is killed. */
     assert_int_equal(
         apl_timeouts_kill(&s->pool, overdue.process, overdue.ticket, s->now),
         APR_SUCCESS);
@@ -91,7 +91,8 @@ static void p16_they_hear_that_the_kill_has_begun(void **state)
     scene_end(s);
 }
 
-/* Who waits for a process that finishes its requests waits on. */
+/* A request that waits for a process that finishes its requests continues to
+ * wait. */
 static void they_hear_nothing_where_nobody_kills(void **state)
 {
     scene_t *s = scene_new(1);
@@ -108,8 +109,8 @@ static void they_hear_nothing_where_nobody_kills(void **state)
     scene_end(s);
 }
 
-/* One that has to leave is stopped in spite of what lasts, and of nothing
- * else. */
+/* A process that has to leave is stopped in spite of long-lived sessions,
+ * but not in spite of others. */
 static void only_links_are_closed(void **state)
 {
     scene_t *s = scene_new(1);
@@ -141,7 +142,8 @@ static void only_links_are_closed(void **state)
     scene_end(s);
 }
 
-/* Nobody waits for it, so it keeps no process that has to leave. */
+/* Nobody waits for the request, so it does not keep a process that has to
+ * leave. */
 static void links_are_closed_beside_an_abandoned_one(void **state)
 {
     scene_t *s = scene_new(1);
@@ -179,7 +181,7 @@ static void p15_the_replacement_is_wanted_at_once(void **state)
     assert_int_equal(s->pool.header->hung, 1);
     assert_int_equal(scene_spawn(s), 1);
     assert_int_equal(scene_poll(s, &waiting), APR_SUCCESS);
-    /* All that, and it has its request yet. */
+    /* After all that, the process still has its request. */
     is = scene_condition(s, h[0].id);
     assert_int_equal(is.state, APL_PROCESS_LEAVING);
     assert_int_equal(is.reason, APL_EVENT_KILLED);
@@ -219,7 +221,8 @@ static void p16_its_requests_are_told(void **state)
     assert_true(apl_checkout_killed(&s->pool, &h[0]));
     assert_true(apl_checkout_killed(&s->pool, &h[1]));
     assert_false(apl_checkout_killed(&s->pool, &h[2]));
-    /* Also when nothing is left of it; but not the next in that slot. */
+    /* Also when nothing is left of the process; but not the next process in
+     * that slot. */
     assert_int_equal(apl_supervise_gone(&s->pool, h[0].id, s->now),
                      APR_SUCCESS);
     assert_true(apl_checkout_killed(&s->pool, &h[0]));
@@ -232,7 +235,7 @@ static void p16_its_requests_are_told(void **state)
     scene_end(s);
 }
 
-/* It would wait for its request for ever. */
+/* Otherwise it would wait for its request for ever. */
 static void p16_one_that_leaves_is_killed_as_well(void **state)
 {
     scene_t *s = scene_new(2);

@@ -5,7 +5,8 @@
 
 #include "tests/unit/support/scene.h"
 
-/* n idle processes of an app, the first idle for longest, a second apart. */
+/* Make n idle processes of an app, a second apart. The first is idle for
+ * longest. */
 static void idle(scene_t *s, const apl_app_t *a, apl_session_ref_t *h, int n)
 {
     int i;
@@ -135,7 +136,7 @@ static void b29_all_that_have_to_end_do_so_at_once(void **state)
     scene_tick(s, 1000 * SECOND);
     scene_is(s, 0, 0);
     assert_int_equal(scene_reap(s), 9);
-    /* Likewise those of a group that is removed. */
+    /* The same is true for a group that is removed. */
     for (i = 0; i < 9; i++)
         assert_int_equal(scene_get(s, &h[i], a), APR_SUCCESS);
     for (i = 0; i < 9; i += 2)
@@ -182,7 +183,7 @@ static void b31_a_lowered_limit_trims_idle_ones(void **state)
     assert_int_equal(apl_configure_limits(&s->pool, 1, 2, s->now), APR_SUCCESS);
     scene_tick(s, 0);
     scene_is(s, 1, 0);
-    /* The one that was used last. */
+    /* It is the process that was used last. */
     assert_int_equal(scene_ask(s, &h[0], a), APR_SUCCESS);
     assert_true(h[0].id == h[3].id);
     scene_end(s);
@@ -301,8 +302,8 @@ static void a17_the_newest_options_count_whoever_brings_them(void **state)
     scene_end(s);
 }
 
-/* Those that leave keep their slots: there may be room for a process and no
- * slot. */
+/* Leaving processes keep their slots. So there may be room for a process,
+ * but no slot. */
 static void out_of_slots_is_out_of_room(void **state)
 {
     scene_t *s = scene_new(3);
@@ -326,7 +327,8 @@ static void out_of_slots_is_out_of_room(void **state)
     assert_int_equal(scene_ask(s, &hd, scene_app(s, "e")), APL_EWAIT);
     scene_is(s, 1, 0);
     assert_int_equal(s->pool.header->spawning, 1);
-    /* Another limit is no reason to end the idle one: it keeps its slot. */
+    /* A new limit is no reason to end the idle process: it would keep its
+     * slot. */
     apl_configure_limits(&s->pool, 2, 1, s->now);
     scene_is(s, 1, 0);
     apl_configure_limits(&s->pool, 3, 1, s->now);

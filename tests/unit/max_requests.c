@@ -21,7 +21,8 @@ static uint64_t serve(scene_t *s, const apl_app_t *a, unsigned n)
     return id;
 }
 
-/* A pool of so many, and an app whose first process has had one request. */
+/* A pool of at most so many processes, and an app whose first process has
+ * had one request. */
 static apl_app_t *begin(scene_t *s, uint32_t requests, uint32_t jitter,
                         uint32_t concurrency)
 {
@@ -101,7 +102,7 @@ static void its_open_requests_count_when_they_are_closed(void **state)
     assert_int_equal(scene_condition(s, old).state, APL_PROCESS_LEAVING);
     for (i = 1; i < 4; i++)
         scene_close(s, &h[i]);
-    /* max_requests + concurrency - 1 at the most. */
+    /* At most max_requests + concurrency - 1. */
     assert_int_equal(scene_condition(s, old).processed, 12);
     scene_reap(s);
     scene_is(s, 1, 0);
@@ -194,7 +195,7 @@ static void the_old_one_serves_while_the_new_fails(void **state)
     scene_end(s);
 }
 
-/* It would be the last one that works. */
+/* It would be the last process that works. */
 static void at_its_limit_it_stays_while_the_new_fails(void **state)
 {
     static const uint32_t limits[] = {40, 5};
@@ -226,7 +227,7 @@ static void at_its_limit_it_stays_while_the_new_fails(void **state)
     }
 }
 
-/* Whoever closed its last request died before it could. */
+/* The child that closed its last request died before it retired the process. */
 static void nor_does_repair_end_it(void **state)
 {
     scene_t *s = scene_new(2);
@@ -286,13 +287,15 @@ static void i11_the_replacement_takes_the_place(void **state)
     assert_int_equal(scene_take(s), 0);
     scene_ready(s, id);
     scene_is(s, 2, 1);
-    /* It works, and leaves with no request of another one's. */
+    /* It works, and does not leave when another process has closed a
+     * request. */
     assert_true(serve(s, a, 1) == id);
     scene_is(s, 2, 1);
     scene_end(s);
 }
 
-/* Several at the same time: one by one, and only one above the limit. */
+/* Several processes at the same time: they are replaced one by one, with
+ * only one above the limit. */
 static void i12_one_by_one(void **state)
 {
     scene_t *s = scene_new(8);
@@ -352,7 +355,7 @@ static void another_app_that_waits_longer_has_the_place(void **state)
     two_wait_for_its_place(0);
 }
 
-/* And so it does if that app is the own one. */
+/* This is so also if that app is its own. */
 static void an_app_that_waits_shorter_does_not(void **state)
 {
     (void)state;

@@ -80,7 +80,7 @@ static void one_that_succeeds_does(void **state)
     scene_end(s);
 }
 
-/* If none is idle, the next one that is goes. */
+/* If no process is idle, the next one that becomes idle leaves. */
 static void also_when_all_are_busy(void **state)
 {
     scene_t *s = scene_new(1);
@@ -98,7 +98,7 @@ static void also_when_all_are_busy(void **state)
     scene_end(s);
 }
 
-/* A failing app that waits for its try is in no healthy app's way. */
+/* A failing app that waits for its try blocks no healthy app. */
 static void nor_does_a_failing_app_hold_up_others(void **state)
 {
     scene_t *s = scene_new(1);
@@ -149,8 +149,8 @@ static void a_failing_app_lets_nobody_overtake(void **state)
     scene_end(s);
 }
 
-/* It keeps its turn for the place above alone: others do not walk past it with
- * each request. */
+/* It keeps only its turn for the place above the limit, so the walk does not
+ * pass it with each request. */
 static void a_failing_app_is_passed_over_once(void **state)
 {
     scene_t *s = scene_new(1);
@@ -184,7 +184,7 @@ static void a_failing_app_is_passed_over_once(void **state)
     scene_end(s);
 }
 
-/* New code for two apps, "a" and "b", which have that many busy processes. */
+/* New code for two apps, a and b, which have that many busy processes. */
 static void restart_busy(scene_t *s, apl_session_ref_t *ha, int na,
                          apl_session_ref_t *hb, int nb)
 {
@@ -196,7 +196,7 @@ static void restart_busy(scene_t *s, apl_session_ref_t *ha, int na,
     apl_admin_restart(&s->pool, b->name, 1, s->now);
 }
 
-/* The next order is of this group. */
+/* The next order is for this group. */
 static uint64_t take_of(scene_t *s, uint32_t group)
 {
     uint64_t id = scene_take(s);
@@ -206,7 +206,8 @@ static uint64_t take_of(scene_t *s, uint32_t group)
     return id;
 }
 
-/* Two apps with new code: none waits until all of the other are replaced. */
+/* Two apps with new code: neither waits until all processes of the other are
+ * replaced. */
 static void two_apps_are_replaced_in_turn(void **state)
 {
     scene_t *s = scene_new(6);
@@ -231,7 +232,7 @@ static void two_apps_are_replaced_in_turn(void **state)
     scene_end(s);
 }
 
-/* One whose new code does not start lets the other one go on. */
+/* An app whose new code does not start does not block the other app. */
 static void one_that_backs_off_is_passed_over(void **state)
 {
     scene_t *s = scene_new(3);
@@ -249,7 +250,7 @@ static void one_that_backs_off_is_passed_over(void **state)
     scene_end(s);
 }
 
-/* Apps that cannot start now are not walked past with each request. */
+/* The walk does not pass apps that cannot start now with each request. */
 static void one_that_cannot_have_it_loses_its_turn(void **state)
 {
     scene_t *s = scene_new(8);

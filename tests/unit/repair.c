@@ -10,7 +10,7 @@
 #include "shm/format/list.h"
 #include "tests/unit/support/scene.h"
 
-/* Enter as the next after a dead owner. */
+/* Enter as the next process after a dead owner. */
 static void repair(scene_t *s)
 {
     apl_lock_token_t token;
@@ -25,7 +25,8 @@ static void repair(scene_t *s)
     s->pool.header->counters.repairs = 0;
 }
 
-/* Two apps with idle, busy, starting, wanted, leaving ones, and waiters. */
+/* Two apps with idle, busy, starting, wanted and leaving processes, and
+ * waiters. */
 static scene_t *busy_scene(apl_session_ref_t *h)
 {
     scene_t *s = scene_new(8);
@@ -109,7 +110,7 @@ static void what_the_dead_left_half_done_is_finished(void **state)
     int i;
 
     (void)state;
-    /* One closed its session, and died before it served the waiter. */
+    /* A child closed its session, and died before it served the waiter. */
     assert_int_equal(waiter->state, APL_SESSION_WAITING);
     for (i = 3; i < 11; i++)
         if (s->pool.sessions[h[i].session].state == APL_SESSION_OPEN)
@@ -142,7 +143,7 @@ static void who_had_its_last_request_retires(void **state)
     scene_end(s);
 }
 
-/* Turns are in no slot, but who waits and since when is. */
+/* Turns are in no slot. But the waiters are, and since when they wait. */
 static void turns_come_back_in_the_order_of_the_waiters(void **state)
 {
     static const char *const names[] = {"c", "b", "a"};
@@ -171,7 +172,8 @@ static void turns_come_back_in_the_order_of_the_waiters(void **state)
     scene_end(s);
 }
 
-/* A process became ready, and who said so died before it served anybody. */
+/* A process became ready. The spawner that said so died before it served a
+ * waiter. */
 static void more_than_can_be_woken_at_once_are_served(void **state)
 {
     scene_t *s = scene_new(1);
@@ -194,8 +196,8 @@ static void more_than_can_be_woken_at_once_are_served(void **state)
     scene_end(s);
 }
 
-/* The spawner empties the slots of processes that it does not know, and gives
- * back what dead children token; here all are. */
+/* The spawner empties the slots of processes that it does not know, and
+ * takes back what dead children had. Here all children are dead. */
 static void reconcile(scene_t *s)
 {
     uint64_t ids[1200];
@@ -209,7 +211,7 @@ static void reconcile(scene_t *s)
         apl_supervise_gone(&s->pool, ids[i], s->now);
 }
 
-/* Overwrite a word somewhere in what is in use. */
+/* Overwrite a word somewhere in the part that is in use. */
 static void damage(scene_t *s, int plausibly)
 {
     static const uint32_t plausible[] = {0, 1, 2, 3, 64, 128, 0xffffffff};
@@ -263,7 +265,7 @@ static void any_bytes_end_in_a_pool_that_works(void **state)
     }
 }
 
-/* Else the next process in that slot would have a request too many. */
+/* Otherwise the next process in that slot would have one request too many. */
 static void a_session_names_no_process_to_come(void **state)
 {
     scene_t *s = scene_new(2);
@@ -284,7 +286,7 @@ static void a_session_names_no_process_to_come(void **state)
     scene_end(s);
 }
 
-/* Its slot was lost, and its new one says for a while that it boots. */
+/* Its slot was lost. Its new slot says for a while that it boots. */
 static void a_request_keeps_a_process_that_boots_again(void **state)
 {
     const apl_identity_t identity = {4711, 0, 1};

@@ -14,7 +14,7 @@
 
 #define LATER 3600000000ll /* us; more than this test can take */
 
-/* A request that looks at the files; its process's id. */
+/* A request that looks at the files. @return the id of its process */
 static uint64_t serve(scene_t *s, const apl_app_t *a)
 {
     apl_session_ref_t h;
@@ -106,7 +106,8 @@ static void b13_each_change_restarts_exactly_once(void **state)
     scene_end(s);
 }
 
-/* Both in one: what is taken later is of the new code, what boots is not. */
+/* Both at once: an order that is taken later starts new code, and a booting
+ * process runs old code. */
 static void d5_a_start_after_the_restart_is_of_the_new_code(void **state)
 {
     scene_t *s = scene_new(3);

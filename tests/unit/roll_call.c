@@ -36,7 +36,7 @@ static void after_damage_the_roll_is_called(void **state)
     assert_int_equal(apl_child_watch_roll_call(&s->pool, s->now), 0);
     scene_hang_up(s);
     scene_is(s, 2, 0);
-    /* Who waited asks again, as a child with a slot of its own. */
+    /* A waiter asks again, as a child with a new slot. */
     assert_int_equal(scene_poll(s, &wait), APL_EDAMAGED);
     assert_int_equal(scene_get(s, &wait, a), APR_SUCCESS);
     assert_int_equal(s->pool.children[s->pool.self].state, APL_CHILD_USED);
@@ -50,7 +50,7 @@ static void after_damage_the_roll_is_called(void **state)
     scene_end(s);
 }
 
-/* The spawner is killed while it calls the roll: the next one calls it. */
+/* The spawner is killed during the roll call. The next spawner repeats it. */
 static void the_roll_is_due_until_it_is_over(void **state)
 {
     scene_t *s = scene_new(1);
@@ -80,7 +80,8 @@ static void the_roll_is_due_until_it_is_over(void **state)
     scene_end(s);
 }
 
-/* An httpd child that always has BUSY requests: one ends, another one comes. */
+/* A child of httpd that always has BUSY requests: when one ends, another one
+ * begins. */
 enum { BUSY = 1200 };
 
 static void be_busy(scene_t *s, const apl_app_t *a)
@@ -94,7 +95,7 @@ static void be_busy(scene_t *s, const apl_app_t *a)
     }
 }
 
-/* Between two batches the child goes on. */
+/* Between two batches, the child continues. */
 static void a_roll_damages_nothing_where_children_are_busy(void **state)
 {
     scene_t *s = scene_new(1);
@@ -124,7 +125,7 @@ static void a_roll_damages_nothing_where_children_are_busy(void **state)
     scene_drop(s);
 }
 
-/* Each of them has a request in each part of the table. */
+/* Each child has a request in each part of the slot array. */
 static void all_children_are_rolled_in_one_pass(void **state)
 {
     enum { CHILDREN = 10, EACH = 60 };
@@ -156,7 +157,7 @@ static void all_children_are_rolled_in_one_pass(void **state)
     scene_end(s);
 }
 
-/* The spawner died in a roll, between two batches. */
+/* The spawner died in a roll call, between two batches. */
 static void a_child_that_is_rolled_takes_another_slot(void **state)
 {
     scene_t *s = scene_new(2);

@@ -82,7 +82,7 @@ static void b15_old_code_serves_while_the_new_fails(void **state)
     scene_close(s, &h);
     restart(s, a);
     scene_failed(s, scene_take(s));
-    /* No storm of starts, and requests as ever. */
+    /* There is no storm of starts, and requests are served as before. */
     scene_tick(s, 900000);
     assert_int_equal(scene_take(s), 0);
     assert_int_equal(scene_ask(s, &h, a), APR_SUCCESS);
@@ -184,7 +184,8 @@ static void a_newcomer_gets_its_place_meanwhile(void **state)
     scene_end(s);
 }
 
-/* Its command changed: that of one process, whatever the others are. */
+/* The command of the app changed: one process is outdated, whatever the
+ * others are. */
 static void one_outdated_process_is_replaced(void **state)
 {
     scene_t *s = scene_new(2);
@@ -201,7 +202,7 @@ static void one_outdated_process_is_replaced(void **state)
                      APR_SUCCESS);
     assert_int_equal(scene_group(s, a)->outdated, 1);
     boots = scene_take(s);
-    /* Changed again while it boots. */
+    /* It changes again while the process boots. */
     assert_int_equal(apl_supervise_outdate(&s->pool, boots, s->now),
                      APR_SUCCESS);
     assert_int_equal(scene_condition(s, boots).state, APL_PROCESS_LEAVING);
@@ -216,7 +217,8 @@ static void one_outdated_process_is_replaced(void **state)
     scene_end(s);
 }
 
-/* Not with the next tick: the start that was to replace one is gone. */
+/* Not only with the next tick: the start that was to replace a process has
+ * ended. */
 static void a_start_that_is_detached_is_wanted_anew(void **state)
 {
     scene_t *s = scene_new(1);
@@ -263,7 +265,7 @@ static void without_a_process_there_is_nothing_to_replace(void **state)
     scene_end(s);
 }
 
-/* All of them, that is what `blocking` means. */
+/* All of them: this is what `blocking` means. */
 static void a12_a_blocking_restart_ends_all_at_once(void **state)
 {
     scene_t *s = scene_new(3);
@@ -279,8 +281,8 @@ static void a12_a_blocking_restart_ends_all_at_once(void **state)
     scene_end(s);
 }
 
-/* Two are above the limit for a while, and one of them takes the place of a
- * dead one: no third comes. */
+/* Two processes are above the limit for a while. One of them takes the place
+ * of a dead one, so no third one starts. */
 static void i11_two_that_are_replaced_make_no_room_for_a_third(void **state)
 {
     scene_t *s = scene_new(4);

@@ -22,14 +22,14 @@ static void b37_requests_share_a_process_up_to_its_concurrency(void **state)
     assert_int_equal(scene_get(s, &h[3], a), APR_SUCCESS);
     scene_is(s, 2, 2);
     assert_true(h[3].id != h[0].id);
-    /* The least loaded first. */
+    /* First the process with the fewest sessions. */
     assert_int_equal(scene_get(s, &h[4], a), APR_SUCCESS);
     assert_true(h[4].id == h[3].id);
     scene_close(s, &h[0]);
     scene_close(s, &h[1]);
     assert_int_equal(scene_get(s, &h[0], a), APR_SUCCESS);
     assert_true(h[0].id == h[2].id);
-    /* As few each: the oldest. */
+    /* With equal numbers: the oldest. */
     assert_int_equal(scene_get(s, &h[1], a), APR_SUCCESS);
     assert_true(h[1].id == h[2].id);
     assert_int_equal(scene_get(s, &h[5], a), APR_SUCCESS);
@@ -91,7 +91,8 @@ static void a3_without_the_global_queue_the_fewest_sessions(void **state)
     a->options.global_queue = 0;
     a->options.max_queue = 2;
     assert_int_equal(scene_get(s, &h[0], a), APR_SUCCESS);
-    /* It is busy: one more is started, but the request does not wait. */
+    /* The process is busy: one more is started, but the request does not
+     * wait. */
     assert_int_equal(scene_ask(s, &h[1], a), APR_SUCCESS);
     assert_true(h[1].id == h[0].id);
     assert_int_equal(scene_spawn(s), 1);
@@ -101,7 +102,7 @@ static void a3_without_the_global_queue_the_fewest_sessions(void **state)
     assert_true(h[3].id == h[2].id);
     assert_int_equal(scene_ask(s, &h[4], a), APR_SUCCESS);
     assert_int_equal(scene_ask(s, &h[5], a), APR_SUCCESS);
-    /* 2 processes x (1 + 2): who comes now waits for both. */
+    /* 2 processes x (1 + 2): the next request waits for both. */
     assert_int_equal(scene_ask(s, &h[6], a), APL_EWAIT);
     scene_close(s, &h[0]);
     assert_int_equal(scene_poll(s, &h[6]), APR_SUCCESS);
@@ -179,7 +180,7 @@ static void options_may_change_while_requests_are_open(void **state)
     scene_end(s);
 }
 
-/* One of its processes is never idle: it leaves, its requests go on. */
+/* One of its processes is never idle. It leaves, and its requests continue. */
 static void a_newcomer_gets_a_place_from_those_who_share(void **state)
 {
     scene_t *s = scene_new(1);
@@ -242,7 +243,7 @@ static void options_that_come_with_a_request_let_waiters_in(void **state)
     apl_app_t *a = crowd(s, h, CROWD);
 
     (void)state;
-    /* Nobody is left waiting, and yet it came behind all of them. */
+    /* No request is left waiting, although this one came last. */
     assert_int_equal(scene_ask(s, &last, a), APL_EWAIT);
     assert_int_equal(scene_poll(s, &last), APR_SUCCESS);
     scene_close(s, &last);
@@ -260,7 +261,8 @@ static void options_that_come_with_the_configuration_do_too(void **state)
     disperse(s, h);
 }
 
-/* All that a dead child held comes back at once, and more wait for it. */
+/* All that a dead child held comes back at once, and even more requests wait
+ * for it. */
 static void a_dead_childs_many_sessions_are_all_given_away(void **state)
 {
     scene_t *s = scene_new(1);

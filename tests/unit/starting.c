@@ -23,7 +23,7 @@ static void a18_a_failed_start_is_told_to_all_that_wait_for_it(void **state)
     assert_int_equal(scene_ask(s, &h3, a), APL_EBACKOFF);
     assert_int_equal(h3.retry_after, SECOND);
     assert_int_equal(scene_take(s), 0);
-    /* Half open: one try, then twice the time. */
+    /* After the pause: one try, then a pause of twice the time. */
     for (i = 1; i <= 7; i++) {
         s->now += h3.retry_after;
         assert_int_equal(scene_ask(s, &h1, a), APL_EWAIT);
@@ -75,7 +75,7 @@ static void a8_a_new_group_starts_up_to_its_minimum(void **state)
     }
     assert_int_equal(s->pool.header->spawning, 0);
     scene_is(s, 3, 1);
-    /* Or to the limits. */
+    /* Or as many as the limits allow. */
     b->options.min_instances = 3;
     assert_int_equal(scene_ask(s, &w, b), APL_EWAIT);
     assert_int_equal(scene_spawn(s), 1);
@@ -120,7 +120,7 @@ static void b4_a_failed_start_leaves_the_healthy_in_their_group(void **state)
     assert_int_equal(scene_ask(s, &w, a), APL_EWAIT);
     scene_failed(s, scene_take(s));
     scene_is(s, 2, 2);
-    /* There is a process that will be free: no error for who waits. */
+    /* A process will become free, so the waiters get no error. */
     assert_int_equal(scene_poll(s, &w), APL_EWAIT);
     assert_int_equal(g->failures, 1);
     assert_int_equal(g->error_id, 0xe44);
@@ -151,7 +151,7 @@ static void b5_a_slow_start_holds_up_nobody_else(void **state)
         scene_tick(s, SECOND);
     }
     assert_int_equal(s->pool.header->counters.spawned, 1);
-    /* Five wait for one start. */
+    /* Five requests wait for one start. */
     assert_int_equal(scene_take(s), 0);
     scene_ready(s, id);
     for (i = 0; i < 5; i++) {
@@ -221,7 +221,7 @@ static void b11_what_was_detached_while_it_booted_is_ended(void **state)
     assert_int_equal(
         apl_supervise_detach(&s->pool, boots, APL_EVENT_DETACHED, s->now),
         APR_SUCCESS);
-    /* Nobody throws its result away: it has to be stopped. */
+    /* Its result is not dropped silently: the process has to be stopped. */
     assert_int_equal(apl_supervise_ready(&s->pool, boots, s->now), APL_ESTALE);
     is = scene_condition(s, boots);
     assert_int_equal(is.state, APL_PROCESS_LEAVING);
@@ -239,7 +239,7 @@ static void b27_a_failed_start_frees_its_place_for_others(void **state)
     (void)state;
     assert_int_equal(scene_ask(s, &a, scene_app(s, "a")), APL_EWAIT);
     assert_int_equal(scene_ask(s, &b, scene_app(s, "b")), APL_EWAIT);
-    /* Nobody was active, nobody is; yet there is room now. */
+    /* No process was active, and none is. But there is room now. */
     scene_failed(s, scene_take(s));
     scene_is(s, 0, 0);
     assert_int_equal(scene_spawn(s), 1);
@@ -295,7 +295,7 @@ static void one_that_dies_at_once_each_time_backs_off(void **state)
         scene_tick(s, 100000);
     }
     assert_in_range(starts, 5, 8);
-    /* One that has served a request is well. */
+    /* A process that has served a request is healthy. */
     scene_tick(s, 60 * 1000000);
     scene_ready(s, scene_take(s));
     assert_int_equal(scene_ask(s, &h, a), APR_SUCCESS);

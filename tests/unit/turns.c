@@ -16,7 +16,7 @@ static void a5_a_full_busy_pool_makes_a_new_app_wait_its_turn(void **state)
     assert_int_equal(scene_get(s, &h1, a), APR_SUCCESS);
     assert_int_equal(scene_get(s, &h2, a), APR_SUCCESS);
     assert_int_equal(scene_get(s, &h3, b), APL_EWAIT);
-    /* A's own waiter came later than B's. */
+    /* The waiter of A came later than that of B. */
     assert_int_equal(scene_get(s, &h4, a), APL_EWAIT);
     scene_is(s, 2, 2);
     scene_close(s, &h1);
@@ -71,7 +71,7 @@ static void b25_who_gave_way_while_it_had_waiters_gets_its_turn(void **state)
     scene_reap(s);
     scene_spawn(s);
     assert_int_equal(scene_poll(s, &w2), APR_SUCCESS);
-    /* A wanted more when it had one; now it has none. */
+    /* A had a process when it wanted one more. Now it has none. */
     scene_close(s, &w2);
     scene_reap(s);
     assert_int_equal(scene_spawn(s), 1);
@@ -141,12 +141,12 @@ static void b7_who_is_above_its_minimum_gives_way_first(void **state)
     s->now += SECOND;
     assert_int_equal(scene_get(s, &hb, b), APR_SUCCESS);
     scene_close(s, &hb);
-    /* A's is idle for longer, but B's is the one to go. */
+    /* The process of A is idle for longer, but the process of B leaves. */
     assert_int_equal(scene_get(s, &hc, c), APR_SUCCESS);
     assert_int_equal(scene_get(s, &ha, a), APR_SUCCESS);
     assert_int_equal(s->pool.header->counters.spawned, 3);
     scene_close(s, &ha);
-    /* A minimum locks nobody out. */
+    /* A minimum locks no other app out. */
     assert_int_equal(scene_get(s, &hb, b), APR_SUCCESS);
     scene_close(s, &hb);
     scene_close(s, &hc);
@@ -212,7 +212,7 @@ static void b2_the_group_of_who_gives_way_loses_it(void **state)
     assert_int_equal(scene_group(s, c)->spawning, 1);
     scene_spawn(s);
     assert_int_equal(scene_poll(s, &hc), APR_SUCCESS);
-    /* All three are there, and known by their names. */
+    /* All three groups exist, and are found by their names. */
     assert_int_equal(scene_group(s, a)->state, APL_GROUP_USED);
     assert_int_equal(scene_ask(s, &ha, a), APL_EWAIT);
     scene_close(s, &hc);
@@ -258,7 +258,7 @@ static void b7_who_gives_way_while_it_starts_goes_on_starting(void **state)
     scene_ready(s, scene_take(s));
     boots = scene_take(s);
     scene_close(s, &ha);
-    /* A's only one that is live; a minimum locks nobody out. */
+    /* This is the only live process of A. A minimum locks no other app out. */
     assert_int_equal(scene_ask(s, &hb, b), APL_EWAIT);
     assert_int_equal(scene_group(s, a)->size, 0);
     assert_int_equal(scene_group(s, a)->spawning, 1);
@@ -297,7 +297,7 @@ static void d1_above_a_lowered_limit_the_pool_does_not_grow(void **state)
     scene_end(s);
 }
 
-/* Two conditions, and who waits for one is not woken by the other. */
+/* There are two conditions. A waiter of one is not woken by the other. */
 static void d3_who_waits_for_a_process_and_who_for_room(void **state)
 {
     scene_t *s = scene_new(2);

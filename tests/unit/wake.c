@@ -85,7 +85,7 @@ static void the_hand_off_wakes_who_sleeps(void **state)
     fall_asleep(&z, &thread, word);
     scene_close(s, &h);
     is_woken(&z, thread);
-    /* Who was about to sleep does not. */
+    /* A thread that is about to sleep does not sleep. */
     assert_int_not_equal(apl_wake_read(word), seen);
     z = (sleeper_t){.word = word, .seen = seen};
     sleep_long(&z);
@@ -143,7 +143,7 @@ static void who_stops_wakes_its_own(void **state)
     scene_end(s);
 }
 
-/* ---- who waits for the lock ---- */
+/* ---- waiters for the lock ---- */
 
 static void the_lock_wakes_who_sleeps_on_it(void **state)
 {
@@ -176,7 +176,7 @@ static void so_does_who_breaks_it(void **state)
 
 /* ---- the spawner ---- */
 
-/* Has anybody rung since we looked? */
+/* Has the doorbell been rung since the last look? */
 static int rang(const scene_t *s)
 {
     uint64_t n;
@@ -221,7 +221,7 @@ static void the_spawner_hears_what_it_has_to_do(void **state)
     scene_end(s);
 }
 
-/* Nobody waits for those that are abandoned. */
+/* Nobody waits for the processes with abandoned requests. */
 static void the_last_one_that_somebody_waits_for(void **state)
 {
     scene_t *s = scene_new(1);

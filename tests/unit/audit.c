@@ -19,7 +19,7 @@
 static scene_t *scene;
 static spawner_t s;
 
-/* All scenes are of the same size, as the pool of a spawner is. */
+/* All scenes have the same size, because the pool of a spawner has one size. */
 static int begin(void **state)
 {
     (void)state;
@@ -43,7 +43,8 @@ static uint64_t repairs(void)
     return s.shm.header->counters.repairs;
 }
 
-/* One look, from its begin to its end, as the loop does it. @return turns */
+/* One check from begin to end, as the loop does it. @return how many turns
+ * it took */
 static int look(void)
 {
     int turns = 0;
@@ -114,7 +115,7 @@ static void two_findings_are_not_the_same_one(void **state)
     assert_int_equal(repairs(), before + 1);
 }
 
-/* Its process is free, and who waits for it has yet to be served: so it is
+/* The process is free, and its waiter is not served yet. This is the state
  * between two rounds of apl_leave(). */
 static void free_only(apl_session_t *session)
 {
@@ -160,7 +161,7 @@ static void who_is_about_to_be_served_is_no_damage(void **state)
     scene_close(scene, &h[1]);
 }
 
-/* Somebody is inside whenever it looks: then the lock is taken. */
+/* Some process is inside whenever the check looks. Then it takes the lock. */
 static void also_where_it_never_is_quiet(void **state)
 {
     uint32_t *sequence = &s.shm.header->sequence;
@@ -175,7 +176,7 @@ static void also_where_it_never_is_quiet(void **state)
     assert_int_equal(repairs(), before + 1);
 }
 
-/* The spawner's own record of a process, which is right. */
+/* The spawner's own record of a process is right. */
 static process_t *record_of(const apl_process_t *slot, const apl_app_t *a)
 {
     registry_record_t is = {.id = slot->id,

@@ -121,10 +121,9 @@ static void some_verb(scene_t *s, uint64_t id)
     }
 }
 
-/* A damaged link may have led to the lock, and what was written there may be
- * the number of some thread of this machine. spawner/upkeep/lock_rescue.c sees
- * that it does
- * not hold the lock. */
+/* A damaged link may have led to the lock. What was written there may be the id
+ * of a thread of this machine. spawner/upkeep/lock_rescue.c sees that this
+ * thread does not hold the lock. */
 static void free_lock(uint32_t *lock)
 {
     uint32_t owner = apl_lock_holder(lock);
@@ -184,7 +183,8 @@ static void damage_that_nobody_repaired_yet(void **state)
     alarm(0);
 }
 
-/* They are plausible, so nobody repairs them; and for ever is too long. */
+/* The values are plausible, so nobody repairs them. But a wait must not last
+ * for ever. */
 static void times_to_come_are_not_believed(void **state)
 {
     scene_t *s = scene_new(2);
@@ -228,7 +228,7 @@ static void damage_that_nobody_meets(void **state)
     scene_end(s);
 }
 
-/* Each word that says what a process is. */
+/* Each word that identifies a process. */
 static void what_is_said_of_a_process(void **state)
 {
     scene_t *s = scene_new(3);
@@ -270,8 +270,8 @@ static void what_is_said_of_a_process(void **state)
     scene_end(s);
 }
 
-/* Repair looks no further than the marks of use. What a damaged mark hides is
- * not there, also for who knows where it was. */
+/* Repair looks only up to the marks of use. A slot that a damaged mark hides
+ * does not exist, even for a child that knows its index. */
 static void what_is_above_a_mark_is_not_there(void **state)
 {
     scene_t *s = scene_new(2);
@@ -306,8 +306,8 @@ static void what_is_above_a_mark_is_not_there(void **state)
     scene_end(s);
 }
 
-/* Its end would be told to the wrong group, and who waits in the right one
- * would go on waiting. */
+/* Its end would be told to the wrong group, and the waiters of the right one
+ * would continue to wait. */
 static void a_session_has_a_process_of_its_own_group(void **state)
 {
     const apl_identity_t identity = {4711, 0, 1};
@@ -321,14 +321,14 @@ static void a_session_has_a_process_of_its_own_group(void **state)
     assert_int_equal(scene_get(s, &of_a, scene_app(s, "a")), APR_SUCCESS);
     s->now += 2000000;
     apl_supervise_gone(&s->pool, of_a.id, s->now);
-    /* The process that a's session has is b's, says the registry. */
+    /* The registry says that the process of a's session belongs to b. */
     assert_int_equal(apl_supervise_adopt(&s->pool, of_a.id, identity, "b",
                                          scene_wire, 1, s->now),
                      APR_SUCCESS);
     scene_ask(s, &waits, b);
     scene_close(s, &of_a);
     assert_int_equal(scene_poll(s, &waits), APR_SUCCESS);
-    /* The session of b's process is a's, says its slot. */
+    /* The slot says that the session of b's process belongs to a. */
     s->pool.sessions[waits.session].group = 2;
     scene_repair(s);
     scene_ask(s, &of_b, b);
@@ -339,7 +339,7 @@ static void a_session_has_a_process_of_its_own_group(void **state)
     scene_end(s);
 }
 
-/* It would count as outdated, and not be. */
+/* It would count as outdated, although it is not. */
 static void no_process_is_of_a_revision_to_come(void **state)
 {
     scene_t *s = scene_new(3);

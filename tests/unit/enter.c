@@ -92,7 +92,8 @@ static pid_t stopped_inside(scene_t *s)
 }
 
 /* The lock was broken while its owner did not run. When the owner continues,
- * another process is inside. The owner disturbs nobody, and repairs the pool. */
+ * another process is inside. The owner disturbs nobody, and repairs the pool
+ * afterwards. */
 static void who_comes_back_to_a_broken_lock_mends(void **state)
 {
     scene_t *s = scene_new(2);

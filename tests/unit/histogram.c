@@ -95,7 +95,7 @@ static void what_served_nothing_took_no_time(void **state)
     scene_end(s);
 }
 
-/* It is the slow ones that are killed: without them all seems to be fast. */
+/* Slow requests are killed: without them, the app would seem fast. */
 static void what_was_killed_took_its_time(void **state)
 {
     scene_t *s = scene_new(2);
@@ -111,7 +111,7 @@ static void what_was_killed_took_its_time(void **state)
                      APR_SUCCESS);
     scene_refused(s, &first);
     assert_int_equal(g->app_time.counts[5], 1);
-    /* Also when its process is gone before it knows. */
+    /* Also when its process is gone before the child knows. */
     assert_int_equal(apl_timeouts_kill(&s->pool, second.id, 0, s->now),
                      APR_SUCCESS);
     assert_int_equal(apl_supervise_gone(&s->pool, second.id, s->now),

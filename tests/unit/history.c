@@ -33,7 +33,7 @@ static void a_sample_is_taken_when_it_is_due(void **state)
     assert_int_equal(h->n_samples, 1);
     sample(s, SECOND);
     assert_int_equal(h->n_samples, 2);
-    /* One that cannot be is no reason to wait for it. */
+    /* A sample with an impossible time is no reason to wait. */
     s->pool.header->samples[1].time = s->now + 1000 * SECOND;
     sample(s, SECOND);
     assert_int_equal(h->n_samples, 3);
@@ -80,7 +80,7 @@ static void the_report_tells_what_was_between(void **state)
     assert_true(
         json_is_null(json_object_get(json_array_get(history, 1), "latency")));
     json_decref(history);
-    /* Counters that go back are not drawn. */
+    /* Counters that went back are left out. */
     s->pool.header->samples[1].served = 0;
     s->pool.header->samples[1].requests = 0;
     history = apl_report_history(s->pool.header);
@@ -89,7 +89,7 @@ static void the_report_tells_what_was_between(void **state)
     scene_end(s);
 }
 
-/* The only request of the report, of a snapshot. */
+/* The only request in the report on a snapshot. */
 static json_t *request(scene_t *s, apr_pool_t *p, int full)
 {
     apl_pool_t *copy;
@@ -138,7 +138,7 @@ static void a_query_is_told_only_where_all_is(void **state)
                      APR_SUCCESS);
     expect(s, "/pay", "card=4711");
     scene_close(s, &hold);
-    /* Nothing is left of it for the next in its slot, whatever that is. */
+    /* The next request in its slot has nothing of it. */
     assert_int_equal(apl_checkout(&s->pool, &hold, a, NULL, NULL, s->now),
                      APR_SUCCESS);
     expect(s, "", "");
@@ -148,7 +148,7 @@ static void a_query_is_told_only_where_all_is(void **state)
                      APR_SUCCESS);
     expect(s, "/pay", "");
     scene_close(s, &hold);
-    /* A path that leaves little or no room for one. */
+    /* A path that leaves little or no room for a query. */
     memset(path, 'a', sizeof path);
     request.query = "card=4711";
     request.uri = path;

@@ -17,9 +17,9 @@
 
 #define SECONDS(n) ((n)*1000000ll)
 
-/* ---- while they are at it ---- */
+/* ---- writes during a verb ---- */
 
-/* Somebody who stores two values in turns, for as long as it takes. */
+/* A process that stores two values in turns, until it is ended. */
 typedef struct {
     uint32_t *word, values[2];
     int stop;
@@ -112,7 +112,8 @@ static void the_limit_of_the_lock_is_one(void **state)
     assert_in_range(apl_now() - begin, SECONDS(1) / 10, SECONDS(30));
 }
 
-/* Whoever is in vain once waits no more, until it is said anew. */
+/* A caller that has waited in vain once waits no more, until its patience is
+ * set again. */
 static void patience_is_for_all_verbs_together(void **state)
 {
     scene_t *s = scene_new(1);
@@ -133,7 +134,7 @@ static void patience_is_for_all_verbs_together(void **state)
     scene_end(s);
 }
 
-/* ---- what they find ---- */
+/* ---- writes before a verb ---- */
 
 static void a_stranger_among_the_idle_ends_no_tick(void **state)
 {
@@ -202,7 +203,7 @@ static void a_hidden_process_is_put_back(void **state)
                          APR_SUCCESS);
         scene_ok(s);
     }
-    /* With the requests that they have: they are given to nobody else. */
+    /* With the requests that they have, which no other process gets. */
     scene_is(s, 4, 4);
     assert_int_equal(scene_ask(s, &more, a), APL_EWAIT);
     for (i = 0; i < 4; i++)

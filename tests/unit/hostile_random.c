@@ -23,9 +23,9 @@
 #include "shm/format/segment.h"
 
 #define SPACE ((size_t)4 << 40) /* an index of 32 bits times a record */
-#define US    1000000           /* of each kind of writing */
-#define TURNS 100               /* and so many at least */
-#define LIMIT 90                /* s: whoever is not back by then hangs */
+#define US    1000000           /* us of each kind of writes */
+#define TURNS 100               /* and at least so many turns */
+#define LIMIT 90                /* s: a verb that takes longer hangs */
 
 static apl_pool_t pool;
 static unsigned seed;
@@ -47,7 +47,7 @@ static void lay_out(void)
                      APR_SUCCESS);
 }
 
-/* ---- who writes ---- */
+/* ---- the writer ---- */
 
 static uint32_t plausible(unsigned *dice)
 {
@@ -85,7 +85,7 @@ static void write_single_words(unsigned *dice)
     *somewhere(dice) = plausible(dice);
 }
 
-/* In and out: a bound that was just looked at is another. */
+/* Two values in turns: a bound changes just after it was checked. */
 static void flip_a_word(unsigned *dice)
 {
     volatile uint32_t *word = somewhere(dice);
@@ -105,8 +105,8 @@ static void write_garbage(unsigned *dice)
     *word = (uint32_t)rand_r(dice) * 2654435761u;
 }
 
-/* All is as it was, again and again: what root takes out of a list is back in
- * it. Not the lock, and the sequence number beside it. */
+/* Write back the old bytes again and again: what root takes out of a list is
+ * in it again. Not the lock, nor the sequence number beside it. */
 static void put_back(unsigned *dice)
 {
     static char image[1 << 20];
@@ -122,7 +122,7 @@ static void put_back(unsigned *dice)
     }
 }
 
-/* ---- what root does ---- */
+/* ---- the verbs of root ---- */
 
 static void report(apr_pool_t *p)
 {
@@ -219,7 +219,7 @@ static _Noreturn void be_root(void)
     _exit(0);
 }
 
-/* ---- both at once ---- */
+/* ---- both together ---- */
 
 static void while_somebody_writes(void (*writing)(unsigned *dice))
 {

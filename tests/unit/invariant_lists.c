@@ -45,13 +45,13 @@ static void i18_turns(void **state)
     breaks(p.s, 18, apl_list_append(pool, &p.h->unserved, &p.first->link));
     breaks(p.s, 18,
            apl_list_append(pool, &p.h->growing, &pool->groups[3].turn));
-    /* One that has a process, and a turn all the same. */
+    /* A group that has a process, and has a turn nevertheless. */
     apl_list_append(pool, &p.h->growing, &pool->groups[1].turn);
     breaks(p.s, 18, apl_list_init(pool, &p.h->growing));
     breaks(p.s, 18,
            (apl_list_remove(pool, &pool->groups[1].turn),
             apl_list_append(pool, &p.h->unserved, &pool->groups[1].turn)));
-    /* Each in the other's list. */
+    /* Each group in the list of the other. */
     breaks(p.s, 18,
            (apl_list_remove(pool, &pool->groups[1].turn),
             apl_list_append(pool, &p.h->unserved, &pool->groups[1].turn),
@@ -75,7 +75,7 @@ static void i18_turns_above(void **state)
     scene_end(p.s);
 }
 
-/* A group that was forgotten, and a child that is gone. */
+/* A group that was freed, and a child that has ended. */
 static void i18_free_groups_and_children(void **state)
 {
     full_t p = full_pool();

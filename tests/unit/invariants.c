@@ -83,7 +83,7 @@ static void i7_who_has_no_session_is_inactive(void **state)
     apl_pool_t *pool = &p.s->pool;
 
     (void)state;
-    /* In the pool, and in its group: I8 and I3. */
+    /* In the list of the pool, and in that of its group: I8 and I3. */
     breaks(p.s, 8, apl_list_remove(pool, &p.idle->pool));
     breaks(p.s, 8, apl_list_append(pool, &p.h->inactive, &p.busy->pool));
     breaks(p.s, 3, apl_list_remove(pool, &p.idle->idle));
@@ -167,7 +167,7 @@ static void i17_a_session_has_an_owner(void **state)
     scene_end(p.s);
 }
 
-/* A session ends, and nobody serves who waits. */
+/* A session ends, and the waiter is not served. */
 static void forget(scene_t *s, apl_session_t *session)
 {
     apl_lock_token_t token;

@@ -22,7 +22,7 @@ static void i2_a_group_may_have_no_process(void **state)
     scene_reap(s);
     scene_tick(s, SECOND);
     scene_is(s, 0, 0);
-    /* It stays, with what is known of the app. */
+    /* The group stays, with what is known of the app. */
     assert_ptr_equal(scene_group(s, a), g);
     assert_int_equal(g->n_requests, 1);
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
@@ -31,7 +31,7 @@ static void i2_a_group_may_have_no_process(void **state)
     scene_end(s);
 }
 
-/* count + spawning <= max, with everything in flight that there may be. */
+/* count + spawning <= max, with every kind of start under way. */
 static void i11_starts_in_flight_are_counted(void **state)
 {
     scene_t *s = scene_new(4);
@@ -112,7 +112,7 @@ static void i12_an_app_keeps_to_its_own_limit(void **state)
     scene_tick(s, SECOND);
     assert_int_equal(scene_take(s), 0);
     scene_is(s, 2, 2);
-    /* One above it while one is replaced. */
+    /* One above it while a process is replaced. */
     apl_admin_restart(&s->pool, "a", 1, s->now);
     id = scene_take(s);
     assert_int_equal(scene_group(s, a)->size + scene_group(s, a)->spawning, 3);
@@ -145,7 +145,7 @@ static void i13_nothing_comes_back(void **state)
         process = s->pool.processes[1].generation;
         session = s->pool.sessions[1].generation;
         apl_supervise_detach(&s->pool, id, APL_EVENT_DETACHED, s->now);
-        /* Once it leaves, it leaves. */
+        /* A leaving process stays leaving. */
         assert_int_equal(apl_supervise_ready(&s->pool, id, s->now), APL_ESTALE);
         assert_int_equal(apl_supervise_outdate(&s->pool, id, s->now),
                          APL_ESTALE);

@@ -45,7 +45,7 @@ apr_status_t __wrap_apl_supervise_forked(apl_pool_t *pool, uint64_t id,
     (void)now;
     assert_int_equal(id, 7);
     assert_int_equal(identity.pid, getpid());
-    /* The next spawner has to know it as well. */
+    /* The next spawner has to know it, too. */
     assert_int_equal(registry_read(p->record, &record), REGISTRY_RECORD);
     assert_memory_equal(&record.wire, &is, sizeof is);
     wire = is;
@@ -154,8 +154,8 @@ static void in_order(void **state)
     is(1000, "shop", "serve");
 }
 
-/* Also what it speaks, and how many requests it takes. That holds for its app
- * when it is ready, and not before: the start may fail. */
+/* Also its wire protocol, and how many requests it takes. That holds for its
+ * app when the process is ready, and not before: the start may fail. */
 static void what_was_found(void **state)
 {
     registry_record_t record;
@@ -182,7 +182,7 @@ static int fails_as_run(void)
     return ran;
 }
 
-/* Clients are told another thing then. */
+/* Then clients get another message. */
 static void a_failed_start_was_run_or_not(void **state)
 {
     (void)state;
@@ -192,7 +192,7 @@ static void a_failed_start_was_run_or_not(void **state)
     tell(BOOT_COMMAND, 0, "serve");
     assert_int_equal(fails_as_run(), 1);
     free(p->start.failure);
-    /* The next spawner has what is on record. */
+    /* The next spawner has what is in the registry. */
     free(p->start.command);
     p->start.command = NULL;
     assert_int_equal(registry_read(p->record, &p->is), REGISTRY_RECORD);
@@ -278,7 +278,7 @@ static void a_line_of_its_own_says_ready(void **state)
     close_notify();
 }
 
-/* What it said is on record, for the next spawner. */
+/* What it said is in the registry, for the next spawner. */
 static void that_it_stops_is_recorded(void **state)
 {
     registry_record_t record;
@@ -309,7 +309,7 @@ static void send_descriptor(void)
     assert_int_equal(sendmsg(app, &message, 0), 1);
 }
 
-/* Where the kernel cannot refuse them: it is said once. */
+/* Where the kernel cannot refuse descriptors, the log says so once. */
 static void nothing_is_read_behind_a_descriptor(void **state)
 {
     (void)state;

@@ -57,7 +57,7 @@ static void sort_orders_any_number_and_is_stable(void **state)
 
 static uint32_t looks;
 
-/* Somebody makes a circle of each link that the sort looks at. */
+/* Another process makes a circle of each link that the sort looks at. */
 static uint64_t key_of_a_circle(const apl_pool_t *pool, uint32_t at)
 {
     apl_process_t *p = APL_PROCESS_OF(pool, at, pool);
@@ -130,7 +130,7 @@ static void a_long_list_is_sorted_in_both_directions(void **state)
         assert_int_equal(head->prev, prev);
     }
     assert_int_equal(pool.damaged, 0);
-    /* One more than there can be: damage. */
+    /* One more than possible: this is damage. */
     apl_list_sort(&pool, head, n.sessions - 1, ticket_of);
     assert_int_equal(pool.damaged, 1);
     assert_int_equal(apl_list_first(&pool, head), 0);
@@ -206,7 +206,8 @@ static void the_heap_gives_the_least_loaded_then_the_oldest(void **state)
     scene_end(s);
 }
 
-/* A circle, in which each walk is as long as the table: one is enough. */
+/* A circle, in which each walk is as long as the slot array: one walk is
+ * enough. */
 static void a_heap_that_is_damaged_is_left_alone(void **state)
 {
     scene_t *s = scene_new(6);

@@ -153,7 +153,7 @@ static void it_is_not_recursive_and_a_limit_is_kept(void **state)
     assert_int_equal(m->word, 0);
 }
 
-/* By a hostile process. */
+/* As a hostile process writes it. */
 static void its_own_id_keeps_no_thread_out(void **state)
 {
     shared_t *m = shared_new();
@@ -220,7 +220,8 @@ static void processes_and_threads_exclude_each_other(void **state)
     assert_int_equal(m->word, 0);
 }
 
-/* Whoever is killed while it waits, or as it is woken, holds nobody up. */
+/* A thread that is killed while it waits, or when it is woken, blocks
+ * nobody. */
 static void a_killed_waiter_loses_no_wakeup(void **state)
 {
     shared_t *m = shared_new();
@@ -255,7 +256,7 @@ static void a_killed_waiter_loses_no_wakeup(void **state)
     }
 }
 
-/* In the name of somebody who lives and never took it. */
+/* The word has the id of a living thread that never took the lock. */
 static void a_lock_can_be_broken(void **state)
 {
     shared_t *m = shared_new();
@@ -286,7 +287,8 @@ static void a_lock_can_be_broken(void **state)
     apl_lock_give(&m->word);
 }
 
-/* Its lock was broken while it did not run: it has nothing to free. */
+/* The lock of this thread was broken while it did not run: it has nothing to
+ * free. */
 static void who_comes_back_frees_nobody_elses_lock(void **state)
 {
     shared_t *m = shared_new();
@@ -319,8 +321,8 @@ static void who_comes_back_frees_nobody_elses_lock(void **state)
     assert_int_equal(m->word, 0);
 }
 
-/* Of a robust mutex that the thread is about to take, when a signal handler
- * comes in between. */
+/* list_op_pending names a robust mutex that the thread is about to take when
+ * a signal handler comes in between. */
 static void what_glibc_has_announced_is_put_back(void **state)
 {
     shared_t *m = shared_new();

@@ -65,8 +65,8 @@ static int teardown(void **state)
     return 0;
 }
 
-/* The lock is in the name of this thread for two seconds.
- * @return 1: it is free then */
+/* The lock word has the id of this thread for two seconds. @return 1: it is
+ * free then */
 static int is_taken_from(pid_t owner)
 {
     uint32_t *lock = &s->shm.header->lock;

@@ -31,7 +31,7 @@ static void requests_that_asked_before_are_counted(void **state)
     assert_int_equal(ask(s, &h[2], a, 1), APL_EWAIT);
     assert_int_equal(others(s, &h[1]), 0);
     assert_int_equal(others(s, &h[2]), 1);
-    /* A refused one makes room at once. */
+    /* A refused request makes room at once. */
     apl_checkin_unused(&s->pool, &h[1], s->now);
     assert_int_equal(others(s, &h[2]), 0);
     scene_close(s, &h[0]);
@@ -54,7 +54,7 @@ long_lived_connections_are_counted_whatever_their_order(void **state)
     assert_int_equal(others(s, &h[0]), 0);
     apl_checkout_set_long_lived(&s->pool, &h[1], APL_LONG_LIVED_CONNECTION);
     assert_int_equal(others(s, &h[0]), 1);
-    /* The next one in its slot is like any other. */
+    /* The next request in its slot is like any other. */
     scene_close(s, &h[1]);
     assert_int_equal(others(s, &h[0]), 0);
     scene_busy(s, a, &h[1], 1);
@@ -62,7 +62,7 @@ long_lived_connections_are_counted_whatever_their_order(void **state)
     scene_end(s);
 }
 
-/* It occupies no worker of httpd. */
+/* An abandoned request occupies no worker of httpd. */
 static void an_abandoned_one_is_not_counted(void **state)
 {
     scene_t *s = scene_new(2);

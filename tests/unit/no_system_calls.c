@@ -27,7 +27,7 @@ static void walk(walk_t *w)
     for (i = 0; i < STEPS; i++) {
         step_t step = {(kind_t)(random() % KINDS), (unsigned)random()};
 
-        /* It would fork, and kill. */
+        /* This step would fork and kill. */
         if (step.kind != TEAR && !steps_do(w, &step))
             _exit(1);
     }
@@ -44,8 +44,8 @@ static void call_the_kernel_inside(walk_t *w)
     _exit(0);
 }
 
-/* Do this in a process of its own. @return how many system calls there were
- * with the lock held */
+/* Do this in another process. @return how many system calls it made with the
+ * lock held */
 static int calls_inside(walk_t *w, void (*run)(walk_t *w))
 {
     pid_t pid = fork();
@@ -63,7 +63,7 @@ static int calls_inside(walk_t *w, void (*run)(walk_t *w))
         uint32_t lock = w->s->pool.header->lock;
 
         n += (lock & FUTEX_TID_MASK) == (uint32_t)pid;
-        /* On to where the next call begins, or this one ends. */
+        /* Continue until the next call begins, or this one ends. */
         assert_int_equal(ptrace(PTRACE_SYSCALL, pid, NULL, NULL), 0);
         assert_int_equal(waitpid(pid, &status, 0), pid);
         assert_false(WIFSIGNALED(status));

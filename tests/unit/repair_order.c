@@ -24,7 +24,8 @@ static order_t order_of(scene_t *s, const apl_link_t *head)
     return o;
 }
 
-/* There are some, and not in the order of their slots: or it shows nothing. */
+/* The list has members, and not in the order of their slots. Otherwise the
+ * test would show nothing. */
 static void is_worth_a_look(const order_t *o)
 {
     assert_true(o->n > 1);
@@ -39,8 +40,7 @@ static void is_the_same(scene_t *s, const apl_link_t *head, const order_t *was)
     assert_memory_equal(is.at, was->at, sizeof is.at);
 }
 
-/* Slots that were used. They are taken again in another order than that of
- * their numbers: 2, 1, 5, 4, 3. */
+/* Slots that were used. They are taken again in this order: 2, 1, 5, 4, 3. */
 static void use_slots(scene_t *s)
 {
     static const int order[] = {0, 1, 4, 3, 2};
@@ -104,7 +104,7 @@ static void lists_have_the_order_they_had(void **state)
     scene_end(s);
 }
 
-/* Whoever waits has a turn, in the order of those who wait. */
+/* Each group that waits has a turn, in the order of the waiters. */
 static void turns_do_too(void **state)
 {
     scene_t *s = scene_new(2);
@@ -134,7 +134,7 @@ static void turns_do_too(void **state)
     scene_end(s);
 }
 
-/* Also where the ticket itself was damaged. */
+/* Also when the ticket itself was damaged. */
 static void who_comes_afterwards_comes_last(void **state)
 {
     scene_t *s = scene_new(1);

@@ -69,7 +69,8 @@ static void s4_a_killed_idle_process_is_replaced(void **state)
     uint64_t id = play_get(p, 1, p->a), other;
 
     play_close(p, 1);
-    /* It refuses the connection before the spawner has heard of it. */
+    /* The process refuses the connection before the spawner notices its
+     * death. */
     assert_true(play_get(p, 2, p->a) == id);
     callers_refused(p->c, 2);
     play_is(p, 0, 0);
@@ -80,7 +81,7 @@ static void s4_a_killed_idle_process_is_replaced(void **state)
     assert_true(other != id);
     play_is(p, 1, 1);
     play_close(p, 2);
-    /* The other way round. */
+    /* Now in the other order. */
     assert_int_equal(apl_supervise_gone(&p->s->pool, other, p->s->now),
                      APR_SUCCESS);
     assert_int_equal(p->s->pool.header->counters.died, 2);
@@ -294,7 +295,8 @@ static void s15_a_failed_start_harms_nobody(void **state)
     assert_int_equal(p->s->pool.header->spawning, 0);
     g = scene_group(p->s, p->a);
     assert_string_equal(g->error, "no");
-    /* The healthy one serves on; no start before its time. */
+    /* The healthy process continues to serve. No start comes before its
+     * time. */
     play_close(p, 1);
     play_has(p, 2);
     play_ask(p, 3, p->a);

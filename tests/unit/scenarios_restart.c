@@ -18,8 +18,8 @@ static play_t *begin(void **state, uint32_t max)
     return p;
 }
 
-/* A request of each of five callers, one after the other, which is served by
- * the same process. @return its id */
+/* One request of each of five callers, one after the other. The same process
+ * serves them. @return its id */
 static uint64_t serve_all(play_t *p, const apl_app_t *app)
 {
     uint64_t id = 0;
@@ -71,7 +71,7 @@ static void s6_there_before_is_nothing_touched_is_once(void **state)
     touch("restart.txt", 2000);
     next = serve_all(p, p->a);
     assert_true(next != id);
-    /* To an older time. */
+    /* Now the file gets an older time. */
     touch("restart.txt", 500);
     assert_true(serve_all(p, p->a) != next);
     assert_int_equal(restarts(p, p->a), 2);
@@ -89,7 +89,7 @@ static void s6_a_directory_counts(void **state)
     play_end(p);
 }
 
-/* A new process at each get, and never more than one. */
+/* Each request gets a new process, and there is never more than one. */
 static void always(play_t *p)
 {
     uint64_t id = 0;
@@ -112,13 +112,13 @@ static void s7_always_restart(void **state)
     serve_all(p, p->a);
     touch("always_restart.txt", 1000);
     always(p);
-    /* Both files. */
+    /* Now both files exist. */
     touch("restart.txt", 1000);
     always(p);
     assert_int_equal(access(touch_path("restart.txt"), F_OK), 0);
     assert_int_equal(access(touch_path("always_restart.txt"), F_OK), 0);
     unlink(touch_path("always_restart.txt"));
-    /* The last one has had a request, and stays all the same. */
+    /* The last process has had a request, and stays nevertheless. */
     serve_all(p, p->a);
     play_end(p);
 }

@@ -31,7 +31,7 @@ static void another_process_attaches(void **state)
     assert_int_equal(apl_configure_limits(&a, 7, 1, 1), APR_SUCCESS);
     assert_int_equal(b.header->max, 7);
     apl_segment_close(&b);
-    /* What somebody wrote there decides nothing. */
+    /* What another process wrote there decides nothing. */
     memset(a.header, 0xff, offsetof(apl_header_t, lock));
     assert_int_equal(apl_segment_attach(&b, dup(a.file), &n), APR_SUCCESS);
     assert_int_equal(b.header->layout, APL_LAYOUT);
@@ -47,7 +47,7 @@ static void another_process_attaches(void **state)
     assert_int_not_equal(apl_segment_attach(&b, 1000, &n), APR_SUCCESS);
 }
 
-/* It would end in SIGBUS. */
+/* A shorter file would end the process by SIGBUS. */
 static void nobody_cuts_it_short(void **state)
 {
     const apl_capacity_t n = {10, 20, 30, 4};

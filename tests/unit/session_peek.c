@@ -15,7 +15,7 @@
 #include "shm/lock/lock_token.h"
 #include "tests/unit/support/scene.h"
 
-/* Those that have a process. */
+/* The number of sessions with a process. */
 static uint32_t peeks(const scene_t *s, apl_session_peek_t *last)
 {
     uint32_t i, n = 0, top = apl_session_peek_top(&s->pool);
@@ -93,7 +93,7 @@ typedef struct {
     int stop;
 } writer_t;
 
-/* One request after the other in one slot: all that is said of each is the
+/* One request after the other in one slot. All fields of a request are the
  * same number. */
 static void *write_requests(void *ctx)
 {
@@ -142,7 +142,7 @@ static void it_is_never_of_two(void **state)
     scene_drop(s);
 }
 
-/* In turns an old request and a new one, of the same process. */
+/* An old request and a new one in turns, of the same process. */
 static void *take_turns(void *arg)
 {
     writer_t *w = arg;
@@ -160,7 +160,7 @@ static void *take_turns(void *arg)
     return NULL;
 }
 
-/* The old one is overdue, and its age is not the new one's. */
+/* The old request is overdue. The new one must not get its age. */
 static void what_is_overdue_is_as_old_as_that(void **state)
 {
     scene_t *s = scene_new(1);
@@ -224,7 +224,7 @@ static int take_steps(pid_t pid, int n)
     return 1;
 }
 
-/* How many instructions a peek has. */
+/* Count the instructions of a peek. */
 static int length(const scene_t *s)
 {
     pid_t pid = look_slowly(s);
@@ -237,9 +237,10 @@ static int length(const scene_t *s)
     return n;
 }
 
-/* What lasted is abandoned between any two instructions of the peek, as by
- * apl_checkin_abandon(): it is not as old as the answer was. With sanitizers a
- * peek has many times the instructions, and this is between some of them. */
+/* A long-lived session is abandoned between any two instructions of the
+ * peek, as by apl_checkin_abandon(). It must not seem as old as its response
+ * was. With sanitizers a peek has many times the instructions, so only some
+ * of them are tried. */
 static void what_lasted_is_young(void **state)
 {
     scene_t *s = scene_new(1);

@@ -7,7 +7,7 @@
 #include "shm/slots/group.h"
 #include "tests/unit/support/scene.h"
 
-/* More sessions than are looked at under one lock. */
+/* More sessions than one lock covers. */
 static void dies_with_sessions(scene_t *s, apl_app_t *a, uint32_t child)
 {
     apl_child_watch_t watch;
@@ -39,8 +39,8 @@ static void each_death_of_a_child_is_counted_once(void **state)
     scene_end(s);
 }
 
-/* Damage took the generation of a session back, and so another child's is
- * counted like the one that was there before. */
+/* Damage has set back the generation of a session. So the session of another
+ * child has the generation of the one before it. */
 static void a_hold_is_its_owners(void **state)
 {
     scene_t *s = scene_new(1);
@@ -67,7 +67,8 @@ static void a_hold_is_its_owners(void **state)
     scene_end(s);
 }
 
-/* Its waiter gave up behind another one, so its turn never came. */
+/* The waiter of the group gave up behind another one, so the turn never
+ * came. */
 static void a_group_that_is_gone_has_no_turn(void **state)
 {
     scene_t *s = scene_new(1);
@@ -92,7 +93,7 @@ static void a_group_that_is_gone_has_no_turn(void **state)
     scene_end(s);
 }
 
-/* FNV-1a makes the same of these. */
+/* FNV-1a gives these names the same hash. */
 static void names_of_one_hash_are_two_groups(void **state)
 {
     scene_t *s = scene_new(2);
@@ -134,7 +135,8 @@ static void crowd(scene_t *s, apl_app_t **apps, int n)
     }
 }
 
-/* It is damage that puts more into it, and they would be walked past by all. */
+/* Only damage puts more groups into a bucket, and each walk would pass all
+ * of them. */
 static void a_bucket_has_an_end(void **state)
 {
     enum { NAMES = 60 };
@@ -169,8 +171,9 @@ static void a_bucket_has_an_end(void **state)
     scene_end(s);
 }
 
-/* After the busiest hour: the last slots are free, and no more looked at. Who
- * is there yet has the last one, and new requests get the first. */
+/* After the busiest hour the last slots are free, and are not looked at any
+ * more. A request from that time has the last slot, and new requests get the
+ * first ones. */
 static void marks_of_use_fall(void **state)
 {
     scene_t *s = scene_new(1);
@@ -202,7 +205,7 @@ static void marks_of_use_fall(void **state)
         scene_close(s, &next[i]);
     scene_tick(s, SECOND);
     assert_int_equal(h->top_session, 0);
-    /* A slot that is used again is told from what it was. */
+    /* A slot that is used again is a new one for old references. */
     scene_busy(s, a, holds, 40);
     assert_int_equal(s->pool.sessions[40].generation, generation + 1);
     for (i = 0; i < 40; i++)

@@ -125,7 +125,7 @@ static void links_are_closed_in_time(void **state)
     assert_true(apl_checkout_closed(&scene->pool, &h));
 }
 
-/* It serves again, so what it was given to drain before is void. */
+/* It serves again, so its old drain time does not count. */
 static void one_that_is_put_back_has_its_time_anew(void **state)
 {
     (void)state;

@@ -30,7 +30,7 @@ static void who_is_inside_is_waited_for(void **state)
     assert_int_equal(apl_enter(&token, &s->pool, s->now, APL_FOREVER),
                      APR_SUCCESS);
     assert_int_equal(s->pool.header->sequence, before + 1);
-    /* In vain, as it is this thread. */
+    /* This is in vain: this thread has the lock. */
     assert_int_equal(apl_snapshot_take(&copy, &s->pool, memory), APL_ELOCK);
     apl_leave(&token);
     assert_int_equal(s->pool.header->sequence, before + 2);
@@ -38,7 +38,7 @@ static void who_is_inside_is_waited_for(void **state)
     scene_end(s);
 }
 
-/* The spawner's loop has other things to do than to wait for it each time. */
+/* The loop of the spawner must not wait for it each time. */
 static void but_once_in_vain_and_no_more(void **state)
 {
     scene_t *s = scene_new(1);
@@ -60,7 +60,7 @@ typedef struct {
     int done;
 } writer_t;
 
-/* What is first and what is last in the segment, together. */
+/* Change the first and the last word of the segment together. */
 static void *write_both(void *arg)
 {
     writer_t *w = arg;
@@ -107,8 +107,8 @@ static void what_changes_meanwhile_is_copied_again(void **state)
     scene_end(s);
 }
 
-/* Somebody is inside for so many pauses of those who look; the linker wraps
- * what they pause with. */
+/* A process is inside for so many pauses of the reader. The linker wraps
+ * nanosleep(). */
 static int stays;
 static uint32_t *inside; /* the sequence number */
 
@@ -122,7 +122,7 @@ int __wrap_nanosleep(const struct timespec *t, struct timespec *left)
     return __real_nanosleep(t, left);
 }
 
-/* Who looks enters only if that does not end. */
+/* The reader enters only if that does not end. */
 static void who_looks_takes_no_lock(void **state)
 {
     scene_t *s = scene_new(1);
@@ -158,8 +158,8 @@ static pid_t stopped_owner(const scene_t *s)
     return pid;
 }
 
-/* So the lock is not what it takes, and where it is stopped it blocks
- * nobody: who cannot write there has nothing that others wait for. */
+/* So a snapshot does not take the lock, and a stopped reader blocks nobody:
+ * it cannot write to the segment, so others wait for nothing that it has. */
 static void who_looks_writes_nothing(void **state)
 {
     scene_t *s = scene_new(3);
@@ -220,7 +220,7 @@ static void texts_are_copied_and_end(void **state)
     scene_drop(s);
 }
 
-/* What the spawner does: it tries, and is told. */
+/* As the spawner does: it tries, and is told the result. */
 static void a_try_waits_for_nobody(void **state)
 {
     scene_t *s = scene_new(1);

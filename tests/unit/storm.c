@@ -80,7 +80,7 @@ static void work(int worker, unsigned seed)
         pause();
 }
 
-/* A child that does not outlive this process. */
+/* Fork a child that does not outlive this process. */
 static pid_t fork_child(void)
 {
     pid_t pid = fork();
@@ -104,7 +104,7 @@ static pid_t start(int worker)
 
 /* ---- the spawner, without processes ---- */
 
-/* In a child of the test, where an assertion would lead nowhere. */
+/* For a child of the test, where a failed assertion would not be seen. */
 static void must(int condition)
 {
     if (!condition)
@@ -119,7 +119,7 @@ static void make_ready(uint64_t id)
     must(ledger->n_ready + 1 < LEDGER_READY);
     r->process = id;
     r->begun = ledger_now(ledger);
-    /* It may have to wait for one who is led by the hand. */
+    /* It may have to wait for a process that is stepped. */
     while ((rv = apl_supervise_ready(&s->pool, id, apl_now())) == APL_ELOCK)
         ;
     must(rv == APR_SUCCESS);
@@ -137,7 +137,7 @@ static void end(uint64_t id)
         ledger->ready[i].gone += ledger->ready[i].process == id;
 }
 
-/* Who takes a nap hangs, and now and then is killed. */
+/* A worker that takes a nap is hung, and now and then it is killed. */
 static void look_at_clock(void)
 {
     apl_session_peek_t r;
@@ -146,7 +146,7 @@ static void look_at_clock(void)
         apl_timeouts_expire(&s->pool, &r, apl_now());
 }
 
-/* What an administrator may do meanwhile, and the clock. */
+/* What an administrator and the clock may do meanwhile. */
 static void meddle(void)
 {
     uint64_t ids[64];
@@ -268,8 +268,8 @@ static void await_stop(pid_t pid)
     assert_true(WIFSTOPPED(status));
 }
 
-/* Few kills would ever hit one that has the lock. So one of them is taken by
- * the hand, instruction by instruction, until it has; and then some more. */
+/* Few kills would ever hit the lock holder. So one process is stepped,
+ * instruction by instruction, until it has the lock, and then a few more. */
 static int catch_inside(const pid_t pids[WORKERS])
 {
     int worker = rand() % WORKERS, more = rand() % 200;
@@ -295,7 +295,7 @@ static void check(void)
     assert_int_equal(apl_enter(&token, &s->pool, apl_now(), APL_FOREVER), 0);
     apl_check(&s->pool, &finding);
     overtaken = scene_overtaken(&s->pool);
-    /* Who dies inside leaves something to repair, but no damage. */
+    /* A process that dies inside leaves something to repair, but no damage. */
     assert_int_equal(s->pool.header->roll_call, 0);
     apl_leave(&token);
     if (finding.number != 0)
@@ -339,7 +339,7 @@ static void strike(pid_t pids[WORKERS])
     }
 }
 
-/* Nobody has anything any more, and whatever is live is known. */
+/* No child has a session any more, and each live process is known. */
 static void all_is_there(const ledger_sums_t *sums)
 {
     const apl_header_t *h = s->pool.header;
@@ -370,7 +370,7 @@ static void a_storm_of_kills_tears_nothing(void **state)
     for (i = 0; i < WORKERS; i++)
         pids[i] = start(i);
     strike(pids);
-    /* The survivors go on. */
+    /* The survivors continue. */
     visits = ledger_visits(ledger) + GO_ON;
     for (until = apl_now() + ENOUGH; ledger_visits(ledger) < visits;) {
         ledger_allow(ledger);

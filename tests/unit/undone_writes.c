@@ -37,7 +37,7 @@ static void undo(void)
     h->sequence = sequence;
 }
 
-/* From now on all is undone. */
+/* From now on each write is undone. */
 static void remember(void)
 {
     assert_true(s->pool.size <= sizeof before);
@@ -121,7 +121,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* An app with so many idle processes. */
+/* Make an app with so many idle processes. */
 static apl_group_t *idle_ones(int n)
 {
     apl_app_t *a = scene_app(s, "a");
@@ -135,7 +135,7 @@ static apl_group_t *idle_ones(int n)
     return &s->pool.groups[1];
 }
 
-/* ---- what ends ---- */
+/* ---- loops that end ---- */
 
 static void trimming_a_group(void **state)
 {
@@ -194,8 +194,8 @@ static void ending_abandoned_requests(void **state)
     assert_in_range(n_done, 1, s->pool.n.sessions);
 }
 
-/* The rounds of apl_leave() have a second. Whom they leave waiting is served
- * by the next tick. */
+/* The rounds of apl_leave() last a second at most. The next tick serves
+ * waiters that are left. */
 static void serving_in_rounds(void **state)
 {
     enum { N = 2 * APL_WAKES_MAX + 8 };

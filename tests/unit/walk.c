@@ -26,7 +26,8 @@ static int walk(const step_t *steps, int n, char why[300])
     return i == n ? -1 : i;
 }
 
-/* Leave out `size` steps wherever they do not matter. @return how many stay */
+/* Leave out `size` steps where they do not matter. @return how many steps
+ * stay */
 static int leave_out(step_t *steps, int n, int size)
 {
     step_t *copy = malloc(sizeof *copy * (size_t)n);
@@ -49,7 +50,7 @@ static int leave_out(step_t *steps, int n, int size)
     return n;
 }
 
-/* Until no step can be left out, as the others all matter then. */
+/* Continue until no step can be left out: then all steps matter. */
 static int shrink(step_t *steps, int n)
 {
     int size, before;
@@ -65,8 +66,8 @@ static int shrink(step_t *steps, int n)
 
 /* ---- drawing ---- */
 
-/* How often a step is drawn. Each walk has a mood: it multiplies what is done
- * all the time by one to three, what is rare by none to two. */
+/* How often a step is drawn. Each walk has a mood: it multiplies frequent
+ * steps by one to three, and rare ones by none to two. */
 static const unsigned often[KINDS] = {
     [ASK] = 40,    [LOOK] = 4,    [POLL] = 10,      [GIVE_UP] = 2,
     [CLOSE] = 40,  [REFUSE] = 2,  [JOIN] = 2,       [LATE] = 2,

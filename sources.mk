@@ -66,6 +66,7 @@ module_sources = \
 	mod_apppool/config/directives.c \
 	mod_apppool/config/protocol.c \
 	mod_apppool/config/sendfile_dirs.c \
+	mod_apppool/config/set.c \
 	mod_apppool/body/response_buffer.c \
 	mod_apppool/request/error_page.c \
 	mod_apppool/parent/exec_program.c \

@@ -1,0 +1,201 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "mod_apppool/config/set.h"
+
+#include <apr_fnmatch.h>
+#include <apr_strings.h>
+#include <http_core.h>
+
+#include "mod_apppool/config/app_user.h"
+#include "mod_apppool/config/config_origin.h"
+#include "mod_apppool/config/text_check.h"
+#include "mod_apppool/config/value.h"
+
+#define READY_MAX  1024
+#define NOTIFY_MAX 4096
+#define LOG_MAX    4096
+
+/* The URI of <Location "/shop">; a pattern has none. */
+static const char *base_uri_of(const cmd_parms *cmd)
+{
+    const ap_directive_t *section = cmd->directive->parent;
+    char *uri;
+    size_t n;
+
+    if (!cmd->path || !section ||
+        ap_cstr_casecmp(section->directive, "<Location") ||
+        *section->args == '~' || *cmd->path != '/' ||
+        apr_fnmatch_test(cmd->path))
+        return "";
+    uri = apr_pstrdup(cmd->pool, cmd->path);
+    for (n = strlen(uri); n > 0 && uri[n - 1] == '/'; n--)
+        uri[n - 1] = 0;
+    return uri;
+}
+
+/* The mount of AppRoot Off: it has no app. */
+static apppool_mount_t nothing;
+
+const char *apppool_set_root(cmd_parms *cmd, void *dir_, const char *arg)
+{
+    apppool_dir_t *dir = dir_;
+    apppool_mount_t *mount = dir->mount;
+    int off = !ap_cstr_casecmp(arg, "Off");
+    const char *wrong = off ? apppool_value_check(cmd, dir, cmd->info, arg)
+                            : apppool_value_path(cmd, dir, arg);
+    char *root;
+    size_t n;
+
+    if (!wrong && mount && off != (mount == &nothing))
+        wrong = apr_psprintf(cmd->pool,
+                             "%s: a directory and Off in the same section",
+                             cmd->cmd->name);
+    if (off)
+        dir->mount = &nothing;
+    if (wrong || off)
+        return wrong;
+    root = apr_pstrdup(cmd->pool, dir->root);
+    for (n = strlen(root); n > 1 && root[n - 1] == '/'; n--)
+        root[n - 1] = 0;
+    if (!root[1])
+        return apr_psprintf(cmd->pool, "%s: \"%s\" is the whole file system",
+                            cmd->cmd->name, arg);
+    dir->root = root;
+    if (!mount) {
+        mount = apr_pcalloc(cmd->pool, sizeof *mount);
+        APR_ARRAY_PUSH(apppool_config()->mounts, apppool_mount_t *) = mount;
+    }
+    mount->place = apppool_config_origin_place(cmd);
+    mount->base_uri = base_uri_of(cmd);
+    mount->server = cmd->server;
+    mount->section = cmd->path ? dir : NULL;
+    dir->mount = mount;
+    return NULL;
+}
+
+const char *apppool_set_user(cmd_parms *cmd, void *dir_, const char *user,
+                             const char *group)
+{
+    apppool_dir_t *dir = dir_;
+    const apppool_value_t *v = cmd->info;
+    const char *wrong = apppool_value_check(cmd, dir, v, user);
+
+    if (!wrong && group)
+        wrong = apppool_value_check(cmd, dir, v, group);
+    if (!wrong)
+        wrong = apppool_app_user_check(cmd->pool, user, group, &dir->user,
+                                       &dir->user_group);
+    return wrong;
+}
+
+const char *apppool_set_env(cmd_parms *cmd, void *dir_, const char *name,
+                            const char *value)
+{
+    apppool_dir_t *dir = dir_;
+    const apppool_value_t *v = cmd->info;
+    const char *wrong = apppool_value_check(cmd, dir, v, name);
+
+    if (!wrong)
+        wrong = apppool_value_check(cmd, dir, v, value);
+    if (!wrong)
+        wrong = apppool_text_check_variable(cmd->pool, cmd->cmd->name, name);
+    if (wrong)
+        return wrong;
+    if (!dir->env)
+        dir->env = apr_hash_make(cmd->pool);
+    apr_hash_set(dir->env, name, APR_HASH_KEY_STRING, value);
+    return NULL;
+}
+
+/* A path is sent in a request line: it holds nothing that ends it. */
+const char *apppool_set_ready(cmd_parms *cmd, void *dir_, const char *arg)
+{
+    apppool_dir_t *dir = dir_;
+    const char *wrong = apppool_value_check(cmd, dir, cmd->info, arg), *c;
+
+    if (wrong)
+        return wrong;
+    for (c = arg; *c > ' ' && *c < 0x7f && *c != '#'; c++)
+        ;
+    if (*arg == '/' && !*c && c - arg <= READY_MAX)
+        dir->ready = arg;
+    else if (!ap_cstr_casecmp(arg, "accept"))
+        dir->ready = "accept";
+    else if (!ap_cstr_casecmp(arg, "notify"))
+        dir->ready = "notify";
+    else
+        return apr_psprintf(cmd->pool,
+                            "%s: \"%s\" is neither notify nor accept nor a "
+                            "path as in a URL: / and up to %d visible ASCII "
+                            "characters more",
+                            cmd->cmd->name, arg, READY_MAX - 1);
+    return NULL;
+}
+
+/* A command, with or without the | of a pipe. */
+const char *apppool_set_notify(cmd_parms *cmd, void *dir_, const char *arg)
+{
+    apppool_dir_t *dir = dir_;
+    const char *wrong = apppool_value_check(cmd, dir, cmd->info, arg);
+    const char *command = arg + (*arg == '|');
+
+    if (wrong)
+        return wrong;
+    command += strspn(command, " ");
+    if (!*command || strlen(command) > NOTIFY_MAX)
+        return apr_psprintf(cmd->pool,
+                            "%s: \"%s\" is no command of 1 to %d bytes, with "
+                            "or without a | before it",
+                            cmd->cmd->name, arg, NOTIFY_MAX);
+    dir->notify = command;
+    return NULL;
+}
+
+/* Without a second number there is no jitter; it is not inherited. */
+const char *apppool_set_requests(cmd_parms *cmd, void *dir, const char *arg,
+                                 const char *jitter)
+{
+    return apppool_value_numbers(cmd, dir, arg, jitter ? jitter : "0");
+}
+
+const char *apppool_set_concurrency(cmd_parms *cmd, void *dir_, const char *arg)
+{
+    apppool_dir_t *dir = dir_;
+
+    if (ap_cstr_casecmp(arg, "auto"))
+        return apppool_value_number(cmd, dir, arg);
+    dir->concurrency = APL_CONCURRENCY_AUTO;
+    return apppool_value_check(cmd, dir, cmd->info, arg);
+}
+
+/* As ErrorLog: two | are one. */
+const char *apppool_set_log(cmd_parms *cmd, void *dir_, const char *arg)
+{
+    apppool_dir_t *dir = dir_;
+    const char *wrong, *command = arg + 1;
+
+    if (*arg != '|')
+        return apppool_value_path(cmd, dir, arg);
+    wrong = apppool_value_check(cmd, dir, cmd->info, arg);
+    if (wrong)
+        return wrong;
+    command += *command == '|';
+    if (!command[strspn(command, "$ ")] || strlen(command) > LOG_MAX)
+        return apr_psprintf(cmd->pool,
+                            "%s: \"%s\" is no command of 1 to %d bytes behind "
+                            "a |",
+                            cmd->cmd->name, arg, LOG_MAX);
+    dir->log = apr_pstrcat(cmd->pool, "|", command, NULL);
+    return NULL;
+}
+
+/* Query strings are recorded only if a status page shows them. */
+const char *apppool_set_detail(cmd_parms *cmd, void *dir_, const char *arg)
+{
+    const apppool_dir_t *dir = dir_;
+    const char *wrong = apppool_value_word(cmd, dir_, arg);
+
+    if (!wrong && dir->status_detail)
+        apppool_config()->queries = 1;
+    return wrong;
+}

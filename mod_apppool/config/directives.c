@@ -58,145 +58,199 @@ static const apppool_value_t capacity[] = {
 
 /* clang-format off */
 const command_rec apppool_directives[] = {
-    NUMBER("MaxPoolSize", RSRC_CONF, "number of application processes, all "
-           "apps together", SERVER, IN_SERVER(max_pool_size), 1,
-           APL_PROCESSES_MAX, NULL),
-    AP_INIT_TAKE12("AppPoolCapacity", apppool_value_numbers,
-                   (void *)capacity, RSRC_CONF,
-                   "number of processes, and of requests, that the pool has "
-                   "room for"),
-    PATH("AppPoolRuntimeDir", RSRC_CONF, "directory for sockets and state",
+    NUMBER("MaxPoolSize", RSRC_CONF,
+           "Maximum number of processes of all applications together", SERVER,
+           IN_SERVER(max_pool_size), 1, APL_PROCESSES_MAX, NULL),
+    AP_INIT_TAKE12("AppPoolCapacity", apppool_value_numbers, (void *)capacity,
+                   RSRC_CONF,
+                   "Number of processes and sessions that the shared memory of "
+                   "the pool has room for"),
+    PATH("AppPoolRuntimeDir", RSRC_CONF,
+         "The directory of sockets, FIFOs, the app table and the registry",
          SERVER, IN_SERVER(runtime_dir)),
-    PATH("AppPoolLibexec", RSRC_CONF, "directory of apppool-watchdog and "
-         "apppool-spawner", SERVER, IN_SERVER(libexec)),
+    PATH("AppPoolLibexec", RSRC_CONF,
+         "The directory of the programs apppool-watchdog and apppool-spawner",
+         SERVER, IN_SERVER(libexec)),
 
-    PATH("AppPoolSpoolDir", RSRC_CONF, "directory of temporary files", SERVER,
-         IN_SERVER(spool_dir)),
-    NUMBER("AppPoolSpoolFree", RSRC_CONF, "percent of its file system that "
-           "stored responses leave free", SERVER, IN_SERVER(spool_free), 0, 99,
-           "all of it may be used"),
+    PATH("AppPoolSpoolDir", RSRC_CONF,
+         "The directory for request bodies and responses that do not fit into "
+         "memory", SERVER, IN_SERVER(spool_dir)),
+    NUMBER("AppPoolSpoolFree", RSRC_CONF,
+           "Percentage of the file system that stored responses leave free",
+           SERVER, IN_SERVER(spool_free), 0, 99, "all of it may be used"),
 
-    AP_INIT_TAKE1("AppRoot", apppool_set_root, VALUE(GROUP, IN_DIR(root)), ANYWHERE,
-                  "directory of an application, or Off"),
-    TEXT("AppCommand", "command that starts the application", command, 4096),
-    TEXT("AppGroupName", "name of the application in the pool", group_name,
-         APL_NAME_MAX - 1),
-    WORD("AppListen", "how the application gets its socket", listen,
-         "fd unix tcp"),
-    WORD("AppProtocol", "what is spoken with the application", protocol,
+    AP_INIT_TAKE1("AppRoot", apppool_set_root, VALUE(GROUP, IN_DIR(root)),
+                  ANYWHERE,
+                  "The directory of an application; everything that is not a "
+                  "file of DocumentRoot goes to the application"),
+    TEXT("AppCommand",
+         "The command that starts one process of the application", command,
+         4096),
+    TEXT("AppGroupName",
+         "The name under which the processes of an application are shared, "
+         "shown and logged", group_name, APL_NAME_MAX - 1),
+    WORD("AppListen",
+         "The way in which the application gets the socket that it listens on",
+         listen, "fd unix tcp"),
+    WORD("AppProtocol",
+         "The protocol that httpd speaks with the application", protocol,
          "http fcgi scgi uwsgi auto"),
     AP_INIT_TAKE12("AppUser", apppool_set_user, VALUE(GROUP, 0), ANYWHERE,
-                   "user, and group, that the application runs as"),
-    TEXT("AppEnvironment", "name of the environment: production, staging, "
-         "...", environment, 64),
+                   "The user that runs the processes of the application"),
+    TEXT("AppEnvironment",
+         "The name of the environment that the application runs in",
+         environment, 64),
     AP_INIT_TAKE2("AppSetEnv", apppool_set_env, VALUE(GROUP, 0), ANYWHERE,
-                  "name and value of an environment variable"),
-    PATH("AppEnvFile", ANYWHERE, "file of environment variables", GROUP,
-         IN_DIR(env_file)),
-    SWITCH("AppPreStart", "On if the minimum is started with httpd", GROUP,
-           prestart),
-    AP_INIT_TAKE1("AppLog", apppool_set_log, VALUE(GROUP, IN_DIR(log)), ANYWHERE,
-                  "file for what the application prints, or a command behind "
-                  "|"),
-    WORD("AppLogFormat", "raw if lines of AppLog are as the application "
-         "prints them", log_format, "prefixed raw"),
+                  "Sets an environment variable of the application"),
+    PATH("AppEnvFile", ANYWHERE,
+         "A file of environment variables, for secrets that do not belong in "
+         "the configuration", GROUP, IN_DIR(env_file)),
+    SWITCH("AppPreStart",
+           "Starts MinInstances processes when httpd starts, and not with the "
+           "first request", GROUP, prestart),
+    AP_INIT_TAKE1("AppLog", apppool_set_log, VALUE(GROUP, IN_DIR(log)),
+                  ANYWHERE,
+                  "The file or the command that gets the standard output and "
+                  "standard error of the application"),
+    WORD("AppLogFormat",
+         "Decides how the lines of AppLog look", log_format, "prefixed raw"),
 
     AP_INIT_TAKE1("AppNotify", apppool_set_notify, VALUE(GROUP, 0), ANYWHERE,
-                  "command that is told when the application is in trouble"),
+                  "A command that is run when the application is in trouble"),
 
-    NUMBER("MinInstances", ANYWHERE, "number of processes that are kept",
-           GROUP, IN_DIR(min_instances), 0, APL_PROCESSES_MAX, NULL),
-    NUMBER("MaxInstances", ANYWHERE, "maximum number of processes", GROUP,
+    NUMBER("MinInstances", ANYWHERE,
+           "Minimum number of processes that are kept running after the first "
+           "request", GROUP, IN_DIR(min_instances), 0, APL_PROCESSES_MAX, NULL),
+    NUMBER("MaxInstances", ANYWHERE,
+           "Maximum number of processes of one application", GROUP,
            IN_DIR(max_instances), 0, APL_PROCESSES_MAX, "no limit"),
-    AP_INIT_TAKE12("MaxRequests", apppool_set_requests, (void *)max_requests, ANYWHERE,
-                   "number of requests after which a process is replaced, "
-                   "and by how many that varies"),
+    AP_INIT_TAKE12("MaxRequests", apppool_set_requests, (void *)max_requests,
+                   ANYWHERE,
+                   "Number of requests after which a process is replaced"),
     AP_INIT_TAKE1("AppConcurrency", apppool_set_concurrency,
                   RANGE(GROUP, IN_DIR(concurrency), 0, 1000000, "no limit",
                         NULL),
-                  ANYWHERE, "number of requests that a process takes at a "
-                  "time, or auto"),
+                  ANYWHERE,
+                  "Maximum number of requests that a process gets at the same "
+                  "time"),
     AP_INIT_TAKE1("AppMemoryLimit", apppool_value_size,
                   RANGE(GROUP, IN_DIR(memory_limit), 0, TERABYTE, "no limit",
                         NULL),
-                  ANYWHERE, "memory above which a process is replaced"),
-    TIME("PoolIdleTime", "time after which an idle process ends", GROUP,
-         idle_time, 365 * DAY, "never"),
+                  ANYWHERE,
+                  "Amount of memory above which a process is replaced"),
+    TIME("PoolIdleTime",
+         "Time after which an idle process ends", GROUP, idle_time, 365 * DAY,
+         "never"),
 
-    TIME("AppHungAfter", "time after which a request makes its process count "
-         "as hung", GROUP, hung_after, 365 * DAY, "never"),
-    NUMBER("AppSpawnIfUnder", ANYWHERE, "number of processes that are not "
-           "hung, below which some are started above the limits", GROUP,
-           IN_DIR(spawn_if_under), 0, APL_PROCESSES_MAX, "none"),
-    NUMBER("AppHungExtra", ANYWHERE, "number of processes above the limits, "
-           "in place of hung ones", GROUP, IN_DIR(hung_extra), 0,
+    TIME("AppHungAfter",
+         "A process whose request takes longer than this counts as hung; it no "
+         "longer counts as capacity", GROUP, hung_after, 365 * DAY, "never"),
+    NUMBER("AppSpawnIfUnder", ANYWHERE,
+           "Allows processes above the limits while fewer than N processes of "
+           "the application are not hung", GROUP, IN_DIR(spawn_if_under), 0,
            APL_PROCESSES_MAX, "none"),
-    TIME("AppKillAfter", "time after which a request's process is ended",
-         GROUP, kill_after, 365 * DAY, "never"),
-    TIME("AppHungStopTimeout", "time between SIGTERM and SIGKILL then", GROUP,
-         hung_stop_timeout, DAY, "SIGKILL at once"),
-    NUMBER("AppMaxUnkillable", ANYWHERE, "processes that may survive SIGKILL",
-           GROUP, IN_DIR(max_unkillable), 0, APL_PROCESSES_MAX, NULL),
+    NUMBER("AppHungExtra", ANYWHERE,
+           "Maximum number of hung processes of the application that do not "
+           "count against MaxInstances and MaxPoolSize", GROUP,
+           IN_DIR(hung_extra), 0, APL_PROCESSES_MAX, "none"),
+    TIME("AppKillAfter",
+         "A process whose request takes longer than this is killed, together "
+         "with its requests", GROUP, kill_after, 365 * DAY, "never"),
+    TIME("AppHungStopTimeout",
+         "Delay between SIGTERM and SIGKILL for a process that is killed "
+         "because of a request", GROUP, hung_stop_timeout, DAY,
+         "SIGKILL at once"),
+    NUMBER("AppMaxUnkillable", ANYWHERE,
+           "Maximum number of unkillable processes; with more of them, no "
+           "process of the application is started", GROUP,
+           IN_DIR(max_unkillable), 0, APL_PROCESSES_MAX, NULL),
 
-    SWITCH("AppGlobalQueue", "Off if requests queue up for a process instead "
-           "of the application", GROUP, global_queue),
-    NUMBER("AppMaxQueue", ANYWHERE, "number of requests that may wait", GROUP,
+    SWITCH("AppGlobalQueue",
+           "Selects one queue for the whole application, or one queue for each "
+           "process", GROUP, global_queue),
+    NUMBER("AppMaxQueue", ANYWHERE,
+           "Maximum number of requests that may wait for a process", GROUP,
            IN_DIR(max_queue), 0, 1000000, "no limit"),
-    NUMBER("AppMaxLongLived", ANYWHERE, "number of upgraded connections and "
-           "event streams", GROUP, IN_DIR(max_long_lived), 0, 1000000,
-           "no limit"),
-    TIME("AppQueueTimeout", "time that a request waits for a process",
-         REQUEST, queue_timeout, DAY, "not at all"),
+    NUMBER("AppMaxLongLived", ANYWHERE,
+           "Maximum number of long-lived connections that an application may "
+           "have", GROUP, IN_DIR(max_long_lived), 0, 1000000, "no limit"),
+    TIME("AppQueueTimeout",
+         "Maximum time that a request waits for a process", REQUEST,
+         queue_timeout, DAY, "not at all"),
 
-    TIME("AppStartTimeout", "time that the application may take to start",
-         GROUP, start_timeout, DAY, NULL),
+    TIME("AppStartTimeout",
+         "Maximum time that a process may take to become ready", GROUP,
+         start_timeout, DAY, NULL),
     AP_INIT_TAKE1("AppReady", apppool_set_ready, VALUE(GROUP, 0), ANYWHERE,
-                  "when a new process gets requests: notify, accept, or a "
-                  "path to be asked for"),
-    TIME("AppStopTimeout", "time between SIGTERM and SIGKILL", GROUP,
+                  "The condition that a new process must meet before it gets "
+                  "its first request"),
+    TIME("AppStopTimeout",
+         "Delay between SIGTERM (or AppStopSignal) and SIGKILL", GROUP,
          stop_timeout, DAY, "SIGKILL at once"),
     AP_INIT_TAKE1("AppStopSignal", apppool_value_signal,
                   RANGE(GROUP, IN_DIR(stop_signal), 1, 0, NULL, NULL), ANYWHERE,
-                  "signal that asks a process to end"),
-    TIME("AppDrainTimeout", "time that WebSockets and event streams keep a "
-         "process that is to end", GROUP, drain_timeout, 365 * DAY, "no limit"),
-    SWITCH("AppNoNewPrivileges", "Off if setuid and setgid programs are of "
-           "effect for the application", GROUP, no_new_privileges),
-    TIME("AppTimeout", "time that the application may be silent", REQUEST,
-         timeout, DAY, NULL),
+                  "The signal that asks a process, and everything that it has "
+                  "started, to end"),
+    TIME("AppDrainTimeout",
+         "Maximum time that long-lived connections can keep a process that "
+         "retires", GROUP, drain_timeout, 365 * DAY, "no limit"),
+    SWITCH("AppNoNewPrivileges",
+           "Prevents the application, and everything that it starts, from "
+           "gaining rights by setuid or setgid programs or by file "
+           "capabilities", GROUP, no_new_privileges),
+    TIME("AppTimeout",
+         "Maximum time that an application may send nothing during a request",
+         REQUEST, timeout, DAY, NULL),
     AP_INIT_TAKE1("AppDumpSignal", apppool_value_signal,
                   VALUE(GROUP, IN_DIR(dump_signal)), ANYWHERE,
-                  "signal that is sent before a process is killed, or none"),
-    TIME("AppSlowAfter", "time after which a request is reported in the log",
-         GROUP, slow_after, DAY, "never"),
-    SWITCH("AppBufferRequest", "Off if request bodies are passed on as they "
-           "come", REQUEST, buffer_request),
-    SWITCH("AppBufferResponse", "Off if responses are passed on as they come",
-           REQUEST, buffer_response),
+                  "A signal that makes the application print what it is doing, "
+                  "before it is killed"),
+    TIME("AppSlowAfter",
+         "Time after which a request that still runs is reported in the error "
+         "log", GROUP, slow_after, DAY, "never"),
+    SWITCH("AppBufferRequest",
+           "Reads the body of a request before the request gets a process, so "
+           "that a slow upload does not occupy a process", REQUEST,
+           buffer_request),
+    SWITCH("AppBufferResponse",
+           "Stores what a slow client does not take at once, so that the "
+           "process is free as soon as it has sent its response", REQUEST,
+           buffer_response),
     AP_INIT_TAKE1("AppSpoolLimit", apppool_value_size,
                   RANGE(REQUEST, IN_DIR(spool_limit), 0, TERABYTE, "no limit",
                         NULL),
-                  ANYWHERE, "bytes of a response that are stored"),
+                  ANYWHERE,
+                  "Maximum number of bytes of one response that are stored for "
+                  "a slow client"),
     AP_INIT_TAKE_ARGV("AppSendFile", apppool_sendfile_dirs_set,
-                      VALUE(REQUEST, 0), ANYWHERE, "On if the application may "
-                      "name files to be sent, and their directories"),
-    SWITCH("AppFriendlyErrors", "On if the client is shown why an application "
-           "did not start", REQUEST, friendly_errors),
-    SWITCH("AppTraceparent", "Off if requests are not put into a trace",
-           REQUEST, traceparent),
-    TEXT("AppRestartDir", "directory of restart.txt, absolute or in AppRoot",
-         restart_dir, 1024),
-    WORD("AppRestartMode", "rolling if processes are replaced one by one, "
-         "blocking if all end at once", rolling, "blocking rolling"),
-    TIME("AppStatInterval", "time between two checks of restart.txt", GROUP,
-         stat_interval, DAY, "with each request"),
+                      VALUE(REQUEST, 0), ANYWHERE,
+                      "Allows the application to name a file that httpd sends "
+                      "in place of the response"),
+    SWITCH("AppFriendlyErrors",
+           "Shows the client why an application did not start", REQUEST,
+           friendly_errors),
+    SWITCH("AppTraceparent",
+           "Adds a traceparent header (W3C Trace Context) to requests that "
+           "have none", REQUEST, traceparent),
+    TEXT("AppRestartDir",
+         "The directory of restart.txt and always_restart.txt", restart_dir,
+         1024),
+    WORD("AppRestartMode",
+         "The way in which an application loads new code, by restart.txt or "
+         "apppoolctl restart", rolling, "blocking rolling"),
+    TIME("AppStatInterval",
+         "Minimum time between two checks of restart.txt and "
+         "always_restart.txt", GROUP, stat_interval, DAY, "with each request"),
     AP_INIT_TAKE1("AppStatusDetail", apppool_set_detail,
                   RANGE(REQUEST, IN_DIR(status_detail), 0, 0, NULL,
                         "basic full"),
-                  ACCESS_CONF, "full if the status shows query strings"),
+                  ACCESS_CONF,
+                  "Shows or hides the query strings of open requests on the "
+                  "status page and in its JSON"),
     AP_INIT_TAKE1("AppStatusAllowActions", apppool_value_switch,
                   VALUE(REQUEST, IN_DIR(status_actions)), ACCESS_CONF,
-                  "On if the status page has buttons"),
+                  "Adds buttons to the status page that act on processes and "
+                  "applications"),
     APPPOOL_RENAMED,
     {0},
 };

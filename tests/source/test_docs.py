@@ -48,6 +48,24 @@ def test_sections() -> None:
             assert re.search(line, section, re.M), f"{directive}: no {line}"
 
 
+def help_of(directive: str) -> str:
+    """What httpd -L prints for it: the last of the adjacent strings of its row
+    that is longer than a word."""
+    row = re.search(rf'"{directive}",(.*?)\n    (?:[A-Z_0-9]+\(|APPPOOL_)',
+                    DIRECTIVES_C.read_text().replace("\n\n", "\n"), re.S)
+    assert row, directive
+    strings = re.findall(r'"(?:[^"]|"\s+")*"', row.group(1))
+    return max(("".join(re.findall(r'"([^"]*)"', one)) for one in strings),
+               key=len)
+
+
+def test_help_is_the_first_sentence() -> None:
+    for directive, section in documented().items():
+        first = " ".join(section.strip().partition("\n\n")[0].split())
+        plain = re.sub(r"\[(.*?)\]\(.*?\)", r"\1", first).replace("`", "")
+        assert help_of(directive) == plain.rstrip("."), directive
+
+
 def test_order_of_sections() -> None:
     """One sentence, the facts, an example, what it interacts with"""
     for directive, section in documented().items():

@@ -112,7 +112,7 @@ const char apppool_status_script[] =
     "  document.body.classList.remove('stale');\n"
     "}\n"
     "function stale() {\n"
-    "  live.textContent = 'no answer since ' + clock(seen);\n"
+    "  live.textContent = 'no response since ' + clock(seen);\n"
     "  document.body.classList.add('stale');\n"
     "}\n"
     "function selecting() {\n"

@@ -96,7 +96,7 @@ void apppool_status_charts(request_rec *r, const json_t *history)
 {
     static const chart_t charts[] = {
         {"rate", "Requests", show_rate},
-        {"latency", "Answer time", apppool_status_span},
+        {"latency", "Response time", apppool_status_span},
         {"queue", "Queue", show_count}};
     size_t i;
 

@@ -66,8 +66,8 @@ static void processes(request_rec *r, const json_t *all, const char *token)
     if (json_array_size(all) == 0)
         return;
     ap_rputs("<table class=\"q\"><tr><th class=\"n\">PID</th><th>State</th>"
-             "<th class=\"n opt\" title=\"requests that it works on\">Open</th>"
-             "<th class=\"n opt\" title=\"requests served\">Done</th>"
+             "<th class=\"n opt\" title=\"requests that it has\">Open</th>"
+             "<th class=\"n opt\" title=\"requests that it has had\">Done</th>"
              "<th class=\"n\">Memory</th><th class=\"n\">Age</th>"
              "<th class=\"n opt\">Used</th><th "
              "class=\"opt\">ID</th><th></th></tr>\n",
@@ -108,7 +108,7 @@ static const char *end(request_rec *r, const json_t *group, const json_t *q,
     return apppool_status_button(
         r, token, "Kill", "kill",
         apr_pstrcat(r->pool, MEMBER(p, "id"), "-", MEMBER(q, "id"), NULL),
-        "End the process of this request, with all its requests?");
+        "Kill the process of this request, together with all its requests?");
 }
 
 static void request(request_rec *r, const json_t *group, const json_t *q,

@@ -122,7 +122,7 @@ def test_another_server_of_php_beside_it(httpd: Httpd) -> None:
 
 @pytest.mark.parametrize("option, foreign", [("FollowSymLinks", 200),
                                              ("SymLinksIfOwnerMatch", 403)])
-def test_long_lived(httpd: Httpd, option: str, foreign: int) -> None:
+def test_links(httpd: Httpd, option: str, foreign: int) -> None:
     """What httpd follows is below DocumentRoot, by its name"""
     httpd.log.expect("AH00037")  # a link that is not followed
     public = httpd.dir / "shop/public"

@@ -149,7 +149,7 @@ def test_no_answer(busy: Httpd) -> None:
     with Browser() as browser:
         browser.open(url(busy))
         busy.stop()
-        wait_until(lambda: "no answer since" in browser.text(), "it says so")
+        wait_until(lambda: "no response since" in browser.text(), "it says so")
 
 
 def test_without_scripts(busy: Httpd) -> None:
@@ -173,7 +173,7 @@ def test_history_is_drawn(busy: Httpd) -> None:
                and history()[-1]["latency"] is None, "and others")
     with Browser() as browser:
         browser.open(url(busy))
-        assert re.search(r"Answer time\s*\u2013", browser.text())
+        assert re.search(r"Response time\s*\u2013", browser.text())
         boxes = browser.run(
             "Array.from(document.querySelectorAll('svg .line'),"
             "p => p.getBBox()).map(b => [b.x, b.y, b.width, b.height])")

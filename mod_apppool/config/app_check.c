@@ -122,8 +122,8 @@ int apppool_app_check_protocol(apr_pool_t *p, const apppool_app_t *app)
     if (!wrong && *app->ready == '/' && app->protocol != APL_HTTP &&
         app->protocol != APL_AUTO)
         wrong = apr_psprintf(p,
-                             "AppReady %s is asked for over HTTP, and "
-                             "AppProtocol is %s: say AppReady notify or accept",
+                             "AppReady %s needs AppProtocol http, and "
+                             "AppProtocol is %s: use AppReady notify or accept",
                              app->ready, apppool_protocol_name(app->protocol));
     if (wrong)
         SAY(APLOG_ERR, "%s (%s): %s", app->pool.root, app->place, wrong);
@@ -141,8 +141,8 @@ int apppool_app_check_limits(const apppool_app_t *app)
 
     if (strlen(app->pool.name) >= APL_NAME_MAX) {
         SAY(APLOG_ERR,
-            "AppRoot %s (%s) makes a group name of more than %d bytes: say a "
-            "shorter one with AppGroupName",
+            "AppRoot %s (%s) makes a group name of more than %d bytes: set a "
+            "shorter name with AppGroupName",
             app->pool.root, app->place, APL_NAME_MAX - 1);
         return 0;
     }

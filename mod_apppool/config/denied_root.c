@@ -169,7 +169,7 @@ static const char *advice(apr_pool_t *p, const server_rec *server,
         return NULL;
     return apr_psprintf(
         p,
-        "everything below %s is 403, also the application's own URLs, because "
+        "all requests below %s get 403, also those of the application, because "
         "<Directory %s (line %d of %s) says \"Require all denied\"; to grant "
         "access, add to this %s: <Directory \"%s\"> Require all granted "
         "</Directory> (three lines)",

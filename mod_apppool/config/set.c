@@ -48,7 +48,8 @@ const char *apppool_set_root(cmd_parms *cmd, void *dir_, const char *arg)
 
     if (!wrong && mount && off != (mount == &nothing))
         wrong = apr_psprintf(cmd->pool,
-                             "%s: a directory and Off in the same section",
+                             "%s: the same section has a directory and "
+                             "Off; only one of them is allowed",
                              cmd->cmd->name);
     if (off)
         dir->mount = &nothing;
@@ -58,7 +59,9 @@ const char *apppool_set_root(cmd_parms *cmd, void *dir_, const char *arg)
     for (n = strlen(root); n > 1 && root[n - 1] == '/'; n--)
         root[n - 1] = 0;
     if (!root[1])
-        return apr_psprintf(cmd->pool, "%s: \"%s\" is the whole file system",
+        return apr_psprintf(cmd->pool,
+                            "%s: \"%s\" is the whole file system; name the "
+                            "directory of the application",
                             cmd->cmd->name, arg);
     dir->root = root;
     if (!mount) {
@@ -125,9 +128,9 @@ const char *apppool_set_ready(cmd_parms *cmd, void *dir_, const char *arg)
         dir->ready = "notify";
     else
         return apr_psprintf(cmd->pool,
-                            "%s: \"%s\" is neither notify nor accept nor a "
-                            "path as in a URL: / and up to %d visible ASCII "
-                            "characters more",
+                            "%s: \"%s\" is not notify, accept or a path as "
+                            "in a URL: / and up to %d more visible ASCII "
+                            "characters",
                             cmd->cmd->name, arg, READY_MAX - 1);
     return NULL;
 }
@@ -144,8 +147,8 @@ const char *apppool_set_notify(cmd_parms *cmd, void *dir_, const char *arg)
     command += strspn(command, " ");
     if (!*command || strlen(command) > NOTIFY_MAX)
         return apr_psprintf(cmd->pool,
-                            "%s: \"%s\" is no command of 1 to %d bytes, with "
-                            "or without a | before it",
+                            "%s: \"%s\" is not a command of 1 to %d bytes, "
+                            "with or without a | before it",
                             cmd->cmd->name, arg, NOTIFY_MAX);
     dir->notify = command;
     return NULL;
@@ -182,8 +185,8 @@ const char *apppool_set_log(cmd_parms *cmd, void *dir_, const char *arg)
     command += *command == '|';
     if (!command[strspn(command, "$ ")] || strlen(command) > LOG_MAX)
         return apr_psprintf(cmd->pool,
-                            "%s: \"%s\" is no command of 1 to %d bytes behind "
-                            "a |",
+                            "%s: \"%s\" is not a | and a command of 1 to %d "
+                            "bytes",
                             cmd->cmd->name, arg, LOG_MAX);
     dir->log = apr_pstrcat(cmd->pool, "|", command, NULL);
     return NULL;

@@ -91,8 +91,8 @@ def test_raw_without_a_log(httpd: Httpd) -> None:
 
 
 @pytest.mark.parametrize("value,says", [
-    ('AppLog ""', "one argument"), ('AppLog "|"', "is no command"),
-    ('AppLog "||$ "', "is no command"), ("AppLogFormat json", "prefixed raw")])
+    ('AppLog ""', "one argument"), ('AppLog "|"', "is not a | and a command"),
+    ('AppLog "||$ "', "is not a | and a command"), ("AppLogFormat json", "prefixed raw")])
 def test_bad_values(httpd: Httpd, value: str, says: str) -> None:
     httpd.app("shop", value)
     done = httpd.test()

@@ -157,7 +157,7 @@ def test_a_path_that_is_asked_for(httpd: Httpd) -> None:
     httpd.start()
     assert httpd.get("/", "shop").status == 503
     httpd.log.wait_for("index.php is there, and that is spoken to over "
-                       "FastCGI: AppReady /up is asked for over HTTP")
+                       "FastCGI: AppReady /up needs AppProtocol http")
 
 
 def test_the_spawner_dies_while_one_boots(httpd: Httpd) -> None:

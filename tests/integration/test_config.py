@@ -301,7 +301,7 @@ def test_warm_up_is_http(httpd: Httpd, protocol: str) -> None:
     app = httpd.app("shop", f"AppProtocol {protocol}", "AppReady /up")
     done = httpd.test()
     assert done.returncode != 0
-    assert f"AppReady /up is asked for over HTTP, and AppProtocol is " \
+    assert f"AppReady /up needs AppProtocol http, and AppProtocol is " \
         f"{protocol}" in done.stdout
     app.directives[-1] = "AppReady notify"
     assert httpd.test().returncode == 0

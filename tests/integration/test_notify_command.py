@@ -217,7 +217,7 @@ def test_bad_value(httpd: Httpd, value: str) -> None:
     httpd.app("shop", f"AppNotify {value}")
     done = httpd.test()
     assert done.returncode != 0
-    assert "AppNotify: " in done.stdout and "is no command" in done.stdout
+    assert "AppNotify: " in done.stdout and "is not a command" in done.stdout
 
 
 def test_as_another_user(httpd: Httpd) -> None:

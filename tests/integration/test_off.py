@@ -91,8 +91,8 @@ def test_headers_are_kept(httpd: Httpd) -> None:
 
 
 @pytest.mark.parametrize("words, wrong", [
-    (("AppRoot Off", "AppRoot /srv/shop"), "and Off in the same section"),
-    (("AppRoot /srv/shop", "AppRoot Off"), "and Off in the same section"),
+    (("AppRoot Off", "AppRoot /srv/shop"), "the same section has a directory and Off"),
+    (("AppRoot /srv/shop", "AppRoot Off"), "the same section has a directory and Off"),
     (("</Location>", "<Files x>", "AppRoot Off", "</Files>", "<Location /y>"),
      "cannot occur within <Files>"),
 ])

@@ -50,7 +50,7 @@ NO_ROOM = A + ": no place in the pool: "
 TOO_LONG = A + ": (Content-Length of the response is not a number|the response " \
     "is longer than its Content-Length)"
 
-ALL_DENIED = A + ": everything below .* is 403, also the application's own"
+ALL_DENIED = A + ": all requests below .* get 403, also those of the "
 BAD_HTACCESS = r"\[core:alert\] .*/\.htaccess: .* not allowed here"
 
 # ---- the helpers, where the test did not send the signal

@@ -200,9 +200,10 @@ static void find_command(const boot_t *b, detect_found_t *found)
         fail("no AppCommand is set, and in %s %s", b->app->app.root,
              found->why);
     if (b->app->ready && found->protocol != APL_HTTP)
-        fail("%s, and that is spoken to over FastCGI: AppReady %s is asked for "
-             "over HTTP; say AppReady notify or accept",
-             found->why, b->app->ready);
+        fail(
+            "%s, and the protocol is fcgi: AppReady %s needs AppProtocol http; "
+            "use AppReady notify or accept",
+            found->why, b->app->ready);
 }
 
 /* FastCGI and SCGI programs expect their socket as standard input. */

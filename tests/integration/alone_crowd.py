@@ -45,7 +45,7 @@ def all_run(httpd: Httpd, app: App) -> list[int]:
 
 
 def test_deaths(server: Httpd) -> None:
-    """What the dead have left behind is ended all the same"""
+    """What dead processes have left behind is ended even then"""
     spawner, app = server.spawner_now(), server.apps[0]
     leaders = all_run(server, app)
     left = [pid for leader in leaders for pid in children(leader)]

@@ -91,7 +91,7 @@ def ringing(httpd: Httpd) -> Iterator[None]:
 
 
 def test_bell_without_end(httpd: Httpd) -> None:
-    """Nor does the bell of the segment"""
+    """A doorbell that rings without end costs a part of a core, too"""
     httpd.app("shop")
     httpd.app("blog")
     httpd.start()

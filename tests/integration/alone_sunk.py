@@ -154,7 +154,7 @@ def test_app_log(httpd: Httpd, disk: Disk) -> None:
     disk.release()
 
 
-def test_the_client_of_an_unkillable_one(httpd: Httpd, disk: Disk) -> None:
+def test_client_of_an_unkillable_process(httpd: Httpd, disk: Disk) -> None:
     """Nothing breaks its connection but AppTimeout"""
     httpd.log.expect(*STUCK)
     httpd.app("shop", "AppHungAfter 1", "AppKillAfter 2",
@@ -301,7 +301,7 @@ def test_the_watchdog(httpd: Httpd, disk: Disk) -> None:
 
 @pytest.mark.parametrize("sink", [[sink_spawner], [sink_watchdog],
                                   [sink_spawner, sink_watchdog]])
-def test_stop_without(httpd: Httpd, disk: Disk,
+def test_stop_without_unkillable_processes(httpd: Httpd, disk: Disk,
                       sink: list[Callable[[Httpd, Disk], int]]) -> None:
     """Nothing but these survives a stop"""
     httpd.log.expect(*HANG)

@@ -64,7 +64,7 @@ class Chaos:
         return self.httpd.status()["counters"]["requests"]
 
     def round(self, victims: tuple[str, ...]) -> None:
-        """Kill; return when all is as before."""
+        """Kill, and return when everything runs again."""
         before = self.httpd.status()["counters"]
         dead = self.killer.kill(*victims)
         for one in dead:
@@ -112,9 +112,9 @@ class Chaos:
         self.httpd.check()
 
 
-def test_one_is_killed(httpd: Httpd) -> None:
+def test_one_process_is_killed(httpd: Httpd) -> None:
     Chaos(httpd).run(SINGLES, ROUNDS)
 
 
-def test_two_are_killed_at_once(httpd: Httpd) -> None:
+def test_two_processes_are_killed_at_once(httpd: Httpd) -> None:
     Chaos(httpd).run(PAIRS, ROUNDS_OF_TWO)

@@ -47,7 +47,7 @@ class Good(threading.Thread):
                 f"the median, {percent[98] * 1000:.0f} ms p99")
 
 
-def test_a_trickle_of_bad_ones(httpd: Httpd) -> None:
+def test_a_trickle_of_bad_requests(httpd: Httpd) -> None:
     signal.alarm(SECONDS + BOUND)
     httpd.log.expect(sentences.SLOW, sentences.KILLED_UNANSWERED,
                      sentences.NO_TERM, sentences.NO_BACKEND)

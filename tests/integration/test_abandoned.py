@@ -36,7 +36,7 @@ def abandon(httpd: Httpd, app: App, path: str = "/nap") -> int:
     return pid
 
 
-def test_it_gets_no_other_request(httpd: Httpd) -> None:
+def test_process_gets_no_other_request(httpd: Httpd) -> None:
     """It is hung, no capacity, and is ended; others are served meanwhile"""
     app = httpd.app("shop", *SILENT, "AppHungAfter 4", "AppKillAfter 15",
                     "AppHungStopTimeout 1", "MaxInstances 1",
@@ -62,7 +62,7 @@ def test_it_gets_no_other_request(httpd: Httpd) -> None:
 
 
 @pytest.mark.parametrize("listen", ["fd", "tcp"])
-def test_it_does_not_even_read(httpd: Httpd, listen: str) -> None:
+def test_app_does_not_read_the_request(httpd: Httpd, listen: str) -> None:
     """Over tcp, it does not hear of the end before it has read the body"""
     app = httpd.app("shop", *SILENT, "AppHungAfter 4", "AppKillAfter 15",
                     "AppHungStopTimeout 1", "AppListen " + listen,
@@ -79,7 +79,8 @@ def test_it_does_not_even_read(httpd: Httpd, listen: str) -> None:
 
 
 def test_it_goes_on(httpd: Httpd) -> None:
-    """As soon as it is done it is asked again, and nobody else was started"""
+    """As soon as the process is done, it gets requests again. No other process
+    was started."""
     app = httpd.app("shop", *SILENT, "AppHungAfter 5", "AppHungExtra 0")
     httpd.start()
     held = httpd.hold("shop", "a")
@@ -99,7 +100,7 @@ def test_it_goes_on(httpd: Httpd) -> None:
     httpd.check()
 
 
-def test_in_the_midst_of_an_answer(httpd: Httpd) -> None:
+def test_response_breaks_off(httpd: Httpd) -> None:
     app = httpd.app("shop", *SILENT, f"AppSetEnv GO {httpd.dir}/go",
                     program="long_lived.py")
     httpd.start()
@@ -114,7 +115,7 @@ def test_in_the_midst_of_an_answer(httpd: Httpd) -> None:
 
 
 @pytest.mark.parametrize("kind", ["", "&type=text/event-stream", "&accel=no"])
-def test_its_client_leaves_in_the_midst(httpd: Httpd, kind: str) -> None:
+def test_client_leaves_during_the_response(httpd: Httpd, kind: str) -> None:
     """The app does not know, and works on: another process has the next
     request. So it is where the answer was one that lasts."""
     app = httpd.app("shop", "MaxInstances 2", program="bulk.py")
@@ -135,8 +136,8 @@ def test_its_client_leaves_in_the_midst(httpd: Httpd, kind: str) -> None:
     httpd.check()
 
 
-def test_as_many_as_it_serves_at_once(httpd: Httpd) -> None:
-    """With threads only those that are stuck are lost"""
+def test_as_many_abandoned_as_it_serves_at_once(httpd: Httpd) -> None:
+    """With threads, only the threads that hang are lost"""
     app = httpd.app("shop", *SILENT, "AppConcurrency 3", "MaxInstances 1",
                     "AppSetEnv APP_THREADS 1")
     httpd.start()
@@ -155,7 +156,7 @@ def test_as_many_as_it_serves_at_once(httpd: Httpd) -> None:
 
 
 def test_nobody_waits_for_it(httpd: Httpd) -> None:
-    """What is to be ended is ended at once: no client is waiting"""
+    """A process that has to end is ended at once: no client is waiting"""
     app = httpd.app("shop", *SILENT, "AppStopTimeout 1", program="stuck.py")
     httpd.start()
     pid = abandon(httpd, app)
@@ -165,8 +166,8 @@ def test_nobody_waits_for_it(httpd: Httpd) -> None:
     httpd.check()
 
 
-def test_it_gives_way_to_another_app(httpd: Httpd) -> None:
-    """A full pool of what nobody waits for locks no other app out"""
+def test_abandoned_request_gives_way_to_another_app(httpd: Httpd) -> None:
+    """A pool full of abandoned requests keeps no other app out"""
     httpd.directives += ["MaxPoolSize 2"]
     app = httpd.app("shop", *SILENT, "AppStopTimeout 1", program="stuck.py")
     httpd.app("blog")
@@ -183,7 +184,7 @@ def test_it_gives_way_to_another_app(httpd: Httpd) -> None:
 
 
 def test_the_spawner_dies(httpd: Httpd) -> None:
-    """Whoever is the spawner sees when it is done"""
+    """The next spawner also sees when the app is done"""
     app = httpd.app("shop", *SILENT)
     httpd.start()
     held = httpd.hold("shop", "a")
@@ -227,7 +228,7 @@ def session_of(pid: int) -> list[int]:
 
 
 @pytest.mark.one_mpm("it is about the app's server")
-def test_whatever_the_server_is(place: Place) -> None:
+def test_all_servers(place: Place) -> None:
     httpd = place.httpd
     app = httpd.apps[0]
     wait_until(lambda: place.get("/echo").status == 200, "it serves", 20)

@@ -173,7 +173,7 @@ def test_root_gives_it_away(httpd: Httpd) -> None:
 
 
 @pytest.mark.parametrize("keeper", ["www-data", "everybody"])
-def test_a_link_to_somebody_else(httpd: Httpd, keeper: str) -> None:
+def test_a_link_to_another_users_directory(httpd: Httpd, keeper: str) -> None:
     """AppRoot is a link that somebody but root can make lead to another user's
     directory: nothing of that user's is run. A link to another directory of
     the same owner is a deployment."""

@@ -40,7 +40,7 @@ def application(environ, start_response):
 
 
 def bare(httpd: Httpd, files: dict[str, str]) -> App:
-    """An app of which nothing is said but AppRoot."""
+    """An app with no other directive than AppRoot."""
     app = httpd.app("shop", command=None)
     for name, text in files.items():
         (app.root / name).write_text(text)
@@ -90,7 +90,7 @@ def test_a_command_of_node(httpd: Httpd) -> None:
     assert len({one.result().text for one in pending}) == 1
 
 
-def test_what_is_said_holds(httpd: Httpd) -> None:
+def test_directives_override_the_files(httpd: Httpd) -> None:
     app = bare(httpd, {"app.js": NODE})
     app.directives.append("AppConcurrency 1")
     httpd.start()
@@ -147,7 +147,7 @@ def test_a_module_is_missing(httpd: Httpd) -> None:
     httpd.log.wait_for(f"shop: {wish}")
 
 
-def test_a_path_that_is_asked_for(httpd: Httpd) -> None:
+def test_ready_path_needs_http(httpd: Httpd) -> None:
     """AppReady is HTTP"""
     httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD)
     httpd.modules.append("proxy_fcgi")
@@ -156,8 +156,8 @@ def test_a_path_that_is_asked_for(httpd: Httpd) -> None:
     assert httpd.test().returncode == 0
     httpd.start()
     assert httpd.get("/", "shop").status == 503
-    httpd.log.wait_for("index.php is there, and that is spoken to over "
-                       "FastCGI: AppReady /up needs AppProtocol http")
+    httpd.log.wait_for("index.php is there, and the protocol is fcgi: "
+                       "AppReady /up needs AppProtocol http")
 
 
 def test_the_spawner_dies_while_one_boots(httpd: Httpd) -> None:

@@ -40,7 +40,7 @@ def tries(httpd: Httpd) -> list[datetime]:
     return when_logged(httpd, FAILED)
 
 
-def test_less_and_less_often(httpd: Httpd) -> None:
+def test_pauses_grow(httpd: Httpd) -> None:
     """However many ask: 1 s, 2 s, 4 s between two tries; those that do not
     wait for one are told when to come again"""
     broken(httpd)
@@ -67,7 +67,7 @@ def test_less_and_less_often(httpd: Httpd) -> None:
 
 
 class Asking(Threads):
-    """Four that ask for what is not there."""
+    """Four requests for an app that does not start."""
 
     def __init__(self, httpd: Httpd) -> None:
         super().__init__(httpd, "shop", 4)
@@ -114,7 +114,7 @@ def test_a_try_that_succeeds_ends_it(httpd: Httpd) -> None:
 
 @pytest.mark.parametrize("way", ["restart.txt", "apppoolctl"])
 def test_a_restart_forgets_the_pause(httpd: Httpd, way: str) -> None:
-    """Who has mended it need not wait"""
+    """After a repair, a restart starts the app at once"""
     app = broken(httpd)
     httpd.start()
     for _ in range(4):
@@ -144,7 +144,7 @@ def test_evicts_nobody(httpd: Httpd) -> None:
     assert httpd.get("/pid", "blog").text == blog
 
 
-def test_healthy_processes_serve_on(httpd: Httpd) -> None:
+def test_healthy_processes_continue_to_serve(httpd: Httpd) -> None:
     """While more of them cannot be started"""
     app = broken(httpd, "MaxInstances 3")
     (httpd.dir / "broken").unlink()

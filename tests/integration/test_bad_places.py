@@ -61,7 +61,7 @@ BAD: dict[str, tuple[Callable[[Path], object], str]] = {
 @pytest.mark.parametrize("program", ["apppool-watchdog", "apppool-spawner"])
 @pytest.mark.parametrize("what", list(BAD))
 def test_bad_program(httpd: Httpd, program: str, what: str) -> None:
-    """httpd -t says so"""
+    """httpd -t reports it"""
     httpd.app("shop")
     httpd.libexec = httpd.dir / "lib"
     install(httpd.libexec, this_build())
@@ -154,7 +154,7 @@ DIRECTORIES: dict[str, tuple[Callable[[Path], object], str]] = {
 
 @pytest.mark.parametrize("what", list(DIRECTORIES))
 def test_bad_runtime_directory(httpd: Httpd, what: str) -> None:
-    """httpd -t says so; and changes nothing"""
+    """httpd -t reports it, and changes nothing"""
     httpd.app("shop")
     above = httpd.dir / "x"
     above.mkdir()

@@ -138,7 +138,7 @@ def test_long_runtime_dir(httpd: Httpd) -> None:
     ("/nonexistent/place", "No such file or directory"),
     ("/etc/passwd", "not a directory")])
 def test_useless_root(httpd: Httpd, root: str, why: str) -> None:
-    """Said by httpd -t; it may be there later, so httpd starts all the same"""
+    """httpd -t warns. The directory may be there later, so httpd starts"""
     httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD)
     httpd.app("shop", command="/bin/true")
     httpd.apps[0].root = Path(root)
@@ -182,7 +182,7 @@ def test_touches_nothing(httpd: Httpd) -> None:
                                   "AppPoolRuntimeDir /tmp/x",
                                   "AppPoolLibexec /tmp/x"])
 def test_server_only(httpd: Httpd, line: str) -> None:
-    """What is for the whole server is refused in a virtual host"""
+    """A directive of the whole server is refused in a virtual host"""
     httpd.app("shop", line)
     done = httpd.test()
     assert done.returncode != 0
@@ -328,7 +328,7 @@ def test_one_name_two_ways(httpd: Httpd, what: str, one: str,
 
 
 def test_prestart_of_nothing(httpd: Httpd) -> None:
-    """Who says that expects something to be started"""
+    """AppPreStart with no minimum starts nothing: httpd -t warns"""
     app = httpd.app("shop", "AppPreStart On", command="/bin/true")
     done = httpd.test()
     assert done.returncode == 0, done.stdout
@@ -338,7 +338,7 @@ def test_prestart_of_nothing(httpd: Httpd) -> None:
 
 
 def test_more_instances_than_the_pool_has(httpd: Httpd) -> None:
-    """Both numbers, and where it was said"""
+    """The warning has both numbers, and the line of the configuration"""
     app = httpd.app("shop", "MaxInstances 7", command="/bin/true")
     done = httpd.test()
     assert done.returncode == 0, done.stdout
@@ -350,7 +350,7 @@ def test_more_instances_than_the_pool_has(httpd: Httpd) -> None:
 
 
 def test_root_without_rights(httpd: Httpd) -> None:
-    """Said by httpd -t, as it would be by the first request"""
+    """httpd -t says what the first request would say"""
     app = httpd.app("shop", "AppUser www-data", command="/bin/true")
     os.chown(app.root, 0, 0)
     app.root.chmod(0o700)
@@ -367,7 +367,7 @@ def test_root_without_rights(httpd: Httpd) -> None:
     "AppPreStart On", "AppDrainTimeout 1", "AppStopSignal INT",
     "AppNoNewPrivileges Off"])
 def test_one_app_with_two_limits(httpd: Httpd, directive: str) -> None:
-    """Those of the first place hold; that is said"""
+    """The settings of the first section apply, and httpd -t warns"""
     for name in ("shop", "blog"):
         httpd.app(name, "AppGroupName both", root=httpd.dir / "shop",
                   command="/bin/true")
@@ -386,7 +386,7 @@ def test_one_app_with_two_limits(httpd: Httpd, directive: str) -> None:
     (["AppHungAfter 0", "AppKillAfter 1"], None)])
 def test_kill_before_hung(httpd: Httpd, lines: list[str],
                           wrong: Optional[str]) -> None:
-    """P14: what is to be killed hangs first"""
+    """P14: AppKillAfter must not be below AppHungAfter"""
     httpd.app("shop", *lines, command="/bin/true")
     done = httpd.test()
     assert (done.returncode == 0) == (wrong is None), done.stdout

@@ -71,7 +71,7 @@ def test_attempts_have_a_deadline(httpd: Httpd) -> None:
 
 
 def full(httpd: Httpd, listen: str, *directives: str) -> tuple[App, int]:
-    """A stopped process, and nobody else gets into its backlog"""
+    """A stopped process whose backlog is full"""
     app = httpd.app("shop", f"AppListen {listen}", "AppGlobalQueue Off",
                     "MaxInstances 1", "MinInstances 1", "AppPreStart On",
                     "AppSetEnv APP_BACKLOG 0", *directives)
@@ -116,7 +116,7 @@ def test_full_backlog(httpd: Httpd, listen: str) -> None:
 
 
 @pytest.mark.parametrize("listen", ["unix", "tcp"])
-def test_full_for_too_long(httpd: Httpd, listen: str) -> None:
+def test_backlog_is_full_for_too_long(httpd: Httpd, listen: str) -> None:
     """AppQueueTimeout is for that, too"""
     httpd.log.expect("shop.* cannot be connected to")
     app, pid = full(httpd, listen, "AppQueueTimeout 3")

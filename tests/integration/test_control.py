@@ -64,8 +64,9 @@ def test_detach_a_stopped_process(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")
 @pytest.mark.parametrize("verb", ["restart", "drain", "detach", "kill"])
-def test_name_that_is_no_text(httpd: Httpd, verb: str) -> None:
-    """A refusal that cannot repeat what was asked for is one, too"""
+def test_name_that_is_not_utf8(httpd: Httpd, verb: str) -> None:
+    """A name that is not UTF-8 is refused, although the refusal cannot repeat
+    it"""
     httpd.app("shop")
     httpd.start()
     spawner = httpd.helper("spawner")
@@ -100,7 +101,7 @@ def test_detach_a_busy_process(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")
 def test_detach_a_starting_process(httpd: Httpd) -> None:
-    """Who waits for it gets another one."""
+    """A request that waits for the process gets another one."""
     gate = httpd.dir / "boot"
     app = httpd.app("shop", f"AppSetEnv BOOT_IF {gate}")
     httpd.start()
@@ -117,7 +118,7 @@ def test_detach_a_starting_process(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")
 def test_which_process(httpd: Httpd) -> None:
-    """What begins the id is enough; what is there is named."""
+    """The beginning of an id is enough; ids that begin so are named."""
     app = httpd.app("shop")
     httpd.start()
     wait_until(lambda: httpd.ctl("status").returncode == 0, "it is up")
@@ -138,7 +139,7 @@ def test_which_process(httpd: Httpd) -> None:
 
 
 @pytest.mark.mpms("event")
-def test_who_may(httpd: Httpd) -> None:
+def test_only_root_may_change_the_pool(httpd: Httpd) -> None:
     """httpd's user may look; only root may do something. For users of apps see
     test_control_users.py"""
     app = httpd.app("shop", "AppUser games")
@@ -277,7 +278,7 @@ GARBAGE: list[bytes] = [
 
 
 def ask(httpd: Httpd, question: bytes) -> Any:
-    """The answer; None when there was none."""
+    """The response; None if there was no response."""
     with socket.socket(socket.AF_UNIX) as client:
         client.settimeout(10)
         client.connect(str(httpd.runtime / "control.sock"))

@@ -1,5 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""apppoolctl of a user of apps: his own, and nothing else."""
+"""apppoolctl as a user that runs apps: it shows and changes the apps of that
+user, and nothing else."""
 import json
 import os
 import select
@@ -53,7 +54,7 @@ def connected(path: Path, user: str) -> socket.socket:
 
 
 def heard(client: socket.socket) -> bytes:
-    """The answer to a question, or to none that is heard"""
+    """The response to `status`; b"" if the spawner does not read it"""
     try:
         client.send(b"status\n")
         return client.recv(65536)
@@ -71,7 +72,7 @@ def two_tenants(httpd: Httpd) -> tuple[App, App]:
 
 
 def test_own_app(httpd: Httpd) -> None:
-    """Seen, restarted and started; of the other one nothing"""
+    """The user sees, restarts and starts its own app, and sees no other app"""
     shop, blog = two_tenants(httpd)
     old = httpd.pids(shop)
     seen = as_user(httpd, OWNER, "--json", "status")
@@ -90,7 +91,7 @@ def test_own_app(httpd: Httpd) -> None:
 
 
 def test_app_of_another_user(httpd: Httpd) -> None:
-    """It is said of it what is said of one that is not there"""
+    """The refusal is the same as for an app that does not exist"""
     shop, blog = two_tenants(httpd)
     old = httpd.pids(blog)
     for words in (("restart", "blog"), ("start", "blog"), ("status", "blog"),
@@ -121,8 +122,8 @@ def test_whole_pool(httpd: Httpd) -> None:
 
 
 def test_stranger(httpd: Httpd) -> None:
-    """The kernel does not let him connect; he can neither list the sockets
-    nor take another's"""
+    """The kernel lets no other user connect. That user can neither list the
+    sockets nor use the socket of another user"""
     two_tenants(httpd)
     for words in (("status",), ("restart", "shop")):
         done = as_user(httpd, STRANGER, *words)
@@ -149,7 +150,7 @@ def test_stranger(httpd: Httpd) -> None:
 
 
 def test_owner_opens_the_socket(httpd: Httpd) -> None:
-    """To everybody: others are not heard all the same"""
+    """With a socket for everybody, other users still get no response"""
     two_tenants(httpd)
     sockets = [own(httpd, OWNER), httpd.runtime / "control.sock"]
     for path in sockets:
@@ -163,7 +164,7 @@ def test_owner_opens_the_socket(httpd: Httpd) -> None:
 
 
 def test_root_is_answered_first(httpd: Httpd) -> None:
-    """Also when users have asked before"""
+    """Even if users have sent their commands before"""
     shop, blog = two_tenants(httpd)
     known = httpd.group(shop)["processes"][0]["id"]
     spawner = httpd.helper("spawner")
@@ -186,7 +187,7 @@ def test_root_is_answered_first(httpd: Httpd) -> None:
 
 
 def test_user_ends_no_drain(httpd: Httpd) -> None:
-    """root drained it, and works on it: neither verb runs its code"""
+    """root drained the app, and works on it: neither command starts it"""
     httpd.log.expect("shop is drained")
     shop, _ = two_tenants(httpd)
     assert httpd.ctl("drain", "shop", "--wait").returncode == 0
@@ -235,7 +236,7 @@ def test_modes(httpd: Httpd) -> None:
 
 
 def test_httpds_user(httpd: Httpd) -> None:
-    """He sees all, and may do nothing to apps of others"""
+    """The user of httpd sees all apps, and may not change them"""
     two_tenants(httpd)
     report = json.loads(as_user(httpd, "www-data", "--json", "status").stdout)
     assert len(report["groups"]) == 2 and "pool" in report

@@ -124,7 +124,7 @@ def test_off_waits_for_the_reader(httpd: Httpd) -> None:
                                   "type=text/event-stream;charset=utf-8",
                                   "accel=no"])
 def test_streams_are_not_stored(httpd: Httpd, what: str) -> None:
-    """A reader who does not keep up slows the app down"""
+    """A slow client slows the app down"""
     httpd.directives.append("MaxPoolSize 1")
     bulk(httpd)
     httpd.start()
@@ -169,7 +169,7 @@ def test_wish_of_an_app_by_any_protocol(httpd: Httpd, name: str) -> None:
 
 @pytest.mark.parametrize("buffer", ["On", "Off"])
 def test_first_part_is_not_delayed(httpd: Httpd, buffer: str) -> None:
-    """The client has what the app has said, while it says no more"""
+    """The client has all that the app has sent, while the app pauses"""
     bulk(httpd, f"AppBufferResponse {buffer}")
     httpd.start()
     for (size, more), case in cases(product(
@@ -283,7 +283,7 @@ def test_pipelined(httpd: Httpd) -> None:
 
 
 def test_reader_leaves(httpd: Httpd) -> None:
-    """Nothing of his answer is kept, whether the app has said all of it"""
+    """Nothing of its response is kept, whether the app has sent all of it"""
     bulk(httpd, "MaxInstances 1")
     httpd.start()
     pid = httpd.get("/pid", "shop").text

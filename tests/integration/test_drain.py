@@ -85,8 +85,8 @@ def test_under_load(httpd: Httpd) -> None:
 
 
 @pytest.mark.mpms("event")
-def test_who_is_inside_and_who_waits(httpd: Httpd) -> None:
-    """--wait returns when the last process is gone, and says so."""
+def test_requests_inside_and_requests_in_the_queue(httpd: Httpd) -> None:
+    """--wait returns when the last process is gone, and prints that."""
     app = httpd.app("shop", "MaxInstances 1")
     httpd.start()
     held = httpd.hold("shop", "a")
@@ -115,7 +115,7 @@ def test_who_is_inside_and_who_waits(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")
 def test_restart_puts_it_back(httpd: Httpd) -> None:
-    """And says so; its minimum comes back, too."""
+    """apppoolctl says so, and MinInstances processes start again."""
     app = httpd.app("shop", "MinInstances 2")
     httpd.start()
     httpd.get("/pid", "shop")
@@ -188,7 +188,7 @@ def test_spawner_is_killed_with_requests_inside(httpd: Httpd) -> None:
 
 
 @pytest.mark.mpms("event")
-def test_httpd_is_started_anew(httpd: Httpd) -> None:
+def test_hard_restart_of_httpd(httpd: Httpd) -> None:
     """Then it is back to work."""
     app = httpd.app("shop")
     httpd.start()
@@ -232,7 +232,7 @@ def test_put_back_while_it_is_waited_for(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")
 def test_what_is_refused(httpd: Httpd) -> None:
-    """Which app; who may; wrong usage"""
+    """Unknown app, wrong user, wrong usage"""
     app = httpd.app("shop")
     httpd.app("blog", "AppGroupName weblog")
     httpd.start()

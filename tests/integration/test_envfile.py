@@ -44,7 +44,7 @@ def fails(httpd: Httpd, why: str) -> None:
     assert "hunter2" not in text and "toor" not in text
 
 
-def test_file_of_roots(httpd: Httpd) -> None:
+def test_file_of_root(httpd: Httpd) -> None:
     """0600: the app gets it, and cannot read it; AppSetEnv goes before it, and
     what is ours cannot be set"""
     file = secret(httpd.dir / "shop.env",
@@ -96,7 +96,7 @@ def test_file_of_the_apps_user(httpd: Httpd) -> None:
     assert environment(httpd)["A"] == "1"
 
 
-def test_line_that_is_wrong(httpd: Httpd) -> None:
+def test_wrong_line(httpd: Httpd) -> None:
     """File and line, and nothing of what stands there"""
     file = secret(httpd.dir / "shop.env", "A=1\nPASSWORD='hunter2\n")
     shop(httpd, file)
@@ -167,7 +167,7 @@ def test_tricks_of_a_tenant(httpd: Httpd, trick: str) -> None:
     file.unlink()
 
 
-def test_two_of_one_name(httpd: Httpd) -> None:
+def test_one_name_with_two_files(httpd: Httpd) -> None:
     """Another file is another application"""
     for name in ("one", "two"):
         httpd.app(name, "AppGroupName shop", f"AppEnvFile /etc/{name}",

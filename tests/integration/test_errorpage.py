@@ -190,7 +190,7 @@ EVIL = """<script>alert(1)</script>"'&amp;</pre><img src=x onerror=alert(2)>"""
 
 
 def test_nothing_of_the_app_is_markup(httpd: Httpd) -> None:
-    """XSS: output, command and what is no UTF-8 arrive as text"""
+    """XSS: output, command, and bytes that are not UTF-8 arrive as text"""
     file = httpd.dir / "evil"
     file.write_bytes(EVIL.encode() + b"\n\xc2\x9b\xe2\x80\xae\xe2\x81\xa6\xff\xfe \x1b[31mred\0\n\xc3\xa9\n")
     name = httpd.dir / "<b>\"&'"
@@ -274,7 +274,7 @@ def test_default(httpd: Httpd, environment: str, directive: str,
 
 @pytest.mark.mpms("event")
 @pytest.mark.parametrize("protocol", ["fcgi", "scgi", "uwsgi"])
-def test_whatever_is_spoken(httpd: Httpd, protocol: str) -> None:
+def test_any_protocol(httpd: Httpd, protocol: str) -> None:
     httpd.modules.append(f"proxy_{protocol}")
     broken(httpd, "/bin/sh -c 'echo last words; exit 3'",
            f"AppProtocol {protocol}")
@@ -361,7 +361,7 @@ def test_the_spawner_dies(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")
 def test_the_file_is_damaged(httpd: Httpd) -> None:
-    """Then the page says what is known without it"""
+    """Then the page says what is known without the file"""
     broken(httpd, "/bin/sh -c 'exit 3'")
     for _ in range(4):  # so that the pause is long enough
         wait_until(lambda: httpd.get("/pid", "shop").status == 502, "a try",

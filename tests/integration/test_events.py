@@ -187,7 +187,7 @@ def test_wrong_usage(httpd: Httpd, words: tuple[str, ...]) -> None:
     assert done.stdout == "" and done.stderr
 
 
-def test_nobody_there(httpd: Httpd) -> None:
+def test_httpd_is_not_running(httpd: Httpd) -> None:
     httpd.app("shop")
     for words in (("events",), ("events", "-f")):
         done = httpd.ctl(*words)

@@ -49,7 +49,7 @@ def advice(text: str) -> str:
     return re.sub("(?<=>) | (?=<)", "\n", found.group(1)) + "\n"
 
 
-def test_what_is_missing_is_said(stock: Stock) -> None:
+def test_error_log_prints_the_missing_lines(stock: Stock) -> None:
     """By httpd -t and beside the 403; it is all that is missing"""
     bare = without_the_section(readme())
     stock.site(bare)
@@ -72,7 +72,7 @@ def test_what_is_missing_is_said(stock: Stock) -> None:
     '<DirectoryMatch "^/s">\nRequire all granted\n</DirectoryMatch>',
     "<If true>\nRequire all granted\n</If>"])
 def test_granted_in_another_way(stock: Stock, lines: str) -> None:
-    """Then nothing is said"""
+    """Then the log has no line about it"""
     stock.site(without_the_section(readme()).replace(
         "</VirtualHost>", f"{lines}\n</VirtualHost>"))
     assert "apppool" not in stock.test()

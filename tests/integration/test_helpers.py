@@ -35,7 +35,7 @@ def say(pid: int, text: str) -> None:
 # ---- what they are
 
 def test_names(httpd: Httpd) -> None:
-    """Executed by descriptor, they are called by their names all the same"""
+    """They are executed by descriptor, and still have their names"""
     httpd.app("shop")
     httpd.start()
     for name in ("watchdog", "spawner"):
@@ -141,7 +141,7 @@ def test_signal_is_named(httpd: Httpd, sign: signal.Signals) -> None:
 ], ids=range(6))
 @pytest.mark.mpms("event")
 def test_last_words(httpd: Httpd, said: str, told: str) -> None:
-    """What it said before it died is in the line"""
+    """The line in the log has the last output of the program"""
     httpd.log.expect(DEAD)
     httpd.app("shop")
     httpd.start()
@@ -199,7 +199,7 @@ def test_last_words_of_glibc(httpd: Httpd) -> None:
 
 
 @pytest.mark.mpms("event")
-def test_words_outlive_the_watchdog(httpd: Httpd) -> None:
+def test_last_words_when_the_watchdog_is_dead(httpd: Httpd) -> None:
     """The next watchdog cannot know the signal, but the words"""
     httpd.log.expect(DEAD)
     httpd.app("shop")

@@ -43,7 +43,7 @@ def test_answered(ledgers: Path) -> None:
     [], ["began 1.1 n1"], ["began 1.1 n1", "ended 2.5 n1"],
     ["began 0.9 n1", "ended 1.2 n1"]],
     ids=["nobody", "never ended", "too late", "too early"])
-def test_answered_by_whom(ledgers: Path, lines: list[str]) -> None:
+def test_response_that_no_process_sent(ledgers: Path, lines: list[str]) -> None:
     work(ledgers, *lines)
     assert judged(ledgers, [asked("n1")]).wrong
 
@@ -109,7 +109,7 @@ def test_closed_by_no_child(ledgers: Path, death: Death) -> None:
     Death("app", 11, 0.3, 0.4, app="shop"),
     Death("child", 5, 1.3, 1.4, ports={1})],
     ids=["another", "another app's", "before", "a child"])
-def test_502_of_no_app(ledgers: Path, death: Death) -> None:
+def test_502_without_an_app(ledgers: Path, death: Death) -> None:
     work(ledgers, "began 1.1 n1")
     assert judged(ledgers, [asked("n1", "502")], death).lost
 

@@ -250,7 +250,7 @@ def test_kept_app_connections(httpd: Httpd) -> None:
     client.close()
 
 
-def test_kept_no_more_with_another_number(httpd: Httpd) -> None:
+def test_connection_is_closed_when_concurrency_changes(httpd: Httpd) -> None:
     """With a reload, AppConcurrency holds for processes that run already; and
     with auto the number that was said before is not their own"""
     app = httpd.app("shop", "MaxInstances 1", "AppSetEnv APP_THREADS 1")

@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""HTTP/2: a stream has no socket, and its reader may be slow all the same."""
+"""HTTP/2: a stream has no socket, and its client may still be slow."""
 import zlib
 
 import pytest
@@ -102,7 +102,7 @@ def test_stored_part_goes_on_while_the_app_pauses(httpd: Httpd,
 
 
 def test_reader_leaves(httpd: Httpd, shop: App) -> None:
-    """Nothing is kept of his answer, whether the app has said all of it"""
+    """Nothing of its response is kept, whether the app has sent all of it"""
     httpd.start()
     hold = httpd.dir / "hold"
     with Http2(httpd.port, 0) as client:

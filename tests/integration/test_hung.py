@@ -19,7 +19,7 @@ HUNG = ("AppHungAfter 1", "AppKillAfter 0")
 
 @pytest.mark.mpms("event")
 def test_limits(httpd: Httpd) -> None:
-    """Those that hold where none is set: P4, P6, P14, P18"""
+    """The defaults: P4, P6, P14, P18"""
     httpd.app("shop")
     httpd.start()
     app, = json.loads((httpd.runtime / "table").read_text())["apps"]
@@ -50,7 +50,7 @@ def holds(httpd: Httpd, first: int, last: int) -> list[Held]:
 
 
 @pytest.mark.mpms("prefork", "worker", "event")
-def test_hung_and_on_again(httpd: Httpd) -> None:
+def test_hung_process_recovers(httpd: Httpd) -> None:
     """P4: seen without another request; back at once; both are counted"""
     app = httpd.app("shop", *HUNG)
     httpd.start()
@@ -70,7 +70,7 @@ def test_hung_and_on_again(httpd: Httpd) -> None:
 
 
 @pytest.mark.mpms("prefork", "worker", "event")
-def test_eleven_and_then_silence(httpd: Httpd) -> None:
+def test_eleventh_request_without_another_request(httpd: Httpd) -> None:
     """P21: the eleventh is served within AppHungAfter + 1 s + boot, without
     another request"""
     httpd.directives += ["MaxPoolSize 10"]
@@ -149,7 +149,8 @@ def test_shared_processes(httpd: Httpd) -> None:
 
 @pytest.mark.parametrize("path,status", [("/events", 200),
                                          ("/upgrade", 101)])
-def test_what_lasts(httpd: Httpd, path: str, status: int) -> None:
+def test_long_lived_connections_never_hang(httpd: Httpd, path: str,
+                                           status: int) -> None:
     """Event streams and upgraded connections neither hang nor are killed"""
     app = httpd.app("shop", "AppHungAfter 1", "AppKillAfter 6",
                     f"AppSetEnv GO {httpd.dir}/go", "AppConcurrency 2",

@@ -78,7 +78,7 @@ def test_the_client_gets_504(httpd: Httpd, how: str) -> None:
     httpd.check()
 
 
-def test_the_other_one_is_there_before(httpd: Httpd) -> None:
+def test_replacement_starts_before_the_end(httpd: Httpd) -> None:
     """P5, P15: it is replaced when it is killed, not when it is gone"""
     app = httpd.app("shop", "AppHungAfter 1", "AppKillAfter 2",
                     "AppHungStopTimeout 60", "MaxInstances 1", *EARLY,
@@ -117,7 +117,8 @@ def test_the_client_does_not_wait_for_its_end(httpd: Httpd,
 
 
 @pytest.mark.parametrize("protocol", ["fcgi", "scgi", "uwsgi"])
-def test_nor_over_another_wire(httpd: Httpd, protocol: str) -> None:
+def test_half_a_response_over_another_protocol(
+        httpd: Httpd, protocol: str) -> None:
     """The same where mod_proxy reads the answer by itself. The program does
     not know the protocol, and waits for the end of a line."""
     httpd.modules.append("proxy_" + protocol)
@@ -155,7 +156,7 @@ def test_it_ignores_term(httpd: Httpd) -> None:
 
 
 @pytest.mark.mpms("event")
-def test_the_page_of_the_504_is_anybodys(httpd: Httpd) -> None:
+def test_error_document_of_the_504(httpd: Httpd) -> None:
     """P16: an ErrorDocument"""
     httpd.app("shop", *KILL, "ErrorDocument 504 /late.html")
     (httpd.dir / "shop" / "public" / "late.html").write_text("come again")
@@ -199,7 +200,7 @@ def test_no_request_writes_lines(httpd: Httpd) -> None:
     assert not set(text) & (set(range(32)) - {9, 10})
 
 
-def test_half_an_answer_is_broken_off(httpd: Httpd) -> None:
+def test_half_a_response_is_broken_off(httpd: Httpd) -> None:
     """504 only where nothing was sent"""
     app = httpd.app("shop", *KILL, *EARLY, f"AppSetEnv GO {httpd.dir}/go",
                     program="long_lived.py")
@@ -214,7 +215,7 @@ def test_half_an_answer_is_broken_off(httpd: Httpd) -> None:
 
 
 @pytest.mark.parametrize("path", ["/text", "/chunks", "/open"])
-def test_half_an_answer_is_not_a_whole_one(httpd: Httpd, path: str) -> None:
+def test_half_a_response_is_not_a_whole_one(httpd: Httpd, path: str) -> None:
     """However it would have ended: the client does not see that end. One
     that came before the kill is whole"""
     go = httpd.dir / "go"
@@ -250,7 +251,7 @@ def test_the_spawner_dies_meanwhile(httpd: Httpd) -> None:
 
 
 @pytest.mark.mpms("event")
-def test_who_is_on_call_is_told(httpd: Httpd) -> None:
+def test_administrator_is_notified(httpd: Httpd) -> None:
     """P20: AppNotify"""
     told = httpd.dir / "told"
     app = httpd.app("shop", *KILL, *EARLY, f'AppNotify "|cat > {told}.new && '
@@ -267,8 +268,8 @@ def test_who_is_on_call_is_told(httpd: Httpd) -> None:
 
 
 @pytest.mark.mpms("event")
-def test_by_hand(httpd: Httpd) -> None:
-    """P26: apppoolctl kill; who works on nothing is refused"""
+def test_apppoolctl_kill(httpd: Httpd) -> None:
+    """P26: apppoolctl kill; a process without a request is refused"""
     app = httpd.app("shop")
     httpd.start()
     pid = int(httpd.get("/pid", "shop").text)

@@ -78,7 +78,7 @@ def test_waiters_of_a_killed_process(httpd: Httpd) -> None:
     httpd.settles(active=0, count=1)
 
 
-def test_nobody_is_given_to_a_dying_process(httpd: Httpd) -> None:
+def test_no_request_goes_to_a_dying_process(httpd: Httpd) -> None:
     """One whose request has just failed as it was killed listens yet, as the
     kernel closes the youngest of its files first"""
     httpd.log.expect(*KILLED)
@@ -147,7 +147,7 @@ def test_spawner_dies_while_an_app_starts(httpd: Httpd) -> None:
     httpd.check()
 
 
-def test_what_a_killed_spawner_had_just_made(httpd: Httpd) -> None:
+def test_leftovers_of_a_killed_spawner(httpd: Httpd) -> None:
     """Sockets and FIFO of a process that it had no time to record are
     removed by the next one, and nobody else's."""
     httpd.app("shop")

@@ -62,7 +62,7 @@ def test_what_it_prints(httpd: Httpd) -> None:
     raise AssertionError(places)
 
 
-def test_none(httpd: Httpd) -> None:
+def test_without_a_dump_signal(httpd: Httpd) -> None:
     """The default: a report, and TERM right after it"""
     app = start(httpd, "AppDumpSignal none")
     pid = idle(httpd, app)
@@ -75,7 +75,7 @@ def test_none(httpd: Httpd) -> None:
     assert not httpd.log.matching("AppDumpSignal\\)|do_nap")
 
 
-def test_nobody_waits(httpd: Httpd) -> None:
+def test_nobody_waits_for_the_report(httpd: Httpd) -> None:
     """The next process serves while the old one yet prints"""
     app = start(httpd, "AppDumpSignal USR2", "MaxInstances 1")
     for _ in range(TRIES):
@@ -134,7 +134,7 @@ def test_many(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")
 def test_event_stream(httpd: Httpd) -> None:
-    """Is meant to last: neither slow nor hung"""
+    """An event stream is neither slow nor hung"""
     httpd.log.expect("is slow: GET", *KILLED)
     app = httpd.app("shop", *KILL, "AppPreStart On", "MinInstances 1",
                     "AppSlowAfter 300ms", program="stuck.py")

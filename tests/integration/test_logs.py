@@ -56,7 +56,7 @@ def test_logs(httpd: Httpd, where: str) -> None:
 
 
 def test_follow(httpd: Httpd) -> None:
-    """Each line once; also when the spawner was started anew"""
+    """Each line is printed once, also after a restart of the spawner"""
     httpd.log.expect(r"spawner \d+ ended")
     httpd.app("shop")
     httpd.start()
@@ -83,7 +83,7 @@ def test_follow(httpd: Httpd) -> None:
         f"line-{n}-" for n in (1, 2, 3, 4)]
 
 
-def test_follow_when_too_much_is_said(httpd: Httpd) -> None:
+def test_follow_when_there_is_too_much_output(httpd: Httpd) -> None:
     """What comes while it does not look, and is not kept, is counted."""
     httpd.app("shop", f"AppLog {httpd.dir}/shop.log", program="noisy.py")
     httpd.start()

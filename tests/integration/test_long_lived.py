@@ -98,8 +98,8 @@ def memory(httpd: Httpd, _: App) -> None:
 @pytest.mark.parametrize("way,directives", [
     (detach, ()), (rolling, ()), (blocking, ()), (drain, ()),
     (requests, ("MaxRequests 3",)), (memory, ("AppMemoryLimit 60M",))])
-def test_a_process_that_has_to_leave(httpd: Httpd, opened: ExitStack, way,
-                                     directives) -> None:
+def test_process_retires(httpd: Httpd, opened: ExitStack, way,
+                         directives) -> None:
     """For whatever reason: both are closed as by an app that ends in order"""
     app = start(httpd, *directives)
     one, other = websocket(httpd, opened), stream(httpd, opened)
@@ -117,8 +117,8 @@ def test_a_process_that_has_to_leave(httpd: Httpd, opened: ExitStack, way,
 
 @pytest.mark.mpms("prefork", "event")
 @pytest.mark.parametrize("protocol", ["fcgi", "scgi", "uwsgi"])
-def test_over_another_wire(httpd: Httpd, opened: ExitStack,
-                           protocol: str) -> None:
+def test_over_another_protocol(httpd: Httpd, opened: ExitStack,
+                               protocol: str) -> None:
     """Also where mod_proxy reads it by itself: an event stream may last longer
     than AppKillAfter, and ends in order"""
     text = b"Content-Type: text/event-stream\r\n\r\ndata: first\n\n"
@@ -143,8 +143,8 @@ def test_over_another_wire(httpd: Httpd, opened: ExitStack,
     httpd.check()
 
 
-def test_a_frame_that_is_not_whole(httpd: Httpd, opened: ExitStack) -> None:
-    """Nothing can be said in it: it ends, as it would have without us"""
+def test_incomplete_frame(httpd: Httpd, opened: ExitStack) -> None:
+    """No Close frame is possible there: the connection ends without one"""
     app = start(httpd)
     line = websocket(httpd, opened, "/websocket?half")
     links(httpd, app, 1)
@@ -153,7 +153,7 @@ def test_a_frame_that_is_not_whole(httpd: Httpd, opened: ExitStack) -> None:
     assert line.rest() == b""
 
 
-def test_the_app_says_it(httpd: Httpd, opened: ExitStack) -> None:
+def test_app_sends_the_close_frame(httpd: Httpd, opened: ExitStack) -> None:
     """In its own words, and in those alone"""
     app = start(httpd, "AppSetEnv FAREWELL 03f4")
     line = websocket(httpd, opened)
@@ -202,7 +202,8 @@ def test_no_limit(httpd: Httpd, opened: ExitStack) -> None:
     wait_until(lambda: not alive(pid), "it ends with its last link")
 
 
-def test_an_answer_that_lasts_is_none(httpd: Httpd, opened: ExitStack) -> None:
+def test_long_response_is_not_a_long_lived_connection(
+        httpd: Httpd, opened: ExitStack) -> None:
     """With X-Accel-Buffering: no, it may be a file: it is finished"""
     app = start(httpd)
     line = opened.enter_context(Raw(

@@ -1,5 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""AppMemoryLimit: who uses more is replaced; the replacement comes first."""
+"""AppMemoryLimit: a process that uses more memory is replaced. The new process
+starts first."""
 import re
 from datetime import datetime
 
@@ -90,7 +91,8 @@ def looks(httpd: Httpd) -> None:
 
 
 def test_the_new_one_does_not_start(httpd: Httpd) -> None:
-    """The old one serves on, and the status says so, until it does"""
+    """The old process continues to serve, and the status says so, until the new
+    one starts"""
     httpd.log.expect("could not be started")
     broken = httpd.dir / "broken"
     app = start(httpd, f"AppSetEnv BOOT_FAIL_IF {broken}")
@@ -124,7 +126,7 @@ def when(line: str) -> datetime:
 
 
 @pytest.mark.mpms("event")
-def test_another_spawner_measures_on(httpd: Httpd) -> None:
+def test_next_spawner_continues_to_measure(httpd: Httpd) -> None:
     start(httpd)
     old = httpd.get("/pid", "shop").text
     kill9(httpd.helper("spawner"))

@@ -97,7 +97,7 @@ def test_names_are_escaped(httpd: Httpd) -> None:
 
 
 def test_metrics_of_nothing(httpd: Httpd) -> None:
-    """No app was asked for; or there is none at all"""
+    """No app has had a request, or there is no app at all"""
     httpd.start()
     assert value(metrics(httpd), "apppool_pool_requests", "_total") == 0
     httpd.app("shop")

@@ -28,7 +28,7 @@ def names(answer: Response) -> dict[str, str]:
 # ---- before the app
 
 def protect(httpd: Httpd) -> list[str]:
-    """Directives that let in nobody but anna."""
+    """Directives that let in only the user anna."""
     httpd.modules += ["auth_basic", "authn_core", "authn_file", "authz_user"]
     digest = base64.b64encode(hashlib.sha1(b"secret").digest()).decode()
     (httpd.dir / "users").write_text(f"anna:{{SHA}}{digest}\n")
@@ -61,7 +61,7 @@ def test_basic_authentication(httpd: Httpd) -> None:
 
 
 def test_refused_before_the_body_is_read(httpd: Httpd) -> None:
-    """Nothing of it is stored, nor asked for"""
+    """The body is neither stored nor asked for"""
     httpd.app("shop", *protect(httpd))
     httpd.start()
     with Raw(httpd.port, b"POST /sum HTTP/1.1\r\nHost: shop\r\n"

@@ -158,8 +158,8 @@ def test_more_than_it_says(httpd: Httpd, protocol: str, buffer: str) -> None:
 
 @pytest.mark.parametrize("length, status", [("2", 200), ("2, 2", 502)])
 @pytest.mark.mpms("event")
-def test_length_that_httpd_is_told_to_trust(httpd: Httpd, length: str,
-                                            status: int) -> None:
+def test_length_that_httpd_must_trust(httpd: Httpd, length: str,
+                                      status: int) -> None:
     """By an administrator's variable: then it counts over fcgi, too"""
     httpd.log.expect("longer than its Content-Length", "is not a number")
     httpd.modules.append("env")
@@ -173,8 +173,8 @@ def test_length_that_httpd_is_told_to_trust(httpd: Httpd, length: str,
 
 @pytest.mark.parametrize("protocol", list(MODULES))
 @pytest.mark.mpms("event")
-def test_url_says_nothing_of_the_answer(httpd: Httpd, protocol: str) -> None:
-    """Neither type, nor encoding, nor language: the app does"""
+def test_url_does_not_decide_the_type(httpd: Httpd, protocol: str) -> None:
+    """The app decides type, encoding and language"""
     httpd.modules.append("mime")
     httpd.directives += ["TypesConfig /dev/null", "AddType text/css .css",
                          "AddEncoding x-gzip .gz", "AddLanguage de .de"]
@@ -205,7 +205,8 @@ NO_LENGTHS = ["2x", "-1", "+2", "2, 2", "", "99999999999999999999"]
     [(protocol, length) for protocol in ("scgi", "uwsgi")
      for length in NO_LENGTHS] + [("uwsgi", "2\r\nContent-Length: 3")])
 @pytest.mark.mpms("event")
-def test_length_that_is_none(httpd: Httpd, protocol: str, length: str) -> None:
+def test_length_that_is_not_a_number(httpd: Httpd, protocol: str,
+                                     length: str) -> None:
     httpd.log.expect("Content-Length of the response is not a number")
     raw(httpd, protocol, answer_of(
         protocol, f"Content-Length: {length}\r\n".encode(), b"ok"))

@@ -37,7 +37,7 @@ def not_root(httpd: Httpd) -> None:
             shutil.chown(os.path.join(place, name), OWNER, OWNER)
 
 
-def test_all_is_the_owners(httpd: Httpd) -> None:
+def test_everything_belongs_to_the_user(httpd: Httpd) -> None:
     """It serves, and its owner may do what root may do elsewhere"""
     app = httpd.app("shop", "MinInstances 1")
     httpd.start()
@@ -56,7 +56,7 @@ def test_all_is_the_owners(httpd: Httpd) -> None:
     assert httpd.get("/pid", "shop").text == str(new)
 
 
-def test_nobody_else(httpd: Httpd) -> None:
+def test_no_other_user(httpd: Httpd) -> None:
     """No application runs as another user, and httpd -t says so"""
     httpd.app("shop", "AppUser nobody")
     done = httpd.test()

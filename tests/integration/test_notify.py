@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""AppNotify: who is on call is told, once, of what is in trouble."""
+"""AppNotify: the administrator is told once about each trouble."""
 import re
 import socket
 from datetime import datetime, timezone
@@ -118,8 +118,8 @@ def test_killed(httpd: Httpd) -> None:
     assert held.pending.result().status == 504
 
 
-def test_nothing_in_order(httpd: Httpd) -> None:
-    """Starts, stops and deploys that go well are nobody's business"""
+def test_nothing_when_all_is_well(httpd: Httpd) -> None:
+    """Starts, stops and deployments that succeed cause no notification"""
     app = start(httpd, witness(httpd))
     for _ in range(2):
         assert httpd.get("/pid", "shop").status == 200

@@ -17,7 +17,7 @@ from harness.wait import wait_until
 pytestmark = pytest.mark.mpms("event")
 
 
-def test_as_whom(httpd: Httpd) -> None:
+def test_runs_as_the_user_of_the_app(httpd: Httpd) -> None:
     """As AppUser, with nothing else of the application's"""
     start(httpd, witness(httpd), "AppSetEnv SECRET yes")
     break_it(httpd)
@@ -79,7 +79,7 @@ def test_command_fails(httpd: Httpd, way: str, line: str) -> None:
 
 
 def test_command_hangs(httpd: Httpd) -> None:
-    """It is killed after 30 s; nobody waits for it, nor counts it"""
+    """It is killed after 30 s. Nothing waits for it, and it is not counted"""
     httpd.log.expect("AppNotify took more than 30 s")
     app = start(httpd, witness(httpd, "hang child"))
     break_it(httpd)

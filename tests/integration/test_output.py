@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""What apps print: where it goes; and what is logged of them."""
+"""Where the output of apps goes, and what is logged about them."""
 import grp
 import os
 import re
@@ -26,7 +26,7 @@ def writers(httpd: Httpd) -> list[int]:
 
 # ---- where it goes
 
-def test_a_line_of_an_app_is_none_of_ours(httpd: Httpd) -> None:
+def test_an_app_cannot_forge_a_line_of_ours(httpd: Httpd) -> None:
     """`shop[4711]> text` is the app's, `shop[4711] text` is ours"""
     httpd.app("shop")
     httpd.start()
@@ -101,7 +101,7 @@ def test_no_more_rights_than_its_user(httpd: Httpd) -> None:
 
 
 def test_no_right_of_roots_group(httpd: Httpd) -> None:
-    """A user who is a member of that group: an app does not have it"""
+    """The app does not get that group, even if its user is a member"""
     httpd.log.expect("shop.log cannot be opened")
     group, place, link = (httpd.dir / s for s in ("group", "logs", "link"))
     group.write_text(Path("/etc/group").read_text().replace(

@@ -41,8 +41,8 @@ def test_errors_of_the_app(httpd: Httpd, name: str, document: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["gunicorn", "libfcgi", "uwsgi"])
-def test_no_answer_is_none(httpd: Httpd, name: str) -> None:
-    """An app that dies is a 502, which httpd has a page for"""
+def test_missing_response_is_not_a_response(httpd: Httpd, name: str) -> None:
+    """An app that dies causes a 502, and httpd sends its page for that"""
     httpd.log.expect("died: signal 9", "gave no response", "AH01102|AH01110",
                      "End of script output before headers",
                      sentences.NO_BACKEND, sentences.ODD_ANSWER,

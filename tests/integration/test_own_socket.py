@@ -66,9 +66,9 @@ def start(httpd: Httpd, victim: Victim, what: str, *directives: str) -> App:
 
 @pytest.mark.parametrize("what", ["symlink", "directory", "fifo", "file",
                                   "hard link"])
-def test_what_is_no_socket_of_its_own(httpd: Httpd, victim: Victim,
-                                      what: str) -> None:
-    """Nobody connects, and the error says what is wrong"""
+def test_not_its_own_socket(httpd: Httpd, victim: Victim,
+                            what: str) -> None:
+    """httpd does not connect, and the error says what is wrong"""
     httpd.log.expect("shop.*(could|did) not (be started|start)")
     start(httpd, victim, "nothing" if what == "hard link" else what,
           "AppStartTimeout 2")
@@ -109,7 +109,7 @@ def test_swapped_when_ready(httpd: Httpd, victim: Victim) -> None:
     assert victim.connections == 0
 
 
-def test_bound_anew(httpd: Httpd, victim: Victim) -> None:
+def test_socket_is_bound_again(httpd: Httpd, victim: Victim) -> None:
     """That is another socket, whose process is not ready: the next request
     gets another process"""
     app = start(httpd, victim, "rebind")

@@ -61,7 +61,7 @@ def test_path_is_canonical(httpd: Httpd, where: str) -> None:
         assert target(httpd, "/x/..//%73ub/a%20b/echo") == "/a%20b/echo"
 
 
-def test_slashes_are_not_merged_where_it_is_said(httpd: Httpd) -> None:
+def test_merge_slashes_off(httpd: Httpd) -> None:
     httpd.app("shop", "MergeSlashes Off")
     httpd.start()
     assert target(httpd, "/a//b%20/echo") == "/a//b%20/echo"

@@ -72,8 +72,8 @@ def test_command_is_killed(httpd: Httpd) -> None:
     assert len(running(httpd, "logger.sh")) == 1
 
 
-def test_command_that_there_is_not(httpd: Httpd) -> None:
-    """The log says so; the app serves"""
+def test_command_does_not_exist(httpd: Httpd) -> None:
+    """The log says so, and the app serves requests"""
     httpd.log.expect(sentences.APPLOG_ENDED)
     httpd.app("shop", f'AppLog "|{httpd.dir}/nothing there"')
     httpd.start()

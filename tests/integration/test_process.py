@@ -135,7 +135,7 @@ def test_no_new_privileges(httpd: Httpd, said: str, group: str) -> None:
 
 
 @pytest.mark.mpms("event")
-def test_a_root_that_is_away(httpd: Httpd) -> None:
+def test_root_is_missing(httpd: Httpd) -> None:
     """For the time of a reload only: its process stays, and others start."""
     httpd.log.expect(sentences.DIED)
     app = httpd.app("shop")
@@ -157,7 +157,7 @@ def test_a_root_that_is_away(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")
 def test_httpds_own_user(httpd: Httpd) -> None:
-    """What it may do then is said by httpd -t."""
+    """httpd -t warns about what the app may do then."""
     httpd.app("shop")
     httpd.app("blog", "AppUser nobody nogroup")
     said = httpd.test().stdout
@@ -302,7 +302,7 @@ def test_output_goes_to_a_file(httpd: Httpd) -> None:
 
 
 def test_background_child_ends_with_a_stop(httpd: Httpd) -> None:
-    """B4: one that ignores SIGTERM, in a session of its own"""
+    """B4: a child that ignores SIGTERM, in a session of its own"""
     httpd.log.expect(sentences.NO_TERM)
     httpd.app("shop", "AppStopTimeout 1", "AppSetEnv IGNORE_TERM 1")
     httpd.start()

@@ -52,7 +52,7 @@ def told(place: Place, headers: dict[str, str]) -> dict[str, str]:
 
 @BY_ANY
 def test_client_is_no_proxy(httpd: Httpd, protocol: str) -> None:
-    """None of what it says reaches the app, which is told the truth"""
+    """Nothing that the client claims reaches the app; the app gets the truth"""
     places = list(mount(httpd, PROTOCOLS[protocol]))
     httpd.start()
     for place in places:
@@ -89,8 +89,8 @@ def test_trusted_proxy(httpd: Httpd, protocol: str) -> None:
             assert seen["HTTPS"] == "on"
 
 
-def test_proxy_that_says_nothing_of_it(httpd: Httpd) -> None:
-    """Then the app is told what httpd knows"""
+def test_proxy_without_forwarded_headers(httpd: Httpd) -> None:
+    """Then the app gets what httpd knows"""
     httpd.modules.append("remoteip")
     httpd.directives += TRUST
     httpd.app("shop")
@@ -119,7 +119,7 @@ def test_proxy_that_is_not_trusted(httpd: Httpd) -> None:
     assert "evil" not in str(seen) and "192.0.2" not in str(seen)
 
 
-def test_what_no_trusted_proxy_vouches_for(httpd: Httpd) -> None:
+def test_headers_without_a_trusted_proxy(httpd: Httpd) -> None:
     """A client that is behind one makes up another one before that"""
     httpd.modules.append("remoteip")
     httpd.directives += TRUST
@@ -163,7 +163,7 @@ def test_tls(httpd: Httpd) -> None:
     host.close()
 
 
-def test_what_the_administrator_says_stays(httpd: Httpd) -> None:
+def test_headers_of_the_administrator_stay(httpd: Httpd) -> None:
     """As where a balancer speaks the PROXY protocol, and says more"""
     httpd.modules += ["headers", "setenvif"]
     httpd.app("shop", 'SetEnvIf X-Forwarded-Proto "^https$" BY_TLS',

@@ -149,8 +149,8 @@ def test_the_spawner_dies_meanwhile(httpd: Httpd, ready: str) -> None:
 
 
 @pytest.mark.mpms("event")
-def test_nobody_hears_it(httpd: Httpd) -> None:
-    """READY=1 while no spawner runs: the next one does without it"""
+def test_notify_while_no_spawner_runs(httpd: Httpd) -> None:
+    """READY=1 while no spawner runs: the next spawner does not need it"""
     app = starting(httpd, "notify", f"AppSetEnv READY_IF {httpd.dir}/warm")
     first = httpd.get_async("/pid", "shop")
     wait_until(lambda: httpd.log.matching("starts as"), "it is executed")

@@ -83,7 +83,7 @@ def test_another_user(httpd: Httpd, app: App, state: int) -> None:
 
 # ---- damage
 
-def test_one_that_ended(httpd: Httpd, app: App) -> None:
+def test_process_that_ended(httpd: Httpd, app: App) -> None:
     """Its record is free for another process."""
     httpd.log.expect("shop.*died")
     lost = httpd.pids(app)[0]

@@ -16,8 +16,8 @@ AGAIN = 4  # connections that one process may reset
     ("fd", "POST", "/unread", 1), ("fd", "GET", "/read", 1),
     ("tcp", "GET", "/unread", AGAIN), ("tcp", "DELETE", "/unread", 1),
     ("tcp", "POST", "/unread", 1), ("tcp", "GET", "/read", 1)])
-def test_so_often(httpd: Httpd, listen: str, method: str, path: str,
-                  times: int) -> None:
+def test_number_of_tries(httpd: Httpd, listen: str, method: str, path: str,
+                         times: int) -> None:
     httpd.log.expect(rf"shop\[\d+\] gave no response: {method} {path}$",
                      "AH01102: error reading status line from remote server",
                      f"AH00898: Error reading .* returned by {path}$")

@@ -38,7 +38,7 @@ def test_created_restarts_all(httpd: Httpd) -> None:
                "the old ones are gone")
 
 
-def test_there_before_is_nothing(httpd: Httpd) -> None:
+def test_old_restart_txt_restarts_nothing(httpd: Httpd) -> None:
     """A6: a file from before the start restarts nothing"""
     app = httpd.app("shop")
     app.touch()
@@ -72,7 +72,7 @@ def test_touched_restarts_once(httpd: Httpd) -> None:
 
 
 def test_directory_counts(httpd: Httpd) -> None:
-    """A6: a directory of that name is as good"""
+    """A6: a directory of that name has the same effect"""
     app = httpd.app("shop")
     httpd.start()
     pid = pid_of(httpd, "shop")

@@ -84,8 +84,8 @@ def test_the_spawner_is_killed_before_it_hears(httpd: Httpd) -> None:
 
 
 @pytest.mark.mpms("event")
-def test_it_does_not_end(httpd: Httpd) -> None:
-    """AppStopTimeout after its last request it is told to."""
+def test_process_does_not_end(httpd: Httpd) -> None:
+    """It gets the stop signal AppStopTimeout after its last request."""
     app = retiring(httpd, "AppStopTimeout 1", idle="100")
     held = httpd.hold("shop", "a")
     os.kill(held.pid, signal.SIGUSR1)

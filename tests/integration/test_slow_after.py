@@ -82,7 +82,7 @@ def stuck(httpd: Httpd, app: App, path: str) -> tuple[int, str]:
     ("/lock", r"waits for a lock \(futex\) \(state S; CPU 0% now"),
     ("/read", r"sleeps in read \(state S; CPU 0% now"),
 ])
-def test_why(httpd: Httpd, path: str, says: str) -> None:
+def test_reason_of_each_thread(httpd: Httpd, path: str, says: str) -> None:
     app = start(httpd)
     pid, line = stuck(httpd, app, path)
     assert re.search(rf"process {pid} \(python3\) {says}", line), line
@@ -94,8 +94,9 @@ def test_why(httpd: Httpd, path: str, says: str) -> None:
 
 
 @pytest.mark.mpms("event")
-def test_how_much(httpd: Httpd) -> None:
-    """Who runs uses CPU time; how much is up to the others on this machine"""
+def test_cpu_time_of_a_process_that_runs(httpd: Httpd) -> None:
+    """A process that runs uses CPU time; the other programs of the machine
+    decide how much"""
     app = start(httpd)
 
     def used() -> bool:
@@ -121,7 +122,7 @@ def test_stopped(httpd: Httpd) -> None:
     assert held.release().status == 200
 
 
-def test_of_the_whole(httpd: Httpd) -> None:
+def test_first_and_last_line_of_the_report(httpd: Httpd) -> None:
     """The first line and the last one of a report"""
     app = start(httpd)
     pid = httpd.pids(app)[0]

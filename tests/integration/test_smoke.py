@@ -11,7 +11,7 @@ from harness.wait import wait_until
 pytestmark = pytest.mark.mpms("worker")
 
 
-def test_the_whole_way(httpd: Httpd) -> None:
+def test_one_request(httpd: Httpd) -> None:
     httpd.log.expect(*KILLED)
     app = httpd.app("shop", "MaxInstances 2")
     httpd.start()

@@ -186,8 +186,8 @@ def test_extensions_and_trailers(httpd: Httpd) -> None:
     assert seen(httpd) == ["POST /echo"] * 2
 
 
-def test_body_where_none_belongs(httpd: Httpd) -> None:
-    """GET and HEAD may have one: it is no other request"""
+def test_body_of_a_get(httpd: Httpd) -> None:
+    """GET and HEAD may have a body: the body is not another request"""
     start(httpd)
     for method in (b"GET", b"HEAD", b"OPTIONS", b"DELETE"):
         request = method + b" /echo HTTP/1.1\r\nHost: shop\r\n" \
@@ -298,7 +298,7 @@ def test_surplus_is_not_the_next_answer(httpd: Httpd) -> None:
         assert "poison" not in httpd.get("/who", "shop").text
 
 
-def test_part_of_a_page_brings_no_more(httpd: Httpd) -> None:
+def test_subrequest_of_a_page_is_cleaned(httpd: Httpd) -> None:
     """A subrequest of mod_include, from outside: it is cleaned as any other,
     and the page's other parts are not changed by that"""
     httpd.modules.append("include")

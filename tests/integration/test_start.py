@@ -132,7 +132,7 @@ def test_failed_spawn_leaves_the_healthy_alone(httpd: Httpd) -> None:
     assert httpd.get("/pid", "shop").text == str(held.pid)
 
 
-def test_slow_start_bothers_nobody(httpd: Httpd) -> None:
+def test_slow_start_delays_no_other_app(httpd: Httpd) -> None:
     """B5: five waiters, one spawn; another app answers as quickly as ever"""
     gate = httpd.dir / "slow" / "gate"
     slow = httpd.app("slow", f"AppSetEnv GATE {gate}", "MaxInstances 1",

@@ -79,7 +79,7 @@ def test_restart(httpd: Httpd) -> None:
 
 
 def test_resume(httpd: Httpd) -> None:
-    """A drain ends when its end is asked for, and not by a restart"""
+    """The button Resume ends a drain; the button Restart does not"""
     app = allow(httpd)
     httpd.start()
     httpd.get("/pid", "shop")
@@ -197,7 +197,7 @@ def test_token_of_somebody_else(httpd: Httpd) -> None:
 
 
 def test_odd_forms(httpd: Httpd) -> None:
-    """What is no form of ours changes nothing, and costs little"""
+    """A request that is no form of the page changes nothing, and costs little"""
     app = allow(httpd)
     httpd.start()
     pid = httpd.get("/pid", "shop").text

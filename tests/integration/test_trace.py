@@ -72,7 +72,7 @@ def test_body_does_not_count(httpd: Httpd) -> None:
     assert start and float(start[1]) >= begun > 0
 
 
-def test_who_may_say_it(httpd: Httpd) -> None:
+def test_who_may_set_request_start(httpd: Httpd) -> None:
     """A trusted proxy, and the configuration; not a client"""
     httpd.modules += ["remoteip", "headers"]
     httpd.directives += ["RemoteIPHeader X-Forwarded-For",
@@ -109,7 +109,7 @@ def test_trace_of_the_client(httpd: Httpd) -> None:
         assert (seen["traceparent"], seen["tracestate"]) == (said, "a=1")
 
 
-def test_trace_that_is_none(httpd: Httpd) -> None:
+def test_invalid_trace(httpd: Httpd) -> None:
     """Another one is made, each time, and the state goes with it. A thread
     makes several at a time"""
     httpd.directives += ["StartServers 1", "ThreadsPerChild 2",

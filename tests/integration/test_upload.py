@@ -315,8 +315,8 @@ def test_streamed_body(httpd: Httpd) -> None:
                                    in seen["headers"]]
 
 
-def test_of_a_place(httpd: Httpd) -> None:
-    """Below a path of one app it is otherwise"""
+def test_buffering_of_one_location(httpd: Httpd) -> None:
+    """One path of the app has another setting"""
     bulk(httpd, '<Location "/live">', "AppBufferRequest Off",
               "</Location>")
     httpd.start()

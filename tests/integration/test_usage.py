@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""apppoolctl, asked for what it does not have."""
+"""apppoolctl with wrong arguments."""
 import os
 import re
 import subprocess
@@ -32,8 +32,8 @@ OPTIONS = {"--seconds": ["1"], "--times": ["1"], "--follow": [], "--wait": [],
 
 
 def test_options_of_others(httpd: Httpd) -> None:
-    """A command refuses what is not its own, and does nothing; what is its
-    own gets as far as the server, and none runs here"""
+    """A command refuses the options of other commands, and does nothing. With
+    its own options it gets as far as the server, and no server runs here"""
     helped = httpd.ctl("--help").stdout
     assert set(re.findall(r"^  ([a-z]+)", helped, re.M)) == set(COMMANDS)
     assert set(re.findall(r"--[a-z-]+", helped)) == set(OPTIONS) | {
@@ -58,7 +58,7 @@ def test_options_of_others(httpd: Httpd) -> None:
 
 
 def test_either_or(httpd: Httpd) -> None:
-    """Of two ways to restart it takes none, rather than the last one"""
+    """Two ways to restart are refused; the last one does not win"""
     done = httpd.ctl("restart", "shop", "--rolling", "--blocking")
     assert (done.returncode, done.stderr) == (
         2, "apppoolctl: use either --rolling or --blocking\n")

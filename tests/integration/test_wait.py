@@ -80,7 +80,7 @@ def test_new_code_does_not_start(httpd: Httpd, how: str) -> None:
 
 
 @pytest.mark.mpms("event")
-def test_one_that_dies_at_once(httpd: Httpd) -> None:
+def test_process_dies_at_once(httpd: Httpd) -> None:
     """It listened, and did not stay"""
     httpd.log.expect(sentences.DIED_OTHERWISE)
     app = httpd.app("shop", program="quitter.py")
@@ -178,7 +178,7 @@ def test_spawner_is_killed_meanwhile(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")
 def test_start(httpd: Httpd) -> None:
-    """Its minimum, or one; a drained one is refused"""
+    """Starts MinInstances processes, or one; a drained app is refused"""
     app = httpd.app("shop", "MinInstances 2")
     other = httpd.app("blog")
     httpd.start()
@@ -201,7 +201,7 @@ def test_start(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")
 def test_start_of_one_that_failed(httpd: Httpd) -> None:
-    """What failed before is not what is waited for"""
+    """An earlier failure does not end the wait"""
     httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD)
     gate, broken = httpd.dir / "boot", httpd.dir / "broken"
     app = httpd.app("shop", f"AppSetEnv BOOT_IF {gate}",
@@ -249,7 +249,7 @@ def test_while_the_spawner_starts(httpd: Httpd) -> None:
 
 
 @pytest.mark.mpms("event")
-def test_status_of_one(httpd: Httpd) -> None:
+def test_status_of_one_app(httpd: Httpd) -> None:
     httpd.app("shop")
     httpd.app("blog")
     httpd.start()

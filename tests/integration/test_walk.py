@@ -206,7 +206,7 @@ def saved(httpd: Httpd, app: App) -> bool:
 @pytest.mark.mpms("event")
 @pytest.mark.parametrize("name", list(CASES),
                          ids=lambda name: name.replace(" ", "-"))
-def test_same(httpd: Httpd, name: str) -> None:
+def test_same_as_httpd(httpd: Httpd, name: str) -> None:
     one = CASES[name]
     begin(httpd)
     short = add(httpd, "short", one)

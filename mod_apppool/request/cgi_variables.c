@@ -91,11 +91,14 @@ static char *find_index(request_rec *r, const apppool_mount_t *mount,
 
     for (i = 0; i < sizeof places / sizeof *places; i++) {
         apr_finfo_t found;
-        char *path =
-            places[i] ? ap_make_full_path(r->pool, places[i], INDEX) : NULL;
+        char *path;
 
-        if (path &&
-            apr_stat(&found, path, APR_FINFO_TYPE, r->pool) == APR_SUCCESS &&
+        /* DocumentRoot is mostly the public/ of AppRoot. */
+        if (!places[i] ||
+            (i > 0 && places[i - 1] && !strcmp(places[i], places[i - 1])))
+            continue;
+        path = ap_make_full_path(r->pool, places[i], INDEX);
+        if (apr_stat(&found, path, APR_FINFO_TYPE, r->pool) == APR_SUCCESS &&
             found.filetype == APR_REG)
             return path;
     }

@@ -15,6 +15,8 @@ from harness.wait import wait_until
 UNPACKED = BUILD / "peers"  # by tests/lib/setup.sh
 MODULES = "usr/lib/apache2/modules"
 PHP_INI = next(Path("/etc/php").glob("*/cgi"), Path("/etc/php"))
+# As in the configuration of all distributions.
+USUAL = ["<Directory />", "AllowOverride None", "</Directory>"]
 WORKERS = {"prefork": ["StartServers 16"], "event": ["StartServers 4"]}
 
 
@@ -38,7 +40,7 @@ class Server:
     def __init__(self, mpm: str) -> None:
         self.httpd = self.kind(mpm)
         self.httpd.directives += ["LogLevel warn", "MaxKeepAliveRequests 0",
-                                  *WORKERS[mpm]]
+                                  *USUAL, *WORKERS[mpm]]
         self.beside: Optional[subprocess.Popen[bytes]] = None
         self.root = self.httpd.dir / "hello"
         self.path = "/hello"

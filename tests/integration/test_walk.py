@@ -10,7 +10,7 @@ from typing import Callable, NamedTuple
 import pytest
 
 from harness import sentences
-from harness.cases import case
+from harness.cases import cases
 from harness.client import Connection
 from harness.config import App
 from harness.httpd import Httpd
@@ -212,11 +212,12 @@ def test_same_as_httpd(httpd: Httpd, name: str) -> None:
     short = add(httpd, "short", one)
     long = add(httpd, "long", one, *WALK)
     httpd.start()
-    for method, paths in (("GET", PATHS), ("POST", PATHS[:5])):
-        for path in paths:
-            with case(method, path):
-                assert ask(httpd, short, path, method) == \
-                    ask(httpd, long, path, method)
+    rows = [*(("GET", path) for path in PATHS),
+            *(("POST", path) for path in PATHS[:5])]
+    for (method, path), row in cases(rows):
+        with row:
+            assert ask(httpd, short, path, method) == \
+                ask(httpd, long, path, method)
     assert saved(httpd, short) == one.short
     assert not saved(httpd, long)
 

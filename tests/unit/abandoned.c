@@ -78,7 +78,7 @@ static void p4_also_when_its_client_waits_no_more(void **state)
     scene_end(s);
 }
 
-static void one_that_goes_on_hangs_no_more(void **state)
+static void a_process_that_recovers_is_not_hung(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = slow_app(s, "a", 0, 0);
@@ -146,7 +146,7 @@ static void without_a_limit_one_is_enough(void **state)
     scene_end(s);
 }
 
-static void who_leaves_does_not_wait_for_it(void **state)
+static void a_leaving_process_does_not_wait_for_it(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = slow_app(s, "a", 0, 0);
@@ -175,7 +175,7 @@ static void who_leaves_does_not_wait_for_it(void **state)
     scene_end(s);
 }
 
-static void it_ends_with_its_process(void **state)
+static void an_abandoned_request_ends_with_its_process(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = slow_app(s, "a", 0, 0);
@@ -194,7 +194,7 @@ static void it_ends_with_its_process(void **state)
 }
 
 /* The child may die: the session does not belong to it any more. */
-static void it_outlives_its_child(void **state)
+static void an_abandoned_request_outlives_its_child(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = slow_app(s, "a", 0, 0);
@@ -261,7 +261,7 @@ static void one_that_lasts_among_any_number_is_closed(void **state)
 }
 
 /* Requests that nobody waits for must not fill the pool. */
-static void it_gives_way_to_another_app(void **state)
+static void its_process_makes_room_for_another_app(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = slow_app(s, "a", 0, 0), *b = scene_app(s, "b");
@@ -293,7 +293,7 @@ static void it_gives_way_to_another_app(void **state)
 }
 
 /* This happens with the next tick at the latest. */
-static void also_to_one_that_asks_later(void **state)
+static void it_makes_room_for_an_app_that_asks_later(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = slow_app(s, "a", 0, 0), *b = scene_app(s, "b");
@@ -336,7 +336,7 @@ static void nor_is_the_next_one_held_up(void **state)
 }
 
 /* The end of a hung process that does not count leaves no place. */
-static void what_does_not_count_is_no_room(void **state)
+static void a_hung_process_that_does_not_count_leaves_no_room(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = slow_app(s, "a", 0, 1), *b = scene_app(s, "b");
@@ -359,7 +359,7 @@ static void what_does_not_count_is_no_room(void **state)
 }
 
 /* A request that waits, or whose process is gone, cannot be abandoned. */
-static void what_no_process_has_is_closed(void **state)
+static void a_request_without_a_process_is_closed(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = slow_app(s, "a", 0, 0);
@@ -381,19 +381,19 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_is_not_given_to_another),
         cmocka_unit_test(p4_also_when_its_client_waits_no_more),
-        cmocka_unit_test(one_that_goes_on_hangs_no_more),
+        cmocka_unit_test(a_process_that_recovers_is_not_hung),
         cmocka_unit_test(as_many_as_it_serves_at_once),
         cmocka_unit_test(without_a_limit_one_is_enough),
-        cmocka_unit_test(who_leaves_does_not_wait_for_it),
-        cmocka_unit_test(it_ends_with_its_process),
-        cmocka_unit_test(it_outlives_its_child),
+        cmocka_unit_test(a_leaving_process_does_not_wait_for_it),
+        cmocka_unit_test(an_abandoned_request_ends_with_its_process),
+        cmocka_unit_test(an_abandoned_request_outlives_its_child),
         cmocka_unit_test(one_that_lasts_has_to_end),
         cmocka_unit_test(one_that_lasts_among_any_number_is_closed),
-        cmocka_unit_test(it_gives_way_to_another_app),
-        cmocka_unit_test(also_to_one_that_asks_later),
+        cmocka_unit_test(its_process_makes_room_for_another_app),
+        cmocka_unit_test(it_makes_room_for_an_app_that_asks_later),
         cmocka_unit_test(nor_is_the_next_one_held_up),
-        cmocka_unit_test(what_does_not_count_is_no_room),
-        cmocka_unit_test(what_no_process_has_is_closed),
+        cmocka_unit_test(a_hung_process_that_does_not_count_leaves_no_room),
+        cmocka_unit_test(a_request_without_a_process_is_closed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

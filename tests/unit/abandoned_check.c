@@ -164,7 +164,7 @@ static int rings(scene_t *s, apl_session_ref_t *waiting, const apl_app_t *a)
 
 /* The spawner looks at the connections of such a process now and then; more
  * often while somebody waits. That it has heard with the first one. */
-static void who_waits_rings(void **state)
+static void the_first_waiter_rings(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = slow_app(s, "a", 0, 0);
@@ -188,7 +188,7 @@ static void who_waits_rings(void **state)
     scene_end(s);
 }
 
-static void so_does_who_leaves_one_to_others_that_wait(void **state)
+static void an_abandoned_request_rings_if_others_wait(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = slow_app(s, "a", 0, 0);
@@ -209,7 +209,7 @@ static void so_does_who_leaves_one_to_others_that_wait(void **state)
     scene_end(s);
 }
 
-static void who_waits_for_another_app_does_not(void **state)
+static void a_waiter_of_another_app_does_not_ring(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = slow_app(s, "a", 0, 0), *b = slow_app(s, "b", 0, 0);
@@ -236,9 +236,9 @@ int main(void)
         TEST(all_have_one_budget),
         TEST(a_failed_dump_ends_nothing),
         TEST(a_kernel_without_dumps_ends_all),
-        cmocka_unit_test(who_waits_rings),
-        cmocka_unit_test(so_does_who_leaves_one_to_others_that_wait),
-        cmocka_unit_test(who_waits_for_another_app_does_not),
+        cmocka_unit_test(the_first_waiter_rings),
+        cmocka_unit_test(an_abandoned_request_rings_if_others_wait),
+        cmocka_unit_test(a_waiter_of_another_app_does_not_ring),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

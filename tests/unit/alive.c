@@ -23,7 +23,7 @@ static pid_t child(void)
     return pid;
 }
 
-static void who_runs_is_alive(void **state)
+static void a_running_process_is_alive(void **state)
 {
     apl_identity_t identity;
 
@@ -140,7 +140,7 @@ static void no_pid_is_nobody(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_runs_is_alive),
+        cmocka_unit_test(a_running_process_is_alive),
         cmocka_unit_test(another_start_time_is_another_process),
         cmocka_unit_test(a_name_may_look_like_the_fields_behind_it),
         cmocka_unit_test(a_zombie_is_nobody),

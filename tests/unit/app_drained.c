@@ -96,7 +96,7 @@ static void who_waits_is_told_at_once(void **state)
     scene_end(s);
 }
 
-static void what_boots_or_is_ordered_ends(void **state)
+static void booting_and_ordered_processes_end(void **state)
 {
     scene_t *s = scene_new(4);
     apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
@@ -140,7 +140,7 @@ static void its_room_goes_to_others(void **state)
 
 /* Neither does a minimum, a prestart, a new configuration, a deploy, a process
  * that is to be replaced. */
-static void nothing_starts_it_but_a_restart(void **state)
+static void only_a_restart_starts_the_app_again(void **state)
 {
     scene_t *s = scene_new(6);
     apl_app_t *a = scene_app(s, "a");
@@ -180,7 +180,7 @@ static void nothing_starts_it_but_a_restart(void **state)
     scene_end(s);
 }
 
-static void one_that_nobody_asked_for_is_not_started(void **state)
+static void an_app_without_requests_is_not_started(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
@@ -272,7 +272,7 @@ static void half_a_drain_is_finished(void **state)
 }
 
 /* A process that has lost its slot, and is found again. */
-static void one_that_comes_back_leaves_again(void **state)
+static void a_process_that_is_found_again_leaves(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
@@ -288,7 +288,7 @@ static void one_that_comes_back_leaves_again(void **state)
     scene_end(s);
 }
 
-static void one_that_is_removed_is_forgotten(void **state)
+static void a_removed_app_is_forgotten(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
@@ -377,16 +377,16 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(its_processes_end_after_their_requests),
         cmocka_unit_test(who_waits_is_told_at_once),
-        cmocka_unit_test(what_boots_or_is_ordered_ends),
+        cmocka_unit_test(booting_and_ordered_processes_end),
         cmocka_unit_test(its_room_goes_to_others),
-        cmocka_unit_test(nothing_starts_it_but_a_restart),
-        cmocka_unit_test(one_that_nobody_asked_for_is_not_started),
+        cmocka_unit_test(only_a_restart_starts_the_app_again),
+        cmocka_unit_test(an_app_without_requests_is_not_started),
         cmocka_unit_test(to_put_it_back_is_not_to_ask_for_it),
         cmocka_unit_test(once_more_is_nothing_new),
         cmocka_unit_test(failed_starts_are_forgotten_with_it),
         cmocka_unit_test(half_a_drain_is_finished),
-        cmocka_unit_test(one_that_comes_back_leaves_again),
-        cmocka_unit_test(one_that_is_removed_is_forgotten),
+        cmocka_unit_test(a_process_that_is_found_again_leaves),
+        cmocka_unit_test(a_removed_app_is_forgotten),
         cmocka_unit_test(where_there_is_no_slot_nothing_is_done),
         cmocka_unit_test(damage_drains_nobody),
         cmocka_unit_test(i20_who_is_drained_needs_no_turn),

@@ -62,7 +62,7 @@ static void an_idle_one_of_another_app_gives_way(void **state)
 }
 
 /* But the pause after a failed start is over. */
-static void nobody_gives_way_to_one_that_fails(void **state)
+static void nobody_makes_room_for_a_failing_app(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
@@ -81,7 +81,7 @@ static void nobody_gives_way_to_one_that_fails(void **state)
     scene_end(s);
 }
 
-static void one_that_is_drained_stays_so(void **state)
+static void a_drained_app_stays_drained(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
@@ -139,8 +139,8 @@ int main(void)
         cmocka_unit_test(one_process_without_a_minimum),
         cmocka_unit_test(its_minimum_and_it_is_kept),
         cmocka_unit_test(an_idle_one_of_another_app_gives_way),
-        cmocka_unit_test(nobody_gives_way_to_one_that_fails),
-        cmocka_unit_test(one_that_is_drained_stays_so),
+        cmocka_unit_test(nobody_makes_room_for_a_failing_app),
+        cmocka_unit_test(a_drained_app_stays_drained),
         cmocka_unit_test(a_user_ends_no_drain_and_not_the_whole_pause),
         cmocka_unit_test(where_there_is_no_slot_nothing_is_done),
     };

@@ -58,7 +58,7 @@ static int look(void)
     return turns;
 }
 
-static void what_is_well_is_left_alone(void **state)
+static void a_good_pool_is_not_repaired(void **state)
 {
     uint64_t before = repairs();
 
@@ -68,7 +68,7 @@ static void what_is_well_is_left_alone(void **state)
     assert_int_equal(repairs(), before);
 }
 
-static void what_two_looks_find_is_repaired(void **state)
+static void damage_that_two_checks_find_is_repaired(void **state)
 {
     uint64_t before = repairs();
 
@@ -140,7 +140,7 @@ static void serve(void)
     apl_leave(&token);
 }
 
-static void who_is_about_to_be_served_is_no_damage(void **state)
+static void a_waiter_about_to_be_served_is_no_damage(void **state)
 {
     apl_app_t *a = scene_app(scene, "a");
     apl_session_ref_t h[2];
@@ -233,11 +233,11 @@ static void a_slot_of_nobody(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        test(what_is_well_is_left_alone),
-        test(what_two_looks_find_is_repaired),
+        test(a_good_pool_is_not_repaired),
+        test(damage_that_two_checks_find_is_repaired),
         test(also_if_its_figures_change),
         test(two_findings_are_not_the_same_one),
-        test(who_is_about_to_be_served_is_no_damage),
+        test(a_waiter_about_to_be_served_is_no_damage),
         test(also_where_it_never_is_quiet),
         test(a_slot_that_says_something_else),
         test(a_slot_of_nobody),

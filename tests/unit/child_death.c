@@ -266,7 +266,7 @@ static void more_waiters_than_can_be_woken_at_once(void **state)
 
 /* A read without the lock may mix the pid of a dead child with the
  * generation of the next one. */
-static void who_is_reported_dead_must_be_the_one(void **state)
+static void a_reported_death_must_be_of_the_same_child(void **state)
 {
     scene_t *s = scene_new(2);
     apl_child_watch_t w = watch_of(s, s->pool.self);
@@ -339,7 +339,7 @@ int main(void)
         cmocka_unit_test(slots_that_run_out_are_an_error_and_come_back),
         cmocka_unit_test(a_lost_process_is_put_back),
         cmocka_unit_test(more_waiters_than_can_be_woken_at_once),
-        cmocka_unit_test(who_is_reported_dead_must_be_the_one),
+        cmocka_unit_test(a_reported_death_must_be_of_the_same_child),
         cmocka_unit_test(a_child_without_a_slot_gets_one_when_there_is_one),
         cmocka_unit_test(a_leaving_process_is_drained_or_not),
     };

@@ -272,7 +272,7 @@ static void what_is_said_of_a_process(void **state)
 
 /* Repair looks only up to the marks of use. A slot that a damaged mark hides
  * does not exist, even for a child that knows its index. */
-static void what_is_above_a_mark_is_not_there(void **state)
+static void slots_above_a_mark_do_not_exist(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
@@ -362,7 +362,7 @@ static void no_process_is_of_a_revision_to_come(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_above_a_mark_is_not_there),
+        cmocka_unit_test(slots_above_a_mark_do_not_exist),
         cmocka_unit_test(a_session_has_a_process_of_its_own_group),
         cmocka_unit_test(no_process_is_of_a_revision_to_come),
         cmocka_unit_test(damage_that_nobody_repaired_yet),

@@ -40,7 +40,7 @@ static void damage_is_repaired_before_the_lock_is_given_back(void **state)
 
 /* Not all waiters can be woken under one lock. The process that was about to
  * serve the rest in another round died before it entered again. */
-static void who_comes_between_two_rounds_overtakes_nobody(void **state)
+static void a_request_between_two_rounds_overtakes_nobody(void **state)
 {
     enum { N = APL_WAKES_MAX + 8 };
     scene_t *s = scene_new(1);
@@ -94,7 +94,7 @@ static pid_t stopped_inside(scene_t *s)
 /* The lock was broken while its owner did not run. When the owner continues,
  * another process is inside. The owner disturbs nobody, and repairs the pool
  * afterwards. */
-static void who_comes_back_to_a_broken_lock_mends(void **state)
+static void the_owner_of_a_broken_lock_repairs(void **state)
 {
     scene_t *s = scene_new(2);
     apl_header_t *h = s->pool.header;
@@ -136,8 +136,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(damage_is_repaired_before_the_lock_is_given_back),
-        cmocka_unit_test(who_comes_between_two_rounds_overtakes_nobody),
-        cmocka_unit_test(who_comes_back_to_a_broken_lock_mends),
+        cmocka_unit_test(a_request_between_two_rounds_overtakes_nobody),
+        cmocka_unit_test(the_owner_of_a_broken_lock_repairs),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -36,7 +36,7 @@ static void a_bound_belongs_to_what_is_below_it(void **state)
     assert_int_equal(h.counts[APL_HISTOGRAM_BOUNDS], 1);
 }
 
-static void what_ended_before_it_began_took_no_time(void **state)
+static void an_end_before_the_begin_counts_as_no_time(void **state)
 {
     apl_histogram_t h = {{0}, 0};
 
@@ -79,7 +79,7 @@ static void each_request_is_counted_with_its_group(void **state)
     scene_end(s);
 }
 
-static void what_served_nothing_took_no_time(void **state)
+static void a_session_that_served_nothing_has_no_time(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
@@ -96,7 +96,7 @@ static void what_served_nothing_took_no_time(void **state)
 }
 
 /* Slow requests are killed: without them, the app would seem fast. */
-static void what_was_killed_took_its_time(void **state)
+static void a_killed_request_has_its_time_counted(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
@@ -128,10 +128,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_bound_belongs_to_what_is_below_it),
-        cmocka_unit_test(what_ended_before_it_began_took_no_time),
+        cmocka_unit_test(an_end_before_the_begin_counts_as_no_time),
         cmocka_unit_test(each_request_is_counted_with_its_group),
-        cmocka_unit_test(what_served_nothing_took_no_time),
-        cmocka_unit_test(what_was_killed_took_its_time),
+        cmocka_unit_test(a_session_that_served_nothing_has_no_time),
+        cmocka_unit_test(a_killed_request_has_its_time_counted),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -72,7 +72,7 @@ static void the_pool_grows_by_the_credit_alone(void **state)
 }
 
 /* Without AppSpawnIfUnder all hung processes count, for all apps. */
-static void where_nobody_asks_for_it_the_limit_holds(void **state)
+static void without_demand_the_limit_holds(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = app(s, "a", 0, 2), *b = app(s, "b", 1, 2);
@@ -116,7 +116,7 @@ static void an_idle_one_stays_while_a_place_is_left(void **state)
 
 /* An app that has enough processes which are not hung waits for a place below
  * its own credit, and holds up no other app meanwhile. */
-static void one_that_has_enough_is_in_nobodys_way(void **state)
+static void an_app_with_enough_processes_blocks_nobody(void **state)
 {
     scene_t *s = scene_new(3);
     apl_app_t *a = app(s, "a", 2, 1), *b = app(s, "b", 2, 2);
@@ -210,7 +210,7 @@ static void a_start_that_fails_gives_the_place_back(void **state)
 
 /* The hung process is killed. The process that was started instead has its
  * place. */
-static void one_that_outlives_the_hung_one_has_its_place(void **state)
+static void the_process_started_instead_keeps_the_place(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = app(s, "a", 1, 1), *b = scene_app(s, "b");
@@ -317,13 +317,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_place_of_a_hung_one_is_anybodys),
         cmocka_unit_test(the_pool_grows_by_the_credit_alone),
-        cmocka_unit_test(where_nobody_asks_for_it_the_limit_holds),
+        cmocka_unit_test(without_demand_the_limit_holds),
         cmocka_unit_test(an_idle_one_stays_while_a_place_is_left),
-        cmocka_unit_test(one_that_has_enough_is_in_nobodys_way),
+        cmocka_unit_test(an_app_with_enough_processes_blocks_nobody),
         cmocka_unit_test(nor_is_the_next_one_in_its_list),
         cmocka_unit_test(one_above_the_limit_gives_way),
         cmocka_unit_test(a_start_that_fails_gives_the_place_back),
-        cmocka_unit_test(one_that_outlives_the_hung_one_has_its_place),
+        cmocka_unit_test(the_process_started_instead_keeps_the_place),
         cmocka_unit_test(one_above_the_limit_is_replaced),
         cmocka_unit_test(also_when_it_had_all_its_requests),
         cmocka_unit_test(less_credit_by_configuration),

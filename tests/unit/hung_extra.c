@@ -224,7 +224,7 @@ static void p22_a_trickle_of_bad_ones(void **state)
 
 /* One process recovers and another one hangs, in the same second. That makes
  * no place. */
-static void who_goes_on_gives_its_credit_back_first(void **state)
+static void a_recovered_process_returns_its_credit_first(void **state)
 {
     scene_t *s = scene_new(9);
     apl_app_t *a = slow_app(s, "a", 2, 9);
@@ -371,7 +371,7 @@ int main(void)
         cmocka_unit_test(p12_never_below_the_minimum),
         cmocka_unit_test(p21_eleven_hang_and_then_there_is_silence),
         cmocka_unit_test(p22_a_trickle_of_bad_ones),
-        cmocka_unit_test(who_goes_on_gives_its_credit_back_first),
+        cmocka_unit_test(a_recovered_process_returns_its_credit_first),
         cmocka_unit_test(i20_who_has_only_hung_ones_is_given_way),
         cmocka_unit_test(i20_also_who_waits_when_it_hangs),
         cmocka_unit_test(a_hung_one_gives_no_room),

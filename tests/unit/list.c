@@ -67,7 +67,7 @@ static uint64_t key_of_a_circle(const apl_pool_t *pool, uint32_t at)
     return p->processed;
 }
 
-static void sort_takes_no_longer_while_somebody_writes(void **state)
+static void a_sort_ends_in_time_while_another_writes(void **state)
 {
     enum { LINKS = 64 };
     scene_t *s = scene_new(6);
@@ -236,7 +236,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sort_orders_any_number_and_is_stable),
-        cmocka_unit_test(sort_takes_no_longer_while_somebody_writes),
+        cmocka_unit_test(a_sort_ends_in_time_while_another_writes),
         cmocka_unit_test(a_long_list_is_sorted_in_both_directions),
         cmocka_unit_test(a_walk_ends_on_damage),
         cmocka_unit_test(the_heap_gives_the_least_loaded_then_the_oldest),

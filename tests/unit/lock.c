@@ -87,7 +87,7 @@ static const void *announced(void)
                : NULL;
 }
 
-static void the_kernel_knows_what_is_held(void **state)
+static void the_kernel_knows_the_lock_that_is_held(void **state)
 {
     shared_t *m = shared_new();
     int died, status;
@@ -289,7 +289,7 @@ static void a_lock_can_be_broken(void **state)
 
 /* The lock of this thread was broken while it did not run: it has nothing to
  * free. */
-static void who_comes_back_frees_nobody_elses_lock(void **state)
+static void the_owner_of_a_broken_lock_frees_no_other(void **state)
 {
     shared_t *m = shared_new();
     int died, status;
@@ -348,14 +348,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_next_owner_hears_of_a_death),
-        cmocka_unit_test(the_kernel_knows_what_is_held),
+        cmocka_unit_test(the_kernel_knows_the_lock_that_is_held),
         cmocka_unit_test(an_owner_the_kernel_forgot_is_found_out),
         cmocka_unit_test(it_is_not_recursive_and_a_limit_is_kept),
         cmocka_unit_test(its_own_id_keeps_no_thread_out),
         cmocka_unit_test(processes_and_threads_exclude_each_other),
         cmocka_unit_test(a_killed_waiter_loses_no_wakeup),
         cmocka_unit_test(a_lock_can_be_broken),
-        cmocka_unit_test(who_comes_back_frees_nobody_elses_lock),
+        cmocka_unit_test(the_owner_of_a_broken_lock_frees_no_other),
         cmocka_unit_test(what_glibc_has_announced_is_put_back),
     };
 

@@ -82,13 +82,13 @@ static int is_taken_from(pid_t owner)
     return apl_lock_holder(lock) == 0;
 }
 
-static void who_sleeps_does_not_hold_it(void **state)
+static void a_sleeping_thread_does_not_hold_the_lock(void **state)
 {
     (void)state;
     assert_true(is_taken_from(getppid()));
 }
 
-static void who_runs_may_hold_it(void **state)
+static void a_running_thread_may_hold_the_lock(void **state)
 {
     (void)state;
     runs = 'R';
@@ -126,8 +126,8 @@ static void who_does_not_exist_does_not_hold_it(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(who_sleeps_does_not_hold_it),
-        TEST(who_runs_may_hold_it),
+        TEST(a_sleeping_thread_does_not_hold_the_lock),
+        TEST(a_running_thread_may_hold_the_lock),
         TEST(who_was_out_and_in_again_keeps_it),
         TEST(who_cannot_be_looked_at_keeps_it),
         TEST(who_does_not_exist_does_not_hold_it),

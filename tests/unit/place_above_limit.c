@@ -251,7 +251,7 @@ static void one_that_backs_off_is_passed_over(void **state)
 }
 
 /* The walk does not pass apps that cannot start now with each request. */
-static void one_that_cannot_have_it_loses_its_turn(void **state)
+static void an_app_that_cannot_start_loses_its_turn(void **state)
 {
     scene_t *s = scene_new(8);
     const apl_header_t *header = s->pool.header;
@@ -282,7 +282,7 @@ int main(void)
         cmocka_unit_test(a_failing_app_is_passed_over_once),
         cmocka_unit_test(two_apps_are_replaced_in_turn),
         cmocka_unit_test(one_that_backs_off_is_passed_over),
-        cmocka_unit_test(one_that_cannot_have_it_loses_its_turn),
+        cmocka_unit_test(an_app_that_cannot_start_loses_its_turn),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -105,7 +105,7 @@ static long wanted(const char *name, long otherwise)
     return value ? strtol(value, NULL, 10) : otherwise;
 }
 
-static void pool_and_model_go_the_same_way(void **state)
+static void pool_and_model_do_the_same(void **state)
 {
     long walks = wanted("WALKS", 200), n = wanted("STEPS", 500);
     long seed = wanted("SEED", 1);
@@ -134,7 +134,7 @@ static void pool_and_model_go_the_same_way(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pool_and_model_go_the_same_way),
+        cmocka_unit_test(pool_and_model_do_the_same),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -55,6 +55,13 @@ module_sources = \
 	mod_apppool/config/app_check.c \
 	mod_apppool/config/app_resolve.c \
 	mod_apppool/config/config_report.c \
+	mod_apppool/backend/fcgi.c \
+	mod_apppool/backend/fcgi_body.c \
+	mod_apppool/backend/fcgi_output.c \
+	mod_apppool/backend/fcgi_parser.c \
+	mod_apppool/backend/fcgi_request.c \
+	mod_apppool/backend/fcgi_response.c \
+	mod_apppool/backend/fcgi_stderr.c \
 	mod_apppool/backend/first_byte.c \
 	mod_apppool/body/request_body.c \
 	mod_apppool/backend/connection.c \
@@ -316,6 +323,7 @@ fuzz_seeds = \
 fuzz_programs = \
 	tests/fuzz/app \
 	tests/fuzz/control \
+	tests/fuzz/fcgi \
 	tests/fuzz/pool \
 	tests/fuzz/segment \
 	tests/fuzz/table
@@ -365,6 +373,8 @@ unit_tests = \
 	tests/unit/abandoned_check \
 	tests/unit/concurrency_auto \
 	tests/unit/environ_scan \
+	tests/unit/fcgi_parser \
+	tests/unit/fcgi_request \
 	tests/unit/slot_state \
 	tests/unit/repair_order \
 	tests/unit/abandoned_by_death \

@@ -30,9 +30,9 @@ static int is_repeatable(const apppool_connection_filter_t *filter)
 /* mod_proxy is about to log an error of a request that will be tried again. */
 static void silence(request_rec *r)
 {
-    static const char *const speakers[] = {
-        "mod_proxy.c", "mod_proxy_http.c", "mod_proxy_fcgi.c",
-        "mod_proxy_scgi.c", "mod_proxy_uwsgi.c"};
+    static const char *const speakers[] = {"mod_proxy.c", "mod_proxy_http.c",
+                                           "mod_proxy_scgi.c",
+                                           "mod_proxy_uwsgi.c"};
     struct ap_logconf *quiet;
     size_t i;
 

@@ -75,8 +75,8 @@ apppool_outcome_t
 apppool_connection_filter_outcome(const apppool_connection_filter_t *filter);
 
 /** Has mod_proxy read the end of the connection, because the app has closed it
- * or died? What mod_proxy reads without filters (fcgi; the body of a response
- * over scgi) is not seen. */
+ * or died? What mod_proxy reads without filters (the body of a response over
+ * scgi) is not seen. */
 int apppool_connection_filter_has_ended(
     const apppool_connection_filter_t *filter);
 

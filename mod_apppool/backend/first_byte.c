@@ -29,9 +29,14 @@ static apr_status_t peek(request_rec *r, ap_filter_t *next)
     return rv;
 }
 
-static int is_being_killed(const apppool_first_byte_t *w)
+int apppool_first_byte_is_hopeless(const apppool_first_byte_t *w)
 {
     return w->ref->session != 0 && apl_checkout_dying(w->pool, w->ref);
+}
+
+int apppool_first_byte_is_cut_off(const apppool_first_byte_t *w)
+{
+    return w->ref->session != 0 && apl_checkout_closed(w->pool, w->ref);
 }
 
 apr_status_t apppool_first_byte_wait(const apppool_first_byte_t *w,
@@ -44,7 +49,7 @@ apr_status_t apppool_first_byte_wait(const apppool_first_byte_t *w,
     if (!APR_STATUS_IS_EAGAIN(rv))
         return rv;
     while (poll(&app, 1, SLICE) <= 0) {
-        if (is_being_killed(w))
+        if (apppool_first_byte_is_hopeless(w))
             return APR_ECONNABORTED;
         if (w->timeout >= 0 && apl_now() >= until)
             return APR_TIMEUP;
@@ -54,8 +59,7 @@ apr_status_t apppool_first_byte_wait(const apppool_first_byte_t *w,
 
 int apppool_first_byte_bypasses_filters(const apppool_first_byte_t *w)
 {
-    return w->ref->wire.protocol == APL_FCGI ||
-           w->ref->wire.protocol == APL_SCGI;
+    return w->ref->wire.protocol == APL_SCGI;
 }
 
 apr_interval_time_t apppool_first_byte_timeout(const apppool_first_byte_t *w)

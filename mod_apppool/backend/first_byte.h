@@ -6,8 +6,7 @@
  *        the process is killed: the client gets its error at once, although
  *        the process may take AppHungStopTimeout to end.
  *
- * Over fcgi and scgi mod_proxy reads the socket itself, and nobody can
- * interrupt it. But the time of the kill is known before: AppKillAfter. So
+ * Over scgi mod_proxy reads the socket itself, and nobody can interrupt it. But the time of the kill is known before: AppKillAfter. So
  * mod_proxy waits until that time and no longer. The kill may come late, for
  * example while the spawner is being restarted. Then the client gets 504 all
  * the same; the process keeps the request and is killed for it later. A kill
@@ -45,7 +44,13 @@ typedef struct {
 apr_status_t apppool_first_byte_wait(const apppool_first_byte_t *w,
                                      request_rec *r, ap_filter_t *next);
 
-/** Does mod_proxy read the socket without our filters (fcgi, scgi)? */
+/** Is the process being killed, so that the first byte cannot come? */
+int apppool_first_byte_is_hopeless(const apppool_first_byte_t *w);
+
+/** Was this stream ended, as its process is stopped? */
+int apppool_first_byte_is_cut_off(const apppool_first_byte_t *w);
+
+/** Does mod_proxy read the socket without our filters (scgi)? */
 int apppool_first_byte_bypasses_filters(const apppool_first_byte_t *w);
 
 /** How long may mod_proxy wait for the first byte by itself?

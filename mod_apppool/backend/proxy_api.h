@@ -28,6 +28,7 @@
     X(ap_proxy_check_connection)                                               \
     X(ap_proxy_connection_create_ex)                                           \
     X(ap_proxy_backend_broke)                                                  \
+    X(ap_proxy_should_override)                                                \
     X(proxy_run_request_status)                                                \
     X(proxy_run_canon_handler)                                                 \
     X(proxy_run_scheme_handler)

@@ -166,7 +166,7 @@ static int store(apppool_request_body_t *body, apr_bucket_brigade *bb,
     return OK;
 }
 
-static int read_all(apppool_request_body_t *body)
+static int read_all(apppool_request_body_t *body, ap_filter_t *filters)
 {
     request_rec *r = body->r;
     apr_bucket_brigade *bb =
@@ -175,8 +175,8 @@ static int read_all(apppool_request_body_t *body)
     apr_status_t rv;
 
     while (status == OK && !last) {
-        rv = read_client(r, r->input_filters, bb, AP_MODE_READBYTES,
-                         APR_BLOCK_READ, HUGE_STRING_LEN);
+        rv = read_client(r, filters, bb, AP_MODE_READBYTES, APR_BLOCK_READ,
+                         HUGE_STRING_LEN);
         status =
             rv == APR_SUCCESS ? store(body, bb, &last) : not_read(body, rv);
         apr_brigade_cleanup(bb);
@@ -240,7 +240,7 @@ int apppool_request_body_begin(apppool_request_body_t **body_, request_rec *r,
     if (is_document || apppool_config_buffers_request(r))
         body->spool = apppool_spool_make(r, APPPOOL_SPOOL_MEMORY);
     status = is_document   ? OK
-             : body->spool ? read_all(body)
+             : body->spool ? read_all(body, r->input_filters)
                            : prepare_streaming(body);
     if (status != OK)
         return status;
@@ -248,6 +248,33 @@ int apppool_request_body_begin(apppool_request_body_t **body_, request_rec *r,
         fit_headers(body);
     insert_filter(body);
     return OK;
+}
+
+int apppool_request_body_find_length(apppool_request_body_t *body)
+{
+    request_rec *r = body->r;
+    int proxyreq = r->proxyreq, status;
+
+    if (!body->filter || body->spool ||
+        !apr_table_get(r->headers_in, "Transfer-Encoding"))
+        return OK;
+    body->spool = apppool_spool_make(r, APPPOOL_SPOOL_MEMORY);
+    r->proxyreq = PROXYREQ_NONE; /* as in pass_on() */
+    status = read_all(body, body->filter->next);
+    r->proxyreq = proxyreq;
+    if (status == OK)
+        fit_headers(body);
+    return status;
+}
+
+int apppool_request_body_is_there(const apppool_request_body_t *body)
+{
+    return body->filter != NULL;
+}
+
+int apppool_request_body_is_stored(const apppool_request_body_t *body)
+{
+    return body->spool != NULL;
 }
 
 void apppool_request_body_rewind(apppool_request_body_t *body)
@@ -259,7 +286,6 @@ void apppool_request_body_rewind(apppool_request_body_t *body)
     apppool_spool_rewind(body->spool);
     /* What mod_proxy has got of it already. */
     apr_pool_userdata_setn(NULL, "proxy-req-input", NULL, r->pool);
-    apr_pool_userdata_setn(NULL, "proxy-fcgi-input", NULL, r->pool);
 }
 
 void apppool_request_body_end(apppool_request_body_t *body)

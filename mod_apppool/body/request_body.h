@@ -46,6 +46,16 @@ void apppool_request_body_register(void);
 int apppool_request_body_begin(apppool_request_body_t **body, request_rec *r,
                                const char *label);
 
+/** In CGI a body has a length. If this one has none yet, as it comes in chunks,
+ * it is read and stored. @return as apppool_request_body_begin() */
+int apppool_request_body_find_length(apppool_request_body_t *body);
+
+/** Is there a body? */
+int apppool_request_body_is_there(const apppool_request_body_t *body);
+
+/** Was it read to its end? */
+int apppool_request_body_is_stored(const apppool_request_body_t *body);
+
 /** The body will be read again: from the start, if it was stored. */
 void apppool_request_body_rewind(apppool_request_body_t *body);
 

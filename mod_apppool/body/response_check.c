@@ -55,15 +55,6 @@ static int has_end(const apr_bucket_brigade *bb)
     return !APR_BRIGADE_EMPTY(bb) && APR_BUCKET_IS_EOS(APR_BRIGADE_LAST(bb));
 }
 
-/* Is there no header field, or an invalid one? For an invalid one httpd sets
- * 500, without a status line of the app. */
-static int has_no_header(const apppool_response_check_t *check,
-                         const request_rec *r)
-{
-    return !r->status_line && (r->status == HTTP_INTERNAL_SERVER_ERROR ||
-                               count_headers(r) == check->headers);
-}
-
 /* @return 0: Content-Length is not a number, or there are two */
 static int read_length(apppool_response_check_t *check, const request_rec *r)
 {
@@ -81,18 +72,11 @@ static int read_length(apppool_response_check_t *check, const request_rec *r)
 }
 
 int apppool_response_check_first(apppool_response_check_t *check,
-                                 const request_rec *r, apr_bucket_brigade *bb)
+                                 const request_rec *r)
 {
-    apr_off_t n = 0;
-
     if (check->is_none || check->protocol == APL_HTTP)
         return !check->is_none;
-    /* mod_proxy_fcgi passes what follows a header before the end. */
-    if (check->protocol == APL_FCGI)
-        apr_brigade_length(bb, 0, &n);
-    check->is_none = (check->protocol == APL_FCGI && has_end(bb) &&
-                      (n > 0 || has_no_header(check, r))) ||
-                     !read_length(check, r);
+    check->is_none = !read_length(check, r);
     return !check->is_none;
 }
 
@@ -138,7 +122,7 @@ void apppool_response_check_part(apppool_response_check_t *check,
 int apppool_response_check_overridden(const apppool_response_check_t *check,
                                       const request_rec *r, int status)
 {
-    if (check->protocol == APL_HTTP)
+    if (check->protocol == APL_HTTP || check->protocol == APL_FCGI)
         return apr_table_get(r->notes, "proxy-error-override") != NULL;
     /* mod_proxy_uwsgi keeps the header of the response that it dropped. */
     return check->protocol == APL_UWSGI && ap_is_HTTP_ERROR(status) &&
@@ -152,9 +136,7 @@ int apppool_response_check_status(const apppool_response_check_t *check,
         apppool_response_check_overridden(check, r, status))
         return status;
     if (check->is_none || status == HTTP_INTERNAL_SERVER_ERROR ||
-        (status == AP_FILTER_ERROR && !begun) ||
-        (status == OK && !begun && check->protocol == APL_FCGI &&
-         has_no_header(check, r)))
+        (status == AP_FILTER_ERROR && !begun))
         return HTTP_BAD_GATEWAY;
     return status;
 }

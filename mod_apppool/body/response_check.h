@@ -3,19 +3,18 @@
 /**
  * @file response_check.h
  * @brief Is that a response, and is it complete? This finds what mod_proxy's
- *        handlers of fcgi, scgi and uwsgi let pass, or report in another way
- *        than that of http.
+ *        handlers of scgi and uwsgi, and our own of fcgi, let pass, or report
+ *        in another way than that of http.
  *
  *     what the app does                     without this check
- *     an fcgi app sends no header           its text would be the response
  *     it sends less than Content-Length     the client would wait for the rest
  *     it sends more than Content-Length     the client would take the rest for
  *                                           the next response
  *     it ends before its header             the client would get httpd's 500
  *
- * Over fcgi the end is a record, and mod_proxy_fcgi drops Content-Length unless
- * ap_trust_cgilike_cl is set. A response over scgi or uwsgi ends with the
- * connection.
+ * Over fcgi the end is a record, and Content-Length is dropped unless
+ * ap_trust_cgilike_cl is set (backend/fcgi_response.h). A response over scgi or
+ * uwsgi ends with the connection.
  *
  * Lock:  none.
  * Crash: not concerned.
@@ -54,7 +53,7 @@ void apppool_response_check_end(apppool_response_check_t *check,
  * @return 0: this is no response and must not be passed on
  */
 int apppool_response_check_first(apppool_response_check_t *check,
-                                 const request_rec *r, apr_bucket_brigade *bb);
+                                 const request_rec *r);
 
 /**
  * Check a part of the body before it is passed on, also the first one. Bytes
@@ -66,8 +65,7 @@ void apppool_response_check_part(apppool_response_check_t *check,
 
 /**
  * Did the app send this error, and has mod_proxy dropped its page
- * (ProxyErrorOverride)? mod_proxy_fcgi asks for another page itself and returns
- * OK; mod_proxy_scgi does not drop pages.
+ * (ProxyErrorOverride)? mod_proxy_scgi does not drop pages.
  * @param status what the scheme handler returned
  */
 int apppool_response_check_overridden(const apppool_response_check_t *check,

@@ -105,7 +105,7 @@ static const char *check_detected(apr_pool_t *p, const apppool_app_t *app)
     uint32_t shown = detect_protocol(app->pool.root, &file);
 
     if (shown == APL_AUTO)
-        return apppool_protocol_missing_any(p);
+        return NULL;
     wrong = apppool_protocol_missing(p, shown);
     if (wrong)
         SAY(APLOG_WARNING, "%s (%s): as %s is there, %s", app->pool.root,

@@ -35,21 +35,12 @@ const char *apppool_protocol_name(apr_int64_t protocol)
 const char *apppool_protocol_missing(apr_pool_t *p, apr_int64_t protocol)
 {
     const char *scheme = apppool_protocol_name(protocol);
-    const char *name = ap_find_linked_module("mod_proxy.c")
-                           ? apr_pstrcat(p, "proxy_", scheme, NULL)
-                           : "proxy";
+    const char *name =
+        !ap_find_linked_module("mod_proxy.c") || protocol == APL_FCGI
+            ? "proxy"
+            : apr_pstrcat(p, "proxy_", scheme, NULL);
 
     if (ap_find_linked_module(apr_pstrcat(p, "mod_", name, ".c", NULL)))
         return NULL;
     return want(p, apr_pstrcat(p, "AppProtocol ", scheme, NULL), name);
-}
-
-const char *apppool_protocol_missing_any(apr_pool_t *p)
-{
-    apr_int64_t i;
-
-    for (i = APL_HTTP; i < APL_AUTO; i++)
-        if (!apppool_protocol_missing(p, i))
-            return NULL;
-    return apppool_protocol_missing(p, APL_HTTP);
 }

@@ -3,7 +3,8 @@
 /**
  * @file protocol.h
  * @brief AppProtocol: the names of the protocols, and the modules of httpd that
- *        speak them.
+ *        speak them. FastCGI is spoken here (backend/fcgi.h), with the help of
+ *        mod_proxy itself.
  *
  * Lock:  none; constant once the configuration was read.
  * Crash: not concerned.
@@ -22,10 +23,6 @@ const char *apppool_protocol_name(apr_int64_t protocol);
  * @return NULL: yes; or the sentence that says what to load
  */
 const char *apppool_protocol_missing(apr_pool_t *p, apr_int64_t protocol);
-
-/** The same for all protocols that an application may turn out to speak: one
- * of their modules is enough. */
-const char *apppool_protocol_missing_any(apr_pool_t *p);
 
 /** The sentence that says how to load mod_proxy.
  * @param who needs it: a directive */

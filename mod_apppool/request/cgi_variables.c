@@ -172,9 +172,6 @@ void apppool_cgi_variables_set(request_rec *r, const apppool_mount_t *mount,
     /* The app gets it as it does over http. */
     if (secret)
         apr_table_setn(r->subprocess_env, "HTTP_AUTHORIZATION", secret);
-    /* In CGI a body has a length: this has mod_proxy_fcgi find it out. */
-    if (apr_table_get(r->headers_in, "Transfer-Encoding"))
-        apr_table_setn(r->subprocess_env, "proxy-sendcl", "1");
 }
 
 void apppool_cgi_variables_restore(request_rec *r,

@@ -15,8 +15,8 @@
  *     /old.php/a       /old.php      /a          DocumentRoot/old.php
  *     /a/b             /index.php    /a/b        DocumentRoot/index.php
  *
- * mod_proxy takes SCRIPT_NAME from r->uri and SCRIPT_FILENAME from r->filename.
- * So both have other values while mod_proxy's handler asks the app, and have
+ * httpd takes SCRIPT_NAME from r->uri and SCRIPT_FILENAME from r->filename.
+ * So both have other values while the app is asked, and have
  * their own values again before another module sees the response. PATH_INFO in
  * r->path_info would be simpler, but then httpd looks up PATH_TRANSLATED by a
  * walk over the directories, and PHP would use it.
@@ -55,7 +55,7 @@ int apppool_cgi_variables_may_run(request_rec *r, const apppool_mount_t *mount,
                                   const char *filename);
 
 /**
- * Set what mod_proxy tells the app.
+ * Set what the app is told.
  * @param filename what the URL was mapped to
  * @param own      filled in, for apppool_cgi_variables_restore()
  */

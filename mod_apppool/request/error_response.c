@@ -153,6 +153,15 @@ void apppool_error_response_forget(request_rec *r)
     r->status_line = NULL;
 }
 
+int apppool_error_response_overloaded(request_rec *r, const apppool_app_t *app,
+                                      const apl_session_ref_t *ref)
+{
+    SAY(APLOG_WARNING, 0, r, "%s[%d] is overloaded: %s %s is refused",
+        app->label, (int)ref->pid, r->method, r->uri);
+    apppool_error_response_forget(r);
+    return try_later(r, 0);
+}
+
 int apppool_error_response_killed(request_rec *r, const apppool_app_t *app,
                                   const apl_session_ref_t *ref)
 {

@@ -12,6 +12,7 @@
  *     no user, no AppEnvFile, no command                    Retry-After
  *     a slot array is full, no descriptor is free ...  503, Retry-After
  *     httpd is being stopped                           503
+ *     the app says that it is overloaded (FastCGI)     503, Retry-After
  *     the client has left                              nothing
  *     the app ended, or sent an invalid response       502
  *     the app was silent for too long                  504
@@ -50,6 +51,10 @@ int apppool_error_response_refused(request_rec *r, const apppool_app_t *app);
  */
 int apppool_error_response_app(request_rec *r, const apppool_app_t *app,
                                const apl_session_ref_t *ref, int status);
+
+/** The app has refused the request, as it has too many. */
+int apppool_error_response_overloaded(request_rec *r, const apppool_app_t *app,
+                                      const apl_session_ref_t *ref);
 
 /** The process was ended while it worked on this request, or on another one. */
 int apppool_error_response_killed(request_rec *r, const apppool_app_t *app,

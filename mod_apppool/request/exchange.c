@@ -2,6 +2,7 @@
 
 #include "mod_apppool/request/exchange.h"
 
+#include <apr_strings.h>
 #include <http_log.h>
 #include <http_protocol.h>
 
@@ -69,17 +70,16 @@ static int break_off(request_rec *r)
     return DONE;
 }
 
-/* mod_proxy's fcgi and scgi do not tell whether the app has read the request.
- * So the process has to be alive before it is sent: a process that is being
- * killed still accepts connections for a moment. */
+/* mod_proxy's scgi does not tell whether the app has read the request. So the
+ * process has to be alive before it is sent: a process that is being killed
+ * still accepts connections for a moment. */
 static int tells_if_unread(const apppool_endpoint_t *endpoint)
 {
-    return endpoint->wire.protocol != APL_FCGI &&
-           endpoint->wire.protocol != APL_SCGI;
+    return endpoint->wire.protocol != APL_SCGI;
 }
 
-/* Send the request over an open connection. @return what the handler is to
- * return, if the app has responded */
+/* Send the request over an open connection: c, or else s->fcgi.
+ * @return what the handler is to return, if the app has responded */
 static int run(apppool_session_t *s, apppool_connection_t *c, const char *url)
 {
     apppool_first_byte_t first_byte = first_byte_of(s);
@@ -89,7 +89,8 @@ static int run(apppool_session_t *s, apppool_connection_t *c, const char *url)
     apppool_client_send_continue(s->r);
     apppool_request_body_rewind(s->body);
     apppool_session_prepare(s);
-    status = apppool_connection_run(c, s->r, &first_byte, url);
+    status = c ? apppool_connection_run(c, s->r, &first_byte, url)
+               : apppool_fcgi_run(s->fcgi, &first_byte);
     apppool_session_restore(s);
     status = apppool_response_check_status(&s->check, s->r, status, s->started);
     if (status == AP_FILTER_ERROR && s->started)
@@ -99,15 +100,60 @@ static int run(apppool_session_t *s, apppool_connection_t *c, const char *url)
     return status;
 }
 
+/* An app may have read a request whose connection was reset. It is sent again
+ * if the process was killed, and once only: it may be what the process died
+ * of. */
+static int may_repeat(apppool_session_t *s)
+{
+    return !s->repeated++ && apl_alive_ending(s->ref.pid);
+}
+
+static apppool_fcgi_t *make_fcgi(const apppool_session_t *s)
+{
+    return apppool_fcgi_make(
+        s->r,
+        apr_psprintf(s->r->pool, "%s[%d]", s->app->label, (int)s->ref.pid),
+        !apppool_request_body_is_there(s->body)   ? APPPOOL_FCGI_NO_BODY
+        : apppool_request_body_is_stored(s->body) ? APPPOOL_FCGI_STORED
+                                                  : APPPOOL_FCGI_STREAMED);
+}
+
+/* As try_once(), over FastCGI. */
+static int try_fcgi(apppool_session_t *s, const apppool_endpoint_t *endpoint,
+                    int *status, apr_status_t *rv)
+{
+    apppool_fcgi_t *fcgi = make_fcgi(s);
+    apppool_outcome_t outcome;
+
+    *rv = apppool_fcgi_open(fcgi, endpoint, s->deadline);
+    if (*rv != APR_SUCCESS)
+        return 0;
+    s->fcgi = fcgi;
+    s->socket = apppool_fcgi_descriptor(fcgi);
+    s->timeout = endpoint->timeout;
+    *status = run(s, NULL, NULL);
+    outcome = apppool_fcgi_outcome(fcgi);
+    s->closed = apppool_fcgi_has_ended(fcgi);
+    s->overloaded = apppool_fcgi_is_overloaded(fcgi);
+    s->fcgi = NULL;
+    apppool_fcgi_close(fcgi);
+    if (outcome == APPPOOL_UNREAD && !may_repeat(s))
+        outcome = APPPOOL_HEARD;
+    return s->started || outcome == APPPOOL_HEARD ||
+           *status != HTTP_BAD_GATEWAY;
+}
+
 /* Try one connection. @return 1: *status is the result; 0: *rv says why this
  * process should be asked again, or another one */
 static int try_once(apppool_session_t *s, const apppool_endpoint_t *endpoint,
                     const char *url, int *status, apr_status_t *rv)
 {
-    apppool_connection_t *c =
-        apppool_connection_take(s->r->server, endpoint->id);
+    apppool_connection_t *c;
     apppool_outcome_t outcome;
 
+    if (endpoint->wire.protocol == APL_FCGI)
+        return try_fcgi(s, endpoint, status, rv);
+    c = apppool_connection_take(s->r->server, endpoint->id);
     if (!c) {
         *status = HTTP_INTERNAL_SERVER_ERROR;
         return 1;
@@ -145,7 +191,10 @@ int apppool_exchange(apppool_session_t *s, const char *url, int *status)
         if (done && !s->started &&
             !apppool_response_check_overridden(&s->check, s->r, *status)) {
             *status =
-                apppool_error_response_app(s->r, s->app, &s->ref, *status);
+                s->overloaded
+                    ? apppool_error_response_overloaded(s->r, s->app, &s->ref)
+                    : apppool_error_response_app(s->r, s->app, &s->ref,
+                                                 *status);
             s->silent = *status == HTTP_GATEWAY_TIME_OUT;
         }
         if (done)

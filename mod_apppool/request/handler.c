@@ -40,6 +40,8 @@ static int fit_request(apppool_session_t *s, uint32_t protocol,
         return HTTP_LENGTH_REQUIRED;
     apppool_app_headers_set_origin(r, s->mount->base_uri, protocol);
     r->proxyreq = PROXYREQ_REVERSE;
+    if (protocol == APL_FCGI)
+        return apppool_request_body_find_length(s->body);
     status = apppool_proxy.proxy_run_canon_handler(
         r, apppool_app_headers_url(r, apppool_protocol_name(protocol),
                                    s->mount->base_uri));

@@ -36,7 +36,8 @@ static void begin_response(apppool_session_t *s)
     if (s->ref.session != 0) {
         if (kind)
             apl_checkout_set_long_lived(s->pool, &s->ref, kind);
-        apppool_connection_response_began(s->connection);
+        if (s->connection)
+            apppool_connection_response_began(s->connection);
         s->file = apppool_sendfile_name(s->r, s->error);
         if (!s->file)
             s->buffer = apppool_response_buffer_make(s->r, s->app->label,
@@ -78,9 +79,12 @@ static void replace_body(apppool_session_t *s, apr_bucket_brigade *bb)
         apppool_sendfile_replace(s->r, s->app, s->file, bb);
 }
 
-/* An scgi response ends with its connection, so maybe with the process. */
+/* An scgi response ends with its connection, so maybe with the process. Over
+ * FastCGI a process may be busy with a request whose response has ended. */
 static int has_lost_process(apppool_session_t *s)
 {
+    if (s->fcgi)
+        return !apppool_fcgi_has_ended(s->fcgi);
     return s->ref.wire.protocol == APL_SCGI &&
            apppool_session_detach_if_ending(s);
 }
@@ -95,10 +99,11 @@ static void replace_end_by_error(const apppool_session_t *s,
 }
 
 /* A response without a length ends with its connection, and a killed process
- * ends the connection, too. Over scgi mod_proxy reads without our filters. */
+ * ends the connection, too. Over FastCGI it ends with a record. Over scgi
+ * mod_proxy reads without our filters. */
 static int is_cut_short(const apppool_session_t *s)
 {
-    return s->check.length < 0 && !s->r->header_only &&
+    return !s->fcgi && s->check.length < 0 && !s->r->header_only &&
            !AP_STATUS_IS_HEADER_ONLY(s->r->status) &&
            (s->ref.wire.protocol == APL_SCGI ||
             apppool_connection_filter_has_ended(
@@ -133,7 +138,7 @@ static apr_status_t filter_part(ap_filter_t *f, apr_bucket_brigade *bb)
     apr_status_t rv = APR_SUCCESS;
 
     if (!s->started && s->ref.session != 0 &&
-        !apppool_response_check_first(&s->check, s->r, bb))
+        !apppool_response_check_first(&s->check, s->r))
         return APR_EGENERAL;
     if (!s->started && s->ref.session != 0 &&
         apppool_streaming_kind(s->r) == APL_LONG_LIVED_CONNECTION &&
@@ -241,7 +246,7 @@ void apppool_response_filter_finish(apppool_session_t *s)
     apr_bucket_alloc_t *list = s->r->connection->bucket_alloc;
     apr_bucket_brigade *bb;
 
-    if (s->ended || (!s->started && s->ref.wire.protocol != APL_FCGI))
+    if (s->ended || !s->started)
         return;
     bb = apr_brigade_create(s->r->pool, list);
     APR_BRIGADE_INSERT_TAIL(bb, apr_bucket_eos_create(list));

@@ -25,8 +25,7 @@ void apppool_response_filter_register(void);
 void apppool_response_filter_add(apppool_session_t *s);
 void apppool_response_filter_remove(apppool_session_t *s);
 
-/** The app has sent everything: pass the end on, if mod_proxy has not. For
- * mod_proxy_fcgi the end is a record, and php-cgi does not send it. */
+/** The app has sent everything: pass the end on, if mod_proxy has not. */
 void apppool_response_filter_finish(apppool_session_t *s);
 
 #endif

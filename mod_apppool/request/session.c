@@ -50,21 +50,6 @@ static apr_status_t checkin_at_cleanup(void *data)
     return APR_SUCCESS;
 }
 
-/* mod_proxy_fcgi asks for an ErrorDocument, in place of a response that it has
- * read, before its handler returns. The process is given back first, so it may
- * serve the ErrorDocument. */
-static void release_previous(const request_rec *r)
-{
-    apppool_session_t *s =
-        r->prev ? ap_get_module_config(r->prev->request_config, &apppool_module)
-                : NULL;
-
-    if (s && s->ref.wire.protocol == APL_FCGI) {
-        apppool_session_restore(s);
-        apppool_session_checkin(s);
-    }
-}
-
 apppool_session_t *apppool_session_begin(request_rec *r,
                                          const apppool_mount_t *mount,
                                          apppool_request_body_t *body)
@@ -81,7 +66,6 @@ apppool_session_t *apppool_session_begin(request_rec *r,
     s->keepalives = -1;
     s->error = ap_is_HTTP_ERROR(r->status) ? r->status : 0;
     ap_set_module_config(r->request_config, &apppool_module, s);
-    release_previous(r);
     apr_pool_cleanup_register(r->pool, s, checkin_at_cleanup,
                               apr_pool_cleanup_null);
     return s;

@@ -22,6 +22,7 @@
 
 #include "mod_apppool/body/request_body.h"
 #include "mod_apppool/backend/connection.h"
+#include "mod_apppool/backend/fcgi.h"
 #include "mod_apppool/body/response_buffer.h"
 #include "mod_apppool/body/streaming.h"
 #include "mod_apppool/request/cgi_variables.h"
@@ -40,7 +41,8 @@ typedef struct {
     int64_t process_since; /**< when it got its process, the same */
     const char *file;      /**< that the app has named (X-Sendfile), or NULL */
     int socket;            /**< descriptor of the connection to the process */
-    const apppool_connection_t *connection; /**< to the process */
+    const apppool_connection_t *connection; /**< to the process, or NULL */
+    apppool_fcgi_t *fcgi;        /**< the same, over FastCGI; or NULL */
     apr_interval_time_t timeout; /**< us that the process may be silent */
     int keepalives;              /**< the real number, while prepared; or -1 */
     apppool_cgi_variables_t
@@ -51,8 +53,10 @@ typedef struct {
     int ended;                      /**< its end has come */
     int silent;                     /**< the app was silent for too long */
     int closed;                     /**< the app has closed the connection */
-    int answered;                   /**< a filter has responded, not the app */
-    int error; /**< of an ErrorDocument: the status of the response */
+    int repeated;   /**< it was sent twice, as a process was killed */
+    int overloaded; /**< the app has too many requests, and says so */
+    int answered;   /**< a filter has responded, not the app */
+    int error;      /**< of an ErrorDocument: the status of the response */
 } apppool_session_t;
 
 /** Begin. The deadline runs from here, so the body has to be read before. */

@@ -22,7 +22,7 @@ SILENT = ("AppTimeout 3",)  # no other answer may take so long
 
 @pytest.fixture(autouse=True)
 def said(httpd: Httpd) -> None:
-    httpd.log.expect("AH01102|AH00898|AH01075|AH01068|AH01110",
+    httpd.log.expect("AH01102|AH00898|AH01110",
                      "Script timed out before returning headers",
                      *BROKEN, sentences.SILENT, sentences.NO_BACKEND,
                      sentences.SLOW)

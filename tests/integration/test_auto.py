@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from harness import sentences
+from harness import config, sentences
 from harness.config import App
 from harness.httpd import Httpd
 from harness.procs import kill9
@@ -57,7 +57,6 @@ def made_for(httpd: Httpd, app: App) -> list[int]:
 @pytest.mark.parametrize("name", ["index.php", "public/index.php"])
 def test_php(httpd: Httpd, name: str) -> None:
     """Five requests at once, in one process of the pool"""
-    httpd.modules.append("proxy_fcgi")
     httpd.directives.append("MaxPoolSize 1")
     app = bare(httpd, {name: MEET % (httpd.dir / "hold"),
                        "public/style.css": "static"})
@@ -102,7 +101,6 @@ def test_directives_override_the_files(httpd: Httpd) -> None:
 
 def test_a_deployment_changes_it(httpd: Httpd) -> None:
     """From PHP to Python and back; processes of both serve meanwhile"""
-    httpd.modules.append("proxy_fcgi")
     app = bare(httpd, {"index.php": "<?php echo 'php';"})
     httpd.start()
     assert httpd.get("/", "shop").text == "php"
@@ -122,7 +120,6 @@ def test_a_deployment_changes_it(httpd: Httpd) -> None:
 def test_source_of_php_is_never_shown(httpd: Httpd, name: str) -> None:
     """Whatever the app turns out to be: httpd does not know that yet when it
     is asked for a file"""
-    httpd.modules.append("proxy_fcgi")
     app = bare(httpd, {"public/old.php": "<?php echo 'ran'; // secret",
                        name: "require('http').createServer((q, a) => a.end("
                              "'asked for ' + q.url)).listen({ fd: 3 });"})
@@ -132,16 +129,19 @@ def test_source_of_php_is_never_shown(httpd: Httpd, name: str) -> None:
             == ("ran" if name == "index.php" else "asked for /old.php")
 
 
-def test_a_module_is_missing(httpd: Httpd) -> None:
+def test_a_module_is_missing(httpd: Httpd,
+                             monkeypatch: pytest.MonkeyPatch) -> None:
     """httpd -t names it, as a warning: it is the tenant's file that needs it"""
     httpd.log.expect(sentences.MODULE_MISSING)
-    app = bare(httpd, {"index.php": "<?php echo 'php';"})
-    wish = 'AppProtocol fcgi needs mod_proxy_fcgi: add "LoadModule ' \
-        "proxy_fcgi_module"
+    app = bare(httpd, {"app.js": NODE})
+    monkeypatch.setattr(config, "MODULES", [
+        name for name in config.MODULES if name != "proxy_http"])
+    wish = 'AppProtocol http needs mod_proxy_http: add "LoadModule ' \
+        "proxy_http_module"
     done = httpd.test()
     assert done.returncode == 0
     assert f"{app.root} (" in done.stdout
-    assert f"): as index.php is there, {wish}" in done.stdout
+    assert f"): as app.js is there, {wish}" in done.stdout
     httpd.start()
     assert httpd.get("/", "shop").status == 500
     httpd.log.wait_for(f"shop: {wish}")
@@ -150,7 +150,6 @@ def test_a_module_is_missing(httpd: Httpd) -> None:
 def test_ready_path_needs_http(httpd: Httpd) -> None:
     """AppReady is HTTP"""
     httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD)
-    httpd.modules.append("proxy_fcgi")
     app = bare(httpd, {"index.php": "<?php echo 'php';"})
     app.directives.append("AppReady /up")
     assert httpd.test().returncode == 0
@@ -164,7 +163,6 @@ def test_the_spawner_dies_while_one_boots(httpd: Httpd) -> None:
     """A process whose report is lost is not spoken to in a wrong way"""
     httpd.log.expect("1 processes of the pool are none of " "ours: forgotten",
                      sentences.DIED, sentences.DIES_OFTEN)
-    httpd.modules.append("proxy_fcgi")
     app = bare(httpd, {"index.php": "<?php echo 'php';"})
     httpd.start()
     for _ in range(6):

@@ -193,7 +193,7 @@ def ask(host: TlsHost, path: str) -> str:
 
 @pytest.mark.parametrize("name", list(FRAMEWORKS))
 def test_over_https(httpd: Httpd, name: str) -> None:
-    httpd.modules += ["proxy_fcgi", "proxy_uwsgi"]
+    httpd.modules += ["proxy_uwsgi"]
     host = TlsHost(httpd, make(httpd, name, "shop", None))
     make(httpd, name, "below", "/mnt")
     httpd.start()

@@ -225,7 +225,7 @@ def test_no_mod_proxy(httpd: Httpd) -> None:
     assert "LoadModule proxy_http_module" in done.stdout
 
 
-@pytest.mark.parametrize("protocol", ["fcgi", "scgi", "uwsgi"])
+@pytest.mark.parametrize("protocol", ["scgi", "uwsgi"])
 def test_no_module_for_the_protocol(httpd: Httpd, protocol: str) -> None:
     """That one is needed, and mod_proxy_http is not"""
     app = httpd.app("shop", f"AppProtocol {protocol}")
@@ -272,7 +272,6 @@ def test_nothing_in_htaccess(httpd: Httpd) -> None:
 def test_application_in_document_root(httpd: Httpd, file: str, directive: str,
                                       warned: bool) -> None:
     """Its files are handed out; PHP's are run, where they lie like that"""
-    httpd.modules.append("proxy_fcgi")
     app = httpd.app("shop", *filter(None, [directive]), command=None)
     (app.root / file).touch()
     app.public = app.root
@@ -297,7 +296,8 @@ def test_no_command_found(httpd: Httpd) -> None:
 @pytest.mark.parametrize("protocol", ["fcgi", "scgi", "uwsgi"])
 def test_warm_up_is_http(httpd: Httpd, protocol: str) -> None:
     """AppReady /path cannot be asked for over another protocol."""
-    httpd.modules.append(f"proxy_{protocol}")
+    if protocol != "fcgi":
+        httpd.modules.append(f"proxy_{protocol}")
     app = httpd.app("shop", f"AppProtocol {protocol}", "AppReady /up")
     done = httpd.test()
     assert done.returncode != 0

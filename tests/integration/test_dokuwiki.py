@@ -37,7 +37,6 @@ def dokuwiki(httpd: Httpd, location: Optional[str] = None) -> App:
     packaged.run(place, "chown", "-R", USER, "var/lib/dokuwiki")
     app = App("wiki", root, [f"AppUser {USER}"], None, location)
     app.public = root
-    httpd.modules.append("proxy_fcgi")
     httpd.apps.append(app)
     return app
 

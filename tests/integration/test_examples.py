@@ -49,7 +49,7 @@ def test_example(httpd: Httpd, name: str) -> None:
     section = sections()[name]
     if name == "uWSGI":
         section = sections()["Flask"].replace("Configuration", "") + section
-    httpd.modules += ["proxy_fcgi", "proxy_uwsgi"]
+    httpd.modules += ["proxy_uwsgi"]
     httpd.directives.append("DirectoryIndex index.php index.html")
     # Django answers to no other name.
     app = httpd.app("localhost", command=None)
@@ -92,7 +92,7 @@ def test_each_page_is_here() -> None:
 def test_after_a_move(httpd: Httpd, page: str) -> None:
     """Its virtual host has no warning, and serves the application and files"""
     user = "nobody"  # httpd's own would be a warning
-    httpd.modules += ["alias", "proxy_fcgi", "proxy_uwsgi"]
+    httpd.modules += ["alias", "proxy_uwsgi"]
     app = httpd.app("shop", command=None)
     httpd.apps.clear()
     put(app, sections()[PAGES[page]], user)

@@ -141,7 +141,6 @@ def test_fallback_resource(httpd: Httpd) -> None:
 
 
 def test_index_that_is_a_script(httpd: Httpd) -> None:
-    httpd.modules.append("proxy_fcgi")
     app = shop(httpd, "AppProtocol fcgi", "DirectoryIndex index.php")
     app.command = None
     (app.public / "docs" / "index.html").unlink()

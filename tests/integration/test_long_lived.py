@@ -125,8 +125,8 @@ def test_over_another_protocol(httpd: Httpd, opened: ExitStack,
     said = httpd.dir / "said"
     said.write_bytes({"fcgi": record(STDOUT, text), "scgi": text,
                       "uwsgi": b"HTTP/1.1 200 OK\r\n" + text}[protocol])
-    httpd.modules.append("proxy_" + protocol)
-    httpd.log.expect("AH01067|AH01075")
+    if protocol != "fcgi":
+        httpd.modules.append("proxy_" + protocol)
     app = httpd.app("shop", "AppDrainTimeout 1", "AppProtocol " + protocol,
                     "AppHungAfter 1", "AppKillAfter 1", "AppSetEnv HANG 1",
                     f"AppSetEnv PROTOCOL {protocol}",

@@ -11,7 +11,7 @@ from harness import sentences
 from harness.client import Raw
 from harness.httpd import Httpd
 
-MODULES = {"http": [], "fcgi": ["proxy_fcgi"], "scgi": ["proxy_scgi"],
+MODULES = {"http": [], "fcgi": [], "scgi": ["proxy_scgi"],
            "uwsgi": ["proxy_uwsgi"]}
 
 
@@ -65,7 +65,8 @@ def raw(httpd: Httpd, protocol: str, answer: bytes, *directives: str) -> None:
     httpd.log.expect("apppool: .*shop.*(gave no response|was silent)", "Script",
                      sentences.ODD_ANSWER, sentences.TIMED_OUT,
                      sentences.NO_BACKEND, sentences.SLOW,
-                     sentences.REPORT_LATE, sentences.TOO_LONG)
+                     sentences.REPORT_LATE, sentences.TOO_LONG, sentences.FCGI,
+                     sentences.FCGI_PRINTED)
     httpd.modules += MODULES[protocol]
     file = Path(httpd.dir / "answer")
     file.write_bytes(answer)

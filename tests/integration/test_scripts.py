@@ -26,7 +26,7 @@ def write(place: Path, name: str = "x.php", owner: str = NEIGHBOUR) -> Path:
 
 
 def start(httpd: Httpd, *directives: str, location: str = "") -> None:
-    httpd.modules += ["alias", "userdir", "proxy_fcgi", "rewrite"]
+    httpd.modules += ["alias", "userdir", "rewrite"]
     httpd.directives.append(f'<Directory "{httpd.dir}">\n'
                             "Options FollowSymLinks\n</Directory>")
     root = httpd.dir / "shop"

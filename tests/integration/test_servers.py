@@ -120,7 +120,6 @@ def test_detection_at_the_next_start(httpd: Httpd) -> None:
 def test_php_site(httpd: Httpd) -> None:
     """Found by index.php: scripts are run, never handed out; files are files;
     all else goes to index.php"""
-    httpd.modules.append("proxy_fcgi")
     httpd.directives.append("DirectoryIndex index.php")
     app = httpd.app("site", "AppProtocol fcgi", command=None)
     (app.public / "sub").mkdir()
@@ -155,7 +154,7 @@ def test_php_site(httpd: Httpd) -> None:
 def test_php_source_is_not_included(httpd: Httpd) -> None:
     """By mod_include, whose subrequests by file have no URL to run"""
     httpd.log.expect("AH01374|unable to include")
-    httpd.modules += ["proxy_fcgi", "include"]
+    httpd.modules += ["include"]
     app = httpd.app("site", "AppProtocol fcgi", command="php-cgi")
     app.directives += [f'<Directory "{app.public}">', "Options +Includes",
                        "</Directory>", '<Files "*.shtml">',
@@ -178,7 +177,7 @@ def test_php_source_is_not_included(httpd: Httpd) -> None:
 
 def test_php_below_a_path(httpd: Httpd) -> None:
     """Alias leads to its files"""
-    httpd.modules += ["proxy_fcgi", "alias"]
+    httpd.modules += ["alias"]
     app = httpd.app("site", "AppProtocol fcgi", command=None,
                     location="/mnt/site")
     httpd.directives += [f'Alias "/mnt/site" "{app.public}"']
@@ -202,7 +201,6 @@ def test_asgi_is_found(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")
 def test_fastcgi_program_is_found(httpd: Httpd) -> None:
-    httpd.modules.append("proxy_fcgi")
     app = httpd.app("shop", "AppProtocol fcgi", "AppSetEnv GREETING hello",
                     command=None)
     subprocess.run(["cc", "-o", app.root / "shop.fcgi",
@@ -225,7 +223,6 @@ def test_php_wants_fcgi(httpd: Httpd) -> None:
 def test_php_children(httpd: Httpd) -> None:
     """AppConcurrency 3: one process, three requests that wait for each
     other"""
-    httpd.modules.append("proxy_fcgi")
     app = httpd.app("site", "AppProtocol fcgi", "AppConcurrency 3",
                     "MaxInstances 1", f"AppSetEnv HERE {httpd.dir}/hold",
                     command=None)

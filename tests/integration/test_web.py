@@ -220,7 +220,7 @@ def test_web(httpd: Httpd, name: str) -> None:
 @pytest.mark.mpms("event")
 @pytest.mark.parametrize("name", ["uwsgi", "uwsgi-scgi", "uwsgi-fcgi"])
 def test_body_that_is_not_stored(httpd: Httpd, name: str) -> None:
-    """CGI's protocols have to know its length; mod_proxy_fcgi finds it out"""
+    """CGI's protocols have to know its length; over FastCGI it is found out"""
     place, _ = mount(httpd, SERVERS[name], "AppBufferRequest Off")
     httpd.start()
     answer = place.post(iter([b"z" * 50000] * 3), chunked=True,
@@ -277,7 +277,6 @@ def test_protocol_changes(httpd: Httpd) -> None:
 @pytest.mark.mpms("event")
 def test_protocol_changes_below_a_path(httpd: Httpd) -> None:
     """What is said of the path is said as the old process takes it"""
-    httpd.modules.append("proxy_fcgi")
     app = httpd.app("shop", location="/shop")
     httpd.start()
     assert httpd.get("/shop/pid").status == 200

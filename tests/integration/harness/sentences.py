@@ -101,7 +101,18 @@ TIMED_OUT = "AH01075: Error dispatching request to|" \
     "Script timed out before returning headers|AH01106: error reading response"
 ODD_ANSWER = "AH01106: .*rror reading|AH01110: .*rror reading|" \
     "bad HTTP/1.1 header returned by|Error reading headers from backend|" \
-    "error reading response headers from |Failed to read FastCGI header|" \
+    "error reading response headers from |" \
     "End of script output before headers: |Premature end of script headers: |" \
-    "malformed header from script '|Got bogus (version|record|rid) |" \
-    "Got error '"
+    "malformed header from script '"
+
+# ---- FastCGI
+
+FCGI_WRONG = P + "sends wrong FastCGI: "
+FCGI_CUT_OFF = P + "has closed the connection before the end of the response"
+FCGI_NO_HEADER = P + "has ended the request without a header|" + P[:-1] + \
+    ": the response has no header"
+FCGI_LONG_HEADER = P[:-1] + ": the header of the response has more than "
+FCGI_REFUSED = P + "refuses the request: "
+FCGI_OVERLOADED = P + "is overloaded: "
+FCGI_PRINTED = P[:-1] + "> it is broken"
+FCGI = "|".join((FCGI_WRONG, FCGI_CUT_OFF, FCGI_NO_HEADER))

@@ -6,6 +6,7 @@ import subprocess
 from dataclasses import dataclass
 from typing import Any, Iterator
 
+from harness import sentences
 from harness.client import Response
 from harness.httpd import Httpd
 
@@ -49,9 +50,9 @@ SERVERS = {
                         "tcp"),
 }
 
-# What mod_proxy says when an app is killed within a request.
-BROKEN = ("End of script output before headers", "AH00860", "AH01067",
-          "AH01075")
+# What is said when an app is killed within a request.
+BROKEN = ("End of script output before headers", "AH00860",
+          sentences.FCGI_CUT_OFF)
 
 
 @dataclass
@@ -76,8 +77,7 @@ class Place:
 
 def mount(httpd: Httpd, server: Server, *directives: str) -> Iterator[Place]:
     """Add the app, twice."""
-    httpd.modules += [module for module in
-                      ("proxy_fcgi", "proxy_scgi", "proxy_uwsgi")
+    httpd.modules += [module for module in ("proxy_scgi", "proxy_uwsgi")
                       if module not in httpd.modules]
     for host, location in (("web", None), ("status", "/mnt/web")):
         root = httpd.dir / f"root{len(location or '')}"

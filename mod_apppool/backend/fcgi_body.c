@@ -1,0 +1,60 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "mod_apppool/backend/fcgi_body.h"
+
+#include <apr_portable.h>
+#include <http_core.h>
+#include <util_filter.h>
+
+#include "mod_apppool/backend/fcgi_format.h"
+#include "mod_apppool/backend/fcgi_request.h"
+
+#define PIECE (32 * 1024) /* bytes of a record */
+
+static void prepare(apppool_fcgi_body_t *body, request_rec *r)
+{
+    body->bb = apr_brigade_create(r->pool, r->connection->bucket_alloc);
+    body->record = apr_palloc(r->pool, FCGI_HEADER + PIECE + FCGI_HEADER);
+}
+
+static void make_record(apppool_fcgi_body_t *body, apr_size_t n)
+{
+    unsigned char *at = body->record;
+
+    if (n > 0)
+        at = apppool_fcgi_request_header(at, FCGI_STDIN, n) + n;
+    if (body->ended)
+        at = apppool_fcgi_request_header(at, FCGI_STDIN, 0);
+    body->size = (apr_size_t)(at - body->record);
+}
+
+apr_status_t apppool_fcgi_body_next(apppool_fcgi_body_t *body, request_rec *r)
+{
+    apr_size_t n = PIECE;
+    apr_status_t rv;
+
+    if (!body->bb)
+        prepare(body, r);
+    rv = ap_get_brigade(r->input_filters, body->bb, AP_MODE_READBYTES,
+                        APR_NONBLOCK_READ, PIECE);
+    if (rv != APR_SUCCESS)
+        return rv;
+    if (APR_BRIGADE_EMPTY(body->bb))
+        return APR_EAGAIN;
+    body->ended = APR_BUCKET_IS_EOS(APR_BRIGADE_LAST(body->bb));
+    rv = apr_brigade_flatten(body->bb, (char *)body->record + FCGI_HEADER, &n);
+    apr_brigade_cleanup(body->bb);
+    if (rv != APR_SUCCESS)
+        return rv;
+    make_record(body, n);
+    return body->size > 0 ? APR_SUCCESS : APR_EAGAIN;
+}
+
+int apppool_fcgi_body_descriptor(const request_rec *r)
+{
+    apr_socket_t *sock =
+        r->connection->master ? NULL : ap_get_conn_socket(r->connection);
+    apr_os_sock_t fd = -1;
+
+    return sock && apr_os_sock_get(&fd, sock) == APR_SUCCESS ? fd : -1;
+}

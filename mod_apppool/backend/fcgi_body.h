@@ -1,0 +1,35 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file fcgi_body.h
+ * @brief The body of a request as records of FastCGI's STDIN, one at a time.
+ *
+ * Lock:  none; it belongs to one request.
+ * Crash: not concerned.
+ * Trust: the bytes are the client's.
+ */
+#ifndef MOD_APPPOOL_BACKEND_FCGI_BODY_H
+#define MOD_APPPOOL_BACKEND_FCGI_BODY_H
+
+#include <httpd.h>
+
+/** Zeroed at first. */
+typedef struct {
+    apr_bucket_brigade *bb;
+    unsigned char *record; /**< the last one, maybe with the end behind it */
+    apr_size_t size;       /**< of it */
+    int ended;             /**< it was the last one */
+} apppool_fcgi_body_t;
+
+/**
+ * Read what the client has sent, and make it the next record. Never waits.
+ * @return APR_SUCCESS; APR_EAGAIN: there is nothing yet; or why the body cannot
+ *         be read
+ */
+apr_status_t apppool_fcgi_body_next(apppool_fcgi_body_t *body, request_rec *r);
+
+/** The descriptor to poll when there is nothing yet; -1: there is none, as for
+ * a stream of HTTP/2. */
+int apppool_fcgi_body_descriptor(const request_rec *r);
+
+#endif

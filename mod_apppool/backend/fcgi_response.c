@@ -1,0 +1,182 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "mod_apppool/backend/fcgi_response.h"
+
+#include <http_config.h>
+#include <http_log.h>
+#include <http_protocol.h>
+#include <http_request.h>
+#include <util_filter.h>
+#include <util_script.h>
+
+#include "mod_apppool/backend/proxy_api.h"
+
+APLOG_USE_MODULE(apppool);
+
+#define SAY(r, ...)                                                            \
+    ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r, "apppool: " __VA_ARGS__)
+
+#define EMPTY_LINE 2 /* bytes, at most */
+
+/* ---- the header ---- */
+
+/* It ends with an empty line. @return bytes of it in these; 0: all of these are
+ * in it, and it goes on */
+static apr_size_t find_end(apppool_fcgi_response_t *response, const char *bytes,
+                           apr_size_t n)
+{
+    apr_size_t i;
+
+    for (i = 0; i < n; i++) {
+        if (bytes[i] == '\n' && !response->is_in_line)
+            return i + 1;
+        if (bytes[i] != '\r')
+            response->is_in_line = bytes[i] != '\n';
+    }
+    return 0;
+}
+
+/* httpd's page in place of the app's error. */
+static int is_overridden(request_rec *r)
+{
+    proxy_dir_conf *conf =
+        ap_get_module_config(r->per_dir_config, apppool_proxy.proxy_module);
+
+    return ap_is_initial_req(r) &&
+           apppool_proxy.ap_proxy_should_override(conf, r->status);
+}
+
+/* httpd has found that the client has this response already, or that it does
+ * not want it (If-Match). */
+static int is_condition(int status)
+{
+    return status == HTTP_NOT_MODIFIED || status == HTTP_PRECONDITION_FAILED;
+}
+
+/* @return OK, or HTTP_BAD_GATEWAY */
+static int read_header(apppool_fcgi_response_t *response, request_rec *r)
+{
+    int status;
+
+    if (response->head_size <= EMPTY_LINE) {
+        SAY(r, "%s: the response has no header", response->who);
+        return HTTP_BAD_GATEWAY;
+    }
+    status = ap_scan_script_header_err_brigade_ex(r, response->head, NULL,
+                                                  APLOG_MODULE_INDEX);
+    apr_brigade_cleanup(response->head);
+    response->has_header = 1;
+    if (!apr_table_get(r->subprocess_env, AP_TRUST_CGILIKE_CL_ENVVAR))
+        apr_table_unset(r->headers_out, "Content-Length");
+    apr_table_unset(r->headers_out, "Transfer-Encoding");
+    if (is_condition(status)) {
+        r->status = status;
+        response->drops = 1;
+        return OK;
+    }
+    if (status != OK)
+        return HTTP_BAD_GATEWAY;
+    if (is_overridden(r)) {
+        apr_table_setn(r->notes, "proxy-error-override", "1");
+        response->overridden = r->status;
+        response->drops = 1;
+        r->status = HTTP_OK;
+    }
+    return OK;
+}
+
+/* @param used bytes that belong to it @return OK, or HTTP_BAD_GATEWAY */
+static int add_header(apppool_fcgi_response_t *response, request_rec *r,
+                      const char *bytes, apr_size_t n, apr_size_t *used)
+{
+    apr_bucket_alloc_t *list = r->connection->bucket_alloc;
+    apr_size_t end = find_end(response, bytes, n);
+
+    *used = end ? end : n;
+    response->head_size += *used;
+    if (response->head_size > APPPOOL_FCGI_RESPONSE_HEADER) {
+        SAY(r, "%s: the header of the response has more than %d bytes",
+            response->who, APPPOOL_FCGI_RESPONSE_HEADER);
+        return HTTP_BAD_GATEWAY;
+    }
+    if (!response->head)
+        response->head = apr_brigade_create(r->pool, list);
+    apr_brigade_write(response->head, NULL, NULL, bytes, *used);
+    return end ? read_header(response, r) : OK;
+}
+
+/* ---- the body ---- */
+
+static apr_bucket_brigade *body_of(apppool_fcgi_response_t *response,
+                                   request_rec *r)
+{
+    if (!response->body)
+        response->body =
+            apr_brigade_create(r->pool, r->connection->bucket_alloc);
+    return response->body;
+}
+
+int apppool_fcgi_response_add(apppool_fcgi_response_t *response, request_rec *r,
+                              const char *bytes, apr_size_t n)
+{
+    apr_size_t used = 0;
+    int status = OK;
+
+    if (!response->has_header)
+        status = add_header(response, r, bytes, n, &used);
+    response->size += (apr_off_t)(n - used);
+    if (status == OK && n > used && !response->drops)
+        APR_BRIGADE_INSERT_TAIL(
+            body_of(response, r),
+            apr_bucket_transient_create(bytes + used, n - used,
+                                        r->connection->bucket_alloc));
+    return status;
+}
+
+/* ---- to the client ---- */
+
+static int pass(apppool_fcgi_response_t *response, request_rec *r)
+{
+    apr_status_t rv;
+
+    response->passed = 1;
+    rv = ap_pass_brigade(r->output_filters, response->body);
+    apr_brigade_cleanup(response->body);
+    return rv == APR_SUCCESS ? OK : AP_FILTER_ERROR;
+}
+
+int apppool_fcgi_response_pass(apppool_fcgi_response_t *response,
+                               request_rec *r)
+{
+    if (!response->body || APR_BRIGADE_EMPTY(response->body))
+        return OK;
+    response->unflushed = 1;
+    return pass(response, r);
+}
+
+int apppool_fcgi_response_flush(apppool_fcgi_response_t *response,
+                                request_rec *r)
+{
+    if (!response->has_header || response->drops ||
+        (response->passed && !response->unflushed))
+        return OK;
+    response->unflushed = 0;
+    APR_BRIGADE_INSERT_TAIL(
+        body_of(response, r),
+        apr_bucket_flush_create(r->connection->bucket_alloc));
+    return pass(response, r);
+}
+
+int apppool_fcgi_response_end(apppool_fcgi_response_t *response, request_rec *r)
+{
+    if (!response->has_header) {
+        SAY(r, "%s has ended the request without a header of a response",
+            response->who);
+        return HTTP_BAD_GATEWAY;
+    }
+    if (response->overridden)
+        return response->overridden;
+    APR_BRIGADE_INSERT_TAIL(body_of(response, r),
+                            apr_bucket_eos_create(r->connection->bucket_alloc));
+    return pass(response, r);
+}

@@ -1,0 +1,63 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file fcgi_response.h
+ * @brief What a FastCGI app sends as STDOUT becomes the response of the
+ *        request: a header as of CGI, and a body.
+ *
+ * Content-Length does not count: the end is a record, and httpd finds the
+ * length out. An administrator's variable (ap_trust_cgilike_cl) can say
+ * otherwise; then body/response_check.h compares it with the body.
+ *
+ * Lock:  none; it belongs to one request.
+ * Crash: not concerned.
+ * Trust: the bytes are the app's. httpd reads the header.
+ */
+#ifndef MOD_APPPOOL_BACKEND_FCGI_RESPONSE_H
+#define MOD_APPPOOL_BACKEND_FCGI_RESPONSE_H
+
+#include <httpd.h>
+
+#define APPPOOL_FCGI_RESPONSE_HEADER (128 * 1024) /**< bytes, at most */
+
+/** The caller sets the first one; the rest is zeroed. */
+typedef struct {
+    const char *who;          /**< the app's label, and the pid in brackets */
+    apr_bucket_brigade *head; /**< the header, so far */
+    apr_bucket_brigade *body; /**< what was not passed on yet */
+    apr_size_t head_size;
+    int is_in_line; /**< of the header; at its beginning: 0 */
+    int has_header;
+    int drops;      /**< the body is not passed on */
+    int overridden; /**< ProxyErrorOverride: the status of the app; or 0 */
+    apr_off_t size; /**< of the body so far */
+    int passed;     /**< something was passed on */
+    int unflushed;  /**< since the last flush */
+} apppool_fcgi_response_t;
+
+/**
+ * The next bytes.
+ * @param bytes stay where they are until apppool_fcgi_response_pass()
+ * @return OK; HTTP_BAD_GATEWAY: this is no header, and the log says so
+ */
+int apppool_fcgi_response_add(apppool_fcgi_response_t *response, request_rec *r,
+                              const char *bytes, apr_size_t n);
+
+/** Pass on what there is. @return OK, or AP_FILTER_ERROR */
+int apppool_fcgi_response_pass(apppool_fcgi_response_t *response,
+                               request_rec *r);
+
+/** The app pauses: what there is must reach the client.
+ * @return OK, or AP_FILTER_ERROR */
+int apppool_fcgi_response_flush(apppool_fcgi_response_t *response,
+                                request_rec *r);
+
+/**
+ * The app has sent everything: pass on the rest, and the end.
+ * @return what the handler is to return: OK; the status that is overridden;
+ *         AP_FILTER_ERROR; HTTP_BAD_GATEWAY: there was no header
+ */
+int apppool_fcgi_response_end(apppool_fcgi_response_t *response,
+                              request_rec *r);
+
+#endif

@@ -1,0 +1,274 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""FastCGI: what apps may do, and what they do wrong."""
+import http.client
+import struct
+from pathlib import Path
+
+import pytest
+
+from harness import procs, sentences
+from harness.client import Raw
+from harness.config import App
+from harness.errorlog import KILLED
+from harness.httpd import Httpd
+from harness.wait import wait_until
+from test_nonsense import END, HEAD, STDERR, STDOUT, raw, record, two_requests
+
+pytestmark = pytest.mark.mpms("event")
+
+MEGABYTE = 1 << 20
+WHOLE = HEAD + b"\r\nwhole"
+OVER = record(END, bytes(8))
+
+
+def padded(kind: int, content: bytes, padding: int, number: int = 1) -> bytes:
+    return struct.pack(">BBHHBB", 1, kind, number, len(content), padding,
+                       0) + content + b"p" * padding
+
+
+# ---- a response, however it is sent
+
+def test_it_needs_no_other_module(httpd: Httpd) -> None:
+    """Neither mod_proxy_fcgi nor mod_proxy_http"""
+    httpd.app("shop", "AppProtocol fcgi")
+    lines = httpd.configure().read_text().splitlines()
+    done = httpd.test("\n".join(line for line in lines
+                                if "mod_proxy_" not in line))
+    assert done.returncode == 0, done.stdout
+
+GOOD = {
+    "no end of the output": record(STDOUT, WHOLE) + OVER,
+    "no end of the request": record(STDOUT, WHOLE) + record(STDOUT, b""),
+    "padding": padded(STDOUT, WHOLE, 255) + padded(STDOUT, b"", 255)
+    + padded(END, bytes(8), 255),
+    "a byte in each record": b"".join(record(STDOUT, bytes([byte]))
+                                      for byte in WHOLE) + OVER,
+    "more after the end": record(STDOUT, WHOLE) + OVER
+    + record(STDOUT, b"HTTP/1.1 200 OK\r\n\r\npoison") + b"poison" * 20000,
+    "two ends": record(STDOUT, WHOLE) + OVER + OVER,
+    "an exit status": record(STDOUT, WHOLE)
+    + record(END, b"\0\0\0\1" + bytes(4)),
+}
+
+
+@pytest.mark.parametrize("what", list(GOOD))
+def test_whole(httpd: Httpd, what: str) -> None:
+    """Over one connection of the client: nothing else is in between"""
+    raw(httpd, "fcgi", GOOD[what])
+    said = two_requests(httpd)
+    assert said.count(b"HTTP/1.1 200 OK") == 2
+    assert said.count(b"whole") == 2 and b"poison" not in said
+    assert b"pppp" not in said
+    httpd.settles(active=0, count=1)
+
+
+# ---- what is none
+
+def refusal(status: int) -> bytes:
+    return record(END, bytes(4) + bytes([status]) + bytes(3))
+
+
+WRONG = {
+    "for another request": (padded(STDOUT, WHOLE, 0, 2) + OVER,
+                            "a record for request 2"),
+    "for no request": (padded(10, WHOLE, 0, 0) + OVER,
+                       "a record for request 0"),
+    "another version": (record(STDOUT, WHOLE, version=2) + OVER,
+                        "a record of version 2"),
+    "of the server": (record(5, b"") + OVER, "a record of type 5"),
+    "a short end": (record(END, bytes(7)), "END_REQUEST of another length: 7"),
+    "a long header": (record(STDOUT, b"X-Long: " + b"x" * 60000 + b"\r\n") * 3
+                      + OVER, "header of the response has more than 131072 "),
+    "one session": (refusal(1), "it takes one request at a time"),
+    "another role": (refusal(3), "it is no responder"),
+    "for a reason": (refusal(77), "why is unknown .FastCGI's status 77"),
+    "no output": (record(STDOUT, b"") + OVER, "without a header"),
+    "an empty header": (record(STDOUT, b"\r\nbody") + OVER, "has no header"),
+}
+
+
+@pytest.mark.parametrize("what", list(WRONG))
+def test_wrong(httpd: Httpd, what: str) -> None:
+    """502, and a line that says why and which process"""
+    answer, why = WRONG[what]
+    httpd.log.expect(sentences.FCGI_LONG_HEADER, sentences.FCGI_REFUSED)
+    raw(httpd, "fcgi", answer)
+    assert httpd.get("/", "shop").status == 502
+    (pid,) = httpd.pids(httpd.apps[0])
+    httpd.log.wait_for(rf"shop\[{pid}\].*{why}")
+    httpd.settles(active=0, count=1)
+
+
+@pytest.mark.parametrize("rest", [
+    record(STDOUT, b"x", version=2), padded(STDOUT, b"x", 0, 2), record(77, b""),
+    record(STDOUT, b"") + record(STDOUT, b"x"), b"\1", record(STDOUT, b"", 9),
+    refusal(2)])
+def test_wrong_within_a_response(httpd: Httpd, rest: bytes) -> None:
+    """The client sees that it is not whole"""
+    httpd.log.expect(sentences.FCGI_REFUSED)
+    long = record(STDOUT, HEAD + b"\r\n") + record(STDOUT, b"x" * 60000) * 9
+    raw(httpd, "fcgi", long + rest, "AppBufferResponse Off")
+    with pytest.raises(http.client.IncompleteRead):
+        httpd.get("/", "shop")
+    httpd.settles(active=0, count=1)
+
+
+def test_overloaded(httpd: Httpd) -> None:
+    """503, and when to try again"""
+    httpd.log.expect(sentences.FCGI_REFUSED, sentences.FCGI_OVERLOADED)
+    raw(httpd, "fcgi", refusal(2))
+    answer = httpd.get("/", "shop")
+    assert (answer.status, answer.headers["Retry-After"]) == (503, "1")
+    httpd.log.wait_for(r"shop\[\d+\] is overloaded: GET / is refused")
+    httpd.settles(active=0, count=1)
+
+
+# ---- what it says beside it
+
+def test_errors_are_logged(httpd: Httpd) -> None:
+    """By lines, with the process; a flood ends"""
+    httpd.log.expect(sentences.FCGI_PRINTED, r"apppool: shop\[\d+\]> (x+|\d+)$",
+                     r"shop\[\d+\]: \d+ more lines of this request are not ")
+    text = "it is broken\r\n\n" + "x" * 4500 + "\n" \
+        + "".join(f"{n}\n" for n in range(1000)) + "the last"
+    cut = [text[at:at + 777].encode() for at in range(0, len(text), 777)]
+    raw(httpd, "fcgi", b"".join(padded(STDERR, part, 3) for part in cut)
+        + record(STDOUT, WHOLE) + OVER)
+    assert httpd.get("/", "shop").text == "whole"
+    httpd.log.wait_for("more lines of this request are not logged")
+    lines = [line.partition("]> ")[2] for line in httpd.log.matching(
+        r"apppool:error.*shop\[\d+\]> ")]
+    assert lines[:5] == ["it is broken", "x" * 2000, "x" * 2000, "x" * 500,
+                         "0"]
+    assert len(lines) == 200
+    httpd.log.wait_for(": 805 more lines of this request")
+
+
+# ---- requests
+
+def app_of(httpd: Httpd, *directives: str) -> App:
+    app = httpd.app("shop", "AppProtocol fcgi", "MaxInstances 1",
+                    f"AppSetEnv SEEN {httpd.dir}/hold/seen",
+                    f"AppSetEnv GATE {httpd.dir}/hold/gate", *directives,
+                    program="fcgi.py")
+    httpd.start()
+    return app
+
+
+def seen(httpd: Httpd) -> list[str]:
+    file = Path(httpd.dir / "hold" / "seen")
+    return file.read_text().splitlines() if file.exists() else []
+
+
+@pytest.mark.parametrize("buffer", ["On", "Off"])
+@pytest.mark.parametrize("what", ["echo", "talk"])
+def test_both_ways_at_once(httpd: Httpd, what: str, buffer: str) -> None:
+    """An app that writes before it has read the body; each of both is more
+    than the kernel keeps"""
+    app_of(httpd, f"AppBufferRequest {buffer}")
+    size = 20 * MEGABYTE
+    answer = httpd.post(f"/?{what}", "shop", b"x" * size, timeout=60)
+    assert answer.body == (b"x" * size if what == "echo" else b"y" * 4000000)
+    peak = max(map(procs.peak_memory, httpd.children()))
+    assert peak < 60 * MEGABYTE + (what == "echo") * 60 * MEGABYTE
+    httpd.settles(active=0, count=1)
+
+
+def test_while_the_client_sends(httpd: Httpd) -> None:
+    """With AppBufferRequest Off each part reaches the app, and what it says to
+    that reaches the client"""
+    app_of(httpd, "AppBufferRequest Off", "AppBufferResponse Off")
+    with Raw(httpd.port, b"POST /?echo HTTP/1.1\r\nHost: shop\r\n"
+             b"Content-Length: 6\r\n\r\none") as client:
+        heard = b""
+        while not heard.endswith(b"one\r\n"):
+            heard += client.stream.file.read(1)
+        client.send(b"two")
+        while not heard.endswith(b"0\r\n\r\n"):
+            heard += client.stream.file.read(1)
+        assert b"3\r\ntwo\r\n" in heard
+    httpd.settles(active=0, count=1)
+
+
+def test_client_leaves_within_its_body(httpd: Httpd) -> None:
+    """Its process is free again"""
+    app_of(httpd, "AppBufferRequest Off")
+    with Raw(httpd.port, b"POST /?echo HTTP/1.1\r\nHost: shop\r\n"
+             b"Content-Length: 6\r\n\r\none"):
+        wait_until(lambda: httpd.counts()[1] == 1, "the app has it")
+    httpd.settles(active=0, count=1)
+    assert httpd.get("/?echo", "shop").status == 200
+
+
+@pytest.mark.parametrize("buffer", ["On", "Off"])
+def test_response_before_the_body(httpd: Httpd, buffer: str) -> None:
+    """The app hangs up on the body: the client gets what it has said"""
+    app_of(httpd, f"AppBufferRequest {buffer}")
+    for size in (0, 10, 100000, 16 * MEGABYTE):
+        answer = httpd.post("/?early", "shop", b"x" * size)
+        assert (answer.status, answer.text) == (413, "no")
+    assert len(seen(httpd)) == 4
+
+
+def test_large_parameters(httpd: Httpd) -> None:
+    """More than a record holds: none is lost"""
+    httpd.directives += ["LimitRequestFieldSize 100000",
+                         "LimitRequestFields 50"]
+    app_of(httpd)
+    headers = {f"X-H{n}": "v" * 8000 for n in range(20)}
+    headers["X-Large"] = "l" * 70000
+    names = httpd.get("/?names", "shop", headers=headers).text.splitlines()
+    for n in range(20):
+        assert f"HTTP_X_H{n}={'v' * 80}:8000" in names
+    assert f"HTTP_X_LARGE={'l' * 80}:70000" in names
+
+
+def test_not_given_back_before_the_end(httpd: Httpd) -> None:
+    """An app that works on when its output has ended gets no other request"""
+    app_of(httpd)
+    first = httpd.get_async("/?slow", "shop", 60)
+    wait_until(lambda: seen(httpd), "the app has it")
+    other = httpd.get_async("/?echo", "shop", 60)
+    httpd.settles(active=1, count=1, waiting=1)
+    assert seen(httpd) == ["GET slow"]
+    (httpd.dir / "hold" / "gate").touch()
+    assert first.result().text == "whole"
+    assert other.result().status == 200
+    httpd.settles(active=0, count=1)
+
+
+def test_slow_client(httpd: Httpd) -> None:
+    """The connection is closed before the client has read its response: php-cgi
+    waits for that"""
+    app_of(httpd)
+    with Raw(httpd.port, b"GET /?patient HTTP/1.1\r\nHost: shop\r\n\r\n",
+             receive_buffer=4096) as client:
+        assert client.stream.file.read(8) == b"HTTP/1.1"
+        assert httpd.get("/?echo", "shop").status == 200
+        httpd.settles(active=0, count=1)
+
+
+# ---- again?
+
+@pytest.mark.parametrize("method, times", [
+    ("GET", 2), ("HEAD", 2), ("OPTIONS", 2), ("DELETE", 1), ("POST", 1)])
+def test_how_often(httpd: Httpd, method: str, times: int) -> None:
+    """Nobody knows if the process has read the request before it was killed:
+    one that may be sent twice is, and no more"""
+    httpd.log.expect(*KILLED)
+    app_of(httpd, "MaxInstances 1")
+    body = b"x" if method == "POST" else None
+    answer = httpd.request(method, "/?die", "shop", body)
+    assert answer.status == 502
+    assert seen(httpd) == [f"{method} die"] * times
+
+
+def test_killed_while_idle(httpd: Httpd) -> None:
+    """It is not asked, or has not read it: another one serves the request"""
+    httpd.log.expect(*KILLED)
+    app = app_of(httpd)
+    for _ in range(20):
+        assert httpd.get("/?echo", "shop").status == 200
+        pid, = httpd.pids(app)
+        procs.kill9(pid)
+        assert httpd.get("/?echo", "shop").status == 200

@@ -10,9 +10,9 @@ can_be_apart() {
     unshare --pid --fork --mount-proc true 2>/dev/null
 }
 
-# The shell is process 1 there, and reaps what nobody else waits for. Functions
-# have to be exported.
+# The shell is process 1 there, and reaps what nobody else waits for. It does
+# not say which signal has ended the command. Functions have to be exported.
 apart() {
     unshare --pid --fork --mount-proc --kill-child \
-        bash -c '"$@"; exit' _ "$@"
+        bash -c 'exec 3>&2 2>/dev/null; "$@" 2>&3 3>&-; exit' _ "$@"
 }

@@ -196,8 +196,8 @@ static int is_coded(const request_rec *r)
     return coding && ap_cstr_casecmp(coding, "chunked");
 }
 
-/* Headers as they are true now. r's own are kept for the log, and for those
- * who look for the end of what the client sends. */
+/* Make headers that describe the stored body. The headers of r stay as they
+ * were, for the log and for code that looks for the end of the client's body. */
 static void fit_headers(apppool_request_body_t *body)
 {
     request_rec *r = body->r;

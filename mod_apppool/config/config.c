@@ -10,7 +10,7 @@
 
 #include "mod_apppool/config/config_origin.h"
 
-/* Begun anew for each configuration, in its pool. */
+/* Reset for each configuration. Its arrays are in the configuration's pool. */
 static apppool_config_t config;
 
 void apppool_config_begin(apr_pool_t *p)

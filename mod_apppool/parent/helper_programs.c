@@ -17,7 +17,8 @@
 #include "shm/format/format.h"
 #include "spawner/shared/contract.h"
 
-/* Long: httpd does not start without an answer, and a machine may be busy. */
+/* This is long, because httpd does not start without a response, and the
+ * machine may be busy. */
 #define PATIENCE        (20 * APR_USEC_PER_SEC)
 #define LINE_MAX_LENGTH 120
 #define REMEDY                                                                 \

@@ -27,7 +27,7 @@ APLOG_USE_MODULE(apppool);
 
 /* For a watchdog that does not move. httpd calls the monitor hook every ten
  * seconds, and more often when children of httpd end. */
-#define CHECK_INTERVAL      9000             /* ms from one look to the next */
+#define CHECK_INTERVAL      9000             /* ms between two checks */
 #define CHECKS              3                /* it hangs */
 #define STOP_CHECK_INTERVAL APR_USEC_PER_SEC /* the same when it is to stop */
 #define STOP_CHECKS         4
@@ -77,7 +77,7 @@ static int running(void)
            now == AP_MPMQ_RUNNING;
 }
 
-/* Log its end, and note what is needed of it.
+/* Log the end of the watchdog, and note what is needed later.
  * @param status exit code or signal as httpd tells it: by one number, or as
  *        of waitpid(); our programs have no exit code as small as a signal
  * @return 1: start it again, now */

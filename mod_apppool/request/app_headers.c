@@ -17,7 +17,7 @@
 #define RANDOM         32 /* requests that one call gets numbers for */
 #define RECORDED       "01"
 
-/* A note of a request: what it said before mod_proxy added to it. */
+/* A note of the request: the header as it was before mod_proxy added to it. */
 #define FORWARDED_HOST "apppool-forwarded-host"
 
 /* ---- where the request came from ---- */

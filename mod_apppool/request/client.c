@@ -27,7 +27,7 @@ void apppool_client_send_continue(request_rec *r)
         send_continue(r);
 }
 
-/* @return what poll() says of the socket; 0: there is none */
+/* @return the events that poll() reports for the socket; 0: no socket */
 static int poll_client(conn_rec *c)
 {
     apr_socket_t *sock = c->master ? NULL : ap_get_conn_socket(c);

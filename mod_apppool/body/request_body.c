@@ -196,8 +196,8 @@ static int is_coded(const request_rec *r)
     return coding && ap_cstr_casecmp(coding, "chunked");
 }
 
-/* Make headers that describe the stored body. The headers of r stay as they
- * were, for the log and for code that looks for the end of the client's body. */
+/* Make headers that describe the stored body. The table of the client's
+ * headers stays, for the log and for code that looks for the end of that body. */
 static void fit_headers(apppool_request_body_t *body)
 {
     request_rec *r = body->r;

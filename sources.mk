@@ -15,6 +15,7 @@ shm_sources = \
 	shm/verbs/enter.c \
 	shm/format/error.c \
 	shm/slots/event.c \
+	shm/slots/connection_state.c \
 	shm/slots/session_peek.c \
 	shm/slots/group.c \
 	shm/format/heap.c \
@@ -65,6 +66,8 @@ module_sources = \
 	mod_apppool/backend/first_byte.c \
 	mod_apppool/body/request_body.c \
 	mod_apppool/backend/connection.c \
+	mod_apppool/backend/connection_idle.c \
+	mod_apppool/backend/shared_connection.c \
 	mod_apppool/request/untrusted_headers.c \
 	mod_apppool/request/client.c \
 	mod_apppool/config/config.c \
@@ -124,6 +127,7 @@ module_sources = \
 	mod_apppool/request/routing.c \
 	mod_apppool/config/text_check.c \
 	mod_apppool/config/max_workers.c \
+	spawner/shared/parking.c \
 	spawner/shared/heartbeat.c \
 	spawner/shared/detect.c \
 	spawner/shared/stderr_file.c \
@@ -194,6 +198,7 @@ spawner_sources = \
 	spawner/output/open_as.c \
 	spawner/output/output.c \
 	spawner/life/overdue.c \
+	spawner/life/connection_cut.c \
 	spawner/life/phase.c \
 	spawner/output/piped_log.c \
 	spawner/shared/privilege.c \
@@ -224,6 +229,7 @@ spawner_sources = \
 	spawner/state/app_table.c \
 	spawner/alert/notify_command.c \
 	spawner/output/to_syslog.c \
+	spawner/shared/parking.c \
 	spawner/shared/userdb.c \
 	spawner/control/user_sockets.c \
 	spawner/common/clear_runtime_dir.c \
@@ -351,6 +357,8 @@ unit_tests = \
 	tests/unit/hung_extra \
 	tests/unit/websocket_close \
 	tests/unit/process_find \
+	tests/unit/connection_state \
+	tests/unit/parking \
 	tests/unit/session_peek \
 	tests/unit/lock_rescue \
 	tests/unit/histogram \

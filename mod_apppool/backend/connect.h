@@ -26,7 +26,9 @@ typedef struct {
     uint64_t id;                 /**< of the process */
     apl_wire_t wire;             /**< how to reach it */
     const char *runtime;         /**< directory of the Unix sockets */
-    int keep;                    /**< connections are kept */
+    int keep;                    /**< each child keeps connections */
+    int may_share;               /**< or all children share one */
+    int may_reuse;               /**< which may have been used before */
     int refuses_upgrade;         /**< the Upgrade header is not passed on */
     apr_interval_time_t timeout; /**< us that the app may be silent */
 } apppool_endpoint_t;

@@ -10,7 +10,7 @@
  * filter on it says how that went.
  *
  *     c = apppool_connection_take(r->server, endpoint.id);
- *     rv = apppool_connection_open(c, r, &endpoint, deadline);
+ *     rv = apppool_connection_open(c, r, &endpoint, &shared, deadline);
  *     if (rv == APR_SUCCESS)
  *         status = apppool_connection_run(c, r, &first_byte, url);
  *     apppool_connection_give(c);
@@ -19,7 +19,8 @@
  * app keeps connections. Then the next request to the same process uses it, if
  * that request comes within a second, and could be sent again if the app closes
  * the connection at that moment. After that second it is closed. Only event can
- * call us then, so under other MPMs no connection is kept.
+ * call us then, so under other MPMs no connection is kept. A connection that all
+ * children share is kept under all of them (shared_connection.h).
  *
  * Lock:  the list of idle connections has a mutex of its own; a connection that
  *        was taken belongs to its taker alone.
@@ -35,11 +36,8 @@
 
 #include "mod_apppool/backend/connect.h"
 #include "mod_apppool/backend/connection_filter.h"
-
-typedef struct apppool_connection_t apppool_connection_t;
-
-/** To be called in each httpd child. */
-void apppool_connection_init(apr_pool_t *pchild);
+#include "mod_apppool/backend/connection_idle.h"
+#include "mod_apppool/backend/shared_connection.h"
 
 /**
  * Take one that is idle, if possible one that is connected to this process.
@@ -52,6 +50,8 @@ void apppool_connection_give(apppool_connection_t *c);
 /**
  * Connect to the endpoint. Nothing is read from the client, and nothing is sent
  * to the app.
+ * @param shared   of the session, after apppool_shared_connection_begin(); it
+ *        stays until the connection is settled or given back
  * @param deadline us of apl_now(); a full backlog is waited for until then
  * @return APR_SUCCESS; ECONNREFUSED, ENOENT, ECONNRESET: nobody listens there;
  *         EAGAIN, over TCP APR_TIMEUP: the backlog stayed full; all others:
@@ -59,7 +59,13 @@ void apppool_connection_give(apppool_connection_t *c);
  */
 apr_status_t apppool_connection_open(apppool_connection_t *c, request_rec *r,
                                      const apppool_endpoint_t *endpoint,
+                                     apppool_shared_connection_t *shared,
                                      int64_t deadline);
+
+/** The response has been read to its end, or will not be: a shared connection is
+ * parked or cut. To be called before the session ends, if shared->is_held; it is
+ * called by apppool_connection_give() at the latest. */
+void apppool_connection_settle(apppool_connection_t *c);
 
 /** The descriptor of its socket. */
 int apppool_connection_descriptor(const apppool_connection_t *c);

@@ -4,7 +4,10 @@
 
 #include <http_config.h>
 #include <http_log.h>
+#include <linux/sockios.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <util_filter.h>
 
 #include "mod_apppool/backend/proxy_api.h"
@@ -68,6 +71,33 @@ static int is_hang_up(apr_status_t rv)
 static int may_have_hung_up(const apppool_connection_filter_t *filter)
 {
     return filter->hung_up || ap_request_has_body(filter->r);
+}
+
+/* The first line of a response, or a line that looks like one. */
+static void note_head(apppool_connection_filter_t *filter,
+                      apr_bucket_brigade *bb, ap_input_mode_t mode)
+{
+    char line[sizeof "HTTP/1.1 200"];
+    apr_size_t n = sizeof line - 1;
+
+    if (mode != AP_MODE_GETLINE ||
+        apr_brigade_flatten(bb, line, &n) != APR_SUCCESS)
+        return;
+    line[n] = 0;
+    /* Also an empty line in its place. */
+    if (strncmp(line, "HTTP/", 5) != 0 && filter->answered)
+        return;
+    filter->heads++;
+    filter->status = n == sizeof line - 1 ? atoi(line + 9) : 0;
+}
+
+/* Has the app not read the request to its end? Then what it sends is not the
+ * response, but belongs to the request before. */
+static int is_unread(const apppool_connection_filter_t *filter)
+{
+    int bytes = 0;
+
+    return ioctl(filter->first_byte.socket, SIOCOUTQ, &bytes) == 0 && bytes > 0;
 }
 
 /* mod_proxy_http takes any other beginning for HTTP/0.9, and sends it to the
@@ -139,6 +169,9 @@ static apr_status_t read_some(ap_filter_t *f, apr_bucket_brigade *bb,
         rv = apppool_first_byte_wait(&filter->first_byte, filter->r, f->next);
     if (APR_STATUS_IS_ECONNABORTED(rv))
         silence(filter->r);
+    if (rv == APR_SUCCESS && filter->r && !filter->answered && filter->reused &&
+        mode != AP_MODE_SPECULATIVE && is_unread(filter))
+        return APR_ECONNRESET;
     return rv == APR_SUCCESS ? ap_get_brigade(f->next, bb, mode, block, bytes)
                              : rv;
 }
@@ -148,8 +181,13 @@ static apr_status_t filter_input(ap_filter_t *f, apr_bucket_brigade *bb,
                                  apr_off_t bytes)
 {
     apppool_connection_filter_t *filter = f->ctx;
-    apr_status_t rv = read_some(f, bb, mode, block, bytes);
+    apr_status_t rv;
 
+    /* mod_proxy asks whether it is open: we have looked at this moment. */
+    if (mode == AP_MODE_SPECULATIVE && filter->r && filter->reused &&
+        !filter->answered)
+        return APR_EAGAIN;
+    rv = read_some(f, bb, mode, block, bytes);
     if (!filter->r)
         return rv;
     if (mode == AP_MODE_SPECULATIVE) {
@@ -169,6 +207,7 @@ static apr_status_t filter_input(ap_filter_t *f, apr_bucket_brigade *bb,
     if (rv == APR_SUCCESS && !APR_BRIGADE_EMPTY(bb)) {
         if (!filter->answered && filter->http && !is_http(bb))
             rv = APR_EGENERAL;
+        note_head(filter, bb, mode);
         filter->answered = 1;
         filter->ended = APR_BUCKET_IS_EOS(APR_BRIGADE_LAST(bb));
     }
@@ -199,6 +238,35 @@ static apr_status_t filter_output(ap_filter_t *f, apr_bucket_brigade *bb)
         return rv;
     apr_brigade_cleanup(bb);
     return APR_SUCCESS;
+}
+
+/* Is nothing left in the filters, nor in the socket? */
+static int is_empty(apppool_connection_filter_t *filter, conn_rec *c)
+{
+    apr_bucket_brigade *bb = apr_brigade_create(c->pool, c->bucket_alloc);
+    request_rec *r = filter->r;
+    apr_status_t rv;
+    int empty;
+
+    filter->r = NULL;
+    rv = ap_get_brigade(c->input_filters, bb, AP_MODE_SPECULATIVE,
+                        APR_NONBLOCK_READ, 1);
+    filter->r = r;
+    empty = (rv == APR_SUCCESS || APR_STATUS_IS_EAGAIN(rv)) &&
+            APR_BRIGADE_EMPTY(bb);
+    apr_brigade_destroy(bb);
+    return empty;
+}
+
+int apppool_connection_filter_is_clean(apppool_connection_filter_t *filter,
+                                       conn_rec *c)
+{
+
+    return filter->r && filter->answered && !filter->unwritten &&
+           !filter->hung_up && !filter->ended && filter->error == APR_SUCCESS &&
+           filter->heads == 1 && filter->status >= HTTP_OK &&
+           !filter->r->header_only &&
+           !AP_STATUS_IS_HEADER_ONLY(filter->status) && is_empty(filter, c);
 }
 
 int apppool_connection_filter_has_ended(
@@ -244,6 +312,7 @@ void apppool_connection_filter_begin(apppool_connection_filter_t *filter,
     filter->first_byte = *first_byte;
     filter->log = r->log;
     filter->unwritten = filter->answered = filter->hung_up = filter->ended = 0;
+    filter->heads = filter->status = 0;
     filter->error = APR_SUCCESS;
     memset(&filter->websocket, 0, sizeof filter->websocket);
     filter->sent = filter->worker->s->transferred;

@@ -8,7 +8,9 @@
  *
  * They also pass on the response of an app that closes the connection before it
  * has read the body; wait for a response no longer than it can come; and end a
- * WebSocket in order when its process is stopped. They keep mod_proxy from
+ * WebSocket in order when its process is stopped. They know whether anything of
+ * a response is left unread, and refuse a response that begins before the app
+ * has read the request. They keep mod_proxy from
  * connecting by itself to a process that we have not chosen, and from taking
  * any bytes for HTTP/0.9.
  *
@@ -26,17 +28,20 @@
 #include "mod_apppool/backend/first_byte.h"
 #include "mod_apppool/backend/websocket_close.h"
 
-/** connection.c sets the first three. */
+/** connection.c sets the first four. */
 typedef struct {
-    proxy_worker *worker;            /**< mod_proxy's, whose connection it is */
-    int local;                       /**< over a Unix socket */
-    int http;                        /**< the app speaks HTTP */
-    request_rec *r;                  /**< the request it carries, or NULL */
+    proxy_worker *worker; /**< mod_proxy's, whose connection it is */
+    int local;            /**< over a Unix socket */
+    int http;             /**< the app speaks HTTP */
+    int reused;     /**< a shared connection that another request has used */
+    request_rec *r; /**< the request it carries, or NULL */
     apppool_first_byte_t first_byte; /**< of that request */
     const struct ap_logconf *log;    /**< of that request, as it was */
     apr_off_t sent, read;            /**< bytes, before this request */
     /* What was seen of this request. */
     int unwritten, answered;
+    int heads;   /**< lines that begin like the first line of a response */
+    int status;  /**< of the last one */
     int hung_up; /**< the app has closed, maybe after a response */
     int ended;
     apppool_websocket_close_t websocket; /**< of a WebSocket */
@@ -63,6 +68,15 @@ void apppool_connection_filter_begin(apppool_connection_filter_t *filter,
 /** mod_proxy is done with the request. The request's notes say if the app was
  * silent. */
 void apppool_connection_filter_end(apppool_connection_filter_t *filter);
+
+/**
+ * Was that a response that has ended where it said, with nothing behind it? A
+ * response without a body does not count, as an app may send one all the same,
+ * and later.
+ * @param c the connection: what is left in its filters is looked for
+ */
+int apppool_connection_filter_is_clean(apppool_connection_filter_t *filter,
+                                       conn_rec *c);
 
 /** How it went. */
 typedef enum {

@@ -12,6 +12,7 @@
 #include <http_main.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "mod_apppool/config/app.h"
@@ -21,6 +22,7 @@
 #include "mod_apppool/parent/app_table_write.h"
 #include "mod_apppool/parent/watchdog_process.h"
 #include "spawner/shared/contract.h"
+#include "spawner/shared/parking.h"
 #include "spawner/shared/pidfd.h"
 #include "shm/format/segment.h"
 
@@ -28,6 +30,9 @@ APLOG_USE_MODULE(apppool);
 
 #define SAY(level, rv, ...)                                                    \
     ap_log_error(APLOG_MARK, level, rv, ap_server_conf, "apppool: " __VA_ARGS__)
+
+/* Of the files that a child of httpd may open, a part is for parking. */
+#define FILES_SHARE  8
 
 #define LIMIT        (60 * APR_USEC_PER_SEC) /* for the end of them */
 
@@ -89,6 +94,29 @@ static int open_descriptors(apppool_instance_t *i)
     FD(i, BELL) = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     FD(i, PARENT) = pidfd_open(getpid(), 0);
     return FD(i, BELL) < 0 || FD(i, PARENT) < 0 ? -1 : 0;
+}
+
+/* Each child of httpd has all parking sockets, and may have a copy of each
+ * connection that is parked. */
+static void open_parking(apppool_instance_t *i)
+{
+    rlim_t most = i->capacity.processes;
+    struct rlimit files;
+
+    if (most > PARKING_MAX)
+        most = PARKING_MAX;
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0 &&
+        files.rlim_cur / FILES_SHARE < most) {
+        most = files.rlim_cur / FILES_SHARE;
+        SAY(APLOG_NOTICE, 0,
+            "httpd may open %lu files (ulimit -n): only the first %lu "
+            "processes of the pool keep a connection",
+            (unsigned long)files.rlim_cur, (unsigned long)most);
+    }
+    FD(i, PARKING) = most > 0 ? parking_make((int)most) : -1;
+    if (most > 0 && FD(i, PARKING) < 0)
+        SAY(APLOG_WARNING, errno,
+            "no process keeps a connection: cannot make the sockets");
 }
 
 static const char *open_programs(apppool_instance_t *i, server_rec *s,
@@ -206,6 +234,11 @@ static const char *move_in(apppool_instance_t *i, server_rec *s,
     return wrong;
 }
 
+int apppool_instance_parking_lot(const apppool_instance_t *i)
+{
+    return FD(i, PARKING);
+}
+
 /* ---- start ---- */
 
 static const char *open_parts(apppool_instance_t *i, server_rec *s,
@@ -244,6 +277,7 @@ int apppool_instance_open(apppool_instance_t *i, server_rec *s,
         SAY(APLOG_EMERG, 0, "%s", wrong);
         return !OK;
     }
+    open_parking(i);
     apppool_runtime_dir_point(ptemp, i->kept.base, i->kept.runtime);
     FD(i, SEGMENT) = i->pool.file;
     i->pool.doorbell = FD(i, BELL);

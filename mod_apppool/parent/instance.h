@@ -48,6 +48,9 @@ static inline int apppool_instance_is_open(const apppool_instance_t *i)
     return i->kept.runtime[0] != 0;
 }
 
+/** Where connections are parked (spawner/shared/parking.h); -1: nowhere. */
+int apppool_instance_parking_lot(const apppool_instance_t *i);
+
 /** Make all but the watchdog. What goes wrong is in the log. @return OK, or
  * !OK: then it is to be forgotten */
 int apppool_instance_open(apppool_instance_t *i, server_rec *s,

@@ -4,6 +4,7 @@
 
 #include <ap_mpm.h>
 #include <apr_strings.h>
+#include <errno.h>
 #include <http_config.h>
 #include <http_core.h>
 #include <http_log.h>
@@ -12,7 +13,8 @@
 
 #include "mod_apppool/config/app.h"
 #include "mod_apppool/config/app_resolve.h"
-#include "mod_apppool/backend/connection.h"
+#include "mod_apppool/backend/connection_idle.h"
+#include "mod_apppool/backend/shared_connection.h"
 #include "mod_apppool/parent/instance.h"
 #include "mod_apppool/parent/instance_list.h"
 #include "mod_apppool/parent/helper_programs.h"
@@ -185,6 +187,14 @@ void apppool_lifecycle_child_init(apr_pool_t *pchild, server_rec *s)
     int threads = 0;
     apr_status_t rv;
 
+    if (apppool_lifecycle_pool() &&
+        apppool_shared_connection_init(apppool_instance_parking_lot(instance),
+                                       instance->kept.runtime, user) != 0) {
+        ap_log_error(APLOG_MARK, APLOG_ERR, errno, s,
+                     "apppool: this httpd child serves no applications: it "
+                     "cannot have their connections");
+        instance = NULL;
+    }
     if (getpid() != parent)
         apppool_instance_list_inherit(
             apppool_lifecycle_pool() ? instance->pool.doorbell : -1);
@@ -200,7 +210,7 @@ void apppool_lifecycle_child_init(apr_pool_t *pchild, server_rec *s)
                      "apppool: this httpd child cannot join the pool: %s",
                      apl_error_text(rv, why, sizeof why));
     apr_pool_cleanup_register(pchild, NULL, end_child, apr_pool_cleanup_null);
-    apppool_connection_init(pchild);
+    apppool_connection_idle_init(pchild);
     apppool_spool_file_init(pchild);
 }
 

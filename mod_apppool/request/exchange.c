@@ -16,6 +16,25 @@
 
 #define RESETS 4 /* connections that one process may reset */
 
+/* A process that takes one request at a time may keep one connection. What
+ * mod_proxy would close after this request is not shared. */
+static int may_share(const apppool_session_t *s)
+{
+    const request_rec *r = s->r;
+
+    return s->ref.wire.protocol == APL_HTTP &&
+           s->ref.wire.listen != APL_LISTEN_TCP && !r->main &&
+           !apr_table_get(r->headers_in, "Upgrade");
+}
+
+/* The app may close the connection at this moment, so it has to be a request
+ * that can be sent again. */
+static int may_reuse(const request_rec *r)
+{
+    return (r->method_number == M_GET || r->method_number == M_OPTIONS) &&
+           !ap_request_has_body((request_rec *)(uintptr_t)r);
+}
+
 static apppool_endpoint_t endpoint_of(const apppool_session_t *s)
 {
     apr_int64_t timeout = apppool_config_timeout(s->r);
@@ -31,6 +50,8 @@ static apppool_endpoint_t endpoint_of(const apppool_session_t *s)
          * be reached past all that is configured for it here. */
         .refuses_upgrade = apr_table_get(s->r->headers_in, "Upgrade") &&
                            !apppool_streaming_wants_upgrade(s->r),
+        .may_share = may_share(s),
+        .may_reuse = may_reuse(s->r),
         .timeout = timeout != APPPOOL_UNSET ? timeout
                    : conf->timeout_set      ? conf->timeout
                                             : s->r->server->timeout,
@@ -158,7 +179,11 @@ static int try_once(apppool_session_t *s, const apppool_endpoint_t *endpoint,
         *status = HTTP_INTERNAL_SERVER_ERROR;
         return 1;
     }
-    *rv = apppool_connection_open(c, s->r, endpoint, s->deadline);
+    /* Without a timeout the socket would block, in all children. */
+    apppool_shared_connection_begin(
+        &s->shared, s->pool, &s->ref,
+        endpoint->may_share && endpoint->timeout >= 0, endpoint->may_reuse);
+    *rv = apppool_connection_open(c, s->r, endpoint, &s->shared, s->deadline);
     if (*rv != APR_SUCCESS ||
         (!tells_if_unread(endpoint) && apl_alive_ending(s->ref.pid))) {
         apppool_connection_give(c);

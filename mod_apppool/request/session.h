@@ -41,8 +41,9 @@ typedef struct {
     int64_t process_since; /**< when it got its process, the same */
     const char *file;      /**< that the app has named (X-Sendfile), or NULL */
     int socket;            /**< descriptor of the connection to the process */
-    const apppool_connection_t *connection; /**< to the process, or NULL */
-    apppool_fcgi_t *fcgi;        /**< the same, over FastCGI; or NULL */
+    apppool_connection_t *connection;   /**< to the process, or NULL */
+    apppool_shared_connection_t shared; /**< is it shared? */
+    apppool_fcgi_t *fcgi;               /**< to it, over FastCGI; or NULL */
     apr_interval_time_t timeout; /**< us that the process may be silent */
     int keepalives;              /**< the real number, while prepared; or -1 */
     apppool_cgi_variables_t

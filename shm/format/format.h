@@ -24,8 +24,8 @@
  * `state` commits a slot, after the fields that give the state its meaning. All
  * other fields, marked [D], are derived: lists and counts, which repair.h
  * rebuilds from the slots. So a process may die between any two stores. Outside
- * the lock, only the child that has a session writes to its slot, and only the
- * fields marked [O]: text for the status page.
+ * the lock, the child that has a session writes to its slot, and to that of its
+ * process, but only the fields marked [O].
  *
  * The segment contains no pointer. A list link is a byte offset from its start.
  * A record is named by its index (and generation, where the slot may have been
@@ -100,6 +100,7 @@
  *      == its LEAVING processes. So what of the pool still names a group, one
  *      that is to be forgotten, is known without a walk.
  *  I26 child.sessions == sessions that it owns and that are not FREE.
+ *  I27 process.connection has one of three states.
  *
  * Times are microseconds of CLOCK_MONOTONIC (alive for the host's uptime, the
  * same in every process). Counters never wrap in practice (64 bit).
@@ -123,14 +124,10 @@
 enum { APL_GROUP_FREE, APL_GROUP_USED };
 
 enum {
-    /** Nobody's. */
-    APL_PROCESS_FREE,
-    /** A place is reserved; the spawner has yet to take the order. */
-    APL_PROCESS_WANTED,
-    /** The spawner has it: being forked, or booting. */
-    APL_PROCESS_STARTING,
-    /** It takes requests; idle or busy by its sessions. */
-    APL_PROCESS_LIVE,
+    APL_PROCESS_FREE,   /**< nobody's */
+    APL_PROCESS_WANTED, /**< reserved; the spawner has yet to take the order */
+    APL_PROCESS_STARTING, /**< the spawner has it: being forked, or booting */
+    APL_PROCESS_LIVE, /**< it takes requests; idle or busy by its sessions */
     /** Detached: gets no new session, ends when the open ones are closed. */
     APL_PROCESS_LEAVING,
     APL_PROCESS_STATES
@@ -138,10 +135,8 @@ enum {
 
 enum {
     APL_SESSION_FREE,
-    /** In its group's queue. */
-    APL_SESSION_WAITING,
-    /** Its owner has the process it names. */
-    APL_SESSION_OPEN,
+    APL_SESSION_WAITING, /**< in its group's queue */
+    APL_SESSION_OPEN,    /**< its owner has the process it names */
     /** Its wait ended without a process; the owner has yet to hear it. */
     APL_SESSION_FAILED,
     APL_SESSION_STATES
@@ -225,7 +220,12 @@ typedef struct {
     uint32_t replaces; /**< [T] 1: when it is live, another one leaves */
     uint32_t unkillable; /**< [T] 1: it survives SIGKILL */
     uint32_t abandoned;  /**< [D] sessions that are */
-    char padding[104];
+    char padding[40];
+    /* Written outside the lock, so in a cache line of its own. */
+    uint64_t connection;   /**< [O] shared: slots/connection_state.h */
+    int64_t connection_at; /**< [O] when it became idle */
+    apl_identity_t connection_child; /**< [O] the last child that has used it */
+    char padding2[32];
 } apl_process_t;
 
 /** A request: it waits for a process, or has one. */
@@ -328,13 +328,14 @@ typedef struct {
 
 _Static_assert(sizeof(apl_group_t) == 1600, "group slots are 1600 bytes");
 _Static_assert(sizeof(apl_process_t) == 256, "process slots are 256 bytes");
+_Static_assert(offsetof(apl_process_t, connection) == 192, "a line of its own");
 _Static_assert(sizeof(apl_session_t) == 256, "session slots are 256 bytes");
 _Static_assert(offsetof(apl_session_t, id) == APL_CACHE_LINE,
                "lists and counts are made from one line of a session");
 _Static_assert(sizeof(apl_child_t) == 64, "child slots are 64 bytes");
 _Static_assert(offsetof(apl_header_t, lock) == 64, "the lock opens a line");
 
-#define APL_FORMAT_VERSION 9
+#define APL_FORMAT_VERSION 10
 #define APL_LAYOUT                                                             \
     ((uint64_t)APL_FORMAT_VERSION << 48 ^ sizeof(apl_header_t) << 24 ^         \
      offsetof(apl_group_t, name) << 12 ^ offsetof(apl_process_t, node) ^       \

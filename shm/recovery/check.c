@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shm/slots/connection_state.h"
 #include "shm/slots/group.h"
 #include "shm/slots/hung.h"
 #include "shm/recovery/check_group.h"
@@ -213,6 +214,9 @@ static int check_process(apl_check_t *a, uint32_t i)
         (apl_list_linked(&p->member) || apl_list_linked(&p->idle)))
         return apl_check_state_found(
             a, 5, "process %u leaves, but is in its group", i);
+    if (!apl_connection_is_valid(p))
+        return apl_check_state_found(
+            a, 27, "process %u: no such state of a connection", i);
     return APL_PART_DONE;
 }
 

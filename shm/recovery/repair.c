@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "shm/slots/connection_state.h"
 #include "shm/slots/event.h"
 #include "shm/slots/group.h"
 #include "shm/format/list.h"
@@ -114,6 +115,8 @@ static void clean_processes(apl_pool_t *pool, int64_t now)
             p->state = APL_PROCESS_FREE;
         else if (p->revision > g->revision)
             p->revision = 0; /* it cannot have a revision of the future */
+        if (!apl_connection_is_valid(p))
+            p->connection = 0; /* it is cut before the next one is made */
         keep_ticket(h, &p->birth);
         /* With a time in the future, the process would never be idle for
          * long. A little later is possible: another process read its clock

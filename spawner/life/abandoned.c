@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "shm/verbs/timeouts.h"
+#include "spawner/life/connection_cut.h"
 #include "spawner/state/sock_diag.h"
 #include "spawner/state/process.h"
 #include "spawner/output/app_log.h"
@@ -38,15 +39,17 @@ static int64_t due_at(const process_t *p)
     return p->abandoned.counted_at + pause;
 }
 
-static int is_due(const spawner_t *s, const process_t *p)
+/* Not before the connection of a child that was killed is cut: until then it
+ * does not look as if its client had gone. */
+static int is_due(spawner_t *s, process_t *p)
 {
     return p->abandoned.requests > 0 && p->phase == PHASE_LIVE && !p->gone &&
-           s->now >= due_at(p);
+           s->now >= due_at(p) && !connection_cut_ask(s, p);
 }
 
 /* ---- what is left ---- */
 
-static void add(const spawner_t *s, process_t *p, uint32_t n)
+static void add(spawner_t *s, process_t *p, uint32_t n)
 {
     if (p && is_due(s, p))
         p->abandoned.counted += n;

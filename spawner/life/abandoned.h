@@ -16,7 +16,8 @@
  * request, however many are left. There is one case in which this is wrong: an
  * app keeps a connection, and ends another request before the first check.
  * Then the connection that it keeps is taken for that request, until one of
- * the two is closed, or until AppKillAfter is over.
+ * the two is closed, or until AppKillAfter is over. The same holds if a process
+ * that the app has forked has the shared connection of that very request.
  *
  * If this kernel never tells, or the app has bound its socket by another name,
  * the requests count as ended at once, and the process gets requests again. If

@@ -9,6 +9,7 @@
 
 #include "spawner/alert/start_failure.h"
 #include "spawner/common/random.h"
+#include "spawner/life/connection_cut.h"
 #include "spawner/life/memory_limit.h"
 #include "spawner/output/app_log.h"
 #include "spawner/shared/contract.h"
@@ -106,6 +107,7 @@ static void stop(spawner_t *s, process_t *p, const char *why, int sign,
     p->is.deadline = p->deadline = s->now + limit;
     process_record(p, REGISTRY_ENDING);
     process_end_probe(p);
+    connection_cut_ask(s, p);
     process_signal(s, p, SIGCONT); /* or it handles no other */
     process_signal(s, p, sign);
     state_wake(s, s->now);

@@ -6,6 +6,7 @@
 #include "shm/verbs/timeouts.h"
 #include "shm/view/report_statistics.h"
 #include "spawner/life/abandoned.h"
+#include "spawner/life/connection_cut.h"
 #include "spawner/upkeep/apply_table.h"
 #include "spawner/life/phase.h"
 #include "spawner/life/overdue.h"
@@ -94,6 +95,8 @@ void slot_state_apply(spawner_t *s, process_t *p)
         drain(s, p);
         return;
     }
+    /* One that stops itself may still read from it. */
+    connection_cut_ask(s, p);
     if (apl_supervise_may_end(&s->shm, p->is.id, s->now) != APR_SUCCESS)
         return;
     if (!p->is.stops_itself && apl_alive_ending(p->is.pid))

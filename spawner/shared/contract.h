@@ -22,7 +22,7 @@
  * restart compares it: if the contract or the layout of the segment differs,
  * the new build starts an instance of its own.
  */
-#define CONTRACT_VERSION          9
+#define CONTRACT_VERSION          10
 
 #define CONTRACT_TEXT_(x)         #x
 #define CONTRACT_TEXT(x)          CONTRACT_TEXT_(x)
@@ -58,8 +58,10 @@
 #define CONTRACT_SEGMENT_FD         7
 /** The program of the spawner, so that all programs are of one build. */
 #define CONTRACT_PROGRAM_FD         8
-#define CONTRACT_SELF_FD            9 /* the watchdog's program; to close */
-#define CONTRACT_LAST_FD            8
+/** The parking lot (parking.h), or /dev/null. The watchdog only passes it on. */
+#define CONTRACT_PARKING_FD         9
+#define CONTRACT_SELF_FD            10 /* the watchdog's program; to close */
+#define CONTRACT_LAST_FD            9
 
 /** Second argument: end all applications, then the program itself. */
 #define CONTRACT_STOP               "--stop"

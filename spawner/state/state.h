@@ -98,6 +98,13 @@ typedef struct {
     int64_t pause;        /**< us: from then to the next check */
 } process_abandoned_t;
 
+/** Of connection_cut.c. */
+typedef struct {
+    int wanted;    /**< the next job is to cut its connection */
+    int running;   /**< the job that runs does */
+    uint64_t word; /**< of the connection that the last job was asked to cut */
+} process_cut_t;
+
 /** Of memory_limit.c; `bytes` is filled in by session_scan.c. */
 typedef struct {
     int64_t check_at; /**< us: it is not measured before that; or when it was
@@ -155,6 +162,7 @@ typedef struct process {
     warmup_t warmup;
     process_slot_t slot;
     process_abandoned_t abandoned;
+    process_cut_t cut;
     process_memory_t memory;
     process_stuck_t stuck;
     process_marks_t marks;

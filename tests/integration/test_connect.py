@@ -177,7 +177,8 @@ def test_out_of_descriptors(httpd: Httpd) -> None:
                          "KeepAliveTimeout 60",
                          # httpd's own .htaccess would need one, too.
                          "<Directory />", "AllowOverride None", "</Directory>"]
-    app = httpd.app("shop")
+    # A process with a Unix socket keeps its connection.
+    app = httpd.app("shop", "AppListen tcp")
     own = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (LIMIT, own[1]))
     try:

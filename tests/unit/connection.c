@@ -36,6 +36,7 @@ typedef struct {
     uint32_t taken; /* by a request */
 } fake_t;
 
+static __thread apppool_shared_connection_t not_shared;
 static uint32_t made, connected, reused, expired, ended;
 static void (*callback)(void *data);
 static pthread_mutex_t callback_mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -188,6 +189,37 @@ void apppool_connection_filter_end(apppool_connection_filter_t *filter)
     (void)filter;
 }
 
+int apppool_connection_filter_is_clean(apppool_connection_filter_t *filter,
+                                       conn_rec *c)
+{
+    (void)filter, (void)c;
+    return 0;
+}
+
+int apppool_shared_connection_copy(const apppool_shared_connection_t *shared)
+{
+    (void)shared;
+    return -1;
+}
+
+int apppool_shared_connection_is_quiet(int connection)
+{
+    (void)connection;
+    return 0;
+}
+
+void apppool_shared_connection_cut(apppool_shared_connection_t *shared)
+{
+    (void)shared;
+}
+
+int apppool_shared_connection_end(apppool_shared_connection_t *shared,
+                                  int connection, int is_clean)
+{
+    (void)shared, (void)connection, (void)is_clean;
+    return 0;
+}
+
 apr_status_t ap_mpm_register_timed_callback(apr_time_t t,
                                             ap_mpm_callback_fn_t *fn,
                                             void *baton)
@@ -228,7 +260,7 @@ static void one_request(request_rec *r, uint64_t id)
     /* A channel that was taken is its taker's alone. */
     if (__atomic_exchange_n(&f->taken, 1, __ATOMIC_RELAXED) != 0)
         abort();
-    if (apppool_connection_open(c, r, &endpoint, 0) != APR_SUCCESS)
+    if (apppool_connection_open(c, r, &endpoint, &not_shared, 0) != APR_SUCCESS)
         abort();
     __atomic_store_n(&f->taken, 0, __ATOMIC_RELAXED);
     apppool_connection_give(c);
@@ -266,7 +298,7 @@ static void nobody_elses(void **state)
     apr_initialize();
     apr_pool_create(&p, NULL);
     play_mod_proxy();
-    apppool_connection_init(p);
+    apppool_connection_idle_init(p);
     pthread_create(&mpm, NULL, be_mpm, NULL);
     for (i = 0; i < THREADS; i++)
         pthread_create(&threads[i], NULL, be_worker, (void *)i);
@@ -314,8 +346,9 @@ static void run_one(request_rec *r, apl_session_ref_t *ref)
     apppool_first_byte_t first_byte = {.ref = ref, .timeout = 1000};
 
     running = apppool_connection_take(r->server, endpoint.id);
-    assert_int_equal(apppool_connection_open(running, r, &endpoint, 0),
-                     APR_SUCCESS);
+    assert_int_equal(
+        apppool_connection_open(running, r, &endpoint, &not_shared, 0),
+        APR_SUCCESS);
     apppool_connection_run(running, r, &first_byte, "http://shop/");
     apppool_connection_give(running);
 }
@@ -333,7 +366,7 @@ static void a_freed_socket_is_left_alone(void **state)
     r.pool = p;
     r.headers_in = apr_table_make(p, 1);
     play_mod_proxy();
-    apppool_connection_init(p);
+    apppool_connection_idle_init(p);
     run_one(&r, &ref);
     assert_int_equal(timeouts_set, 0);
     ref.wire.protocol = APL_FCGI; /* its handler releases at its end */

@@ -12,7 +12,7 @@ from harness.httpd import Httpd
 
 MAGIC = struct.pack("<Q", 0x6c6f6f706c706141)
 # Bytes of a record, and where in it words are that mean something.
-RECORDS = {"groups": (1600, 0x538), "processes": (256, 0x98),
+RECORDS = {"groups": (1600, 0x538), "processes": (256, 0xd0),
            "sessions": (256, 0x50), "children": (64, 0x30)}
 LOCK = 64  # of the header
 
@@ -48,6 +48,15 @@ class Segment:
 
     def write_word(self, offset: int, value: int) -> None:
         self.write(offset, (value & 0xffffffff).to_bytes(4, "little"))
+
+    def sessions_of(self, child: int) -> int:
+        """How many requests has this child of httpd in the pool?"""
+        size = RECORDS["children"][0]
+        for at in range(self.tables["children"], len(self.memory), size):
+            state, pid = self.word(at), self.word(at + 8)
+            if state == 1 and pid == child:
+                return self.word(at + 24)
+        return 0
 
     def somewhere(self, dice: random.Random) -> int:
         """A word of the header, or of one of the first records."""

@@ -23,6 +23,7 @@ from harness.config import App
 from harness.history import Death
 from harness.httpd import Httpd
 from harness.places import holder
+from harness.segment import Segment
 from harness.wait import wait_until
 
 STEPS = 1000  # instructions; about as many as are run with the lock held
@@ -101,15 +102,20 @@ class Killer:
         children = self.children()
         if self.holders:
             # Nobody becomes busy, or idle, any more.
-            children.sort(key=lambda pid: is_busy(pid) != busy)
+            children.sort(key=lambda pid: self.is_busy(pid) != busy)
         for pid in children:
-            if is_busy(pid) != busy and not self.holders:
+            if self.is_busy(pid) != busy and not self.holders:
                 continue
             procs.freeze(pid)
-            if is_busy(pid) == busy or self.holders:
+            if self.is_busy(pid) == busy or self.holders:
                 return self.frozen(pid)
             os.kill(pid, signal.SIGCONT)
         return None
+
+    def is_busy(self, pid: int) -> bool:
+        """Has this child of httpd a request in the pool?"""
+        with Segment(self.httpd) as segment:
+            return segment.sessions_of(pid) > 0
 
     def lock_holder(self) -> Optional[Death]:
         of_clients = procs.connections(self.httpd.port)
@@ -140,8 +146,3 @@ class Killer:
 
 def helper(name: str, pid: int) -> Optional[Death]:
     return Death(name, pid) if pid else None
-
-
-def is_busy(pid: int) -> bool:
-    """Has this child of httpd a connection to an app?"""
-    return bool(procs.sockets(pid) & procs.unix_sockets())

@@ -1,0 +1,52 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file connection_idle.h
+ * @brief The connections of a child of httpd that no request uses: a list, and
+ *        who closes them.
+ *
+ * Lock:  the list has a mutex of its own; a connection that was taken belongs
+ *        to its taker alone.
+ * Crash: all is private memory of the httpd child.
+ * Trust: not concerned.
+ */
+#ifndef MOD_APPPOOL_BACKEND_CONNECTION_IDLE_H
+#define MOD_APPPOOL_BACKEND_CONNECTION_IDLE_H
+
+#include <httpd.h>
+#include <stdint.h>
+
+#include "mod_apppool/backend/connection_filter.h"
+#include "mod_apppool/backend/shared_connection.h"
+
+/** us: the app may be about to close a connection that is idle for longer. */
+#define APPPOOL_CONNECTION_IDLE_LIMIT APL_CONNECTION_IDLE_LIMIT
+
+/** See connection.h. */
+typedef struct apppool_connection_t {
+    struct apppool_connection_t *next; /**< in the list of idle ones */
+    uint64_t id;        /**< the process it is connected to; 0: none */
+    uint32_t serial;    /**< of a shared connection; else 0 */
+    int64_t used;       /**< us: when its connection became idle */
+    apr_socket_t *sock; /**< of that connection; NULL: mod_proxy is done */
+    apppool_shared_connection_t *shared; /**< of the request; NULL: settled */
+    apppool_connection_filter_t filter;  /**< has the worker */
+} apppool_connection_t;
+
+/** To be called in each httpd child. */
+void apppool_connection_idle_init(apr_pool_t *pchild);
+
+/** An idle one, or a new one: see apppool_connection_take() of connection.h. */
+apppool_connection_t *apppool_connection_idle_take(server_rec *s, uint64_t id);
+
+/** A connection is idle from now on, or not connected (id 0). */
+void apppool_connection_idle_put(apppool_connection_t *c);
+
+/** mod_proxy's record of the connection. @return NULL: mod_proxy logged why */
+proxy_conn_rec *apppool_connection_idle_conn(apppool_connection_t *c,
+                                             server_rec *s);
+
+/** Can the MPM call us when a connection has been idle for too long? */
+int apppool_connection_idle_are_kept(void);
+
+#endif

@@ -1,0 +1,179 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "mod_apppool/backend/shared_connection.h"
+
+#include <apr_strings.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "shm/lock/lock_token.h"
+#include "spawner/shared/contract.h"
+#include "spawner/shared/parking.h"
+
+/* Per child. */
+static struct {
+    int sockets
+        [PARKING_MAX]; /* constant when threads begin, like all but ids */
+    int n;
+    const char *runtime;       /* directory of the Unix sockets */
+    uid_t root;                /* who has started httpd */
+    uint64_t ids[PARKING_MAX]; /* see is_genuine(); of who has the process */
+} parking;
+
+int apppool_shared_connection_init(int lot, const char *runtime, uid_t root)
+{
+    int n = lot < 0 ? 0 : parking_open(lot, parking.sockets);
+
+    parking.n = n < 0 ? 0 : n;
+    parking.runtime = runtime;
+    parking.root = root;
+    return n < 0 ? -1 : 0;
+}
+
+/* ---- is it what it should be? ---- */
+
+static int has_name(const struct sockaddr_un *peer, const char *format,
+                    uint64_t id)
+{
+    char path[sizeof peer->sun_path];
+
+    apr_snprintf(path, sizeof path, format, parking.runtime, id);
+    return strcmp(path, peer->sun_path) == 0;
+}
+
+/* Is it a connection to the socket of this process? Its name could be forged in
+ * another mount namespace, but only a user other than the one of httpd's
+ * children can listen there: root, or the user of the app.
+ * @param is_own this child has made the connection */
+static int is_genuine(int fd, int at, uint64_t id, int is_own)
+{
+    union {
+        struct sockaddr_un name;
+        char bytes[sizeof(struct sockaddr_un) + 1];
+    } peer;
+    struct ucred who;
+    socklen_t name_size = sizeof peer.name, who_size = sizeof who;
+
+    memset(&peer, 0, sizeof peer);
+    if (getpeername(fd, (struct sockaddr *)&peer.name, &name_size) != 0 ||
+        peer.name.sun_family != AF_UNIX ||
+        (!has_name(&peer.name, "%s/" CONTRACT_SOCKETS "/" CONTRACT_ID_FMT,
+                   id) &&
+         !has_name(&peer.name, "%s/" CONTRACT_OWN "/" CONTRACT_ID_FMT "/s",
+                   id)) ||
+        getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &who_size) != 0)
+        return 0;
+    /* An app that has the same user as httpd: one connection of our own shows
+     * that it has. */
+    if (is_own)
+        parking.ids[at] = id;
+    return who.uid != geteuid() || who.uid == parking.root ||
+           parking.ids[at] == id;
+}
+
+/* ---- a request ---- */
+
+/* By the index of the process in its slot array, which begins with 1.
+ * @return -1: its connection cannot be parked */
+static int place_of(uint64_t id)
+{
+    int i = (int)(id & 0xffff) - 1;
+
+    return i < parking.n ? i : -1;
+}
+
+int apppool_shared_connection_begin(apppool_shared_connection_t *shared,
+                                    const apl_pool_t *pool,
+                                    const apl_session_ref_t *ref, int may_share,
+                                    int may_reuse)
+{
+    int is_alone;
+
+    memset(shared, 0, sizeof *shared);
+    shared->id = ref->id;
+    shared->place = place_of(ref->id);
+    if (shared->place < 0)
+        return 0;
+    shared->state = apl_connection_state(pool, ref);
+    is_alone = apl_connection_is_alone(&shared->state);
+    shared->may_share = is_alone && may_share;
+    shared->is_held = shared->may_share;
+    switch (apl_connection_take(&shared->state, is_alone,
+                                shared->may_share && may_reuse, apl_now())) {
+    case APL_CONNECTION_IDLE:
+        shared->is_taken = 1;
+        break;
+    case APL_CONNECTION_BUSY:
+        shared->is_taken = 1;
+        apppool_shared_connection_cut(shared);
+        break;
+    case APL_CONNECTION_NONE:
+        /* After damage something may be parked all the same, and a serial
+         * server would not accept another connection. */
+        parking_cut(parking.sockets[shared->place]);
+        break;
+    default:
+        break;
+    }
+    return shared->is_taken;
+}
+
+int apppool_shared_connection_copy(const apppool_shared_connection_t *shared)
+{
+    int fd = parking_copy(parking.sockets[shared->place]);
+
+    if (fd >= 0 && is_genuine(fd, shared->place, shared->id, 0))
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+int apppool_shared_connection_is_quiet(int connection)
+{
+    char byte;
+
+    return recv(connection, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 &&
+           errno == EAGAIN;
+}
+
+void apppool_shared_connection_cut(apppool_shared_connection_t *shared)
+{
+    if (!shared->is_taken)
+        return;
+    shared->is_taken = 0;
+    /* Not if it is another session's by now: after damage. */
+    if (!apl_connection_is_held(&shared->state))
+        return;
+    parking_cut(parking.sockets[shared->place]);
+    apl_connection_forget(&shared->state);
+}
+
+/* Park a connection that was made for this request. */
+static int park(apppool_shared_connection_t *shared, int connection)
+{
+    if (!is_genuine(connection, shared->place, shared->id, 1) ||
+        !apl_connection_begin_parking(&shared->state))
+        return 0;
+    shared->is_taken = 1;
+    return parking_put(parking.sockets[shared->place], connection) == 0;
+}
+
+int apppool_shared_connection_end(apppool_shared_connection_t *shared,
+                                  int connection, int is_clean)
+{
+    int is_parked = shared->is_held && shared->may_share && is_clean &&
+                    (shared->is_taken || park(shared, connection)) &&
+                    apl_connection_release(&shared->state, apl_now());
+
+    shared->is_held = 0;
+    if (!is_parked) {
+        apppool_shared_connection_cut(shared);
+        if (connection >= 0)
+            shutdown(connection, SHUT_RDWR);
+    }
+    return is_parked;
+}

@@ -1,0 +1,87 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file shared_connection.h
+ * @brief The shared connection of a process: all children of httpd use it, one
+ *        after the other.
+ *
+ * A process that takes one request at a time may have one connection that is
+ * kept. If one child of httpd had it for itself, a serial server would read
+ * from it, and requests of other children would wait. So all children share it:
+ * a child parks it when its request has ended, and the next child takes a copy.
+ *
+ *     if (apppool_shared_connection_begin(&shared, pool, &ref, share, reuse))
+ *         fd = apppool_shared_connection_copy(&shared);
+ *     ...
+ *     apppool_shared_connection_end(&shared, fd, is_clean);
+ *
+ * A connection is parked only after a request that is known to have ended: the
+ * response ended where it said, and nothing is left unread in this child. In
+ * all other cases it is cut. What one client's request leaves in a connection
+ * would be part of the response to the next client.
+ *
+ * Lock:  none: see shm/slots/connection_state.h.
+ * Crash: the next request cuts the connection of a child that was killed.
+ * Trust: a child of httpd may park anything. A copy is used only if it is a
+ *        connection to the socket of this process: its name is in a directory
+ *        of root, and who listens there is root or the app's user.
+ */
+#ifndef MOD_APPPOOL_BACKEND_SHARED_CONNECTION_H
+#define MOD_APPPOOL_BACKEND_SHARED_CONNECTION_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "shm/slots/connection_state.h"
+
+/** Of one request. Zeroed at first. */
+typedef struct {
+    apl_connection_state_t state;
+    uint64_t id;   /**< of the process */
+    int place;     /**< where it is parked; -1: nowhere */
+    int may_share; /**< the connection may be parked at the end */
+    int is_held;   /**< the same, until end() */
+    int is_taken;  /**< what is parked is in the hands of this request */
+} apppool_shared_connection_t;
+
+/** To be called in each httpd child.
+ * @param lot     see parking.h; -1: connections are not shared
+ * @param runtime directory of the Unix sockets
+ * @param root    the user that has started httpd
+ * @return 0; -1: errno: this child cannot use the lot */
+int apppool_shared_connection_init(int lot, const char *runtime, uid_t root);
+
+/**
+ * A request has its process. What is parked and cannot be used by it is cut, as
+ * a serial server would not accept another connection.
+ * @param may_share the connection may be parked when the request has ended
+ * @param may_reuse the request may use one that was used before
+ * @return 1: it may take a copy of what is parked; 0: it has to connect
+ */
+int apppool_shared_connection_begin(apppool_shared_connection_t *shared,
+                                    const apl_pool_t *pool,
+                                    const apl_session_ref_t *ref, int may_share,
+                                    int may_reuse);
+
+/** A copy of what is parked. A child may keep it for the requests that come
+ * while `state.serial` is the same.
+ * @return a descriptor; -1: it is not there, or is not what it should be */
+int apppool_shared_connection_copy(const apppool_shared_connection_t *shared);
+
+/** Can the next request be sent on it: is it open, and is nothing to be read?
+ */
+int apppool_shared_connection_is_quiet(int connection);
+
+/** What is parked cannot be used: it is cut. The request has to connect. */
+void apppool_shared_connection_cut(apppool_shared_connection_t *shared);
+
+/**
+ * The request has ended, and its session has not. To be called if `is_held`.
+ * @param connection that it has used; -1: it is closed
+ * @param is_clean   the next request may use it
+ * @return 1: it is parked; 0: it was cut, and this copy is of no use
+ */
+int apppool_shared_connection_end(apppool_shared_connection_t *shared,
+                                  int connection, int is_clean);
+
+#endif

@@ -1,0 +1,74 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/life/connection_cut.h"
+
+#include <unistd.h>
+
+#include "shm/slots/connection_state.h"
+#include "spawner/shared/contract.h"
+#include "spawner/shared/parking.h"
+#include "spawner/state/helper_job.h"
+
+#define LIMIT (5 * SECOND)
+
+static helper_job_t cutter;
+
+/* In the child. */
+static _Noreturn void cut_all(const spawner_t *s)
+{
+    int sockets[PARKING_MAX], n = parking_open(CONTRACT_PARKING_FD, sockets);
+    const process_t *p;
+
+    for (p = s->processes; p; p = p->next) {
+        int place = (int)(p->is.id & 0xffff) - 1;
+
+        if (p->cut.running && place >= 0 && place < n)
+            parking_cut(sockets[place]);
+    }
+    _exit(n < 0);
+}
+
+/* Those that are wanted become those that the job cuts.
+ * @return how many */
+static int take_wanted(spawner_t *s)
+{
+    process_t *p;
+    int n = 0;
+
+    for (p = s->processes; p; p = p->next) {
+        p->cut.running = p->cut.wanted;
+        p->cut.wanted = 0;
+        n += p->cut.running;
+    }
+    return n;
+}
+
+static void start(spawner_t *s);
+
+static void ended(spawner_t *s, helper_job_t *e, const siginfo_t *cause)
+{
+    (void)e;
+    (void)cause;
+    start(s);
+    state_wake(s, s->now); /* whoever has waited for it */
+}
+
+static void start(spawner_t *s)
+{
+    if (take_wanted(s) > 0 && helper_job_fork(s, &cutter, LIMIT, ended) == 0)
+        cut_all(s);
+}
+
+int connection_cut_ask(spawner_t *s, process_t *p)
+{
+    uint64_t word;
+
+    if (apl_connection_is_unused(&s->shm, p->is.id, &word) &&
+        word != p->cut.word) {
+        p->cut.word = word;
+        p->cut.wanted = 1;
+        if (cutter.pid == 0)
+            start(s);
+    }
+    return p->cut.wanted || p->cut.running;
+}

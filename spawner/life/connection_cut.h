@@ -1,0 +1,29 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file connection_cut.h
+ * @brief Cut the shared connection of a process when no child of httpd can.
+ *
+ * While a connection is parked, nobody has to close it. That is in the way in
+ * two cases:
+ *
+ *  *  The process is to stop. A serial server that waits for the next request
+ *     on its connection may notice a signal only when that wait ends.
+ *  *  A child of httpd was killed in the middle of a request. The app is to see
+ *     that its client is gone, as it would without a parked duplicate.
+ *
+ * Crash:  the next spawner does it again. A process that is to stop is ended by
+ *         SIGKILL after AppStopTimeout at the latest.
+ * Trust:  what is parked comes from children of httpd, and a close() may block.
+ *         So a helper job takes it.
+ */
+#ifndef APPPOOL_SPAWNER_LIFE_CONNECTION_CUT_H
+#define APPPOOL_SPAWNER_LIFE_CONNECTION_CUT_H
+
+#include "spawner/state/state.h"
+
+/** If a connection of this process is parked that no child uses, cut it, once.
+ * @return 1: that is under way */
+int connection_cut_ask(spawner_t *s, process_t *p);
+
+#endif

@@ -1,0 +1,155 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/shared/parking.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define KIND (SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK)
+
+/* A message of one byte, and its descriptors. */
+typedef union {
+    struct cmsghdr head; /* for the alignment */
+    char bytes[CMSG_SPACE(PARKING_MAX * sizeof(int))];
+} control_t;
+
+static int send_descriptors(int socket, const int *fds, int n)
+{
+    size_t size = (size_t)n * sizeof *fds;
+    control_t control;
+    char byte = 0;
+    struct iovec bytes = {&byte, 1};
+    struct msghdr message = {.msg_iov = &bytes,
+                             .msg_iovlen = 1,
+                             .msg_control = &control,
+                             .msg_controllen = CMSG_SPACE(size)};
+
+    memset(&control, 0, sizeof control);
+    control.head.cmsg_level = SOL_SOCKET;
+    control.head.cmsg_type = SCM_RIGHTS;
+    control.head.cmsg_len = CMSG_LEN(size);
+    memcpy(CMSG_DATA(&control.head), fds, size);
+    return sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL) == 1 ? 0 : -1;
+}
+
+/* @param most descriptors; the kernel closes all others
+ * @return how many; -1: errno; there is no message */
+static int receive_descriptors(int socket, int *fds, int most, int flags)
+{
+    control_t control;
+    char byte;
+    struct iovec bytes = {&byte, 1};
+    struct msghdr message = {.msg_iov = &bytes,
+                             .msg_iovlen = 1,
+                             .msg_control = &control,
+                             .msg_controllen =
+                                 CMSG_LEN((size_t)most * sizeof *fds)};
+    const struct cmsghdr *head;
+    size_t size;
+    int n;
+
+    if (recvmsg(socket, &message, flags | MSG_DONTWAIT | MSG_CMSG_CLOEXEC) < 0)
+        return -1;
+    head = CMSG_FIRSTHDR(&message);
+    if (!head || head->cmsg_level != SOL_SOCKET ||
+        head->cmsg_type != SCM_RIGHTS)
+        return 0;
+    size = head->cmsg_len - CMSG_LEN(0);
+    memcpy(fds, CMSG_DATA(head), size);
+    n = (int)(size / sizeof *fds);
+    if (most == 1 || !(message.msg_flags & MSG_CTRUNC))
+        return n;
+    /* This process may not open as many. */
+    while (n-- > 0)
+        close(fds[n]);
+    errno = EMFILE;
+    return -1;
+}
+
+/* With a name that the kernel chooses. Until it is connected, anybody could
+ * send to it; what came by then is dropped. */
+static int make_socket(void)
+{
+    struct sockaddr_un own = {.sun_family = AF_UNIX};
+    socklen_t size = sizeof own;
+    int fd = socket(AF_UNIX, KIND, 0);
+    char byte;
+
+    if (fd < 0)
+        return -1;
+    if (bind(fd, (struct sockaddr *)&own, sizeof own.sun_family) != 0 ||
+        getsockname(fd, (struct sockaddr *)&own, &size) != 0 ||
+        connect(fd, (struct sockaddr *)&own, size) != 0) {
+        close(fd);
+        return -1;
+    }
+    while (recv(fd, &byte, 1, MSG_DONTWAIT) >= 0)
+        ;
+    return fd;
+}
+
+int parking_make(int n)
+{
+    int sockets[PARKING_MAX], ends[2], made, error = 0;
+
+    if (n < 1 || n > PARKING_MAX) {
+        errno = EINVAL;
+        return -1;
+    }
+    if (socketpair(AF_UNIX, KIND, 0, ends) != 0)
+        return -1;
+    for (made = 0; made < n && !error; made++) {
+        sockets[made] = make_socket();
+        if (sockets[made] < 0) {
+            error = errno;
+            break;
+        }
+    }
+    if (!error && send_descriptors(ends[1], sockets, n) != 0)
+        error = errno;
+    while (made-- > 0)
+        close(sockets[made]);
+    close(ends[1]);
+    if (!error)
+        return ends[0];
+    close(ends[0]);
+    errno = error;
+    return -1;
+}
+
+int parking_open(int lot, int sockets[PARKING_MAX])
+{
+    int n = receive_descriptors(lot, sockets, PARKING_MAX, MSG_PEEK);
+
+    if (n == 0)
+        errno = EMFILE;
+    return n > 0 ? n : -1;
+}
+
+int parking_put(int socket, int connection)
+{
+    parking_cut(socket);
+    return send_descriptors(socket, &connection, 1);
+}
+
+int parking_copy(int socket)
+{
+    int fd = -1;
+
+    return receive_descriptors(socket, &fd, 1, MSG_PEEK) == 1 ? fd : -1;
+}
+
+/* A queue holds a few messages at most. */
+void parking_cut(int socket)
+{
+    int fd, n, tries = 16;
+
+    while (tries-- > 0 && (n = receive_descriptors(socket, &fd, 1, 0)) >= 0)
+        if (n == 1) {
+            shutdown(fd, SHUT_RDWR);
+            close(fd);
+        }
+}

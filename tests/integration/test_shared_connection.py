@@ -1,0 +1,237 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""A process that takes one request at a time keeps one connection, which all
+children of httpd share. No byte of one response may become part of another."""
+import os
+import signal
+import time
+from contextlib import ExitStack
+
+import pytest
+
+from harness import procs
+from harness.client import Connection, Raw, Response
+from harness.httpd import Httpd
+from harness.wait import wait_until
+
+LOGGED = (r"gave no response: GET /", "AH01102: error reading status line",
+          "AH00898: Error reading .* returned by",
+          "the response is longer than its Content-Length",
+          "AH01110", "was silent for too long: GET /hang")
+
+
+def start(httpd: Httpd, *directives: str) -> None:
+    httpd.log.expect(*LOGGED)
+    httpd.modules.append("env")
+    httpd.app("shop", "AppConcurrency 1", "MaxInstances 1", *directives,
+              program="keeper.py")
+    httpd.start()
+
+
+def number(response: Response) -> int:
+    """Of the connection to the app."""
+    return int(response.headers["X-Connection"])
+
+
+def good(response: Response) -> int:
+    assert (response.status, response.body) == (200, b"ok")
+    return number(response)
+
+
+def ask(httpd: Httpd, path: str = "/ok", method: str = "GET") -> Response:
+    client = Connection(httpd.port)
+    try:
+        return client.request(method, path, "shop")
+    finally:
+        client.close()
+
+
+def shared(httpd: Httpd) -> int:
+    """The app has a connection that was used by two requests, the second of
+    them just now. Its number. An idle one is not used after a second, so it
+    may take more than one attempt."""
+    def twice() -> int:
+        first = good(ask(httpd))
+        return first if good(ask(httpd)) == first else 0
+    return wait_until(twice, "a connection is used again")
+
+
+# ---- it is used again
+
+def test_all_children_share(httpd: Httpd) -> None:
+    """In prefork a client's connection has a child for itself."""
+    start(httpd)
+    with ExitStack() as stack:
+        clients = [Connection(httpd.port) for _ in range(3)]
+        for client in clients:
+            stack.callback(client.close)
+
+        def all_same() -> bool:
+            seen = {good(client.request("GET", "/ok", "shop"))
+                    for client in clients * 3}
+            return len(seen) == 1
+        wait_until(all_same, "all use the same one")
+    httpd.check()
+
+
+@pytest.mark.parametrize("path", ["/ok", "/chunked", "/trailer"])
+def test_clean_end(httpd: Httpd, path: str) -> None:
+    start(httpd)
+
+    def again() -> bool:
+        return good(ask(httpd, path)) == good(ask(httpd))
+    wait_until(again, "it is used again")
+
+
+def test_not_after_a_second(httpd: Httpd) -> None:
+    """The server still reads from the old one: it is cut"""
+    start(httpd)
+    before = shared(httpd)
+    time.sleep(1.1)
+    assert good(ask(httpd)) > before
+
+
+@pytest.mark.parametrize("method", ["POST", "DELETE", "PUT"])
+def test_fresh_for_what_is_not_repeated(httpd: Httpd, method: str) -> None:
+    start(httpd)
+    before = shared(httpd)
+    body = b"a body" if method != "DELETE" else None
+    assert good(httpd.request(method, "/ok", "shop", body=body)) > before
+
+
+@pytest.mark.parametrize("directive", ["AppGlobalQueue Off",
+                                       "AppListen tcp"])
+def test_not_shared(httpd: Httpd, directive: str) -> None:
+    start(httpd, directive)
+    seen = [good(ask(httpd)) for _ in range(5)]
+    assert len(set(seen)) == 5
+    httpd.check()
+
+
+# ---- nothing of a response is part of another one
+
+@pytest.mark.parametrize("path", [
+    "/more", "/more-chunked", "/second", "/blank", "/interim", "/many", "/both",
+    "/old", "/close", "/end"])
+def test_cut_after(httpd: Httpd, path: str) -> None:
+    """What the client gets is right, and the connection is not used again"""
+    start(httpd, "SetEnv proxy-interim-response Suppress")
+    before = shared(httpd)
+    used = good(ask(httpd, path))
+    assert used in (before, before + 1)
+    for _ in range(3):
+        assert good(ask(httpd)) > used
+
+
+@pytest.mark.parametrize("method,path,status", [
+    ("HEAD", "/head", 200), ("HEAD", "/none", 200), ("GET", "/304", 304),
+    ("GET", "/204", 204)])
+def test_cut_after_no_body(httpd: Httpd, method: str, path: str,
+                           status: int) -> None:
+    """An app may send a body all the same"""
+    start(httpd)
+    shared(httpd)
+    response = ask(httpd, path, method)
+    assert (response.status, response.body) == (status, b"")
+    for _ in range(3):
+        assert good(ask(httpd)) > number(response)
+
+
+def test_byte_between_two_requests(httpd: Httpd) -> None:
+    start(httpd)
+    used = number(ask(httpd, "/late"))
+    fifo = httpd.dir / "shop" / "tmp" / "late"
+    wait_until(fifo.exists, "the response was sent")
+    os.close(os.open(fifo, os.O_WRONLY))
+    wait_until(lambda: "sent" in httpd.requests_seen(), "and what is too much")
+    for _ in range(3):
+        assert good(ask(httpd)) > used
+
+
+def test_response_to_an_unread_request(httpd: Httpd) -> None:
+    """It belongs to the request before"""
+    start(httpd)
+
+    def on_a_shared_one() -> bool:
+        used = good(ask(httpd, "/answers-unread"))
+        assert good(ask(httpd)) > used
+        return httpd.requests_seen()[-1].endswith(str(used + 1))
+    wait_until(on_a_shared_one, "the request is sent again")
+
+
+def test_hangs_up_when_it_is_used(httpd: Httpd) -> None:
+    """It was not read, so it is sent again"""
+    start(httpd)
+    for _ in range(3):
+        used = good(ask(httpd, "/hangs-up"))
+        assert good(ask(httpd)) > used
+
+
+def test_client_leaves(httpd: Httpd) -> None:
+    """In the middle of a response"""
+    start(httpd)
+    before = shared(httpd)
+    with Raw(httpd.port, b"GET /endless HTTP/1.1\r\nHost: shop\r\n\r\n") as raw:
+        assert raw.head()[0] == 200
+    assert good(ask(httpd)) > before
+
+
+def test_timeout(httpd: Httpd) -> None:
+    start(httpd, "AppTimeout 1")
+    before = shared(httpd)
+    assert ask(httpd, "/hang").status == 504
+    assert good(ask(httpd)) > before
+
+
+# ---- when something is killed
+
+def test_killed_between_two_requests(httpd: Httpd) -> None:
+    httpd.log.expect("died: signal 9")
+    start(httpd)
+    shared(httpd)
+    for _ in range(3):
+        pid = int(ask(httpd, "/pid").text)
+        os.kill(pid, signal.SIGKILL)
+        assert int(ask(httpd, "/pid").text) != pid
+
+
+def test_child_killed_inside(httpd: Httpd) -> None:
+    """The process has no other client, and goes on"""
+    httpd.log.expect("AH00052: child pid .* exit signal Killed")
+    start(httpd)
+    before = shared(httpd)
+    pending = httpd.get_async("/hang", "shop")
+    wait_until(lambda: "/hang" in str(httpd.requests_seen()), "it is asked")
+    os.kill(httpd.child_of(pending), signal.SIGKILL)
+    assert good(ask(httpd)) > before
+    httpd.check()
+
+
+def test_stop_does_not_wait(httpd: Httpd) -> None:
+    """A server that reads from its connection notices SIGTERM afterwards"""
+    start(httpd, "AppStopTimeout 60")
+    shared(httpd)
+    pid = int(ask(httpd, "/pid").text)
+    began = time.monotonic()
+    assert httpd.ctl("restart", "shop").returncode == 0
+    wait_until(lambda: int(ask(httpd, "/pid").text) != pid, "another process")
+    wait_until(lambda: not procs.alive(pid), "it has ended")
+    assert time.monotonic() - began < 50
+    began = time.monotonic()
+    httpd.stop()
+    assert time.monotonic() - began < 50
+
+
+def test_after_graceful_and_a_new_spawner(httpd: Httpd) -> None:
+    httpd.log.expect("spawner .* ended: signal 9")
+    start(httpd)
+    shared(httpd)
+    httpd.graceful()
+    shared(httpd)
+    os.kill(httpd.spawner_now(), signal.SIGKILL)
+    shared(httpd)
+    pid = int(ask(httpd, "/pid").text)
+    wait_until(lambda: httpd.ctl("restart", "shop").returncode == 0,
+               "there is a new spawner")
+    wait_until(lambda: not procs.alive(pid), "the process has ended")
+    shared(httpd)
+    httpd.check()

@@ -1,0 +1,200 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* Parking sockets, and what a child makes of what is parked there. */
+
+#include "spawner/shared/parking.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static int sockets[PARKING_MAX];
+
+static int open_lot(int n)
+{
+    int lot = parking_make(n);
+
+    assert_true(lot >= 0);
+    assert_int_equal(parking_open(lot, sockets), n);
+    return lot;
+}
+
+static void close_lot(int lot, int n)
+{
+    while (n-- > 0)
+        close(sockets[n]);
+    close(lot);
+}
+
+/* What the app gets next: a byte, or 0 at the end. */
+static int next(int app)
+{
+    char byte;
+
+    return recv(app, &byte, 1, MSG_DONTWAIT) == 1 ? byte : 0;
+}
+
+static int is_open(int app)
+{
+    char byte;
+
+    return recv(app, &byte, 1, MSG_DONTWAIT | MSG_PEEK) < 0 && errno == EAGAIN;
+}
+
+static void a_copy_is_the_same_connection(void **state)
+{
+    int lot = open_lot(2), ends[2], copy, again;
+
+    (void)state;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    assert_int_equal(parking_copy(sockets[1]), -1);
+    assert_int_equal(parking_put(sockets[1], ends[0]), 0);
+    assert_int_equal(parking_copy(sockets[0]), -1);
+    copy = parking_copy(sockets[1]);
+    again = parking_copy(sockets[1]);
+    assert_true(copy >= 0 && again >= 0 && copy != again);
+    assert_true(fcntl(copy, F_GETFD) & FD_CLOEXEC);
+    close(ends[0]);
+    assert_int_equal(write(copy, "a", 1), 1);
+    close(copy);
+    assert_int_equal(next(ends[1]), 'a');
+    assert_true(is_open(ends[1])); /* by what is parked */
+    parking_cut(sockets[1]);
+    assert_int_equal(next(ends[1]), 0);
+    assert_false(is_open(ends[1])); /* although there is a copy */
+    assert_int_equal(parking_copy(sockets[1]), -1);
+    close(again);
+    close(ends[1]);
+    close_lot(lot, 2);
+}
+
+static void the_next_one_cuts_the_last(void **state)
+{
+    int lot = open_lot(1), first[2], second[2];
+
+    (void)state;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, first), 0);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, second), 0);
+    assert_int_equal(parking_put(sockets[0], first[0]), 0);
+    assert_int_equal(parking_put(sockets[0], second[0]), 0);
+    assert_false(is_open(first[1]));
+    assert_true(is_open(second[1]));
+    parking_cut(sockets[0]);
+    assert_false(is_open(second[1]));
+    close(first[0]);
+    close(first[1]);
+    close(second[0]);
+    close(second[1]);
+    close_lot(lot, 1);
+}
+
+static void all_see_the_same_sockets(void **state)
+{
+    int lot = parking_make(PARKING_MAX), ends[2], status, copy;
+    pid_t pid;
+
+    (void)state;
+    assert_true(lot >= 0);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    pid = fork();
+    if (pid == 0) {
+        int n = parking_open(lot, sockets);
+
+        close(ends[1]);
+        _exit(n != PARKING_MAX || parking_put(sockets[n - 1], ends[0]) != 0);
+    }
+    close(ends[0]);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    assert_int_equal(parking_open(lot, sockets), PARKING_MAX);
+    copy = parking_copy(sockets[PARKING_MAX - 1]);
+    assert_true(copy >= 0);
+    assert_int_equal(write(copy, "b", 1), 1);
+    assert_int_equal(next(ends[1]), 'b');
+    close(copy);
+    close(ends[1]);
+    close_lot(lot, PARKING_MAX);
+}
+
+static void nobody_else_sends_there(void **state)
+{
+    int lot = open_lot(1), stranger = socket(AF_UNIX, SOCK_DGRAM, 0);
+    struct sockaddr_un at;
+    socklen_t size = sizeof at;
+
+    (void)state;
+    assert_int_equal(getsockname(sockets[0], (struct sockaddr *)&at, &size), 0);
+    assert_int_equal(
+        sendto(stranger, "x", 1, MSG_DONTWAIT, (struct sockaddr *)&at, size),
+        -1);
+    assert_int_equal(errno, EPERM);
+    close(stranger);
+    close_lot(lot, 1);
+}
+
+static void a_child_with_few_files_has_none(void **state)
+{
+    int lot = parking_make(100), before, after;
+    struct rlimit own, few = {60, 60};
+
+    (void)state;
+    before = dup(0);
+    close(before);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &own), 0);
+    few.rlim_max = own.rlim_max;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+    assert_int_equal(parking_open(lot, sockets), -1);
+    assert_int_equal(errno, EMFILE);
+    assert_int_equal(parking_make(100), -1);
+    setrlimit(RLIMIT_NOFILE, &own);
+    after = dup(0);
+    close(after);
+    assert_int_equal(after, before); /* all were closed */
+    close(lot);
+}
+
+static void nonsense_is_refused(void **state)
+{
+    int lot = open_lot(1);
+    int null = open("/dev/null", O_RDWR), none[PARKING_MAX];
+
+    (void)state;
+    assert_int_equal(parking_make(0), -1);
+    assert_int_equal(parking_make(PARKING_MAX + 1), -1);
+    assert_int_equal(parking_open(null, none), -1);
+    assert_int_equal(send(sockets[0], "x", 1, 0), 1); /* no descriptor */
+    assert_int_equal(parking_copy(sockets[0]), -1);
+    parking_cut(sockets[0]);
+    assert_int_equal(parking_put(sockets[0], null), 0);
+    parking_cut(sockets[0]); /* no socket */
+    close(null);
+    close_lot(lot, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_copy_is_the_same_connection),
+        cmocka_unit_test(the_next_one_cuts_the_last),
+        cmocka_unit_test(all_see_the_same_sockets),
+        cmocka_unit_test(nobody_else_sends_there),
+        cmocka_unit_test(a_child_with_few_files_has_none),
+        cmocka_unit_test(nonsense_is_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -359,6 +359,7 @@ unit_tests = \
 	tests/unit/process_find \
 	tests/unit/connection_state \
 	tests/unit/parking \
+	tests/unit/shared_connection \
 	tests/unit/session_peek \
 	tests/unit/lock_rescue \
 	tests/unit/histogram \

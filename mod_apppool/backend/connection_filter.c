@@ -261,7 +261,6 @@ static int is_empty(apppool_connection_filter_t *filter, conn_rec *c)
 int apppool_connection_filter_is_clean(apppool_connection_filter_t *filter,
                                        conn_rec *c)
 {
-
     return filter->r && filter->answered && !filter->unwritten &&
            !filter->hung_up && !filter->ended && filter->error == APR_SUCCESS &&
            filter->heads == 1 && filter->status >= HTTP_OK &&

@@ -104,7 +104,7 @@ static void log_printed(const notify_command_t *c, const app_entry_t *a)
         stop = memchr(line, '\n', (size_t)(end - line));
         if (!stop)
             stop = end;
-        app_log_about(a, LOG_NOTICE, "%s: AppNotify said: %.*s", c->label,
+        app_log_about(a, LOG_NOTICE, "%s: AppNotify printed: %.*s", c->label,
                       (int)(stop - line), line);
     }
 }

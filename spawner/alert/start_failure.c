@@ -147,16 +147,17 @@ static void alert_all(spawner_t *s, const process_t *p, uint64_t id,
                 text, id, tail);
     if (!alert_open(s, p))
         return;
-    alert_raise(s, p, ALERT_BACKOFF_OPENED,
-                "starts fail, and are tried less and less often, up to %d s "
-                "apart: %s%s",
-                APL_BACKOFF_MAX, text, tail);
+    alert_raise(
+        s, p, ALERT_BACKOFF_OPENED,
+        "starts fail, and the time between two tries grows up to %d s: %s%s",
+        APL_BACKOFF_MAX, text, tail);
     if (apl_supervise_condition(&s->shm, p->is.id, &is) == APR_SUCCESS &&
         is.replaces)
-        alert_raise(s, p, ALERT_BROKEN_DEPLOY,
-                    "a new process does not start, and the old ones serve on: "
-                    "%s%s",
-                    text, tail);
+        alert_raise(
+            s, p, ALERT_BROKEN_DEPLOY,
+            "a new process does not start, and the old ones continue to serve: "
+            "%s%s",
+            text, tail);
 }
 
 static void write_file(const spawner_t *s, const process_t *p, int step,

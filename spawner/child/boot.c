@@ -141,12 +141,12 @@ static void enter_root(const boot_t *b, const privilege_t *who)
     if (owner == USERDB_NOBODY)
         return;
     if (stat(".", &st) != 0)
-        fail("AppRoot %s cannot be looked at by user %s: %s", root, who->name,
+        fail("AppRoot %s cannot be checked by user %s: %s", root, who->name,
              strerror(errno));
     if (st.st_uid != who->uid)
         fail("AppRoot %s belongs to user %u now, and belonged to user %s when "
              "httpd read its configuration: reload httpd (apachectl graceful), "
-             "or say with AppUser who runs the app",
+             "or set AppUser",
              root, (unsigned)st.st_uid, who->name);
 }
 

@@ -219,7 +219,7 @@ static int is_good(const char *path, const struct stat *st,
                    char error[ENV_FILE_ERROR_MAX])
 {
     if (!S_ISREG(st->st_mode) || st->st_size > ENV_FILE_MAX)
-        refuse(error, path, "is no plain file of %d bytes at most",
+        refuse(error, path, "is not a plain file of at most %d bytes",
                ENV_FILE_MAX);
     else if (st->st_uid != 0 && st->st_uid != who->uid)
         refuse(error, path,
@@ -235,7 +235,8 @@ static int is_good(const char *path, const struct stat *st,
     else if (geteuid() == 0 &&
              !approot_owner_holds(path, as_root ? 0 : who->uid, st))
         refuse(error, path,
-               "stands where others than root%s%s may put another file, or on "
+               "is in a directory where others than root%s%s may put another "
+               "file, or on "
                "a FUSE file system",
                as_root ? "" : " and user ", as_root ? "" : who->name);
     else
@@ -248,13 +249,13 @@ static char *explain(const char *path, const privilege_t *who, int as_root,
 {
     if (as_root && errno == ELOOP)
         return refuse(error, path,
-                      "may not be read by user %s, and for root there may be "
-                      "no symbolic link in its path",
+                      "cannot be read by user %s, and root reads it only if "
+                      "there is no symbolic link in its path",
                       who->name);
     if (as_root && errno == EPERM)
         return refuse(error, path,
-                      "may not be read by user %s, and for root it has to be "
-                      "a plain file with one name",
+                      "cannot be read by user %s, and root reads it only if it "
+                      "is a plain file with one name",
                       who->name);
     return refuse(error, path, "cannot be opened: %s", strerror(errno));
 }

@@ -78,8 +78,8 @@ static void end_marked(const procfs_t *who, const char *mark, void *ctx)
         end(h, who);
     else if (!mark && h->say)
         log_line(LOG_WARN,
-                 "process %d (%s) keeps its environment from being read: it "
-                 "is left alone",
+                 "the environment of process %d (%s) cannot be read: it is "
+                 "left alone",
                  (int)who->pid, who->name);
 }
 

@@ -37,7 +37,7 @@ static json_t *decide(command_t *q)
         if (strcmp(q->words[0], verbs[i].word) != 0)
             continue;
         if (verbs[i].whose == ROOT && !q->who.is_root)
-            return command_refuse(q, "only root may ask for %s", verbs[i].word);
+            return command_refuse(q, "only root may use %s", verbs[i].word);
         if (q->n - 1 < verbs[i].least || q->n - 1 > verbs[i].most)
             return command_refuse(q, "%s takes at most %d words, not %d",
                                   verbs[i].word, verbs[i].most, q->n - 1);

@@ -136,7 +136,7 @@ static void receive(client_t *c)
     if (end)
         take_question(c, (size_t)(end - c->line));
     else if (c->length == sizeof c->line)
-        answer_object(c, command_error("the question is too long"));
+        answer_object(c, command_error("the command is too long"));
 }
 
 static void client_ready(void *owner, uint32_t events)
@@ -238,7 +238,7 @@ static void give(spawner_t *s, const char *text, size_t size)
         if (c->begun && text)
             answer_client(c, text, size);
         else if (c->begun)
-            answer_object(c, command_error("the answer could not be made"));
+            answer_object(c, command_error("the response could not be made"));
 }
 
 /* @return the client of the highest rank that has waited longest; NULL: none

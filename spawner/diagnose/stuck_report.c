@@ -60,9 +60,7 @@ static void ended(spawner_t *s, helper_job_t *job, const siginfo_t *cause)
     if (!p || p->gone)
         return;
     if (!cause)
-        app_log(p, LOG_WARN,
-                "report: it took too long, and is "
-                "given up");
+        app_log(p, LOG_WARN, "report: it took too long and was stopped");
     if (r->is_last && p->phase <= PHASE_LIVE)
         send_dump(s, p);
     state_wake(s, s->now);
@@ -123,9 +121,9 @@ int stuck_report_is_done(spawner_t *s, process_t *p)
         p->stuck.may_end_at =
             s->now + LIMIT + SECOND; /* ended() makes that earlier */
         if (stuck_report_begin(s, p) != 0) {
-            app_log(p, LOG_WARN,
-                    "report: too many are being written, there "
-                    "is none");
+            app_log(
+                p, LOG_WARN,
+                "report: there is none, because too many are being written");
             send_dump(s, p);
         }
     }

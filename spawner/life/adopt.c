@@ -118,7 +118,7 @@ static int watch(spawner_t *s, process_t *p)
     }
     reopen_notify(s, p);
     if (is == LEADER_RUNS) {
-        app_log(p, LOG_INFO, "is taken over");
+        app_log(p, LOG_INFO, "is adopted");
         return 0;
     }
     /* It died while no spawner ran. What it has started is found by its mark
@@ -196,8 +196,8 @@ void adopt_all(spawner_t *s)
                  broken, s->rt.dir, CONTRACT_REGISTRY);
     if (unwatched > 0)
         log_line(LOG_ERROR,
-                 "no descriptors are left to watch %u processes of apps: they "
-                 "serve on, and are taken over when there are some",
+                 "there are no descriptors to watch %u processes of apps: they "
+                 "continue to serve, and are adopted as soon as there are some",
                  unwatched);
     mark_scan_kill_strays(s);
     stray_cgroups_check(s, 1);

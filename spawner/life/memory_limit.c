@@ -71,7 +71,7 @@ static void replace(spawner_t *s, process_t *p, int64_t used)
     p->memory.above_limit = 1;
     app_log(p, LOG_NOTICE,
             "uses %.1f MB of memory, more than the %.1f MB of "
-            "AppMemoryLimit: it is to be replaced",
+            "AppMemoryLimit: it will be replaced",
             (double)used / MEGABYTE, (double)limit_of(s, p) / MEGABYTE);
 }
 

@@ -99,8 +99,8 @@ static int find_owner(privilege_t *who, uid_t owner, const char *root,
         SAY(error,
             "when httpd read its configuration, AppRoot %s had no owner that "
             "could run the app, and others than its owner could have changed "
-            "that: reload httpd (apachectl graceful), or say who runs the app "
-            "with AppUser",
+            "that: reload httpd (apachectl graceful), or set "
+            "AppUser",
             root);
         return -1;
     }

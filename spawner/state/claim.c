@@ -97,10 +97,12 @@ int claim_instance(spawner_t *s)
     if (!s->instance[0])
         return 0;
     if (cgroup_open(s->instance, text, sizeof text) == 0)
-        log_line(LOG_INFO, "what apps start is known by cgroup, in %s", text);
+        log_line(LOG_INFO,
+                 "processes that apps start are found by cgroup, in %s", text);
     else
         log_line(LOG_INFO,
-                 "what apps start is known by session and environment: %s",
+                 "processes that apps start are found by session and "
+                 "environment: %s",
                  text);
     return 0;
 }

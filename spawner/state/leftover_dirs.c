@@ -67,8 +67,8 @@ static void ended(spawner_t *s, helper_job_t *job, const siginfo_t *cause)
     }
     if (!warned)
         log_line(LOG_WARN,
-                 "%s/" CONTRACT_OWN ": what an app left there could not be "
-                 "removed yet (too much, or a mount)",
+                 "%s/" CONTRACT_OWN ": files that an app left could not be "
+                 "removed yet (too many, or a mount)",
                  s->rt.dir);
     warned = 1;
     if (due > s->now + PAUSE)

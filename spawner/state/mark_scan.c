@@ -67,7 +67,8 @@ static void end_stray(const procfs_t *who)
 {
     if (who->start < before &&
         procfs_signal(who->pid, who->start, SIGKILL) == 0)
-        log_line(LOG_WARN, "process %d is of an app, but in no record: SIGKILL",
+        log_line(LOG_WARN,
+                 "process %d belongs to an app, but has no record: SIGKILL",
                  (int)who->pid);
 }
 
@@ -115,8 +116,8 @@ static void log_unreadable(const found_t *f)
         return;
     unreadable = *f;
     log_line(LOG_WARN,
-             "process %d keeps its environment from being read: whether it is "
-             "of an app is not known, and it is left alone",
+             "the environment of process %d cannot be read: it is not known "
+             "whether it belongs to an app, and it is left alone",
              (int)f->pid);
 }
 
@@ -145,7 +146,7 @@ static void ended(spawner_t *s, helper_job_t *job, const siginfo_t *cause)
         log_unreadable(&hidden);
     if (!good)
         log_line(LOG_WARN,
-                 "what apps have left behind could not be looked for");
+                 "the search for processes that apps have left behind failed");
     state_wake(s, s->now);
 }
 

@@ -204,8 +204,8 @@ static void ended(spawner_t *s, helper_job_t *job, const siginfo_t *cause)
     /* On a host with many processes, scans use at most half of a core. */
     again = s->now + (took > PAUSE ? took : PAUSE);
     if (!good && !failed)
-        log_line(LOG_WARN, "what runs of apps could not be found out: it is "
-                           "tried again");
+        log_line(LOG_WARN,
+                 "the search for processes of apps failed: it is tried again");
     failed = !good;
     state_wake(s, s->now);
 }

@@ -35,8 +35,8 @@ static void end(uint64_t id, void *ctx)
         return;
     if (loud && cgroup_populated(id) > 0)
         log_line(LOG_WARN,
-                 "process " CONTRACT_ID_FMT " is of an app, but in no record: "
-                 "SIGKILL to its cgroup",
+                 "process " CONTRACT_ID_FMT
+                 " belongs to an app, but has no record: SIGKILL to its cgroup",
                  id);
     cgroup_kill(id);
     left |= cgroup_remove(id) != 0;

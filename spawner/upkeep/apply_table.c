@@ -260,7 +260,7 @@ static int replace_outdated(spawner_t *s)
         p->slot.outdated = 1;
         if (rv == APR_SUCCESS)
             app_log(p, LOG_INFO,
-                    "is to be replaced: its configuration "
+                    "will be replaced: its configuration "
                     "changed");
     }
     return 0;

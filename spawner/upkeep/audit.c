@@ -34,8 +34,8 @@ static void forget_strangers(spawner_t *s)
     free(ids);
     if (forgotten > 0)
         log_line(LOG_WARN,
-                 "%u processes of the pool are none of ours: forgotten "
-                 "(" CONTRACT_ID_FMT ")",
+                 "the pool had %u processes that the spawner does not have: "
+                 "removed (" CONTRACT_ID_FMT ")",
                  forgotten, last);
 }
 
@@ -137,6 +137,6 @@ void audit_check(spawner_t *s)
     forget_strangers(s);
     correct(s);
     if (apl_child_watch_roll_call(&s->shm, s->now))
-        log_line(LOG_WARN, "the pool was damaged: who has a process now is "
-                           "found out anew");
+        log_line(LOG_WARN, "the pool was damaged: all sessions are taken back, "
+                           "and httpd's children take new slots");
 }

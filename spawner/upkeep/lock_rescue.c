@@ -73,8 +73,8 @@ void lock_rescue_check(spawner_t *s)
     if (!is_same(&again, &now))
         return;
     log_line(LOG_ERROR,
-             "the pool's lock was in the name of %u, who does not hold it: it "
-             "is free again",
+             "the pool's lock named thread %u, which does not hold it: the "
+             "lock is free again",
              now.owner);
     apl_lock_break(&s->shm.header->lock, now.owner);
     memset(&seen, 0, sizeof seen);

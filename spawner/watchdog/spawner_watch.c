@@ -24,8 +24,8 @@
 #define STOP_PAUSE  1000 /* both for a spawner that is to stop */
 #define STOP_CHECKS 4
 #define PAYS        2000 /* ms of life that pay for one death */
-#define FREE        5 /* deaths in a row after which the next start is at once */
-#define LONGEST     10 /* s */
+#define FREE        5    /* deaths in a row before a start has to wait */
+#define LONGEST     10   /* s */
 #define UNKILLABLE_PAUSE                                                       \
     60000 /* ms: each unkillable spawner makes the wait longer by that */
 #define FORGIVE_AFTER 600000 /* ms of life after which they do not count */
@@ -161,7 +161,7 @@ int spawner_watch_check(spawner_watch_t *w, int64_t now)
     /* The signal goes first: the spawner may wait for the log, and then so may
      * we. */
     send_signal(w, SIGKILL);
-    log_line(LOG_ERROR, "spawner %d has not turned its loop for %d s: SIGKILL",
+    log_line(LOG_ERROR, "spawner %d has had no heartbeat for %d s: SIGKILL",
              (int)w->pid, limit * pause / 1000);
     return 0;
 }

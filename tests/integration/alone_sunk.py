@@ -83,7 +83,7 @@ def test_a_stranger(httpd: Httpd, disk: Disk, way: str) -> None:
         kill9(spawner)
         wait_until(lambda: httpd.spawner_now() not in (0, spawner),
                    "the next spawner")
-        wait_until(lambda: httpd.log.matching(rf"shop\[{pid}\] is taken over"),
+        wait_until(lambda: httpd.log.matching(rf"shop\[{pid}\] is adopted"),
                    "it takes over")
         left = int(httpd.get("/daemon?kind=session", "shop").text)
         procs.send(pid, 9)
@@ -93,7 +93,7 @@ def test_a_stranger(httpd: Httpd, disk: Disk, way: str) -> None:
         left = int(httpd.get("/daemon?kind=session", "shop").text)
         httpd.stop()
         assert not alive(left)
-    named = httpd.log.matching(rf"process {sink}\b.*keeps its environment")
+    named = httpd.log.matching(rf"environment of process {sink}\b.*cannot be")
     assert named or way == "cgroup", "it is said whose mark is not known"
 
 
@@ -145,7 +145,7 @@ def test_app_log(httpd: Httpd, disk: Disk) -> None:
         kill9(spawner)
         wait_until(lambda: httpd.spawner_now() not in (0, spawner),
                    "the next spawner")
-        httpd.log.wait_for(rf"shop\[{pid}\] is taken over")
+        httpd.log.wait_for(rf"shop\[{pid}\] is adopted")
     for _ in range(300):
         httpd.get(f"/print?text={'x' * 7000}", "shop")
     httpd.log.wait_for("is not written fast enough: .* lines dropped")
@@ -245,7 +245,7 @@ def sink_watchdog(httpd: Httpd, disk: Disk) -> int:
     return sink_helper(httpd, disk, httpd.watchdog_now, lambda: kill9(old))
 
 
-HANG = (r"(spawner|watchdog) \d+ (has not|survives|ended|died|was told)",
+HANG = (r"(spawner|watchdog) \d+ (has (not|had no)|survives|ended|died|was told)",
         "was left over", "survive SIGKILL", *STUCK)
 
 
@@ -291,7 +291,7 @@ def test_the_watchdog(httpd: Httpd, disk: Disk) -> None:
     httpd.log.wait_for(rf"pid {new}\b.*joins the running spawner {spawner}")
     kill9(spawner)
     wait_until(lambda: httpd.spawner_now() not in (0, spawner), "the next")
-    httpd.log.wait_for(rf"shop\[{pid}\] is taken over")
+    httpd.log.wait_for(rf"shop\[{pid}\] is adopted")
     assert httpd.get("/pid", "shop").text == str(pid)
     disk.release()
     wait_until(lambda: not alive(old), "it dies when it can")

@@ -35,7 +35,7 @@ PAIRS = list(itertools.combinations(
 # What is said of who is killed. AH10392: event waits before it replaces the
 # third child. A start that the spawner had no time to record is forgotten.
 SAID = (*KILLED, "apppool: (watchdog|spawner) \\d+ (died|ended)",
-        "of the pool are none of ours: forgotten", "AH10392")
+        "processes that the spawner does not have", "AH10392")
 
 HELPERS = {"spawner": Httpd.spawner_now, "watchdog": Httpd.watchdog_now}
 

@@ -162,14 +162,14 @@ def test_root_gives_it_away(httpd: Httpd) -> None:
     assert seen["uid"][0] == 65534
     # The next spawner does not take that for another configuration.
     kill9(httpd.helper("spawner"))
-    httpd.log.wait_for(rf"shop\[{seen['pid']}\] is taken over")
+    httpd.log.wait_for(rf"shop\[{seen['pid']}\] is adopted")
     assert httpd.ctl("check").returncode == 0
     assert process(httpd)["pid"] == seen["pid"]
     httpd.graceful()
     assert httpd.ctl("check").returncode == 0
     assert process(httpd)["pid"] == seen["pid"]
     assert not httpd.log.matching(
-        rf"shop\[{seen['pid']}\] is to be replaced")
+        rf"shop\[{seen['pid']}\] will be replaced")
 
 
 @pytest.mark.parametrize("keeper", ["www-data", "everybody"])
@@ -198,8 +198,8 @@ def test_a_link_to_another_users_directory(httpd: Httpd, keeper: str) -> None:
     assert httpd.ctl("restart", "shop", "--blocking").returncode == 0
     assert httpd.get("/pid", "shop").status in (502, 503)
     httpd.log.wait_for(
-        "could not be started: AppRoot .* belongs to user 65534 now, .*say "
-        "with AppUser")
+        "could not be started: AppRoot .* belongs to user 65534 now, .*"
+        "or set AppUser")
     assert not httpd.pids(app)
     (yard / "second" / "tmp").mkdir(parents=True)
     shutil.chown(yard / "second", USER, USER)

@@ -29,7 +29,7 @@ def server(httpd: Httpd, request: pytest.FixtureRequest) -> Iterator[Httpd]:
     httpd.start()
     httpd.get("/pid", "shop")
     way = "cgroup, in " if request.param == "cgroup" else "session and "
-    httpd.log.wait_for(f"what apps start is known by {way}")
+    httpd.log.wait_for(f"processes that apps start are found by {way}")
     yield httpd
 
 

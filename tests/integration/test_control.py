@@ -149,7 +149,7 @@ def test_only_root_may_change_the_pool(httpd: Httpd) -> None:
     for words in (("detach", ids(httpd, app)[pid]), ("check",)):
         done = as_user(httpd, "www-data", *words)
         assert done.returncode == 1
-        assert f"only root may ask for {words[0]}" in done.stderr
+        assert f"only root may use {words[0]}" in done.stderr
     assert httpd.get("/pid", "shop").text == str(pid)
 
 

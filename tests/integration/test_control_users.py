@@ -104,7 +104,7 @@ def test_app_of_another_user(httpd: Httpd) -> None:
                   ("kill", "0123")):
         done = as_user(httpd, OWNER, *words)
         assert done.returncode == 1
-        assert f"only root may ask for {words[0]}" in done.stderr
+        assert f"only root may use {words[0]}" in done.stderr
     assert httpd.pids(blog) == old
 
 

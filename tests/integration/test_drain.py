@@ -250,5 +250,5 @@ def test_what_is_refused(httpd: Httpd) -> None:
          str(CTL), "--dir", str(httpd.runtime), "drain", "shop"], text=True,
         capture_output=True, timeout=20)
     assert user.returncode == 1
-    assert "only root may ask for drain" in user.stderr
+    assert "only root may use drain" in user.stderr
     assert httpd.get("/pid", "shop").status == 200

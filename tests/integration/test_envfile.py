@@ -133,8 +133,8 @@ def test_directory_of_others(httpd: Httpd, keeper: str, owner: str) -> None:
     shutil.chown(place, keeper)
     file = secret(place / "shop.env", "PASSWORD=hunter2\n", owner)
     shop(httpd, file)
-    fails(httpd, f"AppEnvFile {file} stands where others than root.* may put "
-                 "another file")
+    fails(httpd, f"AppEnvFile {file} is in a directory where others than "
+                 "root.* may put another file")
 
 
 @pytest.mark.parametrize("trick", ["link", "directory", "hard link", "fifo",
@@ -162,8 +162,8 @@ def test_tricks_of_a_tenant(httpd: Httpd, trick: str) -> None:
         file.symlink_to("/dev/zero")
     os.lchown(own, shutil._get_uid(OWNER), -1)
     shop(httpd, file, "AppStartTimeout 10s")
-    fails(httpd, f"AppEnvFile {file} (may not be read by user {OWNER}, and "
-          "for root|is no plain file)")
+    fails(httpd, f"AppEnvFile {file} (cannot be read by user {OWNER}, and "
+          "root reads it only if|is not a plain file)")
     file.unlink()
 
 

@@ -147,7 +147,7 @@ def test_no_more_files(httpd: Httpd) -> None:
         spawner = httpd.helper("spawner")
         kill9(spawner)
         wait_until(lambda: httpd.log.matching(
-            rf"shop\[{pid}\] is taken over"), "the next one takes over")
+            rf"shop\[{pid}\] is adopted"), "the next one takes over")
         assert httpd.helper("spawner") != spawner
         assert httpd.get("/pid", "shop").text == str(pid)
     assert not httpd.log.matching("again and again")

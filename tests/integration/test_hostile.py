@@ -188,7 +188,7 @@ def test_sessions_of_nobody(httpd: Httpd) -> None:
             segment.write_word(at, 2)
     # These may well be given to the process that is still at /hold.
     others = [httpd.get_async("/pid", "shop") for _ in range(4)]
-    wait_until(lambda: httpd.log.matching("who has a process now"),
+    wait_until(lambda: httpd.log.matching("all sessions are taken back"),
                "the damage is found")
     assert held.release().text == str(held.pid)
     assert {other.result().status for other in others} == {200}

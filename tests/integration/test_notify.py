@@ -69,7 +69,7 @@ def test_broken_deploy(httpd: Httpd) -> None:
     assert httpd.get("/pid", "shop").text == old
     note, = told(httpd, bound=20)
     assert events(note) == ["start_failed", "backoff_opened", "broken_deploy"]
-    assert "the old ones serve on: it ended with exit code 1" \
+    assert "the old ones continue to serve: it ended with exit code 1" \
         in note["object"]["text"]
     assert httpd.get("/pid", "shop").text == old
 

@@ -54,7 +54,7 @@ def test_shell(httpd: Httpd) -> None:
     ("/nonexistent/command", r"shop: AppNotify failed with exit code 127: "
                              "/nonexistent/command"),
     ("fail", r"shop: AppNotify failed with exit code 3: .*witness"),
-    ("loud", r"shop: AppNotify said: one\\x1b\[31m"),
+    ("loud", r"shop: AppNotify printed: one\\x1b\[31m"),
 ])
 def test_command_fails(httpd: Httpd, way: str, line: str) -> None:
     """A line says so; what it prints is in the log, as far as it makes sense;
@@ -64,11 +64,11 @@ def test_command_fails(httpd: Httpd, way: str, line: str) -> None:
     start(httpd, f"AppNotify {way}" if way[0] == "/" else witness(httpd, way))
     break_it(httpd)
     httpd.log.wait_for(line)
-    said = httpd.log.wait_for("AppNotify said: ", 3 if way == "loud" else 1)
+    said = httpd.log.wait_for("AppNotify printed: ", 3 if way == "loud" else 1)
     if way == "fail":
-        assert said[0].endswith("said: no mail today")
+        assert said[0].endswith("printed: no mail today")
     elif way == "loud":
-        assert said[1].endswith("said: two")
+        assert said[1].endswith("printed: two")
         assert len(said) <= 10 and sum(map(len, said)) < 3000
         assert not httpd.log.matching("AppNotify failed")
     else:
@@ -193,7 +193,7 @@ def test_stop(httpd: Httpd, way: str) -> None:
 
 def test_spawner_dies(httpd: Httpd) -> None:
     """The next one tells what it sees; a command that ran is ended"""
-    httpd.log.expect(r"spawner \d+ ended", "but in no record")
+    httpd.log.expect(r"spawner \d+ ended", "but has no record")
     app = start(httpd, witness(httpd, "hang orphan"))
     break_it(httpd)
     note, = told(httpd)

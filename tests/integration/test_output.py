@@ -184,7 +184,7 @@ def test_a_log_that_nobody_reads(httpd: Httpd) -> None:
         another(httpd, "blog")
         spawner = httpd.helper("spawner")
         kill9(spawner)
-        httpd.log.wait_for(rf"shop\[{pid}\] is taken over")
+        httpd.log.wait_for(rf"shop\[{pid}\] is adopted")
         assert httpd.helper("spawner") != spawner
         another(httpd, "blog")
         assert httpd.get("/lines?n=20000", "shop").status == 200

@@ -152,7 +152,7 @@ def test_root_is_missing(httpd: Httpd) -> None:
     (httpd.dir / "away").rename(app.root)
     assert httpd.get("/pid", "shop").text == pid
     another(httpd, "shop")
-    assert not httpd.log.matching(rf"shop\[{pid}\] is to be replaced")
+    assert not httpd.log.matching(rf"shop\[{pid}\] will be replaced")
 
 
 @pytest.mark.mpms("event")
@@ -267,7 +267,7 @@ def test_no_start_without_a_cgroup(httpd: Httpd) -> None:
     httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD)
     app = httpd.app("shop")
     httpd.start()
-    said = httpd.log.wait_for("is known by cgroup, in /")[-1]
+    said = httpd.log.wait_for("are found by cgroup, in /")[-1]
     most = Path(said.rpartition(", in ")[2]) / "cgroup.max.descendants"
     most.write_text("0")
     assert httpd.get("/pid", "shop").status in (502, 503)

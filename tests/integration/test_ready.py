@@ -142,7 +142,7 @@ def test_the_spawner_dies_meanwhile(httpd: Httpd, ready: str) -> None:
     wait_until(lambda: httpd.log.matching("starts as"), "it is executed")
     pid, = httpd.pids(app, "starting")
     kill9(httpd.helper("spawner"))
-    wait_until(lambda: httpd.log.matching(rf"{pid}\] is taken over"),
+    wait_until(lambda: httpd.log.matching(rf"{pid}\] is adopted"),
                "the next spawner has it")
     (httpd.dir / "warm").touch()
     assert first.result().text == str(pid)

@@ -22,8 +22,8 @@ pytestmark = pytest.mark.mpms("event")
 @pytest.fixture
 def app(httpd: Httpd) -> Iterator[App]:
     """With two processes."""
-    httpd.log.expect("processes of the pool are none of ours",
-                     "process .* is of an app, but in no record: SIGKILL",
+    httpd.log.expect("processes that the spawner does not have",
+                     "process .* belongs to an app, but has no record: SIGKILL",
                      sentences.DIED, sentences.RECORDS_DAMAGED)
     app = httpd.app("shop", "MinInstances 2", "AppStopTimeout 2")
     httpd.start()
@@ -143,7 +143,7 @@ def test_damage(httpd: Httpd, app: App, damage: Callable[[Path], None],
     assert len(names) == 2
     for pid, name in names:  # the second one where there are cgroups
         wait_until(lambda: httpd.log.matching(
-            f"process ({pid}|{name}) is of an app, but in no record: SIGKILL"),
+            f"process ({pid}|{name}) belongs to an app, but has no record"),
             "it is found")
 
 

@@ -64,7 +64,7 @@ def test_the_spawner_is_killed_meanwhile(httpd: Httpd) -> None:
     os.kill(held.pid, signal.SIGUSR1)
     wait_until(lambda: httpd.pids(app, "leaving") == [held.pid], "it leaves")
     kill9(httpd.helper("spawner"))
-    wait_until(lambda: httpd.log.matching(rf"{held.pid}\] is taken over"),
+    wait_until(lambda: httpd.log.matching(rf"{held.pid}\] is adopted"),
                "the next spawner has it")
     assert held.release().status == 200
     assert retired(httpd, held.pid)

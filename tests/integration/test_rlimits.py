@@ -154,12 +154,12 @@ def test_adoption_without_descriptors(httpd: Httpd) -> None:
     most = procs.descriptors(spawner) + 2
     resource.prlimit(watchdog, resource.RLIMIT_NOFILE, (most, most))
     procs.kill9(spawner)
-    httpd.log.wait_for("no descriptors are left to watch [123] processes")
+    httpd.log.wait_for("there are no descriptors to watch [123] processes")
     assert all(map(procs.alive, pids))
     for pid in httpd.pids(blog):
         procs.kill9(pid)
     for pid in pids:
-        httpd.log.wait_for(rf"shop\[{pid}\] is taken over")
+        httpd.log.wait_for(rf"shop\[{pid}\] is adopted")
     assert httpd.pids(shop) == pids
     procs.kill9(pids[0])
     wait_until(lambda: pids[0] not in httpd.pids(shop), "its end is seen")

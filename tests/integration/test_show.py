@@ -161,4 +161,4 @@ def test_who_may(httpd: Httpd) -> None:
          str(CTL), "--dir", str(httpd.runtime), "show", "shop"], text=True,
         capture_output=True, timeout=60)
     assert done.returncode == 1
-    assert "only root may ask for show" in done.stderr
+    assert "only root may use show" in done.stderr

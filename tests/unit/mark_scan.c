@@ -185,7 +185,8 @@ static void one_is_stuck(void **state)
         wait_for_end(others[i]);
     assert_true(marked_is_alive(stuck));
     assert_int_equal(p->marks.found, 0);
-    snprintf(line, sizeof line, "process %d keeps its environment", (int)stuck);
+    snprintf(line, sizeof line, "the environment of process %d cannot",
+             (int)stuck);
     assert_int_equal(scratch_lines(line), 1);
 }
 
@@ -205,8 +206,7 @@ static void the_hunter_is_killed(void **state)
     helper_job_tick(state_spawner());
     scratch_reap(-1);
     assert_int_equal(p->marks.found, -1);
-    assert_int_equal(scratch_lines("have left behind could not be looked for"),
-                     1);
+    assert_int_equal(scratch_lines("that apps have left behind failed"), 1);
     mark_scan_ask(state_spawner(), p, SIGKILL);
     hunt();
     wait_for_end(left);
@@ -232,10 +232,10 @@ static void what_is_in_no_record(void **state)
     assert_true(marked_is_alive(known));
     assert_true(marked_is_alive(foreign));
     assert_true(marked_is_alive(late));
-    snprintf(line, sizeof line, "process %d is of an app, but in no record",
-             (int)stray);
+    snprintf(line, sizeof line,
+             "process %d belongs to an app, but has no record", (int)stray);
     assert_int_equal(scratch_lines(line), 1);
-    assert_int_equal(scratch_lines("is of an app, but in no record"), 1);
+    assert_int_equal(scratch_lines("belongs to an app, but has no record"), 1);
     assert_false(begin());
 }
 

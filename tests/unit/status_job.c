@@ -190,7 +190,7 @@ static void a_client_and_a_child_that_fails(void **state)
     waits(fd);
     kill(forks.child, SIGKILL);
     scratch_reap(forks.child);
-    gets(fd, "the answer could not be made");
+    gets(fd, "the response could not be made");
 }
 
 static void no_child(void **state)
@@ -200,7 +200,7 @@ static void no_child(void **state)
     (void)state;
     forks.refused = 1;
     turn();
-    gets(fd, "the answer could not be made");
+    gets(fd, "the response could not be made");
 }
 
 static void a_client_that_hangs_up(void **state)

@@ -67,11 +67,12 @@ AT_ONCE = 2  # seconds
 # what takes no time: expected where the machine was so loaded, and nowhere
 # else. One of httpd's that does not end at all gets SIGKILL later.
 LATE = re.compile("AH00045: child process .* still did not exit, sending a "
-                  "SIGTERM|what apps have left behind could not be looked for")
+                  "SIGTERM|the search for processes that apps have left behind "
+                  "failed")
 PATIENCE = 3  # seconds
 
 # Of a process of a test that runs at the same time (harness/disk.py).
-SUNK = "keeps its environment from being read"
+SUNK = "the environment of process .* cannot be read"
 
 
 def time_of(line: str) -> float:

@@ -14,7 +14,7 @@ START_TOLD = A + r" (did|does) not start: error "
 UNCONFIGURED = "apppool: .* cannot be started: it is not configured"
 MODULE_MISSING = A + r": AppProtocol \w+ needs mod_proxy_\w+: add "
 NOTIFY_FAILED = A + ": AppNotify failed with "
-REPORT_LATE = P + "report: it took too long, and is given up"
+REPORT_LATE = P + "report: it took too long and was stopped"
 DIED = P + r"died: signal 9 \(SIGKILL\)"
 DIED_OTHERWISE = P + "(died: (signal|exit code|exit status)|ended by itself)"
 NO_ANSWER = P + "gave no response: " + R
@@ -34,7 +34,7 @@ TOO_MANY_UNKILLABLE = A + " is not started: more than AppMaxUnkillable"
 LOST_PLACE = P + "had lost its place in the pool"
 PRINTS_TOO_MUCH = P + r"prints too much: \d+ lines dropped"
 DESCRIPTOR_SENT = P + r"sent a descriptor to \$NOTIFY_SOCKET"
-NO_RECORD = r"apppool: process \S+ is of an app, but in no record: SIGKILL"
+NO_RECORD = r"apppool: process \S+ belongs to an app, but has no record: SIGKILL"
 
 APPLOG_SLOW = r"apppool: AppLog .* is not written fast enough: \d+ lines dropped"
 APPLOG_ENDED = r"apppool: AppLog \|.*: the command ended: "
@@ -57,24 +57,24 @@ BAD_HTACCESS = r"\[core:alert\] .*/\.htaccess: .* not allowed here"
 
 SPAWNER_KILLED = r"apppool: spawner \d+ ended: (signal 9|exit status not known)"
 WATCHDOG_KILLED = r"apppool: watchdog \d+ died of SIGKILL"
-HELPER_HANGS = r"apppool: (spawner|watchdog) \d+ (has not (turned its loop|" \
-    r"moved) for \d+ s|was told to stop and does not move): SIGKILL"
+HELPER_HANGS = r"apppool: (spawner|watchdog) \d+ (has (had no heartbeat|" \
+    r"not moved) for \d+ s|was told to stop and does not move): SIGKILL"
 DIES_OFTEN = "apppool: spawner dies again and again: next start in "
 PARENT_GONE = "apppool: httpd's parent process is gone"
 UNCLEAN = "apppool: what is in .* did not end in good order"
-LOCK_FREED = r"apppool: the pool's lock was in the name of \d+, who does not " \
-    "hold it: it is free again"
+LOCK_FREED = r"apppool: the pool's lock named thread \d+, which does not " \
+    "hold it: the lock is free again"
 REPAIRED = r"apppool: the pool is damaged and is repaired: I\d+: "
-DAMAGED = "apppool: the pool was damaged: who has a process now is found out " \
-    "anew"
-FORGOTTEN = r"apppool: \d+ processes of the pool are none of ours: forgotten"
+DAMAGED = "apppool: the pool was damaged: all sessions are taken back, and "
+FORGOTTEN = r"apppool: the pool had \d+ processes that the spawner does not " \
+    "have: removed"
 RECORDS_DAMAGED = r"apppool: \d+ records of .*/registry are damaged: the " \
     "processes that were in them are ended"
 FEW_DESCRIPTORS = r"apppool: MaxPoolSize \d+: the spawner needs \d+ descriptors "
-NONE_LEFT = r"apppool: no descriptors are left to watch \d+ processes of apps: "
+NONE_LEFT = r"apppool: there are no descriptors to watch \d+ processes of apps: "
 NO_STATUS = "apppool: no status: "
 CANNOT_JOIN = "apppool: this httpd child cannot join the pool"
-LEFT_THERE = "apppool: .*: what an app left there could not be removed yet"
+LEFT_THERE = "apppool: .*: files that an app left could not be removed yet"
 
 # ---- httpd does not start, or not as it should
 

@@ -52,7 +52,7 @@ KILLS = {"app": 4, "spawner": 2, "watchdog": 1, "idle child": 1,
          "busy child": 3, "lock holder": 3}
 
 SAID = (*KILLED, "apppool: (watchdog|spawner) \\d+ (died|ended)",
-        "of the pool are none of ours: forgotten", "AH10392")
+        "processes that the spawner does not have", "AH10392")
 
 
 GROWTH = 512 * 1024  # bytes that a helper may have beyond its successor

@@ -77,7 +77,7 @@ WRONG = {
                         "a record of version 2"),
     "of the server": (record(5, b"") + OVER, "a record of type 5"),
     "a short end": (record(END, bytes(7)), "END_REQUEST of another length: 7"),
-    "a long header": (record(STDOUT, b"X-Long: " + b"x" * 60000 + b"\r\n") * 3
+    "long-header": (record(STDOUT, b"X-Long: " + b"x" * 60000 + b"\r\n") * 3
                       + OVER, "header of the response has more than 131072 "),
     "one session": (refusal(1), "it takes one request at a time"),
     "another role": (refusal(3), "it is no responder"),

@@ -265,7 +265,8 @@ int apppool_connection_filter_is_clean(apppool_connection_filter_t *filter,
            !filter->hung_up && !filter->ended && filter->error == APR_SUCCESS &&
            filter->heads == 1 && filter->status >= HTTP_OK &&
            !filter->r->header_only &&
-           !AP_STATUS_IS_HEADER_ONLY(filter->status) && is_empty(filter, c);
+           !AP_STATUS_IS_HEADER_ONLY(filter->status) && !is_unread(filter) &&
+           is_empty(filter, c);
 }
 
 int apppool_connection_filter_has_ended(

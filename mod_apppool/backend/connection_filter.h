@@ -70,9 +70,9 @@ void apppool_connection_filter_begin(apppool_connection_filter_t *filter,
 void apppool_connection_filter_end(apppool_connection_filter_t *filter);
 
 /**
- * Was that a response that has ended where it said, with nothing behind it? A
- * response without a body does not count, as an app may send one all the same,
- * and later.
+ * Was that a response that has ended where it said, with nothing behind it, to
+ * a request that the app has read? A response without a body does not count, as
+ * an app may send one all the same, and later.
  * @param c the connection: what is left in its filters is looked for
  */
 int apppool_connection_filter_is_clean(apppool_connection_filter_t *filter,

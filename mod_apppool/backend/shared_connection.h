@@ -15,10 +15,11 @@
  *     ...
  *     apppool_shared_connection_end(&shared, fd, is_clean);
  *
- * A connection is parked only after a request that is known to have ended: the
- * response ended where it said, and nothing is left unread in this child. In
- * all other cases it is cut. What one client's request leaves in a connection
- * would be part of the response to the next client.
+ * A connection is parked only after a request that is known to have ended: it
+ * had no body, the app has read it, the response ended where it said, and
+ * nothing is left unread in this child. In all other cases it is cut. What one
+ * client's request leaves in a connection would be part of the response to the
+ * next client.
  *
  * Lock:  none: see shm/slots/connection_state.h.
  * Crash: the next request cuts the connection of a child that was killed.

@@ -17,13 +17,16 @@
 #define RESETS 4 /* connections that one process may reset */
 
 /* A process that takes one request at a time may keep one connection. What
- * mod_proxy would close after this request is not shared. */
+ * mod_proxy would close after this request is not shared. Nor is a connection
+ * that has carried a body: a server that has not read the body may take it for
+ * the next request, and the next client would get the response to that. */
 static int may_share(const apppool_session_t *s)
 {
     const request_rec *r = s->r;
 
     return s->ref.wire.protocol == APL_HTTP &&
            s->ref.wire.listen != APL_LISTEN_TCP && !r->main &&
+           !apppool_request_body_is_there(s->body) &&
            !apr_table_get(r->headers_in, "Upgrade");
 }
 

@@ -136,6 +136,18 @@ def test_cut_after_no_body(httpd: Httpd, method: str, path: str,
         assert good(ask(httpd)) > number(response)
 
 
+@pytest.mark.parametrize("size", [0, 100000])
+@pytest.mark.parametrize("method", ["POST", "GET"])
+def test_body_that_is_not_read(httpd: Httpd, method: str, size: int) -> None:
+    """The app takes it for a request, and responds when the next one comes"""
+    start(httpd)
+    request = (b"GET /pid HTTP/1.1\r\nHost: shop\r\nX-Pad: " + bytes(size) +
+               b"\r\n\r\n")
+    used = good(httpd.request(method, "/unread-body", "shop", body=request))
+    for _ in range(3):
+        assert good(ask(httpd)) > used
+
+
 def test_byte_between_two_requests(httpd: Httpd) -> None:
     start(httpd)
     used = number(ask(httpd, "/late"))

@@ -240,11 +240,13 @@ static apr_status_t filter_output(ap_filter_t *f, apr_bucket_brigade *bb)
     return APR_SUCCESS;
 }
 
-/* Is nothing left in the filters, nor in the socket? */
+/* Is nothing left in the filters, nor in the socket? The brigade is the
+ * request's: the pool of a connection that is used again and again would grow
+ * with each response. */
 static int is_empty(apppool_connection_filter_t *filter, conn_rec *c)
 {
-    apr_bucket_brigade *bb = apr_brigade_create(c->pool, c->bucket_alloc);
     request_rec *r = filter->r;
+    apr_bucket_brigade *bb = apr_brigade_create(r->pool, c->bucket_alloc);
     apr_status_t rv;
     int empty;
 

@@ -237,6 +237,15 @@ def test_not_given_back_before_the_end(httpd: Httpd) -> None:
     httpd.settles(active=0, count=1)
 
 
+def test_silence_after_the_output(httpd: Httpd) -> None:
+    """The response is whole, and the process keeps the request"""
+    raw(httpd, "fcgi", GOOD["no end of the request"], "AppTimeout 1",
+        "AppSetEnv HANG 1")
+    assert httpd.get("/", "shop").text == "whole"
+    httpd.settles(active=1, count=1)
+
+
+@pytest.mark.mpms("prefork")
 def test_slow_client(httpd: Httpd) -> None:
     """The connection is closed before the client has read its response: php-cgi
     waits for that"""

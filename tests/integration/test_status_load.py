@@ -18,7 +18,7 @@ from harness.load import WORKERS, Load, half_and_half
 from harness.long import lasts
 from harness.places import holder
 
-SAMPLES = lasts(300, 1000)
+SAMPLES = lasts(150, 1000)
 BATCH = 50  # of them, of which the load is known
 RATE = 200  # requests a second, at least
 CLIENTS, PAUSE, WORK = 60, 0.13, 0.005  # twice as many, if this machine can

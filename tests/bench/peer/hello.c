@@ -16,6 +16,7 @@
  */
 #include <err.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -162,6 +163,8 @@ int main(int argc, char **argv)
     long processes = argc > 3 ? strtol(argv[3], NULL, 10) : 1;
     pthread_t thread;
 
+    /* A client that leaves in the midst of a response ends no process. */
+    signal(SIGPIPE, SIG_IGN);
     if (argc > 3)
         listener = listen_at(argv[2]);
     while (--processes > 0 && fork() != 0)

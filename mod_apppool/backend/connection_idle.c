@@ -25,20 +25,20 @@ static struct {
 
 /* ---- take one ---- */
 
-void apppool_connection_idle_init(apr_pool_t *pchild)
+void apppool_connection_idle_init(apr_pool_t *pconf)
 {
     apr_allocator_t *allocator;
     apr_thread_mutex_t *mutex;
 
     /* mod_proxy's pools share this allocator over threads. */
     apr_allocator_create(&allocator);
-    apr_thread_mutex_create(&mutex, APR_THREAD_MUTEX_DEFAULT, pchild);
+    apr_thread_mutex_create(&mutex, APR_THREAD_MUTEX_DEFAULT, pconf);
     apr_allocator_mutex_set(allocator, mutex);
-    apr_pool_create_ex(&connections.pool, pchild, NULL, allocator);
+    apr_pool_create_ex(&connections.pool, pconf, NULL, allocator);
     apr_allocator_owner_set(allocator, connections.pool);
     apr_pool_tag(connections.pool, "apppool_channels");
     apr_thread_mutex_create(&connections.mutex, APR_THREAD_MUTEX_DEFAULT,
-                            pchild);
+                            pconf);
     connections.idle = NULL;
     connections.is_scheduled = connections.no_callback = 0;
 }

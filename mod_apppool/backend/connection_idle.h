@@ -33,8 +33,15 @@ typedef struct apppool_connection_t {
     apppool_connection_filter_t filter;  /**< has the worker */
 } apppool_connection_t;
 
-/** To be called in each httpd child. */
-void apppool_connection_idle_init(apr_pool_t *pchild);
+/**
+ * To be called in each httpd child.
+ * @param pconf has to outlive all requests: what mod_proxy has read lies in
+ *        memory of the connection, and brigades of the request point to it.
+ *        pchild is not enough. It destroys the pools that were made last first,
+ *        so it would destroy the connections before the requests; and a child
+ *        of prefork is destroyed in the middle of a request
+ */
+void apppool_connection_idle_init(apr_pool_t *pconf);
 
 /** An idle one, or a new one: see apppool_connection_take() of connection.h. */
 apppool_connection_t *apppool_connection_idle_take(server_rec *s, uint64_t id);

@@ -9,11 +9,12 @@ from http.client import HTTPException
 
 import pytest
 
-from harness import sentences
-from harness.client import Connection
+from harness import procs, sentences
+from harness.client import Connection, Raw
 from harness.httpd import Httpd
 from harness.procs import alive, kill9
 from harness.wait import wait_until
+from harness.web import SERVERS, mount
 
 GRACEFUL_STOP = signal.SIGWINCH
 BEHIND = "left processes behind"
@@ -96,6 +97,30 @@ def test_graceful_stop_takes_too_long(httpd: Httpd) -> None:
     assert httpd.process.wait(30) == 0
     assert not alive(held.pid)
     assert list(httpd.runtime.iterdir()) == []
+
+
+@pytest.mark.mpms("prefork")  # whose child destroys what it has wherever it is
+@pytest.mark.parametrize("name", ["gunicorn", "uwsgi"])
+def test_stop_within_a_response(httpd: Httpd, name: str) -> None:
+    """The child waits for its client, and holds bytes that mod_proxy has read:
+    it does not crash"""
+    # The C library fills freed memory: whoever uses it crashes.
+    httpd.wrapper = ["env", "MALLOC_PERTURB_=170"]
+    httpd.directives.append("SendBufferSize 16384")
+    place, _ = mount(httpd, SERVERS[name], "AppBufferResponse Off")
+    httpd.start()
+    # The app sends it back at once, so the child never waits for the app.
+    size = 3 << 20
+    head = (f"POST /up HTTP/1.1\r\nHost: {place.host}\r\n"
+            f"Content-Length: {size}\r\n\r\n")
+    with Raw(httpd.port, head.encode() + b"x" * size, 16384) as client:
+        child = procs.socket_owner(httpd.children(), httpd.port,
+                                   client.sock.getsockname()[1])
+        wait_until(lambda: procs.has_closed_window(
+            httpd.port, client.sock.getsockname()[1]) and any(
+                "poll" in where for where in procs.waits(child)),
+            "it waits for its client")
+        httpd.stop()
 
 
 def test_hard_restarts_under_load(httpd: Httpd) -> None:

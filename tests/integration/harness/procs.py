@@ -189,6 +189,15 @@ def connections(port: int) -> dict[str, int]:
     return found
 
 
+def has_closed_window(port: int, peer: int) -> bool:
+    """Has the client's end of this loopback connection to port no room for
+    what the server's end has to send?"""
+    said = subprocess.run(["ss", "-Htno", "sport", "=", f":{port}", "and",
+                           "dport", "=", f":{peer}"], check=True, text=True,
+                          stdout=subprocess.PIPE)
+    return "timer:(persist" in said.stdout
+
+
 def listening(port: int) -> set[str]:
     """The sockets that listen for this TCP port, as /proc/PID/fd calls
     them."""

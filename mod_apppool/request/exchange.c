@@ -199,6 +199,7 @@ static int try_once(apppool_session_t *s, const apppool_endpoint_t *endpoint,
     outcome = apppool_connection_filter_outcome(apppool_connection_filter(c));
     s->closed =
         apppool_connection_filter_has_ended(apppool_connection_filter(c));
+    s->connection = NULL; /* another request may have it at once */
     apppool_connection_give(c);
     return s->started || outcome == APPPOOL_HEARD ||
            (*status != HTTP_BAD_GATEWAY && *status != HTTP_SERVICE_UNAVAILABLE);

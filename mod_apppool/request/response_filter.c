@@ -106,8 +106,9 @@ static int is_cut_short(const apppool_session_t *s)
     return !s->fcgi && s->check.length < 0 && !s->r->header_only &&
            !AP_STATUS_IS_HEADER_ONLY(s->r->status) &&
            (s->ref.wire.protocol == APL_SCGI ||
-            apppool_connection_filter_has_ended(
-                apppool_connection_filter(s->connection))) &&
+            (s->connection ? apppool_connection_filter_has_ended(
+                                 apppool_connection_filter(s->connection))
+                           : s->closed)) &&
            apppool_session_is_killed(s);
 }
 

@@ -3,6 +3,7 @@
 #include "spawner/shared/parking.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -142,14 +143,32 @@ int parking_copy(int socket)
     return receive_descriptors(socket, &fd, 1, MSG_PEEK) == 1 ? fd : -1;
 }
 
-/* A queue holds a few messages at most. */
+/* @return see receive_descriptors() */
+static int end_first(int socket, int flags)
+{
+    int fd, n = receive_descriptors(socket, &fd, 1, flags);
+
+    if (n == 1) {
+        shutdown(fd, SHUT_RDWR);
+        close(fd);
+    }
+    return n;
+}
+
+/* A queue holds a few messages at most. A process that may open no more files
+ * must not take one: it would get no descriptor, and what is parked would stay
+ * open in the children that have a copy. */
 void parking_cut(int socket)
 {
-    int fd, n, tries = 16;
+    int n, fd, tries = 16;
 
-    while (tries-- > 0 && (n = receive_descriptors(socket, &fd, 1, 0)) >= 0)
-        if (n == 1) {
-            shutdown(fd, SHUT_RDWR);
+    while (tries-- > 0 && (n = end_first(socket, MSG_PEEK)) >= 0) {
+        if (n == 0) {
+            fd = fcntl(socket, F_DUPFD_CLOEXEC, 0);
+            if (fd < 0)
+                return;
             close(fd);
         }
+        end_first(socket, 0);
+    }
 }

@@ -43,7 +43,8 @@ int parking_put(int socket, int connection);
 /** A copy of what is parked: a descriptor. */
 int parking_copy(int socket);
 
-/** End what is parked, for all who have a copy. */
+/** End what is parked, for all who have a copy. A process that may open no more
+ * files leaves it there, so that another can. */
 void parking_cut(int socket);
 
 #endif

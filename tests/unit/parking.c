@@ -167,6 +167,29 @@ static void a_child_with_few_files_has_none(void **state)
     close(lot);
 }
 
+static void nothing_is_lost_when_no_file_can_be_opened(void **state)
+{
+    int lot = open_lot(1), ends[2], next_fd;
+    struct rlimit own, few;
+
+    (void)state;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    assert_int_equal(parking_put(sockets[0], ends[0]), 0);
+    next_fd = dup(0);
+    close(next_fd);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &own), 0);
+    few = own;
+    few.rlim_cur = (rlim_t)next_fd;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+    parking_cut(sockets[0]);
+    setrlimit(RLIMIT_NOFILE, &own);
+    parking_cut(sockets[0]);
+    assert_false(is_open(ends[1]));
+    close(ends[0]);
+    close(ends[1]);
+    close_lot(lot, 1);
+}
+
 static void nonsense_is_refused(void **state)
 {
     int lot = open_lot(1);
@@ -193,6 +216,7 @@ int main(void)
         cmocka_unit_test(all_see_the_same_sockets),
         cmocka_unit_test(nobody_else_sends_there),
         cmocka_unit_test(a_child_with_few_files_has_none),
+        cmocka_unit_test(nothing_is_lost_when_no_file_can_be_opened),
         cmocka_unit_test(nonsense_is_refused),
     };
 

@@ -358,6 +358,7 @@ unit_tests = \
 	tests/unit/websocket_close \
 	tests/unit/process_find \
 	tests/unit/connection_state \
+	tests/unit/connection_cut \
 	tests/unit/parking \
 	tests/unit/shared_connection \
 	tests/unit/session_peek \

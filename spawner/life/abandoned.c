@@ -163,7 +163,8 @@ void abandoned_check(spawner_t *s)
         s->abandoned_at = s->now + PAUSE_ALL;
     }
     for (p = s->processes; p; p = p->next)
-        if (p->abandoned.requests > 0 && p->phase == PHASE_LIVE && !p->gone)
+        if (p->abandoned.requests > 0 && p->phase == PHASE_LIVE && !p->gone &&
+            !connection_cut_is_under_way(p))
             state_wake(s, due_at(p) > s->abandoned_at ? due_at(p)
                                                       : s->abandoned_at);
 }

@@ -10,8 +10,18 @@
 #include "spawner/state/helper_job.h"
 
 #define LIMIT (5 * SECOND)
+#define PAUSE (SECOND / 10) /* between two jobs for one process */
 
 static helper_job_t cutter;
+
+/* In the child. The process that had this place may have ended by now. */
+static int is_still_unused(const spawner_t *s, const process_t *p)
+{
+    uint64_t word;
+
+    return apl_connection_is_unused(&s->shm, p->is.id, &word) &&
+           word == p->cut.word;
+}
 
 /* In the child. */
 static _Noreturn void cut_all(const spawner_t *s)
@@ -22,7 +32,7 @@ static _Noreturn void cut_all(const spawner_t *s)
     for (p = s->processes; p; p = p->next) {
         int place = (int)(p->is.id & 0xffff) - 1;
 
-        if (p->cut.running && place >= 0 && place < n)
+        if (p->cut.running && place >= 0 && place < n && is_still_unused(s, p))
             parking_cut(sockets[place]);
     }
     _exit(n < 0);
@@ -53,22 +63,54 @@ static void ended(spawner_t *s, helper_job_t *e, const siginfo_t *cause)
     state_wake(s, s->now); /* whoever has waited for it */
 }
 
+/* There is no job for those that were to be cut: they are asked for again. */
+static void forget_running(spawner_t *s)
+{
+    process_t *p;
+
+    for (p = s->processes; p; p = p->next) {
+        if (p->cut.running)
+            p->cut.word = 0;
+        p->cut.running = 0;
+    }
+}
+
 static void start(spawner_t *s)
 {
-    if (take_wanted(s) > 0 && helper_job_fork(s, &cutter, LIMIT, ended) == 0)
+    pid_t pid;
+
+    if (take_wanted(s) == 0)
+        return;
+    pid = helper_job_fork(s, &cutter, LIMIT, ended);
+    if (pid == 0)
         cut_all(s);
+    if (pid < 0)
+        forget_running(s);
+}
+
+int connection_cut_is_under_way(const process_t *p)
+{
+    return p->cut.wanted || p->cut.running;
+}
+
+/* The word is a child's. Its changes must not make root fork all the time. A
+ * process is stopped once, and would read on its connection. */
+static int may_ask(const spawner_t *s, const process_t *p)
+{
+    return p->phase >= PHASE_ENDING || s->now >= p->cut.not_before;
 }
 
 int connection_cut_ask(spawner_t *s, process_t *p)
 {
     uint64_t word;
 
-    if (apl_connection_is_unused(&s->shm, p->is.id, &word) &&
+    if (may_ask(s, p) && apl_connection_is_unused(&s->shm, p->is.id, &word) &&
         word != p->cut.word) {
+        p->cut.not_before = s->now + PAUSE;
         p->cut.word = word;
         p->cut.wanted = 1;
         if (cutter.pid == 0)
             start(s);
     }
-    return p->cut.wanted || p->cut.running;
+    return connection_cut_is_under_way(p);
 }

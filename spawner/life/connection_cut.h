@@ -23,7 +23,12 @@
 #include "spawner/state/state.h"
 
 /** If a connection of this process is parked that no child uses, cut it, once.
+ * At most every 100 ms, until the process is stopped; if there can be no job,
+ * the next call tries again.
  * @return 1: that is under way */
 int connection_cut_ask(spawner_t *s, process_t *p);
+
+/** Is a job about to cut it? The spawner wakes at the end of that job. */
+int connection_cut_is_under_way(const process_t *p);
 
 #endif

@@ -103,6 +103,7 @@ typedef struct {
     int wanted;    /**< the next job is to cut its connection */
     int running;   /**< the job that runs does */
     uint64_t word; /**< of the connection that the last job was asked to cut */
+    int64_t not_before; /**< us: no job is asked before that */
 } process_cut_t;
 
 /** Of memory_limit.c; `bytes` is filled in by session_scan.c. */

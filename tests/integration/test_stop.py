@@ -114,12 +114,12 @@ def test_stop_within_a_response(httpd: Httpd, name: str) -> None:
     head = (f"POST /up HTTP/1.1\r\nHost: {place.host}\r\n"
             f"Content-Length: {size}\r\n\r\n")
     with Raw(httpd.port, head.encode() + b"x" * size, 16384) as client:
-        child = procs.socket_owner(httpd.children(), httpd.port,
-                                   client.sock.getsockname()[1])
-        wait_until(lambda: procs.has_closed_window(
-            httpd.port, client.sock.getsockname()[1]) and any(
-                "poll" in where for where in procs.waits(child)),
-            "it waits for its client")
+        peer = client.sock.getsockname()[1]
+        wait_until(lambda: procs.has_closed_window(httpd.port, peer),
+                   "the client has no room")
+        child = procs.socket_owner(httpd.children(), httpd.port, peer)
+        wait_until(lambda: any("poll" in where for where in procs.waits(child)),
+                   "the child waits for its client")
         httpd.stop()
 
 

@@ -156,7 +156,7 @@ def test_as_many_abandoned_as_it_serves_at_once(httpd: Httpd) -> None:
     httpd.check()
 
 
-def test_nobody_waits_for_it(httpd: Httpd) -> None:
+def test_it_keeps_no_process_that_has_to_end(httpd: Httpd) -> None:
     """A process that has to end is ended at once: no client is waiting"""
     app = httpd.app("shop", *SILENT, "AppStopTimeout 1", program="stuck.py")
     httpd.start()

@@ -130,7 +130,7 @@ def test_a_restart_forgets_the_pause(httpd: Httpd, way: str) -> None:
     assert late.took < 2 + late.seconds, "the pause was eight seconds"
 
 
-def test_evicts_nobody(httpd: Httpd) -> None:
+def test_evicts_no_process(httpd: Httpd) -> None:
     """An app that backs off takes no place of an idle process"""
     httpd.directives.append("MaxPoolSize 1")
     broken(httpd)

@@ -163,7 +163,7 @@ def test_owner_opens_the_socket(httpd: Httpd) -> None:
     httpd.check()
 
 
-def test_root_is_answered_first(httpd: Httpd) -> None:
+def test_root_is_served_first(httpd: Httpd) -> None:
     """Even if users have sent their commands before"""
     shop, blog = two_tenants(httpd)
     known = httpd.group(shop)["processes"][0]["id"]

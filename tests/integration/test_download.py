@@ -38,7 +38,7 @@ def flood(size: int) -> bytes:
 # ---- a slow reader
 
 @pytest.mark.parametrize("more", ["", "&chunked=1"])
-def test_slow_reader_holds_no_process(httpd: Httpd, more: str) -> None:
+def test_slow_client_holds_no_process(httpd: Httpd, more: str) -> None:
     """A pool of one serves others while somebody does not read"""
     httpd.directives.append("MaxPoolSize 1")
     bulk(httpd)
@@ -57,7 +57,7 @@ def test_slow_reader_holds_no_process(httpd: Httpd, more: str) -> None:
 @pytest.mark.one_mpm("the header of an answer is read")
 @pytest.mark.parametrize("name", ["gunicorn", "php", "libfcgi", "uwsgi",
                                   "uwsgi-scgi", "uwsgi-fcgi"])
-def test_slow_reader_by_any_protocol(httpd: Httpd, name: str) -> None:
+def test_slow_client_by_any_protocol(httpd: Httpd, name: str) -> None:
     place, _ = mount(httpd, SERVERS[name])
     httpd.directives.append("SendBufferSize 16384")
     httpd.start()
@@ -106,7 +106,7 @@ def test_slow_filter_holds_no_process(httpd: Httpd) -> None:
         assert seen == flood(MUCH)[:len(seen)]
 
 
-def test_off_waits_for_the_reader(httpd: Httpd) -> None:
+def test_off_waits_for_the_client(httpd: Httpd) -> None:
     httpd.directives.append("MaxPoolSize 1")
     bulk(httpd, "AppBufferResponse Off")
     httpd.start()
@@ -140,7 +140,7 @@ def test_streams_are_not_stored(httpd: Httpd, what: str) -> None:
 
 @pytest.mark.one_mpm("the header of an answer is read")
 @pytest.mark.parametrize("name", ["php", "uwsgi", "uwsgi-scgi"])
-def test_wish_of_an_app_by_any_protocol(httpd: Httpd, name: str) -> None:
+def test_x_accel_buffering_by_any_protocol(httpd: Httpd, name: str) -> None:
     """X-Accel-Buffering: no"""
     place, _ = mount(httpd, SERVERS[name])
     httpd.directives.append("SendBufferSize 16384")
@@ -220,7 +220,7 @@ def test_stored_part_goes_on_while_the_app_pauses(httpd: Httpd) -> None:
         assert rest == flood(2 * MUCH)[MUCH:]
 
 
-def test_app_goes_on_while_the_reader_does_not(httpd: Httpd) -> None:
+def test_app_continues_while_the_client_does_not_read(httpd: Httpd) -> None:
     """Nor the other way round"""
     bulk(httpd)
     httpd.start()
@@ -282,7 +282,7 @@ def test_pipelined(httpd: Httpd) -> None:
     httpd.settles(active=0, count=1)
 
 
-def test_reader_leaves(httpd: Httpd) -> None:
+def test_client_leaves_its_response(httpd: Httpd) -> None:
     """Nothing of its response is kept, whether the app has sent all of it"""
     bulk(httpd, "MaxInstances 1")
     httpd.start()

@@ -164,7 +164,7 @@ def test_more_than_are_kept(httpd: Httpd, app: App,
                                  follower.err.read_text()), "it says so", 20)
 
 
-def test_nobody_listens(httpd: Httpd, app: App) -> None:
+def test_output_is_closed(httpd: Httpd, app: App) -> None:
     """It ends with whom it writes to"""
     process = subprocess.Popen(
         [str(CTL), "--dir", str(httpd.runtime), "events", "-f"],

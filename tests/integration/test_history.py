@@ -33,7 +33,7 @@ def judged(ledgers: Path, attempts: Iterable[Attempt],
     return History(list(attempts), ledgers, deaths, ROOM)
 
 
-def test_answered(ledgers: Path) -> None:
+def test_served(ledgers: Path) -> None:
     work(ledgers, "began 1.1 n1", "ended 1.2 n1")
     history = judged(ledgers, [asked("n1")])
     assert (history.answered, history.lost, history.wrong) == (1, [], [])
@@ -48,7 +48,7 @@ def test_response_that_no_process_sent(ledgers: Path, lines: list[str]) -> None:
     assert judged(ledgers, [asked("n1")]).wrong
 
 
-def test_answered_by_another(ledgers: Path) -> None:
+def test_served_by_another(ledgers: Path) -> None:
     work(ledgers, "began 1.1 n1", "ended 1.2 n1", name="shop.12.0.5")
     assert judged(ledgers, [asked("n1")]).wrong
     assert judged(ledgers, [asked("n1", text="blog 12 n1")]).wrong
@@ -61,7 +61,7 @@ def test_done_twice(ledgers: Path) -> None:
     assert judged(ledgers, [asked("n1")]).wrong
 
 
-def test_nobody_asked(ledgers: Path) -> None:
+def test_work_without_a_request(ledgers: Path) -> None:
     work(ledgers, "began 1.1 n1", "ended 1.2 n1")
     assert judged(ledgers, []).wrong
 

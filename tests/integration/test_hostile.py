@@ -164,7 +164,7 @@ def test_hostile_child(httpd: Httpd, what: str) -> None:
         assert innocent.unharmed()
 
 
-def test_sessions_of_nobody(httpd: Httpd) -> None:
+def test_sessions_that_are_over(httpd: Httpd) -> None:
     """Slots of requests that were served long ago say that they hold their
     process: it is free again soon, and no open request is concerned."""
     httpd.log.expect("apppool.*(damaged|no process was free)")

@@ -36,7 +36,7 @@ def test_request_arrives_as_it_was_sent(httpd: Httpd) -> None:
     assert headers["x-forwarded-host"] == "shop"
 
 
-def test_answer_arrives_as_it_was_given(httpd: Httpd) -> None:
+def test_response_arrives_as_it_was_sent(httpd: Httpd) -> None:
     httpd.app("shop")
     httpd.start()
     answer = httpd.get("/echo", "shop")
@@ -153,7 +153,7 @@ def test_idle_client_holds_no_process(httpd: Httpd) -> None:
 
 
 @pytest.mark.parametrize("url", ["nothing", "garbage", "head"])
-def test_app_answers_nonsense(httpd: Httpd, url: str) -> None:
+def test_app_sends_nonsense(httpd: Httpd, url: str) -> None:
     """502; the process lives and serves on"""
     httpd.log.expect("AH01102|AH00898|AH01106|AH01107|AH01114|AH10404",
                      sentences.NO_ANSWER, sentences.NO_BACKEND)

@@ -22,7 +22,7 @@ def shop(httpd: Httpd) -> App:
     return httpd.app("shop", program="bulk.py")
 
 
-def test_slow_reader_holds_no_process(httpd: Httpd, shop: App) -> None:
+def test_slow_client_holds_no_process(httpd: Httpd, shop: App) -> None:
     """One connection that takes nothing, and two requests: a pool of two
     serves others"""
     httpd.directives.append("MaxPoolSize 2")
@@ -41,7 +41,7 @@ def test_slow_reader_holds_no_process(httpd: Httpd, shop: App) -> None:
     wait_until(lambda: not httpd.spools(), "nothing is kept")
 
 
-def test_nor_a_thread(httpd: Httpd, shop: App) -> None:
+def test_slow_client_holds_no_thread(httpd: Httpd, shop: App) -> None:
     """What is stored is mod_http2's to send: more streams than it has threads
     wait for their reader, and others are served"""
     httpd.directives += ["H2MaxWorkers 4", "H2MinWorkers 4",
@@ -58,7 +58,7 @@ def test_nor_a_thread(httpd: Httpd, shop: App) -> None:
 
 
 @pytest.mark.parametrize("size", [0, 1, 5000, 20000, 100000, MUCH])
-def test_fast_reader(httpd: Httpd, shop: App, size: int) -> None:
+def test_fast_client(httpd: Httpd, shop: App, size: int) -> None:
     httpd.start()
     with Http2(httpd.port, ALL) as client:
         for more in ("", "&chunked=1"):
@@ -101,7 +101,7 @@ def test_stored_part_goes_on_while_the_app_pauses(httpd: Httpd,
     httpd.settles(active=0, count=1)
 
 
-def test_reader_leaves(httpd: Httpd, shop: App) -> None:
+def test_client_leaves_its_response(httpd: Httpd, shop: App) -> None:
     """Nothing of its response is kept, whether the app has sent all of it"""
     httpd.start()
     hold = httpd.dir / "hold"

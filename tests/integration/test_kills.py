@@ -51,7 +51,7 @@ def test_app_dies_on_a_kept_connection(httpd: Httpd) -> None:
     client.close()
 
 
-def test_app_dies_while_it_answers(httpd: Httpd) -> None:
+def test_app_dies_within_a_response(httpd: Httpd) -> None:
     """Half an answer is not taken for a whole one."""
     httpd.log.expect(*KILLED)
     httpd.app("shop")

@@ -75,7 +75,7 @@ def test_without_a_dump_signal(httpd: Httpd) -> None:
     assert not httpd.log.matching("AppDumpSignal\\)|do_nap")
 
 
-def test_nobody_waits_for_the_report(httpd: Httpd) -> None:
+def test_next_process_does_not_wait_for_the_report(httpd: Httpd) -> None:
     """The next process serves while the old one yet prints"""
     app = start(httpd, "AppDumpSignal USR2", "MaxInstances 1")
     for _ in range(TRIES):

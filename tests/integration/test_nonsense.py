@@ -100,7 +100,7 @@ def test_silence(httpd: Httpd, protocol: str) -> None:
 
 @pytest.mark.parametrize("protocol", list(MODULES))
 @pytest.mark.mpms("event")
-def test_killed_in_its_answer(httpd: Httpd, protocol: str) -> None:
+def test_killed_within_its_response(httpd: Httpd, protocol: str) -> None:
     """That is no end of one without a length"""
     body = STATUS[protocol] + HEAD + b"\r\nthe first half"
     if protocol == "fcgi":
@@ -217,7 +217,7 @@ def test_length_that_is_not_a_number(httpd: Httpd, protocol: str,
 
 @pytest.mark.parametrize("protocol", ["fcgi", "scgi", "uwsgi"])
 @pytest.mark.mpms("event")
-def test_empty_answer_has_the_type_it_says(httpd: Httpd,
+def test_empty_response_has_the_type_it_says(httpd: Httpd,
                                            protocol: str) -> None:
     """Also where mod_mime makes another one of the URL"""
     httpd.directives += ["TypesConfig /dev/null", "AddType text/css .css"]

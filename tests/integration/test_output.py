@@ -163,7 +163,7 @@ def test_writer_ends_with_the_last_process(httpd: Httpd) -> None:
 # ---- a log that waits
 
 @pytest.mark.mpms("event")
-def test_a_log_that_nobody_reads(httpd: Httpd) -> None:
+def test_a_log_that_is_not_read(httpd: Httpd) -> None:
     """AppLog is a FIFO that is full: its app serves and prints, others start,
     the next spawner adopts, and httpd stops"""
     httpd.log.expect(r"spawner \d+ ended", "was left over", "lines dropped",

@@ -120,7 +120,7 @@ def test_socket_is_bound_again(httpd: Httpd, victim: Victim) -> None:
     assert pid not in httpd.pids(app)
 
 
-def test_who_may_connect(httpd: Httpd, victim: Victim) -> None:
+def test_only_its_group_may_connect(httpd: Httpd, victim: Victim) -> None:
     """What httpd connects to is in a directory that only its group enters,
     whatever mode the app has given to its socket"""
     app = start(httpd, victim, "later")

@@ -153,7 +153,7 @@ def test_busy_app_does_not_starve_a_new_one(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")  # a child of prefork ends where it is
 @pytest.mark.parametrize("what", ["a start", "a process"])
-def test_waiters_are_answered_at_a_stop(httpd: Httpd, what: str) -> None:
+def test_waiters_get_a_response_at_a_stop(httpd: Httpd, what: str) -> None:
     """Their threads do not wait on: httpd need not kill its child. It has
     closed their connections before, so the 503 is in the access log only."""
     httpd.directives.append('CustomLog access.log "%>s %U"')

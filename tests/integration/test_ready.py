@@ -114,7 +114,7 @@ def test_an_app_that_hangs(httpd: Httpd) -> None:
     assert "(it gave none) within 1 s" in httpd.group(app)["last_error"]
 
 
-def test_its_first_answer_may_take_long(httpd: Httpd) -> None:
+def test_its_first_response_may_take_long(httpd: Httpd) -> None:
     """It is asked once, and waited for"""
     app = starting(httpd, "'/hold?key=a'")
     first = httpd.get_async("/pid", "shop")

@@ -52,7 +52,7 @@ def test_a_thread_of_httpd_goes_on(httpd: Httpd) -> None:
 
 @pytest.mark.parametrize("kernel", SAYS)
 @pytest.mark.parametrize("question", ["status\n", "half a question"])
-def test_the_control_socket_answers(httpd: Httpd, question: str,
+def test_the_control_socket_responds(httpd: Httpd, question: str,
                                     kernel: str) -> None:
     """Whatever httpd's user sends along with a question, root is answered"""
     httpd.app("shop")

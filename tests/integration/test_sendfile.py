@@ -96,7 +96,7 @@ def test_conditions(httpd: Httpd) -> None:
 
 
 @pytest.mark.mpms("prefork", "event")
-def test_large_file_for_a_slow_reader(httpd: Httpd) -> None:
+def test_large_file_for_a_slow_client(httpd: Httpd) -> None:
     """It costs no process, whatever AppBufferResponse says"""
     httpd.directives.append("MaxPoolSize 1")
     app = start(httpd, "AppSendFile On", "AppBufferResponse Off")

@@ -151,7 +151,7 @@ def test_app_below_another(httpd: Httpd) -> None:
     assert [one["value"] for one in got["AppRoot"]] == [f'"{inner}"']
 
 
-def test_who_may(httpd: Httpd) -> None:
+def test_only_root_sees_it(httpd: Httpd) -> None:
     """Root: what stands in the configuration may be secret"""
     httpd.app("shop", "AppUser games")
     httpd.start()

@@ -287,7 +287,7 @@ def test_line_ends_in_the_url(httpd: Httpd) -> None:
 
 # ---- and answers?
 
-def test_surplus_is_not_the_next_answer(httpd: Httpd) -> None:
+def test_surplus_is_not_the_next_response(httpd: Httpd) -> None:
     """An app that says more than it announced spoils no other request"""
     httpd.app("shop", "AppConcurrency 8", "AppSetEnv APP_THREADS 1",
               "MaxInstances 1", program="bulk.py")

@@ -144,7 +144,7 @@ def test_selected_text_stays(busy: Httpd) -> None:
         wait_until(lambda: "2 of 4" in browser.text(), "it goes on")
 
 
-def test_no_answer(busy: Httpd) -> None:
+def test_no_response(busy: Httpd) -> None:
     """A page that is out of date says so"""
     with Browser() as browser:
         browser.open(url(busy))

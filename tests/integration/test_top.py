@@ -172,7 +172,7 @@ def test_wrong_words(httpd: Httpd, words: list[str], said: str) -> None:
     assert said in done.stderr
 
 
-def test_nobody_there(httpd: Httpd) -> None:
+def test_no_server(httpd: Httpd) -> None:
     done = subprocess.run([str(CTL), "--dir", str(httpd.dir), "top"],
                           capture_output=True, text=True, timeout=40)
     assert done.returncode == 3

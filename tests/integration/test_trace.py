@@ -72,7 +72,7 @@ def test_body_does_not_count(httpd: Httpd) -> None:
     assert start and float(start[1]) >= begun > 0
 
 
-def test_who_may_set_request_start(httpd: Httpd) -> None:
+def test_trusted_request_start(httpd: Httpd) -> None:
     """A trusted proxy, and the configuration; not a client"""
     httpd.modules += ["remoteip", "headers"]
     httpd.directives += ["RemoteIPHeader X-Forwarded-For",

@@ -237,7 +237,7 @@ def test_too_long_in_chunks(httpd: Httpd, buffer: str) -> None:
 @pytest.mark.parametrize("listen", ["fd", "tcp"])
 @pytest.mark.parametrize("buffer", ["On", "Off"])
 @pytest.mark.parametrize("how", ["length", "close"])
-def test_answer_without_reading(httpd: Httpd, how: str, buffer: str,
+def test_response_without_reading(httpd: Httpd, how: str, buffer: str,
                                 listen: str) -> None:
     """The client gets it, though the app has hung up on the body. The body is
     larger than what the kernel keeps for both ends of a TCP connection."""
@@ -256,7 +256,7 @@ def test_answer_without_reading(httpd: Httpd, how: str, buffer: str,
 @pytest.mark.one_mpm("it is mod_proxy that sends it")
 @pytest.mark.parametrize("listen", ["fd", "tcp"])
 @pytest.mark.parametrize("how", ["length", "close"])
-def test_answer_without_reading_what_was_sent(httpd: Httpd, how: str,
+def test_response_without_reading_what_was_sent(httpd: Httpd, how: str,
                                               listen: str) -> None:
     """All or most of the body is in the kernel when the app hangs up, so that
     no write fails: the reset comes when the answer has been read"""
@@ -269,7 +269,7 @@ def test_answer_without_reading_what_was_sent(httpd: Httpd, how: str,
             assert answer.body == b"n" * 10000
 
 
-def test_answer_without_reading_on_a_kept_connection(httpd: Httpd) -> None:
+def test_response_without_reading_on_a_kept_connection(httpd: Httpd) -> None:
     """It is not used again"""
     bulk(httpd, "AppConcurrency 8", "AppSetEnv APP_THREADS 1",
          "MaxInstances 1")
@@ -281,7 +281,7 @@ def test_answer_without_reading_on_a_kept_connection(httpd: Httpd) -> None:
 
 
 @pytest.mark.parametrize("how", ["half", "dead"])
-def test_half_an_answer_without_reading(httpd: Httpd, how: str) -> None:
+def test_half_a_response_without_reading(httpd: Httpd, how: str) -> None:
     """It is no whole one"""
     httpd.log.expect(*KILLED)
     bulk(httpd)

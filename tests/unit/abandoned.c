@@ -48,7 +48,7 @@ static void it_is_not_given_to_another(void **state)
     scene_end(s);
 }
 
-static void p4_also_when_its_client_waits_no_more(void **state)
+static void p4_hung_although_its_client_is_gone(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = slow_app(s, "a", 1, 1);
@@ -313,7 +313,7 @@ static void it_makes_room_for_an_app_that_asks_later(void **state)
 }
 
 /* The first app in turn may be the app itself. */
-static void nor_is_the_next_one_held_up(void **state)
+static void room_goes_to_the_app_that_waits_longer(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = slow_app(s, "a", 0, 0), *b = scene_app(s, "b");
@@ -380,7 +380,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_is_not_given_to_another),
-        cmocka_unit_test(p4_also_when_its_client_waits_no_more),
+        cmocka_unit_test(p4_hung_although_its_client_is_gone),
         cmocka_unit_test(a_process_that_recovers_is_not_hung),
         cmocka_unit_test(as_many_as_it_serves_at_once),
         cmocka_unit_test(without_a_limit_one_is_enough),
@@ -391,7 +391,7 @@ int main(void)
         cmocka_unit_test(one_that_lasts_among_any_number_is_closed),
         cmocka_unit_test(its_process_makes_room_for_another_app),
         cmocka_unit_test(it_makes_room_for_an_app_that_asks_later),
-        cmocka_unit_test(nor_is_the_next_one_held_up),
+        cmocka_unit_test(room_goes_to_the_app_that_waits_longer),
         cmocka_unit_test(a_hung_process_that_does_not_count_leaves_no_room),
         cmocka_unit_test(a_request_without_a_process_is_closed),
     };

@@ -47,7 +47,7 @@ static void its_process_keeps_it(void **state)
 }
 
 /* A session that is not to be abandoned ends at once. */
-static void but_not_where_that_would_last(void **state)
+static void a_session_that_is_not_abandoned_ends(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = slow_app(s, "a", 0, 0);
@@ -73,7 +73,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(its_process_keeps_it),
-        cmocka_unit_test(but_not_where_that_would_last),
+        cmocka_unit_test(a_session_that_is_not_abandoned_ends),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -108,7 +108,7 @@ static void memory_is_that_of_the_session(void **state)
     waitpid(leader, NULL, 0);
 }
 
-static void a_zombie_is_nobody(void **state)
+static void a_zombie_is_not_alive(void **state)
 {
     pid_t pid = child();
     siginfo_t info;
@@ -126,7 +126,7 @@ static void a_zombie_is_nobody(void **state)
     assert_true(apl_alive_ending(pid));
 }
 
-static void no_pid_is_nobody(void **state)
+static void a_pid_of_zero_or_less_is_not_alive(void **state)
 {
     apl_identity_t identity;
 
@@ -143,8 +143,8 @@ int main(void)
         cmocka_unit_test(a_running_process_is_alive),
         cmocka_unit_test(another_start_time_is_another_process),
         cmocka_unit_test(a_name_may_look_like_the_fields_behind_it),
-        cmocka_unit_test(a_zombie_is_nobody),
-        cmocka_unit_test(no_pid_is_nobody),
+        cmocka_unit_test(a_zombie_is_not_alive),
+        cmocka_unit_test(a_pid_of_zero_or_less_is_not_alive),
         cmocka_unit_test(memory_is_that_of_the_session),
     };
 

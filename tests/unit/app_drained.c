@@ -71,7 +71,7 @@ static void its_processes_end_after_their_requests(void **state)
     scene_end(s);
 }
 
-static void who_waits_is_told_at_once(void **state)
+static void waiters_get_an_error_at_once(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
@@ -196,7 +196,7 @@ static void an_app_without_requests_is_not_started(void **state)
 }
 
 /* Not even its minimum, which is otherwise kept from the first request on. */
-static void to_put_it_back_is_not_to_ask_for_it(void **state)
+static void putting_an_app_back_starts_nothing(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
@@ -326,7 +326,7 @@ static void where_there_is_no_slot_nothing_is_done(void **state)
     scene_end(s);
 }
 
-static void damage_drains_nobody(void **state)
+static void damage_drains_no_app(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
@@ -343,7 +343,7 @@ static void damage_drains_nobody(void **state)
     scene_end(s);
 }
 
-static void i20_who_is_drained_needs_no_turn(void **state)
+static void i20_a_drained_group_needs_no_turn(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
@@ -376,20 +376,20 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(its_processes_end_after_their_requests),
-        cmocka_unit_test(who_waits_is_told_at_once),
+        cmocka_unit_test(waiters_get_an_error_at_once),
         cmocka_unit_test(booting_and_ordered_processes_end),
         cmocka_unit_test(its_room_goes_to_others),
         cmocka_unit_test(only_a_restart_starts_the_app_again),
         cmocka_unit_test(an_app_without_requests_is_not_started),
-        cmocka_unit_test(to_put_it_back_is_not_to_ask_for_it),
+        cmocka_unit_test(putting_an_app_back_starts_nothing),
         cmocka_unit_test(once_more_is_nothing_new),
         cmocka_unit_test(failed_starts_are_forgotten_with_it),
         cmocka_unit_test(half_a_drain_is_finished),
         cmocka_unit_test(a_process_that_is_found_again_leaves),
         cmocka_unit_test(a_removed_app_is_forgotten),
         cmocka_unit_test(where_there_is_no_slot_nothing_is_done),
-        cmocka_unit_test(damage_drains_nobody),
-        cmocka_unit_test(i20_who_is_drained_needs_no_turn),
+        cmocka_unit_test(damage_drains_no_app),
+        cmocka_unit_test(i20_a_drained_group_needs_no_turn),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -44,7 +44,7 @@ static void i6_a_removed_group_takes_its_processes_along(void **state)
     scene_end(s);
 }
 
-static void who_waits_is_served_first(void **state)
+static void waiters_are_served_first(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
@@ -69,7 +69,7 @@ static void who_waits_is_served_first(void **state)
     scene_end(s);
 }
 
-static void waiters_in_vain_are_told(void **state)
+static void waiters_that_cannot_be_served_get_an_error(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
@@ -150,8 +150,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(i6_a_removed_group_takes_its_processes_along),
-        cmocka_unit_test(who_waits_is_served_first),
-        cmocka_unit_test(waiters_in_vain_are_told),
+        cmocka_unit_test(waiters_are_served_first),
+        cmocka_unit_test(waiters_that_cannot_be_served_get_an_error),
         cmocka_unit_test(an_order_that_is_not_taken_yet_is_dropped),
         cmocka_unit_test(half_a_removal_is_finished),
         cmocka_unit_test(a_removed_app_may_come_back),

@@ -62,7 +62,7 @@ static void an_idle_one_of_another_app_gives_way(void **state)
 }
 
 /* But the pause after a failed start is over. */
-static void nobody_makes_room_for_a_failing_app(void **state)
+static void no_process_makes_room_for_a_failing_app(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
@@ -139,7 +139,7 @@ int main(void)
         cmocka_unit_test(one_process_without_a_minimum),
         cmocka_unit_test(its_minimum_and_it_is_kept),
         cmocka_unit_test(an_idle_one_of_another_app_gives_way),
-        cmocka_unit_test(nobody_makes_room_for_a_failing_app),
+        cmocka_unit_test(no_process_makes_room_for_a_failing_app),
         cmocka_unit_test(a_drained_app_stays_drained),
         cmocka_unit_test(a_user_ends_no_drain_and_not_the_whole_pause),
         cmocka_unit_test(where_there_is_no_slot_nothing_is_done),

@@ -84,7 +84,7 @@ static void damage_that_two_checks_find_is_repaired(void **state)
     assert_int_equal(repairs(), before + 1);
 }
 
-static void also_if_its_figures_change(void **state)
+static void damage_whose_numbers_change_is_repaired(void **state)
 {
     uint64_t before = repairs();
 
@@ -162,7 +162,7 @@ static void a_waiter_about_to_be_served_is_no_damage(void **state)
 }
 
 /* Some process is inside whenever the check looks. Then it takes the lock. */
-static void also_where_it_never_is_quiet(void **state)
+static void a_pool_that_is_never_quiet_is_repaired(void **state)
 {
     uint32_t *sequence = &s.shm.header->sequence;
     uint64_t before = repairs();
@@ -215,7 +215,7 @@ static void a_slot_that_says_something_else(void **state)
     process_collect(&s);
 }
 
-static void a_slot_of_nobody(void **state)
+static void a_slot_that_no_record_names(void **state)
 {
     apl_app_t *a = scene_app(scene, "a");
     apl_condition_t is;
@@ -235,12 +235,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         test(a_good_pool_is_not_repaired),
         test(damage_that_two_checks_find_is_repaired),
-        test(also_if_its_figures_change),
+        test(damage_whose_numbers_change_is_repaired),
         test(two_findings_are_not_the_same_one),
         test(a_waiter_about_to_be_served_is_no_damage),
-        test(also_where_it_never_is_quiet),
+        test(a_pool_that_is_never_quiet_is_repaired),
         test(a_slot_that_says_something_else),
-        test(a_slot_of_nobody),
+        test(a_slot_that_no_record_names),
     };
 
     return cmocka_run_group_tests(tests, memory_begin, memory_end);

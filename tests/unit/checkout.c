@@ -80,7 +80,7 @@ static void a4_with_the_global_queue_it_waits_for_the_first_freed(void **state)
     scene_end(s);
 }
 
-static void a7_room_is_used_before_anybody_gives_way(void **state)
+static void a7_room_is_used_before_any_process_gives_way(void **state)
 {
     scene_t *s = scene_new(3);
     apl_app_t *a = scene_app(s, "a");
@@ -126,7 +126,7 @@ static void a9_no_more_starts_than_requests_at_once(void **state)
     scene_end(s);
 }
 
-static void a10_who_refuses_is_detached_and_the_next_is_tried(void **state)
+static void a10_a_process_that_refuses_is_detached(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
@@ -226,7 +226,7 @@ static void b8_the_last_process_leaves_its_group_in_order(void **state)
     scene_end(s);
 }
 
-static void b16_who_leaves_is_counted_until_it_is_gone(void **state)
+static void b16_a_leaving_process_is_counted_until_it_is_gone(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
@@ -367,13 +367,13 @@ int main(void)
         cmocka_unit_test(a1_an_idle_process_the_last_used_first_and_no_start),
         cmocka_unit_test(a2_all_busy_starts_one_and_waits),
         cmocka_unit_test(a4_with_the_global_queue_it_waits_for_the_first_freed),
-        cmocka_unit_test(a7_room_is_used_before_anybody_gives_way),
+        cmocka_unit_test(a7_room_is_used_before_any_process_gives_way),
         cmocka_unit_test(a9_no_more_starts_than_requests_at_once),
-        cmocka_unit_test(a10_who_refuses_is_detached_and_the_next_is_tried),
+        cmocka_unit_test(a10_a_process_that_refuses_is_detached),
         cmocka_unit_test(a19_detach_is_by_a_random_key),
         cmocka_unit_test(b1_checkout_counts_active_and_never_touches_max),
         cmocka_unit_test(b8_the_last_process_leaves_its_group_in_order),
-        cmocka_unit_test(b16_who_leaves_is_counted_until_it_is_gone),
+        cmocka_unit_test(b16_a_leaving_process_is_counted_until_it_is_gone),
         cmocka_unit_test(b17_a_detached_process_counts_its_sessions_down),
         cmocka_unit_test(b36_counts_never_fall_below_zero),
         cmocka_unit_test(b38_a_refused_connection_ends_its_session_uncounted),

@@ -98,8 +98,7 @@ static void a_child_with_a_session_does_not_unregister(void **state)
     scene_end(s);
 }
 
-static void
-b21_a_process_that_died_is_no_concern_of_its_last_session(void **state)
+static void b21_a_session_of_a_dead_process_closes(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
@@ -331,8 +330,7 @@ int main(void)
         cmocka_unit_test(a_child_that_lost_its_slot_takes_another),
         cmocka_unit_test(a_slot_is_given_to_the_next_child),
         cmocka_unit_test(a_child_with_a_session_does_not_unregister),
-        cmocka_unit_test(
-            b21_a_process_that_died_is_no_concern_of_its_last_session),
+        cmocka_unit_test(b21_a_session_of_a_dead_process_closes),
         cmocka_unit_test(b21_a_hand_off_by_a_process_that_died_names_no_other),
         cmocka_unit_test(a_request_ends_whatever_the_lock_says),
         cmocka_unit_test(a_mark_that_is_too_low_leaks_nothing),

@@ -288,7 +288,7 @@ static void *be_worker(void *number)
     return NULL;
 }
 
-static void nobody_elses(void **state)
+static void a_taken_channel_has_one_user(void **state)
 {
     pthread_t threads[THREADS], mpm;
     apr_pool_t *p;
@@ -379,7 +379,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_freed_socket_is_left_alone),
-        cmocka_unit_test(nobody_elses),
+        cmocka_unit_test(a_taken_channel_has_one_user),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -131,7 +131,7 @@ static void a_stop_is_never_too_early(void **state)
 }
 
 /* Between the question and the job, the place got another connection. */
-static void the_job_looks_again(void **state)
+static void the_job_checks_again(void **state)
 {
     apl_process_t *slot = scene_process(scene, p->is.id);
     siginfo_t stopped;
@@ -157,7 +157,7 @@ int main(void)
                                         finish),
         cmocka_unit_test_setup_teardown(a_stop_is_never_too_early, begin,
                                         finish),
-        cmocka_unit_test_setup_teardown(the_job_looks_again, begin, finish),
+        cmocka_unit_test_setup_teardown(the_job_checks_again, begin, finish),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

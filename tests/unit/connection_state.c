@@ -100,7 +100,7 @@ static void not_what_is_old_nor_for_all_requests(void **state)
 }
 
 /* BUSY, and nobody has the process: its child was killed. */
-static void who_died_inside_leaves_it_busy(void **state)
+static void a_dead_child_leaves_the_connection_busy(void **state)
 {
     apl_session_ref_t h;
     apl_connection_state_t c, late;
@@ -131,7 +131,7 @@ static void who_died_inside_leaves_it_busy(void **state)
 }
 
 /* After damage, a session is taken back while its child works on. */
-static void who_works_on_is_left_alone(void **state)
+static void a_child_that_still_works_is_left_alone(void **state)
 {
     apl_session_ref_t h, next;
     apl_connection_state_t c, other;
@@ -174,7 +174,7 @@ static void a_second_session_leaves_it_alone(void **state)
     scene_end(s);
 }
 
-static void nobody_waits_behind_an_idle_one(void **state)
+static void a_busy_connection_is_not_waited_for(void **state)
 {
     apl_session_ref_t h, other;
     apl_connection_state_t c, second;
@@ -262,10 +262,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_parked_is_used_again),
         cmocka_unit_test(not_what_is_old_nor_for_all_requests),
-        cmocka_unit_test(who_died_inside_leaves_it_busy),
-        cmocka_unit_test(who_works_on_is_left_alone),
+        cmocka_unit_test(a_dead_child_leaves_the_connection_busy),
+        cmocka_unit_test(a_child_that_still_works_is_left_alone),
         cmocka_unit_test(a_second_session_leaves_it_alone),
-        cmocka_unit_test(nobody_waits_behind_an_idle_one),
+        cmocka_unit_test(a_busy_connection_is_not_waited_for),
         cmocka_unit_test(not_with_queues_of_their_own),
         cmocka_unit_test(the_next_process_begins_anew),
         cmocka_unit_test(not_of_a_process_that_leaves),

@@ -171,7 +171,7 @@ static void meet_damage(unsigned seed)
     scene_drop(s);
 }
 
-static void damage_that_nobody_repaired_yet(void **state)
+static void damage_before_any_repair(void **state)
 {
     unsigned seed;
 
@@ -213,7 +213,7 @@ static void times_to_come_are_not_believed(void **state)
     scene_end(s);
 }
 
-static void damage_that_nobody_meets(void **state)
+static void damage_that_no_verb_reads(void **state)
 {
     scene_t *s = scene_new(2);
     apl_header_t *is = s->pool.header;
@@ -229,7 +229,7 @@ static void damage_that_nobody_meets(void **state)
 }
 
 /* Each word that identifies a process. */
-static void what_is_said_of_a_process(void **state)
+static void words_that_identify_a_process(void **state)
 {
     scene_t *s = scene_new(3);
     apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
@@ -365,10 +365,10 @@ int main(void)
         cmocka_unit_test(slots_above_a_mark_do_not_exist),
         cmocka_unit_test(a_session_has_a_process_of_its_own_group),
         cmocka_unit_test(no_process_is_of_a_revision_to_come),
-        cmocka_unit_test(damage_that_nobody_repaired_yet),
+        cmocka_unit_test(damage_before_any_repair),
         cmocka_unit_test(times_to_come_are_not_believed),
-        cmocka_unit_test(damage_that_nobody_meets),
-        cmocka_unit_test(what_is_said_of_a_process),
+        cmocka_unit_test(damage_that_no_verb_reads),
+        cmocka_unit_test(words_that_identify_a_process),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

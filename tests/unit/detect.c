@@ -73,7 +73,7 @@ static const char *not_detected(uint32_t protocol)
     return found.why;
 }
 
-static void nothing_names_what_was_looked_for(void **state)
+static void the_error_names_what_was_looked_for(void **state)
 {
     (void)state;
     assert_string_equal(not_detected(APL_HTTP),
@@ -214,7 +214,7 @@ static void fastcgi_is_php_or_a_program(void **state)
 }
 
 /* What is found decides, and brings its own number of requests. */
-static void nothing_is_said(void **state)
+static void nothing_is_configured(void **state)
 {
     static const struct {
         const char *file, *text;
@@ -292,7 +292,7 @@ static void another_protocol_is_named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(nothing_names_what_was_looked_for),
+        TEST(the_error_names_what_was_looked_for),
         TEST(procfile_has_the_first_word),
         TEST(rack_is_puma),
         TEST(wsgi_is_gunicorn),
@@ -300,7 +300,7 @@ int main(void)
         TEST(package_start_goes_before_names),
         TEST(asgi_is_uvicorn),
         TEST(fastcgi_is_php_or_a_program),
-        TEST(nothing_is_said),
+        TEST(nothing_is_configured),
         TEST(a_command_is_given),
         TEST(another_protocol_is_named),
     };

@@ -40,7 +40,7 @@ static void damage_is_repaired_before_the_lock_is_given_back(void **state)
 
 /* Not all waiters can be woken under one lock. The process that was about to
  * serve the rest in another round died before it entered again. */
-static void a_request_between_two_rounds_overtakes_nobody(void **state)
+static void a_request_between_two_rounds_overtakes_no_other(void **state)
 {
     enum { N = APL_WAKES_MAX + 8 };
     scene_t *s = scene_new(1);
@@ -136,7 +136,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(damage_is_repaired_before_the_lock_is_given_back),
-        cmocka_unit_test(a_request_between_two_rounds_overtakes_nobody),
+        cmocka_unit_test(a_request_between_two_rounds_overtakes_no_other),
         cmocka_unit_test(the_owner_of_a_broken_lock_repairs),
     };
 

@@ -91,7 +91,7 @@ static void all_are_read(void **state)
 }
 
 /* They were not given the time: nobody kept them waiting. */
-static void who_is_held_himself_gives_up_nobody(void **state)
+static void a_stopped_scan_skips_no_process(void **state)
 {
     tally_t t;
 
@@ -161,7 +161,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_are_read),
-        cmocka_unit_test(who_is_held_himself_gives_up_nobody),
+        cmocka_unit_test(a_stopped_scan_skips_no_process),
         cmocka_unit_test(others_are_read),
         cmocka_unit_test(too_many_are_stuck),
         cmocka_unit_test(a_sweep_ends),

@@ -185,7 +185,7 @@ static void a_sender_is_refused(void **state)
     no_child();
 }
 
-static void so_is_who_is_not_accepted_yet(void **state)
+static void a_client_in_line_is_refused(void **state)
 {
     int ends[2], both[2];
 
@@ -201,7 +201,7 @@ static void so_is_who_is_not_accepted_yet(void **state)
     close(ends[1]);
 }
 
-static void so_is_who_is_connected_to(void **state)
+static void a_server_is_refused(void **state)
 {
     struct sockaddr_un at;
     socklen_t length = sizeof at;
@@ -252,19 +252,19 @@ static void looked_at(int type)
     no_child();
 }
 
-static void a_datagram_is_looked_at(void **state)
+static void a_datagram_is_checked(void **state)
 {
     (void)state;
     looked_at(SOCK_DGRAM);
 }
 
-static void so_is_a_stream(void **state)
+static void a_stream_is_checked(void **state)
 {
     (void)state;
     looked_at(SOCK_STREAM);
 }
 
-static void what_comes_after_the_look_stays(void **state)
+static void what_comes_later_waits(void **state)
 {
     char word[8];
     int ends[2], sent;
@@ -305,7 +305,7 @@ static void an_urgent_byte(void **state)
     one_more_child();
 }
 
-static void who_is_accepted(void **state)
+static void a_client_that_is_accepted(void **state)
 {
     char word[8];
     int ends[2], fd, sent;
@@ -323,7 +323,7 @@ static void who_is_accepted(void **state)
 }
 
 /* Also behind something else, and behind a message of no bytes. */
-static void a_queue_nobody_reads(void **state)
+static void a_queue_that_is_not_read(void **state)
 {
     int ends[2], types[] = {SOCK_DGRAM, SOCK_STREAM}, i;
 
@@ -384,17 +384,13 @@ static void an_empty_datagram(void **state)
 int main(void)
 {
     /* In this order: what is done by hand stays so. */
-    const struct CMUnitTest tests[] = {KERNEL(a_sender_is_refused),
-                                       KERNEL(so_is_who_is_not_accepted_yet),
-                                       KERNEL(so_is_who_is_connected_to),
-                                       HAND(a_datagram_is_looked_at),
-                                       HAND(so_is_a_stream),
-                                       HAND(what_comes_after_the_look_stays),
-                                       HAND(an_urgent_byte),
-                                       HAND(who_is_accepted),
-                                       HAND(a_queue_nobody_reads),
-                                       HAND(nothing_to_leave_to_a_child),
-                                       HAND(an_empty_datagram)};
+    const struct CMUnitTest tests[] = {
+        KERNEL(a_sender_is_refused),    KERNEL(a_client_in_line_is_refused),
+        KERNEL(a_server_is_refused),    HAND(a_datagram_is_checked),
+        HAND(a_stream_is_checked),      HAND(what_comes_later_waits),
+        HAND(an_urgent_byte),           HAND(a_client_that_is_accepted),
+        HAND(a_queue_that_is_not_read), HAND(nothing_to_leave_to_a_child),
+        HAND(an_empty_datagram)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

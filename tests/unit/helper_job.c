@@ -91,7 +91,7 @@ static void a_number_and_a_line_of_the_log(void **state)
     assert_int_equal(answer, 7);
 }
 
-static void no_answer(void **state)
+static void no_response(void **state)
 {
     (void)state;
     if (helper_job_fork_reporting(&spawner, &job, LIMIT, ended) == 0)
@@ -178,7 +178,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(a_number, setup),
         cmocka_unit_test_setup(a_number_and_a_line_of_the_log, setup),
-        cmocka_unit_test_setup(no_answer, setup),
+        cmocka_unit_test_setup(no_response, setup),
         cmocka_unit_test_setup(its_time_is_up, setup),
         cmocka_unit_test_setup(nothing_is_left, setup),
         cmocka_unit_test_setup(alone, setup),

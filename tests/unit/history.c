@@ -121,7 +121,7 @@ static void expect(scene_t *s, const char *uri, const char *query)
     apr_pool_destroy(p);
 }
 
-static void a_query_is_told_only_where_all_is(void **state)
+static void a_query_is_shown_only_in_the_full_report(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
@@ -175,7 +175,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_sample_is_taken_when_it_is_due),
         cmocka_unit_test(the_report_tells_what_was_between),
-        cmocka_unit_test(a_query_is_told_only_where_all_is),
+        cmocka_unit_test(a_query_is_shown_only_in_the_full_report),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

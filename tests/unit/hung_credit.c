@@ -23,7 +23,7 @@ static uint32_t size(scene_t *s, const apl_app_t *a)
 
 /* The app that asked first gets it. The app with hung processes is not locked
  * out. */
-static void the_place_of_a_hung_one_is_anybodys(void **state)
+static void the_place_of_a_hung_process_is_for_all_apps(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = app(s, "a", 1, 2), *b = app(s, "b", 1, 2);
@@ -116,7 +116,7 @@ static void an_idle_one_stays_while_a_place_is_left(void **state)
 
 /* An app that has enough processes which are not hung waits for a place below
  * its own credit, and holds up no other app meanwhile. */
-static void an_app_with_enough_processes_blocks_nobody(void **state)
+static void an_app_with_enough_processes_blocks_no_other(void **state)
 {
     scene_t *s = scene_new(3);
     apl_app_t *a = app(s, "a", 2, 1), *b = app(s, "b", 2, 2);
@@ -139,7 +139,7 @@ static void an_app_with_enough_processes_blocks_nobody(void **state)
 }
 
 /* Also when that app is the first in `growing`. */
-static void nor_is_the_next_one_in_its_list(void **state)
+static void the_first_of_its_list_blocks_no_other(void **state)
 {
     scene_t *s = scene_new(3);
     apl_app_t *a = app(s, "a", 1, 1), *b = app(s, "b", 1, 1);
@@ -267,7 +267,7 @@ static void one_above_the_limit_is_replaced(void **state)
     scene_end(s);
 }
 
-static void also_when_it_had_all_its_requests(void **state)
+static void one_above_the_limit_is_replaced_at_max_requests(void **state)
 {
     scene_t *s = scene_new(1);
     apl_session_ref_t h[2], more;
@@ -315,17 +315,17 @@ static void less_credit_by_configuration(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_place_of_a_hung_one_is_anybodys),
+        cmocka_unit_test(the_place_of_a_hung_process_is_for_all_apps),
         cmocka_unit_test(the_pool_grows_by_the_credit_alone),
         cmocka_unit_test(without_demand_the_limit_holds),
         cmocka_unit_test(an_idle_one_stays_while_a_place_is_left),
-        cmocka_unit_test(an_app_with_enough_processes_blocks_nobody),
-        cmocka_unit_test(nor_is_the_next_one_in_its_list),
+        cmocka_unit_test(an_app_with_enough_processes_blocks_no_other),
+        cmocka_unit_test(the_first_of_its_list_blocks_no_other),
         cmocka_unit_test(one_above_the_limit_gives_way),
         cmocka_unit_test(a_start_that_fails_gives_the_place_back),
         cmocka_unit_test(the_process_started_instead_keeps_the_place),
         cmocka_unit_test(one_above_the_limit_is_replaced),
-        cmocka_unit_test(also_when_it_had_all_its_requests),
+        cmocka_unit_test(one_above_the_limit_is_replaced_at_max_requests),
         cmocka_unit_test(less_credit_by_configuration),
     };
 

@@ -256,7 +256,7 @@ static void a_recovered_process_returns_its_credit_first(void **state)
 }
 
 /* A group whose processes all hang is like a group without a process. */
-static void i20_who_has_only_hung_ones_is_given_way(void **state)
+static void i20_a_group_with_only_hung_processes_gets_room(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = slow_app(s, "a", 0, 0), *b = slow_app(s, "b", 0, 0);
@@ -275,7 +275,7 @@ static void i20_who_has_only_hung_ones_is_given_way(void **state)
 }
 
 /* When its last process hangs, its turn moves to the other list at once. */
-static void i20_also_who_waits_when_it_hangs(void **state)
+static void i20_its_turn_moves_when_the_last_process_hangs(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = slow_app(s, "a", 0, 0), *b = scene_app(s, "b");
@@ -372,8 +372,8 @@ int main(void)
         cmocka_unit_test(p21_eleven_hang_and_then_there_is_silence),
         cmocka_unit_test(p22_a_trickle_of_bad_ones),
         cmocka_unit_test(a_recovered_process_returns_its_credit_first),
-        cmocka_unit_test(i20_who_has_only_hung_ones_is_given_way),
-        cmocka_unit_test(i20_also_who_waits_when_it_hangs),
+        cmocka_unit_test(i20_a_group_with_only_hung_processes_gets_room),
+        cmocka_unit_test(i20_its_turn_moves_when_the_last_process_hangs),
         cmocka_unit_test(a_hung_one_gives_no_room),
         cmocka_unit_test(a_minimum_is_kept_where_there_is_credit),
         cmocka_unit_test(a_lowered_limit_ends_others_all_the_same),

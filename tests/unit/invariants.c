@@ -50,7 +50,7 @@ static void i4_the_size_of_a_group(void **state)
     scene_end(p.s);
 }
 
-static void i5_who_leaves_is_in_no_list_but_one(void **state)
+static void i5_a_leaving_process_is_in_one_list_only(void **state)
 {
     busy_t p = busy_pool();
     apl_pool_t *pool = &p.s->pool;
@@ -77,7 +77,7 @@ static void i6_the_starts_of_a_group(void **state)
     scene_end(p.s);
 }
 
-static void i7_who_has_no_session_is_inactive(void **state)
+static void i7_a_process_without_a_session_is_inactive(void **state)
 {
     busy_t p = busy_pool();
     apl_pool_t *pool = &p.s->pool;
@@ -180,7 +180,7 @@ static void forget(scene_t *s, apl_session_t *session)
     apl_leave(&token);
 }
 
-static void i19_nobody_waits_for_what_is_there(void **state)
+static void i19_no_request_waits_for_a_free_process(void **state)
 {
     full_t p = full_pool();
     apl_session_ref_t h;
@@ -191,7 +191,7 @@ static void i19_nobody_waits_for_what_is_there(void **state)
     scene_end(p.s);
 }
 
-static void i20_who_has_nothing_has_a_turn_and_a_reason(void **state)
+static void i20_an_unserved_group_has_a_turn_and_a_reason(void **state)
 {
     full_t p = full_pool();
 
@@ -308,17 +308,17 @@ int main(void)
         cmocka_unit_test(i1_a_group_is_found_and_its_processes_in_it),
         cmocka_unit_test(i3_idle_before_busy),
         cmocka_unit_test(i4_the_size_of_a_group),
-        cmocka_unit_test(i5_who_leaves_is_in_no_list_but_one),
+        cmocka_unit_test(i5_a_leaving_process_is_in_one_list_only),
         cmocka_unit_test(i6_the_starts_of_a_group),
-        cmocka_unit_test(i7_who_has_no_session_is_inactive),
+        cmocka_unit_test(i7_a_process_without_a_session_is_inactive),
         cmocka_unit_test(i8_active_and_inactive_are_all),
         cmocka_unit_test(i9_count_is_the_sum_of_sizes),
         cmocka_unit_test(i10_sessions_are_those_that_are_held),
         cmocka_unit_test(i14_a_queue_is_those_that_wait_in_order),
         cmocka_unit_test(i16_spawning_is_the_sum_of_starts),
         cmocka_unit_test(i17_a_session_has_an_owner),
-        cmocka_unit_test(i19_nobody_waits_for_what_is_there),
-        cmocka_unit_test(i20_who_has_nothing_has_a_turn_and_a_reason),
+        cmocka_unit_test(i19_no_request_waits_for_a_free_process),
+        cmocka_unit_test(i20_an_unserved_group_has_a_turn_and_a_reason),
         cmocka_unit_test(i21_outdated_and_replacing),
         cmocka_unit_test(i22_hung_ones_and_their_credit),
         cmocka_unit_test(i23_unkillable),

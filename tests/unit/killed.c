@@ -70,7 +70,7 @@ static void p14_only_what_is_overdue_yet(void **state)
     scene_end(s);
 }
 
-static void p16_they_hear_that_the_kill_has_begun(void **state)
+static void p16_requests_see_that_the_kill_has_begun(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
@@ -93,7 +93,7 @@ static void p16_they_hear_that_the_kill_has_begun(void **state)
 
 /* A request that waits for a process that finishes its requests continues to
  * wait. */
-static void they_hear_nothing_where_nobody_kills(void **state)
+static void requests_see_no_kill_of_a_detached_process(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
@@ -190,7 +190,7 @@ static void p15_the_replacement_is_wanted_at_once(void **state)
     scene_end(s);
 }
 
-static void p15_so_is_the_minimum(void **state)
+static void p15_the_minimum_is_restored_at_once(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = slow_app(s, "a", 0, 0);
@@ -204,7 +204,7 @@ static void p15_so_is_the_minimum(void **state)
     scene_end(s);
 }
 
-static void p16_its_requests_are_told(void **state)
+static void p16_its_requests_see_the_kill(void **state)
 {
     scene_t *s = scene_new(3);
     apl_app_t *a = slow_app(s, "a", 0, 0);
@@ -236,7 +236,7 @@ static void p16_its_requests_are_told(void **state)
 }
 
 /* Otherwise it would wait for its request for ever. */
-static void p16_one_that_leaves_is_killed_as_well(void **state)
+static void p16_a_leaving_process_is_killed_too(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = slow_app(s, "a", 0, 0);
@@ -259,7 +259,7 @@ static void p16_one_that_leaves_is_killed_as_well(void **state)
     scene_end(s);
 }
 
-static void p26_who_does_not_work_is_not_killed(void **state)
+static void p26_a_process_without_a_request_is_not_killed(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = slow_app(s, "a", 0, 0);
@@ -317,7 +317,7 @@ static void p18_more_unkillable_than_that_end_all_starts(void **state)
     scene_end(s);
 }
 
-static void p18_who_waits_is_told(void **state)
+static void p18_waiters_get_an_error(void **state)
 {
     scene_t *s = scene_new(4);
     apl_app_t *a = slow_app(s, "a", 1, 0);
@@ -345,17 +345,17 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(p14_overdue_with_the_oldest_request),
         cmocka_unit_test(p14_only_what_is_overdue_yet),
-        cmocka_unit_test(p16_they_hear_that_the_kill_has_begun),
-        cmocka_unit_test(they_hear_nothing_where_nobody_kills),
+        cmocka_unit_test(p16_requests_see_that_the_kill_has_begun),
+        cmocka_unit_test(requests_see_no_kill_of_a_detached_process),
         cmocka_unit_test(only_links_are_closed),
         cmocka_unit_test(links_are_closed_beside_an_abandoned_one),
         cmocka_unit_test(p15_the_replacement_is_wanted_at_once),
-        cmocka_unit_test(p15_so_is_the_minimum),
-        cmocka_unit_test(p16_its_requests_are_told),
-        cmocka_unit_test(p16_one_that_leaves_is_killed_as_well),
-        cmocka_unit_test(p26_who_does_not_work_is_not_killed),
+        cmocka_unit_test(p15_the_minimum_is_restored_at_once),
+        cmocka_unit_test(p16_its_requests_see_the_kill),
+        cmocka_unit_test(p16_a_leaving_process_is_killed_too),
+        cmocka_unit_test(p26_a_process_without_a_request_is_not_killed),
         cmocka_unit_test(p18_more_unkillable_than_that_end_all_starts),
-        cmocka_unit_test(p18_who_waits_is_told),
+        cmocka_unit_test(p18_waiters_get_an_error),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -135,7 +135,7 @@ static void end(process_t *p)
 }
 
 /* Its socket was ours as well, and the child is dead. */
-static void nobody_listens_for_a_dead_one(void **state)
+static void a_dead_child_leaves_no_socket(void **state)
 {
     process_t *p = launch();
     const spawner_t *s = state_spawner();
@@ -202,7 +202,7 @@ int main(void)
                                   scratch_forget),
         cmocka_unit_test_teardown(it_does_not_go_without_a_record,
                                   scratch_forget),
-        cmocka_unit_test_teardown(nobody_listens_for_a_dead_one,
+        cmocka_unit_test_teardown(a_dead_child_leaves_no_socket,
                                   scratch_forget),
         cmocka_unit_test(it_does_nothing_unasked)};
 

@@ -280,7 +280,7 @@ static void b19_a_waiter_gets_the_replacement(void **state)
     scene_end(s);
 }
 
-static void a17_the_newest_options_count_whoever_brings_them(void **state)
+static void a17_the_newest_options_count(void **state)
 {
     scene_t *s = scene_new(4);
     apl_app_t *old = scene_app(s, "a");
@@ -356,7 +356,7 @@ int main(void)
         cmocka_unit_test(b31_the_minimum_is_restored_after_a_death),
         cmocka_unit_test(a13_a_process_retires_when_its_last_request_is_closed),
         cmocka_unit_test(b19_a_waiter_gets_the_replacement),
-        cmocka_unit_test(a17_the_newest_options_count_whoever_brings_them),
+        cmocka_unit_test(a17_the_newest_options_count),
         cmocka_unit_test(out_of_slots_is_out_of_room),
     };
 

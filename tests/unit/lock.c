@@ -63,7 +63,7 @@ static void owner_dies_inside(shared_t *m, int by_kill)
     m->inside = 0;
 }
 
-static void the_next_owner_hears_of_a_death(void **state)
+static void the_next_owner_learns_of_a_death(void **state)
 {
     shared_t *m = shared_new();
     int i;
@@ -347,7 +347,7 @@ static void what_glibc_has_announced_is_put_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_next_owner_hears_of_a_death),
+        cmocka_unit_test(the_next_owner_learns_of_a_death),
         cmocka_unit_test(the_kernel_knows_the_lock_that_is_held),
         cmocka_unit_test(an_owner_the_kernel_forgot_is_found_out),
         cmocka_unit_test(it_is_not_recursive_and_a_limit_is_kept),

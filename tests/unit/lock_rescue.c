@@ -95,21 +95,21 @@ static void a_running_thread_may_hold_the_lock(void **state)
     assert_false(is_taken_from(getppid()));
 }
 
-static void who_was_out_and_in_again_keeps_it(void **state)
+static void a_thread_that_took_the_lock_again_keeps_it(void **state)
 {
     (void)state;
     moves = 2;
     assert_false(is_taken_from(getppid()));
 }
 
-static void who_cannot_be_looked_at_keeps_it(void **state)
+static void a_thread_that_cannot_be_read_keeps_the_lock(void **state)
 {
     (void)state;
     readable = 0;
     assert_false(is_taken_from(getppid()));
 }
 
-static void who_does_not_exist_does_not_hold_it(void **state)
+static void a_thread_that_is_gone_does_not_hold_the_lock(void **state)
 {
     pid_t dead = fork();
 
@@ -128,9 +128,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_sleeping_thread_does_not_hold_the_lock),
         TEST(a_running_thread_may_hold_the_lock),
-        TEST(who_was_out_and_in_again_keeps_it),
-        TEST(who_cannot_be_looked_at_keeps_it),
-        TEST(who_does_not_exist_does_not_hold_it),
+        TEST(a_thread_that_took_the_lock_again_keeps_it),
+        TEST(a_thread_that_cannot_be_read_keeps_the_lock),
+        TEST(a_thread_that_is_gone_does_not_hold_the_lock),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -137,7 +137,7 @@ static void what_is_older_is_not_its(void **state)
 }
 
 /* Also when one is asked for that is older still. */
-static void nor_is_it_beside_an_older_one(void **state)
+static void what_is_older_stays_beside_an_older_record(void **state)
 {
     process_t *oldest = dead(ID + 1), *p;
     pid_t old = marked_start(marked_instance(), ID);
@@ -191,7 +191,7 @@ static void one_is_stuck(void **state)
 }
 
 /* What is not known stays so, and is looked for again. */
-static void the_hunter_is_killed(void **state)
+static void the_scanning_child_is_killed(void **state)
 {
     process_t *p = dead(ID);
     pid_t left;
@@ -265,10 +265,11 @@ int main(void)
         cmocka_unit_test_teardown(nothing_is_asked_for, forget),
         cmocka_unit_test_teardown(what_is_left_ends, forget),
         cmocka_unit_test_teardown(what_is_older_is_not_its, forget),
-        cmocka_unit_test_teardown(nor_is_it_beside_an_older_one, forget),
+        cmocka_unit_test_teardown(what_is_older_stays_beside_an_older_record,
+                                  forget),
         cmocka_unit_test_teardown(while_its_leader_lives, forget),
         cmocka_unit_test_teardown(one_is_stuck, forget),
-        cmocka_unit_test_teardown(the_hunter_is_killed, forget),
+        cmocka_unit_test_teardown(the_scanning_child_is_killed, forget),
         cmocka_unit_test_teardown(what_is_in_no_record, forget),
         cmocka_unit_test_teardown(the_log_cannot_be_opened, forget),
     };

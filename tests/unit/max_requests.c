@@ -228,7 +228,7 @@ static void at_its_limit_it_stays_while_the_new_fails(void **state)
 }
 
 /* The child that closed its last request died before it retired the process. */
-static void nor_does_repair_end_it(void **state)
+static void repair_keeps_a_process_that_is_to_be_replaced(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = begin(s, 5, 0, 1);
@@ -375,7 +375,7 @@ int main(void)
         cmocka_unit_test(a_tenth_of_what_its_jitter_gives),
         cmocka_unit_test(the_old_one_serves_while_the_new_fails),
         cmocka_unit_test(at_its_limit_it_stays_while_the_new_fails),
-        cmocka_unit_test(nor_does_repair_end_it),
+        cmocka_unit_test(repair_keeps_a_process_that_is_to_be_replaced),
         cmocka_unit_test(a_repair_ends_few_that_are_full),
         cmocka_unit_test(i11_the_replacement_takes_the_place),
         cmocka_unit_test(i12_one_by_one),

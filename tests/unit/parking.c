@@ -130,7 +130,7 @@ static void all_see_the_same_sockets(void **state)
     close_lot(lot, PARKING_MAX);
 }
 
-static void nobody_else_sends_there(void **state)
+static void no_other_user_sends_there(void **state)
 {
     int lot = open_lot(1), stranger = socket(AF_UNIX, SOCK_DGRAM, 0);
     struct sockaddr_un at;
@@ -214,7 +214,7 @@ int main(void)
         cmocka_unit_test(a_copy_is_the_same_connection),
         cmocka_unit_test(the_next_one_cuts_the_last),
         cmocka_unit_test(all_see_the_same_sockets),
-        cmocka_unit_test(nobody_else_sends_there),
+        cmocka_unit_test(no_other_user_sends_there),
         cmocka_unit_test(a_child_with_few_files_has_none),
         cmocka_unit_test(nothing_is_lost_when_no_file_can_be_opened),
         cmocka_unit_test(nonsense_is_refused),

@@ -57,7 +57,7 @@ static void the_tries_of_a_failing_app_end_no_process(void **state)
     scene_end(s);
 }
 
-static void one_that_succeeds_does(void **state)
+static void a_successful_try_ends_a_process(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a, *b;
@@ -81,7 +81,7 @@ static void one_that_succeeds_does(void **state)
 }
 
 /* If no process is idle, the next one that becomes idle leaves. */
-static void also_when_all_are_busy(void **state)
+static void a_busy_process_leaves_after_its_request(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a, *b;
@@ -99,7 +99,7 @@ static void also_when_all_are_busy(void **state)
 }
 
 /* A failing app that waits for its try blocks no healthy app. */
-static void nor_does_a_failing_app_hold_up_others(void **state)
+static void a_failing_app_delays_no_healthy_app(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a, *b, *c;
@@ -275,9 +275,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_tries_of_a_failing_app_end_no_process),
-        cmocka_unit_test(one_that_succeeds_does),
-        cmocka_unit_test(also_when_all_are_busy),
-        cmocka_unit_test(nor_does_a_failing_app_hold_up_others),
+        cmocka_unit_test(a_successful_try_ends_a_process),
+        cmocka_unit_test(a_busy_process_leaves_after_its_request),
+        cmocka_unit_test(a_failing_app_delays_no_healthy_app),
         cmocka_unit_test(a_failing_app_lets_nobody_overtake),
         cmocka_unit_test(a_failing_app_is_passed_over_once),
         cmocka_unit_test(two_apps_are_replaced_in_turn),

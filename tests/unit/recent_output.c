@@ -165,7 +165,7 @@ static void lines_belong_to_a_user(void **state)
 
 /* A process that has no user yet: our own program says why it did not start.
  * That is for the app's user, whoever it was and will be. */
-static void lines_of_nobody(void **state)
+static void lines_of_a_process_without_a_user(void **state)
 {
     (void)state;
     print("shop", USERDB_NOBODY, "no directory");
@@ -196,9 +196,12 @@ static void an_app_that_is_gone_is_forgotten(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(in_order_and_each_once), TEST(as_many_as_there_is_room_for),
-        TEST(a_long_line_is_cut),     TEST(lines_belong_to_a_user),
-        TEST(lines_of_nobody),        TEST(an_app_that_is_gone_is_forgotten),
+        TEST(in_order_and_each_once),
+        TEST(as_many_as_there_is_room_for),
+        TEST(a_long_line_is_cut),
+        TEST(lines_belong_to_a_user),
+        TEST(lines_of_a_process_without_a_user),
+        TEST(an_app_that_is_gone_is_forgotten),
     };
 
     return cmocka_run_group_tests(tests, setup, scratch_end);

@@ -122,7 +122,7 @@ static void what_the_dead_left_half_done_is_finished(void **state)
 }
 
 /* The last request was counted and closed, and then its owner died. */
-static void who_had_its_last_request_retires(void **state)
+static void a_process_after_its_last_request_retires(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
@@ -312,7 +312,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lists_and_counts_come_back_as_they_were),
         cmocka_unit_test(what_the_dead_left_half_done_is_finished),
-        cmocka_unit_test(who_had_its_last_request_retires),
+        cmocka_unit_test(a_process_after_its_last_request_retires),
         cmocka_unit_test(turns_come_back_in_the_order_of_the_waiters),
         cmocka_unit_test(more_than_can_be_woken_at_once_are_served),
         cmocka_unit_test(a_session_names_no_process_to_come),

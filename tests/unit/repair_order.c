@@ -105,7 +105,7 @@ static void lists_have_the_order_they_had(void **state)
 }
 
 /* Each group that waits has a turn, in the order of the waiters. */
-static void turns_do_too(void **state)
+static void turns_have_the_order_of_the_waiters(void **state)
 {
     scene_t *s = scene_new(2);
     const apl_header_t *h = s->pool.header;
@@ -135,7 +135,7 @@ static void turns_do_too(void **state)
 }
 
 /* Also when the ticket itself was damaged. */
-static void who_comes_afterwards_comes_last(void **state)
+static void a_later_request_waits_last(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
@@ -156,8 +156,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lists_have_the_order_they_had),
-        cmocka_unit_test(turns_do_too),
-        cmocka_unit_test(who_comes_afterwards_comes_last),
+        cmocka_unit_test(turns_have_the_order_of_the_waiters),
+        cmocka_unit_test(a_later_request_waits_last),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

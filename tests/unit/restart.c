@@ -195,7 +195,7 @@ static void a11_changed_before_the_start_is_nothing(void **state)
     scene_end(s);
 }
 
-static void b12_who_looked_before_another_restarts_nothing(void **state)
+static void b12_an_older_look_at_the_file_restarts_nothing(void **state)
 {
     scene_t *s = scene_new(3);
     apl_app_t *a = scene_app(s, "a");
@@ -272,7 +272,7 @@ static void b11_a_booting_process_of_the_old_code_is_dropped(void **state)
     scene_end(s);
 }
 
-static void b25_the_room_it_makes_goes_to_who_waits_longest(void **state)
+static void b25_the_room_of_a_restart_goes_to_the_longest_wait(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
@@ -351,7 +351,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(b13_each_change_restarts_exactly_once,
                                         touch_begin, touch_end),
         cmocka_unit_test_setup_teardown(
-            b12_who_looked_before_another_restarts_nothing, touch_begin,
+            b12_an_older_look_at_the_file_restarts_nothing, touch_begin,
             touch_end),
         cmocka_unit_test_setup_teardown(
             b12_waiters_under_always_restart_get_a_process_each, touch_begin,
@@ -360,7 +360,7 @@ int main(void)
             b11_a_booting_process_of_the_old_code_is_dropped, touch_begin,
             touch_end),
         cmocka_unit_test_setup_teardown(
-            b25_the_room_it_makes_goes_to_who_waits_longest, touch_begin,
+            b25_the_room_of_a_restart_goes_to_the_longest_wait, touch_begin,
             touch_end),
         cmocka_unit_test_setup_teardown(
             a11_changed_after_the_start_and_before_all_requests, touch_begin,

@@ -237,7 +237,7 @@ static void s13_the_minimum_follows_the_first_request(void **state)
     play_end(p);
 }
 
-static void s13_who_comes_meanwhile_gets_whichever_is_first(void **state)
+static void s13_a_request_meanwhile_gets_the_first_free_process(void **state)
 {
     play_t *p = play_begin(state, 3);
     uint64_t id, boots;
@@ -326,7 +326,7 @@ int main(void)
         PLAY(s10_max_requests),
         PLAY(s12_detach_by_identifier),
         PLAY(s13_the_minimum_follows_the_first_request),
-        PLAY(s13_who_comes_meanwhile_gets_whichever_is_first),
+        PLAY(s13_a_request_meanwhile_gets_the_first_free_process),
         PLAY(s14_a_raised_limit_serves_one_more),
         PLAY(s15_a_failed_start_harms_nobody),
     };

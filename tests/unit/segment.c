@@ -48,7 +48,7 @@ static void another_process_attaches(void **state)
 }
 
 /* A shorter file would end the process by SIGBUS. */
-static void nobody_cuts_it_short(void **state)
+static void the_segment_cannot_be_truncated(void **state)
 {
     const apl_capacity_t n = {10, 20, 30, 4};
     apl_pool_t a;
@@ -126,7 +126,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(another_process_attaches),
-        cmocka_unit_test(nobody_cuts_it_short),
+        cmocka_unit_test(the_segment_cannot_be_truncated),
         cmocka_unit_test(a_capacity_may_be_too_large),
         cmocka_unit_test(indexes_out_of_bounds_lead_nowhere),
         cmocka_unit_test(the_report_tells_what_is_there),

@@ -25,7 +25,7 @@ static uint32_t peeks(const scene_t *s, apl_session_peek_t *last)
     return n;
 }
 
-static void who_has_a_process_is_seen(void **state)
+static void a_session_with_a_process_is_seen(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
@@ -274,7 +274,7 @@ static void what_lasted_is_young(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_has_a_process_is_seen),
+        cmocka_unit_test(a_session_with_a_process_is_seen),
         cmocka_unit_test(what_is_written_there_stays_in_bounds),
         cmocka_unit_test(it_is_never_of_two),
         cmocka_unit_test(what_is_overdue_is_as_old_as_that),

@@ -97,7 +97,7 @@ static void nothing_is_asked_for(void **state)
     assert_false(begin());
 }
 
-static void one_look_answers_all(void **state)
+static void one_pass_serves_all_callers(void **state)
 {
     family_t session[3];
     process_t *p[3];
@@ -130,7 +130,7 @@ static void one_look_answers_all(void **state)
 }
 
 /* The look that sends SIGKILL finds what that is about to end. */
-static void only_a_later_look_finds_survivors(void **state)
+static void only_a_later_pass_finds_survivors(void **state)
 {
     family_t session;
     process_t *p = left_behind(&session);
@@ -156,7 +156,7 @@ static void only_a_later_look_finds_survivors(void **state)
 }
 
 /* httpd stops, and the limit is over before anything could look. */
-static void at_the_stop_only_what_was_seen_is_said(void **state)
+static void at_the_stop_only_what_was_seen_is_logged(void **state)
 {
     family_t unseen, seen;
     process_t *p = left_behind(&unseen), *other = left_behind(&seen);
@@ -291,7 +291,7 @@ static void the_child_takes_too_long(void **state)
 }
 
 /* It is gone from the list before the answer comes. */
-static void nobody_waits_for_it(void **state)
+static void the_loop_does_not_wait_for_it(void **state)
 {
     family_t session;
     process_t *p = left_behind(&session);
@@ -333,9 +333,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(nothing_is_asked_for, forget),
-        cmocka_unit_test_teardown(one_look_answers_all, forget),
-        cmocka_unit_test_teardown(only_a_later_look_finds_survivors, forget),
-        cmocka_unit_test_teardown(at_the_stop_only_what_was_seen_is_said,
+        cmocka_unit_test_teardown(one_pass_serves_all_callers, forget),
+        cmocka_unit_test_teardown(only_a_later_pass_finds_survivors, forget),
+        cmocka_unit_test_teardown(at_the_stop_only_what_was_seen_is_logged,
                                   forget),
         cmocka_unit_test_teardown(what_began_later_is_not_its, forget),
         cmocka_unit_test_teardown(what_is_older_is_not_its, forget),
@@ -344,7 +344,7 @@ int main(void)
         cmocka_unit_test_teardown(several_signals, forget),
         cmocka_unit_test_teardown(no_child_can_be_made, forget),
         cmocka_unit_test_teardown(the_child_takes_too_long, forget),
-        cmocka_unit_test_teardown(nobody_waits_for_it, forget),
+        cmocka_unit_test_teardown(the_loop_does_not_wait_for_it, forget),
         cmocka_unit_test_teardown(its_memory, forget),
     };
 

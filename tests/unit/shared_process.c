@@ -60,7 +60,7 @@ static void without_a_limit_one_process_serves_all(void **state)
     scene_end(s);
 }
 
-static void one_ready_process_answers_all_that_wait(void **state)
+static void one_ready_process_serves_all_waiters(void **state)
 {
     scene_t *s = scene_new(6);
     apl_app_t *a = scene_app(s, "a");
@@ -236,7 +236,7 @@ static void disperse(scene_t *s, apl_session_ref_t *h)
     scene_end(s);
 }
 
-static void options_that_come_with_a_request_let_waiters_in(void **state)
+static void options_of_a_request_let_waiters_in(void **state)
 {
     scene_t *s = scene_new(1);
     apl_session_ref_t h[CROWD + 1], last;
@@ -250,7 +250,7 @@ static void options_that_come_with_a_request_let_waiters_in(void **state)
     disperse(s, h);
 }
 
-static void options_that_come_with_the_configuration_do_too(void **state)
+static void options_of_the_configuration_let_waiters_in(void **state)
 {
     scene_t *s = scene_new(1);
     apl_session_ref_t h[CROWD + 1];
@@ -293,14 +293,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(b37_requests_share_a_process_up_to_its_concurrency),
         cmocka_unit_test(without_a_limit_one_process_serves_all),
-        cmocka_unit_test(one_ready_process_answers_all_that_wait),
+        cmocka_unit_test(one_ready_process_serves_all_waiters),
         cmocka_unit_test(a3_without_the_global_queue_the_fewest_sessions),
         cmocka_unit_test(b23_the_queue_has_a_limit),
         cmocka_unit_test(b24_first_come_first_served_and_one_is_woken),
         cmocka_unit_test(options_may_change_while_requests_are_open),
         cmocka_unit_test(a_newcomer_gets_a_place_from_those_who_share),
-        cmocka_unit_test(options_that_come_with_a_request_let_waiters_in),
-        cmocka_unit_test(options_that_come_with_the_configuration_do_too),
+        cmocka_unit_test(options_of_a_request_let_waiters_in),
+        cmocka_unit_test(options_of_the_configuration_let_waiters_in),
         cmocka_unit_test(a_dead_childs_many_sessions_are_all_given_away),
     };
 

@@ -83,7 +83,7 @@ static void turn(void)
     slot_state_apply(s, p);
 }
 
-static void a_kill_is_told_when_the_lock_is_free_again(void **state)
+static void a_kill_is_recorded_once_the_lock_is_free(void **state)
 {
     (void)state;
     assert_int_equal(apl_timeouts_kill(&s->shm, h.id, 0, s->now), APR_SUCCESS);
@@ -152,7 +152,7 @@ static void one_that_is_put_back_has_its_time_anew(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_kill_is_told_when_the_lock_is_free_again),
+        TEST(a_kill_is_recorded_once_the_lock_is_free),
         TEST(links_are_closed_in_time),
         TEST(one_that_is_put_back_has_its_time_anew),
     };

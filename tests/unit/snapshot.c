@@ -18,7 +18,7 @@
 #include "tests/unit/support/memory.h"
 #include "tests/unit/support/scene.h"
 
-static void who_is_inside_is_waited_for(void **state)
+static void a_snapshot_waits_for_the_lock_holder(void **state)
 {
     scene_t *s = scene_new(1);
     uint32_t before = s->pool.header->sequence;
@@ -39,7 +39,7 @@ static void who_is_inside_is_waited_for(void **state)
 }
 
 /* The loop of the spawner must not wait for it each time. */
-static void but_once_in_vain_and_no_more(void **state)
+static void only_one_look_waits_for_the_lock(void **state)
 {
     scene_t *s = scene_new(1);
     int64_t begin = apl_now();
@@ -123,7 +123,7 @@ int __wrap_nanosleep(const struct timespec *t, struct timespec *left)
 }
 
 /* The reader enters only if that does not end. */
-static void who_looks_takes_no_lock(void **state)
+static void a_snapshot_takes_no_lock(void **state)
 {
     scene_t *s = scene_new(1);
     uint32_t before = s->pool.header->sequence;
@@ -160,7 +160,7 @@ static pid_t stopped_owner(const scene_t *s)
 
 /* So a snapshot does not take the lock, and a stopped reader blocks nobody:
  * it cannot write to the segment, so others wait for nothing that it has. */
-static void who_looks_writes_nothing(void **state)
+static void a_snapshot_writes_nothing(void **state)
 {
     scene_t *s = scene_new(3);
     apl_app_t *a = scene_app(s, "a");
@@ -221,7 +221,7 @@ static void texts_are_copied_and_end(void **state)
 }
 
 /* As the spawner does: it tries, and is told the result. */
-static void a_try_waits_for_nobody(void **state)
+static void a_try_does_not_wait(void **state)
 {
     scene_t *s = scene_new(1);
     apl_snapshot_t snapshot;
@@ -251,13 +251,13 @@ static void a_try_waits_for_nobody(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_is_inside_is_waited_for),
-        cmocka_unit_test(but_once_in_vain_and_no_more),
+        cmocka_unit_test(a_snapshot_waits_for_the_lock_holder),
+        cmocka_unit_test(only_one_look_waits_for_the_lock),
         cmocka_unit_test(what_changes_meanwhile_is_copied_again),
-        cmocka_unit_test(who_looks_takes_no_lock),
-        cmocka_unit_test(who_looks_writes_nothing),
+        cmocka_unit_test(a_snapshot_takes_no_lock),
+        cmocka_unit_test(a_snapshot_writes_nothing),
         cmocka_unit_test(texts_are_copied_and_end),
-        cmocka_unit_test(a_try_waits_for_nobody),
+        cmocka_unit_test(a_try_does_not_wait),
     };
 
     return cmocka_run_group_tests(tests, memory_begin, memory_end);

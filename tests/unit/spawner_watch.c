@@ -202,7 +202,7 @@ static int64_t pause_after(spawner_watch_t *w, int64_t lived)
     return spawner_watch_pause(w, w->born + lived) / 1000;
 }
 
-static void who_dies_again_and_again_waits(void **state)
+static void a_spawner_that_dies_again_and_again_waits(void **state)
 {
     spawner_watch_t w = {0};
     int i;
@@ -230,7 +230,7 @@ int main(void)
         TEST(the_end_is_seen_without_a_pidfd),
         TEST(without_a_pidfd_it_is_killed_as_well),
         TEST(it_is_joined_if_it_is_that_one),
-        TEST(who_dies_again_and_again_waits),
+        TEST(a_spawner_that_dies_again_and_again_waits),
     };
 
     alarm(60);

@@ -42,7 +42,7 @@ static void a18_a_failed_start_is_told_to_all_that_wait_for_it(void **state)
     scene_end(s);
 }
 
-static void what_could_not_be_run_is_told_apart(void **state)
+static void a_command_that_cannot_run_is_an_error_of_its_own(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
@@ -132,7 +132,7 @@ static void b4_a_failed_start_leaves_the_healthy_in_their_group(void **state)
     scene_end(s);
 }
 
-static void b5_a_slow_start_holds_up_nobody_else(void **state)
+static void b5_a_slow_start_delays_no_other_app(void **state)
 {
     scene_t *s = scene_new(3);
     apl_app_t *slow = scene_app(s, "slow"), *b = scene_app(s, "b");
@@ -309,10 +309,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a8_a_new_group_starts_up_to_its_minimum),
         cmocka_unit_test(a18_a_failed_start_is_told_to_all_that_wait_for_it),
-        cmocka_unit_test(what_could_not_be_run_is_told_apart),
+        cmocka_unit_test(a_command_that_cannot_run_is_an_error_of_its_own),
         cmocka_unit_test(a20_starts_end_in_any_order),
         cmocka_unit_test(b4_a_failed_start_leaves_the_healthy_in_their_group),
-        cmocka_unit_test(b5_a_slow_start_holds_up_nobody_else),
+        cmocka_unit_test(b5_a_slow_start_delays_no_other_app),
         cmocka_unit_test(b9_starts_in_flight_take_their_place),
         cmocka_unit_test(b10_a_start_looks_at_the_minimum_of_now),
         cmocka_unit_test(b11_what_was_detached_while_it_booted_is_ended),

@@ -108,7 +108,7 @@ static void gets(int fd, const char *what)
 
 /* ---- clients ---- */
 
-static void one_answer_for_all(void **state)
+static void one_response_for_all(void **state)
 {
     int i, fd[3];
 
@@ -167,7 +167,7 @@ static void two_kinds(void **state)
     assert_int_equal(forks.tried, 2);
 }
 
-static void others_are_answered_meanwhile(void **state)
+static void others_get_responses_meanwhile(void **state)
 {
     int fd = client("status\n");
 
@@ -274,7 +274,7 @@ static void any_size(void **state)
     assert_true(made_size > LARGE);
 }
 
-static void no_answer(void **state)
+static void no_response(void **state)
 {
     (void)state;
     n_made = 0;
@@ -305,15 +305,15 @@ static void a_limit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(one_answer_for_all, setup),
+        cmocka_unit_test_setup(one_response_for_all, setup),
         cmocka_unit_test_setup(a_later_question_waits_for_the_next, setup),
         cmocka_unit_test_setup(two_kinds, setup),
-        cmocka_unit_test_setup(others_are_answered_meanwhile, setup),
+        cmocka_unit_test_setup(others_get_responses_meanwhile, setup),
         cmocka_unit_test_setup(a_client_and_a_child_that_fails, setup),
         cmocka_unit_test_setup(no_child, setup),
         cmocka_unit_test_setup(a_client_that_hangs_up, setup),
         cmocka_unit_test_setup(any_size, setup),
-        cmocka_unit_test_setup(no_answer, setup),
+        cmocka_unit_test_setup(no_response, setup),
         cmocka_unit_test_setup(a_limit, setup),
     };
 

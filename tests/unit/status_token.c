@@ -38,7 +38,7 @@ static int good(const char *token, const char *user, apr_time_t when)
     return apppool_status_token_ok(request(user, when), token);
 }
 
-static void p26_a_token_gets_too_old(void **state)
+static void p26_an_old_token_is_refused(void **state)
 {
     apr_time_t when;
 
@@ -56,7 +56,7 @@ static void p26_a_token_gets_too_old(void **state)
 }
 
 /* The clock was set back: httpd has not made it yet. */
-static void p26_nor_is_one_good_that_is_to_come(void **state)
+static void p26_a_token_of_the_future_is_refused(void **state)
 {
     (void)state;
     assert_false(good(made("", BEGAN), "", BEGAN - 1));
@@ -64,7 +64,7 @@ static void p26_nor_is_one_good_that_is_to_come(void **state)
 }
 
 /* Who writes another time into it does not get another token. */
-static void p26_its_time_is_not_to_be_changed(void **state)
+static void p26_a_token_with_another_time_is_refused(void **state)
 {
     const char *old = made("", BEGAN), *mac = strchr(old, '-');
     const char *new = made("", BEGAN + 60 * MINUTE);
@@ -77,7 +77,7 @@ static void p26_its_time_is_not_to_be_changed(void **state)
     assert_false(good(mixed, "", BEGAN + 60 * MINUTE));
 }
 
-static void p26_another_user_has_another_one(void **state)
+static void p26_each_user_has_another_token(void **state)
 {
     const char *hers = made("alice", BEGAN), *nobodys = made(NULL, BEGAN);
 
@@ -90,7 +90,7 @@ static void p26_another_user_has_another_one(void **state)
     assert_true(good(nobodys, NULL, BEGAN));
 }
 
-static void p26_another_key_makes_others(void **state)
+static void p26_another_key_makes_other_tokens(void **state)
 {
     const char *token = made("", BEGAN);
 
@@ -100,7 +100,7 @@ static void p26_another_key_makes_others(void **state)
     assert_false(good(token, "", BEGAN));
 }
 
-static void p26_any_bytes_are_none(void **state)
+static void p26_any_other_bytes_are_refused(void **state)
 {
     const char *token = made("", BEGAN);
     size_t i;
@@ -131,12 +131,12 @@ static int begin(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(p26_a_token_gets_too_old),
-        cmocka_unit_test(p26_nor_is_one_good_that_is_to_come),
-        cmocka_unit_test(p26_its_time_is_not_to_be_changed),
-        cmocka_unit_test(p26_another_user_has_another_one),
-        cmocka_unit_test(p26_another_key_makes_others),
-        cmocka_unit_test(p26_any_bytes_are_none),
+        cmocka_unit_test(p26_an_old_token_is_refused),
+        cmocka_unit_test(p26_a_token_of_the_future_is_refused),
+        cmocka_unit_test(p26_a_token_with_another_time_is_refused),
+        cmocka_unit_test(p26_each_user_has_another_token),
+        cmocka_unit_test(p26_another_key_makes_other_tokens),
+        cmocka_unit_test(p26_any_other_bytes_are_refused),
     };
 
     return cmocka_run_group_tests(tests, begin, memory_end);

@@ -32,7 +32,7 @@ static void a5_a_full_busy_pool_makes_a_new_app_wait_its_turn(void **state)
     scene_end(s);
 }
 
-static void b25_who_waited_before_the_new_app_is_served_before_it(void **state)
+static void b25_an_older_wait_is_served_before_the_new_app(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
@@ -54,7 +54,7 @@ static void b25_who_waited_before_the_new_app_is_served_before_it(void **state)
     scene_end(s);
 }
 
-static void b25_who_gave_way_while_it_had_waiters_gets_its_turn(void **state)
+static void b25_an_app_that_gave_way_gets_its_turn(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
@@ -92,7 +92,7 @@ static void wanting(scene_t *s, apl_session_ref_t h[4])
     assert_int_equal(scene_get(s, &h[3], a), APL_EWAIT);
 }
 
-static void b25_a_new_place_goes_to_who_waits_longest(void **state)
+static void b25_a_new_place_goes_to_the_longest_wait(void **state)
 {
     scene_t *s = scene_new(2);
     apl_session_ref_t h[4];
@@ -108,7 +108,8 @@ static void b25_a_new_place_goes_to_who_waits_longest(void **state)
     scene_end(s);
 }
 
-static void b25_the_place_of_a_dead_process_does_too(void **state)
+static void
+b25_the_place_of_a_dead_process_goes_to_the_longest_wait(void **state)
 {
     scene_t *s = scene_new(2);
     apl_session_ref_t h[4];
@@ -126,7 +127,7 @@ static void b25_the_place_of_a_dead_process_does_too(void **state)
     scene_end(s);
 }
 
-static void b7_who_is_above_its_minimum_gives_way_first(void **state)
+static void b7_an_app_above_its_minimum_gives_way_first(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
@@ -176,7 +177,7 @@ static void a6_a_full_idle_pool_gives_way_to_a_new_app(void **state)
     scene_end(s);
 }
 
-static void b6_an_app_that_backs_off_evicts_nobody(void **state)
+static void b6_an_app_that_backs_off_evicts_no_process(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
@@ -195,7 +196,7 @@ static void b6_an_app_that_backs_off_evicts_nobody(void **state)
     scene_end(s);
 }
 
-static void b2_the_group_of_who_gives_way_loses_it(void **state)
+static void b2_a_process_that_gives_way_leaves_its_own_group(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
@@ -245,7 +246,7 @@ static void b6_a_broken_app_evicts_one_and_no_more(void **state)
     scene_end(s);
 }
 
-static void b7_who_gives_way_while_it_starts_goes_on_starting(void **state)
+static void b7_a_starting_app_that_gives_way_still_starts(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
@@ -298,7 +299,7 @@ static void d1_above_a_lowered_limit_the_pool_does_not_grow(void **state)
 }
 
 /* There are two conditions. A waiter of one is not woken by the other. */
-static void d3_who_waits_for_a_process_and_who_for_room(void **state)
+static void d3_a_wait_for_a_process_is_no_wait_for_room(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
@@ -324,19 +325,20 @@ static void d3_who_waits_for_a_process_and_who_for_room(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(b2_the_group_of_who_gives_way_loses_it),
+        cmocka_unit_test(b2_a_process_that_gives_way_leaves_its_own_group),
         cmocka_unit_test(b6_a_broken_app_evicts_one_and_no_more),
-        cmocka_unit_test(b7_who_gives_way_while_it_starts_goes_on_starting),
+        cmocka_unit_test(b7_a_starting_app_that_gives_way_still_starts),
         cmocka_unit_test(d1_above_a_lowered_limit_the_pool_does_not_grow),
-        cmocka_unit_test(d3_who_waits_for_a_process_and_who_for_room),
+        cmocka_unit_test(d3_a_wait_for_a_process_is_no_wait_for_room),
         cmocka_unit_test(a5_a_full_busy_pool_makes_a_new_app_wait_its_turn),
-        cmocka_unit_test(b25_who_waited_before_the_new_app_is_served_before_it),
-        cmocka_unit_test(b25_who_gave_way_while_it_had_waiters_gets_its_turn),
-        cmocka_unit_test(b25_a_new_place_goes_to_who_waits_longest),
-        cmocka_unit_test(b25_the_place_of_a_dead_process_does_too),
-        cmocka_unit_test(b7_who_is_above_its_minimum_gives_way_first),
+        cmocka_unit_test(b25_an_older_wait_is_served_before_the_new_app),
+        cmocka_unit_test(b25_an_app_that_gave_way_gets_its_turn),
+        cmocka_unit_test(b25_a_new_place_goes_to_the_longest_wait),
+        cmocka_unit_test(
+            b25_the_place_of_a_dead_process_goes_to_the_longest_wait),
+        cmocka_unit_test(b7_an_app_above_its_minimum_gives_way_first),
         cmocka_unit_test(a6_a_full_idle_pool_gives_way_to_a_new_app),
-        cmocka_unit_test(b6_an_app_that_backs_off_evicts_nobody),
+        cmocka_unit_test(b6_an_app_that_backs_off_evicts_no_process),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

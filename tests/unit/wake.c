@@ -68,7 +68,7 @@ static void is_woken(sleeper_t *z, pthread_t thread)
     assert_true(z->slept < LONG / 2);
 }
 
-static void the_hand_off_wakes_who_sleeps(void **state)
+static void the_hand_off_wakes_the_sleeper(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
@@ -94,7 +94,7 @@ static void the_hand_off_wakes_who_sleeps(void **state)
     scene_end(s);
 }
 
-static void a_failed_start_wakes_all_who_sleep(void **state)
+static void a_failed_start_wakes_all_sleepers(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
@@ -119,7 +119,7 @@ static void a_failed_start_wakes_all_who_sleep(void **state)
     scene_end(s);
 }
 
-static void who_stops_wakes_its_own(void **state)
+static void a_stopping_child_wakes_its_waiters(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
@@ -145,7 +145,7 @@ static void who_stops_wakes_its_own(void **state)
 
 /* ---- waiters for the lock ---- */
 
-static void the_lock_wakes_who_sleeps_on_it(void **state)
+static void the_free_lock_wakes_its_sleepers(void **state)
 {
     static uint32_t word;
     pthread_t thread;
@@ -160,7 +160,7 @@ static void the_lock_wakes_who_sleeps_on_it(void **state)
     is_woken(&z, thread);
 }
 
-static void so_does_who_breaks_it(void **state)
+static void the_breaker_of_the_lock_wakes_sleepers(void **state)
 {
     static uint32_t word = FUTEX_WAITERS | 1;
     pthread_t thread;
@@ -184,7 +184,7 @@ static int rang(const scene_t *s)
     return read(s->pool.doorbell, &n, sizeof n) == sizeof n;
 }
 
-static void the_spawner_hears_what_it_has_to_do(void **state)
+static void the_doorbell_rings_for_each_task(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
@@ -222,7 +222,7 @@ static void the_spawner_hears_what_it_has_to_do(void **state)
 }
 
 /* Nobody waits for the processes with abandoned requests. */
-static void the_last_one_that_somebody_waits_for(void **state)
+static void the_last_awaited_request_rings(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
@@ -246,13 +246,13 @@ static void the_last_one_that_somebody_waits_for(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_hand_off_wakes_who_sleeps),
-        cmocka_unit_test(a_failed_start_wakes_all_who_sleep),
-        cmocka_unit_test(who_stops_wakes_its_own),
-        cmocka_unit_test(the_lock_wakes_who_sleeps_on_it),
-        cmocka_unit_test(so_does_who_breaks_it),
-        cmocka_unit_test(the_spawner_hears_what_it_has_to_do),
-        cmocka_unit_test(the_last_one_that_somebody_waits_for),
+        cmocka_unit_test(the_hand_off_wakes_the_sleeper),
+        cmocka_unit_test(a_failed_start_wakes_all_sleepers),
+        cmocka_unit_test(a_stopping_child_wakes_its_waiters),
+        cmocka_unit_test(the_free_lock_wakes_its_sleepers),
+        cmocka_unit_test(the_breaker_of_the_lock_wakes_sleepers),
+        cmocka_unit_test(the_doorbell_rings_for_each_task),
+        cmocka_unit_test(the_last_awaited_request_rings),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -87,7 +87,7 @@ static void its_status_counts(void **state)
 }
 
 /* Its connection stays open: the end is waited for, but not for long. */
-static void an_answer_without_an_end(void **state)
+static void a_response_without_an_end(void **state)
 {
     (void)state;
     app_log("HTTP/1.1 200 OK\r\n\r\n");
@@ -99,7 +99,7 @@ static void an_answer_without_an_end(void **state)
 }
 
 /* Where the kernel cannot refuse it; the status came before. */
-static void a_descriptor_behind_the_answer(void **state)
+static void a_descriptor_behind_the_response(void **state)
 {
     char space[CMSG_SPACE(sizeof(int))] = "";
     char more[] = "HTTP/1.1 200 OK\r\n\r\n";
@@ -138,9 +138,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(over_http), TEST(its_status_counts),
-        TEST(an_answer_without_an_end),
+        TEST(a_response_without_an_end),
         TEST(a_process_of_an_older_configuration),
-        TEST(a_descriptor_behind_the_answer)}; /* last: by hand it stays */
+        TEST(a_descriptor_behind_the_response)}; /* last: by hand it stays */
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

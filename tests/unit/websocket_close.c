@@ -69,7 +69,7 @@ static void frames_of_any_size(void **state)
     }
 }
 
-static void it_is_said_once(void **state)
+static void one_close_frame_is_sent(void **state)
 {
     apppool_websocket_close_t f;
     apr_bucket_brigade *bb = apr_brigade_create(pool, list);
@@ -87,7 +87,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(frames_of_any_size),
-        cmocka_unit_test(it_is_said_once),
+        cmocka_unit_test(one_close_frame_is_sent),
     };
 
     return cmocka_run_group_tests(tests, begin, NULL);

@@ -130,6 +130,8 @@ module_sources = \
 	spawner/shared/parking.c \
 	spawner/shared/heartbeat.c \
 	spawner/shared/detect.c \
+	spawner/shared/detect_file.c \
+	spawner/shared/detect_server.c \
 	spawner/shared/stderr_file.c \
 	spawner/shared/userdb.c \
 	spawner/shared/env_name.c
@@ -175,6 +177,8 @@ spawner_sources = \
 	spawner/life/httpd_children.c \
 	spawner/control/control.c \
 	spawner/shared/detect.c \
+	spawner/shared/detect_file.c \
+	spawner/shared/detect_server.c \
 	spawner/state/sock_diag.c \
 	spawner/child/env_file.c \
 	spawner/child/environment.c \
@@ -256,6 +260,8 @@ ctl_sources = \
 # What apppoolctl shares with the spawner.
 detect_sources = \
 	spawner/shared/detect.c \
+	spawner/shared/detect_file.c \
+	spawner/shared/detect_server.c \
 	spawner/shared/privilege.c \
 	spawner/shared/userdb.c
 

@@ -3,7 +3,8 @@
 /**
  * @file detect.h
  * @brief Finds out from the files of an app which command runs it. One table
- *        has all the rules.
+ *        has all the rules. detect_file.h reads the files; detect_server.h
+ *        knows how each server is run.
  *
  * It reads the current directory, with the rights of the app's user.
  *
@@ -12,28 +13,7 @@
 #ifndef APPPOOL_SPAWNER_SHARED_DETECT_H
 #define APPPOOL_SPAWNER_SHARED_DETECT_H
 
-#include <stddef.h>
-#include <stdint.h>
-
-#include "shm/format/format.h"
-
-#define DETECT_MAX 1024 /* of a command, and of a sentence */
-
-/** What the configuration says of the app. */
-typedef struct {
-    uint32_t listen;      /**< APL_LISTEN_*: where it has to listen */
-    uint32_t protocol;    /**< APL_HTTP ..., or APL_AUTO */
-    uint32_t concurrency; /**< requests that a process gets at once; 0: any;
-                               or APL_CONCURRENCY_AUTO */
-} detect_config_t;
-
-typedef struct {
-    uint32_t protocol;        /**< APL_HTTP ... */
-    uint32_t concurrency;     /**< 0: any number */
-    char file[256];           /**< the file that decided */
-    char command[DETECT_MAX]; /**< runs the app; see boot.c for % */
-    char why[DETECT_MAX];     /**< a clause: why this command, or why none */
-} detect_found_t;
+#include "spawner/shared/detect_found.h"
 
 /** @return 1: found; 0: no file names a command, and `why` says so */
 int detect_command(const detect_config_t *config, detect_found_t *found);

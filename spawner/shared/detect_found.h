@@ -1,0 +1,38 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file detect_found.h
+ * @brief What detect.h is told of an app, and what it finds out: shared by
+ *        detect.c, detect_file.c and detect_server.c.
+ */
+#ifndef APPPOOL_SPAWNER_SHARED_DETECT_FOUND_H
+#define APPPOOL_SPAWNER_SHARED_DETECT_FOUND_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "shm/format/format.h"
+
+#define DETECT_MAX 1024 /* of a command, and of a sentence */
+
+/* The characters that need no quotes in a shell, without the slash. */
+#define DETECT_PLAIN                                                           \
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
+
+/** What the configuration says of the app. */
+typedef struct {
+    uint32_t listen;      /**< APL_LISTEN_*: where it has to listen */
+    uint32_t protocol;    /**< APL_HTTP ..., or APL_AUTO */
+    uint32_t concurrency; /**< requests that a process gets at once; 0: any;
+                               or APL_CONCURRENCY_AUTO */
+} detect_config_t;
+
+typedef struct {
+    uint32_t protocol;        /**< APL_HTTP ... */
+    uint32_t concurrency;     /**< 0: any number */
+    char file[256];           /**< the file that decided */
+    char command[DETECT_MAX]; /**< runs the app; see boot.c for % */
+    char why[DETECT_MAX];     /**< a clause: why this command, or why none */
+} detect_found_t;
+
+#endif

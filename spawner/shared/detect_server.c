@@ -1,0 +1,113 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/shared/detect_server.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "spawner/shared/detect_file.h"
+
+#define THREADS 16 /* if a process takes any number of requests */
+
+/* How to run a server, for each way in which it gets its socket. */
+struct detect_server {
+    const char *env; /* what comes before its name */
+    const char *name;
+    const char *const places[3];    /* files to try before PATH */
+    const char *args[3];            /* by APL_LISTEN_*. %u: threads */
+    const detect_server_t *several; /* for several requests at once */
+};
+
+/* Puma and gunicorn would say READY=1, or try to, before they are ready. */
+#define QUIET "env -u NOTIFY_SOCKET "
+
+/* Puma tells the app where it is mounted only if SCRIPT_NAME tells puma. */
+const detect_server_t detect_server_puma = {
+    QUIET "SCRIPT_NAME=\"$APP_BASE_URI\" ",
+    "puma",
+    {"bin/puma"},
+    {[APL_LISTEN_FD] = "-t 1:%u --bind-to-activated-sockets only",
+     [APL_LISTEN_UNIX] = "-t 1:%u -b unix://%%s",
+     [APL_LISTEN_TCP] = "-t 1:%u -b tcp://127.0.0.1:$PORT"},
+    NULL};
+
+#define GUNICORN "--workers 1 --threads %u --timeout 0 "
+const detect_server_t detect_server_gunicorn = {
+    QUIET,
+    "gunicorn",
+    {"venv/bin/gunicorn", ".venv/bin/gunicorn", "env/bin/gunicorn"},
+    {[APL_LISTEN_FD] = GUNICORN,
+     [APL_LISTEN_UNIX] = GUNICORN "--bind unix:%%s ",
+     [APL_LISTEN_TCP] = GUNICORN "--bind 127.0.0.1:$PORT "},
+    NULL};
+
+#define UVICORN "--root-path \"$APP_BASE_URI\" "
+const detect_server_t detect_server_uvicorn = {
+    "",
+    "uvicorn",
+    {"venv/bin/uvicorn", ".venv/bin/uvicorn", "env/bin/uvicorn"},
+    {[APL_LISTEN_FD] = UVICORN "--fd 3 ",
+     [APL_LISTEN_UNIX] = UVICORN "--uds %%s ",
+     [APL_LISTEN_TCP] = UVICORN "--host 127.0.0.1 --port $PORT "},
+    NULL};
+
+/* By default it ends after 500 requests. Here, MaxRequests has that number. */
+#define PHP "env PHP_FCGI_MAX_REQUESTS=0 "
+#define PHP_ARGS                                                               \
+    {                                                                          \
+        [APL_LISTEN_FD] = "", [APL_LISTEN_UNIX] = "-b %%s",                    \
+        [APL_LISTEN_TCP] = "-b %%s"                                            \
+    }
+static const detect_server_t phps = {
+    PHP "PHP_FCGI_CHILDREN=%u ", "php-cgi", {NULL}, PHP_ARGS, NULL};
+const detect_server_t detect_server_php = {
+    PHP, "php-cgi", {NULL}, PHP_ARGS, &phps};
+
+/* Does Bundler choose the version of puma? */
+static int bundled(void)
+{
+    char *text = detect_file_content("Gemfile");
+    int found = text && strstr(text, "puma");
+
+    free(text);
+    return found;
+}
+
+/* Choose between several servers of that name, and add the reason to `why`. */
+static const char *choose(const detect_server_t *server, detect_found_t *found)
+{
+    size_t i, n = strlen(found->why);
+
+    for (i = 0; i < 3 && server->places[i]; i++)
+        if (access(server->places[i], X_OK) == 0) {
+            snprintf(found->why + n, DETECT_MAX - n, ", and %s",
+                     server->places[i]);
+            return server->places[i];
+        }
+    if (server != &detect_server_puma || !bundled())
+        return server->name;
+    snprintf(found->why + n, DETECT_MAX - n, ", and the Gemfile names puma");
+    return "bundle exec puma";
+}
+
+void detect_server_command(detect_found_t *found, const detect_server_t *server,
+                           const char *application, uint32_t listen)
+{
+    char last[DETECT_MAX];
+    unsigned threads = found->concurrency ? found->concurrency : THREADS;
+    const char *name;
+    size_t n;
+
+    snprintf(last, sizeof last, "%s",
+             application ? application : found->command);
+    if (server->several && threads > 1)
+        server = server->several;
+    name = choose(server, found);
+    n = (size_t)snprintf(found->command, DETECT_MAX, server->env, threads);
+    n += (size_t)snprintf(found->command + n, DETECT_MAX - n, "%s ", name);
+    n += (size_t)snprintf(found->command + n, DETECT_MAX - n,
+                          server->args[listen], threads);
+    snprintf(found->command + n, DETECT_MAX - n, "%s", last);
+}

@@ -1,0 +1,29 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file detect_server.h
+ * @brief How each application server is run: puma, gunicorn, uvicorn, php-cgi.
+ *
+ * It looks for the server in the current directory, with the rights of the
+ * app's user.
+ */
+#ifndef APPPOOL_SPAWNER_SHARED_DETECT_SERVER_H
+#define APPPOOL_SPAWNER_SHARED_DETECT_SERVER_H
+
+#include "spawner/shared/detect_found.h"
+
+typedef struct detect_server detect_server_t;
+
+extern const detect_server_t detect_server_puma, detect_server_gunicorn,
+    detect_server_uvicorn, detect_server_php;
+
+/**
+ * Write found->command: it runs `server` for found->concurrency requests at
+ * once, on a socket that it gets as `listen` says. A server that the app has in
+ * its own directory goes before the one of PATH, and found->why says so.
+ * @param application last argument; NULL: what found->command has
+ */
+void detect_server_command(detect_found_t *found, const detect_server_t *server,
+                           const char *application, uint32_t listen);
+
+#endif

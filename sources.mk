@@ -45,6 +45,7 @@ shm_sources = \
 	shm/slots/session.c \
 	shm/slots/session_ref.c \
 	shm/view/snapshot.c \
+	shm/verbs/reconcile.c \
 	shm/verbs/supervise.c \
 	shm/recovery/tally.c \
 	shm/recovery/check_list.c \

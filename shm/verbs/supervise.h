@@ -3,8 +3,8 @@
 /**
  * @file supervise.h
  * @brief The spawner's operations on one process: take the order to start it,
- *        and report what became of it. Others are in housekeeping.h and
- *        admin.h.
+ *        and report what became of it. Others are in reconcile.h,
+ *        housekeeping.h and admin.h.
  *
  * A process is named by its id. The low 16 bits are its slot, so each function
  * finds it in O(1). If the process with that id is not in the expected state
@@ -21,8 +21,11 @@
 
 #include "shm/format/pool.h"
 
-#define APL_BACKOFF_MAX 60      /* s between two starts, after failed ones */
-#define APL_YOUNG       1000000 /* us: who dies before, unused, did not start */
+#define APL_BACKOFF_MAX 60 /* s between two starts, after failed ones */
+
+/* us. A process that dies earlier and has served nothing has failed to start.
+ */
+#define APL_YOUNG       1000000
 
 /** The order to start a process. */
 typedef struct {
@@ -88,55 +91,10 @@ apr_status_t apl_supervise_detach(apl_pool_t *pool, uint64_t id,
 apr_status_t apl_supervise_outdate(apl_pool_t *pool, uint64_t id, int64_t now);
 
 /**
- * Put back a process that runs and is in the registry, but has no slot.
- * @param live 1: it is ready; 0: it still boots
- */
-apr_status_t apl_supervise_adopt(apl_pool_t *pool, uint64_t id,
-                                 apl_identity_t identity, const char *name,
-                                 apl_wire_t wire, int live, int64_t now);
-
-/** What the segment says of a process. */
-typedef struct {
-    uint32_t state;     /**< APL_PROCESS_* */
-    uint32_t sessions;  /**< open ones */
-    uint32_t abandoned; /**< of these; nobody waits for them */
-    uint32_t reason;    /**< APL_EVENT_* of a leaving one */
-    uint32_t replaces;  /**< 1: it has, or had, the place above the limit,
-                         * and its group has outdated processes */
-    uint32_t waiting;   /**< requests that wait for a process of its group */
-    uint64_t processed;
-} apl_condition_t;
-
-/**
- * Reads without the lock: while another process repairs, `sessions` may be too
- * low (apl_supervise_may_end()).
- * @return APL_ESTALE: not in the segment
- */
-apr_status_t apl_supervise_condition(const apl_pool_t *pool, uint64_t id,
-                                     apl_condition_t *condition);
-
-/**
- * Does the slot say the truth about this process? Reads without the lock.
- * @param name of its group
- * @param live 1: it accepts requests; 0: it boots
- */
-int apl_supervise_matches(const apl_pool_t *pool, uint64_t id,
-                          const apl_identity_t *identity, const char *name,
-                          apl_wire_t wire, int live);
-
-/**
  * Does a leaving process have no session that a client waits for?
  * @return APR_SUCCESS: it may be ended; APL_EWAIT: not yet; APL_ESTALE: it is
  *         not leaving
  */
 apr_status_t apl_supervise_may_end(apl_pool_t *pool, uint64_t id, int64_t now);
-
-/**
- * The ids of the slots that should have a process (STARTING, LIVE, LEAVING).
- * Reads without the lock. The spawner reports the ids that it does not know as
- * gone.
- * @return how many were written to ids
- */
-uint32_t apl_supervise_ids(const apl_pool_t *pool, uint64_t *ids, uint32_t max);
 
 #endif

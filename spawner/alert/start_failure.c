@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "shm/slots/group.h"
+#include "shm/verbs/reconcile.h"
 #include "spawner/alert/alert.h"
 #include "spawner/output/output.h"
 #include "spawner/state/process.h"
@@ -151,7 +152,7 @@ static void alert_all(spawner_t *s, const process_t *p, uint64_t id,
         s, p, ALERT_BACKOFF_OPENED,
         "starts fail, and the time between two tries grows up to %d s: %s%s",
         APL_BACKOFF_MAX, text, tail);
-    if (apl_supervise_condition(&s->shm, p->is.id, &is) == APR_SUCCESS &&
+    if (apl_reconcile_condition(&s->shm, p->is.id, &is) == APR_SUCCESS &&
         is.replaces)
         alert_raise(
             s, p, ALERT_BROKEN_DEPLOY,

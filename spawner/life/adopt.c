@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "shm/verbs/reconcile.h"
 #include "spawner/shared/heartbeat.h"
 #include "spawner/state/mark_scan.h"
 #include "spawner/life/launch.h"
@@ -53,7 +54,7 @@ static void find_phase(spawner_t *s, process_t *p)
     apl_condition_t is;
 
     p->slot.listed =
-        apl_supervise_condition(&s->shm, p->is.id, &is) == APR_SUCCESS;
+        apl_reconcile_condition(&s->shm, p->is.id, &is) == APR_SUCCESS;
     p->deadline = p->is.deadline;
     switch (p->is.state) {
     case REGISTRY_ENDING:

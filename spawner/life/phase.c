@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "shm/verbs/reconcile.h"
 #include "spawner/alert/start_failure.h"
 #include "spawner/common/random.h"
 #include "spawner/life/connection_cut.h"
@@ -65,7 +66,7 @@ int phase_ended_early(const spawner_t *s, const process_t *p)
 
     return p->phase == PHASE_LIVE && !p->is.stops_itself &&
            s->now - p->live_since < APL_YOUNG &&
-           apl_supervise_condition(&s->shm, p->is.id, &is) == APR_SUCCESS &&
+           apl_reconcile_condition(&s->shm, p->is.id, &is) == APR_SUCCESS &&
            is.state == APL_PROCESS_LIVE && is.processed + is.sessions == 0;
 }
 
@@ -73,7 +74,7 @@ static int has_served(const spawner_t *s, const process_t *p)
 {
     apl_condition_t is;
 
-    return apl_supervise_condition(&s->shm, p->is.id, &is) == APR_SUCCESS &&
+    return apl_reconcile_condition(&s->shm, p->is.id, &is) == APR_SUCCESS &&
            is.processed > 0;
 }
 

@@ -3,6 +3,7 @@
 #include "spawner/life/slot_state.h"
 
 #include "shm/lock/alive.h"
+#include "shm/verbs/reconcile.h"
 #include "shm/verbs/timeouts.h"
 #include "shm/view/report_statistics.h"
 #include "spawner/life/abandoned.h"
@@ -23,7 +24,7 @@ static void put_back(spawner_t *s, process_t *p)
 
     if (rv == APL_ELOCK || rv == APL_EDAMAGED)
         return;
-    rv = apl_supervise_adopt(&s->shm, p->is.id, who, p->is.name, p->is.wire,
+    rv = apl_reconcile_adopt(&s->shm, p->is.id, who, p->is.name, p->is.wire,
                              p->phase == PHASE_LIVE, s->now);
     if (rv == APR_SUCCESS) {
         app_log(p, LOG_WARN, "had lost its place in the pool");
@@ -72,7 +73,7 @@ void slot_state_apply(spawner_t *s, process_t *p)
         tell_requests(s, p);
     if (!p->slot.listed || p->phase >= PHASE_ENDING)
         return;
-    if (apl_supervise_condition(&s->shm, p->is.id, &is) != APR_SUCCESS) {
+    if (apl_reconcile_condition(&s->shm, p->is.id, &is) != APR_SUCCESS) {
         put_back(s, p);
         return;
     }

@@ -7,6 +7,7 @@
 #include "shm/recovery/check.h"
 #include "shm/verbs/child_watch.h"
 #include "shm/verbs/housekeeping.h"
+#include "shm/verbs/reconcile.h"
 #include "shm/view/snapshot.h"
 #include "spawner/common/log.h"
 #include "spawner/state/process.h"
@@ -24,7 +25,7 @@ static void forget_strangers(spawner_t *s)
 
     if (!ids)
         return;
-    n = apl_supervise_ids(&s->shm, ids, max);
+    n = apl_reconcile_ids(&s->shm, ids, max);
     for (i = 0; i < n; i++)
         if (!process_find(s, ids[i]) &&
             apl_supervise_gone(&s->shm, ids[i], s->now) == APR_SUCCESS) {
@@ -50,8 +51,8 @@ static void correct(spawner_t *s)
         apl_identity_t who = {p->is.pid, 0, p->is.start};
 
         if (p->slot.listed && !p->gone && p->phase < PHASE_ENDING &&
-            apl_supervise_condition(&s->shm, p->is.id, &is) == APR_SUCCESS &&
-            !apl_supervise_matches(&s->shm, p->is.id, &who, p->is.name,
+            apl_reconcile_condition(&s->shm, p->is.id, &is) == APR_SUCCESS &&
+            !apl_reconcile_matches(&s->shm, p->is.id, &who, p->is.name,
                                    p->is.wire, p->phase == PHASE_LIVE))
             apl_supervise_gone(&s->shm, p->is.id, s->now);
     }

@@ -129,7 +129,7 @@ static void adopt(stage_t *g)
     apl_identity_t identity = {99, 0, 7};
     apl_wire_t wire = {APL_LISTEN_FD, APL_HTTP, 0, 1};
 
-    apl_supervise_adopt(&g->pool, 0x7770000000000008, identity, "a", wire, 1,
+    apl_reconcile_adopt(&g->pool, 0x7770000000000008, identity, "a", wire, 1,
                         SCENE_NOW + 9);
 }
 

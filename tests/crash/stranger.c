@@ -81,7 +81,7 @@ static void bury(apl_pool_t *pool)
         if (apl_child_watch_at(pool, i, &watch) == APR_SUCCESS)
             must(apl_child_watch_gone(pool, &watch, LATER) == APR_SUCCESS,
                  "a child does not go");
-    n = apl_supervise_ids(pool, ids, 64);
+    n = apl_reconcile_ids(pool, ids, 64);
     for (i = 0; i < n; i++)
         must(apl_supervise_gone(pool, ids[i], LATER) == APR_SUCCESS,
              "a process does not go");

@@ -14,6 +14,7 @@
 #include "shm/verbs/configure.h"
 #include "shm/verbs/housekeeping.h"
 #include "shm/verbs/admin.h"
+#include "shm/verbs/reconcile.h"
 #include "shm/verbs/supervise.h"
 #include "tests/fuzz/dice.h"
 

@@ -155,7 +155,7 @@ static void adopt(play_t *p, dice_t *d)
     const apl_wire_t wire = {APL_LISTEN_FD, APL_HTTP, 0, 1};
     uint64_t id = some_id(p, d);
 
-    apl_supervise_adopt(&p->pool, id, identity, some_app(p, d)->name, wire,
+    apl_reconcile_adopt(&p->pool, id, identity, some_app(p, d)->name, wire,
                         (int)dice(d, 2), p->now);
 }
 
@@ -286,8 +286,8 @@ static void look(play_t *p, dice_t *d)
     uint32_t i;
 
     play_look(p);
-    for (i = apl_supervise_ids(&p->pool, ids, 8); i-- > 0;)
-        apl_supervise_condition(&p->pool, ids[i], &condition);
+    for (i = apl_reconcile_ids(&p->pool, ids, 8); i-- > 0;)
+        apl_reconcile_condition(&p->pool, ids[i], &condition);
     apl_configure_group_name(&p->pool, dice(d, 5), name);
 }
 

@@ -280,7 +280,7 @@ static void a_process_that_is_found_again_leaves(void **state)
 
     (void)state;
     drain(s, a);
-    assert_int_equal(apl_supervise_adopt(&s->pool, 1ull << 32 | 1, identity,
+    assert_int_equal(apl_reconcile_adopt(&s->pool, 1ull << 32 | 1, identity,
                                          "a", scene_wire, 1, s->now),
                      APR_SUCCESS);
     stays_empty(s, a);

@@ -206,10 +206,10 @@ static void a_slot_that_says_something_else(void **state)
     slot = scene_process(scene, h.id);
     p = record_of(slot, a);
     audit_check(&s);
-    assert_int_equal(apl_supervise_condition(&s.shm, h.id, &is), APR_SUCCESS);
+    assert_int_equal(apl_reconcile_condition(&s.shm, h.id, &is), APR_SUCCESS);
     slot->identity.pid++;
     audit_check(&s);
-    assert_int_not_equal(apl_supervise_condition(&s.shm, h.id, &is),
+    assert_int_not_equal(apl_reconcile_condition(&s.shm, h.id, &is),
                          APR_SUCCESS);
     p->done = 1;
     process_collect(&s);
@@ -224,7 +224,7 @@ static void a_slot_that_no_record_names(void **state)
     (void)state;
     assert_int_equal(scene_get(scene, &h, a), APR_SUCCESS);
     audit_check(&s);
-    assert_int_not_equal(apl_supervise_condition(&s.shm, h.id, &is),
+    assert_int_not_equal(apl_reconcile_condition(&s.shm, h.id, &is),
                          APR_SUCCESS);
 }
 

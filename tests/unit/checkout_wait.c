@@ -226,7 +226,7 @@ static void b20_closing_what_is_being_detached(void **state)
     }
     do {
         uint64_t ids[8];
-        uint32_t n = apl_supervise_ids(&s->pool, ids, 8);
+        uint32_t n = apl_reconcile_ids(&s->pool, ids, 8);
 
         if (n > 0)
             apl_supervise_detach(&s->pool, ids[0], APL_EVENT_DETACHED, s->now);

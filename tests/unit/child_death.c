@@ -218,15 +218,15 @@ static void a_lost_process_is_put_back(void **state)
 
     (void)state;
     assert_int_equal(
-        apl_supervise_adopt(&s->pool, id, identity, "a", scene_wire, 1, s->now),
+        apl_reconcile_adopt(&s->pool, id, identity, "a", scene_wire, 1, s->now),
         APL_ESTALE);
     assert_int_equal(apl_configure_group(&s->pool, a, 1, s->now), APR_SUCCESS);
     assert_int_equal(
-        apl_supervise_adopt(&s->pool, id, identity, "a", scene_wire, 1, s->now),
+        apl_reconcile_adopt(&s->pool, id, identity, "a", scene_wire, 1, s->now),
         APR_SUCCESS);
     scene_is(s, 1, 0);
     assert_int_equal(
-        apl_supervise_adopt(&s->pool, id, identity, "a", scene_wire, 1, s->now),
+        apl_reconcile_adopt(&s->pool, id, identity, "a", scene_wire, 1, s->now),
         APL_ESTALE);
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
     assert_true(h.id == id && h.pid == 4711);

@@ -91,7 +91,7 @@ static void some_verb(scene_t *s, uint64_t id)
         apl_supervise_detach(&s->pool, id, APL_EVENT_DETACHED, s->now);
         break;
     case 5:
-        apl_supervise_adopt(&s->pool, id, identity, app->name, scene_wire,
+        apl_reconcile_adopt(&s->pool, id, identity, app->name, scene_wire,
                             rand() % 2, s->now);
         break;
     case 6:
@@ -158,7 +158,7 @@ static void meet_damage(unsigned seed)
         if (i % 3 == 0)
             scene_spawn(s);
     }
-    n = apl_supervise_ids(&s->pool, ids, 70);
+    n = apl_reconcile_ids(&s->pool, ids, 70);
     damage(s);
     for (i = 0; i < 12; i++)
         some_verb(s, n > 0 ? ids[(uint32_t)rand() % n] : 1);
@@ -244,7 +244,7 @@ static void words_that_identify_a_process(void **state)
     was = *p;
     identity = p->identity;
 #define AGREES(live)                                                           \
-    apl_supervise_matches(&s->pool, h.id, &identity, a->name, was.wire, live)
+    apl_reconcile_matches(&s->pool, h.id, &identity, a->name, was.wire, live)
     assert_true(AGREES(1));
     assert_false(AGREES(0));
 #define DIFFERS(field, value)                                                  \
@@ -322,7 +322,7 @@ static void a_session_has_a_process_of_its_own_group(void **state)
     s->now += 2000000;
     apl_supervise_gone(&s->pool, of_a.id, s->now);
     /* The registry says that the process of a's session belongs to b. */
-    assert_int_equal(apl_supervise_adopt(&s->pool, of_a.id, identity, "b",
+    assert_int_equal(apl_reconcile_adopt(&s->pool, of_a.id, identity, "b",
                                          scene_wire, 1, s->now),
                      APR_SUCCESS);
     scene_ask(s, &waits, b);

@@ -198,7 +198,7 @@ static void a_hidden_process_is_put_back(void **state)
 
         if (scene_condition(s, h[i].id).state != APL_PROCESS_FREE)
             continue;
-        assert_int_equal(apl_supervise_adopt(&s->pool, h[i].id, identity, "a",
+        assert_int_equal(apl_reconcile_adopt(&s->pool, h[i].id, identity, "a",
                                              scene_wire, 1, s->now),
                          APR_SUCCESS);
         scene_ok(s);

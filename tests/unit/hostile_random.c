@@ -141,7 +141,7 @@ static void report(apr_pool_t *p)
 static uint64_t some_id(unsigned *dice)
 {
     uint64_t ids[64];
-    uint32_t n = apl_supervise_ids(&pool, ids, 64);
+    uint32_t n = apl_reconcile_ids(&pool, ids, 64);
 
     return n > 0 && rand_r(dice) % 4 ? ids[(uint32_t)rand_r(dice) % n]
                                      : (uint64_t)rand_r(dice);
@@ -179,7 +179,7 @@ static void supervise(unsigned *dice, int64_t now)
         apl_supervise_detach(&pool, id, APL_EVENT_DETACHED, now);
         break;
     case 2:
-        apl_supervise_adopt(&pool, id, identity, app.name, scene_wire, 1, now);
+        apl_reconcile_adopt(&pool, id, identity, app.name, scene_wire, 1, now);
         break;
     case 3:
         apl_admin_restart(&pool, app.name, rand_r(dice) % 3 - 1, now);
@@ -190,7 +190,7 @@ static void supervise(unsigned *dice, int64_t now)
     default:
         apl_configure_remove(&pool, app.name, now);
     }
-    apl_supervise_condition(&pool, id, &condition);
+    apl_reconcile_condition(&pool, id, &condition);
     for (i = 0; i < 12; i++) {
         apl_configure_group_name(&pool, i, name);
         if (apl_child_watch_at(&pool, i, &watch) == APR_SUCCESS)

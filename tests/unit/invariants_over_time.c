@@ -151,7 +151,7 @@ static void i13_nothing_comes_back(void **state)
                          APL_ESTALE);
         assert_int_equal(apl_supervise_failed(&s->pool, id, 1, 1, "no", s->now),
                          APL_ESTALE);
-        assert_int_equal(apl_supervise_adopt(&s->pool, id,
+        assert_int_equal(apl_reconcile_adopt(&s->pool, id,
                                              (apl_identity_t){1, 0, 1}, "a",
                                              scene_wire, 1, s->now),
                          APL_ESTALE);

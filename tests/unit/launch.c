@@ -30,7 +30,7 @@ apr_status_t __wrap_apl_supervise_next_order(apl_pool_t *pool, uint64_t id,
 apr_status_t __wrap_apl_supervise_forked(apl_pool_t *pool, uint64_t id,
                                          apl_identity_t identity, apl_wire_t is,
                                          int64_t now);
-apr_status_t __wrap_apl_supervise_condition(const apl_pool_t *pool, uint64_t id,
+apr_status_t __wrap_apl_reconcile_condition(const apl_pool_t *pool, uint64_t id,
                                             apl_condition_t *condition);
 int __wrap_registry_write(uint32_t index, const registry_record_t *record);
 int __real_registry_write(uint32_t index, const registry_record_t *record);
@@ -64,7 +64,7 @@ apr_status_t __wrap_apl_supervise_forked(apl_pool_t *pool, uint64_t id,
     return APR_SUCCESS;
 }
 
-apr_status_t __wrap_apl_supervise_condition(const apl_pool_t *pool, uint64_t id,
+apr_status_t __wrap_apl_reconcile_condition(const apl_pool_t *pool, uint64_t id,
                                             apl_condition_t *condition)
 {
     (void)pool;

@@ -201,7 +201,7 @@ static void more_than_can_be_woken_at_once_are_served(void **state)
 static void reconcile(scene_t *s)
 {
     uint64_t ids[1200];
-    uint32_t i, n = apl_supervise_ids(&s->pool, ids, 1200);
+    uint32_t i, n = apl_reconcile_ids(&s->pool, ids, 1200);
     apl_child_watch_t w;
 
     for (i = 1; i < s->pool.n.children; i++)
@@ -296,7 +296,7 @@ static void a_request_keeps_a_process_that_boots_again(void **state)
     (void)state;
     assert_int_equal(scene_get(s, &h, scene_app(s, "a")), APR_SUCCESS);
     apl_supervise_gone(&s->pool, h.id, s->now);
-    assert_int_equal(apl_supervise_adopt(&s->pool, h.id, identity, "a",
+    assert_int_equal(apl_reconcile_adopt(&s->pool, h.id, identity, "a",
                                          scene_wire, 0, s->now),
                      APR_SUCCESS);
     repair(s);

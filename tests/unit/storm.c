@@ -150,7 +150,7 @@ static void look_at_clock(void)
 static void meddle(void)
 {
     uint64_t ids[64];
-    uint32_t n = apl_supervise_ids(&s->pool, ids, 64);
+    uint32_t n = apl_reconcile_ids(&s->pool, ids, 64);
     const char *name = s->apps[rand() % 3].name;
     int64_t now = apl_now();
 
@@ -182,7 +182,7 @@ static void supervise(void)
     while (apl_supervise_next_order(&s->pool, (uint64_t)rand() << 20, apl_now(),
                                     &order) == APR_SUCCESS)
         make_ready(order.id);
-    n = apl_supervise_ids(&s->pool, ids, 64);
+    n = apl_reconcile_ids(&s->pool, ids, 64);
     for (i = 0; i < n; i++)
         if (apl_supervise_may_end(&s->pool, ids[i], apl_now()) == APR_SUCCESS)
             end(ids[i]);

@@ -230,7 +230,7 @@ int scene_spawn(scene_t *s)
 int scene_reap(scene_t *s)
 {
     uint64_t ids[1200];
-    uint32_t i, n = apl_supervise_ids(&s->pool, ids, 1200);
+    uint32_t i, n = apl_reconcile_ids(&s->pool, ids, 1200);
     int gone = 0;
 
     for (i = 0; i < n; i++) {
@@ -251,7 +251,7 @@ void scene_hang_up(scene_t *s)
     uint32_t i, n;
     uint64_t ids[SCENE_APPS];
 
-    n = apl_supervise_ids(&s->pool, ids, SCENE_APPS);
+    n = apl_reconcile_ids(&s->pool, ids, SCENE_APPS);
     for (i = 0; i < n; i++)
         while (apl_timeouts_end_abandoned(&s->pool, ids[i], 1, s->now) ==
                APR_SUCCESS)
@@ -289,7 +289,7 @@ apl_condition_t scene_condition(const scene_t *s, uint64_t id)
 {
     apl_condition_t is = {0};
 
-    if (apl_supervise_condition(&s->pool, id, &is) != APR_SUCCESS)
+    if (apl_reconcile_condition(&s->pool, id, &is) != APR_SUCCESS)
         is.state = APL_PROCESS_FREE;
     return is;
 }

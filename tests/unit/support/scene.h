@@ -31,6 +31,7 @@
 #include "shm/verbs/configure.h"
 #include "shm/verbs/housekeeping.h"
 #include "shm/verbs/admin.h"
+#include "shm/verbs/reconcile.h"
 #include "shm/verbs/supervise.h"
 
 #define SCENE_APPS 1100

@@ -111,7 +111,7 @@ static int adopt(walk_t *w, int g, uint64_t id, unsigned made_for, int live)
     int expected = w->m->groups[g].there && slot <= MODEL_PROCESSES &&
                    pool->processes[slot].state == APL_PROCESS_FREE;
     apr_status_t rv =
-        apl_supervise_adopt(&w->s->pool, id, identity, w->s->apps[g].name,
+        apl_reconcile_adopt(&w->s->pool, id, identity, w->s->apps[g].name,
                             wire_of(made_for), live, w->s->now);
 
     if (expected)

@@ -202,7 +202,7 @@ def test_killed_between_two_requests(httpd: Httpd) -> None:
     shared(httpd)
     for _ in range(3):
         pid = int(ask(httpd, "/pid").text)
-        os.kill(pid, signal.SIGKILL)
+        procs.send(pid, signal.SIGKILL)
         assert int(ask(httpd, "/pid").text) != pid
 
 
@@ -213,7 +213,7 @@ def test_child_killed_inside(httpd: Httpd) -> None:
     before = shared(httpd)
     pending = httpd.get_async("/hang", "shop")
     wait_until(lambda: "/hang" in str(httpd.requests_seen()), "it is asked")
-    os.kill(httpd.child_of(pending), signal.SIGKILL)
+    procs.send(httpd.child_of(pending), signal.SIGKILL)
     assert good(ask(httpd)) > before
     httpd.check()
 
@@ -239,7 +239,7 @@ def test_after_graceful_and_a_new_spawner(httpd: Httpd) -> None:
     shared(httpd)
     httpd.graceful()
     shared(httpd)
-    os.kill(httpd.spawner_now(), signal.SIGKILL)
+    procs.send(httpd.spawner_now(), signal.SIGKILL)
     shared(httpd)
     pid = int(ask(httpd, "/pid").text)
     wait_until(lambda: httpd.ctl("restart", "shop").returncode == 0,

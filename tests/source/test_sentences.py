@@ -42,3 +42,20 @@ def test_sentences() -> None:
     assert len(named) > 50
     assert [name for name, text in named.items()
             if any(re.search(text, line) for line in UNHEARD)] == []
+
+
+def kills(path: Path) -> Iterator[int]:
+    """Lines that send SIGKILL, and not by procs.send()."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Call) and \
+                ast.unparse(node.func) in ("os.kill", "os.killpg") and \
+                ast.unparse(node.args[1]) in ("9", "signal.SIGKILL"):
+            yield node.lineno
+
+
+def test_who_kills_is_known() -> None:
+    """Else the error log does not know which end was expected; what a test
+    removes at its end is expected to leave no line"""
+    found = {path.name for path in INTEGRATION.rglob("*.py")
+             if "apps" not in path.parts and list(kills(path))}
+    assert found == {"browser.py", "httpd.py"}

@@ -3,6 +3,7 @@
 import re
 import signal
 from datetime import datetime
+from math import inf
 from pathlib import Path
 
 from harness import procs, sentences
@@ -50,6 +51,11 @@ UNHEARD = (
 KILLED = (r"\[\d+\] died: signal 9 \(SIGKILL\)", r"\[\d+\] gave no response",
           "AH01102|AH01110|AH01114|AH00898|AH02454|AH10098")
 
+# An app's process that was ended. Until the pool knows, a request may get that
+# process, and mod_proxy then says so: whether one does is a matter of moments.
+# The request is sent to another process, or fails, which a test looks at.
+APP_ENDED = r"apppool: [^ ]+\[{}\] (died|ended by itself|was killed|gave no)"
+
 # httpd's own: event may close its pollset at a stop while a connection is
 # about to be kept or closed, also where no app is concerned. And two of its
 # threads may close one connection: the second finds no descriptor.
@@ -62,6 +68,7 @@ HTTPD = ("AH03092: process_lingering_close|AH03093: process_socket|"
 STOPPED = re.compile(r"\[mpm_(event|worker):notice\] .*"
                      r"(caught SIGTERM, shutting|SIGHUP received)")
 AT_ONCE = 2  # seconds
+BACKEND = re.compile(sentences.NO_BACKEND)
 
 # A child of it, resp. of the spawner, has taken more than three seconds for
 # what takes no time: expected where the machine was so loaded, and nowhere
@@ -133,12 +140,19 @@ class ErrorLog:
         expected = list(self.expected)
         if any(HELPER_ENDED.search(line) for line in self.bad()):
             expected.append(HELPER_FOLLOWS)
+        ended = self.first_end()
         return [line for line in self.bad()
                 if not any(want.search(line) for want in expected)
                 and not was_ended(line)
+                and not (BACKEND.search(line) and time_of(line) >= ended)
                 and not (LATE.search(line) and
                          machine_was_late(time_of(line), PATIENCE))] \
             + self.crashes()
+
+    def first_end(self) -> float:
+        """The time of day when the test first ended a process of an app."""
+        return min((when for (pid, _), when in procs.SENT.items()
+                    if self.matching(APP_ENDED.format(pid))), default=inf)
 
     def crashes(self) -> list[str]:
         """Processes of httpd, and helpers, that ended by a signal no test sent

@@ -20,7 +20,8 @@ PTRACE_DETACH, PTRACE_SEIZE, PTRACE_INTERRUPT = 17, 0x4206, 0x4207
 WALL = 0x40000000
 TICKS = os.sysconf("SC_CLK_TCK")
 SUNK: set[int] = set()  # they have not come back yet
-SENT: set[tuple[int, int]] = set()  # pid and number of a signal of a test
+# Pid and number of a signal of a test, and the time of day when it was sent.
+SENT: dict[tuple[int, int], float] = {}
 
 
 class Stat(NamedTuple):
@@ -266,7 +267,7 @@ def traced(*pids: int) -> Iterator[None]:
 
 def send(pid: int, sign: int) -> None:
     """A signal that may end it: it is known then who has ended it."""
-    SENT.add((pid, int(sign)))
+    SENT.setdefault((pid, int(sign)), time.time())
     os.kill(pid, sign)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from harness import cgroups, procs, sentences
 from harness.config import App
-from harness.crowd import ask, cpu, quiet, strangers
+from harness.crowd import query, cpu, quiet, strangers
 from harness.httpd import Httpd
 from harness.procs import alive, children
 from harness.wait import wait_until
@@ -65,8 +65,8 @@ def test_status(server: Httpd) -> None:
     spawner = server.spawner_now()
     before, _ = cpu(spawner)
     for _ in range(QUESTIONS):
-        answer = json.loads(ask(server, "status"))
-        processes = [process for group in answer["groups"]
+        response = json.loads(query(server, "status"))
+        processes = [process for group in response["groups"]
                      for process in group["processes"]]
         assert len(processes) == APPS
         assert all(process["memory"] > 0 for process in processes)

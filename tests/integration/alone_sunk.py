@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.mpms("event"), pytest.mark.xdist_group("rest"),
 
 # What is said of a process of an app that no signal ends.
 STUCK = (sentences.UNKILLABLE, sentences.CHILDREN_STAY, sentences.NO_TERM,
-         sentences.SLOW, sentences.KILLED_UNANSWERED, sentences.NO_ANSWER,
+         sentences.SLOW, sentences.KILLED_NO_RESPONSE, sentences.NO_RESPONSE,
          sentences.IS_UNKILLABLE, sentences.UNKILLABLES,
          sentences.TOO_MANY_UNKILLABLE,
          sentences.CHILDREN_LEFT, sentences.SURVIVE, sentences.REPORT_LATE,
@@ -201,8 +201,8 @@ def test_unkillable(httpd: Httpd, disk: Disk) -> None:
     assert unkillable["text"] == ("1 of its processes survive SIGKILL: none is "
                                "started until there are fewer")
     starts = httpd.log.matching(r"shop\[\d+\] starts as")
-    answer = httpd.get("/pid", "shop")
-    assert answer.status == 503 and int(answer.headers["Retry-After"]) >= 1
+    response = httpd.get("/pid", "shop")
+    assert response.status == 503 and int(response.headers["Retry-After"]) >= 1
     assert httpd.get("/pid", "blog").status == 200
     assert httpd.log.matching(r"shop\[\d+\] starts as") == starts
     disk.release()

@@ -49,7 +49,7 @@ class Good(threading.Thread):
 
 def test_a_trickle_of_bad_requests(httpd: Httpd) -> None:
     signal.alarm(SECONDS + BOUND)
-    httpd.log.expect(sentences.SLOW, sentences.KILLED_UNANSWERED,
+    httpd.log.expect(sentences.SLOW, sentences.KILLED_NO_RESPONSE,
                      sentences.NO_TERM, sentences.NO_BACKEND)
     httpd.directives += ["MaxPoolSize 20"]
     app = httpd.app("shop", f"AppHungAfter {HUNG}", f"AppKillAfter {KILL}",

@@ -49,8 +49,8 @@ def test_process_gets_no_other_request(httpd: Httpd) -> None:
     assert request["abandoned"] is True
     assert "abandoned" in httpd.ctl("status").stdout
     assert "abandoned" in httpd.get("/apppool-status").text
-    answer = httpd.get("/pid", "shop")
-    assert answer.status == 200 and answer.text != str(pid)
+    response = httpd.get("/pid", "shop")
+    assert response.status == 200 and response.text != str(pid)
     become(httpd, app, hung=1, idle=1)
     wait_until(lambda: not alive(pid), "it is killed", 40)
     line, = httpd.log.wait_for("is hung and is killed")
@@ -58,7 +58,7 @@ def test_process_gets_no_other_request(httpd: Httpd) -> None:
     seconds = float(line.split("has lasted ")[1].split()[0])
     assert 15 <= seconds < 25, "of the request, not of its client's patience"
     become(httpd, app, idle=1)
-    assert httpd.get("/pid", "shop").text == answer.text
+    assert httpd.get("/pid", "shop").text == response.text
     httpd.check()
 
 

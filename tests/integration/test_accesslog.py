@@ -62,8 +62,8 @@ def test_failed_in_the_app(httpd: Httpd) -> None:
     held = httpd.hold("shop", "a")
     time.sleep(0.1)  # what is measured
     procs.send(int(pid), signal.SIGKILL)
-    answer = held.pending.result()
-    assert (answer.status, answer.text) == (502, "sorry")
+    response = held.pending.result()
+    assert (response.status, response.text) == (502, "sorry")
     [(status, logged_pid, waited, took)] = logged(httpd, "/hold")
     assert (status, logged_pid) == ("502", pid)
     assert int(waited) < 5000 and int(took) >= 100

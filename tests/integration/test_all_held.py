@@ -22,7 +22,7 @@ LIMITS = {
 LIMITS["worker"] = LIMITS["event"]
 
 
-def asked(httpd: Httpd) -> dict[str, Any]:
+def pool_status(httpd: Httpd) -> dict[str, Any]:
     """The status, by the control socket."""
     done = httpd.ctl("--json", "status")
     assert done.returncode == 0, done.stderr
@@ -44,7 +44,7 @@ def test_all_wait(httpd: Httpd) -> None:
     held = httpd.hold("shop", "a")
     waiting = [httpd.get_async("/pid", "shop", 100)
                for _ in range(WORKERS - 1)]
-    wait_until(lambda: asked(httpd)["pool"]["waiting"] == WORKERS - 1,
+    wait_until(lambda: pool_status(httpd)["pool"]["waiting"] == WORKERS - 1,
                "all workers are held")
     page = httpd.get_async(f"{STATUS}?json", "status", 100)
     other = httpd.get_async("/pid", "blog", 100)
@@ -53,7 +53,7 @@ def test_all_wait(httpd: Httpd) -> None:
     said = httpd.ctl("status")
     assert said.returncode == 0
     assert "shop" in said.stdout and f"{WORKERS - 1} waiting" in said.stdout
-    assert len([one for group in asked(httpd)["groups"]
+    assert len([one for group in pool_status(httpd)["groups"]
                 for one in group["requests"]]) == WORKERS
     top = httpd.ctl("top", "-n", "1")
     assert top.returncode == 0 and "shop" in top.stdout

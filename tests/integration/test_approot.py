@@ -22,9 +22,9 @@ WWW = pwd.getpwnam(USER)
 
 
 def process(httpd: Httpd, host: str = "shop") -> dict[str, Any]:
-    answer = httpd.get("/process", host)
-    assert answer.status == 200
-    return answer.json()
+    response = httpd.get("/process", host)
+    assert response.status == 200
+    return response.json()
 
 
 def hand_back(app: App) -> None:
@@ -82,7 +82,7 @@ STATES: dict[str, tuple[Callable[[App], object], str,
 def test_no_state_of_files_is_an_error(httpd: Httpd, state: str) -> None:
     """httpd starts and reloads; the app alone does not work, until it is
     mended"""
-    httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD)
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
     spoil, why, mend = STATES[state]
     app = httpd.app("shop")
     httpd.app("blog")
@@ -95,9 +95,9 @@ def test_no_state_of_files_is_an_error(httpd: Httpd, state: str) -> None:
     httpd.start()
     for _ in range(2):
         assert httpd.get("/pid", "blog").status == 200
-        answer = httpd.get("/pid", "shop")
-        assert answer.status == 503
-        assert int(answer.headers["Retry-After"]) >= 1
+        response = httpd.get("/pid", "shop")
+        assert response.status == 503
+        assert int(response.headers["Retry-After"]) >= 1
         assert not httpd.pids(app)
         httpd.graceful()
     httpd.log.wait_for("shop.* could not be started: .*AppRoot")
@@ -108,7 +108,7 @@ def test_no_state_of_files_is_an_error(httpd: Httpd, state: str) -> None:
 
 def test_no_state_of_the_files_below(httpd: Httpd) -> None:
     """Nor any of restart.txt, its directory, or what is to be run"""
-    httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD)
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
     app = httpd.app("shop", command=None)
     httpd.app("blog")
     (app.root / "tmp").rmdir()
@@ -127,7 +127,7 @@ def test_no_state_of_the_files_below(httpd: Httpd) -> None:
 def test_root_takes_it_away(httpd: Httpd) -> None:
     """The owner changes while httpd runs: a new process refuses, and works
     again when the owner is back. httpd does not end over it at a reload."""
-    httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD)
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
     app = httpd.app("shop")
     httpd.app("blog")
     httpd.start()
@@ -177,7 +177,7 @@ def test_a_link_to_another_users_directory(httpd: Httpd, keeper: str) -> None:
     """AppRoot is a link that somebody but root can make lead to another user's
     directory: nothing of that user's is run. A link to another directory of
     the same owner is a deployment."""
-    httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD)
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
     yard = httpd.dir / "yard"
     yard.mkdir()
     if keeper == "everybody":
@@ -219,7 +219,7 @@ def test_a_link_to_another_users_directory(httpd: Httpd, keeper: str) -> None:
 def test_a_root_that_comes_later(httpd: Httpd, mode: int) -> None:
     """Whose it is was not known when httpd read its configuration; where
     anybody may have put it there, it has to read that again."""
-    httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD)
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
     yard = httpd.dir / "yard"
     yard.mkdir()
     yard.chmod(mode)

@@ -149,7 +149,7 @@ def test_a_module_is_missing(httpd: Httpd,
 
 def test_ready_path_needs_http(httpd: Httpd) -> None:
     """AppReady is HTTP"""
-    httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD)
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
     app = bare(httpd, {"index.php": "<?php echo 'php';"})
     app.directives.append("AppReady /up")
     assert httpd.test().returncode == 0
@@ -258,14 +258,14 @@ def test_old_processes_stay_serial(httpd: Httpd) -> None:
                   httpd.group(app)["processes"]
                   if process["state"] == "busy") == [1, 7]
     go.touch()
-    answers = [one.result().text for one in pending]
-    assert sorted(answers) == ["node"] * 7 + ["python"] * 2
+    responses = [one.result().text for one in pending]
+    assert sorted(responses) == ["node"] * 7 + ["python"] * 2
     httpd.check()
 
 
 def test_a_start_that_fails_changes_nothing(httpd: Httpd) -> None:
     """The old code serves on, with the number that is its own"""
-    httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD)
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
     app = bare(httpd, {"wsgi.py": PYTHON})
     app.directives.append("AppRestartMode rolling")
     httpd.start()

@@ -20,7 +20,7 @@ FAILED = "could not be started"
 
 @pytest.fixture(autouse=True)
 def failures(httpd: Httpd) -> None:
-    httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD)
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
 
 
 def broken(httpd: Httpd, *directives: str) -> App:
@@ -48,25 +48,25 @@ def test_pauses_grow(httpd: Httpd) -> None:
     httpd.start()
     blog = httpd.get("/pid", "blog").text
     with Threads(httpd, "blog", 1) as others:
-        asking = Asking(httpd)
-        with asking:
+        load = FourClients(httpd)
+        with load:
             wait_until(lambda: len(tries(httpd)) >= 4, "four tries", 30)
     assert others.failed == []
     assert httpd.get("/pid", "blog").text == blog
     when = tries(httpd)
     gaps = [(b - a).total_seconds() for a, b in zip(when, when[1:])]
     assert all(gap > least - 0.05 for gap, least in zip(gaps, (1, 2, 4)))
-    assert asking.good == 0
-    assert set(asking.failed) <= {"GET 502", "GET 503", "POST 502",
-                                  "POST 503"}
-    assert len([one for one in asking.failed if "502" in one]) \
+    assert load.good == 0
+    assert set(load.failed) <= {"GET 502", "GET 503", "POST 502",
+                                "POST 503"}
+    assert len([one for one in load.failed if "502" in one]) \
         <= 4 * len(when)
-    answer = httpd.get("/pid", "shop")
-    assert answer.status == 503
-    assert 1 <= int(answer.headers["Retry-After"]) <= 2 ** (len(when) - 1)
+    response = httpd.get("/pid", "shop")
+    assert response.status == 503
+    assert 1 <= int(response.headers["Retry-After"]) <= 2 ** (len(when) - 1)
 
 
-class Asking(Threads):
+class FourClients(Threads):
     """Four requests for an app that does not start."""
 
     def __init__(self, httpd: Httpd) -> None:

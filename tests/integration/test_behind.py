@@ -181,14 +181,14 @@ def make(httpd: Httpd, name: str, host: str, location: Optional[str]) -> App:
     return app
 
 
-def ask(host: TlsHost, path: str) -> str:
+def fetch(host: TlsHost, path: str) -> str:
     with host.connect() as client:
         client.send(f"GET {path} HTTP/1.1\r\nHost: shop.example\r\n"
                     "X-Forwarded-For: 1.2.3.4\r\nX-Forwarded-Proto: http\r\n"
                     "X-Forwarded-Host: evil.example\r\n\r\n".encode())
-        answer = client.answer()
-    assert answer.status == 200, answer.text
-    return answer.text
+        response = client.response()
+    assert response.status == 200, response.text
+    return response.text
 
 
 @pytest.mark.parametrize("name", list(FRAMEWORKS))
@@ -199,6 +199,6 @@ def test_over_https(httpd: Httpd, name: str) -> None:
     httpd.start()
     try:
         for path in ("/here", "/mnt/here"):
-            assert ask(host, path) == f"https://shop.example{path} 127.0.0.1"
+            assert fetch(host, path) == f"https://shop.example{path} 127.0.0.1"
     finally:
         host.close()

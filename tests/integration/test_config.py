@@ -139,7 +139,7 @@ def test_long_runtime_dir(httpd: Httpd) -> None:
     ("/etc/passwd", "not a directory")])
 def test_useless_root(httpd: Httpd, root: str, why: str) -> None:
     """httpd -t warns. The directory may be there later, so httpd starts"""
-    httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD)
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
     httpd.app("shop", command="/bin/true")
     httpd.apps[0].root = Path(root)
     done = httpd.test()
@@ -282,7 +282,7 @@ def test_application_in_document_root(httpd: Httpd, file: str, directive: str,
 
 def test_no_command_found(httpd: Httpd) -> None:
     """An AppRoot in which no app is recognised"""
-    httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD)
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
     httpd.app("shop", command=None)
     done = httpd.test()
     if done.returncode == 0:

@@ -52,8 +52,8 @@ def refused(httpd: Httpd) -> int:
 def test_ten_attempts(httpd: Httpd) -> None:
     """One process after the other refuses: ten, then that is the answer"""
     app = deaf(httpd, 0)
-    answer = httpd.get("/", "shop", timeout=60)
-    assert answer.status == 503
+    response = httpd.get("/", "shop", timeout=60)
+    assert response.status == 503
     assert refused(httpd) == 10
     httpd.log.wait_for("ten processes in a row refused")
     httpd.settles(active=0, count=0)

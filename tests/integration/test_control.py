@@ -86,9 +86,9 @@ def test_detach_a_busy_process(httpd: Httpd) -> None:
     known = ids(httpd, app)[held.pid]
     done = httpd.ctl("--json", "detach", known)
     assert done.returncode == 0
-    answer = json.loads(done.stdout)
-    assert answer["ok"] is True
-    assert (answer["pid"], answer["id"]) == (held.pid, known)
+    response = json.loads(done.stdout)
+    assert response["ok"] is True
+    assert (response["pid"], response["id"]) == (held.pid, known)
     again = httpd.ctl("detach", known)
     assert again.returncode == 1
     assert again.stderr == (f"apppoolctl: shop[{held.pid}] is already "
@@ -111,8 +111,8 @@ def test_detach_a_starting_process(httpd: Httpd) -> None:
         "it starts")[0]
     assert httpd.ctl("detach", process["id"]).returncode == 0
     gate.touch()
-    answer = first.result()
-    assert answer.status == 200 and answer.text != str(process["pid"])
+    response = first.result()
+    assert response.status == 200 and response.text != str(process["pid"])
     wait_until(lambda: not alive(process["pid"]), "it ends")
 
 
@@ -222,9 +222,9 @@ def test_which_app(httpd: Httpd) -> None:
     pids = {httpd.get("/pid", "shop").text}
     for word in ("shop", name, str(app.root)):
         done = httpd.ctl("--json", "restart", "--blocking", word)
-        answer = json.loads(done.stdout)
+        response = json.loads(done.stdout)
         assert done.returncode == 0
-        assert (answer["app"], answer["rolling"]) == (name, False)
+        assert (response["app"], response["rolling"]) == (name, False)
         pids.add(httpd.get("/pid", "shop").text)
     assert len(pids) == 4
     wrong = httpd.ctl("restart", "shoq")
@@ -277,7 +277,7 @@ GARBAGE: list[bytes] = [
 ]
 
 
-def ask(httpd: Httpd, question: bytes) -> Any:
+def query(httpd: Httpd, question: bytes) -> Any:
     """The response; None if there was no response."""
     with socket.socket(socket.AF_UNIX) as client:
         client.settimeout(10)
@@ -286,13 +286,13 @@ def ask(httpd: Httpd, question: bytes) -> Any:
             client.sendall(question)
         except OSError:
             pass  # it was told to stop; the answer may be there
-        answer = b""
+        response = b""
         try:
             while more := client.recv(65536):
-                answer += more
+                response += more
         except ConnectionResetError:
             pass  # it did not read all of it
-    return json.loads(answer) if answer else None
+    return json.loads(response) if response else None
 
 
 @pytest.mark.mpms("event")
@@ -303,9 +303,9 @@ def test_garbage(httpd: Httpd) -> None:
     pid = httpd.get("/pid", "shop").text
     spawner = httpd.helper("spawner")
     for question in GARBAGE:
-        answer = ask(httpd, question)
+        response = query(httpd, question)
         if len(question) <= 1024:
-            assert set(answer) == {"error"}, question
+            assert set(response) == {"error"}, question
     seed = int(time.time())
     print(f"seed {seed}")
     dice = random.Random(seed)
@@ -314,7 +314,7 @@ def test_garbage(httpd: Httpd) -> None:
                               b"\0", b"\n", bytes([dice.randrange(256)]), b"0123",
                               dice.randbytes(dice.randrange(40))])
                  for _ in range(dice.randrange(1, 12))]
-        ask(httpd, b"".join(words) + b"\n")
+        query(httpd, b"".join(words) + b"\n")
     assert httpd.helper("spawner") == spawner
     assert httpd.get("/pid", "shop").text == pid
     httpd.check()

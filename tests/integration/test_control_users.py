@@ -53,7 +53,7 @@ def connected(path: Path, user: str) -> socket.socket:
     return client
 
 
-def heard(client: socket.socket) -> bytes:
+def received(client: socket.socket) -> bytes:
     """The response to `status`; b"" if the spawner does not read it"""
     try:
         client.send(b"status\n")
@@ -157,9 +157,9 @@ def test_owner_opens_the_socket(httpd: Httpd) -> None:
         path.chmod(0o666)
         for user in (STRANGER, NEIGHBOUR):
             with connected(path, user) as client:
-                assert heard(client) == b"", (path, user)
+                assert received(client) == b"", (path, user)
     with connected(sockets[0], OWNER) as client:
-        assert b'"groups"' in heard(client)
+        assert b'"groups"' in received(client)
     httpd.check()
 
 
@@ -178,8 +178,8 @@ def test_root_is_served_first(httpd: Httpd) -> None:
             second.send(b"status\n")
             root.send(b"check\n")
             os.kill(spawner, signal.SIGCONT)
-            answered, _, _ = select.select([first, second, root], [], [], 20)
-            assert answered == [root]
+            readable, _, _ = select.select([first, second, root], [], [], 20)
+            assert readable == [root]
             assert b'"lines"' in first.recv(65536)
             assert b'"groups"' in second.recv(65536)
     finally:
@@ -202,7 +202,7 @@ def test_user_ends_no_drain(httpd: Httpd) -> None:
 
 def test_user_does_not_end_the_pause_at_once(httpd: Httpd) -> None:
     """Of an app that fails: one try a second, however often it is asked for"""
-    httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD)
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
     broken = httpd.dir / "broken"
     broken.touch()
     shop = httpd.app("shop", f"AppUser {OWNER}",

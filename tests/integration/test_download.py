@@ -43,14 +43,14 @@ def test_slow_client_holds_no_process(httpd: Httpd, more: str) -> None:
     httpd.directives.append("MaxPoolSize 1")
     bulk(httpd)
     httpd.start()
-    with Raw(httpd.port, get(f"/flood?n={MUCH}{more}"), SMALL) as reader:
+    with Raw(httpd.port, get(f"/flood?n={MUCH}{more}"), SMALL) as client:
         wait_until(httpd.spools, "some of it is stored")
         httpd.settles(active=0, count=1)
         assert httpd.get("/pid", "shop").status == 200
-        assert reader.answer().body == flood(MUCH)
+        assert client.response().body == flood(MUCH)
         # The connection goes on.
-        reader.send(get("/flood?n=100"))
-        assert reader.answer().body == flood(100)
+        client.send(get("/flood?n=100"))
+        assert client.response().body == flood(100)
     wait_until(lambda: not httpd.spools(), "nothing is kept")
 
 
@@ -61,11 +61,11 @@ def test_slow_client_by_any_protocol(httpd: Httpd, name: str) -> None:
     place, _ = mount(httpd, SERVERS[name])
     httpd.directives.append("SendBufferSize 16384")
     httpd.start()
-    with Raw(httpd.port, get("/big", place.host), SMALL) as reader:
+    with Raw(httpd.port, get("/big", place.host), SMALL) as client:
         wait_until(httpd.spools, "some of it is stored", 20)
         httpd.settles(active=0, count=1)
         assert place.get("/").status == 200
-        assert reader.answer().body == b"x" * 3 * MEGABYTE
+        assert client.response().body == b"x" * 3 * MEGABYTE
 
 
 def test_slow_at_both_ends(httpd: Httpd) -> None:
@@ -77,10 +77,10 @@ def test_slow_at_both_ends(httpd: Httpd) -> None:
     upload = b"POST /sum HTTP/1.1\r\nHost: shop\r\nContent-Length: 200000" \
              b"\r\n\r\n" + b"u" * 100000
     with Raw(httpd.port, upload), \
-            Raw(httpd.port, get(f"/flood?n={MUCH}"), SMALL) as reader:
-        reader.stream.file.read(1024)
+            Raw(httpd.port, get(f"/flood?n={MUCH}"), SMALL) as client:
+        client.stream.file.read(1024)
         for _ in range(5):
-            reader.stream.file.read(256)
+            client.stream.file.read(256)
             with Late(*procs.marked(str(httpd.dir))) as late:
                 assert httpd.get("/", "shop").status == 200
             assert late.took < 0.5 + late.seconds
@@ -93,16 +93,16 @@ def test_slow_filter_holds_no_process(httpd: Httpd) -> None:
     httpd.directives.append("MaxPoolSize 1")
     bulk(httpd, "SetOutputFilter RATE_LIMIT", "SetEnv rate-limit 256")
     httpd.start()
-    with Raw(httpd.port, get(f"/flood?n={MUCH}")) as reader:
+    with Raw(httpd.port, get(f"/flood?n={MUCH}")) as client:
         wait_until(httpd.requests_seen, "the app has the request")
         other = httpd.get_async("/pid", "shop")
-        assert reader.head()[0] == 200
+        assert client.head()[0] == 200
         seen = b""
         while not other.done():
-            seen += reader.stream.file.read1(65536)
+            seen += client.stream.file.read1(65536)
         assert other.result().status == 200
         assert len(seen) < MUCH / 2, "the app has said all before"
-        seen += reader.stream.file.read(1 << 20)
+        seen += client.stream.file.read(1 << 20)
         assert seen == flood(MUCH)[:len(seen)]
 
 
@@ -110,12 +110,12 @@ def test_off_waits_for_the_client(httpd: Httpd) -> None:
     httpd.directives.append("MaxPoolSize 1")
     bulk(httpd, "AppBufferResponse Off")
     httpd.start()
-    with Raw(httpd.port, get(f"/flood?n={MUCH}"), SMALL) as reader:
+    with Raw(httpd.port, get(f"/flood?n={MUCH}"), SMALL) as client:
         wait_until(httpd.requests_seen, "the app has the request")
         other = httpd.get_async("/pid", "shop")
         httpd.settles(active=1, count=1, waiting=1)
         assert httpd.spools() == []
-        assert reader.answer().body == flood(MUCH)
+        assert client.response().body == flood(MUCH)
     assert other.result().status == 200
 
 
@@ -129,12 +129,12 @@ def test_streams_are_not_stored(httpd: Httpd, what: str) -> None:
     bulk(httpd)
     httpd.start()
     url = f"/flood?n={MUCH}&chunked=1&{what}"
-    with Raw(httpd.port, get(url), SMALL) as reader:
+    with Raw(httpd.port, get(url), SMALL) as client:
         wait_until(httpd.requests_seen, "the app has the request")
         other = httpd.get_async("/pid", "shop")
         httpd.settles(active=1, count=1, waiting=1)
         assert httpd.spools() == []
-        assert reader.answer().body == flood(MUCH)
+        assert client.response().body == flood(MUCH)
     assert other.result().status == 200
 
 
@@ -155,13 +155,13 @@ def test_x_accel_buffering_by_any_protocol(httpd: Httpd, name: str) -> None:
             "    start_response('200 OK', [('X-Accel-Buffering', 'no')])\n"
             f"    return [b'x' * {MUCH}]\n")
     httpd.start()
-    with Raw(httpd.port, get("/", place.host), SMALL) as reader:
-        assert reader.head()[0] == 200
+    with Raw(httpd.port, get("/", place.host), SMALL) as client:
+        assert client.head()[0] == 200
         other = httpd.get_async("/", place.host)
         wait_until(lambda: httpd.pool("waiting") == 1, "another one waits")
         assert httpd.spools() == []
-        reader.sock.close()
-        reader.stream.file.close()
+        client.sock.close()
+        client.stream.file.close()
     assert other.result().status == 200
 
 
@@ -181,17 +181,17 @@ def test_first_part_is_not_delayed(httpd: Httpd, buffer: str) -> None:
 
 def first_part(httpd: Httpd, size: int, more: str, key: str) -> None:
     with Raw(httpd.port,
-             get(f"/flood?n={size}&m=7&key={key}{more}")) as reader:
-        status, _ = reader.head()
+             get(f"/flood?n={size}&m=7&key={key}{more}")) as client:
+        status, _ = client.head()
         assert status == 200
         if not more:
-            assert reader.stream.file.read(size) == flood(size)
+            assert client.stream.file.read(size) == flood(size)
         elif size:
             seen = b""
             while len(seen) < size:
-                length = int(reader.stream.file.readline(), 16)
-                seen += reader.stream.file.read(length)
-                reader.stream.file.readline()
+                length = int(client.stream.file.readline(), 16)
+                seen += client.stream.file.read(length)
+                client.stream.file.readline()
             assert seen == flood(size)
         held = httpd.dir / "hold" / key
         wait_until(held.with_suffix(".held").exists, "the app waits")
@@ -207,16 +207,16 @@ def test_stored_part_goes_on_while_the_app_pauses(httpd: Httpd) -> None:
     httpd.start()
     hold = httpd.dir / "hold"
     with Raw(httpd.port, get(f"/flood?n={MUCH}&m={MUCH}&key=k"),
-             SMALL) as reader:
+             SMALL) as client:
         wait_until((hold / "k.held").exists, "the app has said half", 20)
         assert httpd.spools() != []
-        assert reader.head()[0] == 200
-        assert reader.stream.file.read(MUCH) == flood(MUCH)
+        assert client.head()[0] == 200
+        assert client.stream.file.read(MUCH) == flood(MUCH)
         assert not (hold / "k.go").exists()
         assert httpd.counts() == (1, 1, 0)
         (hold / "k.go").touch()
         httpd.settles(active=0, count=1)
-        rest = reader.stream.file.read(MUCH)
+        rest = client.stream.file.read(MUCH)
         assert rest == flood(2 * MUCH)[MUCH:]
 
 
@@ -226,11 +226,11 @@ def test_app_continues_while_the_client_does_not_read(httpd: Httpd) -> None:
     httpd.start()
     hold = httpd.dir / "hold"
     with Raw(httpd.port, get(f"/flood?n={MUCH}&m={MUCH}&key=k"),
-             SMALL) as reader:
+             SMALL) as client:
         wait_until((hold / "k.held").exists, "the app has said half", 20)
         (hold / "k.go").touch()
         httpd.settles(active=0, count=1)
-        assert reader.answer().body == flood(2 * MUCH)
+        assert client.response().body == flood(2 * MUCH)
 
 
 # ---- with the rest of httpd
@@ -243,11 +243,11 @@ def test_compressed(httpd: Httpd) -> None:
     size = 64 * MEGABYTE  # it packs well
     request = get(f"/flood?n={size}").replace(
         b"Host", b"Accept-Encoding: gzip\r\nHost")
-    with Raw(httpd.port, request, SMALL) as reader:
+    with Raw(httpd.port, request, SMALL) as client:
         httpd.settles(active=0, count=1)
-        answer = reader.answer()
-    assert answer.headers["Content-Encoding"] == "gzip"
-    assert zlib.crc32(zlib.decompress(answer.body, 31)) == \
+        response = client.response()
+    assert response.headers["Content-Encoding"] == "gzip"
+    assert zlib.crc32(zlib.decompress(response.body, 31)) == \
         zlib.crc32(flood(size))
 
 
@@ -256,16 +256,16 @@ def test_encrypted(httpd: Httpd) -> None:
     httpd.directives.append("MaxPoolSize 1")
     host = TlsHost(httpd, bulk(httpd))
     httpd.start()
-    with host.connect(SMALL) as reader:
-        reader.send(get(f"/flood?n={MUCH}&m={MUCH}&key=k"))
+    with host.connect(SMALL) as client:
+        client.send(get(f"/flood?n={MUCH}&m={MUCH}&key=k"))
         wait_until((httpd.dir / "hold" / "k.held").exists, "half is said", 20)
-        assert reader.head()[0] == 200
-        assert reader.stream.file.read(MUCH) == flood(MUCH)
+        assert client.head()[0] == 200
+        assert client.stream.file.read(MUCH) == flood(MUCH)
         (httpd.dir / "hold" / "k.go").touch()
         httpd.settles(active=0, count=1)
-        assert reader.stream.file.read(MUCH) == flood(2 * MUCH)[MUCH:]
-        reader.send(get("/flood?n=10"))
-        assert reader.answer().body == flood(10)
+        assert client.stream.file.read(MUCH) == flood(2 * MUCH)[MUCH:]
+        client.send(get("/flood?n=10"))
+        assert client.response().body == flood(10)
     host.close()
 
 
@@ -275,10 +275,10 @@ def test_pipelined(httpd: Httpd) -> None:
     httpd.start()
     sizes = (MUCH, 10, 70000, 0, MUCH, 5)
     with Raw(httpd.port, b"".join(get(f"/flood?n={size}") for size in sizes),
-             SMALL) as reader:
+             SMALL) as client:
         wait_until(httpd.spools, "the first one is stored")
         for size in sizes:
-            assert reader.answer().body == flood(size)
+            assert client.response().body == flood(size)
     httpd.settles(active=0, count=1)
 
 
@@ -308,14 +308,14 @@ def test_bulk_in_constant_memory(httpd: Httpd) -> None:
     httpd.get("/flood?n=100000", "shop")
     before = {pid: procs.peak_memory(pid) for pid in httpd.children()}
     size = lasts(1 << 28, 1 << 30)  # of which 8 MB may be in memory
-    with Raw(httpd.port, get(f"/flood?n={size}"), SMALL) as reader:
-        reader.sock.settimeout(100)
+    with Raw(httpd.port, get(f"/flood?n={size}"), SMALL) as client:
+        client.sock.settimeout(100)
         wait_until(lambda: httpd.requests_seen()[1:]
                    and httpd.counts() == (0, 1, 0), "the app has said all", 200)
-        assert reader.head()[0] == 200
+        assert client.head()[0] == 200
         left, crc = size, 0
         while left:
-            piece = reader.stream.file.read(min(left, 100 * 251 * 1024))
+            piece = client.stream.file.read(min(left, 100 * 251 * 1024))
             crc = zlib.crc32(piece, crc)
             left -= len(piece)
     line = flood(100 * 251 * 1024)

@@ -27,8 +27,8 @@ def drained(httpd: Httpd, app: App) -> bool:
     return group["state"] == "drained" and group["processes"] == []
 
 
-def refused(answer: Response) -> bool:
-    return answer.status == 503 and answer.headers["Retry-After"] == "30"
+def refused(response: Response) -> bool:
+    return response.status == 503 and response.headers["Retry-After"] == "30"
 
 
 class Waiting:
@@ -45,16 +45,17 @@ class Waiting:
         return self.process.returncode, out, err
 
 
-def status_or_refused(answer: Response) -> str:
-    return "refused" if refused(answer) else str(answer.status)
+def status_or_refused(response: Response) -> str:
+    return "refused" if refused(response) else str(response.status)
 
 
 def all_get(clients: Threads, what: str) -> None:
     """Each gets it three times from now on, and nothing else last."""
-    seen = [len(answers) for answers in clients.answers]
+    seen = [len(responses) for responses in clients.responses]
     wait_until(lambda: all(
-        len(answers) > n + 3 and set(answers[-3:]) == {what}
-        for n, answers in zip(seen, clients.answers)), f"all get {what}", 20)
+        len(responses) > n + 3 and set(responses[-3:]) == {what}
+        for n, responses in zip(seen, clients.responses)),
+        f"all get {what}", 20)
 
 
 def test_under_load(httpd: Httpd) -> None:
@@ -74,8 +75,8 @@ def test_under_load(httpd: Httpd) -> None:
         httpd.check()
         assert httpd.ctl("restart", "shop").returncode == 0
         all_get(clients, "200")
-    for answers in clients.answers:
-        turns = [a for a, b in zip(answers, [""] + answers) if a != b]
+    for responses in clients.responses:
+        turns = [a for a, b in zip(responses, [""] + responses) if a != b]
         assert turns == ["200", "refused", "200"]
     assert not set(httpd.pids(app)) & set(old)
     wait_until(lambda: httpd.group(app)["spawning"] == 0
@@ -120,8 +121,10 @@ def test_restart_puts_it_back(httpd: Httpd) -> None:
     httpd.start()
     httpd.get("/pid", "shop")
     httpd.settles(active=0, count=2)
-    answer = json.loads(httpd.ctl("--json", "drain", "shop", "--wait").stdout)
-    assert (answer["ok"], answer["app"]) == (True, f"{app.root} (production)")
+    response = json.loads(
+        httpd.ctl("--json", "drain", "shop", "--wait").stdout)
+    assert (response["ok"], response["app"]) == \
+        (True, f"{app.root} (production)")
     assert drained(httpd, app)
     done = httpd.ctl("restart", "shop")
     assert (done.returncode, done.stdout) == (0, "shop is put back into service\n")

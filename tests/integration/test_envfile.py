@@ -29,14 +29,14 @@ def shop(httpd: Httpd, file: Path, *directives: str) -> App:
 
 
 def environment(httpd: Httpd) -> dict[str, str]:
-    answer = httpd.get("/process", "shop")
-    assert answer.status == 200, answer.body
-    return answer.json()["environment"]
+    response = httpd.get("/process", "shop")
+    assert response.status == 200, response.body
+    return response.json()["environment"]
 
 
 def fails(httpd: Httpd, why: str) -> None:
     """The app does not start, and the log has the sentence"""
-    httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD)
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
     httpd.start()
     assert httpd.get("/pid", "shop").status == 503
     httpd.log.wait_for(rf"shop\[\d+\] could not be started: {why}")

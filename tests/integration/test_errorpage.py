@@ -25,7 +25,7 @@ FRIENDLY = "AppFriendlyErrors On"
 
 @pytest.fixture(autouse=True)
 def failures(httpd: Httpd) -> None:
-    httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD,
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR,
                      sentences.DIED_OTHERWISE)
 
 
@@ -36,12 +36,12 @@ def broken(httpd: Httpd, command: str, *directives: str) -> App:
     return app
 
 
-def page_of(answer: Response) -> Page:
+def page_of(response: Response) -> Page:
     """Of a well-formed answer that loads nothing."""
-    assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
-    assert answer.headers["Cache-Control"] == "no-store"
-    assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
-    text = answer.body.decode("utf-8")
+    assert response.headers["Content-Type"] == "text/html; charset=utf-8"
+    assert response.headers["Cache-Control"] == "no-store"
+    assert "default-src 'none'" in response.headers["Content-Security-Policy"]
+    text = response.body.decode("utf-8")
     assert text.startswith("<!DOCTYPE html>\n<html lang=\"en\">")
     page = Page(text)
     for tag, attributes in page.elements:
@@ -55,15 +55,15 @@ def page_of(answer: Response) -> Page:
     return page
 
 
-def paused(ask: Callable[[], Response]) -> Response:
+def paused(fetch: Callable[[], Response]) -> Response:
     """The answer while it is not tried again: soon, as each try makes the
     pause longer."""
-    def asked() -> Optional[Response]:
-        answer = ask()
-        assert answer.status in (502, 503)
-        return answer if answer.status == 503 else None
+    def response_in_a_pause() -> Optional[Response]:
+        response = fetch()
+        assert response.status in (502, 503)
+        return response if response.status == 503 else None
 
-    return wait_until(asked, "there is a pause", 30)
+    return wait_until(response_in_a_pause, "there is a pause", 30)
 
 
 # Command: step, words of the failure, words of the advice, last output.
@@ -100,9 +100,9 @@ def test_says_what_failed(httpd: Httpd, command: str) -> None:
     (app.root / "plain").write_text("#!/bin/sh\n")
     (app.root / "orphan").write_text("#!/usr/bin/no-such-python\n")
     (app.root / "orphan").chmod(0o755)
-    answer = httpd.get("/pid", "shop", headers=HTML)
-    assert answer.status == 502
-    page = page_of(answer)
+    response = httpd.get("/pid", "shop", headers=HTML)
+    assert response.status == 502
+    page = page_of(response)
     assert page.text["h1"] == "shop could not be started"
     assert page.rows["Step"] == step
     assert failure in page.rows["Failure"]
@@ -173,9 +173,9 @@ def test_ends_as_soon_as_it_is_ready(httpd: Httpd) -> None:
                "that counts as a failure")
 
     def seen() -> Optional[Response]:
-        answer = httpd.get("/pid", "shop", headers=HTML)
-        assert answer.status in (502, 503)
-        return answer if b"Staying alive" in answer.body else None
+        response = httpd.get("/pid", "shop", headers=HTML)
+        assert response.status in (502, 503)
+        return response if b"Staying alive" in response.body else None
 
     # Where the spawner is held up it has not seen that one was ready.
     page = page_of(wait_until(seen, "it was ready", 30))
@@ -217,15 +217,15 @@ def test_plain_text(httpd: Httpd) -> None:
     """For curl, and for scripts"""
     broken(httpd, f"/bin/sh -c 'echo \"{'<b>'}\"; exit 3'")
     for accept in ({}, {"Accept": "*/*"}, {"Accept": "application/json"}):
-        answer = httpd.get("/pid", "shop", headers=accept)
-        assert answer.headers["Content-Type"] == "text/plain; charset=utf-8"
-        assert answer.text.startswith("shop could not be started\n\n")
-        assert re.search(r"^Failure +it ended with exit code 3", answer.text,
+        response = httpd.get("/pid", "shop", headers=accept)
+        assert response.headers["Content-Type"] == "text/plain; charset=utf-8"
+        assert response.text.startswith("shop could not be started\n\n")
+        assert re.search(r"^Failure +it ended with exit code 3", response.text,
                          re.M)
-        assert "\nLast output:\n<b>\n" in answer.text
-        assert "\nWhat to try:\n" in answer.text
-    answer = httpd.request("HEAD", "/pid", "shop", headers=HTML)
-    assert answer.status in (502, 503) and answer.body == b""
+        assert "\nLast output:\n<b>\n" in response.text
+        assert "\nWhat to try:\n" in response.text
+    response = httpd.request("HEAD", "/pid", "shop", headers=HTML)
+    assert response.status in (502, 503) and response.body == b""
 
 
 def test_no_secrets(httpd: Httpd) -> None:
@@ -233,9 +233,9 @@ def test_no_secrets(httpd: Httpd) -> None:
     app = broken(httpd, "/bin/sh -c 'exit 3'",
                  "AppSetEnv DATABASE_PASSWORD opensesame")
     for headers in (HTML, {}):
-        answer = httpd.get("/pid", "shop", headers=headers)
-        assert b"opensesame" not in answer.body
-        assert b"DATABASE" not in answer.body
+        response = httpd.get("/pid", "shop", headers=headers)
+        assert b"opensesame" not in response.body
+        assert b"DATABASE" not in response.body
     place = httpd.runtime / "e"
     assert place.stat().st_mode & 0o7777 == 0o710
     file, = place.iterdir()
@@ -257,15 +257,15 @@ def test_default(httpd: Httpd, environment: str, directive: str,
         app.directives.append(f"AppFriendlyErrors {directive}")
     httpd.start()
 
-    def ask() -> Response:
+    def fetch() -> Response:
         return httpd.get("/pid", "shop", headers=HTML)
 
-    first = ask()
+    first = fetch()
     assert first.status == 502
-    for answer in (first, paused(ask)):
-        assert (b"secrets" in answer.body) == shown
-        page_of(answer)
-        found = re.search(rb"\b[0-9a-f]{16}\b", answer.body)
+    for response in (first, paused(fetch)):
+        assert (b"secrets" in response.body) == shown
+        page_of(response)
+        found = re.search(rb"\b[0-9a-f]{16}\b", response.body)
         assert found
         number = found[0].decode()
         httpd.log.wait_for(rf"could not be started.*{number}")
@@ -279,11 +279,11 @@ def test_any_protocol(httpd: Httpd, protocol: str) -> None:
         httpd.modules.append(f"proxy_{protocol}")
     broken(httpd, "/bin/sh -c 'echo last words; exit 3'",
            f"AppProtocol {protocol}")
-    for ask in (lambda call: call(), paused):
-        answer = ask(lambda: httpd.get("/pid", "shop", headers=HTML))
-        assert "last words" in page_of(answer).text["pre"]
-    answer = paused(lambda: httpd.post("/pid", "shop", b"x" * 100000))
-    assert "last words" in answer.text
+    for fetch in (lambda call: call(), paused):
+        response = fetch(lambda: httpd.get("/pid", "shop", headers=HTML))
+        assert "last words" in page_of(response).text["pre"]
+    response = paused(lambda: httpd.post("/pid", "shop", b"x" * 100000))
+    assert "last words" in response.text
 
 
 @pytest.mark.mpms("event")
@@ -292,9 +292,9 @@ def test_a_body_that_is_not_stored(httpd: Httpd) -> None:
     broken(httpd, "/bin/sh -c 'exit 3'", "AppBufferRequest Off")
     connection = Connection(httpd.port)
     for size in (10, 100000, 3000000):
-        answer = connection.request("POST", "/pid", "shop", b"x" * size)
-        assert answer.status in (502, 503)
-        assert "could not be started" in answer.text
+        response = connection.request("POST", "/pid", "shop", b"x" * size)
+        assert response.status in (502, 503)
+        assert "could not be started" in response.text
     connection.close()
 
 
@@ -314,11 +314,11 @@ def test_error_document(httpd: Httpd) -> None:
                  "ErrorDocument 502 /sorry.html",
                  "ErrorDocument 503 \"later\"")
     (app.public / "sorry.html").write_text("we are sorry")
-    answer = httpd.get("/pid", "shop", headers=HTML)
-    assert (answer.status, answer.text) == (502, "we are sorry")
-    answer = paused(lambda: httpd.get("/pid", "shop", headers=HTML))
-    assert answer.text == "later"
-    assert int(answer.headers["Retry-After"]) >= 1
+    response = httpd.get("/pid", "shop", headers=HTML)
+    assert (response.status, response.text) == (502, "we are sorry")
+    response = paused(lambda: httpd.get("/pid", "shop", headers=HTML))
+    assert response.text == "later"
+    assert int(response.headers["Retry-After"]) >= 1
 
 
 def test_error_document_of_an_app_that_fails(httpd: Httpd) -> None:
@@ -328,9 +328,9 @@ def test_error_document_of_an_app_that_fails(httpd: Httpd) -> None:
         "<Location /gone>", "Redirect 404", "</Location>"]
     httpd.modules.append("alias")
     httpd.start()
-    answer = httpd.get("/gone", "shop", headers=HTML)
-    assert answer.status == 404
-    assert b"could not be started" not in answer.body
+    response = httpd.get("/gone", "shop", headers=HTML)
+    assert response.status == 404
+    assert b"could not be started" not in response.body
 
 
 def test_gone_once_it_starts(httpd: Httpd) -> None:
@@ -349,15 +349,15 @@ def test_gone_once_it_starts(httpd: Httpd) -> None:
 @pytest.mark.mpms("event")
 def test_the_spawner_dies(httpd: Httpd) -> None:
     """What it has found out stays"""
-    httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD)
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
     broken(httpd, "/bin/sh -c 'echo last words; exit 3'")
     old = httpd.helper("spawner")
     for _ in range(4):  # so that the pause is long enough
         wait_until(lambda: httpd.get("/pid", "shop").status == 502, "a try",
                    20)
     kill9(old)
-    answer = paused(lambda: httpd.get("/pid", "shop", headers=HTML))
-    assert "last words" in page_of(answer).text["pre"]
+    response = paused(lambda: httpd.get("/pid", "shop", headers=HTML))
+    assert "last words" in page_of(response).text["pre"]
 
 
 @pytest.mark.mpms("event")
@@ -372,11 +372,11 @@ def test_the_file_is_damaged(httpd: Httpd) -> None:
     for damaged in (b"", b"\n", b"output\n", b"id 1\n", good[:-9], b"\0" * 9,
                     good.replace(b"step boot", b"step \xff" + b"x" * 40000),
                     b"x" * 100000, b"id " + b"0" * 16 + b"\nfailure no\n"):
-        def ask() -> Response:
+        def fetch() -> Response:
             rewrite(file, damaged)
             return httpd.get("/pid", "shop", headers=HTML)
 
-        page = page_of(paused(ask))
+        page = page_of(paused(fetch))
         assert re.fullmatch("[0-9a-f]{16}", page.rows["Error"])
         assert page.rows.get("Failure") != "no"
 

@@ -77,7 +77,7 @@ def test_once(httpd: Httpd, app: App) -> None:
 def test_reasons(httpd: Httpd) -> None:
     """Of a start that fails and of a death: why; and the number under which
     the log tells more"""
-    httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD)
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
     broken = httpd.dir / "broken"
     broken.touch()
     httpd.app("shop", f"AppSetEnv BOOT_FAIL_IF {broken}")

@@ -60,9 +60,9 @@ def test_example(httpd: Httpd, name: str) -> None:
         app.directives.append("AppSetEnv NODE_PATH /usr/share/nodejs")
     put(app, section)
     httpd.start()
-    answer = httpd.get("/", "localhost", timeout=60)
-    assert answer.status == 200
-    assert EXAMPLES[name] in answer.text
+    response = httpd.get("/", "localhost", timeout=60)
+    assert response.status == 200
+    assert EXAMPLES[name] in response.text
 
 
 # Page, and the example whose files its virtual host serves.
@@ -105,8 +105,8 @@ def test_after_a_move(httpd: Httpd, page: str) -> None:
     done = httpd.test()
     assert (done.returncode, done.stdout) == (0, "Syntax OK\n")
     httpd.start()
-    answer = httpd.get("/", "shop.example", timeout=60)
-    assert (answer.status, answer.text) == (200, "Hello")
+    response = httpd.get("/", "shop.example", timeout=60)
+    assert (response.status, response.text) == (200, "Hello")
     assert httpd.get("/style.css", "shop.example").text == "public style"
     if "/static" in text:
         assert httpd.get("/static/style.css", "shop.example").text \

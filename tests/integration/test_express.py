@@ -37,9 +37,9 @@ def an_hour_of_filing(httpd: Httpd, app: App, mount: str) -> None:
     data = secrets.token_bytes(3 << 20)
     home = ada.submit(home, file=("plan.bin", data))
     assert "<li>plan.bin" in home.text
-    answer = ada.get("/files/plan.bin")
-    assert answer.body == data
-    assert answer.headers["Content-Disposition"] == \
+    response = ada.get("/files/plan.bin")
+    assert response.body == data
+    assert response.headers["Content-Disposition"] == \
         'attachment; filename="plan.bin"'
     stranger = Visitor(httpd.port, "files", mount)
     assert stranger.get("/files/plan.bin").url.endswith("/login")

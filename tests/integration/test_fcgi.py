@@ -90,9 +90,9 @@ WRONG = {
 @pytest.mark.parametrize("what", list(WRONG))
 def test_wrong(httpd: Httpd, what: str) -> None:
     """502, and a line that says why and which process"""
-    answer, why = WRONG[what]
+    response, why = WRONG[what]
     httpd.log.expect(sentences.FCGI_LONG_HEADER, sentences.FCGI_REFUSED)
-    raw(httpd, "fcgi", answer)
+    raw(httpd, "fcgi", response)
     assert httpd.get("/", "shop").status == 502
     (pid,) = httpd.pids(httpd.apps[0])
     httpd.log.wait_for(rf"shop\[{pid}\].*{why}")
@@ -117,8 +117,8 @@ def test_overloaded(httpd: Httpd) -> None:
     """503, and when to try again"""
     httpd.log.expect(sentences.FCGI_REFUSED, sentences.FCGI_OVERLOADED)
     raw(httpd, "fcgi", refusal(2))
-    answer = httpd.get("/", "shop")
-    assert (answer.status, answer.headers["Retry-After"]) == (503, "1")
+    response = httpd.get("/", "shop")
+    assert (response.status, response.headers["Retry-After"]) == (503, "1")
     httpd.log.wait_for(r"shop\[\d+\] is overloaded: GET / is refused")
     httpd.settles(active=0, count=1)
 
@@ -167,8 +167,8 @@ def test_both_ways_at_once(httpd: Httpd, what: str, buffer: str) -> None:
     than the kernel keeps"""
     app_of(httpd, f"AppBufferRequest {buffer}")
     size = 20 * MEGABYTE
-    answer = httpd.post(f"/?{what}", "shop", b"x" * size, timeout=60)
-    assert answer.body == (b"x" * size if what == "echo" else b"y" * 4000000)
+    response = httpd.post(f"/?{what}", "shop", b"x" * size, timeout=60)
+    assert response.body == (b"x" * size if what == "echo" else b"y" * 4000000)
     peak = max(map(procs.peak_memory, httpd.children()))
     assert peak < 60 * MEGABYTE + (what == "echo") * 60 * MEGABYTE
     httpd.settles(active=0, count=1)
@@ -180,13 +180,13 @@ def test_while_the_client_sends(httpd: Httpd) -> None:
     app_of(httpd, "AppBufferRequest Off", "AppBufferResponse Off")
     with Raw(httpd.port, b"POST /?echo HTTP/1.1\r\nHost: shop\r\n"
              b"Content-Length: 6\r\n\r\none") as client:
-        heard = b""
-        while not heard.endswith(b"one\r\n"):
-            heard += client.stream.file.read(1)
+        received = b""
+        while not received.endswith(b"one\r\n"):
+            received += client.stream.file.read(1)
         client.send(b"two")
-        while not heard.endswith(b"0\r\n\r\n"):
-            heard += client.stream.file.read(1)
-        assert b"3\r\ntwo\r\n" in heard
+        while not received.endswith(b"0\r\n\r\n"):
+            received += client.stream.file.read(1)
+        assert b"3\r\ntwo\r\n" in received
     httpd.settles(active=0, count=1)
 
 
@@ -205,8 +205,8 @@ def test_response_before_the_body(httpd: Httpd, buffer: str) -> None:
     """The app hangs up on the body: the client gets what it has said"""
     app_of(httpd, f"AppBufferRequest {buffer}")
     for size in (0, 10, 100000, 16 * MEGABYTE):
-        answer = httpd.post("/?early", "shop", b"x" * size)
-        assert (answer.status, answer.text) == (413, "no")
+        response = httpd.post("/?early", "shop", b"x" * size)
+        assert (response.status, response.text) == (413, "no")
     assert len(seen(httpd)) == 4
 
 
@@ -267,8 +267,8 @@ def test_how_often(httpd: Httpd, method: str, times: int) -> None:
     httpd.log.expect(*KILLED)
     app_of(httpd, "MaxInstances 1")
     body = b"x" if method == "POST" else None
-    answer = httpd.request(method, "/?die", "shop", body)
-    assert answer.status == 502
+    response = httpd.request(method, "/?die", "shop", body)
+    assert response.status == 502
     assert seen(httpd) == [f"{method} die"] * times
 
 

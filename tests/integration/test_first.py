@@ -35,9 +35,9 @@ def test_readme(stock: Stock) -> None:
     stock.site(readme())
     assert "apppool" not in stock.test()
     stock.start()
-    assert stock.ask("/") == ("200", "the shop")
-    assert stock.ask("/cart/7") == ("200", "the shop")
-    assert stock.ask("/style.css") == ("200", "a file")
+    assert stock.fetch("/") == ("200", "the shop")
+    assert stock.fetch("/cart/7") == ("200", "the shop")
+    assert stock.fetch("/style.css") == ("200", "a file")
 
 
 def advice(text: str) -> str:
@@ -55,13 +55,13 @@ def test_error_log_prints_the_missing_lines(stock: Stock) -> None:
     stock.site(bare)
     lines = advice(stock.test())
     stock.start()
-    assert stock.ask("/")[0] == "403"
+    assert stock.fetch("/")[0] == "403"
     assert advice(stock.log()) == lines
     stock.stop()
     stock.site(bare.replace("</VirtualHost>", f"{lines}</VirtualHost>"))
     assert "apppool" not in stock.test()
     stock.start()
-    assert stock.ask("/") == ("200", "the shop")
+    assert stock.fetch("/") == ("200", "the shop")
 
 
 @pytest.mark.parametrize("lines", [
@@ -77,7 +77,7 @@ def test_granted_in_another_way(stock: Stock, lines: str) -> None:
         "</VirtualHost>", f"{lines}\n</VirtualHost>"))
     assert "apppool" not in stock.test()
     stock.start()
-    assert stock.ask("/") == ("200", "the shop")
+    assert stock.fetch("/") == ("200", "the shop")
 
 
 @pytest.mark.parametrize("lines", [

@@ -102,7 +102,7 @@ def test_full_at_start(httpd: Httpd, what: str) -> None:
 def test_full_while_it_runs(httpd: Httpd) -> None:
     """What runs goes on; a new configuration waits for room"""
     httpd.log.expect("apppool.*(No space left|cannot write|not configured|"
-                     "could not be started|refused)", sentences.START_TOLD,
+                     "could not be started|refused)", sentences.START_ERROR,
                      sentences.NOT_STARTED)
     disk = Disk(httpd)
     app = httpd.app("shop")
@@ -134,7 +134,7 @@ def test_no_more_files(httpd: Httpd) -> None:
     runs goes on, also under the next spawner; and it recovers by itself"""
     httpd.log.expect(r"(spawner|watchdog) \d+ (ended|died)",
                      "control.sock cannot be made", sentences.NOT_STARTED,
-                     sentences.START_TOLD)
+                     sentences.START_ERROR)
     disk = Disk(httpd)
     app = httpd.app("shop")
     httpd.app("blog")

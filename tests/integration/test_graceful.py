@@ -121,8 +121,8 @@ def test_hard_restart_starts_afresh(httpd: Httpd) -> None:
     httpd.note_segments()
     httpd.restart()
     assert not alive(pid)
-    answer = httpd.get("/pid", "shop")
-    assert answer.status == 200 and answer.text != str(pid)
+    response = httpd.get("/pid", "shop")
+    assert response.status == 200 and response.text != str(pid)
     httpd.settles(active=0, count=1)
 
 

@@ -97,8 +97,8 @@ def serves(httpd: Httpd) -> bool:
     """Ten requests to each app in a row, and all invariants hold."""
     try:
         for host in ("shop", "blog") * 10:
-            answer = httpd.get("/who", host, timeout=3)
-            if answer.status != 200 or not answer.text.startswith(host):
+            response = httpd.get("/who", host, timeout=3)
+            if response.status != 200 or not response.text.startswith(host):
                 return False
     except (OSError, HTTPException):
         return False
@@ -109,8 +109,8 @@ def serves(httpd: Httpd) -> bool:
 WHAT_BYTES_MAY_SAY = (
     sentences.CANNOT_JOIN, sentences.QUEUE_FULL, sentences.QUEUE_LATE,
     sentences.DRAINED, sentences.LONG_LIVED_FULL, sentences.TOO_MANY_UNKILLABLE,
-    sentences.UNKILLABLES, sentences.IS_UNKILLABLE, sentences.START_TOLD,
-    sentences.NOT_STARTED, sentences.NO_ANSWER, sentences.KILLED_UNANSWERED,
+    sentences.UNKILLABLES, sentences.IS_UNKILLABLE, sentences.START_ERROR,
+    sentences.NOT_STARTED, sentences.NO_RESPONSE, sentences.KILLED_NO_RESPONSE,
     sentences.SLOW, sentences.REPAIRED, sentences.NO_RECORD, sentences.NO_TERM,
     sentences.CHILDREN_LEFT, sentences.DIED, sentences.UNCONFIGURED,
     sentences.NO_BACKEND)

@@ -41,8 +41,8 @@ def test_document_root_by_name(httpd: Httpd) -> None:
     for name in ("one.example", "two.example"):
         assert httpd.get("/style.css", name).text == f"style of {name}"
         assert httpd.get("/other.css", name).text.startswith("shop ")
-        answer = httpd.get("/x/echo", name).json()
-        assert ["X-Forwarded-Host", name] in answer["headers"]
+        response = httpd.get("/x/echo", name).json()
+        assert ["X-Forwarded-Host", name] in response["headers"]
 
 
 def test_users(httpd: Httpd) -> None:

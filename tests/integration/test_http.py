@@ -16,9 +16,9 @@ MEGABYTE = 1 << 20
 
 
 def echo(httpd: Httpd, *what: object, **more: object) -> dict:
-    answer = httpd.request(*what, **more)  # type: ignore[arg-type]
-    assert answer.status == 200
-    return answer.json()
+    response = httpd.request(*what, **more)  # type: ignore[arg-type]
+    assert response.status == 200
+    return response.json()
 
 
 def test_request_arrives_as_it_was_sent(httpd: Httpd) -> None:
@@ -39,10 +39,10 @@ def test_request_arrives_as_it_was_sent(httpd: Httpd) -> None:
 def test_response_arrives_as_it_was_sent(httpd: Httpd) -> None:
     httpd.app("shop")
     httpd.start()
-    answer = httpd.get("/echo", "shop")
-    assert answer.headers.get_all("X-Two") in (["1", "2"], ["1, 2"])
-    assert answer.headers.get_all("Set-Cookie") == ["a=1", "b=2"]
-    assert answer.headers["Content-Type"] == "application/json"
+    response = httpd.get("/echo", "shop")
+    assert response.headers.get_all("X-Two") in (["1", "2"], ["1, 2"])
+    assert response.headers.get_all("Set-Cookie") == ["a=1", "b=2"]
+    assert response.headers["Content-Type"] == "application/json"
     assert httpd.get("/big?n=3000000", "shop").body == b"x" * 3000000
     assert httpd.get("/chunked?n=50", "shop").text == \
         "".join(f"part {n}\n" for n in range(50))
@@ -62,10 +62,10 @@ def test_statuses(httpd: Httpd, code: int) -> None:
     httpd.app("shop")
     httpd.start()
     client = Connection(httpd.port)
-    answer = client.request("GET", f"/status?code={code}", "shop")
-    assert answer.status == code
-    assert answer.headers["ETag"] == '"tag"'
-    assert answer.body == (b"" if code in (204, 304) else b"a body")
+    response = client.request("GET", f"/status?code={code}", "shop")
+    assert response.status == code
+    assert response.headers["ETag"] == '"tag"'
+    assert response.body == (b"" if code in (204, 304) else b"a body")
     # The same connection goes on: nothing was too much or too little.
     assert client.request("GET", "/pid", "shop").status == 200
     client.close()
@@ -75,9 +75,9 @@ def test_head(httpd: Httpd) -> None:
     httpd.app("shop")
     httpd.start()
     client = Connection(httpd.port)
-    answer = client.request("HEAD", "/status?code=200", "shop")
-    assert (answer.status, answer.body) == (200, b"")
-    assert answer.headers["X-App"] == "here"
+    response = client.request("HEAD", "/status?code=200", "shop")
+    assert (response.status, response.body) == (200, b"")
+    assert response.headers["X-App"] == "here"
     assert client.request("GET", "/pid", "shop").status == 200
     client.close()
 
@@ -156,7 +156,7 @@ def test_idle_client_holds_no_process(httpd: Httpd) -> None:
 def test_app_sends_nonsense(httpd: Httpd, url: str) -> None:
     """502; the process lives and serves on"""
     httpd.log.expect("AH01102|AH00898|AH01106|AH01107|AH01114|AH10404",
-                     sentences.NO_ANSWER, sentences.NO_BACKEND)
+                     sentences.NO_RESPONSE, sentences.NO_BACKEND)
     httpd.app("shop", "MaxInstances 1")
     httpd.start()
     pid = httpd.get("/pid", "shop").text
@@ -170,7 +170,7 @@ def test_app_sends_nonsense(httpd: Httpd, url: str) -> None:
 def test_connection_is_not_used_again(httpd: Httpd, url: str) -> None:
     """Where connections are kept, this one is not; the app's others are"""
     httpd.log.expect("AH01102|AH00898|AH01106|AH01107|AH01114|AH10404",
-                     sentences.NO_ANSWER, sentences.NO_BACKEND)
+                     sentences.NO_RESPONSE, sentences.NO_BACKEND)
     httpd.app("shop", "MaxInstances 1", "AppConcurrency 2",
               "AppSetEnv APP_THREADS 1")
     httpd.start()
@@ -178,8 +178,8 @@ def test_connection_is_not_used_again(httpd: Httpd, url: str) -> None:
     pid = client.request("GET", "/pid", "shop").text
     for _ in range(3):
         assert client.request("GET", f"/{url}", "shop").status == 502
-        answer = client.request("GET", "/pid", "shop")
-        assert (answer.status, answer.text) == (200, pid)
+        response = client.request("GET", "/pid", "shop")
+        assert (response.status, response.text) == (200, pid)
     client.close()
 
 
@@ -258,21 +258,21 @@ def test_connection_is_closed_when_concurrency_changes(httpd: Httpd) -> None:
                     "AppListen tcp")
     seen = []
 
-    def look() -> None:
-        asked = dict(httpd.get("/echo", "shop").json()["headers"])
+    def probe() -> None:
+        fields = dict(httpd.get("/echo", "shop").json()["headers"])
         process, = httpd.group(app)["processes"]
-        seen.append((asked.get("Connection") != "close", process["pid"],
+        seen.append((fields.get("Connection") != "close", process["pid"],
                      process["concurrency"]))
 
     app.directives.append("AppConcurrency 8")
     httpd.start()
-    look()
+    probe()
     app.directives[-1] = "AppConcurrency 1"
     httpd.graceful()
-    look()
+    probe()
     app.directives[-1] = "AppConcurrency auto"
     httpd.graceful()
-    look()
+    probe()
     pid, = httpd.pids(app)
     assert seen == [(True, pid, 8), (False, pid, 1), (False, pid, 1)]
 
@@ -286,8 +286,8 @@ def test_kept_connections_of_two_apps(httpd: Httpd) -> None:
     client = Connection(httpd.port)
     for _ in range(5):
         for name in ("shop", "blog"):
-            answer = client.request("GET", "/who", name)
-            assert answer.text.split()[0] == name
+            response = client.request("GET", "/who", name)
+            assert response.text.split()[0] == name
     client.close()
     assert len(httpd.requests_seen()) == 10
 
@@ -301,8 +301,8 @@ def test_body_gets_a_new_connection(httpd: Httpd) -> None:
     client = Connection(httpd.port)
     for _ in range(3):
         assert client.request("GET", "/fickle", "shop").status == 200
-        answer = client.request("POST", "/sum", "shop", b"b" * 5000)
-        assert answer.status == 200 and answer.json()["length"] == 5000
+        response = client.request("POST", "/sum", "shop", b"b" * 5000)
+        assert response.status == 200 and response.json()["length"] == 5000
         assert client.request("GET", "/fickle", "shop").status == 200
         assert client.request("GET", "/pid", "shop").status == 200
     client.close()

@@ -35,9 +35,9 @@ def test_slow_client_holds_no_process(httpd: Httpd, shop: App) -> None:
         for stream in streams:
             client.allow(stream, MUCH)
         for stream in streams:
-            answer = client.answer(stream)
-            assert answer.status == 200
-            assert bytes(answer.body) == flood(MUCH)
+            response = client.response(stream)
+            assert response.status == 200
+            assert bytes(response.body) == flood(MUCH)
     wait_until(lambda: not httpd.spools(), "nothing is kept")
 
 
@@ -51,10 +51,10 @@ def test_slow_client_holds_no_thread(httpd: Httpd, shop: App) -> None:
         streams = [client.get(f"/flood?n={MEGABYTE}") for _ in range(20)]
         wait_until(lambda: len(httpd.requests_seen()) == 20, "all are served")
         wait_until(lambda: httpd.counts()[::2] == (0, 0), "no process is held")
-        assert other.answer(other.get("/pid")).status == 200
+        assert other.response(other.get("/pid")).status == 200
         for stream in streams:
             client.allow(stream, MEGABYTE)
-            assert bytes(client.answer(stream).body) == flood(MEGABYTE)
+            assert bytes(client.response(stream).body) == flood(MEGABYTE)
 
 
 @pytest.mark.parametrize("size", [0, 1, 5000, 20000, 100000, MUCH])
@@ -62,8 +62,8 @@ def test_fast_client(httpd: Httpd, shop: App, size: int) -> None:
     httpd.start()
     with Http2(httpd.port, ALL) as client:
         for more in ("", "&chunked=1"):
-            answer = client.answer(client.get(f"/flood?n={size}{more}"))
-            assert bytes(answer.body) == flood(size)
+            response = client.response(client.get(f"/flood?n={size}{more}"))
+            assert bytes(response.body) == flood(size)
 
 
 @pytest.mark.parametrize("size", [1, 5000, 20000, 100000, MEGABYTE])
@@ -78,7 +78,7 @@ def test_nothing_is_held_back(httpd: Httpd, shop: App, size: int) -> None:
             assert client.read(stream, n * size) == flood(size) * n
             wait_until((hold / f"{key}.held").exists, "the app waits")
             (hold / f"{key}.go").touch()
-        assert bytes(client.answer(stream).body) == flood(size) * 3
+        assert bytes(client.response(stream).body) == flood(size) * 3
     httpd.settles(active=0, count=1)
 
 
@@ -97,7 +97,7 @@ def test_stored_part_goes_on_while_the_app_pauses(httpd: Httpd,
         assert httpd.counts() == (1, 1, 0)
         (hold / "a.go").touch()
         (hold / "b.go").touch()
-        assert bytes(client.answer(stream).body) == flood(MUCH) * 2
+        assert bytes(client.response(stream).body) == flood(MUCH) * 2
     httpd.settles(active=0, count=1)
 
 
@@ -132,5 +132,5 @@ def test_compressed(httpd: Httpd, shop: App) -> None:
         wait_until(httpd.requests_seen, "the app has the request")
         httpd.settles(active=0, count=1)
         client.allow(stream, ALL)
-        assert zlib.decompress(bytes(client.answer(stream).body),
+        assert zlib.decompress(bytes(client.response(stream).body),
                                31) == flood(MUCH)

@@ -27,9 +27,9 @@ def shop(httpd: Httpd, *directives: str) -> App:
 
 def by_app(httpd: Httpd, method: str, path: str) -> bool:
     """Is it the app that answers?"""
-    answer = httpd.request(method, path, "shop",
-                           "x=1" if method in ("POST", "PUT") else None)
-    return answer.status == 200 and answer.body.startswith(b"shop ")
+    response = httpd.request(method, path, "shop",
+                             "x=1" if method in ("POST", "PUT") else None)
+    return response.status == 200 and response.body.startswith(b"shop ")
 
 
 def test_directory_without_an_index(httpd: Httpd) -> None:
@@ -39,8 +39,8 @@ def test_directory_without_an_index(httpd: Httpd) -> None:
     for path in ("/posts", "/posts/", "/posts?x=1", "/posts/1", "/"):
         for method in ("GET", *OTHERS):
             assert by_app(httpd, method, path), (method, path)
-    answer = httpd.post("/posts", "shop", "x=1")
-    assert answer.status == 200
+    response = httpd.post("/posts", "shop", "x=1")
+    assert response.status == 200
     assert httpd.get("/posts/one.html", "shop").text == "a file"
 
 
@@ -51,9 +51,9 @@ def test_directory_with_an_index(httpd: Httpd) -> None:
     httpd.start()
     assert httpd.get("/", "shop").text == "the front page"
     assert httpd.get("/docs/", "shop").text == "the index"
-    answer = httpd.get("/docs?x=1", "shop")
-    assert answer.status == 301
-    assert answer.headers["Location"].endswith("/docs/?x=1")
+    response = httpd.get("/docs?x=1", "shop")
+    assert response.status == 301
+    assert response.headers["Location"].endswith("/docs/?x=1")
     assert httpd.request("HEAD", "/docs/", "shop").status == 200
     assert httpd.requests_seen() == []
     for path in ("/", "/docs", "/docs/"):
@@ -64,11 +64,11 @@ def test_directory_with_an_index(httpd: Httpd) -> None:
 def test_form_is_not_lost(httpd: Httpd) -> None:
     shop(httpd)
     httpd.start()
-    answer = httpd.post("/posts/echo", "shop", b"title=one")
-    assert answer.json()["length"] == 9
+    response = httpd.post("/posts/echo", "shop", b"title=one")
+    assert response.json()["length"] == 9
     (httpd.dir / "shop/public/posts/echo").mkdir()
-    answer = httpd.post("/posts/echo", "shop", b"title=one")
-    assert (answer.status, answer.json()["length"]) == (200, 9)
+    response = httpd.post("/posts/echo", "shop", b"title=one")
+    assert (response.status, response.json()["length"]) == (200, 9)
 
 
 def test_index_by_negotiation(httpd: Httpd) -> None:
@@ -113,9 +113,9 @@ def test_index_by_redirect(httpd: Httpd) -> None:
     httpd.start()
     for path, status, to in (("/docs", 301, "/docs/"),
                              ("/docs/", 302, "/docs/index.html")):
-        answer = httpd.get(path, "shop")
-        assert answer.status == status
-        assert answer.headers["Location"].endswith(to)
+        response = httpd.get(path, "shop")
+        assert response.status == status
+        assert response.headers["Location"].endswith(to)
         assert by_app(httpd, "POST", path)
     assert by_app(httpd, "GET", "/posts")
 
@@ -126,8 +126,8 @@ def test_error_page_of_a_form(httpd: Httpd) -> None:
     app = shop(httpd, "ErrorDocument 502 /sorry.html")
     (app.public / "sorry.html").write_text("sorry")
     httpd.start()
-    answer = httpd.post("/nothing", "shop", "x=1")
-    assert (answer.status, answer.text) == (502, "sorry")
+    response = httpd.post("/nothing", "shop", "x=1")
+    assert (response.status, response.text) == (502, "sorry")
 
 
 def test_fallback_resource(httpd: Httpd) -> None:

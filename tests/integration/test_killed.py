@@ -28,13 +28,13 @@ EARLY = ("AppPreStart On", "MinInstances 1")
 
 @pytest.fixture(autouse=True)
 def said(httpd: Httpd) -> None:
-    httpd.log.expect(sentences.SLOW, sentences.KILLED_UNANSWERED,
+    httpd.log.expect(sentences.SLOW, sentences.KILLED_NO_RESPONSE,
                      sentences.NO_TERM, sentences.IS_UNKILLABLE,
                      sentences.NO_BACKEND,
-                     sentences.TIMED_OUT, sentences.ODD_ANSWER,
+                     sentences.TIMED_OUT, sentences.ODD_RESPONSE,
                      sentences.REPORT_LATE, sentences.UNKILLABLES,
                      sentences.TOO_MANY_UNKILLABLE, sentences.NOT_STARTED,
-                     sentences.START_TOLD)
+                     sentences.START_ERROR)
 
 
 def pid_of(httpd: Httpd, app: App) -> int:
@@ -64,8 +64,8 @@ def test_the_client_gets_504(httpd: Httpd, how: str) -> None:
     with Late(httpd.pid, *httpd.children(), httpd.helper("watchdog"),
               httpd.helper("spawner")) as late:  # not the one that stops
         bad = httpd.get_async(f"/{how}?s=600", "shop", 60)
-        answer = bad.result(60)
-    assert answer.status == 504
+        response = bad.result(60)
+    assert response.status == 504
     assert 2 <= late.took < 3.2 + late.seconds  # it is looked once a second
     line, = httpd.log.wait_for("is hung and is killed")
     assert f"shop[{pid}]" in line and "127.0.0.1" in line
@@ -88,11 +88,11 @@ def test_replacement_starts_before_the_end(httpd: Httpd) -> None:
     bad = httpd.get_async("/sleep?s=600", "shop", 60)
     wait_until(lambda: httpd.counts()[0] == 1 or httpd.pids(app, "dying"),
                "it has the request")
-    answer = httpd.get("/pid", "shop")
-    assert answer.status == 200 and int(answer.text) != pid
+    response = httpd.get("/pid", "shop")
+    assert response.status == 200 and int(response.text) != pid
     assert alive(pid), "the old one is not gone yet"
     assert httpd.pids(app, "dying") == [pid]
-    assert httpd.pids(app) == [int(answer.text)]
+    assert httpd.pids(app) == [int(response.text)]
     assert httpd.counts() == (0, 1, 0)
     kill9(pid)
     assert bad.result().status == 504
@@ -163,8 +163,8 @@ def test_error_document_of_the_504(httpd: Httpd) -> None:
     (httpd.dir / "shop" / "public" / "late.html").write_text("come again")
     httpd.start()
     bad = httpd.get_async("/sleep?s=600", "shop", 60)
-    answer = bad.result(30)
-    assert (answer.status, answer.text) == (504, "come again")
+    response = bad.result(30)
+    assert (response.status, response.text) == (504, "come again")
 
 
 @pytest.mark.mpms("event")
@@ -237,7 +237,7 @@ def test_the_spawner_dies_meanwhile(httpd: Httpd) -> None:
     """The next one goes on: TERM was sent, KILL comes"""
     app = httpd.app("shop", "AppHungAfter 1", "AppKillAfter 2",
                     "AppHungStopTimeout 2", *EARLY, "AppSetEnv IGNORE_TERM 1")
-    httpd.log.expect(sentences.SLOW, sentences.KILLED_UNANSWERED,
+    httpd.log.expect(sentences.SLOW, sentences.KILLED_NO_RESPONSE,
                      sentences.NO_TERM, sentences.NO_BACKEND)
     httpd.start()
     pid, spawner = pid_of(httpd, app), httpd.helper("spawner")
@@ -345,8 +345,8 @@ def test_unkillable(httpd: Httpd, freezer: Path) -> None:
     done = httpd.ctl("restart", "shop", "--wait", "--timeout", "20")
     assert done.returncode == 1
     assert "is not started: its processes survive SIGKILL" in done.stderr
-    answer = httpd.get("/pid", "shop")
-    assert answer.status == 503 and int(answer.headers["Retry-After"]) >= 1
+    response = httpd.get("/pid", "shop")
+    assert response.status == 503 and int(response.headers["Retry-After"]) >= 1
     assert httpd.get("/pid", "blog").status == 200
     httpd.check()
     (freezer / "freezer.state").write_text("THAWED")

@@ -21,9 +21,9 @@ ORPHANS = 30  # seconds that children may go on without their parent
 
 def ten(httpd: Httpd, host: str = "shop") -> set[str]:
     """Ten requests; the pids that answered."""
-    answers = [httpd.get("/pid", host) for _ in range(10)]
-    assert [answer.status for answer in answers] == [200] * 10
-    return {answer.text for answer in answers}
+    responses = [httpd.get("/pid", host) for _ in range(10)]
+    assert [response.status for response in responses] == [200] * 10
+    return {response.text for response in responses}
 
 
 def test_app_dies_in_a_request(httpd: Httpd) -> None:
@@ -33,8 +33,8 @@ def test_app_dies_in_a_request(httpd: Httpd) -> None:
     httpd.start()
     pid = httpd.get("/pid", "shop").text
     assert httpd.get("/crash", "shop").status == 502
-    answer = httpd.get("/pid", "shop")
-    assert answer.status == 200 and answer.text != pid
+    response = httpd.get("/pid", "shop")
+    assert response.status == 200 and response.text != pid
     httpd.settles(active=0, count=1)
 
 
@@ -72,9 +72,9 @@ def test_waiters_of_a_killed_process(httpd: Httpd) -> None:
     httpd.settles(active=1, count=1, waiting=3)
     kill9(held.pid)
     assert held.pending.result().status == 502
-    answers = [one.result() for one in waiting]
-    assert [answer.status for answer in answers] == [200] * 3
-    assert str(held.pid) not in {answer.text for answer in answers}
+    responses = [one.result() for one in waiting]
+    assert [response.status for response in responses] == [200] * 3
+    assert str(held.pid) not in {response.text for response in responses}
     httpd.settles(active=0, count=1)
 
 
@@ -92,8 +92,8 @@ def test_no_request_goes_to_a_dying_process(httpd: Httpd) -> None:
         httpd.settles(active=1, count=1, waiting=3)
         procs.send(held.pid, signal.SIGKILL)
         assert held.pending.result().status == 502
-        answers = [one.result() for one in waiting]
-        assert [answer.status for answer in answers] == [200] * 3
+        responses = [one.result() for one in waiting]
+        assert [response.status for response in responses] == [200] * 3
         held.held.unlink()
     httpd.settles(active=0, count=1)
 
@@ -140,9 +140,9 @@ def test_spawner_dies_while_an_app_starts(httpd: Httpd) -> None:
         wait_until(lambda: httpd.group(app)["processes"], "it starts")
         time.sleep(moment)
         kill9(spawner)
-        answer = first.result()
-        assert answer.status == 200, f"killed after {moment} s"
-        assert [answer.text] == [str(pid) for pid in httpd.pids(app)]
+        response = first.result()
+        assert response.status == 200, f"killed after {moment} s"
+        assert [response.text] == [str(pid) for pid in httpd.pids(app)]
     httpd.settles(active=0, count=len(apps))
     httpd.check()
 

@@ -22,14 +22,14 @@ STACKS = {
 @pytest.mark.parametrize("language", list(STACKS))
 def test_reason_beside_the_stack(httpd: Httpd, language: str) -> None:
     above, frame, below, words = STACKS[language]
-    httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD)
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
     app = httpd.app("shop", "AppFriendlyErrors On",
                     command="cat said; exit 1")
     (app.root / "said").write_text("".join(f"{line}\n" for line in [
         *above, *(f"{frame} {n}" for n in range(100)), *below]))
     httpd.start()
-    answer = httpd.get("/", "shop", headers={"Accept": "text/html"})
-    shown = Page(answer.text).text["pre"]
+    response = httpd.get("/", "shop", headers={"Accept": "text/html"})
+    shown = Page(response.text).text["pre"]
     reason = words.split(" | ")[-1]
     assert f"{reason}\n" in shown
     assert f"{frame} 99\n" in shown

@@ -51,8 +51,8 @@ def test_logs(httpd: Httpd, where: str) -> None:
     assert done.returncode == 0 and "other" not in done.stdout
     assert done.stdout.startswith("[")
     assert as_user(httpd, OWNER, "logs", "blog").returncode == 1
-    answer = json.loads(httpd.ctl("--json", "logs", "shop").stdout)
-    assert answer["next"] - answer["first"] == len(answer["lines"])
+    response = json.loads(httpd.ctl("--json", "logs", "shop").stdout)
+    assert response["next"] - response["first"] == len(response["lines"])
 
 
 def test_follow(httpd: Httpd) -> None:

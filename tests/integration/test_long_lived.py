@@ -25,7 +25,7 @@ def opened() -> Iterator[ExitStack]:
 
 
 def start(httpd: Httpd, *directives: str, drain: str = "1") -> App:
-    httpd.log.expect(sentences.ODD_ANSWER, sentences.TIMED_OUT)
+    httpd.log.expect(sentences.ODD_RESPONSE, sentences.TIMED_OUT)
     common = ("AppConcurrency 0", f"AppSetEnv GO {httpd.dir}/go")
     app = httpd.app("shop", *common, f"AppDrainTimeout {drain}", *directives,
                     program="long_lived.py")

@@ -34,9 +34,9 @@ def test_replaced(httpd: Httpd, way: str) -> None:
     seen, sizes = {old}, set()
 
     def replaced() -> bool:
-        answer = httpd.get("/pid", "shop")
-        assert answer.status == 200
-        seen.add(int(answer.text))
+        response = httpd.get("/pid", "shop")
+        assert response.status == 200
+        seen.add(int(response.text))
         sizes.add(httpd.group(app)["size"])
         return len(seen) == 2
 
@@ -68,7 +68,7 @@ def test_shared_memory_counts_once(httpd: Httpd) -> None:
     assert httpd.get("/share?mb=30", "shop").status == 200
     wait_until(lambda: len(httpd.log.matching("has [1-9]")) == 4,
                "all have seen it", 20)
-    looks(httpd)
+    wait_for_scan(httpd)
     assert httpd.pids(app) == old
     assert httpd.get("/eat?mb=150", "shop").status == 200
     wait_until(lambda: httpd.log.matching(rf"shop\[\d+\] {HEAVY}"),
@@ -81,7 +81,7 @@ def canary(httpd: Httpd) -> None:
               program="heavy.py")
 
 
-def looks(httpd: Httpd) -> None:
+def wait_for_scan(httpd: Httpd) -> None:
     """The memory of all was looked at: the canary, which was not there before,
     was reported, and the one that replaced it"""
     assert httpd.get("/pid", "canary").status == 200
@@ -172,7 +172,7 @@ def test_no_limit(httpd: Httpd) -> None:
     canary(httpd)
     app = start(httpd, limit="0")
     old = httpd.get("/eat?mb=100", "shop").text
-    looks(httpd)
+    wait_for_scan(httpd)
     assert not httpd.log.matching(rf"shop\[\d+\] {HEAVY}")
     app.directives[0] = "AppMemoryLimit 61440K"
     httpd.graceful()

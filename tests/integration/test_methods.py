@@ -20,12 +20,12 @@ def start(httpd: Httpd, files: bool, *directives: str) -> None:
     wait_until(httpd.spawner_now, "the spawner runs")
 
 
-def ask(httpd: Httpd, line: str) -> tuple[int, str, str]:
+def fetch(httpd: Httpd, line: str) -> tuple[int, str, str]:
     """Status, Allow and text."""
     with Raw(httpd.port, f"{line} HTTP/1.1\r\nHost: shop\r\n"
              "X-Mine: 1\r\nConnection: close\r\n\r\n".encode()) as client:
-        answer = client.answer()
-    return answer.status, answer.headers.get("Allow", ""), answer.text
+        response = client.response()
+    return response.status, response.headers.get("Allow", ""), response.text
 
 
 FILES = pytest.mark.parametrize("files", [True, False])
@@ -35,7 +35,7 @@ FILES = pytest.mark.parametrize("files", [True, False])
 def test_trace_off(httpd: Httpd, files: bool) -> None:
     start(httpd, files, "TraceEnable Off")
     for path in ("/", "/echo"):
-        assert ask(httpd, f"TRACE {path}")[0] == 405
+        assert fetch(httpd, f"TRACE {path}")[0] == 405
     assert httpd.requests_seen() == []
     assert httpd.get("/who", "shop").status == 200
 
@@ -44,7 +44,7 @@ def test_trace_off(httpd: Httpd, files: bool) -> None:
 def test_trace_on(httpd: Httpd, files: bool) -> None:
     """Then it is httpd that answers"""
     start(httpd, files)
-    status, _, text = ask(httpd, "TRACE /echo")
+    status, _, text = fetch(httpd, "TRACE /echo")
     assert (status, "X-Mine: 1" in text) == (200, True)
     assert httpd.requests_seen() == []
 
@@ -53,7 +53,7 @@ def test_trace_on(httpd: Httpd, files: bool) -> None:
 def test_connect(httpd: Httpd, files: bool) -> None:
     """No app is a way to somewhere else"""
     start(httpd, files)
-    status, allow, _ = ask(httpd, "CONNECT shop:443")
+    status, allow, _ = fetch(httpd, "CONNECT shop:443")
     assert status == 405
     assert {"GET", "POST", "PATCH"} <= set(allow.split(","))
     assert "CONNECT" not in allow
@@ -63,5 +63,5 @@ def test_connect(httpd: Httpd, files: bool) -> None:
 def test_connect_below_a_path(httpd: Httpd) -> None:
     httpd.app("shop", location="/")
     httpd.start()
-    assert ask(httpd, "CONNECT shop:443")[0] == 405
+    assert fetch(httpd, "CONNECT shop:443")[0] == 405
     assert httpd.requests_seen() == []

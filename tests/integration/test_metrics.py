@@ -14,12 +14,12 @@ OPENMETRICS = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 
 def metrics(httpd: Httpd) -> dict[str, Any]:
     """Families by name, as a real parser reads them; it is a strict one."""
-    answer = httpd.get(f"{STATUS}?metrics=")  # as Prometheus asks
-    assert answer.status == 200
-    assert answer.headers["Content-Type"] == OPENMETRICS
-    assert answer.text.endswith("\n# EOF\n")
+    response = httpd.get(f"{STATUS}?metrics=")  # as Prometheus asks
+    assert response.status == 200
+    assert response.headers["Content-Type"] == OPENMETRICS
+    assert response.text.endswith("\n# EOF\n")
     return {family.name: family
-            for family in text_string_to_metric_families(answer.text)}
+            for family in text_string_to_metric_families(response.text)}
 
 
 def value(families: dict[str, Any], family: str, suffix: str = "",
@@ -120,9 +120,9 @@ def test_auto(httpd: Httpd) -> None:
     httpd.start()
     httpd.get("/pid", "shop")
     held = httpd.hold("shop", "a")
-    answer = httpd.get(f"{STATUS}?auto")
-    assert answer.headers["Content-Type"].startswith("text/plain")
-    own = lines(answer.text)
+    response = httpd.get(f"{STATUS}?auto")
+    assert response.headers["Content-Type"].startswith("text/plain")
+    own = lines(response.text)
     assert own.items() >= {
         "AppPoolMax": "5", "AppPoolCount": "1", "AppPoolActive": "1",
         "AppPoolProcessesBusy": "1", "AppPoolProcessesIdle": "0",

@@ -21,8 +21,8 @@ def flood(size: int) -> bytes:
     return (bytes(range(251)) * (size // 251 + 1))[:size]
 
 
-def names(answer: Response) -> dict[str, str]:
-    return {name.lower(): value for name, value in answer.json()["headers"]}
+def names(response: Response) -> dict[str, str]:
+    return {name.lower(): value for name, value in response.json()["headers"]}
 
 
 # ---- before the app
@@ -51,13 +51,13 @@ def test_basic_authentication(httpd: Httpd) -> None:
               *protect(httpd))
     httpd.start()
     for headers in ({}, credentials("wrong")):
-        answer = httpd.get("/echo", "shop", headers=headers)
-        assert answer.status == 401
-        assert answer.headers["WWW-Authenticate"] == 'Basic realm="Who?"'
+        response = httpd.get("/echo", "shop", headers=headers)
+        assert response.status == 401
+        assert response.headers["WWW-Authenticate"] == 'Basic realm="Who?"'
     assert httpd.requests_seen() == []
-    answer = httpd.get("/echo", "shop", headers={
+    response = httpd.get("/echo", "shop", headers={
         **credentials("secret"), "X-Remote-User": "root"})
-    assert names(answer)["x-remote-user"] == "anna"
+    assert names(response)["x-remote-user"] == "anna"
 
 
 def test_refused_before_the_body_is_read(httpd: Httpd) -> None:
@@ -80,17 +80,17 @@ def test_variables_as_headers(httpd: Httpd) -> None:
               "RequestHeader set X-Language %{LANGUAGE}e env=LANGUAGE",
               'RequestHeader set Client_Port "expr=%{REMOTE_PORT}"')
     httpd.start()
-    answer = httpd.get("/de/echo", "shop", headers={"X-Plan": "free",
-                                                    "Client-Port": "1"})
-    assert names(answer)["x-plan"] == "gold"
-    assert names(answer)["x-language"] == "de"
-    assert int(names(answer)["client_port"]) > 1
-    answer = httpd.get("/echo", "shop", headers={"X-Plan": "free"})
-    assert names(answer)["x-plan"] == "gold"
-    assert "x-language" not in names(answer)
+    response = httpd.get("/de/echo", "shop", headers={"X-Plan": "free",
+                                                      "Client-Port": "1"})
+    assert names(response)["x-plan"] == "gold"
+    assert names(response)["x-language"] == "de"
+    assert int(names(response)["client_port"]) > 1
+    response = httpd.get("/echo", "shop", headers={"X-Plan": "free"})
+    assert names(response)["x-plan"] == "gold"
+    assert "x-language" not in names(response)
 
 
-def tell_variables(httpd: Httpd, name: str) -> None:
+def show_variables(httpd: Httpd, name: str) -> None:
     """Let the apps answer with what they know of a request."""
     for app in httpd.apps:
         if name == "php":
@@ -115,7 +115,7 @@ def test_variables_of_cgi(httpd: Httpd, name: str) -> None:
     """SetEnv's, and who has logged in; the client has no say in them"""
     httpd.modules.append("env")
     places = list(mount(httpd, SERVERS[name], "SetEnv PLAN gold"))
-    tell_variables(httpd, name)
+    show_variables(httpd, name)
     httpd.directives += [line.replace('"/"', '"/mnt/web/in"')
                          for line in protect(httpd)]
     httpd.start()
@@ -132,12 +132,12 @@ def test_variables_of_cgi(httpd: Httpd, name: str) -> None:
 @CGI
 def test_variables_of_tls(httpd: Httpd, name: str) -> None:
     place, _ = mount(httpd, SERVERS[name])
-    tell_variables(httpd, name)
+    show_variables(httpd, name)
     host = TlsHost(httpd, httpd.apps[0], "SSLOptions +StdEnvVars")
     httpd.start()
     with host.connect() as client:
         client.send(b"GET /x HTTP/1.1\r\nHost: shop\r\n\r\n")
-        seen = client.answer().json()
+        seen = client.response().json()
     assert seen["HTTPS"] == "on"
     assert seen["SSL_PROTOCOL"].startswith("TLS")
     assert seen["SSL_SERVER_S_DN_CN"] == "shop"

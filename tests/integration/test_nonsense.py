@@ -24,7 +24,7 @@ def record(kind: int, body: bytes, claim: int = -1, version: int = 1) -> bytes:
 STDOUT, STDERR, END = 6, 7, 3
 HEAD = b"Content-Type: text/plain\r\n"
 
-ANSWERS = {
+RESPONSES = {
     "nothing": {protocol: b"" for protocol in MODULES},
     "garbage": {protocol: b"\1\2 this is not it \xff\r\n\r\n"
                 for protocol in MODULES},
@@ -57,19 +57,20 @@ ANSWERS = {
                     + record(END, b"\0" * 8)},
 }
 
-CASES = [(what, protocol) for what, by in ANSWERS.items() for protocol in by]
+CASES = [(what, protocol) for what, by in RESPONSES.items() for protocol in by]
 
 
-def raw(httpd: Httpd, protocol: str, answer: bytes, *directives: str) -> None:
+def raw(httpd: Httpd, protocol: str, response: bytes,
+        *directives: str) -> None:
     """An app that answers so, and one beside it."""
     httpd.log.expect("apppool: .*shop.*(gave no response|was silent)", "Script",
-                     sentences.ODD_ANSWER, sentences.TIMED_OUT,
+                     sentences.ODD_RESPONSE, sentences.TIMED_OUT,
                      sentences.NO_BACKEND, sentences.SLOW,
                      sentences.REPORT_LATE, sentences.TOO_LONG, sentences.FCGI,
                      sentences.FCGI_PRINTED)
     httpd.modules += MODULES[protocol]
     file = Path(httpd.dir / "answer")
-    file.write_bytes(answer)
+    file.write_bytes(response)
     httpd.app("shop", f"AppProtocol {protocol}", f"AppSetEnv ANSWER {file}",
               f"AppSetEnv PROTOCOL {protocol}", "MaxInstances 1", *directives,
               command=httpd.command_of("raw.py"))
@@ -80,7 +81,7 @@ def raw(httpd: Httpd, protocol: str, answer: bytes, *directives: str) -> None:
 @pytest.mark.parametrize("what, protocol", CASES)
 @pytest.mark.mpms("event")
 def test_nonsense(httpd: Httpd, what: str, protocol: str) -> None:
-    raw(httpd, protocol, ANSWERS[what][protocol])
+    raw(httpd, protocol, RESPONSES[what][protocol])
     for _ in range(2):
         assert httpd.get("/", "shop").status == 502
     (pid,) = httpd.pids(httpd.apps[0])
@@ -120,7 +121,7 @@ STATUS = {"http": b"HTTP/1.1 200 OK\r\n", "uwsgi": b"HTTP/1.1 200 OK\r\n",
           "scgi": b"", "fcgi": b""}
 
 
-def answer_of(protocol: str, headers: bytes, body: bytes = b"") -> bytes:
+def response_of(protocol: str, headers: bytes, body: bytes = b"") -> bytes:
     text = STATUS[protocol] + headers + b"\r\n" + body
     if protocol != "fcgi":
         return text
@@ -142,8 +143,8 @@ def test_more_than_it_says(httpd: Httpd, protocol: str, buffer: str) -> None:
     """The rest is no other answer"""
     httpd.log.expect("longer than its Content-Length")
     poison = b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison" + b"x" * 9000
-    raw(httpd, protocol, answer_of(protocol, b"Content-Length: 2\r\n",
-                                   b"ok" + poison),
+    raw(httpd, protocol, response_of(protocol, b"Content-Length: 2\r\n",
+                                     b"ok" + poison),
         f"AppBufferResponse {buffer}")
     said = two_requests(httpd)
     if protocol == "fcgi":  # Content-Length does not count there
@@ -164,7 +165,7 @@ def test_length_that_httpd_must_trust(httpd: Httpd, length: str,
     """By an administrator's variable: then it counts over fcgi, too"""
     httpd.log.expect("longer than its Content-Length", "is not a number")
     httpd.modules.append("env")
-    raw(httpd, "fcgi", answer_of(
+    raw(httpd, "fcgi", response_of(
         "fcgi", f"Content-Length: {length}\r\n".encode(),
         b"ok" + b"HTTP/1.1 200 OK\r\n\r\npoison"),
         "SetEnv ap_trust_cgilike_cl 1")
@@ -179,11 +180,11 @@ def test_url_does_not_decide_the_type(httpd: Httpd, protocol: str) -> None:
     httpd.modules.append("mime")
     httpd.directives += ["TypesConfig /dev/null", "AddType text/css .css",
                          "AddEncoding x-gzip .gz", "AddLanguage de .de"]
-    raw(httpd, protocol, answer_of(protocol, b"X-Mine: 1\r\n", b"ok"))
-    answer = httpd.get("/a.css.de.gz", "shop")
-    assert (answer.status, answer.text) == (200, "ok")
+    raw(httpd, protocol, response_of(protocol, b"X-Mine: 1\r\n", b"ok"))
+    response = httpd.get("/a.css.de.gz", "shop")
+    assert (response.status, response.text) == (200, "ok")
     for name in ("Content-Type", "Content-Encoding", "Content-Language"):
-        assert name not in answer.headers
+        assert name not in response.headers
 
 
 @pytest.mark.parametrize("buffer", ["On", "Off"])
@@ -191,8 +192,8 @@ def test_url_does_not_decide_the_type(httpd: Httpd, protocol: str) -> None:
 @pytest.mark.mpms("event")
 def test_less_than_it_says(httpd: Httpd, protocol: str, buffer: str) -> None:
     """The client does not take it for the whole, nor wait for the rest"""
-    raw(httpd, protocol, answer_of(protocol, b"Content-Length: 9\r\n",
-                                   b"only"), f"AppBufferResponse {buffer}")
+    raw(httpd, protocol, response_of(protocol, b"Content-Length: 9\r\n",
+                                     b"only"), f"AppBufferResponse {buffer}")
     said = two_requests(httpd)
     assert said.count(b"HTTP/1.1 200 OK") == 1 and said.endswith(b"only")
     httpd.settles(active=0, count=1)
@@ -209,7 +210,7 @@ NO_LENGTHS = ["2x", "-1", "+2", "2, 2", "", "99999999999999999999"]
 def test_length_that_is_not_a_number(httpd: Httpd, protocol: str,
                                      length: str) -> None:
     httpd.log.expect("Content-Length of the response is not a number")
-    raw(httpd, protocol, answer_of(
+    raw(httpd, protocol, response_of(
         protocol, f"Content-Length: {length}\r\n".encode(), b"ok"))
     assert httpd.get("/", "shop").status == 502
     httpd.settles(active=0, count=1)
@@ -222,8 +223,9 @@ def test_empty_response_has_the_type_it_says(httpd: Httpd,
     """Also where mod_mime makes another one of the URL"""
     httpd.directives += ["TypesConfig /dev/null", "AddType text/css .css"]
     httpd.modules.append("mime")
-    raw(httpd, protocol, answer_of(protocol, b"Content-Type: text/x-mine\r\n"))
+    raw(httpd, protocol,
+        response_of(protocol, b"Content-Type: text/x-mine\r\n"))
     for url in ("/", "/a.css"):
-        answer = httpd.get(url, "shop")
-        assert (answer.status, answer.body) == (200, b"")
-        assert answer.headers["Content-Type"] == "text/x-mine"
+        response = httpd.get(url, "shop")
+        assert (response.status, response.body) == (200, b"")
+        assert response.headers["Content-Type"] == "text/x-mine"

@@ -59,7 +59,7 @@ def test_shell(httpd: Httpd) -> None:
 def test_command_fails(httpd: Httpd, way: str, line: str) -> None:
     """A line says so; what it prints is in the log, as far as it makes sense;
     and the app goes on"""
-    httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD,
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR,
                      sentences.NOTIFY_FAILED)
     start(httpd, f"AppNotify {way}" if way[0] == "/" else witness(httpd, way))
     break_it(httpd)

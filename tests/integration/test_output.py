@@ -171,7 +171,7 @@ def test_a_log_that_is_not_read(httpd: Httpd) -> None:
     fifo = httpd.dir / "fifo"
     os.mkfifo(fifo)
     shutil.chown(fifo, USER, USER)
-    reader = os.open(fifo, os.O_RDWR)
+    pipe = os.open(fifo, os.O_RDWR)
     app = httpd.app("shop", f"AppLog {fifo}", program="noisy.py")
     httpd.app("blog")
     httpd.start()
@@ -194,7 +194,7 @@ def test_a_log_that_is_not_read(httpd: Httpd) -> None:
         assert time.monotonic() - before < 20
         assert not alive(pid) and not writers(httpd)
     finally:
-        os.close(reader)
+        os.close(pipe)
         fifo.unlink()
 
 

@@ -29,13 +29,13 @@ def test_errors_of_the_app(httpd: Httpd, name: str, document: str) -> None:
     httpd.start()
     pid = place.get("/").headers["X-Pid"]
     for code in ERRORS:
-        answer = place.get(f"/status?{code}")
-        assert answer.status == code
-        assert answer.body != b"a body"
+        response = place.get(f"/status?{code}")
+        assert response.status == code
+        assert response.body != b"a body"
         if document == "/sorry.html":
-            assert answer.body == b"sorry"
+            assert response.body == b"sorry"
         if document == "/sorry":
-            assert answer.headers["X-Path"] == "/sorry"
+            assert response.headers["X-Path"] == "/sorry"
         assert place.get("/").headers["X-Pid"] == pid
     httpd.settles(active=0, count=1)
 
@@ -45,7 +45,7 @@ def test_missing_response_is_not_a_response(httpd: Httpd, name: str) -> None:
     """An app that dies causes a 502, and httpd sends its page for that"""
     httpd.log.expect("died: signal 9", "gave no response", "AH01102|AH01110",
                      "End of script output before headers",
-                     sentences.NO_BACKEND, sentences.ODD_ANSWER,
+                     sentences.NO_BACKEND, sentences.ODD_RESPONSE,
                      sentences.TIMED_OUT)
     place, _ = mount(httpd, SERVERS[name])
     app = httpd.apps[0]
@@ -53,8 +53,8 @@ def test_missing_response_is_not_a_response(httpd: Httpd, name: str) -> None:
                        "ErrorDocument 502 /sorry.html"]
     (app.public / "sorry.html").write_text("sorry")
     httpd.start()
-    answer = place.get("/crash")
-    assert (answer.status, answer.body) == (502, b"sorry")
+    response = place.get("/crash")
+    assert (response.status, response.body) == (502, b"sorry")
     httpd.log.wait_for("gave no response")
 
 
@@ -63,7 +63,7 @@ def test_error_document_that_fails(httpd: Httpd, name: str) -> None:
     """It is asked for once"""
     httpd.log.expect("died: signal 9", "gave no response",
                      "End of script output before headers",
-                     sentences.NO_BACKEND, sentences.ODD_ANSWER,
+                     sentences.NO_BACKEND, sentences.ODD_RESPONSE,
                      sentences.TIMED_OUT)
     place, _ = mount(httpd, SERVERS[name])
     httpd.apps[0].directives.append("ErrorDocument 502 /crash")

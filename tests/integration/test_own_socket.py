@@ -88,8 +88,8 @@ def test_race(httpd: Httpd, victim: Victim) -> None:
     """Between a look and what follows from it"""
     httpd.log.expect("shop.*(could|did) not (be started|start)")
     start(httpd, victim, "race", "MaxRequests 1", "AppStartTimeout 20")
-    answers = [httpd.get("/", "shop") for _ in range(20)]
-    assert {one.text[:4] for one in answers if one.status == 200} == {"own "}
+    responses = [httpd.get("/", "shop") for _ in range(20)]
+    assert {one.text[:4] for one in responses if one.status == 200} == {"own "}
     assert victim.connections == 0
 
 
@@ -114,8 +114,8 @@ def test_socket_is_bound_again(httpd: Httpd, victim: Victim) -> None:
     gets another process"""
     app = start(httpd, victim, "rebind")
     pid, = [int(httpd.get("/swap", "shop").text.split()[1])]
-    answer = httpd.get("/", "shop")
-    assert answer.text.startswith("own ") and answer.text != f"own {pid}"
+    response = httpd.get("/", "shop")
+    assert response.text.startswith("own ") and response.text != f"own {pid}"
     wait_until(lambda: not alive(pid), "it ends")
     assert pid not in httpd.pids(app)
 

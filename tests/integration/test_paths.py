@@ -16,16 +16,16 @@ WRITTEN = ["/a%20b/echo", "/a%3Bb/echo", "/a;b=1,2/echo", "/a%3b/echo",
            "/a%3Fb/echo", "/a%23b/echo"]
 
 
-def ask(httpd: Httpd, path: str, host: str = "shop") -> Response:
+def fetch(httpd: Httpd, path: str, host: str = "shop") -> Response:
     with Raw(httpd.port, f"GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n"
              .encode("latin-1")) as client:
-        return client.answer()
+        return client.response()
 
 
 def target(httpd: Httpd, path: str, host: str = "shop") -> str:
-    answer = ask(httpd, path, host)
-    assert answer.status == 200
-    return answer.json()["target"]
+    response = fetch(httpd, path, host)
+    assert response.status == 200
+    return response.json()["target"]
 
 
 # ---- escaped and unescaped
@@ -78,7 +78,7 @@ def test_encoded_slashes(httpd: Httpd, setting: str, where: str) -> None:
     httpd.start()
     prefix = where or ""
     if setting == "Off":
-        assert ask(httpd, f"{prefix}/a%2Fb/echo").status == 404
+        assert fetch(httpd, f"{prefix}/a%2Fb/echo").status == 404
         assert httpd.requests_seen() == []
         return
     for path in ("/a%2Fb/echo", "/a%2fb%20c/echo", "/%2Fa%2Fb;c=%3B/echo"):
@@ -94,8 +94,8 @@ def test_encoded_slash_hides_no_path(httpd: Httpd) -> None:
               "Require all denied", "</Location>")
     httpd.app("sub", location="/sub")
     httpd.start()
-    assert ask(httpd, "/x/..%2Fclosed/echo").status == 403
-    assert ask(httpd, "/sub/..%2Fclosed/echo").status == 403
+    assert fetch(httpd, "/x/..%2Fclosed/echo").status == 403
+    assert fetch(httpd, "/sub/..%2Fclosed/echo").status == 403
     assert target(httpd, "/closed/..%2Fopen/echo") == "/open/echo"
     assert target(httpd, "/x/..%2Fsub/echo") == "/echo"
 
@@ -117,11 +117,11 @@ def test_rewritten_in_a_virtual_host(httpd: Httpd) -> None:
     httpd.start()
     assert target(httpd, "/old/a%20b/echo?q=1") == "/new/a%20b/echo?q=1"
     assert target(httpd, "/query/x?y=2") == "/echo?from=x&y=2"
-    assert ask(httpd, "/gone").status == 410
-    moved = ask(httpd, "/moved/x")
+    assert fetch(httpd, "/gone").status == 410
+    moved = fetch(httpd, "/moved/x")
     assert (moved.status, moved.headers["Location"].rpartition("/new")[2]) == \
         (302, "/x")
-    assert ask(httpd, "/page").text == "cached page"
+    assert fetch(httpd, "/page").text == "cached page"
     assert len(httpd.requests_seen()) == 2
 
 
@@ -151,8 +151,8 @@ def test_rewritten_in_htaccess(httpd: Httpd) -> None:
     httpd.start()
     assert target(httpd, "/old/ab/echo?q=1") == "/new/ab/echo?q=1"
     assert target(httpd, "/a%20b/echo") == "/a%20b/echo"
-    assert ask(httpd, "/no").status == 403
-    assert ask(httpd, "/static/style.css").text == "static"
+    assert fetch(httpd, "/no").status == 403
+    assert fetch(httpd, "/static/style.css").text == "static"
     assert len(httpd.requests_seen()) == 2
 
 
@@ -168,12 +168,12 @@ def test_files_under_a_path_come_first(httpd: Httpd) -> None:
     (app.public / "docs").mkdir()
     (app.public / "docs" / "index.html").write_text("front page")
     httpd.start()
-    assert ask(httpd, "/shop/style.css").text == "static"
-    assert ask(httpd, "/shop/docs/").text == "front page"
+    assert fetch(httpd, "/shop/style.css").text == "static"
+    assert fetch(httpd, "/shop/docs/").text == "front page"
     assert httpd.requests_seen() == []
     assert target(httpd, "/shop/echo") == "/echo"
-    assert ask(httpd, "/shop/style.css/more").text.startswith("shop ")
-    assert ask(httpd, "/shop/").text.startswith("shop ")
+    assert fetch(httpd, "/shop/style.css/more").text.startswith("shop ")
+    assert fetch(httpd, "/shop/").text.startswith("shop ")
 
 
 def test_redirect_of_an_app_under_a_path(httpd: Httpd) -> None:
@@ -184,10 +184,10 @@ def test_redirect_of_an_app_under_a_path(httpd: Httpd) -> None:
     httpd.app("plain", 'Header edit Location "^/" "/plain/"',
               location="/plain", program="bulk.py")
     httpd.start()
-    answer = ask(httpd, "/shop/redirect?to=/login%20here")
-    assert answer.status == 302
-    assert answer.headers["Location"] == "/shop/login here"
-    assert ask(httpd, "/plain/redirect?to=/login&bare=1").headers[
+    response = fetch(httpd, "/shop/redirect?to=/login%20here")
+    assert response.status == 302
+    assert response.headers["Location"] == "/shop/login here"
+    assert fetch(httpd, "/plain/redirect?to=/login&bare=1").headers[
         "Location"] == "/plain/login"
 
 
@@ -201,9 +201,9 @@ def test_error_document_below_a_path(httpd: Httpd) -> None:
                          f"ErrorDocument 410 {place.mount}/sorry"]
     httpd.start()
     for _ in range(3):
-        answer = httpd.get("/old/a%20b%2541" + "x" * 900, place.host)
-        assert answer.status == 410
-        assert answer.headers["X-Path"] == "/sorry"
+        response = httpd.get("/old/a%20b%2541" + "x" * 900, place.host)
+        assert response.status == 410
+        assert response.headers["X-Path"] == "/sorry"
     httpd.settles(active=0, count=1)
 
 
@@ -217,10 +217,10 @@ def test_error_documents(httpd: Httpd) -> None:
                     "</Location>")
     (app.public / "sorry.html").write_text("sorry")
     httpd.start()
-    answer = ask(httpd, "/nothing")
-    assert (answer.status, answer.text) == (502, "sorry")
-    answer = ask(httpd, "/status?code=404")
-    assert (answer.status, answer.text) == (404, "a body")
-    answer = ask(httpd, "/override/status?code=404")
-    assert (answer.status, answer.text) == (404, "sorry")
+    response = fetch(httpd, "/nothing")
+    assert (response.status, response.text) == (502, "sorry")
+    response = fetch(httpd, "/status?code=404")
+    assert (response.status, response.text) == (404, "a body")
+    response = fetch(httpd, "/override/status?code=404")
+    assert (response.status, response.text) == (404, "sorry")
     httpd.settles(active=0, count=1)

@@ -67,10 +67,10 @@ def test_killed_idle_process_is_replaced(httpd: Httpd) -> None:
     pid = int(httpd.get("/pid", "shop").text)
     for _ in range(5):
         kill9(pid)
-        answer = httpd.get("/pid", "shop")
-        assert answer.status == 200
-        assert int(answer.text) != pid
-        pid = int(answer.text)
+        response = httpd.get("/pid", "shop")
+        assert response.status == 200
+        assert int(response.text) != pid
+        pid = int(response.text)
     httpd.settles(active=0, count=1)
 
 
@@ -142,8 +142,8 @@ def test_minimum_while_one_is_held(httpd: Httpd) -> None:
     httpd.app("shop", "MinInstances 3", "MaxInstances 3")
     httpd.start()
     held = httpd.hold("shop", "a")
-    answer = httpd.get("/pid", "shop")
-    assert answer.status == 200 and answer.text != str(held.pid)
+    response = httpd.get("/pid", "shop")
+    assert response.status == 200 and response.text != str(held.pid)
     httpd.settles(active=1, count=3)
     held.release()
     httpd.settles(active=0, count=3)

@@ -24,9 +24,9 @@ NOT_OURS = 1 << 12 | 1 << 24 | 1 << 31 | 1 << 32
 
 
 def process(httpd: Httpd, host: str = "shop") -> dict[str, Any]:
-    answer = httpd.get("/process", host)
-    assert answer.status == 200
-    return answer.json()
+    response = httpd.get("/process", host)
+    assert response.status == 200
+    return response.json()
 
 
 def test_privileges(httpd: Httpd) -> None:
@@ -203,8 +203,8 @@ def test_descriptors_under_load(httpd: Httpd) -> None:
     seen = []
     with Threads(httpd, "blog", 6) as clients:
         for _ in range(12):
-            answers = [httpd.get_async("/process", "shop") for _ in range(4)]
-            seen += [answer.result(30).json() for answer in answers]
+            responses = [httpd.get_async("/process", "shop") for _ in range(4)]
+            seen += [response.result(30).json() for response in responses]
         clients.more(1)
     assert clients.failed == []
     assert len({one["pid"] for one in seen}) > 40
@@ -228,7 +228,7 @@ def test_descriptors_while_the_users_are_asked_for(httpd: Httpd) -> None:
     the spawner's but its own socket, output and report."""
     fifo = httpd.dir / "fifo"
     os.mkfifo(fifo, 0o644)
-    httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD)
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
     httpd.wrapper = ["unshare", "--mount", "--propagation", "private"]
     httpd.app("shop", "AppStartTimeout 60")
     httpd.app("blog")
@@ -264,7 +264,7 @@ def test_descriptors_while_the_users_are_asked_for(httpd: Httpd) -> None:
 def test_no_start_without_a_cgroup(httpd: Httpd) -> None:
     """Where there are cgroups, one that cannot be made is no reason to start
     without: nothing that an app starts leaves its cgroup."""
-    httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD)
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
     app = httpd.app("shop")
     httpd.start()
     said = httpd.log.wait_for("are found by cgroup, in /")[-1]

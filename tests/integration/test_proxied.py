@@ -102,8 +102,8 @@ def test_proxy_without_forwarded_headers(httpd: Httpd) -> None:
 
 
 def headers(httpd: Httpd, said: dict[str, str]) -> dict[str, str]:
-    answer = httpd.get("/echo", "shop", headers=said)
-    return {name.lower(): value for name, value in answer.json()["headers"]}
+    response = httpd.get("/echo", "shop", headers=said)
+    return {name.lower(): value for name, value in response.json()["headers"]}
 
 
 def test_proxy_that_is_not_trusted(httpd: Httpd) -> None:
@@ -144,8 +144,8 @@ def test_proxy_protocol_vouches_for_no_header(httpd: Httpd) -> None:
                  f"{name}: {value}\r\n".encode()
                  for name, value in {**LIES, **SAID}.items()) + b"\r\n"
              ) as client:
-        answer = client.answer()
-    seen = {name.lower(): value for name, value in answer.json()["headers"]}
+        response = client.response()
+    seen = {name.lower(): value for name, value in response.json()["headers"]}
     assert seen["x-forwarded-for"] == "192.0.2.7"
     assert seen["x-forwarded-proto"] == "http"
     assert "evil" not in str(seen)
@@ -158,8 +158,8 @@ def test_tls(httpd: Httpd) -> None:
     with host.connect() as client:
         client.send(b"GET /echo HTTP/1.1\r\nHost: shop\r\n"
                     b"X-Forwarded-Proto: http\r\n\r\n")
-        answer = client.answer()
-    assert ["X-Forwarded-Proto", "https"] in answer.json()["headers"]
+        response = client.response()
+    assert ["X-Forwarded-Proto", "https"] in response.json()["headers"]
     host.close()
 
 
@@ -252,9 +252,9 @@ def test_trailers(httpd: Httpd, buffer: str) -> None:
     with Raw(httpd.port, b"POST /echo HTTP/1.1\r\nHost: shop\r\n"
              b"Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n" + lines
              + b"\r\n") as client:
-        answer = client.answer()
-    assert answer.status == 200
-    assert "evil" not in answer.text and "192.0.2.66" not in answer.text
+        response = client.response()
+    assert response.status == 200
+    assert "evil" not in response.text and "192.0.2.66" not in response.text
 
 
 @pytest.mark.parametrize("trusted", [False, True])
@@ -267,12 +267,12 @@ def test_http2(httpd: Httpd, trusted: bool) -> None:
     httpd.start()
     words = [word for name, value in SAID.items()
              for word in ("-H", f"{name}: {value}")]
-    answer = subprocess.run(
+    response = subprocess.run(
         ["curl", "-s", "--http2-prior-knowledge", "--max-time", "40",
          "--connect-to", f"::127.0.0.1:{httpd.port}", *words,
          "http://shop/echo"], capture_output=True, check=True).stdout
     seen = {name.lower(): value
-            for name, value in json.loads(answer)["headers"]}
+            for name, value in json.loads(response)["headers"]}
     if trusted:
         assert seen["x-forwarded-for"] == "192.0.2.7"
         assert seen["x-forwarded-proto"] == "https"

@@ -23,9 +23,9 @@ def test_limit(httpd: Httpd) -> None:
     held = httpd.hold("shop", "a")
     waiting = [httpd.get_async("/pid", "shop") for _ in range(3)]
     httpd.settles(active=1, count=1, waiting=3)
-    answer = httpd.get("/pid", "shop")
-    assert answer.status == 503
-    assert int(answer.headers["Retry-After"]) >= 1
+    response = httpd.get("/pid", "shop")
+    assert response.status == 503
+    assert int(response.headers["Retry-After"]) >= 1
     httpd.log.wait_for("shop: the queue is full: .* AppMaxQueue 3 wait")
     held.release()
     assert [one.result().status for one in waiting] == [200, 200, 200]
@@ -41,9 +41,9 @@ def test_deadline(httpd: Httpd) -> None:
     httpd.settles(active=0, count=1)
     held = httpd.hold("shop", "a")
     with Late(*procs.marked(str(httpd.dir))) as late:
-        answer = httpd.get("/pid", "shop")
-    assert answer.status == 503
-    assert int(answer.headers["Retry-After"]) >= 1
+        response = httpd.get("/pid", "shop")
+    assert response.status == 503
+    assert int(response.headers["Retry-After"]) >= 1
     assert 2.0 <= late.took < 2.5 + late.seconds
     httpd.log.wait_for(r"shop: no process was free.*2000 ms \(AppQueue")
     httpd.settles(active=1, count=1)
@@ -126,8 +126,8 @@ def test_half_closed_connection(httpd: Httpd, version: str) -> None:
         if version == "1.1":
             assert raw.head()[0] == 100, "httpd has looked"
         pid = held.release().text
-        answer = raw.answer()
-        assert (answer.status, answer.text) == (200, pid)
+        response = raw.response()
+        assert (response.status, response.text) == (200, pid)
 
 
 def test_busy_app_does_not_starve_a_new_one(httpd: Httpd) -> None:

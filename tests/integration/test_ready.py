@@ -61,7 +61,7 @@ def starting(httpd: Httpd, ready: str, *directives: str) -> App:
     return app
 
 
-def asked(httpd: Httpd, path: str) -> int:
+def requests_for(httpd: Httpd, path: str) -> int:
     return sum(line.endswith(f" GET {path}")
                for line in httpd.requests_seen())
 
@@ -71,15 +71,15 @@ def test_warm_up(httpd: Httpd, listen: str) -> None:
     """No request before the path is answered with 2xx, then at once"""
     app = starting(httpd, "/up", f"AppListen {listen}")
     first = httpd.get_async("/pid", "shop")
-    wait_until(lambda: asked(httpd, "/up") >= 3, "it is asked again")
+    wait_until(lambda: requests_for(httpd, "/up") >= 3, "it is asked again")
     assert not first.done()
     assert httpd.group(app)["state"] == "starting"
-    assert asked(httpd, "/pid") == 0
+    assert requests_for(httpd, "/pid") == 0
     (httpd.dir / "warm").touch()
     assert first.result().status == 200
-    seen = asked(httpd, "/up")
+    seen = requests_for(httpd, "/up")
     assert httpd.get("/pid", "shop").text == first.result().text
-    assert asked(httpd, "/up") == seen, "it is not asked any more"
+    assert requests_for(httpd, "/up") == seen, "it is not asked any more"
     httpd.log.wait_for(r"asked for shop$")  # by the server's name
 
 
@@ -91,11 +91,11 @@ def test_warm_up(httpd: Httpd, listen: str) -> None:
 def test_what_is_ready(httpd: Httpd, path: str, status: int) -> None:
     """By its status line: 2xx and 3xx are, all else is asked again until
     AppStartTimeout"""
-    httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD)
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
     app = starting(httpd, f"'{path}'",
                    f"AppStartTimeout {3 if status == 502 else 60}")
-    answer = httpd.get("/pid", "shop")
-    assert answer.status == status
+    response = httpd.get("/pid", "shop")
+    assert response.status == status
     if status == 502:
         said = httpd.group(app)["last_error"]
         assert f"GET {path} with 2xx or 3xx" in said and "within 3 s" in said
@@ -107,7 +107,7 @@ def test_what_is_ready(httpd: Httpd, path: str, status: int) -> None:
 
 def test_an_app_that_hangs(httpd: Httpd) -> None:
     """An answer that never comes, or never ends"""
-    httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD)
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
     app = starting(httpd, "'/hold?key=a'", "AppStartTimeout 1",
                    "AppStopTimeout 1")
     assert httpd.get("/pid", "shop").status == 502
@@ -121,14 +121,14 @@ def test_its_first_response_may_take_long(httpd: Httpd) -> None:
     held = httpd.dir / "hold" / "a.held"
     wait_until(held.exists, "it is asked")
     first.thread.join(2)
-    assert not first.done() and asked(httpd, "/hold?key=a") == 1
+    assert not first.done() and requests_for(httpd, "/hold?key=a") == 1
     (httpd.dir / "hold" / "a.go").touch()
     assert first.result().status == 200
     assert len(httpd.pids(app)) == 1
 
 
 def test_dies_while_it_warms_up(httpd: Httpd) -> None:
-    httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD)
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
     app = starting(httpd, "/crash")
     assert httpd.get("/pid", "shop").status == 502
     assert "signal 9 (SIGKILL)" in httpd.group(app)["last_error"]
@@ -194,7 +194,7 @@ def test_notify(httpd: Httpd) -> None:
 
 
 def test_notify_never_comes(httpd: Httpd) -> None:
-    httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD)
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
     app = starting(httpd, "notify", "AppStartTimeout 1")
     assert httpd.get("/pid", "shop").status == 502
     assert "did not say READY=1 within 1 s" in httpd.group(app)["last_error"]
@@ -207,10 +207,10 @@ def test_rolling(httpd: Httpd) -> None:
     app = starting(httpd, "/up", "MaxInstances 1")
     old = httpd.get("/pid", "shop").text
     warm.unlink()
-    seen = asked(httpd, "/up")
+    seen = requests_for(httpd, "/up")
     app.touch()
     assert httpd.get("/pid", "shop").text == old
-    wait_until(lambda: asked(httpd, "/up") > seen + 1, "the new one is asked")
+    wait_until(lambda: requests_for(httpd, "/up") > seen + 1, "it is asked")
     assert httpd.get("/pid", "shop").text == old
     assert httpd.group(app)["state"] == "restarting"
     warm.touch()

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.mpms("event")
 @pytest.fixture(name="file")
 def reason(httpd: Httpd) -> Path:
     """The file of an app that does not start."""
-    httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD)
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
     httpd.app("shop", command="/bin/sh -c 'exit 3'")
     httpd.start()
     assert httpd.get("/pid", "shop").status == 502

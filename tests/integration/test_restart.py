@@ -17,9 +17,9 @@ def blocking(httpd: Httpd) -> None:
 
 
 def pid_of(httpd: Httpd, host: str) -> int:
-    answer = httpd.get("/pid", host)
-    assert answer.status == 200
-    return int(answer.text)
+    response = httpd.get("/pid", host)
+    assert response.status == 200
+    return int(response.text)
 
 
 def test_created_restarts_all(httpd: Httpd) -> None:
@@ -65,10 +65,10 @@ def test_touched_restarts_once(httpd: Httpd) -> None:
     seen = [pid_of(httpd, "shop")]
     for when in (None, (1000, 1000), (2000000000, 2000000000)):
         os.utime(file, when)
-        answers = {pid_of(httpd, "shop") for _ in range(12)}
-        assert len(answers) == 1, "exactly one restart"
-        assert not answers & set(seen)
-        seen += answers
+        responses = {pid_of(httpd, "shop") for _ in range(12)}
+        assert len(responses) == 1, "exactly one restart"
+        assert not responses & set(seen)
+        seen += responses
 
 
 def test_directory_counts(httpd: Httpd) -> None:

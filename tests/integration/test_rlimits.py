@@ -15,9 +15,9 @@ pytestmark = pytest.mark.mpms("event")
 
 def limits(httpd: Httpd, host: str, path: str = "") -> dict[str, str]:
     """/proc/self/limits of an app: "soft hard" by name"""
-    answer = httpd.get(f"{path}/process", host)
-    assert answer.status == 200, answer.text
-    return parse(answer.json()["limits"])
+    response = httpd.get(f"{path}/process", host)
+    assert response.status == 200, response.text
+    return parse(response.json()["limits"])
 
 
 def parse(text: str) -> dict[str, str]:
@@ -90,7 +90,7 @@ def word(limit: int) -> str:
     ("RLimitMEM 1000000", "last output: .*failed to map")])
 def test_too_small(httpd: Httpd, directive: str, why: str) -> None:
     """The start fails with a reason, others are not concerned."""
-    httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD)
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
     httpd.app("shop", directive)
     httpd.app("blog")
     httpd.start()
@@ -140,7 +140,7 @@ def test_adoption_without_descriptors(httpd: Httpd) -> None:
     that, and those that are left are taken over when there are some"""
     httpd.wrapper = [*CAPPED, "prlimit", "--nofile=512:2000"]
     httpd.log.expect(sentences.FEW_DESCRIPTORS, sentences.NONE_LEFT,
-                     sentences.NOT_STARTED, sentences.START_TOLD)
+                     sentences.NOT_STARTED, sentences.START_ERROR)
     blog = httpd.app("blog", "MaxInstances 3")
     shop = httpd.app("shop", "MinInstances 3", "MaxInstances 3")
     httpd.start()

@@ -118,7 +118,7 @@ def test_app_without_a_process(httpd: Httpd) -> None:
 
 def test_slow_and_killed(httpd: Httpd) -> None:
     """But no report: it has stacks of the kernel, which are root's"""
-    httpd.log.expect(*KILLED, sentences.SLOW, sentences.KILLED_UNANSWERED,
+    httpd.log.expect(*KILLED, sentences.SLOW, sentences.KILLED_NO_RESPONSE,
                      sentences.NO_BACKEND)
     file = httpd.dir / "shop.log"
     httpd.app("shop", f"AppLog {file}", "AppHungAfter 1s", "AppKillAfter 2s")

@@ -40,8 +40,8 @@ def start(httpd: Httpd, *directives: str, location: str = "") -> None:
 def refused(httpd: Httpd, path: str) -> None:
     """It is not run, and its source is not handed out."""
     for more in ("", "/and/more", "?x=1"):
-        answer = httpd.get(path + more, "shop")
-        assert (answer.status, "php" in answer.text) == (403, False)
+        response = httpd.get(path + more, "shop")
+        assert (response.status, "php" in response.text) == (403, False)
     assert httpd.post(path, "shop", "x=1").status == 403
     httpd.log.expect("is not run by shop: it is neither below")
 
@@ -53,8 +53,8 @@ def test_own_scripts(httpd: Httpd, name: str) -> None:
     write(httpd.dir / "shop/public/sub", name, USER)
     start(httpd)
     for more in ("", "/and/more", "?x=1"):
-        answer = httpd.get(f"/sub/{name}{more}", "shop")
-        assert answer.text == f"run by {USER} {name}"
+        response = httpd.get(f"/sub/{name}{more}", "shop")
+        assert response.text == f"run by {USER} {name}"
     assert httpd.get("/sub/plain.txt", "shop").text == "a file"
     assert httpd.get("/sub/none.php", "shop").text == "the front page"
 

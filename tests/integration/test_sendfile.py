@@ -29,9 +29,9 @@ def start(httpd: Httpd, *directives: str) -> App:
     return app
 
 
-def ask(httpd: Httpd, name: object, query: str = "",
-        headers: Optional[dict[str, str]] = None,
-        method: str = "GET") -> Response:
+def fetch(httpd: Httpd, name: object, query: str = "",
+          headers: Optional[dict[str, str]] = None,
+          method: str = "GET") -> Response:
     return httpd.request(method, f"/file?x=1{query}", "shop",
                          headers={"X-Name": str(name), **(headers or {})})
 
@@ -44,55 +44,58 @@ def test_file_is_sent(httpd: Httpd) -> None:
     app = start(httpd)
     for name in (app.root / "storage" / "report", "storage/report"):
         for size in ("", "&n=0", "&n=100000"):
-            answer = ask(httpd, name, size)
-            assert (answer.status, answer.body) == (200, TEXT)
-            assert answer.headers["Content-Length"] == str(len(TEXT))
-            assert answer.headers["Accept-Ranges"] == "bytes"
-            assert answer.headers["Content-Type"] == "text/plain"
-            assert answer.headers["Content-Disposition"] == "attachment"
-            assert answer.headers["X-App"] == "here"
-            assert answer.headers["Last-Modified"] and answer.headers["ETag"]
-            assert "X-Sendfile" not in answer.headers
+            response = fetch(httpd, name, size)
+            assert (response.status, response.body) == (200, TEXT)
+            assert response.headers["Content-Length"] == str(len(TEXT))
+            assert response.headers["Accept-Ranges"] == "bytes"
+            assert response.headers["Content-Type"] == "text/plain"
+            assert response.headers["Content-Disposition"] == "attachment"
+            assert response.headers["X-App"] == "here"
+            assert response.headers["Last-Modified"]
+            assert response.headers["ETag"]
+            assert "X-Sendfile" not in response.headers
     httpd.settles(active=0, count=1)
 
 
 def test_head_and_empty_file(httpd: Httpd) -> None:
     app = start(httpd)
-    answer = ask(httpd, "storage/report", method="HEAD")
-    assert (answer.status, answer.body) == (200, b"")
-    assert answer.headers["Content-Length"] == str(len(TEXT))
+    response = fetch(httpd, "storage/report", method="HEAD")
+    assert (response.status, response.body) == (200, b"")
+    assert response.headers["Content-Length"] == str(len(TEXT))
     (app.root / "empty").touch()
-    answer = ask(httpd, "empty")
-    assert (answer.status, answer.body) == (200, b"")
+    response = fetch(httpd, "empty")
+    assert (response.status, response.body) == (200, b"")
 
 
 def test_ranges(httpd: Httpd) -> None:
     start(httpd)
-    for (asked, body), case in cases([("bytes=0-4", TEXT[:5]),
-                                      ("bytes=100-", TEXT[100:]),
-                                      ("bytes=-7", TEXT[-7:])]):
+    for (ranges, body), case in cases([("bytes=0-4", TEXT[:5]),
+                                       ("bytes=100-", TEXT[100:]),
+                                       ("bytes=-7", TEXT[-7:])]):
         with case:
-            answer = ask(httpd, "storage/report", headers={"Range": asked})
-            assert (answer.status, answer.body) == (206, body)
-            assert answer.headers["Content-Range"].endswith(f"/{len(TEXT)}")
-    answer = ask(httpd, "storage/report", headers={"Range": "bytes=9999999-"})
-    assert answer.status == 416
+            response = fetch(httpd, "storage/report",
+                             headers={"Range": ranges})
+            assert (response.status, response.body) == (206, body)
+            assert response.headers["Content-Range"].endswith(f"/{len(TEXT)}")
+    response = fetch(httpd, "storage/report",
+                     headers={"Range": "bytes=9999999-"})
+    assert response.status == 416
 
 
 def test_conditions(httpd: Httpd) -> None:
     start(httpd)
-    first = ask(httpd, "storage/report")
+    first = fetch(httpd, "storage/report")
     for header, value in (("If-None-Match", first.headers["ETag"]),
                           ("If-Modified-Since",
                            first.headers["Last-Modified"])):
-        answer = ask(httpd, "storage/report", headers={header: value})
-        assert (answer.status, answer.body) == (304, b"")
-    answer = ask(httpd, "storage/report", headers={"If-None-Match": '"x"'})
-    assert (answer.status, answer.body) == (200, TEXT)
-    answer = ask(httpd, "storage/report", headers={"If-Match": '"x"'})
-    assert answer.status == 412
-    answer = ask(httpd, "storage/report", "&etag=1")
-    assert answer.headers["ETag"] == '"mine"'
+        response = fetch(httpd, "storage/report", headers={header: value})
+        assert (response.status, response.body) == (304, b"")
+    response = fetch(httpd, "storage/report", headers={"If-None-Match": '"x"'})
+    assert (response.status, response.body) == (200, TEXT)
+    response = fetch(httpd, "storage/report", headers={"If-Match": '"x"'})
+    assert response.status == 412
+    response = fetch(httpd, "storage/report", "&etag=1")
+    assert response.headers["ETag"] == '"mine"'
 
 
 @pytest.mark.mpms("prefork", "event")
@@ -104,10 +107,10 @@ def test_large_file_for_a_slow_client(httpd: Httpd) -> None:
     with open(app.root / "large", "wb") as file:
         file.truncate(size)
     with Raw(httpd.port, b"GET /file HTTP/1.1\r\nHost: shop\r\n"
-             b"X-Name: large\r\n\r\n", receive_buffer=16384) as reader:
-        assert reader.stream.file.read(15) == b"HTTP/1.1 200 OK"
+             b"X-Name: large\r\n\r\n", receive_buffer=16384) as client:
+        assert client.stream.file.read(15) == b"HTTP/1.1 200 OK"
         assert httpd.get("/pid", "shop").status == 200
-        rest = reader.stream.file.read(size)
+        rest = client.stream.file.read(size)
         assert rest.count(b"\0") > size - 1000
 
 
@@ -129,10 +132,10 @@ def test_by_any_protocol(httpd: Httpd, name: str, times: int) -> None:
             f"    return [b'{text}']\n")
     httpd.start()
     for _ in range(2):
-        answer = place.get("/")
-        assert (answer.status, answer.body) == (200, TEXT)
-        assert answer.headers["Content-Length"] == str(len(TEXT))
-        assert "X-Sendfile" not in answer.headers
+        response = place.get("/")
+        assert (response.status, response.body) == (200, TEXT)
+        assert response.headers["Content-Length"] == str(len(TEXT))
+        assert "X-Sendfile" not in response.headers
     assert place.get("/", Range="bytes=3-5").body == TEXT[3:6]
     httpd.settles(active=0, count=1)
 
@@ -191,8 +194,8 @@ def test_with_the_length_of_the_file(httpd: Httpd, name: str) -> None:
         "    return []\n")
     httpd.start()
     for _ in range(2):
-        answer = place.get("/")
-        assert (answer.status, answer.body) == (200, TEXT)
+        response = place.get("/")
+        assert (response.status, response.body) == (200, TEXT)
     httpd.settles(active=0, count=1)
 
 
@@ -201,10 +204,10 @@ def test_error_document_may_be_a_file(httpd: Httpd) -> None:
                 "ErrorDocument 404 /file")
     (app.root / "sorry").write_text("sorry")
     for _ in range(2):
-        answer = httpd.get("/status?code=404", "shop",
-                           headers={"X-Name": "sorry", "Range": "bytes=1-2"})
-        assert (answer.status, answer.text) == (404, "sorry")
-        assert "X-Sendfile" not in answer.headers
+        response = httpd.get("/status?code=404", "shop",
+                             headers={"X-Name": "sorry", "Range": "bytes=1-2"})
+        assert (response.status, response.text) == (404, "sorry")
+        assert "X-Sendfile" not in response.headers
     httpd.settles(active=0, count=1)
 
 
@@ -213,23 +216,23 @@ def test_error_document_may_be_a_file(httpd: Httpd) -> None:
 def test_app_is_told(httpd: Httpd) -> None:
     """By httpd, and not by the client"""
     start(httpd, "AppSendFile Off")
-    answer = ask(httpd, "x", headers={"X-Sendfile-Type": "X-Sendfile"})
-    assert answer.headers["X-Was-Offered"] == ""
-    assert answer.text == "the app's own"
+    response = fetch(httpd, "x", headers={"X-Sendfile-Type": "X-Sendfile"})
+    assert response.headers["X-Was-Offered"] == ""
+    assert response.text == "the app's own"
     httpd.apps[0].directives[0] = "AppSendFile On"
     httpd.graceful()
-    answer = ask(httpd, "storage/report",
-                 headers={"X-Sendfile-Type": "X-Accel-Redirect"})
-    assert answer.headers["X-Was-Offered"] == "X-Sendfile"
-    assert answer.body == TEXT
+    response = fetch(httpd, "storage/report",
+                     headers={"X-Sendfile-Type": "X-Accel-Redirect"})
+    assert response.headers["X-Was-Offered"] == "X-Sendfile"
+    assert response.body == TEXT
 
 
 def test_only_for_200(httpd: Httpd) -> None:
     """An error stays the app's, and the name stays here"""
     start(httpd)
-    answer = ask(httpd, "storage/report", "&code=404")
-    assert (answer.status, answer.text) == (404, "the app's own")
-    assert "X-Sendfile" not in answer.headers
+    response = fetch(httpd, "storage/report", "&code=404")
+    assert (response.status, response.text) == (404, "the app's own")
+    assert "X-Sendfile" not in response.headers
 
 
 def test_other_directories(httpd: Httpd) -> None:
@@ -237,8 +240,8 @@ def test_other_directories(httpd: Httpd) -> None:
     place.mkdir()
     (place / "a b").write_text("elsewhere")
     start(httpd, f'AppSendFile On /nowhere "{place}"')
-    assert ask(httpd, place / "a b").text == "elsewhere"
-    assert ask(httpd, "storage/report").body == TEXT
+    assert fetch(httpd, place / "a b").text == "elsewhere"
+    assert fetch(httpd, "storage/report").body == TEXT
 
 
 def test_outside(httpd: Httpd) -> None:
@@ -259,11 +262,11 @@ def test_outside(httpd: Httpd) -> None:
              "/", "fifo", "/proc/self/root/etc/hostname", f"{app.root}-too/x")
     for (n, name), case in cases(enumerate(names, 1)):
         with case:
-            answer = ask(httpd, name)
-            assert answer.status == 403
-            assert b"secret" not in answer.body
-            assert "X-Sendfile" not in answer.headers
-            assert "X-App" not in answer.headers
+            response = fetch(httpd, name)
+            assert response.status == 403
+            assert b"secret" not in response.body
+            assert "X-Sendfile" not in response.headers
+            assert "X-App" not in response.headers
             assert len(httpd.log.wait_for(REFUSED, n)) == n
     (app.root / "fifo").unlink()
     httpd.settles(active=0, count=1)
@@ -276,8 +279,8 @@ def test_link_within_is_followed(httpd: Httpd) -> None:
     (httpd.dir / "shop").symlink_to(real)
     app = start(httpd)
     (app.root / "link").symlink_to(app.root / "storage" / "report")
-    assert ask(httpd, app.root / "link").body == TEXT
-    assert ask(httpd, real / "link").body == TEXT
+    assert fetch(httpd, app.root / "link").body == TEXT
+    assert fetch(httpd, real / "link").body == TEXT
 
 
 def test_moved_root_is_not_believed(httpd: Httpd) -> None:
@@ -294,13 +297,13 @@ def test_moved_root_is_not_believed(httpd: Httpd) -> None:
         os.chown(release / name, owner, owner)
     app.root.rename(httpd.dir / "before")
     app.root.symlink_to(release)
-    assert ask(httpd, "other").status == 403
-    assert ask(httpd, release / "other").status == 403
-    assert ask(httpd, "own").text == "own"
-    assert ask(httpd, release / "own").text == "own"
-    assert ask(httpd, httpd.dir / "before/storage/report").status == 403
+    assert fetch(httpd, "other").status == 403
+    assert fetch(httpd, release / "other").status == 403
+    assert fetch(httpd, "own").text == "own"
+    assert fetch(httpd, release / "own").text == "own"
+    assert fetch(httpd, httpd.dir / "before/storage/report").status == 403
     httpd.graceful()
-    assert ask(httpd, "other").text == "other"
+    assert fetch(httpd, "other").text == "other"
 
 
 def test_moved_directory_is_not_believed(httpd: Httpd) -> None:
@@ -310,15 +313,15 @@ def test_moved_directory_is_not_believed(httpd: Httpd) -> None:
     (place / "x").write_text("elsewhere")
     os.chown(place / "x", 0, 0)
     app = start(httpd, f'AppSendFile On "{place}"')
-    assert ask(httpd, place / "x").text == "elsewhere"
+    assert fetch(httpd, place / "x").text == "elsewhere"
     place.rename(httpd.dir / "before")
     place.symlink_to(httpd.dir / "other")
     (httpd.dir / "other").mkdir()
     for name, owner in (("own", app.root.stat().st_uid), ("secret", 0)):
         (httpd.dir / "other" / name).write_text(name)
         os.chown(httpd.dir / "other" / name, owner, owner)
-    assert ask(httpd, place / "secret").status == 403
-    assert ask(httpd, place / "own").text == "own"
+    assert fetch(httpd, place / "secret").status == 403
+    assert fetch(httpd, place / "own").text == "own"
 
 
 def test_missing_and_unreadable(httpd: Httpd) -> None:
@@ -327,11 +330,11 @@ def test_missing_and_unreadable(httpd: Httpd) -> None:
     (app.public / "sorry.html").write_text("sorry")
     (app.root / "closed").write_text("secret")
     (app.root / "closed").chmod(0o000)
-    answer = ask(httpd, "nothing")
-    assert (answer.status, answer.text) == (404, "sorry")
-    assert ask(httpd, "storage/report/x").status == 404
-    assert ask(httpd, "closed").status == 403
-    assert ask(httpd, "storage/report").body == TEXT
+    response = fetch(httpd, "nothing")
+    assert (response.status, response.text) == (404, "sorry")
+    assert fetch(httpd, "storage/report/x").status == 404
+    assert fetch(httpd, "closed").status == 403
+    assert fetch(httpd, "storage/report").body == TEXT
     httpd.settles(active=0, count=1)
 
 

@@ -31,11 +31,11 @@ def test_server(httpd: Httpd, language: str) -> None:
     app = demo(httpd, language)
     httpd.start()
     client = Connection(httpd.port, 60)
-    answers = [client.request("GET", "/hello", language) for _ in range(5)]
+    responses = [client.request("GET", "/hello", language) for _ in range(5)]
     client.close()
-    assert [answer.status for answer in answers] == [200] * 5
-    assert all("/hello" in answer.text for answer in answers)
-    assert "request 5 here" in answers[-1].text
+    assert [response.status for response in responses] == [200] * 5
+    assert all("/hello" in response.text for response in responses)
+    assert "request 5 here" in responses[-1].text
     (pid,) = httpd.pids(app)
     assert SERVERS[language] in command(pid)
     assert httpd.get("/a?b=c", language).status == 200
@@ -106,7 +106,7 @@ def test_package_json(httpd: Httpd) -> None:
 @pytest.mark.mpms("event")
 def test_detection_at_the_next_start(httpd: Httpd) -> None:
     """An app that is put there while httpd runs"""
-    httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD)
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
     app = httpd.app("shop", command=None)
     (app.root / "Procfile").write_text("web: /bin/false\n")
     httpd.start()
@@ -131,7 +131,7 @@ def test_php_site(httpd: Httpd) -> None:
     (app.public / "style.css").write_text("static")
     httpd.start()
     public = app.public
-    for path, answer in {
+    for path, response in {
             "/": f"/index.php - / {public}/index.php",
             "/a/b?c": f"/index.php /a/b /a/b?c {public}/index.php",
             "/old.php": f"/old.php - /old.php {public}/old.php",
@@ -143,7 +143,7 @@ def test_php_site(httpd: Httpd) -> None:
             "/style.css/x.php": f"/index.php /style.css/x.php "
                                 f"/style.css/x.php {public}/index.php",
             "/style.css": "static"}.items():
-        assert httpd.get(path, "site").text.strip() == answer
+        assert httpd.get(path, "site").text.strip() == response
     (app.public / "proxy.php").write_text(
         "<?php echo $_SERVER['HTTP_PROXY'] ?? 'none';")
     assert httpd.get("/proxy.php", "site",
@@ -211,7 +211,7 @@ def test_fastcgi_program_is_found(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")
 def test_php_wants_fcgi(httpd: Httpd) -> None:
-    httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD)
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
     app = httpd.app("shop", "AppProtocol http", command=None)
     (app.root / "index.php").write_text("<?php echo 1;")
     httpd.start()

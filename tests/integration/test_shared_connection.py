@@ -37,7 +37,7 @@ def good(response: Response) -> int:
     return number(response)
 
 
-def ask(httpd: Httpd, path: str = "/ok", method: str = "GET") -> Response:
+def fetch(httpd: Httpd, path: str = "/ok", method: str = "GET") -> Response:
     client = Connection(httpd.port)
     try:
         return client.request(method, path, "shop")
@@ -50,8 +50,8 @@ def shared(httpd: Httpd) -> int:
     them just now. Its number. An idle one is not used after a second, so it
     may take more than one attempt."""
     def twice() -> int:
-        first = good(ask(httpd))
-        return first if good(ask(httpd)) == first else 0
+        first = good(fetch(httpd))
+        return first if good(fetch(httpd)) == first else 0
     return wait_until(twice, "a connection is used again")
 
 
@@ -78,7 +78,7 @@ def test_clean_end(httpd: Httpd, path: str) -> None:
     start(httpd)
 
     def again() -> bool:
-        return good(ask(httpd, path)) == good(ask(httpd))
+        return good(fetch(httpd, path)) == good(fetch(httpd))
     wait_until(again, "it is used again")
 
 
@@ -87,7 +87,7 @@ def test_not_after_a_second(httpd: Httpd) -> None:
     start(httpd)
     before = shared(httpd)
     time.sleep(1.1)
-    assert good(ask(httpd)) > before
+    assert good(fetch(httpd)) > before
 
 
 @pytest.mark.parametrize("method", ["POST", "DELETE", "PUT"])
@@ -102,7 +102,7 @@ def test_fresh_for_what_is_not_repeated(httpd: Httpd, method: str) -> None:
                                        "AppListen tcp"])
 def test_not_shared(httpd: Httpd, directive: str) -> None:
     start(httpd, directive)
-    seen = [good(ask(httpd)) for _ in range(5)]
+    seen = [good(fetch(httpd)) for _ in range(5)]
     assert len(set(seen)) == 5
     httpd.check()
 
@@ -116,10 +116,10 @@ def test_cut_after(httpd: Httpd, path: str) -> None:
     """What the client gets is right, and the connection is not used again"""
     start(httpd, "SetEnv proxy-interim-response Suppress")
     before = shared(httpd)
-    used = good(ask(httpd, path))
+    used = good(fetch(httpd, path))
     assert used in (before, before + 1)
     for _ in range(3):
-        assert good(ask(httpd)) > used
+        assert good(fetch(httpd)) > used
 
 
 @pytest.mark.parametrize("method,path,status", [
@@ -130,10 +130,10 @@ def test_cut_after_no_body(httpd: Httpd, method: str, path: str,
     """An app may send a body all the same"""
     start(httpd)
     shared(httpd)
-    response = ask(httpd, path, method)
+    response = fetch(httpd, path, method)
     assert (response.status, response.body) == (status, b"")
     for _ in range(3):
-        assert good(ask(httpd)) > number(response)
+        assert good(fetch(httpd)) > number(response)
 
 
 @pytest.mark.parametrize("size", [0, 100000])
@@ -145,18 +145,18 @@ def test_body_that_is_not_read(httpd: Httpd, method: str, size: int) -> None:
                b"\r\n\r\n")
     used = good(httpd.request(method, "/unread-body", "shop", body=request))
     for _ in range(3):
-        assert good(ask(httpd)) > used
+        assert good(fetch(httpd)) > used
 
 
 def test_byte_between_two_requests(httpd: Httpd) -> None:
     start(httpd)
-    used = number(ask(httpd, "/late"))
+    used = number(fetch(httpd, "/late"))
     fifo = httpd.dir / "shop" / "tmp" / "late"
     wait_until(fifo.exists, "the response was sent")
     os.close(os.open(fifo, os.O_WRONLY))
     wait_until(lambda: "sent" in httpd.requests_seen(), "and what is too much")
     for _ in range(3):
-        assert good(ask(httpd)) > used
+        assert good(fetch(httpd)) > used
 
 
 def test_response_to_an_unread_request(httpd: Httpd) -> None:
@@ -164,8 +164,8 @@ def test_response_to_an_unread_request(httpd: Httpd) -> None:
     start(httpd)
 
     def on_a_shared_one() -> bool:
-        used = good(ask(httpd, "/answers-unread"))
-        assert good(ask(httpd)) > used
+        used = good(fetch(httpd, "/answers-unread"))
+        assert good(fetch(httpd)) > used
         return httpd.requests_seen()[-1].endswith(str(used + 1))
     wait_until(on_a_shared_one, "the request is sent again")
 
@@ -174,8 +174,8 @@ def test_hangs_up_when_it_is_used(httpd: Httpd) -> None:
     """It was not read, so it is sent again"""
     start(httpd)
     for _ in range(3):
-        used = good(ask(httpd, "/hangs-up"))
-        assert good(ask(httpd)) > used
+        used = good(fetch(httpd, "/hangs-up"))
+        assert good(fetch(httpd)) > used
 
 
 def test_client_leaves(httpd: Httpd) -> None:
@@ -184,14 +184,14 @@ def test_client_leaves(httpd: Httpd) -> None:
     before = shared(httpd)
     with Raw(httpd.port, b"GET /endless HTTP/1.1\r\nHost: shop\r\n\r\n") as raw:
         assert raw.head()[0] == 200
-    assert good(ask(httpd)) > before
+    assert good(fetch(httpd)) > before
 
 
 def test_timeout(httpd: Httpd) -> None:
     start(httpd, "AppTimeout 1")
     before = shared(httpd)
-    assert ask(httpd, "/hang").status == 504
-    assert good(ask(httpd)) > before
+    assert fetch(httpd, "/hang").status == 504
+    assert good(fetch(httpd)) > before
 
 
 # ---- when something is killed
@@ -201,9 +201,9 @@ def test_killed_between_two_requests(httpd: Httpd) -> None:
     start(httpd)
     shared(httpd)
     for _ in range(3):
-        pid = int(ask(httpd, "/pid").text)
+        pid = int(fetch(httpd, "/pid").text)
         procs.send(pid, signal.SIGKILL)
-        assert int(ask(httpd, "/pid").text) != pid
+        assert int(fetch(httpd, "/pid").text) != pid
 
 
 def test_child_killed_inside(httpd: Httpd) -> None:
@@ -214,7 +214,7 @@ def test_child_killed_inside(httpd: Httpd) -> None:
     pending = httpd.get_async("/hang", "shop")
     wait_until(lambda: "/hang" in str(httpd.requests_seen()), "it is asked")
     procs.send(httpd.child_of(pending), signal.SIGKILL)
-    assert good(ask(httpd)) > before
+    assert good(fetch(httpd)) > before
     httpd.check()
 
 
@@ -222,10 +222,11 @@ def test_stop_does_not_wait(httpd: Httpd) -> None:
     """A server that reads from its connection notices SIGTERM afterwards"""
     start(httpd, "AppStopTimeout 60")
     shared(httpd)
-    pid = int(ask(httpd, "/pid").text)
+    pid = int(fetch(httpd, "/pid").text)
     began = time.monotonic()
     assert httpd.ctl("restart", "shop").returncode == 0
-    wait_until(lambda: int(ask(httpd, "/pid").text) != pid, "another process")
+    wait_until(lambda: int(fetch(httpd, "/pid").text) != pid,
+               "another process")
     wait_until(lambda: not procs.alive(pid), "it has ended")
     assert time.monotonic() - began < 50
     began = time.monotonic()
@@ -241,7 +242,7 @@ def test_after_graceful_and_a_new_spawner(httpd: Httpd) -> None:
     shared(httpd)
     procs.send(httpd.spawner_now(), signal.SIGKILL)
     shared(httpd)
-    pid = int(ask(httpd, "/pid").text)
+    pid = int(fetch(httpd, "/pid").text)
     wait_until(lambda: httpd.ctl("restart", "shop").returncode == 0,
                "there is a new spawner")
     wait_until(lambda: not procs.alive(pid), "the process has ended")

@@ -17,9 +17,9 @@ pytestmark = pytest.mark.mpms("event")
 
 
 def shown(httpd: Httpd, name: str) -> dict[str, list[dict[str, Any]]]:
-    answer = json.loads(httpd.ctl("--json", "show", name).stdout)
+    response = json.loads(httpd.ctl("--json", "show", name).stdout)
     found: dict[str, list[dict[str, Any]]] = {}
-    for setting in answer["settings"]:
+    for setting in response["settings"]:
         found.setdefault(setting["directive"], []).append(setting)
     return found
 

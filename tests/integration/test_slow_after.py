@@ -175,14 +175,14 @@ def test_once(httpd: Httpd) -> None:
     wait_until(lambda: httpd.log.matching(SLOW), "it is slow")
     second = httpd.hold("shop", "b")
     wait_until(lambda: len(httpd.log.matching(SLOW)) == 2, "so is this")
-    looks(httpd, 3)
+    wait_for_scans(httpd, 3)
     assert first.release().status == second.release().status == 200
     assert len(httpd.log.wait_for(SLOW, 2)) == 2
     assert len(httpd.log.wait_for(r"report: command", 2)) == 2
     assert httpd.get("/pid", "shop").status == 200
 
 
-def looks(httpd: Httpd, n: int) -> None:
+def wait_for_scans(httpd: Httpd, n: int) -> None:
     """The spawner has looked n times at least."""
     spawner = httpd.helper("spawner")
 
@@ -205,7 +205,7 @@ def test_off(httpd: Httpd) -> None:
     slow = httpd.hold("other", "b")
     wait_until(lambda: httpd.log.matching(rf"other\[{slow.pid}\] {SLOW}"),
                "the other app's request is slow")
-    looks(httpd, 2)
+    wait_for_scans(httpd, 2)
     assert held.release().status == slow.release().status == 200
     assert not httpd.log.matching(r"shop\[\d+\] is slow")
     assert httpd.pids(app) == [held.pid]
@@ -303,7 +303,7 @@ def test_reload(httpd: Httpd) -> None:
     """A new limit holds for the requests that are open"""
     app = start(httpd)
     held = httpd.hold("shop", "a")
-    looks(httpd, 2)
+    wait_for_scans(httpd, 2)
     assert not httpd.log.matching(SLOW)
     limit(httpd, app, "100ms")
     wait_until(lambda: httpd.log.matching(SLOW), "it is slow")

@@ -136,9 +136,9 @@ def test_underscore_is_no_hyphen(httpd: Httpd) -> None:
     body = b"0\r\n\r\n"
     with Raw(httpd.port, post(b"Transfer_Encoding: chunked\r\nContent_Length: "
                               b"1\r\nContent-Length: 5\r\n", body)) as client:
-        answer = client.answer("POST").json()
-    assert answer["body"] == body.decode()
-    assert not [name for name, _ in answer["headers"] if "_" in name]
+        response = client.response("POST").json()
+    assert response["body"] == body.decode()
+    assert not [name for name, _ in response["headers"] if "_" in name]
 
 
 SIZES = [b"-5", b"+5", b"0x5", b"5 5", b"g", b"", b" ", b"5\x0b", b"'5'",
@@ -176,13 +176,13 @@ def test_extensions_and_trailers(httpd: Httpd) -> None:
     body = b"5;a=\"b\"\r\nabcde\r\n0\r\nX-Forwarded-Prefix: /evil\r\n" \
            b"Content-Length: 1\r\nX-Mine: no\r\n\r\n"
     with Raw(httpd.port, post(CHUNKED, body)) as client:
-        answer = client.answer("POST").json()
-        assert answer["body"] == "abcde"
-        names = {name.lower() for name, _ in answer["headers"]}
+        response = client.response("POST").json()
+        assert response["body"] == "abcde"
+        names = {name.lower() for name, _ in response["headers"]}
         assert not names & {"x-forwarded-prefix", "x-mine",
                             "transfer-encoding"}
         client.send(post(b"Content-Length: 1\r\n", b"x"))
-        assert client.answer("POST").json()["length"] == 1
+        assert client.response("POST").json()["length"] == 1
     assert seen(httpd) == ["POST /echo"] * 2
 
 
@@ -201,22 +201,22 @@ def test_body_of_a_get(httpd: Httpd) -> None:
 def echo(httpd: Httpd, headers: bytes, url: bytes = b"/echo") -> Response:
     with Raw(httpd.port, b"GET " + url + b" HTTP/1.1\r\nHost: shop\r\n"
              + headers + b"\r\n") as client:
-        return client.answer()
+        return client.response()
 
 
-def names(answer: Response) -> dict[str, str]:
-    return {name.lower(): value for name, value in answer.json()["headers"]}
+def names(response: Response) -> dict[str, str]:
+    return {name.lower(): value for name, value in response.json()["headers"]}
 
 
 def test_folded_header_is_one(httpd: Httpd) -> None:
     """Refused, or made one line: no header is hidden in another"""
     start(httpd)
-    answer = echo(httpd, b"X-Mine: a\r\n X-Forwarded-Prefix: /evil\r\n"
-                  b"X-Last: b\r\n")
-    if answer.status != 400:
-        assert "x-forwarded-prefix" not in names(answer)
-        assert names(answer)["x-mine"] == "a X-Forwarded-Prefix: /evil"
-        assert names(answer)["x-last"] == "b"
+    response = echo(httpd, b"X-Mine: a\r\n X-Forwarded-Prefix: /evil\r\n"
+                    b"X-Last: b\r\n")
+    if response.status != 400:
+        assert "x-forwarded-prefix" not in names(response)
+        assert names(response)["x-mine"] == "a X-Forwarded-Prefix: /evil"
+        assert names(response)["x-last"] == "b"
 
 
 PREFIXES = [b"X-Forwarded-Prefix", b"X_Forwarded_Prefix",
@@ -231,13 +231,13 @@ def test_client_does_not_say_where_the_app_is(httpd: Httpd) -> None:
     for name, case in cases(PREFIXES):
         with case:
             line = name + b": /evil\r\n"
-            answer = echo(httpd, line)
-            assert "/evil" not in str(answer.json()["headers"])
+            response = echo(httpd, line)
+            assert "/evil" not in str(response.json()["headers"])
             with Raw(httpd.port, b"GET /sub/echo HTTP/1.1\r\nHost: sub\r\n"
                      + line + b"\r\n") as client:
-                answer = client.answer()
-            assert "/evil" not in str(answer.json()["headers"])
-            assert names(answer)["x-forwarded-prefix"] == "/sub"
+                response = client.response()
+            assert "/evil" not in str(response.json()["headers"])
+            assert names(response)["x-forwarded-prefix"] == "/sub"
 
 
 def test_connection_names_no_header_of_ours(httpd: Httpd) -> None:
@@ -249,16 +249,16 @@ def test_connection_names_no_header_of_ours(httpd: Httpd) -> None:
     httpd.start()
     tricks = b"Connection: close, X-Remote-User, x-forwarded-for, " \
              b"X-Forwarded-Prefix, Cookie\r\nConnection: Host\r\n"
-    answer = echo(httpd, tricks + b"X-Remote-User: fake\r\nCookie: c=1\r\n"
-                  b"X_Remote_User: fake\r\n")
-    assert names(answer)["x-remote-user"] == "real"
-    assert names(answer)["x-forwarded-for"] == "127.0.0.1"
-    assert names(answer)["cookie"] == "c=1"
-    assert "fake" not in str(answer.json()["headers"])
-    assert answer.headers["Connection"] == "close"
+    response = echo(httpd, tricks + b"X-Remote-User: fake\r\nCookie: c=1\r\n"
+                    b"X_Remote_User: fake\r\n")
+    assert names(response)["x-remote-user"] == "real"
+    assert names(response)["x-forwarded-for"] == "127.0.0.1"
+    assert names(response)["cookie"] == "c=1"
+    assert "fake" not in str(response.json()["headers"])
+    assert response.headers["Connection"] == "close"
     with Raw(httpd.port, b"GET /sub/echo HTTP/1.1\r\nHost: sub\r\n" + tricks
              + b"\r\n") as client:
-        assert names(client.answer())["x-forwarded-prefix"] == "/sub"
+        assert names(client.response())["x-forwarded-prefix"] == "/sub"
 
 
 def test_encoded_line_end_in_the_url(httpd: Httpd) -> None:
@@ -269,12 +269,13 @@ def test_encoded_line_end_in_the_url(httpd: Httpd) -> None:
                             b"/a%00/echo", b"/echo?a%0d%0aX-Evil:%201"]):
         with case:
             before = seen(httpd)
-            answer = echo(httpd, b"", url)
-            if answer.status == 200:
-                assert "x-evil" not in names(answer)
-                assert answer.json()["target"].lower() == url.decode().lower()
+            response = echo(httpd, b"", url)
+            if response.status == 200:
+                assert "x-evil" not in names(response)
+                target = response.json()["target"]
+                assert target.lower() == url.decode().lower()
             else:
-                assert answer.status in (400, 403, 404)
+                assert response.status in (400, 403, 404)
                 assert seen(httpd) == before
 
 
@@ -316,7 +317,7 @@ def test_subrequest_of_a_page_is_cleaned(httpd: Httpd) -> None:
              + b"".join(name + b": /evil\r\n" for name in PREFIXES)
              + b"X-Sendfile-Type: X-Evil\r\nX-Accel-Mapping: /=/evil\r\n\r\n"
              ) as client:
-        answer = client.answer()
-    assert "evil" not in answer.text.lower()
-    assert names(answer)["x-forwarded-prefix"] == "/shop"
-    assert names(answer)["x-mine"] == "1"
+        response = client.response()
+    assert "evil" not in response.text.lower()
+    assert names(response)["x-forwarded-prefix"] == "/shop"
+    assert names(response)["x-mine"] == "1"

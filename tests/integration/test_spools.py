@@ -24,11 +24,11 @@ def test_disk_full(httpd: Httpd) -> None:
     httpd.directives.append("MaxPoolSize 1")
     bulk(httpd)
     httpd.start()
-    with Raw(httpd.port, get(f"/flood?n={MUCH}"), SMALL) as reader:
+    with Raw(httpd.port, get(f"/flood?n={MUCH}"), SMALL) as client:
         wait_until(httpd.log.bad, "the disk is full")
         other = httpd.get_async("/pid", "shop")
         httpd.settles(active=1, count=1, waiting=1)
-        assert reader.answer().body == flood(MUCH)
+        assert client.response().body == flood(MUCH)
     assert other.result().status == 200
     assert len(httpd.log.bad()) == 1
 
@@ -50,13 +50,13 @@ def test_limit(httpd: Httpd) -> None:
     httpd.directives.append("MaxPoolSize 1")
     bulk(httpd, "AppSpoolLimit 1M")
     httpd.start()
-    with Raw(httpd.port, get(f"/flood?n={2 * MUCH}"), SMALL) as reader:
+    with Raw(httpd.port, get(f"/flood?n={2 * MUCH}"), SMALL) as client:
         wait_until(lambda: spooled(httpd) >= MEGABYTE - 128 * 1024,
                    "as much is stored")
         other = httpd.get_async("/pid", "shop")
         httpd.settles(active=1, count=1, waiting=1)
         assert spooled(httpd) <= MEGABYTE
-        assert reader.answer().body == flood(2 * MUCH)
+        assert client.response().body == flood(2 * MUCH)
     assert other.result().status == 200
 
 
@@ -68,9 +68,9 @@ def test_directory(httpd: Httpd) -> None:
     httpd.directives += ["MaxPoolSize 1", f"AppPoolSpoolDir {place}"]
     bulk(httpd)
     httpd.start()
-    with Raw(httpd.port, get(f"/flood?n={MUCH}"), SMALL) as reader:
+    with Raw(httpd.port, get(f"/flood?n={MUCH}"), SMALL) as client:
         assert wait_until(httpd.spools)[0].startswith(str(place))
-        reader.answer()
+        client.response()
     with Raw(httpd.port, b"POST /sum HTTP/1.1\r\nHost: shop\r\n"
              b"Content-Length: 400000\r\n\r\n" + b"u" * 300000):
         assert wait_until(httpd.spools)[0].startswith(str(place))
@@ -106,5 +106,5 @@ def test_share_of_the_disk(httpd: Httpd) -> None:
         disk = os.statvfs(f"/proc/{httpd.pid}/root{place}")
         free = disk.f_bfree / disk.f_blocks
         assert 5 / 16 < free < 1 / 2, "each has had a megabyte more"
-        assert one.answer().body == flood(2 * MUCH)
-        assert other.answer().body == flood(2 * MUCH)
+        assert one.response().body == flood(2 * MUCH)
+        assert other.response().body == flood(2 * MUCH)

@@ -38,9 +38,9 @@ def kill_all(httpd: Httpd) -> None:
 def again(httpd: Httpd) -> int:
     """Start, and be served: the app that answers."""
     httpd.start()
-    answer = httpd.get("/pid", "shop", timeout=40)
-    assert answer.status == 200
-    return int(answer.text)
+    response = httpd.get("/pid", "shop", timeout=40)
+    assert response.status == 200
+    return int(response.text)
 
 
 def files(directory: Path) -> set[str]:

@@ -28,7 +28,7 @@ FAILURES = {
 @pytest.mark.parametrize("way", list(FAILURES))
 def test_failing_start(httpd: Httpd, way: str) -> None:
     """B6: an answer, the log, no storm of starts, other apps untouched"""
-    httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD)
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
     command = FAILURES[way].format(root=httpd.dir / "shop")
     app = httpd.app("shop", "AppStartTimeout 1", "AppStopTimeout 1",
                     command=command)
@@ -38,15 +38,15 @@ def test_failing_start(httpd: Httpd, way: str) -> None:
     (app.root / "garbage").chmod(0o755)
     httpd.start()
     assert httpd.get("/pid", "blog").status == 200
-    answer = httpd.get("/pid", "shop")
-    assert answer.status in (502, 503)
+    response = httpd.get("/pid", "shop")
+    assert response.status in (502, 503)
     began = len(httpd.log.lines())
-    answers = [httpd.get("/pid", "shop") for _ in range(5)]
-    for answer in answers:
-        assert answer.status in (502, 503)
-        if answer.status == 503:
-            assert int(answer.headers["Retry-After"]) >= 1
-    assert 503 in [answer.status for answer in answers], "it backs off"
+    responses = [httpd.get("/pid", "shop") for _ in range(5)]
+    for response in responses:
+        assert response.status in (502, 503)
+        if response.status == 503:
+            assert int(response.headers["Retry-After"]) >= 1
+    assert 503 in [response.status for response in responses], "it backs off"
     assert httpd.get("/pid", "blog").status == 200
     assert began and httpd.log.matching("shop")
     if way == "prints and exits":
@@ -68,7 +68,7 @@ while True:
 @pytest.mark.mpms("event")
 def test_stranger_on_the_port(httpd: Httpd) -> None:
     """AppListen tcp: whom another user listens for gets no request"""
-    httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD)
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
     note = httpd.dir / "hold" / "port"
     httpd.app("shop", "AppListen tcp", "AppQueueTimeout 100", command="sh -c "
               f'"echo $PORT >{note}; while test -e {note}; do sleep .1; done"')
@@ -80,18 +80,18 @@ def test_stranger_on_the_port(httpd: Httpd) -> None:
                                 stdout=subprocess.PIPE, user="nobody")
     try:
         assert stranger.stdout is not None
-        heard = [stranger.stdout.readline() for _ in range(2)]
+        received = [stranger.stdout.readline() for _ in range(2)]
         note.unlink()  # which ends the app
         assert pending.result().status == 502
     finally:
         stranger.kill()
-        heard.append(stranger.communicate()[0])
-    assert b"secret" not in b"".join(heard)
+        received.append(stranger.communicate()[0])
+    assert b"secret" not in b"".join(received)
 
 
 def test_no_entry(httpd: Httpd) -> None:
     """B6: a directory that AppUser may not enter"""
-    httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD)
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
     app = httpd.app("shop", "AppUser www-data")
     app.public = httpd.dir / "htdocs"  # httpd itself is not to mind
     httpd.start()
@@ -103,7 +103,7 @@ def test_no_entry(httpd: Httpd) -> None:
 
 def test_recovers_by_itself(httpd: Httpd) -> None:
     """B6, A15: once the cause is mended"""
-    httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD)
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
     broken = httpd.dir / "broken"
     broken.touch()
     httpd.app("shop", f"AppSetEnv BOOT_FAIL_IF {broken}")
@@ -117,7 +117,7 @@ def test_recovers_by_itself(httpd: Httpd) -> None:
 
 def test_failed_spawn_leaves_the_healthy_alone(httpd: Httpd) -> None:
     """A15: a background spawn fails, the others serve on"""
-    httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD)
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
     broken = httpd.dir / "broken"
     app = httpd.app("shop", f"AppSetEnv BOOT_FAIL_IF {broken}")
     httpd.start()

@@ -25,9 +25,9 @@ def test_json(httpd: Httpd) -> None:
     held = httpd.hold("shop", "a")
     waiting = [httpd.hold_async("shop", str(n)) for n in range(3)]
     httpd.settles(active=3, count=3, waiting=1)
-    answer = httpd.get(f"{STATUS}?json")
-    assert answer.headers["Content-Type"].startswith("application/json")
-    status = answer.json()
+    response = httpd.get(f"{STATUS}?json")
+    assert response.headers["Content-Type"].startswith("application/json")
+    status = response.json()
     assert status["pool"].items() >= {
         "max": 5, "count": 3, "active": 3, "spawning": 0, "waiting": 1,
         "leaving": 0}.items()
@@ -139,10 +139,10 @@ def test_page(httpd: Httpd) -> None:
     app = httpd.app("shop")
     httpd.start()
     held = httpd.hold("shop", "a", "/<script>/hold")
-    answer = httpd.get(STATUS)
-    assert answer.headers["Content-Type"].startswith("text/html")
-    assert str(httpd.pids(app)[0]) in answer.text
-    assert "<script>/hold" not in answer.text
+    response = httpd.get(STATUS)
+    assert response.headers["Content-Type"].startswith("text/html")
+    assert str(httpd.pids(app)[0]) in response.text
+    assert "<script>/hold" not in response.text
     held.release()
 
 
@@ -176,8 +176,8 @@ def test_status_beside_an_app(httpd: Httpd) -> None:
     """SetHandler wins over the app whose URLs it lies in"""
     httpd.app("shop")
     httpd.start()
-    answer = httpd.get(f"{STATUS}?json", "shop")
-    assert "pool" in answer.json()
+    response = httpd.get(f"{STATUS}?json", "shop")
+    assert "pool" in response.json()
 
 
 def test_events(httpd: Httpd) -> None:

@@ -51,12 +51,12 @@ def test_detach(httpd: Httpd) -> None:
     httpd.start()
     held = httpd.hold("shop", "a")
     one = process_id(httpd, app)
-    answer = press(httpd, "detach", one)
-    assert answer.status == 303
-    assert answer.headers["Location"] == "./apppool-status"
+    response = press(httpd, "detach", one)
+    assert response.status == 303
+    assert response.headers["Location"] == "./apppool-status"
     assert [p["state"] for p in httpd.group(app)["processes"]] == ["leaving"]
-    answer = press(httpd, "detach", one)
-    assert answer.status == 412 and "already leaving" in answer.text
+    response = press(httpd, "detach", one)
+    assert response.status == 412 and "already leaving" in response.text
     assert held.release().status == 200
     wait_until(lambda: not httpd.group(app)["processes"], "it ends")
     assert press(httpd, "detach", one).status == 412
@@ -74,8 +74,8 @@ def test_restart(httpd: Httpd) -> None:
     wait_until(lambda: httpd.get("/pid", "shop").text != pid, "new code")
     assert httpd.group(app)["restarts"] == 1
     httpd.log.wait_for("shop is restarted: somebody without a login")
-    answer = press(httpd, "restart", "blog")
-    assert answer.status == 412 and "has had a request" in answer.text
+    response = press(httpd, "restart", "blog")
+    assert response.status == 412 and "has had a request" in response.text
 
 
 def test_resume(httpd: Httpd) -> None:
@@ -87,8 +87,8 @@ def test_resume(httpd: Httpd) -> None:
     assert httpd.ctl("drain", "shop").returncode == 0
     page = httpd.get(STATUS).text
     assert ">Resume</button>" in page and 's drained">drained' in page
-    answer = press(httpd, "restart", "shop")
-    assert answer.status == 412 and "drained now" in answer.text
+    response = press(httpd, "restart", "shop")
+    assert response.status == 412 and "drained now" in response.text
     assert press(httpd, "resume", "shop").status == 303
     assert httpd.get("/pid", "shop").status == 200
     assert press(httpd, "resume", "shop").status == 412
@@ -110,8 +110,9 @@ def test_kill(httpd: Httpd) -> None:
                   f"{process[first.pid]}-0", f"{process[first.pid]}-",
                   f"{process[first.pid]}-{2**64 - 1}", process[first.pid],
                   f"{'0' * 16}-{request[first.pid]}", f"-{first.pid}"):
-        answer = press(httpd, "kill", other)
-        assert answer.status == 412 and "That request is over" in answer.text
+        response = press(httpd, "kill", other)
+        assert response.status == 412
+        assert "That request is over" in response.text
     assert httpd.pids(app, "busy") == sorted([first.pid, second.pid])
     assert press(httpd, "kill", mine).status == 303
     assert first.pending.result().status == 504
@@ -148,8 +149,8 @@ def test_off(httpd: Httpd) -> None:
     pid = httpd.get("/pid", "shop").text
     page = httpd.get(STATUS).text
     assert "<form" not in page and "token" not in page
-    answer = press(httpd, "detach", process_id(httpd, app), "0-0")
-    assert answer.status == 403 and "AppStatusAllowActions" in answer.text
+    response = press(httpd, "detach", process_id(httpd, app), "0-0")
+    assert response.status == 403 and "AppStatusAllowActions" in response.text
     assert httpd.get("/pid", "shop").text == pid
 
 
@@ -224,8 +225,8 @@ def test_odd_forms(httpd: Httpd) -> None:
         assert press(httpd, "detach", name, good).status in (412, 413), name
         assert press(httpd, "restart", name, good).status in (400, 412), name
     for method in ("PUT", "DELETE", "PATCH"):
-        answer = httpd.request(method, STATUS)
-        assert answer.status == 405 and "GET" in answer.headers["Allow"]
+        response = httpd.request(method, STATUS)
+        assert response.status == 405 and "GET" in response.headers["Allow"]
     assert httpd.pids(app) == [int(pid)] and httpd.events("detached") == []
 
 
@@ -259,10 +260,10 @@ def test_a_megabyte_of_query(httpd: Httpd) -> None:
         assert httpd.post(f"{STATUS}?{query}", "status", b"",
                           headers=FORM).status == 403
     assert httpd.pids(app) == [pid] and httpd.events("detached") == []
-    answer = httpd.post(f"{STATUS}?{'x' * (1 << 20)}", "status", form,
-                        headers=FORM)
-    assert answer.status == 303
-    assert answer.headers["Location"] == "./apppool-status"
+    response = httpd.post(f"{STATUS}?{'x' * (1 << 20)}", "status", form,
+                          headers=FORM)
+    assert response.status == 303
+    assert response.headers["Location"] == "./apppool-status"
 
 
 @pytest.mark.mpms("event")

@@ -114,13 +114,13 @@ def test_locked(httpd: Httpd, steps: int, status: int) -> None:
     holding = subprocess.Popen([str(holder()), str(child), str(steps)],
                                stdout=subprocess.PIPE, text=True)
 
-    def ask() -> None:
+    def fetch() -> None:
         with suppress(OSError, HTTPException):
             while True:  # until there is nobody to ask
                 connection.request("GET", "/pid", "shop")
 
-    asking = threading.Thread(target=ask, daemon=True)
-    asking.start()
+    thread = threading.Thread(target=fetch, daemon=True)
+    thread.start()
     try:
         assert holding.stdout is not None and holding.stdout.readline()
         with Late(*procs.marked(str(httpd.dir))) as late:
@@ -132,6 +132,6 @@ def test_locked(httpd: Httpd, steps: int, status: int) -> None:
         procs.kill9(child)
         holding.wait(20)
     assert waiting.result().status == 200
-    asking.join(20)
+    thread.join(20)
     assert httpd.status()["counters"]["repairs"] == 1
     httpd.check()

@@ -211,9 +211,10 @@ def test_headers(busy: Httpd) -> None:
     assert headers["X-Content-Type-Options"] == "nosniff"
     assert headers["Referrer-Policy"] == "no-referrer"
     assert policy != busy.get(STATUS).headers["Content-Security-Policy"]
-    for answer in (busy.get(f"{STATUS}?json"), busy.post(STATUS, "status", b""),
-                   busy.get(f"{STATUS}?metrics")):
-        assert answer.headers["Content-Security-Policy"] == (
+    for response in (busy.get(f"{STATUS}?json"),
+                     busy.post(STATUS, "status", b""),
+                     busy.get(f"{STATUS}?metrics")):
+        assert response.headers["Content-Security-Policy"] == (
             "default-src 'none'; base-uri 'none'; frame-ancestors 'none'")
-        assert answer.headers["Cache-Control"] == "no-store"
-        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+        assert response.headers["Cache-Control"] == "no-store"
+        assert response.headers["X-Content-Type-Options"] == "nosniff"

@@ -126,7 +126,7 @@ def test_stop_within_a_response(httpd: Httpd, name: str) -> None:
 def test_hard_restarts_under_load(httpd: Httpd) -> None:
     """Requests may fail, but each time everything starts anew and nothing is
     left of what was"""
-    httpd.log.expect("AH00045|AH00046", sentences.NO_ANSWER,
+    httpd.log.expect("AH00045|AH00046", sentences.NO_RESPONSE,
                      sentences.NO_BACKEND, sentences.UNREACHABLE)
     app = httpd.app("shop", "MaxInstances 3", "MinInstances 2")
     httpd.start()

@@ -154,8 +154,8 @@ def test_without_a_terminal(httpd: Httpd) -> None:
     assert done.returncode == 0 and "\033" not in done.stdout
     assert done.stdout.count("requests/s") == 2
     done = httpd.ctl("--json", "top", "--times", "3", "-s", "0.1")
-    looks = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [look["pool"]["count"] for look in looks] == [1, 1, 1]
+    views = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [view["pool"]["count"] for view in views] == [1, 1, 1]
 
 
 @pytest.mark.parametrize("words, said", [

@@ -18,9 +18,9 @@ SPAN = "b7ad6b7169203331"
 
 def headers(httpd: Httpd, host: str = "shop",
             **said: str) -> dict[str, str]:
-    answer = httpd.get("/echo", host, headers=said)
-    assert answer.status == 200
-    return {name.lower(): value for name, value in answer.json()["headers"]}
+    response = httpd.get("/echo", host, headers=said)
+    assert response.status == 200
+    return {name.lower(): value for name, value in response.json()["headers"]}
 
 
 @pytest.mark.parametrize("name", ["gunicorn", "uwsgi", "uwsgi-scgi",
@@ -65,9 +65,9 @@ def test_body_does_not_count(httpd: Httpd) -> None:
         begun = time.time()
         yield b"two"
 
-    answer = httpd.post("/echo", "shop", body(), chunked=True,
-                        headers={"Transfer-Encoding": "chunked"})
-    seen = dict(answer.json()["headers"])
+    response = httpd.post("/echo", "shop", body(), chunked=True,
+                          headers={"Transfer-Encoding": "chunked"})
+    seen = dict(response.json()["headers"])
     start = START.fullmatch(seen["X-Request-Start"])
     assert start and float(start[1]) >= begun > 0
 

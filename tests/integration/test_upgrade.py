@@ -62,8 +62,8 @@ def test_under_load(httpd: Httpd) -> None:
     assert instances(httpd) == [httpd.runtime, httpd.runtime / "1"]
     httpd.log.wait_for("another build of the module")
     assert alive(held.pid) and alive(watchdog) and alive(spawner)
-    answer = held.release()
-    assert answer.status == 200 and answer.text == str(held.pid)
+    response = held.release()
+    assert response.status == 200 and response.text == str(held.pid)
     wait_until(lambda: not any(map(alive, [*old, watchdog, spawner])),
                "the old instance is gone")
     wait_until(lambda: httpd.log.matching("old instance in .* has ended"))

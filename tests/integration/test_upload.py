@@ -66,7 +66,7 @@ def test_half_sent_upload_holds_no_process(httpd: Httpd, kind: str) -> None:
         httpd.settles(active=0, count=1)
         assert len(httpd.requests_seen()) == 2
         client.send(rest)
-        seen = client.answer("POST").json()
+        seen = client.response("POST").json()
     assert (seen["length"], seen["crc"]) == (400000, zlib.crc32(half * 2))
     wait_until(lambda: not httpd.spools(), "nothing is kept")
 
@@ -84,7 +84,7 @@ def test_half_sent_upload_by_any_protocol(httpd: Httpd, name: str) -> None:
         assert place.get("/").status == 200
         httpd.settles(active=0, count=1)
         client.send(chunk(half) + chunk(b""))
-        assert client.answer("POST").body == half * 2
+        assert client.response("POST").body == half * 2
 
 
 @pytest.mark.parametrize("kind", ["sized", "chunked"])
@@ -115,7 +115,7 @@ def test_continue_while_no_process_is_free(httpd: Httpd) -> None:
         client.send(b"12345")
         httpd.settles(active=1, count=1, waiting=1)
         held.release()
-        seen = client.answer("POST").json()
+        seen = client.response("POST").json()
     assert seen["body"] == "12345"
     assert "expect" not in [name.lower() for name, _ in seen["headers"]]
 
@@ -139,7 +139,7 @@ def test_stored_body_arrives(httpd: Httpd, kind: str, size: int) -> None:
                 for at in range(0, size, 100000):
                     client.send(chunk(body[at:at + 100000]))
                 client.send(b"0\r\nX-Trailer: 1\r\n\r\n")
-            seen = client.answer("POST").json()
+            seen = client.response("POST").json()
             assert (seen["length"], seen["crc"]) == (size, zlib.crc32(body))
             assert seen["names"].count("content-length") == 1
             assert "transfer-encoding" not in seen["names"]
@@ -165,12 +165,12 @@ def test_many_small_pieces_take_little_memory(httpd: Httpd) -> None:
     size = 20000
     with Raw(httpd.port, sized("/sum", 1) + b"x") as client:
         # Its child has all that any request takes.
-        assert client.answer("POST").json()["length"] == 1
+        assert client.response("POST").json()["length"] == 1
         before = max(map(procs.peak_memory, httpd.children()))
         client.send(sized("/sum", size))
         for _ in range(size):
             client.send(b"x")
-        assert client.answer("POST").json()["length"] == size
+        assert client.response("POST").json()["length"] == size
     after = max(map(procs.peak_memory, httpd.children()))
     assert after - before < 8 * MEGABYTE  # 400 bytes for each of them
 
@@ -188,11 +188,11 @@ def test_body_is_not_the_error_document_s(httpd: Httpd) -> None:
         wait_until(httpd.requests_seen, "the page is asked for")
         httpd.settles(active=0, count=1)
         client.send(inner + head("/pid", "Content-Length: 0"))
-        answer = client.answer("POST")
-        assert answer.status == 403
-        assert answer.json()["method"] == "GET"
-        assert answer.json()["length"] == 0
-        assert client.answer("POST").status == 200
+        response = client.response("POST")
+        assert response.status == 403
+        assert response.json()["method"] == "GET"
+        assert response.json()["length"] == 0
+        assert client.response("POST").status == 200
     assert [line.split()[3] for line in httpd.requests_seen()] == \
         ["/echo", "/pid"]
     assert len(httpd.pids(app)) == 1
@@ -207,7 +207,7 @@ def test_too_long_by_its_header(httpd: Httpd, buffer: str) -> None:
     httpd.log.expect("AH01095", "gave no response") if buffer == "Off" else None
     httpd.start()
     with Raw(httpd.port, sized("/sum", 100001)) as client:
-        assert client.answer("POST").status == 413
+        assert client.response("POST").status == 413
         assert client.rest() == b""
     with Raw(httpd.port, sized("/sum", 100001,
                                "Expect: 100-continue")) as client:
@@ -226,7 +226,7 @@ def test_too_long_in_chunks(httpd: Httpd, buffer: str) -> None:
     httpd.start()
     with Raw(httpd.port, chunked("/sum") + chunk(b"x" * 99999)) as client:
         client.send(chunk(b"yz"))
-        assert client.answer("POST").status == 413
+        assert client.response("POST").status == 413
     httpd.settles(active=0, count=0 if buffer == "On" else 1)
     assert httpd.post("/sum", "shop", b"x" * 100000).status == 200
 
@@ -245,9 +245,10 @@ def test_response_without_reading(httpd: Httpd, how: str, buffer: str,
          "MaxInstances 1")
     httpd.start()
     for _ in range(3):
-        answer = httpd.post(f"/early?how={how}", "shop", b"x" * 16 * MEGABYTE)
-        assert answer.status == 413
-        assert answer.body == b"n" * 10000
+        response = httpd.post(f"/early?how={how}", "shop",
+                              b"x" * 16 * MEGABYTE)
+        assert response.status == 413
+        assert response.body == b"n" * 10000
     assert httpd.post("/sum", "shop", b"x" * 70000).status == 200
     httpd.settles(active=0, count=1)
     assert len(httpd.requests_seen()) == 4
@@ -264,9 +265,9 @@ def test_response_without_reading_what_was_sent(httpd: Httpd, how: str,
     httpd.start()
     for _ in range(10):
         for size in (100000, 400000, MEGABYTE, 2 * MEGABYTE, 4 * MEGABYTE):
-            answer = httpd.post(f"/early?how={how}", "shop", b"x" * size)
-            assert answer.status == 413
-            assert answer.body == b"n" * 10000
+            response = httpd.post(f"/early?how={how}", "shop", b"x" * size)
+            assert response.status == 413
+            assert response.body == b"n" * 10000
 
 
 def test_response_without_reading_on_a_kept_connection(httpd: Httpd) -> None:
@@ -276,8 +277,8 @@ def test_response_without_reading_on_a_kept_connection(httpd: Httpd) -> None:
     httpd.start()
     for _ in range(3):
         assert httpd.get("/pid", "shop").status == 200
-        answer = httpd.post("/early?how=length", "shop", b"x" * 3 * MEGABYTE)
-        assert answer.status == 413
+        response = httpd.post("/early?how=length", "shop", b"x" * 3 * MEGABYTE)
+        assert response.status == 413
 
 
 @pytest.mark.parametrize("how", ["half", "dead"])
@@ -287,8 +288,8 @@ def test_half_a_response_without_reading(httpd: Httpd, how: str) -> None:
     bulk(httpd)
     httpd.start()
     if how == "dead":
-        answer = httpd.post("/early?how=dead", "shop", b"x" * 3 * MEGABYTE)
-        assert answer.status == 502
+        response = httpd.post("/early?how=dead", "shop", b"x" * 3 * MEGABYTE)
+        assert response.status == 502
         return
     with pytest.raises(http.client.IncompleteRead):
         httpd.post("/early?how=half", "shop", b"x" * 3 * MEGABYTE)
@@ -305,7 +306,7 @@ def test_streamed_body(httpd: Httpd) -> None:
         assert httpd.counts() == (1, 1, 0)
         assert httpd.spools() == []
         client.send(b"a" * 100000)
-        assert client.answer("POST").json()["length"] == 200000
+        assert client.response("POST").json()["length"] == 200000
     httpd.settles(active=0, count=1)
     seen = httpd.request("POST", "/echo", "shop",
                          iter([b"z" * 5000] * 100), chunked=True,
@@ -325,8 +326,8 @@ def test_buffering_of_one_location(httpd: Httpd) -> None:
         wait_until(httpd.requests_seen, "the app has the first one")
         streamed.send(b"x" * 10)
         stored.send(b"x" * 10)
-        assert streamed.answer("POST").status == 200
-        assert stored.answer("POST").status == 200
+        assert streamed.response("POST").status == 200
+        assert stored.response("POST").status == 200
     assert "/live/sum" in httpd.requests_seen()[0]
 
 
@@ -367,9 +368,9 @@ def test_disk_full(httpd: Httpd) -> None:
     for n in (1, 2, 3):
         with Raw(httpd.port, sized("/sum", MEGABYTE)) as client:
             client.send(b"x" * MEGABYTE)
-            answer = client.answer("POST")
+            response = client.response("POST")
             # What the client still sends is not another request.
-            assert (answer.status, answer.headers["Connection"]) \
+            assert (response.status, response.headers["Connection"]) \
                 == (507, "close")
         wait_until(lambda: free() == 256 * 1024, "the room is free again")
         assert len(httpd.log.bad()) == n
@@ -392,6 +393,6 @@ def test_bulk_in_constant_memory(httpd: Httpd) -> None:
         for _ in range(count):
             client.send(piece)
             crc = zlib.crc32(piece, crc)
-        assert client.answer("POST").json()["crc"] == crc
+        assert client.response("POST").json()["crc"] == crc
     for pid, memory in before.items():
         assert procs.peak_memory(pid) - memory < 8 * MEGABYTE

@@ -64,7 +64,7 @@ def test_new_code_serves(httpd: Httpd, how: str) -> None:
 @pytest.mark.parametrize("how", ["--rolling", "--blocking"])
 def test_new_code_does_not_start(httpd: Httpd, how: str) -> None:
     """Exit 1 and the reason; rolling, the old code serves on"""
-    httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD)
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
     broken = httpd.dir / "broken"
     two(httpd, f"AppSetEnv BOOT_FAIL_IF {broken}")
     broken.touch()
@@ -195,14 +195,15 @@ def test_start(httpd: Httpd) -> None:
     done = httpd.ctl("start", "blog")
     assert done.returncode == 1 and "blog is drained" in done.stderr
     assert httpd.requests_seen() == []
-    answer = json.loads(httpd.ctl("--json", "start", "shop").stdout)
-    assert (answer["ok"], answer["app"]) == (True, f"{app.root} (production)")
+    response = json.loads(httpd.ctl("--json", "start", "shop").stdout)
+    assert (response["ok"], response["app"]) == \
+        (True, f"{app.root} (production)")
 
 
 @pytest.mark.mpms("event")
 def test_start_of_one_that_failed(httpd: Httpd) -> None:
     """An earlier failure does not end the wait"""
-    httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD)
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
     gate, broken = httpd.dir / "boot", httpd.dir / "broken"
     app = httpd.app("shop", f"AppSetEnv BOOT_IF {gate}",
                     f"AppSetEnv BOOT_FAIL_IF {broken}")

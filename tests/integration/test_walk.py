@@ -185,18 +185,18 @@ def begin(httpd: Httpd, *directives: str) -> None:
     httpd.log.expect(sentences.ALL_DENIED, sentences.BAD_HTACCESS)
 
 
-Said = tuple[int, dict[str, str], str]
+Outcome = tuple[int, dict[str, str], str]
 
 
-def ask(httpd: Httpd, app: App, path: str, method: str = "GET") -> Said:
+def fetch(httpd: Httpd, app: App, path: str, method: str = "GET") -> Outcome:
     """What does not differ between the two hosts, nor between two times."""
-    answer = httpd.request(method, path, app.name)
-    text = answer.body.decode("latin-1").replace(app.name, "NAME")
-    headers = {name: answer.headers[name].replace(app.name, "NAME")
+    response = httpd.request(method, path, app.name)
+    text = response.body.decode("latin-1").replace(app.name, "NAME")
+    headers = {name: response.headers[name].replace(app.name, "NAME")
                for name in ("Content-Type", "Location", "WWW-Authenticate",
                             "X-Said", "X-Env", "Allow", "Vary")
-               if name in answer.headers}
-    return answer.status, headers, re.sub(r"\d+", "N", text)
+               if name in response.headers}
+    return response.status, headers, re.sub(r"\d+", "N", text)
 
 
 def saved(httpd: Httpd, app: App) -> bool:
@@ -216,8 +216,8 @@ def test_same_as_httpd(httpd: Httpd, name: str) -> None:
             *(("POST", path) for path in PATHS[:5])]
     for (method, path), row in cases(rows):
         with row:
-            assert ask(httpd, short, path, method) == \
-                ask(httpd, long, path, method)
+            assert fetch(httpd, short, path, method) == \
+                fetch(httpd, long, path, method)
     assert saved(httpd, short) == one.short
     assert not saved(httpd, long)
 
@@ -228,7 +228,7 @@ def both(httpd: Httpd, *directives: str) -> tuple[App, App]:
     return add(httpd, "short", one), add(httpd, "long", one, *WALK)
 
 
-def by_app(said: Said) -> bool:
+def by_app(said: Outcome) -> bool:
     return said[0] == 200 and said[2] == "NAME N"
 
 
@@ -238,8 +238,8 @@ def test_files_come_and_go(httpd: Httpd) -> None:
     httpd.start()
     new = app.public / "new"
 
-    def gets(path: str = "/new") -> Said:
-        return ask(httpd, app, path)
+    def gets(path: str = "/new") -> Outcome:
+        return fetch(httpd, app, path)
 
     assert by_app(gets())
     new.write_text("a file")
@@ -294,11 +294,11 @@ def test_document_root_comes(httpd: Httpd) -> None:
         app.public.rename(app.root / "away")
     httpd.start()
     for app in (short, long):
-        assert ask(httpd, app, "/x/y")[0] == 403
+        assert fetch(httpd, app, "/x/y")[0] == 403
     assert not saved(httpd, short)
     for app in (short, long):
         (app.root / "away").rename(app.public)
-        assert by_app(ask(httpd, app, "/x/y"))
+        assert by_app(fetch(httpd, app, "/x/y"))
     assert saved(httpd, short)
 
 
@@ -308,13 +308,13 @@ def test_deployment_by_a_link(httpd: Httpd) -> None:
     app, _ = both(httpd)
     linked(app.public)
     httpd.start()
-    assert by_app(ask(httpd, app, "/new"))
+    assert by_app(fetch(httpd, app, "/new"))
     (app.root / "next").mkdir()
     (app.root / "next" / "new").write_text("a file")
     (app.root / "link").symlink_to("next")
     (app.root / "link").rename(app.public)
-    assert ask(httpd, app, "/new")[2] == "a file"
-    assert by_app(ask(httpd, app, "/file"))
+    assert fetch(httpd, app, "/new")[2] == "a file"
+    assert by_app(fetch(httpd, app, "/file"))
 
 
 @pytest.mark.one_mpm("it is the same in both")

@@ -78,11 +78,11 @@ def methods(place: Place) -> None:
         assert place.request(method, "/").headers["X-Method"] == method
 
 
-def answer_arrives(place: Place) -> None:
-    answer = place.get("/")
-    assert answer.headers.get_all("Set-Cookie") == ["a=1", "b=2"]
-    assert answer.headers["Content-Type"] == "application/octet-stream"
-    assert answer.body == b""
+def response_arrives(place: Place) -> None:
+    response = place.get("/")
+    assert response.headers.get_all("Set-Cookie") == ["a=1", "b=2"]
+    assert response.headers["Content-Type"] == "application/octet-stream"
+    assert response.body == b""
 
 
 def uploads(place: Place) -> None:
@@ -94,9 +94,9 @@ def uploads(place: Place) -> None:
 def chunked_uploads(place: Place) -> None:
     for size in (0, 10, 300000):
         parts = [b"z" * min(size - at, 5000) for at in range(0, size, 5000)]
-        answer = place.post(iter(parts), chunked=True,
-                            headers={"Transfer-Encoding": "chunked"})
-        assert (answer.status, len(answer.body)) == (200, size)
+        response = place.post(iter(parts), chunked=True,
+                              headers={"Transfer-Encoding": "chunked"})
+        assert (response.status, len(response.body)) == (200, size)
 
 
 def downloads(place: Place) -> None:
@@ -107,14 +107,14 @@ def statuses(place: Place) -> None:
     """And nothing too much or too little: the connection goes on"""
     client = Connection(place.httpd.port)
     for code in (200, 204, 304, 404, 500, 503):
-        answer = client.request("GET", f"{place.mount}/status?{code}",
-                                place.host)
-        assert answer.status == code
-        assert answer.headers["ETag"] == '"tag"'
-        assert answer.body == (b"" if code in (204, 304) else b"a body")
-    answer = client.request("HEAD", f"{place.mount}/status?200", place.host)
-    assert (answer.status, answer.body) == (200, b"")
-    assert answer.headers["ETag"] == '"tag"'
+        response = client.request("GET", f"{place.mount}/status?{code}",
+                                  place.host)
+        assert response.status == code
+        assert response.headers["ETag"] == '"tag"'
+        assert response.body == (b"" if code in (204, 304) else b"a body")
+    response = client.request("HEAD", f"{place.mount}/status?200", place.host)
+    assert (response.status, response.body) == (200, b"")
+    assert response.headers["ETag"] == '"tag"'
     assert client.request("POST", f"{place.mount}/", place.host,
                           b"end").body == b"end"
     client.close()
@@ -127,15 +127,15 @@ def streams(place: Place) -> None:
                                         timeout=40)
     client.request("GET", f"{place.mount}/stream?{gate.name}",
                    headers={"Host": place.host})
-    answer = client.getresponse()
-    assert answer.headers["Content-Type"].startswith("text/event-stream")
-    assert answer.readline() == b"data: first\n"
+    response = client.getresponse()
+    assert response.headers["Content-Type"].startswith("text/event-stream")
+    assert response.readline() == b"data: first\n"
     gate.touch()
-    assert answer.read() == b"\ndata: second\n\n"
+    assert response.read() == b"\ndata: second\n\n"
     client.close()
 
 
-def slow_reader(place: Place) -> None:
+def slow_client(place: Place) -> None:
     """Who does not read his answer keeps nobody waiting"""
     with socket.socket() as client:
         client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, SMALL)
@@ -174,7 +174,7 @@ def killed_in_a_request(place: Place) -> None:
     assert place.get("/").status == 200
 
 
-def killed_in_an_answer(place: Place) -> None:
+def killed_within_a_response(place: Place) -> None:
     """It is no whole one: it has a Content-Length, or an end of its own"""
     try:
         whole = place.get("/half").status == 200
@@ -187,12 +187,12 @@ def killed_in_an_answer(place: Place) -> None:
 Behaviour = Callable[[Place], None]
 
 ANYWHERE: list[Behaviour] = [
-    request_arrives, headers_twice, paths, methods, answer_arrives, uploads,
-    chunked_uploads, downloads, slow_reader, statuses, streams,
+    request_arrives, headers_twice, paths, methods, response_arrives, uploads,
+    chunked_uploads, downloads, slow_client, statuses, streams,
     expect_continue, nothing_is_held]
 
 # They take a start of the app each.
-ONCE: list[Behaviour] = [killed_in_a_request, killed_in_an_answer]
+ONCE: list[Behaviour] = [killed_in_a_request, killed_within_a_response]
 
 
 # ---- in each place
@@ -223,9 +223,9 @@ def test_body_that_is_not_stored(httpd: Httpd, name: str) -> None:
     """CGI's protocols have to know its length; over FastCGI it is found out"""
     place, _ = mount(httpd, SERVERS[name], "AppBufferRequest Off")
     httpd.start()
-    answer = place.post(iter([b"z" * 50000] * 3), chunked=True,
-                        headers={"Transfer-Encoding": "chunked"})
-    assert answer.status == (200 if name == "uwsgi-fcgi" else 411)
+    response = place.post(iter([b"z" * 50000] * 3), chunked=True,
+                          headers={"Transfer-Encoding": "chunked"})
+    assert response.status == (200 if name == "uwsgi-fcgi" else 411)
     assert place.post(b"z" * 50000).body == b"z" * 50000
 
 
@@ -237,8 +237,8 @@ def test_error_document_of_the_app(httpd: Httpd, name: str) -> None:
     httpd.apps[0].directives += ["ProxyErrorOverride On",
                                  "ErrorDocument 404 /sorry"]
     httpd.start()
-    answer = place.get("/status?404")
-    assert (answer.status, answer.headers["X-Path"]) == (404, "/sorry")
+    response = place.get("/status?404")
+    assert (response.status, response.headers["X-Path"]) == (404, "/sorry")
     assert place.get("/").status == 200
 
 
@@ -267,9 +267,9 @@ def test_protocol_changes(httpd: Httpd) -> None:
     httpd.graceful()
 
     def replaced() -> bool:
-        answer = place.get("/")
-        assert answer.status == 200
-        return answer.headers["X-Pid"] != first
+        response = place.get("/")
+        assert response.status == 200
+        return response.headers["X-Pid"] != first
 
     wait_until(replaced, "the new process answers")
 
@@ -283,5 +283,5 @@ def test_protocol_changes_below_a_path(httpd: Httpd) -> None:
     app.directives.append("AppProtocol fcgi")
     app.command = "sleep 1000"
     httpd.graceful()
-    answer = httpd.get("/shop/echo")
-    assert ["X-Forwarded-Prefix", "/shop"] in answer.json()["headers"]
+    response = httpd.get("/shop/echo")
+    assert ["X-Forwarded-Prefix", "/shop"] in response.json()["headers"]

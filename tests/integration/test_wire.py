@@ -26,11 +26,11 @@ async def talk(place: Place) -> list[str]:
             f"ws://{place.host}:{place.httpd.port}{place.mount}/chat",
             host="127.0.0.1", port=place.httpd.port,
             open_timeout=40) as line:
-        heard = []
+        received = []
         for text in ("one", "two" * 20000, "end"):
             await line.send(text)
-            heard.append(await line.recv())
-        return heard
+            received.append(await line.recv())
+        return received
 
 
 def test_websocket(httpd: Httpd) -> None:
@@ -92,17 +92,17 @@ def test_trailers(httpd: Httpd) -> None:
                        b"Transfer-Encoding: chunked\r\nTrailer: X-User\r\n"
                        b"Connection: close\r\n\r\n"
                        b"5\r\nhello\r\n0\r\nX-User: root\r\n\r\n")
-        answer = http.client.HTTPResponse(client)
-        answer.begin()
-        seen = answer.read().decode()
-    assert answer.status == 200
+        response = http.client.HTTPResponse(client)
+        response.begin()
+        seen = response.read().decode()
+    assert response.status == 200
     assert '"body": "hello"' in seen
     assert "root" not in seen
     client = Connection(httpd.port)
     for _ in range(2):
-        answer = client.request("GET", "/trailers", place.host)
-        assert (answer.status, answer.body) == (200, b"to the end")
-        assert answer.headers["X-Sum"] is None
+        response = client.request("GET", "/trailers", place.host)
+        assert (response.status, response.body) == (200, b"to the end")
+        assert response.headers["X-Sum"] is None
     client.close()
 
 
@@ -164,12 +164,12 @@ def test_websocket_over_http2(httpd: Httpd) -> None:
     places = list(mount(httpd, SERVERS["uvicorn"]))
     httpd.start()
     for place in places:
-        heard = b""
+        received = b""
         line = H2Connection()
         line.initiate_connection()
         with socket.create_connection(("127.0.0.1", httpd.port), 40) as sock:
             sock.sendall(line.data_to_send())
-            while b"you said one" not in heard:
+            while b"you said one" not in received:
                 assert (said := sock.recv(65536))
                 for event in line.receive_data(said):
                     if isinstance(event, RemoteSettingsChanged):
@@ -182,7 +182,7 @@ def test_websocket_over_http2(httpd: Httpd) -> None:
                         assert (b":status", b"200") in event.headers
                         say_one(line)
                     elif isinstance(event, DataReceived):
-                        heard += event.data
+                        received += event.data
                     else:
                         assert not isinstance(event, (ConnectionTerminated,
                                                       StreamReset))

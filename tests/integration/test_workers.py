@@ -71,9 +71,9 @@ def test_limit(httpd: Httpd, first: bytes, then: bytes) -> None:
         with Raw(httpd.port, first) as other:
             assert other.head()[0] == good[first]
             with Raw(httpd.port, then) as refused:
-                answer = refused.answer()
-            assert answer.status == 503 and "Retry-After" in answer.headers
-            assert answer.headers.get_content_type() == "text/html"
+                response = refused.response()
+            assert response.status == 503 and "Retry-After" in response.headers
+            assert response.headers.get_content_type() == "text/html"
             httpd.log.wait_for("as many as AppMaxLongLived")
             assert httpd.get("/", "shop").status == 200
             one.send(b"still there\n")
@@ -111,11 +111,11 @@ def test_by_http2(httpd: Httpd) -> None:
         open_ones = [client.get("/events") for _ in range(2)]
         for stream in open_ones:
             client.read(stream, 5)
-        assert client.answer(client.get("/events")).status == 503
-        assert client.answer(client.get("/")).status == 200
+        assert client.response(client.get("/events")).status == 503
+        assert client.response(client.get("/")).status == 200
         (httpd.dir / "go").touch()
         for stream in open_ones:
-            assert client.answer(stream).status == 200
+            assert client.response(stream).status == 200
     httpd.settles(active=0, count=1)
 
 

@@ -80,7 +80,7 @@ def test_hung_after(httpd: Httpd) -> None:
 def test_dying_limit(httpd: Httpd) -> None:
     """KILL at once, and not after the 10 s of the default, for a process that
     is killed because of a request"""
-    httpd.log.expect(sentences.SLOW, sentences.KILLED_UNANSWERED,
+    httpd.log.expect(sentences.SLOW, sentences.KILLED_NO_RESPONSE,
                      sentences.NO_TERM, sentences.REPORT_LATE,
                      sentences.NO_BACKEND)
     app = httpd.app("shop", "AppHungAfter 1", "AppKillAfter 2",

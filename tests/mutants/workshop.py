@@ -47,9 +47,9 @@ def run_make(build: Path, *arguments: str) -> None:
         raise Broken(f"make {' '.join(arguments)}:\n{done.stdout}")
 
 
-def known_tests(asked: set[str]) -> set[str]:
+def known_tests(wanted: set[str]) -> set[str]:
     """Those of these tests that there are."""
-    web = {test for test in asked if test.startswith(INTEGRATION)}
+    web = {test for test in wanted if test.startswith(INTEGRATION)}
     files = sorted({test.partition("::")[0].removeprefix(INTEGRATION)
                     for test in web})
     said = subprocess.run(
@@ -58,7 +58,7 @@ def known_tests(asked: set[str]) -> set[str]:
         env={**os.environ, **VARIABLES}, text=True, stdout=subprocess.PIPE)
     names = {INTEGRATION + line for line in said.stdout.splitlines()}
     names |= {name.partition("[")[0] for name in names}
-    return (web & names) | {test for test in asked - web
+    return (web & names) | {test for test in wanted - web
                             if (TOP / f"{test}.c").exists()}
 
 
@@ -92,7 +92,7 @@ class Workshop:
         for path in [self.build / "Makefile", self.build / "config.status",
                      self.build / "libtool", *self.build.rglob(".deps/*")]:
             self.relocate(path)
-        self.stamp = self.look()
+        self.stamp = self.time_stamps()
         Workshop.every.append(self)
 
     def relocate(self, path: Path) -> None:
@@ -106,14 +106,14 @@ class Workshop:
             path.write_text(new)
             os.utime(path, ns=(was.st_atime_ns, was.st_mtime_ns))
 
-    def look(self) -> dict[Path, int]:
+    def time_stamps(self) -> dict[Path, int]:
         """All files of the build, and when each was written."""
         return {path: path.stat().st_mtime_ns
                 for path in self.build.rglob("*") if path.is_file()}
 
     def restore(self) -> None:
         """The build as it was: this is faster than to make it again."""
-        for path, written in self.look().items():
+        for path, written in self.time_stamps().items():
             if self.stamp.get(path) == written:
                 continue
             path.unlink()

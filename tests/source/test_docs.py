@@ -265,8 +265,8 @@ def test_questions() -> None:
     """Each one has a section that answers it."""
     rows = re.findall(r"^\| [^|]+\? \| (.*) \|$", INDEX.read_text(), re.M)
     assert len(rows) == 5
-    for answer in rows:
-        assert re.search(r"\]\([^)]+#[^)]+\)", answer), answer
+    for response in rows:
+        assert re.search(r"\]\([^)]+#[^)]+\)", response), response
 
 
 def test_pages_about_a_move() -> None:

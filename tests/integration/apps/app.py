@@ -76,7 +76,7 @@ def read_request(stream):
     return Request(line[0], line[1], headers, stream)
 
 
-def answer(out, body=b"", status=200, headers=(), head=False):
+def respond(out, body=b"", status=200, headers=(), head=False):
     """An answer with a length; as JSON, unless it is bytes or text."""
     kind = "text/plain"
     if isinstance(body, str):
@@ -110,21 +110,21 @@ FDS = descriptors()  # at the start
 def do_pid(request, out):
     """Its process twice, and n bytes more: a client sees what is missing"""
     body = str(os.getpid()) + "x" * int(request.query.get("n", 0))
-    answer(out, body, headers=[("X-Pid", str(os.getpid()))],
-           head=request.method == "HEAD")
+    respond(out, body, headers=[("X-Pid", str(os.getpid()))],
+            head=request.method == "HEAD")
 
 
 def do_who(request, out):
-    answer(out, f"{os.environ.get('APP_NAME', '?')} {os.getpid()}")
+    respond(out, f"{os.environ.get('APP_NAME', '?')} {os.getpid()}")
 
 
 def do_count(request, out):
-    answer(out, str(served))
+    respond(out, str(served))
 
 
 def do_sleep(request, out):
     time.sleep(float(request.query.get("s", 1)))
-    answer(out, str(os.getpid()))
+    respond(out, str(os.getpid()))
 
 
 def do_hold(request, out):
@@ -135,7 +135,7 @@ def do_hold(request, out):
     deadline = time.monotonic() + 60
     while not os.path.exists(base + ".go") and time.monotonic() < deadline:
         time.sleep(0.005)
-    answer(out, str(os.getpid()))
+    respond(out, str(os.getpid()))
 
 
 def note(word, number):
@@ -151,27 +151,27 @@ def do_work(request, out):
     note("ended", number)
     good = request.method == "GET" or request.body == number.encode() * 50
     said = f"{os.environ['APP_NAME']} {os.getpid()} {number}"
-    answer(out, said.ljust(int(request.query.get("n", 0))),
-           200 if good else 400)
+    respond(out, said.ljust(int(request.query.get("n", 0))),
+            200 if good else 400)
 
 
 def do_echo(request, out):
-    answer(out, {"method": request.method, "target": request.target,
-                 "headers": request.headers, "length": len(request.body),
-                 "body": request.body[:65536].decode("latin-1")},
-           headers=[("X-Two", "1"), ("X-Two", "2"),
-                    ("Set-Cookie", "a=1"), ("Set-Cookie", "b=2")],
-           head=request.method == "HEAD")
+    respond(out, {"method": request.method, "target": request.target,
+                  "headers": request.headers, "length": len(request.body),
+                  "body": request.body[:65536].decode("latin-1")},
+            headers=[("X-Two", "1"), ("X-Two", "2"),
+                     ("Set-Cookie", "a=1"), ("Set-Cookie", "b=2")],
+            head=request.method == "HEAD")
 
 
 def do_status(request, out):
-    answer(out, "a body", int(request.query["code"]),
-           [("X-App", "here"), ("ETag", '"tag"')],
-           head=request.method == "HEAD")
+    respond(out, "a body", int(request.query["code"]),
+            [("X-App", "here"), ("ETag", '"tag"')],
+            head=request.method == "HEAD")
 
 
 def do_big(request, out):
-    answer(out, b"x" * int(request.query["n"]))
+    respond(out, b"x" * int(request.query["n"]))
 
 
 def do_chunked(request, out):
@@ -192,7 +192,7 @@ def do_close(request, out):
 def do_print(request, out):
     print(request.query["text"], flush=True)
     print(request.query["text"], file=sys.stderr, flush=True)
-    answer(out)
+    respond(out)
 
 
 def do_crash(request, out):
@@ -225,11 +225,11 @@ def do_head(request, out):
 
 def do_exit(request, out):
     """Answers, then exits in good order."""
-    answer(out, str(os.getpid()))
+    respond(out, str(os.getpid()))
     os._exit(0)
 
 
-def tell(message):
+def notify_spawner(message):
     """Until it is heard: the spawner may be about to come back."""
     notify = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     while True:
@@ -243,8 +243,8 @@ def tell(message):
 
 def do_stopping(request, out):
     """Tells that it will not take another request, answers, exits."""
-    tell(b"STOPPING=1")
-    answer(out, str(os.getpid()))
+    notify_spawner(b"STOPPING=1")
+    respond(out, str(os.getpid()))
     os._exit(0)
 
 
@@ -256,14 +256,14 @@ def do_process(request, out):
         limits = file.read()
     mask = os.umask(0)
     os.umask(mask)
-    answer(out, {"pid": os.getpid(), "sid": os.getsid(0),
-                 "pgid": os.getpgid(0), "cwd": os.getcwd(),
-                 "uid": os.getresuid(), "gid": os.getresgid(),
-                 "groups": os.getgroups(), "umask": mask, "fds": FDS,
-                 "fds_now": descriptors(), "limits": limits,
-                 "no_new_privs": status["NoNewPrivs"],
-                 "sigmask": status["SigBlk"], "sigignore": status["SigIgn"],
-                 "environment": dict(os.environ)})
+    respond(out, {"pid": os.getpid(), "sid": os.getsid(0),
+                  "pgid": os.getpgid(0), "cwd": os.getcwd(),
+                  "uid": os.getresuid(), "gid": os.getresgid(),
+                  "groups": os.getgroups(), "umask": mask, "fds": FDS,
+                  "fds_now": descriptors(), "limits": limits,
+                  "no_new_privs": status["NoNewPrivs"],
+                  "sigmask": status["SigBlk"], "sigignore": status["SigIgn"],
+                  "environment": dict(os.environ)})
 
 
 def do_daemon(request, out):
@@ -284,7 +284,7 @@ def do_daemon(request, out):
         os.closerange(0, 64)
         os.execve("/bin/sleep", ["sleep", "600"],
                   {} if "bare" in kind else os.environ)
-    answer(out, os.read(read, 20))
+    respond(out, os.read(read, 20))
 
 
 STREAMED = set()  # these read the body themselves
@@ -317,8 +317,8 @@ def converse(stream, out):
                            f"{request.method} {request.target}\n")
         close = URLS.get(request.name, do_who)(request, out)
         out.flush()
-        asked = {k.lower(): v for k, v in request.headers}
-        if close or asked.get("connection", "").lower() == "close":
+        fields = {k.lower(): v for k, v in request.headers}
+        if close or fields.get("connection", "").lower() == "close":
             break
 
 
@@ -344,7 +344,7 @@ def retire_on_signal():
     read, write = os.pipe()
 
     def retire(number, frame):
-        tell(b"STOPPING=1")
+        notify_spawner(b"STOPPING=1")
         os.write(write, b"x")
 
     signal.signal(signal.SIGUSR1, retire)

@@ -28,7 +28,7 @@ def do_sum(request, out):
             return True
         crc = zlib.crc32(piece, crc)
         size += len(piece)
-    app.answer(out, {"length": size, "crc": crc, "names": [
+    app.respond(out, {"length": size, "crc": crc, "names": [
         name.lower() for name, _ in request.headers]})
 
 
@@ -107,7 +107,7 @@ def do_flood(request, out):
 def do_fickle(request, out):
     """Closes its connection when another request comes, and does not read
     it."""
-    app.answer(out, "")
+    app.respond(out, "")
     select.select([request.stream], [], [])
     return True
 
@@ -127,8 +127,8 @@ def do_early(request, out):
 
 def do_cached(request, out):
     """May be kept for a while."""
-    app.answer(out, b"".join(bytes_of(int(request.query["n"]))),
-               headers=[("Cache-Control", "max-age=100")])
+    app.respond(out, b"".join(bytes_of(int(request.query["n"]))),
+                headers=[("Cache-Control", "max-age=100")])
 
 
 def do_file(request, out):
@@ -139,16 +139,16 @@ def do_file(request, out):
                ("X-Was-Offered", header(request, "x-sendfile-type"))]
     if "etag" in request.query:
         headers.append(("ETag", '"mine"'))
-    app.answer(out, "the app's own" * int(request.query.get("n", 1)),
-               int(request.query.get("code", 200)), headers,
-               head=request.method == "HEAD")
+    app.respond(out, "the app's own" * int(request.query.get("n", 1)),
+                int(request.query.get("code", 200)), headers,
+                head=request.method == "HEAD")
 
 
 def do_redirect(request, out):
     """As an app does it that knows where it is mounted, or not (bare)."""
     prefix = header(request, "x-forwarded-prefix")
     to = request.query["to"].replace("%20", " ")
-    app.answer(out, "", 302, [
+    app.respond(out, "", 302, [
         ("Location", to if "bare" in request.query else prefix + to)])
 
 

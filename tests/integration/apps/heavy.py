@@ -15,7 +15,7 @@ kept = []
 def do_eat(request, out):
     """For itself."""
     kept.append(b"x" * (int(request.query["mb"]) << 20))
-    app.answer(out, str(os.getpid()))
+    app.respond(out, str(os.getpid()))
 
 
 def do_gorge(request, out):
@@ -29,7 +29,7 @@ def do_child(request, out):
     if os.fork() == 0:
         do_eat(request, open(os.devnull, "wb"))
         signal.pause()
-    app.answer(out, str(os.getpid()))
+    app.respond(out, str(os.getpid()))
 
 
 def do_share(request, out):
@@ -42,7 +42,7 @@ def do_share(request, out):
             seen = sum(shared[at] for at in range(0, size, 4096))
             os.write(2, b"has %d\n" % seen)
             signal.pause()
-    app.answer(out, str(os.getpid()))
+    app.respond(out, str(os.getpid()))
 
 
 app.URLS.update((name[3:], do) for name, do in globals().items()

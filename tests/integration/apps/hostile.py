@@ -188,7 +188,7 @@ class Files:
         time.sleep(0.001)
 
 
-class Answers:
+class Responses:
     """Descriptors in answers: done where requests are answered."""
 
     def __init__(self, bad, victim):
@@ -210,7 +210,7 @@ class Term:
 
 ATTACKS = {"output": Output, "notify": Notify, "linger": Linger,
            "links": Links, "forks": Forks, "files": Files,
-           "answers": Answers, "term": Term}
+           "answers": Responses, "term": Term}
 
 
 def attack():

@@ -18,9 +18,9 @@ kept = []
 
 
 def lingering():
-    hearer = socket.create_server(("127.0.0.1", 0))
-    one = socket.create_connection(hearer.getsockname())
-    kept.append(hearer.accept()[0])
+    listener = socket.create_server(("127.0.0.1", 0))
+    one = socket.create_connection(listener.getsockname())
+    kept.append(listener.accept()[0])
     one.setblocking(False)
     try:
         while True:
@@ -74,12 +74,12 @@ server = socket.socket(fileno=3)
 while True:
     client, _ = server.accept()
     request = client.recv(65536)
-    answer = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n" \
+    response = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n" \
         b"Connection: close\r\n\r\nok"
     if not request:
         pass
     elif where == ("ready" if b"AppReady" in request else "request"):
-        send_along(client, answer)
+        send_along(client, response)
     else:
-        client.sendall(answer)
+        client.sendall(response)
     client.close()

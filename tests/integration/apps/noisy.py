@@ -18,7 +18,7 @@ def forked(request, out, work):
     if pid == 0:
         while True:
             work()
-    app.answer(out, str(pid))
+    app.respond(out, str(pid))
 
 
 def do_flood(request, out):
@@ -39,7 +39,7 @@ def do_lines(request, out):
     for n in range(first, first + int(request.query["n"])):
         sys.stdout.write(f"line {n:06} {'x' * 87}\n")
     sys.stdout.flush()
-    app.answer(out)
+    app.respond(out)
 
 
 app.URLS.update((name[3:], do) for name, do in globals().items()

@@ -32,14 +32,14 @@ def read_request(connection):
 
 server = socket.socket(fileno=3)
 with open(os.environ["ANSWER"], "rb") as file:
-    answer = file.read()
+    response = file.read()
 kept = []
 while True:
     connection, _ = server.accept()
     if not read_request(connection):
         continue
     try:
-        connection.sendall(answer)
+        connection.sendall(response)
     except OSError:
         pass
     if os.environ.get("HANG"):

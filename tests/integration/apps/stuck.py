@@ -55,7 +55,7 @@ def do_sinking(request, out):
     pid = os.fork()
     if pid == 0:
         do_sink(request, out)
-    app.answer(out, str(pid))
+    app.respond(out, str(pid))
 
 
 def do_stream(request, out):
@@ -77,7 +77,7 @@ def do_fork(request, out):
     if os.fork() == 0:
         time.sleep(600)
         os._exit(0)
-    app.answer(out, "forked")
+    app.respond(out, "forked")
 
 
 def do_worker(request, out):

@@ -52,7 +52,7 @@ def dig(levels):
     os.chdir(here)
 
 
-def answer(client):
+def respond(client):
     global server
     request = client.recv(65536)
     if b" /swap " in request:
@@ -87,4 +87,4 @@ if what == "race":
 else:
     server = listen(path)
 while True:
-    answer(server.accept()[0])
+    respond(server.accept()[0])

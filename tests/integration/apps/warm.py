@@ -17,7 +17,8 @@ import app  # noqa: E402
 def up(request, out):
     """Has it warmed up? The log says which Host was asked."""
     print("asked for", dict(request.headers).get("Host"), flush=True)
-    app.answer(out, status=200 if os.path.exists(os.environ["UP_IF"]) else 503)
+    is_up = os.path.exists(os.environ["UP_IF"])
+    app.respond(out, status=200 if is_up else 503)
 
 
 def say(message):

@@ -26,23 +26,23 @@ class Chromium:
         self.rest = b""
         self.browsers: dict[str, "Browser"] = {}  # by session
         theirs, self.to = os.pipe()
-        self.back, answers = os.pipe()
+        self.back, responses = os.pipe()
         try:
             self.process = subprocess.Popen(
-                ["bash", "-c", f'exec "$@" 3<&{theirs} 4>&{answers}', "-",
+                ["bash", "-c", f'exec "$@" 3<&{theirs} 4>&{responses}', "-",
                  "chromium", "--headless=new", "--no-sandbox",
                  "--disable-gpu", "--disable-dev-shm-usage",
                  "--no-first-run", "--no-proxy-server", "--hide-scrollbars",
                  "--disable-lcd-text",
                  "--disable-background-networking",
                  "--remote-debugging-pipe", f"--user-data-dir={self.home}"],
-                pass_fds=[theirs, answers], stdin=subprocess.DEVNULL,
+                pass_fds=[theirs, responses], stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                 env={**os.environ, "HOME": str(self.home)},
                 start_new_session=True)
         finally:
             os.close(theirs)
-            os.close(answers)
+            os.close(responses)
         os.set_blocking(self.back, False)
 
     def receive(self) -> list[dict[str, Any]]:
@@ -67,7 +67,7 @@ class Chromium:
         os.write(self.to, json.dumps(message).encode() + b"\0")
         return self.n
 
-    def ask(self, session: str, method: str, **params: Any
+    def call(self, session: str, method: str, **params: Any
             ) -> dict[str, Any]:
         number = self.send(session, method, **params)
         found: list[dict[str, Any]] = []
@@ -108,13 +108,13 @@ class Browser:
         self.chromium = shared()
         self.errors: list[str] = []  # of scripts and of the policy
         self.loads = 0  # pages that were loaded
-        ask = self.chromium.ask
-        self.context = ask("", "Target.createBrowserContext")[
+        call = self.chromium.call
+        self.context = call("", "Target.createBrowserContext")[
             "browserContextId"]
-        target = ask("", "Target.createTarget", url="about:blank",
-                     browserContextId=self.context)
-        self.session = ask("", "Target.attachToTarget", flatten=True,
-                           targetId=target["targetId"])["sessionId"]
+        target = call("", "Target.createTarget", url="about:blank",
+                      browserContextId=self.context)
+        self.session = call("", "Target.attachToTarget", flatten=True,
+                            targetId=target["targetId"])["sessionId"]
         self.chromium.browsers[self.session] = self
         for domain in ("Page", "Runtime", "Log"):
             self.page(f"{domain}.enable")
@@ -138,7 +138,7 @@ class Browser:
                                accept=True)
 
     def page(self, method: str, **params: Any) -> dict[str, Any]:
-        return self.chromium.ask(self.session, method, **params)
+        return self.chromium.call(self.session, method, **params)
 
     # ---- pages
 
@@ -181,5 +181,5 @@ class Browser:
                  error: Optional[BaseException],
                  trace: Optional[TracebackType]) -> None:
         del self.chromium.browsers[self.session]
-        self.chromium.ask("", "Target.disposeBrowserContext",
-                          browserContextId=self.context)
+        self.chromium.call("", "Target.disposeBrowserContext",
+                           browserContextId=self.context)

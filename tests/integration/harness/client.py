@@ -30,17 +30,17 @@ class Connection:
     def __init__(self, port: int, timeout: float = 40.0) -> None:
         self.http = http.client.HTTPConnection("127.0.0.1", port,
                                                timeout=timeout)
-        self.answering = False  # the head of the last answer has come
+        self.responding = False  # the head of the last answer has come
 
     def request(self, method: str, path: str, host: str, body: Any = None,
                 headers: Optional[dict[str, str]] = None,
                 chunked: bool = False) -> Response:
-        self.answering = False
+        self.responding = False
         self.http.request(method, path, body=body, encode_chunked=chunked,
                           headers={"Host": host, **(headers or {})})
-        answer = self.http.getresponse()
-        self.answering = True
-        return Response(answer.status, answer.headers, answer.read())
+        response = self.http.getresponse()
+        self.responding = True
+        return Response(response.status, response.headers, response.read())
 
     def local_port(self) -> int:
         assert self.http.sock is not None
@@ -102,11 +102,11 @@ class Raw:
             head += line
         return int(head.split()[1]), head.decode("latin-1")
 
-    def answer(self, method: str = "GET") -> Response:
-        answer = http.client.HTTPResponse(
+    def response(self, method: str = "GET") -> Response:
+        response = http.client.HTTPResponse(
             self.stream, method=method)  # type: ignore[arg-type]
-        answer.begin()
-        return Response(answer.status, answer.headers, answer.read())
+        response.begin()
+        return Response(response.status, response.headers, response.read())
 
     def rest(self) -> bytes:
         """All that comes until the connection ends."""
@@ -125,14 +125,14 @@ class Pending:
     def __init__(self, connection: Connection, *what: Any,
                  **more: Any) -> None:
         self.connection = connection
-        self.answer: Optional[Response] = None
+        self.response: Optional[Response] = None
         self.error: Optional[Exception] = None
         self.began = time.monotonic()
         self.took = 0.0  # seconds until the answer
 
         def run() -> None:
             try:
-                self.answer = connection.request(*what, **more)
+                self.response = connection.request(*what, **more)
             except Exception as error:  # handed to result()
                 self.error = error
             self.took = time.monotonic() - self.began
@@ -155,5 +155,5 @@ class Pending:
         assert not self.thread.is_alive(), f"no answer within {bound} s"
         if self.error is not None:
             raise self.error
-        assert self.answer is not None
-        return self.answer
+        assert self.response is not None
+        return self.response

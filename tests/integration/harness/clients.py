@@ -50,11 +50,11 @@ class Client:
         self.began = 0.0
         self.number = 0
         self.id = ""
-        self.answer = b""
+        self.response = b""
 
     # ---- asking
 
-    def ask(self, again=""):
+    def begin_request(self, again=""):
         """Begin a request."""
         if self.sock is None:
             self.connect()
@@ -63,7 +63,7 @@ class Client:
         else:
             self.number = next(serial)
             self.id = f"n{self.number}"
-        self.answer = b""
+        self.response = b""
         self.busy = True
         self.began = time.monotonic()
         self.crew.at(self.began + PATIENCE, self)
@@ -110,8 +110,8 @@ class Client:
         if not data or not self.busy:
             self.lost()
             return
-        self.answer += data
-        head, end, body = self.answer.partition(b"\r\n\r\n")
+        self.response += data
+        head, end, body = self.response.partition(b"\r\n\r\n")
         if not end:
             return
         lines = head.decode("latin-1").split("\r\n")
@@ -130,9 +130,9 @@ class Client:
         self.hang_up()
         if not self.busy:
             return  # while it was idle: the next request makes a new one
-        self.record("cut" if self.answer else "closed", b"", reused)
-        if reused and not self.answer:
-            self.ask(self.id)
+        self.record("cut" if self.response else "closed", b"", reused)
+        if reused and not self.response:
+            self.begin_request(self.id)
         else:
             self.rest(BREAK)
 
@@ -141,7 +141,7 @@ class Client:
             self.hang_up()
             self.record("late", b"")
         if not self.crew.ending:
-            self.ask()
+            self.begin_request()
 
     # ---- the end of a request
 

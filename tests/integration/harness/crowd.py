@@ -45,19 +45,19 @@ def cpu(pid: int) -> tuple[float, float]:
     return int(procs.read(pid, "schedstat").split()[0]) / 1e9, children
 
 
-def ask(httpd: Httpd, question: str) -> bytes:
+def query(httpd: Httpd, question: str) -> bytes:
     """What the spawner answers, which it does between two turns."""
-    answer = b""
+    response = b""
     with socket.socket(socket.AF_UNIX) as client:
         client.settimeout(300)
         client.connect(str(httpd.runtime / "control.sock"))
         client.sendall(question.encode() + b"\n")
         while piece := client.recv(65536):
-            answer += piece
-    return answer
+            response += piece
+    return response
 
 
-class Asker(threading.Thread):
+class Querier(threading.Thread):
     """Asks for nothing, again and again."""
 
     def __init__(self, httpd: Httpd) -> None:
@@ -69,7 +69,7 @@ class Asker(threading.Thread):
     def run(self) -> None:
         while not self.over.wait(0.002):
             began = time.monotonic()
-            assert ask(self.httpd, "nothing")
+            assert query(self.httpd, "nothing")
             self.took.append(time.monotonic() - began)
 
     def end(self) -> float:

@@ -88,7 +88,7 @@ class Disk:
         with self.lock:
             self.released = True
             for unique, size in self.held:
-                self.answer(unique, struct.pack("2I", size, 0))
+                self.response(unique, struct.pack("2I", size, 0))
             self.held.clear()
 
     # ---- what the kernel asks
@@ -99,16 +99,16 @@ class Disk:
             if self.ended in ready:
                 return
             try:
-                asked = os.read(self.device, 1 << 18)
+                request = os.read(self.device, 1 << 18)
             except OSError as error:
                 if error.errno in (errno.ENOENT, errno.EINTR, errno.EAGAIN):
                     continue
                 return
-            _, what, unique, inode = struct.unpack_from("2I2Q", asked)
+            _, what, unique, inode = struct.unpack_from("2I2Q", request)
             with self.lock:
-                self.ask(what, unique, inode, asked[40:])
+                self.handle(what, unique, inode, request[40:])
 
-    def ask(self, what: int, unique: int, inode: int, more: bytes) -> None:
+    def handle(self, what: int, unique: int, inode: int, more: bytes) -> None:
         if what in SILENT:
             return
         if what == WRITE and not self.released:
@@ -133,11 +133,11 @@ class Disk:
         elif what in DONE or what == READDIR:
             said = b""
         else:
-            self.answer(unique, b"", -errno.ENOSYS)
+            self.response(unique, b"", -errno.ENOSYS)
             return
-        self.answer(unique, said)
+        self.response(unique, said)
 
-    def answer(self, unique: int, said: bytes, error: int = 0) -> None:
+    def response(self, unique: int, said: bytes, error: int = 0) -> None:
         try:
             os.write(self.device, struct.pack("IiQ", 16 + len(said), error,
                                               unique) + said)

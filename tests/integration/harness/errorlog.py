@@ -33,7 +33,7 @@ HELPER_FOLLOWS = re.compile(f"{sentences.DIES_OFTEN}|{sentences.FORGOTTEN}")
 
 # Nobody has ever said these. A pattern that matches one of them would cover
 # what it is not about: it has to be a sentence.
-UNHEARD = (
+NEVER_LOGGED = (
     "apppool: shop[12] nobody has heard of this",
     "apppool: blog[12] nobody has heard of this: GET /pid",
     "apppool: bad[12] is bad: nobody has heard of this",
@@ -114,7 +114,8 @@ class ErrorLog:
         """Lines of level warn or worse that this test provokes; see
         harness.sentences."""
         for pattern in patterns:
-            covers = [line for line in UNHEARD if re.search(pattern, line)]
+            covers = [line for line in NEVER_LOGGED
+                      if re.search(pattern, line)]
             assert not covers, f"{pattern!r} would cover {covers[0]!r}"
         self.expected += [re.compile(pattern) for pattern in patterns]
 

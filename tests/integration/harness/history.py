@@ -85,7 +85,7 @@ class History:
         self.works = read_ledgers(ledgers)
         self.deaths = list(deaths)
         self.room = room
-        self.answered = 0
+        self.served = 0
         self.stale = 0  # sent again: an idle connection was being closed
         self.inside: Counter[str] = Counter()  # failed in what was killed
         self.lost: list[str] = []
@@ -95,7 +95,7 @@ class History:
 
     # ---- one request
 
-    def check_answer(self, a: Attempt) -> None:
+    def check_response(self, a: Attempt) -> None:
         works = self.works.get(a.id, [])
         done = works[0] if len(works) == 1 else None
         if done is None or done.ended is None:
@@ -129,8 +129,8 @@ class History:
         unexplained = []
         for a in self.attempts:
             if a.outcome == "200":
-                self.answered += 1
-                self.check_answer(a)
+                self.served += 1
+                self.check_response(a)
             elif a.outcome == "closed" and a.reused \
                     and a.id not in self.works:
                 self.stale += 1
@@ -163,11 +163,11 @@ class History:
     def check_room(self) -> None:
         """One whose client was inside a killed httpd child holds no place
         any more while the app still works on it."""
-        answered = {a.id for a in self.attempts if a.outcome == "200"}
+        served = {a.id for a in self.attempts if a.outcome == "200"}
         steps = defaultdict(list)
         for number, works in self.works.items():
             for work in works:
-                if number in answered and work.ended is not None:
+                if number in served and work.ended is not None:
                     steps[work[:3]] += [(work.began, 1), (work.ended, -1)]
         for process, times in steps.items():
             at_once = most = 0
@@ -182,7 +182,7 @@ class History:
     def summary(self) -> str:
         inside = ", ".join(f"{count} in a killed {kind}" for kind, count
                            in sorted(self.inside.items())) or "none"
-        return (f"{self.answered} answered; failed: {inside}; sent again "
+        return (f"{self.served} answered; failed: {inside}; sent again "
                 f"(idle connection closed): {self.stale}; "
                 f"{len(self.lost)} lost, {len(self.wrong)} wrong")
 

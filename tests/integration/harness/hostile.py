@@ -27,7 +27,7 @@ FLOOR = 0.02
 
 # Of the hostile app alone; the good one's requests are accounted for.
 SAID = (sentences.PRINTS_TOO_MUCH, sentences.DESCRIPTOR_SENT,
-        sentences.NOT_STARTED, sentences.START_TOLD, sentences.NO_ANSWER,
+        sentences.NOT_STARTED, sentences.START_ERROR, sentences.NO_RESPONSE,
         sentences.NO_TERM, sentences.CHILDREN_LEFT, sentences.UNREACHABLE,
         sentences.REFUSED_ALL, sentences.LEFT_THERE, sentences.DIED,
         r"AH00898: .* returned by /\w*$", "AH01102: .* server bad",
@@ -52,14 +52,14 @@ class Visitors(threading.Thread):
         self.stolen: list[str] = []
 
     def run(self) -> None:
-        asked: list[Pending] = []
+        pending: list[Pending] = []
         while not self.ended.wait(0.1):
-            asked += [self.httpd.get_async("/who", name, timeout=5)
-                      for name in ("bad", "bad-unix")]
-            self.stolen += [one.answer.text for one in asked if one.done()
-                            and one.answer
-                            and one.answer.text.startswith("good")]
-            asked = [one for one in asked if not one.done()]
+            pending += [self.httpd.get_async("/who", name, timeout=5)
+                        for name in ("bad", "bad-unix")]
+            self.stolen += [one.response.text for one in pending if one.done()
+                            and one.response
+                            and one.response.text.startswith("good")]
+            pending = [one for one in pending if not one.done()]
 
 
 class Hostile:

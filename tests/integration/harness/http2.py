@@ -89,7 +89,7 @@ class Http2:
             self.pump()
         return bytes(stream.body)
 
-    def answer(self, number: int) -> Stream:
+    def response(self, number: int) -> Stream:
         """Wait for its end."""
         stream = self.streams[number]
         while not stream.ended:

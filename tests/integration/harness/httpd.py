@@ -329,9 +329,9 @@ class Httpd:
     # ---- the pool
 
     def status(self) -> dict[str, Any]:
-        answer = self.get(f"{STATUS}?json")
-        assert answer.status == 200, answer.body
-        return answer.json()
+        response = self.get(f"{STATUS}?json")
+        assert response.status == 200, response.body
+        return response.json()
 
     def pool(self, key: str) -> int:
         return self.status()["pool"][key]

@@ -98,7 +98,7 @@ class Late:
         self.ended = threading.Event()
         self.thread = threading.Thread(target=self.watch, daemon=True)
 
-    def look(self) -> dict[str, int]:
+    def waited_now(self) -> dict[str, int]:
         seen: dict[str, int] = {}
         for pid in self.pids:
             seen.update(waited(pid))
@@ -107,7 +107,7 @@ class Late:
     def watch(self) -> None:
         last = time.monotonic()
         while not self.ended.wait(BEAT):
-            self.after.update(self.look())
+            self.after.update(self.waited_now())
             now = time.monotonic()
             if any(procs.threads(pid) & {"T", "t"} for pid in self.pids):
                 self.stopped += now - last
@@ -121,7 +121,7 @@ class Late:
         ) / 1e9
 
     def __enter__(self) -> "Late":
-        self.before, self.heart = self.look(), HEART.late
+        self.before, self.heart = self.waited_now(), HEART.late
         self.thread.start()
         self.began = time.monotonic()
         return self
@@ -132,4 +132,4 @@ class Late:
         self.took = time.monotonic() - self.began
         self.ended.set()
         self.thread.join()
-        self.after.update(self.look())
+        self.after.update(self.waited_now())

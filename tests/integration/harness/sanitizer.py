@@ -23,12 +23,12 @@ def runtime() -> str:
     """The library that has to be loaded first; "" without sanitizers."""
     module = MODULE.read_bytes()
     if b"libasan.so" in module:
-        ask = ["gcc", "-print-file-name=libasan.so"]
+        command = ["gcc", "-print-file-name=libasan.so"]
     elif b"__asan_init" in module:
-        ask = ["clang", "-print-file-name=libclang_rt.asan-x86_64.so"]
+        command = ["clang", "-print-file-name=libclang_rt.asan-x86_64.so"]
     else:
         return ""
-    said = subprocess.run(ask, check=True, text=True, capture_output=True)
+    said = subprocess.run(command, check=True, text=True, capture_output=True)
     return os.path.realpath(said.stdout.strip())
 
 

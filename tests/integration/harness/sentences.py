@@ -10,15 +10,15 @@ R = r"[A-Z]+ /\S*"  # a request
 # ---- a process of an application
 
 NOT_STARTED = P + r"could not be started: .*\(error id "
-START_TOLD = A + r" (did|does) not start: error "
+START_ERROR = A + r" (did|does) not start: error "
 UNCONFIGURED = "apppool: .* cannot be started: it is not configured"
 MODULE_MISSING = A + r": AppProtocol \w+ needs mod_proxy_\w+: add "
 NOTIFY_FAILED = A + ": AppNotify failed with "
 REPORT_LATE = P + "report: it took too long and was stopped"
 DIED = P + r"died: signal 9 \(SIGKILL\)"
 DIED_OTHERWISE = P + "(died: (signal|exit code|exit status)|ended by itself)"
-NO_ANSWER = P + "gave no response: " + R
-KILLED_UNANSWERED = P + "was killed and gave no response: " + R
+NO_RESPONSE = P + "gave no response: " + R
+KILLED_NO_RESPONSE = P + "was killed and gave no response: " + R
 SILENT = P + "was silent for too long: " + R
 UNREACHABLE = P + "cannot be connected to"
 REFUSED_ALL = A + ": ten processes in a row refused the connection"
@@ -99,7 +99,7 @@ NO_BACKEND = "AH01102: error reading status line from remote server|" \
     "AH10098: |AH01084: pass request body failed|AH01097: "
 TIMED_OUT = "AH01075: Error dispatching request to|" \
     "Script timed out before returning headers|AH01106: error reading response"
-ODD_ANSWER = "AH01106: .*rror reading|AH01110: .*rror reading|" \
+ODD_RESPONSE = "AH01106: .*rror reading|AH01110: .*rror reading|" \
     "bad HTTP/1.1 header returned by|Error reading headers from backend|" \
     "error reading response headers from |" \
     "End of script output before headers: |Premature end of script headers: |" \

@@ -115,12 +115,12 @@ class Soak:
 
     def restart(self) -> None:
         how = self.dice.choice(["--rolling", "--blocking"])
-        self.ask("restart", self.dice.choice(self.apps).name, how)
+        self.run_ctl("restart", self.dice.choice(self.apps).name, how)
 
     def detach(self) -> None:
         process = self.anyone()
         if process:
-            self.ask("detach", process["id"])
+            self.run_ctl("detach", process["id"])
 
     def retire(self) -> None:
         """The app itself says STOPPING=1."""
@@ -139,19 +139,19 @@ class Soak:
                 if process["state"] in ("idle", "busy")]
         return self.dice.choice(live) if live else None
 
-    def look(self) -> None:
-        self.ask(self.dice.choice(["check", "status"]))
+    def read_pool(self) -> None:
+        self.run_ctl(self.dice.choice(["check", "status"]))
 
-    def ask(self, *words: str) -> None:
+    def run_ctl(self, *words: str) -> None:
         """apppoolctl; when the spawner has just been killed, again."""
-        def answered() -> bool:
-            asked = self.httpd.ctl(*words)
-            said = asked.stdout + asked.stderr
-            gone = words[0] in ("detach", "restart") and asked.returncode == 1
-            assert asked.returncode in (0, 3) or gone, said
-            return asked.returncode != 3
+        def has_run() -> bool:
+            done = self.httpd.ctl(*words)
+            said = done.stdout + done.stderr
+            gone = words[0] in ("detach", "restart") and done.returncode == 1
+            assert done.returncode in (0, 3) or gone, said
+            return done.returncode != 3
 
-        wait_until(answered, "apppoolctl answers", 15)
+        wait_until(has_run, "apppoolctl answers", 15)
         self.done[f"apppoolctl {words[0]}"] += 1
 
     # ---- the run
@@ -164,7 +164,7 @@ class Soak:
         deeds: dict[Callable[[], None], int] = {
             self.kill: 10, self.kill_two: 4, self.graceful: 2,
             self.resize: 1, self.deploy: 2, self.restart: 2, self.detach: 2,
-            self.retire: 2, self.look: 3}
+            self.retire: 2, self.read_pool: 3}
         began = time.monotonic()
         self.helpers_until = began + self.seconds * 2 / 3
         try:

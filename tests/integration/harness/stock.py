@@ -108,10 +108,10 @@ class Stock:
             self.process = subprocess.Popen(
                 [*self.room(), *self.words, "-DFOREGROUND"],
                 stdin=subprocess.DEVNULL, stdout=output, stderr=output)
-        wait_until(lambda: self.ask("/nothing")[0] != "000", "httpd serves",
+        wait_until(lambda: self.fetch("/nothing")[0] != "000", "httpd serves",
                    40)
 
-    def ask(self, path: str) -> tuple[str, str]:
+    def fetch(self, path: str) -> tuple[str, str]:
         """Status and text."""
         assert self.process is not None and self.process.poll() is None, \
             (self.dir / "output").read_text() + self.log()

@@ -21,16 +21,16 @@ TURNS = [("GET", "/pid", None, 0), ("POST", "/pid", b"x" * 5000, 0),
          ("GET", f"/pid?n={BIG}", None, BIG)]
 
 
-def named(answer: Response) -> str:
+def named(response: Response) -> str:
     """What an answer of /pid is called: the process that gave it."""
-    return str(answer.headers["X-Pid"]) if answer.status == 200 \
-        else str(answer.status)
+    return str(response.headers["X-Pid"]) if response.status == 200 \
+        else str(response.status)
 
 
-def is_torn(answer: Response, more: int) -> bool:
+def is_torn(response: Response, more: int) -> bool:
     """Has it another body than the application has sent?"""
-    return answer.status == 200 and \
-        answer.text != answer.headers["X-Pid"] + "x" * more
+    return response.status == 200 and \
+        response.text != response.headers["X-Pid"] + "x" * more
 
 
 class Threads:
@@ -46,13 +46,13 @@ class Threads:
         self.pause = pause
         self.good = 0
         self.failed: list[str] = []
-        self.answers: list[list[str]] = [[] for _ in range(count)]
+        self.responses: list[list[str]] = [[] for _ in range(count)]
         self.ended = threading.Event()
         self.threads = [threading.Thread(target=self.run, daemon=True,
-                                         args=(answers, n < kept))
-                        for n, answers in enumerate(self.answers)]
+                                         args=(responses, n < kept))
+                        for n, responses in enumerate(self.responses)]
 
-    def run(self, answers: list[str], keep: bool) -> None:
+    def run(self, responses: list[str], keep: bool) -> None:
         connection = None
         for method, path, body, size in itertools.cycle(TURNS):
             if self.ended.wait(self.pause):
@@ -60,29 +60,29 @@ class Threads:
             fresh = connection is None
             connection = connection or Connection(self.httpd.port)
             try:
-                answer = connection.request(
+                response = connection.request(
                     method, path, self.host, body,
                     {} if keep else {"Connection": "close"})
             except (OSError, HTTPException) as error:
                 connection.close()
                 closed = isinstance(error, ConnectionError) \
-                    and not connection.answering
+                    and not connection.responding
                 connection = None
                 if not closed or fresh:
                     # httpd may close a connection that it keeps at any time:
                     # every client asks again then.
-                    answers.append(repr(error))
+                    responses.append(repr(error))
                     self.failed.append(f"{method} {error!r}")
                 continue
-            torn = is_torn(answer, size)
-            answers.append("torn" if torn else self.name(answer))
+            torn = is_torn(response, size)
+            responses.append("torn" if torn else self.name(response))
             if torn:
-                self.failed.append(f"{method} was torn: {answer.text[:20]}")
-            elif answer.status != 200:
-                self.failed.append(f"{method} {answers[-1]}")
+                self.failed.append(f"{method} was torn: {response.text[:20]}")
+            elif response.status != 200:
+                self.failed.append(f"{method} {responses[-1]}")
             else:
                 self.good += 1
-            if not keep or answer.headers.get("Connection") == "close":
+            if not keep or response.headers.get("Connection") == "close":
                 connection.close()
                 connection = None
         if connection:
@@ -96,7 +96,7 @@ class Threads:
 
     def names(self) -> set[str]:
         """What answers there were."""
-        return {name for answers in self.answers for name in answers}
+        return {name for responses in self.responses for name in responses}
 
     def __enter__(self) -> "Threads":
         for thread in self.threads:

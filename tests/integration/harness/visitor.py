@@ -27,7 +27,7 @@ class Form:
         self.fields: Fields = []
         self.files: set[str] = set()  # fields that ask for one
 
-    def asks_for(self, name: str) -> bool:
+    def has_field(self, name: str) -> bool:
         return name in self.files or name in dict(self.fields)
 
     def filled_in(self, fields: dict[str, Value]) -> Fields:
@@ -83,11 +83,11 @@ class Forms(HTMLParser):
 
 
 class Page:
-    def __init__(self, answer: Any) -> None:
-        self.status: int = answer.status
-        self.url: str = answer.url  # after all redirects
-        self.headers: http.client.HTTPMessage = answer.headers
-        self.body: bytes = answer.read()
+    def __init__(self, response: Any) -> None:
+        self.status: int = response.status
+        self.url: str = response.url  # after all redirects
+        self.headers: http.client.HTTPMessage = response.headers
+        self.body: bytes = response.read()
 
     @property
     def text(self) -> str:
@@ -96,7 +96,7 @@ class Page:
     def form(self, field: str) -> Form:
         """The first form that has this field."""
         for form in Forms(self.text).found:
-            if form.asks_for(field):
+            if form.has_field(field):
                 return form
         raise AssertionError(f"{self.url} asks for no {field}:\n{self.text}")
 
@@ -142,8 +142,8 @@ class Visitor:
             request.add_header("Origin", self.origin)
         try:
             page = Page(self.opener.open(request, timeout=PATIENCE))
-        except urllib.error.HTTPError as answer:
-            page = Page(answer)
+        except urllib.error.HTTPError as response:
+            page = Page(response)
         assert page.url.startswith(self.origin + self.mount), \
             f"{url} leads away from the site, to {page.url}"
         return page
@@ -165,11 +165,11 @@ class Visitor:
         The others may be buttons, or what a script adds."""
         form = page.form(next(iter(fields)))
         kind, body = encode(form.filled_in(fields), bool(form.files))
-        answer = self.request(urllib.parse.urljoin(page.url, form.action),
-                              body, Content_Type=kind, Referer=page.url)
-        assert answer.status == 200, \
-            f"{answer.url}: {answer.status}\n{answer.text}"
-        return answer
+        response = self.request(urllib.parse.urljoin(page.url, form.action),
+                                body, Content_Type=kind, Referer=page.url)
+        assert response.status == 200, \
+            f"{response.url}: {response.status}\n{response.text}"
+        return response
 
 
 def encode(fields: Fields, multipart: bool) -> tuple[str, bytes]:

@@ -32,18 +32,18 @@ async def give(send, body, more=False):
 
 async def echo(scope, receive, send):
     body = await read_body(receive)
-    asked = {name.decode(): value.decode()
-             for name, value in scope["headers"]}
+    fields = {name.decode(): value.decode()
+              for name, value in scope["headers"]}
     await begin(send, 200, [
         ("content-type", "application/octet-stream"),
         ("content-length", str(len(body))),
         ("set-cookie", "a=1"), ("set-cookie", "b=2"),
         ("x-method", scope["method"]), ("x-path", scope["path"]),
-        ("x-mount", asked.get("x-forwarded-prefix", "")),
+        ("x-mount", fields.get("x-forwarded-prefix", "")),
         ("x-query", scope["query_string"].decode()),
-        ("x-host", asked["host"]), ("x-mine", asked.get("x-mine", "")),
-        ("x-cookies", asked.get("cookie", "")),
-        ("x-secret", asked.get("authorization", "")),
+        ("x-host", fields["host"]), ("x-mine", fields.get("x-mine", "")),
+        ("x-cookies", fields.get("cookie", "")),
+        ("x-secret", fields.get("authorization", "")),
         ("x-greeting", os.environ.get("GREETING", "")),
         ("x-pid", str(os.getpid()))])
     await give(send, body)

@@ -1,7 +1,7 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""Requests that were answered with 504 by httpd, for their apps were silent,
-or whose clients left: the process has them until it is done (Paste's thread
-pool: P14, P22)."""
+"""Requests that httpd has ended with 504 because their app was silent, or
+whose clients have left. The process keeps such a request until it has finished
+it (Paste's thread pool: P14, P22)."""
 import os
 import signal
 from time import sleep
@@ -18,7 +18,7 @@ from harness.wait import wait_until
 from harness.web import BROKEN, SERVERS, Place, mount
 from test_hung import become
 
-SILENT = ("AppTimeout 3",)  # no other answer may take so long
+SILENT = ("AppTimeout 3",)  # no other response takes this long
 
 
 @pytest.fixture(autouse=True)
@@ -30,7 +30,7 @@ def said(httpd: Httpd) -> None:
 
 
 def abandon(httpd: Httpd, app: App, path: str = "/nap") -> int:
-    """@return the process that the request is left to"""
+    """@return the process that keeps the request"""
     before = set(httpd.pids(app, "busy", "hung"))
     assert httpd.get(path, "shop").status == 504
     pid, = set(httpd.pids(app, "busy", "hung")) - before
@@ -38,7 +38,8 @@ def abandon(httpd: Httpd, app: App, path: str = "/nap") -> int:
 
 
 def test_process_gets_no_other_request(httpd: Httpd) -> None:
-    """It is hung, no capacity, and is ended; others are served meanwhile"""
+    """It is hung, does not count as capacity, and is ended. Other requests are
+    served meanwhile."""
     app = httpd.app("shop", *SILENT, "AppHungAfter 4", "AppKillAfter 15",
                     "AppHungStopTimeout 1", "MaxInstances 1",
                     "AppSpawnIfUnder 1", program="stuck.py")
@@ -64,7 +65,8 @@ def test_process_gets_no_other_request(httpd: Httpd) -> None:
 
 @pytest.mark.parametrize("listen", ["fd", "tcp"])
 def test_app_does_not_read_the_request(httpd: Httpd, listen: str) -> None:
-    """Over tcp, it does not hear of the end before it has read the body"""
+    """Over TCP, an app does not see that the client has left before it has
+    read the body."""
     app = httpd.app("shop", *SILENT, "AppHungAfter 4", "AppKillAfter 15",
                     "AppHungStopTimeout 1", "AppListen " + listen,
                     program="stuck.py")
@@ -80,8 +82,8 @@ def test_app_does_not_read_the_request(httpd: Httpd, listen: str) -> None:
 
 
 def test_it_goes_on(httpd: Httpd) -> None:
-    """As soon as the process is done, it gets requests again. No other process
-    was started."""
+    """When the process has finished the request, it gets other requests at
+    once. No other process was started."""
     app = httpd.app("shop", *SILENT, "AppHungAfter 5", "AppHungExtra 0")
     httpd.start()
     held = httpd.hold("shop", "a")
@@ -117,8 +119,9 @@ def test_response_breaks_off(httpd: Httpd) -> None:
 
 @pytest.mark.parametrize("kind", ["", "&type=text/event-stream", "&accel=no"])
 def test_client_leaves_during_the_response(httpd: Httpd, kind: str) -> None:
-    """The app does not know, and works on: another process has the next
-    request. So it is where the answer was one that lasts."""
+    """The app does not know that, and still works on the request. Another
+    process gets the next request. The same is true for a response that
+    lasts."""
     app = httpd.app("shop", "MaxInstances 2", program="bulk.py")
     httpd.start()
     hold = httpd.dir / "hold"
@@ -138,7 +141,7 @@ def test_client_leaves_during_the_response(httpd: Httpd, kind: str) -> None:
 
 
 def test_as_many_abandoned_as_it_serves_at_once(httpd: Httpd) -> None:
-    """With threads, only the threads that hang are lost"""
+    """If an app uses threads, only the threads that hang are lost."""
     app = httpd.app("shop", *SILENT, "AppConcurrency 3", "MaxInstances 1",
                     "AppSetEnv APP_THREADS 1")
     httpd.start()
@@ -157,7 +160,8 @@ def test_as_many_abandoned_as_it_serves_at_once(httpd: Httpd) -> None:
 
 
 def test_it_keeps_no_process_that_has_to_end(httpd: Httpd) -> None:
-    """A process that has to end is ended at once: no client is waiting"""
+    """A process that has to end ends at once, because no client waits for
+    it."""
     app = httpd.app("shop", *SILENT, "AppStopTimeout 1", program="stuck.py")
     httpd.start()
     pid = abandon(httpd, app)
@@ -168,7 +172,7 @@ def test_it_keeps_no_process_that_has_to_end(httpd: Httpd) -> None:
 
 
 def test_abandoned_request_gives_way_to_another_app(httpd: Httpd) -> None:
-    """A pool full of abandoned requests keeps no other app out"""
+    """A pool full of abandoned requests still serves other apps."""
     httpd.directives += ["MaxPoolSize 2"]
     app = httpd.app("shop", *SILENT, "AppStopTimeout 1", program="stuck.py")
     httpd.app("blog")
@@ -185,7 +189,7 @@ def test_abandoned_request_gives_way_to_another_app(httpd: Httpd) -> None:
 
 
 def test_the_spawner_dies(httpd: Httpd) -> None:
-    """The next spawner also sees when the app is done"""
+    """The next spawner also sees when the app has finished the request."""
     app = httpd.app("shop", *SILENT)
     httpd.start()
     held = httpd.hold("shop", "a")
@@ -201,11 +205,12 @@ def test_the_spawner_dies(httpd: Httpd) -> None:
 
 
 def test_connections_that_others_keep(httpd: Httpd) -> None:
-    """A child that it forked has inherited one: that is no request"""
+    """A child process of the app has inherited a connection. That is not a
+    request."""
     app = httpd.app("shop", *SILENT, "MaxInstances 1", program="stuck.py")
     httpd.start()
     assert httpd.get("/fork", "shop").status == 200
-    # The next request is to come on another connection.
+    # The next request must come on another connection.
     sleep(1.1)
     held = httpd.hold("shop", "a")
     pid = held.pid

@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""What LogFormat can say of a request: its process and its times."""
+"""What LogFormat can say about a request: its process and its times."""
 import signal
 import time
 
@@ -17,7 +17,7 @@ def log_format(httpd: Httpd) -> None:
 
 
 def logged(httpd: Httpd, path: str) -> list[list[str]]:
-    """Status, pid and times of the requests for this path; there is one."""
+    """Status, pid and times of the one request for this path."""
     file = httpd.dir / "access.log"
 
     def lines() -> list[list[str]]:
@@ -52,7 +52,7 @@ def test_times(httpd: Httpd) -> None:
 
 
 def test_failed_in_the_app(httpd: Httpd) -> None:
-    """Also where an ErrorDocument answers"""
+    """An ErrorDocument does not change them."""
     log_format(httpd)
     httpd.app("shop", 'ErrorDocument 502 /sorry.html')
     (httpd.dir / "shop" / "public" / "sorry.html").write_text("sorry")

@@ -1,7 +1,7 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""All MaxRequestWorkers are held by requests that wait for one application:
-what an administrator sees of that, and can do (doc/operations.md, When nothing
-responds)."""
+"""All MaxRequestWorkers are held by requests that wait for one application.
+What does an administrator see of that, and what helps (doc/operations.md, When
+nothing responds)?"""
 import json
 from typing import Any
 

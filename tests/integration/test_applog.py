@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""AppLog: a file as the app prints it; and without it, the error log of the
-virtual host."""
+"""With AppLog, the output of an app goes to a file. Without AppLog, it goes to
+the error log of the virtual host."""
 import json
 import os
 import re
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.mpms("event")
 
 
 def first_says(httpd: Httpd, text: str) -> Path:
-    """An app that prints this and serves"""
+    """An app that prints this and then serves requests."""
     (httpd.dir / "said").write_text(text + "\n")
     return script(httpd.dir / "app.sh",
                   f"cat {httpd.dir}/said; exec {httpd.command}")
@@ -30,7 +30,7 @@ def first_says(httpd: Httpd, text: str) -> Path:
 # ---- AppLogFormat
 
 def test_raw(httpd: Httpd) -> None:
-    """JSON stays JSON, byte by byte"""
+    """JSON stays the same JSON, byte by byte."""
     file = httpd.dir / "shop.log"
     said = {"level": "info", "text": "a \t tab, \u00fc and \\x1b"}
     httpd.app("shop", f"AppLog {file}", "AppLogFormat raw",
@@ -43,8 +43,8 @@ def test_raw(httpd: Httpd) -> None:
 
 @pytest.mark.parametrize("log", ["{}", "|$cat >>{}"])
 def test_raw_lines_that_are_long(httpd: Httpd, log: str) -> None:
-    """A stack trace in JSON is whole. What is longer than a message between
-    two programs is cut, and says so"""
+    """A stack trace in JSON stays whole. A line longer than a message between
+    two programs is cut, and says so."""
     file = httpd.dir / "shop.log"
     said = [json.dumps({"trace": "x" * 60000}), "y" * 70000, "end"]
     httpd.app("shop", f'AppLog "{log.format(file)}"', "AppLogFormat raw",
@@ -60,7 +60,7 @@ def test_raw_lines_that_are_long(httpd: Httpd, log: str) -> None:
 
 
 def test_long_lines(httpd: Httpd) -> None:
-    """In an error log, too"""
+    """Long lines in an error log."""
     httpd.app("shop", command=str(first_says(
         httpd, "x" * 8192 + "\n" + "y" * 9000 + "\nend")))
     httpd.start()
@@ -71,8 +71,8 @@ def test_long_lines(httpd: Httpd) -> None:
 
 
 def test_raw_log_that_cannot_be_opened(httpd: Httpd) -> None:
-    """In the error log a line has its time, and control characters have no
-    effect"""
+    """The lines go to the error log. There, a line has its time, and control
+    characters have no effect."""
     httpd.log.expect(sentences.APPLOG_CLOSED)
     file = httpd.dir / "missing" / "shop.log"
     httpd.app("shop", f"AppLog {file}", "AppLogFormat raw",
@@ -102,7 +102,8 @@ def test_bad_values(httpd: Httpd, value: str, says: str) -> None:
 # ---- the error log of the virtual host
 
 def test_file_of_the_virtual_host(httpd: Httpd) -> None:
-    """Where its errors go; not in the main log; rotated with httpd"""
+    """Lines go to its error log and not to the main log. The file is rotated
+    with httpd."""
     httpd.log.expect(r"spawner \d+ ended")
     file, old = httpd.dir / "vhost.log", httpd.dir / "vhost.log.1"
     httpd.app("shop", f"ErrorLog {file}")
@@ -114,7 +115,7 @@ def test_file_of_the_virtual_host(httpd: Httpd) -> None:
     httpd.log.wait_for(r"blog\[\d+\]> of-blog")
     assert not httpd.log.matching("> hello") and not has(file, "of-blog")
     file.rename(old)
-    prints(httpd, "before")  # httpd has that file open yet
+    prints(httpd, "before")  # httpd still has that file open
     come(old, "> before$")
     httpd.graceful()
     prints(httpd, "after")
@@ -140,7 +141,8 @@ def test_pipe_of_the_virtual_host(httpd: Httpd) -> None:
 
 
 def test_syslog_of_the_virtual_host(httpd: Httpd) -> None:
-    """By the facility and the tag that ErrorLog names, without a time"""
+    """With the facility and the tag that ErrorLog names, and without a
+    time."""
     path = httpd.dir / "log.sock"
     server = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     server.bind(str(path))
@@ -178,8 +180,8 @@ def test_syslog_of_the_virtual_host(httpd: Httpd) -> None:
 
 @pytest.mark.parametrize("name", ["error.log", "./error.log"])
 def test_same_log_as_the_main_server(httpd: Httpd, name: str) -> None:
-    """Also by another name: then nothing is between, no child writes, and each
-    line is there once"""
+    """Also if it has another name. No child writes the log, and each line is
+    there once."""
     httpd.app("shop", f"ErrorLog {name}")
     httpd.start()
     prints(httpd, "hello")
@@ -190,7 +192,8 @@ def test_same_log_as_the_main_server(httpd: Httpd, name: str) -> None:
 
 
 def test_descriptor_is_another_file_by_now(httpd: Httpd) -> None:
-    """httpd was killed, or has not told yet: the main log has the lines"""
+    """httpd was killed, or has not passed on the change yet. The main log gets
+    the lines."""
     file = httpd.dir / "vhost.log"
     httpd.app("shop", f"ErrorLog {file}")
     httpd.start()

@@ -1,7 +1,8 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""Whose AppRoot is, where no AppUser runs the app. No state of a tenant's
-files is an error of the configuration: it is that app's alone, and when it is
-mended the app works without a reload, where that is safe."""
+"""The owner of AppRoot, where no AppUser says as which user the app runs. No
+state of a tenant's files is an error of the configuration: only that app
+fails. When the files are mended, the app works again without a reload, where
+that is safe."""
 import os
 import pwd
 import shutil
@@ -32,7 +33,7 @@ def hand_back(app: App) -> None:
 
 
 def lead(link: Path, to: str) -> None:
-    """The link leads there from now on."""
+    """From now on the link leads there."""
     fresh = link.parent / "fresh"
     fresh.symlink_to(to)
     fresh.rename(link)
@@ -53,7 +54,7 @@ def replace(app: App, make: Callable[[Path], object]) -> None:
     make(app.root)
 
 
-# What a tenant's files may look like; what is said; how it is mended.
+# A state of a tenant's files, the error that it causes, and how it is mended.
 STATES: dict[str, tuple[Callable[[App], object], str,
                         Callable[[App], object]]] = {
     "root's": (lambda app: shutil.chown(app.root, 0, 0), "belongs to root",
@@ -80,8 +81,8 @@ STATES: dict[str, tuple[Callable[[App], object], str,
 
 @pytest.mark.parametrize("state", list(STATES))
 def test_no_state_of_files_is_an_error(httpd: Httpd, state: str) -> None:
-    """httpd starts and reloads; the app alone does not work, until it is
-    mended"""
+    """httpd starts and reloads. Only this app does not work, until its files
+    are mended."""
     httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
     spoil, why, mend = STATES[state]
     app = httpd.app("shop")
@@ -107,7 +108,7 @@ def test_no_state_of_files_is_an_error(httpd: Httpd, state: str) -> None:
 
 
 def test_no_state_of_the_files_below(httpd: Httpd) -> None:
-    """Nor any of restart.txt, its directory, or what is to be run"""
+    """The same for restart.txt, its directory, and the program of the app."""
     httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
     app = httpd.app("shop", command=None)
     httpd.app("blog")
@@ -125,8 +126,8 @@ def test_no_state_of_the_files_below(httpd: Httpd) -> None:
 
 
 def test_root_takes_it_away(httpd: Httpd) -> None:
-    """The owner changes while httpd runs: a new process refuses, and works
-    again when the owner is back. httpd does not end over it at a reload."""
+    """The owner changes while httpd runs. A new process refuses to start, and
+    starts again when the owner is back. A reload does not end httpd."""
     httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
     app = httpd.app("shop")
     httpd.app("blog")
@@ -149,9 +150,9 @@ def test_root_takes_it_away(httpd: Httpd) -> None:
 
 
 def test_root_gives_it_away(httpd: Httpd) -> None:
-    """To another user, who runs it with the next start; that process is not
-    replaced for that: neither at once, nor by the next spawner, nor by a
-    reload"""
+    """Another user becomes the owner, and runs the app from the next start on.
+    A running process is not replaced because of that: not at once, not by the
+    next spawner, and not by a reload."""
     app = httpd.app("shop")
     httpd.start()
     assert process(httpd)["uid"][0] == WWW.pw_uid
@@ -160,7 +161,7 @@ def test_root_gives_it_away(httpd: Httpd) -> None:
     assert httpd.ctl("restart", "shop", "--blocking").returncode == 0
     seen = process(httpd)
     assert seen["uid"][0] == 65534
-    # The next spawner does not take that for another configuration.
+    # The next spawner does not see this as another configuration.
     kill9(httpd.helper("spawner"))
     httpd.log.wait_for(rf"shop\[{seen['pid']}\] is adopted")
     assert httpd.ctl("check").returncode == 0
@@ -174,9 +175,9 @@ def test_root_gives_it_away(httpd: Httpd) -> None:
 
 @pytest.mark.parametrize("keeper", ["www-data", "everybody"])
 def test_a_link_to_another_users_directory(httpd: Httpd, keeper: str) -> None:
-    """AppRoot is a link that somebody but root can make lead to another user's
-    directory: nothing of that user's is run. A link to another directory of
-    the same owner is a deployment."""
+    """AppRoot is a link, and a user other than root can make it lead to
+    another user's directory. Nothing of that user is run. A link to another
+    directory of the same owner is a deployment."""
     httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
     yard = httpd.dir / "yard"
     yard.mkdir()
@@ -207,7 +208,7 @@ def test_a_link_to_another_users_directory(httpd: Httpd, keeper: str) -> None:
     wait_until(lambda: httpd.get("/pid", "shop").status == 200,
                "the app is back")
     assert process(httpd)["cwd"] == str(yard / "second")
-    # Whoever reloads httpd has seen the new owner.
+    # A reload means that the administrator has seen the new owner.
     httpd.trace.chmod(0o666)
     lead(app.root, "victim")
     httpd.graceful()
@@ -217,8 +218,9 @@ def test_a_link_to_another_users_directory(httpd: Httpd, keeper: str) -> None:
 
 @pytest.mark.parametrize("mode", [0o755, 0o777])
 def test_a_root_that_comes_later(httpd: Httpd, mode: int) -> None:
-    """Whose it is was not known when httpd read its configuration; where
-    anybody may have put it there, it has to read that again."""
+    """AppRoot did not exist when httpd read its configuration, so its owner
+    was unknown. If any user may have created it, httpd must read the
+    configuration again."""
     httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
     yard = httpd.dir / "yard"
     yard.mkdir()

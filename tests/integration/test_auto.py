@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""AppProtocol auto and AppConcurrency auto: what is found in AppRoot decides,
-so AppRoot is all that is said."""
+"""AppProtocol auto and AppConcurrency auto: the files in AppRoot decide, so
+AppRoot is the only directive."""
 import shutil
 
 import pytest
@@ -14,7 +14,7 @@ from harness.wait import wait_until
 
 pytestmark = pytest.mark.mpms("event")
 
-# Answers when so many requests are at it.
+# Responds when this many requests have arrived.
 MEET = """<?php $here = '%s/';
 touch($here . getmypid());
 for ($i = 0; $i < 4000 && count(glob($here . '*')) < 5; $i++) usleep(5000);
@@ -48,7 +48,7 @@ def bare(httpd: Httpd, files: dict[str, str]) -> App:
 
 
 def made_for(httpd: Httpd, app: App) -> list[int]:
-    """Requests at a time that its processes take"""
+    """The number of requests at a time that its processes take."""
     return [process["concurrency"]
             for process in httpd.group(app)["processes"]
             if process["state"] in ("idle", "busy")]
@@ -56,7 +56,7 @@ def made_for(httpd: Httpd, app: App) -> list[int]:
 
 @pytest.mark.parametrize("name", ["index.php", "public/index.php"])
 def test_php(httpd: Httpd, name: str) -> None:
-    """Five requests at once, in one process of the pool"""
+    """One process of the pool serves five requests at once."""
     httpd.directives.append("MaxPoolSize 1")
     app = bare(httpd, {name: MEET % (httpd.dir / "hold"),
                        "public/style.css": "static"})
@@ -72,7 +72,7 @@ def test_php(httpd: Httpd, name: str) -> None:
 
 
 def test_node(httpd: Httpd) -> None:
-    """As many requests as there are, more than MaxPoolSize"""
+    """One process takes any number of requests, more than MaxPoolSize."""
     httpd.directives.append("MaxPoolSize 2")
     bare(httpd, {"app.js": NODE})
     httpd.start()
@@ -100,7 +100,8 @@ def test_directives_override_the_files(httpd: Httpd) -> None:
 
 
 def test_a_deployment_changes_it(httpd: Httpd) -> None:
-    """From PHP to Python and back; processes of both serve meanwhile"""
+    """From PHP to Python and back. Meanwhile processes of both serve
+    requests."""
     app = bare(httpd, {"index.php": "<?php echo 'php';"})
     httpd.start()
     assert httpd.get("/", "shop").text == "php"
@@ -118,8 +119,8 @@ def test_a_deployment_changes_it(httpd: Httpd) -> None:
 
 @pytest.mark.parametrize("name", ["app.js", "index.php"])
 def test_source_of_php_is_never_shown(httpd: Httpd, name: str) -> None:
-    """Whatever the app turns out to be: httpd does not know that yet when it
-    is asked for a file"""
+    """This holds for every kind of app, because httpd does not know the kind
+    yet when a client requests a file."""
     app = bare(httpd, {"public/old.php": "<?php echo 'ran'; // secret",
                        name: "require('http').createServer((q, a) => a.end("
                              "'asked for ' + q.url)).listen({ fd: 3 });"})
@@ -131,7 +132,8 @@ def test_source_of_php_is_never_shown(httpd: Httpd, name: str) -> None:
 
 def test_a_module_is_missing(httpd: Httpd,
                              monkeypatch: pytest.MonkeyPatch) -> None:
-    """httpd -t names it, as a warning: it is the tenant's file that needs it"""
+    """httpd -t names the module in a warning, because only a file of the
+    tenant needs it."""
     httpd.log.expect(sentences.MODULE_MISSING)
     app = bare(httpd, {"app.js": NODE})
     monkeypatch.setattr(config, "MODULES", [
@@ -148,7 +150,7 @@ def test_a_module_is_missing(httpd: Httpd,
 
 
 def test_ready_path_needs_http(httpd: Httpd) -> None:
-    """AppReady is HTTP"""
+    """AppReady /path needs HTTP."""
     httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
     app = bare(httpd, {"index.php": "<?php echo 'php';"})
     app.directives.append("AppReady /up")
@@ -160,7 +162,7 @@ def test_ready_path_needs_http(httpd: Httpd) -> None:
 
 
 def test_the_spawner_dies_while_one_boots(httpd: Httpd) -> None:
-    """A process whose report is lost is not spoken to in a wrong way"""
+    """A process whose report is lost is not spoken to in a wrong protocol."""
     httpd.log.expect("1 processes of the pool are none of " "ours: forgotten",
                      sentences.DIED, sentences.DIES_OFTEN)
     app = bare(httpd, {"index.php": "<?php echo 'php';"})
@@ -181,15 +183,15 @@ AUTO = 0xffffffff
 
 
 def test_a_hostile_child_changes_what_was_found(httpd: Httpd) -> None:
-    """What the table says of the app, and the registry of the process, is put
-    right, also by the next spawner"""
+    """The values are restored: those of the app from the app table, those of
+    the process from the registry. The next spawner does so, too."""
     httpd.log.expect("had lost its place in the pool")
     app = bare(httpd, {"wsgi.py": PYTHON})
     httpd.start()
     assert httpd.get("/", "shop").text == "python"
     assert made_for(httpd, app) == [1]
     with Segment(httpd) as segment:
-        # The first of each; slot 0 of a table is never used.
+        # The first of each. Slot 0 of an array is never used.
         group = segment.tables["groups"] + RECORDS["groups"][0] + CONCURRENCY
         process = segment.tables["processes"] + RECORDS["processes"][0] \
             + MADE_FOR
@@ -207,7 +209,7 @@ def test_a_hostile_child_changes_what_was_found(httpd: Httpd) -> None:
     httpd.check()
 
 
-# The second process that runs it is not ready before it is told to.
+# The second process is not ready before the test lets it be.
 SLOW_NODE = """const fs = require("fs");
 const slow = fs.existsSync("first");
 fs.writeFileSync("first", "");
@@ -234,8 +236,8 @@ def application(environ, start_response):
 
 
 def test_old_processes_stay_serial(httpd: Httpd) -> None:
-    """In the middle of a deployment from code that takes one request at a time
-    to code that takes any number"""
+    """In the middle of a deployment: the old code takes one request at a time,
+    the new code takes any number."""
     app = bare(httpd, {"wsgi.py": SLOW_PYTHON})
     app.directives += ["AppRestartMode rolling", "MaxInstances 2"]
     held, go = app.root / "held", app.root / "go"
@@ -264,7 +266,7 @@ def test_old_processes_stay_serial(httpd: Httpd) -> None:
 
 
 def test_a_start_that_fails_changes_nothing(httpd: Httpd) -> None:
-    """The old code serves on, with the number that is its own"""
+    """The old code still serves, with its own number of requests at a time."""
     httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
     app = bare(httpd, {"wsgi.py": PYTHON})
     app.directives.append("AppRestartMode rolling")

@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""An app that does not start is tried again less and less often, by one
-start at a time, and at the cost of nobody else (acceptance B6)."""
+"""An app that does not start is tried again less and less often, with one
+start at a time. Other apps lose nothing by that (acceptance B6)."""
 from datetime import datetime
 from typing import Any
 
@@ -24,7 +24,7 @@ def failures(httpd: Httpd) -> None:
 
 
 def broken(httpd: Httpd, *directives: str) -> App:
-    """It cannot start while the file `broken` is there."""
+    """An app that cannot start while the file `broken` exists."""
     (httpd.dir / "broken").touch()
     return httpd.app("shop", f"AppSetEnv BOOT_FAIL_IF {httpd.dir}/broken",
                      *directives)
@@ -41,8 +41,8 @@ def tries(httpd: Httpd) -> list[datetime]:
 
 
 def test_pauses_grow(httpd: Httpd) -> None:
-    """However many ask: 1 s, 2 s, 4 s between two tries; those that do not
-    wait for one are told when to come again"""
+    """The pauses between two tries are 1 s, 2 s, 4 s, however many requests
+    come. A request that does not wait for a try is told when to come again."""
     broken(httpd)
     httpd.app("blog")
     httpd.start()
@@ -77,7 +77,7 @@ class FourClients(Threads):
 
 
 def test_one_try_for_all_that_wait(httpd: Httpd) -> None:
-    """Five waiters, one start, five answers"""
+    """Five waiters, one start, five responses."""
     app = broken(httpd)
     go = httpd.dir / "go"
     app.command = f"/bin/sh -c 'until test -e {go}; do sleep 0.1; done; exit 3'"
@@ -91,7 +91,8 @@ def test_one_try_for_all_that_wait(httpd: Httpd) -> None:
 
 
 def test_a_try_that_succeeds_ends_it(httpd: Httpd) -> None:
-    """Half open: one start; it serves all that came meanwhile"""
+    """Half open: there is one start, and it serves all requests that came
+    meanwhile."""
     app = broken(httpd)
     httpd.start()
     for _ in range(2):
@@ -103,7 +104,7 @@ def test_a_try_that_succeeds_ends_it(httpd: Httpd) -> None:
     pause = when_logged(httpd, r"shop\[\d+\] starts as")[2] - tries(httpd)[1]
     assert pause.total_seconds() > 2 - 0.05
     assert httpd.group(app)["state"] == "running"
-    # The next failure is the first one again.
+    # The next failure counts as the first one.
     (httpd.dir / "broken").touch()
     app.touch()
     wait_until(lambda: httpd.get("/pid", "shop") and len(tries(httpd)) == 4,
@@ -114,7 +115,7 @@ def test_a_try_that_succeeds_ends_it(httpd: Httpd) -> None:
 
 @pytest.mark.parametrize("way", ["restart.txt", "apppoolctl"])
 def test_a_restart_forgets_the_pause(httpd: Httpd, way: str) -> None:
-    """After a repair, a restart starts the app at once"""
+    """After a repair, a restart starts the app at once."""
     app = broken(httpd)
     httpd.start()
     for _ in range(4):
@@ -131,12 +132,12 @@ def test_a_restart_forgets_the_pause(httpd: Httpd, way: str) -> None:
 
 
 def test_evicts_no_process(httpd: Httpd) -> None:
-    """An app that backs off takes no place of an idle process"""
+    """An app that backs off does not take the place of an idle process."""
     httpd.directives.append("MaxPoolSize 1")
     broken(httpd)
     httpd.app("blog")
     httpd.start()
-    for _ in range(4):  # so that the pause is long enough
+    for _ in range(4):  # makes the pause long enough
         wait_until(lambda: httpd.get("/pid", "shop").status == 502, "a try",
                    20)
     blog = httpd.get("/pid", "blog").text
@@ -145,7 +146,7 @@ def test_evicts_no_process(httpd: Httpd) -> None:
 
 
 def test_healthy_processes_continue_to_serve(httpd: Httpd) -> None:
-    """While more of them cannot be started"""
+    """While more of them cannot be started."""
     app = broken(httpd, "MaxInstances 3")
     (httpd.dir / "broken").unlink()
     httpd.start()

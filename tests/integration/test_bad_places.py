@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""Helper programs and runtime directories that are none: one sentence with
-the path, the reason and what to do; and nothing is touched."""
+"""Helper programs and runtime directories that cannot be used. There is one
+sentence with the path, the reason and the remedy, and nothing is changed."""
 import os
 import re
 import shutil
@@ -20,8 +20,8 @@ pytestmark = pytest.mark.mpms("event")
 
 
 def sentence(text: str, *words: str) -> str:
-    """The one line that has these words, besides what is said of apps that
-    run as httpd's own user, as most do here."""
+    """The one line that contains these words. Lines about apps that run as
+    httpd's own user do not count, because most apps here do."""
     lines = [line for line in text.splitlines() if "apppool: " in line
              and "httpd's own user" not in line]
     assert len(lines) == 1, text
@@ -61,7 +61,7 @@ BAD: dict[str, tuple[Callable[[Path], object], str]] = {
 @pytest.mark.parametrize("program", ["apppool-watchdog", "apppool-spawner"])
 @pytest.mark.parametrize("what", list(BAD))
 def test_bad_program(httpd: Httpd, program: str, what: str) -> None:
-    """httpd -t reports it"""
+    """httpd -t reports it."""
     httpd.app("shop")
     httpd.libexec = httpd.dir / "lib"
     install(httpd.libexec, this_build())
@@ -77,7 +77,7 @@ def test_bad_program(httpd: Httpd, program: str, what: str) -> None:
 
 
 def test_program_that_hangs(httpd: Httpd) -> None:
-    """Its time is bounded, and nothing of it is left"""
+    """It gets a bounded time, and no process of it is left."""
     httpd.app("shop")
     httpd.libexec = httpd.dir / "lib"
     install(httpd.libexec, this_build())
@@ -102,8 +102,9 @@ def test_program_of_another_layout(httpd: Httpd) -> None:
 
 
 def test_bad_program_on_graceful(httpd: Httpd) -> None:
-    """An httpd that serves goes on with the programs that it has; where a new
-    instance is needed, the app's requests are refused and all else served"""
+    """An httpd that serves goes on with the programs that it has. If it needs
+    a new instance, requests for the app are refused, and everything else is
+    served."""
     httpd.log.expect(sentences.OTHER_BUILD, sentences.NO_POOL)
     app = httpd.app("shop")
     httpd.libexec = httpd.dir / "lib"
@@ -154,7 +155,7 @@ DIRECTORIES: dict[str, tuple[Callable[[Path], object], str]] = {
 
 @pytest.mark.parametrize("what", list(DIRECTORIES))
 def test_bad_runtime_directory(httpd: Httpd, what: str) -> None:
-    """httpd -t reports it, and changes nothing"""
+    """httpd -t reports it, and changes nothing."""
     httpd.app("shop")
     above = httpd.dir / "x"
     above.mkdir()
@@ -189,7 +190,7 @@ def test_read_only_runtime_directory(httpd: Httpd, exists: bool) -> None:
 
 
 def test_not_writable(httpd: Httpd) -> None:
-    """httpd need not be root; then the directory has to be another one"""
+    """httpd may run without root. Then the directory must be another one."""
     httpd.log.expect(sentences.NO_RUNTIME, sentences.CONFIGURATION_FAILED)
     httpd.app("shop")
     above = httpd.dir / "x"
@@ -208,7 +209,7 @@ def test_not_writable(httpd: Httpd) -> None:
 
 
 def test_another_user_may_ask(httpd: Httpd) -> None:
-    """httpd -t is not for root alone"""
+    """Users other than root may run httpd -t."""
     httpd.app("shop")
     httpd.start()
     done = subprocess.run(

@@ -1,7 +1,7 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""What each framework makes of a request over https: scheme, host, the path
-it is mounted at, and the client's address, with the lines that doc/apps.md
-says it needs."""
+"""What each framework knows about a request over https: scheme, host, the path
+at which it is mounted, and the client's address. The lines that doc/apps.md
+says it needs are in place."""
 import re
 import subprocess
 import textwrap
@@ -34,8 +34,8 @@ settings.configure(ROOT_URLCONF=__name__, ALLOWED_HOSTS=["*"],
 application = get_KIND_application()
 """
 
-# File, program; LINES stands for those of doc/apps.md, and MORE for those that
-# it has for the end.
+# File and program. LINES stands for the lines of doc/apps.md, and MORE for
+# those that belong at the end.
 FRAMEWORKS: dict[str, tuple[str, str]] = {
     "Django": ("wsgi.py", DJANGO.replace("KIND", "wsgi") + "MORE"),
     "Django with asgi.py": ("asgi.py", DJANGO.replace("KIND", "asgi")),
@@ -133,8 +133,8 @@ def here():
 
 
 def lines_of(section: str) -> list[str]:
-    """What doc/apps.md says such an application needs to know all that; and
-    at its end."""
+    """The lines that doc/apps.md says such an application needs for that, and
+    those for its end."""
     text = (TOP / "doc" / "apps.md").read_text().split("\n## Examples\n")[1]
     block = r"\n((?:    [^\n]*\n|\n)+)"
     found = re.search(r"The application knows scheme, host, path and client "

@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""Nothing that an app has started is left when it ends: with cgroups, and
-without, where they may not be written to."""
+"""When an app ends, no process that it has started is left: with cgroups, and
+without, where they cannot be written to."""
 import os
 import signal
 from typing import Iterator
@@ -14,7 +14,7 @@ from harness.wait import wait_until
 
 KINDS = ("group", "session", "session.double", "group.stubborn",
          "session.double.stubborn", "bare", "session.double.stubborn.bare")
-# It left the session, and took off the mark.
+# It left the session and removed the mark.
 HIDDEN = "session.double.stubborn.bare"
 
 pytestmark = pytest.mark.mpms("event")
@@ -48,7 +48,7 @@ def left(pids: dict[str, int]) -> set[str]:
 
 
 def test_background_processes_of_a_process(server: Httpd) -> None:
-    """They end with it, those of another process do not."""
+    """They end with their process. Those of another process stay."""
     server.app("blog", "AppStopTimeout 1")
     server.graceful()
     pids = background(server)
@@ -92,7 +92,7 @@ def test_httpd_is_killed(server: Httpd, also: str) -> None:
     pids = background(server)
     server.note_segments()
     helpers = {name: server.helper(name) for name in ("watchdog", "spawner")}
-    freeze(server.pid)  # so that it starts nobody more
+    freeze(server.pid)  # so it starts no other process
     victims = [*server.children(), server.pid]
     if also in helpers:
         victims.insert(0, helpers[also])
@@ -105,12 +105,12 @@ def test_httpd_is_killed(server: Httpd, also: str) -> None:
 
 
 def test_all_are_killed_at_once(server: Httpd) -> None:
-    """The next httpd clears away what is there, and serves."""
+    """The next httpd clears away what is left, and serves."""
     server.log.expect(sentences.CHILDREN_LEFT, sentences.PID_FILE)
     pids = background(server)
     old = int(server.get("/pid", "shop").text)
     server.note_segments()
-    freeze(server.pid)  # so that it starts nobody more
+    freeze(server.pid)  # so it starts no other process
     victims = [server.helper("watchdog"), server.helper("spawner"),
                *server.children(), server.pid]
     for pid in victims:
@@ -122,8 +122,8 @@ def test_all_are_killed_at_once(server: Httpd) -> None:
     server.start()
     assert server.get("/pid", "shop").text != str(old)
     assert not alive(old)
-    # Children of init by now, without a mark: at best their session tells
-    # whose they were, as long as the leader lived when it was looked for.
+    # They are children of init now and have no mark. Their session can show
+    # where they belong, if its leader still lived when the spawner looked.
     remain = left(pids)
     assert remain <= ({"bare", HIDDEN} if server.wrapper else set())
     for kind in remain:
@@ -132,13 +132,14 @@ def test_all_are_killed_at_once(server: Httpd) -> None:
 
 
 def test_no_cgroups(httpd: Httpd) -> None:
-    """No cgroup v2 is mounted: apps start, and nothing is left."""
+    """If no cgroup v2 is mounted, apps start and nothing is left."""
     httpd.wrapper = cgroups.ABSENT
     check_marks(httpd)
 
 
 def test_namespace(httpd: Httpd) -> None:
-    """The mount shows the host's cgroups, and the process not where it is."""
+    """The mount shows the cgroups of the host, and the process is not where
+    the mount says."""
     if not cgroups.usable():
         pytest.skip("no cgroup v2 may be written to")
     with cgroups.nested() as place:

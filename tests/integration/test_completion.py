@@ -20,7 +20,7 @@ SCRIPT = """
 
 
 def complete(httpd: Httpd, *words: str) -> list[str]:
-    """What the last word becomes"""
+    """What the last word becomes."""
     script = SCRIPT.format(top=TOP, build=BUILD, runtime=httpd.runtime)
     return subprocess.run(["bash", "-uc", script, "bash", *words], check=True,
                           text=True, cwd=httpd.dir,
@@ -28,7 +28,7 @@ def complete(httpd: Httpd, *words: str) -> list[str]:
 
 
 def test_what_runs(httpd: Httpd) -> None:
-    """IDs, of what is gone none, and applications"""
+    """Ids of processes that run, and applications."""
     app = httpd.app("shop")
     httpd.start()
     before = int(httpd.get("/pid", "shop").text)
@@ -47,8 +47,9 @@ def test_what_runs(httpd: Httpd) -> None:
 
 
 def test_name_that_the_shell_would_run(httpd: Httpd) -> None:
-    """Names are words to the shell, wherever they come from: the segment, for
-    one, which httpd's user can write. It is root who completes"""
+    """The shell sees names as mere words, whatever they contain. Names come
+    from the segment, for example, which httpd's user can write to, and root
+    runs the completion."""
     app = httpd.app("shop", root=httpd.dir / "a b$(echo >pwned)*")
     httpd.start()
     assert httpd.get("/pid", "shop").status == 200

@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""httpd -t: a wrong value is one clear sentence with directive, value and
-what is allowed; and it touches nothing."""
+"""httpd -t: a wrong value gives one clear sentence with the directive, the
+value and what is allowed. Nothing is changed."""
 import os
 from pathlib import Path
 from typing import Optional
@@ -81,7 +81,7 @@ APP = [
     ("AppCommand ''", ""),
 ]
 
-# How long values are shown may differ; so much of them must be there.
+# A long value may be cut. At least this much of it must be shown.
 SHOWN = 40
 
 
@@ -117,7 +117,7 @@ def test_bad_app_value(httpd: Httpd, line: str, value: str) -> None:
     ("AppStatusAllowKill", "AppStatusAllowActions"),
     ("AppMaxLasting 200", "AppMaxLongLived")])
 def test_old_name(httpd: Httpd, old: str, new: str) -> None:
-    """Whatever its arguments are, the error says the new name"""
+    """The error names the new directive, whatever the arguments are."""
     httpd.app("shop", old)
     done = httpd.test()
     assert done.returncode != 0
@@ -125,7 +125,7 @@ def test_old_name(httpd: Httpd, old: str, new: str) -> None:
 
 
 def test_long_runtime_dir(httpd: Httpd) -> None:
-    """Its path is limited by the sockets in it"""
+    """The paths of its sockets limit its length."""
     httpd.app("shop")
     httpd.directives.append("AppPoolRuntimeDir /" + "x" * 80)
     done = httpd.test()
@@ -138,7 +138,7 @@ def test_long_runtime_dir(httpd: Httpd) -> None:
     ("/nonexistent/place", "No such file or directory"),
     ("/etc/passwd", "not a directory")])
 def test_useless_root(httpd: Httpd, root: str, why: str) -> None:
-    """httpd -t warns. The directory may be there later, so httpd starts"""
+    """httpd -t warns. The directory may be created later, so httpd starts."""
     httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
     httpd.app("shop", command="/bin/true")
     httpd.apps[0].root = Path(root)
@@ -152,7 +152,7 @@ def test_useless_root(httpd: Httpd, root: str, why: str) -> None:
 
 
 def test_good_values(httpd: Httpd) -> None:
-    """Each directive once, with httpd's units of time"""
+    """Each directive once, with httpd's units of time."""
     httpd.directives += ["MaxPoolSize 10", "PoolIdleTime 5min",
                          "AppPoolCapacity 64 256"]
     httpd.app("shop", "AppGroupName the-shop", "AppListen unix",
@@ -182,7 +182,7 @@ def test_touches_nothing(httpd: Httpd) -> None:
                                   "AppPoolRuntimeDir /tmp/x",
                                   "AppPoolLibexec /tmp/x"])
 def test_server_only(httpd: Httpd, line: str) -> None:
-    """A directive of the whole server is refused in a virtual host"""
+    """A directive of the whole server is refused in a virtual host."""
     httpd.app("shop", line)
     done = httpd.test()
     assert done.returncode != 0
@@ -201,7 +201,7 @@ def test_one_name_two_roots(httpd: Httpd) -> None:
 
 
 def test_one_name_one_app(httpd: Httpd) -> None:
-    """A16: root, command, user and environment agree: one group"""
+    """A16: root, command, user and environment are the same: one group."""
     httpd.app("a", "AppGroupName both", command="/bin/true")
     httpd.app("b", "AppGroupName both", command="/bin/true",
               root=httpd.dir / "a")
@@ -211,7 +211,7 @@ def test_one_name_one_app(httpd: Httpd) -> None:
 
 
 def test_no_mod_proxy(httpd: Httpd) -> None:
-    """The message names the LoadModule line that is missing"""
+    """The message names the LoadModule line that is missing."""
     httpd.app("shop")
     path = httpd.configure()
     lines = path.read_text().splitlines()
@@ -227,7 +227,7 @@ def test_no_mod_proxy(httpd: Httpd) -> None:
 
 @pytest.mark.parametrize("protocol", ["scgi", "uwsgi"])
 def test_no_module_for_the_protocol(httpd: Httpd, protocol: str) -> None:
-    """That one is needed, and mod_proxy_http is not"""
+    """The module for this protocol is needed, and mod_proxy_http is not."""
     app = httpd.app("shop", f"AppProtocol {protocol}")
     done = httpd.test()
     assert done.returncode != 0
@@ -242,7 +242,7 @@ def test_no_module_for_the_protocol(httpd: Httpd, protocol: str) -> None:
 
 
 def test_loaded_before_mod_proxy(httpd: Httpd) -> None:
-    """One LoadModule line, in any order"""
+    """One LoadModule line is enough, in any order."""
     httpd.app("shop")
     lines = httpd.configure().read_text().splitlines()
     ours = [line for line in lines if "apppool_module" in line]
@@ -271,7 +271,8 @@ def test_nothing_in_htaccess(httpd: Httpd) -> None:
     ("public/index.php", "", True)])
 def test_application_in_document_root(httpd: Httpd, file: str, directive: str,
                                       warned: bool) -> None:
-    """Its files are handed out; PHP's are run, where they lie like that"""
+    """Its files can be downloaded. PHP files are run if the application is
+    laid out like that."""
     app = httpd.app("shop", *filter(None, [directive]), command=None)
     (app.root / file).touch()
     app.public = app.root
@@ -281,7 +282,7 @@ def test_application_in_document_root(httpd: Httpd, file: str, directive: str,
 
 
 def test_no_command_found(httpd: Httpd) -> None:
-    """An AppRoot in which no app is recognised"""
+    """An AppRoot in which no application is recognised."""
     httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
     httpd.app("shop", command=None)
     done = httpd.test()
@@ -295,7 +296,7 @@ def test_no_command_found(httpd: Httpd) -> None:
 
 @pytest.mark.parametrize("protocol", ["fcgi", "scgi", "uwsgi"])
 def test_warm_up_is_http(httpd: Httpd, protocol: str) -> None:
-    """AppReady /path cannot be asked for over another protocol."""
+    """AppReady /path cannot be used with another protocol."""
     if protocol != "fcgi":
         httpd.modules.append(f"proxy_{protocol}")
     app = httpd.app("shop", f"AppProtocol {protocol}", "AppReady /up")
@@ -315,7 +316,7 @@ def test_warm_up_is_http(httpd: Httpd, protocol: str) -> None:
     ("AppSetEnv", "AppSetEnv A b", "AppSetEnv A c")])
 def test_one_name_two_ways(httpd: Httpd, what: str, one: str,
                            other: str) -> None:
-    """One group name for what cannot be one app: both places are named"""
+    """Two different apps with one group name: the error names both places."""
     root = httpd.dir / "shop"
     for name, directive in (("shop", one), ("blog", other)):
         httpd.app(name, "AppGroupName both", directive, root=root,
@@ -328,7 +329,7 @@ def test_one_name_two_ways(httpd: Httpd, what: str, one: str,
 
 
 def test_prestart_of_nothing(httpd: Httpd) -> None:
-    """AppPreStart with no minimum starts nothing: httpd -t warns"""
+    """AppPreStart without a minimum starts nothing: httpd -t warns."""
     app = httpd.app("shop", "AppPreStart On", command="/bin/true")
     done = httpd.test()
     assert done.returncode == 0, done.stdout
@@ -338,7 +339,7 @@ def test_prestart_of_nothing(httpd: Httpd) -> None:
 
 
 def test_more_instances_than_the_pool_has(httpd: Httpd) -> None:
-    """The warning has both numbers, and the line of the configuration"""
+    """The warning has both numbers, and the line of the configuration."""
     app = httpd.app("shop", "MaxInstances 7", command="/bin/true")
     done = httpd.test()
     assert done.returncode == 0, done.stdout
@@ -350,7 +351,7 @@ def test_more_instances_than_the_pool_has(httpd: Httpd) -> None:
 
 
 def test_root_without_rights(httpd: Httpd) -> None:
-    """httpd -t says what the first request would say"""
+    """httpd -t gives the error that the first request would get."""
     app = httpd.app("shop", "AppUser www-data", command="/bin/true")
     os.chown(app.root, 0, 0)
     app.root.chmod(0o700)
@@ -367,7 +368,7 @@ def test_root_without_rights(httpd: Httpd) -> None:
     "AppPreStart On", "AppDrainTimeout 1", "AppStopSignal INT",
     "AppNoNewPrivileges Off"])
 def test_one_app_with_two_limits(httpd: Httpd, directive: str) -> None:
-    """The settings of the first section apply, and httpd -t warns"""
+    """The settings of the first section apply, and httpd -t warns."""
     for name in ("shop", "blog"):
         httpd.app(name, "AppGroupName both", root=httpd.dir / "shop",
                   command="/bin/true")

@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""A connection to a process cannot be made: how often it is tried, and what it
-costs the process, which is not always to blame."""
+"""A connection to a process cannot be made. How often is it tried, and what
+happens to the process, which is not always to blame?"""
 import os
 import resource
 import signal
@@ -20,8 +20,8 @@ from harness.wait import wait_until
 LIMIT = 100  # descriptors
 SLICE = 4.5  # s: less than SLICE of connect.c
 
-# It accepts a connection, so it is ready; and once that is seen, it closes its
-# socket.
+# It accepts a connection, so it is ready. When the spawner has seen that, it
+# closes its socket.
 DEAF = """
 import os, socket, sys, time
 time.sleep(float(sys.argv[1]))
@@ -35,7 +35,7 @@ time.sleep(1000)
 
 
 def deaf(httpd: Httpd, boot: float, *directives: str) -> App:
-    # It may close its socket while a request stands in its backlog.
+    # It may close its socket while a request is in its backlog.
     httpd.log.expect(sentences.REFUSED_ALL, sentences.QUEUE_LATE,
                      sentences.UNREACHABLE, sentences.NO_BACKEND)
     app = httpd.app("shop", "AppListen unix", *directives,
@@ -50,7 +50,8 @@ def refused(httpd: Httpd) -> int:
 
 
 def test_ten_attempts(httpd: Httpd) -> None:
-    """One process after the other refuses: ten, then that is the answer"""
+    """One process after the other refuses. After ten, the client gets an
+    error."""
     app = deaf(httpd, 0)
     response = httpd.get("/", "shop", timeout=60)
     assert response.status == 503
@@ -61,8 +62,8 @@ def test_ten_attempts(httpd: Httpd) -> None:
 
 
 def test_attempts_have_a_deadline(httpd: Httpd) -> None:
-    """AppQueueTimeout is for all of them together: not so many start in that
-    time"""
+    """AppQueueTimeout covers all attempts together, so fewer processes are
+    started."""
     deaf(httpd, 1, "AppQueueTimeout 6")
     began = time.monotonic()
     assert httpd.get("/", "shop", timeout=60).status == 503
@@ -71,7 +72,7 @@ def test_attempts_have_a_deadline(httpd: Httpd) -> None:
 
 
 def full(httpd: Httpd, listen: str, *directives: str) -> tuple[App, int]:
-    """A stopped process whose backlog is full"""
+    """A stopped process whose backlog is full."""
     app = httpd.app("shop", f"AppListen {listen}", "AppGlobalQueue Off",
                     "MaxInstances 1", "MinInstances 1", "AppPreStart On",
                     "AppSetEnv APP_BACKLOG 0", *directives)
@@ -92,7 +93,7 @@ def fill(pid: int, listen: str) -> None:
 
 
 def in_line(httpd: Httpd, pid: int) -> int:
-    """How many requests wait for a place in the backlog"""
+    """How many requests wait for a place in the backlog."""
     port = procs.environment(pid).get("PORT")
     if port:
         said = subprocess.run(["ss", "-Htn", "state", "syn-sent", "dport", "=",
@@ -104,7 +105,8 @@ def in_line(httpd: Httpd, pid: int) -> int:
 
 @pytest.mark.parametrize("listen", ["unix", "tcp"])
 def test_full_backlog(httpd: Httpd, listen: str) -> None:
-    """It takes no more connections for a while: it keeps its requests"""
+    """The process takes no more connections for a while. It keeps its
+    requests."""
     app, pid = full(httpd, listen)
     requests = [httpd.get_async("/pid", "shop") for _ in range(3)]
     wait_until(lambda: in_line(httpd, pid) == 3, "all wait")
@@ -117,7 +119,7 @@ def test_full_backlog(httpd: Httpd, listen: str) -> None:
 
 @pytest.mark.parametrize("listen", ["unix", "tcp"])
 def test_backlog_is_full_for_too_long(httpd: Httpd, listen: str) -> None:
-    """AppQueueTimeout is for that, too"""
+    """AppQueueTimeout also limits this wait."""
     httpd.log.expect("shop.* cannot be connected to")
     app, pid = full(httpd, listen, "AppQueueTimeout 3")
     began = time.monotonic()
@@ -128,8 +130,8 @@ def test_backlog_is_full_for_too_long(httpd: Httpd, listen: str) -> None:
 
 
 def served_in_turn(httpd: Httpd, pid: int, attempt: int) -> bool:
-    """Have five requests wait for a place, and let them in one by one.
-    False: they were not served in turn, but a wait may have begun anew."""
+    """Let five requests wait for a place, and admit them one by one. False:
+    they were not served in turn, but a wait may have started anew."""
     began = time.monotonic()
     waiting = []
     for i in range(5):
@@ -144,8 +146,9 @@ def served_in_turn(httpd: Httpd, pid: int, attempt: int) -> bool:
         in_turn = in_turn and served == waiting[:1]
         assert in_turn or late, "one that came later is served first"
         waiting.remove(served[0])
-        # The app has one, the backlog another one. One at a time is let in:
-        # of two that are, the kernel may run the second first.
+        # The app has one request and the backlog another one. One request at a
+        # time is admitted, because of two the kernel may run the second one
+        # first.
         wait_until(lambda: in_line(httpd, pid) == max(0, len(waiting) - 1),
                    "one got in")
         assert served[0].release().text == str(pid)
@@ -153,9 +156,9 @@ def served_in_turn(httpd: Httpd, pid: int, attempt: int) -> bool:
 
 
 def test_backlog_in_turn(httpd: Httpd) -> None:
-    """Who waits for a place is not overtaken by who came later, while none of
-    them has waited for a slice (connect.c): then it goes to the end of the
-    line. On a slow machine that takes several attempts."""
+    """A request that waits for a place is not overtaken by a later one, unless
+    it has waited for a whole slice (connect.c). Then it goes to the end of the
+    line. On a slow machine the test takes several attempts."""
     _, pid = full(httpd, "unix")
     attempt = 1
     while not served_in_turn(httpd, pid, attempt):
@@ -170,12 +173,13 @@ def descriptors(pid: int) -> int:
 
 @pytest.mark.mpms("event")
 def test_out_of_descriptors(httpd: Httpd) -> None:
-    """httpd's child has none left: 503, and the process stays"""
+    """A child of httpd has no descriptors left: the client gets 503, and the
+    process stays."""
     httpd.log.expect("shop.* cannot be connected to")
     httpd.directives += ["ServerLimit 1", "StartServers 1",
                          "ThreadsPerChild 64", "MaxRequestWorkers 64",
                          "KeepAliveTimeout 60",
-                         # httpd's own .htaccess would need one, too.
+                         # httpd would need one for .htaccess, too.
                          "<Directory />", "AllowOverride None", "</Directory>"]
     # A process with a Unix socket keeps its connection.
     app = httpd.app("shop", "AppListen tcp")
@@ -188,7 +192,8 @@ def test_out_of_descriptors(httpd: Httpd) -> None:
     pid = int(httpd.get("/pid", "shop").text)
     child, = httpd.children()
     clients = []
-    # One is left for the next client's connection, and none for the app's.
+    # One is left for the connection of the next client, and none for the
+    # connection to the app.
     while descriptors(child) < LIMIT - 1:
         clients.append(Connection(httpd.port, 20))
         clients[-1].request("GET", "/", "status")

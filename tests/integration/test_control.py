@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""apppoolctl changes something: who may, what becomes of it, what is refused.
-And what the control socket does with garbage."""
+"""apppoolctl changes something: who may do it, the result, and what is
+refused. Also what the control socket does with garbage."""
 import json
 import os
 import random
@@ -51,7 +51,7 @@ def test_detach_an_idle_process(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")
 def test_detach_a_stopped_process(httpd: Httpd) -> None:
-    """By SIGSTOP: it is told to go on, and hears TERM"""
+    """A process that SIGSTOP has stopped is continued, and gets TERM."""
     app = httpd.app("shop", "AppStopTimeout 1h")
     httpd.start()
     pid = int(httpd.get("/pid", "shop").text)
@@ -65,8 +65,8 @@ def test_detach_a_stopped_process(httpd: Httpd) -> None:
 @pytest.mark.mpms("event")
 @pytest.mark.parametrize("verb", ["restart", "drain", "detach", "kill"])
 def test_name_that_is_not_utf8(httpd: Httpd, verb: str) -> None:
-    """A name that is not UTF-8 is refused, although the refusal cannot repeat
-    it"""
+    """A name that is not UTF-8 is refused. The error cannot repeat the
+    name."""
     httpd.app("shop")
     httpd.start()
     spawner = httpd.helper("spawner")
@@ -79,7 +79,7 @@ def test_name_that_is_not_utf8(httpd: Httpd, verb: str) -> None:
 
 @pytest.mark.mpms("event")
 def test_detach_a_busy_process(httpd: Httpd) -> None:
-    """It finishes what it has; a second time is refused."""
+    """The process finishes its request. A second detach is refused."""
     app = httpd.app("shop")
     httpd.start()
     held = httpd.hold("shop", "a")
@@ -118,7 +118,8 @@ def test_detach_a_starting_process(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")
 def test_which_process(httpd: Httpd) -> None:
-    """The beginning of an id is enough; ids that begin so are named."""
+    """The beginning of an id is enough. If several ids begin so, they are
+    listed."""
     app = httpd.app("shop")
     httpd.start()
     wait_until(lambda: httpd.ctl("status").returncode == 0, "it is up")
@@ -140,8 +141,8 @@ def test_which_process(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")
 def test_only_root_may_change_the_pool(httpd: Httpd) -> None:
-    """httpd's user may look; only root may do something. For users of apps see
-    test_control_users.py"""
+    """httpd's user may read the status; only root may change something. For
+    users of apps see test_control_users.py."""
     app = httpd.app("shop", "AppUser games")
     httpd.start()
     pid = int(httpd.get("/pid", "shop").text)
@@ -155,7 +156,7 @@ def test_only_root_may_change_the_pool(httpd: Httpd) -> None:
 
 @pytest.mark.one_mpm("the spawner does it")
 def test_detach_under_load(httpd: Httpd) -> None:
-    """One process after the other; no request is lost"""
+    """One process after the other is detached, and no request is lost."""
     app = httpd.app("shop", "MinInstances 3", "MaxInstances 3",
                     "AppQueueTimeout 60s")
     httpd.start()
@@ -182,8 +183,8 @@ def test_detach_under_load(httpd: Httpd) -> None:
 @pytest.mark.parametrize("how,rolling", [
     ((), True), (("--rolling",), True), (("--blocking",), False)])
 def test_restart(httpd: Httpd, how: tuple[str, ...], rolling: bool) -> None:
-    """All processes are new afterwards; rolling, the old ones serve until
-    the new ones do."""
+    """All processes are new afterwards. In a rolling restart, the old ones
+    serve until the new ones do."""
     gate = httpd.dir / "boot"
     gate.touch()
     app = httpd.app("shop", "MinInstances 2", f"AppSetEnv BOOT_IF {gate}")
@@ -208,7 +209,8 @@ def test_restart(httpd: Httpd, how: tuple[str, ...], rolling: bool) -> None:
 
 @pytest.mark.mpms("event")
 def test_which_app(httpd: Httpd) -> None:
-    """Its name, its short one, its AppRoot; what there is, is named."""
+    """By its name, its short name or its AppRoot. Otherwise the existing apps
+    are listed."""
     (httpd.dir / "other").mkdir()
     app = httpd.app("shop")
     httpd.app("blog", "AppGroupName weblog")
@@ -242,7 +244,7 @@ def test_which_app(httpd: Httpd) -> None:
 
 @pytest.mark.one_mpm("the spawner does it")
 def test_restart_under_load(httpd: Httpd) -> None:
-    """Both ways, again and again: no request is lost"""
+    """In both ways, again and again: no request is lost."""
     app = httpd.app("shop", "MinInstances 3", "MaxInstances 3",
                     "AppQueueTimeout 60s")
     httpd.start()
@@ -278,14 +280,14 @@ GARBAGE: list[bytes] = [
 
 
 def query(httpd: Httpd, question: bytes) -> Any:
-    """The response; None if there was no response."""
+    """The response, or None if there was none."""
     with socket.socket(socket.AF_UNIX) as client:
         client.settimeout(10)
         client.connect(str(httpd.runtime / "control.sock"))
         try:
             client.sendall(question)
         except OSError:
-            pass  # it was told to stop; the answer may be there
+            pass  # it was told to stop; the response may be there
         response = b""
         try:
             while more := client.recv(65536):
@@ -297,7 +299,7 @@ def query(httpd: Httpd, question: bytes) -> Any:
 
 @pytest.mark.mpms("event")
 def test_garbage(httpd: Httpd) -> None:
-    """Each gets a sentence, and the spawner does not mind."""
+    """Each of them gets a sentence, and the spawner continues."""
     httpd.app("shop")
     httpd.start()
     pid = httpd.get("/pid", "shop").text
@@ -322,8 +324,8 @@ def test_garbage(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")
 def test_many_clients(httpd: Httpd) -> None:
-    """Half a line, no answer read, many of them: root is answered, and those
-    of httpd's user have to give way first."""
+    """Many clients send half a line, or read no response. root gets its
+    response, and clients of httpd's user are closed first."""
     httpd.app("shop")
     httpd.start()
     spawner = httpd.helper("spawner")
@@ -344,7 +346,8 @@ def test_many_clients(httpd: Httpd) -> None:
     assert httpd.helper("spawner") == spawner
 
 
-# Always 40 of them; argv: the socket. Says so when they are there.
+# Keeps 40 clients connected to the socket of argv, and prints a line once they
+# are connected.
 FLOOD = """
 import socket, sys, time
 held = []

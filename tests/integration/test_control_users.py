@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""apppoolctl as a user that runs apps: it shows and changes the apps of that
-user, and nothing else."""
+"""apppoolctl as a user that runs apps: it shows and changes the apps of this
+user, and no others."""
 import json
 import os
 import select
@@ -25,7 +25,7 @@ from test_control import FLOOD
 
 pytestmark = pytest.mark.mpms("event")
 
-# Users that any Debian has, and nobody is.
+# Users that every Debian has and that no person uses.
 OWNER, NEIGHBOUR, STRANGER = "games", "news", "uucp"
 
 
@@ -38,7 +38,7 @@ def as_user(httpd: Httpd, user: str, *words: str
 
 
 def own(httpd: Httpd, user: str) -> Path:
-    """The user's socket"""
+    """The socket of the user."""
     return httpd.runtime / "c" / str(getpwnam(user).pw_uid)
 
 
@@ -72,7 +72,8 @@ def two_tenants(httpd: Httpd) -> tuple[App, App]:
 
 
 def test_own_app(httpd: Httpd) -> None:
-    """The user sees, restarts and starts its own app, and sees no other app"""
+    """The user sees, restarts and starts its own app, and sees no other
+    app."""
     shop, blog = two_tenants(httpd)
     old = httpd.pids(shop)
     seen = as_user(httpd, OWNER, "--json", "status")
@@ -109,7 +110,8 @@ def test_app_of_another_user(httpd: Httpd) -> None:
 
 
 def test_whole_pool(httpd: Httpd) -> None:
-    """A user of apps is told who may see the whole pool, and what to use"""
+    """A user of apps is told who may see the whole pool, and what to use
+    instead."""
     two_tenants(httpd)
     for command in ("top -n 1", "--json top -n 1", "events", "events -f"):
         done = as_user(httpd, OWNER, *command.split())
@@ -150,7 +152,8 @@ def test_stranger(httpd: Httpd) -> None:
 
 
 def test_owner_opens_the_socket(httpd: Httpd) -> None:
-    """With a socket for everybody, other users still get no response"""
+    """The owner makes the socket writable for everybody. Other users still get
+    no response."""
     two_tenants(httpd)
     sockets = [own(httpd, OWNER), httpd.runtime / "control.sock"]
     for path in sockets:
@@ -164,7 +167,7 @@ def test_owner_opens_the_socket(httpd: Httpd) -> None:
 
 
 def test_root_is_served_first(httpd: Httpd) -> None:
-    """Even if users have sent their commands before"""
+    """Even if users have sent their commands before."""
     shop, blog = two_tenants(httpd)
     known = httpd.group(shop)["processes"][0]["id"]
     spawner = httpd.helper("spawner")
@@ -187,7 +190,8 @@ def test_root_is_served_first(httpd: Httpd) -> None:
 
 
 def test_user_ends_no_drain(httpd: Httpd) -> None:
-    """root drained the app, and works on it: neither command starts it"""
+    """root has drained the app in order to work on it. Neither command starts
+    it."""
     httpd.log.expect("shop is drained")
     shop, _ = two_tenants(httpd)
     assert httpd.ctl("drain", "shop", "--wait").returncode == 0
@@ -201,7 +205,8 @@ def test_user_ends_no_drain(httpd: Httpd) -> None:
 
 
 def test_user_does_not_end_the_pause_at_once(httpd: Httpd) -> None:
-    """Of an app that fails: one try a second, however often it is asked for"""
+    """An app that fails is tried once a second, however often its user asks
+    for it."""
     httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
     broken = httpd.dir / "broken"
     broken.touch()
@@ -246,8 +251,8 @@ def test_httpds_user(httpd: Httpd) -> None:
 
 
 def test_reload(httpd: Httpd) -> None:
-    """With another configuration others may ask; also after the spawner's
-    death"""
+    """Another configuration lets other users ask, also after the spawner has
+    died."""
     httpd.log.expect("apppool: spawner \\d+ ended")
     two_tenants(httpd)
     httpd.apps.pop()
@@ -264,8 +269,8 @@ def test_reload(httpd: Httpd) -> None:
 
 
 def test_root_gives_it_away(httpd: Httpd) -> None:
-    """From the next start on it is the new owner's, without a reload; also
-    after the spawner's death, and after a reload"""
+    """From the next start on, the app belongs to the new owner, without a
+    reload. It stays so after the spawner has died, and after a reload."""
     httpd.log.expect("apppool: spawner \\d+ ended")
     app = httpd.app("shop")
     shutil.chown(app.root, OWNER, "nogroup")
@@ -295,7 +300,7 @@ def test_root_gives_it_away(httpd: Httpd) -> None:
 
 
 def test_flood_of_one_user(httpd: Httpd) -> None:
-    """He has two places, so another user and root are answered"""
+    """A user has two places, so another user and root still get responses."""
     two_tenants(httpd)
     flood = subprocess.Popen(
         ["setpriv", f"--reuid={OWNER}", "--regid=nogroup", "--clear-groups",
@@ -305,7 +310,8 @@ def test_flood_of_one_user(httpd: Httpd) -> None:
         assert flood.stdout is not None
         flood.stdout.readline()
         for _ in range(10):
-            # The spawner closes one that asks nothing for five seconds.
+            # The spawner closes a connection that sends nothing for five
+            # seconds.
             with socket.socket(socket.AF_UNIX) as idle:
                 idle.connect(str(httpd.runtime / "control.sock"))
                 assert as_user(httpd, NEIGHBOUR, "status").returncode == 0

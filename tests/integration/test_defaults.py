@@ -12,8 +12,8 @@ pytestmark = pytest.mark.mpms("event")
 
 @pytest.mark.parametrize("capacity", [1024, 4])
 def test_pool_size(httpd: Httpd, capacity: int) -> None:
-    """Two processes for each processor, at least six; as many as there is
-    room for"""
+    """Two processes for each processor, at least six, and at most as many as
+    the memory has room for."""
     httpd.directives.remove("MaxPoolSize 6")
     httpd.directives.append(f"AppPoolCapacity {capacity}")
     httpd.app("shop")

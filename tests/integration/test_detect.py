@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""apppoolctl detect: how an application would be run, without any httpd."""
+"""apppoolctl detect: how an application would be run. No httpd is needed."""
 import json
 import os
 import shutil
@@ -11,7 +11,7 @@ from harness.httpd import Httpd
 
 @pytest.mark.mpms("event")
 def test_what_would_be_run(httpd: Httpd) -> None:
-    """And why"""
+    """It also says why."""
     root = httpd.program("web")
     said = httpd.ctl("detect", str(root))
     assert said.returncode == 0
@@ -41,7 +41,7 @@ def test_what_would_be_run(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")
 def test_it_has_the_owners_rights(httpd: Httpd) -> None:
-    """Its files may point anywhere"""
+    """The files of an app may be links to anywhere."""
     root = httpd.dir / "shop"
     root.mkdir()
     (httpd.dir / "secret").write_text("web: secret\n")
@@ -54,8 +54,8 @@ def test_it_has_the_owners_rights(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")
 def test_owner_without_an_entry(httpd: Httpd) -> None:
-    """root does not look at somebody's files as root because that user cannot
-    be found."""
+    """If the owner has no entry in the user database, root does not read that
+    owner's files as root."""
     root = httpd.dir / "shop"
     root.mkdir()
     (root / "Procfile").write_text("web: true\n")

@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""Django's own admin and auth, in a project that django-admin has made: an
+"""Django's own admin and auth, in a project made by django-admin. An
 administrator logs in, uploads a file and downloads it, and a new version is
 deployed under load."""
 import os
@@ -17,7 +17,7 @@ from harness.httpd import Httpd, USER
 from harness.tls import TlsHost
 from harness.visitor import Visitor
 
-# What its author adds to the project.
+# What an author adds to the project.
 SETTINGS = """
 import os
 DEBUG = False
@@ -60,7 +60,8 @@ def append(path: Path, text: str) -> None:
 
 
 def make_project(root: Path) -> None:
-    """With an administrator called ada. It is made once, and copied."""
+    """A project with an administrator called ada. It is made once, and then
+    copied."""
     packaged.kept("django", make_shop, root)
     subprocess.run(["chown", "-R", USER, root], check=True)
 

@@ -18,7 +18,8 @@ PASSWORD = "a secret"
 
 
 def dokuwiki(httpd: Httpd, location: Optional[str] = None) -> App:
-    """What the package does when it is installed, and the administrator."""
+    """What the package does when it is installed, and what its administrator
+    does."""
     place = httpd.dir / "debian"
     packaged.unpacked("dokuwiki", place)
     root, config = place / "usr/share/dokuwiki", place / "etc/dokuwiki"
@@ -64,8 +65,8 @@ def a_day_of_writing(httpd: Httpd, app: App, enter: Callable[[], Visitor]
     assert enter().open("/lib/exe/fetch.php?media=plan.zip").status == 403
 
     def work() -> None:
-        # As HTML it comes from DokuWiki's cache, which is empty for the
-        # moment in which another process writes it.
+        # The HTML comes from DokuWiki's cache, which is empty for the moment
+        # in which another process writes it.
         assert ada.get("/doku.php?id=bridge&do=export_raw").text == text
         assert ada.get("/lib/exe/fetch.php?media=plan.zip").body == data
 
@@ -85,7 +86,7 @@ def test_site(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")
 def test_below_a_path(httpd: Httpd) -> None:
-    """As the package's own Alias has it"""
+    """As the package's own Alias does it."""
     app = dokuwiki(httpd, "/dokuwiki")
     httpd.modules.append("alias")
     httpd.directives += [f'Alias "/dokuwiki" "{app.root}"']

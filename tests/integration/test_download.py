@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""Answers to slow readers: stored, so that the process can go on."""
+"""Slow clients: their responses are stored, so the process is free again."""
 import time
 import zlib
 from itertools import product
@@ -18,7 +18,7 @@ from harness.wait import wait_until
 from harness.web import SERVERS, mount
 
 MEGABYTE = 1 << 20
-MUCH = 10 * MEGABYTE  # more than sockets buffer
+MUCH = 10 * MEGABYTE  # more than the buffers of sockets hold
 SMALL = 16 * 1024  # a receive buffer
 
 
@@ -31,7 +31,7 @@ def get(url: str, host: str = "shop") -> bytes:
 
 
 def flood(size: int) -> bytes:
-    """What /flood answers."""
+    """The response of /flood."""
     return (bytes(range(251)) * (size // 251 + 1))[:size]
 
 
@@ -39,7 +39,8 @@ def flood(size: int) -> bytes:
 
 @pytest.mark.parametrize("more", ["", "&chunked=1"])
 def test_slow_client_holds_no_process(httpd: Httpd, more: str) -> None:
-    """A pool of one serves others while somebody does not read"""
+    """A pool of one process serves other clients while one client does not
+    read."""
     httpd.directives.append("MaxPoolSize 1")
     bulk(httpd)
     httpd.start()
@@ -48,7 +49,7 @@ def test_slow_client_holds_no_process(httpd: Httpd, more: str) -> None:
         httpd.settles(active=0, count=1)
         assert httpd.get("/pid", "shop").status == 200
         assert client.response().body == flood(MUCH)
-        # The connection goes on.
+        # The connection still works.
         client.send(get("/flood?n=100"))
         assert client.response().body == flood(100)
     wait_until(lambda: not httpd.spools(), "nothing is kept")
@@ -69,8 +70,9 @@ def test_slow_client_by_any_protocol(httpd: Httpd, name: str) -> None:
 
 
 def test_slow_at_both_ends(httpd: Httpd) -> None:
-    """A half-sent upload and a reader at 1 KB/s of 10 MB are under way: a
-    pool of one answers within half a second, again and again"""
+    """One client has sent half an upload, another one reads 10 MB at 1 KB/s.
+    Meanwhile a pool of one process responds within half a second, again and
+    again."""
     httpd.directives.append("MaxPoolSize 1")
     bulk(httpd)
     httpd.start()
@@ -84,11 +86,11 @@ def test_slow_at_both_ends(httpd: Httpd) -> None:
             with Late(*procs.marked(str(httpd.dir))) as late:
                 assert httpd.get("/", "shop").status == 200
             assert late.took < 0.5 + late.seconds
-            time.sleep(0.25)  # the reader's pace
+            time.sleep(0.25)  # the pace of the client
 
 
 def test_slow_filter_holds_no_process(httpd: Httpd) -> None:
-    """The reader is fast, but a filter is told to pass on 256 KB/s"""
+    """The client is fast, but a filter passes on only 256 KB/s."""
     httpd.modules += ["env", "ratelimit"]
     httpd.directives.append("MaxPoolSize 1")
     bulk(httpd, "SetOutputFilter RATE_LIMIT", "SetEnv rate-limit 256")
@@ -124,7 +126,7 @@ def test_off_waits_for_the_client(httpd: Httpd) -> None:
                                   "type=text/event-stream;charset=utf-8",
                                   "accel=no"])
 def test_streams_are_not_stored(httpd: Httpd, what: str) -> None:
-    """A slow client slows the app down"""
+    """A slow client slows the app down."""
     httpd.directives.append("MaxPoolSize 1")
     bulk(httpd)
     httpd.start()
@@ -169,7 +171,8 @@ def test_x_accel_buffering_by_any_protocol(httpd: Httpd, name: str) -> None:
 
 @pytest.mark.parametrize("buffer", ["On", "Off"])
 def test_first_part_is_not_delayed(httpd: Httpd, buffer: str) -> None:
-    """The client has all that the app has sent, while the app pauses"""
+    """While the app pauses, the client has everything that the app has
+    sent."""
     bulk(httpd, f"AppBufferResponse {buffer}")
     httpd.start()
     for (size, more), case in cases(product(
@@ -201,8 +204,8 @@ def first_part(httpd: Httpd, size: int, more: str, key: str) -> None:
 
 
 def test_stored_part_goes_on_while_the_app_pauses(httpd: Httpd) -> None:
-    """What was stored comes when the reader is ready for it, not only when
-    the app says more"""
+    """Stored bytes are sent as soon as the client reads, not only when the app
+    sends more."""
     bulk(httpd)
     httpd.start()
     hold = httpd.dir / "hold"
@@ -221,7 +224,7 @@ def test_stored_part_goes_on_while_the_app_pauses(httpd: Httpd) -> None:
 
 
 def test_app_continues_while_the_client_does_not_read(httpd: Httpd) -> None:
-    """Nor the other way round"""
+    """The app sends, although the client does not read."""
     bulk(httpd)
     httpd.start()
     hold = httpd.dir / "hold"
@@ -240,7 +243,7 @@ def test_compressed(httpd: Httpd) -> None:
     httpd.directives.append("MaxPoolSize 1")
     bulk(httpd, "SetOutputFilter DEFLATE", "DeflateCompressionLevel 1")
     httpd.start()
-    size = 64 * MEGABYTE  # it packs well
+    size = 64 * MEGABYTE  # it compresses well
     request = get(f"/flood?n={size}").replace(
         b"Host", b"Accept-Encoding: gzip\r\nHost")
     with Raw(httpd.port, request, SMALL) as client:
@@ -270,7 +273,7 @@ def test_encrypted(httpd: Httpd) -> None:
 
 
 def test_pipelined(httpd: Httpd) -> None:
-    """Requests that came together, and a reader that takes his time"""
+    """Several requests were sent together, and the client reads slowly."""
     bulk(httpd)
     httpd.start()
     sizes = (MUCH, 10, 70000, 0, MUCH, 5)
@@ -283,7 +286,8 @@ def test_pipelined(httpd: Httpd) -> None:
 
 
 def test_client_leaves_its_response(httpd: Httpd) -> None:
-    """Nothing of its response is kept, whether the app has sent all of it"""
+    """Nothing of its response is kept, whether the app has sent all of it or
+    not."""
     bulk(httpd, "MaxInstances 1")
     httpd.start()
     pid = httpd.get("/pid", "shop").text
@@ -302,7 +306,7 @@ def test_client_leaves_its_response(httpd: Httpd) -> None:
 @pytest.mark.mpms("event")
 @pytest.mark.bound(400)
 def test_bulk_in_constant_memory(httpd: Httpd) -> None:
-    """Whether it is stored first or read at once"""
+    """Whether the response is stored first or read at once."""
     bulk(httpd)
     httpd.start()
     httpd.get("/flood?n=100000", "shop")

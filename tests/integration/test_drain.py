@@ -1,6 +1,7 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""apppoolctl drain: an application is worked on. Its requests are finished,
-no others reach it, nothing starts it, until apppoolctl restart."""
+"""apppoolctl drain: an administrator works on an application. Its open
+requests are finished, no other request reaches it, and nothing starts it until
+apppoolctl restart."""
 import json
 import subprocess
 
@@ -22,7 +23,7 @@ def refusals(httpd: Httpd) -> None:
 
 
 def drained(httpd: Httpd, app: App) -> bool:
-    """Nothing of it is there."""
+    """The app has no process and no request."""
     group = httpd.group(app)
     return group["state"] == "drained" and group["processes"] == []
 
@@ -32,7 +33,7 @@ def refused(response: Response) -> bool:
 
 
 class Waiting:
-    """apppoolctl drain shop --wait"""
+    """apppoolctl drain shop --wait."""
 
     def __init__(self, httpd: Httpd, *words: str) -> None:
         self.process = subprocess.Popen(
@@ -50,7 +51,8 @@ def status_or_refused(response: Response) -> str:
 
 
 def all_get(clients: Threads, what: str) -> None:
-    """Each gets it three times from now on, and nothing else last."""
+    """From now on, each client gets this status three times, with no other
+    status in between."""
     seen = [len(responses) for responses in clients.responses]
     wait_until(lambda: all(
         len(responses) > n + 3 and set(responses[-3:]) == {what}
@@ -59,8 +61,8 @@ def all_get(clients: Threads, what: str) -> None:
 
 
 def test_under_load(httpd: Httpd) -> None:
-    """No request inside fails; from one moment on all are refused, and from
-    another on none is."""
+    """No open request fails. At one moment the refusals begin. At a later
+    moment they end, and all requests are served."""
     app = httpd.app("shop", "MinInstances 2", "MaxInstances 3",
                     "AppQueueTimeout 60s")
     httpd.start()
@@ -87,7 +89,7 @@ def test_under_load(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")
 def test_requests_inside_and_requests_in_the_queue(httpd: Httpd) -> None:
-    """--wait returns when the last process is gone, and prints that."""
+    """--wait returns when the last process is gone, and prints a line."""
     app = httpd.app("shop", "MaxInstances 1")
     httpd.start()
     held = httpd.hold("shop", "a")
@@ -116,7 +118,7 @@ def test_requests_inside_and_requests_in_the_queue(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")
 def test_restart_puts_it_back(httpd: Httpd) -> None:
-    """apppoolctl says so, and MinInstances processes start again."""
+    """apppoolctl prints that, and MinInstances processes start again."""
     app = httpd.app("shop", "MinInstances 2")
     httpd.start()
     httpd.get("/pid", "shop")
@@ -139,8 +141,8 @@ def test_restart_puts_it_back(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")
 def test_nothing_starts_it(httpd: Httpd) -> None:
-    """Neither MinInstances nor AppPreStart, a deploy, a graceful restart, the
-    deaths of our helpers"""
+    """MinInstances, AppPreStart, a deployment, a graceful restart and the
+    deaths of our helpers do not start it."""
     httpd.log.expect("apppool: (spawner|watchdog) \\d+ ended",
                      sentences.DRAINED)
     app = httpd.app("shop", "MinInstances 2", "AppPreStart On")
@@ -172,7 +174,7 @@ def test_nothing_starts_it(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")
 def test_spawner_is_killed_with_requests_inside(httpd: Httpd) -> None:
-    """They are finished; the next spawner ends the processes."""
+    """The requests are finished, and the next spawner ends the processes."""
     httpd.log.expect("apppool: spawner \\d+ ended")
     app = httpd.app("shop", "MinInstances 2")
     httpd.start()
@@ -192,7 +194,7 @@ def test_spawner_is_killed_with_requests_inside(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")
 def test_hard_restart_of_httpd(httpd: Httpd) -> None:
-    """Then it is back to work."""
+    """The app then works again."""
     app = httpd.app("shop")
     httpd.start()
     for again in (httpd.restart, lambda: (httpd.stop(), httpd.start())):
@@ -220,7 +222,7 @@ def test_before_the_first_request(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")
 def test_put_back_while_it_is_waited_for(httpd: Httpd) -> None:
-    """Then a script must not go on."""
+    """The command fails, so a script does not continue."""
     app = httpd.app("shop")
     httpd.start()
     held = httpd.hold("shop", "a")
@@ -235,7 +237,7 @@ def test_put_back_while_it_is_waited_for(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")
 def test_what_is_refused(httpd: Httpd) -> None:
-    """Unknown app, wrong user, wrong usage"""
+    """An unknown app, a wrong user, wrong usage."""
     app = httpd.app("shop")
     httpd.app("blog", "AppGroupName weblog")
     httpd.start()

@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""httpd stops before a helper program has begun to look for signals."""
+"""httpd stops before a helper program has begun to handle signals."""
 import os
 import re
 import signal
@@ -31,8 +31,8 @@ os.execv("{program}", ["{program}", *sys.argv[1:]])
 
 
 def slow(httpd: Httpd, program: str) -> Path:
-    """Install a program that says that it has started, and goes on when the
-    file `go` is there. @return where it says so"""
+    """Install a program that reports its start, and continues when the file
+    `go` exists. @return the file in which it reports"""
     waits = httpd.dir / "waits"
     httpd.libexec = httpd.dir / "lib"
     install(httpd.libexec, this_build())
@@ -44,7 +44,7 @@ def slow(httpd: Httpd, program: str) -> Path:
 
 
 def told_to_end(pid: int) -> bool:
-    """SIGTERM is there, and waits to be looked at."""
+    """SIGTERM is pending."""
     found = re.findall(r"^(?:Sig|Shd)Pnd:\s*(\w+)$",
                        procs.read(pid, "status").decode(), re.M)
     return any(int(one, 16) >> (signal.SIGTERM - 1) & 1 for one in found)
@@ -52,8 +52,8 @@ def told_to_end(pid: int) -> bool:
 
 @pytest.mark.parametrize("program", ["apppool-watchdog", "apppool-spawner"])
 def test_stop(httpd: Httpd, program: str) -> None:
-    """It is not killed, but ends as it should: nothing is left, and no line
-    of the log says that it died"""
+    """The helper is not killed but ends in order. Nothing is left, and no line
+    of the log says that it died."""
     waits = slow(httpd, program)
     httpd.app("shop", "AppPreStart On", "MinInstances 1")
     httpd.start()

@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""AppEnvFile: secrets of an application in a file that may be root's."""
+"""AppEnvFile: secrets of an application in a file that may belong to root."""
 import os
 import shutil
 from pathlib import Path
@@ -35,7 +35,7 @@ def environment(httpd: Httpd) -> dict[str, str]:
 
 
 def fails(httpd: Httpd, why: str) -> None:
-    """The app does not start, and the log has the sentence"""
+    """The app does not start, and the log has this sentence."""
     httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
     httpd.start()
     assert httpd.get("/pid", "shop").status == 503
@@ -45,8 +45,8 @@ def fails(httpd: Httpd, why: str) -> None:
 
 
 def test_file_of_root(httpd: Httpd) -> None:
-    """0600: the app gets it, and cannot read it; AppSetEnv goes before it, and
-    what is ours cannot be set"""
+    """Mode 0600: the app gets the variables, and cannot read the file.
+    AppSetEnv overrides them, and our own variables cannot be set."""
     file = secret(httpd.dir / "shop.env",
                   "# of the shop\nPASSWORD='hunter2 #1'\nexport TWICE=a\n"
                   "TWICE=b\nSET=file\nHOME=/elsewhere\n")
@@ -73,7 +73,7 @@ def test_change_counts_at_the_next_start(httpd: Httpd) -> None:
 
 
 def test_another_file_is_another_app(httpd: Httpd) -> None:
-    """Its processes are replaced, as with AppSetEnv"""
+    """Its processes are replaced, as with AppSetEnv."""
     one = secret(httpd.dir / "one.env", "A=1\n")
     app = shop(httpd, one)
     httpd.start()
@@ -87,7 +87,8 @@ def test_another_file_is_another_app(httpd: Httpd) -> None:
 
 
 def test_file_of_the_apps_user(httpd: Httpd) -> None:
-    """Also behind a link, as he may read it himself"""
+    """A link to the file works as well, because the user may read the file
+    anyway."""
     file = secret(httpd.dir / "real.env", "A=1\n", OWNER)
     link = httpd.dir / "link.env"
     link.symlink_to(file)
@@ -97,7 +98,8 @@ def test_file_of_the_apps_user(httpd: Httpd) -> None:
 
 
 def test_wrong_line(httpd: Httpd) -> None:
-    """File and line, and nothing of what stands there"""
+    """The error has the file and the line number, and nothing from that
+    line."""
     file = secret(httpd.dir / "shop.env", "A=1\nPASSWORD='hunter2\n")
     shop(httpd, file)
     fails(httpd, rf"AppEnvFile {file}: line 2, PASSWORD: the quote")
@@ -127,7 +129,8 @@ def test_file_that_others_may_write(httpd: Httpd, owner: str, mode: int,
 @pytest.mark.parametrize("keeper,owner", [
     (OWNER, "root"), (NEIGHBOUR, "root"), (NEIGHBOUR, OWNER)])
 def test_directory_of_others(httpd: Httpd, keeper: str, owner: str) -> None:
-    """Who may rename in it can give any file of that owner this name"""
+    """A user that may rename files in it can give any file of the same owner
+    this name."""
     place = httpd.dir / "place"
     place.mkdir()
     shutil.chown(place, keeper)
@@ -140,7 +143,8 @@ def test_directory_of_others(httpd: Httpd, keeper: str, owner: str) -> None:
 @pytest.mark.parametrize("trick", ["link", "directory", "hard link", "fifo",
                                    "device"])
 def test_tricks_of_a_tenant(httpd: Httpd, trick: str) -> None:
-    """He owns the directory, and wants a file of root's in his environment"""
+    """A tenant owns the directory, and wants a file of root's in the
+    environment."""
     target = secret(httpd.dir / "roots.env", "ROOT=toor\n")
     inside = httpd.dir / "roots"
     inside.mkdir(mode=0o700)

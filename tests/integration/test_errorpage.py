@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""AppFriendlyErrors: what the client is told of an app that does not start
+"""AppFriendlyErrors: what the client sees when an app does not start
 (acceptance B6)."""
 import os
 import re
@@ -37,7 +37,7 @@ def broken(httpd: Httpd, command: str, *directives: str) -> App:
 
 
 def page_of(response: Response) -> Page:
-    """Of a well-formed answer that loads nothing."""
+    """The page of a well-formed response that loads nothing."""
     assert response.headers["Content-Type"] == "text/html; charset=utf-8"
     assert response.headers["Cache-Control"] == "no-store"
     assert "default-src 'none'" in response.headers["Content-Security-Policy"]
@@ -56,8 +56,8 @@ def page_of(response: Response) -> Page:
 
 
 def paused(fetch: Callable[[], Response]) -> Response:
-    """The answer while it is not tried again: soon, as each try makes the
-    pause longer."""
+    """The response while the app is not tried again. It has to come soon,
+    because each try makes the pause longer."""
     def response_in_a_pause() -> Optional[Response]:
         response = fetch()
         assert response.status in (502, 503)
@@ -82,7 +82,7 @@ FAILURES = {
         ("Running the command", "exit code 126", "execute", "denied"),
     "/bin/sh -c 'echo hanging; sleep 1000'":
         ("Becoming ready", "within 3 s", "AppStartTimeout", "hanging\n"),
-    # A line that has no end yet is one as well.
+    # An unfinished last line counts as a line.
     "/bin/sh -c 'echo first; printf last; exit 4'":
         ("Starting up", "exit code 4", "foreground", "first\nlast\n"),
     "/bin/sh -c 'printf connecting...; sleep 1000'":
@@ -130,7 +130,7 @@ def test_directory(httpd: Httpd) -> None:
     assert str(app.root) in page.rows["Failure"]
     assert "No such file" in page.rows["Failure"]
     assert page.rows["Step"] == "Entering the application's directory"
-    assert "User" not in page.rows  # it would be who owned AppRoot
+    assert "User" not in page.rows  # it would be the owner of AppRoot
 
 
 def test_root_is_a_file(httpd: Httpd) -> None:
@@ -166,7 +166,8 @@ def test_no_command(httpd: Httpd) -> None:
 
 
 def test_ends_as_soon_as_it_is_ready(httpd: Httpd) -> None:
-    """It serves nothing: that is a failed start, with the number in the log"""
+    """It serves nothing. That is a failed start, and the log has its
+    number."""
     app = broken(httpd, httpd.command_of("quitter.py"), "MinInstances 1",
                  "AppPreStart On")
     wait_until(lambda: httpd.group(app).get("state") == "failing",
@@ -177,7 +178,7 @@ def test_ends_as_soon_as_it_is_ready(httpd: Httpd) -> None:
         assert response.status in (502, 503)
         return response if b"Staying alive" in response.body else None
 
-    # Where the spawner is held up it has not seen that one was ready.
+    # A spawner that is delayed has not seen that the process was ready.
     page = page_of(wait_until(seen, "it was ready", 30))
     assert page.rows["Step"] == "Staying alive"
     assert "exit code 7" in page.rows["Failure"]
@@ -214,7 +215,7 @@ def test_nothing_of_the_app_is_markup(httpd: Httpd) -> None:
 
 
 def test_plain_text(httpd: Httpd) -> None:
-    """For curl, and for scripts"""
+    """For curl and for scripts."""
     broken(httpd, f"/bin/sh -c 'echo \"{'<b>'}\"; exit 3'")
     for accept in ({}, {"Accept": "*/*"}, {"Accept": "application/json"}):
         response = httpd.get("/pid", "shop", headers=accept)
@@ -250,7 +251,8 @@ def test_no_secrets(httpd: Httpd) -> None:
     ("production", "On", True), ("development", "Off", False)])
 def test_default(httpd: Httpd, environment: str, directive: str,
                  shown: bool) -> None:
-    """Off in production: then a number that stands in the log"""
+    """It is off in production. The page then has a number that is in the
+    log."""
     app = httpd.app("shop", f"AppEnvironment {environment}",
                     command="/bin/sh -c 'echo secrets; exit 3'")
     if directive:
@@ -288,7 +290,8 @@ def test_any_protocol(httpd: Httpd, protocol: str) -> None:
 
 @pytest.mark.mpms("event")
 def test_a_body_that_is_not_stored(httpd: Httpd) -> None:
-    """What the client has sent by then is no next request"""
+    """The part of the body that the client has sent is not the next
+    request."""
     broken(httpd, "/bin/sh -c 'exit 3'", "AppBufferRequest Off")
     connection = Connection(httpd.port)
     for size in (10, 100000, 3000000):
@@ -308,7 +311,7 @@ def test_per_directory(httpd: Httpd) -> None:
 
 
 def test_error_document(httpd: Httpd) -> None:
-    """The administrator's page goes first"""
+    """The ErrorDocument of the administrator has precedence."""
     (httpd.dir / "htdocs" / "sorry.html").write_text("we are sorry")
     app = broken(httpd, "/bin/sh -c 'exit 3'",
                  "ErrorDocument 502 /sorry.html",
@@ -322,7 +325,7 @@ def test_error_document(httpd: Httpd) -> None:
 
 
 def test_error_document_of_an_app_that_fails(httpd: Httpd) -> None:
-    """An ErrorDocument is no place for a page about another error"""
+    """An ErrorDocument must not be replaced by a page about another error."""
     httpd.app("shop", FRIENDLY, "ErrorDocument 404 /missing",
               command="/bin/sh -c 'exit 3'").directives += [
         "<Location /gone>", "Redirect 404", "</Location>"]
@@ -334,7 +337,7 @@ def test_error_document_of_an_app_that_fails(httpd: Httpd) -> None:
 
 
 def test_gone_once_it_starts(httpd: Httpd) -> None:
-    """Of a failure that is mended nothing is left"""
+    """When the app starts, nothing of the failure is left."""
     stop = httpd.dir / "broken"
     stop.touch()
     httpd.app("shop", FRIENDLY, f"AppSetEnv BOOT_FAIL_IF {stop}")
@@ -348,7 +351,7 @@ def test_gone_once_it_starts(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")
 def test_the_spawner_dies(httpd: Httpd) -> None:
-    """What it has found out stays"""
+    """What it has found out is kept."""
     httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
     broken(httpd, "/bin/sh -c 'echo last words; exit 3'")
     old = httpd.helper("spawner")
@@ -362,7 +365,7 @@ def test_the_spawner_dies(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")
 def test_the_file_is_damaged(httpd: Httpd) -> None:
-    """Then the page says what is known without the file"""
+    """The page then says what is known without the file."""
     broken(httpd, "/bin/sh -c 'exit 3'")
     for _ in range(4):  # so that the pause is long enough
         wait_until(lambda: httpd.get("/pid", "shop").status == 502, "a try",
@@ -382,7 +385,7 @@ def test_the_file_is_damaged(httpd: Httpd) -> None:
 
 
 def rewrite(file: Path, data: bytes) -> None:
-    """As nothing of ours would."""
+    """Replace the file by one that our programs would not write."""
     file.unlink(missing_ok=True)
     file.write_bytes(data)
     os.chown(file, 0, 33)

@@ -75,8 +75,8 @@ def test_once(httpd: Httpd, app: App) -> None:
 
 
 def test_reasons(httpd: Httpd) -> None:
-    """Of a start that fails and of a death: why; and the number under which
-    the log tells more"""
+    """A failed start and a death have a reason, and the number of the log
+    lines about it."""
     httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
     broken = httpd.dir / "broken"
     broken.touch()
@@ -152,7 +152,7 @@ def test_follow_when_httpd_restarts(httpd: Httpd, app: App,
 
 def test_more_than_are_kept(httpd: Httpd, app: App,
                             follower: Follower) -> None:
-    """What came too fast is counted"""
+    """Events that came too fast are counted."""
     assert httpd.get("/pid", "shop").status == 200
     follower.sees("ready")
     follower.process.send_signal(signal.SIGSTOP)
@@ -165,7 +165,7 @@ def test_more_than_are_kept(httpd: Httpd, app: App,
 
 
 def test_output_is_closed(httpd: Httpd, app: App) -> None:
-    """It ends with whom it writes to"""
+    """The command ends when its output is closed."""
     process = subprocess.Popen(
         [str(CTL), "--dir", str(httpd.runtime), "events", "-f"],
         stdout=subprocess.PIPE)

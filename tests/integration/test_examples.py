@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""The examples of doc/apps.md and of the pages doc/from-*.md do what they say:
-each is put where it says, and asked for its front page."""
+"""The examples of doc/apps.md and of the pages doc/from-*.md do what they say.
+Each example is installed where it says, and its front page is requested."""
 import re
 import subprocess
 import textwrap
@@ -11,7 +11,7 @@ from harness.config import App
 from harness.httpd import Httpd, USER
 from harness.places import TOP
 
-# Those whose packages Debian has, and what the page says.
+# The examples whose packages Debian has, and the expected text of the page.
 EXAMPLES = {
     "Flask": "Hello", "Django": "The install worked successfully",
     "FastAPI and other ASGI applications": "Hello",
@@ -34,7 +34,7 @@ def blocks(section: str, before: str) -> list[tuple[str, str]]:
 
 
 def put(app: App, section: str, user: str = USER) -> None:
-    """The files of an example of doc/apps.md, made and owned as it says."""
+    """The files of an example of doc/apps.md, with the owner that it says."""
     for path, text in blocks(section, r"`/srv/shop/([^`]*)`"):
         (app.root / path).write_text(text)
     for _, command in blocks(section, "(Made by)"):
@@ -51,7 +51,7 @@ def test_example(httpd: Httpd, name: str) -> None:
         section = sections()["Flask"].replace("Configuration", "") + section
     httpd.modules += ["proxy_uwsgi"]
     httpd.directives.append("DirectoryIndex index.php index.html")
-    # Django answers to no other name.
+    # Django responds to no other name.
     app = httpd.app("localhost", command=None)
     (_, directives), = blocks(section, "(Configuration)")
     app.directives += [line.replace("/srv/shop", str(app.root))
@@ -75,7 +75,7 @@ PAGES = {
 
 
 def after(page: str) -> str:
-    """The configuration that a page ends up with."""
+    """The configuration at the end of a page."""
     text = (TOP / "doc" / f"{page}.md").read_text().split("\n## After\n")[1]
     found = re.match(r"\n((?:    [^\n]*\n|\n)+)", text)
     assert found, f"{page} has no configuration"
@@ -90,7 +90,8 @@ def test_each_page_is_here() -> None:
 @pytest.mark.mpms("event")
 @pytest.mark.parametrize("page", list(PAGES))
 def test_after_a_move(httpd: Httpd, page: str) -> None:
-    """Its virtual host has no warning, and serves the application and files"""
+    """Its virtual host causes no warning, and serves the application and its
+    files."""
     user = "nobody"  # httpd's own would be a warning
     httpd.modules += ["alias", "proxy_uwsgi"]
     app = httpd.app("shop", command=None)

@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""An application in Express: its visitor logs in, uploads a file through
-busboy and downloads it, and a new version is deployed under load."""
+"""An application in Express: a visitor logs in, uploads a file through busboy
+and downloads it, and a new version is deployed under load."""
 import secrets
 import shutil
 from typing import Optional
@@ -14,7 +14,7 @@ from harness.visitor import Visitor
 
 
 def express(httpd: Httpd, location: Optional[str] = None) -> App:
-    """Its secrets are in the configuration, its libraries are Debian's."""
+    """Its secrets are in the configuration. Its libraries are from Debian."""
     app = httpd.app("files", 'AppSetEnv PASSWORD "a secret"',
                     f"AppSetEnv SECRET {secrets.token_hex(16)}",
                     "AppSetEnv NODE_PATH /usr/share/nodejs", command=None,

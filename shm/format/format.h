@@ -100,7 +100,8 @@
  *      == its LEAVING processes. So what of the pool still names a group, one
  *      that is to be forgotten, is known without a walk.
  *  I26 child.sessions == sessions that it owns and that are not FREE.
- *  I27 process.connection has one of three states.
+ *  I27 process.connection has one of three states. Unless nothing is parked, it
+ *      has a serial, which is not 0.
  *
  * Times are microseconds of CLOCK_MONOTONIC (alive for the host's uptime, the
  * same in every process). Counters never wrap in practice (64 bit).

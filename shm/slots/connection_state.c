@@ -103,7 +103,8 @@ APL_UNLOCKED uint32_t apl_connection_take(apl_connection_state_t *c, int alone,
     if (!change(c, word, APL_CONNECTION_BUSY))
         return APL_CONNECTION_NOT_OURS;
     APL_CRASH_POINT("connection_taken");
-    return alone && may_reuse && idle >= 0 && idle < APL_CONNECTION_IDLE_LIMIT
+    return alone && may_reuse && c->serial != 0 && idle >= 0 &&
+                   idle < APL_CONNECTION_IDLE_LIMIT
                ? APL_CONNECTION_IDLE
                : APL_CONNECTION_BUSY;
 }
@@ -121,6 +122,13 @@ APL_UNLOCKED void apl_connection_forget(const apl_connection_state_t *c)
     APL_CRASH_POINT("connection_forgotten");
 }
 
+/* 0 is no serial. A copy of the connection that had this serial 2^30 connections
+ * ago is of no harm: that connection was shut down. */
+static uint32_t next_serial(uint32_t serial)
+{
+    return serial % SERIAL_MAX + 1;
+}
+
 APL_UNLOCKED int apl_connection_begin_parking(apl_connection_state_t *c)
 {
     uint64_t word;
@@ -131,7 +139,7 @@ APL_UNLOCKED int apl_connection_begin_parking(apl_connection_state_t *c)
     if (is_of(c, word) && STATE(word) != APL_CONNECTION_NONE)
         return 0;
     sign(c);
-    c->serial = is_of(c, word) ? (SERIAL(word) + 1) & SERIAL_MAX : 1;
+    c->serial = is_of(c, word) ? next_serial(SERIAL(word)) : 1;
     if (!change(c, word, APL_CONNECTION_BUSY))
         return 0;
     APL_CRASH_POINT("connection_parked");
@@ -178,5 +186,6 @@ APL_UNLOCKED int apl_connection_is_valid(const apl_process_t *process)
 {
     uint64_t word = __atomic_load_n(&process->connection, __ATOMIC_RELAXED);
 
-    return STATE(word) < APL_CONNECTION_STATES;
+    return STATE(word) == APL_CONNECTION_NONE ||
+           (STATE(word) < APL_CONNECTION_STATES && SERIAL(word) != 0);
 }

@@ -18,7 +18,7 @@
  *     IDLE, BUSY -> NONE      it was cut
  *
  * Each connection of a process has a serial number, so a child knows whether a
- * copy that it has kept is a copy of what is parked.
+ * copy that it has kept is a copy of what is parked. No serial is 0.
  *
  * Only the child that has the one session of the process may change the state.
  * So BUSY, seen by such a child, means that the last one died inside a request:
@@ -106,7 +106,7 @@ int apl_connection_release(const apl_connection_state_t *c, int64_t now);
 int apl_connection_is_unused(const apl_pool_t *pool, uint64_t id,
                              uint64_t *word);
 
-/** Is the state one that is written here? For a check. */
+/** Are the state and the serial such that are written here? For a check. */
 int apl_connection_is_valid(const apl_process_t *process);
 
 #endif

@@ -6,7 +6,8 @@
 
 #include "tests/unit/support/scene.h"
 
-#define LIMIT APL_CONNECTION_IDLE_LIMIT
+#define LIMIT    APL_CONNECTION_IDLE_LIMIT
+#define SERIAL_1 4u /* in the word */
 
 static scene_t *s;
 static apl_app_t *app;
@@ -253,8 +254,42 @@ static void a_state_that_is_none_is_damage(void **state)
 
     (void)state;
     assert_true(apl_connection_is_valid(&p));
-    p.connection = APL_CONNECTION_STATES;
+    p.connection = SERIAL_1;
+    assert_true(apl_connection_is_valid(&p));
+    p.connection = SERIAL_1 | APL_CONNECTION_BUSY;
+    assert_true(apl_connection_is_valid(&p));
+    p.connection = SERIAL_1 | APL_CONNECTION_STATES;
     assert_false(apl_connection_is_valid(&p));
+    p.connection = APL_CONNECTION_IDLE;
+    assert_false(apl_connection_is_valid(&p));
+}
+
+/* A child would take a connection without a serial for one of its own. */
+static void no_serial_is_0(void **state)
+{
+    apl_session_ref_t h;
+    apl_connection_state_t c;
+
+    (void)state;
+    begin();
+    park_one();
+    assert_int_equal(take(&h, &c, 0), APL_CONNECTION_BUSY);
+    apl_connection_forget(&c);
+    /* The last serial that there is. */
+    process_of(&h)->connection |= 0xfffffffc;
+    assert_true(apl_connection_begin_parking(&c));
+    assert_int_equal(c.serial, 1);
+    assert_true(apl_connection_release(&c, s->now));
+    scene_close(s, &h);
+    assert_int_equal(scene_get(s, &h, app), APR_SUCCESS);
+    process_of(&h)->connection -= SERIAL_1; /* damage */
+    c = apl_connection_state(&s->pool, &h);
+    assert_int_equal(apl_connection_take(&c, 1, 1, s->now),
+                     APL_CONNECTION_BUSY);
+    assert_true(apl_connection_is_held(&c));
+    apl_connection_forget(&c);
+    scene_close(s, &h);
+    scene_end(s);
 }
 
 int main(void)
@@ -270,6 +305,7 @@ int main(void)
         cmocka_unit_test(the_next_process_begins_anew),
         cmocka_unit_test(not_of_a_process_that_leaves),
         cmocka_unit_test(a_state_that_is_none_is_damage),
+        cmocka_unit_test(no_serial_is_0),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

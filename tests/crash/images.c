@@ -80,9 +80,9 @@ static char *outcome(const apl_pool_t *pool)
         const apl_process_t *p = &pool->processes[i];
 
         if (p->state != APL_PROCESS_FREE)
-            n += (size_t)snprintf(text + n, size - n, "p%u:%u,%u,%u,%u ", i,
+            n += (size_t)snprintf(text + n, size - n, "p%u:%u,%u,%u,%u,%x ", i,
                                   p->state, p->sessions, p->abandoned,
-                                  p->replaces);
+                                  p->replaces, (uint32_t)p->connection);
     }
     for (i = 1; i < pool->n.sessions; i++) {
         const apl_session_t *s = &pool->sessions[i];
@@ -160,6 +160,10 @@ static const char *incomplete(const run_t *run, const apl_pool_t *pool)
             (pool->processes[i].birth == 0 ||
              DIFFERS(processes, replaces, padding)))
             return "an order";
+    for (i = 1; i < pool->n.processes; i++)
+        if (done.processes[i].connection != 0 &&
+            DIFFERS(processes, connection, padding2))
+            return "a connection";
     for (i = 1; i < pool->n.sessions; i++)
         if (done.sessions[i].state != APL_SESSION_FREE &&
             (DIFFERS(sessions, child, process) ||

@@ -2,6 +2,7 @@
 
 #include "tests/crash/scenes.h"
 
+#include "shm/slots/connection_state.h"
 #include "shm/verbs/timeouts.h"
 #include "shm/verbs/enter.h"
 
@@ -211,6 +212,37 @@ static void unkillable(stage_t *g)
     apl_timeouts_mark_unkillable(&g->pool, g->ids[0], SCENE_NOW + 5000000);
 }
 
+/* As mod_apppool/backend/shared_connection.c does. */
+static void take_connection(stage_t *g)
+{
+    apl_connection_state_t c = apl_connection_state(&g->pool, &g->holds[0]);
+
+    if (apl_connection_take(&c, apl_connection_is_alone(&c), 1, SCENE_NOW) ==
+        APL_CONNECTION_BUSY)
+        apl_connection_forget(&c);
+}
+
+static void park_connection(stage_t *g)
+{
+    stage_park(g, SCENE_NOW);
+}
+
+static void give_connection_back(stage_t *g)
+{
+    apl_connection_state_t c = apl_connection_state(&g->pool, &g->holds[0]);
+
+    if (apl_connection_take(&c, 1, 1, SCENE_NOW) == APL_CONNECTION_IDLE)
+        apl_connection_release(&c, SCENE_NOW + 9);
+}
+
+static void cut_connection(stage_t *g)
+{
+    apl_connection_state_t c = apl_connection_state(&g->pool, &g->holds[0]);
+
+    if (apl_connection_take(&c, 1, 0, SCENE_NOW) == APL_CONNECTION_BUSY)
+        apl_connection_forget(&c);
+}
+
 const scene_t scenes[] = {
     {"checkout: of a new group", stage_nothing, checkout, 1},
     {"checkout: an idle process", stage_one_idle, checkout, 0},
@@ -280,5 +312,14 @@ const scene_t scenes[] = {
     {"unkillable", stage_killed, unkillable, 1},
     {"tick", stage_full_with_idle, tick, 1},
     {"repair", stage_torn, enter, 0},
+    {"connection: it is parked", stage_one_busy, park_connection, 1},
+    {"connection: it is taken", stage_parked, take_connection, 0},
+    {"connection: it is taken and given back", stage_parked,
+     give_connection_back, 1},
+    {"connection: it is cut", stage_parked, cut_connection, 1},
+    {"connection: that of a killed child is cut", stage_parked_and_killed,
+     take_connection, 0},
+    {"connection: of a process that leaves", stage_parked_and_leaving,
+     take_connection, 1},
 };
 const unsigned n_scenes = sizeof scenes / sizeof *scenes;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shm/slots/connection_state.h"
 #include "shm/verbs/timeouts.h"
 #include "shm/verbs/enter.h"
 #include "shm/slots/group.h"
@@ -323,4 +324,43 @@ void stage_slot_lost(stage_t *g)
         abort();
     apl_child_free(&token, &g->pool.children[1]);
     apl_leave(&token);
+}
+
+/* ---- a shared connection ---- */
+
+void stage_park(stage_t *g, int64_t now)
+{
+    apl_connection_state_t c = apl_connection_state(&g->pool, &g->holds[0]);
+
+    if (!apl_connection_begin_parking(&c) || !apl_connection_release(&c, now))
+        abort();
+}
+
+/* Another child has parked it. The next request has the process, and has not
+ * taken the connection yet. */
+void stage_parked(stage_t *g)
+{
+    busy(g, 0, 0);
+    stage_park(g, SCENE_NOW);
+    g->pool.processes[1].connection_child.pid++;
+    idle(g, 0);
+    stage_ask(g, 0, 0);
+}
+
+/* The last one was killed inside its request. */
+void stage_parked_and_killed(stage_t *g)
+{
+    apl_connection_state_t c;
+
+    stage_parked(g);
+    c = apl_connection_state(&g->pool, &g->holds[0]);
+    if (apl_connection_take(&c, 1, 1, SCENE_NOW) != APL_CONNECTION_IDLE)
+        abort();
+    c.process->connection_child.pid = 0;
+}
+
+void stage_parked_and_leaving(stage_t *g)
+{
+    stage_parked(g);
+    apl_supervise_detach(&g->pool, g->ids[0], APL_EVENT_DETACHED, SCENE_NOW);
 }

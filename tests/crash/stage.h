@@ -43,6 +43,9 @@ apr_status_t stage_ask(stage_t *g, int hold, int app);
  * kept in ids[i] */
 uint64_t stage_take(stage_t *g, int i);
 
+/** The request of holds[0] parks its connection. */
+void stage_park(stage_t *g, int64_t now);
+
 /* Bring an empty pool into one of these states. */
 void stage_nothing(stage_t *g);
 void stage_one_idle(stage_t *g);
@@ -73,5 +76,8 @@ void stage_drained(stage_t *g);
 void stage_torn(stage_t *g);
 void stage_child_died(stage_t *g);
 void stage_slot_lost(stage_t *g);
+void stage_parked(stage_t *g);
+void stage_parked_and_killed(stage_t *g);
+void stage_parked_and_leaving(stage_t *g);
 
 #endif

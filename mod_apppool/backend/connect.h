@@ -23,13 +23,14 @@
 
 /** Where an app process listens, and what may be sent there. */
 typedef struct {
-    uint64_t id;                 /**< of the process */
-    apl_wire_t wire;             /**< how to reach it */
-    const char *runtime;         /**< directory of the Unix sockets */
-    int keep;                    /**< each child keeps connections */
-    int may_share;               /**< or all children share one */
-    int may_reuse;               /**< which may have been used before */
-    int refuses_upgrade;         /**< the Upgrade header is not passed on */
+    uint64_t id;         /**< of the process */
+    apl_wire_t wire;     /**< how to reach it */
+    const char *runtime; /**< directory of the Unix sockets */
+    int keep;            /**< this child may keep the connection */
+    int may_share;       /**< or all children share it */
+    int may_reuse;       /**< the connection may have been used before */
+    int has_body;        /**< the request has */
+    int refuses_upgrade; /**< the Upgrade header is not passed on */
     apr_interval_time_t timeout; /**< us that the app may be silent */
 } apppool_endpoint_t;
 

@@ -17,6 +17,15 @@
 
 #define SCHEME "apppool"
 
+/* May the next request use it? What one client's request or response leaves
+ * there would be part of the response to the next client. */
+static int is_clean(const apppool_connection_t *c, const proxy_conn_rec *conn)
+{
+    return conn && conn->sock && conn->connection && !conn->close &&
+           conn->connection->keepalive != AP_CONN_CLOSE &&
+           apppool_connection_filter_is_clean(&c->filter);
+}
+
 /* ---- take and give ---- */
 
 apppool_connection_t *apppool_connection_take(server_rec *s, uint64_t id)
@@ -27,11 +36,14 @@ apppool_connection_t *apppool_connection_take(server_rec *s, uint64_t id)
 void apppool_connection_give(apppool_connection_t *c)
 {
     const proxy_conn_rec *conn = c->filter.worker->cp->conn;
+    int is_shared = c->serial != 0 || c->shared;
 
     apppool_connection_settle(c);
-    c->filter.r = NULL;
-    if (!conn || !conn->sock || c->filter.hung_up)
+    if (!is_shared && !is_clean(c, conn))
         c->id = 0;
+    if (c->id == 0 && conn && conn->sock)
+        apppool_connection_idle_close(c);
+    c->filter.r = NULL;
     apppool_connection_idle_put(c);
 }
 
@@ -60,6 +72,7 @@ static void set_up_worker(apppool_connection_t *c,
                  endpoint->id);
     c->filter.http = endpoint->wire.protocol == APL_HTTP;
     c->filter.local = endpoint->wire.listen != APL_LISTEN_TCP;
+    c->filter.has_body = endpoint->has_body;
     s->is_address_reusable = keeps != 0;
     s->disablereuse = !keeps;
     s->disablereuse_set = 1;
@@ -77,11 +90,8 @@ static int is_usable(apppool_connection_t *c, proxy_conn_rec *conn,
 {
     return c->id == endpoint->id && c->serial == 0 && conn->connection &&
            apl_now() - c->used < APPPOOL_CONNECTION_IDLE_LIMIT &&
-           apppool_connection_filter_may_repeat(r, endpoint->wire.listen !=
-                                                       APL_LISTEN_TCP) &&
-           apppool_proxy.ap_proxy_check_connection(SCHEME, conn, r->server, 0,
-                                                   PROXY_CHECK_CONN_EMPTY) ==
-               APR_SUCCESS;
+           endpoint->may_reuse &&
+           apppool_connection_filter_is_empty(&c->filter, conn->connection, r);
 }
 
 /* mod_proxy's record of a connection that is open: conn->sock. */
@@ -155,15 +165,6 @@ static int reuse_shared(apppool_connection_t *c, proxy_conn_rec **at,
     return apppool_shared_connection_is_quiet(descriptor_of(*at));
 }
 
-/* May the next request use it? Nothing of this response may be left: not in
- * the socket, and not in the filters of this child. */
-static int is_clean(apppool_connection_t *c, const proxy_conn_rec *conn)
-{
-    return conn && conn->sock && conn->connection && !conn->close &&
-           conn->connection->keepalive != AP_CONN_CLOSE &&
-           apppool_connection_filter_is_clean(&c->filter, conn->connection);
-}
-
 void apppool_connection_settle(apppool_connection_t *c)
 {
     const proxy_conn_rec *conn = c->filter.worker->cp->conn;
@@ -174,7 +175,9 @@ void apppool_connection_settle(apppool_connection_t *c)
         return;
     if (apppool_shared_connection_end(
             shared, conn && conn->sock ? descriptor_of(conn) : -1,
-            is_clean(c, conn)))
+            is_clean(c, conn) &&
+                apppool_connection_filter_is_empty(&c->filter, conn->connection,
+                                                   c->filter.r)))
         c->serial = shared->state.serial;
     else
         c->id = 0;
@@ -211,7 +214,7 @@ apr_status_t apppool_connection_open(apppool_connection_t *c, request_rec *r,
         apr_socket_timeout_set(conn->sock, endpoint->timeout);
     else
         rv = connect_new(c, conn, r, endpoint, deadline);
-    c->filter.reused = reused && shared->is_taken;
+    c->filter.reused = reused;
     /* The scheme handler takes exactly this one. */
     c->filter.worker->cp->conn = conn;
     c->sock = conn->sock;

@@ -18,16 +18,17 @@ static ap_filter_rec_t *input, *output;
 
 /* The app may have acted on a part of a body. A reset of a TCP connection says
  * less than a reset of a Unix socket: the app may have caused it on purpose. */
-int apppool_connection_filter_may_repeat(const request_rec *r, int local)
+int apppool_connection_filter_may_repeat(const request_rec *r, int has_body,
+                                         int local)
 {
-    return !ap_request_has_body((request_rec *)r) &&
-           (local || r->method_number == M_GET ||
-            r->method_number == M_OPTIONS);
+    return !has_body && (local || r->method_number == M_GET ||
+                         r->method_number == M_OPTIONS);
 }
 
 static int is_repeatable(const apppool_connection_filter_t *filter)
 {
-    return apppool_connection_filter_may_repeat(filter->r, filter->local);
+    return apppool_connection_filter_may_repeat(filter->r, filter->has_body,
+                                                filter->local);
 }
 
 /* mod_proxy is about to log an error of a request that will be tried again. */
@@ -70,7 +71,7 @@ static int is_hang_up(apr_status_t rv)
  * failed. The reset comes after the app's response. */
 static int may_have_hung_up(const apppool_connection_filter_t *filter)
 {
-    return filter->hung_up || ap_request_has_body(filter->r);
+    return filter->hung_up || filter->has_body;
 }
 
 /* The first line of a response, or a line that looks like one. */
@@ -240,35 +241,34 @@ static apr_status_t filter_output(ap_filter_t *f, apr_bucket_brigade *bb)
     return APR_SUCCESS;
 }
 
-/* Is nothing left in the filters, nor in the socket? The brigade is the
- * request's: the pool of a connection that is used again and again would grow
- * with each response. */
-static int is_empty(apppool_connection_filter_t *filter, conn_rec *c)
+/* The brigade is the request's: the pool of a connection that is used again and
+ * again would grow with each response. */
+int apppool_connection_filter_is_empty(apppool_connection_filter_t *filter,
+                                       conn_rec *c, const request_rec *r)
 {
-    request_rec *r = filter->r;
     apr_bucket_brigade *bb = apr_brigade_create(r->pool, c->bucket_alloc);
+    request_rec *carried = filter->r;
     apr_status_t rv;
     int empty;
 
     filter->r = NULL;
     rv = ap_get_brigade(c->input_filters, bb, AP_MODE_SPECULATIVE,
                         APR_NONBLOCK_READ, 1);
-    filter->r = r;
+    filter->r = carried;
     empty = (rv == APR_SUCCESS || APR_STATUS_IS_EAGAIN(rv)) &&
             APR_BRIGADE_EMPTY(bb);
     apr_brigade_destroy(bb);
     return empty;
 }
 
-int apppool_connection_filter_is_clean(apppool_connection_filter_t *filter,
-                                       conn_rec *c)
+int apppool_connection_filter_is_clean(
+    const apppool_connection_filter_t *filter)
 {
     return filter->r && filter->answered && !filter->unwritten &&
            !filter->hung_up && !filter->ended && filter->error == APR_SUCCESS &&
            filter->heads == 1 && filter->status >= HTTP_OK &&
            !filter->r->header_only &&
-           !AP_STATUS_IS_HEADER_ONLY(filter->status) && !is_unread(filter) &&
-           is_empty(filter, c);
+           !AP_STATUS_IS_HEADER_ONLY(filter->status) && !is_unread(filter);
 }
 
 int apppool_connection_filter_has_ended(

@@ -28,13 +28,14 @@
 #include "mod_apppool/backend/first_byte.h"
 #include "mod_apppool/backend/websocket_close.h"
 
-/** connection.c sets the first four. */
+/** connection.c sets the first five. */
 typedef struct {
     proxy_worker *worker; /**< mod_proxy's, whose connection it is */
     int local;            /**< over a Unix socket */
     int http;             /**< the app speaks HTTP */
-    int reused;     /**< a shared connection that another request has used */
-    request_rec *r; /**< the request it carries, or NULL */
+    int has_body;         /**< the request has */
+    int reused;           /**< another request has used the connection */
+    request_rec *r;       /**< the request it carries, or NULL */
     apppool_first_byte_t first_byte; /**< of that request */
     const struct ap_logconf *log;    /**< of that request, as it was */
     apr_off_t sent, read;            /**< bytes, before this request */
@@ -56,8 +57,10 @@ void apppool_connection_filter_add(apppool_connection_filter_t *filter,
                                    conn_rec *c);
 
 /** May the request be sent again when nobody has read it?
- * @param local over a Unix socket */
-int apppool_connection_filter_may_repeat(const request_rec *r, int local);
+ * @param has_body also that of HEAD, of which httpd says that it has none
+ * @param local    over a Unix socket */
+int apppool_connection_filter_may_repeat(const request_rec *r, int has_body,
+                                         int local);
 
 /** A request is about to be sent.
  * @param first_byte copied; what it points to lives as long as the request */
@@ -69,14 +72,17 @@ void apppool_connection_filter_begin(apppool_connection_filter_t *filter,
  * silent. */
 void apppool_connection_filter_end(apppool_connection_filter_t *filter);
 
-/**
- * Was that a response that has ended where it said, with nothing behind it, to
- * a request that the app has read? A response without a body does not count, as
- * an app may send one all the same, and later.
- * @param c the connection: what is left in its filters is looked for
- */
-int apppool_connection_filter_is_clean(apppool_connection_filter_t *filter,
-                                       conn_rec *c);
+/** Was that a response that has ended where it said, to a request that the app
+ * has read? A response without a body does not count, as an app may send one
+ * all the same, and later. What may stand behind the response is the matter of
+ * apppool_connection_filter_is_empty(). */
+int apppool_connection_filter_is_clean(
+    const apppool_connection_filter_t *filter);
+
+/** Is the connection open, and nothing left of a response: not in the filters,
+ * and not in the socket? @param r for its memory */
+int apppool_connection_filter_is_empty(apppool_connection_filter_t *filter,
+                                       conn_rec *c, const request_rec *r);
 
 /** How it went. */
 typedef enum {

@@ -106,8 +106,7 @@ proxy_conn_rec *apppool_connection_idle_conn(apppool_connection_t *c,
     return conn;
 }
 
-/* Close it for good. */
-static void close_conn(apppool_connection_t *c)
+void apppool_connection_idle_close(apppool_connection_t *c)
 {
     proxy_conn_rec *conn = apppool_connection_idle_conn(c, ap_server_conf);
 
@@ -168,7 +167,7 @@ static void close_expired(void *data)
     expired = take_expired(apl_now());
     apr_thread_mutex_unlock(connections.mutex);
     for (c = expired; c; c = c->next)
-        close_conn(c);
+        apppool_connection_idle_close(c);
     apr_thread_mutex_lock(connections.mutex);
     connections.is_scheduled = 0;
     while ((c = expired)) {
@@ -187,7 +186,7 @@ void apppool_connection_idle_put(apppool_connection_t *c)
     apr_thread_mutex_lock(connections.mutex);
     /* That of a shared one is a copy, and nobody waits for its end. */
     if (c->id != 0 && !schedule_close() && c->serial == 0)
-        close_conn(c);
+        apppool_connection_idle_close(c);
     put_idle(c);
     apr_thread_mutex_unlock(connections.mutex);
 }

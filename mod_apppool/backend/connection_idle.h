@@ -49,6 +49,9 @@ apppool_connection_t *apppool_connection_idle_take(server_rec *s, uint64_t id);
 /** A connection is idle from now on, or not connected (id 0). */
 void apppool_connection_idle_put(apppool_connection_t *c);
 
+/** Close its connection, in the hands of whoever has taken it. */
+void apppool_connection_idle_close(apppool_connection_t *c);
+
 /** mod_proxy's record of the connection. @return NULL: mod_proxy logged why */
 proxy_conn_rec *apppool_connection_idle_conn(apppool_connection_t *c,
                                              server_rec *s);

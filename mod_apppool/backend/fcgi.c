@@ -113,7 +113,8 @@ apppool_outcome_t apppool_fcgi_outcome(const apppool_fcgi_t *fcgi)
 {
     const request_rec *r = fcgi->r;
     int may_repeat =
-        apppool_connection_filter_may_repeat(r, fcgi->local) &&
+        apppool_connection_filter_may_repeat(
+            r, fcgi->kind != APPPOOL_FCGI_NO_BODY, fcgi->local) &&
         (r->method_number == M_GET || r->method_number == M_OPTIONS) &&
         apl_now() - fcgi->began < DYING;
 

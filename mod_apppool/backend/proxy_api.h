@@ -25,7 +25,6 @@
     X(ap_proxy_initialize_worker)                                              \
     X(ap_proxy_acquire_connection)                                             \
     X(ap_proxy_release_connection)                                             \
-    X(ap_proxy_check_connection)                                               \
     X(ap_proxy_connection_create_ex)                                           \
     X(ap_proxy_backend_broke)                                                  \
     X(ap_proxy_should_override)                                                \

@@ -16,26 +16,27 @@
 
 #define RESETS 4 /* connections that one process may reset */
 
-/* A process that takes one request at a time may keep one connection. What
- * mod_proxy would close after this request is not shared. Nor is a connection
- * that has carried a body: a server that has not read the body may take it for
- * the next request, and the next client would get the response to that. */
-static int may_share(const apppool_session_t *s)
+/* May the connection be used again after this request? Not if mod_proxy would
+ * close it. Nor if it has carried a body: a server that has not read the body
+ * may take it for the next request, and the next client would get the response
+ * to that. */
+static int may_keep(const apppool_session_t *s)
 {
     const request_rec *r = s->r;
 
-    return s->ref.wire.protocol == APL_HTTP &&
-           s->ref.wire.listen != APL_LISTEN_TCP && !r->main &&
+    return s->ref.wire.protocol == APL_HTTP && !r->main &&
            !apppool_request_body_is_there(s->body) &&
            !apr_table_get(r->headers_in, "Upgrade");
 }
 
 /* The app may close the connection at this moment, so it has to be a request
  * that can be sent again. */
-static int may_reuse(const request_rec *r)
+static int may_reuse(const apppool_session_t *s)
 {
-    return (r->method_number == M_GET || r->method_number == M_OPTIONS) &&
-           !ap_request_has_body((request_rec *)(uintptr_t)r);
+    int method = s->r->method_number;
+
+    return (method == M_GET || method == M_OPTIONS) &&
+           !apppool_request_body_is_there(s->body);
 }
 
 static apppool_endpoint_t endpoint_of(const apppool_session_t *s)
@@ -46,15 +47,17 @@ static apppool_endpoint_t endpoint_of(const apppool_session_t *s)
         .id = s->ref.id,
         .wire = s->ref.wire,
         .runtime = apppool_lifecycle_runtime(),
-        /* A kept one is in the way of other requests to a serial process. */
-        .keep = s->ref.wire.protocol == APL_HTTP &&
+        /* One that a child keeps for itself is in the way of the requests of
+         * other children to a serial process. */
+        .keep = may_keep(s) &&
                 apl_concurrency(&s->app->pool.options, &s->ref.wire) != 1,
         /* httpd negotiates some upgrades itself. An app that speaks h2c would
          * be reached past all that is configured for it here. */
         .refuses_upgrade = apr_table_get(s->r->headers_in, "Upgrade") &&
                            !apppool_streaming_wants_upgrade(s->r),
-        .may_share = may_share(s),
-        .may_reuse = may_reuse(s->r),
+        .may_share = may_keep(s) && s->ref.wire.listen != APL_LISTEN_TCP,
+        .may_reuse = may_reuse(s),
+        .has_body = apppool_request_body_is_there(s->body),
         .timeout = timeout != APPPOOL_UNSET ? timeout
                    : conf->timeout_set      ? conf->timeout
                                             : s->r->server->timeout,

@@ -272,6 +272,13 @@ def test_how_often(httpd: Httpd, method: str, times: int) -> None:
     assert seen(httpd) == [f"{method} die"] * times
 
 
+def test_head_with_a_body_is_sent_once(httpd: Httpd) -> None:
+    httpd.log.expect(*KILLED)
+    app_of(httpd, "MaxInstances 1")
+    assert httpd.request("HEAD", "/?die", "shop", b"x").status == 502
+    assert seen(httpd) == ["HEAD die"]
+
+
 def test_killed_while_idle(httpd: Httpd) -> None:
     """It is not asked, or has not read it: another one serves the request"""
     httpd.log.expect(*KILLED)

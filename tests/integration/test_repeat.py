@@ -14,6 +14,7 @@ AGAIN = 4  # connections that one process may reset
 @pytest.mark.parametrize("listen,method,path,times", [
     ("fd", "GET", "/unread", AGAIN), ("fd", "DELETE", "/unread", AGAIN),
     ("fd", "POST", "/unread", 1), ("fd", "GET", "/read", 1),
+    ("fd", "HEAD", "/unread", 1),
     ("tcp", "GET", "/unread", AGAIN), ("tcp", "DELETE", "/unread", 1),
     ("tcp", "POST", "/unread", 1), ("tcp", "GET", "/read", 1)])
 def test_number_of_tries(httpd: Httpd, listen: str, method: str, path: str,
@@ -24,7 +25,7 @@ def test_number_of_tries(httpd: Httpd, listen: str, method: str, path: str,
     httpd.app("shop", f"AppListen {listen}", program="rude.py")
     httpd.start()
     client = Connection(httpd.port)
-    body = b"a body" if method == "POST" else None
+    body = b"a body" if method in ("POST", "HEAD") else None
     assert client.request(method, path, "shop", body).status == 502
     seen = httpd.requests_seen()
     client.close()

@@ -107,14 +107,6 @@ static int release(const char *scheme, proxy_conn_rec *conn, server_rec *s)
     return OK;
 }
 
-static apr_status_t check(const char *scheme, proxy_conn_rec *conn,
-                          server_rec *s, unsigned max, int options)
-{
-    (void)scheme, (void)conn, (void)s, (void)max, (void)options;
-    __atomic_add_fetch(&reused, 1, __ATOMIC_RELAXED);
-    return APR_SUCCESS;
-}
-
 static int create(const char *scheme, proxy_conn_rec *conn, request_rec *r)
 {
     (void)scheme, (void)r;
@@ -138,7 +130,6 @@ static void play_mod_proxy(void)
     apppool_proxy.ap_proxy_initialize_worker = initialize;
     apppool_proxy.ap_proxy_acquire_connection = acquire;
     apppool_proxy.ap_proxy_release_connection = release;
-    apppool_proxy.ap_proxy_check_connection = check;
     apppool_proxy.ap_proxy_connection_create_ex = create;
     apppool_proxy.proxy_run_scheme_handler = respond;
 }
@@ -170,12 +161,6 @@ void apppool_connection_filter_add(apppool_connection_filter_t *filter,
     (void)filter, (void)c;
 }
 
-int apppool_connection_filter_may_repeat(const request_rec *r, int local)
-{
-    (void)r, (void)local;
-    return 1;
-}
-
 void apppool_connection_filter_begin(apppool_connection_filter_t *filter,
                                      request_rec *r,
                                      const apppool_first_byte_t *first_byte)
@@ -189,11 +174,19 @@ void apppool_connection_filter_end(apppool_connection_filter_t *filter)
     (void)filter;
 }
 
-int apppool_connection_filter_is_clean(apppool_connection_filter_t *filter,
-                                       conn_rec *c)
+int apppool_connection_filter_is_clean(
+    const apppool_connection_filter_t *filter)
 {
-    (void)filter, (void)c;
-    return 0;
+    (void)filter;
+    return 1;
+}
+
+int apppool_connection_filter_is_empty(apppool_connection_filter_t *filter,
+                                       conn_rec *c, const request_rec *r)
+{
+    (void)filter, (void)c, (void)r;
+    __atomic_add_fetch(&reused, 1, __ATOMIC_RELAXED);
+    return 1;
 }
 
 int apppool_shared_connection_copy(const apppool_shared_connection_t *shared)
@@ -252,8 +245,11 @@ static void *be_mpm(void *unused)
 
 static void one_request(request_rec *r, uint64_t id)
 {
-    apppool_endpoint_t endpoint = {
-        .id = id, .wire.listen = APL_LISTEN_UNIX, .keep = 1, .timeout = 1000};
+    apppool_endpoint_t endpoint = {.id = id,
+                                   .wire.listen = APL_LISTEN_UNIX,
+                                   .keep = 1,
+                                   .may_reuse = 1,
+                                   .timeout = 1000};
     apppool_connection_t *c = apppool_connection_take(r->server, id);
     fake_t *f = (fake_t *)apppool_connection_filter(c)->worker;
 

@@ -1,0 +1,132 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""Each child of httpd may keep connections to a process that takes more than
+one request at a time. No byte of one response may become part of another."""
+import os
+
+import pytest
+
+from harness.client import Connection, Response
+from harness.httpd import Httpd
+from harness.wait import wait_until
+
+LOGGED = (r"gave no response: GET /", "AH01102: error reading status line",
+          "AH00898: Error reading .* returned by",
+          "the response is longer than its Content-Length", "AH01110")
+
+pytestmark = pytest.mark.mpms("event")  # prefork keeps none
+
+
+class Client:
+    """One child of httpd serves all its requests: those of a connection."""
+
+    def __init__(self, httpd: Httpd, *directives: str) -> None:
+        httpd.log.expect(*LOGGED)
+        httpd.modules.append("env")
+        httpd.app("shop", "AppConcurrency 0", "MaxInstances 1", *directives,
+                  program="keeper.py")
+        httpd.start()
+        self.connection = Connection(httpd.port)
+
+    def ask(self, path: str = "/ok", method: str = "GET",
+            body: bytes | None = None) -> Response:
+        return self.connection.request(method, path, "shop", body)
+
+    def good(self, path: str = "/ok", method: str = "GET",
+             body: bytes | None = None) -> int:
+        """The number of the connection to the app."""
+        response = self.ask(path, method, body)
+        assert (response.status, response.body) == (200, b"ok")
+        return number(response)
+
+    def kept(self) -> int:
+        """One that was used by two requests, the second of them just now. An
+        idle one is not used after a second, so it may take more attempts."""
+        def twice() -> int:
+            first = self.good()
+            return first if self.good() == first else 0
+        return wait_until(twice, "a connection is used again")
+
+
+def number(response: Response) -> int:
+    return int(response.headers["X-Connection"])
+
+
+@pytest.fixture
+def client(httpd: Httpd) -> Client:
+    return Client(httpd, "SetEnv proxy-interim-response Suppress")
+
+
+@pytest.mark.parametrize("path", ["/ok", "/chunked", "/trailer"])
+def test_clean_end(client: Client, path: str) -> None:
+    wait_until(lambda: client.good(path) == client.good(), "it is used again")
+
+
+# ---- nothing of a response is part of another one
+
+@pytest.mark.parametrize("path", [
+    "/more", "/more-chunked", "/second", "/blank", "/interim", "/many", "/both",
+    "/old", "/close", "/end"])
+def test_closed_after(client: Client, path: str) -> None:
+    """What the client gets is right, and the connection is not used again"""
+    before = client.kept()
+    used = client.good(path)
+    assert used in (before, before + 1)
+    for _ in range(3):
+        assert client.good() > used
+
+
+@pytest.mark.parametrize("method,path,status", [
+    ("HEAD", "/head", 200), ("HEAD", "/none", 200), ("GET", "/304", 304),
+    ("GET", "/204", 204)])
+def test_closed_after_no_body(client: Client, method: str, path: str,
+                              status: int) -> None:
+    """An app may send a body all the same"""
+    client.kept()
+    response = client.ask(path, method)
+    assert (response.status, response.body) == (status, b"")
+    for _ in range(3):
+        assert client.good() > number(response)
+
+
+@pytest.mark.parametrize("size", [0, 100000])
+@pytest.mark.parametrize("method", ["POST", "GET"])
+def test_body_that_is_not_read(client: Client, method: str, size: int) -> None:
+    """The app takes it for a request, and responds when the next one comes"""
+    request = (b"GET /pid HTTP/1.1\r\nHost: shop\r\nX-Pad: " + bytes(size) +
+               b"\r\n\r\n")
+    used = client.good("/unread-body", method, request)
+    for _ in range(3):
+        assert client.good() > used
+
+
+def test_byte_between_two_requests(client: Client, httpd: Httpd) -> None:
+    used = number(client.ask("/late"))
+    fifo = httpd.dir / "shop" / "tmp" / "late"
+    wait_until(fifo.exists, "the response was sent")
+    os.close(os.open(fifo, os.O_WRONLY))
+    wait_until(lambda: "sent" in httpd.requests_seen(), "and what is too much")
+    for _ in range(3):
+        assert client.good() > used
+
+
+def test_response_to_an_unread_request(client: Client, httpd: Httpd) -> None:
+    """It belongs to the request before"""
+    def on_a_kept_one() -> bool:
+        used = client.good("/answers-unread")
+        assert client.good() > used
+        return httpd.requests_seen()[-1].endswith(str(used + 1))
+    wait_until(on_a_kept_one, "the request is sent again")
+
+
+def test_hangs_up_when_it_is_used(client: Client) -> None:
+    """It was not read, so it is sent again"""
+    for _ in range(3):
+        used = client.good("/hangs-up")
+        assert client.good() > used
+
+
+@pytest.mark.parametrize("method", ["POST", "DELETE", "PUT"])
+def test_fresh_for_what_is_not_repeated(client: Client, method: str) -> None:
+    before = client.kept()
+    body = b"a body" if method != "DELETE" else None
+    assert client.good("/ok", method, body) > before
